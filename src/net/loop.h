@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The event loop: timers, signals, descriptors, posts from other threads, and deferred work that
+ * runs after everything else of the present turn (group commit hangs on that).
+ * Everything but loop_post() belongs to the loop's own thread.
+ */
+#ifndef NET_LOOP_H
+#define NET_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct loop;
+struct loop_timer;
+struct loop_deferred;
+struct loop_watch;
+struct loop_signal;
+
+typedef void loop_fn(void *arg);
+typedef void loop_fd_fn(int fd, bool readable, bool writable, void *arg);
+typedef void loop_signal_fn(int signo, void *arg);
+
+struct loop *loop_new(void);
+void loop_free(struct loop *l);
+void loop_run(struct loop *l); /* until loop_stop() */
+void loop_stop(struct loop *l);
+/* From any thread: run fn(arg) on the loop's thread, soon, in the order posted. */
+void loop_post(struct loop *l, loop_fn *fn, void *arg);
+
+/* One-shot timers; set again to repeat. Setting a set timer moves it. Negative ms: disarm. */
+struct loop_timer *loop_timer_new(struct loop *l, loop_fn *fn, void *arg);
+void loop_timer_set(struct loop_timer *t, int64_t ms);
+void loop_timer_free(struct loop_timer *t);
+
+/* Runs once per schedule, after all I/O that was ready in this turn has been handled. */
+struct loop_deferred *loop_deferred_new(struct loop *l, loop_fn *fn, void *arg);
+void loop_deferred_schedule(struct loop_deferred *d);
+void loop_deferred_free(struct loop_deferred *d);
+
+struct loop_signal *loop_signal_new(struct loop *l, int signo, loop_signal_fn *fn, void *arg);
+void loop_signal_free(struct loop_signal *s);
+
+/* Level-triggered. The descriptor stays the caller's. */
+struct loop_watch *loop_watch_new(struct loop *l, int fd, loop_fd_fn *fn, void *arg);
+void loop_watch_set(struct loop_watch *w, bool read, bool write);
+void loop_watch_free(struct loop_watch *w);
+
+#endif
