@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a step wants done. Rows go to the store in one batch; messages, replies, notices and reads
+ * leave only after that batch is durable. Everything lives in the batch's arena.
+ */
+#ifndef CORE_EFFECTS_H
+#define CORE_EFFECTS_H
+
+#include "base/err.h"
+#include "model/batch.h"
+#include "model/query.h"
+
+enum message_kind { MSG_WELCOME, MSG_REFUSED, MSG_RUN, MSG_KILL, MSG_ENDED_ACK, MSG_OUTPUT_ACK, MSG_BEAT_ACK, MSG_SETTINGS };
+
+struct message {
+	enum message_kind kind;
+	uint64_t link;
+	rid task;
+	int64_t token;
+	union {
+		struct {
+			rid worker;
+			int64_t heartbeat_ms, lose_after_ms;
+			int32_t maxthreads;
+		} welcome; /* MSG_SETTINGS uses maxthreads */
+		struct {
+			struct str reason;
+			bool die, forget; /* die: MSG_REFUSED; forget: MSG_KILL */
+		} why;
+		struct {
+			int32_t attempt, max_attempts;
+			struct str queue, plugin, body, env;
+			int64_t timeout_ms, output_max;
+			int32_t output_mode;
+			bool exit_codes;
+		} run;
+		struct {
+			int32_t stream;
+			int64_t end;
+			bool refused;
+		} output;
+		uint64_t beat;
+	};
+};
+
+struct outcome { /* of one task in a command, in the order asked */
+	rid id;
+	int code;      /* 0, or an enum err */
+	bool twin;     /* submit: an older live task with the same unique key */
+	int32_t status;
+	const char *why; /* static text when code is not 0 */
+};
+
+struct reply {
+	uint64_t ticket;
+	int code;                 /* 0, or an enum err with problem set */
+	struct problem *problem;
+	bool replayed;            /* answered from an idempotency record */
+	rid id;                   /* the queue, worker or batch it was about */
+	const struct outcome *outcomes;
+	size_t n;
+};
+
+/* For watchers: everything that happens, numbered without gaps. Durable ones also have a row. */
+struct notice {
+	uint64_t seq;
+	int64_t time_ms;
+	const char *kind;         /* static: "task.succeeded", "queue.paused", … */
+	rid task, queue, worker, batch;
+	int32_t status, attempt;
+	int32_t exit_code;
+	struct str subject, detail; /* detail: JSON object text or NULL */
+};
+
+enum read_kind { READ_HEAD, READ_DUE, READ_KEYS, READ_TASKS };
+
+struct key_ask {
+	rid queue;        /* unique key; 0: an idempotency key */
+	struct str key;
+};
+
+struct read_ask {
+	enum read_kind kind;
+	uint64_t number;
+	struct head_query head;
+	struct due_query due;
+	const struct key_ask *keys;
+	const rid *ids;
+	size_t n;
+};
+
+struct effects {
+	struct batch batch;
+	struct message *messages;
+	size_t n_messages, cap_messages;
+	struct reply *replies;
+	size_t n_replies, cap_replies;
+	struct notice *notices;
+	size_t n_notices, cap_notices;
+	struct read_ask *reads;
+	size_t n_reads, cap_reads;
+};
+
+void effects_release(struct effects *e);
+void effects_reset(struct effects *e, uint64_t seq);
+bool effects_empty(const struct effects *e);
+struct message *effects_message(struct effects *e, enum message_kind kind, uint64_t link);
+struct reply *effects_reply(struct effects *e, uint64_t ticket);
+struct notice *effects_notice(struct effects *e, const char *kind);
+struct read_ask *effects_read(struct effects *e, enum read_kind kind);
+
+#endif

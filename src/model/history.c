@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/history.h"
+
+#include <string.h>
+
+#include "model/limits.h"
+
+void attempt_of(const struct task_state *s, struct attempt *ret_attempt)
+{
+	*ret_attempt = (struct attempt){s->attempt, s->token, s->worker, s->claimed_ms,
+	    s->started_ms, s->ended_ms, s->status, s->exit_code, s->signal, s->reason};
+}
+
+/* Tabs and newlines are the format's own: a reason may not hold them. */
+static void flatten(char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p[i] == '\t' || p[i] == '\n')
+			p[i] = ' ';
+}
+
+struct str history_append(struct arena *a, const struct task_state *s)
+{
+	struct str old = s->history, line, dropped;
+	char *reason = arena_memdup(a, s->reason.p ? s->reason.p : "", s->reason.n);
+	char *out;
+
+	flatten(reason, s->reason.n);
+	line = arena_strf(a, "%d\t%lld\t%llu\t%lld\t%lld\t%lld\t%d\t%d\t%d\t%.*s\n", s->attempt,
+	    (long long)s->token, (unsigned long long)s->worker, (long long)s->claimed_ms,
+	    (long long)s->started_ms, (long long)s->ended_ms, s->status, s->exit_code, s->signal,
+	    (int)s->reason.n, reason);
+	while (old.n && old.n + line.n > HISTORY_MAX_BYTES)
+		str_next(&old, '\n', &dropped);
+	out = arena_alloc(a, old.n + line.n);
+	if (old.n)
+		memcpy(out, old.p, old.n);
+	memcpy(out + old.n, line.p, line.n);
+	return (struct str){out, old.n + line.n};
+}
+
+static bool number(struct str *line, int64_t *ret_n)
+{
+	struct str part;
+
+	return str_next(line, '\t', &part) && str_to_i64(part, INT64_MIN, INT64_MAX, ret_n);
+}
+
+bool history_next(struct str *rest, struct attempt *ret)
+{
+	struct str line;
+	int64_t n[9];
+
+	if (!rest->p || rest->n == 0 || !str_next(rest, '\n', &line))
+		return false;
+	for (int i = 0; i < 9; i++)
+		if (!number(&line, &n[i]))
+			return false;
+	*ret = (struct attempt){(int32_t)n[0], n[1], (rid)n[2], n[3], n[4], n[5], (int32_t)n[6],
+	    (int32_t)n[7], (int32_t)n[8], line};
+	return true;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The store: one interface, several backends. The write side commits batches from one writer
+ * thread; the read side answers queries from other threads, each with a reader of its own; load
+ * brings back at start what the brain must know. Blocking calls: never made on the loop thread.
+ *
+ *   memory:             nothing survives; tests
+ *   sqlite:PATH         WAL, synchronous=FULL
+ *   (postgres://… fits the same functions)
+ *
+ * Guarantees, proven by test/contract for every backend:
+ * - store_commit returns 0 only when the whole batch is durable; on failure none of it is visible,
+ *   or the store says ERR_STORE and must be reopened (commit outcome unknown).
+ * - A read begun after a commit returned sees that commit.
+ * - Rows are applied as if in the order given; several operations on one row in a batch are fine.
+ */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "base/err.h"
+#include "model/batch.h"
+#include "model/query.h"
+
+struct store;
+struct store_reader;
+
+#define STORE_SCHEMA_VERSION 1
+
+struct store_options {
+	bool create;        /* make it if it is not there */
+	bool migrate;       /* bring an older schema up to date; otherwise an older one is an error */
+	bool unsafe_nosync; /* benchmarks of the machine's limit only */
+};
+
+/* url: "memory:", "sqlite:PATH". A schema newer than ours is refused (ERR_SCHEMA, with a hint). */
+int store_open(const char *url, const struct store_options *o, struct store **ret_store,
+    struct problem *ret_problem);
+void store_close(struct store *s);
+const char *store_backend(const struct store *s); /* "memory", "sqlite" */
+/* Brings the schema to `version` (up or down), one transaction a step. Offline only. */
+int store_migrate(const char *url, int version, struct problem *ret_problem);
+int store_schema_version(const char *url, int *ret_version, struct problem *ret_problem);
+
+int store_commit(struct store *s, const struct batch *b, struct problem *ret_problem);
+
+/* What the brain must know at start. Called in this order; a non-zero return stops the load. */
+struct store_loader {
+	void *arg;
+	int (*meta)(void *arg, const struct meta_row *m);
+	int (*queue)(void *arg, const struct queue_row *q);
+	/* how many tasks of a live status (queued, held, claimed, running) a queue holds */
+	int (*count)(void *arg, rid queue, int32_t status, int64_t n);
+	int (*worker)(void *arg, const struct worker_row *w);
+	/* every task that is claimed or running, in order of id */
+	int (*task)(void *arg, const struct task_row *t);
+	/* last of all: the highest id and event number ever written */
+	int (*done)(void *arg, rid last_id, uint64_t last_event);
+};
+int store_load(struct store *s, const struct store_loader *l, struct problem *ret_problem);
+
+/* The read side. A reader belongs to one thread at a time. */
+struct store_reader *store_reader_open(struct store *s, struct problem *ret_problem);
+void store_reader_close(struct store_reader *r);
+
+/* Found rows live in the arena. ERR_NOT_FOUND when there is no such row. */
+int store_task_get(struct store_reader *r, rid id, struct arena *a, struct task_row *ret_row);
+
+struct task_page {
+	struct task_row *rows;
+	size_t n;
+	rid next;   /* pass as cursor for the next page; 0: there is none */
+};
+/*
+ * Newest first (or oldest first), after `cursor` (0: from the start). A page may come back
+ * short, even empty, with `next` set: a filter that matches little is scanned in bounded steps.
+ * With bare = true, bodies, output and history are left out.
+ */
+int store_task_list(struct store_reader *r, const struct task_filter *f, bool oldest_first,
+    bool bare, rid cursor, uint32_t limit, struct arena *a, struct task_page *ret_page);
+/* Counts by status of everything that matches; *ret_counts in the arena, ascending status. */
+int store_task_count(struct store_reader *r, const struct task_filter *f, struct arena *a,
+    struct status_count **ret_counts, size_t *ret_n);
+int store_queue_head(struct store_reader *r, const struct head_query *q, struct arena *a,
+    struct task_row **ret_rows, size_t *ret_n);
+int store_queue_due(struct store_reader *r, const struct due_query *q, struct arena *a,
+    struct task_row **ret_rows, size_t *ret_n);
+/* The live (not ended) task of `queue` with this unique key, or 0. */
+int store_find_key(struct store_reader *r, rid queue, struct str key, rid *ret_id);
+int store_find_idem(
+    struct store_reader *r, struct str key, struct arena *a, struct idem_row *ret_row);
+/* Ended tasks from `after` on, oldest first, that ended before `before_ms` (0: any): for pruning. */
+int store_prunable(struct store_reader *r, rid after, int64_t before_ms, uint32_t limit,
+    rid *ret_ids, size_t *ret_n);
+int store_count_ended(struct store_reader *r, int64_t *ret_n);
+
+/* Kept output from `offset` on: raw (decompressed) bytes appended to `out`, at most about `max`
+ * plus one chunk. Works for inline and chunked output alike. *ret_end: offset after the last byte. */
+int store_output(struct store_reader *r, rid task, int64_t token, int stream, int64_t offset,
+    size_t max, struct buf *out, int64_t *ret_end);
+
+struct event_page {
+	struct event_row *rows;
+	size_t n;
+};
+int store_events(struct store_reader *r, uint64_t after, uint32_t limit, struct arena *a,
+    struct event_page *ret_page);
+int store_events_last(struct store_reader *r, uint32_t limit, struct arena *a,
+    struct event_page *ret_page);
+
+/* Removes idempotency records and events older than the given times. Write side, small steps. */
+int store_expire(struct store *s, int64_t idem_before_ms, int64_t events_before_ms,
+    struct problem *ret_problem);
+
+#endif
