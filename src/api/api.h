@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The REST interface without the network: a request becomes an event for the brain or a query for
+ * the store, and its answer becomes JSON. The server joins this to HTTP by filling in `api_host`.
+ */
+#ifndef API_API_H
+#define API_API_H
+
+#include "core/core.h"
+#include "store/store.h"
+
+enum api_method { API_GET, API_POST, API_PUT, API_PATCH, API_DELETE, N_API_METHODS };
+
+struct api_param {
+	struct str key, value;
+};
+
+/* One request. Strings are valid until it has been answered. */
+struct api_request {
+	enum api_method method;  /* HEAD comes as GET */
+	struct str path;         /* decoded; may hold anything */
+	const struct api_param *params;
+	size_t n_params;
+	struct str body;
+	struct str content_type, accept, authorization, idempotency_key, if_match, if_none_match,
+	    last_event_id, origin, host; /* STR_NULL when absent */
+	bool is_unix, is_loopback, is_tls;
+	uint32_t uid;            /* unix sockets */
+	void *io;                /* the host's handle for the answer */
+};
+
+/* How an answer leaves. Exactly one reply, or a stream. */
+struct api_io {
+	void (*header)(void *io, const char *name, const char *value);
+	void (*reply)(void *io, int status, const char *content_type, struct str body);
+	void (*stream_start)(void *io, int status, const char *content_type);
+	void (*stream_write)(void *io, struct str bytes);
+	size_t (*stream_pending)(void *io);
+	void (*stream_on_drain)(void *io, void (*fn)(void *arg), void *arg);
+	void (*stream_end)(void *io);
+	/* The client went away: after fn returns `io` must not be used. */
+	void (*on_close)(void *io, void (*fn)(void *arg), void *arg);
+};
+
+typedef void api_reply_fn(const struct reply *r, void *arg);
+typedef void api_notice_fn(const struct notice *n, void *arg); /* NULL: the commit is complete */
+
+struct api_host {
+	void *arg;
+	const struct api_io *io;
+	const struct core *core;
+	const struct id_space *ids;
+	int64_t (*wall_ms)(void *arg);
+	int64_t (*mono_ms)(void *arg);
+	/*
+	 * Hands a command to the brain: kind, actor, idem_* and the union are filled in, times, seed
+	 * and ticket are not. `fn` is called later, on the loop, once the outcome is durable.
+	 * Strings in *ev need live only for the call.
+	 */
+	void (*command)(void *arg, struct event *ev, api_reply_fn *fn, void *fn_arg);
+	/* Runs work(reader, job) on a reader thread, then done(job) on the loop. */
+	void (*read)(void *arg, void (*work)(struct store_reader *r, void *job),
+	    void (*done)(void *job), void *job);
+	/* Notices after their batch is durable, in order. Returns a handle. */
+	void *(*watch)(void *arg, api_notice_fn *fn, void *fn_arg);
+	void (*unwatch)(void *arg, void *handle);
+	/* Past notices from memory, oldest first, seq > after. False: it is too long ago. */
+	bool (*replay)(void *arg, uint64_t after, api_notice_fn *fn, void *fn_arg);
+	uint64_t (*last_seq)(void *arg);
+	/* Calls fn once after ms, on the loop; returns a handle for cancel_timer. */
+	void *(*timer)(void *arg, int64_t ms, void (*fn)(void *arg), void *fn_arg);
+	void (*cancel_timer)(void *arg, void *handle);
+	/* Told when new output of this task is durable (or it ended): fn until unwatch_output. */
+	void *(*watch_output)(void *arg, rid task, void (*fn)(void *arg), void *fn_arg);
+	void (*unwatch_output)(void *arg, void *handle);
+};
+
+struct api_server_facts { /* for /v1/status and /metrics */
+	const char *version;
+	int64_t started_ms;
+	const char *backend;
+	const char *listen; /* "item\n" lines */
+	const char *link;
+	const char *url;    /* what to type into a browser */
+};
+
+struct api_options {
+	const char *token;         /* NULL: none; loopback and unix then need none */
+	const char *base_path;     /* "" or "/reeve": stripped from paths */
+	const char *allow_hosts;   /* "item\n" lines, beside loopback names and the listen addresses */
+	const char *allow_origins;
+	uint32_t server_uid;
+	struct api_server_facts facts;
+};
+
+struct api;
+struct api *api_new(const struct api_host *h, const struct api_options *o); /* copies both */
+void api_free(struct api *a);
+void api_set_options(struct api *a, const struct api_options *o); /* SIGHUP */
+void api_handle(struct api *a, const struct api_request *r);
+/* For metrics: the server tells about each commit. */
+void api_saw_commit(struct api *a, double seconds, size_t rows);
+
+/* Offline: the documents made from the tables. */
+void api_openapi(struct buf *out);
+
+#endif
