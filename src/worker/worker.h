@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The worker: dials the server, runs what it is told to, reports the ends. worker_main() returns
+ * when it has drained after SIGTERM or SIGINT, or has to give up. Whoever calls it has filled the
+ * options (configuration is read elsewhere); strings are borrowed for the length of the call.
+ */
+#ifndef WORKER_WORKER_H
+#define WORKER_WORKER_H
+
+#include "base/err.h"
+#include "base/str.h"
+#include "net/tls.h"
+
+enum plugin_mode { PLUGIN_ONCE, PLUGIN_PERSISTENT, N_PLUGIN_MODES };
+extern const char *const plugin_mode_names[N_PLUGIN_MODES];
+
+/* A plugin on this worker's allow-list, besides the built-in "command". */
+struct plugin_options {
+	const char *name;
+	const char *const *exec; /* argv, NULL-terminated */
+	const char *const *env;  /* "KEY=value", NULL-terminated; NULL: none */
+	enum plugin_mode mode;
+	int processes;     /* persistent: at most so many (0: the number of cores) */
+	int recycle_after; /* persistent: tasks after which a process is replaced (0: never) */
+};
+
+struct worker_options {
+	const char *server; /* "host:port" */
+	bool use_tls;
+	struct tls_files tls;
+	const char *join_token;    /* NULL: none */
+	const char *shard;         /* lasting name; NULL: the host name */
+	const char *state_dir;     /* made when missing; one worker at a time */
+	const char *zone;          /* NULL: none */
+	const char *target;        /* NULL: "x86_64-linux" as the machine is */
+	const char *const *labels; /* "key=value", NULL-terminated; all lists may be NULL */
+	const char *const *active_queues;
+	const char *const *ignore_queues;
+	const struct plugin_options *plugins;
+	size_t n_plugins;
+	bool no_command;      /* do not allow the built-in "command" plugin */
+	int maxthreads;       /* -1: no limit */
+	int64_t term_wait_ms; /* between TERM and KILL (0: 10 s) */
+	bool no_cgroup;       /* use process groups even where cgroups are available */
+	/* For programs that run a worker inside: ready when the server has welcomed it. Optional.
+	 */
+	void (*on_ready)(void *arg);
+	void *arg;
+	/* Optional: an open descriptor; when it becomes readable or closes the worker drains, as
+	 * on SIGTERM. -1 or 0: none. */
+	int stop_fd;
+};
+
+/* 0: drained and left; 1: failed or had to give up (the log says why). */
+int worker_main(const struct worker_options *o);
+
+#endif
