@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One HTTP connection: what evhttp does not do for us. It is counted, timed from a request's first
+ * byte to its last, its unanswered input is added up, error pages become problem documents, and
+ * a client that is refused while it still sends gets to read why.
+ */
+#include <event2/bufferevent_ssl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/address.h"
+#include "net/http_internal.h"
+#include "net/tls_internal.h"
+
+#define LINGER_MS 10000
+#define PIPELINED_MAX 65536
+
+static void on_input(struct evbuffer *b, const struct evbuffer_cb_info *info, void *arg)
+{
+	struct http_conn *c = arg;
+	struct http_server *s = c->server;
+
+	if (info->n_added == 0)
+		return;
+	c->active_ms = clock_mono_ms();
+	if (!c->first_ms)
+		c->first_ms = c->active_ms;
+	c->held += info->n_added;
+	s->held += info->n_added;
+	if (s->held > s->o.buffered_max)
+		http_server_wake(s);
+	/* While an answer is awaited we read only to notice a hang-up, not to hoard. */
+	if (c->state != CONN_READING && evbuffer_get_length(b) > PIPELINED_MAX)
+		bufferevent_disable(c->bev, EV_READ);
+}
+
+static void on_output(struct evbuffer *b, const struct evbuffer_cb_info *info, void *arg)
+{
+	struct http_conn *c = arg;
+
+	if (info->n_deleted)
+		c->active_ms = clock_mono_ms();
+	if (info->n_added == 0 || c->state != CONN_READING || c->checking)
+		return;
+	c->checking = true;
+	TAILQ_INSERT_TAIL(&c->server->checks, c, check_entry);
+	http_server_wake(c->server);
+}
+
+struct bufferevent *http_conn_accept(struct event_base *base, void *listener)
+{
+	struct http_listener *hl = listener;
+	struct http_server *s = hl->server;
+	struct http_conn *c = xcalloc(1, sizeof *c);
+
+	if (hl->tls) {
+		c->bev = bufferevent_openssl_socket_new(base, -1, tls_session(hl->tls, NULL),
+		    BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
+		MUST(c->bev);
+		bufferevent_openssl_set_allow_dirty_shutdown(c->bev, 1);
+	} else {
+		c->bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+		MUST(c->bev);
+	}
+	bufferevent_incref(c->bev);
+	c->server = s;
+	c->fd = -1;
+	c->peer.is_tls = hl->tls != NULL;
+	c->peer.is_unix = hl->unix_path != NULL;
+	c->active_ms = clock_mono_ms();
+	TAILQ_INSERT_TAIL(&s->fresh, c, entry);
+	s->count++;
+	http_server_room(s);
+	http_server_wake(s);
+	return c->bev;
+}
+
+void http_conn_release(struct http_conn *c)
+{
+	bufferevent_decref(c->bev);
+	c->server->count--;
+	free(c);
+}
+
+static void peer_of(int fd, struct http_peer *p)
+{
+	struct sockaddr_storage ss = {0};
+	socklen_t n = sizeof ss;
+	struct ucred cred = {0};
+
+	if (p->is_unix) {
+		n = sizeof cred;
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n);
+		p->uid = cred.uid;
+		p->gid = cred.gid;
+		p->pid = cred.pid;
+		p->is_loopback = true;
+		snprintf(p->text, sizeof p->text, "unix:uid=%u", (unsigned)cred.uid);
+		return;
+	}
+	if (getpeername(fd, (struct sockaddr *)&ss, &n) == 0) {
+		p->is_loopback = address_is_loopback((struct sockaddr *)&ss);
+		address_text((struct sockaddr *)&ss, p->text, sizeof p->text);
+	}
+}
+
+/* evhttp lets go of the connection (it is inside its own clean-up: the rest comes later). */
+static void on_conn_close(struct evhttp_connection *evcon, void *arg)
+{
+	struct http_conn *c = arg;
+	struct http_server *s = c->server;
+	struct http_request *r = c->request;
+
+	evbuffer_remove_cb_entry(bufferevent_get_input(c->bev), c->input_cb);
+	evbuffer_remove_cb_entry(bufferevent_get_output(c->bev), c->output_cb);
+	s->held -= c->held;
+	s->by_fd[c->fd] = NULL;
+	if (c->checking)
+		TAILQ_REMOVE(&s->checks, c, check_entry);
+	TAILQ_REMOVE(&s->conns, c, entry);
+	TAILQ_INSERT_TAIL(&s->dead, c, entry);
+	c->evcon = NULL;
+	if (r) {
+		r->peer_copy = c->peer;
+		r->conn = NULL;
+		TAILQ_INSERT_TAIL(&s->gone, r, entry);
+		c->request = NULL;
+		c->ev = NULL; /* the request keeps it */
+	}
+	http_server_wake(s);
+}
+
+/* By now evhttp has put its connection behind the bufferevent that we made for it. */
+static void adopt(struct http_conn *c)
+{
+	struct http_server *s = c->server;
+	void *evcon = NULL;
+
+	TAILQ_REMOVE(&s->fresh, c, entry);
+	bufferevent_getcb(c->bev, NULL, &c->write_cb, &c->event_cb, &evcon);
+	c->fd = bufferevent_getfd(c->bev);
+	if (!evcon || c->fd < 0) {
+		http_conn_release(c);
+		return;
+	}
+	c->evcon = evcon;
+	TAILQ_INSERT_TAIL(&s->conns, c, entry);
+	if ((size_t)c->fd >= s->by_fd_cap) {
+		size_t old = s->by_fd_cap;
+
+		GROW(s->by_fd, s->by_fd_cap, (size_t)c->fd + 1);
+		memset(s->by_fd + old, 0, (s->by_fd_cap - old) * sizeof *s->by_fd);
+	}
+	s->by_fd[c->fd] = c;
+	peer_of(c->fd, &c->peer);
+	c->input_cb = evbuffer_add_cb(bufferevent_get_input(c->bev), on_input, c);
+	c->output_cb = evbuffer_add_cb(bufferevent_get_output(c->bev), on_output, c);
+	bufferevent_set_max_single_read(c->bev, 65536);
+	bufferevent_set_max_single_write(c->bev, 262144);
+	evhttp_connection_set_closecb(c->evcon, on_conn_close, c);
+}
+
+struct http_conn *http_conn_of(struct http_server *s, struct evhttp_request *ev)
+{
+	struct evhttp_connection *evcon = evhttp_request_get_connection(ev);
+	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(evcon));
+
+	MUST(fd >= 0 && (size_t)fd < s->by_fd_cap && s->by_fd[fd]);
+	return s->by_fd[fd];
+}
+
+/* evhttp has written the whole answer and goes on to the next request. */
+void http_conn_complete(struct http_conn *c)
+{
+	size_t left = evbuffer_get_length(bufferevent_get_input(c->bev));
+
+	c->ev = NULL;
+	c->state = CONN_READING;
+	c->active_ms = clock_mono_ms();
+	c->first_ms = left ? c->active_ms : 0;
+	c->server->held = c->server->held - c->held + left;
+	c->held = left;
+}
+
+/* An error page that evhttp wrote by itself, in HTML: say the same as a problem document. */
+static void check_page(struct http_conn *c)
+{
+	struct http_server *s = c->server;
+	struct evbuffer *out = bufferevent_get_output(c->bev);
+	char line[16] = "";
+	int status;
+
+	TAILQ_REMOVE(&s->checks, c, check_entry);
+	c->checking = false;
+	if (evbuffer_copyout(out, line, 15) < 12 || strncmp(line, "HTTP/1.", 7) != 0)
+		return;
+	status = atoi(line + 9);
+	if (status < 400)
+		return; /* 100 Continue */
+	buf_reset(&s->scratch);
+	http_problem(s, &s->scratch, status, NULL);
+	c->state = CONN_WRITING;
+	c->linger = true;
+	evbuffer_unfreeze(out, 1);
+	evbuffer_drain(out, evbuffer_get_length(out));
+	evbuffer_freeze(out, 1);
+	evbuffer_add(out, s->scratch.p, s->scratch.n);
+}
+
+/* Last words, past evhttp: written if the kernel takes them, and if not, then not. */
+static void say(struct http_conn *c, const char *p, size_t n)
+{
+	SSL *ssl = c->peer.is_tls ? bufferevent_openssl_get_ssl(c->bev) : NULL;
+
+	if (evbuffer_get_length(bufferevent_get_output(c->bev)) > 0)
+		return;
+	if (!ssl)
+		(void)!send(c->fd, p, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	else if (SSL_is_init_finished(ssl))
+		SSL_write(ssl, p, (int)n);
+}
+
+void http_conn_abort(struct http_conn *c, int status, const char *detail)
+{
+	struct http_server *s = c->server;
+
+	if (status) {
+		buf_reset(&s->scratch);
+		http_problem(s, &s->scratch, status, detail);
+		say(c, s->scratch.p, s->scratch.n);
+		c->linger = true;
+	}
+	evhttp_connection_free(c->evcon);
+}
+
+static void on_linger_read(struct bufferevent *bev, void *arg)
+{
+	struct evbuffer *in = bufferevent_get_input(bev);
+
+	evbuffer_drain(in, evbuffer_get_length(in));
+}
+
+static void on_linger_event(struct bufferevent *bev, short what, void *arg)
+{
+	struct http_conn *c = arg;
+
+	TAILQ_REMOVE(&c->server->lingering, c, entry);
+	bufferevent_setcb(bev, NULL, NULL, NULL, NULL);
+	http_conn_release(c);
+}
+
+/*
+ * Closing a socket with unread input resets it, and the client may lose the answer that says why.
+ * So the sending side is shut, and the rest of what the client sends goes nowhere for a while.
+ */
+static void linger(struct http_conn *c)
+{
+	c->state = CONN_LINGERING;
+	c->active_ms = clock_mono_ms();
+	TAILQ_INSERT_TAIL(&c->server->lingering, c, entry);
+	bufferevent_setcb(c->bev, on_linger_read, NULL, on_linger_event, c);
+	bufferevent_setwatermark(c->bev, EV_READ, 0, 0);
+	on_linger_read(c->bev, c);
+	bufferevent_disable(c->bev, EV_WRITE);
+	bufferevent_enable(c->bev, EV_READ);
+}
+
+static void cut_largest(struct http_server *s)
+{
+	struct http_conn *c, *largest = NULL;
+
+	TAILQ_FOREACH (c, &s->conns, entry)
+		if (!largest || c->held > largest->held)
+			largest = c;
+	if (!largest)
+		return;
+	log_warn("%s is cut off: unanswered requests hold %zu bytes, its own %zu (limit %zu)",
+	    largest->peer.text, s->held, largest->held, s->o.buffered_max);
+	http_conn_abort(largest, largest->state == CONN_STREAMING ? 0 : 503,
+	    "Too much unanswered input is waiting; send less at once, or later.");
+}
+
+/* on_close and the end of what evhttp has let go of. */
+static void bury(struct http_server *s)
+{
+	struct http_conn *c;
+	struct http_request *r, *next;
+
+	while ((c = TAILQ_FIRST(&s->dead))) {
+		TAILQ_REMOVE(&s->dead, c, entry);
+		if (c->ev)
+			evhttp_request_free(c->ev);
+		if (c->linger)
+			linger(c);
+		else
+			http_conn_release(c);
+	}
+	for (r = TAILQ_FIRST(&s->gone); r; r = next) {
+		loop_fn *fn = r->on_close;
+
+		next = TAILQ_NEXT(r, entry);
+		if (!fn)
+			continue;
+		TAILQ_REMOVE(&s->gone, r, entry);
+		fn(r->on_close_arg);
+		http_request_free(r);
+		next = TAILQ_FIRST(&s->gone); /* fn may have let go of others */
+	}
+}
+
+void http_conn_work(struct http_server *s)
+{
+	struct http_conn *c;
+
+	while ((c = TAILQ_FIRST(&s->fresh)))
+		adopt(c);
+	while ((c = TAILQ_FIRST(&s->checks)))
+		check_page(c);
+	while (s->held > s->o.buffered_max && !TAILQ_EMPTY(&s->conns))
+		cut_largest(s);
+	bury(s);
+	http_server_room(s);
+}
+
+static void sweep_one(struct http_conn *c, int64_t now)
+{
+	const struct http_options *o = &c->server->o;
+
+	switch (c->state) {
+	case CONN_READING:
+		if (c->first_ms && now - c->first_ms > o->request_ms)
+			http_conn_abort(c, 408, "The request took too long to arrive.");
+		else if (now - c->active_ms > o->idle_ms)
+			http_conn_abort(
+			    c, c->first_ms ? 408 : 0, "The rest of the request did not arrive.");
+		break;
+	case CONN_WRITING:
+		if (now - c->active_ms > o->idle_ms)
+			http_conn_abort(c, 0, NULL);
+		break;
+	case CONN_LINGERING:
+		if (now - c->active_ms > LINGER_MS)
+			on_linger_event(c->bev, 0, c);
+		break;
+	case CONN_WAITING:
+	case CONN_STREAMING: break;
+	}
+}
+
+void http_conn_sweep(struct http_server *s, int64_t now)
+{
+	struct http_conn *c, *next;
+
+	TAILQ_FOREACH_SAFE (c, &s->conns, entry, next)
+		sweep_one(c, now);
+	TAILQ_FOREACH_SAFE (c, &s->lingering, entry, next)
+		sweep_one(c, now);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The HTTP server's inside.
+ *
+ * evhttp owns connections and parses requests. Beside each of its connections stands an
+ * http_conn, which counts, times and closes it; beside each request that it presents stands an
+ * http_request, which the handler holds and which may outlive the connection.
+ *
+ * Who frees the evhttp_request: evhttp, once the answer has been written (conn->ev is cleared
+ * first); else, when the connection ends earlier, we do: as soon as the handler lets go.
+ */
+#ifndef NET_HTTP_INTERNAL_H
+#define NET_HTTP_INTERNAL_H
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/http.h>
+/* Needs the one above it. */
+#include <event2/http_struct.h>
+
+#include <bsd/sys/queue.h>
+
+#include "net/http.h"
+
+enum http_conn_state {
+	CONN_READING,   /* a request, or waiting for one */
+	CONN_WAITING,   /* the handler has it */
+	CONN_WRITING,   /* the answer is on its way */
+	CONN_STREAMING, /* the handler goes on writing */
+	CONN_LINGERING  /* evhttp has let go; what the client still sends is thrown away */
+};
+
+struct http_listener {
+	LIST_ENTRY(http_listener) entry;
+	struct http_server *server;
+	struct evhttp *http; /* one each: evhttp's per-connection hook knows nothing else */
+	struct evconnlistener *listener;
+	struct tls *tls;
+	char *unix_path;
+};
+
+struct http_conn {
+	TAILQ_ENTRY(http_conn) entry;
+	TAILQ_ENTRY(http_conn) check_entry;
+	struct http_server *server;
+	struct bufferevent *bev; /* a reference of our own */
+	struct evhttp_connection *evcon;
+	bufferevent_data_cb write_cb; /* evhttp's own callbacks, taken with its connection */
+	bufferevent_event_cb event_cb;
+	struct evbuffer_cb_entry *input_cb, *output_cb;
+	int fd;
+	enum http_conn_state state;
+	bool checking;
+	bool linger;
+	struct http_peer peer;
+	struct http_request *request; /* unanswered */
+	struct evhttp_request *ev;    /* presented, and not yet freed by evhttp */
+	int64_t first_ms;             /* when the present request's first byte came; 0: none yet */
+	int64_t active_ms;            /* when bytes last moved */
+	size_t held;                  /* input bytes of the unanswered request */
+};
+TAILQ_HEAD(http_conn_list, http_conn);
+
+struct query_pair {
+	size_t key, key_n, value, value_n; /* offsets into `decoded` */
+};
+
+struct http_request {
+	TAILQ_ENTRY(http_request) entry; /* in the server's gone or spare list */
+	struct http_server *server;      /* NULL once it is freed */
+	struct http_conn *conn;          /* NULL once the client is gone */
+	struct evhttp_request *ev;
+	struct http_peer peer_copy; /* filled when the client goes */
+	struct str path, query;
+	struct buf decoded; /* the path if it needs decoding, then the query */
+	struct query_pair *pairs;
+	size_t pairs_n, pairs_cap;
+	bool query_parsed;
+	struct buf headers; /* of the answer, as they will be sent */
+	bool streaming;
+	bool chunked;
+	loop_fn *on_close, *on_drain;
+	void *on_close_arg, *on_drain_arg;
+};
+TAILQ_HEAD(http_request_list, http_request);
+
+struct http_server {
+	struct loop *loop;
+	struct http_options o;
+	http_handler *fn;
+	void *arg;
+	LIST_HEAD(, http_listener) listeners;
+	struct http_conn_list fresh; /* accepted, evhttp's connection not yet known */
+	struct http_conn_list conns; /* evhttp's */
+	struct http_conn_list dead;  /* evhttp has just let go of them */
+	struct http_conn_list lingering;
+	struct http_conn_list checks; /* evhttp wrote by itself */
+	struct http_conn **by_fd;
+	size_t by_fd_cap;
+	int count;
+	bool full; /* not accepting */
+	size_t held;
+	struct http_request_list gone;  /* the client left, the handler has not let go */
+	struct http_request_list spare; /* for the next requests */
+	int spare_n;
+	struct event *work_event; /* fresh, checks, dead, over the limit */
+	struct event *sweep_event;
+	struct buf scratch; /* heads of answers */
+	char date[40];
+	int64_t date_s;
+};
+
+/* http_conn.c */
+struct bufferevent *http_conn_accept(struct event_base *base, void *listener);
+struct http_conn *http_conn_of(struct http_server *s, struct evhttp_request *ev);
+void http_conn_work(struct http_server *s);
+void http_conn_sweep(struct http_server *s, int64_t now);
+void http_conn_abort(struct http_conn *c, int status, const char *detail);
+void http_conn_complete(struct http_conn *c);
+void http_conn_release(struct http_conn *c);
+
+/* http_server.c */
+void http_server_room(struct http_server *s);
+void http_server_wake(struct http_server *s);
+
+/* http_request.c */
+struct http_request *http_request_new(struct http_server *s);
+void http_request_free(struct http_request *r);
+void http_request_present(struct evhttp_request *ev, void *listener);
+
+/* http_reply.c */
+void http_head_begin(struct http_server *s, struct buf *b, int status);
+void http_problem(struct http_server *s, struct buf *b, int status, const char *detail);
+/* Starts an answer: its head is in the server's scratch buffer, body headers excepted. */
+struct buf *http_reply_head(struct http_request *r, int status, const char *content_type);
+/* Gives bytes to the connection: to the kernel at once where that is possible. */
+void http_conn_write(struct http_conn *c, struct str head, struct str body);
+/* All is written: evhttp waits for it to drain, then takes the next request. */
+void http_conn_finish(struct http_conn *c);
+
+#endif

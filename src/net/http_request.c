@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A request as the handler sees it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "net/http_internal.h"
+#include "net/url.h"
+
+#define SPARE_MAX 256
+#define SPARE_BYTES 16384
+
+struct http_request *http_request_new(struct http_server *s)
+{
+	struct http_request *r = TAILQ_FIRST(&s->spare);
+
+	if (r) {
+		TAILQ_REMOVE(&s->spare, r, entry);
+		s->spare_n--;
+	} else {
+		r = xcalloc(1, sizeof *r);
+	}
+	r->server = s;
+	return r;
+}
+
+/* Requests come by the ten thousand a second: their memory goes round. */
+void http_request_free(struct http_request *r)
+{
+	struct http_server *s = r->server;
+	struct buf decoded = r->decoded, headers = r->headers;
+
+	if (!r->conn && r->ev)
+		evhttp_request_free(r->ev);
+	free(r->pairs);
+	if (!s || s->spare_n >= SPARE_MAX || decoded.cap + headers.cap > SPARE_BYTES) {
+		buf_release(&r->decoded);
+		buf_release(&r->headers);
+		free(r);
+		return;
+	}
+	memset(r, 0, sizeof *r);
+	buf_reset(&decoded);
+	buf_reset(&headers);
+	r->decoded = decoded;
+	r->headers = headers;
+	r->server = s;
+	TAILQ_INSERT_HEAD(&s->spare, r, entry);
+	s->spare_n++;
+}
+
+static void on_complete(struct evhttp_request *ev, void *arg)
+{
+	http_conn_complete(arg);
+}
+
+static void split_target(struct http_request *r)
+{
+	url_split(str_of(r->ev->uri), &r->path, &r->query);
+	if (r->path.n && memchr(r->path.p, '%', r->path.n)) {
+		url_decode(&r->decoded, r->path, false);
+		r->path = buf_str(&r->decoded);
+	}
+}
+
+/* evhttp stops reading during a request; without reading a hang-up would go unnoticed. */
+static void watch_for_close(struct http_conn *c)
+{
+	bufferevent_setcb(c->bev, NULL, c->write_cb, c->event_cb, c->evcon);
+	if (evbuffer_get_length(bufferevent_get_input(c->bev)) == 0)
+		bufferevent_enable(c->bev, EV_READ);
+}
+
+/* evhttp's callback: a whole request has arrived. */
+void http_request_present(struct evhttp_request *ev, void *listener)
+{
+	struct http_server *s = ((struct http_listener *)listener)->server;
+	struct http_conn *c = http_conn_of(s, ev);
+	struct http_request *r = http_request_new(s);
+
+	evhttp_request_own(ev); /* the handler's view may outlive the connection */
+	evhttp_request_set_on_complete_cb(ev, on_complete, c);
+	r->conn = c;
+	r->ev = ev;
+	c->ev = ev;
+	c->request = r;
+	c->state = CONN_WAITING;
+	split_target(r);
+	/* First, so that nothing of the connection needs to be touched after an answer. */
+	watch_for_close(c);
+	s->fn(r, s->arg);
+}
+
+enum http_method http_method(const struct http_request *r)
+{
+	switch (r->ev->type) {
+	case EVHTTP_REQ_GET: return HTTP_GET;
+	case EVHTTP_REQ_HEAD: return HTTP_HEAD;
+	case EVHTTP_REQ_POST: return HTTP_POST;
+	case EVHTTP_REQ_PUT: return HTTP_PUT;
+	case EVHTTP_REQ_PATCH: return HTTP_PATCH;
+	case EVHTTP_REQ_DELETE: return HTTP_DELETE;
+	case EVHTTP_REQ_OPTIONS: return HTTP_OPTIONS;
+	default: return HTTP_OTHER;
+	}
+}
+
+const char *http_method_name(const struct http_request *r)
+{
+	static const char *const names[] = {[HTTP_GET] = "GET",
+	    [HTTP_HEAD] = "HEAD",
+	    [HTTP_POST] = "POST",
+	    [HTTP_PUT] = "PUT",
+	    [HTTP_PATCH] = "PATCH",
+	    [HTTP_DELETE] = "DELETE",
+	    [HTTP_OPTIONS] = "OPTIONS",
+	    [HTTP_OTHER] = "OTHER"};
+
+	return names[http_method(r)];
+}
+
+struct str http_path(const struct http_request *r)
+{
+	return r->path;
+}
+
+struct str http_raw_target(const struct http_request *r)
+{
+	return str_of(r->ev->uri);
+}
+
+static void add_decoded(struct buf *b, struct str s, size_t *ret_at, size_t *ret_n)
+{
+	*ret_at = b->n;
+	url_decode(b, s, true);
+	*ret_n = b->n - *ret_at;
+}
+
+static void parse_query(struct http_request *r)
+{
+	struct str rest = r->query, key, value;
+	bool path_in_buf = r->decoded.n > 0;
+	size_t worst = 0;
+
+	r->query_parsed = true;
+	worst = rest.n + 1;
+	buf_reserve(&r->decoded, worst);
+	if (path_in_buf)
+		r->path.p = r->decoded.p; /* it may have moved */
+	while (url_query_next(&rest, &key, &value)) {
+		struct query_pair *q;
+
+		GROW(r->pairs, r->pairs_cap, r->pairs_n + 1);
+		q = &r->pairs[r->pairs_n++];
+		add_decoded(&r->decoded, key, &q->key, &q->key_n);
+		add_decoded(&r->decoded, value, &q->value, &q->value_n);
+	}
+}
+
+bool http_query_at(
+    const struct http_request *cr, size_t i, struct str *ret_key, struct str *ret_value)
+{
+	struct http_request *r =
+	    (struct http_request *)cr; /* decoding is put off until asked for */
+	const struct query_pair *q;
+
+	if (!r->query_parsed)
+		parse_query(r);
+	if (i >= r->pairs_n)
+		return false;
+	q = &r->pairs[i];
+	*ret_key = (struct str){r->decoded.p + q->key, q->key_n};
+	*ret_value = (struct str){r->decoded.p + q->value, q->value_n};
+	return true;
+}
+
+struct str http_header(const struct http_request *r, const char *name)
+{
+	return str_of(evhttp_find_header(r->ev->input_headers, name));
+}
+
+struct str http_body(struct http_request *r)
+{
+	struct evbuffer *in = r->ev->input_buffer;
+	size_t n = evbuffer_get_length(in);
+
+	if (n == 0)
+		return (struct str){"", 0};
+	return (struct str){(char *)evbuffer_pullup(in, -1), n};
+}
+
+const struct http_peer *http_peer(const struct http_request *r)
+{
+	return r->conn ? &r->conn->peer : &r->peer_copy;
+}
+
+void http_on_close(struct http_request *r, loop_fn *fn, void *arg)
+{
+	r->on_close = fn;
+	r->on_close_arg = arg;
+	if (!r->conn && r->server)
+		http_server_wake(r->server); /* it happened already */
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A link's inside, shared by its dialler, its listener and its traffic. */
+#ifndef NET_LINK_INTERNAL_H
+#define NET_LINK_INTERNAL_H
+
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+
+#include "net/address.h"
+#include "net/link.h"
+#include "net/resolve.h"
+
+struct link {
+	struct loop *loop;
+	struct link_options o;
+	struct link_events ev;
+	void *arg;
+	struct tls *tls;
+	struct bufferevent *bev; /* NULL until there is a connection */
+	struct evbuffer *early;  /* what was sent before that */
+	struct event *timer;     /* the limit of the present phase */
+	struct event *close_event;
+	char peer[300];
+	char why[200];
+	bool accepted;  /* by a listener, else dialled */
+	bool announced; /* the user knows this link: on_close is owed */
+	bool open;
+	bool lost; /* by the peer or the network: nothing more can be written */
+	bool closing;
+	bool paused;
+	bool got_frame;
+	bool above_half; /* queued more than half of send_max since the last on_drain */
+	bool local;
+	/* accepting only */
+	link_accept_fn *on_accept;
+	void *accept_arg;
+	/* dialling only */
+	struct address address;
+	struct resolve *resolve;
+	struct addrinfo *addresses, *next_address;
+	struct event *connect_event;
+	int connect_fd; /* -1 when there is none */
+};
+
+struct link *link_new(struct loop *loop, const struct link_options *o, const struct link_events *ev,
+    struct tls *tls, void *arg);
+/* Takes over a connected descriptor; with TLS the handshake begins. */
+void link_adopt(struct link *l, int fd);
+void link_limit(struct link *l, int64_t ms);
+void link_opened(struct link *l);
+void link_fail(struct link *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void link_dial_release(struct link *l);
+
+#endif
