@@ -17,16 +17,16 @@ struct api_param {
 
 /* One request. Strings are valid until it has been answered. */
 struct api_request {
-	enum api_method method;  /* HEAD comes as GET */
-	struct str path;         /* decoded; may hold anything */
+	enum api_method method; /* HEAD comes as GET */
+	struct str path;        /* decoded; may hold anything */
 	const struct api_param *params;
 	size_t n_params;
 	struct str body;
 	struct str content_type, accept, authorization, idempotency_key, if_match, if_none_match,
 	    last_event_id, origin, host; /* STR_NULL when absent */
 	bool is_unix, is_loopback, is_tls;
-	uint32_t uid;            /* unix sockets */
-	void *io;                /* the host's handle for the answer */
+	uint32_t uid; /* unix sockets */
+	void *io;     /* the host's handle for the answer */
 };
 
 /* How an answer leaves. Exactly one reply, or a stream. */
@@ -53,8 +53,8 @@ struct api_host {
 	int64_t (*wall_ms)(void *arg);
 	int64_t (*mono_ms)(void *arg);
 	/*
-	 * Hands a command to the brain: kind, actor, idem_* and the union are filled in, times, seed
-	 * and ticket are not. `fn` is called later, on the loop, once the outcome is durable.
+	 * Hands a command to the brain: kind, actor, idem_* and the union are filled in, times,
+	 * seed and ticket are not. `fn` is called later, on the loop, once the outcome is durable.
 	 * Strings in *ev need live only for the call.
 	 */
 	void (*command)(void *arg, struct event *ev, api_reply_fn *fn, void *fn_arg);
@@ -81,13 +81,14 @@ struct api_server_facts { /* for /v1/status and /metrics */
 	const char *backend;
 	const char *listen; /* "item\n" lines */
 	const char *link;
-	const char *url;    /* what to type into a browser */
+	const char *url; /* what to type into a browser */
 };
 
 struct api_options {
-	const char *token;         /* NULL: none; loopback and unix then need none */
-	const char *base_path;     /* "" or "/reeve": stripped from paths */
-	const char *allow_hosts;   /* "item\n" lines, beside loopback names and the listen addresses */
+	const char *token;     /* NULL: none; loopback and unix then need none */
+	const char *base_path; /* "" or "/reeve": stripped from paths */
+	const char
+	    *allow_hosts; /* "item\n" lines, beside loopback names and the listen addresses */
 	const char *allow_origins;
 	uint32_t server_uid;
 	struct api_server_facts facts;

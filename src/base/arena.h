@@ -14,14 +14,13 @@ struct arena {
 };
 
 void arena_release(struct arena *a);
-void arena_reset(struct arena *a); /* keeps one block */
+void arena_reset(struct arena *a);            /* keeps one block */
 void *arena_alloc(struct arena *a, size_t n); /* 16-byte aligned, not zeroed */
 void *arena_zalloc(struct arena *a, size_t n);
 void *arena_memdup(struct arena *a, const void *p, size_t n);
 char *arena_strdup(struct arena *a, const char *s);
 struct str arena_str(struct arena *a, struct str s); /* copy, NUL-terminated; NULL stays NULL */
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-struct str arena_strf(struct arena *a, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+struct str arena_strf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

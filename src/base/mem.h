@@ -21,17 +21,16 @@ void *grow_array(void *items, size_t item_size, size_t *cap, size_t need);
 
 /* AUTO(free_cstr) char *s = …; frees s when the scope ends. `return TAKE(s)` hands it over. */
 #define AUTO(fn) __attribute__((cleanup(fn)))
-#define TAKE(p)                                                                                   \
-	({                                                                                        \
-		__typeof__(p) taken_ = (p);                                                       \
-		(p) = NULL;                                                                       \
-		taken_;                                                                           \
+#define TAKE(p)                             \
+	({                                  \
+		__typeof__(p) taken_ = (p); \
+		(p) = NULL;                 \
+		taken_;                     \
 	})
 void free_cstr(char **s);
 
 /* A bug in Reeve, not a failure of the world: say where and stop before harm is done. */
-#define MUST(cond)                                                                                \
-	((cond) ? (void)0 : must_failed(#cond, __FILE__, __LINE__, __func__))
+#define MUST(cond) ((cond) ? (void)0 : must_failed(#cond, __FILE__, __LINE__, __func__))
 void must_failed(const char *cond, const char *file, int line, const char *func)
     __attribute__((noreturn));
 

@@ -168,8 +168,8 @@ static size_t distance(struct str a, const char *b)
 		diagonal = row[0];
 		row[0] = i;
 		for (size_t j = 1; j <= nb; j++) {
-			size_t best = diagonal +
-			    (tolower((unsigned char)a.p[i - 1]) != tolower((unsigned char)b[j - 1]));
+			size_t best = diagonal + (tolower((unsigned char)a.p[i - 1]) !=
+			                             tolower((unsigned char)b[j - 1]));
 
 			above = row[j];
 			if (above + 1 < best)

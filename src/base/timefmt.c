@@ -68,8 +68,8 @@ static bool offset_minutes(struct str s, int *ret)
 		*ret = 0;
 		return true;
 	}
-	if (s.n != 6 || (s.p[0] != '+' && s.p[0] != '-') || s.p[3] != ':' ||
-	    !digits(s, 1, 2, &h) || !digits(s, 4, 2, &m) || h > 23 || m > 59)
+	if (s.n != 6 || (s.p[0] != '+' && s.p[0] != '-') || s.p[3] != ':' || !digits(s, 1, 2, &h) ||
+	    !digits(s, 4, 2, &m) || h > 23 || m > 59)
 		return false;
 	*ret = (s.p[0] == '-' ? -1 : 1) * (h * 60 + m);
 	return true;

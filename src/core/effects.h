@@ -10,7 +10,16 @@
 #include "model/batch.h"
 #include "model/query.h"
 
-enum message_kind { MSG_WELCOME, MSG_REFUSED, MSG_RUN, MSG_KILL, MSG_ENDED_ACK, MSG_OUTPUT_ACK, MSG_BEAT_ACK, MSG_SETTINGS };
+enum message_kind {
+	MSG_WELCOME,
+	MSG_REFUSED,
+	MSG_RUN,
+	MSG_KILL,
+	MSG_ENDED_ACK,
+	MSG_OUTPUT_ACK,
+	MSG_BEAT_ACK,
+	MSG_SETTINGS
+};
 
 struct message {
 	enum message_kind kind;
@@ -45,18 +54,18 @@ struct message {
 
 struct outcome { /* of one task in a command, in the order asked */
 	rid id;
-	int code;      /* 0, or an enum err */
-	bool twin;     /* submit: an older live task with the same unique key */
+	int code;  /* 0, or an enum err */
+	bool twin; /* submit: an older live task with the same unique key */
 	int32_t status;
 	const char *why; /* static text when code is not 0 */
 };
 
 struct reply {
 	uint64_t ticket;
-	int code;                 /* 0, or an enum err with problem set */
+	int code; /* 0, or an enum err with problem set */
 	struct problem *problem;
-	bool replayed;            /* answered from an idempotency record */
-	rid id;                   /* the queue, worker or batch it was about */
+	bool replayed; /* answered from an idempotency record */
+	rid id;        /* the queue, worker or batch it was about */
 	const struct outcome *outcomes;
 	size_t n;
 };
@@ -65,7 +74,7 @@ struct reply {
 struct notice {
 	uint64_t seq;
 	int64_t time_ms;
-	const char *kind;         /* static: "task.succeeded", "queue.paused", … */
+	const char *kind; /* static: "task.succeeded", "queue.paused", … */
 	rid task, queue, worker, batch;
 	int32_t status, attempt;
 	int32_t exit_code;
@@ -75,7 +84,7 @@ struct notice {
 enum read_kind { READ_HEAD, READ_DUE, READ_KEYS, READ_TASKS };
 
 struct key_ask {
-	rid queue;        /* unique key; 0: an idempotency key */
+	rid queue; /* unique key; 0: an idempotency key */
 	struct str key;
 };
 

@@ -11,15 +11,36 @@
 
 enum event_kind {
 	/* at start, in this order; the last one opens for business */
-	EV_LOAD_META, EV_LOAD_QUEUE, EV_LOAD_COUNT, EV_LOAD_WORKER, EV_LOAD_TASK, EV_LOAD_DONE,
+	EV_LOAD_META,
+	EV_LOAD_QUEUE,
+	EV_LOAD_COUNT,
+	EV_LOAD_WORKER,
+	EV_LOAD_TASK,
+	EV_LOAD_DONE,
 	/* commands: each is answered by exactly one reply to its ticket */
-	EV_SUBMIT, EV_CANCEL, EV_RETRY, EV_TASK_SET,
-	EV_QUEUE_CREATE, EV_QUEUE_SET, EV_QUEUE_PAUSE, EV_QUEUE_RESUME, EV_QUEUE_DELETE,
-	EV_WORKER_SET, EV_WORKER_REMOVE,
+	EV_SUBMIT,
+	EV_CANCEL,
+	EV_RETRY,
+	EV_TASK_SET,
+	EV_QUEUE_CREATE,
+	EV_QUEUE_SET,
+	EV_QUEUE_PAUSE,
+	EV_QUEUE_RESUME,
+	EV_QUEUE_DELETE,
+	EV_WORKER_SET,
+	EV_WORKER_REMOVE,
 	/* from workers */
-	EV_HELLO, EV_LINK_LOST, EV_BEAT, EV_STARTED, EV_ENDED, EV_OUTPUT,
+	EV_HELLO,
+	EV_LINK_LOST,
+	EV_BEAT,
+	EV_STARTED,
+	EV_ENDED,
+	EV_OUTPUT,
 	/* from the store's readers: what an earlier step asked for */
-	EV_HEAD_READ, EV_DUE_READ, EV_KEYS_READ, EV_TASKS_READ,
+	EV_HEAD_READ,
+	EV_DUE_READ,
+	EV_KEYS_READ,
+	EV_TASKS_READ,
 	/* time has passed */
 	EV_TICK,
 	N_EVENTS,
@@ -27,18 +48,29 @@ enum event_kind {
 
 /* A submitted task as parsed and validated by its surface. */
 struct submit_task {
-	struct task_spec spec;   /* queue is found by name or id beforehand */
-	int32_t status;          /* TASK_QUEUED, or a held status */
+	struct task_spec spec; /* queue is found by name or id beforehand */
+	int32_t status;        /* TASK_QUEUED, or a held status */
 };
 
 struct queue_change {
 	/* which members of `row` the caller gave */
-	unsigned fields;         /* 1u << enum queue_field */
+	unsigned fields; /* 1u << enum queue_field */
 	struct queue_row row;
 };
 enum queue_field {
-	QF_NAME, QF_PLUGIN, QF_THREADS, QF_ORDER, QF_TIMEOUT, QF_ATTEMPTS, QF_BACKOFF, QF_BACKOFF_MAX,
-	QF_EXIT_CODES, QF_ENV, QF_OUTPUT_MODE, QF_OUTPUT_MAX, N_QUEUE_FIELDS,
+	QF_NAME,
+	QF_PLUGIN,
+	QF_THREADS,
+	QF_ORDER,
+	QF_TIMEOUT,
+	QF_ATTEMPTS,
+	QF_BACKOFF,
+	QF_BACKOFF_MAX,
+	QF_EXIT_CODES,
+	QF_ENV,
+	QF_OUTPUT_MODE,
+	QF_OUTPUT_MAX,
+	N_QUEUE_FIELDS,
 };
 
 struct held_task { /* what a worker says in its hello */
@@ -50,12 +82,12 @@ struct held_task { /* what a worker says in its hello */
 
 struct event {
 	enum event_kind kind;
-	int64_t now_ms;          /* wall clock */
+	int64_t now_ms; /* wall clock */
 	int64_t mono_ms;
-	uint64_t seed;           /* fresh randomness, for jitter */
-	uint64_t ticket;         /* commands: whom to answer; 0: nobody */
-	struct str actor;        /* commands: who asks, for the audit trail */
-	struct str idem_key;     /* commands: Idempotency-Key; NULL: none */
+	uint64_t seed;       /* fresh randomness, for jitter */
+	uint64_t ticket;     /* commands: whom to answer; 0: nobody */
+	struct str actor;    /* commands: who asks, for the audit trail */
+	struct str idem_key; /* commands: Idempotency-Key; NULL: none */
 	uint64_t idem_fingerprint;
 	union {
 		const struct meta_row *meta;
@@ -74,33 +106,33 @@ struct event {
 		struct {
 			const struct submit_task *tasks;
 			size_t n;
-			rid batch;       /* join an earlier batch; 0: n > 1 makes a new one */
+			rid batch; /* join an earlier batch; 0: n > 1 makes a new one */
 		} submit;
 		struct {
-			const rid *ids;  /* EV_CANCEL, EV_RETRY, EV_TASK_SET */
+			const rid *ids; /* EV_CANCEL, EV_RETRY, EV_TASK_SET */
 			size_t n;
 			struct str reason;
 			bool has_status, has_priority; /* EV_TASK_SET */
-			int32_t status;  /* TASK_QUEUED (release) or a held one */
+			int32_t status;                /* TASK_QUEUED (release) or a held one */
 			int32_t priority;
 		} tasks;
 		struct {
-			rid id;          /* not for create */
+			rid id; /* not for create */
 			const struct queue_change *change;
 			int64_t if_version; /* 0: whatever it is */
 			struct str reason;
-			int64_t until_ms;   /* pause: 0: until resumed */
-			bool force;         /* delete: with its live tasks */
+			int64_t until_ms; /* pause: 0: until resumed */
+			bool force;       /* delete: with its live tasks */
 		} queue;
 		struct {
 			rid id;
 			bool set_maxthreads; /* EV_WORKER_SET; with -2: back to the worker's own */
 			int32_t maxthreads;
 			int64_t if_version;
-			bool lost;           /* EV_WORKER_REMOVE: its tasks are certainly over */
+			bool lost; /* EV_WORKER_REMOVE: its tasks are certainly over */
 		} worker;
 		struct {
-			uint64_t link;       /* number of the connection: never reused */
+			uint64_t link; /* number of the connection: never reused */
 			const struct worker_facts *facts;
 			const struct held_task *tasks;
 			size_t n;
@@ -108,7 +140,7 @@ struct event {
 		struct {
 			uint64_t link;
 			uint64_t number;
-		} beat;              /* EV_BEAT, EV_LINK_LOST */
+		} beat; /* EV_BEAT, EV_LINK_LOST */
 		struct {
 			uint64_t link;
 			rid task;
@@ -131,14 +163,17 @@ struct event {
 			uint64_t link;
 			struct output_row row;
 		} output;
-		struct {             /* EV_HEAD_READ, EV_DUE_READ, EV_TASKS_READ */
-			uint64_t read;   /* the number of the request */
+		struct {               /* EV_HEAD_READ, EV_DUE_READ, EV_TASKS_READ */
+			uint64_t read; /* the number of the request */
 			rid queue;
-			const struct task_row *rows; /* for EV_TASKS_READ: one per id asked, id 0: none */
+			const struct task_row
+			    *rows;          /* for EV_TASKS_READ: one per id asked, id 0: none */
+			const rid *holders; /* EV_TASKS_READ: per row, the live task with its unique
+			                       key; 0: none */
 			size_t n;
 			bool failed;
 		} rows;
-		struct {             /* EV_KEYS_READ: answers in the order asked */
+		struct { /* EV_KEYS_READ: answers in the order asked */
 			uint64_t read;
 			const rid *ids;              /* for unique keys; 0: free */
 			const struct idem_row *idem; /* for idempotency keys; key NULL: unknown */

@@ -12,20 +12,20 @@
 #include "model/worker.h"
 
 enum row_kind {
-	ROW_TASK_INSERT,  /* task: the whole row */
-	ROW_TASK_UPDATE,  /* task: its state; id names it; spec is not written, but priority is */
-	ROW_TASK_PRUNE,   /* id: delete it and its output, only if it is ended */
-	ROW_QUEUE_PUT,    /* queue: insert or replace by id */
-	ROW_QUEUE_COUNTS, /* queue: only the lifetime counters */
-	ROW_QUEUE_DELETE, /* id: the queue and every task in it, with their output */
-	ROW_QUEUE_RERANK, /* id: the queue; order: recompute rank of its queued tasks
-	                     (priority: -priority, else 0) */
-	ROW_WORKER_PUT,   /* worker: insert or replace by id */
-	ROW_WORKER_DELETE,/* id */
-	ROW_EVENT,        /* event: append */
-	ROW_IDEMPOTENT,   /* idem: insert or replace by key */
-	ROW_OUTPUT,       /* output: insert or replace by (task, token, stream, offset) */
-	ROW_META,         /* meta: insert or replace by name */
+	ROW_TASK_INSERT,   /* task: the whole row */
+	ROW_TASK_UPDATE,   /* task: its state; id names it; spec is not written, but priority is */
+	ROW_TASK_PRUNE,    /* id: delete it and its output, only if it is ended */
+	ROW_QUEUE_PUT,     /* queue: insert or replace by id */
+	ROW_QUEUE_COUNTS,  /* queue: only the lifetime counters */
+	ROW_QUEUE_DELETE,  /* id: the queue and every task in it, with their output */
+	ROW_QUEUE_RERANK,  /* id: the queue; order: recompute rank of its queued tasks
+	                      (priority: -priority, else 0) */
+	ROW_WORKER_PUT,    /* worker: insert or replace by id */
+	ROW_WORKER_DELETE, /* id */
+	ROW_EVENT,         /* event: append */
+	ROW_IDEMPOTENT,    /* idem: insert or replace by key */
+	ROW_OUTPUT,        /* output: insert or replace by (task, token, stream, offset) */
+	ROW_META,          /* meta: insert or replace by name */
 };
 
 /* What people audit. Task events live only in the server's memory (see docs/API.md). */
@@ -42,16 +42,16 @@ struct idem_row {
 	struct str key;
 	uint64_t fingerprint; /* of the request */
 	int64_t time_ms;
-	struct str result;    /* what the core answered, packed: see core/idem.h */
+	struct str result; /* what the core answered, packed: see core/idem.h */
 };
 
 struct output_row {
 	rid task;
 	int64_t token;
 	int32_t stream;
-	int64_t offset;       /* of the first raw byte, in the kept stream */
+	int64_t offset; /* of the first raw byte, in the kept stream */
 	int32_t raw_bytes;
-	int32_t codec;        /* 0: as it is, 1: zstd */
+	int32_t codec; /* 0: as it is, 1: zstd */
 	struct str data;
 };
 
@@ -78,10 +78,10 @@ struct row_op {
 };
 
 struct batch {
-	struct arena arena;    /* owns everything the rows point to */
+	struct arena arena; /* owns everything the rows point to */
 	struct row_op *rows;
 	size_t n, cap;
-	uint64_t seq;          /* batches are numbered from 1 */
+	uint64_t seq; /* batches are numbered from 1 */
 };
 
 void batch_release(struct batch *b);

@@ -15,7 +15,8 @@ struct attempt {
 	struct str reason;
 };
 
-/* The present attempt of `s` appended to its history; the oldest lines go when it grows too long. */
+/* The present attempt of `s` appended to its history; the oldest lines go when it grows too long.
+ */
 struct str history_append(struct arena *a, const struct task_state *s);
 bool history_next(struct str *rest, struct attempt *ret_attempt);
 void attempt_of(const struct task_state *s, struct attempt *ret_attempt);

@@ -68,6 +68,7 @@ bool id_parse(const struct id_space *s, struct str text, rid *ret_id)
 	*ret_id = 0;
 	if (memcmp(bytes + 4, s->installation, 5) == 0)
 		*ret_id = (rid)bytes[0] << 48 | (rid)bytes[1] << 40 | (rid)bytes[2] << 32 |
-		    (rid)bytes[3] << 24 | (rid)bytes[9] << 16 | (rid)bytes[10] << 8 | bytes[11];
+		          (rid)bytes[3] << 24 | (rid)bytes[9] << 16 | (rid)bytes[10] << 8 |
+		          bytes[11];
 	return true;
 }

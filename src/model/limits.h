@@ -3,25 +3,25 @@
 #ifndef MODEL_LIMITS_H
 #define MODEL_LIMITS_H
 
-#define NAME_MAX_BYTES 128            /* queue, worker, plugin, zone, target names */
-#define LABELS_MAX 64                 /* labels on one task or worker */
-#define LABEL_MAX_BYTES 256           /* "key=value" */
-#define KEY_MAX_BYTES 256             /* unique and idempotency keys */
-#define TASK_BODY_MAX (1u << 20)      /* a task's command, environment and params as JSON */
-#define TASKS_PER_SUBMIT 100000       /* one NDJSON request */
+#define NAME_MAX_BYTES 128       /* queue, worker, plugin, zone, target names */
+#define LABELS_MAX 64            /* labels on one task or worker */
+#define LABEL_MAX_BYTES 256      /* "key=value" */
+#define KEY_MAX_BYTES 256        /* unique and idempotency keys */
+#define TASK_BODY_MAX (1u << 20) /* a task's command, environment and params as JSON */
+#define TASKS_PER_SUBMIT 100000  /* one NDJSON request */
 #define JSON_DEPTH_MAX 64
-#define PRIORITY_MAX 1000000          /* and the same below zero */
+#define PRIORITY_MAX 1000000 /* and the same below zero */
 #define THREADS_MAX 1000000
 #define ATTEMPTS_MAX 1000
 #define DURATION_MAX_MS (10LL * 365 * 86400 * 1000)
 #define REASON_MAX_BYTES 512
-#define HISTORY_MAX_BYTES 8192        /* earlier attempts; the oldest are dropped first */
-#define OUTPUT_CHUNK_BYTES 65536      /* raw bytes in one stored chunk */
-#define OUTPUT_INLINE_BYTES 8192      /* both streams together, kept in the task's own row */
+#define HISTORY_MAX_BYTES 8192   /* earlier attempts; the oldest are dropped first */
+#define OUTPUT_CHUNK_BYTES 65536 /* raw bytes in one stored chunk */
+#define OUTPUT_INLINE_BYTES 8192 /* both streams together, kept in the task's own row */
 #define OUTPUT_MAX_DEFAULT (256LL << 20)
 #define PLUGINS_MAX 256
 
-#define HELD_STATUS_MIN (-1000000)    /* held statuses lie in [min, -7], and -4 (blocked) */
+#define HELD_STATUS_MIN (-1000000) /* held statuses lie in [min, -7], and -4 (blocked) */
 #define PLUGIN_STATUS_MAX 1000000
 
 #endif

@@ -10,24 +10,24 @@
 
 /* All that is given must hold; the states among themselves are alternatives. */
 struct task_filter {
-	rid queue;                 /* 0: any */
+	rid queue; /* 0: any */
 	rid batch;
 	rid worker;
 	struct {
 		int min, max;
 	} states[FILTER_STATES_MAX];
-	size_t n_states;           /* 0: any */
+	size_t n_states;                      /* 0: any */
 	struct str labels[FILTER_LABELS_MAX]; /* "key=value" */
 	size_t n_labels;
-	rid since, until;          /* ids: [since, until); 0: open */
-	int64_t ended_before_ms;   /* 0: any */
+	rid since, until;        /* ids: [since, until); 0: open */
+	int64_t ended_before_ms; /* 0: any */
 };
 
 /* The next queued tasks of a queue that are due, in the queue's order, after a place in it. */
 struct head_query {
 	rid queue;
-	int32_t order;             /* enum queue_order */
-	bool after;                /* false: from the very head */
+	int32_t order; /* enum queue_order */
+	bool after;    /* false: from the very head */
 	int64_t rank;
 	rid id;
 	uint32_t limit;
@@ -36,7 +36,7 @@ struct head_query {
 /* The queued tasks of a queue with a due time (due_ms > 0), earliest first. */
 struct due_query {
 	rid queue;
-	bool after;                /* strictly after (due_ms, id) */
+	bool after; /* strictly after (due_ms, id) */
 	int64_t due_ms;
 	rid id;
 	uint32_t limit;

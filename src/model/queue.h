@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A queue: which plugin its tasks use, how many may run at once over all workers, in which order. */
+/* A queue: which plugin its tasks use, how many may run at once over all workers, in which order.
+ */
 #ifndef MODEL_QUEUE_H
 #define MODEL_QUEUE_H
 
@@ -14,28 +15,28 @@ struct queue_row {
 	rid id;
 	struct str name;
 	struct str plugin;
-	int32_t threads;          /* over all workers; -1: no limit */
-	int32_t order;            /* enum queue_order */
+	int32_t threads; /* over all workers; -1: no limit */
+	int32_t order;   /* enum queue_order */
 	int32_t paused;
 	struct str pause_reason;
-	int64_t paused_until_ms;  /* 0: until resumed */
-	int64_t timeout_ms;       /* default per attempt; 0: none */
-	int32_t max_attempts;     /* default; at least 1 */
-	int64_t backoff_ms;       /* before the second attempt; doubles */
+	int64_t paused_until_ms; /* 0: until resumed */
+	int64_t timeout_ms;      /* default per attempt; 0: none */
+	int32_t max_attempts;    /* default; at least 1 */
+	int64_t backoff_ms;      /* before the second attempt; doubles */
 	int64_t backoff_max_ms;
-	int32_t exit_codes;       /* honour 99 skip, 100 permanent, 111 temporary */
-	struct str env;           /* JSON object text for every task; NULL: none */
-	int32_t output_mode;      /* enum output_mode */
-	int64_t output_max;       /* bytes per stream */
+	int32_t exit_codes;  /* honour 99 skip, 100 permanent, 111 temporary */
+	struct str env;      /* JSON object text for every task; NULL: none */
+	int32_t output_mode; /* enum output_mode */
+	int64_t output_max;  /* bytes per stream */
 	int64_t ctime_ms, mtime_ms;
-	int64_t version;          /* rises with every change: the ETag */
+	int64_t version; /* rises with every change: the ETag */
 	/* lifetime counters, written with the batch that changed them */
 	int64_t n_succeeded, n_failed, n_other;
 };
 
 extern const char *const queue_order_names[N_ORDERS];
 extern const char *const output_mode_names[N_OUTPUT_MODES];
-int queue_order_parse(struct str s);  /* -1: unknown */
+int queue_order_parse(struct str s); /* -1: unknown */
 int output_mode_parse(struct str s);
 /* The defaults of a queue that only has a name. */
 void queue_defaults(struct queue_row *ret_row);

@@ -6,7 +6,8 @@
 #include "model/id.h"
 
 /*
- *   connected <--hello / link lost--> away --silent too long--> lost --hello of a new instance--> connected
+ *   connected <--hello / link lost--> away --silent too long--> lost --hello of a new instance-->
+ * connected
  */
 enum worker_state { WORKER_CONNECTED, WORKER_AWAY, WORKER_LOST, N_WORKER_STATES };
 
@@ -15,28 +16,28 @@ extern const char *const worker_state_names[N_WORKER_STATES];
 /* What a worker says of itself. Lists are "item\n" lines. */
 struct worker_facts {
 	struct str shard;
-	uint64_t instance;         /* random; this process */
-	int64_t started_ms;        /* of this process, wall clock */
-	struct str lock;           /* machine id + state directory: proves it is alone */
+	uint64_t instance;  /* random; this process */
+	int64_t started_ms; /* of this process, wall clock */
+	struct str lock;    /* machine id + state directory: proves it is alone */
 	struct str host;
 	struct str zone;
-	struct str target;         /* platform, e.g. "x86_64-linux" */
+	struct str target; /* platform, e.g. "x86_64-linux" */
 	struct str version;
-	struct str labels;         /* "key=value\n" lines, sorted */
-	struct str plugins;        /* allowed ones */
-	struct str active_queues;  /* names or ids; if not empty, only these */
-	struct str ignore_queues;  /* used only when active_queues is empty */
-	int32_t maxthreads;        /* -1: no limit */
+	struct str labels;        /* "key=value\n" lines, sorted */
+	struct str plugins;       /* allowed ones */
+	struct str active_queues; /* names or ids; if not empty, only these */
+	struct str ignore_queues; /* used only when active_queues is empty */
+	int32_t maxthreads;       /* -1: no limit */
 };
 
 struct worker_row {
 	rid id;
 	struct worker_facts facts;
-	int32_t maxthreads_set;    /* an operator's setting overrides the worker's; -1: not set */
+	int32_t maxthreads_set; /* an operator's setting overrides the worker's; -1: not set */
 	int32_t maxthreads_is_set;
-	int32_t state;             /* enum worker_state, as of the last write */
+	int32_t state; /* enum worker_state, as of the last write */
 	int64_t first_seen_ms, last_seen_ms;
-	int64_t version;           /* the ETag */
+	int64_t version; /* the ETag */
 };
 
 #endif

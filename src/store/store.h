@@ -27,8 +27,8 @@ struct store_reader;
 #define STORE_SCHEMA_VERSION 1
 
 struct store_options {
-	bool create;        /* make it if it is not there */
-	bool migrate;       /* bring an older schema up to date; otherwise an older one is an error */
+	bool create;  /* make it if it is not there */
+	bool migrate; /* bring an older schema up to date; otherwise an older one is an error */
 	bool unsafe_nosync; /* benchmarks of the machine's limit only */
 };
 
@@ -68,7 +68,7 @@ int store_task_get(struct store_reader *r, rid id, struct arena *a, struct task_
 struct task_page {
 	struct task_row *rows;
 	size_t n;
-	rid next;   /* pass as cursor for the next page; 0: there is none */
+	rid next; /* pass as cursor for the next page; 0: there is none */
 };
 /*
  * Newest first (or oldest first), after `cursor` (0: from the start). A page may come back
@@ -88,13 +88,15 @@ int store_queue_due(struct store_reader *r, const struct due_query *q, struct ar
 int store_find_key(struct store_reader *r, rid queue, struct str key, rid *ret_id);
 int store_find_idem(
     struct store_reader *r, struct str key, struct arena *a, struct idem_row *ret_row);
-/* Ended tasks from `after` on, oldest first, that ended before `before_ms` (0: any): for pruning. */
+/* Ended tasks from `after` on, oldest first, that ended before `before_ms` (0: any): for pruning.
+ */
 int store_prunable(struct store_reader *r, rid after, int64_t before_ms, uint32_t limit,
     rid *ret_ids, size_t *ret_n);
 int store_count_ended(struct store_reader *r, int64_t *ret_n);
 
 /* Kept output from `offset` on: raw (decompressed) bytes appended to `out`, at most about `max`
- * plus one chunk. Works for inline and chunked output alike. *ret_end: offset after the last byte. */
+ * plus one chunk. Works for inline and chunked output alike. *ret_end: offset after the last byte.
+ */
 int store_output(struct store_reader *r, rid task, int64_t token, int stream, int64_t offset,
     size_t max, struct buf *out, int64_t *ret_end);
 
@@ -104,11 +106,11 @@ struct event_page {
 };
 int store_events(struct store_reader *r, uint64_t after, uint32_t limit, struct arena *a,
     struct event_page *ret_page);
-int store_events_last(struct store_reader *r, uint32_t limit, struct arena *a,
-    struct event_page *ret_page);
+int store_events_last(
+    struct store_reader *r, uint32_t limit, struct arena *a, struct event_page *ret_page);
 
 /* Removes idempotency records and events older than the given times. Write side, small steps. */
-int store_expire(struct store *s, int64_t idem_before_ms, int64_t events_before_ms,
-    struct problem *ret_problem);
+int store_expire(
+    struct store *s, int64_t idem_before_ms, int64_t events_before_ms, struct problem *ret_problem);
 
 #endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What people audit: rows of their own, and a notice with the same number. */
+#include "core/internal.h"
+
+static void add_json_str(struct buf *b, struct str s)
+{
+	buf_add_char(b, '"');
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char ch = (unsigned char)s.p[i];
+
+		if (ch == '"' || ch == '\\')
+			buf_printf(b, "\\%c", ch);
+		else if (ch < 0x20)
+			buf_printf(b, "\\u%04x", ch);
+		else
+			buf_add_char(b, (char)ch);
+	}
+	buf_add_char(b, '"');
+}
+
+struct str detail_of(struct arena *a, const char *name, struct str value)
+{
+	struct buf b = {0};
+	struct str kept;
+
+	if (!value.p)
+		return STR_NULL;
+	buf_printf(&b, "{\"%s\":", name);
+	add_json_str(&b, value);
+	buf_add_char(&b, '}');
+	kept = arena_str(a, buf_str(&b));
+	buf_release(&b);
+	return kept;
+}
+
+void audit(struct core *c, const char *kind, struct str subject, rid queue, rid worker,
+    struct str actor, struct str detail, struct effects *out)
+{
+	struct arena *a = &out->batch.arena;
+	struct notice *n = effects_notice(out, kind);
+	struct event_row *row = arena_zalloc(a, sizeof *row);
+
+	n->seq = row->seq = ++c->last_event;
+	n->time_ms = row->time_ms = c->now_ms;
+	n->queue = queue;
+	n->worker = worker;
+	n->exit_code = -1;
+	n->subject = row->subject = arena_str(a, subject);
+	n->detail = row->detail = arena_str(a, detail);
+	row->kind = str_of(kind);
+	row->actor = arena_str(a, actor);
+	batch_add(&out->batch, ROW_EVENT)->event = row;
+}
+
+void save_queue(struct core *c, struct queue *q, struct effects *out)
+{
+	batch_add(&out->batch, ROW_QUEUE_PUT)->queue = queue_row_copy(&out->batch.arena, &q->row);
+}
+
+void save_worker(struct core *c, struct worker *w, struct effects *out)
+{
+	w->row.state = w->state;
+	batch_add(&out->batch, ROW_WORKER_PUT)->worker =
+	    worker_row_copy(&out->batch.arena, &w->row);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands: what people ask of tasks, and the way from a command to its one reply. */
+#include "core/internal.h"
+
+static struct outcome refused(const struct task *t, const char *why)
+{
+	return (struct outcome){t->row.id, ERR_CONFLICT, false, t->row.state.status, why};
+}
+
+static struct outcome done(rid id, int32_t status)
+{
+	return (struct outcome){.id = id, .status = status};
+}
+
+static struct outcome cancel_dispatched(
+    struct core *c, struct task *t, struct str reason, struct effects *out)
+{
+	struct message *m;
+
+	t->row.state.wish = WISH_CANCEL;
+	t->row.state.mtime_ms = c->now_ms;
+	task_set_reason(t, reason);
+	task_save(c, t, out);
+	if (t->worker && t->worker->link) {
+		m = effects_message(out, MSG_KILL, t->worker->link);
+		m->task = t->row.id;
+		m->token = t->row.state.token;
+		m->why.reason = arena_str(&out->batch.arena, reason);
+	}
+	return done(t->row.id, t->row.state.status);
+}
+
+static struct outcome cancel(struct core *c, struct task *t, struct str reason, struct effects *out)
+{
+	rid id = t->row.id;
+
+	if (!reason.n)
+		reason = STR("cancelled");
+	switch (task_phase(t->row.state.status)) {
+	case PHASE_ENDED: return refused(t, "it has ended already");
+	case PHASE_CLAIMED:
+	case PHASE_RUNNING: return cancel_dispatched(c, t, reason, out);
+	default:
+		task_move(c, t, TASK_CANCELLED, reason, out);
+		task_forget(c, t, out);
+		return done(id, TASK_CANCELLED);
+	}
+}
+
+static struct outcome retry(struct core *c, struct task *t, struct effects *out)
+{
+	rid id = t->row.id, holder;
+
+	if (!task_is_ended(t->row.state.status))
+		return refused(t, "it has not ended");
+	if (t->row.spec.key.p) {
+		holder = lane_holder_of(c, id);
+		if (holder && holder != id)
+			return refused(t, "another live task has its unique key by now");
+		lane_take_key(c, t->row.spec.queue, t->row.spec.key, id);
+	}
+	task_unghost(c, t);
+	task_begin_anew(c, t, lane_row(c, id), out);
+	return done(id, TASK_QUEUED);
+}
+
+static void set_priority(struct core *c, struct task *t, int32_t priority)
+{
+	struct window *w = t->window;
+
+	window_del(t);
+	t->row.spec.priority = priority;
+	if (t->queue->row.order == ORDER_PRIORITY)
+		t->row.state.rank = -(int64_t)priority;
+	(void)w;
+}
+
+static struct outcome set(
+    struct core *c, struct task *t, const struct event *ev, struct effects *out)
+{
+	int status = t->row.state.status, to = ev->tasks.has_status ? ev->tasks.status : status;
+	rid id = t->row.id;
+
+	if (task_phase(status) != PHASE_QUEUED && task_phase(status) != PHASE_HELD)
+		return refused(t, "it has left the queue");
+	if (ev->tasks.has_priority)
+		set_priority(c, t, ev->tasks.priority);
+	if (to != status)
+		task_move(c, t, to, ev->tasks.reason, out);
+	else
+		task_save(c, t, out);
+	if (to == TASK_QUEUED) {
+		window_del(t);
+		task_enqueue(c, t, out);
+	} else {
+		task_forget(c, t, out);
+	}
+	return done(id, to);
+}
+
+/* In memory, or as the lane has just read it. */
+static struct task *find_or_load(struct core *c, rid id)
+{
+	struct task *t = task_find(c, id);
+	const struct task_row *row;
+
+	if (t)
+		return t;
+	row = lane_row(c, id);
+	if (!row || !row->id || !queue_find(c, row->spec.queue))
+		return NULL;
+	return task_new(c, row);
+}
+
+/* A task that was only loaded to be looked at goes back. */
+static void put_back(struct core *c, rid id, struct effects *out)
+{
+	struct task *t = task_find(c, id);
+
+	if (!t || t->worker || t->window || t->ghost_read)
+		return;
+	if (t->row.state.status == TASK_QUEUED)
+		task_enqueue(c, t, out);
+	else
+		task_forget(c, t, out);
+}
+
+void tasks_run(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+{
+	struct outcome *o = arena_alloc(&out->batch.arena, (ev->tasks.n + 1) * sizeof *o);
+
+	for (size_t i = 0; i < ev->tasks.n; i++) {
+		struct task *t = find_or_load(c, ev->tasks.ids[i]);
+
+		if (!t)
+			o[i] = (struct outcome){
+			    ev->tasks.ids[i], ERR_NOT_FOUND, false, 0, "there is no such task"};
+		else if (ev->kind == EV_CANCEL)
+			o[i] = cancel(c, t, ev->tasks.reason, out);
+		else if (ev->kind == EV_RETRY)
+			o[i] = retry(c, t, out);
+		else
+			o[i] = set(c, t, ev, out);
+		put_back(c, ev->tasks.ids[i], out);
+	}
+	r->outcomes = o;
+	r->n = ev->tasks.n;
+}
+
+static void remember(
+    struct core *c, const struct event *ev, const struct reply *r, struct effects *out)
+{
+	struct arena *a = &out->batch.arena;
+	struct idem_row *row = arena_zalloc(a, sizeof *row);
+
+	row->key = arena_str(a, ev->idem_key);
+	row->fingerprint = ev->idem_fingerprint;
+	row->time_ms = c->now_ms;
+	row->result = idem_pack(a, r);
+	batch_add(&out->batch, ROW_IDEMPOTENT)->idem = row;
+}
+
+static int replay(
+    const struct event *ev, const struct idem_row *row, struct reply *r, struct effects *out)
+{
+	if (row->fingerprint != ev->idem_fingerprint) {
+		problem_set(r->problem, ERR_REUSED_KEY,
+		    "this Idempotency-Key was used for a different request");
+		return problem_hint(r->problem, "use a fresh key for each new request");
+	}
+	if (!idem_unpack(&out->batch.arena, row->result, r))
+		return problem_set(r->problem, ERR_STORE, "the stored answer can't be read");
+	r->replayed = true;
+	return 0;
+}
+
+static int dispatch(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+{
+	switch (ev->kind) {
+	case EV_SUBMIT: submit_run(c, ev, r, out); return 0;
+	case EV_CANCEL:
+	case EV_RETRY:
+	case EV_TASK_SET: tasks_run(c, ev, r, out); return 0;
+	case EV_WORKER_SET:
+	case EV_WORKER_REMOVE: return worker_command(c, ev, r, out);
+	default: return queue_command(c, ev, r, out);
+	}
+}
+
+int command_run(struct core *c, const struct event *ev, struct pending *p, struct effects *out)
+{
+	struct reply r = {.ticket = ev->ticket};
+
+	r.problem = arena_zalloc(&out->batch.arena, sizeof *r.problem);
+	if (p && p->idem && p->idem->key.p) {
+		r.code = replay(ev, p->idem, &r, out);
+	} else {
+		r.code = dispatch(c, ev, &r, out);
+		if (ev->idem_key.p && r.code == 0)
+			remember(c, ev, &r, out);
+	}
+	if (ev->ticket)
+		*effects_reply(out, ev->ticket) = r;
+	return r.code;
+}

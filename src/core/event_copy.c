@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A command that must wait is copied whole, for its strings are only borrowed. */
+#include "core/internal.h"
+
+static void copy_submit(struct arena *a, struct event *to)
+{
+	struct submit_task *tasks =
+	    arena_memdup(a, to->submit.tasks, to->submit.n * sizeof *to->submit.tasks);
+
+	for (size_t i = 0; i < to->submit.n; i++) {
+		tasks[i].spec.key = arena_str(a, tasks[i].spec.key);
+		tasks[i].spec.labels = arena_str(a, tasks[i].spec.labels);
+		tasks[i].spec.body = arena_str(a, tasks[i].spec.body);
+	}
+	to->submit.tasks = tasks;
+}
+
+static void copy_queue(struct arena *a, struct event *to)
+{
+	struct queue_change *change;
+
+	to->queue.reason = arena_str(a, to->queue.reason);
+	if (!to->queue.change)
+		return;
+	change = arena_memdup(a, to->queue.change, sizeof *change);
+	change->row = *queue_row_copy(a, &change->row);
+	to->queue.change = change;
+}
+
+void event_copy(struct pending *p, const struct event *ev)
+{
+	struct arena *a = &p->arena;
+	struct event *to = &p->event;
+
+	*to = *ev;
+	to->actor = arena_str(a, ev->actor);
+	to->idem_key = arena_str(a, ev->idem_key);
+	switch (ev->kind) {
+	case EV_SUBMIT: copy_submit(a, to); break;
+	case EV_CANCEL:
+	case EV_RETRY:
+	case EV_TASK_SET:
+		to->tasks.ids = arena_memdup(a, ev->tasks.ids, ev->tasks.n * sizeof *ev->tasks.ids);
+		to->tasks.reason = arena_str(a, ev->tasks.reason);
+		break;
+	case EV_WORKER_SET:
+	case EV_WORKER_REMOVE: break;
+	default: copy_queue(a, to); break;
+	}
+}

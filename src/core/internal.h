@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of this folder share. Stored fields (rows) lie apart from what is rebuilt.
+ *
+ * Memory holds the live tasks only, and of a deep queue only the head: see window.c for the rule
+ * that keeps this exact. A task that leaves memory while a read of the store is under way stays
+ * behind as a ghost until that read has come back, so an old picture never beats a newer one.
+ */
+#ifndef CORE_INTERNAL_H
+#define CORE_INTERNAL_H
+
+#include <bsd/sys/queue.h>
+#include <bsd/sys/tree.h>
+
+#include "base/heap.h"
+#include "base/idmap.h"
+#include "base/mem.h"
+#include "core/core.h"
+#include "core/idem.h"
+#include "model/history.h"
+#include "model/limits.h"
+#include "model/lines.h"
+
+struct place_key { /* order inside a window; smaller first */
+	int64_t a;
+	uint64_t b;
+};
+
+struct task {
+	struct task_row row; /* its strings are owned: see task_new() */
+	struct queue *queue;
+	struct worker *worker; /* that it is dispatched to */
+	struct window *window; /* that it waits in */
+	struct place_key key;  /* in that window */
+	RB_ENTRY(task) in_window;
+	TAILQ_ENTRY(task) on_worker;
+	TAILQ_ENTRY(task) in_ghosts;
+	uint64_t ghost_read; /* ghosts: the newest read when it left; 0: not a ghost */
+	uint64_t batch_seq;  /* the batch that holds a row of it, */
+	size_t batch_row;    /* and which one: further changes go into the same row */
+	uint64_t seen;       /* number of the hello that named it */
+	bool stored_due;     /* the stored row still has a due time that has passed */
+	char *strings;       /* spec strings, one allocation */
+	char *reason, *history;
+};
+
+RB_HEAD(task_tree, task);
+TAILQ_HEAD(task_list, task);
+
+/* The head of a queue, in order; what lies beyond is in the store only. */
+struct window {
+	struct task_tree tree;
+	struct queue *queue;
+	bool is_due; /* ordered by due time, else by the queue's order */
+	size_t n, bytes;
+	bool complete;    /* nothing lies beyond */
+	uint64_t reading; /* number of the read under way; 0: none */
+};
+
+struct eligible {
+	struct worker *worker;
+	uint64_t generation; /* the worker's, when it was entered; stale when it has moved on */
+};
+
+struct queue {
+	struct queue_row row; /* strings owned */
+	struct window ready, due;
+	int64_t n_queued, n_delayed, n_held, n_claimed, n_running;
+	struct eligible *eligible;
+	size_t n_eligible, cap_eligible, cursor;
+	TAILQ_ENTRY(queue) in_line;
+	enum { LINE_NONE, LINE_ROTATION, LINE_STALLED } line;
+	struct heap_node wake; /* wall clock: first due task, or end of a pause */
+	uint64_t counts_seq;   /* batch that holds its counters */
+	size_t counts_row;
+	RB_ENTRY(queue) by_id, by_name;
+};
+
+RB_HEAD(queue_ids, queue);
+RB_HEAD(queue_names, queue);
+TAILQ_HEAD(queue_list, queue);
+
+struct worker {
+	struct worker_row row; /* strings owned, in `strings` */
+	char *strings;
+	enum worker_state state;
+	uint64_t link; /* 0: none */
+	uint64_t generation;
+	int64_t heard_ms;      /* monotonic */
+	struct heap_node lose; /* monotonic */
+	struct task_list tasks;
+	int32_t running; /* length of tasks */
+	RB_ENTRY(worker) by_id, by_name;
+};
+
+RB_HEAD(worker_ids, worker);
+RB_HEAD(worker_names, worker);
+
+/* A command that needs something from the store first. */
+struct pending {
+	TAILQ_ENTRY(pending) in_lane;
+	struct arena arena; /* owns the copied event */
+	struct event event;
+	const struct idem_row *idem; /* what was found, while its group is being run */
+	size_t first_key;            /* its keys' place in the group's list */
+};
+
+TAILQ_HEAD(pending_list, pending);
+
+struct fresh_key { /* a unique key's holder, as read or as taken by this group */
+	RB_ENTRY(fresh_key) entry;
+	rid queue, id;
+	struct str key;
+};
+RB_HEAD(fresh_keys, fresh_key);
+
+/* One group of commands waits for one round of reads; the next gathers meanwhile. */
+struct lane {
+	struct pending_list waiting, group;
+	uint64_t keys_read, tasks_read; /* numbers of the reads under way; 0: none */
+	struct arena arena;             /* answers of the group */
+	struct key_ask *keys;
+	struct idem_row *idem; /* answers, parallel to keys */
+	size_t n_keys, cap_keys;
+	rid *ids;
+	struct task_row *rows; /* answers, parallel to ids */
+	rid *holders;
+	struct idmap row_of; /* id -> its row */
+	size_t n_ids, cap_ids;
+	bool failed;
+	struct fresh_keys fresh;
+};
+
+struct core {
+	struct core_options o;
+	bool open;
+	struct id_space ids;
+	int64_t now_ms, mono_ms; /* of the present step */
+	uint64_t seed;
+	rid last_id;
+	uint64_t last_event;
+	uint64_t last_read;    /* reads are numbered from 1 */
+	uint64_t *outstanding; /* numbers of reads under way, ascending */
+	size_t n_outstanding, cap_outstanding;
+	uint64_t hellos;
+	struct idmap tasks;      /* in memory, by id; ghosts too */
+	struct task_list ghosts; /* oldest first */
+	struct queue_ids queues;
+	struct queue_names queue_names;
+	struct worker_ids workers;
+	struct worker_names worker_names;
+	struct idmap links; /* link number -> worker */
+	struct queue_list rotation, stalled;
+	struct heap wall_timers; /* queues */
+	struct heap mono_timers; /* workers */
+	struct lane lane;
+	int64_t retry_reads_ms; /* monotonic; 0: no read has failed */
+};
+
+/* task.c: the one door */
+struct task *task_new(struct core *c, const struct task_row *row);
+struct task *task_find(const struct core *c, rid id);
+void task_insert(struct core *c, struct task *t, struct effects *out);
+void task_move(struct core *c, struct task *t, int to, struct str reason, struct effects *out);
+void task_save(struct core *c, struct task *t, struct effects *out);
+void task_set_reason(struct task *t, struct str reason);
+void task_set_history(struct task *t, struct str history);
+/* An ended task, with the output that its row holds, begins anew. May free it. */
+void task_begin_anew(
+    struct core *c, struct task *t, const struct task_row *stored, struct effects *out);
+void task_notice(struct core *c, const struct task *t, const char *kind, struct effects *out);
+/* Out of memory: it is ended, or the store knows all about it. May free it. */
+void task_forget(struct core *c, struct task *t, struct effects *out);
+void task_unghost(struct core *c, struct task *t);
+void ghosts_reap(struct core *c);
+void task_free(struct core *c, struct task *t);
+/* A queued task goes where it belongs: a window, or the store only. May free it. */
+void task_enqueue(struct core *c, struct task *t, struct effects *out);
+void task_attach(struct task *t, struct worker *w);
+void task_detach(struct task *t);
+int32_t task_max_attempts(const struct task *t);
+int64_t task_timeout_ms(const struct task *t);
+/* The attempt failed in some way: another one with backoff, or the given end. May free it. */
+void task_end_attempt(struct core *c, struct task *t, int status, struct str reason, bool may_retry,
+    struct effects *out);
+
+/* window.c */
+void window_init(struct window *w, struct queue *q, bool is_due);
+void window_set_key(struct window *w, struct task *t);
+bool window_wants(const struct window *w, const struct task_row *row);
+void window_put(struct window *w, struct task *t);
+void window_del(struct task *t);
+struct task *window_first(struct window *w);
+struct task *window_last(struct window *w);
+void window_trim(struct core *c, struct window *w, struct effects *out);
+void window_refill(struct core *c, struct window *w, struct effects *out);
+void window_clear(struct core *c, struct window *w, struct effects *out);
+void window_read(struct core *c, const struct event *ev, struct effects *out);
+uint64_t read_begin(struct core *c);
+void read_end(struct core *c, uint64_t number);
+
+/* submit.c, command.c, lane.c, idem.c */
+void submit_run(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
+void tasks_run(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
+int command_run(struct core *c, const struct event *ev, struct pending *p, struct effects *out);
+bool lane_needs(const struct core *c, const struct event *ev);
+const struct task_row *lane_row(const struct core *c, rid task);
+void lane_push(struct core *c, const struct event *ev, struct effects *out);
+void lane_read(struct core *c, const struct event *ev, struct effects *out);
+rid lane_key_holder(struct core *c, rid queue, struct str key);
+void lane_take_key(struct core *c, rid queue, struct str key, rid id);
+rid lane_holder_of(const struct core *c, rid task);
+void lane_retry(struct core *c, struct effects *out);
+void event_copy(struct pending *p, const struct event *ev);
+
+/* queue.c */
+RB_PROTOTYPE(queue_ids, queue, by_id, queue_id_cmp)
+RB_PROTOTYPE(queue_names, queue, by_name, queue_name_cmp)
+int queue_id_cmp(const struct queue *a, const struct queue *b);
+int queue_name_cmp(const struct queue *a, const struct queue *b);
+struct queue *queue_find(const struct core *c, rid id);
+struct queue *queue_find_name(const struct core *c, struct str name);
+struct queue *queue_add(struct core *c, const struct queue_row *row);
+void queue_free(struct core *c, struct queue *q);
+int queue_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
+void queue_count(struct queue *q, const struct task *t, int status, int delta);
+void queue_count_end(struct core *c, struct queue *q, int status, struct effects *out);
+void queue_ready(struct core *c, struct queue *q); /* something may start */
+void queue_set_wake(struct core *c, struct queue *q);
+void queue_tick(struct core *c, struct queue *q, struct effects *out);
+
+/* worker.c */
+RB_PROTOTYPE(worker_ids, worker, by_id, worker_id_cmp)
+RB_PROTOTYPE(worker_names, worker, by_name, worker_name_cmp)
+int worker_id_cmp(const struct worker *a, const struct worker *b);
+int worker_name_cmp(const struct worker *a, const struct worker *b);
+struct worker *worker_find(const struct core *c, rid id);
+struct worker *worker_find_name(const struct core *c, struct str shard);
+struct worker *worker_by_link(const struct core *c, uint64_t link);
+struct worker *worker_add(struct core *c, const struct worker_row *row);
+void worker_free(struct core *c, struct worker *w);
+void worker_hello(struct core *c, const struct event *ev, struct effects *out);
+void worker_link_lost(struct core *c, const struct event *ev, struct effects *out);
+void worker_beat(struct core *c, const struct event *ev, struct effects *out);
+void worker_heard(struct core *c, struct worker *w);
+void worker_tick(struct core *c, struct worker *w, struct effects *out);
+int worker_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
+int32_t worker_maxthreads(const struct worker *w);
+bool worker_has_room(const struct worker *w);
+bool worker_serves(
+    const struct core *c, const struct worker *w, const struct queue *q, const char **ret_why);
+
+/* report.c */
+void report_started(struct core *c, const struct event *ev, struct effects *out);
+void report_ended(struct core *c, const struct event *ev, struct effects *out);
+void report_output(struct core *c, const struct event *ev, struct effects *out);
+
+/* place.c */
+void place(struct core *c, struct effects *out);
+void place_worker_joined(struct core *c, struct worker *w);
+void place_room(struct core *c); /* a worker has room again */
+
+/* load.c */
+void load_step(struct core *c, const struct event *ev, struct effects *out);
+
+/* audit.c */
+void audit(struct core *c, const char *kind, struct str subject, rid queue, rid worker,
+    struct str actor, struct str detail, struct effects *out);
+void save_queue(struct core *c, struct queue *q, struct effects *out);
+void save_worker(struct core *c, struct worker *w, struct effects *out);
+/* "name":"value" pairs as a JSON object; strings are escaped */
+struct str detail_of(struct arena *a, const char *name, struct str value);
+
+#endif

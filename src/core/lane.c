@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The lane: commands that need something from the store first (a unique key's holder, an
+ * idempotency record, a task that is not in memory). One group at a time waits for its reads;
+ * those who come meanwhile form the next group. A group's reads begin only when everything the
+ * earlier groups wrote is durable, so no two commands can both find a key free.
+ */
+#include "core/internal.h"
+
+#include <stdlib.h>
+
+static int fresh_cmp(const struct fresh_key *a, const struct fresh_key *b)
+{
+	if (a->queue != b->queue)
+		return a->queue < b->queue ? -1 : 1;
+	return str_cmp(a->key, b->key);
+}
+
+RB_PROTOTYPE(fresh_keys, fresh_key, entry, fresh_cmp)
+RB_GENERATE(fresh_keys, fresh_key, entry, fresh_cmp)
+
+static bool is_about_tasks(const struct event *ev)
+{
+	return ev->kind == EV_CANCEL || ev->kind == EV_RETRY || ev->kind == EV_TASK_SET;
+}
+
+/* Retry needs the stored row even of a ghost: its output is only there. */
+static bool task_is_at_hand(const struct core *c, const struct event *ev, rid id)
+{
+	const struct task *t = task_find(c, id);
+
+	return t && !(ev->kind == EV_RETRY && task_is_ended(t->row.state.status));
+}
+
+bool lane_needs(const struct core *c, const struct event *ev)
+{
+	if (ev->idem_key.p)
+		return true;
+	if (ev->kind == EV_SUBMIT)
+		for (size_t i = 0; i < ev->submit.n; i++)
+			if (ev->submit.tasks[i].spec.key.p)
+				return true;
+	if (is_about_tasks(ev))
+		for (size_t i = 0; i < ev->tasks.n; i++)
+			if (!task_is_at_hand(c, ev, ev->tasks.ids[i]))
+				return true;
+	return false;
+}
+
+static void want_key(struct lane *l, rid queue, struct str key)
+{
+	GROW(l->keys, l->cap_keys, l->n_keys + 1);
+	l->keys[l->n_keys++] = (struct key_ask){queue, key};
+}
+
+static void want_task(struct lane *l, rid id)
+{
+	GROW(l->ids, l->cap_ids, l->n_ids + 1);
+	l->ids[l->n_ids++] = id;
+}
+
+static void gather(struct core *c, struct pending *p)
+{
+	const struct event *ev = &p->event;
+	struct lane *l = &c->lane;
+
+	p->first_key = l->n_keys;
+	if (ev->idem_key.p)
+		want_key(l, 0, ev->idem_key);
+	if (ev->kind == EV_SUBMIT)
+		for (size_t i = 0; i < ev->submit.n; i++)
+			if (ev->submit.tasks[i].spec.key.p)
+				want_key(l, ev->submit.tasks[i].spec.queue,
+				    ev->submit.tasks[i].spec.key);
+	if (is_about_tasks(ev))
+		for (size_t i = 0; i < ev->tasks.n; i++)
+			if (!task_is_at_hand(c, ev, ev->tasks.ids[i]))
+				want_task(l, ev->tasks.ids[i]);
+}
+
+/* Two requests with one idempotency key must not be in one group: the second finds the first. */
+static bool key_in_group(const struct lane *l, const struct event *ev)
+{
+	const struct pending *p;
+
+	if (!ev->idem_key.p)
+		return false;
+	TAILQ_FOREACH (p, &l->group, in_lane)
+		if (p->event.idem_key.p && str_eq(p->event.idem_key, ev->idem_key))
+			return true;
+	return false;
+}
+
+static void ask(struct core *c, struct effects *out)
+{
+	struct lane *l = &c->lane;
+	struct read_ask *r;
+
+	if (l->n_keys) {
+		r = effects_read(out, READ_KEYS);
+		r->number = l->keys_read = read_begin(c);
+		r->n = l->n_keys;
+		r->keys = arena_memdup(&out->batch.arena, l->keys, l->n_keys * sizeof *l->keys);
+		for (size_t i = 0; i < l->n_keys; i++)
+			((struct key_ask *)r->keys)[i].key =
+			    arena_str(&out->batch.arena, l->keys[i].key);
+	}
+	if (l->n_ids) {
+		r = effects_read(out, READ_TASKS);
+		r->number = l->tasks_read = read_begin(c);
+		r->n = l->n_ids;
+		r->ids = arena_memdup(&out->batch.arena, l->ids, l->n_ids * sizeof *l->ids);
+	}
+}
+
+static void run_group(struct core *c, struct effects *out);
+
+static void start(struct core *c, struct effects *out)
+{
+	struct lane *l = &c->lane;
+	struct pending *p, *next;
+
+	if (!TAILQ_EMPTY(&l->group) || TAILQ_EMPTY(&l->waiting))
+		return;
+	l->n_keys = l->n_ids = 0;
+	l->failed = false;
+	TAILQ_FOREACH_SAFE (p, &l->waiting, in_lane, next) {
+		if (key_in_group(l, &p->event))
+			break;
+		TAILQ_REMOVE(&l->waiting, p, in_lane);
+		TAILQ_INSERT_TAIL(&l->group, p, in_lane);
+		gather(c, p);
+	}
+	if (l->n_keys || l->n_ids)
+		ask(c, out);
+	else
+		run_group(c, out); /* what they wanted has come into memory meanwhile */
+}
+
+void lane_push(struct core *c, const struct event *ev, struct effects *out)
+{
+	struct pending *p = xcalloc(1, sizeof *p);
+
+	event_copy(p, ev);
+	TAILQ_INSERT_TAIL(&c->lane.waiting, p, in_lane);
+	start(c, out);
+}
+
+void lane_retry(struct core *c, struct effects *out)
+{
+	start(c, out);
+}
+
+static void pending_free(struct pending *p)
+{
+	arena_release(&p->arena);
+	free(p);
+}
+
+static void fail(struct core *c, const struct pending *p, struct effects *out)
+{
+	struct reply *r = effects_reply(out, p->event.ticket);
+
+	r->problem = arena_zalloc(&out->batch.arena, sizeof *r->problem);
+	r->code = problem_set(r->problem, ERR_STORE, "the store could not be read");
+	problem_hint(r->problem, "nothing was changed; try again");
+}
+
+static void forget_answers(struct lane *l)
+{
+	struct fresh_key *f, *next;
+
+	RB_FOREACH_SAFE (f, fresh_keys, &l->fresh, next)
+		RB_REMOVE(fresh_keys, &l->fresh, f);
+	arena_reset(&l->arena);
+	idmap_release(&l->row_of);
+	l->idem = NULL;
+	l->rows = NULL;
+	l->holders = NULL;
+	l->n_keys = l->n_ids = 0;
+}
+
+static void run_group(struct core *c, struct effects *out)
+{
+	struct lane *l = &c->lane;
+	struct pending *p;
+
+	while ((p = TAILQ_FIRST(&l->group))) {
+		TAILQ_REMOVE(&l->group, p, in_lane);
+		p->idem = p->event.idem_key.p && l->idem ? &l->idem[p->first_key] : NULL;
+		c->seed = p->event.seed;
+		if (l->failed)
+			fail(c, p, out);
+		else
+			command_run(c, &p->event, p, out);
+		pending_free(p);
+	}
+	forget_answers(l);
+	start(c, out);
+}
+
+static void keep_keys(struct core *c, const struct event *ev)
+{
+	struct lane *l = &c->lane;
+
+	for (size_t i = 0; i < l->n_keys; i++)
+		if (l->keys[i].queue && ev->keys.ids[i])
+			lane_take_key(c, l->keys[i].queue, l->keys[i].key, ev->keys.ids[i]);
+	l->idem = arena_memdup(&l->arena, ev->keys.idem, l->n_keys * sizeof *l->idem);
+	for (size_t i = 0; i < l->n_keys; i++) {
+		l->idem[i].key = arena_str(&l->arena, l->idem[i].key);
+		l->idem[i].result = arena_str(&l->arena, l->idem[i].result);
+	}
+}
+
+static void keep_row(struct lane *l, size_t i, const struct task_row *row)
+{
+	l->rows[i] = *task_row_copy(&l->arena, row);
+	if (row->id)
+		idmap_put(&l->row_of, row->id, &l->rows[i]);
+}
+
+static void keep_rows(struct lane *l, const struct event *ev)
+{
+	l->rows = arena_alloc(&l->arena, l->n_ids * sizeof *l->rows);
+	l->holders = arena_memdup(&l->arena, ev->rows.holders, l->n_ids * sizeof *l->holders);
+	for (size_t i = 0; i < l->n_ids; i++)
+		keep_row(l, i, &ev->rows.rows[i]);
+}
+
+/* An answer to one of the group's reads; the last one sets the group going. */
+void lane_read(struct core *c, const struct event *ev, struct effects *out)
+{
+	struct lane *l = &c->lane;
+	bool failed = ev->kind == EV_KEYS_READ ? ev->keys.failed : ev->rows.failed;
+
+	l->failed |= failed;
+	if (ev->kind == EV_KEYS_READ) {
+		l->keys_read = 0;
+		if (!failed)
+			keep_keys(c, ev);
+	} else {
+		l->tasks_read = 0;
+		if (!failed)
+			keep_rows(l, ev);
+	}
+	if (!l->keys_read && !l->tasks_read)
+		run_group(c, out);
+	/* only now: ghosts must outlive the answers that may speak of them */
+	read_end(c, ev->kind == EV_KEYS_READ ? ev->keys.read : ev->rows.read);
+}
+
+const struct task_row *lane_row(const struct core *c, rid task)
+{
+	return idmap_get(&c->lane.row_of, task);
+}
+
+static struct fresh_key *key_entry(const struct core *c, rid queue, struct str key)
+{
+	struct fresh_key probe = {.queue = queue, .key = key};
+
+	return RB_FIND(fresh_keys, &((struct core *)c)->lane.fresh, &probe);
+}
+
+rid lane_holder_of(const struct core *c, rid task)
+{
+	const struct task_row *row = lane_row(c, task);
+	struct fresh_key *f;
+
+	if (!row)
+		return 0;
+	f = key_entry(c, row->spec.queue, row->spec.key);
+	return f ? f->id : c->lane.holders[row - c->lane.rows];
+}
+
+/* The live task that has this key: as read, unless memory knows that it has ended since. */
+rid lane_key_holder(struct core *c, rid queue, struct str key)
+{
+	struct fresh_key *f = key_entry(c, queue, key);
+	struct task *t = f ? task_find(c, f->id) : NULL;
+
+	return !f || (t && task_is_ended(t->row.state.status)) ? 0 : f->id;
+}
+
+void lane_take_key(struct core *c, rid queue, struct str key, rid id)
+{
+	struct lane *l = &c->lane;
+	struct fresh_key *f = key_entry(c, queue, key);
+
+	if (!f) {
+		f = arena_zalloc(&l->arena, sizeof *f);
+		f->queue = queue;
+		f->key = arena_str(&l->arena, key);
+		RB_INSERT(fresh_keys, &l->fresh, f);
+	}
+	f->id = id;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* At start: the stored rows come in as events, then the doors open. */
+#include "core/internal.h"
+
+#include <string.h>
+
+static void load_meta(struct core *c, const struct meta_row *m)
+{
+	int64_t byte;
+
+	if (!str_is(m->name, "installation") || m->value.n != 10)
+		return;
+	for (int i = 0; i < 5; i++) {
+		char hex[3] = {m->value.p[2 * i], m->value.p[2 * i + 1], 0};
+
+		byte = 0;
+		for (int k = 0; k < 2; k++) {
+			const char *at = strchr("0123456789abcdef", hex[k]);
+
+			byte = byte * 16 + (at ? at - "0123456789abcdef" : 0);
+		}
+		c->ids.installation[i] = (uint8_t)byte;
+	}
+}
+
+static void load_count(struct core *c, const struct event *ev)
+{
+	struct queue *q = queue_find(c, ev->count.queue);
+
+	if (!q)
+		return;
+	switch (task_phase(ev->count.status)) {
+	case PHASE_HELD: q->n_held += ev->count.n; break;
+	case PHASE_QUEUED:
+		q->n_queued += ev->count.n;
+		q->ready.complete = q->due.complete = false;
+		break;
+	default: break; /* dispatched ones are counted as they are loaded */
+	}
+}
+
+static void load_task(struct core *c, const struct task_row *row, struct effects *out)
+{
+	struct worker *w = worker_find(c, row->state.worker);
+	struct task *t;
+
+	if (!queue_find(c, row->spec.queue))
+		return;
+	t = task_new(c, row);
+	queue_count(t->queue, t, row->state.status, +1);
+	if (w) {
+		task_attach(t, w);
+		return;
+	}
+	task_end_attempt(c, t, TASK_ORPHANED, STR("nothing is known of its worker"), true, out);
+}
+
+/* Numbers of events that had no row are lost with the process: begin past all of them. */
+static void load_done(struct core *c, const struct event *ev, struct effects *out)
+{
+	struct worker *w;
+
+	if (ev->loaded.last_id > c->last_id)
+		c->last_id = ev->loaded.last_id;
+	c->last_event = ((ev->loaded.last_event >> 32) + 1) << 32;
+	c->open = true;
+	RB_FOREACH (w, worker_ids, &c->workers)
+		if (w->state == WORKER_AWAY)
+			heap_put(
+			    &c->mono_timers, &w->lose, c->mono_ms + c->o.lose_after_ms, w->row.id);
+	audit(c, "server.started", STR("server"), 0, 0, STR("reeve"), STR_NULL, out);
+}
+
+static void load_queue(struct core *c, const struct queue_row *row)
+{
+	struct queue *q = queue_add(c, row);
+
+	queue_ready(c, q);
+}
+
+static void load_worker(struct core *c, const struct worker_row *row)
+{
+	struct worker *w = worker_add(c, row);
+
+	w->heard_ms = c->mono_ms;
+	w->state = row->state == WORKER_LOST ? WORKER_LOST : WORKER_AWAY;
+}
+
+void load_step(struct core *c, const struct event *ev, struct effects *out)
+{
+	MUST(!c->open);
+	switch (ev->kind) {
+	case EV_LOAD_META: load_meta(c, ev->meta); break;
+	case EV_LOAD_QUEUE: load_queue(c, ev->queue_row); break;
+	case EV_LOAD_COUNT: load_count(c, ev); break;
+	case EV_LOAD_WORKER: load_worker(c, ev->worker_row); break;
+	case EV_LOAD_TASK: load_task(c, ev->task_row, out); break;
+	default: load_done(c, ev, out); break;
+	}
+}

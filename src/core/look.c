@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking at the brain without changing it: for lists, status and metrics. */
+#include "core/internal.h"
+
+const struct queue_row *core_queue(const struct core *c, rid id)
+{
+	struct queue *q = queue_find(c, id);
+
+	return q ? &q->row : NULL;
+}
+
+const struct queue_row *core_queue_by_name(const struct core *c, struct str name)
+{
+	struct queue *q = queue_find_name(c, name);
+
+	return q ? &q->row : NULL;
+}
+
+const struct queue_row *core_queue_next(const struct core *c, rid after)
+{
+	struct queue probe = {.row.id = after + 1};
+	struct queue *q = RB_NFIND(queue_ids, &((struct core *)c)->queues, &probe);
+
+	return q ? &q->row : NULL;
+}
+
+static int32_t connected_workers(const struct queue *q)
+{
+	int32_t n = 0;
+
+	for (size_t i = 0; i < q->n_eligible; i++)
+		n += q->eligible[i].generation == q->eligible[i].worker->generation;
+	return n;
+}
+
+void core_queue_counts(const struct core *c, rid id, struct queue_counts *ret)
+{
+	struct queue *q = queue_find(c, id);
+	struct task *t;
+
+	*ret = (struct queue_counts){0};
+	if (!q)
+		return;
+	t = q->row.order == ORDER_LIFO ? window_last(&q->ready) : window_first(&q->ready);
+	*ret =
+	    (struct queue_counts){q->n_queued, q->n_delayed, q->n_held, q->n_claimed, q->n_running,
+	        (int64_t)(q->ready.n + q->due.n), t ? t->row.ctime_ms : 0, connected_workers(q)};
+}
+
+bool core_worker(const struct core *c, rid id, int64_t mono_ms, struct worker_view *ret)
+{
+	struct worker *w = worker_find(c, id);
+
+	if (!w)
+		return false;
+	*ret = (struct worker_view){&w->row, w->state, worker_maxthreads(w), w->running,
+	    mono_ms - w->heard_ms, heap_has(&w->lose) ? w->lose.at - mono_ms : -1};
+	return true;
+}
+
+rid core_worker_by_name(const struct core *c, struct str shard)
+{
+	struct worker *w = worker_find_name(c, shard);
+
+	return w ? w->row.id : 0;
+}
+
+rid core_worker_next(const struct core *c, rid after)
+{
+	struct worker probe = {.row.id = after + 1};
+	struct worker *w = RB_NFIND(worker_ids, &((struct core *)c)->workers, &probe);
+
+	return w ? w->row.id : 0;
+}
+
+bool core_task_state(const struct core *c, rid id, struct task_state *ret_state)
+{
+	struct task *t = task_find(c, id);
+
+	if (!t || t->ghost_read)
+		return false;
+	*ret_state = t->row.state;
+	return true;
+}

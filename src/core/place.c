@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Placement: which waiting task goes to which worker. Queues with something to start stand in a
+ * rotation, one task each per turn; a queue for which no worker has room stands aside (stalled)
+ * until some worker has room again.
+ */
+#include "core/internal.h"
+
+#define LOOK_AT 8 /* workers compared for one task: a fair spread without a walk over all */
+
+void place_worker_joined(struct core *c, struct worker *w)
+{
+	struct queue *q;
+
+	RB_FOREACH (q, queue_ids, &c->queues) {
+		bool known = false;
+
+		if (!worker_serves(c, w, q, NULL))
+			continue;
+		for (size_t i = 0; i < q->n_eligible && !known; i++)
+			known = q->eligible[i].worker == w &&
+			        (q->eligible[i].generation = w->generation, true);
+		if (known)
+			continue;
+		GROW(q->eligible, q->cap_eligible, q->n_eligible + 1);
+		q->eligible[q->n_eligible++] = (struct eligible){w, w->generation};
+	}
+}
+
+void place_room(struct core *c)
+{
+	struct queue *q;
+
+	while ((q = TAILQ_FIRST(&c->stalled)))
+		queue_ready(c, q);
+}
+
+static struct worker *pick(struct queue *q)
+{
+	struct worker *best = NULL;
+	size_t looked = 0;
+
+	for (size_t left = q->n_eligible; left > 0 && looked < LOOK_AT; left--) {
+		struct eligible *e;
+
+		if (q->cursor >= q->n_eligible)
+			q->cursor = 0;
+		e = &q->eligible[q->cursor];
+		if (e->generation != e->worker->generation) {
+			*e = q->eligible[--q->n_eligible];
+			continue;
+		}
+		q->cursor++;
+		if (!worker_has_room(e->worker))
+			continue;
+		looked++;
+		if (!best || e->worker->running < best->running)
+			best = e->worker;
+	}
+	return best;
+}
+
+static bool may_start(const struct queue *q)
+{
+	return !q->row.paused &&
+	       (q->row.threads < 0 || q->n_claimed + q->n_running < q->row.threads);
+}
+
+static void order(struct core *c, struct task *t, struct worker *w, struct effects *out)
+{
+	struct message *m = effects_message(out, MSG_RUN, w->link);
+	const struct queue_row *q = &t->queue->row;
+	struct arena *a = &out->batch.arena;
+
+	m->task = t->row.id;
+	m->token = t->row.state.token;
+	m->run.attempt = t->row.state.attempt;
+	m->run.max_attempts = task_max_attempts(t);
+	m->run.queue = arena_str(a, q->name);
+	m->run.plugin = arena_str(a, q->plugin);
+	m->run.body = arena_str(a, t->row.spec.body);
+	m->run.env = arena_str(a, q->env);
+	m->run.timeout_ms = task_timeout_ms(t);
+	m->run.output_mode = q->output_mode;
+	m->run.output_max = q->output_max;
+	m->run.exit_codes = q->exit_codes;
+}
+
+static void claim(struct core *c, struct task *t, struct worker *w, struct effects *out)
+{
+	struct task_state *s = &t->row.state;
+
+	s->attempt++;
+	s->token++;
+	s->worker = w->row.id;
+	s->instance = w->row.facts.instance;
+	s->due_ms = 0;
+	s->claimed_ms = c->now_ms;
+	s->started_ms = s->ended_ms = 0;
+	s->exit_code = -1;
+	s->signal = 0;
+	task_attach(t, w);
+	task_move(c, t, TASK_CLAIMED, STR_NULL, out);
+	order(c, t, w, out);
+}
+
+static void stand_aside(struct core *c, struct queue *q, bool stalled)
+{
+	TAILQ_REMOVE(&c->rotation, q, in_line);
+	q->line = stalled ? LINE_STALLED : LINE_NONE;
+	if (stalled)
+		TAILQ_INSERT_TAIL(&c->stalled, q, in_line);
+}
+
+/* One task of the queue at the head of the rotation, or the queue leaves it. */
+static void place_one(struct core *c, struct queue *q, struct effects *out)
+{
+	struct task *t = window_first(&q->ready);
+	struct worker *w;
+
+	if (!t || !may_start(q)) {
+		stand_aside(c, q, false);
+		return;
+	}
+	w = pick(q);
+	if (!w) {
+		stand_aside(c, q, true);
+		return;
+	}
+	claim(c, t, w, out);
+	TAILQ_REMOVE(&c->rotation, q, in_line);
+	TAILQ_INSERT_TAIL(&c->rotation, q, in_line);
+}
+
+void place(struct core *c, struct effects *out)
+{
+	struct queue *q;
+
+	while ((q = TAILQ_FIRST(&c->rotation))) {
+		window_refill(c, &q->ready, out);
+		window_refill(c, &q->due, out);
+		place_one(c, q, out);
+	}
+}

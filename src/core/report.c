@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What workers report of their tasks. The token fences: only the present attempt is listened to. */
+#include "core/internal.h"
+
+static struct task *current(const struct core *c, const struct worker *w, rid task, int64_t token)
+{
+	struct task *t = w ? task_find(c, task) : NULL;
+
+	return t && t->worker == w && t->row.state.token == token ? t : NULL;
+}
+
+void report_started(struct core *c, const struct event *ev, struct effects *out)
+{
+	struct worker *w = worker_by_link(c, ev->started.link);
+	struct task *t = current(c, w, ev->started.task, ev->started.token);
+
+	if (w)
+		worker_heard(c, w);
+	if (!t || t->row.state.status != TASK_CLAIMED)
+		return;
+	t->row.state.started_ms = ev->started.started_ms;
+	task_move(c, t, TASK_RUNNING, STR_NULL, out);
+}
+
+static void take_result(struct task_state *s, const struct event *ev)
+{
+	s->exit_code = ev->ended.exit_code;
+	s->signal = ev->ended.signal;
+	if (ev->ended.started_ms)
+		s->started_ms = ev->ended.started_ms;
+	s->ended_ms = ev->ended.ended_ms;
+	s->output_where = ev->ended.output_where;
+	for (int i = 0; i < N_STREAMS; i++) {
+		s->output[i] = ev->ended.output[i];
+		s->output_bytes[i] = ev->ended.output_bytes[i];
+		s->output_dropped[i] = ev->ended.output_dropped[i];
+	}
+}
+
+/* A claimed task that has ended has run: the table knows no way from claimed to succeeded. */
+static int end_status(const struct task *t, const struct event *ev)
+{
+	int status = ev->ended.status;
+
+	if (ev->ended.killed && t->row.state.wish == WISH_CANCEL)
+		return TASK_CANCELLED;
+	if (status == TASK_TERMINATED || (status > 0 && status <= PLUGIN_STATUS_MAX))
+		return status;
+	return TASK_FAILED;
+}
+
+void report_ended(struct core *c, const struct event *ev, struct effects *out)
+{
+	struct worker *w = worker_by_link(c, ev->ended.link);
+	struct task *t = current(c, w, ev->ended.task, ev->ended.token);
+	struct message *ack;
+	int status;
+
+	if (!w)
+		return; /* not welcome: it says it again after its hello */
+	worker_heard(c, w);
+	ack = effects_message(out, MSG_ENDED_ACK, w->link);
+	ack->task = ev->ended.task;
+	ack->token = ev->ended.token;
+	if (!t)
+		return;
+	status = end_status(t, ev);
+	take_result(&t->row.state, ev);
+	task_end_attempt(c, t, status, ev->ended.reason,
+	    (status == TASK_FAILED || status == TASK_TERMINATED) && !ev->ended.permanent, out);
+	place_room(c);
+}
+
+void report_output(struct core *c, const struct event *ev, struct effects *out)
+{
+	const struct output_row *o = &ev->output.row;
+	struct worker *w = worker_by_link(c, ev->output.link);
+	struct task *t = current(c, w, o->task, o->token);
+	struct message *ack;
+	struct output_row *row;
+
+	if (!w)
+		return;
+	worker_heard(c, w);
+	ack = effects_message(out, MSG_OUTPUT_ACK, w->link);
+	ack->task = o->task;
+	ack->token = o->token;
+	ack->output.stream = o->stream;
+	ack->output.end = o->offset + o->raw_bytes;
+	ack->output.refused = !t;
+	if (!t)
+		return;
+	row = arena_memdup(&out->batch.arena, o, sizeof *o);
+	row->data = arena_str(&out->batch.arena, o->data);
+	batch_add(&out->batch, ROW_OUTPUT)->output = row;
+}

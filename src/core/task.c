@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tasks in memory, and the one door through which every state changes: task_move() checks the
+ * table, keeps the queue's counts, records the write and tells the watchers.
+ */
+#include "core/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+
+struct task *task_find(const struct core *c, rid id)
+{
+	return idmap_get(&c->tasks, id);
+}
+
+static struct str own(char **at, struct str s)
+{
+	char *copy = *at;
+
+	if (!s.p)
+		return s;
+	memcpy(copy, s.p, s.n);
+	copy[s.n] = 0;
+	*at += s.n + 1;
+	return (struct str){copy, s.n};
+}
+
+struct task *task_new(struct core *c, const struct task_row *row)
+{
+	const struct task_spec *s = &row->spec;
+	struct task *t = xcalloc(1, sizeof *t);
+	char *at;
+
+	t->row = *row;
+	at = t->strings = xmalloc(s->key.n + s->labels.n + s->body.n + 3);
+	t->row.spec.key = own(&at, s->key);
+	t->row.spec.labels = own(&at, s->labels);
+	t->row.spec.body = own(&at, s->body);
+	t->row.state.reason = t->row.state.history = STR_NULL;
+	task_set_reason(t, row->state.reason);
+	task_set_history(t, row->state.history);
+	for (int i = 0; i < N_STREAMS; i++)
+		t->row.state.output[i] = STR_NULL;
+	t->stored_due = row->state.due_ms > 0;
+	t->queue = queue_find(c, row->spec.queue);
+	MUST(t->queue);
+	idmap_put(&c->tasks, row->id, t);
+	return t;
+}
+
+void task_free(struct core *c, struct task *t)
+{
+	window_del(t);
+	task_detach(t);
+	if (t->ghost_read)
+		TAILQ_REMOVE(&c->ghosts, t, in_ghosts);
+	idmap_del(&c->tasks, t->row.id);
+	free(t->strings);
+	free(t->reason);
+	free(t->history);
+	free(t);
+}
+
+static struct str replace(char **owned, struct str s)
+{
+	char *copy = s.p && s.n ? xstrndup(s.p, s.n) : NULL;
+
+	free(*owned);
+	*owned = copy;
+	return (struct str){copy, copy ? s.n : 0};
+}
+
+void task_set_reason(struct task *t, struct str reason)
+{
+	if (reason.n > REASON_MAX_BYTES)
+		reason.n = REASON_MAX_BYTES;
+	t->row.state.reason = replace(&t->reason, reason);
+}
+
+void task_set_history(struct task *t, struct str history)
+{
+	t->row.state.history = replace(&t->history, history);
+}
+
+static void copy_state(struct arena *a, struct task_state *to, const struct task_state *from)
+{
+	*to = *from;
+	to->reason = arena_str(a, from->reason);
+	to->history = arena_str(a, from->history);
+	for (int i = 0; i < N_STREAMS; i++)
+		to->output[i] = arena_str(a, from->output[i]);
+}
+
+/* The state goes into the batch; a row that is in this batch already is overwritten. */
+void task_save(struct core *c, struct task *t, struct effects *out)
+{
+	struct batch *b = &out->batch;
+	struct task_row *row;
+
+	if (t->batch_seq == b->seq) {
+		row = b->rows[t->batch_row].task;
+	} else {
+		t->batch_seq = b->seq;
+		t->batch_row = b->n;
+		row = arena_memdup(&b->arena, &t->row, sizeof t->row);
+		batch_add(b, ROW_TASK_UPDATE)->task = row;
+	}
+	row->spec.priority = t->row.spec.priority;
+	copy_state(&b->arena, &row->state, &t->row.state);
+	t->stored_due = t->row.state.due_ms > 0;
+}
+
+/* The first row of a new task. */
+void task_insert(struct core *c, struct task *t, struct effects *out)
+{
+	t->batch_seq = out->batch.seq;
+	t->batch_row = out->batch.n;
+	batch_add(&out->batch, ROW_TASK_INSERT)->task = task_row_copy(&out->batch.arena, &t->row);
+	queue_count(t->queue, t, t->row.state.status, +1);
+}
+
+void task_notice(struct core *c, const struct task *t, const char *kind, struct effects *out)
+{
+	struct notice *n = effects_notice(out, kind);
+
+	n->seq = ++c->last_event;
+	n->time_ms = c->now_ms;
+	n->task = t->row.id;
+	n->queue = t->queue->row.id;
+	n->worker = t->row.state.worker;
+	n->batch = t->row.spec.batch;
+	n->status = t->row.state.status;
+	n->attempt = t->row.state.attempt;
+	n->exit_code = t->row.state.exit_code;
+}
+
+static const char *notice_kind(int from, int to)
+{
+	switch (to) {
+	case TASK_QUEUED: return task_is_held(from) ? "task.released" : "task.retrying";
+	case TASK_CLAIMED: return "task.claimed";
+	case TASK_RUNNING: return "task.running";
+	case TASK_SUCCEEDED: return "task.succeeded";
+	case TASK_FAILED: return "task.failed";
+	case TASK_CANCELLED: return "task.cancelled";
+	case TASK_TERMINATED: return "task.terminated";
+	case TASK_ORPHANED: return "task.orphaned";
+	default: return to > 0 ? "task.finished" : "task.held";
+	}
+}
+
+void task_move(struct core *c, struct task *t, int to, struct str reason, struct effects *out)
+{
+	struct task_state *s = &t->row.state;
+	int from = s->status;
+
+	MUST(task_move_allowed(from, to));
+	window_del(t);
+	queue_count(t->queue, t, from, -1);
+	if (task_phase(to) != PHASE_CLAIMED && task_phase(to) != PHASE_RUNNING)
+		task_detach(t);
+	s->status = to;
+	s->mtime_ms = c->now_ms;
+	task_set_reason(t, reason);
+	if (task_is_ended(to)) {
+		if (!s->ended_ms)
+			s->ended_ms = c->now_ms;
+		s->wish = WISH_NONE;
+		queue_count_end(c, t->queue, to, out);
+	} else {
+		queue_count(t->queue, t, to, +1);
+	}
+	task_save(c, t, out);
+	task_notice(c, t, notice_kind(from, to), out);
+	queue_ready(c, t->queue);
+}
+
+void task_unghost(struct core *c, struct task *t)
+{
+	if (!t->ghost_read)
+		return;
+	TAILQ_REMOVE(&c->ghosts, t, in_ghosts);
+	t->ghost_read = 0;
+}
+
+/* Ghosts may go once every read that was under way when they left has come back. */
+void ghosts_reap(struct core *c)
+{
+	uint64_t oldest = c->n_outstanding ? c->outstanding[0] : UINT64_MAX;
+	struct task *t;
+
+	while ((t = TAILQ_FIRST(&c->ghosts)) && t->ghost_read < oldest)
+		task_free(c, t);
+}
+
+void task_forget(struct core *c, struct task *t, struct effects *out)
+{
+	MUST(!t->worker && !t->window);
+	if (t->row.state.status == TASK_QUEUED && t->stored_due && t->row.state.due_ms == 0)
+		task_save(
+		    c, t, out); /* its due time has passed: the store must count it as ready */
+	if (!c->n_outstanding) {
+		task_free(c, t);
+		return;
+	}
+	if (t->ghost_read)
+		TAILQ_REMOVE(&c->ghosts, t, in_ghosts);
+	t->ghost_read = c->last_read;
+	TAILQ_INSERT_TAIL(&c->ghosts, t, in_ghosts);
+}
+
+void task_enqueue(struct core *c, struct task *t, struct effects *out)
+{
+	struct queue *q = t->queue;
+	struct window *w = t->row.state.due_ms > 0 ? &q->due : &q->ready;
+
+	MUST(t->row.state.status == TASK_QUEUED && !t->window);
+	task_unghost(c, t);
+	if (window_wants(w, &t->row)) {
+		window_put(w, t);
+		window_trim(c, w, out);
+	} else {
+		task_forget(c, t, out);
+	}
+	queue_ready(c, q);
+	queue_set_wake(c, q);
+}
+
+void task_attach(struct task *t, struct worker *w)
+{
+	MUST(!t->worker);
+	t->worker = w;
+	TAILQ_INSERT_TAIL(&w->tasks, t, on_worker);
+	w->running++;
+}
+
+void task_detach(struct task *t)
+{
+	struct worker *w = t->worker;
+
+	if (!w)
+		return;
+	TAILQ_REMOVE(&w->tasks, t, on_worker);
+	w->running--;
+	t->worker = NULL;
+}
+
+int32_t task_max_attempts(const struct task *t)
+{
+	return t->row.spec.max_attempts ? t->row.spec.max_attempts : t->queue->row.max_attempts;
+}
+
+int64_t task_timeout_ms(const struct task *t)
+{
+	int64_t own = t->row.spec.timeout_ms;
+
+	return own < 0 ? 0 : own ? own : t->queue->row.timeout_ms;
+}
+
+/* base * 2^(attempt-1), capped, then spread over [half, whole] so that retries don't march in step.
+ */
+static int64_t backoff_ms(struct core *c, const struct task *t)
+{
+	const struct task_spec *s = &t->row.spec;
+	int64_t base = s->backoff_ms >= 0 ? s->backoff_ms : t->queue->row.backoff_ms;
+	int64_t cap = s->backoff_max_ms >= 0 ? s->backoff_max_ms : t->queue->row.backoff_max_ms;
+	int64_t delay = base;
+	struct rng r = {c->seed ^ t->row.id};
+
+	for (int i = 1; i < t->row.state.attempt && delay < cap; i++)
+		delay *= 2;
+	if (delay > cap)
+		delay = cap;
+	return delay - (int64_t)rng_below(&r, (uint64_t)delay / 2 + 1);
+}
+
+/* Output that lay in the row moves to rows of its own, so the next attempt can't overwrite it. */
+static void keep_inline_output(
+    const struct task *t, const struct task_state *s, struct effects *out)
+{
+	struct arena *a = &out->batch.arena;
+
+	for (int i = 0; i < N_STREAMS && s->output_where == OUTPUT_INLINE; i++) {
+		for (size_t at = 0; at < s->output[i].n; at += OUTPUT_CHUNK_BYTES) {
+			struct output_row *o = arena_zalloc(a, sizeof *o);
+			size_t n = s->output[i].n - at;
+
+			if (n > OUTPUT_CHUNK_BYTES)
+				n = OUTPUT_CHUNK_BYTES;
+			*o = (struct output_row){t->row.id, s->token, i, (int64_t)at, (int32_t)n, 0,
+			    arena_str(a, (struct str){s->output[i].p + at, n})};
+			batch_add(&out->batch, ROW_OUTPUT)->output = o;
+		}
+	}
+}
+
+static void forget_output(struct task_state *s)
+{
+	s->output_where = OUTPUT_NONE;
+	for (int i = 0; i < N_STREAMS; i++) {
+		s->output[i] = STR_NULL;
+		s->output_bytes[i] = s->output_dropped[i] = 0;
+	}
+}
+
+static void retry_later(
+    struct core *c, struct task *t, int status, struct str reason, struct effects *out)
+{
+	struct task_state *s = &t->row.state;
+	struct task_state past = *s;
+
+	past.status = status;
+	past.reason = reason;
+	if (!past.ended_ms)
+		past.ended_ms = c->now_ms;
+	task_set_history(t, history_append(&out->batch.arena, &past));
+	keep_inline_output(t, s, out);
+	forget_output(s);
+	s->due_ms = c->now_ms + backoff_ms(c, t);
+	s->wish = WISH_NONE;
+	s->ended_ms = 0;
+	task_move(c, t, TASK_QUEUED, reason, out);
+	task_enqueue(c, t, out);
+}
+
+void task_end_attempt(struct core *c, struct task *t, int status, struct str reason, bool may_retry,
+    struct effects *out)
+{
+	struct task_state *s = &t->row.state;
+
+	if (may_retry && s->wish == WISH_NONE && s->attempt < task_max_attempts(t)) {
+		retry_later(c, t, status, reason, out);
+		return;
+	}
+	task_move(c, t, status, reason, out);
+	forget_output(s); /* saved above; the strings were the event's */
+	task_forget(c, t, out);
+}
+
+void task_begin_anew(
+    struct core *c, struct task *t, const struct task_row *stored, struct effects *out)
+{
+	struct task_state *s = &t->row.state;
+
+	task_set_history(t, history_append(&out->batch.arena, s));
+	if (stored)
+		keep_inline_output(t, &stored->state, out);
+	forget_output(s);
+	s->attempt = 0;
+	s->due_ms = 0;
+	s->claimed_ms = s->started_ms = s->ended_ms = 0;
+	s->exit_code = -1;
+	s->signal = 0;
+	task_move(c, t, TASK_QUEUED, STR_NULL, out);
+	task_enqueue(c, t, out);
+}

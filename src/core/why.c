@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a task waits: all the reasons at once, each with what would lift it. */
+#include "core/internal.h"
+
+#include "base/timefmt.h"
+
+struct answer {
+	struct arena *a;
+	struct why *whys;
+	size_t n, cap;
+};
+
+static struct why *add(struct answer *an, const char *code)
+{
+	struct why *bigger;
+
+	if (an->n == an->cap) {
+		an->cap = an->cap ? an->cap * 2 : 8;
+		bigger = arena_alloc(an->a, an->cap * sizeof *bigger);
+		for (size_t i = 0; i < an->n; i++)
+			bigger[i] = an->whys[i];
+		an->whys = bigger;
+	}
+	an->whys[an->n] = (struct why){.code = code};
+	return &an->whys[an->n++];
+}
+
+#define SAY(w, ...) ((w)->text = arena_strf(an->a, __VA_ARGS__))
+#define LIFT(w, ...) ((w)->lift = arena_strf(an->a, __VA_ARGS__))
+
+static void why_paused(struct answer *an, const struct queue *q, int64_t now_ms)
+{
+	char left[TIME_TEXT_MAX];
+	struct why *w;
+
+	if (!q->row.paused)
+		return;
+	w = add(an, "queue-paused");
+	SAY(w, "the queue " STR_FMT " is paused%s" STR_FMT, STR_ARG(q->row.name),
+	    q->row.pause_reason.n ? ": " : "", STR_ARG(q->row.pause_reason));
+	if (q->row.paused_until_ms)
+		LIFT(w, "it resumes by itself in %s, or with: reeve queue resume " STR_FMT,
+		    time_human_ms(q->row.paused_until_ms - now_ms, left), STR_ARG(q->row.name));
+	else
+		LIFT(w, "reeve queue resume " STR_FMT, STR_ARG(q->row.name));
+}
+
+static void why_threads(struct answer *an, const struct queue *q)
+{
+	long long used = q->n_claimed + q->n_running;
+	struct why *w;
+
+	if (q->row.threads < 0 || used < q->row.threads)
+		return;
+	w = add(an, q->row.threads == 0 ? "queue-closed" : "queue-full");
+	SAY(w, "the queue's limit is reached: %lld of %d threads in use", used, q->row.threads);
+	if (q->row.threads == 0)
+		LIFT(w, "reeve queue set " STR_FMT " --threads N", STR_ARG(q->row.name));
+	else
+		LIFT(w, "one of them ends, or: reeve queue set " STR_FMT " --threads %d",
+		    STR_ARG(q->row.name), q->row.threads + 1);
+}
+
+struct fleet {
+	int connected, away, allow_plugin, serve, room;
+	const char *last_refusal;
+};
+
+static struct fleet survey(const struct core *c, const struct queue *q)
+{
+	struct fleet f = {0};
+	struct worker *w;
+	const char *why;
+
+	RB_FOREACH (w, worker_ids, &((struct core *)c)->workers) {
+		bool serves = worker_serves(c, w, q, &why);
+
+		f.away += w->state == WORKER_AWAY && serves;
+		if (w->state != WORKER_CONNECTED)
+			continue;
+		f.connected++;
+		f.allow_plugin += lines_has(w->row.facts.plugins, q->row.plugin);
+		if (!serves) {
+			f.last_refusal = why;
+			continue;
+		}
+		f.serve++;
+		f.room += worker_has_room(w);
+	}
+	return f;
+}
+
+static void why_workers(struct answer *an, const struct core *c, const struct queue *q)
+{
+	struct fleet f = survey(c, q);
+	struct why *w;
+
+	if (f.connected == 0) {
+		w = add(an, "no-workers");
+		SAY(w, "no worker is connected%s", f.away ? " (some are away)" : "");
+		LIFT(w, "start one: reeve worker --join HOST:PORT");
+	} else if (f.allow_plugin == 0) {
+		w = add(an, "plugin-not-allowed");
+		SAY(w, "no connected worker allows the plugin " STR_FMT ", so the queue is ignored",
+		    STR_ARG(q->row.plugin));
+		LIFT(w,
+		    "add it to `plugins` in a worker's configuration, or give the queue another: "
+		    "reeve queue set " STR_FMT " --plugin NAME",
+		    STR_ARG(q->row.name));
+	} else if (f.serve == 0) {
+		w = add(an, "no-worker-serves-queue");
+		SAY(w, "of %d connected workers none serves the queue: one %s", f.connected,
+		    f.last_refusal);
+		LIFT(w, "change activequeues or ignorequeues of a worker");
+	} else if (f.room == 0) {
+		w = add(an, "workers-full");
+		SAY(w, "all %d workers that serve the queue are at their maxthreads", f.serve);
+		LIFT(w, "a running task ends, another worker joins, or: "
+		        "reeve worker set NAME --maxthreads N");
+	}
+}
+
+static void why_due(struct answer *an, const struct task_state *s, int64_t now_ms)
+{
+	char when[TIME_TEXT_MAX], left[TIME_TEXT_MAX];
+	struct why *w;
+
+	if (s->due_ms <= now_ms)
+		return;
+	w = add(an, s->attempt ? "backoff" : "run-after");
+	SAY(w, s->attempt ? "it waits before attempt %d" : "it was asked to run later",
+	    s->attempt + 1);
+	LIFT(w, "at %s, in %s", time_format_ms(s->due_ms, when),
+	    time_human_ms(s->due_ms - now_ms, left));
+}
+
+static void why_queued(struct answer *an, const struct core *c, const struct queue *q,
+    const struct task_state *s, int64_t now_ms)
+{
+	struct window *ready = &((struct queue *)q)->ready;
+	struct why *w;
+
+	why_due(an, s, now_ms);
+	why_paused(an, q, now_ms);
+	why_threads(an, q);
+	why_workers(an, c, q);
+	if (s->due_ms <= now_ms && q->n_queued - q->n_delayed > 1) {
+		w = add(an, "behind-others");
+		SAY(w, "%lld tasks of the queue are ready to start; order is %s",
+		    (long long)(q->n_queued - q->n_delayed), queue_order_names[q->row.order]);
+		LIFT(w, "its turn comes%s",
+		    q->row.order == ORDER_PRIORITY
+		        ? "; a higher priority brings it forward: reeve task set ID --priority N"
+		        : "");
+	}
+	if (!an->n) {
+		w = add(an, "starting");
+		SAY(w, "nothing holds it: it is about to start%s",
+		    ready->reading ? " once the queue's head is read" : "");
+		LIFT(w, "a moment");
+	}
+}
+
+static void why_dispatched(
+    struct answer *an, const struct core *c, const struct task *t, int64_t mono_ms)
+{
+	const struct worker *w = t ? t->worker : NULL;
+	char left[TIME_TEXT_MAX];
+	struct why *y;
+
+	if (!w)
+		return;
+	if (w->state == WORKER_AWAY) {
+		y = add(an, "unsure");
+		SAY(y,
+		    "its worker " STR_FMT " is away: whether it still runs is not known, so it "
+		    "counts as running",
+		    STR_ARG(w->row.facts.shard));
+		LIFT(y,
+		    "the worker returns, or is declared lost in %s; if its machine is certainly "
+		    "gone: reeve worker rm --lost " STR_FMT,
+		    time_human_ms(heap_has(&w->lose) ? w->lose.at - mono_ms : 0, left),
+		    STR_ARG(w->row.facts.shard));
+	} else if (t->row.state.wish == WISH_CANCEL) {
+		y = add(an, "cancelling");
+		SAY(y, "worker " STR_FMT " is ending it", STR_ARG(w->row.facts.shard));
+		LIFT(y, "its processes end");
+	} else {
+		y = add(an, "running");
+		SAY(y, "it is %s worker " STR_FMT,
+		    t->row.state.status == TASK_RUNNING ? "running on" : "on its way to",
+		    STR_ARG(w->row.facts.shard));
+		LIFT(y, "it ends");
+	}
+}
+
+static void why_held(struct answer *an, const struct task_state *s)
+{
+	struct why *w = add(an, s->status == TASK_BLOCKED ? "blocked" : "held");
+
+	SAY(w, "it is held back by status %d%s" STR_FMT, s->status, s->reason.n ? ": " : "",
+	    STR_ARG(s->reason));
+	LIFT(w, "reeve task release ID");
+}
+
+size_t core_why(const struct core *c, const struct task_row *row, int64_t now_ms, int64_t mono_ms,
+    struct arena *a, struct why **ret_whys)
+{
+	struct task *t = task_find(c, row->id);
+	const struct task_state *s = t ? &t->row.state : &row->state;
+	struct queue *q = queue_find(c, row->spec.queue);
+	struct answer an = {.a = a};
+
+	if (q && task_phase(s->status) == PHASE_QUEUED)
+		why_queued(&an, c, q, s, now_ms);
+	else if (task_phase(s->status) == PHASE_HELD)
+		why_held(&an, s);
+	else
+		why_dispatched(&an, c, t, mono_ms);
+	*ret_whys = an.whys;
+	return an.n;
+}
