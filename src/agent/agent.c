@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The door: one event in, its effects out; then what time has brought, then whether to leave. */
+#include "agent/agent.h"
+
+#include <stdlib.h>
+
+#include "agent/internal.h"
+#include "base/mem.h"
+
+void agent_effects_release(struct agent_effects *e)
+{
+	free(e->items);
+	arena_release(&e->arena);
+	*e = (struct agent_effects){0};
+}
+
+void agent_effects_reset(struct agent_effects *e)
+{
+	e->n = 0;
+	arena_reset(&e->arena);
+}
+
+struct agent_effect *agent_effects_add(struct agent_effects *e, enum agent_effect_kind kind)
+{
+	GROW(e->items, e->cap, e->n + 1);
+	e->items[e->n] = (struct agent_effect){.kind = kind};
+	return &e->items[e->n++];
+}
+
+void note(struct agent_effects *out, const struct agent_event *in, const char *text)
+{
+	struct agent_effect *e = agent_effects_add(out, AF_NOTE);
+
+	e->task = in->task;
+	e->token = in->token;
+	e->why.text = str_of(text);
+}
+
+struct agent *agent_new(const struct agent_options *o)
+{
+	struct agent *a = xcalloc(1, sizeof *a);
+
+	a->o = *o;
+	if (a->o.term_wait_ms <= 0)
+		a->o.term_wait_ms = 10000;
+	if (a->o.leave_wait_ms <= 0)
+		a->o.leave_wait_ms = 3000;
+	if (a->o.hello_wait_ms <= 0)
+		a->o.hello_wait_ms = 30000;
+	if (a->o.task_window == 0)
+		a->o.task_window = (size_t)1 << 20;
+	if (a->o.link_window == 0)
+		a->o.link_window = (size_t)4 << 20;
+	a->acked_ms = -1;
+	a->leave_by_ms = INT64_MAX;
+	a->maxthreads = -1;
+	TAILQ_INIT(&a->all);
+	TAILQ_INIT(&a->paused);
+	return a;
+}
+
+void agent_free(struct agent *a)
+{
+	if (!a)
+		return;
+	held_free_all(a);
+	idmap_release(&a->by_task);
+	heap_release(&a->deadlines);
+	heap_release(&a->flushes);
+	free(a->exit_reason);
+	free(a);
+}
+
+static void kill_all(struct agent *a, int64_t mono_ms, struct agent_effects *out)
+{
+	struct held *h;
+
+	TAILQ_FOREACH (h, &a->all, all)
+		if (h->state == HELD_STARTING || h->state == HELD_RUNNING)
+			heap_put(&a->deadlines, &h->deadline, mono_ms, h->serial);
+	a->leave_by_ms = mono_ms;
+}
+
+static int on_leave(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	struct held *h;
+
+	if (a->phase != AGENT_SERVING) {
+		kill_all(a, in->mono_ms, out);
+		return 0;
+	}
+	a->phase = AGENT_LEAVING;
+	if (a->link == LINK_WELCOME)
+		send_beat(a, in->mono_ms, out);
+	TAILQ_FOREACH (h, &a->all, all)
+		if (h->state == HELD_STARTING || h->state == HELD_RUNNING)
+			stop_held(a, h, CAUSE_LEAVE, in->mono_ms, out);
+	return 0;
+}
+
+/* A waiting attempt has no process: when its turn would come while leaving, it ends unstarted. */
+static void end_waiting(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	struct agent_event kill = *in;
+	struct held *h, *next;
+
+	for (h = TAILQ_FIRST(&a->all); h; h = next) {
+		next = TAILQ_NEXT(h, all);
+		if (h->state != HELD_WAITING)
+			continue;
+		kill.kind = AE_KILL;
+		kill.task = h->task;
+		kill.token = h->token;
+		kill.why.reason = STR("the worker is leaving");
+		kill.why.forget = a->phase == AGENT_DYING;
+		on_kill(a, &kill, out);
+	}
+}
+
+static void leave(struct agent *a, int code, const char *why, struct agent_effects *out)
+{
+	struct agent_effect *e = agent_effects_add(out, AF_EXIT);
+
+	a->phase = AGENT_GONE;
+	e->why.code = code;
+	e->why.text = str_of(why);
+}
+
+static bool all_said(const struct agent *a)
+{
+	return a->n_held == 0 &&
+	       (a->acked_ms < 0 || (a->leaving_beat && a->beat_acked >= a->leaving_beat));
+}
+
+static void maybe_leave(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	if (a->phase != AGENT_LEAVING && a->phase != AGENT_DYING)
+		return;
+	end_waiting(a, in, out);
+	if (a->n_live > 0)
+		return;
+	if (a->phase == AGENT_DYING) {
+		leave(a, a->exit_code, a->exit_reason, out);
+		return;
+	}
+	if (a->leave_by_ms == INT64_MAX)
+		a->leave_by_ms = in->mono_ms + a->o.leave_wait_ms;
+	if (all_said(a))
+		leave(a, 0, "drained", out);
+	else if (in->mono_ms >= a->leave_by_ms)
+		leave(a, 0, "drained, but the server did not acknowledge everything", out);
+}
+
+static int dispatch(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	switch (in->kind) {
+	case AE_LINK_UP: return on_link_up(a, in, out);
+	case AE_LINK_DOWN: return on_link_down(a, in, out);
+	case AE_WELCOME: return on_welcome(a, in, out);
+	case AE_REFUSED: return on_refused(a, in, out);
+	case AE_SETTINGS: a->maxthreads = in->welcome.maxthreads; return 0;
+	case AE_BEAT_ACK: return on_beat_ack(a, in, out);
+	case AE_ENDED_ACK: return on_ended_ack(a, in, out);
+	case AE_OUTPUT_ACK: return on_output_ack(a, in, out);
+	case AE_RUN: return on_run(a, in, out);
+	case AE_KILL: return on_kill(a, in, out);
+	case AE_STARTED: return on_started(a, in, out);
+	case AE_OUTPUT: return on_output(a, in, out);
+	case AE_EXITED: return on_exited(a, in, out);
+	case AE_LEAVE: return on_leave(a, in, out);
+	case AE_TICK: return 0;
+	}
+	return ERR_INTERNAL;
+}
+
+int agent_step(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	int r;
+
+	/* first of all: a lease that has run out forbids what the event may ask for */
+	on_lease_time(a, in->mono_ms, out);
+	r = dispatch(a, in, out);
+	on_deadlines(a, in, out);
+	on_flushes(a, in->mono_ms, out);
+	maybe_leave(a, in, out);
+	return r;
+}
+
+int64_t agent_wake_ms(const struct agent *a)
+{
+	int64_t at = lease_wake_ms(a);
+	const struct heap_node *n;
+
+	if (a->phase == AGENT_GONE)
+		return INT64_MAX;
+	if ((n = heap_min(&a->deadlines)) && n->at < at)
+		at = n->at;
+	if ((n = heap_min(&a->flushes)) && n->at < at)
+		at = n->at;
+	if (a->leave_by_ms < at)
+		at = a->leave_by_ms;
+	return at;
+}
+
+enum agent_phase agent_phase(const struct agent *a)
+{
+	return a->phase;
+}
+
+bool agent_is_welcome(const struct agent *a)
+{
+	return a->link == LINK_WELCOME;
+}
+
+size_t agent_live(const struct agent *a)
+{
+	return a->n_live;
+}
+
+size_t agent_held(const struct agent *a)
+{
+	return a->n_held;
+}
+
+int32_t agent_maxthreads(const struct agent *a)
+{
+	return a->maxthreads;
+}

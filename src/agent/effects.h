@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a step of the worker's brain wants done, in order. Strings point into the agent or the
+ * event: carry the effects out before the next step.
+ */
+#ifndef AGENT_EFFECTS_H
+#define AGENT_EFFECTS_H
+
+#include "agent/event.h"
+#include "base/arena.h"
+#include "model/batch.h"
+
+enum agent_effect_kind {
+	AF_HELLO, /* send it, with everything held */
+	AF_BEAT,
+	AF_STARTED,
+	AF_OUTPUT, /* output: raw bytes; whoever sends may compress */
+	AF_ENDED,
+	AF_START, /* run: make the process, or hand it to its plugin */
+	AF_STOP,  /* kill: gently, or at once */
+	AF_READ,  /* go on or pause reading a task's output */
+	AF_CLOSE, /* the link; dial a new one, unless the phase says otherwise */
+	AF_EXIT,  /* leave the program */
+	AF_NOTE,  /* a line for the log */
+};
+
+struct agent_ref {
+	rid task;
+	int64_t token;
+	bool ended;
+	int64_t started_ms;
+};
+
+struct agent_ended {
+	int32_t status, exit_code, signal;
+	struct str reason;
+	int64_t started_ms, ended_ms;
+	bool killed, permanent;
+	int32_t output_where;
+	struct str output[N_STREAMS];
+	int64_t output_bytes[N_STREAMS], output_dropped[N_STREAMS];
+};
+
+struct agent_effect {
+	enum agent_effect_kind kind;
+	rid task;
+	int64_t token;
+	union {
+		struct {
+			const struct agent_ref *refs;
+			size_t n;
+		} hello;
+		struct {
+			uint64_t number;
+			bool leaving;
+		} beat;
+		struct {
+			int64_t started_ms;
+			int32_t pid;
+		} started;
+		struct output_row output;
+		const struct agent_ended *ended;
+		const struct agent_run *run;
+		bool kill; /* AF_STOP */
+		bool read; /* AF_READ */
+		struct {
+			int code; /* AF_EXIT */
+			struct str text;
+		} why; /* AF_CLOSE, AF_EXIT, AF_NOTE */
+	};
+};
+
+struct agent_effects {
+	struct agent_effect *items;
+	size_t n, cap;
+	struct arena arena;
+};
+
+void agent_effects_release(struct agent_effects *e);
+void agent_effects_reset(struct agent_effects *e);
+struct agent_effect *agent_effects_add(struct agent_effects *e, enum agent_effect_kind kind);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything that can happen to a worker's brain. Strings are borrowed for the length of the step.
+ */
+#ifndef AGENT_EVENT_H
+#define AGENT_EVENT_H
+
+#include "model/id.h"
+#include "model/task.h"
+
+enum agent_event_kind {
+	/* the link: dialled; broken or closed */
+	AE_LINK_UP,
+	AE_LINK_DOWN,
+	/* what the server said, in the order in which one frame's parts are handled */
+	AE_WELCOME,
+	AE_REFUSED,
+	AE_SETTINGS,
+	AE_BEAT_ACK,
+	AE_ENDED_ACK,
+	AE_OUTPUT_ACK,
+	AE_RUN,
+	AE_KILL,
+	/* from the hands: for each AF_START one AE_EXITED, last, and before it at most one
+	   AE_STARTED */
+	AE_STARTED,
+	AE_OUTPUT,
+	AE_EXITED,
+	/* the operator wants it to go; said twice: at once */
+	AE_LEAVE,
+	AE_TICK,
+};
+
+struct agent_run {
+	int32_t attempt, max_attempts;
+	struct str queue, plugin, body, env;
+	int64_t timeout_ms; /* 0: none */
+	int64_t output_max; /* 0: the default */
+	int32_t output_mode;
+	bool exit_codes;
+};
+
+enum agent_exit_kind {
+	EXIT_CODE,   /* the process ended by itself; status > 0: what a plugin said beside it */
+	EXIT_SIGNAL, /* a signal ended it */
+	EXIT_ERROR,  /* it could not be executed: 126 or 127 */
+	EXIT_STATUS, /* a persistent plugin's answer */
+	EXIT_NEVER,  /* nothing was started, and nothing will be */
+};
+
+struct agent_exit {
+	enum agent_exit_kind kind;
+	int32_t status, exit_code, signal;
+	struct str reason; /* NULL: none */
+};
+
+struct agent_event {
+	enum agent_event_kind kind;
+	int64_t now_ms;  /* wall clock */
+	int64_t mono_ms; /* never goes back, and runs on while the machine sleeps */
+	rid task;
+	int64_t token;
+	union {
+		struct {
+			int64_t heartbeat_ms, lose_after_ms;
+			int32_t maxthreads;
+		} welcome; /* AE_SETTINGS uses maxthreads */
+		struct {
+			struct str reason;
+			bool die;    /* AE_REFUSED */
+			bool forget; /* AE_KILL */
+		} why;
+		uint64_t beat;
+		struct {
+			int32_t stream;
+			int64_t end;
+			bool refused;
+		} ack;
+		const struct agent_run *run;
+		int32_t pid; /* AE_STARTED; 0: none of its own */
+		struct {
+			int32_t stream;
+			struct str data;
+		} output;
+		struct agent_exit exit;
+	};
+};
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Output on its way to the server: what is sent when, and how much may be on its way. */
+#include "agent/internal.h"
+#include "model/limits.h"
+#include "model/queue.h"
+
+#define FLUSH_FIRST_MS 250
+#define FLUSH_SLOWEST_MS 2000
+
+static void set_reading(struct agent *a, struct held *h, bool read, struct agent_effects *out)
+{
+	struct agent_effect *e;
+
+	if (h->paused != read)
+		return;
+	h->paused = !read;
+	if (read)
+		TAILQ_REMOVE(&a->paused, h, paused_entry);
+	else
+		TAILQ_INSERT_TAIL(&a->paused, h, paused_entry);
+	e = agent_effects_add(out, AF_READ);
+	e->task = h->task;
+	e->token = h->token;
+	e->read = read;
+}
+
+static bool is_full(const struct agent *a, const struct held *h)
+{
+	int64_t own = output_unacked(&h->output);
+
+	return own > 0 && (own >= (int64_t)a->o.task_window || a->unacked >= a->o.link_window);
+}
+
+static void resume_paused(struct agent *a, struct agent_effects *out)
+{
+	struct held *h, *next;
+
+	for (h = TAILQ_FIRST(&a->paused); h && a->unacked < a->o.link_window; h = next) {
+		next = TAILQ_NEXT(h, paused_entry);
+		if (!is_full(a, h))
+			set_reading(a, h, true, out);
+	}
+}
+
+static void send_chunk(struct held *h, int stream, struct chunk *c, struct agent_effects *out)
+{
+	struct agent_effect *e = agent_effects_add(out, AF_OUTPUT);
+
+	e->task = h->task;
+	e->token = h->token;
+	e->output = (struct output_row){
+	    h->task, h->token, stream, c->offset, (int32_t)c->bytes.n, 0, buf_str(&c->bytes)};
+	c->sent = c->bytes.n;
+	h->output.chunked = true;
+}
+
+/* Sealed chunks, and with `partial` the unsealed ones too. */
+void send_output(struct agent *a, struct held *h, bool partial, struct agent_effects *out)
+{
+	struct output *o = &h->output;
+	struct chunk *c;
+
+	if (a->link != LINK_WELCOME || o->discard || o->mode == OUTPUT_MODE_INLINE)
+		return;
+	for (int i = 0; i < N_STREAMS; i++) {
+		STAILQ_FOREACH (c, &o->streams[i].chunks, next) {
+			if (c->sent == c->bytes.n)
+				continue;
+			if (partial || c->bytes.n == OUTPUT_CHUNK_BYTES)
+				send_chunk(h, i, c, out);
+		}
+	}
+}
+
+int on_output(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	struct held *h = held_find(a, in->task, in->token);
+	int64_t before;
+	size_t sent;
+
+	if (!h || h->state == HELD_WAITING || h->state == HELD_ENDED)
+		return ERR_PROTOCOL;
+	before = output_unacked(&h->output);
+	if (output_add(&h->output, in->output.stream, in->output.data) == 0)
+		return 0;
+	a->unacked += (size_t)(output_unacked(&h->output) - before);
+	if (h->output.mode == OUTPUT_MODE_INLINE)
+		return 0;
+	sent = out->n;
+	send_output(a, h, false, out);
+	if (out->n > sent)
+		h->output.flush_every_ms = FLUSH_FIRST_MS; /* no slow talker, then */
+	if (!heap_has(&h->flush))
+		heap_put(&a->flushes, &h->flush, in->mono_ms + h->output.flush_every_ms, h->serial);
+	if (is_full(a, h))
+		set_reading(a, h, false, out);
+	return 0;
+}
+
+/* Those who read along want to see a line soon; but a line now and then shall not cost its chunk
+ * over and over. */
+void on_flushes(struct agent *a, int64_t mono_ms, struct agent_effects *out)
+{
+	struct heap_node *n;
+
+	while ((n = heap_min(&a->flushes)) && n->at <= mono_ms) {
+		struct held *h = CONTAINER_OF(n, struct held, flush);
+		size_t before = out->n;
+
+		heap_del(&a->flushes, n);
+		send_output(a, h, true, out);
+		if (out->n > before && h->output.flush_every_ms < FLUSH_SLOWEST_MS)
+			h->output.flush_every_ms *= 2;
+	}
+}
+
+int on_output_ack(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	struct held *h = held_find(a, in->task, in->token);
+
+	if (!h || h->output.discard || h->output.mode == OUTPUT_MODE_INLINE)
+		return 0;
+	if (in->ack.refused) {
+		output_give_up(a, h, out);
+		return 0;
+	}
+	a->unacked -= (size_t)output_ack(&h->output, in->ack.stream, in->ack.end);
+	resume_paused(a, out);
+	return 0;
+}
+
+/* Out of the accounts; the counts of kept and dropped bytes stay as they are. */
+void output_forget(struct agent *a, struct held *h)
+{
+	a->unacked -= (size_t)output_unacked(&h->output);
+	h->output.discard = true;
+	output_drop(&h->output);
+	if (h->paused)
+		TAILQ_REMOVE(&a->paused, h, paused_entry);
+	h->paused = false;
+}
+
+void output_give_up(struct agent *a, struct held *h, struct agent_effects *out)
+{
+	set_reading(a, h, true, out);
+	output_forget(a, h);
+	resume_paused(a, out);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The attempts this worker holds: accepted, started, over, acknowledged. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/internal.h"
+#include "base/mem.h"
+
+struct held *held_find(const struct agent *a, rid task, int64_t token)
+{
+	struct held *h = idmap_get(&a->by_task, task);
+
+	while (h && h->token != token)
+		h = h->older;
+	return h;
+}
+
+static struct str copy(struct str s)
+{
+	return s.p ? (struct str){xstrndup(s.p, s.n), s.n} : STR_NULL;
+}
+
+static struct agent_run *run_copy(const struct agent_run *r)
+{
+	struct agent_run *c = xmalloc(sizeof *c);
+
+	*c = *r;
+	c->queue = copy(r->queue);
+	c->plugin = copy(r->plugin);
+	c->body.p = r->body.n ? memcpy(xmalloc(r->body.n), r->body.p, r->body.n) : NULL;
+	c->env.p = r->env.n ? memcpy(xmalloc(r->env.n), r->env.p, r->env.n) : NULL;
+	return c;
+}
+
+static void run_free(struct agent_run *r)
+{
+	if (!r)
+		return;
+	free((char *)r->queue.p);
+	free((char *)r->plugin.p);
+	free((char *)r->body.p);
+	free((char *)r->env.p);
+	free(r);
+}
+
+static struct held *held_add(struct agent *a, const struct agent_event *in)
+{
+	struct held *h = xcalloc(1, sizeof *h);
+
+	h->task = in->task;
+	h->token = in->token;
+	h->serial = ++a->serial;
+	h->timeout_ms = in->run->timeout_ms;
+	h->exit_codes = in->run->exit_codes;
+	output_init(&h->output, in->run->output_mode, in->run->output_max);
+	h->older = idmap_get(&a->by_task, in->task);
+	idmap_put(&a->by_task, in->task, h);
+	TAILQ_INSERT_TAIL(&a->all, h, all);
+	a->n_held++;
+	a->n_live++;
+	return h;
+}
+
+static void held_free(struct held *h)
+{
+	output_release(&h->output);
+	run_free(h->waiting_run);
+	free(h->kill_reason);
+	free(h->end_reason);
+	free(h);
+}
+
+static void unlink_attempt(struct agent *a, struct held *h)
+{
+	struct held *newest = idmap_get(&a->by_task, h->task), *at = newest;
+
+	if (newest == h) {
+		if (h->older)
+			idmap_put(&a->by_task, h->task, h->older);
+		else
+			idmap_del(&a->by_task, h->task);
+		return;
+	}
+	while (at->older != h)
+		at = at->older;
+	at->older = h->older;
+}
+
+static bool older_is_live(const struct held *h)
+{
+	for (const struct held *o = h->older; o; o = o->older)
+		if (o->state != HELD_ENDED)
+			return true;
+	return false;
+}
+
+static void start(struct held *h, const struct agent_run *run, struct agent_effects *out)
+{
+	struct agent_effect *e = agent_effects_add(out, AF_START);
+
+	h->state = HELD_STARTING;
+	e->task = h->task;
+	e->token = h->token;
+	e->run = run;
+}
+
+/* An attempt is over: a later one of the same task may have waited for that. */
+static void start_waiting(struct agent *a, rid task, struct agent_effects *out)
+{
+	struct held *h = idmap_get(&a->by_task, task);
+
+	if (h && h->state == HELD_WAITING && !h->stopping && a->phase == AGENT_SERVING &&
+	    !older_is_live(h))
+		start(h, h->waiting_run, out); /* freed with the record */
+}
+
+void held_drop(
+    struct agent *a, struct held *h, const struct agent_event *in, struct agent_effects *out)
+{
+	rid task = h->task;
+
+	if (h->state != HELD_ENDED)
+		a->n_live--;
+	output_forget(a, h);
+	heap_del(&a->deadlines, &h->deadline);
+	heap_del(&a->flushes, &h->flush);
+	unlink_attempt(a, h);
+	TAILQ_REMOVE(&a->all, h, all);
+	a->n_held--;
+	held_free(h);
+	start_waiting(a, task, out);
+}
+
+void held_free_all(struct agent *a)
+{
+	struct held *h;
+
+	while ((h = TAILQ_FIRST(&a->all))) {
+		TAILQ_REMOVE(&a->all, h, all);
+		held_free(h);
+	}
+}
+
+void send_ended(const struct agent *a, struct held *h, struct agent_effects *out)
+{
+	struct agent_effect *e;
+
+	if (a->link != LINK_WELCOME)
+		return;
+	e = agent_effects_add(out, AF_ENDED);
+	e->task = h->task;
+	e->token = h->token;
+	e->ended = &h->end;
+}
+
+static void finish(struct agent *a, struct held *h, const struct agent_exit *x,
+    const struct agent_event *in, struct agent_effects *out)
+{
+	int64_t before = output_unacked(&h->output);
+
+	a->n_live--;
+	h->state = HELD_ENDED;
+	heap_del(&a->deadlines, &h->deadline);
+	outcome_of(h, x, in->now_ms);
+	/* what goes inside the end does not wait for acknowledgements of its own */
+	a->unacked -= (size_t)(before - output_unacked(&h->output));
+	if (h->forget || a->phase == AGENT_DYING) {
+		held_drop(a, h, in, out);
+		return;
+	}
+	send_output(a, h, true, out);
+	heap_del(&a->flushes, &h->flush);
+	send_ended(a, h, out);
+	start_waiting(a, h->task, out);
+}
+
+static void never(struct agent *a, struct held *h, const char *reason, const struct agent_event *in,
+    struct agent_effects *out)
+{
+	struct agent_exit x = {EXIT_NEVER, 0, -1, 0, str_of(reason)};
+
+	finish(a, h, &x, in, out);
+}
+
+/* The server has fenced the older attempts off: end them, and start when they are gone. */
+static void wait_for_older(
+    struct agent *a, struct held *h, const struct agent_event *in, struct agent_effects *out)
+{
+	h->state = HELD_WAITING;
+	h->waiting_run = run_copy(in->run);
+	note(out, in, "a later attempt was sent while an older one is here; it waits for its end");
+	for (struct held *o = h->older, *next; o; o = next) {
+		next = o->older;
+		if (o->state == HELD_WAITING)
+			never(a, o, "a later attempt took its place", in, out);
+		else if (o->state != HELD_ENDED)
+			stop_held(a, o, CAUSE_KILL, in->mono_ms, out);
+	}
+}
+
+int on_run(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	struct held *newest = idmap_get(&a->by_task, in->task), *h;
+
+	if (a->phase == AGENT_DYING || a->phase == AGENT_GONE || a->link != LINK_WELCOME)
+		return 0;
+	if (newest && newest->token >= in->token) {
+		if (newest->token > in->token)
+			note(out, in, "an attempt older than the one held was sent: ignored");
+		return 0;
+	}
+	h = held_add(a, in);
+	if (a->phase == AGENT_LEAVING)
+		never(a, h, "the worker is leaving", in, out);
+	else if (older_is_live(h))
+		wait_for_older(a, h, in, out);
+	else
+		start(h, in->run, out);
+	return 0;
+}
+
+int on_kill(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	struct held *h = held_find(a, in->task, in->token);
+
+	if (!h)
+		return 0; /* over and acknowledged: the two messages crossed */
+	h->forget |= in->why.forget;
+	if (h->state == HELD_ENDED) {
+		if (h->forget)
+			held_drop(a, h, in, out);
+		return 0;
+	}
+	if (in->why.reason.p && !h->kill_reason)
+		h->kill_reason = xstrndup(in->why.reason.p, in->why.reason.n);
+	if (h->forget)
+		output_give_up(a, h, out);
+	if (h->state == HELD_WAITING) {
+		h->cause = CAUSE_KILL;
+		never(a, h, "killed before it was started", in, out);
+		return 0;
+	}
+	stop_held(a, h, CAUSE_KILL, in->mono_ms, out);
+	return 0;
+}
+
+int on_ended_ack(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	struct held *h = held_find(a, in->task, in->token);
+
+	if (!h)
+		return 0;
+	if (h->state != HELD_ENDED) {
+		note(out, in, "the server acknowledged the end of an attempt that is not over");
+		return ERR_PROTOCOL;
+	}
+	held_drop(a, h, in, out);
+	return 0;
+}
+
+int on_started(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	struct held *h = held_find(a, in->task, in->token);
+	struct agent_effect *e;
+
+	if (!h || h->state != HELD_STARTING)
+		return ERR_PROTOCOL;
+	h->state = HELD_RUNNING;
+	h->started_ms = in->now_ms;
+	if (h->timeout_ms > 0 && !h->stopping)
+		heap_put(&a->deadlines, &h->deadline, in->mono_ms + h->timeout_ms, h->serial);
+	if (a->link == LINK_WELCOME) {
+		e = agent_effects_add(out, AF_STARTED);
+		e->task = h->task;
+		e->token = h->token;
+		e->started.started_ms = h->started_ms;
+		e->started.pid = in->pid;
+	}
+	return 0;
+}
+
+int on_exited(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	struct held *h = held_find(a, in->task, in->token);
+
+	if (!h || (h->state != HELD_STARTING && h->state != HELD_RUNNING))
+		return ERR_PROTOCOL;
+	if (in->exit.kind == EXIT_ERROR && h->started_ms == 0)
+		h->started_ms =
+		    in->now_ms; /* it was tried: that is a start as far as safety goes */
+	finish(a, h, &in->exit, in, out);
+	return 0;
+}
