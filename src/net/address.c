@@ -15,7 +15,7 @@
 
 static int bad_address(struct problem *p, const char *text)
 {
-	problem_set(p, ERR_INVALID, "\"%s\" is not an address", text);
+	problem_set(p, ERR_INVALID, "\"%.100s\" is not an address", text);
 	problem_hint(p, "Write host:port, [v6]:port, or :port for every interface.");
 	return ERR_INVALID;
 }

@@ -41,6 +41,19 @@ static void flush_once(struct link *l)
 	shutdown(fd, SHUT_WR);
 }
 
+void link_free(struct link *l)
+{
+	if (l->in_handshake)
+		LIST_REMOVE(l, handshake_entry);
+	if (l->bev)
+		bufferevent_free(l->bev);
+	link_dial_release(l);
+	evbuffer_free(l->early);
+	event_free(l->timer);
+	event_free(l->close_event);
+	free(l);
+}
+
 static void on_end(evutil_socket_t fd, short what, void *arg)
 {
 	struct link *l = arg;
@@ -54,11 +67,7 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
 		l->ev.on_close(l, l->why, l->arg);
 	else
 		log_debug("%s: refused: %s", l->peer, l->why);
-	link_dial_release(l);
-	evbuffer_free(l->early);
-	event_free(l->timer);
-	event_free(l->close_event);
-	free(l);
+	link_free(l);
 }
 
 void link_close(struct link *l, const char *why)
@@ -250,6 +259,8 @@ void link_opened(struct link *l)
 	if (l->accepted) {
 		link_limit(l, l->o.first_ms);
 		l->announced = true;
+		LIST_REMOVE(l, handshake_entry);
+		l->in_handshake = false;
 		l->arg = l->on_accept(l, l->peer, l->accept_arg);
 	}
 	evbuffer_add_buffer(bufferevent_get_output(l->bev), l->early);

@@ -6,6 +6,8 @@
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 
+#include <bsd/sys/queue.h>
+
 #include "net/address.h"
 #include "net/link.h"
 #include "net/resolve.h"
@@ -32,6 +34,8 @@ struct link {
 	bool above_half; /* queued more than half of send_max since the last on_drain */
 	bool local;
 	/* accepting only */
+	LIST_ENTRY(link) handshake_entry; /* the listener's, until the user hears of it */
+	bool in_handshake;
 	link_accept_fn *on_accept;
 	void *accept_arg;
 	/* dialling only */
@@ -49,6 +53,8 @@ void link_adopt(struct link *l, int fd);
 void link_limit(struct link *l, int64_t ms);
 void link_opened(struct link *l);
 void link_fail(struct link *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Without a word to anybody. */
+void link_free(struct link *l);
 void link_dial_release(struct link *l);
 
 #endif

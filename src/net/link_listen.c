@@ -22,6 +22,7 @@ struct link_listener {
 	link_accept_fn *on_accept;
 	void *arg;
 	int port;
+	LIST_HEAD(, link) handshakes;
 };
 
 static void on_accept(
@@ -33,6 +34,8 @@ static void on_accept(
 	l->accepted = true;
 	l->on_accept = ll->on_accept;
 	l->accept_arg = ll->arg;
+	l->in_handshake = true;
+	LIST_INSERT_HEAD(&ll->handshakes, l, handshake_entry);
 	l->local = address_is_loopback(sa);
 	address_text(sa, l->peer, sizeof l->peer);
 	link_limit(l, l->o.open_ms);
@@ -75,6 +78,7 @@ struct link_listener *link_listen(struct loop *loop, const char *address, struct
 	ll->on_accept = accept_fn;
 	ll->arg = arg;
 	ll->port = port;
+	LIST_INIT(&ll->handshakes);
 	ll->retry = evtimer_new(loop_base(loop), on_retry, ll);
 	ll->listener = evconnlistener_new(
 	    loop_base(loop), on_accept, ll, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
@@ -90,8 +94,12 @@ int link_listener_port(const struct link_listener *ll)
 
 void link_listener_free(struct link_listener *ll)
 {
+	struct link *l;
+
 	if (!ll)
 		return;
+	while ((l = LIST_FIRST(&ll->handshakes)))
+		link_free(l);
 	evconnlistener_free(ll->listener);
 	event_free(ll->retry);
 	free(ll);

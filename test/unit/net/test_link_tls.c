@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Links over TLS: round trip, certificates demanded, the wrong CA, reload, an abrupt end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "certs.h"
+#include "client.h"
+#include "net/link.h"
+
+struct world {
+	struct loop *loop;
+	struct loop_timer *watchdog;
+	struct link_listener *listener;
+	struct tls *server_tls, *client_tls;
+	struct link *server, *client;
+	bool accepted, opened;
+	size_t bytes;
+	char server_why[200], client_why[200];
+	int closes, stop_at_closes;
+};
+
+static struct certs certs;
+
+static void on_open(struct link *l, void *arg)
+{
+	struct world *w = arg;
+
+	w->opened = true;
+}
+
+static void on_frame(struct link *l, struct str payload, void *arg)
+{
+	struct world *w = arg;
+
+	if (l == w->server) {
+		link_send(l, payload);
+		return;
+	}
+	w->bytes += payload.n;
+	loop_stop(w->loop);
+}
+
+static void on_close(struct link *l, const char *why, void *arg)
+{
+	struct world *w = arg;
+	bool is_client = l == w->client;
+
+	snprintf(is_client ? w->client_why : w->server_why, sizeof w->client_why, "%s", why);
+	if (is_client)
+		w->client = NULL;
+	else
+		w->server = NULL;
+	if (++w->closes == w->stop_at_closes)
+		loop_stop(w->loop);
+}
+
+static const struct link_events events = {on_open, on_frame, on_close, NULL};
+
+static void *on_accept(struct link *l, const char *peer, void *arg)
+{
+	struct world *w = arg;
+
+	w->accepted = true;
+	w->server = l;
+	return w;
+}
+
+static void on_watchdog(void *arg)
+{
+	fail_msg("nothing happened for ten seconds");
+}
+
+static void world_init(struct world *w, bool mutual, const char *client_ca, bool client_cert)
+{
+	struct tls_files s = {certs.server_cert, certs.server_key, mutual ? certs.ca : NULL};
+	struct tls_files c = {client_cert ? certs.client_cert : NULL,
+	    client_cert ? certs.client_key : NULL, client_ca};
+	struct problem p = {0};
+
+	memset(w, 0, sizeof *w);
+	w->loop = loop_new();
+	w->watchdog = loop_timer_new(w->loop, on_watchdog, NULL);
+	loop_timer_set(w->watchdog, 10000);
+	w->server_tls = tls_server(&s, &p);
+	w->client_tls = tls_client(&c, &p);
+	assert_non_null(w->server_tls);
+	assert_non_null(w->client_tls);
+	w->listener =
+	    link_listen(w->loop, "127.0.0.1:0", w->server_tls, NULL, &events, on_accept, w, &p);
+	assert_non_null(w->listener);
+}
+
+static void dial(struct world *w, const char *host)
+{
+	char address[64];
+
+	snprintf(address, sizeof address, "%s:%d", host, link_listener_port(w->listener));
+	w->client = link_dial(w->loop, address, w->client_tls, NULL, &events, w);
+}
+
+static void world_release(struct world *w)
+{
+	w->closes = 0;
+	w->stop_at_closes = !!w->server + !!w->client;
+	if (w->server)
+		link_close(w->server, "test over");
+	if (w->client)
+		link_close(w->client, "test over");
+	if (w->stop_at_closes)
+		loop_run(w->loop);
+	link_listener_free(w->listener);
+	loop_timer_free(w->watchdog);
+	tls_free(w->server_tls);
+	tls_free(w->client_tls);
+	loop_free(w->loop);
+}
+
+static void round_trip(struct world *w, const char *host)
+{
+	static char block[200000];
+
+	dial(w, host);
+	link_send(w->client, (struct str){block, sizeof block});
+	loop_run(w->loop);
+	assert_true(w->opened);
+	assert_true(w->accepted);
+	assert_int_equal(w->bytes, sizeof block);
+}
+
+static void test_round_trip(void **state)
+{
+	struct world w;
+
+	world_init(&w, false, certs.ca, false);
+	round_trip(&w, "127.0.0.1");
+	world_release(&w);
+	world_init(&w, false, certs.ca, false);
+	round_trip(&w, "localhost");
+	world_release(&w);
+}
+
+static void test_mutual_round_trip_and_reload(void **state)
+{
+	struct world w;
+	struct problem p = {0};
+	char moved[128];
+
+	world_init(&w, true, certs.ca, true);
+	assert_int_equal(tls_reload(w.server_tls, &p), 0);
+	snprintf(moved, sizeof moved, "%s.moved", certs.server_cert);
+	assert_int_equal(rename(certs.server_cert, moved), 0);
+	assert_true(tls_reload(w.server_tls, &p) < 0);
+	assert_non_null(strstr(p.what, certs.server_cert));
+	assert_int_equal(rename(moved, certs.server_cert), 0);
+	round_trip(&w, "127.0.0.1"); /* the old certificate stays in use */
+	world_release(&w);
+}
+
+static void test_client_without_certificate_is_refused(void **state)
+{
+	struct world w;
+
+	world_init(&w, true, certs.ca, false);
+	w.stop_at_closes = 1;
+	dial(&w, "127.0.0.1");
+	loop_run(w.loop);
+	assert_false(w.accepted);
+	assert_null(w.client);
+	assert_non_null(strstr(w.client_why, "certificate"));
+	world_release(&w);
+}
+
+static void test_server_of_another_ca_is_refused(void **state)
+{
+	struct world w;
+
+	world_init(&w, false, certs.other_ca, false);
+	w.stop_at_closes = 1;
+	dial(&w, "127.0.0.1");
+	loop_run(w.loop);
+	assert_false(w.opened);
+	assert_non_null(strstr(w.client_why, "verify failed"));
+	world_release(&w);
+}
+
+static void test_plain_bytes_do_not_become_a_link(void **state)
+{
+	struct world w;
+	int fd;
+
+	world_init(&w, false, certs.ca, false);
+	fd = client_connect(link_listener_port(w.listener));
+	client_send_text(fd, "GET / HTTP/1.1\r\n\r\n");
+	round_trip(&w, "127.0.0.1"); /* beside it */
+	assert_true(client_wait_closed(fd));
+	close(fd);
+	world_release(&w);
+}
+
+static void test_files_are_checked(void **state)
+{
+	struct problem p = {0};
+	struct tls_files none = {0}, no_key = {.cert = certs.server_cert};
+	struct tls_files wrong = {.cert = certs.server_cert, .key = certs.client_key};
+	struct tls_files missing = {.cert = "/nonexistent.pem", .key = certs.client_key};
+
+	assert_null(tls_server(&none, &p));
+	assert_non_null(strstr(p.what, "needs a certificate"));
+	assert_null(tls_server(&no_key, &p));
+	assert_null(tls_server(&wrong, &p));
+	assert_null(tls_server(&missing, &p));
+	assert_non_null(strstr(p.what, "/nonexistent.pem"));
+}
+
+static int make_certs(void **state)
+{
+	certs_init(&certs);
+	return 0;
+}
+
+static int remove_certs(void **state)
+{
+	certs_release(&certs);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_round_trip),
+	    cmocka_unit_test(test_mutual_round_trip_and_reload),
+	    cmocka_unit_test(test_client_without_certificate_is_refused),
+	    cmocka_unit_test(test_server_of_another_ca_is_refused),
+	    cmocka_unit_test(test_plain_bytes_do_not_become_a_link),
+	    cmocka_unit_test(test_files_are_checked),
+	};
+
+	return cmocka_run_group_tests(tests, make_certs, remove_certs);
+}
