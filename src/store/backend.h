@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a backend provides. One table of functions each, registered in store.c; store.h stays the
+ * only thing that callers see. A backend embeds `struct store` and `struct store_reader` as the
+ * first members of its own handles.
+ */
+#ifndef STORE_BACKEND_H
+#define STORE_BACKEND_H
+
+#include "store/store.h"
+
+struct store_ops {
+	const char *name;   /* "sqlite" */
+	const char *scheme; /* what its urls begin with: "sqlite:" */
+
+	/* `place` is the url without its scheme. */
+	int (*open)(const char *place, const struct store_options *o, struct store **ret_store,
+	    struct problem *ret_problem);
+	void (*close)(struct store *s);
+	int (*migrate)(const char *place, int version, struct problem *ret_problem);
+	int (*schema_version)(const char *place, int *ret_version, struct problem *ret_problem);
+
+	int (*commit)(struct store *s, const struct batch *b, struct problem *ret_problem);
+	int (*load)(struct store *s, const struct store_loader *l, struct problem *ret_problem);
+	int (*expire)(struct store *s, int64_t idem_before_ms, int64_t events_before_ms,
+	    struct problem *ret_problem);
+
+	struct store_reader *(*reader_open)(struct store *s, struct problem *ret_problem);
+	void (*reader_close)(struct store_reader *r);
+	int (*task_get)(struct store_reader *r, rid id, struct arena *a, struct task_row *ret_row);
+	int (*task_list)(struct store_reader *r, const struct task_filter *f, bool oldest_first,
+	    bool bare, rid cursor, uint32_t limit, struct arena *a, struct task_page *ret_page);
+	int (*task_count)(struct store_reader *r, const struct task_filter *f, struct arena *a,
+	    struct status_count **ret_counts, size_t *ret_n);
+	int (*queue_head)(struct store_reader *r, const struct head_query *q, struct arena *a,
+	    struct task_row **ret_rows, size_t *ret_n);
+	int (*queue_due)(struct store_reader *r, const struct due_query *q, struct arena *a,
+	    struct task_row **ret_rows, size_t *ret_n);
+	int (*find_key)(struct store_reader *r, rid queue, struct str key, rid *ret_id);
+	int (*find_idem)(
+	    struct store_reader *r, struct str key, struct arena *a, struct idem_row *ret_row);
+	int (*prunable)(struct store_reader *r, rid after, int64_t before_ms, uint32_t limit,
+	    rid *ret_ids, size_t *ret_n);
+	int (*count_ended)(struct store_reader *r, int64_t *ret_n);
+	int (*output)(struct store_reader *r, rid task, int64_t token, int stream, int64_t offset,
+	    size_t max, struct buf *out, int64_t *ret_end);
+	int (*events)(struct store_reader *r, uint64_t after, uint32_t limit, struct arena *a,
+	    struct event_page *ret_page);
+	int (*events_last)(
+	    struct store_reader *r, uint32_t limit, struct arena *a, struct event_page *ret_page);
+};
+
+struct store {
+	const struct store_ops *ops;
+};
+
+struct store_reader {
+	const struct store_ops *ops;
+};
+
+extern const struct store_ops store_memory;
+extern const struct store_ops store_sqlite;
+
+/* How many rows one call of store_task_list looks at before it hands back a short page. */
+#define STORE_SCAN_STEP 20000
+/* The same for store_prunable, which has no cursor to hand back: see README. */
+#define STORE_PRUNE_STEP 200000
+
+#endif

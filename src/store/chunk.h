@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Output chunks as they come from a worker or a database: not trusted, so checked when read. */
+#ifndef STORE_CHUNK_H
+#define STORE_CHUNK_H
+
+#include "model/batch.h"
+
+/*
+ * Appends the raw bytes of `c` from *at on to `out` and moves *at behind them. Returns 1 when there
+ * is a gap before the chunk (nothing appended), 0 when done, ERR_STORE when its lengths lie.
+ */
+int chunk_append(const struct output_row *c, struct buf *out, int64_t *at);
+/* The same for output that is kept in the task's row. */
+void inline_append(struct str kept, size_t max, struct buf *out, int64_t *at);
+
+#endif

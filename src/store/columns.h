@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every row kind as a list of columns: name, place in the struct, type. Backends bind and read rows
+ * by it, the memory backend copies by it and the contract suite compares by it, so a field that
+ * is added to a row is added here, once, and to the schema.
+ */
+#ifndef STORE_COLUMNS_H
+#define STORE_COLUMNS_H
+
+#include "base/arena.h"
+
+enum column_type { COLUMN_I32, COLUMN_I64, COLUMN_TEXT, COLUMN_BLOB };
+
+enum column_flag {
+	COLUMN_STATE = 1, /* task: written by an update */
+	COLUMN_BULKY = 2, /* task: left out of bare lists */
+};
+
+struct column {
+	const char *name;
+	uint16_t offset;
+	uint8_t type;
+	uint8_t flags;
+};
+
+struct row_table {
+	const char *name;
+	const struct column *columns; /* the key first */
+	int n;
+	size_t row_size;
+};
+
+extern const struct row_table task_table, queue_table, worker_table, event_table, idem_table,
+    output_table, meta_table;
+
+/* One heap block with the row and all its strings; free() it. */
+void *row_dup(const struct row_table *t, const void *row);
+/* Deep copy into the arena; columns with any of `skip_flags` come out NULL. */
+void row_copy(const struct row_table *t, struct arena *a, const void *row, unsigned skip_flags,
+    void *ret_row);
+/* The first column in which two rows differ, or NULL. */
+const struct column *row_differs(const struct row_table *t, const void *x, const void *y);
+
+static inline int32_t column_i32(const struct column *c, const void *row)
+{
+	return *(const int32_t *)((const char *)row + c->offset);
+}
+
+static inline int64_t column_i64(const struct column *c, const void *row)
+{
+	return *(const int64_t *)((const char *)row + c->offset);
+}
+
+static inline struct str column_str(const struct column *c, const void *row)
+{
+	return *(const struct str *)((const char *)row + c->offset);
+}
+
+static inline void *column_at(const struct column *c, void *row)
+{
+	return (char *)row + c->offset;
+}
+
+static inline bool column_is_str(const struct column *c)
+{
+	return c->type == COLUMN_TEXT || c->type == COLUMN_BLOB;
+}
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The write-ahead log must be moved into the database now and then, which costs writes and an
+ * fsync. A thread does it beside the writer, who therefore does not wait. But a log that is being
+ * appended to all the time is never wholly moved, hence never begun anew; so beyond a hard limit
+ * the writer moves the rest itself: little is left then, and the next commit begins at the front.
+ */
+#include "store/sqlite.h"
+
+#define SOFT_PAGES 2000  /* 8 MB: wake the thread */
+#define HARD_PAGES 12000 /* 48 MB: the writer does it */
+
+static void *checkpointer_main(void *arg)
+{
+	struct sqlite_store *s = arg;
+	struct checkpointer *c = &s->checkpointer;
+
+	pthread_mutex_lock(&c->mutex);
+	while (!c->stop) {
+		if (!c->wanted) {
+			pthread_cond_wait(&c->wake, &c->mutex);
+			continue;
+		}
+		c->wanted = false;
+		pthread_mutex_unlock(&c->mutex);
+		/* Failure is not fatal: the log still holds everything, and the writer will meet
+		 * it. */
+		sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+		pthread_mutex_lock(&c->mutex);
+	}
+	pthread_mutex_unlock(&c->mutex);
+	return NULL;
+}
+
+static int count_pages(void *arg, sqlite3 *db, const char *name, int pages)
+{
+	struct sqlite_store *s = arg;
+
+	s->log_pages = pages;
+	return SQLITE_OK;
+}
+
+int checkpointer_start(struct sqlite_store *s, struct problem *ret_problem)
+{
+	struct checkpointer *c = &s->checkpointer;
+	int rc = sqlite_connect(s->path, false, s->nosync, ROLE_CHECKPOINTER, &c->db, ret_problem);
+
+	if (rc)
+		return rc;
+	sqlite3_wal_hook(s->db, count_pages, s);
+	pthread_mutex_init(&c->mutex, NULL);
+	pthread_cond_init(&c->wake, NULL);
+	if (pthread_create(&c->thread, NULL, checkpointer_main, s) == 0) {
+		c->started = true;
+		return 0;
+	}
+	sqlite3_close(c->db);
+	c->db = NULL;
+	return problem_set(ret_problem, ERR_STORE, "no thread can be started for the store");
+}
+
+void checkpointer_stop(struct sqlite_store *s)
+{
+	struct checkpointer *c = &s->checkpointer;
+
+	if (!c->started)
+		return;
+	pthread_mutex_lock(&c->mutex);
+	c->stop = true;
+	pthread_cond_signal(&c->wake);
+	pthread_mutex_unlock(&c->mutex);
+	pthread_join(c->thread, NULL);
+	sqlite3_close(c->db);
+	pthread_cond_destroy(&c->wake);
+	pthread_mutex_destroy(&c->mutex);
+	c->started = false;
+}
+
+/* Each attempt waits for some growth after the last, or a slow reader would make every commit try.
+ */
+void checkpoint_if_due(struct sqlite_store *s)
+{
+	struct checkpointer *c = &s->checkpointer;
+	int grown;
+
+	if (s->log_pages < c->tried_at)
+		c->tried_at = 0; /* the log began anew */
+	grown = s->log_pages - c->tried_at;
+	if (s->log_pages >= HARD_PAGES && (c->tried_at < HARD_PAGES || grown >= SOFT_PAGES / 2)) {
+		if (sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL) ==
+		    SQLITE_OK)
+			c->tried_at = s->log_pages;
+	} else if (grown >= SOFT_PAGES) {
+		c->tried_at = s->log_pages;
+		pthread_mutex_lock(&c->mutex);
+		c->wanted = true;
+		pthread_cond_signal(&c->wake);
+		pthread_mutex_unlock(&c->mutex);
+	}
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the brain must know at start. Only live tasks are looked at, through their indexes. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "store/sqlite.h"
+
+int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(
+	    s->db, "SELECT last_id, last_event, n_tasks FROM stat", -1, &st, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(st);
+	if (rc == SQLITE_ROW) {
+		s->stat.last_id = (rid)sqlite3_column_int64(st, 0);
+		s->stat.last_event = (uint64_t)sqlite3_column_int64(st, 1);
+		s->stat.n_tasks = sqlite3_column_int64(st, 2);
+		s->stat_saved = s->stat;
+	}
+	sqlite3_finalize(st);
+	if (rc == SQLITE_ROW)
+		return 0;
+	return sqlite_problem(s->db, "the store can not be read", ret_problem);
+}
+
+typedef int row_fn(void *arg, const void *row);
+
+/* Every row of `sql` handed to `fn`; its strings live until the next. */
+static int each_row(sqlite3 *db, const struct row_table *t, const char *rest, void *arg, row_fn *fn,
+    struct problem *ret_problem)
+{
+	AUTO(arena_release) struct arena a = {0};
+	AUTO(buf_release) struct buf sql = {0};
+	void *row = arena_alloc(&a, t->row_size);
+	AUTO(arena_release) struct arena strings = {0};
+	sqlite3_stmt *st = NULL;
+	int rc, stopped = 0;
+
+	buf_add_cstr(&sql, "SELECT ");
+	sqlite_column_list(&sql, t, 0);
+	buf_printf(&sql, " FROM %s %s", t->name, rest);
+	rc = sqlite3_prepare_v2(db, sql.p, -1, &st, NULL);
+	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+		rc = sqlite3_step(st);
+		if (rc != SQLITE_ROW)
+			break;
+		arena_reset(&strings);
+		sqlite_read_row(st, t, 0, &strings, row);
+		if ((stopped = fn(arg, row)))
+			break;
+	}
+	if (!stopped && rc != SQLITE_DONE)
+		stopped = sqlite_problem(db, "the store can not be read", ret_problem);
+	sqlite3_finalize(st);
+	return stopped;
+}
+
+struct load {
+	struct sqlite_store *s;
+	struct sqlite_reader *reader;
+	const struct store_loader *to;
+};
+
+static int load_meta(void *arg, const void *row)
+{
+	const struct load *l = arg;
+
+	return l->to->meta(l->to->arg, row);
+}
+
+static int load_queue(void *arg, const void *row)
+{
+	const struct load *l = arg;
+
+	return l->to->queue(l->to->arg, row);
+}
+
+static int load_worker(void *arg, const void *row)
+{
+	const struct load *l = arg;
+
+	return l->to->worker(l->to->arg, row);
+}
+
+static int load_counts(struct load *l, struct problem *ret_problem)
+{
+	static const char sql[] =
+	    "SELECT queue, status, sum(n) FROM ("
+	    "SELECT queue, -2 AS status, count(*) AS n FROM task INDEXED BY task_ready"
+	    " WHERE " READY_SQL " GROUP BY queue UNION ALL "
+	    "SELECT queue, -2, count(*) FROM task INDEXED BY task_due"
+	    " WHERE " DUE_SQL " GROUP BY queue UNION ALL "
+	    "SELECT queue, status, count(*) FROM task INDEXED BY task_live"
+	    " WHERE " LIVE_SQL " GROUP BY queue, status"
+	    ") GROUP BY queue, status ORDER BY queue, status";
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(l->s->db, sql, -1, &st, NULL), stopped = 0;
+
+	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+		rc = sqlite3_step(st);
+		if (rc != SQLITE_ROW)
+			break;
+		stopped = l->to->count(l->to->arg, (rid)sqlite3_column_int64(st, 0),
+		    sqlite3_column_int(st, 1), sqlite3_column_int64(st, 2));
+		if (stopped)
+			break;
+	}
+	if (!stopped && rc != SQLITE_DONE)
+		stopped = sqlite_problem(l->s->db, "the store can not be read", ret_problem);
+	sqlite3_finalize(st);
+	return stopped;
+}
+
+/* Their ids first, then row by row: few enough to sort, possibly too large to hold at once. */
+static int load_tasks(struct load *l, struct problem *ret_problem)
+{
+	AUTO(arena_release) struct arena a = {0};
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(l->s->db,
+	    "SELECT id FROM task INDEXED BY task_live WHERE " LIVE_SQL
+	    " AND status >= -1 ORDER BY id",
+	    -1, &st, NULL);
+	int err = 0;
+
+	while (err == 0 && (rc == SQLITE_OK || rc == SQLITE_ROW)) {
+		struct task_row t;
+
+		rc = sqlite3_step(st);
+		if (rc != SQLITE_ROW)
+			break;
+		arena_reset(&a);
+		err = sqlite_task_get(&l->reader->base, (rid)sqlite3_column_int64(st, 0), &a, &t);
+		if (err)
+			sqlite_problem(l->reader->db, "a task can not be read", ret_problem);
+		else
+			err = l->to->task(l->to->arg, &t);
+	}
+	if (!err && rc != SQLITE_DONE)
+		err = sqlite_problem(l->s->db, "the store can not be read", ret_problem);
+	sqlite3_finalize(st);
+	return err;
+}
+
+static int load_all(struct load *l, struct problem *ret_problem)
+{
+	sqlite3 *db = l->s->db;
+	int rc = each_row(db, &meta_table, "ORDER BY name", l, load_meta, ret_problem);
+
+	if (rc == 0)
+		rc = each_row(db, &queue_table, "ORDER BY id", l, load_queue, ret_problem);
+	if (rc == 0)
+		rc = load_counts(l, ret_problem);
+	if (rc == 0)
+		rc = each_row(db, &worker_table, "ORDER BY id", l, load_worker, ret_problem);
+	if (rc == 0)
+		rc = load_tasks(l, ret_problem);
+	if (rc == 0)
+		rc = l->to->done(l->to->arg, l->s->stat.last_id, l->s->stat.last_event);
+	return rc;
+}
+
+int sqlite_load(struct store *base, const struct store_loader *to, struct problem *ret_problem)
+{
+	struct load l = {.s = (struct sqlite_store *)base, .to = to};
+	struct store_reader *reader = sqlite_reader_open(base, ret_problem);
+	int rc;
+
+	if (!reader)
+		return ERR_STORE;
+	l.reader = (struct sqlite_reader *)reader;
+	pthread_mutex_lock(&l.s->mutex);
+	rc = load_all(&l, ret_problem);
+	pthread_mutex_unlock(&l.s->mutex);
+	sqlite_reader_close(reader);
+	return rc;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening: the lock that keeps a second server away, connections and their settings. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "store/sqlite.h"
+
+int sqlite_problem(sqlite3 *db, const char *doing, struct problem *ret_problem)
+{
+	int rc = sqlite3_extended_errcode(db);
+
+	problem_set(
+	    ret_problem, ERR_STORE, "%s: %s (SQLite code %d)", doing, sqlite3_errmsg(db), rc);
+	if ((rc & 0xff) == SQLITE_FULL)
+		problem_hint(ret_problem, "make room on the disk that holds the store");
+	else if ((rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB)
+		problem_hint(ret_problem, "the file is damaged: restore it from a backup");
+	return ERR_STORE;
+}
+
+int sqlite_exec(sqlite3 *db, const char *sql, struct problem *ret_problem)
+{
+	if (sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK)
+		return 0;
+	return sqlite_problem(db, "the store does not answer", ret_problem);
+}
+
+int sqlite_exec_i64(sqlite3 *db, const char *sql, int64_t *ret_value, struct problem *ret_problem)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(db, sql, -1, &st, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(st);
+	if (rc == SQLITE_ROW)
+		*ret_value = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	if (rc == SQLITE_ROW)
+		return 0;
+	return sqlite_problem(db, "the store does not answer", ret_problem);
+}
+
+/*
+ * flock is released by the kernel when the holder dies, however it dies, so a lock file that is
+ * left behind means nothing by itself.
+ */
+int sqlite_lock(const char *path, int *ret_fd, struct problem *ret_problem)
+{
+	AUTO(free_cstr) char *name = xasprintf("%s.lock", path);
+	int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0) {
+		problem_set(
+		    ret_problem, ERR_STORE, "%s can not be opened: %s", name, strerror(errno));
+		problem_hint(ret_problem, "the store's directory must exist and be writable");
+		return ERR_STORE;
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		close(fd);
+		problem_set(ret_problem, ERR_BUSY, "%s is in use by another process", path);
+		problem_hint(ret_problem,
+		    "one server at a time: stop the other (fuser %s names it), or use another file",
+		    name);
+		return ERR_BUSY;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+/* Its global lock around every allocation would be fought over by readers and writer. */
+static void configure_once(void)
+{
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
+static const char *pragmas_of(enum sqlite_role role)
+{
+	switch (role) {
+	case ROLE_WRITER:
+		return "PRAGMA cache_size = -24000; PRAGMA wal_autocheckpoint = 0;"
+		       "PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY;";
+	case ROLE_CHECKPOINTER: return "PRAGMA cache_size = -256; PRAGMA wal_autocheckpoint = 0;";
+	case ROLE_READER:
+		return "PRAGMA cache_size = -8000; PRAGMA query_only = 1; PRAGMA temp_store = "
+		       "MEMORY;"
+		       "PRAGMA wal_autocheckpoint = 0;";
+	default: return "";
+	}
+}
+
+int sqlite_connect(const char *path, bool create, bool nosync, enum sqlite_role role,
+    sqlite3 **ret_db, struct problem *ret_problem)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+	int rc;
+
+	pthread_once(&once, configure_once);
+	if (sqlite3_open_v2(path, ret_db, flags | (create ? SQLITE_OPEN_CREATE : 0), NULL)) {
+		problem_set(ret_problem, ERR_STORE, "%s can not be opened: %s", path,
+		    *ret_db ? sqlite3_errmsg(*ret_db) : "out of memory");
+		goto failed;
+	}
+	sqlite3_busy_timeout(*ret_db, 5000);
+	rc = sqlite_exec(*ret_db, pragmas_of(role), ret_problem);
+	if (rc == 0)
+		rc = sqlite_exec(*ret_db,
+		    nosync ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = FULL", ret_problem);
+	if (rc == 0)
+		return 0;
+failed:
+	sqlite3_close(*ret_db);
+	*ret_db = NULL;
+	return ERR_STORE;
+}
+
+static int check_place(const char *path, const struct store_options *o, struct problem *ret_problem)
+{
+	struct stat st;
+
+	if (!*path) {
+		problem_set(ret_problem, ERR_INVALID, "the store's url names no file");
+		problem_hint(ret_problem, "write it as sqlite:PATH");
+		return ERR_INVALID;
+	}
+	if (stat(path, &st) == 0 || o->create)
+		return 0;
+	problem_set(
+	    ret_problem, ERR_NOT_FOUND, "there is no store at %s: %s", path, strerror(errno));
+	problem_hint(ret_problem, "check the path; `reeve server` makes a new one where none is");
+	return ERR_NOT_FOUND;
+}
+
+static int open_parts(
+    struct sqlite_store *s, const struct store_options *o, struct problem *ret_problem)
+{
+	int rc = sqlite_lock(s->path, &s->lock_fd, ret_problem);
+
+	if (rc == 0)
+		rc =
+		    sqlite_connect(s->path, o->create, s->nosync, ROLE_WRITER, &s->db, ret_problem);
+	if (rc == 0)
+		rc = sqlite_prepare_schema(s->db, s->path, o, ret_problem);
+	if (rc == 0)
+		rc = sqlite_load_stat(s, ret_problem);
+	if (rc == 0)
+		rc = checkpointer_start(s, ret_problem);
+	return rc;
+}
+
+static void sqlite_close(struct store *base)
+{
+	struct sqlite_store *s = (struct sqlite_store *)base;
+
+	checkpointer_stop(s);
+	for (int i = 0; i < N_WRITE_STMTS; i++)
+		sqlite3_finalize(s->stmts[i]);
+	sqlite3_close(s->db); /* the last one out moves the log into the database */
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	pthread_mutex_destroy(&s->mutex);
+	free(s->order);
+	free(s->path);
+	free(s);
+}
+
+static int sqlite_open(const char *path, const struct store_options *o, struct store **ret_store,
+    struct problem *ret_problem)
+{
+	struct sqlite_store *s;
+	int rc = check_place(path, o, ret_problem);
+
+	if (rc)
+		return rc;
+	s = xcalloc(1, sizeof *s);
+	s->base.ops = &store_sqlite;
+	s->path = xstrdup(path);
+	s->lock_fd = -1;
+	s->nosync = o->unsafe_nosync;
+	pthread_mutex_init(&s->mutex, NULL);
+	rc = open_parts(s, o, ret_problem);
+	if (rc) {
+		sqlite_close(&s->base);
+		return rc;
+	}
+	*ret_store = &s->base;
+	return 0;
+}
+
+const struct store_ops store_sqlite = {
+    .name = "sqlite",
+    .scheme = "sqlite:",
+    .open = sqlite_open,
+    .close = sqlite_close,
+    .migrate = sqlite_migrate,
+    .schema_version = sqlite_schema_version,
+    .commit = sqlite_commit,
+    .load = sqlite_load,
+    .expire = sqlite_expire,
+    .reader_open = sqlite_reader_open,
+    .reader_close = sqlite_reader_close,
+    .task_get = sqlite_task_get,
+    .task_list = sqlite_task_list,
+    .task_count = sqlite_task_count,
+    .queue_head = sqlite_queue_head,
+    .queue_due = sqlite_queue_due,
+    .find_key = sqlite_find_key,
+    .find_idem = sqlite_find_idem,
+    .prunable = sqlite_prunable,
+    .count_ended = sqlite_count_ended,
+    .output = sqlite_output,
+    .events = sqlite_events,
+    .events_last = sqlite_events_last,
+};

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kept output of tasks, and the events that people audit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/limits.h"
+#include "store/chunk.h"
+#include "store/sqlite.h"
+
+/* *ret_done: it was all in the task's row, or there is no such task. */
+static int read_inline(struct sqlite_reader *r, rid task, int64_t token, int stream, size_t max,
+    struct buf *out, int64_t *at, bool *ret_done)
+{
+	sqlite3_stmt *st;
+	int found, rc = sqlite_query(
+	               r, "SELECT output_where, token, stdout, stderr FROM task WHERE id = ?", &st);
+
+	*ret_done = true;
+	if (rc)
+		return rc;
+	sqlite3_bind_int64(st, 1, (int64_t)task);
+	found = sqlite3_step(st);
+	if (found == SQLITE_ROW) {
+		*ret_done = sqlite3_column_int(st, 0) == OUTPUT_INLINE &&
+		            sqlite3_column_int64(st, 1) == token;
+		if (*ret_done) {
+			const char *p = sqlite3_column_blob(st, 2 + stream);
+
+			inline_append((struct str){p, (size_t)sqlite3_column_bytes(st, 2 + stream)},
+			    max, out, at);
+		}
+	}
+	rc = sqlite_done(st, found);
+	return rc == 0 && found == SQLITE_DONE ? ERR_NOT_FOUND : rc;
+}
+
+static struct output_row chunk_of(sqlite3_stmt *st)
+{
+	const char *p = sqlite3_column_blob(st, 3);
+
+	return (struct output_row){
+	    .offset = sqlite3_column_int64(st, 0),
+	    .raw_bytes = sqlite3_column_int(st, 1),
+	    .codec = sqlite3_column_int(st, 2),
+	    .data = {p ? p : "", (size_t)sqlite3_column_bytes(st, 3)},
+	};
+}
+
+static int read_chunks(struct sqlite_reader *r, rid task, int64_t token, int stream, size_t max,
+    struct buf *out, int64_t *at)
+{
+	int64_t from = *at;
+	sqlite3_stmt *st;
+	int step = SQLITE_DONE,
+	    rc = sqlite_query(r,
+	        "SELECT at, raw_bytes, codec, data FROM output WHERE task = ?1 AND token = ?2 AND"
+	        " stream = ?3 AND at >= (SELECT coalesce(max(at), 0) FROM output WHERE task = ?1 "
+	        "AND"
+	        " token = ?2 AND stream = ?3 AND at <= ?4) ORDER BY at",
+	        &st);
+
+	if (rc)
+		return rc;
+	sqlite3_bind_int64(st, 1, (int64_t)task);
+	sqlite3_bind_int64(st, 2, token);
+	sqlite3_bind_int(st, 3, stream);
+	sqlite3_bind_int64(st, 4, from);
+	while (rc == 0 && (uint64_t)(*at - from) < max && (step = sqlite3_step(st)) == SQLITE_ROW) {
+		struct output_row c = chunk_of(st);
+
+		rc = chunk_append(&c, out, at);
+	}
+	step = sqlite_done(st, step);
+	return rc < 0 ? rc : step; /* a gap ends what can be read for now */
+}
+
+int sqlite_output(struct store_reader *base, rid task, int64_t token, int stream, int64_t offset,
+    size_t max, struct buf *out, int64_t *ret_end)
+{
+	struct sqlite_reader *r = (struct sqlite_reader *)base;
+	bool done;
+	int rc = read_inline(r, task, token, stream, max, out, ret_end, &done);
+
+	return rc || done ? rc : read_chunks(r, task, token, stream, max, out, ret_end);
+}
+
+static int read_events(sqlite3_stmt *st, uint32_t limit, struct arena *a, struct event_page *page)
+{
+	size_t cap = 0;
+	int rc = SQLITE_DONE;
+
+	while (page->n < limit && (rc = sqlite3_step(st)) == SQLITE_ROW) {
+		if (page->n == cap) {
+			struct event_row *more;
+
+			cap = cap ? cap * 2 : 16;
+			more = arena_alloc(a, cap * sizeof *more);
+			if (page->n)
+				memcpy(more, page->rows, page->n * sizeof *more);
+			page->rows = more;
+		}
+		sqlite_read_row(st, &event_table, 0, a, &page->rows[page->n++]);
+	}
+	return sqlite_done(st, rc);
+}
+
+#define EVENT_SELECT "SELECT seq, time_ms, kind, subject, actor, detail FROM event "
+
+int sqlite_events(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
+    struct event_page *ret_page)
+{
+	sqlite3_stmt *st;
+	int rc = sqlite_query(
+	    (struct sqlite_reader *)base, EVENT_SELECT "WHERE seq > ? ORDER BY seq LIMIT ?", &st);
+
+	if (rc)
+		return rc;
+	sqlite3_bind_int64(st, 1, after > INT64_MAX ? INT64_MAX : (int64_t)after);
+	sqlite3_bind_int64(st, 2, limit);
+	return read_events(st, limit, a, ret_page);
+}
+
+/* The newest, in rising order like every other page. */
+int sqlite_events_last(
+    struct store_reader *base, uint32_t limit, struct arena *a, struct event_page *ret_page)
+{
+	sqlite3_stmt *st;
+	int rc = sqlite_query(
+	    (struct sqlite_reader *)base, EVENT_SELECT "ORDER BY seq DESC LIMIT ?", &st);
+
+	if (rc)
+		return rc;
+	sqlite3_bind_int64(st, 1, limit);
+	rc = read_events(st, limit, a, ret_page);
+	for (size_t i = 0, j = ret_page->n; i + 1 < j; i++, j--) {
+		struct event_row swap = ret_page->rows[i];
+
+		ret_page->rows[i] = ret_page->rows[j - 1];
+		ret_page->rows[j - 1] = swap;
+	}
+	return rc;
+}

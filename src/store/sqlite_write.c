@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The write side: one batch, one transaction, prepared statements. Failure before the commit rolls
+ * back and leaves nothing; failure of the commit itself leaves the outcome unknown, and the store
+ * then refuses everything until it is opened again, for only recovery can tell.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "store/sqlite.h"
+
+static const char *const fixed_sql[N_WRITE_STMTS] = {
+    [W_BEGIN] = "BEGIN IMMEDIATE",
+    [W_COMMIT] = "COMMIT",
+    [W_ROLLBACK] = "ROLLBACK",
+    [W_TASK_PRUNE] = "DELETE FROM task WHERE id = ? AND " ENDED_SQL,
+    [W_BODY_INSERT] = "INSERT INTO task_body (id, body) VALUES (?, ?)",
+    [W_BODY_PRUNE] = "DELETE FROM task_body WHERE id = ?",
+    [W_OUTPUT_PRUNE] = "DELETE FROM output WHERE task = ?",
+    [W_QUEUE_COUNTS] =
+        "UPDATE queue SET n_succeeded = ?2, n_failed = ?3, n_other = ?4 WHERE id = ?1",
+    [W_QUEUE_DELETE] = "DELETE FROM queue WHERE id = ?",
+    [W_QUEUE_DELETE_BODIES] =
+        "DELETE FROM task_body WHERE id IN (SELECT id FROM task WHERE queue = ?)",
+    [W_QUEUE_DELETE_OUTPUT] =
+        "DELETE FROM output WHERE task IN (SELECT id FROM task WHERE queue = ?)",
+    [W_QUEUE_DELETE_TASKS] = "DELETE FROM task WHERE queue = ?",
+    [W_RERANK_READY] = "UPDATE task INDEXED BY task_ready SET rank = -(priority * ?2)"
+                       " WHERE queue = ?1 AND " READY_SQL " AND rank <> -(priority * ?2)",
+    [W_RERANK_DUE] = "UPDATE task INDEXED BY task_due SET rank = -(priority * ?2)"
+                     " WHERE queue = ?1 AND " DUE_SQL " AND rank <> -(priority * ?2)",
+    [W_WORKER_DELETE] = "DELETE FROM worker WHERE id = ?",
+    [W_STAT_PUT] = "UPDATE stat SET last_id = ?, last_event = ?, n_tasks = ? WHERE one = 1",
+    [W_IDEM_EXPIRE] = "DELETE FROM idem WHERE rowid IN"
+                      " (SELECT rowid FROM idem WHERE time_ms < ? ORDER BY time_ms LIMIT 1000)",
+    [W_EVENT_EXPIRE] = "DELETE FROM event WHERE seq IN"
+                       " (SELECT seq FROM event WHERE time_ms < ? ORDER BY time_ms LIMIT 1000)",
+};
+
+static void update_sql(struct buf *sql)
+{
+	const char *before = "UPDATE task SET ";
+
+	for (int i = 0; i < task_table.n; i++) {
+		if (!(task_table.columns[i].flags & COLUMN_STATE))
+			continue;
+		buf_printf(sql, "%s%s = ?", before, task_table.columns[i].name);
+		before = ", ";
+	}
+	buf_add_cstr(sql, " WHERE id = ?");
+}
+
+static void sql_of(enum write_stmt which, struct buf *sql)
+{
+	static const char *const replace = "INSERT OR REPLACE";
+
+	switch (which) {
+	case W_TASK_INSERT: sqlite_put_sql(sql, "INSERT", &task_table); break;
+	case W_TASK_UPDATE: update_sql(sql); break;
+	case W_OUTPUT_PUT: sqlite_put_sql(sql, replace, &output_table); break;
+	case W_QUEUE_PUT: sqlite_put_sql(sql, replace, &queue_table); break;
+	case W_WORKER_PUT: sqlite_put_sql(sql, replace, &worker_table); break;
+	case W_EVENT_PUT: sqlite_put_sql(sql, replace, &event_table); break;
+	case W_IDEM_PUT: sqlite_put_sql(sql, replace, &idem_table); break;
+	case W_META_PUT: sqlite_put_sql(sql, replace, &meta_table); break;
+	default: buf_add_cstr(sql, fixed_sql[which]);
+	}
+}
+
+int sqlite_stmt(struct sqlite_store *s, enum write_stmt which, sqlite3_stmt **ret_stmt)
+{
+	AUTO(buf_release) struct buf sql = {0};
+	int rc = SQLITE_OK;
+
+	if (!s->stmts[which]) {
+		sql_of(which, &sql);
+		rc = sqlite3_prepare_v3(s->db, sql.p, (int)sql.n + 1, SQLITE_PREPARE_PERSISTENT,
+		    &s->stmts[which], NULL);
+	}
+	*ret_stmt = s->stmts[which];
+	return rc;
+}
+
+int sqlite_run(struct sqlite_store *s, enum write_stmt which, const int64_t *args, int n)
+{
+	sqlite3_stmt *st;
+	int rc = sqlite_stmt(s, which, &st);
+
+	if (rc)
+		return rc;
+	for (int i = 0; i < n; i++)
+		sqlite3_bind_int64(st, i + 1, args[i]);
+	rc = sqlite3_step(st);
+	sqlite3_reset(st);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* The words are taken before the rollback, which would overwrite them. */
+static int give_up(struct sqlite_store *s, const char *doing, struct problem *ret_problem)
+{
+	sqlite_problem(s->db, doing, ret_problem);
+	s->stat = s->stat_saved;
+	if (!sqlite3_get_autocommit(s->db))
+		sqlite_run(s, W_ROLLBACK, NULL, 0);
+	if (!sqlite3_get_autocommit(s->db))
+		s->broken = true;
+	return ERR_STORE;
+}
+
+int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_problem)
+{
+	bool moved = s->stat.last_id != s->stat_saved.last_id ||
+	             s->stat.last_event != s->stat_saved.last_event ||
+	             s->stat.n_tasks != s->stat_saved.n_tasks;
+
+	if (rc == SQLITE_OK && moved)
+		rc = sqlite_run(s, W_STAT_PUT,
+		    (int64_t[]){
+		        (int64_t)s->stat.last_id, (int64_t)s->stat.last_event, s->stat.n_tasks},
+		    3);
+	if (rc)
+		return give_up(s, "nothing of this batch was written", ret_problem);
+	rc = sqlite_run(s, W_COMMIT, NULL, 0);
+	if (rc == SQLITE_OK) {
+		s->stat_saved = s->stat;
+		checkpoint_if_due(s);
+		return 0;
+	}
+	/* A full disk is found before the commit record is written; all else may have left one. */
+	if ((rc & 0xff) != SQLITE_FULL && (rc & 0xff) != SQLITE_BUSY)
+		s->broken = true;
+	return give_up(s,
+	    s->broken ? "the commit failed and its outcome is unknown until the store is reopened"
+	              : "nothing of this batch was written",
+	    ret_problem);
+}
+
+static int refuse_broken(struct problem *ret_problem)
+{
+	problem_set(ret_problem, ERR_STORE,
+	    "the store failed before; whether its last batch was written is unknown");
+	problem_hint(ret_problem, "restart the server: opening the store recovers what is durable");
+	return ERR_STORE;
+}
+
+int sqlite_commit(struct store *base, const struct batch *b, struct problem *ret_problem)
+{
+	struct sqlite_store *s = (struct sqlite_store *)base;
+	int rc;
+
+	pthread_mutex_lock(&s->mutex);
+	if (s->broken) {
+		rc = refuse_broken(ret_problem);
+	} else if ((rc = sqlite_run(s, W_BEGIN, NULL, 0))) {
+		rc = give_up(s, "nothing of this batch was written", ret_problem);
+	} else {
+		rc = sqlite_apply(s, b);
+		rc = sqlite_end_transaction(s, rc, ret_problem);
+	}
+	pthread_mutex_unlock(&s->mutex);
+	return rc;
+}
+
+/* A thousand rows a transaction: commits of the hot path get in between. */
+static int expire_some(struct sqlite_store *s, enum write_stmt which, int64_t before_ms,
+    int *ret_changes, struct problem *ret_problem)
+{
+	int rc;
+
+	pthread_mutex_lock(&s->mutex);
+	if (s->broken) {
+		rc = refuse_broken(ret_problem);
+	} else if ((rc = sqlite_run(s, W_BEGIN, NULL, 0))) {
+		rc = give_up(s, "nothing was removed", ret_problem);
+	} else {
+		rc = sqlite_run(s, which, &before_ms, 1);
+		*ret_changes = sqlite3_changes(s->db);
+		rc = sqlite_end_transaction(s, rc, ret_problem);
+	}
+	pthread_mutex_unlock(&s->mutex);
+	return rc;
+}
+
+int sqlite_expire(struct store *base, int64_t idem_before_ms, int64_t events_before_ms,
+    struct problem *ret_problem)
+{
+	struct sqlite_store *s = (struct sqlite_store *)base;
+	int rc = 0, changes = 1;
+
+	while (rc == 0 && changes > 0)
+		rc = expire_some(s, W_IDEM_EXPIRE, idem_before_ms, &changes, ret_problem);
+	changes = 1;
+	while (rc == 0 && changes > 0)
+		rc = expire_some(s, W_EVENT_EXPIRE, events_before_ms, &changes, ret_problem);
+	return rc;
+}
