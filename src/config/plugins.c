@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* worker.plugins: name -> {exec, mode, processes, env, recycle_after}. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "config/internal.h"
+#include "model/limits.h"
+#include "model/queue.h"
+
+#define ARGS_MAX 256
+#define PROCESSES_MAX 4096
+
+struct job {
+	struct config *c;
+	struct where w;   /* of the member under the lens */
+	const char *name; /* of the plugin, fit for messages */
+	bool good;
+};
+
+static void wrong(struct job *j, const char *member, const char *what)
+{
+	report(j->c, &j->w, "worker.plugins: %s of \"%s\" %s", member, j->name, what);
+	j->good = false;
+}
+
+static bool is_argument(const json_t *json)
+{
+	return json_is_string(json) && json_string_length(json) <= 4096;
+}
+
+static void check_exec(struct job *j, json_t *exec)
+{
+	json_t *first = json_is_array(exec) ? json_array_get(exec, 0) : exec;
+	const char *path;
+
+	if (!is_argument(first) || !json_string_length(first)) {
+		wrong(j, "exec", "must be a list: the program, then its arguments");
+		return;
+	}
+	path = json_string_value(first);
+	if (strchr(path, '/') && path[0] != '/') {
+		wrong(j, "exec", "must be an absolute path, or a bare name that PATH finds");
+		return;
+	}
+	for (size_t i = 0; i < json_array_size(exec); i++)
+		if (!is_argument(json_array_get(exec, i)) || i >= ARGS_MAX) {
+			wrong(j, "exec", "must hold at most 256 strings");
+			return;
+		}
+}
+
+static void check_mode(struct job *j, json_t *mode)
+{
+	const char *s = json_string_value(mode);
+
+	if (!s || (strcmp(s, "once") && strcmp(s, "persistent")))
+		wrong(j, "mode", "must be \"once\" or \"persistent\"");
+}
+
+static void check_processes(struct job *j, json_t *n)
+{
+	if (!json_is_integer(n) || json_integer_value(n) < 1 ||
+	    json_integer_value(n) > PROCESSES_MAX)
+		wrong(j, "processes", "must be a whole number from 1 to 4096");
+}
+
+static void check_recycle(struct job *j, json_t *n)
+{
+	if (!json_is_integer(n) || json_integer_value(n) < 0)
+		wrong(j, "recycle_after", "must be a number of tasks; 0: never");
+}
+
+static void check_env(struct job *j, json_t *env)
+{
+	const char *key;
+	json_t *item;
+
+	if (!json_is_object(env)) {
+		wrong(j, "env", "must be an object of strings");
+		return;
+	}
+	json_object_foreach(env, key, item) if (!*key || strchr(key, '=') || !json_is_string(item))
+	{
+		wrong(j, "env", "must be an object of strings, with no = in the names");
+		return;
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*check)(struct job *, json_t *);
+} members[] = {
+    {"exec", check_exec},
+    {"mode", check_mode},
+    {"processes", check_processes},
+    {"recycle_after", check_recycle},
+    {"env", check_env},
+};
+#define N_MEMBERS (sizeof members / sizeof members[0])
+
+static void check_unknown(struct job *j, const char *key)
+{
+	const char *names[N_MEMBERS];
+	const char *near;
+
+	for (size_t i = 0; i < N_MEMBERS; i++)
+		names[i] = members[i].name;
+	near = strlen(key) <= 64 ? str_nearest(str_of(key), names, N_MEMBERS) : NULL;
+	report(j->c, &j->w, "unknown key \"%s\" in plugin \"%s\"", report_quote(j->c, str_of(key)),
+	    j->name);
+	if (near)
+		report_hint(j->c, "did you mean \"%s\"?", near);
+	j->good = false;
+}
+
+static void check_members(struct job *j, json_t *plugin)
+{
+	uint64_t place = j->w.place;
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	json_object_foreach(plugin, key, item)
+	{
+		j->w.place = place_key(place, str_of(key));
+		for (i = 0; i < N_MEMBERS && strcmp(members[i].name, key); i++)
+			;
+		if (i < N_MEMBERS)
+			members[i].check(j, item);
+		else
+			check_unknown(j, key);
+	}
+	j->w.place = place;
+}
+
+static bool check_name(struct job *j, const char *name)
+{
+	if (!*name || strlen(name) > NAME_MAX_BYTES || strpbrk(name, " \t\r\n\"/")) {
+		report(j->c, &j->w, "worker.plugins: \"%s\" can not be a plugin's name", j->name);
+		return false;
+	}
+	if (!strcmp(name, PLUGIN_COMMAND)) {
+		report(j->c, &j->w, "worker.plugins: \"%s\" is the built-in plugin", name);
+		report_hint(j->c, "allow or forbid it by worker.allow_commands");
+		return false;
+	}
+	return true;
+}
+
+bool plugins_check(
+    struct config *c, const struct where *w, const struct config_key *k, json_t *json)
+{
+	struct job j = {.c = c, .good = true};
+	const char *name;
+	json_t *plugin;
+
+	if (json_object_size(json) > PLUGINS_MAX) {
+		report(c, w, "%s has more than %d plugins", k->name, PLUGINS_MAX);
+		return false;
+	}
+	json_object_foreach(json, name, plugin)
+	{
+		j.name = report_quote(c, str_of(name));
+		j.w = *w;
+		j.w.place = place_key(w->place, str_of(name));
+		if (!check_name(&j, name)) {
+			j.good = false;
+			continue;
+		}
+		if (json_is_object(plugin) && json_object_get(plugin, "exec")) {
+			check_members(&j, plugin);
+			continue;
+		}
+		report(c, &j.w, "worker.plugins: \"%s\" does not say what to run", j.name);
+		report_hint(c, "write {\"exec\": [\"/path/to/program\"]}");
+		j.good = false;
+	}
+	return j.good;
+}
+
+static const char *const *argv_of(struct config *c, json_t *exec, size_t *ret_n)
+{
+	size_t n = json_is_array(exec) ? json_array_size(exec) : 1;
+	const char **argv = arena_zalloc(&c->arena, (n + 1) * sizeof *argv);
+
+	for (size_t i = 0; i < n; i++)
+		argv[i] = arena_strdup(&c->arena,
+		    json_string_value(json_is_array(exec) ? json_array_get(exec, i) : exec));
+	*ret_n = n;
+	return argv;
+}
+
+static const char *const *env_of(struct config *c, json_t *env, size_t *ret_n)
+{
+	const char **list = arena_zalloc(&c->arena, (json_object_size(env) + 1) * sizeof *list);
+	const char *key;
+	json_t *item;
+
+	*ret_n = 0;
+	json_object_foreach(env, key, item) list[(*ret_n)++] =
+	    arena_printf(&c->arena, "%s=%s", key, json_string_value(item));
+	return list;
+}
+
+void plugins_build(struct config *c)
+{
+	json_t *json = config_value(c, "worker.plugins")->json, *plugin;
+	const char *name;
+
+	c->plugins = arena_zalloc(&c->arena, (json_object_size(json) + 1) * sizeof *c->plugins);
+	json_object_foreach(json, name, plugin)
+	{
+		const char *mode = json_string_value(json_object_get(plugin, "mode"));
+		struct config_plugin *p = &c->plugins[c->n_plugins++];
+
+		p->name = arena_strdup(&c->arena, name);
+		p->argv = argv_of(c, json_object_get(plugin, "exec"), &p->argc);
+		p->mode = mode && !strcmp(mode, "persistent") ? PLUGIN_PERSISTENT : PLUGIN_ONCE;
+		p->processes = (int)json_integer_value(json_object_get(plugin, "processes"));
+		p->recycle_after = json_integer_value(json_object_get(plugin, "recycle_after"));
+		p->env = env_of(c, json_object_get(plugin, "env"), &p->n_env);
+	}
+}
+
+size_t config_plugin_count(const struct config *c)
+{
+	return c->n_plugins;
+}
+
+const struct config_plugin *config_plugin_at(const struct config *c, size_t i)
+{
+	MUST(i < c->n_plugins);
+	return &c->plugins[i];
+}
