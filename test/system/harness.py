@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts and ends real `reeve` processes, and talks to them as a person or a program would."""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BIN = os.environ.get("REEVE_BIN", os.path.join(ROOT, "build-check", "reeve"))
+# Sanitized programs on two busy cores: patience costs nothing when the condition comes soon.
+PATIENCE = float(os.environ.get("REEVE_TEST_PATIENCE", "30"))
+SANITIZER = re.compile(r"ERROR: \w+Sanitizer|runtime error:|reeve: bug:")
+
+
+def wait_until(condition, timeout=PATIENCE, what=None, every=0.02):
+    """Returns the first true value of condition(); fails with `what` after `timeout` seconds."""
+    end = time.monotonic() + timeout
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"after {timeout:g} s still not: {what or condition}")
+        time.sleep(every)
+
+
+class Result:
+    """What a command did: exit code, and both streams as text."""
+
+    def __init__(self, args, done):
+        self.args, self.code = args, done.returncode
+        self.out, self.err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+    def __repr__(self):
+        return f"{' '.join(map(str, self.args))} -> {self.code}\n{self.out}{self.err}"
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+    @property
+    def jsonl(self):
+        return [json.loads(line) for line in self.out.splitlines() if line]
+
+
+def clean_environment(**extra):
+    """The caller's own REEVE_* settings must not decide how a test ends."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("REEVE_")}
+    env.update({"NO_COLOR": "1", "LC_ALL": "C.UTF-8"})
+    env.update({k: str(v) for k, v in extra.items()})
+    return env
+
+
+def run(*args, input=None, env=None, timeout=PATIENCE * 2, check=True, cwd=None):
+    """Runs `reeve ARGS…` to its end. check=True: a failure fails the test, with all it said."""
+    if isinstance(input, str):
+        input = input.encode()
+    stdin = {"stdin": subprocess.DEVNULL} if input is None else {"input": input}
+    done = subprocess.run([BIN, *map(str, args)], capture_output=True, timeout=timeout, cwd=cwd,
+                          env=clean_environment(**(env or {})), **stdin)
+    result = Result(["reeve", *args], done)
+    assert not SANITIZER.search(result.err), result
+    assert not check or result.code == 0, result
+    return result
+
+
+class Process:
+    """One long-running `reeve`: a process group of its own, its output in a file."""
+
+    def __init__(self, name, args, log_path, env=None):
+        self.name, self.args, self.log_path = name, [str(a) for a in args], log_path
+        self.env, self.child = env or {}, None
+        self.killed = False
+
+    def start(self):
+        with open(self.log_path, "ab") as log:
+            self.child = subprocess.Popen([BIN, *self.args], stdin=subprocess.DEVNULL, stdout=log,
+                                          stderr=log, env=clean_environment(**self.env),
+                                          start_new_session=True)
+        self.killed = False
+        return self
+
+    @property
+    def pid(self):
+        return self.child.pid
+
+    @property
+    def running(self):
+        return self.child is not None and self.child.poll() is None
+
+    def log(self):
+        try:
+            with open(self.log_path, errors="replace") as f:
+                return f.read()
+        except FileNotFoundError:
+            return ""
+
+    def signal(self, number):
+        self.child.send_signal(number)
+
+    def kill9(self):
+        """As a crash would: no chance to say goodbye. Only the process itself, not what it started."""
+        self.killed = True
+        self.child.kill()
+        self.child.wait()
+
+    def stop(self, timeout=PATIENCE):
+        """Asks it to end and returns its exit code."""
+        if self.running:
+            self.child.terminate()
+        return self.child.wait(timeout)
+
+    def rss_kb(self):
+        with open(f"/proc/{self.pid}/status") as f:
+            return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
+
+    def end(self):
+        """Always leaves nothing behind; returns what went wrong on the way, or None."""
+        if self.child is None:
+            return None
+        wrong = None
+        try:
+            self.stop()
+        except subprocess.TimeoutExpired:
+            wrong = f"{self.name} did not end within {PATIENCE:g} s of SIGTERM"
+        try:
+            os.killpg(self.child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.child.wait()
+        found = SANITIZER.search(self.log())
+        return f"{self.name}: {found.group(0)} (see its log)" if found else wrong
+
+
+class Cluster:
+    """A server (or `reeve dev`) with its workers, in one temporary directory."""
+
+    def __init__(self):
+        # Short, because the path of a unix socket must fit into 107 bytes.
+        self.dir = tempfile.mkdtemp(prefix="reeve-")
+        self.processes = []
+        self.server = None
+
+    # -- starting
+
+    def state_dir(self, name="server"):
+        return os.path.join(self.dir, name)
+
+    @property
+    def socket(self):
+        return os.path.join(self.state_dir(), "reeve.sock")
+
+    def _process(self, name, args, env):
+        process = Process(name, args, os.path.join(self.dir, f"{name}.log"), env)
+        self.processes.append(process)
+        return process.start()
+
+    def _pin_ports(self):
+        """The kernel chose the ports; after a restart the workers must find them again."""
+        args = self.server.args
+        for flag, address in (("--listen", self.url), ("--link", self.link), ("--link-listen", self.link)):
+            if flag in args:
+                args[args.index(flag) + 1] = address.split("://")[-1]
+
+    def start_dev(self, *args, env=None):
+        """Server and worker in one, on free ports of the loopback."""
+        self.server = self._process("dev", ["dev", "--state-dir", self.state_dir(), "--listen",
+                                            "127.0.0.1:0", "--link", "127.0.0.1:0", *args], env)
+        self.wait_ready()
+        self._pin_ports()
+        return self.server
+
+    def start_server(self, *args, env=None):
+        self.server = self._process("server", ["server", "--state-dir", self.state_dir(), "--listen",
+                                               "127.0.0.1:0", "--link-listen", "127.0.0.1:0", *args], env)
+        self.wait_ready()
+        self._pin_ports()
+        return self.server
+
+    def start_worker(self, *args, name="w1", env=None):
+        process = self._process(name, ["worker", "--join", self.link, "--name", name, "--state-dir",
+                                       self.state_dir(name), *args], env)
+        wait_until(lambda: not process.running or self.has_worker(name), what=f"worker {name} joined")
+        assert process.running, f"worker {name} ended:\n{process.log()}"
+        return process
+
+    def restart(self, process=None):
+        """Starts a stopped or killed process again, with the same arguments."""
+        process = process or self.server
+        assert not process.running
+        process.start()
+        if process is self.server:
+            self.wait_ready()
+        return process
+
+    # -- asking
+
+    def cli(self, *args, env=None, **options):
+        return run(*args, env={"REEVE_SERVER": f"unix:{self.socket}", **(env or {})}, **options)
+
+    def json(self, *args, **options):
+        """The parsed output of a command that is asked for JSON."""
+        return self.cli(*args, "-o", "json", **options).json
+
+    def status(self):
+        return self.json("status")
+
+    def _ready(self):
+        assert self.server.running, f"{self.server.name} ended before it was ready:\n{self.server.log()}"
+        result = self.cli("status", "-o", "json", check=False)
+        return result.code == 0 and result.json.get("ready") is not False
+
+    def wait_ready(self):
+        wait_until(self._ready, what=f"{self.server.name} is ready")
+
+    def has_worker(self, name):
+        workers = self.json("worker", "ls")
+        workers = workers.get("workers", workers.get("items", [])) if isinstance(workers, dict) else workers
+        return any(w.get("name") == name for w in workers)
+
+    @property
+    def url(self):
+        """Where HTTP is served: the port was chosen by the kernel."""
+        for address in self.status()["listen"]:
+            if not address.startswith(("unix:", "/")):
+                return address if "://" in address else f"http://{address}"
+        raise AssertionError("the server listens on no TCP port")
+
+    @property
+    def link(self):
+        return self.status()["link"]
+
+    def task(self, task_id):
+        return self.json("task", "show", task_id)
+
+    def wait_task(self, task_id, *states, timeout=PATIENCE):
+        """Waits until the task is in one of these states; returns it."""
+        def there():
+            task = self.task(task_id)
+            return task if task["state"] in states else None
+        return wait_until(there, timeout, what=f"task {task_id} is {' or '.join(states)}")
+
+    # -- ending
+
+    def logs(self):
+        return "\n".join(f"---- {p.name}: reeve {' '.join(p.args)}\n{p.log()[-8000:]}" for p in self.processes)
+
+    def end(self):
+        """Ends everything that was started, workers first; returns what went wrong."""
+        wrong = [p.end() for p in reversed(self.processes)]
+        return [w for w in wrong if w]
+
+    def remove(self):
+        shutil.rmtree(self.dir, ignore_errors=True)
