@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "net/address.h"
 #include "net/http_internal.h"
+#include "net/read_ahead.h"
 #include "net/tls_internal.h"
 
 #define LINGER_MS 10000
@@ -27,6 +28,8 @@ static void on_input(struct evbuffer *b, const struct evbuffer_cb_info *info, vo
 
 	if (info->n_added == 0)
 		return;
+	if (c->state == CONN_READING && !c->peer.is_tls)
+		read_ahead(b, info, c->fd, &c->reading_ahead);
 	c->active_ms = clock_mono_ms();
 	if (!c->first_ms)
 		c->first_ms = c->active_ms;
@@ -193,17 +196,16 @@ static void check_page(struct http_conn *c)
 	struct http_server *s = c->server;
 	struct evbuffer *out = bufferevent_get_output(c->bev);
 	char line[16] = "";
-	int status;
+	int64_t status;
 
 	TAILQ_REMOVE(&s->checks, c, check_entry);
 	c->checking = false;
-	if (evbuffer_copyout(out, line, 15) < 12 || strncmp(line, "HTTP/1.", 7) != 0)
+	if (evbuffer_copyout(out, line, 12) < 12 || strncmp(line, "HTTP/1.", 7) != 0)
 		return;
-	status = atoi(line + 9);
-	if (status < 400)
+	if (!str_to_i64((struct str){line + 9, 3}, 400, 599, &status))
 		return; /* 100 Continue */
 	buf_reset(&s->scratch);
-	http_problem(s, &s->scratch, status, NULL);
+	http_problem(s, &s->scratch, (int)status, NULL);
 	c->state = CONN_WRITING;
 	c->linger = true;
 	evbuffer_unfreeze(out, 1);

@@ -52,6 +52,7 @@ struct http_conn {
 	int fd;
 	enum http_conn_state state;
 	bool checking;
+	bool reading_ahead;
 	bool linger;
 	struct http_peer peer;
 	struct http_request *request; /* unanswered */

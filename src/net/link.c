@@ -20,6 +20,7 @@
 #include "net/frame.h"
 #include "net/link_internal.h"
 #include "net/loop_internal.h"
+#include "net/read_ahead.h"
 #include "net/tls_internal.h"
 
 /* The last words before a close (a refusal, say) should still reach the peer if they can. */
@@ -165,6 +166,13 @@ static bool deliver(struct link *l, struct str span, size_t *ret_used, size_t *r
 	}
 }
 
+static void on_input(struct evbuffer *b, const struct evbuffer_cb_info *info, void *arg)
+{
+	struct link *l = arg;
+
+	read_ahead(b, info, bufferevent_getfd(l->bev), &l->reading_ahead);
+}
+
 static void on_read(struct bufferevent *bev, void *arg)
 {
 	struct link *l = arg;
@@ -239,6 +247,7 @@ void link_adopt(struct link *l, int fd)
 	} else {
 		l->bev = bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE);
 		MUST(l->bev);
+		evbuffer_add_cb(bufferevent_get_input(l->bev), on_input, l);
 	}
 	bufferevent_set_max_single_read(l->bev, 65536);
 	bufferevent_set_max_single_write(l->bev, 262144);

@@ -30,6 +30,7 @@ struct link {
 	bool lost; /* by the peer or the network: nothing more can be written */
 	bool closing;
 	bool paused;
+	bool reading_ahead;
 	bool got_frame;
 	bool above_half; /* queued more than half of send_max since the last on_drain */
 	bool local;
