@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exec/cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#define FREE_MAX 256
+#define LEFTOVER_WAIT_MS 5000
+
+uint64_t exec_hash(const char *text)
+{
+	uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a */
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
+	return h;
+}
+
+/* The mount point of the version 2 hierarchy: in mountinfo, after " - ", the type is cgroup2. */
+static char *find_mount(void)
+{
+	AUTO(free_cstr) char *line = NULL;
+	char point[4096], *sep;
+	size_t cap = 0;
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	char *found = NULL;
+
+	while (f && !found && getline(&line, &cap, f) > 0)
+		if ((sep = strstr(line, " - ")) && strncmp(sep + 3, "cgroup2 ", 8) == 0 &&
+		    sscanf(line, "%*s %*s %*s %*s %4095s", point) == 1)
+			found = xstrdup(point);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static char *find_own(void)
+{
+	AUTO(free_cstr) char *line = NULL;
+	size_t cap = 0;
+	FILE *f = fopen("/proc/self/cgroup", "re");
+	char *found = NULL;
+
+	while (f && !found && getline(&line, &cap, f) > 0)
+		if (strncmp(line, "0::", 3) == 0) {
+			line[strcspn(line, "\n")] = 0;
+			found = xstrdup(line + 3);
+		}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static int write_at(int dir, const char *name, const char *text)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -1;
+	n = write(fd, text, strlen(text));
+	close(fd);
+	return n < 0 ? -1 : 0;
+}
+
+static bool is_empty(int events_fd)
+{
+	char text[256];
+	ssize_t n = pread(events_fd, text, sizeof text - 1, 0);
+
+	if (n <= 0)
+		return true; /* the directory is gone */
+	text[n] = 0;
+	return strstr(text, "populated 0") != NULL;
+}
+
+static void remove_children(int dir)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (e->d_type == DT_DIR && e->d_name[0] != '.')
+			unlinkat(dir, e->d_name, AT_REMOVEDIR);
+	if (d)
+		closedir(d);
+}
+
+/* An earlier instance did not get to it: end whatever lives on, before anything new starts. */
+static int end_leftovers(int dir, struct problem *p)
+{
+	int events = openat(dir, "cgroup.events", O_RDONLY | O_CLOEXEC);
+	struct timespec pause = {0, 2000000};
+	int r = 0;
+
+	if (events < 0 || write_at(dir, "cgroup.kill", "1") < 0)
+		r = problem_set(p, ERR_IO, "cgroup.kill is not available: %s", strerror(errno));
+	for (int ms = 0; r == 0 && !is_empty(events); ms += 2) {
+		if (ms > LEFTOVER_WAIT_MS)
+			r = problem_set(p, ERR_IO, "processes of an earlier worker do not end");
+		nanosleep(&pause, NULL);
+	}
+	if (events >= 0)
+		close(events);
+	if (r == 0)
+		remove_children(dir);
+	return r;
+}
+
+int cgroups_open(struct cgroups *g, const char *lock, struct problem *p)
+{
+	AUTO(free_cstr) char *mount = find_mount();
+	AUTO(free_cstr) char *own = find_own();
+
+	*g = (struct cgroups){.dir_fd = -1};
+	if (!mount || !own)
+		return problem_set(p, ERR_IO, "there is no cgroup v2 hierarchy");
+	g->path = xasprintf(
+	    "%s%s/reeve-%016" PRIx64, mount, strcmp(own, "/") == 0 ? "" : own, exec_hash(lock));
+	if (mkdir(g->path, 0755) < 0 && errno != EEXIST) {
+		problem_set(p, ERR_IO, "cgroup %s: %s", g->path, strerror(errno));
+		cgroups_close(g);
+		return ERR_IO;
+	}
+	g->dir_fd = open(g->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (g->dir_fd < 0 || end_leftovers(g->dir_fd, p) < 0) {
+		if (g->dir_fd < 0)
+			problem_set(p, ERR_IO, "cgroup %s: %s", g->path, strerror(errno));
+		cgroups_close(g);
+		return ERR_IO;
+	}
+	return 0;
+}
+
+static void cgroup_remove(struct cgroups *g, struct cgroup *c)
+{
+	char name[16];
+
+	snprintf(name, sizeof name, "t%u", c->number);
+	close(c->events_fd);
+	close(c->dir_fd);
+	unlinkat(g->dir_fd, name, AT_REMOVEDIR);
+	free(c);
+}
+
+void cgroups_close(struct cgroups *g)
+{
+	struct cgroup *c;
+
+	while ((c = g->free)) {
+		g->free = c->next;
+		cgroup_remove(g, c);
+	}
+	if (g->dir_fd >= 0)
+		close(g->dir_fd);
+	if (g->path)
+		rmdir(g->path);
+	free(g->path);
+	*g = (struct cgroups){.dir_fd = -1};
+}
+
+static struct cgroup *cgroup_make(struct cgroups *g)
+{
+	struct cgroup *c = xcalloc(1, sizeof *c);
+	char name[40];
+
+	c->number = ++g->made;
+	c->events_fd = -1;
+	snprintf(name, sizeof name, "t%u", c->number);
+	if (mkdirat(g->dir_fd, name, 0755) == 0) {
+		c->dir_fd = openat(g->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (c->dir_fd >= 0)
+			c->events_fd = openat(c->dir_fd, "cgroup.events", O_RDONLY | O_CLOEXEC);
+		if (c->events_fd >= 0)
+			return c;
+		if (c->dir_fd >= 0)
+			close(c->dir_fd);
+		unlinkat(g->dir_fd, name, AT_REMOVEDIR);
+	}
+	free(c);
+	return NULL;
+}
+
+struct cgroup *cgroup_take(struct cgroups *g)
+{
+	struct cgroup *c = g->free;
+
+	if (!c)
+		return cgroup_make(g);
+	g->free = c->next;
+	g->n_free--;
+	c->next = NULL;
+	return c;
+}
+
+bool cgroup_is_empty(const struct cgroup *c)
+{
+	return is_empty(c->events_fd);
+}
+
+void cgroup_kill(const struct cgroup *c)
+{
+	write_at(c->dir_fd, "cgroup.kill", "1");
+}
+
+void cgroup_put(struct cgroups *g, struct cgroup *c)
+{
+	if (g->n_free >= FREE_MAX) {
+		cgroup_remove(g, c);
+		return;
+	}
+	c->next = g->free;
+	g->free = c;
+	g->n_free++;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cgroups, version 2, without controllers: each task's processes live in a directory of their own,
+ * so that all of them can be ended together, whatever they forked and wherever they hid.
+ * Directories are used again once empty, because making and removing them costs as much as a small
+ * process.
+ */
+#ifndef EXEC_CGROUP_H
+#define EXEC_CGROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct cgroup {
+	struct cgroup *next; /* free, or waiting to become empty */
+	int dir_fd;
+	int events_fd;
+	unsigned number;
+};
+
+struct cgroups {
+	char *path;
+	int dir_fd; /* -1: not available */
+	struct cgroup *free;
+	unsigned n_free, made;
+};
+
+/*
+ * Under our own cgroup, a directory whose name comes from `lock`. What an earlier instance left in
+ * it is killed. ERR_IO with a problem when the host does not let us: then use process groups.
+ */
+int cgroups_open(struct cgroups *g, const char *lock, struct problem *ret_problem);
+void cgroups_close(struct cgroups *g);         /* removes what is empty */
+struct cgroup *cgroup_take(struct cgroups *g); /* NULL with errno */
+bool cgroup_is_empty(const struct cgroup *c);
+void cgroup_kill(const struct cgroup *c);             /* everything in it, at once */
+void cgroup_put(struct cgroups *g, struct cgroup *c); /* must be empty */
+
+/* A short name derived from any text, for directories. */
+uint64_t exec_hash(const char *text);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exec/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+int hand_init(struct hand *h, const char *lock, bool want_cgroups, struct problem *p)
+{
+	h->cgroups = (struct cgroups){.dir_fd = -1};
+	h->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (h->null_fd < 0)
+		return problem_set(p, ERR_IO, "/dev/null: %s", strerror(errno));
+	return want_cgroups ? cgroups_open(&h->cgroups, lock, p) : 0;
+}
+
+void hand_release(struct hand *h)
+{
+	cgroups_close(&h->cgroups);
+	process_close(&h->null_fd);
+}
+
+void process_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Ours is close-on-exec and does not block; the child's end is an ordinary one. */
+static int make_pipe(int *ret_ours, int *ret_theirs, bool we_read)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -1;
+	*ret_ours = fds[we_read ? 0 : 1];
+	*ret_theirs = fds[we_read ? 1 : 0];
+	fcntl(*ret_ours, F_SETFL, O_NONBLOCK | (we_read ? O_RDONLY : O_WRONLY));
+	return 0;
+}
+
+static int open_pipes(struct hand *h, const struct process_spec *s, struct process *p, int fds[4])
+{
+	fds[0] = s->stdin_fd == -1 ? h->null_fd : s->stdin_fd;
+	if (s->stdin_fd == PROCESS_PIPE && make_pipe(&p->in, &fds[0], false) < 0)
+		return -1;
+	for (int i = 0; i < 2; i++)
+		if (make_pipe(&p->out[i], &fds[i + 1], true) < 0)
+			return -1;
+	if (h->cgroups.dir_fd >= 0 && !(p->cgroup = cgroup_take(&h->cgroups)))
+		return -1;
+	return 0;
+}
+
+static void close_theirs(const struct process_spec *s, int fds[4])
+{
+	if (s->stdin_fd == PROCESS_PIPE)
+		process_close(&fds[0]);
+	process_close(&fds[1]);
+	process_close(&fds[2]);
+}
+
+int process_start(struct hand *h, const struct process_spec *s, struct process *ret,
+    struct spawned *ret_failed, char *why, size_t why_size)
+{
+	int fds[4] = {-1, -1, -1, s->extra_fd}, r;
+	struct spawn spawn = {.argv = s->argv,
+	    .envp = s->envp,
+	    .cwd = s->cwd,
+	    .umask = s->umask,
+	    .n_fds = s->extra_fd >= 0 ? 4 : 3,
+	    .cgroup_fd = -1};
+
+	*ret = (struct process){.pid = -1, .pidfd = -1, .in = -1, .out = {-1, -1}, .exit_code = -1};
+	*ret_failed = (struct spawned){-1, -1, SPAWN_SETUP, 0};
+	if (open_pipes(h, s, ret, fds) < 0) {
+		ret_failed->error = errno;
+		snprintf(why, why_size, "pipes or cgroup: %s", strerror(errno));
+		r = ERR_IO;
+	} else {
+		memcpy(spawn.fds, fds, sizeof fds);
+		if (ret->cgroup)
+			spawn.cgroup_fd = ret->cgroup->dir_fd;
+		r = spawn_process(&spawn, ret_failed);
+		if (r < 0)
+			spawn_explain(&spawn, ret_failed, why, why_size);
+	}
+	close_theirs(s, fds);
+	if (r < 0) {
+		process_release(h, ret);
+		return r;
+	}
+	ret->pid = ret_failed->pid;
+	ret->pidfd = ret_failed->pidfd;
+	return 0;
+}
+
+void process_signal(struct process *p, int signal)
+{
+	if (p->pid <= 0)
+		return;
+	if (signal == SIGKILL && p->cgroup)
+		cgroup_kill(p->cgroup);
+	if (!p->reaped) /* until then nobody else can bear its number */
+		kill(-p->pid, signal);
+}
+
+static bool wait_leader(struct process *p, int options, siginfo_t *ret_info)
+{
+	int r;
+
+	ret_info->si_pid = 0;
+	do {
+		r = waitid(P_PIDFD, (id_t)p->pidfd, ret_info, WEXITED | WNOHANG | options);
+	} while (r < 0 && errno == EINTR);
+	return r == 0 && ret_info->si_pid != 0;
+}
+
+bool process_reap(struct process *p)
+{
+	siginfo_t info;
+
+	if (p->reaped)
+		return true;
+	if (!p->cgroup) { /* the group's number is ours only as long as the leader is not reaped */
+		if (!wait_leader(p, WNOWAIT, &info))
+			return false;
+		kill(-p->pid, SIGKILL);
+	}
+	if (!wait_leader(p, 0, &info))
+		return false;
+	p->reaped = true;
+	if (info.si_code == CLD_EXITED)
+		p->exit_code = info.si_status;
+	else
+		p->signal = info.si_status;
+	if (p->cgroup && !cgroup_is_empty(p->cgroup))
+		cgroup_kill(p->cgroup);
+	return true;
+}
+
+bool process_is_gone(const struct process *p)
+{
+	return p->reaped && (!p->cgroup || cgroup_is_empty(p->cgroup));
+}
+
+void process_release(struct hand *h, struct process *p)
+{
+	siginfo_t info;
+
+	if (p->pid > 0 && !p->reaped) { /* only when giving up on it */
+		process_signal(p, SIGKILL);
+		waitid(P_PIDFD, (id_t)p->pidfd, &info, WEXITED);
+	}
+	process_close(&p->pidfd);
+	process_close(&p->in);
+	process_close(&p->out[0]);
+	process_close(&p->out[1]);
+	if (p->cgroup)
+		cgroup_put(&h->cgroups, p->cgroup);
+	p->cgroup = NULL;
+	p->pid = -1;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A process of a task or plugin and all that came of it: one leader, its group or cgroup, its
+ * pipes.
+ *
+ *   running --process_reap() true--> its leader is over, the rest is being killed
+ *           --process_is_gone() true--> nothing is left; process_release()
+ *
+ * The caller watches pidfd and out[] for reading; this folder knows no event loop.
+ */
+#ifndef EXEC_PROCESS_H
+#define EXEC_PROCESS_H
+
+#include "exec/cgroup.h"
+#include "exec/spawn.h"
+
+struct hand {                   /* shared by all processes of one worker */
+	struct cgroups cgroups; /* dir_fd -1: process groups instead */
+	int null_fd;
+};
+
+int hand_init(struct hand *h, const char *lock, bool want_cgroups, struct problem *ret_problem);
+void hand_release(struct hand *h);
+
+struct process {
+	pid_t pid;
+	int pidfd;
+	int in;     /* writing end, when asked for; -1 */
+	int out[2]; /* reading ends of stdout and stderr, non-blocking; -1 once closed */
+	struct cgroup *cgroup;
+	bool reaped;
+	int exit_code; /* -1: a signal ended it */
+	int signal;
+};
+
+struct process_spec {
+	const char *const *argv;
+	const char *const *envp;
+	const char *cwd;
+	int stdin_fd; /* -1: /dev/null; PROCESS_PIPE: a pipe, whose other end is `in` */
+	int extra_fd; /* becomes 3; -1: none */
+	mode_t umask;
+};
+
+#define PROCESS_PIPE (-2)
+
+/* 0, or ERR_IO: ret_failed and `why` (for people) tell; nothing is left behind then. */
+int process_start(struct hand *h, const struct process_spec *s, struct process *ret,
+    struct spawned *ret_failed, char *why, size_t why_size);
+/* TERM goes to the group; KILL to everything there is. */
+void process_signal(struct process *p, int signal);
+/* Is the leader over? Then its status is taken and what it left behind is killed. */
+bool process_reap(struct process *p);
+bool process_is_gone(const struct process *p); /* after process_reap(): is the cgroup empty too? */
+void process_close(int *fd);
+void process_release(struct hand *h, struct process *p);
+
+/* Kills what an earlier instance with this lock left running, found by its environment. */
+int exec_end_leftovers(const char *lock);
+
+#define EXEC_LOCK_VARIABLE "REEVE_WORKER_LOCK"
+
+#endif

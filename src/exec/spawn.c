@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clone3 with CLONE_VM and CLONE_VFORK: we are suspended until the child has executed or given up,
+ * and it tells us its errno through the memory we share. The child runs on a stack of its own and
+ * makes nothing but system calls.
+ */
+#include "exec/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+#define STACK_BYTES ((size_t)64 << 10)
+#define FD_FLOOR 16 /* descriptors on their way to 0…3 are first moved above this */
+
+struct child {
+	const struct spawn *s;
+	char **paths; /* what to try, in order */
+	pid_t parent;
+	enum spawn_step step;
+	int error;
+};
+
+#define IN_CHILD __attribute__((no_sanitize("address", "undefined"), no_stack_protector, noinline))
+
+static IN_CHILD void fail(struct child *c, enum spawn_step step)
+{
+	c->step = step;
+	c->error = errno;
+	_exit(127);
+}
+
+/* Sources may lie in the way of targets: lift them all first. */
+static IN_CHILD void place_fds(struct child *c)
+{
+	int high[SPAWN_FDS_MAX];
+
+	for (int i = 0; i < c->s->n_fds; i++)
+		if ((high[i] = fcntl(c->s->fds[i], F_DUPFD, FD_FLOOR)) < 0)
+			fail(c, SPAWN_SETUP);
+	for (int i = 0; i < c->s->n_fds; i++)
+		if (dup2(high[i], i) < 0)
+			fail(c, SPAWN_SETUP);
+	if (syscall(SYS_close_range, (unsigned)c->s->n_fds, ~0u, 0u) < 0)
+		fail(c, SPAWN_SETUP);
+}
+
+static IN_CHILD void execute(struct child *c)
+{
+	int kept = 0;
+
+	for (char **p = c->paths; *p; p++) {
+		execve(*p, (char *const *)c->s->argv, (char *const *)c->s->envp);
+		if (errno == EACCES)
+			kept =
+			    EACCES; /* found, but not for us: say that if there is no better one */
+		else if (errno != ENOENT && errno != ENOTDIR)
+			break;
+	}
+	if (kept && (errno == ENOENT || errno == ENOTDIR))
+		errno = kept;
+	fail(c, SPAWN_EXEC);
+}
+
+static IN_CHILD int child_main(void *arg)
+{
+	struct child *c = arg;
+	struct sigaction dfl = {.sa_handler = SIG_DFL};
+	sigset_t none;
+
+	/* handlers went with CLONE_CLEAR_SIGHAND or go with exec; ignored ones must be reset by
+	 * hand */
+	sigaction(SIGPIPE, &dfl, NULL);
+	sigaction(SIGHUP, &dfl, NULL);
+	sigaction(SIGINT, &dfl, NULL);
+	sigaction(SIGQUIT, &dfl, NULL);
+	sigaction(SIGTERM, &dfl, NULL);
+	sigaction(SIGCHLD, &dfl, NULL);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || setsid() < 0)
+		fail(c, SPAWN_SETUP);
+	if (getppid() != c->parent) /* it died before we could ask to be told */
+		_exit(127);
+	umask(c->s->umask);
+	if (chdir(c->s->cwd ? c->s->cwd : "/") < 0)
+		fail(c, SPAWN_CHDIR);
+	place_fds(c);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execute(c);
+	return 127;
+}
+
+#ifdef __x86_64__
+/* glibc has no wrapper: with a stack of its own the child must not return into our frames. */
+static __attribute__((no_sanitize("address", "undefined"), noinline)) long clone3_run(
+    struct clone_args *args, int (*fn)(void *), void *arg)
+{
+	register int (*r_fn)(void *) __asm__("r12") = fn;
+	register void *r_arg __asm__("r13") = arg;
+	long ret;
+
+	__asm__ volatile("syscall\n\t"
+	                 "testq %%rax, %%rax\n\t"
+	                 "jnz 1f\n\t"
+	                 "xorl %%ebp, %%ebp\n\t"
+	                 "movq %%r13, %%rdi\n\t"
+	                 "callq *%%r12\n\t"
+	                 "movl %%eax, %%edi\n\t"
+	                 "movl %[exit], %%eax\n\t"
+	                 "syscall\n\t"
+	                 "hlt\n"
+	                 "1:\n\t"
+	                 : "=a"(ret)
+	                 : "a"((long)SYS_clone3), "D"(args), "S"(sizeof *args), "r"(r_fn),
+	                 "r"(r_arg), [exit] "i"(SYS_exit)
+	                 : "rcx", "r11", "memory");
+	return ret;
+}
+#endif
+
+static char *child_stack(void)
+{
+	static char *stack; /* one is enough: we sleep until the child is done with it */
+
+	if (!stack) {
+		stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+		MUST(stack != MAP_FAILED);
+	}
+	return stack;
+}
+
+/* Elsewhere, and on kernels before 5.7: the cgroup is joined by the caller's writing the pid. */
+static pid_t clone_plain(struct child *c, int *ret_pidfd)
+{
+	return clone(child_main, child_stack() + STACK_BYTES,
+	    CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, c, ret_pidfd);
+}
+
+static pid_t clone_child(struct child *c, int *ret_pidfd)
+{
+#ifdef __x86_64__
+	struct clone_args args = {
+	    .flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_CLEAR_SIGHAND,
+	    .pidfd = (uintptr_t)ret_pidfd,
+	    .exit_signal = SIGCHLD,
+	    .stack = (uintptr_t)child_stack(),
+	    .stack_size = STACK_BYTES,
+	};
+	long r;
+
+	if (c->s->cgroup_fd >= 0) {
+		args.flags |= CLONE_INTO_CGROUP;
+		args.cgroup = (uint64_t)c->s->cgroup_fd;
+	}
+	r = clone3_run(&args, child_main, c);
+	if (r >= 0)
+		return (pid_t)r;
+	errno = (int)-r;
+	if (errno != ENOSYS)
+		return -1;
+#endif
+	return clone_plain(c, ret_pidfd);
+}
+
+static const char *env_get(const char *const *envp, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *envp; envp++)
+		if (strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')
+			return *envp + n + 1;
+	return NULL;
+}
+
+static char **candidates(const struct spawn *s, struct arena *a)
+{
+	const char *path = env_get(s->envp, "PATH");
+	struct str rest = str_of(path ? path : "/usr/local/bin:/usr/bin:/bin"), dir;
+	size_t n = 0, most = 2;
+	char **paths;
+
+	for (const char *p = rest.p; *p; p++)
+		most += *p == ':';
+	paths = arena_alloc(a, (most + 1) * sizeof *paths);
+	if (strchr(s->argv[0], '/') || !*s->argv[0])
+		paths[n++] = (char *)s->argv[0];
+	else
+		while (n < most && str_next(&rest, ':', &dir))
+			paths[n++] = arena_printf(
+			    a, STR_FMT "%s%s", STR_ARG(dir), dir.n ? "/" : "./", s->argv[0]);
+	paths[n] = NULL;
+	return paths;
+}
+
+static void reap_failed(int pidfd)
+{
+	siginfo_t info;
+
+	while (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED) < 0 && errno == EINTR)
+		;
+	close(pidfd);
+}
+
+int spawn_process(const struct spawn *s, struct spawned *ret)
+{
+	struct arena a = {0};
+	struct child c = {.s = s, .parent = getpid()};
+	sigset_t all, before;
+
+	*ret = (struct spawned){.pid = -1, .pidfd = -1};
+	c.paths = candidates(s, &a);
+	/* no handler of ours may run in the child, on our memory */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ret->pid = clone_child(&c, &ret->pidfd);
+	if (ret->pid < 0) {
+		ret->step = SPAWN_CLONE;
+		ret->error = errno;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	arena_release(&a);
+	if (ret->pid < 0)
+		return ERR_IO;
+	if (c.step == SPAWN_OK)
+		return 0;
+	reap_failed(ret->pidfd);
+	*ret = (struct spawned){-1, -1, c.step, c.error};
+	return ERR_IO;
+}
+
+int spawn_exit_code(const struct spawned *s)
+{
+	return s->step == SPAWN_EXEC && s->error == ENOENT ? 127 : 126;
+}
+
+void spawn_explain(const struct spawn *s, const struct spawned *failed, char *out, size_t size)
+{
+	const char *what = strerror(failed->error);
+
+	switch (failed->step) {
+	case SPAWN_CHDIR:
+		snprintf(out, size, "working directory %s: %s", s->cwd ? s->cwd : "/", what);
+		break;
+	case SPAWN_EXEC:
+		if (failed->error == ENOENT && !strchr(s->argv[0], '/'))
+			snprintf(out, size, "exec %s: not found in PATH", s->argv[0]);
+		else
+			snprintf(out, size, "exec %s: %s", s->argv[0], what);
+		break;
+	default: snprintf(out, size, "a process for %s could not be made: %s", s->argv[0], what);
+	}
+}
