@@ -49,33 +49,51 @@ static void apply_env(struct config *c)
 	}
 }
 
-/* Variables that begin like ours but are none: most likely misspelt. */
-static void warn_unknown_env(struct config *c)
+/* The variable of this section that was most likely meant; NULL: it is one, or nobody can tell. */
+static const char *meant_variable(const char *section, struct str name)
 {
-	static const char *const sections[] = {
-	    "REEVE_SERVER_", "REEVE_WORKER_", "REEVE_LOG_", "REEVE_CLI_"};
 	const char **names = xcalloc(n_config_keys, sizeof *names);
+	size_t n = 0, prefix = strlen(section);
+	struct str rest = {name.p + prefix, name.n - prefix};
+	const char *near = NULL;
+	bool known = false;
 
-	for (size_t i = 0; i < n_config_keys; i++)
-		names[i] = config_keys[i].env;
+	for (size_t i = 0; i < n_config_keys; i++) {
+		const char *env = config_keys[i].env;
+
+		known |= str_is(name, env);
+		if (!strncmp(env, section, prefix))
+			names[n++] = env + prefix;
+	}
+	if (!known && rest.n <= 64)
+		near = str_nearest(rest, names, n);
+	free(names);
+	return near ? near - prefix : NULL;
+}
+
+/*
+ * Only what looks misspelt: tasks find other REEVE_ variables in their environment, and they too
+ * may call the command line.
+ */
+static void warn_misspelt_env(struct config *c)
+{
+	static const char *const sections[] = {"REEVE_SERVER_", "REEVE_WORKER_", "REEVE_LOG_"};
+
 	for (const char *const *e = c->src.environment; e && *e; e++) {
 		struct str name = {*e, strcspn(*e, "=")};
-		struct where w = {.name = report_quote(c, name)};
-		bool ours = false, known = false;
-		const char *near;
 
-		for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
-			ours |= str_starts(name, sections[i]);
-		for (size_t i = 0; ours && i < n_config_keys; i++)
-			known |= str_is(name, names[i]);
-		if (!ours || known)
-			continue;
-		report_warning(c, &w, "there is no such setting");
-		near = name.n <= 64 ? str_nearest(name, names, n_config_keys) : NULL;
-		if (near)
-			report_hint(c, "did you mean %s?", near);
+		for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
+			const char *meant = str_starts(name, sections[i])
+			                        ? meant_variable(sections[i], name)
+			                        : NULL;
+			struct where w = {.name = meant ? report_quote(c, name) : ""};
+
+			if (!meant)
+				continue;
+			report_warning(c, &w, "there is no such setting");
+			report_hint(c, "did you mean %s?", meant);
+		}
 	}
-	free(names);
 }
 
 /* A list's or object's flag given again adds to what it gave before. */
@@ -120,6 +138,40 @@ static void apply_flag(struct config *c, const struct config_flag *f)
 	*old = v;
 }
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Every list ends with NULL, and a map has its list of "key=value". */
+static void finish_list(struct config *c, struct value *v)
+{
+	size_t n = v->json ? json_object_size(v->json) : v->n_list;
+	const char **list = arena_zalloc(&c->arena, (n + 1) * sizeof *list);
+	const char *key;
+	json_t *item;
+
+	if (v->n_list)
+		memcpy(list, v->list, v->n_list * sizeof *list);
+	v->list = list;
+	if (!v->json)
+		return;
+	v->n_list = 0;
+	json_object_foreach(v->json, key, item) list[v->n_list++] =
+	    arena_printf(&c->arena, "%s=%s", key, json_string_value(item));
+	qsort(list, v->n_list, sizeof *list, by_text);
+}
+
+static void finish_lists(struct config *c)
+{
+	for (size_t i = 0; i < n_config_keys; i++) {
+		enum config_type t = config_keys[i].type;
+
+		if (c->values[i].layer && (t == KEY_LIST || t == KEY_ADDRESSES || t == KEY_MAP))
+			finish_list(c, &c->values[i]);
+	}
+}
+
 static int conclude(struct config *c, struct problem *ret_problem)
 {
 	struct buf b = {0};
@@ -153,10 +205,11 @@ int config_load(const struct config_sources *src, struct config **ret, struct pr
 	c->values = xcalloc(n_config_keys, sizeof *c->values);
 	files_load(c);
 	apply_env(c);
-	warn_unknown_env(c);
+	warn_misspelt_env(c);
 	for (size_t i = 0; i < src->n_flags; i++)
 		apply_flag(c, &src->flags[i]);
 	defaults_apply(c);
+	finish_lists(c);
 	plugins_build(c);
 	rules_check(c);
 	*ret = c;

@@ -70,13 +70,15 @@ bool config_is_given(const struct config *c, const char *key);   /* by anyone bu
 const char *config_str(const struct config *c, const char *key); /* NULL: not set */
 int64_t config_int(const struct config *c, const char *key);     /* numbers, sizes, modes */
 bool config_bool(const struct config *c, const char *key);
+/* 0 when it is not set */
 int64_t config_duration_ms(const struct config *c, const char *key);
 int config_enum(const struct config *c, const char *key); /* index among the key's choices */
+/* NULL follows the last item; never NULL itself. A map is a sorted list of "key=value". */
 size_t config_list(const struct config *c, const char *key, const char *const **ret_items);
 /* JSON text of an object key (worker.plugins, worker.labels); "{}" when not set. */
 void config_json(const struct config *c, const char *key, struct buf *b);
-/* A map as "key=value\n" lines, sorted: the shape that model/worker.h keeps labels in. */
-void config_map_lines(const struct config *c, const char *key, struct buf *b);
+/* A list or map as "item\n" lines, the shape of model/lines.h; maps as "key=value", sorted. */
+void config_lines(const struct config *c, const char *key, struct buf *b);
 /* "default", "REEVE_LOG_LEVEL", "--listen", "/etc/reeve/reeve.json:12"; "" when not set */
 const char *config_origin(const struct config *c, const char *key);
 
@@ -88,14 +90,13 @@ int config_secret(
     const struct config *c, const char *key, struct buf *ret_secret, struct problem *ret_problem);
 
 /* worker.plugins, taken apart and checked. */
-enum plugin_mode { PLUGIN_ONCE, PLUGIN_PERSISTENT };
 struct config_plugin {
 	const char *name;
 	const char *const *argv; /* NULL at the end */
 	size_t argc;
-	enum plugin_mode mode;
-	int processes;         /* persistent: how many at once; 0: as many as maxthreads asks for */
-	int64_t recycle_after; /* persistent: tasks until a process is replaced; 0: never */
+	bool is_persistent;     /* else a process per task */
+	int processes;          /* persistent: at most so many; 0: the worker decides */
+	int recycle_after;      /* persistent: tasks until a process is replaced; 0: never */
 	const char *const *env; /* "NAME=value" …, NULL at the end */
 	size_t n_env;
 };

@@ -2,6 +2,7 @@
 /* Defaults are text in the table, read by the same code as a person's; {…} is filled in here. */
 #include <ctype.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -34,7 +35,7 @@ static void add_hostname(struct buf *b)
 	char name[NAME_MAX_BYTES + 1] = "";
 
 	if (gethostname(name, sizeof name - 1) || !name[0])
-		strcpy(name, "worker");
+		snprintf(name, sizeof name, "worker");
 	for (char *p = name; *p; p++)
 		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
 			*p = '-';

@@ -74,9 +74,10 @@ int config_enum(const struct config *c, const char *key)
 
 size_t config_list(const struct config *c, const char *key, const char *const **ret_items)
 {
-	struct value *v = typed(c, key, 1u << KEY_LIST | 1u << KEY_ADDRESSES);
+	static const char *const none[] = {NULL};
+	struct value *v = typed(c, key, 1u << KEY_LIST | 1u << KEY_ADDRESSES | 1u << KEY_MAP);
 
-	*ret_items = (const char *const *)v->list;
+	*ret_items = v->list ? (const char *const *)v->list : none;
 	return v->n_list;
 }
 
@@ -89,23 +90,13 @@ void config_json(const struct config *c, const char *key, struct buf *b)
 	free(text);
 }
 
-void config_map_lines(const struct config *c, const char *key, struct buf *b)
+void config_lines(const struct config *c, const char *key, struct buf *b)
 {
-	struct value *v = typed(c, key, 1u << KEY_MAP);
-	struct arena a = {0};
-	struct buf lines = {0};
-	const char *name;
-	json_t *item;
+	const char *const *items;
+	size_t n = config_list(c, key, &items);
 
-	json_object_foreach(v->json, name, item)
-	{
-		const char *line = arena_printf(&a, "%s=%s", name, json_string_value(item));
-
-		lines_add(&lines, str_of(line));
-	}
-	buf_add_str(b, lines_sorted(&a, buf_str(&lines)));
-	buf_release(&lines);
-	arena_release(&a);
+	for (size_t i = 0; i < n; i++)
+		lines_add(b, str_of(items[i]));
 }
 
 const char *config_origin(const struct config *c, const char *key)
@@ -128,6 +119,17 @@ bool config_differs(const struct config *a, const struct config *b, const char *
 		if (strcmp(x->list[i], y->list[i]))
 			return true;
 	return x->json && !json_equal(x->json, y->json);
+}
+
+struct value *config_secret_file(const struct config *c, const char *key)
+{
+	struct buf name = {0};
+	struct value *v;
+
+	buf_printf(&name, "%s_file", key);
+	v = config_value(c, name.p);
+	buf_release(&name);
+	return v;
 }
 
 static int read_secret(const char *path, struct buf *b, struct problem *ret_problem)
@@ -163,11 +165,8 @@ int config_secret(
     const struct config *c, const char *key, struct buf *ret_secret, struct problem *ret_problem)
 {
 	struct value *text = typed(c, key, 1u << KEY_TOKEN), *file;
-	char name[64];
 
-	MUST(strlen(key) + 6 <= sizeof name);
-	strcpy(stpcpy(name, key), "_file");
-	file = config_value(c, name);
+	file = config_secret_file(c, key);
 	if (file->layer > text->layer)
 		return read_secret(file->text, ret_secret, ret_problem);
 	if (text->layer)

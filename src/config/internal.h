@@ -62,6 +62,8 @@ int where_line(const struct where *w);
 const char *source_env(const struct config_sources *src, const char *name);
 
 struct value *config_value(const struct config *c, const char *key);
+/* The value of `<key>_file`. */
+struct value *config_secret_file(const struct config *c, const char *key);
 
 /* value_text.c, value_json.c: report and return false when the value does not fit the key. */
 bool value_from_text(struct config *c, const struct where *w, const struct config_key *k,

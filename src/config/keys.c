@@ -125,20 +125,20 @@ const struct config_key config_keys[] = {
 	{"log.file", KEY_PATH, NULL, "REEVE_LOG_FILE", "log-file", S | W, RELOAD,
 	    "The file, with `log.output` `file`. SIGHUP opens it anew, for rotation."},
 
-	{"cli.server", KEY_ENDPOINT, "unix:{server.socket}", "REEVE_SERVER", "server", C, RESTART,
-	    "The server that commands talk to: `unix:PATH`, `http://host:port`, `https://host:port/base`."},
+	{"cli.server", KEY_ENDPOINT, NULL, "REEVE_SERVER", "server", C, RESTART,
+	    "The server that commands talk to: `unix:PATH`, `http://host:port`, `https://host:port/base`. Not set: a local server's socket."},
 	{"cli.token", KEY_TOKEN, NULL, "REEVE_TOKEN", NULL, C, RESTART,
 	    "The server's `server.token`. Better: `cli.token_file`."},
 	{"cli.token_file", KEY_PATH, NULL, "REEVE_TOKEN_FILE", "token-file", C, RESTART,
 	    "A file that holds that token."},
+	{"cli.ca_file", KEY_PATH, NULL, "REEVE_CA_FILE", "ca-file", C, RESTART,
+	    "With `https://`: trust only servers signed by these authorities (PEM)."},
+	{"cli.server_timeout", KEY_DURATION, NULL, "REEVE_SERVER_TIMEOUT", "server-timeout", C, RESTART,
+	    "How long an unreachable server is tried again. Not set: briefly, and longer once it was reached.", 0, DAY},
+	{"cli.queue", KEY_NAME, "default", "REEVE_QUEUE", "queue", C, RESTART,
+	    "The queue into which `submit` and `run` put tasks."},
 	{"cli.output", KEY_ENUM, "table", "REEVE_OUTPUT", "output", C, RESTART,
 	    "How commands print what they list (`-o`).", .choices = "table|wide|json|jsonl|yaml"},
-	{"cli.tls.ca", KEY_PATH, NULL, "REEVE_CLI_TLS_CA", "tls-ca", C, RESTART,
-	    "With `https://`: trust only servers signed by these authorities (PEM)."},
-	{"cli.tls.cert", KEY_PATH, NULL, "REEVE_CLI_TLS_CERT", "tls-cert", C, RESTART,
-	    "Client certificate chain (PEM), when the server demands one."},
-	{"cli.tls.key", KEY_PATH, NULL, "REEVE_CLI_TLS_KEY", "tls-key", C, RESTART,
-	    "Private key (PEM) of that certificate."},
 };
 /* clang-format on */
 const size_t n_config_keys = sizeof config_keys / sizeof config_keys[0];

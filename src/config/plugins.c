@@ -66,7 +66,7 @@ static void check_processes(struct job *j, json_t *n)
 
 static void check_recycle(struct job *j, json_t *n)
 {
-	if (!json_is_integer(n) || json_integer_value(n) < 0)
+	if (!json_is_integer(n) || json_integer_value(n) < 0 || json_integer_value(n) > INT32_MAX)
 		wrong(j, "recycle_after", "must be a number of tasks; 0: never");
 }
 
@@ -215,9 +215,10 @@ void plugins_build(struct config *c)
 
 		p->name = arena_strdup(&c->arena, name);
 		p->argv = argv_of(c, json_object_get(plugin, "exec"), &p->argc);
-		p->mode = mode && !strcmp(mode, "persistent") ? PLUGIN_PERSISTENT : PLUGIN_ONCE;
+		p->is_persistent = mode && !strcmp(mode, "persistent");
 		p->processes = (int)json_integer_value(json_object_get(plugin, "processes"));
-		p->recycle_after = json_integer_value(json_object_get(plugin, "recycle_after"));
+		p->recycle_after =
+		    (int)json_integer_value(json_object_get(plugin, "recycle_after"));
 		p->env = env_of(c, json_object_get(plugin, "env"), &p->n_env);
 	}
 }

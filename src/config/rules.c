@@ -13,24 +13,18 @@ static struct where where_of(const struct config *c, const char *key)
 
 static bool has_secret(const struct config *c, const char *key)
 {
-	char file[64];
-
-	strcpy(stpcpy(file, key), "_file");
-	return config_is_set(c, key) || config_is_set(c, file);
+	return config_is_set(c, key) || config_secret_file(c, key)->layer;
 }
 
 /* A secret in two places of the same precedence: nobody can say which one holds. */
 static void check_twice(struct config *c, const char *key)
 {
-	struct value *text = config_value(c, key), *file;
+	struct value *text = config_value(c, key), *file = config_secret_file(c, key);
 	struct where w = where_of(c, key);
-	char name[64];
 
-	strcpy(stpcpy(name, key), "_file");
-	file = config_value(c, name);
 	if (!text->layer || text->layer != file->layer)
 		return;
-	report(c, &w, "both %s and %s are set", key, name);
+	report(c, &w, "both %s and %s_file are set", key, key);
 	report_hint(c, "keep one of them");
 }
 

@@ -148,7 +148,7 @@ static void test_flags_add_up(void **state)
 	assert_origin(
 	    c, "server.listen", "[\"127.0.0.1:1\", \"127.0.0.1:2\", \"127.0.0.1:3\"]", "--listen");
 	assert_origin(c, "worker.maxthreads", "8", "--maxthreads");
-	config_map_lines(c, "worker.labels", &b);
+	config_lines(c, "worker.labels", &b);
 	assert_string_equal(b.p, "a=3\nb=2\n");
 	buf_release(&b);
 	config_free(c);
@@ -157,7 +157,7 @@ static void test_flags_add_up(void **state)
 static void test_bad_variables_and_flags(void **state)
 {
 	static const char *const env[] = {"REEVE_LOG_LEVEL=loud", "REEVE_WORKER_MAXTREADS=1",
-	    "REEVE_TASK_ID=7", "REEVE_WORKER_LABELS=a", NULL};
+	    "REEVE_TASK_ID=7", "REEVE_WORKER_LOCK=x", "REEVE_WORKER_LABELS=a", NULL};
 	static const struct config_flag flags[] = {{"worker.maxthreads", "many"}};
 	struct config_sources src = {
 	    .environment = env, .flags = flags, .n_flags = 1, .text = STR("{}")};

@@ -38,7 +38,8 @@ static const struct {
         "worker.plugins", "{\"p\": {\"exec\": [\"/x\"], \"env\": {\"KEY\": \"(set)\"}}}"},
     {"{\"cli\": {\"server\": \"https://r.example.com/reeve\"}}", "cli.server",
         "\"https://r.example.com/reeve\""},
-    {"{}", "cli.server", "\"unix:/home/me/.local/state/reeve/reeve.sock\""},
+    {"{}", "server.socket", "\"/home/me/.local/state/reeve/reeve.sock\""},
+    {"{}", "cli.server", "(not set)"},
     {"{}", "worker.state_dir", "\"/home/me/.local/state/reeve-worker\""},
     {"{}", "server.token", "(not set)"},
     {"{\"log\": {\"file\": \"r.log\"}}", "log.file", "\"r.log\""},
@@ -298,14 +299,14 @@ static void test_plugins(void **state)
 	assert_int_equal(p->argc, 2);
 	assert_string_equal(p->argv[1], "-q");
 	assert_null(p->argv[2]);
-	assert_int_equal(p->mode, PLUGIN_PERSISTENT);
+	assert_true(p->is_persistent);
 	assert_int_equal(p->processes, 4);
 	assert_int_equal(p->recycle_after, 1000);
 	assert_int_equal(p->n_env, 2);
 	assert_string_equal(p->env[1], "B=");
 	p = config_plugin_at(c, 1);
 	assert_string_equal(p->argv[0], "sendmail");
-	assert_int_equal(p->mode, PLUGIN_ONCE);
+	assert_false(p->is_persistent);
 	assert_null(p->env[0]);
 	config_free(c);
 }
