@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who may ask. On the unix socket the kernel vouches for the caller; on TCP a token does, and the
+ * Host and Origin checks keep web pages that the operator happens to visit from asking in his name.
+ */
+#include <arpa/inet.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/call.h"
+#include "model/lines.h"
+
+/* Takes the same time wherever the difference is, so a token can not be guessed byte by byte. */
+static bool same_secret(struct str given, struct str wanted)
+{
+	unsigned char diff = given.n != wanted.n;
+
+	for (size_t i = 0; i < given.n; i++)
+		diff |= (unsigned char)(given.p[i] ^ wanted.p[wanted.n ? i % wanted.n : 0]);
+	return !diff && wanted.n > 0;
+}
+
+static bool token_fits(const struct call *c)
+{
+	struct str given = c->req.authorization, wanted = str_of(c->api->opt.token);
+
+	if (given.n < 7 || strncasecmp(given.p, "Bearer ", 7) != 0)
+		return false;
+	return wanted.p && same_secret((struct str){given.p + 7, given.n - 7}, wanted);
+}
+
+static bool identity_ok(struct call *c)
+{
+	const struct api_options *o = &c->api->opt;
+
+	if (c->req.is_unix) {
+		if (c->req.uid == 0 || c->req.uid == o->server_uid)
+			return true;
+		problem_set(&c->problem, ERR_DENIED, "uid %u may not use this socket", c->req.uid);
+		problem_hint(&c->problem,
+		    "run as root or as the server's user (uid %u), or use TCP with a token",
+		    o->server_uid);
+		return false;
+	}
+	if (!o->token && c->req.is_loopback)
+		return true;
+	if (token_fits(c))
+		return true;
+	call_header(c, "WWW-Authenticate", "Bearer realm=\"reeve\"");
+	problem_set(&c->problem, ERR_UNAUTHORIZED,
+	    c->req.authorization.p ? "the token is not the right one"
+	                           : "this address is served only with a token");
+	problem_hint(&c->problem,
+	    o->token
+	        ? "send it as \"Authorization: Bearer TOKEN\""
+	        : "set a token on the server, then send it as \"Authorization: Bearer TOKEN\"");
+	return false;
+}
+
+/* "name:port", "[::1]:port" -> the name, without brackets */
+static struct str host_name(struct str host)
+{
+	const char *end;
+
+	if (host.n && host.p[0] == '[') {
+		end = memchr(host.p, ']', host.n);
+		return end ? (struct str){host.p + 1, (size_t)(end - host.p) - 1} : host;
+	}
+	end = host.n ? memrchr(host.p, ':', host.n) : NULL;
+	return end ? (struct str){host.p, (size_t)(end - host.p)} : host;
+}
+
+static bool is_address(struct str name)
+{
+	unsigned char out[sizeof(struct in6_addr)];
+	char text[64];
+
+	if (name.n >= sizeof text)
+		return false;
+	memcpy(text, name.p, name.n);
+	text[name.n] = 0;
+	return strlen(text) == name.n &&
+	       (inet_pton(AF_INET, text, out) == 1 || inet_pton(AF_INET6, text, out) == 1);
+}
+
+static bool lines_has_host(struct str lines, struct str host)
+{
+	struct str item, name = host_name(host);
+
+	while (lines_next(&lines, &item))
+		if ((item.n == host.n && strncasecmp(item.p, host.p, host.n) == 0) ||
+		    (name.n && host_name(item).n == name.n &&
+		        strncasecmp(host_name(item).p, name.p, name.n) == 0) ||
+		    str_is(item, "*"))
+			return true;
+	return false;
+}
+
+/* Another site's name can be made to point here, but not an address: those need no listing. */
+static bool host_ok(const struct call *c)
+{
+	struct str host = c->req.host, name = host_name(host);
+	const struct api_options *o = &c->api->opt;
+
+	if (c->req.is_unix || !host.p)
+		return true;
+	if (name.n == 9 && strncasecmp(name.p, "localhost", 9) == 0)
+		return true;
+	return (name.n && is_address(name)) || lines_has_host(str_of(o->allow_hosts), host) ||
+	       lines_has_host(str_of(o->facts.listen), host);
+}
+
+static bool origin_ok(struct call *c)
+{
+	struct str origin = c->req.origin, allowed = str_of(c->api->opt.allow_origins);
+	const char *at;
+
+	if (!origin.p)
+		return true;
+	at = memmem(origin.p, origin.n, "://", 3);
+	if (at && c->req.host.p) {
+		size_t skip = (size_t)(at - origin.p) + 3;
+
+		if (str_eq((struct str){origin.p + skip, origin.n - skip}, c->req.host))
+			return true;
+	}
+	if (!lines_has(allowed, origin) && !lines_has(allowed, STR("*")))
+		return false;
+	if (origin.n < 256 && !memchr(origin.p, '\r', origin.n) &&
+	    !memchr(origin.p, '\n', origin.n)) {
+		char text[256];
+
+		memcpy(text, origin.p, origin.n);
+		text[origin.n] = 0;
+		call_header(c, "Access-Control-Allow-Origin", text);
+		call_header(c, "Vary", "Origin");
+	}
+	return true;
+}
+
+bool call_allowed(struct call *c)
+{
+	struct problem *p = &c->problem;
+
+	if (!host_ok(c)) {
+		problem_set(p, ERR_DENIED, "this server does not answer to the name \"%.*s\"",
+		    c->req.host.n > 100 ? 100 : (int)c->req.host.n, c->req.host.p);
+		problem_hint(p, "use its address, or add the name to allow_hosts");
+	} else if (!origin_ok(c)) {
+		problem_set(p, ERR_DENIED, "pages of \"%.*s\" may not use this server",
+		    c->req.origin.n > 100 ? 100 : (int)c->req.origin.n, c->req.origin.p);
+		problem_hint(p, "add that origin to allow_origins if they should");
+	} else if (identity_ok(c)) {
+		return true;
+	}
+	call_problem(c);
+	return false;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One request on its way: what it asked, what it waits for, what it answers. Inside api only.
+ *
+ * A call lives until it is answered (or its client went away) AND nothing it asked of the host is
+ * still under way; so callbacks never find it gone. At most one command or read runs at a time.
+ * While a read runs, the arena belongs to the reader thread.
+ */
+#ifndef API_CALL_H
+#define API_CALL_H
+
+#include <bsd/sys/queue.h>
+
+#include "api/api.h"
+#include "api/json_out.h"
+#include "api/route.h"
+#include "base/idmap.h"
+#include "base/mem.h"
+
+struct call;
+struct metrics;
+struct waiter;
+struct subscriber;
+typedef void call_reply_fn(struct call *c, const struct reply *r);
+
+TAILQ_HEAD(call_list, call);
+TAILQ_HEAD(subscriber_list, subscriber);
+
+struct api {
+	struct api_host host;
+	struct api_options opt;
+	struct arena opt_arena;        /* its strings */
+	struct call_list calls, spare; /* under way; kept for reuse */
+	size_t n_spare;
+	struct metrics *metrics;
+	void *watch;          /* the one subscription to notices; all else hangs on it */
+	struct idmap waiters; /* task -> struct waiter: long polls */
+	struct subscriber_list subscribers;
+	struct buf notice_text; /* the notice now being told, rendered once for all */
+};
+
+struct call {
+	TAILQ_ENTRY(call) link;
+	struct api *api;
+	const struct api_host *host;
+	struct api_request req;
+	const struct route *route;
+	struct str arg;            /* what stands for {…} in the path */
+	struct str query[N_QUERY]; /* first value of each; NULL: absent */
+	struct arena arena;
+	struct buf out;
+	struct problem problem;
+	int status;   /* as answered, for the metrics */
+	bool over;    /* answered, or the client is gone: io is not touched again */
+	bool no_idem; /* the next command is not the one the key is about */
+	int pending;  /* callbacks that the host still owes us */
+	call_fn *on_read;
+	call_reply_fn *on_reply;
+	call_fn *on_over; /* gives back watches and timers */
+	call_fn *on_free; /* frees what a reader thread may have been using until now */
+	void *state;      /* the handler's own, in the arena */
+	rid task;         /* the task most handlers are about */
+	struct task_row row;
+	struct arena row_arena; /* for handlers that read it again and again */
+	int code;               /* of the last read */
+};
+
+#define PROBLEM_TYPE "application/problem+json"
+
+/* Answers. After any of these the call must not be touched. */
+void call_json(struct call *c, int status); /* c->out */
+void call_text(struct call *c, int status, const char *type, struct str body);
+void call_empty(struct call *c, int status);
+void call_problem(struct call *c);                          /* c->problem */
+void problem_write(struct buf *b, const struct problem *p); /* leaves the object open */
+void call_fail(struct call *c, int code, const char *what); /* a plain problem */
+void call_stream_start(struct call *c, const char *type);
+void call_stream_end(struct call *c);
+/* True when the client has this version already: then 304 was sent. Sets ETag. */
+bool call_etag(struct call *c, int64_t version);
+/* If-Match against the version at hand: the version to insist on, 0: any, -1: 412 was sent. */
+int64_t call_if_match(struct call *c, int64_t version);
+
+/* Asking the host. */
+void call_command(struct call *c, struct event *ev, call_reply_fn *fn);
+void call_read(struct call *c, void (*work)(struct store_reader *r, void *call), call_fn *fn);
+void call_header(struct call *c, const char *name, const char *value);
+void *call_state(struct call *c, size_t size); /* zeroed */
+/* True when the reply is a problem: it has then been sent. Marks replays. */
+bool call_refused(struct call *c, const struct reply *r);
+/* Likewise for the outcome of the last read of a task. */
+bool call_read_failed(struct call *c);
+
+/* Parsing what a request carries. On false the problem has been sent. */
+bool call_body(struct call *c, json_t **ret_object); /* {} when there is none; the caller decrefs */
+bool media_is(struct str content_type, const char *name);
+bool call_path_id(struct call *c, rid *ret_id);
+bool call_bool(struct call *c, enum query q, bool *ret);
+bool call_int(struct call *c, enum query q, int64_t min, int64_t max, int64_t *ret);
+bool call_duration(struct call *c, enum query q, int64_t *ret_ms);
+bool call_page(struct call *c, rid *ret_cursor, uint32_t *ret_limit);
+void call_location(struct call *c, const char *folder, rid id);
+struct str call_actor(struct call *c);
+
+/* Finding by name or id, among what the core holds. */
+const struct queue_row *find_queue(
+    const struct api *a, struct str text, const char *field, struct problem *p);
+rid find_worker(const struct api *a, struct str text, const char *field, struct problem *p);
+int find_id(
+    const struct api *a, struct str text, const char *field, rid *ret_id, struct problem *p);
+
+/* The task of the path, read from the store and brought up to date, then fn. */
+void call_read_task(struct call *c, call_fn *fn);
+void task_overlay(const struct api *a, struct task_row *row);
+
+/* dispatch.c */
+bool call_allowed(struct call *c); /* auth.c: on false the problem has been sent */
+void api_dispatch(struct call *c);
+struct call *call_new(struct api *a, const struct api_request *r);
+void calls_free(struct api *a);
+
+/* What notices drive (all from one watch). */
+void waiters_notice(struct api *a, const struct notice *n);
+void subscribers_notice(struct api *a, const struct notice *n);
+
+uint64_t request_hash(const struct api_request *r);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a task wrote, from the store, a piece at a time: the next piece is read only when the
+ * client has taken the last ones. With `follow` it goes on until the task has ended.
+ *
+ *   read -> write -> (more there? drained? -> read) -> (followed: wait for news -> read) -> marks,
+ * end
+ */
+#include <string.h>
+
+#include "api/call.h"
+#include "model/history.h"
+
+#define PIECE_BYTES (256u << 10)
+#define PENDING_MAX (1u << 20)
+
+struct logs {
+	struct buf text[N_STREAMS]; /* the piece just read */
+	int64_t offset[N_STREAMS];
+	bool wanted[N_STREAMS];
+	int64_t attempt; /* asked for; 0: the present one, and those after it */
+	int64_t token;   /* of the attempt being read; 0: not begun */
+	bool follow, started, reading, news, draining, more;
+	void *watch;
+};
+
+static call_fn logs_read;
+
+static void logs_over(struct call *c)
+{
+	struct logs *l = c->state;
+
+	if (l->watch)
+		c->host->unwatch_output(c->host->arg, l->watch);
+	l->watch = NULL;
+}
+
+static void logs_free(struct call *c)
+{
+	struct logs *l = c->state;
+
+	for (int i = 0; i < N_STREAMS; i++)
+		buf_release(&l->text[i]);
+}
+
+/* The token of the attempt that was asked for; 0: there is none (yet). */
+static int64_t wanted_token(const struct logs *l, const struct task_state *s)
+{
+	struct str rest = s->history;
+	struct attempt one;
+
+	if (!l->attempt || l->attempt == s->attempt)
+		return s->token;
+	while (history_next(&rest, &one))
+		if (one.number == l->attempt)
+			return one.token;
+	return 0;
+}
+
+/* On the reader thread. More is set when a piece came back full. */
+static int read_streams(struct store_reader *r, struct call *c)
+{
+	struct logs *l = c->state;
+	int64_t end;
+	int rc;
+
+	l->more = false;
+	for (int i = 0; i < N_STREAMS; i++) {
+		buf_reset(&l->text[i]);
+		if (!l->wanted[i] || !l->token || (l->more && !l->follow))
+			continue;
+		end = l->offset[i];
+		rc = store_output(
+		    r, c->task, l->token, i, l->offset[i], PIECE_BYTES, &l->text[i], &end);
+		if (rc && rc != ERR_NOT_FOUND)
+			return rc;
+		l->offset[i] = end;
+		l->more |= l->text[i].n >= PIECE_BYTES;
+	}
+	return 0;
+}
+
+static void read_piece(struct store_reader *r, void *arg)
+{
+	struct call *c = arg;
+	struct logs *l = c->state;
+	int64_t token;
+
+	c->code = store_task_get(r, c->task, &c->row_arena, &c->row);
+	if (c->code)
+		return;
+	token = wanted_token(l, &c->row.state);
+	if (!l->token)
+		l->token = token;
+	c->code = read_streams(r, c);
+	if (c->code || l->text[STDOUT].n || l->text[STDERR].n || token == l->token)
+		return;
+	/* the attempt before is read to its end: on to the one that followed it */
+	l->token = token;
+	memset(l->offset, 0, sizeof l->offset);
+	c->code = read_streams(r, c);
+}
+
+static void logs_look(struct call *c)
+{
+	struct logs *l = c->state;
+
+	l->reading = true;
+	l->news = false;
+	arena_reset(&c->row_arena);
+	call_read(c, read_piece, logs_read);
+}
+
+static void drained(void *arg)
+{
+	struct call *c = arg;
+	struct logs *l = c->state;
+
+	if (!l->draining)
+		return;
+	l->draining = false;
+	if (!l->reading)
+		logs_look(c);
+}
+
+static void output_news(void *arg)
+{
+	struct call *c = arg;
+	struct logs *l = c->state;
+
+	l->news = true;
+	if (!l->reading && !l->draining)
+		logs_look(c);
+}
+
+static void add_marks(struct call *c, struct buf *b)
+{
+	const struct queue_row *q = core_queue(c->host->core, c->row.spec.queue);
+	struct logs *l = c->state;
+
+	if (l->token != c->row.state.token)
+		return;
+	for (int i = 0; i < N_STREAMS; i++)
+		if (l->wanted[i] && c->row.state.output_dropped[i] > 0)
+			buf_printf(b,
+			    "%s[reeve: %lld bytes of output dropped: the limit is %lld]\n",
+			    b->n && b->p[b->n - 1] != '\n' ? "\n" : "",
+			    (long long)c->row.state.output_dropped[i],
+			    (long long)(q ? q->output_max : c->row.state.output_bytes[i]));
+}
+
+#define LOG_TYPE "text/plain; charset=utf-8"
+
+static void stream_piece(struct call *c, bool at_end)
+{
+	const struct api_io *io = c->host->io;
+	struct logs *l = c->state;
+
+	if (at_end && !l->started) { /* all of it in one piece: a plain answer with a length */
+		call_text(c, 200, LOG_TYPE, buf_str(&c->out));
+		return;
+	}
+	if (!l->started) {
+		l->started = true;
+		call_stream_start(c, LOG_TYPE);
+	}
+	if (c->out.n)
+		io->stream_write(c->req.io, buf_str(&c->out));
+	if (at_end) {
+		call_stream_end(c);
+		return;
+	}
+	buf_reset(&c->out);
+	if (io->stream_pending(c->req.io) > PENDING_MAX) {
+		l->draining = true;
+		io->stream_on_drain(c->req.io, drained, c);
+	} else if (l->more || l->news) {
+		logs_look(c);
+	}
+}
+
+static void logs_read(struct call *c)
+{
+	struct logs *l = c->state;
+	bool ended, at_end;
+
+	l->reading = false;
+	if (c->code && l->started) { /* too late to say so in another way */
+		call_stream_end(c);
+		return;
+	}
+	if (call_read_failed(c))
+		return;
+	if (!l->token && l->attempt && !l->follow) {
+		problem_set(&c->problem, ERR_NOT_FOUND, "the task has no attempt %lld",
+		    (long long)l->attempt);
+		problem_field(&c->problem, "attempt");
+		call_problem(c);
+		return;
+	}
+	for (int i = 0; i < N_STREAMS; i++)
+		buf_add_str(&c->out, buf_str(&l->text[i]));
+	ended = task_is_ended(c->row.state.status) ||
+	        (l->attempt && l->token && l->token != c->row.state.token);
+	at_end = !l->more && (!l->follow || (ended && !l->news));
+	if (at_end)
+		add_marks(c, &c->out);
+	stream_piece(c, at_end);
+}
+
+static bool which_streams(struct call *c, struct logs *l)
+{
+	struct str s = c->query[Q_STREAM];
+
+	l->wanted[STDOUT] = !s.p || str_is(s, "both") || str_is(s, "stdout");
+	l->wanted[STDERR] = !s.p || str_is(s, "both") || str_is(s, "stderr");
+	if (!l->wanted[STDOUT] && !l->wanted[STDERR]) {
+		problem_set(&c->problem, ERR_INVALID, "\"stream\" is stdout, stderr or both");
+		problem_field(&c->problem, "stream");
+	} else if (c->query[Q_OFFSET].p && l->wanted[STDOUT] && l->wanted[STDERR]) {
+		problem_set(&c->problem, ERR_INVALID, "an offset needs one stream");
+		problem_hint(&c->problem, "add stream=stdout or stream=stderr");
+		problem_field(&c->problem, "offset");
+	} else {
+		return true;
+	}
+	call_problem(c);
+	return false;
+}
+
+void task_logs(struct call *c)
+{
+	struct logs *l = call_state(c, sizeof *l);
+	int64_t offset = 0;
+
+	if (!call_path_id(c, &c->task) || !call_bool(c, Q_FOLLOW, &l->follow) ||
+	    !call_int(c, Q_OFFSET, 0, INT64_MAX, &offset) ||
+	    !call_int(c, Q_ATTEMPT, 1, INT32_MAX, &l->attempt) || !which_streams(c, l))
+		return;
+	l->offset[STDOUT] = l->offset[STDERR] = offset;
+	c->on_over = logs_over;
+	c->on_free = logs_free;
+	if (l->follow)
+		l->watch = c->host->watch_output(c->host->arg, c->task, output_news, c);
+	logs_look(c);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queues, workers and events as JSON. */
+#include "api/show.h"
+
+static void add_counts(struct buf *b, const struct api *a, const struct queue_row *q)
+{
+	struct queue_counts n = {0};
+	int64_t now = a->host.wall_ms(a->host.arg);
+
+	core_queue_counts(a->host.core, q->id, &n);
+	jw_key(b, "counts");
+	jw_open(b, '{');
+	jw_mi64(b, "queued", n.queued);
+	jw_mi64(b, "delayed", n.delayed);
+	jw_mi64(b, "held", n.held);
+	jw_mi64(b, "claimed", n.claimed);
+	jw_mi64(b, "running", n.running);
+	jw_mi64(b, "succeeded", q->n_succeeded);
+	jw_mi64(b, "failed", q->n_failed);
+	jw_mi64(b, "other", q->n_other);
+	jw_close(b, '}');
+	jw_mi64_null(b, "oldest_ms", now > n.oldest_ms ? now - n.oldest_ms : 0, n.oldest_ms != 0);
+	jw_mi64(b, "workers", n.workers);
+}
+
+void show_queue(struct buf *b, const struct api *a, const struct queue_row *q)
+{
+	jw_open(b, '{');
+	jw_mid_null(b, "id", a->host.ids, q->id);
+	jw_mstr(b, "name", q->name);
+	jw_mstr(b, "plugin", q->plugin);
+	jw_mi64_null(b, "threads", q->threads, q->threads >= 0);
+	jw_mcstr(b, "order", queue_order_names[q->order]);
+	jw_mbool(b, "paused", q->paused);
+	jw_mstr_null(b, "pause_reason", q->paused ? q->pause_reason : STR_NULL);
+	jw_mtime_null(b, "paused_until", q->paused ? q->paused_until_ms : 0);
+	jw_mi64_null(b, "timeout_ms", q->timeout_ms, q->timeout_ms > 0);
+	jw_mi64(b, "max_attempts", q->max_attempts);
+	jw_mi64(b, "backoff_ms", q->backoff_ms);
+	jw_mi64(b, "backoff_max_ms", q->backoff_max_ms);
+	jw_mbool(b, "exit_codes", q->exit_codes);
+	jw_key(b, "env");
+	jw_raw(b, q->env.n ? q->env : STR("{}"));
+	jw_mcstr(b, "output", output_mode_names[q->output_mode]);
+	jw_mi64(b, "output_max", q->output_max);
+	jw_mtime_null(b, "ctime", q->ctime_ms);
+	jw_mtime_null(b, "mtime", q->mtime_ms);
+	jw_mi64(b, "version", q->version);
+	add_counts(b, a, q);
+	jw_close(b, '}');
+}
+
+void show_worker(struct buf *b, const struct api *a, const struct worker_view *w)
+{
+	const struct worker_facts *f = &w->row->facts;
+
+	jw_open(b, '{');
+	jw_mid_null(b, "id", a->host.ids, w->row->id);
+	jw_mstr(b, "name", f->shard);
+	jw_key(b, "instance");
+	buf_printf(b, "\"%016llx\"", (unsigned long long)f->instance);
+	jw_mcstr(b, "state", worker_state_names[w->state]);
+	jw_mstr(b, "host", f->host);
+	jw_mstr(b, "zone", f->zone);
+	jw_mstr(b, "target", f->target);
+	jw_mstr(b, "version", f->version);
+	jw_mlabels(b, "labels", f->labels);
+	jw_mlines(b, "plugins", f->plugins);
+	jw_mlines(b, "activequeues", f->active_queues);
+	jw_mlines(b, "ignorequeues", f->ignore_queues);
+	jw_mi64_null(b, "maxthreads", w->maxthreads, w->maxthreads >= 0);
+	jw_mbool(b, "maxthreads_set", w->row->maxthreads_is_set);
+	jw_mi64(b, "running", w->running);
+	jw_mtime_null(b, "started", f->started_ms);
+	jw_mtime_null(b, "first_seen", w->row->first_seen_ms);
+	jw_mtime_null(b, "last_seen", w->row->last_seen_ms);
+	jw_mi64(b, "silent_ms", w->silent_ms);
+	jw_mi64_null(b, "lost_in_ms", w->lost_in_ms, w->lost_in_ms >= 0);
+	jw_mi64(b, "version_number", w->row->version);
+	jw_close(b, '}');
+}
+
+static void add_names(struct buf *b, const struct api *a, const struct notice *n)
+{
+	const struct queue_row *q = n->queue ? core_queue(a->host.core, n->queue) : NULL;
+	struct worker_view w;
+
+	if (n->task)
+		jw_mid_null(b, "task", a->host.ids, n->task);
+	if (q)
+		jw_mstr(b, "queue", q->name);
+	else if (n->queue)
+		jw_mid_null(b, "queue", a->host.ids, n->queue);
+	if (n->batch)
+		jw_mid_null(b, "batch", a->host.ids, n->batch);
+	if (n->worker && core_worker(a->host.core, n->worker, 0, &w))
+		jw_mstr(b, "worker", w.row->facts.shard);
+	else if (n->worker)
+		jw_mid_null(b, "worker", a->host.ids, n->worker);
+}
+
+void show_notice(struct buf *b, const struct api *a, const struct notice *n)
+{
+	jw_open(b, '{');
+	jw_mi64(b, "seq", (int64_t)n->seq);
+	jw_mtime_null(b, "time", n->time_ms);
+	jw_mcstr(b, "kind", n->kind);
+	add_names(b, a, n);
+	if (n->task) {
+		jw_mi64(b, "status", n->status);
+		if (n->attempt > 0)
+			jw_mi64(b, "attempt", n->attempt);
+		if (n->exit_code >= 0 && task_is_ended(n->status))
+			jw_mi64(b, "exit_code", n->exit_code);
+	}
+	if (n->subject.p)
+		jw_mstr(b, "subject", n->subject);
+	if (n->detail.n) {
+		jw_key(b, "detail");
+		jw_raw(b, n->detail);
+	}
+	jw_close(b, '}');
+}
+
+void show_event(struct buf *b, const struct event_row *e)
+{
+	jw_open(b, '{');
+	jw_mi64(b, "seq", (int64_t)e->seq);
+	jw_mtime_null(b, "time", e->time_ms);
+	jw_mstr(b, "kind", e->kind);
+	if (e->subject.p)
+		jw_mstr(b, "subject", e->subject);
+	if (e->actor.p)
+		jw_mstr(b, "actor", e->actor);
+	if (e->detail.n) {
+		jw_key(b, "detail");
+		jw_raw(b, e->detail);
+	}
+	jw_close(b, '}');
+}
+
+void show_page_end(struct call *c, rid next)
+{
+	jw_close(&c->out, ']');
+	jw_mid_null(&c->out, "next", c->host->ids, next);
+	jw_close(&c->out, '}');
+	call_json(c, 200);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The objects of the interface as JSON. On the loop only: names come from the core. */
+#ifndef API_SHOW_H
+#define API_SHOW_H
+
+#include "api/call.h"
+
+enum show_flags { SHOW_FULL = 1, SHOW_TWIN = 2 };
+
+void show_task(struct buf *b, const struct api *a, const struct task_row *t, unsigned flags);
+void show_queue(struct buf *b, const struct api *a, const struct queue_row *q);
+void show_worker(struct buf *b, const struct api *a, const struct worker_view *w);
+void show_notice(struct buf *b, const struct api *a, const struct notice *n);
+void show_event(struct buf *b, const struct event_row *e);
+/* `"next":…}` and the answer */
+void show_page_end(struct call *c, rid next);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A submitted task: JSON in, struct submit_task out. */
+#ifndef API_TASK_IN_H
+#define API_TASK_IN_H
+
+#include <jansson.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "core/event.h"
+#include "model/queue.h"
+
+/* What is shared by all tasks of a request. */
+struct task_in {
+	struct arena *arena; /* strings of the tasks go here */
+	int64_t now_ms;
+	struct buf text; /* scratch; the caller releases it */
+	/* per task: */
+	struct str queue; /* as named, in the arena or as last time; NULL: not named */
+	bool has_command, has_params;
+};
+
+/* Fills everything but spec.queue and spec.batch. */
+int task_in_value(struct task_in *in, json_t *v, struct submit_task *ret_task, struct problem *p);
+int task_in_text(
+    struct task_in *in, struct str text, struct submit_task *ret_task, struct problem *p);
+/* Whether what was given fits the queue's plugin. */
+int task_in_fits(const struct task_in *in, const struct queue_row *q, struct problem *p);
+/* A JSON object of strings as compact text (environments of queues). */
+int env_in(json_t *v, const char *field, struct buf *out, struct problem *p);
+
+#endif
