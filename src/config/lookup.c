@@ -140,7 +140,7 @@ static bool is_disbatch(struct str name)
 void config_key_hint(struct str section, struct str name, struct buf *ret_hint)
 {
 	struct buf store = {0};
-	const char *names[LEVEL_MAX];
+	const char *names[LEVEL_MAX] = {NULL};
 	size_t n = level_names(section, names, &store);
 	const char *near = name.n <= 64 ? str_nearest(name, names, n) : NULL;
 	const char *far = near ? NULL : elsewhere(name);
