@@ -101,6 +101,7 @@ struct http_server {
 	size_t by_fd_cap;
 	int count;
 	bool full; /* not accepting */
+	int64_t full_logged_ms;
 	size_t held;
 	struct http_request_list gone;  /* the client left, the handler has not let go */
 	struct http_request_list spare; /* for the next requests */

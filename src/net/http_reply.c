@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -121,6 +122,8 @@ static void connection_header(const struct evhttp_request *ev, struct buf *b)
 {
 	const char *wish = evhttp_find_header(ev->input_headers, "Connection");
 
+	if (evhttp_find_header(ev->output_headers, "Connection"))
+		wish = "close";
 	if (wish && strcasecmp(wish, "close") == 0)
 		buf_add_cstr(b, "Connection: close\r\n");
 	else if (wish && ev->minor == 0 && strncasecmp(wish, "keep-alive", 10) == 0)

@@ -45,7 +45,10 @@ static void accept_all(struct http_server *s, bool on)
 void http_server_room(struct http_server *s)
 {
 	if (!s->full && s->count >= s->o.connections_max) {
-		log_warn("%d HTTP connections: no more are accepted for now", s->count);
+		if (clock_mono_ms() - s->full_logged_ms > 10000) {
+			log_warn("%d HTTP connections: no more are accepted for now", s->count);
+			s->full_logged_ms = clock_mono_ms();
+		}
 		accept_all(s, false);
 	} else if (s->full && s->count < s->o.connections_max) {
 		accept_all(s, true);
@@ -118,6 +121,7 @@ struct http_server *http_server_new(
 	TAILQ_INIT(&s->checks);
 	TAILQ_INIT(&s->gone);
 	TAILQ_INIT(&s->spare);
+	s->full_logged_ms = INT64_MIN / 2;
 	s->work_event = event_new(loop_base(loop), -1, 0, on_work, s);
 	s->sweep_event = evtimer_new(loop_base(loop), on_sweep, s);
 	MUST(s->work_event && s->sweep_event);

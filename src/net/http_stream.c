@@ -36,12 +36,12 @@ void http_stream_start(struct http_request *r, int status, const char *content_t
 	if (!c)
 		return;
 	r->chunked = r->ev->minor >= 1;
+	/* evhttp closes after the answer when it finds this among its own headers. */
+	if (!r->chunked)
+		evhttp_add_header(r->ev->output_headers, "Connection", "close");
 	b = http_reply_head(r, status, content_type);
 	if (r->chunked)
 		buf_add_cstr(b, "Transfer-Encoding: chunked\r\n");
-	else
-		/* evhttp closes after the answer when it finds this among its own headers. */
-		evhttp_add_header(r->ev->output_headers, "Connection", "close");
 	buf_add(b, "\r\n", 2);
 	c->state = CONN_STREAMING;
 	bufferevent_setcb(c->bev, NULL, on_stream_written, on_stream_event, c);

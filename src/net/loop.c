@@ -27,6 +27,7 @@
 
 struct post {
 	loop_fn *fn;
+	loop_fn *drop; /* instead of fn, when the loop is freed first */
 	void *arg;
 };
 
@@ -99,7 +100,7 @@ static void on_posted(evutil_socket_t fd, short what, void *arg)
 	l->running = batch;
 }
 
-void loop_post(struct loop *l, loop_fn *fn, void *arg)
+static void post(struct loop *l, struct post p)
 {
 	uint64_t one = 1;
 	bool first;
@@ -107,12 +108,17 @@ void loop_post(struct loop *l, loop_fn *fn, void *arg)
 	pthread_mutex_lock(&l->post_lock);
 	first = l->posted.n == 0;
 	GROW(l->posted.items, l->posted.cap, l->posted.n + 1);
-	l->posted.items[l->posted.n++] = (struct post){fn, arg};
+	l->posted.items[l->posted.n++] = p;
 	pthread_mutex_unlock(&l->post_lock);
 	/* Whoever finds the list empty rings; the drain takes everything that is there by then. */
 	if (first)
 		while (write(l->post_fd, &one, sizeof one) < 0 && errno == EINTR)
 			;
+}
+
+void loop_post(struct loop *l, loop_fn *fn, void *arg)
+{
+	post(l, (struct post){fn, NULL, arg});
 }
 
 static void on_deferred(evutil_socket_t fd, short what, void *arg)
@@ -212,6 +218,9 @@ void loop_free(struct loop *l)
 	pthread_mutex_lock(&l->door->lock);
 	l->door->loop = NULL;
 	pthread_mutex_unlock(&l->door->lock);
+	for (size_t i = 0; i < l->posted.n; i++)
+		if (l->posted.items[i].drop)
+			l->posted.items[i].drop(l->posted.items[i].arg);
 	loop_door_drop(l->door);
 	event_free(l->post_event);
 	event_free(l->deferred_event);
@@ -259,14 +268,14 @@ void loop_door_drop(struct loop_door *d)
 	free(d);
 }
 
-bool loop_door_post(struct loop_door *d, loop_fn *fn, void *arg)
+bool loop_door_post(struct loop_door *d, loop_fn *fn, loop_fn *drop, void *arg)
 {
 	bool open;
 
 	pthread_mutex_lock(&d->lock);
 	open = d->loop != NULL;
 	if (open)
-		loop_post(d->loop, fn, arg);
+		post(d->loop, (struct post){fn, drop, arg});
 	pthread_mutex_unlock(&d->lock);
 	return open;
 }

@@ -6,7 +6,6 @@
 #include "net/loop.h"
 
 struct event_base;
-struct addrinfo;
 
 struct event_base *loop_base(struct loop *l);
 
@@ -17,7 +16,10 @@ struct event_base *loop_base(struct loop *l);
 struct loop_door;
 struct loop_door *loop_door_take(struct loop *l);
 void loop_door_drop(struct loop_door *d);
-/* False when the loop is gone: fn will not be called, arg stays the caller's. */
-bool loop_door_post(struct loop_door *d, loop_fn *fn, void *arg);
+/*
+ * False when the loop is gone: fn will not be called, arg stays the caller's. If it goes before
+ * fn's turn has come, drop(arg) is called instead.
+ */
+bool loop_door_post(struct loop_door *d, loop_fn *fn, loop_fn *drop, void *arg);
 
 #endif

@@ -23,8 +23,12 @@ struct resolve {
 	int error;
 };
 
-static void resolve_free(struct resolve *r)
+static void resolve_free(void *arg)
 {
+	struct resolve *r = arg;
+
+	if (r->list)
+		freeaddrinfo(r->list);
 	loop_door_drop(r->door);
 	free(r);
 }
@@ -34,9 +38,7 @@ static void deliver(void *arg)
 	struct resolve *r = arg;
 
 	if (r->fn)
-		r->fn(r->list, r->error ? gai_strerror(r->error) : NULL, r->arg);
-	else if (r->list)
-		freeaddrinfo(r->list);
+		r->fn(TAKE(r->list), r->error ? gai_strerror(r->error) : NULL, r->arg);
 	resolve_free(r);
 }
 
@@ -55,11 +57,8 @@ static void *resolve_thread(void *arg)
 	struct resolve *r = arg;
 
 	ask(r, AI_ADDRCONFIG);
-	if (!loop_door_post(r->door, deliver, r)) {
-		if (r->list)
-			freeaddrinfo(r->list);
+	if (!loop_door_post(r->door, deliver, resolve_free, r))
 		resolve_free(r);
-	}
 	return NULL;
 }
 
@@ -93,12 +92,11 @@ struct resolve *resolve_start(struct loop *loop, const struct address *a, resolv
 		ask(r, 0);
 	else
 		ask(r, AI_NUMERICHOST);
-	if (!r->error) {
-		loop_post(loop, deliver, r);
-	} else if (thread_start(r) != 0) {
+	if (r->error && thread_start(r) == 0)
+		return r;
+	if (r->error)
 		r->error = EAI_AGAIN;
-		loop_post(loop, deliver, r);
-	}
+	loop_door_post(r->door, deliver, resolve_free, r);
 	return r;
 }
 

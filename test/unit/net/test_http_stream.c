@@ -117,9 +117,10 @@ static void test_http_1_0_and_head(void **state)
 	struct buf b = {0};
 	int fd = client_connect(w->served.port);
 
-	client_send_text(fd, "GET /drain HTTP/1.0\r\n\r\n");
+	client_send_text(fd, "GET /drain HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
 	assert_false(client_read_until(fd, &b, "never"));
 	assert_null(strstr(b.p, "chunked"));
+	assert_non_null(strstr(b.p, "Connection: close\r\n"));
 	assert_non_null(strstr(b.p, "\r\n\r\nbegin\n"));
 	assert_true(b.n > PIECES * PIECE);
 	close(fd);

@@ -268,6 +268,26 @@ static void test_refused_and_unparsable(void **state)
 	world_release(&w);
 }
 
+/* The name is not even well formed, so no name server is asked; but a thread is. */
+static void test_unknown_names(void **state)
+{
+	struct world w;
+
+	world_init(&w, NULL);
+	w.stop_at_closes = 1;
+	w.client.link = link_dial(w.loop, "a..b:1", NULL, NULL, &events, &w.client);
+	loop_run(w.loop);
+	assert_non_null(strstr(w.client.why, "can not find a..b"));
+	memset(&w.client, 0, sizeof w.client);
+	w.client.w = &w;
+	w.closes = 0;
+	w.client.link = link_dial(w.loop, "a..c:1", NULL, NULL, &events, &w.client);
+	link_close(w.client.link, "changed my mind"); /* while the question is under way */
+	loop_run(w.loop);
+	assert_string_equal(w.client.why, "changed my mind");
+	world_release(&w);
+}
+
 static void test_close_from_a_frame_flushes(void **state)
 {
 	struct world w;
@@ -334,6 +354,7 @@ int main(void)
 	    cmocka_unit_test(test_oversized_frame),
 	    cmocka_unit_test(test_first_frame_limit),
 	    cmocka_unit_test(test_refused_and_unparsable),
+	    cmocka_unit_test(test_unknown_names),
 	    cmocka_unit_test(test_close_from_a_frame_flushes),
 	    cmocka_unit_test(test_pause_holds_frames_back),
 	    cmocka_unit_test(test_send_limit_and_drain),

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <openssl/ssl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -206,6 +207,39 @@ static void test_plain_bytes_do_not_become_a_link(void **state)
 	world_release(&w);
 }
 
+/* A peer that is killed: it shook hands, spoke, and is gone without close_notify. */
+static void *killed_peer(void *arg)
+{
+	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+	SSL *ssl = SSL_new(ctx);
+	int fd = client_connect(*(int *)arg);
+
+	SSL_set_fd(ssl, fd);
+	if (SSL_connect(ssl) == 1)
+		SSL_write(ssl, "\0\0\0\2hi", 6);
+	close(fd);
+	SSL_free(ssl);
+	SSL_CTX_free(ctx);
+	return NULL;
+}
+
+static void test_end_without_close_notify(void **state)
+{
+	struct world w;
+	pthread_t thread;
+	int port;
+
+	world_init(&w, false, certs.ca, false);
+	port = link_listener_port(w.listener);
+	w.stop_at_closes = 1;
+	assert_int_equal(pthread_create(&thread, NULL, killed_peer, &port), 0);
+	loop_run(w.loop);
+	pthread_join(thread, NULL);
+	assert_true(w.accepted);
+	assert_non_null(strstr(w.server_why, "link lost"));
+	world_release(&w);
+}
+
 static void test_files_are_checked(void **state)
 {
 	struct problem p = {0};
@@ -241,6 +275,7 @@ int main(void)
 	    cmocka_unit_test(test_client_without_certificate_is_refused),
 	    cmocka_unit_test(test_server_of_another_ca_is_refused),
 	    cmocka_unit_test(test_plain_bytes_do_not_become_a_link),
+	    cmocka_unit_test(test_end_without_close_notify),
 	    cmocka_unit_test(test_files_are_checked),
 	};
 
