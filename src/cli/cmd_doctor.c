@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* doctor: one check after the other, each with what to do about it. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/cmds.h"
+#include "cli/output.h"
+#include "cli/place.h"
+
+#define CLOCK_SKEW_MS 5000
+#define DISK_MIN_BYTES (1ll << 30)
+#define FILES_MIN 1024
+
+struct doctor {
+	struct cli *c;
+	json_t *checks; /* {"check","result","text","fix"} */
+	json_t *status;
+	bool failed;
+};
+
+/* result: "ok", "warn", "fail" or "skip"; fix may be NULL. */
+static void found(struct doctor *d, const char *check, const char *result, const char *fix,
+    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+static void found(
+    struct doctor *d, const char *check, const char *result, const char *fix, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	json_array_append_new(d->checks, json_pack("{s:s,s:s,s:s,s:s?}", "check", check, "result",
+	                                     result, "text", text, "fix", fix));
+	if (!strcmp(result, "fail"))
+		d->failed = true;
+}
+
+static bool check_place(struct doctor *d)
+{
+	AUTO(buf_release) struct buf url = {0};
+	struct problem p = {0};
+	const char *path;
+
+	if (place_server(options_get(&d->c->options, "server"), &url, &p) < 0) {
+		found(d, "server", "fail", p.hint, "%s", p.what);
+		return false;
+	}
+	found(d, "server", "ok", NULL, "the server to ask is %s", url.p);
+	if (strncmp(url.p, "unix:", 5))
+		return true;
+	path = url.p + 5;
+	if (access(path, R_OK | W_OK) == 0)
+		found(d, "socket", "ok", NULL, "its socket may be used");
+	else if (errno == EACCES)
+		found(d, "socket", "fail", "run this as the server's user or as root",
+		    "you may not use %s", path);
+	else
+		found(d, "socket", "fail", "`reeve dev` or `systemctl start reeve-server`",
+		    "%s: %s", path, strerror(errno));
+	return errno != EACCES || access(path, R_OK | W_OK) == 0;
+}
+
+static bool check_reach(struct doctor *d)
+{
+	int64_t begin = clock_mono_us();
+
+	if (cli_get(d->c, "/v1/status", &d->status) < 0) {
+		found(d, "reach", "fail", d->c->problem.hint[0] ? d->c->problem.hint : NULL, "%s",
+		    d->c->problem.what);
+		return false;
+	}
+	found(d, "reach", "ok", NULL, "it answers in %.1f ms",
+	    (double)(clock_mono_us() - begin) / 1000);
+	return true;
+}
+
+static void check_ready(struct doctor *d)
+{
+	json_t *words;
+	size_t i;
+
+	if (jb(d->status, "ready"))
+		found(d, "ready", "ok", NULL, "it is ready");
+	else
+		found(d, "ready", "warn", "wait; `reeve status --watch` shows what for",
+		    "it is not ready yet");
+	json_array_foreach(json_object_get(d->status, "waiting"), i, words)
+	    found(d, "ready", "warn", NULL, "it waits: %s", json_string_value(words));
+}
+
+static void check_version(struct doctor *d)
+{
+	const char *theirs = js(d->status, "version");
+
+	if (!strcmp(theirs, REEVE_VERSION))
+		found(d, "version", "ok", NULL, "both sides are version %s", theirs);
+	else
+		found(d, "version", "warn", "install the same version on both sides",
+		    "this is version %s, the server %s", REEVE_VERSION, theirs);
+}
+
+static void check_clock(struct doctor *d)
+{
+	int64_t theirs = jtime(d->status, "started") + ji(d->status, "uptime_ms", 0);
+	int64_t skew = theirs - clock_wall_ms();
+	char text[TIME_TEXT_MAX];
+
+	if (!jtime(d->status, "started"))
+		return;
+	if (skew < 0)
+		skew = -skew;
+	if (skew > CLOCK_SKEW_MS)
+		found(d, "clock", "warn", "synchronise the clocks (chrony, systemd-timesyncd)",
+		    "this clock and the server's differ by %s", time_human_ms(skew, text));
+	else
+		found(d, "clock", "ok", NULL, "this clock and the server's agree");
+}
+
+static void check_workers(struct doctor *d)
+{
+	const json_t *n = json_object_get(d->status, "workers");
+
+	if (ji(n, "connected", 0) == 0)
+		found(d, "workers", "fail", "`reeve worker --join ADDRESS` starts one",
+		    "no worker is connected: nothing can run");
+	else
+		found(d, "workers", "ok", NULL, "%lld connected", (long long)ji(n, "connected", 0));
+	if (ji(n, "away", 0) > 0)
+		found(d, "workers", "warn", "`reeve worker ls` shows which", "%lld away",
+		    (long long)ji(n, "away", 0));
+	if (ji(n, "lost", 0) > 0)
+		found(d, "workers", "warn", "`reeve worker rm NAME` forgets one for good",
+		    "%lld lost", (long long)ji(n, "lost", 0));
+}
+
+static void check_queue(struct doctor *d, const json_t *queue)
+{
+	int64_t queued = ji(json_object_get(queue, "counts"), "queued", 0);
+	const char *name = js(queue, "name");
+	AUTO(free_cstr) char *resume = xasprintf("reeve queue resume %s", name);
+	AUTO(free_cstr) char *threads = xasprintf("reeve queue set %s --threads none", name);
+	AUTO(free_cstr)
+	char *plugin = xasprintf(
+	    "allow the plugin \"%s\" on a worker that serves the queue", js(queue, "plugin"));
+
+	if (queued == 0)
+		return;
+	if (ji(queue, "workers", 0) == 0)
+		found(d, "queues", "warn", plugin, "%lld tasks wait in %s, which no worker serves",
+		    (long long)queued, name);
+	if (jb(queue, "paused"))
+		found(d, "queues", "warn", resume, "%lld tasks wait in %s, which is paused",
+		    (long long)queued, name);
+	if (jhas(queue, "threads") && ji(queue, "threads", 0) == 0)
+		found(d, "queues", "warn", threads, "%lld tasks wait in %s, which has 0 threads",
+		    (long long)queued, name);
+}
+
+static void check_queues(struct doctor *d)
+{
+	AUTO(json_drop) json_t *list = NULL;
+	size_t before = json_array_size(d->checks), i;
+	json_t *queue;
+
+	if (cli_get_list(d->c, "/v1/queues", 0, &list) < 0) {
+		found(d, "queues", "fail", NULL, "%s", d->c->problem.what);
+		return;
+	}
+	json_array_foreach(json_object_get(list, "items"), i, queue) check_queue(d, queue);
+	if (json_array_size(d->checks) == before)
+		found(d, "queues", "ok", NULL, "no queue is stuck");
+}
+
+static void check_disk(struct doctor *d, const char *path)
+{
+	struct statvfs fs;
+	char text[TIME_TEXT_MAX];
+	int64_t free_bytes;
+
+	if (statvfs(path, &fs) < 0)
+		return;
+	free_bytes = (int64_t)(fs.f_bavail * fs.f_frsize);
+	if (free_bytes < DISK_MIN_BYTES)
+		found(d, "disk", "warn", "make room, or keep finished tasks for a shorter time",
+		    "only %s are free for %s", human_bytes(free_bytes, text), path);
+	else
+		found(d, "disk", "ok", NULL, "%s are free for %s", human_bytes(free_bytes, text),
+		    path);
+}
+
+static void check_disks(struct doctor *d)
+{
+	AUTO(buf_release) struct buf dir = {0};
+
+	if (place_state_dir(&dir))
+		check_disk(d, dir.p);
+	check_disk(d, "/var/lib/reeve");
+}
+
+static void check_files(struct doctor *d)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	if (limit.rlim_max < FILES_MIN)
+		found(d, "files", "warn", "raise it: ulimit -Hn, or LimitNOFILE= in the unit",
+		    "a process here may have only %llu files open",
+		    (unsigned long long)limit.rlim_max);
+	else
+		found(d, "files", "ok", NULL, "a process here may have %llu files open",
+		    (unsigned long long)limit.rlim_max);
+}
+
+static void check_cgroup(struct doctor *d)
+{
+	static const char fix[] = "Delegate=yes in the worker's unit, or "
+	                          "`systemd-run --user --scope -p Delegate=yes reeve dev`";
+	AUTO(buf_release) struct buf path = {0};
+	char line[512] = "";
+	FILE *f;
+
+	if (access("/sys/fs/cgroup/cgroup.controllers", R_OK) < 0) {
+		found(d, "cgroup", "warn", "boot with systemd.unified_cgroup_hierarchy=1",
+		    "there is no cgroup v2 here: tasks are killed by process group instead");
+		return;
+	}
+	f = fopen("/proc/self/cgroup", "re");
+	while (f && fgets(line, sizeof line, f) && strncmp(line, "0::", 3))
+		;
+	if (f)
+		fclose(f);
+	line[strcspn(line, "\n")] = 0;
+	buf_printf(&path, "/sys/fs/cgroup%s", strncmp(line, "0::", 3) ? "" : line + 3);
+	if (access(path.p, W_OK) == 0)
+		found(d, "cgroup", "ok", NULL, "a worker started from here can make cgroups");
+	else
+		found(d, "cgroup", "warn", fix,
+		    "a worker started from here can not make cgroups: it kills by process group");
+}
+
+static void show_checks(struct doctor *d)
+{
+	struct cli *c = d->c;
+	int warnings = 0, failures = 0;
+	json_t *check;
+	size_t i;
+
+	json_array_foreach(d->checks, i, check)
+	{
+		AUTO(buf_release) struct buf line = {0};
+
+		add_state(&line, &c->term, c->term.out_colour, js(check, "result"));
+		printf("%s%*s %-8s %s\n", line.p, (int)(4 - strlen(js(check, "result"))), "",
+		    js(check, "check"), js(check, "text"));
+		if (*js(check, "fix"))
+			printf("%16s fix: %s\n", "", js(check, "fix"));
+		warnings += !strcmp(js(check, "result"), "warn");
+		failures += !strcmp(js(check, "result"), "fail");
+	}
+	if (failures + warnings == 0)
+		puts("all is well");
+	else
+		printf("%d wrong, %d to look at\n", failures, warnings);
+}
+
+int cmd_doctor(struct cli *c)
+{
+	struct doctor d = {.c = c, .checks = json_array()};
+	AUTO(json_drop) json_t *result = NULL;
+
+	if (check_place(&d) && check_reach(&d)) {
+		check_ready(&d);
+		check_version(&d);
+		check_clock(&d);
+		check_workers(&d);
+		check_queues(&d);
+	}
+	check_disks(&d);
+	check_files(&d);
+	check_cgroup(&d);
+	if (wants_machine(c)) {
+		result = json_pack("{s:O,s:b}", "items", d.checks, "ok", !d.failed);
+		print_json(c, result);
+	} else {
+		show_checks(&d);
+	}
+	json_decref(d.checks);
+	json_decref(d.status);
+	return d.failed ? EXIT_FAILED : EXIT_OK;
+}

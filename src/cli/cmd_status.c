@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* status, and version. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/cmds.h"
+#include "cli/output.h"
+#include "cli/place.h"
+#include "cli/views.h"
+
+static void add_waiting(const json_t *status, const struct cli *c, struct buf *out)
+{
+	json_t *words;
+	size_t i;
+
+	json_array_foreach(json_object_get(status, "waiting"), i, words)
+	{
+		buf_printf(out, "  %s ", state_glyph("warn", c->term.utf8));
+		text_add_clean(out, str_of(json_string_value(words)));
+		buf_add_char(out, '\n');
+	}
+}
+
+static void add_work(const json_t *status, struct buf *out)
+{
+	const json_t *tasks = json_object_get(status, "tasks");
+	const json_t *threads = json_object_get(status, "threads");
+	const json_t *rates = json_object_get(status, "rates");
+	char a[TIME_TEXT_MAX], b[TIME_TEXT_MAX], d[TIME_TEXT_MAX];
+
+	buf_printf(out, "tasks    %s running, %s claimed, %s queued, %s delayed",
+	    human_count(ji(tasks, "running", 0), a), human_count(ji(tasks, "claimed", 0), b),
+	    human_count(ji(tasks, "queued", 0), d),
+	    human_count(ji(tasks, "delayed", 0), (char[TIME_TEXT_MAX]){0}));
+	if (ji(tasks, "held", 0) > 0)
+		buf_printf(out, ", %s held", human_count(ji(tasks, "held", 0), a));
+	buf_printf(out, "\nrates    %s submitted, %s ended\n",
+	    human_rate(json_number_value(json_object_get(rates, "submitted_per_s")), a),
+	    human_rate(json_number_value(json_object_get(rates, "ended_per_s")), b));
+	buf_printf(out, "threads  %lld of ", (long long)ji(threads, "used", 0));
+	if (jhas(threads, "max"))
+		buf_printf(out, "%lld in use\n", (long long)ji(threads, "max", 0));
+	else
+		buf_add_cstr(out, "no limit in use\n");
+}
+
+void status_render(struct cli *c, const json_t *status, struct buf *out)
+{
+	const json_t *workers = json_object_get(status, "workers");
+	const json_t *store = json_object_get(status, "store");
+	bool ready = jb(status, "ready");
+	char up[TIME_TEXT_MAX];
+
+	buf_printf(out, "server   %s%s %s%s, version %s, up %s, store %s, %s\n",
+	    term_on(c->term.out_colour, ready ? COLOUR_GREEN : COLOUR_YELLOW),
+	    state_glyph(ready ? "ok" : "warn", c->term.utf8), ready ? "ready" : "not ready yet",
+	    term_off(c->term.out_colour), js(status, "version"),
+	    time_human_ms(ji(status, "uptime_ms", 0), up), js(store, "backend"),
+	    c->client ? client_server(c->client) : "");
+	buf_printf(out, "workers  %lld connected", (long long)ji(workers, "connected", 0));
+	if (ji(workers, "away", 0) > 0)
+		buf_printf(out, ", %lld away", (long long)ji(workers, "away", 0));
+	if (ji(workers, "lost", 0) > 0)
+		buf_printf(out, ", %lld lost", (long long)ji(workers, "lost", 0));
+	buf_printf(out, "\nqueues   %lld\n", (long long)ji(status, "queues", 0));
+	add_work(status, out);
+	add_waiting(status, c, out);
+}
+
+static int draw_status(struct cli *c)
+{
+	AUTO(json_drop) json_t *status = NULL;
+	AUTO(buf_release) struct buf out = {0};
+	int r = cli_get(c, "/v1/status", &status);
+
+	if (r < 0)
+		return r;
+	if (wants_machine(c)) {
+		print_json(c, status);
+		return EXIT_OK;
+	}
+	status_render(c, status, &out);
+	fputs(out.p, stdout);
+	return EXIT_OK;
+}
+
+int cmd_status(struct cli *c)
+{
+	return watch_loop(c, draw_status);
+}
+
+int cmd_version(struct cli *c)
+{
+	AUTO(json_drop) json_t *status = NULL, *both = NULL;
+	AUTO(buf_release) struct buf url = {0};
+	struct problem none;
+	bool reached = place_server(options_get(&c->options, "server"), &url, &none) == 0 &&
+	               cli_get(c, "/v1/status", &status) == 0;
+
+	if (wants_machine(c)) {
+		both = json_pack("{s:s,s:s?}", "version", REEVE_VERSION, "server",
+		    reached ? js(status, "version") : NULL);
+		print_json(c, both);
+		return EXIT_OK;
+	}
+	printf("reeve %s\n", REEVE_VERSION);
+	if (reached)
+		printf("server %s (%s)\n", js(status, "version"), client_server(c->client));
+	return EXIT_OK;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The handlers behind the table of commands, one small file per family. */
+#ifndef CLI_CMDS_H
+#define CLI_CMDS_H
+
+#include "cli/cli.h"
+
+int cmd_submit(struct cli *c);
+int cmd_run(struct cli *c);
+int cmd_wait(struct cli *c);
+int cmd_logs(struct cli *c);
+int cmd_why(struct cli *c);
+int cmd_cancel(struct cli *c);
+int cmd_retry(struct cli *c);
+int cmd_status(struct cli *c);
+int cmd_top(struct cli *c);
+int cmd_events(struct cli *c);
+int cmd_task_ls(struct cli *c);
+int cmd_task_show(struct cli *c);
+int cmd_task_hold(struct cli *c);
+int cmd_task_release(struct cli *c);
+int cmd_task_set(struct cli *c);
+int cmd_queue_ls(struct cli *c);
+int cmd_queue_show(struct cli *c);
+int cmd_queue_create(struct cli *c);
+int cmd_queue_set(struct cli *c);
+int cmd_queue_pause(struct cli *c);
+int cmd_queue_resume(struct cli *c);
+int cmd_queue_rm(struct cli *c);
+int cmd_worker_ls(struct cli *c);
+int cmd_worker_show(struct cli *c);
+int cmd_worker_set(struct cli *c);
+int cmd_worker_rm(struct cli *c);
+int cmd_doctor(struct cli *c);
+int cmd_completion(struct cli *c);
+int cmd_complete(struct cli *c);
+int cmd_gen_man(struct cli *c);
+int cmd_help(struct cli *c);
+int cmd_version(struct cli *c);
+
+#endif

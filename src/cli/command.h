@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one table of commands. Dispatch, `reeve help`, man pages, completions and the hints for
+ * misspelt commands are all made from it.
+ */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "base/options.h"
+
+struct cli;
+
+enum command_group { GROUP_DAILY, GROUP_OBJECTS, GROUP_SERVICES, GROUP_TOOLS, N_GROUPS };
+
+enum command_flag {
+	COMMAND_HIDDEN = 1,
+	COMMAND_ARGV = 2,    /* the first argument ends the options: a command to run follows */
+	COMMAND_MIRRORS = 4, /* exit codes are the work's: our own failures are 125 */
+	COMMAND_NEEDS_ARG = 8,
+	COMMAND_NO_ARGS = 16,
+};
+
+#define COMMAND_TABLES_MAX 4
+
+struct command {
+	const char *path;    /* "submit", "queue create" */
+	const char *summary; /* one line, no full stop */
+	const char *args;    /* positional arguments for the usage line; NULL: none */
+	const char
+	    *about; /* paragraphs for `--help` and the man page; NULL: the summary says all */
+	const char *examples; /* "command\twhat it does\n" lines; NULL: none */
+	const char *complete; /* kind of its positional arguments */
+	const struct option_def *options[COMMAND_TABLES_MAX]; /* beside the global ones */
+	enum command_group group;
+	unsigned flags; /* enum command_flag */
+	/* One of the two. A client command returns an exit code, or a negative enum err with the
+	   cli's problem set. A shell parses its own words: argv[0] is the one after its name. */
+	int (*run)(struct cli *c);
+	int (*shell)(int argc, char **argv);
+};
+
+/* The client's commands, and those that main.c adds. `i` counts over both; NULL past the end. */
+void commands_add(const struct command *table, size_t n);
+const struct command *command_at(size_t i);
+/*
+ * The command that words[0..n) begin with: two words before one. *ret_words says how many words
+ * its name took.
+ */
+const struct command *command_find(const char *const *words, size_t n, size_t *ret_words);
+/* Several commands begin with this word ("queue"). */
+bool command_is_family(const char *word);
+/* Fills the problem for words that name no command, with the nearest name as a hint. */
+int command_unknown(const char *const *words, size_t n, struct problem *ret_problem);
+
+extern const struct option_def global_options[];
+extern const struct option_def output_options[]; /* -o */
+extern const struct option_def list_options[];   /* --watch, --limit */
+extern const struct option_def filter_options[]; /* --state, --queue, --label … */
+extern const struct option_def task_options[];   /* what a submitted task is given */
+extern const struct command client_commands[];
+extern const size_t n_client_commands;
+extern const char *const command_group_names[N_GROUPS];
+
+#endif

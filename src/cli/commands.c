@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of commands itself. */
+#include "cli/cmds.h"
+
+static const struct option_def submit_options[] = {
+    {"array", 'a', "ITEMS", "one task per item: - for lines of standard input, or FROM-TO[:STEP]"},
+    {"ndjson", 0, "FILE", "tasks as JSON, one a line; - for standard input", NULL, 0, "file"},
+    {"atomic", 0, NULL, "take all lines or none (up to 100,000)"},
+    {"limit", 0, "N", "run at most N at once, through a queue that has this limit"},
+    {"wait", 0, NULL, "wait until all have ended, with progress; the exit code says how"},
+    {"wait-timeout", 0, "TIME", "with --wait: give up after this (exit code 124)"},
+    {NULL},
+};
+
+static const struct option_def run_options[] = {
+    {"detach-on-interrupt", 0, NULL, "Ctrl-C leaves the task running instead of cancelling it"},
+    {NULL},
+};
+
+static const struct option_def wait_options[] = {
+    {"timeout", 't', "TIME", "give up after this (exit code 124)"},
+    {NULL},
+};
+
+static const struct option_def logs_options[] = {
+    {"follow", 'f', NULL, "go on as it is written, until the task ends"},
+    {"stdout", 0, NULL, "only what it wrote to its standard output"},
+    {"stderr", 0, NULL, "only what it wrote to its standard error"},
+    {"attempt", 0, "N", "of this attempt (default: the last)"},
+    {NULL},
+};
+
+static const struct option_def act_options[] = {
+    {"dry-run", 0, NULL, "only say how many match"},
+    {"all", 0, NULL, "everything: needed when there is no filter"},
+    {"yes", 'y', NULL, "do not ask"},
+    {"reason", 0, "TEXT", "for the record"},
+    {NULL},
+};
+
+static const struct option_def retry_options[] = {
+    {"failed", 0, NULL, "those that failed, were terminated or orphaned"},
+    {NULL},
+};
+
+static const struct option_def task_ls_options[] = {
+    {"failed", 0, NULL, "those that failed, were terminated or orphaned"},
+    {"oldest", 0, NULL, "oldest first"},
+    {"full", 0, NULL, "with command, parameters, attempts and output (machine formats)"},
+    {NULL},
+};
+
+static const struct option_def task_set_options[] = {
+    {"priority", 'p', "N", "higher first, in queues ordered by priority"},
+    {NULL},
+};
+
+static const struct option_def queue_options[] = {
+    {"plugin", 0, "NAME", "what runs its tasks (default: command)"},
+    {"threads", 't', "N", "at most so many at once, over all workers; none: no limit"},
+    {"order", 0, "ORDER", "fifo, lifo or priority", NULL, 0, "order"},
+    {"timeout", 0, "TIME", "for tasks that do not say themselves; none: no limit"},
+    {"max-attempts", 0, "N", "for tasks that do not say themselves"},
+    {"backoff", 0, "TIME", "for tasks that do not say themselves"},
+    {"backoff-max", 0, "TIME", "for tasks that do not say themselves"},
+    {"exit-codes", 0, NULL, "exit codes 99, 100 and 111 mean skip, permanent, temporary"},
+    {"env", 'e', "KEY=VALUE", "a variable for every task", NULL, OPTION_REPEAT},
+    {"output-mode", 0, "MODE", "keep output auto, inline or in chunks", NULL, 0, "output-mode"},
+    {"output-max", 0, "BYTES", "keep so much of a task's output"},
+    {NULL},
+};
+
+static const struct option_def queue_set_options[] = {
+    {"name", 0, "NAME", "rename it"},
+    {NULL},
+};
+
+static const struct option_def queue_pause_options[] = {
+    {"reason", 0, "TEXT", "why, for everybody to see"},
+    {"until", 0, "TIME", "resume by itself at this time, or after so long"},
+    {NULL},
+};
+
+static const struct option_def queue_rm_options[] = {
+    {"force", 0, NULL, "cancel and delete its tasks too"},
+    {"yes", 'y', NULL, "do not ask"},
+    {NULL},
+};
+
+static const struct option_def worker_set_options[] = {
+    {"maxthreads", 't', "N", "run at most so many tasks; none: no limit; worker: its own setting"},
+    {NULL},
+};
+
+static const struct option_def worker_rm_options[] = {
+    {"lost", 0, NULL, "its tasks are certainly over: retry or orphan them"},
+    {NULL},
+};
+
+static const struct option_def events_options[] = {
+    {"follow", 'f', NULL, "go on as they happen, until Ctrl-C"},
+    {"kind", 'k', "KIND", "only these: task, task.failed, queue …", NULL, OPTION_REPEAT, "event"},
+    {"queue", 0, "NAME", "of this queue", NULL, 0, "queue"},
+    {"task", 0, "ID", "of this task"},
+    {"batch", 0, "ID", "of this batch (@last: the last one)", NULL, 0, "batch"},
+    {"worker", 0, "NAME", "of this worker", NULL, 0, "worker"},
+    {"after", 0, "SEQ", "after this number"},
+    {"limit", 'n', "N", "at most so many (0: all)"},
+    {NULL},
+};
+
+static const struct option_def top_options[] = {
+    {"watch", 'w', "SECONDS", "how often it is drawn (default: 1)", NULL, OPTION_MAYBE},
+    {"output", 'o', "FORMAT", "table, wide, json, jsonl or yaml", NULL, 0, "format"},
+    {NULL},
+};
+
+const char *const command_group_names[N_GROUPS] = {
+    [GROUP_DAILY] = "Work",
+    [GROUP_OBJECTS] = "Tasks, queues, workers",
+    [GROUP_SERVICES] = "Services",
+    [GROUP_TOOLS] = "Tools",
+};
+
+#define FILTERS_NOTE                                                                              \
+	"Name tasks by id (24 hexadecimal digits), by @last for what you submitted last, or by "  \
+	"filters: everything that matches is taken, on the server, in one go. On a terminal you " \
+	"are asked first when there is more than one."
+
+const struct command client_commands[] = {
+    {"run", "submit a command, follow its output, exit as it does", "COMMAND [ARG]…",
+        "Standard output and standard error stay apart. Ctrl-C cancels the task and waits for its "
+        "end; a second Ctrl-C leaves at once. When the server restarts meanwhile, nothing is lost: "
+        "the output goes on where it stopped.\n"
+        "The first word that is not an option begins the command; \"--\" before it is allowed.",
+        "reeve run make test\trun it on some worker, as if it ran here\n"
+        "reeve run --queue builds --timeout 10m -- ./build.sh --all\twith limits\n",
+        "command", {run_options, task_options}, GROUP_DAILY,
+        COMMAND_ARGV | COMMAND_MIRRORS | COMMAND_NEEDS_ARG, cmd_run},
+    {"submit", "submit one task or very many", "[COMMAND [ARG]…]",
+        "Prints the id, or the batch when there are several. With --array, {} stands for the item "
+        "in the command, --key, --cwd, --env and --label; a command without {} gets the item as "
+        "its last argument. Long streams are split into requests of 50,000 tasks which belong to "
+        "one "
+        "batch. A repeated request never submits twice.\n"
+        "--limit N uses a queue with N threads: the one of --queue, or else \"limit-N\"; it is "
+        "made when it is missing.",
+        "reeve submit -- ./backup.sh /home\tone task\n"
+        "seq 100 | reeve submit --array - --limit 8 --wait -- ./convert {}\ta hundred, eight at a "
+        "time, with progress\n"
+        "reeve submit --array 0-90:10 -- ./render --from {}\ta range\n"
+        "reeve submit --ndjson tasks.jsonl\tready-made tasks\n",
+        "command", {submit_options, task_options, output_options}, GROUP_DAILY,
+        COMMAND_ARGV | COMMAND_MIRRORS, cmd_submit},
+    {"wait", "wait until tasks have ended, exit as they did", "[ID]…",
+        "With one task the exit code is that of its command; with several it is 0 when all "
+        "succeeded, else 1.",
+        "reeve wait @last\twhat was submitted last\n"
+        "reeve wait --queue nightly --timeout 1h\teverything in a queue\n",
+        "task", {wait_options, filter_options}, GROUP_DAILY, COMMAND_MIRRORS, cmd_wait},
+    {"logs", "show what a task wrote", "ID", NULL,
+        "reeve logs -f @last\tfollow it live\n"
+        "reeve logs --stderr ID\tonly its errors\n",
+        "task", {logs_options}, GROUP_DAILY, COMMAND_NEEDS_ARG, cmd_logs},
+    {"why", "say everything that a task waits for, and what would lift it", "ID", NULL,
+        "reeve why @last\twhy does it not run yet?\n", "task", {output_options}, GROUP_DAILY,
+        COMMAND_NEEDS_ARG, cmd_why},
+    {"cancel", "cancel tasks; running ones are killed", "[ID]…", FILTERS_NOTE,
+        "reeve cancel @last\tstop it\n"
+        "reeve cancel --queue builds --state queued\teverything that waits there\n",
+        "task", {act_options, filter_options, output_options}, GROUP_DAILY, 0, cmd_cancel},
+    {"retry", "run ended tasks again", "[ID]…",
+        "They are queued with a fresh count of attempts.\n" FILTERS_NOTE,
+        "reeve retry --failed @last\twhat failed in the last batch\n"
+        "reeve retry --state orphaned --since 1d --dry-run\tcount first\n",
+        "task", {act_options, retry_options, filter_options, output_options}, GROUP_DAILY, 0,
+        cmd_retry},
+    {"status", "show how the server and its work stand", NULL, NULL, NULL, NULL, {list_options},
+        GROUP_DAILY, COMMAND_NO_ARGS, cmd_status},
+    {"top", "watch queues, workers and running tasks live", NULL,
+        "Full-screen on a terminal (q or Ctrl-C leaves); one picture otherwise.", NULL, NULL,
+        {top_options}, GROUP_DAILY, COMMAND_NO_ARGS, cmd_top},
+    {"events", "list what happened, or follow it", NULL,
+        "After a broken connection it goes on where it stopped.",
+        "reeve events -f --kind task.failed\tfailures as they happen\n"
+        "reeve events -f -o jsonl\tfor programs\n",
+        NULL, {events_options, output_options}, GROUP_DAILY, COMMAND_NO_ARGS, cmd_events},
+    {"task ls", "list tasks, newest first", NULL, NULL,
+        "reeve task ls --failed --since 1h\twhat went wrong lately\n"
+        "reeve task ls --batch @last -o wide\twhat was submitted last\n"
+        "reeve task ls --queue builds --watch\tlive\n",
+        NULL, {list_options, filter_options, task_ls_options}, GROUP_OBJECTS, COMMAND_NO_ARGS,
+        cmd_task_ls},
+    {"task show", "show a task with its attempts and output", "ID…", NULL, NULL, "task",
+        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_task_show},
+    {"task hold", "keep queued tasks from starting", "[ID]…", FILTERS_NOTE, NULL, "task",
+        {act_options, filter_options, output_options}, GROUP_OBJECTS, 0, cmd_task_hold},
+    {"task release", "let held tasks start", "[ID]…", FILTERS_NOTE, NULL, "task",
+        {act_options, filter_options, output_options}, GROUP_OBJECTS, 0, cmd_task_release},
+    {"task set", "change a task's priority", "ID…", NULL,
+        "reeve task set @last --priority 10\tbefore the others\n", "task",
+        {task_set_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_task_set},
+    {"queue ls", "list queues", NULL, NULL, NULL, NULL, {list_options}, GROUP_OBJECTS,
+        COMMAND_NO_ARGS, cmd_queue_ls},
+    {"queue show", "show a queue's settings and counts", "NAME…", NULL, NULL, "queue",
+        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_show},
+    {"queue create", "make a queue", "NAME", NULL,
+        "reeve queue create builds --threads 4\tfour at a time\n"
+        "reeve queue create mail --plugin mailer --max-attempts 5 --backoff 30s\tfor a plugin\n",
+        NULL, {queue_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_create},
+    {"queue set", "change a queue's settings", "NAME",
+        "Variables given with --env are set among those that it has; KEY= with nothing removes "
+        "one.",
+        "reeve queue set builds --threads 8\tmore at once\n"
+        "reeve queue set builds --threads none\tas many as the workers take\n",
+        "queue", {queue_options, queue_set_options, output_options}, GROUP_OBJECTS,
+        COMMAND_NEEDS_ARG, cmd_queue_set},
+    {"queue pause", "start nothing more from a queue", "NAME…",
+        "What runs goes on. Tasks may still be submitted.",
+        "reeve queue pause builds --reason 'new compiler' --until 2h\tresumes by itself\n", "queue",
+        {queue_pause_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_pause},
+    {"queue resume", "start work from a paused queue again", "NAME…", NULL, NULL, "queue",
+        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_resume},
+    {"queue rm", "delete a queue", "NAME…", "Refused while it holds live tasks, unless forced.",
+        NULL, "queue", {queue_rm_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_rm},
+    {"worker ls", "list workers", NULL, NULL, NULL, NULL, {list_options}, GROUP_OBJECTS,
+        COMMAND_NO_ARGS, cmd_worker_ls},
+    {"worker show", "show a worker", "NAME…", NULL, NULL, "worker", {output_options}, GROUP_OBJECTS,
+        COMMAND_NEEDS_ARG, cmd_worker_show},
+    {"worker set", "change how many tasks a worker runs", "NAME…", NULL,
+        "reeve worker set w1 --maxthreads 0\tlet it run dry\n"
+        "reeve worker set w1 --maxthreads worker\tback to its own setting\n",
+        "worker", {worker_set_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        cmd_worker_set},
+    {"worker rm", "forget a worker that is away or lost", "NAME…", NULL, NULL, "worker",
+        {worker_rm_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_worker_rm},
+    {"doctor", "look for what is wrong, and say how to mend it", NULL,
+        "Exits 1 when something is wrong; warnings alone exit 0.", NULL, NULL, {output_options},
+        GROUP_TOOLS, COMMAND_NO_ARGS, cmd_doctor},
+    {"completion", "print the completions for a shell", "bash|zsh|fish", NULL,
+        "source <(reeve completion bash)\tfor this bash\n"
+        "reeve completion zsh >~/.zfunc/_reeve\tfor every zsh\n"
+        "reeve completion fish >~/.config/fish/completions/reeve.fish\tfor every fish\n",
+        "shell", {NULL}, GROUP_TOOLS, COMMAND_NEEDS_ARG, cmd_completion},
+    {"version", "show the version, here and on the server", NULL, NULL, NULL, NULL,
+        {output_options}, GROUP_TOOLS, COMMAND_NO_ARGS, cmd_version},
+    {"help", "explain a command", "[COMMAND]", NULL, NULL, "help", {NULL}, GROUP_TOOLS, 0,
+        cmd_help},
+    {"gen man", "write the man pages into a directory", "DIR", NULL, NULL, "directory", {NULL},
+        GROUP_TOOLS, COMMAND_HIDDEN | COMMAND_NEEDS_ARG, cmd_gen_man},
+    {"__complete", "candidates for completions", "KIND|line WORD…", NULL, NULL, NULL, {NULL},
+        GROUP_TOOLS, COMMAND_HIDDEN | COMMAND_ARGV | COMMAND_NEEDS_ARG, cmd_complete},
+};
+
+const size_t n_client_commands = sizeof client_commands / sizeof client_commands[0];

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Help texts from the table of commands. */
+#include "cli/help.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define TEXT_WIDTH 96
+
+/* Prints a paragraph, wrapped and indented; newlines in it begin a new one. */
+static void wrap(FILE *f, const char *text, int indent, int width)
+{
+	int column = 0;
+
+	while (*text) {
+		size_t n = strcspn(text, " \n");
+		int columns = (int)text_width((struct str){text, n});
+
+		if (column > 0 && column + 1 + columns > width - indent) {
+			fputc('\n', f);
+			column = 0;
+		}
+		fprintf(f, "%*s%.*s", column ? 1 : indent, "", (int)n, text);
+		column += columns + (column > 0);
+		text += n;
+		if (*text == '\n') {
+			fputc('\n', f);
+			column = 0;
+		}
+		if (*text)
+			text++;
+	}
+	fputc('\n', f);
+}
+
+static void heading(FILE *f, bool colour, const char *text)
+{
+	fprintf(f, "\n%s%s%s\n", term_on(colour, COLOUR_BOLD), text, term_off(colour));
+}
+
+static bool colour_for(const struct term *t, FILE *f)
+{
+	return f == stderr ? t->err_colour : t->out_colour;
+}
+
+static void row(FILE *f, const char *left, const char *right, int indent)
+{
+	int used = (int)text_width(str_of(left)) + 2;
+
+	fprintf(f, "  %s", left);
+	if (used + 2 > indent) {
+		fputc('\n', f);
+		used = 0;
+	}
+	fprintf(f, "%*s%s\n", indent - used, "", right);
+}
+
+static void options_of(FILE *f, const struct option_def *table)
+{
+	for (const struct option_def *d = table; d && d->name; d++) {
+		AUTO(buf_release) struct buf left = {0}, right = {0};
+
+		if (d->flags & OPTION_HIDDEN)
+			continue;
+		if (!d->letter)
+			buf_add_cstr(&left, "    ");
+		option_format(d, &left);
+		buf_add_cstr(&right, d->help);
+		if (d->env)
+			buf_printf(&right, " [$%s]", d->env);
+		row(f, left.p, right.p, 32);
+	}
+}
+
+void help_usage(const struct command *cmd, struct buf *out)
+{
+	buf_printf(out, "reeve %s", cmd->path);
+	if (cmd->options[0])
+		buf_add_cstr(out, " [options]");
+	if (cmd->args)
+		buf_printf(out, " %s", cmd->args);
+}
+
+static void group(const struct term *t, FILE *f, enum command_group g)
+{
+	const struct command *cmd;
+	bool any = false;
+
+	for (size_t i = 0; (cmd = command_at(i)); i++) {
+		if (cmd->group != g || cmd->flags & COMMAND_HIDDEN)
+			continue;
+		if (!any)
+			heading(f, colour_for(t, f), command_group_names[g]);
+		any = true;
+		row(f, cmd->path, cmd->summary, 20);
+	}
+}
+
+void help_overview(const struct term *t, FILE *f)
+{
+	fputs("Reeve runs work on many machines and never loses track of it.\n\n"
+	      "usage: reeve [options] COMMAND …\n",
+	    f);
+	for (int g = 0; g < N_GROUPS; g++)
+		group(t, f, (enum command_group)g);
+	heading(f, colour_for(t, f), "Options for every command");
+	options_of(f, global_options);
+	fputs("\n`reeve help COMMAND` says more. The first steps: `reeve dev`, then in another\n"
+	      "terminal `reeve run -- echo hello`.\n",
+	    f);
+}
+
+void help_family(const char *word, const struct term *t, FILE *f)
+{
+	const struct command *cmd;
+	size_t n = strlen(word);
+
+	fprintf(f, "usage: reeve %s COMMAND …\n", word);
+	heading(f, colour_for(t, f), "Commands");
+	for (size_t i = 0; (cmd = command_at(i)); i++)
+		if (!strncmp(cmd->path, word, n) && (cmd->path[n] == ' ' || !cmd->path[n]) &&
+		    !(cmd->flags & COMMAND_HIDDEN))
+			row(f, cmd->path, cmd->summary, 20);
+	fprintf(f, "\n`reeve help %s COMMAND` says more.\n", word);
+}
+
+static void examples(const char *text, bool colour)
+{
+	struct str rest = str_of(text), line;
+
+	heading(stdout, colour, "Examples");
+	while (str_next(&rest, '\n', &line)) {
+		struct str command;
+
+		if (!str_next(&line, '\t', &command) || command.n == 0)
+			continue;
+		printf("  %s# " STR_FMT "%s\n  " STR_FMT "\n", term_on(colour, COLOUR_DIM),
+		    STR_ARG(line), term_off(colour), STR_ARG(command));
+	}
+}
+
+void help_command(const struct command *cmd, const struct term *t)
+{
+	AUTO(buf_release) struct buf usage = {0};
+	bool colour = t->out_colour;
+	int width = term_width(STDOUT_FILENO, TEXT_WIDTH);
+
+	help_usage(cmd, &usage);
+	printf("usage: %s\n\n", usage.p);
+	printf("reeve %s: %s.\n", cmd->path, cmd->summary);
+	if (cmd->about) {
+		putchar('\n');
+		wrap(stdout, cmd->about, 0, width < TEXT_WIDTH ? width : TEXT_WIDTH);
+	}
+	if (cmd->options[0])
+		heading(stdout, colour, "Options");
+	for (size_t i = 0; i < COMMAND_TABLES_MAX && cmd->options[i]; i++)
+		options_of(stdout, cmd->options[i]);
+	if (!cmd->shell) {
+		heading(stdout, colour, "Options for every command");
+		options_of(stdout, global_options);
+	}
+	if (cmd->examples)
+		examples(cmd->examples, colour);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Machine formats, JSON members as text, and the loop behind --watch. */
+#include "cli/output.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/interrupt.h"
+
+bool wants_machine(const struct cli *c)
+{
+	return c->format == FORMAT_JSON || c->format == FORMAT_JSONL || c->format == FORMAT_YAML;
+}
+
+static void print_line(json_t *j)
+{
+	json_dumpf(j, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
+	putchar('\n');
+}
+
+void print_json(const struct cli *c, json_t *j)
+{
+	json_t *items = json_object_get(j, "items"), *item;
+	size_t i;
+
+	if (c->format == FORMAT_YAML) {
+		yaml_print(stdout, j);
+	} else if (c->format == FORMAT_JSONL && json_is_array(items)) {
+		json_array_foreach(items, i, item) print_line(item);
+	} else if (c->format == FORMAT_JSONL) {
+		print_line(j);
+	} else {
+		json_dumpf(j, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY);
+		putchar('\n');
+	}
+}
+
+static void wait_ms(int64_t ms)
+{
+	struct pollfd fd = {.fd = interrupt_fd(), .events = POLLIN};
+
+	fflush(stdout);
+	poll(&fd, 1, (int)ms);
+	interrupt_drain();
+}
+
+int watch_loop(struct cli *c, int (*draw)(struct cli *c))
+{
+	const char *given = options_get(&c->options, "watch");
+	int64_t every_ms = 2000;
+	int r;
+
+	if (!given)
+		return draw(c);
+	if (*given && (!str_to_duration_ms(str_of(given), &every_ms) || every_ms < 100 ||
+	                  every_ms > 86400000))
+		return problem_set(&c->problem, ERR_INVALID,
+		    "--watch=%.32s is not a time between 0.1 seconds and a day", given);
+	interrupt_catch();
+	do {
+		if (c->term.out_tty)
+			fputs("\033[H\033[2J", stdout);
+		r = draw(c);
+		if (r != 0)
+			return interrupt_count() > 0 ? EXIT_OK : r;
+		wait_ms(every_ms);
+	} while (interrupt_count() == 0);
+	return EXIT_OK;
+}
+
+void add_state(struct buf *b, const struct term *t, bool colour, const char *state)
+{
+	buf_add_cstr(b, term_on(colour, state_colour(state)));
+	buf_add_cstr(b, state_glyph(state, t->utf8));
+	buf_add_char(b, ' ');
+	text_add_clean(b, str_of(state));
+	buf_add_cstr(b, term_off(colour));
+}
+
+const char *js(const json_t *j, const char *name)
+{
+	const char *text = json_string_value(json_object_get(j, name));
+
+	return text ? text : "";
+}
+
+bool jhas(const json_t *j, const char *name)
+{
+	const json_t *member = json_object_get(j, name);
+
+	return member && !json_is_null(member);
+}
+
+int64_t ji(const json_t *j, const char *name, int64_t fallback)
+{
+	const json_t *member = json_object_get(j, name);
+
+	if (json_is_real(member))
+		return (int64_t)json_real_value(member);
+	return json_is_integer(member) ? json_integer_value(member) : fallback;
+}
+
+bool jb(const json_t *j, const char *name)
+{
+	return json_is_true(json_object_get(j, name));
+}
+
+int64_t jtime(const json_t *j, const char *name)
+{
+	int64_t ms;
+
+	return time_parse(str_of(js(j, name)), &ms) ? ms : 0;
+}
+
+const char *jago(const json_t *j, const char *name, char out[TIME_TEXT_MAX])
+{
+	return human_ago(clock_wall_ms(), jtime(j, name), out);
+}
+
+void add_pairs(struct buf *b, const json_t *object)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)object, key, value) buf_printf(b, "%s%s=%s", b->n ? " " : "",
+	    key, json_is_string(value) ? json_string_value(value) : "?");
+}
+
+static bool is_plain(const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                            "0123456789_@%+=:,./-";
+
+	return *word && word[strspn(word, plain)] == 0;
+}
+
+void add_command(struct buf *b, const json_t *array)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(array, i, item)
+	{
+		const char *word = json_string_value(item) ? json_string_value(item) : "";
+
+		if (i > 0)
+			buf_add_char(b, ' ');
+		if (is_plain(word)) {
+			buf_add_cstr(b, word);
+			continue;
+		}
+		buf_add_char(b, '\'');
+		for (const char *at = word; *at; at++)
+			if (*at == '\'')
+				buf_add_cstr(b, "'\\''");
+			else
+				buf_add_char(b, *at);
+		buf_add_char(b, '\'');
+	}
+}

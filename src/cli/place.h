@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the server is, which token to show it, and what was submitted last. */
+#ifndef CLI_PLACE_H
+#define CLI_PLACE_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+/*
+ * The server: `given` (a flag's or the environment's), else the first socket that exists in
+ * $XDG_RUNTIME_DIR/reeve, $XDG_STATE_HOME/reeve (or ~/.local/state/reeve), /run/reeve.
+ */
+int place_server(const char *given, struct buf *ret_url, struct problem *ret_problem);
+/* Checks and completes what a person typed: "unix:PATH", "PATH", "host:port", "http(s)://…". */
+int place_normalise(const char *given, struct buf *ret_url, struct problem *ret_problem);
+/* The token: given, or the first line of the file. *ret_token stays empty when there is none. */
+int place_token(
+    const char *given, const char *file, struct buf *ret_token, struct problem *ret_problem);
+/* $XDG_STATE_HOME/reeve or ~/.local/state/reeve; false when there is no home. */
+bool place_state_dir(struct buf *ret_dir);
+
+enum last_kind { LAST_TASK, LAST_BATCH };
+/* Remembers what this user submitted last; failing to is not worth an error. */
+void last_save(enum last_kind kind, const char *id);
+int last_load(enum last_kind *ret_kind, char ret_id[25], struct problem *ret_problem);
+/* 24 hex digits. */
+bool is_id(const char *text);
+/* An id as typed, or @last, which must then be a task. */
+int id_resolve(const char *typed, char ret_id[25], struct problem *ret_problem);
+/* The same for a batch. */
+int batch_resolve(const char *typed, char ret_id[25], struct problem *ret_problem);
+
+#endif
