@@ -97,18 +97,24 @@ void metrics_rates(
 	*ret_ended = rate_of(&m->ended, now_ms);
 }
 
+void metrics_submitted(struct metrics *m, rid queue, rid task, int64_t now_ms, int64_t due_ms)
+{
+	struct submitted *s = &m->recent[task % RECENT];
+
+	if (s->task == task)
+		return;
+	s->task = task;
+	s->ms = due_ms > now_ms ? due_ms : now_ms; /* a delayed one does not wait before it is due */
+	count_second(&m->submitted, now_ms);
+	queue_of(m, queue)->submitted++;
+}
+
 static void saw_submit(struct metrics *m, const struct core *core, const struct notice *n)
 {
-	struct submitted *s = &m->recent[n->task % RECENT];
 	struct task_state state;
+	bool known = core_task_state(core, n->task, &state);
 
-	s->task = n->task;
-	s->ms = n->time_ms;
-	/* a delayed task does not wait before it is due */
-	if (core_task_state(core, n->task, &state) && state.due_ms > s->ms)
-		s->ms = state.due_ms;
-	count_second(&m->submitted, n->time_ms);
-	queue_of(m, n->queue)->submitted++;
+	metrics_submitted(m, n->queue, n->task, n->time_ms, known ? state.due_ms : 0);
 }
 
 static void saw_claim(struct metrics *m, const struct notice *n)
@@ -125,7 +131,8 @@ static void saw_claim(struct metrics *m, const struct notice *n)
 	}
 	b->ms = n->time_ms;
 	if (n->attempt <= 1)
-		observe(&queue_of(m, n->queue)->wait, (double)(n->time_ms - from) / 1000);
+		observe(&queue_of(m, n->queue)->wait,
+		    n->time_ms > from ? (double)(n->time_ms - from) / 1000 : 0);
 }
 
 /* The attempt is over, for good or until the next one. */

@@ -57,7 +57,6 @@ static bool next_task(struct submit *s, struct submit_task *ret_task, int *ret_r
 {
 	struct str line;
 
-	s->problem = (struct problem){0};
 	if (s->array) {
 		if (s->line >= json_array_size(s->array))
 			return false;
@@ -139,7 +138,8 @@ static void make_default(struct call *c)
 static void keep(struct submit *s, const struct submit_task *task, int rc)
 {
 	GROW(s->entries, s->cap_entries, s->n_entries + 1);
-	s->entries[s->n_entries++] = (struct submit_entry){(uint32_t)s->line, rc != 0};
+	s->entries[s->n_entries++] = (struct submit_entry){
+	    (uint32_t)s->line, rc != 0, task->spec.queue, task->spec.run_after_ms};
 	if (rc) {
 		if (s->many)
 			submit_error(s, s->line, &s->problem);
@@ -157,7 +157,7 @@ static enum step submit_one(struct call *c)
 	struct str rest = s->rest;
 	size_t line = s->line;
 	const struct queue_row *q;
-	struct submit_task task;
+	struct submit_task task = {0};
 	int rc;
 
 	if (!next_task(s, &task, &rc))

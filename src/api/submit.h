@@ -9,6 +9,8 @@
 struct submit_entry {
 	uint32_t line;
 	bool bad;
+	rid queue;
+	int64_t due_ms;
 };
 
 struct submit {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/metrics.h"
 #include "api/show.h"
 #include "api/submit.h"
 
@@ -88,6 +89,9 @@ static void add_ids(struct call *c, const struct reply *r, size_t *ret_new, size
 
 		if (o && o->code == 0) {
 			jw_id(&c->out, c->host->ids, o->id);
+			if (!o->twin && !r->replayed)
+				metrics_submitted(c->api->metrics, s->entries[i].queue, o->id,
+				    s->ctime_ms, s->entries[i].due_ms);
 			(*(o->twin ? ret_twins : ret_new))++;
 			continue;
 		}

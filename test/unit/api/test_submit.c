@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* POST /v1/tasks: one, many, twins, replays, limits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/limits.h"
+#include "world.h"
+
+static struct world *w;
+
+static int setup(void **state)
+{
+	w = world_new();
+	world_open(w);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	world_free(w);
+	return 0;
+}
+
+static const char *str_at(json_t *v, const char *key)
+{
+	const char *s = json_string_value(json_object_get(v, key));
+
+	return s ? s : "";
+}
+
+static long long int_at(json_t *v, const char *key)
+{
+	assert_true(json_is_integer(json_object_get(v, key)));
+	return json_integer_value(json_object_get(v, key));
+}
+
+static struct talk *ndjson(const char *target, const char *body)
+{
+	struct talk *t = talk_new(API_POST, target, body);
+
+	t->req.content_type = STR("application/x-ndjson");
+	talk_send(w, t);
+	world_run(w);
+	return t;
+}
+
+static void test_one(void **state)
+{
+	struct talk *t = ask(w, API_POST, "/v1/tasks",
+	    "{\"command\":[\"echo\",\"h\\u00e9llo\"],\"env\":{\"A\":\"1\"},\"cwd\":\"/tmp\","
+	    "\"params\":{\"x\":[1,2.5,null,true]},\"priority\":3,\"run_after\":60,\"timeout\":\"90s\","
+	    "\"max_attempts\":4,\"backoff\":2,\"backoff_max\":\"1h\",\"key\":\"k\","
+	    "\"labels\":{\"b\":\"2\",\"a\":\"1\"}}");
+	char location[128], expected[128];
+	json_t *v = talk_json(t), *again, *body;
+
+	assert_int_equal(t->status, 201);
+	snprintf(expected, sizeof expected, "/v1/tasks/%s", str_at(v, "id"));
+	assert_string_equal(talk_header(t, "Location", location, sizeof location), expected);
+	assert_string_equal(str_at(v, "queue"), "default");
+	assert_string_equal(str_at(v, "state"), "queued");
+	assert_string_equal(str_at(v, "cwd"), "/tmp");
+	assert_int_equal(int_at(v, "priority"), 3);
+	assert_int_equal(int_at(v, "timeout_ms"), 90000);
+	assert_int_equal(int_at(v, "max_attempts"), 4);
+	assert_int_equal(int_at(v, "backoff_ms"), 2000);
+	assert_int_equal(int_at(v, "backoff_max_ms"), 3600000);
+	assert_string_equal(str_at(v, "run_after"), "2023-11-14T22:14:25.000Z");
+	body = json_pack("{s:[i,f,n,b]}", "x", 1, 2.5, 1);
+	assert_true(json_equal(json_object_get(v, "params"), body));
+	json_decref(body);
+	/* what was answered without a look into the store is what the store says */
+	again = ask_json(w, API_GET, expected, NULL, 200);
+	assert_true(json_equal(v, again));
+	json_decref(again);
+	json_decref(v);
+	talk_free(t);
+}
+
+static void test_default_is_made_once(void **state)
+{
+	assert_null(core_queue_by_name(world_core(w), STR("default")));
+	world_submit(w, NULL);
+	world_submit(w, "{\"queue\":\"default\",\"command\":[\"x\"]}");
+	assert_non_null(core_queue_by_name(world_core(w), STR("default")));
+}
+
+static void test_unknown_queue(void **state)
+{
+	json_t *v;
+
+	json_decref(ask_json(w, API_POST, "/v1/queues", "{\"name\":\"mail\"}", 201));
+	v = ask_json(w, API_POST, "/v1/tasks", "{\"queue\":\"mial\",\"command\":[\"x\"]}", 404);
+	assert_string_equal(str_at(v, "type"), "urn:reeve:error:not-found");
+	assert_non_null(strstr(str_at(v, "hint"), "did you mean \"mail\""));
+	assert_string_equal(str_at(v, "field"), "queue");
+	json_decref(v);
+	v = ask_json(w, API_POST, "/v1/tasks", "{\"queue\":\"billing\",\"command\":[\"x\"]}", 404);
+	assert_non_null(strstr(str_at(v, "hint"), "reeve queue create billing"));
+	json_decref(v);
+}
+
+static void test_plugin_decides(void **state)
+{
+	json_t *v;
+
+	json_decref(ask_json(
+	    w, API_POST, "/v1/queues", "{\"name\":\"q\",\"plugin\":\"mail\"}", 201));
+	v = ask_json(w, API_POST, "/v1/tasks", "{\"queue\":\"q\",\"command\":[\"x\"]}", 400);
+	assert_string_equal(str_at(v, "field"), "command");
+	json_decref(v);
+	json_decref(
+	    ask_json(w, API_POST, "/v1/tasks", "{\"queue\":\"q\",\"params\":{\"to\":\"x\"}}", 201));
+	v = ask_json(w, API_POST, "/v1/tasks", "{\"params\":{\"to\":\"x\"}}", 400);
+	assert_string_equal(str_at(v, "field"), "command");
+	json_decref(v);
+}
+
+static void test_many_with_errors(void **state)
+{
+	struct talk *t = ndjson("/v1/tasks",
+	    "{\"command\":[\"a\"]}\n\n{\"comand\":[\"b\"]}\r\n  \n{\"command\":[\"c\"]}\n"
+	    "{\"queue\":\"none\",\"command\":[\"d\"]}\nnot json\n{\"command\":[\"e\"]}");
+	json_t *v = talk_json(t), *ids = json_object_get(v, "ids"),
+	       *errors = json_object_get(v, "errors");
+
+	assert_int_equal(t->status, 200);
+	assert_int_equal(int_at(v, "accepted"), 3);
+	assert_int_equal(int_at(v, "rejected"), 3);
+	assert_int_equal(int_at(v, "duplicates"), 0);
+	assert_int_equal(json_array_size(ids), 6);
+	assert_true(json_is_null(json_array_get(ids, 1)));
+	assert_true(json_is_string(json_array_get(ids, 2)));
+	assert_true(json_is_null(json_array_get(ids, 4)));
+	assert_int_equal(json_array_size(errors), 3);
+	assert_int_equal(int_at(json_array_get(errors, 0), "line"), 3);
+	assert_string_equal(str_at(json_array_get(errors, 0), "hint"), "did you mean \"command\"?");
+	assert_int_equal(int_at(json_array_get(errors, 1), "line"), 6);
+	assert_string_equal(
+	    str_at(json_array_get(errors, 1), "type"), "urn:reeve:error:not-found");
+	assert_int_equal(int_at(json_array_get(errors, 2), "line"), 7);
+	assert_string_equal(str_at(v, "batch"), json_string_value(json_array_get(ids, 0)));
+	json_decref(v);
+	talk_free(t);
+}
+
+static void test_atomic(void **state)
+{
+	struct talk *t =
+	    ndjson("/v1/tasks?atomic=true", "{\"command\":[\"a\"]}\n{\"command\":7}\n");
+	json_t *v = talk_json(t), *list;
+
+	assert_int_equal(t->status, 400);
+	assert_string_equal(t->type, "application/problem+json");
+	assert_int_equal(json_array_size(json_object_get(v, "errors")), 1);
+	json_decref(v);
+	talk_free(t);
+	list = ask_json(w, API_GET, "/v1/tasks", NULL, 200);
+	assert_int_equal(json_array_size(json_object_get(list, "items")), 0);
+	json_decref(list);
+}
+
+static void test_array_and_join(void **state)
+{
+	json_t *v = ask_json(w, API_POST, "/v1/tasks",
+	    "[{\"command\":[\"a\"]},{\"command\":[]},{\"command\":[\"b\"]}]", 200);
+	char target[128], *batch = xstrdup(str_at(v, "batch"));
+	json_t *joined;
+
+	assert_int_equal(int_at(v, "accepted"), 2);
+	assert_int_equal(int_at(json_array_get(json_object_get(v, "errors"), 0), "line"), 2);
+	json_decref(v);
+	snprintf(target, sizeof target, "/v1/tasks?batch=%s", batch);
+	joined = ask_json(w, API_POST, target, "[{\"command\":[\"c\"]}]", 200);
+	assert_string_equal(str_at(joined, "batch"), batch);
+	json_decref(joined);
+	snprintf(target, sizeof target, "/v1/tasks/summary?batch=%s", batch);
+	joined = ask_json(w, API_GET, target, NULL, 200);
+	assert_int_equal(int_at(joined, "total"), 3);
+	json_decref(joined);
+	free(batch);
+}
+
+static void test_twin(void **state)
+{
+	json_t *a = ask_json(
+	    w, API_POST, "/v1/tasks", "{\"command\":[\"a\"],\"key\":\"once\"}", 201);
+	json_t *b = ask_json(
+	    w, API_POST, "/v1/tasks", "{\"command\":[\"b\"],\"key\":\"once\"}", 200);
+
+	assert_string_equal(str_at(a, "id"), str_at(b, "id"));
+	assert_true(json_is_true(json_object_get(b, "duplicate")));
+	json_decref(a);
+	json_decref(b);
+}
+
+static void test_replay(void **state)
+{
+	json_t *first, *second;
+	struct talk *t;
+	char header[16];
+
+	for (int i = 0; i < 3; i++) {
+		t = talk_new(API_POST, "/v1/tasks",
+		    i < 2 ? "{\"command\":[\"a\"]}" : "{\"command\":[\"b\"]}");
+		t->req.idempotency_key = STR("abc");
+		talk_send(w, t);
+		world_run(w);
+		assert_int_equal(t->status, i < 2 ? 201 : 422);
+		talk_header(t, "Idempotent-Replay", header, sizeof header);
+		assert_string_equal(header, i == 1 ? "true" : "");
+		second = talk_json(t);
+		if (i == 1) {
+			assert_string_equal(str_at(first, "id"), str_at(second, "id"));
+			json_decref(first);
+		}
+		if (i == 0)
+			first = second;
+		else
+			json_decref(second);
+		talk_free(t);
+	}
+}
+
+static void test_too_many(void **state)
+{
+	struct buf b = {0};
+	struct talk *t;
+	json_t *v;
+
+	for (int i = 0; i <= TASKS_PER_SUBMIT; i++)
+		buf_add_cstr(&b, "{\"command\":[\"x\"]}\n");
+	t = ndjson("/v1/tasks", b.p);
+	assert_int_equal(t->status, 413);
+	v = talk_json(t);
+	assert_string_equal(str_at(v, "type"), "urn:reeve:error:too-large");
+	json_decref(v);
+	talk_free(t);
+	buf_release(&b);
+}
+
+static void test_large_batch(void **state)
+{
+	struct buf b = {0};
+	struct talk *t;
+	json_t *v;
+
+	for (int i = 0; i < 20000; i++)
+		buf_printf(&b, "{\"command\":[\"x\",\"%d\"]}\n", i);
+	t = ndjson("/v1/tasks", b.p);
+	v = talk_json(t);
+	assert_int_equal(int_at(v, "accepted"), 20000);
+	assert_int_equal(json_array_size(json_object_get(v, "ids")), 20000);
+	json_decref(v);
+	talk_free(t);
+	buf_release(&b);
+	v = ask_json(w, API_GET, "/v1/tasks/summary", NULL, 200);
+	assert_int_equal(int_at(v, "live"), 20000);
+	json_decref(v);
+}
+
+static void test_ten_megabytes(void **state)
+{
+	struct buf b = {0};
+
+	buf_add_cstr(&b, "{\"command\":[\"x\"],\"params\":{\"a\":\"");
+	for (int i = 0; i < 10 << 20; i += 16)
+		buf_add_cstr(&b, "0123456789abcdef");
+	buf_add_cstr(&b, "\"}}");
+	json_decref(ask_json(w, API_POST, "/v1/tasks", b.p, 413));
+	buf_release(&b);
+	buf_add_cstr(&b, "{\"command\":[\"x\"],\"params\":{\"a\":\"");
+	for (int i = 0; i < 2 << 20; i += 16)
+		buf_add_cstr(&b, "0123456789abcdef");
+	buf_add_cstr(&b, "\"}}");
+	json_decref(ask_json(w, API_POST, "/v1/tasks", b.p, 413));
+	buf_release(&b);
+}
+
+static void test_client_leaves(void **state)
+{
+	struct talk *t = talk_new(API_POST, "/v1/tasks", "{\"command\":[\"x\"]}");
+
+	talk_send(w, t);
+	talk_hang_up(t); /* before the answer: the task is taken all the same */
+	world_run(w);
+	assert_int_equal(t->answers, 0);
+	talk_free(t);
+}
+
+static void test_media(void **state)
+{
+	struct talk *t = talk_new(API_POST, "/v1/tasks", "a=b");
+
+	t->req.content_type = STR("application/x-www-form-urlencoded");
+	talk_send(w, t);
+	assert_int_equal(t->status, 415);
+	talk_free(t);
+	json_decref(ask_json(w, API_POST, "/v1/tasks", NULL, 400));
+	json_decref(ask_json(w, API_POST, "/v1/tasks", "  ", 400));
+	json_decref(ask_json(w, API_POST, "/v1/tasks?batch=zz", "{\"command\":[\"x\"]}", 400));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_one, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_default_is_made_once, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_unknown_queue, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_plugin_decides, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_many_with_errors, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_atomic, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_array_and_join, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_twin, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_replay, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_large_batch, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_ten_megabytes, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_client_leaves, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_media, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
