@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -61,10 +62,8 @@ static bool kill_if_ours(pid_t pid, const char *wanted, struct buf *scratch)
 	return killed;
 }
 
-int exec_end_leftovers(const char *lock)
+static int scan(const char *wanted, struct buf *scratch)
 {
-	AUTO(free_cstr) char *wanted = xasprintf("%s=%s", EXEC_LOCK_VARIABLE, lock);
-	struct buf scratch = {0};
 	struct dirent *e;
 	DIR *d = opendir("/proc");
 	int n = 0;
@@ -72,11 +71,28 @@ int exec_end_leftovers(const char *lock)
 	while (d && (e = readdir(d))) {
 		pid_t pid = (pid_t)atoi(e->d_name);
 
-		if (pid > 1 && pid != getpid() && kill_if_ours(pid, wanted, &scratch))
+		if (pid > 1 && pid != getpid() && kill_if_ours(pid, wanted, scratch))
 			n++;
 	}
 	if (d)
 		closedir(d);
+	return n;
+}
+
+int exec_end_leftovers(const char *lock)
+{
+	AUTO(free_cstr) char *wanted = xasprintf("%s=%s", EXEC_LOCK_VARIABLE, lock);
+	struct timespec pause = {0, 5000000};
+	struct buf scratch = {0};
+	int n = 0, found, clean = 0;
+
+	/* twice clean: one that is just executing shows no environment for a moment */
+	for (int i = 0; i < 100 && clean < 2; i++) {
+		found = scan(wanted, &scratch);
+		n += found;
+		clean = found ? 0 : clean + 1;
+		nanosleep(&pause, NULL);
+	}
 	buf_release(&scratch);
 	return n;
 }

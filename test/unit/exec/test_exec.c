@@ -331,7 +331,7 @@ static void test_leftovers(void **state)
 	if (hand.cgroups.dir_fd >= 0)
 		assert_int_equal(hand_init(&other, lock, true, &problem), 0);
 	else
-		assert_int_equal(exec_end_leftovers(lock), 1);
+		assert_true(exec_end_leftovers(lock) >= 1);
 	wait_end(&p);
 	assert_int_equal(p.signal, SIGKILL);
 	process_release(&hand, &p);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside the worker's shell: what joins the brain (agent), the link and the processes. */
+#ifndef WORKER_INTERNAL_H
+#define WORKER_INTERNAL_H
+
+#include <bsd/sys/queue.h>
+
+#include "agent/agent.h"
+#include "base/arena.h"
+#include "base/idmap.h"
+#include "base/rng.h"
+#include "exec/process.h"
+#include "net/link.h"
+#include "net/loop.h"
+#include "wire/link.h"
+#include "worker/body.h"
+#include "worker/worker.h"
+
+struct worker;
+struct pool;
+struct plug;
+
+/* What goes into the next frame. Strings are copied: the brain's do not outlive its step. */
+struct outbox {
+	struct arena arena;
+	struct link_to_server m;
+	size_t cap_started, cap_output, cap_ended;
+	struct idmap started; /* task -> place in m.started, plus one */
+	size_t bytes;
+	struct buf encoded;
+	void *compressor;
+};
+
+/* One attempt under way: a process of its own, or a place in a plugin's pool. */
+struct job {
+	TAILQ_ENTRY(job) entry; /* of its pool's waiting line, or of its plug */
+	struct worker *w;
+	rid task;
+	int64_t token;
+	/* a process of its own */
+	struct process process;
+	struct loop_watch *exit_watch, *out_watch[N_STREAMS];
+	struct loop_timer *linger;
+	int64_t reaped_ms;
+	int result_fd; /* where a once-plugin may leave its status; -1 */
+	bool paused;
+	/* or a pool's */
+	struct pool *pool;
+	struct plug *plug; /* NULL: waits for one */
+	struct buf frame;  /* to be written to it; while waiting */
+};
+
+TAILQ_HEAD(job_list, job);
+
+struct queued_event {
+	struct agent_event e;
+	struct queued_event *next;
+};
+
+struct worker {
+	const struct worker_options *o;
+	struct loop *loop;
+	struct tls *tls;
+	struct link *link;
+	bool link_open;
+	struct agent *agent;
+	struct agent_effects effects;
+	struct worker_facts facts;
+	struct arena facts_arena;
+	char *lock;
+	int lock_fd;
+	struct id_space ids;
+	struct hand hand;
+	struct outbox outbox;
+	struct arena frame_arena;
+	struct idmap jobs; /* by task */
+	struct pool *pools;
+	size_t n_pools;
+	struct loop_timer *tick, *redial;
+	struct loop_deferred *flush;
+	struct loop_signal *signals[2];
+	struct loop_watch *stop_watch;
+	int64_t redial_ms;
+	struct rng rng;
+	/* events made while one is being handled */
+	bool stepping;
+	struct queued_event *queue, **queue_tail;
+	struct arena queue_arena;
+	bool ready_told, closing;
+	int exit_code;
+	char *scratch; /* SCRATCH_BYTES, for reading pipes */
+};
+
+#define SCRATCH_BYTES 65536
+
+/* main.c */
+int64_t worker_mono_ms(void);
+/* To the brain, with its effects carried out; later, if it is busy with another. */
+void worker_feed(struct worker *w, struct agent_event e);
+void worker_exited(struct worker *w, rid task, int64_t token, struct agent_exit x);
+void worker_output(struct worker *w, const struct job *j, int stream, struct str data);
+/* facts.c */
+int facts_gather(struct worker *w, struct problem *ret_problem);
+int lock_take(struct worker *w, struct problem *ret_problem);
+/* session.c */
+void session_dial(struct worker *w);
+void session_close(struct worker *w, const char *why);
+/* outbox.c */
+void outbox_hello(struct worker *w, const struct agent_effect *e);
+void outbox_add(struct worker *w, const struct agent_effect *e);
+void outbox_flush(struct worker *w);
+void outbox_drop(struct outbox *o); /* the link is gone: the brain will say it all again */
+void outbox_release(struct outbox *o);
+/* jobs.c */
+void job_start(struct worker *w, const struct agent_effect *e);
+void job_stop(struct worker *w, const struct agent_effect *e);
+void job_read(struct worker *w, const struct agent_effect *e);
+struct job *job_find(const struct worker *w, rid task, int64_t token);
+struct job *job_new(struct worker *w, rid task, int64_t token);
+void job_free(struct job *j);
+/* process_job.c */
+void process_job_start(struct worker *w, const struct order *o, const struct plugin_options *p);
+void process_job_read(struct job *j, bool on);
+void process_job_release(struct job *j);
+/* pool.c */
+void pools_open(struct worker *w);
+void pools_close(struct worker *w);
+void pools_flush(struct worker *w); /* writes what is for the plugins */
+struct pool *pool_find(const struct worker *w, struct str name);
+void pool_submit(struct pool *p, const struct order *o);
+void pool_stop(struct job *j, bool kill);
+void pool_read(struct job *j, bool on);
+
+#endif

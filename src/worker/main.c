@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The worker's shell: events into the brain, its effects out into the world, from start to end. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "worker/internal.h"
+
+const char *const plugin_mode_names[N_PLUGIN_MODES] = {"once", "persistent"};
+
+/* Runs on while the machine sleeps: the server's patience does, too. */
+int64_t worker_mono_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static void on_exit_effect(struct worker *w, const struct agent_effect *e)
+{
+	w->exit_code = e->why.code;
+	if (e->why.code)
+		log_error("leaving: " STR_FMT, STR_ARG(e->why.text));
+	else
+		log_info("leaving: " STR_FMT, STR_ARG(e->why.text));
+	outbox_flush(w);
+	loop_stop(w->loop);
+}
+
+static void carry_out(struct worker *w, const struct agent_effect *e)
+{
+	char id[ID_TEXT];
+
+	switch (e->kind) {
+	case AF_HELLO: outbox_hello(w, e); break;
+	case AF_BEAT:
+	case AF_STARTED:
+	case AF_OUTPUT:
+	case AF_ENDED: outbox_add(w, e); break;
+	case AF_START: job_start(w, e); break;
+	case AF_STOP: job_stop(w, e); break;
+	case AF_READ: job_read(w, e); break;
+	case AF_CLOSE:
+		session_close(w, arena_printf(&w->queue_arena, STR_FMT, STR_ARG(e->why.text)));
+		break;
+	case AF_EXIT: on_exit_effect(w, e); break;
+	case AF_NOTE:
+		if (e->task)
+			log_warn("task %s: " STR_FMT, id_format(&w->ids, e->task, id),
+			    STR_ARG(e->why.text));
+		else
+			log_warn(STR_FMT, STR_ARG(e->why.text));
+		break;
+	}
+}
+
+static void step(struct worker *w, struct agent_event *e)
+{
+	e->now_ms = clock_wall_ms();
+	e->mono_ms = worker_mono_ms();
+	agent_effects_reset(&w->effects);
+	agent_step(w->agent, e, &w->effects);
+	for (size_t i = 0; i < w->effects.n; i++)
+		carry_out(w, &w->effects.items[i]);
+}
+
+/* Only events of the hands come up while the brain is busy: their strings are few and short. */
+static void enqueue(struct worker *w, const struct agent_event *e)
+{
+	struct queued_event *q = arena_alloc(&w->queue_arena, sizeof *q);
+
+	*q = (struct queued_event){.e = *e};
+	if (e->kind == AE_EXITED)
+		q->e.exit.reason = arena_str(&w->queue_arena, e->exit.reason);
+	if (e->kind == AE_OUTPUT)
+		q->e.output.data = arena_str(&w->queue_arena, e->output.data);
+	*w->queue_tail = q;
+	w->queue_tail = &q->next;
+}
+
+void worker_feed(struct worker *w, struct agent_event e)
+{
+	struct queued_event *q;
+
+	if (w->stepping) {
+		enqueue(w, &e);
+		return;
+	}
+	w->stepping = true;
+	step(w, &e);
+	while ((q = w->queue)) {
+		w->queue = q->next;
+		if (!w->queue)
+			w->queue_tail = &w->queue;
+		step(w, &q->e);
+	}
+	arena_reset(&w->queue_arena);
+	w->stepping = false;
+	loop_deferred_schedule(w->flush);
+}
+
+void worker_exited(struct worker *w, rid task, int64_t token, struct agent_exit x)
+{
+	worker_feed(
+	    w, (struct agent_event){.kind = AE_EXITED, .task = task, .token = token, .exit = x});
+}
+
+void worker_output(struct worker *w, const struct job *j, int stream, struct str data)
+{
+	worker_feed(w,
+	    (struct agent_event){
+	        .kind = AE_OUTPUT, .task = j->task, .token = j->token, .output = {stream, data}});
+}
+
+static void on_tick(void *arg)
+{
+	worker_feed(arg, (struct agent_event){.kind = AE_TICK});
+}
+
+static void on_redial(void *arg)
+{
+	struct worker *w = arg;
+
+	if (agent_phase(w->agent) == AGENT_SERVING || agent_phase(w->agent) == AGENT_LEAVING)
+		session_dial(w);
+}
+
+/* The end of a turn: one frame out, the plugins' frames out, the alarm set. */
+static void on_flush(void *arg)
+{
+	struct worker *w = arg;
+	int64_t wake = agent_wake_ms(w->agent), now = worker_mono_ms();
+
+	pools_flush(w);
+	outbox_flush(w);
+	loop_timer_set(w->tick, wake == INT64_MAX ? -1 : wake > now ? wake - now : 0);
+}
+
+static void on_signal(int signo, void *arg)
+{
+	struct worker *w = arg;
+
+	log_info("signal %d: %s", signo,
+	    agent_phase(w->agent) == AGENT_SERVING ? "draining" : "ending everything at once");
+	worker_feed(w, (struct agent_event){.kind = AE_LEAVE});
+}
+
+static void on_stop_fd(int fd, bool readable, bool writable, void *arg)
+{
+	struct worker *w = arg;
+
+	loop_watch_free(w->stop_watch);
+	w->stop_watch = NULL;
+	worker_feed(w, (struct agent_event){.kind = AE_LEAVE});
+}
+
+static void raise_fd_limit(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < r.rlim_max && r.rlim_cur < 65536) {
+		r.rlim_cur = r.rlim_max < 65536 ? r.rlim_max : 65536;
+		setrlimit(RLIMIT_NOFILE, &r);
+	}
+}
+
+/* What an earlier instance left running is ended before we say hello. */
+static int open_hand(struct worker *w, struct problem *p)
+{
+	int n;
+
+	if (hand_init(&w->hand, w->lock, !w->o->no_cgroup, p) < 0) {
+		if (w->hand.null_fd < 0)
+			return p->code;
+		log_warn("no cgroups: %s; process groups are used instead", p->what);
+	}
+	if ((n = exec_end_leftovers(w->lock)) > 0)
+		log_warn("ended %d processes that an earlier worker left behind", n);
+	return 0;
+}
+
+static int prepare(struct worker *w, struct problem *p)
+{
+	int r;
+
+	if ((r = lock_take(w, p)) < 0)
+		return r;
+	if ((r = facts_gather(w, p)) < 0)
+		return r;
+	if (w->o->use_tls && !(w->tls = tls_client(&w->o->tls, p)))
+		return p->code ? p->code : ERR_IO;
+	return open_hand(w, p);
+}
+
+static void open_loop(struct worker *w)
+{
+	struct agent_options o = {.term_wait_ms = w->o->term_wait_ms};
+
+	w->rng.state = clock_random();
+	w->agent = agent_new(&o);
+	w->loop = loop_new();
+	w->tick = loop_timer_new(w->loop, on_tick, w);
+	w->redial = loop_timer_new(w->loop, on_redial, w);
+	w->flush = loop_deferred_new(w->loop, on_flush, w);
+	w->signals[0] = loop_signal_new(w->loop, SIGTERM, on_signal, w);
+	w->signals[1] = loop_signal_new(w->loop, SIGINT, on_signal, w);
+	if (w->o->stop_fd > 0) {
+		w->stop_watch = loop_watch_new(w->loop, w->o->stop_fd, on_stop_fd, w);
+		loop_watch_set(w->stop_watch, true, false);
+	}
+	pools_open(w);
+}
+
+static void close_loop(struct worker *w)
+{
+	w->closing = true;
+	pools_close(w);
+	if (w->link) {
+		link_close(w->link, "leaving");
+		loop_run(w->loop); /* until it is closed */
+	}
+	loop_timer_free(w->tick);
+	loop_timer_free(w->redial);
+	loop_deferred_free(w->flush);
+	loop_signal_free(w->signals[0]);
+	loop_signal_free(w->signals[1]);
+	if (w->stop_watch)
+		loop_watch_free(w->stop_watch);
+	loop_free(w->loop);
+	agent_free(w->agent);
+}
+
+static void release(struct worker *w)
+{
+	agent_effects_release(&w->effects);
+	outbox_release(&w->outbox);
+	idmap_release(&w->jobs);
+	arena_release(&w->facts_arena);
+	arena_release(&w->frame_arena);
+	arena_release(&w->queue_arena);
+	if (w->tls)
+		tls_free(w->tls);
+	free(w->lock);
+	free(w->scratch);
+	process_close(&w->lock_fd);
+}
+
+int worker_main(const struct worker_options *o)
+{
+	struct worker w = {.o = o, .lock_fd = -1, .exit_code = 1, .hand.null_fd = -1};
+	struct problem p = {0};
+
+	w.hand.cgroups.dir_fd = -1;
+	w.queue_tail = &w.queue;
+	w.scratch = xmalloc(SCRATCH_BYTES);
+	signal(SIGPIPE, SIG_IGN);
+	raise_fd_limit();
+	if (prepare(&w, &p) < 0) {
+		log_error("%s%s%s", p.what, p.hint[0] ? "; " : "", p.hint);
+	} else {
+		open_loop(&w);
+		log_info("worker " STR_FMT " dials %s", STR_ARG(w.facts.shard), o->server);
+		session_dial(&w);
+		loop_run(w.loop);
+		close_loop(&w);
+	}
+	hand_release(&w.hand);
+	release(&w);
+	return w.exit_code;
+}

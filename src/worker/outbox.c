@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One frame per turn of the loop, however much has happened in it. A start whose end is in the
+ * same frame is left out: the end says when it was, and the server saves a write.
+ */
+#include <stdlib.h>
+#include <zstd.h>
+
+#include "base/mem.h"
+#include "worker/internal.h"
+
+#define FRAME_BYTES ((size_t)1 << 20) /* send at once above this; frames are limited */
+#define COMPRESS_FROM 512
+#define COMPRESS_LEVEL 1
+
+static void take_started_back(struct outbox *o, rid task)
+{
+	uintptr_t place = (uintptr_t)idmap_del(&o->started, task);
+
+	if (place)
+		o->m.started[place - 1].task = 0;
+}
+
+static void add_started(struct outbox *o, const struct agent_effect *e)
+{
+	GROW(o->m.started, o->cap_started, o->m.n_started + 1);
+	o->m.started[o->m.n_started++] =
+	    (struct link_started){e->task, e->token, e->started.started_ms, e->started.pid};
+	idmap_put(&o->started, e->task, (void *)(uintptr_t)o->m.n_started);
+	o->bytes += 32;
+}
+
+static struct str compressed(struct outbox *o, struct str raw)
+{
+	size_t room = ZSTD_compressBound(raw.n), n;
+	char *to = arena_alloc(&o->arena, room);
+
+	if (!o->compressor)
+		o->compressor = ZSTD_createCCtx();
+	MUST(o->compressor);
+	n = ZSTD_compressCCtx(o->compressor, to, room, raw.p, raw.n, COMPRESS_LEVEL);
+	if (ZSTD_isError(n) || n >= raw.n - raw.n / 16)
+		return STR_NULL; /* not worth the reader's time */
+	return (struct str){to, n};
+}
+
+static void add_output(struct outbox *o, const struct agent_effect *e)
+{
+	struct output_row row = e->output;
+	struct str small = row.data.n >= COMPRESS_FROM ? compressed(o, row.data) : STR_NULL;
+
+	row.codec = small.p != NULL;
+	row.data = small.p ? small : arena_str(&o->arena, row.data);
+	GROW(o->m.output, o->cap_output, o->m.n_output + 1);
+	o->m.output[o->m.n_output++] = row;
+	o->bytes += row.data.n + 64;
+}
+
+static void add_ended(struct outbox *o, const struct agent_effect *e)
+{
+	const struct agent_ended *x = e->ended;
+	struct link_ended l = {
+	    .task = e->task,
+	    .token = e->token,
+	    .status = x->status,
+	    .exit_code = x->exit_code,
+	    .signal = x->signal,
+	    .reason = arena_str(&o->arena, x->reason),
+	    .started_ms = x->started_ms,
+	    .ended_ms = x->ended_ms,
+	    .killed = x->killed,
+	    .permanent = x->permanent,
+	    .output_where = x->output_where,
+	};
+
+	for (int i = 0; i < N_STREAMS; i++) {
+		l.output[i] = arena_str(&o->arena, x->output[i]);
+		l.output_bytes[i] = x->output_bytes[i];
+		l.output_dropped[i] = x->output_dropped[i];
+		o->bytes += x->output[i].n;
+	}
+	take_started_back(o, e->task);
+	GROW(o->m.ended, o->cap_ended, o->m.n_ended + 1);
+	o->m.ended[o->m.n_ended++] = l;
+	o->bytes += 64 + x->reason.n;
+}
+
+void outbox_add(struct worker *w, const struct agent_effect *e)
+{
+	struct outbox *o = &w->outbox;
+
+	if (!w->link_open)
+		return;
+	switch (e->kind) {
+	case AF_BEAT:
+		o->m.has_beat = true;
+		o->m.beat = e->beat.number;
+		o->m.leaving = e->beat.leaving;
+		break;
+	case AF_STARTED: add_started(o, e); break;
+	case AF_OUTPUT: add_output(o, e); break;
+	case AF_ENDED: add_ended(o, e); break;
+	default: MUST(!"a part of a frame");
+	}
+	if (o->bytes >= FRAME_BYTES)
+		outbox_flush(w);
+}
+
+void outbox_hello(struct worker *w, const struct agent_effect *e)
+{
+	struct outbox *o = &w->outbox;
+	struct link_hello hello = {
+	    .protocol = LINK_PROTOCOL,
+	    .join_token = str_of(w->o->join_token),
+	    .facts = w->facts,
+	    .n_tasks = e->hello.n,
+	};
+	struct link_to_server m = {.hello = &hello};
+
+	hello.tasks = arena_alloc(&o->arena, e->hello.n * sizeof *hello.tasks);
+	for (size_t i = 0; i < e->hello.n; i++)
+		hello.tasks[i] = (struct link_task_ref){e->hello.refs[i].task,
+		    e->hello.refs[i].token, e->hello.refs[i].ended, e->hello.refs[i].started_ms};
+	buf_reset(&o->encoded);
+	link_encode_to_server(&m, &o->arena, &o->encoded);
+	link_send(w->link, buf_str(&o->encoded));
+}
+
+static void drop_empty_starts(struct outbox *o)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->m.n_started; i++) {
+		if (!o->m.started[i].task)
+			continue;
+		idmap_del(&o->started, o->m.started[i].task);
+		o->m.started[n++] = o->m.started[i];
+	}
+	o->m.n_started = n;
+}
+
+void outbox_drop(struct outbox *o)
+{
+	drop_empty_starts(o);
+	o->m.n_started = o->m.n_output = o->m.n_ended = 0;
+	o->m.has_beat = o->m.leaving = false;
+	o->bytes = 0;
+	arena_reset(&o->arena);
+}
+
+void outbox_flush(struct worker *w)
+{
+	struct outbox *o = &w->outbox;
+
+	drop_empty_starts(o);
+	if (!w->link_open || !(o->m.n_started || o->m.n_output || o->m.n_ended || o->m.has_beat)) {
+		outbox_drop(o);
+		return;
+	}
+	buf_reset(&o->encoded);
+	link_encode_to_server(&o->m, &o->arena, &o->encoded);
+	link_send(w->link, buf_str(&o->encoded));
+	outbox_drop(o);
+}
+
+void outbox_release(struct outbox *o)
+{
+	free(o->m.started);
+	free(o->m.output);
+	free(o->m.ended);
+	idmap_release(&o->started);
+	arena_release(&o->arena);
+	buf_release(&o->encoded);
+	ZSTD_freeCCtx(o->compressor);
+	*o = (struct outbox){0};
+}

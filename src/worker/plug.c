@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One process of a persistent plugin: made, fed, and buried with the tasks it held. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "model/limits.h"
+#include "worker/pool.h"
+
+#define HELLO_WAIT_MS 10000
+#define RECYCLE_WAIT_MS 10000
+#define CLOSED_WAIT_MS 1000
+#define GONE_POLL_MS 5
+#define BACKOFF_FIRST_MS 100
+#define BACKOFF_MOST_MS 10000
+#define PIPE_BYTES (1 << 20) /* whole batches at a time */
+
+static void set_watch(struct loop_watch **w, struct loop *loop, int fd, loop_fd_fn *fn, void *arg)
+{
+	*w = loop_watch_new(loop, fd, fn, arg);
+	loop_watch_set(*w, true, false);
+}
+
+static void drop_watch(struct loop_watch **w)
+{
+	if (*w)
+		loop_watch_free(*w);
+	*w = NULL;
+}
+
+static void on_plug_exit(int fd, bool readable, bool writable, void *arg);
+
+static void on_plug_writable(int fd, bool readable, bool writable, void *arg)
+{
+	plug_flush(arg);
+}
+
+/* No hello in time, no going when asked to: then by force. */
+static void on_plug_timer(void *arg)
+{
+	struct plug *g = arg;
+
+	if (g->process.reaped)
+		on_plug_exit(-1, false, false, g);
+	else if (g->state == PLUG_GREETING)
+		plug_retire(g, "it sent no hello within 10 seconds");
+	else if (g->process.out[STDOUT] < 0)
+		plug_retire(g, "it closed its stdout");
+	else
+		plug_retire(g, "");
+}
+
+static int launch(struct pool *p, struct plug *g, char *why, size_t size)
+{
+	struct arena a = {0};
+	struct env env;
+	const char *wrong = NULL;
+	struct order nothing = {0};
+	struct process_spec s = {
+	    .argv = p->o->exec, .stdin_fd = PROCESS_PIPE, .extra_fd = -1, .umask = 022};
+	struct spawned failed = {0};
+	int r;
+
+	env_init_clean(&env, &a);
+	order_env(&nothing, p->o->env, p->w->facts.shard.p, p->w->lock, &env, &wrong);
+	s.envp = env_list(&env);
+	r = process_start(&p->w->hand, &s, &g->process, &failed, why, size);
+	arena_release(&a);
+	return r < 0 ? spawn_exit_code(&failed) : 0;
+}
+
+int plug_start(struct pool *p, char *why, size_t size)
+{
+	struct plug *g = xcalloc(1, sizeof *g);
+	struct loop *loop = p->w->loop;
+	int code = launch(p, g, why, size);
+
+	if (code) {
+		free(g);
+		return code;
+	}
+	fcntl(g->process.in, F_SETPIPE_SZ, PIPE_BYTES);
+	fcntl(g->process.out[STDOUT], F_SETPIPE_SZ, PIPE_BYTES);
+	g->pool = p;
+	TAILQ_INIT(&g->jobs);
+	TAILQ_INSERT_TAIL(&p->plugs, g, entry);
+	p->n_plugs++;
+	p->n_starting++;
+	set_watch(&g->exit_watch, loop, g->process.pidfd, on_plug_exit, g);
+	set_watch(&g->out_watch[STDOUT], loop, g->process.out[STDOUT], on_plug_output, g);
+	set_watch(&g->out_watch[STDERR], loop, g->process.out[STDERR], on_plug_errors, g);
+	g->in_watch = loop_watch_new(loop, g->process.in, on_plug_writable, g);
+	g->timer = loop_timer_new(loop, on_plug_timer, g);
+	loop_timer_set(g->timer, HELLO_WAIT_MS);
+	log_info("plugin %s[%d] started", p->o->name, (int)g->process.pid);
+	return 0;
+}
+
+static void leave_greeting(struct plug *g)
+{
+	if (g->state == PLUG_GREETING)
+		g->pool->n_starting--;
+}
+
+void plug_retire(struct plug *g, const char *why)
+{
+	leave_greeting(g);
+	if (g->state == PLUG_GREETING && *why)
+		log_error("plugin %s[%d]: %s", g->pool->o->name, (int)g->process.pid, why);
+	if (!g->why[0])
+		snprintf(g->why, sizeof g->why, "%s", why);
+	if (g->state == PLUG_GREETING && !g->stopped)
+		g->pool->failures++;
+	g->state = PLUG_RETIRING;
+	g->deaf = true;
+	process_signal(&g->process, SIGKILL); /* the exit watch does the rest */
+}
+
+/* It is about to leave; if it does not, it has to. */
+void plug_closed(struct plug *g)
+{
+	leave_greeting(g);
+	if (g->state == PLUG_GREETING)
+		g->pool->failures++;
+	g->state = PLUG_RETIRING;
+	loop_timer_set(g->timer, CLOSED_WAIT_MS);
+}
+
+void plug_recycle(struct plug *g)
+{
+	g->state = PLUG_RETIRING;
+	g->stopped = true;
+	if (g->n_jobs > 0)
+		return;
+	drop_watch(&g->in_watch);
+	process_close(&g->process.in);
+	loop_timer_set(g->timer, RECYCLE_WAIT_MS);
+}
+
+void plug_give(struct plug *g, struct job *j)
+{
+	j->plug = g;
+	TAILQ_INSERT_TAIL(&g->jobs, j, entry);
+	g->n_jobs++;
+	buf_add_str(&g->in, buf_str(&j->frame));
+	buf_release(&j->frame);
+	g->dirty = true;
+	worker_feed(j->w,
+	    (struct agent_event){
+	        .kind = AE_STARTED, .task = j->task, .token = j->token, .pid = g->process.pid});
+}
+
+void plug_lose(struct plug *g, struct job *j)
+{
+	if (j->paused)
+		pool_read(j, true);
+	TAILQ_REMOVE(&g->jobs, j, entry);
+	g->n_jobs--;
+	j->plug = NULL;
+}
+
+void plug_flush(struct plug *g)
+{
+	bool full = false;
+	ssize_t n;
+
+	g->dirty = false;
+	while (g->process.in >= 0 && g->in_at < g->in.n) {
+		n = write(g->process.in, g->in.p + g->in_at, g->in.n - g->in_at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) { /* full, or it is gone: the exit watch knows */
+			full = errno == EAGAIN;
+			break;
+		}
+		g->in_at += (size_t)n;
+	}
+	if (g->in_at == g->in.n) {
+		buf_reset(&g->in);
+		g->in_at = 0;
+	}
+	if (g->in_watch)
+		loop_watch_set(g->in_watch, false, full);
+}
+
+static void describe(const struct plug *g, char *out, size_t size)
+{
+	if (g->why[0])
+		snprintf(out, size, "plugin %s: %s", g->pool->o->name, g->why);
+	else if (g->process.signal)
+		snprintf(out, size, "plugin crashed: %s was ended by signal %d (SIG%s)",
+		    g->pool->o->name, g->process.signal, sigabbrev_np(g->process.signal));
+	else
+		snprintf(out, size, "plugin crashed: %s left with exit code %d", g->pool->o->name,
+		    g->process.exit_code);
+}
+
+static void fail_jobs(struct plug *g, const char *reason)
+{
+	struct agent_exit x = {
+	    EXIT_STATUS, TASK_FAILED, g->process.exit_code, g->process.signal, str_of(reason)};
+	struct worker *w = g->pool->w;
+	struct job *j;
+
+	while ((j = TAILQ_FIRST(&g->jobs))) {
+		rid task = j->task;
+		int64_t token = j->token;
+
+		plug_lose(g, j);
+		job_free(j);
+		worker_exited(w, task, token, x);
+	}
+}
+
+static void back_off(struct pool *p)
+{
+	p->backoff_ms = p->backoff_ms ? p->backoff_ms * 2 : BACKOFF_FIRST_MS;
+	if (p->backoff_ms > BACKOFF_MOST_MS)
+		p->backoff_ms = BACKOFF_MOST_MS;
+	p->not_before_ms = worker_mono_ms() + p->backoff_ms;
+}
+
+static void on_plug_exit(int fd, bool readable, bool writable, void *arg)
+{
+	struct plug *g = arg;
+	struct pool *p = g->pool;
+	char reason[REASON_MAX_BYTES];
+
+	if (!process_reap(&g->process))
+		return;
+	drop_watch(&g->exit_watch);
+	if (!process_is_gone(&g->process)) {
+		loop_timer_set(g->timer, GONE_POLL_MS);
+		return;
+	}
+	leave_greeting(g);
+	if (g->state == PLUG_GREETING)
+		p->failures++;
+	g->state = PLUG_RETIRING;
+	if (g->process.out[STDOUT] >= 0) /* replies written before it died still count */
+		on_plug_output(g->process.out[STDOUT], true, false, g);
+	describe(g, reason, sizeof reason);
+	if (!g->stopped) {
+		log_warn("%s (%d tasks failed with it)", reason, g->n_jobs);
+		back_off(p);
+	}
+	fail_jobs(g, reason);
+	plug_free(g);
+	pool_pump(p);
+}
+
+void plug_free(struct plug *g)
+{
+	struct job *j;
+
+	leave_greeting(g);
+	drop_watch(&g->exit_watch);
+	drop_watch(&g->in_watch);
+	drop_watch(&g->out_watch[STDOUT]);
+	drop_watch(&g->out_watch[STDERR]);
+	loop_timer_free(g->timer);
+	process_release(&g->pool->w->hand, &g->process);
+	while ((j = TAILQ_FIRST(&g->jobs))) {
+		plug_lose(g, j);
+		job_free(j);
+	}
+	TAILQ_REMOVE(&g->pool->plugs, g, entry);
+	g->pool->n_plugs--;
+	buf_release(&g->in);
+	buf_release(&g->read);
+	free(g);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The link: dialled, dialled again, and what comes over it turned into events for the brain. */
+#include "base/log.h"
+#include "worker/internal.h"
+
+#define REDIAL_FIRST_MS 50
+#define REDIAL_SLOWEST_MS 5000
+
+static void on_open(struct link *l, void *arg)
+{
+	struct worker *w = arg;
+
+	w->link_open = true;
+	worker_feed(w, (struct agent_event){.kind = AE_LINK_UP});
+}
+
+static void feed_welcome(struct worker *w, const struct link_welcome *m)
+{
+	w->ids = m->ids;
+	worker_feed(w, (struct agent_event){.kind = AE_WELCOME,
+	                   .welcome = {m->heartbeat_ms, m->lose_after_ms, m->maxthreads}});
+	if (!agent_is_welcome(w->agent))
+		return;
+	log_info("connected to %s", w->o->server);
+	w->redial_ms = REDIAL_FIRST_MS;
+	if (!w->ready_told && w->o->on_ready)
+		w->o->on_ready(w->o->arg);
+	w->ready_told = true;
+}
+
+static void feed_acks(struct worker *w, const struct link_to_worker *m)
+{
+	if (m->has_settings)
+		worker_feed(w, (struct agent_event){
+		                   .kind = AE_SETTINGS, .welcome = {.maxthreads = m->maxthreads}});
+	if (m->has_beat_ack)
+		worker_feed(w, (struct agent_event){.kind = AE_BEAT_ACK, .beat = m->beat_ack});
+	for (size_t i = 0; i < m->n_ended_ack; i++)
+		worker_feed(w, (struct agent_event){.kind = AE_ENDED_ACK,
+		                   .task = m->ended_ack[i].task,
+		                   .token = m->ended_ack[i].token});
+	for (size_t i = 0; i < m->n_output_ack; i++) {
+		const struct link_output_ack *a = &m->output_ack[i];
+
+		worker_feed(w, (struct agent_event){.kind = AE_OUTPUT_ACK,
+		                   .task = a->task,
+		                   .token = a->token,
+		                   .ack = {a->stream, a->end, a->refused}});
+	}
+}
+
+static void feed_orders(struct worker *w, const struct link_to_worker *m)
+{
+	for (size_t i = 0; i < m->n_run; i++) {
+		const struct link_run *r = &m->run[i];
+		struct agent_run run = {r->attempt, r->max_attempts, r->queue, r->plugin, r->body,
+		    r->env, r->timeout_ms, r->output_max, r->output_mode, r->exit_codes};
+
+		worker_feed(
+		    w, (struct agent_event){
+		           .kind = AE_RUN, .task = r->task, .token = r->token, .run = &run});
+	}
+	for (size_t i = 0; i < m->n_kill; i++)
+		worker_feed(w, (struct agent_event){.kind = AE_KILL,
+		                   .task = m->kill[i].task,
+		                   .token = m->kill[i].token,
+		                   .why = {m->kill[i].reason, false, m->kill[i].forget}});
+}
+
+static void on_frame(struct link *l, struct str payload, void *arg)
+{
+	struct worker *w = arg;
+	struct link_to_worker m;
+	struct problem p;
+
+	if (!w->link_open)
+		return; /* closing */
+	arena_reset(&w->frame_arena);
+	if (link_decode_to_worker(payload, &w->frame_arena, &m, &p) < 0) {
+		log_error("%s: %s", w->o->server, p.what);
+		session_close(w, p.what);
+		return;
+	}
+	if (m.welcome)
+		feed_welcome(w, m.welcome);
+	if (m.refused)
+		worker_feed(w, (struct agent_event){.kind = AE_REFUSED,
+		                   .why = {m.refused->reason, m.refused->die, false}});
+	feed_acks(w, &m);
+	feed_orders(w, &m);
+}
+
+static void on_close(struct link *l, const char *why, void *arg)
+{
+	struct worker *w = arg;
+	int64_t wait = w->redial_ms / 2 + (int64_t)rng_below(&w->rng, (uint64_t)w->redial_ms);
+
+	w->link = NULL;
+	w->link_open = false;
+	if (w->closing) {
+		loop_stop(w->loop);
+		return;
+	}
+	log_warn("%s: %s; dialling again in %d ms", w->o->server, why, (int)wait);
+	outbox_drop(&w->outbox);
+	worker_feed(w, (struct agent_event){.kind = AE_LINK_DOWN});
+	loop_timer_set(w->redial, wait);
+	w->redial_ms = w->redial_ms * 2 < REDIAL_SLOWEST_MS ? w->redial_ms * 2 : REDIAL_SLOWEST_MS;
+}
+
+void session_dial(struct worker *w)
+{
+	static const struct link_events events = {
+	    .on_open = on_open, .on_frame = on_frame, .on_close = on_close};
+	struct link_options options = {0};
+
+	if (w->redial_ms == 0)
+		w->redial_ms = REDIAL_FIRST_MS;
+	w->link = link_dial(w->loop, w->o->server, w->tls, &options, &events, w);
+}
+
+void session_close(struct worker *w, const char *why)
+{
+	if (!w->link || !w->link_open)
+		return;
+	outbox_flush(w);
+	w->link_open = false;
+	link_close(w->link, why);
+}
