@@ -117,6 +117,7 @@ int sqlite_exec_i64(sqlite3 *db, const char *sql, int64_t *ret_value, struct pro
 /* Checks that it is ours and brings it up if that is allowed. */
 int sqlite_prepare_schema(
     sqlite3 *db, const char *path, const struct store_options *o, struct problem *ret_problem);
+int sqlite_not_ours(const char *path, struct problem *ret_problem);
 int sqlite_migrate(const char *path, int version, struct problem *ret_problem);
 int sqlite_schema_version(const char *path, int *ret_version, struct problem *ret_problem);
 

@@ -12,7 +12,7 @@
 
 _Static_assert(STORE_SCHEMA_VERSION >= 1, "version 0 is the empty database");
 
-static int not_ours(const char *path, struct problem *ret_problem)
+int sqlite_not_ours(const char *path, struct problem *ret_problem)
 {
 	problem_set(ret_problem, ERR_STORE, "%s is not a Reeve database", path);
 	problem_hint(ret_problem, "name another file, or move this one away");
@@ -25,8 +25,8 @@ static int identify(sqlite3 *db, const char *path, int *ret_version, struct prob
 	int64_t app = 0, version = 0, tables = 0;
 	int rc = sqlite_exec_i64(db, "PRAGMA application_id", &app, ret_problem);
 
-	if (rc && sqlite3_errcode(db) == SQLITE_NOTADB)
-		return not_ours(path, ret_problem);
+	if (rc && (sqlite3_errcode(db) & 0xff) == SQLITE_NOTADB)
+		return sqlite_not_ours(path, ret_problem);
 	if (rc == 0)
 		rc = sqlite_exec_i64(db, "PRAGMA user_version", &version, ret_problem);
 	if (rc == 0)
@@ -39,7 +39,7 @@ static int identify(sqlite3 *db, const char *path, int *ret_version, struct prob
 		return 0;
 	}
 	if (app || version || tables)
-		return not_ours(path, ret_problem);
+		return sqlite_not_ours(path, ret_problem);
 	*ret_version = -1;
 	return 0;
 }
@@ -109,7 +109,7 @@ int sqlite_prepare_schema(
 	if (version > STORE_SCHEMA_VERSION)
 		return too_new(version, ret_problem);
 	if (version == -1 && !o->create)
-		return not_ours(path, ret_problem);
+		return sqlite_not_ours(path, ret_problem);
 	if (version >= 0 && version < STORE_SCHEMA_VERSION && !o->migrate)
 		return too_old(version, ret_problem);
 	rc = mark_as_ours(db, ret_problem);
@@ -125,7 +125,7 @@ static int migrate_locked(const char *path, int version, struct problem *ret_pro
 	if (rc == 0)
 		rc = identify(db, path, &from, ret_problem);
 	if (rc == 0 && from == -1)
-		rc = not_ours(path, ret_problem);
+		rc = sqlite_not_ours(path, ret_problem);
 	if (rc == 0 && from > STORE_SCHEMA_VERSION)
 		rc = too_new(from, ret_problem);
 	if (rc == 0)
@@ -168,7 +168,7 @@ int sqlite_schema_version(const char *path, int *ret_version, struct problem *re
 	if (rc == 0)
 		rc = identify(db, path, ret_version, ret_problem);
 	if (rc == 0 && *ret_version == -1)
-		rc = not_ours(path, ret_problem);
+		rc = sqlite_not_ours(path, ret_problem);
 	sqlite3_close(db);
 	return rc;
 }

@@ -114,6 +114,8 @@ int sqlite_connect(const char *path, bool create, bool nosync, enum sqlite_role 
 		    nosync ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = FULL", ret_problem);
 	if (rc == 0)
 		return 0;
+	if ((sqlite3_errcode(*ret_db) & 0xff) == SQLITE_NOTADB)
+		sqlite_not_ours(path, ret_problem);
 failed:
 	sqlite3_close(*ret_db);
 	*ret_db = NULL;

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the contract suite's files share: a store of the backend under test, rows, short verbs. */
+#ifndef CONTRACT_CONTRACT_H
+#define CONTRACT_CONTRACT_H
+
+/* cmocka wants these before itself */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "store/columns.h"
+#include "store/store.h"
+
+struct ctx {
+	char dir[64];
+	char url[128];
+	struct store *s;
+	struct store_reader *r;
+	struct arena a;
+	struct batch b;
+	uint64_t seq;
+};
+
+/* `backend` as in store_backend(). A further backend adds a line to the table in contract.c. */
+void ctx_open(struct ctx *c, const char *backend);
+void ctx_reopen(struct ctx *c);            /* closes and opens the same place */
+void ctx_close(struct ctx *c);             /* and removes what it made */
+const char *ctx_path(const struct ctx *c); /* of the sqlite file */
+
+struct task_row *task_new(struct ctx *c, rid id, rid queue, int status);
+/* One operation into the batch. */
+void add_insert(struct ctx *c, const struct task_row *t);
+void add_update(struct ctx *c, const struct task_row *t);
+void add_id(struct ctx *c, enum row_kind kind, rid id);
+void add_output(struct ctx *c, rid task, int64_t token, int64_t offset, int32_t raw, int codec,
+    struct str data);
+void commit(struct ctx *c); /* must succeed; empties the batch */
+int try_commit(struct ctx *c, struct problem *ret_problem);
+
+/* Any values in every column; strings are sometimes absent, sometimes empty, never too long. */
+void row_random(const struct row_table *t, struct rng *rng, struct arena *a, void *ret_row);
+void assert_same_row(const struct row_table *t, const void *x, const void *y);
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random batches given to the memory backend and to the one under test alike must leave stores that
+ * answer every question alike: `contract_random BACKEND [SEED]`. The memory backend is the naive
+ * model: ordered trees, one pass, no batching tricks.
+ */
+#include "contract.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static const char *backend;
+static uint64_t seed = 1;
+
+#define ROUNDS 60
+#define QUEUES 4
+
+struct pair {
+	struct ctx x, y; /* memory, and the backend under test */
+	struct rng rng;
+	rid next_id;
+};
+
+static int setup(void **state)
+{
+	struct pair *p = xcalloc(1, sizeof *p);
+
+	ctx_open(&p->x, "memory");
+	ctx_open(&p->y, backend);
+	p->next_id = 1;
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct pair *p = *state;
+
+	ctx_close(&p->x);
+	ctx_close(&p->y);
+	free(p);
+	return 0;
+}
+
+static int64_t pick(struct pair *p, int64_t n)
+{
+	return (int64_t)rng_below(&p->rng, (uint64_t)n);
+}
+
+static int random_status(struct pair *p)
+{
+	static const int all[] = {
+	    -1000, -7, -6, -5, -4, -3, -2, -2, -2, -2, -1, -1, 0, 0, 1, 1, 2, 9};
+
+	return all[pick(p, sizeof all / sizeof all[0])];
+}
+
+static struct str random_labels(struct pair *p, struct arena *a)
+{
+	struct buf b = {0};
+	struct str s;
+
+	for (int i = 0; i < 4; i++)
+		if (pick(p, 2))
+			buf_printf(&b, "k%d=%d\n", i, (int)pick(p, 3));
+	s = b.n ? arena_str(a, buf_str(&b)) : STR_NULL;
+	buf_release(&b);
+	return s;
+}
+
+static void random_state(struct pair *p, struct task_row *t)
+{
+	t->state.status = random_status(p);
+	t->state.rank = pick(p, 3) - 1;
+	t->state.due_ms = pick(p, 3) ? 0 : 1 + pick(p, 20);
+	t->state.worker = (rid)pick(p, 3);
+	t->state.ended_ms = pick(p, 50);
+	t->state.token = pick(p, 3);
+	t->state.output_where = pick(p, 4) ? OUTPUT_NONE : OUTPUT_INLINE;
+	t->spec.priority = (int32_t)pick(p, 5) - 2;
+}
+
+static struct task_row *random_task(struct pair *p, rid id)
+{
+	struct arena *a = &p->x.b.arena;
+	struct task_row *t = arena_alloc(a, sizeof *t);
+
+	row_random(&task_table, &p->rng, a, t);
+	t->id = id;
+	t->spec.queue = (rid)pick(p, QUEUES) + 1;
+	t->spec.batch = pick(p, 2) ? 0 : 1 + (rid)pick(p, (int64_t)id);
+	t->spec.key = pick(p, 3) ? STR_NULL : arena_strf(a, "key%d", (int)pick(p, 5));
+	t->spec.labels = random_labels(p, a);
+	random_state(p, t);
+	return t;
+}
+
+static void random_output(struct pair *p, struct row_op *op, rid task)
+{
+	struct output_row *o = arena_zalloc(&p->x.b.arena, sizeof *o);
+
+	o->task = task;
+	o->token = pick(p, 3);
+	o->stream = (int32_t)pick(p, 2);
+	o->offset = 4 * pick(p, 4);
+	o->raw_bytes = 4 + (int32_t)pick(p, 3);
+	o->data = arena_strf(&p->x.b.arena, "%08lx", (long)pick(p, 1 << 30));
+	o->data.n = (size_t)o->raw_bytes + (pick(p, 20) == 0); /* now and then it lies */
+	op->output = o;
+}
+
+static void random_op(struct pair *p)
+{
+	struct batch *b = &p->x.b;
+	rid known = 1 + (rid)pick(p, (int64_t)p->next_id);
+	int64_t dice = pick(p, 100);
+
+	if (dice < 35) {
+		batch_add(b, ROW_TASK_INSERT)->task = random_task(p, p->next_id);
+		p->next_id += 1 + (rid)pick(p, 2);
+	} else if (dice < 75) {
+		struct row_op *op = batch_add(b, ROW_TASK_UPDATE);
+
+		op->task = random_task(p, known);
+	} else if (dice < 86) {
+		batch_add(b, ROW_TASK_PRUNE)->id = known;
+	} else if (dice < 97) {
+		random_output(p, batch_add(b, ROW_OUTPUT), known);
+	} else if (dice < 99) {
+		struct row_op *op = batch_add(b, ROW_QUEUE_RERANK);
+
+		op->id = (rid)pick(p, QUEUES) + 1;
+		op->order = (int32_t)pick(p, N_ORDERS);
+	} else if (pick(p, 6) == 0) {
+		batch_add(b, ROW_QUEUE_DELETE)->id = (rid)pick(p, QUEUES) + 1;
+	}
+}
+
+static void random_batch(struct pair *p)
+{
+	struct problem why = {0};
+	int64_t n = pick(p, 200);
+
+	for (int64_t i = 0; i < n; i++)
+		random_op(p);
+	if (store_commit(p->y.s, &p->x.b, &why))
+		fail_msg("%s: %s", backend, why.what);
+	commit(&p->x);
+}
+
+static void random_filter(struct pair *p, struct task_filter *f)
+{
+	static const struct {
+		int min, max;
+	} ranges[] = {{-2, -2}, {-1, 0}, {-1, -1}, {1, 1}, {2, 1000000}, {-1000000, -7}, {-4, -4},
+	    {-6, -5}, {0, 0}};
+
+	*f = (struct task_filter){0};
+	f->queue = pick(p, 2) ? 0 : (rid)pick(p, QUEUES) + 1;
+	f->batch = pick(p, 4) ? 0 : 1 + (rid)pick(p, (int64_t)p->next_id);
+	f->worker = pick(p, 4) ? 0 : 1 + (rid)pick(p, 2);
+	f->since = pick(p, 3) ? 0 : (rid)pick(p, (int64_t)p->next_id);
+	f->until = pick(p, 3) ? 0 : (rid)pick(p, (int64_t)p->next_id + 2);
+	f->ended_before_ms = pick(p, 4) ? 0 : pick(p, 50);
+	for (int64_t i = pick(p, 4); i > 0; i--) {
+		int64_t k = pick(p, sizeof ranges / sizeof ranges[0]);
+
+		f->states[f->n_states].min = ranges[k].min;
+		f->states[f->n_states++].max = ranges[k].max;
+	}
+	for (int64_t i = pick(p, 3) == 0 ? 1 + pick(p, 2) : 0; i > 0; i--)
+		f->labels[f->n_labels++] =
+		    arena_strf(&p->x.a, "k%d=%d", (int)pick(p, 4), (int)pick(p, 3));
+}
+
+/* Every page one after another; the ends of pages are the backend's own business. */
+static size_t list_all(struct ctx *c, const struct task_filter *f, bool oldest_first, bool bare,
+    uint32_t limit, struct task_row **ret_rows)
+{
+	struct task_row *all = NULL;
+	size_t n = 0, cap = 0;
+	struct task_page page;
+	rid cursor = 0;
+
+	do {
+		assert_int_equal(
+		    store_task_list(c->r, f, oldest_first, bare, cursor, limit, &c->a, &page), 0);
+		assert_true(page.n <= limit);
+		GROW(all, cap, n + page.n + 1);
+		if (page.n)
+			memcpy(all + n, page.rows, page.n * sizeof *all);
+		n += page.n;
+		cursor = page.next;
+	} while (cursor);
+	*ret_rows = all;
+	return n;
+}
+
+static void assert_same_rows(
+    const struct task_row *x, size_t nx, const struct task_row *y, size_t ny)
+{
+	assert_int_equal(nx, ny);
+	for (size_t i = 0; i < nx; i++)
+		assert_same_row(&task_table, &x[i], &y[i]);
+}
+
+static void compare_lists(struct pair *p)
+{
+	bool oldest_first = pick(p, 2), bare = pick(p, 2);
+	uint32_t limit = 1 + (uint32_t)pick(p, 40);
+	struct task_row *x, *y;
+	struct task_filter f;
+	size_t nx, ny;
+
+	random_filter(p, &f);
+	nx = list_all(&p->x, &f, oldest_first, bare, limit, &x);
+	ny = list_all(&p->y, &f, oldest_first, bare, limit, &y);
+	assert_same_rows(x, nx, y, ny);
+	free(x);
+	free(y);
+}
+
+static void compare_counts(struct pair *p)
+{
+	struct status_count *x, *y;
+	struct task_filter f;
+	size_t nx, ny;
+	int64_t ex = -1, ey = -2;
+
+	random_filter(p, &f);
+	assert_int_equal(store_task_count(p->x.r, &f, &p->x.a, &x, &nx), 0);
+	assert_int_equal(store_task_count(p->y.r, &f, &p->y.a, &y, &ny), 0);
+	assert_int_equal(nx, ny);
+	for (size_t i = 0; i < nx; i++) {
+		assert_int_equal(x[i].status, y[i].status);
+		assert_int_equal(x[i].n, y[i].n);
+	}
+	assert_int_equal(store_count_ended(p->x.r, &ex), 0);
+	assert_int_equal(store_count_ended(p->y.r, &ey), 0);
+	assert_int_equal(ex, ey);
+}
+
+static void compare_queues(struct pair *p)
+{
+	struct head_query h = {.queue = (rid)pick(p, QUEUES) + 1,
+	    .order = (int32_t)pick(p, N_ORDERS),
+	    .after = pick(p, 2),
+	    .rank = pick(p, 4) - 2,
+	    .id = (rid)pick(p, (int64_t)p->next_id),
+	    .limit = 1 + (uint32_t)pick(p, 60)};
+	struct due_query d = {h.queue, h.after, pick(p, 20), h.id, h.limit};
+	struct task_row *x, *y;
+	size_t nx, ny;
+
+	assert_int_equal(store_queue_head(p->x.r, &h, &p->x.a, &x, &nx), 0);
+	assert_int_equal(store_queue_head(p->y.r, &h, &p->y.a, &y, &ny), 0);
+	assert_same_rows(x, nx, y, ny);
+	assert_int_equal(store_queue_due(p->x.r, &d, &p->x.a, &x, &nx), 0);
+	assert_int_equal(store_queue_due(p->y.r, &d, &p->y.a, &y, &ny), 0);
+	assert_same_rows(x, nx, y, ny);
+}
+
+static void compare_lookups(struct pair *p)
+{
+	struct str key = arena_strf(&p->x.a, "key%d", (int)pick(p, 5));
+	rid queue = (rid)pick(p, QUEUES) + 1, x, y, ids_x[50], ids_y[50];
+	rid after = (rid)pick(p, (int64_t)p->next_id);
+	int64_t before = pick(p, 2) ? 0 : pick(p, 50);
+	size_t nx, ny;
+
+	assert_int_equal(store_find_key(p->x.r, queue, key, &x), 0);
+	assert_int_equal(store_find_key(p->y.r, queue, key, &y), 0);
+	assert_int_equal(x, y);
+	assert_int_equal(store_prunable(p->x.r, after, before, 50, ids_x, &nx), 0);
+	assert_int_equal(store_prunable(p->y.r, after, before, 50, ids_y, &ny), 0);
+	assert_int_equal(nx, ny);
+	assert_memory_equal(ids_x, ids_y, nx * sizeof *ids_x);
+}
+
+static void compare_output(struct pair *p)
+{
+	rid task = 1 + (rid)pick(p, (int64_t)p->next_id);
+	int64_t token = pick(p, 3), offset = pick(p, 20), ex, ey;
+	int stream = (int)pick(p, 2);
+	size_t max = (size_t)pick(p, 20);
+	struct buf x = {0}, y = {0};
+
+	assert_int_equal(store_output(p->x.r, task, token, stream, offset, max, &x, &ex),
+	    store_output(p->y.r, task, token, stream, offset, max, &y, &ey));
+	assert_int_equal(ex, ey);
+	assert_true(str_eq(buf_str(&x), buf_str(&y)));
+	buf_release(&x);
+	buf_release(&y);
+}
+
+static void test_same_answers(void **state)
+{
+	struct pair *p = *state;
+
+	p->rng.state = seed;
+	for (int round = 0; round < ROUNDS; round++) {
+		random_batch(p);
+		for (int i = 0; i < 12; i++) {
+			compare_lists(p);
+			compare_counts(p);
+			compare_queues(p);
+			compare_lookups(p);
+			for (int k = 0; k < 5; k++)
+				compare_output(p);
+		}
+		arena_reset(&p->x.a);
+		arena_reset(&p->y.a);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_same_answers, setup, teardown),
+	};
+
+	backend = argc > 1 ? argv[1] : "sqlite";
+	if (argc > 2)
+		seed = strtoull(argv[2], NULL, 0);
+	printf("seed %llu\n", (unsigned long long)seed);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
