@@ -42,7 +42,7 @@ static struct outcome cancel(struct core *c, struct task *t, struct str reason, 
 	case PHASE_RUNNING: return cancel_dispatched(c, t, reason, out);
 	default:
 		task_move(c, t, TASK_CANCELLED, reason, out);
-		task_forget(c, t, out);
+		task_forget(c, t);
 		return done(id, TASK_CANCELLED);
 	}
 }
@@ -64,15 +64,11 @@ static struct outcome retry(struct core *c, struct task *t, struct effects *out)
 	return done(id, TASK_QUEUED);
 }
 
-static void set_priority(struct core *c, struct task *t, int32_t priority)
+static void set_priority(struct task *t, int32_t priority)
 {
-	struct window *w = t->window;
-
 	window_del(t);
 	t->row.spec.priority = priority;
-	if (t->queue->row.order == ORDER_PRIORITY)
-		t->row.state.rank = -(int64_t)priority;
-	(void)w;
+	t->row.state.rank = queue_rank(t->queue, priority);
 }
 
 static struct outcome set(
@@ -84,7 +80,7 @@ static struct outcome set(
 	if (task_phase(status) != PHASE_QUEUED && task_phase(status) != PHASE_HELD)
 		return refused(t, "it has left the queue");
 	if (ev->tasks.has_priority)
-		set_priority(c, t, ev->tasks.priority);
+		set_priority(t, ev->tasks.priority);
 	if (to != status)
 		task_move(c, t, to, ev->tasks.reason, out);
 	else
@@ -93,7 +89,7 @@ static struct outcome set(
 		window_del(t);
 		task_enqueue(c, t, out);
 	} else {
-		task_forget(c, t, out);
+		task_forget(c, t);
 	}
 	return done(id, to);
 }
@@ -122,7 +118,7 @@ static void put_back(struct core *c, rid id, struct effects *out)
 	if (t->row.state.status == TASK_QUEUED)
 		task_enqueue(c, t, out);
 	else
-		task_forget(c, t, out);
+		task_forget(c, t);
 }
 
 void tasks_run(struct core *c, const struct event *ev, struct reply *r, struct effects *out)

@@ -31,7 +31,8 @@ const struct queue_row *core_queue(const struct core *c, rid id);
 const struct queue_row *core_queue_by_name(const struct core *c, struct str name);
 const struct queue_row *core_queue_next(const struct core *c, rid after); /* by id; 0: first */
 struct queue_counts {
-	int64_t queued, delayed, held, claimed, running; /* delayed is part of queued */
+	int64_t queued, delayed, held, claimed, running; /* delayed is part of queued; just after a
+	                                                    start it is what has been read so far */
 	int64_t in_memory;
 	int64_t oldest_ms; /* ctime of the oldest queued task in memory; 0: none */
 	int32_t workers;   /* connected ones that would serve it */

@@ -140,7 +140,8 @@ struct event {
 		struct {
 			uint64_t link;
 			uint64_t number;
-		} beat; /* EV_BEAT, EV_LINK_LOST */
+			bool leaving; /* it takes no more tasks */
+		} beat;               /* EV_BEAT, EV_LINK_LOST */
 		struct {
 			uint64_t link;
 			rid task;

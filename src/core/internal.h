@@ -39,7 +39,6 @@ struct task {
 	uint64_t batch_seq;  /* the batch that holds a row of it, */
 	size_t batch_row;    /* and which one: further changes go into the same row */
 	uint64_t seen;       /* number of the hello that named it */
-	bool stored_due;     /* the stored row still has a due time that has passed */
 	char *strings;       /* spec strings, one allocation */
 	char *reason, *history;
 };
@@ -66,6 +65,7 @@ struct queue {
 	struct queue_row row; /* strings owned */
 	struct window ready, due;
 	int64_t n_queued, n_delayed, n_held, n_claimed, n_running;
+	bool delayed_unknown; /* after a start, until the store's delayed tasks were read */
 	struct eligible *eligible;
 	size_t n_eligible, cap_eligible, cursor;
 	TAILQ_ENTRY(queue) in_line;
@@ -85,6 +85,7 @@ struct worker {
 	char *strings;
 	enum worker_state state;
 	uint64_t link; /* 0: none */
+	bool leaving;  /* it drains: nothing more for it */
 	uint64_t generation;
 	int64_t heard_ms;      /* monotonic */
 	struct heap_node lose; /* monotonic */
@@ -170,7 +171,7 @@ void task_begin_anew(
     struct core *c, struct task *t, const struct task_row *stored, struct effects *out);
 void task_notice(struct core *c, const struct task *t, const char *kind, struct effects *out);
 /* Out of memory: it is ended, or the store knows all about it. May free it. */
-void task_forget(struct core *c, struct task *t, struct effects *out);
+void task_forget(struct core *c, struct task *t);
 void task_unghost(struct core *c, struct task *t);
 void ghosts_reap(struct core *c);
 void task_free(struct core *c, struct task *t);
@@ -192,9 +193,10 @@ void window_put(struct window *w, struct task *t);
 void window_del(struct task *t);
 struct task *window_first(struct window *w);
 struct task *window_last(struct window *w);
-void window_trim(struct core *c, struct window *w, struct effects *out);
+struct task *window_next(struct task *t);
+void window_trim(struct core *c, struct window *w);
 void window_refill(struct core *c, struct window *w, struct effects *out);
-void window_clear(struct core *c, struct window *w, struct effects *out);
+void window_clear(struct core *c, struct window *w);
 void window_read(struct core *c, const struct event *ev, struct effects *out);
 uint64_t read_begin(struct core *c);
 void read_end(struct core *c, uint64_t number);
@@ -225,6 +227,7 @@ void queue_free(struct core *c, struct queue *q);
 int queue_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
 void queue_count(struct queue *q, const struct task *t, int status, int delta);
 void queue_count_end(struct core *c, struct queue *q, int status, struct effects *out);
+int64_t queue_rank(const struct queue *q, int32_t priority);
 void queue_ready(struct core *c, struct queue *q); /* something may start */
 void queue_set_wake(struct core *c, struct queue *q);
 void queue_tick(struct core *c, struct queue *q, struct effects *out);

@@ -34,6 +34,7 @@ static void load_count(struct core *c, const struct event *ev)
 	case PHASE_QUEUED:
 		q->n_queued += ev->count.n;
 		q->ready.complete = q->due.complete = false;
+		q->delayed_unknown = true;
 		break;
 	default: break; /* dispatched ones are counted as they are loaded */
 	}

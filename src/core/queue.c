@@ -104,7 +104,7 @@ void queue_count(struct queue *q, const struct task *t, int status, int delta)
 	case PHASE_HELD: q->n_held += delta; break;
 	case PHASE_QUEUED:
 		q->n_queued += delta;
-		if (t->row.state.due_ms > 0)
+		if (t->row.state.due_ms > 0 && !q->delayed_unknown)
 			q->n_delayed += delta;
 		break;
 	case PHASE_CLAIMED: q->n_claimed += delta; break;
@@ -134,6 +134,11 @@ void queue_count_end(struct core *c, struct queue *q, int status, struct effects
 	    .n_succeeded = q->row.n_succeeded,
 	    .n_failed = q->row.n_failed,
 	    .n_other = q->row.n_other};
+}
+
+int64_t queue_rank(const struct queue *q, int32_t priority)
+{
+	return q->row.order == ORDER_PRIORITY ? -(int64_t)priority : 0;
 }
 
 void queue_ready(struct core *c, struct queue *q)
@@ -179,10 +184,23 @@ void queue_tick(struct core *c, struct queue *q, struct effects *out)
 	while ((t = window_first(&q->due)) && t->row.state.due_ms <= c->now_ms) {
 		window_del(t);
 		t->row.state.due_ms = 0;
-		q->n_delayed--;
+		task_save(c, t, out); /* the store must count it among the ready ones */
+		q->n_delayed -= !q->delayed_unknown;
 		task_enqueue(c, t, out);
 	}
 	queue_set_wake(c, q);
+}
+
+/* What the store does to its rows (ROW_QUEUE_RERANK), done to those in memory. */
+static void rerank_memory(struct core *c, struct queue *q)
+{
+	struct task *t;
+
+	TAILQ_FOREACH (t, &c->ghosts, in_ghosts)
+		if (t->queue == q)
+			t->row.state.rank = queue_rank(q, t->row.spec.priority);
+	for (t = window_first(&q->due); t; t = window_next(t))
+		t->row.state.rank = queue_rank(q, t->row.spec.priority);
 }
 
 static void change_order(struct core *c, struct queue *q, int32_t order, struct effects *out)
@@ -191,8 +209,9 @@ static void change_order(struct core *c, struct queue *q, int32_t order, struct 
 
 	if (q->row.order == order)
 		return;
-	window_clear(c, &q->ready, out);
+	window_clear(c, &q->ready);
 	q->row.order = order;
+	rerank_memory(c, q);
 	q->ready.reading = 0; /* an answer under way is in the old order: it will be ignored */
 	q->ready.complete = q->n_queued == 0;
 	op = batch_add(&out->batch, ROW_QUEUE_RERANK);

@@ -4,11 +4,6 @@
 
 #define NOTICE_EACH_UP_TO 100 /* larger submits are announced once, by their batch */
 
-static int64_t rank_of(const struct queue *q, int32_t priority)
-{
-	return q->row.order == ORDER_PRIORITY ? -(int64_t)priority : 0;
-}
-
 static struct task_row first_row(
     struct core *c, const struct queue *q, const struct submit_task *s, rid batch)
 {
@@ -17,7 +12,7 @@ static struct task_row first_row(
 	row.id = c->last_id = id_next(c->last_id, c->now_ms);
 	row.spec.batch = batch;
 	row.state.status = s->status;
-	row.state.rank = rank_of(q, s->spec.priority);
+	row.state.rank = queue_rank(q, s->spec.priority);
 	row.state.exit_code = -1;
 	row.state.mtime_ms = c->now_ms;
 	if (s->spec.run_after_ms > c->now_ms)

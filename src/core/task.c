@@ -43,7 +43,6 @@ struct task *task_new(struct core *c, const struct task_row *row)
 	task_set_history(t, row->state.history);
 	for (int i = 0; i < N_STREAMS; i++)
 		t->row.state.output[i] = STR_NULL;
-	t->stored_due = row->state.due_ms > 0;
 	t->queue = queue_find(c, row->spec.queue);
 	MUST(t->queue);
 	idmap_put(&c->tasks, row->id, t);
@@ -109,7 +108,6 @@ void task_save(struct core *c, struct task *t, struct effects *out)
 	}
 	row->spec.priority = t->row.spec.priority;
 	copy_state(&b->arena, &row->state, &t->row.state);
-	t->stored_due = t->row.state.due_ms > 0;
 }
 
 /* The first row of a new task. */
@@ -163,6 +161,8 @@ void task_move(struct core *c, struct task *t, int to, struct str reason, struct
 		task_detach(t);
 	s->status = to;
 	s->mtime_ms = c->now_ms;
+	if (to == TASK_QUEUED)
+		s->rank = queue_rank(t->queue, t->row.spec.priority);
 	task_set_reason(t, reason);
 	if (task_is_ended(to)) {
 		if (!s->ended_ms)
@@ -195,12 +195,9 @@ void ghosts_reap(struct core *c)
 		task_free(c, t);
 }
 
-void task_forget(struct core *c, struct task *t, struct effects *out)
+void task_forget(struct core *c, struct task *t)
 {
 	MUST(!t->worker && !t->window);
-	if (t->row.state.status == TASK_QUEUED && t->stored_due && t->row.state.due_ms == 0)
-		task_save(
-		    c, t, out); /* its due time has passed: the store must count it as ready */
 	if (!c->n_outstanding) {
 		task_free(c, t);
 		return;
@@ -220,9 +217,9 @@ void task_enqueue(struct core *c, struct task *t, struct effects *out)
 	task_unghost(c, t);
 	if (window_wants(w, &t->row)) {
 		window_put(w, t);
-		window_trim(c, w, out);
+		window_trim(c, w);
 	} else {
-		task_forget(c, t, out);
+		task_forget(c, t);
 	}
 	queue_ready(c, q);
 	queue_set_wake(c, q);
@@ -336,7 +333,7 @@ void task_end_attempt(struct core *c, struct task *t, int status, struct str rea
 	}
 	task_move(c, t, status, reason, out);
 	forget_output(s); /* saved above; the strings were the event's */
-	task_forget(c, t, out);
+	task_forget(c, t);
 }
 
 void task_begin_anew(

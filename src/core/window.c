@@ -8,7 +8,8 @@
  *
  * A refill reads the store after the batch that asked for it is durable, so it sees every task
  * that was turned away before. While it is under way nothing is turned away and nothing is
- * trimmed: the merge of what is here and what was read is then exact.
+ * trimmed; when it has come back, what lies beyond its last row is dropped again, unless the read
+ * reached the end. The merge of what is here and what was read is then exact.
  */
 #include "core/internal.h"
 
@@ -54,6 +55,11 @@ struct task *window_last(struct window *w)
 	return RB_MAX(task_tree, &w->tree);
 }
 
+struct task *window_next(struct task *t)
+{
+	return RB_NEXT(task_tree, &t->window->tree, t);
+}
+
 bool window_wants(const struct window *w, const struct task_row *row)
 {
 	struct task probe = {.key = key_of(w, row)};
@@ -92,26 +98,26 @@ static bool too_big(const struct core *c, const struct window *w)
 	return w->n > c->o.window_tasks || (w->bytes > c->o.window_bytes && w->n > 1);
 }
 
-void window_trim(struct core *c, struct window *w, struct effects *out)
+void window_trim(struct core *c, struct window *w)
 {
 	while (!w->reading && too_big(c, w)) {
 		struct task *t = window_last(w);
 
 		w->complete = false;
 		window_del(t);
-		task_forget(c, t, out);
+		task_forget(c, t);
 	}
 }
 
 /* For a change of order: everything goes back to the store, to be read again. */
-void window_clear(struct core *c, struct window *w, struct effects *out)
+void window_clear(struct core *c, struct window *w)
 {
 	struct task *t;
 
 	while ((t = window_last(w))) {
 		w->complete = false;
 		window_del(t);
-		task_forget(c, t, out);
+		task_forget(c, t);
 	}
 }
 
@@ -173,6 +179,18 @@ static void merge_row(struct core *c, struct window *w, const struct task_row *r
 	window_put(w, t);
 }
 
+/* Newcomers beyond the last row that was read: tasks that were not read may lie before them. */
+static void drop_beyond(struct core *c, struct window *w, const struct task_row *row)
+{
+	struct task boundary = {.key = key_of(w, row)};
+	struct task *t;
+
+	while ((t = window_last(w)) && place_cmp(t, &boundary) > 0) {
+		window_del(t);
+		task_forget(c, t);
+	}
+}
+
 void window_read(struct core *c, const struct event *ev, struct effects *out)
 {
 	struct queue *q = queue_find(c, ev->rows.queue);
@@ -192,9 +210,13 @@ void window_read(struct core *c, const struct event *ev, struct effects *out)
 	for (size_t i = 0; i < ev->rows.n; i++)
 		merge_row(c, w, &ev->rows.rows[i]);
 	w->complete = ev->rows.n < c->o.window_tasks;
-	if (w->is_due && w->complete)
-		q->n_delayed = (int64_t)w->n; /* after a start only the store knew */
-	window_trim(c, w, out);
+	if (!w->complete)
+		drop_beyond(c, w, &ev->rows.rows[ev->rows.n - 1]);
+	if (w->is_due && w->complete && q->delayed_unknown) {
+		q->n_delayed = (int64_t)w->n;
+		q->delayed_unknown = false;
+	}
+	window_trim(c, w);
 	queue_ready(c, q);
 	queue_set_wake(c, q);
 }

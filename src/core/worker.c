@@ -125,7 +125,7 @@ bool worker_has_room(const struct worker *w)
 {
 	int32_t max = worker_maxthreads(w);
 
-	return max < 0 || w->running < max;
+	return !w->leaving && (max < 0 || w->running < max);
 }
 
 /* Lists may name a queue or give its id. */
@@ -248,11 +248,15 @@ static void welcome(struct core *c, const struct event *ev, struct worker *w, st
 {
 	struct message *m;
 
-	if (w->link)
+	if (w->link) {
 		idmap_del(&c->links, w->link);
+		m = effects_message(out, MSG_REFUSED, w->link);
+		m->why.reason = STR("a newer connection of this worker has taken over");
+	}
 	w->link = ev->hello.link;
 	idmap_put(&c->links, w->link, w);
 	w->state = WORKER_CONNECTED;
+	w->leaving = false;
 	w->generation++;
 	worker_heard(c, w);
 	heap_del(&c->mono_timers, &w->lose);
@@ -355,6 +359,7 @@ void worker_beat(struct core *c, const struct event *ev, struct effects *out)
 	if (!w)
 		return;
 	worker_heard(c, w);
+	w->leaving = ev->beat.leaving;
 	effects_message(out, MSG_BEAT_ACK, w->link)->beat = ev->beat.number;
 }
 

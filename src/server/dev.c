@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `reeve dev`: a server and one worker, nothing to configure. The worker is a child process of its
+ * own, as in production; it is started again if it dies, and drained before the server stops.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "config/flags.h"
+#include "server/server.h"
+
+#define RESTART_MS 1000
+#define WORDS_MAX 64
+
+extern char **environ;
+
+struct dev {
+	int argc;
+	char **argv;
+	const struct config *config;
+	struct loop *loop;
+	struct loop_signal *child;
+	struct loop_timer *again;
+	int link_port;
+	pid_t worker; /* 0: none */
+	bool stopping;
+};
+
+static void add_word(char **words, size_t *n, char *word)
+{
+	MUST(*n < WORDS_MAX - 1);
+	words[(*n)++] = word;
+	words[*n] = NULL;
+}
+
+/* The worker reads the same files and environment; only what came by flags is passed on. */
+static void pass_flags(const struct dev *d, char **words, size_t *n)
+{
+	for (size_t i = 0; i < n_config_keys; i++) {
+		const struct config_key *k = &config_keys[i];
+		struct buf value = {0};
+
+		if (!(k->users & CONFIG_FOR_WORKER) || !k->flag ||
+		    strcmp(k->flag, "state-dir") == 0 || strcmp(k->flag, "join") == 0 ||
+		    strncmp(config_origin(d->config, k->name), "--", 2) != 0)
+			continue;
+		config_write_value(d->config, k->name, &value);
+		add_word(words, n, xasprintf("--%s=%s", k->flag, buf_str(&value).p));
+		buf_release(&value);
+	}
+}
+
+static void worker_words(const struct dev *d, char **words)
+{
+	size_t n = 0;
+
+	add_word(words, &n, xstrdup("reeve"));
+	add_word(words, &n, xstrdup("worker"));
+	add_word(words, &n, xasprintf("--join=127.0.0.1:%d", d->link_port));
+	add_word(words, &n,
+	    xasprintf("--state-dir=%s/worker", config_str(d->config, "server.state_dir")));
+	if (config_file(d->config))
+		add_word(words, &n, xasprintf("--config=%s", config_file(d->config)));
+	pass_flags(d, words, &n);
+}
+
+static void start_worker(struct dev *d)
+{
+	char *words[WORDS_MAX];
+	posix_spawnattr_t attr;
+	sigset_t none;
+	int e;
+
+	worker_words(d, words);
+	posix_spawnattr_init(&attr);
+	sigemptyset(&none);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	e = posix_spawn(&d->worker, "/proc/self/exe", NULL, &attr, words, environ);
+	posix_spawnattr_destroy(&attr);
+	for (size_t i = 0; words[i]; i++)
+		free(words[i]);
+	if (e) {
+		d->worker = 0;
+		log_error("the worker could not be started: %s", strerror(e));
+		loop_timer_set(d->again, RESTART_MS);
+	}
+}
+
+static void start_again(void *arg)
+{
+	start_worker(arg);
+}
+
+static void on_child(int signo, void *arg)
+{
+	struct dev *d = arg;
+	int status;
+
+	if (!d->worker || waitpid(d->worker, &status, WNOHANG) != d->worker)
+		return;
+	d->worker = 0;
+	if (d->stopping) {
+		loop_stop(d->loop);
+		return;
+	}
+	log_warn("the worker ended (status %d), starting another", status);
+	loop_timer_set(d->again, RESTART_MS);
+}
+
+static void greet(const struct server_info *info)
+{
+	printf("Reeve is running: %s\n"
+	       "  socket: %s\n"
+	       "Try, in another terminal:\n"
+	       "  reeve run -- echo hello\n"
+	       "  seq 20 | reeve submit --array - --wait -- sh -c 'sleep 0.2; echo {}'\n"
+	       "  reeve top\n"
+	       "Ctrl-C stops it; what is queued waits for the next start.\n",
+	    info->url, info->socket);
+	fflush(stdout);
+}
+
+static bool on_ready(struct loop *l, const struct server_info *info, void *arg)
+{
+	struct dev *d = arg;
+
+	d->loop = l;
+	d->link_port = info->link_port;
+	d->child = loop_signal_new(l, SIGCHLD, on_child, d);
+	d->again = loop_timer_new(l, start_again, d);
+	greet(info);
+	start_worker(d);
+	return true;
+}
+
+/* The worker drains first, while the server still takes its reports. */
+static void on_stop(struct loop *l, void *arg)
+{
+	struct dev *d = arg;
+
+	d->stopping = true;
+	loop_timer_set(d->again, -1);
+	if (!d->worker)
+		loop_stop(l);
+	else
+		kill(d->worker, SIGTERM);
+}
+
+static struct config *load(struct dev *d, int *ret_code)
+{
+	struct problem p = {0};
+	struct config *c;
+	int e = config_from_argv(
+	    "reeve dev", CONFIG_FOR_SERVER | CONFIG_FOR_WORKER, d->argc, d->argv, &c, &p);
+
+	if (c)
+		config_print_problems(c);
+	if (e == 0)
+		return c;
+	if (!c)
+		fprintf(stderr, "reeve: %s\n%s%s%s", p.what, p.hint[0] ? "  hint: " : "", p.hint,
+		    p.hint[0] ? "\n" : "");
+	config_free(c);
+	*ret_code = err_exit_code(e);
+	return NULL;
+}
+
+static struct config *reload(void *arg)
+{
+	int code;
+
+	return load(arg, &code);
+}
+
+int dev_command(int argc, char **argv)
+{
+	struct dev d = {.argc = argc, .argv = argv};
+	struct server_hooks hooks = {on_ready, on_stop, reload, &d};
+	int code = 0;
+	struct config *c = load(&d, &code);
+
+	if (!c)
+		return code;
+	d.config = c;
+	code = server_run(c, &hooks);
+	config_free(c);
+	return code;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/idmap.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "server/engine_load.h"
+#include "server/engine_read.h"
+#include "server/readers.h"
+#include "server/writer.h"
+
+#define COMMIT_RETRY_MS 1000
+
+struct ticket {
+	engine_reply_fn *fn;
+	void *arg;
+};
+
+struct engine {
+	struct loop *loop;
+	struct store *store;
+	struct engine_options o;
+	struct core *core;
+	struct id_space ids;
+	struct hub *hub;
+	struct writer *writer;
+	struct readers *readers; /* one thread: the brain's reads keep their order */
+	struct loop_deferred *flush;
+	struct loop_timer *tick, *retry;
+	int64_t tick_at;
+	/* one gathers, one may be flying (being committed), one may be being released */
+	struct effects sets[3];
+	struct effects *gathering, *flying, *releasing;
+	uint64_t seq;
+	bool stuck; /* the store can't take more now: commands are refused */
+	bool stopping;
+	struct idmap tickets;
+	uint64_t last_ticket;
+};
+
+static void flush(void *arg);
+
+const struct core *engine_core(const struct engine *e)
+{
+	return e->core;
+}
+
+const struct id_space *engine_ids(const struct engine *e)
+{
+	return &e->ids;
+}
+
+struct hub *engine_hub(struct engine *e)
+{
+	return e->hub;
+}
+
+uint64_t engine_lag(const struct engine *e)
+{
+	return (e->flying != NULL) + !effects_empty(e->gathering);
+}
+
+static void set_tick(struct engine *e)
+{
+	int64_t at = core_wake_ms(e->core), now;
+
+	if (at == e->tick_at)
+		return;
+	e->tick_at = at;
+	now = clock_mono_ms();
+	loop_timer_set(e->tick, at == INT64_MAX ? -1 : at > now ? at - now : 0);
+}
+
+void engine_step(struct engine *e, struct event *ev)
+{
+	ev->now_ms = clock_wall_ms();
+	ev->mono_ms = clock_mono_ms();
+	ev->seed = clock_random();
+	core_step(e->core, ev, e->gathering);
+	set_tick(e);
+	if (!effects_empty(e->gathering))
+		loop_deferred_schedule(e->flush);
+}
+
+static void on_tick(void *arg)
+{
+	struct engine *e = arg;
+
+	e->tick_at = -1;
+	engine_step(e, &(struct event){.kind = EV_TICK});
+}
+
+static void refuse(engine_reply_fn *fn, void *arg)
+{
+	struct problem p = {0};
+	struct reply r = {.code = ERR_BUSY, .problem = &p};
+
+	problem_set(&p, ERR_BUSY, "the store can not be written at the moment");
+	problem_hint(&p, "look at the server's log (is the disk full?), then try again");
+	fn(&r, arg);
+}
+
+void engine_command(struct engine *e, struct event *ev, engine_reply_fn *fn, void *arg)
+{
+	struct ticket *t;
+
+	if (e->stuck) {
+		refuse(fn, arg);
+		return;
+	}
+	t = xmalloc(sizeof *t);
+	*t = (struct ticket){fn, arg};
+	ev->ticket = ++e->last_ticket;
+	idmap_put(&e->tickets, ev->ticket, t);
+	engine_step(e, ev);
+}
+
+void engine_prune(struct engine *e, const rid *ids, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		batch_add(&e->gathering->batch, ROW_TASK_PRUNE)->id = ids[i];
+	if (n)
+		loop_deferred_schedule(e->flush);
+}
+
+void engine_expire(struct engine *e, int64_t idem_before_ms, int64_t events_before_ms)
+{
+	writer_expire(e->writer, idem_before_ms, events_before_ms);
+}
+
+static void answer(struct engine *e, const struct reply *r)
+{
+	struct ticket *t = idmap_del(&e->tickets, r->ticket);
+
+	if (!t)
+		return;
+	t->fn(r, t->arg);
+	free(t);
+}
+
+static void on_read(struct event *ev, void *arg)
+{
+	struct engine *e = arg;
+
+	if (!e->stopping)
+		engine_step(e, ev);
+}
+
+static void gather_anew(struct engine *e)
+{
+	struct effects *fx = e->sets;
+
+	while (fx == e->flying || fx == e->releasing)
+		fx++;
+	MUST(fx < e->sets + 3);
+	e->gathering = fx;
+	fx->batch.seq = ++e->seq;
+}
+
+/* Everything that waited for this batch to be durable. Steps taken meanwhile gather elsewhere. */
+static void release(struct engine *e, struct effects *fx)
+{
+	MUST(fx != e->gathering);
+	e->releasing = fx;
+	for (size_t i = 0; i < fx->n_reads; i++)
+		engine_read(e->readers, &fx->reads[i], on_read, e);
+	if (fx->n_messages)
+		e->o.send(fx->messages, fx->n_messages, e->o.arg);
+	for (size_t i = 0; i < fx->n_replies; i++)
+		answer(e, &fx->replies[i]);
+	hub_release(e->hub, fx);
+	effects_reset(fx, 0);
+	e->releasing = NULL;
+	if (!effects_empty(e->gathering))
+		loop_deferred_schedule(e->flush);
+}
+
+/* What has gathered goes to the writer. */
+static void fly(struct engine *e)
+{
+	e->flying = e->gathering;
+	gather_anew(e);
+	writer_commit(e->writer, &e->flying->batch);
+}
+
+/* A batch without rows only had to wait for the one before it. */
+static void flush(void *arg)
+{
+	struct engine *e = arg;
+	struct effects *fx = e->gathering;
+
+	if (e->flying || effects_empty(fx))
+		return;
+	if (fx->batch.n) {
+		fly(e);
+		return;
+	}
+	e->releasing = fx;
+	gather_anew(e);
+	release(e, fx);
+}
+
+static void commit_again(void *arg)
+{
+	struct engine *e = arg;
+
+	writer_commit(e->writer, &e->flying->batch);
+}
+
+static void commit_failed(struct engine *e, const struct commit_result *r)
+{
+	if (r->code != ERR_BUSY) {
+		e->o.on_fatal(&r->problem, e->o.arg);
+		return;
+	}
+	if (!e->stuck)
+		log_error(
+		    "the store refuses writes, trying again every second: %s", r->problem.what);
+	e->stuck = true;
+	loop_timer_set(e->retry, COMMIT_RETRY_MS);
+}
+
+static void on_commit(const struct commit_result *r, void *arg)
+{
+	struct engine *e = arg;
+	struct effects *fx = e->flying;
+
+	if (r->code != 0) {
+		commit_failed(e, r);
+		return;
+	}
+	if (e->stuck)
+		log_info("the store takes writes again");
+	e->stuck = false;
+	e->o.on_commit(r->seconds, fx->batch.n, e->o.arg);
+	e->flying = NULL;
+	e->releasing = fx;
+	if (e->gathering->batch.n)
+		fly(e); /* as soon as one commit ends the next begins: the disk waits for nobody */
+	release(e, fx);
+}
+
+static int load(struct engine *e, struct problem *ret_problem)
+{
+	gather_anew(e);
+	return engine_load(e->store, e->core, e->gathering, &e->ids, ret_problem);
+}
+
+struct engine *engine_new(
+    struct loop *l, struct store *s, const struct engine_options *o, struct problem *ret_problem)
+{
+	struct engine *e = xcalloc(1, sizeof *e);
+
+	e->loop = l;
+	e->store = s;
+	e->o = *o;
+	e->tick_at = -1;
+	e->core = core_new(&o->core);
+	e->hub = hub_new();
+	e->flush = loop_deferred_new(l, flush, e);
+	e->tick = loop_timer_new(l, on_tick, e);
+	e->retry = loop_timer_new(l, commit_again, e);
+	e->writer = writer_new(l, s, on_commit, e);
+	e->readers = readers_new(l, s, 1, ret_problem);
+	if (!e->readers || load(e, ret_problem) != 0) {
+		engine_free(e);
+		return NULL;
+	}
+	set_tick(e);
+	loop_deferred_schedule(e->flush);
+	return e;
+}
+
+/* The loop has stopped: what was gathered is still written, nobody is told any more. */
+void engine_settle(struct engine *e)
+{
+	struct problem p = {0};
+
+	e->stopping = true;
+	if (e->writer)
+		writer_free(TAKE(e->writer)); /* waits for the batch that is flying */
+	if (e->gathering && e->gathering->batch.n &&
+	    store_commit(e->store, &e->gathering->batch, &p) != 0)
+		log_error("the last batch could not be written: %s", p.what);
+	if (e->gathering)
+		effects_reset(e->gathering, 0);
+}
+
+void engine_free(struct engine *e)
+{
+	engine_settle(e);
+	if (e->readers)
+		readers_free(e->readers);
+	loop_deferred_free(e->flush);
+	loop_timer_free(e->tick);
+	loop_timer_free(e->retry);
+	for (uint64_t t = 1; e->tickets.n && t <= e->last_ticket; t++)
+		free(idmap_del(&e->tickets, t));
+	idmap_release(&e->tickets);
+	for (int i = 0; i < 3; i++)
+		effects_release(&e->sets[i]);
+	hub_free(e->hub);
+	core_free(e->core);
+	free(e);
+}

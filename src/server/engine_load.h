@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start: the store's rows become the brain's first events. */
+#ifndef SERVER_ENGINE_LOAD_H
+#define SERVER_ENGINE_LOAD_H
+
+#include "core/core.h"
+#include "store/store.h"
+
+int engine_load(struct store *s, struct core *c, struct effects *out, struct id_space *ret_ids,
+    struct problem *ret_problem);
+
+#endif

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/server.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "server/engine.h"
+#include "server/http_api.h"
+#include "server/paths.h"
+#include "server/retention.h"
+#include "server/sessions.h"
+
+#define API_READERS 2
+
+struct server {
+	const struct config *config;
+	struct config *reloaded; /* owned, after SIGHUP */
+	const struct server_hooks *hooks;
+	struct loop *loop;
+	struct store *store;
+	struct engine *engine;
+	struct sessions *sessions;
+	struct readers *readers;
+	struct retention *retention;
+	struct http_api *http;
+	struct tls *tls, *link_tls;
+	struct loop_signal *term, *intr, *hup;
+	struct buf token, join_token, listen, allow_hosts, allow_origins, url;
+	char link[64];
+	int64_t started_ms;
+	bool stopping;
+	int exit_code;
+};
+
+static void on_send(const struct message *m, size_t n, void *arg)
+{
+	sessions_send(((struct server *)arg)->sessions, m, n);
+}
+
+static void on_commit(double seconds, size_t rows, void *arg)
+{
+	struct server *s = arg;
+
+	if (s->http)
+		api_saw_commit(http_api_api(s->http), seconds, rows);
+}
+
+/* What the store holds now is unknown, and the brain is ahead of it: only a fresh start helps. */
+static void on_fatal(const struct problem *p, void *arg)
+{
+	log_error("the store failed: %s. Ending now, so that nothing untrue is told; "
+	          "start the server again when the store is well",
+	    p->what);
+	_exit(1);
+}
+
+static void stop(int signo, void *arg)
+{
+	struct server *s = arg;
+
+	if (s->stopping)
+		return;
+	s->stopping = true;
+	log_info("stopping on %s", strsignal(signo));
+	if (s->hooks->on_stop)
+		s->hooks->on_stop(s->loop, s->hooks->arg);
+	else
+		loop_stop(s->loop);
+}
+
+static struct tls *make_tls(const struct config *c, const char *prefix, struct problem *ret_problem)
+{
+	char cert[64], key[64], ca[64];
+	struct tls_files f;
+
+	snprintf(cert, sizeof cert, "%s.cert", prefix);
+	snprintf(key, sizeof key, "%s.key", prefix);
+	snprintf(ca, sizeof ca, "%s.ca", prefix);
+	f = (struct tls_files){config_str(c, cert), config_str(c, key), config_str(c, ca)};
+	if (!f.cert)
+		return NULL;
+	return tls_server(&f, ret_problem);
+}
+
+static void join_list(const struct config *c, const char *key, struct buf *out)
+{
+	const char *const *items;
+	size_t n = config_list(c, key, &items);
+
+	buf_reset(out);
+	for (size_t i = 0; i < n; i++)
+		buf_printf(out, "%s\n", items[i]);
+}
+
+static int read_tokens(struct server *s, struct problem *ret_problem)
+{
+	int e;
+
+	buf_reset(&s->token);
+	buf_reset(&s->join_token);
+	e = config_secret(s->config, "server.token", &s->token, ret_problem);
+	if (e == 0)
+		e = config_secret(s->config, "server.join_token", &s->join_token, ret_problem);
+	return e;
+}
+
+static struct api_options api_options_of(struct server *s)
+{
+	join_list(s->config, "server.allow_hosts", &s->allow_hosts);
+	join_list(s->config, "server.allow_origins", &s->allow_origins);
+	return (struct api_options){
+	    .token = s->token.n ? s->token.p : NULL,
+	    .base_path = config_str(s->config, "server.base_path"),
+	    .allow_hosts = buf_str(&s->allow_hosts).p,
+	    .allow_origins = buf_str(&s->allow_origins).p,
+	    .server_uid = getuid(),
+	    .facts = {REEVE_VERSION, s->started_ms, store_backend(s->store), buf_str(&s->listen).p,
+	        s->link, buf_str(&s->url).p},
+	};
+}
+
+static struct retention_options retention_of(const struct config *c)
+{
+	return (struct retention_options){
+	    .age_ms = config_duration_ms(c, "server.retention.age"),
+	    .count = config_int(c, "server.retention.count"),
+	    .idem_ms = config_duration_ms(c, "server.retention.idempotency"),
+	    .events_ms = config_duration_ms(c, "server.retention.events"),
+	};
+}
+
+static int open_store(struct server *s, struct problem *p)
+{
+	struct store_options o = {.create = true, .migrate = true};
+	const char *dir = config_str(s->config, "server.state_dir");
+	int e = paths_make_dir(dir, p);
+
+	return e ? e : store_open(config_str(s->config, "server.store"), &o, &s->store, p);
+}
+
+static int open_link(struct server *s, struct problem *p)
+{
+	const char *address = config_str(s->config, "server.link_listen");
+	struct sessions_options o = {.address = address};
+
+	s->link_tls = make_tls(s->config, "server.link_tls", p);
+	if (p->code)
+		return p->code;
+	o.tls = s->link_tls;
+	o.join_token = s->join_token.n ? s->join_token.p : NULL;
+	s->sessions = sessions_new(s->loop, &o, p);
+	if (!s->sessions)
+		return p->code;
+	snprintf(s->link, sizeof s->link, "%.*s:%d", (int)(strrchr(address, ':') - address),
+	    address, sessions_port(s->sessions));
+	return 0;
+}
+
+static int open_engine(struct server *s, struct problem *p)
+{
+	struct engine_options o = {
+	    .core =
+	        {
+	            .window_tasks = (uint32_t)config_int(s->config, "server.window_tasks"),
+	            .window_bytes = (size_t)config_int(s->config, "server.window_bytes"),
+	            .heartbeat_ms = config_duration_ms(s->config, "server.heartbeat"),
+	            .lose_after_ms = config_duration_ms(s->config, "server.lose_after"),
+	        },
+	    .send = on_send,
+	    .on_commit = on_commit,
+	    .on_fatal = on_fatal,
+	    .arg = s,
+	};
+
+	s->engine = engine_new(s->loop, s->store, &o, p);
+	if (!s->engine)
+		return p->code;
+	sessions_serve(s->sessions, s->engine);
+	s->readers = readers_new(s->loop, s->store, API_READERS, p);
+	if (!s->readers)
+		return p->code;
+	struct retention_options keep = retention_of(s->config);
+
+	s->retention = retention_new(s->loop, s->engine, s->readers, &keep);
+	return 0;
+}
+
+static int listen_tcp(struct server *s, const char *address, struct problem *p)
+{
+	const char *scheme = s->tls ? "https" : "http";
+	int port = 0, host = (int)(strrchr(address, ':') - address);
+	int e = http_listen_tcp(http_api_server(s->http), address, s->tls, &port, p);
+
+	if (e)
+		return e;
+	buf_printf(&s->listen, "%.*s:%d\n", host, address, port);
+	if (!s->url.n)
+		buf_printf(&s->url, "%s://%.*s:%d%s", scheme, host, address, port,
+		    config_str(s->config, "server.base_path"));
+	return 0;
+}
+
+static int open_http(struct server *s, struct problem *p)
+{
+	struct http_options o = {
+	    .body_max = (size_t)config_int(s->config, "server.limits.body_max"),
+	    .buffered_max = (size_t)config_int(s->config, "server.limits.buffered_max"),
+	    .connections_max = (int)config_int(s->config, "server.limits.connections_max"),
+	    .idle_ms = config_duration_ms(s->config, "server.limits.idle"),
+	    .request_ms = config_duration_ms(s->config, "server.limits.request"),
+	};
+	const char *socket = config_str(s->config, "server.socket"), *const * addresses;
+	struct api_options api = api_options_of(s);
+	size_t n = config_list(s->config, "server.listen", &addresses);
+	int e;
+
+	s->tls = make_tls(s->config, "server.tls", p);
+	if (p->code)
+		return p->code;
+	s->http = http_api_new(s->loop, s->engine, s->readers, &o, &api);
+	e = paths_make_parent(socket, p);
+	if (e == 0)
+		e = http_listen_unix(http_api_server(s->http), socket,
+		    (mode_t)config_int(s->config, "server.socket_mode"), p);
+	for (size_t i = 0; i < n && e == 0; i++)
+		e = listen_tcp(s, addresses[i], p);
+	api = api_options_of(s); /* the ports are known now */
+	api_set_options(http_api_api(s->http), &api);
+	return e;
+}
+
+static int log_from(const struct config *c, const char *program)
+{
+	return log_setup(&(struct log_options){
+	    .level = (enum log_level)config_enum(c, "log.level"),
+	    .format = (enum log_format)config_enum(c, "log.format"),
+	    .output = (enum log_output)config_enum(c, "log.output"),
+	    .file = config_str(c, "log.file"),
+	    .program = program,
+	});
+}
+
+static void reload(int signo, void *arg)
+{
+	struct server *s = arg;
+	struct config *fresh = s->hooks->reload ? s->hooks->reload(s->hooks->arg) : NULL;
+	struct retention_options keep;
+	struct api_options api;
+	struct problem p = {0};
+
+	if (!fresh) {
+		log_error("the configuration was not reloaded: the old one stays in force");
+		return;
+	}
+	config_free(s->reloaded);
+	s->config = s->reloaded = fresh;
+	if (log_from(fresh, "server") != 0 || log_reopen() != 0)
+		log_error("the log could not be opened: %s", strerror(errno));
+	if (read_tokens(s, &p) != 0)
+		log_error("a token could not be read: %s", p.what);
+	api = api_options_of(s);
+	api_set_options(http_api_api(s->http), &api);
+	keep = retention_of(fresh);
+	retention_set(s->retention, &keep);
+	if ((s->tls && tls_reload(s->tls, &p) != 0) || (s->link_tls && tls_reload(s->link_tls, &p)))
+		log_error("certificates were not reloaded: %s", p.what);
+	log_info("configuration reloaded");
+}
+
+static int open_all(struct server *s, struct problem *p)
+{
+	int e = read_tokens(s, p);
+
+	s->loop = loop_new();
+	if (e == 0)
+		e = open_store(s, p);
+	if (e == 0)
+		e = open_link(s, p);
+	if (e == 0)
+		e = open_engine(s, p);
+	if (e == 0)
+		e = open_http(s, p);
+	s->term = loop_signal_new(s->loop, SIGTERM, stop, s);
+	s->intr = loop_signal_new(s->loop, SIGINT, stop, s);
+	s->hup = loop_signal_new(s->loop, SIGHUP, reload, s);
+	return e;
+}
+
+/* In the order that lets everything under way come to rest: no new requests, then the last batch.
+ */
+static void close_all(struct server *s)
+{
+	if (s->readers)
+		readers_free(s->readers);
+	if (s->retention)
+		retention_free(s->retention);
+	if (s->engine)
+		engine_settle(s->engine);
+	if (s->http)
+		http_api_free(s->http);
+	if (s->sessions)
+		sessions_free(s->sessions);
+	if (s->engine)
+		engine_free(s->engine);
+	if (s->store)
+		store_close(s->store);
+	loop_signal_free(s->term);
+	loop_signal_free(s->intr);
+	loop_signal_free(s->hup);
+	loop_free(s->loop);
+	tls_free(s->tls);
+	tls_free(s->link_tls);
+	config_free(s->reloaded);
+	buf_release(&s->token);
+	buf_release(&s->join_token);
+	buf_release(&s->listen);
+	buf_release(&s->allow_hosts);
+	buf_release(&s->allow_origins);
+	buf_release(&s->url);
+}
+
+static void serve(struct server *s)
+{
+	struct server_info info = {
+	    config_str(s->config, "server.socket"), buf_str(&s->url).p, sessions_port(s->sessions)};
+
+	log_info("serving at %s and unix:%s, workers at %s, store %s",
+	    s->url.n ? s->url.p : "no TCP address", info.socket, s->link,
+	    config_str(s->config, "server.store"));
+	if (!s->hooks->on_ready || s->hooks->on_ready(s->loop, &info, s->hooks->arg))
+		loop_run(s->loop);
+}
+
+int server_run(const struct config *c, const struct server_hooks *hooks)
+{
+	struct server s = {.config = c, .hooks = hooks, .started_ms = clock_wall_ms()};
+	struct problem p = {0};
+	int e;
+
+	if (log_from(c, "server") != 0) {
+		fprintf(stderr, "reeve: the log %s can't be opened: %s\n",
+		    config_str(c, "log.file"), strerror(errno));
+		return 1;
+	}
+	e = open_all(&s, &p);
+	if (e == 0) {
+		serve(&s);
+	} else {
+		log_error("%s%s%s", p.what, p.hint[0] ? ". " : "", p.hint);
+		s.exit_code = 1;
+	}
+	close_all(&s);
+	if (e == 0)
+		log_info("stopped");
+	return s.exit_code;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A session is one connection of a worker, with a number that is never used again. The brain
+ * speaks of numbers; a message for a number that is gone is dropped, which is safe: the brain
+ * hears of the loss, and the worker's next hello tells what it has.
+ */
+#include "server/sessions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/idmap.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "server/outbox.h"
+#include "wire/link.h"
+
+struct session {
+	struct sessions *all;
+	struct link *link;
+	uint64_t number;
+	bool greeted; /* its hello was accepted for the brain */
+	struct outbox out;
+	TAILQ_ENTRY(session) touched;
+	bool is_touched;
+	struct session *next, **prev; /* all of them, for the end */
+};
+
+struct sessions {
+	struct loop *loop;
+	struct engine *engine;
+	struct link_listener *listener;
+	char *join_token;
+	struct idmap by_number;
+	uint64_t last;
+	struct arena arena; /* of one frame */
+	struct session *first;
+	TAILQ_HEAD(, session) touched;
+};
+
+/* Takes the same time whatever the difference is. */
+static bool token_equal(struct str given, const char *wanted)
+{
+	size_t n = strlen(wanted);
+	unsigned char diff = given.n != n;
+
+	for (size_t i = 0; i < n; i++)
+		diff |= (unsigned char)(wanted[i] ^ (i < given.n ? given.p[i] : 0));
+	return diff == 0;
+}
+
+static void turn_away(struct session *s, const char *why)
+{
+	struct link_refused refused = {.reason = str_of(why)};
+	struct link_to_worker m = {.refused = &refused};
+	struct buf frame = {0};
+
+	log_warn("worker at %s turned away: %s", link_peer(s->link), why);
+	link_encode_to_worker(&m, &s->all->arena, &frame);
+	link_send(s->link, buf_str(&frame));
+	buf_release(&frame);
+	link_close(s->link, why);
+}
+
+static bool take_hello(struct session *s, const struct link_hello *h)
+{
+	struct sessions *all = s->all;
+	struct held_task *held;
+	struct event ev = {.kind = EV_HELLO};
+
+	if (h->protocol != LINK_PROTOCOL) {
+		turn_away(
+		    s, "it speaks another version of the protocol: use the same reeve on both");
+		return false;
+	}
+	if (all->join_token && !token_equal(h->join_token, all->join_token)) {
+		turn_away(s, "the join token is missing or wrong");
+		return false;
+	}
+	held = arena_alloc(&all->arena, (h->n_tasks + 1) * sizeof *held);
+	for (size_t i = 0; i < h->n_tasks; i++)
+		held[i] = (struct held_task){
+		    h->tasks[i].task, h->tasks[i].token, h->tasks[i].ended, h->tasks[i].started_ms};
+	s->greeted = true;
+	ev.hello.link = s->number;
+	ev.hello.facts = &h->facts;
+	ev.hello.tasks = held;
+	ev.hello.n = h->n_tasks;
+	engine_step(all->engine, &ev);
+	return true;
+}
+
+static void take_started(struct session *s, const struct link_started *m)
+{
+	struct event ev = {.kind = EV_STARTED};
+
+	ev.started.link = s->number;
+	ev.started.task = m->task;
+	ev.started.token = m->token;
+	ev.started.started_ms = m->started_ms;
+	engine_step(s->all->engine, &ev);
+}
+
+static void take_output(struct session *s, const struct output_row *row)
+{
+	struct event ev = {.kind = EV_OUTPUT};
+
+	ev.output.link = s->number;
+	ev.output.row = *row;
+	engine_step(s->all->engine, &ev);
+}
+
+static void take_ended(struct session *s, const struct link_ended *m)
+{
+	struct event ev = {.kind = EV_ENDED};
+
+	ev.ended.link = s->number;
+	ev.ended.task = m->task;
+	ev.ended.token = m->token;
+	ev.ended.status = m->status;
+	ev.ended.exit_code = m->exit_code;
+	ev.ended.signal = m->signal;
+	ev.ended.killed = m->killed;
+	ev.ended.permanent = m->permanent;
+	ev.ended.started_ms = m->started_ms;
+	ev.ended.ended_ms = m->ended_ms;
+	ev.ended.reason = m->reason;
+	ev.ended.output_where = m->output_where;
+	for (int i = 0; i < N_STREAMS; i++) {
+		ev.ended.output[i] = m->output[i];
+		ev.ended.output_bytes[i] = m->output_bytes[i];
+		ev.ended.output_dropped[i] = m->output_dropped[i];
+	}
+	engine_step(s->all->engine, &ev);
+}
+
+static void take_beat(struct session *s, const struct link_to_server *m)
+{
+	struct event ev = {.kind = EV_BEAT};
+
+	ev.beat.link = s->number;
+	ev.beat.number = m->beat;
+	ev.beat.leaving = m->leaving;
+	engine_step(s->all->engine, &ev);
+}
+
+static void take(struct session *s, const struct link_to_server *m)
+{
+	if (m->hello && !s->greeted && !take_hello(s, m->hello))
+		return;
+	if (m->has_beat)
+		take_beat(s, m);
+	for (size_t i = 0; i < m->n_started; i++)
+		take_started(s, &m->started[i]);
+	for (size_t i = 0; i < m->n_output; i++)
+		take_output(s, &m->output[i]);
+	for (size_t i = 0; i < m->n_ended; i++)
+		take_ended(s, &m->ended[i]);
+}
+
+static void on_frame(struct link *l, struct str payload, void *arg)
+{
+	struct session *s = arg;
+	struct link_to_server m;
+	struct problem p = {0};
+
+	arena_reset(&s->all->arena);
+	if (link_decode_to_server(payload, &s->all->arena, &m, &p) != 0)
+		turn_away(s, p.what);
+	else if (!s->greeted && !m.hello)
+		turn_away(s, "the first frame must be a hello");
+	else
+		take(s, &m);
+}
+
+static void on_close(struct link *l, const char *why, void *arg)
+{
+	struct session *s = arg;
+	struct event ev = {.kind = EV_LINK_LOST};
+
+	log_info(
+	    "worker link %llu (%s) closed: %s", (unsigned long long)s->number, link_peer(l), why);
+	idmap_del(&s->all->by_number, s->number);
+	ev.beat.link = s->number;
+	if (s->greeted && s->all->engine)
+		engine_step(s->all->engine, &ev);
+	if (s->is_touched)
+		TAILQ_REMOVE(&s->all->touched, s, touched);
+	*s->prev = s->next;
+	if (s->next)
+		s->next->prev = s->prev;
+	outbox_release(&s->out);
+	free(s);
+}
+
+static void *on_accept(struct link *l, const char *peer, void *arg)
+{
+	struct sessions *all = arg;
+	struct session *s = xcalloc(1, sizeof *s);
+
+	s->all = all;
+	s->link = l;
+	s->number = ++all->last;
+	s->next = all->first;
+	s->prev = &all->first;
+	if (s->next)
+		s->next->prev = &s->next;
+	all->first = s;
+	idmap_put(&all->by_number, s->number, s);
+	return s;
+}
+
+static const struct link_events events = {.on_frame = on_frame, .on_close = on_close};
+
+struct sessions *sessions_new(
+    struct loop *l, const struct sessions_options *o, struct problem *ret_problem)
+{
+	struct sessions *s = xcalloc(1, sizeof *s);
+
+	s->loop = l;
+	s->join_token = o->join_token ? xstrdup(o->join_token) : NULL;
+	TAILQ_INIT(&s->touched);
+	s->listener = link_listen(l, o->address, o->tls, NULL, &events, on_accept, s, ret_problem);
+	if (!s->listener) {
+		free(s->join_token);
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void sessions_serve(struct sessions *s, struct engine *e)
+{
+	s->engine = e;
+}
+
+int sessions_port(const struct sessions *s)
+{
+	return link_listener_port(s->listener);
+}
+
+static void send_now(struct session *s)
+{
+	struct buf frame = {0};
+	bool last = s->out.refused.reason.p != NULL;
+
+	outbox_encode(&s->out, &s->all->arena, engine_ids(s->all->engine), &frame);
+	link_send(s->link, buf_str(&frame));
+	buf_release(&frame);
+	if (last)
+		link_close(s->link, "refused");
+}
+
+static void touch(struct session *s)
+{
+	if (s->is_touched)
+		return;
+	s->is_touched = true;
+	TAILQ_INSERT_TAIL(&s->all->touched, s, touched);
+}
+
+void sessions_send(struct sessions *all, const struct message *m, size_t n)
+{
+	struct session *s = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!s || s->number != m[i].link)
+			s = idmap_get(&all->by_number, m[i].link);
+		if (!s)
+			continue;
+		if (outbox_is_full(&s->out))
+			send_now(s);
+		outbox_add(&s->out, &m[i]);
+		touch(s);
+	}
+	while ((s = TAILQ_FIRST(&all->touched))) {
+		TAILQ_REMOVE(&all->touched, s, touched);
+		s->is_touched = false;
+		send_now(s);
+	}
+}
+
+void sessions_free(struct sessions *s)
+{
+	link_listener_free(s->listener);
+	s->engine = NULL;
+	while (s->first) {
+		struct session *x = s->first;
+
+		s->first = x->next;
+		outbox_release(&x->out);
+		free(x);
+	}
+	idmap_release(&s->by_number);
+	arena_release(&s->arena);
+	free(s->join_token);
+	free(s);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Worker sessions: frames in become events, messages out become frames. */
+#ifndef SERVER_SESSIONS_H
+#define SERVER_SESSIONS_H
+
+#include "net/link.h"
+#include "server/engine.h"
+
+struct sessions;
+
+struct sessions_options {
+	const char *address;    /* "host:port" */
+	struct tls *tls;        /* NULL: plain */
+	const char *join_token; /* NULL: none is asked for */
+};
+
+struct sessions *sessions_new(
+    struct loop *l, const struct sessions_options *o, struct problem *ret_problem);
+/* The engine is made after the sessions (it sends through them), so it is handed in later. */
+void sessions_serve(struct sessions *s, struct engine *e);
+int sessions_port(const struct sessions *s);
+void sessions_send(struct sessions *s, const struct message *m, size_t n);
+void sessions_free(struct sessions *s);
+
+#endif

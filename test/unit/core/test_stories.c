@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stories about queues, tasks and workers, each told through the brain's one door. */
+#include "world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define STORY(name) static void name(void **state)
+
+STORY(a_task_runs_and_succeeds)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	const struct message *run;
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	assert_non_null(world_sent(w, MSG_WELCOME, 0));
+	t = world_submit_one(w, q);
+	run = world_sent(w, MSG_RUN, 0);
+	assert_non_null(run);
+	assert_int_equal(run->task, t);
+	assert_int_equal(run->token, 1);
+	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
+	world_started(w, 1, t, 1);
+	assert_int_equal(world_task(w, t)->state.status, TASK_RUNNING);
+	world_ended(w, 1, t, 1, TASK_SUCCEEDED);
+	assert_int_equal(world_task(w, t)->state.status, TASK_SUCCEEDED);
+	assert_int_equal(world_count_sent(w, MSG_ENDED_ACK), 1);
+	assert_int_equal(world_counts(w, q).running, 0);
+	world_free(w);
+}
+
+STORY(nothing_leaves_before_the_commit)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO);
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	world_forget_sent(w);
+	w->hold = true;
+	world_submit_one(w, q);
+	assert_int_equal(w->n_sent, 0);
+	assert_int_equal(w->fx.n_messages, 1);
+	assert_int_equal(w->fx.n_replies, 1);
+	assert_int_equal(w->fx.batch.n, 1); /* inserted as claimed: one row, one commit */
+	assert_int_equal(w->fx.batch.rows[0].kind, ROW_TASK_INSERT);
+	assert_int_equal(w->fx.batch.rows[0].task->state.status, TASK_CLAIMED);
+	world_free(w);
+}
+
+STORY(threads_and_maxthreads_are_exact)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", 3, ORDER_FIFO), t[10];
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	world_hello(w, 2, "w2", 2, 2, NULL, 0);
+	for (int i = 0; i < 10; i++)
+		t[i] = world_submit_one(w, q);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 3);
+	world_ended(w, world_sent(w, MSG_RUN, 0)->link, t[0], 1, TASK_SUCCEEDED);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 4);
+	assert_int_equal(world_counts(w, q).claimed, 3);
+	world_free(w);
+}
+
+static void orders_by(enum queue_order order, const int *priorities, const int *expected)
+{
+	struct core_options small = {.window_tasks = 2};
+	struct world *w = world_new(&small);
+	rid q = world_queue(w, "q", 1, order), t[5];
+
+	for (int i = 0; i < 5; i++) {
+		struct submit_task s = {.status = TASK_QUEUED,
+		    .spec = {.queue = q,
+		        .priority = priorities[i],
+		        .body = STR("{}"),
+		        .backoff_ms = -1,
+		        .backoff_max_ms = -1}};
+
+		t[i] = world_submit(w, &s, 1)->outcomes[0].id;
+	}
+	world_hello(w, 1, "w1", 1, 1, NULL, 0);
+	for (int i = 0; i < 5; i++) {
+		const struct message *m = world_sent(w, MSG_RUN, (size_t)i);
+
+		assert_non_null(m);
+		assert_int_equal(m->task, t[expected[i]]);
+		world_ended(w, 1, m->task, m->token, TASK_SUCCEEDED);
+	}
+	assert_int_equal(world_counts(w, q).queued, 0);
+	world_free(w);
+}
+
+/* Each with a window of two, so that most of the queue is read from the store. */
+STORY(order_fifo)
+{
+	orders_by(ORDER_FIFO, (int[]){0, 9, 1, 5, 2}, (int[]){0, 1, 2, 3, 4});
+}
+
+STORY(order_lifo)
+{
+	orders_by(ORDER_LIFO, (int[]){0, 9, 1, 5, 2}, (int[]){4, 3, 2, 1, 0});
+}
+
+STORY(order_priority)
+{
+	orders_by(ORDER_PRIORITY, (int[]){0, 9, 1, 9, -2}, (int[]){1, 3, 2, 0, 4});
+}
+
+STORY(a_failed_task_is_retried_with_backoff_then_fails)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	struct submit_task s = {.status = TASK_QUEUED,
+	    .spec = {.queue = q,
+	        .max_attempts = 2,
+	        .backoff_ms = 1000,
+	        .backoff_max_ms = 60000,
+	        .body = STR("{}")}};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	t = world_submit(w, &s, 1)->outcomes[0].id;
+	world_ended(w, 1, t, 1, TASK_FAILED);
+	assert_int_equal(world_task(w, t)->state.status, TASK_QUEUED);
+	assert_true(world_task(w, t)->state.due_ms >= w->now_ms + 500);
+	assert_true(world_task(w, t)->state.due_ms <= w->now_ms + 1000);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	world_advance(w, 499);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	world_advance(w, 501);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 2);
+	world_ended(w, 1, t, 2, TASK_FAILED);
+	assert_int_equal(world_task(w, t)->state.status, TASK_FAILED);
+	assert_int_equal(world_task(w, t)->state.attempt, 2);
+	world_free(w);
+}
+
+STORY(a_stale_token_changes_nothing)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	t = world_submit_one(w, q);
+	world_ended(w, 1, t, 7, TASK_SUCCEEDED);
+	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
+	assert_int_equal(world_count_sent(w, MSG_ENDED_ACK), 1); /* so that the worker lets go */
+	world_free(w);
+}
+
+STORY(a_restarted_server_waits_for_the_worker_s_word)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), a, b;
+	struct held_task held;
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	a = world_submit_one(w, q);
+	b = world_submit_one(w, q);
+	world_restart(w);
+	world_forget_sent(w);
+	assert_int_equal(world_counts(w, q).claimed, 2);
+	/* the worker received a, but b was lost with the connection */
+	held = (struct held_task){a, 1, false, w->now_ms};
+	world_hello(w, 2, "w1", 1, 2, &held, 1);
+	assert_int_equal(world_task(w, a)->state.status, TASK_RUNNING);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->task, b);
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->token, 2);
+	assert_int_equal(world_task(w, b)->state.attempt, 1);
+	world_free(w);
+}
+
+STORY(a_restarted_worker_orphans_what_may_not_run_twice)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), once, again;
+	struct submit_task s = {.status = TASK_QUEUED,
+	    .spec = {.queue = q,
+	        .max_attempts = 3,
+	        .backoff_ms = 0,
+	        .backoff_max_ms = 0,
+	        .body = STR("{}")}};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	once = world_submit_one(w, q);
+	again = world_submit(w, &s, 1)->outcomes[0].id;
+	world_link_lost(w, 1);
+	assert_int_equal(world_task(w, once)->state.status, TASK_CLAIMED); /* unsure */
+	world_hello(w, 2, "w1", 2, 2, NULL, 0);
+	world_advance(w, 1);
+	assert_int_equal(world_task(w, once)->state.status, TASK_ORPHANED);
+	assert_int_equal(world_task(w, again)->state.status, TASK_CLAIMED);
+	assert_int_equal(world_task(w, again)->state.token, 2);
+	world_free(w);
+}
+
+STORY(a_silent_worker_is_lost_only_after_its_time)
+{
+	struct core_options o = {.lose_after_ms = 10000};
+	struct world *w = world_new(&o);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	t = world_submit_one(w, q);
+	world_link_lost(w, 1);
+	world_advance(w, 9999);
+	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
+	world_advance(w, 1);
+	assert_int_equal(world_task(w, t)->state.status, TASK_ORPHANED);
+	/* and it may not come back as if nothing had happened */
+	world_forget_sent(w);
+	world_hello(w, 2, "w1", 1, 2, NULL, 0);
+	assert_non_null(world_sent(w, MSG_REFUSED, 0));
+	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+	world_free(w);
+}
+
+STORY(two_workers_with_one_name)
+{
+	struct world *w = world_new(NULL);
+	struct worker_facts f = {.shard = STR("w1"),
+	    .instance = 9,
+	    .started_ms = 99,
+	    .lock = STR("another machine"),
+	    .plugins = STR("command\n"),
+	    .maxthreads = 1};
+	struct event ev = {.kind = EV_HELLO};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	ev.hello.link = 2;
+	ev.hello.facts = &f;
+	world_step(w, &ev);
+	assert_non_null(world_sent(w, MSG_REFUSED, 0));
+	assert_int_equal(world_sent(w, MSG_REFUSED, 0)->link, 2);
+	world_free(w);
+}
+
+STORY(a_unique_key_names_its_twin_until_it_has_ended)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), a, b;
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	a = world_submit_key(w, q, "k");
+	b = world_submit_key(w, q, "k");
+	assert_int_equal(a, b);
+	assert_true(world_reply(w)->outcomes[0].twin);
+	assert_int_not_equal(world_submit_key(w, q, "other"), a);
+	world_ended(w, 1, a, 1, TASK_SUCCEEDED);
+	assert_int_not_equal(world_submit_key(w, q, "k"), a);
+	world_free(w);
+}
+
+STORY(two_submits_with_one_key_in_flight_make_one_task)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", 0, ORDER_FIFO);
+
+	w->hold_reads = true;
+	w->hold = true;
+	world_submit_key(w, q, "k");
+	world_submit_key(w, q, "k");
+	world_submit_key(w, q, "k");
+	w->hold = false;
+	world_commit(w);
+	w->hold_reads = false;
+	world_answer_reads(w);
+	assert_int_equal(w->n_tasks, 1);
+	assert_int_equal(world_counts(w, q).queued, 1);
+	world_free(w);
+}
+
+STORY(an_idempotency_key_answers_as_the_first_time)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", 0, ORDER_FIFO), first;
+	struct submit_task s[3] = {0};
+	struct event ev = {.kind = EV_SUBMIT, .idem_key = STR("abc"), .idem_fingerprint = 5};
+
+	for (int i = 0; i < 3; i++)
+		s[i] = (struct submit_task){
+		    .status = TASK_QUEUED, .spec = {.queue = q, .body = STR("{}")}};
+	ev.submit.tasks = s;
+	ev.submit.n = 3;
+	ev.ticket = ++w->last_ticket;
+	world_step(w, &ev);
+	first = world_reply(w)->outcomes[0].id;
+	ev.ticket = ++w->last_ticket;
+	world_step(w, &ev);
+	assert_true(world_reply(w)->replayed);
+	assert_int_equal(world_reply(w)->n, 3);
+	assert_int_equal(world_reply(w)->outcomes[0].id, first);
+	assert_int_equal(world_reply(w)->outcomes[2].id, first + 2);
+	assert_int_equal(w->n_tasks, 3);
+	ev.idem_fingerprint = 6;
+	ev.ticket = ++w->last_ticket;
+	world_step(w, &ev);
+	assert_int_equal(world_reply(w)->code, ERR_REUSED_KEY);
+	world_free(w);
+}
+
+STORY(cancel_queued_held_deep_and_running)
+{
+	struct core_options small = {.window_tasks = 2};
+	struct world *w = world_new(&small);
+	rid q = world_queue(w, "q", 1, ORDER_FIFO), t[6], held;
+	struct submit_task s = {.status = -10, .spec = {.queue = q, .body = STR("{}")}};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	for (int i = 0; i < 6; i++)
+		t[i] = world_submit_one(w, q);
+	held = world_submit(w, &s, 1)->outcomes[0].id;
+	assert_int_equal(world_tasks(w, EV_CANCEL, &t[1], 1)->outcomes[0].code, 0);
+	assert_int_equal(
+	    world_tasks(w, EV_CANCEL, &t[5], 1)->outcomes[0].code, 0); /* in the store */
+	assert_int_equal(world_tasks(w, EV_CANCEL, &held, 1)->outcomes[0].code, 0);
+	assert_int_equal(world_task(w, t[5])->state.status, TASK_CANCELLED);
+	assert_int_equal(world_task(w, held)->state.status, TASK_CANCELLED);
+	assert_int_equal(world_counts(w, q).held, 0);
+	world_tasks(w, EV_CANCEL, &t[0], 1);
+	assert_int_equal(world_sent(w, MSG_KILL, 0)->task, t[0]);
+	assert_int_equal(world_task(w, t[0])->state.wish, WISH_CANCEL);
+	struct event ev = {.kind = EV_ENDED};
+	ev.ended.link = 1;
+	ev.ended.task = t[0];
+	ev.ended.token = 1;
+	ev.ended.status = TASK_FAILED;
+	ev.ended.killed = true;
+	world_step(w, &ev);
+	assert_int_equal(world_task(w, t[0])->state.status, TASK_CANCELLED);
+	assert_int_equal(world_tasks(w, EV_CANCEL, &t[0], 1)->outcomes[0].code, ERR_CONFLICT);
+	assert_int_equal(
+	    world_tasks(w, EV_CANCEL, &(rid){12345}, 1)->outcomes[0].code, ERR_NOT_FOUND);
+	world_free(w);
+}
+
+STORY(retry_gives_an_ended_task_a_fresh_life)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	t = world_submit_one(w, q);
+	assert_int_equal(world_tasks(w, EV_RETRY, &t, 1)->outcomes[0].code, ERR_CONFLICT);
+	world_ended(w, 1, t, 1, TASK_FAILED);
+	assert_int_equal(world_tasks(w, EV_RETRY, &t, 1)->outcomes[0].code, 0);
+	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
+	assert_int_equal(world_task(w, t)->state.attempt, 1);
+	assert_int_equal(world_task(w, t)->state.token, 2);
+	assert_true(world_task(w, t)->state.history.n > 0);
+	world_free(w);
+}
+
+STORY(hold_and_release)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	struct event ev = {.kind = EV_TASK_SET};
+
+	t = world_submit_one(w, q);
+	ev.tasks.ids = &t;
+	ev.tasks.n = 1;
+	ev.tasks.has_status = true;
+	ev.tasks.status = -7;
+	ev.ticket = ++w->last_ticket;
+	world_step(w, &ev);
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 0);
+	assert_int_equal(world_counts(w, q).held, 1);
+	ev.tasks.status = TASK_QUEUED;
+	ev.ticket = ++w->last_ticket;
+	world_step(w, &ev);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	world_free(w);
+}
+
+STORY(a_paused_queue_starts_nothing_and_resumes_by_itself)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO);
+	struct event ev = {.kind = EV_QUEUE_PAUSE, .ticket = ++w->last_ticket};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	ev.queue.id = q;
+	ev.queue.reason = STR("maintenance");
+	ev.queue.until_ms = w->now_ms + 5000;
+	world_step(w, &ev);
+	world_submit_one(w, q);
+	world_advance(w, 4999);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 0);
+	world_advance(w, 1);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	world_free(w);
+}
+
+STORY(run_after_waits_on_the_wall_clock)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO);
+	struct submit_task s = {.status = TASK_QUEUED,
+	    .spec = {.queue = q, .run_after_ms = w->now_ms + 60000, .body = STR("{}")}};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	world_submit(w, &s, 1);
+	assert_int_equal(world_counts(w, q).delayed, 1);
+	world_advance(w, 59999);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 0);
+	world_restart(w); /* and survives a restart */
+	world_hello(w, 2, "w1", 1, 2, NULL, 0);
+	world_advance(w, 1);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	assert_int_equal(world_counts(w, q).delayed, 0);
+	world_free(w);
+}
+
+STORY(a_queue_is_deleted_only_when_it_holds_nothing_or_by_force)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", 1, ORDER_FIFO);
+	struct event ev = {.kind = EV_QUEUE_DELETE};
+
+	world_submit_one(w, q);
+	ev.queue.id = q;
+	ev.ticket = ++w->last_ticket;
+	world_step(w, &ev);
+	assert_int_equal(world_reply(w)->code, ERR_CONFLICT);
+	ev.queue.force = true;
+	ev.ticket = ++w->last_ticket;
+	world_step(w, &ev);
+	assert_int_equal(world_reply(w)->code, 0);
+	assert_null(core_queue(w->core, q));
+	world_free(w);
+}
+
+static bool says(struct world *w, rid task, const char *code)
+{
+	struct arena a = {0};
+	struct why *whys;
+	size_t n = core_why(w->core, world_task(w, task), w->now_ms, w->mono_ms, &a, &whys);
+	bool found = false;
+
+	for (size_t i = 0; i < n; i++)
+		found |= strcmp(whys[i].code, code) == 0 && whys[i].text.n && whys[i].lift.n;
+	arena_release(&a);
+	return found;
+}
+
+STORY(why_names_every_reason)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", 0, ORDER_FIFO), t = world_submit_one(w, q);
+	struct event ev = {.kind = EV_QUEUE_PAUSE, .ticket = ++w->last_ticket};
+	struct queue_change ch = {.fields = 1u << QF_PLUGIN, .row = {.plugin = STR("exotic")}};
+
+	ev.queue.id = q;
+	world_step(w, &ev);
+	assert_true(says(w, t, "queue-paused"));
+	assert_true(says(w, t, "queue-closed"));
+	assert_true(says(w, t, "no-workers"));
+	world_hello(w, 1, "w1", 1, 0, NULL, 0);
+	assert_true(says(w, t, "workers-full"));
+	ev = (struct event){.kind = EV_QUEUE_SET, .ticket = ++w->last_ticket};
+	ev.queue.id = q;
+	ev.queue.change = &ch;
+	world_step(w, &ev);
+	assert_true(says(w, t, "plugin-not-allowed"));
+	world_free(w);
+}
+
+STORY(a_change_of_order_reaches_the_whole_backlog)
+{
+	struct core_options small = {.window_tasks = 2};
+	struct world *w = world_new(&small);
+	rid q = world_queue(w, "q", 1, ORDER_FIFO), t[6];
+	struct queue_change ch = {.fields = 1u << QF_ORDER, .row = {.order = ORDER_PRIORITY}};
+	struct event ev = {.kind = EV_QUEUE_SET, .ticket = ++w->last_ticket};
+
+	for (int i = 0; i < 6; i++) {
+		struct submit_task s = {
+		    .status = TASK_QUEUED, .spec = {.queue = q, .priority = i, .body = STR("{}")}};
+
+		t[i] = world_submit(w, &s, 1)->outcomes[0].id;
+	}
+	ev.queue.id = q;
+	ev.queue.change = &ch;
+	ev.ticket = ++w->last_ticket;
+	world_step(w, &ev);
+	world_hello(w, 1, "w1", 1, 1, NULL, 0);
+	for (int i = 5; i >= 0; i--) {
+		assert_int_equal(world_sent(w, MSG_RUN, (size_t)(5 - i))->task, t[i]);
+		world_ended(w, 1, t[i], 1, TASK_SUCCEEDED);
+	}
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_task_runs_and_succeeds),
+	    cmocka_unit_test(nothing_leaves_before_the_commit),
+	    cmocka_unit_test(threads_and_maxthreads_are_exact),
+	    cmocka_unit_test(order_fifo),
+	    cmocka_unit_test(order_lifo),
+	    cmocka_unit_test(order_priority),
+	    cmocka_unit_test(a_failed_task_is_retried_with_backoff_then_fails),
+	    cmocka_unit_test(a_stale_token_changes_nothing),
+	    cmocka_unit_test(a_restarted_server_waits_for_the_worker_s_word),
+	    cmocka_unit_test(a_restarted_worker_orphans_what_may_not_run_twice),
+	    cmocka_unit_test(a_silent_worker_is_lost_only_after_its_time),
+	    cmocka_unit_test(two_workers_with_one_name),
+	    cmocka_unit_test(a_unique_key_names_its_twin_until_it_has_ended),
+	    cmocka_unit_test(two_submits_with_one_key_in_flight_make_one_task),
+	    cmocka_unit_test(an_idempotency_key_answers_as_the_first_time),
+	    cmocka_unit_test(cancel_queued_held_deep_and_running),
+	    cmocka_unit_test(retry_gives_an_ended_task_a_fresh_life),
+	    cmocka_unit_test(hold_and_release),
+	    cmocka_unit_test(a_paused_queue_starts_nothing_and_resumes_by_itself),
+	    cmocka_unit_test(run_after_waits_on_the_wall_clock),
+	    cmocka_unit_test(a_queue_is_deleted_only_when_it_holds_nothing_or_by_force),
+	    cmocka_unit_test(why_names_every_reason),
+	    cmocka_unit_test(a_change_of_order_reaches_the_whole_backlog),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

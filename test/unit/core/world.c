@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+
+static int by_id(const void *key, const void *row)
+{
+	rid id = *(const rid *)key, other = ((const struct task_row *)row)->id;
+
+	return id < other ? -1 : id > other;
+}
+
+struct task_row *world_task(struct world *w, rid id)
+{
+	return bsearch(&id, w->tasks, w->n_tasks, sizeof w->tasks[0], by_id);
+}
+
+static void put_queue(struct world *w, const struct queue_row *q)
+{
+	size_t i = 0;
+
+	while (i < w->n_queues && w->queues[i].id != q->id)
+		i++;
+	if (i == w->n_queues)
+		w->n_queues++;
+	w->queues[i] = *queue_row_copy(&w->rows_arena, q);
+}
+
+static void put_worker(struct world *w, const struct worker_row *row)
+{
+	size_t i = 0;
+
+	while (i < w->n_workers && w->workers[i].id != row->id)
+		i++;
+	if (i == w->n_workers)
+		w->n_workers++;
+	w->workers[i] = *worker_row_copy(&w->rows_arena, row);
+}
+
+static void rerank(struct world *w, rid queue, int order)
+{
+	for (size_t i = 0; i < w->n_tasks; i++)
+		if (w->tasks[i].spec.queue == queue && w->tasks[i].state.status == TASK_QUEUED)
+			w->tasks[i].state.rank =
+			    order == ORDER_PRIORITY ? -(int64_t)w->tasks[i].spec.priority : 0;
+}
+
+static void update_task(struct world *w, const struct task_row *row)
+{
+	struct task_row *t = world_task(w, row->id);
+	struct task_row copy;
+
+	assert_non_null(t);
+	copy = *t;
+	copy.state = row->state;
+	copy.spec.priority = row->spec.priority;
+	*t = *task_row_copy(&w->rows_arena, &copy);
+}
+
+static void apply(struct world *w, const struct row_op *op)
+{
+	switch (op->kind) {
+	case ROW_TASK_INSERT:
+		assert_true(w->n_tasks < WORLD_TASKS);
+		assert_true(!w->n_tasks || w->tasks[w->n_tasks - 1].id < op->task->id);
+		w->tasks[w->n_tasks++] = *task_row_copy(&w->rows_arena, op->task);
+		break;
+	case ROW_TASK_UPDATE: update_task(w, op->task); break;
+	case ROW_QUEUE_PUT: put_queue(w, op->queue); break;
+	case ROW_QUEUE_RERANK: rerank(w, op->id, op->order); break;
+	case ROW_WORKER_PUT: put_worker(w, op->worker); break;
+	case ROW_EVENT: w->last_event = op->event->seq; break;
+	case ROW_OUTPUT: w->n_outputs++; break;
+	case ROW_IDEMPOTENT:
+		w->idem[w->n_idem] = *op->idem;
+		w->idem[w->n_idem].key = arena_str(&w->rows_arena, op->idem->key);
+		w->idem[w->n_idem++].result = arena_str(&w->rows_arena, op->idem->result);
+		break;
+	case ROW_QUEUE_DELETE:
+		for (size_t i = 0; i < w->n_queues; i++)
+			if (w->queues[i].id == op->id)
+				w->queues[i] = w->queues[--w->n_queues];
+		break;
+	default: break;
+	}
+}
+
+/* Messages, replies and reads are copied flat: stories look at numbers, not at borrowed strings. */
+void world_commit(struct world *w)
+{
+	struct effects *fx = &w->fx;
+	bool reads = fx->n_reads > 0;
+
+	for (size_t i = 0; i < fx->batch.n; i++)
+		apply(w, &fx->batch.rows[i]);
+	for (size_t i = 0; i < fx->n_messages; i++)
+		w->sent[w->n_sent++ % WORLD_TASKS] = fx->messages[i];
+	for (size_t i = 0; i < fx->n_replies; i++) {
+		struct reply *r = &w->replies[w->n_replies++ % 256];
+
+		*r = fx->replies[i];
+		r->outcomes = arena_memdup(&w->rows_arena, r->outcomes, r->n * sizeof *r->outcomes);
+		r->problem = arena_memdup(&w->rows_arena, r->problem, sizeof *r->problem);
+	}
+	for (size_t i = 0; i < fx->n_reads; i++) {
+		struct read_ask *a = &w->reads[w->n_reads++];
+
+		*a = fx->reads[i];
+		a->ids = arena_memdup(&w->rows_arena, a->ids, a->ids ? a->n * sizeof *a->ids : 0);
+		if (a->keys) {
+			struct key_ask *keys =
+			    arena_memdup(&w->rows_arena, a->keys, a->n * sizeof *keys);
+
+			for (size_t k = 0; k < a->n; k++)
+				keys[k].key = arena_str(&w->rows_arena, keys[k].key);
+			a->keys = keys;
+		}
+	}
+	w->n_notices += fx->n_notices;
+	if (fx->n_notices)
+		w->last_notice = fx->notices[fx->n_notices - 1].kind;
+	effects_reset(fx, ++w->seq);
+	if (reads && !w->hold_reads)
+		world_answer_reads(w);
+}
+
+void world_step(struct world *w, struct event *ev)
+{
+	ev->now_ms = w->now_ms;
+	ev->mono_ms = w->mono_ms;
+	ev->seed = ++w->seed * 0x9e3779b97f4a7c15ull;
+	core_step(w->core, ev, &w->fx);
+	if (!w->hold)
+		world_commit(w);
+}
+
+static const struct read_ask *asking;
+
+static int head_order(const void *a, const void *b)
+{
+	const struct task_row *x = a, *y = b;
+
+	if (x->state.rank != y->state.rank)
+		return x->state.rank < y->state.rank ? -1 : 1;
+	if (asking->head.order == ORDER_LIFO)
+		return x->id > y->id ? -1 : 1;
+	return x->id < y->id ? -1 : 1;
+}
+
+static int due_order(const void *a, const void *b)
+{
+	const struct task_row *x = a, *y = b;
+
+	if (x->state.due_ms != y->state.due_ms)
+		return x->state.due_ms < y->state.due_ms ? -1 : 1;
+	return x->id < y->id ? -1 : 1;
+}
+
+static void answer_rows(struct world *w, const struct read_ask *a)
+{
+	bool due = a->kind == READ_DUE;
+	rid queue = due ? a->due.queue : a->head.queue;
+	uint32_t limit = due ? a->due.limit : a->head.limit;
+	bool after = due ? a->due.after : a->head.after;
+	struct task_row last = {.id = due ? a->due.id : a->head.id,
+	    .state = {.rank = a->head.rank, .due_ms = a->due.due_ms}};
+	struct task_row *rows = xmalloc((w->n_tasks + 1) * sizeof *rows);
+	struct event ev = {.kind = due ? EV_DUE_READ : EV_HEAD_READ};
+	int (*cmp)(const void *, const void *) = due ? due_order : head_order;
+	size_t n = 0;
+
+	asking = a;
+	for (size_t i = 0; i < w->n_tasks; i++) {
+		const struct task_row *t = &w->tasks[i];
+
+		if (t->spec.queue == queue && t->state.status == TASK_QUEUED &&
+		    (t->state.due_ms > 0) == due &&
+		    (!after || (t->id != last.id && cmp(t, &last) > 0)))
+			rows[n++] = *t;
+	}
+	qsort(rows, n, sizeof *rows, cmp);
+	ev.rows.read = a->number;
+	ev.rows.queue = queue;
+	ev.rows.rows = rows;
+	ev.rows.n = n < limit ? n : limit;
+	world_step(w, &ev);
+	free(rows);
+}
+
+static rid find_key(struct world *w, rid queue, struct str key)
+{
+	for (size_t i = 0; i < w->n_tasks; i++)
+		if (w->tasks[i].spec.queue == queue && w->tasks[i].spec.key.p &&
+		    str_eq(w->tasks[i].spec.key, key) && !task_is_ended(w->tasks[i].state.status))
+			return w->tasks[i].id;
+	return 0;
+}
+
+static void answer_keys(struct world *w, const struct read_ask *a)
+{
+	rid *ids = xcalloc(a->n + 1, sizeof *ids);
+	struct idem_row *idem = xcalloc(a->n + 1, sizeof *idem);
+	struct event ev = {.kind = EV_KEYS_READ};
+
+	for (size_t i = 0; i < a->n; i++) {
+		if (a->keys[i].queue)
+			ids[i] = find_key(w, a->keys[i].queue, a->keys[i].key);
+		for (size_t k = 0; !a->keys[i].queue && k < w->n_idem; k++)
+			if (str_eq(w->idem[k].key, a->keys[i].key))
+				idem[i] = w->idem[k];
+	}
+	ev.keys.read = a->number;
+	ev.keys.ids = ids;
+	ev.keys.idem = idem;
+	world_step(w, &ev);
+	free(ids);
+	free(idem);
+}
+
+static void answer_tasks(struct world *w, const struct read_ask *a)
+{
+	struct task_row *rows = xcalloc(a->n + 1, sizeof *rows);
+	rid *holders = xcalloc(a->n + 1, sizeof *holders);
+	struct event ev = {.kind = EV_TASKS_READ};
+
+	for (size_t i = 0; i < a->n; i++) {
+		struct task_row *t = world_task(w, a->ids[i]);
+
+		if (t)
+			rows[i] = *t;
+		if (t && t->spec.key.p)
+			holders[i] = find_key(w, t->spec.queue, t->spec.key);
+	}
+	ev.rows.read = a->number;
+	ev.rows.rows = rows;
+	ev.rows.holders = holders;
+	ev.rows.n = a->n;
+	world_step(w, &ev);
+	free(rows);
+	free(holders);
+}
+
+void world_answer_reads(struct world *w)
+{
+	while (w->n_reads) {
+		struct read_ask a = w->reads[0];
+
+		memmove(w->reads, w->reads + 1, --w->n_reads * sizeof w->reads[0]);
+		if (a.kind == READ_KEYS)
+			answer_keys(w, &a);
+		else if (a.kind == READ_TASKS)
+			answer_tasks(w, &a);
+		else
+			answer_rows(w, &a);
+	}
+}
+
+void world_advance(struct world *w, int64_t ms)
+{
+	int64_t end = w->mono_ms + ms;
+
+	for (int64_t at = core_wake_ms(w->core); at <= end; at = core_wake_ms(w->core)) {
+		if (at > w->mono_ms) {
+			w->now_ms += at - w->mono_ms;
+			w->mono_ms = at;
+		}
+		world_step(w, &(struct event){.kind = EV_TICK});
+	}
+	w->now_ms += end - w->mono_ms;
+	w->mono_ms = end;
+}
+
+static void load(struct world *w)
+{
+	struct event ev;
+
+	for (size_t i = 0; i < w->n_queues; i++)
+		world_step(w, &(struct event){.kind = EV_LOAD_QUEUE, .queue_row = &w->queues[i]});
+	for (size_t i = 0; i < w->n_tasks; i++) {
+		ev = (struct event){.kind = EV_LOAD_COUNT,
+		    .count.queue = w->tasks[i].spec.queue,
+		    .count.status = w->tasks[i].state.status,
+		    .count.n = 1};
+		if (!task_is_ended(ev.count.status))
+			world_step(w, &ev);
+	}
+	for (size_t i = 0; i < w->n_workers; i++)
+		world_step(
+		    w, &(struct event){.kind = EV_LOAD_WORKER, .worker_row = &w->workers[i]});
+	for (size_t i = 0; i < w->n_tasks; i++)
+		if (task_phase(w->tasks[i].state.status) == PHASE_CLAIMED ||
+		    task_phase(w->tasks[i].state.status) == PHASE_RUNNING)
+			world_step(
+			    w, &(struct event){.kind = EV_LOAD_TASK, .task_row = &w->tasks[i]});
+	ev = (struct event){.kind = EV_LOAD_DONE,
+	    .loaded.last_event = w->last_event,
+	    .loaded.last_id = w->n_tasks ? w->tasks[w->n_tasks - 1].id : 0};
+	for (size_t i = 0; i < w->n_queues; i++)
+		if (w->queues[i].id > ev.loaded.last_id)
+			ev.loaded.last_id = w->queues[i].id;
+	for (size_t i = 0; i < w->n_workers; i++)
+		if (w->workers[i].id > ev.loaded.last_id)
+			ev.loaded.last_id = w->workers[i].id;
+	world_step(w, &ev);
+}
+
+struct world *world_new(const struct core_options *o)
+{
+	struct world *w = xcalloc(1, sizeof *w);
+
+	w->now_ms = 1700000000000;
+	w->mono_ms = 1000000;
+	if (o)
+		w->options = *o;
+	w->core = core_new(&w->options);
+	effects_reset(&w->fx, ++w->seq);
+	load(w);
+	return w;
+}
+
+void world_restart(struct world *w)
+{
+	effects_reset(&w->fx, ++w->seq); /* what was not committed never happened */
+	w->n_reads = 0;
+	core_free(w->core);
+	w->core = core_new(&w->options);
+	w->hold = false;
+	load(w);
+}
+
+void world_free(struct world *w)
+{
+	core_free(w->core);
+	effects_release(&w->fx);
+	arena_release(&w->rows_arena);
+	free(w);
+}
+
+const struct reply *world_reply(struct world *w)
+{
+	const struct reply *r;
+
+	assert_true(w->n_replies > 0);
+	r = &w->replies[(w->n_replies - 1) % 256];
+	assert_int_equal(r->ticket, w->last_ticket);
+	return r;
+}
+
+rid world_queue(struct world *w, const char *name, int threads, enum queue_order order)
+{
+	struct queue_change ch = {.fields = 1u << QF_NAME | 1u << QF_THREADS | 1u << QF_ORDER,
+	    .row = {.name = str_of(name), .threads = threads, .order = (int32_t)order}};
+	struct event ev = {.kind = EV_QUEUE_CREATE, .ticket = ++w->last_ticket};
+
+	ev.queue.change = &ch;
+	world_step(w, &ev);
+	assert_int_equal(world_reply(w)->code, 0);
+	return world_reply(w)->id;
+}
+
+const struct reply *world_submit(struct world *w, const struct submit_task *tasks, size_t n)
+{
+	struct event ev = {.kind = EV_SUBMIT, .ticket = ++w->last_ticket};
+
+	ev.submit.tasks = tasks;
+	ev.submit.n = n;
+	world_step(w, &ev);
+	return w->hold ? NULL : world_reply(w);
+}
+
+static struct submit_task plain(rid queue)
+{
+	return (struct submit_task){.status = TASK_QUEUED,
+	    .spec = {.queue = queue,
+	        .backoff_ms = -1,
+	        .backoff_max_ms = -1,
+	        .body = STR("{\"command\":[\"true\"]}")}};
+}
+
+rid world_submit_one(struct world *w, rid queue)
+{
+	struct submit_task t = plain(queue);
+	const struct reply *r = world_submit(w, &t, 1);
+
+	return r ? r->outcomes[0].id : 0;
+}
+
+rid world_submit_key(struct world *w, rid queue, const char *key)
+{
+	struct submit_task t = plain(queue);
+	const struct reply *r;
+
+	t.spec.key = str_of(key);
+	r = world_submit(w, &t, 1);
+	return r ? r->outcomes[0].id : 0;
+}
+
+const struct reply *world_tasks(struct world *w, enum event_kind kind, const rid *ids, size_t n)
+{
+	struct event ev = {.kind = kind, .ticket = ++w->last_ticket};
+
+	ev.tasks.ids = ids;
+	ev.tasks.n = n;
+	world_step(w, &ev);
+	return world_reply(w);
+}
+
+void world_hello(struct world *w, uint64_t link, const char *shard, uint64_t instance,
+    int maxthreads, const struct held_task *held, size_t n)
+{
+	struct worker_facts f = {.shard = str_of(shard),
+	    .instance = instance,
+	    .started_ms = (int64_t)instance,
+	    .lock = str_of(shard),
+	    .plugins = STR("command\n"),
+	    .maxthreads = maxthreads};
+	struct event ev = {.kind = EV_HELLO};
+
+	ev.hello.link = link;
+	ev.hello.facts = &f;
+	ev.hello.tasks = held;
+	ev.hello.n = n;
+	world_step(w, &ev);
+}
+
+void world_link_lost(struct world *w, uint64_t link)
+{
+	struct event ev = {.kind = EV_LINK_LOST};
+
+	ev.beat.link = link;
+	world_step(w, &ev);
+}
+
+void world_started(struct world *w, uint64_t link, rid task, int64_t token)
+{
+	struct event ev = {.kind = EV_STARTED};
+
+	ev.started.link = link;
+	ev.started.task = task;
+	ev.started.token = token;
+	ev.started.started_ms = w->now_ms;
+	world_step(w, &ev);
+}
+
+void world_ended(struct world *w, uint64_t link, rid task, int64_t token, int status)
+{
+	struct event ev = {.kind = EV_ENDED};
+
+	ev.ended.link = link;
+	ev.ended.task = task;
+	ev.ended.token = token;
+	ev.ended.status = status;
+	ev.ended.exit_code = status == TASK_SUCCEEDED ? 0 : 1;
+	ev.ended.started_ms = ev.ended.ended_ms = w->now_ms;
+	world_step(w, &ev);
+}
+
+const struct message *world_sent(struct world *w, enum message_kind kind, size_t i)
+{
+	for (size_t k = 0; k < w->n_sent; k++)
+		if (w->sent[k].kind == kind && i-- == 0)
+			return &w->sent[k];
+	return NULL;
+}
+
+size_t world_count_sent(struct world *w, enum message_kind kind)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < w->n_sent; k++)
+		n += w->sent[k].kind == kind;
+	return n;
+}
+
+void world_forget_sent(struct world *w)
+{
+	w->n_sent = 0;
+}
+
+struct queue_counts world_counts(struct world *w, rid queue)
+{
+	struct queue_counts c;
+
+	core_queue_counts(w->core, queue, &c);
+	return c;
+}

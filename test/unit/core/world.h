@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A tiny world around the server's brain for stories: a store made of two arrays, a clock that
+ * moves when told, workers that do what the story says. Effects are committed at once, or held
+ * back until world_commit() when a story is about what happens in between.
+ */
+#ifndef TEST_CORE_WORLD_H
+#define TEST_CORE_WORLD_H
+
+#include "core/core.h"
+
+#define WORLD_TASKS 20000
+
+struct world {
+	struct core *core;
+	struct core_options options;
+	struct effects fx;
+	uint64_t seq;
+	int64_t now_ms, mono_ms;
+	uint64_t seed;
+	bool hold; /* effects wait for world_commit() */
+	/* the store */
+	struct arena rows_arena;
+	struct task_row tasks[WORLD_TASKS];
+	size_t n_tasks;
+	struct queue_row queues[64];
+	size_t n_queues;
+	struct worker_row workers[64];
+	size_t n_workers;
+	struct idem_row idem[64];
+	size_t n_idem;
+	uint64_t last_event;
+	size_t n_outputs;
+	/* what left the brain, newest commit last */
+	struct message sent[WORLD_TASKS];
+	size_t n_sent;
+	struct reply replies[256];
+	size_t n_replies;
+	uint64_t last_ticket;
+	struct read_ask reads[256]; /* not answered yet */
+	size_t n_reads;
+	bool hold_reads; /* answered only by world_answer_reads() */
+	size_t n_notices;
+	const char *last_notice;
+};
+
+struct world *world_new(const struct core_options *o);
+void world_free(struct world *w);
+void world_step(struct world *w, struct event *ev);
+void world_commit(struct world *w);
+void world_answer_reads(struct world *w);
+void world_advance(struct world *w, int64_t ms); /* and ticks whenever the brain asked for it */
+/* The server dies and starts again on what was committed. */
+void world_restart(struct world *w);
+
+/* Shorthands; they return the reply to the command. */
+const struct reply *world_reply(struct world *w);
+rid world_queue(struct world *w, const char *name, int threads, enum queue_order order);
+const struct reply *world_submit(struct world *w, const struct submit_task *tasks, size_t n);
+rid world_submit_one(struct world *w, rid queue);
+rid world_submit_key(struct world *w, rid queue, const char *key);
+const struct reply *world_tasks(struct world *w, enum event_kind kind, const rid *ids, size_t n);
+void world_hello(struct world *w, uint64_t link, const char *shard, uint64_t instance,
+    int maxthreads, const struct held_task *held, size_t n);
+void world_link_lost(struct world *w, uint64_t link);
+void world_started(struct world *w, uint64_t link, rid task, int64_t token);
+void world_ended(struct world *w, uint64_t link, rid task, int64_t token, int status);
+
+struct task_row *world_task(struct world *w, rid id); /* as stored */
+/* The i-th message of a kind since world_forget_sent(); NULL: there is none. */
+const struct message *world_sent(struct world *w, enum message_kind kind, size_t i);
+size_t world_count_sent(struct world *w, enum message_kind kind);
+void world_forget_sent(struct world *w);
+struct queue_counts world_counts(struct world *w, rid queue);
+
+#endif
