@@ -156,6 +156,9 @@ struct store_reader *sqlite_reader_open(struct store *base, struct problem *ret_
 void sqlite_reader_close(struct store_reader *base);
 int sqlite_query(struct sqlite_reader *r, const char *sql, sqlite3_stmt **ret_stmt);
 int sqlite_done(sqlite3_stmt *st, int rc);
+/* Between these a reader's statements all see the same commits. */
+int sqlite_snapshot_begin(struct sqlite_reader *r);
+void sqlite_snapshot_end(struct sqlite_reader *r);
 /* Task rows until the statement ends or `limit` are read; far bodies too unless bare. */
 int sqlite_read_tasks(struct sqlite_reader *r, sqlite3_stmt *st, bool bare, uint32_t limit,
     struct arena *a, struct task_row **ret_rows, size_t *ret_n);

@@ -80,9 +80,15 @@ int sqlite_output(struct store_reader *base, rid task, int64_t token, int stream
 {
 	struct sqlite_reader *r = (struct sqlite_reader *)base;
 	bool done;
-	int rc = read_inline(r, task, token, stream, max, out, ret_end, &done);
+	int rc = sqlite_snapshot_begin(r);
 
-	return rc || done ? rc : read_chunks(r, task, token, stream, max, out, ret_end);
+	if (rc)
+		return rc;
+	rc = read_inline(r, task, token, stream, max, out, ret_end, &done);
+	if (rc == 0 && !done)
+		rc = read_chunks(r, task, token, stream, max, out, ret_end);
+	sqlite_snapshot_end(r);
+	return rc;
 }
 
 static int read_events(sqlite3_stmt *st, uint32_t limit, struct arena *a, struct event_page *page)

@@ -5,26 +5,61 @@
 #include "base/mem.h"
 #include "store/sqlite.h"
 
-static int head_ascending(struct sqlite_reader *r, const struct head_query *q, struct arena *a,
+/*
+ * Ready tasks by (rank, id), tasks to come by (due_ms, id): the same walk over two indexes. SQLite
+ * seeks only the first column of a comparison of pairs, which would make every page walk past all
+ * earlier ones of that rank; so the rest of the cursor's own rank and what lies beyond are two
+ * questions.
+ */
+struct walk {
+	const char *source; /* index and its condition */
+	const char *column;
+	rid queue;
+	bool after;
+	int64_t value;
+	rid id;
+	uint32_t limit;
+};
+
+static int walk_part(struct sqlite_reader *r, const struct walk *w, bool beyond, struct arena *a,
     struct task_row **ret_rows, size_t *ret_n)
 {
 	AUTO(buf_release) struct buf sql = {0};
 	sqlite3_stmt *st;
-	int at = 2, rc;
+	int at = 1, rc;
 
-	buf_printf(&sql,
-	    "%sINDEXED BY task_ready WHERE queue = ? AND " READY_SQL "%s"
-	    " ORDER BY rank, id LIMIT ?",
-	    sqlite_task_select(false), q->after ? " AND (rank, id) > (?, ?)" : "");
+	buf_printf(&sql, "%s%s AND queue = ?", sqlite_task_select(false), w->source);
+	if (w->after)
+		buf_printf(&sql, beyond ? " AND %s > ?" : " AND %s = ? AND id > ?", w->column);
+	buf_printf(&sql, " ORDER BY %s, id LIMIT ?", w->column);
 	if ((rc = sqlite_query(r, sql.p, &st)))
 		return rc;
-	sqlite3_bind_int64(st, 1, (int64_t)q->queue);
-	if (q->after) {
-		sqlite3_bind_int64(st, at++, q->rank);
-		sqlite3_bind_int64(st, at++, (int64_t)q->id);
-	}
-	sqlite3_bind_int64(st, at, q->limit);
-	return sqlite_read_tasks(r, st, false, q->limit, a, ret_rows, ret_n);
+	sqlite3_bind_int64(st, at++, (int64_t)w->queue);
+	if (w->after)
+		sqlite3_bind_int64(st, at++, w->value);
+	if (w->after && !beyond)
+		sqlite3_bind_int64(st, at++, (int64_t)w->id);
+	sqlite3_bind_int64(st, at, w->limit - (int64_t)*ret_n);
+	return sqlite_read_tasks(r, st, false, w->limit, a, ret_rows, ret_n);
+}
+
+static int walk_ascending(struct sqlite_reader *r, const struct walk *w, struct arena *a,
+    struct task_row **ret_rows, size_t *ret_n)
+{
+	int rc = w->after ? walk_part(r, w, false, a, ret_rows, ret_n) : 0;
+
+	if (rc == 0 && *ret_n < w->limit)
+		rc = walk_part(r, w, true, a, ret_rows, ret_n);
+	return rc;
+}
+
+static int head_ascending(struct sqlite_reader *r, const struct head_query *q, struct arena *a,
+    struct task_row **ret_rows, size_t *ret_n)
+{
+	struct walk w = {"INDEXED BY task_ready WHERE " READY_SQL, "rank", q->queue, q->after,
+	    q->rank, q->id, q->limit};
+
+	return walk_ascending(r, &w, a, ret_rows, ret_n);
 }
 
 /* The smallest rank >= min in the queue; *ret_found false when there is none. */
@@ -82,31 +117,29 @@ int sqlite_queue_head(struct store_reader *base, const struct head_query *q, str
     struct task_row **ret_rows, size_t *ret_n)
 {
 	struct sqlite_reader *r = (struct sqlite_reader *)base;
+	int rc = sqlite_snapshot_begin(r);
 
+	if (rc)
+		return rc;
 	if (q->order == ORDER_LIFO)
-		return head_lifo(r, q, a, ret_rows, ret_n);
-	return head_ascending(r, q, a, ret_rows, ret_n);
+		rc = head_lifo(r, q, a, ret_rows, ret_n);
+	else
+		rc = head_ascending(r, q, a, ret_rows, ret_n);
+	sqlite_snapshot_end(r);
+	return rc;
 }
 
 int sqlite_queue_due(struct store_reader *base, const struct due_query *q, struct arena *a,
     struct task_row **ret_rows, size_t *ret_n)
 {
 	struct sqlite_reader *r = (struct sqlite_reader *)base;
-	AUTO(buf_release) struct buf sql = {0};
-	sqlite3_stmt *st;
-	int at = 2, rc;
+	struct walk w = {"INDEXED BY task_due WHERE " DUE_SQL, "due_ms", q->queue, q->after,
+	    q->due_ms, q->id, q->limit};
+	int rc = sqlite_snapshot_begin(r);
 
-	buf_printf(&sql,
-	    "%sINDEXED BY task_due WHERE queue = ? AND " DUE_SQL "%s"
-	    " ORDER BY due_ms, id LIMIT ?",
-	    sqlite_task_select(false), q->after ? " AND (due_ms, id) > (?, ?)" : "");
-	if ((rc = sqlite_query(r, sql.p, &st)))
+	if (rc)
 		return rc;
-	sqlite3_bind_int64(st, 1, (int64_t)q->queue);
-	if (q->after) {
-		sqlite3_bind_int64(st, at++, q->due_ms);
-		sqlite3_bind_int64(st, at++, (int64_t)q->id);
-	}
-	sqlite3_bind_int64(st, at, q->limit);
-	return sqlite_read_tasks(r, st, false, q->limit, a, ret_rows, ret_n);
+	rc = walk_ascending(r, &w, a, ret_rows, ret_n);
+	sqlite_snapshot_end(r);
+	return rc;
 }

@@ -64,6 +64,26 @@ int sqlite_done(sqlite3_stmt *st, int rc)
 	return rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : ERR_STORE;
 }
 
+static int run_plain(struct sqlite_reader *r, const char *sql)
+{
+	sqlite3_stmt *st;
+	int rc = sqlite_query(r, sql, &st);
+
+	return rc ? rc : sqlite_done(st, sqlite3_step(st));
+}
+
+int sqlite_snapshot_begin(struct sqlite_reader *r)
+{
+	if (!sqlite3_get_autocommit(r->db)) /* one that could not be ended */
+		run_plain(r, "ROLLBACK");
+	return run_plain(r, "BEGIN");
+}
+
+void sqlite_snapshot_end(struct sqlite_reader *r)
+{
+	run_plain(r, "COMMIT");
+}
+
 static pthread_once_t texts_once = PTHREAD_ONCE_INIT;
 static char *task_select[2];
 
