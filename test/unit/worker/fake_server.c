@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fake_server.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+static void send_message(struct fake *f, const struct link_to_worker *m)
+{
+	struct arena a = {0};
+	struct buf b = {0};
+
+	if (f->link) {
+		link_encode_to_worker(m, &a, &b);
+		link_send(f->link, buf_str(&b));
+	}
+	arena_release(&a);
+	buf_release(&b);
+}
+
+static void on_hello(struct fake *f, struct link_hello *h)
+{
+	struct link_welcome w = {7, f->ids, f->heartbeat_ms, f->lose_after_ms, -1};
+
+	f->hello = h;
+	f->n_hellos++;
+	if (f->answer_hello)
+		send_message(f, &(struct link_to_worker){.welcome = &w});
+}
+
+static void on_output(struct fake *f, const struct output_row *o)
+{
+	struct buf *b = &f->output[o->stream];
+	struct link_output_ack ack = {
+	    o->task, o->token, o->stream, o->offset + o->raw_bytes, false};
+	char *raw = xmalloc((size_t)o->raw_bytes);
+
+	if (o->codec)
+		assert_int_equal(
+		    ZSTD_decompress(raw, (size_t)o->raw_bytes, o->data.p, o->data.n), o->raw_bytes);
+	else
+		memcpy(raw, o->data.p, o->data.n);
+	assert_true((size_t)o->offset <= b->n); /* without gaps */
+	b->n = (size_t)o->offset;               /* a growing chunk comes again */
+	buf_add(b, raw, (size_t)o->raw_bytes);
+	free(raw);
+	if (f->ack_output)
+		send_message(f, &(struct link_to_worker){.output_ack = &ack, .n_output_ack = 1});
+}
+
+static void on_frame(struct link *l, struct str payload, void *arg)
+{
+	struct fake *f = arg;
+	struct link_to_server m;
+	struct problem p = {0};
+
+	if (link_decode_to_server(payload, &f->arena, &m, &p) < 0)
+		fail_msg("%s", p.what);
+	if (m.hello)
+		on_hello(f, m.hello);
+	if (m.has_beat) {
+		f->n_beats++;
+		f->leaving |= m.leaving;
+		if (f->ack_beats)
+			send_message(
+			    f, &(struct link_to_worker){.has_beat_ack = true, .beat_ack = m.beat});
+	}
+	for (size_t i = 0; i < m.n_started; i++) {
+		GROW(f->starts, f->cap_starts, f->n_starts + 1);
+		f->starts[f->n_starts++] = m.started[i];
+	}
+	for (size_t i = 0; i < m.n_output; i++)
+		on_output(f, &m.output[i]);
+	for (size_t i = 0; i < m.n_ended; i++) {
+		GROW(f->ends, f->cap_ends, f->n_ends + 1);
+		f->ends[f->n_ends++] = m.ended[i];
+		if (f->ack_ends)
+			fake_ack(f, m.ended[i].task, m.ended[i].token);
+	}
+	loop_stop(f->loop); /* let the test look */
+}
+
+static void on_close(struct link *l, const char *why, void *arg)
+{
+	struct fake *f = arg;
+
+	if (f->link == l)
+		f->link = NULL;
+	loop_stop(f->loop);
+}
+
+static void *on_accept(struct link *l, const char *peer, void *arg)
+{
+	struct fake *f = arg;
+
+	f->link = l;
+	return f;
+}
+
+static void on_timeout(void *arg)
+{
+	struct fake *f = arg;
+
+	f->timed_out = true;
+	loop_stop(f->loop);
+}
+
+void fake_open(struct fake *f)
+{
+	static const struct link_events events = {.on_frame = on_frame, .on_close = on_close};
+	struct link_options o = {0};
+	struct problem p = {0};
+
+	*f = (struct fake){.ack_ends = true,
+	    .ack_output = true,
+	    .answer_hello = true,
+	    .ack_beats = true,
+	    .heartbeat_ms = 1000,
+	    .lose_after_ms = 60000,
+	    .ids = {{1, 2, 3, 4, 5}}};
+	f->loop = loop_new();
+	f->timeout = loop_timer_new(f->loop, on_timeout, f);
+	f->listener = link_listen(f->loop, "127.0.0.1:0", NULL, &o, &events, on_accept, f, &p);
+	if (!f->listener)
+		fail_msg("%s", p.what);
+	snprintf(f->address, sizeof f->address, "127.0.0.1:%d", link_listener_port(f->listener));
+	snprintf(f->state_dir, sizeof f->state_dir, "/tmp/reeve-test-XXXXXX");
+	assert_non_null(mkdtemp(f->state_dir));
+}
+
+static bool is_unlinked(struct fake *f, long n)
+{
+	return !f->link;
+}
+
+void fake_drop_link(struct fake *f)
+{
+	if (!f->link)
+		return;
+	link_close(f->link, "the test says so");
+	fake_until(f, is_unlinked, 0);
+}
+
+void fake_close(struct fake *f)
+{
+	char lock[128];
+
+	fake_drop_link(f);
+	link_listener_free(f->listener);
+	loop_timer_free(f->timeout);
+	loop_free(f->loop);
+	arena_release(&f->arena);
+	buf_release(&f->output[0]);
+	buf_release(&f->output[1]);
+	free(f->ends);
+	free(f->starts);
+	snprintf(lock, sizeof lock, "%s/lock", f->state_dir);
+	unlink(lock);
+	rmdir(f->state_dir);
+}
+
+void fake_worker(struct fake *f, struct worker_options o)
+{
+	struct log_options quiet = {.level = LOG_ERROR, .format = LOG_HUMAN, .program = "worker"};
+
+	o.server = f->address;
+	o.state_dir = f->state_dir;
+	o.maxthreads = -1;
+	if (!o.shard)
+		o.shard = "tested";
+	if (getenv("REEVE_TEST_LOG"))
+		quiet.level = LOG_DEBUG;
+	f->worker = fork();
+	assert_true(f->worker >= 0);
+	if (f->worker == 0) {
+		log_setup(&quiet);
+		_exit(worker_main(&o));
+	}
+}
+
+int fake_wait_worker(struct fake *f)
+{
+	int status;
+
+	assert_int_equal(waitpid(f->worker, &status, 0), f->worker);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+void fake_until(struct fake *f, fake_condition *condition, long n)
+{
+	f->timed_out = false;
+	loop_timer_set(f->timeout, 20000);
+	while (!condition(f, n) && !f->timed_out)
+		loop_run(f->loop);
+	loop_timer_set(f->timeout, -1);
+	if (f->timed_out)
+		fail_msg("what the test waits for did not happen");
+}
+
+bool has_hellos(struct fake *f, long n)
+{
+	return f->n_hellos >= n;
+}
+
+bool has_ends(struct fake *f, long n)
+{
+	return f->n_ends >= (size_t)n;
+}
+
+bool has_starts(struct fake *f, long n)
+{
+	return f->n_starts >= (size_t)n;
+}
+
+bool has_output(struct fake *f, long bytes)
+{
+	return f->output[STDOUT].n >= (size_t)bytes;
+}
+
+bool is_leaving(struct fake *f, long n)
+{
+	return f->leaving;
+}
+
+void fake_run(struct fake *f, struct link_run r)
+{
+	if (!r.token)
+		r.token = 1;
+	if (!r.attempt)
+		r.attempt = 1;
+	if (!r.queue.p)
+		r.queue = STR("q");
+	if (!r.plugin.p)
+		r.plugin = STR("command");
+	send_message(f, &(struct link_to_worker){.run = &r, .n_run = 1});
+}
+
+void fake_kill(struct fake *f, rid task, int64_t token, bool forget)
+{
+	struct link_kill k = {task, token, STR("the test wants it"), forget};
+
+	send_message(f, &(struct link_to_worker){.kill = &k, .n_kill = 1});
+}
+
+void fake_ack(struct fake *f, rid task, int64_t token)
+{
+	struct link_ended_ack a = {task, token};
+
+	send_message(f, &(struct link_to_worker){.ended_ack = &a, .n_ended_ack = 1});
+}
+
+struct link_ended *fake_end(struct fake *f, rid task)
+{
+	for (size_t i = f->n_ends; i > 0; i--)
+		if (f->ends[i - 1].task == task)
+			return &f->ends[i - 1];
+	fail_msg("task %d has no end", (int)task);
+	return NULL;
+}

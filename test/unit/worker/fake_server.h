@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A server that does as the test says: takes one worker's link, remembers what it reports. */
+#ifndef TEST_FAKE_SERVER_H
+#define TEST_FAKE_SERVER_H
+
+#include <sys/types.h>
+
+#include "net/link.h"
+#include "net/loop.h"
+#include "wire/link.h"
+#include "worker/worker.h"
+
+struct fake {
+	struct loop *loop;
+	struct loop_timer *timeout;
+	struct link_listener *listener;
+	struct link *link;
+	struct arena arena; /* everything remembered */
+	struct id_space ids;
+	/* how to behave */
+	bool ack_ends, ack_output, answer_hello, ack_beats;
+	int64_t heartbeat_ms, lose_after_ms;
+	/* what was heard */
+	int n_hellos, n_beats;
+	bool leaving;
+	struct link_hello *hello; /* the last one */
+	struct link_ended *ends;
+	size_t n_ends, cap_ends;
+	struct link_started *starts;
+	size_t n_starts, cap_starts;
+	struct buf output[N_STREAMS]; /* of all chunks, pieced together */
+	bool timed_out;
+	/* the worker under test */
+	pid_t worker;
+	char address[64], state_dir[64];
+};
+
+void fake_open(struct fake *f);
+void fake_close(struct fake *f);
+void fake_worker(
+    struct fake *f, struct worker_options o); /* fills in address and state directory */
+int fake_wait_worker(struct fake *f);         /* its exit code; -signal */
+
+/* Runs the loop until the condition holds; fails the test after twenty seconds. */
+typedef bool fake_condition(struct fake *f, long n);
+void fake_until(struct fake *f, fake_condition *condition, long n);
+bool has_hellos(struct fake *f, long n);
+bool has_ends(struct fake *f, long n);
+bool has_starts(struct fake *f, long n);
+bool has_output(struct fake *f, long bytes);
+bool is_leaving(struct fake *f, long n);
+
+void fake_run(struct fake *f, struct link_run r); /* with defaults for what is missing */
+void fake_kill(struct fake *f, rid task, int64_t token, bool forget);
+void fake_ack(struct fake *f, rid task, int64_t token);
+void fake_drop_link(struct fake *f);
+struct link_ended *fake_end(struct fake *f, rid task); /* the last one of that task */
+
+#endif
