@@ -5,26 +5,27 @@
  * follows.
  */
 #include "cli/cli.h"
-
-#if __has_include("server/commands.h")
-#include "server/commands.h"
-
-static const struct command shells[] = {
-    {"dev", "start a server and a worker here, with nothing to configure", NULL, NULL,
-        "reeve dev\tthen, in another terminal: reeve run -- echo hello\n", NULL, {dev_options},
-        GROUP_SERVICES, 0, NULL, dev_command},
-    {"server", "run the server", NULL, NULL, NULL, NULL, {server_options}, GROUP_SERVICES, 0, NULL,
-        server_command},
-    {"worker", "run a worker that serves a server", NULL, NULL, NULL, NULL, {worker_options},
-        GROUP_SERVICES, 0, NULL, worker_command},
-};
-#define N_SHELLS (sizeof shells / sizeof shells[0])
-#else
-#define shells NULL
-#define N_SHELLS 0
-#endif
+#include "config/flags.h"
+#include "server/server.h"
+#include "worker/command.h"
 
 int main(int argc, char **argv)
 {
-	return cli_main(argc, argv, shells, N_SHELLS);
+	const struct command shells[] = {
+	    {"dev", "start a server and a worker here, with nothing to configure", NULL,
+	        "The state (database, socket, the worker's lock) lies in --state-dir and is there "
+	        "again at the next start.",
+	        "reeve dev\tthen, in another terminal: reeve run -- echo hello\n", NULL,
+	        {config_options(CONFIG_FOR_DAEMONS)}, GROUP_SERVICES, 0, NULL, dev_command},
+	    {"server", "run the server", NULL, NULL,
+	        "reeve server --listen 127.0.0.1:7400\tserve on loopback, SQLite in the state "
+	        "directory\n",
+	        NULL, {config_options(CONFIG_FOR_SERVER)}, GROUP_SERVICES, 0, NULL, server_command},
+	    {"worker", "run a worker that serves a server", NULL, NULL,
+	        "reeve worker --join 127.0.0.1:7401 --maxthreads 8\tserve up to eight tasks at "
+	        "once\n",
+	        NULL, {config_options(CONFIG_FOR_WORKER)}, GROUP_SERVICES, 0, NULL, worker_command},
+	};
+
+	return cli_main(argc, argv, shells, sizeof shells / sizeof shells[0]);
 }

@@ -7,11 +7,6 @@
 
 #include "base/mem.h"
 
-static const struct option_def config_option[] = {
-    {"config", 0, "FILE", "read this configuration file", "REEVE_CONFIG", 0, "file"},
-    {NULL},
-};
-
 static bool has_flag(const struct option_def *table, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
@@ -49,9 +44,11 @@ static const char *short_help(const char *help)
 
 static struct option_def *build(unsigned users)
 {
-	struct option_def *table = xcalloc(n_config_keys + 1, sizeof *table);
+	struct option_def *table = xcalloc(n_config_keys + 2, sizeof *table);
 	size_t n = 0;
 
+	table[n++] = (struct option_def){
+	    "config", 0, "FILE", "read this configuration file", "REEVE_CONFIG", 0, "file"};
 	for (size_t i = 0; i < n_config_keys; i++) {
 		const struct config_key *k = &config_keys[i];
 		bool many = k->type == KEY_LIST || k->type == KEY_MAP || k->type == KEY_ADDRESSES;
@@ -73,69 +70,77 @@ const struct option_def *config_options(unsigned users)
 	return tables[users];
 }
 
-static size_t flags_of(const struct options *o, const struct option_def *table, unsigned users,
-    struct config_flag *ret)
+static size_t flags_of(const struct options *o, unsigned users, struct config_flag *ret)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < o->n_values; i++) {
-		const struct option_def *d = o->values[i].def;
-		const struct config_key *k;
+		const struct config_key *k = config_key_by_flag(o->values[i].def->name, users);
 
-		if (d < table || !(k = config_key_by_flag(d->name, users)))
-			continue;
-		ret[n++] = (struct config_flag){k->name, o->values[i].value};
+		if (k)
+			ret[n++] = (struct config_flag){k->name, o->values[i].value};
 	}
 	return n;
 }
 
-static int no_arguments(const struct options *o, const char *program, struct problem *ret_problem)
+static int parse(struct options *o, unsigned users, int argc, char **argv, struct problem *p)
 {
-	if (!o->n_args)
-		return 0;
-	problem_set(
-	    ret_problem, ERR_INVALID, "%s does not take the argument \"%s\"", program, o->args[0]);
-	return problem_hint(ret_problem, "see: %s --help", program);
-}
-
-int config_from_argv(const char *program, unsigned users, int argc, char **argv,
-    struct config **ret, struct problem *ret_problem)
-{
-	const struct option_def *table = config_options(users);
-	struct options o = {.program = program};
-	struct config_sources src;
-	struct config_flag *flags;
 	int e;
 
-	*ret = NULL;
-	options_add_table(&o, config_option);
-	options_add_table(&o, table);
-	e = options_parse(&o, OPTIONS_ANYWHERE, argc, argv, ret_problem);
-	if (e == 0)
-		e = no_arguments(&o, program, ret_problem);
-	if (e == 0) {
-		flags = xcalloc(o.n_values + 1, sizeof *flags);
-		config_sources_init(&src, users);
-		src.file = options_get(&o, "config");
-		src.flags = flags;
-		src.n_flags = flags_of(&o, table, users, flags);
-		e = config_load(&src, ret, ret_problem);
-		free(flags);
-	}
-	options_release(&o);
+	options_add_table(o, config_options(users));
+	e = options_parse(o, OPTIONS_ANYWHERE, argc, argv, p);
+	if (e || !o->n_args)
+		return e;
+	problem_set(p, ERR_INVALID, "%s does not take the argument \"%s\"", o->program, o->args[0]);
+	return problem_hint(p, "see: %s --help", o->program);
+}
+
+static int load(const struct options *o, unsigned users, struct config **ret, struct problem *p)
+{
+	struct config_flag *flags = xcalloc(o->n_values + 1, sizeof *flags);
+	struct config_sources src;
+	int e;
+
+	config_sources_init(&src, users);
+	src.file = options_get(o, "config");
+	src.flags = flags;
+	src.n_flags = flags_of(o, users, flags);
+	e = config_load(&src, ret, p);
+	free(flags);
 	return e;
 }
 
-void config_print_problems(const struct config *c)
+static void explain(const struct config *c, const struct problem *p)
 {
 	struct buf b = {0};
 
-	for (size_t i = 0; i < config_problem_count(c); i++) {
-		const struct config_problem *p = config_problem_at(c, i);
-
+	for (size_t i = 0; c && i < config_problem_count(c); i++) {
 		buf_reset(&b);
-		config_problem_write(p, &b);
-		fprintf(stderr, "reeve: %s%s\n", p->is_warning ? "warning: " : "", b.p);
+		config_problem_write(config_problem_at(c, i), &b);
+		fprintf(stderr, "reeve: %s\n", b.p);
 	}
 	buf_release(&b);
+	if (!c)
+		fprintf(stderr, "reeve: %s\n%s%s%s", p->what, p->hint[0] ? "  hint: " : "", p->hint,
+		    p->hint[0] ? "\n" : "");
+}
+
+struct config *config_for(
+    const char *program, unsigned users, int argc, char **argv, int *ret_exit_code)
+{
+	struct options o = {.program = program};
+	struct problem p = {0};
+	struct config *c = NULL;
+	int e = parse(&o, users, argc, argv, &p);
+
+	if (e == 0)
+		e = load(&o, users, &c, &p);
+	if (c || e)
+		explain(c, &p);
+	options_release(&o);
+	if (e == 0)
+		return c;
+	config_free(c);
+	*ret_exit_code = err_exit_code(e);
+	return NULL;
 }

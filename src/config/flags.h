@@ -6,15 +6,14 @@
 #include "base/options.h"
 #include "config/config.h"
 
-/* The flags of these users; the first key wins where two share a flag. Never freed. */
+/* The flags of these users, and --config; the first key wins where two share a flag. Never freed.
+ */
 const struct option_def *config_options(unsigned users);
 /*
- * Parses a daemon's words and loads its configuration: flags over the environment over files.
- * --config FILE is understood. *ret is always set. Problems are in it; nothing is printed.
+ * A daemon's configuration: flags over the environment over files. Mistakes and warnings are
+ * explained on stderr. NULL: it can't start; *ret_exit_code says how to leave.
  */
-int config_from_argv(const char *program, unsigned users, int argc, char **argv,
-    struct config **ret, struct problem *ret_problem);
-/* The same again, for SIGHUP: argv must still be there. */
-void config_print_problems(const struct config *c);
+struct config *config_for(
+    const char *program, unsigned users, int argc, char **argv, int *ret_exit_code);
 
 #endif

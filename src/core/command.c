@@ -178,8 +178,8 @@ static int dispatch(struct core *c, const struct event *ev, struct reply *r, str
 	case EV_RETRY:
 	case EV_TASK_SET: tasks_run(c, ev, r, out); return 0;
 	case EV_WORKER_SET:
-	case EV_WORKER_REMOVE: return worker_command(c, ev, r, out);
-	default: return queue_command(c, ev, r, out);
+	case EV_WORKER_REMOVE: return run_worker_command(c, ev, r, out);
+	default: return run_queue_command(c, ev, r, out);
 	}
 }
 

@@ -224,7 +224,7 @@ struct queue *queue_find(const struct core *c, rid id);
 struct queue *queue_find_name(const struct core *c, struct str name);
 struct queue *queue_add(struct core *c, const struct queue_row *row);
 void queue_free(struct core *c, struct queue *q);
-int queue_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
+int run_queue_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
 void queue_count(struct queue *q, const struct task *t, int status, int delta);
 void queue_count_end(struct core *c, struct queue *q, int status, struct effects *out);
 int64_t queue_rank(const struct queue *q, int32_t priority);
@@ -247,7 +247,7 @@ void worker_link_lost(struct core *c, const struct event *ev, struct effects *ou
 void worker_beat(struct core *c, const struct event *ev, struct effects *out);
 void worker_heard(struct core *c, struct worker *w);
 void worker_tick(struct core *c, struct worker *w, struct effects *out);
-int worker_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
+int run_worker_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
 int32_t worker_maxthreads(const struct worker *w);
 bool worker_has_room(const struct worker *w);
 bool worker_serves(

@@ -365,7 +365,7 @@ static int delete (
 	return 0;
 }
 
-int queue_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+int run_queue_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
 {
 	struct queue *q;
 

@@ -414,7 +414,7 @@ static void set_threads(
 	place_room(c);
 }
 
-int worker_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+int run_worker_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
 {
 	struct worker *w = worker_find(c, ev->worker.id);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `reeve server`: flags, files and environment make a configuration; the server runs on it. */
-#include <stdio.h>
-
 #include "config/flags.h"
 #include "server/server.h"
 
@@ -12,22 +10,7 @@ struct words {
 
 static struct config *load(const struct words *w, int *ret_code)
 {
-	struct problem p = {0};
-	struct config *c;
-	int e = config_from_argv("reeve server", CONFIG_FOR_SERVER, w->argc, w->argv, &c, &p);
-
-	if (c)
-		config_print_problems(c);
-	if (e == 0)
-		return c;
-	if (!c) {
-		fprintf(stderr, "reeve: %s\n", p.what);
-		if (p.hint[0])
-			fprintf(stderr, "  hint: %s\n", p.hint);
-	}
-	config_free(c);
-	*ret_code = err_exit_code(e);
-	return NULL;
+	return config_for("reeve server", CONFIG_FOR_SERVER, w->argc, w->argv, ret_code);
 }
 
 static struct config *reload(void *arg)

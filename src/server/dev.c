@@ -158,21 +158,7 @@ static void on_stop(struct loop *l, void *arg)
 
 static struct config *load(struct dev *d, int *ret_code)
 {
-	struct problem p = {0};
-	struct config *c;
-	int e = config_from_argv(
-	    "reeve dev", CONFIG_FOR_SERVER | CONFIG_FOR_WORKER, d->argc, d->argv, &c, &p);
-
-	if (c)
-		config_print_problems(c);
-	if (e == 0)
-		return c;
-	if (!c)
-		fprintf(stderr, "reeve: %s\n%s%s%s", p.what, p.hint[0] ? "  hint: " : "", p.hint,
-		    p.hint[0] ? "\n" : "");
-	config_free(c);
-	*ret_code = err_exit_code(e);
-	return NULL;
+	return config_for("reeve dev", CONFIG_FOR_DAEMONS, d->argc, d->argv, ret_code);
 }
 
 static struct config *reload(void *arg)

@@ -12,7 +12,7 @@
 #include "base/idmap.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "server/outbox.h"
+#include "server/parcel.h"
 #include "wire/link.h"
 
 struct session {
@@ -20,7 +20,7 @@ struct session {
 	struct link *link;
 	uint64_t number;
 	bool greeted; /* its hello was accepted for the brain */
-	struct outbox out;
+	struct parcel out;
 	TAILQ_ENTRY(session) touched;
 	bool is_touched;
 	struct session *next, **prev; /* all of them, for the end */
@@ -189,7 +189,7 @@ static void on_close(struct link *l, const char *why, void *arg)
 	*s->prev = s->next;
 	if (s->next)
 		s->next->prev = s->prev;
-	outbox_release(&s->out);
+	parcel_release(&s->out);
 	free(s);
 }
 
@@ -244,7 +244,7 @@ static void send_now(struct session *s)
 	struct buf frame = {0};
 	bool last = s->out.refused.reason.p != NULL;
 
-	outbox_encode(&s->out, &s->all->arena, engine_ids(s->all->engine), &frame);
+	parcel_encode(&s->out, &s->all->arena, engine_ids(s->all->engine), &frame);
 	link_send(s->link, buf_str(&frame));
 	buf_release(&frame);
 	if (last)
@@ -268,9 +268,9 @@ void sessions_send(struct sessions *all, const struct message *m, size_t n)
 			s = idmap_get(&all->by_number, m[i].link);
 		if (!s)
 			continue;
-		if (outbox_is_full(&s->out))
+		if (parcel_is_full(&s->out))
 			send_now(s);
-		outbox_add(&s->out, &m[i]);
+		parcel_add(&s->out, &m[i]);
 		touch(s);
 	}
 	while ((s = TAILQ_FIRST(&all->touched))) {
@@ -288,7 +288,7 @@ void sessions_free(struct sessions *s)
 		struct session *x = s->first;
 
 		s->first = x->next;
-		outbox_release(&x->out);
+		parcel_release(&x->out);
 		free(x);
 	}
 	idmap_release(&s->by_number);

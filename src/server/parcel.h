@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The messages of one batch for one worker, gathered into one frame. */
-#ifndef SERVER_OUTBOX_H
-#define SERVER_OUTBOX_H
+#ifndef SERVER_PARCEL_H
+#define SERVER_PARCEL_H
 
 #include <bsd/sys/queue.h>
 
 #include "core/effects.h"
 #include "wire/link.h"
 
-struct outbox {
+struct parcel {
 	struct link_welcome welcome;
 	struct link_refused refused;
 	bool has_welcome, has_settings, has_beat_ack;
@@ -23,11 +23,11 @@ struct outbox {
 	size_t bytes;
 };
 
-void outbox_release(struct outbox *o);
-/* Strings stay borrowed until outbox_encode(). */
-void outbox_add(struct outbox *o, const struct message *m);
-bool outbox_is_full(const struct outbox *o);
-/* Appends one frame's payload and empties the outbox. */
-void outbox_encode(struct outbox *o, struct arena *a, const struct id_space *ids, struct buf *out);
+void parcel_release(struct parcel *o);
+/* Strings stay borrowed until parcel_encode(). */
+void parcel_add(struct parcel *o, const struct message *m);
+bool parcel_is_full(const struct parcel *o);
+/* Appends one frame's payload and empties the parcel. */
+void parcel_encode(struct parcel *o, struct arena *a, const struct id_space *ids, struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/outbox.h"
+#include "server/parcel.h"
 
 #include <stdlib.h>
 
@@ -7,16 +7,16 @@
 
 #define FRAME_AIM (1u << 20) /* a frame holds about this much, so none comes near the limit */
 
-void outbox_release(struct outbox *o)
+void parcel_release(struct parcel *o)
 {
 	free(o->runs);
 	free(o->kills);
 	free(o->ended_acks);
 	free(o->output_acks);
-	*o = (struct outbox){0};
+	*o = (struct parcel){0};
 }
 
-static void add_run(struct outbox *o, const struct message *m)
+static void add_run(struct parcel *o, const struct message *m)
 {
 	GROW(o->runs, o->cap_runs, o->n_runs + 1);
 	o->runs[o->n_runs++] = (struct link_run){
@@ -36,7 +36,7 @@ static void add_run(struct outbox *o, const struct message *m)
 	o->bytes += m->run.body.n + m->run.env.n + 64;
 }
 
-static void add_kill(struct outbox *o, const struct message *m)
+static void add_kill(struct parcel *o, const struct message *m)
 {
 	GROW(o->kills, o->cap_kills, o->n_kills + 1);
 	o->kills[o->n_kills++] =
@@ -44,14 +44,14 @@ static void add_kill(struct outbox *o, const struct message *m)
 	o->bytes += m->why.reason.n + 32;
 }
 
-static void add_ended_ack(struct outbox *o, const struct message *m)
+static void add_ended_ack(struct parcel *o, const struct message *m)
 {
 	GROW(o->ended_acks, o->cap_ended_acks, o->n_ended_acks + 1);
 	o->ended_acks[o->n_ended_acks++] = (struct link_ended_ack){m->task, m->token};
 	o->bytes += 24;
 }
 
-static void add_output_ack(struct outbox *o, const struct message *m)
+static void add_output_ack(struct parcel *o, const struct message *m)
 {
 	GROW(o->output_acks, o->cap_output_acks, o->n_output_acks + 1);
 	o->output_acks[o->n_output_acks++] = (struct link_output_ack){
@@ -59,7 +59,7 @@ static void add_output_ack(struct outbox *o, const struct message *m)
 	o->bytes += 32;
 }
 
-void outbox_add(struct outbox *o, const struct message *m)
+void parcel_add(struct parcel *o, const struct message *m)
 {
 	switch (m->kind) {
 	case MSG_WELCOME:
@@ -85,12 +85,12 @@ void outbox_add(struct outbox *o, const struct message *m)
 	}
 }
 
-bool outbox_is_full(const struct outbox *o)
+bool parcel_is_full(const struct parcel *o)
 {
 	return o->bytes > FRAME_AIM;
 }
 
-void outbox_encode(struct outbox *o, struct arena *a, const struct id_space *ids, struct buf *out)
+void parcel_encode(struct parcel *o, struct arena *a, const struct id_space *ids, struct buf *out)
 {
 	struct link_to_worker m = {
 	    .welcome = o->has_welcome ? &o->welcome : NULL,

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "config/flags.h"
+#include "worker/worker.h"
+
+static struct plugin_options *plugins_of(const struct config *c, size_t *ret_n)
+{
+	struct plugin_options *all;
+
+	*ret_n = config_plugin_count(c);
+	all = xcalloc(*ret_n + 1, sizeof *all);
+	for (size_t i = 0; i < *ret_n; i++) {
+		const struct config_plugin *p = config_plugin_at(c, i);
+
+		all[i] = (struct plugin_options){
+		    .name = p->name,
+		    .exec = p->argv,
+		    .env = p->env,
+		    .mode = p->is_persistent ? PLUGIN_PERSISTENT : PLUGIN_ONCE,
+		    .processes = p->processes,
+		    .recycle_after = p->recycle_after,
+		};
+	}
+	return all;
+}
+
+static const char *const *list_of(const struct config *c, const char *key)
+{
+	const char *const *items = NULL;
+
+	config_list(c, key, &items);
+	return items;
+}
+
+static int set_up_log(const struct config *c)
+{
+	return log_setup(&(struct log_options){
+	    .level = (enum log_level)config_enum(c, "log.level"),
+	    .format = (enum log_format)config_enum(c, "log.format"),
+	    .output = (enum log_output)config_enum(c, "log.output"),
+	    .file = config_str(c, "log.file"),
+	    .program = "worker",
+	});
+}
+
+static int run(const struct config *c, const char *token)
+{
+	struct worker_options o = {
+	    .server = config_str(c, "worker.server"),
+	    .use_tls = config_is_given(c, "worker.tls.ca") || config_is_given(c, "worker.tls.cert"),
+	    .tls = {config_str(c, "worker.tls.cert"), config_str(c, "worker.tls.key"),
+	        config_str(c, "worker.tls.ca")},
+	    .join_token = token,
+	    .shard = config_str(c, "worker.name"),
+	    .state_dir = config_str(c, "worker.state_dir"),
+	    .zone = config_str(c, "worker.zone"),
+	    .target = config_str(c, "worker.target"),
+	    .labels = list_of(c, "worker.labels"),
+	    .active_queues = list_of(c, "worker.activequeues"),
+	    .ignore_queues = list_of(c, "worker.ignorequeues"),
+	    .no_command = !config_bool(c, "worker.allow_commands"),
+	    .maxthreads = (int)config_int(c, "worker.maxthreads"),
+	    .term_wait_ms = config_duration_ms(c, "worker.kill_wait"),
+	};
+	struct plugin_options *plugins = plugins_of(c, &o.n_plugins);
+	int code;
+
+	o.plugins = plugins;
+	code = worker_main(&o);
+	free(plugins);
+	return code;
+}
+
+int worker_command(int argc, char **argv)
+{
+	struct problem p = {0};
+	struct buf token = {0};
+	int code = 1;
+	struct config *c = config_for("reeve worker", CONFIG_FOR_WORKER, argc, argv, &code);
+
+	if (!c)
+		return code;
+	if (set_up_log(c) != 0)
+		fprintf(stderr, "reeve: the log can't be opened: %s\n", strerror(errno));
+	else if (config_secret(c, "worker.token", &token, &p) != 0)
+		fprintf(stderr, "reeve: %s\n", p.what);
+	else
+		code = run(c, token.n ? token.p : NULL);
+	buf_release(&token);
+	config_free(c);
+	return code;
+}
