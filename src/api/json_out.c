@@ -2,6 +2,7 @@
 /* Answers are written, not built: this file knows how JSON is spelt. */
 #include "api/json_out.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/timefmt.h"
@@ -148,13 +149,22 @@ void jw_id(struct buf *b, const struct id_space *ids, rid id)
 	buf_add(b, text, sizeof text);
 }
 
+/* The shortest text that reads back as the same number. */
 static void real_value(struct buf *b, const json_t *v)
 {
 	char text[64];
-	size_t n = json_dumpb(v, text, sizeof text, JSON_ENCODE_ANY);
+	size_t n;
 
+	for (size_t digits = 15; digits <= 17; digits++) {
+		n = json_dumpb(
+		    v, text, sizeof text - 1, JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
+		n = n < sizeof text - 1 ? n : 0;
+		text[n] = 0;
+		if (strtod(text, NULL) == json_real_value(v))
+			break;
+	}
 	separate(b);
-	buf_add(b, text, n < sizeof text ? n : 0);
+	buf_add(b, text, n);
 }
 
 static void object_value(struct buf *b, const json_t *v)

@@ -292,7 +292,7 @@ static void pause_or_resume(struct call *c, enum event_kind kind, size_t n_membe
 {
 	const struct queue_row *q = path_queue(c);
 	struct event ev = {.kind = kind};
-	struct pause k = {.now_ms = c->host->wall_ms(c->host->arg)};
+	struct pause k = {0};
 	json_t *body;
 
 	if (!q || (ev.queue.if_version = call_if_match(c, q->version)) < 0)
@@ -300,6 +300,7 @@ static void pause_or_resume(struct call *c, enum event_kind kind, size_t n_membe
 	ev.queue.id = c->task = q->id;
 	if (!call_body(c, &body))
 		return;
+	k.now_ms = c->host->wall_ms(c->host->arg);
 	if (json_in_members(body, "", pause_members, n_members, &k, &c->problem)) {
 		call_problem(c);
 	} else {

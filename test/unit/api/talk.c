@@ -166,3 +166,16 @@ rid world_submit(struct world *w, const char *body)
 	json_decref(v);
 	return id;
 }
+
+const char *jstr(json_t *v, const char *key)
+{
+	const char *s = json_string_value(json_object_get(v, key));
+
+	return s ? s : "";
+}
+
+long long jint(json_t *v, const char *key)
+{
+	assert_true(json_is_integer(json_object_get(v, key)));
+	return json_integer_value(json_object_get(v, key));
+}

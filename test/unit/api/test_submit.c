@@ -24,19 +24,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-static const char *str_at(json_t *v, const char *key)
-{
-	const char *s = json_string_value(json_object_get(v, key));
-
-	return s ? s : "";
-}
-
-static long long int_at(json_t *v, const char *key)
-{
-	assert_true(json_is_integer(json_object_get(v, key)));
-	return json_integer_value(json_object_get(v, key));
-}
-
 static struct talk *ndjson(const char *target, const char *body)
 {
 	struct talk *t = talk_new(API_POST, target, body);
@@ -51,24 +38,25 @@ static void test_one(void **state)
 {
 	struct talk *t = ask(w, API_POST, "/v1/tasks",
 	    "{\"command\":[\"echo\",\"h\\u00e9llo\"],\"env\":{\"A\":\"1\"},\"cwd\":\"/tmp\","
-	    "\"params\":{\"x\":[1,2.5,null,true]},\"priority\":3,\"run_after\":60,\"timeout\":\"90s\","
+	    "\"params\":{\"x\":[1,2.5,null,true]},\"priority\":3,\"run_after\":60,\"timeout\":"
+	    "\"90s\","
 	    "\"max_attempts\":4,\"backoff\":2,\"backoff_max\":\"1h\",\"key\":\"k\","
 	    "\"labels\":{\"b\":\"2\",\"a\":\"1\"}}");
 	char location[128], expected[128];
 	json_t *v = talk_json(t), *again, *body;
 
 	assert_int_equal(t->status, 201);
-	snprintf(expected, sizeof expected, "/v1/tasks/%s", str_at(v, "id"));
+	snprintf(expected, sizeof expected, "/v1/tasks/%s", jstr(v, "id"));
 	assert_string_equal(talk_header(t, "Location", location, sizeof location), expected);
-	assert_string_equal(str_at(v, "queue"), "default");
-	assert_string_equal(str_at(v, "state"), "queued");
-	assert_string_equal(str_at(v, "cwd"), "/tmp");
-	assert_int_equal(int_at(v, "priority"), 3);
-	assert_int_equal(int_at(v, "timeout_ms"), 90000);
-	assert_int_equal(int_at(v, "max_attempts"), 4);
-	assert_int_equal(int_at(v, "backoff_ms"), 2000);
-	assert_int_equal(int_at(v, "backoff_max_ms"), 3600000);
-	assert_string_equal(str_at(v, "run_after"), "2023-11-14T22:14:25.000Z");
+	assert_string_equal(jstr(v, "queue"), "default");
+	assert_string_equal(jstr(v, "state"), "queued");
+	assert_string_equal(jstr(v, "cwd"), "/tmp");
+	assert_int_equal(jint(v, "priority"), 3);
+	assert_int_equal(jint(v, "timeout_ms"), 90000);
+	assert_int_equal(jint(v, "max_attempts"), 4);
+	assert_int_equal(jint(v, "backoff_ms"), 2000);
+	assert_int_equal(jint(v, "backoff_max_ms"), 3600000);
+	assert_string_equal(jstr(v, "run_after"), "2023-11-14T22:14:25.000Z");
 	body = json_pack("{s:[i,f,n,b]}", "x", 1, 2.5, 1);
 	assert_true(json_equal(json_object_get(v, "params"), body));
 	json_decref(body);
@@ -94,12 +82,12 @@ static void test_unknown_queue(void **state)
 
 	json_decref(ask_json(w, API_POST, "/v1/queues", "{\"name\":\"mail\"}", 201));
 	v = ask_json(w, API_POST, "/v1/tasks", "{\"queue\":\"mial\",\"command\":[\"x\"]}", 404);
-	assert_string_equal(str_at(v, "type"), "urn:reeve:error:not-found");
-	assert_non_null(strstr(str_at(v, "hint"), "did you mean \"mail\""));
-	assert_string_equal(str_at(v, "field"), "queue");
+	assert_string_equal(jstr(v, "type"), "urn:reeve:error:not-found");
+	assert_non_null(strstr(jstr(v, "hint"), "did you mean \"mail\""));
+	assert_string_equal(jstr(v, "field"), "queue");
 	json_decref(v);
 	v = ask_json(w, API_POST, "/v1/tasks", "{\"queue\":\"billing\",\"command\":[\"x\"]}", 404);
-	assert_non_null(strstr(str_at(v, "hint"), "reeve queue create billing"));
+	assert_non_null(strstr(jstr(v, "hint"), "reeve queue create billing"));
 	json_decref(v);
 }
 
@@ -107,15 +95,15 @@ static void test_plugin_decides(void **state)
 {
 	json_t *v;
 
-	json_decref(ask_json(
-	    w, API_POST, "/v1/queues", "{\"name\":\"q\",\"plugin\":\"mail\"}", 201));
+	json_decref(
+	    ask_json(w, API_POST, "/v1/queues", "{\"name\":\"q\",\"plugin\":\"mail\"}", 201));
 	v = ask_json(w, API_POST, "/v1/tasks", "{\"queue\":\"q\",\"command\":[\"x\"]}", 400);
-	assert_string_equal(str_at(v, "field"), "command");
+	assert_string_equal(jstr(v, "field"), "command");
 	json_decref(v);
 	json_decref(
 	    ask_json(w, API_POST, "/v1/tasks", "{\"queue\":\"q\",\"params\":{\"to\":\"x\"}}", 201));
 	v = ask_json(w, API_POST, "/v1/tasks", "{\"params\":{\"to\":\"x\"}}", 400);
-	assert_string_equal(str_at(v, "field"), "command");
+	assert_string_equal(jstr(v, "field"), "command");
 	json_decref(v);
 }
 
@@ -128,21 +116,20 @@ static void test_many_with_errors(void **state)
 	       *errors = json_object_get(v, "errors");
 
 	assert_int_equal(t->status, 200);
-	assert_int_equal(int_at(v, "accepted"), 3);
-	assert_int_equal(int_at(v, "rejected"), 3);
-	assert_int_equal(int_at(v, "duplicates"), 0);
+	assert_int_equal(jint(v, "accepted"), 3);
+	assert_int_equal(jint(v, "rejected"), 3);
+	assert_int_equal(jint(v, "duplicates"), 0);
 	assert_int_equal(json_array_size(ids), 6);
 	assert_true(json_is_null(json_array_get(ids, 1)));
 	assert_true(json_is_string(json_array_get(ids, 2)));
 	assert_true(json_is_null(json_array_get(ids, 4)));
 	assert_int_equal(json_array_size(errors), 3);
-	assert_int_equal(int_at(json_array_get(errors, 0), "line"), 3);
-	assert_string_equal(str_at(json_array_get(errors, 0), "hint"), "did you mean \"command\"?");
-	assert_int_equal(int_at(json_array_get(errors, 1), "line"), 6);
-	assert_string_equal(
-	    str_at(json_array_get(errors, 1), "type"), "urn:reeve:error:not-found");
-	assert_int_equal(int_at(json_array_get(errors, 2), "line"), 7);
-	assert_string_equal(str_at(v, "batch"), json_string_value(json_array_get(ids, 0)));
+	assert_int_equal(jint(json_array_get(errors, 0), "line"), 3);
+	assert_string_equal(jstr(json_array_get(errors, 0), "hint"), "did you mean \"command\"?");
+	assert_int_equal(jint(json_array_get(errors, 1), "line"), 6);
+	assert_string_equal(jstr(json_array_get(errors, 1), "type"), "urn:reeve:error:not-found");
+	assert_int_equal(jint(json_array_get(errors, 2), "line"), 7);
+	assert_string_equal(jstr(v, "batch"), json_string_value(json_array_get(ids, 0)));
 	json_decref(v);
 	talk_free(t);
 }
@@ -167,31 +154,31 @@ static void test_array_and_join(void **state)
 {
 	json_t *v = ask_json(w, API_POST, "/v1/tasks",
 	    "[{\"command\":[\"a\"]},{\"command\":[]},{\"command\":[\"b\"]}]", 200);
-	char target[128], *batch = xstrdup(str_at(v, "batch"));
+	char target[128], *batch = xstrdup(jstr(v, "batch"));
 	json_t *joined;
 
-	assert_int_equal(int_at(v, "accepted"), 2);
-	assert_int_equal(int_at(json_array_get(json_object_get(v, "errors"), 0), "line"), 2);
+	assert_int_equal(jint(v, "accepted"), 2);
+	assert_int_equal(jint(json_array_get(json_object_get(v, "errors"), 0), "line"), 2);
 	json_decref(v);
 	snprintf(target, sizeof target, "/v1/tasks?batch=%s", batch);
 	joined = ask_json(w, API_POST, target, "[{\"command\":[\"c\"]}]", 200);
-	assert_string_equal(str_at(joined, "batch"), batch);
+	assert_string_equal(jstr(joined, "batch"), batch);
 	json_decref(joined);
 	snprintf(target, sizeof target, "/v1/tasks/summary?batch=%s", batch);
 	joined = ask_json(w, API_GET, target, NULL, 200);
-	assert_int_equal(int_at(joined, "total"), 3);
+	assert_int_equal(jint(joined, "total"), 3);
 	json_decref(joined);
 	free(batch);
 }
 
 static void test_twin(void **state)
 {
-	json_t *a = ask_json(
-	    w, API_POST, "/v1/tasks", "{\"command\":[\"a\"],\"key\":\"once\"}", 201);
-	json_t *b = ask_json(
-	    w, API_POST, "/v1/tasks", "{\"command\":[\"b\"],\"key\":\"once\"}", 200);
+	json_t *a =
+	    ask_json(w, API_POST, "/v1/tasks", "{\"command\":[\"a\"],\"key\":\"once\"}", 201);
+	json_t *b =
+	    ask_json(w, API_POST, "/v1/tasks", "{\"command\":[\"b\"],\"key\":\"once\"}", 200);
 
-	assert_string_equal(str_at(a, "id"), str_at(b, "id"));
+	assert_string_equal(jstr(a, "id"), jstr(b, "id"));
 	assert_true(json_is_true(json_object_get(b, "duplicate")));
 	json_decref(a);
 	json_decref(b);
@@ -214,7 +201,7 @@ static void test_replay(void **state)
 		assert_string_equal(header, i == 1 ? "true" : "");
 		second = talk_json(t);
 		if (i == 1) {
-			assert_string_equal(str_at(first, "id"), str_at(second, "id"));
+			assert_string_equal(jstr(first, "id"), jstr(second, "id"));
 			json_decref(first);
 		}
 		if (i == 0)
@@ -236,7 +223,7 @@ static void test_too_many(void **state)
 	t = ndjson("/v1/tasks", b.p);
 	assert_int_equal(t->status, 413);
 	v = talk_json(t);
-	assert_string_equal(str_at(v, "type"), "urn:reeve:error:too-large");
+	assert_string_equal(jstr(v, "type"), "urn:reeve:error:too-large");
 	json_decref(v);
 	talk_free(t);
 	buf_release(&b);
@@ -252,13 +239,13 @@ static void test_large_batch(void **state)
 		buf_printf(&b, "{\"command\":[\"x\",\"%d\"]}\n", i);
 	t = ndjson("/v1/tasks", b.p);
 	v = talk_json(t);
-	assert_int_equal(int_at(v, "accepted"), 20000);
+	assert_int_equal(jint(v, "accepted"), 20000);
 	assert_int_equal(json_array_size(json_object_get(v, "ids")), 20000);
 	json_decref(v);
 	talk_free(t);
 	buf_release(&b);
 	v = ask_json(w, API_GET, "/v1/tasks/summary", NULL, 200);
-	assert_int_equal(int_at(v, "live"), 20000);
+	assert_int_equal(jint(v, "live"), 20000);
 	json_decref(v);
 }
 

@@ -131,7 +131,7 @@ static void deliver_reply(struct world *w, const struct reply *r)
 {
 	struct expected *e;
 
-	TAILQ_FOREACH(e, &w->expected, link)
+	TAILQ_FOREACH (e, &w->expected, link)
 		if (e->ticket == r->ticket)
 			break;
 	assert_non_null(e);
@@ -144,7 +144,7 @@ static void tell_outputs(struct world *w, rid task)
 {
 	struct output_watch *o;
 
-	TAILQ_FOREACH(o, &w->outputs, link)
+	TAILQ_FOREACH (o, &w->outputs, link)
 		if (o->task == task)
 			o->fn(o->arg);
 }
@@ -201,7 +201,7 @@ static bool run_timer(struct world *w)
 {
 	struct timer *t;
 
-	TAILQ_FOREACH(t, &w->timers, link)
+	TAILQ_FOREACH (t, &w->timers, link)
 		if (t->at <= w->mono)
 			break;
 	if (!t)
@@ -239,13 +239,25 @@ struct world *world_new(void)
 	struct store_options so = {.create = true, .migrate = true};
 	struct core_options co = {0};
 	struct problem p = {0};
-	struct api_options o = {.facts = {.version = "0.0.1", .backend = "memory",
-				    .started_ms = WORLD_START_MS, .listen = "127.0.0.1:7\n"}};
-	struct api_host h = {.arg = w, .io = &world_io, .ids = &w->ids, .wall_ms = host_wall,
-	    .mono_ms = host_mono, .command = host_command, .read = host_read, .watch = host_watch,
-	    .unwatch = host_unwatch, .replay = host_replay, .last_seq = host_last_seq,
-	    .timer = host_timer, .cancel_timer = host_cancel_timer,
-	    .watch_output = host_watch_output, .unwatch_output = host_unwatch_output};
+	struct api_options o = {.facts = {.version = "0.0.1",
+	                            .backend = "memory",
+	                            .started_ms = WORLD_START_MS,
+	                            .listen = "127.0.0.1:7\n"}};
+	struct api_host h = {.arg = w,
+	    .io = &world_io,
+	    .ids = &w->ids,
+	    .wall_ms = host_wall,
+	    .mono_ms = host_mono,
+	    .command = host_command,
+	    .read = host_read,
+	    .watch = host_watch,
+	    .unwatch = host_unwatch,
+	    .replay = host_replay,
+	    .last_seq = host_last_seq,
+	    .timer = host_timer,
+	    .cancel_timer = host_cancel_timer,
+	    .watch_output = host_watch_output,
+	    .unwatch_output = host_unwatch_output};
 
 	TAILQ_INIT(&w->expected);
 	TAILQ_INIT(&w->jobs);
@@ -332,9 +344,9 @@ size_t world_watches(const struct world *w)
 	const struct output_watch *o;
 	size_t n = 0;
 
-	TAILQ_FOREACH(t, &w->timers, link)
+	TAILQ_FOREACH (t, &w->timers, link)
 		n++;
-	TAILQ_FOREACH(o, &w->outputs, link)
+	TAILQ_FOREACH (o, &w->outputs, link)
 		n++;
 	return n;
 }

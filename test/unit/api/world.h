@@ -20,13 +20,13 @@ struct talk {
 	struct api_param params[16];
 	char target[2048];
 	/* the answer: */
-	int status;        /* 0: none yet */
+	int status; /* 0: none yet */
 	char type[64];
 	struct buf headers; /* "Name: value\n" */
 	struct buf body;
 	bool streaming, ended;
-	int answers;       /* must never pass 1 */
-	size_t pending;    /* what stream_pending() shall say */
+	int answers;    /* must never pass 1 */
+	size_t pending; /* what stream_pending() shall say */
 	void (*drain)(void *), (*close)(void *);
 	void *drain_arg, *close_arg;
 };
@@ -52,7 +52,7 @@ bool world_was_run(struct world *w, rid task, int64_t *ret_token);
 void world_started(struct world *w, rid task);
 void world_output(struct world *w, rid task, int stream, int64_t offset, const char *text);
 void world_ended(struct world *w, rid task, int status, int exit_code, const char *out);
-void world_forget_past(struct world *w); /* replay then says: too long ago */
+void world_forget_past(struct world *w);     /* replay then says: too long ago */
 size_t world_watches(const struct world *w); /* timers and output watches that are held */
 
 /* Asks; runs until quiet. body NULL: none. The caller frees with talk_free. */
@@ -67,6 +67,9 @@ json_t *talk_json(struct talk *t); /* fails the test when it is not JSON */
 /* Asks, expects a status, returns the parsed answer (NULL when it is empty). */
 json_t *ask_json(
     struct world *w, enum api_method m, const char *target, const char *body, int status);
+/* A member of an answer; "" or a failed test when it is not there. */
+const char *jstr(json_t *v, const char *key);
+long long jint(json_t *v, const char *key);
 /* Submits `command: [true]` to default and returns its id. */
 rid world_submit(struct world *w, const char *body);
 

@@ -83,9 +83,16 @@ void world_message(struct world *w, const struct message *m)
 
 void world_worker(struct world *w, const char *name, int maxthreads)
 {
-	struct worker_facts f = {.shard = str_of(name), .instance = 77 + w->link, .started_ms = w->wall,
-	    .lock = str_of(name), .host = STR("host"), .zone = STR("a"), .target = STR("x86_64-linux"),
-	    .version = STR("1"), .labels = STR("disk=ssd\n"), .plugins = STR("command\nmail\n"),
+	struct worker_facts f = {.shard = str_of(name),
+	    .instance = 77 + w->link,
+	    .started_ms = w->wall,
+	    .lock = str_of(name),
+	    .host = STR("host"),
+	    .zone = STR("a"),
+	    .target = STR("x86_64-linux"),
+	    .version = STR("1"),
+	    .labels = STR("disk=ssd\n"),
+	    .plugins = STR("command\nmail\n"),
 	    .maxthreads = maxthreads};
 	struct event ev = {.kind = EV_HELLO};
 

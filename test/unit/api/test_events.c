@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Server-sent events: form, filters, resuming, heartbeats, slow clients; and the durable list. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+static struct world *w;
+
+static int setup(void **state)
+{
+	w = world_new();
+	world_open(w);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	world_free(w);
+	return 0;
+}
+
+static struct talk *follow(const char *query, const char *last)
+{
+	char target[128];
+	struct talk *t;
+
+	snprintf(target, sizeof target, "/v1/events%s", query);
+	t = talk_new(API_GET, target, NULL);
+	t->req.accept = STR("text/event-stream");
+	t->req.last_event_id = str_of(last);
+	talk_send(w, t);
+	world_run(w);
+	return t;
+}
+
+static void over(struct talk *t)
+{
+	talk_hang_up(t);
+	talk_free(t);
+}
+
+static size_t times(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (const char *at = text; (at = strstr(at, what)); at++)
+		n++;
+	return n;
+}
+
+/* Every block is id, event, data with one JSON object that says the same. */
+static void check_form(const char *text)
+{
+	const char *at = text;
+	unsigned long long id;
+	char kind[64];
+	int used;
+
+	while ((at = strstr(at, "id: "))) {
+		const char *end;
+		json_t *v;
+
+		assert_int_equal(
+		    sscanf(at, "id: %llu\nevent: %63s\ndata: %n", &id, kind, &used), 2);
+		end = strchr(at + used, '\n');
+		assert_int_equal(end[1], '\n');
+		v = json_loadb(at + used, (size_t)(end - at) - (size_t)used, 0, NULL);
+		assert_non_null(v);
+		assert_int_equal(jint(v, "seq"), id);
+		assert_string_equal(jstr(v, "kind"), kind);
+		json_decref(v);
+		at = end;
+	}
+}
+
+static void test_form(void **state)
+{
+	struct talk *t = follow("", NULL);
+	char header[32];
+	rid id;
+
+	assert_string_equal(t->type, "text/event-stream");
+	assert_string_equal(talk_header(t, "Cache-Control", header, sizeof header), "no-store");
+	world_worker(w, "w1", 2);
+	id = world_submit(w, NULL);
+	world_started(w, id);
+	world_ended(w, id, TASK_FAILED, 4, NULL);
+	check_form(t->body.p);
+	assert_int_equal(times(t->body.p, "event: queue.created\n"), 1);
+	assert_int_equal(times(t->body.p, "event: worker.joined\n"), 1);
+	assert_int_equal(times(t->body.p, "event: task.failed\n"), 1);
+	assert_int_equal(times(t->body.p, "\"exit_code\":4"), 1);
+	assert_true(times(t->body.p, "\"queue\":\"default\"") >= 3);
+	over(t);
+}
+
+static void test_filters(void **state)
+{
+	struct talk *kinds, *queue, *task;
+	char query[64], text[ID_TEXT];
+	rid id;
+
+	json_decref(ask_json(w, API_POST, "/v1/queues", "{\"name\":\"q\"}", 201));
+	id = world_submit(w, NULL);
+	snprintf(query, sizeof query, "?task=%s", id_format(world_ids(w), id, text));
+	task = follow(query, NULL);
+	kinds = follow("?kind=task.cancelled,queue&kind=worker", NULL);
+	queue = follow("?queue=q", NULL);
+	world_submit(w, "{\"queue\":\"q\",\"command\":[\"x\"]}");
+	json_decref(ask_json(w, API_POST, "/v1/tasks/actions/cancel", "{\"all\":true}", 200));
+	json_decref(ask_json(w, API_POST, "/v1/queues/q/pause", NULL, 200));
+	assert_int_equal(times(kinds->body.p, "event: task.cancelled"), 2);
+	assert_int_equal(times(kinds->body.p, "event: task.submitted"), 0);
+	assert_int_equal(times(kinds->body.p, "event: queue.paused"), 1);
+	assert_int_equal(times(queue->body.p, "event: task."), 2);
+	assert_int_equal(times(task->body.p, "event: "), 1);
+	over(kinds);
+	over(queue);
+	over(task);
+	json_decref(ask_json(w, API_GET, "/v1/events?follow=1&queue=none", NULL, 404));
+	json_decref(ask_json(w, API_GET, "/v1/events?follow=1&kind=", NULL, 400));
+	json_decref(ask_json(w, API_GET, "/v1/events?follow=1&after=x", NULL, 400));
+}
+
+static void test_resume(void **state)
+{
+	struct talk *t;
+
+	world_submit(w, NULL);
+	world_submit(w, NULL);
+	t = follow("?after=0", NULL);
+	assert_int_equal(times(t->body.p, "event: task.submitted"), 2);
+	assert_int_equal(times(t->body.p, "event: reset"), 0);
+	world_submit(w, NULL);
+	assert_int_equal(times(t->body.p, "event: task.submitted"), 3);
+	over(t);
+	t = follow("", "4294967298"); /* each start of the server counts from the next 2^32 on */
+	assert_int_equal(times(t->body.p, "id: 4294967298\n"), 0);
+	assert_int_equal(times(t->body.p, "id: 4294967299\n"), 1);
+	over(t);
+	t = follow("", "99999999999999"); /* of a life before */
+	assert_int_equal(times(t->body.p, "event: reset"), 1);
+	over(t);
+	world_forget_past(w);
+	t = follow("?kind=task", "1");
+	assert_int_equal(times(t->body.p, "event: reset"), 1);
+	world_submit(w, NULL);
+	assert_int_equal(times(t->body.p, "event: task.submitted"), 1);
+	check_form(t->body.p);
+	over(t);
+}
+
+static void test_heartbeat(void **state)
+{
+	struct talk *t = follow("", NULL);
+
+	world_advance(w, 15000);
+	world_advance(w, 15000);
+	assert_int_equal(times(t->body.p, ": still here\n\n"), 2);
+	over(t);
+	assert_int_equal(world_watches(w), 0);
+}
+
+static void test_slow_client(void **state)
+{
+	struct talk *slow = follow("", NULL), *quick = follow("", NULL);
+
+	slow->pending = (4 << 20) + 1;
+	world_submit(w, NULL);
+	assert_true(slow->ended);
+	assert_false(quick->ended);
+	assert_int_equal(times(quick->body.p, "event: task.submitted"), 1);
+	talk_free(slow);
+	over(quick);
+}
+
+static void test_durable_list(void **state)
+{
+	json_t *v, *items;
+
+	json_decref(ask_json(w, API_POST, "/v1/queues", "{\"name\":\"q\"}", 201));
+	json_decref(ask_json(w, API_POST, "/v1/queues/q/pause", NULL, 200));
+	v = ask_json(w, API_GET, "/v1/events", NULL, 200);
+	items = json_object_get(v, "items");
+	assert_int_equal(json_array_size(items), 3);
+	assert_string_equal(jstr(json_array_get(items, 0), "kind"), "server.started");
+	assert_string_equal(jstr(json_array_get(items, 1), "kind"), "queue.created");
+	assert_string_equal(jstr(json_array_get(items, 1), "actor"), "uid=0");
+	json_decref(v);
+	v = ask_json(w, API_GET, "/v1/events?after=0&limit=1", NULL, 200);
+	assert_int_equal(json_array_size(json_object_get(v, "items")), 1);
+	assert_true(*jstr(v, "next"));
+	json_decref(v);
+	v = ask_json(w, API_GET, "/v1/events?kind=queue.paused", NULL, 200);
+	assert_int_equal(json_array_size(json_object_get(v, "items")), 1);
+	json_decref(v);
+	json_decref(ask_json(w, API_GET, "/v1/events?limit=0", NULL, 400));
+	json_decref(ask_json(w, API_GET, "/v1/events?after=-1", NULL, 400));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_form, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_filters, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_resume, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_heartbeat, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_slow_client, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_durable_list, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What Prometheus is told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+static struct world *w;
+
+static int setup(void **state)
+{
+	w = world_new();
+	world_open(w);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	world_free(w);
+	return 0;
+}
+
+static void expect(const char *text, const char *line)
+{
+	if (!strstr(text, line))
+		fail_msg("no \"%s\" in:\n%s", line, text);
+}
+
+static void test_figures(void **state)
+{
+	struct talk *t;
+	rid id;
+
+	world_worker(w, "w1", 2);
+	id = world_submit(w, NULL);
+	world_started(w, id);
+	world_advance(w, 2000);
+	world_ended(w, id, TASK_SUCCEEDED, 0, NULL);
+	api_saw_commit(world_api(w), 0.003, 12);
+	json_decref(ask_json(w, API_GET, "/nowhere", NULL, 404));
+	t = ask(w, API_GET, "/metrics", NULL);
+	assert_int_equal(t->status, 200);
+	expect(t->body.p, "reeve_tasks_total{queue=\"default\",outcome=\"submitted\"} 1\n");
+	expect(t->body.p, "reeve_tasks_total{queue=\"default\",outcome=\"succeeded\"} 1\n");
+	expect(t->body.p, "reeve_queue_tasks{queue=\"default\",state=\"queued\"} 0\n");
+	expect(t->body.p, "reeve_task_wait_seconds_count{queue=\"default\"} 1\n");
+	expect(t->body.p, "reeve_task_duration_seconds_bucket{queue=\"default\",le=\"1\"} 0\n");
+	expect(t->body.p, "reeve_task_duration_seconds_bucket{queue=\"default\",le=\"2.5\"} 1\n");
+	expect(t->body.p, "reeve_workers{zone=\"a\",state=\"connected\"} 1\n");
+	expect(t->body.p, "reeve_commit_seconds_bucket{le=\"0.005\"} 1\n");
+	expect(t->body.p, "reeve_commit_rows_total 12\n");
+	expect(t->body.p, "reeve_http_requests_total{route=\"POST /v1/tasks\",status=\"201\"} 1\n");
+	expect(t->body.p, "reeve_http_requests_total{route=\"none\",status=\"404\"} 1\n");
+	expect(t->body.p, "reeve_build_info{version=\"0.0.1\"} 1\n");
+	talk_free(t);
+}
+
+static void test_rates(void **state)
+{
+	json_t *v;
+
+	for (int i = 0; i < 20; i++)
+		world_submit(w, NULL);
+	world_advance(w, 1000);
+	v = ask_json(w, API_GET, "/v1/status", NULL, 200);
+	assert_true(json_real_value(
+	                json_object_get(json_object_get(v, "rates"), "submitted_per_s")) == 2.0);
+	assert_int_equal(jint(json_object_get(v, "tasks"), "queued"), 20);
+	json_decref(v);
+}
+
+/* Large submits are announced once: their tasks are counted all the same, and once. */
+static void test_large_submit(void **state)
+{
+	struct buf b = {0};
+	struct talk *t;
+
+	for (int i = 0; i < 150; i++)
+		buf_add_cstr(&b, "{\"command\":[\"x\"]}\n");
+	t = talk_new(API_POST, "/v1/tasks", b.p);
+	t->req.content_type = STR("application/x-ndjson");
+	talk_send(w, t);
+	world_run(w);
+	talk_free(t);
+	t = ask(w, API_GET, "/metrics", NULL);
+	expect(t->body.p, "reeve_tasks_total{queue=\"default\",outcome=\"submitted\"} 150\n");
+	talk_free(t);
+	buf_release(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_rates, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_large_submit, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The document made from the route table: valid JSON, and nothing missing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/route.h"
+#include "world.h"
+
+static struct world *w;
+
+static int setup(void **state)
+{
+	w = world_new();
+	world_open(w);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	world_free(w);
+	return 0;
+}
+
+static json_t *document(void)
+{
+	struct buf b = {0};
+	json_error_t e;
+	json_t *v;
+
+	api_openapi(&b);
+	v = json_loadb(b.p, b.n, JSON_REJECT_DUPLICATES, &e);
+	if (!v)
+		fail_msg("%s at %d", e.text, e.position);
+	buf_release(&b);
+	return v;
+}
+
+static bool has_parameter(json_t *list, const char *name, const char *in)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+	{
+		if (strcmp(jstr(one, "name"), name) == 0 && strcmp(jstr(one, "in"), in) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void test_every_route(void **state)
+{
+	static const char *const lower[] = {"get", "post", "put", "patch", "delete"};
+	json_t *doc = document(), *paths = json_object_get(doc, "paths");
+
+	assert_string_equal(jstr(doc, "openapi"), "3.1.0");
+	for (size_t i = 0; i < n_routes; i++) {
+		const struct route *r = &routes[i];
+		json_t *op = json_object_get(json_object_get(paths, r->pattern), lower[r->method]);
+		json_t *parameters = json_object_get(op, "parameters");
+		const char *open = strchr(r->pattern, '{');
+		char name[32], code[8];
+
+		assert_non_null(op);
+		assert_string_equal(jstr(op, "operationId"), r->name);
+		for (int q = 0; q < N_QUERY; q++)
+			assert_int_equal(!!(r->query & Q(q)),
+			    has_parameter(parameters, query_infos[q].name, "query"));
+		if (open) {
+			snprintf(name, sizeof name, "%.*s", (int)strcspn(open + 1, "}"), open + 1);
+			assert_true(has_parameter(parameters, name, "path"));
+		}
+		assert_int_equal(!!r->request, json_object_get(op, "requestBody") != NULL);
+		for (int k = 0; k < 2 && r->success[k]; k++) {
+			snprintf(code, sizeof code, "%d", r->success[k]);
+			assert_non_null(json_object_get(json_object_get(op, "responses"), code));
+		}
+		assert_non_null(json_object_get(json_object_get(op, "responses"), "default"));
+	}
+	json_decref(doc);
+}
+
+static void check_refs(json_t *doc, json_t *v)
+{
+	const char *key, *ref = json_string_value(json_object_get(v, "$ref"));
+	json_t *inner;
+	size_t i;
+
+	if (ref) {
+		char kind[32], name[64];
+
+		assert_int_equal(sscanf(ref, "#/components/%31[^/]/%63s", kind, name), 2);
+		if (!json_object_get(
+		        json_object_get(json_object_get(doc, "components"), kind), name))
+			fail_msg("%s leads nowhere", ref);
+	}
+	json_object_foreach(v, key, inner) check_refs(doc, inner);
+	json_array_foreach(v, i, inner) check_refs(doc, inner);
+}
+
+static void test_references(void **state)
+{
+	json_t *doc = document(), *served = ask_json(w, API_GET, "/openapi.json", NULL, 200);
+
+	check_refs(doc, doc);
+	assert_true(json_equal(doc, served));
+	json_decref(served);
+	json_decref(doc);
+}
+
+/* What is answered has the members that the document promises, and no others. */
+static void check_against(json_t *doc, const char *schema, json_t *v)
+{
+	json_t *s =
+	    json_object_get(json_object_get(json_object_get(doc, "components"), "schemas"), schema);
+	json_t *known = json_object_get(s, "properties"), *need, *member;
+	const char *key;
+	size_t i;
+
+	assert_non_null(known);
+	json_object_foreach(v, key, member)
+	{
+		if (!json_object_get(known, key))
+			fail_msg("%s: \"%s\" is not in the document", schema, key);
+	}
+	json_array_foreach(json_object_get(s, "required"), i, need)
+	{
+		if (!json_object_get(v, json_string_value(need)))
+			fail_msg("%s: \"%s\" is missing", schema, json_string_value(need));
+	}
+}
+
+static void test_shapes(void **state)
+{
+	json_t *doc = document(), *v;
+
+	world_worker(w, "w1", 1);
+	v = ask_json(w, API_POST, "/v1/tasks",
+	    "{\"command\":[\"x\"],\"env\":{},\"cwd\":\"/\",\"params\":{}}", 201);
+	check_against(doc, "Task", v);
+	json_decref(v);
+	v = ask_json(w, API_GET, "/v1/queues/default", NULL, 200);
+	check_against(doc, "Queue", v);
+	json_decref(v);
+	v = ask_json(w, API_GET, "/v1/workers/w1", NULL, 200);
+	check_against(doc, "Worker", v);
+	json_decref(v);
+	v = ask_json(w, API_GET, "/v1/status", NULL, 200);
+	check_against(doc, "Status", v);
+	json_decref(v);
+	v = ask_json(w, API_GET, "/v1/tasks/summary", NULL, 200);
+	check_against(doc, "TaskSummary", v);
+	json_decref(v);
+	v = ask_json(w, API_POST, "/v1/tasks", "[{\"command\":[\"x\"]}]", 200);
+	check_against(doc, "SubmitResult", v);
+	json_decref(v);
+	v = ask_json(w, API_POST, "/v1/tasks/actions/hold", "{\"all\":true}", 200);
+	check_against(doc, "BulkResult", v);
+	json_decref(v);
+	json_decref(doc);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_every_route, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_references, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
