@@ -128,8 +128,11 @@ static void leave(struct agent *a, int code, const char *why, struct agent_effec
 
 static bool all_said(const struct agent *a)
 {
-	return a->n_held == 0 &&
-	       (a->acked_ms < 0 || (a->leaving_beat && a->beat_acked >= a->leaving_beat));
+	if (a->n_held > 0)
+		return false;
+	if (a->link == LINK_DOWN)
+		return a->acked_ms < 0; /* nobody has heard of us */
+	return a->leaving_beat && a->beat_acked >= a->leaving_beat;
 }
 
 static void maybe_leave(struct agent *a, const struct agent_event *in, struct agent_effects *out)

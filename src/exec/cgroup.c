@@ -210,14 +210,19 @@ bool cgroup_is_empty(const struct cgroup *c)
 	return is_empty(c->events_fd);
 }
 
-void cgroup_kill(const struct cgroup *c)
+/*
+ * Kernels (seen: 6.18) remember that a cgroup was killed and end at birth what is cloned into it
+ * later, so such a directory is spent.
+ */
+void cgroup_kill(struct cgroup *c)
 {
+	c->killed = true;
 	write_at(c->dir_fd, "cgroup.kill", "1");
 }
 
 void cgroup_put(struct cgroups *g, struct cgroup *c)
 {
-	if (g->n_free >= FREE_MAX) {
+	if (c->killed || g->n_free >= FREE_MAX) {
 		cgroup_remove(g, c);
 		return;
 	}

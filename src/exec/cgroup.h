@@ -18,6 +18,7 @@ struct cgroup {
 	int dir_fd;
 	int events_fd;
 	unsigned number;
+	bool killed; /* not to be used again */
 };
 
 struct cgroups {
@@ -35,7 +36,7 @@ int cgroups_open(struct cgroups *g, const char *lock, struct problem *ret_proble
 void cgroups_close(struct cgroups *g);         /* removes what is empty */
 struct cgroup *cgroup_take(struct cgroups *g); /* NULL with errno */
 bool cgroup_is_empty(const struct cgroup *c);
-void cgroup_kill(const struct cgroup *c);             /* everything in it, at once */
+void cgroup_kill(struct cgroup *c);                   /* everything in it, at once */
 void cgroup_put(struct cgroups *g, struct cgroup *c); /* must be empty */
 
 /* A short name derived from any text, for directories. */

@@ -13,13 +13,42 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+/*
+ * Can a process really be born there? The attempt to execute what does not exist must fail at
+ * the exec; where the kernel kills it before, it seems to have succeeded.
+ */
+static int probe_cgroups(struct hand *h, struct problem *p)
+{
+	static const char *const argv[] = {"/nonexistent/probe", NULL}, *const envp[] = {NULL};
+	struct cgroup *c = cgroup_take(&h->cgroups);
+	struct spawn s = {.argv = argv, .envp = envp, .cgroup_fd = c ? c->dir_fd : -1};
+	struct spawned got = {.error = errno};
+	int r = 0;
+
+	if (!c || spawn_process(&s, &got) == 0 || got.step != SPAWN_EXEC)
+		r = problem_set(p, ERR_IO, "processes can not be started in %s: %s",
+		    h->cgroups.path, got.pid > 0 ? "they are killed at once" : strerror(got.error));
+	if (got.pid > 0)
+		waitid(P_PIDFD, (id_t)got.pidfd, &(siginfo_t){0}, WEXITED);
+	process_close(&got.pidfd);
+	if (c)
+		cgroup_put(&h->cgroups, c);
+	if (r < 0)
+		cgroups_close(&h->cgroups);
+	return r;
+}
+
 int hand_init(struct hand *h, const char *lock, bool want_cgroups, struct problem *p)
 {
 	h->cgroups = (struct cgroups){.dir_fd = -1};
 	h->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (h->null_fd < 0)
 		return problem_set(p, ERR_IO, "/dev/null: %s", strerror(errno));
-	return want_cgroups ? cgroups_open(&h->cgroups, lock, p) : 0;
+	if (!want_cgroups)
+		return 0;
+	if (cgroups_open(&h->cgroups, lock, p) < 0)
+		return ERR_IO;
+	return probe_cgroups(h, p);
 }
 
 void hand_release(struct hand *h)

@@ -2,6 +2,7 @@
 #include "fake_server.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -157,6 +158,10 @@ void fake_close(struct fake *f)
 {
 	char lock[128];
 
+	if (f->worker > 0) { /* the test failed: it must not live on */
+		kill(f->worker, SIGKILL);
+		fake_wait_worker(f);
+	}
 	fake_drop_link(f);
 	link_listener_free(f->listener);
 	loop_timer_free(f->timeout);
@@ -186,7 +191,7 @@ void fake_worker(struct fake *f, struct worker_options o)
 	assert_true(f->worker >= 0);
 	if (f->worker == 0) {
 		log_setup(&quiet);
-		_exit(worker_main(&o));
+		exit(worker_main(&o)); /* not _exit: the leak check shall look at it */
 	}
 }
 
@@ -195,6 +200,7 @@ int fake_wait_worker(struct fake *f)
 	int status;
 
 	assert_int_equal(waitpid(f->worker, &status, 0), f->worker);
+	f->worker = 0;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
@@ -212,6 +218,11 @@ void fake_until(struct fake *f, fake_condition *condition, long n)
 bool has_hellos(struct fake *f, long n)
 {
 	return f->n_hellos >= n;
+}
+
+bool has_beats(struct fake *f, long n)
+{
+	return f->n_beats >= n;
 }
 
 bool has_ends(struct fake *f, long n)

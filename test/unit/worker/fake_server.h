@@ -45,6 +45,7 @@ int fake_wait_worker(struct fake *f);         /* its exit code; -signal */
 typedef bool fake_condition(struct fake *f, long n);
 void fake_until(struct fake *f, fake_condition *condition, long n);
 bool has_hellos(struct fake *f, long n);
+bool has_beats(struct fake *f, long n);
 bool has_ends(struct fake *f, long n);
 bool has_starts(struct fake *f, long n);
 bool has_output(struct fake *f, long bytes);
