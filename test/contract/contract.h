@@ -45,4 +45,11 @@ int try_commit(struct ctx *c, struct problem *ret_problem);
 void row_random(const struct row_table *t, struct rng *rng, struct arena *a, void *ret_row);
 void assert_same_row(const struct row_table *t, const void *x, const void *y);
 
+/* Tests that contract_store runs from other files. */
+void test_output_inline(void **state);
+void test_output_chunks(void **state);
+void test_lying_chunks(void **state);
+void test_prune_and_queue_delete_take_output_along(void **state);
+void test_load(void **state);
+
 #endif

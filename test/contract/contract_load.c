@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a store hands back at start: all of it, in the promised order, and no further when told. */
+#include "contract.h"
+
+struct loaded {
+	struct ctx *c;
+	int step, n_meta, n_queues, n_workers, n_tasks, n_counts, stop_at;
+	struct meta_row meta;
+	struct queue_row queues[4];
+	struct worker_row workers[4];
+	struct task_row tasks[8];
+	struct {
+		rid queue;
+		int32_t status;
+		int64_t n;
+	} counts[16];
+	rid last_id;
+	uint64_t last_event;
+};
+
+static int enter(struct loaded *l, int step)
+{
+	assert_true(step >= l->step); /* called in the promised order */
+	l->step = step;
+	return step == l->stop_at ? 77 : 0;
+}
+
+static int on_meta(void *arg, const struct meta_row *m)
+{
+	struct loaded *l = arg;
+
+	row_copy(&meta_table, &l->c->a, m, 0, &l->meta);
+	l->n_meta++;
+	return enter(l, 1);
+}
+
+static int on_queue(void *arg, const struct queue_row *q)
+{
+	struct loaded *l = arg;
+
+	row_copy(&queue_table, &l->c->a, q, 0, &l->queues[l->n_queues++]);
+	return enter(l, 2);
+}
+
+static int on_count(void *arg, rid queue, int32_t status, int64_t n)
+{
+	struct loaded *l = arg;
+
+	l->counts[l->n_counts].queue = queue;
+	l->counts[l->n_counts].status = status;
+	l->counts[l->n_counts++].n = n;
+	return enter(l, 3);
+}
+
+static int on_worker(void *arg, const struct worker_row *w)
+{
+	struct loaded *l = arg;
+
+	row_copy(&worker_table, &l->c->a, w, 0, &l->workers[l->n_workers++]);
+	return enter(l, 4);
+}
+
+static int on_task(void *arg, const struct task_row *t)
+{
+	struct loaded *l = arg;
+
+	row_copy(&task_table, &l->c->a, t, 0, &l->tasks[l->n_tasks++]);
+	return enter(l, 5);
+}
+
+static int on_done(void *arg, rid last_id, uint64_t last_event)
+{
+	struct loaded *l = arg;
+
+	l->last_id = last_id;
+	l->last_event = last_event;
+	return enter(l, 6);
+}
+
+static int load(struct ctx *c, struct loaded *l)
+{
+	struct store_loader loader = {l, on_meta, on_queue, on_count, on_worker, on_task, on_done};
+	struct problem p = {0};
+
+	l->c = c;
+	return store_load(c->s, &loader, &p);
+}
+
+static void fill_for_load(
+    struct ctx *c, struct meta_row *meta, struct queue_row *queues, struct worker_row *workers)
+{
+	static const int statuses[] = {-2, -2, -1, 0, -4, -9, -9, 1, 2, -5};
+	struct rng rng = {5};
+
+	row_random(&meta_table, &rng, &c->a, meta);
+	batch_add(&c->b, ROW_META)->meta = &(struct meta_row){meta->name, STR("replaced at once")};
+	batch_add(&c->b, ROW_META)->meta = meta;
+	for (int i = 0; i < 3; i++) {
+		row_random(&queue_table, &rng, &c->a, &queues[i]);
+		queues[i].id = (rid)i + 5;
+		batch_add(&c->b, ROW_QUEUE_PUT)->queue = &queues[i];
+		row_random(&worker_table, &rng, &c->a, &workers[i]);
+		workers[i].id = (rid)i + 8;
+		batch_add(&c->b, ROW_WORKER_PUT)->worker = &workers[i];
+	}
+	for (int i = 0; i < 10; i++) {
+		struct task_row *t = task_new(c, (rid)(100 - i), 5, statuses[i]);
+
+		t->state.due_ms = i == 1 ? 1000 : 0; /* queued is queued, due or not */
+		add_insert(c, t);
+	}
+	add_insert(c, task_new(c, 50, 6, TASK_CLAIMED));
+	batch_add(&c->b, ROW_EVENT)->event = &(struct event_row){.seq = 41};
+	commit(c);
+}
+
+void test_load(void **state)
+{
+	struct ctx *c = *state;
+	struct loaded l = {0};
+	struct meta_row meta;
+	struct queue_row queues[3],
+	    counts = {.id = 6, .n_succeeded = 1, .n_failed = 2, .n_other = 3};
+	struct worker_row workers[3];
+	static const int32_t want[][3] = {
+	    {5, -9, 2}, {5, -4, 1}, {5, -2, 2}, {5, -1, 1}, {5, 0, 1}, {6, -1, 1}};
+
+	assert_int_equal(load(c, &l), 0); /* of an empty store */
+	assert_int_equal(l.step, 6);
+	assert_int_equal(l.last_id + l.last_event, 0);
+	fill_for_load(c, &meta, queues, workers);
+	batch_add(&c->b, ROW_QUEUE_COUNTS)->queue = &counts;
+	queues[1].n_succeeded = 1;
+	queues[1].n_failed = 2;
+	queues[1].n_other = 3;
+	add_id(c, ROW_TASK_PRUNE, 93);
+	add_id(c, ROW_WORKER_DELETE, 10);
+	add_insert(c, task_new(c, 200, 7, TASK_FAILED));
+	commit(c);
+	add_id(c, ROW_TASK_PRUNE, 200);
+	commit(c);
+
+	l = (struct loaded){0};
+	assert_int_equal(load(c, &l), 0);
+	assert_int_equal(l.n_meta, 1);
+	assert_same_row(&meta_table, &meta, &l.meta);
+	assert_int_equal(l.n_queues, 3);
+	for (int i = 0; i < 3; i++)
+		assert_same_row(&queue_table, &queues[i], &l.queues[i]);
+	assert_int_equal(l.n_workers, 2);
+	for (int i = 0; i < 2; i++)
+		assert_same_row(&worker_table, &workers[i], &l.workers[i]);
+	assert_int_equal(l.n_counts, 6);
+	for (int i = 0; i < 6; i++) {
+		assert_int_equal(l.counts[i].queue, want[i][0]);
+		assert_int_equal(l.counts[i].status, want[i][1]);
+		assert_int_equal(l.counts[i].n, want[i][2]);
+	}
+	assert_int_equal(l.n_tasks, 3);
+	assert_int_equal(l.tasks[0].id, 50);
+	assert_int_equal(l.tasks[1].id, 97);
+	assert_int_equal(l.tasks[2].id, 98);
+	assert_int_equal(l.last_id, 200); /* ever written, though pruned since */
+	assert_int_equal(l.last_event, 41);
+	for (int step = 1; step <= 6; step++) {
+		l = (struct loaded){.stop_at = step};
+		assert_int_equal(load(c, &l), 77);
+		assert_int_equal(l.step, step);
+	}
+}
