@@ -156,6 +156,14 @@ static void on_stop(struct loop *l, void *arg)
 		kill(d->worker, SIGTERM);
 }
 
+static void on_end(void *arg)
+{
+	struct dev *d = arg;
+
+	loop_signal_free(d->child);
+	loop_timer_free(d->again);
+}
+
 static struct config *load(struct dev *d, int *ret_code)
 {
 	return config_for("reeve dev", CONFIG_FOR_DAEMONS, d->argc, d->argv, ret_code);
@@ -171,7 +179,7 @@ static struct config *reload(void *arg)
 int dev_command(int argc, char **argv)
 {
 	struct dev d = {.argc = argc, .argv = argv};
-	struct server_hooks hooks = {on_ready, on_stop, reload, &d};
+	struct server_hooks hooks = {on_ready, on_stop, on_end, reload, &d};
 	int code = 0;
 	struct config *c = load(&d, &code);
 

@@ -336,6 +336,8 @@ static void serve(struct server *s)
 	    config_str(s->config, "server.store"));
 	if (!s->hooks->on_ready || s->hooks->on_ready(s->loop, &info, s->hooks->arg))
 		loop_run(s->loop);
+	if (s->hooks->on_end)
+		s->hooks->on_end(s->hooks->arg);
 }
 
 int server_run(const struct config *c, const struct server_hooks *hooks)

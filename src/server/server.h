@@ -17,6 +17,8 @@ struct server_hooks {
 	bool (*on_ready)(struct loop *l, const struct server_info *info, void *arg);
 	/* A signal asked us to stop: the loop ends when loop_stop() is called. NULL: at once. */
 	void (*on_stop)(struct loop *l, void *arg);
+	/* The loop has ended and will be freed: free what hangs on it. */
+	void (*on_end)(void *arg);
 	/* SIGHUP: reads the configuration again; NULL with a problem printed: keep the old one. */
 	struct config *(*reload)(void *arg);
 	void *arg;

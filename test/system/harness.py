@@ -162,14 +162,14 @@ class Cluster:
     def _pin_ports(self):
         """The kernel chose the ports; after a restart the workers must find them again."""
         args = self.server.args
-        for flag, address in (("--listen", self.url), ("--link", self.link), ("--link-listen", self.link)):
+        for flag, address in (("--listen", self.url), ("--link-listen", self.link), ("--link-listen", self.link)):
             if flag in args:
                 args[args.index(flag) + 1] = address.split("://")[-1]
 
     def start_dev(self, *args, env=None):
         """Server and worker in one, on free ports of the loopback."""
         self.server = self._process("dev", ["dev", "--state-dir", self.state_dir(), "--listen",
-                                            "127.0.0.1:0", "--link", "127.0.0.1:0", *args], env)
+                                            "127.0.0.1:0", "--link-listen", "127.0.0.1:0", *args], env)
         self.wait_ready()
         self._pin_ports()
         return self.server
