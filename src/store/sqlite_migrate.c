@@ -101,7 +101,7 @@ static int too_old(int version, struct problem *ret_problem)
 int sqlite_prepare_schema(
     sqlite3 *db, const char *path, const struct store_options *o, struct problem *ret_problem)
 {
-	int version, rc = identify(db, path, &version, ret_problem);
+	int version = -1, rc = identify(db, path, &version, ret_problem);
 
 	MUST(n_migrations == STORE_SCHEMA_VERSION);
 	if (rc)
