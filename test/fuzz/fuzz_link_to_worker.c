@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arbitrary bytes as a server's frame. What is accepted must survive being written and read again.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "wire/link.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct arena a = {0};
+	struct buf b = {0};
+	struct problem p = {0};
+	struct link_to_worker m, again;
+
+	if (link_decode_to_worker((struct str){(const char *)data, size}, &a, &m, &p) == 0) {
+		link_encode_to_worker(&m, &a, &b);
+		MUST(link_decode_to_worker(buf_str(&b), &a, &again, &p) == 0);
+		MUST(again.n_run == m.n_run && again.n_kill == m.n_kill);
+		MUST(again.n_ended_ack == m.n_ended_ack && again.n_output_ack == m.n_output_ack);
+		for (size_t i = 0; i < m.n_run; i++)
+			MUST(str_eq(m.run[i].body, again.run[i].body));
+	} else {
+		MUST(p.code == ERR_PROTOCOL && p.what[0]);
+	}
+	buf_release(&b);
+	arena_release(&a);
+	return 0;
+}
