@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bulk submission. Lines gather into chunks; the first one brings the batch, the others follow with
- * ?batch=, a few under way at once. Each chunk keeps its idempotency key over all its tries, so a
+ * ?batch=. One chunk is under way while the next gathers: never two, so that tasks get into the
+ * queue in the order of their lines. Each chunk keeps its idempotency key over all its tries, so a
  * broken connection never submits twice.
  */
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #define CHUNK_LINES 50000
 #define CHUNK_LINES_ATOMIC 100000
 #define CHUNK_BYTES (32u << 20)
-#define UNDER_WAY_MAX 3
+#define PUMP_LINES 1000
 #define ERRORS_KEPT 100
 #define PATIENCE_MS 60000
 
@@ -33,9 +34,8 @@ struct chunk {
 struct bulk {
 	struct cli *c;
 	bool atomic, keep_ids;
-	struct chunk now;                      /* gathering */
-	struct chunk under_way[UNDER_WAY_MAX]; /* oldest first */
-	size_t n_under_way;
+	struct chunk now;       /* gathering */
+	struct chunk under_way; /* while it has a call */
 	int64_t accepted, duplicates, rejected;
 	json_t *result;
 };
@@ -58,10 +58,8 @@ void bulk_free(struct bulk *b)
 {
 	if (!b)
 		return;
-	for (size_t i = 0; i < b->n_under_way; i++) {
-		call_abort(b->under_way[i].call);
-		buf_release(&b->under_way[i].body);
-	}
+	call_abort(b->under_way.call);
+	buf_release(&b->under_way.body);
 	buf_release(&b->now.body);
 	json_decref(b->result);
 	free(b);
@@ -152,10 +150,10 @@ static int broken(struct bulk *b, const struct chunk *chunk, int r)
 	return r;
 }
 
-/* Waits for the oldest chunk under way, trying it again as long as that makes sense. */
-static int finish_oldest(struct bulk *b)
+/* Waits for the chunk under way, trying it again as long as that makes sense. */
+static int finish_chunk(struct bulk *b)
 {
-	struct chunk *chunk = &b->under_way[0];
+	struct chunk *chunk = &b->under_way;
 	int interrupts = interrupt_count();
 
 	for (;;) {
@@ -180,23 +178,21 @@ static int finish_oldest(struct bulk *b)
 		if (r < 0)
 			return broken(b, chunk, r);
 		buf_release(&chunk->body);
-		memmove(&b->under_way[0], &b->under_way[1], sizeof *chunk * --b->n_under_way);
 		return 0;
 	}
 }
 
 static int send_now(struct bulk *b)
 {
-	struct chunk *chunk;
+	struct chunk *chunk = &b->under_way;
 	int r = 0;
 
 	if (!cli_client(b->c))
 		return b->c->problem.code;
-	while (r == 0 && b->n_under_way > 0 && (b->n_under_way == UNDER_WAY_MAX || !batch_of(b)))
-		r = finish_oldest(b);
+	if (chunk->call)
+		r = finish_chunk(b);
 	if (r < 0)
 		return r;
-	chunk = &b->under_way[b->n_under_way++];
 	*chunk = b->now;
 	idempotency_key(chunk->key);
 	chunk->begin_ms = clock_mono_ms();
@@ -211,6 +207,8 @@ int bulk_line(struct bulk *b)
 	int64_t most = b->atomic ? CHUNK_LINES_ATOMIC : CHUNK_LINES;
 
 	b->now.lines++;
+	if (b->under_way.call && b->now.lines % PUMP_LINES == 0)
+		client_pump(b->c->client, 0);
 	if (b->now.lines >= most || b->now.body.n >= CHUNK_BYTES) {
 		if (!b->atomic)
 			return send_now(b);
@@ -227,7 +225,7 @@ int bulk_finish(struct bulk *b)
 
 	if (b->now.lines > 0)
 		r = send_now(b);
-	while (r == 0 && b->n_under_way > 0)
-		r = finish_oldest(b);
+	if (r == 0 && b->under_way.call)
+		r = finish_chunk(b);
 	return r;
 }

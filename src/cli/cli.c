@@ -165,14 +165,6 @@ static int set_format(struct cli *c)
 	            : problem_hint(&c->problem, "table, wide, json, jsonl or yaml");
 }
 
-static bool command_has(const struct command *cmd, const struct option_def *table)
-{
-	for (size_t i = 0; i < COMMAND_TABLES_MAX; i++)
-		if (cmd->options[i] == table)
-			return true;
-	return false;
-}
-
 static int check_args(struct cli *c)
 {
 	const struct command *cmd = c->command;
@@ -195,6 +187,7 @@ static int run_client_command(struct cli *c, int argc, char **argv)
 	AUTO(buf_release) struct buf program = {0};
 	enum options_mode mode =
 	    c->command->flags & COMMAND_ARGV ? OPTIONS_FIRST : OPTIONS_ANYWHERE;
+	bool negated;
 	int r;
 
 	buf_printf(&program, "reeve %s", c->command->path);
@@ -210,7 +203,7 @@ static int run_client_command(struct cli *c, int argc, char **argv)
 		help_command(c->command, &c->term);
 		return EXIT_OK;
 	}
-	if (command_has(c->command, output_options) && set_format(c) < 0)
+	if (options_find(&c->options, STR("output"), &negated) && set_format(c) < 0)
 		return c->problem.code;
 	r = check_args(c);
 	return r < 0 ? r : c->command->run(c);
@@ -230,7 +223,7 @@ static int run_shell(struct cli *c, int argc, char **argv)
 		help_command(c->command, &c->term);
 		return EXIT_OK;
 	}
-	if (c->options.n_values > 0 && options_get(&c->options, "server")) {
+	if (options_given(&c->options, "server")) {
 		problem_set(&c->problem, ERR_INVALID, "reeve %s does not talk to another server",
 		    c->command->path);
 		return problem_hint(&c->problem, "leave out --server");

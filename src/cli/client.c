@@ -202,9 +202,10 @@ struct call *client_start(struct client *c, const struct request *q)
 	return call;
 }
 
-static void collect(struct client *c)
+static bool collect(struct client *c)
 {
 	CURLMsg *m;
+	bool any = false;
 	int left;
 
 	while ((m = curl_multi_info_read(c->multi, &left))) {
@@ -215,7 +216,9 @@ static void collect(struct client *c)
 		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &call);
 		((struct call *)call)->done = true;
 		((struct call *)call)->code = m->data.result;
+		any = true;
 	}
+	return any;
 }
 
 void client_pump(struct client *c, int64_t wait_ms)
@@ -224,8 +227,7 @@ void client_pump(struct client *c, int64_t wait_ms)
 	int running = 0;
 
 	curl_multi_perform(c->multi, &running);
-	collect(c);
-	if (wait_ms <= 0)
+	if (collect(c) || wait_ms <= 0)
 		return;
 	curl_multi_poll(c->multi, &fd, fd.fd >= 0, (int)(wait_ms > 60000 ? 60000 : wait_ms), NULL);
 	interrupt_drain();

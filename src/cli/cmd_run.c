@@ -28,8 +28,7 @@ struct run {
 static int cancel_it(struct run *r)
 {
 	AUTO(json_drop)
-	json_t *body = json_pack("{s:s}", "reason", "Ctrl-C in reeve run"),
-	       *reply = NULL;
+	json_t *body = json_pack("{s:s}", "reason", "Ctrl-C in reeve run"), *reply = NULL;
 	AUTO(free_cstr) char *path = xasprintf("/v1/tasks/%s/cancel", r->id);
 	int result;
 

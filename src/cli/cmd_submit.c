@@ -24,14 +24,14 @@ static int wait_timeout(struct cli *c, int64_t *ret_ms)
 /* Turns the end of a wait into an exit code. */
 static int waited(struct cli *c, int r)
 {
-	if (r != ERR_TIMEOUT)
+	if (r >= 0)
 		return r;
 	if (interrupt_count() > 0) {
 		cli_note(c, "reeve: the work goes on; `reeve wait @last` waits again");
 		return 128 + interrupt_signal();
 	}
 	cli_complain(&c->term, &c->problem);
-	return EXIT_TIMED_OUT;
+	return r == ERR_TIMEOUT ? EXIT_TIMED_OUT : EXIT_OURS;
 }
 
 static int wait_for_one(struct cli *c, const char *id)

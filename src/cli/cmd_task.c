@@ -301,8 +301,7 @@ int cmd_task_set(struct cli *c)
 		return c->problem.code;
 	for (size_t i = 0; i < c->options.n_args; i++) {
 		AUTO(json_drop)
-		json_t *body = json_pack("{s:I}", "priority", (json_int_t)priority),
-		       *task = NULL;
+		json_t *body = json_pack("{s:I}", "priority", (json_int_t)priority), *task = NULL;
 		AUTO(free_cstr) char *path = NULL;
 		char id[25];
 		int r = id_resolve(c->options.args[i], id, &c->problem);
