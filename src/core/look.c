@@ -54,7 +54,7 @@ bool core_worker(const struct core *c, rid id, int64_t mono_ms, struct worker_vi
 	if (!w)
 		return false;
 	*ret = (struct worker_view){&w->row, w->state, worker_maxthreads(w), w->running,
-	    mono_ms - w->heard_ms, heap_has(&w->lose) ? w->lose.at - mono_ms : -1};
+	    mono_ms - w->heard_ms, w->state == WORKER_AWAY ? w->lose.at - mono_ms : -1};
 	return true;
 }
 

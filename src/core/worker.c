@@ -244,6 +244,12 @@ static void reconcile(struct core *c, const struct event *ev, struct worker *w, 
 			give_back(c, t, out);
 }
 
+/* Also while it is connected: a machine that vanishes does not close its connections. */
+static void watch_silence(struct core *c, struct worker *w)
+{
+	heap_put(&c->mono_timers, &w->lose, w->heard_ms + c->o.lose_after_ms, w->row.id);
+}
+
 static void welcome(struct core *c, const struct event *ev, struct worker *w, struct effects *out)
 {
 	struct message *m;
@@ -259,7 +265,7 @@ static void welcome(struct core *c, const struct event *ev, struct worker *w, st
 	w->leaving = false;
 	w->generation++;
 	worker_heard(c, w);
-	heap_del(&c->mono_timers, &w->lose);
+	watch_silence(c, w);
 	w->row.version++;
 	save_worker(c, w, out);
 	m = effects_message(out, MSG_WELCOME, w->link);
@@ -347,7 +353,7 @@ void worker_link_lost(struct core *c, const struct event *ev, struct effects *ou
 	w->link = 0;
 	w->state = WORKER_AWAY;
 	w->generation++;
-	heap_put(&c->mono_timers, &w->lose, w->heard_ms + c->o.lose_after_ms, w->row.id);
+	watch_silence(c, w);
 	save_worker(c, w, out);
 	audit(c, "worker.away", w->row.facts.shard, 0, w->row.id, STR("reeve"), STR_NULL, out);
 }
@@ -373,8 +379,23 @@ static void lose(struct core *c, struct worker *w, struct str reason, struct eff
 	lose_tasks(c, w, reason, out);
 }
 
+/* The timer stands where it stood when the worker was last looked at: it may have spoken since. */
 void worker_tick(struct core *c, struct worker *w, struct effects *out)
 {
+	struct message *m;
+
+	if (w->heard_ms + c->o.lose_after_ms > c->mono_ms) {
+		watch_silence(c, w);
+		return;
+	}
+	if (w->link) {
+		m = effects_message(out, MSG_REFUSED, w->link);
+		m->why.reason = STR("it was silent for too long and is declared lost");
+		m->why.die = true;
+		idmap_del(&c->links, w->link);
+		w->link = 0;
+		w->generation++;
+	}
 	lose(c, w, STR("its worker was silent for too long"), out);
 }
 

@@ -221,6 +221,26 @@ STORY(a_silent_worker_is_lost_only_after_its_time)
 	world_free(w);
 }
 
+STORY(a_connected_worker_that_says_nothing_is_lost_too)
+{
+	struct core_options o = {.lose_after_ms = 10000};
+	struct world *w = world_new(&o);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	struct event beat = {.kind = EV_BEAT};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	t = world_submit_one(w, q);
+	world_advance(w, 6000);
+	beat.beat.link = 1;
+	world_step(w, &beat);
+	world_advance(w, 9999);
+	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
+	world_advance(w, 1);
+	assert_int_equal(world_task(w, t)->state.status, TASK_ORPHANED);
+	assert_non_null(world_sent(w, MSG_REFUSED, 0));
+	world_free(w);
+}
+
 STORY(two_workers_with_one_name)
 {
 	struct world *w = world_new(NULL);
@@ -513,6 +533,7 @@ int main(void)
 	    cmocka_unit_test(a_restarted_server_waits_for_the_worker_s_word),
 	    cmocka_unit_test(a_restarted_worker_orphans_what_may_not_run_twice),
 	    cmocka_unit_test(a_silent_worker_is_lost_only_after_its_time),
+	    cmocka_unit_test(a_connected_worker_that_says_nothing_is_lost_too),
 	    cmocka_unit_test(two_workers_with_one_name),
 	    cmocka_unit_test(a_unique_key_names_its_twin_until_it_has_ended),
 	    cmocka_unit_test(two_submits_with_one_key_in_flight_make_one_task),
