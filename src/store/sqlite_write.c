@@ -98,13 +98,19 @@ int sqlite_run(struct sqlite_store *s, enum write_stmt which, const int64_t *arg
 /* The words are taken before the rollback, which would overwrite them. */
 static int give_up(struct sqlite_store *s, const char *doing, struct problem *ret_problem)
 {
+	int why = sqlite3_errcode(s->db);
+
 	sqlite_problem(s->db, doing, ret_problem);
 	s->stat = s->stat_saved;
 	if (!sqlite3_get_autocommit(s->db))
 		sqlite_run(s, W_ROLLBACK, NULL, 0);
 	if (!sqlite3_get_autocommit(s->db))
 		s->broken = true;
-	return ERR_STORE;
+	if (s->broken || (why != SQLITE_FULL && why != SQLITE_BUSY))
+		return ERR_STORE;
+	if (ret_problem)
+		ret_problem->code = ERR_BUSY; /* rolled back for certain: worth trying again */
+	return ERR_BUSY;
 }
 
 int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_problem)

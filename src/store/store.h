@@ -9,8 +9,9 @@
  *   (postgres://… fits the same functions)
  *
  * Guarantees, proven by test/contract for every backend:
- * - store_commit returns 0 only when the whole batch is durable; on failure none of it is visible,
- *   or the store says ERR_STORE and must be reopened (commit outcome unknown).
+ * - store_commit returns 0 only when the whole batch is durable. ERR_BUSY: none of it was written
+ *   (the disk is full, say) and the same batch may be tried again. ERR_STORE: the outcome may be
+ *   unknown, and the store must be reopened.
  * - A read begun after a commit returned sees that commit.
  * - Rows are applied as if in the order given; several operations on one row in a batch are fine.
  */
