@@ -25,6 +25,11 @@ int main(int argc, char **argv)
 	        "reeve worker --join 127.0.0.1:7401 --maxthreads 8\tserve up to eight tasks at "
 	        "once\n",
 	        NULL, {config_options(CONFIG_FOR_WORKER)}, GROUP_SERVICES, 0, NULL, worker_command},
+	    {"store migrate", "bring a store's schema up or down, while no server uses it", NULL,
+	        NULL, "reeve store migrate\tup to what this reeve knows\n", NULL, {store_options},
+	        GROUP_SERVICES, 0, NULL, store_migrate_command},
+	    {"store version", "show a store's schema version", NULL, NULL, NULL, NULL,
+	        {store_options}, GROUP_SERVICES, 0, NULL, store_version_command},
 	};
 
 	return cli_main(argc, argv, shells, sizeof shells / sizeof shells[0]);

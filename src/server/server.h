@@ -3,6 +3,7 @@
 #ifndef SERVER_SERVER_H
 #define SERVER_SERVER_H
 
+#include "base/options.h"
 #include "config/config.h"
 #include "net/loop.h"
 
@@ -30,5 +31,8 @@ int server_run(const struct config *c, const struct server_hooks *hooks);
 /* Commands: argv is what follows the command's name. */
 int server_command(int argc, char **argv);
 int dev_command(int argc, char **argv);
+int store_migrate_command(int argc, char **argv);
+int store_version_command(int argc, char **argv);
+extern const struct option_def store_options[];
 
 #endif
