@@ -146,6 +146,7 @@ int checkpointer_start(struct sqlite_store *s, struct problem *ret_problem);
 void checkpointer_stop(struct sqlite_store *s);
 /* After a commit: wakes the thread, or does the work itself when the log got too long. */
 void checkpoint_if_due(struct sqlite_store *s);
+void log_lengthen(struct sqlite_store *s);
 
 /* sqlite_load.c */
 int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem);

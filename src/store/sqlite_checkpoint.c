@@ -5,6 +5,11 @@
  * appended to all the time is never wholly moved, hence never begun anew; so beyond a hard limit
  * the writer moves the rest itself: little is left then, and the next commit begins at the front.
  */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
 #include "store/sqlite.h"
 
 #define SOFT_PAGES 2000  /* 8 MB: wake the thread */
@@ -97,4 +102,27 @@ void checkpoint_if_due(struct sqlite_store *s)
 		pthread_cond_signal(&c->wake);
 		pthread_mutex_unlock(&c->mutex);
 	}
+}
+
+/*
+ * To sync after appending to a file costs about twice what it costs after writing over what is
+ * there, because its new length must be durable too. So the log gets its usual length at once, in
+ * zeros: SQLite takes them for the end of the log. Whatever fails here costs speed only.
+ */
+void log_lengthen(struct sqlite_store *s)
+{
+	static const char zeros[65536];
+	AUTO(free_cstr) char *path = xasprintf("%s-wal", s->path);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0) {
+		for (off_t at = st.st_size; at < SOFT_PAGES * 4200; at += sizeof zeros)
+			if (pwrite(fd, zeros, sizeof zeros, at) != sizeof zeros)
+				break;
+		fdatasync(fd);
+	}
+	close(fd);
 }

@@ -153,6 +153,8 @@ static int open_parts(
 		rc = sqlite_load_stat(s, ret_problem);
 	if (rc == 0)
 		rc = checkpointer_start(s, ret_problem);
+	if (rc == 0 && !s->nosync)
+		log_lengthen(s);
 	return rc;
 }
 
