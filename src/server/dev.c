@@ -42,20 +42,44 @@ static void add_word(char **words, size_t *n, char *word)
 	words[*n] = NULL;
 }
 
+/* A value as a flag takes it: what config_write_value() gives is for files, and quoted. */
+static char *flag_word(const struct config *c, const struct config_key *k)
+{
+	const char *const *items;
+	struct buf value = {0};
+	size_t n;
+
+	switch (k->type) {
+	case KEY_BOOL: return xasprintf("--%s%s", config_bool(c, k->name) ? "" : "no-", k->flag);
+	case KEY_LIST:
+		n = config_list(c, k->name, &items);
+		for (size_t i = 0; i < n; i++)
+			buf_printf(&value, "%s%s", i ? "," : "", items[i]);
+		break;
+	case KEY_MAP: config_json(c, k->name, &value); break;
+	case KEY_INT: buf_printf(&value, "%lld", (long long)config_int(c, k->name)); break;
+	case KEY_DURATION:
+		buf_printf(&value, "%lldms", (long long)config_duration_ms(c, k->name));
+		break;
+	default: buf_add_cstr(&value, config_str(c, k->name)); break;
+	}
+	char *word = xasprintf("--%s=%s", k->flag, buf_str(&value).p);
+
+	buf_release(&value);
+	return word;
+}
+
 /* The worker reads the same files and environment; only what came by flags is passed on. */
 static void pass_flags(const struct dev *d, char **words, size_t *n)
 {
 	for (size_t i = 0; i < n_config_keys; i++) {
 		const struct config_key *k = &config_keys[i];
-		struct buf value = {0};
 
 		if (!(k->users & CONFIG_FOR_WORKER) || !k->flag ||
 		    strcmp(k->flag, "state-dir") == 0 || strcmp(k->flag, "join") == 0 ||
 		    strncmp(config_origin(d->config, k->name), "--", 2) != 0)
 			continue;
-		config_write_value(d->config, k->name, &value);
-		add_word(words, n, xasprintf("--%s=%s", k->flag, buf_str(&value).p));
-		buf_release(&value);
+		add_word(words, n, flag_word(d->config, k));
 	}
 }
 
@@ -84,7 +108,9 @@ static void start_worker(struct dev *d)
 	posix_spawnattr_init(&attr);
 	sigemptyset(&none);
 	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	/* a group of its own: Ctrl-C is for us, and we then ask the worker once, not twice */
+	posix_spawnattr_setpgroup(&attr, 0);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
 	e = posix_spawn(&d->worker, "/proc/self/exe", NULL, &attr, words, environ);
 	posix_spawnattr_destroy(&attr);
 	for (size_t i = 0; words[i]; i++)
