@@ -166,6 +166,9 @@ void task_move(struct core *c, struct task *t, int to, struct str reason, struct
 void task_save(struct core *c, struct task *t, struct effects *out);
 void task_set_reason(struct task *t, struct str reason);
 void task_set_history(struct task *t, struct str history);
+/* Ordered, but certainly never started. May free it. */
+void task_give_back(
+    struct core *c, struct task *t, struct str reason, int64_t delay_ms, struct effects *out);
 /* An ended task, with the output that its row holds, begins anew. May free it. */
 void task_begin_anew(
     struct core *c, struct task *t, const struct task_row *stored, struct effects *out);
@@ -247,7 +250,8 @@ void worker_link_lost(struct core *c, const struct event *ev, struct effects *ou
 void worker_beat(struct core *c, const struct event *ev, struct effects *out);
 void worker_heard(struct core *c, struct worker *w);
 void worker_tick(struct core *c, struct worker *w, struct effects *out);
-int run_worker_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
+int run_worker_command(
+    struct core *c, const struct event *ev, struct reply *r, struct effects *out);
 int32_t worker_maxthreads(const struct worker *w);
 bool worker_has_room(const struct worker *w);
 bool worker_serves(

@@ -2,6 +2,8 @@
 /* What workers report of their tasks. The token fences: only the present attempt is listened to. */
 #include "core/internal.h"
 
+#define GIVE_BACK_PAUSE_MS 1000
+
 static struct task *current(const struct core *c, const struct worker *w, rid task, int64_t token)
 {
 	struct task *t = w ? task_find(c, task) : NULL;
@@ -64,11 +66,16 @@ void report_ended(struct core *c, const struct event *ev, struct effects *out)
 	ack->token = ev->ended.token;
 	if (!t)
 		return;
+	place_room(c);
+	if (!ev->ended.started_ms && !ev->ended.killed) {
+		/* no process was made; a pause keeps it from coming straight back to this worker */
+		task_give_back(c, t, ev->ended.reason, w->leaving ? 0 : GIVE_BACK_PAUSE_MS, out);
+		return;
+	}
 	status = end_status(t, ev);
 	take_result(&t->row.state, ev);
 	task_end_attempt(c, t, status, ev->ended.reason,
 	    (status == TASK_FAILED || status == TASK_TERMINATED) && !ev->ended.permanent, out);
-	place_room(c);
 }
 
 void report_output(struct core *c, const struct event *ev, struct effects *out)

@@ -336,6 +336,24 @@ void task_end_attempt(struct core *c, struct task *t, int status, struct str rea
 	task_forget(c, t);
 }
 
+/* Ordered, but certainly never started: the attempt does not count. */
+void task_give_back(
+    struct core *c, struct task *t, struct str reason, int64_t delay_ms, struct effects *out)
+{
+	struct task_state *s = &t->row.state;
+
+	if (s->wish == WISH_CANCEL) {
+		task_end_attempt(
+		    c, t, TASK_CANCELLED, STR("cancelled before it started"), false, out);
+		return;
+	}
+	s->attempt--;
+	s->claimed_ms = s->started_ms = s->ended_ms = 0;
+	s->due_ms = delay_ms ? c->now_ms + delay_ms : 0;
+	task_move(c, t, TASK_QUEUED, reason, out);
+	task_enqueue(c, t, out);
+}
+
 void task_begin_anew(
     struct core *c, struct task *t, const struct task_row *stored, struct effects *out)
 {

@@ -182,22 +182,6 @@ static void lose_tasks(struct core *c, struct worker *w, struct str reason, stru
 	place_room(c);
 }
 
-/* Ordered, but certainly never started: as if it had not been ordered. */
-static void give_back(struct core *c, struct task *t, struct effects *out)
-{
-	struct task_state *s = &t->row.state;
-
-	if (s->wish == WISH_CANCEL) {
-		task_end_attempt(
-		    c, t, TASK_CANCELLED, STR("cancelled before it started"), false, out);
-		return;
-	}
-	s->attempt--;
-	s->claimed_ms = s->started_ms = 0;
-	task_move(c, t, TASK_QUEUED, STR("the worker never received it"), out);
-	task_enqueue(c, t, out);
-}
-
 static void kill_unknown(const struct event *ev, const struct held_task *h, struct effects *out)
 {
 	struct message *m = effects_message(out, MSG_KILL, ev->hello.link);
@@ -241,7 +225,7 @@ static void reconcile(struct core *c, const struct event *ev, struct worker *w, 
 		held_by_worker(c, ev, w, &ev->hello.tasks[i], out);
 	TAILQ_FOREACH_SAFE (t, &w->tasks, on_worker, next)
 		if (t->seen != c->hellos)
-			give_back(c, t, out);
+			task_give_back(c, t, STR("the worker never received it"), 0, out);
 }
 
 /* Also while it is connected: a machine that vanishes does not close its connections. */

@@ -140,6 +140,28 @@ STORY(a_failed_task_is_retried_with_backoff_then_fails)
 	world_free(w);
 }
 
+STORY(an_order_that_never_became_a_process_does_not_count)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	struct event ev = {.kind = EV_ENDED};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	t = world_submit_one(w, q);
+	ev.ended.link = 1;
+	ev.ended.task = t;
+	ev.ended.token = 1;
+	ev.ended.status = TASK_FAILED;
+	ev.ended.reason = STR("the worker is leaving");
+	world_step(w, &ev);
+	assert_int_equal(world_task(w, t)->state.status, TASK_QUEUED);
+	assert_int_equal(world_task(w, t)->state.attempt, 0);
+	world_advance(w, 1000);
+	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
+	assert_int_equal(world_task(w, t)->state.token, 2);
+	world_free(w);
+}
+
 STORY(a_stale_token_changes_nothing)
 {
 	struct world *w = world_new(NULL);
@@ -352,6 +374,7 @@ STORY(cancel_queued_held_deep_and_running)
 	ev.ended.token = 1;
 	ev.ended.status = TASK_FAILED;
 	ev.ended.killed = true;
+	ev.ended.started_ms = 1;
 	world_step(w, &ev);
 	assert_int_equal(world_task(w, t[0])->state.status, TASK_CANCELLED);
 	assert_int_equal(world_tasks(w, EV_CANCEL, &t[0], 1)->outcomes[0].code, ERR_CONFLICT);
@@ -529,6 +552,7 @@ int main(void)
 	    cmocka_unit_test(order_lifo),
 	    cmocka_unit_test(order_priority),
 	    cmocka_unit_test(a_failed_task_is_retried_with_backoff_then_fails),
+	    cmocka_unit_test(an_order_that_never_became_a_process_does_not_count),
 	    cmocka_unit_test(a_stale_token_changes_nothing),
 	    cmocka_unit_test(a_restarted_server_waits_for_the_worker_s_word),
 	    cmocka_unit_test(a_restarted_worker_orphans_what_may_not_run_twice),
