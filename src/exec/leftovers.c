@@ -69,9 +69,10 @@ static int scan(const char *wanted, struct buf *scratch)
 	int n = 0;
 
 	while (d && (e = readdir(d))) {
-		pid_t pid = (pid_t)atoi(e->d_name);
+		int64_t pid;
 
-		if (pid > 1 && pid != getpid() && kill_if_ours(pid, wanted, scratch))
+		if (str_to_i64(str_of(e->d_name), 2, INT32_MAX, &pid) && pid != getpid() &&
+		    kill_if_ours((pid_t)pid, wanted, scratch))
 			n++;
 	}
 	if (d)

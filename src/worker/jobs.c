@@ -47,7 +47,7 @@ void job_start(struct worker *w, const struct agent_effect *e)
 {
 	struct order o = {e->task, e->token, w->ids, e->run};
 	const struct plugin_options *p = find_plugin(w, e->run->plugin);
-	struct agent_exit x = {EXIT_NEVER, 0, -1, 0, STR_NULL};
+	struct agent_exit x = {EXIT_ERROR, 0, 126, 0, STR_NULL};
 	struct buf b = {0};
 
 	if (p && p->mode == PLUGIN_PERSISTENT) {

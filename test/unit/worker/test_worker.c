@@ -137,7 +137,7 @@ static void test_commands(void **state)
 	assert_str(fake_end(&f, 3)->reason, "the task's command is not a list of strings");
 	assert_str(fake_end(&f, 4)->reason, "the task has no command");
 	assert_str(fake_end(&f, 5)->reason, "this worker does not allow the plugin other");
-	assert_int_equal(fake_end(&f, 5)->started_ms, 0);
+	assert_int_equal(fake_end(&f, 5)->exit_code, 126);
 	assert_str(fake_end(&f, 6)->reason, "working directory /gone: No such file or directory");
 	stop_worker(0);
 }
