@@ -8,6 +8,7 @@
 #include "base/idmap.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "server/engine_load.h"
 #include "server/engine_read.h"
 #include "server/readers.h"
@@ -32,6 +33,7 @@ struct engine {
 	struct loop_deferred *flush;
 	struct loop_timer *tick, *retry;
 	int64_t tick_at;
+	struct rng rng; /* seeded by the kernel once: a draw per event must be cheap */
 	/* one gathers, one may be flying (being committed), one may be being released */
 	struct effects sets[3];
 	struct effects *gathering, *flying, *releasing;
@@ -79,7 +81,7 @@ void engine_step(struct engine *e, struct event *ev)
 {
 	ev->now_ms = clock_wall_ms();
 	ev->mono_ms = clock_mono_ms();
-	ev->seed = clock_random();
+	ev->seed = rng_next(&e->rng);
 	core_step(e->core, ev, e->gathering);
 	set_tick(e);
 	if (!effects_empty(e->gathering))
@@ -259,6 +261,7 @@ struct engine *engine_new(
 	e->store = s;
 	e->o = *o;
 	e->tick_at = -1;
+	e->rng.state = clock_random();
 	e->core = core_new(&o->core);
 	e->hub = hub_new();
 	e->flush = loop_deferred_new(l, flush, e);

@@ -9,7 +9,6 @@
 
 struct read_job {
 	STAILQ_ENTRY(read_job) entry;
-	struct readers *readers;
 	void (*work)(struct store_reader *, void *);
 	void (*done)(void *);
 	void *job;
@@ -25,18 +24,39 @@ struct readers {
 	struct loop *loop;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	STAILQ_HEAD(, read_job) jobs;
+	STAILQ_HEAD(read_jobs, read_job) jobs, answered;
 	bool stop;
 	struct reader_thread *threads;
 	int n;
 };
 
-static void finish(void *arg)
+/* On the loop: every answer that has come in since. */
+static void deliver(void *arg)
 {
-	struct read_job *j = arg;
+	struct readers *r = arg;
+	struct read_jobs answered = STAILQ_HEAD_INITIALIZER(answered);
+	struct read_job *j;
 
-	j->done(j->job);
-	free(j);
+	pthread_mutex_lock(&r->lock);
+	STAILQ_CONCAT(&answered, &r->answered);
+	pthread_mutex_unlock(&r->lock);
+	while ((j = STAILQ_FIRST(&answered))) {
+		STAILQ_REMOVE_HEAD(&answered, entry);
+		j->done(j->job);
+		free(j);
+	}
+}
+
+static void answer(struct readers *r, struct read_job *j)
+{
+	bool first;
+
+	pthread_mutex_lock(&r->lock);
+	first = STAILQ_EMPTY(&r->answered);
+	STAILQ_INSERT_TAIL(&r->answered, j, entry);
+	pthread_mutex_unlock(&r->lock);
+	if (first)
+		loop_post(r->loop, deliver, r);
 }
 
 static struct read_job *next_job(struct readers *r)
@@ -59,7 +79,7 @@ static void *run(void *arg)
 
 	while ((j = next_job(t->readers))) {
 		j->work(t->reader, j->job);
-		loop_post(t->readers->loop, finish, j);
+		answer(t->readers, j);
 	}
 	return NULL;
 }
@@ -73,6 +93,7 @@ struct readers *readers_new(
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->wake, NULL);
 	STAILQ_INIT(&r->jobs);
+	STAILQ_INIT(&r->answered);
 	r->threads = xcalloc((size_t)threads, sizeof *r->threads);
 	for (r->n = 0; r->n < threads; r->n++) {
 		struct reader_thread *t = &r->threads[r->n];
@@ -93,7 +114,7 @@ void readers_run(
 {
 	struct read_job *j = xmalloc(sizeof *j);
 
-	*j = (struct read_job){.readers = r, .work = work, .done = done, .job = job};
+	*j = (struct read_job){.work = work, .done = done, .job = job};
 	pthread_mutex_lock(&r->lock);
 	STAILQ_INSERT_TAIL(&r->jobs, j, entry);
 	pthread_cond_signal(&r->wake);
@@ -110,6 +131,7 @@ void readers_free(struct readers *r)
 		pthread_join(r->threads[i].thread, NULL);
 		store_reader_close(r->threads[i].reader);
 	}
+	deliver(r); /* the loop runs no more: whoever waits is answered here */
 	pthread_cond_destroy(&r->wake);
 	pthread_mutex_destroy(&r->lock);
 	free(r->threads);

@@ -13,6 +13,7 @@ struct readers *readers_new(
 /* work(reader, job) on some reader's thread, then done(job) on the loop. In order if one thread. */
 void readers_run(struct readers *r, void (*work)(struct store_reader *, void *job),
     void (*done)(void *job), void *job);
-void readers_free(struct readers *r); /* waits; answers still to come are posted */
+void readers_free(
+    struct readers *r); /* after the loop has stopped; waits, then delivers what is left */
 
 #endif
