@@ -4,6 +4,7 @@
  * them brings its handler and its option table; everything else (help, man pages, completions)
  * follows.
  */
+#include "bench/bench.h"
 #include "cli/cli.h"
 #include "config/flags.h"
 #include "server/server.h"
@@ -30,6 +31,17 @@ int main(int argc, char **argv)
 	        GROUP_SERVICES, 0, NULL, store_migrate_command},
 	    {"store version", "show a store's schema version", NULL, NULL, NULL, NULL,
 	        {store_options}, GROUP_SERVICES, 0, NULL, store_version_command},
+	    {"bench", "measure this machine, and Reeve on it", "[CASE]…",
+	        "Starts a server and a worker of its own, on loopback, and measures the machine's "
+	        "own "
+	        "limits beside Reeve's figures. Cases: submit, noop, spawn, latency, backlog "
+	        "(default: "
+	        "all). Progress goes to standard error, the figures as JSON to standard output.",
+	        "reeve bench --scale 0.1 noop\ta quick look\n"
+	        "reeve bench --dir /srv/bench >figures.json\teverything, on that disk\n",
+	        NULL, {bench_options}, GROUP_TOOLS, 0, NULL, bench_command},
+	    {"__noop-plugin", "the benchmark's plugin", NULL, NULL, NULL, NULL, {NULL}, GROUP_TOOLS,
+	        COMMAND_HIDDEN, NULL, noop_plugin_command},
 	};
 
 	return cli_main(argc, argv, shells, sizeof shells / sizeof shells[0]);

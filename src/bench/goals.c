@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What we want of a machine with two cores, and whether this run had it. */
+#include <math.h>
+
+#include "bench/internal.h"
+
+static const struct goal {
+	const char *name;
+	const char *path; /* in the output */
+	double goal;
+	bool at_most;
+} goals[] = {
+    {"bulk submit, tasks/s", "submit.bulk.tasks_per_s", 100000, false},
+    {"one by one, 1 client, tasks/s", "submit.one_by_one_unix.clients_1.tasks_per_s", 2500, false},
+    {"one by one, 64 clients, tasks/s", "submit.one_by_one_unix.clients_64.tasks_per_s", 20000,
+        false},
+    {"noop end to end, tasks/s", "noop.end_to_end.tasks_per_s", 30000, false},
+    {"spawn, ratio to bare loops with pipes and cgroup", "spawn.ratio_to_cgroup_loops", 0.9, false},
+    {"latency at idle, p50 ms", "latency.idle.p50_ms", 1, true},
+    {"latency at idle, p99 ms", "latency.idle.p99_ms", 3, true},
+    {"backlog, bulk submit, ratio to empty", "backlog.other_queue.ratio.bulk_submit", 0.9, false},
+    {"backlog, one by one, ratio to empty", "backlog.other_queue.ratio.one_by_one_64", 0.9, false},
+    {"backlog, noop, ratio to empty", "backlog.other_queue.ratio.noop", 0.9, false},
+    {"backlog, bulk submit into the deep queue, ratio to empty",
+        "backlog.same_queue.ratio.bulk_submit", 0.9, false},
+    {"backlog, one by one into the deep queue, ratio to empty",
+        "backlog.same_queue.ratio.one_by_one_64", 0.9, false},
+    {"backlog, drain of the deep queue, ratio to empty", "backlog.same_queue.ratio.drain", 0.9,
+        false},
+    {"backlog, the server's memory, MB", "backlog.rss_queued_mb", 150, true},
+    {"backlog, the server's memory at its peak, MB", "backlog.rss_peak_mb", 150, true},
+};
+
+json_t *goals_json(const json_t *out)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < sizeof goals / sizeof goals[0]; i++) {
+		const struct goal *g = &goals[i];
+		double x = figure_get(out, g->path);
+
+		if (isnan(x))
+			continue; /* its case was not asked for */
+		json_array_append_new(list,
+		    json_pack("{s:s,s:s,s:o,s:o,s:b}", "name", g->name, "bound",
+		        g->at_most ? "at most" : "at least", "goal", figure(g->goal), "measured",
+		        figure(x), "met", g->at_most ? x <= g->goal : x >= g->goal));
+	}
+	return list;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What this machine does at most, without Reeve: the yardstick beside every figure. */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "bench/internal.h"
+#include "exec/cgroup.h"
+#include "store/limit.h"
+
+#define BLOCK 4096
+
+/* Appends grow the file, which costs the file system more; a write-ahead log is overwritten. */
+static int sync_loop(struct bench *b, int fd, int64_t n, bool append, struct samples *to)
+{
+	static const char block[BLOCK];
+
+	for (int64_t i = 0; i < n; i++) {
+		int64_t begun = bench_ns();
+
+		if (pwrite(fd, block, BLOCK, append ? i * BLOCK : i % 256 * BLOCK) != BLOCK ||
+		    fdatasync(fd) < 0)
+			return problem_set(&b->problem, ERR_IO, "%s: %s", b->dir, strerror(errno));
+		samples_add(to, bench_ns() - begun);
+	}
+	return 0;
+}
+
+static int limit_sync(struct bench *b, bool append, json_t *to)
+{
+	AUTO(free_cstr) char *path = xasprintf("%s/sync", b->dir);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600), r;
+	int64_t n = bench_scaled(b, 2000, 256);
+	struct samples s = {0};
+	double start = bench_seconds();
+	json_t *json;
+
+	if (fd < 0)
+		return problem_set(&b->problem, ERR_IO, "%s: %s", path, strerror(errno));
+	r = sync_loop(b, fd, n, append, &s);
+	close(fd);
+	json = samples_json(&s);
+	json_object_set_new(json, "per_s", figure((double)n / (bench_seconds() - start)));
+	json_object_set_new(to, append ? "fdatasync_4k_append" : "fdatasync_4k_overwrite", json);
+	samples_release(&s);
+	return r;
+}
+
+int limits_disk(struct bench *b, json_t *to)
+{
+	int64_t rows = bench_scaled(b, 500000, 2000);
+	double seconds = 0;
+	int r = limit_sync(b, true, to);
+
+	if (r == 0)
+		r = limit_sync(b, false, to);
+	if (r == 0)
+		r = store_limit_insert(b->dir, rows, 1000, &seconds, &b->problem);
+	if (r == 0)
+		json_object_set_new(to, "sqlite_insert_1000_rows_per_commit",
+		    json_pack("{s:I,s:o}", "rows", (json_int_t)rows, "rows_per_s",
+		        figure((double)rows / seconds)));
+	return r;
+}
+
+static void read_to_end(int fd)
+{
+	char sink[4096];
+
+	while (read(fd, sink, sizeof sink) > 0)
+		;
+	close(fd);
+}
+
+/* A fresh cgroup with this process in it; it may have ended before it got there. */
+static void into_cgroup(int parent, const char *name, pid_t pid)
+{
+	char path[80], text[16];
+	int fd, n;
+
+	mkdirat(parent, name, 0755);
+	snprintf(path, sizeof path, "%s/cgroup.procs", name);
+	fd = openat(parent, path, O_WRONLY | O_CLOEXEC);
+	n = snprintf(text, sizeof text, "%d", (int)pid);
+	if (fd >= 0 && write(fd, text, (size_t)n) != n)
+		errno = 0;
+	close(fd);
+}
+
+static int spawn_true(int cgroup_parent, const char *name)
+{
+	static char *const argv[] = {"/bin/true", NULL}, *const envp[] = {NULL};
+	posix_spawn_file_actions_t actions;
+	int out[2], err[2], rc;
+	pid_t pid;
+
+	if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
+		return -1;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+	posix_spawn_file_actions_adddup2(&actions, err[1], 2);
+	rc = posix_spawn(&pid, argv[0], &actions, NULL, argv, envp);
+	posix_spawn_file_actions_destroy(&actions);
+	close(out[1]);
+	close(err[1]);
+	if (rc == 0 && cgroup_parent >= 0)
+		into_cgroup(cgroup_parent, name, pid);
+	read_to_end(out[0]);
+	read_to_end(err[0]);
+	if (rc == 0)
+		waitpid(pid, NULL, 0);
+	if (cgroup_parent >= 0)
+		unlinkat(cgroup_parent, name, AT_REMOVEDIR);
+	return rc ? -1 : 0;
+}
+
+/* `loops` processes, each of which does its share one after the other. */
+static double spawn_rate(int64_t n, int loops, int cgroup_parent)
+{
+	double start = bench_seconds();
+	pid_t pids[64];
+	char name[32];
+
+	for (int i = 0; i < loops; i++) {
+		pids[i] = fork();
+		if (pids[i] != 0)
+			continue;
+		snprintf(name, sizeof name, "loop-%d", i);
+		for (int64_t k = 0; k < n / loops; k++)
+			if (spawn_true(cgroup_parent, name) < 0)
+				_exit(1);
+		_exit(0);
+	}
+	for (int i = 0; i < loops; i++)
+		waitpid(pids[i], NULL, 0);
+	return (double)(n / loops * loops) / (bench_seconds() - start);
+}
+
+int limits_spawn(struct bench *b, json_t *to)
+{
+	int64_t n = bench_scaled(b, 3000, 64);
+	int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	struct cgroups g = {.dir_fd = -1};
+	json_t *json = json_object();
+
+	cpus = cpus < 1 ? 1 : cpus > 64 ? 64 : cpus;
+	json_object_set_new(json, "loops", json_integer(cpus));
+	json_object_set_new(json, "one_loop_per_s", figure(spawn_rate(n, 1, -1)));
+	json_object_set_new(json, "all_cores_per_s", figure(spawn_rate(n, cpus, -1)));
+	if (cgroups_open(&g, b->dir, NULL) == 0) {
+		json_object_set_new(
+		    json, "one_loop_cgroup_per_s", figure(spawn_rate(n, 1, g.dir_fd)));
+		json_object_set_new(
+		    json, "all_cores_cgroup_per_s", figure(spawn_rate(n, cpus, g.dir_fd)));
+		cgroups_close(&g);
+	}
+	json_object_set_new(to, "spawn", json);
+	return 0;
+}
+
+static void echo(int fd)
+{
+	char text[512];
+	ssize_t n;
+
+	while ((n = read(fd, text, sizeof text)) > 0)
+		if (write(fd, text, (size_t)n) != n)
+			break;
+	_exit(0);
+}
+
+int limits_ping(struct bench *b, json_t *to)
+{
+	char text[256] = {0};
+	int64_t n = bench_scaled(b, 20000, 100), begun;
+	struct samples s = {0};
+	json_t *json;
+	int fd[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0)
+		return problem_set(&b->problem, ERR_IO, "socketpair: %s", strerror(errno));
+	pid = fork();
+	if (pid == 0) {
+		close(fd[0]);
+		echo(fd[1]);
+	}
+	close(fd[1]);
+	for (int64_t i = 0; i < n; i++) {
+		begun = bench_ns();
+		if (write(fd[0], text, sizeof text) <= 0 || read(fd[0], text, sizeof text) <= 0)
+			break;
+		samples_add(&s, bench_ns() - begun);
+	}
+	close(fd[0]);
+	waitpid(pid, NULL, 0);
+	json = samples_json(&s);
+	json_object_set_new(to, "unix_ping_256_bytes", json);
+	samples_release(&s);
+	return 0;
+}
