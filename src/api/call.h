@@ -83,6 +83,9 @@ int64_t call_if_match(struct call *c, int64_t version);
 
 /* Asking the host. */
 void call_command(struct call *c, struct event *ev, call_reply_fn *fn);
+/* Between these the call can be looked at even if it was answered meanwhile. */
+void call_hold(struct call *c);
+void call_unhold(struct call *c);
 void call_read(struct call *c, void (*work)(struct store_reader *r, void *call), call_fn *fn);
 void call_header(struct call *c, const char *name, const char *value);
 void *call_state(struct call *c, size_t size); /* zeroed */

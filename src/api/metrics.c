@@ -104,7 +104,8 @@ void metrics_submitted(struct metrics *m, rid queue, rid task, int64_t now_ms, i
 	if (s->task == task)
 		return;
 	s->task = task;
-	s->ms = due_ms > now_ms ? due_ms : now_ms; /* a delayed one does not wait before it is due */
+	s->ms =
+	    due_ms > now_ms ? due_ms : now_ms; /* a delayed one does not wait before it is due */
 	count_second(&m->submitted, now_ms);
 	queue_of(m, queue)->submitted++;
 }

@@ -31,10 +31,7 @@ static void answer_new(struct call *c, const struct outcome *o)
 {
 	struct submit *s = c->state;
 	struct task_row *t = &c->row;
-	struct task_state now;
 
-	if (core_task_state(c->host->core, o->id, &now) && now.attempt == 0)
-		s->ctime_ms = now.mtime_ms; /* the core's clock reading, not ours before it */
 	*t = (struct task_row){.id = o->id, .ctime_ms = s->ctime_ms, .spec = s->tasks[0].spec};
 	t->state = (struct task_state){.status = o->status,
 	    .exit_code = -1,
@@ -148,19 +145,16 @@ static void send(struct call *c)
 	    .kind = EV_SUBMIT, .submit = {.tasks = s->tasks, .n = s->n_tasks, .batch = s->batch}};
 
 	s->ctime_ms = s->in.now_ms;
-	if (!s->many) {
-		call_command(c, &ev, one_done);
-		return;
+	call_hold(c);
+	call_command(c, &ev, s->many ? many_done : one_done);
+	if (ev.now_ms)
+		s->ctime_ms = ev.now_ms; /* the reading of the clock that the core was given */
+	if (s->many) { /* the core has its own copies: a hundred thousand tasks need not wait */
+		arena_release(&s->arena);
+		free(s->tasks);
+		s->tasks = NULL;
 	}
-	/* an answer may come at once and end the call: what is released is taken off it before */
-	struct arena arena = s->arena;
-	struct submit_task *tasks = s->tasks;
-
-	s->arena = (struct arena){0};
-	s->tasks = NULL;
-	call_command(c, &ev, many_done);
-	arena_release(&arena);
-	free(tasks);
+	call_unhold(c);
 }
 
 void submit_send(struct call *c)
