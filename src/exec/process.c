@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+#define OPEN_FILES 65536
 /*
  * Can a process really be born there? The attempt to execute what does not exist must fail at
  * the exec; where the kernel kills it before, it seems to have succeeded.
@@ -38,8 +40,25 @@ static int probe_cgroups(struct hand *h, struct problem *p)
 	return r;
 }
 
+/* Three descriptors per task add up; but programs that use select() must not see more than usual.
+ */
+static void raise_file_limit(struct hand *h)
+{
+	struct rlimit r;
+
+	h->open_files = 0;
+	if (getrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur >= OPEN_FILES ||
+	    r.rlim_cur >= r.rlim_max)
+		return;
+	h->open_files = (int)r.rlim_cur;
+	r.rlim_cur = r.rlim_max < OPEN_FILES ? r.rlim_max : OPEN_FILES;
+	if (setrlimit(RLIMIT_NOFILE, &r) < 0)
+		h->open_files = 0;
+}
+
 int hand_init(struct hand *h, const char *lock, bool want_cgroups, struct problem *p)
 {
+	raise_file_limit(h);
 	h->cgroups = (struct cgroups){.dir_fd = -1};
 	h->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (h->null_fd < 0)
@@ -53,6 +72,13 @@ int hand_init(struct hand *h, const char *lock, bool want_cgroups, struct proble
 
 void hand_release(struct hand *h)
 {
+	struct rlimit r;
+
+	if (h->open_files > 0 && getrlimit(RLIMIT_NOFILE, &r) == 0) {
+		r.rlim_cur = (rlim_t)h->open_files;
+		setrlimit(RLIMIT_NOFILE, &r);
+	}
+	h->open_files = 0;
 	cgroups_close(&h->cgroups);
 	process_close(&h->null_fd);
 }
@@ -107,6 +133,7 @@ int process_start(struct hand *h, const struct process_spec *s, struct process *
 	    .cwd = s->cwd,
 	    .umask = s->umask,
 	    .n_fds = s->extra_fd >= 0 ? 4 : 3,
+	    .open_files = h->open_files,
 	    .cgroup_fd = -1};
 
 	*ret = (struct process){.pid = -1, .pidfd = -1, .in = -1, .out = {-1, -1}, .exit_code = -1};

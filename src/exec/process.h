@@ -17,6 +17,7 @@
 struct hand {                   /* shared by all processes of one worker */
 	struct cgroups cgroups; /* dir_fd -1: process groups instead */
 	int null_fd;
+	int open_files; /* soft limit for the children; we take more for ourselves */
 };
 
 int hand_init(struct hand *h, const char *lock, bool want_cgroups, struct problem *ret_problem);

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -78,6 +79,17 @@ static IN_CHILD void execute(struct child *c)
 	fail(c, SPAWN_EXEC);
 }
 
+static IN_CHILD void limit_files(struct child *c)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) < 0)
+		fail(c, SPAWN_SETUP);
+	r.rlim_cur = (rlim_t)c->s->open_files;
+	if (setrlimit(RLIMIT_NOFILE, &r) < 0)
+		fail(c, SPAWN_SETUP);
+}
+
 static IN_CHILD int child_main(void *arg)
 {
 	struct child *c = arg;
@@ -97,6 +109,8 @@ static IN_CHILD int child_main(void *arg)
 	if (getppid() != c->parent) /* it died before we could ask to be told */
 		_exit(127);
 	umask(c->s->umask);
+	if (c->s->open_files > 0)
+		limit_files(c);
 	if (chdir(c->s->cwd ? c->s->cwd : "/") < 0)
 		fail(c, SPAWN_CHDIR);
 	place_fds(c);

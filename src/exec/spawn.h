@@ -21,7 +21,8 @@ struct spawn {
 	int fds[SPAWN_FDS_MAX]; /* become 0, 1, 2, 3 */
 	int n_fds;
 	mode_t umask;
-	int cgroup_fd; /* a cgroup v2 directory to be born in; -1: ours */
+	int open_files; /* soft limit on descriptors; 0: ours */
+	int cgroup_fd;  /* a cgroup v2 directory to be born in; -1: ours */
 };
 
 enum spawn_step { SPAWN_OK, SPAWN_CLONE, SPAWN_SETUP, SPAWN_CHDIR, SPAWN_EXEC };

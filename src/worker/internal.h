@@ -78,7 +78,7 @@ struct worker {
 	size_t n_pools;
 	struct loop_timer *tick, *redial;
 	struct loop_deferred *flush;
-	struct loop_signal *signals[2];
+	struct loop_signal *signals[3];
 	struct loop_watch *stop_watch;
 	int64_t redial_ms;
 	struct rng rng;

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -152,6 +151,18 @@ static void on_signal(int signo, void *arg)
 	worker_feed(w, (struct agent_event){.kind = AE_LEAVE});
 }
 
+/* Logs are rotated, certificates renewed: what is open is opened anew. */
+static void on_hangup(int signo, void *arg)
+{
+	struct worker *w = arg;
+	struct problem p = {0};
+
+	if (log_reopen() < 0)
+		log_error("the log could not be opened anew");
+	if (w->tls && tls_reload(w->tls, &p) < 0)
+		log_error("%s; the old certificates stay in use", p.what);
+}
+
 static void on_stop_fd(int fd, bool readable, bool writable, void *arg)
 {
 	struct worker *w = arg;
@@ -159,16 +170,6 @@ static void on_stop_fd(int fd, bool readable, bool writable, void *arg)
 	loop_watch_free(w->stop_watch);
 	w->stop_watch = NULL;
 	worker_feed(w, (struct agent_event){.kind = AE_LEAVE});
-}
-
-static void raise_fd_limit(void)
-{
-	struct rlimit r;
-
-	if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < r.rlim_max && r.rlim_cur < 65536) {
-		r.rlim_cur = r.rlim_max < 65536 ? r.rlim_max : 65536;
-		setrlimit(RLIMIT_NOFILE, &r);
-	}
 }
 
 /* What an earlier instance left running is ended before we say hello. */
@@ -211,6 +212,7 @@ static void open_loop(struct worker *w)
 	w->flush = loop_deferred_new(w->loop, on_flush, w);
 	w->signals[0] = loop_signal_new(w->loop, SIGTERM, on_signal, w);
 	w->signals[1] = loop_signal_new(w->loop, SIGINT, on_signal, w);
+	w->signals[2] = loop_signal_new(w->loop, SIGHUP, on_hangup, w);
 	if (w->o->stop_fd > 0) {
 		w->stop_watch = loop_watch_new(w->loop, w->o->stop_fd, on_stop_fd, w);
 		loop_watch_set(w->stop_watch, true, false);
@@ -229,8 +231,8 @@ static void close_loop(struct worker *w)
 	loop_timer_free(w->tick);
 	loop_timer_free(w->redial);
 	loop_deferred_free(w->flush);
-	loop_signal_free(w->signals[0]);
-	loop_signal_free(w->signals[1]);
+	for (int i = 0; i < 3; i++)
+		loop_signal_free(w->signals[i]);
 	if (w->stop_watch)
 		loop_watch_free(w->stop_watch);
 	loop_free(w->loop);
@@ -261,7 +263,6 @@ int worker_main(const struct worker_options *o)
 	w.queue_tail = &w.queue;
 	w.scratch = xmalloc(SCRATCH_BYTES);
 	signal(SIGPIPE, SIG_IGN);
-	raise_fd_limit();
 	if (prepare(&w, &p) < 0) {
 		log_error("%s%s%s", p.what, p.hint[0] ? "; " : "", p.hint);
 	} else {

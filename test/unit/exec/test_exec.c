@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@
 static struct hand hand;
 static struct arena arena;
 static char lock[64];
+static int usual_files; /* the limit before the hand took more for itself */
 
 static int setup_hand(bool cgroups)
 {
@@ -118,14 +120,16 @@ static void test_codes(void **state)
 {
 	struct process p;
 	struct buf out = {0}, err = {0};
+	char want[64];
 
-	start_sh(&p, "echo $GREETING; pwd; umask; echo oops >&2; exit 7");
+	start_sh(&p, "echo $GREETING; pwd; umask; ulimit -n; echo oops >&2; exit 7");
 	drain(p.out[0], &out);
 	drain(p.out[1], &err);
 	wait_end(&p);
 	assert_int_equal(p.exit_code, 7);
 	assert_int_equal(p.signal, 0);
-	assert_string_equal(out.p, "hello\n/\n0022\n");
+	snprintf(want, sizeof want, "hello\n/\n0022\n%d\n", usual_files);
+	assert_string_equal(out.p, want);
 	assert_string_equal(err.p, "oops\n");
 	process_release(&hand, &p);
 	start_sh(&p, "kill -9 $$");
@@ -358,6 +362,8 @@ static void test_env(void **state)
 
 int main(void)
 {
+	struct rlimit r;
+
 #define T(f)                                                        \
 	cmocka_unit_test_setup_teardown(f, with_cgroups, teardown), \
 	    cmocka_unit_test_setup_teardown(f, with_groups, teardown)
@@ -374,5 +380,8 @@ int main(void)
 	    T(test_env),
 	};
 
+	getrlimit(RLIMIT_NOFILE, &r);
+	r.rlim_cur = usual_files = 512;
+	setrlimit(RLIMIT_NOFILE, &r);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -388,6 +388,27 @@ static void test_broken(void **state)
 	stop_worker(0);
 }
 
+/* A plugin that knows how to drop one task keeps its process, and its other tasks. */
+static void test_cancel(void **state)
+{
+	add_plugin("TEST_PLUGINS", "cancellable.py", PLUGIN_PERSISTENT);
+	start_worker();
+	run_plugin(1, "cancellable.py", "{}");
+	run_plugin(2, "cancellable.py", "{}");
+	fake_until(&f, has_starts, 2);
+	fake_kill(&f, 1, 1, false);
+	fake_until(&f, has_ends, 1);
+	assert_int_equal(f.ends[0].task, 1);
+	assert_int_equal(f.ends[0].status, TASK_TERMINATED);
+	assert_true(f.ends[0].killed);
+	run_plugin(3, "cancellable.py", "{}");
+	fake_until(&f, has_starts, 3);
+	assert_int_equal(f.starts[2].pid, f.starts[0].pid);
+	assert_int_equal(f.n_ends, 1);
+	stop_worker(0);
+	assert_int_equal(f.n_ends, 3);
+}
+
 static void test_silent_plugin(void **state)
 {
 	start_worker();
@@ -440,6 +461,7 @@ int main(void)
 	    T(test_persistent),
 	    T(test_noop),
 	    T(test_broken),
+	    T(test_cancel),
 	    T(test_silent_plugin),
 	    T(test_missing_plugin),
 	};
