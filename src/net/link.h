@@ -27,10 +27,10 @@ struct link_events {
 };
 
 struct link_options {
-	size_t frame_max;      /* 0: LINK_FRAME_MAX. A larger frame closes the link */
-	int64_t open_ms;       /* time limit for connect + handshake (0: 10 s) */
-	int64_t first_ms;      /* accepted links: time limit for the first whole frame (0: 10 s) */
-	size_t send_max;       /* queued bytes above which link_send() closes it (0: 64 MiB) */
+	size_t frame_max; /* 0: LINK_FRAME_MAX. A larger frame closes the link */
+	int64_t open_ms;  /* time limit for connect + handshake (0: 10 s) */
+	int64_t first_ms; /* accepted links: time limit for the first whole frame (0: 10 s) */
+	size_t send_max;  /* queued bytes above which link_send() closes it (0: 64 MiB) */
 };
 
 /* `address` is "host:port", "[v6]:port". The accept callback sets arg for the link's events. */

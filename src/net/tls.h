@@ -10,8 +10,8 @@ struct tls;
 struct tls_files {
 	const char *cert; /* PEM chain; required for servers, optional for clients */
 	const char *key;
-	const char *ca;   /* servers: demand client certificates signed by it; clients: trust only it
-	                     (NULL: the system's trust store) */
+	const char *ca; /* servers: demand client certificates signed by it; clients: trust only it
+	                   (NULL: the system's trust store) */
 };
 
 struct tls *tls_server(const struct tls_files *f, struct problem *ret_problem);
