@@ -121,35 +121,35 @@ static size_t unit_at(struct str s, bool iso_date, double *ret_ms)
 	return 0;
 }
 
+/* "P1DT2H": the T must be followed by something, and so must the P. */
+static size_t skip_time_mark(struct str s, size_t at, bool *in_date)
+{
+	if (!*in_date || (s.p[at] != 'T' && s.p[at] != 't'))
+		return at;
+	*in_date = false;
+	return at + 1;
+}
+
 bool str_to_duration_ms(struct str s, int64_t *ret_ms)
 {
-	bool iso = s.n > 1 && (s.p[0] == 'P' || s.p[0] == 'p');
-	bool in_date = iso;
+	bool iso = s.n > 1 && (s.p[0] == 'P' || s.p[0] == 'p'), in_date = iso, plain;
 	double total = 0, value, unit;
-	size_t at = iso, used;
+	size_t at = iso, used, parts = 0;
 
-	if (s.n == 0)
-		return false;
-	while (at < s.n) {
-		if (iso && in_date && (s.p[at] == 'T' || s.p[at] == 't')) {
-			in_date = false;
-			at++;
-			continue;
-		}
+	do {
+		at = at < s.n ? skip_time_mark(s, at, &in_date) : at;
 		used = number_at((struct str){s.p + at, s.n - at}, &value);
 		if (used == 0)
 			return false;
 		at += used;
-		if (at == s.n && !iso && total == 0) {
-			total = value * 1e3; /* plain seconds */
-			break;
-		}
-		used = unit_at((struct str){s.p + at, s.n - at}, in_date, &unit);
-		if (used == 0)
+		plain = at == s.n && !iso && parts == 0; /* seconds */
+		used = plain ? 0 : unit_at((struct str){s.p + at, s.n - at}, in_date, &unit);
+		if (used == 0 && !plain)
 			return false;
+		total += value * (plain ? 1e3 : unit);
 		at += used;
-		total += value * unit;
-	}
+		parts++;
+	} while (at < s.n);
 	if (total > 1e15)
 		return false;
 	*ret_ms = (int64_t)(total + 0.5);

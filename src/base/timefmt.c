@@ -52,11 +52,14 @@ const char *time_format_ms(int64_t ms, char out[TIME_TEXT_MAX])
 
 static bool digits(struct str s, size_t at, size_t n, int *ret)
 {
-	int64_t v;
-
-	if (at + n > s.n || !str_to_i64((struct str){s.p + at, n}, 0, 9999, &v))
+	if (at + n > s.n)
 		return false;
-	*ret = (int)v;
+	*ret = 0;
+	for (size_t i = at; i < at + n; i++) {
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+		*ret = *ret * 10 + (s.p[i] - '0');
+	}
 	return true;
 }
 
@@ -120,11 +123,11 @@ bool time_parse(struct str s, int64_t *ret_ms)
 
 const char *time_human_ms(int64_t ms, char out[TIME_TEXT_MAX])
 {
-	int64_t s = ms / 1000;
+	int64_t s = (ms < 60000 && ms >= 59950 ? 60000 : ms) / 1000;
 
 	if (ms < 1000)
 		snprintf(out, TIME_TEXT_MAX, "%lldms", (long long)ms);
-	else if (ms < 60000)
+	else if (ms < 59950) /* 59.95 would be written 60.0 */
 		snprintf(out, TIME_TEXT_MAX, "%.1fs", (double)ms / 1000);
 	else if (s < 3600)
 		snprintf(out, TIME_TEXT_MAX, "%lldm%02llds", (long long)s / 60, (long long)s % 60);

@@ -124,7 +124,7 @@ static void test_durations_bad(void **state)
 {
 	static const char *const bad[] = {"", " ", "-5s", "+5s", "s", "5 s", "5x", "1h30", "P",
 	    "P1M", "PT5", "T5S", "1..5s", ".", "1.2.3s", "5s ", "nan", "inf", "1e3s", "0x10s",
-	    "99999999999999999999d", "11111111111111111111111111111111111s"};
+	    "99999999999999999999d", "11111111111111111111111111111111111s", "PT", "P1DT", "0s5"};
 	int64_t ms = 77;
 
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)

@@ -135,6 +135,8 @@ static void test_human(void **state)
 	assert_string_equal(time_human_ms(0, out), "0ms");
 	assert_string_equal(time_human_ms(250, out), "250ms");
 	assert_string_equal(time_human_ms(3200, out), "3.2s");
+	assert_string_equal(time_human_ms(59949, out), "59.9s");
+	assert_string_equal(time_human_ms(59999, out), "1m00s");
 	assert_string_equal(time_human_ms(250000, out), "4m10s");
 	assert_string_equal(time_human_ms(7500000, out), "2h05m");
 	assert_string_equal(time_human_ms(273600000, out), "3d4h");
