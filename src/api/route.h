@@ -10,10 +10,11 @@
 
 /* name, JSON schema, what it is, may be given more than once */
 #define QUERY_TABLE(X)                                                                            \
-	X(Q_LIMIT, "limit", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000,\"default\":100}", \
+	X(Q_LIMIT, "limit",                                                                       \
+	    "{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000,\"default\":100}",              \
 	    "how many at most", false)                                                            \
-	X(Q_CURSOR, "cursor", "{\"type\":\"string\"}", "where to go on: `next` of the page before", \
-	    false)                                                                                \
+	X(Q_CURSOR, "cursor", "{\"type\":\"string\"}",                                            \
+	    "where to go on: `next` of the page before", false)                                   \
 	X(Q_QUEUE, "queue", "{\"type\":\"string\"}", "name or id of a queue", false)              \
 	X(Q_STATE, "state", "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}",               \
 	    "states by name or number; several, or separated by commas", true)                    \
@@ -53,7 +54,7 @@ enum query {
 #define X(id, name, schema, about, many) id,
 	QUERY_TABLE(X)
 #undef X
-	N_QUERY,
+	    N_QUERY,
 };
 
 #define Q(q) (1u << (q))
@@ -77,13 +78,13 @@ typedef void call_fn(struct call *c);
 
 struct route {
 	enum api_method method;
-	const char *pattern;  /* "/v1/tasks/{id}/logs": one {…} at most */
+	const char *pattern; /* "/v1/tasks/{id}/logs": one {…} at most */
 	call_fn *fn;
-	const char *name;     /* operationId */
+	const char *name; /* operationId */
 	const char *tag;
 	const char *summary;
-	unsigned query;       /* Q(…) */
-	const char *request;  /* schema of the body; NULL: none */
+	unsigned query;      /* Q(…) */
+	const char *request; /* schema of the body; NULL: none */
 	bool request_needed;
 	const char *response; /* schema of the answer, or a media type; NULL: 204 */
 	int success[2];       /* statuses of success; 0: no second one */

@@ -179,8 +179,8 @@ static void test_depth(void **state)
 {
 	static const struct {
 		int depth, rc;
-	} cases[] = {{JSON_DEPTH_MAX - 1, 0},
-	    {JSON_DEPTH_MAX, ERR_INVALID}, {2000, ERR_INVALID}, {100000, ERR_INVALID}};
+	} cases[] = {{JSON_DEPTH_MAX - 1, 0}, {JSON_DEPTH_MAX, ERR_INVALID}, {2000, ERR_INVALID},
+	    {100000, ERR_INVALID}};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct arena a = {0};
