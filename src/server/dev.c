@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +19,6 @@
 
 #define RESTART_MS 1000
 #define WORDS_MAX 64
-
-extern char **environ;
 
 struct dev {
 	int argc;
@@ -97,27 +94,36 @@ static void worker_words(const struct dev *d, char **words)
 	pass_flags(d, words, &n);
 }
 
+/* In the child, between fork and exec: nothing here may allocate or lock. */
+static _Noreturn void become_worker(char **words)
+{
+	pid_t dev = getppid();
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* a group of its own: Ctrl-C is for us, and we then ask the worker once, not twice */
+	setpgid(0, 0);
+	/* but never without us: it would hold the state directory against the next `reeve dev` */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() == dev)
+		execv("/proc/self/exe", words);
+	_exit(127);
+}
+
 static void start_worker(struct dev *d)
 {
 	char *words[WORDS_MAX];
-	posix_spawnattr_t attr;
-	sigset_t none;
-	int e;
 
 	worker_words(d, words);
-	posix_spawnattr_init(&attr);
-	sigemptyset(&none);
-	posix_spawnattr_setsigmask(&attr, &none);
-	/* a group of its own: Ctrl-C is for us, and we then ask the worker once, not twice */
-	posix_spawnattr_setpgroup(&attr, 0);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-	e = posix_spawn(&d->worker, "/proc/self/exe", NULL, &attr, words, environ);
-	posix_spawnattr_destroy(&attr);
+	d->worker = fork();
+	if (d->worker == 0)
+		become_worker(words);
 	for (size_t i = 0; words[i]; i++)
 		free(words[i]);
-	if (e) {
+	if (d->worker < 0) {
+		log_error("the worker could not be started: %s", strerror(errno));
 		d->worker = 0;
-		log_error("the worker could not be started: %s", strerror(e));
 		loop_timer_set(d->again, RESTART_MS);
 	}
 }
