@@ -9,10 +9,13 @@ import subprocess
 import tempfile
 import time
 
+import requests
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.environ.get("REEVE_BIN", os.path.join(ROOT, "build-check", "reeve"))
 # Sanitized programs on two busy cores: patience costs nothing when the condition comes soon.
 PATIENCE = float(os.environ.get("REEVE_TEST_PATIENCE", "30"))
+LIVE = (-2, -1, 0)  # queued, claimed, running
 SANITIZER = re.compile(r"ERROR: \w+Sanitizer|runtime error:|reeve: bug:")
 
 
@@ -68,17 +71,31 @@ def run(*args, input=None, env=None, timeout=PATIENCE * 2, check=True, cwd=None)
     return result
 
 
+def processes_with(text):
+    """The processes whose environment mentions this: how tasks and their children are found."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as f:
+                if text.encode() in f.read():
+                    found.append(int(pid))
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            pass
+    return found
+
+
 class Process:
     """One long-running `reeve`: a process group of its own, its output in a file."""
 
-    def __init__(self, name, args, log_path, env=None):
+    def __init__(self, name, args, log_path, env=None, binary=None):
         self.name, self.args, self.log_path = name, [str(a) for a in args], log_path
+        self.binary = binary or BIN
         self.env, self.child = env or {}, None
         self.killed = False
 
     def start(self):
         with open(self.log_path, "ab") as log:
-            self.child = subprocess.Popen([BIN, *self.args], stdin=subprocess.DEVNULL, stdout=log,
+            self.child = subprocess.Popen([self.binary, *self.args], stdin=subprocess.DEVNULL, stdout=log,
                                           stderr=log, env=clean_environment(**self.env),
                                           start_new_session=True)
         self.killed = False
@@ -114,9 +131,14 @@ class Process:
             self.child.terminate()
         return self.child.wait(timeout)
 
-    def rss_kb(self):
+    def rss_kb(self, field="VmRSS"):
+        """Memory in use; with VmHWM: the most there ever was since reset_peak()."""
         with open(f"/proc/{self.pid}/status") as f:
-            return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
+            return int(re.search(field + r":\s+(\d+)", f.read()).group(1))
+
+    def reset_peak(self):
+        with open(f"/proc/{self.pid}/clear_refs", "w") as f:
+            f.write("5")
 
     def end(self):
         """Always leaves nothing behind; returns what went wrong on the way, or None."""
@@ -144,6 +166,8 @@ class Cluster:
         self.dir = tempfile.mkdtemp(prefix="reeve-")
         self.processes = []
         self.server = None
+        self.binary = None  # another program than BIN for servers and workers
+        self._base = None
 
     # -- starting
 
@@ -155,14 +179,14 @@ class Cluster:
         return os.path.join(self.state_dir(), "reeve.sock")
 
     def _process(self, name, args, env):
-        process = Process(name, args, os.path.join(self.dir, f"{name}.log"), env)
+        process = Process(name, args, os.path.join(self.dir, f"{name}.log"), env, self.binary)
         self.processes.append(process)
         return process.start()
 
     def _pin_ports(self):
         """The kernel chose the ports; after a restart the workers must find them again."""
         args = self.server.args
-        for flag, address in (("--listen", self.url), ("--link-listen", self.link), ("--link-listen", self.link)):
+        for flag, address in (("--listen", self.url), ("--link-listen", self.link)):
             if flag in args:
                 args[args.index(flag) + 1] = address.split("://")[-1]
 
@@ -233,6 +257,63 @@ class Cluster:
     @property
     def link(self):
         return self.status()["link"]
+
+    # -- asking as a program: over HTTP
+
+    def call(self, method, path, expect=None, **options):
+        """A request and its answer; `expect`: the status that it must have."""
+        self._base = self._base or self.url
+        answer = requests.request(method, self._base + path, timeout=PATIENCE * 4, **options)
+        assert expect is None or answer.status_code == expect, (path, answer.status_code, answer.text[:2000])
+        return answer
+
+    def get(self, path, **params):
+        return self.call("GET", path, expect=200, params=params).json()
+
+    def submit(self, *command, **members):
+        """One task; returns it."""
+        if command:
+            members["command"] = [str(word) for word in command]
+        answer = self.call("POST", "/v1/tasks", json=members)
+        assert answer.status_code in (200, 201), answer.text
+        return answer.json()
+
+    def submit_many(self, tasks, **params):
+        """Many in one request; returns the report."""
+        body = "".join(json.dumps(t) + "\n" for t in tasks)
+        return self.call("POST", "/v1/tasks", expect=200, data=body, params=params,
+                         headers={"Content-Type": "application/x-ndjson"}).json()
+
+    def wait_ended(self, task_id, timeout=PATIENCE):
+        """Waits until the task is over, however; returns it."""
+        def there():
+            task = self.get(f"/v1/tasks/{task_id}", wait="5s")
+            return task if task["ended"] and task["status"] not in LIVE else None
+        return wait_until(there, timeout, what=f"task {task_id} has ended")
+
+    def wait_idle(self, timeout=PATIENCE, **filters):
+        """Waits until nothing that matches is live; returns how many there are in each state."""
+        def over():
+            summary = self.get("/v1/tasks/summary", **filters)
+            return summary["states"] if summary["live"] == 0 else None
+        return wait_until(over, timeout, what="everything has ended", every=0.1)
+
+    def all_tasks(self, **filters):
+        """Every task that matches, oldest first."""
+        items, cursor = [], None
+        while True:
+            page = self.get("/v1/tasks", order="asc", limit=1000, **filters, **({"cursor": cursor} if cursor else {}))
+            items += page["items"]
+            cursor = page["next"]
+            if not cursor:
+                return items
+
+    def create_queue(self, name, **settings):
+        return self.call("POST", "/v1/queues", expect=201, json={"name": name, **settings}).json()
+
+    def why(self, task_id):
+        """The codes of all reasons."""
+        return [r["code"] for r in self.get(f"/v1/tasks/{task_id}/why")["reasons"]]
 
     def task(self, task_id):
         return self.json("task", "show", task_id)
