@@ -2,6 +2,7 @@
 #include "server/server.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -340,12 +341,24 @@ static void serve(struct server *s)
 		s->hooks->on_end(s->hooks->arg);
 }
 
+/*
+ * Large blocks go back to the system when they are freed: a burst of bulk submits must not be paid
+ * for ever after. Few arenas, for the same reason: there are few threads.
+ */
+static void keep_memory_small(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 1 << 20);
+	mallopt(M_ARENA_MAX, 2);
+}
+
 int server_run(const struct config *c, const struct server_hooks *hooks)
 {
 	struct server s = {.config = c, .hooks = hooks, .started_ms = clock_wall_ms()};
 	struct problem p = {0};
 	int e;
 
+	keep_memory_small();
 	if (log_from(c, "server") != 0) {
 		fprintf(stderr, "reeve: the log %s can't be opened: %s\n",
 		    config_str(c, "log.file"), strerror(errno));
