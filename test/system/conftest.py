@@ -55,6 +55,25 @@ def new_cluster(request):
         pytest.fail("\n".join(wrong) + "\n" + logs, pytrace=False)
 
 
+@pytest.fixture(scope="module")
+def module_cluster(request):
+    """Starts servers that the tests of one file share: for tests that only ask, or only are refused."""
+    clusters = []
+
+    def start(kind, *args, env=None):
+        clusters.append(harness.Cluster())
+        getattr(clusters[-1], f"start_{kind}")(*args, env=env)
+        return clusters[-1]
+
+    yield start
+    wrong = [w for cluster in clusters for w in cluster.end()]
+    logs = "\n".join(cluster.logs() for cluster in clusters)
+    for cluster in clusters:
+        cluster.remove()
+    if wrong:
+        pytest.fail("\n".join(wrong) + "\n" + logs, pytrace=False)
+
+
 @pytest.fixture
 def cluster(new_cluster):
     """An empty cluster, for tests that choose what to start."""
