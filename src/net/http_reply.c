@@ -91,8 +91,8 @@ void http_problem(struct http_server *s, struct buf *b, int status, const char *
 	int code = code_of(status);
 	char body[512];
 	int n = snprintf(body, sizeof body,
-	    "{\"type\":\"%s\",\"title\":\"%s\",\"status\":%d,\"detail\":\"%s\"}\n", err_name(code),
-	    err_title(code), status, detail ? detail : detail_of(status));
+	    "{\"type\":\"urn:reeve:error:%s\",\"title\":\"%s\",\"status\":%d,\"detail\":\"%s\"}\n",
+	    err_name(code), err_title(code), status, detail ? detail : detail_of(status));
 
 	http_head_begin(s, b, status);
 	buf_printf(b,
