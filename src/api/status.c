@@ -41,7 +41,7 @@ static void count_all(const struct call *c, struct totals *t)
 }
 
 /* What the server itself waits for, in words. */
-static void add_waiting(struct call *c)
+static void add_waiting(struct call *c, const struct totals *t)
 {
 	int64_t mono = c->host->mono_ms(c->host->arg);
 	char silent[TIME_TEXT_MAX], left[TIME_TEXT_MAX];
@@ -53,6 +53,9 @@ static void add_waiting(struct call *c)
 	jw_open(b, '[');
 	if (!core_is_open(c->host->core))
 		jw_str(b, STR("the store is being loaded"));
+	else if (!t->workers[WORKER_CONNECTED] && t->tasks.queued)
+		jw_str(b, STR("no worker is connected, so nothing starts; reeve worker --join "
+		              "starts one"));
 	while ((id = core_worker_next(c->host->core, id))) {
 		if (!core_worker(c->host->core, id, mono, &w) || w.state != WORKER_AWAY)
 			continue;
@@ -123,7 +126,7 @@ void status_get(struct call *c)
 	add_counts(&c->out, &t);
 	jw_key(&c->out, "rates");
 	buf_printf(&c->out, "{\"submitted_per_s\":%.1f,\"ended_per_s\":%.1f}", submitted, ended);
-	add_waiting(c);
+	add_waiting(c, &t);
 	jw_close(&c->out, '}');
 	call_json(c, 200);
 }
