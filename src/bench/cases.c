@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cases submit, noop and spawn: rates on a fresh store. */
+/* The cases submit and noop: rates on a fresh store. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,23 +14,16 @@ int case_machine(struct bench *b, json_t *to)
 {
 	int r = limits_disk(b, to);
 
-	if (r == 0)
-		r = limits_ping(b, to);
-	return r ? r : limits_spawn(b, to);
+	return r ? r : limits_ping(b, to);
 }
 
-/* What server and worker spent on the processor since the last look. */
-struct spent {
-	double server, worker;
-};
-
-static struct spent spent_now(const struct bench *b)
+struct spent spent_now(const struct bench *b)
 {
 	return (struct spent){
 	    child_cpu_seconds(b->stand.server), child_cpu_seconds(b->stand.worker)};
 }
 
-static void add_spent(const struct bench *b, struct spent since, int64_t n, json_t *to)
+void spent_add(const struct bench *b, struct spent since, int64_t n, json_t *to)
 {
 	struct spent now = spent_now(b);
 
@@ -52,7 +45,7 @@ static int submit_in_bulk(struct bench *b, json_t *to)
 		return r;
 	b->bulk_rate = (double)n / seconds;
 	json = json_pack("{s:I,s:o}", "tasks", (json_int_t)n, "tasks_per_s", figure(b->bulk_rate));
-	add_spent(b, since, n, json);
+	spent_add(b, since, n, json);
 	return json_object_set_new(to, "bulk", json);
 }
 
@@ -68,13 +61,14 @@ static int submit_one_by_one(struct bench *b, bool tcp, json_t *to)
 		int64_t n = bench_scaled(b, steps[i].n, 2 * steps[i].clients);
 		struct spent since = spent_now(b);
 		json_t *json = NULL;
-		double rate;
+		double rate, syncs = limit_sync_now(b);
 		int r = submit_single(b, "{\"queue\":\"parked\",\"params\":{\"n\":1}}", tcp,
 		    steps[i].clients, n, &rate, &json);
 
 		if (r < 0)
 			return r;
-		add_spent(b, since, n, json);
+		spent_add(b, since, n, json);
+		json_object_set_new(json, "fdatasync_per_s", figure(syncs));
 		json_object_set_new(to, steps[i].name, json);
 	}
 	return 0;
@@ -107,7 +101,7 @@ static int noop_step(struct bench *b, bool prefilled, int64_t n, json_t *to)
 	if (!prefilled)
 		b->noop_rate = rate;
 	json = json_pack("{s:I,s:o}", "tasks", (json_int_t)n, "tasks_per_s", figure(rate));
-	add_spent(b, since, n, json);
+	spent_add(b, since, n, json);
 	return json_object_set_new(to, prefilled ? "drain" : "end_to_end", json);
 }
 
@@ -124,46 +118,4 @@ int case_noop(struct bench *b, json_t *to)
 	if (r == 0)
 		r = noop_step(b, false, n, to);
 	return r ? r : noop_step(b, true, n, to);
-}
-
-static int spawn_step(struct bench *b, int64_t n, json_t *to)
-{
-	static const char line[] = "{\"queue\":\"spawn\",\"command\":[\"/bin/true\"]}";
-	double start = bench_seconds(), rate;
-	struct spent since = spent_now(b);
-	int r = submit_bulk(b, line, n, NULL);
-
-	if (r == 0)
-		r = queue_wait_ended(b, "spawn", n);
-	rate = (double)n / (bench_seconds() - start);
-	json_object_set_new(to, "tasks", json_integer(n));
-	json_object_set_new(to, "tasks_per_s", figure(rate));
-	add_spent(b, since, n, to);
-	return r;
-}
-
-/* Beside loops that make the same processes: of those, the ones on all cores count. */
-static void spawn_ratios(struct bench *b, json_t *to)
-{
-	double rate = figure_get(to, "tasks_per_s");
-
-	json_object_set_new(to, "ratio_to_bare_loops",
-	    figure(rate / figure_get(b->out, "machine.spawn.all_cores_per_s")));
-	json_object_set_new(to, "ratio_to_cgroup_loops",
-	    figure(rate / figure_get(b->out, "machine.spawn.all_cores_cgroup_per_s")));
-}
-
-int case_spawn(struct bench *b, json_t *to)
-{
-	AUTO(free_cstr)
-	char *settings =
-	    xasprintf("\"plugin\":\"command\",\"threads\":%lld", (long long)b->spawn_threads);
-	int r = queue_make(b, "spawn", settings);
-
-	json_object_set_new(to, "threads", json_integer(b->spawn_threads));
-	if (r == 0)
-		r = spawn_step(b, bench_scaled(b, 3000, 50), to);
-	if (r == 0)
-		spawn_ratios(b, to);
-	return r;
 }

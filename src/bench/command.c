@@ -21,7 +21,7 @@ const struct option_def bench_options[] = {
     {"tasks", 'n', "N", "tasks of the case noop, before scaling (default: 200000)"},
     {"in-flight", 0, "N", "plugin tasks at once on the worker (default: 512)"},
     {"processes", 0, "N", "processes of the noop plugin (default: 1)"},
-    {"spawn-threads", 0, "N", "processes at once in the case spawn (default: 4 a core)"},
+    {"spawn-threads", 0, "N", "processes at once in the case spawn (default: 8 a core)"},
     {"time-limit", 0, "TIME", "for any one step (default: 10m)"},
     {"dir", 0, "DIR", "work on this disk (default: $TMPDIR, else /var/tmp)", NULL, 0, "directory"},
     {"keep", 0, NULL, "leave databases and logs behind"},
@@ -110,7 +110,7 @@ static int parse(struct bench *b, struct options *o, int argc, char **argv)
 	r = options_parse(o, OPTIONS_ANYWHERE, argc, argv, &b->problem);
 	if (r < 0 || (r = parse_scale(b, options_get(o, "scale"))) < 0)
 		return r;
-	b->spawn_threads = 4 * (cpus < 1 ? 1 : cpus);
+	b->spawn_threads = 8 * (cpus < 1 ? 1 : cpus);
 	b->keep = options_switch(o, "keep", false);
 	b->base_dir = options_get(o, "dir");
 	if ((r = options_i64(o, "tasks", 1, 100000000, &b->tasks, &b->problem)) < 0 ||

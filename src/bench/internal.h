@@ -90,6 +90,14 @@ struct load_result {
 };
 int load_run(struct bench *b, const struct load *l, struct load_result *ret_result);
 
+/* cases.c: what server and worker spent on the processor since the last look */
+struct spent {
+	double server, worker;
+};
+struct spent spent_now(const struct bench *b);
+/* Per task: "server_cpu_us", "worker_cpu_us". */
+void spent_add(const struct bench *b, struct spent since, int64_t n, json_t *to);
+
 /* work.c: queues, bulk submits and waiting, as all cases need them */
 int queue_make(struct bench *b, const char *name, const char *settings);
 int queue_change(struct bench *b, const char *name, const char *verb, const char *settings);
@@ -105,7 +113,11 @@ int noop_drain(struct bench *b, const char *queue, int64_t n, double *ret_rate);
 
 /* limits.c: what the machine does without us */
 int limits_disk(struct bench *b, json_t *to);
-int limits_spawn(struct bench *b, json_t *to);
+/* Synced overwrites per second, at this moment. */
+double limit_sync_now(struct bench *b);
+int limit_loops(void); /* one a core */
+/* n times /bin/true by so many loops at once, in a fresh cgroup each unless the parent is -1. */
+double limit_spawn_seconds(int64_t n, int loops, int cgroup_parent);
 int limits_ping(struct bench *b, json_t *to);
 
 /* the cases */

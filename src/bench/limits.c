@@ -2,6 +2,7 @@
 /* What this machine does at most, without Reeve: the yardstick beside every figure. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +14,10 @@
 
 #include "base/mem.h"
 #include "bench/internal.h"
-#include "exec/cgroup.h"
 #include "store/limit.h"
 
 #define BLOCK 4096
+#define LOOPS_MAX 64
 
 /* Appends grow the file, which costs the file system more; a write-ahead log is overwritten. */
 static int sync_loop(struct bench *b, int fd, int64_t n, bool append, struct samples *to)
@@ -52,6 +53,21 @@ static int limit_sync(struct bench *b, bool append, json_t *to)
 	json_object_set_new(to, append ? "fdatasync_4k_append" : "fdatasync_4k_overwrite", json);
 	samples_release(&s);
 	return r;
+}
+
+double limit_sync_now(struct bench *b)
+{
+	AUTO(free_cstr) char *path = xasprintf("%s/sync", b->dir);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int64_t n = bench_scaled(b, 500, 64);
+	struct samples s = {0};
+	double start = bench_seconds(), rate = NAN;
+
+	if (fd >= 0 && sync_loop(b, fd, n, false, &s) == 0)
+		rate = (double)n / (bench_seconds() - start);
+	close(fd);
+	samples_release(&s);
+	return rate;
 }
 
 int limits_disk(struct bench *b, json_t *to)
@@ -123,10 +139,10 @@ static int spawn_true(int cgroup_parent, const char *name)
 }
 
 /* `loops` processes, each of which does its share one after the other. */
-static double spawn_rate(int64_t n, int loops, int cgroup_parent)
+double limit_spawn_seconds(int64_t n, int loops, int cgroup_parent)
 {
 	double start = bench_seconds();
-	pid_t pids[64];
+	pid_t pids[LOOPS_MAX];
 	char name[32];
 
 	for (int i = 0; i < loops; i++) {
@@ -134,36 +150,21 @@ static double spawn_rate(int64_t n, int loops, int cgroup_parent)
 		if (pids[i] != 0)
 			continue;
 		snprintf(name, sizeof name, "loop-%d", i);
-		for (int64_t k = 0; k < n / loops; k++)
+		for (int64_t k = 0; k < n / loops + (i < n % loops); k++)
 			if (spawn_true(cgroup_parent, name) < 0)
 				_exit(1);
 		_exit(0);
 	}
 	for (int i = 0; i < loops; i++)
 		waitpid(pids[i], NULL, 0);
-	return (double)(n / loops * loops) / (bench_seconds() - start);
+	return bench_seconds() - start;
 }
 
-int limits_spawn(struct bench *b, json_t *to)
+int limit_loops(void)
 {
-	int64_t n = bench_scaled(b, 3000, 64);
-	int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
-	struct cgroups g = {.dir_fd = -1};
-	json_t *json = json_object();
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	cpus = cpus < 1 ? 1 : cpus > 64 ? 64 : cpus;
-	json_object_set_new(json, "loops", json_integer(cpus));
-	json_object_set_new(json, "one_loop_per_s", figure(spawn_rate(n, 1, -1)));
-	json_object_set_new(json, "all_cores_per_s", figure(spawn_rate(n, cpus, -1)));
-	if (cgroups_open(&g, b->dir, NULL) == 0) {
-		json_object_set_new(
-		    json, "one_loop_cgroup_per_s", figure(spawn_rate(n, 1, g.dir_fd)));
-		json_object_set_new(
-		    json, "all_cores_cgroup_per_s", figure(spawn_rate(n, cpus, g.dir_fd)));
-		cgroups_close(&g);
-	}
-	json_object_set_new(to, "spawn", json);
-	return 0;
+	return cpus < 1 ? 1 : cpus > LOOPS_MAX ? LOOPS_MAX : (int)cpus;
 }
 
 static void echo(int fd)
