@@ -32,6 +32,8 @@ static int write_config(struct bench *b, const char *path)
 /* The log says more than we do. */
 static int gave_up(struct bench *b, const char *who, const char *log)
 {
+	if (bench_interrupted())
+		return problem_set(&b->problem, ERR_TIMEOUT, "interrupted");
 	b->keep = true;
 	problem_set(&b->problem, ERR_UNREACHABLE, "the benchmark's %s did not become ready", who);
 	return problem_hint(&b->problem, "its log is %s", log);

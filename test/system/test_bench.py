@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`reeve bench` measures everything that it promises, and leaves nothing behind. No figure is judged here."""
+import os
+import signal
+import subprocess
+import tempfile
+
+import harness
+import pytest
+
+
+@pytest.fixture
+def disk():
+    # Not below pytest's own directory: a unix socket's path must be short.
+    with tempfile.TemporaryDirectory(prefix="rb-") as path:
+        yield path
+
+
+def processes_in(path):
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                if path.encode() in f.read():
+                    found.append(int(pid))
+        except OSError:
+            continue
+    return found
+
+
+def test_all_cases(reeve, disk):
+    result = reeve("bench", "--scale", "0.01", "--dir", disk, timeout=170)
+    out = result.json
+    assert {"run", "machine", "submit", "noop", "spawn", "latency", "backlog", "goals"} <= out.keys()
+    assert out["machine"]["fdatasync_4k_append"]["per_s"] > 0
+    assert out["machine"]["sqlite_insert_1000_rows_per_commit"]["rows_per_s"] > 0
+    for way in "one_by_one_unix", "one_by_one_tcp":
+        for clients in "clients_1", "clients_8", "clients_64":
+            assert out["submit"][way][clients]["tasks_per_s"] > 0
+    assert out["submit"]["bulk"]["tasks_per_s"] > 0
+    assert out["noop"]["end_to_end"]["tasks_per_s"] > 0
+    assert out["noop"]["drain"]["tasks_per_s"] > 0
+    assert out["spawn"]["tasks_per_s"] > 0 and out["spawn"]["ratio_to_bare_loops"] > 0
+    assert 0 < out["latency"]["idle"]["p50_ms"] <= out["latency"]["idle"]["p99_ms"]
+    assert out["latency"]["half_load"]["samples"] > 0
+    assert out["backlog"]["queued"] >= 5000 and out["backlog"]["rss_queued_mb"] > 0
+    for queue in "other_queue", "same_queue":
+        assert out["backlog"][queue]["ratio"]["bulk_submit"] > 0
+        assert out["backlog"][queue]["ratio"]["drain"] > 0
+    assert out["goals"] and all({"name", "goal", "measured", "met"} <= g.keys() for g in out["goals"])
+    assert os.listdir(disk) == []
+
+
+def test_one_case(reeve, disk):
+    out = reeve("bench", "--scale", "0.001", "--dir", disk, "noop").json
+    assert "noop" in out and "backlog" not in out
+
+
+@pytest.mark.parametrize("args, words", [
+    (["sumbit"], ["sumbit", "submit"]),
+    (["--scale", "much"], ["scale"]),
+    (["--tasks", "-1"], ["tasks"]),
+    (["--dir", "/nowhere/at/all", "noop"], ["/nowhere/at/all", "--dir"]),
+])
+def test_mistakes_are_explained(reeve, args, words):
+    result = reeve("bench", *args, check=False)
+    assert result.code in (1, 2)
+    assert all(word in result.err for word in words), result
+
+
+def test_interrupted_it_leaves_nothing(disk):
+    bench = subprocess.Popen([harness.BIN, "bench", "--dir", disk, "submit"], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, env=harness.clean_environment())
+    harness.wait_until(lambda: any(os.path.exists(os.path.join(disk, d, "submit", "reeve.sock"))
+                                   for d in os.listdir(disk)), timeout=120, what="its server runs")
+    bench.send_signal(signal.SIGINT)
+    bench.communicate(timeout=60)
+    assert bench.returncode == 130
+    assert os.listdir(disk) == []
+    harness.wait_until(lambda: not processes_in(disk), what="its processes are gone")
