@@ -100,16 +100,24 @@ static void join_list(const struct config *c, const char *key, struct buf *out)
 		buf_printf(out, "%s\n", items[i]);
 }
 
+/* Both or none: a token that can not be read must not open what it guards. */
 static int read_tokens(struct server *s, struct problem *ret_problem)
 {
-	int e;
+	struct buf token = {0}, join = {0};
+	int e = config_secret(s->config, "server.token", &token, ret_problem);
 
-	buf_reset(&s->token);
-	buf_reset(&s->join_token);
-	e = config_secret(s->config, "server.token", &s->token, ret_problem);
 	if (e == 0)
-		e = config_secret(s->config, "server.join_token", &s->join_token, ret_problem);
-	return e;
+		e = config_secret(s->config, "server.join_token", &join, ret_problem);
+	if (e) {
+		buf_release(&token);
+		buf_release(&join);
+		return e;
+	}
+	buf_release(&s->token);
+	buf_release(&s->join_token);
+	s->token = token;
+	s->join_token = join;
+	return 0;
 }
 
 static struct api_options api_options_of(struct server *s)
@@ -266,6 +274,8 @@ static void reload(int signo, void *arg)
 		log_error("the log could not be opened: %s", strerror(errno));
 	if (read_tokens(s, &p) != 0)
 		log_error("a token could not be read: %s", p.what);
+	else
+		sessions_set_token(s->sessions, s->join_token.n ? s->join_token.p : NULL);
 	api = api_options_of(s);
 	api_set_options(http_api_api(s->http), &api);
 	keep = retention_of(fresh);

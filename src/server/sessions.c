@@ -229,6 +229,12 @@ struct sessions *sessions_new(
 	return s;
 }
 
+void sessions_set_token(struct sessions *s, const char *join_token)
+{
+	free(s->join_token);
+	s->join_token = join_token ? xstrdup(join_token) : NULL;
+}
+
 void sessions_serve(struct sessions *s, struct engine *e)
 {
 	s->engine = e;
