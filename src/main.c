@@ -31,6 +31,15 @@ int main(int argc, char **argv)
 	        GROUP_SERVICES, 0, NULL, store_migrate_command},
 	    {"store version", "show a store's schema version", NULL, NULL, NULL, NULL,
 	        {store_options}, GROUP_SERVICES, 0, NULL, store_version_command},
+	    {"config show", "show what is configured", NULL,
+	        "From the strongest to the weakest: flags, the environment, conf.d, the file, the "
+	        "defaults. Secrets are not shown.",
+	        "reeve config show --origin\tand where each value came from\n", NULL,
+	        {config_show_options}, GROUP_TOOLS, 0, NULL, config_show_command},
+	    {"config check", "look for mistakes in a configuration file", "[FILE]",
+	        "Every mistake, with its line and a hint. Exits 1 when there is one.",
+	        "reeve config check /etc/reeve/reeve.json\tbefore a reload\n", "file",
+	        {config_check_options}, GROUP_TOOLS, 0, NULL, config_check_command},
 	    {"bench", "measure this machine, and Reeve on it", "[CASE]…",
 	        "Starts a server and a worker of its own, on loopback, and measures the machine's "
 	        "own "

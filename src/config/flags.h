@@ -16,4 +16,9 @@ const struct option_def *config_options(unsigned users);
 struct config *config_for(
     const char *program, unsigned users, int argc, char **argv, int *ret_exit_code);
 
+/* `reeve config show` and `reeve config check` */
+extern const struct option_def config_show_options[], config_check_options[];
+int config_show_command(int argc, char **argv);
+int config_check_command(int argc, char **argv);
+
 #endif
