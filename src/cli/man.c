@@ -184,7 +184,7 @@ void man_overview(struct buf *out)
 	    "Without --server the first of these sockets is used: "
 	    "$XDG_RUNTIME_DIR/reeve/reeve.sock, "
 	    "$XDG_STATE_HOME/reeve/reeve.sock (~/.local/state/reeve/reeve.sock), "
-	    "/run/reeve/reeve.sock.");
+	    "/run/reeve/reeve.sock, /var/lib/reeve/reeve.sock.");
 	add_command_list(out);
 	buf_add_cstr(out, ".SH OPTIONS\n");
 	add_options(out, global_options);

@@ -108,8 +108,11 @@ int place_server(const char *given, struct buf *ret_url, struct problem *ret_pro
 		if (is_socket(path.p))
 			return unix_url(path.p, ret_url, ret_problem);
 	}
+	/* as a service, and as root without one */
 	if (is_socket("/run/reeve/reeve.sock"))
 		return unix_url("/run/reeve/reeve.sock", ret_url, ret_problem);
+	if (is_socket("/var/lib/reeve/reeve.sock"))
+		return unix_url("/var/lib/reeve/reeve.sock", ret_url, ret_problem);
 	return no_server(ret_problem);
 }
 
