@@ -18,3 +18,9 @@ def test_commands_can_be_forbidden(cluster):
     cluster.start_dev("--no-allow-commands", "--name", "alder")
     wait_until(lambda: cluster.has_worker("alder"), what="the worker joined")
     assert "command" not in cluster.json("worker", "show", "alder")["plugins"]
+
+
+def test_a_task_may_use_the_command_line(dev):
+    """What a task is told about itself does not stand in for the command line's own settings."""
+    result = dev.cli("run", "--", "sh", "-c", "echo $REEVE_TASK_TOKEN ${REEVE_TOKEN-none} ${REEVE_SERVER-none}")
+    assert result.out.split() == ["1", "none", "none"]

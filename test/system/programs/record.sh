@@ -4,7 +4,7 @@
 # test can tell afterwards what really ran. Lines are short appends, hence never torn.
 # The lock is held by this process and by what it starts: an attempt that begins while any
 # process of an earlier one lives says so. SECONDS "forever": until it is killed.
-say() { echo "$REEVE_TASK_ID $REEVE_ATTEMPT $REEVE_TOKEN $1 $$" >>"$dir/record"; }
+say() { echo "$REEVE_TASK_ID $REEVE_ATTEMPT $REEVE_TASK_TOKEN $1 $$" >>"$dir/record"; }
 dir=$1
 exec 9>>"$dir/lock.$REEVE_TASK_ID"
 flock -n 9 || say overlap
