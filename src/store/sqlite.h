@@ -85,7 +85,8 @@ struct sqlite_store {
 	struct sqlite_stat stat, stat_saved;
 	struct sort_entry *order;
 	size_t order_cap;
-	int log_pages; /* in the write-ahead log after the last commit */
+	int log_pages;        /* in the write-ahead log after the last commit */
+	size_t output_cached; /* bytes of output whose pages may still be in the cache */
 	struct checkpointer checkpointer;
 };
 

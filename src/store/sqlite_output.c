@@ -88,6 +88,9 @@ int sqlite_output(struct store_reader *base, rid task, int64_t token, int stream
 	if (rc == 0 && !done)
 		rc = read_chunks(r, task, token, stream, max, out, ret_end);
 	sqlite_snapshot_end(r);
+	/* long output passes through once: its pages must not push out those that are read often */
+	if (rc == 0 && *ret_end - offset >= OUTPUT_CHUNK_BYTES)
+		sqlite3_db_release_memory(r->db);
 	return rc;
 }
 

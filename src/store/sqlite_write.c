@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "store/sqlite.h"
 
+#define OUTPUT_CACHED_MAX (4u << 20)
+
 static const char *const fixed_sql[N_WRITE_STMTS] = {
     [W_BEGIN] = "BEGIN IMMEDIATE",
     [W_COMMIT] = "COMMIT",
@@ -149,6 +151,24 @@ static int refuse_broken(struct problem *ret_problem)
 	return ERR_STORE;
 }
 
+/*
+ * Output is written once and rarely read: its pages must not fill the cache that the tasks need,
+ * nor the memory.
+ */
+static void forget_output(struct sqlite_store *s, const struct batch *b)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < b->n; i++)
+		if (b->rows[i].kind == ROW_OUTPUT)
+			bytes += b->rows[i].output->data.n;
+	s->output_cached += bytes;
+	if (s->output_cached < OUTPUT_CACHED_MAX)
+		return;
+	sqlite3_db_release_memory(s->db);
+	s->output_cached = 0;
+}
+
 int sqlite_commit(struct store *base, const struct batch *b, struct problem *ret_problem)
 {
 	struct sqlite_store *s = (struct sqlite_store *)base;
@@ -162,6 +182,7 @@ int sqlite_commit(struct store *base, const struct batch *b, struct problem *ret
 	} else {
 		rc = sqlite_apply(s, b);
 		rc = sqlite_end_transaction(s, rc, ret_problem);
+		forget_output(s, b);
 	}
 	pthread_mutex_unlock(&s->mutex);
 	return rc;
