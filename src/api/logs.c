@@ -18,7 +18,7 @@ struct logs {
 	struct buf text[N_STREAMS]; /* the piece just read */
 	int64_t offset[N_STREAMS];
 	bool wanted[N_STREAMS];
-	int64_t attempt; /* asked for; 0: the present one, and those after it */
+	int64_t attempt; /* asked for; 0: the present one, and those after it; -1: the one before */
 	int64_t token;   /* of the attempt being read; 0: not begun */
 	bool follow, started, reading, news, draining, more;
 	void *watch;
@@ -43,12 +43,30 @@ static void logs_free(struct call *c)
 		buf_release(&l->text[i]);
 }
 
+/* Counted back from the present attempt; 0: there are not so many. */
+static int64_t earlier_token(const struct task_state *s, int64_t back)
+{
+	struct str rest = s->history;
+	struct attempt one;
+	int64_t n = 0, token = 0;
+
+	while (history_next(&rest, &one))
+		n += one.token != s->token;
+	rest = s->history;
+	for (n -= back; n >= 0 && history_next(&rest, &one); n--)
+		token = one.token;
+	return n < 0 ? token : 0;
+}
+
 /* The token of the attempt that was asked for; 0: there is none (yet). */
 static int64_t wanted_token(const struct logs *l, const struct task_state *s)
 {
 	struct str rest = s->history;
 	struct attempt one;
 
+	/* a retry counts from one again, so that numbers alone do not reach what was before it */
+	if (l->attempt < 0)
+		return earlier_token(s, -l->attempt);
 	if (!l->attempt || l->attempt == s->attempt)
 		return s->token;
 	while (history_next(&rest, &one))
@@ -235,7 +253,7 @@ void task_logs(struct call *c)
 
 	if (!call_path_id(c, &c->task) || !call_bool(c, Q_FOLLOW, &l->follow) ||
 	    !call_int(c, Q_OFFSET, 0, INT64_MAX, &offset) ||
-	    !call_int(c, Q_ATTEMPT, 1, INT32_MAX, &l->attempt) || !which_streams(c, l))
+	    !call_int(c, Q_ATTEMPT, -INT32_MAX, INT32_MAX, &l->attempt) || !which_streams(c, l))
 		return;
 	l->offset[STDOUT] = l->offset[STDERR] = offset;
 	c->on_over = logs_over;

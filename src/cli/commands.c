@@ -26,7 +26,7 @@ static const struct option_def logs_options[] = {
     {"follow", 'f', NULL, "go on as it is written, until the task ends"},
     {"stdout", 0, NULL, "only what it wrote to its standard output"},
     {"stderr", 0, NULL, "only what it wrote to its standard error"},
-    {"attempt", 0, "N", "of this attempt (default: the last)"},
+    {"attempt", 0, "N", "of this attempt; -1: of the one before the last"},
     {NULL},
 };
 
