@@ -29,7 +29,7 @@ int connect_unix(const char *path)
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	strcpy(a.sun_path, path);
+	memcpy(a.sun_path, path, strlen(path) + 1);
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a) == 0)
 		return fd;
 	if (fd >= 0)

@@ -101,11 +101,18 @@ static size_t answer_all(const char *in, size_t have, char *out)
 
 int noop_plugin_command(int argc, char **argv)
 {
-	char *in = xmalloc(BUFFER), *out = xmalloc(BUFFER), hello[96];
-	int n = snprintf(hello, sizeof hello, "{\"reeve\":1,\"concurrency\":%d,\"cancel\":true}",
-	    argc > 0 ? atoi(argv[0]) : 64);
+	char *in, *out, hello[96];
+	int64_t at_once = 64;
 	size_t have = 0, used;
 	ssize_t got;
+	int n;
+
+	if (argc > 0 && !str_to_i64(str_of(argv[0]), 1, 1024, &at_once))
+		return 2;
+	in = xmalloc(BUFFER);
+	out = xmalloc(BUFFER);
+	n = snprintf(
+	    hello, sizeof hello, "{\"reeve\":1,\"concurrency\":%d,\"cancel\":true}", (int)at_once);
 
 	write_all(out, put_frame(out, hello, (size_t)n));
 	while ((got = read(STDIN_FILENO, in + have, BUFFER - have)) > 0) {

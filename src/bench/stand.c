@@ -42,8 +42,11 @@ static int gave_up(struct bench *b, const char *who, const char *log)
 static int port_of(const char *address)
 {
 	const char *colon = address ? strrchr(address, ':') : NULL;
+	int64_t port = 0;
 
-	return colon ? atoi(colon + 1) : 0;
+	if (colon)
+		str_to_i64(str_of(colon + 1), 1, 65535, &port);
+	return (int)port;
 }
 
 /* The ports were chosen by the kernel. */

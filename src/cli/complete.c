@@ -53,7 +53,7 @@ static void add_commands(struct buf *out, const char *family)
 		first[length] = 0;
 		if (strcmp(first, seen))
 			add(out, first, "…");
-		strcpy(seen, first);
+		memcpy(seen, first, length + 1);
 	}
 }
 
