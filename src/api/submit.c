@@ -34,15 +34,21 @@ static void submit_over(struct call *c)
 	s->entries = NULL;
 }
 
+/* Not strchr(), for which a NUL is part of every set. */
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
 static bool next_line(struct submit *s, struct str *ret_line)
 {
 	struct str line;
 
 	while (str_next(&s->rest, '\n', &line)) {
 		s->line++;
-		while (line.n && strchr(" \t\r", line.p[line.n - 1]))
+		while (line.n && is_blank(line.p[line.n - 1]))
 			line.n--;
-		while (line.n && strchr(" \t", line.p[0]))
+		while (line.n && is_blank(line.p[0]))
 			line.p++, line.n--;
 		if (line.n) {
 			*ret_line = line;
