@@ -81,7 +81,7 @@ static const char *detail_of(int status)
 	case 413: return "The body is larger than this server accepts; send it in parts.";
 	case 417: return "The only expectation that is understood is 100-continue.";
 	case 501: return "This method is not known here.";
-	default: return "This is not a well-formed HTTP/1.1 request.";
+	default: return "This is not a well-formed HTTP/1.1 request, or its headers are too long.";
 	}
 }
 
