@@ -231,7 +231,7 @@ static bool body_form(struct call *c, struct submit *s)
 	                           media_is(type, "application/ndjson") ||
 	                           media_is(type, "application/jsonl"));
 
-	while (body.n && strchr(" \t\r\n", body.p[0]))
+	while (body.n && (is_blank(body.p[0]) || body.p[0] == '\n'))
 		body.p++, body.n--;
 	s->rest = lines ? c->req.body : body;
 	s->many = lines || (body.n && body.p[0] == '[');
