@@ -95,9 +95,8 @@ static void worker_words(const struct dev *d, char **words)
 }
 
 /* In the child, between fork and exec: nothing here may allocate or lock. */
-static _Noreturn void become_worker(char **words)
+static _Noreturn void become_worker(char **words, pid_t dev)
 {
-	pid_t dev = getppid();
 	sigset_t none;
 
 	sigemptyset(&none);
@@ -114,11 +113,12 @@ static _Noreturn void become_worker(char **words)
 static void start_worker(struct dev *d)
 {
 	char *words[WORDS_MAX];
+	pid_t self = getpid();
 
 	worker_words(d, words);
 	d->worker = fork();
 	if (d->worker == 0)
-		become_worker(words);
+		become_worker(words, self);
 	for (size_t i = 0; words[i]; i++)
 		free(words[i]);
 	if (d->worker < 0) {
