@@ -115,10 +115,16 @@ int noop_drain(struct bench *b, const char *queue, int64_t n, double *ret_rate);
 int limits_disk(struct bench *b, json_t *to);
 /* Synced overwrites per second, at this moment. */
 double limit_sync_now(struct bench *b);
-int limit_loops(void); /* one a core */
-/* n times /bin/true by so many loops at once, in a fresh cgroup each unless the parent is -1. */
-double limit_spawn_seconds(int64_t n, int loops, int cgroup_parent);
 int limits_ping(struct bench *b, json_t *to);
+
+/* loops.c: n times /bin/true, by one loop a core, with two pipes read to their end */
+enum loop_kind {
+	LOOP_BARE,
+	LOOP_FRESH_CGROUP, /* made for it and removed again */
+	LOOP_SAME_CGROUP,  /* born in one that is there, by the call that Reeve uses */
+};
+int limit_loops(void);
+double limit_spawn_seconds(int64_t n, enum loop_kind kind, int cgroup_parent);
 
 /* the cases */
 int case_machine(struct bench *b, json_t *to);

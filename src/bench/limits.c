@@ -3,12 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,7 +15,6 @@
 #include "store/limit.h"
 
 #define BLOCK 4096
-#define LOOPS_MAX 64
 
 /* Appends grow the file, which costs the file system more; a write-ahead log is overwritten. */
 static int sync_loop(struct bench *b, int fd, int64_t n, bool append, struct samples *to)
@@ -85,86 +82,6 @@ int limits_disk(struct bench *b, json_t *to)
 		    json_pack("{s:I,s:o}", "rows", (json_int_t)rows, "rows_per_s",
 		        figure((double)rows / seconds)));
 	return r;
-}
-
-static void read_to_end(int fd)
-{
-	char sink[4096];
-
-	while (read(fd, sink, sizeof sink) > 0)
-		;
-	close(fd);
-}
-
-/* A fresh cgroup with this process in it; it may have ended before it got there. */
-static void into_cgroup(int parent, const char *name, pid_t pid)
-{
-	char path[80], text[16];
-	int fd, n;
-
-	mkdirat(parent, name, 0755);
-	snprintf(path, sizeof path, "%s/cgroup.procs", name);
-	fd = openat(parent, path, O_WRONLY | O_CLOEXEC);
-	n = snprintf(text, sizeof text, "%d", (int)pid);
-	if (fd >= 0 && write(fd, text, (size_t)n) != n)
-		errno = 0;
-	close(fd);
-}
-
-static int spawn_true(int cgroup_parent, const char *name)
-{
-	static char *const argv[] = {"/bin/true", NULL}, *const envp[] = {NULL};
-	posix_spawn_file_actions_t actions;
-	int out[2], err[2], rc;
-	pid_t pid;
-
-	if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
-		return -1;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-	posix_spawn_file_actions_adddup2(&actions, err[1], 2);
-	rc = posix_spawn(&pid, argv[0], &actions, NULL, argv, envp);
-	posix_spawn_file_actions_destroy(&actions);
-	close(out[1]);
-	close(err[1]);
-	if (rc == 0 && cgroup_parent >= 0)
-		into_cgroup(cgroup_parent, name, pid);
-	read_to_end(out[0]);
-	read_to_end(err[0]);
-	if (rc == 0)
-		waitpid(pid, NULL, 0);
-	if (cgroup_parent >= 0)
-		unlinkat(cgroup_parent, name, AT_REMOVEDIR);
-	return rc ? -1 : 0;
-}
-
-/* `loops` processes, each of which does its share one after the other. */
-double limit_spawn_seconds(int64_t n, int loops, int cgroup_parent)
-{
-	double start = bench_seconds();
-	pid_t pids[LOOPS_MAX];
-	char name[32];
-
-	for (int i = 0; i < loops; i++) {
-		pids[i] = fork();
-		if (pids[i] != 0)
-			continue;
-		snprintf(name, sizeof name, "loop-%d", i);
-		for (int64_t k = 0; k < n / loops + (i < n % loops); k++)
-			if (spawn_true(cgroup_parent, name) < 0)
-				_exit(1);
-		_exit(0);
-	}
-	for (int i = 0; i < loops; i++)
-		waitpid(pids[i], NULL, 0);
-	return bench_seconds() - start;
-}
-
-int limit_loops(void)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return cpus < 1 ? 1 : cpus > LOOPS_MAX ? LOOPS_MAX : (int)cpus;
 }
 
 static void echo(int fd)
