@@ -246,14 +246,26 @@ static bool which_streams(struct call *c, struct logs *l)
 	return false;
 }
 
+static bool which_attempt(struct call *c, struct logs *l)
+{
+	if (!call_int(c, Q_ATTEMPT, -INT32_MAX, INT32_MAX, &l->attempt))
+		return false;
+	if (l->attempt || !c->query[Q_ATTEMPT].p)
+		return true;
+	problem_set(&c->problem, ERR_INVALID, "\"attempt\" counts from 1, or back from -1");
+	problem_field(&c->problem, "attempt");
+	call_problem(c);
+	return false;
+}
+
 void task_logs(struct call *c)
 {
 	struct logs *l = call_state(c, sizeof *l);
 	int64_t offset = 0;
 
 	if (!call_path_id(c, &c->task) || !call_bool(c, Q_FOLLOW, &l->follow) ||
-	    !call_int(c, Q_OFFSET, 0, INT64_MAX, &offset) ||
-	    !call_int(c, Q_ATTEMPT, -INT32_MAX, INT32_MAX, &l->attempt) || !which_streams(c, l))
+	    !call_int(c, Q_OFFSET, 0, INT64_MAX, &offset) || !which_attempt(c, l) ||
+	    !which_streams(c, l))
 		return;
 	l->offset[STDOUT] = l->offset[STDERR] = offset;
 	c->on_over = logs_over;

@@ -137,6 +137,7 @@ static void test_earlier_attempt(void **state)
 	talk_free(t);
 	expect(id, "?attempt=1", "first ");
 	expect(id, "?attempt=2", "second");
+	expect(id, "?attempt=-1", "first ");
 	expect(id, "", "second");
 }
 
