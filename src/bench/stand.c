@@ -11,15 +11,17 @@
 #include "bench/internal.h"
 
 #define START_SECONDS 60
+#define CONCURRENCY_MAX 1024 /* the most a plugin may ask for */
 
 static int write_config(struct bench *b, const char *path)
 {
-	char each[16];
+	int64_t n = (b->inflight + b->processes - 1) / b->processes;
+	char each[24];
 	json_t *config;
 	int r;
 
-	snprintf(each, sizeof each, "%lld",
-	    (long long)((b->inflight + b->processes - 1) / b->processes));
+	n = n > CONCURRENCY_MAX ? CONCURRENCY_MAX : n;
+	snprintf(each, sizeof each, "%lld", (long long)n);
 	config = json_pack("{s:{s:I,s:{s:{s:[s,s,s],s:s,s:I}}},s:{s:s}}", "worker", "maxthreads",
 	    (json_int_t)b->inflight, "plugins", NOOP_QUEUE_PLUGIN, "exec", b->exe, "__noop-plugin",
 	    each, "mode", "persistent", "processes", (json_int_t)b->processes, "log", "level",
