@@ -264,6 +264,10 @@ static int transport_problem(const struct call *call, struct problem *p)
 		return problem_hint(
 		    p, "only its owner and root may; try sudo, or a URL and a token");
 	}
+	/* curl speaks of the URL's host, which means nothing for a socket. */
+	if (c->socket && call->code == CURLE_COULDNT_CONNECT)
+		why = access(c->socket, F_OK) == 0 ? "nobody listens there"
+		                                   : "there is no such socket";
 	problem_set(p, ERR_UNREACHABLE, "the server at %s can not be reached: %s", c->server, why);
 	if (call->code == CURLE_PEER_FAILED_VERIFICATION)
 		return problem_hint(p, "--ca-file FILE names the certificate authority to trust");

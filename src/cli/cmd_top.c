@@ -81,6 +81,10 @@ static void render(struct cli *c, const struct picture *p, int width, struct buf
 	table_render(&t, &c->term, width, wide, out);
 	table_release(&t);
 	buf_add_char(out, '\n');
+	if (json_array_size(json_object_get(p->running, "items")) == 0) {
+		buf_add_cstr(out, "nothing runs\n");
+		return;
+	}
 	table_init(&t, columns, sizeof columns / sizeof columns[0]);
 	json_array_foreach(json_object_get(p->running, "items"), i, item)
 	    add_running(&t, item, now);
