@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line against a real server: exit codes, output, arrays, bulk actions, restarts."""
+import signal
+import subprocess
+
+import harness
+import pytest
+from harness import wait_until
+
+
+@pytest.fixture
+def cli(dev, tmp_path):
+    """Runs a command as a person with a home of their own, so that @last is theirs."""
+    def run(*args, **options):
+        return dev.cli(*args, env={"HOME": str(tmp_path), "XDG_STATE_HOME": ""}, **options)
+
+    return run
+
+
+def test_exit_codes_are_mirrored(cli):
+    for words, code in ((["true"], 0), (["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -9 $$"], 137),
+                        (["/nonexistent"], 127), (["/etc/passwd"], 126)):
+        assert cli("run", *words, check=False).code == code
+    assert cli("run", "--timeout", "300ms", "sleep", "60", check=False).code == 124
+
+
+def test_streams_stay_apart(cli):
+    result = cli("run", "sh", "-c", "echo out; echo err >&2")
+    assert result.out == "out\n"
+    assert "err\n" in result.err
+    assert cli("logs", "--stderr", "@last").out == "err\n"
+    assert cli("logs", "@last").out == "out\nerr\n"
+
+
+def test_array_retry_and_wait(cli):
+    result = cli("submit", "--array", "1-20", "--limit", "4", "--wait", "--", "sh", "-c", "test {} -ne 13", check=False)
+    assert result.code == 1
+    assert "20/20 100%" in result.err and "1 failed" in result.err
+    failed = cli("task", "ls", "--failed", "--batch", "@last", "-o", "jsonl").jsonl
+    assert [task["queue"] for task in failed] == ["limit-4"]
+    assert cli("retry", "--failed", "@last").out == "1 of 1 queued again\n"
+    assert cli("wait", "@last", check=False).code == 1
+
+
+def test_long_stream_keeps_its_order(cli):
+    lines = "".join('{"command":["true","%d"],"run_after":"1h"}\n' % n for n in range(60000))
+    batch = cli("submit", "--ndjson", "-", input=lines).out.strip()
+    tasks = cli("task", "ls", "--batch", batch, "--oldest", "--full", "-n", "0", "-o", "jsonl").jsonl
+    assert [int(task["command"][1]) for task in tasks] == list(range(60000))
+    assert cli("cancel", "--batch", "@last", "--yes").out == "60000 of 60000 cancelled\n"
+
+
+def test_run_goes_on_over_a_crash_of_the_server(server, tmp_path):
+    server.start_worker()
+    env = harness.clean_environment(HOME=tmp_path, REEVE_SERVER="unix:" + server.socket)
+    script = f"echo before; while ! test -e {tmp_path}/go; do sleep 0.05; done; echo after; exit 5"
+    with subprocess.Popen([harness.BIN, "run", "sh", "-c", script], env=env, stdout=subprocess.PIPE) as child:
+        assert child.stdout.readline() == b"before\n"
+        server.server.kill9()
+        server.restart()
+        (tmp_path / "go").touch()
+        assert child.stdout.read() == b"after\n"
+        assert child.wait(harness.PATIENCE) == 5
+
+
+def test_interrupt_cancels(dev, tmp_path):
+    env = harness.clean_environment(HOME=tmp_path, REEVE_SERVER="unix:" + dev.socket)
+    with subprocess.Popen([harness.BIN, "run", "sh", "-c", "echo here; sleep 60"], env=env, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as child:
+        assert child.stdout.readline() == b"here\n"
+        child.send_signal(signal.SIGINT)
+        assert child.wait(harness.PATIENCE) == 130
+
+
+def test_hold_why_release(cli):
+    cli("queue", "create", "q", "--threads", "0")
+    id = cli("submit", "--queue", "q", "true").out.strip()
+    assert "q" in cli("why", id).out
+    cli("task", "hold", id)
+    assert cli("task", "show", id, "-o", "json").json["state"] == "held"
+    cli("task", "release", id)
+    cli("queue", "set", "q", "--threads", "none")
+    assert cli("wait", id).code == 0
+
+
+def test_lists_and_doctor(cli):
+    cli("run", "true")
+    assert [queue["name"] for queue in cli("queue", "ls", "-o", "json").json["items"]] == ["default"]
+    assert len(cli("worker", "ls", "-o", "jsonl").jsonl) == 1
+    assert cli("status", "-o", "json").json["ready"] is True
+    assert "default" in cli("top").out
+    assert "it answers in" in cli("doctor").out
+    assert cli("__complete", "queue").out == "default\n"
+
+
+def test_events_follow(dev, tmp_path):
+    env = harness.clean_environment(HOME=tmp_path, REEVE_SERVER="unix:" + dev.socket)
+    with subprocess.Popen([harness.BIN, "events", "-f", "-n", "1", "--kind", "task.succeeded", "-o", "jsonl"], env=env,
+                          stdout=subprocess.PIPE) as child:
+        # The stream has begun when an event arrives; so make them until one does.
+        wait_until(lambda: dev.cli("run", "true").code == 0 and child.poll() is not None, what="an event")
+        assert b'"kind":"task.succeeded"' in child.stdout.read()
+        assert child.returncode == 0
