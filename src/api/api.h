@@ -50,6 +50,8 @@ struct api_host {
 	const struct api_io *io;
 	const struct core *core;
 	const struct id_space *ids;
+	/* Why commands are refused at present, in words; NULL: they are not. */
+	const char *(*not_ready)(void *arg);
 	int64_t (*wall_ms)(void *arg);
 	int64_t (*mono_ms)(void *arg);
 	/*

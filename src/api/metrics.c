@@ -182,7 +182,7 @@ void metrics_notice(struct metrics *m, const struct core *core, const struct not
 	} else if (strcmp(n->kind, "task.retrying") == 0) {
 		saw_end(m, n, false);
 		queue_of(m, n->queue)->outcomes[OUTCOME_RETRIED]++;
-	} else if (task_is_ended(n->status) && strcmp(n->kind, "task.pruned") != 0) {
+	} else if (task_is_ended(n->status)) {
 		saw_end(m, n, true);
 		queue_of(m, n->queue)->outcomes[outcome_of(n->status)]++;
 	}

@@ -138,10 +138,16 @@ void healthz_get(struct call *c)
 
 void readyz_get(struct call *c)
 {
-	if (core_is_open(c->host->core))
+	const char *why = c->host->not_ready ? c->host->not_ready(c->host->arg) : NULL;
+
+	if (!core_is_open(c->host->core))
+		why = "the store is being loaded";
+	if (!why) {
 		call_text(c, 200, "text/plain", STR("ok\n"));
-	else
-		call_text(c, 503, "text/plain", STR("the store is being loaded\n"));
+		return;
+	}
+	buf_printf(&c->out, "%s\n", why);
+	call_text(c, 503, "text/plain", buf_str(&c->out));
 }
 
 void metrics_get(struct call *c)

@@ -61,9 +61,9 @@ struct hub *engine_hub(struct engine *e)
 	return e->hub;
 }
 
-uint64_t engine_lag(const struct engine *e)
+bool engine_is_stuck(const struct engine *e)
 {
-	return (e->flying != NULL) + !effects_empty(e->gathering);
+	return e->stuck;
 }
 
 static void set_tick(struct engine *e)

@@ -35,7 +35,8 @@ void engine_free(struct engine *e);
 const struct core *engine_core(const struct engine *e);
 const struct id_space *engine_ids(const struct engine *e);
 struct hub *engine_hub(struct engine *e);
-uint64_t engine_lag(const struct engine *e); /* batches gathered and not durable yet */
+/* The store can't be written at the moment: commands are refused. */
+bool engine_is_stuck(const struct engine *e);
 
 /* Fills in times and seed, and steps. */
 void engine_step(struct engine *e, struct event *ev);

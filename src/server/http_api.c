@@ -63,6 +63,13 @@ static const struct api_io io_ops = {io_header, io_reply, io_stream_start, io_st
 
 /* The host's side: api_host in terms of the engine. */
 
+static const char *host_not_ready(void *arg)
+{
+	return engine_is_stuck(((struct http_api *)arg)->engine)
+	           ? "the store can not be written at the moment"
+	           : NULL;
+}
+
 static int64_t host_wall(void *arg)
 {
 	return clock_wall_ms();
@@ -214,6 +221,7 @@ struct http_api *http_api_new(struct loop *l, struct engine *e, struct readers *
 	    .io = &io_ops,
 	    .core = engine_core(e),
 	    .ids = engine_ids(e),
+	    .not_ready = host_not_ready,
 	    .wall_ms = host_wall,
 	    .mono_ms = host_mono,
 	    .command = host_command,

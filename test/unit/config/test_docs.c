@@ -78,7 +78,7 @@ static void test_defaults_are_valid(void **state)
 		    config_is_set(c, config_keys[i].name), config_keys[i].value != NULL);
 	assert_int_equal(config_duration_ms(c, "server.lose_after"), 565000);
 	assert_int_equal(config_int(c, "server.limits.body_max"), 64 << 20);
-	assert_int_equal(config_int(c, "server.socket_mode"), 0660);
+	assert_int_equal(config_int(c, "server.socket_mode"), 0600);
 	assert_int_equal(config_enum(c, "log.level"), 2);
 	assert_true(config_bool(c, "worker.allow_commands"));
 	assert_true(config_int(c, "worker.maxthreads") > 0);
