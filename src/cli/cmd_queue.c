@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "cli/cmds.h"
@@ -358,6 +359,46 @@ int cmd_queue_resume(struct cli *c)
 	return queue_action(c, "resume", NULL, "resumed");
 }
 
+static int cancel_dispatched(struct cli *c, const char *name)
+{
+	AUTO(json_drop) json_t *reply = NULL;
+	AUTO(json_drop)
+	json_t *body = json_pack("{s:{s:s, s:[s, s]}, s:s}", "filter", "queue", name, "state",
+	    "claimed", "running", "reason", "its queue is deleted");
+
+	return cli_call(c, "POST", "/v1/tasks/actions/cancel", body, &reply);
+}
+
+/*
+ * A queue whose tasks have processes can not go: nothing more is started, what runs is ended, and
+ * we wait for that.
+ */
+static int stop_queue(struct cli *c, const char *name)
+{
+	AUTO(json_drop) json_t *body = json_pack("{s:s}", "reason", "it is being deleted");
+	AUTO(json_drop) json_t *paused = NULL;
+	AUTO(buf_release) struct buf pause = {0}, show = {0};
+	struct timespec moment = {0, 50000000};
+	int r;
+
+	queue_path(name, "pause", &pause);
+	queue_path(name, NULL, &show);
+	if ((r = cli_call(c, "POST", pause.p, body, &paused)) < 0 ||
+	    (r = cancel_dispatched(c, name)) < 0)
+		return r;
+	for (;;) {
+		AUTO(json_drop) json_t *queue = NULL;
+		const json_t *counts;
+
+		if ((r = cli_call(c, "GET", show.p, NULL, &queue)) < 0)
+			return r;
+		counts = json_object_get(queue, "counts");
+		if (ji(counts, "claimed", 0) + ji(counts, "running", 0) == 0)
+			return 0;
+		nanosleep(&moment, NULL);
+	}
+}
+
 int cmd_queue_rm(struct cli *c)
 {
 	bool force = options_switch(&c->options, "force", false);
@@ -373,6 +414,8 @@ int cmd_queue_rm(struct cli *c)
 		queue_path(c->options.args[i], NULL, &path);
 		if (force)
 			url_add(&path, "force", "true");
+		if (force && (r = stop_queue(c, c->options.args[i])) < 0)
+			return r;
 		r = cli_call(c, "DELETE", path.p, NULL, &reply);
 		if (r < 0)
 			return r;
