@@ -184,7 +184,7 @@ def test_cancel_lets_a_task_tidy_up(dev):
     wait_until(lambda: dev.cli("logs", task).out == "ready\n")
     dev.cli("cancel", task)
     ended = dev.wait_ended(task)
-    assert ended["state"] == "cancelled" and dev.cli("logs", task).out == "ready\ntidied\n"
+    assert ended["state"] == "cancelled" and dev.cli("logs", task, "--stdout").out == "ready\ntidied\n"
 
 
 def test_cancel_while_the_server_restarts(cluster):
