@@ -187,7 +187,7 @@ def test_server_away_while_tasks_run_and_end(cluster):
     good, bad = (cluster.wait_ended(i) for i in ids)
     assert (good["state"], good["exit_code"], good["attempt"]) == ("succeeded", 0, 1)
     assert (bad["state"], bad["exit_code"], bad["attempt"]) == ("failed", 5, 1)
-    assert good["stdout"] == "early\nlate\n", "the output of both halves is there"
+    assert cluster.cli("logs", good["id"]).out == "early\nlate\n", "the output of both halves is there"
     assert cluster.get(f"/v1/tasks/{rest}")["state"] == "running"
     assert len(records.begun()) == 1
     cluster.cli("cancel", rest)
