@@ -216,13 +216,13 @@ class Handler(BaseHTTPRequestHandler):
             assert body["filter"] or body.get("all")
             tasks = fake.matching({k: v if isinstance(v, list) else [v] for k, v in body["filter"].items()})
         changed = 0
-        for task in [] if body["dry_run"] else tasks:
+        for task in [] if body.get("dry_run") else tasks:
             try:
                 self.change(fake, task, verb)
                 changed += 1
             except Problem:
                 pass
-        refused = 0 if body["dry_run"] else len(tasks) - changed
+        refused = 0 if body.get("dry_run") else len(tasks) - changed
         return 200, {"matched": len(tasks), "changed": changed, "refused": refused, "errors": []}
 
     def get_tasks(self, fake, path, q, body):
