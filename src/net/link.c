@@ -55,6 +55,13 @@ void link_free(struct link *l)
 	free(l);
 }
 
+void link_end(struct link *l)
+{
+	if (l->bev)
+		flush_once(l);
+	link_free(l);
+}
+
 static void on_end(evutil_socket_t fd, short what, void *arg)
 {
 	struct link *l = arg;

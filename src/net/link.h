@@ -49,6 +49,8 @@ void link_send(struct link *l, struct str payload); /* copied and framed */
 size_t link_pending(const struct link *l);          /* bytes not yet with the kernel */
 void link_pause(struct link *l, bool pause);        /* stop reading: back-pressure by TCP */
 void link_close(struct link *l, const char *why);   /* on_close follows, from the loop */
+/* When the loop will not run again: sends what it can at once and frees it; no on_close follows. */
+void link_end(struct link *l);
 const char *link_peer(const struct link *l);
 bool link_is_local(const struct link *l); /* the other end is on a loopback address */
 

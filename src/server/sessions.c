@@ -294,6 +294,7 @@ void sessions_free(struct sessions *s)
 		struct session *x = s->first;
 
 		s->first = x->next;
+		link_end(x->link);
 		parcel_release(&x->out);
 		free(x);
 	}
