@@ -47,12 +47,20 @@ static void outcome_problem(const struct outcome *o, struct problem *p)
 	problem_set(p, o->code, "%s", o->why ? o->why : err_title(o->code));
 }
 
+/* The core's clock made the tasks, not ours. */
+static void take_time(struct submit *s, const struct reply *r)
+{
+	if (r->time_ms)
+		s->ctime_ms = r->time_ms;
+}
+
 static void one_done(struct call *c, const struct reply *r)
 {
 	const struct outcome *o = r->outcomes;
 
 	if (call_refused(c, r))
 		return;
+	take_time(c->state, r);
 	if (r->n == 0) {
 		call_fail(c, ERR_INTERNAL, "the submit was answered without a task");
 		return;
@@ -109,6 +117,8 @@ static void many_done(struct call *c, const struct reply *r)
 
 	if (r && call_refused(c, r))
 		return;
+	if (r)
+		take_time(c->state, r);
 	jw_open(b, '{');
 	jw_mid_null(b, "batch", c->host->ids, r && r->id ? r->id : s->batch);
 	add_ids(c, r, &n_new, &n_twins);
@@ -147,8 +157,6 @@ static void send(struct call *c)
 	s->ctime_ms = s->in.now_ms;
 	call_hold(c);
 	call_command(c, &ev, s->many ? many_done : one_done);
-	if (ev.now_ms)
-		s->ctime_ms = ev.now_ms; /* the reading of the clock that the core was given */
 	if (s->many) { /* the core has its own copies: a hundred thousand tasks need not wait */
 		arena_release(&s->arena);
 		free(s->tasks);

@@ -185,7 +185,7 @@ static int dispatch(struct core *c, const struct event *ev, struct reply *r, str
 
 int command_run(struct core *c, const struct event *ev, struct pending *p, struct effects *out)
 {
-	struct reply r = {.ticket = ev->ticket};
+	struct reply r = {.ticket = ev->ticket, .time_ms = c->now_ms};
 
 	r.problem = arena_zalloc(&out->batch.arena, sizeof *r.problem);
 	if (p && p->idem && p->idem->key.p) {

@@ -62,7 +62,8 @@ struct outcome { /* of one task in a command, in the order asked */
 
 struct reply {
 	uint64_t ticket;
-	int code; /* 0, or an enum err with problem set */
+	int64_t time_ms; /* when it was carried out: what waited for the store came in earlier */
+	int code;        /* 0, or an enum err with problem set */
 	struct problem *problem;
 	bool replayed; /* answered from an idempotency record */
 	rid id;        /* the queue, worker or batch it was about */
