@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 
 static bool has_flag(const struct option_def *table, size_t n, const char *name)
@@ -143,4 +144,14 @@ struct config *config_for(
 	config_free(c);
 	*ret_exit_code = err_exit_code(e);
 	return NULL;
+}
+
+void config_note_restart(const struct config *in_force, const struct config *fresh, unsigned users)
+{
+	for (size_t i = 0; i < n_config_keys; i++) {
+		const struct config_key *k = &config_keys[i];
+
+		if ((k->users & users) && !k->reload && config_differs(in_force, fresh, k->name))
+			log_warn("%s was changed, which takes a restart", k->name);
+	}
 }

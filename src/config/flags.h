@@ -20,5 +20,7 @@ struct config *config_for(
 extern const struct option_def config_show_options[], config_check_options[];
 int config_show_command(int argc, char **argv);
 int config_check_command(int argc, char **argv);
+/* After a reload: a line in the log for each key of these users that takes a restart to change. */
+void config_note_restart(const struct config *in_force, const struct config *fresh, unsigned users);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "config/flags.h"
 #include "server/engine.h"
 #include "server/http_api.h"
 #include "server/paths.h"
@@ -22,7 +23,8 @@
 
 struct server {
 	const struct config *config;
-	struct config *reloaded; /* owned, after SIGHUP */
+	const struct config *first; /* what cannot be reloaded is as it says */
+	struct config *reloaded;    /* owned, after SIGHUP */
 	const struct server_hooks *hooks;
 	struct loop *loop;
 	struct store *store;
@@ -272,6 +274,7 @@ static void reload(int signo, void *arg)
 	s->config = s->reloaded = fresh;
 	if (log_from(fresh, "server") != 0 || log_reopen() != 0)
 		log_error("the log could not be opened: %s", strerror(errno));
+	config_note_restart(s->first, fresh, CONFIG_FOR_SERVER);
 	if (read_tokens(s, &p) != 0)
 		log_error("a token could not be read: %s", p.what);
 	else
@@ -364,7 +367,7 @@ static void keep_memory_small(void)
 
 int server_run(const struct config *c, const struct server_hooks *hooks)
 {
-	struct server s = {.config = c, .hooks = hooks, .started_ms = clock_wall_ms()};
+	struct server s = {.config = c, .first = c, .hooks = hooks, .started_ms = clock_wall_ms()};
 	struct problem p = {0};
 	int e;
 

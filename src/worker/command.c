@@ -51,14 +51,68 @@ static int set_up_log(const struct config *c)
 	});
 }
 
-static int run(const struct config *c, const char *token)
+struct running {
+	int argc;
+	char **argv;
+	const struct config *config;
+	struct worker_options options;
+	struct buf token;
+};
+
+/* NULL, with the reasons told: what was in force stays. */
+static struct config *read_again(const struct running *r, struct buf *ret_token)
 {
-	struct worker_options o = {
+	struct problem p = {0};
+	int code;
+	struct config *c = config_for("reeve worker", CONFIG_FOR_WORKER, r->argc, r->argv, &code);
+
+	if (c && config_secret(c, "worker.token", ret_token, &p) != 0) {
+		log_error("the token could not be read: %s", p.what);
+		config_free(c);
+		c = NULL;
+	}
+	return c;
+}
+
+static void take_token(struct running *r, struct buf token)
+{
+	buf_release(&r->token);
+	r->token = token;
+	r->options.join_token = token.n ? r->token.p : NULL;
+}
+
+static void reload(void *arg)
+{
+	struct running *r = arg;
+	struct buf token = {0};
+	struct config *fresh = read_again(r, &token);
+
+	if (!fresh) {
+		buf_release(&token);
+		log_error("the configuration was not reloaded: the old one stays in force");
+		return;
+	}
+	if (set_up_log(fresh) != 0)
+		log_error("the log can't be opened: %s", strerror(errno));
+	config_note_restart(r->config, fresh, CONFIG_FOR_WORKER);
+	take_token(r, token);
+	config_free(fresh);
+	log_info("configuration reloaded");
+}
+
+static int run(struct running *r)
+{
+	const struct config *c = r->config;
+	struct worker_options *o = &r->options;
+	struct plugin_options *plugins;
+	int code;
+
+	*o = (struct worker_options){
 	    .server = config_str(c, "worker.server"),
 	    .use_tls = config_is_given(c, "worker.tls.ca") || config_is_given(c, "worker.tls.cert"),
 	    .tls = {config_str(c, "worker.tls.cert"), config_str(c, "worker.tls.key"),
 	        config_str(c, "worker.tls.ca")},
-	    .join_token = token,
+	    .join_token = r->token.n ? r->token.p : NULL,
 	    .shard = config_str(c, "worker.name"),
 	    .state_dir = config_str(c, "worker.state_dir"),
 	    .zone = config_str(c, "worker.zone"),
@@ -69,32 +123,32 @@ static int run(const struct config *c, const char *token)
 	    .no_command = !config_bool(c, "worker.allow_commands"),
 	    .maxthreads = (int)config_int(c, "worker.maxthreads"),
 	    .term_wait_ms = config_duration_ms(c, "worker.kill_wait"),
+	    .on_hangup = reload,
+	    .hangup_arg = r,
 	};
-	struct plugin_options *plugins = plugins_of(c, &o.n_plugins);
-	int code;
-
-	o.plugins = plugins;
-	code = worker_main(&o);
+	o->plugins = plugins = plugins_of(c, &o->n_plugins);
+	code = worker_main(o);
 	free(plugins);
 	return code;
 }
 
 int worker_command(int argc, char **argv)
 {
+	struct running r = {.argc = argc, .argv = argv};
 	struct problem p = {0};
-	struct buf token = {0};
 	int code = 1;
 	struct config *c = config_for("reeve worker", CONFIG_FOR_WORKER, argc, argv, &code);
 
 	if (!c)
 		return code;
+	r.config = c;
 	if (set_up_log(c) != 0)
 		fprintf(stderr, "reeve: the log can't be opened: %s\n", strerror(errno));
-	else if (config_secret(c, "worker.token", &token, &p) != 0)
+	else if (config_secret(c, "worker.token", &r.token, &p) != 0)
 		fprintf(stderr, "reeve: %s\n", p.what);
 	else
-		code = run(c, token.n ? token.p : NULL);
-	buf_release(&token);
+		code = run(&r);
+	buf_release(&r.token);
 	config_free(c);
 	return code;
 }
