@@ -2,7 +2,9 @@
 """Who may ask: peer credentials, tokens, names, origins, certificates; and what never shows."""
 import json
 import os
+import signal
 import socket
+import ssl
 import subprocess
 import sys
 
@@ -281,6 +283,30 @@ def test_worker_with_a_certificate(cluster, certs):
     for name, process in without.items():
         wait_until(lambda p=process: "dialling again" in p.log(), what=f"{name} was refused")
         assert not cluster.has_worker(name)
+
+
+def test_renewed_certificate_is_shown_after_reload(cluster, certs, tmp_path):
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+
+    def put(name):
+        cert.write_bytes((certs / f"{name}.pem").read_bytes())
+        key.write_bytes((certs / f"{name}.key").read_bytes())
+
+    def hup(words):
+        before = cluster.server.log().count(words)
+        cluster.server.signal(signal.SIGHUP)
+        wait_until(lambda: cluster.server.log().count(words) > before, what=f"it says: {words}")
+
+    put("server")
+    cluster.start_server("--tls-cert", cert, "--tls-key", key)
+    api = https(cluster, certs)
+    assert ssl.get_server_certificate(api.address).strip() in (certs / "server.pem").read_text()
+    put("client")
+    hup("configuration reloaded")
+    assert ssl.get_server_certificate(api.address).strip() in (certs / "client.pem").read_text()
+    key.write_bytes((certs / "server.key").read_bytes())  # does not fit
+    hup("certificates were not reloaded")
+    assert ssl.get_server_certificate(api.address).strip() in (certs / "client.pem").read_text()
 
 
 def test_broken_certificates_are_named_at_start(reeve, certs, tmp_path):
