@@ -11,7 +11,8 @@
 #include "base/mem.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
-#include "cli/place.h"
+#include "cli/output.h"
+#include "cli/settings.h"
 
 void cli_complain(const struct term *t, const struct problem *p)
 {
@@ -28,15 +29,15 @@ void cli_complain(const struct term *t, const struct problem *p)
 
 void cli_note(const struct cli *c, const char *fmt, ...)
 {
+	AUTO(free_cstr) char *text = NULL;
 	va_list ap;
 
 	if (c->quiet)
 		return;
-	fflush(stdout);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	MUST(vasprintf(&text, fmt, ap) >= 0);
 	va_end(ap);
-	fputc('\n', stderr);
+	say(stderr, "%s", text);
 }
 
 int cli_exit_code(struct cli *c, int result)
@@ -58,18 +59,15 @@ int cli_exit_code(struct cli *c, int result)
 struct client *cli_client(struct cli *c)
 {
 	AUTO(buf_release) struct buf url = {0}, token = {0};
-	struct client_options o = {.patience_ms = -1, .is_tty = c->term.err_tty && !c->quiet};
+	struct client_options o = {.is_tty = c->term.err_tty && !c->quiet};
 
 	if (c->client)
 		return c->client;
-	if (place_server(options_get(&c->options, "server"), &url, &c->problem) < 0 ||
-	    place_token(options_get(&c->options, "token"), options_get(&c->options, "token-file"),
-	        &token, &c->problem) < 0 ||
-	    options_duration(&c->options, "server-timeout", &o.patience_ms, &c->problem) < 0)
+	if (cli_server(c, &url) < 0 || cli_token(c, url.p, &token) < 0 ||
+	    cli_setting(c, "ca-file", &o.ca_file) < 0 || cli_patience(c, &o.patience_ms) < 0)
 		return NULL;
 	o.server = url.p;
 	o.token = token.p;
-	o.ca_file = options_get(&c->options, "ca-file");
 	c->client = client_new(&o, &c->problem);
 	return c->client;
 }
@@ -90,17 +88,38 @@ static int parse_reply(struct cli *c, const struct reply *reply, json_t **ret_js
 	return problem_hint(&c->problem, "is %s a Reeve server?", client_server(c->client));
 }
 
-int cli_call(struct cli *c, const char *method, const char *path, json_t *body, json_t **ret_json)
+static int request(struct cli *c, const char *method, const char *path, json_t *body,
+    const char *if_match, char ret_etag[ETAG_MAX], json_t **ret_json)
 {
 	AUTO(free_cstr) char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
 	AUTO(reply_release) struct reply reply = {0};
-	struct request q = {.method = method, .path = path, .body = str_of(text)};
+	struct request q = {
+	    .method = method, .path = path, .body = str_of(text), .if_match = if_match};
 	int r;
 
 	if (!cli_client(c))
 		return c->problem.code;
 	r = client_do(c->client, &q, &reply, &c->problem);
-	return r < 0 ? r : parse_reply(c, &reply, ret_json);
+	if (r < 0)
+		return r;
+	if (ret_etag)
+		memcpy(ret_etag, reply.etag, ETAG_MAX);
+	return parse_reply(c, &reply, ret_json);
+}
+
+int cli_call(struct cli *c, const char *method, const char *path, json_t *body, json_t **ret_json)
+{
+	return request(c, method, path, body, NULL, NULL, ret_json);
+}
+
+int cli_get_tagged(struct cli *c, const char *path, char ret_etag[ETAG_MAX], json_t **ret_json)
+{
+	return request(c, "GET", path, NULL, NULL, ret_etag, ret_json);
+}
+
+int cli_patch(struct cli *c, const char *path, json_t *body, const char *etag, json_t **ret_json)
+{
+	return request(c, "PATCH", path, body, *etag ? etag : NULL, NULL, ret_json);
 }
 
 int cli_get(struct cli *c, const char *path, json_t **ret_json)
@@ -150,8 +169,13 @@ int cli_get_list(struct cli *c, const char *path, size_t limit, json_t **ret_lis
 static int set_format(struct cli *c)
 {
 	static const char *const names[] = {"table", "wide", "json", "jsonl", "yaml"};
-	const char *given = options_get(&c->options, "output"), *near;
+	const char *given, *near;
 
+	if (cli_setting(c, "output", &given) < 0) {
+		if (!(c->command->flags & COMMAND_ANYHOW))
+			return c->problem.code;
+		c->problem = (struct problem){0};
+	}
 	for (size_t i = 0; given && i < sizeof names / sizeof names[0]; i++)
 		if (!strcmp(given, names[i])) {
 			c->format = (enum cli_format)i;
@@ -280,6 +304,7 @@ int cli_main(int argc, char **argv, const struct command *extra, size_t n_extra)
 	if (fflush(stdout) != 0 && r == 0)
 		r = EXIT_FAILED;
 	client_free(c.client);
+	config_free(c.config);
 	options_release(&c.options);
 	return r;
 }

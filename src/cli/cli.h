@@ -9,6 +9,8 @@
 #include "cli/command.h"
 #include "cli/term.h"
 
+struct config;
+
 enum cli_exit {
 	EXIT_OK = 0,
 	EXIT_FAILED = 1,
@@ -27,6 +29,7 @@ struct cli {
 	enum cli_format format;
 	bool quiet;
 	struct client *client; /* made by the first request */
+	struct config *config; /* read at the first need: settings.h */
 	struct problem problem;
 };
 
@@ -45,6 +48,10 @@ struct client *cli_client(struct cli *c);
 /* One request with JSON both ways (`body` may be NULL and is not taken). */
 int cli_call(struct cli *c, const char *method, const char *path, json_t *body, json_t **ret_json);
 int cli_get(struct cli *c, const char *path, json_t **ret_json);
+/* A GET that keeps the version it read, and a change of just that version ("": of any):
+   ERR_PRECONDITION when somebody else was faster. */
+int cli_get_tagged(struct cli *c, const char *path, char ret_etag[ETAG_MAX], json_t **ret_json);
+int cli_patch(struct cli *c, const char *path, json_t *body, const char *etag, json_t **ret_json);
 /* All pages of a list, up to `limit` items (0: all): {"items":[…],"next":…}. */
 int cli_get_list(struct cli *c, const char *path, size_t limit, json_t **ret_list);
 

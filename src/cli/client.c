@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/interrupt.h"
+#include "cli/output.h"
 #include "cli/problem.h"
 
 #define REPLY_MAX (512u << 20)
@@ -329,7 +330,7 @@ static void say_retrying(struct client *c, const struct problem *p)
 	if (c->said || !c->is_tty)
 		return;
 	c->said = true;
-	fprintf(stderr, "reeve: %s; trying again\n", p->what);
+	say(stderr, "reeve: %s; trying again", p->what);
 }
 
 int client_do(

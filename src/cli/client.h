@@ -9,6 +9,8 @@
 #include "base/err.h"
 #include "base/str.h"
 
+#define ETAG_MAX 64
+
 struct client;
 struct call;
 
@@ -38,7 +40,7 @@ struct request {
 struct reply {
 	int status;
 	struct buf body;
-	char etag[64];
+	char etag[ETAG_MAX];
 };
 
 struct client *client_new(const struct client_options *o, struct problem *ret_problem);

@@ -94,9 +94,8 @@ static int show_action(struct cli *c, const struct act *a, json_t *reply, bool d
 		printf("%lld of %lld %s\n", (long long)ji(reply, "changed", 0),
 		    (long long)ji(reply, "matched", 0), a->done);
 	}
-	fflush(stdout);
 	json_array_foreach(json_object_get(reply, "errors"), i, error)
-	    fprintf(stderr, "reeve: %s %s\n", js(error, "id"),
+	    say(stderr, "reeve: %s %s", js(error, "id"),
 	        json_is_string(error) ? json_string_value(error) : js(error, "detail"));
 	return ji(reply, "refused", 0) > 0 ? EXIT_FAILED : EXIT_OK;
 }

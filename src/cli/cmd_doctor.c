@@ -14,6 +14,7 @@
 #include "cli/cmds.h"
 #include "cli/output.h"
 #include "cli/place.h"
+#include "cli/settings.h"
 
 #define CLOCK_SKEW_MS 5000
 #define DISK_MIN_BYTES (1ll << 30)
@@ -45,14 +46,37 @@ static void found(
 		d->failed = true;
 }
 
+/* A warning of the file is worth a word here, and only here. */
+static bool check_config(struct doctor *d)
+{
+	const struct config *config;
+	const struct problem *p = &d->c->problem;
+	size_t n;
+
+	if (cli_config(d->c, &config) < 0) {
+		found(d, "config", "fail", p->hint, "%s", p->what);
+		return false;
+	}
+	n = config_problem_count(config);
+	for (size_t i = 0; i < n; i++) {
+		AUTO(buf_release) struct buf words = {0};
+
+		config_problem_write(config_problem_at(config, i), &words);
+		found(d, "config", "warn", NULL, "%s", words.p);
+	}
+	if (n == 0 && config_file(config))
+		found(d, "config", "ok", NULL, "%s is in order", config_file(config));
+	return true;
+}
+
 static bool check_place(struct doctor *d)
 {
 	AUTO(buf_release) struct buf url = {0};
-	struct problem p = {0};
+	const struct problem *p = &d->c->problem;
 	const char *path;
 
-	if (place_server(options_get(&d->c->options, "server"), &url, &p) < 0) {
-		found(d, "server", "fail", p.hint, "%s", p.what);
+	if (cli_server(d->c, &url) < 0) {
+		found(d, "server", "fail", p->hint, "%s", p->what);
 		return false;
 	}
 	found(d, "server", "ok", NULL, "the server to ask is %s", url.p);
@@ -261,10 +285,10 @@ static void show_checks(struct doctor *d)
 		AUTO(buf_release) struct buf line = {0};
 
 		add_state(&line, &c->term, c->term.out_colour, js(check, "result"));
-		printf("%s%*s %-8s %s\n", line.p, (int)(4 - strlen(js(check, "result"))), "",
-		    js(check, "check"), js(check, "text"));
+		printf("%s%*s ", line.p, (int)(4 - strlen(js(check, "result"))), "");
+		say(stdout, "%-8s %s", js(check, "check"), js(check, "text"));
 		if (*js(check, "fix"))
-			printf("%16s fix: %s\n", "", js(check, "fix"));
+			say(stdout, "%16s fix: %s", "", js(check, "fix"));
 		warnings += !strcmp(js(check, "result"), "warn");
 		failures += !strcmp(js(check, "result"), "fail");
 	}
@@ -279,7 +303,7 @@ int cmd_doctor(struct cli *c)
 	struct doctor d = {.c = c, .checks = json_array()};
 	AUTO(json_drop) json_t *result = NULL;
 
-	if (check_place(&d) && check_reach(&d)) {
+	if (check_config(&d) && check_place(&d) && check_reach(&d)) {
 		check_ready(&d);
 		check_version(&d);
 		check_clock(&d);

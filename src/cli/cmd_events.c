@@ -60,14 +60,17 @@ static void print_event(struct cli *c, const json_t *event)
 {
 	static const char *const names[] = {"task", "queue", "worker", "subject"};
 	AUTO(buf_release) struct buf line = {0};
-	const char *kind = js(event, "kind"), *time = js(event, "time");
-	const char *state = event_state(kind);
+	const char *kind = js(event, "kind"), *full = js(event, "time");
+	const char *state = event_state(kind), *time = strlen(full) > 18 ? full + 11 : full;
 	bool colour = c->term.out_colour;
 
-	buf_printf(&line, "%s%.8s%s  %s%s %-16s%s", term_on(colour, COLOUR_DIM),
-	    strlen(time) > 18 ? time + 11 : time, term_off(colour),
-	    term_on(colour, state_colour(state)), state_glyph(state, c->term.utf8), kind,
-	    term_off(colour));
+	buf_add_cstr(&line, term_on(colour, COLOUR_DIM));
+	text_add_clean(&line, (struct str){time, strnlen(time, 8)});
+	buf_printf(&line, "%s  %s%s ", term_off(colour), term_on(colour, state_colour(state)),
+	    state_glyph(state, c->term.utf8));
+	text_add_clean(&line, str_of(kind));
+	buf_printf(
+	    &line, "%*s%s", strlen(kind) < 16 ? (int)(16 - strlen(kind)) : 0, "", term_off(colour));
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (*js(event, names[i])) {
 			buf_printf(&line, "  %s ", names[i]);
@@ -93,8 +96,7 @@ static void show_event(struct cli *c, json_t *event)
 		puts("---");
 		yaml_print(stdout, event);
 	} else if (wants_machine(c)) { /* a stream of JSON is always one event a line */
-		json_dumpf(event, stdout, JSON_COMPACT);
-		putchar('\n');
+		print_json_line(event);
 	} else {
 		print_event(c, event);
 	}

@@ -71,8 +71,10 @@ static void live_names(const char *kind, struct buf *out, void *arg)
 		AUTO(buf_release) struct buf line = {0};
 
 		text_add_clean(&line, str_of(js(item, tasks ? "id" : "name")));
-		if (tasks)
-			buf_printf(&line, "\t%s in %s", js(item, "state"), js(item, "queue"));
+		if (tasks) {
+			buf_printf(&line, "\t%s in ", js(item, "state"));
+			text_add_clean(&line, str_of(js(item, "queue")));
+		}
 		if (line.p)
 			buf_printf(out, "%s\n", line.p);
 	}

@@ -12,6 +12,8 @@
 #include "cli/work.h"
 #include "model/limits.h"
 
+#define TRIES 10 /* against others who change the same queue */
+
 static const struct column queue_columns[] = {
     {"QUEUE", COLUMN_STRETCH},
     {"STATE", COLUMN_STATE},
@@ -181,7 +183,7 @@ static void shown(struct cli *c, json_t *queue, const char *words)
 	if (wants_machine(c))
 		print_json(c, queue);
 	else
-		printf("queue %s %s\n", js(queue, "name"), words);
+		say(stdout, "queue %s %s", js(queue, "name"), words);
 }
 
 int cmd_queue_show(struct cli *c)
@@ -293,23 +295,15 @@ int cmd_queue_create(struct cli *c)
 	return EXIT_OK;
 }
 
-/* Two people may edit at once: the version that was read must still be there. */
-static int get_queue(struct cli *c, const char *path, json_t **ret_queue)
+static int change_queue(struct cli *c, const char *path, json_t **ret_changed)
 {
-	return options_given(&c->options, "env") ? cli_get(c, path, ret_queue) : 0;
-}
-
-int cmd_queue_set(struct cli *c)
-{
-	AUTO(json_drop) json_t *body = json_object(), *old = NULL, *queue = NULL;
-	AUTO(buf_release) struct buf path = {0};
+	AUTO(json_drop) json_t *body = json_object(), *old = NULL;
 	const char *name = options_get(&c->options, "name");
-	int r;
+	char etag[ETAG_MAX] = "";
+	int r = 0;
 
-	if (c->options.n_args > 1)
-		return problem_set(&c->problem, ERR_INVALID, "one queue at a time");
-	queue_path(c->options.args[0], NULL, &path);
-	r = get_queue(c, path.p, &old);
+	if (options_given(&c->options, "env"))
+		r = cli_get_tagged(c, path, etag, &old);
 	if (r < 0 || settings(c, body, json_object_get(old, "env")) < 0)
 		return c->problem.code;
 	if (name)
@@ -318,7 +312,25 @@ int cmd_queue_set(struct cli *c)
 		problem_set(&c->problem, ERR_INVALID, "nothing to change was given");
 		return problem_hint(&c->problem, "`reeve queue set --help` lists the settings");
 	}
-	r = cli_call(c, "PATCH", path.p, body, &queue);
+	return cli_patch(c, path, body, etag, ret_changed);
+}
+
+int cmd_queue_set(struct cli *c)
+{
+	AUTO(json_drop) json_t *queue = NULL;
+	AUTO(buf_release) struct buf path = {0};
+	int r;
+
+	if (c->options.n_args > 1)
+		return problem_set(&c->problem, ERR_INVALID, "one queue at a time");
+	queue_path(c->options.args[0], NULL, &path);
+	/* Variables are set among those that there are: nobody else may have changed them since. */
+	for (int tries = 1;; tries++) {
+		r = change_queue(c, path.p, &queue);
+		if (r != ERR_PRECONDITION || tries == TRIES)
+			break;
+		client_backoff(c->client, tries);
+	}
 	if (r < 0)
 		return r;
 	shown(c, queue, "changed");
@@ -419,7 +431,7 @@ int cmd_queue_rm(struct cli *c)
 		r = cli_call(c, "DELETE", path.p, NULL, &reply);
 		if (r < 0)
 			return r;
-		printf("queue %s deleted\n", c->options.args[i]);
+		say(stdout, "queue %s deleted", c->options.args[i]);
 	}
 	return EXIT_OK;
 }

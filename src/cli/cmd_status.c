@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "cli/cmds.h"
 #include "cli/output.h"
-#include "cli/place.h"
+#include "cli/settings.h"
 #include "cli/views.h"
 
 static void add_waiting(const json_t *status, const struct cli *c, struct buf *out)
@@ -50,15 +50,19 @@ void status_render(struct cli *c, const json_t *status, struct buf *out)
 {
 	const json_t *workers = json_object_get(status, "workers");
 	const json_t *store = json_object_get(status, "store");
+	AUTO(buf_release) struct buf words = {0};
 	bool ready = jb(status, "ready");
 	char up[TIME_TEXT_MAX];
 
-	buf_printf(out, "server   %s%s %s%s, version %s, up %s, store %s, %s\n",
-	    term_on(c->term.out_colour, ready ? COLOUR_GREEN : COLOUR_YELLOW),
-	    state_glyph(ready ? "ok" : "warn", c->term.utf8), ready ? "ready" : "not ready yet",
-	    term_off(c->term.out_colour), js(status, "version"),
+	buf_printf(&words, ", version %s, up %s, store %s, %s", js(status, "version"),
 	    time_human_ms(ji(status, "uptime_ms", 0), up), js(store, "backend"),
 	    c->client ? client_server(c->client) : "");
+	buf_printf(out, "server   %s%s %s%s",
+	    term_on(c->term.out_colour, ready ? COLOUR_GREEN : COLOUR_YELLOW),
+	    state_glyph(ready ? "ok" : "warn", c->term.utf8), ready ? "ready" : "not ready yet",
+	    term_off(c->term.out_colour));
+	text_add_clean(out, buf_str(&words));
+	buf_add_char(out, '\n');
 	buf_printf(out, "workers  %lld connected", (long long)ji(workers, "connected", 0));
 	if (ji(workers, "away", 0) > 0)
 		buf_printf(out, ", %lld away", (long long)ji(workers, "away", 0));
@@ -95,9 +99,7 @@ int cmd_version(struct cli *c)
 {
 	AUTO(json_drop) json_t *status = NULL, *both = NULL;
 	AUTO(buf_release) struct buf url = {0};
-	struct problem none;
-	bool reached = place_server(options_get(&c->options, "server"), &url, &none) == 0 &&
-	               cli_get(c, "/v1/status", &status) == 0;
+	bool reached = cli_server(c, &url) == 0 && cli_get(c, "/v1/status", &status) == 0;
 
 	if (wants_machine(c)) {
 		both = json_pack("{s:s,s:s?}", "version", REEVE_VERSION, "server",
@@ -107,6 +109,6 @@ int cmd_version(struct cli *c)
 	}
 	printf("reeve %s\n", REEVE_VERSION);
 	if (reached)
-		printf("server %s (%s)\n", js(status, "version"), client_server(c->client));
+		say(stdout, "server %s (%s)", js(status, "version"), client_server(c->client));
 	return EXIT_OK;
 }

@@ -69,7 +69,7 @@ static int submit_one(struct cli *c, json_t *task)
 	if (wants_machine(c))
 		print_json(c, reply);
 	else
-		puts(id);
+		say(stdout, "%s", id);
 	fflush(stdout);
 	return options_switch(&c->options, "wait", false) ? wait_for_one(c, id) : EXIT_OK;
 }
@@ -152,10 +152,10 @@ static void show_errors(const struct cli *c, const json_t *result)
 	{
 		if (i == ERRORS_SHOWN)
 			break;
-		fprintf(stderr, "reeve: line %lld: %s\n", (long long)ji(error, "line", 0),
+		say(stderr, "reeve: line %lld: %s", (long long)ji(error, "line", 0),
 		    js(error, "detail"));
 		if (*js(error, "hint"))
-			fprintf(stderr, "  hint: %s\n", js(error, "hint"));
+			say(stderr, "  hint: %s", js(error, "hint"));
 	}
 	if (rejected > 0)
 		fprintf(stderr, "reeve: %lld of the lines were refused%s\n", (long long)rejected,
@@ -170,7 +170,7 @@ static int show_batch(struct cli *c, json_t *result)
 	if (wants_machine(c))
 		print_json(c, result);
 	else if (*batch)
-		puts(batch);
+		say(stdout, "%s", batch);
 	fflush(stdout);
 	show_errors(c, result);
 	if (*batch)
@@ -235,8 +235,9 @@ static int use_limit(struct cli *c, json_t *task)
 		return 0;
 	if (options_i64(&c->options, "limit", 1, THREADS_MAX, &limit, &c->problem) < 0)
 		return c->problem.code;
-	name = options_get(&c->options, "queue") ? xstrdup(options_get(&c->options, "queue"))
-	                                         : xasprintf("limit-%lld", (long long)limit);
+	/* A queue that is only the usual one (from a variable, a file) has its own limit. */
+	name = options_given(&c->options, "queue") ? xstrdup(options_get(&c->options, "queue"))
+	                                           : xasprintf("limit-%lld", (long long)limit);
 	json_object_set_new(task, "queue", json_string(name));
 	buf_add_cstr(&path, "/v1/queues");
 	url_add_path(&path, name);
@@ -256,6 +257,21 @@ static int use_limit(struct cli *c, json_t *task)
 	    (long long)limit);
 }
 
+/* Each line of NDJSON is a whole task: an option that would be ignored is refused instead. */
+static int no_task_options(struct cli *c)
+{
+	const char *wrong = options_given(&c->options, "limit") ? "limit" : NULL;
+
+	for (const struct option_def *d = task_options; d->name && !wrong; d++)
+		if (options_given(&c->options, d->name))
+			wrong = d->name;
+	if (!wrong)
+		return 0;
+	problem_set(&c->problem, ERR_INVALID,
+	    "--%s can not be used with --ndjson: each line is a whole task", wrong);
+	return problem_hint(&c->problem, "write it into the lines, or use --array");
+}
+
 int cmd_submit(struct cli *c)
 {
 	bool array = options_given(&c->options, "array"),
@@ -270,9 +286,8 @@ int cmd_submit(struct cli *c)
 		    &c->problem, ERR_INVALID, "--ndjson brings whole tasks: no command beside it");
 		return problem_hint(&c->problem, "with --array the command is given here");
 	}
-	if (ndjson && options_given(&c->options, "limit"))
-		return problem_set(&c->problem, ERR_INVALID,
-		    "--limit can not be used with --ndjson: each line names its own queue");
+	if (ndjson && no_task_options(c) < 0)
+		return c->problem.code;
 	if (task_from_options(c, !ndjson, &task) < 0 || use_limit(c, task) < 0)
 		return c->problem.code;
 	return array || ndjson ? submit_many(c, task) : submit_one(c, task);

@@ -216,7 +216,7 @@ static void show_output(struct cli *c, const json_t *task, const char *stream)
 	printf("\n%s%s%s (%s)\n", term_on(c->term.out_colour, COLOUR_BOLD), stream,
 	    term_off(c->term.out_colour), human_bytes(ji(task, bytes, 0), size));
 	if (n == 0) {
-		printf("  `reeve logs --%s %s` shows it\n", stream, js(task, "id"));
+		say(stdout, "  `reeve logs --%s %s` shows it", stream, js(task, "id"));
 		return;
 	}
 	if (from > 0)
@@ -261,7 +261,7 @@ static void show_task(struct cli *c, const json_t *task)
 	show_output(c, task, "stdout");
 	show_output(c, task, "stderr");
 	if (!task_is_ended((int)ji(task, "status", 0)))
-		printf("\n`reeve why %s` says what it waits for\n", js(task, "id"));
+		say(stdout, "\n`reeve why %s` says what it waits for", js(task, "id"));
 }
 
 int cmd_task_show(struct cli *c)
@@ -341,12 +341,13 @@ int cmd_why(struct cli *c)
 		return EXIT_OK;
 	}
 	add_state(&state, &c->term, c->term.out_colour, js(why, "state"));
-	printf("%s: %s\n", state.p, js(why, "summary"));
+	fputs(state.p, stdout);
+	say(stdout, ": %s", js(why, "summary"));
 	json_array_foreach(json_object_get(why, "reasons"), i, reason)
 	{
-		printf("  %s %s\n", c->term.utf8 ? "•" : "*", js(reason, "text"));
+		say(stdout, "  %s %s", c->term.utf8 ? "•" : "*", js(reason, "text"));
 		if (*js(reason, "lift"))
-			printf("    %s %s\n", c->term.utf8 ? "→" : "->", js(reason, "lift"));
+			say(stdout, "    %s %s", c->term.utf8 ? "→" : "->", js(reason, "lift"));
 	}
 	return EXIT_OK;
 }

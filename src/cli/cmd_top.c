@@ -115,14 +115,15 @@ static int once(struct cli *c)
 }
 
 /* Draws in place: each line is cleared to its end, so nothing flickers. */
-static void paint(const struct buf *out, int height)
+static void paint(const struct cli *c, const struct buf *out, int height)
 {
 	struct str rest = buf_str(out), line;
 
 	fputs("\033[H", stdout);
 	for (int row = 1; row < height && str_next(&rest, '\n', &line); row++)
 		printf(STR_FMT "\033[K\n", STR_ARG(line));
-	fputs("\033[J\033[2mq leaves\033[0m", stdout);
+	printf("\033[J%sq leaves%s", term_on(c->term.out_colour, COLOUR_DIM),
+	    term_off(c->term.out_colour));
 	fflush(stdout);
 }
 
@@ -149,7 +150,7 @@ static int redraw(struct cli *c)
 	if (r < 0)
 		return r;
 	render(c, &p, term_width(STDOUT_FILENO, 80), &out);
-	paint(&out, term_height(STDOUT_FILENO, 24));
+	paint(c, &out, term_height(STDOUT_FILENO, 24));
 	return 0;
 }
 
@@ -164,11 +165,11 @@ static int full_screen(struct cli *c, int64_t every_ms)
 	raw = saved;
 	raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
 	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-	fputs("\033[?1049h\033[?25l\033[2J", stdout);
+	fputs("\033[?1049h\033[?25l\033[?7l\033[2J", stdout);
 	do
 		r = redraw(c);
 	while (r == 0 && !rest(every_ms));
-	fputs("\033[?25h\033[?1049l", stdout);
+	fputs("\033[?7h\033[?25h\033[?1049l", stdout);
 	fflush(stdout);
 	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
 	return interrupt_count() > 0 ? EXIT_OK : r;

@@ -229,7 +229,7 @@ int cmd_worker_set(struct cli *c)
 		if (wants_machine(c))
 			print_json(c, worker);
 		else
-			printf("worker %s changed\n", js(worker, "name"));
+			say(stdout, "worker %s changed", js(worker, "name"));
 	}
 	return EXIT_OK;
 }
@@ -247,7 +247,7 @@ int cmd_worker_rm(struct cli *c)
 		r = cli_call(c, "DELETE", path.p, NULL, &reply);
 		if (r < 0)
 			return r;
-		printf("worker %s forgotten\n", c->options.args[i]);
+		say(stdout, "worker %s forgotten", c->options.args[i]);
 	}
 	return EXIT_OK;
 }

@@ -18,6 +18,7 @@ enum command_flag {
 	COMMAND_MIRRORS = 4, /* exit codes are the work's: our own failures are 125 */
 	COMMAND_NEEDS_ARG = 8,
 	COMMAND_NO_ARGS = 16,
+	COMMAND_ANYHOW = 32, /* works also when the configuration is broken */
 };
 
 #define COMMAND_TABLES_MAX 4

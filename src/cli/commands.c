@@ -111,7 +111,7 @@ static const struct option_def events_options[] = {
 
 static const struct option_def top_options[] = {
     {"watch", 'w', "SECONDS", "how often it is drawn (default: 1)", NULL, OPTION_MAYBE},
-    {"output", 'o', "FORMAT", "table, wide, json, jsonl or yaml", NULL, 0, "format"},
+    {"output", 'o', "FORMAT", "table, wide, json, jsonl or yaml", "REEVE_OUTPUT", 0, "format"},
     {NULL},
 };
 
@@ -236,14 +236,14 @@ const struct command client_commands[] = {
         {worker_rm_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_worker_rm},
     {"doctor", "look for what is wrong, and say how to mend it", NULL,
         "Exits 1 when something is wrong; warnings alone exit 0.", NULL, NULL, {output_options},
-        GROUP_TOOLS, COMMAND_NO_ARGS, cmd_doctor},
+        GROUP_TOOLS, COMMAND_NO_ARGS | COMMAND_ANYHOW, cmd_doctor},
     {"completion", "print the completions for a shell", "bash|zsh|fish", NULL,
         "source <(reeve completion bash)\tfor this bash\n"
         "reeve completion zsh >~/.zfunc/_reeve\tfor every zsh\n"
         "reeve completion fish >~/.config/fish/completions/reeve.fish\tfor every fish\n",
         "shell", {NULL}, GROUP_TOOLS, COMMAND_NEEDS_ARG, cmd_completion},
     {"version", "show the version, here and on the server", NULL, NULL, NULL, NULL,
-        {output_options}, GROUP_TOOLS, COMMAND_NO_ARGS, cmd_version},
+        {output_options}, GROUP_TOOLS, COMMAND_NO_ARGS | COMMAND_ANYHOW, cmd_version},
     {"help", "explain a command", "[COMMAND]", NULL, NULL, "help", {NULL}, GROUP_TOOLS, 0,
         cmd_help},
     {"gen man", "write the man pages into a directory", "DIR", NULL, NULL, "directory", {NULL},

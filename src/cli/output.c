@@ -2,6 +2,7 @@
 /* Machine formats, JSON members as text, and the loop behind --watch. */
 #include "cli/output.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,49 @@ bool wants_machine(const struct cli *c)
 	return c->format == FORMAT_JSON || c->format == FORMAT_JSONL || c->format == FORMAT_YAML;
 }
 
-static void print_line(json_t *j)
+void say(FILE *f, const char *fmt, ...)
 {
-	json_dumpf(j, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
+	AUTO(free_cstr) char *text = NULL;
+	AUTO(buf_release) struct buf clean = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	MUST(vasprintf(&text, fmt, ap) >= 0);
+	va_end(ap);
+	text_add_clean_lines(&clean, str_of(text));
+	buf_add_char(&clean, '\n');
+	if (f == stderr)
+		fflush(stdout);
+	fwrite(clean.p, 1, clean.n, f);
+}
+
+/*
+ * JSON leaves DEL and C1 (0xc2 0x80 to 0xc2 0x9f) as they are, and some terminals obey them. They
+ * stand in strings only, so that their escaped form says the same.
+ */
+static int write_escaped(const char *bytes, size_t n, void *arg)
+{
+	FILE *f = arg;
+	size_t from = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char here = (unsigned char)bytes[i];
+		unsigned char next = i + 1 < n ? (unsigned char)bytes[i + 1] : 0;
+		bool c1 = here == 0xc2 && next >= 0x80 && next < 0xa0;
+
+		if (!c1 && here != 0x7f)
+			continue;
+		fwrite(bytes + from, 1, i - from, f);
+		fprintf(f, "\\u%04x", c1 ? next : here);
+		i += c1;
+		from = i + 1;
+	}
+	return n > from && fwrite(bytes + from, 1, n - from, f) != n - from ? -1 : 0;
+}
+
+void print_json_line(json_t *j)
+{
+	json_dump_callback(j, write_escaped, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
 	putchar('\n');
 }
 
@@ -32,11 +73,11 @@ void print_json(const struct cli *c, json_t *j)
 	if (c->format == FORMAT_YAML) {
 		yaml_print(stdout, j);
 	} else if (c->format == FORMAT_JSONL && json_is_array(items)) {
-		json_array_foreach(items, i, item) print_line(item);
+		json_array_foreach(items, i, item) print_json_line(item);
 	} else if (c->format == FORMAT_JSONL) {
-		print_line(j);
+		print_json_line(j);
 	} else {
-		json_dumpf(j, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY);
+		json_dump_callback(j, write_escaped, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY);
 		putchar('\n');
 	}
 }

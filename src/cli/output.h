@@ -47,6 +47,10 @@ void facts_print(struct cli *c, struct fact *facts, size_t n);
 
 /* -o json, jsonl or yaml was asked for; then print_json shows it. */
 bool wants_machine(const struct cli *c);
+/* A line for people, made of whatever the server said: never drives the terminal. */
+void say(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* One line of JSON; what a terminal could take for a command is escaped. */
+void print_json_line(json_t *j);
 /* With jsonl a list prints its items, one a line. */
 void print_json(const struct cli *c, json_t *j);
 /* Runs `draw` once, or again and again with --watch. */

@@ -90,13 +90,13 @@ static int no_server(struct problem *p)
 	    p, "`reeve dev` starts one; or name one with --server URL or REEVE_SERVER");
 }
 
-int place_server(const char *given, struct buf *ret_url, struct problem *ret_problem)
+int place_find(const char *configured, struct buf *ret_url, struct problem *ret_problem)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	AUTO(buf_release) struct buf path = {0};
 
-	if (given)
-		return place_normalise(given, ret_url, ret_problem);
+	if (configured && is_socket(configured))
+		return unix_url(configured, ret_url, ret_problem);
 	if (runtime && runtime[0] == '/') {
 		buf_printf(&path, "%s/reeve/reeve.sock", runtime);
 		if (is_socket(path.p))

@@ -7,10 +7,11 @@
 #include "base/str.h"
 
 /*
- * The server: `given` (a flag's or the environment's), else the first socket that exists in
- * $XDG_RUNTIME_DIR/reeve, $XDG_STATE_HOME/reeve (or ~/.local/state/reeve), /run/reeve.
+ * A server on this machine: the first socket that exists of `configured`,
+ * $XDG_RUNTIME_DIR/reeve, $XDG_STATE_HOME/reeve (or ~/.local/state/reeve), /run/reeve,
+ * /var/lib/reeve.
  */
-int place_server(const char *given, struct buf *ret_url, struct problem *ret_problem);
+int place_find(const char *configured, struct buf *ret_url, struct problem *ret_problem);
 /* Checks and completes what a person typed: "unix:PATH", "PATH", "host:port", "http(s)://…". */
 int place_normalise(const char *given, struct buf *ret_url, struct problem *ret_problem);
 /* The token: given, or the first line of the file. *ret_token stays empty when there is none. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/settings.h"
 #include "cli/work.h"
 #include "model/limits.h"
 
@@ -95,10 +96,13 @@ int task_from_options(struct cli *c, bool needs_command, json_t **ret_task)
 {
 	static const struct {
 		const char *option, *member;
-	} texts[] = {{"queue", "queue"}, {"cwd", "cwd"}, {"key", "key"}, {"run-after", "run_after"},
+	} texts[] = {{"cwd", "cwd"}, {"key", "key"}, {"run-after", "run_after"},
 	    {"timeout", "timeout"}, {"backoff", "backoff"}, {"backoff-max", "backoff_max"}};
 	AUTO(json_drop) json_t *task = json_object();
+	const char *queue;
 
+	if (cli_setting(c, "queue", &queue) < 0 || set_text(c, task, "queue", queue) < 0)
+		return c->problem.code;
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
 		if (set_text(c, task, texts[i].member, options_get(&c->options, texts[i].option)) <
 		    0)

@@ -19,12 +19,12 @@ const struct option_def global_options[] = {
 };
 
 const struct option_def output_options[] = {
-    {"output", 'o', "FORMAT", "table, wide, json, jsonl or yaml", NULL, 0, "format"},
+    {"output", 'o', "FORMAT", "table, wide, json, jsonl or yaml", "REEVE_OUTPUT", 0, "format"},
     {NULL},
 };
 
 const struct option_def list_options[] = {
-    {"output", 'o', "FORMAT", "table, wide, json, jsonl or yaml", NULL, 0, "format"},
+    {"output", 'o', "FORMAT", "table, wide, json, jsonl or yaml", "REEVE_OUTPUT", 0, "format"},
     {"watch", 'w', "SECONDS", "show it again every 2 seconds, or so many", NULL, OPTION_MAYBE},
     {"limit", 'n', "N", "at most so many (0: all)"},
     {NULL},

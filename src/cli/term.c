@@ -72,6 +72,16 @@ const char *term_off(bool enabled)
 	return enabled ? "\033[0m" : "";
 }
 
+/*
+ * Characters that are not text: C0, DEL and C1 drive the terminal; marks of direction and line
+ * separators make a line look like another one.
+ */
+static bool is_control(wchar_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || c == 0x200e || c == 0x200f ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
 /* The next character: its bytes and columns. Broken UTF-8 is one byte wide and one column. */
 static size_t next_char(struct str s, int *ret_columns, bool *ret_clean)
 {
@@ -83,7 +93,7 @@ static size_t next_char(struct str s, int *ret_columns, bool *ret_clean)
 	*ret_clean = false;
 	if (n == 0 || n > s.n)
 		return 1;
-	if (c < 0x20 || (c >= 0x7f && c < 0xa0))
+	if (is_control(c))
 		return n;
 	*ret_columns = wcwidth(c);
 	*ret_clean = *ret_columns >= 0;
@@ -132,6 +142,16 @@ static void add_until(struct buf *b, struct str s, size_t width)
 void text_add_clean(struct buf *b, struct str s)
 {
 	add_until(b, s, SIZE_MAX);
+}
+
+void text_add_clean_lines(struct buf *b, struct str s)
+{
+	for (const char *end; (end = memchr(s.p, '\n', s.n));
+	     s.n -= (size_t)(end + 1 - s.p), s.p = end + 1) {
+		text_add_clean(b, (struct str){s.p, (size_t)(end - s.p)});
+		buf_add_char(b, '\n');
+	}
+	text_add_clean(b, s);
 }
 
 void text_add_cut(struct buf *b, struct str s, size_t width, bool utf8)

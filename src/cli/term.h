@@ -34,7 +34,9 @@ const char *term_off(bool enabled);
 size_t text_width(struct str s);
 /* Appends with control characters made harmless ('?'), so that no output drives the terminal. */
 void text_add_clean(struct buf *b, struct str s);
-/* The same, cut to `width` columns, the last one an ellipsis when something was cut. */
+/* The same, line by line: newlines stay. */
+void text_add_clean_lines(struct buf *b, struct str s);
+/* Clean, and cut to `width` columns, the last one an ellipsis when something was cut. */
 void text_add_cut(struct buf *b, struct str s, size_t width, bool utf8);
 
 /* A glyph and a colour for a task's, queue's or worker's state: never one without the word. */

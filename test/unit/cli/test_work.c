@@ -127,7 +127,7 @@ static void assert_server(const char *given, const char *want)
 {
 	struct buf url = {0};
 
-	assert_int_equal(place_server(given, &url, &problem), 0);
+	assert_int_equal(place_normalise(given, &url, &problem), 0);
 	assert_string_equal(url.p, want);
 	buf_release(&url);
 }
@@ -146,7 +146,7 @@ static void test_servers_as_typed(void **state)
 	assert_server("127.0.0.1:7400", "http://127.0.0.1:7400");
 	assert_server("[::1]:7400", "http://[::1]:7400");
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-		assert_int_equal(place_server(wrong[i], &url, &problem), ERR_INVALID);
+		assert_int_equal(place_normalise(wrong[i], &url, &problem), ERR_INVALID);
 	buf_release(&url);
 }
 
@@ -163,6 +163,15 @@ static void make_socket(const char *dir)
 	close(fd);
 }
 
+static void assert_found(const char *configured, const char *want)
+{
+	struct buf url = {0};
+
+	assert_int_equal(place_find(configured, &url, &problem), 0);
+	assert_string_equal(url.p, want);
+	buf_release(&url);
+}
+
 static void test_first_socket_wins(void **state)
 {
 	char dir[] = "/tmp/reeve-test-XXXXXX", runtime[64], state_dir[64], want[96], command[64];
@@ -174,10 +183,12 @@ static void test_first_socket_wins(void **state)
 	setenv("XDG_STATE_HOME", state_dir, 1);
 	make_socket(state_dir);
 	snprintf(want, sizeof want, "unix:%s/reeve/reeve.sock", state_dir);
-	assert_server(NULL, want);
+	assert_found(NULL, want);
 	make_socket(runtime);
+	assert_found(want + 5, want);
 	snprintf(want, sizeof want, "unix:%s/reeve/reeve.sock", runtime);
-	assert_server(NULL, want);
+	assert_found(NULL, want);
+	assert_found("/nonexistent/reeve.sock", want);
 	snprintf(command, sizeof command, "rm -r %s", dir);
 	assert_int_equal(system(command), 0);
 }
