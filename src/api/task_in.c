@@ -127,9 +127,10 @@ static int set_cwd(json_t *v, const char *field, void *arg, struct problem *p)
 
 	if (json_in_str(v, field, CWD_MAX, &t->cwd, p))
 		return ERR_INVALID;
-	if (t->cwd.n)
+	if (t->cwd.n && t->cwd.p[0] == '/')
 		return 0;
-	problem_set(p, ERR_INVALID, "\"%s\" is empty", field);
+	problem_set(p, ERR_INVALID, "\"%s\" is not an absolute path", field);
+	problem_hint(p, "begin it with /: the task runs on some worker, not where you are");
 	return problem_field(p, field);
 }
 

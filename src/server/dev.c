@@ -203,9 +203,12 @@ static struct config *load(struct dev *d, int *ret_code)
 
 static struct config *reload(void *arg)
 {
+	struct dev *d = arg;
 	int code;
 
-	return load(arg, &code);
+	if (d->worker)
+		kill(d->worker, SIGHUP);
+	return load(d, &code);
 }
 
 int dev_command(int argc, char **argv)

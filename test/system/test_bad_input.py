@@ -78,6 +78,7 @@ TASKS = [
     ({"command": ["x"], "env": []}, "env", None), ({"command": ["x"], "env": {"A": 5}}, "env", None),
     ({"command": ["x"], "env": {"": "5"}}, "env", None), ({"command": ["x"], "env": {"A=B": "5"}}, "env", None),
     ({"command": ["x"], "cwd": 5}, "cwd", None),
+    ({"command": ["x"], "cwd": "here"}, "cwd", None),
     ({"command": ["x"], "priority": 1.5}, "priority", None), ({"command": ["x"], "priority": "5"}, "priority", None),
     ({"command": ["x"], "priority": 1000001}, "priority", None),
     ({"command": ["x"], "run_after": "tomorrow"}, "run_after", None),

@@ -101,6 +101,7 @@ static void test_bad(void **state)
 	    {"{\"env\":{\"\":\"x\"}}", "env."},
 	    {"{\"env\":{\"A=\":\"x\"}}", "env.A="},
 	    {"{\"cwd\":\"\"}", "cwd"},
+	    {"{\"cwd\":\"here\"}", "cwd"},
 	    {"{\"priority\":\"high\"}", "priority"},
 	    {"{\"priority\":1000001}", "priority"},
 	    {"{\"priority\":-1000001}", "priority"},
