@@ -23,7 +23,7 @@
 #define PATIENCE_AGAIN_MS 60000 /* it was there a moment ago: it restarts */
 
 struct client {
-	char *server, *base, *socket, *token, *ca_file;
+	char *server, *base, *socket, *token, *ca_file, *cert_file, *key_file;
 	CURLM *multi;
 	int64_t patience_ms;
 	bool is_tty, reached, said;
@@ -56,6 +56,8 @@ struct client *client_new(const struct client_options *o, struct problem *ret_pr
 	}
 	c->token = o->token && *o->token ? xasprintf("Authorization: Bearer %s", o->token) : NULL;
 	c->ca_file = o->ca_file ? xstrdup(o->ca_file) : NULL;
+	c->cert_file = o->cert_file ? xstrdup(o->cert_file) : NULL;
+	c->key_file = o->key_file ? xstrdup(o->key_file) : NULL;
 	c->patience_ms = o->patience_ms;
 	c->is_tty = o->is_tty;
 	c->multi = curl_multi_init();
@@ -77,6 +79,8 @@ void client_free(struct client *c)
 	free(c->socket);
 	free(c->token);
 	free(c->ca_file);
+	free(c->cert_file);
+	free(c->key_file);
 	free(c);
 }
 
@@ -166,6 +170,10 @@ static void set_transport(struct call *call)
 	}
 	if (c->ca_file)
 		curl_easy_setopt(call->easy, CURLOPT_CAINFO, c->ca_file);
+	if (c->cert_file) {
+		curl_easy_setopt(call->easy, CURLOPT_SSLCERT, c->cert_file);
+		curl_easy_setopt(call->easy, CURLOPT_SSLKEY, c->key_file);
+	}
 	curl_easy_setopt(call->easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(call->easy, CURLOPT_PATH_AS_IS, 1L); /* a queue may be called ".." */
 	curl_easy_setopt(call->easy, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -252,10 +260,35 @@ void call_abort(struct call *call)
 	free(call);
 }
 
+/* What to do about it. The words are OpenSSL's and curl's; where they change, the hint is general.
+ */
+static const char *transport_hint(const struct call *call, const char *why)
+{
+	const struct client *c = call->client;
+	bool https = !strncmp(c->base, "https:", 6);
+
+	if (call->code == CURLE_PEER_FAILED_VERIFICATION && strstr(why, "subject name"))
+		return "its certificate is for another name: use that one in the URL";
+	if (call->code == CURLE_PEER_FAILED_VERIFICATION)
+		return "--ca-file FILE names the certificate authority to trust";
+	if (call->code == CURLE_SSL_CACERT_BADFILE)
+		return "--ca-file wants certificates in PEM form";
+	if (https && strstr(why, "wrong version number"))
+		return "it does not speak TLS: write http:// if you trust the way to it";
+	if (https && !c->cert_file && call->code != CURLE_COULDNT_CONNECT &&
+	    call->code != CURLE_COULDNT_RESOLVE_HOST)
+		return "if it demands a certificate of yours, give it with --cert-file and "
+		       "--key-file";
+	if (!https && !c->socket && call->code == CURLE_GOT_NOTHING)
+		return "if it speaks TLS there, write https://";
+	return "is it running? `reeve dev` starts one, `reeve doctor` looks closer";
+}
+
 static int transport_problem(const struct call *call, struct problem *p)
 {
 	const struct client *c = call->client;
 	const char *why = call->error[0] ? call->error : curl_easy_strerror(call->code);
+	int code;
 
 	if (call->too_large)
 		return problem_set(p, ERR_TOO_LARGE, "the server's reply is larger than 512 MiB");
@@ -269,11 +302,13 @@ static int transport_problem(const struct call *call, struct problem *p)
 	if (c->socket && call->code == CURLE_COULDNT_CONNECT)
 		why = access(c->socket, F_OK) == 0 ? "nobody listens there"
 		                                   : "there is no such socket";
-	problem_set(p, ERR_UNREACHABLE, "the server at %s can not be reached: %s", c->server, why);
-	if (call->code == CURLE_PEER_FAILED_VERIFICATION)
-		return problem_hint(p, "--ca-file FILE names the certificate authority to trust");
-	return problem_hint(
-	    p, "is it running? `reeve dev` starts one, `reeve doctor` looks closer");
+	/* Trust does not come by trying again. */
+	code = call->code == CURLE_PEER_FAILED_VERIFICATION ||
+	               call->code == CURLE_SSL_CACERT_BADFILE || call->code == CURLE_SSL_CERTPROBLEM
+	           ? ERR_PROTOCOL
+	           : ERR_UNREACHABLE;
+	problem_set(p, code, "the server at %s can not be reached: %s", c->server, why);
+	return problem_hint(p, "%s", transport_hint(call, why));
 }
 
 int call_finish(struct call *call, struct reply *ret_reply, struct problem *ret_problem)

@@ -15,9 +15,10 @@ struct client;
 struct call;
 
 struct client_options {
-	const char *server;  /* "unix:PATH", "http://…", "https://…" */
-	const char *token;   /* NULL: none */
-	const char *ca_file; /* for https; NULL: the system's */
+	const char *server;               /* "unix:PATH", "http://…", "https://…" */
+	const char *token;                /* NULL: none */
+	const char *ca_file;              /* for https; NULL: the system's */
+	const char *cert_file, *key_file; /* for https; NULL: none */
 	int64_t patience_ms; /* how long an unreachable server is tried again; -1: by default */
 	bool is_tty;         /* say so when it takes long */
 };

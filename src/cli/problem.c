@@ -52,10 +52,12 @@ int problem_from_reply(int status, struct str body, struct problem *ret_problem)
 		    ret_problem, code, "the server answered %d: %s", status, err_title(code));
 	else
 		problem_set(ret_problem, code, "%s", detail ? detail : title);
-	if (hint)
+	/* The server speaks of headers there; a person has options. */
+	if (code == ERR_UNAUTHORIZED)
+		problem_hint(ret_problem, "give it with --token-file FILE, REEVE_TOKEN or, in the "
+		                          "configuration, cli.token_file");
+	else if (hint)
 		problem_hint(ret_problem, "%s", hint);
-	else if (code == ERR_UNAUTHORIZED)
-		problem_hint(ret_problem, "give one with --token, REEVE_TOKEN or REEVE_TOKEN_FILE");
 	if (field)
 		problem_field(ret_problem, field);
 	return code;

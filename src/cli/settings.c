@@ -102,6 +102,22 @@ int cli_token(struct cli *c, const char *server, struct buf *ret_token)
 	return config_secret(config, "cli.token", ret_token, &c->problem);
 }
 
+int cli_certificates(struct cli *c, struct client_options *ret_options)
+{
+	const char *cert, *key;
+
+	if (cli_setting(c, "ca-file", &ret_options->ca_file) < 0 ||
+	    cli_setting(c, "cert-file", &cert) < 0 || cli_setting(c, "key-file", &key) < 0)
+		return c->problem.code;
+	if (!cert != !key) {
+		problem_set(&c->problem, ERR_INVALID, "a certificate and its key belong together");
+		return problem_hint(&c->problem, "give both --cert-file and --key-file");
+	}
+	ret_options->cert_file = cert;
+	ret_options->key_file = key;
+	return 0;
+}
+
 int cli_patience(struct cli *c, int64_t *ret_ms)
 {
 	const struct config *config;
