@@ -155,3 +155,14 @@ void config_note_restart(const struct config *in_force, const struct config *fre
 			log_warn("%s was changed, which takes a restart", k->name);
 	}
 }
+
+int config_setup_log(const struct config *c, const char *program)
+{
+	return log_setup(&(struct log_options){
+	    .level = (enum log_level)config_enum(c, "log.level"),
+	    .format = (enum log_format)config_enum(c, "log.format"),
+	    .output = (enum log_output)config_enum(c, "log.output"),
+	    .file = config_str(c, "log.file"),
+	    .program = program,
+	});
+}

@@ -22,5 +22,7 @@ int config_show_command(int argc, char **argv);
 int config_check_command(int argc, char **argv);
 /* After a reload: a line in the log for each key of these users that takes a restart to change. */
 void config_note_restart(const struct config *in_force, const struct config *fresh, unsigned users);
+/* The log as configured. 0, or -1 with errno: then it stays as it was. */
+int config_setup_log(const struct config *c, const char *program);
 
 #endif

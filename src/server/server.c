@@ -247,17 +247,6 @@ static int open_http(struct server *s, struct problem *p)
 	return e;
 }
 
-static int log_from(const struct config *c, const char *program)
-{
-	return log_setup(&(struct log_options){
-	    .level = (enum log_level)config_enum(c, "log.level"),
-	    .format = (enum log_format)config_enum(c, "log.format"),
-	    .output = (enum log_output)config_enum(c, "log.output"),
-	    .file = config_str(c, "log.file"),
-	    .program = program,
-	});
-}
-
 static void reload(int signo, void *arg)
 {
 	struct server *s = arg;
@@ -272,7 +261,7 @@ static void reload(int signo, void *arg)
 	}
 	config_free(s->reloaded);
 	s->config = s->reloaded = fresh;
-	if (log_from(fresh, "server") != 0 || log_reopen() != 0)
+	if (config_setup_log(fresh, "server") != 0 || log_reopen() != 0)
 		log_error("the log could not be opened: %s", strerror(errno));
 	config_note_restart(s->first, fresh, CONFIG_FOR_SERVER);
 	if (read_tokens(s, &p) != 0)
@@ -372,7 +361,7 @@ int server_run(const struct config *c, const struct server_hooks *hooks)
 	int e;
 
 	keep_memory_small();
-	if (log_from(c, "server") != 0) {
+	if (config_setup_log(c, "server") != 0) {
 		fprintf(stderr, "reeve: the log %s can't be opened: %s\n",
 		    config_str(c, "log.file"), strerror(errno));
 		return 1;

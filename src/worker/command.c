@@ -40,17 +40,6 @@ static const char *const *list_of(const struct config *c, const char *key)
 	return items;
 }
 
-static int set_up_log(const struct config *c)
-{
-	return log_setup(&(struct log_options){
-	    .level = (enum log_level)config_enum(c, "log.level"),
-	    .format = (enum log_format)config_enum(c, "log.format"),
-	    .output = (enum log_output)config_enum(c, "log.output"),
-	    .file = config_str(c, "log.file"),
-	    .program = "worker",
-	});
-}
-
 struct running {
 	int argc;
 	char **argv;
@@ -92,7 +81,7 @@ static void reload(void *arg)
 		log_error("the configuration was not reloaded: the old one stays in force");
 		return;
 	}
-	if (set_up_log(fresh) != 0)
+	if (config_setup_log(fresh, "worker") != 0)
 		log_error("the log can't be opened: %s", strerror(errno));
 	config_note_restart(r->config, fresh, CONFIG_FOR_WORKER);
 	take_token(r, token);
@@ -142,7 +131,7 @@ int worker_command(int argc, char **argv)
 	if (!c)
 		return code;
 	r.config = c;
-	if (set_up_log(c) != 0)
+	if (config_setup_log(c, "worker") != 0)
 		fprintf(stderr, "reeve: the log can't be opened: %s\n", strerror(errno));
 	else if (config_secret(c, "worker.token", &r.token, &p) != 0)
 		fprintf(stderr, "reeve: %s\n", p.what);
