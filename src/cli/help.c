@@ -164,4 +164,10 @@ void help_command(const struct command *cmd, const struct term *t)
 	}
 	if (cmd->examples)
 		examples(cmd->examples, colour);
+	if (cmd->flags & COMMAND_MIRRORS) {
+		heading(stdout, colour, "Exit status");
+		for (const struct exit_meaning *e = exit_meanings; e->code; e++)
+			row(stdout, e->code, e->meaning, 14);
+		puts("  Otherwise it is that of the command.");
+	}
 }

@@ -23,4 +23,10 @@ int man_write(const char *dir, struct problem *ret_problem);
 /* The completion script for "bash", "zsh" or "fish"; NULL for another shell. */
 const char *completion_script(const char *shell);
 
+/* What exit codes mean; the last one has no code. */
+struct exit_meaning {
+	const char *code, *meaning;
+};
+extern const struct exit_meaning exit_meanings[];
+
 #endif

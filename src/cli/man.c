@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "cli/help.h"
@@ -104,9 +105,7 @@ static void add_examples(struct buf *out, const char *text)
 	}
 }
 
-static const struct {
-	const char *code, *meaning;
-} exits[] = {
+const struct exit_meaning exit_meanings[] = {
     {"0", "all went well"},
     {"1", "it failed, or there is no such thing"},
     {"2", "the command line was wrong"},
@@ -114,13 +113,14 @@ static const struct {
     {"125", "run, wait: Reeve itself failed, or the task was orphaned"},
     {"126, 127", "run, wait: the command could not be executed, was not found"},
     {"128+N", "run, wait: a signal ended the command; 130: it was cancelled"},
+    {NULL, NULL},
 };
 
 static void add_exits(struct buf *out)
 {
 	buf_add_cstr(out, ".SH EXIT STATUS\n");
-	for (size_t i = 0; i < sizeof exits / sizeof exits[0]; i++)
-		buf_printf(out, ".TP\n\\fB%s\\fR\n%s.\n", exits[i].code, exits[i].meaning);
+	for (const struct exit_meaning *e = exit_meanings; e->code; e++)
+		buf_printf(out, ".TP\n\\fB%s\\fR\n%s.\n", e->code, e->meaning);
 	add_paragraphs(out, "run and wait otherwise exit as the command did.");
 }
 
@@ -181,8 +181,14 @@ void man_overview(struct buf *out)
 	    "server "
 	    "and a worker on this machine; `reeve run -- COMMAND` runs a command there.\n"
 	    "Wherever the id of a task is asked for, @last stands for what you submitted last.\n"
-	    "Without --server the first of these sockets is used: "
-	    "$XDG_RUNTIME_DIR/reeve/reeve.sock, "
+	    "What neither an option nor the environment says is taken from the configuration file: "
+	    "$REEVE_CONFIG, else ~/.config/reeve/reeve.json, else /etc/reeve/reeve.json (for root "
+	    "the other way round); its keys are cli.server, cli.token_file, cli.ca_file, "
+	    "cli.cert_file, cli.key_file, cli.server_timeout, cli.queue and cli.output. The token "
+	    "of "
+	    "the file is shown to the server of the file only.\n"
+	    "Where no server is set, the first of these sockets is used: server.socket of the "
+	    "configuration, $XDG_RUNTIME_DIR/reeve/reeve.sock, "
 	    "$XDG_STATE_HOME/reeve/reeve.sock (~/.local/state/reeve/reeve.sock), "
 	    "/run/reeve/reeve.sock, /var/lib/reeve/reeve.sock.");
 	add_command_list(out);
@@ -195,20 +201,27 @@ void man_overview(struct buf *out)
 	                  ".TP\n\\fBREEVE_*\\fR\nStand in for options, as said there.\n");
 }
 
+static int unwritten(const char *name, struct problem *p)
+{
+	return problem_set(p, ERR_IO, "%s can not be written: %s", name, strerror(errno));
+}
+
+/* Renamed into its place: a build then sees by the directory's time that its pages are new. */
 static int write_page(const char *dir, const char *path, const struct buf *page, struct problem *p)
 {
-	AUTO(buf_release) struct buf name = {0};
+	AUTO(buf_release) struct buf name = {0}, draft = {0};
 	FILE *f;
 
 	buf_printf(&name, "%s/", dir);
 	page_name(path, &name);
 	buf_add_cstr(&name, ".1");
-	f = fopen(name.p, "we");
+	buf_printf(&draft, "%s.new", name.p);
+	f = fopen(draft.p, "we");
 	if (!f)
-		return problem_set(p, ERR_IO, "%s can not be written: %s", name.p, strerror(errno));
+		return unwritten(draft.p, p);
 	fwrite(page->p, 1, page->n, f);
-	if (fclose(f) != 0)
-		return problem_set(p, ERR_IO, "%s can not be written: %s", name.p, strerror(errno));
+	if (fclose(f) != 0 || rename(draft.p, name.p) < 0)
+		return unwritten(name.p, p);
 	return 0;
 }
 
@@ -218,6 +231,8 @@ int man_write(const char *dir, struct problem *ret_problem)
 	const struct command *cmd;
 	int r;
 
+	if (mkdir(dir, 0777) < 0 && errno != EEXIST)
+		return unwritten(dir, ret_problem);
 	man_overview(&page);
 	r = write_page(dir, "", &page, ret_problem);
 	for (size_t i = 0; r == 0 && (cmd = command_at(i)); i++) {
