@@ -64,7 +64,7 @@ struct client *cli_client(struct cli *c)
 	if (c->client)
 		return c->client;
 	if (cli_server(c, &url) < 0 || cli_token(c, url.p, &token) < 0 ||
-	    cli_certificates(c, &o) < 0 || cli_patience(c, &o.patience_ms) < 0)
+	    cli_certificates(c, url.p, &o) < 0 || cli_patience(c, &o.patience_ms) < 0)
 		return NULL;
 	o.server = url.p;
 	o.token = token.p;

@@ -171,6 +171,7 @@ static void check_queue(struct doctor *d, const json_t *queue)
 {
 	int64_t queued = ji(json_object_get(queue, "counts"), "queued", 0);
 	const char *name = js(queue, "name");
+	char waiting[48];
 	AUTO(free_cstr) char *resume = xasprintf("reeve queue resume %s", name);
 	AUTO(free_cstr) char *threads = xasprintf("reeve queue set %s --threads none", name);
 	AUTO(free_cstr)
@@ -179,15 +180,15 @@ static void check_queue(struct doctor *d, const json_t *queue)
 
 	if (queued == 0)
 		return;
+	snprintf(waiting, sizeof waiting, queued == 1 ? "a task waits" : "%lld tasks wait",
+	    (long long)queued);
 	if (ji(queue, "workers", 0) == 0)
-		found(d, "queues", "warn", plugin, "%lld tasks wait in %s, which no worker serves",
-		    (long long)queued, name);
+		found(
+		    d, "queues", "warn", plugin, "%s in %s, which no worker serves", waiting, name);
 	if (jb(queue, "paused"))
-		found(d, "queues", "warn", resume, "%lld tasks wait in %s, which is paused",
-		    (long long)queued, name);
+		found(d, "queues", "warn", resume, "%s in %s, which is paused", waiting, name);
 	if (jhas(queue, "threads") && ji(queue, "threads", 0) == 0)
-		found(d, "queues", "warn", threads, "%lld tasks wait in %s, which has 0 threads",
-		    (long long)queued, name);
+		found(d, "queues", "warn", threads, "%s in %s, which has 0 threads", waiting, name);
 }
 
 static void check_queues(struct doctor *d)

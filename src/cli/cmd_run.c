@@ -39,13 +39,25 @@ static int cancel_it(struct run *r)
 	return result == ERR_CONFLICT ? 0 : result;
 }
 
-/* Says why it has not started yet, once per reason. */
+/* All that holds it back, in one line. */
+static void add_reasons(const json_t *why, struct buf *out)
+{
+	json_t *reason;
+	size_t i;
+
+	json_array_foreach(json_object_get(why, "reasons"), i, reason)
+	    buf_printf(out, "%s%s", i ? "; " : "", js(reason, "text"));
+	if (i == 0)
+		buf_add_cstr(out, js(why, "summary"));
+}
+
+/* Says why it has not started yet, again when the reasons have changed. */
 static void say_why(struct run *r)
 {
 	AUTO(json_drop) json_t *task = NULL, *why = NULL;
 	AUTO(free_cstr) char *path = xasprintf("/v1/tasks/%s", r->id);
 	AUTO(free_cstr) char *why_path = xasprintf("/v1/tasks/%s/why", r->id);
-	const char *summary;
+	AUTO(buf_release) struct buf words = {0};
 
 	r->why_at_ms = clock_mono_ms() + WHY_AFTER_MS;
 	if (cli_get(r->c, path, &task) < 0)
@@ -56,11 +68,11 @@ static void say_why(struct run *r)
 	}
 	if (cli_get(r->c, why_path, &why) < 0)
 		return;
-	summary = js(why, "summary");
-	if (*summary && (!r->why || strcmp(r->why, summary))) {
-		cli_note(r->c, "reeve: waiting: %s", summary);
+	add_reasons(why, &words);
+	if (words.n > 0 && (!r->why || strcmp(r->why, words.p))) {
+		cli_note(r->c, "reeve: waiting: %s", words.p);
 		free(r->why);
-		r->why = xstrdup(summary);
+		r->why = buf_take(&words);
 	}
 }
 

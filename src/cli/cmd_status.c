@@ -54,14 +54,15 @@ void status_render(struct cli *c, const json_t *status, struct buf *out)
 	bool ready = jb(status, "ready");
 	char up[TIME_TEXT_MAX];
 
-	buf_printf(&words, ", version %s, up %s, store %s, %s", js(status, "version"),
-	    time_human_ms(ji(status, "uptime_ms", 0), up), js(store, "backend"),
-	    c->client ? client_server(c->client) : "");
+	buf_printf(&words, ", version %s, up %s, store %s", js(status, "version"),
+	    time_human_ms(ji(status, "uptime_ms", 0), up), js(store, "backend"));
 	buf_printf(out, "server   %s%s %s%s",
 	    term_on(c->term.out_colour, ready ? COLOUR_GREEN : COLOUR_YELLOW),
 	    state_glyph(ready ? "ok" : "warn", c->term.utf8), ready ? "ready" : "not ready yet",
 	    term_off(c->term.out_colour));
 	text_add_clean(out, buf_str(&words));
+	if (c->client)
+		buf_printf(out, "\naddress  %s", client_server(c->client));
 	buf_add_char(out, '\n');
 	buf_printf(out, "workers  %lld connected", (long long)ji(workers, "connected", 0));
 	if (ji(workers, "away", 0) > 0)

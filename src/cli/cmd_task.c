@@ -203,32 +203,66 @@ static void show_attempts(struct cli *c, const json_t *task)
 	table_release(&t);
 }
 
-static void show_output(struct cli *c, const json_t *task, const char *stream)
+/* The end of a stream that is not part of the task itself. False: it can not be had now. */
+static bool get_tail(
+    struct cli *c, const json_t *task, const char *stream, int64_t bytes, struct buf *ret_text)
 {
-	AUTO(free_cstr) char *bytes = xasprintf("%s_bytes", stream);
-	const char *text = js(task, stream);
-	size_t n = strlen(text), from = n > OUTPUT_SHOWN ? n - OUTPUT_SHOWN : 0;
-	struct str rest, line;
-	char size[TIME_TEXT_MAX];
+	AUTO(buf_release) struct buf path = {0};
+	AUTO(reply_release) struct reply reply = {0};
+	struct problem none = {0};
+	struct request q = {.method = "GET"};
+	char offset[24];
 
-	if (ji(task, bytes, 0) == 0)
-		return;
-	printf("\n%s%s%s (%s)\n", term_on(c->term.out_colour, COLOUR_BOLD), stream,
-	    term_off(c->term.out_colour), human_bytes(ji(task, bytes, 0), size));
-	if (n == 0) {
-		say(stdout, "  `reeve logs --%s %s` shows it", stream, js(task, "id"));
-		return;
-	}
-	if (from > 0)
-		printf("  …\n");
-	rest = (struct str){text + from, n - from};
-	while (str_next(&rest, '\n', &line)) {
+	snprintf(offset, sizeof offset, "%lld",
+	    (long long)(bytes > OUTPUT_SHOWN ? bytes - OUTPUT_SHOWN : 0));
+	buf_add_cstr(&path, "/v1/tasks");
+	url_add_path(&path, js(task, "id"));
+	buf_add_cstr(&path, "/logs");
+	url_add(&path, "stream", stream);
+	url_add(&path, "offset", offset);
+	q.path = path.p;
+	if (client_do(c->client, &q, &reply, &none) < 0)
+		return false;
+	buf_add(ret_text, reply.body.p ? reply.body.p : "", reply.body.n);
+	return true;
+}
+
+static void show_lines(struct str text)
+{
+	struct str line;
+
+	while (str_next(&text, '\n', &line)) {
 		AUTO(buf_release) struct buf clean = {0};
 
 		text_add_clean(&clean, line);
-		if (rest.n > 0 || line.n > 0)
+		if (text.n > 0 || line.n > 0)
 			printf("  %s\n", clean.p ? clean.p : "");
 	}
+}
+
+static void show_output(struct cli *c, const json_t *task, const char *stream)
+{
+	AUTO(free_cstr) char *member = xasprintf("%s_bytes", stream);
+	AUTO(buf_release) struct buf text = {0};
+	int64_t bytes = ji(task, member, 0);
+	char size[TIME_TEXT_MAX];
+	struct str shown;
+
+	if (bytes == 0)
+		return;
+	printf("\n%s%s%s (%s)\n", term_on(c->term.out_colour, COLOUR_BOLD), stream,
+	    term_off(c->term.out_colour), human_bytes(bytes, size));
+	buf_add_cstr(&text, js(task, stream));
+	if (text.n == 0 && !get_tail(c, task, stream, bytes, &text)) {
+		say(stdout, "  `reeve logs --%s %s` shows it", stream, js(task, "id"));
+		return;
+	}
+	shown = buf_str(&text);
+	if (shown.n > OUTPUT_SHOWN)
+		shown = (struct str){shown.p + shown.n - OUTPUT_SHOWN, OUTPUT_SHOWN};
+	if (bytes > (int64_t)shown.n)
+		printf("  %s\n", c->term.utf8 ? "…" : "...");
+	show_lines(shown);
 }
 
 static void show_task(struct cli *c, const json_t *task)

@@ -7,10 +7,24 @@
 
 #include "base/mem.h"
 
-#define TEXT_WIDTH 96
+#define TEXT_WIDTH 100
+#define ROOM_MIN 24 /* for the right column of a list */
 
-/* Prints a paragraph, wrapped and indented; newlines in it begin a new one. */
-static void wrap(FILE *f, const char *text, int indent, int width)
+/* Lines longer than this are hard to read, however wide the terminal is. */
+static int text_columns(FILE *f)
+{
+	/* Through a pager it is still read on the terminal that errors go to. */
+	bool piped = f == stderr || !isatty(STDOUT_FILENO);
+	int width = term_width(piped ? STDERR_FILENO : STDOUT_FILENO, TEXT_WIDTH);
+
+	return width < TEXT_WIDTH ? width : TEXT_WIDTH;
+}
+
+/*
+ * Prints a paragraph, wrapped and indented; newlines in it begin a new one. `begun`: we are at its
+ * indentation already.
+ */
+static void wrap(FILE *f, const char *text, int indent, int width, bool begun)
 {
 	int column = 0;
 
@@ -22,7 +36,8 @@ static void wrap(FILE *f, const char *text, int indent, int width)
 			fputc('\n', f);
 			column = 0;
 		}
-		fprintf(f, "%*s%.*s", column ? 1 : indent, "", (int)n, text);
+		fprintf(f, "%*s%.*s", column ? 1 : begun ? 0 : indent, "", (int)n, text);
+		begun = false;
 		column += columns + (column > 0);
 		text += n;
 		if (*text == '\n') {
@@ -45,16 +60,21 @@ static bool colour_for(const struct term *t, FILE *f)
 	return f == stderr ? t->err_colour : t->out_colour;
 }
 
+/* "left    right": right is wrapped in its own column, or begins a line when there is little room.
+ */
 static void row(FILE *f, const char *left, const char *right, int indent)
 {
-	int used = (int)text_width(str_of(left)) + 2;
+	int used = (int)text_width(str_of(left)) + 2, width = text_columns(f);
 
 	fprintf(f, "  %s", left);
+	if (width - indent < ROOM_MIN)
+		indent = 8;
 	if (used + 2 > indent) {
 		fputc('\n', f);
 		used = 0;
 	}
-	fprintf(f, "%*s%s\n", indent - used, "", right);
+	fprintf(f, "%*s", indent - used, "");
+	wrap(f, right, indent, width, true);
 }
 
 static void options_of(FILE *f, const struct option_def *table)
@@ -145,14 +165,13 @@ void help_command(const struct command *cmd, const struct term *t)
 {
 	AUTO(buf_release) struct buf usage = {0};
 	bool colour = t->out_colour;
-	int width = term_width(STDOUT_FILENO, TEXT_WIDTH);
 
 	help_usage(cmd, &usage);
 	printf("usage: %s\n\n", usage.p);
 	printf("reeve %s: %s.\n", cmd->path, cmd->summary);
 	if (cmd->about) {
 		putchar('\n');
-		wrap(stdout, cmd->about, 0, width < TEXT_WIDTH ? width : TEXT_WIDTH);
+		wrap(stdout, cmd->about, 0, text_columns(stdout), false);
 	}
 	if (cmd->options[0])
 		heading(stdout, colour, "Options");

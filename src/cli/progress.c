@@ -12,6 +12,7 @@
 
 #define BAR_MAX 30
 #define PLAIN_EVERY_MS 5000
+#define SETTLE_MS 1000   /* before this nothing can be said */
 #define SMOOTH_MS 5000.0 /* the speed follows the last few seconds */
 
 void counts_from_summary(const json_t *summary, struct counts *ret_counts)
@@ -34,16 +35,22 @@ void progress_sample(struct progress *p, const struct counts *n, int64_t now_ms)
 
 	if (p->begin_ms == 0) {
 		p->begin_ms = p->sampled_ms = now_ms;
-		p->sampled_done = n->done;
+		p->begin_done = p->sampled_done = n->done;
 		return;
 	}
-	if (span < 100)
+	if (span < 100 || now_ms - p->begin_ms < SETTLE_MS)
 		return;
 	speed = (double)(n->done - p->sampled_done) * 1000 / (double)span;
 	if (speed < 0)
 		speed = 0;
+	/* First the mean of all; tasks end in bursts, and one burst must not be taken for the
+	 * speed. */
 	weight = 1 - exp(-(double)span / SMOOTH_MS);
-	p->per_s = p->per_s > 0 ? p->per_s + weight * (speed - p->per_s) : speed;
+	if ((double)(now_ms - p->begin_ms) <= SMOOTH_MS || p->per_s <= 0)
+		p->per_s =
+		    (double)(n->done - p->begin_done) * 1000 / (double)(now_ms - p->begin_ms);
+	else
+		p->per_s += weight * (speed - p->per_s);
 	p->sampled_ms = now_ms;
 	p->sampled_done = n->done;
 }
@@ -56,6 +63,12 @@ static void add_bar(const struct counts *n, int cells, bool utf8, struct buf *ou
 	for (int i = 0; i < cells; i++)
 		buf_add_cstr(out, i < full ? (utf8 ? "█" : "#") : (utf8 ? "░" : "."));
 	buf_add_cstr(out, utf8 ? "| " : "] ");
+}
+
+/* Whole seconds: more would claim to know too much. */
+static const char *eta_text(int64_t ms, char out[TIME_TEXT_MAX])
+{
+	return ms < 60000 ? human_short(ms + 999, out) : time_human_ms(ms / 1000 * 1000, out);
 }
 
 void progress_line(
@@ -72,8 +85,7 @@ void progress_line(
 	if (p->per_s > 0)
 		buf_printf(&words, "  %s", human_rate(p->per_s, text));
 	if (n->done < n->total)
-		buf_printf(
-		    &words, "  ETA %s", left < 0 ? "?" : time_human_ms(left / 1000 * 1000, text));
+		buf_printf(&words, "  ETA %s", left < 0 ? "?" : eta_text(left, text));
 	else
 		buf_printf(&words, "  in %s", time_human_ms(p->sampled_ms - p->begin_ms, text));
 	if (n->running > 0)

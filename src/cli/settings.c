@@ -102,10 +102,12 @@ int cli_token(struct cli *c, const char *server, struct buf *ret_token)
 	return config_secret(config, "cli.token", ret_token, &c->problem);
 }
 
-int cli_certificates(struct cli *c, struct client_options *ret_options)
+int cli_certificates(struct cli *c, const char *server, struct client_options *ret_options)
 {
 	const char *cert, *key;
 
+	if (strncmp(server, "https:", 6))
+		return 0;
 	if (cli_setting(c, "ca-file", &ret_options->ca_file) < 0 ||
 	    cli_setting(c, "cert-file", &cert) < 0 || cli_setting(c, "key-file", &key) < 0)
 		return c->problem.code;

@@ -17,8 +17,8 @@ int cli_setting(struct cli *c, const char *option, const char **ret_value);
 int cli_server(struct cli *c, struct buf *ret_url);
 /* The token for that server; stays empty when there is none. */
 int cli_token(struct cli *c, const char *server, struct buf *ret_token);
-/* Whom to trust and who we are, with https. */
-int cli_certificates(struct cli *c, struct client_options *ret_options);
+/* With https: whom to trust, and who we are. Nothing is set for other servers. */
+int cli_certificates(struct cli *c, const char *server, struct client_options *ret_options);
 /* How long an unreachable server is tried again; -1 when nobody says. */
 int cli_patience(struct cli *c, int64_t *ret_ms);
 

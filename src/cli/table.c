@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables: columns as wide as their widest cell; stretchable ones give way on narrow terminals. */
+/* Tables: columns as wide as their widest cell; on narrow terminals stretchable ones
+   give way, then the last ones go. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,15 +52,14 @@ static size_t cell_width(const struct table *t, size_t column, const char *text)
 	return text_width(str_of(text)) + (t->columns[column].flags & COLUMN_STATE ? 2 : 0);
 }
 
-static bool shown(const struct table *t, size_t column, bool wide)
-{
-	return wide || !(t->columns[column].flags & COLUMN_WIDE);
-}
+/* How the table is laid out: which columns are there, and how wide. */
+struct layout {
+	bool shown[COLUMNS_MAX];
+	size_t widths[COLUMNS_MAX];
+};
 
-static size_t measure(const struct table *t, bool wide, size_t *widths)
+static void measure(const struct table *t, size_t *widths)
 {
-	size_t total = 0;
-
 	for (size_t i = 0; i < t->n_columns; i++)
 		widths[i] = text_width(str_of(t->columns[i].title));
 	for (size_t i = 0; i < t->n_cells; i++) {
@@ -68,27 +68,57 @@ static size_t measure(const struct table *t, bool wide, size_t *widths)
 		if (w > widths[i % t->n_columns])
 			widths[i % t->n_columns] = w;
 	}
+}
+
+static size_t total_width(const struct table *t, const struct layout *l)
+{
+	size_t total = 0;
+
 	for (size_t i = 0; i < t->n_columns; i++)
-		total += shown(t, i, wide) ? widths[i] + GAP : 0;
+		total += l->shown[i] ? l->widths[i] + GAP : 0;
 	return total > GAP ? total - GAP : 0;
 }
 
-/* Takes the excess from the widest stretchable column, a step at a time. */
-static void squeeze(const struct table *t, bool wide, size_t total, size_t width, size_t *widths)
+/* Takes the excess from the widest stretchable column, a step at a time. False: not enough. */
+static bool squeeze(const struct table *t, size_t width, struct layout *l)
 {
-	while (total > width) {
+	for (size_t total = total_width(t, l); total > width; total--) {
 		size_t widest = SIZE_MAX;
 
 		for (size_t i = 0; i < t->n_columns; i++)
-			if (shown(t, i, wide) && t->columns[i].flags & COLUMN_STRETCH &&
-			    widths[i] > STRETCH_MIN &&
-			    (widest == SIZE_MAX || widths[i] > widths[widest]))
+			if (l->shown[i] && t->columns[i].flags & COLUMN_STRETCH &&
+			    l->widths[i] > STRETCH_MIN &&
+			    (widest == SIZE_MAX || l->widths[i] > l->widths[widest]))
 				widest = i;
 		if (widest == SIZE_MAX)
-			return;
-		widths[widest]--;
-		total--;
+			return false;
+		l->widths[widest]--;
 	}
+	return true;
+}
+
+/* The first column and states always stay; of the others the last one goes. */
+static bool hide_one(const struct table *t, struct layout *l)
+{
+	for (size_t i = t->n_columns; i-- > 1;)
+		if (l->shown[i] && !(t->columns[i].flags & COLUMN_STATE)) {
+			l->shown[i] = false;
+			return true;
+		}
+	return false;
+}
+
+/* Columns that do not fit are left out, unless all were asked for. */
+static void lay_out(const struct table *t, size_t width, bool wide, struct layout *l)
+{
+	size_t natural[COLUMNS_MAX];
+
+	measure(t, natural);
+	for (size_t i = 0; i < t->n_columns; i++)
+		l->shown[i] = wide || !(t->columns[i].flags & COLUMN_WIDE);
+	do
+		memcpy(l->widths, natural, sizeof natural);
+	while (width > 0 && !squeeze(t, width, l) && !wide && hide_one(t, l));
 }
 
 static void pad(struct buf *out, size_t n)
@@ -116,33 +146,33 @@ static void add_cell(const struct table *t, const struct term *term, size_t colu
 		pad(out, GAP);
 }
 
-static size_t last_shown(const struct table *t, bool wide)
+static size_t last_shown(const struct table *t, const struct layout *l)
 {
 	size_t last = 0;
 
 	for (size_t i = 0; i < t->n_columns; i++)
-		if (shown(t, i, wide))
+		if (l->shown[i])
 			last = i;
 	return last;
 }
 
-static void add_title(const struct table *t, const struct term *term, bool wide,
-    const size_t *widths, struct buf *out)
+static void add_title(
+    const struct table *t, const struct term *term, const struct layout *l, struct buf *out)
 {
-	size_t last = last_shown(t, wide);
+	size_t last = last_shown(t, l);
 
 	buf_add_cstr(out, term_on(term->out_colour, COLOUR_BOLD));
 	for (size_t i = 0; i < t->n_columns; i++) {
 		const char *title = t->columns[i].title;
 		size_t used = text_width(str_of(title));
-		size_t space = used < widths[i] ? widths[i] - used : 0;
+		size_t space = used < l->widths[i] ? l->widths[i] - used : 0;
 		bool right = t->columns[i].flags & COLUMN_RIGHT;
 
-		if (!shown(t, i, wide))
+		if (!l->shown[i])
 			continue;
 		if (right)
 			pad(out, space);
-		text_add_cut(out, str_of(title), widths[i], term->utf8);
+		text_add_cut(out, str_of(title), l->widths[i], term->utf8);
 		if (i != last)
 			pad(out, GAP + (right ? 0 : space));
 	}
@@ -153,16 +183,17 @@ static void add_title(const struct table *t, const struct term *term, bool wide,
 void table_render(
     const struct table *t, const struct term *term, int width, bool wide, struct buf *out)
 {
-	size_t widths[COLUMNS_MAX], last = last_shown(t, wide);
-	size_t total = measure(t, wide, widths);
+	struct layout l = {0};
+	size_t last;
 
-	if (width > 0)
-		squeeze(t, wide, total, (size_t)width, widths);
-	add_title(t, term, wide, widths, out);
+	lay_out(t, width > 0 ? (size_t)width : 0, wide, &l);
+	last = last_shown(t, &l);
+	add_title(t, term, &l, out);
 	for (size_t row = 0; row + t->n_columns <= t->n_cells; row += t->n_columns) {
 		for (size_t i = 0; i < t->n_columns; i++)
-			if (shown(t, i, wide))
-				add_cell(t, term, i, t->cells[row + i], widths[i], i == last, out);
+			if (l.shown[i])
+				add_cell(
+				    t, term, i, t->cells[row + i], l.widths[i], i == last, out);
 		buf_add_char(out, '\n');
 	}
 }

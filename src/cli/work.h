@@ -46,7 +46,7 @@ void task_outcome(const json_t *task, struct buf *out);
 /* Progress of many. */
 struct progress {
 	int64_t begin_ms, drawn_ms, sampled_ms;
-	int64_t sampled_done;
+	int64_t begin_done, sampled_done;
 	double per_s; /* smoothed; 0: not known yet */
 	bool drawn;
 };

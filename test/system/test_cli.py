@@ -5,6 +5,7 @@ import subprocess
 
 import harness
 import pytest
+import yaml
 from harness import wait_until
 
 
@@ -101,3 +102,82 @@ def test_events_follow(dev, tmp_path):
         wait_until(lambda: dev.cli("run", "true").code == 0 and child.poll() is not None, what="an event")
         assert b'"kind":"task.succeeded"' in child.stdout.read()
         assert child.returncode == 0
+
+
+def test_wait_mirrors_every_end(dev, cli):
+    """All that a task can come to, as an exit code of wait."""
+    for options, words, code in (([], ["true"], 0), ([], ["sh", "-c", "exit 7"], 7), ([], ["sh", "-c", "kill -9 $$"], 137),
+                                 ([], ["/nonexistent"], 127), ([], ["/etc/passwd"], 126),
+                                 (["--timeout", "300ms"], ["sleep", "60"], 124)):
+        cli("submit", *options, "--", *words)
+        assert cli("wait", "@last", check=False).code == code, words
+    id = cli("submit", "sleep", "60").out.strip()
+    assert cli("wait", "--timeout", "200ms", id, check=False).code == 124
+    cli("cancel", id)
+    assert cli("wait", id, check=False).code == 130
+    assert cli("submit", "--wait", "--", "sh", "-c", "exit 9", check=False).code == 9
+    good, bad = cli("submit", "true").out.strip(), cli("submit", "false").out.strip()
+    assert cli("wait", good, bad, check=False).code == 1
+    for wrong in (["wait"], ["wait", "nonsense"], ["run"], ["run", "--nonsense", "true"], ["wait", "--timeout", "soon", id]):
+        assert cli(*wrong, check=False).code == 2, wrong
+    assert cli("wait", "0" * 24, check=False).code == 125
+
+
+def test_orphans_are_ours(server, tmp_path):
+    """What became of the work can not be known: that is Reeve's own kind of end."""
+    server.start_worker()
+    id = server.cli("submit", "--", "sleep", "60").out.strip()
+    server.wait_task(id, "running")
+    server.processes[-1].kill9()
+    wait_until(lambda: server.cli("worker", "rm", "--lost", "w1", check=False).code == 0, what="the worker is given up")
+    assert server.cli("wait", id, check=False).code == 125
+
+
+def test_show_has_the_output(dev, cli):
+    """Also of what was followed while it ran, and the end of what is long."""
+    cli("run", "sh", "-c", "echo begin; echo oops >&2; seq 10000; echo the end")
+    shown = cli("task", "show", "@last").out
+    assert "  the end\n" in shown and "  …\n" in shown and "  begin\n" not in shown
+    assert "  oops\n" in shown
+    cli("run", "sh", "-c", "echo short; kill -9 $$", check=False)
+    assert "  short\n" in cli("task", "show", "@last").out
+
+
+def test_run_says_all_that_it_waits_for(dev, tmp_path):
+    dev.create_queue("q", threads=0)
+    dev.cli("queue", "pause", "q", "--reason", "for a test")
+    env = harness.clean_environment(HOME=tmp_path, REEVE_SERVER="unix:" + dev.socket)
+    with subprocess.Popen([harness.BIN, "run", "--queue", "q", "true"], env=env, stderr=subprocess.PIPE) as child:
+        said = child.stderr.readline().decode()
+        assert "for a test" in said and "threads" in said, said
+        dev.cli("queue", "resume", "q")
+        dev.cli("queue", "set", "q", "--threads", "1")
+        child.stderr.read()
+        assert child.wait(harness.PATIENCE) == 0
+
+
+def test_every_list_speaks_every_format(dev, cli):
+    cli("run", "true")
+    for command in (["task", "ls"], ["queue", "ls"], ["worker", "ls"], ["events"], ["status"], ["top"], ["doctor"],
+                    ["task", "show", "@last"], ["queue", "show", "default"], ["why", "@last"], ["version"]):
+        assert isinstance(cli(*command, "-o", "json").json, dict), command
+        assert cli(*command, "-o", "jsonl").jsonl, command
+        assert isinstance(yaml.safe_load(cli(*command, "-o", "yaml").out), dict), command
+        assert len(cli(*command, "-o", "wide").out) >= len(cli(*command, "-o", "table").out) - 40, command
+        assert "json" in cli(*command, "-o", "jsn", check=False).err
+
+
+def test_filters_choose_alike_in_lists_and_actions(dev, cli):
+    dev.create_queue("held", threads=0)
+    for n in range(3):
+        cli("submit", "--queue", "held", "-l", f"n={n}", "true")
+    cli("run", "true")
+    for filters, count in ((["--queue", "held"], 3), (["--label", "n=1"], 1), (["--state", "queued"], 3), (["--since", "1h"], 4),
+                           (["--until", "1h"], 0), (["--state", "queued", "--label", "n=2"], 1)):
+        assert len(cli("task", "ls", *filters, "-o", "jsonl").jsonl) == count, filters
+        dry = cli("cancel", *filters, "--dry-run", "-o", "json").json
+        assert dry["matched"] == count or "state" not in str(filters), (filters, dry)
+    assert cli("cancel", "--queue", "held", "--label", "n=1", "--yes").out == "1 of 1 cancelled\n"
+    assert cli("retry", "--state", "cancelled", "--queue", "held", "--yes").out == "1 of 1 queued again\n"
+    assert cli("cancel", "--queue", "held", "--state", "queued", "--yes").out == "3 of 3 cancelled\n"
+    assert cli("cancel", check=False).code == 2, "nothing was named"

@@ -102,6 +102,14 @@ static void test_table(void **state)
 	    "NAME         STATE         N  LAST\n"
 	    "a rather l…  ▶ running     5  end\n"
 	    "é            ✗ failed   1234  -\n");
+	assert_table(26, false, /* the last columns go */
+	    "NAME       STATE         N\n"
+	    "a rather…  ▶ running     5\n"
+	    "é          ✗ failed   1234\n");
+	assert_table(5, false, /* the first one and states stay, whatever happens */
+	    "NAME      STATE\n"
+	    "a rathe…  ▶ running\n"
+	    "é         ✗ failed\n");
 }
 
 static void test_colour_is_never_alone(void **state)
