@@ -14,6 +14,7 @@
 #include "cli/sse.h"
 
 #define LIST_DEFAULT 100
+#define PAGE 1000
 #define PATIENCE_MS 60000
 
 struct watch {
@@ -24,7 +25,7 @@ struct watch {
 
 static int events_url(struct cli *c, struct buf *url)
 {
-	static const char *const singles[] = {"queue", "worker", "after"};
+	static const char *const singles[] = {"queue", "worker"};
 	const char *value;
 	char id[25];
 	size_t at = 0;
@@ -55,17 +56,34 @@ static const char *event_state(const char *kind)
 	return dot ? dot + 1 : kind;
 }
 
+/* The time of the day, and the day when it is another one. */
+static void add_time(const json_t *event, struct buf *out)
+{
+	const char *time = js(event, "time");
+	char today[TIME_TEXT_MAX];
+
+	time_format_ms(clock_wall_ms(), today);
+	if (strlen(time) < 19) {
+		text_add_clean(out, str_of(time));
+		return;
+	}
+	if (strncmp(time, today, 10)) {
+		text_add_clean(out, (struct str){time, 10});
+		buf_add_char(out, ' ');
+	}
+	text_add_clean(out, (struct str){time + 11, 8});
+}
+
 /* "21:08:45  ✓ task.succeeded  64… demo on w1  exit 0" */
 static void print_event(struct cli *c, const json_t *event)
 {
 	static const char *const names[] = {"task", "queue", "worker", "subject"};
 	AUTO(buf_release) struct buf line = {0};
-	const char *kind = js(event, "kind"), *full = js(event, "time");
-	const char *state = event_state(kind), *time = strlen(full) > 18 ? full + 11 : full;
+	const char *kind = js(event, "kind"), *state = event_state(kind);
 	bool colour = c->term.out_colour;
 
 	buf_add_cstr(&line, term_on(colour, COLOUR_DIM));
-	text_add_clean(&line, (struct str){time, strnlen(time, 8)});
+	add_time(event, &line);
 	buf_printf(&line, "%s  %s%s ", term_off(colour), term_on(colour, state_colour(state)),
 	    state_glyph(state, c->term.utf8));
 	text_add_clean(&line, str_of(kind));
@@ -73,7 +91,11 @@ static void print_event(struct cli *c, const json_t *event)
 	    &line, "%*s%s", strlen(kind) < 16 ? (int)(16 - strlen(kind)) : 0, "", term_off(colour));
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (*js(event, names[i])) {
-			buf_printf(&line, "  %s ", names[i]);
+			/* "subject" is what the kind speaks of: queue.paused of a queue. */
+			if (i == 3)
+				buf_printf(&line, "  ");
+			else
+				buf_printf(&line, "  %s ", names[i]);
 			text_add_clean(&line, str_of(js(event, names[i])));
 		}
 	if (ji(event, "attempt", 0) > 1)
@@ -181,10 +203,74 @@ static int follow(struct cli *c, const char *url, int64_t limit)
 	return r;
 }
 
+/* One page after `after` (NULL: the newest); its items are appended. */
+static int add_page(struct cli *c, const char *url, const char *after, int64_t limit, json_t *items,
+    char **ret_next)
+{
+	AUTO(buf_release) struct buf path = {0};
+	AUTO(json_drop) json_t *page = NULL;
+	char number[24];
+	int r;
+
+	buf_add_cstr(&path, url);
+	if (after)
+		url_add(&path, "after", after);
+	snprintf(number, sizeof number, "%lld", (long long)limit);
+	url_add(&path, "limit", number);
+	r = cli_get(c, path.p, &page);
+	if (r < 0)
+		return r;
+	json_array_extend(items, json_object_get(page, "items"));
+	*ret_next = jhas(page, "next") ? xstrdup(js(page, "next")) : NULL;
+	return 0;
+}
+
+static bool is_filtered(const struct cli *c)
+{
+	static const char *const filters[] = {"kind", "queue", "worker", "task", "batch"};
+
+	for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++)
+		if (options_given(&c->options, filters[i]))
+			return true;
+	return false;
+}
+
+/* Too many: with --after the first ones are wanted, else the last ones. */
+static void trim(json_t *items, int64_t limit, bool first)
+{
+	while (limit > 0 && (int64_t)json_array_size(items) > limit)
+		json_array_remove(items, first ? json_array_size(items) - 1 : 0);
+}
+
+/* The server filters what is in a page, so with a filter all pages have to be seen. */
+static int list(struct cli *c, const char *url, int64_t limit, json_t **ret_list)
+{
+	AUTO(json_drop) json_t *items = json_array();
+	const char *given = options_get(&c->options, "after");
+	AUTO(free_cstr) char *after = given ? xstrdup(given) : NULL;
+	bool newest = !given && !is_filtered(c) && limit > 0 && limit <= PAGE;
+	int r;
+
+	if (!after && !newest)
+		after = xstrdup("0");
+	do {
+		char *next = NULL;
+
+		r = add_page(c, url, after, newest ? limit : PAGE, items, &next);
+		if (r < 0)
+			return r;
+		trim(items, limit, given);
+		free(after);
+		after = next;
+	} while (after && !(given && limit > 0 && (int64_t)json_array_size(items) >= limit));
+	*ret_list = json_pack("{s:O,s:s?}", "items", items, "next", after);
+	return 0;
+}
+
 int cmd_events(struct cli *c)
 {
 	AUTO(buf_release) struct buf url = {0};
-	AUTO(json_drop) json_t *list = NULL;
+	AUTO(json_drop) json_t *found = NULL;
 	bool live = options_switch(&c->options, "follow", false);
 	int64_t limit = live ? 0 : LIST_DEFAULT;
 	json_t *event;
@@ -194,16 +280,18 @@ int cmd_events(struct cli *c)
 	if (options_i64(&c->options, "limit", 0, 10000000, &limit, &c->problem) < 0 ||
 	    events_url(c, &url) < 0)
 		return c->problem.code;
+	if (live && options_get(&c->options, "after"))
+		url_add(&url, "after", options_get(&c->options, "after"));
 	if (live)
 		return follow(c, url.p, limit);
-	r = cli_get_list(c, url.p, (size_t)limit, &list);
+	r = list(c, url.p, limit, &found);
 	if (r < 0)
 		return r;
 	if (wants_machine(c)) {
-		print_json(c, list);
+		print_json(c, found);
 		return EXIT_OK;
 	}
-	json_array_foreach(json_object_get(list, "items"), i, event) show_event(c, event);
+	json_array_foreach(json_object_get(found, "items"), i, event) show_event(c, event);
 	if (i == 0)
 		cli_note(c, "there are no such events; -f follows what happens from now on");
 	return EXIT_OK;

@@ -97,6 +97,15 @@ static size_t first_words(char words[][32], const char **names)
 	return n;
 }
 
+/* What was cut short ("que") is nearer than what looks alike ("run"). */
+static const char *nearest(const char *word, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n && *word; i++)
+		if (!strncmp(names[i], word, strlen(word)))
+			return names[i];
+	return str_nearest(str_of(word), names, n);
+}
+
 int command_unknown(const char *const *words, size_t n, struct problem *ret_problem)
 {
 	const char *names[NAMES_MAX], *near;
@@ -107,14 +116,14 @@ int command_unknown(const char *const *words, size_t n, struct problem *ret_prob
 
 		problem_set(ret_problem, ERR_INVALID, "there is no command \"%.32s %.32s\"",
 		    words[0], words[1]);
-		near = str_nearest(str_of(words[1]), names, n_names);
+		near = nearest(words[1], names, n_names);
 		if (near)
 			return problem_hint(
 			    ret_problem, "did you mean \"reeve %s %s\"?", words[0], near);
 		return problem_hint(ret_problem, "`reeve help %.32s` lists its commands", words[0]);
 	}
 	problem_set(ret_problem, ERR_INVALID, "there is no command \"%.64s\"", words[0]);
-	near = str_nearest(str_of(words[0]), names, first_words(firsts, names));
+	near = nearest(words[0], names, first_words(firsts, names));
 	if (near)
 		return problem_hint(ret_problem, "did you mean \"reeve %s\"?", near);
 	return problem_hint(ret_problem, "`reeve help` lists the commands");

@@ -181,3 +181,29 @@ def test_filters_choose_alike_in_lists_and_actions(dev, cli):
     assert cli("retry", "--state", "cancelled", "--queue", "held", "--yes").out == "1 of 1 queued again\n"
     assert cli("cancel", "--queue", "held", "--state", "queued", "--yes").out == "3 of 3 cancelled\n"
     assert cli("cancel", check=False).code == 2, "nothing was named"
+
+
+def test_events_are_all_there(server):
+    """More than a page of them: the newest, the first after a number, those of one queue, and all."""
+    server.create_queue("first")
+    server.create_queue("q")
+    for n in range(1, 1100):
+        server.call("PATCH", "/v1/queues/q", expect=200, json={"threads": n})
+    server.create_queue("last")
+    everything = server.cli("events", "-n", "0", "-o", "jsonl").jsonl
+    numbers = [event["seq"] for event in everything]
+    assert len(everything) > 1100 and numbers == sorted(set(numbers))
+    assert server.cli("events", "-n", "3", "-o", "jsonl").jsonl == everything[-3:]
+    assert server.cli("events", "-n", "1050", "-o", "jsonl").jsonl == everything[-1050:]
+    after = ["events", "--after", numbers[4], "-o", "jsonl"]
+    assert server.cli(*after, "-n", "2").jsonl == everything[5:7]
+    assert server.cli(*after, "-n", "0").jsonl == everything[5:]
+    # Older than the newest page, and found all the same.
+    assert [e["subject"] for e in server.cli("events", "--kind", "queue.created", "-o", "jsonl").jsonl] == ["first", "q", "last"]
+    assert [e["subject"] for e in server.cli("events", "--kind", "queue.created", "-n", "1", "-o", "jsonl").jsonl] == ["last"]
+
+
+def test_what_was_cut_short_is_guessed(reeve):
+    for words, meant in ((["que", "ls"], "reeve queue"), (["stat"], "reeve status"), (["queue", "pau"], "reeve queue pause")):
+        result = reeve(*words, check=False)
+        assert result.code == 2 and f'did you mean "{meant}' in result.err, result
