@@ -127,6 +127,10 @@ void help_overview(const struct term *t, FILE *f)
 		group(t, f, (enum command_group)g);
 	heading(f, colour_for(t, f), "Options for every command");
 	options_of(f, global_options);
+	fputs("\nA TIME is 90s, 5m, 1.5h, 2d, PT1H30M or plain seconds; where a moment is meant, "
+	      "also\n"
+	      "2026-01-31T08:00:00Z.\n",
+	    f);
 	fputs("\n`reeve help COMMAND` says more. The first steps: `reeve dev`, then in another\n"
 	      "terminal `reeve run -- echo hello`.\n",
 	    f);

@@ -181,6 +181,8 @@ void man_overview(struct buf *out)
 	    "server "
 	    "and a worker on this machine; `reeve run -- COMMAND` runs a command there.\n"
 	    "Wherever the id of a task is asked for, @last stands for what you submitted last.\n"
+	    "A TIME is written 90s, 5m, 1.5h, 2d, PT1H30M (ISO 8601) or in plain seconds; where a "
+	    "moment is meant, also as 2026-01-31T08:00:00Z (RFC 3339).\n"
 	    "What neither an option nor the environment says is taken from the configuration file: "
 	    "$REEVE_CONFIG, else ~/.config/reeve/reeve.json, else /etc/reeve/reeve.json (for root "
 	    "the other way round); its keys are cli.server, cli.token_file, cli.ca_file, "
