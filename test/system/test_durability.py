@@ -161,7 +161,7 @@ def test_nothing_of_a_killed_worker_survives_its_return(cluster):
     tree = os.path.join(os.path.dirname(__file__), "programs", "tree.sh")
     task = cluster.submit(tree, ready)["id"]
     wait_until(lambda: os.path.exists(ready))
-    assert len(harness.processes_with(f"REEVE_TASK_ID={task}")) >= 4
+    wait_until(lambda: len(harness.processes_with(f"REEVE_TASK_ID={task}")) >= 4)
     w1.kill9()
     cluster.restart(w1)
     assert cluster.wait_ended(task)["state"] == "orphaned"
