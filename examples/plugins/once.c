@@ -27,6 +27,6 @@ int main(void)
 		return 1;
 	}
 	printf("task %s, attempt %s, queue %s: %zu bytes\n", variable("REEVE_TASK_ID"),
-	    variable("REEVE_ATTEMPT"), variable("REEVE_QUEUE"), bytes);
+	    variable("REEVE_ATTEMPT"), variable("REEVE_TASK_QUEUE"), bytes);
 	return 0;
 }

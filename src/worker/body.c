@@ -231,7 +231,7 @@ int order_env(const struct order *o, const char *const *plugin_env, const char *
 		env_set(e, STR("REEVE_TASK_ID"), str_of(id_format(&o->ids, o->task, id)));
 		add_number(e, "REEVE_ATTEMPT", o->run->attempt);
 		add_number(e, "REEVE_TASK_TOKEN", o->token);
-		env_set(e, STR("REEVE_QUEUE"), o->run->queue);
+		env_set(e, STR("REEVE_TASK_QUEUE"), o->run->queue);
 	}
 	env_set(e, STR("REEVE_WORKER"), str_of(worker));
 	env_set(e, STR(EXEC_LOCK_VARIABLE), str_of(lock));

@@ -213,7 +213,7 @@ def test_bulk_cancel_and_retry(dev):
 
 def test_working_directory_and_environment(dev):
     result = dev.cli("run", "-C", "/usr/share", "-e", "A=b c", "-e", "COPIED", "--", "sh", "-c",
-                     'pwd; echo "$A"; echo "$COPIED"; echo "$REEVE_QUEUE $REEVE_ATTEMPT"', env={"COPIED": "mine"})
+                     'pwd; echo "$A"; echo "$COPIED"; echo "$REEVE_TASK_QUEUE $REEVE_ATTEMPT"', env={"COPIED": "mine"})
     assert result.out == "/usr/share\nb c\nmine\ndefault 1\n"
 
 

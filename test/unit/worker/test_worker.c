@@ -114,8 +114,9 @@ static void test_commands(void **state)
 	assert_true(lines_has(f.hello->facts.plugins, STR("command")));
 	assert_true(lines_has(f.hello->facts.plugins, STR("once.py")));
 	assert_int_equal(f.hello->n_tasks, 0);
-	run_sh(1, "echo $A $B $REEVE_TASK_ID $REEVE_ATTEMPT $REEVE_QUEUE $REEVE_WORKER; echo no "
-	          ">&2; exit 3");
+	run_sh(1,
+	    "echo $A $B $REEVE_TASK_ID $REEVE_ATTEMPT $REEVE_TASK_QUEUE $REEVE_WORKER; echo no "
+	    ">&2; exit 3");
 	fake_until(&f, has_ends, 1);
 	e = fake_end(&f, 1);
 	assert_int_equal(e->status, TASK_FAILED);
