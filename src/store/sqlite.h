@@ -82,7 +82,12 @@ struct sqlite_store {
 	sqlite3_stmt *stmts[N_WRITE_STMTS];
 	pthread_mutex_t mutex; /* of the write side */
 	bool broken;           /* a commit's outcome is unknown: only a reopen can tell */
-	struct sqlite_stat stat, stat_saved;
+	/*
+	 * Counted in memory with every batch; written to its row only now and then, for that is
+	 * one page less in every commit. What was inserted since is found by its higher ids.
+	 */
+	struct sqlite_stat stat, stat_committed, stat_saved;
+	bool stat_due; /* something was deleted or came out of order: it must be written now */
 	struct sort_entry *order;
 	size_t order_cap;
 	int log_pages;        /* in the write-ahead log after the last commit */

@@ -56,6 +56,7 @@ static int insert_task(struct sqlite_store *s, const struct task_row *row)
 	if (rc == SQLITE_OK)
 		rc = run_row(s, W_TASK_INSERT, &task_table, &t);
 	s->stat.n_tasks++;
+	s->stat_due |= t.id <= s->stat_saved.last_id;
 	saw_id(s, t.id);
 	return rc;
 }
@@ -82,6 +83,7 @@ static int prune_task(struct sqlite_store *s, rid id)
 	if (rc || sqlite3_changes(s->db) == 0)
 		return rc;
 	s->stat.n_tasks--;
+	s->stat_due = true;
 	rc = sqlite_run(s, W_BODY_PRUNE, &arg, 1);
 	return rc ? rc : sqlite_run(s, W_OUTPUT_PRUNE, &arg, 1);
 }
@@ -98,6 +100,7 @@ static int delete_queue(struct sqlite_store *s, rid id)
 	if (rc)
 		return rc;
 	s->stat.n_tasks -= sqlite3_changes64(s->db);
+	s->stat_due = true;
 	return sqlite_run(s, W_QUEUE_DELETE, &arg, 1);
 }
 
@@ -130,6 +133,7 @@ static int apply_other(struct sqlite_store *s, const struct row_op *op)
 		saw_id(s, op->worker->id);
 		return run_row(s, W_WORKER_PUT, &worker_table, op->worker);
 	case ROW_WORKER_DELETE:
+		s->stat_due = true;
 		return sqlite_run(s, W_WORKER_DELETE, (int64_t[]){(int64_t)op->id}, 1);
 	case ROW_EVENT:
 		if (op->event->seq > s->stat.last_event)

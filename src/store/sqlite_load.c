@@ -8,8 +8,13 @@
 int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem)
 {
 	sqlite3_stmt *st = NULL;
-	int rc = sqlite3_prepare_v2(
-	    s->db, "SELECT last_id, last_event, n_tasks FROM stat", -1, &st, NULL);
+	/* the row, and what came after it was last written */
+	int rc = sqlite3_prepare_v2(s->db,
+	    "SELECT max(last_id, (SELECT ifnull(max(id), 0) FROM task),"
+	    " (SELECT ifnull(max(id), 0) FROM queue), (SELECT ifnull(max(id), 0) FROM worker)),"
+	    " max(last_event, (SELECT ifnull(max(seq), 0) FROM event)),"
+	    " n_tasks + (SELECT count(*) FROM task WHERE id > last_id), last_id, n_tasks FROM stat",
+	    -1, &st, NULL);
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(st);
@@ -17,7 +22,9 @@ int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem)
 		s->stat.last_id = (rid)sqlite3_column_int64(st, 0);
 		s->stat.last_event = (uint64_t)sqlite3_column_int64(st, 1);
 		s->stat.n_tasks = sqlite3_column_int64(st, 2);
-		s->stat_saved = s->stat;
+		s->stat_committed = s->stat_saved = s->stat;
+		s->stat_saved.last_id = (rid)sqlite3_column_int64(st, 3);
+		s->stat_saved.n_tasks = sqlite3_column_int64(st, 4);
 	}
 	sqlite3_finalize(st);
 	if (rc == SQLITE_ROW)

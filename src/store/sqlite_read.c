@@ -218,6 +218,7 @@ int sqlite_count_ended(struct store_reader *base, int64_t *ret_n)
 	sqlite3_stmt *st;
 	int rc = sqlite_query(r,
 	    "SELECT (SELECT n_tasks FROM stat)"
+	    " + (SELECT count(*) FROM task WHERE id > (SELECT last_id FROM stat))"
 	    " - (SELECT count(*) FROM task INDEXED BY task_ready WHERE " READY_SQL ")"
 	    " - (SELECT count(*) FROM task INDEXED BY task_due WHERE " DUE_SQL ")"
 	    " - (SELECT count(*) FROM task INDEXED BY task_live WHERE " LIVE_SQL ")",

@@ -97,13 +97,15 @@ int sqlite_run(struct sqlite_store *s, enum write_stmt which, const int64_t *arg
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
+#define STAT_EVERY 10000 /* inserts */
+
 /* The words are taken before the rollback, which would overwrite them. */
 static int give_up(struct sqlite_store *s, const char *doing, struct problem *ret_problem)
 {
 	int why = sqlite3_errcode(s->db);
 
 	sqlite_problem(s->db, doing, ret_problem);
-	s->stat = s->stat_saved;
+	s->stat = s->stat_committed;
 	if (!sqlite3_get_autocommit(s->db))
 		sqlite_run(s, W_ROLLBACK, NULL, 0);
 	if (!sqlite3_get_autocommit(s->db))
@@ -115,22 +117,26 @@ static int give_up(struct sqlite_store *s, const char *doing, struct problem *re
 	return ERR_BUSY;
 }
 
+static int save_stat(struct sqlite_store *s)
+{
+	return sqlite_run(s, W_STAT_PUT,
+	    (int64_t[]){(int64_t)s->stat.last_id, (int64_t)s->stat.last_event, s->stat.n_tasks}, 3);
+}
+
 int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_problem)
 {
-	bool moved = s->stat.last_id != s->stat_saved.last_id ||
-	             s->stat.last_event != s->stat_saved.last_event ||
-	             s->stat.n_tasks != s->stat_saved.n_tasks;
+	bool save = s->stat_due || s->stat.n_tasks - s->stat_saved.n_tasks >= STAT_EVERY;
 
-	if (rc == SQLITE_OK && moved)
-		rc = sqlite_run(s, W_STAT_PUT,
-		    (int64_t[]){
-		        (int64_t)s->stat.last_id, (int64_t)s->stat.last_event, s->stat.n_tasks},
-		    3);
+	if (rc == SQLITE_OK && save)
+		rc = save_stat(s);
 	if (rc)
 		return give_up(s, "nothing of this batch was written", ret_problem);
 	rc = sqlite_run(s, W_COMMIT, NULL, 0);
 	if (rc == SQLITE_OK) {
-		s->stat_saved = s->stat;
+		s->stat_committed = s->stat;
+		if (save)
+			s->stat_saved = s->stat;
+		s->stat_due &= !save;
 		checkpoint_if_due(s);
 		return 0;
 	}
@@ -200,6 +206,7 @@ static int expire_some(struct sqlite_store *s, enum write_stmt which, int64_t be
 	} else if ((rc = sqlite_run(s, W_BEGIN, NULL, 0))) {
 		rc = give_up(s, "nothing was removed", ret_problem);
 	} else {
+		s->stat_due = true; /* the newest event may be among those that go */
 		rc = sqlite_run(s, which, &before_ms, 1);
 		*ret_changes = sqlite3_changes(s->db);
 		rc = sqlite_end_transaction(s, rc, ret_problem);
