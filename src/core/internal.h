@@ -227,6 +227,7 @@ struct queue *queue_find(const struct core *c, rid id);
 struct queue *queue_find_name(const struct core *c, struct str name);
 struct queue *queue_add(struct core *c, const struct queue_row *row);
 void queue_free(struct core *c, struct queue *q);
+void queue_consider(struct core *c, struct queue *q, struct worker *w);
 int run_queue_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
 void queue_count(struct queue *q, const struct task *t, int status, int delta);
 void queue_count_end(struct core *c, struct queue *q, int status, struct effects *out);

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#define GROUP_MAX 1024 /* commands: each looks through those before it */
+
 static int fresh_cmp(const struct fresh_key *a, const struct fresh_key *b)
 {
 	if (a->queue != b->queue)
@@ -24,12 +26,12 @@ static bool is_about_tasks(const struct event *ev)
 	return ev->kind == EV_CANCEL || ev->kind == EV_RETRY || ev->kind == EV_TASK_SET;
 }
 
-/* Retry needs the stored row even of a ghost: its output is only there. */
+/* A ghost may be gone by the time that the group is run; and retry needs its stored output. */
 static bool task_is_at_hand(const struct core *c, const struct event *ev, rid id)
 {
 	const struct task *t = task_find(c, id);
 
-	return t && !(ev->kind == EV_RETRY && task_is_ended(t->row.state.status));
+	return t && !t->ghost_read && !(ev->kind == EV_RETRY && task_is_ended(t->row.state.status));
 }
 
 bool lane_needs(const struct core *c, const struct event *ev)
@@ -119,13 +121,14 @@ static void start(struct core *c, struct effects *out)
 {
 	struct lane *l = &c->lane;
 	struct pending *p, *next;
+	size_t n = 0;
 
 	if (!TAILQ_EMPTY(&l->group) || TAILQ_EMPTY(&l->waiting))
 		return;
 	l->n_keys = l->n_ids = 0;
 	l->failed = false;
 	TAILQ_FOREACH_SAFE (p, &l->waiting, in_lane, next) {
-		if (key_in_group(l, &p->event))
+		if (n++ == GROUP_MAX || key_in_group(l, &p->event))
 			break;
 		TAILQ_REMOVE(&l->waiting, p, in_lane);
 		TAILQ_INSERT_TAIL(&l->group, p, in_lane);

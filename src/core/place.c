@@ -12,19 +12,8 @@ void place_worker_joined(struct core *c, struct worker *w)
 {
 	struct queue *q;
 
-	RB_FOREACH (q, queue_ids, &c->queues) {
-		bool known = false;
-
-		if (!worker_serves(c, w, q, NULL))
-			continue;
-		for (size_t i = 0; i < q->n_eligible && !known; i++)
-			known = q->eligible[i].worker == w &&
-			        (q->eligible[i].generation = w->generation, true);
-		if (known)
-			continue;
-		GROW(q->eligible, q->cap_eligible, q->n_eligible + 1);
-		q->eligible[q->n_eligible++] = (struct eligible){w, w->generation};
-	}
+	RB_FOREACH (q, queue_ids, &c->queues)
+		queue_consider(c, q, w);
 }
 
 void place_room(struct core *c)

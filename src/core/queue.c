@@ -44,6 +44,20 @@ static void set_str(struct str *field, struct str value)
 	own_str(field);
 }
 
+/* Enters a connected worker that serves the queue, or renews its entry. */
+void queue_consider(struct core *c, struct queue *q, struct worker *w)
+{
+	if (w->state != WORKER_CONNECTED || !worker_serves(c, w, q, NULL))
+		return;
+	for (size_t i = 0; i < q->n_eligible; i++)
+		if (q->eligible[i].worker == w) {
+			q->eligible[i].generation = w->generation;
+			return;
+		}
+	GROW(q->eligible, q->cap_eligible, q->n_eligible + 1);
+	q->eligible[q->n_eligible++] = (struct eligible){w, w->generation};
+}
+
 /* Again after a change of plugin or name: other workers may serve it then. */
 static void find_workers(struct core *c, struct queue *q)
 {
@@ -51,10 +65,7 @@ static void find_workers(struct core *c, struct queue *q)
 
 	q->n_eligible = 0;
 	RB_FOREACH (w, worker_ids, &c->workers)
-		if (w->state == WORKER_CONNECTED && worker_serves(c, w, q, NULL)) {
-			GROW(q->eligible, q->cap_eligible, q->n_eligible + 1);
-			q->eligible[q->n_eligible++] = (struct eligible){w, w->generation};
-		}
+		queue_consider(c, q, w);
 }
 
 struct queue *queue_add(struct core *c, const struct queue_row *row)
@@ -70,7 +81,6 @@ struct queue *queue_add(struct core *c, const struct queue_row *row)
 	window_init(&q->due, q, true);
 	MUST(!RB_INSERT(queue_ids, &c->queues, q));
 	MUST(!RB_INSERT(queue_names, &c->queue_names, q));
-	find_workers(c, q);
 	queue_set_wake(c, q);
 	return q;
 }
@@ -283,6 +293,7 @@ static int create(struct core *c, const struct event *ev, struct reply *r, struc
 	    &(struct queue_change){
 	        ev->queue.change->fields & ~(1u << QF_NAME), ev->queue.change->row},
 	    out);
+	find_workers(c, q); /* now that it has its plugin */
 	r->id = row.id;
 	save_queue(c, q, out);
 	audit(c, "queue.created", q->row.name, q->row.id, 0, ev->actor, STR_NULL, out);

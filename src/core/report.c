@@ -39,7 +39,6 @@ static void take_result(struct task_state *s, const struct event *ev)
 	}
 }
 
-/* A claimed task that has ended has run: the table knows no way from claimed to succeeded. */
 static int end_status(const struct task *t, const struct event *ev)
 {
 	int status = ev->ended.status;

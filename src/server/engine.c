@@ -286,8 +286,11 @@ void engine_settle(struct engine *e)
 	e->stopping = true;
 	if (e->writer)
 		writer_free(TAKE(e->writer)); /* waits for the batch that is flying */
-	if (e->gathering && e->gathering->batch.n &&
-	    store_commit(e->store, &e->gathering->batch, &p) != 0)
+	/* what came after a batch that could not be written must not be written either */
+	if (e->stuck)
+		log_error("the store still refuses writes: what nobody was told about is dropped");
+	else if (e->gathering && e->gathering->batch.n &&
+	         store_commit(e->store, &e->gathering->batch, &p) != 0)
 		log_error("the last batch could not be written: %s", p.what);
 	if (e->gathering)
 		effects_reset(e->gathering, 0);

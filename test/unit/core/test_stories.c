@@ -494,6 +494,56 @@ static bool says(struct world *w, rid task, const char *code)
 	return found;
 }
 
+STORY(a_new_queue_is_served_only_by_workers_that_allow_its_plugin)
+{
+	struct world *w = world_new(NULL);
+	struct queue_change ch = {.fields = 1u << QF_NAME | 1u << QF_PLUGIN,
+	    .row = {.name = STR("q"), .plugin = STR("exotic")}};
+	struct event ev = {.kind = EV_QUEUE_CREATE, .ticket = ++w->last_ticket};
+	rid t;
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0); /* it is there before the queue is */
+	ev.queue.change = &ch;
+	world_step(w, &ev);
+	t = world_submit_one(w, world_reply(w)->id);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 0);
+	assert_true(says(w, t, "plugin-not-allowed"));
+	world_free(w);
+}
+
+STORY(a_task_that_is_leaving_memory_is_still_found)
+{
+	struct core_options small = {.window_tasks = 2};
+	struct world *w = world_new(&small);
+	rid q = world_queue(w, "q", 0, ORDER_FIFO), deep[2], nobody = 12345;
+	struct event ev = {.kind = EV_CANCEL};
+
+	deep[0] = world_submit_one(w, q);
+	for (int i = 0; i < 4; i++)
+		deep[1] = world_submit_one(w, q); /* the last one is in the store only */
+	w->hold_reads = true;
+	ev.tasks.n = 1;
+	ev.tasks.ids = &nobody; /* a read is under way */
+	world_step(w, &ev);
+	ev = (struct event){.kind = EV_TASK_SET};
+	ev.tasks.n = 1;
+	ev.tasks.ids = &deep[0]; /* it leaves memory now, as a ghost */
+	ev.tasks.has_status = true;
+	ev.tasks.status = -9;
+	world_step(w, &ev);
+	/* both of these wait behind the first read; the one needs a read, the other is a ghost */
+	ev = (struct event){.kind = EV_CANCEL, .ticket = ++w->last_ticket};
+	ev.tasks.ids = (rid[]){deep[1], deep[0]};
+	ev.tasks.n = 2;
+	world_step(w, &ev);
+	w->hold_reads = false;
+	world_answer_reads(w);
+	assert_int_equal(world_reply(w)->outcomes[0].code, 0);
+	assert_int_equal(world_reply(w)->outcomes[1].code, 0);
+	assert_int_equal(world_task(w, deep[0])->state.status, TASK_CANCELLED);
+	world_free(w);
+}
+
 STORY(why_names_every_reason)
 {
 	struct world *w = world_new(NULL);
@@ -568,6 +618,8 @@ int main(void)
 	    cmocka_unit_test(a_paused_queue_starts_nothing_and_resumes_by_itself),
 	    cmocka_unit_test(run_after_waits_on_the_wall_clock),
 	    cmocka_unit_test(a_queue_is_deleted_only_when_it_holds_nothing_or_by_force),
+	    cmocka_unit_test(a_new_queue_is_served_only_by_workers_that_allow_its_plugin),
+	    cmocka_unit_test(a_task_that_is_leaving_memory_is_still_found),
 	    cmocka_unit_test(why_names_every_reason),
 	    cmocka_unit_test(a_change_of_order_reaches_the_whole_backlog),
 	};
