@@ -111,6 +111,18 @@ static int load(const struct options *o, unsigned users, struct config **ret, st
 	return e;
 }
 
+static bool log_is_set_up; /* from then on mistakes belong into the log */
+
+static void say(bool is_warning, const char *text)
+{
+	if (!log_is_set_up)
+		fprintf(stderr, "reeve: %s\n", text);
+	else if (is_warning)
+		log_warn("%s", text);
+	else
+		log_error("%s", text);
+}
+
 static void explain(const struct config *c, const struct problem *p)
 {
 	struct buf b = {0};
@@ -118,12 +130,14 @@ static void explain(const struct config *c, const struct problem *p)
 	for (size_t i = 0; c && i < config_problem_count(c); i++) {
 		buf_reset(&b);
 		config_problem_write(config_problem_at(c, i), &b);
-		fprintf(stderr, "reeve: %s\n", b.p);
+		say(config_problem_at(c, i)->is_warning, b.p);
 	}
 	buf_release(&b);
-	if (!c)
-		fprintf(stderr, "reeve: %s\n%s%s%s", p->what, p->hint[0] ? "  hint: " : "", p->hint,
-		    p->hint[0] ? "\n" : "");
+	if (c)
+		return;
+	say(false, p->what);
+	if (p->hint[0])
+		fprintf(stderr, "  hint: %s\n", p->hint);
 }
 
 struct config *config_for(
@@ -158,6 +172,7 @@ void config_note_restart(const struct config *in_force, const struct config *fre
 
 int config_setup_log(const struct config *c, const char *program)
 {
+	log_is_set_up = true;
 	return log_setup(&(struct log_options){
 	    .level = (enum log_level)config_enum(c, "log.level"),
 	    .format = (enum log_format)config_enum(c, "log.format"),

@@ -25,6 +25,20 @@ static struct why *add(struct answer *an, const char *code)
 	return &an->whys[an->n++];
 }
 
+/* A name as one would type it into a shell. */
+static struct str shell(struct arena *a, struct str name)
+{
+	bool plain = name.n > 0;
+
+	for (size_t i = 0; i < name.n; i++)
+		plain &= (name.p[i] >= 'a' && name.p[i] <= 'z') ||
+		         (name.p[i] >= 'A' && name.p[i] <= 'Z') ||
+		         (name.p[i] >= '0' && name.p[i] <= '9') || name.p[i] == '-' ||
+		         name.p[i] == '_' || name.p[i] == '.';
+	return plain ? name : arena_strf(a, "'" STR_FMT "'", STR_ARG(name));
+}
+
+#define TYPED(name) STR_ARG(shell(an->a, name))
 #define SAY(w, ...) ((w)->text = arena_strf(an->a, __VA_ARGS__))
 #define LIFT(w, ...) ((w)->lift = arena_strf(an->a, __VA_ARGS__))
 
@@ -40,9 +54,9 @@ static void why_paused(struct answer *an, const struct queue *q, int64_t now_ms)
 	    q->row.pause_reason.n ? ": " : "", STR_ARG(q->row.pause_reason));
 	if (q->row.paused_until_ms)
 		LIFT(w, "it resumes by itself in %s, or with: reeve queue resume " STR_FMT,
-		    time_human_ms(q->row.paused_until_ms - now_ms, left), STR_ARG(q->row.name));
+		    time_human_ms(q->row.paused_until_ms - now_ms, left), TYPED(q->row.name));
 	else
-		LIFT(w, "reeve queue resume " STR_FMT, STR_ARG(q->row.name));
+		LIFT(w, "reeve queue resume " STR_FMT, TYPED(q->row.name));
 }
 
 static void why_threads(struct answer *an, const struct queue *q)
@@ -55,16 +69,39 @@ static void why_threads(struct answer *an, const struct queue *q)
 	w = add(an, q->row.threads == 0 ? "queue-closed" : "queue-full");
 	SAY(w, "the queue's limit is reached: %lld of %d threads in use", used, q->row.threads);
 	if (q->row.threads == 0)
-		LIFT(w, "reeve queue set " STR_FMT " --threads N", STR_ARG(q->row.name));
+		LIFT(w, "reeve queue set " STR_FMT " --threads N", TYPED(q->row.name));
 	else
 		LIFT(w, "one of them ends, or: reeve queue set " STR_FMT " --threads %d",
-		    STR_ARG(q->row.name), q->row.threads + 1);
+		    TYPED(q->row.name), q->row.threads + 1);
 }
 
 struct fleet {
 	int connected, away, allow_plugin, serve, room;
-	const char *last_refusal;
+	struct {
+		const char *why; /* static */
+		int n;
+	} refusals[4];
 };
+
+static void note_refusal(struct fleet *f, const char *why)
+{
+	size_t i = 0;
+
+	while (i < 3 && f->refusals[i].why && f->refusals[i].why != why)
+		i++;
+	f->refusals[i].why = why;
+	f->refusals[i].n++;
+}
+
+static struct str refusals_text(struct arena *a, const struct fleet *f)
+{
+	struct str text = STR("");
+
+	for (size_t i = 0; i < 4 && f->refusals[i].why; i++)
+		text = arena_strf(a, STR_FMT "%s%d %s", STR_ARG(text), i ? ", " : "",
+		    f->refusals[i].n, f->refusals[i].why);
+	return text;
+}
 
 static struct fleet survey(const struct core *c, const struct queue *q)
 {
@@ -81,7 +118,7 @@ static struct fleet survey(const struct core *c, const struct queue *q)
 		f.connected++;
 		f.allow_plugin += lines_has(w->row.facts.plugins, q->row.plugin);
 		if (!serves) {
-			f.last_refusal = why;
+			note_refusal(&f, why);
 			continue;
 		}
 		f.serve++;
@@ -106,11 +143,11 @@ static void why_workers(struct answer *an, const struct core *c, const struct qu
 		LIFT(w,
 		    "add it to `plugins` in a worker's configuration, or give the queue another: "
 		    "reeve queue set " STR_FMT " --plugin NAME",
-		    STR_ARG(q->row.name));
+		    TYPED(q->row.name));
 	} else if (f.serve == 0) {
 		w = add(an, "no-worker-serves-queue");
-		SAY(w, "of %d connected workers none serves the queue: one %s", f.connected,
-		    f.last_refusal);
+		SAY(w, "of %d connected workers none serves the queue: " STR_FMT, f.connected,
+		    STR_ARG(refusals_text(an->a, &f)));
 		LIFT(w, "change activequeues or ignorequeues of a worker");
 	} else if (f.room == 0) {
 		w = add(an, "workers-full");
@@ -180,7 +217,7 @@ static void why_dispatched(
 		    "the worker returns, or is declared lost in %s; if its machine is certainly "
 		    "gone: reeve worker rm --lost " STR_FMT,
 		    time_human_ms(heap_has(&w->lose) ? w->lose.at - mono_ms : 0, left),
-		    STR_ARG(w->row.facts.shard));
+		    TYPED(w->row.facts.shard));
 	} else if (t->row.state.wish == WISH_CANCEL) {
 		y = add(an, "cancelling");
 		SAY(y, "worker " STR_FMT " is ending it", STR_ARG(w->row.facts.shard));

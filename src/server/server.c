@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -361,6 +362,7 @@ int server_run(const struct config *c, const struct server_hooks *hooks)
 	int e;
 
 	keep_memory_small();
+	umask(0077); /* the database holds parameters and environments: nobody else's business */
 	if (config_setup_log(c, "server") != 0) {
 		fprintf(stderr, "reeve: the log %s can't be opened: %s\n",
 		    config_str(c, "log.file"), strerror(errno));
