@@ -411,27 +411,73 @@ static int stop_queue(struct cli *c, const char *name)
 	}
 }
 
-int cmd_queue_rm(struct cli *c)
+static int count_tasks(struct cli *c, const char *queue, int64_t *ret_live, int64_t *ret_ended)
+{
+	AUTO(json_drop) json_t *summary = NULL;
+	AUTO(buf_release) struct buf path = {0};
+	int r;
+
+	buf_add_cstr(&path, "/v1/tasks/summary");
+	url_add(&path, "queue", queue);
+	r = cli_get(c, path.p, &summary);
+	*ret_live = ji(summary, "live", 0);
+	*ret_ended = ji(summary, "done", 0);
+	return r < 0 ? r : 0;
+}
+
+/* The history of a queue goes with it, which nobody expects who has not been told. */
+static bool may_delete(struct cli *c, const char *name, int64_t live, int64_t ended)
 {
 	bool force = options_switch(&c->options, "force", false);
+	char n[TIME_TEXT_MAX], m[TIME_TEXT_MAX];
 
+	if (options_switch(&c->options, "yes", false) || (live > 0 && !force))
+		return true; /* the server refuses the latter, and says why */
+	if (live > 0)
+		return confirm(c,
+		    "delete the queue %s, its %s live and %s ended tasks, and their output?", name,
+		    human_count(live, n), human_count(ended, m));
+	return ended == 0 ||
+	       confirm(c, "delete the queue %s, its %s ended task%s, and their output?", name,
+	           human_count(ended, n), ended == 1 ? "" : "s");
+}
+
+static int delete_queue(struct cli *c, const char *name)
+{
+	bool force = options_switch(&c->options, "force", false);
+	AUTO(json_drop) json_t *reply = NULL;
+	AUTO(buf_release) struct buf path = {0};
+	int64_t live, ended;
+	int r = count_tasks(c, name, &live, &ended);
+
+	if (r < 0)
+		return r;
+	if (!may_delete(c, name, live, ended)) {
+		cli_note(c, "nothing was changed");
+		return EXIT_FAILED;
+	}
+	queue_path(name, NULL, &path);
+	if (force)
+		url_add(&path, "force", "true");
+	if ((force && (r = stop_queue(c, name)) < 0) ||
+	    (r = count_tasks(c, name, &live, &ended)) < 0 || /* some may have ended meanwhile */
+	    (r = cli_call(c, "DELETE", path.p, NULL, &reply)) < 0)
+		return r;
+	if (live + ended == 0)
+		say(stdout, "queue %s deleted", name);
+	else
+		say(stdout, "queue %s deleted, with %lld task%s and all output", name,
+		    (long long)(live + ended), live + ended == 1 ? "" : "s");
+	return EXIT_OK;
+}
+
+int cmd_queue_rm(struct cli *c)
+{
 	for (size_t i = 0; i < c->options.n_args; i++) {
-		AUTO(json_drop) json_t *reply = NULL;
-		AUTO(buf_release) struct buf path = {0};
-		int r;
+		int r = delete_queue(c, c->options.args[i]);
 
-		if (force && !options_switch(&c->options, "yes", false) &&
-		    !confirm(c, "delete the queue %s and all its tasks?", c->options.args[i]))
-			return EXIT_FAILED;
-		queue_path(c->options.args[i], NULL, &path);
-		if (force)
-			url_add(&path, "force", "true");
-		if (force && (r = stop_queue(c, c->options.args[i])) < 0)
+		if (r != EXIT_OK)
 			return r;
-		r = cli_call(c, "DELETE", path.p, NULL, &reply);
-		if (r < 0)
-			return r;
-		say(stdout, "queue %s deleted", c->options.args[i]);
 	}
 	return EXIT_OK;
 }

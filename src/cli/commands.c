@@ -221,7 +221,9 @@ const struct command client_commands[] = {
         {queue_pause_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_pause},
     {"queue resume", "start work from a paused queue again", "NAME…", NULL, NULL, "queue",
         {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_resume},
-    {"queue rm", "delete a queue", "NAME…", "Refused while it holds live tasks, unless forced.",
+    {"queue rm", "delete a queue", "NAME…",
+        "Its ended tasks and their output go with it: on a terminal you are asked first. "
+        "Refused while it holds live tasks, unless forced.",
         NULL, "queue", {queue_rm_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_rm},
     {"worker ls", "list workers", NULL, NULL, NULL, NULL, {list_options}, GROUP_OBJECTS,
         COMMAND_NO_ARGS, cmd_worker_ls},

@@ -211,3 +211,14 @@ def test_what_was_cut_short_is_guessed(reeve):
     for words, meant in ((["que", "ls"], "reeve queue"), (["stat"], "reeve status"), (["queue", "pau"], "reeve queue pause")):
         result = reeve(*words, check=False)
         assert result.code == 2 and f'did you mean "{meant}' in result.err, result
+
+
+def test_a_queue_takes_its_history_along_and_says_so(dev, cli):
+    dev.create_queue("q")
+    ended = [dev.submit("true", queue="q")["id"] for _ in range(2)]
+    for task in ended:
+        dev.wait_ended(task)
+    assert cli("queue", "rm", "q").out == "queue q deleted, with 2 tasks and all output\n"
+    assert all(dev.call("GET", f"/v1/tasks/{task}").status_code == 404 for task in ended)
+    gone = cli("queue", "rm", "q", check=False)
+    assert gone.code != 0 and 'no queue "q"' in gone.err, gone

@@ -300,8 +300,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def delete_queues(self, fake, path, q, body):
         self.get_queues(fake, path, q, body)
-        if "force" not in q:
+        tasks = fake.matching({"queue": path})
+        if "force" not in q and any(t["state"] not in ENDED for t in tasks):
             raise Problem(409, "conflict", "it holds live tasks", "--force cancels them")
+        for task in tasks:
+            del fake.tasks[task["id"]]
         del fake.queues[path[0]]
         return 200, {}
 

@@ -248,6 +248,28 @@ class Acting(Case):
         code, seen = self.ask(b"", "cancel", "--all", "--yes")
         self.assertEqual((code, "[y/N]" in seen), (0, False))
 
+    def test_asks_before_history_goes_with_its_queue(self):
+        for name in ("q", "empty"):
+            self.fake.add_queue(name)
+        for i in range(3):
+            self.task(command=["true"], queue="q")
+        code, seen = self.ask(b"n\n", "queue", "rm", "q")
+        self.assertEqual(code, 1)
+        self.assertIn("delete the queue q, its 3 ended tasks, and their output?", seen)
+        self.assertIn("nothing was changed", seen)
+        self.assertEqual((len(self.fake.tasks), "q" in self.fake.queues), (3, True))
+        code, seen = self.ask(b"", "queue", "rm", "empty")
+        self.assertEqual((code, "[y/N]" in seen, "empty" in self.fake.queues), (0, False, False))
+        live = self.task(command=["forever"], queue="q")
+        code, seen = self.ask(b"", "queue", "rm", "q")
+        self.assertEqual((code, "[y/N]" in seen), (1, False), "what is refused anyway is not asked")
+        self.assertIn("1 live and 3 ended tasks", self.ask(b"n\n", "queue", "rm", "--force", "q")[1])
+        self.assertEqual(live["state"], "running")
+        del self.fake.tasks[live["id"]]
+        code, seen = self.ask(b"", "queue", "rm", "--yes", "q")
+        self.assertEqual((code, "[y/N]" in seen), (0, False))
+        self.assertIn("queue q deleted, with 3 tasks and all output", seen)
+
     def test_colour_and_top_on_a_terminal(self):
         self.fake.add_worker("w1")
         self.task(command=["forever"])
@@ -316,9 +338,11 @@ class Showing(Case):
         self.assertIn("new disk", self.reeve("queue", "show", "a/b c"))
         self.reeve("queue", "resume", "a/b c")
         self.assertFalse(queue["paused"])
+        self.task(command=["forever"], queue="a/b c")
         self.reeve("queue", "rm", "a/b c", code=1)
         self.assertIn("  hint: --force", self.err)
-        self.reeve("queue", "rm", "--force", "a/b c")
+        self.assertEqual(self.reeve("queue", "rm", "--force", "a/b c"),
+                         "queue a/b c deleted, with 1 task and all output\n")
         self.assertEqual(self.fake.queues, {})
         self.reeve("queue", "create", "x", "--threads", "-1", code=2)
         self.reeve("queue", "show", "x", code=1)
