@@ -1,19 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line is formatted in full, then written with a single write(2): lines never interleave. */
+/*
+ * One line is formatted in full, then written with a single write(2): lines never interleave.
+ *
+ * Nobody ever waits for the log: when its reader stops reading, lines are dropped and counted, and
+ * the count is told when there is room again. The O_NONBLOCK flag of stderr is not ours to set (it
+ * belongs to the open file, which the shell and our children share), so a pipe or terminal is
+ * opened once more, for an open file of our own; a socket is written with MSG_DONTWAIT.
+ */
 #include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/timefmt.h"
+
+enum way {
+	WAY_POLL,  /* shared and perhaps blocking: asked before each small piece */
+	WAY_PLAIN, /* a regular file, or an open file of our own that does not block */
+	WAY_SEND   /* a socket: journald's, say */
+};
 
 static struct {
 	pthread_mutex_t lock;
@@ -21,6 +38,9 @@ static struct {
 	char file[4096];
 	char program[32];
 	int fd;
+	enum way way;
+	struct buf rest;  /* of a line that was taken in part: it goes first */
+	uint64_t dropped; /* lines, since the last one that was written */
 	bool json, color;
 } lg = {.lock = PTHREAD_MUTEX_INITIALIZER, .o.level = LOG_INFO, .fd = STDERR_FILENO};
 
@@ -45,21 +65,49 @@ bool log_level_from_name(const char *name, enum log_level *ret_level)
 	return false;
 }
 
+/* Not waiting: a FIFO without a reader is an error, not a hang. */
 static int open_file(const char *path)
 {
-	return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+	return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0640);
+}
+
+static int open_stderr(enum way *ret_way)
+{
+	struct stat st;
+	int fd;
+
+	*ret_way = WAY_PLAIN;
+	if (fstat(STDERR_FILENO, &st) != 0 || S_ISREG(st.st_mode))
+		return STDERR_FILENO;
+	*ret_way = WAY_SEND;
+	if (S_ISSOCK(st.st_mode))
+		return STDERR_FILENO;
+	*ret_way = WAY_PLAIN;
+	fd = open("/proc/self/fd/2", O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0)
+		return fd;
+	*ret_way = WAY_POLL; /* another user's terminal, or no /proc */
+	return STDERR_FILENO;
+}
+
+static void use(int fd, enum way way)
+{
+	if (lg.fd != STDERR_FILENO)
+		close(lg.fd);
+	lg.fd = fd;
+	lg.way = way;
+	buf_release(&lg.rest); /* it was the old one's */
 }
 
 int log_setup(const struct log_options *o)
 {
-	int fd = STDERR_FILENO;
+	enum way way = WAY_PLAIN;
+	int fd = o->output == LOG_FILE ? open_file(o->file) : open_stderr(&way);
 
-	if (o->output == LOG_FILE && (fd = open_file(o->file)) < 0)
+	if (fd < 0)
 		return -1;
 	pthread_mutex_lock(&lg.lock);
-	if (lg.fd != STDERR_FILENO)
-		close(lg.fd);
-	lg.fd = fd;
+	use(fd, way);
 	lg.o = *o;
 	snprintf(lg.file, sizeof lg.file, "%s", o->file ? o->file : "");
 	snprintf(lg.program, sizeof lg.program, "%s", o->program ? o->program : "");
@@ -78,8 +126,7 @@ int log_reopen(void)
 	if ((fd = open_file(lg.file)) < 0)
 		return -1;
 	pthread_mutex_lock(&lg.lock);
-	close(lg.fd);
-	lg.fd = fd;
+	use(fd, WAY_PLAIN);
 	pthread_mutex_unlock(&lg.lock);
 	return 0;
 }
@@ -131,9 +178,83 @@ static void add_human(struct buf *b, enum log_level level, const char *text)
 	buf_add_char(b, '\n');
 }
 
+static ssize_t write_some(const char *p, size_t n)
+{
+	struct pollfd ready = {.fd = lg.fd, .events = POLLOUT};
+
+	if (lg.way == WAY_SEND)
+		return send(lg.fd, p, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (lg.way == WAY_PLAIN)
+		return write(lg.fd, p, n);
+	if (poll(&ready, 1, 0) != 1) {
+		errno = EAGAIN;
+		return -1;
+	}
+	/* A pipe that has room at all has it for this much. */
+	return write(lg.fd, p, n < PIPE_BUF ? n : PIPE_BUF);
+}
+
+/* How much was taken; less than n when there is no room for more. */
+static size_t write_all(const char *p, size_t n)
+{
+	size_t done = 0;
+	ssize_t k;
+
+	while (done < n) {
+		k = write_some(p + done, n - done);
+		if (k > 0)
+			done += (size_t)k;
+		else if (k == 0 || errno != EINTR)
+			break;
+	}
+	return done;
+}
+
+static bool put_rest(void)
+{
+	size_t done = write_all(lg.rest.p, lg.rest.n);
+	bool all = done == lg.rest.n;
+
+	if (all) {
+		buf_release(&lg.rest);
+	} else {
+		memmove(lg.rest.p, lg.rest.p + done, lg.rest.n - done);
+		lg.rest.n -= done;
+	}
+	return all;
+}
+
+/* False: nothing of it was taken. */
+static bool put_line(enum log_level level, const char *text)
+{
+	struct buf line = {0};
+	size_t done;
+
+	(lg.json ? add_json : add_human)(&line, level, text);
+	done = write_all(line.p, line.n);
+	if (done > 0 && done < line.n)
+		buf_add(&lg.rest, line.p + done, line.n - done);
+	buf_release(&line);
+	return done > 0;
+}
+
+static bool tell_dropped(void)
+{
+	char text[64];
+
+	if (lg.dropped == 0)
+		return true;
+	snprintf(text, sizeof text, "%llu log lines were dropped: nobody read them",
+	    (unsigned long long)lg.dropped);
+	if (!put_line(LOG_WARN, text))
+		return false;
+	lg.dropped = 0;
+	return lg.rest.n == 0;
+}
+
 void log_line(enum log_level level, const char *fmt, ...)
 {
-	struct buf text = {0}, line = {0};
+	struct buf text = {0};
 	va_list ap;
 	char small[512];
 	int n;
@@ -152,10 +273,8 @@ void log_line(enum log_level level, const char *fmt, ...)
 		va_end(ap);
 	}
 	pthread_mutex_lock(&lg.lock);
-	(lg.json ? add_json : add_human)(&line, level, text.p);
-	if (write(lg.fd, line.p, line.n) < 0 && errno == EINTR)
-		(void)!write(lg.fd, line.p, line.n);
+	if (!put_rest() || !tell_dropped() || !put_line(level, text.p))
+		lg.dropped++;
 	pthread_mutex_unlock(&lg.lock);
 	buf_release(&text);
-	buf_release(&line);
 }

@@ -26,7 +26,10 @@ int log_setup(const struct log_options *o);
 int log_reopen(void);
 bool log_enabled(enum log_level level);
 bool log_level_from_name(const char *name, enum log_level *ret_level);
-/* Thread-safe; one line per call, newlines and control bytes escaped. */
+/*
+ * Thread-safe; one line per call, newlines and control bytes escaped. Never waits: what a slow
+ * reader has no room for is dropped, counted, and told later.
+ */
 void log_line(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #define log_error(...) log_line(LOG_ERROR, __VA_ARGS__)
