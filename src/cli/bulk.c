@@ -138,6 +138,17 @@ static int take_reply(struct bulk *b, const struct chunk *chunk, const struct re
 	return 0;
 }
 
+/* A refusal of everything may still name the lines that are to blame. */
+static void take_refusal(struct bulk *b, const struct chunk *chunk, const struct reply *reply)
+{
+	AUTO(json_drop)
+	json_t *j = json_loadb(reply->body.p ? reply->body.p : "", reply->body.n, 0, NULL);
+
+	add_errors(b, chunk, j);
+	if (json_array_size(json_object_get(b->result, "errors")) > 0)
+		problem_hint(&b->c->problem, "correct these lines, and send all of them again");
+}
+
 /* A clear word about what is already in, when the rest can not be sent. */
 static int broken(struct bulk *b, const struct chunk *chunk, int r)
 {
@@ -175,8 +186,10 @@ static int finish_chunk(struct bulk *b)
 			start(b, chunk);
 			continue;
 		}
-		if (r < 0)
+		if (r < 0) {
+			take_refusal(b, chunk, &reply);
 			return broken(b, chunk, r);
+		}
 		buf_release(&chunk->body);
 		return 0;
 	}

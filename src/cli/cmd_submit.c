@@ -141,7 +141,7 @@ static int feed_ndjson(struct cli *c, struct bulk *b, const char *file)
 	return r;
 }
 
-static void show_errors(const struct cli *c, const json_t *result)
+static void show_errors(const json_t *result)
 {
 	const json_t *errors = json_object_get(result, "errors");
 	int64_t rejected = ji(result, "rejected", 0);
@@ -172,7 +172,7 @@ static int show_batch(struct cli *c, json_t *result)
 	else if (*batch)
 		say(stdout, "%s", batch);
 	fflush(stdout);
-	show_errors(c, result);
+	show_errors(result);
 	if (*batch)
 		last_save(LAST_BATCH, batch);
 	cli_note(c, "%s tasks submitted%s", human_count(ji(result, "accepted", 0), count),
@@ -217,6 +217,8 @@ static int submit_many(struct cli *c, json_t *task)
 			if (r == EXIT_OK)
 				r = code;
 		}
+	} else {
+		show_errors(bulk_result(b));
 	}
 	bulk_free(b);
 	return r;

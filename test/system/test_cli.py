@@ -213,6 +213,17 @@ def test_what_was_cut_short_is_guessed(reeve):
         assert result.code == 2 and f'did you mean "{meant}' in result.err, result
 
 
+def test_an_atomic_refusal_names_the_lines(dev, cli):
+    lines = '{"command":["true"]}\n\n{"command":"true"}\n{"command":["true"],"queue":"nope"}\n'
+    result = cli("submit", "--ndjson", "-", "--atomic", input=lines, check=False)
+    assert result.code == 2 and result.out == "", result
+    said = result.err.splitlines()
+    assert said[0].startswith('reeve: line 3: "command" is a string'), result
+    assert any(line.startswith("reeve: line 4: ") and "nope" in line for line in said), result
+    assert "2 of 3 tasks are not valid, so none was taken" in result.err
+    assert dev.get("/v1/tasks/summary")["total"] == 0
+
+
 def test_a_queue_takes_its_history_along_and_says_so(dev, cli):
     dev.create_queue("q")
     ended = [dev.submit("true", queue="q")["id"] for _ in range(2)]
