@@ -119,16 +119,37 @@ static int end_leftovers(int dir, struct problem *p)
 	return r;
 }
 
-int cgroups_open(struct cgroups *g, const char *lock, struct problem *p)
+/* NULL: there is no hierarchy of version 2. */
+static char *path_of(const char *lock)
 {
 	AUTO(free_cstr) char *mount = find_mount();
 	AUTO(free_cstr) char *own = find_own();
 
-	*g = (struct cgroups){.dir_fd = -1};
 	if (!mount || !own)
-		return problem_set(p, ERR_IO, "there is no cgroup v2 hierarchy");
-	g->path = xasprintf(
+		return NULL;
+	return xasprintf(
 	    "%s%s/reeve-%016" PRIx64, mount, strcmp(own, "/") == 0 ? "" : own, exec_hash(lock));
+}
+
+void exec_end_cgroups(const char *lock)
+{
+	AUTO(free_cstr) char *path = path_of(lock);
+	int dir = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	struct problem p = {0};
+
+	if (dir < 0)
+		return;
+	end_leftovers(dir, &p);
+	close(dir);
+	rmdir(path);
+}
+
+int cgroups_open(struct cgroups *g, const char *lock, struct problem *p)
+{
+	*g = (struct cgroups){.dir_fd = -1};
+	g->path = path_of(lock);
+	if (!g->path)
+		return problem_set(p, ERR_IO, "there is no cgroup v2 hierarchy");
 	if (mkdir(g->path, 0755) < 0 && errno != EEXIST) {
 		problem_set(p, ERR_IO, "cgroup %s: %s", g->path, strerror(errno));
 		cgroups_close(g);

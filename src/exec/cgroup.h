@@ -39,6 +39,10 @@ bool cgroup_is_empty(const struct cgroup *c);
 void cgroup_kill(struct cgroup *c);                   /* everything in it, at once */
 void cgroup_put(struct cgroups *g, struct cgroup *c); /* must be empty */
 
+/* Ends whatever lives in the directory of that lock, and removes it. Nothing where there is none.
+ */
+void exec_end_cgroups(const char *lock);
+
 /* A short name derived from any text, for directories. */
 uint64_t exec_hash(const char *text);
 

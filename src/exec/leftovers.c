@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where there are no cgroups: processes of an earlier instance bear its lock in their environment.
- * (Those killed with their worker by the parent-death signal are gone already.)
+ * (The leaders, killed with their worker by the parent-death signal, are gone already.)
  */
 #include <dirent.h>
 #include <errno.h>

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/idmap.h"
 #include "base/rng.h"
+#include "exec/guard.h"
 #include "exec/process.h"
 #include "net/link.h"
 #include "net/loop.h"
@@ -69,6 +70,7 @@ struct worker {
 	struct arena facts_arena;
 	char *lock;
 	int lock_fd;
+	struct guard guard;
 	struct id_space ids;
 	struct hand hand;
 	struct outbox outbox;
@@ -102,6 +104,8 @@ void worker_output(struct worker *w, const struct job *j, int stream, struct str
 /* facts.c */
 int facts_gather(struct worker *w, struct problem *ret_problem);
 int lock_take(struct worker *w, struct problem *ret_problem);
+/* Waits until an earlier instance's guard has done its work. */
+int guard_open(struct worker *w, struct problem *ret_problem);
 /* session.c */
 void session_dial(struct worker *w);
 void session_close(struct worker *w, const char *why);

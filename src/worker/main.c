@@ -195,6 +195,8 @@ static int prepare(struct worker *w, struct problem *p)
 
 	if ((r = lock_take(w, p)) < 0)
 		return r;
+	if ((r = guard_open(w, p)) < 0)
+		return r;
 	if ((r = facts_gather(w, p)) < 0)
 		return r;
 	if (w->o->use_tls && !(w->tls = tls_client(&w->o->tls, p)))
@@ -253,12 +255,15 @@ static void release(struct worker *w)
 		tls_free(w->tls);
 	free(w->lock);
 	free(w->scratch);
+	/* whoever had to give up may have left something */
+	guard_release(&w->guard, w->exit_code == 0);
 	process_close(&w->lock_fd);
 }
 
 int worker_main(const struct worker_options *o)
 {
-	struct worker w = {.o = o, .lock_fd = -1, .exit_code = 1, .hand.null_fd = -1};
+	struct worker w = {
+	    .o = o, .lock_fd = -1, .exit_code = 1, .hand.null_fd = -1, .guard.fd = -1};
 	struct problem p = {0};
 
 	w.hand.cgroups.dir_fd = -1;

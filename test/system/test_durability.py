@@ -2,6 +2,7 @@
 """kill -9 at any point: nothing acknowledged is lost, and nothing runs twice."""
 import os
 import random
+import signal
 import threading
 import uuid
 
@@ -167,6 +168,35 @@ def test_nothing_of_a_killed_worker_survives_its_return(cluster):
     assert cluster.wait_ended(task)["state"] == "orphaned"
     # An orphan is certainly over: this holds at once, not only soon.
     assert harness.processes_with(f"REEVE_TASK_ID={task}") == []
+
+
+def test_nothing_of_a_killed_worker_survives_it(cluster):
+    cluster.start_server()
+    w1 = cluster.start_worker(name="w1")
+    ready = os.path.join(cluster.dir, "ready")
+    tree = os.path.join(os.path.dirname(__file__), "programs", "tree.sh")
+    task = cluster.submit(tree, ready)["id"]
+    wait_until(lambda: os.path.exists(ready))
+    wait_until(lambda: len(harness.processes_with(f"REEVE_TASK_ID={task}")) >= 4)
+    os.killpg(w1.pid, signal.SIGTERM)  # what a service manager sends to all must not end the guard first
+    w1.kill9()  # and it is not started again
+    wait_until(lambda: not harness.processes_with(f"REEVE_TASK_ID={task}"), what="all of the task is over")
+
+
+def test_a_retry_elsewhere_begins_after_all_of_the_first_attempt_is_over(cluster):
+    cluster.start_server(env={"REEVE_SERVER_HEARTBEAT": "1s", "REEVE_SERVER_LOSE_AFTER": "3s"})
+    w1 = cluster.start_worker(name="w1")
+    records = Records(cluster)
+    # The one who writes is not the leader, which dies at once, but a descendant in another session.
+    task = cluster.submit("sh", "-c", 'setsid "$@" & wait', "sh", *records.command(LONG), max_attempts=3,
+                          backoff="10ms")["id"]
+    records.wait_begun(1)
+    w1.kill9()
+    cluster.start_worker(name="w2")
+    wait_until(lambda: [b for b in records.begun() if b.attempt == 2], what="the second attempt begins")
+    records.check()
+    cluster.cli("cancel", task)
+    assert cluster.wait_ended(task)["state"] == "cancelled"
 
 
 def test_server_away_while_tasks_run_and_end(cluster):

@@ -23,6 +23,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "exec/env.h"
+#include "exec/guard.h"
 #include "exec/process.h"
 
 static struct hand hand;
@@ -344,6 +345,78 @@ static void test_leftovers(void **state)
 	assert_int_equal(exec_end_leftovers(lock), 0);
 }
 
+/* In a process that will be killed: a guard, and a task with a descendant in another session. */
+static void guarded_main(int held, int tell)
+{
+	struct guard g;
+	struct problem problem = {0};
+	struct process p;
+	char text[32] = "";
+
+	if (guard_start(&g, lock, held, &problem) < 0)
+		_exit(1);
+	close(held);
+	start_sh(&p, "trap '' TERM; setsid sleep 1000 >/dev/null 2>&1 & echo $!; wait");
+	if (!wait_fd(p.out[0], 20000) || read(p.out[0], text, sizeof text - 1) <= 0)
+		_exit(1);
+	dprintf(tell, "%d %s", (int)g.pid, text);
+	pause();
+	_exit(1);
+}
+
+static void test_guard(void **state)
+{
+	int held[2], tell[2], guard, descendant;
+	char text[64] = "", name[32] = "", path[64];
+	pid_t worker;
+	FILE *f;
+
+	assert_int_equal(pipe2(held, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(tell, O_CLOEXEC), 0);
+	if ((worker = fork()) == 0)
+		guarded_main(held[1], tell[1]);
+	close(held[1]);
+	assert_true(wait_fd(tell[0], 20000));
+	assert_true(read(tell[0], text, sizeof text - 1) > 0);
+	assert_int_equal(sscanf(text, "%d %d", &guard, &descendant), 2);
+	snprintf(path, sizeof path, "/proc/%d/comm", guard);
+	assert_non_null(f = fopen(path, "re"));
+	assert_non_null(fgets(name, sizeof name, f));
+	fclose(f);
+	assert_string_equal(name, "reeve-guard\n");
+	kill(guard, SIGTERM); /* it is not so easily ended */
+	kill(worker, SIGKILL);
+	assert_int_equal(waitpid(worker, NULL, 0), worker);
+	assert_true(wait_fd(held[0], 20000)); /* closed: its work is done, hence … */
+	assert_int_equal(read(held[0], text, 1), 0);
+	assert_false(is_alive((pid_t)descendant));
+	close(held[0]);
+	close(tell[0]);
+	close(tell[1]);
+}
+
+/* Told to leave, it ends nothing; and it holds no descriptors that it was not given. */
+static void test_guard_dismissed(void **state)
+{
+	struct guard g;
+	struct problem problem = {0};
+	struct process p;
+	int other[2];
+
+	assert_int_equal(pipe2(other, O_CLOEXEC), 0);
+	assert_int_equal(guard_start(&g, lock, -1, &problem), 0);
+	close(other[1]);
+	assert_true(wait_fd(other[0], 20000));
+	start_sh(&p, "exec sleep 1000");
+	guard_release(&g, true);
+	assert_int_equal(waitpid(g.pid, NULL, 0), -1); /* gone, and not a zombie */
+	assert_false(wait_fd(p.pidfd, 0));
+	process_signal(&p, SIGKILL);
+	wait_end(&p);
+	process_release(&hand, &p);
+	close(other[0]);
+}
+
 static void test_env(void **state)
 {
 	struct env e;
@@ -377,6 +450,8 @@ int main(void)
 	    T(test_ignores_term),
 	    T(test_many),
 	    T(test_leftovers),
+	    T(test_guard),
+	    T(test_guard_dismissed),
 	    T(test_env),
 	};
 

@@ -156,7 +156,7 @@ void fake_drop_link(struct fake *f)
 
 void fake_close(struct fake *f)
 {
-	char lock[128];
+	char path[128];
 
 	if (f->worker > 0) { /* the test failed: it must not live on */
 		kill(f->worker, SIGKILL);
@@ -171,8 +171,10 @@ void fake_close(struct fake *f)
 	buf_release(&f->output[1]);
 	free(f->ends);
 	free(f->starts);
-	snprintf(lock, sizeof lock, "%s/lock", f->state_dir);
-	unlink(lock);
+	snprintf(path, sizeof path, "%s/lock", f->state_dir);
+	unlink(path);
+	snprintf(path, sizeof path, "%s/guard", f->state_dir);
+	unlink(path);
 	rmdir(f->state_dir);
 }
 
