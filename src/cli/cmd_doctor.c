@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/cmds.h"
+#include "cli/mounts.h"
 #include "cli/output.h"
 #include "cli/place.h"
 #include "cli/settings.h"
@@ -247,6 +248,18 @@ static void check_files(struct doctor *d)
 		    (unsigned long long)limit.rlim_max);
 }
 
+static bool find_cgroup2(struct buf *ret_path)
+{
+	AUTO(free_cstr) char *text = NULL;
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	size_t cap = 0;
+	ssize_t n = f ? getdelim(&text, &cap, 0, f) : -1; /* the whole file: it holds no NUL */
+
+	if (f)
+		fclose(f);
+	return n > 0 && mounts_cgroup2((struct str){text, (size_t)n}, ret_path);
+}
+
 static void check_cgroup(struct doctor *d)
 {
 	static const char fix[] = "Delegate=yes in the worker's unit, or "
@@ -255,7 +268,7 @@ static void check_cgroup(struct doctor *d)
 	char line[512] = "";
 	FILE *f;
 
-	if (access("/sys/fs/cgroup/cgroup.controllers", R_OK) < 0) {
+	if (!find_cgroup2(&path)) {
 		found(d, "cgroup", "warn", "boot with systemd.unified_cgroup_hierarchy=1",
 		    "there is no cgroup v2 here: tasks are killed by process group instead");
 		return;
@@ -266,7 +279,7 @@ static void check_cgroup(struct doctor *d)
 	if (f)
 		fclose(f);
 	line[strcspn(line, "\n")] = 0;
-	buf_printf(&path, "/sys/fs/cgroup%s", strncmp(line, "0::", 3) ? "" : line + 3);
+	buf_add_cstr(&path, strncmp(line, "0::", 3) ? "" : line + 3);
 	if (access(path.p, W_OK) == 0)
 		found(d, "cgroup", "ok", NULL, "a worker started from here can make cgroups");
 	else
