@@ -33,6 +33,7 @@ def place(module_cluster, tmp_path_factory):
     (where / "bin" / "reeve").symlink_to(os.path.abspath(harness.BIN))
     cluster = module_cluster("server")
     cluster.create_queue("builds")
+    cluster.create_queue("be ta")
     cluster.start_worker(name="w-one")
     env = harness.clean_environment(HOME=where, REEVE_SERVER=f"unix:{cluster.socket}", TERM="dumb",
                                     PATH=f"{where}/bin:{os.environ['PATH']}")
@@ -139,3 +140,34 @@ def test_bash(place, typed, wanted):
     script = 'source <(reeve completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _reeve; printf "%s\\n" "${COMPREPLY[@]}"'
     done = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True, env=env, timeout=PATIENCE)
     assert wanted.replace("=", " ").split()[-1] in done.stdout.split(), done
+
+
+@pytest.mark.parametrize("words, wanted", [
+    (["queue", "show", "be"], r"be\ ta"),
+    (["queue", "show", r"be\ t"], r"be\ ta"),
+    (["queue", "show", '"be t'], "be ta"),
+    (["queue", "show", "'be"], "be ta"),
+    (["task", "ls", "--queue", "=", "be"], r"be\ ta"),
+    (["task", "ls", "--queue", "=", '"be '], "be ta"),
+])
+def test_bash_quotes_what_has_spaces(place, words, wanted):
+    """As readline hands the words over: just as they were typed, with their quotes."""
+    where, env = place
+    script = 'source <(reeve completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _reeve; printf "%s\\n" "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", script, "bash", "reeve", *words], capture_output=True, text=True, env=env,
+                          timeout=PATIENCE)
+    assert done.stdout.splitlines() == [wanted], done
+
+
+def test_bash_inserts_a_name_with_spaces(place, tmp_path):
+    where, env = place
+    dump = tmp_path / "typed"
+    shell = Terminal(["bash", "--norc", "--noprofile", "-i"], env)
+    try:
+        shell.type("source <(reeve completion bash); touch ready\n".replace("ready", str(tmp_path / "ready")),
+                   (tmp_path / "ready").exists, "the script was read")
+        shell.type(f"reeve queue show be\t -o json >{dump}\n", lambda: dump.exists() and dump.stat().st_size > 0,
+                   "the queue was shown")
+        assert '"name": "be ta"' in dump.read_text()
+    finally:
+        shell.end()
