@@ -15,11 +15,16 @@
 #include "server/parcel.h"
 #include "wire/link.h"
 
+/* Whoever can reach the port could otherwise fill the disk with lines about himself. */
+#define STRANGERS_LOGGED 10
+#define STRANGERS_MS 10000
+
 struct session {
 	struct sessions *all;
 	struct link *link;
 	uint64_t number;
-	bool greeted; /* its hello was accepted for the brain */
+	bool greeted;     /* its hello was accepted for the brain */
+	bool turned_away; /* and the log says so */
 	struct parcel out;
 	TAILQ_ENTRY(session) touched;
 	bool is_touched;
@@ -36,6 +41,8 @@ struct sessions {
 	struct arena arena; /* of one frame */
 	struct session *first;
 	TAILQ_HEAD(, session) touched;
+	struct loop_timer *strangers_timer; /* runs while lines about strangers are counted */
+	unsigned strangers;                 /* in this period */
 };
 
 /* Takes the same time whatever the difference is. */
@@ -49,13 +56,34 @@ static bool token_equal(struct str given, const char *wanted)
 	return diff == 0;
 }
 
+static void on_strangers(void *arg)
+{
+	struct sessions *all = arg;
+
+	if (all->strangers > STRANGERS_LOGGED)
+		log_warn("and %u more like this: connections to the worker port that were turned "
+		         "away, or closed before their hello",
+		    all->strangers - STRANGERS_LOGGED);
+	all->strangers = 0;
+}
+
+/* About a connection that has not proved to be a worker: only some of these lines are logged. */
+static bool may_log_stranger(struct sessions *all)
+{
+	if (all->strangers++ == 0)
+		loop_timer_set(all->strangers_timer, STRANGERS_MS);
+	return all->strangers <= STRANGERS_LOGGED;
+}
+
 static void turn_away(struct session *s, const char *why)
 {
 	struct link_refused refused = {.reason = str_of(why)};
 	struct link_to_worker m = {.refused = &refused};
 	struct buf frame = {0};
 
-	log_warn("worker at %s turned away: %s", link_peer(s->link), why);
+	if (may_log_stranger(s->all))
+		log_warn("worker at %s turned away: %s", link_peer(s->link), why);
+	s->turned_away = true;
 	link_encode_to_worker(&m, &s->all->arena, &frame);
 	link_send(s->link, buf_str(&frame));
 	buf_release(&frame);
@@ -178,8 +206,9 @@ static void on_close(struct link *l, const char *why, void *arg)
 	struct session *s = arg;
 	struct event ev = {.kind = EV_LINK_LOST};
 
-	log_info(
-	    "worker link %llu (%s) closed: %s", (unsigned long long)s->number, link_peer(l), why);
+	if (s->greeted || (!s->turned_away && may_log_stranger(s->all)))
+		log_info("worker link %llu (%s) closed: %s", (unsigned long long)s->number,
+		    link_peer(l), why);
 	idmap_del(&s->all->by_number, s->number);
 	ev.beat.link = s->number;
 	if (s->greeted && s->all->engine)
@@ -226,6 +255,7 @@ struct sessions *sessions_new(
 		free(s);
 		return NULL;
 	}
+	s->strangers_timer = loop_timer_new(l, on_strangers, s);
 	return s;
 }
 
@@ -289,6 +319,7 @@ void sessions_send(struct sessions *all, const struct message *m, size_t n)
 void sessions_free(struct sessions *s)
 {
 	link_listener_free(s->listener);
+	loop_timer_free(s->strangers_timer);
 	s->engine = NULL;
 	while (s->first) {
 		struct session *x = s->first;

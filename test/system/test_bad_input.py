@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever is sent, the answer is clear, and the other clients do not notice."""
 import json
+import re
 import resource
 import socket
 import time
@@ -344,3 +345,19 @@ def test_garbage_on_the_worker_link(server):
             sock.close()
     server.start_worker()
     assert api.ended(api.submit()["id"])["state"] == "succeeded"
+
+
+def test_strangers_do_not_fill_the_log(server):
+    """Some lines say what happens, one says how many more there were."""
+    host, port = server.link.rsplit(":", 1)
+    for _ in range(300):
+        sock = socket.create_connection((host, int(port)), PATIENCE)
+        sock.sendall(b"\x00\x00\x00\x05hello")
+        sock.shutdown(socket.SHUT_WR)
+        read_all(sock)
+        sock.close()
+    wait_until(lambda: "more like this" in server.server.log(), what="the count is told")
+    about = [line for line in server.server.log().splitlines() if "turned away" in line or "worker link" in line]
+    assert len(about) < 100, len(about)
+    more = sum(int(x) for x in re.findall(r"and (\d+) more like this", "\n".join(about)))
+    assert more >= 200, about[-3:]
