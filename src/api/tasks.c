@@ -105,13 +105,13 @@ void tasks_summary(struct call *c)
 }
 
 static void add_why_summary(
-    struct buf *b, const struct task_row *t, const struct why *whys, size_t n)
+    struct buf *b, struct arena *a, const struct task_row *t, const struct why *whys, size_t n)
 {
 	jw_key(b, "summary");
 	if (n == 1)
 		jw_str(b, whys[0].text);
 	else if (n > 1)
-		buf_printf(b, "\"%zu things hold it back\"", n);
+		jw_str(b, arena_strf(a, STR_FMT " (and %zu more)", STR_ARG(whys[0].text), n - 1));
 	else if (task_is_ended(t->state.status))
 		buf_printf(b, "\"nothing: it has ended (%s)\"", task_state_name(t->state.status));
 	else if (task_phase(t->state.status) == PHASE_QUEUED)
@@ -134,7 +134,7 @@ static void why_done(struct call *c)
 	jw_open(b, '{');
 	jw_mid_null(b, "id", h->ids, c->row.id);
 	jw_mcstr(b, "state", task_state_name(c->row.state.status));
-	add_why_summary(b, &c->row, whys, n);
+	add_why_summary(b, &c->arena, &c->row, whys, n);
 	jw_key(b, "reasons");
 	jw_open(b, '[');
 	for (size_t i = 0; i < n; i++) {

@@ -209,6 +209,27 @@ static void test_why(void **state)
 	json_decref(v);
 }
 
+/* What stands first is said in words; the others are at least counted. */
+static void test_why_sums_up(void **state)
+{
+	char target[128], wanted[512];
+	json_t *v, *reasons;
+
+	json_decref(ask_json(w, API_POST, "/v1/queues", "{\"name\":\"q\",\"threads\":0}", 201));
+	json_decref(ask_json(w, API_POST, "/v1/queues/q/pause", "{\"reason\":\"audit\"}", 200));
+	v = ask_json(w, API_POST, "/v1/tasks",
+	    "{\"command\":[\"true\"],\"queue\":\"q\",\"run_after\":\"1h\"}", 201);
+	snprintf(target, sizeof target, "/v1/tasks/%s/why", jstr(v, "id"));
+	json_decref(v);
+	v = ask_json(w, API_GET, target, NULL, 200);
+	reasons = json_object_get(v, "reasons");
+	assert_true(json_array_size(reasons) >= 3);
+	snprintf(wanted, sizeof wanted, "%s (and %zu more)",
+	    jstr(json_array_get(reasons, 0), "text"), json_array_size(reasons) - 1);
+	assert_string_equal(jstr(v, "summary"), wanted);
+	json_decref(v);
+}
+
 static void test_change(void **state)
 {
 	rid id = world_submit(w, NULL);
@@ -248,6 +269,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_wait, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_wait_expires, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_why, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_why_sums_up, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_change, setup, teardown),
 	};
 
