@@ -9,7 +9,9 @@
 #include "model/id.h"
 #include "model/limits.h"
 
-static const char *type_name(const json_t *v)
+#define WHERE_MAX 48
+
+const char *json_in_type(const json_t *v)
 {
 	static const char *const names[] = {"an object", "an array", "a string", "an integer",
 	    "a number with a fraction", "true", "false", "null"};
@@ -17,14 +19,26 @@ static const char *type_name(const json_t *v)
 	return names[json_typeof(v)];
 }
 
-static int parse_problem(const json_error_t *e, struct problem *p)
+/* Of one line, as in NDJSON, only the column is worth saying: its number is said beside it. */
+static const char *where_is(const json_error_t *e, struct str text, char out[WHERE_MAX])
 {
+	if (text.n && memchr(text.p, '\n', text.n))
+		snprintf(out, WHERE_MAX, "line %d, column %d", e->line, e->column);
+	else
+		snprintf(out, WHERE_MAX, "column %d", e->column);
+	return out;
+}
+
+static int parse_problem(const json_error_t *e, struct str text, struct problem *p)
+{
+	char where[WHERE_MAX];
+
+	where_is(e, text, where);
 	switch (json_error_code(e)) {
 	case json_error_null_character:
 	case json_error_null_byte_in_key:
-		problem_set(p, ERR_INVALID,
-		    "a string holds a NUL character (\\u0000) at line %d, column %d", e->line,
-		    e->column);
+		problem_set(
+		    p, ERR_INVALID, "a string holds a NUL character (\\u0000) at %s", where);
 		return problem_hint(p,
 		    "names, commands and environments can not carry NUL; encode binary data, "
 		    "for example as base64");
@@ -33,18 +47,15 @@ static int parse_problem(const json_error_t *e, struct problem *p)
 		    p, ERR_INVALID, "the JSON is nested deeper than %d levels", JSON_DEPTH_MAX);
 		return problem_hint(p, "flatten it, or pass the inner part as a string");
 	case json_error_numeric_overflow:
-		problem_set(p, ERR_INVALID, "a number at line %d, column %d is too large", e->line,
-		    e->column);
+		problem_set(p, ERR_INVALID, "a number at %s is too large", where);
 		return problem_hint(p, "integers have 64 bits; pass larger ones as strings");
 	case json_error_invalid_utf8:
-		problem_set(p, ERR_INVALID, "the text is not UTF-8 at line %d, column %d", e->line,
-		    e->column);
+		problem_set(p, ERR_INVALID, "the text is not UTF-8 at %s", where);
 		return problem_hint(p, "JSON is UTF-8; encode other bytes, for example as base64");
 	case json_error_duplicate_key:
 		return problem_set(p, ERR_INVALID, "a member is given twice: %s", e->text);
 	default:
-		problem_set(p, ERR_INVALID, "this is not JSON: %s (line %d, column %d)", e->text,
-		    e->line, e->column);
+		problem_set(p, ERR_INVALID, "this is not JSON: %s (%s)", e->text, where);
 		return p ? p->code : ERR_INVALID;
 	}
 }
@@ -53,8 +64,9 @@ int json_in_parse(struct str text, json_t **ret_value, struct problem *p)
 {
 	json_error_t e;
 
-	*ret_value = json_loadb(text.p ? text.p : "", text.n, JSON_REJECT_DUPLICATES, &e);
-	return *ret_value ? 0 : parse_problem(&e, p);
+	*ret_value =
+	    json_loadb(text.p ? text.p : "", text.n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
+	return *ret_value ? 0 : parse_problem(&e, text, p);
 }
 
 static int unknown(const char *key, const char *where, const struct json_member *table, size_t n,
@@ -105,7 +117,8 @@ int json_in_members(json_t *object, const char *where, const struct json_member 
 
 int json_in_wrong(const json_t *v, const char *field, const char *expected, struct problem *p)
 {
-	problem_set(p, ERR_INVALID, "\"%s\" is %s; %s is expected", field, type_name(v), expected);
+	problem_set(
+	    p, ERR_INVALID, "\"%s\" is %s; %s is expected", field, json_in_type(v), expected);
 	return problem_field(p, field);
 }
 

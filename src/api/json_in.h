@@ -14,6 +14,9 @@
 /* Parses; on success the caller owns *ret_value. */
 int json_in_parse(struct str text, json_t **ret_value, struct problem *p);
 
+/* "an object", "a string", "null" … */
+const char *json_in_type(const json_t *v);
+
 struct json_member {
 	const char *name;
 	/* Returns 0 or an enum err with *p set. `field` is the full path for messages. */

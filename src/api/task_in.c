@@ -300,7 +300,8 @@ int task_in_value(struct task_in *in, json_t *v, struct submit_task *ret, struct
 	*ret = (struct submit_task){
 	    .status = TASK_QUEUED, .spec = {.backoff_ms = -1, .backoff_max_ms = -1}};
 	if (!json_is_object(v))
-		return problem_set(p, ERR_INVALID, "a task is a JSON object");
+		return problem_set(p, ERR_INVALID,
+		    "this is %s, not an object; a task is a JSON object", json_in_type(v));
 	rc = json_in_members(v, "", members, sizeof members / sizeof members[0], &t, p);
 	if (!t.named)
 		in->queue = STR_NULL;

@@ -134,6 +134,29 @@ static void test_many_with_errors(void **state)
 	talk_free(t);
 }
 
+/* The line is told beside the text, which then only says where in it. */
+static void test_what_is_wrong_with_a_line(void **state)
+{
+	static const char *const wanted[] = {"(column ", "this is null, not an object",
+	    "this is a string, not an object", "this is an array, not an object",
+	    "this is an integer, not an object"};
+	struct talk *t = ndjson("/v1/tasks", "{]\nnull\n\"x\"\n[1]\n7\n");
+	json_t *v = talk_json(t), *errors = json_object_get(v, "errors");
+
+	assert_int_equal(json_array_size(errors), 5);
+	for (size_t i = 0; i < 5; i++) {
+		const char *detail = jstr(json_array_get(errors, i), "detail");
+
+		assert_non_null(strstr(detail, wanted[i]));
+		assert_null(strstr(detail, "line 1"));
+	}
+	json_decref(v);
+	talk_free(t);
+	v = ask_json(w, API_POST, "/v1/tasks", "{\n]", 400);
+	assert_non_null(strstr(jstr(v, "detail"), "line 2, column"));
+	json_decref(v);
+}
+
 static void test_atomic(void **state)
 {
 	struct talk *t =
@@ -300,6 +323,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_plugin_decides, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_many_with_errors, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_atomic, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_what_is_wrong_with_a_line, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_array_and_join, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_twin, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_replay, setup, teardown),
