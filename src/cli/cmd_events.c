@@ -104,7 +104,8 @@ static void print_event(struct cli *c, const json_t *event)
 		buf_printf(&line, "  exit %lld", (long long)ji(event, "exit_code", 0));
 	if (json_object_size(json_object_get(event, "detail")) > 0) {
 		AUTO(free_cstr)
-		char *detail = json_dumps(json_object_get(event, "detail"), JSON_COMPACT);
+		char *detail = json_dumps(json_object_get(event, "detail"),
+		    JSON_COMPACT | json_reals(json_object_get(event, "detail")));
 
 		buf_add_cstr(&line, "  ");
 		text_add_clean(&line, str_of(detail));

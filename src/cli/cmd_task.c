@@ -273,7 +273,8 @@ static void show_task(struct cli *c, const json_t *task)
 	    {"state", state_fact(c, task)},
 	    {"command", command_fact(task)},
 	    {"params", json_object_get(task, "params")
-	                   ? json_dumps(json_object_get(task, "params"), 0)
+	                   ? json_dumps(json_object_get(task, "params"),
+	                         json_reals(json_object_get(task, "params")))
 	                   : NULL},
 	    {"cwd", text_or_null(js(task, "cwd"))},
 	    {"env", pairs_fact(json_object_get(task, "env"))},

@@ -59,9 +59,41 @@ static int write_escaped(const char *bytes, size_t n, void *arg)
 	return n > from && fwrite(bytes + from, 1, n - from, f) != n - from ? -1 : 0;
 }
 
+static int digits_of(double value)
+{
+	char text[40];
+	int n = 15;
+
+	for (; n < 17; n++) {
+		snprintf(text, sizeof text, "%.*g", n, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	return n;
+}
+
+static int most_digits(const json_t *j)
+{
+	int most = json_is_real(j) ? digits_of(json_real_value(j)) : 15, n;
+	json_t *item;
+	const char *key;
+	size_t i;
+
+	json_object_foreach((json_t *)j, key, item) most =
+	    (n = most_digits(item)) > most ? n : most;
+	json_array_foreach(j, i, item) most = (n = most_digits(item)) > most ? n : most;
+	return most;
+}
+
+size_t json_reals(const json_t *j)
+{
+	return JSON_REAL_PRECISION(most_digits(j));
+}
+
 void print_json_line(json_t *j)
 {
-	json_dump_callback(j, write_escaped, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
+	json_dump_callback(
+	    j, write_escaped, stdout, JSON_COMPACT | JSON_ENCODE_ANY | json_reals(j));
 	putchar('\n');
 }
 
@@ -77,7 +109,8 @@ void print_json(const struct cli *c, json_t *j)
 	} else if (c->format == FORMAT_JSONL) {
 		print_json_line(j);
 	} else {
-		json_dump_callback(j, write_escaped, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY);
+		json_dump_callback(
+		    j, write_escaped, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY | json_reals(j));
 		putchar('\n');
 	}
 }

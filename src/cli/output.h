@@ -51,6 +51,8 @@ bool wants_machine(const struct cli *c);
 void say(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* One line of JSON; what a terminal could take for a command is escaped. */
 void print_json_line(json_t *j);
+/* jansson's flag for as many digits as keep every number what it is: 2.7, not 2.7000000000000002 */
+size_t json_reals(const json_t *j);
 /* With jsonl a list prints its items, one a line. */
 void print_json(const struct cli *c, json_t *j);
 /* Runs `draw` once, or again and again with --watch. */

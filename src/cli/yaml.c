@@ -85,7 +85,7 @@ static void emit_value(yaml_emitter_t *e, json_t *j)
 		emit_text(e, json_string_value(j), json_string_length(j),
 		    looks_special(json_string_value(j)));
 	} else {
-		AUTO(free_cstr) char *text = json_dumps(j, JSON_ENCODE_ANY);
+		AUTO(free_cstr) char *text = json_dumps(j, JSON_ENCODE_ANY | json_reals(j));
 
 		emit_text(e, text ? text : "null", strlen(text ? text : "null"), false);
 	}

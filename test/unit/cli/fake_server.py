@@ -27,6 +27,7 @@ class Fake:
         self.cut_logs = 0   # how many log streams break off after 3 bytes
         self.count = 0
         self.token = None
+        self.rate, self.waiting = 12.5, []
 
     def new_id(self):
         self.count += 1
@@ -159,8 +160,8 @@ class Handler(BaseHTTPRequestHandler):
                      "ready": True, "queues": len(fake.queues),
                      "workers": {"connected": len(fake.workers), "away": 0, "lost": 0},
                      "tasks": {"queued": 1234, "delayed": 0, "held": 2, "claimed": 0, "running": 3},
-                     "threads": {"used": 3, "max": 8}, "rates": {"submitted_per_s": 12.5, "ended_per_s": 0.0},
-                     "waiting": []}
+                     "threads": {"used": 3, "max": 8}, "rates": {"submitted_per_s": fake.rate, "ended_per_s": 0.0},
+                     "waiting": fake.waiting}
 
     def task(self, fake, id):
         if id not in fake.tasks:

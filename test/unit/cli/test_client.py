@@ -359,6 +359,16 @@ class Showing(Case):
         self.reeve("worker", "rm", "w1")
         self.assertEqual(self.fake.workers, {})
 
+    def test_numbers_have_the_digits_they_need(self):
+        for rate in (2.7, 0.1, 12.5, 1e22, 0.1 + 0.2, 1 / 3):
+            self.fake.rate = rate
+            for form, text in (("json", '"submitted_per_s": %s,'), ("jsonl", '"submitted_per_s":%s,'),
+                               ("yaml", "submitted_per_s: %s\n")):
+                out = self.reeve("status", "-o", form)
+                self.assertIn(text % repr(rate).replace("e+", "e"), out)
+        self.fake.rate = 2.7
+        self.assertIn("2.7/s submitted", self.reeve("status"))
+
     def test_status_top_version(self):
         self.fake.add_worker("w1")
         self.fake.add_queue("q")
