@@ -10,13 +10,22 @@
 #include "cli/settings.h"
 #include "cli/views.h"
 
+/* After a restart every worker is away for a moment. */
+#define WAITING_SHOWN 5
+
 static void add_waiting(const json_t *status, const struct cli *c, struct buf *out)
 {
+	const json_t *waiting = json_object_get(status, "waiting");
 	json_t *words;
 	size_t i;
 
-	json_array_foreach(json_object_get(status, "waiting"), i, words)
+	json_array_foreach(waiting, i, words)
 	{
+		if (i == WAITING_SHOWN) {
+			buf_printf(out, "  %s and %zu more; reeve worker ls shows them\n",
+			    state_glyph("warn", c->term.utf8), json_array_size(waiting) - i);
+			break;
+		}
 		buf_printf(out, "  %s ", state_glyph("warn", c->term.utf8));
 		text_add_clean(out, str_of(json_string_value(words)));
 		buf_add_char(out, '\n');

@@ -369,6 +369,15 @@ class Showing(Case):
         self.fake.rate = 2.7
         self.assertIn("2.7/s submitted", self.reeve("status"))
 
+    def test_status_sums_up_what_is_long(self):
+        self.fake.waiting = ["worker w%d has been silent" % i for i in range(6)]
+        shown = self.reeve("status")
+        self.assertIn("w4 has been silent\n  ! and 1 more; reeve worker ls", shown.replace("⚠", "!"))
+        self.assertNotIn("w5", shown)
+        self.assertEqual(len(json.loads(self.reeve("status", "-o", "json"))["waiting"]), 6)
+        self.fake.waiting.pop()
+        self.assertNotIn("more", self.reeve("status"))
+
     def test_status_top_version(self):
         self.fake.add_worker("w1")
         self.fake.add_queue("q")
