@@ -285,7 +285,7 @@ int on_exited(struct agent *a, const struct agent_event *in, struct agent_effect
 
 	if (!h || (h->state != HELD_STARTING && h->state != HELD_RUNNING))
 		return ERR_PROTOCOL;
-	if (in->exit.kind == EXIT_ERROR && h->started_ms == 0)
+	if ((in->exit.kind == EXIT_ERROR || in->exit.kind == EXIT_STATUS) && h->started_ms == 0)
 		h->started_ms =
 		    in->now_ms; /* it was tried: that is a start as far as safety goes */
 	finish(a, h, &in->exit, in, out);

@@ -267,6 +267,12 @@ static void test_statuses(void **state)
 	    .token = 1,
 	    .exit = {EXIT_STATUS, 42, -1, 0, STR("odd")}});
 	SAYS("ended 7/1 42 (odd)");
+	run(8, 1); /* given up while it waited for its plugin: over, not to be sent again */
+	step((struct agent_event){.kind = AE_EXITED,
+	    .task = 8,
+	    .token = 1,
+	    .exit = {EXIT_STATUS, TASK_TERMINATED, -1, 0, STR("late")}});
+	SAYS("ended 8/1 -3 (late)");
 }
 
 static void test_time_limit(void **state)
