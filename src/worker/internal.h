@@ -47,8 +47,10 @@ struct job {
 	bool paused;
 	/* or a pool's */
 	struct pool *pool;
-	struct plug *plug; /* NULL: waits for one */
-	struct buf frame;  /* to be written to it; while waiting */
+	struct plug *plug;        /* NULL: waits for one */
+	struct buf frame;         /* to be written to it; while waiting */
+	struct loop_timer *limit; /* the time limit, until it has started */
+	int64_t timeout_ms;
 };
 
 TAILQ_HEAD(job_list, job);

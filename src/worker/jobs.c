@@ -32,6 +32,8 @@ void job_free(struct job *j)
 	idmap_del(&j->w->jobs, j->task);
 	process_job_release(j);
 	buf_release(&j->frame);
+	if (j->limit)
+		loop_timer_free(j->limit);
 	free(j);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/timefmt.h"
 #include "model/limits.h"
 #include "worker/pool.h"
 
@@ -36,9 +37,33 @@ static void drop_watch(struct loop_watch **w)
 
 static void on_plug_exit(int fd, bool readable, bool writable, void *arg);
 
+static int64_t hello_wait_ms(const struct worker *w)
+{
+	return w->o->hello_wait_ms > 0 ? w->o->hello_wait_ms : HELLO_WAIT_MS;
+}
+
 static void on_plug_writable(int fd, bool readable, bool writable, void *arg)
 {
 	plug_flush(arg);
+}
+
+/*
+ * Another process of the pool may take those who wait. If there is none they are told now: the
+ * next process would most likely be as silent, and they would wait for ever.
+ */
+static void on_hello_late(struct plug *g)
+{
+	struct pool *p = g->pool;
+	char why[128], reason[REASON_MAX_BYTES], limit[TIME_TEXT_MAX];
+
+	snprintf(why, sizeof why, "it did not say hello within %s",
+	    time_human_ms(hello_wait_ms(p->w), limit));
+	plug_retire(g, why);
+	if (pool_is_ready(p))
+		return;
+	snprintf(reason, sizeof reason, "plugin %s: %s", p->o->name, why);
+	p->failures = 0; /* they are counted for those who are told here */
+	pool_fail_waiting(p, EXIT_ERROR, 126, reason);
 }
 
 /* No hello in time, no going when asked to: then by force. */
@@ -49,7 +74,7 @@ static void on_plug_timer(void *arg)
 	if (g->process.reaped)
 		on_plug_exit(-1, false, false, g);
 	else if (g->state == PLUG_GREETING)
-		plug_retire(g, "it sent no hello within 10 seconds");
+		on_hello_late(g);
 	else if (g->process.out[STDOUT] < 0)
 		plug_retire(g, "it closed its stdout");
 	else
@@ -97,7 +122,7 @@ int plug_start(struct pool *p, char *why, size_t size)
 	set_watch(&g->out_watch[STDERR], loop, g->process.out[STDERR], on_plug_errors, g);
 	g->in_watch = loop_watch_new(loop, g->process.in, on_plug_writable, g);
 	g->timer = loop_timer_new(loop, on_plug_timer, g);
-	loop_timer_set(g->timer, HELLO_WAIT_MS);
+	loop_timer_set(g->timer, hello_wait_ms(p->w));
 	log_info("plugin %s[%d] started", p->o->name, (int)g->process.pid);
 	return 0;
 }

@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/timefmt.h"
 #include "model/limits.h"
 
 #define FAILURES_MOST 3 /* without a hello, until those who wait are told */
@@ -107,19 +108,34 @@ static struct plug *with_room(struct pool *p)
 	return best;
 }
 
+bool pool_is_ready(const struct pool *p)
+{
+	const struct plug *g;
+
+	TAILQ_FOREACH (g, &p->plugs, entry)
+		if (g->state == PLUG_READY)
+			return true;
+	return false;
+}
+
+static void job_unwait(struct job *j, struct agent_exit x)
+{
+	struct worker *w = j->w;
+	rid task = j->task;
+	int64_t token = j->token;
+
+	TAILQ_REMOVE(&j->pool->waiting, j, entry);
+	job_free(j);
+	worker_exited(w, task, token, x);
+}
+
 void pool_fail_waiting(struct pool *p, enum agent_exit_kind kind, int code, const char *reason)
 {
 	struct agent_exit x = {kind, TASK_FAILED, code, 0, str_of(reason)};
 	struct job *j;
 
-	while ((j = TAILQ_FIRST(&p->waiting))) {
-		rid task = j->task;
-		int64_t token = j->token;
-
-		TAILQ_REMOVE(&p->waiting, j, entry);
-		job_free(j);
-		worker_exited(p->w, task, token, x);
-	}
+	while ((j = TAILQ_FIRST(&p->waiting)))
+		job_unwait(j, x);
 }
 
 static void start_more(struct pool *p)
@@ -162,6 +178,31 @@ void pool_pump(struct pool *p)
 		start_more(p);
 }
 
+/*
+ * The brain counts a task's time from its start. A task that waits for its turn has all the time
+ * it was given still before it; but none may wait for ever for a plugin that does not come up.
+ */
+static void on_limit(void *arg)
+{
+	struct job *j = arg;
+	char reason[REASON_MAX_BYTES], limit[TIME_TEXT_MAX];
+
+	if (j->plug || pool_is_ready(j->pool))
+		return;
+	snprintf(reason, sizeof reason, "time limit of %s reached before plugin %s said hello",
+	    time_human_ms(j->timeout_ms, limit), j->pool->o->name);
+	job_unwait(j, (struct agent_exit){EXIT_STATUS, TASK_TERMINATED, -1, 0, str_of(reason)});
+}
+
+static void set_limit(struct job *j, int64_t timeout_ms)
+{
+	if (timeout_ms <= 0)
+		return;
+	j->timeout_ms = timeout_ms;
+	j->limit = loop_timer_new(j->w->loop, on_limit, j);
+	loop_timer_set(j->limit, timeout_ms);
+}
+
 void pool_submit(struct pool *p, const struct order *o)
 {
 	struct job *j = job_new(p->w, o->task, o->token);
@@ -171,19 +212,9 @@ void pool_submit(struct pool *p, const struct order *o)
 	order_write(o, &j->frame);
 	frame_end(&j->frame, start);
 	TAILQ_INSERT_TAIL(&p->waiting, j, entry);
+	if (!pool_is_ready(p))
+		set_limit(j, o->run->timeout_ms);
 	pool_pump(p);
-}
-
-static void stop_waiting(struct job *j)
-{
-	struct worker *w = j->w;
-	struct agent_exit x = {EXIT_NEVER, 0, -1, 0, STR_NULL};
-	rid task = j->task;
-	int64_t token = j->token;
-
-	TAILQ_REMOVE(&j->pool->waiting, j, entry);
-	job_free(j);
-	worker_exited(w, task, token, x);
 }
 
 static void ask_to_cancel(struct plug *g, const struct job *j)
@@ -204,7 +235,7 @@ void pool_stop(struct job *j, bool kill)
 	struct plug *g = j->plug;
 
 	if (!g) {
-		stop_waiting(j);
+		job_unwait(j, (struct agent_exit){EXIT_NEVER, 0, -1, 0, STR_NULL});
 		return;
 	}
 	if (kill) {

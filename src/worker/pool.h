@@ -47,6 +47,7 @@ struct pool { /* one plugin */
 
 /* pool.c */
 void pool_pump(struct pool *p);
+bool pool_is_ready(const struct pool *p); /* has it a process that said hello? */
 void pool_fail_waiting(struct pool *p, enum agent_exit_kind kind, int code, const char *reason);
 /* plug.c */
 int plug_start(struct pool *p, char *why, size_t size); /* 0, or the exit code for its failure */

@@ -38,10 +38,11 @@ struct worker_options {
 	const char *const *ignore_queues;
 	const struct plugin_options *plugins;
 	size_t n_plugins;
-	bool no_command;      /* do not allow the built-in "command" plugin */
-	int maxthreads;       /* -1: no limit */
-	int64_t term_wait_ms; /* between TERM and KILL (0: 10 s) */
-	bool no_cgroup;       /* use process groups even where cgroups are available */
+	bool no_command;       /* do not allow the built-in "command" plugin */
+	int maxthreads;        /* -1: no limit */
+	int64_t term_wait_ms;  /* between TERM and KILL (0: 10 s) */
+	int64_t hello_wait_ms; /* for a persistent plugin's hello (0: 10 s) */
+	bool no_cgroup;        /* use process groups even where cgroups are available */
 	/* For programs that run a worker inside: ready when the server has welcomed it. Optional.
 	 */
 	void (*on_ready)(void *arg);

@@ -141,6 +141,13 @@ def test_a_silent_plugin_can_be_cancelled(cluster):
     assert done(cluster, "broken", {"kind": "none"})["state"] == "succeeded"
 
 
+def test_the_time_limit_counts_for_a_plugin_that_says_no_hello(cluster):
+    start(cluster, p={"exec": ["/bin/sleep", "1000"], "mode": "persistent"})
+    task = done(cluster, "p", {}, timeout="300ms", max_attempts=2, backoff="10ms")
+    assert (task["state"], len(task["attempts"])) == ("terminated", 2), task
+    assert task["reason"] == "time limit of 300ms reached before plugin p said hello"
+
+
 @pytest.mark.parametrize("program, words", [
     (["/no/such/plugin"], "/no/such/plugin"), (["/bin/true"], "plugin"), (["/bin/echo", "hello, who is there?"], "plugin"),
 ])

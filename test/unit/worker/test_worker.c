@@ -22,6 +22,7 @@ static struct plugin_options plugins[8];
 static const char *argvs[8][2];
 static char paths[8][512];
 static size_t n_plugins;
+static int64_t hello_wait_ms; /* 0: as usual */
 
 static void add_plugin(const char *variable, const char *file, enum plugin_mode mode)
 {
@@ -39,6 +40,7 @@ static int setup(void **state)
 {
 	fake_open(&f);
 	n_plugins = 0;
+	hello_wait_ms = 0;
 	add_plugin("PLUGINS", "once.py", PLUGIN_ONCE);
 	add_plugin("PLUGINS", "persistent.py", PLUGIN_PERSISTENT);
 	add_plugin("PLUGINS", "broken.py", PLUGIN_PERSISTENT);
@@ -51,8 +53,11 @@ static int setup(void **state)
 static void start_worker(void)
 {
 	static const char *const labels[] = {"b=2", "a=1", NULL};
-	struct worker_options o = {
-	    .plugins = plugins, .n_plugins = n_plugins, .labels = labels, .term_wait_ms = 300};
+	struct worker_options o = {.plugins = plugins,
+	    .n_plugins = n_plugins,
+	    .labels = labels,
+	    .term_wait_ms = 300,
+	    .hello_wait_ms = hello_wait_ms};
 
 	fake_worker(&f, o);
 	f.n_beats = 0;
@@ -424,6 +429,57 @@ static void test_silent_plugin(void **state)
 	stop_worker(0);
 }
 
+/* A plugin that never says hello must not keep its tasks: neither without a time limit nor with. */
+static void test_no_hello(void **state)
+{
+	add_plugin("TEST_PLUGINS", "mute.py", PLUGIN_PERSISTENT);
+	hello_wait_ms = 600;
+	start_worker();
+	run_plugin(1, "mute.py", "{}");
+	fake_run(&f, (struct link_run){.task = 2,
+	                 .plugin = STR("mute.py"),
+	                 .timeout_ms = 100,
+	                 .body = STR("{\"params\":{}}")});
+	fake_until(&f, has_ends, 2);
+	assert_int_equal(f.ends[0].task, 2);
+	assert_int_equal(f.ends[0].status, TASK_TERMINATED);
+	assert_true(f.ends[0].started_ms > 0); /* or the server would send it again, for ever */
+	assert_str(
+	    f.ends[0].reason, "time limit of 100ms reached before plugin mute.py said hello");
+	assert_int_equal(f.ends[1].task, 1);
+	assert_int_equal(f.ends[1].status, TASK_FAILED);
+	assert_true(f.ends[1].started_ms > 0);
+	assert_str(f.ends[1].reason, "plugin mute.py: it did not say hello within 600ms");
+	assert_int_equal(f.n_starts, 0);
+	run_plugin(3, "mute.py", "{}"); /* each says why, however many there were */
+	fake_until(&f, has_ends, 3);
+	assert_str(f.ends[2].reason, "plugin mute.py: it did not say hello within 600ms");
+	stop_worker(0);
+}
+
+/* Waiting for a process that is busy does not count: the limit is for the task's own work. */
+static void test_limit_while_waiting(void **state)
+{
+	add_plugin("TEST_PLUGINS", "cancellable.py", PLUGIN_PERSISTENT);
+	start_worker();
+	for (rid t = 1; t <= 4; t++) /* as many as it takes, and it never ends one by itself */
+		run_plugin(t, "cancellable.py", "{}");
+	fake_until(&f, has_starts, 4);
+	fake_run(&f, (struct link_run){.task = 5,
+	                 .plugin = STR("cancellable.py"),
+	                 .timeout_ms = 200,
+	                 .body = STR("{\"params\":{}}")});
+	run_sh(6, "sleep 0.4"); /* longer than the limit */
+	fake_until(&f, has_ends, 1);
+	assert_int_equal(f.ends[0].task, 6);
+	fake_kill(&f, 1, 1, false);
+	fake_until(&f, has_starts, 6);
+	assert_int_equal(f.starts[5].task, 5);
+	fake_until(&f, has_ends, 3);
+	assert_str(fake_end(&f, 5)->reason, "time limit of 200ms reached");
+	stop_worker(0);
+}
+
 static void test_missing_plugin(void **state)
 {
 	static const char *const argv[] = {"/no/such/plugin", NULL}, *const quits[] = {
@@ -464,6 +520,8 @@ int main(void)
 	    T(test_broken),
 	    T(test_cancel),
 	    T(test_silent_plugin),
+	    T(test_no_hello),
+	    T(test_limit_while_waiting),
 	    T(test_missing_plugin),
 	};
 
