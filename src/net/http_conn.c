@@ -21,6 +21,24 @@
 #define LINGER_MS 10000
 #define PIPELINED_MAX 65536
 
+/* The last n bytes of the input: they have just come, or belong to a request that begins. */
+static void scan_tail(struct http_conn *c, struct evbuffer *b, size_t n)
+{
+	struct evbuffer_iovec v[8];
+	struct evbuffer_ptr at;
+	size_t take;
+	int k;
+
+	while (n > 0 && c->scan.at != SCAN_DONE) {
+		evbuffer_ptr_set(b, &at, evbuffer_get_length(b) - n, EVBUFFER_PTR_SET);
+		k = evbuffer_peek(b, (ev_ssize_t)n, &at, v, 8);
+		for (int i = 0; i < k && i < 8 && n > 0; i++, n -= take) {
+			take = v[i].iov_len < n ? v[i].iov_len : n;
+			http_scan(&c->scan, v[i].iov_base, take);
+		}
+	}
+}
+
 static void on_input(struct evbuffer *b, const struct evbuffer_cb_info *info, void *arg)
 {
 	struct http_conn *c = arg;
@@ -28,6 +46,8 @@ static void on_input(struct evbuffer *b, const struct evbuffer_cb_info *info, vo
 
 	if (info->n_added == 0)
 		return;
+	if (c->state == CONN_READING)
+		scan_tail(c, b, info->n_added); /* before anything is read behind it */
 	if (c->state == CONN_READING && !c->peer.is_tls)
 		read_ahead(b, info, c->fd, &c->reading_ahead);
 	c->active_ms = clock_mono_ms();
@@ -188,6 +208,8 @@ void http_conn_complete(struct http_conn *c)
 	c->first_ms = left ? c->active_ms : 0;
 	c->server->held = c->server->held - c->held + left;
 	c->held = left;
+	memset(&c->scan, 0, sizeof c->scan);
+	scan_tail(c, bufferevent_get_input(c->bev), left);
 }
 
 /* An error page that evhttp wrote by itself, in HTML: say the same as a problem document. */
@@ -205,7 +227,10 @@ static void check_page(struct http_conn *c)
 	if (!str_to_i64((struct str){line + 9, 3}, 400, 599, &status))
 		return; /* 100 Continue */
 	buf_reset(&s->scratch);
-	http_problem(s, &s->scratch, (int)status, NULL);
+	if (c->scan.bad_chunk)
+		http_problem(s, &s->scratch, 400, "A chunk's size is not a hexadecimal number.");
+	else
+		http_problem(s, &s->scratch, (int)status, NULL);
 	c->state = CONN_WRITING;
 	c->linger = true;
 	evbuffer_unfreeze(out, 1);

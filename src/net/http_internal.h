@@ -22,6 +22,7 @@
 #include <bsd/sys/queue.h>
 
 #include "net/http.h"
+#include "net/http_scan.h"
 
 enum http_conn_state {
 	CONN_READING,   /* a request, or waiting for one */
@@ -60,6 +61,7 @@ struct http_conn {
 	int64_t first_ms;             /* when the present request's first byte came; 0: none yet */
 	int64_t active_ms;            /* when bytes last moved */
 	size_t held;                  /* input bytes of the unanswered request */
+	struct http_scan scan;        /* of the present request */
 };
 TAILQ_HEAD(http_conn_list, http_conn);
 
@@ -131,9 +133,15 @@ struct http_request *http_request_new(struct http_server *s);
 void http_request_free(struct http_request *r);
 void http_request_present(struct evhttp_request *ev, void *listener);
 
+/* http_check.c */
+/* Why a request that evhttp presents is refused none the less, or NULL. */
+const char *http_check(const struct http_conn *c, const struct evhttp_request *ev);
+
 /* http_reply.c */
 void http_head_begin(struct http_server *s, struct buf *b, int status);
 void http_problem(struct http_server *s, struct buf *b, int status, const char *detail);
+/* Answers with 400 and closes. */
+void http_refuse(struct http_request *r, const char *detail);
 /* Starts an answer: its head is in the server's scratch buffer, body headers excepted. */
 struct buf *http_reply_head(struct http_request *r, int status, const char *content_type);
 /* Gives bytes to the connection: to the kernel at once where that is possible. */

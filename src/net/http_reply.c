@@ -85,14 +85,20 @@ static const char *detail_of(int status)
 	}
 }
 
+static int problem_text(int status, const char *detail, size_t size, char *ret)
+{
+	int code = code_of(status);
+
+	return snprintf(ret, size,
+	    "{\"type\":\"urn:reeve:error:%s\",\"title\":\"%s\",\"status\":%d,\"detail\":\"%s\"}\n",
+	    err_name(code), err_title(code), status, detail ? detail : detail_of(status));
+}
+
 /* A whole answer for what never reached the handler; the connection closes after it. */
 void http_problem(struct http_server *s, struct buf *b, int status, const char *detail)
 {
-	int code = code_of(status);
 	char body[512];
-	int n = snprintf(body, sizeof body,
-	    "{\"type\":\"urn:reeve:error:%s\",\"title\":\"%s\",\"status\":%d,\"detail\":\"%s\"}\n",
-	    err_name(code), err_title(code), status, detail ? detail : detail_of(status));
+	int n = problem_text(status, detail, sizeof body, body);
 
 	http_head_begin(s, b, status);
 	buf_printf(b,
@@ -211,4 +217,14 @@ void http_reply(struct http_request *r, int status, const char *content_type, st
 	c->request = NULL;
 	http_request_free(r);
 	http_conn_finish(c);
+}
+
+void http_refuse(struct http_request *r, const char *detail)
+{
+	char body[512];
+	int n = problem_text(400, detail, sizeof body, body);
+
+	r->conn->linger = true;
+	evhttp_add_header(r->ev->output_headers, "Connection", "close"); /* evhttp obeys it */
+	http_reply(r, 400, "application/problem+json", (struct str){body, (size_t)n});
 }

@@ -77,6 +77,7 @@ void http_request_present(struct evhttp_request *ev, void *listener)
 	struct http_server *s = ((struct http_listener *)listener)->server;
 	struct http_conn *c = http_conn_of(s, ev);
 	struct http_request *r = http_request_new(s);
+	const char *wrong;
 
 	evhttp_request_own(ev); /* the handler's view may outlive the connection */
 	evhttp_request_set_on_complete_cb(ev, on_complete, c);
@@ -85,6 +86,11 @@ void http_request_present(struct evhttp_request *ev, void *listener)
 	c->ev = ev;
 	c->request = r;
 	c->state = CONN_WAITING;
+	wrong = http_check(c, ev);
+	if (wrong) {
+		http_refuse(r, wrong);
+		return;
+	}
 	split_target(r);
 	/* First, so that nothing of the connection needs to be touched after an answer. */
 	watch_for_close(c);

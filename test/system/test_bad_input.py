@@ -197,6 +197,28 @@ def test_not_http(shared, name):
     assert shared.get("/v1/status")["ready"]
 
 
+POST = b"POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+AMBIGUOUS = {
+    "two lengths": POST + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!",
+    "length and chunks": POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "unknown coding": POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    "blank before the colon": POST + b"Content-Length : 5\r\n\r\nhello",
+    "bad chunk": POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+    "negative chunk": POST + b"Transfer-Encoding: chunked\r\n\r\n-5\r\n",
+    "NUL in a header": b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\nX: a\x00b\r\n\r\n",
+    "no host": b"GET /v1/status HTTP/1.1\r\n\r\n",
+    "two hosts": b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\nHost: elsewhere\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("name", AMBIGUOUS)
+def test_ambiguous_requests_are_refused(shared, name):
+    """400, a close, and nothing that stands behind them is read as a request."""
+    sock = shared.raw(AMBIGUOUS[name] + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    status, problem = answer_of(sock)
+    assert status == 400 and problem["type"] == "urn:reeve:error:invalid", problem
+
+
 def test_smuggled_second_request_is_not_obeyed(shared):
     """Length and chunks together: the ambiguity must not become a second request."""
     inner = b"POST /v1/queues HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 19\r\n\r\n" \

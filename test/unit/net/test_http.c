@@ -101,10 +101,10 @@ static void test_simple(void **state)
 {
 	expect(*state, "GET /v1/tasks HTTP/1.1\r\nHost: x\r\nx-test: yes\r\n\r\n", 200,
 	    "GET 9:/v1/tasks x=yes body=0 unix=0 loopback=1");
-	expect(*state, "PATCH //a HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc", 200,
+	expect(*state, "PATCH //a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", 200,
 	    "PATCH 3://a x= body=3");
 	expect(*state,
-	    "POST / HTTP/1.1\r\nTransfer-Encoding: "
+	    "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
 	    "chunked\r\n\r\n4\r\nwiki\r\n3\r\nabc\r\n0\r\n\r\n",
 	    200, "POST 1:/ x= body=7");
 	expect(*state, "DELETE /x HTTP/1.0\r\n\r\n", 200, "DELETE 2:/x");
@@ -112,7 +112,7 @@ static void test_simple(void **state)
 
 static void test_query_is_decoded(void **state)
 {
-	expect(*state, "GET /p%20q?a=1&b=x%26y+z&&c HTTP/1.1\r\n\r\n", 200,
+	expect(*state, "GET /p%20q?a=1&b=x%26y+z&&c HTTP/1.1\r\nHost: x\r\n\r\n", 200,
 	    "GET 4:/p q [a=1] [b=x&y z] [c=]");
 }
 
@@ -121,7 +121,8 @@ static void test_nul_in_path_stays_visible(void **state)
 	struct world *w = *state;
 	struct buf b = {0};
 
-	assert_int_equal(client_ask(w->served.port, "GET /a%00b HTTP/1.1\r\n\r\n", &b), 200);
+	assert_int_equal(
+	    client_ask(w->served.port, "GET /a%00b HTTP/1.1\r\nHost: x\r\n\r\n", &b), 200);
 	assert_memory_equal(b.p, "GET 4:/a\0b x=", 13);
 	buf_release(&b);
 }
@@ -132,7 +133,7 @@ static void test_headers_can_not_be_split(void **state)
 	struct buf head = {0}, body = {0};
 	int fd = client_connect(w->served.port);
 
-	client_send_text(fd, "GET / HTTP/1.1\r\n\r\n");
+	client_send_text(fd, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_int_equal(client_read_answer(fd, &head, &body), 200);
 	assert_non_null(strstr(head.p, "X-Echo: a  X-Evil: b\r\n"));
 	assert_non_null(strstr(head.p, "\r\nDate: "));
@@ -147,11 +148,11 @@ static void test_head_has_no_body(void **state)
 	struct buf b = {0};
 	int fd = client_connect(w->served.port);
 
-	client_send_text(fd, "HEAD / HTTP/1.1\r\n\r\n");
+	client_send_text(fd, "HEAD / HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_true(client_read_until(fd, &b, "\r\n\r\n"));
 	assert_non_null(strstr(b.p, "Content-Length: "));
 	assert_null(strstr(b.p, "Content-Length: 0"));
-	client_send_text(fd, "GET /empty HTTP/1.1\r\n\r\n");
+	client_send_text(fd, "GET /empty HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_true(client_read_until(fd, &b, "204 No Content"));
 	assert_null(strstr(b.p, "HEAD 1:/"));
 	close(fd);
@@ -166,14 +167,15 @@ static void test_pipelined_keep_alive(void **state)
 	char text[8];
 
 	for (int i = 0; i < 50; i++)
-		buf_printf(&all, "POST /echo HTTP/1.1\r\nContent-Length: 2\r\n\r\n%02d", i);
+		buf_printf(
+		    &all, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n%02d", i);
 	client_send(fd, all.p, all.n);
 	for (int i = 0; i < 50; i++) {
 		assert_int_equal(client_read_answer(fd, &head, &body), 200);
 		snprintf(text, sizeof text, "%02d", i);
 		assert_string_equal(body.p, text);
 	}
-	client_send_text(fd, "GET /empty HTTP/1.1\r\nConnection: close\r\n\r\n");
+	client_send_text(fd, "GET /empty HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
 	assert_int_equal(client_read_answer(fd, &head, &body), 204);
 	assert_non_null(strstr(head.p, "Connection: close"));
 	assert_true(client_wait_closed(fd));
@@ -194,7 +196,8 @@ static void test_large_round_trip(void **state)
 	for (size_t i = 0; i < n; i++)
 		block[i] = (char)('a' + i % 26);
 	snprintf(head_text, sizeof head_text,
-	    "POST /echo HTTP/1.1\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n", n);
+	    "POST /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n",
+	    n);
 	client_send_text(fd, head_text);
 	client_send(fd, block, n);
 	assert_true(client_read_until(fd, &got, "\r\n\r\n"));
@@ -241,10 +244,10 @@ static void test_deferred_reply(void **state)
 	struct buf head = {0}, body = {0};
 	int fd = client_connect(w->served.port);
 
-	client_send_text(fd, "POST /hold HTTP/1.1\r\nContent-Length: 1\r\n\r\nx"
-	                     "GET /empty HTTP/1.1\r\n\r\n");
+	client_send_text(fd, "POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx"
+	                     "GET /empty HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_true(wait_until(is_held, w));
-	expect(w, "GET /empty HTTP/1.1\r\n\r\n", 204, ""); /* others go on */
+	expect(w, "GET /empty HTTP/1.1\r\nHost: x\r\n\r\n", 204, ""); /* others go on */
 	served_call(&w->served, reply_held, w);
 	assert_int_equal(client_read_answer(fd, &head, &body), 201);
 	assert_string_equal(body.p, "/hold");
@@ -276,12 +279,12 @@ static void test_disconnect_before_reply(void **state)
 	struct world *w = *state;
 	int fd = client_connect(w->served.port);
 
-	client_send_text(fd, "GET /hold HTTP/1.1\r\n\r\n");
+	client_send_text(fd, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_true(wait_until(is_held, w));
 	close(fd);
 	assert_true(wait_until(is_closed, w));
 	assert_int_equal(w->closes, 1);
-	expect(w, "GET /empty HTTP/1.1\r\n\r\n", 204, "");
+	expect(w, "GET /empty HTTP/1.1\r\nHost: x\r\n\r\n", 204, "");
 }
 
 static void get_count(void *arg)
@@ -306,12 +309,12 @@ static void test_reply_to_nobody_is_safe(void **state)
 	int fd = client_connect(w->served.port);
 
 	w->no_on_close = true;
-	client_send_text(fd, "GET /hold HTTP/1.1\r\n\r\n");
+	client_send_text(fd, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_true(wait_until(is_held, w));
 	close(fd);
 	assert_true(wait_until(nobody_connected, w));
 	served_call(&w->served, reply_held, w);
-	expect(w, "GET /empty HTTP/1.1\r\n\r\n", 204, "");
+	expect(w, "GET /empty HTTP/1.1\r\nHost: x\r\n\r\n", 204, "");
 }
 
 static void test_shutdown_answers_503(void **state)
@@ -322,7 +325,7 @@ static void test_shutdown_answers_503(void **state)
 
 	served_start(&w->served, NULL, NULL, on_request, w);
 	fd = client_connect(w->served.port);
-	client_send_text(fd, "GET /hold HTTP/1.1\r\n\r\n");
+	client_send_text(fd, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_true(wait_until(is_held, w));
 	served_stop(&w->served);
 	assert_int_equal(w->closes, 1);
@@ -345,7 +348,7 @@ static void test_unix_peer(void **state)
 
 	snprintf(want, sizeof want, "unix=1 loopback=1 uid=%d", (int)getuid());
 	for (int i = 0; i < 3; i++) {
-		client_send_text(fd, "GET /u HTTP/1.1\r\n\r\n");
+		client_send_text(fd, "GET /u HTTP/1.1\r\nHost: x\r\n\r\n");
 		assert_int_equal(client_read_answer(fd, &head, &body), 200);
 		assert_non_null(strstr(body.p, want));
 	}

@@ -59,7 +59,7 @@ static void expect_fine(struct world *w)
 {
 	struct buf b = {0};
 
-	assert_int_equal(client_ask(w->served.port, "GET / HTTP/1.1\r\n\r\n", &b), 200);
+	assert_int_equal(client_ask(w->served.port, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", &b), 200);
 	assert_string_equal(b.p, "fine");
 	buf_release(&b);
 }
@@ -126,14 +126,16 @@ static void test_too_large_bodies(void **state)
 {
 	struct world *w = begin((struct http_options){.body_max = 1000});
 
-	refused(w, "POST / HTTP/1.1\r\nContent-Length: 1001\r\n\r\n", 1001, 413, "too-large");
-	refused(w, "POST / HTTP/1.1\r\nContent-Length: 8000000\r\n\r\n", 8000000, 413,
-	    "\"status\":413");
-	refused(
-	    w, "POST / HTTP/1.1\r\nContent-Length: 9999999999999\r\n\r\n", 100, 413, "too-large");
-	refused(w, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4000\r\n", 100, 413,
+	refused(w, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n", 1001, 413,
 	    "too-large");
-	refused(w, "POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2000\r\n\r\n", 0,
+	refused(w, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n", 8000000, 413,
+	    "\"status\":413");
+	refused(w, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999999\r\n\r\n", 100, 413,
+	    "too-large");
+	refused(w, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4000\r\n", 100,
+	    413, "too-large");
+	refused(w,
+	    "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2000\r\n\r\n", 0,
 	    413, "too-large");
 	end(w);
 }
@@ -141,13 +143,13 @@ static void test_too_large_bodies(void **state)
 static void test_malformed_requests(void **state)
 {
 	struct world *w = begin((struct http_options){.header_max = 2000});
-	char *long_request = xasprintf("GET / HTTP/1.1\r\nX: %02000d\r\n\r\n", 7);
+	char *long_request = xasprintf("GET / HTTP/1.1\r\nHost: x\r\nX: %02000d\r\n\r\n", 7);
 
 	refused(w, "nonsense\r\n\r\n", 0, 400, "invalid");
-	refused(w, "GET / HTTP/1.1\r\nno colon here\r\n\r\n", 0, 400, "invalid");
-	refused(w, "POST / HTTP/1.1\r\nContent-Length: -5\r\n\r\n", 0, 400, "invalid");
-	refused(w, "POST / HTTP/1.1\r\nContent-Length: 5x\r\n\r\n", 0, 400, "invalid");
-	refused(w, "BREW /pot HTTP/1.1\r\n\r\n", 0, 501, "method-not-allowed");
+	refused(w, "GET / HTTP/1.1\r\nHost: x\r\nno colon here\r\n\r\n", 0, 400, "invalid");
+	refused(w, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n", 0, 400, "invalid");
+	refused(w, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5x\r\n\r\n", 0, 400, "invalid");
+	refused(w, "BREW /pot HTTP/1.1\r\nHost: x\r\n\r\n", 0, 501, "method-not-allowed");
 	refused(w, long_request, 0, 400, "invalid");
 	free(long_request);
 	end(w);
@@ -160,7 +162,7 @@ static void test_continue_is_answered(void **state)
 	int fd = client_connect(w->served.port);
 
 	client_send_text(
-	    fd, "POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+	    fd, "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
 	assert_true(client_read_until(fd, &b, "100 Continue\r\n\r\n"));
 	client_send_text(fd, "ab");
 	assert_true(client_read_until(fd, &b, "fine"));
@@ -177,7 +179,7 @@ static void test_trickling_client_is_ended(void **state)
 	int fd = client_connect(w->served.port), fine = 0;
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 
-	client_send_text(fd, "POST / HTTP/1.1\r\nX-Slow: ");
+	client_send_text(fd, "POST / HTTP/1.1\r\nHost: x\r\nX-Slow: ");
 	while (poll(&p, 1, 10) == 0) {
 		assert_int_equal(send(fd, "z", 1, MSG_NOSIGNAL), 1);
 		expect_fine(w);
@@ -197,8 +199,8 @@ static void test_idle_and_stalled_clients_are_ended(void **state)
 	int idle = client_connect(w->served.port), stalled = client_connect(w->served.port);
 	int deaf = client_connect(w->served.port);
 
-	client_send_text(stalled, "GET / HTTP/1.1\r\n");
-	client_send_text(deaf, "GET /huge HTTP/1.1\r\n\r\n");
+	client_send_text(stalled, "GET / HTTP/1.1\r\nHost: x\r\n");
+	client_send_text(deaf, "GET /huge HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_true(client_wait_closed(idle));
 	expect_problem(stalled, 408, "timeout");
 	close(idle);
@@ -239,7 +241,7 @@ static void test_waiting_clients_are_not_ended(void **state)
 	struct buf head = {0}, body = {0};
 	int fd = client_connect(w->served.port), other;
 
-	client_send_text(fd, "GET /hold HTTP/1.1\r\n\r\n");
+	client_send_text(fd, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_true(wait_until(is_held, w));
 	other = client_connect(w->served.port);
 	assert_true(client_wait_closed(other)); /* so at least one sweep found it waiting */
@@ -259,12 +261,12 @@ static void test_past_the_limit_connections_wait(void **state)
 	int a = client_connect(w->served.port), b = client_connect(w->served.port), c;
 	struct pollfd p = {.events = POLLIN};
 
-	client_send_text(a, "GET / HTTP/1.1\r\n\r\n");
+	client_send_text(a, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_int_equal(client_read_answer(a, &head, &body), 200);
-	client_send_text(b, "GET / HTTP/1.1\r\n\r\n");
+	client_send_text(b, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_int_equal(client_read_answer(b, &head, &body), 200);
 	c = client_connect(w->served.port);
-	client_send_text(c, "GET / HTTP/1.1\r\n\r\n");
+	client_send_text(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
 	p.fd = c;
 	assert_int_equal(poll(&p, 1, 50), 0);
 	close(a);
@@ -283,10 +285,10 @@ static void test_buffered_input_is_bounded(void **state)
 	struct buf head = {0}, body = {0};
 	char *block = xcalloc(1, 900000);
 
-	client_send_text(small, "POST / HTTP/1.1\r\nContent-Length: 400000\r\n\r\n");
+	client_send_text(small, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n");
 	client_send(small, block, 300000);
 	expect_fine(w);
-	client_send_text(large, "POST / HTTP/1.1\r\nContent-Length: 900000\r\n\r\n");
+	client_send_text(large, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n");
 	client_send(large, block, 800000);
 	expect_problem(large, 503, "busy");
 	client_send(small, block, 100000);

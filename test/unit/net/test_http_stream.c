@@ -95,7 +95,7 @@ static void test_drain_drives_a_stream(void **state)
 	size_t pieces = 0;
 	int fd = client_connect(w->served.port);
 
-	client_send_text(fd, "GET /drain HTTP/1.1\r\n\r\n");
+	client_send_text(fd, "GET /drain HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_true(client_read_until(fd, &b, "\r\n0\r\n\r\n"));
 	assert_non_null(strstr(b.p, "Transfer-Encoding: chunked"));
 	assert_non_null(strstr(b.p, "6\r\nbegin\n\r\n"));
@@ -103,7 +103,7 @@ static void test_drain_drives_a_stream(void **state)
 		pieces++;
 	assert_int_equal(pieces, PIECES);
 	buf_reset(&b);
-	client_send_text(fd, "GET /plain HTTP/1.1\r\n\r\n"); /* the connection goes on */
+	client_send_text(fd, "GET /plain HTTP/1.1\r\nHost: x\r\n\r\n"); /* the connection goes on */
 	assert_true(client_read_until(fd, &b, "\r\n\r\nplain"));
 	assert_int_equal(w->closes, 0);
 	close(fd);
@@ -126,9 +126,9 @@ static void test_http_1_0_and_head(void **state)
 	close(fd);
 	fd = client_connect(w->served.port);
 	buf_reset(&b);
-	client_send_text(fd, "HEAD /drain HTTP/1.1\r\n\r\n");
+	client_send_text(fd, "HEAD /drain HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_true(client_read_until(fd, &b, "\r\n\r\n"));
-	client_send_text(fd, "GET /plain HTTP/1.1\r\n\r\n");
+	client_send_text(fd, "GET /plain HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_true(client_read_until(fd, &b, "\r\n\r\nplain"));
 	assert_null(strstr(b.p, "begin"));
 	close(fd);
@@ -168,7 +168,7 @@ static void test_client_that_stops_reading_then_leaves(void **state)
 	struct buf b = {0};
 	int fd = client_connect(w->served.port);
 
-	client_send_text(fd, "GET /events HTTP/1.1\r\n\r\n");
+	client_send_text(fd, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_true(client_read_until(fd, &b, "event\n"));
 	for (int i = 0; i < 3; i++)
 		served_call(&w->served, fill, w);
@@ -211,7 +211,7 @@ static void test_stream_to_nobody_is_safe(void **state)
 	struct buf b = {0};
 	int fd = client_connect(w->served.port);
 
-	client_send_text(fd, "GET /events HTTP/1.1\r\n\r\n");
+	client_send_text(fd, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_true(client_read_until(fd, &b, "event\n"));
 	close(fd);
 	assert_true(wait_until(nobody_connected, w));
@@ -226,7 +226,7 @@ static void test_stream_ends_with_the_server(void **state)
 	struct buf b = {0};
 	int fd = client_connect(w->served.port);
 
-	client_send_text(fd, "GET /events HTTP/1.1\r\n\r\n");
+	client_send_text(fd, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
 	assert_true(client_read_until(fd, &b, "event\n"));
 	served_stop(&w->served);
 	assert_int_equal(w->closes, 1);
@@ -270,8 +270,8 @@ static void test_https(void **state)
 	SSL_set_fd(ssl, fd);
 	assert_int_equal(SSL_connect(ssl), 1);
 	for (int i = 0; i < 3; i++)
-		ask_tls(ssl, "GET /plain HTTP/1.1\r\n\r\n", "\r\n\r\nplain");
-	ask_tls(ssl, "GET /drain HTTP/1.1\r\n\r\n", "\r\n0\r\n\r\n");
+		ask_tls(ssl, "GET /plain HTTP/1.1\r\nHost: x\r\n\r\n", "\r\n\r\nplain");
+	ask_tls(ssl, "GET /drain HTTP/1.1\r\nHost: x\r\n\r\n", "\r\n0\r\n\r\n");
 	SSL_free(ssl);
 	SSL_CTX_free(ctx);
 	close(fd);

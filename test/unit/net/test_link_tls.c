@@ -200,7 +200,7 @@ static void test_plain_bytes_do_not_become_a_link(void **state)
 
 	world_init(&w, false, certs.ca, false);
 	fd = client_connect(link_listener_port(w.listener));
-	client_send_text(fd, "GET / HTTP/1.1\r\n\r\n");
+	client_send_text(fd, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
 	round_trip(&w, "127.0.0.1"); /* beside it */
 	assert_true(client_wait_closed(fd));
 	close(fd);
