@@ -9,7 +9,15 @@
 #include "core/core.h"
 #include "store/store.h"
 
-enum api_method { API_GET, API_POST, API_PUT, API_PATCH, API_DELETE, N_API_METHODS };
+enum api_method {
+	API_GET,
+	API_POST,
+	API_PUT,
+	API_PATCH,
+	API_DELETE,
+	N_API_METHODS,
+	API_OPTIONS = N_API_METHODS /* no route has it: the answer comes from the table */
+};
 
 struct api_param {
 	struct str key, value;

@@ -25,19 +25,30 @@ static void not_found(struct call *c, struct str path)
 	call_problem(c);
 }
 
-static void wrong_method(struct call *c, unsigned allowed)
+static void add_allowed(unsigned allowed, struct buf *ret)
+{
+	for (int m = 0; m < N_API_METHODS; m++)
+		if (allowed & (1u << m))
+			buf_printf(ret, "%s%s%s", ret->n ? ", " : "", method_names[m],
+			    m == API_GET ? ", HEAD" : "");
+}
+
+/* The path is right, the method is not; or it is OPTIONS, which asks what there is. */
+static void tell_methods(struct call *c, unsigned allowed)
 {
 	struct buf list = {0};
 
-	for (int m = 0; m < N_API_METHODS; m++)
-		if (allowed & (1u << m))
-			buf_printf(&list, "%s%s%s", list.n ? ", " : "", method_names[m],
-			    m == API_GET ? ", HEAD" : "");
+	add_allowed(allowed, &list);
 	call_header(c, "Allow", list.p);
-	problem_set(&c->problem, ERR_METHOD, "%s does not apply here", method_names[c->req.method]);
-	problem_hint(&c->problem, "these do: %s", list.p);
+	if (c->req.method == API_OPTIONS) {
+		call_empty(c, 204);
+	} else {
+		problem_set(
+		    &c->problem, ERR_METHOD, "%s does not apply here", method_names[c->req.method]);
+		problem_hint(&c->problem, "these do: %s", list.p);
+		call_problem(c);
+	}
 	buf_release(&list);
-	call_problem(c);
 }
 
 static int unknown_query(struct call *c, struct str key)
@@ -126,7 +137,7 @@ void api_dispatch(struct call *c)
 	if (!(c->route && (c->route->flags & ROUTE_OPEN)) && !call_allowed(c))
 		return;
 	if (!c->route && allowed)
-		wrong_method(c, allowed);
+		tell_methods(c, allowed);
 	else if (!c->route)
 		not_found(c, path);
 	else if (!(c->route->flags & ROUTE_EARLY) && !core_is_open(c->host->core))

@@ -165,6 +165,7 @@ static const enum api_method methods[] = {
     [HTTP_PUT] = API_PUT,
     [HTTP_PATCH] = API_PATCH,
     [HTTP_DELETE] = API_DELETE,
+    [HTTP_OPTIONS] = API_OPTIONS,
 };
 
 static size_t take_params(const struct http_request *r, struct api_param *ret)
@@ -203,9 +204,9 @@ static void on_request(struct http_request *r, void *arg)
 	    .io = r,
 	};
 
-	if (m >= HTTP_OPTIONS) {
+	if (m > HTTP_OPTIONS) {
 		http_reply_header(r, "Allow", "GET, HEAD, POST, PATCH, DELETE");
-		http_reply(r, m == HTTP_OPTIONS ? 204 : 405, "text/plain", STR(""));
+		http_reply(r, 405, "text/plain", STR(""));
 		return;
 	}
 	q.method = methods[m];

@@ -58,7 +58,10 @@ def test_wrong_methods_name_the_right_ones(live):
         assert response.status_code == 405
         assert set(response.headers["Allow"].split(", ")) == allowed
         assert response.json()["type"] == "urn:reeve:error:method-not-allowed"
-    assert live.ask("OPTIONS", "/v1/tasks").status_code == 204
+    for path, allowed in (("/v1/tasks", {"GET", "HEAD", "POST"}), ("/v1/tasks/actions/cancel", {"POST"})):
+        response = live.ask("OPTIONS", path)
+        assert response.status_code == 204 and set(response.headers["Allow"].split(", ")) == allowed
+    assert live.ask("OPTIONS", "/v1/nothing").status_code == 404
 
 
 # -- metrics

@@ -110,6 +110,26 @@ static void test_wrong_method(void **state)
 	}
 }
 
+/* OPTIONS tells what the very path supports, and that there is nothing where there is nothing. */
+static void test_options(void **state)
+{
+	struct talk *t;
+	char allow[64];
+
+	t = ask(w, API_OPTIONS, "/v1/tasks", NULL);
+	assert_int_equal(t->status, 204);
+	assert_string_equal(talk_header(t, "Allow", allow, sizeof allow), "GET, HEAD, POST");
+	talk_free(t);
+	t = ask(w, API_OPTIONS, "/v1/status", NULL);
+	assert_int_equal(t->status, 204);
+	assert_string_equal(talk_header(t, "Allow", allow, sizeof allow), "GET, HEAD");
+	talk_free(t);
+	t = ask(w, API_OPTIONS, "/v1/nothing", NULL);
+	assert_int_equal(t->status, 404);
+	check_problem(t);
+	talk_free(t);
+}
+
 static void test_bodies(void **state)
 {
 	static const struct {
@@ -237,6 +257,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_unknown_things, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_unknown_parameter, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_wrong_method, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_options, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_bodies, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_loading, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_who_may_ask, setup, teardown),
