@@ -37,7 +37,7 @@ void cli_note(const struct cli *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	MUST(vasprintf(&text, fmt, ap) >= 0);
 	va_end(ap);
-	say(stderr, "%s", text);
+	say(c->notes ? c->notes : stderr, "%s", text);
 }
 
 int cli_exit_code(struct cli *c, int result)

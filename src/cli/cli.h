@@ -4,6 +4,7 @@
 #define CLI_CLI_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "cli/client.h"
 #include "cli/command.h"
@@ -28,6 +29,7 @@ struct cli {
 	struct term term;
 	enum cli_format format;
 	bool quiet;
+	FILE *notes;           /* remarks go here; NULL: stderr */
 	struct client *client; /* made by the first request */
 	struct config *config; /* read at the first need: settings.h */
 	struct problem problem;

@@ -12,6 +12,7 @@
 #include "cli/cmds.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/screen.h"
 #include "cli/views.h"
 
 #define RUNNING_SHOWN 100
@@ -114,19 +115,6 @@ static int once(struct cli *c)
 	return EXIT_OK;
 }
 
-/* Draws in place: each line is cleared to its end, so nothing flickers. */
-static void paint(const struct cli *c, const struct buf *out, int height)
-{
-	struct str rest = buf_str(out), line;
-
-	fputs("\033[H", stdout);
-	for (int row = 1; row < height && str_next(&rest, '\n', &line); row++)
-		printf(STR_FMT "\033[K\n", STR_ARG(line));
-	printf("\033[J%sq leaves%s", term_on(c->term.out_colour, COLOUR_DIM),
-	    term_off(c->term.out_colour));
-	fflush(stdout);
-}
-
 /* True when it is time to leave. */
 static bool rest(int64_t ms)
 {
@@ -144,13 +132,15 @@ static bool rest(int64_t ms)
 static int redraw(struct cli *c)
 {
 	AUTO(picture_release) struct picture p = {0};
-	AUTO(buf_release) struct buf out = {0};
+	AUTO(buf_release) struct buf out = {0}, last = {0};
 	int r = take_picture(c, &p);
 
 	if (r < 0)
 		return r;
 	render(c, &p, term_width(STDOUT_FILENO, 80), &out);
-	paint(c, &out, term_height(STDOUT_FILENO, 24));
+	buf_printf(&last, "%sq leaves%s", term_on(c->term.out_colour, COLOUR_DIM),
+	    term_off(c->term.out_colour));
+	screen_paint(buf_str(&out), last.p);
 	return 0;
 }
 
@@ -165,12 +155,11 @@ static int full_screen(struct cli *c, int64_t every_ms)
 	raw = saved;
 	raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
 	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-	fputs("\033[?1049h\033[?25l\033[?7l\033[2J", stdout);
+	screen_enter();
 	do
 		r = redraw(c);
 	while (r == 0 && !rest(every_ms));
-	fputs("\033[?7h\033[?25h\033[?1049l", stdout);
-	fflush(stdout);
+	screen_leave();
 	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
 	return interrupt_count() > 0 ? EXIT_OK : r;
 }

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/interrupt.h"
+#include "cli/screen.h"
 
 bool wants_machine(const struct cli *c)
 {
@@ -124,11 +125,52 @@ static void wait_ms(int64_t ms)
 	interrupt_drain();
 }
 
+/* What is drawn is caught first: only then is it known how much of it fits. */
+static int draw_in_place(struct cli *c, int (*draw)(struct cli *c))
+{
+	AUTO(buf_release) struct buf last = {0};
+	AUTO(free_cstr) char *text = NULL;
+	FILE *out = stdout, *page;
+	size_t n = 0, more;
+	int r;
+
+	MUST((page = open_memstream(&text, &n)));
+	stdout = c->notes = page;
+	r = draw(c);
+	stdout = out;
+	c->notes = NULL;
+	fclose(page);
+	if (r != 0)
+		return r;
+	more = screen_left_out((struct str){text, n});
+	if (more > 0)
+		buf_printf(&last, "%s(%zu more lines)%s", term_on(c->term.out_colour, COLOUR_DIM),
+		    more, term_off(c->term.out_colour));
+	screen_paint((struct str){text, n}, last.p ? last.p : "");
+	return 0;
+}
+
+static int watch(struct cli *c, int (*draw)(struct cli *c), int64_t every_ms)
+{
+	int r;
+
+	interrupt_catch();
+	if (c->term.out_tty)
+		screen_enter();
+	do {
+		r = c->term.out_tty ? draw_in_place(c, draw) : draw(c);
+		if (r == 0)
+			wait_ms(every_ms);
+	} while (r == 0 && interrupt_count() == 0);
+	if (c->term.out_tty)
+		screen_leave();
+	return interrupt_count() > 0 ? EXIT_OK : r;
+}
+
 int watch_loop(struct cli *c, int (*draw)(struct cli *c))
 {
 	const char *given = options_get(&c->options, "watch");
 	int64_t every_ms = 2000;
-	int r;
 
 	if (!given)
 		return draw(c);
@@ -136,16 +178,7 @@ int watch_loop(struct cli *c, int (*draw)(struct cli *c))
 	                  every_ms > 86400000))
 		return problem_set(&c->problem, ERR_INVALID,
 		    "--watch=%.32s is not a time between 0.1 seconds and a day", given);
-	interrupt_catch();
-	do {
-		if (c->term.out_tty)
-			fputs("\033[H\033[2J", stdout);
-		r = draw(c);
-		if (r != 0)
-			return interrupt_count() > 0 ? EXIT_OK : r;
-		wait_ms(every_ms);
-	} while (interrupt_count() == 0);
-	return EXIT_OK;
+	return watch(c, draw, every_ms);
 }
 
 void add_state(struct buf *b, const struct term *t, bool colour, const char *state)

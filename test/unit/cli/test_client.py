@@ -409,6 +409,41 @@ class Showing(Case):
         p.stdout.close()
         self.reeve("queue", "ls", "--watch=never", code=2)
 
+    def watch_on_a_terminal(self, *args):
+        """Two pictures, then Ctrl-C; returns all that was written."""
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.execve(REEVE, [REEVE, *args, "--watch=0.1"], dict(self.env, TERM="xterm"))
+        seen = b""
+        while seen.count(b"\033[J") < 2:
+            seen += os.read(fd, 4096)
+        os.write(fd, b"\x03")
+        try:
+            while bytes := os.read(fd, 4096):
+                seen += bytes
+        except OSError:
+            pass
+        os.close(fd)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+        return seen.decode()
+
+    def test_watch_draws_in_place_on_a_terminal(self):
+        seen = self.watch_on_a_terminal("queue", "ls")
+        self.assertIn("\033[H", seen)
+        self.assertIn("no queue", seen.split("\033[J")[0], "remarks are in the picture")
+        for i in range(40):
+            self.fake.add_queue("q%02d" % i)
+        seen = self.watch_on_a_terminal("queue", "ls")
+        self.assertTrue(seen.startswith("\033[?1049h"), "on a screen of its own")
+        self.assertTrue(seen.split("^C")[-1].endswith("\033[?1049l"), "which is left again")
+        pictures = seen.split("\033[H")[1:]
+        self.assertGreaterEqual(len(pictures), 2)
+        for picture in pictures:
+            self.assertEqual(picture.count("\n"), 23, "nothing may scroll")
+            self.assertIn("q21", picture)
+            self.assertNotIn("q22", picture)
+            self.assertIn("(18 more lines)", picture)
+
 
 class Asking(Case):
     def test_doctor(self):
