@@ -110,23 +110,29 @@ void http_conn_release(struct http_conn *c)
 	free(c);
 }
 
-static void peer_of(int fd, struct http_peer *p)
+/* Who is not known is nobody, and not the uid 0 of an empty answer. */
+static void unix_peer(int fd, struct http_peer *p)
+{
+	struct ucred cred = {0};
+	socklen_t n = sizeof cred;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) != 0 || n != sizeof cred)
+		cred = (struct ucred){.pid = 0, .uid = (uid_t)-1, .gid = (gid_t)-1};
+	p->uid = cred.uid;
+	p->gid = cred.gid;
+	p->pid = cred.pid;
+	p->is_loopback = true;
+	snprintf(p->text, sizeof p->text, "unix:uid=%u", (unsigned)cred.uid);
+}
+
+void http_peer_read(int fd, struct http_peer *p)
 {
 	struct sockaddr_storage ss = {0};
 	socklen_t n = sizeof ss;
-	struct ucred cred = {0};
 
 	if (p->is_unix) {
-		n = sizeof cred;
-		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n);
-		p->uid = cred.uid;
-		p->gid = cred.gid;
-		p->pid = cred.pid;
-		p->is_loopback = true;
-		snprintf(p->text, sizeof p->text, "unix:uid=%u", (unsigned)cred.uid);
-		return;
-	}
-	if (getpeername(fd, (struct sockaddr *)&ss, &n) == 0) {
+		unix_peer(fd, p);
+	} else if (getpeername(fd, (struct sockaddr *)&ss, &n) == 0) {
 		p->is_loopback = address_is_loopback((struct sockaddr *)&ss);
 		address_text((struct sockaddr *)&ss, p->text, sizeof p->text);
 	}
@@ -180,7 +186,7 @@ static void adopt(struct http_conn *c)
 		memset(s->by_fd + old, 0, (s->by_fd_cap - old) * sizeof *s->by_fd);
 	}
 	s->by_fd[c->fd] = c;
-	peer_of(c->fd, &c->peer);
+	http_peer_read(c->fd, &c->peer);
 	c->input_cb = evbuffer_add_cb(bufferevent_get_input(c->bev), on_input, c);
 	c->output_cb = evbuffer_add_cb(bufferevent_get_output(c->bev), on_output, c);
 	bufferevent_set_max_single_read(c->bev, 65536);

@@ -118,6 +118,8 @@ struct http_server {
 /* http_conn.c */
 struct bufferevent *http_conn_accept(struct event_base *base, void *listener);
 struct http_conn *http_conn_of(struct http_server *s, struct evhttp_request *ev);
+/* Fills in who is at the other end; is_unix says which kind of socket it is. */
+void http_peer_read(int fd, struct http_peer *p);
 void http_conn_work(struct http_server *s);
 void http_conn_sweep(struct http_server *s, int64_t now);
 void http_conn_abort(struct http_conn *c, int status, const char *detail);

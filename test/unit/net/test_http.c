@@ -17,6 +17,7 @@
 
 #include "base/mem.h"
 #include "client.h"
+#include "net/http_internal.h"
 
 struct world {
 	struct served served;
@@ -383,9 +384,23 @@ static void test_unix_socket_taken_or_stale(void **state)
 	loop_free(loop);
 }
 
+/* When the kernel does not say who it is, it must not be taken for root. */
+static void test_unknown_peer_is_nobody(void **state)
+{
+	struct http_peer p = {.is_unix = true};
+	int fd[2];
+
+	assert_int_equal(pipe(fd), 0);
+	http_peer_read(fd[0], &p);
+	assert_true(p.uid == (uid_t)-1 && p.gid == (gid_t)-1);
+	close(fd[0]);
+	close(fd[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_unknown_peer_is_nobody),
 	    cmocka_unit_test_setup_teardown(test_simple, start, stop),
 	    cmocka_unit_test_setup_teardown(test_query_is_decoded, start, stop),
 	    cmocka_unit_test_setup_teardown(test_nul_in_path_stays_visible, start, stop),
