@@ -19,6 +19,7 @@ static const struct option_def run_options[] = {
 
 static const struct option_def wait_options[] = {
     {"timeout", 't', "TIME", "give up after this (exit code 124)"},
+    {"wait-timeout", 0, "TIME", "the same, as it is called beside submit --wait"},
     {NULL},
 };
 

@@ -164,7 +164,11 @@ int cmd_wait(struct cli *c)
 	int64_t timeout_ms = -1;
 	int r;
 
-	if (options_duration(&c->options, "timeout", &timeout_ms, &c->problem) < 0)
+	if (options_given(&c->options, "timeout") && options_given(&c->options, "wait-timeout"))
+		return problem_set(&c->problem, ERR_INVALID,
+		    "--timeout and --wait-timeout mean the same: give one of them");
+	if (options_duration(&c->options, "timeout", &timeout_ms, &c->problem) < 0 ||
+	    options_duration(&c->options, "wait-timeout", &timeout_ms, &c->problem) < 0)
 		return c->problem.code;
 	r = wait_for(c, timeout_ms);
 	if (r != ERR_TIMEOUT)

@@ -224,6 +224,14 @@ def test_an_atomic_refusal_names_the_lines(dev, cli):
     assert dev.get("/v1/tasks/summary")["total"] == 0
 
 
+def test_wait_timeout_has_one_name_everywhere(dev, cli):
+    cli("submit", "sleep", "1000")
+    for words in (["wait", "@last", "--wait-timeout", "100ms"], ["wait", "@last", "--timeout", "100ms"],
+                  ["submit", "--wait", "--wait-timeout", "100ms", "sleep", "1000"]):
+        assert cli(*words, check=False).code == 124, words
+    assert cli("wait", "@last", "--wait-timeout", "1s", "--timeout", "1s", check=False).code == 2
+
+
 def test_a_queue_takes_its_history_along_and_says_so(dev, cli):
     dev.create_queue("q")
     ended = [dev.submit("true", queue="q")["id"] for _ in range(2)]
