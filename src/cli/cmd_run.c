@@ -172,6 +172,35 @@ int cmd_run(struct cli *c)
 	return result;
 }
 
+/*
+ * A batch is called like its first task, and its id is what `submit --array` prints: whoever types
+ * it may not mean that one task.
+ */
+static int note_batch(struct cli *c, const char *id)
+{
+	AUTO(json_drop) json_t *summary = NULL;
+	AUTO(buf_release) struct buf url = {0};
+	int64_t total;
+	int r;
+
+	if (c->quiet || !strcmp(c->options.args[0], "@last"))
+		return 0;
+	buf_add_cstr(&url, "/v1/tasks/summary");
+	url_add(&url, "batch", id);
+	r = cli_get(c, url.p, &summary);
+	if (r == ERR_UNREACHABLE) /* long enough was tried; of all else the stream will tell */
+		return r;
+	c->problem = (struct problem){0};
+	total = ji(summary, "total", 0);
+	if (total > 1)
+		cli_note(c,
+		    "reeve: %s is a batch of %lld tasks; this is the output of its first\n"
+		    "  hint: `reeve task ls --batch %s` shows the others, `reeve logs ID` the "
+		    "output of one",
+		    id, (long long)total, id);
+	return 0;
+}
+
 int cmd_logs(struct cli *c)
 {
 	bool out = options_switch(&c->options, "stdout", false);
@@ -181,7 +210,8 @@ int cmd_logs(struct cli *c)
 	char id[25];
 	int r = 0;
 
-	if (id_resolve(c->options.args[0], id, &c->problem) < 0 || !cli_client(c))
+	if (id_resolve(c->options.args[0], id, &c->problem) < 0 || !cli_client(c) ||
+	    note_batch(c, id) < 0)
 		return c->problem.code;
 	for (int i = 0; i < 2; i++)
 		streams[i] = (struct follower){.c = c,

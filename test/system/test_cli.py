@@ -224,6 +224,21 @@ def test_an_atomic_refusal_names_the_lines(dev, cli):
     assert dev.get("/v1/tasks/summary")["total"] == 0
 
 
+def test_logs_of_a_batch_say_what_to_type(dev, cli):
+    """A batch is called like its first task, so that its id names that task too."""
+    batch = cli("submit", "--array", "1-3", "--wait", "--", "echo").out.strip()
+    result = cli("logs", batch)
+    assert result.out == "1\n", result
+    assert f"{batch} is a batch of 3 tasks; this is the output of its first" in result.err, result
+    assert f"`reeve task ls --batch {batch}`" in result.err, result
+    assert cli("-q", "logs", batch).err == ""
+    newest = cli("task", "ls", "--batch", batch, "-n", "1", "-o", "jsonl").jsonl[0]["id"]
+    other = cli("logs", newest)
+    assert (other.out, other.err) == ("3\n", ""), other
+    nothing = cli("logs", "0" * 24, check=False)
+    assert nothing.code == 1 and " is a batch" not in nothing.err and "not of this installation" in nothing.err, nothing
+
+
 def test_wait_timeout_has_one_name_everywhere(dev, cli):
     cli("submit", "sleep", "1000")
     for words in (["wait", "@last", "--wait-timeout", "100ms"], ["wait", "@last", "--timeout", "100ms"],
