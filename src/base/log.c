@@ -244,8 +244,8 @@ static bool tell_dropped(void)
 
 	if (lg.dropped == 0)
 		return true;
-	snprintf(text, sizeof text, "%llu log lines were dropped: nobody read them",
-	    (unsigned long long)lg.dropped);
+	snprintf(text, sizeof text, "%llu log line%s dropped: there was no room for them",
+	    (unsigned long long)lg.dropped, lg.dropped == 1 ? " was" : "s were");
 	if (!put_line(LOG_WARN, text))
 		return false;
 	lg.dropped = 0;
