@@ -240,7 +240,7 @@ static bool put_line(enum log_level level, const char *text)
 
 static bool tell_dropped(void)
 {
-	char text[64];
+	char text[96];
 
 	if (lg.dropped == 0)
 		return true;
