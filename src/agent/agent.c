@@ -224,8 +224,3 @@ size_t agent_held(const struct agent *a)
 {
 	return a->n_held;
 }
-
-int32_t agent_maxthreads(const struct agent *a)
-{
-	return a->maxthreads;
-}

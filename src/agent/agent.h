@@ -39,6 +39,5 @@ bool agent_is_welcome(const struct agent *a);
 size_t agent_live(const struct agent *a);        /* not over yet */
 size_t agent_held(const struct agent *a);        /* with those that wait to be acknowledged */
 int64_t agent_give_up_ms(const struct agent *a); /* monotonic; INT64_MAX: no lease yet */
-int32_t agent_maxthreads(const struct agent *a); /* as the server last said; -1: no limit */
 
 #endif

@@ -190,7 +190,6 @@ void task_end_attempt(struct core *c, struct task *t, int status, struct str rea
 
 /* window.c */
 void window_init(struct window *w, struct queue *q, bool is_due);
-void window_set_key(struct window *w, struct task *t);
 bool window_wants(const struct window *w, const struct task_row *row);
 void window_put(struct window *w, struct task *t);
 void window_del(struct task *t);
@@ -215,7 +214,6 @@ void lane_read(struct core *c, const struct event *ev, struct effects *out);
 rid lane_key_holder(struct core *c, rid queue, struct str key);
 void lane_take_key(struct core *c, rid queue, struct str key, rid id);
 rid lane_holder_of(const struct core *c, rid task);
-void lane_retry(struct core *c, struct effects *out);
 void event_copy(struct pending *p, const struct event *ev);
 
 /* queue.c */

@@ -149,11 +149,6 @@ void lane_push(struct core *c, const struct event *ev, struct effects *out)
 	start(c, out);
 }
 
-void lane_retry(struct core *c, struct effects *out)
-{
-	start(c, out);
-}
-
 static void pending_free(struct pending *p)
 {
 	arena_release(&p->arena);
