@@ -8,6 +8,8 @@
 #include "cli/cli.h"
 #include "config/flags.h"
 #include "server/server.h"
+#include "sim/play.h"
+#include "sim/sim.h"
 #include "worker/command.h"
 
 int main(int argc, char **argv)
@@ -44,11 +46,27 @@ int main(int argc, char **argv)
 	        "Starts a server and a worker of its own, on loopback, and measures the machine's "
 	        "own "
 	        "limits beside Reeve's figures. Cases: submit, noop, spawn, latency, backlog "
-	        "(default: "
-	        "all). Progress goes to standard error, the figures as JSON to standard output.",
+	        "(default: all of these), workers. Progress goes to standard error, the figures as "
+	        "JSON to standard output.",
 	        "reeve bench --scale 0.1 noop\ta quick look\n"
 	        "reeve bench --dir /srv/bench >figures.json\teverything, on that disk\n",
 	        NULL, {bench_options}, GROUP_TOOLS, 0, NULL, bench_command},
+	    {"sim", "simulate clusters with faults, and check what must never happen", NULL,
+	        "Runs the server's and the workers' own logic in a world of virtual time, with "
+	        "crashes, lost messages, partitions, pauses, jumping clocks and a failing store, "
+	        "each seed with its own mix. A seed that breaks an invariant is printed with the "
+	        "command that shows it again; the exit code is then 1.",
+	        "reeve sim --seeds 10000\tten thousand worlds\n"
+	        "reeve sim --from 42 --seeds 1 --trace\tthe story of one\n"
+	        "reeve sim --from 42 --seeds 1 --shrink\tthe smallest that fails like it\n",
+	        NULL, {sim_command_options}, GROUP_TOOLS, 0, NULL, sim_command},
+	    {"sim play", "play a scripted scenario, and check what it expects", "FILE…",
+	        "A scenario is a JSON file: workers, tasks, events at times of a virtual clock, "
+	        "and "
+	        "what to print or expect. Exits 1 when an expectation does not hold, 2 when a file "
+	        "is malformed. docs/SIMULATOR.md describes the format.",
+	        "reeve sim play --trace story.json\tand tell every message\n", "file",
+	        {sim_play_options}, GROUP_TOOLS, COMMAND_NEEDS_ARG, NULL, sim_play_command},
 	    {"__noop-plugin", "the benchmark's plugin", NULL, NULL, NULL, NULL, {NULL}, GROUP_TOOLS,
 	        COMMAND_HIDDEN, NULL, noop_plugin_command},
 	};

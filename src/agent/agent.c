@@ -27,6 +27,11 @@ struct agent_effect *agent_effects_add(struct agent_effects *e, enum agent_effec
 	return &e->items[e->n++];
 }
 
+bool is_ending(const struct agent *a)
+{
+	return a->phase == AGENT_DYING || a->phase == AGENT_GONE;
+}
+
 void note(struct agent_effects *out, const struct agent_event *in, const char *text)
 {
 	struct agent_effect *e = agent_effects_add(out, AF_NOTE);
@@ -51,7 +56,6 @@ struct agent *agent_new(const struct agent_options *o)
 		a->o.task_window = (size_t)1 << 20;
 	if (a->o.link_window == 0)
 		a->o.link_window = (size_t)4 << 20;
-	a->acked_ms = -1;
 	a->leave_by_ms = INT64_MAX;
 	a->maxthreads = -1;
 	TAILQ_INIT(&a->all);
@@ -86,6 +90,7 @@ static int on_leave(struct agent *a, const struct agent_event *in, struct agent_
 	struct held *h;
 
 	if (a->phase != AGENT_SERVING) {
+		a->restart = false;
 		kill_all(a, in->mono_ms, out);
 		return 0;
 	}
@@ -95,6 +100,17 @@ static int on_leave(struct agent *a, const struct agent_event *in, struct agent_
 	TAILQ_FOREACH (h, &a->all, all)
 		if (h->state == HELD_STARTING || h->state == HELD_RUNNING)
 			stop_held(a, h, CAUSE_LEAVE, in->mono_ms, out);
+	return 0;
+}
+
+/* An operator's wish, through the server: go, as if told here; and perhaps come back. */
+static int on_settings(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	a->maxthreads = in->welcome.maxthreads;
+	if (!in->welcome.leave || a->phase != AGENT_SERVING)
+		return 0;
+	on_leave(a, in, out);
+	a->restart = in->welcome.restart;
 	return 0;
 }
 
@@ -123,6 +139,7 @@ static void leave(struct agent *a, int code, const char *why, struct agent_effec
 
 	a->phase = AGENT_GONE;
 	e->why.code = code;
+	e->why.restart = a->restart;
 	e->why.text = str_of(why);
 }
 
@@ -130,8 +147,8 @@ static bool all_said(const struct agent *a)
 {
 	if (a->n_held > 0)
 		return false;
-	if (a->link == LINK_DOWN)
-		return a->acked_ms < 0; /* nobody has heard of us */
+	if (a->link == LINK_DOWN || a->link == LINK_CLOSING)
+		return !a->health.known; /* nobody has heard of us */
 	return a->leaving_beat && a->beat_acked >= a->leaving_beat;
 }
 
@@ -161,12 +178,15 @@ static int dispatch(struct agent *a, const struct agent_event *in, struct agent_
 	case AE_LINK_DOWN: return on_link_down(a, in, out);
 	case AE_WELCOME: return on_welcome(a, in, out);
 	case AE_REFUSED: return on_refused(a, in, out);
-	case AE_SETTINGS: a->maxthreads = in->welcome.maxthreads; return 0;
+	case AE_SETTINGS: return on_settings(a, in, out);
 	case AE_BEAT_ACK: return on_beat_ack(a, in, out);
 	case AE_ENDED_ACK: return on_ended_ack(a, in, out);
 	case AE_OUTPUT_ACK: return on_output_ack(a, in, out);
 	case AE_RUN: return on_run(a, in, out);
 	case AE_KILL: return on_kill(a, in, out);
+	case AE_NOTIFY: return on_notify(a, in, out);
+	case AE_CHECK: return on_check(a, in, out);
+	case AE_CHECKED: return on_checked(a, in, out);
 	case AE_STARTED: return on_started(a, in, out);
 	case AE_OUTPUT: return on_output(a, in, out);
 	case AE_EXITED: return on_exited(a, in, out);
@@ -180,9 +200,14 @@ int agent_step(struct agent *a, const struct agent_event *in, struct agent_effec
 {
 	int r;
 
-	/* first of all: a lease that has run out forbids what the event may ask for */
-	on_lease_time(a, in->mono_ms, out);
+	/* first of all: what has happened to us in silence forbids what the event may ask for */
+	on_health_time(a, in->mono_ms, out);
+	/* before output goes out, which a KILL may give up; but who has exited was in time */
+	if (in->kind != AE_EXITED)
+		on_deadlines(a, in, out);
 	r = dispatch(a, in, out);
+	on_health_time(a, in->mono_ms, out); /* it may have brought good news */
+	on_link_time(a, in->mono_ms, out);
 	on_deadlines(a, in, out);
 	on_flushes(a, in->mono_ms, out);
 	maybe_leave(a, in, out);
@@ -191,16 +216,18 @@ int agent_step(struct agent *a, const struct agent_event *in, struct agent_effec
 
 int64_t agent_wake_ms(const struct agent *a)
 {
-	int64_t at = lease_wake_ms(a);
+	int64_t at = link_wake_ms(a), health = health_wake_ms(a);
 	const struct heap_node *n;
 
 	if (a->phase == AGENT_GONE)
 		return INT64_MAX;
+	if (health < at)
+		at = health;
 	if ((n = heap_min(&a->deadlines)) && n->at < at)
 		at = n->at;
 	if ((n = heap_min(&a->flushes)) && n->at < at)
 		at = n->at;
-	if (a->leave_by_ms < at)
+	if (a->n_live == 0 && a->leave_by_ms < at) /* before, it would wake us over and over */
 		at = a->leave_by_ms;
 	return at;
 }

@@ -18,11 +18,12 @@
 enum agent_phase { AGENT_SERVING, AGENT_LEAVING, AGENT_DYING, AGENT_GONE };
 
 struct agent_options {
-	int64_t term_wait_ms;  /* between TERM and KILL (0: 10 s) */
-	int64_t leave_wait_ms; /* for the last acknowledgements when leaving (0: 3 s) */
-	int64_t hello_wait_ms; /* for the answer to hello (0: 30 s) */
-	size_t task_window;    /* unacknowledged output of one task (0: 1 MiB) */
-	size_t link_window;    /* of all together (0: 4 MiB) */
+	int64_t term_wait_ms;   /* between TERM and KILL (0: 10 s) */
+	int64_t leave_wait_ms;  /* for the last acknowledgements when leaving (0: 3 s) */
+	int64_t hello_wait_ms;  /* for the answer to hello (0: 30 s) */
+	size_t task_window;     /* unacknowledged output of one task (0: 1 MiB) */
+	size_t link_window;     /* of all together (0: 4 MiB) */
+	bool restart_when_lost; /* instead of leaving for good: come back as a new instance */
 };
 
 struct agent;
@@ -36,8 +37,10 @@ int64_t agent_wake_ms(const struct agent *a);
 
 enum agent_phase agent_phase(const struct agent *a);
 bool agent_is_welcome(const struct agent *a);
-size_t agent_live(const struct agent *a);        /* not over yet */
-size_t agent_held(const struct agent *a);        /* with those that wait to be acknowledged */
-int64_t agent_give_up_ms(const struct agent *a); /* monotonic; INT64_MAX: no lease yet */
+size_t agent_live(const struct agent *a);              /* not over yet */
+size_t agent_held(const struct agent *a);              /* with those that wait to be acknowledged */
+int64_t agent_give_up_ms(const struct agent *a);       /* monotonic; INT64_MAX: no lease yet */
+enum worker_state agent_health(const struct agent *a); /* as of the last step */
+const struct set_id *agent_set(const struct agent *a);
 
 #endif

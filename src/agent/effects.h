@@ -16,12 +16,15 @@ enum agent_effect_kind {
 	AF_STARTED,
 	AF_OUTPUT, /* output: raw bytes; whoever sends may compress */
 	AF_ENDED,
-	AF_START, /* run: make the process, or hand it to its plugin */
-	AF_STOP,  /* kill: gently, or at once */
-	AF_READ,  /* go on or pause reading a task's output */
-	AF_CLOSE, /* the link; dial a new one, unless the phase says otherwise */
-	AF_EXIT,  /* leave the program */
-	AF_NOTE,  /* a line for the log */
+	AF_CHECKED,  /* what became of a healthcheck */
+	AF_NOTIFIED, /* which of the asked attempts are here, and which never will be */
+	AF_CHECK,    /* start a tiny process, as for a task, and say whether that went well */
+	AF_START,    /* run: make the process, or hand it to its plugin */
+	AF_STOP,     /* kill: gently, or at once */
+	AF_READ,     /* go on or pause reading a task's output */
+	AF_CLOSE,    /* the link; dial a new one, unless the phase says otherwise */
+	AF_EXIT,     /* leave the program; restart: begin again as a new instance */
+	AF_NOTE,     /* a line for the log */
 };
 
 struct agent_ref {
@@ -49,11 +52,25 @@ struct agent_effect {
 		struct {
 			const struct agent_ref *refs;
 			size_t n;
+			struct set_id set;
+			uint64_t dial; /* which of our connections this is, from 1 */
 		} hello;
 		struct {
 			uint64_t number;
 			bool leaving;
+			enum worker_state own;
+			struct set_id set;
 		} beat;
+		struct {
+			uint64_t number;
+			bool ok; /* AF_CHECKED */
+			struct str reason;
+		} check; /* AF_CHECK, AF_CHECKED */
+		struct {
+			uint64_t seq;
+			const struct agent_ref *held, *absent;
+			size_t n_held, n_absent;
+		} notified;
 		struct {
 			int64_t started_ms;
 			int32_t pid;
@@ -64,7 +81,8 @@ struct agent_effect {
 		bool kill; /* AF_STOP */
 		bool read; /* AF_READ */
 		struct {
-			int code; /* AF_EXIT */
+			int code;     /* AF_EXIT */
+			bool restart; /* AF_EXIT */
 			struct str text;
 		} why; /* AF_CLOSE, AF_EXIT, AF_NOTE */
 	};

@@ -4,8 +4,10 @@
 #ifndef AGENT_EVENT_H
 #define AGENT_EVENT_H
 
+#include "model/health.h"
 #include "model/id.h"
 #include "model/task.h"
+#include "model/worker_set.h"
 
 enum agent_event_kind {
 	/* the link: dialled; broken or closed */
@@ -20,11 +22,14 @@ enum agent_event_kind {
 	AE_OUTPUT_ACK,
 	AE_RUN,
 	AE_KILL,
+	AE_NOTIFY,
+	AE_CHECK,
 	/* from the hands: for each AF_START one AE_EXITED, last, and before it at most one
 	   AE_STARTED */
 	AE_STARTED,
 	AE_OUTPUT,
 	AE_EXITED,
+	AE_CHECKED, /* for each AF_CHECK one */
 	/* the operator wants it to go; said twice: at once */
 	AE_LEAVE,
 	AE_TICK,
@@ -37,6 +42,20 @@ struct agent_run {
 	int64_t output_max; /* 0: the default */
 	int32_t output_mode;
 	bool exit_codes;
+	uint64_t number;     /* on this link, from 1 */
+	uint64_t notify_seq; /* older than ours: refused */
+};
+
+/* What the server says about us: with the welcome, and with every answer to a beat. */
+struct agent_news {
+	enum worker_state state;
+	struct set_id set;
+	uint64_t check; /* the last healthcheck that counts; 0: none */
+};
+
+struct agent_run_ref {
+	rid task;
+	int64_t token;
 };
 
 enum agent_exit_kind {
@@ -61,15 +80,36 @@ struct agent_event {
 	int64_t token;
 	union {
 		struct {
-			int64_t heartbeat_ms, lose_after_ms;
+			uint64_t server;
+			struct timeouts timeouts;
+			struct agent_news news;
+			uint64_t notify_seq;
 			int32_t maxthreads;
-		} welcome; /* AE_SETTINGS uses maxthreads */
+			bool leave, restart; /* AE_SETTINGS: drain and go; and come back as a new
+			                        instance */
+		} welcome;                   /* AE_SETTINGS uses maxthreads */
 		struct {
 			struct str reason;
-			bool die;    /* AE_REFUSED */
+			bool die,
+			    restart; /* AE_REFUSED; restart: it may come back as a new instance */
 			bool forget; /* AE_KILL */
 		} why;
-		uint64_t beat;
+		struct {
+			uint64_t number; /* 0: only news */
+			struct agent_news news;
+		} beat;
+		struct {
+			uint64_t seq;
+			const struct agent_run_ref *refs;
+			size_t n;
+		} notify;
+		struct {
+			uint64_t number;
+			uint64_t
+			    beat; /* AE_CHECK: the newest beat the server had heard; 0: the hello */
+			bool ok;  /* AE_CHECKED */
+			struct str reason;
+		} check;
 		struct {
 			int32_t stream;
 			int64_t end;

@@ -144,5 +144,6 @@ void output_give_up(struct agent *a, struct held *h, struct agent_effects *out)
 {
 	set_reading(a, h, true, out);
 	output_forget(a, h);
+	output_cut(&h->output);
 	resume_paused(a, out);
 }

@@ -32,6 +32,7 @@ struct held {
 	bool stopping, forget, exit_codes, paused;
 	int64_t timeout_ms;
 	int64_t started_ms;
+	int64_t ended_sent_ms; /* monotonic; on the present link or an earlier one */
 	char *kill_reason;
 	struct agent_run *waiting_run; /* copied; while waiting */
 	struct heap_node deadline;     /* the time limit, then the kill */
@@ -43,9 +44,20 @@ struct held {
 
 TAILQ_HEAD(held_list, held);
 
-enum link_state { LINK_DOWN, LINK_HELLO, LINK_WELCOME };
+/* CLOSING: we have given it up; nothing is said or obeyed until it is down. */
+enum link_state { LINK_DOWN, LINK_HELLO, LINK_WELCOME, LINK_CLOSING };
 
-#define BEATS_KEPT 64
+#define CHECKS_KEPT 4
+#define BEATS_KEPT 8           /* more than may go unanswered before the link is closed */
+#define NOTIFY_REFS_MAX 100000 /* answered at once; about the rest we are asked again */
+#define RUN_WINDOW 64          /* so many numbers back a replay is told from a late one */
+
+struct check {
+	uint64_t number;
+	int64_t mark_ms; /* when the beat was sent that the server had heard before it asked */
+	uint32_t link;   /* it was asked on that one */
+	bool running;
+};
 
 struct agent {
 	struct agent_options o;
@@ -58,18 +70,30 @@ struct agent {
 	uint64_t serial;
 	struct heap deadlines, flushes;
 	size_t unacked; /* output bytes, of all tasks */
-	/* the lease */
-	int64_t heartbeat_ms, lose_after_ms;
+	/* the link */
+	uint32_t n_links;
 	int64_t hello_sent_ms;
-	int64_t acked_ms; /* when the last acknowledged beat was SENT; -1: never welcomed */
-	uint64_t beat;    /* number of the last one sent */
-	uint64_t beat_acked;
+	uint64_t beat; /* number of the last one sent; they run on from link to link */
+	uint64_t beat_acked, beat_before; /* before: the last one of earlier links */
 	int64_t beat_sent_ms[BEATS_KEPT];
 	int64_t next_beat_ms;
+	uint64_t run_top, run_bits; /* the numbers of runs that were seen on this link */
+	/* the server, and how we stand with it */
+	uint64_t server;
+	uint64_t notify_seq;
+	struct set_id set;
+	bool set_is_new;      /* not repeated yet */
+	bool beat_is_extra;   /* the last one only repeated a set */
+	struct health health; /* known: we were welcomed once */
+	struct timeouts own;
+	int64_t health_ms; /* health was stepped up to here */
+	struct check check;
+	struct check passed[CHECKS_KEPT]; /* by number: the server may count an older one */
 	/* leaving */
 	uint64_t leaving_beat; /* 0: not sent on a link yet */
 	int64_t leave_by_ms;   /* once all is over; INT64_MAX: not yet */
 	int exit_code;
+	bool restart;
 	char *exit_reason;
 	int32_t maxthreads;
 };
@@ -79,16 +103,25 @@ struct held *held_find(const struct agent *a, rid task, int64_t token);
 void held_drop(
     struct agent *a, struct held *h, const struct agent_event *in, struct agent_effects *out);
 void held_free_all(struct agent *a);
-int on_run(struct agent *a, const struct agent_event *in, struct agent_effects *out);
+struct held *held_add(struct agent *a, const struct agent_event *in);
+bool held_older_is_live(const struct held *h);
+struct agent_ref held_ref(const struct held *h);
+void held_start(struct held *h, const struct agent_run *run, struct agent_effects *out);
+void held_wait(struct held *h, const struct agent_run *run);
+void held_never(struct agent *a, struct held *h, const char *reason, const struct agent_event *in,
+    struct agent_effects *out);
 int on_kill(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_ended_ack(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_started(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_exited(struct agent *a, const struct agent_event *in, struct agent_effects *out);
-void send_ended(const struct agent *a, struct held *h, struct agent_effects *out);
+void send_ended(const struct agent *a, struct held *h, int64_t mono_ms, struct agent_effects *out);
 /* stop.c */
 void stop_held(struct agent *a, struct held *h, enum stop_cause cause, int64_t mono_ms,
     struct agent_effects *out);
 void on_deadlines(struct agent *a, const struct agent_event *in, struct agent_effects *out);
+/* since_ms: when it became necessary, which may be earlier than now */
+void start_dying(
+    struct agent *a, int64_t since_ms, struct agent_effects *out, const char *why, bool restart);
 /* flow.c */
 int on_output(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_output_ack(struct agent *a, const struct agent_event *in, struct agent_effects *out);
@@ -96,20 +129,33 @@ void on_flushes(struct agent *a, int64_t mono_ms, struct agent_effects *out);
 void send_output(struct agent *a, struct held *h, bool partial, struct agent_effects *out);
 void output_give_up(struct agent *a, struct held *h, struct agent_effects *out);
 void output_forget(struct agent *a, struct held *h);
-/* lease.c */
+/* accept.c */
+int on_run(struct agent *a, const struct agent_event *in, struct agent_effects *out);
+int on_notify(struct agent *a, const struct agent_event *in, struct agent_effects *out);
+/* link.c */
 int on_link_up(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_link_down(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_welcome(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_refused(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_beat_ack(struct agent *a, const struct agent_event *in, struct agent_effects *out);
-void on_lease_time(struct agent *a, int64_t mono_ms, struct agent_effects *out);
+void on_link_time(struct agent *a, int64_t mono_ms, struct agent_effects *out);
 void send_beat(struct agent *a, int64_t mono_ms, struct agent_effects *out);
-int64_t lease_wake_ms(const struct agent *a);
-void start_dying(struct agent *a, int64_t mono_ms, struct agent_effects *out, const char *why);
-int64_t lease_margin_ms(const struct agent *a);
+int64_t link_wake_ms(const struct agent *a);
+void close_link(struct agent *a, struct agent_effects *out, const char *why);
+/* health.c */
+void health_welcomed(struct agent *a, const struct agent_event *in);
+void health_heard(struct agent *a, int64_t sent_ms);
+void health_news(
+    struct agent *a, const struct agent_news *n, int64_t mono_ms, struct agent_effects *out);
+void on_health_time(struct agent *a, int64_t mono_ms, struct agent_effects *out);
+int64_t health_wake_ms(const struct agent *a);
+const char *health_text(const struct agent *a); /* what it lacks */
+int on_check(struct agent *a, const struct agent_event *in, struct agent_effects *out);
+int on_checked(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 /* outcome.c */
 void outcome_of(struct held *h, const struct agent_exit *x, int64_t now_ms);
 /* agent.c */
+bool is_ending(const struct agent *a); /* dying or gone */
 void note(struct agent_effects *out, const struct agent_event *in, const char *text);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "agent/internal.h"
 #include "base/mem.h"
+#include "base/mutant.h"
 #include "base/timefmt.h"
 #include "model/queue.h"
 
@@ -58,6 +59,8 @@ static void of_signal(struct held *h, const struct agent_exit *x)
 static void by_itself(struct held *h, const struct agent_exit *x)
 {
 	h->end.status = TASK_FAILED;
+	if (x->kind == EXIT_SIGNAL && MUTANT(SIGNAL_IS_SUCCESS))
+		h->end.status = TASK_SUCCEEDED;
 	h->end.exit_code = -1;
 	switch (x->kind) {
 	case EXIT_CODE: of_code(h, x); break;
@@ -105,6 +108,8 @@ void outcome_of(struct held *h, const struct agent_exit *x, int64_t now_ms)
 
 	h->end = (struct agent_ended){.exit_code = -1, .ended_ms = now_ms};
 	h->end.started_ms = x->kind == EXIT_NEVER ? 0 : h->started_ms;
+	if (x->kind == EXIT_SIGNAL && MUTANT(ENDED_SAYS_NEVER_STARTED))
+		h->end.started_ms = 0;
 	by_itself(h, x);
 	by_us(h);
 	inside = output_finish_inline(o);

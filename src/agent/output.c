@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/mutant.h"
 #include "model/limits.h"
 #include "model/queue.h"
 
@@ -90,6 +91,16 @@ int64_t output_unacked(const struct output *o)
 	return s[STDOUT].kept - s[STDOUT].acked + s[STDERR].kept - s[STDERR].acked;
 }
 
+void output_cut(struct output *o)
+{
+	for (int i = 0; i < N_STREAMS; i++) {
+		struct stream *s = &o->streams[i];
+
+		s->dropped += s->kept - s->acked;
+		s->kept = s->acked;
+	}
+}
+
 int64_t output_ack(struct output *o, int stream, int64_t end)
 {
 	struct stream *s = &o->streams[stream];
@@ -138,5 +149,5 @@ void output_unsend(struct output *o)
 
 	for (int i = 0; i < N_STREAMS; i++)
 		STAILQ_FOREACH (c, &o->streams[i].chunks, next)
-			c->sent = 0;
+			c->sent = MUTANT(OUTPUT_NOT_SENT_AGAIN) ? c->sent : 0;
 }

@@ -49,5 +49,7 @@ int64_t output_ack(struct output *o, int stream, int64_t end);
 bool output_finish_inline(struct output *o);
 void output_unsend(struct output *o); /* the link broke */
 void output_drop(struct output *o);   /* frees the bytes, keeps the counts */
+/* What nobody has acknowledged counts as dropped: it will not be sent any more. */
+void output_cut(struct output *o);
 
 #endif

@@ -43,7 +43,7 @@ static void run_free(struct agent_run *r)
 	free(r);
 }
 
-static struct held *held_add(struct agent *a, const struct agent_event *in)
+struct held *held_add(struct agent *a, const struct agent_event *in)
 {
 	struct held *h = xcalloc(1, sizeof *h);
 
@@ -86,7 +86,7 @@ static void unlink_attempt(struct agent *a, struct held *h)
 	at->older = h->older;
 }
 
-static bool older_is_live(const struct held *h)
+bool held_older_is_live(const struct held *h)
 {
 	for (const struct held *o = h->older; o; o = o->older)
 		if (o->state != HELD_ENDED)
@@ -94,7 +94,7 @@ static bool older_is_live(const struct held *h)
 	return false;
 }
 
-static void start(struct held *h, const struct agent_run *run, struct agent_effects *out)
+void held_start(struct held *h, const struct agent_run *run, struct agent_effects *out)
 {
 	struct agent_effect *e = agent_effects_add(out, AF_START);
 
@@ -104,14 +104,21 @@ static void start(struct held *h, const struct agent_run *run, struct agent_effe
 	e->run = run;
 }
 
+/* The body is copied: it must outlive the message that brought it. */
+void held_wait(struct held *h, const struct agent_run *run)
+{
+	h->state = HELD_WAITING;
+	h->waiting_run = run_copy(run);
+}
+
 /* An attempt is over: a later one of the same task may have waited for that. */
 static void start_waiting(struct agent *a, rid task, struct agent_effects *out)
 {
 	struct held *h = idmap_get(&a->by_task, task);
 
 	if (h && h->state == HELD_WAITING && !h->stopping && a->phase == AGENT_SERVING &&
-	    !older_is_live(h))
-		start(h, h->waiting_run, out); /* freed with the record */
+	    !held_older_is_live(h))
+		held_start(h, h->waiting_run, out); /* freed with the record */
 }
 
 void held_drop(
@@ -141,12 +148,21 @@ void held_free_all(struct agent *a)
 	}
 }
 
-void send_ended(const struct agent *a, struct held *h, struct agent_effects *out)
+struct agent_ref held_ref(const struct held *h)
+{
+	bool over = h->state == HELD_ENDED;
+
+	return (struct agent_ref){
+	    h->task, h->token, over, over ? h->end.started_ms : h->started_ms};
+}
+
+void send_ended(const struct agent *a, struct held *h, int64_t mono_ms, struct agent_effects *out)
 {
 	struct agent_effect *e;
 
 	if (a->link != LINK_WELCOME)
 		return;
+	h->ended_sent_ms = mono_ms;
 	e = agent_effects_add(out, AF_ENDED);
 	e->task = h->task;
 	e->token = h->token;
@@ -170,53 +186,16 @@ static void finish(struct agent *a, struct held *h, const struct agent_exit *x,
 	}
 	send_output(a, h, true, out);
 	heap_del(&a->flushes, &h->flush);
-	send_ended(a, h, out);
+	send_ended(a, h, in->mono_ms, out);
 	start_waiting(a, h->task, out);
 }
 
-static void never(struct agent *a, struct held *h, const char *reason, const struct agent_event *in,
+void held_never(struct agent *a, struct held *h, const char *reason, const struct agent_event *in,
     struct agent_effects *out)
 {
 	struct agent_exit x = {EXIT_NEVER, 0, -1, 0, str_of(reason)};
 
 	finish(a, h, &x, in, out);
-}
-
-/* The server has fenced the older attempts off: end them, and start when they are gone. */
-static void wait_for_older(
-    struct agent *a, struct held *h, const struct agent_event *in, struct agent_effects *out)
-{
-	h->state = HELD_WAITING;
-	h->waiting_run = run_copy(in->run);
-	note(out, in, "a later attempt was sent while an older one is here; it waits for its end");
-	for (struct held *o = h->older, *next; o; o = next) {
-		next = o->older;
-		if (o->state == HELD_WAITING)
-			never(a, o, "a later attempt took its place", in, out);
-		else if (o->state != HELD_ENDED)
-			stop_held(a, o, CAUSE_KILL, in->mono_ms, out);
-	}
-}
-
-int on_run(struct agent *a, const struct agent_event *in, struct agent_effects *out)
-{
-	struct held *newest = idmap_get(&a->by_task, in->task), *h;
-
-	if (a->phase == AGENT_DYING || a->phase == AGENT_GONE || a->link != LINK_WELCOME)
-		return 0;
-	if (newest && newest->token >= in->token) {
-		if (newest->token > in->token)
-			note(out, in, "an attempt older than the one held was sent: ignored");
-		return 0;
-	}
-	h = held_add(a, in);
-	if (a->phase == AGENT_LEAVING)
-		never(a, h, "the worker is leaving", in, out);
-	else if (older_is_live(h))
-		wait_for_older(a, h, in, out);
-	else
-		start(h, in->run, out);
-	return 0;
 }
 
 int on_kill(struct agent *a, const struct agent_event *in, struct agent_effects *out)
@@ -237,7 +216,7 @@ int on_kill(struct agent *a, const struct agent_event *in, struct agent_effects 
 		output_give_up(a, h, out);
 	if (h->state == HELD_WAITING) {
 		h->cause = CAUSE_KILL;
-		never(a, h, "killed before it was started", in, out);
+		held_never(a, h, "killed before it was started", in, out);
 		return 0;
 	}
 	stop_held(a, h, CAUSE_KILL, in->mono_ms, out);
@@ -258,6 +237,12 @@ int on_ended_ack(struct agent *a, const struct agent_event *in, struct agent_eff
 	return 0;
 }
 
+/* Whatever the wall clock says, 0 stays the word for "never". */
+static int64_t start_time(const struct agent_event *in)
+{
+	return in->now_ms > 0 ? in->now_ms : 1;
+}
+
 int on_started(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
 	struct held *h = held_find(a, in->task, in->token);
@@ -266,7 +251,7 @@ int on_started(struct agent *a, const struct agent_event *in, struct agent_effec
 	if (!h || h->state != HELD_STARTING)
 		return ERR_PROTOCOL;
 	h->state = HELD_RUNNING;
-	h->started_ms = in->now_ms;
+	h->started_ms = start_time(in);
 	if (h->timeout_ms > 0 && !h->stopping)
 		heap_put(&a->deadlines, &h->deadline, in->mono_ms + h->timeout_ms, h->serial);
 	if (a->link == LINK_WELCOME) {
@@ -287,7 +272,7 @@ int on_exited(struct agent *a, const struct agent_event *in, struct agent_effect
 		return ERR_PROTOCOL;
 	if ((in->exit.kind == EXIT_ERROR || in->exit.kind == EXIT_STATUS) && h->started_ms == 0)
 		h->started_ms =
-		    in->now_ms; /* it was tried: that is a start as far as safety goes */
+		    start_time(in); /* it was tried: that is a start as far as safety goes */
 	finish(a, h, &in->exit, in, out);
 	return 0;
 }

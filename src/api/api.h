@@ -91,7 +91,8 @@ struct api_server_facts { /* for /v1/status and /metrics */
 	const char *backend;
 	const char *listen; /* "item\n" lines */
 	const char *link;
-	const char *url; /* what to type into a browser */
+	const char *url;  /* what to type into a browser */
+	bool is_volatile; /* server.dispatch */
 };
 
 struct api_options {

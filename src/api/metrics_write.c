@@ -119,11 +119,34 @@ struct zone {
 	int n[N_WORKER_STATES];
 };
 
+static void write_set(const struct api_host *h, int connected, int64_t unsure, struct buf *b)
+{
+	struct set_view v;
+
+	core_set(h->core, h->mono_ms(h->arg), &v);
+	head(b, "reeve_workers_connected", "gauge", "Workers with a link to the server.");
+	buf_printf(b, "reeve_workers_connected %d\n", connected);
+	head(b, "reeve_tasks_unsure", "gauge", "Tasks ordered of which nobody knows if they run.");
+	buf_printf(b, "reeve_tasks_unsure %lld\n", (long long)unsure);
+	head(b, "reeve_worker_set_version", "gauge", "Version of the present worker set.");
+	buf_printf(b, "reeve_worker_set_version %llu\n", (unsigned long long)v.id.version);
+	head(b, "reeve_worker_set_workers", "gauge", "Workers in the present set.");
+	buf_printf(b, "reeve_worker_set_workers %u\n", v.id.hash.count);
+	head(b, "reeve_worker_set_consensus", "gauge", "1: all in the set require all in it.");
+	buf_printf(b, "reeve_worker_set_consensus %d\n", v.consensus);
+	head(b, "reeve_initial_wait_seconds", "gauge",
+	    "Until tasks may be started after a restart, at the latest; 0: they may.");
+	buf_printf(b, "reeve_initial_wait_seconds %.3f\n",
+	    v.waiting && v.ends_in_ms > 0 ? (double)v.ends_in_ms / 1000 : 0.0);
+}
+
 static void write_workers(const struct api_host *h, struct buf *b)
 {
 	struct zone *zones = NULL;
 	size_t n = 0, cap = 0, i;
 	struct worker_view w;
+	int64_t unsure = 0;
+	int connected = 0;
 	rid id = 0;
 
 	while ((id = core_worker_next(h->core, id))) {
@@ -136,6 +159,8 @@ static void write_workers(const struct api_host *h, struct buf *b)
 			zones[n++] = (struct zone){.name = w.row->facts.zone};
 		}
 		zones[i].n[w.state]++;
+		connected += w.connected;
+		unsure += w.unsure;
 	}
 	head(b, "reeve_workers", "gauge", "Workers, by zone and state.");
 	for (i = 0; i < n * N_WORKER_STATES; i++) {
@@ -145,6 +170,7 @@ static void write_workers(const struct api_host *h, struct buf *b)
 		    zones[i / N_WORKER_STATES].n[i % N_WORKER_STATES]);
 	}
 	free(zones);
+	write_set(h, connected, unsure, b);
 }
 
 static void write_http(const struct metrics *m, struct buf *b)

@@ -110,7 +110,7 @@ extern const size_t n_schemas;
 call_fn tasks_submit, tasks_list, tasks_summary, task_get, task_patch, task_cancel, task_retry,
     task_why, task_logs, bulk_cancel, bulk_retry, bulk_release, bulk_hold;
 call_fn queues_list, queue_get, queue_create, queue_patch, queue_pause, queue_resume, queue_delete;
-call_fn workers_list, worker_get, worker_patch, worker_delete;
+call_fn workers_list, worker_get, worker_patch, worker_delete, worker_stop, worker_restart;
 call_fn events_get, status_get, healthz_get, readyz_get, metrics_get, openapi_get;
 
 #endif

@@ -61,6 +61,7 @@ const struct schema schemas[] = {
 	"\"token\":{\"type\":\"integer\"},\"worker\":{\"type\":[\"string\",\"null\"]},"
 	"\"worker_id\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Id\"},"
 	"{\"type\":\"null\"}]},\"cancelling\":{\"type\":\"boolean\"},"
+	"\"unsure\":{\"type\":\"boolean\"},"
 	"\"ctime\":{\"$ref\":\"#/components/schemas/Time\"},"
 	"\"mtime\":{\"$ref\":\"#/components/schemas/Time\"},"
 	"\"claimed\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Time\"},"
@@ -79,7 +80,7 @@ const struct schema schemas[] = {
 	"\"chunks\"]},\"duplicate\":{\"type\":\"boolean\"}},\"required\":[\"id\",\"queue\","
 	"\"queue_id\",\"state\",\"status\",\"priority\",\"labels\",\"key\",\"batch\","
 	"\"run_after\",\"due\",\"timeout_ms\",\"max_attempts\",\"backoff_ms\","
-	"\"backoff_max_ms\",\"attempt\",\"token\",\"worker\",\"worker_id\",\"cancelling\","
+	"\"backoff_max_ms\",\"attempt\",\"token\",\"worker\",\"worker_id\",\"cancelling\",\"unsure\","
 	"\"ctime\",\"mtime\",\"claimed\",\"started\",\"ended\",\"exit_code\",\"signal\","
 	"\"reason\",\"stdout_bytes\",\"stderr_bytes\",\"stdout_dropped\",\"stderr_dropped\","
 	"\"output\"]}"},
@@ -130,11 +131,11 @@ const struct schema schemas[] = {
     {"Why",
 	"{\"type\":\"object\",\"properties\":{\"id\":{\"$ref\":\"#/components/schemas/Id\"},"
 	"\"state\":{\"$ref\":\"#/components/schemas/State\"},"
-	"\"summary\":{\"type\":\"string\"},\"reasons\":{\"type\":\"array\","
+	"\"unsure\":{\"type\":\"boolean\"},\"summary\":{\"type\":\"string\"},\"reasons\":{\"type\":\"array\","
 	"\"items\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},"
 	"\"text\":{\"type\":\"string\"},\"lift\":{\"type\":[\"string\",\"null\"]}},"
 	"\"required\":[\"code\",\"text\",\"lift\"]}}},\"required\":[\"id\",\"state\","
-	"\"summary\",\"reasons\"]}"},
+	"\"unsure\",\"summary\",\"reasons\"]}"},
     {"BulkAction",
 	"{\"type\":\"object\","
 	"\"properties\":{\"filter\":{\"$ref\":\"#/components/schemas/TaskFilter\"},"
@@ -217,10 +218,23 @@ const struct schema schemas[] = {
 	"{\"type\":\"object\",\"properties\":{\"reason\":{\"type\":[\"string\",\"null\"]},"
 	"\"until\":{\"description\":\"a time, or a duration from now\",\"type\":[\"string\","
 	"\"number\",\"null\"]}},\"additionalProperties\":false}"},
+    {"WorkerState",
+	"{\"enum\":[\"new\",\"unhealthy\",\"healthy\",\"must_die\"]}"},
     {"Worker",
 	"{\"type\":\"object\",\"properties\":{\"id\":{\"$ref\":\"#/components/schemas/Id\"},"
 	"\"name\":{\"type\":\"string\"},\"instance\":{\"type\":\"string\"},"
-	"\"state\":{\"enum\":[\"connected\",\"away\",\"lost\"]},"
+	"\"state\":{\"$ref\":\"#/components/schemas/WorkerState\"},"
+	"\"connected\":{\"type\":\"boolean\"},"
+	"\"own_state\":{\"$ref\":\"#/components/schemas/WorkerState\"},"
+	"\"why_unhealthy\":{\"type\":[\"string\",\"null\"]},"
+	"\"unsure\":{\"type\":\"integer\"},"
+	"\"check_age_ms\":{\"type\":[\"integer\",\"null\"]},"
+	"\"set\":{\"type\":\"object\",\"properties\":{"
+	"\"version\":{\"type\":[\"integer\",\"null\"]},"
+	"\"indirect\":{\"type\":[\"integer\",\"null\"]},"
+	"\"joined\":{\"type\":[\"integer\",\"null\"]},"
+	"\"batched\":{\"type\":\"boolean\"}},"
+	"\"required\":[\"version\",\"indirect\",\"joined\",\"batched\"]},"
 	"\"host\":{\"type\":\"string\"},\"zone\":{\"type\":\"string\"},"
 	"\"target\":{\"type\":\"string\"},\"version\":{\"type\":\"string\"},"
 	"\"labels\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},"
@@ -237,7 +251,8 @@ const struct schema schemas[] = {
 	"{\"type\":\"null\"}]},\"silent_ms\":{\"type\":\"integer\"},"
 	"\"lost_in_ms\":{\"type\":[\"integer\",\"null\"]},"
 	"\"version_number\":{\"type\":\"integer\"}},\"required\":[\"id\",\"name\","
-	"\"instance\",\"state\",\"host\",\"zone\",\"target\",\"version\",\"labels\","
+	"\"instance\",\"state\",\"connected\",\"own_state\",\"why_unhealthy\",\"unsure\",\"check_age_ms\","
+	"\"set\",\"host\",\"zone\",\"target\",\"version\",\"labels\","
 	"\"plugins\",\"activequeues\",\"ignorequeues\",\"maxthreads\",\"maxthreads_set\","
 	"\"running\",\"started\",\"first_seen\",\"last_seen\",\"silent_ms\",\"lost_in_ms\","
 	"\"version_number\"]}"},
@@ -268,20 +283,45 @@ const struct schema schemas[] = {
 	"\"started\":{\"$ref\":\"#/components/schemas/Time\"},"
 	"\"uptime_ms\":{\"type\":\"integer\"},\"installation\":{\"type\":\"string\"},"
 	"\"store\":{\"type\":\"object\",\"properties\":{\"backend\":{\"type\":\"string\"},"
-	"\"schema\":{\"type\":\"integer\"}}},\"ready\":{\"type\":\"boolean\"},"
+	"\"schema\":{\"type\":\"integer\"}}},"
+	"\"dispatch\":{\"enum\":[\"durable\",\"volatile\"]},"
+	"\"ready\":{\"type\":\"boolean\"},"
 	"\"listen\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
 	"\"link\":{\"type\":[\"string\",\"null\"]},\"url\":{\"type\":[\"string\",\"null\"]},"
 	"\"queues\":{\"type\":\"integer\"},\"workers\":{\"type\":\"object\","
-	"\"properties\":{\"connected\":{\"type\":\"integer\"},"
-	"\"away\":{\"type\":\"integer\"},\"lost\":{\"type\":\"integer\"}}},"
+	"\"properties\":{\"new\":{\"type\":\"integer\"},"
+	"\"unhealthy\":{\"type\":\"integer\"},\"healthy\":{\"type\":\"integer\"},"
+	"\"must_die\":{\"type\":\"integer\"},\"connected\":{\"type\":\"integer\"}}},"
 	"\"tasks\":{\"type\":\"object\",\"properties\":{\"queued\":{\"type\":\"integer\"},"
 	"\"delayed\":{\"type\":\"integer\"},\"held\":{\"type\":\"integer\"},"
-	"\"claimed\":{\"type\":\"integer\"},\"running\":{\"type\":\"integer\"}}},"
+	"\"claimed\":{\"type\":\"integer\"},\"running\":{\"type\":\"integer\"},"
+	"\"unsure\":{\"type\":\"integer\"}}},"
 	"\"threads\":{\"type\":\"object\",\"properties\":{\"used\":{\"type\":\"integer\"},"
 	"\"max\":{\"type\":[\"integer\",\"null\"]}}},\"rates\":{\"type\":\"object\","
 	"\"properties\":{\"submitted_per_s\":{\"type\":\"number\"},"
-	"\"ended_per_s\":{\"type\":\"number\"}}},\"waiting\":{\"type\":\"array\","
-	"\"items\":{\"type\":\"string\"}}}}"},
+	"\"ended_per_s\":{\"type\":\"number\"}}},"
+	"\"worker_set\":{\"$ref\":\"#/components/schemas/WorkerSet\"},"
+	"\"waiting\":{\"type\":\"array\","
+	"\"items\":{\"$ref\":\"#/components/schemas/Wait\"}}},"
+	"\"required\":[\"version\",\"ready\",\"dispatch\",\"workers\",\"tasks\",\"threads\","
+	"\"worker_set\",\"waiting\"]}"},
+    {"WorkerSet",
+	"{\"type\":\"object\",\"properties\":{"
+	"\"server\":{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{16}$\"},"
+	"\"version\":{\"type\":\"integer\"},"
+	"\"hash\":{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{32}$\"},"
+	"\"workers\":{\"type\":\"integer\"},\"consensus\":{\"type\":\"boolean\"},"
+	"\"batched\":{\"type\":\"integer\"},\"waiting\":{\"type\":\"boolean\"},"
+	"\"ends_in_ms\":{\"type\":[\"integer\",\"null\"]}},"
+	"\"required\":[\"server\",\"version\",\"hash\",\"workers\",\"consensus\",\"batched\","
+	"\"waiting\",\"ends_in_ms\"]}"},
+    {"Wait",
+	"{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},"
+	"\"worker\":{\"type\":[\"string\",\"null\"]},\"tasks\":{\"type\":\"integer\"},"
+	"\"in_ms\":{\"type\":[\"integer\",\"null\"]},"
+	"\"until\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Time\"},"
+	"{\"type\":\"null\"}]},\"text\":{\"type\":\"string\"}},"
+	"\"required\":[\"code\",\"worker\",\"tasks\",\"in_ms\",\"until\",\"text\"]}"},
 };
 /* clang-format on */
 const size_t n_schemas = sizeof schemas / sizeof schemas[0];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues, workers and events as JSON. */
+/* Queues and events as JSON. */
 #include "api/show.h"
 
 static void add_counts(struct buf *b, const struct api *a, const struct queue_row *q)
@@ -47,36 +47,6 @@ void show_queue(struct buf *b, const struct api *a, const struct queue_row *q)
 	jw_mtime_null(b, "mtime", q->mtime_ms);
 	jw_mi64(b, "version", q->version);
 	add_counts(b, a, q);
-	jw_close(b, '}');
-}
-
-void show_worker(struct buf *b, const struct api *a, const struct worker_view *w)
-{
-	const struct worker_facts *f = &w->row->facts;
-
-	jw_open(b, '{');
-	jw_mid_null(b, "id", a->host.ids, w->row->id);
-	jw_mstr(b, "name", f->shard);
-	jw_key(b, "instance");
-	buf_printf(b, "\"%016llx\"", (unsigned long long)f->instance);
-	jw_mcstr(b, "state", worker_state_names[w->state]);
-	jw_mstr(b, "host", f->host);
-	jw_mstr(b, "zone", f->zone);
-	jw_mstr(b, "target", f->target);
-	jw_mstr(b, "version", f->version);
-	jw_mlabels(b, "labels", f->labels);
-	jw_mlines(b, "plugins", f->plugins);
-	jw_mlines(b, "activequeues", f->active_queues);
-	jw_mlines(b, "ignorequeues", f->ignore_queues);
-	jw_mi64_null(b, "maxthreads", w->maxthreads, w->maxthreads >= 0);
-	jw_mbool(b, "maxthreads_set", w->row->maxthreads_is_set);
-	jw_mi64(b, "running", w->running);
-	jw_mtime_null(b, "started", f->started_ms);
-	jw_mtime_null(b, "first_seen", w->row->first_seen_ms);
-	jw_mtime_null(b, "last_seen", w->row->last_seen_ms);
-	jw_mi64(b, "silent_ms", w->silent_ms);
-	jw_mi64_null(b, "lost_in_ms", w->lost_in_ms, w->lost_in_ms >= 0);
-	jw_mi64(b, "version_number", w->row->version);
 	jw_close(b, '}');
 }
 

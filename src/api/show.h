@@ -10,8 +10,13 @@ enum show_flags { SHOW_FULL = 1, SHOW_TWIN = 2 };
 void show_task(struct buf *b, const struct api *a, const struct task_row *t, unsigned flags);
 void show_queue(struct buf *b, const struct api *a, const struct queue_row *q);
 void show_worker(struct buf *b, const struct api *a, const struct worker_view *w);
+/* Why it is not healthy, in words; STR_NULL: nothing is amiss. */
+struct str worker_why(const struct worker_view *w, struct arena *a);
 void show_notice(struct buf *b, const struct api *a, const struct notice *n);
 void show_event(struct buf *b, const struct event_row *e);
+/* Members of the status: the present worker set, and all that the server waits for. */
+void show_worker_set(struct call *c);
+void show_waiting(struct call *c, bool no_worker);
 /* `"next":…}` and the answer */
 void show_page_end(struct call *c, rid next);
 

@@ -78,8 +78,9 @@ static void add_limits(struct buf *b, const struct task_spec *s, const struct qu
 	    b, "backoff_max_ms", s->backoff_max_ms >= 0 ? s->backoff_max_ms : q->backoff_max_ms);
 }
 
-static void add_place(struct buf *b, const struct api *a, const struct task_state *s)
+static void add_place(struct buf *b, const struct api *a, const struct task_row *t)
 {
+	const struct task_state *s = &t->state;
 	struct worker_view view;
 	bool known = s->worker && core_worker(a->host.core, s->worker, 0, &view);
 
@@ -88,6 +89,7 @@ static void add_place(struct buf *b, const struct api *a, const struct task_stat
 	jw_mstr_null(b, "worker", known ? view.row->facts.shard : STR_NULL);
 	jw_mid_null(b, "worker_id", a->host.ids, s->worker);
 	jw_mbool(b, "cancelling", s->wish == WISH_CANCEL && !task_is_ended(s->status));
+	jw_mbool(b, "unsure", core_task_unsure(a->host.core, t->id));
 }
 
 static void add_output(struct buf *b, const struct task_state *s, bool full)
@@ -134,7 +136,7 @@ void show_task(struct buf *b, const struct api *a, const struct task_row *t, uns
 	jw_mtime_null(b, "run_after", t->spec.run_after_ms);
 	jw_mtime_null(b, "due", s->due_ms);
 	add_limits(b, &t->spec, q);
-	add_place(b, a, s);
+	add_place(b, a, t);
 	jw_mtime_null(b, "ctime", t->ctime_ms);
 	jw_mtime_null(b, "mtime", s->mtime_ms);
 	jw_mtime_null(b, "claimed", s->claimed_ms);

@@ -2,13 +2,13 @@
 /* How the server stands, for people, probes and Prometheus. */
 #include "api/metrics.h"
 #include "api/show.h"
-#include "base/timefmt.h"
 #include "model/lines.h"
 
 struct totals {
 	struct queue_counts tasks;
 	int64_t queues;
 	int64_t workers[N_WORKER_STATES];
+	int64_t connected, unsure;
 	int64_t used, max; /* max -1: a worker without limit */
 };
 
@@ -34,38 +34,12 @@ static void count_all(const struct call *c, struct totals *t)
 		if (!core_worker(core, id, mono, &w))
 			continue;
 		t->workers[w.state]++;
+		t->connected += w.connected;
+		t->unsure += w.unsure;
 		t->used += w.running;
-		if (w.state == WORKER_CONNECTED)
+		if (w.state == WORKER_HEALTHY && w.connected)
 			t->max = w.maxthreads < 0 || t->max < 0 ? -1 : t->max + w.maxthreads;
 	}
-}
-
-/* What the server itself waits for, in words. */
-static void add_waiting(struct call *c, const struct totals *t)
-{
-	int64_t mono = c->host->mono_ms(c->host->arg);
-	char silent[TIME_TEXT_MAX], left[TIME_TEXT_MAX];
-	struct buf *b = &c->out;
-	struct worker_view w;
-	rid id = 0;
-
-	jw_key(b, "waiting");
-	jw_open(b, '[');
-	if (!core_is_open(c->host->core))
-		jw_str(b, STR("the store is being loaded"));
-	else if (!t->workers[WORKER_CONNECTED] && t->tasks.queued)
-		jw_str(b, STR("no worker is connected, so nothing starts; reeve worker --join "
-		              "starts one"));
-	while ((id = core_worker_next(c->host->core, id))) {
-		if (!core_worker(c->host->core, id, mono, &w) || w.state != WORKER_AWAY)
-			continue;
-		time_human_ms(w.silent_ms, silent);
-		time_human_ms(w.lost_in_ms > 0 ? w.lost_in_ms : 0, left);
-		jw_str(b, arena_strf(&c->arena,
-		              "worker %.*s has been silent for %s; in %s it is held to be lost",
-		              STR_ARG(w.row->facts.shard), silent, left));
-	}
-	jw_close(b, ']');
 }
 
 static void add_counts(struct buf *b, const struct totals *t)
@@ -75,6 +49,7 @@ static void add_counts(struct buf *b, const struct totals *t)
 	jw_open(b, '{');
 	for (int i = 0; i < N_WORKER_STATES; i++)
 		jw_mi64(b, worker_state_names[i], t->workers[i]);
+	jw_mi64(b, "connected", t->connected);
 	jw_close(b, '}');
 	jw_key(b, "tasks");
 	jw_open(b, '{');
@@ -83,6 +58,7 @@ static void add_counts(struct buf *b, const struct totals *t)
 	jw_mi64(b, "held", t->tasks.held);
 	jw_mi64(b, "claimed", t->tasks.claimed);
 	jw_mi64(b, "running", t->tasks.running);
+	jw_mi64(b, "unsure", t->unsure);
 	jw_close(b, '}');
 	jw_key(b, "threads");
 	jw_open(b, '{');
@@ -107,6 +83,7 @@ static void add_identity(struct call *c, int64_t now)
 	jw_mcstr(b, "backend", f->backend);
 	jw_mi64(b, "schema", STORE_SCHEMA_VERSION);
 	jw_close(b, '}');
+	jw_mcstr(b, "dispatch", f->is_volatile ? "volatile" : "durable");
 	jw_mbool(b, "ready", core_is_open(c->host->core));
 	jw_mlines(b, "listen", str_of(f->listen));
 	jw_mcstr(b, "link", f->link);
@@ -126,7 +103,8 @@ void status_get(struct call *c)
 	add_counts(&c->out, &t);
 	jw_key(&c->out, "rates");
 	buf_printf(&c->out, "{\"submitted_per_s\":%.1f,\"ended_per_s\":%.1f}", submitted, ended);
-	add_waiting(c, &t);
+	show_worker_set(c);
+	show_waiting(c, t.tasks.queued > 0 && t.connected == 0);
 	jw_close(&c->out, '}');
 	call_json(c, 200);
 }

@@ -134,6 +134,7 @@ static void why_done(struct call *c)
 	jw_open(b, '{');
 	jw_mid_null(b, "id", h->ids, c->row.id);
 	jw_mcstr(b, "state", task_state_name(c->row.state.status));
+	jw_mbool(b, "unsure", core_task_unsure(h->core, c->row.id));
 	add_why_summary(b, &c->arena, &c->row, whys, n);
 	jw_key(b, "reasons");
 	jw_open(b, '[');

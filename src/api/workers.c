@@ -13,21 +13,64 @@ static bool view_of(const struct call *c, rid id, struct worker_view *ret_view)
 	return core_worker(c->host->core, id, c->host->mono_ms(c->host->arg), ret_view);
 }
 
+static bool state_bit(struct call *c, struct str name, unsigned *states)
+{
+	const char *near;
+
+	for (int i = 0; i < N_WORKER_STATES; i++)
+		if (str_is(name, worker_state_names[i])) {
+			*states |= 1u << i;
+			return true;
+		}
+	near = name.n <= 64 ? str_nearest(name, worker_state_names, N_WORKER_STATES) : NULL;
+	problem_set(&c->problem, ERR_INVALID, "\"%.*s\" is not a state of a worker",
+	    name.n > 64 ? 64 : (int)name.n, name.p);
+	if (near)
+		problem_hint(&c->problem, "did you mean \"%s\"?", near);
+	else
+		problem_hint(&c->problem, "states are new, unhealthy, healthy and must_die");
+	problem_field(&c->problem, "state");
+	call_problem(c);
+	return false;
+}
+
+/* A bit per state that is wanted; all when none is named. */
+static bool wanted_states(struct call *c, unsigned *ret_states)
+{
+	struct str list, one;
+
+	*ret_states = 0;
+	for (size_t i = 0; i < c->req.n_params; i++) {
+		if (!str_is(c->req.params[i].key, "state"))
+			continue;
+		list = c->req.params[i].value;
+		while (str_next(&list, ',', &one))
+			if (!state_bit(c, one, ret_states))
+				return false;
+	}
+	if (!*ret_states)
+		*ret_states = ~0u;
+	return true;
+}
+
 void workers_list(struct call *c)
 {
 	struct worker_view view;
+	unsigned states;
 	uint32_t limit;
 	rid at, id = 0;
 
-	if (!call_page(c, &at, &limit))
+	if (!call_page(c, &at, &limit) || !wanted_states(c, &states))
 		return;
 	jw_open(&c->out, '{');
 	jw_key(&c->out, "items");
 	jw_open(&c->out, '[');
-	while (limit-- > 0 && (id = core_worker_next(c->host->core, at))) {
+	while (limit > 0 && (id = core_worker_next(c->host->core, at))) {
 		at = id;
-		if (view_of(c, id, &view))
-			show_worker(&c->out, c->api, &view);
+		if (!view_of(c, id, &view) || !(states & 1u << view.state))
+			continue;
+		show_worker(&c->out, c->api, &view);
+		limit--;
 	}
 	show_page_end(c, id && core_worker_next(c->host->core, at) ? at : 0);
 }
@@ -129,4 +172,27 @@ void worker_delete(struct call *c)
 		return;
 	ev.worker.id = c->task;
 	call_command(c, &ev, worker_gone);
+}
+
+static void stop(struct call *c, bool restart)
+{
+	struct event ev = {.kind = EV_WORKER_STOP};
+	struct worker_view view;
+
+	if (!path_worker(c, &view) ||
+	    (ev.worker.if_version = call_if_match(c, view.row->version)) < 0)
+		return;
+	ev.worker.id = c->task;
+	ev.worker.restart = restart;
+	call_command(c, &ev, worker_changed);
+}
+
+void worker_stop(struct call *c)
+{
+	stop(c, false);
+}
+
+void worker_restart(struct call *c)
+{
+	stop(c, true);
 }

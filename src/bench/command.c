@@ -22,6 +22,11 @@ const struct option_def bench_options[] = {
     {"in-flight", 0, "N", "plugin tasks at once on the worker (default: 512)"},
     {"processes", 0, "N", "processes of the noop plugin (default: 1)"},
     {"spawn-threads", 0, "N", "processes at once in the case spawn (default: 8 a core)"},
+    {"workers", 0, "N", "simulated workers in the case workers (default: 10000)"},
+    {"seconds", 0, "N", "that they are watched at rest (default: 60)"},
+    {"heartbeat", 0, "TIME", "of the servers and workers under test (default: 15s)"},
+    {"dispatch", 0, "HOW",
+        "in the case workers: durable or volatile (default: one after the other)"},
     {"time-limit", 0, "TIME", "for any one step (default: 10m)"},
     {"dir", 0, "DIR", "work on this disk (default: $TMPDIR, else /var/tmp)", NULL, 0, "directory"},
     {"keep", 0, NULL, "leave databases and logs behind"},
@@ -32,6 +37,7 @@ struct bench_case {
 	const char *name;
 	int (*run)(struct bench *b, json_t *to);
 	bool needs_stand;
+	bool only_by_name; /* it takes minutes */
 };
 
 static const struct bench_case cases[] = {
@@ -41,6 +47,7 @@ static const struct bench_case cases[] = {
     {"spawn", case_spawn, true},
     {"latency", case_latency, true},
     {"backlog", case_backlog, true},
+    {"workers", case_workers, false, true},
 };
 #define N_CASES (sizeof cases / sizeof cases[0])
 
@@ -100,6 +107,23 @@ static int parse_scale(struct bench *b, const char *text)
 	return 0;
 }
 
+/* All connections are from one address to one port: source ports are the bound. */
+#define WORKERS_MAX 25000
+
+static int parse_workers(struct bench *b, struct options *o)
+{
+	const char *how = b->dispatch = options_get(o, "dispatch");
+	int r;
+
+	if (how && strcmp(how, "durable") != 0 && strcmp(how, "volatile") != 0)
+		return problem_set(&b->problem, ERR_INVALID,
+		    "--dispatch %.32s is neither durable nor volatile", how);
+	if ((r = options_i64(o, "workers", 1, WORKERS_MAX, &b->workers, &b->problem)) < 0 ||
+	    (r = options_i64(o, "seconds", 1, 86400, &b->seconds, &b->problem)) < 0)
+		return r;
+	return options_duration(o, "heartbeat", &b->heartbeat_ms, &b->problem);
+}
+
 static int parse(struct bench *b, struct options *o, int argc, char **argv)
 {
 	int64_t cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -108,7 +132,8 @@ static int parse(struct bench *b, struct options *o, int argc, char **argv)
 	o->program = "reeve bench";
 	options_add_table(o, bench_options);
 	r = options_parse(o, OPTIONS_ANYWHERE, argc, argv, &b->problem);
-	if (r < 0 || (r = parse_scale(b, options_get(o, "scale"))) < 0)
+	if (r < 0 || (r = parse_scale(b, options_get(o, "scale"))) < 0 ||
+	    (r = parse_workers(b, o)) < 0)
 		return r;
 	b->spawn_threads = 8 * (cpus < 1 ? 1 : cpus);
 	b->keep = options_switch(o, "keep", false);
@@ -121,14 +146,17 @@ static int parse(struct bench *b, struct options *o, int argc, char **argv)
 	return options_duration(o, "time-limit", &b->limit_ms, &b->problem);
 }
 
-/* Bit i: case i is wanted. Without names: all. */
+/* Bit i: case i is wanted. Without names: all that are quick. */
 static int choose(struct bench *b, const struct options *o, unsigned *ret_wanted)
 {
 	const char *names[N_CASES];
 
-	*ret_wanted = o->n_args ? 1 : (1u << N_CASES) - 1; /* the machine's limits always */
-	for (size_t i = 0; i < N_CASES; i++)
+	*ret_wanted = 1; /* the machine's limits always */
+	for (size_t i = 0; i < N_CASES; i++) {
 		names[i] = cases[i].name;
+		if (!o->n_args && !cases[i].only_by_name)
+			*ret_wanted |= 1u << i;
+	}
 	for (size_t k = 0; k < o->n_args; k++) {
 		size_t i = 0;
 
@@ -140,8 +168,8 @@ static int choose(struct bench *b, const struct options *o, unsigned *ret_wanted
 			problem_set(
 			    &b->problem, ERR_INVALID, "there is no case \"%.64s\"", o->args[k]);
 			return near ? problem_hint(&b->problem, "did you mean %s?", near)
-			            : problem_hint(&b->problem,
-			                  "machine, submit, noop, spawn, latency or backlog");
+			            : problem_hint(&b->problem, "machine, submit, noop, spawn, "
+			                                        "latency, backlog or workers");
 		}
 		*ret_wanted |= 1u << i;
 	}
@@ -270,6 +298,9 @@ int bench_command(int argc, char **argv)
 	    .tasks = 200000,
 	    .inflight = 512,
 	    .processes = 1,
+	    .workers = 10000,
+	    .seconds = 60,
+	    .heartbeat_ms = 15000,
 	    .limit_ms = 600000,
 	    .stand.fd = -1};
 	AUTO(options_release) struct options o = {0};

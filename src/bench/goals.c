@@ -32,6 +32,19 @@ static const struct goal {
         false},
     {"backlog, the server's memory, MB", "backlog.rss_queued_mb", 150, true},
     {"backlog, the server's memory at its peak, MB", "backlog.rss_peak_mb", 150, true},
+    {"workers, one computation of consensus, ms", "workers.consensus.worst_ms", 50, true},
+    {"workers, durable, the server's share of a core, percent",
+        "workers.durable.server_cpu_percent", 25, true},
+    {"workers, durable, the server's memory for each, KB",
+        "workers.durable.server_rss_kb_per_worker", 20, true},
+    {"workers, durable, a set change reaches all, heartbeats",
+        "workers.durable.set_change_heartbeats", 2, true},
+    {"workers, volatile, the server's share of a core, percent",
+        "workers.volatile.server_cpu_percent", 25, true},
+    {"workers, volatile, the server's memory for each, KB",
+        "workers.volatile.server_rss_kb_per_worker", 20, true},
+    {"workers, volatile, a set change reaches all, heartbeats",
+        "workers.volatile.set_change_heartbeats", 2, true},
 };
 
 json_t *goals_json(const json_t *out)

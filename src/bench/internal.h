@@ -26,6 +26,9 @@ struct bench {
 	int64_t processes; /* of the noop plugin */
 	int64_t spawn_threads;
 	int64_t limit_ms; /* for any one wait */
+	/* the case workers */
+	int64_t workers, seconds, heartbeat_ms;
+	const char *dispatch; /* NULL: both */
 	bool keep;
 	const char *base_dir;
 	char *dir, *exe;
@@ -66,6 +69,9 @@ int remove_tree(const char *path);
 
 /* stand.c */
 int stand_start(struct bench *b, const char *name);
+/* Without a worker; with that dispatch, which is its name too. */
+int stand_start_server(struct bench *b, const char *dispatch);
+int stand_restart_server(struct bench *b); /* on other ports */
 void stand_stop(struct bench *b);
 
 /* http.c: one request at a time on a blocking connection */
@@ -126,6 +132,9 @@ enum loop_kind {
 int limit_loops(void);
 double limit_spawn_seconds(int64_t n, enum loop_kind kind, int cgroup_parent);
 
+/* agree.c: one computation of consensus over so many workers */
+json_t *consensus_json(size_t n);
+
 /* the cases */
 int case_machine(struct bench *b, json_t *to);
 int case_submit(struct bench *b, json_t *to);
@@ -133,6 +142,7 @@ int case_noop(struct bench *b, json_t *to);
 int case_spawn(struct bench *b, json_t *to);
 int case_latency(struct bench *b, json_t *to);
 int case_backlog(struct bench *b, json_t *to);
+int case_workers(struct bench *b, json_t *to);
 
 /* goals.c */
 json_t *goals_json(const json_t *out);

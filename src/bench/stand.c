@@ -13,16 +13,18 @@
 #define START_SECONDS 60
 #define CONCURRENCY_MAX 1024 /* the most a plugin may ask for */
 
-static int write_config(struct bench *b, const char *path)
+static int write_config(struct bench *b, const char *dispatch, const char *path)
 {
 	int64_t n = (b->inflight + b->processes - 1) / b->processes;
-	char each[24];
+	char each[24], beat[32];
 	json_t *config;
 	int r;
 
 	n = n > CONCURRENCY_MAX ? CONCURRENCY_MAX : n;
 	snprintf(each, sizeof each, "%lld", (long long)n);
-	config = json_pack("{s:{s:I,s:{s:{s:[s,s,s],s:s,s:I}}},s:{s:s}}", "worker", "maxthreads",
+	snprintf(beat, sizeof beat, "%lldms", (long long)b->heartbeat_ms);
+	config = json_pack("{s:{s:s,s:s},s:{s:I,s:{s:{s:[s,s,s],s:s,s:I}}},s:{s:s}}", "server",
+	    "dispatch", dispatch, "heartbeat", beat, "worker", "maxthreads",
 	    (json_int_t)b->inflight, "plugins", NOOP_QUEUE_PLUGIN, "exec", b->exe, "__noop-plugin",
 	    each, "mode", "persistent", "processes", (json_int_t)b->processes, "log", "level",
 	    "warn");
@@ -88,6 +90,7 @@ static int server_start(struct bench *b, const char *config)
 	const char *argv[] = {"reeve", "server", "--config", config, "--state-dir", b->stand.dir,
 	    "--listen", "127.0.0.1:0", "--link-listen", "127.0.0.1:0", NULL};
 
+	free(b->stand.socket);
 	b->stand.socket = xasprintf("%s/reeve.sock", b->stand.dir);
 	b->stand.server = child_start(argv, log, &b->problem);
 	return b->stand.server < 0 ? b->stand.server : server_wait(b, log);
@@ -124,7 +127,7 @@ static int worker_start(struct bench *b, const char *config)
 	return b->stand.worker < 0 ? b->stand.worker : worker_wait(b, log);
 }
 
-int stand_start(struct bench *b, const char *name)
+static int start(struct bench *b, const char *name, const char *dispatch, bool with_worker)
 {
 	AUTO(free_cstr) char *config = NULL;
 	int r;
@@ -133,10 +136,31 @@ int stand_start(struct bench *b, const char *name)
 	config = xasprintf("%s/bench.json", b->stand.dir);
 	if (mkdir(b->stand.dir, 0700) < 0)
 		return problem_set(&b->problem, ERR_IO, "%s: %s", b->stand.dir, strerror(errno));
-	r = write_config(b, config);
+	r = write_config(b, dispatch, config);
 	if (r == 0)
 		r = server_start(b, config);
-	return r ? r : worker_start(b, config);
+	return r || !with_worker ? r : worker_start(b, config);
+}
+
+int stand_start(struct bench *b, const char *name)
+{
+	return start(b, name, "durable", true);
+}
+
+int stand_start_server(struct bench *b, const char *dispatch)
+{
+	return start(b, dispatch, dispatch, false);
+}
+
+int stand_restart_server(struct bench *b)
+{
+	AUTO(free_cstr) char *config = xasprintf("%s/bench.json", b->stand.dir);
+
+	if (b->stand.fd >= 0)
+		close(b->stand.fd);
+	b->stand.fd = -1;
+	child_stop(&b->stand.server);
+	return server_start(b, config);
 }
 
 void stand_stop(struct bench *b)

@@ -160,12 +160,12 @@ static void check_workers(struct doctor *d)
 		    "no worker is connected: nothing can run");
 	else
 		found(d, "workers", "ok", NULL, "%lld connected", (long long)ji(n, "connected", 0));
-	if (ji(n, "away", 0) > 0)
-		found(d, "workers", "warn", "`reeve worker ls` shows which", "%lld away",
-		    (long long)ji(n, "away", 0));
-	if (ji(n, "lost", 0) > 0)
+	if (ji(n, "new", 0) + ji(n, "unhealthy", 0) > 0)
+		found(d, "workers", "warn", "`reeve worker ls` says which, and why",
+		    "%lld not healthy", (long long)(ji(n, "new", 0) + ji(n, "unhealthy", 0)));
+	if (ji(n, "must_die", 0) > 0)
 		found(d, "workers", "warn", "`reeve worker rm NAME` forgets one for good",
-		    "%lld lost", (long long)ji(n, "lost", 0));
+		    "%lld lost", (long long)ji(n, "must_die", 0));
 }
 
 static void check_queue(struct doctor *d, const json_t *queue)

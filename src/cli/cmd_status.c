@@ -10,26 +10,85 @@
 #include "cli/settings.h"
 #include "cli/views.h"
 
-/* After a restart every worker is away for a moment. */
+/* After a restart every worker must speak first. */
 #define WAITING_SHOWN 5
+
+/* The words say what is waited for; this adds when it ends, as far as they don't. */
+static void add_until(const json_t *wait, struct buf *out)
+{
+	const char *code = js(wait, "code");
+	char left[TIME_TEXT_MAX];
+
+	if (!jhas(wait, "in_ms") || !strcmp(code, "initial-wait-worker"))
+		return;
+	time_human_ms(ji(wait, "in_ms", 0), left);
+	if (!strcmp(code, "unsure"))
+		buf_printf(out, " in %s", left);
+	else if (!strcmp(code, "worker-health"))
+		buf_printf(out, "; else it is lost in %s, at %.19sZ", left, js(wait, "until"));
+	else
+		buf_printf(out, " (until %.19sZ)", js(wait, "until"));
+}
+
+static void add_wait(const json_t *wait, const struct cli *c, struct buf *out)
+{
+	buf_printf(out, "  %s ", state_glyph("warn", c->term.utf8));
+	text_add_clean(out, str_of(js(wait, "text")));
+	add_until(wait, out);
+	buf_add_char(out, '\n');
+}
 
 static void add_waiting(const json_t *status, const struct cli *c, struct buf *out)
 {
 	const json_t *waiting = json_object_get(status, "waiting");
-	json_t *words;
+	json_t *wait;
 	size_t i;
 
-	json_array_foreach(waiting, i, words)
+	if (json_array_size(waiting))
+		buf_printf(out, "waiting  for %zu thing%s\n", json_array_size(waiting),
+		    json_array_size(waiting) == 1 ? "" : "s");
+	json_array_foreach(waiting, i, wait)
 	{
-		if (i == WAITING_SHOWN) {
-			buf_printf(out, "  %s and %zu more; reeve worker ls shows them\n",
+		if (i == WAITING_SHOWN && c->format != FORMAT_WIDE) {
+			buf_printf(out, "  %s and %zu more; -o wide shows all\n",
 			    state_glyph("warn", c->term.utf8), json_array_size(waiting) - i);
 			break;
 		}
-		buf_printf(out, "  %s ", state_glyph("warn", c->term.utf8));
-		text_add_clean(out, str_of(json_string_value(words)));
-		buf_add_char(out, '\n');
+		add_wait(wait, c, out);
 	}
+}
+
+static void add_workers(const json_t *status, struct buf *out)
+{
+	static const struct {
+		const char *state, *words;
+	} rest[] = {{"new", "new"}, {"unhealthy", "unhealthy"}, {"must_die", "lost"}};
+	const json_t *workers = json_object_get(status, "workers");
+	int64_t n;
+
+	buf_printf(out, "workers  %lld connected, %lld healthy",
+	    (long long)ji(workers, "connected", 0), (long long)ji(workers, "healthy", 0));
+	for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++)
+		if ((n = ji(workers, rest[i].state, 0)) > 0)
+			buf_printf(out, ", %lld %s", (long long)n, rest[i].words);
+	buf_add_char(out, '\n');
+}
+
+/* Who must be known before anything starts: of interest only where that is so. */
+static void add_set(const json_t *status, struct buf *out)
+{
+	const json_t *set = json_object_get(status, "worker_set");
+
+	if (strcmp(js(status, "dispatch"), "volatile"))
+		return;
+	buf_printf(out, "dispatch volatile; worker set %lld (%lld worker%s), %s",
+	    (long long)ji(set, "version", 0), (long long)ji(set, "workers", 0),
+	    ji(set, "workers", 0) == 1 ? "" : "s",
+	    jb(set, "consensus") ? "all agree" : "not all agree yet");
+	if (ji(set, "batched", 0))
+		buf_printf(out, "; %lld newcomer%s", (long long)ji(set, "batched", 0),
+		    ji(set, "batched", 0) == 1 ? " waits" : "s wait");
+	buf_add_char(out, '\n');
 }
 
 static void add_work(const json_t *status, struct buf *out)
@@ -45,6 +104,8 @@ static void add_work(const json_t *status, struct buf *out)
 	    human_count(ji(tasks, "delayed", 0), (char[TIME_TEXT_MAX]){0}));
 	if (ji(tasks, "held", 0) > 0)
 		buf_printf(out, ", %s held", human_count(ji(tasks, "held", 0), a));
+	if (ji(tasks, "unsure", 0) > 0)
+		buf_printf(out, ", %s unsure", human_count(ji(tasks, "unsure", 0), a));
 	buf_printf(out, "\nrates    %s submitted, %s ended\n",
 	    human_rate(json_number_value(json_object_get(rates, "submitted_per_s")), a),
 	    human_rate(json_number_value(json_object_get(rates, "ended_per_s")), b));
@@ -57,7 +118,6 @@ static void add_work(const json_t *status, struct buf *out)
 
 void status_render(struct cli *c, const json_t *status, struct buf *out)
 {
-	const json_t *workers = json_object_get(status, "workers");
 	const json_t *store = json_object_get(status, "store");
 	AUTO(buf_release) struct buf words = {0};
 	bool ready = jb(status, "ready");
@@ -73,12 +133,9 @@ void status_render(struct cli *c, const json_t *status, struct buf *out)
 	if (c->client)
 		buf_printf(out, "\naddress  %s", client_server(c->client));
 	buf_add_char(out, '\n');
-	buf_printf(out, "workers  %lld connected", (long long)ji(workers, "connected", 0));
-	if (ji(workers, "away", 0) > 0)
-		buf_printf(out, ", %lld away", (long long)ji(workers, "away", 0));
-	if (ji(workers, "lost", 0) > 0)
-		buf_printf(out, ", %lld lost", (long long)ji(workers, "lost", 0));
-	buf_printf(out, "\nqueues   %lld\n", (long long)ji(status, "queues", 0));
+	add_workers(status, out);
+	buf_printf(out, "queues   %lld\n", (long long)ji(status, "queues", 0));
+	add_set(status, out);
 	add_work(status, out);
 	add_waiting(status, c, out);
 }
@@ -96,6 +153,8 @@ static int draw_status(struct cli *c)
 		return EXIT_OK;
 	}
 	status_render(c, status, &out);
+	if (!json_array_size(json_object_get(status, "waiting")))
+		buf_add_cstr(&out, "waiting  for nothing\n");
 	fputs(out.p, stdout);
 	return EXIT_OK;
 }

@@ -77,7 +77,9 @@ static void add_task(struct table *t, const json_t *task, int64_t now)
 	if (delayed)
 		table_addf(t, "starts %s", human_ago(now, due, age));
 	else
-		table_add(t, jb(task, "cancelling") ? "being cancelled" : js(task, "reason"));
+		table_add(t, jb(task, "cancelling") ? "being cancelled"
+		             : jb(task, "unsure")   ? "unsure: was it started?"
+		                                    : js(task, "reason"));
 }
 
 static int list_url(struct cli *c, struct buf *url)
@@ -377,7 +379,9 @@ int cmd_why(struct cli *c)
 	}
 	add_state(&state, &c->term, c->term.out_colour, js(why, "state"));
 	fputs(state.p, stdout);
-	say(stdout, ": %s", js(why, "summary"));
+	say(stdout, "%s: %s",
+	    jb(why, "unsure") ? " (unsure: nobody knows yet whether it was started)" : "",
+	    js(why, "summary"));
 	json_array_foreach(json_object_get(why, "reasons"), i, reason)
 	{
 		say(stdout, "  %s %s", c->term.utf8 ? "•" : "*", js(reason, "text"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker ls, show, set, rm: the workers as the server sees them. */
+/* worker ls, show, set, stop, restart, rm: the workers as the server sees them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,84 +8,26 @@
 #include "cli/cmds.h"
 #include "cli/output.h"
 #include "cli/views.h"
+#include "cli/work.h"
 #include "model/limits.h"
-
-static const struct column worker_columns[] = {
-    {"WORKER", COLUMN_STRETCH},
-    {"STATE", COLUMN_STATE},
-    {"RUNNING", COLUMN_RIGHT},
-    {"MAX", COLUMN_RIGHT},
-    {"HOST", COLUMN_STRETCH},
-    {"ZONE", COLUMN_STRETCH},
-    {"TARGET", COLUMN_STRETCH | COLUMN_WIDE},
-    {"VERSION", COLUMN_WIDE},
-    {"SEEN", COLUMN_RIGHT},
-    {"PLUGINS", COLUMN_STRETCH | COLUMN_WIDE},
-    {"LABELS", COLUMN_STRETCH | COLUMN_WIDE},
-};
-
-static char *joined(const json_t *array)
-{
-	AUTO(buf_release) struct buf words = {0};
-	json_t *item;
-	size_t i;
-
-	json_array_foreach(array, i, item)
-	    buf_printf(&words, "%s%s", i ? "," : "", json_string_value(item));
-	return words.p ? buf_take(&words) : NULL;
-}
-
-static char *labels_of(const json_t *worker)
-{
-	AUTO(buf_release) struct buf words = {0};
-
-	add_pairs(&words, json_object_get(worker, "labels"));
-	return words.p ? buf_take(&words) : NULL;
-}
-
-void worker_table_init(struct table *t)
-{
-	table_init(t, worker_columns, sizeof worker_columns / sizeof worker_columns[0]);
-}
-
-void worker_table_add(struct table *t, const json_t *worker)
-{
-	AUTO(free_cstr) char *plugins = joined(json_object_get(worker, "plugins"));
-	AUTO(free_cstr) char *labels = labels_of(worker);
-	char text[TIME_TEXT_MAX];
-
-	table_add(t, js(worker, "name"));
-	table_add(t, js(worker, "state"));
-	table_addf(t, "%lld", (long long)ji(worker, "running", 0));
-	if (jhas(worker, "maxthreads"))
-		table_addf(t, "%lld%s", (long long)ji(worker, "maxthreads", 0),
-		    jb(worker, "maxthreads_set") ? "*" : "");
-	else
-		table_add(t, NULL);
-	table_add(t, js(worker, "host"));
-	table_add(t, js(worker, "zone"));
-	table_add(t, js(worker, "target"));
-	table_add(t, js(worker, "version"));
-	if (strcmp(js(worker, "state"), "connected"))
-		table_add(t, jago(worker, "last_seen", text));
-	else
-		table_add(t, "now");
-	table_add(t, plugins);
-	table_add(t, labels);
-}
 
 static int draw_workers(struct cli *c)
 {
+	AUTO(buf_release) struct buf path = {0}, notes = {0};
 	AUTO(json_drop) json_t *list = NULL;
+	const char *state;
 	int64_t limit = 0;
 	struct table t;
 	json_t *worker;
-	size_t i;
+	size_t i, at = 0;
 	int r;
 
 	if (options_i64(&c->options, "limit", 0, 1000000, &limit, &c->problem) < 0)
 		return c->problem.code;
-	r = cli_get_list(c, "/v1/workers", (size_t)limit, &list);
+	buf_add_cstr(&path, "/v1/workers");
+	while ((state = options_next(&c->options, "state", &at)))
+		url_add(&path, "state", state);
+	r = cli_get_list(c, path.p, (size_t)limit, &list);
 	if (r < 0)
 		return r;
 	if (wants_machine(c)) {
@@ -94,11 +36,16 @@ static int draw_workers(struct cli *c)
 	}
 	worker_table_init(&t);
 	json_array_foreach(json_object_get(list, "items"), i, worker) worker_table_add(&t, worker);
-	if (i == 0)
+	if (i == 0 && options_given(&c->options, "state"))
+		cli_note(c, "there are no such workers");
+	else if (i == 0)
 		cli_note(c, "there are no workers; `reeve worker --join ADDRESS` starts one");
 	else
 		table_print(&t, c);
 	table_release(&t);
+	worker_notes(c, json_object_get(list, "items"), &notes);
+	if (notes.p)
+		fputs(notes.p, stdout);
 	return EXIT_OK;
 }
 
@@ -111,60 +58,6 @@ static void worker_path(const char *name, struct buf *ret_path)
 {
 	buf_add_cstr(ret_path, "/v1/workers");
 	url_add_path(ret_path, name);
-}
-
-static char *text_of(const json_t *worker, const char *name)
-{
-	return *js(worker, name) ? xstrdup(js(worker, name)) : NULL;
-}
-
-static char *lost_fact(const json_t *worker)
-{
-	char text[TIME_TEXT_MAX];
-
-	if (!jhas(worker, "lost_in_ms"))
-		return NULL;
-	return xasprintf(
-	    "in %s, if it does not return", time_human_ms(ji(worker, "lost_in_ms", 0), text));
-}
-
-static char *seen_fact(const json_t *worker, const char *name)
-{
-	char text[TIME_TEXT_MAX];
-
-	return jhas(worker, name) ? xasprintf("%s (%s)", js(worker, name), jago(worker, name, text))
-	                          : NULL;
-}
-
-static void show_worker(struct cli *c, const json_t *worker)
-{
-	struct fact facts[] = {
-	    {"worker", text_of(worker, "name")},
-	    {"id", text_of(worker, "id")},
-	    {"instance", text_of(worker, "instance")},
-	    {"state", xasprintf("%s %s", state_glyph(js(worker, "state"), c->term.utf8),
-	                  js(worker, "state"))},
-	    {"given up", lost_fact(worker)},
-	    {"host", text_of(worker, "host")},
-	    {"zone", text_of(worker, "zone")},
-	    {"target", text_of(worker, "target")},
-	    {"version", text_of(worker, "version")},
-	    {"labels", labels_of(worker)},
-	    {"plugins", joined(json_object_get(worker, "plugins"))},
-	    {"serves only", joined(json_object_get(worker, "activequeues"))},
-	    {"ignores", joined(json_object_get(worker, "ignorequeues"))},
-	    {"running", xasprintf("%lld", (long long)ji(worker, "running", 0))},
-	    {"maxthreads",
-	        jhas(worker, "maxthreads")
-	            ? xasprintf("%lld%s", (long long)ji(worker, "maxthreads", 0),
-	                  jb(worker, "maxthreads_set") ? " (set here, not by the worker)" : "")
-	            : xstrdup("no limit")},
-	    {"started", seen_fact(worker, "started")},
-	    {"first seen", seen_fact(worker, "first_seen")},
-	    {"last seen", seen_fact(worker, "last_seen")},
-	};
-
-	facts_print(c, facts, sizeof facts / sizeof facts[0]);
 }
 
 int cmd_worker_show(struct cli *c)
@@ -183,7 +76,7 @@ int cmd_worker_show(struct cli *c)
 		if (wants_machine(c))
 			print_json(c, worker);
 		else
-			show_worker(c, worker);
+			worker_show(c, worker);
 	}
 	return EXIT_OK;
 }
@@ -250,4 +143,65 @@ int cmd_worker_rm(struct cli *c)
 		say(stdout, "worker %s forgotten", c->options.args[i]);
 	}
 	return EXIT_OK;
+}
+
+/* Its tasks die with it: whoever sits at a terminal is asked first. */
+static int may_stop(struct cli *c, const char *path, const char *verb)
+{
+	AUTO(json_drop) json_t *worker = NULL;
+	int64_t n;
+	int r;
+
+	if (options_switch(&c->options, "yes", false))
+		return 1;
+	r = cli_get(c, path, &worker);
+	if (r < 0)
+		return r;
+	n = ji(worker, "running", 0);
+	return n == 0 || confirm(c, "%s the worker %s, and end its %lld task%s?", verb,
+	                     js(worker, "name"), (long long)n, n == 1 ? "" : "s");
+}
+
+static int stop_one(struct cli *c, const char *name, const char *verb)
+{
+	AUTO(json_drop) json_t *worker = NULL;
+	AUTO(buf_release) struct buf path = {0};
+	int r;
+
+	worker_path(name, &path);
+	r = may_stop(c, path.p, verb);
+	if (r < 0)
+		return r;
+	if (r == 0) {
+		cli_note(c, "nothing was changed");
+		return EXIT_FAILED;
+	}
+	url_add_path(&path, verb);
+	r = cli_call(c, "POST", path.p, NULL, &worker);
+	if (r < 0)
+		return r;
+	if (wants_machine(c))
+		print_json(c, worker);
+	else
+		say(stdout, "worker %s was told to %s", js(worker, "name"), verb);
+	return EXIT_OK;
+}
+
+static int stop_all(struct cli *c, const char *verb)
+{
+	int r = EXIT_OK;
+
+	for (size_t i = 0; i < c->options.n_args && r == EXIT_OK; i++)
+		r = stop_one(c, c->options.args[i], verb);
+	return r;
+}
+
+int cmd_worker_stop(struct cli *c)
+{
+	return stop_all(c, "stop");
+}
+
+int cmd_worker_restart(struct cli *c)
+{
+	return stop_all(c, "restart");
 }

@@ -30,6 +30,8 @@ int cmd_queue_rm(struct cli *c);
 int cmd_worker_ls(struct cli *c);
 int cmd_worker_show(struct cli *c);
 int cmd_worker_set(struct cli *c);
+int cmd_worker_stop(struct cli *c);
+int cmd_worker_restart(struct cli *c);
 int cmd_worker_rm(struct cli *c);
 int cmd_doctor(struct cli *c);
 int cmd_completion(struct cli *c);

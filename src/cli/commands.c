@@ -93,6 +93,17 @@ static const struct option_def worker_set_options[] = {
     {NULL},
 };
 
+static const struct option_def worker_ls_options[] = {
+    {"state", 0, "STATE", "in this state; several with commas", NULL, OPTION_REPEAT,
+        "worker-state"},
+    {NULL},
+};
+
+static const struct option_def worker_stop_options[] = {
+    {"yes", 'y', NULL, "do not ask"},
+    {NULL},
+};
+
 static const struct option_def worker_rm_options[] = {
     {"lost", 0, NULL, "its tasks are certainly over: retry or orphan them"},
     {NULL},
@@ -226,8 +237,12 @@ const struct command client_commands[] = {
         "Its ended tasks and their output go with it: on a terminal you are asked first. "
         "Refused while it holds live tasks, unless forced.",
         NULL, "queue", {queue_rm_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_rm},
-    {"worker ls", "list workers", NULL, NULL, NULL, NULL, {list_options}, GROUP_OBJECTS,
-        COMMAND_NO_ARGS, cmd_worker_ls},
+    {"worker ls", "list workers, and say why one gets no tasks", NULL,
+        "LINK says whether the worker is connected, SEEN when it was last heard, CHECK when it "
+        "last proved that it can start processes. Below the table stands for each that is not "
+        "healthy why, and when it would be held to be lost.",
+        "reeve worker ls --state unhealthy,must_die\tonly those in trouble\n", NULL,
+        {list_options, worker_ls_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, cmd_worker_ls},
     {"worker show", "show a worker", "NAME…", NULL, NULL, "worker", {output_options}, GROUP_OBJECTS,
         COMMAND_NEEDS_ARG, cmd_worker_show},
     {"worker set", "change how many tasks a worker runs", "NAME…", NULL,
@@ -235,7 +250,19 @@ const struct command client_commands[] = {
         "reeve worker set w1 --maxthreads worker\tback to its own setting\n",
         "worker", {worker_set_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
         cmd_worker_set},
-    {"worker rm", "forget a worker that is away or lost", "NAME…", NULL, NULL, "worker",
+    {"worker stop", "tell a worker to end its tasks and exit", "NAME…",
+        "As if it got SIGTERM: its tasks are ended, and retried if they have attempts left. To let "
+        "them finish first: `reeve worker set NAME --maxthreads 0`. On a terminal you are asked "
+        "first when it has tasks.",
+        NULL, "worker", {worker_stop_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        cmd_worker_stop},
+    {"worker restart", "tell a worker to end its tasks and begin anew", "NAME…",
+        "It comes back as a new instance of the same name. Its tasks are ended, and retried if "
+        "they "
+        "have attempts left. On a terminal you are asked first when it has tasks.",
+        NULL, "worker", {worker_stop_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        cmd_worker_restart},
+    {"worker rm", "forget a worker that is not connected", "NAME…", NULL, NULL, "worker",
         {worker_rm_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_worker_rm},
     {"doctor", "look for what is wrong, and say how to mend it", NULL,
         "Exits 1 when something is wrong; warnings alone exit 0.", NULL, NULL, {output_options},

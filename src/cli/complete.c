@@ -17,10 +17,11 @@ static const struct {
     {"order", {"fifo", "lifo", "priority"}},
     {"output-mode", {"auto", "inline", "chunks"}},
     {"shell", {"bash", "zsh", "fish"}},
-    {"event",
-        {"task", "task.submitted", "task.running", "task.succeeded", "task.failed", "task.retrying",
-            "task.cancelled", "task.terminated", "task.orphaned", "queue", "queue.paused",
-            "queue.resumed", "worker", "worker.joined", "worker.away", "worker.lost", "server"}},
+    {"worker-state", {"new", "unhealthy", "healthy", "must_die"}},
+    {"event", {"task", "task.submitted", "task.running", "task.succeeded", "task.failed",
+                  "task.retrying", "task.cancelled", "task.terminated", "task.orphaned", "queue",
+                  "queue.paused", "queue.resumed", "worker", "worker.joined", "worker.away",
+                  "worker.unhealthy", "worker.healthy", "worker.lost", "server"}},
 };
 
 static void add(struct buf *out, const char *word, const char *help)

@@ -49,6 +49,22 @@ static void apply_env(struct config *c)
 	}
 }
 
+/* Silence about a timeout that no longer holds would be worse than a refusal. */
+static void refuse_renamed_env(struct config *c)
+{
+	const struct config_renamed *r;
+
+	for (size_t i = 0; (r = config_renamed_at(i)); i++) {
+		const struct config_key *k = config_key_find(str_of(r->name));
+		struct where w = {.name = r->old_env, .users = k->users};
+
+		if (!source_env(&c->src, r->old_env))
+			continue;
+		report(c, &w, "this variable is now %s", k->env);
+		report_hint(c, "%s", r->note);
+	}
+}
+
 /* The variable of this section that was most likely meant; NULL: it is one, or nobody can tell. */
 static const char *meant_variable(const char *section, struct str name)
 {
@@ -205,6 +221,7 @@ int config_load(const struct config_sources *src, struct config **ret, struct pr
 	c->values = xcalloc(n_config_keys, sizeof *c->values);
 	files_load(c);
 	apply_env(c);
+	refuse_renamed_env(c);
 	warn_misspelt_env(c);
 	for (size_t i = 0; i < src->n_flags; i++)
 		apply_flag(c, &src->flags[i]);

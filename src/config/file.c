@@ -55,6 +55,18 @@ static void unknown_key(struct walk *wk, struct str section, const char *key)
 	buf_release(&hint);
 }
 
+static bool renamed_key(struct walk *wk, struct str section, struct str name)
+{
+	const struct config_renamed *r = config_key_renamed(name);
+
+	if (!r)
+		return false;
+	wk->w->users = config_section_users(section);
+	report(wk->c, wk->w, "%s is now %s", r->old, r->name);
+	report_hint(wk->c, "%s", r->note);
+	return true;
+}
+
 static void walk(struct walk *wk, json_t *object, struct str section)
 {
 	uint64_t place = wk->w->place;
@@ -73,6 +85,8 @@ static void walk(struct walk *wk, json_t *object, struct str section)
 		k = strchr(key, '.') ? NULL : config_key_find(buf_str(&name));
 		if (k) {
 			set_key(wk, k, item);
+		} else if (!strchr(key, '.') && renamed_key(wk, section, buf_str(&name))) {
+			continue;
 		} else if (strchr(key, '.') || !*key || !config_section_users(buf_str(&name))) {
 			unknown_key(wk, section, key);
 		} else if (!json_is_object(item)) {

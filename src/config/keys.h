@@ -61,6 +61,13 @@ const char *config_type_name(enum config_type t);
 
 /* Is `name` the beginning of keys, as "server" or "server.tls"? Whose? 0: no. */
 unsigned config_section_users(struct str name);
+/* Keys that an earlier version had: the present name, and what else is different. */
+struct config_renamed {
+	const char *old, *old_env, *name, *note;
+};
+const struct config_renamed *config_key_renamed(struct str old); /* NULL: it was never a key */
+const struct config_renamed *config_renamed_at(size_t i);        /* NULL: past the last */
+
 /* What was meant by an unknown key inside `section` ("" at the top)? "" when nobody can tell. */
 void config_key_hint(struct str section, struct str name, struct buf *ret_hint);
 

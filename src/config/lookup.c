@@ -49,6 +49,26 @@ const struct config_key *config_key_find(struct str name)
 	return NULL;
 }
 
+static const struct config_renamed renamed[] = {
+    {"server.lose_after", "REEVE_SERVER_LOSE_AFTER", "server.lose_unhealthy_after",
+        "it counts from when a worker is unhealthy, not from its last word: 565s are now 500s"},
+};
+
+const struct config_renamed *config_renamed_at(size_t i)
+{
+	return i < sizeof renamed / sizeof renamed[0] ? &renamed[i] : NULL;
+}
+
+const struct config_renamed *config_key_renamed(struct str old)
+{
+	const struct config_renamed *r;
+
+	for (size_t i = 0; (r = config_renamed_at(i)); i++)
+		if (str_is(old, r->old))
+			return r;
+	return NULL;
+}
+
 const struct config_key *config_key_by_flag(const char *flag, unsigned users)
 {
 	for (size_t i = 0; i < n_config_keys; i++) {

@@ -57,9 +57,60 @@ static void check_pair(struct config *c, const char *a, const char *b)
 	report_hint(c, "set both, or neither");
 }
 
+static int64_t ms(const struct config *c, const char *key)
+{
+	return config_duration_ms(c, key);
+}
+
+/* A proof goes along with a heartbeat, so it is late by up to one of them anyway. */
+static void check_grace(struct config *c, const char *key, const char *what)
+{
+	struct where w = where_of(c, config_is_given(c, key) ? key : "server.heartbeat");
+
+	if (ms(c, key) >= ms(c, "server.heartbeat"))
+		return;
+	report_warning(c, &w, "%s is shorter than server.heartbeat", key);
+	report_hint(c, "one late %s makes a good worker unhealthy for a while", what);
+}
+
+/* The worker must have given up, and its tasks must be dead, before they begin elsewhere. */
+static void check_loss(struct config *c)
+{
+	struct where margin = where_of(c, "server.worker_margin"),
+	             hold = where_of(c, "server.lost_task_hold");
+
+	if (ms(c, "server.worker_margin") >= ms(c, "server.lose_unhealthy_after")) {
+		report(c, &margin,
+		    "server.worker_margin must be less than server.lose_unhealthy_after");
+		report_hint(c, "else a worker gives itself up as soon as it is unhealthy");
+	}
+	if (ms(c, "server.worker_margin") + ms(c, "server.task_kill_wait") >
+	    ms(c, "server.lost_task_hold")) {
+		report_warning(c, &hold,
+		    "server.lost_task_hold is less than server.worker_margin and "
+		    "server.task_kill_wait together");
+		report_hint(c, "a lost worker's task may still be dying when it is tried again");
+	}
+}
+
+static void check_dispatch(struct config *c)
+{
+	const char *key = "server.caution_startup_wait_for_workers";
+	struct where w = where_of(c, key);
+
+	if (!config_is_set(c, key))
+		return;
+	if (!config_enum(c, "server.dispatch")) {
+		report_warning(c, &w, "%s is not used, because server.dispatch is durable", key);
+		return;
+	}
+	report_warning(
+	    c, &w, "%s replaces the safe wait: copies of running tasks may be started", key);
+	report_hint(c, "leave it out, unless you are certain that no worker runs anything");
+}
+
 static void check_server(struct config *c)
 {
-	struct where w = where_of(c, "server.lose_after");
 	const char *const *items;
 	size_t n = config_list(c, "server.listen", &items);
 
@@ -76,11 +127,10 @@ static void check_server(struct config *c)
 	check_pair(c, "server.link_tls.cert", "server.link_tls.key");
 	check_pair(c, "server.link_tls.key", "server.link_tls.cert");
 	check_pair(c, "server.link_tls.ca", "server.link_tls.cert");
-	if (config_duration_ms(c, "server.lose_after") <
-	    3 * config_duration_ms(c, "server.heartbeat")) {
-		report(c, &w, "server.lose_after must be at least three times server.heartbeat");
-		report_hint(c, "else one late report loses a healthy worker");
-	}
+	check_grace(c, "server.heartbeat_grace", "heartbeat");
+	check_grace(c, "server.healthcheck_grace", "healthcheck");
+	check_loss(c);
+	check_dispatch(c);
 }
 
 static void check_worker(struct config *c)

@@ -59,7 +59,7 @@ void save_queue(struct core *c, struct queue *q, struct effects *out)
 
 void save_worker(struct core *c, struct worker *w, struct effects *out)
 {
-	w->row.state = w->state;
+	w->row.state = (int32_t)w->health.state;
 	batch_add(&out->batch, ROW_WORKER_PUT)->worker =
 	    worker_row_copy(&out->batch.arena, &w->row);
 }

@@ -7,6 +7,9 @@ static struct outcome refused(const struct task *t, const char *why)
 	return (struct outcome){t->row.id, ERR_CONFLICT, false, t->row.state.status, why};
 }
 
+static const char not_known[] = "the server does not know yet whether it runs: it waits for its "
+                                "workers (reeve status says how long)";
+
 static struct outcome done(rid id, int32_t status)
 {
 	return (struct outcome){.id = id, .status = status};
@@ -17,7 +20,7 @@ static struct outcome cancel_dispatched(
 {
 	struct message *m;
 
-	t->row.state.wish = WISH_CANCEL;
+	task_wish_cancel(t);
 	t->row.state.mtime_ms = c->now_ms;
 	task_set_reason(t, reason);
 	task_save(c, t, out);
@@ -34,6 +37,8 @@ static struct outcome cancel(struct core *c, struct task *t, struct str reason, 
 {
 	rid id = t->row.id;
 
+	if (start_may_run(c, &t->row))
+		return refused(t, not_known);
 	if (!reason.n)
 		reason = STR("cancelled");
 	switch (task_phase(t->row.state.status)) {
@@ -54,7 +59,7 @@ static struct outcome retry(struct core *c, struct task *t, struct effects *out)
 	if (!task_is_ended(t->row.state.status))
 		return refused(t, "it has not ended");
 	if (t->row.spec.key.p) {
-		holder = lane_holder_of(c, id);
+		holder = lane_holder_of(c, t);
 		if (holder && holder != id)
 			return refused(t, "another live task has its unique key by now");
 		lane_take_key(c, t->row.spec.queue, t->row.spec.key, id);
@@ -79,6 +84,8 @@ static struct outcome set(
 
 	if (task_phase(status) != PHASE_QUEUED && task_phase(status) != PHASE_HELD)
 		return refused(t, "it has left the queue");
+	if (to != TASK_QUEUED && start_may_run(c, &t->row))
+		return refused(t, not_known);
 	if (ev->tasks.has_priority)
 		set_priority(t, ev->tasks.priority);
 	if (to != status)
@@ -173,12 +180,17 @@ static int replay(
 static int dispatch(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
 {
 	switch (ev->kind) {
+	case EV_HELLO:
+		c->start.parked_hellos--;
+		hello(c, ev, out);
+		return 0;
 	case EV_SUBMIT: submit_run(c, ev, r, out); return 0;
 	case EV_CANCEL:
 	case EV_RETRY:
 	case EV_TASK_SET: tasks_run(c, ev, r, out); return 0;
 	case EV_WORKER_SET:
-	case EV_WORKER_REMOVE: return run_worker_command(c, ev, r, out);
+	case EV_WORKER_REMOVE:
+	case EV_WORKER_STOP: return run_worker_command(c, ev, r, out);
 	default: return run_queue_command(c, ev, r, out);
 	}
 }

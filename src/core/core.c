@@ -13,9 +13,22 @@ struct core *core_new(const struct core_options *o)
 	c->o = (struct core_options){
 	    .window_tasks = OR(o->window_tasks, 2048),
 	    .window_bytes = OR(o->window_bytes, (size_t)4 << 20),
-	    .heartbeat_ms = OR(o->heartbeat_ms, 15000),
-	    .lose_after_ms = OR(o->lose_after_ms, 565000),
+	    .timeouts = o->timeouts,
+	    .lost_hold_ms = OR(o->lost_hold_ms, 66000),
+	    .run_wait_ms = OR(o->run_wait_ms, 4000),
+	    .server = OR(o->server, 1),
+	    .is_volatile = o->is_volatile,
+	    .allow_bump_unhealthy = o->allow_bump_unhealthy,
+	    .caution_startup_wait = o->caution_startup_wait,
+	    .startup_wait_ms = o->startup_wait_ms,
+	    .consensus_patience = OR(o->consensus_patience, 16),
 	};
+	if (!c->o.timeouts.heartbeat_ms)
+		timeouts_default(&c->o.timeouts);
+	c->start.before = c->o.timeouts;
+	consensus_init(&c->set, c->o.server, c->o.consensus_patience);
+	c->set_looked_ms = INT64_MIN / 2;
+	c->set_due_ms = INT64_MAX;
 	TAILQ_INIT(&c->ghosts);
 	RB_INIT(&c->queues);
 	RB_INIT(&c->queue_names);
@@ -74,7 +87,8 @@ void core_free(struct core *c)
 	free(c->lane.ids);
 	free(c->outstanding);
 	heap_release(&c->wall_timers);
-	heap_release(&c->mono_timers);
+	heap_release(&c->watch_timers);
+	heap_release(&c->poll_timers);
 	idmap_release(&c->tasks);
 	idmap_release(&c->links);
 	free(c);
@@ -104,10 +118,23 @@ static void tick(struct core *c, struct effects *out)
 
 	while ((n = heap_min(&c->wall_timers)) && n->at <= c->now_ms)
 		queue_tick(c, CONTAINER_OF(n, struct queue, wake), out);
-	while ((n = heap_min(&c->mono_timers)) && n->at <= c->mono_ms)
-		worker_tick(c, CONTAINER_OF(n, struct worker, lose), out);
+	watch_tick(c, out);
+	unsure_tick(c, out);
 	if (c->retry_reads_ms && c->retry_reads_ms <= c->mono_ms)
 		wake_all(c);
+}
+
+/* Tasks that only the worker knows of must be read first: until then it is new. */
+static void greet(struct core *c, const struct event *ev, struct effects *out)
+{
+	if (worker_by_link(c, ev->hello.link) || lane_find_hello(c, ev->hello.link))
+		return; /* said twice */
+	if (!lane_needs(c, ev)) {
+		hello(c, ev, out);
+		return;
+	}
+	c->start.parked_hellos++;
+	lane_push(c, ev, out);
 }
 
 static int take(struct core *c, const struct event *ev, struct effects *out)
@@ -117,9 +144,11 @@ static int take(struct core *c, const struct event *ev, struct effects *out)
 		return 0;
 	}
 	switch (ev->kind) {
-	case EV_HELLO: worker_hello(c, ev, out); return 0;
-	case EV_LINK_LOST: worker_link_lost(c, ev, out); return 0;
-	case EV_BEAT: worker_beat(c, ev, out); return 0;
+	case EV_HELLO: greet(c, ev, out); return 0;
+	case EV_LINK_LOST: link_lost(c, ev, out); return 0;
+	case EV_BEAT: watch_beat(c, ev, out); return 0;
+	case EV_CHECKED: watch_checked(c, ev, out); return 0;
+	case EV_NOTIFIED: unsure_answer(c, ev, out); return 0;
 	case EV_STARTED: report_started(c, ev, out); return 0;
 	case EV_ENDED: report_ended(c, ev, out); return 0;
 	case EV_OUTPUT: report_output(c, ev, out); return 0;
@@ -140,23 +169,38 @@ int core_step(struct core *c, const struct event *ev, struct effects *out)
 	c->mono_ms = ev->mono_ms;
 	c->seed = ev->seed;
 	code = take(c, ev, out);
-	if (c->open)
+	if (c->open) {
+		watch_set(c, out);
+		start_look(c, out);
 		place(c, out);
+	}
 	ghosts_reap(c);
 	return code;
 }
 
+static void sooner(int64_t *at, int64_t other)
+{
+	if (other < *at)
+		*at = other;
+}
+
 int64_t core_wake_ms(const struct core *c)
 {
-	const struct heap_node *wall = heap_min(&c->wall_timers), *mono = heap_min(&c->mono_timers);
-	int64_t at = INT64_MAX;
+	const struct heap_node *wall = heap_min(&c->wall_timers);
+	const struct heap_node *watch = heap_min(&c->watch_timers);
+	const struct heap_node *poll = heap_min(&c->poll_timers);
+	int64_t at = c->set_due_ms;
 
 	if (wall)
-		at = wall->at - (c->now_ms - c->mono_ms);
-	if (mono && mono->at < at)
-		at = mono->at;
-	if (c->retry_reads_ms && c->retry_reads_ms < at)
-		at = c->retry_reads_ms;
+		sooner(&at, wall->at - (c->now_ms - c->mono_ms));
+	if (watch)
+		sooner(&at, watch->at);
+	if (poll)
+		sooner(&at, poll->at);
+	if (c->retry_reads_ms)
+		sooner(&at, c->retry_reads_ms);
+	if (c->start.waiting)
+		sooner(&at, c->start.until_ms);
 	return at;
 }
 

@@ -12,11 +12,22 @@
 struct core;
 
 struct core_options {
-	uint32_t window_tasks; /* of each queue kept in memory (0: 2048) */
-	size_t window_bytes;   /* and at most this much of bodies (0: 4 MiB) */
-	int64_t heartbeat_ms;  /* 0: 15 s */
-	int64_t lose_after_ms; /* silence after which a worker is lost (0: 565 s) */
+	uint32_t window_tasks;     /* of each queue kept in memory (0: 2048) */
+	size_t window_bytes;       /* and at most this much of bodies (0: 4 MiB) */
+	struct timeouts timeouts;  /* heartbeat_ms 0: all defaults */
+	int64_t lost_hold_ms;      /* a lost worker's task is not tried again before (0: 66 s) */
+	int64_t run_wait_ms;       /* for the word that a run was started (0: 4 s) */
+	uint64_t server;           /* of this process, random; not 0 */
+	bool is_volatile;          /* nothing is written before a start: see decision 0011 */
+	bool allow_bump_unhealthy; /* a stranger may take an unhealthy worker's name */
+	bool caution_startup_wait; /* startup_wait_ms replaces the safe wait: copies may start */
+	int64_t startup_wait_ms;
+	uint32_t
+	    consensus_patience; /* newcomers without consensus before they are batched (0: 16) */
 };
+
+/* How long a volatile server must wait for unknown workers when they don't agree earlier. */
+int64_t core_safe_wait_ms(const struct core_options *o);
 
 struct core *core_new(const struct core_options *o);
 void core_free(struct core *c);
@@ -43,16 +54,51 @@ struct worker_view {
 	const struct worker_row *row;
 	enum worker_state state;
 	int32_t maxthreads; /* in force; -1: none */
-	int32_t running;    /* claimed and running tasks, unsure ones too */
-	int64_t silent_ms;  /* since it was last heard */
-	int64_t lost_in_ms; /* until it is declared lost; -1: not running down */
+	bool connected;
+	enum worker_state own; /* how it sees itself, by its last beat */
+	enum health_lack lack; /* what keeps it from being healthy */
+	struct str
+	    check_failed;     /* what the last healthcheck said; NULL: it was fine, or none yet */
+	int32_t running;      /* claimed and running tasks, unsure ones too */
+	int32_t unsure;       /* ordered, and nobody knows whether they were started */
+	int64_t silent_ms;    /* since it was last heard */
+	int64_t check_age_ms; /* since the last good healthcheck was sent; -1: none yet */
+	int64_t lost_in_ms;   /* until it is declared lost; -1: not running down */
+	uint64_t notify_seq;
+	/* worker set consensus: versions of this server's sets; 0: none */
+	uint64_t set_version;      /* that it has repeated */
+	uint64_t indirect_version; /* up to here it requires others, if only through others */
+	uint64_t joined_version;   /* the first set that has it; 0: not in any (lost, or batched) */
+	bool batched;              /* a newcomer that waits for the present set's consensus */
 };
 bool core_worker(const struct core *c, rid id, int64_t mono_ms, struct worker_view *ret_view);
 rid core_worker_by_name(const struct core *c, struct str shard);
 rid core_worker_next(const struct core *c, rid after);
 
+/* The present worker set, and what the start is waiting for. */
+struct set_view {
+	struct set_id id;
+	bool consensus; /* whoever is in it requires everybody in it */
+	uint32_t batched;
+	bool waiting;       /* nothing may be started yet */
+	int64_t ends_in_ms; /* at the latest; -1: not waiting */
+};
+void core_set(const struct core *c, int64_t mono_ms, struct set_view *ret_view);
+
+/* Everything that the server waits for now, in words; the most important first. */
+struct wait {
+	const char *code; /* static, stable: "initial-wait", "worker-word", "consensus", … */
+	rid worker;       /* 0: none in particular */
+	int32_t tasks;    /* that wait for it */
+	int64_t in_ms;    /* at the latest; -1: nobody can say */
+	struct str text;
+};
+size_t core_waits(const struct core *c, int64_t mono_ms, struct arena *a, struct wait **ret_waits);
+
 /* The state of a task that is in memory now (its stored row may lag by one batch). */
 bool core_task_state(const struct core *c, rid id, struct task_state *ret_state);
+/* Ordered, and nobody knows whether it was started. */
+bool core_task_unsure(const struct core *c, rid id);
 
 /* Why a task waits: every reason, and what would lift it. */
 struct why {

@@ -14,11 +14,25 @@ enum message_kind {
 	MSG_WELCOME,
 	MSG_REFUSED,
 	MSG_RUN,
+	MSG_NOTIFY,
+	MSG_CHECK,
 	MSG_KILL,
 	MSG_ENDED_ACK,
 	MSG_OUTPUT_ACK,
 	MSG_BEAT_ACK,
 	MSG_SETTINGS
+};
+
+/* What a worker is told about itself, with the welcome and with every answer to a beat. */
+struct health_news {
+	enum worker_state state;
+	struct set_id set;
+	uint64_t check; /* the last healthcheck that counts; 0: none yet */
+};
+
+struct run_ref {
+	rid task;
+	int64_t token;
 };
 
 struct message {
@@ -29,12 +43,19 @@ struct message {
 	union {
 		struct {
 			rid worker;
-			int64_t heartbeat_ms, lose_after_ms;
+			uint64_t server; /* this process */
+			struct timeouts timeouts;
+			struct health_news news;
+			uint64_t notify_seq; /* runs sent before it are stale */
 			int32_t maxthreads;
-		} welcome; /* MSG_SETTINGS uses maxthreads */
+			bool leave, restart; /* MSG_SETTINGS: drain and go; and come back as a new
+			                        instance */
+		} welcome;                   /* MSG_SETTINGS uses maxthreads */
 		struct {
 			struct str reason;
-			bool die, forget; /* die: MSG_REFUSED; forget: MSG_KILL */
+			bool die,
+			    restart; /* MSG_REFUSED: end all; it may come back as a new instance */
+			bool forget; /* MSG_KILL */
 		} why;
 		struct {
 			int32_t attempt, max_attempts;
@@ -42,13 +63,28 @@ struct message {
 			int64_t timeout_ms, output_max;
 			int32_t output_mode;
 			bool exit_codes;
+			uint64_t number; /* on this link, from 1: a replay is known by it */
+			uint64_t
+			    notify_seq; /* the present one: older than the worker's is refused */
 		} run;
+		struct { /* answer which of these are not running */
+			uint64_t seq;
+			const struct run_ref *refs;
+			size_t n;
+		} notify;
+		struct {
+			uint64_t number;
+			uint64_t beat; /* the newest beat heard on this link; 0: only the hello */
+		} check;
 		struct {
 			int32_t stream;
 			int64_t end;
 			bool refused;
 		} output;
-		uint64_t beat;
+		struct {
+			uint64_t number; /* 0: not an answer, only news */
+			struct health_news news;
+		} beat;
 	};
 };
 

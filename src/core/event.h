@@ -29,10 +29,13 @@ enum event_kind {
 	EV_QUEUE_DELETE,
 	EV_WORKER_SET,
 	EV_WORKER_REMOVE,
+	EV_WORKER_STOP,
 	/* from workers */
 	EV_HELLO,
 	EV_LINK_LOST,
 	EV_BEAT,
+	EV_CHECKED,
+	EV_NOTIFIED,
 	EV_STARTED,
 	EV_ENDED,
 	EV_OUTPUT,
@@ -129,19 +132,38 @@ struct event {
 			bool set_maxthreads; /* EV_WORKER_SET; with -2: back to the worker's own */
 			int32_t maxthreads;
 			int64_t if_version;
-			bool lost; /* EV_WORKER_REMOVE: its tasks are certainly over */
+			bool lost;    /* EV_WORKER_REMOVE: its tasks are certainly over */
+			bool restart; /* EV_WORKER_STOP: it comes back as a new instance */
 		} worker;
 		struct {
 			uint64_t link; /* number of the connection: never reused */
 			const struct worker_facts *facts;
-			const struct held_task *tasks;
+			const struct held_task *tasks; /* answers the running-tasks query ahead */
 			size_t n;
+			struct set_id set; /* the last one it was told, by whomever */
+			uint64_t dial; /* which of this instance's connections, from 1; 0: it does
+			                  not say */
 		} hello;
 		struct {
 			uint64_t link;
 			uint64_t number;
-			bool leaving; /* it takes no more tasks */
-		} beat;               /* EV_BEAT, EV_LINK_LOST */
+			bool leaving;          /* it takes no more tasks */
+			enum worker_state own; /* how it sees itself */
+			struct set_id set;     /* the last one it was told */
+		} beat;                        /* EV_BEAT, EV_LINK_LOST */
+		struct {
+			uint64_t link;
+			uint64_t number; /* of the healthcheck */
+			bool ok;
+			struct str reason; /* when not ok */
+		} checked;
+		struct { /* the answer to "notify if not running" */
+			uint64_t link;
+			uint64_t seq;
+			const struct held_task *held;   /* of those asked, these are here */
+			const struct held_task *absent; /* and these are not, and never will be */
+			size_t n_held, n_absent;
+		} notified;
 		struct {
 			uint64_t link;
 			rid task;

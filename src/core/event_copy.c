@@ -27,6 +27,14 @@ static void copy_queue(struct arena *a, struct event *to)
 	to->queue.change = change;
 }
 
+static void copy_hello(struct arena *a, struct event *to)
+{
+	struct worker_row row = {.facts = *to->hello.facts};
+
+	to->hello.facts = &worker_row_copy(a, &row)->facts;
+	to->hello.tasks = arena_memdup(a, to->hello.tasks, to->hello.n * sizeof *to->hello.tasks);
+}
+
 void event_copy(struct pending *p, const struct event *ev)
 {
 	struct arena *a = &p->arena;
@@ -43,8 +51,10 @@ void event_copy(struct pending *p, const struct event *ev)
 		to->tasks.ids = arena_memdup(a, ev->tasks.ids, ev->tasks.n * sizeof *ev->tasks.ids);
 		to->tasks.reason = arena_str(a, ev->tasks.reason);
 		break;
+	case EV_HELLO: copy_hello(a, to); break;
 	case EV_WORKER_SET:
-	case EV_WORKER_REMOVE: break;
+	case EV_WORKER_REMOVE:
+	case EV_WORKER_STOP: break;
 	default: copy_queue(a, to); break;
 	}
 }

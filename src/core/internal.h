@@ -15,6 +15,8 @@
 #include "base/heap.h"
 #include "base/idmap.h"
 #include "base/mem.h"
+#include "base/mutant.h"
+#include "core/consensus.h"
 #include "core/core.h"
 #include "core/idem.h"
 #include "model/history.h"
@@ -39,7 +41,9 @@ struct task {
 	uint64_t batch_seq;  /* the batch that holds a row of it, */
 	size_t batch_row;    /* and which one: further changes go into the same row */
 	uint64_t seen;       /* number of the hello that named it */
-	char *strings;       /* spec strings, one allocation */
+	int64_t ordered_ms; /* monotonic: its run was sent, and no word has come since; 0: it has */
+	bool unsure;        /* … for so long that nobody knows whether it was started */
+	char *strings;      /* spec strings, one allocation */
 	char *reason, *history;
 };
 
@@ -52,8 +56,11 @@ struct window {
 	struct queue *queue;
 	bool is_due; /* ordered by due time, else by the queue's order */
 	size_t n, bytes;
-	bool complete;    /* nothing lies beyond */
-	uint64_t reading; /* number of the read under way; 0: none */
+	bool complete;     /* nothing lies beyond */
+	uint64_t reading;  /* number of the read under way; 0: none */
+	uint32_t limit;    /* of that read */
+	bool is_from_head; /* it begins at the very head, else after `from` */
+	struct place_key from;
 };
 
 struct eligible {
@@ -80,22 +87,56 @@ RB_HEAD(queue_ids, queue);
 RB_HEAD(queue_names, queue);
 TAILQ_HEAD(queue_list, queue);
 
+#define CHECKS_KEPT 8
+
 struct worker {
 	struct worker_row row; /* strings owned, in `strings` */
 	char *strings;
-	enum worker_state state;
-	uint64_t link; /* 0: none */
-	bool leaving;  /* it drains: nothing more for it */
-	uint64_t generation;
-	int64_t heard_ms;      /* monotonic */
-	struct heap_node lose; /* monotonic */
+	struct health health;   /* only watch.c changes its state */
+	bool has_spoken;        /* after a welcome of this process: it knows us */
+	bool is_unheard;        /* it is counted as one that goes by older timeouts */
+	int64_t first_hello_ms; /* to this process; 0: none yet */
+	struct member member;   /* of the worker set; only from its hello to this process on */
+	uint64_t link;          /* 0: none */
+	uint64_t dial;          /* of its newest hello: older ones come too late */
+	bool leaving;           /* it drains: nothing more for it */
+	uint64_t generation;    /* changes with the link and the facts: see struct eligible */
+	struct heap_node watch; /* monotonic: its health is looked at */
 	struct task_list tasks;
-	int32_t running; /* length of tasks */
+	int32_t running;  /* length of tasks */
+	int32_t n_wishes; /* of these are to be killed */
+	/* runs without an answer: see unsure.c */
+	int32_t n_unsure;
+	uint64_t run_number; /* of the last run on this link */
+	uint64_t notify_seq; /* of the last "notify if not running" */
+	int64_t next_poll_ms, poll_wait_ms;
+	struct heap_node poll; /* monotonic */
+	enum worker_state own; /* how it sees itself, by its last beat */
+	/* healthchecks: numbers rise, some of the last may be unanswered */
+	uint64_t beat; /* the newest heard on this link */
+	uint64_t check_sent, check_counted;
+	bool check_gone; /* the last one went with its link */
+	int64_t check_sent_ms[CHECKS_KEPT];
+	char *check_failed; /* what the last answer complained of; NULL: nothing */
 	RB_ENTRY(worker) by_id, by_name;
 };
 
 RB_HEAD(worker_ids, worker);
 RB_HEAD(worker_names, worker);
+
+/* Between start and the moment when everything that may be running is known: see start.c. */
+struct start {
+	bool waiting;
+	int64_t until_ms;       /* monotonic */
+	int64_t boot;           /* of volatile servers on this store, counted; 0: never any */
+	bool was_volatile;      /* rows of dispatched tasks may still say that they are queued */
+	uint64_t dispatcher;    /* the last volatile server that could start anything */
+	struct timeouts before; /* the longest that a worker goes by who has not spoken yet */
+	size_t n_unheard;       /* workers that have not */
+	int64_t token_floor;  /* tokens of this process lie above all that were not written down */
+	rid last_id;          /* tasks up to here may have been dispatched before */
+	size_t parked_hellos; /* that wait for the store */
+};
 
 /* A command that needs something from the store first. */
 struct pending {
@@ -152,8 +193,13 @@ struct core {
 	struct worker_names worker_names;
 	struct idmap links; /* link number -> worker */
 	struct queue_list rotation, stalled;
-	struct heap wall_timers; /* queues */
-	struct heap mono_timers; /* workers */
+	struct heap wall_timers;  /* queues */
+	struct heap watch_timers; /* monotonic; workers */
+	struct heap poll_timers;
+	struct consensus set;
+	int64_t set_looked_ms; /* monotonic: when it was last computed */
+	int64_t set_due_ms;    /* when it is to be computed again; INT64_MAX: it is fresh */
+	struct start start;
 	struct lane lane;
 	int64_t retry_reads_ms; /* monotonic; 0: no read has failed */
 };
@@ -187,6 +233,12 @@ int64_t task_timeout_ms(const struct task *t);
 /* The attempt failed in some way: another one with backoff, or the given end. May free it. */
 void task_end_attempt(struct core *c, struct task *t, int status, struct str reason, bool may_retry,
     struct effects *out);
+/* The same for a lost worker's: another attempt only after the hold. */
+void task_end_lost(
+    struct core *c, struct task *t, struct str reason, int64_t hold_ms, struct effects *out);
+void task_wish_cancel(struct task *t);
+/* The order of a run is not written before it is sent. */
+bool task_is_volatile(const struct core *c, const struct task *t);
 
 /* window.c */
 void window_init(struct window *w, struct queue *q, bool is_due);
@@ -210,10 +262,11 @@ int command_run(struct core *c, const struct event *ev, struct pending *p, struc
 bool lane_needs(const struct core *c, const struct event *ev);
 const struct task_row *lane_row(const struct core *c, rid task);
 void lane_push(struct core *c, const struct event *ev, struct effects *out);
+struct event *lane_find_hello(struct core *c, uint64_t link);
 void lane_read(struct core *c, const struct event *ev, struct effects *out);
 rid lane_key_holder(struct core *c, rid queue, struct str key);
 void lane_take_key(struct core *c, rid queue, struct str key, rid id);
-rid lane_holder_of(const struct core *c, rid task);
+rid lane_holder_of(struct core *c, const struct task *t);
 void event_copy(struct pending *p, const struct event *ev);
 
 /* queue.c */
@@ -244,19 +297,61 @@ struct worker *worker_find_name(const struct core *c, struct str shard);
 struct worker *worker_by_link(const struct core *c, uint64_t link);
 struct worker *worker_add(struct core *c, const struct worker_row *row);
 void worker_free(struct core *c, struct worker *w);
-void worker_hello(struct core *c, const struct event *ev, struct effects *out);
-void worker_link_lost(struct core *c, const struct event *ev, struct effects *out);
-void worker_beat(struct core *c, const struct event *ev, struct effects *out);
-void worker_heard(struct core *c, struct worker *w);
-void worker_tick(struct core *c, struct worker *w, struct effects *out);
+void worker_adopt_facts(struct core *c, struct worker *w, const struct worker_facts *f);
+void worker_unlink(struct core *c, struct worker *w);
+int32_t worker_maxthreads(const struct worker *w);
+/* What it goes by: the present ones once it has spoken, else perhaps longer ones. */
+const struct timeouts *worker_timeouts(const struct core *c, const struct worker *w);
+/* It has spoken, or is gone: it does not go by older timeouts any more. */
+void worker_heard_of(struct core *c, struct worker *w, struct effects *out);
+bool worker_has_room(const struct core *c, const struct worker *w);
+/* To whoever is on that link: go away, for good (die), and perhaps come back as somebody new. */
+void worker_refuse(uint64_t link, bool die, bool restart, struct str reason, struct effects *out);
+/* Its processes are certainly gone, or as good as: nobody can say how they ended. */
+void worker_lose_tasks(
+    struct core *c, struct worker *w, struct str reason, int64_t hold_ms, struct effects *out);
 int run_worker_command(
     struct core *c, const struct event *ev, struct reply *r, struct effects *out);
-int32_t worker_maxthreads(const struct worker *w);
-bool worker_has_room(const struct worker *w);
 bool worker_serves(
     const struct core *c, const struct worker *w, const struct queue *q, const char **ret_why);
 
+/* hello.c */
+void hello(struct core *c, const struct event *ev, struct effects *out);
+void link_lost(struct core *c, const struct event *ev, struct effects *out);
+
+/* watch.c */
+void watch_heard(struct core *c, struct worker *w, struct effects *out);
+void watch_look(struct core *c, struct worker *w, struct effects *out);
+void watch_tick(struct core *c, struct effects *out);
+void watch_lose(struct core *c, struct worker *w, struct str reason, struct effects *out);
+void watch_beat(struct core *c, const struct event *ev, struct effects *out);
+void watch_checked(struct core *c, const struct event *ev, struct effects *out);
+void watch_check(struct core *c, struct worker *w, struct effects *out); /* if one is due */
+struct health_news watch_news(struct core *c, struct worker *w);
+void watch_tell_all(struct core *c, struct effects *out);
+void watch_set(struct core *c, struct effects *out); /* consensus, not more often than needed */
+
+/* unsure.c */
+void unsure_ordered(struct core *c, struct task *t);
+void unsure_settle(struct task *t); /* there was word of it */
+void unsure_link_lost(struct core *c, struct worker *w);
+void unsure_forget(struct core *c, struct worker *w); /* a new link: nothing is asked on it yet */
+void unsure_tick(struct core *c, struct effects *out);
+void unsure_answer(struct core *c, const struct event *ev, struct effects *out);
+
+/* start.c */
+void start_load_meta(struct core *c, const struct meta_row *m);
+void start_begin(struct core *c, struct effects *out);
+void start_look(struct core *c, struct effects *out); /* is the wait over? */
+void start_all_heard(struct core *c, struct effects *out);
+/* A queued task that a worker may be running all the same. */
+bool start_may_run(const struct core *c, const struct task_row *row);
+
+/* wait.c */
+int64_t wait_lost_in_ms(const struct core *c, const struct worker *w, int64_t mono_ms);
+
 /* report.c */
+struct task *report_current(const struct core *c, const struct worker *w, rid task, int64_t token);
 void report_started(struct core *c, const struct event *ev, struct effects *out);
 void report_ended(struct core *c, const struct event *ev, struct effects *out);
 void report_output(struct core *c, const struct event *ev, struct effects *out);

@@ -34,8 +34,19 @@ static bool task_is_at_hand(const struct core *c, const struct event *ev, rid id
 	return t && !t->ghost_read && !(ev->kind == EV_RETRY && task_is_ended(t->row.state.status));
 }
 
+/* A volatile server's runs have no row; whoever names one may be right. */
+static bool hello_needs(const struct core *c, const struct event *ev, size_t i)
+{
+	return (c->o.is_volatile || c->start.was_volatile) &&
+	       !task_find(c, ev->hello.tasks[i].task);
+}
+
 bool lane_needs(const struct core *c, const struct event *ev)
 {
+	if (ev->kind == EV_HELLO)
+		for (size_t i = 0; i < ev->hello.n; i++)
+			if (hello_needs(c, ev, i))
+				return true;
 	if (ev->idem_key.p)
 		return true;
 	if (ev->kind == EV_SUBMIT)
@@ -67,6 +78,10 @@ static void gather(struct core *c, struct pending *p)
 	struct lane *l = &c->lane;
 
 	p->first_key = l->n_keys;
+	if (ev->kind == EV_HELLO)
+		for (size_t i = 0; i < ev->hello.n; i++)
+			if (hello_needs(c, ev, i))
+				want_task(l, ev->hello.tasks[i].task);
 	if (ev->idem_key.p)
 		want_key(l, 0, ev->idem_key);
 	if (ev->kind == EV_SUBMIT)
@@ -149,6 +164,21 @@ void lane_push(struct core *c, const struct event *ev, struct effects *out)
 	start(c, out);
 }
 
+struct event *lane_find_hello(struct core *c, uint64_t link)
+{
+	struct pending *p;
+
+	if (!c->start.parked_hellos)
+		return NULL;
+	TAILQ_FOREACH (p, &c->lane.waiting, in_lane)
+		if (p->event.kind == EV_HELLO && p->event.hello.link == link)
+			return &p->event;
+	TAILQ_FOREACH (p, &c->lane.group, in_lane)
+		if (p->event.kind == EV_HELLO && p->event.hello.link == link)
+			return &p->event;
+	return NULL;
+}
+
 static void pending_free(struct pending *p)
 {
 	arena_release(&p->arena);
@@ -157,8 +187,16 @@ static void pending_free(struct pending *p)
 
 static void fail(struct core *c, const struct pending *p, struct effects *out)
 {
-	struct reply *r = effects_reply(out, p->event.ticket);
+	struct reply *r;
 
+	if (p->event.kind == EV_HELLO) {
+		c->start.parked_hellos--;
+		if (p->event.hello.link)
+			worker_refuse(p->event.hello.link, false, false,
+			    STR("the store could not be read: try again"), out);
+		return;
+	}
+	r = effects_reply(out, p->event.ticket);
 	r->problem = arena_zalloc(&out->batch.arena, sizeof *r->problem);
 	r->code = problem_set(r->problem, ERR_STORE, "the store could not be read");
 	problem_hint(r->problem, "nothing was changed; try again");
@@ -260,17 +298,6 @@ static struct fresh_key *key_entry(const struct core *c, rid queue, struct str k
 	return RB_FIND(fresh_keys, &((struct core *)c)->lane.fresh, &probe);
 }
 
-rid lane_holder_of(const struct core *c, rid task)
-{
-	const struct task_row *row = lane_row(c, task);
-	struct fresh_key *f;
-
-	if (!row)
-		return 0;
-	f = key_entry(c, row->spec.queue, row->spec.key);
-	return f ? f->id : c->lane.holders[row - c->lane.rows];
-}
-
 /* The live task that has this key: as read, unless memory knows that it has ended since. */
 rid lane_key_holder(struct core *c, rid queue, struct str key)
 {
@@ -278,6 +305,19 @@ rid lane_key_holder(struct core *c, rid queue, struct str key)
 	struct task *t = f ? task_find(c, f->id) : NULL;
 
 	return !f || (t && task_is_ended(t->row.state.status)) ? 0 : f->id;
+}
+
+/*
+ * Who has an ended task's key now. One that was live when its group was made was not asked for:
+ * then it had the key itself, and only somebody of this group can have taken it since.
+ */
+rid lane_holder_of(struct core *c, const struct task *t)
+{
+	const struct task_row *row = lane_row(c, t->row.id);
+
+	if (key_entry(c, t->row.spec.queue, t->row.spec.key))
+		return lane_key_holder(c, t->row.spec.queue, t->row.spec.key);
+	return row ? c->lane.holders[row - c->lane.rows] : 0;
 }
 
 void lane_take_key(struct core *c, rid queue, struct str key, rid id)

@@ -8,6 +8,7 @@ static void load_meta(struct core *c, const struct meta_row *m)
 {
 	int64_t byte;
 
+	start_load_meta(c, m);
 	if (!str_is(m->name, "installation") || m->value.n != 10)
 		return;
 	for (int i = 0; i < 5; i++) {
@@ -59,17 +60,22 @@ static void load_task(struct core *c, const struct task_row *row, struct effects
 /* Numbers of events that had no row are lost with the process: begin past all of them. */
 static void load_done(struct core *c, const struct event *ev, struct effects *out)
 {
-	struct worker *w;
+	struct worker *w, *next;
 
 	if (ev->loaded.last_id > c->last_id)
 		c->last_id = ev->loaded.last_id;
 	c->last_event = ((ev->loaded.last_event >> 32) + 1) << 32;
 	c->open = true;
-	RB_FOREACH (w, worker_ids, &c->workers)
-		if (w->state == WORKER_AWAY)
-			heap_put(
-			    &c->mono_timers, &w->lose, c->mono_ms + c->o.lose_after_ms, w->row.id);
 	audit(c, "server.started", STR("server"), 0, 0, STR("reeve"), STR_NULL, out);
+	RB_FOREACH_SAFE (w, worker_ids, &c->workers, next) {
+		w->health.since_ms = w->health.beat_ms = c->mono_ms;
+		w->is_unheard = w->health.state != WORKER_MUST_DIE;
+		c->start.n_unheard += w->is_unheard;
+		watch_look(c, w, out);
+	}
+	start_begin(c, out);
+	if (!c->start.n_unheard)
+		start_all_heard(c, out);
 }
 
 static void load_queue(struct core *c, const struct queue_row *row)
@@ -83,8 +89,8 @@ static void load_worker(struct core *c, const struct worker_row *row)
 {
 	struct worker *w = worker_add(c, row);
 
-	w->heard_ms = c->mono_ms;
-	w->state = row->state == WORKER_LOST ? WORKER_LOST : WORKER_AWAY;
+	if (row->state == WORKER_MUST_DIE)
+		w->health.state = WORKER_MUST_DIE;
 }
 
 void load_step(struct core *c, const struct event *ev, struct effects *out)

@@ -53,8 +53,25 @@ bool core_worker(const struct core *c, rid id, int64_t mono_ms, struct worker_vi
 
 	if (!w)
 		return false;
-	*ret = (struct worker_view){&w->row, w->state, worker_maxthreads(w), w->running,
-	    mono_ms - w->heard_ms, w->state == WORKER_AWAY ? w->lose.at - mono_ms : -1};
+	*ret = (struct worker_view){
+	    .row = &w->row,
+	    .state = w->health.state,
+	    .own = w->own,
+	    .maxthreads = worker_maxthreads(w),
+	    .connected = w->link != 0,
+	    .lack = health_lack(&w->health, worker_timeouts(c, w), mono_ms),
+	    .check_failed = w->check_failed ? str_of(w->check_failed) : STR_NULL,
+	    .running = w->running,
+	    .unsure = w->n_unsure,
+	    .silent_ms = mono_ms - w->health.beat_ms,
+	    .check_age_ms = w->health.check_ms == HEALTH_NEVER ? -1 : mono_ms - w->health.check_ms,
+	    .lost_in_ms = wait_lost_in_ms(c, w, mono_ms),
+	    .notify_seq = w->notify_seq,
+	    .set_version = w->member.version,
+	    .indirect_version = w->member.indirect,
+	    .joined_version = w->member.joined,
+	    .batched = w->member.batched,
+	};
 	return true;
 }
 
@@ -81,4 +98,11 @@ bool core_task_state(const struct core *c, rid id, struct task_state *ret_state)
 		return false;
 	*ret_state = t->row.state;
 	return true;
+}
+
+bool core_task_unsure(const struct core *c, rid id)
+{
+	struct task *t = task_find(c, id);
+
+	return t && t->unsure;
 }

@@ -24,7 +24,7 @@ void place_room(struct core *c)
 		queue_ready(c, q);
 }
 
-static struct worker *pick(struct queue *q)
+static struct worker *pick(const struct core *c, struct queue *q)
 {
 	struct worker *best = NULL;
 	size_t looked = 0;
@@ -40,7 +40,7 @@ static struct worker *pick(struct queue *q)
 			continue;
 		}
 		q->cursor++;
-		if (!worker_has_room(e->worker))
+		if (!worker_has_room(c, e->worker))
 			continue;
 		looked++;
 		if (!best || e->worker->running < best->running)
@@ -51,8 +51,9 @@ static struct worker *pick(struct queue *q)
 
 static bool may_start(const struct queue *q)
 {
-	return !q->row.paused &&
-	       (q->row.threads < 0 || q->n_claimed + q->n_running < q->row.threads);
+	int64_t used = q->n_running + (MUTANT(CLAIMED_NOT_COUNTED) ? 0 : q->n_claimed);
+
+	return !q->row.paused && (q->row.threads < 0 || used < q->row.threads);
 }
 
 static void order(struct core *c, struct task *t, struct worker *w, struct effects *out)
@@ -73,6 +74,9 @@ static void order(struct core *c, struct task *t, struct worker *w, struct effec
 	m->run.output_mode = q->output_mode;
 	m->run.output_max = q->output_max;
 	m->run.exit_codes = q->exit_codes;
+	m->run.number = ++w->run_number;
+	m->run.notify_seq = w->notify_seq;
+	unsure_ordered(c, t);
 }
 
 static void claim(struct core *c, struct task *t, struct worker *w, struct effects *out)
@@ -80,7 +84,10 @@ static void claim(struct core *c, struct task *t, struct worker *w, struct effec
 	struct task_state *s = &t->row.state;
 
 	s->attempt++;
-	s->token++;
+	if (s->token < c->start.token_floor)
+		s->token = c->start.token_floor;
+	if (!MUTANT(TOKEN_NOT_RAISED) || !s->token)
+		s->token++;
 	s->worker = w->row.id;
 	s->instance = w->row.facts.instance;
 	s->due_ms = 0;
@@ -111,7 +118,7 @@ static void place_one(struct core *c, struct queue *q, struct effects *out)
 		stand_aside(c, q, false);
 		return;
 	}
-	w = pick(q);
+	w = pick(c, q);
 	if (!w) {
 		stand_aside(c, q, true);
 		return;
@@ -125,6 +132,8 @@ void place(struct core *c, struct effects *out)
 {
 	struct queue *q;
 
+	if (c->start.waiting)
+		return;
 	while ((q = TAILQ_FIRST(&c->rotation))) {
 		window_refill(c, &q->ready, out);
 		window_refill(c, &q->due, out);

@@ -47,7 +47,7 @@ static void set_str(struct str *field, struct str value)
 /* Enters a connected worker that serves the queue, or renews its entry. */
 void queue_consider(struct core *c, struct queue *q, struct worker *w)
 {
-	if (w->state != WORKER_CONNECTED || !worker_serves(c, w, q, NULL))
+	if (!w->link || !worker_serves(c, w, q, NULL))
 		return;
 	for (size_t i = 0; i < q->n_eligible; i++)
 		if (q->eligible[i].worker == w) {
@@ -366,6 +366,11 @@ static int delete (
 		return problem_hint(r->problem,
 		    "cancel them (reeve cancel --queue " STR_FMT "), wait, and try again",
 		    STR_ARG(q->row.name));
+	}
+	if (c->start.waiting && q->n_queued) {
+		problem_set(r->problem, ERR_CONFLICT,
+		    "some of the queue's tasks may be running: the server waits for its workers");
+		return problem_hint(r->problem, "try again when the wait is over: reeve status");
 	}
 	forget_tasks(c, &q->ready);
 	forget_tasks(c, &q->due);

@@ -4,21 +4,34 @@
 
 #define GIVE_BACK_PAUSE_MS 1000
 
-static struct task *current(const struct core *c, const struct worker *w, rid task, int64_t token)
+struct task *report_current(const struct core *c, const struct worker *w, rid task, int64_t token)
 {
 	struct task *t = w ? task_find(c, task) : NULL;
 
-	return t && t->worker == w && t->row.state.token == token ? t : NULL;
+	if (!t || t->worker != w)
+		return NULL;
+	return t->row.state.token == token || MUTANT(TOKEN_UNCHECKED) ? t : NULL;
+}
+
+/* NULL: it is not welcome, or its time ran out before it was heard, and its tasks are gone. */
+static struct worker *report_heard(struct core *c, uint64_t link, struct effects *out)
+{
+	struct worker *w = worker_by_link(c, link);
+
+	if (w)
+		watch_heard(c, w, out);
+	return w && w->link ? w : NULL;
 }
 
 void report_started(struct core *c, const struct event *ev, struct effects *out)
 {
-	struct worker *w = worker_by_link(c, ev->started.link);
-	struct task *t = current(c, w, ev->started.task, ev->started.token);
+	struct worker *w = report_heard(c, ev->started.link, out);
+	struct task *t = report_current(c, w, ev->started.task, ev->started.token);
 
-	if (w)
-		worker_heard(c, w);
-	if (!t || t->row.state.status != TASK_CLAIMED)
+	if (!t)
+		return;
+	unsure_settle(t);
+	if (t->row.state.status != TASK_CLAIMED)
 		return;
 	t->row.state.started_ms = ev->started.started_ms;
 	task_move(c, t, TASK_RUNNING, STR_NULL, out);
@@ -52,14 +65,13 @@ static int end_status(const struct task *t, const struct event *ev)
 
 void report_ended(struct core *c, const struct event *ev, struct effects *out)
 {
-	struct worker *w = worker_by_link(c, ev->ended.link);
-	struct task *t = current(c, w, ev->ended.task, ev->ended.token);
+	struct worker *w = report_heard(c, ev->ended.link, out);
+	struct task *t = report_current(c, w, ev->ended.task, ev->ended.token);
 	struct message *ack;
 	int status;
 
 	if (!w)
 		return; /* not welcome: it says it again after its hello */
-	worker_heard(c, w);
 	ack = effects_message(out, MSG_ENDED_ACK, w->link);
 	ack->task = ev->ended.task;
 	ack->token = ev->ended.token;
@@ -80,14 +92,13 @@ void report_ended(struct core *c, const struct event *ev, struct effects *out)
 void report_output(struct core *c, const struct event *ev, struct effects *out)
 {
 	const struct output_row *o = &ev->output.row;
-	struct worker *w = worker_by_link(c, ev->output.link);
-	struct task *t = current(c, w, o->task, o->token);
+	struct worker *w = report_heard(c, ev->output.link, out);
+	struct task *t = report_current(c, w, o->task, o->token);
 	struct message *ack;
 	struct output_row *row;
 
 	if (!w)
 		return;
-	worker_heard(c, w);
 	ack = effects_message(out, MSG_OUTPUT_ACK, w->link);
 	ack->task = o->task;
 	ack->token = o->token;

@@ -164,6 +164,8 @@ void task_move(struct core *c, struct task *t, int to, struct str reason, struct
 	if (to == TASK_QUEUED)
 		s->rank = queue_rank(t->queue, t->row.spec.priority);
 	task_set_reason(t, reason);
+	if (to != TASK_CLAIMED && t->worker)
+		unsure_settle(t);
 	if (task_is_ended(to)) {
 		if (!s->ended_ms)
 			s->ended_ms = c->now_ms;
@@ -172,7 +174,8 @@ void task_move(struct core *c, struct task *t, int to, struct str reason, struct
 	} else {
 		queue_count(t->queue, t, to, +1);
 	}
-	task_save(c, t, out);
+	if (to != TASK_CLAIMED || !task_is_volatile(c, t))
+		task_save(c, t, out);
 	task_notice(c, t, notice_kind(from, to), out);
 	queue_ready(c, t->queue);
 }
@@ -231,6 +234,8 @@ void task_attach(struct task *t, struct worker *w)
 	t->worker = w;
 	TAILQ_INSERT_TAIL(&w->tasks, t, on_worker);
 	w->running++;
+	if (t->row.state.wish == WISH_CANCEL)
+		w->n_wishes++;
 }
 
 void task_detach(struct task *t)
@@ -239,9 +244,25 @@ void task_detach(struct task *t)
 
 	if (!w)
 		return;
+	unsure_settle(t);
+	if (t->row.state.wish == WISH_CANCEL)
+		w->n_wishes--;
 	TAILQ_REMOVE(&w->tasks, t, on_worker);
 	w->running--;
 	t->worker = NULL;
+}
+
+void task_wish_cancel(struct task *t)
+{
+	if (t->worker && t->row.state.wish != WISH_CANCEL)
+		t->worker->n_wishes++;
+	t->row.state.wish = WISH_CANCEL;
+}
+
+/* A task that may run once only is never dispatched without a row: its row is the only proof. */
+bool task_is_volatile(const struct core *c, const struct task *t)
+{
+	return c->o.is_volatile && (task_max_attempts(t) > 1 || MUTANT(ONCE_IS_VOLATILE));
 }
 
 int32_t task_max_attempts(const struct task *t)
@@ -302,8 +323,8 @@ static void forget_output(struct task_state *s)
 	}
 }
 
-static void retry_later(
-    struct core *c, struct task *t, int status, struct str reason, struct effects *out)
+static void retry_later(struct core *c, struct task *t, int status, struct str reason,
+    int64_t hold_ms, struct effects *out)
 {
 	struct task_state *s = &t->row.state;
 	struct task_state past = *s;
@@ -315,25 +336,42 @@ static void retry_later(
 	task_set_history(t, history_append(&out->batch.arena, &past));
 	keep_inline_output(t, s, out);
 	forget_output(s);
-	s->due_ms = c->now_ms + backoff_ms(c, t);
-	s->wish = WISH_NONE;
+	s->due_ms = backoff_ms(c, t);
+	if (s->due_ms < hold_ms && !MUTANT(LOST_WITHOUT_HOLD))
+		s->due_ms = hold_ms;
+	s->due_ms += c->now_ms;
 	s->ended_ms = 0;
 	task_move(c, t, TASK_QUEUED, reason, out);
 	task_enqueue(c, t, out);
 }
 
-void task_end_attempt(struct core *c, struct task *t, int status, struct str reason, bool may_retry,
-    struct effects *out)
+static void end_attempt(struct core *c, struct task *t, int status, struct str reason,
+    bool may_retry, int64_t hold_ms, struct effects *out)
 {
 	struct task_state *s = &t->row.state;
+	int32_t most = task_max_attempts(t) + (MUTANT(ONE_ATTEMPT_TOO_MANY) ? 1 : 0);
 
-	if (may_retry && s->wish == WISH_NONE && s->attempt < task_max_attempts(t)) {
-		retry_later(c, t, status, reason, out);
+	if (may_retry && s->wish == WISH_NONE && s->attempt < most) {
+		retry_later(c, t, status, reason, hold_ms, out);
 		return;
 	}
 	task_move(c, t, status, reason, out);
 	forget_output(s); /* saved above; the strings were the event's */
 	task_forget(c, t);
+}
+
+void task_end_attempt(struct core *c, struct task *t, int status, struct str reason, bool may_retry,
+    struct effects *out)
+{
+	end_attempt(c, t, status, reason, may_retry, 0, out);
+}
+
+void task_end_lost(
+    struct core *c, struct task *t, struct str reason, int64_t hold_ms, struct effects *out)
+{
+	int end = t->row.state.wish == WISH_CANCEL ? TASK_CANCELLED : TASK_ORPHANED;
+
+	end_attempt(c, t, end, reason, true, hold_ms, out);
 }
 
 /* Ordered, but certainly never started: the attempt does not count. */

@@ -76,7 +76,7 @@ static void why_threads(struct answer *an, const struct queue *q)
 }
 
 struct fleet {
-	int connected, away, allow_plugin, serve, room;
+	int connected, away, unhealthy, leaving, full, allow_plugin, serve, room;
 	struct {
 		const char *why; /* static */
 		int n;
@@ -112,8 +112,8 @@ static struct fleet survey(const struct core *c, const struct queue *q)
 	RB_FOREACH (w, worker_ids, &((struct core *)c)->workers) {
 		bool serves = worker_serves(c, w, q, &why);
 
-		f.away += w->state == WORKER_AWAY && serves;
-		if (w->state != WORKER_CONNECTED)
+		f.away += !w->link && w->health.state != WORKER_MUST_DIE && serves;
+		if (!w->link)
 			continue;
 		f.connected++;
 		f.allow_plugin += lines_has(w->row.facts.plugins, q->row.plugin);
@@ -122,9 +122,45 @@ static struct fleet survey(const struct core *c, const struct queue *q)
 			continue;
 		}
 		f.serve++;
-		f.room += worker_has_room(w);
+		if (w->health.state != WORKER_HEALTHY)
+			f.unhealthy++;
+		else if (w->leaving)
+			f.leaving++;
+		else if (worker_has_room(c, w))
+			f.room++;
+		else
+			f.full++;
 	}
 	return f;
+}
+
+/* Some are full, some sick, some about to go: each has its own cure. */
+static void why_no_room(struct answer *an, const struct fleet *f)
+{
+	struct why *w;
+
+	if (f->full) {
+		w = add(an, "workers-full");
+		SAY(w, "%d of %d worker%s that serve%s the queue %s at maxthreads", f->full,
+		    f->serve, f->serve == 1 ? "" : "s", f->serve == 1 ? "s" : "",
+		    f->full == 1 ? "is" : "are");
+		LIFT(w, "a running task ends, another worker joins, or: "
+		        "reeve worker set NAME --maxthreads N");
+	}
+	if (f->unhealthy) {
+		w = add(an, "workers-unhealthy");
+		SAY(w, "%d of %d worker%s that serve%s the queue %s not healthy", f->unhealthy,
+		    f->serve, f->serve == 1 ? "" : "s", f->serve == 1 ? "s" : "",
+		    f->unhealthy == 1 ? "is" : "are");
+		LIFT(w, "what each of them waits for, and until when: reeve status");
+	}
+	if (f->leaving) {
+		w = add(an, "workers-leaving");
+		SAY(w, "%d of %d worker%s that serve%s the queue %s leaving", f->leaving, f->serve,
+		    f->serve == 1 ? "" : "s", f->serve == 1 ? "s" : "",
+		    f->leaving == 1 ? "is" : "are");
+		LIFT(w, "start another: reeve worker --join HOST:PORT");
+	}
 }
 
 static void why_workers(struct answer *an, const struct core *c, const struct queue *q)
@@ -150,10 +186,7 @@ static void why_workers(struct answer *an, const struct core *c, const struct qu
 		    STR_ARG(refusals_text(an->a, &f)));
 		LIFT(w, "change activequeues or ignorequeues of a worker");
 	} else if (f.room == 0) {
-		w = add(an, "workers-full");
-		SAY(w, "all %d workers that serve the queue are at their maxthreads", f.serve);
-		LIFT(w, "a running task ends, another worker joins, or: "
-		        "reeve worker set NAME --maxthreads N");
+		why_no_room(an, &f);
 	}
 }
 
@@ -165,18 +198,28 @@ static void why_due(struct answer *an, const struct task_state *s, int64_t now_m
 	if (s->due_ms <= now_ms)
 		return;
 	w = add(an, s->attempt ? "backoff" : "run-after");
-	SAY(w, s->attempt ? "it waits before attempt %d" : "it was asked to run later",
-	    s->attempt + 1);
+	if (s->attempt)
+		SAY(w, "it waits before attempt %d%s" STR_FMT, s->attempt + 1,
+		    s->reason.n ? "; the last one: " : "", STR_ARG(s->reason));
+	else
+		SAY(w, "it was asked to run later");
 	LIFT(w, "at %s, in %s", time_format_ms(s->due_ms, when),
 	    time_human_ms(s->due_ms - now_ms, left));
 }
 
 static void why_queued(struct answer *an, const struct core *c, const struct queue *q,
-    const struct task_state *s, int64_t now_ms)
+    const struct task_state *s, int64_t now_ms, int64_t mono_ms)
 {
 	struct window *ready = &((struct queue *)q)->ready;
+	char left[TIME_TEXT_MAX];
 	struct why *w;
 
+	if (c->start.waiting) {
+		w = add(an, "initial-wait");
+		SAY(w, "the server was restarted and must first know what its workers run");
+		LIFT(w, "they all speak, or in %s; which are missing: reeve status",
+		    time_human_ms(c->start.until_ms - mono_ms, left));
+	}
 	why_due(an, s, now_ms);
 	why_paused(an, q, now_ms);
 	why_threads(an, q);
@@ -203,11 +246,13 @@ static void why_dispatched(
 {
 	const struct worker *w = t ? t->worker : NULL;
 	char left[TIME_TEXT_MAX];
+	int64_t lost_in;
 	struct why *y;
 
 	if (!w)
 		return;
-	if (w->state == WORKER_AWAY) {
+	lost_in = wait_lost_in_ms(c, w, mono_ms);
+	if (!w->link) {
 		y = add(an, "unsure");
 		SAY(y,
 		    "its worker " STR_FMT " is away: whether it still runs is not known, so it "
@@ -216,18 +261,30 @@ static void why_dispatched(
 		LIFT(y,
 		    "the worker returns, or is declared lost in %s; if its machine is certainly "
 		    "gone: reeve worker rm --lost " STR_FMT,
-		    time_human_ms(heap_has(&w->lose) ? w->lose.at - mono_ms : 0, left),
-		    TYPED(w->row.facts.shard));
+		    time_human_ms(lost_in > 0 ? lost_in : 0, left), TYPED(w->row.facts.shard));
+	} else if (t->unsure) {
+		y = add(an, "unsure");
+		SAY(y,
+		    "worker " STR_FMT
+		    " was told to start it and has not said whether it did: it counts "
+		    "as running",
+		    STR_ARG(w->row.facts.shard));
+		LIFT(y, "the worker answers; it is asked again in %s",
+		    time_human_ms(w->next_poll_ms > mono_ms ? w->next_poll_ms - mono_ms : 0, left));
 	} else if (t->row.state.wish == WISH_CANCEL) {
 		y = add(an, "cancelling");
 		SAY(y, "worker " STR_FMT " is ending it", STR_ARG(w->row.facts.shard));
 		LIFT(y, "its processes end");
 	} else {
 		y = add(an, "running");
-		SAY(y, "it is %s worker " STR_FMT,
+		SAY(y, "it is %s worker " STR_FMT "%s",
 		    t->row.state.status == TASK_RUNNING ? "running on" : "on its way to",
-		    STR_ARG(w->row.facts.shard));
-		LIFT(y, "it ends");
+		    STR_ARG(w->row.facts.shard), lost_in >= 0 ? ", which is not healthy" : "");
+		if (lost_in >= 0)
+			LIFT(y, "it ends, or its worker is lost in %s",
+			    time_human_ms(lost_in, left));
+		else
+			LIFT(y, "it ends");
 	}
 }
 
@@ -249,7 +306,7 @@ size_t core_why(const struct core *c, const struct task_row *row, int64_t now_ms
 	struct answer an = {.a = a};
 
 	if (q && task_phase(s->status) == PHASE_QUEUED)
-		why_queued(&an, c, q, s, now_ms);
+		why_queued(&an, c, q, s, now_ms, mono_ms);
 	else if (task_phase(s->status) == PHASE_HELD)
 		why_held(&an, s);
 	else

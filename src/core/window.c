@@ -145,12 +145,17 @@ static void ask(struct core *c, struct window *w, struct effects *out)
 	struct task *last = window_last(w);
 
 	r->number = w->reading = read_begin(c);
+	w->is_from_head = !last;
+	if (last)
+		w->from = last->key;
+	/* rows of volatile runs say "queued": they must not fill the whole answer */
+	w->limit = c->o.window_tasks + (uint32_t)(c->o.is_volatile ? w->queue->n_claimed : 0);
 	if (w->is_due)
 		r->due = (struct due_query){w->queue->row.id, last != NULL,
-		    last ? last->row.state.due_ms : 0, last ? last->row.id : 0, c->o.window_tasks};
+		    last ? last->row.state.due_ms : 0, last ? last->row.id : 0, w->limit};
 	else
 		r->head = (struct head_query){w->queue->row.id, w->queue->row.order, last != NULL,
-		    last ? last->row.state.rank : 0, last ? last->row.id : 0, c->o.window_tasks};
+		    last ? last->row.state.rank : 0, last ? last->row.id : 0, w->limit};
 }
 
 void window_refill(struct core *c, struct window *w, struct effects *out)
@@ -191,6 +196,18 @@ static void drop_beyond(struct core *c, struct window *w, const struct task_row 
 	}
 }
 
+/* The read failed: what came in meanwhile may lie behind tasks that were not read. */
+static void drop_unread(struct core *c, struct window *w)
+{
+	struct task boundary = {.key = w->from};
+	struct task *t;
+
+	while ((t = window_last(w)) && (w->is_from_head || place_cmp(t, &boundary) > 0)) {
+		window_del(t);
+		task_forget(c, t);
+	}
+}
+
 void window_read(struct core *c, const struct event *ev, struct effects *out)
 {
 	struct queue *q = queue_find(c, ev->rows.queue);
@@ -204,12 +221,14 @@ void window_read(struct core *c, const struct event *ev, struct effects *out)
 		return; /* the order was changed meanwhile; a newer read is under way */
 	w->reading = 0;
 	if (ev->rows.failed) {
+		drop_unread(c, w);
+		queue_set_wake(c, q);
 		c->retry_reads_ms = ev->mono_ms + 1000;
 		return;
 	}
 	for (size_t i = 0; i < ev->rows.n; i++)
 		merge_row(c, w, &ev->rows.rows[i]);
-	w->complete = ev->rows.n < c->o.window_tasks;
+	w->complete = ev->rows.n < w->limit;
 	if (!w->complete)
 		drop_beyond(c, w, &ev->rows.rows[ev->rows.n - 1]);
 	if (w->is_due && w->complete && q->delayed_unknown) {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Workers: who they are, and what their coming and going means for the tasks they hold.
- *
- * A hello names every task that the instance holds: that is the truth about it. What we believed
- * it had and it does not name was never started, for a worker lists a task from the moment it
- * reads the order until its end is acknowledged, and an order on a broken connection is never
- * read later. A newer instance under the same lock proves that the older one is dead.
- */
+/* Workers: who they are, what they serve, and what operators ask of them. */
 #include "core/internal.h"
 
 #include <stdlib.h>
@@ -82,7 +75,7 @@ struct worker *worker_add(struct core *c, const struct worker_row *row)
 
 	w->row = *row;
 	set_facts(w, &row->facts);
-	w->state = WORKER_AWAY;
+	health_init(&w->health, c->mono_ms);
 	TAILQ_INIT(&w->tasks);
 	MUST(!RB_INSERT(worker_ids, &c->workers, w));
 	MUST(!RB_INSERT(worker_names, &c->worker_names, w));
@@ -107,12 +100,15 @@ void worker_free(struct core *c, struct worker *w)
 {
 	MUST(TAILQ_EMPTY(&w->tasks));
 	purge_eligible(c, w);
-	heap_del(&c->mono_timers, &w->lose);
+	heap_del(&c->watch_timers, &w->watch);
+	heap_del(&c->poll_timers, &w->poll);
+	consensus_leave(&c->set, &w->member);
 	if (w->link)
 		idmap_del(&c->links, w->link);
 	RB_REMOVE(worker_ids, &c->workers, w);
 	RB_REMOVE(worker_names, &c->worker_names, w);
 	free(w->strings);
+	free(w->check_failed);
 	free(w);
 }
 
@@ -121,11 +117,30 @@ int32_t worker_maxthreads(const struct worker *w)
 	return w->row.maxthreads_is_set ? w->row.maxthreads_set : w->row.facts.maxthreads;
 }
 
-bool worker_has_room(const struct worker *w)
+const struct timeouts *worker_timeouts(const struct core *c, const struct worker *w)
+{
+	return w->is_unheard ? &c->start.before : &c->o.timeouts;
+}
+
+void worker_heard_of(struct core *c, struct worker *w, struct effects *out)
+{
+	if (!w->is_unheard)
+		return;
+	w->is_unheard = false;
+	if (--c->start.n_unheard == 0)
+		start_all_heard(c, out);
+}
+
+bool worker_has_room(const struct core *c, const struct worker *w)
 {
 	int32_t max = worker_maxthreads(w);
 
-	return !w->leaving && (max < 0 || w->running < max);
+	/* by its marks too: a server that was stopped has not looked at its workers yet */
+	if ((w->health.state != WORKER_HEALTHY ||
+	        health_lack(&w->health, worker_timeouts(c, w), c->mono_ms) != LACK_NOTHING) &&
+	    !MUTANT(PLACE_ON_UNHEALTHY))
+		return false;
+	return w->link && !w->leaving && (max < 0 || w->running < max);
 }
 
 /* Lists may name a queue or give its id. */
@@ -154,142 +169,34 @@ bool worker_serves(
 	return !why;
 }
 
-void worker_heard(struct core *c, struct worker *w)
+void worker_refuse(uint64_t link, bool die, bool restart, struct str reason, struct effects *out)
 {
-	w->heard_ms = c->mono_ms;
-	w->row.last_seen_ms = c->now_ms;
-}
-
-static void refuse(
-    struct core *c, const struct event *ev, bool die, struct str reason, struct effects *out)
-{
-	struct message *m = effects_message(out, MSG_REFUSED, ev->hello.link);
+	struct message *m = effects_message(out, MSG_REFUSED, link);
 
 	m->why.reason = arena_str(&out->batch.arena, reason);
 	m->why.die = die;
+	m->why.restart = restart;
 }
 
-/* Its processes are certainly gone and nobody can say how they ended. */
-static void lose_tasks(struct core *c, struct worker *w, struct str reason, struct effects *out)
+void worker_unlink(struct core *c, struct worker *w)
+{
+	idmap_del(&c->links, w->link);
+	w->link = 0;
+	w->generation++;
+}
+
+void worker_lose_tasks(
+    struct core *c, struct worker *w, struct str reason, int64_t hold_ms, struct effects *out)
 {
 	struct task *t;
 
-	while ((t = TAILQ_FIRST(&w->tasks))) {
-		int end = t->row.state.wish == WISH_CANCEL ? TASK_CANCELLED : TASK_ORPHANED;
-
-		task_end_attempt(c, t, end, reason, true, out);
-	}
+	while ((t = TAILQ_FIRST(&w->tasks)))
+		task_end_lost(c, t, reason, hold_ms, out);
 	place_room(c);
-}
-
-static void kill_unknown(const struct event *ev, const struct held_task *h, struct effects *out)
-{
-	struct message *m = effects_message(out, MSG_KILL, ev->hello.link);
-
-	m->task = h->task;
-	m->token = h->token;
-	m->why.reason = STR("the server does not know this attempt any more");
-	m->why.forget = true;
-}
-
-static void held_by_worker(struct core *c, const struct event *ev, struct worker *w,
-    const struct held_task *h, struct effects *out)
-{
-	struct task *t = task_find(c, h->task);
-
-	if (!t || t->worker != w || t->row.state.token != h->token) {
-		if (!h->ended) /* an end is reported again and acknowledged */
-			kill_unknown(ev, h, out);
-		return;
-	}
-	t->seen = c->hellos;
-	if (h->started_ms && t->row.state.status == TASK_CLAIMED) {
-		t->row.state.started_ms = h->started_ms;
-		task_move(c, t, TASK_RUNNING, STR_NULL, out);
-	}
-	if (t->row.state.wish == WISH_CANCEL) {
-		struct message *m = effects_message(out, MSG_KILL, ev->hello.link);
-
-		m->task = h->task;
-		m->token = h->token;
-		m->why.reason = STR("cancelled");
-	}
-}
-
-static void reconcile(struct core *c, const struct event *ev, struct worker *w, struct effects *out)
-{
-	struct task *t, *next;
-
-	c->hellos++;
-	for (size_t i = 0; i < ev->hello.n; i++)
-		held_by_worker(c, ev, w, &ev->hello.tasks[i], out);
-	TAILQ_FOREACH_SAFE (t, &w->tasks, on_worker, next)
-		if (t->seen != c->hellos)
-			task_give_back(c, t, STR("the worker never received it"), 0, out);
-}
-
-/* Also while it is connected: a machine that vanishes does not close its connections. */
-static void watch_silence(struct core *c, struct worker *w)
-{
-	heap_put(&c->mono_timers, &w->lose, w->heard_ms + c->o.lose_after_ms, w->row.id);
-}
-
-static void welcome(struct core *c, const struct event *ev, struct worker *w, struct effects *out)
-{
-	struct message *m;
-
-	if (w->link) {
-		idmap_del(&c->links, w->link);
-		m = effects_message(out, MSG_REFUSED, w->link);
-		m->why.reason = STR("a newer connection of this worker has taken over");
-	}
-	w->link = ev->hello.link;
-	idmap_put(&c->links, w->link, w);
-	w->state = WORKER_CONNECTED;
-	w->leaving = false;
-	w->generation++;
-	worker_heard(c, w);
-	watch_silence(c, w);
-	w->row.version++;
-	save_worker(c, w, out);
-	m = effects_message(out, MSG_WELCOME, w->link);
-	m->welcome.worker = w->row.id;
-	m->welcome.heartbeat_ms = c->o.heartbeat_ms;
-	m->welcome.lose_after_ms = c->o.lose_after_ms;
-	m->welcome.maxthreads = worker_maxthreads(w);
-	place_worker_joined(c, w);
-	place_room(c);
-}
-
-/* NULL: it may take the name over; otherwise why not. */
-static const char *replacement_refused(const struct worker *w, const struct worker_facts *f)
-{
-	if (w->state == WORKER_LOST || w->row.facts.instance == f->instance)
-		return NULL;
-	if (!str_eq(w->row.facts.lock, f->lock))
-		return "another worker has this name and is not lost: give this one another --name";
-	if (f->started_ms < w->row.facts.started_ms)
-		return "a newer process of this worker has taken over";
-	return NULL;
-}
-
-static struct worker *first_hello(struct core *c, const struct event *ev, struct effects *out)
-{
-	struct worker_row row = {.facts = *ev->hello.facts,
-	    .first_seen_ms = c->now_ms,
-	    .version = 0,
-	    .maxthreads_set = -1};
-	struct worker *w;
-
-	row.id = c->last_id = id_next(c->last_id, c->now_ms);
-	w = worker_add(c, &row);
-	audit(c, "worker.joined", row.facts.shard, 0, row.id, STR("reeve"),
-	    detail_of(&out->batch.arena, "host", row.facts.host), out);
-	return w;
 }
 
 /* The name's tree is keyed by a string that set_facts() frees: take it out meanwhile. */
-static void adopt_facts(struct core *c, struct worker *w, const struct worker_facts *f)
+void worker_adopt_facts(struct core *c, struct worker *w, const struct worker_facts *f)
 {
 	char *old = TAKE(w->strings);
 
@@ -299,99 +206,23 @@ static void adopt_facts(struct core *c, struct worker *w, const struct worker_fa
 	free(old);
 }
 
-void worker_hello(struct core *c, const struct event *ev, struct effects *out)
-{
-	const struct worker_facts *f = ev->hello.facts;
-	struct worker *w = worker_find_name(c, f->shard);
-	const char *why = w ? replacement_refused(w, f) : NULL;
-	bool same;
-
-	if (why) {
-		refuse(c, ev, true, str_of(why), out);
-		return;
-	}
-	if (!w)
-		w = first_hello(c, ev, out);
-	same = w->row.facts.instance == f->instance;
-	if (same && w->state == WORKER_LOST) {
-		/* its tasks were given up: it must not go on with them */
-		refuse(c, ev, true, STR("this worker was declared lost; it must start anew"), out);
-		return;
-	}
-	adopt_facts(c, w, f);
-	if (!same)
-		lose_tasks(c, w, STR("the worker was restarted"), out);
-	else if (w->state == WORKER_AWAY && w->row.version > 0)
-		audit(c, "worker.returned", f->shard, 0, w->row.id, STR("reeve"), STR_NULL, out);
-	welcome(c, ev, w, out);
-	reconcile(c, ev, w, out);
-}
-
-void worker_link_lost(struct core *c, const struct event *ev, struct effects *out)
-{
-	struct worker *w = worker_by_link(c, ev->beat.link);
-
-	if (!w)
-		return;
-	idmap_del(&c->links, w->link);
-	w->link = 0;
-	w->state = WORKER_AWAY;
-	w->generation++;
-	watch_silence(c, w);
-	save_worker(c, w, out);
-	audit(c, "worker.away", w->row.facts.shard, 0, w->row.id, STR("reeve"), STR_NULL, out);
-}
-
-void worker_beat(struct core *c, const struct event *ev, struct effects *out)
-{
-	struct worker *w = worker_by_link(c, ev->beat.link);
-
-	if (!w)
-		return;
-	worker_heard(c, w);
-	w->leaving = ev->beat.leaving;
-	effects_message(out, MSG_BEAT_ACK, w->link)->beat = ev->beat.number;
-}
-
-static void lose(struct core *c, struct worker *w, struct str reason, struct effects *out)
-{
-	w->state = WORKER_LOST;
-	heap_del(&c->mono_timers, &w->lose);
-	save_worker(c, w, out);
-	audit(c, "worker.lost", w->row.facts.shard, 0, w->row.id, STR("reeve"),
-	    detail_of(&out->batch.arena, "reason", reason), out);
-	lose_tasks(c, w, reason, out);
-}
-
-/* The timer stands where it stood when the worker was last looked at: it may have spoken since. */
-void worker_tick(struct core *c, struct worker *w, struct effects *out)
-{
-	struct message *m;
-
-	if (w->heard_ms + c->o.lose_after_ms > c->mono_ms) {
-		watch_silence(c, w);
-		return;
-	}
-	if (w->link) {
-		m = effects_message(out, MSG_REFUSED, w->link);
-		m->why.reason = STR("it was silent for too long and is declared lost");
-		m->why.die = true;
-		idmap_del(&c->links, w->link);
-		w->link = 0;
-		w->generation++;
-	}
-	lose(c, w, STR("its worker was silent for too long"), out);
-}
-
 static int remove_worker(
     struct core *c, struct worker *w, const struct event *ev, struct reply *r, struct effects *out)
 {
-	if (w->state == WORKER_CONNECTED) {
+	if (w->link) {
 		problem_set(r->problem, ERR_CONFLICT, "the worker is connected");
 		return problem_hint(r->problem, "stop it first");
 	}
-	if (ev->worker.lost && w->state == WORKER_AWAY)
-		lose(c, w, STR("an operator declared its worker lost"), out);
+	if (c->o.is_volatile && w->health.state != WORKER_MUST_DIE && !ev->worker.lost) {
+		/* it may come back with a set of its own, and run what nobody knows of */
+		problem_set(r->problem, ERR_CONFLICT, "the worker is away, but not lost");
+		return problem_hint(r->problem,
+		    "wait until it is lost; if its machine is certainly gone: reeve worker rm "
+		    "--lost " STR_FMT,
+		    STR_ARG(w->row.facts.shard));
+	}
+	if (ev->worker.lost && w->health.state != WORKER_MUST_DIE)
+		watch_lose(c, w, STR("an operator declared it lost"), out);
 	if (w->running) {
 		problem_set(
 		    r->problem, ERR_CONFLICT, "the worker still holds %d tasks", w->running);
@@ -399,6 +230,7 @@ static int remove_worker(
 		    "if its machine is certainly gone: reeve worker rm --lost " STR_FMT,
 		    STR_ARG(w->row.facts.shard));
 	}
+	worker_heard_of(c, w, out);
 	batch_add(&out->batch, ROW_WORKER_DELETE)->id = w->row.id;
 	audit(c, "worker.removed", w->row.facts.shard, 0, w->row.id, ev->actor, STR_NULL, out);
 	worker_free(c, w);
@@ -419,6 +251,24 @@ static void set_threads(
 	place_room(c);
 }
 
+static int stop_worker(
+    struct core *c, struct worker *w, const struct event *ev, struct reply *r, struct effects *out)
+{
+	struct message *m;
+
+	if (!w->link) {
+		problem_set(r->problem, ERR_CONFLICT, "the worker is not connected");
+		return problem_hint(r->problem, "it can only be told when it is: reeve worker ls");
+	}
+	audit(c, ev->worker.restart ? "worker.restarting" : "worker.stopping", w->row.facts.shard,
+	    0, w->row.id, ev->actor, STR_NULL, out);
+	m = effects_message(out, MSG_SETTINGS, w->link);
+	m->welcome.maxthreads = worker_maxthreads(w);
+	m->welcome.leave = true;
+	m->welcome.restart = ev->worker.restart;
+	return 0;
+}
+
 int run_worker_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
 {
 	struct worker *w = worker_find(c, ev->worker.id);
@@ -433,6 +283,8 @@ int run_worker_command(struct core *c, const struct event *ev, struct reply *r, 
 	}
 	if (ev->kind == EV_WORKER_REMOVE)
 		return remove_worker(c, w, ev, r, out);
+	if (ev->kind == EV_WORKER_STOP)
+		return stop_worker(c, w, ev, r, out);
 	if (ev->worker.set_maxthreads)
 		set_threads(c, w, ev, out);
 	return 0;

@@ -137,7 +137,7 @@ int process_start(struct hand *h, const struct process_spec *s, struct process *
 	    .cgroup_fd = -1};
 
 	*ret = (struct process){.pid = -1, .pidfd = -1, .in = -1, .out = {-1, -1}, .exit_code = -1};
-	*ret_failed = (struct spawned){-1, -1, SPAWN_SETUP, 0};
+	*ret_failed = (struct spawned){-1, -1, SPAWN_CLONE, 0};
 	if (open_pipes(h, s, ret, fds) < 0) {
 		ret_failed->error = errno;
 		snprintf(why, why_size, "pipes or cgroup: %s", strerror(errno));

@@ -261,6 +261,8 @@ int spawn_process(const struct spawn *s, struct spawned *ret)
 
 int spawn_exit_code(const struct spawned *s)
 {
+	if (s->step == SPAWN_CLONE)
+		return SPAWN_NOT_MADE;
 	return s->step == SPAWN_EXEC && s->error == ENOENT ? 127 : 126;
 }
 

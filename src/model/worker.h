@@ -3,15 +3,9 @@
 #ifndef MODEL_WORKER_H
 #define MODEL_WORKER_H
 
+#include "model/health.h"
 #include "model/id.h"
-
-/*
- *   connected <--hello / link lost--> away --silent too long--> lost --hello of a new instance-->
- * connected
- */
-enum worker_state { WORKER_CONNECTED, WORKER_AWAY, WORKER_LOST, N_WORKER_STATES };
-
-extern const char *const worker_state_names[N_WORKER_STATES];
+#include "model/worker_set.h"
 
 /* What a worker says of itself. Lists are "item\n" lines. */
 struct worker_facts {

@@ -91,6 +91,10 @@ static void worker_words(const struct dev *d, char **words)
 	    xasprintf("--state-dir=%s/worker", config_str(d->config, "server.state_dir")));
 	if (config_file(d->config))
 		add_word(words, &n, xasprintf("--config=%s", config_file(d->config)));
+	/* one file for both: each event is appended whole */
+	if (strncmp(config_origin(d->config, "server.trace_shiviz"), "--", 2) == 0)
+		add_word(words, &n,
+		    xasprintf("--trace-shiviz=%s", config_str(d->config, "server.trace_shiviz")));
 	pass_flags(d, words, &n);
 }
 

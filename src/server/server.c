@@ -34,6 +34,8 @@ struct server {
 	struct readers *readers;
 	struct retention *retention;
 	struct http_api *http;
+	struct tracing *trace; /* NULL: none is wanted */
+	uint64_t id;           /* of this process */
 	struct tls *tls, *link_tls;
 	struct loop_signal *term, *intr, *hup;
 	struct buf token, join_token, listen, allow_hosts, allow_origins, url;
@@ -134,7 +136,8 @@ static struct api_options api_options_of(struct server *s)
 	    .allow_origins = buf_str(&s->allow_origins).p,
 	    .server_uid = getuid(),
 	    .facts = {REEVE_VERSION, s->started_ms, store_backend(s->store), buf_str(&s->listen).p,
-	        s->link, buf_str(&s->url).p},
+	        s->link, buf_str(&s->url).p,
+	        config_enum(s->first, "server.dispatch") == 1}, /* takes a restart */
 	};
 }
 
@@ -167,6 +170,7 @@ static int open_link(struct server *s, struct problem *p)
 		return p->code;
 	o.tls = s->link_tls;
 	o.join_token = s->join_token.n ? s->join_token.p : NULL;
+	o.trace = s->trace;
 	s->sessions = sessions_new(s->loop, &o, p);
 	if (!s->sessions)
 		return p->code;
@@ -175,16 +179,52 @@ static int open_link(struct server *s, struct problem *p)
 	return 0;
 }
 
+static struct timeouts timeouts_of(const struct config *c)
+{
+	return (struct timeouts){
+	    .heartbeat_ms = config_duration_ms(c, "server.heartbeat"),
+	    .heartbeat_grace_ms = config_duration_ms(c, "server.heartbeat_grace"),
+	    .check_period_ms = config_duration_ms(c, "server.healthcheck_period"),
+	    .check_grace_ms = config_duration_ms(c, "server.healthcheck_grace"),
+	    .lose_after_ms = config_duration_ms(c, "server.lose_unhealthy_after"),
+	    .margin_ms = config_duration_ms(c, "server.worker_margin"),
+	    .kill_wait_ms = config_duration_ms(c, "server.task_kill_wait"),
+	};
+}
+
+static uint64_t random_not_0(void)
+{
+	uint64_t n;
+
+	do
+		n = clock_random();
+	while (n == 0);
+	return n;
+}
+
+static struct core_options core_options_of(const struct config *c, uint64_t server)
+{
+	static const char caution[] = "server.caution_startup_wait_for_workers";
+	struct core_options o = {
+	    .window_tasks = (uint32_t)config_int(c, "server.window_tasks"),
+	    .window_bytes = (size_t)config_int(c, "server.window_bytes"),
+	    .timeouts = timeouts_of(c),
+	    .lost_hold_ms = config_duration_ms(c, "server.lost_task_hold"),
+	    .server = server,
+	    .is_volatile = config_enum(c, "server.dispatch") == 1,
+	    .allow_bump_unhealthy = config_bool(c, "server.allow_bump_unhealthy_worker"),
+	    .caution_startup_wait = config_is_set(c, caution),
+	};
+
+	if (o.caution_startup_wait)
+		o.startup_wait_ms = config_duration_ms(c, caution);
+	return o;
+}
+
 static int open_engine(struct server *s, struct problem *p)
 {
 	struct engine_options o = {
-	    .core =
-	        {
-	            .window_tasks = (uint32_t)config_int(s->config, "server.window_tasks"),
-	            .window_bytes = (size_t)config_int(s->config, "server.window_bytes"),
-	            .heartbeat_ms = config_duration_ms(s->config, "server.heartbeat"),
-	            .lose_after_ms = config_duration_ms(s->config, "server.lose_after"),
-	        },
+	    .core = core_options_of(s->config, s->id),
 	    .send = on_send,
 	    .on_commit = on_commit,
 	    .on_fatal = on_fatal,
@@ -195,6 +235,7 @@ static int open_engine(struct server *s, struct problem *p)
 	if (!s->engine)
 		return p->code;
 	sessions_serve(s->sessions, s->engine);
+	tracing_watch(s->trace, s->engine);
 	s->readers = readers_new(s->loop, s->store, API_READERS, p);
 	if (!s->readers)
 		return p->code;
@@ -283,6 +324,9 @@ static int open_all(struct server *s, struct problem *p)
 	int e = read_tokens(s, p);
 
 	s->loop = loop_new();
+	s->id = random_not_0();
+	if (e == 0)
+		e = tracing_open(config_str(s->config, "server.trace_shiviz"), s->id, &s->trace, p);
 	if (e == 0)
 		e = open_store(s, p);
 	if (e == 0)
@@ -311,6 +355,7 @@ static void close_all(struct server *s)
 		http_api_free(s->http);
 	if (s->sessions)
 		sessions_free(s->sessions);
+	tracing_close(s->trace);
 	if (s->engine)
 		engine_free(s->engine);
 	if (s->store)

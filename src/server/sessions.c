@@ -25,6 +25,7 @@ struct session {
 	uint64_t number;
 	bool greeted;     /* its hello was accepted for the brain */
 	bool turned_away; /* and the log says so */
+	char *traced_as;  /* as its own trace calls it; NULL: no trace is wanted */
 	struct parcel out;
 	TAILQ_ENTRY(session) touched;
 	bool is_touched;
@@ -36,6 +37,7 @@ struct sessions {
 	struct engine *engine;
 	struct link_listener *listener;
 	char *join_token;
+	struct tracing *trace;
 	struct idmap by_number;
 	uint64_t last;
 	struct arena arena; /* of one frame */
@@ -81,8 +83,10 @@ static void turn_away(struct session *s, const char *why)
 	struct link_to_worker m = {.refused = &refused};
 	struct buf frame = {0};
 
-	if (may_log_stranger(s->all))
+	if (may_log_stranger(s->all)) {
 		log_warn("worker at %s turned away: %s", link_peer(s->link), why);
+		tracing_sent(s->all->trace, link_peer(s->link), &m);
+	}
 	s->turned_away = true;
 	link_encode_to_worker(&m, &s->all->arena, &frame);
 	link_send(s->link, buf_str(&frame));
@@ -90,32 +94,46 @@ static void turn_away(struct session *s, const char *why)
 	link_close(s->link, why);
 }
 
-static bool take_hello(struct session *s, const struct link_hello *h)
+static const struct held_task *held_of(
+    struct sessions *all, const struct link_task_ref *refs, size_t n)
+{
+	struct held_task *held = arena_alloc(&all->arena, (n + 1) * sizeof *held);
+
+	for (size_t i = 0; i < n; i++)
+		held[i] = (struct held_task){
+		    refs[i].task, refs[i].token, refs[i].ended, refs[i].started_ms};
+	return held;
+}
+
+static bool admit(struct session *s, const struct link_hello *h)
 {
 	struct sessions *all = s->all;
-	struct held_task *held;
-	struct event ev = {.kind = EV_HELLO};
+	struct buf name = {0};
 
-	if (h->protocol != LINK_PROTOCOL) {
-		turn_away(
-		    s, "it speaks another version of the protocol: use the same reeve on both");
-		return false;
-	}
 	if (all->join_token && !token_equal(h->join_token, all->join_token)) {
 		turn_away(s, "the join token is missing or wrong");
 		return false;
 	}
-	held = arena_alloc(&all->arena, (h->n_tasks + 1) * sizeof *held);
-	for (size_t i = 0; i < h->n_tasks; i++)
-		held[i] = (struct held_task){
-		    h->tasks[i].task, h->tasks[i].token, h->tasks[i].ended, h->tasks[i].started_ms};
 	s->greeted = true;
+	if (all->trace) {
+		trace_process_name(h->facts.shard, h->facts.instance, &name);
+		s->traced_as = buf_take(&name);
+	}
+	return true;
+}
+
+static void take_hello(struct session *s, const struct link_hello *h)
+{
+	struct sessions *all = s->all;
+	struct event ev = {.kind = EV_HELLO};
+
 	ev.hello.link = s->number;
 	ev.hello.facts = &h->facts;
-	ev.hello.tasks = held;
+	ev.hello.tasks = held_of(all, h->tasks, h->n_tasks);
 	ev.hello.n = h->n_tasks;
+	ev.hello.set = h->set;
+	ev.hello.dial = h->dial;
 	engine_step(all->engine, &ev);
-	return true;
 }
 
 static void take_started(struct session *s, const struct link_started *m)
@@ -162,22 +180,57 @@ static void take_ended(struct session *s, const struct link_ended *m)
 	engine_step(s->all->engine, &ev);
 }
 
-static void take_beat(struct session *s, const struct link_to_server *m)
+static void take_beat(struct session *s, const struct link_beat *m)
 {
 	struct event ev = {.kind = EV_BEAT};
 
 	ev.beat.link = s->number;
-	ev.beat.number = m->beat;
+	ev.beat.number = m->number;
 	ev.beat.leaving = m->leaving;
+	ev.beat.own = m->own;
+	ev.beat.set = m->set;
+	engine_step(s->all->engine, &ev);
+}
+
+static void take_checked(struct session *s, const struct link_checked *m)
+{
+	struct event ev = {.kind = EV_CHECKED};
+
+	ev.checked.link = s->number;
+	ev.checked.number = m->number;
+	ev.checked.ok = m->ok;
+	ev.checked.reason = m->reason;
+	engine_step(s->all->engine, &ev);
+}
+
+static void take_notified(struct session *s, const struct link_notified *m)
+{
+	struct event ev = {.kind = EV_NOTIFIED};
+
+	ev.notified.link = s->number;
+	ev.notified.seq = m->seq;
+	ev.notified.held = held_of(s->all, m->held, m->n_held);
+	ev.notified.n_held = m->n_held;
+	ev.notified.absent = held_of(s->all, m->absent, m->n_absent);
+	ev.notified.n_absent = m->n_absent;
 	engine_step(s->all->engine, &ev);
 }
 
 static void take(struct session *s, const struct link_to_server *m)
 {
-	if (m->hello && !s->greeted && !take_hello(s, m->hello))
+	bool is_first = !s->greeted;
+
+	if (is_first && !admit(s, m->hello))
 		return;
+	tracing_received(s->all->trace, s->traced_as, m);
+	if (is_first)
+		take_hello(s, m->hello);
+	for (size_t i = 0; i < m->n_checked; i++)
+		take_checked(s, &m->checked[i]);
 	if (m->has_beat)
-		take_beat(s, m);
+		take_beat(s, &m->beat);
+	for (size_t i = 0; i < m->n_notified; i++)
+		take_notified(s, &m->notified[i]);
 	for (size_t i = 0; i < m->n_started; i++)
 		take_started(s, &m->started[i]);
 	for (size_t i = 0; i < m->n_output; i++)
@@ -201,6 +254,13 @@ static void on_frame(struct link *l, struct str payload, void *arg)
 		take(s, &m);
 }
 
+static void session_free(struct session *s)
+{
+	parcel_release(&s->out);
+	free(s->traced_as);
+	free(s);
+}
+
 static void on_close(struct link *l, const char *why, void *arg)
 {
 	struct session *s = arg;
@@ -209,6 +269,8 @@ static void on_close(struct link *l, const char *why, void *arg)
 	if (s->greeted || (!s->turned_away && may_log_stranger(s->all)))
 		log_info("worker link %llu (%s) closed: %s", (unsigned long long)s->number,
 		    link_peer(l), why);
+	if (s->greeted)
+		tracing_link(s->all->trace, s->traced_as, "loses the link of ", why);
 	idmap_del(&s->all->by_number, s->number);
 	ev.beat.link = s->number;
 	if (s->greeted && s->all->engine)
@@ -218,8 +280,7 @@ static void on_close(struct link *l, const char *why, void *arg)
 	*s->prev = s->next;
 	if (s->next)
 		s->next->prev = s->prev;
-	parcel_release(&s->out);
-	free(s);
+	session_free(s);
 }
 
 static void *on_accept(struct link *l, const char *peer, void *arg)
@@ -248,6 +309,7 @@ struct sessions *sessions_new(
 
 	s->loop = l;
 	s->join_token = o->join_token ? xstrdup(o->join_token) : NULL;
+	s->trace = o->trace;
 	TAILQ_INIT(&s->touched);
 	s->listener = link_listen(l, o->address, o->tls, NULL, &events, on_accept, s, ret_problem);
 	if (!s->listener) {
@@ -277,10 +339,14 @@ int sessions_port(const struct sessions *s)
 
 static void send_now(struct session *s)
 {
+	struct link_to_worker m = parcel_frame(&s->out, engine_ids(s->all->engine));
 	struct buf frame = {0};
-	bool last = s->out.refused.reason.p != NULL;
+	bool last = s->out.has_refused;
 
-	parcel_encode(&s->out, &s->all->arena, engine_ids(s->all->engine), &frame);
+	tracing_sent(s->all->trace, s->traced_as, &m);
+	arena_reset(&s->all->arena);
+	link_encode_to_worker(&m, &s->all->arena, &frame);
+	parcel_clear(&s->out);
 	link_send(s->link, buf_str(&frame));
 	buf_release(&frame);
 	if (last)
@@ -326,8 +392,7 @@ void sessions_free(struct sessions *s)
 
 		s->first = x->next;
 		link_end(x->link);
-		parcel_release(&x->out);
-		free(x);
+		session_free(x);
 	}
 	idmap_release(&s->by_number);
 	arena_release(&s->arena);

@@ -5,6 +5,7 @@
 
 #include "net/link.h"
 #include "server/engine.h"
+#include "server/tracing.h"
 
 struct sessions;
 
@@ -12,6 +13,7 @@ struct sessions_options {
 	const char *address;    /* "host:port" */
 	struct tls *tls;        /* NULL: plain */
 	const char *join_token; /* NULL: none is asked for */
+	struct tracing *trace;  /* NULL: none is wanted */
 };
 
 struct sessions *sessions_new(

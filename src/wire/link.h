@@ -11,11 +11,15 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "model/batch.h"
+#include "model/health.h"
 #include "model/worker.h"
+#include "model/worker_set.h"
 
-#define LINK_PROTOCOL 1
+#define LINK_PROTOCOL 2
 #define LINK_HELLO_TASKS_MAX 200000
 #define LINK_INLINE_MAX (1u << 20) /* one stream inside an end */
+#define LINK_NOTIFY_MAX 4096       /* attempts asked after at once */
+#define LINK_CLOCK_MAX 65536
 
 struct link_task_ref {
 	rid task;
@@ -30,6 +34,27 @@ struct link_hello {
 	struct worker_facts facts; /* labels come sorted, lists without repeats */
 	struct link_task_ref *tasks;
 	size_t n_tasks;
+	struct set_id set; /* server 0: none was ever told */
+	uint64_t dial;     /* which of this instance's connections, from 1 */
+};
+
+struct link_beat {
+	uint64_t number;
+	bool leaving; /* the worker takes no more runs */
+	enum worker_state own;
+	struct set_id set;
+};
+
+struct link_checked {
+	uint64_t number;
+	bool ok;
+	struct str reason; /* NULL: none */
+};
+
+struct link_notified {
+	uint64_t seq;
+	struct link_task_ref *held, *absent;
+	size_t n_held, n_absent;
 };
 
 struct link_started {
@@ -52,28 +77,43 @@ struct link_ended {
 	int64_t output_bytes[N_STREAMS], output_dropped[N_STREAMS];
 };
 
-/* The parts of one frame; to be handled in this order, so that an end comes after its output. */
+/*
+ * The parts of one frame; to be handled in this order: a healthcheck's result before the beat whose
+ * answer may ask for another; what is still held before its end; an end after its output.
+ */
 struct link_to_server {
+	struct str clock;         /* a vector clock, any bytes; NULL: none */
 	struct link_hello *hello; /* NULL: none */
+	struct link_checked *checked;
 	bool has_beat;
-	bool leaving; /* with a beat: the worker takes no more runs */
-	uint64_t beat;
+	struct link_beat beat;
+	struct link_notified *notified;
 	struct link_started *started;
 	struct output_row *output;
 	struct link_ended *ended;
-	size_t n_started, n_output, n_ended;
+	size_t n_checked, n_notified, n_started, n_output, n_ended;
+};
+
+/* What the server thinks of the worker. */
+struct link_news {
+	enum worker_state state;
+	struct set_id set; /* server 0: none */
+	uint64_t check;    /* the last healthcheck that counts; 0: none */
 };
 
 struct link_welcome {
 	rid worker;
 	struct id_space ids;
-	int64_t heartbeat_ms, lose_after_ms;
+	uint64_t server; /* the process that speaks */
+	struct timeouts timeouts;
+	struct link_news news;
+	uint64_t notify_seq;
 	int32_t maxthreads; /* in force; -1: no limit */
 };
 
 struct link_refused {
 	struct str reason;
-	bool die;
+	bool die, restart;
 };
 
 struct link_run {
@@ -86,6 +126,8 @@ struct link_run {
 	int64_t timeout_ms, output_max; /* 0: none, the default */
 	int32_t output_mode;
 	bool exit_codes;
+	uint64_t number; /* on this link, from 1 */
+	uint64_t notify_seq;
 };
 
 struct link_kill {
@@ -108,19 +150,50 @@ struct link_output_ack {
 	bool refused;
 };
 
-/* In the order to be handled: acknowledgements make room for runs, and a kill may follow its run.
+struct link_settings {
+	int32_t maxthreads;  /* in force; -1: no limit */
+	bool leave, restart; /* drain and go; and come back as a new instance */
+};
+
+struct link_beat_ack {
+	uint64_t number; /* 0: not an answer, only news */
+	struct link_news news;
+};
+
+struct link_run_ref {
+	rid task;
+	int64_t token;
+};
+
+struct link_notify { /* which of these are not here? */
+	uint64_t seq;
+	struct link_run_ref *refs;
+	size_t n_refs;
+};
+
+struct link_check {
+	uint64_t number;
+	uint64_t beat; /* the newest beat heard on this link; 0: only the hello */
+};
+
+/*
+ * In the order to be handled: acknowledgements make room for runs, a kill may follow its run, and
+ * the question after attempts comes when everything that was sent before it is there.
  */
 struct link_to_worker {
+	struct str clock;             /* a vector clock, any bytes; NULL: none */
 	struct link_welcome *welcome; /* NULL: none */
 	struct link_refused *refused;
-	bool has_settings, has_beat_ack;
-	int32_t maxthreads; /* with settings */
-	uint64_t beat_ack;
+	bool has_settings, has_beat_ack, has_check;
+	struct link_settings settings;
+	struct link_beat_ack beat_ack;
 	struct link_ended_ack *ended_ack;
 	struct link_output_ack *output_ack;
 	struct link_run *run;
 	struct link_kill *kill;
-	size_t n_ended_ack, n_output_ack, n_run, n_kill;
+	struct link_notify *notify;
+	struct link_check check;
+	size_t n_ended_ack, n_output_ack, n_run, n_kill, n_notify;
 };
 
 /* 0, or ERR_PROTOCOL with a problem (may be NULL) that says which part was wrong. */

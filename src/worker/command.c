@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -112,6 +114,8 @@ static int run(struct running *r)
 	    .no_command = !config_bool(c, "worker.allow_commands"),
 	    .maxthreads = (int)config_int(c, "worker.maxthreads"),
 	    .term_wait_ms = config_duration_ms(c, "worker.kill_wait"),
+	    .restart_when_lost = config_enum(c, "worker.when_lost") == 1,
+	    .trace_shiviz = config_str(c, "worker.trace_shiviz"),
 	    .on_hangup = reload,
 	    .hangup_arg = r,
 	};
@@ -119,6 +123,47 @@ static int run(struct running *r)
 	code = worker_main(o);
 	free(plugins);
 	return code;
+}
+
+/* The words that this process was started with, as the kernel keeps them. */
+static char **own_words(struct buf *text)
+{
+	FILE *f = fopen("/proc/self/cmdline", "re");
+	char **words = NULL;
+	size_t n = 0, cap = 0, got;
+	struct str rest, one;
+
+	do {
+		buf_reserve(text, 4096);
+		got = f ? fread(text->p + text->n, 1, 4096, f) : 0;
+		text->n += got;
+	} while (got > 0);
+	if (f)
+		fclose(f);
+	rest = buf_str(text);
+	while (rest.n && str_next(&rest, 0, &one)) {
+		GROW(words, cap, n + 2);
+		words[n++] = (char *)one.p; /* a NUL follows each */
+		words[n] = NULL;
+	}
+	return words;
+}
+
+/* The same program, arguments and environment; a new instance, because it begins anew. */
+static int begin_again(void)
+{
+	struct timespec pause = {1, 0}; /* a server that keeps sending us away shall live, too */
+	struct buf text = {0};
+	char **words = own_words(&text);
+
+	log_info("beginning again as a new instance");
+	nanosleep(&pause, NULL);
+	if (words)
+		execve("/proc/self/exe", words, environ);
+	log_error("the worker could not begin again: %s", strerror(words ? errno : ENOENT));
+	free(words);
+	buf_release(&text);
+	return 1;
 }
 
 int worker_command(int argc, char **argv)
@@ -139,5 +184,5 @@ int worker_command(int argc, char **argv)
 		code = run(&r);
 	buf_release(&r.token);
 	config_free(c);
-	return code;
+	return code == WORKER_AGAIN ? begin_again() : code;
 }

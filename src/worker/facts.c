@@ -122,6 +122,55 @@ int guard_open(struct worker *w, struct problem *p)
 	return r;
 }
 
+static int sync_dir(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = fd < 0 ? -1 : fsync(fd);
+
+	process_close(&fd);
+	return r;
+}
+
+/* Whole or not at all, whatever happens to the machine. */
+static int write_started(const char *dir, const char *path, int64_t ms)
+{
+	AUTO(free_cstr) char *fresh = xasprintf("%s.new", path);
+	int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640), r;
+
+	if (fd < 0)
+		return -1;
+	r = dprintf(fd, "%lld\n", (long long)ms) < 0 || fsync(fd) < 0 ? -1 : 0;
+	process_close(&fd);
+	return r < 0 || rename(fresh, path) < 0 ? -1 : sync_dir(dir);
+}
+
+static int64_t read_started(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	long long ms;
+
+	if (f && fscanf(f, "%lld", &ms) != 1)
+		ms = 0;
+	if (!f)
+		return 0;
+	fclose(f);
+	return ms > 0 && ms < INT64_MAX ? ms : 0;
+}
+
+/*
+ * When we started, by the clock, but always later than the instance before us under this lock: the
+ * server tells by it which of two is the newer, and a clock may be set back.
+ */
+static int take_started(struct worker *w, struct problem *p)
+{
+	AUTO(free_cstr) char *path = xasprintf("%s/started", w->o->state_dir);
+	int64_t last = read_started(path), now = clock_wall_ms();
+
+	w->facts.started_ms = now > last ? now : last + 1;
+	if (write_started(w->o->state_dir, path, w->facts.started_ms) < 0)
+		return problem_set(p, ERR_IO, "%s: %s", path, strerror(errno));
+	return 0;
+}
+
 static struct str list_of(struct arena *a, const char *const *items, const char *first)
 {
 	struct buf b = {0};
@@ -173,6 +222,7 @@ int facts_gather(struct worker *w, struct problem *p)
 	struct worker_facts *f = &w->facts;
 	struct utsname u;
 	char host[256] = "";
+	int r;
 
 	uname(&u);
 	gethostname(host, sizeof host - 1);
@@ -180,7 +230,6 @@ int facts_gather(struct worker *w, struct problem *p)
 	do
 		f->instance = clock_random();
 	while (f->instance == 0);
-	f->started_ms = clock_wall_ms();
 	f->lock = str_of(w->lock);
 	f->host = str_of(arena_strdup(a, host));
 	f->zone = str_of(w->o->zone);
@@ -191,5 +240,7 @@ int facts_gather(struct worker *w, struct problem *p)
 	f->active_queues = list_of(a, w->o->active_queues, NULL);
 	f->ignore_queues = list_of(a, w->o->ignore_queues, NULL);
 	f->maxthreads = w->o->maxthreads;
-	return check(w, p);
+	if ((r = check(w, p)) < 0)
+		return r;
+	return take_started(w, p);
 }

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/idmap.h"
 #include "base/rng.h"
+#include "base/trace.h"
 #include "exec/guard.h"
 #include "exec/process.h"
 #include "net/link.h"
@@ -18,6 +19,7 @@
 #include "worker/worker.h"
 
 struct worker;
+struct check;
 struct pool;
 struct plug;
 
@@ -25,7 +27,7 @@ struct plug;
 struct outbox {
 	struct arena arena;
 	struct link_to_server m;
-	size_t cap_started, cap_output, cap_ended;
+	size_t cap_started, cap_output, cap_ended, cap_checked, cap_notified;
 	struct idmap started; /* task -> place in m.started, plus one */
 	size_t bytes;
 	struct buf encoded;
@@ -73,6 +75,11 @@ struct worker {
 	char *lock;
 	int lock_fd;
 	struct guard guard;
+	struct trace *trace; /* NULL: none is wanted */
+	struct trace_host *traced;
+	struct buf trace_text;
+	struct timeouts timeouts; /* the server's */
+	struct check *check;      /* under way; NULL: none */
 	struct id_space ids;
 	struct hand hand;
 	struct outbox outbox;
@@ -91,6 +98,7 @@ struct worker {
 	struct queued_event *queue, **queue_tail;
 	struct arena queue_arena;
 	bool ready_told, closing;
+	bool again; /* as a new instance, once this one is over */
 	int exit_code;
 	char *scratch; /* SCRATCH_BYTES, for reading pipes */
 };
@@ -108,6 +116,9 @@ int facts_gather(struct worker *w, struct problem *ret_problem);
 int lock_take(struct worker *w, struct problem *ret_problem);
 /* Waits until an earlier instance's guard has done its work. */
 int guard_open(struct worker *w, struct problem *ret_problem);
+/* check.c: answered by one AE_CHECKED */
+void check_start(struct worker *w, uint64_t number);
+void check_close(struct worker *w);
 /* session.c */
 void session_dial(struct worker *w);
 void session_close(struct worker *w, const char *why);
@@ -117,6 +128,14 @@ void outbox_add(struct worker *w, const struct agent_effect *e);
 void outbox_flush(struct worker *w);
 void outbox_drop(struct outbox *o); /* the link is gone: the brain will say it all again */
 void outbox_release(struct outbox *o);
+/* tracing.c: nothing happens, at no cost, when no trace is wanted */
+int worker_trace_open(struct worker *w, struct problem *ret_problem);
+void worker_trace_close(struct worker *w);
+/* Puts the clock into the frame that is about to be sent. */
+void worker_trace_sent(struct worker *w, struct link_to_server *m);
+void worker_trace_received(struct worker *w, const struct link_to_worker *m);
+void worker_trace_effect(struct worker *w, const struct agent_effect *e);
+void worker_trace_link(struct worker *w, const char *what, const char *why);
 /* jobs.c */
 void job_start(struct worker *w, const struct agent_effect *e);
 void job_stop(struct worker *w, const struct agent_effect *e);

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ int64_t worker_mono_ms(void)
 static void on_exit_effect(struct worker *w, const struct agent_effect *e)
 {
 	w->exit_code = e->why.code;
+	w->again = e->why.restart;
 	if (e->why.code)
 		log_error("leaving: " STR_FMT, STR_ARG(e->why.text));
 	else
@@ -37,12 +39,16 @@ static void carry_out(struct worker *w, const struct agent_effect *e)
 {
 	char id[ID_TEXT];
 
+	worker_trace_effect(w, e);
 	switch (e->kind) {
 	case AF_HELLO: outbox_hello(w, e); break;
 	case AF_BEAT:
 	case AF_STARTED:
 	case AF_OUTPUT:
-	case AF_ENDED: outbox_add(w, e); break;
+	case AF_ENDED:
+	case AF_CHECKED:
+	case AF_NOTIFIED: outbox_add(w, e); break;
+	case AF_CHECK: check_start(w, e->check.number); break;
 	case AF_START: job_start(w, e); break;
 	case AF_STOP: job_stop(w, e); break;
 	case AF_READ: job_read(w, e); break;
@@ -78,6 +84,8 @@ static void enqueue(struct worker *w, const struct agent_event *e)
 	*q = (struct queued_event){.e = *e};
 	if (e->kind == AE_EXITED)
 		q->e.exit.reason = arena_str(&w->queue_arena, e->exit.reason);
+	if (e->kind == AE_CHECKED)
+		q->e.check.reason = arena_str(&w->queue_arena, e->check.reason);
 	if (e->kind == AE_OUTPUT)
 		q->e.output.data = arena_str(&w->queue_arena, e->output.data);
 	*w->queue_tail = q;
@@ -131,6 +139,16 @@ static void on_redial(void *arg)
 		session_dial(w);
 }
 
+/* Should we be stopped past the moment when all must be over, the guard sees to it. */
+static void tell_guard(struct worker *w)
+{
+	int64_t by = agent_give_up_ms(w->agent);
+
+	if (by != INT64_MAX)
+		by += w->timeouts.kill_wait_ms;
+	guard_deadline(&w->guard, by);
+}
+
 /* The end of a turn: one frame out, the plugins' frames out, the alarm set. */
 static void on_flush(void *arg)
 {
@@ -139,6 +157,7 @@ static void on_flush(void *arg)
 
 	pools_flush(w);
 	outbox_flush(w);
+	tell_guard(w);
 	loop_timer_set(w->tick, wake == INT64_MAX ? -1 : wake > now ? wake - now : 0);
 }
 
@@ -199,6 +218,8 @@ static int prepare(struct worker *w, struct problem *p)
 		return r;
 	if ((r = facts_gather(w, p)) < 0)
 		return r;
+	if ((r = worker_trace_open(w, p)) < 0)
+		return r;
 	if (w->o->use_tls && !(w->tls = tls_client(&w->o->tls, p)))
 		return p->code ? p->code : ERR_IO;
 	return open_hand(w, p);
@@ -206,7 +227,8 @@ static int prepare(struct worker *w, struct problem *p)
 
 static void open_loop(struct worker *w)
 {
-	struct agent_options o = {.term_wait_ms = w->o->term_wait_ms};
+	struct agent_options o = {
+	    .term_wait_ms = w->o->term_wait_ms, .restart_when_lost = w->o->restart_when_lost};
 
 	w->rng.state = clock_random();
 	w->agent = agent_new(&o);
@@ -228,6 +250,7 @@ static void close_loop(struct worker *w)
 {
 	w->closing = true;
 	pools_close(w);
+	check_close(w);
 	if (w->link) {
 		link_close(w->link, "leaving");
 		loop_run(w->loop); /* until it is closed */
@@ -245,6 +268,7 @@ static void close_loop(struct worker *w)
 
 static void release(struct worker *w)
 {
+	worker_trace_close(w);
 	agent_effects_release(&w->effects);
 	outbox_release(&w->outbox);
 	idmap_release(&w->jobs);
@@ -255,9 +279,20 @@ static void release(struct worker *w)
 		tls_free(w->tls);
 	free(w->lock);
 	free(w->scratch);
-	/* whoever had to give up may have left something */
-	guard_release(&w->guard, w->exit_code == 0);
+	/* whoever had to give up may have left something; the next instance waits for the guard */
+	guard_release(&w->guard, w->exit_code == 0, w->again ? GUARD_WORK_MS : 0);
 	process_close(&w->lock_fd);
+}
+
+/* The next instance shall find what we found. */
+static void restore_limits(const struct worker *w)
+{
+	struct rlimit r;
+
+	if (w->hand.open_files <= 0 || getrlimit(RLIMIT_NOFILE, &r) < 0)
+		return;
+	r.rlim_cur = (rlim_t)w->hand.open_files;
+	setrlimit(RLIMIT_NOFILE, &r);
 }
 
 int worker_main(const struct worker_options *o)
@@ -266,6 +301,7 @@ int worker_main(const struct worker_options *o)
 	    .o = o, .lock_fd = -1, .exit_code = 1, .hand.null_fd = -1, .guard.fd = -1};
 	struct problem p = {0};
 
+	timeouts_default(&w.timeouts);
 	w.hand.cgroups.dir_fd = -1;
 	w.queue_tail = &w.queue;
 	w.scratch = xmalloc(SCRATCH_BYTES);
@@ -281,5 +317,8 @@ int worker_main(const struct worker_options *o)
 	}
 	hand_release(&w.hand);
 	release(&w);
-	return w.exit_code;
+	if (!w.again)
+		return w.exit_code;
+	restore_limits(&w);
+	return WORKER_AGAIN;
 }

@@ -85,6 +85,37 @@ static void add_ended(struct outbox *o, const struct agent_effect *e)
 	o->bytes += 64 + x->reason.n;
 }
 
+static struct link_task_ref *refs_of(struct outbox *o, const struct agent_ref *from, size_t n)
+{
+	struct link_task_ref *to = arena_alloc(&o->arena, n * sizeof *to);
+
+	for (size_t i = 0; i < n; i++)
+		to[i] = (struct link_task_ref){
+		    from[i].task, from[i].token, from[i].ended, from[i].started_ms};
+	return to;
+}
+
+static void add_checked(struct outbox *o, const struct agent_effect *e)
+{
+	GROW(o->m.checked, o->cap_checked, o->m.n_checked + 1);
+	o->m.checked[o->m.n_checked++] = (struct link_checked){
+	    e->check.number, e->check.ok, arena_str(&o->arena, e->check.reason)};
+	o->bytes += 32 + e->check.reason.n;
+}
+
+static void add_notified(struct outbox *o, const struct agent_effect *e)
+{
+	GROW(o->m.notified, o->cap_notified, o->m.n_notified + 1);
+	o->m.notified[o->m.n_notified++] = (struct link_notified){
+	    .seq = e->notified.seq,
+	    .held = refs_of(o, e->notified.held, e->notified.n_held),
+	    .absent = refs_of(o, e->notified.absent, e->notified.n_absent),
+	    .n_held = e->notified.n_held,
+	    .n_absent = e->notified.n_absent,
+	};
+	o->bytes += 16 + 32 * (e->notified.n_held + e->notified.n_absent);
+}
+
 void outbox_add(struct worker *w, const struct agent_effect *e)
 {
 	struct outbox *o = &w->outbox;
@@ -94,9 +125,11 @@ void outbox_add(struct worker *w, const struct agent_effect *e)
 	switch (e->kind) {
 	case AF_BEAT:
 		o->m.has_beat = true;
-		o->m.beat = e->beat.number;
-		o->m.leaving = e->beat.leaving;
+		o->m.beat =
+		    (struct link_beat){e->beat.number, e->beat.leaving, e->beat.own, e->beat.set};
 		break;
+	case AF_CHECKED: add_checked(o, e); break;
+	case AF_NOTIFIED: add_notified(o, e); break;
 	case AF_STARTED: add_started(o, e); break;
 	case AF_OUTPUT: add_output(o, e); break;
 	case AF_ENDED: add_ended(o, e); break;
@@ -114,13 +147,13 @@ void outbox_hello(struct worker *w, const struct agent_effect *e)
 	    .join_token = str_of(w->o->join_token),
 	    .facts = w->facts,
 	    .n_tasks = e->hello.n,
+	    .set = e->hello.set,
+	    .dial = e->hello.dial,
 	};
 	struct link_to_server m = {.hello = &hello};
 
-	hello.tasks = arena_alloc(&o->arena, e->hello.n * sizeof *hello.tasks);
-	for (size_t i = 0; i < e->hello.n; i++)
-		hello.tasks[i] = (struct link_task_ref){e->hello.refs[i].task,
-		    e->hello.refs[i].token, e->hello.refs[i].ended, e->hello.refs[i].started_ms};
+	hello.tasks = refs_of(o, e->hello.refs, e->hello.n);
+	worker_trace_sent(w, &m);
 	buf_reset(&o->encoded);
 	link_encode_to_server(&m, &o->arena, &o->encoded);
 	link_send(w->link, buf_str(&o->encoded));
@@ -142,10 +175,16 @@ static void drop_empty_starts(struct outbox *o)
 void outbox_drop(struct outbox *o)
 {
 	drop_empty_starts(o);
-	o->m.n_started = o->m.n_output = o->m.n_ended = 0;
-	o->m.has_beat = o->m.leaving = false;
+	o->m.n_started = o->m.n_output = o->m.n_ended = o->m.n_checked = o->m.n_notified = 0;
+	o->m.has_beat = false;
 	o->bytes = 0;
 	arena_reset(&o->arena);
+}
+
+static bool is_empty(const struct link_to_server *m)
+{
+	return !(m->n_started || m->n_output || m->n_ended || m->n_checked || m->n_notified ||
+	         m->has_beat);
 }
 
 void outbox_flush(struct worker *w)
@@ -153,10 +192,11 @@ void outbox_flush(struct worker *w)
 	struct outbox *o = &w->outbox;
 
 	drop_empty_starts(o);
-	if (!w->link_open || !(o->m.n_started || o->m.n_output || o->m.n_ended || o->m.has_beat)) {
+	if (!w->link_open || is_empty(&o->m)) {
 		outbox_drop(o);
 		return;
 	}
+	worker_trace_sent(w, &o->m);
 	buf_reset(&o->encoded);
 	link_encode_to_server(&o->m, &o->arena, &o->encoded);
 	link_send(w->link, buf_str(&o->encoded));
@@ -168,6 +208,8 @@ void outbox_release(struct outbox *o)
 	free(o->m.started);
 	free(o->m.output);
 	free(o->m.ended);
+	free(o->m.checked);
+	free(o->m.notified);
 	idmap_release(&o->started);
 	arena_release(&o->arena);
 	buf_release(&o->encoded);

@@ -161,7 +161,8 @@ static void start_more(struct pool *p)
 	if ((code = plug_start(p, why, sizeof why))) {
 		log_error("plugin %s: %s", p->o->name, why);
 		snprintf(reason, sizeof reason, "plugin %s: %s", p->o->name, why);
-		pool_fail_waiting(p, EXIT_ERROR, code, reason);
+		pool_fail_waiting(
+		    p, code == SPAWN_NOT_MADE ? EXIT_NEVER : EXIT_ERROR, code, reason);
 	}
 }
 

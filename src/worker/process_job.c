@@ -185,6 +185,9 @@ static void could_not_start(struct worker *w, const struct order *o, int code, c
 {
 	struct agent_exit x = {EXIT_ERROR, 0, code, 0, str_of(why)};
 
+	/* it may well start on another worker, so it must not count as tried */
+	if (code == SPAWN_NOT_MADE)
+		x.kind = EXIT_NEVER;
 	worker_exited(w, o->task, o->token, x);
 }
 
@@ -207,7 +210,7 @@ static int launch(struct worker *w, struct job *j, const struct order *o,
 		if (s.stdin_fd < 0 || s.extra_fd < 0) {
 			process_close(&s.stdin_fd);
 			snprintf(why, size, "no memory file could be made: %s", strerror(errno));
-			return 126;
+			return SPAWN_NOT_MADE;
 		}
 	}
 	r = process_start(&w->hand, &s, &j->process, &failed, why, size);

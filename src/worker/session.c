@@ -11,14 +11,25 @@ static void on_open(struct link *l, void *arg)
 	struct worker *w = arg;
 
 	w->link_open = true;
+	worker_trace_link(w, "dialled", w->o->server);
 	worker_feed(w, (struct agent_event){.kind = AE_LINK_UP});
+}
+
+static struct agent_news news_of(const struct link_news *n)
+{
+	return (struct agent_news){n->state, n->set, n->check};
 }
 
 static void feed_welcome(struct worker *w, const struct link_welcome *m)
 {
 	w->ids = m->ids;
+	w->timeouts = m->timeouts;
 	worker_feed(w, (struct agent_event){.kind = AE_WELCOME,
-	                   .welcome = {m->heartbeat_ms, m->lose_after_ms, m->maxthreads}});
+	                   .welcome = {.server = m->server,
+	                       .timeouts = m->timeouts,
+	                       .news = news_of(&m->news),
+	                       .notify_seq = m->notify_seq,
+	                       .maxthreads = m->maxthreads}});
 	if (!agent_is_welcome(w->agent))
 		return;
 	log_info("connected to %s", w->o->server);
@@ -31,10 +42,13 @@ static void feed_welcome(struct worker *w, const struct link_welcome *m)
 static void feed_acks(struct worker *w, const struct link_to_worker *m)
 {
 	if (m->has_settings)
-		worker_feed(w, (struct agent_event){
-		                   .kind = AE_SETTINGS, .welcome = {.maxthreads = m->maxthreads}});
+		worker_feed(w, (struct agent_event){.kind = AE_SETTINGS,
+		                   .welcome = {.maxthreads = m->settings.maxthreads,
+		                       .leave = m->settings.leave,
+		                       .restart = m->settings.restart}});
 	if (m->has_beat_ack)
-		worker_feed(w, (struct agent_event){.kind = AE_BEAT_ACK, .beat = m->beat_ack});
+		worker_feed(w, (struct agent_event){.kind = AE_BEAT_ACK,
+		                   .beat = {m->beat_ack.number, news_of(&m->beat_ack.news)}});
 	for (size_t i = 0; i < m->n_ended_ack; i++)
 		worker_feed(w, (struct agent_event){.kind = AE_ENDED_ACK,
 		                   .task = m->ended_ack[i].task,
@@ -54,17 +68,38 @@ static void feed_orders(struct worker *w, const struct link_to_worker *m)
 	for (size_t i = 0; i < m->n_run; i++) {
 		const struct link_run *r = &m->run[i];
 		struct agent_run run = {r->attempt, r->max_attempts, r->queue, r->plugin, r->body,
-		    r->env, r->timeout_ms, r->output_max, r->output_mode, r->exit_codes};
+		    r->env, r->timeout_ms, r->output_max, r->output_mode, r->exit_codes, r->number,
+		    r->notify_seq};
 
 		worker_feed(
 		    w, (struct agent_event){
 		           .kind = AE_RUN, .task = r->task, .token = r->token, .run = &run});
 	}
 	for (size_t i = 0; i < m->n_kill; i++)
-		worker_feed(w, (struct agent_event){.kind = AE_KILL,
-		                   .task = m->kill[i].task,
-		                   .token = m->kill[i].token,
-		                   .why = {m->kill[i].reason, false, m->kill[i].forget}});
+		worker_feed(
+		    w, (struct agent_event){.kind = AE_KILL,
+		           .task = m->kill[i].task,
+		           .token = m->kill[i].token,
+		           .why = {.reason = m->kill[i].reason, .forget = m->kill[i].forget}});
+}
+
+static void feed_notify(struct worker *w, const struct link_notify *m)
+{
+	struct agent_run_ref *refs = arena_alloc(&w->frame_arena, (m->n_refs + 1) * sizeof *refs);
+
+	for (size_t i = 0; i < m->n_refs; i++)
+		refs[i] = (struct agent_run_ref){m->refs[i].task, m->refs[i].token};
+	worker_feed(
+	    w, (struct agent_event){.kind = AE_NOTIFY, .notify = {m->seq, refs, m->n_refs}});
+}
+
+static void feed_questions(struct worker *w, const struct link_to_worker *m)
+{
+	for (size_t i = 0; i < m->n_notify; i++)
+		feed_notify(w, &m->notify[i]);
+	if (m->has_check)
+		worker_feed(w, (struct agent_event){.kind = AE_CHECK,
+		                   .check = {.number = m->check.number, .beat = m->check.beat}});
 }
 
 static void on_frame(struct link *l, struct str payload, void *arg)
@@ -81,22 +116,33 @@ static void on_frame(struct link *l, struct str payload, void *arg)
 		session_close(w, p.what);
 		return;
 	}
+	worker_trace_received(w, &m);
 	if (m.welcome)
 		feed_welcome(w, m.welcome);
 	if (m.refused)
 		worker_feed(w, (struct agent_event){.kind = AE_REFUSED,
-		                   .why = {m.refused->reason, m.refused->die, false}});
+		                   .why = {.reason = m.refused->reason,
+		                       .die = m.refused->die,
+		                       .restart = m.refused->restart}});
 	feed_acks(w, &m);
 	feed_orders(w, &m);
+	feed_questions(w, &m);
 }
 
 static void on_close(struct link *l, const char *why, void *arg)
 {
 	struct worker *w = arg;
 	int64_t wait = w->redial_ms / 2 + (int64_t)rng_below(&w->rng, (uint64_t)w->redial_ms);
+	int64_t slowest = w->timeouts.heartbeat_ms;
 
+	/* a longer pause could cost us our life, where the limits are short */
+	if (slowest > REDIAL_SLOWEST_MS)
+		slowest = REDIAL_SLOWEST_MS;
+	if (slowest < REDIAL_FIRST_MS)
+		slowest = REDIAL_FIRST_MS;
 	w->link = NULL;
 	w->link_open = false;
+	worker_trace_link(w, "the link is gone", why);
 	if (w->closing) {
 		loop_stop(w->loop);
 		return;
@@ -105,7 +151,7 @@ static void on_close(struct link *l, const char *why, void *arg)
 	outbox_drop(&w->outbox);
 	worker_feed(w, (struct agent_event){.kind = AE_LINK_DOWN});
 	loop_timer_set(w->redial, wait);
-	w->redial_ms = w->redial_ms * 2 < REDIAL_SLOWEST_MS ? w->redial_ms * 2 : REDIAL_SLOWEST_MS;
+	w->redial_ms = w->redial_ms * 2 < slowest ? w->redial_ms * 2 : slowest;
 }
 
 void session_dial(struct worker *w)

@@ -38,11 +38,14 @@ struct worker_options {
 	const char *const *ignore_queues;
 	const struct plugin_options *plugins;
 	size_t n_plugins;
-	bool no_command;       /* do not allow the built-in "command" plugin */
-	int maxthreads;        /* -1: no limit */
-	int64_t term_wait_ms;  /* between TERM and KILL (0: 10 s) */
-	int64_t hello_wait_ms; /* for a persistent plugin's hello (0: 10 s) */
-	bool no_cgroup;        /* use process groups even where cgroups are available */
+	bool no_command;           /* do not allow the built-in "command" plugin */
+	int maxthreads;            /* -1: no limit */
+	int64_t term_wait_ms;      /* between TERM and KILL (0: 10 s) */
+	int64_t hello_wait_ms;     /* for a persistent plugin's hello (0: 10 s) */
+	bool no_cgroup;            /* use process groups even where cgroups are available */
+	bool restart_when_lost;    /* come back as a new instance, instead of leaving for good */
+	const char *trace_shiviz;  /* a file to append a trace to; NULL: none */
+	const char *check_program; /* what a healthcheck starts; NULL: true(1) */
 	/* For programs that run a worker inside: ready when the server has welcomed it. Optional.
 	 */
 	void (*on_ready)(void *arg);
@@ -55,7 +58,12 @@ struct worker_options {
 	int stop_fd;
 };
 
-/* 0: drained and left; 1: failed or had to give up (the log says why). */
+#define WORKER_AGAIN 64
+
+/*
+ * 0: drained and left; 1: failed or had to give up (the log says why). WORKER_AGAIN: everything is
+ * over and the lock is free, and it is wanted back as a new instance.
+ */
 int worker_main(const struct worker_options *o);
 
 #endif

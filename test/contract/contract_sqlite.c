@@ -169,12 +169,12 @@ static void test_newer_schema_is_refused(void **state)
 	shut(c);
 	sql(c, "PRAGMA user_version = 7");
 	assert_int_equal(try_open(c, &p), ERR_SCHEMA);
-	assert_says(p.what, "the store's schema is version 7, this reeve knows up to 1");
-	assert_says(p.hint, "reeve store migrate --to 1");
+	assert_says(p.what, "the store's schema is version 7, this reeve knows up to 2");
+	assert_says(p.hint, "reeve store migrate --to 2");
 	assert_int_equal(store_schema_version(c->url, &version, &p), 0);
 	assert_int_equal(version, 7);
 	assert_int_equal(store_migrate(c->url, 1, &p), ERR_SCHEMA);
-	sql(c, "PRAGMA user_version = 1");
+	sql(c, "PRAGMA user_version = 2");
 	assert_int_equal(try_open(c, &p), 0);
 }
 
@@ -192,7 +192,7 @@ static void test_migrate_down_and_up(void **state)
 		assert_int_equal(store_schema_version(c->url, &version, &p), 0);
 		assert_int_equal(version, 0);
 		assert_int_equal(store_open(c->url, &strict, &c->s, &p), ERR_SCHEMA);
-		assert_says(p.hint, "reeve store migrate --to 1");
+		assert_says(p.hint, "reeve store migrate --to 2");
 		assert_int_equal(store_migrate(c->url, STORE_SCHEMA_VERSION, &p), 0);
 	}
 	assert_int_equal(store_migrate(c->url, 99, &p), ERR_INVALID);
@@ -201,6 +201,47 @@ static void test_migrate_down_and_up(void **state)
 	assert_int_equal(store_open(c->url, &strict, &c->s, &p), 0);
 	add_insert(c, task_new(c, 1, 5, TASK_QUEUED));
 	commit(c);
+}
+
+static void assert_states(struct ctx *c, const int expected[4])
+{
+	sqlite3_stmt *query;
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(ctx_path(c), &db), SQLITE_OK);
+	assert_int_equal(
+	    sqlite3_prepare_v2(db, "SELECT state FROM worker ORDER BY id", -1, &query, NULL), 0);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(sqlite3_step(query), SQLITE_ROW);
+		assert_int_equal(sqlite3_column_int(query, 0), expected[i]);
+	}
+	assert_int_equal(sqlite3_step(query), SQLITE_DONE);
+	sqlite3_finalize(query);
+	sqlite3_close(db);
+}
+
+/* Version 2 gave the workers' states other meanings; who was lost stays so, both ways. */
+static void test_migrate_worker_states(void **state)
+{
+	struct ctx *c = *state;
+	struct worker_row rows[4];
+	struct rng rng = {4};
+	struct problem p = {0};
+
+	for (int i = 0; i < 4; i++) {
+		row_random(&worker_table, &rng, &c->a, &rows[i]);
+		rows[i].id = (rid)i + 1;
+		rows[i].state = i;
+		batch_add(&c->b, ROW_WORKER_PUT)->worker = &rows[i];
+	}
+	commit(c);
+	shut(c);
+	assert_int_equal(store_migrate(c->url, 1, &p), 0);
+	assert_states(c, (int[]){1, 1, 1, 2});
+	sql(c, "UPDATE worker SET state = 0 WHERE id = 1");
+	assert_int_equal(try_open(c, &p), 0); /* upwards by itself, as a server does */
+	shut(c);
+	assert_states(c, (int[]){1, 1, 1, 3});
 }
 
 static void test_not_ours_is_refused(void **state)
@@ -391,6 +432,7 @@ int main(void)
 	    T(test_killed_while_committing),
 	    T(test_newer_schema_is_refused),
 	    T(test_migrate_down_and_up),
+	    T(test_migrate_worker_states),
 	    T(test_not_ours_is_refused),
 	    T(test_no_such_place),
 	    T(test_second_open_is_refused),

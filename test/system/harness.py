@@ -87,17 +87,17 @@ def processes_with(text):
 class Process:
     """One long-running `reeve`: a process group of its own, its output in a file."""
 
-    def __init__(self, name, args, log_path, env=None, binary=None):
+    def __init__(self, name, args, log_path, env=None, binary=None, as_user=None):
         self.name, self.args, self.log_path = name, [str(a) for a in args], log_path
         self.binary = binary or BIN
-        self.env, self.child = env or {}, None
+        self.env, self.child, self.as_user = env or {}, None, as_user or {}
         self.killed = False
 
     def start(self):
         with open(self.log_path, "ab") as log:
             self.child = subprocess.Popen([self.binary, *self.args], stdin=subprocess.DEVNULL, stdout=log,
                                           stderr=log, env=clean_environment(**self.env),
-                                          start_new_session=True)
+                                          start_new_session=True, **self.as_user)
         self.killed = False
         return self
 
@@ -178,8 +178,8 @@ class Cluster:
     def socket(self):
         return os.path.join(self.state_dir(), "reeve.sock")
 
-    def _process(self, name, args, env):
-        process = Process(name, args, os.path.join(self.dir, f"{name}.log"), env, self.binary)
+    def _process(self, name, args, env, binary=None, as_user=None):
+        process = Process(name, args, os.path.join(self.dir, f"{name}.log"), env, binary or self.binary, as_user)
         self.processes.append(process)
         return process.start()
 
@@ -205,9 +205,10 @@ class Cluster:
         self._pin_ports()
         return self.server
 
-    def start_worker(self, *args, name="w1", env=None):
-        process = self._process(name, ["worker", "--join", self.link, "--name", name, "--state-dir",
-                                       self.state_dir(name), *args], env)
+    def start_worker(self, *args, name="w1", env=None, join=None, binary=None, as_user=None):
+        """join: another way to the server than its own address; as_user: what subprocess needs to know of a user."""
+        process = self._process(name, ["worker", "--join", join or self.link, "--name", name, "--state-dir",
+                                       self.state_dir(name), *args], env, binary, as_user)
         wait_until(lambda: not process.running or self.has_worker(name), what=f"worker {name} joined")
         assert process.running, f"worker {name} ended:\n{process.log()}"
         return process

@@ -169,11 +169,17 @@ def test_worker_is_shown(server):
     server.start_worker("--zone", "z1", "--target", "t1", "--label", "gpu=a100", "--maxthreads", "3",
                         "--ignorequeues", "slow")
     api = Api(server)
+    wait_until(lambda: api.get("/v1/workers/w1")["state"] == "healthy", what="it passed its first healthcheck")
     worker = api.get("/v1/workers/w1")
-    expected = {"name": "w1", "state": "connected", "zone": "z1", "target": "t1", "labels": {"gpu": "a100"},
+    expected = {"name": "w1", "state": "healthy", "connected": True, "why_unhealthy": None, "unsure": 0, "lost_in_ms": None,
+                "zone": "z1", "target": "t1", "labels": {"gpu": "a100"},
                 "maxthreads": 3, "maxthreads_set": False, "plugins": ["command"], "ignorequeues": ["slow"],
                 "activequeues": [], "running": 0}
     assert {k: worker[k] for k in expected} == expected
+    assert worker["check_age_ms"] >= 0 and worker["set"]["joined"] >= 1 and worker["set"]["batched"] is False
+    assert [w["name"] for w in api.get("/v1/workers?state=healthy")["items"]] == ["w1"]
+    assert api.get("/v1/workers?state=unhealthy,must_die")["items"] == []
+    api.refused("GET", "/v1/workers?state=connected", 400, "invalid", "state")
     assert api.get("/v1/workers/" + worker["id"])["name"] == "w1"
     assert [w["name"] for w in api.get("/v1/workers")["items"]] == ["w1"]
     api.refused("GET", "/v1/workers/w2", 404, "not-found")
@@ -201,7 +207,7 @@ def test_worker_is_forgotten(server):
     api = Api(server)
     api.refused("DELETE", "/v1/workers/w1", 409, "conflict")
     worker.stop()
-    wait_until(lambda: api.get("/v1/workers/w1")["state"] != "connected", what="the worker is away")
+    wait_until(lambda: not api.get("/v1/workers/w1")["connected"], what="the worker is away")
     api.delete("/v1/workers/w1")
     api.refused("GET", "/v1/workers/w1", 404, "not-found")
     api.refused("DELETE", "/v1/workers/w1?lost=true", 404, "not-found")
@@ -215,8 +221,29 @@ def test_lost_worker_orphans_or_retries(server):
     api.reaches(once, "running")
     api.reaches(more, "running")
     worker.kill9()
-    wait_until(lambda: api.get("/v1/workers/w1")["state"] == "away", what="the worker is away")
+    wait_until(lambda: not api.get("/v1/workers/w1")["connected"], what="the worker is away")
     assert api.task(once)["state"] == "running", "unsure is not over"
+    waits = api.get("/v1/status")["waiting"]
+    assert [(w["code"], w["worker"], w["tasks"]) for w in waits if w["code"] == "worker-word"] == [("worker-word", "w1", 2)]
+    assert all(w["in_ms"] > 0 and w["until"] and w["text"] for w in waits)
+    said = server.cli("status").out
+    assert "waiting  for" in said and "w1" in said and "until 20" in said
     api.delete("/v1/workers/w1?lost=true")
     assert api.reaches(once, "orphaned")["status"] == -6
     assert api.reaches(more, "queued")["attempts"][0]["state"] == "orphaned"
+
+
+def test_worker_is_stopped_and_restarted(server):
+    worker = server.start_worker()
+    api = Api(server)
+    api.refused("POST", "/v1/workers/nobody/stop", 404, "not-found")
+    first = api.get("/v1/workers/w1")["instance"]
+    assert api.post("/v1/workers/w1/restart")["name"] == "w1"
+    wait_until(lambda: api.get("/v1/workers/w1")["instance"] != first and api.get("/v1/workers/w1")["connected"],
+               what="it came back as a new instance")
+    assert api.ended(api.submit()["id"])["state"] == "succeeded"
+    assert "was told to stop" in server.cli("worker", "stop", "w1").out
+    wait_until(lambda: not worker.running, what="it left")
+    wait_until(lambda: not api.get("/v1/workers/w1")["connected"], what="the server noticed")
+    api.refused("POST", "/v1/workers/w1/stop", 409, "conflict")
+    assert server.cli("worker", "restart", "w1", check=False).code == 1

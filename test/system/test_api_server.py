@@ -23,9 +23,11 @@ def test_status(live):
     live.submit(queue="q", status=-10)
     status = live.get("/v1/status")
     assert status["ready"] is True and status["version"] and status["uptime_ms"] >= 0
-    assert status["store"]["backend"] == "sqlite" and status["store"]["schema"] >= 1
-    assert status["workers"] == {"connected": 1, "away": 0, "lost": 0}
-    assert status["tasks"] == {"queued": 0, "delayed": 0, "held": 1, "claimed": 0, "running": 0}
+    assert status["store"]["backend"] == "sqlite" and status["store"]["schema"] >= 2
+    assert status["workers"] == {"new": 0, "unhealthy": 0, "healthy": 1, "must_die": 0, "connected": 1}
+    assert status["tasks"] == {"queued": 0, "delayed": 0, "held": 1, "claimed": 0, "running": 0, "unsure": 0}
+    assert status["dispatch"] == "durable" and status["waiting"] == []
+    assert status["worker_set"]["workers"] == 1 and status["worker_set"]["waiting"] is False
     assert status["queues"] == 1 and status["threads"]["used"] == 0 and status["threads"]["max"] >= 1
     assert set(status["rates"]) == {"submitted_per_s", "ended_per_s"}
     assert live.url.split("//")[1] in status["listen"]
@@ -34,7 +36,8 @@ def test_status(live):
 def test_status_says_what_work_waits_for(server):
     api = Api(server)
     api.submit()
-    assert "no worker" in str(api.get("/v1/status")["waiting"])
+    assert [w["code"] for w in api.get("/v1/status")["waiting"]] == ["no-worker"]
+    assert "no worker is connected" in server.cli("status").out
 
 
 def test_health(live):
@@ -128,7 +131,7 @@ def test_metrics(live):
     totals = samples["reeve_tasks_total"]
     assert totals[("queue", "default"), ("outcome", "failed")] == 1
     assert totals[("queue", "odd {name}é"), ("outcome", "succeeded")] == 1
-    assert samples["reeve_workers"][("zone", ""), ("state", "connected")] == 1
+    assert samples["reeve_workers"][("zone", ""), ("state", "healthy")] == 1
     assert list(samples["reeve_process_resident_bytes"].values())[0] > 1e6
     before = samples["reeve_events_total"][()]
     live.ended(live.submit()["id"])
@@ -320,6 +323,8 @@ def test_every_route_keeps_its_contract(dev):
     c.ask("PATCH", f"/v1/workers/{worker}", 200, json={"maxthreads": "worker"})
     c.ask("PATCH", f"/v1/workers/{worker}", 200, json={"maxthreads": None})
     c.ask("DELETE", f"/v1/workers/{worker}", 409)
+    for action in ("stop", "restart"):
+        c.ask("POST", f"/v1/workers/nobody/{action}", 404)
     c.ask("GET", "/v1/events", 200)
     with requests.get(c.api.url + "/v1/events", headers={"Accept": "text/event-stream"}, stream=True, timeout=30) as r:
         assert r.headers["Content-Type"] in c.operation("GET", "/v1/events")["responses"]["200"]["content"]
@@ -327,4 +332,5 @@ def test_every_route_keeps_its_contract(dev):
         c.ask("GET", path, 200)
     wait_until(lambda: c.api.get("/v1/queues/q")["counts"]["queued"] == 0, what="the queue is empty")
     c.ask("DELETE", "/v1/queues/q", 204)
+    c.ask("POST", f"/v1/workers/{worker}/stop", 200)
     assert c.used == {(m, path) for m, path, _ in c.patterns}, "a route was not used"

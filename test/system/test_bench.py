@@ -48,6 +48,7 @@ def test_all_cases(reeve, disk):
         assert out["backlog"][queue]["ratio"]["bulk_submit"] > 0
         assert out["backlog"][queue]["ratio"]["drain"] > 0
     assert out["goals"] and all({"name", "goal", "measured", "met"} <= g.keys() for g in out["goals"])
+    assert "workers" not in out  # takes minutes: only by name
     assert os.listdir(disk) == []
 
 
@@ -56,10 +57,31 @@ def test_one_case(reeve, disk):
     assert "noop" in out and "backlog" not in out
 
 
+@pytest.mark.parametrize("dispatch", ["durable", "volatile"])
+def test_workers(reeve, disk, dispatch):
+    out = reeve("bench", "--workers", "50", "--seconds", "1", "--heartbeat", "500ms", "--dispatch", dispatch,
+                "--dir", disk, "workers", timeout=120).json
+    figures = out["workers"][dispatch]
+    assert out["workers"]["workers"] == 50 and out["workers"].keys() >= {"consensus", dispatch}
+    assert {"durable", "volatile"} - out["workers"].keys() == {"durable", "volatile"} - {dispatch}
+    assert out["workers"]["consensus"]["worst_ms"] > 0
+    assert figures["links_lost"] == 0
+    assert figures["beat_answered"]["samples"] > 0 and figures["frames_to_server_per_s"] > 0
+    assert figures["server_rss_mb"] > 0 and figures["server_cpu_percent"] >= 0
+    for figure in "all_healthy_s", "all_know_the_set_s", "set_change_s", "newcomer_healthy_s", \
+                  "all_healthy_after_restart_s":
+        assert figures[figure] > 0, figure
+    assert [g for g in out["goals"] if dispatch in g["name"]]
+    assert os.listdir(disk) == []
+    assert not processes_in(disk)
+
+
 @pytest.mark.parametrize("args, words", [
     (["sumbit"], ["sumbit", "submit"]),
     (["--scale", "much"], ["scale"]),
     (["--tasks", "-1"], ["tasks"]),
+    (["--workers", "1000000", "workers"], ["workers", "25000"]),
+    (["--dispatch", "fast", "workers"], ["fast", "durable", "volatile"]),
     (["--dir", "/nowhere/at/all", "noop"], ["/nowhere/at/all", "--dir"]),
 ])
 def test_mistakes_are_explained(reeve, args, words):

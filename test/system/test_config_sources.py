@@ -198,7 +198,7 @@ def test_worker_shows_its_new_token(cluster, tmp_path):
     cluster.server.stop()
     cluster.restart()
     api = Api(cluster)
-    wait_until(lambda: api.get("/v1/workers/w1")["state"] == "connected", what="the worker came back")
+    wait_until(lambda: api.get("/v1/workers/w1")["connected"], what="the worker came back")
 
 
 # -- logs

@@ -8,12 +8,17 @@ import uuid
 
 import harness
 import pytest
-import requests
+from chaos import post_until_answered
 from harness import wait_until
 from records import Records
 
 SEED = int(os.environ.get("REEVE_TEST_SEED", "20"))
 LONG = "forever"
+# A silent worker is lost after about five seconds.
+SOON_LOST = {"REEVE_SERVER_HEARTBEAT": "500ms", "REEVE_SERVER_HEARTBEAT_GRACE": "1500ms",
+             "REEVE_SERVER_HEALTHCHECK_PERIOD": "500ms", "REEVE_SERVER_HEALTHCHECK_GRACE": "1500ms",
+             "REEVE_SERVER_LOSE_UNHEALTHY_AFTER": "2500ms", "REEVE_SERVER_WORKER_MARGIN": "500ms",
+             "REEVE_SERVER_TASK_KILL_WAIT": "200ms", "REEVE_SERVER_LOST_TASK_HOLD": "1s"}
 
 
 class Submitter(threading.Thread):
@@ -30,19 +35,7 @@ class Submitter(threading.Thread):
                 "max_attempts": self.rng.choice([1, 50]), "backoff": "10ms", "backoff_max": "50ms"}
 
     def post(self, tasks):
-        key = str(uuid.uuid4())
-        while True:
-            try:
-                answer = requests.post(self.base + "/v1/tasks", json=tasks, timeout=60,
-                                       headers={"Idempotency-Key": key})
-            except requests.RequestException:
-                if self.stop.wait(0.02):
-                    return None
-                continue
-            if answer.status_code == 503:  # it is starting
-                continue
-            assert answer.status_code == 200, answer.text
-            return answer.json()["ids"]
+        return post_until_answered(self.base, tasks, str(uuid.uuid4()), self.stop)
 
     def run(self):
         try:
@@ -138,7 +131,7 @@ def lost_worker(cluster, restart):
 
 @pytest.mark.parametrize("back", ["it comes back", "another takes over"])
 def test_worker_killed(cluster, back):
-    cluster.start_server(env={"REEVE_SERVER_HEARTBEAT": "1s", "REEVE_SERVER_LOSE_AFTER": "4s"})
+    cluster.start_server(env=SOON_LOST)
     records, once, more = lost_worker(cluster, restart=back == "it comes back")
     if back != "it comes back":
         cluster.start_worker("--maxthreads", 2, name="w2")
@@ -184,7 +177,7 @@ def test_nothing_of_a_killed_worker_survives_it(cluster):
 
 
 def test_a_retry_elsewhere_begins_after_all_of_the_first_attempt_is_over(cluster):
-    cluster.start_server(env={"REEVE_SERVER_HEARTBEAT": "1s", "REEVE_SERVER_LOSE_AFTER": "3s"})
+    cluster.start_server(env=SOON_LOST)
     w1 = cluster.start_worker(name="w1")
     records = Records(cluster)
     # The one who writes is not the leader, which dies at once, but a descendant in another session.

@@ -5,6 +5,7 @@ import signal
 
 import harness
 import pytest
+import records
 
 
 def script(tmp_path, monkeypatch, text):
@@ -86,3 +87,11 @@ def test_kill9_takes_the_process_alone(tmp_path, monkeypatch):
     assert alive(grandchild)
     it.end()
     harness.wait_until(lambda: not alive(grandchild), what="the grandchild is gone")
+
+
+def test_records_survive_a_torn_line():
+    one, two = "0123456789abcdef01234567 1 1 begin 9 5.25 \n", "0123456789abcdef01234567 1 1 end 9 5.30 3\n"
+    begin, end = records.parse(one + two)
+    assert (begin.what, begin.code, end.what, end.code, end.seconds) == ("begin", None, "end", 3, 5.3)
+    assert records.parse(one + two[:-7]) == [begin], "not all there yet"
+    assert records.parse(one[:30] + two + one) == [end, begin], "its writer was killed"

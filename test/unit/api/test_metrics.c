@@ -50,7 +50,14 @@ static void test_figures(void **state)
 	expect(t->body.p, "reeve_task_wait_seconds_count{queue=\"default\"} 1\n");
 	expect(t->body.p, "reeve_task_duration_seconds_bucket{queue=\"default\",le=\"1\"} 0\n");
 	expect(t->body.p, "reeve_task_duration_seconds_bucket{queue=\"default\",le=\"2.5\"} 1\n");
-	expect(t->body.p, "reeve_workers{zone=\"a\",state=\"connected\"} 1\n");
+	expect(t->body.p, "reeve_workers{zone=\"a\",state=\"healthy\"} 1\n");
+	expect(t->body.p, "reeve_workers{zone=\"a\",state=\"must_die\"} 0\n");
+	expect(t->body.p, "reeve_workers_connected 1\n");
+	expect(t->body.p, "reeve_tasks_unsure 0\n");
+	expect(t->body.p, "reeve_worker_set_workers 1\n");
+	expect(t->body.p, "# TYPE reeve_worker_set_version gauge\n");
+	expect(t->body.p, "# TYPE reeve_worker_set_consensus gauge\n");
+	expect(t->body.p, "reeve_initial_wait_seconds 0.000\n");
 	expect(t->body.p, "reeve_commit_seconds_bucket{le=\"0.005\"} 1\n");
 	expect(t->body.p, "reeve_commit_rows_total 12\n");
 	expect(t->body.p, "reeve_http_requests_total{route=\"POST /v1/tasks\",status=\"201\"} 1\n");

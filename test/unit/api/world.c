@@ -235,9 +235,13 @@ void world_step(struct world *w, struct event *ev)
 
 struct world *world_new(void)
 {
+	return world_new_with(&(struct core_options){.server = 0xabcdef});
+}
+
+struct world *world_new_with(const struct core_options *co)
+{
 	struct world *w = xcalloc(1, sizeof *w);
 	struct store_options so = {.create = true, .migrate = true};
-	struct core_options co = {0};
 	struct problem p = {0};
 	struct api_options o = {.facts = {.version = "0.0.1",
 	                            .backend = "memory",
@@ -268,9 +272,16 @@ struct world *world_new(void)
 	memcpy(w->ids.installation, "\x0a\x0b\x0c\x0d\x0e", 5);
 	assert_int_equal(store_open("memory:", &so, &w->store, &p), 0);
 	w->reader = store_reader_open(w->store, &p);
-	h.core = w->core = core_new(&co);
+	h.core = w->core = core_new(co);
 	w->api = api_new(&h, &o);
 	return w;
+}
+
+void world_load_meta(struct world *w, const struct meta_row *m)
+{
+	struct event ev = {.kind = EV_LOAD_META, .meta = m};
+
+	step(w, &ev);
 }
 
 void world_open(struct world *w)

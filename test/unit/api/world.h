@@ -33,6 +33,8 @@ struct talk {
 
 struct world;
 struct world *world_new(void); /* still loading */
+struct world *world_new_with(const struct core_options *o);
+void world_load_meta(struct world *w, const struct meta_row *m);
 void world_open(struct world *w);
 /* With another store or options: fields are copied from world_options if set before. */
 void world_free(struct world *w);
@@ -45,7 +47,11 @@ void world_advance(struct world *w, int64_t ms); /* timers fire; runs */
 bool world_commit_once(struct world *w);         /* one commit and its callbacks */
 int64_t world_now(struct world *w);
 
-/* A worker that takes every task; what it was told to run is kept. */
+/*
+ * A worker that takes every task; what it was told to run is kept. Healthchecks succeed, unless a
+ * reason why they fail was given.
+ */
+void world_checks_fail(struct world *w, const char *reason);
 void world_worker(struct world *w, const char *name, int maxthreads);
 void world_worker_leaves(struct world *w);
 bool world_was_run(struct world *w, rid task, int64_t *ret_token);

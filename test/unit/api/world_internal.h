@@ -61,6 +61,7 @@ struct world {
 	struct arena past_arena;
 	struct told told[4096];
 	size_t n_told;
+	const char *check_fails; /* NULL: they succeed */
 };
 
 extern const struct api_io world_io;

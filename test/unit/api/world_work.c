@@ -74,8 +74,27 @@ void world_answer_read(struct world *w, const struct read_ask *ask)
 	arena_release(&a);
 }
 
+static void answer_check(struct world *w, const struct message *m)
+{
+	struct event ev = {.kind = EV_CHECKED};
+
+	ev.checked.link = m->link;
+	ev.checked.number = m->check.number;
+	ev.checked.ok = !w->check_fails;
+	if (w->check_fails)
+		ev.checked.reason = str_of(w->check_fails);
+	world_step(w, &ev);
+}
+
+void world_checks_fail(struct world *w, const char *reason)
+{
+	w->check_fails = reason;
+}
+
 void world_message(struct world *w, const struct message *m)
 {
+	if (m->kind == MSG_CHECK && m->link == w->link)
+		answer_check(w, m);
 	if (m->kind != MSG_RUN || w->n_told == sizeof w->told / sizeof w->told[0])
 		return;
 	w->told[w->n_told++] = (struct told){m->task, m->token};

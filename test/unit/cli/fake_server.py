@@ -27,7 +27,7 @@ class Fake:
         self.cut_logs = 0   # how many log streams break off after 3 bytes
         self.count = 0
         self.token = None
-        self.rate, self.waiting = 12.5, []
+        self.rate, self.waiting, self.dispatch = 12.5, [], "durable"
 
     def new_id(self):
         self.count += 1
@@ -68,7 +68,10 @@ class Fake:
         return self.queues[name]
 
     def add_worker(self, name, **more):
-        self.workers[name] = dict({"id": self.new_id(), "name": name, "state": "connected", "host": "h1", "zone": "z1",
+        self.workers[name] = dict({"id": self.new_id(), "name": name, "state": "healthy", "connected": True,
+                                   "why_unhealthy": None, "unsure": 0, "silent_ms": 3000, "check_age_ms": 40000,
+                                   "lost_in_ms": None, "set": {"version": 2, "indirect": 2, "joined": 1, "batched": False},
+                                   "host": "h1", "zone": "z1",
                                    "running": 0, "maxthreads": 4, "plugins": ["command"], "labels": {"gpu": "no"},
                                    "version": "0.1.0", "last_seen": TIME}, **more)
 
@@ -158,8 +161,13 @@ class Handler(BaseHTTPRequestHandler):
     def get_status(self, fake, path, q, body):
         return 200, {"version": "0.1.0", "started": TIME, "uptime_ms": 61000, "store": {"backend": "memory", "schema": 1},
                      "ready": True, "queues": len(fake.queues),
-                     "workers": {"connected": len(fake.workers), "away": 0, "lost": 0},
-                     "tasks": {"queued": 1234, "delayed": 0, "held": 2, "claimed": 0, "running": 3},
+                     "dispatch": fake.dispatch,
+                     "workers": dict({s: sum(w["state"] == s for w in fake.workers.values())
+                                      for s in ("new", "unhealthy", "healthy", "must_die")},
+                                     connected=sum(w["connected"] for w in fake.workers.values())),
+                     "worker_set": {"server": "0" * 15 + "7", "version": 4, "hash": "0" * 32, "workers": len(fake.workers),
+                                    "consensus": False, "batched": 2, "waiting": False, "ends_in_ms": None},
+                     "tasks": {"queued": 1234, "delayed": 0, "held": 2, "claimed": 0, "running": 3, "unsure": 1},
                      "threads": {"used": 3, "max": 8}, "rates": {"submitted_per_s": fake.rate, "ended_per_s": 0.0},
                      "waiting": fake.waiting}
 
@@ -319,6 +327,13 @@ class Handler(BaseHTTPRequestHandler):
     def patch_workers(self, fake, path, q, body):
         worker = self.get_workers(fake, path, q, body)[1]
         worker.update(json.loads(body))
+        return 200, worker
+
+    def post_workers(self, fake, path, q, body):
+        worker = self.get_workers(fake, path[:1], q, body)[1]
+        if not worker["connected"]:
+            raise Problem(409, "conflict", "the worker is not connected")
+        worker["told"] = path[1]
         return 200, worker
 
     def delete_workers(self, fake, path, q, body):

@@ -350,14 +350,50 @@ class Showing(Case):
 
     def test_workers(self):
         self.fake.add_worker("w1")
-        self.assertIn("● connected", self.reeve("worker", "ls"))
+        shown = self.reeve("worker", "ls")
+        self.assertIn("● healthy", shown)
+        self.assertEqual(shown.split("\n")[0].split(), ["NAME", "STATE", "LINK", "TASKS", "MAX", "SEEN", "CHECK", "HOST", "ZONE"])
+        self.assertNotIn("!", shown)
+        self.assertIn("UNSURE", self.reeve("worker", "ls", "-o", "wide"))
         self.reeve("worker", "set", "w1", "--maxthreads", "0")
         self.assertEqual(self.fake.workers["w1"]["maxthreads"], 0)
         self.reeve("worker", "set", "w1", "--maxthreads", "worker")
         self.assertEqual(self.fake.workers["w1"]["maxthreads"], "worker")
-        self.reeve("worker", "show", "w1")
+        self.assertIn("40.0s ago", self.reeve("worker", "show", "w1"))
         self.reeve("worker", "rm", "w1")
         self.assertEqual(self.fake.workers, {})
+
+    def test_workers_in_trouble(self):
+        self.fake.add_worker("w1", state="unhealthy", connected=False, why_unhealthy="it has been silent for 2m",
+                             lost_in_ms=320000, check_age_ms=None, unsure=1, running=2)
+        shown = self.reeve("worker", "ls")
+        self.assertIn("◐ unhealthy", shown)
+        self.assertIn("down", shown)
+        self.assertIn("w1: it has been silent for 2m; it is lost in 5m20s, unless that changes; "
+                      "nobody knows yet whether 1 task was started\n", shown)
+        one = self.reeve("worker", "show", "w1")
+        self.assertIn("in 5m20s, if nothing changes", one)
+        self.assertIn("1 of them: nobody knows yet whether it was started", one)
+        for i in range(11):
+            self.fake.add_worker("x%d" % i, state="must_die", connected=False, why_unhealthy="it is lost")
+        self.assertIn("and 2 more; reeve worker show NAME", self.reeve("worker", "ls"))
+        self.reeve("worker", "ls", "--state", "unhealthy,must_die")
+        self.assertIn("state=unhealthy%2Cmust_die", self.fake.requests[-1][1])
+        self.reeve("doctor", code=1)
+        self.assertIn("1 not healthy", self.out)
+        self.assertIn("11 lost", self.out)
+
+    def test_stop_workers(self):
+        self.fake.add_worker("w1", running=1)
+        self.assertEqual(self.reeve("worker", "stop", "w1"), "worker w1 was told to stop\n")
+        self.assertEqual(self.fake.workers["w1"]["told"], "stop")
+        self.reeve("worker", "restart", "-y", "w1")
+        self.assertEqual(self.fake.workers["w1"]["told"], "restart")
+        self.fake.add_worker("w2", connected=False)
+        self.reeve("worker", "stop", "w2", code=1)
+        self.assertIn("the worker is not connected", self.err)
+        self.reeve("worker", "stop", code=2)
+        self.reeve("worker", "restart", "none", code=1)
 
     def test_numbers_have_the_digits_they_need(self):
         for rate in (2.7, 0.1, 12.5, 1e22, 0.1 + 0.2, 1 / 3):
@@ -369,14 +405,40 @@ class Showing(Case):
         self.fake.rate = 2.7
         self.assertIn("2.7/s submitted", self.reeve("status"))
 
+    def wait(self, text, code="worker-word", **more):
+        return dict({"code": code, "worker": None, "tasks": 0, "in_ms": 60000, "until": "2026-11-16T00:30:00.000Z",
+                     "text": text}, **more)
+
     def test_status_sums_up_what_is_long(self):
-        self.fake.waiting = ["worker w%d has been silent" % i for i in range(6)]
+        self.fake.waiting = [self.wait("worker w%d has been silent" % i) for i in range(6)]
         shown = self.reeve("status")
-        self.assertIn("w4 has been silent\n  ! and 1 more; reeve worker ls", shown.replace("⚠", "!"))
+        self.assertIn("waiting  for 6 things\n", shown)
+        self.assertIn("w4 has been silent (until 2026-11-16T00:30:00Z)\n  ! and 1 more; -o wide", shown.replace("⚠", "!"))
         self.assertNotIn("w5", shown)
+        self.assertIn("w5 has been silent", self.reeve("status", "-o", "wide"))
         self.assertEqual(len(json.loads(self.reeve("status", "-o", "json"))["waiting"]), 6)
         self.fake.waiting.pop()
         self.assertNotIn("more", self.reeve("status"))
+
+    def test_status_says_what_it_waits_for(self):
+        self.assertIn("waiting  for nothing\n", self.reeve("status"))
+        self.assertNotIn("dispatch", self.reeve("status"))
+        self.fake.dispatch = "volatile"
+        self.fake.add_worker("w1")
+        self.fake.waiting = [self.wait("nothing is started for at most 1m", "initial-wait"),
+                             self.wait("worker w1 has not spoken yet", "initial-wait-worker"),
+                             self.wait("it is asked again", "unsure", in_ms=2000),
+                             self.wait("worker w1 gets no tasks yet", "worker-health"),
+                             self.wait("no worker can take tasks", "no-worker", in_ms=None, until=None)]
+        shown = self.reeve("status")
+        self.assertIn("dispatch volatile; worker set 4 (1 worker), not all agree yet; 2 newcomers wait\n", shown)
+        self.assertIn("at most 1m (until 2026-11-16T00:30:00Z)\n", shown)
+        self.assertIn("has not spoken yet\n", shown)
+        self.assertIn("asked again in 2.0s\n", shown)
+        self.assertIn("gets no tasks yet; else it is lost in 1m00s, at 2026-11-16T00:30:00Z\n", shown)
+        self.assertIn("can take tasks\n", shown)
+        self.assertIn("1 unsure", shown)
+        self.assertIn("initial", self.reeve("top", "-o", "json"))
 
     def test_status_top_version(self):
         self.fake.add_worker("w1")
@@ -384,7 +446,7 @@ class Showing(Case):
         text = self.reeve("status")
         self.assertIn("1,234 queued", text)
         self.assertIn("up 1m01s", text)
-        self.assertIn("WORKER", self.reeve("top"))
+        self.assertIn("LINK", self.reeve("top"))
         self.assertEqual(set(json.loads(self.reeve("top", "-o", "json"))), {"status", "queues", "workers", "running"})
         self.assertRegex(self.reeve("version"), r"^reeve \S+\nserver \S+ ")
         self.assertRegex(self.reeve("version", REEVE_SERVER="unix:/nowhere"), r"^reeve \S+\n$")

@@ -76,7 +76,11 @@ static void test_defaults_are_valid(void **state)
 	for (size_t i = 0; i < n_config_keys; i++)
 		assert_int_equal(
 		    config_is_set(c, config_keys[i].name), config_keys[i].value != NULL);
-	assert_int_equal(config_duration_ms(c, "server.lose_after"), 565000);
+	assert_int_equal(config_duration_ms(c, "server.lose_unhealthy_after"), 500000);
+	assert_int_equal(config_duration_ms(c, "server.lost_task_hold"), 66000);
+	assert_int_equal(config_enum(c, "server.dispatch"), 0);
+	assert_false(config_is_set(c, "server.caution_startup_wait_for_workers"));
+	assert_int_equal(config_enum(c, "worker.when_lost"), 0);
 	assert_int_equal(config_int(c, "server.limits.body_max"), 64 << 20);
 	assert_int_equal(config_int(c, "server.socket_mode"), 0600);
 	assert_int_equal(config_enum(c, "log.level"), 2);

@@ -157,7 +157,8 @@ static void test_flags_add_up(void **state)
 static void test_bad_variables_and_flags(void **state)
 {
 	static const char *const env[] = {"REEVE_LOG_LEVEL=loud", "REEVE_WORKER_MAXTREADS=1",
-	    "REEVE_TASK_ID=7", "REEVE_WORKER_LOCK=x", "REEVE_WORKER_LABELS=a", NULL};
+	    "REEVE_TASK_ID=7", "REEVE_SERVER_LOSE_AFTER=60s", "REEVE_WORKER_LOCK=x",
+	    "REEVE_WORKER_LABELS=a", NULL};
 	static const struct config_flag flags[] = {{"worker.maxthreads", "many"}};
 	struct config_sources src = {
 	    .environment = env, .flags = flags, .n_flags = 1, .text = STR("{}")};
@@ -170,6 +171,8 @@ static void test_bad_variables_and_flags(void **state)
 	    "REEVE_WORKER_LABELS: worker.labels is \"a\", which is not an object of strings such "
 	    "as {\"key\": \"value\"}\n"
 	    "REEVE_LOG_LEVEL: log.level is \"loud\"; it must be one of error|warn|info|debug\n"
+	    "REEVE_SERVER_LOSE_AFTER: this variable is now REEVE_SERVER_LOSE_UNHEALTHY_AFTER; it "
+	    "counts from when a worker is unhealthy, not from its last word: 565s are now 500s\n"
 	    "REEVE_WORKER_MAXTREADS: warning: there is no such setting; did you mean "
 	    "REEVE_WORKER_MAXTHREADS?\n"
 	    "--maxthreads: worker.maxthreads is \"many\", which is not a whole number\n");

@@ -10,7 +10,7 @@ static const struct {
     {"", "log.level", "\"info\""},
     {" // nothing\n", "log.level", "\"info\""},
     {"{\"log\": {\"level\": \"debug\",},}", "log.level", "\"debug\""},
-    {"{\"server\": {\"heartbeat\": \"1.5m\"}}", "server.heartbeat", "\"90s\""},
+    {"{\"server\": {\"heartbeat\": \"0.5m\"}}", "server.heartbeat", "\"30s\""},
     {"{\"server\": {\"heartbeat\": 20}}", "server.heartbeat", "\"20s\""},
     {"{\"server\": {\"retention\": {\"age\": 0}}}", "server.retention.age", "0"},
     {"{\"server\": {\"limits\": {\"body_max\": \"2MB\"}}}", "server.limits.body_max",
@@ -129,7 +129,7 @@ static const struct {
     /* ranges */
     {"{\"worker\": {\"maxthreads\": -2}}",
         F "1: worker.maxthreads is -2; it must be at least -1\n"},
-    {"{\"server\": {\"heartbeat\": 0}}", F "1: server.heartbeat is 0; it must be at least 1s\n"},
+    {"{\"server\": {\"heartbeat\": 0}}", F "1: server.heartbeat is 0; it must be at least 100ms\n"},
     {"{\"server\": {\"limits\": {\"request\": 9223372036854775807}}}",
         F "1: server.limits.request is 9223372036854775807ms; it must be at most 1d\n"},
     {"{\"server\": {\"limits\": {\"body_max\": \"1K\"}}}",
@@ -180,9 +180,16 @@ static const struct {
         F "1: both server.token and server.token_file are set; keep one of them\n"},
     {"{\"server\": {\"tls\": {\"cert\": \"/c\"}}}",
         F "1: server.tls.cert is set, but server.tls.key is not; set both, or neither\n"},
-    {"{\"server\": {\"lose_after\": \"20s\"}}",
-        F "1: server.lose_after must be at least three times server.heartbeat; else one late "
-          "report loses a healthy worker\n"},
+    {"{\"server\": {\n\"lose_after\": \"565s\"}}", F
+        "2: server.lose_after is now server.lose_unhealthy_after; it counts from when a worker is "
+        "unhealthy, not from its last word: 565s are now 500s\n"},
+    {"{\"server\": {\"lose_unhealthy_after\": \"2s\",\n\"worker_margin\": \"2s\"}}",
+        F "2: server.worker_margin must be less than server.lose_unhealthy_after; else a worker "
+          "gives itself up as soon as it is unhealthy\n"},
+    {"{\"server\": {\"heartbeat\": \"50ms\",\n\"worker_margin\": 0,\n\"dispatch\": \"hasty\"}}",
+        F "1: server.heartbeat is 50ms; it must be at least 100ms\n" F
+          "2: server.worker_margin is 0; it must be at least 10ms\n" F
+          "3: server.dispatch is \"hasty\"; it must be one of durable|volatile\n"},
     {"{\"log\": {\"output\": \"file\"}}",
         F "1: log.output is \"file\", but log.file is not set; set log.file to the path of the "
           "file\n"},
@@ -230,6 +237,22 @@ static const struct {
     {"{\"worker\": {\"allow_commands\": false}}",
         F "1: warning: this worker allows no plugin, so it will run nothing; set worker.plugins, "
           "or worker.allow_commands to true\n"},
+    {"{\"server\": {\"heartbeat_grace\": 14,\n\"healthcheck_grace\": 0}}",
+        F "1: warning: server.heartbeat_grace is shorter than server.heartbeat; one late heartbeat "
+          "makes a good worker unhealthy for a while\n" F
+          "2: warning: server.healthcheck_grace is shorter than server.heartbeat; one late "
+          "healthcheck makes a good worker unhealthy for a while\n"},
+    {"{\"server\": {\"task_kill_wait\": \"1m\",\n\"lost_task_hold\": \"64s\"}}",
+        F "2: warning: server.lost_task_hold is less than server.worker_margin and "
+          "server.task_kill_wait together; a lost worker's task may still be dying when it is "
+          "tried again\n"},
+    {"{\"server\": {\"caution_startup_wait_for_workers\": 0}}",
+        F "1: warning: server.caution_startup_wait_for_workers is not used, because "
+          "server.dispatch is durable\n"},
+    {"{\"server\": {\"dispatch\": \"volatile\",\n\"caution_startup_wait_for_workers\": \"10s\"}}",
+        F "2: warning: server.caution_startup_wait_for_workers replaces the safe wait: copies of "
+          "running tasks may be started; leave it out, unless you are certain that no worker runs "
+          "anything\n"},
 };
 
 static void test_warnings(void **state)

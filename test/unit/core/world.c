@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 
+#define FOR_EVER (INT64_MAX / 16)
+
 static int by_id(const void *key, const void *row)
 {
 	rid id = *(const rid *)key, other = ((const struct task_row *)row)->id;
@@ -64,6 +66,18 @@ static void update_task(struct world *w, const struct task_row *row)
 	*t = *task_row_copy(&w->rows_arena, &copy);
 }
 
+static void put_meta(struct world *w, const struct meta_row *m)
+{
+	size_t i = 0;
+
+	while (i < w->n_meta && !str_eq(w->meta[i].name, m->name))
+		i++;
+	if (i == w->n_meta)
+		w->n_meta++;
+	w->meta[i].name = arena_str(&w->rows_arena, m->name);
+	w->meta[i].value = arena_str(&w->rows_arena, m->value);
+}
+
 static void apply(struct world *w, const struct row_op *op)
 {
 	switch (op->kind) {
@@ -78,6 +92,7 @@ static void apply(struct world *w, const struct row_op *op)
 	case ROW_WORKER_PUT: put_worker(w, op->worker); break;
 	case ROW_EVENT: w->last_event = op->event->seq; break;
 	case ROW_OUTPUT: w->n_outputs++; break;
+	case ROW_META: put_meta(w, op->meta); break;
 	case ROW_IDEMPOTENT:
 		w->idem[w->n_idem] = *op->idem;
 		w->idem[w->n_idem].key = arena_str(&w->rows_arena, op->idem->key);
@@ -97,11 +112,18 @@ void world_commit(struct world *w)
 {
 	struct effects *fx = &w->fx;
 	bool reads = fx->n_reads > 0;
+	uint64_t checks[64][2];
+	size_t n_checks = 0;
 
 	for (size_t i = 0; i < fx->batch.n; i++)
 		apply(w, &fx->batch.rows[i]);
-	for (size_t i = 0; i < fx->n_messages; i++)
+	for (size_t i = 0; i < fx->n_messages; i++) {
 		w->sent[w->n_sent++ % WORLD_TASKS] = fx->messages[i];
+		if (fx->messages[i].kind == MSG_CHECK && !w->sick && n_checks < 64) {
+			checks[n_checks][0] = fx->messages[i].link;
+			checks[n_checks++][1] = fx->messages[i].check.number;
+		}
+	}
 	for (size_t i = 0; i < fx->n_replies; i++) {
 		struct reply *r = &w->replies[w->n_replies++ % 256];
 
@@ -127,6 +149,10 @@ void world_commit(struct world *w)
 	if (fx->n_notices)
 		w->last_notice = fx->notices[fx->n_notices - 1].kind;
 	effects_reset(fx, ++w->seq);
+	for (size_t i = 0; i < n_checks; i++)
+		world_step(
+		    w, &(struct event){.kind = EV_CHECKED,
+		           .checked = {.link = checks[i][0], .number = checks[i][1], .ok = true}});
 	if (reads && !w->hold_reads)
 		world_answer_reads(w);
 }
@@ -281,6 +307,8 @@ static void load(struct world *w)
 {
 	struct event ev;
 
+	for (size_t i = 0; i < w->n_meta; i++)
+		world_step(w, &(struct event){.kind = EV_LOAD_META, .meta = &w->meta[i]});
 	for (size_t i = 0; i < w->n_queues; i++)
 		world_step(w, &(struct event){.kind = EV_LOAD_QUEUE, .queue_row = &w->queues[i]});
 	for (size_t i = 0; i < w->n_tasks; i++) {
@@ -319,6 +347,9 @@ struct world *world_new(const struct core_options *o)
 	w->mono_ms = 1000000;
 	if (o)
 		w->options = *o;
+	if (!w->options.timeouts.heartbeat_ms) /* stories that are not about health */
+		w->options.timeouts =
+		    (struct timeouts){FOR_EVER, FOR_EVER, FOR_EVER, FOR_EVER, FOR_EVER};
 	w->core = core_new(&w->options);
 	effects_reset(&w->fx, ++w->seq);
 	load(w);
@@ -436,6 +467,33 @@ void world_link_lost(struct world *w, uint64_t link)
 
 	ev.beat.link = link;
 	world_step(w, &ev);
+}
+
+void world_beat_with(struct world *w, uint64_t link, uint64_t number, const struct set_id *set)
+{
+	struct event ev = {.kind = EV_BEAT};
+
+	ev.beat.link = link;
+	ev.beat.number = number;
+	if (set)
+		ev.beat.set = *set;
+	world_step(w, &ev);
+}
+
+/* What the server told last on this link. */
+void world_beat(struct world *w, uint64_t link, uint64_t number)
+{
+	struct set_id set = {0};
+
+	for (size_t i = 0; i < w->n_sent && i < WORLD_TASKS; i++) {
+		if (w->sent[i].link != link)
+			continue;
+		if (w->sent[i].kind == MSG_WELCOME)
+			set = w->sent[i].welcome.news.set;
+		if (w->sent[i].kind == MSG_BEAT_ACK)
+			set = w->sent[i].beat.news.set;
+	}
+	world_beat_with(w, link, number, &set);
 }
 
 void world_started(struct world *w, uint64_t link, rid task, int64_t token)

@@ -39,6 +39,9 @@ struct world {
 	uint64_t last_ticket;
 	struct read_ask reads[256]; /* not answered yet */
 	size_t n_reads;
+	struct meta_row meta[8];
+	size_t n_meta;
+	bool sick;       /* workers do not answer healthchecks */
 	bool hold_reads; /* answered only by world_answer_reads() */
 	size_t n_notices;
 	const char *last_notice;
@@ -63,6 +66,9 @@ const struct reply *world_tasks(struct world *w, enum event_kind kind, const rid
 void world_hello(struct world *w, uint64_t link, const char *shard, uint64_t instance,
     int maxthreads, const struct held_task *held, size_t n);
 void world_link_lost(struct world *w, uint64_t link);
+/* The same with everything that matters to the worker set; repeats what the server told it. */
+void world_beat(struct world *w, uint64_t link, uint64_t number);
+void world_beat_with(struct world *w, uint64_t link, uint64_t number, const struct set_id *set);
 void world_started(struct world *w, uint64_t link, rid task, int64_t token);
 void world_ended(struct world *w, uint64_t link, rid task, int64_t token, int status);
 

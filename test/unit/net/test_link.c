@@ -103,7 +103,7 @@ static void *on_accept(struct link *l, const char *peer, void *arg)
 
 static void on_watchdog(void *arg)
 {
-	fail_msg("nothing happened for ten seconds");
+	fail_msg("nothing happened for a minute");
 }
 
 static void world_init(struct world *w, const struct link_options *o)
@@ -114,7 +114,7 @@ static void world_init(struct world *w, const struct link_options *o)
 	w->server.w = w->client.w = w;
 	w->loop = loop_new();
 	w->watchdog = loop_timer_new(w->loop, on_watchdog, NULL);
-	loop_timer_set(w->watchdog, 10000);
+	loop_timer_set(w->watchdog, 60000);
 	w->listener = link_listen(w->loop, "127.0.0.1:0", NULL, o, &events, on_accept, w, &p);
 	assert_non_null(w->listener);
 	snprintf(w->address, sizeof w->address, "127.0.0.1:%d", link_listener_port(w->listener));

@@ -77,7 +77,7 @@ static void *on_accept(struct link *l, const char *peer, void *arg)
 
 static void on_watchdog(void *arg)
 {
-	fail_msg("nothing happened for ten seconds");
+	fail_msg("nothing happened for a minute");
 }
 
 static void world_init(struct world *w, bool mutual, const char *client_ca, bool client_cert)
@@ -90,7 +90,7 @@ static void world_init(struct world *w, bool mutual, const char *client_ca, bool
 	memset(w, 0, sizeof *w);
 	w->loop = loop_new();
 	w->watchdog = loop_timer_new(w->loop, on_watchdog, NULL);
-	loop_timer_set(w->watchdog, 10000);
+	loop_timer_set(w->watchdog, 60000);
 	w->server_tls = tls_server(&s, &p);
 	w->client_tls = tls_client(&c, &p);
 	assert_non_null(w->server_tls);

@@ -57,7 +57,15 @@ static struct link_hello good_hello(void)
 	        .labels = STR("b=2\na=1\n"),
 	        .plugins = STR("command\nnoop\n"),
 	        .maxthreads = 3},
+	    .set = {0xfeedull << 48, 12, {~0ull, 5, 3}},
+	    .dial = 4,
 	};
+}
+
+static void assert_set(const struct set_id *got, const struct set_id *want)
+{
+	assert_true(got->server == want->server && got->version == want->version);
+	assert_true(set_hash_eq(&got->hash, &want->hash));
 }
 
 static void test_hello(void **state)
@@ -80,6 +88,10 @@ static void test_hello(void **state)
 	assert_memory_equal(&got.hello->tasks[1].task, &refs[1].task, sizeof refs[1].task);
 	assert_true(got.hello->tasks[1].ended);
 	assert_int_equal(got.hello->tasks[1].started_ms, 9);
+	assert_set(&got.hello->set, &h.set);
+	h.set = (struct set_id){0};
+	assert_int_equal(to_server(&in, &got), 0);
+	assert_set(&got.hello->set, &h.set);
 }
 
 static void test_bad_hellos(void **state)
@@ -95,7 +107,7 @@ static void test_bad_hellos(void **state)
 	h = good_hello();   \
 	h.member = (value); \
 	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL)
-	BAD(protocol, 2);
+	BAD(protocol, 1);
 	BAD(facts.shard, STR(""));
 	BAD(facts.shard, STR("a\nb"));
 	BAD(facts.shard, STR("\xff"));
@@ -129,15 +141,38 @@ static struct link_ended good_ended(void)
 	};
 }
 
+/* Whoever is of another version is told so, even when nothing else of its hello can be read. */
+static void test_other_version(void **state)
+{
+	struct link_hello h = good_hello();
+	struct link_to_server in = {.hello = &h}, got;
+	struct problem p = {0};
+
+	h.protocol = 300;
+	buf_reset(&out);
+	link_encode_to_server(&in, &arena, &out);
+	assert_int_equal(link_decode_to_server(buf_str(&out), &arena, &got, &p), ERR_PROTOCOL);
+	assert_non_null(strstr(p.what, "version 300"));
+	assert_non_null(strstr(p.what, "the server version 2"));
+	assert_non_null(strstr(p.what, "the same reeve on both ends"));
+	p = (struct problem){0};
+	assert_int_equal(
+	    link_decode_to_server(STR("\x0a\x02\x08\x01"), &arena, &got, &p), ERR_PROTOCOL);
+	assert_non_null(strstr(p.what, "version 1 "));
+	assert_int_equal(
+	    link_decode_to_server(STR("\x0a\x02\x08\x02"), &arena, &got, &p), ERR_PROTOCOL);
+	assert_non_null(strstr(p.what, "encoding"));
+	assert_int_equal(
+	    link_decode_to_server(STR("\x0a\x02\x08\xff"), &arena, &got, &p), ERR_PROTOCOL);
+	assert_non_null(strstr(p.what, "encoding"));
+}
+
 static void test_reports(void **state)
 {
 	struct link_started s = {1, 2, 3, 4};
 	struct link_ended e = good_ended();
 	struct output_row o = {5, 6, STDERR, OUTPUT_CHUNK_BYTES, 4, 0, {"\0\1\2\3", 4}};
-	struct link_to_server in = {.has_beat = true,
-	                          .beat = 99,
-	                          .leaving = true,
-	                          .started = &s,
+	struct link_to_server in = {.started = &s,
 	                          .n_started = 1,
 	                          .output = &o,
 	                          .n_output = 1,
@@ -146,7 +181,7 @@ static void test_reports(void **state)
 	                      got;
 
 	assert_int_equal(to_server(&in, &got), 0);
-	assert_true(got.has_beat && got.leaving && got.beat == 99 && !got.hello);
+	assert_true(!got.has_beat && !got.hello && !got.clock.p);
 	assert_int_equal(got.started[0].pid, 4);
 	assert_int_equal(got.output[0].offset, OUTPUT_CHUNK_BYTES);
 	assert_memory_equal(got.output[0].data.p, "\0\1\2\3", 4);
@@ -156,6 +191,70 @@ static void test_reports(void **state)
 	assert_null(got.ended[0].output[STDERR].p);
 	assert_int_equal(got.ended[0].output_dropped[STDERR], 7);
 	assert_str(got.ended[0].reason, "exit code 3");
+}
+
+static void test_health_reports(void **state)
+{
+	struct link_checked c[] = {{7, true, STR_NULL}, {8, false, STR("exec: no")}};
+	struct link_task_ref held[] = {{1, 2, false, 9}, {3, 4, true, 0}},
+	                     absent = {5, 6, false, 0};
+	struct link_notified n = {11, held, &absent, 2, 1};
+	struct link_to_server in = {.clock = {"\0c", 2},
+	                          .has_beat = true,
+	                          .beat = {99, true, WORKER_HEALTHY, {1, 2, {3, 4, 5}}},
+	                          .checked = c,
+	                          .n_checked = 2,
+	                          .notified = &n,
+	                          .n_notified = 1},
+	                      got;
+
+	assert_int_equal(to_server(&in, &got), 0);
+	assert_true(got.has_beat && got.beat.leaving && got.beat.number == 99);
+	assert_int_equal(got.beat.own, WORKER_HEALTHY);
+	assert_set(&got.beat.set, &in.beat.set);
+	assert_int_equal(got.n_checked, 2);
+	assert_true(got.checked[0].ok && got.checked[0].number == 7 && !got.checked[0].reason.p);
+	assert_false(got.checked[1].ok);
+	assert_str(got.checked[1].reason, "exec: no");
+	assert_int_equal(got.notified[0].seq, 11);
+	assert_int_equal(got.notified[0].n_held, 2);
+	assert_true(got.notified[0].held[1].ended && got.notified[0].held[0].started_ms == 9);
+	assert_int_equal(got.notified[0].n_absent, 1);
+	assert_int_equal(got.notified[0].absent[0].token, 6);
+	assert_int_equal(got.clock.n, 2);
+	assert_memory_equal(got.clock.p, "\0c", 2);
+}
+
+static void test_bad_health_reports(void **state)
+{
+	static struct link_task_ref many[LINK_NOTIFY_MAX + 1];
+	static char clock[LINK_CLOCK_MAX + 1];
+	struct link_checked c = {0, true, STR_NULL};
+	struct link_notified n = {0};
+	struct link_to_server in = {.checked = &c, .n_checked = 1}, got;
+
+	for (size_t i = 0; i <= LINK_NOTIFY_MAX; i++)
+		many[i] = (struct link_task_ref){i + 1, 1, false, 0};
+	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL);
+	in = (struct link_to_server){.notified = &n, .n_notified = 1};
+	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL);
+	n = (struct link_notified){1, many, many, LINK_NOTIFY_MAX, LINK_NOTIFY_MAX};
+	assert_int_equal(to_server(&in, &got), 0);
+	n.n_absent++;
+	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL);
+	n.n_absent = 1;
+	many[0].token = 0;
+	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL);
+	in = (struct link_to_server){.has_beat = true, .beat = {1, false, N_WORKER_STATES, {0}}};
+	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL);
+	in.beat.own = WORKER_NEW;
+	assert_int_equal(to_server(&in, &got), 0);
+	in.beat.number = 0;
+	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL);
+	in = (struct link_to_server){.clock = {clock, LINK_CLOCK_MAX}};
+	assert_int_equal(to_server(&in, &got), 0);
+	in.clock.n++;
+	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL);
 }
 
 static void test_bad_reports(void **state)
@@ -220,27 +319,55 @@ static void test_text(void **state)
 static struct link_run good_run(void)
 {
 	return (struct link_run){1, 2, 1, 3, STR("q"), STR("command"), STR("{}"),
-	    STR("{\"A\":\"b\"}"), 1000, 4096, OUTPUT_MODE_CHUNKS, true};
+	    STR("{\"A\":\"b\"}"), 1000, 4096, OUTPUT_MODE_CHUNKS, true, 65, 3};
+}
+
+static struct link_welcome good_welcome(void)
+{
+	return (struct link_welcome){.worker = 7,
+	    .ids = {{1, 2, 3, 4, 5}},
+	    .server = 0xabcull << 50,
+	    .timeouts = {15000, 60000, 60001, 60002, 500000, 5000, 5001},
+	    .news = {WORKER_UNHEALTHY, {9, 8, {7, 6, 5}}, 0},
+	    .notify_seq = 21,
+	    .maxthreads = -1};
 }
 
 static void test_orders(void **state)
 {
-	struct link_welcome w = {7, {{1, 2, 3, 4, 5}}, 15000, 565000, -1};
-	struct link_refused refused = {STR("no"), true};
+	struct link_welcome w = good_welcome();
+	struct link_refused refused = {STR("no"), true, true};
 	struct link_run run = good_run();
 	struct link_kill kill = {3, 4, STR("cancelled"), true};
 	struct link_ended_ack ea = {5, 6};
 	struct link_output_ack oa = {7, 8, STDOUT, 65536, true};
-	struct link_to_worker in = {&w, &refused, true, true, 12, 44, &ea, &oa, &run, &kill, 1, 1,
-	                          1, 1},
+	struct link_run_ref refs[] = {{1, 2}, {3, 4}};
+	struct link_notify notify[] = {{22, refs, 2}, {23, refs, 1}};
+	struct link_to_worker in = {{"clock", 5}, &w, &refused, true, true, true, {12, true, true},
+	                          {44, {WORKER_HEALTHY, {9, 10, {1, 2, 3}}, 6}}, &ea, &oa, &run,
+	                          &kill, notify, {31, 43}, 1, 1, 1, 1, 2},
 	                      got;
 
 	assert_int_equal(to_worker(&in, &got), 0);
 	assert_memory_equal(got.welcome->ids.installation, w.ids.installation, 5);
-	assert_int_equal(got.welcome->lose_after_ms, 565000);
-	assert_true(got.refused->die && got.has_settings && got.has_beat_ack);
-	assert_int_equal(got.maxthreads, 12);
-	assert_int_equal(got.beat_ack, 44);
+	assert_memory_equal(&got.welcome->timeouts, &w.timeouts, sizeof w.timeouts);
+	assert_true(got.welcome->server == w.server && got.welcome->notify_seq == 21);
+	assert_int_equal(got.welcome->news.state, WORKER_UNHEALTHY);
+	assert_set(&got.welcome->news.set, &w.news.set);
+	assert_true(got.refused->die && got.refused->restart && got.has_settings);
+	assert_true(got.has_beat_ack && got.has_check);
+	assert_int_equal(got.settings.maxthreads, 12);
+	assert_true(got.settings.leave && got.settings.restart);
+	assert_int_equal(got.beat_ack.number, 44);
+	assert_int_equal(got.beat_ack.news.state, WORKER_HEALTHY);
+	assert_int_equal(got.beat_ack.news.check, 6);
+	assert_set(&got.beat_ack.news.set, &in.beat_ack.news.set);
+	assert_true(got.check.number == 31 && got.check.beat == 43);
+	assert_int_equal(got.n_notify, 2);
+	assert_true(got.notify[0].seq == 22 && got.notify[0].n_refs == 2);
+	assert_int_equal(got.notify[0].refs[1].token, 4);
+	assert_true(got.run[0].number == 65 && got.run[0].notify_seq == 3);
+	assert_str(got.clock, "clock");
 	assert_str(got.run[0].env, "{\"A\":\"b\"}");
 	assert_int_equal(got.run[0].output_mode, OUTPUT_MODE_CHUNKS);
 	assert_true(got.run[0].exit_codes);
@@ -252,12 +379,9 @@ static void test_orders(void **state)
 
 static void test_bad_orders(void **state)
 {
-	struct link_welcome w = {7, {{1, 2, 3, 4, 5}}, 15000, 15000, -1};
 	struct link_run run;
-	struct link_to_worker in = {.welcome = &w}, got;
+	struct link_to_worker in = {.run = &run, .n_run = 1}, got;
 
-	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL); /* would be lost at once */
-	in = (struct link_to_worker){.run = &run, .n_run = 1};
 #define BAD(member, value)    \
 	run = good_run();     \
 	run.member = (value); \
@@ -268,7 +392,58 @@ static void test_bad_orders(void **state)
 	BAD(timeout_ms, -1);
 	BAD(output_mode, N_OUTPUT_MODES);
 	BAD(output_max, -1);
+	BAD(number, 0);
 #undef BAD
+}
+
+static void test_bad_welcomes(void **state)
+{
+	struct link_welcome w;
+	struct link_to_worker in = {.welcome = &w}, got;
+
+#define BAD(member, value)  \
+	w = good_welcome(); \
+	w.member = (value); \
+	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL)
+	BAD(worker, 0);
+	BAD(server, 0);
+	BAD(maxthreads, -2);
+	BAD(timeouts.heartbeat_ms, 0);
+	BAD(timeouts.heartbeat_grace_ms, -1);
+	BAD(timeouts.check_period_ms, 0);
+	BAD(timeouts.check_grace_ms, INT64_MIN);
+	BAD(timeouts.lose_after_ms, 0);
+	BAD(timeouts.lose_after_ms, INT64_MAX);
+	BAD(timeouts.margin_ms, 400LL * 86400 * 1000);
+	BAD(timeouts.kill_wait_ms, -5);
+	BAD(news.state, N_WORKER_STATES);
+#undef BAD
+}
+
+static void test_bad_questions(void **state)
+{
+	static struct link_run_ref many[LINK_NOTIFY_MAX + 1];
+	struct link_notify n = {1, many, LINK_NOTIFY_MAX};
+	struct link_to_worker in = {.notify = &n, .n_notify = 1}, got;
+
+	for (size_t i = 0; i <= LINK_NOTIFY_MAX; i++)
+		many[i] = (struct link_run_ref){i + 1, 1};
+	assert_int_equal(to_worker(&in, &got), 0);
+	n.n_refs++;
+	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
+	n = (struct link_notify){0, many, 1};
+	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
+	n.seq = 1;
+	many[0].task = 0;
+	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
+	in = (struct link_to_worker){.has_check = true};
+	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
+	in = (struct link_to_worker){.has_beat_ack = true};
+	in.beat_ack.news.state = N_WORKER_STATES;
+	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
+	in.beat_ack.news.state = WORKER_NEW;
+	assert_int_equal(to_worker(&in, &got), 0);
+	assert_int_equal(got.beat_ack.number, 0);
 }
 
 /* Flipped, cut and invented bytes: an answer, never a crash (the sanitizers look on). */
@@ -312,11 +487,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(test_hello, setup),
 	    cmocka_unit_test_setup(test_bad_hellos, setup),
+	    cmocka_unit_test_setup(test_other_version, setup),
 	    cmocka_unit_test_setup(test_reports, setup),
 	    cmocka_unit_test_setup(test_bad_reports, setup),
+	    cmocka_unit_test_setup(test_health_reports, setup),
+	    cmocka_unit_test_setup(test_bad_health_reports, setup),
 	    cmocka_unit_test_setup(test_text, setup),
 	    cmocka_unit_test_setup(test_orders, setup),
 	    cmocka_unit_test_setup(test_bad_orders, setup),
+	    cmocka_unit_test_setup(test_bad_welcomes, setup),
+	    cmocka_unit_test_setup(test_bad_questions, setup),
 	    cmocka_unit_test_setup(test_garbage, setup),
 	};
 

@@ -33,12 +33,45 @@ static void send_message(struct fake *f, const struct link_to_worker *m)
 
 static void on_hello(struct fake *f, struct link_hello *h)
 {
-	struct link_welcome w = {7, f->ids, f->heartbeat_ms, f->lose_after_ms, -1};
+	struct link_welcome w = {.worker = 7,
+	    .ids = f->ids,
+	    .server = 99,
+	    .timeouts = f->timeouts,
+	    .news = f->news,
+	    .notify_seq = f->notify_seq,
+	    .maxthreads = -1};
 
 	f->hello = h;
 	f->n_hellos++;
-	if (f->answer_hello)
-		send_message(f, &(struct link_to_worker){.welcome = &w});
+	f->last_run = f->beat.number = 0;
+	if (!f->answer_hello)
+		return;
+	send_message(f, &(struct link_to_worker){.welcome = &w});
+	if (f->send_checks)
+		fake_check(f);
+}
+
+static void on_checked(struct fake *f, const struct link_checked *c)
+{
+	f->n_checked++;
+	f->checked = *c;
+	if (c->ok) {
+		f->news.state = WORKER_HEALTHY;
+		f->news.check = c->number;
+	}
+	send_message(f, &(struct link_to_worker){.has_beat_ack = true, .beat_ack.news = f->news});
+}
+
+static void on_beat(struct fake *f, const struct link_beat *b)
+{
+	f->n_beats++;
+	f->beat = *b;
+	f->leaving |= b->leaving;
+	if (f->ack_beats)
+		send_message(f, &(struct link_to_worker){
+		                    .has_beat_ack = true, .beat_ack = {b->number, f->news}});
+	if (f->ack_beats && f->send_checks)
+		fake_check(f);
 }
 
 static void on_output(struct fake *f, const struct output_row *o)
@@ -71,12 +104,13 @@ static void on_frame(struct link *l, struct str payload, void *arg)
 		fail_msg("%s", p.what);
 	if (m.hello)
 		on_hello(f, m.hello);
-	if (m.has_beat) {
-		f->n_beats++;
-		f->leaving |= m.leaving;
-		if (f->ack_beats)
-			send_message(
-			    f, &(struct link_to_worker){.has_beat_ack = true, .beat_ack = m.beat});
+	for (size_t i = 0; i < m.n_checked; i++)
+		on_checked(f, &m.checked[i]);
+	if (m.has_beat)
+		on_beat(f, &m.beat);
+	for (size_t i = 0; i < m.n_notified; i++) {
+		f->n_notified++;
+		f->notified = m.notified[i];
 	}
 	for (size_t i = 0; i < m.n_started; i++) {
 		GROW(f->starts, f->cap_starts, f->n_starts + 1);
@@ -128,8 +162,9 @@ void fake_open(struct fake *f)
 	    .ack_output = true,
 	    .answer_hello = true,
 	    .ack_beats = true,
-	    .heartbeat_ms = 1000,
-	    .lose_after_ms = 60000,
+	    .send_checks = true,
+	    .timeouts = {1000, 10000, 10000, 10000, 60000, 100, 300},
+	    .news = {.state = WORKER_UNHEALTHY, .set = {99, 1, {2, 3, 1}}},
 	    .ids = {{1, 2, 3, 4, 5}}};
 	f->loop = loop_new();
 	f->timeout = loop_timer_new(f->loop, on_timeout, f);
@@ -156,6 +191,7 @@ void fake_drop_link(struct fake *f)
 
 void fake_close(struct fake *f)
 {
+	static const char *const files[] = {"lock", "guard", "started"};
 	char path[128];
 
 	if (f->worker > 0) { /* the test failed: it must not live on */
@@ -171,10 +207,10 @@ void fake_close(struct fake *f)
 	buf_release(&f->output[1]);
 	free(f->ends);
 	free(f->starts);
-	snprintf(path, sizeof path, "%s/lock", f->state_dir);
-	unlink(path);
-	snprintf(path, sizeof path, "%s/guard", f->state_dir);
-	unlink(path);
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		snprintf(path, sizeof path, "%s/%s", f->state_dir, files[i]);
+		unlink(path);
+	}
 	rmdir(f->state_dir);
 }
 
@@ -247,8 +283,27 @@ bool is_leaving(struct fake *f, long n)
 	return f->leaving;
 }
 
+bool has_checked(struct fake *f, long n)
+{
+	return f->n_checked >= n;
+}
+
+bool has_notified(struct fake *f, long n)
+{
+	return f->n_notified >= n;
+}
+
+bool is_in_state(struct fake *f, long state)
+{
+	return (long)f->beat.own == state;
+}
+
 void fake_run(struct fake *f, struct link_run r)
 {
+	if (!r.number)
+		r.number = ++f->last_run;
+	if (!r.notify_seq)
+		r.notify_seq = f->notify_seq;
 	if (!r.token)
 		r.token = 1;
 	if (!r.attempt)
@@ -272,6 +327,26 @@ void fake_ack(struct fake *f, rid task, int64_t token)
 	struct link_ended_ack a = {task, token};
 
 	send_message(f, &(struct link_to_worker){.ended_ack = &a, .n_ended_ack = 1});
+}
+
+void fake_check(struct fake *f)
+{
+	send_message(f, &(struct link_to_worker){
+	                    .has_check = true, .check = {++f->last_check, f->beat.number}});
+}
+
+void fake_notify(struct fake *f, struct link_run_ref *refs, size_t n)
+{
+	struct link_notify m = {++f->notify_seq, refs, n};
+
+	send_message(f, &(struct link_to_worker){.notify = &m, .n_notify = 1});
+}
+
+void fake_refuse(struct fake *f, bool die, bool restart)
+{
+	struct link_refused r = {STR("the test does not want it"), die, restart};
+
+	send_message(f, &(struct link_to_worker){.refused = &r});
 }
 
 struct link_ended *fake_end(struct fake *f, rid task)

@@ -18,11 +18,16 @@ struct fake {
 	struct arena arena; /* everything remembered */
 	struct id_space ids;
 	/* how to behave */
-	bool ack_ends, ack_output, answer_hello, ack_beats;
-	int64_t heartbeat_ms, lose_after_ms;
+	bool ack_ends, ack_output, answer_hello, ack_beats, send_checks;
+	struct timeouts timeouts;
+	struct link_news news; /* what it thinks of the worker; a good check makes it healthy */
+	uint64_t notify_seq, last_run, last_check;
 	/* what was heard */
-	int n_hellos, n_beats;
+	int n_hellos, n_beats, n_checked, n_notified;
 	bool leaving;
+	struct link_beat beat; /* the last one */
+	struct link_checked checked;
+	struct link_notified notified;
 	struct link_hello *hello; /* the last one */
 	struct link_ended *ends;
 	size_t n_ends, cap_ends;
@@ -50,10 +55,16 @@ bool has_ends(struct fake *f, long n);
 bool has_starts(struct fake *f, long n);
 bool has_output(struct fake *f, long bytes);
 bool is_leaving(struct fake *f, long n);
+bool has_checked(struct fake *f, long n);
+bool has_notified(struct fake *f, long n);
+bool is_in_state(struct fake *f, long state); /* by its own last beat */
 
 void fake_run(struct fake *f, struct link_run r); /* with defaults for what is missing */
 void fake_kill(struct fake *f, rid task, int64_t token, bool forget);
 void fake_ack(struct fake *f, rid task, int64_t token);
+void fake_check(struct fake *f);
+void fake_notify(struct fake *f, struct link_run_ref *refs, size_t n); /* with the next number */
+void fake_refuse(struct fake *f, bool die, bool restart);
 void fake_drop_link(struct fake *f);
 struct link_ended *fake_end(struct fake *f, rid task); /* the last one of that task */
 

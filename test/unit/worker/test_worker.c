@@ -60,9 +60,9 @@ static void start_worker(void)
 	    .hello_wait_ms = hello_wait_ms};
 
 	fake_worker(&f, o);
-	f.n_beats = 0;
+	f.n_checked = 0;
 	fake_until(&f, has_hellos, 1);
-	fake_until(&f, has_beats, 1); /* it has the welcome */
+	fake_until(&f, has_checked, 1); /* it is healthy once it hears the answer to that */
 }
 
 static void stop_worker(int want)
@@ -249,8 +249,7 @@ static void test_drain(void **state)
 /* The server is gone for good: the worker ends its tasks and itself, in time. */
 static void test_lease(void **state)
 {
-	f.heartbeat_ms = 200;
-	f.lose_after_ms = 1200;
+	f.timeouts = (struct timeouts){500, 4000, 500, 4000, 500, 100, 100};
 	start_worker();
 	run_sh(1, "sleep 1000");
 	fake_until(&f, has_starts, 1);
@@ -345,8 +344,12 @@ static void test_noop(void **state)
 	for (rid t = 1; t <= 2000; t++)
 		run_plugin(t, "plugin-noop", "{\"n\":[1,{\"a\":\"}\"}]}");
 	fake_until(&f, has_ends, 2000);
-	for (rid t = 1; t <= 2000; t++)
+	for (rid t = 1; t <= 2000; t++) {
+		if (fake_end(&f, t)->status != TASK_SUCCEEDED)
+			print_error(
+			    "task %d: " STR_FMT "\n", (int)t, STR_ARG(fake_end(&f, t)->reason));
 		assert_int_equal(fake_end(&f, t)->status, TASK_SUCCEEDED);
+	}
 	assert_int_equal(f.n_ends, 2000);
 	stop_worker(0);
 }

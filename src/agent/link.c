@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The link to the server: hello with everything held, then beats. What a broken link may have
+ * lost is said again on the next one, and ends also on the same one until they are acknowledged.
+ */
+#include <stdlib.h>
+
+#include "agent/internal.h"
+#include "base/mutant.h"
+
+#define BEATS_MISSED 3
+
+void close_link(struct agent *a, struct agent_effects *out, const char *why)
+{
+	if (a->link != LINK_HELLO && a->link != LINK_WELCOME)
+		return;
+	a->link = LINK_CLOSING;
+	agent_effects_add(out, AF_CLOSE)->why.text = str_of(why);
+}
+
+static int by_id(const void *x, const void *y)
+{
+	const struct agent_ref *a = x, *b = y;
+
+	return a->task != b->task ? (a->task < b->task ? -1 : 1)
+	                          : (a->token < b->token ? -1 : a->token > b->token);
+}
+
+static bool is_told(const struct held *h)
+{
+	return !(h->state == HELD_ENDED && MUTANT(HELLO_OMITS_ENDED)) &&
+	       !(h->state == HELD_STARTING && MUTANT(HELLO_OMITS_STARTING));
+}
+
+static void send_hello(struct agent *a, struct agent_effects *out)
+{
+	struct agent_ref *refs = arena_alloc(&out->arena, a->n_held * sizeof *refs);
+	struct agent_effect *e;
+	struct held *h;
+	size_t n = 0;
+
+	TAILQ_FOREACH (h, &a->all, all)
+		if (is_told(h))
+			refs[n++] = held_ref(h);
+	qsort(refs, n, sizeof *refs, by_id); /* rows side by side for the server */
+	e = agent_effects_add(out, AF_HELLO);
+	e->hello.refs = refs;
+	e->hello.n = n;
+	if (a->phase == AGENT_SERVING) /* who leaves speaks for no set any more */
+		e->hello.set = a->set;
+	e->hello.dial = a->n_links;
+}
+
+int on_link_up(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	if (a->link != LINK_DOWN)
+		on_link_down(a, in, out);
+	a->link = LINK_HELLO;
+	if (is_ending(a)) {
+		close_link(a, out, "leaving");
+		return 0;
+	}
+	a->n_links++;
+	a->hello_sent_ms = in->mono_ms;
+	a->beat_before = a->beat;
+	a->run_top = 0;
+	a->run_bits = 0;
+	send_hello(a, out);
+	return 0;
+}
+
+int on_link_down(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	struct held *h, *next;
+
+	a->link = LINK_DOWN;
+	a->leaving_beat = 0;
+	for (h = TAILQ_FIRST(&a->all); h; h = next) {
+		next = TAILQ_NEXT(h, all);
+		output_unsend(&h->output);
+		if (h->state == HELD_ENDED && MUTANT(ENDED_FORGOTTEN_ON_CUT))
+			held_drop(a, h, in, out);
+	}
+	return 0;
+}
+
+void send_beat(struct agent *a, int64_t mono_ms, struct agent_effects *out)
+{
+	struct agent_effect *e = agent_effects_add(out, AF_BEAT);
+
+	a->beat++;
+	a->beat_sent_ms[a->beat % BEATS_KEPT] = mono_ms;
+	a->next_beat_ms = mono_ms + a->own.heartbeat_ms;
+	if (MUTANT(BEAT_COUNTS_UNANSWERED))
+		health_heard(a, mono_ms);
+	e->beat.number = a->beat;
+	e->beat.own = a->health.state;
+	e->beat.set = a->set;
+	a->set_is_new = false;
+	a->beat_is_extra = false;
+	e->beat.leaving = a->phase == AGENT_LEAVING;
+	if (e->beat.leaving && a->leaving_beat == 0)
+		a->leaving_beat = a->beat;
+}
+
+/* What the last link may have lost is sent again: output first, then ends. */
+static void send_again(struct agent *a, int64_t mono_ms, struct agent_effects *out)
+{
+	struct held *h;
+
+	TAILQ_FOREACH (h, &a->all, all) {
+		if (h->state != HELD_RUNNING && h->state != HELD_ENDED)
+			continue;
+		/* also what became due for its first sending while nobody listened */
+		send_output(
+		    a, h, h->output.chunked || h->state == HELD_ENDED || !heap_has(&h->flush), out);
+		if (h->state == HELD_ENDED)
+			send_ended(a, h, mono_ms, out);
+	}
+}
+
+/* An end that went unanswered for as long as a beat may be lost; said twice it does no harm. */
+static void send_ends_again(struct agent *a, int64_t mono_ms, struct agent_effects *out)
+{
+	struct held *h;
+
+	if (MUTANT(ENDED_SENT_ONCE))
+		return;
+	TAILQ_FOREACH (h, &a->all, all)
+		if (h->state == HELD_ENDED && mono_ms - h->ended_sent_ms >= a->own.heartbeat_ms)
+			send_ended(a, h, mono_ms, out);
+}
+
+int on_welcome(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	if (a->link != LINK_HELLO || is_ending(a))
+		return 0; /* said twice, or our end crossed it */
+	a->link = LINK_WELCOME;
+	a->maxthreads = in->welcome.maxthreads;
+	a->notify_seq = in->welcome.notify_seq;
+	a->beat_acked = a->beat; /* older beats' answers will not come any more */
+	health_welcomed(a, in);
+	health_news(a, &in->welcome.news, in->mono_ms, out);
+	on_health_time(a, in->mono_ms, out);
+	if (is_ending(a))
+		return 0;
+	send_beat(a, in->mono_ms, out);
+	send_again(a, in->mono_ms, out);
+	return 0;
+}
+
+int on_refused(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	const char *why = arena_printf(
+	    &out->arena, "the server refused this worker: " STR_FMT, STR_ARG(in->why.reason));
+
+	if (is_ending(a) || (a->link != LINK_HELLO && a->link != LINK_WELCOME))
+		return 0;
+	agent_effects_add(out, AF_NOTE)->why.text = str_of(why);
+	if (in->why.die)
+		start_dying(a, in->mono_ms, out, why, in->why.restart && a->o.restart_when_lost);
+	else
+		close_link(a, out, why);
+	return 0;
+}
+
+/*
+ * Others may wait for us to know of them: a new set is repeated at once, but only once between
+ * two regular beats, or ever new sets would make us beat without end.
+ */
+static void repeat_set(struct agent *a, int64_t mono_ms, struct agent_effects *out)
+{
+	int64_t next = a->next_beat_ms;
+
+	if (!a->set_is_new || a->beat_is_extra || a->link != LINK_WELCOME || is_ending(a))
+		return;
+	send_beat(a, mono_ms, out);
+	a->beat_is_extra = true;
+	a->next_beat_ms = next;
+}
+
+int on_beat_ack(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	uint64_t number = in->beat.number;
+	int64_t sent = a->beat_sent_ms[number % BEATS_KEPT];
+
+	if (a->link != LINK_WELCOME || is_ending(a))
+		return 0;
+	if (number > a->beat)
+		return ERR_PROTOCOL;
+	if (number > a->beat_acked) {
+		if (a->beat - number < BEATS_KEPT)
+			health_heard(a, MUTANT(BEAT_STAMPED_AT_ACK) ? in->mono_ms : sent);
+		a->beat_acked = number;
+	}
+	health_news(a, &in->beat.news, in->mono_ms, out);
+	repeat_set(a, in->mono_ms, out);
+	return 0;
+}
+
+void on_link_time(struct agent *a, int64_t mono_ms, struct agent_effects *out)
+{
+	if (is_ending(a))
+		return;
+	if (a->link == LINK_HELLO && mono_ms >= a->hello_sent_ms + a->o.hello_wait_ms)
+		close_link(a, out, "the server did not answer the hello");
+	if (a->link != LINK_WELCOME || mono_ms < a->next_beat_ms)
+		return;
+	if (a->beat - a->beat_acked >= BEATS_MISSED) {
+		close_link(a, out, "the server does not answer");
+		return;
+	}
+	send_beat(a, mono_ms, out);
+	send_ends_again(a, mono_ms, out);
+}
+
+int64_t link_wake_ms(const struct agent *a)
+{
+	if (is_ending(a))
+		return INT64_MAX;
+	if (a->link == LINK_HELLO)
+		return a->hello_sent_ms + a->o.hello_wait_ms;
+	if (a->link == LINK_WELCOME)
+		return a->next_beat_ms;
+	return INT64_MAX;
+}

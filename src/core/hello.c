@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A worker's first words on a connection, and the end of one.
+ *
+ * A hello names every task that the instance holds: that is the truth about it. What we believed
+ * it had and it does not name was never started, for a worker lists a task from the moment it
+ * reads the order until its end is acknowledged, and an order on a broken connection is never
+ * read later. A newer instance under the same lock proves that the older one is dead.
+ */
+#include "core/internal.h"
+
+static void kill_unknown(uint64_t link, const struct held_task *h, struct effects *out)
+{
+	struct message *m = effects_message(out, MSG_KILL, link);
+
+	m->task = h->task;
+	m->token = h->token;
+	m->why.reason = STR("the server does not know this attempt any more");
+	m->why.forget = true;
+}
+
+/* What a volatile server had dispatched without a row of it: the worker is the only witness. */
+static struct task *unwritten(struct core *c, const struct held_task *h)
+{
+	struct task *t = task_find(c, h->task);
+	const struct task_row *row = t ? &t->row : lane_row(c, h->task);
+
+	if (!c->start.was_volatile && !c->o.is_volatile)
+		return NULL;
+	if (!row || !row->id || row->state.status != TASK_QUEUED || row->state.token >= h->token)
+		return NULL;
+	if (t)
+		return t->worker ? NULL : t;
+	return queue_find(c, row->spec.queue) ? task_new(c, row) : NULL;
+}
+
+static struct task *adopt(
+    struct core *c, struct worker *w, const struct held_task *h, struct effects *out)
+{
+	struct task *t = MUTANT(HELLO_ADOPTS_NOTHING) ? NULL : unwritten(c, h);
+	struct task_state *s;
+
+	if (!t)
+		return NULL;
+	s = &t->row.state;
+	task_unghost(c, t);
+	s->attempt++;
+	s->token = h->token;
+	s->worker = w->row.id;
+	s->instance = w->row.facts.instance;
+	s->claimed_ms = c->now_ms;
+	s->started_ms = s->ended_ms = 0;
+	task_attach(t, w);
+	task_move(c, t, TASK_CLAIMED, STR_NULL, out);
+	s->due_ms = 0;
+	task_save(c, t, out);
+	return t;
+}
+
+static void held_by_worker(struct core *c, const struct event *ev, struct worker *w,
+    const struct held_task *h, struct effects *out)
+{
+	struct task *t = report_current(c, w, h->task, h->token);
+
+	if (!t)
+		t = adopt(c, w, h, out);
+	if (!t) {
+		if (!h->ended) /* an end is reported again and acknowledged */
+			kill_unknown(ev->hello.link, h, out);
+		return;
+	}
+	t->seen = c->hellos;
+	unsure_settle(t);
+	if (h->started_ms && t->row.state.status == TASK_CLAIMED) {
+		t->row.state.started_ms = h->started_ms;
+		task_move(c, t, TASK_RUNNING, STR_NULL, out);
+	}
+	if (t->row.state.wish == WISH_CANCEL) {
+		struct message *m = effects_message(out, MSG_KILL, ev->hello.link);
+
+		m->task = h->task;
+		m->token = h->token;
+		m->why.reason = STR("cancelled");
+	}
+}
+
+static void reconcile(struct core *c, const struct event *ev, struct worker *w, struct effects *out)
+{
+	struct task *t, *next;
+
+	c->hellos++;
+	for (size_t i = 0; i < ev->hello.n; i++)
+		held_by_worker(c, ev, w, &ev->hello.tasks[i], out);
+	TAILQ_FOREACH_SAFE (t, &w->tasks, on_worker, next)
+		if (t->seen != c->hellos)
+			task_give_back(c, t, STR("the worker never received it"), 0, out);
+}
+
+static void bind_link(struct core *c, struct worker *w, uint64_t link)
+{
+	w->link = link;
+	idmap_put(&c->links, link, w);
+	w->leaving = false;
+	w->generation++;
+	w->beat = 0;
+	w->run_number = 0;
+	w->check_gone = w->check_counted != w->check_sent;
+	unsure_forget(c, w);
+}
+
+static void join_set(struct core *c, const struct event *ev, struct worker *w)
+{
+	struct set_id none = {0};
+	bool ours = ev->hello.set.server == c->o.server;
+
+	if (w->member.is_in || w->member.batched)
+		consensus_repeated(&c->set, &w->member, &ev->hello.set);
+	else
+		consensus_join(
+		    &c->set, &w->member, w->row.facts.instance, ours ? &none : &ev->hello.set);
+}
+
+static void welcome(struct core *c, const struct event *ev, struct worker *w, struct effects *out)
+{
+	struct message *m;
+
+	bind_link(c, w, ev->hello.link);
+	w->dial = ev->hello.dial;
+	join_set(c, ev, w);
+	/* it begins anew with us when it gets our first welcome: that may be this one */
+	if (!w->has_spoken)
+		health_init(&w->health, c->mono_ms);
+	if (!w->first_hello_ms)
+		w->first_hello_ms = c->mono_ms;
+	w->health.known = true;
+	w->health.beat_ms = c->mono_ms;
+	w->row.last_seen_ms = c->now_ms;
+	w->row.version++;
+	watch_look(c, w, out); /* news that come before the welcome are only repeated by it */
+	m = effects_message(out, MSG_WELCOME, w->link);
+	m->welcome.worker = w->row.id;
+	m->welcome.server = c->o.server;
+	m->welcome.timeouts = c->o.timeouts;
+	m->welcome.news = watch_news(c, w);
+	m->welcome.notify_seq = w->notify_seq;
+	m->welcome.maxthreads = worker_maxthreads(w);
+	save_worker(c, w, out);
+	watch_check(c, w, out);
+	place_worker_joined(c, w);
+	place_room(c);
+}
+
+/* NULL: it may take the name over; otherwise why not. */
+static const char *replacement_refused(
+    const struct core *c, const struct worker *w, const struct worker_facts *f)
+{
+	enum worker_state state = w->health.state;
+
+	if (state == WORKER_MUST_DIE || w->row.facts.instance == f->instance)
+		return NULL;
+	if (!str_eq(w->row.facts.lock, f->lock)) {
+		if (MUTANT(STRANGER_TAKES_NAME) ||
+		    (c->o.allow_bump_unhealthy && state != WORKER_HEALTHY))
+			return NULL;
+		return "another worker has this name and is not lost: give this one another --name";
+	}
+	if (f->started_ms < w->row.facts.started_ms && !MUTANT(OLDER_INSTANCE_RETURNS))
+		return "a newer process of this worker has taken over";
+	return NULL;
+}
+
+static struct worker *first_hello(struct core *c, const struct event *ev, struct effects *out)
+{
+	struct worker_row row = {.facts = *ev->hello.facts,
+	    .first_seen_ms = c->now_ms,
+	    .version = 0,
+	    .maxthreads_set = -1};
+	struct worker *w;
+
+	row.id = c->last_id = id_next(c->last_id, c->now_ms);
+	w = worker_add(c, &row);
+	audit(c, "worker.joined", row.facts.shard, 0, row.id, STR("reeve"),
+	    detail_of(&out->batch.arena, "host", row.facts.host), out);
+	return w;
+}
+
+/* Another process bears the name now: nothing of the old one's remains but its tasks' fate. */
+static void take_over(
+    struct core *c, struct worker *w, const struct worker_facts *f, struct effects *out)
+{
+	bool proven = str_eq(w->row.facts.lock, f->lock);
+
+	if (w->link) {
+		worker_refuse(
+		    w->link, true, false, STR("another process has taken over its name"), out);
+		worker_unlink(c, w);
+	}
+	consensus_leave(&c->set, &w->member);
+	worker_lose_tasks(c, w,
+	    proven ? STR("the worker was restarted") : STR("its worker was displaced"),
+	    proven ? 0 : c->o.lost_hold_ms, out);
+	health_init(&w->health, c->mono_ms);
+	w->check_sent = w->check_counted = w->notify_seq = 0;
+	w->has_spoken = false;
+	w->own = WORKER_NEW;
+	w->first_hello_ms = 0;
+	w->dial = 0;
+	worker_heard_of(c, w, out); /* of the one before; this one never heard of any timeouts */
+}
+
+static void same_again(
+    struct core *c, struct worker *w, const struct worker_facts *f, struct effects *out)
+{
+	if (w->link) {
+		worker_refuse(w->link, false, false,
+		    STR("a newer connection of this worker has taken over"), out);
+		worker_unlink(c, w);
+	} else if (w->row.version > 0) {
+		audit(c, "worker.returned", f->shard, 0, w->row.id, STR("reeve"), STR_NULL, out);
+	}
+}
+
+/* It was held up on its way: what it says of the tasks is no longer the truth. */
+static bool came_too_late(const struct worker *w, const struct event *ev)
+{
+	return w->row.facts.instance == ev->hello.facts->instance && ev->hello.dial &&
+	       ev->hello.dial <= w->dial && !MUTANT(LATE_HELLO_BELIEVED);
+}
+
+/*
+ * Each welcome may be the first that it gets, so each begins its time anew. Not for ever: others
+ * may wait for it. From some day on it gets none, and is lost like anybody who does not speak.
+ */
+static bool never_answers(
+    const struct core *c, const struct worker *w, const struct worker_facts *f)
+{
+	return w->row.facts.instance == f->instance && !w->has_spoken && w->first_hello_ms &&
+	       c->mono_ms - w->first_hello_ms > timeouts_to_lose_ms(&c->start.before);
+}
+
+void hello(struct core *c, const struct event *ev, struct effects *out)
+{
+	const struct worker_facts *f = ev->hello.facts;
+	struct worker *w = worker_find_name(c, f->shard);
+	const char *why = w ? replacement_refused(c, w, f) : NULL;
+	bool may_return = false; /* whose name is taken would only come back in vain */
+
+	if (!ev->hello.link || worker_by_link(c, ev->hello.link))
+		return; /* its link is gone by now; or it says it twice */
+	if (!why && w && w->row.facts.instance == f->instance &&
+	    w->health.state == WORKER_MUST_DIE && !MUTANT(LOST_WORKER_RETURNS)) {
+		may_return = true;
+		why = "this worker was declared lost; its tasks were given up: it must start anew";
+	}
+	if (why) {
+		worker_refuse(ev->hello.link, true, may_return, str_of(why), out);
+		return;
+	}
+	if (w && never_answers(c, w, f)) {
+		worker_refuse(ev->hello.link, false, false,
+		    STR("it has not answered any welcome for too long; it will be given up"), out);
+		return;
+	}
+	if (w && came_too_late(w, ev)) {
+		worker_refuse(ev->hello.link, false, false,
+		    STR("this worker has said hello on a newer connection since"), out);
+		return;
+	}
+	if (!w)
+		w = first_hello(c, ev, out);
+	else if (w->row.facts.instance != f->instance)
+		take_over(c, w, f, out);
+	else
+		same_again(c, w, f, out);
+	worker_adopt_facts(c, w, f);
+	welcome(c, ev, w, out);
+	reconcile(c, ev, w, out);
+}
+
+void link_lost(struct core *c, const struct event *ev, struct effects *out)
+{
+	struct worker *w = worker_by_link(c, ev->beat.link);
+	struct event *parked = lane_find_hello(c, ev->beat.link);
+
+	if (parked)
+		parked->hello.link = 0;
+	if (!w)
+		return;
+	worker_unlink(c, w);
+	unsure_link_lost(c, w);
+	if (w->leaving && !w->running) /* it will not run anything again: nobody need wait for it */
+		consensus_leave(&c->set, &w->member);
+	save_worker(c, w, out);
+	audit(c, "worker.away", w->row.facts.shard, 0, w->row.id, STR("reeve"), STR_NULL, out);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Watching the workers: the only place where a worker's state changes, by model/health.c, and what
+ * such a change means. We step with the present time only, never with the exact moment that
+ * passed: a server that was itself stopped for long must not condemn workers whose beats are
+ * still waiting in its sockets.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/internal.h"
+
+#define SET_EVERY_MS 50 /* consensus is computed at most so often */
+
+static bool may_be_permitted(const struct core *c, const struct worker *w)
+{
+	return !c->o.is_volatile || consensus_permits(&c->set, &w->member);
+}
+
+/*
+ * No set is told while the initial wait lasts: whoever heard of the few that are here already
+ * would forget the larger set that it knows, and be a false consensus at the next restart.
+ */
+struct health_news watch_news(struct core *c, struct worker *w)
+{
+	struct set_id set = {0};
+
+	if (w->member.is_in && (!c->start.waiting || MUTANT(SET_TOLD_WHILE_WAITING))) {
+		consensus_told(&c->set, &w->member);
+		set = c->set.id;
+	}
+	return (struct health_news){w->health.state, set, w->check_counted};
+}
+
+static void tell(struct core *c, struct worker *w, struct effects *out)
+{
+	if (w->link)
+		effects_message(out, MSG_BEAT_ACK, w->link)->beat.news = watch_news(c, w);
+}
+
+/* A set came into being at once for many: they need not wait for their next beats. */
+void watch_tell_all(struct core *c, struct effects *out)
+{
+	struct member *m;
+
+	TAILQ_FOREACH (m, &c->set.members, entry) {
+		struct worker *w = CONTAINER_OF(m, struct worker, member);
+
+		if (!w->health.has_been_healthy)
+			tell(c, w, out);
+	}
+}
+
+static const char *lack_texts[] = {
+    [LACK_KNOWN] = "it has not spoken since the server started",
+    [LACK_BEAT] = "no heartbeat",
+    [LACK_CHECK] = "no healthcheck has succeeded in time",
+    [LACK_CONSENSUS] = "the other workers do not know of it yet",
+    [LACK_LIFE] = "it is lost",
+    [LACK_NOTHING] = "",
+};
+
+static void lose(struct core *c, struct worker *w, struct str reason, struct effects *out)
+{
+	heap_del(&c->watch_timers, &w->watch);
+	worker_heard_of(c, w, out);
+	consensus_leave(&c->set, &w->member);
+	if (w->link) {
+		worker_refuse(w->link, true, true, reason, out);
+		worker_unlink(c, w);
+	}
+	save_worker(c, w, out);
+	audit(c, "worker.lost", w->row.facts.shard, 0, w->row.id, STR("reeve"),
+	    detail_of(&out->batch.arena, "reason", reason), out);
+	worker_lose_tasks(c, w,
+	    arena_strf(&out->batch.arena, "its worker was lost: " STR_FMT, STR_ARG(reason)),
+	    c->o.lost_hold_ms, out);
+}
+
+void watch_lose(struct core *c, struct worker *w, struct str reason, struct effects *out)
+{
+	w->health.state = WORKER_MUST_DIE;
+	lose(c, w, reason, out);
+}
+
+static void changed(struct core *c, struct worker *w, struct effects *out)
+{
+	enum health_lack lack = health_lack(&w->health, worker_timeouts(c, w), c->mono_ms);
+
+	if (w->health.state == WORKER_MUST_DIE) {
+		lose(c, w, STR("it was unhealthy for too long"), out);
+		return;
+	}
+	save_worker(c, w, out);
+	audit(c, w->health.state == WORKER_HEALTHY ? "worker.healthy" : "worker.unhealthy",
+	    w->row.facts.shard, 0, w->row.id, STR("reeve"),
+	    lack ? detail_of(&out->batch.arena, "reason", str_of(lack_texts[lack])) : STR_NULL,
+	    out);
+	tell(c, w, out);
+	if (w->health.state == WORKER_HEALTHY)
+		place_room(c);
+}
+
+void watch_look(struct core *c, struct worker *w, struct effects *out)
+{
+	int64_t next;
+	bool moved;
+
+	w->health.permitted = may_be_permitted(c, w);
+	moved = health_step(&w->health, worker_timeouts(c, w), c->mono_ms);
+	next = health_next_ms(&w->health, worker_timeouts(c, w));
+	if (next == INT64_MAX)
+		heap_del(&c->watch_timers, &w->watch);
+	else if (moved || !heap_has(&w->watch) || w->watch.at <= c->mono_ms)
+		heap_put(&c->watch_timers, &w->watch, next, w->row.id);
+	if (moved)
+		changed(c, w, out);
+}
+
+/* While it is healthy, a later beat only moves a timer: it finds out by itself when it fires. */
+void watch_heard(struct core *c, struct worker *w, struct effects *out)
+{
+	if (health_lack(&w->health, worker_timeouts(c, w), c->mono_ms) == LACK_BEAT)
+		place_room(c); /* we were stopped, and queues may have passed it by */
+	w->health.beat_ms = c->mono_ms;
+	w->has_spoken = true;
+	worker_heard_of(c, w, out);
+	w->row.last_seen_ms = c->now_ms;
+	if (w->health.state != WORKER_HEALTHY)
+		watch_look(c, w, out);
+}
+
+static bool check_is_due(const struct core *c, const struct worker *w)
+{
+	int64_t age = c->mono_ms - w->check_sent_ms[w->check_sent % CHECKS_KEPT];
+
+	if (!w->check_sent || w->check_gone)
+		return true;
+	if (w->check_counted == w->check_sent)
+		return age >= c->o.timeouts.check_period_ms;
+	return age >= c->o.timeouts.heartbeat_ms / 2; /* unanswered or failed: try again soon */
+}
+
+void watch_check(struct core *c, struct worker *w, struct effects *out)
+{
+	struct message *m;
+
+	if (!check_is_due(c, w))
+		return;
+	w->check_sent++;
+	w->check_gone = false;
+	w->check_sent_ms[w->check_sent % CHECKS_KEPT] = c->mono_ms;
+	m = effects_message(out, MSG_CHECK, w->link);
+	m->check.number = w->check_sent;
+	m->check.beat = w->beat;
+}
+
+static void check_failed(struct worker *w, struct str reason)
+{
+	free(w->check_failed);
+	w->check_failed = reason.p ? xstrndup(reason.p, reason.n) : NULL;
+}
+
+void watch_checked(struct core *c, const struct event *ev, struct effects *out)
+{
+	struct worker *w = worker_by_link(c, ev->checked.link);
+	uint64_t n = ev->checked.number;
+
+	if (!w)
+		return;
+	watch_heard(c, w, out);
+	if (n <= w->check_counted || n > w->check_sent || w->check_sent - n >= CHECKS_KEPT)
+		return;
+	if (!ev->checked.ok && !MUTANT(FAILED_CHECK_COUNTS)) {
+		check_failed(w, ev->checked.reason.p ? ev->checked.reason : STR("it failed"));
+		return;
+	}
+	check_failed(w, STR_NULL);
+	w->check_counted = n;
+	/* counted from the sending: the answer may have taken long */
+	w->health.check_ms = w->check_sent_ms[n % CHECKS_KEPT];
+	watch_look(c, w, out);
+	place_room(c);
+	tell(c, w, out);
+}
+
+static void kill_again(struct worker *w, struct effects *out)
+{
+	struct task *t;
+
+	TAILQ_FOREACH (t, &w->tasks, on_worker) {
+		struct message *m;
+
+		if (t->row.state.wish != WISH_CANCEL)
+			continue;
+		m = effects_message(out, MSG_KILL, w->link);
+		m->task = t->row.id;
+		m->token = t->row.state.token;
+		m->why.reason = STR("cancelled");
+	}
+}
+
+void watch_beat(struct core *c, const struct event *ev, struct effects *out)
+{
+	struct worker *w = worker_by_link(c, ev->beat.link);
+	struct message *m;
+
+	if (!w) {
+		worker_refuse(ev->beat.link, false, false,
+		    STR("this connection is not this worker's present one"), out);
+		return;
+	}
+	if (ev->beat.number > w->beat)
+		w->beat = ev->beat.number;
+	w->leaving = ev->beat.leaving;
+	w->own = ev->beat.own;
+	consensus_repeated(&c->set, &w->member, &ev->beat.set);
+	watch_heard(c, w, out);
+	if (!w->link)
+		return; /* it was too late */
+	m = effects_message(out, MSG_BEAT_ACK, w->link);
+	m->beat.number = ev->beat.number;
+	m->beat.news = watch_news(c, w);
+	if (!w->leaving)
+		watch_check(c, w, out);
+	if (w->n_wishes)
+		kill_again(w, out);
+}
+
+void watch_tick(struct core *c, struct effects *out)
+{
+	struct heap_node *n;
+
+	while ((n = heap_min(&c->watch_timers)) && n->at <= c->mono_ms)
+		watch_look(c, CONTAINER_OF(n, struct worker, watch), out);
+}
+
+static void compute_set(struct core *c, struct effects *out)
+{
+	struct member *m, *next;
+
+	uint64_t before = c->set.id.version;
+
+	c->set_looked_ms = c->mono_ms;
+	c->set_due_ms = INT64_MAX;
+	if (!consensus_update(&c->set))
+		return;
+	if (c->set.id.version != before)
+		watch_tell_all(c, out);
+	TAILQ_FOREACH_SAFE (m, &c->set.members, entry, next) {
+		struct worker *w = CONTAINER_OF(m, struct worker, member);
+
+		if (!w->health.has_been_healthy)
+			watch_look(c, w, out);
+	}
+}
+
+void watch_set(struct core *c, struct effects *out)
+{
+	if (!c->set.dirty && c->set_due_ms == INT64_MAX)
+		return;
+	if (c->mono_ms - c->set_looked_ms >= SET_EVERY_MS)
+		compute_set(c, out);
+	else if (c->set_due_ms == INT64_MAX)
+		c->set_due_ms = c->set_looked_ms + SET_EVERY_MS;
+}

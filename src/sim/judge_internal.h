@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the judge knows: per task and per queue. */
+#ifndef SIM_JUDGE_INTERNAL_H
+#define SIM_JUDGE_INTERNAL_H
+
+#include "sim/judge.h"
+
+struct truth_queue {
+	rid id;
+	bool deleted, changed;
+	bool deleted_durably; /* else a crash brings it back */
+	int64_t n[N_PHASES];  /* as the core sees it, told by its notices */
+	int32_t most_threads; /* ever allowed; -1: no limit */
+	int64_t processes;
+};
+
+struct truth_task {
+	rid id;
+	unsigned number;
+	struct truth_queue *queue;
+	int32_t max_attempts; /* its own; 0: the queue's */
+	int key;              /* its unique key's number; 0: none */
+	/* as the core sees it */
+	bool is_live, is_known; /* known: status is meaningful */
+	int32_t status;
+	int64_t token, due_ms;
+	int64_t due_since_us; /* when it was told to wait until then */
+	/* as the store has it */
+	bool stored;
+	int32_t stored_status, stored_attempt;
+	int64_t stored_token, stored_due_ms;
+	/* processes */
+	int running;
+	int64_t started_token; /* the last that was started */
+	int64_t good_token;    /* the last whose process ended well */
+	int starts;            /* since the operator's last retry */
+	bool given_up;         /* the running one: its queue's limit does not count it any more */
+	int64_t over_by_us;    /* a process that was given up is over by then; 0: none was */
+	int64_t produced[N_STREAMS]; /* by started_token */
+	/* what was promised */
+	bool cancelled;
+	int retries; /* commands under way that ask for another run */
+	int64_t cancel_token;
+	uint64_t absent_instance;
+	int64_t absent_token;
+	/* stored output */
+	int64_t out_token, out_end[N_STREAMS];
+};
+
+#define PEAKS_MOST 64
+
+struct judge {
+	/* what the server's wall clock said before each of its jumps */
+	struct {
+		int64_t at_us, wall_ms;
+	} peaks[PEAKS_MOST];
+	size_t n_peaks;
+	struct idmap by_id, queues_by_id, by_request, by_key;
+	struct truth_task **tasks;
+	size_t n_tasks, cap_tasks;
+	struct truth_queue **queues;
+	size_t n_queues, cap_queues;
+	uint64_t last_notice, notice_incarnation;
+	/* messages of the gathering set that were looked at */
+	uint64_t message_seq;
+	size_t seen_messages;
+	/* before a step */
+	bool watches;
+	rid watched;
+	int64_t watched_token;
+	bool found;
+	struct task_state before;
+};
+
+struct truth_task *truth_of(struct world *w, rid id);
+struct truth_queue *truth_queue_of(struct world *w, rid id);
+/* True when the judge has nothing to say about it any more. */
+bool truth_is_gone(const struct truth_task *t);
+/* judge_sets.c */
+void judge_new_messages(struct world *w);
+void judge_credit(struct world *w, int slot); /* which sets the server believes it to know */
+void judge_worker_row(struct world *w, const struct worker_row *row);
+/* judge_core.c */
+void judge_new_notices(struct world *w, const struct event *ev);
+
+#endif

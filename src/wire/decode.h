@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside the decoders: what both directions check, and how a bad value is told. */
+#ifndef WIRE_DECODE_H
+#define WIRE_DECODE_H
+
+#include "link.pb-c.h"
+#include "wire/link.h"
+
+#define OFFSET_MAX (1LL << 50)
+
+#define CHECK(cond, part)                           \
+	do {                                        \
+		if (!(cond))                        \
+			return decode_bad(p, part); \
+	} while (0)
+
+int decode_bad(struct problem *p, const char *part);
+/* Everything that protobuf-c allocates for one frame comes from the arena. */
+ProtobufCAllocator decode_allocator(struct arena *a);
+struct str decode_bytes(ProtobufCBinaryData b); /* absent and empty are one */
+struct str decode_text(char *s);                /* made fit to be shown */
+bool decode_is_ref(uint64_t task, int64_t token);
+int decode_state(int value, const char *part, enum worker_state *ret_state, struct problem *p);
+int decode_set(const Reeve__SetId *m, const char *part, struct set_id *ret_set, struct problem *p);
+int decode_clock(ProtobufCBinaryData b, struct str *ret_clock, struct problem *p);
+
+#endif

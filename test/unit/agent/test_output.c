@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Output on its way to the server. */
+#include "story.h"
+
+#include <string.h>
+
+static void test_output_chunks(void **state)
+{
+	join();
+	run(1, 1);
+	started(1, 1);
+	wrote(1, 1, OUTPUT_CHUNK_BYTES + 10);
+	SAYS("output 1 0@0+65536");
+	tick_at(1250);
+	SAYS("output 1 0@65536+10");
+	wrote(1, 1, 5);
+	SAYS("");
+	assert_int_equal(agent_wake_ms(agent), 1750); /* slower: it is sent again, whole */
+	tick_at(1750);
+	SAYS("output 1 0@65536+15");
+	output_acked(1, 1, 65536);
+	output_acked(1, 1, 65546);
+	down();
+	up();
+	welcome();
+	SAYS("beat 2; output 1 0@65536+15"); /* what is durable is not sent again */
+	exited(1, 1, 0);
+	SAYS("ended 1/1 1 code 0 65551 bytes");
+	down();
+	up();
+	welcome();
+	SAYS("beat 3; output 1 0@65536+15; ended 1/1 1 code 0 65551 bytes");
+}
+
+static void test_output_small(void **state)
+{
+	join();
+	run(1, 1);
+	started(1, 1);
+	wrote(1, 1, 100);
+	down();
+	tick_at(5000);
+	up();
+	welcome();
+	SAYS("beat 2; output 1 0@0+100"); /* due long ago */
+	run(2, 1);
+	started(2, 1);
+	wrote(2, 1, OUTPUT_INLINE_BYTES + 1);
+	exited(2, 1, 0);
+	SAYS("output 2 0@0+8193; ended 2/1 1 code 0 8193 bytes");
+}
+
+static void test_output_modes(void **state)
+{
+	struct agent_run r = plain_run;
+
+	join();
+	r.output_mode = OUTPUT_MODE_CHUNKS;
+	run_with(1, 1, r);
+	started(1, 1);
+	wrote(1, 1, 3);
+	exited(1, 1, 0);
+	SAYS("output 1 0@0+3; ended 1/1 1 code 0 3 bytes");
+	r.output_mode = OUTPUT_MODE_INLINE;
+	run_with(2, 1, r);
+	started(2, 1);
+	wrote(2, 1, (3 << 20) / 2);
+	SAYS("");
+	exited(2, 1, 0);
+	assert_non_null(strstr(told.p, "dropped 524288"));
+	assert_int_equal(effects.items[0].ended->output[0].n, 1 << 20);
+	r.output_mode = OUTPUT_MODE_AUTO;
+	r.output_max = 10;
+	run_with(3, 1, r);
+	started(3, 1);
+	wrote(3, 1, 25);
+	exited(3, 1, 0);
+	SAYS("ended 3/1 1 code 0 <xxxxxxxxxx|> dropped 15");
+}
+
+static void test_output_window(void **state)
+{
+	join();
+	run(1, 1);
+	started(1, 1);
+	for (int i = 0; i < 15; i++)
+		wrote(1, 1, OUTPUT_CHUNK_BYTES);
+	SAYS("output 1 0@917504+65536");
+	wrote(1, 1, OUTPUT_CHUNK_BYTES);
+	SAYS("output 1 0@983040+65536; pause 1");
+	output_acked(1, 1, 65536);
+	SAYS("read 1");
+	wrote(1, 1, OUTPUT_CHUNK_BYTES);
+	SAYS("output 1 0@1048576+65536; pause 1");
+	step((struct agent_event){
+	    .kind = AE_OUTPUT_ACK, .task = 1, .token = 1, .ack = {STDOUT, 0, true}});
+	SAYS("read 1"); /* refused: nobody wants it */
+	wrote(1, 1, OUTPUT_CHUNK_BYTES);
+	SAYS("");
+}
+
+static void test_output_link_window(void **state)
+{
+	join();
+	for (rid t = 1; t <= 5; t++) {
+		run(t, 1);
+		started(t, 1);
+		if (t <= 4)
+			for (int i = 0; i < 16; i++)
+				wrote(t, 1, OUTPUT_CHUNK_BYTES);
+	}
+	wrote(5, 1, 1);
+	SAYS("pause 5"); /* the link is full: so must everybody be */
+	output_acked(2, 1, 65536 * 3);
+	SAYS("read 2; read 5");
+	down();
+	kill_task(1, 1, false);
+	tick_at(7000);
+	SAYS("read 1; KILL 1"); /* its pipes must be emptied, listened to or not */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    T(test_output_chunks),
+	    T(test_output_small),
+	    T(test_output_modes),
+	    T(test_output_window),
+	    T(test_output_link_window),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

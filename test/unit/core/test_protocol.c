@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stories about the worker protocol: health, healthchecks, unsure runs, names, loss. */
+#include "world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define STORY(name) static void name(void **state)
+
+/* heartbeat 1 s + 4 s, check 10 s + 10 s (+1 s margin), lost after 20 s, margin, kill wait */
+static const struct core_options quick = {
+    .timeouts = {1000, 4000, 10000, 10000, 20000, 1000, 500}, .lost_hold_ms = 7000};
+
+static struct worker_view view(struct world *w, const char *name)
+{
+	struct worker_view v;
+
+	assert_true(
+	    core_worker(w->core, core_worker_by_name(w->core, str_of(name)), w->mono_ms, &v));
+	return v;
+}
+
+static void assert_state(struct world *w, const char *name, enum worker_state state)
+{
+	assert_string_equal(worker_state_names[view(w, name).state], worker_state_names[state]);
+}
+
+static void checked(struct world *w, uint64_t link, uint64_t number, bool ok)
+{
+	struct event ev = {.kind = EV_CHECKED};
+
+	ev.checked.link = link;
+	ev.checked.number = number;
+	ev.checked.ok = ok;
+	ev.checked.reason = ok ? STR_NULL : STR("fork: no memory");
+	world_step(w, &ev);
+}
+
+static void notified(struct world *w, uint64_t link, uint64_t seq, const struct held_task *held,
+    const struct held_task *absent)
+{
+	struct event ev = {.kind = EV_NOTIFIED};
+
+	ev.notified.link = link;
+	ev.notified.seq = seq;
+	ev.notified.held = held;
+	ev.notified.n_held = held ? 1 : 0;
+	ev.notified.absent = absent;
+	ev.notified.n_absent = absent ? 1 : 0;
+	world_step(w, &ev);
+}
+
+static void beats_for(struct world *w, uint64_t link, int seconds)
+{
+	for (int i = 0; i < seconds; i++) {
+		world_advance(w, 1000);
+		world_beat(w, link, (uint64_t)(w->mono_ms / 1000));
+	}
+}
+
+STORY(a_worker_is_healthy_only_after_a_healthcheck)
+{
+	struct world *w = world_new(&quick);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+
+	w->sick = true;
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	assert_state(w, "w1", WORKER_UNHEALTHY);
+	assert_int_equal(world_count_sent(w, MSG_CHECK), 1);
+	t = world_submit_one(w, q);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 0);
+	checked(w, 1, 1, false);
+	assert_state(w, "w1", WORKER_UNHEALTHY);
+	assert_true(str_is(view(w, "w1").check_failed, "fork: no memory"));
+	checked(w, 1, 2, true); /* nobody asked that */
+	assert_state(w, "w1", WORKER_UNHEALTHY);
+	checked(w, 1, 1, true);
+	assert_state(w, "w1", WORKER_HEALTHY);
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->task, t);
+	world_free(w);
+}
+
+STORY(a_worker_that_can_not_start_processes_is_unhealthy_though_it_answers)
+{
+	struct world *w = world_new(&quick);
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	assert_state(w, "w1", WORKER_HEALTHY);
+	w->sick = true;
+	beats_for(w, 1, 21);
+	assert_state(w, "w1", WORKER_HEALTHY); /* exactly at the limit is not too old */
+	beats_for(w, 1, 1);
+	assert_state(w, "w1", WORKER_UNHEALTHY);
+	assert_int_equal(view(w, "w1").lack, LACK_CHECK);
+	w->sick = false;
+	beats_for(w, 1, 1);
+	assert_state(w, "w1", WORKER_HEALTHY);
+	w->sick = true;
+	beats_for(w, 1, 60);
+	assert_state(w, "w1", WORKER_MUST_DIE);
+	world_free(w);
+}
+
+STORY(nobody_is_lost_who_was_not_unhealthy_before)
+{
+	struct world *w = world_new(&quick);
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	/* the server itself was stopped for an hour: the beats wait in its sockets */
+	w->mono_ms += 3600000;
+	w->now_ms += 3600000;
+	world_step(w, &(struct event){.kind = EV_TICK});
+	assert_state(w, "w1", WORKER_UNHEALTHY);
+	world_beat(w, 1, 9);
+	assert_int_equal(view(w, "w1").lack, LACK_NOTHING);
+	assert_state(w, "w1", WORKER_HEALTHY);
+	world_free(w);
+}
+
+STORY(must_die_is_for_ever_and_told_again)
+{
+	struct world *w = world_new(&quick);
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	world_advance(w, 26000);
+	assert_state(w, "w1", WORKER_MUST_DIE);
+	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+	world_forget_sent(w);
+	world_beat(w, 1, 1); /* on a link that is no longer its own */
+	assert_false(world_sent(w, MSG_REFUSED, 0)->why.die);
+	world_hello(w, 2, "w1", 1, 2, NULL, 0);
+	assert_true(world_sent(w, MSG_REFUSED, 1)->why.die);
+	world_restart(w);
+	world_hello(w, 3, "w1", 1, 2, NULL, 0);
+	assert_true(world_sent(w, MSG_REFUSED, 2)->why.die);
+	world_hello(w, 4, "w1", 2, 2, NULL, 0);
+	assert_state(w, "w1", WORKER_HEALTHY);
+	world_free(w);
+}
+
+STORY(a_run_without_an_answer_is_asked_for_ever_more_slowly)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	static const int waits[] = {2000, 4000, 8000, 16000, 32000, 64000, 128000, 256000, 256000};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	t = world_submit_one(w, q);
+	world_advance(w, 3999);
+	assert_int_equal(view(w, "w1").unsure, 0);
+	world_advance(w, 1);
+	assert_int_equal(view(w, "w1").unsure, 1);
+	assert_true(core_task_unsure(w->core, t));
+	assert_int_equal(world_count_sent(w, MSG_NOTIFY), 1);
+	for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
+		world_advance(w, waits[i] - 1);
+		assert_int_equal(world_count_sent(w, MSG_NOTIFY), i + 1);
+		world_advance(w, 1);
+		assert_int_equal(world_count_sent(w, MSG_NOTIFY), i + 2);
+		assert_int_equal(world_sent(w, MSG_NOTIFY, i + 1)->notify.seq, i + 2);
+	}
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1); /* never sent again */
+	assert_int_equal(world_counts(w, q).claimed, 1);   /* and it counts as running */
+	world_free(w);
+}
+
+STORY(what_is_absent_was_never_started_and_what_is_held_runs)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO);
+	struct held_task a = {.token = 1}, b = {.token = 1, .started_ms = 7};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	a.task = world_submit_one(w, q);
+	b.task = world_submit_one(w, q);
+	world_advance(w, 4000);
+	assert_int_equal(world_sent(w, MSG_NOTIFY, 0)->notify.n, 2);
+	notified(w, 1, 2, NULL, &a); /* a number that was never sent */
+	assert_int_equal(world_task(w, a.task)->state.status, TASK_CLAIMED);
+	notified(w, 1, 1, &b, &a);
+	assert_int_equal(world_task(w, b.task)->state.status, TASK_RUNNING);
+	assert_int_equal(world_task(w, b.task)->state.started_ms, 7);
+	assert_int_equal(world_task(w, a.task)->state.token, 2); /* ordered anew */
+	assert_int_equal(world_task(w, a.task)->state.attempt, 1);
+	assert_int_equal(world_sent(w, MSG_RUN, 2)->run.notify_seq, 1);
+	assert_int_equal(view(w, "w1").unsure, 0);
+	world_free(w);
+}
+
+STORY(was_not_running_never_overwrites_a_real_word)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO);
+	struct held_task a = {.token = 1};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	a.task = world_submit_one(w, q);
+	world_advance(w, 4000);
+	world_started(w, 1, a.task, 1);
+	notified(w, 1, 1, NULL, &a);
+	assert_int_equal(world_task(w, a.task)->state.status, TASK_RUNNING);
+	world_ended(w, 1, a.task, 1, TASK_SUCCEEDED);
+	notified(w, 1, 1, NULL, &a);
+	assert_int_equal(world_task(w, a.task)->state.status, TASK_SUCCEEDED);
+	world_free(w);
+}
+
+STORY(a_lost_link_makes_unsure_and_the_next_hello_settles_it)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), a, b;
+	struct held_task held = {.token = 1};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	a = world_submit_one(w, q);
+	held.task = b = world_submit_one(w, q);
+	world_link_lost(w, 1);
+	assert_int_equal(view(w, "w1").unsure, 2);
+	world_hello(w, 2, "w1", 1, 2, &held, 1);
+	assert_int_equal(view(w, "w1").unsure, 0);
+	assert_int_equal(world_task(w, b)->state.token, 1);
+	assert_int_equal(world_task(w, a)->state.token, 2);
+	world_hello(w, 2, "w1", 1, 2, NULL, 0); /* said twice on one link: not believed */
+	assert_int_equal(world_task(w, b)->state.token, 1);
+	world_free(w);
+}
+
+static void dialled(struct world *w, uint64_t link, uint64_t dial)
+{
+	struct worker_facts f = {.shard = STR("w1"),
+	    .instance = 1,
+	    .started_ms = 1,
+	    .lock = STR("w1"),
+	    .plugins = STR("command\n"),
+	    .maxthreads = 2};
+	struct event ev = {.kind = EV_HELLO};
+
+	ev.hello.link = link;
+	ev.hello.facts = &f;
+	ev.hello.dial = dial;
+	world_step(w, &ev);
+}
+
+STORY(a_hello_that_was_held_up_is_not_believed)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+
+	dialled(w, 2, 2);
+	t = world_submit_one(w, q);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	dialled(w, 1, 1); /* knows nothing of the task */
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	assert_int_equal(world_task(w, t)->state.token, 1);
+	assert_int_equal(world_sent(w, MSG_REFUSED, 0)->link, 1);
+	assert_false(world_sent(w, MSG_REFUSED, 0)->why.die);
+	dialled(w, 3, 3);
+	assert_int_equal(world_sent(w, MSG_REFUSED, 1)->link, 2);
+	world_free(w);
+}
+
+STORY(a_kill_is_repeated_with_every_beat)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	t = world_submit_one(w, q);
+	world_started(w, 1, t, 1);
+	world_tasks(w, EV_CANCEL, &t, 1);
+	assert_int_equal(world_count_sent(w, MSG_KILL), 1);
+	world_beat(w, 1, 1);
+	assert_int_equal(world_count_sent(w, MSG_KILL), 2);
+	world_ended(w, 1, t, 1, TASK_SUCCEEDED);
+	world_beat(w, 1, 2);
+	assert_int_equal(world_count_sent(w, MSG_KILL), 2);
+	world_free(w);
+}
+
+STORY(a_lost_worker_s_task_is_held_also_across_a_restart)
+{
+	struct world *w = world_new(&quick);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	struct submit_task s = {.status = TASK_QUEUED,
+	    .spec = {.queue = q,
+	        .max_attempts = 3,
+	        .backoff_ms = 0,
+	        .backoff_max_ms = 0,
+	        .body = STR("{}")}};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	t = world_submit(w, &s, 1)->outcomes[0].id;
+	world_advance(w, 26000);
+	assert_state(w, "w1", WORKER_MUST_DIE);
+	assert_int_equal(world_task(w, t)->state.status, TASK_QUEUED);
+	world_restart(w);
+	world_hello(w, 2, "w2", 2, 2, NULL, 0);
+	assert_true(world_task(w, t)->state.due_ms >= w->now_ms - 26000 + 25002 + 7000);
+	world_advance(w, 4000);
+	world_beat(w, 2, 1);
+	assert_int_equal(world_task(w, t)->state.status, TASK_QUEUED);
+	world_advance(w, 4000);
+	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
+	world_free(w);
+}
+
+static void stranger(struct world *w, uint64_t link, uint64_t instance)
+{
+	struct worker_facts f = {.shard = STR("w1"),
+	    .instance = instance,
+	    .started_ms = 1,
+	    .lock = STR("elsewhere"),
+	    .plugins = STR("command\n"),
+	    .maxthreads = 1};
+	struct event ev = {.kind = EV_HELLO};
+
+	ev.hello.link = link;
+	ev.hello.facts = &f;
+	world_step(w, &ev);
+}
+
+STORY(a_stranger_takes_a_name_only_from_the_lost_unless_bumping_is_allowed)
+{
+	struct core_options o = quick;
+
+	for (int bump = 0; bump < 2; bump++) {
+		struct world *w;
+
+		o.allow_bump_unhealthy = bump;
+		w = world_new(&o);
+		world_hello(w, 1, "w1", 50, 2, NULL, 0);
+		stranger(w, 2, 7);
+		assert_int_equal(world_sent(w, MSG_REFUSED, 0)->link, 2);
+		assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+		world_advance(w, 5001);
+		assert_state(w, "w1", WORKER_UNHEALTHY);
+		world_forget_sent(w);
+		stranger(w, 3, 8);
+		assert_int_equal(world_sent(w, MSG_REFUSED, 0)->link, bump ? 1 : 3);
+		world_advance(w, 40000);
+		stranger(w, 4, 9);
+		assert_int_equal(view(w, "w1").row->facts.instance, 9);
+		world_free(w);
+	}
+}
+
+STORY(an_earlier_instance_never_displaces_a_later_one)
+{
+	struct world *w = world_new(NULL);
+
+	world_hello(w, 1, "w1", 5, 2, NULL, 0);
+	world_hello(w, 2, "w1", 6, 2, NULL, 0); /* later start, same lock */
+	assert_int_equal(world_sent(w, MSG_REFUSED, 0)->link, 1);
+	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+	world_hello(w, 3, "w1", 5, 2, NULL, 0);
+	assert_int_equal(world_sent(w, MSG_REFUSED, 1)->link, 3);
+	assert_true(world_sent(w, MSG_REFUSED, 1)->why.die);
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_worker_is_healthy_only_after_a_healthcheck),
+	    cmocka_unit_test(a_worker_that_can_not_start_processes_is_unhealthy_though_it_answers),
+	    cmocka_unit_test(nobody_is_lost_who_was_not_unhealthy_before),
+	    cmocka_unit_test(must_die_is_for_ever_and_told_again),
+	    cmocka_unit_test(a_run_without_an_answer_is_asked_for_ever_more_slowly),
+	    cmocka_unit_test(what_is_absent_was_never_started_and_what_is_held_runs),
+	    cmocka_unit_test(was_not_running_never_overwrites_a_real_word),
+	    cmocka_unit_test(a_lost_link_makes_unsure_and_the_next_hello_settles_it),
+	    cmocka_unit_test(a_hello_that_was_held_up_is_not_believed),
+	    cmocka_unit_test(a_kill_is_repeated_with_every_beat),
+	    cmocka_unit_test(a_lost_worker_s_task_is_held_also_across_a_restart),
+	    cmocka_unit_test(a_stranger_takes_a_name_only_from_the_lost_unless_bumping_is_allowed),
+	    cmocka_unit_test(an_earlier_instance_never_displaces_a_later_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

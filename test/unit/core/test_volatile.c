@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stories about volatile dispatch: nothing is written before a start, so workers are the truth. */
+#include "world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define STORY(name) static void name(void **state)
+
+static const struct core_options swift = {.is_volatile = true,
+    .server = 1,
+    .timeouts = {1000, 4000, 600000, 600000, 20000, 1000, 500},
+    .lost_hold_ms = 7000};
+
+static rid submit(struct world *w, rid queue, int attempts)
+{
+	struct submit_task s = {.status = TASK_QUEUED,
+	    .spec = {.queue = queue,
+	        .max_attempts = attempts,
+	        .backoff_ms = 1000,
+	        .backoff_max_ms = 1000,
+	        .body = STR("{}")}};
+
+	return world_submit(w, &s, 1)->outcomes[0].id;
+}
+
+static void hello(struct world *w, uint64_t link, const char *name, uint64_t instance,
+    const struct set_id *set, const struct held_task *held, size_t n)
+{
+	struct worker_facts f = {.shard = str_of(name),
+	    .instance = instance,
+	    .started_ms = (int64_t)instance,
+	    .lock = str_of(name),
+	    .plugins = STR("command\n"),
+	    .maxthreads = 4};
+	struct event ev = {.kind = EV_HELLO};
+
+	ev.hello.link = link;
+	ev.hello.facts = &f;
+	ev.hello.tasks = held;
+	ev.hello.n = n;
+	if (set)
+		ev.hello.set = *set;
+	world_step(w, &ev);
+}
+
+static struct set_id present(const struct world *w)
+{
+	struct set_view v;
+
+	core_set(w->core, w->mono_ms, &v);
+	return v.id;
+}
+
+static bool waiting(const struct world *w)
+{
+	struct set_view v;
+
+	core_set(w->core, w->mono_ms, &v);
+	return v.waiting;
+}
+
+static void restart(struct world *w)
+{
+	w->options.server++;
+	world_restart(w);
+	world_forget_sent(w);
+}
+
+/* Hellos, healthchecks, sets told and repeated: w1 .. wn are healthy. */
+static struct set_id fleet(struct world *w, int n)
+{
+	char name[8] = "w0";
+
+	for (int i = 1; i <= n; i++) {
+		name[1] = (char)('0' + i);
+		hello(w, (uint64_t)i, name, (uint64_t)i, NULL, NULL, 0);
+	}
+	for (int round = 0; round < 3; round++) {
+		world_advance(w, 100);
+		for (int i = 1; i <= n; i++)
+			world_beat(w, (uint64_t)i, (uint64_t)round + 1);
+	}
+	world_advance(w, 100);
+	return present(w);
+}
+
+STORY(a_claim_is_not_written_but_a_start_is)
+{
+	struct world *w = world_new(&swift);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t, once;
+
+	assert_false(waiting(w)); /* no volatile server was here before */
+	fleet(w, 1);
+	t = submit(w, q, 2);
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->task, t);
+	assert_int_equal(world_task(w, t)->state.status, TASK_QUEUED);
+	assert_int_equal(world_counts(w, q).claimed, 1);
+	world_started(w, 1, t, world_sent(w, MSG_RUN, 0)->token);
+	assert_int_equal(world_task(w, t)->state.status, TASK_RUNNING);
+	once = submit(w, q, 1); /* may run once only: its row is the only proof */
+	assert_int_equal(world_task(w, once)->state.status, TASK_CLAIMED);
+	world_free(w);
+}
+
+STORY(a_first_healthy_needs_the_others_to_know)
+{
+	struct world *w = world_new(&swift);
+	struct worker_view v;
+
+	fleet(w, 1);
+	hello(w, 2, "w2", 2, NULL, NULL, 0);
+	world_beat(w, 2, 1);
+	world_advance(w, 1000);
+	core_worker(w->core, core_worker_by_name(w->core, STR("w2")), w->mono_ms, &v);
+	assert_int_equal(v.state, WORKER_UNHEALTHY);
+	assert_int_equal(v.lack, LACK_CONSENSUS);
+	world_beat(w, 1, 10); /* is told the new set … */
+	world_beat(w, 1, 11); /* … and repeats it */
+	world_advance(w, 100);
+	core_worker(w->core, core_worker_by_name(w->core, STR("w2")), w->mono_ms, &v);
+	assert_int_equal(v.state, WORKER_HEALTHY);
+	world_free(w);
+}
+
+STORY(after_a_restart_nothing_starts_until_all_have_spoken)
+{
+	struct world *w = world_new(&swift);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	struct set_id set = fleet(w, 2);
+	struct held_task held = {0};
+	int64_t token;
+
+	t = submit(w, q, 2);
+	held = (struct held_task){t, token = world_sent(w, MSG_RUN, 0)->token, false, 0};
+	restart(w);
+	assert_true(waiting(w));
+	hello(w, 11, "w1", 1, &set, NULL, 0);
+	world_advance(w, 100);
+	assert_true(waiting(w));
+	hello(w, 12, "w2", 2, &set, &held, 1);
+	assert_false(waiting(w)); /* both agree that they are all */
+	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
+	assert_int_equal(world_task(w, t)->state.token, token);
+	for (uint64_t round = 1; round < 4; round++) {
+		world_beat(w, 11, round);
+		world_beat(w, 12, round);
+		world_advance(w, 100);
+	}
+	assert_int_equal(world_count_sent(w, MSG_RUN), 0); /* no second copy */
+	world_free(w);
+}
+
+STORY(what_may_be_running_is_not_cancelled_as_if_it_was_queued)
+{
+	struct world *w = world_new(&swift);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t, fresh;
+	struct set_id set = fleet(w, 1);
+
+	t = submit(w, q, 2);
+	restart(w);
+	fresh = submit(w, q, 2);
+	assert_int_equal(world_tasks(w, EV_CANCEL, &t, 1)->outcomes[0].code, ERR_CONFLICT);
+	assert_int_equal(world_tasks(w, EV_CANCEL, &fresh, 1)->outcomes[0].code, 0);
+	hello(w, 11, "w1", 1, &set, NULL, 0);
+	assert_false(waiting(w));
+	assert_int_equal(world_tasks(w, EV_CANCEL, &t, 1)->outcomes[0].code, 0);
+	world_free(w);
+}
+
+STORY(an_end_that_only_the_worker_knows_is_not_lost)
+{
+	struct world *w = world_new(&swift);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	struct set_id set = fleet(w, 1);
+	struct held_task held = {.ended = true, .started_ms = 5};
+
+	held.task = t = submit(w, q, 2);
+	held.token = world_sent(w, MSG_RUN, 0)->token;
+	restart(w);
+	hello(w, 11, "w1", 1, &set, &held, 1);
+	world_ended(w, 11, t, held.token, TASK_SUCCEEDED);
+	assert_int_equal(world_task(w, t)->state.status, TASK_SUCCEEDED);
+	world_free(w);
+}
+
+/* The worker never started it and says so again: the task must not stay behind in memory. */
+STORY(a_hello_that_names_an_attempt_of_the_past_loses_nothing)
+{
+	struct core_options small = swift;
+	struct held_task held = {.ended = true};
+	struct world *w;
+	rid q, t;
+
+	small.window_tasks = 1;
+	w = world_new(&small);
+	q = world_queue(w, "q", 2, ORDER_FIFO);
+	fleet(w, 1);
+	submit(w, q, 2);
+	held.task = t = submit(w, q, 2);
+	held.token = world_sent(w, MSG_RUN, 1)->token;
+	for (size_t i = 0; i < 2; i++) { /* the second waits longer: memory has no place for it */
+		const struct message *run = world_sent(w, MSG_RUN, i);
+
+		world_ended(w, 1, run->task, run->token, TASK_FAILED);
+		world_advance(w, 10);
+	}
+	world_link_lost(w, 1);
+	hello(w, 2, "w1", 1, NULL, &held, 1);
+	for (uint64_t beat = 1; beat < 30; beat++) {
+		world_advance(w, 100);
+		world_beat(w, 2, beat);
+		for (size_t i = 2; i < world_count_sent(w, MSG_RUN); i++) {
+			const struct message *run = world_sent(w, MSG_RUN, i);
+
+			world_ended(w, 2, run->task, run->token, TASK_SUCCEEDED);
+		}
+	}
+	assert_int_equal(world_task(w, t)->state.status, TASK_SUCCEEDED);
+	world_free(w);
+}
+
+STORY(without_consensus_the_wait_lasts_and_then_the_task_starts_with_a_higher_token)
+{
+	struct world *w = world_new(&swift);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	struct set_id set = fleet(w, 2);
+	int64_t token, left = core_safe_wait_ms(&w->options);
+
+	t = submit(w, q, 2);
+	token = world_sent(w, MSG_RUN, 0)->token;
+	restart(w);
+	hello(w, 11, "w1", 1, &set, NULL, 0); /* w2 never comes back */
+	for (uint64_t n = 1; left > 1000; left -= 1000) {
+		world_advance(w, 1000);
+		assert_true(waiting(w));
+		world_beat(w, 11, n++);
+	}
+	world_advance(w, left);
+	assert_false(waiting(w));
+	for (uint64_t n = 10000; n < 10003; n++) {
+		world_beat(w, 11, n);
+		world_advance(w, 100);
+	}
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->task, t);
+	assert_true(world_sent(w, MSG_RUN, 0)->token > token);
+	world_free(w);
+}
+
+STORY(a_durable_server_after_a_volatile_one_waits_once)
+{
+	struct world *w = world_new(&swift);
+	struct set_id set = fleet(w, 1);
+
+	w->options.is_volatile = false;
+	restart(w);
+	assert_true(waiting(w));
+	hello(w, 11, "w1", 1, &set, NULL, 0);
+	assert_false(waiting(w));
+	restart(w);
+	assert_false(waiting(w));
+	world_free(w);
+}
+
+STORY(tokens_rise_also_when_the_dispatch_changes)
+{
+	struct world *w = world_new(&swift);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	struct set_id set = fleet(w, 1);
+	int64_t token;
+
+	t = submit(w, q, 2);
+	token = world_sent(w, MSG_RUN, 0)->token; /* never written down */
+	w->options.is_volatile = false;
+	restart(w);
+	hello(w, 11, "w1", 1, &set, NULL, 0);
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->task, t);
+	assert_true(world_sent(w, MSG_RUN, 0)->token > token);
+	world_free(w);
+}
+
+STORY(a_set_of_an_earlier_server_ends_no_wait)
+{
+	struct core_options o = swift;
+	struct set_id alone, both;
+	struct world *w;
+
+	o.is_volatile = false;
+	w = world_new(&o);
+	alone = fleet(w, 1); /* told by a durable server */
+	w->options.is_volatile = true;
+	restart(w);
+	assert_false(waiting(w));
+	hello(w, 12, "w2", 2, NULL, NULL, 0); /* w1 is away, and nobody waits for it */
+	world_beat(w, 12, 1);
+	both = present(w);
+	restart(w);
+	assert_true(waiting(w));
+	hello(w, 21, "w1", 1, &alone, NULL, 0);
+	assert_true(waiting(w)); /* {w1} agrees with itself, but w2 may run something */
+	hello(w, 22, "w2", 2, &both, NULL, 0);
+	assert_true(waiting(w));
+	world_free(w);
+}
+
+STORY(who_has_not_spoken_is_given_the_time_it_goes_by)
+{
+	struct core_options o = swift;
+	struct worker_view v;
+	struct world *w;
+
+	o.is_volatile = false;
+	o.timeouts.lose_after_ms = 300000;
+	w = world_new(&o);
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	w->options.timeouts.lose_after_ms = 2000;
+	restart(w);
+	world_advance(w, 299000);
+	core_worker(w->core, core_worker_by_name(w->core, STR("w1")), w->mono_ms, &v);
+	assert_int_equal(v.state, WORKER_UNHEALTHY);
+	restart(w); /* and the one after it remembers too */
+	world_advance(w, 299000);
+	core_worker(w->core, core_worker_by_name(w->core, STR("w1")), w->mono_ms, &v);
+	assert_int_equal(v.state, WORKER_UNHEALTHY);
+	world_advance(w, 10000);
+	core_worker(w->core, core_worker_by_name(w->core, STR("w1")), w->mono_ms, &v);
+	assert_int_equal(v.state, WORKER_MUST_DIE);
+	world_free(w);
+}
+
+STORY(caution_shortens_the_wait)
+{
+	struct world *w = world_new(&swift);
+
+	fleet(w, 2);
+	w->options.caution_startup_wait = true;
+	w->options.startup_wait_ms = 300;
+	restart(w);
+	world_advance(w, 299);
+	assert_true(waiting(w));
+	world_advance(w, 1);
+	assert_false(waiting(w));
+	world_free(w);
+}
+
+STORY(the_wait_is_told_in_words)
+{
+	struct world *w = world_new(&swift);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	struct arena a = {0};
+	struct wait *waits;
+	struct why *whys;
+	size_t n;
+
+	fleet(w, 2);
+	t = submit(w, q, 2);
+	restart(w);
+	n = core_waits(w->core, w->mono_ms, &a, &waits);
+	assert_int_equal(n, 3);
+	assert_string_equal(waits[0].code, "initial-wait");
+	assert_non_null(strstr(waits[1].text.p, "w1 has not spoken yet"));
+	assert_non_null(strstr(waits[2].text.p, "w2 has not spoken yet"));
+	n = core_why(w->core, world_task(w, t), w->now_ms, w->mono_ms, &a, &whys);
+	assert_true(n > 0);
+	assert_string_equal(whys[0].code, "initial-wait");
+	arena_release(&a);
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_claim_is_not_written_but_a_start_is),
+	    cmocka_unit_test(a_first_healthy_needs_the_others_to_know),
+	    cmocka_unit_test(after_a_restart_nothing_starts_until_all_have_spoken),
+	    cmocka_unit_test(what_may_be_running_is_not_cancelled_as_if_it_was_queued),
+	    cmocka_unit_test(an_end_that_only_the_worker_knows_is_not_lost),
+	    cmocka_unit_test(a_hello_that_names_an_attempt_of_the_past_loses_nothing),
+	    cmocka_unit_test(
+	        without_consensus_the_wait_lasts_and_then_the_task_starts_with_a_higher_token),
+	    cmocka_unit_test(a_durable_server_after_a_volatile_one_waits_once),
+	    cmocka_unit_test(tokens_rise_also_when_the_dispatch_changes),
+	    cmocka_unit_test(a_set_of_an_earlier_server_ends_no_wait),
+	    cmocka_unit_test(who_has_not_spoken_is_given_the_time_it_goes_by),
+	    cmocka_unit_test(caution_shortens_the_wait),
+	    cmocka_unit_test(the_wait_is_told_in_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
