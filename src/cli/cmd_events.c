@@ -21,6 +21,8 @@ struct watch {
 	struct cli *c;
 	struct sse sse;
 	int64_t left; /* events still wanted; -1: no end */
+	bool gap;     /* the server announced one: what is durable of it is listed, then on */
+	int64_t gap_after, gap_to;
 };
 
 static int events_url(struct cli *c, struct buf *url)
@@ -125,23 +127,31 @@ static void show_event(struct cli *c, json_t *event)
 	}
 }
 
-static void on_event(const char *kind, const char *data, void *arg)
+static void show_one(struct watch *w, json_t *event)
 {
-	struct watch *w = arg;
-	AUTO(json_drop) json_t *event = json_loads(data, 0, NULL);
-
 	if (w->left == 0)
-		return;
-	if (!strcmp(kind, "reset")) {
-		cli_note(w->c, "reeve: some events were missed; the server no longer has them");
-		return;
-	}
-	if (!json_is_object(event))
 		return;
 	show_event(w->c, event);
 	fflush(stdout);
 	if (w->left > 0)
 		w->left--;
+}
+
+static void on_event(const char *kind, const char *data, void *arg)
+{
+	struct watch *w = arg;
+	AUTO(json_drop) json_t *event = json_loads(data, 0, NULL);
+
+	if (w->left == 0 || w->gap || !json_is_object(event))
+		return;
+	if (!strcmp(kind, "reset")) {
+		w->gap = true;
+		w->gap_after = ji(event, "after", 0);
+		w->gap_to = ji(event, "seq", 0);
+		cli_note(w->c, "reeve: some events were missed; of these the durable ones follow");
+		return;
+	}
+	show_one(w, event);
 }
 
 static void on_bytes(struct str bytes, void *arg)
@@ -163,45 +173,13 @@ static int stream_once(struct watch *w, const char *url, struct reply *ret_reply
 	struct call *call = client_start(w->c->client, &q);
 
 	sse_reset(&w->sse);
-	while (!call_is_done(call) && interrupt_count() == 0 && w->left != 0)
+	while (!call_is_done(call) && interrupt_count() == 0 && w->left != 0 && !w->gap)
 		client_pump(w->c->client, 1000);
 	if (!call_is_done(call)) {
 		call_abort(call);
 		return 0;
 	}
 	return call_finish(call, ret_reply, &w->c->problem);
-}
-
-static int follow(struct cli *c, const char *url, int64_t limit)
-{
-	struct watch w = {.c = c, .left = limit > 0 ? limit : -1};
-	int64_t failing_since = 0;
-	int tries = 0, r = 0;
-
-	if (!cli_client(c))
-		return c->problem.code;
-	interrupt_catch();
-	w.sse.fn = on_event;
-	w.sse.arg = &w;
-	while (interrupt_count() == 0 && w.left != 0) {
-		AUTO(reply_release) struct reply reply = {0};
-		char before[64];
-
-		memcpy(before, w.sse.last_id, sizeof before);
-		r = stream_once(&w, url, &reply);
-		if (strcmp(before, w.sse.last_id) || r == 0)
-			tries = 0, failing_since = 0;
-		else if (!failing_since)
-			failing_since = clock_mono_ms();
-		if (r < 0 && (!client_may_retry(r, &reply) || (!w.sse.last_id[0] && tries > 2) ||
-		                 (failing_since && clock_mono_ms() - failing_since > PATIENCE_MS)))
-			break;
-		if (interrupt_count() == 0 && w.left != 0)
-			client_backoff(c->client, tries++);
-		r = 0;
-	}
-	sse_release(&w.sse);
-	return r;
 }
 
 /* One page after `after` (NULL: the newest); its items are appended. */
@@ -224,6 +202,67 @@ static int add_page(struct cli *c, const char *url, const char *after, int64_t l
 	json_array_extend(items, json_object_get(page, "items"));
 	*ret_next = jhas(page, "next") ? xstrdup(js(page, "next")) : NULL;
 	return 0;
+}
+
+/* The durable events of a gap; then the stream goes on behind it. */
+static int fill_gap(struct watch *w, const char *url)
+{
+	AUTO(free_cstr) char *after = xasprintf("%lld", (long long)w->gap_after);
+
+	while (after) {
+		AUTO(json_drop) json_t *items = json_array();
+		char *next = NULL;
+		json_t *event;
+		size_t i;
+		int r = add_page(w->c, url, after, PAGE, items, &next);
+
+		if (r < 0)
+			return r;
+		json_array_foreach(items, i, event)
+		{
+			if (ji(event, "seq", 0) > w->gap_to)
+				continue;
+			show_one(w, event);
+			w->gap_after = ji(event, "seq", 0);
+		}
+		free(after);
+		after = next;
+	}
+	snprintf(w->sse.last_id, sizeof w->sse.last_id, "%lld", (long long)w->gap_to);
+	w->gap = false;
+	return 0;
+}
+
+static int follow(struct cli *c, const char *url, const char *list_url, int64_t limit)
+{
+	struct watch w = {.c = c, .left = limit > 0 ? limit : -1};
+	int64_t failing_since = 0;
+	int tries = 0, r = 0;
+
+	if (!cli_client(c))
+		return c->problem.code;
+	interrupt_catch();
+	w.sse.fn = on_event;
+	w.sse.arg = &w;
+	while (interrupt_count() == 0 && w.left != 0) {
+		AUTO(reply_release) struct reply reply = {0};
+		char before[64];
+
+		memcpy(before, w.sse.last_id, sizeof before);
+		r = w.gap ? fill_gap(&w, list_url) : stream_once(&w, url, &reply);
+		if (strcmp(before, w.sse.last_id) || r == 0)
+			tries = 0, failing_since = 0;
+		else if (!failing_since)
+			failing_since = clock_mono_ms();
+		if (r < 0 && (!client_may_retry(r, &reply) || (!w.sse.last_id[0] && tries > 2) ||
+		                 (failing_since && clock_mono_ms() - failing_since > PATIENCE_MS)))
+			break;
+		if (interrupt_count() == 0 && w.left != 0 && !(r == 0 && w.gap))
+			client_backoff(c->client, tries++);
+		r = 0;
+	}
+	sse_release(&w.sse);
+	return r;
 }
 
 static bool is_filtered(const struct cli *c)
@@ -281,10 +320,14 @@ int cmd_events(struct cli *c)
 	if (options_i64(&c->options, "limit", 0, 10000000, &limit, &c->problem) < 0 ||
 	    events_url(c, &url) < 0)
 		return c->problem.code;
-	if (live && options_get(&c->options, "after"))
-		url_add(&url, "after", options_get(&c->options, "after"));
-	if (live)
-		return follow(c, url.p, limit);
+	if (live) {
+		AUTO(buf_release) struct buf from = {0};
+
+		buf_add_str(&from, buf_str(&url));
+		if (options_get(&c->options, "after"))
+			url_add(&from, "after", options_get(&c->options, "after"));
+		return follow(c, from.p, url.p, limit);
+	}
 	r = list(c, url.p, limit, &found);
 	if (r < 0)
 		return r;

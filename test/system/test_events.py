@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The event stream: live, filtered, resumable, and nobody's problem when its reader is slow."""
 import json
+import signal
 import socket
 import subprocess
 import threading
@@ -211,7 +212,9 @@ def test_place_survives_a_restart(server):
     stream.close()
 
 
-def test_cli_follows_over_a_restart(server, tmp_path):
+@pytest.mark.parametrize("late_back", [False, True], ids=["at-once", "late"])
+def test_cli_follows_over_a_restart(server, tmp_path, late_back):
+    """Back at once or only after things happened: nothing durable is missed, nothing is told twice."""
     out = tmp_path / "out"
     with open(out, "wb") as f:
         child = subprocess.Popen([harness.BIN, "events", "-f", "-o", "jsonl"], stdout=f, stderr=subprocess.PIPE,
@@ -229,9 +232,12 @@ def test_cli_follows_over_a_restart(server, tmp_path):
 
         requests_made = {"early": 0}
         wait_until(lambda: sees("early"), what="it follows", every=0.2)
+        if late_back:
+            child.send_signal(signal.SIGSTOP)
         server.server.kill9()
         server.restart()
         Api(server).queue("late")
+        child.send_signal(signal.SIGCONT)
         wait_until(lambda: ("queue.created", "late") in kinds(), what="it found its way back")
         assert kinds().count(("queue.created", "late")) == 1
         assert child.poll() is None

@@ -23,6 +23,7 @@ class Fake:
         self.tasks, self.queues, self.workers, self.keys = {}, {}, {}, {}
         self.requests = []  # (method, path, headers, body)
         self.events = []
+        self.forgotten = 0  # the stream no longer has events up to this one
         self.faults = []    # one per coming request: "drop", "lose" (handled, reply lost), an int status, None
         self.cut_logs = 0   # how many log streams break off after 3 bytes
         self.count = 0
@@ -350,6 +351,10 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
+        if fake.forgotten and after < fake.forgotten:
+            self.wfile.write(b'id: %d\nevent: reset\ndata: {"seq":%d,"kind":"reset","after":%d}\n\n' % (
+                fake.forgotten, fake.forgotten, after))
+            after = fake.forgotten
         # Two events a connection: the client has to come back for the rest.
         for event in [e for e in fake.events if e["seq"] > after][:2]:
             self.wfile.write(b": hello\nid: %d\nevent: %s\ndata: %s\n\n" % (

@@ -460,6 +460,14 @@ class Showing(Case):
         self.assertEqual(ids, [None, "2", "4", "6"])
         self.assertIn("✗ task.failed", self.reeve("events"))
 
+    def test_events_that_the_stream_no_longer_has_are_listed(self):
+        self.fake.events = [{"seq": i, "time": fake_server.TIME, "kind": "queue.created", "subject": "q%d" % i}
+                            for i in range(1, 8)]
+        self.fake.forgotten = 5
+        for words in ([], ["--after", "0"]):
+            lines = self.reeve("events", "-f", "-n", "7", "-o", "jsonl", *words).splitlines()
+            self.assertEqual([json.loads(line)["seq"] for line in lines], list(range(1, 8)))
+
     def test_watch(self):
         self.fake.add_queue("q")
         p = subprocess.Popen([REEVE, "queue", "ls", "--watch=0.1"], env=self.env, stdout=subprocess.PIPE)
