@@ -155,18 +155,17 @@ static const char *replacement_refused(
     const struct core *c, const struct worker *w, const struct worker_facts *f)
 {
 	enum worker_state state = w->health.state;
+	bool proven = str_eq(w->row.facts.lock, f->lock);
 
-	if (state == WORKER_MUST_DIE || w->row.facts.instance == f->instance)
+	if (w->row.facts.instance == f->instance)
 		return NULL;
-	if (!str_eq(w->row.facts.lock, f->lock)) {
-		if (MUTANT(STRANGER_TAKES_NAME) ||
-		    (c->o.allow_bump_unhealthy && state != WORKER_HEALTHY))
-			return NULL;
-		return "another worker has this name and is not lost: give this one another --name";
-	}
-	if (f->started_ms < w->row.facts.started_ms && !MUTANT(OLDER_INSTANCE_RETURNS))
+	/* also when that one is lost: a late word of its dead predecessor proves nothing */
+	if (proven && f->started_ms < w->row.facts.started_ms && !MUTANT(OLDER_INSTANCE_RETURNS))
 		return "a newer process of this worker has taken over";
-	return NULL;
+	if (proven || state == WORKER_MUST_DIE || MUTANT(STRANGER_TAKES_NAME) ||
+	    (c->o.allow_bump_unhealthy && state != WORKER_HEALTHY))
+		return NULL;
+	return "another worker has this name and is not lost: give this one another --name";
 }
 
 static struct worker *first_hello(struct core *c, const struct event *ev, struct effects *out)

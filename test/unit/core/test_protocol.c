@@ -362,6 +362,24 @@ STORY(an_earlier_instance_never_displaces_a_later_one)
 	world_free(w);
 }
 
+STORY(an_earlier_instance_does_not_come_back_when_the_later_one_is_lost)
+{
+	struct world *w = world_new(&quick);
+
+	world_hello(w, 1, "w1", 5, 2, NULL, 0);
+	world_hello(w, 2, "w1", 6, 2, NULL, 0);
+	world_advance(w, 5001);
+	world_advance(w, 40000);
+	assert_state(w, "w1", WORKER_MUST_DIE);
+	world_forget_sent(w);
+	world_hello(w, 3, "w1", 5, 2, NULL, 0); /* held up on its way all the time */
+	assert_int_equal(world_sent(w, MSG_REFUSED, 0)->link, 3);
+	assert_int_equal(view(w, "w1").row->facts.instance, 6);
+	world_hello(w, 4, "w1", 7, 2, NULL, 0);
+	assert_int_equal(view(w, "w1").row->facts.instance, 7);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +396,7 @@ int main(void)
 	    cmocka_unit_test(a_lost_worker_s_task_is_held_also_across_a_restart),
 	    cmocka_unit_test(a_stranger_takes_a_name_only_from_the_lost_unless_bumping_is_allowed),
 	    cmocka_unit_test(an_earlier_instance_never_displaces_a_later_one),
+	    cmocka_unit_test(an_earlier_instance_does_not_come_back_when_the_later_one_is_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
