@@ -103,7 +103,7 @@ static int make_pipe(int *ret_ours, int *ret_theirs, bool we_read)
 	return 0;
 }
 
-static int open_pipes(struct hand *h, const struct process_spec *s, struct process *p, int fds[4])
+static int open_pipes(struct hand *h, const struct process_spec *s, struct process *p, int *fds)
 {
 	fds[0] = s->stdin_fd == -1 ? h->null_fd : s->stdin_fd;
 	if (s->stdin_fd == PROCESS_PIPE && make_pipe(&p->in, &fds[0], false) < 0)
@@ -116,7 +116,7 @@ static int open_pipes(struct hand *h, const struct process_spec *s, struct proce
 	return 0;
 }
 
-static void close_theirs(const struct process_spec *s, int fds[4])
+static void close_theirs(const struct process_spec *s, int *fds)
 {
 	if (s->stdin_fd == PROCESS_PIPE)
 		process_close(&fds[0]);
@@ -124,19 +124,42 @@ static void close_theirs(const struct process_spec *s, int fds[4])
 	process_close(&fds[2]);
 }
 
-int process_start(struct hand *h, const struct process_spec *s, struct process *ret,
-    struct spawned *ret_failed, char *why, size_t why_size)
+static struct spawn spawn_of(const struct hand *h, const struct process_spec *s)
 {
-	int fds[4] = {-1, -1, -1, s->extra_fd}, r;
 	struct spawn spawn = {.argv = s->argv,
 	    .envp = s->envp,
 	    .cwd = s->cwd,
 	    .umask = s->umask,
-	    .n_fds = s->extra_fd >= 0 ? 4 : 3,
+	    .set_nice = s->set_nice,
+	    .nice = s->nice,
+	    .rlimits = s->rlimits,
+	    .n_rlimits = s->n_rlimits,
+	    .n_joins = s->n_joins,
+	    .same_group = s->same_group,
+	    .death_signal = s->death_signal,
+	    .rights = s->rights,
+	    .n_fds = 3 + s->n_extra,
 	    .open_files = h->open_files,
 	    .cgroup_fd = -1};
 
-	*ret = (struct process){.pid = -1, .pidfd = -1, .in = -1, .out = {-1, -1}, .exit_code = -1};
+	memcpy(spawn.joins, s->joins, sizeof spawn.joins);
+	for (int i = 0; i < s->n_extra; i++)
+		spawn.fds[3 + i] = s->extra_fds[i];
+	return spawn;
+}
+
+int process_start(struct hand *h, const struct process_spec *s, struct process *ret,
+    struct spawned *ret_failed, char *why, size_t why_size)
+{
+	struct spawn spawn = spawn_of(h, s);
+	int fds[3] = {-1, -1, -1}, r;
+
+	*ret = (struct process){.pid = -1,
+	    .pidfd = -1,
+	    .in = -1,
+	    .out = {-1, -1},
+	    .exit_code = -1,
+	    .leads_group = !s->same_group};
 	*ret_failed = (struct spawned){-1, -1, SPAWN_CLONE, 0};
 	if (open_pipes(h, s, ret, fds) < 0) {
 		ret_failed->error = errno;
@@ -160,41 +183,73 @@ int process_start(struct hand *h, const struct process_spec *s, struct process *
 	return 0;
 }
 
-void process_signal(struct process *p, int signal)
+static void signal_leader(const struct process *p, int signal)
+{
+	syscall(SYS_pidfd_send_signal, p->pidfd, signal, NULL, 0);
+}
+
+void process_signal(struct process *p, int signal, enum kill_to to)
 {
 	if (p->pid <= 0)
 		return;
-	if (signal == SIGKILL && p->cgroup)
-		cgroup_kill(p->cgroup);
-	if (!p->reaped) /* until then nobody else can bear its number */
+	if (to == KILL_TO_CGROUP && p->cgroup) {
+		if (signal == SIGKILL)
+			cgroup_kill(p->cgroup);
+		else
+			cgroup_signal(p->cgroup, signal);
+		return;
+	}
+	if (p->reaped) /* from then on others may bear its number */
+		return;
+	if (to == KILL_TO_CHILD || !p->leads_group)
+		signal_leader(p, signal);
+	else
 		kill(-p->pid, signal);
 }
 
-static bool wait_leader(struct process *p, int options, siginfo_t *ret_info)
+void process_kill(struct process *p)
 {
-	int r;
+	process_signal(p, SIGKILL, KILL_TO_CGROUP);
+	process_signal(p, SIGKILL, KILL_TO_GROUP);
+}
+
+/* The raw call: glibc's has no room for what the process has used. */
+static bool wait_leader(struct process *p, int options, siginfo_t *ret_info, struct rusage *used)
+{
+	long r;
 
 	ret_info->si_pid = 0;
 	do {
-		r = waitid(P_PIDFD, (id_t)p->pidfd, ret_info, WEXITED | WNOHANG | options);
+		r = syscall(
+		    SYS_waitid, P_PIDFD, p->pidfd, ret_info, WEXITED | WNOHANG | options, used);
 	} while (r < 0 && errno == EINTR);
 	return r == 0 && ret_info->si_pid != 0;
 }
 
+static void take_usage(struct process *p, const struct rusage *used)
+{
+	p->usage.user_us = used->ru_utime.tv_sec * 1000000 + used->ru_utime.tv_usec;
+	p->usage.system_us = used->ru_stime.tv_sec * 1000000 + used->ru_stime.tv_usec;
+	p->usage.peak_memory = (int64_t)used->ru_maxrss * 1024;
+	p->usage.known = true;
+}
+
 bool process_reap(struct process *p)
 {
+	struct rusage used = {0};
 	siginfo_t info;
 
 	if (p->reaped)
 		return true;
-	if (!p->cgroup) { /* the group's number is ours only as long as the leader is not reaped */
-		if (!wait_leader(p, WNOWAIT, &info))
+	if (!p->cgroup && p->leads_group) { /* its number is ours until the leader is reaped */
+		if (!wait_leader(p, WNOWAIT, &info, NULL))
 			return false;
 		kill(-p->pid, SIGKILL);
 	}
-	if (!wait_leader(p, 0, &info))
+	if (!wait_leader(p, 0, &info, &used))
 		return false;
 	p->reaped = true;
+	take_usage(p, &used);
 	if (info.si_code == CLD_EXITED)
 		p->exit_code = info.si_status;
 	else
@@ -214,7 +269,7 @@ void process_release(struct hand *h, struct process *p)
 	siginfo_t info;
 
 	if (p->pid > 0 && !p->reaped) { /* only when giving up on it */
-		process_signal(p, SIGKILL);
+		process_kill(p);
 		waitid(P_PIDFD, (id_t)p->pidfd, &info, WEXITED);
 	}
 	process_close(&p->pidfd);

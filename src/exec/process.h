@@ -13,6 +13,8 @@
 
 #include "exec/cgroup.h"
 #include "exec/spawn.h"
+#include "model/settings.h"
+#include "model/usage.h"
 
 struct hand {                   /* shared by all processes of one worker */
 	struct cgroups cgroups; /* dir_fd -1: process groups instead */
@@ -29,18 +31,32 @@ struct process {
 	int in;     /* writing end, when asked for; -1 */
 	int out[2]; /* reading ends of stdout and stderr, non-blocking; -1 once closed */
 	struct cgroup *cgroup;
+	bool leads_group; /* false: it is in our own group, which must not be signalled */
 	bool reaped;
+	struct usage usage; /* once reaped */
 	int exit_code; /* -1: a signal ended it */
 	int signal;
 };
+
+#define PROCESS_EXTRA_MAX (SPAWN_FDS_MAX - 3)
 
 struct process_spec {
 	const char *const *argv;
 	const char *const *envp;
 	const char *cwd;
 	int stdin_fd; /* -1: /dev/null; PROCESS_PIPE: a pipe, whose other end is `in` */
-	int extra_fd; /* becomes 3; -1: none */
+	int extra_fds[PROCESS_EXTRA_MAX]; /* become 3, 4, … */
+	int n_extra;
 	mode_t umask;
+	bool set_nice;
+	int nice;
+	const struct spawn_rlimit *rlimits;
+	size_t n_rlimits;
+	int joins[SPAWN_JOINS_MAX]; /* see struct spawn */
+	int n_joins;
+	bool same_group;
+	int death_signal; /* 0: none */
+	struct rights rights;
 };
 
 #define PROCESS_PIPE (-2)
@@ -48,8 +64,12 @@ struct process_spec {
 /* 0, or ERR_IO: ret_failed and `why` (for people) tell; nothing is left behind then. */
 int process_start(struct hand *h, const struct process_spec *s, struct process *ret,
     struct spawned *ret_failed, char *why, size_t why_size);
-/* TERM goes to the group; KILL to everything there is. */
-void process_signal(struct process *p, int signal);
+/*
+ * To the leader, its group, or all there is. KILL to the cgroup ends it at once and for good; other
+ * signals reach each process that is in it at the moment.
+ */
+void process_signal(struct process *p, int signal, enum kill_to to);
+void process_kill(struct process *p); /* everything there is, by every means */
 /* Is the leader over? Then its status is taken and what it left behind is killed. */
 bool process_reap(struct process *p);
 bool process_is_gone(const struct process *p); /* after process_reap(): is the cgroup empty too? */

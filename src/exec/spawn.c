@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,12 +29,19 @@
 #include "base/mem.h"
 
 #define STACK_BYTES ((size_t)64 << 10)
-#define FD_FLOOR 16 /* descriptors on their way to 0…3 are first moved above this */
+#define FD_FLOOR 16 /* descriptors on their way to 0…7 are first moved above this */
+#define APART_WAIT_MS 2000 /* for a child that shares no memory with us, to execute */
 
 struct child {
 	const struct spawn *s;
 	char **paths; /* what to try, in order */
 	pid_t parent;
+	int tell; /* shares no memory: where it writes what went wrong; -1 */
+	enum spawn_step step;
+	int error;
+};
+
+struct told { /* through that pipe */
 	enum spawn_step step;
 	int error;
 };
@@ -42,8 +50,12 @@ struct child {
 
 static IN_CHILD void fail(struct child *c, enum spawn_step step)
 {
+	struct told told = {step, errno};
+
 	c->step = step;
-	c->error = errno;
+	c->error = told.error;
+	if (c->tell >= 0 && write(c->tell, &told, sizeof told) < 0)
+		_exit(126);
 	_exit(127);
 }
 
@@ -58,7 +70,11 @@ static IN_CHILD void place_fds(struct child *c)
 	for (int i = 0; i < c->s->n_fds; i++)
 		if (dup2(high[i], i) < 0)
 			fail(c, SPAWN_SETUP);
-	if (syscall(SYS_close_range, (unsigned)c->s->n_fds, ~0u, 0u) < 0)
+	if (c->tell >= 0 && (c->tell = fcntl(c->tell, F_DUPFD_CLOEXEC, FD_FLOOR)) < 0)
+		_exit(127);
+	/* the rest closes itself at exec, but for what was given without that mark */
+	if (syscall(SYS_close_range, (unsigned)c->s->n_fds, ~0u,
+	        c->tell >= 0 ? CLOSE_RANGE_CLOEXEC : 0u) < 0)
 		fail(c, SPAWN_SETUP);
 }
 
@@ -90,6 +106,38 @@ static IN_CHILD void limit_files(struct child *c)
 		fail(c, SPAWN_SETUP);
 }
 
+static IN_CHILD void set_limits(struct child *c)
+{
+	if (c->s->open_files > 0)
+		limit_files(c);
+	for (size_t i = 0; i < c->s->n_rlimits; i++) {
+		struct rlimit r = {c->s->rlimits[i].value, c->s->rlimits[i].value};
+
+		if (setrlimit((__rlimit_resource_t)c->s->rlimits[i].resource, &r) < 0)
+			fail(c, SPAWN_LIMIT);
+	}
+	if (c->s->set_nice && setpriority(PRIO_PROCESS, 0, c->s->nice) < 0)
+		fail(c, SPAWN_LIMIT);
+}
+
+static IN_CHILD void join_cgroups(struct child *c)
+{
+	for (int i = 0; i < c->s->n_joins; i++)
+		if (write(c->s->joins[i], "0", 1) < 0)
+			fail(c, SPAWN_JOIN);
+}
+
+/* A change of user takes the wish for a death signal back, so it comes after that. */
+static IN_CHILD void take_rights(struct child *c)
+{
+	if (rights_apply(&c->s->rights) < 0)
+		fail(c, SPAWN_RIGHTS);
+	if (c->s->death_signal && prctl(PR_SET_PDEATHSIG, c->s->death_signal) < 0)
+		fail(c, SPAWN_SETUP);
+	if (c->s->death_signal && getppid() != c->parent) /* it died before we could ask */
+		_exit(127);
+}
+
 static IN_CHILD int child_main(void *arg)
 {
 	struct child *c = arg;
@@ -104,16 +152,15 @@ static IN_CHILD int child_main(void *arg)
 	sigaction(SIGQUIT, &dfl, NULL);
 	sigaction(SIGTERM, &dfl, NULL);
 	sigaction(SIGCHLD, &dfl, NULL);
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || setsid() < 0)
+	if (!c->s->same_group && setsid() < 0)
 		fail(c, SPAWN_SETUP);
-	if (getppid() != c->parent) /* it died before we could ask to be told */
-		_exit(127);
+	join_cgroups(c);
 	umask(c->s->umask);
-	if (c->s->open_files > 0)
-		limit_files(c);
+	set_limits(c);
+	place_fds(c);
+	take_rights(c);
 	if (chdir(c->s->cwd ? c->s->cwd : "/") < 0)
 		fail(c, SPAWN_CHDIR);
-	place_fds(c);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execute(c);
@@ -163,15 +210,18 @@ static char *child_stack(void)
 /* Elsewhere, and on kernels before 5.7: the cgroup is joined by the caller's writing the pid. */
 static pid_t clone_plain(struct child *c, int *ret_pidfd)
 {
-	return clone(child_main, child_stack() + STACK_BYTES,
-	    CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, c, ret_pidfd);
+	int shared = c->tell < 0 ? CLONE_VM | CLONE_VFORK : 0;
+
+	return clone(child_main, child_stack() + STACK_BYTES, shared | CLONE_PIDFD | SIGCHLD, c,
+	    ret_pidfd);
 }
 
 static pid_t clone_child(struct child *c, int *ret_pidfd)
 {
 #ifdef __x86_64__
+	unsigned shared = c->tell < 0 ? CLONE_VM | CLONE_VFORK : 0;
 	struct clone_args args = {
-	    .flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_CLEAR_SIGHAND,
+	    .flags = shared | CLONE_PIDFD | CLONE_CLEAR_SIGHAND,
 	    .pidfd = (uintptr_t)ret_pidfd,
 	    .exit_signal = SIGCHLD,
 	    .stack = (uintptr_t)child_stack(),
@@ -232,25 +282,76 @@ static void reap_failed(int pidfd)
 	close(pidfd);
 }
 
-int spawn_process(const struct spawn *s, struct spawned *ret)
+/*
+ * It has executed when the pipe closes without a word. Not waited for for ever: from the moment it
+ * is another user's, that user may stop it.
+ */
+static void hear(struct child *c, int pipe_fd, int pidfd)
 {
-	struct arena a = {0};
-	struct child c = {.s = s, .parent = getpid()};
-	sigset_t all, before;
+	struct pollfd pf = {pipe_fd, POLLIN, 0};
+	struct told told = {SPAWN_SETUP, ETIMEDOUT};
+	int n;
 
-	*ret = (struct spawned){.pid = -1, .pidfd = -1};
-	c.paths = candidates(s, &a);
+	do
+		n = poll(&pf, 1, APART_WAIT_MS);
+	while (n < 0 && errno == EINTR);
+	if (n > 0 && read(pipe_fd, &told, sizeof told) == 0)
+		return;
+	if (n <= 0)
+		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+	c->step = told.step;
+	c->error = told.error;
+}
+
+static pid_t clone_masked(struct child *c, int *ret_pidfd)
+{
+	sigset_t all, before;
+	pid_t pid;
+
 	/* no handler of ours may run in the child, on our memory */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	ret->pid = clone_child(&c, &ret->pidfd);
-	if (ret->pid < 0) {
+	pid = clone_child(c, ret_pidfd);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return pid;
+}
+
+static int spawn_apart(struct child *c, struct spawned *ret)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -1;
+	c->tell = fds[1];
+	ret->pid = clone_masked(c, &ret->pidfd);
+	close(fds[1]);
+	if (ret->pid > 0)
+		hear(c, fds[0], ret->pidfd);
+	close(fds[0]);
+	return ret->pid < 0 ? -1 : 0;
+}
+
+static int spawn_sharing(struct child *c, struct spawned *ret)
+{
+	ret->pid = clone_masked(c, &ret->pidfd);
+	return ret->pid < 0 ? -1 : 0;
+}
+
+int spawn_process(const struct spawn *s, struct spawned *ret)
+{
+	struct arena a = {0};
+	struct child c = {.s = s, .parent = getpid(), .tell = -1};
+	int r;
+
+	*ret = (struct spawned){.pid = -1, .pidfd = -1};
+	c.paths = candidates(s, &a);
+	r = s->rights.change_user ? spawn_apart(&c, ret) : spawn_sharing(&c, ret);
+	if (r < 0) {
 		ret->step = SPAWN_CLONE;
 		ret->error = errno;
 	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	arena_release(&a);
-	if (ret->pid < 0)
+	if (r < 0)
 		return ERR_IO;
 	if (c.step == SPAWN_OK)
 		return 0;
@@ -261,7 +362,7 @@ int spawn_process(const struct spawn *s, struct spawned *ret)
 
 int spawn_exit_code(const struct spawned *s)
 {
-	if (s->step == SPAWN_CLONE)
+	if (s->step == SPAWN_CLONE || s->step == SPAWN_JOIN)
 		return SPAWN_NOT_MADE;
 	return s->step == SPAWN_EXEC && s->error == ENOENT ? 127 : 126;
 }
@@ -280,6 +381,9 @@ void spawn_explain(const struct spawn *s, const struct spawned *failed, char *ou
 		else
 			snprintf(out, size, "exec %s: %s", s->argv[0], what);
 		break;
+	case SPAWN_LIMIT: snprintf(out, size, "its limits or nice value: %s", what); break;
+	case SPAWN_RIGHTS: snprintf(out, size, "its user or capabilities: %s", what); break;
+	case SPAWN_JOIN: snprintf(out, size, "its cgroup: %s", what); break;
 	default: snprintf(out, size, "a process for %s could not be made: %s", s->argv[0], what);
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes one process. It shares our memory until it executes (nothing is copied, however big we
- * are), leads a session of its own, dies with us, and starts with nothing of ours but what is
- * given.
+ * are), leads a session of its own, and starts with nothing of ours but what is given. One that
+ * becomes another user shares nothing: as soon as it is that user, others of his may stop it.
  */
 #ifndef EXEC_SPAWN_H
 #define EXEC_SPAWN_H
@@ -11,21 +11,47 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define SPAWN_FDS_MAX 4
+#include "exec/rights.h"
+
+#define SPAWN_FDS_MAX 8
+#define SPAWN_JOINS_MAX 4
+
+struct spawn_rlimit {
+	int resource;
+	unsigned long long value; /* soft and hard */
+};
 
 struct spawn {
 	const char *const
 	    *argv; /* argv[0] is looked for in the PATH of envp, unless it has a slash */
 	const char *const *envp;
 	const char *cwd;        /* NULL: "/" */
-	int fds[SPAWN_FDS_MAX]; /* become 0, 1, 2, 3 */
+	int fds[SPAWN_FDS_MAX]; /* become 0, 1, 2, 3, … */
 	int n_fds;
 	mode_t umask;
+	bool set_nice;  /* else ours */
+	int nice;
 	int open_files; /* soft limit on descriptors; 0: ours */
-	int cgroup_fd;  /* a cgroup v2 directory to be born in; -1: ours */
+	const struct spawn_rlimit *rlimits;
+	size_t n_rlimits;
+	int cgroup_fd; /* a cgroup v2 directory to be born in; -1: ours */
+	int joins[SPAWN_JOINS_MAX]; /* files into which it writes "0": cgroups of version 1 */
+	int n_joins;
+	bool same_group;  /* stays in our session and process group */
+	int death_signal; /* that it gets when we die; 0: none */
+	struct rights rights;
 };
 
-enum spawn_step { SPAWN_OK, SPAWN_CLONE, SPAWN_SETUP, SPAWN_CHDIR, SPAWN_EXEC };
+enum spawn_step {
+	SPAWN_OK,
+	SPAWN_CLONE,
+	SPAWN_SETUP,
+	SPAWN_JOIN,
+	SPAWN_LIMIT,
+	SPAWN_RIGHTS,
+	SPAWN_CHDIR,
+	SPAWN_EXEC
+};
 
 struct spawned {
 	pid_t pid;

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The worker's side: a keeper is made, or one that an earlier worker left is taken over; processes
+ * are started in its care. Nothing here waits but keeper_open() and keeper_close(). The caller
+ * watches keeper_fd() for reading, and for writing while keeper_is_waiting().
+ */
+#ifndef KEEPER_CLIENT_H
+#define KEEPER_CLIENT_H
+
+#include <sys/types.h>
+
+#include "base/idmap.h"
+#include "keeper/talk.h"
+
+struct keeper_options {
+	const char *lock;      /* what marks this worker's processes */
+	const char *socket;    /* keep: where the next worker finds the keeper; NULL: not kept */
+	int held_fd;           /* stays open in the keeper as long as it works; -1 */
+	bool use_cgroups;
+	int64_t term_wait_ms;
+	uid_t worker_uid;      /* that the worker will have, once it has given up its rights */
+	const struct keeper_identity *users, *groups;
+	size_t n_users, n_groups;
+	uint64_t instance;
+	int64_t started_ms;
+};
+
+struct kept;
+
+struct kept_fns {
+	void (*started)(struct kept *k); /* pid, in, out[] are set */
+	/* code: 126, 127; -1: nothing was made. It is forgotten already. */
+	void (*not_started)(struct kept *k, int code, struct str why);
+	void (*over)(struct kept *k); /* nothing is left of it; exit_code, signal, usage are set */
+};
+
+/* One process tree in the keeper's care; the owner embeds it. */
+struct kept {
+	struct keeper_client *client; /* NULL: there is none */
+	uint64_t id;
+	const struct kept_fns *fns;
+	pid_t pid;  /* 0: not yet */
+	int in;     /* the owner's, as are out[]; -1 */
+	int out[2];
+	bool is_over;
+	int exit_code, signal;
+	struct usage usage;
+	const char *warning; /* while started() runs; NULL */
+};
+
+/* Left by an earlier worker. */
+struct kept_adopted {
+	uint64_t id;
+	struct str note;
+	int32_t pid; /* 0: it ran in another process */
+	int64_t started_ms, started_mono_ms;
+	bool is_over;
+	struct keeper_over over;
+	int fds[KEEPER_FDS_MAX]; /* out, err, 3, 4, … */
+	int n_fds;
+};
+
+struct keeper_client {
+	struct talk talk;
+	pid_t pid; /* of a keeper that we made; 0: we took it over */
+	struct idmap by_id;
+	uint64_t last_id;
+	struct arena arena, memory;
+	struct buf out;
+	int64_t told_deadline_ms;
+	bool keeps;
+	/* what the keeper said */
+	struct keeper_opened opened;
+	struct kept_adopted *adopted;
+	size_t n_adopted, cap_adopted;
+};
+
+int keeper_open(
+    struct keeper_client *c, const struct keeper_options *o, struct problem *ret_problem);
+/* leave: everything that is left is ended, and the keeper goes; waits for that up to wait_ms.
+ * Else the keeper thinks that we died. */
+void keeper_close(struct keeper_client *c, bool leave, int64_t wait_ms);
+int keeper_fd(const struct keeper_client *c);
+bool keeper_is_waiting(const struct keeper_client *c);
+bool keeper_writable(struct keeper_client *c); /* false: it is gone */
+bool keeper_readable(struct keeper_client *c); /* calls the owners back; false: it is gone */
+
+/* The id in s is filled in. False: the keeper is gone (keeper_readable will say so). */
+bool keeper_start(struct keeper_client *c, struct keeper_start *s, const int *fds, int n_fds,
+    struct kept *k, const struct kept_fns *fns);
+/* Takes over what an earlier worker left: k is filled as if it had been started, without a call. */
+void kept_adopt(
+    struct keeper_client *c, struct kept *k, struct kept_adopted *a, const struct kept_fns *fns);
+uint64_t keeper_hold(struct keeper_client *c, struct str note);
+void keeper_release(struct keeper_client *c, uint64_t id);
+void kept_signal(struct kept *k, int signal, enum kill_to to);
+/* No more calls about it, its pipes are closed. What still lives is killed. Its record stays with
+ * the keeper until keeper_release() where such records are kept. */
+void kept_drop(struct kept *k);
+/* All must be over at that moment (CLOCK_BOOTTIME, ms). Cheap to call often. */
+void keeper_deadline(struct keeper_client *c, int64_t by_ms);
+void keeper_freeze(struct keeper_client *c, bool on, int64_t wait_ms);
+
+/* launch.c: a descriptor for talking to it, or -1 with a problem. */
+int keeper_launch(int held_fd, pid_t *ret_pid, struct problem *ret_problem);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside the keeper: the processes it owns, the worker it talks to, and the time. */
+#ifndef KEEPER_INTERNAL_H
+#define KEEPER_INTERNAL_H
+
+#include <bsd/sys/queue.h>
+
+#include "base/arena.h"
+#include "base/idmap.h"
+#include "exec/process.h"
+#include "keeper/talk.h"
+
+/*
+ *   running --leader reaped--> emptying --nothing left--> over --released--> (forgotten)
+ *   held (runs in another process) -----its worker is gone---> over
+ *
+ * job_move() performs every move.
+ */
+enum job_state { JOB_RUNNING, JOB_EMPTYING, JOB_OVER, JOB_HELD, N_JOB_STATES };
+
+/*
+ *   serving --worker gone, keep--> alone --worker calls--> serving
+ *   serving, alone --worker gone, no keep; leave; bad message--> ending --nothing left--> (exit)
+ */
+enum phase { PHASE_SERVING, PHASE_ALONE, PHASE_ENDING };
+
+/* What epoll gives back. */
+enum watch_kind { WATCH_WORKER, WATCH_CALLS, WATCH_TIME, WATCH_CHILDREN, WATCH_LEADER, WATCH_TREE };
+
+struct watch {
+	enum watch_kind kind;
+};
+
+struct job {
+	TAILQ_ENTRY(job) entry;
+	struct watch leader, tree; /* CONTAINER_OF gives the job */
+	uint64_t id;
+	enum job_state state;
+	struct process process;
+	int extra[KEEPER_EXTRA_MAX]; /* kept for the next worker; -1 */
+	int n_extra;
+	bool kept, told;
+	int clean_looks; /* emptying without a cgroup: so often nothing was found */
+	enum kill_to term_to;
+	int64_t started_ms, started_mono_ms;
+	struct str note;
+};
+
+TAILQ_HEAD(job_list, job);
+
+struct identities {
+	struct keeper_identity *users, *groups;
+	size_t n_users, n_groups;
+};
+
+struct keeper {
+	enum phase phase;
+	int epoll_fd, timer_fd, signal_fd, calls_fd;
+	struct watch worker_watch, calls_watch, time_watch, children_watch;
+	bool worker_writable_wanted;
+	struct talk worker;
+	struct hand hand;
+	struct job_list jobs, dead; /* dead: freed at the end of the turn, which may still name them */
+	struct idmap by_id;
+	size_t n_live; /* running or emptying */
+	struct arena arena, memory; /* of one message; of what open said */
+	struct buf out;
+	struct keeper_open o;
+	struct identities ids;
+	bool opened;
+	uint32_t adoptions;
+	int64_t deadline_ms; /* all must be over then; INT64_MAX */
+	int64_t kill_ms;     /* ending: TERM becomes KILL; INT64_MAX: it has */
+	int64_t give_up_ms;  /* ending: what does not die by then is left behind */
+	int64_t look_ms;     /* orphans are looked for, and buried; INT64_MAX: not needed */
+	bool lease_over; /* the deadline has passed */
+};
+
+/* main.c */
+int64_t keeper_now_ms(void); /* CLOCK_BOOTTIME */
+void keeper_watch(struct keeper *k, int fd, struct watch *w, uint32_t events);
+void keeper_unwatch(struct keeper *k, int fd);
+/* worker.c: what the worker says, and what it is told */
+void worker_attach(struct keeper *k, int fd);
+void worker_detach(struct keeper *k);
+void worker_readable(struct keeper *k);
+void worker_tell(struct keeper *k, const struct from_keeper *m, const int *fds, int n_fds);
+void worker_flush(struct keeper *k);
+/* open.c */
+void keeper_open(struct keeper *k, const struct keeper_open *o);
+void calls_listen(struct keeper *k);
+void calls_accept(struct keeper *k);
+/* job.c */
+void job_start(struct keeper *k, const struct keeper_start *s, const int *fds, int n_fds);
+void job_hold(struct keeper *k, uint64_t id, struct str note);
+void job_signal(struct keeper *k, const struct keeper_signal *s);
+void job_release(struct keeper *k, struct job *j);
+void job_leader_over(struct keeper *k, struct job *j);
+void job_look(struct keeper *k, struct job *j); /* is its tree gone? */
+void job_lost(struct keeper *k, struct job *j);
+void job_tell_over(struct keeper *k, struct job *j);
+struct job *job_find(const struct keeper *k, uint64_t id);
+/* end.c */
+void end_begin(struct keeper *k, bool at_once);
+void end_alone(struct keeper *k); /* the worker is gone, the tasks go on */
+void end_time(struct keeper *k);
+int64_t end_wake_ms(const struct keeper *k);
+bool end_reached(const struct keeper *k);
+void freeze_all(struct keeper *k, bool on);
+/* users.c */
+int identity_find(
+    const struct keeper *k, const struct keeper_start *s, struct rights *ret, char *why, size_t n);
+void identities_keep(struct keeper *k, const struct keeper_open *o);
+/* orphans.c */
+void orphans_bury(struct keeper *k);
+bool orphans_end(struct keeper *k, const struct job *j); /* true: found and signalled some */
+
+#define KEEPER_TAG "REEVE_KEEPER_JOB" /* in the environment, to know one's orphans by */
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A process tree in our care: started, ended, told about, forgotten. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "keeper/internal.h"
+#include "model/limits.h"
+
+#define LOOK_AGAIN_MS 5 /* without cgroups */
+#define LOOK_ANYWAY_MS 100
+#define LOOKS_CLEAN 2   /* one that is just being made shows up in a later look */
+
+static const bool moves[N_JOB_STATES][N_JOB_STATES] = {
+    [JOB_RUNNING] = {[JOB_EMPTYING] = true},
+    [JOB_EMPTYING] = {[JOB_OVER] = true},
+    [JOB_HELD] = {[JOB_OVER] = true},
+};
+
+static void job_move(struct keeper *k, struct job *j, enum job_state to)
+{
+	MUST(moves[j->state][to]);
+	if (j->state == JOB_EMPTYING)
+		k->n_live--;
+	j->state = to;
+}
+
+struct job *job_find(const struct keeper *k, uint64_t id)
+{
+	return idmap_get(&k->by_id, id);
+}
+
+static struct job *job_new(struct keeper *k, uint64_t id, struct str note)
+{
+	struct job *j = xcalloc(1, sizeof *j);
+
+	j->id = id;
+	j->leader.kind = WATCH_LEADER;
+	j->tree.kind = WATCH_TREE;
+	j->process = (struct process){.pid = -1, .pidfd = -1, .in = -1, .out = {-1, -1}};
+	if (note.n)
+		j->note = (struct str){memcpy(xmalloc(note.n), note.p, note.n), note.n};
+	idmap_put(&k->by_id, id, j);
+	TAILQ_INSERT_TAIL(&k->jobs, j, entry);
+	return j;
+}
+
+void job_release(struct keeper *k, struct job *j)
+{
+	if (j->state == JOB_RUNNING || j->state == JOB_EMPTYING)
+		return; /* nobody forgets what lives */
+	idmap_del(&k->by_id, j->id);
+	TAILQ_REMOVE(&k->jobs, j, entry);
+	process_release(&k->hand, &j->process);
+	for (int i = 0; i < j->n_extra; i++)
+		process_close(&j->extra[i]);
+	free((char *)j->note.p);
+	j->note = STR_NULL;
+	TAILQ_INSERT_TAIL(&k->dead, j, entry);
+}
+
+static void refuse(struct keeper *k, uint64_t id, int code, const char *why)
+{
+	struct keeper_not_started m = {id, code, str_of(why)};
+
+	worker_tell(k, &(struct from_keeper){.not_started = &m}, NULL, 0);
+}
+
+static const char *const *tagged(struct keeper *k, const struct keeper_start *s)
+{
+	size_t n = 0;
+	const char **env;
+
+	if (k->hand.cgroups.dir_fd >= 0)
+		return s->env;
+	while (s->env[n])
+		n++;
+	env = arena_alloc(&k->arena, (n + 2) * sizeof *env);
+	memcpy(env, s->env, n * sizeof *env);
+	env[n] = arena_printf(&k->arena, KEEPER_TAG "=%llu", (unsigned long long)s->id);
+	env[n + 1] = NULL;
+	return env;
+}
+
+static void set_rlimits(struct keeper *k, const struct keeper_start *s, struct process_spec *spec)
+{
+	struct spawn_rlimit *r = arena_alloc(&k->arena, s->n_rlimits * sizeof *r);
+
+	for (size_t i = 0; i < s->n_rlimits; i++)
+		r[i] = (struct spawn_rlimit){s->rlimits[i].resource, s->rlimits[i].value};
+	spec->rlimits = r;
+	spec->n_rlimits = s->n_rlimits;
+}
+
+static int make_spec(struct keeper *k, const struct keeper_start *s, const int *fds, int n_fds,
+    struct process_spec *spec)
+{
+	int at = s->input == KEEPER_STDIN_FD ? 1 : 0;
+
+	if (n_fds != at + (int)s->n_fds)
+		return -1;
+	*spec = (struct process_spec){.argv = s->argv,
+	    .envp = tagged(k, s),
+	    .cwd = s->cwd,
+	    .stdin_fd = at ? fds[0] : s->input == KEEPER_STDIN_PIPE ? PROCESS_PIPE : -1,
+	    .n_extra = (int)s->n_fds,
+	    .umask = s->umask,
+	    .set_nice = s->nice != NICE_UNSET,
+	    .nice = s->nice,
+	    .same_group = s->same_group,
+	    .death_signal = s->death_signal};
+	for (uint32_t i = 0; i < s->n_fds; i++)
+		spec->extra_fds[i] = fds[at + (int)i];
+	set_rlimits(k, s, spec);
+	return 0;
+}
+
+static int64_t wall_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Its ends of the pipes go to the worker; for one that is kept, copies stay here. */
+static void tell_started(struct keeper *k, struct job *j, struct str warning)
+{
+	struct keeper_started m = {j->id, j->process.pid, warning};
+	int fds[3] = {j->process.out[0], j->process.out[1], j->process.in};
+
+	worker_tell(
+	    k, &(struct from_keeper){.started = &m}, fds, j->process.in >= 0 ? 3 : 2);
+	process_close(&j->process.in);
+	if (!j->kept) {
+		process_close(&j->process.out[0]);
+		process_close(&j->process.out[1]);
+	}
+}
+
+static void keep_extra(struct job *j, const struct process_spec *spec)
+{
+	for (int i = 0; j->kept && i < spec->n_extra; i++)
+		j->extra[j->n_extra++] = fcntl(spec->extra_fds[i], F_DUPFD_CLOEXEC, 3);
+}
+
+static void begin(struct keeper *k, const struct keeper_start *s, struct process_spec *spec)
+{
+	char why[REASON_MAX_BYTES];
+	struct spawned failed;
+	struct process process;
+	struct job *j;
+
+	if (identity_find(k, s, &spec->rights, why, sizeof why) < 0) {
+		refuse(k, s->id, 126, why);
+		return;
+	}
+	if (process_start(&k->hand, spec, &process, &failed, why, sizeof why) < 0) {
+		refuse(k, s->id, spawn_exit_code(&failed), why);
+		return;
+	}
+	j = job_new(k, s->id, s->note);
+	j->process = process;
+	j->kept = s->kept && k->o.keep;
+	j->term_to = (enum kill_to)s->term_to;
+	j->started_ms = wall_ms();
+	j->started_mono_ms = keeper_now_ms();
+	keep_extra(j, spec);
+	k->n_live++;
+	keeper_watch(k, process.pidfd, &j->leader, EPOLLIN);
+	tell_started(k, j, STR_NULL);
+}
+
+void job_start(struct keeper *k, const struct keeper_start *s, const int *fds, int n_fds)
+{
+	struct process_spec spec;
+
+	if (k->phase != PHASE_SERVING)
+		return;
+	if (job_find(k, s->id) || make_spec(k, s, fds, n_fds, &spec) < 0)
+		refuse(k, s->id, -1, "the keeper did not understand the order");
+	else
+		begin(k, s, &spec);
+}
+
+void job_hold(struct keeper *k, uint64_t id, struct str note)
+{
+	struct job *j;
+
+	if (!k->o.keep || job_find(k, id))
+		return;
+	j = job_new(k, id, note);
+	j->state = JOB_HELD;
+	j->kept = true;
+}
+
+void job_signal(struct keeper *k, const struct keeper_signal *s)
+{
+	struct job *j = job_find(k, s->id);
+
+	if (!j || j->state == JOB_OVER || j->state == JOB_HELD)
+		return;
+	process_signal(&j->process, s->signal, (enum kill_to)s->to);
+}
+
+void job_tell_over(struct keeper *k, struct job *j)
+{
+	struct keeper_over m = {.id = j->id,
+	    .exit_code = j->process.exit_code,
+	    .signal = j->process.signal,
+	    .usage = j->process.usage};
+
+	worker_tell(k, &(struct from_keeper){.over = &m}, NULL, 0);
+	if (!j->kept)
+		job_release(k, j);
+}
+
+static void look_again(struct keeper *k, struct job *j)
+{
+	int64_t soon = keeper_now_ms();
+
+	if (j->process.cgroup) /* the kernel says when it has become empty */
+		keeper_watch(k, j->process.cgroup->events_fd, &j->tree, EPOLLPRI);
+	soon += j->process.cgroup ? LOOK_ANYWAY_MS : LOOK_AGAIN_MS;
+	if (soon < k->look_ms)
+		k->look_ms = soon;
+}
+
+/* It ran in a process of the worker's that ended with it. */
+void job_lost(struct keeper *k, struct job *j)
+{
+	job_move(k, j, JOB_OVER);
+	j->process.signal = SIGKILL;
+	j->process.exit_code = -1;
+}
+
+void job_leader_over(struct keeper *k, struct job *j)
+{
+	if (j->state != JOB_RUNNING || !process_reap(&j->process))
+		return;
+	keeper_unwatch(k, j->process.pidfd);
+	job_move(k, j, JOB_EMPTYING);
+	if (j->process.cgroup)
+		job_look(k, j);
+	else
+		look_again(k, j); /* by and by: it may be the search for orphans that found it */
+}
+
+static bool is_empty(struct keeper *k, struct job *j)
+{
+	if (j->process.cgroup)
+		return process_is_gone(&j->process);
+	if (orphans_end(k, j))
+		j->clean_looks = 0;
+	else
+		j->clean_looks++;
+	return j->clean_looks >= LOOKS_CLEAN;
+}
+
+void job_look(struct keeper *k, struct job *j)
+{
+	if (j->state != JOB_EMPTYING)
+		return;
+	if (!is_empty(k, j)) {
+		look_again(k, j);
+		return;
+	}
+	if (j->process.cgroup)
+		keeper_unwatch(k, j->process.cgroup->events_fd);
+	job_move(k, j, JOB_OVER);
+	job_tell_over(k, j);
+}
