@@ -42,6 +42,8 @@ struct agent_ended {
 	int32_t output_where;
 	struct str output[N_STREAMS];
 	int64_t output_bytes[N_STREAMS], output_dropped[N_STREAMS];
+	struct usage usage;
+	struct str result; /* NULL: none */
 };
 
 struct agent_effect {

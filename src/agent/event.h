@@ -38,8 +38,9 @@ enum agent_event_kind {
 struct agent_run {
 	int32_t attempt, max_attempts;
 	struct str queue, plugin, body, env;
-	int64_t timeout_ms; /* 0: none */
-	int64_t output_max; /* 0: the default */
+	struct str run_settings; /* the queue's object `run`; NULL: none */
+	int64_t timeout_ms;      /* 0: none */
+	int64_t output_max;      /* 0: the default */
 	int32_t output_mode;
 	bool exit_codes;
 	uint64_t number;     /* on this link, from 1 */
@@ -70,6 +71,9 @@ struct agent_exit {
 	enum agent_exit_kind kind;
 	int32_t status, exit_code, signal;
 	struct str reason; /* NULL: none */
+	struct usage usage;
+	struct str
+	    result; /* of the result file; NULL: none; more than RESULT_FILE_MAX: a failure */
 };
 
 struct agent_event {

@@ -39,7 +39,7 @@ struct held {
 	struct heap_node flush;
 	struct output output;
 	struct agent_ended end;
-	char *end_reason;
+	char *end_reason, *end_result;
 };
 
 TAILQ_HEAD(held_list, held);

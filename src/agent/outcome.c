@@ -8,6 +8,7 @@
 #include "base/mutant.h"
 #include "base/timefmt.h"
 #include "model/queue.h"
+#include "model/settings.h"
 
 static void set_reason(struct held *h, char *reason)
 {
@@ -76,6 +77,23 @@ static void by_itself(struct held *h, const struct agent_exit *x)
 		set_reason(h, xstrndup(x->reason.p, x->reason.n));
 }
 
+/* Too much of a result is a failure, and none of it is kept: half of one would be worse than none.
+ */
+static void take_result(struct held *h, const struct agent_exit *x)
+{
+	h->end.usage = x->usage;
+	if (x->result.n > RESULT_FILE_MAX && h->end.status == TASK_SUCCEEDED) {
+		h->end.status = TASK_FAILED;
+		set_reason(
+		    h, xasprintf("its result file holds more than %u bytes", RESULT_FILE_MAX));
+	}
+	if (!x->result.n || x->result.n > RESULT_FILE_MAX)
+		return;
+	h->end_result = xmalloc(x->result.n);
+	memcpy(h->end_result, x->result.p, x->result.n);
+	h->end.result = (struct str){h->end_result, x->result.n};
+}
+
 /* What we did to it says more than how it then died. */
 static void by_us(struct held *h)
 {
@@ -111,6 +129,7 @@ void outcome_of(struct held *h, const struct agent_exit *x, int64_t now_ms)
 	if (x->kind == EXIT_SIGNAL && MUTANT(ENDED_SAYS_NEVER_STARTED))
 		h->end.started_ms = 0;
 	by_itself(h, x);
+	take_result(h, x);
 	by_us(h);
 	inside = output_finish_inline(o);
 	for (int i = 0; i < N_STREAMS; i++) {

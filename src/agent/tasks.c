@@ -27,8 +27,9 @@ static struct agent_run *run_copy(const struct agent_run *r)
 	*c = *r;
 	c->queue = copy(r->queue);
 	c->plugin = copy(r->plugin);
-	c->body.p = r->body.n ? memcpy(xmalloc(r->body.n), r->body.p, r->body.n) : NULL;
-	c->env.p = r->env.n ? memcpy(xmalloc(r->env.n), r->env.p, r->env.n) : NULL;
+	c->body = copy(r->body);
+	c->env = copy(r->env);
+	c->run_settings = copy(r->run_settings);
 	return c;
 }
 
@@ -40,6 +41,7 @@ static void run_free(struct agent_run *r)
 	free((char *)r->plugin.p);
 	free((char *)r->body.p);
 	free((char *)r->env.p);
+	free((char *)r->run_settings.p);
 	free(r);
 }
 
@@ -67,6 +69,7 @@ static void held_free(struct held *h)
 	run_free(h->waiting_run);
 	free(h->kill_reason);
 	free(h->end_reason);
+	free(h->end_result);
 	free(h);
 }
 

@@ -60,6 +60,7 @@ struct message {
 		struct {
 			int32_t attempt, max_attempts;
 			struct str queue, plugin, body, env;
+			struct str settings; /* the queue's object `run`; NULL: none */
 			int64_t timeout_ms, output_max;
 			int32_t output_mode;
 			bool exit_codes;

@@ -71,6 +71,7 @@ enum queue_field {
 	QF_BACKOFF_MAX,
 	QF_EXIT_CODES,
 	QF_ENV,
+	QF_RUN,
 	QF_OUTPUT_MODE,
 	QF_OUTPUT_MAX,
 	N_QUEUE_FIELDS,
@@ -181,6 +182,8 @@ struct event {
 			int32_t output_where;
 			struct str output[N_STREAMS];
 			int64_t output_bytes[N_STREAMS], output_dropped[N_STREAMS];
+			struct usage usage;
+			struct str result;
 		} ended;
 		struct {
 			uint64_t link;

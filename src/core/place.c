@@ -70,6 +70,7 @@ static void order(struct core *c, struct task *t, struct worker *w, struct effec
 	m->run.plugin = arena_str(a, q->plugin);
 	m->run.body = arena_str(a, t->row.spec.body);
 	m->run.env = arena_str(a, q->env);
+	m->run.settings = arena_str(a, q->run);
 	m->run.timeout_ms = task_timeout_ms(t);
 	m->run.output_mode = q->output_mode;
 	m->run.output_max = q->output_max;
@@ -95,6 +96,7 @@ static void claim(struct core *c, struct task *t, struct worker *w, struct effec
 	s->started_ms = s->ended_ms = 0;
 	s->exit_code = -1;
 	s->signal = 0;
+	s->usage = (struct usage){0};
 	task_attach(t, w);
 	task_move(c, t, TASK_CLAIMED, STR_NULL, out);
 	order(c, t, w, out);

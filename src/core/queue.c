@@ -77,6 +77,7 @@ struct queue *queue_add(struct core *c, const struct queue_row *row)
 	own_str(&q->row.plugin);
 	own_str(&q->row.pause_reason);
 	own_str(&q->row.env);
+	own_str(&q->row.run);
 	window_init(&q->ready, q, false);
 	window_init(&q->due, q, true);
 	MUST(!RB_INSERT(queue_ids, &c->queues, q));
@@ -104,6 +105,7 @@ void queue_free(struct core *c, struct queue *q)
 	free((char *)q->row.plugin.p);
 	free((char *)q->row.pause_reason.p);
 	free((char *)q->row.env.p);
+	free((char *)q->row.run.p);
 	free(q->eligible);
 	free(q);
 }
@@ -244,6 +246,8 @@ static void apply(
 		set_str(&q->row.plugin, n->plugin);
 	if (GIVEN(QF_ENV))
 		set_str(&q->row.env, n->env);
+	if (GIVEN(QF_RUN))
+		set_str(&q->row.run, n->run);
 	if (GIVEN(QF_THREADS))
 		q->row.threads = n->threads;
 	if (GIVEN(QF_TIMEOUT))

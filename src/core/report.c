@@ -41,6 +41,8 @@ static void take_result(struct task_state *s, const struct event *ev)
 {
 	s->exit_code = ev->ended.exit_code;
 	s->signal = ev->ended.signal;
+	s->usage = ev->ended.usage;
+	s->result = ev->ended.result;
 	if (ev->ended.started_ms)
 		s->started_ms = ev->ended.started_ms;
 	s->ended_ms = ev->ended.ended_ms;

@@ -43,6 +43,7 @@ struct task *task_new(struct core *c, const struct task_row *row)
 	task_set_history(t, row->state.history);
 	for (int i = 0; i < N_STREAMS; i++)
 		t->row.state.output[i] = STR_NULL;
+	t->row.state.result = STR_NULL;
 	t->queue = queue_find(c, row->spec.queue);
 	MUST(t->queue);
 	idmap_put(&c->tasks, row->id, t);
@@ -90,6 +91,7 @@ static void copy_state(struct arena *a, struct task_state *to, const struct task
 	to->history = arena_str(a, from->history);
 	for (int i = 0; i < N_STREAMS; i++)
 		to->output[i] = arena_str(a, from->output[i]);
+	to->result = arena_str(a, from->result);
 }
 
 /* The state goes into the batch; a row that is in this batch already is overwritten. */
@@ -314,9 +316,11 @@ static void keep_inline_output(
 	}
 }
 
-static void forget_output(struct task_state *s)
+/* Output and result are the ended attempt's, and only borrowed. */
+static void forget_results(struct task_state *s)
 {
 	s->output_where = OUTPUT_NONE;
+	s->result = STR_NULL;
 	for (int i = 0; i < N_STREAMS; i++) {
 		s->output[i] = STR_NULL;
 		s->output_bytes[i] = s->output_dropped[i] = 0;
@@ -335,7 +339,7 @@ static void retry_later(struct core *c, struct task *t, int status, struct str r
 		past.ended_ms = c->now_ms;
 	task_set_history(t, history_append(&out->batch.arena, &past));
 	keep_inline_output(t, s, out);
-	forget_output(s);
+	forget_results(s);
 	s->due_ms = backoff_ms(c, t);
 	if (s->due_ms < hold_ms && !MUTANT(LOST_WITHOUT_HOLD))
 		s->due_ms = hold_ms;
@@ -356,7 +360,7 @@ static void end_attempt(struct core *c, struct task *t, int status, struct str r
 		return;
 	}
 	task_move(c, t, status, reason, out);
-	forget_output(s); /* saved above; the strings were the event's */
+	forget_results(s); /* saved above; the strings were the event's */
 	task_forget(c, t);
 }
 
@@ -400,12 +404,13 @@ void task_begin_anew(
 	task_set_history(t, history_append(&out->batch.arena, s));
 	if (stored)
 		keep_inline_output(t, &stored->state, out);
-	forget_output(s);
+	forget_results(s);
 	s->attempt = 0;
 	s->due_ms = 0;
 	s->claimed_ms = s->started_ms = s->ended_ms = 0;
 	s->exit_code = -1;
 	s->signal = 0;
+	s->usage = (struct usage){0};
 	task_move(c, t, TASK_QUEUED, STR_NULL, out);
 	task_enqueue(c, t, out);
 }

@@ -40,6 +40,7 @@ struct task_row *task_row_copy(struct arena *a, const struct task_row *r)
 	c->state.history = arena_str(a, r->state.history);
 	for (int i = 0; i < N_STREAMS; i++)
 		c->state.output[i] = arena_str(a, r->state.output[i]);
+	c->state.result = arena_str(a, r->state.result);
 	return c;
 }
 
@@ -51,6 +52,7 @@ struct queue_row *queue_row_copy(struct arena *a, const struct queue_row *r)
 	c->plugin = arena_str(a, r->plugin);
 	c->pause_reason = arena_str(a, r->pause_reason);
 	c->env = arena_str(a, r->env);
+	c->run = arena_str(a, r->run);
 	return c;
 }
 

@@ -26,6 +26,7 @@ struct queue_row {
 	int64_t backoff_max_ms;
 	int32_t exit_codes;  /* honour 99 skip, 100 permanent, 111 temporary */
 	struct str env;      /* JSON object text for every task; NULL: none */
+	struct str run;      /* JSON object text: model/settings.h; NULL: none */
 	int32_t output_mode; /* enum output_mode */
 	int64_t output_max;  /* bytes per stream */
 	int64_t ctime_ms, mtime_ms;

@@ -19,6 +19,7 @@
 #define MODEL_TASK_H
 
 #include "model/id.h"
+#include "model/usage.h"
 
 enum task_status {
 	TASK_ORPHANED = -6,
@@ -52,21 +53,22 @@ struct task_spec {
 	int64_t backoff_max_ms; /* -1: the queue's */
 	struct str key;         /* unique among the queue's live tasks; NULL: none */
 	struct str labels;      /* "key=value\n" lines, sorted; NULL: none */
-	struct str body;        /* JSON object: command, env, cwd, params; opaque to the brains */
+	struct str body; /* JSON object: command, env, cwd, params, run; opaque to the brains */
 };
 
 /* How it stands. */
 struct task_state {
 	int32_t status;
-	int32_t attempt;   /* attempts begun; the first is 1 */
-	int64_t token;     /* fencing: rises with every dispatch */
-	int64_t rank;      /* order inside the queue before the id; smaller first */
-	int64_t due_ms;    /* queued: not before this wall time; 0: now */
-	rid worker;        /* that has, or last had it */
-	uint64_t instance; /* of that worker */
-	int32_t wish;      /* enum task_wish: what an operator wants of a dispatched task */
-	int32_t exit_code; /* of the last attempt; -1: none */
-	int32_t signal;    /* that ended it; 0: none */
+	int32_t attempt;    /* attempts begun; the first is 1 */
+	int64_t token;      /* fencing: rises with every dispatch */
+	int64_t rank;       /* order inside the queue before the id; smaller first */
+	int64_t due_ms;     /* queued: not before this wall time; 0: now */
+	rid worker;         /* that has, or last had it */
+	uint64_t instance;  /* of that worker */
+	int32_t wish;       /* enum task_wish: what an operator wants of a dispatched task */
+	int32_t exit_code;  /* of the last attempt; -1: none */
+	int32_t signal;     /* that ended it; 0: none */
+	struct usage usage; /* of the last attempt */
 	int64_t mtime_ms;
 	int64_t claimed_ms; /* of the present or last attempt; 0: not yet */
 	int64_t started_ms;
@@ -77,6 +79,8 @@ struct task_state {
 	struct str output[N_STREAMS]; /* when inline */
 	int64_t output_bytes[N_STREAMS];   /* kept */
 	int64_t output_dropped[N_STREAMS]; /* beyond the cap */
+	struct str
+	    result; /* what the last attempt left in its result file; NULL: none, or not ended */
 };
 
 struct task_row {

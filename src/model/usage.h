@@ -3,7 +3,6 @@
 #ifndef MODEL_USAGE_H
 #define MODEL_USAGE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct usage {
@@ -11,7 +10,7 @@ struct usage {
 	int64_t
 	    peak_memory; /* bytes; of the cgroup where there is one, else of the largest process */
 	int32_t oom_kills; /* processes that the kernel ended for lack of memory */
-	bool known;        /* false: nothing was measured */
+	int32_t known;     /* 0: nothing was measured */
 };
 
 #endif

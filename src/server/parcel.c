@@ -37,6 +37,7 @@ static void add_run(struct parcel *o, const struct message *m)
 	    .plugin = m->run.plugin,
 	    .body = m->run.body,
 	    .env = m->run.env,
+	    .run_settings = m->run.settings,
 	    .timeout_ms = m->run.timeout_ms,
 	    .output_max = m->run.output_max,
 	    .output_mode = m->run.output_mode,
@@ -44,7 +45,7 @@ static void add_run(struct parcel *o, const struct message *m)
 	    .number = m->run.number,
 	    .notify_seq = m->run.notify_seq,
 	};
-	o->bytes += m->run.body.n + m->run.env.n + 64;
+	o->bytes += m->run.body.n + m->run.env.n + m->run.settings.n + 64;
 }
 
 static void add_kill(struct parcel *o, const struct message *m)

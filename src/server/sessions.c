@@ -172,6 +172,8 @@ static void take_ended(struct session *s, const struct link_ended *m)
 	ev.ended.ended_ms = m->ended_ms;
 	ev.ended.reason = m->reason;
 	ev.ended.output_where = m->output_where;
+	ev.ended.usage = m->usage;
+	ev.ended.result = m->result;
 	for (int i = 0; i < N_STREAMS; i++) {
 		ev.ended.output[i] = m->output[i];
 		ev.ended.output_bytes[i] = m->output_bytes[i];

@@ -33,6 +33,8 @@ static void event_of_ended(const struct agent_effect *e, struct event *ev)
 	ev->ended.ended_ms = x->ended_ms;
 	ev->ended.reason = x->reason;
 	ev->ended.output_where = x->output_where;
+	ev->ended.usage = x->usage;
+	ev->ended.result = x->result;
 	for (int i = 0; i < N_STREAMS; i++) {
 		ev->ended.output[i] = x->output[i];
 		ev->ended.output_bytes[i] = x->output_bytes[i];
@@ -181,6 +183,7 @@ static void feed_run(struct world *w, int slot, const struct message *m, struct 
 	    .plugin = m->run.plugin,
 	    .body = m->run.body,
 	    .env = m->run.env,
+	    .run_settings = m->run.settings,
 	    .timeout_ms = m->run.timeout_ms,
 	    .output_max = m->run.output_max,
 	    .output_mode = m->run.output_mode,

@@ -108,6 +108,20 @@ static void check_output(struct world *w, struct truth_task *t, const struct tas
 	}
 }
 
+/* What one attempt left belongs to no other, and to nothing that is not over. */
+static void check_result(struct world *w, struct truth_task *t, const struct task_state *s)
+{
+	if (s->result.p && !task_is_ended(s->status))
+		world_fail(w, 27, "task %u/%lld is not over, but has a result", t->number,
+		    (long long)s->token);
+	if (s->result.p && !str_eq(s->result, sim_result(s->token)))
+		world_fail(w, 27, "task %u/%lld has another attempt's result", t->number,
+		    (long long)s->token);
+	if (s->usage.known && s->usage.user_us != s->token)
+		world_fail(w, 27, "task %u/%lld has another attempt's usage", t->number,
+		    (long long)s->token);
+}
+
 static void task_row(struct world *w, const struct task_row *row, bool insert)
 {
 	struct truth_task *t = truth_of(w, row->id);
@@ -126,6 +140,7 @@ static void task_row(struct world *w, const struct task_row *row, bool insert)
 	t->stored_due_ms = s->due_ms;
 	check_key(w, t);
 	check_output(w, t, s);
+	check_result(w, t, s);
 }
 
 static void queue_row(struct world *w, const struct queue_row *row)

@@ -74,6 +74,7 @@ static void pack_event(struct packer *m, struct event *ev)
 		put_str(m, &ev->ended.reason);
 		for (int i = 0; i < N_STREAMS; i++)
 			put_str(m, &ev->ended.output[i]);
+		put_str(m, &ev->ended.result);
 		break;
 	case EV_OUTPUT: put_str(m, &ev->output.row.data); break;
 	default: break;
@@ -90,6 +91,7 @@ static void pack_message(struct packer *m, struct message *x)
 		put_str(m, &x->run.plugin);
 		put_str(m, &x->run.body);
 		put_str(m, &x->run.env);
+		put_str(m, &x->run.settings);
 		break;
 	case MSG_NOTIFY: PUT_ARRAY(m, x->notify.refs, x->notify.n); break;
 	default: break;

@@ -104,6 +104,7 @@ void sim_process_event(struct world *w, struct sim_event *e);
 void sim_process_free(struct world *w, struct sim_process *p);
 /* The byte at that place of an attempt's output: any other one is somebody else's. */
 char sim_output_byte(rid task, int64_t token, int stream, int64_t offset);
+struct str sim_result(int64_t token); /* static */
 
 /* A hand's word to the present instance's agent, a little later; the output's bytes are copied. */
 void sim_hand(struct world *w, int slot, int64_t in_us, const struct agent_event *e);

@@ -57,6 +57,12 @@ static const struct column task_columns[] = {
     T(TEXT, "history", state.history, COLUMN_STATE | COLUMN_BULKY),
     T(BLOB, "stdout", state.output[STDOUT], COLUMN_STATE | COLUMN_BULKY),
     T(BLOB, "stderr", state.output[STDERR], COLUMN_STATE | COLUMN_BULKY),
+    T(I32, "measured", state.usage.known, COLUMN_STATE),
+    T(I64, "user_us", state.usage.user_us, COLUMN_STATE),
+    T(I64, "system_us", state.usage.system_us, COLUMN_STATE),
+    T(I64, "peak_memory", state.usage.peak_memory, COLUMN_STATE),
+    T(I32, "oom_kills", state.usage.oom_kills, COLUMN_STATE),
+    T(BLOB, "result", state.result, COLUMN_STATE | COLUMN_BULKY),
 };
 const struct row_table task_table = TABLE("task", task_row, task_columns);
 
@@ -76,6 +82,7 @@ static const struct column queue_columns[] = {
     Q(I64, "backoff_max_ms", backoff_max_ms),
     Q(I32, "exit_codes", exit_codes),
     Q(TEXT, "env", env),
+    Q(TEXT, "run", run),
     Q(I32, "output_mode", output_mode),
     Q(I64, "output_max", output_max),
     Q(I64, "ctime_ms", ctime_ms),

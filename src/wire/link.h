@@ -75,6 +75,8 @@ struct link_ended {
 	int32_t output_where;         /* enum output_where */
 	struct str output[N_STREAMS]; /* with OUTPUT_INLINE */
 	int64_t output_bytes[N_STREAMS], output_dropped[N_STREAMS];
+	struct usage usage;
+	struct str result; /* any bytes, at most RESULT_FILE_MAX; NULL: none */
 };
 
 /*
@@ -123,6 +125,7 @@ struct link_run {
 	struct str queue, plugin;
 	struct str body;                /* JSON object */
 	struct str env;                 /* JSON object of the queue; NULL: none */
+	struct str run_settings;        /* JSON object of the queue: its `run`; NULL: none */
 	int64_t timeout_ms, output_max; /* 0: none, the default */
 	int32_t output_mode;
 	bool exit_codes;

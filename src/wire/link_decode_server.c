@@ -9,6 +9,7 @@
 #include "model/limits.h"
 #include "model/lines.h"
 #include "model/queue.h"
+#include "model/settings.h"
 #include "wire/decode.h"
 #include "wire/text.h"
 
@@ -251,6 +252,17 @@ static int check_ended(const Reeve__Ended *e, struct problem *p)
 	    e->output_where == OUTPUT_INLINE || e->stdout.len + e->stderr.len == 0, "ended.output");
 	CHECK(e->stdout_bytes >= 0 && e->stderr_bytes >= 0, "ended.output_bytes");
 	CHECK(e->stdout_dropped >= 0 && e->stderr_dropped >= 0, "ended.output_dropped");
+	CHECK(e->result.len <= RESULT_FILE_MAX, "ended.result");
+	return 0;
+}
+
+static int get_usage(const Reeve__Usage *u, struct usage *ret_usage, struct problem *p)
+{
+	if (!u)
+		return 0;
+	CHECK(u->user_us >= 0 && u->system_us >= 0, "ended.usage");
+	CHECK(u->peak_memory >= 0 && u->oom_kills >= 0, "ended.usage");
+	*ret_usage = (struct usage){u->user_us, u->system_us, u->peak_memory, u->oom_kills, true};
 	return 0;
 }
 
@@ -261,8 +273,9 @@ static int get_ended(
 	ret->ended = arena_alloc(a, m->n_ended * sizeof *ret->ended);
 	for (size_t i = 0; i < m->n_ended; i++) {
 		const Reeve__Ended *e = m->ended[i];
+		struct usage usage = {0};
 
-		if (check_ended(e, p) < 0)
+		if (check_ended(e, p) < 0 || get_usage(e->usage, &usage, p) < 0)
 			return ERR_PROTOCOL;
 		ret->ended[i] = (struct link_ended){
 		    .task = e->task,
@@ -279,6 +292,8 @@ static int get_ended(
 		    .output = {decode_bytes(e->stdout), decode_bytes(e->stderr)},
 		    .output_bytes = {e->stdout_bytes, e->stderr_bytes},
 		    .output_dropped = {e->stdout_dropped, e->stderr_dropped},
+		    .usage = usage,
+		    .result = decode_bytes(e->result),
 		};
 	}
 	return 0;

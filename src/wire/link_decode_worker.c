@@ -74,14 +74,15 @@ static int get_run(
 		CHECK(text_is_name(str_of(r->queue), NAME_MAX_BYTES), "run.queue");
 		CHECK(text_is_name(str_of(r->plugin), NAME_MAX_BYTES), "run.plugin");
 		CHECK(r->body.len <= BODY_MAX && r->env.len <= BODY_MAX, "run.body");
+		CHECK(r->run.len <= BODY_MAX, "run.run");
 		CHECK(r->timeout_ms >= 0 && r->timeout_ms <= DURATION_MAX_MS, "run.timeout_ms");
 		CHECK(r->output_mode >= 0 && r->output_mode < N_OUTPUT_MODES, "run.output_mode");
 		CHECK(r->output_max >= 0 && r->output_max <= OFFSET_MAX, "run.output_max");
 		CHECK(r->number != 0, "run.number");
 		ret->run[i] = (struct link_run){r->task, r->token, r->attempt, r->max_attempts,
 		    str_of(r->queue), str_of(r->plugin), decode_bytes(r->body),
-		    decode_bytes(r->env), r->timeout_ms, r->output_max, r->output_mode,
-		    r->exit_codes, r->number, r->notify_seq};
+		    decode_bytes(r->env), decode_bytes(r->run), r->timeout_ms, r->output_max,
+		    r->output_mode, r->exit_codes, r->number, r->notify_seq};
 	}
 	return 0;
 }

@@ -107,6 +107,21 @@ static void put_end_output(const struct link_ended *e, Reeve__Ended *ret)
 	OPTIONAL(ret, stderr_dropped, e->output_dropped[STDERR]);
 }
 
+static Reeve__Usage *put_usage(const struct usage *u, struct arena *a)
+{
+	Reeve__Usage *m;
+
+	if (!u->known)
+		return NULL;
+	m = arena_alloc(a, sizeof *m);
+	*m = (Reeve__Usage)REEVE__USAGE__INIT;
+	OPTIONAL(m, user_us, u->user_us);
+	OPTIONAL(m, system_us, u->system_us);
+	OPTIONAL(m, peak_memory, u->peak_memory);
+	OPTIONAL(m, oom_kills, u->oom_kills);
+	return m;
+}
+
 static void put_ended(const struct link_to_server *m, struct arena *a, Reeve__ToServer *ret)
 {
 	Reeve__Ended *p = PARTS(a, m->n_ended, Reeve__Ended, REEVE__ENDED__INIT, ret->ended);
@@ -127,6 +142,9 @@ static void put_ended(const struct link_to_server *m, struct arena *a, Reeve__To
 		OPTIONAL(&p[i], killed, e->killed);
 		OPTIONAL(&p[i], permanent, e->permanent);
 		put_end_output(e, &p[i]);
+		p[i].usage = put_usage(&e->usage, a);
+		p[i].has_result = e->result.n > 0;
+		p[i].result = encode_bytes(e->result);
 	}
 }
 

@@ -20,6 +20,8 @@ static void put_run(const struct link_to_worker *m, struct arena *a, Reeve__ToWo
 		p[i].body = encode_bytes(r->body);
 		p[i].has_env = r->env.p != NULL;
 		p[i].env = encode_bytes(r->env);
+		p[i].has_run = r->run_settings.p != NULL;
+		p[i].run = encode_bytes(r->run_settings);
 		OPTIONAL(&p[i], timeout_ms, r->timeout_ms);
 		OPTIONAL(&p[i], output_mode, r->output_mode);
 		OPTIONAL(&p[i], output_max, r->output_max);

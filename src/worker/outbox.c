@@ -71,6 +71,8 @@ static void add_ended(struct outbox *o, const struct agent_effect *e)
 	    .killed = x->killed,
 	    .permanent = x->permanent,
 	    .output_where = x->output_where,
+	    .usage = x->usage,
+	    .result = arena_str(&o->arena, x->result),
 	};
 
 	for (int i = 0; i < N_STREAMS; i++) {
@@ -82,7 +84,7 @@ static void add_ended(struct outbox *o, const struct agent_effect *e)
 	take_started_back(o, e->task);
 	GROW(o->m.ended, o->cap_ended, o->m.n_ended + 1);
 	o->m.ended[o->m.n_ended++] = l;
-	o->bytes += 64 + x->reason.n;
+	o->bytes += 64 + x->reason.n + x->result.n;
 }
 
 static struct link_task_ref *refs_of(struct outbox *o, const struct agent_ref *from, size_t n)

@@ -68,8 +68,8 @@ static void feed_orders(struct worker *w, const struct link_to_worker *m)
 	for (size_t i = 0; i < m->n_run; i++) {
 		const struct link_run *r = &m->run[i];
 		struct agent_run run = {r->attempt, r->max_attempts, r->queue, r->plugin, r->body,
-		    r->env, r->timeout_ms, r->output_max, r->output_mode, r->exit_codes, r->number,
-		    r->notify_seq};
+		    r->env, r->run_settings, r->timeout_ms, r->output_max, r->output_mode,
+		    r->exit_codes, r->number, r->notify_seq};
 
 		worker_feed(
 		    w, (struct agent_event){

@@ -169,12 +169,12 @@ static void test_newer_schema_is_refused(void **state)
 	shut(c);
 	sql(c, "PRAGMA user_version = 7");
 	assert_int_equal(try_open(c, &p), ERR_SCHEMA);
-	assert_says(p.what, "the store's schema is version 7, this reeve knows up to 2");
-	assert_says(p.hint, "reeve store migrate --to 2");
+	assert_says(p.what, "the store's schema is version 7, this reeve knows up to 3");
+	assert_says(p.hint, "reeve store migrate --to 3");
 	assert_int_equal(store_schema_version(c->url, &version, &p), 0);
 	assert_int_equal(version, 7);
 	assert_int_equal(store_migrate(c->url, 1, &p), ERR_SCHEMA);
-	sql(c, "PRAGMA user_version = 2");
+	sql(c, "PRAGMA user_version = 3");
 	assert_int_equal(try_open(c, &p), 0);
 }
 
@@ -192,7 +192,7 @@ static void test_migrate_down_and_up(void **state)
 		assert_int_equal(store_schema_version(c->url, &version, &p), 0);
 		assert_int_equal(version, 0);
 		assert_int_equal(store_open(c->url, &strict, &c->s, &p), ERR_SCHEMA);
-		assert_says(p.hint, "reeve store migrate --to 2");
+		assert_says(p.hint, "reeve store migrate --to 3");
 		assert_int_equal(store_migrate(c->url, STORE_SCHEMA_VERSION, &p), 0);
 	}
 	assert_int_equal(store_migrate(c->url, 99, &p), ERR_INVALID);
@@ -242,6 +242,32 @@ static void test_migrate_worker_states(void **state)
 	assert_int_equal(try_open(c, &p), 0); /* upwards by itself, as a server does */
 	shut(c);
 	assert_states(c, (int[]){1, 1, 1, 3});
+}
+
+/* Version 3 added columns: down they are forgotten, up they are empty, all else stays. */
+static void test_migrate_results(void **state)
+{
+	struct ctx *c = *state;
+	struct task_row *t = task_new(c, 1, 5, TASK_SUCCEEDED), got;
+	struct queue_row q = {.id = 5, .name = STR("q"), .plugin = STR("p"), .run = STR("{}")};
+	struct problem p = {0};
+
+	t->state.usage = (struct usage){1, 2, 3, 4, 1};
+	t->state.result = STR("r");
+	t->state.output[STDERR] = STR("e");
+	add_insert(c, t);
+	batch_add(&c->b, ROW_QUEUE_PUT)->queue = &q;
+	commit(c);
+	assert_int_equal(store_task_get(c->r, 1, &c->a, &got), 0);
+	assert_same_row(&task_table, t, &got);
+	shut(c);
+	assert_int_equal(store_migrate(c->url, 2, &p), 0);
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	assert_int_equal(store_task_get(c->r, 1, &c->a, &got), 0);
+	t->state.usage = (struct usage){0};
+	t->state.result = STR_NULL;
+	assert_same_row(&task_table, t, &got);
 }
 
 static void test_not_ours_is_refused(void **state)
@@ -433,6 +459,7 @@ int main(void)
 	    T(test_newer_schema_is_refused),
 	    T(test_migrate_down_and_up),
 	    T(test_migrate_worker_states),
+	    T(test_migrate_results),
 	    T(test_not_ours_is_refused),
 	    T(test_no_such_place),
 	    T(test_second_open_is_refused),

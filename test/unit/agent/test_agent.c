@@ -2,6 +2,11 @@
 /* An attempt's life on the worker, and leaving in good order. */
 #include "story.h"
 
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/settings.h"
+
 static void test_a_task(void **state)
 {
 	up();
@@ -77,6 +82,55 @@ static void test_statuses(void **state)
 	    .token = 1,
 	    .exit = {EXIT_STATUS, TASK_TERMINATED, -1, 0, STR("late")}});
 	SAYS("ended 8/1 -3 (late)");
+}
+
+static void exited_with(rid task, size_t n, int code)
+{
+	AUTO(free_cstr) char *text = xcalloc(1, n + 1);
+
+	memset(text, 'r', n);
+	step((struct agent_event){.kind = AE_EXITED,
+	    .task = task,
+	    .token = 1,
+	    .exit = {.kind = EXIT_CODE,
+	        .exit_code = code,
+	        .usage = {5, 6, 7, 1, true},
+	        .result = {text, n}}});
+}
+
+static const struct agent_ended *end_of(rid task)
+{
+	for (size_t i = 0; i < effects.n; i++)
+		if (effects.items[i].kind == AF_ENDED && effects.items[i].task == task)
+			return effects.items[i].ended;
+	fail();
+	return NULL;
+}
+
+/* Usage and result come with the end, and again with the next link. */
+static void test_results(void **state)
+{
+	join();
+	for (rid task = 1; task <= 4; task++) {
+		run(task, 1);
+		started(task, 1);
+	}
+	exited_with(1, 3, 0);
+	down();
+	up();
+	welcome();
+	assert_int_equal(end_of(1)->usage.user_us, 5);
+	assert_int_equal(end_of(1)->usage.oom_kills, 1);
+	assert_true(end_of(1)->usage.known);
+	assert_true(str_is(end_of(1)->result, "rrr"));
+	exited_with(2, RESULT_FILE_MAX, 0);
+	assert_int_equal(end_of(2)->result.n, RESULT_FILE_MAX);
+	assert_int_equal(end_of(2)->status, TASK_SUCCEEDED);
+	exited_with(3, RESULT_FILE_MAX + 1, 0);
+	assert_int_equal(end_of(3)->result.n, 0);
+	SAYS("ended 3/1 2 code 0 (its result file holds more than 51200 bytes)");
+	exited_with(4, RESULT_FILE_MAX + 1, 9);
+	SAYS("ended 4/1 2 code 9 (exit code 9)");
 }
 
 static void test_time_limit(void **state)
@@ -271,6 +325,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    T(test_a_task),
 	    T(test_statuses),
+	    T(test_results),
 	    T(test_time_limit),
 	    T(test_kill),
 	    T(test_reconnect),

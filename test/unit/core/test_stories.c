@@ -42,6 +42,66 @@ STORY(a_task_runs_and_succeeds)
 	world_free(w);
 }
 
+static void ended_with(struct world *w, rid task, int64_t token, int status, const char *result)
+{
+	struct event ev = {.kind = EV_ENDED};
+
+	ev.ended.link = 1;
+	ev.ended.task = task;
+	ev.ended.token = token;
+	ev.ended.status = status;
+	ev.ended.started_ms = ev.ended.ended_ms = w->now_ms;
+	ev.ended.usage = (struct usage){10 * token, 1, 2, 3, true};
+	ev.ended.result = str_of(result);
+	world_step(w, &ev);
+}
+
+/* Kept with the end; a further attempt begins with neither, and brings its own. */
+STORY(usage_and_result_are_the_last_attempts)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	struct submit_task s = {.status = TASK_QUEUED,
+	    .spec = {.queue = q, .max_attempts = 2, .body = STR("{}"), .backoff_max_ms = -1}};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	t = world_submit(w, &s, 1)->outcomes[0].id;
+	ended_with(w, t, 1, TASK_FAILED, "half");
+	assert_null(world_task(w, t)->state.result.p);
+	world_advance(w, 1000);
+	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
+	assert_false(world_task(w, t)->state.usage.known);
+	ended_with(w, t, 2, TASK_SUCCEEDED, "whole");
+	assert_true(str_is(world_task(w, t)->state.result, "whole"));
+	assert_true(world_task(w, t)->state.usage.known);
+	assert_int_equal(world_task(w, t)->state.usage.user_us, 20);
+	world_tasks(w, EV_RETRY, &t, 1);
+	assert_null(world_task(w, t)->state.result.p);
+	assert_false(world_task(w, t)->state.usage.known);
+	world_free(w);
+}
+
+STORY(the_queues_settings_go_with_the_run)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO);
+	struct queue_change ch = {.fields = 1u << QF_RUN, .row.run = STR("{\"nice\":5}")};
+	struct event ev = {.kind = EV_QUEUE_SET, .ticket = ++w->last_ticket};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	world_submit_one(w, q);
+	assert_null(world_sent(w, MSG_RUN, 0)->run.settings.p);
+	ev.queue.id = q;
+	ev.queue.change = &ch;
+	world_step(w, &ev);
+	world_restart(w);
+	world_hello(w, 2, "w1", 2, 2, NULL, 0);
+	world_forget_sent(w);
+	world_submit_one(w, q);
+	assert_true(str_is(world_sent(w, MSG_RUN, 0)->run.settings, "{\"nice\":5}"));
+	world_free(w);
+}
+
 STORY(nothing_leaves_before_the_commit)
 {
 	struct world *w = world_new(NULL);
@@ -605,6 +665,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_task_runs_and_succeeds),
 	    cmocka_unit_test(nothing_leaves_before_the_commit),
+	    cmocka_unit_test(usage_and_result_are_the_last_attempts),
+	    cmocka_unit_test(the_queues_settings_go_with_the_run),
 	    cmocka_unit_test(threads_and_maxthreads_are_exact),
 	    cmocka_unit_test(order_fifo),
 	    cmocka_unit_test(order_lifo),

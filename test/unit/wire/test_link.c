@@ -8,9 +8,11 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "base/rng.h"
 #include "model/limits.h"
 #include "model/queue.h"
+#include "model/settings.h"
 #include "wire/link.h"
 #include "wire/text.h"
 
@@ -138,6 +140,8 @@ static struct link_ended good_ended(void)
 	    .output = {{"a\0b", 3}, {NULL, 0}},
 	    .output_bytes = {3, 0},
 	    .output_dropped = {0, 7},
+	    .usage = {1000, 0, 5 << 20, 1, true},
+	    .result = {"r\0\n", 3},
 	};
 }
 
@@ -191,6 +195,27 @@ static void test_reports(void **state)
 	assert_null(got.ended[0].output[STDERR].p);
 	assert_int_equal(got.ended[0].output_dropped[STDERR], 7);
 	assert_str(got.ended[0].reason, "exit code 3");
+	assert_memory_equal(&got.ended[0].usage, &e.usage, sizeof e.usage);
+	assert_int_equal(got.ended[0].result.n, 3);
+	assert_memory_equal(got.ended[0].result.p, "r\0\n", 3);
+	e.usage = (struct usage){0};
+	e.result = STR_NULL;
+	assert_int_equal(to_server(&in, &got), 0);
+	assert_false(got.ended[0].usage.known);
+	assert_null(got.ended[0].result.p);
+}
+
+static void test_largest_result(void **state)
+{
+	AUTO(free_cstr) char *text = xcalloc(1, RESULT_FILE_MAX + 1);
+	struct link_ended e = good_ended();
+	struct link_to_server in = {.ended = &e, .n_ended = 1}, got;
+
+	e.result = (struct str){text, RESULT_FILE_MAX};
+	assert_int_equal(to_server(&in, &got), 0);
+	assert_int_equal(got.ended[0].result.n, RESULT_FILE_MAX);
+	e.result.n++;
+	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL);
 }
 
 static void test_health_reports(void **state)
@@ -277,6 +302,10 @@ static void test_bad_reports(void **state)
 	BAD(ended_ms, 0);
 	BAD(output_where, 3);
 	BAD(output_dropped[0], -1);
+	BAD(usage.user_us, -1);
+	BAD(usage.system_us, -1);
+	BAD(usage.peak_memory, -1);
+	BAD(usage.oom_kills, -1);
 #undef BAD
 	in = (struct link_to_server){.output = &o, .n_output = 1};
 #define BAD(member, value)                                           \
@@ -319,7 +348,7 @@ static void test_text(void **state)
 static struct link_run good_run(void)
 {
 	return (struct link_run){1, 2, 1, 3, STR("q"), STR("command"), STR("{}"),
-	    STR("{\"A\":\"b\"}"), 1000, 4096, OUTPUT_MODE_CHUNKS, true, 65, 3};
+	    STR("{\"A\":\"b\"}"), STR("{\"nice\":5}"), 1000, 4096, OUTPUT_MODE_CHUNKS, true, 65, 3};
 }
 
 static struct link_welcome good_welcome(void)
@@ -369,6 +398,7 @@ static void test_orders(void **state)
 	assert_true(got.run[0].number == 65 && got.run[0].notify_seq == 3);
 	assert_str(got.clock, "clock");
 	assert_str(got.run[0].env, "{\"A\":\"b\"}");
+	assert_str(got.run[0].run_settings, "{\"nice\":5}");
 	assert_int_equal(got.run[0].output_mode, OUTPUT_MODE_CHUNKS);
 	assert_true(got.run[0].exit_codes);
 	assert_str(got.kill[0].reason, "cancelled");
@@ -489,6 +519,7 @@ int main(void)
 	    cmocka_unit_test_setup(test_bad_hellos, setup),
 	    cmocka_unit_test_setup(test_other_version, setup),
 	    cmocka_unit_test_setup(test_reports, setup),
+	    cmocka_unit_test_setup(test_largest_result, setup),
 	    cmocka_unit_test_setup(test_bad_reports, setup),
 	    cmocka_unit_test_setup(test_health_reports, setup),
 	    cmocka_unit_test_setup(test_bad_health_reports, setup),
