@@ -44,6 +44,21 @@ bool keeper_writable(struct keeper_client *c)
 	return talk_flush(&c->talk);
 }
 
+static void list(struct keeper_client *c, struct kept *k)
+{
+	idmap_put(&c->by_id, k->id, k);
+	TAILQ_INSERT_TAIL(&c->all, k, entry);
+}
+
+static void unlist(struct kept *k)
+{
+	if (!k->client)
+		return;
+	idmap_del(&k->client->by_id, k->id);
+	TAILQ_REMOVE(&k->client->all, k, entry);
+	k->client = NULL;
+}
+
 bool keeper_start(struct keeper_client *c, struct keeper_start *s, const int *fds, int n_fds,
     struct kept *k, const struct kept_fns *fns)
 {
@@ -54,7 +69,7 @@ bool keeper_start(struct keeper_client *c, struct keeper_start *s, const int *fd
 	    .out = {-1, -1},
 	    .exit_code = -1};
 	s->id = k->id;
-	idmap_put(&c->by_id, k->id, k);
+	list(c, k);
 	return tell(c, &(struct to_keeper){.start = s}, fds, n_fds);
 }
 
@@ -71,7 +86,7 @@ void kept_adopt(
 	    .exit_code = a->is_over ? a->over.exit_code : -1,
 	    .signal = a->is_over ? a->over.signal : 0,
 	    .usage = a->is_over ? a->over.usage : (struct usage){0}};
-	idmap_put(&c->by_id, k->id, k);
+	list(c, k);
 }
 
 uint64_t keeper_hold(struct keeper_client *c, struct str note)
@@ -97,14 +112,11 @@ void kept_signal(struct kept *k, int signal, enum kill_to to)
 
 void kept_drop(struct kept *k)
 {
-	if (!k->client)
-		return;
 	kept_signal(k, SIGKILL, KILL_TO_CGROUP);
-	idmap_del(&k->client->by_id, k->id);
+	unlist(k);
 	close_fd(&k->in);
 	close_fd(&k->out[0]);
 	close_fd(&k->out[1]);
-	k->client = NULL;
 }
 
 static int64_t now_ms(void)
@@ -139,8 +151,7 @@ static void on_started(struct kept *k, const struct keeper_started *s, int *fds,
 
 static void on_not_started(struct kept *k, const struct keeper_not_started *s)
 {
-	idmap_del(&k->client->by_id, k->id);
-	k->client = NULL;
+	unlist(k);
 	k->is_over = true;
 	k->fns->not_started(k, s->exit_code, s->reason);
 }
@@ -158,12 +169,45 @@ static void obey(struct keeper_client *c, const struct from_keeper *m, int *fds,
 {
 	struct kept *k;
 
+	c->frozen |= m->froze;
 	if (m->started && (k = idmap_get(&c->by_id, m->started->id)))
 		on_started(k, m->started, fds, n_fds);
 	else if (m->not_started && (k = idmap_get(&c->by_id, m->not_started->id)))
 		on_not_started(k, m->not_started);
 	else if (m->over && (k = idmap_get(&c->by_id, m->over->id)))
 		on_over(k, m->over);
+}
+
+/*
+ * One that was ordered and not yet answered for may have been started: it counts as started, and
+ * it is over.
+ */
+static void lose(struct kept *k)
+{
+	unlist(k);
+	if (k->is_over)
+		return;
+	if (!k->pid)
+		k->fns->started(k);
+	k->is_over = true;
+	k->signal = SIGKILL;
+	k->fns->over(k);
+}
+
+void keeper_lost(struct keeper_client *c)
+{
+	struct kept_list all = TAILQ_HEAD_INITIALIZER(all);
+	struct kept *k;
+
+	talk_close(&c->talk);
+	TAILQ_CONCAT(&all, &c->all, entry);
+	TAILQ_FOREACH (k, &all, entry)
+		idmap_del(&c->by_id, k->id);
+	while ((k = TAILQ_FIRST(&all))) {
+		TAILQ_REMOVE(&all, k, entry);
+		TAILQ_INSERT_TAIL(&c->all, k, entry);
+		lose(k);
+	}
 }
 
 bool keeper_readable(struct keeper_client *c)

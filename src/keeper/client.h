@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The worker's side: a keeper is made, or one that an earlier worker left is taken over; processes
- * are started in its care. Nothing here waits but keeper_open() and keeper_close(). The caller
+ * are started in its care. Only making, adopting, closing and freezing wait. The caller
  * watches keeper_fd() for reading, and for writing while keeper_is_waiting().
  */
 #ifndef KEEPER_CLIENT_H
 #define KEEPER_CLIENT_H
 
+#include <bsd/sys/queue.h>
 #include <sys/types.h>
 
 #include "base/idmap.h"
@@ -36,6 +37,7 @@ struct kept_fns {
 
 /* One process tree in the keeper's care; the owner embeds it. */
 struct kept {
+	TAILQ_ENTRY(kept) entry;
 	struct keeper_client *client; /* NULL: there is none */
 	uint64_t id;
 	const struct kept_fns *fns;
@@ -47,6 +49,8 @@ struct kept {
 	struct usage usage;
 	const char *warning; /* while started() runs; NULL */
 };
+
+TAILQ_HEAD(kept_list, kept);
 
 /* Left by an earlier worker. */
 struct kept_adopted {
@@ -64,19 +68,25 @@ struct keeper_client {
 	struct talk talk;
 	pid_t pid; /* of a keeper that we made; 0: we took it over */
 	struct idmap by_id;
+	struct kept_list all;
 	uint64_t last_id;
 	struct arena arena, memory;
 	struct buf out;
 	int64_t told_deadline_ms;
 	bool keeps;
+	bool frozen; /* it said so */
 	/* what the keeper said */
 	struct keeper_opened opened;
 	struct kept_adopted *adopted;
 	size_t n_adopted, cap_adopted;
 };
 
-int keeper_open(
+/* False: there is none to take over; then make one. */
+bool keeper_adopt(struct keeper_client *c, const struct keeper_options *o);
+int keeper_make(
     struct keeper_client *c, const struct keeper_options *o, struct problem *ret_problem);
+/* The keeper died, and what it had in its care is ended: each owner is told so, at last. */
+void keeper_lost(struct keeper_client *c);
 /* leave: everything that is left is ended, and the keeper goes; waits for that up to wait_ms.
  * Else the keeper thinks that we died. */
 void keeper_close(struct keeper_client *c, bool leave, int64_t wait_ms);

@@ -114,15 +114,22 @@ static int call(const char *path)
 	return fd;
 }
 
-/* False: there is none to take over. */
-static bool adopt(struct keeper_client *c, const struct keeper_options *o)
+static void start_anew(struct keeper_client *c, const struct keeper_options *o, int fd)
+{
+	*c = (struct keeper_client){.told_deadline_ms = INT64_MAX, .keeps = o->socket != NULL};
+	TAILQ_INIT(&c->all);
+	talk_init(&c->talk, fd);
+}
+
+/* One that speaks another language is sent away, and what it kept is ended. */
+bool keeper_adopt(struct keeper_client *c, const struct keeper_options *o)
 {
 	struct problem p = {0};
 	int fd = call(o->socket);
 
 	if (fd < 0)
 		return false;
-	talk_init(&c->talk, fd);
+	start_anew(c, o, fd);
 	if (say_open(c, o, true, &p) < 0 || c->opened.version != KEEPER_VERSION || take_all(c) < 0) {
 		keeper_close(c, true, ANSWER_MS);
 		return false;
@@ -130,24 +137,35 @@ static bool adopt(struct keeper_client *c, const struct keeper_options *o)
 	return true;
 }
 
-int keeper_open(struct keeper_client *c, const struct keeper_options *o, struct problem *p)
+int keeper_make(struct keeper_client *c, const struct keeper_options *o, struct problem *p)
 {
-	int fd;
+	pid_t pid;
+	int fd = keeper_launch(o->held_fd, &pid, p);
 
-	*c = (struct keeper_client){.told_deadline_ms = INT64_MAX, .keeps = o->socket != NULL};
-	talk_init(&c->talk, -1);
-	if (adopt(c, o))
-		return 0;
-	c->keeps = o->socket != NULL;
-	fd = keeper_launch(o->held_fd, &c->pid, p);
 	if (fd < 0)
 		return ERR_IO;
-	talk_init(&c->talk, fd);
+	start_anew(c, o, fd);
+	c->pid = pid;
 	if (say_open(c, o, false, p) < 0) {
 		keeper_close(c, true, 0);
 		return ERR_IO;
 	}
 	return 0;
+}
+
+/* What the owners were to be told in the meantime is told as always. */
+void keeper_freeze(struct keeper_client *c, bool on, int64_t wait_ms)
+{
+	struct pollfd pf = {c->talk.fd, POLLIN, 0};
+
+	buf_reset(&c->out);
+	to_keeper_encode(
+	    &(struct to_keeper){.has_frozen = true, .frozen = on}, &c->arena, &c->out);
+	c->frozen = !on;
+	if (!talk_send(&c->talk, buf_str(&c->out), NULL, 0))
+		return;
+	while (!c->frozen && poll(&pf, 1, (int)wait_ms) > 0 && keeper_readable(c))
+		;
 }
 
 /* It closes its end when it goes. */

@@ -87,7 +87,6 @@ void end_time(struct keeper *k)
 	if (k->deadline_ms <= now) {
 		k->deadline_ms = INT64_MAX; /* until a new one is told */
 		kill_all(k);
-		k->lease_over = true;
 	}
 	if (k->phase == PHASE_ENDING && k->kill_ms <= now) {
 		k->kill_ms = INT64_MAX;
@@ -108,12 +107,13 @@ int64_t end_wake_ms(const struct keeper *k)
 	return wake;
 }
 
-/* Alone, we wait for a worker as long as it could still tell the server something. */
+/* Alone, we wait for a worker as long as it could still tell the server something: that is until
+ * the lease is over, and not at all where there was none. */
 bool end_reached(const struct keeper *k)
 {
 	if (k->phase == PHASE_ENDING)
 		return k->n_live == 0 || k->give_up_ms <= keeper_now_ms();
 	if (k->phase == PHASE_ALONE)
-		return k->n_live == 0 && (TAILQ_EMPTY(&k->jobs) || k->lease_over);
+		return k->n_live == 0 && (TAILQ_EMPTY(&k->jobs) || k->deadline_ms == INT64_MAX);
 	return false;
 }

@@ -58,6 +58,7 @@ struct keeper {
 	int epoll_fd, timer_fd, signal_fd, calls_fd;
 	struct watch worker_watch, calls_watch, time_watch, children_watch;
 	bool worker_writable_wanted;
+	bool greeted; /* it has said open: before that it is told nothing */
 	struct talk worker;
 	struct hand hand;
 	struct job_list jobs, dead; /* dead: freed at the end of the turn, which may still name them */
@@ -73,7 +74,6 @@ struct keeper {
 	int64_t kill_ms;     /* ending: TERM becomes KILL; INT64_MAX: it has */
 	int64_t give_up_ms;  /* ending: what does not die by then is left behind */
 	int64_t look_ms;     /* orphans are looked for, and buried; INT64_MAX: not needed */
-	bool lease_over; /* the deadline has passed */
 };
 
 /* main.c */

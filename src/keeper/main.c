@@ -149,18 +149,41 @@ static void handle(struct keeper *k, struct watch *w, uint32_t events)
 	}
 }
 
-static void turn(struct keeper *k)
+static void free_dead(struct keeper *k)
 {
-	struct epoll_event events[EVENTS_PER_TURN];
-	int n = epoll_wait(k->epoll_fd, events, EVENTS_PER_TURN, -1);
 	struct job *j;
 
-	for (int i = 0; i < n; i++)
-		handle(k, events[i].data.ptr, events[i].events);
 	while ((j = TAILQ_FIRST(&k->dead))) {
 		TAILQ_REMOVE(&k->dead, j, entry);
 		free(j);
 	}
+}
+
+static void turn(struct keeper *k)
+{
+	struct epoll_event events[EVENTS_PER_TURN];
+	int n = epoll_wait(k->epoll_fd, events, EVENTS_PER_TURN, -1);
+
+	for (int i = 0; i < n; i++)
+		handle(k, events[i].data.ptr, events[i].events);
+	free_dead(k);
+}
+
+static void release(struct keeper *k)
+{
+	struct job *j, *next;
+
+	worker_detach(k);
+	TAILQ_FOREACH_SAFE (j, &k->jobs, entry, next)
+		job_release(k, j);
+	free_dead(k);
+	if (k->calls_fd >= 0)
+		unlink(k->o.socket.p);
+	hand_release(&k->hand);
+	idmap_release(&k->by_id);
+	arena_release(&k->arena);
+	arena_release(&k->memory);
+	buf_release(&k->out);
 }
 
 int main(void)
@@ -173,6 +196,6 @@ int main(void)
 		set_alarm(&k);
 		turn(&k);
 	}
-	hand_release(&k.hand);
+	release(&k);
 	return 0;
 }

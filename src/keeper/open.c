@@ -24,6 +24,7 @@ static void remember(struct keeper *k, const struct keeper_open *o)
 
 static void answer(struct keeper *k, struct keeper_opened *a)
 {
+	k->greeted = true;
 	a->version = KEEPER_VERSION;
 	a->adoptions = k->adoptions;
 	a->instance = k->o.instance;

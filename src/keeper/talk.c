@@ -262,6 +262,20 @@ static bool unwrap(struct talk *t, size_t n, int *fds, int *n_fds)
 	return ok;
 }
 
+/* Who closes with something unread resets the connection: what was sent before is there still. */
+static ssize_t receive(int fd, struct msghdr *m)
+{
+	size_t control = m->msg_controllen;
+	ssize_t n;
+	int resets = 0;
+
+	do {
+		m->msg_controllen = control;
+		n = recvmsg(fd, m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	} while (n < 0 && (errno == EINTR || (errno == ECONNRESET && resets++ == 0)));
+	return n;
+}
+
 int talk_recv(struct talk *t, int *ret_fds, int *ret_n_fds)
 {
 	char space[CMSG_SPACE(sizeof(int) * (KEEPER_FDS_MAX + 1))];
@@ -275,9 +289,7 @@ int talk_recv(struct talk *t, int *ret_fds, int *ret_n_fds)
 	buf_reset(&t->in);
 	buf_reserve(&t->in, INLINE_MAX + 1);
 	part = (struct iovec){t->in.p, INLINE_MAX + 1};
-	do
-		n = recvmsg(t->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	n = receive(t->fd, &m);
 	if (n < 0 && errno == EAGAIN)
 		return 0;
 	if (n <= 0)

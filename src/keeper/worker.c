@@ -11,6 +11,7 @@ void worker_attach(struct keeper *k, int fd)
 {
 	talk_init(&k->worker, fd);
 	k->phase = PHASE_SERVING;
+	k->greeted = k->worker_writable_wanted = false;
 	keeper_watch(k, fd, &k->worker_watch, EPOLLIN);
 }
 
@@ -36,13 +37,9 @@ static void worker_gone(struct keeper *k)
 
 void worker_flush(struct keeper *k)
 {
-	bool wanted;
+	/* whether it is gone is for the reader to find out: something unread may be left of it */
+	bool wanted = talk_flush(&k->worker) && talk_is_waiting(&k->worker);
 
-	if (!talk_flush(&k->worker)) {
-		worker_gone(k);
-		return;
-	}
-	wanted = talk_is_waiting(&k->worker);
 	if (wanted != k->worker_writable_wanted)
 		keeper_watch(k, k->worker.fd, &k->worker_watch, EPOLLIN | (wanted ? EPOLLOUT : 0u));
 	k->worker_writable_wanted = wanted;
@@ -50,14 +47,13 @@ void worker_flush(struct keeper *k)
 
 void worker_tell(struct keeper *k, const struct from_keeper *m, const int *fds, int n_fds)
 {
-	if (k->worker.fd < 0)
+	if (k->worker.fd < 0 || !k->greeted)
 		return;
 	buf_reset(&k->out);
 	arena_reset(&k->arena);
 	from_keeper_encode(m, &k->arena, &k->out);
-	if (!talk_send(&k->worker, buf_str(&k->out), fds, n_fds))
-		worker_gone(k);
-	else if (talk_is_waiting(&k->worker) != k->worker_writable_wanted)
+	if (talk_send(&k->worker, buf_str(&k->out), fds, n_fds) &&
+	    talk_is_waiting(&k->worker) != k->worker_writable_wanted)
 		worker_flush(k);
 }
 

@@ -9,7 +9,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -19,8 +18,6 @@
 #include "model/queue.h"
 #include "wire/text.h"
 #include "worker/internal.h"
-
-#define GUARD_WAIT_MS 30000 /* longer than a guard works */
 
 static int make_dirs(const char *path, struct problem *p)
 {
@@ -79,47 +76,6 @@ int lock_take(struct worker *w, struct problem *p)
 	machine_id(machine);
 	w->lock = xasprintf("%s:%s", machine, real);
 	return 0;
-}
-
-/* -1 with errno; a guard still at work is given the time that it may take at most. */
-static int guard_lock(const char *path)
-{
-	struct timespec pause = {0, 10000000};
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0640), r;
-
-	for (int ms = 0; fd >= 0; ms += 10) {
-		r = flock(fd, LOCK_EX | LOCK_NB);
-		if (r == 0)
-			break;
-		if (errno != EWOULDBLOCK || ms >= GUARD_WAIT_MS) {
-			process_close(&fd);
-			break;
-		}
-		nanosleep(&pause, NULL);
-	}
-	return fd;
-}
-
-/*
- * The guard has a lock of its own: it outlives us to end what bears our name, and must never meet
- * the processes of the next instance, which bears the same one.
- */
-int guard_open(struct worker *w, struct problem *p)
-{
-	AUTO(free_cstr) char *path = xasprintf("%s/guard", w->o->state_dir);
-	int fd = guard_lock(path), r;
-
-	if (fd < 0 && errno == EWOULDBLOCK) {
-		problem_set(p, ERR_CONFLICT,
-		    "the guard of an earlier worker is still ending its processes");
-		problem_hint(p, "look for processes that can not be killed; then start again");
-		return ERR_CONFLICT;
-	}
-	if (fd < 0)
-		return problem_set(p, ERR_IO, "%s: %s", path, strerror(errno));
-	r = guard_start(&w->guard, w->lock, fd, p);
-	process_close(&fd);
-	return r;
 }
 
 static int sync_dir(const char *dir)

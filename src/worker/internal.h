@@ -7,11 +7,12 @@
 
 #include "agent/agent.h"
 #include "base/arena.h"
+#include "base/heap.h"
 #include "base/idmap.h"
 #include "base/rng.h"
 #include "base/trace.h"
-#include "exec/guard.h"
 #include "exec/process.h"
+#include "keeper/client.h"
 #include "net/link.h"
 #include "net/loop.h"
 #include "wire/link.h"
@@ -41,10 +42,9 @@ struct job {
 	rid task;
 	int64_t token;
 	/* a process of its own */
-	struct process process;
-	struct loop_watch *exit_watch, *out_watch[N_STREAMS];
+	struct kept kept;
+	struct loop_watch *out_watch[N_STREAMS];
 	struct loop_timer *linger;
-	int64_t reaped_ms;
 	int result_fd; /* where a once-plugin may leave its status; -1 */
 	bool paused;
 	/* or a pool's */
@@ -74,14 +74,17 @@ struct worker {
 	struct arena facts_arena;
 	char *lock;
 	int lock_fd;
-	struct guard guard;
+	struct keeper_client keeper;
+	struct loop_watch *keeper_watch;
+	bool keeper_writing;
+	char *keeper_socket; /* NULL: tasks do not outlive us */
+	int open_files;      /* the soft limit that we found; 0: not changed */
 	struct trace *trace; /* NULL: none is wanted */
 	struct trace_host *traced;
 	struct buf trace_text;
 	struct timeouts timeouts; /* the server's */
 	struct check *check;      /* under way; NULL: none */
 	struct id_space ids;
-	struct hand hand;
 	struct outbox outbox;
 	struct arena frame_arena;
 	struct idmap jobs; /* by task */
@@ -114,8 +117,11 @@ void worker_output(struct worker *w, const struct job *j, int stream, struct str
 /* facts.c */
 int facts_gather(struct worker *w, struct problem *ret_problem);
 int lock_take(struct worker *w, struct problem *ret_problem);
-/* Waits until an earlier instance's guard has done its work. */
-int guard_open(struct worker *w, struct problem *ret_problem);
+/* keeping.c: waits until an earlier instance's keeper has done its work, or takes it over */
+int keeping_open(struct worker *w, struct problem *ret_problem);
+void keeping_watch(struct worker *w);
+void keeping_flush(struct worker *w);
+void keeping_wait(struct worker *w, int64_t ms, bool (*is_enough)(const struct worker *w));
 /* check.c: answered by one AE_CHECKED */
 void check_start(struct worker *w, uint64_t number);
 void check_close(struct worker *w);

@@ -22,7 +22,7 @@ struct job *job_new(struct worker *w, rid task, int64_t token)
 	j->task = task;
 	j->token = token;
 	j->result_fd = -1;
-	j->process = (struct process){.pid = -1, .pidfd = -1, .in = -1, .out = {-1, -1}};
+	j->kept = (struct kept){.in = -1, .out = {-1, -1}};
 	idmap_put(&w->jobs, task, j);
 	return j;
 }
@@ -75,7 +75,7 @@ void job_stop(struct worker *w, const struct agent_effect *e)
 	if (j->pool)
 		pool_stop(j, e->kill);
 	else
-		process_signal(&j->process, e->kill ? SIGKILL : SIGTERM);
+		kept_signal(&j->kept, e->kill ? SIGKILL : SIGTERM, KILL_TO_CGROUP);
 }
 
 void job_read(struct worker *w, const struct agent_effect *e)

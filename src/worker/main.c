@@ -12,6 +12,9 @@
 #include "base/mem.h"
 #include "worker/internal.h"
 
+#define OPEN_FILES 65536
+#define KEEPER_WAIT_MS 12000 /* for what does not want to die */
+
 const char *const plugin_mode_names[N_PLUGIN_MODES] = {"once", "persistent"};
 
 /* Runs on while the machine sleeps: the server's patience does, too. */
@@ -139,14 +142,14 @@ static void on_redial(void *arg)
 		session_dial(w);
 }
 
-/* Should we be stopped past the moment when all must be over, the guard sees to it. */
-static void tell_guard(struct worker *w)
+/* Should we be stopped past the moment when all must be over, the keeper sees to it. */
+static void tell_keeper(struct worker *w)
 {
 	int64_t by = agent_give_up_ms(w->agent);
 
 	if (by != INT64_MAX)
 		by += w->timeouts.kill_wait_ms;
-	guard_deadline(&w->guard, by);
+	keeper_deadline(&w->keeper, by);
 }
 
 /* The end of a turn: one frame out, the plugins' frames out, the alarm set. */
@@ -157,7 +160,8 @@ static void on_flush(void *arg)
 
 	pools_flush(w);
 	outbox_flush(w);
-	tell_guard(w);
+	tell_keeper(w);
+	keeping_flush(w);
 	loop_timer_set(w->tick, wake == INT64_MAX ? -1 : wake > now ? wake - now : 0);
 }
 
@@ -193,19 +197,18 @@ static void on_stop_fd(int fd, bool readable, bool writable, void *arg)
 	worker_feed(w, (struct agent_event){.kind = AE_LEAVE});
 }
 
-/* What an earlier instance left running is ended before we say hello. */
-static int open_hand(struct worker *w, struct problem *p)
+/* Two pipes per task add up. */
+static void raise_file_limit(struct worker *w)
 {
-	int n;
+	struct rlimit r;
 
-	if (hand_init(&w->hand, w->lock, !w->o->no_cgroup, p) < 0) {
-		if (w->hand.null_fd < 0)
-			return p->code;
-		log_warn("no cgroups: %s; process groups are used instead", p->what);
-	}
-	if ((n = exec_end_leftovers(w->lock)) > 0)
-		log_warn("ended %d processes that an earlier worker left behind", n);
-	return 0;
+	if (getrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur >= OPEN_FILES ||
+	    r.rlim_cur >= r.rlim_max)
+		return;
+	w->open_files = (int)r.rlim_cur;
+	r.rlim_cur = r.rlim_max < OPEN_FILES ? r.rlim_max : OPEN_FILES;
+	if (setrlimit(RLIMIT_NOFILE, &r) < 0)
+		w->open_files = 0;
 }
 
 static int prepare(struct worker *w, struct problem *p)
@@ -214,15 +217,17 @@ static int prepare(struct worker *w, struct problem *p)
 
 	if ((r = lock_take(w, p)) < 0)
 		return r;
-	if ((r = guard_open(w, p)) < 0)
-		return r;
 	if ((r = facts_gather(w, p)) < 0)
 		return r;
+	/* early, while we are small; what an earlier instance left running is ended by it */
+	if ((r = keeping_open(w, p)) < 0)
+		return r;
+	raise_file_limit(w);
 	if ((r = worker_trace_open(w, p)) < 0)
 		return r;
 	if (w->o->use_tls && !(w->tls = tls_client(&w->o->tls, p)))
 		return p->code ? p->code : ERR_IO;
-	return open_hand(w, p);
+	return 0;
 }
 
 static void open_loop(struct worker *w)
@@ -243,6 +248,7 @@ static void open_loop(struct worker *w)
 		w->stop_watch = loop_watch_new(w->loop, w->o->stop_fd, on_stop_fd, w);
 		loop_watch_set(w->stop_watch, true, false);
 	}
+	keeping_watch(w);
 	pools_open(w);
 }
 
@@ -262,6 +268,8 @@ static void close_loop(struct worker *w)
 		loop_signal_free(w->signals[i]);
 	if (w->stop_watch)
 		loop_watch_free(w->stop_watch);
+	if (w->keeper_watch)
+		loop_watch_free(w->keeper_watch);
 	loop_free(w->loop);
 	agent_free(w->agent);
 }
@@ -279,8 +287,7 @@ static void release(struct worker *w)
 		tls_free(w->tls);
 	free(w->lock);
 	free(w->scratch);
-	/* whoever had to give up may have left something; the next instance waits for the guard */
-	guard_release(&w->guard, w->exit_code == 0, w->again ? GUARD_WORK_MS : 0);
+	free(w->keeper_socket);
 	process_close(&w->lock_fd);
 }
 
@@ -289,20 +296,18 @@ static void restore_limits(const struct worker *w)
 {
 	struct rlimit r;
 
-	if (w->hand.open_files <= 0 || getrlimit(RLIMIT_NOFILE, &r) < 0)
+	if (w->open_files <= 0 || getrlimit(RLIMIT_NOFILE, &r) < 0)
 		return;
-	r.rlim_cur = (rlim_t)w->hand.open_files;
+	r.rlim_cur = (rlim_t)w->open_files;
 	setrlimit(RLIMIT_NOFILE, &r);
 }
 
 int worker_main(const struct worker_options *o)
 {
-	struct worker w = {
-	    .o = o, .lock_fd = -1, .exit_code = 1, .hand.null_fd = -1, .guard.fd = -1};
+	struct worker w = {.o = o, .lock_fd = -1, .exit_code = 1, .keeper.talk.fd = -1};
 	struct problem p = {0};
 
 	timeouts_default(&w.timeouts);
-	w.hand.cgroups.dir_fd = -1;
 	w.queue_tail = &w.queue;
 	w.scratch = xmalloc(SCRATCH_BYTES);
 	signal(SIGPIPE, SIG_IGN);
@@ -315,10 +320,10 @@ int worker_main(const struct worker_options *o)
 		loop_run(w.loop);
 		close_loop(&w);
 	}
-	hand_release(&w.hand);
+	keeper_close(&w.keeper, true, KEEPER_WAIT_MS);
 	release(&w);
+	restore_limits(&w);
 	if (!w.again)
 		return w.exit_code;
-	restore_limits(&w);
 	return WORKER_AGAIN;
 }

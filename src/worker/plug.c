@@ -17,7 +17,6 @@
 #define HELLO_WAIT_MS 10000
 #define RECYCLE_WAIT_MS 10000
 #define CLOSED_WAIT_MS 1000
-#define GONE_POLL_MS 5
 #define BACKOFF_FIRST_MS 100
 #define BACKOFF_MOST_MS 10000
 #define PIPE_BYTES (1 << 20) /* whole batches at a time */
@@ -34,8 +33,6 @@ static void drop_watch(struct loop_watch **w)
 		loop_watch_free(*w);
 	*w = NULL;
 }
-
-static void on_plug_exit(int fd, bool readable, bool writable, void *arg);
 
 static int64_t hello_wait_ms(const struct worker *w)
 {
@@ -71,60 +68,77 @@ static void on_plug_timer(void *arg)
 {
 	struct plug *g = arg;
 
-	if (g->process.reaped)
-		on_plug_exit(-1, false, false, g);
-	else if (g->state == PLUG_GREETING)
+	if (g->state == PLUG_GREETING)
 		on_hello_late(g);
-	else if (g->process.out[STDOUT] < 0)
+	else if (g->kept.out[STDOUT] < 0)
 		plug_retire(g, "it closed its stdout");
 	else
 		plug_retire(g, "");
 }
 
-static int launch(struct pool *p, struct plug *g, char *why, size_t size)
+static void on_started(struct kept *k)
 {
+	struct plug *g = CONTAINER_OF(k, struct plug, kept);
+	struct loop *loop = g->pool->w->loop;
+
+	if (k->in < 0 || k->out[STDOUT] < 0 || k->out[STDERR] < 0)
+		return; /* its keeper died with it: that comes next */
+	fcntl(k->in, F_SETPIPE_SZ, PIPE_BYTES);
+	fcntl(k->out[STDOUT], F_SETPIPE_SZ, PIPE_BYTES);
+	fcntl(k->in, F_SETFL, O_WRONLY | O_NONBLOCK);
+	set_watch(&g->out_watch[STDOUT], loop, k->out[STDOUT], on_plug_output, g);
+	set_watch(&g->out_watch[STDERR], loop, k->out[STDERR], on_plug_errors, g);
+	g->in_watch = loop_watch_new(loop, k->in, on_plug_writable, g);
+	log_info("plugin %s[%d] started", g->pool->o->name, (int)k->pid);
+}
+
+static void on_not_started(struct kept *k, int code, struct str why)
+{
+	struct plug *g = CONTAINER_OF(k, struct plug, kept);
+	struct pool *p = g->pool;
+	char reason[REASON_MAX_BYTES];
+
+	snprintf(reason, sizeof reason, "plugin %s: " STR_FMT, p->o->name, STR_ARG(why));
+	log_error("%s", reason);
+	plug_free(g);
+	pool_fail_waiting(p, code == SPAWN_NOT_MADE ? EXIT_NEVER : EXIT_ERROR, code, reason);
+}
+
+static void on_over(struct kept *k);
+
+static void launch(struct plug *g)
+{
+	static const struct kept_fns fns = {on_started, on_not_started, on_over};
+	struct pool *p = g->pool;
 	struct arena a = {0};
 	struct env env;
 	const char *wrong = NULL;
 	struct order nothing = {0};
-	struct process_spec s = {
-	    .argv = p->o->exec, .stdin_fd = PROCESS_PIPE, .extra_fd = -1, .umask = 022};
-	struct spawned failed = {0};
-	int r;
 
 	env_init_clean(&env, &a);
 	order_env(&nothing, p->o->env, p->w->facts.shard.p, p->w->lock, &env, &wrong);
-	s.envp = env_list(&env);
-	r = process_start(&p->w->hand, &s, &g->process, &failed, why, size);
+	struct keeper_start s = {.argv = p->o->exec,
+	    .env = env_list(&env),
+	    .input = KEEPER_STDIN_PIPE,
+	    .umask = 022,
+	    .nice = NICE_UNSET,
+	    .death_signal = SIGKILL};
+	keeper_start(&p->w->keeper, &s, NULL, 0, &g->kept, &fns);
 	arena_release(&a);
-	return r < 0 ? spawn_exit_code(&failed) : 0;
 }
 
-int plug_start(struct pool *p, char *why, size_t size)
+void plug_start(struct pool *p)
 {
 	struct plug *g = xcalloc(1, sizeof *g);
-	struct loop *loop = p->w->loop;
-	int code = launch(p, g, why, size);
 
-	if (code) {
-		free(g);
-		return code;
-	}
-	fcntl(g->process.in, F_SETPIPE_SZ, PIPE_BYTES);
-	fcntl(g->process.out[STDOUT], F_SETPIPE_SZ, PIPE_BYTES);
 	g->pool = p;
 	TAILQ_INIT(&g->jobs);
 	TAILQ_INSERT_TAIL(&p->plugs, g, entry);
 	p->n_plugs++;
 	p->n_starting++;
-	set_watch(&g->exit_watch, loop, g->process.pidfd, on_plug_exit, g);
-	set_watch(&g->out_watch[STDOUT], loop, g->process.out[STDOUT], on_plug_output, g);
-	set_watch(&g->out_watch[STDERR], loop, g->process.out[STDERR], on_plug_errors, g);
-	g->in_watch = loop_watch_new(loop, g->process.in, on_plug_writable, g);
-	g->timer = loop_timer_new(loop, on_plug_timer, g);
+	g->timer = loop_timer_new(p->w->loop, on_plug_timer, g);
 	loop_timer_set(g->timer, hello_wait_ms(p->w));
-	log_info("plugin %s[%d] started", p->o->name, (int)g->process.pid);
-	return 0;
+	launch(g);
 }
 
 static void leave_greeting(struct plug *g)
@@ -137,14 +151,14 @@ void plug_retire(struct plug *g, const char *why)
 {
 	leave_greeting(g);
 	if (g->state == PLUG_GREETING && *why)
-		log_error("plugin %s[%d]: %s", g->pool->o->name, (int)g->process.pid, why);
+		log_error("plugin %s[%d]: %s", g->pool->o->name, (int)g->kept.pid, why);
 	if (!g->why[0])
 		snprintf(g->why, sizeof g->why, "%s", why);
 	if (g->state == PLUG_GREETING && !g->stopped)
 		g->pool->failures++;
 	g->state = PLUG_RETIRING;
 	g->deaf = true;
-	process_signal(&g->process, SIGKILL); /* the exit watch does the rest */
+	kept_signal(&g->kept, SIGKILL, KILL_TO_CGROUP); /* the rest when it is over */
 }
 
 /* It is about to leave; if it does not, it has to. */
@@ -164,7 +178,7 @@ void plug_recycle(struct plug *g)
 	if (g->n_jobs > 0)
 		return;
 	drop_watch(&g->in_watch);
-	process_close(&g->process.in);
+	process_close(&g->kept.in);
 	loop_timer_set(g->timer, RECYCLE_WAIT_MS);
 }
 
@@ -178,7 +192,7 @@ void plug_give(struct plug *g, struct job *j)
 	g->dirty = true;
 	worker_feed(j->w,
 	    (struct agent_event){
-	        .kind = AE_STARTED, .task = j->task, .token = j->token, .pid = g->process.pid});
+	        .kind = AE_STARTED, .task = j->task, .token = j->token, .pid = g->kept.pid});
 }
 
 void plug_lose(struct plug *g, struct job *j)
@@ -196,11 +210,11 @@ void plug_flush(struct plug *g)
 	ssize_t n;
 
 	g->dirty = false;
-	while (g->process.in >= 0 && g->in_at < g->in.n) {
-		n = write(g->process.in, g->in.p + g->in_at, g->in.n - g->in_at);
+	while (g->kept.in >= 0 && g->in_at < g->in.n) {
+		n = write(g->kept.in, g->in.p + g->in_at, g->in.n - g->in_at);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0) { /* full, or it is gone: the exit watch knows */
+		if (n < 0) { /* full, or it is gone: the keeper will say so */
 			full = errno == EAGAIN;
 			break;
 		}
@@ -218,18 +232,18 @@ static void describe(const struct plug *g, char *out, size_t size)
 {
 	if (g->why[0])
 		snprintf(out, size, "plugin %s: %s", g->pool->o->name, g->why);
-	else if (g->process.signal)
+	else if (g->kept.signal)
 		snprintf(out, size, "plugin crashed: %s was ended by signal %d (SIG%s)",
-		    g->pool->o->name, g->process.signal, sigabbrev_np(g->process.signal));
+		    g->pool->o->name, g->kept.signal, sigabbrev_np(g->kept.signal));
 	else
 		snprintf(out, size, "plugin crashed: %s left with exit code %d", g->pool->o->name,
-		    g->process.exit_code);
+		    g->kept.exit_code);
 }
 
 static void fail_jobs(struct plug *g, const char *reason)
 {
 	struct agent_exit x = {
-	    EXIT_STATUS, TASK_FAILED, g->process.exit_code, g->process.signal, str_of(reason)};
+	    EXIT_STATUS, TASK_FAILED, g->kept.exit_code, g->kept.signal, str_of(reason)};
 	struct worker *w = g->pool->w;
 	struct job *j;
 
@@ -251,25 +265,18 @@ static void back_off(struct pool *p)
 	p->not_before_ms = worker_mono_ms() + p->backoff_ms;
 }
 
-static void on_plug_exit(int fd, bool readable, bool writable, void *arg)
+static void on_over(struct kept *k)
 {
-	struct plug *g = arg;
+	struct plug *g = CONTAINER_OF(k, struct plug, kept);
 	struct pool *p = g->pool;
 	char reason[REASON_MAX_BYTES];
 
-	if (!process_reap(&g->process))
-		return;
-	drop_watch(&g->exit_watch);
-	if (!process_is_gone(&g->process)) {
-		loop_timer_set(g->timer, GONE_POLL_MS);
-		return;
-	}
 	leave_greeting(g);
 	if (g->state == PLUG_GREETING)
 		p->failures++;
 	g->state = PLUG_RETIRING;
-	if (g->process.out[STDOUT] >= 0) /* replies written before it died still count */
-		on_plug_output(g->process.out[STDOUT], true, false, g);
+	if (k->out[STDOUT] >= 0) /* replies written before it died still count */
+		on_plug_output(k->out[STDOUT], true, false, g);
 	describe(g, reason, sizeof reason);
 	if (!g->stopped) {
 		log_warn("%s (%d tasks failed with it)", reason, g->n_jobs);
@@ -285,12 +292,11 @@ void plug_free(struct plug *g)
 	struct job *j;
 
 	leave_greeting(g);
-	drop_watch(&g->exit_watch);
 	drop_watch(&g->in_watch);
 	drop_watch(&g->out_watch[STDOUT]);
 	drop_watch(&g->out_watch[STDERR]);
 	loop_timer_free(g->timer);
-	process_release(&g->pool->w->hand, &g->process);
+	kept_drop(&g->kept);
 	while ((j = TAILQ_FIRST(&g->jobs))) {
 		plug_lose(g, j);
 		job_free(j);

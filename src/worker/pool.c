@@ -5,7 +5,6 @@
  */
 #include "worker/pool.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,23 +39,25 @@ void pools_open(struct worker *w)
 	}
 }
 
+static bool no_plugs(const struct worker *w)
+{
+	for (size_t i = 0; i < w->n_pools; i++)
+		if (w->pools[i].n_plugs)
+			return false;
+	return true;
+}
+
 /* Their input ends: a good plugin goes by itself; the others do not get long. */
 static void say_goodbye(struct worker *w)
 {
-	int64_t until = worker_mono_ms() + GOODBYE_MS;
 	struct plug *g;
 
 	for (size_t i = 0; i < w->n_pools; i++)
-		TAILQ_FOREACH (g, &w->pools[i].plugs, entry)
-			process_close(&g->process.in);
-	for (size_t i = 0; i < w->n_pools; i++)
 		TAILQ_FOREACH (g, &w->pools[i].plugs, entry) {
-			struct pollfd pf = {g->process.pidfd, POLLIN, 0};
-			int64_t left = until - worker_mono_ms();
-
-			poll(&pf, 1, left > 0 ? (int)left : 0);
-			process_reap(&g->process);
+			g->stopped = true;
+			process_close(&g->kept.in);
 		}
+	keeping_wait(w, GOODBYE_MS, no_plugs);
 }
 
 void pools_close(struct worker *w)
@@ -140,9 +141,8 @@ void pool_fail_waiting(struct pool *p, enum agent_exit_kind kind, int code, cons
 
 static void start_more(struct pool *p)
 {
-	char why[REASON_MAX_BYTES / 2], reason[REASON_MAX_BYTES];
+	char reason[REASON_MAX_BYTES];
 	int64_t left = p->not_before_ms - worker_mono_ms();
-	int code;
 
 	/* one at a time: its hello will tell how many tasks it takes */
 	if (p->n_plugs >= p->max || p->n_starting > 0)
@@ -158,12 +158,7 @@ static void start_more(struct pool *p)
 		loop_timer_set(p->retry, left);
 		return;
 	}
-	if ((code = plug_start(p, why, sizeof why))) {
-		log_error("plugin %s: %s", p->o->name, why);
-		snprintf(reason, sizeof reason, "plugin %s: %s", p->o->name, why);
-		pool_fail_waiting(
-		    p, code == SPAWN_NOT_MADE ? EXIT_NEVER : EXIT_ERROR, code, reason);
-	}
+	plug_start(p);
 }
 
 void pool_pump(struct pool *p)
@@ -175,7 +170,7 @@ void pool_pump(struct pool *p)
 		TAILQ_REMOVE(&p->waiting, j, entry);
 		plug_give(g, j);
 	}
-	if (j)
+	if (j && !p->w->closing)
 		start_more(p);
 }
 
@@ -248,7 +243,7 @@ void pool_stop(struct job *j, bool kill)
 		g->stopped = true;
 		g->state = PLUG_RETIRING;
 		snprintf(g->why, sizeof g->why, "its process was stopped to end another task");
-		process_signal(&g->process, SIGTERM);
+		kept_signal(&g->kept, SIGTERM, KILL_TO_CGROUP);
 	}
 }
 

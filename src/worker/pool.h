@@ -15,8 +15,8 @@ struct plug { /* one process */
 	TAILQ_ENTRY(plug) entry;
 	struct pool *pool;
 	enum plug_state state;
-	struct process process;
-	struct loop_watch *exit_watch, *in_watch, *out_watch[N_STREAMS];
+	struct kept kept;
+	struct loop_watch *in_watch, *out_watch[N_STREAMS];
 	struct loop_timer *timer; /* for the hello; later to make sure that it goes */
 	struct buf in;            /* to be written, from in_at on */
 	size_t in_at;
@@ -50,7 +50,7 @@ void pool_pump(struct pool *p);
 bool pool_is_ready(const struct pool *p); /* has it a process that said hello? */
 void pool_fail_waiting(struct pool *p, enum agent_exit_kind kind, int code, const char *reason);
 /* plug.c */
-int plug_start(struct pool *p, char *why, size_t size); /* 0, or the exit code for its failure */
+void plug_start(struct pool *p);
 void plug_retire(struct plug *g, const char *why); /* kills it; its tasks fail with the reason */
 void plug_recycle(struct plug *g);                 /* asks it to go, once it has nothing to do */
 void plug_closed(struct plug *g);                  /* its stdout has ended */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A process per attempt: the built-in "command", and plugins of mode once. The attempt is over when
- * its leader has been reaped, nothing is left of what it forked, and both pipes are at their end.
+ * the keeper says that nothing is left of it, and both pipes are at their end.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,8 +18,7 @@
 
 #define RESULT_BYTES 65536
 #define READS_PER_TURN 4    /* others want their turn */
-#define LINGER_POLL_MS 5    /* while what it left behind is being killed */
-#define LINGER_MOST_MS 1000 /* somebody who escaped us holds a pipe: let him */
+#define LINGER_MOST_MS 1000
 
 static void job_check(struct job *j);
 
@@ -91,9 +91,12 @@ static void job_over(struct job *j)
 	rid task = j->task;
 	int64_t token = j->token;
 	json_t *result = NULL;
-	struct agent_exit x = {EXIT_CODE, 0, j->process.exit_code, j->process.signal, STR_NULL};
+	struct agent_exit x = {.kind = EXIT_CODE,
+	    .exit_code = j->kept.exit_code,
+	    .signal = j->kept.signal,
+	    .usage = j->kept.usage};
 
-	if (j->process.signal)
+	if (j->kept.signal)
 		x.kind = EXIT_SIGNAL;
 	else if (j->result_fd >= 0)
 		read_result(j->result_fd, &x, &result);
@@ -107,25 +110,24 @@ static void close_stream(struct job *j, int i)
 	if (j->out_watch[i])
 		loop_watch_free(j->out_watch[i]);
 	j->out_watch[i] = NULL;
-	process_close(&j->process.out[i]);
+	process_close(&j->kept.out[i]);
 }
 
+/* Nothing is left of the tree, but somebody who escaped it holds a pipe: let him. */
 static void on_linger(void *arg)
 {
 	struct job *j = arg;
-	bool patient = worker_mono_ms() - j->reaped_ms < LINGER_MOST_MS;
 
-	for (int i = 0; i < N_STREAMS && !patient && !j->paused; i++)
+	for (int i = 0; i < N_STREAMS && !j->paused; i++)
 		close_stream(j, i);
 	job_check(j);
 }
 
 static void job_check(struct job *j)
 {
-	if (!j->process.reaped)
+	if (!j->kept.is_over)
 		return;
-	if (j->process.out[STDOUT] < 0 && j->process.out[STDERR] < 0 &&
-	    process_is_gone(&j->process)) {
+	if (j->kept.out[STDOUT] < 0 && j->kept.out[STDERR] < 0) {
 		job_over(j);
 		return;
 	}
@@ -133,25 +135,13 @@ static void job_check(struct job *j)
 		return; /* reading goes on when the server has taken what there is */
 	if (!j->linger)
 		j->linger = loop_timer_new(j->w->loop, on_linger, j);
-	loop_timer_set(j->linger, LINGER_POLL_MS);
-}
-
-static void on_process_exit(int fd, bool readable, bool writable, void *arg)
-{
-	struct job *j = arg;
-
-	if (!process_reap(&j->process))
-		return;
-	loop_watch_free(j->exit_watch);
-	j->exit_watch = NULL;
-	j->reaped_ms = worker_mono_ms();
-	job_check(j);
+	loop_timer_set(j->linger, LINGER_MOST_MS);
 }
 
 static void on_process_output(int fd, bool readable, bool writable, void *arg)
 {
 	struct job *j = arg;
-	int stream = fd == j->process.out[STDOUT] ? STDOUT : STDERR;
+	int stream = fd == j->kept.out[STDOUT] ? STDOUT : STDERR;
 
 	for (int i = 0; i < READS_PER_TURN && !j->paused; i++) {
 		ssize_t n = read(fd, j->w->scratch, SCRATCH_BYTES);
@@ -169,54 +159,81 @@ static void on_process_output(int fd, bool readable, bool writable, void *arg)
 	}
 }
 
-static void watch(struct job *j)
+static struct job *job_of(struct kept *k)
 {
-	struct loop *loop = j->w->loop;
-
-	j->exit_watch = loop_watch_new(loop, j->process.pidfd, on_process_exit, j);
-	loop_watch_set(j->exit_watch, true, false);
-	for (int i = 0; i < N_STREAMS; i++) {
-		j->out_watch[i] = loop_watch_new(loop, j->process.out[i], on_process_output, j);
-		loop_watch_set(j->out_watch[i], true, false);
-	}
+	return CONTAINER_OF(k, struct job, kept);
 }
 
-static void could_not_start(struct worker *w, const struct order *o, int code, const char *why)
+static void on_started(struct kept *k)
 {
-	struct agent_exit x = {EXIT_ERROR, 0, code, 0, str_of(why)};
+	struct job *j = job_of(k);
+
+	for (int i = 0; i < N_STREAMS; i++) {
+		if (k->out[i] < 0)
+			continue;
+		j->out_watch[i] = loop_watch_new(j->w->loop, k->out[i], on_process_output, j);
+		loop_watch_set(j->out_watch[i], true, false);
+	}
+	worker_feed(j->w, (struct agent_event){
+	                      .kind = AE_STARTED, .task = j->task, .token = j->token, .pid = k->pid});
+}
+
+static void could_not_start(struct worker *w, rid task, int64_t token, int code, struct str why)
+{
+	struct agent_exit x = {.kind = EXIT_ERROR, .exit_code = code, .reason = why};
 
 	/* it may well start on another worker, so it must not count as tried */
 	if (code == SPAWN_NOT_MADE)
 		x.kind = EXIT_NEVER;
-	worker_exited(w, o->task, o->token, x);
+	worker_exited(w, task, token, x);
 }
 
-static int launch(struct worker *w, struct job *j, const struct order *o,
-    const struct plugin_options *p, const struct command *c, struct env *env, char *why,
-    size_t size)
+static void on_not_started(struct kept *k, int code, struct str why)
 {
-	struct process_spec s = {.argv = p ? p->exec : c->argv,
-	    .envp = env_list(env),
-	    .cwd = c->cwd,
-	    .stdin_fd = -1,
-	    .extra_fd = -1,
-	    .umask = 022};
-	struct spawned failed = {.error = 0};
-	int r;
+	struct job *j = job_of(k);
+	struct worker *w = j->w;
+	rid task = j->task;
+	int64_t token = j->token;
 
-	if (p) {
-		s.stdin_fd = order_file(o);
-		s.extra_fd = j->result_fd = result_file();
-		if (s.stdin_fd < 0 || s.extra_fd < 0) {
-			process_close(&s.stdin_fd);
-			snprintf(why, size, "no memory file could be made: %s", strerror(errno));
-			return SPAWN_NOT_MADE;
-		}
+	job_free(j);
+	could_not_start(w, task, token, code, why);
+}
+
+static void on_over(struct kept *k)
+{
+	job_check(job_of(k));
+}
+
+static const struct kept_fns job_fns = {on_started, on_not_started, on_over};
+
+static int add_files(struct job *j, const struct order *o, struct keeper_start *s, int *fds)
+{
+	s->input = KEEPER_STDIN_FD;
+	s->n_fds = 1;
+	fds[0] = order_file(o);
+	fds[1] = j->result_fd = result_file();
+	return fds[0] < 0 || fds[1] < 0 ? -1 : 2;
+}
+
+static void launch(struct worker *w, const struct order *o, const struct plugin_options *p,
+    const struct command *c, struct env *env)
+{
+	struct keeper_start s = {.argv = p ? p->exec : c->argv,
+	    .env = env_list(env),
+	    .cwd = c->cwd,
+	    .umask = 022,
+	    .nice = NICE_UNSET,
+	    .death_signal = SIGKILL};
+	struct job *j = job_new(w, o->task, o->token);
+	int fds[2] = {-1, -1}, n_fds = p ? add_files(j, o, &s, fds) : 0;
+
+	if (n_fds >= 0) {
+		keeper_start(&w->keeper, &s, fds, n_fds, &j->kept, &job_fns);
+	} else {
+		job_free(j);
+		could_not_start(w, o->task, o->token, SPAWN_NOT_MADE, STR("no memory file could be made"));
 	}
-	r = process_start(&w->hand, &s, &j->process, &failed, why, size);
-	if (p)
-		process_close(&s.stdin_fd);
-	return r < 0 ? spawn_exit_code(&failed) : 0;
+	process_close(&fds[0]);
 }
 
 void process_job_start(struct worker *w, const struct order *o, const struct plugin_options *p)
@@ -225,30 +242,16 @@ void process_job_start(struct worker *w, const struct order *o, const struct plu
 	struct command c = {0};
 	struct env env;
 	const char *wrong = NULL;
-	char why[REASON_MAX_BYTES];
-	struct job *j;
-	int code;
 
 	env_init_clean(&env, &a);
 	if (command_parse(o->run->body, &a, &c, &wrong) < 0 ||
 	    order_env(o, p ? p->env : NULL, w->facts.shard.p, w->lock, &env, &wrong) < 0 ||
-	    (!p && !c.argv)) {
-		could_not_start(w, o, 126, wrong ? wrong : "the task has no command");
-		arena_release(&a);
-		return;
-	}
-	j = job_new(w, o->task, o->token);
-	code = launch(w, j, o, p, &c, &env, why, sizeof why);
+	    (!p && !c.argv))
+		could_not_start(
+		    w, o->task, o->token, 126, str_of(wrong ? wrong : "the task has no command"));
+	else
+		launch(w, o, p, &c, &env);
 	arena_release(&a);
-	if (code) {
-		job_free(j);
-		could_not_start(w, o, code, why);
-		return;
-	}
-	watch(j);
-	worker_feed(
-	    w, (struct agent_event){
-	           .kind = AE_STARTED, .task = o->task, .token = o->token, .pid = j->process.pid});
 }
 
 void process_job_read(struct job *j, bool on)
@@ -257,18 +260,16 @@ void process_job_read(struct job *j, bool on)
 	for (int i = 0; i < N_STREAMS; i++)
 		if (j->out_watch[i])
 			loop_watch_set(j->out_watch[i], on, false);
-	if (on && j->process.reaped)
-		j->reaped_ms = worker_mono_ms(); /* its patience starts anew */
+	if (on)
+		job_check(j); /* our patience with what holds its pipes starts anew */
 }
 
 void process_job_release(struct job *j)
 {
-	if (j->exit_watch)
-		loop_watch_free(j->exit_watch);
 	for (int i = 0; i < N_STREAMS; i++)
 		close_stream(j, i);
 	if (j->linger)
 		loop_timer_free(j->linger);
 	process_close(&j->result_fd);
-	process_release(&j->w->hand, &j->process);
+	kept_drop(&j->kept);
 }

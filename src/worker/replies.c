@@ -135,8 +135,8 @@ void on_plug_output(int fd, bool readable, bool writable, void *arg)
 	if (n == 0) {
 		loop_watch_free(g->out_watch[STDOUT]);
 		g->out_watch[STDOUT] = NULL;
-		process_close(&g->process.out[STDOUT]);
-		if (!g->process.reaped)
+		process_close(&g->kept.out[STDOUT]);
+		if (!g->kept.is_over)
 			plug_closed(g);
 	}
 	pool_pump(g->pool);
@@ -154,11 +154,11 @@ void on_plug_errors(int fd, bool readable, bool writable, void *arg)
 		return;
 	while (n > 0 && str_next(&rest, '\n', &line))
 		if (line.n)
-			log_info("plugin %s[%d]: " STR_FMT, g->pool->o->name, (int)g->process.pid,
+			log_info("plugin %s[%d]: " STR_FMT, g->pool->o->name, (int)g->kept.pid,
 			    STR_ARG(line));
 	if (n <= 0) {
 		loop_watch_free(g->out_watch[STDERR]);
 		g->out_watch[STDERR] = NULL;
-		process_close(&g->process.out[STDERR]);
+		process_close(&g->kept.out[STDERR]);
 	}
 }

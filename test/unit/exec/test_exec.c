@@ -24,7 +24,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "exec/env.h"
-#include "exec/guard.h"
 #include "exec/process.h"
 
 static struct hand hand;
@@ -62,7 +61,7 @@ static int teardown(void **state)
 static int start(struct process *p, const char *const *argv, const char *cwd, char why[256])
 {
 	struct process_spec s = {
-	    .argv = argv, .cwd = cwd, .stdin_fd = -1, .extra_fd = -1, .umask = 022};
+	    .argv = argv, .cwd = cwd, .stdin_fd = -1, .umask = 022, .death_signal = SIGKILL};
 	struct spawned failed;
 	struct env e;
 	int r;
@@ -82,14 +81,6 @@ static void start_sh(struct process *p, const char *script)
 	char why[256];
 
 	assert_int_equal(start(p, argv, NULL, why), 0);
-}
-
-static int64_t boot_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
 static bool wait_fd(int fd, int ms)
@@ -292,9 +283,9 @@ static void test_ignores_term(void **state)
 	start_sh(&p, "trap '' TERM; echo r; while :; do sleep 1000; done");
 	assert_true(wait_fd(p.out[0], 20000));
 	assert_int_equal(read(p.out[0], &byte, 1), 1);
-	process_signal(&p, SIGTERM);
+	process_signal(&p, SIGTERM, KILL_TO_GROUP);
 	assert_false(wait_fd(p.pidfd, 200));
-	process_signal(&p, SIGKILL);
+	process_kill(&p);
 	wait_end(&p);
 	assert_int_equal(p.signal, SIGKILL);
 	process_release(&hand, &p);
@@ -354,139 +345,6 @@ static void test_leftovers(void **state)
 	assert_int_equal(exec_end_leftovers(lock), 0);
 }
 
-/* In a process that will be killed: a guard, and a task with a descendant in another session. */
-static void guarded_main(int held, int tell)
-{
-	struct guard g;
-	struct problem problem = {0};
-	struct process p;
-	char text[32] = "";
-
-	if (guard_start(&g, lock, held, &problem) < 0)
-		_exit(1);
-	close(held);
-	start_sh(&p, "trap '' TERM; setsid sleep 1000 >/dev/null 2>&1 & echo $!; wait");
-	if (!wait_fd(p.out[0], 20000) || read(p.out[0], text, sizeof text - 1) <= 0)
-		_exit(1);
-	dprintf(tell, "%d %s", (int)g.pid, text);
-	pause();
-	_exit(1);
-}
-
-static void test_guard(void **state)
-{
-	int held[2], tell[2], guard, descendant;
-	char text[64] = "", name[32] = "", path[64];
-	pid_t worker;
-	FILE *f;
-
-	assert_int_equal(pipe2(held, O_CLOEXEC), 0);
-	assert_int_equal(pipe2(tell, O_CLOEXEC), 0);
-	if ((worker = fork()) == 0)
-		guarded_main(held[1], tell[1]);
-	close(held[1]);
-	assert_true(wait_fd(tell[0], 20000));
-	assert_true(read(tell[0], text, sizeof text - 1) > 0);
-	assert_int_equal(sscanf(text, "%d %d", &guard, &descendant), 2);
-	snprintf(path, sizeof path, "/proc/%d/comm", guard);
-	for (int i = 0; i < 20000 && strcmp(name, "reeve-guard\n") != 0; i++) {
-		usleep(1000); /* it names itself soon after it was made */
-		assert_non_null(f = fopen(path, "re"));
-		assert_non_null(fgets(name, sizeof name, f));
-		fclose(f);
-	}
-	assert_string_equal(name, "reeve-guard\n");
-	kill(guard, SIGTERM); /* it is not so easily ended */
-	kill(worker, SIGKILL);
-	assert_int_equal(waitpid(worker, NULL, 0), worker);
-	assert_true(wait_fd(held[0], 20000)); /* closed: its work is done, hence … */
-	assert_int_equal(read(held[0], text, 1), 0);
-	assert_false(is_alive((pid_t)descendant));
-	close(held[0]);
-	close(tell[0]);
-	close(tell[1]);
-}
-
-/* Told to leave, it ends nothing; and it holds no descriptors that it was not given. */
-static void test_guard_dismissed(void **state)
-{
-	struct guard g;
-	struct problem problem = {0};
-	struct process p;
-	int other[2];
-
-	assert_int_equal(pipe2(other, O_CLOEXEC), 0);
-	assert_int_equal(guard_start(&g, lock, -1, &problem), 0);
-	close(other[1]);
-	assert_true(wait_fd(other[0], 20000));
-	start_sh(&p, "exec sleep 1000");
-	guard_release(&g, true, 0);
-	assert_int_equal(waitpid(g.pid, NULL, 0), -1); /* gone, and not a zombie */
-	assert_false(wait_fd(p.pidfd, 0));
-	process_signal(&p, SIGKILL);
-	wait_end(&p);
-	process_release(&hand, &p);
-	close(other[0]);
-}
-
-/* A worker that says nothing past its deadline: all is ended, and the guard goes on guarding. */
-static void test_guard_deadline(void **state)
-{
-	struct guard g;
-	struct problem problem = {0};
-	struct process p;
-	int64_t now;
-
-	assert_int_equal(guard_start(&g, lock, -1, &problem), 0);
-	start_sh(&p, "trap '' TERM; exec sleep 1000");
-	now = boot_ms();
-	guard_deadline(&g, now + 300);
-	guard_deadline(&g, now + 900); /* it moved, if only a little */
-	assert_false(wait_fd(p.pidfd, 600));
-	guard_deadline(&g, now + 3600000);
-	assert_false(wait_fd(p.pidfd, 600));
-	guard_deadline(&g, INT64_MAX);
-	guard_deadline(&g, boot_ms() + 200);
-	assert_true(wait_fd(p.pidfd, 20000));
-	assert_true(boot_ms() >= now + 1400);
-	wait_end(&p);
-	assert_int_equal(p.signal, SIGKILL);
-	process_release(&hand, &p);
-	assert_int_equal(waitpid(g.pid, NULL, WNOHANG), 0); /* it is still there */
-	guard_release(&g, false, 20000);
-	assert_int_equal(waitpid(g.pid, NULL, 0), -1); /* gone, and not a zombie */
-}
-
-/* Small moves to the later are not told, any to the earlier is; a full pipe stops nobody. */
-static void test_guard_words(void **state)
-{
-	struct guard g;
-	struct problem problem = {0};
-	int64_t far = boot_ms() + 3600000, last;
-
-	assert_int_equal(guard_start(&g, lock, -1, &problem), 0);
-	guard_deadline(&g, far);
-	guard_deadline(&g, far + 999);
-	assert_int_equal(g.told_ms, far);
-	guard_deadline(&g, far + 1000);
-	assert_int_equal(g.told_ms, far + 1000);
-	guard_deadline(&g, far + 999);
-	assert_int_equal(g.told_ms, far + 999);
-	kill(g.pid, SIGSTOP);
-	for (int i = 1; i <= 100000; i++)
-		guard_deadline(&g, far + 1000 * (int64_t)i);
-	last = g.told_ms;
-	assert_true(last < far + 1000 * INT64_C(100000)); /* not told: to be said again later */
-	kill(g.pid, SIGCONT);
-	for (int i = 0; i < 5000 && g.told_ms == last; i++) {
-		guard_deadline(&g, far + 1000 * INT64_C(100000));
-		usleep(1000);
-	}
-	assert_int_equal(g.told_ms, far + 1000 * INT64_C(100000));
-	guard_release(&g, true, 20000);
-	assert_int_equal(waitpid(g.pid, NULL, 0), -1);
-}
-
 static void test_env(void **state)
 {
 	struct env e;
@@ -520,10 +378,6 @@ int main(void)
 	    T(test_ignores_term),
 	    T(test_many),
 	    T(test_leftovers),
-	    T(test_guard),
-	    T(test_guard_dismissed),
-	    T(test_guard_deadline),
-	    T(test_guard_words),
 	    T(test_env),
 	};
 

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The worker and its keeper: made or taken over, listened to, and replaced when it dies. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "worker/internal.h"
+
+#define OTHER_WAIT_MS 40000 /* longer than a keeper takes to end what a worker left */
+#define TRY_MS 20
+
+/* The keeper has a lock of its own: it outlives us, and must never meet the next one's tasks. */
+static int keeper_lock(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
+		process_close(&fd);
+	return fd;
+}
+
+static void tell_opened(struct worker *w)
+{
+	const struct keeper_opened *o = &w->keeper.opened;
+
+	if (o->no_cgroups.p)
+		log_warn("no cgroups: " STR_FMT "; process groups are used instead",
+		    STR_ARG(o->no_cgroups));
+	if (o->ended > 0)
+		log_warn("ended %u processes that an earlier worker left behind", o->ended);
+	if (o->adoptions)
+		log_info("took over %zu tasks from an earlier worker", w->keeper.n_adopted);
+}
+
+static struct keeper_options options_of(const struct worker *w, int held_fd)
+{
+	return (struct keeper_options){.lock = w->lock,
+	    .socket = w->keeper_socket,
+	    .held_fd = held_fd,
+	    .use_cgroups = !w->o->no_cgroup,
+	    .term_wait_ms = w->o->term_wait_ms > 0 ? w->o->term_wait_ms : KILL_WAIT_DEFAULT_MS,
+	    .worker_uid = geteuid(),
+	    .instance = w->facts.instance,
+	    .started_ms = w->facts.started_ms};
+}
+
+int keeping_open(struct worker *w, struct problem *p)
+{
+	AUTO(free_cstr) char *path = xasprintf("%s/keeper", w->o->state_dir);
+	struct timespec pause = {0, TRY_MS * 1000000};
+	struct keeper_options o = options_of(w, -1);
+	int r;
+
+	for (int ms = 0; (o.held_fd = keeper_lock(path)) < 0; ms += TRY_MS) {
+		if (errno != EWOULDBLOCK)
+			return problem_set(p, ERR_IO, "%s: %s", path, strerror(errno));
+		if (keeper_adopt(&w->keeper, &o)) {
+			tell_opened(w);
+			return 0;
+		}
+		if (ms >= OTHER_WAIT_MS) {
+			problem_set(p, ERR_CONFLICT,
+			    "the keeper of an earlier worker is still ending its processes");
+			return problem_hint(
+			    p, "look for processes that can not be killed; then start again");
+		}
+		nanosleep(&pause, NULL);
+	}
+	r = keeper_make(&w->keeper, &o, p);
+	process_close(&o.held_fd);
+	if (r == 0)
+		tell_opened(w);
+	return r;
+}
+
+/*
+ * Its children died with it, and what they forked is ended here. Whoever has given up its rights
+ * can not make another keeper that has them: then it leaves, to be started anew.
+ */
+static void replace(struct worker *w)
+{
+	struct keeper_client dead = w->keeper;
+	struct problem p = {0};
+	struct kept *k;
+
+	TAILQ_INIT(&dead.all);
+	TAILQ_CONCAT(&dead.all, &w->keeper.all, entry);
+	TAILQ_FOREACH (k, &dead.all, entry)
+		k->client = &dead;
+	log_error("the keeper is gone, and %s with it", TAILQ_EMPTY(&dead.all) ? "nothing" : "the tasks");
+	exec_end_cgroups(w->lock);
+	exec_end_leftovers(w->lock);
+	w->keeper = (struct keeper_client){.talk.fd = -1};
+	if (keeping_open(w, &p) == 0) {
+		keeping_watch(w);
+	} else {
+		log_error("%s; leaving", p.what);
+		TAILQ_INIT(&w->keeper.all);
+		worker_feed(w, (struct agent_event){.kind = AE_LEAVE});
+	}
+	keeper_lost(&dead);
+	keeper_close(&dead, false, 0);
+}
+
+static void on_keeper(int fd, bool readable, bool writable, void *arg)
+{
+	struct worker *w = arg;
+
+	if ((!writable || keeper_writable(&w->keeper)) &&
+	    (!readable || keeper_readable(&w->keeper))) {
+		keeping_flush(w);
+		return;
+	}
+	loop_watch_free(w->keeper_watch);
+	w->keeper_watch = NULL;
+	if (!w->closing)
+		replace(w);
+}
+
+void keeping_watch(struct worker *w)
+{
+	w->keeper_watch = loop_watch_new(w->loop, keeper_fd(&w->keeper), on_keeper, w);
+	w->keeper_writing = keeper_is_waiting(&w->keeper);
+	loop_watch_set(w->keeper_watch, true, w->keeper_writing);
+}
+
+void keeping_flush(struct worker *w)
+{
+	bool writing = w->keeper_watch && keeper_is_waiting(&w->keeper);
+
+	if (!w->keeper_watch || writing == w->keeper_writing)
+		return;
+	w->keeper_writing = writing;
+	loop_watch_set(w->keeper_watch, true, writing);
+}
+
+/* Outside the loop: for a while, or until fn says that it is enough. */
+void keeping_wait(struct worker *w, int64_t ms, bool (*is_enough)(const struct worker *w))
+{
+	int64_t until = worker_mono_ms() + ms, left;
+
+	while (!is_enough(w) && (left = until - worker_mono_ms()) > 0) {
+		struct pollfd pf = {keeper_fd(&w->keeper), POLLIN, 0};
+
+		if (pf.fd < 0 || poll(&pf, 1, (int)left) <= 0 || !keeper_readable(&w->keeper))
+			return;
+	}
+}
