@@ -36,6 +36,12 @@ static void test_bodies(void **state)
 	    {"{\"command\":[\"\\u00e9\\ud83d\\ude00\"]}",
 	        "{\"command\":[\"\xc3\xa9\xf0\x9f\x98\x80\"]}"},
 	    {"{\"queue\":\"q\"}", "{}"},
+	    {"{\"run\":{},\"action\":{\"run\":{\"path\":\"x\"}}}",
+	        "{\"action\":{\"run\":{\"path\":\"x\"}}}"},
+	    {"{\"run\":null}", "{}"},
+	    {"{\"run\":{\"user\":\"a\"}}", "{\"run\":{\"user\":\"a\"}}"},
+	    {"{\"run\":{\"limits\":{\"cpu\":0.5}},\"command\":[\"x\"]}",
+	        "{\"command\":[\"x\"],\"run\":{\"limits\":{\"cpu\":0.5}}}"},
 	};
 
 	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
@@ -102,6 +108,12 @@ static void test_bad(void **state)
 	    {"{\"env\":{\"A=\":\"x\"}}", "env.A="},
 	    {"{\"cwd\":\"\"}", "cwd"},
 	    {"{\"cwd\":\"here\"}", "cwd"},
+	    {"{\"action\":[]}", "action"},
+	    {"{\"action\":null}", "action"},
+	    {"{\"run\":[]}", "run"},
+	    {"{\"run\":\"fast\"}", "run"},
+	    {"{\"run\":{\"nice\":\"5\"}}", "run.nice"},
+	    {"{\"run\":{\"sandbox\":{\"rootfs\":\"r\"}}}", "run.sandbox.rootfs"},
 	    {"{\"priority\":\"high\"}", "priority"},
 	    {"{\"priority\":1000001}", "priority"},
 	    {"{\"priority\":-1000001}", "priority"},
