@@ -81,8 +81,7 @@ def test_usage_and_result_are_shown(server):
     server.cli("cancel", task)
     server.server.stop()
     db = sqlite3.connect(os.path.join(server.state_dir(), "reeve.db"))
-    db.execute("UPDATE task SET measured = 1, user_us = 1200000, system_us = 100000, peak_memory = ?, oom_kills = 1,"
-               " result = ?", (45 << 20, b'{"answer": 42}\n\xff'))
+    db.execute("UPDATE task SET usage = ?, result = ?", (f"1200000 100000 {45 << 20} 1", b'{"answer": 42}\n\xff'))
     db.commit()
     db.close()
     server.restart()
