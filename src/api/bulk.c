@@ -4,8 +4,8 @@
  * command, until the end. Nothing blocks in between; a client that leaves ends it.
  */
 #include "api/filter.h"
-#include "api/json_in.h"
 #include "model/limits.h"
+#include "wire/json_in.h"
 
 #define PAGE_IDS 1000
 #define ERRORS_SHOWN 10

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/json_in.h"
 #include "api/metrics.h"
+#include "wire/json_in.h"
 
 /* Under the address sanitizer none is kept, so that a use after the answer is found. */
 #ifdef __has_feature

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "api/json_in.h"
 #include "model/limits.h"
+#include "wire/json_in.h"
 
 #define ID_TIME_MAX_MS 4294967294999ll /* what the seconds of an id can hold */
 

@@ -5,8 +5,8 @@
 #include <strings.h>
 
 #include "api/call.h"
-#include "api/json_in.h"
 #include "model/limits.h"
+#include "wire/json_in.h"
 
 #define PAGE_DEFAULT 100
 #define PAGE_MAX 1000

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queues: all of them are in memory, so looking needs no store; changes are commands. */
-#include "api/json_in.h"
 #include "api/show.h"
 #include "api/task_in.h"
 #include "model/limits.h"
+#include "wire/json_in.h"
 
 void queues_list(struct call *c)
 {
@@ -175,6 +175,17 @@ static int set_env(json_t *v, const char *field, void *arg, struct problem *p)
 	return rc;
 }
 
+static int set_run(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct change *k = took(arg, QF_RUN);
+	struct buf text = {0};
+	int rc = run_in(v, field, &text, p);
+
+	k->out.row.run = text.n ? arena_str(&k->c->arena, buf_str(&text)) : STR_NULL;
+	buf_release(&text);
+	return rc;
+}
+
 static int set_output_max(json_t *v, const char *field, void *arg, struct problem *p)
 {
 	struct change *k = took(arg, QF_OUTPUT_MAX);
@@ -185,7 +196,7 @@ static int set_output_max(json_t *v, const char *field, void *arg, struct proble
 static const struct json_member members[] = {{"name", set_name}, {"plugin", set_plugin},
     {"threads", set_threads}, {"order", set_order}, {"timeout", set_timeout},
     {"max_attempts", set_attempts}, {"backoff", set_backoff}, {"backoff_max", set_backoff_max},
-    {"exit_codes", set_exit_codes}, {"env", set_env}, {"output", set_output},
+    {"exit_codes", set_exit_codes}, {"env", set_env}, {"run", set_run}, {"output", set_output},
     {"output_max", set_output_max}};
 
 static void queue_made(struct call *c, const struct reply *r)

@@ -41,6 +41,8 @@ void show_queue(struct buf *b, const struct api *a, const struct queue_row *q)
 	jw_mbool(b, "exit_codes", q->exit_codes);
 	jw_key(b, "env");
 	jw_raw(b, q->env.n ? q->env : STR("{}"));
+	jw_key(b, "run");
+	jw_raw(b, q->run.n ? q->run : STR("null"));
 	jw_mcstr(b, "output", output_mode_names[q->output_mode]);
 	jw_mi64(b, "output_max", q->output_max);
 	jw_mtime_null(b, "ctime", q->ctime_ms);

@@ -109,6 +109,21 @@ static void add_output(struct buf *b, const struct task_state *s, bool full)
 	jw_mcstr(b, "output", where[s->output_where]);
 }
 
+static void add_usage(struct buf *b, const struct usage *u)
+{
+	jw_key(b, "usage");
+	if (!u->known) {
+		jw_null(b);
+		return;
+	}
+	jw_open(b, '{');
+	jw_mi64(b, "user_ms", (u->user_us + 500) / 1000);
+	jw_mi64(b, "system_ms", (u->system_us + 500) / 1000);
+	jw_mi64(b, "peak_memory", u->peak_memory);
+	jw_mi64(b, "oom_kills", u->oom_kills);
+	jw_close(b, '}');
+}
+
 void show_task(struct buf *b, const struct api *a, const struct task_row *t, unsigned flags)
 {
 	const struct task_state *s = &t->state;
@@ -145,8 +160,11 @@ void show_task(struct buf *b, const struct api *a, const struct task_row *t, uns
 	jw_mi64_null(b, "exit_code", s->exit_code, s->exit_code >= 0);
 	jw_mi64_null(b, "signal", s->signal, s->signal != 0);
 	jw_mstr_null(b, "reason", s->reason);
-	if (flags & SHOW_FULL)
+	add_usage(b, &s->usage);
+	if (flags & SHOW_FULL) {
+		jw_mstr_null(b, "result", s->result);
 		add_attempts(b, ids, s);
+	}
 	add_output(b, s, flags & SHOW_FULL);
 	if (flags & SHOW_TWIN)
 		jw_mbool(b, "duplicate", true);

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/json_in.h"
 #include "api/show.h"
 #include "model/limits.h"
+#include "wire/json_in.h"
 
 #define SLICE_MS 4
 #define SLICE_LINES 256

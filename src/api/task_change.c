@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Changing one task: cancel, retry, hold, release, priority. The answer is the task after it. */
-#include "api/json_in.h"
 #include "api/show.h"
 #include "model/limits.h"
+#include "wire/json_in.h"
 
 #define HOLD_STATUS (-10)
 

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The hot path of bulk submits: one line, one task, no allocation but the parser's own. The body
- * (command, env, cwd, params) is kept as compact JSON text that nobody has to parse again here.
+ * (command or action, env, cwd, params, run) is kept as compact JSON text that nobody has to parse
+ * again here.
  */
 #include "api/task_in.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "api/json_in.h"
 #include "api/json_out.h"
+#include "base/mem.h"
 #include "model/limits.h"
 #include "model/lines.h"
+#include "wire/json_in.h"
+#include "wire/settings.h"
 
 #define CWD_MAX 4096
 
 struct taking {
 	struct task_in *in;
 	struct submit_task *task;
-	json_t *command, *env, *params;
+	json_t *command, *action, *env, *params, *run;
 	struct str cwd;
 	bool named; /* its queue */
 };
@@ -71,6 +74,18 @@ static int set_command(json_t *v, const char *field, void *arg, struct problem *
 	return 0;
 }
 
+/* What is in it is the worker's to understand. */
+static int check_action(json_t *v, const char *field, struct problem *p)
+{
+	return json_in_object(v, field, p) || json_in_depth(v, field, p) ? ERR_INVALID : 0;
+}
+
+static int set_action(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	((struct taking *)arg)->action = v;
+	return check_action(v, field, p);
+}
+
 static int set_params(json_t *v, const char *field, void *arg, struct problem *p)
 {
 	struct taking *t = arg;
@@ -113,6 +128,38 @@ int env_in(json_t *v, const char *field, struct buf *out, struct problem *p)
 	problem_set(p, ERR_TOO_LARGE, "\"%s\" has %zu bytes; at most %u are allowed", field, out->n,
 	    TASK_BODY_MAX);
 	return problem_field(p, field);
+}
+
+static int run_check(const json_t *v, struct problem *p)
+{
+	AUTO(arena_release) struct arena a = {0};
+	struct run_settings settings;
+
+	run_settings_default(&settings);
+	return settings_parse(v, &a, &settings, p);
+}
+
+int run_in(json_t *v, const char *field, struct buf *out, struct problem *p)
+{
+	if (json_is_null(v))
+		return 0;
+	if (run_check(v, p))
+		return ERR_INVALID;
+	if (json_object_size(v))
+		jw_value(out, v);
+	if (out->n <= TASK_BODY_MAX)
+		return 0;
+	problem_set(p, ERR_TOO_LARGE, "\"%s\" has %zu bytes; at most %u are allowed", field, out->n,
+	    TASK_BODY_MAX);
+	return problem_field(p, field);
+}
+
+static int set_run(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	if (json_is_null(v))
+		return 0;
+	((struct taking *)arg)->run = json_is_object(v) && json_object_size(v) == 0 ? NULL : v;
+	return run_check(v, p);
 }
 
 static int set_env(json_t *v, const char *field, void *arg, struct problem *p)
@@ -255,10 +302,11 @@ static int set_status(json_t *v, const char *field, void *arg, struct problem *p
 }
 
 static const struct json_member members[] = {{"queue", set_queue}, {"command", set_command},
-    {"params", set_params}, {"env", set_env}, {"cwd", set_cwd}, {"priority", set_priority},
-    {"run_after", set_run_after}, {"timeout", set_timeout}, {"max_attempts", set_attempts},
-    {"backoff", set_backoff}, {"backoff_max", set_backoff_max}, {"key", set_key},
-    {"labels", set_labels}, {"status", set_status}};
+    {"action", set_action}, {"run", set_run}, {"params", set_params}, {"env", set_env},
+    {"cwd", set_cwd}, {"priority", set_priority}, {"run_after", set_run_after},
+    {"timeout", set_timeout}, {"max_attempts", set_attempts}, {"backoff", set_backoff},
+    {"backoff_max", set_backoff_max}, {"key", set_key}, {"labels", set_labels},
+    {"status", set_status}};
 
 static void add_part(struct buf *b, const char *key, json_t *v)
 {
@@ -271,23 +319,32 @@ static void add_part(struct buf *b, const char *key, json_t *v)
 static int take_body(struct taking *t, struct problem *p)
 {
 	struct buf *b = &t->in->text;
+	size_t run_at = 0;
 
 	buf_reset(b);
 	jw_open(b, '{');
 	add_part(b, "command", t->command);
+	add_part(b, "action", t->action);
 	add_part(b, "env", t->env);
 	if (t->cwd.p)
 		jw_mstr(b, "cwd", t->cwd);
 	add_part(b, "params", t->params);
+	if (t->run) {
+		jw_key(b, "run");
+		run_at = b->n;
+		jw_value(b, t->run);
+	}
 	jw_close(b, '}');
 	if (b->n > TASK_BODY_MAX) {
 		problem_set(p, ERR_TOO_LARGE,
-		    "command, env and params together have %zu bytes; at most %u are allowed", b->n,
-		    TASK_BODY_MAX);
+		    "command, env, params and run together have %zu bytes; at most %u are allowed",
+		    b->n, TASK_BODY_MAX);
 		return problem_hint(p, "put large data into a file or an object store, and pass "
 		                       "its name");
 	}
 	t->task->spec.body = arena_str(t->in->arena, buf_str(b));
+	if (t->run)
+		t->in->run = (struct str){t->task->spec.body.p + run_at, b->n - 1 - run_at};
 	return 0;
 }
 
@@ -306,7 +363,9 @@ int task_in_value(struct task_in *in, json_t *v, struct submit_task *ret, struct
 	if (!t.named)
 		in->queue = STR_NULL;
 	in->has_command = t.command;
+	in->has_action = t.action;
 	in->has_params = t.params;
+	in->run = STR_NULL;
 	if (!rc)
 		rc = take_body(&t, p);
 	if (rc)
@@ -334,21 +393,40 @@ int task_in_text(struct task_in *in, struct str text, struct submit_task *ret, s
 	return rc;
 }
 
-int task_in_fits(const struct task_in *in, const struct queue_row *q, struct problem *p)
+static int fits_commands(const struct task_in *in, const struct queue_row *q, struct problem *p)
 {
-	if (str_is(q->plugin, PLUGIN_COMMAND)) {
-		if (in->has_command)
-			return 0;
+	if (in->has_command != in->has_action)
+		return 0;
+	if (in->has_command)
+		problem_set(p, ERR_INVALID, "the task has both a \"command\" and an \"action\"");
+	else
 		problem_set(p, ERR_INVALID, "the task has no \"command\"");
-		problem_hint(
-		    p, "queue \"%.*s\" runs commands: give an array of strings", STR_ARG(q->name));
-		return problem_field(p, "command");
-	}
-	if (!in->has_command)
+	problem_hint(p,
+	    "queue \"%.*s\" runs commands: give an array of strings, or an action instead",
+	    STR_ARG(q->name));
+	return problem_field(p, "command");
+}
+
+static int fits_plugin(const struct task_in *in, const struct queue_row *q, struct problem *p)
+{
+	if (!in->has_command && !in->has_action)
 		return 0;
 	problem_set(p, ERR_INVALID, "queue \"%.*s\" runs the plugin \"%.*s\", not commands",
 	    STR_ARG(q->name), STR_ARG(q->plugin));
 	problem_hint(
 	    p, "give it \"params\", or submit to a queue with plugin \"%s\"", PLUGIN_COMMAND);
-	return problem_field(p, "command");
+	return problem_field(p, in->has_command ? "command" : "action");
+}
+
+int task_in_fits(const struct task_in *in, const struct queue_row *q, struct problem *p)
+{
+	AUTO(arena_release) struct arena a = {0};
+	struct run_settings settings;
+	bool commands = str_is(q->plugin, PLUGIN_COMMAND);
+	int rc = commands ? fits_commands(in, q, p) : fits_plugin(in, q, p);
+
+	if (rc || !in->run.n || !q->run.n)
+		return rc;
+	/* each is right by itself; together they may not be */
+	return settings_merge(q->run, in->run, &a, &settings, p);
 }

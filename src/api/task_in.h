@@ -17,16 +17,19 @@ struct task_in {
 	struct buf text; /* scratch; the caller releases it */
 	/* per task: */
 	struct str queue; /* as named, in the arena or as last time; NULL: not named */
-	bool has_command, has_params;
+	bool has_command, has_action, has_params;
+	struct str run; /* its object `run` as text, in the arena; NULL: none */
 };
 
 /* Fills everything but spec.queue and spec.batch. */
 int task_in_value(struct task_in *in, json_t *v, struct submit_task *ret_task, struct problem *p);
 int task_in_text(
     struct task_in *in, struct str text, struct submit_task *ret_task, struct problem *p);
-/* Whether what was given fits the queue's plugin. */
+/* Whether what was given fits the queue: its plugin, and its own settings of processes. */
 int task_in_fits(const struct task_in *in, const struct queue_row *q, struct problem *p);
 /* A JSON object of strings as compact text (environments of queues). */
 int env_in(json_t *v, const char *field, struct buf *out, struct problem *p);
+/* The object `run`, checked, as compact text; nothing for an empty one. */
+int run_in(json_t *v, const char *field, struct buf *out, struct problem *p);
 
 #endif

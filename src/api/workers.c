@@ -2,9 +2,9 @@
 /* Workers: looked at in memory, changed by commands. */
 #include <string.h>
 
-#include "api/json_in.h"
 #include "api/show.h"
 #include "model/limits.h"
+#include "wire/json_in.h"
 
 #define MAXTHREADS_OWN (-2) /* back to the worker's own setting */
 

@@ -183,6 +183,28 @@ static size_t distance(struct str a, const char *b)
 	return row[nb];
 }
 
+bool str_to_bytes(struct str s, int64_t *ret_bytes)
+{
+	static const struct {
+		const char *name;
+		int64_t bytes;
+	} units[] = {{"", 1}, {"B", 1}, {"K", 1 << 10}, {"KiB", 1 << 10}, {"kB", 1000},
+	    {"KB", 1000}, {"M", 1 << 20}, {"MiB", 1 << 20}, {"MB", 1000000}, {"G", 1 << 30},
+	    {"GiB", 1 << 30}, {"GB", 1000000000}, {"T", 1LL << 40}, {"TiB", 1LL << 40},
+	    {"TB", 1000000000000}};
+	size_t digits = 0;
+	int64_t n;
+
+	while (digits < s.n && s.p[digits] >= '0' && s.p[digits] <= '9')
+		digits++;
+	if (!str_to_i64((struct str){s.p, digits}, 0, INT64_MAX, &n))
+		return false;
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+		if (str_is((struct str){s.p + digits, s.n - digits}, units[i].name))
+			return !__builtin_mul_overflow(n, units[i].bytes, ret_bytes);
+	return false;
+}
+
 const char *str_nearest(struct str s, const char *const *names, size_t n)
 {
 	size_t limit = s.n / 3 > 2 ? s.n / 3 : 2, best = limit + 1;

@@ -31,6 +31,8 @@ bool str_to_i64(struct str s, int64_t min, int64_t max, int64_t *ret_n);
 bool str_next(struct str *rest, char sep, struct str *ret_part);
 /* "1.5h", "30s", "250ms", "2d", plain seconds "90", ISO 8601 "PT1H30M" -> milliseconds. */
 bool str_to_duration_ms(struct str s, int64_t *ret_ms);
+/* "512M", "1GiB", "10kB", plain bytes "4096"; K, M, G and T are powers of 1024. */
+bool str_to_bytes(struct str s, int64_t *ret_bytes);
 /* The nearest of `n` names to `s` (edit distance <= 2 or a third of it), or NULL. */
 const char *str_nearest(struct str s, const char *const *names, size_t n);
 

@@ -159,6 +159,7 @@ static void show_queue(struct cli *c, const json_t *queue)
 	    {"exit codes", xstrdup(jb(queue, "exit_codes") ? "99 skip, 100 permanent, 111 temporary"
 	                                                   : "0 succeeded, others failed")},
 	    {"env", env_fact(queue)},
+	    {"run", run_fact(queue)},
 	    {"output", xasprintf("%s, at most %s", js(queue, "output"),
 	                   human_bytes(ji(queue, "output_max", 0), text))},
 	    {"tasks", counts_fact(json_object_get(queue, "counts"))},
@@ -253,7 +254,7 @@ static int set_env(struct cli *c, json_t *body, const json_t *old)
 	return 0;
 }
 
-static int settings(struct cli *c, json_t *body, const json_t *old_env)
+static int settings(struct cli *c, json_t *body, const json_t *old)
 {
 	static const struct {
 		const char *option, *member;
@@ -273,7 +274,8 @@ static int settings(struct cli *c, json_t *body, const json_t *old_env)
 	if (set_number(c, body, "threads", "threads", 0, THREADS_MAX) < 0 ||
 	    set_number(c, body, "max-attempts", "max_attempts", 1, ATTEMPTS_MAX) < 0 ||
 	    set_number(c, body, "output-max", "output_max", 0, INT64_MAX) < 0 ||
-	    set_env(c, body, old_env) < 0)
+	    set_env(c, body, json_object_get(old, "env")) < 0 ||
+	    run_from_options(c, json_object_get(old, "run"), body) < 0)
 		return c->problem.code;
 	return 0;
 }
@@ -302,9 +304,9 @@ static int change_queue(struct cli *c, const char *path, json_t **ret_changed)
 	char etag[ETAG_MAX] = "";
 	int r = 0;
 
-	if (options_given(&c->options, "env"))
+	if (options_given(&c->options, "env") || run_given(c))
 		r = cli_get_tagged(c, path, etag, &old);
-	if (r < 0 || settings(c, body, json_object_get(old, "env")) < 0)
+	if (r < 0 || settings(c, body, old) < 0)
 		return c->problem.code;
 	if (name)
 		json_object_set_new(body, "name", json_string(name));
@@ -324,7 +326,7 @@ int cmd_queue_set(struct cli *c)
 	if (c->options.n_args > 1)
 		return problem_set(&c->problem, ERR_INVALID, "one queue at a time");
 	queue_path(c->options.args[0], NULL, &path);
-	/* Variables are set among those that there are: nobody else may have changed them since. */
+	/* Some are set among those that there are: nobody else may have changed them since. */
 	for (int tries = 1;; tries++) {
 		r = change_queue(c, path.p, &queue);
 		if (r != ERR_PRECONDITION || tries == TRIES)

@@ -168,6 +168,24 @@ static char *pairs_fact(const json_t *object)
 	return words.p ? buf_take(&words) : NULL;
 }
 
+static char *json_fact(const json_t *value)
+{
+	return value ? json_dumps(value, json_reals(value)) : NULL;
+}
+
+static char *usage_fact(const json_t *usage)
+{
+	char user[TIME_TEXT_MAX], system[TIME_TEXT_MAX], memory[TIME_TEXT_MAX];
+	int64_t kills = ji(usage, "oom_kills", 0);
+
+	if (!json_is_object(usage))
+		return NULL;
+	return xasprintf("%s user, %s system, %s%s", time_human_ms(ji(usage, "user_ms", 0), user),
+	    time_human_ms(ji(usage, "system_ms", 0), system),
+	    human_bytes(ji(usage, "peak_memory", 0), memory),
+	    kills ? "; the kernel ended some of it for lack of memory" : "");
+}
+
 static char *limit_fact(const json_t *task)
 {
 	char text[TIME_TEXT_MAX];
@@ -267,6 +285,18 @@ static void show_output(struct cli *c, const json_t *task, const char *stream)
 	show_lines(shown);
 }
 
+static void show_result(struct cli *c, const json_t *task)
+{
+	struct str text = str_of(js(task, "result"));
+	char size[TIME_TEXT_MAX];
+
+	if (text.n == 0)
+		return;
+	printf("\n%sresult%s (%s)\n", term_on(c->term.out_colour, COLOUR_BOLD),
+	    term_off(c->term.out_colour), human_bytes((int64_t)text.n, size));
+	show_lines(text);
+}
+
 static void show_task(struct cli *c, const json_t *task)
 {
 	struct fact facts[] = {
@@ -274,12 +304,11 @@ static void show_task(struct cli *c, const json_t *task)
 	    {"queue", xstrdup(js(task, "queue"))},
 	    {"state", state_fact(c, task)},
 	    {"command", command_fact(task)},
-	    {"params", json_object_get(task, "params")
-	                   ? json_dumps(json_object_get(task, "params"),
-	                         json_reals(json_object_get(task, "params")))
-	                   : NULL},
+	    {"action", json_fact(json_object_get(task, "action"))},
+	    {"params", json_fact(json_object_get(task, "params"))},
 	    {"cwd", text_or_null(js(task, "cwd"))},
 	    {"env", pairs_fact(json_object_get(task, "env"))},
+	    {"run", run_fact(task)},
 	    {"labels", pairs_fact(json_object_get(task, "labels"))},
 	    {"key", text_or_null(js(task, "key"))},
 	    {"batch", text_or_null(js(task, "batch"))},
@@ -291,10 +320,12 @@ static void show_task(struct cli *c, const json_t *task)
 	    {"due", time_fact(task, "due")},
 	    {"started", time_fact(task, "started")},
 	    {"ended", time_fact(task, "ended")},
+	    {"used", usage_fact(json_object_get(task, "usage"))},
 	};
 
 	facts_print(c, facts, sizeof facts / sizeof facts[0]);
 	show_attempts(c, task);
+	show_result(c, task);
 	show_output(c, task, "stdout");
 	show_output(c, task, "stderr");
 	if (!task_is_ended((int)ji(task, "status", 0)))

@@ -54,10 +54,11 @@ bool command_is_family(const char *word);
 int command_unknown(const char *const *words, size_t n, struct problem *ret_problem);
 
 extern const struct option_def global_options[];
-extern const struct option_def output_options[]; /* -o */
-extern const struct option_def list_options[];   /* --watch, --limit */
-extern const struct option_def filter_options[]; /* --state, --queue, --label … */
-extern const struct option_def task_options[];   /* what a submitted task is given */
+extern const struct option_def output_options[];  /* -o */
+extern const struct option_def list_options[];    /* --watch, --limit */
+extern const struct option_def filter_options[];  /* --state, --queue, --label … */
+extern const struct option_def task_options[];    /* what a submitted task is given */
+extern const struct option_def process_options[]; /* how its processes are run */
 extern const struct command client_commands[];
 extern const size_t n_client_commands;
 extern const char *const command_group_names[N_GROUPS];

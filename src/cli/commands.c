@@ -147,7 +147,7 @@ const struct command client_commands[] = {
         "The first word that is not an option begins the command; \"--\" before it is allowed.",
         "reeve run make test\trun it on some worker, as if it ran here\n"
         "reeve run --queue builds --timeout 10m -- ./build.sh --all\twith limits\n",
-        "command", {run_options, task_options}, GROUP_DAILY,
+        "command", {run_options, task_options, process_options}, GROUP_DAILY,
         COMMAND_ARGV | COMMAND_MIRRORS | COMMAND_NEEDS_ARG, cmd_run},
     {"submit", "submit one task or very many", "[COMMAND [ARG]…]",
         "Prints the id, or the batch when there are several. With --array, {} stands for the item "
@@ -162,8 +162,8 @@ const struct command client_commands[] = {
         "time, with progress\n"
         "reeve submit --array 0-90:10 -- ./render --from {}\ta range\n"
         "reeve submit --ndjson tasks.jsonl\tready-made tasks\n",
-        "command", {submit_options, task_options, output_options}, GROUP_DAILY, COMMAND_ARGV,
-        cmd_submit},
+        "command", {submit_options, task_options, process_options, output_options}, GROUP_DAILY,
+        COMMAND_ARGV, cmd_submit},
     {"wait", "wait until tasks have ended, exit as they did", "[ID]…",
         "With one task the exit code is that of its command; with several it is 0 when all "
         "succeeded, else 1.",
@@ -219,13 +219,15 @@ const struct command client_commands[] = {
     {"queue create", "make a queue", "NAME", NULL,
         "reeve queue create builds --threads 4\tfour at a time\n"
         "reeve queue create mail --plugin mailer --max-attempts 5 --backoff 30s\tfor a plugin\n",
-        NULL, {queue_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_create},
+        NULL, {queue_options, process_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        cmd_queue_create},
     {"queue set", "change a queue's settings", "NAME",
         "Variables given with --env are set among those that it has; KEY= with nothing removes "
-        "one.",
+        "one. So are the settings of processes (--user to --result-file), where none takes one "
+        "back; --run replaces them all, and --run none removes them.",
         "reeve queue set builds --threads 8\tmore at once\n"
         "reeve queue set builds --threads none\tas many as the workers take\n",
-        "queue", {queue_options, queue_set_options, output_options}, GROUP_OBJECTS,
+        "queue", {queue_options, queue_set_options, process_options, output_options}, GROUP_OBJECTS,
         COMMAND_NEEDS_ARG, cmd_queue_set},
     {"queue pause", "start nothing more from a queue", "NAME…",
         "What runs goes on. Tasks may still be submitted.",

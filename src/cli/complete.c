@@ -16,6 +16,7 @@ static const struct {
     {"format", {"table", "wide", "json", "jsonl", "yaml"}},
     {"order", {"fifo", "lifo", "priority"}},
     {"output-mode", {"auto", "inline", "chunks"}},
+    {"kill-method", {"term_wait_kill", "term", "kill"}},
     {"shell", {"bash", "zsh", "fish"}},
     {"worker-state", {"new", "unhealthy", "healthy", "must_die"}},
     {"event", {"task", "task.submitted", "task.running", "task.succeeded", "task.failed",

@@ -110,7 +110,8 @@ int task_from_options(struct cli *c, bool needs_command, json_t **ret_task)
 	if (set_number(c, task, "priority", "priority", -PRIORITY_MAX, PRIORITY_MAX) < 0 ||
 	    set_number(c, task, "max-attempts", "max_attempts", 1, ATTEMPTS_MAX) < 0 ||
 	    set_pairs(c, task, "env", "env") < 0 || set_pairs(c, task, "label", "labels") < 0 ||
-	    set_params(c, task) < 0 || set_command(c, task) < 0)
+	    set_params(c, task) < 0 || run_from_options(c, NULL, task) < 0 ||
+	    set_command(c, task) < 0)
 		return c->problem.code;
 	if (needs_command && !json_object_get(task, "command") &&
 	    !json_object_get(task, "params")) {

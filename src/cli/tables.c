@@ -59,3 +59,18 @@ const struct option_def task_options[] = {
     {"params", 0, "JSON", "parameters for the queue's plugin, an object"},
     {NULL},
 };
+
+const struct option_def process_options[] = {
+    {"user", 0, "NAME", "run it as this user, where the worker may"},
+    {"nice", 0, "N", "how much it stands back for others: -20 to 19"},
+    {"memory", 0, "SIZE", "end it when all its processes together hold more, as 512M"},
+    {"cpu", 0, "N", "so many processors at most, as 1.5"},
+    {"pids", 0, "N", "so many processes at most"},
+    {"kill-method", 0, "METHOD", "how it is ended: term_wait_kill, term or kill", NULL, 0,
+        "kill-method"},
+    {"kill-wait", 0, "TIME", "the time between TERM and KILL"},
+    {"sandbox", 0, NULL, "in namespaces of its own, with a read-only root and no network"},
+    {"result-file", 0, "FILE", "what it writes there (at most 50 KiB) is the task's result"},
+    {"run", 0, "JSON", "all such settings as an object; the options above are put over it"},
+    {NULL},
+};

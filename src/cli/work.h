@@ -38,6 +38,13 @@ bool pattern_add(const struct pattern *p, struct str item, struct buf *out);
 /* The task that the options of task_options and the command describe. */
 int task_from_options(struct cli *c, bool needs_command, json_t **ret_task);
 
+/* The options of process_options, into the member `run` of a task's or a queue's JSON. */
+bool run_given(const struct cli *c);
+/* Over what was there, or over --run; `old` may be NULL. "none" takes a setting back. */
+int run_from_options(struct cli *c, const json_t *old, json_t *body);
+/* The object as it is written; NULL: there is none. The caller frees it. */
+char *run_fact(const json_t *object);
+
 /* The exit code that mirrors an ended task: see docs in help ("Exit status"). */
 int task_exit_code(const json_t *task);
 /* "succeeded on w1 in 3.0s", "failed (exit 3) …": the end of one task in words. */

@@ -184,27 +184,9 @@ static bool parse_int(const struct job *j, struct str s)
 
 static bool parse_size(const struct job *j, struct str s)
 {
-	static const struct {
-		const char *name;
-		int64_t bytes;
-	} units[] = {{"", 1}, {"B", 1}, {"K", 1024}, {"KiB", 1024}, {"kB", 1000}, {"KB", 1000},
-	    {"M", 1 << 20}, {"MiB", 1 << 20}, {"MB", 1000000}, {"G", 1 << 30}, {"GiB", 1 << 30},
-	    {"GB", 1000000000}};
-	size_t digits = 0;
-	int64_t n;
-
-	while (digits < s.n && s.p[digits] >= '0' && s.p[digits] <= '9')
-		digits++;
-	if (!str_to_i64((struct str){s.p, digits}, 0, INT64_MAX, &n))
+	if (!str_to_bytes(s, &j->v->number))
 		return refuse(j, s);
-	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-		if (!str_is((struct str){s.p + digits, s.n - digits}, units[i].name))
-			continue;
-		if (__builtin_mul_overflow(n, units[i].bytes, &j->v->number))
-			return refuse(j, s);
-		return value_check_number(j->c, j->w, j->k, j->v->number);
-	}
-	return refuse(j, s);
+	return value_check_number(j->c, j->w, j->k, j->v->number);
 }
 
 static bool parse_duration(const struct job *j, struct str s)

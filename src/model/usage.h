@@ -3,6 +3,7 @@
 #ifndef MODEL_USAGE_H
 #define MODEL_USAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct usage {
@@ -10,7 +11,7 @@ struct usage {
 	int64_t
 	    peak_memory; /* bytes; of the cgroup where there is one, else of the largest process */
 	int32_t oom_kills; /* processes that the kernel ended for lack of memory */
-	int32_t known;     /* 0: nothing was measured */
+	bool known;        /* false: nothing was measured */
 };
 
 #endif

@@ -57,11 +57,7 @@ static const struct column task_columns[] = {
     T(TEXT, "history", state.history, COLUMN_STATE | COLUMN_BULKY),
     T(BLOB, "stdout", state.output[STDOUT], COLUMN_STATE | COLUMN_BULKY),
     T(BLOB, "stderr", state.output[STDERR], COLUMN_STATE | COLUMN_BULKY),
-    T(I32, "measured", state.usage.known, COLUMN_STATE),
-    T(I64, "user_us", state.usage.user_us, COLUMN_STATE),
-    T(I64, "system_us", state.usage.system_us, COLUMN_STATE),
-    T(I64, "peak_memory", state.usage.peak_memory, COLUMN_STATE),
-    T(I32, "oom_kills", state.usage.oom_kills, COLUMN_STATE),
+    T(USAGE, "usage", state.usage, COLUMN_STATE),
     T(BLOB, "result", state.result, COLUMN_STATE | COLUMN_BULKY),
 };
 const struct row_table task_table = TABLE("task", task_row, task_columns);
@@ -204,6 +200,8 @@ static bool column_differs(const struct column *c, const void *x, const void *y)
 		return column_i32(c, x) != column_i32(c, y);
 	if (c->type == COLUMN_I64)
 		return column_i64(c, x) != column_i64(c, y);
+	if (c->type == COLUMN_USAGE)
+		return !usage_equal(column_usage(c, x), column_usage(c, y));
 	sx = column_str(c, x);
 	sy = column_str(c, y);
 	return !sx.p != !sy.p || !str_eq(sx, sy);

@@ -8,8 +8,9 @@
 #define STORE_COLUMNS_H
 
 #include "base/arena.h"
+#include "store/usage_text.h"
 
-enum column_type { COLUMN_I32, COLUMN_I64, COLUMN_TEXT, COLUMN_BLOB };
+enum column_type { COLUMN_I32, COLUMN_I64, COLUMN_TEXT, COLUMN_BLOB, COLUMN_USAGE };
 
 enum column_flag {
 	COLUMN_STATE = 1, /* task: written by an update */
@@ -54,6 +55,11 @@ static inline int64_t column_i64(const struct column *c, const void *row)
 static inline struct str column_str(const struct column *c, const void *row)
 {
 	return *(const struct str *)((const char *)row + c->offset);
+}
+
+static inline const struct usage *column_usage(const struct column *c, const void *row)
+{
+	return (const struct usage *)((const char *)row + c->offset);
 }
 
 static inline void *column_at(const struct column *c, void *row)

@@ -15,6 +15,17 @@ void sqlite_bind_str(sqlite3_stmt *st, int at, struct str s, bool blob)
 		sqlite3_bind_text64(st, at, s.p, s.n, SQLITE_STATIC, SQLITE_UTF8);
 }
 
+static void bind_usage(sqlite3_stmt *st, int at, const struct usage *u)
+{
+	char text[USAGE_TEXT_MAX];
+	struct str s = usage_format(u, text);
+
+	if (s.p)
+		sqlite3_bind_text64(st, at, s.p, s.n, SQLITE_TRANSIENT, SQLITE_UTF8);
+	else
+		sqlite3_bind_null(st, at);
+}
+
 int sqlite_bind_row(
     sqlite3_stmt *st, int at, const struct row_table *t, const void *row, unsigned flags)
 {
@@ -26,6 +37,7 @@ int sqlite_bind_row(
 		switch (c->type) {
 		case COLUMN_I32: sqlite3_bind_int(st, at, column_i32(c, row)); break;
 		case COLUMN_I64: sqlite3_bind_int64(st, at, column_i64(c, row)); break;
+		case COLUMN_USAGE: bind_usage(st, at, column_usage(c, row)); break;
 		default: sqlite_bind_str(st, at, column_str(c, row), c->type == COLUMN_BLOB);
 		}
 		at++;
@@ -45,6 +57,14 @@ static struct str read_str(sqlite3_stmt *st, int at, struct arena *a)
 	return arena_str(a, (struct str){p ? p : "", n});
 }
 
+static void read_usage(sqlite3_stmt *st, int at, struct usage *ret_usage)
+{
+	const char *p = (const char *)sqlite3_column_text(st, at);
+
+	if (p)
+		usage_parse((struct str){p, (size_t)sqlite3_column_bytes(st, at)}, ret_usage);
+}
+
 void sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned skip_flags,
     struct arena *a, void *ret_row)
 {
@@ -60,6 +80,7 @@ void sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned skip_
 		switch (c->type) {
 		case COLUMN_I32: *(int32_t *)field = sqlite3_column_int(st, at); break;
 		case COLUMN_I64: *(int64_t *)field = sqlite3_column_int64(st, at); break;
+		case COLUMN_USAGE: read_usage(st, at, field); break;
 		default: *(struct str *)field = read_str(st, at, a);
 		}
 		at++;

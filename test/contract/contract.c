@@ -152,6 +152,13 @@ static struct str random_str(struct rng *rng, struct arena *a, bool absent)
 	return (struct str){p, n};
 }
 
+static void random_usage(struct rng *rng, struct usage *ret)
+{
+	if (rng_below(rng, 2))
+		*ret = (struct usage){(int64_t)(rng_next(rng) >> 1), (int64_t)rng_below(rng, 100),
+		    0, (int32_t)(rng_next(rng) >> 33), true};
+}
+
 void row_random(const struct row_table *t, struct rng *rng, struct arena *a, void *ret_row)
 {
 	memset(ret_row, 0, t->row_size);
@@ -164,6 +171,8 @@ void row_random(const struct row_table *t, struct rng *rng, struct arena *a, voi
 			*(int32_t *)at = (int32_t)((int64_t)rng_next(rng) >> rng_below(rng, 64));
 		else if (col->type == COLUMN_I64)
 			*(int64_t *)at = (int64_t)rng_next(rng) >> rng_below(rng, 64);
+		else if (col->type == COLUMN_USAGE)
+			random_usage(rng, at);
 		else
 			*(struct str *)at = random_str(rng, a, i > 0 && t != &output_table);
 	}

@@ -270,6 +270,28 @@ static void test_migrate_results(void **state)
 	assert_same_row(&task_table, t, &got);
 }
 
+/* What somebody wrote by hand and can not be read counts as not measured. */
+static void test_bad_usage(void **state)
+{
+	static const char *const bad[] = {"'x'", "''", "'1 2 3'", "'1 2 3 4 5'", "'1 2 3 -4'",
+	    "'1 2 3 4294967296'", "7", "x'00'"};
+	struct ctx *c = *state;
+	struct task_row *t = task_new(c, 1, 5, TASK_SUCCEEDED), got;
+
+	t->state.usage = (struct usage){INT64_MAX, INT64_MAX, INT64_MAX, INT32_MAX, true};
+	add_insert(c, t);
+	commit(c);
+	assert_int_equal(store_task_get(c->r, 1, &c->a, &got), 0);
+	assert_true(usage_equal(&t->state.usage, &got.state.usage));
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		AUTO(free_cstr) char *text = xasprintf("UPDATE task SET usage = %s", bad[i]);
+
+		sql(c, text);
+		assert_int_equal(store_task_get(c->r, 1, &c->a, &got), 0);
+		assert_false(got.state.usage.known);
+	}
+}
+
 static void test_not_ours_is_refused(void **state)
 {
 	struct ctx *c = *state;
@@ -460,6 +482,7 @@ int main(void)
 	    T(test_migrate_down_and_up),
 	    T(test_migrate_worker_states),
 	    T(test_migrate_results),
+	    T(test_bad_usage),
 	    T(test_not_ours_is_refused),
 	    T(test_no_such_place),
 	    T(test_second_open_is_refused),

@@ -29,6 +29,16 @@ static int teardown(void **state)
 	return 0;
 }
 
+static size_t column_bytes(const struct column *c)
+{
+	switch (c->type) {
+	case COLUMN_I32: return 4;
+	case COLUMN_I64: return 8;
+	case COLUMN_USAGE: return sizeof(struct usage);
+	default: return sizeof(struct str);
+	}
+}
+
 /* A field that is in a struct but in no column would be lost silently. */
 static void test_every_field_has_a_column(void **state)
 {
@@ -42,9 +52,7 @@ static void test_every_field_has_a_column(void **state)
 		size_t covered = 0;
 
 		for (int k = 0; k < all[i].t->n; k++)
-			covered += all[i].t->columns[k].type == COLUMN_I32 ? 4
-			           : column_is_str(&all[i].t->columns[k])  ? sizeof(struct str)
-			                                                   : 8;
+			covered += column_bytes(&all[i].t->columns[k]);
 		if (covered + all[i].padding != all[i].t->row_size)
 			fail_msg("%s: %zu bytes in columns of %zu", all[i].t->name, covered,
 			    all[i].t->row_size);

@@ -46,6 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST(ms >= 0);
 		time_human_ms(ms, text);
 	}
+	if (str_to_bytes(s, &ms))
+		MUST(ms >= 0);
 	(void)str_nearest(s, names, sizeof names / sizeof names[0]);
 	while (str_next(&rest, ',', &part))
 		MUST(part.n <= size);

@@ -140,7 +140,8 @@ static void test_shapes(void **state)
 
 	world_worker(w, "w1", 1);
 	v = ask_json(w, API_POST, "/v1/tasks",
-	    "{\"command\":[\"x\"],\"env\":{},\"cwd\":\"/\",\"params\":{}}", 201);
+	    "{\"command\":[\"x\"],\"env\":{},\"cwd\":\"/\",\"params\":{},\"run\":{\"nice\":1}}",
+	    201);
 	check_against(doc, "Task", v);
 	json_decref(v);
 	v = ask_json(w, API_GET, "/v1/queues/default", NULL, 200);

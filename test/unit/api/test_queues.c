@@ -53,6 +53,41 @@ static void test_make_and_change(void **state)
 	json_decref(ask_json(w, API_POST, "/v1/queues", "{\"name\":\"mail\"}", 409));
 }
 
+static void test_run_settings(void **state)
+{
+	struct talk *t;
+	json_t *v;
+
+	v = ask_json(w, API_POST, "/v1/queues",
+	    "{\"name\":\"q\",\"run\":{\"nice\":5,\"limits\":{\"memory\":\"1G\"}}}", 201);
+	assert_int_equal(jint(json_object_get(v, "run"), "nice"), 5);
+	json_decref(v);
+	t = ask(w, API_PATCH, "/v1/queues/q", "{\"run\":{\"limits\":{\"memroy\":1}}}");
+	v = talk_json(t);
+	assert_int_equal(t->status, 400);
+	assert_string_equal(jstr(v, "field"), "run.limits.memroy");
+	assert_string_equal(jstr(v, "hint"), "did you mean \"memory\"?");
+	json_decref(v);
+	talk_free(t);
+	v = ask_json(w, API_PATCH, "/v1/queues/q", "{\"threads\":3}", 200);
+	assert_string_equal(
+	    jstr(json_object_get(json_object_get(v, "run"), "limits"), "memory"), "1G");
+	assert_int_equal(jint(v, "version"), 2);
+	json_decref(v);
+	v = ask_json(w, API_PATCH, "/v1/queues/q", "{\"run\":{\"process_group\":false}}", 200);
+	assert_null(json_object_get(json_object_get(v, "run"), "nice")); /* replaced as a whole */
+	json_decref(v);
+	v = ask_json(w, API_POST, "/v1/tasks",
+	    "{\"queue\":\"q\",\"command\":[\"x\"],\"run\":{\"kill\":{\"to\":\"group\"}}}", 400);
+	assert_string_equal(jstr(v, "field"), "run.kill.to");
+	json_decref(v);
+	v = ask_json(w, API_PATCH, "/v1/queues/q", "{\"run\":null}", 200);
+	assert_true(json_is_null(json_object_get(v, "run")));
+	json_decref(v);
+	json_decref(ask_json(w, API_PATCH, "/v1/queues/q", "{\"run\":[]}", 400));
+	json_decref(ask_json(w, API_PATCH, "/v1/queues/q", "{\"run\":1}", 400));
+}
+
 static void test_bad_settings(void **state)
 {
 	static const char *const bad[] = {"{\"threads\":-1}", "{\"threads\":1.5}",
@@ -154,6 +189,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(test_make_and_change, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_run_settings, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_bad_settings, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_versions, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_pause, setup, teardown),

@@ -105,6 +105,34 @@ static void test_plugin_decides(void **state)
 	v = ask_json(w, API_POST, "/v1/tasks", "{\"params\":{\"to\":\"x\"}}", 400);
 	assert_string_equal(jstr(v, "field"), "command");
 	json_decref(v);
+	v = ask_json(w, API_POST, "/v1/tasks", "{\"queue\":\"q\",\"action\":{}}", 400);
+	assert_string_equal(jstr(v, "field"), "action");
+	json_decref(v);
+}
+
+/* In place of a command, never beside it. */
+static void test_action(void **state)
+{
+	json_t *v;
+
+	v = ask_json(w, API_POST, "/v1/tasks", "{\"action\":{\"run\":{\"path\":\"ls\"}}}", 201);
+	assert_non_null(json_object_get(json_object_get(v, "action"), "run"));
+	json_decref(v);
+	v = ask_json(w, API_POST, "/v1/tasks", "{\"action\":{},\"command\":[\"x\"]}", 400);
+	assert_non_null(strstr(jstr(v, "detail"), "both"));
+	json_decref(v);
+}
+
+/* It comes back as it was given. */
+static void test_run(void **state)
+{
+	json_t *v = ask_json(w, API_POST, "/v1/tasks",
+	    "{\"command\":[\"x\"],\"run\":{\"user\":\"a\",\"limits\":{\"memory\":\"1G\"}}}", 201);
+	json_t *run = json_object_get(v, "run");
+
+	assert_string_equal(jstr(run, "user"), "a");
+	assert_string_equal(jstr(json_object_get(run, "limits"), "memory"), "1G");
+	json_decref(v);
 }
 
 static void test_many_with_errors(void **state)
@@ -321,6 +349,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_default_is_made_once, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_unknown_queue, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_plugin_decides, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_action, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_run, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_many_with_errors, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_atomic, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_what_is_wrong_with_a_line, setup, teardown),

@@ -120,6 +120,16 @@ static void test_bad_queries(void **state)
 	json_decref(ask_json(w, API_GET, "/v1/tasks?worker=none", NULL, 404));
 }
 
+static void check_usage(json_t *task)
+{
+	json_t *u = json_object_get(task, "usage");
+
+	assert_int_equal(jint(u, "user_ms"), 1200);
+	assert_int_equal(jint(u, "system_ms"), 100);
+	assert_int_equal(jint(u, "peak_memory"), 45 << 20);
+	assert_int_equal(jint(u, "oom_kills"), 1);
+}
+
 static void test_life(void **state)
 {
 	rid id;
@@ -136,17 +146,29 @@ static void test_life(void **state)
 	assert_string_equal(jstr(v, "state"), "running");
 	json_decref(v);
 	world_ended(w, id, TASK_FAILED, 3, "bad\xff\n");
+	v = get(id, "");
+	assert_true(json_is_null(json_object_get(v, "result"))); /* it is not over */
+	json_decref(v);
 	world_advance(w, 1000);
 	world_started(w, id);
+	v = get(id, "");
+	assert_true(json_is_null(json_object_get(v, "usage")));
+	json_decref(v);
 	world_ended(w, id, TASK_SUCCEEDED, 0, "fine\n");
 	v = get(id, "");
 	assert_string_equal(jstr(v, "state"), "succeeded");
 	assert_string_equal(jstr(v, "stdout"), "fine\n");
+	assert_string_equal(jstr(v, "result"), "fine\n");
+	check_usage(v);
 	attempts = json_object_get(v, "attempts");
 	assert_int_equal(json_array_size(attempts), 2);
 	assert_string_equal(jstr(json_array_get(attempts, 0), "state"), "failed");
 	assert_int_equal(jint(json_array_get(attempts, 0), "exit_code"), 3);
 	assert_int_equal(jint(json_array_get(attempts, 1), "attempt"), 2);
+	json_decref(v);
+	v = ask_json(w, API_GET, "/v1/tasks", NULL, 200);
+	check_usage(json_array_get(json_object_get(v, "items"), 0));
+	assert_null(json_object_get(json_array_get(json_object_get(v, "items"), 0), "result"));
 	json_decref(v);
 }
 

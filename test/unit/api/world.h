@@ -57,6 +57,7 @@ void world_worker_leaves(struct world *w);
 bool world_was_run(struct world *w, rid task, int64_t *ret_token);
 void world_started(struct world *w, rid task);
 void world_output(struct world *w, rid task, int stream, int64_t offset, const char *text);
+/* With output comes some usage, and a result of the same text. */
 void world_ended(struct world *w, rid task, int status, int exit_code, const char *out);
 void world_forget_past(struct world *w);     /* replay then says: too long ago */
 size_t world_watches(const struct world *w); /* timers and output watches that are held */

@@ -183,6 +183,8 @@ void world_ended(struct world *w, rid task, int status, int exit_code, const cha
 		ev.ended.output[STDOUT] = str_of(out);
 		ev.ended.output[STDERR] = STR("");
 		ev.ended.output_bytes[STDOUT] = (int64_t)strlen(out);
+		ev.ended.usage = (struct usage){1200400, 99600, 45 << 20, 1, true};
+		ev.ended.result = str_of(out);
 	}
 	world_step(w, &ev);
 	world_run(w);

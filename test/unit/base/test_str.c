@@ -152,9 +152,30 @@ static void test_nearest(void **state)
 	assert_null(str_nearest((struct str){longer, sizeof longer}, names, 1));
 }
 
+static void test_bytes(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t bytes;
+	} good[] = {{"0", 0}, {"4096", 4096}, {"1K", 1024}, {"10kB", 10000}, {"512M", 512 << 20},
+	    {"2GiB", 2LL << 30}, {"1T", 1LL << 40}, {"7B", 7}, {"8388607T", 8388607LL << 40}};
+	static const char *const bad[] = {
+	    "", "M", "1.5G", "-1", "1 M", "1m", "1X", "8388608T", "9223372036854775808", "0x10"};
+	int64_t n;
+
+	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+		assert_true(str_to_bytes(str_of(good[i].text), &n));
+		assert_int_equal(n, good[i].bytes);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		if (str_to_bytes(str_of(bad[i]), &n))
+			fail_msg("%s was taken for %lld bytes", bad[i], (long long)n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_bytes),
 	    cmocka_unit_test(test_equality_and_order),
 	    cmocka_unit_test(test_starts),
 	    cmocka_unit_test(test_i64_good),

@@ -3,8 +3,8 @@
  * Reading JSON from strangers: every wrong type, unknown member, size and depth becomes a
  * problem that names the field and says what was expected.
  */
-#ifndef API_JSON_IN_H
-#define API_JSON_IN_H
+#ifndef WIRE_JSON_IN_H
+#define WIRE_JSON_IN_H
 
 #include <jansson.h>
 
@@ -26,6 +26,10 @@ struct json_member {
 /* Hands each member of an object to its setter; unknown ones are refused with the nearest name. */
 int json_in_members(json_t *object, const char *where, const struct json_member *table, size_t n,
     void *arg, struct problem *p);
+
+/* Refuses a member that nobody knows, with the nearest name. */
+int json_in_unknown(
+    const char *key, const char *where, const char *const *names, size_t n, struct problem *p);
 
 /* Typed getters. Strings belong to the value. */
 int json_in_str(const json_t *v, const char *field, size_t max, struct str *ret, struct problem *p);

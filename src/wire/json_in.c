@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What jansson parsed, checked; and what it refused, said in words. */
-#include "api/json_in.h"
+#include "wire/json_in.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,15 +69,12 @@ int json_in_parse(struct str text, json_t **ret_value, struct problem *p)
 	return *ret_value ? 0 : parse_problem(&e, text, p);
 }
 
-static int unknown(const char *key, const char *where, const struct json_member *table, size_t n,
-    struct problem *p)
+int json_in_unknown(
+    const char *key, const char *where, const char *const *names, size_t n, struct problem *p)
 {
-	const char *names[32], *near;
+	const char *near = str_nearest(str_of(key), names, n);
 	char field[64];
 
-	for (size_t i = 0; i < n && i < 32; i++)
-		names[i] = table[i].name;
-	near = str_nearest(str_of(key), names, n < 32 ? n : 32);
 	snprintf(field, sizeof field, "%s%s%s", where, *where ? "." : "", key);
 	problem_set(p, ERR_INVALID, "there is no member \"%.64s\" here", key);
 	if (near)
@@ -85,6 +82,16 @@ static int unknown(const char *key, const char *where, const struct json_member 
 	else
 		problem_hint(p, "GET /openapi.json lists the members that are understood");
 	return problem_field(p, field);
+}
+
+static int unknown(const char *key, const char *where, const struct json_member *table, size_t n,
+    struct problem *p)
+{
+	const char *names[32];
+
+	for (size_t i = 0; i < n && i < 32; i++)
+		names[i] = table[i].name;
+	return json_in_unknown(key, where, names, n < 32 ? n : 32, p);
 }
 
 int json_in_members(json_t *object, const char *where, const struct json_member *table, size_t n,
