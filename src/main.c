@@ -4,6 +4,7 @@
  * them brings its handler and its option table; everything else (help, man pages, completions)
  * follows.
  */
+#include "action/action.h"
 #include "bench/bench.h"
 #include "cli/cli.h"
 #include "config/flags.h"
@@ -67,6 +68,8 @@ int main(int argc, char **argv)
 	        "is malformed. docs/SIMULATOR.md describes the format.",
 	        "reeve sim play --trace story.json\tand tell every message\n", "file",
 	        {sim_play_options}, GROUP_TOOLS, COMMAND_NEEDS_ARG, NULL, sim_play_command},
+	    {"action", "run the action on standard input: a worker starts this", NULL, NULL, NULL,
+	        NULL, {NULL}, GROUP_TOOLS, COMMAND_HIDDEN, NULL, action_main},
 	    {"__noop-plugin", "the benchmark's plugin", NULL, NULL, NULL, NULL, {NULL}, GROUP_TOOLS,
 	        COMMAND_HIDDEN, NULL, noop_plugin_command},
 	};
