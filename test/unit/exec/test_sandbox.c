@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -109,8 +110,7 @@ static void start(struct box *b)
 			high[i] = fcntl(b->made.fds[i], F_DUPFD, 100);
 		for (int i = 0; i < b->made.n_fds; i++)
 			dup2(high[i], FIRST_FD + i);
-		for (int i = FIRST_FD + b->made.n_fds; i < 200; i++)
-			close(i);
+		syscall(SYS_close_range, FIRST_FD + (unsigned)b->made.n_fds, ~0u, 0u);
 		setsid();
 		execve(b->made.argv[0], (char **)b->made.argv, (char **)b->made.envp);
 		_exit(127);
@@ -327,10 +327,10 @@ static void it_sees_only_its_own(void **state)
 	struct box b;
 
 	NEEDS_SANDBOX();
-	run_shell(&b, "cd /proc; ls -d [0-9]* | wc -l; echo $$; cat /proc/1/comm");
+	run_shell(&b, "cd /proc; echo [0-9]*; echo $$; cat /proc/1/comm");
 	assert_int_equal(b.code, 0);
 	assert_true(b.ran);
-	assert_string_equal(b.out, "4\n2\nbwrap\n"); /* the reaper, the shell, ls and wc */
+	assert_string_equal(b.out, "1 2\n2\nbwrap\n"); /* the reaper and the shell */
 }
 
 static void the_environment_is_the_commands(void **state)
@@ -501,7 +501,8 @@ static void it_is_the_filter_that_said_no(void **state)
 {
 	NEEDS_SANDBOX();
 	assert_int_equal(try_call("ptrace", false), 0);
-	assert_int_equal(try_call("mount", false), 0);
+	if (geteuid() == 0) /* else the mounts belong to a namespace above */
+		assert_int_equal(try_call("mount", false), 0);
 	assert_int_equal(try_call("unshare", false), 0);
 	assert_int_equal(try_call("clone", false), 0);
 	assert_int_not_equal(try_call("clone3", false), ENOSYS);
