@@ -85,7 +85,10 @@ void limits_describe(const struct limits_host *h, enum limit_on on, char *out, s
 	out += n;
 	size -= (size_t)n;
 	switch (h->by[on]) {
-	case BY_V1: snprintf(out, size, " (%s)", h->v1_path[on]); break;
+	case BY_V1: /* where, without our own directory's name */
+		n = (int)(strrchr(h->v1_path[on], '/') - h->v1_path[on]);
+		snprintf(out, size, " (in %.*s)", n, h->v1_path[on]);
+		break;
 	case BY_RLIMIT: snprintf(out, size, " (%s): %s", caveats[on], h->why[on]); break;
 	case BY_NOTHING: snprintf(out, size, ": %s", h->why[on]); break;
 	default: break;

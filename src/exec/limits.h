@@ -46,7 +46,7 @@ void limits_probe(struct limits_host *h, const char *lock, int v2_dir_fd);
 /* Only to tell: changes nothing that stays, and asks for what a worker started here would get. */
 void limits_look(struct limits_host *h);
 void limits_release(struct limits_host *h); /* removes our directories */
-/* One line for people: "memory: cgroup v1 (/sys/fs/cgroup/memory/…)", with the reason if worse. */
+/* One line for people: "memory: cgroup v1 (in /sys/fs/cgroup/memory)", with the reason if worse. */
 void limits_describe(const struct limits_host *h, enum limit_on on, char *out, size_t size);
 
 struct limits_task {
