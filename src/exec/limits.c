@@ -52,6 +52,14 @@ void limits_probe(struct limits_host *h, const char *lock, int v2_dir_fd)
 	    h, &(struct limits_place){.root = "", .lock = lock, .v2_dir_fd = v2_dir_fd});
 }
 
+void limits_end(const char *lock)
+{
+	struct limits_host h;
+
+	limits_probe(&h, lock, -1);
+	limits_release(&h);
+}
+
 void limits_look(struct limits_host *h)
 {
 	struct cgroups g;
@@ -196,33 +204,49 @@ static int take_one(struct limits_host *h, const struct run_limits *l, enum limi
 	}
 }
 
-/* Without a v2 tree some directory of version 1 is what the task can be ended by. */
-static void track(struct limits_host *h, struct limits_task *t)
+/* Without a v2 tree some directory of version 1 is what the task can be ended by; -1: none. */
+static int tracking_by(const struct limits_host *h)
 {
 	static const enum limit_on order[] = {ON_PIDS, ON_CPU, ON_MEMORY};
 
-	if (h->tree_kill)
+	for (int i = 0; !h->tree_kill && i < N_LIMITS; i++)
+		if (h->v1_fd[order[i]] >= 0)
+			return (int)order[i];
+	return -1;
+}
+
+/* One that is used again has the last task's limit. */
+static void track(struct limits_host *h, struct limits_task *t, enum limit_on on)
+{
+	static const char *const names[N_LIMITS] = {
+	    "memory.limit_in_bytes", "cpu.cfs_quota_us", "pids.max"};
+	int dir;
+
+	if (limits_v1_make(h, t, on) < 0 || (dir = limits_v1_open(h, t, on)) < 0)
 		return;
-	for (int i = 0; i < N_LIMITS; i++)
-		if (t->v1[order[i]] ||
-		    (h->v1_fd[order[i]] >= 0 && limits_v1_make(h, t, order[i]) == 0))
-			return;
+	limits_write(dir, names[on], on == ON_PIDS ? "max" : "-1");
+	close(dir);
 }
 
 int limits_take(
     struct limits_host *h, const struct run_limits *l, struct limits_task *t, struct problem *p)
 {
-	int r = 0;
+	bool v1[N_LIMITS] = {false}, wanted[N_LIMITS] = {false};
+	int r = 0, tracked = tracking_by(h);
 
-	*t = (struct limits_task){
-	    .v2_dir_fd = t->v2_dir_fd, .as_root = t->as_root, .number = ++h->made};
 	*p = (struct problem){0};
-	for (int on = 0; l && r == 0 && on < N_LIMITS; on++)
-		if (limit_wanted(l, (enum limit_on)on))
+	for (int on = 0; on < N_LIMITS; on++) {
+		wanted[on] = l && limit_wanted(l, (enum limit_on)on);
+		v1[on] = (wanted[on] && h->by[on] == BY_V1) || on == tracked;
+	}
+	*t = (struct limits_task){
+	    .v2_dir_fd = t->v2_dir_fd, .as_root = t->as_root, .number = limits_pool_take(h, v1)};
+	for (int on = 0; r == 0 && on < N_LIMITS; on++)
+		if (wanted[on])
 			r = take_one(h, l, (enum limit_on)on, t, p);
-	if (r == 0)
-		track(h, t);
-	else
+	if (r == 0 && tracked >= 0 && !t->v1[tracked])
+		track(h, t, (enum limit_on)tracked);
+	if (r < 0)
 		limits_put(h, t);
 	return r;
 }
@@ -263,8 +287,9 @@ void limits_put(struct limits_host *h, struct limits_task *t)
 		if (t->by[on] == BY_V2)
 			limits_v2_reset(t->v2_dir_fd, (enum limit_on)on);
 	}
-	if (any)
+	if (any && !limits_pool_put(h, t))
 		limits_v1_remove(h, t);
+	memset(t->v1, 0, sizeof t->v1);
 	memset(t->by, 0, sizeof t->by);
 	t->v2_dir_fd = -1;
 }

@@ -24,6 +24,7 @@ extern const char *const limit_on_names[N_LIMITS];    /* memory cpu pids */
 extern const char *const limit_by_names[N_LIMIT_BYS]; /* for people: "cgroup v2" … */
 
 #define LIMITS_LATE_MAX 32
+#define LIMITS_POOL_MAX 64
 
 struct limits_host {
 	enum limit_by by[N_LIMITS];
@@ -35,6 +36,11 @@ struct limits_host {
 	unsigned made;                  /* numbers our directories */
 	unsigned late[LIMITS_LATE_MAX]; /* those that could not be removed in time */
 	unsigned n_late;
+	struct {
+		unsigned number;
+		bool v1[N_LIMITS];
+	} pool[LIMITS_POOL_MAX]; /* empty directories of version 1, to be used again */
+	unsigned n_pool;
 };
 
 /*
@@ -43,6 +49,9 @@ struct limits_host {
  * removed. Never fails: what can not be limited is BY_NOTHING.
  */
 void limits_probe(struct limits_host *h, const char *lock, int v2_dir_fd);
+/* What a process that died left in hierarchies of version 1; exec_end_cgroups() is for version 2.
+ */
+void limits_end(const char *lock);
 /* Only to tell: changes nothing that stays, and asks for what a worker started here would get. */
 void limits_look(struct limits_host *h);
 void limits_release(struct limits_host *h); /* removes our directories */

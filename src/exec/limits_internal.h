@@ -41,9 +41,13 @@ void limits_v1_release(struct limits_host *h);
 int limits_v1_open(struct limits_host *h, const struct limits_task *t, enum limit_on on);
 /* Makes the task's directory there; opens what the process joins by. -1 with errno. */
 int limits_v1_make(struct limits_host *h, struct limits_task *t, enum limit_on on);
-void limits_v1_remove(struct limits_host *h, struct limits_task *t);
+void limits_v1_remove(struct limits_host *h, const struct limits_task *t);
 /* Everything in the directory, until it is empty or the time is over. */
 bool limits_v1_end(int dir, const char *name, int wait_ms);
+
+/* A number whose directories are exactly these and empty, or a new one. */
+unsigned limits_pool_take(struct limits_host *h, const bool v1[N_LIMITS]);
+bool limits_pool_put(struct limits_host *h, const struct limits_task *t); /* false: remove it */
 
 bool limit_wanted(const struct run_limits *l, enum limit_on on);
 

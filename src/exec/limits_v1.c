@@ -233,7 +233,7 @@ static void retry_late(struct limits_host *h)
 }
 
 /* A process that has just ended may still be counted for a moment. What stays is tried again. */
-void limits_v1_remove(struct limits_host *h, struct limits_task *t)
+void limits_v1_remove(struct limits_host *h, const struct limits_task *t)
 {
 	struct timespec pause = {0, 1000000};
 
@@ -246,5 +246,4 @@ void limits_v1_remove(struct limits_host *h, struct limits_task *t)
 		}
 		nanosleep(&pause, NULL);
 	}
-	memset(t->v1, 0, sizeof t->v1);
 }

@@ -256,6 +256,15 @@ static int entries_in(int dir)
 	return n;
 }
 
+static int kept_in(enum limit_on on)
+{
+	int n = 0;
+
+	for (unsigned i = 0; i < host.n_pool; i++)
+		n += host.pool[i].v1[on];
+	return n;
+}
+
 static void nothing_is_left_in_version_1(void **state)
 {
 	struct run_limits l = {
@@ -268,17 +277,43 @@ static void nothing_is_left_in_version_1(void **state)
 		assert_int_equal(WEXITSTATUS(r.status), 3);
 	}
 	for (int on = 0; on < N_LIMITS; on++)
-		if (host.v1_fd[on] >= 0)
-			assert_int_equal(entries_in(host.v1_fd[on]), 0);
+		if (host.v1_fd[on] >= 0) /* but for what is kept to be used again */
+			assert_int_equal(entries_in(host.v1_fd[on]), kept_in((enum limit_on)on));
 }
 
-static void spin_until_many(struct limits_task *t)
+/* A host without version 2: each task is in a directory, with the limits of nobody else. */
+static void directories_are_used_again(void **state)
+{
+	struct run_limits few = {.pids = 3};
+	struct run r;
+	unsigned made = host.made;
+
+	if (host.v1_fd[ON_PIDS] < 0)
+		return; /* there is nothing to be used again, and the others test the rest */
+	host.tree_kill = false;
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(start(&r, &few, "fork_many", "40", NULL), 0);
+		finish(&r);
+		assert_int_equal(WEXITSTATUS(r.status), 2);
+		assert_int_equal(start(&r, NULL, "fork_many", "40", NULL), 0);
+		finish(&r);
+		assert_int_equal(WEXITSTATUS(r.status), 40);
+	}
+	host.tree_kill = tree.dir_fd >= 0;
+	assert_true(host.made <= made + 1);
+}
+
+static void wait_until_many(struct run *r)
 {
 	struct timespec pause = {0, 1000000};
-	int dir = limits_v1_open(&host, t, ON_PIDS);
+	int dir = limits_v1_open(&host, &r->t, ON_PIDS);
+	siginfo_t over = {0};
 
-	while (limits_read_number(dir, "pids.current") < 6)
+	while (limits_read_number(dir, "pids.current") < 6) {
+		waitid(P_PID, (id_t)r->pid, &over, WEXITED | WNOHANG | WNOWAIT);
+		assert_int_equal(over.si_pid, 0); /* it stays until it is killed */
 		nanosleep(&pause, NULL);
+	}
 	close(dir);
 }
 
@@ -297,7 +332,7 @@ static void version_1_can_end_a_task(void **state)
 		finish(&r);
 		return;
 	}
-	spin_until_many(&r.t);
+	wait_until_many(&r);
 	assert_false(limits_is_empty(&host, &r.t));
 	while (!limits_is_empty(&host, &r.t)) {
 		assert_true(limits_kill(&host, &r.t));
@@ -319,10 +354,28 @@ static void the_next_instance_ends_what_is_left(void **state)
 		finish(&r);
 		return;
 	}
-	spin_until_many(&r.t);
+	wait_until_many(&r);
 	limits_probe(&next, lock, tree.dir_fd);
 	assert_int_equal(entries_in(next.v1_fd[ON_PIDS]), 0);
 	limits_release(&next);
+	finish(&r);
+	assert_true(WIFSIGNALED(r.status));
+	limits_release(&host);
+	limits_probe(&host, lock, tree.dir_fd);
+}
+
+/* For a worker whose keeper was killed. */
+static void what_is_left_can_be_ended(void **state)
+{
+	struct run_limits l = {.pids = 50, .policy = LIMIT_WARN};
+	struct run r;
+
+	assert_int_equal(start(&r, &l, "fork_many", "5", "stay"), 0);
+	if (r.t.by[ON_PIDS] == BY_V1)
+		wait_until_many(&r);
+	else
+		kill(r.pid, SIGKILL);
+	limits_end(lock);
 	finish(&r);
 	assert_true(WIFSIGNALED(r.status));
 	limits_release(&host);
@@ -356,8 +409,10 @@ int main(void)
 	    cmocka_unit_test(no_limit_is_no_limit),
 	    cmocka_unit_test(a_limit_does_not_stay),
 	    cmocka_unit_test(nothing_is_left_in_version_1),
+	    cmocka_unit_test(directories_are_used_again),
 	    cmocka_unit_test(version_1_can_end_a_task),
 	    cmocka_unit_test(the_next_instance_ends_what_is_left),
+	    cmocka_unit_test(what_is_left_can_be_ended),
 	    cmocka_unit_test(a_look_changes_nothing),
 	};
 
