@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/cmds.h"
-#include "cli/mounts.h"
+#include "cli/doctor.h"
 #include "cli/output.h"
 #include "cli/place.h"
 #include "cli/settings.h"
@@ -21,18 +21,7 @@
 #define DISK_MIN_BYTES (1ll << 30)
 #define FILES_MIN 1024
 
-struct doctor {
-	struct cli *c;
-	json_t *checks; /* {"check","result","text","fix"} */
-	json_t *status;
-	bool failed;
-};
-
-/* result: "ok", "warn", "fail" or "skip"; fix may be NULL. */
-static void found(struct doctor *d, const char *check, const char *result, const char *fix,
-    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-
-static void found(
+void doctor_found(
     struct doctor *d, const char *check, const char *result, const char *fix, const char *fmt, ...)
 {
 	char text[512];
@@ -55,7 +44,7 @@ static bool check_config(struct doctor *d)
 	size_t n;
 
 	if (cli_config(d->c, &config) < 0) {
-		found(d, "config", "fail", p->hint, "%s", p->what);
+		doctor_found(d, "config", "fail", p->hint, "%s", p->what);
 		return false;
 	}
 	n = config_problem_count(config);
@@ -63,10 +52,10 @@ static bool check_config(struct doctor *d)
 		AUTO(buf_release) struct buf words = {0};
 
 		config_problem_write(config_problem_at(config, i), &words);
-		found(d, "config", "warn", NULL, "%s", words.p);
+		doctor_found(d, "config", "warn", NULL, "%s", words.p);
 	}
 	if (n == 0 && config_file(config))
-		found(d, "config", "ok", NULL, "%s is in order", config_file(config));
+		doctor_found(d, "config", "ok", NULL, "%s is in order", config_file(config));
 	return true;
 }
 
@@ -77,20 +66,20 @@ static bool check_place(struct doctor *d)
 	const char *path;
 
 	if (cli_server(d->c, &url) < 0) {
-		found(d, "server", "fail", p->hint, "%s", p->what);
+		doctor_found(d, "server", "fail", p->hint, "%s", p->what);
 		return false;
 	}
-	found(d, "server", "ok", NULL, "the server to ask is %s", url.p);
+	doctor_found(d, "server", "ok", NULL, "the server to ask is %s", url.p);
 	if (strncmp(url.p, "unix:", 5))
 		return true;
 	path = url.p + 5;
 	if (access(path, R_OK | W_OK) == 0)
-		found(d, "socket", "ok", NULL, "its socket may be used");
+		doctor_found(d, "socket", "ok", NULL, "its socket may be used");
 	else if (errno == EACCES)
-		found(d, "socket", "fail", "run this as the server's user or as root",
+		doctor_found(d, "socket", "fail", "run this as the server's user or as root",
 		    "you may not use %s", path);
 	else
-		found(d, "socket", "fail", "`reeve dev` or `systemctl start reeve-server`",
+		doctor_found(d, "socket", "fail", "`reeve dev` or `systemctl start reeve-server`",
 		    "%s: %s", path, strerror(errno));
 	return errno != EACCES || access(path, R_OK | W_OK) == 0;
 }
@@ -100,11 +89,11 @@ static bool check_reach(struct doctor *d)
 	int64_t begin = clock_mono_us();
 
 	if (cli_get(d->c, "/v1/status", &d->status) < 0) {
-		found(d, "reach", "fail", d->c->problem.hint[0] ? d->c->problem.hint : NULL, "%s",
-		    d->c->problem.what);
+		doctor_found(d, "reach", "fail", d->c->problem.hint[0] ? d->c->problem.hint : NULL,
+		    "%s", d->c->problem.what);
 		return false;
 	}
-	found(d, "reach", "ok", NULL, "it answers in %.1f ms",
+	doctor_found(d, "reach", "ok", NULL, "it answers in %.1f ms",
 	    (double)(clock_mono_us() - begin) / 1000);
 	return true;
 }
@@ -115,12 +104,12 @@ static void check_ready(struct doctor *d)
 	size_t i;
 
 	if (jb(d->status, "ready"))
-		found(d, "ready", "ok", NULL, "it is ready");
+		doctor_found(d, "ready", "ok", NULL, "it is ready");
 	else
-		found(d, "ready", "warn", "wait; `reeve status --watch` shows what for",
+		doctor_found(d, "ready", "warn", "wait; `reeve status --watch` shows what for",
 		    "it is not ready yet");
 	json_array_foreach(json_object_get(d->status, "waiting"), i, words)
-	    found(d, "ready", "warn", NULL, "it waits: %s", json_string_value(words));
+	    doctor_found(d, "ready", "warn", NULL, "it waits: %s", json_string_value(words));
 }
 
 static void check_version(struct doctor *d)
@@ -128,9 +117,9 @@ static void check_version(struct doctor *d)
 	const char *theirs = js(d->status, "version");
 
 	if (!strcmp(theirs, REEVE_VERSION))
-		found(d, "version", "ok", NULL, "both sides are version %s", theirs);
+		doctor_found(d, "version", "ok", NULL, "both sides are version %s", theirs);
 	else
-		found(d, "version", "warn", "install the same version on both sides",
+		doctor_found(d, "version", "warn", "install the same version on both sides",
 		    "this is version %s, the server %s", REEVE_VERSION, theirs);
 }
 
@@ -145,10 +134,11 @@ static void check_clock(struct doctor *d)
 	if (skew < 0)
 		skew = -skew;
 	if (skew > CLOCK_SKEW_MS)
-		found(d, "clock", "warn", "synchronise the clocks (chrony, systemd-timesyncd)",
+		doctor_found(d, "clock", "warn",
+		    "synchronise the clocks (chrony, systemd-timesyncd)",
 		    "this clock and the server's differ by %s", time_human_ms(skew, text));
 	else
-		found(d, "clock", "ok", NULL, "this clock and the server's agree");
+		doctor_found(d, "clock", "ok", NULL, "this clock and the server's agree");
 }
 
 static void check_workers(struct doctor *d)
@@ -156,15 +146,16 @@ static void check_workers(struct doctor *d)
 	const json_t *n = json_object_get(d->status, "workers");
 
 	if (ji(n, "connected", 0) == 0)
-		found(d, "workers", "fail", "`reeve worker --join ADDRESS` starts one",
+		doctor_found(d, "workers", "fail", "`reeve worker --join ADDRESS` starts one",
 		    "no worker is connected: nothing can run");
 	else
-		found(d, "workers", "ok", NULL, "%lld connected", (long long)ji(n, "connected", 0));
+		doctor_found(
+		    d, "workers", "ok", NULL, "%lld connected", (long long)ji(n, "connected", 0));
 	if (ji(n, "new", 0) + ji(n, "unhealthy", 0) > 0)
-		found(d, "workers", "warn", "`reeve worker ls` says which, and why",
+		doctor_found(d, "workers", "warn", "`reeve worker ls` says which, and why",
 		    "%lld not healthy", (long long)(ji(n, "new", 0) + ji(n, "unhealthy", 0)));
 	if (ji(n, "must_die", 0) > 0)
-		found(d, "workers", "warn", "`reeve worker rm NAME` forgets one for good",
+		doctor_found(d, "workers", "warn", "`reeve worker rm NAME` forgets one for good",
 		    "%lld lost", (long long)ji(n, "must_die", 0));
 }
 
@@ -184,12 +175,14 @@ static void check_queue(struct doctor *d, const json_t *queue)
 	snprintf(waiting, sizeof waiting, queued == 1 ? "a task waits" : "%lld tasks wait",
 	    (long long)queued);
 	if (ji(queue, "workers", 0) == 0)
-		found(
+		doctor_found(
 		    d, "queues", "warn", plugin, "%s in %s, which no worker serves", waiting, name);
 	if (jb(queue, "paused"))
-		found(d, "queues", "warn", resume, "%s in %s, which is paused", waiting, name);
+		doctor_found(
+		    d, "queues", "warn", resume, "%s in %s, which is paused", waiting, name);
 	if (jhas(queue, "threads") && ji(queue, "threads", 0) == 0)
-		found(d, "queues", "warn", threads, "%s in %s, which has 0 threads", waiting, name);
+		doctor_found(
+		    d, "queues", "warn", threads, "%s in %s, which has 0 threads", waiting, name);
 }
 
 static void check_queues(struct doctor *d)
@@ -199,12 +192,12 @@ static void check_queues(struct doctor *d)
 	json_t *queue;
 
 	if (cli_get_list(d->c, "/v1/queues", 0, &list) < 0) {
-		found(d, "queues", "fail", NULL, "%s", d->c->problem.what);
+		doctor_found(d, "queues", "fail", NULL, "%s", d->c->problem.what);
 		return;
 	}
 	json_array_foreach(json_object_get(list, "items"), i, queue) check_queue(d, queue);
 	if (json_array_size(d->checks) == before)
-		found(d, "queues", "ok", NULL, "no queue is stuck");
+		doctor_found(d, "queues", "ok", NULL, "no queue is stuck");
 }
 
 static void check_disk(struct doctor *d, const char *path)
@@ -217,11 +210,12 @@ static void check_disk(struct doctor *d, const char *path)
 		return;
 	free_bytes = (int64_t)(fs.f_bavail * fs.f_frsize);
 	if (free_bytes < DISK_MIN_BYTES)
-		found(d, "disk", "warn", "make room, or keep finished tasks for a shorter time",
+		doctor_found(d, "disk", "warn",
+		    "make room, or keep finished tasks for a shorter time",
 		    "only %s are free for %s", human_bytes(free_bytes, text), path);
 	else
-		found(d, "disk", "ok", NULL, "%s are free for %s", human_bytes(free_bytes, text),
-		    path);
+		doctor_found(d, "disk", "ok", NULL, "%s are free for %s",
+		    human_bytes(free_bytes, text), path);
 }
 
 static void check_disks(struct doctor *d)
@@ -240,51 +234,13 @@ static void check_files(struct doctor *d)
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return;
 	if (limit.rlim_max < FILES_MIN)
-		found(d, "files", "warn", "raise it: ulimit -Hn, or LimitNOFILE= in the unit",
+		doctor_found(d, "files", "warn",
+		    "raise it: ulimit -Hn, or LimitNOFILE= in the unit",
 		    "a process here may have only %llu files open",
 		    (unsigned long long)limit.rlim_max);
 	else
-		found(d, "files", "ok", NULL, "a process here may have %llu files open",
+		doctor_found(d, "files", "ok", NULL, "a process here may have %llu files open",
 		    (unsigned long long)limit.rlim_max);
-}
-
-static bool find_cgroup2(struct buf *ret_path)
-{
-	AUTO(free_cstr) char *text = NULL;
-	FILE *f = fopen("/proc/self/mountinfo", "re");
-	size_t cap = 0;
-	ssize_t n = f ? getdelim(&text, &cap, 0, f) : -1; /* the whole file: it holds no NUL */
-
-	if (f)
-		fclose(f);
-	return n > 0 && mounts_cgroup2((struct str){text, (size_t)n}, ret_path);
-}
-
-static void check_cgroup(struct doctor *d)
-{
-	static const char fix[] = "Delegate=yes in the worker's unit, or "
-	                          "`systemd-run --user --scope -p Delegate=yes reeve dev`";
-	AUTO(buf_release) struct buf path = {0};
-	char line[512] = "";
-	FILE *f;
-
-	if (!find_cgroup2(&path)) {
-		found(d, "cgroup", "warn", "boot with systemd.unified_cgroup_hierarchy=1",
-		    "there is no cgroup v2 here: tasks are killed by process group instead");
-		return;
-	}
-	f = fopen("/proc/self/cgroup", "re");
-	while (f && fgets(line, sizeof line, f) && strncmp(line, "0::", 3))
-		;
-	if (f)
-		fclose(f);
-	line[strcspn(line, "\n")] = 0;
-	buf_add_cstr(&path, strncmp(line, "0::", 3) ? "" : line + 3);
-	if (access(path.p, W_OK) == 0)
-		found(d, "cgroup", "ok", NULL, "a worker started from here can make cgroups");
-	else
-		found(d, "cgroup", "warn", fix,
-		    "a worker started from here can not make cgroups: it kills by process group");
 }
 
 static void show_checks(struct doctor *d)
@@ -326,7 +282,7 @@ int cmd_doctor(struct cli *c)
 	}
 	check_disks(&d);
 	check_files(&d);
-	check_cgroup(&d);
+	doctor_host(&d);
 	if (wants_machine(c)) {
 		result = json_pack("{s:O,s:b}", "items", d.checks, "ok", !d.failed);
 		print_json(c, result);

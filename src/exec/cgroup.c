@@ -48,6 +48,16 @@ static char *find_mount(void)
 	return found;
 }
 
+/* "/x/reeve-self" is "/x" to us. */
+static char *without_self(char *own)
+{
+	char *last = strrchr(own, '/');
+
+	if (last && strcmp(last + 1, CGROUP_SELF) == 0)
+		last[last == own ? 1 : 0] = 0;
+	return own;
+}
+
 static char *find_own(void)
 {
 	AUTO(free_cstr) char *line = NULL;
@@ -58,7 +68,7 @@ static char *find_own(void)
 	while (f && !found && getline(&line, &cap, f) > 0)
 		if (strncmp(line, "0::", 3) == 0) {
 			line[strcspn(line, "\n")] = 0;
-			found = xstrdup(line + 3);
+			found = without_self(xstrdup(line + 3));
 		}
 	if (f)
 		fclose(f);

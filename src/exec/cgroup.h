@@ -45,6 +45,12 @@ void cgroup_put(struct cgroups *g, struct cgroup *c); /* must be empty */
  */
 void exec_end_cgroups(const char *lock);
 
+/*
+ * Where we move to, below the cgroup we were started in, to be able to hand its controllers down
+ * (see limits_v2.c). Whoever is there counts as being one above.
+ */
+#define CGROUP_SELF "reeve-self"
+
 /* A short name derived from any text, for directories. */
 uint64_t exec_hash(const char *text);
 

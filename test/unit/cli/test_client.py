@@ -525,6 +525,10 @@ class Asking(Case):
         self.assertIn("5 tasks wait in stuck, which no worker serves", self.out)
         checks = json.loads(self.reeve("doctor", "-o", "json"))
         self.assertTrue(checks["ok"])
+        limits = [check["text"].split(":")[0] for check in checks["items"] if check["check"] == "limits"]
+        self.assertEqual(limits, ["memory", "cpu", "pids"])
+        self.assertEqual([check["check"] for check in checks["items"][-5:]],
+                         ["cgroup", "limits", "limits", "limits", "sandbox"])
         self.reeve("doctor", code=1, REEVE_SERVER="unix:/nowhere/reeve.sock")
 
     def test_token(self):

@@ -16,7 +16,6 @@
 
 #include "cli/complete.h"
 #include "cli/help.h"
-#include "cli/mounts.h"
 #include "cli/place.h"
 #include "cli/problem.h"
 #include "cli/sse.h"
@@ -217,33 +216,6 @@ static void test_last(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-static void assert_cgroup2(struct str mountinfo, const char *wanted)
-{
-	struct buf path = {0};
-
-	assert_int_equal(mounts_cgroup2(mountinfo, &path), wanted != NULL);
-	if (wanted)
-		assert_string_equal(path.p, wanted);
-	buf_release(&path);
-}
-
-#define ROOT_MOUNT "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
-#define V1_MOUNT "33 25 0:29 / /sys/fs/cgroup/memory rw shared:9 - cgroup cgroup rw,memory\n"
-
-static void test_cgroup2_is_found_where_it_is(void **state)
-{
-	assert_cgroup2(STR(""), NULL);
-	assert_cgroup2(STR(ROOT_MOUNT V1_MOUNT), NULL);
-	assert_cgroup2(STR(ROOT_MOUNT "30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
-	    "/sys/fs/cgroup");
-	assert_cgroup2(STR(ROOT_MOUNT V1_MOUNT
-	                   "34 25 0:30 / /sys/fs/cgroup/unified rw shared:8 master:2 - cgroup2 "
-	                   "cgroup2 rw,nsdelegate\n"),
-	    "/sys/fs/cgroup/unified");
-	assert_cgroup2(STR("34 25 0:30 / /a\\040b\\134 rw - cgroup2 cgroup2 rw"), "/a b\\");
-	assert_cgroup2(STR("34 25 0:30 / - rw - tmpfs cgroup2 rw\n34 25 0:30\n- cgroup2\n"), NULL);
-}
-
 static void test_problems(void **state)
 {
 	struct problem p = {0};
@@ -375,7 +347,6 @@ int main(void)
 	    cmocka_unit_test(test_servers_as_typed),
 	    cmocka_unit_test(test_first_socket_wins),
 	    cmocka_unit_test(test_last),
-	    cmocka_unit_test(test_cgroup2_is_found_where_it_is),
 	    cmocka_unit_test(test_problems),
 	    cmocka_unit_test(test_event_stream),
 	    cmocka_unit_test(test_completions),
