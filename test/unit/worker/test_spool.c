@@ -562,6 +562,41 @@ static void test_full_disk(void **state)
 	assert_int_equal(umount(w->dir), 0);
 }
 
+/* No holes can be punched there: space comes back once everything was taken. */
+static void test_a_file_system_without_holes(void **state)
+{
+	struct world *w = *state;
+
+	open_spool(w, false, MIB, OUTPUT_SLOW); /* makes the directory */
+	spool_close(&w->s, false);
+	if (mount("none", w->dir, "ramfs", 0, "") < 0)
+		skip();
+	for (int keep = 0; keep < 2; keep++) {
+		int64_t at = 0;
+
+		open_spool(w, keep, 16 * KIB, OUTPUT_SLOW);
+		for (int round = 0; round < 10; round++) {
+			pour(w, at, 16 * KIB);
+			assert_stream(w, at, 15 * KIB);
+			write_pipe(w, "x", 1);
+			assert_int_equal(spool_fill(&w->s, w->pipe[0], 1), -1);
+			assert_int_equal(errno, EFBIG);
+			assert_stream(w, at + 15 * KIB, KIB);
+			assert_int_equal(read(w->pipe[0], scratch, 1), 1);
+			at += 16 * KIB;
+		}
+		pour(w, at, 10);
+		if (keep) {
+			crash(w);
+			reopen(w, 16 * KIB);
+			assert_int_equal(spool_position(&w->s), at);
+		}
+		assert_stream(w, at, 10);
+		spool_close(&w->s, true);
+	}
+	assert_int_equal(umount(w->dir), 0);
+}
+
 /* The directory has gone: as a full disk, output goes on. */
 static void test_no_disk_at_all(void **state)
 {
@@ -666,6 +701,7 @@ int main(void)
 	    SPOOL_TEST(test_garbage_is_refused),
 	    SPOOL_TEST(test_file_size_limit),
 	    SPOOL_TEST(test_full_disk),
+	    SPOOL_TEST(test_a_file_system_without_holes),
 	    SPOOL_TEST(test_no_disk_at_all),
 	    SPOOL_TEST(test_a_file_that_was_cut_behind_our_back),
 	    SPOOL_TEST(test_sweep),
