@@ -13,6 +13,8 @@ from harness import wait_until
 
 BEASTS = zoo.names()
 STAY = [b for b in BEASTS if b != "exits_at_once"]
+# Only a cgroup holds these: they leave their session and their environment, or never stand still.
+SLIPPERY = ("hides", "runs_away")
 # What the main process says when it ends by itself; 0 for all others.
 EXITS = {"exits_at_once": 7, "dies_while_killed": 128 + 11, "eats_memory": 128 + 6}
 
@@ -28,6 +30,7 @@ class Cage:
         self.worker = self.cluster.start_worker("--kill-wait", "300ms", "--maxthreads", "4", name="keeper")
         self.numbers = itertools.count()
         self.cgroups = set()
+        self.cluster.cli("cancel", self.let_out("ignores_term"))
         self.note()
 
     def note(self):
@@ -49,6 +52,8 @@ class Cage:
 
     def let_out(self, beast, *words, **members):
         """Starts it and returns its task when it is at its worst."""
+        if beast in SLIPPERY and not self.cgroups:
+            pytest.skip("the worker may not make cgroups here")
         ready = self.new_file()
         task = self.cluster.submit(self.path(beast), ready, *words, env={"ZOO": self.bin}, **members)["id"]
         wait_until(lambda: os.path.exists(ready), what=f"{beast} is ready")
@@ -133,7 +138,7 @@ def test_worker_is_killed(cage, beast):
 
 
 def test_all_at_once_and_the_worker_killed(cage):
-    tasks = [cage.let_out(beast) for beast in ("ignores_term", "runs_away", "writes", "hides")]
+    tasks = [cage.let_out(beast) for beast in ("ignores_term", "forks", "writes", "double_forks")]
     cage.worker.kill9()
     cage.settle()
     cage.cluster.restart(cage.worker)
