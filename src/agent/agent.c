@@ -187,6 +187,8 @@ static int dispatch(struct agent *a, const struct agent_event *in, struct agent_
 	case AE_NOTIFY: return on_notify(a, in, out);
 	case AE_CHECK: return on_check(a, in, out);
 	case AE_CHECKED: return on_checked(a, in, out);
+	case AE_UNWELL: return on_unwell(a, in, out);
+	case AE_ADOPT: return on_adopt(a, in, out);
 	case AE_STARTED: return on_started(a, in, out);
 	case AE_OUTPUT: return on_output(a, in, out);
 	case AE_EXITED: return on_exited(a, in, out);

@@ -24,6 +24,7 @@ struct agent_options {
 	size_t task_window;     /* unacknowledged output of one task (0: 1 MiB) */
 	size_t link_window;     /* of all together (0: 4 MiB) */
 	bool restart_when_lost; /* instead of leaving for good: come back as a new instance */
+	uint64_t dials_before;  /* of earlier processes that were this very instance */
 };
 
 struct agent;

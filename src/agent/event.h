@@ -30,6 +30,8 @@ enum agent_event_kind {
 	AE_OUTPUT,
 	AE_EXITED,
 	AE_CHECKED, /* for each AF_CHECK one */
+	AE_UNWELL,  /* a long runner's check failed for good: end it */
+	AE_ADOPT,   /* before the first link: it runs since the life of an earlier process of ours */
 	/* the operator wants it to go; said twice: at once */
 	AE_LEAVE,
 	AE_TICK,
@@ -45,6 +47,9 @@ struct agent_run {
 	bool exit_codes;
 	uint64_t number;     /* on this link, from 1 */
 	uint64_t notify_seq; /* older than ours: refused */
+	int32_t kill_method; /* enum kill_method */
+	bool kill_wait_given;
+	int64_t kill_wait_ms; /* between TERM and KILL, if given; else the worker's */
 };
 
 /* What the server says about us: with the welcome, and with every answer to a beat. */
@@ -71,6 +76,7 @@ struct agent_exit {
 	enum agent_exit_kind kind;
 	int32_t status, exit_code, signal;
 	struct str reason; /* NULL: none */
+	bool permanent;    /* no further attempt */
 	struct usage usage;
 	struct str
 	    result; /* of the result file; NULL: none; more than RESULT_FILE_MAX: a failure */
@@ -119,6 +125,10 @@ struct agent_event {
 			int64_t end;
 			bool refused;
 		} ack;
+		struct {
+			const struct agent_run *run;
+			int64_t started_ms, started_mono_ms;
+		} adopt;
 		const struct agent_run *run;
 		int32_t pid; /* AE_STARTED; 0: none of its own */
 		struct {

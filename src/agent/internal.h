@@ -18,7 +18,7 @@
 enum held_state { HELD_WAITING, HELD_STARTING, HELD_RUNNING, HELD_ENDED };
 
 /* Why we ended it; the first cause stays. */
-enum stop_cause { CAUSE_NONE, CAUSE_KILL, CAUSE_TIMEOUT, CAUSE_LEAVE, CAUSE_SILENCE };
+enum stop_cause { CAUSE_NONE, CAUSE_KILL, CAUSE_TIMEOUT, CAUSE_UNWELL, CAUSE_LEAVE, CAUSE_SILENCE };
 
 struct held {
 	TAILQ_ENTRY(held) all;
@@ -30,6 +30,8 @@ struct held {
 	enum held_state state;
 	enum stop_cause cause;
 	bool stopping, forget, exit_codes, paused;
+	int32_t kill_method; /* enum kill_method */
+	int64_t kill_wait_ms;
 	int64_t timeout_ms;
 	int64_t started_ms;
 	int64_t ended_sent_ms; /* monotonic; on the present link or an earlier one */
@@ -113,6 +115,8 @@ void held_never(struct agent *a, struct held *h, const char *reason, const struc
 int on_kill(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_ended_ack(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_started(struct agent *a, const struct agent_event *in, struct agent_effects *out);
+int on_unwell(struct agent *a, const struct agent_event *in, struct agent_effects *out);
+int on_adopt(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_exited(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 void send_ended(const struct agent *a, struct held *h, int64_t mono_ms, struct agent_effects *out);
 /* stop.c */

@@ -48,7 +48,7 @@ static void send_hello(struct agent *a, struct agent_effects *out)
 	e->hello.n = n;
 	if (a->phase == AGENT_SERVING) /* who leaves speaks for no set any more */
 		e->hello.set = a->set;
-	e->hello.dial = a->n_links;
+	e->hello.dial = a->o.dials_before + a->n_links;
 }
 
 int on_link_up(struct agent *a, const struct agent_event *in, struct agent_effects *out)

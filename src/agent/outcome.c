@@ -43,7 +43,8 @@ static void of_code(struct held *h, const struct agent_exit *x)
 	else if (h->exit_codes && special_code(h, x->exit_code))
 		return;
 	else if (x->exit_code != 0)
-		set_reason(h, xasprintf("exit code %d", x->exit_code));
+		set_reason(h, xasprintf("exit code %d%s", x->exit_code,
+		                  x->usage.oom_kills > 0 ? " (out of memory)" : ""));
 }
 
 static void of_signal(struct held *h, const struct agent_exit *x)
@@ -51,7 +52,9 @@ static void of_signal(struct held *h, const struct agent_exit *x)
 	const char *name = sigabbrev_np(x->signal);
 
 	h->end.signal = x->signal;
-	if (name)
+	if (x->usage.oom_kills > 0)
+		set_reason(h, xasprintf("out of memory: ended by signal %d", x->signal));
+	else if (name)
 		set_reason(h, xasprintf("ended by signal %d (SIG%s)", x->signal, name));
 	else
 		set_reason(h, xasprintf("ended by signal %d", x->signal));
@@ -73,6 +76,7 @@ static void by_itself(struct held *h, const struct agent_exit *x)
 		break;
 	case EXIT_NEVER: break;
 	}
+	h->end.permanent |= x->permanent;
 	if (x->reason.p)
 		set_reason(h, xstrndup(x->reason.p, x->reason.n));
 }
@@ -109,6 +113,10 @@ static void by_us(struct held *h)
 		h->end.status = TASK_TERMINATED;
 		h->end.killed = true;
 		set_reason(h, xstrdup(h->kill_reason ? h->kill_reason : "killed"));
+		break;
+	case CAUSE_UNWELL:
+		h->end.status = TASK_FAILED;
+		set_reason(h, xstrdup(h->kill_reason));
 		break;
 	case CAUSE_LEAVE:
 	case CAUSE_SILENCE:

@@ -5,13 +5,25 @@
 #include "agent/internal.h"
 #include "base/mem.h"
 #include "base/mutant.h"
+#include "model/settings.h"
 
-static int64_t term_wait_ms(const struct agent *a, enum stop_cause cause)
+static int64_t term_wait_ms(const struct agent *a, const struct held *h, enum stop_cause cause)
 {
+	int64_t wait = h->kill_wait_ms;
+
 	/* all must be over before the server thinks so: its patience, not our operator's */
-	if (cause == CAUSE_SILENCE && a->health.known && a->own.kill_wait_ms < a->o.term_wait_ms)
+	if (cause == CAUSE_SILENCE && a->health.known && a->own.kill_wait_ms < wait)
 		return a->own.kill_wait_ms;
-	return a->o.term_wait_ms;
+	return wait;
+}
+
+/* A task may want never to be killed, or at once; but whoever leaves takes all of them along. */
+static enum kill_method method_of(const struct held *h, enum stop_cause cause)
+{
+	bool must = cause == CAUSE_SILENCE || cause == CAUSE_LEAVE;
+
+	return must && h->kill_method == KILL_TERM ? KILL_TERM_WAIT_KILL
+	                                           : (enum kill_method)h->kill_method;
 }
 
 static void send_stop(const struct held *h, bool kill, struct agent_effects *out)
@@ -23,20 +35,35 @@ static void send_stop(const struct held *h, bool kill, struct agent_effects *out
 	e->kill = kill;
 }
 
+/* Nobody may wait for a reader that is away: let the hands empty the pipes. */
+static void kill_now(struct agent *a, struct held *h, struct agent_effects *out)
+{
+	if (h->paused)
+		output_give_up(a, h, out);
+	if (a->phase != AGENT_DYING || !MUTANT(DYING_WITHOUT_KILL))
+		send_stop(h, true, out);
+}
+
 void stop_held(struct agent *a, struct held *h, enum stop_cause cause, int64_t mono_ms,
     struct agent_effects *out)
 {
-	int64_t by = mono_ms + term_wait_ms(a, cause);
+	enum kill_method method = method_of(h, cause);
+	int64_t by = mono_ms + term_wait_ms(a, h, cause);
 
 	if (h->stopping) { /* a later cause may only hurry it */
-		if (heap_has(&h->deadline) && by < h->deadline.at)
+		if (method != KILL_TERM && (!heap_has(&h->deadline) || by < h->deadline.at))
 			heap_put(&a->deadlines, &h->deadline, by, h->serial);
 		return;
 	}
 	h->stopping = true;
 	h->cause = cause;
-	send_stop(h, false, out);
-	heap_put(&a->deadlines, &h->deadline, by, h->serial);
+	heap_del(&a->deadlines, &h->deadline); /* the time limit's */
+	if (method == KILL_KILL)
+		kill_now(a, h, out);
+	else
+		send_stop(h, false, out);
+	if (method == KILL_TERM_WAIT_KILL)
+		heap_put(&a->deadlines, &h->deadline, by, h->serial);
 }
 
 static void deadline_reached(
@@ -47,11 +74,7 @@ static void deadline_reached(
 		stop_held(a, h, CAUSE_TIMEOUT, in->mono_ms, out);
 		return;
 	}
-	/* nobody may wait for a reader that is away: let the hands empty the pipes */
-	if (h->paused)
-		output_give_up(a, h, out);
-	if (a->phase != AGENT_DYING || !MUTANT(DYING_WITHOUT_KILL))
-		send_stop(h, true, out);
+	kill_now(a, h, out);
 }
 
 void on_deadlines(struct agent *a, const struct agent_event *in, struct agent_effects *out)

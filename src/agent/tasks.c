@@ -47,14 +47,17 @@ static void run_free(struct agent_run *r)
 
 struct held *held_add(struct agent *a, const struct agent_event *in)
 {
+	const struct agent_run *run = in->kind == AE_ADOPT ? in->adopt.run : in->run;
 	struct held *h = xcalloc(1, sizeof *h);
 
 	h->task = in->task;
 	h->token = in->token;
 	h->serial = ++a->serial;
-	h->timeout_ms = in->run->timeout_ms;
-	h->exit_codes = in->run->exit_codes;
-	output_init(&h->output, in->run->output_mode, in->run->output_max);
+	h->timeout_ms = run->timeout_ms;
+	h->exit_codes = run->exit_codes;
+	h->kill_method = run->kill_method;
+	h->kill_wait_ms = run->kill_wait_given ? run->kill_wait_ms : a->o.term_wait_ms;
+	output_init(&h->output, run->output_mode, run->output_max);
 	h->older = idmap_get(&a->by_task, in->task);
 	idmap_put(&a->by_task, in->task, h);
 	TAILQ_INSERT_TAIL(&a->all, h, all);
@@ -127,8 +130,11 @@ static void start_waiting(struct agent *a, rid task, struct agent_effects *out)
 void held_drop(
     struct agent *a, struct held *h, const struct agent_event *in, struct agent_effects *out)
 {
+	struct agent_effect *e = agent_effects_add(out, AF_FORGET);
 	rid task = h->task;
 
+	e->task = h->task;
+	e->token = h->token;
 	if (h->state != HELD_ENDED)
 		a->n_live--;
 	output_forget(a, h);
@@ -264,6 +270,34 @@ int on_started(struct agent *a, const struct agent_event *in, struct agent_effec
 		e->started.started_ms = h->started_ms;
 		e->started.pid = in->pid;
 	}
+	return 0;
+}
+
+/* A long runner that is not well is ended, and that is a failure of its own. */
+int on_unwell(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	struct held *h = held_find(a, in->task, in->token);
+
+	if (!h || h->state == HELD_ENDED || h->stopping)
+		return 0;
+	h->kill_reason = xstrndup(in->why.reason.p, in->why.reason.n);
+	stop_held(a, h, CAUSE_UNWELL, in->mono_ms, out);
+	return 0;
+}
+
+/* Its time limit runs from its own start, whoever was there to see it. */
+int on_adopt(struct agent *a, const struct agent_event *in, struct agent_effects *out)
+{
+	struct held *h;
+
+	if (a->link != LINK_DOWN || held_find(a, in->task, in->token))
+		return ERR_PROTOCOL;
+	h = held_add(a, in);
+	h->state = HELD_RUNNING;
+	h->started_ms = in->adopt.started_ms > 0 ? in->adopt.started_ms : 1;
+	if (h->timeout_ms > 0)
+		heap_put(&a->deadlines, &h->deadline, in->adopt.started_mono_ms + h->timeout_ms,
+		    h->serial);
 	return 0;
 }
 

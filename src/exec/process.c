@@ -105,14 +105,15 @@ static int make_pipe(int *ret_ours, int *ret_theirs, bool we_read)
 
 static int open_pipes(struct hand *h, const struct process_spec *s, struct process *p, int *fds)
 {
+	p->cgroup = s->cgroup;
+	if (!p->cgroup && h->cgroups.dir_fd >= 0 && !(p->cgroup = cgroup_take(&h->cgroups)))
+		return -1;
 	fds[0] = s->stdin_fd == -1 ? h->null_fd : s->stdin_fd;
 	if (s->stdin_fd == PROCESS_PIPE && make_pipe(&p->in, &fds[0], false) < 0)
 		return -1;
 	for (int i = 0; i < 2; i++)
 		if (make_pipe(&p->out[i], &fds[i + 1], true) < 0)
 			return -1;
-	if (h->cgroups.dir_fd >= 0 && !(p->cgroup = cgroup_take(&h->cgroups)))
-		return -1;
 	return 0;
 }
 

@@ -54,6 +54,7 @@ struct process_spec {
 	size_t n_rlimits;
 	int joins[SPAWN_JOINS_MAX]; /* see struct spawn */
 	int n_joins;
+	struct cgroup *cgroup; /* taken already, for its limits; NULL: one is taken */
 	bool same_group;
 	int death_signal; /* 0: none */
 	struct rights rights;

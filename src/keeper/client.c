@@ -67,6 +67,7 @@ bool keeper_start(struct keeper_client *c, struct keeper_start *s, const int *fd
 	    .fns = fns,
 	    .in = -1,
 	    .out = {-1, -1},
+	    .result_fd = -1,
 	    .exit_code = -1};
 	s->id = k->id;
 	list(c, k);
@@ -82,6 +83,7 @@ void kept_adopt(
 	    .pid = a->pid,
 	    .in = -1,
 	    .out = {a->n_fds > 0 ? a->fds[0] : -1, a->n_fds > 1 ? a->fds[1] : -1},
+	    .result_fd = a->result_fd,
 	    .is_over = a->is_over,
 	    .exit_code = a->is_over ? a->over.exit_code : -1,
 	    .signal = a->is_over ? a->over.signal : 0,
@@ -110,13 +112,19 @@ void kept_signal(struct kept *k, int signal, enum kill_to to)
 		tell(k->client, &(struct to_keeper){.signal = &s}, NULL, 0);
 }
 
-void kept_drop(struct kept *k)
+void kept_leave(struct kept *k)
 {
-	kept_signal(k, SIGKILL, KILL_TO_CGROUP);
 	unlist(k);
 	close_fd(&k->in);
 	close_fd(&k->out[0]);
 	close_fd(&k->out[1]);
+	close_fd(&k->result_fd);
+}
+
+void kept_drop(struct kept *k)
+{
+	kept_signal(k, SIGKILL, KILL_TO_CGROUP);
+	kept_leave(k);
 }
 
 static int64_t now_ms(void)
@@ -156,9 +164,11 @@ static void on_not_started(struct kept *k, const struct keeper_not_started *s)
 	k->fns->not_started(k, s->exit_code, s->reason);
 }
 
-static void on_over(struct kept *k, const struct keeper_over *o)
+static void on_over(struct kept *k, const struct keeper_over *o, const int *fds, int *n_fds)
 {
 	k->is_over = true;
+	k->result_fd = *n_fds == 1 ? fds[0] : -1;
+	*n_fds = *n_fds == 1 ? 0 : *n_fds;
 	k->exit_code = o->exit_code;
 	k->signal = o->signal;
 	k->usage = o->usage;
@@ -175,7 +185,7 @@ static void obey(struct keeper_client *c, const struct from_keeper *m, int *fds,
 	else if (m->not_started && (k = idmap_get(&c->by_id, m->not_started->id)))
 		on_not_started(k, m->not_started);
 	else if (m->over && (k = idmap_get(&c->by_id, m->over->id)))
-		on_over(k, m->over);
+		on_over(k, m->over, fds, n_fds);
 }
 
 /*

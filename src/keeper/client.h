@@ -47,6 +47,7 @@ struct kept {
 	bool is_over;
 	int exit_code, signal;
 	struct usage usage;
+	int result_fd; /* once over; -1: none */
 	const char *warning; /* while started() runs; NULL */
 };
 
@@ -62,6 +63,7 @@ struct kept_adopted {
 	struct keeper_over over;
 	int fds[KEEPER_FDS_MAX]; /* out, err, 3, 4, … */
 	int n_fds;
+	int result_fd; /* -1: none */
 };
 
 struct keeper_client {
@@ -107,6 +109,8 @@ void kept_signal(struct kept *k, int signal, enum kill_to to);
 /* No more calls about it, its pipes are closed. What still lives is killed. Its record stays with
  * the keeper until keeper_release() where such records are kept. */
 void kept_drop(struct kept *k);
+/* The same, but it lives on: we leave, and it does not. */
+void kept_leave(struct kept *k);
 /* All must be over at that moment (CLOCK_BOOTTIME, ms). Cheap to call often. */
 void keeper_deadline(struct keeper_client *c, int64_t by_ms);
 void keeper_freeze(struct keeper_client *c, bool on, int64_t wait_ms);

@@ -78,7 +78,8 @@ static void add_adopted(struct keeper_client *c, const struct keeper_kept *k, co
 	    .n_fds = n};
 	if (k->over)
 		a->over = *k->over;
-	memcpy(a->fds, fds, sizeof *fds * (size_t)n);
+	a->result_fd = k->has_result && n > 0 ? fds[--a->n_fds] : -1;
+	memcpy(a->fds, fds, sizeof *fds * (size_t)a->n_fds);
 	if (k->id > c->last_id)
 		c->last_id = k->id;
 }

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/idmap.h"
+#include "exec/limits.h"
 #include "exec/process.h"
 #include "keeper/talk.h"
 
@@ -37,6 +38,12 @@ struct job {
 	uint64_t id;
 	enum job_state state;
 	struct process process;
+	bool limited; /* limits counts */
+	struct limits_task limits;
+	bool sandboxed;
+	char *result_path; /* opened when it is over, with these rights */
+	struct rights rights;
+	int result_fd;
 	int extra[KEEPER_EXTRA_MAX]; /* kept for the next worker; -1 */
 	int n_extra;
 	bool kept, told;
@@ -61,6 +68,7 @@ struct keeper {
 	bool greeted; /* it has said open: before that it is told nothing */
 	struct talk worker;
 	struct hand hand;
+	struct limits_host limits;
 	struct job_list jobs, dead; /* dead: freed at the end of the turn, which may still name them */
 	struct idmap by_id;
 	size_t n_live; /* running or emptying */
@@ -107,6 +115,8 @@ void end_time(struct keeper *k);
 int64_t end_wake_ms(const struct keeper *k);
 bool end_reached(const struct keeper *k);
 void freeze_all(struct keeper *k, bool on);
+/* files.c */
+int open_as_task(const struct rights *r, const char *path, bool sandboxed);
 /* users.c */
 int identity_find(
     const struct keeper *k, const struct keeper_start *s, struct rights *ret, char *why, size_t n);

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "exec/sandbox.h"
 #include "keeper/internal.h"
 #include "model/limits.h"
 
@@ -44,6 +46,7 @@ static struct job *job_new(struct keeper *k, uint64_t id, struct str note)
 	j->leader.kind = WATCH_LEADER;
 	j->tree.kind = WATCH_TREE;
 	j->process = (struct process){.pid = -1, .pidfd = -1, .in = -1, .out = {-1, -1}};
+	j->result_fd = -1;
 	if (note.n)
 		j->note = (struct str){memcpy(xmalloc(note.n), note.p, note.n), note.n};
 	idmap_put(&k->by_id, id, j);
@@ -58,6 +61,9 @@ void job_release(struct keeper *k, struct job *j)
 	idmap_del(&k->by_id, j->id);
 	TAILQ_REMOVE(&k->jobs, j, entry);
 	process_release(&k->hand, &j->process);
+	process_close(&j->result_fd);
+	free(j->result_path);
+	free((gid_t *)j->rights.groups);
 	for (int i = 0; i < j->n_extra; i++)
 		process_close(&j->extra[i]);
 	free((char *)j->note.p);
@@ -90,7 +96,8 @@ static const char *const *tagged(struct keeper *k, const struct keeper_start *s)
 
 static void set_rlimits(struct keeper *k, const struct keeper_start *s, struct process_spec *spec)
 {
-	struct spawn_rlimit *r = arena_alloc(&k->arena, s->n_rlimits * sizeof *r);
+	/* room for two that stand in for a cgroup */
+	struct spawn_rlimit *r = arena_alloc(&k->arena, (s->n_rlimits + 2) * sizeof *r);
 
 	for (size_t i = 0; i < s->n_rlimits; i++)
 		r[i] = (struct spawn_rlimit){s->rlimits[i].resource, s->rlimits[i].value};
@@ -150,23 +157,94 @@ static void keep_extra(struct job *j, const struct process_spec *spec)
 		j->extra[j->n_extra++] = fcntl(spec->extra_fds[i], F_DUPFD_CLOEXEC, 3);
 }
 
+static void add_rlimit(struct process_spec *spec, int resource, int64_t value)
+{
+	struct spawn_rlimit *all = (struct spawn_rlimit *)spec->rlimits;
+
+	if (value > 0)
+		all[spec->n_rlimits++] = (struct spawn_rlimit){resource, (uint64_t)value};
+}
+
+/*
+ * Most tasks have none. Where there is no tree of cgroup v2, all get a directory of version 1 if
+ * there is any, because it can be emptied.
+ */
+static int take_limits(struct keeper *k, const struct keeper_start *s, struct process_spec *spec,
+    struct limits_task *t, struct problem *p)
+{
+	const struct run_limits *l = &s->limits;
+	const struct rights *r = &spec->rights;
+
+	if (k->limits.tree_kill && !l->memory && !l->cpu_milli && !l->pids)
+		return 0;
+	if (k->hand.cgroups.dir_fd >= 0 && !(spec->cgroup = cgroup_take(&k->hand.cgroups)))
+		return problem_set(p, ERR_IO, "its cgroup could not be made");
+	*t = (struct limits_task){.v2_dir_fd = spec->cgroup ? spec->cgroup->dir_fd : -1,
+	    .as_root = (r->change_user ? r->uid : geteuid()) == 0};
+	if (limits_take(&k->limits, l, t, p) < 0) {
+		if (spec->cgroup)
+			cgroup_put(&k->hand.cgroups, spec->cgroup);
+		return p->code;
+	}
+	if (t->spent && spec->cgroup)
+		spec->cgroup->killed = true; /* whatever comes of it: it is not used again */
+	spec->n_joins = t->n_join;
+	for (int i = 0; i < t->n_join; i++)
+		spec->joins[i] = t->join_fds[i];
+	add_rlimit(spec, RLIMIT_AS, t->address_space);
+	add_rlimit(spec, RLIMIT_NPROC, t->processes);
+	return 1;
+}
+
+static void remember_result(struct job *j, const struct keeper_start *s, const struct rights *r)
+{
+	gid_t *groups;
+
+	j->sandboxed = s->sandboxed;
+	if (!s->result_file)
+		return;
+	groups = xmalloc((r->n_groups + 1) * sizeof *groups);
+	if (r->n_groups)
+		memcpy(groups, r->groups, r->n_groups * sizeof *groups);
+	j->result_path = xstrdup(s->result_file);
+	j->rights = *r;
+	j->rights.groups = groups;
+}
+
 static void begin(struct keeper *k, const struct keeper_start *s, struct process_spec *spec)
 {
 	char why[REASON_MAX_BYTES];
+	struct limits_task limits = {0};
+	struct problem p = {0};
 	struct spawned failed;
 	struct process process;
 	struct job *j;
+	int limited, r;
 
 	if (identity_find(k, s, &spec->rights, why, sizeof why) < 0) {
 		refuse(k, s->id, 126, why);
 		return;
 	}
-	if (process_start(&k->hand, spec, &process, &failed, why, sizeof why) < 0) {
+	limited = take_limits(k, s, spec, &limits, &p);
+	if (limited < 0) {
+		snprintf(why, sizeof why, "%s%s%s", p.what, p.hint[0] ? "; " : "", p.hint);
+		refuse(k, s->id, limited == ERR_IO ? -1 : 126, why);
+		return;
+	}
+	r = process_start(&k->hand, spec, &process, &failed, why, sizeof why);
+	if (limited)
+		limits_joined(&limits);
+	if (r < 0) {
+		if (limited)
+			limits_put(&k->limits, &limits);
 		refuse(k, s->id, spawn_exit_code(&failed), why);
 		return;
 	}
 	j = job_new(k, s->id, s->note);
 	j->process = process;
+	j->limited = limited > 0;
+	j->limits = limits;
+	remember_result(j, s, &spec->rights);
 	j->kept = s->kept && k->o.keep;
 	j->term_to = (enum kill_to)s->term_to;
 	j->started_ms = wall_ms();
@@ -174,7 +252,7 @@ static void begin(struct keeper *k, const struct keeper_start *s, struct process
 	keep_extra(j, spec);
 	k->n_live++;
 	keeper_watch(k, process.pidfd, &j->leader, EPOLLIN);
-	tell_started(k, j, STR_NULL);
+	tell_started(k, j, p.what[0] ? str_of(p.what) : STR_NULL);
 }
 
 void job_start(struct keeper *k, const struct keeper_start *s, const int *fds, int n_fds)
@@ -206,6 +284,9 @@ void job_signal(struct keeper *k, const struct keeper_signal *s)
 
 	if (!j || j->state == JOB_OVER || j->state == JOB_HELD)
 		return;
+	/* the outer bubblewrap would take everybody with it */
+	if (j->sandboxed && s->signal != SIGKILL && sandbox_signal(j->process.pid, s->signal))
+		return;
 	process_signal(&j->process, s->signal, (enum kill_to)s->to);
 }
 
@@ -216,7 +297,7 @@ void job_tell_over(struct keeper *k, struct job *j)
 	    .signal = j->process.signal,
 	    .usage = j->process.usage};
 
-	worker_tell(k, &(struct from_keeper){.over = &m}, NULL, 0);
+	worker_tell(k, &(struct from_keeper){.over = &m}, &j->result_fd, j->result_fd >= 0);
 	if (!j->kept)
 		job_release(k, j);
 }
@@ -256,11 +337,32 @@ static bool is_empty(struct keeper *k, struct job *j)
 {
 	if (j->process.cgroup)
 		return process_is_gone(&j->process);
-	if (orphans_end(k, j))
+	if (orphans_end(k, j) || (j->limited && !limits_is_empty(&k->limits, &j->limits))) {
 		j->clean_looks = 0;
-	else
+		if (j->limited)
+			limits_kill(&k->limits, &j->limits);
+	} else {
 		j->clean_looks++;
+	}
 	return j->clean_looks >= LOOKS_CLEAN;
+}
+
+/* Before the cgroup is given back: what was measured in it. */
+static void settle(struct keeper *k, struct job *j)
+{
+	if (j->process.cgroup)
+		keeper_unwatch(k, j->process.cgroup->events_fd);
+	if (j->limited) {
+		limits_read(&k->limits, &j->limits, &j->process.usage);
+		if (j->limits.spent && j->process.cgroup)
+			j->process.cgroup->killed = true;
+		limits_put(&k->limits, &j->limits);
+	}
+	if (j->process.cgroup)
+		cgroup_put(&k->hand.cgroups, j->process.cgroup);
+	j->process.cgroup = NULL;
+	if (j->result_path)
+		j->result_fd = open_as_task(&j->rights, j->result_path, j->sandboxed);
 }
 
 void job_look(struct keeper *k, struct job *j)
@@ -271,8 +373,7 @@ void job_look(struct keeper *k, struct job *j)
 		look_again(k, j);
 		return;
 	}
-	if (j->process.cgroup)
-		keeper_unwatch(k, j->process.cgroup->events_fd);
+	settle(k, j);
 	job_move(k, j, JOB_OVER);
 	job_tell_over(k, j);
 }

@@ -179,6 +179,8 @@ static void release(struct keeper *k)
 	free_dead(k);
 	if (k->calls_fd >= 0)
 		unlink(k->o.socket.p);
+	if (k->opened)
+		limits_release(&k->limits);
 	hand_release(&k->hand);
 	idmap_release(&k->by_id);
 	arena_release(&k->arena);

@@ -46,6 +46,7 @@ static void first_open(struct keeper *k, const struct keeper_open *o)
 			a.no_cgroups = str_of(p.what);
 	}
 	a.ended = (uint32_t)exec_end_leftovers(k->o.lock.p);
+	limits_probe(&k->limits, k->o.lock.p, k->hand.cgroups.dir_fd);
 	k->opened = true;
 	if (o->keep)
 		calls_listen(k);
@@ -72,6 +73,9 @@ static void tell_kept(struct keeper *k, struct job *j)
 		for (int i = 0; i < j->n_extra; i++)
 			fds[m.n_fds++] = j->extra[i];
 	}
+	m.has_result = j->result_fd >= 0;
+	if (m.has_result)
+		fds[m.n_fds++] = j->result_fd;
 	worker_tell(k, &(struct from_keeper){.kept = &m}, fds, (int)m.n_fds);
 }
 

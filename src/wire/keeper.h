@@ -14,7 +14,7 @@
 
 #define KEEPER_VERSION 1
 #define KEEPER_FDS_MAX 8         /* beside one message */
-#define KEEPER_EXTRA_MAX 4       /* of a process: 3, 4, … */
+#define KEEPER_EXTRA_MAX 5       /* of a process: 3, 4, … */
 #define KEEPER_MESSAGE_MAX (8u << 20)
 #define KEEPER_NOTE_MAX (64u << 10)
 #define KEEPER_USERS_MAX 256
@@ -73,6 +73,8 @@ struct keeper_start {
 	size_t n_rlimits;
 	int32_t term_to; /* enum kill_to */
 	struct str note;
+	const char *result_file; /* NULL: none */
+	bool sandboxed;
 };
 
 struct keeper_signal {
@@ -115,6 +117,7 @@ struct keeper_kept {
 	int64_t started_ms, started_mono_ms;
 	const struct keeper_over *over; /* NULL: it runs */
 	uint32_t n_fds;
+	bool has_result;
 };
 
 struct from_keeper {

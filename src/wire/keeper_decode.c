@@ -111,6 +111,7 @@ static int get_start(const Reeve__Keeper__Start *m, struct arena *a,
 	CHECK(m->term_to >= 0 && m->term_to < N_KILL_TOS, "start.term_to");
 	CHECK(m->note.len <= KEEPER_NOTE_MAX, "start.note");
 	CHECK(m->n_groups <= KEEPER_USERS_MAX, "start.groups");
+	CHECK(!m->result_file || m->result_file[0] == '/', "start.result_file");
 	*s = (struct keeper_start){.id = m->id,
 	    .argv = words_of(m->argv, m->n_argv, a),
 	    .env = words_of(m->env, m->n_env, a),
@@ -123,7 +124,9 @@ static int get_start(const Reeve__Keeper__Start *m, struct arena *a,
 	    .kept = m->kept,
 	    .death_signal = m->death_signal,
 	    .term_to = m->term_to,
-	    .note = decode_bytes(m->note)};
+	    .note = decode_bytes(m->note),
+	    .result_file = m->result_file,
+	    .sandboxed = m->sandboxed};
 	*ret = s;
 	get_rights(m, a, s);
 	return get_limits(m, a, s, p);
@@ -204,7 +207,8 @@ static const struct keeper_kept *get_kept(const Reeve__Keeper__Kept *m, struct a
 	    .started_ms = m->started_ms,
 	    .started_mono_ms = m->started_mono_ms,
 	    .over = m->over ? get_over(m->over, a) : NULL,
-	    .n_fds = m->n_fds};
+	    .n_fds = m->n_fds,
+	    .has_result = m->has_result};
 
 	return arena_memdup(a, &k, sizeof k);
 }

@@ -118,6 +118,8 @@ static Reeve__Keeper__Start *put_start(const struct keeper_start *s, struct aren
 	OPTIONAL(m, death_signal, s->death_signal);
 	OPTIONAL(m, kept, s->kept);
 	OPTIONAL(m, term_to, s->term_to);
+	OPTIONAL(m, sandboxed, s->sandboxed);
+	m->result_file = (char *)s->result_file;
 	m->has_note = s->note.n > 0;
 	m->note = encode_bytes(s->note);
 	m->limits = put_limits(&s->limits, a);
@@ -208,6 +210,7 @@ static Reeve__Keeper__Kept *put_kept(const struct keeper_kept *k, struct arena *
 	OPTIONAL(m, started_ms, k->started_ms);
 	OPTIONAL(m, started_mono_ms, k->started_mono_ms);
 	OPTIONAL(m, n_fds, k->n_fds);
+	OPTIONAL(m, has_result, k->has_result);
 	if (k->over)
 		m->over = put_over(k->over, a);
 	return m;

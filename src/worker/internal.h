@@ -20,6 +20,8 @@
 #include "worker/worker.h"
 
 struct worker;
+struct monitoring;
+struct spool;
 struct check;
 struct pool;
 struct plug;
@@ -44,9 +46,16 @@ struct job {
 	/* a process of its own */
 	struct kept kept;
 	struct loop_watch *out_watch[N_STREAMS];
+	struct spool *spools; /* N_STREAMS of them; NULL: nothing had to be put aside yet */
 	struct loop_timer *linger;
-	int result_fd; /* where a once-plugin may leave its status; -1 */
-	bool paused;
+	int result_fd;  /* descriptor 3, for a plugin's or an action's outcome; -1 */
+	int status_fd;  /* $REEVE_STATUS_FILE; -1 */
+	int sandbox_fd; /* where bubblewrap tells whether the command came to be; -1 */
+	bool paused, full[N_STREAMS];
+	bool keeps; /* outlives us: output goes through named spools, its record is released late */
+	struct arena memory;                 /* of the settings */
+	const struct run_settings *settings; /* the defaults, where none are given */
+	struct monitoring *monitoring;       /* NULL: nothing to watch */
 	/* or a pool's */
 	struct pool *pool;
 	struct plug *plug;        /* NULL: waits for one */
@@ -56,6 +65,13 @@ struct job {
 };
 
 TAILQ_HEAD(job_list, job);
+
+/* An attempt that the keeper remembers until the server has acknowledged its end. */
+struct record {
+	struct record *next; /* another attempt of the same task */
+	int64_t token;
+	uint64_t kept_id;
+};
 
 struct queued_event {
 	struct agent_event e;
@@ -78,6 +94,9 @@ struct worker {
 	struct loop_watch *keeper_watch;
 	bool keeper_writing;
 	char *keeper_socket; /* NULL: tasks do not outlive us */
+	char *spool_dir;
+	int filter_fd; /* the sandbox's, once made; -1 */
+	bool detached; /* leaving, and the tasks go on */
 	int open_files;      /* the soft limit that we found; 0: not changed */
 	struct trace *trace; /* NULL: none is wanted */
 	struct trace_host *traced;
@@ -88,11 +107,12 @@ struct worker {
 	struct outbox outbox;
 	struct arena frame_arena;
 	struct idmap jobs; /* by task */
+	struct idmap records; /* by task: what the keeper remembers for us */
 	struct pool *pools;
 	size_t n_pools;
 	struct loop_timer *tick, *redial;
 	struct loop_deferred *flush;
-	struct loop_signal *signals[3];
+	struct loop_signal *signals[4];
 	struct loop_watch *stop_watch;
 	int64_t redial_ms;
 	struct rng rng;
@@ -149,10 +169,38 @@ void job_read(struct worker *w, const struct agent_effect *e);
 struct job *job_find(const struct worker *w, rid task, int64_t token);
 struct job *job_new(struct worker *w, rid task, int64_t token);
 void job_free(struct job *j);
+void job_forget(struct worker *w, const struct agent_effect *e);
+void job_record(struct worker *w, rid task, int64_t token, uint64_t kept_id);
+void jobs_leave(struct worker *w);
 /* process_job.c */
 void process_job_start(struct worker *w, const struct order *o, const struct plugin_options *p);
-void process_job_read(struct job *j, bool on);
 void process_job_release(struct job *j);
+void process_job_check(struct job *j); /* is it over? Then the brain is told */
+extern const struct kept_fns process_job_fns;
+/* job_output.c */
+void job_output_open(struct job *j);
+void job_output_read(struct job *j, bool on);
+void job_output_cut(struct job *j); /* whoever still holds the pipes */
+bool job_output_is_done(const struct job *j);
+void job_output_release(struct job *j);
+void job_output_remove(struct worker *w, rid task, int64_t token);
+/* launch.c: what the keeper is asked for. 0, or an exit code with a reason. */
+int launch_job(struct job *j, const struct order *o, const struct plugin_options *p,
+    const struct kept_fns *fns, char *why, size_t size);
+/* job_result.c: what the process left beside its exit code; strings live in *ret_text. */
+void job_result(struct job *j, struct agent_exit *x, struct buf *ret_text);
+int memory_file(const char *name, struct str content);
+int result_file(void);
+/* monitoring.c: a long runner's checks */
+void monitoring_start(struct job *j);
+void monitoring_stop(struct job *j);
+/* adopting.c: what outlives us, and what earlier workers left */
+struct str note_write(const struct job *j, const struct order *o, struct buf *b);
+void adopt_all(struct worker *w);
+/* identity.c: as whom tasks may run; and giving up what we do not need ourselves */
+int identities_gather(struct worker *w, struct keeper_options *o, struct problem *ret_problem);
+int rights_give_up(struct worker *w, struct problem *ret_problem);
+void identity_environment(struct str user, struct env *e);
 /* pool.c */
 void pools_open(struct worker *w);
 void pools_close(struct worker *w);

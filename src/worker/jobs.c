@@ -14,14 +14,18 @@ struct job *job_find(const struct worker *w, rid task, int64_t token)
 	return j && j->token == token ? j : NULL;
 }
 
+static struct run_settings default_settings;
+
 struct job *job_new(struct worker *w, rid task, int64_t token)
 {
 	struct job *j = xcalloc(1, sizeof *j);
 
+	run_settings_default(&default_settings);
 	j->w = w;
 	j->task = task;
 	j->token = token;
-	j->result_fd = -1;
+	j->result_fd = j->status_fd = j->sandbox_fd = -1;
+	j->settings = &default_settings;
 	j->kept = (struct kept){.in = -1, .out = {-1, -1}};
 	idmap_put(&w->jobs, task, j);
 	return j;
@@ -75,7 +79,64 @@ void job_stop(struct worker *w, const struct agent_effect *e)
 	if (j->pool)
 		pool_stop(j, e->kill);
 	else
-		kept_signal(&j->kept, e->kill ? SIGKILL : SIGTERM, KILL_TO_CGROUP);
+		kept_signal(&j->kept, e->kill ? SIGKILL : SIGTERM,
+		    (enum kill_to)j->settings->kill.to);
+}
+
+static struct record *find_record(const struct worker *w, rid task, int64_t token)
+{
+	struct record *r = idmap_get(&w->records, task);
+
+	while (r && r->token != token)
+		r = r->next;
+	return r;
+}
+
+void job_record(struct worker *w, rid task, int64_t token, uint64_t kept_id)
+{
+	struct record *r = xcalloc(1, sizeof *r);
+
+	*r = (struct record){idmap_get(&w->records, task), token, kept_id};
+	idmap_put(&w->records, task, r);
+}
+
+static void drop_record(struct worker *w, rid task, struct record *r)
+{
+	struct record *first = idmap_get(&w->records, task), *at = first;
+
+	if (first == r) {
+		if (r->next)
+			idmap_put(&w->records, task, r->next);
+		else
+			idmap_del(&w->records, task);
+	} else {
+		while (at->next != r)
+			at = at->next;
+		at->next = r->next;
+	}
+	free(r);
+}
+
+/* The server has all of it: the keeper and the disk may forget it, too. */
+void job_forget(struct worker *w, const struct agent_effect *e)
+{
+	struct record *r = find_record(w, e->task, e->token);
+
+	if (!r)
+		return;
+	keeper_release(&w->keeper, r->kept_id);
+	job_output_remove(w, e->task, e->token);
+	drop_record(w, e->task, r);
+}
+
+/* Leaving, with tasks that go on: our part of them goes. */
+void jobs_leave(struct worker *w)
+{
+	struct kept *k, *next;
+
+	TAILQ_FOREACH_SAFE (k, &w->keeper.all, entry, next)
+		if (k->fns == &process_job_fns)
+			job_free(CONTAINER_OF(k, struct job, kept));
 }
 
 void job_read(struct worker *w, const struct agent_effect *e)
@@ -85,5 +146,5 @@ void job_read(struct worker *w, const struct agent_effect *e)
 	if (j && j->pool)
 		pool_read(j, e->read);
 	else if (j)
-		process_job_read(j, e->read);
+		job_output_read(j, e->read);
 }

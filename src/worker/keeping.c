@@ -35,8 +35,11 @@ static void tell_opened(struct worker *w)
 		    STR_ARG(o->no_cgroups));
 	if (o->ended > 0)
 		log_warn("ended %u processes that an earlier worker left behind", o->ended);
-	if (o->adoptions)
+	if (o->adoptions) { /* to the server we are still the same */
+		w->facts.instance = o->instance;
+		w->facts.started_ms = o->started_ms;
 		log_info("took over %zu tasks from an earlier worker", w->keeper.n_adopted);
+	}
 }
 
 static struct keeper_options options_of(const struct worker *w, int held_fd)
@@ -46,7 +49,6 @@ static struct keeper_options options_of(const struct worker *w, int held_fd)
 	    .held_fd = held_fd,
 	    .use_cgroups = !w->o->no_cgroup,
 	    .term_wait_ms = w->o->term_wait_ms > 0 ? w->o->term_wait_ms : KILL_WAIT_DEFAULT_MS,
-	    .worker_uid = geteuid(),
 	    .instance = w->facts.instance,
 	    .started_ms = w->facts.started_ms};
 }
@@ -56,8 +58,10 @@ int keeping_open(struct worker *w, struct problem *p)
 	AUTO(free_cstr) char *path = xasprintf("%s/keeper", w->o->state_dir);
 	struct timespec pause = {0, TRY_MS * 1000000};
 	struct keeper_options o = options_of(w, -1);
-	int r;
+	int r = identities_gather(w, &o, p);
 
+	if (r < 0)
+		return r;
 	for (int ms = 0; (o.held_fd = keeper_lock(path)) < 0; ms += TRY_MS) {
 		if (errno != EWOULDBLOCK)
 			return problem_set(p, ERR_IO, "%s: %s", path, strerror(errno));

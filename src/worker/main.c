@@ -55,6 +55,7 @@ static void carry_out(struct worker *w, const struct agent_effect *e)
 	case AF_START: job_start(w, e); break;
 	case AF_STOP: job_stop(w, e); break;
 	case AF_READ: job_read(w, e); break;
+	case AF_FORGET: job_forget(w, e); break;
 	case AF_CLOSE:
 		session_close(w, arena_printf(&w->queue_arena, STR_FMT, STR_ARG(e->why.text)));
 		break;
@@ -89,6 +90,8 @@ static void enqueue(struct worker *w, const struct agent_event *e)
 		q->e.exit.reason = arena_str(&w->queue_arena, e->exit.reason);
 	if (e->kind == AE_CHECKED)
 		q->e.check.reason = arena_str(&w->queue_arena, e->check.reason);
+	if (e->kind == AE_UNWELL)
+		q->e.why.reason = arena_str(&w->queue_arena, e->why.reason);
 	if (e->kind == AE_OUTPUT)
 		q->e.output.data = arena_str(&w->queue_arena, e->output.data);
 	*w->queue_tail = q;
@@ -169,9 +172,21 @@ static void on_signal(int signo, void *arg)
 {
 	struct worker *w = arg;
 
+	if (w->keeper.keeps && signo != SIGQUIT && agent_phase(w->agent) == AGENT_SERVING) {
+		log_info("signal %d: leaving; the tasks go on, and the next worker takes them over",
+		    signo);
+		w->detached = true;
+		w->exit_code = 0;
+		outbox_flush(w);
+		loop_stop(w->loop);
+		return;
+	}
 	log_info("signal %d: %s", signo,
-	    agent_phase(w->agent) == AGENT_SERVING ? "draining" : "ending everything at once");
+	    agent_phase(w->agent) == AGENT_SERVING && signo != SIGQUIT ? "ending the tasks, and leaving"
+	                                                               : "ending everything at once");
 	worker_feed(w, (struct agent_event){.kind = AE_LEAVE});
+	if (signo == SIGQUIT)
+		worker_feed(w, (struct agent_event){.kind = AE_LEAVE});
 }
 
 /* Logs are rotated, certificates renewed: what is open is opened anew. */
@@ -217,12 +232,17 @@ static int prepare(struct worker *w, struct problem *p)
 
 	if ((r = lock_take(w, p)) < 0)
 		return r;
+	w->spool_dir = xasprintf("%s/spool", w->o->state_dir);
+	if (w->o->keep_tasks)
+		w->keeper_socket = xasprintf("%s/keeper.sock", w->o->state_dir);
 	if ((r = facts_gather(w, p)) < 0)
 		return r;
 	/* early, while we are small; what an earlier instance left running is ended by it */
 	if ((r = keeping_open(w, p)) < 0)
 		return r;
 	raise_file_limit(w);
+	if ((r = rights_give_up(w, p)) < 0)
+		return r;
 	if ((r = worker_trace_open(w, p)) < 0)
 		return r;
 	if (w->o->use_tls && !(w->tls = tls_client(&w->o->tls, p)))
@@ -232,8 +252,9 @@ static int prepare(struct worker *w, struct problem *p)
 
 static void open_loop(struct worker *w)
 {
-	struct agent_options o = {
-	    .term_wait_ms = w->o->term_wait_ms, .restart_when_lost = w->o->restart_when_lost};
+	struct agent_options o = {.term_wait_ms = w->o->term_wait_ms,
+	    .restart_when_lost = w->o->restart_when_lost,
+	    .dials_before = (uint64_t)w->keeper.opened.adoptions << 32};
 
 	w->rng.state = clock_random();
 	w->agent = agent_new(&o);
@@ -243,18 +264,22 @@ static void open_loop(struct worker *w)
 	w->flush = loop_deferred_new(w->loop, on_flush, w);
 	w->signals[0] = loop_signal_new(w->loop, SIGTERM, on_signal, w);
 	w->signals[1] = loop_signal_new(w->loop, SIGINT, on_signal, w);
-	w->signals[2] = loop_signal_new(w->loop, SIGHUP, on_hangup, w);
+	w->signals[2] = loop_signal_new(w->loop, SIGQUIT, on_signal, w);
+	w->signals[3] = loop_signal_new(w->loop, SIGHUP, on_hangup, w);
 	if (w->o->stop_fd > 0) {
 		w->stop_watch = loop_watch_new(w->loop, w->o->stop_fd, on_stop_fd, w);
 		loop_watch_set(w->stop_watch, true, false);
 	}
 	keeping_watch(w);
 	pools_open(w);
+	adopt_all(w);
 }
 
 static void close_loop(struct worker *w)
 {
 	w->closing = true;
+	if (w->detached)
+		jobs_leave(w);
 	pools_close(w);
 	check_close(w);
 	if (w->link) {
@@ -264,7 +289,7 @@ static void close_loop(struct worker *w)
 	loop_timer_free(w->tick);
 	loop_timer_free(w->redial);
 	loop_deferred_free(w->flush);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		loop_signal_free(w->signals[i]);
 	if (w->stop_watch)
 		loop_watch_free(w->stop_watch);
@@ -288,6 +313,8 @@ static void release(struct worker *w)
 	free(w->lock);
 	free(w->scratch);
 	free(w->keeper_socket);
+	free(w->spool_dir);
+	process_close(&w->filter_fd);
 	process_close(&w->lock_fd);
 }
 
@@ -304,13 +331,14 @@ static void restore_limits(const struct worker *w)
 
 int worker_main(const struct worker_options *o)
 {
-	struct worker w = {.o = o, .lock_fd = -1, .exit_code = 1, .keeper.talk.fd = -1};
+	struct worker w = {.o = o, .lock_fd = -1, .exit_code = 1, .filter_fd = -1, .keeper.talk.fd = -1};
 	struct problem p = {0};
 
 	timeouts_default(&w.timeouts);
 	w.queue_tail = &w.queue;
 	w.scratch = xmalloc(SCRATCH_BYTES);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a full spool is an error like others */
 	if (prepare(&w, &p) < 0) {
 		log_error("%s%s%s", p.what, p.hint[0] ? "; " : "", p.hint);
 	} else {
@@ -320,7 +348,7 @@ int worker_main(const struct worker_options *o)
 		loop_run(w.loop);
 		close_loop(&w);
 	}
-	keeper_close(&w.keeper, true, KEEPER_WAIT_MS);
+	keeper_close(&w.keeper, !w.detached, KEEPER_WAIT_MS);
 	release(&w);
 	restore_limits(&w);
 	if (!w.again)

@@ -205,6 +205,13 @@ void pool_submit(struct pool *p, const struct order *o)
 	size_t start = frame_begin(&j->frame);
 
 	j->pool = p;
+	if (p->w->keeper.keeps) { /* it ends with us, and the next worker has to say so */
+		struct buf note = {0};
+
+		job_record(p->w, o->task, o->token,
+		    keeper_hold(&p->w->keeper, note_write(NULL, o, &note)));
+		buf_release(&note);
+	}
 	order_write(o, &j->frame);
 	frame_end(&j->frame, start);
 	TAILQ_INSERT_TAIL(&p->waiting, j, entry);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The link: dialled, dialled again, and what comes over it turned into events for the brain. */
 #include "base/log.h"
+#include "wire/settings.h"
 #include "worker/internal.h"
 
 #define REDIAL_FIRST_MS 50
@@ -63,6 +64,21 @@ static void feed_acks(struct worker *w, const struct link_to_worker *m)
 	}
 }
 
+/* How it wants to be ended is the brain's to know; the rest of its settings are the hand's. */
+static void take_kill(struct worker *w, struct agent_run *run)
+{
+	struct str own = json_member(run->body, "run");
+	struct run_settings s;
+	struct problem p = {0};
+
+	if ((!run->run_settings.n && !own.n) ||
+	    settings_merge(run->run_settings, own, &w->frame_arena, &s, &p) < 0)
+		return;
+	run->kill_method = s.kill.method;
+	run->kill_wait_given = s.kill.wait_ms >= 0;
+	run->kill_wait_ms = s.kill.wait_ms;
+}
+
 static void feed_orders(struct worker *w, const struct link_to_worker *m)
 {
 	for (size_t i = 0; i < m->n_run; i++) {
@@ -71,6 +87,7 @@ static void feed_orders(struct worker *w, const struct link_to_worker *m)
 		    r->env, r->run_settings, r->timeout_ms, r->output_max, r->output_mode,
 		    r->exit_codes, r->number, r->notify_seq};
 
+		take_kill(w, &run);
 		worker_feed(
 		    w, (struct agent_event){
 		           .kind = AE_RUN, .task = r->task, .token = r->token, .run = &run});

@@ -43,6 +43,11 @@ struct worker_options {
 	int64_t term_wait_ms;      /* between TERM and KILL (0: 10 s) */
 	int64_t hello_wait_ms;     /* for a persistent plugin's hello (0: 10 s) */
 	bool no_cgroup;            /* use process groups even where cgroups are available */
+	bool keep_tasks;           /* tasks outlive us, and the next worker takes them over */
+	int64_t spool_bytes;       /* of output put aside, per stream; 0: 16 MiB */
+	const char *user;          /* whom we become, having made the keeper; NULL: we stay */
+	const char *const *run_as; /* users whom tasks may name */
+	const char *const *run_as_groups;
 	bool restart_when_lost;    /* come back as a new instance, instead of leaving for good */
 	const char *trace_shiviz;  /* a file to append a trace to; NULL: none */
 	const char *check_program; /* what a healthcheck starts; NULL: true(1) */

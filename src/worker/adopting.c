@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tasks that outlive a worker. With each of them the keeper has a note, from which the next worker
+ * knows it again: it goes on as the same instance, so that the server sees no more than a link that
+ * broke and came back.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "wire/settings.h"
+#include "worker/internal.h"
+#include "worker/spool.h"
+
+struct noted { /* as read from a note; strings live in the JSON */
+	rid task;
+	int64_t token;
+	struct agent_run run;
+	bool has_outcome, has_status;
+	json_t *json;
+};
+
+struct str note_write(const struct job *j, const struct order *o, struct buf *b)
+{
+	const struct agent_run *r = o->run;
+	json_t *all = json_pack("{s:I,s:I,s:i,s:i,s:s%,s:s%,s:I,s:I,s:i,s:b,s:i,s:b,s:I,s:b,s:b}",
+	    "task", (json_int_t)o->task, "token", (json_int_t)o->token, "attempt", r->attempt,
+	    "max_attempts", r->max_attempts, "queue", r->queue.p, r->queue.n, "plugin", r->plugin.p,
+	    r->plugin.n, "timeout_ms", (json_int_t)r->timeout_ms, "output_max",
+	    (json_int_t)r->output_max, "output_mode", r->output_mode, "exit_codes", r->exit_codes,
+	    "kill_method", r->kill_method, "kill_wait_given", r->kill_wait_given, "kill_wait_ms",
+	    (json_int_t)r->kill_wait_ms, "outcome", j && j->result_fd >= 0, "status",
+	    j && j->status_fd >= 0);
+	struct str own = json_member(r->body, "run");
+	char *text;
+
+	json_object_set_new(
+	    all, "queue_run", json_loadb(r->run_settings.p, r->run_settings.n, 0, NULL));
+	json_object_set_new(all, "run", json_loadb(own.p, own.n, 0, NULL));
+	text = json_dumps(all, JSON_COMPACT);
+	buf_add_cstr(b, text ? text : "{}");
+	free(text);
+	json_decref(all);
+	return buf_str(b);
+}
+
+static int64_t number(const json_t *j, const char *key)
+{
+	return json_integer_value(json_object_get(j, key));
+}
+
+static bool note_read(struct str note, struct noted *n)
+{
+	json_t *j = json_loadb(note.p, note.n, 0, NULL);
+	const char *queue = json_string_value(json_object_get(j, "queue"));
+	const char *plugin = json_string_value(json_object_get(j, "plugin"));
+
+	*n = (struct noted){.json = j,
+	    .task = (rid)number(j, "task"),
+	    .token = number(j, "token"),
+	    .has_outcome = json_is_true(json_object_get(j, "outcome")),
+	    .has_status = json_is_true(json_object_get(j, "status")),
+	    .run = {.attempt = (int32_t)number(j, "attempt"),
+	        .max_attempts = (int32_t)number(j, "max_attempts"),
+	        .queue = str_of(queue),
+	        .plugin = str_of(plugin),
+	        .timeout_ms = number(j, "timeout_ms"),
+	        .output_max = number(j, "output_max"),
+	        .output_mode = (int32_t)number(j, "output_mode"),
+	        .exit_codes = json_is_true(json_object_get(j, "exit_codes")),
+	        .kill_method = (int32_t)number(j, "kill_method"),
+	        .kill_wait_given = json_is_true(json_object_get(j, "kill_wait_given")),
+	        .kill_wait_ms = number(j, "kill_wait_ms")}};
+	return n->task && n->token;
+}
+
+static void read_settings(struct job *j, const json_t *note)
+{
+	struct run_settings *s = arena_alloc(&j->memory, sizeof *s);
+	const json_t *queue = json_object_get(note, "queue_run"), *own = json_object_get(note, "run");
+	struct problem p = {0};
+
+	run_settings_default(s);
+	if ((queue && settings_parse(queue, &j->memory, s, &p) < 0) ||
+	    (own && settings_parse(own, &j->memory, s, &p) < 0))
+		run_settings_default(s);
+	j->settings = s;
+}
+
+static void take_fds(struct job *j, const struct noted *n, struct kept_adopted *a)
+{
+	int at = 2;
+
+	if (n->has_outcome && at < a->n_fds)
+		j->result_fd = a->fds[at++];
+	if (n->has_status && at < a->n_fds)
+		j->status_fd = a->fds[at++];
+	while (at < a->n_fds)
+		close(a->fds[at++]);
+}
+
+static void open_spools(struct job *j)
+{
+	int64_t max = j->settings->spool >= 0 ? j->settings->spool : j->w->o->spool_bytes;
+	struct problem p = {0};
+
+	j->spools = xcalloc(N_STREAMS, sizeof *j->spools);
+	for (int i = 0; i < N_STREAMS; i++) {
+		AUTO(free_cstr) char *name = xasprintf("%016llx.%lld.%s",
+		    (unsigned long long)j->task, (long long)j->token, i ? "err" : "out");
+
+		if (spool_reopen(&j->spools[i], j->w->spool_dir, name, max, &p) < 0)
+			log_warn("%s", p.what);
+		else
+			spool_policy(&j->spools[i], (enum output_policy)j->settings->output_policy);
+	}
+}
+
+static void feed_adopt(struct worker *w, const struct noted *n, const struct kept_adopted *a)
+{
+	worker_feed(w, (struct agent_event){.kind = AE_ADOPT,
+	                   .task = n->task,
+	                   .token = n->token,
+	                   .adopt = {&n->run, a->started_ms, a->started_mono_ms}});
+}
+
+/* It ran in a plugin's process, which ended with the worker. */
+static void adopt_lost(struct worker *w, const struct noted *n, const struct kept_adopted *a)
+{
+	struct agent_exit x = {.kind = EXIT_STATUS,
+	    .status = TASK_FAILED,
+	    .exit_code = -1,
+	    .signal = SIGKILL,
+	    .reason = STR("the worker was killed, and the plugin's process with it")};
+
+	job_record(w, n->task, n->token, a->id);
+	feed_adopt(w, n, a);
+	worker_exited(w, n->task, n->token, x);
+}
+
+static void adopt_one(struct worker *w, struct kept_adopted *a)
+{
+	struct noted n;
+	struct job *j;
+
+	if (!note_read(a->note, &n)) {
+		log_error("a task of an earlier worker is not known any more; it is ended");
+		keeper_release(&w->keeper, a->id);
+	} else if (!a->pid) {
+		adopt_lost(w, &n, a);
+	} else {
+		job_record(w, n.task, n.token, a->id);
+		feed_adopt(w, &n, a);
+		j = job_new(w, n.task, n.token);
+		j->keeps = true;
+		read_settings(j, n.json);
+		kept_adopt(&w->keeper, &j->kept, a, &process_job_fns);
+		take_fds(j, &n, a);
+		open_spools(j);
+		job_output_open(j);
+		job_output_read(j, true);
+	}
+	json_decref(n.json);
+}
+
+static bool is_wanted(const char *name, void *arg)
+{
+	struct worker *w = arg;
+	struct noted n;
+	char want[96];
+	bool found = false;
+
+	for (size_t i = 0; i < w->keeper.n_adopted && !found; i++) {
+		if (note_read(w->keeper.adopted[i].note, &n)) {
+			snprintf(want, sizeof want, "%016llx.%lld.", (unsigned long long)n.task,
+			    (long long)n.token);
+			found = strncmp(name, want, strlen(want)) == 0;
+		}
+		json_decref(n.json);
+	}
+	return found;
+}
+
+void adopt_all(struct worker *w)
+{
+	struct problem p = {0};
+
+	if (spool_sweep(w->spool_dir, is_wanted, w, &p) < 0)
+		log_warn("%s", p.what);
+	for (size_t i = 0; i < w->keeper.n_adopted; i++)
+		adopt_one(w, &w->keeper.adopted[i]);
+	w->keeper.n_adopted = 0;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a task and its settings to what the keeper is asked to start. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "exec/rights.h"
+#include "exec/sandbox.h"
+#include "model/limits.h"
+#include "wire/settings.h"
+#include "worker/internal.h"
+
+#define CODE_REFUSED 126
+
+struct launch {
+	struct worker *w;
+	struct job *job;
+	const struct order *order;
+	struct arena arena;
+	struct env env;
+	struct command command;
+	struct keeper_start start;
+	struct keeper_rlimit rlimits[KEEPER_RLIMITS_MAX];
+	int fds[KEEPER_FDS_MAX]; /* standard input first, if it is one of them */
+	int n_fds;
+	int own_fds; /* so many of them are to be closed when the keeper has them */
+	struct sandboxed sandboxed;
+	struct buf note;
+	char *why;
+	size_t why_size;
+};
+
+static int refuse(struct launch *l, int code, const char *why)
+{
+	snprintf(l->why, l->why_size, "%s", why);
+	return code;
+}
+
+/* In most tasks there are none: then the defaults serve all of them. */
+static int read_settings(struct launch *l)
+{
+	const struct agent_run *run = l->order->run;
+	struct str own = json_member(run->body, "run");
+	struct run_settings *s;
+	struct problem p = {0};
+
+	if (!run->run_settings.n && !own.n)
+		return 0;
+	s = arena_alloc(&l->job->memory, sizeof *s);
+	if (settings_merge(run->run_settings, own, &l->job->memory, s, &p) < 0) {
+		snprintf(l->why, l->why_size, "%s: %s", p.field, p.what);
+		return CODE_REFUSED;
+	}
+	l->job->settings = s;
+	return 0;
+}
+
+static void add_rlimit(struct launch *l, int resource, int64_t value)
+{
+	if (value >= 0)
+		l->rlimits[l->start.n_rlimits++] =
+		    (struct keeper_rlimit){resource, (uint64_t)value};
+}
+
+static void set_limits(struct launch *l)
+{
+	const struct run_limits *r = &l->job->settings->limits;
+
+	l->start.limits = *r;
+	add_rlimit(l, RLIMIT_NOFILE, r->open_files);
+	add_rlimit(l, RLIMIT_FSIZE, r->file_size);
+	add_rlimit(l, RLIMIT_CORE, r->core_size);
+	add_rlimit(l, RLIMIT_STACK, r->stack_size);
+	add_rlimit(l, RLIMIT_CPU, r->cpu_seconds);
+	l->start.rlimits = l->rlimits;
+}
+
+/* Another user starts without any capabilities unless some are named; ourselves we leave as we are.
+ */
+static int set_rights(struct launch *l)
+{
+	const struct run_settings *s = l->job->settings;
+
+	l->start.user = s->user;
+	l->start.group = s->group;
+	l->start.groups = s->groups;
+	l->start.n_groups = s->n_groups;
+	l->start.new_privs = s->new_privs;
+	l->start.has_capabilities = !s->keep_capabilities && (s->n_capabilities || s->user.n);
+	for (size_t i = 0; i < s->n_capabilities; i++) {
+		int n = capability_number(s->capabilities[i].p);
+
+		if (n < 0)
+			return refuse(l, CODE_REFUSED, "a capability is not known here");
+		l->start.capabilities |= UINT64_C(1) << n;
+	}
+	return 0;
+}
+
+static int death_signal(const struct run_settings *s)
+{
+	static const int numbers[N_DEATH_SIGNALS] = {
+	    [DEATH_KILL] = SIGKILL, [DEATH_TERM] = SIGTERM, [DEATH_NONE] = 0};
+
+	return numbers[s->death_signal];
+}
+
+static void set_settings(struct launch *l)
+{
+	const struct run_settings *s = l->job->settings;
+
+	l->start.umask = s->umask == UMASK_UNSET ? 022 : (uint32_t)s->umask;
+	l->start.nice = s->nice;
+	l->start.same_group = s->same_group;
+	l->start.term_to = s->kill.to;
+	/* who goes on without a worker must not die with the keeper's parent either */
+	l->start.death_signal = death_signal(s);
+	set_limits(l);
+}
+
+static int add_fd(struct launch *l, int fd, bool own)
+{
+	if (fd < 0)
+		return refuse(l, SPAWN_NOT_MADE, "no memory file could be made");
+	l->fds[l->n_fds++] = fd;
+	if (own)
+		l->own_fds |= 1 << (l->n_fds - 1);
+	return 0;
+}
+
+static int add_stdin(struct launch *l, struct str content)
+{
+	l->start.input = KEEPER_STDIN_FD;
+	return add_fd(l, memory_file("reeve-input", content), true);
+}
+
+static int add_extra(struct launch *l, int *slot, int fd)
+{
+	l->start.n_fds++;
+	return add_fd(l, *slot = fd, false);
+}
+
+static int use_plugin(struct launch *l, const struct plugin_options *p)
+{
+	struct buf b = {0};
+	int r;
+
+	order_write(l->order, &b);
+	l->start.argv = p->exec;
+	r = add_stdin(l, buf_str(&b));
+	buf_release(&b);
+	return r ? r : add_extra(l, &l->job->result_fd, result_file());
+}
+
+/* The steps of an action are run by this program's own runner, as the leader of them all. */
+static int use_action(struct launch *l, struct str action)
+{
+	const char **argv = arena_alloc(&l->arena, 3 * sizeof *argv);
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+	int r;
+
+	if (n <= 0)
+		return refuse(l, SPAWN_NOT_MADE, "this program's own file is not found");
+	path[n] = 0;
+	argv[0] = arena_strdup(&l->arena, path);
+	argv[1] = "action";
+	argv[2] = NULL;
+	l->start.argv = argv;
+	r = add_stdin(l, action);
+	return r ? r : add_extra(l, &l->job->result_fd, result_file());
+}
+
+static int use_command(struct launch *l)
+{
+	struct str input = l->job->settings->input;
+
+	if (!l->command.argv)
+		return refuse(l, CODE_REFUSED, "the task has no command");
+	l->start.argv = l->command.argv;
+	return input.p ? add_stdin(l, input) : 0;
+}
+
+static int add_status_file(struct launch *l)
+{
+	char path[64];
+
+	if (!l->job->settings->status_file)
+		return 0;
+	snprintf(path, sizeof path, "/proc/self/fd/%u", 3 + l->start.n_fds);
+	env_set(&l->env, STR("REEVE_STATUS_FILE"), str_of(path));
+	return add_extra(l, &l->job->status_fd, memory_file("reeve-status", STR_NULL));
+}
+
+static void set_result_file(struct launch *l)
+{
+	struct str path = l->job->settings->result_file;
+	const char *cwd = l->command.cwd ? l->command.cwd : "/";
+
+	if (!path.n)
+		return;
+	l->start.result_file = path.p[0] == '/'
+	                           ? path.p
+	                           : arena_printf(&l->arena, "%s/" STR_FMT, cwd, STR_ARG(path));
+}
+
+static int filter_fd(struct launch *l, struct problem *p)
+{
+	struct worker *w = l->w;
+
+	if (l->job->settings->sandbox.no_seccomp)
+		return -1;
+	if (w->filter_fd < 0 && sandbox_filter_make(&w->filter_fd, p) < 0)
+		return -2;
+	return w->filter_fd;
+}
+
+static int put_in_sandbox(struct launch *l)
+{
+	const struct run_settings *s = l->job->settings;
+	const char *hidden[] = {l->w->o->state_dir};
+	struct problem p = {0};
+	struct sandbox_spec spec = {.sandbox = &s->sandbox,
+	    .argv = l->start.argv,
+	    .envp = env_list(&l->env),
+	    .cwd = l->command.cwd,
+	    .hidden = hidden,
+	    .n_hidden = 1,
+	    .capabilities = s->capabilities,
+	    .n_capabilities = s->n_capabilities,
+	    .keep_capabilities = s->keep_capabilities,
+	    .privileged = geteuid() == 0 && !s->user.n,
+	    .first_fd = 3 + (int)l->start.n_fds,
+	    .filter_fd = filter_fd(l, &p)};
+
+	if (spec.filter_fd == -2 || sandbox_prepare(&spec, &l->arena, &l->sandboxed, &p) < 0) {
+		snprintf(l->why, l->why_size, "the sandbox: %s%s%s", p.what, p.hint[0] ? "; " : "",
+		    p.hint);
+		return CODE_REFUSED;
+	}
+	l->start.argv = l->sandboxed.argv;
+	l->start.env = l->sandboxed.envp;
+	l->start.cwd = NULL;
+	l->start.sandboxed = true;
+	l->start.new_privs = false;
+	for (int i = 0; i < l->sandboxed.n_fds; i++) {
+		l->start.n_fds++;
+		add_fd(l, l->sandboxed.fds[i], false);
+	}
+	return 0;
+}
+
+static int describe(struct launch *l, const struct plugin_options *p)
+{
+	const struct agent_run *run = l->order->run;
+	struct str action = json_member(run->body, "action");
+	const char *wrong = NULL;
+	int r;
+
+	if (command_parse(run->body, &l->arena, &l->command, &wrong) < 0 ||
+	    order_env(l->order, p ? p->env : NULL, l->w->facts.shard.p, l->w->lock, &l->env,
+	        &wrong) < 0)
+		return refuse(l, CODE_REFUSED, wrong);
+	if ((r = read_settings(l)) || (r = set_rights(l)))
+		return r;
+	set_settings(l);
+	l->start.cwd = l->command.cwd;
+	if ((r = p ? use_plugin(l, p) : action.n ? use_action(l, action) : use_command(l)))
+		return r;
+	if ((r = add_status_file(l)))
+		return r;
+	set_result_file(l);
+	identity_environment(l->job->settings->user, &l->env);
+	l->start.env = env_list(&l->env);
+	return l->job->settings->sandbox.on ? put_in_sandbox(l) : 0;
+}
+
+static void finish(struct launch *l)
+{
+	for (int i = 0; i < l->n_fds; i++)
+		if (l->own_fds >> i & 1)
+			close(l->fds[i]);
+	if (l->sandboxed.n_fds) {
+		sandbox_started(&l->sandboxed);
+		l->job->sandbox_fd = l->sandboxed.status_fd;
+	}
+	arena_release(&l->arena);
+	buf_release(&l->note);
+}
+
+int launch_job(struct job *j, const struct order *o, const struct plugin_options *p,
+    const struct kept_fns *fns, char *why, size_t size)
+{
+	struct launch l = {.w = j->w,
+	    .job = j,
+	    .order = o,
+	    .start = {.nice = NICE_UNSET},
+	    .sandboxed.status_fd = -1,
+	    .why = why,
+	    .why_size = size};
+	int r;
+
+	env_init_clean(&l.env, &l.arena);
+	r = describe(&l, p);
+	if (r == 0) {
+		j->keeps = j->w->keeper.keeps;
+		l.start.kept = j->keeps;
+		if (j->keeps)
+			l.start.note = note_write(j, o, &l.note);
+		keeper_start(&j->w->keeper, &l.start, l.fds, l.n_fds, &j->kept, fns);
+		if (j->keeps)
+			job_record(j->w, j->task, j->token, j->kept.id);
+	}
+	finish(&l);
+	return r;
+}
