@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "model/limits.h"
 #include "model/lines.h"
+#include "wire/action.h"
 #include "wire/json_in.h"
 #include "wire/settings.h"
 
@@ -74,10 +75,15 @@ static int set_command(json_t *v, const char *field, void *arg, struct problem *
 	return 0;
 }
 
-/* What is in it is the worker's to understand. */
+/* Understood here already, so that who submits it is told what is wrong with it. */
 static int check_action(json_t *v, const char *field, struct problem *p)
 {
-	return json_in_object(v, field, p) || json_in_depth(v, field, p) ? ERR_INVALID : 0;
+	struct arena a = {0};
+	struct action *tree;
+	int r = json_in_object(v, field, p) ? ERR_INVALID : action_parse(v, &a, &tree, p);
+
+	arena_release(&a);
+	return r;
 }
 
 static int set_action(json_t *v, const char *field, void *arg, struct problem *p)

@@ -26,7 +26,7 @@ struct job *job_new(struct worker *w, rid task, int64_t token)
 	j->token = token;
 	j->result_fd = j->status_fd = j->sandbox_fd = -1;
 	j->settings = &default_settings;
-	j->kept = (struct kept){.in = -1, .out = {-1, -1}};
+	j->kept = (struct kept){.in = -1, .out = {-1, -1}, .result_fd = -1};
 	idmap_put(&w->jobs, task, j);
 	return j;
 }

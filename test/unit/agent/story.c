@@ -57,6 +57,8 @@ static void tell_ended(const struct agent_effect *e)
 
 static void tell(const struct agent_effect *e)
 {
+	if (e->kind == AF_FORGET)
+		return; /* it follows from the acknowledgement; stories would only get longer */
 	if (told.n)
 		buf_add_cstr(&told, "; ");
 	switch (e->kind) {
@@ -99,6 +101,7 @@ static void tell(const struct agent_effect *e)
 		buf_printf(&told, "exit %d%s", e->why.code, e->why.restart ? " restart" : "");
 		break;
 	case AF_NOTE: buf_add_cstr(&told, "note"); break;
+	case AF_FORGET: break;
 	}
 }
 

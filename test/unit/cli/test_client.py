@@ -414,7 +414,7 @@ class Showing(Case):
         shown = self.reeve("status")
         self.assertIn("waiting  for 6 things\n", shown)
         self.assertIn("w4 has been silent (until 2026-11-16T00:30:00Z)\n  ! and 1 more; -o wide", shown.replace("⚠", "!"))
-        self.assertNotIn("w5", shown)
+        self.assertNotIn("worker w5", shown)
         self.assertIn("w5 has been silent", self.reeve("status", "-o", "wide"))
         self.assertEqual(len(json.loads(self.reeve("status", "-o", "json"))["waiting"]), 6)
         self.fake.waiting.pop()
