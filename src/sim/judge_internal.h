@@ -24,6 +24,8 @@ struct truth_task {
 	bool is_live, is_known; /* known: status is meaningful */
 	int32_t status;
 	int64_t token, due_ms;
+	int64_t lost_us;      /* it waits because its worker was lost then; 0: not so */
+	bool is_held;         /* … or something like that: what its row says of the end is wall time */
 	int64_t due_since_us; /* when it was told to wait until then */
 	/* as the store has it */
 	bool stored;
