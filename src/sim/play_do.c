@@ -30,7 +30,7 @@ static bool ready(struct at *a)
 static void do_start(struct at *a)
 {
 	int node = node_of(a);
-	int64_t in = at_ms(a, "in", 0) * 1000;
+	int64_t in = at_wait(a, "in", 0) * 1000;
 
 	if (!ready(a))
 		return;
@@ -44,7 +44,7 @@ static void do_start(struct at *a)
 /* The time until it is started again; negative: only by a later "start". */
 static int64_t down_us(struct at *a)
 {
-	return at_has(a, "down") ? at_ms(a, "down", 0) * 1000 : -1;
+	return at_has(a, "down") ? at_wait(a, "down", 0) * 1000 : -1;
 }
 
 static void do_stop(struct at *a)
@@ -103,7 +103,7 @@ static void do_crash(struct at *a)
 static void do_restart(struct at *a)
 {
 	int node = node_of(a);
-	int64_t down = at_ms(a, "down", 1000) * 1000;
+	int64_t down = at_wait(a, "down", 1000) * 1000;
 	static const char *const dispatches[] = {"durable", "volatile"};
 	int dispatch = at_has(a, "dispatch") ? at_choice(a, "dispatch", dispatches, 2, 0) : -1;
 	struct core_options *o;
@@ -125,7 +125,7 @@ static void do_restart(struct at *a)
 static void do_pause(struct at *a)
 {
 	int node = node_of(a);
-	int64_t length = at_ms(a, "for", INT64_C(1000000000)) * 1000;
+	int64_t length = at_wait(a, "for", INT64_C(1000000000)) * 1000;
 
 	if (ready(a))
 		world_pause(a->p->w, node, length);
@@ -169,7 +169,7 @@ static void set_fork(struct at *a, int64_t until_us)
 
 static void do_forks_fail(struct at *a)
 {
-	int64_t length = at_ms(a, "for", INT64_C(1000000000)) * 1000;
+	int64_t length = at_wait(a, "for", INT64_C(1000000000)) * 1000;
 
 	set_fork(a, a->p->event_us + length);
 }
@@ -184,8 +184,8 @@ static void do_store(struct at *a)
 	static const char *const faults[] = {
 	    "slow", "busy", "reads_fail", "commit_unknown", "fine"};
 	int fault = at_choice(a, "fault", faults, 5, -1);
-	int64_t until = a->p->event_us + at_ms(a, "for", INT64_C(1000000000)) * 1000;
-	int64_t by = at_ms(a, "by", 1000) * 1000;
+	int64_t until = a->p->event_us + at_wait(a, "for", INT64_C(1000000000)) * 1000;
+	int64_t by = at_wait(a, "by", 1000) * 1000;
 	bool applied = at_bool(a, "applied", false);
 	struct sim_server *s;
 
