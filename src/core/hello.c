@@ -93,7 +93,7 @@ static void reconcile(struct core *c, const struct event *ev, struct worker *w, 
 		held_by_worker(c, ev, w, &ev->hello.tasks[i], out);
 	TAILQ_FOREACH_SAFE (t, &w->tasks, on_worker, next)
 		if (t->seen != c->hellos)
-			task_give_back(c, t, STR("the worker never received it"), 0, out);
+			report_absent(c, t, STR("the worker never received it"), 0, out);
 }
 
 static void bind_link(struct core *c, struct worker *w, uint64_t link)

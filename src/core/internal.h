@@ -374,6 +374,10 @@ int64_t wait_lost_in_ms(const struct core *c, const struct worker *w, int64_t mo
 
 /* report.c */
 struct task *report_current(const struct core *c, const struct worker *w, rid task, int64_t token);
+/* Its worker says that it is not there and never was; which is not so if it called it running.
+ * May free it. */
+void report_absent(
+    struct core *c, struct task *t, struct str reason, int64_t delay_ms, struct effects *out);
 void report_started(struct core *c, const struct event *ev, struct effects *out);
 void report_ended(struct core *c, const struct event *ev, struct effects *out);
 void report_output(struct core *c, const struct event *ev, struct effects *out);
