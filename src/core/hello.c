@@ -162,6 +162,9 @@ static const char *replacement_refused(
 	/* also when that one is lost: a late word of its dead predecessor proves nothing */
 	if (proven && f->started_ms < w->row.facts.started_ms && !MUTANT(OLDER_INSTANCE_RETURNS))
 		return "a newer process of this worker has taken over";
+	/* starts under one lock rise: two that are equal would displace each other for ever */
+	if (proven && f->started_ms == w->row.facts.started_ms)
+		return "another process with this lock and the same start time has this name";
 	if (proven || state == WORKER_MUST_DIE || MUTANT(STRANGER_TAKES_NAME) ||
 	    (c->o.allow_bump_unhealthy && state != WORKER_HEALTHY))
 		return NULL;

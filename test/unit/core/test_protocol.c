@@ -425,7 +425,7 @@ static void stranger(struct world *w, uint64_t link, uint64_t instance)
 {
 	struct worker_facts f = {.shard = STR("w1"),
 	    .instance = instance,
-	    .started_ms = 1,
+	    .started_ms = (int64_t)instance,
 	    .lock = STR("elsewhere"),
 	    .plugins = STR("command\n"),
 	    .maxthreads = 1};
