@@ -80,7 +80,7 @@ struct truth_queue *truth_queue_of(struct world *w, rid id);
 bool truth_is_gone(const struct truth_task *t);
 /* judge_sets.c */
 void judge_new_messages(struct world *w);
-void judge_credit(struct world *w, int slot); /* which sets the server believes it to know */
+void judge_credit(struct world *w, int slot, const struct worker_view *v); /* which sets the server believes it to know */
 void judge_worker_row(struct world *w, const struct worker_row *row);
 /* judge_core.c */
 void judge_new_notices(struct world *w, const struct event *ev);

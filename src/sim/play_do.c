@@ -75,21 +75,23 @@ static void do_kill(struct at *a)
 
 static void do_crash(struct at *a)
 {
-	static const char *const places[N_BOUNDARIES] = {
-	    "nowhere", "step", "fly", "apply", "applied", "release"};
+	static const char *const places[N_BOUNDARIES + 1] = {
+	    "nowhere", "step", "fly", "apply", "applied", "release", [N_BOUNDARIES] = "effect"};
 	int node = node_of(a);
 	int64_t down = down_us(a);
-	int place = at_choice(a, "when", places, N_BOUNDARIES, 0);
+	int place = at_choice(a, "when", places, N_BOUNDARIES + 1, 0);
 	int count = (int)at_int(a, "count", 1, 1000000, 1);
 	struct sim_server *s;
 
-	if (place && node != SIM_SERVER)
-		play_wrong(
-		    a->p, a->path, "when", "only the server has such places", "leave it out");
+	if (place && (node == SIM_SERVER) == (place == N_BOUNDARIES))
+		play_wrong(a->p, a->path, "when", "it has no such place",
+		    "effect is a worker's; the server's are step, fly, apply, applied, release");
 	if (!ready(a))
 		return;
 	s = a->p->w->server;
-	if (place) {
+	if (place == N_BOUNDARIES) {
+		sim_worker_kill_at(a->p->w, node, count, down);
+	} else if (place) {
 		s->crash_at = (enum sim_boundary)place;
 		s->crash_after = count;
 		s->down_us = down;
@@ -129,6 +131,18 @@ static void do_pause(struct at *a)
 
 	if (ready(a))
 		world_pause(a->p->w, node, length);
+}
+
+static void do_sleep(struct at *a)
+{
+	int node = node_of(a);
+	int64_t length = at_wait(a, "for", INT64_C(1000000000)) * 1000;
+
+	if (node == SIM_SERVER)
+		play_wrong(a->p, a->path, "node", "only workers' machines sleep",
+		    "pause the server: it has no processes beside it");
+	if (ready(a))
+		world_sleep(a->p->w, node, length);
 }
 
 static void do_resume(struct at *a)
@@ -216,6 +230,7 @@ const struct action node_actions[] = {
     {"crash", "node down when count", do_crash},
     {"restart", "node down dispatch", do_restart},
     {"pause", "node for", do_pause},
+    {"sleep", "node for", do_sleep},
     {"resume", "node", do_resume},
     {"clock_step", "node by", do_clock_step},
     {"clock_drift", "node ppm", do_clock_drift},
