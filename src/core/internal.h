@@ -122,6 +122,7 @@ struct worker {
 	uint64_t check_sent, check_counted;
 	bool check_gone; /* the last one went with its link */
 	int64_t check_sent_ms[CHECKS_KEPT];
+	bool is_untold; /* unhealthy since its hello, which is nothing to tell before its first check */
 	char *check_failed; /* what the last answer complained of; NULL: nothing */
 	RB_ENTRY(worker) by_id, by_name;
 };

@@ -84,6 +84,38 @@ STORY(a_worker_is_healthy_only_after_a_healthcheck)
 	world_free(w);
 }
 
+static int told(struct world *w, const char *kind)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < w->n_told; i++)
+		n += strcmp(w->told[i], kind) == 0;
+	return n;
+}
+
+STORY(nobody_is_told_unhealthy_before_the_first_healthcheck_could_be_answered)
+{
+	struct world *w = world_new(&quick);
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0); /* its check succeeds at once */
+	assert_state(w, "w1", WORKER_HEALTHY);
+	assert_int_equal(told(w, "worker.joined"), 1);
+	assert_int_equal(told(w, "worker.healthy"), 1);
+	assert_int_equal(told(w, "worker.unhealthy"), 0);
+	w->sick = true;
+	world_hello(w, 2, "w2", 2, 2, NULL, 0);
+	assert_state(w, "w2", WORKER_UNHEALTHY);
+	assert_int_equal(told(w, "worker.unhealthy"), 0);
+	checked(w, 2, 1, false); /* now it is known */
+	assert_int_equal(told(w, "worker.unhealthy"), 1);
+	checked(w, 2, 1, false);
+	assert_int_equal(told(w, "worker.unhealthy"), 1);
+	world_hello(w, 3, "w3", 3, 2, NULL, 0);
+	beats_for(w, 3, 1); /* … or not answered, so that another one is sent */
+	assert_int_equal(told(w, "worker.unhealthy"), 2);
+	world_free(w);
+}
+
 STORY(a_worker_that_can_not_start_processes_is_unhealthy_though_it_answers)
 {
 	struct world *w = world_new(&quick);
@@ -497,6 +529,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_worker_is_healthy_only_after_a_healthcheck),
+	    cmocka_unit_test(nobody_is_told_unhealthy_before_the_first_healthcheck_could_be_answered),
 	    cmocka_unit_test(a_worker_that_can_not_start_processes_is_unhealthy_though_it_answers),
 	    cmocka_unit_test(nobody_is_lost_who_was_not_unhealthy_before),
 	    cmocka_unit_test(must_die_is_for_ever_and_told_again),
