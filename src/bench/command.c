@@ -124,7 +124,8 @@ static int parse_workers(struct bench *b, struct options *o)
 	if ((r = options_duration(o, "heartbeat", &b->heartbeat_ms, &b->problem)) < 0)
 		return r;
 	if (b->heartbeat_ms < 1) {
-		problem_set(&b->problem, ERR_INVALID, "--heartbeat is not a time between two beats");
+		problem_set(
+		    &b->problem, ERR_INVALID, "--heartbeat is not a time between two beats");
 		return problem_hint(&b->problem, "1ms or more; the default is 15s");
 	}
 	return 0;

@@ -101,8 +101,9 @@ static void add_threads(const json_t *threads, struct buf *out)
 	else if (used <= max)
 		buf_printf(out, "threads  %lld of %lld in use\n", used, max);
 	else
-		buf_printf(out, "threads  %lld in use, also on workers that take no tasks now; "
-		                "the healthy ones have %lld\n",
+		buf_printf(out,
+		    "threads  %lld in use, also on workers that take no tasks now; "
+		    "the healthy ones have %lld\n",
 		    used, max);
 }
 

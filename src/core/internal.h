@@ -47,7 +47,7 @@ struct task {
 	int64_t hold_then_due_ms; /* and when it is due after that; 0: at once */
 	bool hold_is_known;       /* it was lost since it came into memory */
 	struct heap_node hold;    /* while it waits for that, outside of any window */
-	char *strings;      /* spec strings, one allocation */
+	char *strings;            /* spec strings, one allocation */
 	char *reason, *history;
 };
 
@@ -76,7 +76,7 @@ struct queue {
 	struct queue_row row; /* strings owned */
 	struct window ready, due;
 	int64_t n_queued, n_delayed, n_held, n_claimed, n_running;
-	int64_t n_on_hold; /* of the delayed ones; in memory, but in no window: see hold.c */
+	int64_t n_on_hold;    /* of the delayed ones; in memory, but in no window: see hold.c */
 	bool delayed_unknown; /* after a start, until the store's delayed tasks were read */
 	struct eligible *eligible;
 	size_t n_eligible, cap_eligible, cursor;
@@ -122,7 +122,8 @@ struct worker {
 	uint64_t check_sent, check_counted;
 	bool check_gone; /* the last one went with its link */
 	int64_t check_sent_ms[CHECKS_KEPT];
-	bool is_untold; /* unhealthy since its hello, which is nothing to tell before its first check */
+	bool is_untold;     /* unhealthy since its hello, which is nothing to tell before its first
+	                       check */
 	char *check_failed; /* what the last answer complained of; NULL: nothing */
 	RB_ENTRY(worker) by_id, by_name;
 };

@@ -157,7 +157,8 @@ static void say_batched(const struct worker *w, const struct worker *other, int6
 		    STR_ARG(w->row.facts.shard));
 	else
 		SAY(x,
-		    "worker " STR_FMT " gets no tasks yet: newcomers are taken in together, and the "
+		    "worker " STR_FMT
+		    " gets no tasks yet: newcomers are taken in together, and the "
 		    "next ones when worker " STR_FMT
 		    " has repeated the present set of workers, which it does %s%s",
 		    STR_ARG(w->row.facts.shard), STR_ARG(other->row.facts.shard),

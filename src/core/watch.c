@@ -101,8 +101,7 @@ static void first_check_is_over(struct core *c, struct worker *w, struct effects
 		tell_watchers(c, w, out);
 }
 
-static void changed(
-    struct core *c, struct worker *w, enum worker_state before, struct effects *out)
+static void changed(struct core *c, struct worker *w, enum worker_state before, struct effects *out)
 {
 	if (w->health.state == WORKER_MUST_DIE) {
 		lose(c, w, STR("it was unhealthy for too long"), out);

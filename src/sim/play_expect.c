@@ -192,7 +192,8 @@ static bool operand_check(struct play *p, int op, json_t *want, const char *path
 		play_wrong(p, path, NULL, "it can't be compared with that",
 		    "a number, or a time such as \"5s\"");
 	else if (op == 5 && !json_is_array(want))
-		play_wrong(p, path, NULL, "it is not a list", "any of [\"healthy\", \"unhealthy\"]");
+		play_wrong(
+		    p, path, NULL, "it is not a list", "any of [\"healthy\", \"unhealthy\"]");
 	else if (op == 8 && !json_is_integer(want) && !json_is_object(want))
 		play_wrong(p, path, NULL, "it is not a length", "a number, or e.g. {\">\": 2}");
 	else if (op == 9 && !json_is_string(want))

@@ -191,7 +191,7 @@ const char *at_str(
     struct at *a, const char *key, const char *fallback); /* NULL: it must be there */
 int64_t at_int(struct at *a, const char *key, int64_t min, int64_t max, int64_t fallback);
 bool at_bool(struct at *a, const char *key, bool fallback);
-int64_t at_ms(struct at *a, const char *key, int64_t fallback); /* INT64_MIN: it must be there */
+int64_t at_ms(struct at *a, const char *key, int64_t fallback);   /* INT64_MIN: it must be there */
 int64_t at_wait(struct at *a, const char *key, int64_t fallback); /* a time, not less than 0 */
 int at_choice(struct at *a, const char *key, const char *const *names, size_t n, int fallback);
 /* "w1" -> its actor; a missing key is wrong */

@@ -219,11 +219,11 @@ static int read_violation(struct at *a)
 	for (size_t i = 0; i < n_invariants && used < sizeof all - 8; i++) {
 		if (invariants[i].number == n)
 			return n;
-		used += (size_t)snprintf(
-		    all + used, 8, "%s%d", used ? ", " : "", invariants[i].number);
+		used +=
+		    (size_t)snprintf(all + used, 8, "%s%d", used ? ", " : "", invariants[i].number);
 	}
-	play_wrong(a->p, a->path, "expect_violation", "there is no such invariant", "there are: %s",
-	    all);
+	play_wrong(
+	    a->p, a->path, "expect_violation", "there is no such invariant", "there are: %s", all);
 	return 0;
 }
 

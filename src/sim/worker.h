@@ -57,8 +57,8 @@ struct sim_worker {
 	/* faults */
 	int64_t no_fork_until_us; /* no process can be started */
 	bool stays_down;          /* a script's: no supervisor */
-	int die_after;            /* it is killed before it does so many more things; 0: it is not */
-	int64_t die_down_us;      /* and is started again after that time; negative: not */
+	int die_after;       /* it is killed before it does so many more things; 0: it is not */
+	int64_t die_down_us; /* and is started again after that time; negative: not */
 };
 
 void sim_workers_init(struct world *w);

@@ -183,7 +183,8 @@ static void forget_alarm(struct world *w, const struct sim_event *e)
 		w->workers[e->slot].tick = NULL;
 }
 
-/* On a machine that sleeps nothing happens; its plugin's pool is the worker's, who starts nothing. */
+/* On a machine that sleeps nothing happens; its plugin's pool is the worker's, who starts nothing.
+ */
 static bool waits_for_waking(struct world *w, const struct sim_event *e)
 {
 	switch (e->kind) {

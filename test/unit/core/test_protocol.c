@@ -529,7 +529,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_worker_is_healthy_only_after_a_healthcheck),
-	    cmocka_unit_test(nobody_is_told_unhealthy_before_the_first_healthcheck_could_be_answered),
+	    cmocka_unit_test(
+	        nobody_is_told_unhealthy_before_the_first_healthcheck_could_be_answered),
 	    cmocka_unit_test(a_worker_that_can_not_start_processes_is_unhealthy_though_it_answers),
 	    cmocka_unit_test(nobody_is_lost_who_was_not_unhealthy_before),
 	    cmocka_unit_test(must_die_is_for_ever_and_told_again),
