@@ -198,8 +198,7 @@ static void take_over(
 		worker_unlink(c, w);
 	}
 	consensus_leave(&c->set, &w->member);
-	worker_lose_tasks(c, w,
-	    proven ? STR("the worker was restarted") : STR("its worker was displaced"),
+	worker_lose_tasks(c, w, proven ? STR(PROVEN_LOSS) : STR("its worker was displaced"),
 	    proven ? 0 : c->o.lost_hold_ms, out);
 	health_init(&w->health, c->mono_ms);
 	w->check_sent = w->check_counted = w->notify_seq = 0;

@@ -10,13 +10,14 @@
  */
 #include "core/internal.h"
 
+/* By a loss that nobody could prove: what was over for certain needs no hold. */
 static bool ended_by_loss(struct str history)
 {
 	struct attempt last = {0};
 
 	while (history_next(&history, &last))
 		;
-	return last.status == TASK_ORPHANED;
+	return last.status == TASK_ORPHANED && !str_is(last.reason, PROVEN_LOSS);
 }
 
 void hold_started(struct core *c)

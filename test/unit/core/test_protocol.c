@@ -394,6 +394,28 @@ STORY(a_started_server_holds_for_the_whole_time_whatever_its_clock_says)
 	world_free(w);
 }
 
+STORY(what_a_restarted_worker_had_is_not_held_even_after_a_restart_of_the_server)
+{
+	struct world *w = world_new(&quick);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	struct submit_task s = {.status = TASK_QUEUED,
+	    .spec = {.queue = q,
+	        .max_attempts = 3,
+	        .backoff_ms = 1000,
+	        .backoff_max_ms = 1000,
+	        .body = STR("{}")}};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	t = world_submit(w, &s, 1)->outcomes[0].id;
+	world_hello(w, 2, "w1", 2, 2, NULL, 0); /* later start, same lock: proven */
+	assert_int_equal(world_task(w, t)->state.status, TASK_QUEUED);
+	world_restart(w);
+	world_hello(w, 3, "w1", 2, 2, NULL, 0);
+	world_advance(w, 1001);
+	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
+	world_free(w);
+}
+
 STORY(who_is_held_and_released_by_hand_is_still_held_for_the_loss)
 {
 	struct world *w = world_new(&quick);
@@ -543,6 +565,8 @@ int main(void)
 	    cmocka_unit_test(a_lost_worker_s_task_is_held_also_across_a_restart),
 	    cmocka_unit_test(a_clock_step_neither_shortens_nor_lengthens_the_hold),
 	    cmocka_unit_test(a_started_server_holds_for_the_whole_time_whatever_its_clock_says),
+	    cmocka_unit_test(
+	        what_a_restarted_worker_had_is_not_held_even_after_a_restart_of_the_server),
 	    cmocka_unit_test(who_is_held_and_released_by_hand_is_still_held_for_the_loss),
 	    cmocka_unit_test(an_orphan_that_is_retried_by_hand_waits_for_the_hold_too),
 	    cmocka_unit_test(what_waits_for_the_hold_can_be_cancelled_and_its_queue_deleted),
