@@ -341,8 +341,8 @@ void watch_tell_all(struct core *c, struct effects *out);
 void watch_set(struct core *c, struct effects *out); /* consensus, not more often than needed */
 
 /* hold.c */
-#define PROVEN_LOSS "the worker was restarted" /* in a task's history: its worker was surely gone \
-	                                        */
+/* In a task's history: its worker was surely gone. */
+#define PROVEN_LOSS "the worker was restarted"
 void hold_started(struct core *c);
 /* Something was just lost: whoever had it may still be ending it for so long. */
 void hold_lost(struct core *c, int64_t hold_ms);
