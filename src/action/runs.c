@@ -95,6 +95,7 @@ void runs_start(struct runs *r, struct node *leaf)
 	    .fds = {r->null_fd, STDOUT_FILENO, STDERR_FILENO},
 	    .n_fds = 3,
 	    .umask = r->umask,
+	    .death_signal = SIGKILL,
 	    .cgroup_fd = -1};
 	struct outcome o = {.kind = OUTCOME_FAILED};
 	struct spawned spawned;

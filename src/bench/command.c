@@ -121,7 +121,14 @@ static int parse_workers(struct bench *b, struct options *o)
 	if ((r = options_i64(o, "workers", 1, WORKERS_MAX, &b->workers, &b->problem)) < 0 ||
 	    (r = options_i64(o, "seconds", 1, 86400, &b->seconds, &b->problem)) < 0)
 		return r;
-	return options_duration(o, "heartbeat", &b->heartbeat_ms, &b->problem);
+	if ((r = options_duration(o, "heartbeat", &b->heartbeat_ms, &b->problem)) < 0)
+		return r;
+	if (b->heartbeat_ms < 1) {
+		problem_set(
+		    &b->problem, ERR_INVALID, "--heartbeat is not a time between two beats");
+		return problem_hint(&b->problem, "1ms or more; the default is 15s");
+	}
+	return 0;
 }
 
 static int parse(struct bench *b, struct options *o, int argc, char **argv)

@@ -91,6 +91,22 @@ static void add_set(const json_t *status, struct buf *out)
 	buf_add_char(out, '\n');
 }
 
+/* Used are those of all workers, the limit is that of the healthy ones: the rest take no tasks. */
+static void add_threads(const json_t *threads, struct buf *out)
+{
+	long long used = ji(threads, "used", 0), max = ji(threads, "max", 0);
+
+	if (!jhas(threads, "max"))
+		buf_printf(out, "threads  %lld of no limit in use\n", used);
+	else if (used <= max)
+		buf_printf(out, "threads  %lld of %lld in use\n", used, max);
+	else
+		buf_printf(out,
+		    "threads  %lld in use, also on workers that take no tasks now; "
+		    "the healthy ones have %lld\n",
+		    used, max);
+}
+
 static void add_work(const json_t *status, struct buf *out)
 {
 	const json_t *tasks = json_object_get(status, "tasks");
@@ -109,11 +125,7 @@ static void add_work(const json_t *status, struct buf *out)
 	buf_printf(out, "\nrates    %s submitted, %s ended\n",
 	    human_rate(json_number_value(json_object_get(rates, "submitted_per_s")), a),
 	    human_rate(json_number_value(json_object_get(rates, "ended_per_s")), b));
-	buf_printf(out, "threads  %lld of ", (long long)ji(threads, "used", 0));
-	if (jhas(threads, "max"))
-		buf_printf(out, "%lld in use\n", (long long)ji(threads, "max", 0));
-	else
-		buf_add_cstr(out, "no limit in use\n");
+	add_threads(threads, out);
 }
 
 void status_render(struct cli *c, const json_t *status, struct buf *out)

@@ -69,6 +69,8 @@ void core_free(struct core *c)
 
 	while ((t = TAILQ_FIRST(&c->ghosts)))
 		task_free(c, t);
+	while (heap_min(&c->hold_timers))
+		task_free(c, CONTAINER_OF(heap_min(&c->hold_timers), struct task, hold));
 	while ((w = RB_MIN(worker_ids, &c->workers))) {
 		while ((t = TAILQ_FIRST(&w->tasks)))
 			task_free(c, t);
@@ -89,6 +91,7 @@ void core_free(struct core *c)
 	heap_release(&c->wall_timers);
 	heap_release(&c->watch_timers);
 	heap_release(&c->poll_timers);
+	heap_release(&c->hold_timers);
 	idmap_release(&c->tasks);
 	idmap_release(&c->links);
 	free(c);
@@ -118,6 +121,7 @@ static void tick(struct core *c, struct effects *out)
 
 	while ((n = heap_min(&c->wall_timers)) && n->at <= c->now_ms)
 		queue_tick(c, CONTAINER_OF(n, struct queue, wake), out);
+	hold_tick(c, out);
 	watch_tick(c, out);
 	unsure_tick(c, out);
 	if (c->retry_reads_ms && c->retry_reads_ms <= c->mono_ms)
@@ -189,6 +193,7 @@ int64_t core_wake_ms(const struct core *c)
 	const struct heap_node *wall = heap_min(&c->wall_timers);
 	const struct heap_node *watch = heap_min(&c->watch_timers);
 	const struct heap_node *poll = heap_min(&c->poll_timers);
+	const struct heap_node *hold = heap_min(&c->hold_timers);
 	int64_t at = c->set_due_ms;
 
 	if (wall)
@@ -197,6 +202,8 @@ int64_t core_wake_ms(const struct core *c)
 		sooner(&at, watch->at);
 	if (poll)
 		sooner(&at, poll->at);
+	if (hold)
+		sooner(&at, hold->at);
 	if (c->retry_reads_ms)
 		sooner(&at, c->retry_reads_ms);
 	if (c->start.waiting)

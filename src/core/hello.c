@@ -93,7 +93,7 @@ static void reconcile(struct core *c, const struct event *ev, struct worker *w, 
 		held_by_worker(c, ev, w, &ev->hello.tasks[i], out);
 	TAILQ_FOREACH_SAFE (t, &w->tasks, on_worker, next)
 		if (t->seen != c->hellos)
-			task_give_back(c, t, STR("the worker never received it"), 0, out);
+			report_absent(c, t, STR("the worker never received it"), 0, out);
 }
 
 static void bind_link(struct core *c, struct worker *w, uint64_t link)
@@ -162,6 +162,9 @@ static const char *replacement_refused(
 	/* also when that one is lost: a late word of its dead predecessor proves nothing */
 	if (proven && f->started_ms < w->row.facts.started_ms && !MUTANT(OLDER_INSTANCE_RETURNS))
 		return "a newer process of this worker has taken over";
+	/* starts under one lock rise: two that are equal would displace each other for ever */
+	if (proven && f->started_ms == w->row.facts.started_ms)
+		return "another process with this lock and the same start time has this name";
 	if (proven || state == WORKER_MUST_DIE || MUTANT(STRANGER_TAKES_NAME) ||
 	    (c->o.allow_bump_unhealthy && state != WORKER_HEALTHY))
 		return NULL;
@@ -195,8 +198,7 @@ static void take_over(
 		worker_unlink(c, w);
 	}
 	consensus_leave(&c->set, &w->member);
-	worker_lose_tasks(c, w,
-	    proven ? STR("the worker was restarted") : STR("its worker was displaced"),
+	worker_lose_tasks(c, w, proven ? STR(PROVEN_LOSS) : STR("its worker was displaced"),
 	    proven ? 0 : c->o.lost_hold_ms, out);
 	health_init(&w->health, c->mono_ms);
 	w->check_sent = w->check_counted = w->notify_seq = 0;

@@ -43,7 +43,11 @@ struct task {
 	uint64_t seen;       /* number of the hello that named it */
 	int64_t ordered_ms; /* monotonic: its run was sent, and no word has come since; 0: it has */
 	bool unsure;        /* … for so long that nobody knows whether it was started */
-	char *strings;      /* spec strings, one allocation */
+	int64_t hold_until_ms;    /* monotonic: its lost worker may still be ending it; 0: no */
+	int64_t hold_then_due_ms; /* and when it is due after that; 0: at once */
+	bool hold_is_known;       /* it was lost since it came into memory */
+	struct heap_node hold;    /* while it waits for that, outside of any window */
+	char *strings;            /* spec strings, one allocation */
 	char *reason, *history;
 };
 
@@ -72,6 +76,7 @@ struct queue {
 	struct queue_row row; /* strings owned */
 	struct window ready, due;
 	int64_t n_queued, n_delayed, n_held, n_claimed, n_running;
+	int64_t n_on_hold;    /* of the delayed ones; in memory, but in no window: see hold.c */
 	bool delayed_unknown; /* after a start, until the store's delayed tasks were read */
 	struct eligible *eligible;
 	size_t n_eligible, cap_eligible, cursor;
@@ -117,6 +122,8 @@ struct worker {
 	uint64_t check_sent, check_counted;
 	bool check_gone; /* the last one went with its link */
 	int64_t check_sent_ms[CHECKS_KEPT];
+	bool is_untold;     /* unhealthy since its hello, which is nothing to tell before its first
+	                       check */
 	char *check_failed; /* what the last answer complained of; NULL: nothing */
 	RB_ENTRY(worker) by_id, by_name;
 };
@@ -196,6 +203,8 @@ struct core {
 	struct heap wall_timers;  /* queues */
 	struct heap watch_timers; /* monotonic; workers */
 	struct heap poll_timers;
+	struct heap hold_timers; /* monotonic; tasks of lost workers */
+	int64_t hold_floor_ms;   /* when every hold that we may not know of is over */
 	struct consensus set;
 	int64_t set_looked_ms; /* monotonic: when it was last computed */
 	int64_t set_due_ms;    /* when it is to be computed again; INT64_MAX: it is fresh */
@@ -331,6 +340,23 @@ struct health_news watch_news(struct core *c, struct worker *w);
 void watch_tell_all(struct core *c, struct effects *out);
 void watch_set(struct core *c, struct effects *out); /* consensus, not more often than needed */
 
+/* hold.c */
+/* In a task's history: its worker was surely gone. */
+#define PROVEN_LOSS "the worker was restarted"
+void hold_started(struct core *c);
+/* Something was just lost: whoever had it may still be ending it for so long. */
+void hold_lost(struct core *c, int64_t hold_ms);
+/* It was that, and is tried again then; its row's due time is then_due_ms afterwards. */
+void hold_begin(struct core *c, struct task *t, int64_t hold_ms, int64_t then_due_ms);
+/* True: its hold is not over, and it waits here for that. */
+bool hold_take(struct core *c, struct task *t);
+/* True: it was lost at a time that we do not know, and the hold may not be over. */
+bool hold_to_floor(struct core *c, struct task *t);
+void hold_del(struct core *c, struct task *t);
+void hold_tick(struct core *c, struct effects *out);
+/* The queue's tasks that wait here, in no order; *at begins with 0; NULL: no more. */
+struct task *hold_next(const struct core *c, const struct queue *q, size_t *at);
+
 /* unsure.c */
 void unsure_ordered(struct core *c, struct task *t);
 void unsure_settle(struct task *t); /* there was word of it */
@@ -352,6 +378,10 @@ int64_t wait_lost_in_ms(const struct core *c, const struct worker *w, int64_t mo
 
 /* report.c */
 struct task *report_current(const struct core *c, const struct worker *w, rid task, int64_t token);
+/* Its worker says that it is not there and never was; which is not so if it called it running.
+ * May free it. */
+void report_absent(
+    struct core *c, struct task *t, struct str reason, int64_t delay_ms, struct effects *out);
 void report_started(struct core *c, const struct event *ev, struct effects *out);
 void report_ended(struct core *c, const struct event *ev, struct effects *out);
 void report_output(struct core *c, const struct event *ev, struct effects *out);

@@ -195,6 +195,10 @@ void queue_tick(struct core *c, struct queue *q, struct effects *out)
 		resume(c, q, STR("reeve"), out);
 	while ((t = window_first(&q->due)) && t->row.state.due_ms <= c->now_ms) {
 		window_del(t);
+		if (hold_to_floor(c, t)) {
+			hold_take(c, t);
+			continue;
+		}
 		t->row.state.due_ms = 0;
 		task_save(c, t, out); /* the store must count it among the ready ones */
 		q->n_delayed -= !q->delayed_unknown;
@@ -207,7 +211,10 @@ void queue_tick(struct core *c, struct queue *q, struct effects *out)
 static void rerank_memory(struct core *c, struct queue *q)
 {
 	struct task *t;
+	size_t at = 0;
 
+	while ((t = hold_next(c, q, &at)))
+		t->row.state.rank = queue_rank(q, t->row.spec.priority);
 	TAILQ_FOREACH (t, &c->ghosts, in_ghosts)
 		if (t->queue == q)
 			t->row.state.rank = queue_rank(q, t->row.spec.priority);
@@ -345,6 +352,17 @@ static void forget_tasks(struct core *c, struct window *w)
 		task_free(c, t);
 }
 
+static void forget_held_back(struct core *c, struct queue *q)
+{
+	struct task *t;
+	size_t at = 0;
+
+	while ((t = hold_next(c, q, &at))) {
+		task_free(c, t);
+		at = 0; /* the others have moved */
+	}
+}
+
 static void forget_ghosts(struct core *c, struct queue *q)
 {
 	struct task *t, *next;
@@ -378,6 +396,7 @@ static int delete (
 	}
 	forget_tasks(c, &q->ready);
 	forget_tasks(c, &q->due);
+	forget_held_back(c, q);
 	forget_ghosts(c, q);
 	batch_add(&out->batch, ROW_QUEUE_DELETE)->id = q->row.id;
 	audit(c, "queue.deleted", q->row.name, q->row.id, 0, ev->actor, STR_NULL, out);

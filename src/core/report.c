@@ -23,6 +23,18 @@ static struct worker *report_heard(struct core *c, uint64_t link, struct effects
 	return w && w->link ? w : NULL;
 }
 
+/* A worker that contradicts itself is not believed either way: the attempt counts, and is lost. */
+void report_absent(
+    struct core *c, struct task *t, struct str reason, int64_t delay_ms, struct effects *out)
+{
+	if (t->row.state.status == TASK_RUNNING)
+		task_end_lost(c, t,
+		    STR("its worker said that it ran, and then that it never did: nobody knows"),
+		    c->o.lost_hold_ms, out);
+	else
+		task_give_back(c, t, reason, delay_ms, out);
+}
+
 void report_started(struct core *c, const struct event *ev, struct effects *out)
 {
 	struct worker *w = report_heard(c, ev->started.link, out);
@@ -82,7 +94,7 @@ void report_ended(struct core *c, const struct event *ev, struct effects *out)
 	place_room(c);
 	if (!ev->ended.started_ms && !ev->ended.killed) {
 		/* no process was made; a pause keeps it from coming straight back to this worker */
-		task_give_back(c, t, ev->ended.reason, w->leaving ? 0 : GIVE_BACK_PAUSE_MS, out);
+		report_absent(c, t, ev->ended.reason, w->leaving ? 0 : GIVE_BACK_PAUSE_MS, out);
 		return;
 	}
 	status = end_status(t, ev);

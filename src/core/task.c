@@ -53,6 +53,7 @@ struct task *task_new(struct core *c, const struct task_row *row)
 void task_free(struct core *c, struct task *t)
 {
 	window_del(t);
+	hold_del(c, t);
 	task_detach(t);
 	if (t->ghost_read)
 		TAILQ_REMOVE(&c->ghosts, t, in_ghosts);
@@ -158,6 +159,7 @@ void task_move(struct core *c, struct task *t, int to, struct str reason, struct
 
 	MUST(task_move_allowed(from, to));
 	window_del(t);
+	hold_del(c, t);
 	queue_count(t->queue, t, from, -1);
 	if (task_phase(to) != PHASE_CLAIMED && task_phase(to) != PHASE_RUNNING)
 		task_detach(t);
@@ -220,6 +222,8 @@ void task_enqueue(struct core *c, struct task *t, struct effects *out)
 
 	MUST(t->row.state.status == TASK_QUEUED && !t->window);
 	task_unghost(c, t);
+	if (hold_take(c, t))
+		return;
 	if (window_wants(w, &t->row)) {
 		window_put(w, t);
 		window_trim(c, w);
@@ -332,6 +336,7 @@ static void retry_later(struct core *c, struct task *t, int status, struct str r
 {
 	struct task_state *s = &t->row.state;
 	struct task_state past = *s;
+	int64_t backoff;
 
 	past.status = status;
 	past.reason = reason;
@@ -340,10 +345,11 @@ static void retry_later(struct core *c, struct task *t, int status, struct str r
 	task_set_history(t, history_append(&out->batch.arena, &past));
 	keep_inline_output(t, s, out);
 	forget_results(s);
-	s->due_ms = backoff_ms(c, t);
-	if (s->due_ms < hold_ms && !MUTANT(LOST_WITHOUT_HOLD))
-		s->due_ms = hold_ms;
-	s->due_ms += c->now_ms;
+	if (MUTANT(LOST_WITHOUT_HOLD))
+		hold_ms = 0;
+	backoff = backoff_ms(c, t);
+	hold_begin(c, t, hold_ms, backoff > hold_ms ? c->now_ms + backoff : 0);
+	s->due_ms = c->now_ms + (backoff > hold_ms ? backoff : hold_ms);
 	s->ended_ms = 0;
 	task_move(c, t, TASK_QUEUED, reason, out);
 	task_enqueue(c, t, out);
@@ -375,6 +381,8 @@ void task_end_lost(
 {
 	int end = t->row.state.wish == WISH_CANCEL ? TASK_CANCELLED : TASK_ORPHANED;
 
+	if (hold_ms > 0)
+		hold_lost(c, hold_ms);
 	end_attempt(c, t, end, reason, true, hold_ms, out);
 }
 
@@ -391,7 +399,7 @@ void task_give_back(
 	}
 	s->attempt--;
 	s->claimed_ms = s->started_ms = s->ended_ms = 0;
-	s->due_ms = delay_ms ? c->now_ms + delay_ms : 0;
+	s->due_ms = t->hold_then_due_ms = delay_ms ? c->now_ms + delay_ms : 0;
 	task_move(c, t, TASK_QUEUED, reason, out);
 	task_enqueue(c, t, out);
 }
@@ -406,7 +414,8 @@ void task_begin_anew(
 		keep_inline_output(t, &stored->state, out);
 	forget_results(s);
 	s->attempt = 0;
-	s->due_ms = 0;
+	/* its worker may still be ending it, whoever asks */
+	s->due_ms = hold_to_floor(c, t) ? c->now_ms + c->hold_floor_ms - c->mono_ms : 0;
 	s->claimed_ms = s->started_ms = s->ended_ms = 0;
 	s->exit_code = -1;
 	s->signal = 0;

@@ -152,7 +152,7 @@ static void is_absent(
 		t = NULL;
 	if (!t || t->worker != w)
 		return;
-	task_give_back(c, t, STR("the worker never received it"), 0, out);
+	report_absent(c, t, STR("the worker never received it"), 0, out);
 	place_room(c);
 }
 

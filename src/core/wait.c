@@ -56,6 +56,13 @@ static const char *said(const struct core *c, const struct worker *w)
 	           : "knows another set of workers than those who are here";
 }
 
+/* The operator's own number, where it is less than what is safe. */
+static bool is_unsafe(const struct core *c)
+{
+	return c->o.caution_startup_wait && c->o.is_volatile &&
+	       c->o.startup_wait_ms < core_safe_wait_ms(&c->o);
+}
+
 static void wait_start(const struct core *c, int64_t mono_ms, struct waits *ws)
 {
 	int64_t left = c->start.until_ms - mono_ms;
@@ -69,9 +76,12 @@ static void wait_start(const struct core *c, int64_t mono_ms, struct waits *ws)
 	x = add(ws, "initial-wait", 0, left);
 	SAY(x,
 	    "nothing is started for at most %s: the last server did not write down what it "
-	    "started, "
-	    "so every worker that may run something must speak first, or have ended it",
-	    time_human_ms(left, text));
+	    "started, so every worker that may run something must speak first, or have ended it%s",
+	    time_human_ms(left, text),
+	    is_unsafe(c) ? ". UNSAFE: the time is the one of CAUTION_startup_wait_for_workers, and "
+	                   "shorter than that takes: what a worker runs that speaks later may be "
+	                   "started a second time"
+	                 : "");
 	RB_FOREACH (w, worker_ids, WORKERS(c)) {
 		if (w->health.state == WORKER_MUST_DIE)
 			continue;
@@ -134,6 +144,28 @@ static const struct worker *in_the_way(const struct core *c, const struct worker
 	return NULL;
 }
 
+/* It is in no set yet, so nobody hears of it: first those who are must know of each other. */
+static void say_batched(const struct worker *w, const struct worker *other, int64_t left,
+    struct waits *ws, struct wait *x)
+{
+	char text[TIME_TEXT_MAX];
+
+	if (!other)
+		SAY(x,
+		    "worker " STR_FMT " gets no tasks yet: newcomers are taken in together, and it "
+		    "is among the next",
+		    STR_ARG(w->row.facts.shard));
+	else
+		SAY(x,
+		    "worker " STR_FMT
+		    " gets no tasks yet: newcomers are taken in together, and the "
+		    "next ones when worker " STR_FMT
+		    " has repeated the present set of workers, which it does %s%s",
+		    STR_ARG(w->row.facts.shard), STR_ARG(other->row.facts.shard),
+		    left < 0 ? "with its next heartbeats" : "when it speaks, or is lost in ",
+		    left < 0 ? "" : time_human_ms(left, text));
+}
+
 static void wait_consensus(
     const struct core *c, const struct worker *w, int64_t mono_ms, struct waits *ws)
 {
@@ -142,7 +174,9 @@ static void wait_consensus(
 	char text[TIME_TEXT_MAX];
 	struct wait *x = add(ws, "consensus", w->row.id, left);
 
-	if (!other || other == w)
+	if (w->member.batched)
+		say_batched(w, other, left, ws, x);
+	else if (!other || other == w)
 		SAY(x,
 		    "worker " STR_FMT " gets no tasks yet: it must first repeat the set of workers",
 		    STR_ARG(w->row.facts.shard));
@@ -176,7 +210,8 @@ static void wait_health(const struct core *c, int64_t mono_ms, struct waits *ws)
 		if (!w->link || w->health.state == WORKER_HEALTHY || lack == LACK_NOTHING)
 			continue;
 		if (lack == LACK_CONSENSUS) {
-			wait_consensus(c, w, mono_ms, ws);
+			if (!c->start.waiting) /* no set is told before that is over */
+				wait_consensus(c, w, mono_ms, ws);
 			continue;
 		}
 		x = add(ws, "worker-health", w->row.id, wait_lost_in_ms(c, w, mono_ms));

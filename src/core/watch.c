@@ -83,19 +83,34 @@ void watch_lose(struct core *c, struct worker *w, struct str reason, struct effe
 	lose(c, w, reason, out);
 }
 
-static void changed(struct core *c, struct worker *w, struct effects *out)
+static void tell_watchers(struct core *c, struct worker *w, struct effects *out)
 {
 	enum health_lack lack = health_lack(&w->health, worker_timeouts(c, w), c->mono_ms);
 
+	w->is_untold = false;
+	audit(c, w->health.state == WORKER_HEALTHY ? "worker.healthy" : "worker.unhealthy",
+	    w->row.facts.shard, 0, w->row.id, STR("reeve"),
+	    lack ? detail_of(&out->batch.arena, "reason", str_of(lack_texts[lack])) : STR_NULL,
+	    out);
+}
+
+/* Its first healthcheck has failed, or was not answered, or was not enough. */
+static void first_check_is_over(struct core *c, struct worker *w, struct effects *out)
+{
+	if (w->is_untold && w->health.state == WORKER_UNHEALTHY)
+		tell_watchers(c, w, out);
+}
+
+static void changed(struct core *c, struct worker *w, enum worker_state before, struct effects *out)
+{
 	if (w->health.state == WORKER_MUST_DIE) {
 		lose(c, w, STR("it was unhealthy for too long"), out);
 		return;
 	}
 	save_worker(c, w, out);
-	audit(c, w->health.state == WORKER_HEALTHY ? "worker.healthy" : "worker.unhealthy",
-	    w->row.facts.shard, 0, w->row.id, STR("reeve"),
-	    lack ? detail_of(&out->batch.arena, "reason", str_of(lack_texts[lack])) : STR_NULL,
-	    out);
+	w->is_untold = before == WORKER_NEW && w->link;
+	if (!w->is_untold || w->health.state == WORKER_HEALTHY)
+		tell_watchers(c, w, out);
 	tell(c, w, out);
 	if (w->health.state == WORKER_HEALTHY)
 		place_room(c);
@@ -103,6 +118,7 @@ static void changed(struct core *c, struct worker *w, struct effects *out)
 
 void watch_look(struct core *c, struct worker *w, struct effects *out)
 {
+	enum worker_state before = w->health.state;
 	int64_t next;
 	bool moved;
 
@@ -114,7 +130,7 @@ void watch_look(struct core *c, struct worker *w, struct effects *out)
 	else if (moved || !heap_has(&w->watch) || w->watch.at <= c->mono_ms)
 		heap_put(&c->watch_timers, &w->watch, next, w->row.id);
 	if (moved)
-		changed(c, w, out);
+		changed(c, w, before, out);
 }
 
 /* While it is healthy, a later beat only moves a timer: it finds out by itself when it fires. */
@@ -147,6 +163,8 @@ void watch_check(struct core *c, struct worker *w, struct effects *out)
 
 	if (!check_is_due(c, w))
 		return;
+	if (w->check_sent && w->check_counted != w->check_sent && !w->check_gone)
+		first_check_is_over(c, w, out);
 	w->check_sent++;
 	w->check_gone = false;
 	w->check_sent_ms[w->check_sent % CHECKS_KEPT] = c->mono_ms;
@@ -173,6 +191,7 @@ void watch_checked(struct core *c, const struct event *ev, struct effects *out)
 		return;
 	if (!ev->checked.ok && !MUTANT(FAILED_CHECK_COUNTS)) {
 		check_failed(w, ev->checked.reason.p ? ev->checked.reason : STR("it failed"));
+		first_check_is_over(c, w, out);
 		return;
 	}
 	check_failed(w, STR_NULL);
@@ -180,6 +199,7 @@ void watch_checked(struct core *c, const struct event *ev, struct effects *out)
 	/* counted from the sending: the answer may have taken long */
 	w->health.check_ms = w->check_sent_ms[n % CHECKS_KEPT];
 	watch_look(c, w, out);
+	first_check_is_over(c, w, out);
 	place_room(c);
 	tell(c, w, out);
 }

@@ -190,6 +190,19 @@ static void why_workers(struct answer *an, const struct core *c, const struct qu
 	}
 }
 
+/* A lost worker may still be ending it; the clock on the wall has no say in this. */
+static void why_hold(struct answer *an, const struct task *t, int64_t mono_ms)
+{
+	char left[TIME_TEXT_MAX];
+	struct why *w;
+
+	w = add(an, "lost-hold");
+	SAY(w, "the worker that had it was lost, and may still be ending it%s" STR_FMT,
+	    t->row.state.reason.n ? ": " : "", STR_ARG(t->row.state.reason));
+	LIFT(w, "the hold for lost workers' tasks is over in %s",
+	    time_human_ms(t->hold_until_ms > mono_ms ? t->hold_until_ms - mono_ms : 0, left));
+}
+
 static void why_due(struct answer *an, const struct task_state *s, int64_t now_ms)
 {
 	char when[TIME_TEXT_MAX], left[TIME_TEXT_MAX];
@@ -208,7 +221,7 @@ static void why_due(struct answer *an, const struct task_state *s, int64_t now_m
 }
 
 static void why_queued(struct answer *an, const struct core *c, const struct queue *q,
-    const struct task_state *s, int64_t now_ms, int64_t mono_ms)
+    const struct task *t, const struct task_state *s, int64_t now_ms, int64_t mono_ms)
 {
 	struct window *ready = &((struct queue *)q)->ready;
 	char left[TIME_TEXT_MAX];
@@ -220,11 +233,14 @@ static void why_queued(struct answer *an, const struct core *c, const struct que
 		LIFT(w, "they all speak, or in %s; which are missing: reeve status",
 		    time_human_ms(c->start.until_ms - mono_ms, left));
 	}
-	why_due(an, s, now_ms);
+	if (t && heap_has(&t->hold))
+		why_hold(an, t, mono_ms);
+	else
+		why_due(an, s, now_ms);
 	why_paused(an, q, now_ms);
 	why_threads(an, q);
 	why_workers(an, c, q);
-	if (s->due_ms <= now_ms && q->n_queued - q->n_delayed > 1) {
+	if (s->due_ms <= now_ms && !(t && heap_has(&t->hold)) && q->n_queued - q->n_delayed > 1) {
 		w = add(an, "behind-others");
 		SAY(w, "%lld tasks of the queue are ready to start; order is %s",
 		    (long long)(q->n_queued - q->n_delayed), queue_order_names[q->row.order]);
@@ -306,7 +322,7 @@ size_t core_why(const struct core *c, const struct task_row *row, int64_t now_ms
 	struct answer an = {.a = a};
 
 	if (q && task_phase(s->status) == PHASE_QUEUED)
-		why_queued(&an, c, q, s, now_ms, mono_ms);
+		why_queued(&an, c, q, t, s, now_ms, mono_ms);
 	else if (task_phase(s->status) == PHASE_HELD)
 		why_held(&an, s);
 	else

@@ -148,8 +148,10 @@ static void ask(struct core *c, struct window *w, struct effects *out)
 	w->is_from_head = !last;
 	if (last)
 		w->from = last->key;
-	/* rows of volatile runs say "queued": they must not fill the whole answer */
-	w->limit = c->o.window_tasks + (uint32_t)(c->o.is_volatile ? w->queue->n_claimed : 0);
+	/* rows of volatile runs say "queued", and those on hold are not for the window either: they
+	 * must not fill the whole answer */
+	w->limit = c->o.window_tasks + (uint32_t)(c->o.is_volatile ? w->queue->n_claimed : 0) +
+	           (uint32_t)(w->is_due ? w->queue->n_on_hold : 0);
 	if (w->is_due)
 		r->due = (struct due_query){w->queue->row.id, last != NULL,
 		    last ? last->row.state.due_ms : 0, last ? last->row.id : 0, w->limit};
@@ -232,7 +234,7 @@ void window_read(struct core *c, const struct event *ev, struct effects *out)
 	if (!w->complete)
 		drop_beyond(c, w, &ev->rows.rows[ev->rows.n - 1]);
 	if (w->is_due && w->complete && q->delayed_unknown) {
-		q->n_delayed = (int64_t)w->n;
+		q->n_delayed = (int64_t)w->n + q->n_on_hold;
 		q->delayed_unknown = false;
 	}
 	window_trim(c, w);

@@ -145,9 +145,26 @@ static void carry_out(struct world *w, int slot, const struct agent_effect *e)
 	}
 }
 
+/* False: it dies on the way, and the rest is never done. */
+static bool carry_out_all(struct world *w, int slot)
+{
+	struct sim_worker *k = &w->workers[slot];
+
+	for (size_t i = 0; i < k->effects.n; i++) {
+		if (k->die_after && --k->die_after == 0) {
+			world_tell(w, "%s dies with %zu of %zu things done",
+			    world_node_name(w, slot), i, k->effects.n);
+			return false;
+		}
+		carry_out(w, slot, &k->effects.items[i]);
+	}
+	return true;
+}
+
 void sim_worker_feed(struct world *w, int slot, struct agent_event *e)
 {
 	struct sim_worker *k = &w->workers[slot];
+	bool done;
 
 	if (!k->agent)
 		return;
@@ -160,9 +177,12 @@ void sim_worker_feed(struct world *w, int slot, struct agent_event *e)
 	agent_step(k->agent, e, &k->effects);
 	if (!w->o.no_judge)
 		judge_worker(w, slot, e);
-	for (size_t i = 0; i < k->effects.n; i++)
-		carry_out(w, slot, &k->effects.items[i]);
+	done = carry_out_all(w, slot);
 	k->stepping = false;
+	if (!done) {
+		sim_worker_kill(w, slot, k->die_down_us);
+		return;
+	}
 	if (k->exiting)
 		sim_worker_leave_if_exiting(w, slot);
 	else

@@ -90,6 +90,17 @@ static bool is_ordered(const struct world *w, rid task, int64_t token)
 	return false;
 }
 
+/* The hold is a length of time: no step of any clock ends it, or makes it longer. */
+static void check_hold(struct world *w, const struct truth_task *t)
+{
+	int64_t hold = w->o.lost_hold_ms - w->o.lost_hold_ms * w->o.drift_max_ppm / 1000000;
+	int64_t waited = (w->now_us - t->lost_us) / 1000;
+
+	if (waited + 1 < hold)
+		world_fail(w, 11, "task %u is tried again %lld ms after its worker was lost",
+		    t->number, (long long)waited);
+}
+
 static void check_claim(
     struct world *w, struct truth_task *t, const struct task_state *s, const struct event *ev)
 {
@@ -101,7 +112,9 @@ static void check_claim(
 	if (!is_ordered(w, t->id, s->token))
 		return; /* it runs already: the worker says so */
 	check_limits(w, t, s);
-	if (!was_due(w, t))
+	if (t->lost_us)
+		check_hold(w, t);
+	if (!t->is_held && !was_due(w, t))
 		world_fail(w, 22, "task %u is claimed %lld ms before it is due", t->number,
 		    (long long)(t->due_ms - sim_server_wall_ms(w)));
 }
@@ -127,6 +140,9 @@ static void check_requeue(
 	if (ev->kind == EV_TICK && wait < w->o.lost_hold_ms)
 		world_fail(w, 11, "task %u of a lost worker waits only %lld ms", t->number,
 		    (long long)wait);
+	t->lost_us = ev->kind == EV_TICK ? w->now_us : 0;
+	t->is_held =
+	    !(ev->kind == EV_ENDED && ev->ended.task == t->id) && wait >= w->o.lost_hold_ms;
 	if (ev->kind == EV_ENDED && ev->ended.task == t->id && ev->ended.started_ms &&
 	    wait < least_backoff(w, t, s->attempt))
 		world_fail(w, 22, "task %u is retried after %lld ms", t->number, (long long)wait);
@@ -199,6 +215,7 @@ static void see_move(struct world *w, const struct notice *n, const struct event
 	bool in_memory = core_task_state(sim_core(w), n->task, &s);
 	bool was_dispatched =
 	    t->is_known && (t->status == TASK_CLAIMED || t->status == TASK_RUNNING);
+	bool was_ended = t->is_known && task_is_ended(t->status);
 
 	if (!t->queue || !t->stored)
 		t->queue = truth_queue_of(w, n->queue); /* what was never stored never was */
@@ -215,8 +232,13 @@ static void see_move(struct world *w, const struct notice *n, const struct event
 		check_given_up(w, t, ev);
 	if (n->status == TASK_CLAIMED && in_memory && s.status == TASK_CLAIMED)
 		check_claim(w, t, &s, ev);
+	if (n->status != TASK_QUEUED && !task_is_held(n->status)) {
+		t->lost_us = 0;
+		t->is_held = false;
+	}
 	if (n->status == TASK_QUEUED) {
-		t->due_ms = in_memory && s.status == TASK_QUEUED ? s.due_ms : 0;
+		/* a retry by hand has no due time, though it may be held back for a while */
+		t->due_ms = in_memory && s.status == TASK_QUEUED && !was_ended ? s.due_ms : 0;
 		t->due_since_us = w->now_us;
 		if (was_dispatched && in_memory && s.status == TASK_QUEUED)
 			check_requeue(w, t, &s, ev);

@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Health: a worker starts tasks only while it is healthy, and gives up before the server does. */
 #include "sim/judge_internal.h"
+#include "sim/net.h"
 
-static bool is_lost(const struct world *w, int slot)
+/* What the server believes of this very instance; false: nothing. */
+static bool find_view(const struct world *w, int slot, struct worker_view *v)
 {
 	const struct sim_worker *k = &w->workers[slot];
-	struct worker_view v;
 	rid id;
 
 	if (!sim_core(w) || !core_is_open(sim_core(w)))
 		return false;
 	id = core_worker_by_name(sim_core(w), str_of(k->shard));
-	return core_worker(sim_core(w), id, sim_server_mono_ms(w), &v) &&
-	       v.state == WORKER_MUST_DIE && v.row->facts.instance == k->instance;
+	return core_worker(sim_core(w), id, sim_server_mono_ms(w), v) &&
+	       v->row->facts.instance == k->instance;
+}
+
+static bool is_lost(const struct world *w, int slot)
+{
+	struct worker_view v;
+
+	return find_view(w, slot, &v) && v.state == WORKER_MUST_DIE;
 }
 
 /* The server has lost it for its silence; it must have known that before, once it was welcome. */
@@ -31,22 +39,30 @@ static void check_gone(struct world *w, int slot)
 static void look_at(struct world *w, int slot)
 {
 	struct sim_worker *k = &w->workers[slot];
+	struct worker_view v;
 
-	if (!k->agent || k->lost_instance == k->instance || !is_lost(w, slot))
+	if (!k->agent || !find_view(w, slot, &v))
 		return;
-	k->lost_instance = k->instance;
-	check_gone(w, slot);
+	if (k->lost_instance != k->instance && v.state == WORKER_MUST_DIE) {
+		k->lost_instance = k->instance;
+		check_gone(w, slot);
+	}
+	judge_credit(w, slot, &v);
 }
 
+/* A beat changes what is believed of its worker only; time, of all. */
 void judge_health(struct world *w, const struct event *ev)
 {
+	const struct sim_link *l;
+
 	judge_new_messages(w);
-	if (ev->kind != EV_TICK && ev->kind != EV_BEAT)
-		return;
-	for (int i = 0; i < w->o.workers; i++) {
-		look_at(w, i);
-		judge_credit(w, i);
+	if (ev->kind == EV_BEAT) {
+		l = sim_link_find(w, ev->beat.link);
+		if (l && l->slot >= 0)
+			look_at(w, l->slot);
 	}
+	for (int i = 0; ev->kind == EV_TICK && i < w->o.workers; i++)
+		look_at(w, i);
 }
 
 void judge_worker(struct world *w, int slot, const struct agent_event *in)

@@ -24,6 +24,8 @@ struct truth_task {
 	bool is_live, is_known; /* known: status is meaningful */
 	int32_t status;
 	int64_t token, due_ms;
+	int64_t lost_us; /* it waits because its worker was lost then; 0: not so */
+	bool is_held;    /* … or something like that: what its row says of the end is wall time */
 	int64_t due_since_us; /* when it was told to wait until then */
 	/* as the store has it */
 	bool stored;
@@ -78,7 +80,8 @@ struct truth_queue *truth_queue_of(struct world *w, rid id);
 bool truth_is_gone(const struct truth_task *t);
 /* judge_sets.c */
 void judge_new_messages(struct world *w);
-void judge_credit(struct world *w, int slot); /* which sets the server believes it to know */
+void judge_credit(struct world *w, int slot,
+    const struct worker_view *v); /* which sets the server believes it to know */
 void judge_worker_row(struct world *w, const struct worker_row *row);
 /* judge_core.c */
 void judge_new_notices(struct world *w, const struct event *ev);

@@ -70,25 +70,17 @@ void judge_new_messages(struct world *w)
 	}
 }
 
-void judge_credit(struct world *w, int slot)
+void judge_credit(struct world *w, int slot, const struct worker_view *v)
 {
-	const struct sim_worker *k = &w->workers[slot];
-	const struct set_id *heard;
-	struct worker_view v;
+	const struct set_id *heard = agent_set(w->workers[slot].agent);
 	struct set_view set;
-	rid id;
 
-	if (!k->agent || !sim_core(w) || !core_is_open(sim_core(w)))
-		return;
-	id = core_worker_by_name(sim_core(w), str_of(k->shard));
-	if (!core_worker(sim_core(w), id, sim_server_mono_ms(w), &v) || !v.set_version ||
-	    v.row->facts.instance != k->instance)
+	if (!v->set_version)
 		return;
 	core_set(sim_core(w), sim_server_mono_ms(w), &set);
-	heard = agent_set(k->agent);
-	if (heard->server != set.id.server || heard->version < v.set_version)
+	if (heard->server != set.id.server || heard->version < v->set_version)
 		world_fail(w, 39, "%s is credited with set %llu, which it never heard",
-		    world_node_name(w, slot), (unsigned long long)v.set_version);
+		    world_node_name(w, slot), (unsigned long long)v->set_version);
 }
 
 /* Instances of one lock follow one another. */

@@ -196,6 +196,10 @@ static void forget_view(struct judge *j)
 			continue;
 		t->status = t->stored_status;
 		t->token = t->stored_token;
+		if (t->due_ms != t->stored_due_ms) { /* the loss was not written down */
+			t->lost_us = 0;
+			t->is_held = false;
+		}
 		t->due_ms = t->stored_due_ms;
 		t->queue->n[task_phase(t->status)]++;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which command comes next. */
 #include "sim/load_internal.h"
+#include "sim/server.h"
 #include "sim/worker.h"
 
 static void draw_queue(struct world *w, struct queue_row *q)
@@ -110,10 +111,46 @@ static void draw_worker_command(struct world *w, struct load *l)
 	load_send(w, r, 0);
 }
 
+/* A task that really runs somewhere, whatever the server knows of it; 0: none does. */
+static rid running_somewhere(struct world *w)
+{
+	int first = (int)rng_below(&w->rng_load, (uint64_t)w->o.workers);
+
+	for (int i = 0; i < w->o.workers; i++) {
+		const struct sim_worker *k = &w->workers[(first + i) % w->o.workers];
+
+		if (k->processes)
+			return k->processes->task;
+	}
+	return 0;
+}
+
+/* Nothing moves while the server waits for its workers: somebody loses patience. */
+static bool draw_impatience(struct world *w, struct load *l)
+{
+	struct set_view set = {0};
+	struct request *r;
+	rid task;
+
+	if (!sim_core(w) || !core_is_open(sim_core(w)))
+		return false;
+	core_set(sim_core(w), sim_server_mono_ms(w), &set);
+	if (!set.waiting || !sim_chance(&w->rng_load, 300) || !(task = running_somewhere(w)))
+		return false;
+	r = load_request(w, l, EV_CANCEL);
+	r->n_ids = 1;
+	r->ids[0] = task;
+	r->repeat = sim_chance(&w->rng_load, 500);
+	load_send(w, r, 0);
+	return true;
+}
+
 void load_draw(struct world *w, struct load *l)
 {
 	int n = (int)rng_below(&w->rng_load, 1000);
 
+	if (draw_impatience(w, l))
+		return;
 	if (n < 640)
 		draw_submit(w, l);
 	else if (n < 730)

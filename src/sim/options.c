@@ -45,6 +45,24 @@ static void draw_timeouts(struct sim_options *o, struct rng *r)
 	o->run_wait_ms = sim_between(r, 1000, 6000);
 }
 
+/*
+ * Worlds in which only the hold keeps a second copy away: a worker's last processes may outlive the
+ * moment at which the server gives them up. From a stream of its own, as draw_change().
+ */
+static void draw_long_kill(struct sim_options *o)
+{
+	struct rng r = {o->seed ^ 0x6b696c6c77616974ull};
+	struct timeouts *t = &o->timeouts;
+
+	if (!sim_chance(&r, 100))
+		return;
+	t->kill_wait_ms = sim_between(&r, t->margin_ms, 40000);
+	o->lost_hold_ms = t->kill_wait_ms + sim_between(&r, 3000, 26000);
+	if (sim_chance(&r, 700))
+		o->classes |=
+		    (1u << CLASS_CLOCK | 1u << CLASS_PROCESS | 1u << CLASS_NET) & o->faults;
+}
+
 static int64_t longer(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
@@ -160,6 +178,7 @@ void sim_options_draw(struct sim_options *o)
 	o->delay_max_us = sim_between(&r, 1, 8) * sim_between(&r, 200, 20000);
 	o->commit_max_us = sim_between(&r, 1, 8) * sim_between(&r, 200, 5000);
 	o->guard_ms = sim_between(&r, 1, 2000);
+	draw_long_kill(o);
 	draw_change(o);
 }
 

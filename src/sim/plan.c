@@ -191,6 +191,20 @@ static void call_fault(struct world *w, struct fault *f)
 	sim_net_rule(w, &rule);
 }
 
+/* At once, or between any two things that one step of its brain wants done. */
+static void kill_worker(struct world *w, struct fault *f, int64_t down)
+{
+	struct rng *r = &f->rng;
+
+	if (sim_chance(r, 500)) {
+		world_tell(w, "FAULT: %s is killed", world_node_name(w, f->slot));
+		sim_worker_kill(w, f->slot, down);
+		return;
+	}
+	world_tell(w, "FAULT: %s will die in the middle of something", world_node_name(w, f->slot));
+	sim_worker_kill_at(w, f->slot, (int)sim_between(r, 1, sim_chance(r, 500) ? 4 : 40), down);
+}
+
 static void crash_fault(struct world *w, struct fault *f)
 {
 	struct rng *r = &f->rng;
@@ -211,8 +225,7 @@ static void crash_fault(struct world *w, struct fault *f)
 		world_tell(w, "FAULT: the server is stopped");
 		sim_server_stop(w, down);
 	} else if (what < 9) {
-		world_tell(w, "FAULT: %s is killed", world_node_name(w, f->slot));
-		sim_worker_kill(w, f->slot, sim_chance(r, 800) ? down : -1);
+		kill_worker(w, f, sim_chance(r, 800) ? down : -1);
 	} else if (what < 11) {
 		sim_machine_crash(w, f->slot, sim_chance(r, 800) ? down : -1);
 	} else {
@@ -273,6 +286,19 @@ static void store_fault(struct world *w, struct fault *f)
 	}
 }
 
+/*
+ * A machine that sleeps longer than its worker may be silent wakes up with processes that are
+ * somebody else's by then: nobody can end them before they wake. So it has none, or wakes before.
+ */
+static void sleep_fault(struct world *w, int slot, int64_t end)
+{
+	int64_t give_up = sim_worker_give_up_us(w, slot);
+
+	if (w->workers[slot].processes && give_up < end)
+		end = give_up;
+	world_sleep(w, slot, end - w->now_us);
+}
+
 static void pause_fault(struct world *w, struct fault *f)
 {
 	struct rng *r = &f->rng;
@@ -281,6 +307,8 @@ static void pause_fault(struct world *w, struct fault *f)
 	if (sim_chance(r, 250) && w->server->core)
 		world_pause(w, SIM_SERVER,
 		    end - w->now_us > 40 * SECOND_US ? 40 * SECOND_US : end - w->now_us);
+	else if (w->workers[f->slot].agent && sim_chance(r, 300))
+		sleep_fault(w, f->slot, end);
 	else if (w->workers[f->slot].agent)
 		world_pause(w, f->slot, end - w->now_us);
 }

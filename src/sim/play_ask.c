@@ -89,29 +89,35 @@ static bool ready(struct at *a)
 	return !is_wrong(a->p) && !a->p->dry;
 }
 
+void queue_read(struct at *a, struct queue_change *ret)
+{
+	*ret = (struct queue_change){.fields = 1u << QF_NAME | 1u << QF_THREADS};
+	queue_defaults(&ret->row);
+	ret->row.threads = (int32_t)at_int(a, "threads", -1, 1000000, -1);
+	if (at_has(a, "max_attempts"))
+		ret->fields |= 1u << QF_ATTEMPTS;
+	ret->row.max_attempts = (int32_t)at_int(a, "max_attempts", 1, 1000, 1);
+	if (at_has(a, "backoff"))
+		ret->fields |= 1u << QF_BACKOFF;
+	ret->row.backoff_ms = at_wait(a, "backoff", 0);
+	if (at_has(a, "timeout"))
+		ret->fields |= 1u << QF_TIMEOUT;
+	ret->row.timeout_ms = at_wait(a, "timeout", 0);
+}
+
 /* The queues of the scenario, once the server is up for the first time. */
 void ask_queues(struct play *p)
 {
 	for (size_t i = 0; sim_core(p->w) && i < p->n_queues; i++) {
-		struct queue_change change = {.fields = 1u << QF_NAME | 1u << QF_THREADS};
+		struct queue_change change;
 		struct event ev = {.kind = EV_QUEUE_CREATE};
 		struct at a = {.p = p, .j = p->queues[i].json};
 
 		if (p->queues[i].id ||
 		    core_queue_by_name(sim_core(p->w), str_of(p->queues[i].name)))
 			continue;
-		queue_defaults(&change.row);
+		queue_read(&a, &change);
 		change.row.name = str_of(p->queues[i].name);
-		change.row.threads = (int32_t)at_int(&a, "threads", -1, 1000000, -1);
-		if (at_has(&a, "max_attempts"))
-			change.fields |= 1u << QF_ATTEMPTS;
-		change.row.max_attempts = (int32_t)at_int(&a, "max_attempts", 1, 1000, 1);
-		if (at_has(&a, "backoff"))
-			change.fields |= 1u << QF_BACKOFF;
-		change.row.backoff_ms = at_ms(&a, "backoff", 0);
-		if (at_has(&a, "timeout"))
-			change.fields |= 1u << QF_TIMEOUT;
-		change.row.timeout_ms = at_ms(&a, "timeout", 0);
 		ev.queue.change = &change;
 		command(p, "queue_create", &ev, -1, (int)i);
 	}

@@ -30,7 +30,7 @@ static bool ready(struct at *a)
 static void do_start(struct at *a)
 {
 	int node = node_of(a);
-	int64_t in = at_ms(a, "in", 0) * 1000;
+	int64_t in = at_wait(a, "in", 0) * 1000;
 
 	if (!ready(a))
 		return;
@@ -44,7 +44,7 @@ static void do_start(struct at *a)
 /* The time until it is started again; negative: only by a later "start". */
 static int64_t down_us(struct at *a)
 {
-	return at_has(a, "down") ? at_ms(a, "down", 0) * 1000 : -1;
+	return at_has(a, "down") ? at_wait(a, "down", 0) * 1000 : -1;
 }
 
 static void do_stop(struct at *a)
@@ -75,21 +75,23 @@ static void do_kill(struct at *a)
 
 static void do_crash(struct at *a)
 {
-	static const char *const places[N_BOUNDARIES] = {
-	    "nowhere", "step", "fly", "apply", "applied", "release"};
+	static const char *const places[N_BOUNDARIES + 1] = {
+	    "nowhere", "step", "fly", "apply", "applied", "release", [N_BOUNDARIES] = "effect"};
 	int node = node_of(a);
 	int64_t down = down_us(a);
-	int place = at_choice(a, "when", places, N_BOUNDARIES, 0);
+	int place = at_choice(a, "when", places, N_BOUNDARIES + 1, 0);
 	int count = (int)at_int(a, "count", 1, 1000000, 1);
 	struct sim_server *s;
 
-	if (place && node != SIM_SERVER)
-		play_wrong(
-		    a->p, a->path, "when", "only the server has such places", "leave it out");
+	if (place && (node == SIM_SERVER) == (place == N_BOUNDARIES))
+		play_wrong(a->p, a->path, "when", "it has no such place",
+		    "effect is a worker's; the server's are step, fly, apply, applied, release");
 	if (!ready(a))
 		return;
 	s = a->p->w->server;
-	if (place) {
+	if (place == N_BOUNDARIES) {
+		sim_worker_kill_at(a->p->w, node, count, down);
+	} else if (place) {
 		s->crash_at = (enum sim_boundary)place;
 		s->crash_after = count;
 		s->down_us = down;
@@ -103,7 +105,7 @@ static void do_crash(struct at *a)
 static void do_restart(struct at *a)
 {
 	int node = node_of(a);
-	int64_t down = at_ms(a, "down", 1000) * 1000;
+	int64_t down = at_wait(a, "down", 1000) * 1000;
 	static const char *const dispatches[] = {"durable", "volatile"};
 	int dispatch = at_has(a, "dispatch") ? at_choice(a, "dispatch", dispatches, 2, 0) : -1;
 	struct core_options *o;
@@ -125,10 +127,22 @@ static void do_restart(struct at *a)
 static void do_pause(struct at *a)
 {
 	int node = node_of(a);
-	int64_t length = at_ms(a, "for", INT64_C(1000000000)) * 1000;
+	int64_t length = at_wait(a, "for", INT64_C(1000000000)) * 1000;
 
 	if (ready(a))
 		world_pause(a->p->w, node, length);
+}
+
+static void do_sleep(struct at *a)
+{
+	int node = node_of(a);
+	int64_t length = at_wait(a, "for", INT64_C(1000000000)) * 1000;
+
+	if (node == SIM_SERVER)
+		play_wrong(a->p, a->path, "node", "only workers' machines sleep",
+		    "pause the server: it has no processes beside it");
+	if (ready(a))
+		world_sleep(a->p->w, node, length);
 }
 
 static void do_resume(struct at *a)
@@ -169,7 +183,7 @@ static void set_fork(struct at *a, int64_t until_us)
 
 static void do_forks_fail(struct at *a)
 {
-	int64_t length = at_ms(a, "for", INT64_C(1000000000)) * 1000;
+	int64_t length = at_wait(a, "for", INT64_C(1000000000)) * 1000;
 
 	set_fork(a, a->p->event_us + length);
 }
@@ -184,8 +198,8 @@ static void do_store(struct at *a)
 	static const char *const faults[] = {
 	    "slow", "busy", "reads_fail", "commit_unknown", "fine"};
 	int fault = at_choice(a, "fault", faults, 5, -1);
-	int64_t until = a->p->event_us + at_ms(a, "for", INT64_C(1000000000)) * 1000;
-	int64_t by = at_ms(a, "by", 1000) * 1000;
+	int64_t until = a->p->event_us + at_wait(a, "for", INT64_C(1000000000)) * 1000;
+	int64_t by = at_wait(a, "by", 1000) * 1000;
 	bool applied = at_bool(a, "applied", false);
 	struct sim_server *s;
 
@@ -216,6 +230,7 @@ const struct action node_actions[] = {
     {"crash", "node down when count", do_crash},
     {"restart", "node down dispatch", do_restart},
     {"pause", "node for", do_pause},
+    {"sleep", "node for", do_sleep},
     {"resume", "node", do_resume},
     {"clock_step", "node by", do_clock_step},
     {"clock_drift", "node ppm", do_clock_drift},

@@ -50,7 +50,8 @@ static void run_action(struct play *p, json_t *j, const char *path)
 	if (!at_init(&a, p, j, "%s", path) || !(x = find_action(&a)))
 		return;
 	snprintf(keys, sizeof keys, "%s %s", EVENT_KEYS, x->keys);
-	if (at_keys(&a, keys))
+	/* read here, too: some actions look at it only when they are carried out */
+	if (at_keys(&a, keys) && at_int(&a, "times", 1, 1000, 1) && !is_wrong(p))
 		x->run(&a);
 }
 
@@ -107,13 +108,16 @@ static void run_each(struct play *p, struct at *a)
 {
 	const struct action *x = find_action(a);
 	const char *key = x ? worker_key(x) : NULL, *pattern = at_str(a, "each", "*");
-	int64_t apart = at_ms(a, "apart", 0), every = at_ms(a, "every", 0);
+	int64_t apart = at_wait(a, "apart", 0), every = at_wait(a, "every", 0);
 	int rounds = (int)at_int(a, "rounds", 1, 10000, 1);
 	int64_t in = 0;
 	bool any = false;
 
 	if (x && !key && at_has(a, "each"))
 		play_wrong(p, a->path, "each", "this action is not about a worker", "leave it out");
+	if (every * rounds > PLAY_MS_MOST)
+		play_wrong(p, a->path, "every", "all rounds together are too long", "at most %lldd",
+		    (long long)(PLAY_MS_MOST / 86400000));
 	for (int r = 0; r < rounds && !is_wrong(p); r++) {
 		in = r * every;
 		for (size_t i = 0; i < p->n_actors && !is_wrong(p); i++) {
@@ -158,8 +162,8 @@ static bool check_event(struct play *p, struct at *a, int64_t *last_ms)
 		play_wrong(p, a->path, "at", "it is earlier than the event before",
 		    "events stand in the order of their times");
 	*last_ms = at_has(a, "after") ? *last_ms : at;
-	at_ms(a, "after", 0);
-	at_ms(a, "within", 0);
+	at_wait(a, "after", 0);
+	at_wait(a, "within", 0);
 	at_str(a, "text", "");
 	if (at_has(a, "do"))
 		act(p, a);
@@ -229,7 +233,7 @@ static bool run_event(struct play *p, struct at *a)
 		return false;
 	if (at_has(a, "do"))
 		act(p, a);
-	if (p->w->verdict.invariant)
+	if (p->w->verdict.invariant || is_wrong(p))
 		return false;
 	if (at_has(a, "wait") && !wait_for(p, a, text)) {
 		p->failed = true;

@@ -176,6 +176,51 @@ static void names_of(json_t *object, struct buf *out)
 		buf_printf(out, "%s%s", out->n ? ", " : "", json_object_iter_key(at));
 }
 
+static bool is_amount(json_t *j)
+{
+	int64_t ms;
+
+	return json_is_number(j) || (json_is_string(j) && json_ms(j, &ms));
+}
+
+static bool operators_check(struct play *p, json_t *want, const char *path);
+
+/* What the operator is given must be of its kind, or it would never hold, whatever is seen. */
+static bool operand_check(struct play *p, int op, json_t *want, const char *path)
+{
+	if (op < 4 && !is_amount(want))
+		play_wrong(p, path, NULL, "it can't be compared with that",
+		    "a number, or a time such as \"5s\"");
+	else if (op == 5 && !json_is_array(want))
+		play_wrong(
+		    p, path, NULL, "it is not a list", "any of [\"healthy\", \"unhealthy\"]");
+	else if (op == 8 && !json_is_integer(want) && !json_is_object(want))
+		play_wrong(p, path, NULL, "it is not a length", "a number, or e.g. {\">\": 2}");
+	else if (op == 9 && !json_is_string(want))
+		play_wrong(p, path, NULL, "it is not a text", "a part of what is to be seen");
+	return !is_wrong(p) && operators_check(p, want, path);
+}
+
+static bool operators_check(struct play *p, json_t *want, const char *path)
+{
+	char below[200];
+	const char *key;
+	json_t *part;
+	size_t i;
+
+	json_object_foreach(want, key, part)
+	{
+		int op = operator_of(key);
+
+		snprintf(below, sizeof below, "%s.%s", path, key);
+		if (!(op >= 0 ? operand_check(p, op, part, below)
+		              : operators_check(p, part, below)))
+			return false;
+	}
+	json_array_foreach(want, i, part) if (!operators_check(p, part, path)) return false;
+	return true;
+}
+
 /* Names that the view does not have are mistakes, not differences. */
 static bool shape(struct play *p, json_t *want, json_t *seen, const char *path)
 {
@@ -215,9 +260,29 @@ bool expect_check(struct play *p, json_t *pattern, const char *path)
 	if (!ok)
 		play_wrong(p, path, NULL, "it is not an object",
 		    "e.g. {\"workers\": {\"w1\": {\"state\": \"healthy\"}}}");
-	ok = ok && shape(p, pattern, view, path);
+	ok = ok && shape(p, pattern, view, path) && operators_check(p, pattern, path);
 	json_decref(view);
 	return ok;
+}
+
+/* Where something is null or a list now, anything may be later; and any reply may come. */
+static bool may_be_there(json_t *view, const char *path)
+{
+	struct str rest = str_of(path), part;
+	char key[64];
+
+	while (str_next(&rest, '.', &part)) {
+		if (part.n >= sizeof key)
+			return false;
+		snprintf(key, sizeof key, STR_FMT, STR_ARG(part));
+		view = json_object_get(view, key);
+		if (!view)
+			return false;
+		if (!json_is_object(view) || !strcmp(key, "replies"))
+			return json_is_object(view) || json_is_array(view) || json_is_null(view) ||
+			       !rest.n;
+	}
+	return true;
 }
 
 bool print_check(struct play *p, json_t *paths, const char *path)
@@ -230,13 +295,11 @@ bool print_check(struct play *p, json_t *paths, const char *path)
 	json_array_foreach(paths, i, j)
 	{
 		const char *s = json_string_value(j);
-		char top[64] = "";
 
-		if (s)
-			snprintf(top, sizeof top, "%.*s", (int)strcspn(s, "."), s);
-		if (!s || !json_object_get(view, top)) {
+		if (!s || !may_be_there(view, s)) {
 			play_wrong(p, path, NULL, "there is no such thing to look at",
-			    "paths like \"workers.w1.state\", \"set\", \"tasks.t1\"");
+			    "%s%spaths are like \"workers.w1.state\", \"set\", \"tasks.t1\"",
+			    s ? s : "", s ? ": " : "");
 			break;
 		}
 	}

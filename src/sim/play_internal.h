@@ -22,6 +22,7 @@
 #define PLAY_OUTCOMES_MAX 16
 #define PLAY_EVENTS_MAX 5000
 #define STORY_KEPT 40
+#define PLAY_MS_MOST (INT64_C(1) << 42) /* a hundred years: more would overflow in microseconds */
 
 enum said {
 	SAID_HELLO,
@@ -190,19 +191,23 @@ const char *at_str(
     struct at *a, const char *key, const char *fallback); /* NULL: it must be there */
 int64_t at_int(struct at *a, const char *key, int64_t min, int64_t max, int64_t fallback);
 bool at_bool(struct at *a, const char *key, bool fallback);
-int64_t at_ms(struct at *a, const char *key, int64_t fallback); /* INT64_MIN: it must be there */
+int64_t at_ms(struct at *a, const char *key, int64_t fallback);   /* INT64_MIN: it must be there */
+int64_t at_wait(struct at *a, const char *key, int64_t fallback); /* a time, not less than 0 */
 int at_choice(struct at *a, const char *key, const char *const *names, size_t n, int fallback);
 /* "w1" -> its actor; a missing key is wrong */
 struct actor *at_actor(struct at *a, const char *key);
 int at_task(struct at *a, const char *key); /* -1: wrong, or not given and not needed */
 int at_queue(struct at *a, const char *key);
-bool json_ms(json_t *j, int64_t *ret_ms);
+bool json_ms(json_t *j, int64_t *ret_ms); /* any length */
 int find_actor(const struct play *p, const char *name);
 int find_task(const struct play *p, const char *name);
 static inline bool is_wrong(const struct play *p)
 {
 	return p->problem.code != 0;
 }
+
+/* A puppet's, in its own words or a hello's; checked, not kept. */
+bool facts_check(struct at *a);
 
 /* play_load.c */
 bool play_read(struct play *p);
@@ -252,6 +257,8 @@ void boss_hears(struct world *w, const struct event *ev, void *arg);
 void rules_release(struct play *p);
 bool rule_for_packet(
     struct play *p, const struct sim_link *l, const struct packet *m, struct net_rule *ret_rule);
+/* What a queue of the scenario shall be. */
+void queue_read(struct at *a, struct queue_change *ret_change);
 void ask_queues(struct play *p);
 void asks_release(struct play *p);
 

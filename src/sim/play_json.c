@@ -7,7 +7,6 @@
 #include "sim/play_internal.h"
 
 #define NAMES_MAX 160
-#define MS_MOST (INT64_C(1) << 42) /* a hundred years: more would overflow in microseconds */
 
 int play_wrong(
     struct play *p, const char *path, const char *key, const char *what, const char *hint, ...)
@@ -132,14 +131,16 @@ bool json_ms(json_t *j, int64_t *ret_ms)
 	int64_t n = json_integer_value(j);
 
 	if (json_is_integer(j)) {
-		*ret_ms = n > MS_MOST || n < -MS_MOST ? 0 : n * 1000;
-		return n < MS_MOST / 1000 && n > -MS_MOST / 1000;
+		if (n > PLAY_MS_MOST / 1000 || n < -PLAY_MS_MOST / 1000)
+			n = n < 0 ? -PLAY_MS_MOST : PLAY_MS_MOST; /* too long in any case */
+		*ret_ms = n * 1000;
+		return true;
 	}
 	if (!s.p)
 		return false;
 	if (minus)
 		s = (struct str){s.p + 1, s.n - 1};
-	if (!str_to_duration_ms(s, ret_ms) || *ret_ms > MS_MOST)
+	if (!str_to_duration_ms(s, ret_ms))
 		return false;
 	if (minus)
 		*ret_ms = -*ret_ms;
@@ -156,7 +157,21 @@ int64_t at_ms(struct at *a, const char *key, int64_t fallback)
 	if (!j || !json_ms(j, &ms))
 		play_wrong(a->p, a->path, key, j ? "it is not a time" : "it is missing",
 		    "write seconds as a number, or \"15s\", \"250ms\", \"2m\"");
-	return ms;
+	if (ms <= PLAY_MS_MOST && ms >= -PLAY_MS_MOST)
+		return ms;
+	play_wrong(a->p, a->path, key, "it is too long", "at most %lldd",
+	    (long long)(PLAY_MS_MOST / 86400000));
+	return 0;
+}
+
+int64_t at_wait(struct at *a, const char *key, int64_t fallback)
+{
+	int64_t ms = at_ms(a, key, fallback);
+
+	if (ms >= 0 || !at_has(a, key))
+		return ms;
+	play_wrong(a->p, a->path, key, "it is less than nothing", "write 0 or more");
+	return 0;
 }
 
 int at_choice(struct at *a, const char *key, const char *const *names, size_t n, int fallback)

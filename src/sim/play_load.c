@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "config/text.h"
+#include "sim/judge.h"
 #include "sim/play_internal.h"
 
 #define FILE_MAX (4u << 20)
@@ -114,6 +115,8 @@ static void read_puppet(struct at *a, struct actor *x)
 	k->started_ms = at_ms(a, "started", 0);
 	k->maxthreads = (int32_t)at_int(a, "maxthreads", -1, 100000, 4);
 	k->facts = json_object_get(a->j, "facts");
+	if (k->facts)
+		facts_check(a);
 	snprintf(k->lock, sizeof k->lock, "%s", at_str(a, "lock", x->name));
 	if (at_has(a, "habits") &&
 	    at_init(&habits, a->p, json_object_get(a->j, "habits"), "%s.habits", a->path))
@@ -174,6 +177,7 @@ static bool read_workers(struct play *p)
 static bool read_queues(struct play *p)
 {
 	json_t *all = json_object_get(p->doc, "queues"), *j;
+	struct queue_change change;
 	const char *name;
 	struct at a;
 
@@ -199,8 +203,28 @@ static bool read_queues(struct play *p)
 		p->n_queues++;
 		q->json = j;
 		snprintf(q->name, sizeof q->name, "%s", name);
+		queue_read(&a, &change);
 	}
 	return !is_wrong(p);
+}
+
+static int read_violation(struct at *a)
+{
+	int n = (int)at_int(a, "expect_violation", 1, 1000, 0);
+	char all[200] = "";
+	size_t used = 0;
+
+	if (!n)
+		return 0;
+	for (size_t i = 0; i < n_invariants && used < sizeof all - 8; i++) {
+		if (invariants[i].number == n)
+			return n;
+		used +=
+		    (size_t)snprintf(all + used, 8, "%s%d", used ? ", " : "", invariants[i].number);
+	}
+	play_wrong(
+	    a->p, a->path, "expect_violation", "there is no such invariant", "there are: %s", all);
+	return 0;
 }
 
 static void read_options(struct play *p, struct at *a)
@@ -219,11 +243,11 @@ static void read_options(struct play *p, struct at *a)
 	p->o.window_tasks = 2048;
 	p->o.allow_bump_unhealthy = at_bool(a, "allow_bump_unhealthy_worker", false);
 	p->server_is_puppet = at_choice(a, "server", servers, 2, 0) == 1;
-	p->expect_violation = (int)at_int(a, "expect_violation", 1, 1000, 0);
+	p->expect_violation = read_violation(a);
 	read_timeouts(p, json_object_get(a->j, "timeouts"));
 	if (net && at_init(&n, p, net, "net") && at_keys(&n, "delay commit")) {
-		p->o.delay_max_us = at_ms(&n, "delay", 1) * 1000;
-		p->o.commit_max_us = at_ms(&n, "commit", 1) * 1000;
+		p->o.delay_max_us = at_wait(&n, "delay", 1) * 1000;
+		p->o.commit_max_us = at_wait(&n, "commit", 1) * 1000;
 	}
 }
 
@@ -251,7 +275,7 @@ bool play_setup(struct play *p)
 	if (is_wrong(p) || !read_workers(p) || !read_queues(p) || !tasks_read(p))
 		return false;
 	p->o.no_judge = !is_judged(p, &a);
-	at_ms(&a, "caution_startup_wait", 0);
+	at_wait(&a, "caution_startup_wait", 0);
 	at_int(&a, "consensus_patience", 1, 100000, 0);
 	return !is_wrong(p);
 }

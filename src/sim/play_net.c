@@ -34,8 +34,8 @@ static void do_partition(struct at *a)
 	struct actor *x = agent_of(a);
 	int which = at_choice(a, "direction", directions, 3, 0);
 	int64_t until = at_has(a, "until")
-	                    ? at_ms(a, "until", 0) * 1000
-	                    : a->p->event_us + at_ms(a, "for", INT64_C(1000000000)) * 1000;
+	                    ? at_wait(a, "until", 0) * 1000
+	                    : a->p->event_us + at_wait(a, "for", INT64_C(1000000000)) * 1000;
 
 	if (!ready(a))
 		return;
@@ -129,8 +129,8 @@ static void do_black_hole(struct at *a)
 static void do_slow(struct at *a)
 {
 	struct actor *x = agent_of(a);
-	int64_t by = at_ms(a, "by", INT64_MIN) * 1000;
-	int64_t until = a->p->event_us + at_ms(a, "for", INT64_C(1000000000)) * 1000;
+	int64_t by = at_wait(a, "by", INT64_MIN) * 1000;
+	int64_t until = a->p->event_us + at_wait(a, "for", INT64_C(1000000000)) * 1000;
 
 	if (ready(a))
 		sim_net_slow(a->p->w, x->slot, by, until);
@@ -198,7 +198,7 @@ static void do_fault(struct at *a)
 	if (at_has(a, "task"))
 		r.task = at_task(a, "task");
 	r.action = (enum sim_action)at_choice(a, "fate", fates, 3, -1);
-	r.delay_us = at_ms(a, "by", 0) * 1000;
+	r.delay_us = at_wait(a, "by", 0) * 1000;
 	r.left = (int)at_int(a, "count", -1, 1000000, 1);
 	r.skip = (int)at_int(a, "skip", 0, 1000000, 0);
 	if (r.action != CALL_LOSE && !at_has(a, "by"))

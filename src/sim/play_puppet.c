@@ -283,6 +283,21 @@ static size_t read_refs(struct at *a, const char *key, struct held_task refs[PLA
 	return n;
 }
 
+bool facts_check(struct at *a)
+{
+	static const char *const keys[] = {"host", "zone", "target", "version", "labels", "plugins",
+	    "active_queues", "ignore_queues"};
+	struct at facts;
+
+	if (!at_init(&facts, a->p, json_object_get(a->j, "facts"), "%s.facts", a->path) ||
+	    !at_keys(&facts, "host zone target version labels plugins active_queues "
+	                     "ignore_queues text"))
+		return false;
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		at_str(&facts, keys[i], "");
+	return !is_wrong(a->p);
+}
+
 static void read_facts(struct at *a, struct actor *x, struct worker_facts *f)
 {
 	struct puppet *k = x->puppet;
@@ -290,10 +305,7 @@ static void read_facts(struct at *a, struct actor *x, struct worker_facts *f)
 	struct at facts = {.p = a->p, .j = k->facts};
 	json_t *given = json_object_get(a->j, "facts");
 
-	if (given && !at_init(&facts, a->p, given, "%s.facts", a->path))
-		return;
-	if (facts.j && !at_keys(&facts, "host zone target version labels plugins active_queues "
-	                                "ignore_queues"))
+	if (given && (!facts_check(a) || !at_init(&facts, a->p, given, "%s.facts", a->path)))
 		return;
 	if (at_has(a, "instance") && !a->p->dry)
 		k->instance = label_number(at_str(a, "instance", NULL));

@@ -14,7 +14,7 @@ static void read_outcome(struct at *a, struct outcome_spec *o)
 
 	o->run_us = json_is_string(run) && !strcmp(json_string_value(run), "for ever")
 	                ? INT64_MAX / 4
-	                : at_ms(a, "run", 10000) * 1000;
+	                : at_wait(a, "run", 10000) * 1000;
 	o->ignores_term = at_bool(a, "ignores_term", false);
 	x->kind = EXIT_CODE;
 	x->exit_code = (int32_t)at_int(a, "exit", 0, 255, 0);
@@ -73,8 +73,8 @@ static void read_task(struct at *a, const char *name)
 	t->spec = (struct task_spec){.body = str_of(t->body),
 	    .max_attempts = (int32_t)at_int(a, "max_attempts", 1, 1000, 0),
 	    .priority = (int32_t)at_int(a, "priority", -1000, 1000, 0),
-	    .timeout_ms = at_ms(a, "timeout", 0),
-	    .backoff_ms = at_ms(a, "backoff", -1),
+	    .timeout_ms = at_wait(a, "timeout", 0),
+	    .backoff_ms = at_wait(a, "backoff", -1),
 	    .backoff_max_ms = -1};
 	if (p->server_is_puppet)
 		t->id = 1000 + p->n_tasks;

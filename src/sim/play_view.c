@@ -94,7 +94,7 @@ static void view_of_self(struct play *p, const struct actor *x, json_t *to)
 	        "held", a ? (int)agent_held(a) : 0, "live", a ? (int)agent_live(a) : 0, "set",
 	        a   ? set_json(p, agent_set(a))
 	        : k ? set_json(p, &k->told)
-	            : json_null(),
+	            : set_json(p, &(struct set_id){0}),
 	        "incarnation", k ? 1 : (int)p->w->workers[x->slot].incarnation, "paused",
 	        !k && p->w->workers[x->slot].node.paused));
 }
@@ -197,9 +197,10 @@ static json_t *view_set(const struct play *p)
 	struct set_view s = {0};
 	json_t *id;
 
-	if (!sim_core(p->w))
+	if (!sim_core(p->w) && !p->dry)
 		return json_null();
-	core_set(sim_core(p->w), sim_server_mono_ms(p->w), &s);
+	if (sim_core(p->w))
+		core_set(sim_core(p->w), sim_server_mono_ms(p->w), &s);
 	id = set_json(p, &s.id);
 	json_object_update_new(
 	    id, json_pack("{s:b, s:i, s:b, s:o}", "consensus", s.consensus, "batched",

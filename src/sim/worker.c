@@ -125,6 +125,7 @@ static void gone(struct world *w, int slot)
 	world_cancel(w, TAKE(k->tick));
 	k->link = 0;
 	k->dialling = k->exiting = false;
+	k->die_after = 0;
 	world_resume(w, slot); /* what waited for it is for nobody */
 }
 
@@ -149,6 +150,20 @@ void sim_worker_kill(struct world *w, int slot, int64_t down_us)
 	}
 	if (down_us >= 0)
 		sim_worker_start(w, slot, down_us);
+}
+
+void sim_worker_kill_at(struct world *w, int slot, int n, int64_t down_us)
+{
+	w->workers[slot].die_after = n;
+	w->workers[slot].die_down_us = down_us;
+}
+
+int64_t sim_worker_give_up_us(const struct world *w, int slot)
+{
+	const struct sim_worker *k = &w->workers[slot];
+	int64_t at = k->agent ? agent_give_up_ms(k->agent) : INT64_MAX;
+
+	return at == INT64_MAX ? at : node_clock_true_us(&k->node.clock, at);
 }
 
 void sim_machine_crash(struct world *w, int slot, int64_t down_us)
@@ -299,6 +314,7 @@ void sim_workers_heal(struct world *w)
 		struct sim_worker *k = &w->workers[i];
 
 		k->no_fork_until_us = 0;
+		k->die_after = 0;
 		if (!k->agent && !w->o.exact)
 			sim_worker_start(w, i, sim_between(&w->rng_hand, 0, SECOND_US));
 	}

@@ -57,6 +57,8 @@ struct sim_worker {
 	/* faults */
 	int64_t no_fork_until_us; /* no process can be started */
 	bool stays_down;          /* a script's: no supervisor */
+	int die_after;       /* it is killed before it does so many more things; 0: it is not */
+	int64_t die_down_us; /* and is started again after that time; negative: not */
 };
 
 void sim_workers_init(struct world *w);
@@ -66,6 +68,10 @@ void sim_worker_start(struct world *w, int slot, int64_t in_us);
 /* kill -9 of the worker: its guard ends the processes soon after. Started again after down_us;
  * negative: only by sim_worker_start(). */
 void sim_worker_kill(struct world *w, int slot, int64_t down_us);
+/* The same in the middle of what its brain wants done: before the n-th effect from now. */
+void sim_worker_kill_at(struct world *w, int slot, int n, int64_t down_us);
+/* When it must have given up, if nothing is heard; INT64_MAX: there is no such time. */
+int64_t sim_worker_give_up_us(const struct world *w, int slot);
 /* Everything on the machine is gone at once; nobody is told. */
 void sim_machine_crash(struct world *w, int slot, int64_t down_us);
 /* The operator's SIGTERM. */

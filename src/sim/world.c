@@ -183,13 +183,25 @@ static void forget_alarm(struct world *w, const struct sim_event *e)
 		w->workers[e->slot].tick = NULL;
 }
 
+/* On a machine that sleeps nothing happens; its plugin's pool is the worker's, who starts nothing.
+ */
+static bool waits_for_waking(struct world *w, const struct sim_event *e)
+{
+	switch (e->kind) {
+	case SE_PROCESS_START: return world_node(w, e->slot)->paused;
+	case SE_PROCESS_OUTPUT:
+	case SE_PROCESS_END:
+	case SE_GUARD: return world_node(w, e->slot)->asleep;
+	default: return false;
+	}
+}
+
 static void handle(struct world *w, struct sim_event *e)
 {
 	struct sim_node *n;
 
 	forget_alarm(w, e);
-	if (e->kind == SE_PROCESS_START && world_node(w, e->slot)->paused) {
-		/* its plugin's pool is the worker's: nobody starts it meanwhile */
+	if (waits_for_waking(w, e)) {
 		heap_put(&w->heap, &e->node, world_node(w, e->slot)->resume_us, ++w->serial);
 		return;
 	}
@@ -253,6 +265,18 @@ void world_pause(struct world *w, int slot, int64_t for_us)
 		sim_worker_paused(w, slot);
 }
 
+void world_sleep(struct world *w, int slot, int64_t for_us)
+{
+	struct sim_node *n = world_node(w, slot);
+
+	if (n->paused)
+		return;
+	world_pause(w, slot, for_us);
+	n->asleep = n->paused;
+	if (n->asleep)
+		world_tell(w, "%s: the whole machine sleeps", world_node_name(w, slot));
+}
+
 void world_resume(struct world *w, int slot)
 {
 	struct sim_node *n = world_node(w, slot);
@@ -261,7 +285,7 @@ void world_resume(struct world *w, int slot)
 	if (!n->paused)
 		return;
 	world_tell(w, "%s goes on", world_node_name(w, slot));
-	n->paused = false;
+	n->paused = n->asleep = false;
 	while ((e = n->backlog) && !n->paused && !w->verdict.invariant) {
 		n->backlog = e->next;
 		if (!n->backlog)

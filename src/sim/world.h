@@ -106,6 +106,7 @@ struct sim_node {
 	int slot;
 	struct node_clock clock;
 	bool paused;
+	bool asleep; /* … with everything on its machine */
 	int64_t resume_us;
 	struct sim_event *backlog, **backlog_end;
 };
@@ -189,6 +190,8 @@ bool sim_chance(struct rng *r, int per_mille);
 struct sim_node *world_node(struct world *w, int slot);
 /* The node stops for a while: what happens to it waits. Its clocks and its processes go on. */
 void world_pause(struct world *w, int slot, int64_t for_us);
+/* The same of a whole machine: its processes and its guard stand still, too. Clocks go on. */
+void world_sleep(struct world *w, int slot, int64_t for_us);
 /* It goes on now. */
 void world_resume(struct world *w, int slot);
 /* Its wall clock jumps. */

@@ -146,6 +146,14 @@ static void on_frame(struct link *l, struct str payload, void *arg)
 	feed_questions(w, &m);
 }
 
+/* Whoever dies, or is gone, ends its tasks and says nothing more to anybody. */
+static bool dials_again(const struct worker *w)
+{
+	enum agent_phase phase = agent_phase(w->agent);
+
+	return phase == AGENT_SERVING || phase == AGENT_LEAVING;
+}
+
 static void on_close(struct link *l, const char *why, void *arg)
 {
 	struct worker *w = arg;
@@ -164,8 +172,13 @@ static void on_close(struct link *l, const char *why, void *arg)
 		loop_stop(w->loop);
 		return;
 	}
-	log_warn("%s: %s; dialling again in %d ms", w->o->server, why, (int)wait);
 	outbox_drop(&w->outbox);
+	if (!dials_again(w)) {
+		log_info("%s: %s", w->o->server, why);
+		worker_feed(w, (struct agent_event){.kind = AE_LINK_DOWN});
+		return;
+	}
+	log_warn("%s: %s; dialling again in %d ms", w->o->server, why, (int)wait);
 	worker_feed(w, (struct agent_event){.kind = AE_LINK_DOWN});
 	loop_timer_set(w->redial, wait);
 	w->redial_ms = w->redial_ms * 2 < slowest ? w->redial_ms * 2 : slowest;

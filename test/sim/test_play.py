@@ -192,6 +192,58 @@ class Mistakes(unittest.TestCase):
         self.wrong(scenario([{"expect": 5}]), "events[0].expect", "it is not an object")
         self.wrong(scenario([{"print": ["wörkers"]}]), "events[0].print")
 
+    def unplayed(self, text, *parts):
+        """Whatever is wrong with a file is said before any of it is played."""
+        done = play_text(text)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        for part in parts:
+            self.assertIn(part, done.stderr)
+
+    def test_numbers_are_checked_before_anything_is_played(self):
+        puppet = [{"name": "w1", "kind": "puppet"}]
+        for times in (0, 2000, 1000000000):
+            for event in ({"do": "beat", "from": "w1"}, {"do": "hello", "from": "w1"}, {"do": "repeat", "from": "w1", "kind": "beat"},
+                          {"do": "started", "from": "w1", "task": "t1"}, {"do": "ended", "from": "w1", "task": "t1"}):
+                self.unplayed(scenario([START, {"at": 1, "do": "hello", "from": "w1"}, {**event, "at": 2, "times": times}], workers=puppet),
+                              "events[2].times", "from 1 to 1000")
+            self.unplayed(scenario([{"do": "welcome", "to": "w1", "times": times}], server="puppet"), "events[0].times")
+        self.unplayed(scenario([], expect_violation=99), "expect_violation", "there is no such invariant", "1, 2, 3")
+        self.unplayed(scenario([START], queues={"default": {"threads": -4}}), "queues.default.threads")
+        self.unplayed(scenario([START], queues={"default": {"max_attempts": 0}}), "queues.default.max_attempts")
+        self.unplayed(scenario([START], workers=[{"name": "w1", "kind": "puppet", "facts": {"colour": 1}}]), "workers[0].facts.colour")
+        self.unplayed(scenario([START, {"do": "start", "each": "w*", "rounds": 10000, "every": "40000d"}]), "events[1].every", "too long")
+
+    def test_times_that_can_not_be(self):
+        self.unplayed(scenario([], net={"delay": "-5s"}), "net.delay", "it is less than nothing")
+        self.unplayed(scenario([], net={"commit": "-5s"}), "net.commit")
+        self.unplayed(scenario([], caution_startup_wait="-5s"), "caution_startup_wait")
+        self.unplayed(scenario([], tasks={"t": {"run": "-5s"}}), "tasks.t.run")
+        self.unplayed(scenario([], tasks={"t": {"timeout": "-5s"}}), "tasks.t.timeout")
+        self.unplayed(scenario([], queues={"default": {"backoff": "-5s"}}), "queues.default.backoff")
+        for event in ({"do": "pause", "node": "w1", "for": "-5s"}, {"do": "start", "node": "w1", "in": "-9s"},
+                      {"do": "slow", "worker": "w1", "by": "-5s"}, {"do": "slow", "worker": "w1", "by": "5s", "for": "-1s"},
+                      {"do": "partition", "worker": "w1", "until": "-5s"}, {"do": "partition", "worker": "w1", "for": "-5s"},
+                      {"do": "start", "each": "w1", "apart": "-1s"}, {"do": "start", "each": "w1", "every": "-1s", "rounds": 3},
+                      {"do": "kill", "node": "w1", "down": "-5s"}, {"do": "processes_fail", "node": "w1", "for": "-5s"},
+                      {"do": "store", "fault": "slow", "by": "-5s"}, {"do": "store", "fault": "busy", "for": "-5s"},
+                      {"do": "fault", "kind": "beat", "fate": "delay", "by": "-5s"}, {"after": "-5s"},
+                      {"wait": {"processes": 0}, "within": "-5s"}):
+            bad = [k for k, v in event.items() if isinstance(v, str) and v.startswith("-")][0]
+            self.unplayed(scenario([START, event]), f"events[1].{bad}", "it is less than nothing")
+        self.unplayed(scenario([{"at": "100000d"}]), "events[0].at", "it is too long", "at most 50903d")
+        self.unplayed(scenario([{"at": 10000000000}]), "events[0].at", "it is too long", "at most 50903d")
+
+    def test_looks_are_checked_before_anything_is_played(self):
+        for path in ("workers.w9.state", "workers.w1.stat", "tasks.t1.starts_lists", "server.upp", "set.versoin"):
+            self.unplayed(scenario([START, {"print": [path]}]), "events[1].print", "there is no such thing", path)
+        for path in ("workers.w1.told_last.welcome.state", "tasks.t1.starts_list.0.worker", "replies.submit.result", "waits.0.text", "set.id"):
+            self.assertEqual(play_text(scenario([START, {"print": [path]}])).returncode, 0 if path != "set.id" else 2, path)
+        state = {"workers": {"w1": {"state": {}}}}
+        for wrong in ({"<": "abc"}, {">=": True}, {"any": "healthy"}, {"contains": 5}, {"length": "x"}, {"length": {"<": "x"}}, {"not": {"<": []}},
+                      {"any": [{">": "soon"}]}):
+            state["workers"]["w1"]["state"] = wrong
+            self.unplayed(scenario([START, {"expect": state}]), "events[1].expect.workers.w1.state")
+
     def test_as_json(self):
         done = play_text(scenario([{"do": "dance"}]), "-o", "json")
         line = json.loads(done.stdout)

@@ -81,6 +81,7 @@ def test_workers(reeve, disk, dispatch):
     (["--scale", "much"], ["scale"]),
     (["--tasks", "-1"], ["tasks"]),
     (["--workers", "1000000", "workers"], ["workers", "25000"]),
+    (["--heartbeat", "0", "workers"], ["--heartbeat", "1ms or more"]),
     (["--dispatch", "fast", "workers"], ["fast", "durable", "volatile"]),
     (["--dir", "/nowhere/at/all", "noop"], ["/nowhere/at/all", "--dir"]),
 ])

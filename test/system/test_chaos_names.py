@@ -40,6 +40,7 @@ def test_another_state_directory_is_told_to_die(cluster):
     other = second(cluster, "elsewhere")
     wait_until(lambda: not other.running, what="the second one leaves")
     assert other.child.returncode == 1 and "w1" in other.log()
+    assert "leaving" in other.log() and "dialling again" not in other.log()
     undisturbed(cluster, w1, records, task, instance)
 
 

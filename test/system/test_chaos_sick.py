@@ -20,8 +20,11 @@ def as_user():
 
 
 def limit_processes(pid, soft):
-    """From outside, as the same user; root is never limited, so the worker must not be root."""
-    subprocess.run(["prlimit", "--pid", str(pid), f"--nproc={soft}:"], check=True, **as_user())
+    """From outside, as the same user; root is never limited, so the worker must not be root.
+    It is the worker's keeper, its only child, that starts the processes."""
+    keeper = subprocess.run(["pgrep", "-P", str(pid)], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    assert len(keeper) == 1
+    subprocess.run(["prlimit", "--pid", keeper[0], f"--nproc={soft}:"], check=True, **as_user())
 
 
 def start_sick(cluster, records):
@@ -52,7 +55,7 @@ def sick(cluster):
     cluster.create_queue(chaos.QUEUE)
     records = Records(cluster)
     w1 = start_sick(cluster, records)
-    before = processes_limit(w1.pid)
+    before = processes_limit(w1.pid)  # its keeper has the same
     limit_processes(w1.pid, 0)
     w = wait_worker(cluster, "w1", "unhealthy")  # connected: it answers
     return w1, before, w, records

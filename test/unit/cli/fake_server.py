@@ -29,6 +29,7 @@ class Fake:
         self.count = 0
         self.token = None
         self.rate, self.waiting, self.dispatch = 12.5, [], "durable"
+        self.threads = {"used": 3, "max": 8}
 
     def new_id(self):
         self.count += 1
@@ -169,7 +170,7 @@ class Handler(BaseHTTPRequestHandler):
                      "worker_set": {"server": "0" * 15 + "7", "version": 4, "hash": "0" * 32, "workers": len(fake.workers),
                                     "consensus": False, "batched": 2, "waiting": False, "ends_in_ms": None},
                      "tasks": {"queued": 1234, "delayed": 0, "held": 2, "claimed": 0, "running": 3, "unsure": 1},
-                     "threads": {"used": 3, "max": 8}, "rates": {"submitted_per_s": fake.rate, "ended_per_s": 0.0},
+                     "threads": fake.threads, "rates": {"submitted_per_s": fake.rate, "ended_per_s": 0.0},
                      "waiting": fake.waiting}
 
     def task(self, fake, id):

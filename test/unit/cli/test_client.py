@@ -440,6 +440,15 @@ class Showing(Case):
         self.assertIn("1 unsure", shown)
         self.assertIn("initial", self.reeve("top", "-o", "json"))
 
+    def test_status_counts_threads_of_workers_that_are_away(self):
+        self.assertIn("threads  3 of 8 in use\n", self.reeve("status"))
+        self.fake.threads = {"used": 7, "max": 4}
+        self.assertIn("threads  7 in use, also on workers that take no tasks now; the healthy ones have 4\n", self.reeve("status"))
+        self.fake.threads = {"used": 4, "max": 0}
+        self.assertIn("the healthy ones have 0\n", self.reeve("status"))
+        self.fake.threads = {"used": 4, "max": None}
+        self.assertIn("threads  4 of no limit in use\n", self.reeve("status"))
+
     def test_status_top_version(self):
         self.fake.add_worker("w1")
         self.fake.add_queue("q")

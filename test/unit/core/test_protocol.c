@@ -84,6 +84,38 @@ STORY(a_worker_is_healthy_only_after_a_healthcheck)
 	world_free(w);
 }
 
+static int told(struct world *w, const char *kind)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < w->n_told; i++)
+		n += strcmp(w->told[i], kind) == 0;
+	return n;
+}
+
+STORY(nobody_is_told_unhealthy_before_the_first_healthcheck_could_be_answered)
+{
+	struct world *w = world_new(&quick);
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0); /* its check succeeds at once */
+	assert_state(w, "w1", WORKER_HEALTHY);
+	assert_int_equal(told(w, "worker.joined"), 1);
+	assert_int_equal(told(w, "worker.healthy"), 1);
+	assert_int_equal(told(w, "worker.unhealthy"), 0);
+	w->sick = true;
+	world_hello(w, 2, "w2", 2, 2, NULL, 0);
+	assert_state(w, "w2", WORKER_UNHEALTHY);
+	assert_int_equal(told(w, "worker.unhealthy"), 0);
+	checked(w, 2, 1, false); /* now it is known */
+	assert_int_equal(told(w, "worker.unhealthy"), 1);
+	checked(w, 2, 1, false);
+	assert_int_equal(told(w, "worker.unhealthy"), 1);
+	world_hello(w, 3, "w3", 3, 2, NULL, 0);
+	beats_for(w, 3, 1); /* … or not answered, so that another one is sent */
+	assert_int_equal(told(w, "worker.unhealthy"), 2);
+	world_free(w);
+}
+
 STORY(a_worker_that_can_not_start_processes_is_unhealthy_though_it_answers)
 {
 	struct world *w = world_new(&quick);
@@ -308,11 +340,146 @@ STORY(a_lost_worker_s_task_is_held_also_across_a_restart)
 	world_free(w);
 }
 
+/* One task on w1, which is lost; w2 has room. Returns the task. */
+static rid lose_one(struct world *w)
+{
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	struct submit_task s = {.status = TASK_QUEUED,
+	    .spec = {.queue = q,
+	        .max_attempts = 3,
+	        .backoff_ms = 0,
+	        .backoff_max_ms = 0,
+	        .body = STR("{}")}};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	t = world_submit(w, &s, 1)->outcomes[0].id;
+	world_advance(w, 25002);
+	assert_state(w, "w1", WORKER_MUST_DIE);
+	assert_int_equal(world_task(w, t)->state.status, TASK_QUEUED);
+	world_hello(w, 2, "w2", 2, 2, NULL, 0);
+	return t;
+}
+
+static void assert_held_for(struct world *w, rid t, int64_t ms)
+{
+	for (int64_t left = ms; left > 0; left -= 1000) {
+		assert_int_equal(world_task(w, t)->state.status, TASK_QUEUED);
+		world_advance(w, left < 1000 ? left : 1000);
+		world_beat(w, 2, (uint64_t)w->mono_ms);
+	}
+	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
+}
+
+STORY(a_clock_step_neither_shortens_nor_lengthens_the_hold)
+{
+	for (int i = 0; i < 2; i++) {
+		struct world *w = world_new(&quick);
+		rid t = lose_one(w);
+
+		w->now_ms += i ? 3600000 : -3600000;
+		assert_held_for(w, t, 7000);
+		world_free(w);
+	}
+}
+
+STORY(a_started_server_holds_for_the_whole_time_whatever_its_clock_says)
+{
+	struct world *w = world_new(&quick);
+	rid t = lose_one(w);
+
+	w->now_ms += 3600000;
+	world_restart(w);
+	world_hello(w, 2, "w2", 2, 2, NULL, 0);
+	assert_held_for(w, t, 7000);
+	world_free(w);
+}
+
+STORY(what_a_restarted_worker_had_is_not_held_even_after_a_restart_of_the_server)
+{
+	struct world *w = world_new(&quick);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	struct submit_task s = {.status = TASK_QUEUED,
+	    .spec = {.queue = q,
+	        .max_attempts = 3,
+	        .backoff_ms = 1000,
+	        .backoff_max_ms = 1000,
+	        .body = STR("{}")}};
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	t = world_submit(w, &s, 1)->outcomes[0].id;
+	world_hello(w, 2, "w1", 2, 2, NULL, 0); /* later start, same lock: proven */
+	assert_int_equal(world_task(w, t)->state.status, TASK_QUEUED);
+	world_restart(w);
+	world_hello(w, 3, "w1", 2, 2, NULL, 0);
+	world_advance(w, 1001);
+	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
+	world_free(w);
+}
+
+STORY(who_is_held_and_released_by_hand_is_still_held_for_the_loss)
+{
+	struct world *w = world_new(&quick);
+	rid t = lose_one(w);
+	struct event ev = {.kind = EV_TASK_SET, .ticket = ++w->last_ticket};
+
+	ev.tasks.ids = &t;
+	ev.tasks.n = 1;
+	ev.tasks.has_status = true;
+	ev.tasks.status = -7;
+	world_step(w, &ev);
+	assert_int_equal(world_task(w, t)->state.status, -7);
+	ev.ticket = ++w->last_ticket;
+	ev.tasks.status = TASK_QUEUED;
+	w->now_ms += 3600000;
+	world_step(w, &ev);
+	assert_held_for(w, t, 7000);
+	world_free(w);
+}
+
+STORY(an_orphan_that_is_retried_by_hand_waits_for_the_hold_too)
+{
+	struct world *w = world_new(&quick);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	t = world_submit_one(w, q);
+	world_advance(w, 25002);
+	assert_int_equal(world_task(w, t)->state.status, TASK_ORPHANED);
+	world_hello(w, 2, "w2", 2, 2, NULL, 0);
+	world_tasks(w, EV_RETRY, &t, 1);
+	assert_held_for(w, t, 7000);
+	world_free(w);
+}
+
+STORY(what_waits_for_the_hold_can_be_cancelled_and_its_queue_deleted)
+{
+	struct world *w = world_new(&quick);
+	rid t = lose_one(w), q = world_task(w, t)->spec.queue;
+	struct event ev = {.kind = EV_QUEUE_DELETE, .ticket = ++w->last_ticket};
+
+	assert_int_equal(world_counts(w, q).delayed, 1);
+	ev.queue.id = q;
+	ev.queue.force = true;
+	world_step(w, &ev);
+	assert_int_equal(world_reply(w)->code, 0);
+	world_advance(w, 10000);
+	world_free(w);
+	w = world_new(&quick);
+	t = lose_one(w);
+	q = world_task(w, t)->spec.queue;
+	world_tasks(w, EV_CANCEL, &t, 1);
+	assert_int_equal(world_task(w, t)->state.status, TASK_CANCELLED);
+	assert_int_equal(world_counts(w, q).delayed, 0);
+	world_advance(w, 10000);
+	assert_int_equal(world_task(w, t)->state.status, TASK_CANCELLED);
+	world_free(w);
+}
+
 static void stranger(struct world *w, uint64_t link, uint64_t instance)
 {
 	struct worker_facts f = {.shard = STR("w1"),
 	    .instance = instance,
-	    .started_ms = 1,
+	    .started_ms = (int64_t)instance,
 	    .lock = STR("elsewhere"),
 	    .plugins = STR("command\n"),
 	    .maxthreads = 1};
@@ -384,6 +551,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_worker_is_healthy_only_after_a_healthcheck),
+	    cmocka_unit_test(
+	        nobody_is_told_unhealthy_before_the_first_healthcheck_could_be_answered),
 	    cmocka_unit_test(a_worker_that_can_not_start_processes_is_unhealthy_though_it_answers),
 	    cmocka_unit_test(nobody_is_lost_who_was_not_unhealthy_before),
 	    cmocka_unit_test(must_die_is_for_ever_and_told_again),
@@ -394,6 +563,13 @@ int main(void)
 	    cmocka_unit_test(a_hello_that_was_held_up_is_not_believed),
 	    cmocka_unit_test(a_kill_is_repeated_with_every_beat),
 	    cmocka_unit_test(a_lost_worker_s_task_is_held_also_across_a_restart),
+	    cmocka_unit_test(a_clock_step_neither_shortens_nor_lengthens_the_hold),
+	    cmocka_unit_test(a_started_server_holds_for_the_whole_time_whatever_its_clock_says),
+	    cmocka_unit_test(
+	        what_a_restarted_worker_had_is_not_held_even_after_a_restart_of_the_server),
+	    cmocka_unit_test(who_is_held_and_released_by_hand_is_still_held_for_the_loss),
+	    cmocka_unit_test(an_orphan_that_is_retried_by_hand_waits_for_the_hold_too),
+	    cmocka_unit_test(what_waits_for_the_hold_can_be_cancelled_and_its_queue_deleted),
 	    cmocka_unit_test(a_stranger_takes_a_name_only_from_the_lost_unless_bumping_is_allowed),
 	    cmocka_unit_test(an_earlier_instance_never_displaces_a_later_one),
 	    cmocka_unit_test(an_earlier_instance_does_not_come_back_when_the_later_one_is_lost),

@@ -146,6 +146,8 @@ void world_commit(struct world *w)
 		}
 	}
 	w->n_notices += fx->n_notices;
+	for (size_t i = 0; i < fx->n_notices && w->n_told < 256; i++)
+		w->told[w->n_told++] = fx->notices[i].kind;
 	if (fx->n_notices)
 		w->last_notice = fx->notices[fx->n_notices - 1].kind;
 	effects_reset(fx, ++w->seq);

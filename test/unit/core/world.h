@@ -45,6 +45,8 @@ struct world {
 	bool hold_reads; /* answered only by world_answer_reads() */
 	size_t n_notices;
 	const char *last_notice;
+	const char *told[256]; /* kinds of the first ones */
+	size_t n_told;
 };
 
 struct world *world_new(const struct core_options *o);

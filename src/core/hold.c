@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hold: a lost worker's task is not tried again while that worker may still be ending it.
+ *
+ * It is a length of time on the monotonic clock, so no step of the wall clock shortens or
+ * lengthens it: the tasks wait here, in memory, and in no window. Their rows hold the end as wall
+ * time, for people, and for a server that starts anew. That one can not know how much of the
+ * hold has passed, so whoever waits after a loss waits until a whole hold after the start, too:
+ * the floor. It rises with each loss, for tasks that were out of memory meanwhile.
+ */
+#include "core/internal.h"
+
+/* By a loss that nobody could prove: what was over for certain needs no hold. */
+static bool ended_by_loss(struct str history)
+{
+	struct attempt last = {0};
+
+	while (history_next(&history, &last))
+		;
+	return last.status == TASK_ORPHANED && !str_is(last.reason, PROVEN_LOSS);
+}
+
+void hold_started(struct core *c)
+{
+	c->hold_floor_ms = MUTANT(HOLD_FORGOTTEN_AT_START) ? 0 : c->mono_ms + c->o.lost_hold_ms;
+}
+
+void hold_lost(struct core *c, int64_t hold_ms)
+{
+	if (c->mono_ms + hold_ms > c->hold_floor_ms)
+		c->hold_floor_ms = c->mono_ms + hold_ms;
+}
+
+void hold_begin(struct core *c, struct task *t, int64_t hold_ms, int64_t then_due_ms)
+{
+	t->hold_then_due_ms = then_due_ms;
+	t->hold_is_known = true;
+	if (hold_ms > 0 && !MUTANT(HOLD_BY_WALL_CLOCK))
+		t->hold_until_ms = c->mono_ms + hold_ms;
+}
+
+bool hold_take(struct core *c, struct task *t)
+{
+	if (t->hold_until_ms <= c->mono_ms)
+		return false;
+	if (!heap_has(&t->hold))
+		t->queue->n_on_hold++;
+	heap_put(&c->hold_timers, &t->hold, t->hold_until_ms, t->row.id);
+	return true;
+}
+
+bool hold_to_floor(struct core *c, struct task *t)
+{
+	if (t->hold_is_known || c->mono_ms >= c->hold_floor_ms ||
+	    !ended_by_loss(t->row.state.history))
+		return false;
+	t->hold_until_ms = c->hold_floor_ms;
+	t->hold_then_due_ms = 0;
+	return true;
+}
+
+void hold_del(struct core *c, struct task *t)
+{
+	if (!heap_has(&t->hold))
+		return;
+	heap_del(&c->hold_timers, &t->hold);
+	t->queue->n_on_hold--;
+}
+
+static void end(struct core *c, struct task *t, struct effects *out)
+{
+	struct task_state *s = &t->row.state;
+
+	hold_del(c, t);
+	t->hold_until_ms = 0;
+	queue_count(t->queue, t, s->status, -1);
+	s->due_ms = t->hold_then_due_ms;
+	queue_count(t->queue, t, s->status, +1);
+	task_save(c, t, out); /* the store must count it among the ready ones */
+	task_enqueue(c, t, out);
+}
+
+void hold_tick(struct core *c, struct effects *out)
+{
+	struct heap_node *n;
+
+	while ((n = heap_min(&c->hold_timers)) && n->at <= c->mono_ms)
+		end(c, CONTAINER_OF(n, struct task, hold), out);
+}
+
+struct task *hold_next(const struct core *c, const struct queue *q, size_t *at)
+{
+	while (*at < c->hold_timers.n) {
+		struct task *t = CONTAINER_OF(c->hold_timers.nodes[(*at)++], struct task, hold);
+
+		if (t->queue == q)
+			return t;
+	}
+	return NULL;
+}
