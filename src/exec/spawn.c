@@ -29,7 +29,7 @@
 #include "base/mem.h"
 
 #define STACK_BYTES ((size_t)64 << 10)
-#define FD_FLOOR 16 /* descriptors on their way to 0…7 are first moved above this */
+#define FD_FLOOR 16        /* descriptors on their way to 0…7 are first moved above this */
 #define APART_WAIT_MS 2000 /* for a child that shares no memory with us, to execute */
 
 struct child {
@@ -140,18 +140,16 @@ static IN_CHILD void take_rights(struct child *c)
 
 static IN_CHILD int child_main(void *arg)
 {
+	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD, SIGUSR1,
+	    SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ, SIGURG, SIGWINCH};
 	struct child *c = arg;
 	struct sigaction dfl = {.sa_handler = SIG_DFL};
 	sigset_t none;
 
 	/* handlers went with CLONE_CLEAR_SIGHAND or go with exec; ignored ones must be reset by
 	 * hand */
-	sigaction(SIGPIPE, &dfl, NULL);
-	sigaction(SIGHUP, &dfl, NULL);
-	sigaction(SIGINT, &dfl, NULL);
-	sigaction(SIGQUIT, &dfl, NULL);
-	sigaction(SIGTERM, &dfl, NULL);
-	sigaction(SIGCHLD, &dfl, NULL);
+	for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
+		sigaction(ignored[i], &dfl, NULL);
 	if (!c->s->same_group && setsid() < 0)
 		fail(c, SPAWN_SETUP);
 	join_cgroups(c);
@@ -212,8 +210,8 @@ static pid_t clone_plain(struct child *c, int *ret_pidfd)
 {
 	int shared = c->tell < 0 ? CLONE_VM | CLONE_VFORK : 0;
 
-	return clone(child_main, child_stack() + STACK_BYTES, shared | CLONE_PIDFD | SIGCHLD, c,
-	    ret_pidfd);
+	return clone(
+	    child_main, child_stack() + STACK_BYTES, shared | CLONE_PIDFD | SIGCHLD, c, ret_pidfd);
 }
 
 static pid_t clone_child(struct child *c, int *ret_pidfd)
