@@ -97,6 +97,7 @@ struct worker {
 	char *spool_dir;
 	int filter_fd; /* the sandbox's, once made; -1 */
 	bool detached; /* leaving, and the tasks go on */
+	bool broken;   /* without a keeper: leaving is a failure */
 	int open_files;      /* the soft limit that we found; 0: not changed */
 	struct trace *trace; /* NULL: none is wanted */
 	struct trace_host *traced;
