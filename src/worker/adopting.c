@@ -120,12 +120,19 @@ static void open_spools(struct job *j)
 	}
 }
 
-static void feed_adopt(struct worker *w, const struct noted *n, const struct kept_adopted *a)
+static void feed_adopt(struct worker *w, const struct noted *n, const struct kept_adopted *a,
+    const struct spool *spools)
 {
-	worker_feed(w, (struct agent_event){.kind = AE_ADOPT,
-	                   .task = n->task,
-	                   .token = n->token,
-	                   .adopt = {&n->run, a->started_ms, a->started_mono_ms}});
+	struct agent_event e = {.kind = AE_ADOPT,
+	    .task = n->task,
+	    .token = n->token,
+	    .adopt = {.run = &n->run,
+	        .started_ms = a->started_ms,
+	        .started_mono_ms = a->started_mono_ms}};
+
+	for (int i = 0; spools && i < N_STREAMS; i++)
+		e.adopt.output_from[i] = spools[i].path ? spool_position(&spools[i]) : 0;
+	worker_feed(w, e);
 }
 
 /* It ran in a plugin's process, which ended with the worker. */
@@ -138,7 +145,7 @@ static void adopt_lost(struct worker *w, const struct noted *n, const struct kep
 	    .reason = STR("the worker was killed, and the plugin's process with it")};
 
 	job_record(w, n->task, n->token, a->id);
-	feed_adopt(w, n, a);
+	feed_adopt(w, n, a, NULL);
 	worker_exited(w, n->task, n->token, x);
 }
 
@@ -154,13 +161,13 @@ static void adopt_one(struct worker *w, struct kept_adopted *a)
 		adopt_lost(w, &n, a);
 	} else {
 		job_record(w, n.task, n.token, a->id);
-		feed_adopt(w, &n, a);
 		j = job_new(w, n.task, n.token);
 		j->keeps = true;
 		read_settings(j, n.json);
 		kept_adopt(&w->keeper, &j->kept, a, &process_job_fns);
 		take_fds(j, &n, a);
 		open_spools(j);
+		feed_adopt(w, &n, a, j->spools);
 		job_output_open(j);
 		job_output_read(j, true);
 	}

@@ -69,6 +69,7 @@ TAILQ_HEAD(job_list, job);
 /* An attempt that the keeper remembers until the server has acknowledged its end. */
 struct record {
 	struct record *next; /* another attempt of the same task */
+	LIST_ENTRY(record) all;
 	int64_t token;
 	uint64_t kept_id;
 };
@@ -109,6 +110,7 @@ struct worker {
 	struct arena frame_arena;
 	struct idmap jobs; /* by task */
 	struct idmap records; /* by task: what the keeper remembers for us */
+	LIST_HEAD(, record) all_records;
 	struct pool *pools;
 	size_t n_pools;
 	struct loop_timer *tick, *redial;
@@ -173,6 +175,7 @@ void job_free(struct job *j);
 void job_forget(struct worker *w, const struct agent_effect *e);
 void job_record(struct worker *w, rid task, int64_t token, uint64_t kept_id);
 void jobs_leave(struct worker *w);
+void jobs_forget_all(struct worker *w); /* the records only: leaving */
 /* process_job.c */
 void process_job_start(struct worker *w, const struct order *o, const struct plugin_options *p);
 void process_job_release(struct job *j);

@@ -307,6 +307,7 @@ static void release(struct worker *w)
 	agent_effects_release(&w->effects);
 	outbox_release(&w->outbox);
 	idmap_release(&w->jobs);
+	jobs_forget_all(w);
 	arena_release(&w->facts_arena);
 	arena_release(&w->frame_arena);
 	arena_release(&w->queue_arena);

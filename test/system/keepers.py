@@ -101,7 +101,7 @@ class Watched:
         """It runs, and nothing in it: no task, no directory of one, no file."""
         wait_until(lambda: not self.tasks(), what="no process of its tasks is left")
         wait_until(lambda: not self.task_cgroups(), what="no cgroup of a task holds a process")
-        wait_until(lambda: not self.files(), what=f"no file is left of {self.files()}")
+        wait_until(lambda: set(self.files()) <= {"keeper.sock"}, what=f"no file is left of {self.files()}")
 
     def task_cgroups(self):
         """Those that still hold somebody."""
