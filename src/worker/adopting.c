@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "exec/sandbox.h"
 #include "wire/settings.h"
 #include "worker/internal.h"
 #include "worker/spool.h"
@@ -20,21 +21,21 @@ struct noted { /* as read from a note; strings live in the JSON */
 	rid task;
 	int64_t token;
 	struct agent_run run;
-	bool has_outcome, has_status;
+	bool has_outcome, has_status, sandboxed;
 	json_t *json;
 };
 
 struct str note_write(const struct job *j, const struct order *o, struct buf *b)
 {
 	const struct agent_run *r = o->run;
-	json_t *all = json_pack("{s:I,s:I,s:i,s:i,s:s%,s:s%,s:I,s:I,s:i,s:b,s:i,s:b,s:I,s:b,s:b}",
+	json_t *all = json_pack("{s:I,s:I,s:i,s:i,s:s%,s:s%,s:I,s:I,s:i,s:b,s:i,s:b,s:I,s:b,s:b,s:b}",
 	    "task", (json_int_t)o->task, "token", (json_int_t)o->token, "attempt", r->attempt,
 	    "max_attempts", r->max_attempts, "queue", r->queue.p, r->queue.n, "plugin", r->plugin.p,
 	    r->plugin.n, "timeout_ms", (json_int_t)r->timeout_ms, "output_max",
 	    (json_int_t)r->output_max, "output_mode", r->output_mode, "exit_codes", r->exit_codes,
 	    "kill_method", r->kill_method, "kill_wait_given", r->kill_wait_given, "kill_wait_ms",
 	    (json_int_t)r->kill_wait_ms, "outcome", j && j->result_fd >= 0, "status",
-	    j && j->status_fd >= 0);
+	    j && j->status_fd >= 0, "sandboxed", j && j->settings->sandbox.on);
 	struct str own = json_member(r->body, "run");
 	char *text;
 
@@ -64,6 +65,7 @@ static bool note_read(struct str note, struct noted *n)
 	    .token = number(j, "token"),
 	    .has_outcome = json_is_true(json_object_get(j, "outcome")),
 	    .has_status = json_is_true(json_object_get(j, "status")),
+	    .sandboxed = json_is_true(json_object_get(j, "sandboxed")),
 	    .run = {.attempt = (int32_t)number(j, "attempt"),
 	        .max_attempts = (int32_t)number(j, "max_attempts"),
 	        .queue = str_of(queue),
@@ -91,6 +93,7 @@ static void read_settings(struct job *j, const json_t *note)
 	j->settings = s;
 }
 
+/* In the order in which launch.c gave them. */
 static void take_fds(struct job *j, const struct noted *n, struct kept_adopted *a)
 {
 	int at = 2;
@@ -99,8 +102,12 @@ static void take_fds(struct job *j, const struct noted *n, struct kept_adopted *
 		j->result_fd = a->fds[at++];
 	if (n->has_status && at < a->n_fds)
 		j->status_fd = a->fds[at++];
+	if (n->sandboxed && at + SANDBOX_STATUS_AT < a->n_fds) {
+		j->sandbox_fd = a->fds[at + SANDBOX_STATUS_AT];
+		a->fds[at + SANDBOX_STATUS_AT] = -1;
+	}
 	while (at < a->n_fds)
-		close(a->fds[at++]);
+		process_close(&a->fds[at++]);
 }
 
 static void open_spools(struct job *j)
@@ -169,6 +176,8 @@ static void adopt_one(struct worker *w, struct kept_adopted *a)
 		open_spools(j);
 		feed_adopt(w, &n, a, j->spools);
 		job_output_open(j);
+		if (!j->kept.is_over)
+			monitoring_start(j);
 		job_output_read(j, true);
 	}
 	json_decref(n.json);
