@@ -227,7 +227,7 @@ static void begin(struct keeper *k, const struct keeper_start *s, struct process
 	}
 	limited = take_limits(k, s, spec, &limits, &p);
 	if (limited < 0) {
-		snprintf(why, sizeof why, "%s%s%s", p.what, p.hint[0] ? "; " : "", p.hint);
+		snprintf(why, sizeof why, "%.250s%s%.250s", p.what, p.hint[0] ? "; " : "", p.hint);
 		refuse(k, s->id, limited == ERR_IO ? -1 : 126, why);
 		return;
 	}
