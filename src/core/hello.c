@@ -113,11 +113,14 @@ static void join_set(struct core *c, const struct event *ev, struct worker *w)
 	struct set_id none = {0};
 	bool ours = ev->hello.set.server == c->o.server;
 
-	if (w->member.is_in || w->member.batched)
+	if (w->member.is_in || w->member.batched) {
 		consensus_repeated(&c->set, &w->member, &ev->hello.set);
-	else
-		consensus_join(
-		    &c->set, &w->member, w->row.facts.instance, ours ? &none : &ev->hello.set);
+		return;
+	}
+	/* who was out of the set (it wanted to leave) needs the others' knowledge of it again */
+	w->health.has_been_healthy = w->health.permitted = false;
+	consensus_join(
+	    &c->set, &w->member, w->row.facts.instance, ours ? &none : &ev->hello.set);
 }
 
 static void welcome(struct core *c, const struct event *ev, struct worker *w, struct effects *out)

@@ -47,7 +47,8 @@ struct job {
 	struct kept kept;
 	struct loop_watch *out_watch[N_STREAMS];
 	struct spool *spools; /* N_STREAMS of them; NULL: nothing had to be put aside yet */
-	struct loop_timer *linger;
+	struct loop_timer *linger; /* until its pipes are watched; once over, until they are cut */
+	bool lingers;
 	int result_fd;  /* descriptor 3, for a plugin's or an action's outcome; -1 */
 	int status_fd;  /* $REEVE_STATUS_FILE; -1 */
 	int sandbox_fd; /* where bubblewrap tells whether the command came to be; -1 */
@@ -179,6 +180,7 @@ void process_job_check(struct job *j); /* is it over? Then the brain is told */
 extern const struct kept_fns process_job_fns;
 /* job_output.c */
 void job_output_open(struct job *j);
+bool job_output_drain(struct job *j); /* false: the job is gone */
 void job_output_read(struct job *j, bool on);
 void job_output_cut(struct job *j); /* whoever still holds the pipes */
 bool job_output_is_done(const struct job *j);

@@ -14,6 +14,7 @@
 #include "worker/spool.h"
 
 #define READS_PER_TURN 4 /* others want their turn */
+#define WATCH_AFTER_MS 2
 #define FILL_BYTES ((size_t)256 << 10)
 
 static const char *const stream_names[N_STREAMS] = {"out", "err"};
@@ -134,14 +135,48 @@ static void on_output(int fd, bool readable, bool writable, void *arg)
 	}
 }
 
-void job_output_open(struct job *j)
+static void watch_all(void *arg)
 {
+	struct job *j = arg;
+
 	for (int i = 0; i < N_STREAMS; i++) {
-		if (j->kept.out[i] < 0)
+		if (j->kept.out[i] < 0 || j->out_watch[i])
 			continue;
 		j->out_watch[i] = loop_watch_new(j->w->loop, j->kept.out[i], on_output, j);
-		watch(j, i, true);
+		watch(j, i, !j->full[i]);
 	}
+}
+
+/* Most tasks are over in a moment: then one look at the end is cheaper than to watch. */
+void job_output_open(struct job *j)
+{
+	j->linger = loop_timer_new(j->w->loop, watch_all, j);
+	loop_timer_set(j->linger, WATCH_AFTER_MS);
+}
+
+/* All that is in the pipes now, once nobody writes to them any more. */
+bool job_output_drain(struct job *j)
+{
+	struct worker *w = j->w;
+	rid task = j->task;
+	int64_t token = j->token;
+
+	for (int i = 0; i < N_STREAMS; i++)
+		while (j->kept.out[i] >= 0 && !j->keeps && !j->paused && unread(j, i) == 0) {
+			ssize_t n = read(j->kept.out[i], w->scratch, SCRATCH_BYTES);
+
+			if (n < 0)
+				break;
+			if (n == 0) {
+				close_stream(j, i);
+				break;
+			}
+			worker_output(w, j, i, (struct str){w->scratch, (size_t)n});
+			if (job_find(w, task, token) != j)
+				return false;
+		}
+	watch_all(j);
+	return true;
 }
 
 void job_output_read(struct job *j, bool on)

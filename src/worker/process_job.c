@@ -49,8 +49,12 @@ void process_job_check(struct job *j)
 	}
 	if (j->paused)
 		return; /* reading goes on when the server has taken what there is */
-	if (!j->linger)
+	if (!j->lingers) {
+		if (j->linger)
+			loop_timer_free(j->linger);
 		j->linger = loop_timer_new(j->w->loop, on_linger, j);
+	}
+	j->lingers = true;
 	loop_timer_set(j->linger, LINGER_MS);
 }
 
@@ -98,7 +102,8 @@ static void on_over(struct kept *k)
 	struct job *j = job_of(k);
 
 	monitoring_stop(j);
-	process_job_check(j);
+	if (job_output_drain(j))
+		process_job_check(j);
 }
 
 const struct kept_fns process_job_fns = {on_started, on_not_started, on_over};
