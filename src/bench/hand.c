@@ -116,8 +116,8 @@ static void compare(int64_t n, int cgroup_parent, json_t *to)
 /* From the order to the word that it has executed. */
 static void time_starts(int64_t n, json_t *to)
 {
-	static const char *const sleeper[] = {"/bin/sleep", "600", NULL},
-				 *const argv[] = {"/bin/true", NULL};
+	static const char *const sleeper[] = {"/bin/sleep", "600", NULL}, *const argv[] = {
+	                                                                      "/bin/true", NULL};
 	struct shot *others = xcalloc(OTHERS, sizeof *others), one;
 	struct samples samples = {0};
 	bool ok = true;

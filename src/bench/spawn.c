@@ -35,8 +35,10 @@ static int take_turns(struct bench *b, int64_t n, int cgroup_parent, struct seco
 	for (int i = 0; i < ROUNDS && r == 0 && !bench_interrupted(); i++) {
 		s->bare += limit_spawn_seconds(n, LOOP_BARE, -1, limit_loops());
 		if (cgroup_parent >= 0) {
-			s->fresh += limit_spawn_seconds(n, LOOP_FRESH_CGROUP, cgroup_parent, limit_loops());
-			s->same += limit_spawn_seconds(n, LOOP_SAME_CGROUP, cgroup_parent, limit_loops());
+			s->fresh +=
+			    limit_spawn_seconds(n, LOOP_FRESH_CGROUP, cgroup_parent, limit_loops());
+			s->same +=
+			    limit_spawn_seconds(n, LOOP_SAME_CGROUP, cgroup_parent, limit_loops());
 		}
 		r = our_turn(b, n, 10 + n * (i + 1), &s->ours);
 	}

@@ -17,7 +17,7 @@
 
 #define LOOK_AGAIN_MS 5 /* without cgroups */
 #define LOOK_ANYWAY_MS 100
-#define LOOKS_CLEAN 2   /* one that is just being made shows up in a later look */
+#define LOOKS_CLEAN 2 /* one that is just being made shows up in a later look */
 
 static const bool moves[N_JOB_STATES][N_JOB_STATES] = {
     [JOB_RUNNING] = {[JOB_EMPTYING] = true},
@@ -115,7 +115,9 @@ static int make_spec(struct keeper *k, const struct keeper_start *s, const int *
 	*spec = (struct process_spec){.argv = s->argv,
 	    .envp = tagged(k, s),
 	    .cwd = s->cwd,
-	    .stdin_fd = at ? fds[0] : s->input == KEEPER_STDIN_PIPE ? PROCESS_PIPE : -1,
+	    .stdin_fd = at                              ? fds[0]
+	                : s->input == KEEPER_STDIN_PIPE ? PROCESS_PIPE
+	                                                : -1,
 	    .n_extra = (int)s->n_fds,
 	    .umask = s->umask,
 	    .set_nice = s->nice != NICE_UNSET,
@@ -142,8 +144,7 @@ static void tell_started(struct keeper *k, struct job *j, struct str warning)
 	struct keeper_started m = {j->id, j->process.pid, warning};
 	int fds[3] = {j->process.out[0], j->process.out[1], j->process.in};
 
-	worker_tell(
-	    k, &(struct from_keeper){.started = &m}, fds, j->process.in >= 0 ? 3 : 2);
+	worker_tell(k, &(struct from_keeper){.started = &m}, fds, j->process.in >= 0 ? 3 : 2);
 	process_close(&j->process.in);
 	if (!j->kept) {
 		process_close(&j->process.out[0]);

@@ -46,7 +46,7 @@ struct job {
 	/* a process of its own */
 	struct kept kept;
 	struct loop_watch *out_watch[N_STREAMS];
-	struct spool *spools; /* N_STREAMS of them; NULL: nothing had to be put aside yet */
+	struct spool *spools;      /* N_STREAMS of them; NULL: nothing had to be put aside yet */
 	struct loop_timer *linger; /* until its pipes are watched; once over, until they are cut */
 	bool lingers;
 	int result_fd;  /* descriptor 3, for a plugin's or an action's outcome; -1 */
@@ -96,8 +96,8 @@ struct worker {
 	bool keeper_writing;
 	char *keeper_socket; /* NULL: tasks do not outlive us */
 	char *spool_dir;
-	int filter_fd; /* the sandbox's, once made; -1 */
-	bool detached; /* leaving, and the tasks go on */
+	int filter_fd;       /* the sandbox's, once made; -1 */
+	bool detached;       /* leaving, and the tasks go on */
 	int open_files;      /* the soft limit that we found; 0: not changed */
 	struct trace *trace; /* NULL: none is wanted */
 	struct trace_host *traced;
@@ -107,13 +107,13 @@ struct worker {
 	struct id_space ids;
 	struct outbox outbox;
 	struct arena frame_arena;
-	struct idmap jobs; /* by task */
+	struct idmap jobs;    /* by task */
 	struct idmap records; /* by task: what the keeper remembers for us */
 	struct pool *pools;
 	size_t n_pools;
 	struct loop_timer *tick, *redial;
 	struct loop_deferred *flush;
-	struct loop_signal *signals[4];
+	struct loop_signal *signals[5];
 	struct loop_watch *stop_watch;
 	int64_t redial_ms;
 	struct rng rng;

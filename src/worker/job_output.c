@@ -207,8 +207,9 @@ bool job_output_is_done(const struct job *j)
 void job_output_remove(struct worker *w, rid task, int64_t token)
 {
 	for (int i = 0; i < N_STREAMS; i++) {
-		AUTO(free_cstr) char *path = xasprintf("%s/%016llx.%lld.%s", w->spool_dir,
-		    (unsigned long long)task, (long long)token, stream_names[i]);
+		AUTO(free_cstr)
+		char *path = xasprintf("%s/%016llx.%lld.%s", w->spool_dir, (unsigned long long)task,
+		    (long long)token, stream_names[i]);
 
 		unlink(path);
 	}

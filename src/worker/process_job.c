@@ -71,8 +71,9 @@ static void on_started(struct kept *k)
 	if (k->warning)
 		log_warn("task %s: %s", id_format(&j->w->ids, j->task, id), k->warning);
 	job_output_open(j);
-	worker_feed(j->w, (struct agent_event){
-	                      .kind = AE_STARTED, .task = j->task, .token = j->token, .pid = k->pid});
+	worker_feed(
+	    j->w, (struct agent_event){
+	              .kind = AE_STARTED, .task = j->task, .token = j->token, .pid = k->pid});
 	monitoring_start(j);
 }
 
