@@ -29,7 +29,7 @@
 #include "base/mem.h"
 
 #define STACK_BYTES ((size_t)64 << 10)
-#define FD_FLOOR 16 /* descriptors on their way to 0…7 are first moved above this */
+#define FD_FLOOR 16        /* descriptors on their way to 0…7 are first moved above this */
 #define APART_WAIT_MS 2000 /* for a child that shares no memory with us, to execute */
 
 struct child {
@@ -212,8 +212,8 @@ static pid_t clone_plain(struct child *c, int *ret_pidfd)
 {
 	int shared = c->tell < 0 ? CLONE_VM | CLONE_VFORK : 0;
 
-	return clone(child_main, child_stack() + STACK_BYTES, shared | CLONE_PIDFD | SIGCHLD, c,
-	    ret_pidfd);
+	return clone(
+	    child_main, child_stack() + STACK_BYTES, shared | CLONE_PIDFD | SIGCHLD, c, ret_pidfd);
 }
 
 static pid_t clone_child(struct child *c, int *ret_pidfd)

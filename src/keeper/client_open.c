@@ -106,7 +106,7 @@ static int call(const char *path)
 
 	if (!path || strlen(path) >= sizeof a.sun_path)
 		return -1;
-	strcpy(a.sun_path, path);
+	memcpy(a.sun_path, path, strlen(path) + 1);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a) < 0) {
 		close(fd);

@@ -69,9 +69,10 @@ struct keeper {
 	struct talk worker;
 	struct hand hand;
 	struct limits_host limits;
-	struct job_list jobs, dead; /* dead: freed at the end of the turn, which may still name them */
+	struct job_list jobs,
+	    dead; /* dead: freed at the end of the turn, which may still name them */
 	struct idmap by_id;
-	size_t n_live; /* running or emptying */
+	size_t n_live;              /* running or emptying */
 	struct arena arena, memory; /* of one message; of what open said */
 	struct buf out;
 	struct keeper_open o;

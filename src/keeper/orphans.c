@@ -69,8 +69,8 @@ static uint64_t tag_of(pid_t pid)
 
 	while (str_next(&rest, 0, &one))
 		if (str_starts(one, KEEPER_TAG "=") &&
-		    str_to_i64((struct str){one.p + sizeof KEEPER_TAG, one.n - sizeof KEEPER_TAG}, 1,
-		        INT64_MAX, &id))
+		    str_to_i64((struct str){one.p + sizeof KEEPER_TAG, one.n - sizeof KEEPER_TAG},
+		        1, INT64_MAX, &id))
 			return (uint64_t)id;
 	return 0;
 }

@@ -81,7 +81,8 @@ static bool note_read(struct str note, struct noted *n)
 static void read_settings(struct job *j, const json_t *note)
 {
 	struct run_settings *s = arena_alloc(&j->memory, sizeof *s);
-	const json_t *queue = json_object_get(note, "queue_run"), *own = json_object_get(note, "run");
+	const json_t *queue = json_object_get(note, "queue_run"),
+	             *own = json_object_get(note, "run");
 	struct problem p = {0};
 
 	run_settings_default(s);
@@ -110,8 +111,9 @@ static void open_spools(struct job *j)
 
 	j->spools = xcalloc(N_STREAMS, sizeof *j->spools);
 	for (int i = 0; i < N_STREAMS; i++) {
-		AUTO(free_cstr) char *name = xasprintf("%016llx.%lld.%s",
-		    (unsigned long long)j->task, (long long)j->token, i ? "err" : "out");
+		AUTO(free_cstr)
+		char *name = xasprintf("%016llx.%lld.%s", (unsigned long long)j->task,
+		    (long long)j->token, i ? "err" : "out");
 
 		if (spool_reopen(&j->spools[i], j->w->spool_dir, name, max, &p) < 0)
 			log_warn("%s", p.what);

@@ -79,8 +79,8 @@ void job_stop(struct worker *w, const struct agent_effect *e)
 	if (j->pool)
 		pool_stop(j, e->kill);
 	else
-		kept_signal(&j->kept, e->kill ? SIGKILL : SIGTERM,
-		    (enum kill_to)j->settings->kill.to);
+		kept_signal(
+		    &j->kept, e->kill ? SIGKILL : SIGTERM, (enum kill_to)j->settings->kill.to);
 }
 
 static struct record *find_record(const struct worker *w, rid task, int64_t token)

@@ -98,7 +98,8 @@ static void replace(struct worker *w)
 	TAILQ_CONCAT(&dead.all, &w->keeper.all, entry);
 	TAILQ_FOREACH (k, &dead.all, entry)
 		k->client = &dead;
-	log_error("the keeper is gone, and %s with it", TAILQ_EMPTY(&dead.all) ? "nothing" : "the tasks");
+	log_error(
+	    "the keeper is gone, and %s with it", TAILQ_EMPTY(&dead.all) ? "nothing" : "the tasks");
 	exec_end_cgroups(w->lock);
 	exec_end_leftovers(w->lock);
 	w->keeper = (struct keeper_client){.talk.fd = -1};

@@ -206,9 +206,8 @@ static void set_result_file(struct launch *l)
 
 	if (!path.n)
 		return;
-	l->start.result_file = path.p[0] == '/'
-	                           ? path.p
-	                           : arena_printf(&l->arena, "%s/" STR_FMT, cwd, STR_ARG(path));
+	l->start.result_file =
+	    path.p[0] == '/' ? path.p : arena_printf(&l->arena, "%s/" STR_FMT, cwd, STR_ARG(path));
 }
 
 static int filter_fd(struct launch *l, struct problem *p)
@@ -265,8 +264,8 @@ static int describe(struct launch *l, const struct plugin_options *p)
 	int r;
 
 	if (command_parse(run->body, &l->arena, &l->command, &wrong) < 0 ||
-	    order_env(l->order, p ? p->env : NULL, l->w->facts.shard.p, l->w->lock, &l->env,
-	        &wrong) < 0)
+	    order_env(
+	        l->order, p ? p->env : NULL, l->w->facts.shard.p, l->w->lock, &l->env, &wrong) < 0)
 		return refuse(l, CODE_REFUSED, wrong);
 	if ((r = read_settings(l)) || (r = set_rights(l)))
 		return r;

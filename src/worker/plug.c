@@ -190,9 +190,9 @@ void plug_give(struct plug *g, struct job *j)
 	buf_add_str(&g->in, buf_str(&j->frame));
 	buf_release(&j->frame);
 	g->dirty = true;
-	worker_feed(j->w,
-	    (struct agent_event){
-	        .kind = AE_STARTED, .task = j->task, .token = j->token, .pid = g->kept.pid});
+	worker_feed(
+	    j->w, (struct agent_event){
+	              .kind = AE_STARTED, .task = j->task, .token = j->token, .pid = g->kept.pid});
 }
 
 void plug_lose(struct plug *g, struct job *j)
