@@ -309,6 +309,7 @@ static void look_again(struct keeper *k, struct job *j)
 
 	if (j->process.cgroup) /* the kernel says when it has become empty */
 		keeper_watch(k, j->process.cgroup->events_fd, &j->tree, EPOLLPRI);
+	j->tree_watched = j->process.cgroup != NULL;
 	soon += j->process.cgroup ? LOOK_ANYWAY_MS : LOOK_AGAIN_MS;
 	if (soon < k->look_ms)
 		k->look_ms = soon;
@@ -351,8 +352,9 @@ static bool is_empty(struct keeper *k, struct job *j)
 /* Before the cgroup is given back: what was measured in it. */
 static void settle(struct keeper *k, struct job *j)
 {
-	if (j->process.cgroup)
+	if (j->tree_watched)
 		keeper_unwatch(k, j->process.cgroup->events_fd);
+	j->tree_watched = false;
 	if (j->limited) {
 		limits_read(&k->limits, &j->limits, &j->process.usage);
 		if (j->limits.spent && j->process.cgroup)
