@@ -138,7 +138,10 @@ static int64_t wall_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* Its ends of the pipes go to the worker; for one that is kept, copies stay here. */
+/*
+ * Our ends of the pipes go to the worker. Copies stay here: for the next worker, or so that a task
+ * which is asked to end after its worker's death may still write what it does, and not die of it.
+ */
 static void tell_started(struct keeper *k, struct job *j, struct str warning)
 {
 	struct keeper_started m = {j->id, j->process.pid, warning};
@@ -146,10 +149,6 @@ static void tell_started(struct keeper *k, struct job *j, struct str warning)
 
 	worker_tell(k, &(struct from_keeper){.started = &m}, fds, j->process.in >= 0 ? 3 : 2);
 	process_close(&j->process.in);
-	if (!j->kept) {
-		process_close(&j->process.out[0]);
-		process_close(&j->process.out[1]);
-	}
 }
 
 static void keep_extra(struct job *j, const struct process_spec *spec)
