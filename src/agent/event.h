@@ -128,6 +128,8 @@ struct agent_event {
 		struct {
 			const struct agent_run *run;
 			int64_t started_ms, started_mono_ms;
+			/* so much of each stream is not here any more: the server has it */
+			int64_t output_from[N_STREAMS];
 		} adopt;
 		const struct agent_run *run;
 		int32_t pid; /* AE_STARTED; 0: none of its own */

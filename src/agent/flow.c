@@ -147,3 +147,10 @@ void output_give_up(struct agent *a, struct held *h, struct agent_effects *out)
 	output_cut(&h->output);
 	resume_paused(a, out);
 }
+
+struct output_need agent_output_need(const struct agent *a, rid task, int64_t token, int stream)
+{
+	const struct held *h = held_find(a, task, token);
+
+	return h ? output_need(&h->output, stream) : (struct output_need){0, INT64_MAX};
+}

@@ -151,3 +151,24 @@ void output_unsend(struct output *o)
 		STAILQ_FOREACH (c, &o->streams[i].chunks, next)
 			c->sent = MUTANT(OUTPUT_NOT_SENT_AGAIN) ? c->sent : 0;
 }
+
+/* Chunks are sent whole, so a later process of ours has to go on at the border of one. */
+struct output_need output_need(const struct output *o, int stream)
+{
+	const struct stream *s = &o->streams[stream];
+	int64_t all = s->kept + s->dropped;
+
+	if (o->discard || (s->acked == s->kept && s->kept == o->max))
+		return (struct output_need){all, all};
+	return (struct output_need){s->acked - s->acked % OUTPUT_CHUNK_BYTES, s->kept};
+}
+
+void output_resume(struct output *o, int stream, int64_t from)
+{
+	struct stream *s = &o->streams[stream];
+
+	s->kept = s->acked = from < o->max ? from : o->max;
+	s->dropped = from - s->kept;
+	/* some of it may have been sent: what goes inside the end would be there twice */
+	o->chunked |= o->mode != OUTPUT_MODE_INLINE;
+}

@@ -47,6 +47,14 @@ int64_t output_unacked(const struct output *o); /* 0 for what goes inline */
 int64_t output_ack(struct output *o, int stream, int64_t end);
 /* All is in: may it go inside the end? Then `whole` has it. */
 bool output_finish_inline(struct output *o);
+/* Where an earlier process of ours can prove that it had been: from there on it comes again. */
+void output_resume(struct output *o, int stream, int64_t from);
+/* What a later process of ours would have to be given again, should we die now. */
+struct output_need {
+	int64_t from; /* what lies before is durable with the server */
+	int64_t to;   /* what lies behind was dropped: only how much it was counts */
+};
+struct output_need output_need(const struct output *o, int stream);
 void output_unsend(struct output *o); /* the link broke */
 void output_drop(struct output *o);   /* frees the bytes, keeps the counts */
 /* What nobody has acknowledged counts as dropped: it will not be sent any more. */

@@ -295,6 +295,8 @@ int on_adopt(struct agent *a, const struct agent_event *in, struct agent_effects
 	h = held_add(a, in);
 	h->state = HELD_RUNNING;
 	h->started_ms = in->adopt.started_ms > 0 ? in->adopt.started_ms : 1;
+	for (int i = 0; i < N_STREAMS; i++)
+		output_resume(&h->output, i, in->adopt.output_from[i]);
 	if (h->timeout_ms > 0)
 		heap_put(&a->deadlines, &h->deadline, in->adopt.started_mono_ms + h->timeout_ms,
 		    h->serial);

@@ -144,17 +144,23 @@ static char *path_of(const char *lock)
 	    "%s%s/reeve-%016" PRIx64, mount, strcmp(own, "/") == 0 ? "" : own, exec_hash(lock));
 }
 
-void exec_end_cgroups(const char *lock)
+bool exec_end_cgroups(const char *lock)
 {
 	AUTO(free_cstr) char *path = path_of(lock);
-	int dir = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int dir = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1, events;
 	struct problem p = {0};
+	bool empty;
 
 	if (dir < 0)
-		return;
+		return true;
 	end_leftovers(dir, &p);
+	events = openat(dir, "cgroup.events", O_RDONLY | O_CLOEXEC);
+	empty = events < 0 || is_empty(events);
+	if (events >= 0)
+		close(events);
 	close(dir);
 	rmdir(path);
+	return empty;
 }
 
 int cgroups_open(struct cgroups *g, const char *lock, struct problem *p)

@@ -41,9 +41,9 @@ void cgroup_signal(const struct cgroup *c, int signal); /* each that is in it no
 bool cgroups_freeze(const struct cgroups *g, bool on);  /* all of them stand still, or go on */
 void cgroup_put(struct cgroups *g, struct cgroup *c);   /* must be empty */
 
-/* Ends whatever lives in the directory of that lock, and removes it. Nothing where there is none.
- */
-void exec_end_cgroups(const char *lock);
+/* Ends whatever lives in the directory of that lock, and removes it. False: we may not, and
+ * somebody lives in there. */
+bool exec_end_cgroups(const char *lock);
 
 /*
  * Where we move to, below the cgroup we were started in, to be able to hand its controllers down

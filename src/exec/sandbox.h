@@ -39,6 +39,8 @@ struct sandbox_spec {
 	int filter_fd;   /* of sandbox_filter_make(); -1: none */
 };
 
+#define SANDBOX_STATUS_AT 1 /* among the descriptors that it adds */
+
 struct sandboxed { /* what to start in its place; lives in the arena, the descriptors do not */
 	const char *const *argv, *const *envp;
 	int fds[SANDBOX_FDS_MAX]; /* become first_fd, first_fd + 1 … */

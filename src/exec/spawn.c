@@ -140,18 +140,16 @@ static IN_CHILD void take_rights(struct child *c)
 
 static IN_CHILD int child_main(void *arg)
 {
+	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD, SIGUSR1,
+	    SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ, SIGURG, SIGWINCH};
 	struct child *c = arg;
 	struct sigaction dfl = {.sa_handler = SIG_DFL};
 	sigset_t none;
 
 	/* handlers went with CLONE_CLEAR_SIGHAND or go with exec; ignored ones must be reset by
 	 * hand */
-	sigaction(SIGPIPE, &dfl, NULL);
-	sigaction(SIGHUP, &dfl, NULL);
-	sigaction(SIGINT, &dfl, NULL);
-	sigaction(SIGQUIT, &dfl, NULL);
-	sigaction(SIGTERM, &dfl, NULL);
-	sigaction(SIGCHLD, &dfl, NULL);
+	for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
+		sigaction(ignored[i], &dfl, NULL);
 	if (!c->s->same_group && setsid() < 0)
 		fail(c, SPAWN_SETUP);
 	join_cgroups(c);

@@ -199,7 +199,7 @@ static void lose(struct kept *k)
 		return;
 	if (!k->pid)
 		k->fns->started(k);
-	k->is_over = true;
+	k->is_over = k->lost = true;
 	k->signal = SIGKILL;
 	k->fns->over(k);
 }

@@ -45,6 +45,7 @@ struct kept {
 	int in;    /* the owner's, as are out[]; -1 */
 	int out[2];
 	bool is_over;
+	bool lost; /* over, because its keeper died: how it ended nobody saw */
 	int exit_code, signal;
 	struct usage usage;
 	int result_fd;       /* once over; -1: none */

@@ -138,7 +138,10 @@ static int64_t wall_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* Its ends of the pipes go to the worker; for one that is kept, copies stay here. */
+/*
+ * Our ends of the pipes go to the worker. Copies stay here: for the next worker, or so that a task
+ * which is asked to end after its worker's death may still write what it does, and not die of it.
+ */
 static void tell_started(struct keeper *k, struct job *j, struct str warning)
 {
 	struct keeper_started m = {j->id, j->process.pid, warning};
@@ -146,10 +149,6 @@ static void tell_started(struct keeper *k, struct job *j, struct str warning)
 
 	worker_tell(k, &(struct from_keeper){.started = &m}, fds, j->process.in >= 0 ? 3 : 2);
 	process_close(&j->process.in);
-	if (!j->kept) {
-		process_close(&j->process.out[0]);
-		process_close(&j->process.out[1]);
-	}
 }
 
 static void keep_extra(struct job *j, const struct process_spec *spec)
@@ -309,6 +308,7 @@ static void look_again(struct keeper *k, struct job *j)
 
 	if (j->process.cgroup) /* the kernel says when it has become empty */
 		keeper_watch(k, j->process.cgroup->events_fd, &j->tree, EPOLLPRI);
+	j->tree_watched = j->process.cgroup != NULL;
 	soon += j->process.cgroup ? LOOK_ANYWAY_MS : LOOK_AGAIN_MS;
 	if (soon < k->look_ms)
 		k->look_ms = soon;
@@ -351,8 +351,9 @@ static bool is_empty(struct keeper *k, struct job *j)
 /* Before the cgroup is given back: what was measured in it. */
 static void settle(struct keeper *k, struct job *j)
 {
-	if (j->process.cgroup)
+	if (j->tree_watched)
 		keeper_unwatch(k, j->process.cgroup->events_fd);
+	j->tree_watched = false;
 	if (j->limited) {
 		limits_read(&k->limits, &j->limits, &j->process.usage);
 		if (j->limits.spent && j->process.cgroup)

@@ -4,7 +4,6 @@
  * cgroups, we end it when the task it came from is over. It is known by its environment; one that
  * has wiped its own belongs to nobody, and goes at once.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "exec/children.h"
 #include "keeper/internal.h"
 
 static struct job *job_of_leader(const struct keeper *k, pid_t pid)
@@ -75,50 +75,32 @@ static uint64_t tag_of(pid_t pid)
 	return 0;
 }
 
-static bool is_our_child(pid_t pid)
-{
-	char path[64], text[512], *end;
-	int fd, parent = 0;
-	ssize_t n;
+struct search {
+	struct keeper *k;
+	const struct job *job; /* that is over */
+	bool any;
+};
 
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-	if (fd >= 0)
-		close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = 0;
-	end = strrchr(text, ')'); /* the name before it may hold anything */
-	return end && sscanf(end + 1, " %*c %d", &parent) == 1 && parent == getpid();
-}
-
-static bool end_if_orphan_of(struct keeper *k, const struct job *j, pid_t pid)
+static void end_if_orphan(pid_t pid, void *arg)
 {
-	uint64_t tag;
+	struct search *s = arg;
 	const struct job *owner;
+	uint64_t tag;
 
-	if (!is_our_child(pid) || job_of_leader(k, pid))
-		return false;
+	if (job_of_leader(s->k, pid))
+		return;
 	tag = tag_of(pid);
-	owner = tag ? job_find(k, tag) : NULL;
-	if (owner && owner != j && owner->state == JOB_RUNNING)
-		return false;
-	return kill(pid, SIGKILL) == 0; /* our child, not reaped: the number is its own */
+	owner = tag ? job_find(s->k, tag) : NULL;
+	if (owner && owner != s->job && owner->state == JOB_RUNNING)
+		return;
+	s->any |= kill(pid, SIGKILL) == 0;
 }
 
 bool orphans_end(struct keeper *k, const struct job *j)
 {
-	struct dirent *e;
-	DIR *d = opendir("/proc");
-	bool any = false;
-	int64_t pid;
+	struct search s = {k, j, false};
 
 	orphans_bury(k);
-	while (d && (e = readdir(d)))
-		if (str_to_i64(str_of(e->d_name), 2, INT32_MAX, &pid))
-			any |= end_if_orphan_of(k, j, (pid_t)pid);
-	if (d)
-		closedir(d);
-	return any;
+	exec_each_child(end_if_orphan, &s);
+	return s.any;
 }

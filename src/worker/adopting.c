@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "exec/sandbox.h"
 #include "wire/settings.h"
 #include "worker/internal.h"
 #include "worker/spool.h"
@@ -20,21 +21,21 @@ struct noted { /* as read from a note; strings live in the JSON */
 	rid task;
 	int64_t token;
 	struct agent_run run;
-	bool has_outcome, has_status;
+	bool has_outcome, has_status, sandboxed;
 	json_t *json;
 };
 
 struct str note_write(const struct job *j, const struct order *o, struct buf *b)
 {
 	const struct agent_run *r = o->run;
-	json_t *all = json_pack("{s:I,s:I,s:i,s:i,s:s%,s:s%,s:I,s:I,s:i,s:b,s:i,s:b,s:I,s:b,s:b}",
+	json_t *all = json_pack("{s:I,s:I,s:i,s:i,s:s%,s:s%,s:I,s:I,s:i,s:b,s:i,s:b,s:I,s:b,s:b,s:b}",
 	    "task", (json_int_t)o->task, "token", (json_int_t)o->token, "attempt", r->attempt,
 	    "max_attempts", r->max_attempts, "queue", r->queue.p, r->queue.n, "plugin", r->plugin.p,
 	    r->plugin.n, "timeout_ms", (json_int_t)r->timeout_ms, "output_max",
 	    (json_int_t)r->output_max, "output_mode", r->output_mode, "exit_codes", r->exit_codes,
 	    "kill_method", r->kill_method, "kill_wait_given", r->kill_wait_given, "kill_wait_ms",
 	    (json_int_t)r->kill_wait_ms, "outcome", j && j->result_fd >= 0, "status",
-	    j && j->status_fd >= 0);
+	    j && j->status_fd >= 0, "sandboxed", j && j->settings->sandbox.on);
 	struct str own = json_member(r->body, "run");
 	char *text;
 
@@ -64,6 +65,7 @@ static bool note_read(struct str note, struct noted *n)
 	    .token = number(j, "token"),
 	    .has_outcome = json_is_true(json_object_get(j, "outcome")),
 	    .has_status = json_is_true(json_object_get(j, "status")),
+	    .sandboxed = json_is_true(json_object_get(j, "sandboxed")),
 	    .run = {.attempt = (int32_t)number(j, "attempt"),
 	        .max_attempts = (int32_t)number(j, "max_attempts"),
 	        .queue = str_of(queue),
@@ -92,6 +94,7 @@ static void read_settings(struct job *j, const json_t *note)
 	j->settings = s;
 }
 
+/* In the order in which launch.c gave them. */
 static void take_fds(struct job *j, const struct noted *n, struct kept_adopted *a)
 {
 	int at = 2;
@@ -100,8 +103,12 @@ static void take_fds(struct job *j, const struct noted *n, struct kept_adopted *
 		j->result_fd = a->fds[at++];
 	if (n->has_status && at < a->n_fds)
 		j->status_fd = a->fds[at++];
+	if (n->sandboxed && at + SANDBOX_STATUS_AT < a->n_fds) {
+		j->sandbox_fd = a->fds[at + SANDBOX_STATUS_AT];
+		a->fds[at + SANDBOX_STATUS_AT] = -1;
+	}
 	while (at < a->n_fds)
-		close(a->fds[at++]);
+		process_close(&a->fds[at++]);
 }
 
 static void open_spools(struct job *j)
@@ -122,12 +129,19 @@ static void open_spools(struct job *j)
 	}
 }
 
-static void feed_adopt(struct worker *w, const struct noted *n, const struct kept_adopted *a)
+static void feed_adopt(struct worker *w, const struct noted *n, const struct kept_adopted *a,
+    const struct spool *spools)
 {
-	worker_feed(w, (struct agent_event){.kind = AE_ADOPT,
-	                   .task = n->task,
-	                   .token = n->token,
-	                   .adopt = {&n->run, a->started_ms, a->started_mono_ms}});
+	struct agent_event e = {.kind = AE_ADOPT,
+	    .task = n->task,
+	    .token = n->token,
+	    .adopt = {.run = &n->run,
+	        .started_ms = a->started_ms,
+	        .started_mono_ms = a->started_mono_ms}};
+
+	for (int i = 0; spools && i < N_STREAMS; i++)
+		e.adopt.output_from[i] = spools[i].path ? spool_position(&spools[i]) : 0;
+	worker_feed(w, e);
 }
 
 /* It ran in a plugin's process, which ended with the worker. */
@@ -140,7 +154,7 @@ static void adopt_lost(struct worker *w, const struct noted *n, const struct kep
 	    .reason = STR("the worker was killed, and the plugin's process with it")};
 
 	job_record(w, n->task, n->token, a->id);
-	feed_adopt(w, n, a);
+	feed_adopt(w, n, a, NULL);
 	worker_exited(w, n->task, n->token, x);
 }
 
@@ -156,14 +170,16 @@ static void adopt_one(struct worker *w, struct kept_adopted *a)
 		adopt_lost(w, &n, a);
 	} else {
 		job_record(w, n.task, n.token, a->id);
-		feed_adopt(w, &n, a);
 		j = job_new(w, n.task, n.token);
 		j->keeps = true;
 		read_settings(j, n.json);
 		kept_adopt(&w->keeper, &j->kept, a, &process_job_fns);
 		take_fds(j, &n, a);
 		open_spools(j);
+		feed_adopt(w, &n, a, j->spools);
 		job_output_open(j);
+		if (!j->kept.is_over)
+			monitoring_start(j);
 		job_output_read(j, true);
 	}
 	json_decref(n.json);

@@ -29,6 +29,7 @@ static struct plugin_options *plugins_of(const struct config *c, size_t *ret_n)
 		    .mode = p->is_persistent ? PLUGIN_PERSISTENT : PLUGIN_ONCE,
 		    .processes = p->processes,
 		    .recycle_after = p->recycle_after,
+		    .recycle_memory = p->recycle_memory,
 		};
 	}
 	return all;

@@ -70,6 +70,7 @@ TAILQ_HEAD(job_list, job);
 /* An attempt that the keeper remembers until the server has acknowledged its end. */
 struct record {
 	struct record *next; /* another attempt of the same task */
+	LIST_ENTRY(record) all;
 	int64_t token;
 	uint64_t kept_id;
 };
@@ -98,6 +99,7 @@ struct worker {
 	char *spool_dir;
 	int filter_fd;       /* the sandbox's, once made; -1 */
 	bool detached;       /* leaving, and the tasks go on */
+	bool broken;         /* without a keeper: leaving is a failure */
 	int open_files;      /* the soft limit that we found; 0: not changed */
 	struct trace *trace; /* NULL: none is wanted */
 	struct trace_host *traced;
@@ -109,6 +111,7 @@ struct worker {
 	struct arena frame_arena;
 	struct idmap jobs;    /* by task */
 	struct idmap records; /* by task: what the keeper remembers for us */
+	LIST_HEAD(, record) all_records;
 	struct pool *pools;
 	size_t n_pools;
 	struct loop_timer *tick, *redial;
@@ -173,6 +176,7 @@ void job_free(struct job *j);
 void job_forget(struct worker *w, const struct agent_effect *e);
 void job_record(struct worker *w, rid task, int64_t token, uint64_t kept_id);
 void jobs_leave(struct worker *w);
+void jobs_forget_all(struct worker *w); /* the records only: leaving */
 /* process_job.c */
 void process_job_start(struct worker *w, const struct order *o, const struct plugin_options *p);
 void process_job_release(struct job *j);

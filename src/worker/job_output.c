@@ -92,7 +92,14 @@ static bool pump(struct job *j, int stream)
 static void fill(struct job *j, int stream)
 {
 	struct spool *s = spool_of(j, stream);
-	ssize_t n = s ? spool_fill(s, j->kept.out[stream], FILL_BYTES) : -1;
+	struct output_need need = {0};
+	ssize_t n;
+
+	if (s && j->keeps) {
+		need = agent_output_need(j->w->agent, j->task, j->token, stream);
+		spool_need(s, need.from, need.to);
+	}
+	n = s ? spool_fill(s, j->kept.out[stream], FILL_BYTES) : -1;
 
 	if (!s || (n < 0 && errno == EFBIG)) {
 		j->full[stream] = true;

@@ -96,7 +96,8 @@ void job_record(struct worker *w, rid task, int64_t token, uint64_t kept_id)
 {
 	struct record *r = xcalloc(1, sizeof *r);
 
-	*r = (struct record){idmap_get(&w->records, task), token, kept_id};
+	*r = (struct record){.next = idmap_get(&w->records, task), .token = token, .kept_id = kept_id};
+	LIST_INSERT_HEAD(&w->all_records, r, all);
 	idmap_put(&w->records, task, r);
 }
 
@@ -114,7 +115,19 @@ static void drop_record(struct worker *w, rid task, struct record *r)
 			at = at->next;
 		at->next = r->next;
 	}
+	LIST_REMOVE(r, all);
 	free(r);
+}
+
+void jobs_forget_all(struct worker *w)
+{
+	struct record *r;
+
+	while ((r = LIST_FIRST(&w->all_records))) {
+		LIST_REMOVE(r, all);
+		free(r);
+	}
+	idmap_release(&w->records);
 }
 
 /* The server has all of it: the keeper and the disk may forget it, too. */

@@ -11,10 +11,12 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "exec/children.h"
 #include "worker/internal.h"
 
 #define OTHER_WAIT_MS 40000 /* longer than a keeper takes to end what a worker left */
 #define TRY_MS 20
+#define LEFTOVERS_WAIT_MS 5000
 
 /* The keeper has a lock of its own: it outlives us, and must never meet the next one's tasks. */
 static int keeper_lock(const char *path)
@@ -84,6 +86,38 @@ int keeping_open(struct worker *w, struct problem *p)
 	return r;
 }
 
+/* False: somebody lives whom we have no right to end. */
+static bool end_all(struct worker *w)
+{
+	bool ended = exec_end_cgroups(w->lock);
+
+	exec_end_leftovers(w->lock);
+	return exec_end_children(LEFTOVERS_WAIT_MS) && (ended || exec_end_cgroups(w->lock));
+}
+
+static void take_list(struct keeper_client *to, struct keeper_client *from)
+{
+	struct kept *k;
+
+	TAILQ_INIT(&to->all);
+	TAILQ_CONCAT(&to->all, &from->all, entry);
+	TAILQ_FOREACH (k, &to->all, entry)
+		k->client = to;
+}
+
+/*
+ * Nothing is told about the tasks that we can not end: the next instance, with the rights that we
+ * gave up, ends them first.
+ */
+static void leave_at_once(struct worker *w, const struct problem *p)
+{
+	log_error("%s%s%s; leaving at once, to be started anew", p->what, p->hint[0] ? "; " : "",
+	    p->hint);
+	w->detached = true;
+	w->exit_code = 1;
+	loop_stop(w->loop);
+}
+
 /*
  * Its children died with it, and what they forked is ended here. Whoever has given up its rights
  * can not make another keeper that has them: then it leaves, to be started anew.
@@ -92,21 +126,27 @@ static void replace(struct worker *w)
 {
 	struct keeper_client dead = w->keeper;
 	struct problem p = {0};
-	struct kept *k;
+	bool ended;
+	int r;
 
-	TAILQ_INIT(&dead.all);
-	TAILQ_CONCAT(&dead.all, &w->keeper.all, entry);
-	TAILQ_FOREACH (k, &dead.all, entry)
-		k->client = &dead;
+	take_list(&dead, &w->keeper);
 	log_error(
 	    "the keeper is gone, and %s with it", TAILQ_EMPTY(&dead.all) ? "nothing" : "the tasks");
-	exec_end_cgroups(w->lock);
-	exec_end_leftovers(w->lock);
+	ended = end_all(w);
 	w->keeper = (struct keeper_client){.talk.fd = -1};
-	if (keeping_open(w, &p) == 0) {
+	r = keeping_open(w, &p);
+	if (r < 0 && !ended) {
+		w->keeper = dead;
+		take_list(&w->keeper, &dead);
+		leave_at_once(w, &p);
+		return;
+	}
+	if (r == 0) {
+		w->keeper.last_id = dead.last_id; /* records may still name its numbers */
 		keeping_watch(w);
 	} else {
-		log_error("%s; leaving", p.what);
+		log_error("%s; leaving, to be started anew", p.what);
+		w->broken = true;
 		TAILQ_INIT(&w->keeper.all);
 		worker_feed(w, (struct agent_event){.kind = AE_LEAVE});
 	}

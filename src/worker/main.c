@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -249,6 +250,7 @@ static int prepare(struct worker *w, struct problem *p)
 		w->keeper_socket = xasprintf("%s/keeper.sock", w->o->state_dir);
 	if ((r = facts_gather(w, p)) < 0)
 		return r;
+	prctl(PR_SET_CHILD_SUBREAPER, 1); /* should the keeper die, its orphans are ours to end */
 	/* early, while we are small; what an earlier instance left running is ended by it */
 	if ((r = keeping_open(w, p)) < 0)
 		return r;
@@ -318,6 +320,7 @@ static void release(struct worker *w)
 	agent_effects_release(&w->effects);
 	outbox_release(&w->outbox);
 	idmap_release(&w->jobs);
+	jobs_forget_all(w);
 	arena_release(&w->facts_arena);
 	arena_release(&w->frame_arena);
 	arena_release(&w->queue_arena);
@@ -366,6 +369,6 @@ int worker_main(const struct worker_options *o)
 	release(&w);
 	restore_limits(&w);
 	if (!w.again)
-		return w.exit_code;
+		return w.broken ? 1 : w.exit_code;
 	return WORKER_AGAIN;
 }

@@ -26,6 +26,8 @@ static void job_over(struct job *j)
 	if (j->kept.signal)
 		x.kind = EXIT_SIGNAL;
 	job_result(j, &x, &text);
+	if (j->kept.lost)
+		x.reason = STR("the worker's keeper died, and its tasks with it");
 	job_free(j); /* first: the brain may start the next attempt of this very task */
 	worker_exited(w, task, token, x);
 	buf_release(&text);

@@ -91,8 +91,11 @@ int64_t spool_seek(struct spool *s, int64_t position)
 
 /* -- to the disk */
 
+/* What was taken and has to stay is bounded by whoever took it. */
 static int64_t room_for(struct spool *s, int64_t bytes)
 {
+	if (s->keep)
+		return s->max - (s->end - s->read);
 	if (s->max - (s->end - s->start) < bytes)
 		spool_give_back(s);
 	return s->max - (s->end - s->start);
@@ -342,7 +345,7 @@ static void tidy(struct spool *s)
 	int64_t lazy = s->max / 4 < LAZY_BYTES ? s->max / 4 : LAZY_BYTES;
 
 	if (s->keep)
-		return; /* until there is need for room */
+		return; /* until it is safe */
 	if (s->read == s->end)
 		spool_start_anew(s, s->end);
 	else if (s->read - s->start >= lazy)
@@ -357,4 +360,16 @@ size_t spool_take(struct spool *s, char *out, size_t size)
 		n += take_held(s, out + n, size - n);
 	tidy(s);
 	return n;
+}
+
+void spool_need(struct spool *s, int64_t from, int64_t to)
+{
+	if (!s->keep)
+		return;
+	s->safe = from < s->read ? from : s->read;
+	if (s->safe - s->start >= LAZY_BYTES)
+		spool_give_back(s);
+	to = to > s->hollow ? to : s->hollow;
+	if (s->read - to >= LAZY_BYTES && to > s->safe)
+		spool_hollow(s, to);
 }

@@ -10,8 +10,9 @@
  *               first in     first still   next to be   in memory  thrown away, and
  *               the file     on disk       taken                   not yet marked
  *
- * With `keep` the file has a name and a header, what was taken stays as long as there is room, and
- * another process can go on with it. Without, it has no name and is gone with its descriptor.
+ * With `keep` the file has a name and a header, what was taken stays until it is called safe, and
+ * another process can go on with it; the bound is for what was not taken. Without, it has no name
+ * and is gone with its descriptor.
  *
  * A disk that can not take more (full, over a quota, gone) is like a full spool; when nothing else
  * is unread, a little goes through memory, so that a full disk slows a task but never stops it.
@@ -39,6 +40,8 @@ struct spool {
 	int fd;         /* -1 until something has to go to disk */
 	int64_t max;
 	int64_t base, start, read, end;
+	int64_t safe;    /* kept: nobody will ask for what lies before that … */
+	int64_t hollow;  /* … and up to there no content stands behind what is asked for */
 	int64_t gap;     /* thrown away behind what is stored */
 	int64_t dropped; /* in all */
 	struct buf held; /* on its way to the disk, when that can not take it; then a mark */
@@ -64,6 +67,11 @@ ssize_t spool_fill(struct spool *s, int pipe_fd, size_t most);
 void spool_end(struct spool *s);
 size_t spool_take(struct spool *s, char *out, size_t size);
 int64_t spool_unread(const struct spool *s);
+/*
+ * Kept: of what was taken, only these bytes matter to another process that goes on. What lies
+ * before them is given back, what lies behind reads as NULs then.
+ */
+void spool_need(struct spool *s, int64_t from, int64_t to);
 
 int64_t spool_position(const struct spool *s); /* of the next byte that is taken */
 /* Goes on with that byte of the stream, or the nearest that is there; returns which. */

@@ -159,20 +159,29 @@ void spool_start_anew(struct spool *s, int64_t position)
 /* The header first: what it calls gone may still be there, but never the other way round. */
 void spool_give_back(struct spool *s)
 {
-	int64_t before = s->start;
-	off_t from = spool_file_at(s, s->start), to = spool_file_at(s, s->read);
+	int64_t before = s->start, until = s->keep ? s->safe : s->read;
+	off_t from = spool_file_at(s, s->start), to = spool_file_at(s, until);
 	off_t first = spool_file_at(s, s->base);
 
-	if (s->fd < 0 || s->start == s->read)
+	if (s->fd < 0 || s->start >= until)
 		return;
 	from -= from % PUNCH_ALIGN; /* the block that the last hole ended in was not freed */
 	from = from < first ? first : from;
-	s->start = s->read;
+	s->start = until;
 	spool_note(s);
 	if (fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from) == 0)
 		return;
 	s->start = before;
 	spool_note(s);
-	if (s->read == s->end)
+	if (until == s->end)
 		spool_start_anew(s, s->end);
+}
+
+void spool_hollow(struct spool *s, int64_t from)
+{
+	off_t first = spool_file_at(s, from), last = spool_file_at(s, s->read);
+
+	if (s->fd >= 0)
+		fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, first, last - first);
+	s->hollow = s->read;
 }

@@ -17,6 +17,8 @@ off_t spool_file_at(const struct spool *s, int64_t position);
 void spool_note(struct spool *s);
 /* Gives back the disk space of what was taken. */
 void spool_give_back(struct spool *s);
+/* The same for what was taken from there on, but it keeps its place: it reads as NULs. */
+void spool_hollow(struct spool *s, int64_t from);
 /* Everything stored was taken: the next byte, of this position, is the file's first. */
 void spool_start_anew(struct spool *s, int64_t position);
 

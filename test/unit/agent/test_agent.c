@@ -130,7 +130,7 @@ static void test_results(void **state)
 	assert_int_equal(end_of(3)->result.n, 0);
 	SAYS("ended 3/1 2 code 0 (its result file holds more than 51200 bytes)");
 	exited_with(4, RESULT_FILE_MAX + 1, 9);
-	SAYS("ended 4/1 2 code 9 (exit code 9)");
+	SAYS("ended 4/1 2 code 9 (exit code 9 (out of memory))");
 }
 
 static void test_time_limit(void **state)
