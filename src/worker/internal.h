@@ -184,6 +184,7 @@ void process_job_check(struct job *j); /* is it over? Then the brain is told */
 extern const struct kept_fns process_job_fns;
 /* job_output.c */
 void job_output_open(struct job *j);
+void job_output_watch(struct job *j);
 bool job_output_drain(struct job *j); /* false: the job is gone */
 void job_output_read(struct job *j, bool on);
 void job_output_cut(struct job *j); /* whoever still holds the pipes */
