@@ -23,6 +23,9 @@
 #include "exec/env.h"
 #include "exec/spawn.h"
 
+#define STATUS_VARIABLE "REEVE_STATUS_FILE"
+#define FD_PATH "/proc/self/fd/"
+#define STATUS_AT 3
 #define SWEEP_MS 1000
 #define SWEEP_POLL_MS 2
 
@@ -34,9 +37,22 @@ struct run {
 	bool killed;
 };
 
+/* A descriptor of ours that programs write to by its name: they have to have it, too. */
+static int find_status_fd(void)
+{
+	const char *path = getenv(STATUS_VARIABLE);
+	int64_t fd;
+
+	if (path && strncmp(path, FD_PATH, strlen(FD_PATH)) == 0 &&
+	    str_to_i64(str_of(path + strlen(FD_PATH)), 3, INT32_MAX, &fd) &&
+	    fcntl((int)fd, F_SETFD, FD_CLOEXEC) == 0)
+		return (int)fd;
+	return -1;
+}
+
 void runs_init(struct runs *r, struct tree *t)
 {
-	*r = (struct runs){.tree = t, .umask = umask(077)};
+	*r = (struct runs){.tree = t, .umask = umask(077), .status_fd = find_status_fd()};
 	umask(r->umask);
 	r->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	MUST(r->null_fd >= 0);
@@ -60,7 +76,8 @@ const char *run_end_text(int code, int status, char *out, size_t size)
 }
 
 /* Ours, which is the task's, and what the action adds. */
-static const char *const *environment(const struct action_run *a, struct arena *arena)
+static const char *const *environment(
+    const struct runs *r, const struct action_run *a, struct arena *arena)
 {
 	struct env env = {.arena = arena};
 
@@ -70,6 +87,8 @@ static const char *const *environment(const struct action_run *a, struct arena *
 		if (is)
 			env_set(&env, (struct str){*e, (size_t)(is - *e)}, str_of(is + 1));
 	}
+	if (r->status_fd >= 0)
+		env_set(&env, STR(STATUS_VARIABLE), STR(FD_PATH "3"));
 	for (size_t i = 0; i < a->n_env; i++)
 		env_set(&env, a->env[i].name, a->env[i].value);
 	return env_list(&env);
@@ -90,10 +109,10 @@ void runs_start(struct runs *r, struct node *leaf)
 	const struct action_run *a = &leaf->action->run;
 	struct arena arena = {0};
 	struct spawn s = {.argv = a->argv,
-	    .envp = environment(a, &arena),
+	    .envp = environment(r, a, &arena),
 	    .cwd = a->dir ? a->dir : ".",
-	    .fds = {r->null_fd, STDOUT_FILENO, STDERR_FILENO},
-	    .n_fds = 3,
+	    .fds = {r->null_fd, STDOUT_FILENO, STDERR_FILENO, [STATUS_AT] = r->status_fd},
+	    .n_fds = r->status_fd >= 0 ? STATUS_AT + 1 : STATUS_AT,
 	    .umask = r->umask,
 	    .death_signal = SIGKILL,
 	    .cgroup_fd = -1};

@@ -16,6 +16,7 @@ struct runs {
 	struct tree *tree;
 	struct run *first;
 	int null_fd;
+	int status_fd; /* -1: no status file is wanted */
 	mode_t umask;
 };
 

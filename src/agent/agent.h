@@ -39,11 +39,10 @@ int64_t agent_wake_ms(const struct agent *a);
 
 enum agent_phase agent_phase(const struct agent *a);
 bool agent_is_welcome(const struct agent *a);
-size_t agent_live(const struct agent *a);              /* not over yet */
-size_t agent_held(const struct agent *a);              /* with those that wait to be acknowledged */
+size_t agent_live(const struct agent *a); /* not over yet */
+size_t agent_held(const struct agent *a); /* with those that wait to be acknowledged */
 /* What the hands have to keep of what the task has written and we have taken. */
-struct output_need agent_output_need(
-    const struct agent *a, rid task, int64_t token, int stream);
+struct output_need agent_output_need(const struct agent *a, rid task, int64_t token, int stream);
 int64_t agent_give_up_ms(const struct agent *a);       /* monotonic; INT64_MAX: no lease yet */
 enum worker_state agent_health(const struct agent *a); /* as of the last step */
 const struct set_id *agent_set(const struct agent *a);

@@ -59,6 +59,13 @@ void sandbox_release(struct sandboxed *b);
  */
 bool sandbox_ran(int status_fd);
 
+/*
+ * Is that path outside the very file that it is inside? So it is with what was given to be written,
+ * unless it is hidden, and with no link in the path.
+ */
+bool sandbox_is_shared(
+    const struct run_sandbox *b, const char *const *hidden, size_t n_hidden, const char *path);
+
 /* To the command and its process group, by what the outer process has for children. */
 bool sandbox_signal(pid_t outer, int signal);
 

@@ -2,6 +2,7 @@
 /* Order is everything here: a later mount covers an earlier one. */
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -210,4 +211,31 @@ int sandbox_add_paths(struct making *m)
 	if (r == 0)
 		add_hidden(m);
 	return r;
+}
+
+static bool goes_up(const char *path)
+{
+	for (const char *p = path; (p = strstr(p, "/..")); p += 3)
+		if (p[3] == 0 || p[3] == '/')
+			return true;
+	return false;
+}
+
+bool sandbox_is_shared(
+    const struct run_sandbox *b, const char *const *hidden, size_t n_hidden, const char *path)
+{
+	char real[PATH_MAX], given[PATH_MAX];
+	bool shared = false;
+
+	for (size_t i = 0; i < b->n_writable; i++) {
+		size_t n = b->writable[i].n;
+
+		while (n > 1 && b->writable[i].p[n - 1] == '/')
+			n--;
+		snprintf(given, sizeof given, "%.*s", (int)n, b->writable[i].p);
+		shared |= is_within(path, given);
+	}
+	for (size_t i = 0; i < n_hidden; i++)
+		shared &= !is_within(path, realpath(hidden[i], real) ? real : hidden[i]);
+	return shared && !goes_up(path);
 }

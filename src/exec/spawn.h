@@ -13,7 +13,7 @@
 
 #include "exec/rights.h"
 
-#define SPAWN_FDS_MAX 8
+#define SPAWN_FDS_MAX 9
 #define SPAWN_JOINS_MAX 4
 
 struct spawn_rlimit {

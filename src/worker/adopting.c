@@ -12,7 +12,6 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "exec/sandbox.h"
 #include "wire/settings.h"
 #include "worker/internal.h"
 #include "worker/spool.h"
@@ -21,27 +20,60 @@ struct noted { /* as read from a note; strings live in the JSON */
 	rid task;
 	int64_t token;
 	struct agent_run run;
-	bool has_outcome, has_status, sandboxed;
+	bool has_outcome, has_status;
+	int sandbox_at; /* 0: there is none */
 	json_t *json;
 };
+
+static void note_surroundings(const struct job *j, json_t *all)
+{
+	json_t *env;
+
+	if (!j || !j->env)
+		return;
+	env = json_array();
+	for (const char *const *e = j->env; *e; e++)
+		json_array_append_new(env, json_stringn_nocheck(*e, strlen(*e)));
+	json_object_set_new(all, "env", env);
+	if (j->cwd)
+		json_object_set_new(all, "cwd", json_string_nocheck(j->cwd));
+}
+
+static void read_surroundings(struct job *j, const json_t *note)
+{
+	const json_t *env = json_object_get(note, "env");
+	const char *cwd = json_string_value(json_object_get(note, "cwd"));
+	size_t n = json_array_size(env);
+	const char **all = arena_zalloc(&j->memory, (n + 1) * sizeof *all);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *one = json_string_value(json_array_get(env, i));
+
+		all[i] = one ? arena_strdup(&j->memory, one) : "";
+	}
+	j->env = all;
+	j->cwd = cwd ? arena_strdup(&j->memory, cwd) : NULL;
+}
 
 struct str note_write(const struct job *j, const struct order *o, struct buf *b)
 {
 	const struct agent_run *r = o->run;
-	json_t *all = json_pack("{s:I,s:I,s:i,s:i,s:s%,s:s%,s:I,s:I,s:i,s:b,s:i,s:b,s:I,s:b,s:b,s:b}",
-	    "task", (json_int_t)o->task, "token", (json_int_t)o->token, "attempt", r->attempt,
-	    "max_attempts", r->max_attempts, "queue", r->queue.p, r->queue.n, "plugin", r->plugin.p,
-	    r->plugin.n, "timeout_ms", (json_int_t)r->timeout_ms, "output_max",
-	    (json_int_t)r->output_max, "output_mode", r->output_mode, "exit_codes", r->exit_codes,
-	    "kill_method", r->kill_method, "kill_wait_given", r->kill_wait_given, "kill_wait_ms",
-	    (json_int_t)r->kill_wait_ms, "outcome", j && j->result_fd >= 0, "status",
-	    j && j->status_fd >= 0, "sandboxed", j && j->settings->sandbox.on);
+	json_t *all =
+	    json_pack("{s:I,s:I,s:i,s:i,s:s%,s:s%,s:I,s:I,s:i,s:b,s:i,s:b,s:I,s:b,s:b,s:i}", "task",
+	        (json_int_t)o->task, "token", (json_int_t)o->token, "attempt", r->attempt,
+	        "max_attempts", r->max_attempts, "queue", r->queue.p, r->queue.n, "plugin",
+	        r->plugin.p, r->plugin.n, "timeout_ms", (json_int_t)r->timeout_ms, "output_max",
+	        (json_int_t)r->output_max, "output_mode", r->output_mode, "exit_codes",
+	        r->exit_codes, "kill_method", r->kill_method, "kill_wait_given", r->kill_wait_given,
+	        "kill_wait_ms", (json_int_t)r->kill_wait_ms, "outcome", j && j->result_fd >= 0,
+	        "status", j && j->status_fd >= 0, "sandbox_at", j ? j->sandbox_at : 0);
 	struct str own = json_member(r->body, "run");
 	char *text;
 
 	json_object_set_new(
 	    all, "queue_run", json_loadb(r->run_settings.p, r->run_settings.n, 0, NULL));
 	json_object_set_new(all, "run", json_loadb(own.p, own.n, 0, NULL));
+	note_surroundings(j, all);
 	text = json_dumps(all, JSON_COMPACT);
 	buf_add_cstr(b, text ? text : "{}");
 	free(text);
@@ -65,7 +97,7 @@ static bool note_read(struct str note, struct noted *n)
 	    .token = number(j, "token"),
 	    .has_outcome = json_is_true(json_object_get(j, "outcome")),
 	    .has_status = json_is_true(json_object_get(j, "status")),
-	    .sandboxed = json_is_true(json_object_get(j, "sandboxed")),
+	    .sandbox_at = (int)number(j, "sandbox_at"),
 	    .run = {.attempt = (int32_t)number(j, "attempt"),
 	        .max_attempts = (int32_t)number(j, "max_attempts"),
 	        .queue = str_of(queue),
@@ -103,9 +135,9 @@ static void take_fds(struct job *j, const struct noted *n, struct kept_adopted *
 		j->result_fd = a->fds[at++];
 	if (n->has_status && at < a->n_fds)
 		j->status_fd = a->fds[at++];
-	if (n->sandboxed && at + SANDBOX_STATUS_AT < a->n_fds) {
-		j->sandbox_fd = a->fds[at + SANDBOX_STATUS_AT];
-		a->fds[at + SANDBOX_STATUS_AT] = -1;
+	if (n->sandbox_at > 0 && 2 + n->sandbox_at < a->n_fds) {
+		j->sandbox_fd = a->fds[2 + n->sandbox_at];
+		a->fds[2 + n->sandbox_at] = -1;
 	}
 	while (at < a->n_fds)
 		process_close(&a->fds[at++]);
@@ -173,6 +205,7 @@ static void adopt_one(struct worker *w, struct kept_adopted *a)
 		j = job_new(w, n.task, n.token);
 		j->keeps = true;
 		read_settings(j, n.json);
+		read_surroundings(j, n.json);
 		kept_adopt(&w->keeper, &j->kept, a, &process_job_fns);
 		take_fds(j, &n, a);
 		open_spools(j);

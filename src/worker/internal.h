@@ -52,6 +52,9 @@ struct job {
 	int result_fd;  /* descriptor 3, for a plugin's or an action's outcome; -1 */
 	int status_fd;  /* $REEVE_STATUS_FILE; -1 */
 	int sandbox_fd; /* where bubblewrap tells whether the command came to be; -1 */
+	int sandbox_at; /* which of the descriptors beyond the standard ones that is */
+	const char *const *env; /* of a task that has a command for its check */
+	const char *cwd;
 	bool paused, full[N_STREAMS];
 	bool keeps; /* outlives us: output goes through named spools, its record is released late */
 	struct arena memory;                 /* of the settings */
@@ -184,6 +187,7 @@ void process_job_check(struct job *j); /* is it over? Then the brain is told */
 extern const struct kept_fns process_job_fns;
 /* job_output.c */
 void job_output_open(struct job *j);
+void job_output_watch(struct job *j);
 bool job_output_drain(struct job *j); /* false: the job is gone */
 void job_output_read(struct job *j, bool on);
 void job_output_cut(struct job *j); /* whoever still holds the pipes */
@@ -193,6 +197,9 @@ void job_output_remove(struct worker *w, rid task, int64_t token);
 /* launch.c: what the keeper is asked for. 0, or an exit code with a reason. */
 int launch_job(struct job *j, const struct order *o, const struct plugin_options *p,
     const struct kept_fns *fns, char *why, size_t size);
+/* What looks at a long runner, run as that one is. 0, or nothing is started, with a reason. */
+int launch_check(
+    struct job *j, struct kept *k, const struct kept_fns *fns, char *why, size_t size);
 /* job_result.c: what the process left beside its exit code; strings live in *ret_text. */
 void job_result(struct job *j, struct agent_exit *x, struct buf *ret_text);
 int memory_file(const char *name, struct str content);

@@ -142,10 +142,8 @@ static void on_output(int fd, bool readable, bool writable, void *arg)
 	}
 }
 
-static void watch_all(void *arg)
+void job_output_watch(struct job *j)
 {
-	struct job *j = arg;
-
 	for (int i = 0; i < N_STREAMS; i++) {
 		if (j->kept.out[i] < 0 || j->out_watch[i])
 			continue;
@@ -154,10 +152,15 @@ static void watch_all(void *arg)
 	}
 }
 
+static void on_watch_time(void *arg)
+{
+	job_output_watch(arg);
+}
+
 /* Most tasks are over in a moment: then one look at the end is cheaper than to watch. */
 void job_output_open(struct job *j)
 {
-	j->linger = loop_timer_new(j->w->loop, watch_all, j);
+	j->linger = loop_timer_new(j->w->loop, on_watch_time, j);
 	loop_timer_set(j->linger, WATCH_AFTER_MS);
 }
 
@@ -182,7 +185,6 @@ bool job_output_drain(struct job *j)
 			if (job_find(w, task, token) != j)
 				return false;
 		}
-	watch_all(j);
 	return true;
 }
 

@@ -96,7 +96,8 @@ void job_record(struct worker *w, rid task, int64_t token, uint64_t kept_id)
 {
 	struct record *r = xcalloc(1, sizeof *r);
 
-	*r = (struct record){.next = idmap_get(&w->records, task), .token = token, .kept_id = kept_id};
+	*r = (struct record){
+	    .next = idmap_get(&w->records, task), .token = token, .kept_id = kept_id};
 	LIST_INSERT_HEAD(&w->all_records, r, all);
 	idmap_put(&w->records, task, r);
 }

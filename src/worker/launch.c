@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a task and its settings to what the keeper is asked to start. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,6 +32,8 @@ struct launch {
 	int fds[KEEPER_FDS_MAX]; /* standard input first, if it is one of them */
 	int n_fds;
 	int own_fds; /* so many of them are to be closed when the keeper has them */
+	bool is_action;
+	int sandbox_at; /* which of its descriptors tells whether the command came to be */
 	struct sandboxed sandboxed;
 	struct buf note;
 	char *why;
@@ -174,8 +177,25 @@ static int use_action(struct launch *l, struct str action)
 	argv[1] = "action";
 	argv[2] = NULL;
 	l->start.argv = argv;
+	l->is_action = true;
 	r = add_stdin(l, action);
 	return r ? r : add_extra(l, &l->job->result_fd, result_file());
+}
+
+/* Inside a sandbox that path may lead elsewhere, or nowhere; a descriptor does not. */
+static int bring_program(struct launch *l)
+{
+	char path[64];
+	const char **argv = (const char **)l->start.argv;
+
+	if (!l->is_action)
+		return 0;
+	snprintf(path, sizeof path, "/proc/self/fd/%u", 3 + l->start.n_fds);
+	l->start.n_fds++;
+	if (add_fd(l, open(argv[0], O_RDONLY | O_CLOEXEC), true))
+		return refuse(l, SPAWN_NOT_MADE, "this program's own file can not be opened");
+	argv[0] = arena_strdup(&l->arena, path);
+	return 0;
 }
 
 static int use_command(struct launch *l)
@@ -199,15 +219,23 @@ static int add_status_file(struct launch *l)
 	return add_extra(l, &l->job->status_fd, memory_file("reeve-status", STR_NULL));
 }
 
-static void set_result_file(struct launch *l)
+/* The file is opened from outside: what is seen inside must be the same one. */
+static int set_result_file(struct launch *l)
 {
-	struct str path = l->job->settings->result_file;
+	const struct run_settings *s = l->job->settings;
+	struct str path = s->result_file;
 	const char *cwd = l->command.cwd ? l->command.cwd : "/";
 
 	if (!path.n)
-		return;
+		return 0;
 	l->start.result_file =
 	    path.p[0] == '/' ? path.p : arena_printf(&l->arena, "%s/" STR_FMT, cwd, STR_ARG(path));
+	if (s->sandbox.on &&
+	    !sandbox_is_shared(&s->sandbox, &l->w->o->state_dir, 1, l->start.result_file))
+		return refuse(l, CODE_REFUSED,
+		    "result_file: in a sandbox it has to be in one of the writable paths, "
+		    "without \"..\"");
+	return 0;
 }
 
 static int filter_fd(struct launch *l, struct problem *p)
@@ -224,13 +252,13 @@ static int filter_fd(struct launch *l, struct problem *p)
 static int put_in_sandbox(struct launch *l)
 {
 	const struct run_settings *s = l->job->settings;
-	const char *hidden[] = {l->w->o->state_dir};
 	struct problem p = {0};
+	int r = bring_program(l);
 	struct sandbox_spec spec = {.sandbox = &s->sandbox,
 	    .argv = l->start.argv,
 	    .envp = env_list(&l->env),
 	    .cwd = l->command.cwd,
-	    .hidden = hidden,
+	    .hidden = &l->w->o->state_dir,
 	    .n_hidden = 1,
 	    .capabilities = s->capabilities,
 	    .n_capabilities = s->n_capabilities,
@@ -239,6 +267,8 @@ static int put_in_sandbox(struct launch *l)
 	    .first_fd = 3 + (int)l->start.n_fds,
 	    .filter_fd = filter_fd(l, &p)};
 
+	if (r)
+		return r;
 	if (spec.filter_fd == -2 || sandbox_prepare(&spec, &l->arena, &l->sandboxed, &p) < 0) {
 		snprintf(l->why, l->why_size, "the sandbox: %s%s%s", p.what, p.hint[0] ? "; " : "",
 		    p.hint);
@@ -249,6 +279,7 @@ static int put_in_sandbox(struct launch *l)
 	l->start.cwd = NULL;
 	l->start.sandboxed = true;
 	l->start.new_privs = false;
+	l->sandbox_at = (int)l->start.n_fds + SANDBOX_STATUS_AT;
 	for (int i = 0; i < l->sandboxed.n_fds; i++) {
 		l->start.n_fds++;
 		add_fd(l, l->sandboxed.fds[i], false);
@@ -256,27 +287,54 @@ static int put_in_sandbox(struct launch *l)
 	return 0;
 }
 
-static int describe(struct launch *l, const struct plugin_options *p)
+/* A check runs as the task does: that is needed again, and not only by this worker. */
+static void remember_surroundings(struct launch *l)
+{
+	struct job *j = l->job;
+	const char *const *env = env_list(&l->env);
+	const char **copy;
+	size_t n = 0;
+
+	if (j->settings->check.kind != CHECK_COMMAND)
+		return;
+	while (env[n])
+		n++;
+	copy = arena_zalloc(&j->memory, (n + 1) * sizeof *copy);
+	for (size_t at = 0; at < n; at++)
+		copy[at] = arena_strdup(&j->memory, env[at]);
+	j->env = copy;
+	j->cwd = l->command.cwd ? arena_strdup(&j->memory, l->command.cwd) : NULL;
+}
+
+/* What the task says of its environment is stronger than what follows from its user. */
+static int describe_surroundings(struct launch *l, const struct plugin_options *p)
 {
 	const struct agent_run *run = l->order->run;
-	struct str action = json_member(run->body, "action");
+	struct str user = l->job->settings->user;
 	const char *wrong = NULL;
-	int r;
 
+	identity_environment(user.n ? user : str_of(l->w->o->user), &l->env);
 	if (command_parse(run->body, &l->arena, &l->command, &wrong) < 0 ||
 	    order_env(
 	        l->order, p ? p->env : NULL, l->w->facts.shard.p, l->w->lock, &l->env, &wrong) < 0)
 		return refuse(l, CODE_REFUSED, wrong);
-	if ((r = read_settings(l)) || (r = set_rights(l)))
+	l->start.cwd = l->command.cwd;
+	return 0;
+}
+
+static int describe(struct launch *l, const struct plugin_options *p)
+{
+	struct str action = json_member(l->order->run->body, "action");
+	int r;
+
+	if ((r = read_settings(l)) || (r = set_rights(l)) || (r = describe_surroundings(l, p)))
 		return r;
 	set_settings(l);
-	l->start.cwd = l->command.cwd;
 	if ((r = p ? use_plugin(l, p) : action.n ? use_action(l, action) : use_command(l)))
 		return r;
-	if ((r = add_status_file(l)))
+	if ((r = add_status_file(l)) || (r = set_result_file(l)))
 		return r;
-	set_result_file(l);
-	identity_environment(l->job->settings->user, &l->env);
+	remember_surroundings(l);
 	l->start.env = env_list(&l->env);
 	return l->job->settings->sandbox.on ? put_in_sandbox(l) : 0;
 }
@@ -286,10 +344,8 @@ static void finish(struct launch *l)
 	for (int i = 0; i < l->n_fds; i++)
 		if (l->own_fds >> i & 1)
 			close(l->fds[i]);
-	if (l->sandboxed.n_fds) {
+	if (l->sandboxed.n_fds)
 		sandbox_started(&l->sandboxed);
-		l->job->sandbox_fd = l->sandboxed.status_fd;
-	}
 	arena_release(&l->arena);
 	buf_release(&l->note);
 }
@@ -310,6 +366,8 @@ int launch_job(struct job *j, const struct order *o, const struct plugin_options
 	r = describe(&l, p);
 	if (r == 0) {
 		j->keeps = j->w->keeper.keeps;
+		j->sandbox_fd = l.sandboxed.status_fd;
+		j->sandbox_at = l.sandbox_at;
 		l.start.kept = j->keeps;
 		if (j->keeps)
 			l.start.note = note_write(j, o, &l.note);
@@ -318,5 +376,46 @@ int launch_job(struct job *j, const struct order *o, const struct plugin_options
 			job_record(j->w, j->task, j->token, j->kept.id);
 	}
 	finish(&l);
+	return r;
+}
+
+static void set_env(struct env *e, const char *const *vars)
+{
+	struct str rest, name;
+
+	for (; vars && *vars; vars++) {
+		rest = str_of(*vars);
+		if (str_next(&rest, '=', &name))
+			env_set(e, name, rest);
+	}
+}
+
+int launch_check(struct job *j, struct kept *k, const struct kept_fns *fns, char *why, size_t size)
+{
+	const struct run_check *c = &j->settings->check;
+	struct launch l = {.w = j->w,
+	    .job = j,
+	    .start = {.nice = NICE_UNSET},
+	    .command.cwd = j->cwd,
+	    .sandboxed.status_fd = -1,
+	    .why = why,
+	    .why_size = size};
+	const char **argv = arena_zalloc(&l.arena, (c->n_command + 1) * sizeof *argv);
+	int r = set_rights(&l);
+
+	for (size_t i = 0; i < c->n_command; i++)
+		argv[i] = arena_str(&l.arena, c->command[i]).p;
+	l.start.argv = argv;
+	l.start.cwd = j->cwd;
+	l.env.arena = &l.arena;
+	set_env(&l.env, j->env);
+	l.start.env = env_list(&l.env);
+	set_settings(&l);
+	if (r == 0 && j->settings->sandbox.on)
+		r = put_in_sandbox(&l);
+	if (r == 0)
+		keeper_start(&j->w->keeper, &l.start, l.fds, l.n_fds, k, fns);
+	finish(&l);
+	process_close(&l.sandboxed.status_fd);
 	return r;
 }

@@ -8,6 +8,7 @@
 #include "agent/monitor.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/limits.h"
 #include "worker/internal.h"
 #include "worker/probe.h"
 
@@ -85,26 +86,13 @@ static void on_over(struct kept *k)
 static void look_by_command(struct monitoring *m)
 {
 	static const struct kept_fns fns = {on_started, on_not_started, on_over};
-	const struct run_check *c = &m->job->settings->check;
-	struct worker *w = m->job->w;
-	struct arena a = {0};
-	const char **argv = arena_alloc(&a, (c->n_command + 1) * sizeof *argv);
-	struct env env;
+	char why[REASON_MAX_BYTES];
 
-	for (size_t i = 0; i < c->n_command; i++)
-		argv[i] = arena_str(&a, c->command[i]).p;
-	argv[c->n_command] = NULL;
-	env_init_clean(&env, &a);
-	env_set(&env, STR(EXEC_LOCK_VARIABLE), str_of(w->lock));
-	struct keeper_start s = {.argv = argv,
-	    .env = env_list(&env),
-	    .umask = 022,
-	    .nice = NICE_UNSET,
-	    .death_signal = SIGKILL,
-	    .user = m->job->settings->user};
 	m->running = true;
-	keeper_start(&w->keeper, &s, NULL, 0, &m->command, &fns);
-	arena_release(&a);
+	if (launch_check(m->job, &m->command, &fns, why, sizeof why) == 0)
+		return;
+	m->running = false;
+	tell_result(m, false, str_of(why));
 }
 
 static void look(struct monitoring *m, uint64_t number)

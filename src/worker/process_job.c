@@ -49,6 +49,7 @@ void process_job_check(struct job *j)
 		job_over(j);
 		return;
 	}
+	job_output_watch(j);
 	if (j->paused)
 		return; /* reading goes on when the server has taken what there is */
 	if (!j->lingers) {
