@@ -50,6 +50,13 @@ static int64_t unread(const struct job *j, int stream)
 	return j->spools && j->spools[stream].path ? spool_unread(&j->spools[stream]) : 0;
 }
 
+/* Something lies before what is in the pipe now, if only the mark of what was thrown away. */
+static bool has_backlog(const struct job *j, int stream)
+{
+	return unread(j, stream) > 0 ||
+	       (j->spools && j->spools[stream].path && j->spools[stream].gap > 0);
+}
+
 static void close_stream(struct job *j, int i)
 {
 	if (j->out_watch[i])
@@ -133,7 +140,7 @@ static void on_output(int fd, bool readable, bool writable, void *arg)
 	int stream = fd == j->kept.out[STDOUT] ? STDOUT : STDERR;
 
 	for (int i = 0; i < READS_PER_TURN; i++) {
-		if (j->keeps || j->paused || unread(j, stream) > 0) {
+		if (j->keeps || j->paused || has_backlog(j, stream)) {
 			fill(j, stream);
 			return;
 		}
@@ -172,7 +179,7 @@ bool job_output_drain(struct job *j)
 	int64_t token = j->token;
 
 	for (int i = 0; i < N_STREAMS; i++)
-		while (j->kept.out[i] >= 0 && !j->keeps && !j->paused && unread(j, i) == 0) {
+		while (j->kept.out[i] >= 0 && !j->keeps && !j->paused && !has_backlog(j, i)) {
 			ssize_t n = read(j->kept.out[i], w->scratch, SCRATCH_BYTES);
 
 			if (n < 0)
@@ -199,10 +206,14 @@ void job_output_read(struct job *j, bool on)
 	process_job_check(j);
 }
 
-void job_output_cut(struct job *j)
+bool job_output_cut(struct job *j)
 {
-	for (int i = 0; i < N_STREAMS; i++)
+	for (int i = 0; i < N_STREAMS; i++) {
 		close_stream(j, i);
+		if (!pump(j, i)) /* the last mark */
+			return false;
+	}
+	return true;
 }
 
 bool job_output_is_done(const struct job *j)

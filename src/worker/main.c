@@ -88,8 +88,10 @@ static void enqueue(struct worker *w, const struct agent_event *e)
 	struct queued_event *q = arena_alloc(&w->queue_arena, sizeof *q);
 
 	*q = (struct queued_event){.e = *e};
-	if (e->kind == AE_EXITED)
+	if (e->kind == AE_EXITED) {
 		q->e.exit.reason = arena_str(&w->queue_arena, e->exit.reason);
+		q->e.exit.result = arena_str(&w->queue_arena, e->exit.result);
+	}
 	if (e->kind == AE_CHECKED)
 		q->e.check.reason = arena_str(&w->queue_arena, e->check.reason);
 	if (e->kind == AE_UNWELL)

@@ -231,7 +231,8 @@ void plug_flush(struct plug *g)
 static void describe(const struct plug *g, char *out, size_t size)
 {
 	if (g->kept.lost)
-		snprintf(out, size, "plugin %s: the worker's keeper died, and its processes with it",
+		snprintf(out, size,
+		    "plugin %s: the worker's keeper died, and its processes with it",
 		    g->pool->o->name);
 	else if (g->why[0])
 		snprintf(out, size, "plugin %s: %s", g->pool->o->name, g->why);

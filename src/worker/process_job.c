@@ -37,8 +37,8 @@ static void on_linger(void *arg)
 {
 	struct job *j = arg;
 
-	job_output_cut(j);
-	process_job_check(j);
+	if (job_output_cut(j))
+		process_job_check(j);
 }
 
 void process_job_check(struct job *j)
