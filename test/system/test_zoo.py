@@ -10,27 +10,34 @@ import harness
 import pytest
 import zoo
 from harness import wait_until
+from running import as_nobody
 
 BEASTS = zoo.names()
 STAY = [b for b in BEASTS if b != "exits_at_once"]
-# They leave their process group, or may not be looked into. Without the right to make cgroups a worker does not find
-# all of them.
-SLIPPERY = ("changes_group", "dies_while_killed", "double_forks", "hides", "holds_pipe", "ptraces_itself", "runs_away")
 # What the main process says when it ends by itself; 0 for all others.
 EXITS = {"exits_at_once": 7, "dies_while_killed": 128 + 11, "eats_memory": 128 + 6}
 
 
 class Cage:
-    """A server and a worker; remembers how the worker looked before anything ran in it."""
+    """A server and a worker; remembers how the worker looked before anything ran in it. bare: one without rights, and so
+    without cgroups. Then its keeper is the parent of whoever lost his, and knows them by that."""
 
-    def __init__(self):
+    def __init__(self, bare):
         self.bin = tempfile.mkdtemp(prefix="reeve-zoo-")
         zoo.build(self.bin)
         self.cluster = harness.Cluster()
         self.cluster.start_server()
-        self.worker = self.cluster.start_worker("--kill-wait", "300ms", "--maxthreads", "4", name="keeper")
+        words = ("--kill-wait", "300ms", "--maxthreads", "4")
+        if bare:
+            os.chmod(self.bin, 0o755)
+            self.worker = as_nobody(self.cluster, *words, name="keeper")
+        else:
+            self.worker = self.cluster.start_worker(*words, name="keeper")
+        self.place = os.path.join(self.cluster.dir, "ready")
+        os.mkdir(self.place)
+        os.chmod(self.place, 0o777)
         self.numbers = itertools.count()
-        self.cgroups = set()
+        self.cgroups, self.bare = set(), bare
         self.cluster.cli("cancel", self.let_out("ignores_term"))
         self.note()
 
@@ -38,6 +45,7 @@ class Cage:
         """How it looks when nothing runs, once everything that is made once was made."""
         self.cluster.wait_ended(self.cluster.submit(self.path("exits_at_once"), self.new_file())["id"])
         self.settle()
+        assert bool(self.cgroups) != self.bare, self.cgroups
         self.descriptors = zoo.descriptors(self.worker.pid)
         self.files = zoo.files_below(self.state_dir)
 
@@ -49,12 +57,10 @@ class Cage:
         return os.path.join(self.bin, beast)
 
     def new_file(self):
-        return os.path.join(self.cluster.dir, f"ready{next(self.numbers)}")
+        return os.path.join(self.place, str(next(self.numbers)))
 
     def let_out(self, beast, *words, **members):
         """Starts it and returns its task when it is at its worst."""
-        if beast in SLIPPERY and not self.cgroups:
-            pytest.skip("the worker may not make cgroups here")
         ready = self.new_file()
         task = self.cluster.submit(self.path(beast), ready, *words, env={"ZOO": self.bin}, **members)["id"]
         wait_until(lambda: os.path.exists(ready), what=f"{beast} is ready")
@@ -66,7 +72,7 @@ class Cage:
 
     def beasts(self):
         """By program, words or environment; one of these is hard to hide."""
-        return zoo.processes(self.bin, os.path.join(self.cluster.dir, "ready"))
+        return zoo.processes(self.bin, self.place)
 
     def settle(self):
         wait_until(lambda: not self.beasts(), what="no process of it is left")
@@ -88,9 +94,9 @@ class Cage:
         assert not wrong and not left and not beasts, (wrong, left, beasts, logs)
 
 
-@pytest.fixture(scope="module")
-def cage():
-    cage = Cage()
+@pytest.fixture(scope="module", params=["cgroups", "bare"] if os.geteuid() == 0 else ["bare"])
+def cage(request):
+    cage = Cage(request.param == "bare")
     yield cage
     cage.close()
 
@@ -145,6 +151,19 @@ def test_all_at_once_and_the_worker_killed(cage):
     cage.cluster.restart(cage.worker)
     assert {cage.cluster.wait_ended(t)["state"] for t in tasks} == {"orphaned"}
     cage.note()
+    cage.assert_clean()
+
+
+def test_others_are_spared(cage):
+    """The end of a task is not the end of what another one has made."""
+    task = cage.let_out("double_forks")
+    before = set(cage.beasts())
+    assert len(before) == 2
+    for beast in ("runs_away", "forks", "hides"):
+        cage.cluster.wait_ended(cage.let_out(beast, "end"))
+    wait_until(lambda: set(cage.beasts()) == before, what="nothing is left of the others")
+    cage.cluster.cli("cancel", task)
+    cage.cluster.wait_ended(task)
     cage.assert_clean()
 
 
