@@ -22,10 +22,10 @@ enum agent_effect_kind {
 	AF_START,    /* run: make the process, or hand it to its plugin */
 	AF_STOP,     /* kill: gently, or at once */
 	AF_READ,     /* go on or pause reading a task's output */
-	AF_FORGET,   /* nothing more will be said about that attempt: whatever is kept of it can go */
-	AF_CLOSE,    /* the link; dial a new one, unless the phase says otherwise */
-	AF_EXIT,     /* leave the program; restart: begin again as a new instance */
-	AF_NOTE,     /* a line for the log */
+	AF_FORGET, /* nothing more will be said about that attempt: whatever is kept of it can go */
+	AF_CLOSE,  /* the link; dial a new one, unless the phase says otherwise */
+	AF_EXIT,   /* leave the program; restart: begin again as a new instance */
+	AF_NOTE,   /* a line for the log */
 };
 
 struct agent_ref {

@@ -31,7 +31,7 @@ enum agent_event_kind {
 	AE_EXITED,
 	AE_CHECKED, /* for each AF_CHECK one */
 	AE_UNWELL,  /* a long runner's check failed for good: end it */
-	AE_ADOPT,   /* before the first link: it runs since the life of an earlier process of ours */
+	AE_ADOPT, /* before the first link: it runs since the life of an earlier process of ours */
 	/* the operator wants it to go; said twice: at once */
 	AE_LEAVE,
 	AE_TICK,

@@ -123,14 +123,20 @@ int limits_disk(struct bench *b, json_t *to);
 double limit_sync_now(struct bench *b);
 int limits_ping(struct bench *b, json_t *to);
 
-/* loops.c: n times /bin/true, by one loop a core, with two pipes read to their end */
+/* loops.c: n times /bin/true, by so many loops at once, with two pipes read to their end */
 enum loop_kind {
+	LOOP_NOTHING, /* no pipes either */
 	LOOP_BARE,
 	LOOP_FRESH_CGROUP, /* made for it and removed again */
 	LOOP_SAME_CGROUP,  /* born in one that is there, by the call that Reeve uses */
 };
 int limit_loops(void);
-double limit_spawn_seconds(int64_t n, enum loop_kind kind, int cgroup_parent);
+double limit_spawn_seconds(int64_t n, enum loop_kind kind, int cgroup_parent, int loops);
+
+/* hand.c: a keeper of our own, beside one loop */
+int hand_measure(struct bench *b, int cgroup_parent, json_t *to);
+/* idle.c: what a task that waits costs the worker under test */
+int idle_measure(struct bench *b, json_t *to);
 
 /* agree.c: one computation of consensus over so many workers */
 json_t *consensus_json(size_t n);

@@ -33,10 +33,12 @@ static int take_turns(struct bench *b, int64_t n, int cgroup_parent, struct seco
 
 	*s = (struct seconds){0};
 	for (int i = 0; i < ROUNDS && r == 0 && !bench_interrupted(); i++) {
-		s->bare += limit_spawn_seconds(n, LOOP_BARE, -1);
+		s->bare += limit_spawn_seconds(n, LOOP_BARE, -1, limit_loops());
 		if (cgroup_parent >= 0) {
-			s->fresh += limit_spawn_seconds(n, LOOP_FRESH_CGROUP, cgroup_parent);
-			s->same += limit_spawn_seconds(n, LOOP_SAME_CGROUP, cgroup_parent);
+			s->fresh +=
+			    limit_spawn_seconds(n, LOOP_FRESH_CGROUP, cgroup_parent, limit_loops());
+			s->same +=
+			    limit_spawn_seconds(n, LOOP_SAME_CGROUP, cgroup_parent, limit_loops());
 		}
 		r = our_turn(b, n, 10 + n * (i + 1), &s->ours);
 	}
@@ -60,6 +62,15 @@ static void say(const struct seconds *s, int64_t n, json_t *to)
 	json_object_set_new(to, "ratio_to_same_cgroup_loops", figure(s->same / s->ours));
 }
 
+static int hand_alone(struct bench *b, int cgroup_parent, json_t *to)
+{
+	json_t *hand = json_object();
+	int r = hand_measure(b, cgroup_parent, hand);
+
+	json_object_set_new(to, "hand", hand);
+	return r;
+}
+
 int case_spawn(struct bench *b, json_t *to)
 {
 	AUTO(free_cstr)
@@ -78,6 +89,10 @@ int case_spawn(struct bench *b, json_t *to)
 		r = take_turns(b, n, g.dir_fd, &s);
 	say(&s, n, to);
 	spent_add(b, since, n * ROUNDS, to);
+	if (r == 0)
+		r = idle_measure(b, to);
+	if (r == 0 && g.dir_fd >= 0)
+		r = hand_alone(b, g.dir_fd, to);
 	cgroups_close(&g);
 	return r;
 }

@@ -97,6 +97,7 @@ struct config_plugin {
 	bool is_persistent;     /* else a process per task */
 	int processes;          /* persistent: at most so many; 0: the worker decides */
 	int recycle_after;      /* persistent: tasks until a process is replaced; 0: never */
+	int64_t recycle_memory; /* persistent: bytes beyond which one is replaced; 0: never */
 	const char *const *env; /* "NAME=value" …, NULL at the end */
 	size_t n_env;
 };

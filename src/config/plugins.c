@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker.plugins: name -> {exec, mode, processes, env, recycle_after}. */
+/* worker.plugins: name -> {exec, mode, processes, env, recycle_after, recycle_memory}. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -70,6 +70,23 @@ static void check_recycle(struct job *j, json_t *n)
 		wrong(j, "recycle_after", "must be a number of tasks; 0: never");
 }
 
+/* A number of bytes, or a text such as "512M". False: neither. */
+static bool bytes_of(const json_t *v, int64_t *ret_bytes)
+{
+	*ret_bytes = json_integer_value(v);
+	if (json_is_string(v))
+		return str_to_bytes(str_of(json_string_value(v)), ret_bytes);
+	return !v || (json_is_integer(v) && *ret_bytes >= 0);
+}
+
+static void check_memory(struct job *j, json_t *v)
+{
+	int64_t bytes;
+
+	if (!bytes_of(v, &bytes))
+		wrong(j, "recycle_memory", "must be a size such as \"512M\"; 0: never");
+}
+
 static void check_env(struct job *j, json_t *env)
 {
 	const char *key;
@@ -94,6 +111,7 @@ static const struct {
     {"mode", check_mode},
     {"processes", check_processes},
     {"recycle_after", check_recycle},
+    {"recycle_memory", check_memory},
     {"env", check_env},
 };
 #define N_MEMBERS (sizeof members / sizeof members[0])
@@ -219,6 +237,7 @@ void plugins_build(struct config *c)
 		p->processes = (int)json_integer_value(json_object_get(plugin, "processes"));
 		p->recycle_after =
 		    (int)json_integer_value(json_object_get(plugin, "recycle_after"));
+		bytes_of(json_object_get(plugin, "recycle_memory"), &p->recycle_memory);
 		p->env = env_of(c, json_object_get(plugin, "env"), &p->n_env);
 	}
 }

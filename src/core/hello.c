@@ -50,6 +50,9 @@ static struct task *adopt(
 	s->instance = w->row.facts.instance;
 	s->claimed_ms = c->now_ms;
 	s->started_ms = s->ended_ms = 0;
+	s->exit_code = -1;
+	s->signal = 0;
+	s->usage = (struct usage){0};
 	task_attach(t, w);
 	task_move(c, t, TASK_CLAIMED, STR_NULL, out);
 	s->due_ms = 0;
@@ -113,11 +116,13 @@ static void join_set(struct core *c, const struct event *ev, struct worker *w)
 	struct set_id none = {0};
 	bool ours = ev->hello.set.server == c->o.server;
 
-	if (w->member.is_in || w->member.batched)
+	if (w->member.is_in || w->member.batched) {
 		consensus_repeated(&c->set, &w->member, &ev->hello.set);
-	else
-		consensus_join(
-		    &c->set, &w->member, w->row.facts.instance, ours ? &none : &ev->hello.set);
+		return;
+	}
+	/* who was out of the set (it wanted to leave) needs the others' knowledge of it again */
+	w->health.has_been_healthy = w->health.permitted = false;
+	consensus_join(&c->set, &w->member, w->row.facts.instance, ours ? &none : &ev->hello.set);
 }
 
 static void welcome(struct core *c, const struct event *ev, struct worker *w, struct effects *out)

@@ -36,10 +36,10 @@ int cgroups_open(struct cgroups *g, const char *lock, struct problem *ret_proble
 void cgroups_close(struct cgroups *g);         /* removes what is empty */
 struct cgroup *cgroup_take(struct cgroups *g); /* NULL with errno */
 bool cgroup_is_empty(const struct cgroup *c);
-void cgroup_kill(struct cgroup *c);                   /* everything in it, at once */
+void cgroup_kill(struct cgroup *c);                     /* everything in it, at once */
 void cgroup_signal(const struct cgroup *c, int signal); /* each that is in it now */
-bool cgroups_freeze(const struct cgroups *g, bool on); /* all of them stand still, or go on */
-void cgroup_put(struct cgroups *g, struct cgroup *c); /* must be empty */
+bool cgroups_freeze(const struct cgroups *g, bool on);  /* all of them stand still, or go on */
+void cgroup_put(struct cgroups *g, struct cgroup *c);   /* must be empty */
 
 /* Ends whatever lives in the directory of that lock, and removes it. False: we may not, and
  * somebody lives in there. */

@@ -72,7 +72,7 @@ void limits_look(struct limits_host *h)
 	limits_probe_at(h, &(struct limits_place){
 	                       .root = "", .lock = lock, .v2_dir_fd = g.dir_fd, .look_only = true});
 	if (r < 0)
-		snprintf(h->kill_why, sizeof h->kill_why, "%s", p.what);
+		snprintf(h->kill_why, sizeof h->kill_why, "%.199s", p.what);
 	cgroups_close(&g);
 }
 

@@ -34,7 +34,7 @@ struct process {
 	bool leads_group; /* false: it is in our own group, which must not be signalled */
 	bool reaped;
 	struct usage usage; /* once reaped */
-	int exit_code; /* -1: a signal ended it */
+	int exit_code;      /* -1: a signal ended it */
 	int signal;
 };
 

@@ -127,7 +127,8 @@ static int add_descriptors(struct making *m, struct sandboxed *ret)
 		return problem_set(m->problem, ERR_TOO_LARGE,
 		    "the sandbox has too many paths and variables: at most %d words", OPTIONS_MAX);
 	ret->fds[0] = memory_file("sandbox-options", buf_str(&m->options), m->problem);
-	ret->status_fd = ret->fds[SANDBOX_STATUS_AT] = memory_file("sandbox-status", STR(""), m->problem);
+	ret->status_fd = ret->fds[SANDBOX_STATUS_AT] =
+	    memory_file("sandbox-status", STR(""), m->problem);
 	ret->n_fds = 2;
 	if (filter)
 		ret->fds[ret->n_fds++] = open_again(m->s->filter_fd, m->problem);

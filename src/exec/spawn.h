@@ -29,12 +29,12 @@ struct spawn {
 	int fds[SPAWN_FDS_MAX]; /* become 0, 1, 2, 3, … */
 	int n_fds;
 	mode_t umask;
-	bool set_nice;  /* else ours */
+	bool set_nice; /* else ours */
 	int nice;
 	int open_files; /* soft limit on descriptors; 0: ours */
 	const struct spawn_rlimit *rlimits;
 	size_t n_rlimits;
-	int cgroup_fd; /* a cgroup v2 directory to be born in; -1: ours */
+	int cgroup_fd;              /* a cgroup v2 directory to be born in; -1: ours */
 	int joins[SPAWN_JOINS_MAX]; /* files into which it writes "0": cgroups of version 1 */
 	int n_joins;
 	bool same_group;  /* stays in our session and process group */

@@ -14,12 +14,12 @@
 #include "keeper/talk.h"
 
 struct keeper_options {
-	const char *lock;      /* what marks this worker's processes */
-	const char *socket;    /* keep: where the next worker finds the keeper; NULL: not kept */
-	int held_fd;           /* stays open in the keeper as long as it works; -1 */
+	const char *lock;   /* what marks this worker's processes */
+	const char *socket; /* keep: where the next worker finds the keeper; NULL: not kept */
+	int held_fd;        /* stays open in the keeper as long as it works; -1 */
 	bool use_cgroups;
 	int64_t term_wait_ms;
-	uid_t worker_uid;      /* that the worker will have, once it has given up its rights */
+	uid_t worker_uid; /* that the worker will have, once it has given up its rights */
 	const struct keeper_identity *users, *groups;
 	size_t n_users, n_groups;
 	uint64_t instance;
@@ -41,14 +41,14 @@ struct kept {
 	struct keeper_client *client; /* NULL: there is none */
 	uint64_t id;
 	const struct kept_fns *fns;
-	pid_t pid;  /* 0: not yet */
-	int in;     /* the owner's, as are out[]; -1 */
+	pid_t pid; /* 0: not yet */
+	int in;    /* the owner's, as are out[]; -1 */
 	int out[2];
 	bool is_over;
 	bool lost; /* over, because its keeper died: how it ended nobody saw */
 	int exit_code, signal;
 	struct usage usage;
-	int result_fd; /* once over; -1: none */
+	int result_fd;       /* once over; -1: none */
 	const char *warning; /* while started() runs; NULL */
 };
 

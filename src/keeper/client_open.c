@@ -54,8 +54,8 @@ static int say_open(
 	if (!talk_send(&c->talk, buf_str(&c->out), NULL, 0) ||
 	    wait_message(c, &m, fds, &n_fds, ANSWER_MS) < 0 || !m.opened) {
 		problem_set(p, ERR_IO, "the keeper does not answer");
-		return problem_hint(p,
-		    "it is executed from memory: does a security policy forbid that here?");
+		return problem_hint(
+		    p, "it is executed from memory: does a security policy forbid that here?");
 	}
 	c->opened = *m.opened;
 	if (c->opened.problem.p)
@@ -106,7 +106,7 @@ static int call(const char *path)
 
 	if (!path || strlen(path) >= sizeof a.sun_path)
 		return -1;
-	strcpy(a.sun_path, path);
+	memcpy(a.sun_path, path, strlen(path) + 1);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a) < 0) {
 		close(fd);
@@ -131,7 +131,8 @@ bool keeper_adopt(struct keeper_client *c, const struct keeper_options *o)
 	if (fd < 0)
 		return false;
 	start_anew(c, o, fd);
-	if (say_open(c, o, true, &p) < 0 || c->opened.version != KEEPER_VERSION || take_all(c) < 0) {
+	if (say_open(c, o, true, &p) < 0 || c->opened.version != KEEPER_VERSION ||
+	    take_all(c) < 0) {
 		keeper_close(c, true, ANSWER_MS);
 		return false;
 	}
@@ -160,12 +161,11 @@ void keeper_freeze(struct keeper_client *c, bool on, int64_t wait_ms)
 	struct pollfd pf = {c->talk.fd, POLLIN, 0};
 
 	buf_reset(&c->out);
-	to_keeper_encode(
-	    &(struct to_keeper){.has_frozen = true, .frozen = on}, &c->arena, &c->out);
-	c->frozen = !on;
+	to_keeper_encode(&(struct to_keeper){.has_frozen = true, .frozen = on}, &c->arena, &c->out);
+	c->frozen = false;
 	if (!talk_send(&c->talk, buf_str(&c->out), NULL, 0))
 		return;
-	while (!c->frozen && poll(&pf, 1, (int)wait_ms) > 0 && keeper_readable(c))
+	while (on && !c->frozen && poll(&pf, 1, (int)wait_ms) > 0 && keeper_readable(c))
 		;
 }
 

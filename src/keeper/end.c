@@ -75,6 +75,7 @@ static void look(struct keeper *k)
 	struct job *j, *next;
 
 	k->look_ms = INT64_MAX;
+	keeper_listen(k);
 	orphans_bury(k);
 	TAILQ_FOREACH_SAFE (j, &k->jobs, entry, next)
 		job_look(k, j);

@@ -46,7 +46,7 @@ struct job {
 	int result_fd;
 	int extra[KEEPER_EXTRA_MAX]; /* kept for the next worker; -1 */
 	int n_extra;
-	bool kept, told;
+	bool kept, tree_watched;
 	int clean_looks; /* emptying without a cgroup: so often nothing was found */
 	enum kill_to term_to;
 	int64_t started_ms, started_mono_ms;
@@ -69,9 +69,10 @@ struct keeper {
 	struct talk worker;
 	struct hand hand;
 	struct limits_host limits;
-	struct job_list jobs, dead; /* dead: freed at the end of the turn, which may still name them */
+	struct job_list jobs,
+	    dead; /* dead: freed at the end of the turn, which may still name them */
 	struct idmap by_id;
-	size_t n_live; /* running or emptying */
+	size_t n_live;              /* running or emptying */
 	struct arena arena, memory; /* of one message; of what open said */
 	struct buf out;
 	struct keeper_open o;
@@ -81,6 +82,8 @@ struct keeper {
 	int64_t deadline_ms; /* all must be over then; INT64_MAX */
 	int64_t kill_ms;     /* ending: TERM becomes KILL; INT64_MAX: it has */
 	int64_t give_up_ms;  /* ending: what does not die by then is left behind */
+	int64_t alarm_ms;    /* for which the timer is set */
+	bool deaf;           /* for the ends of children, until the next look */
 	int64_t look_ms;     /* orphans are looked for, and buried; INT64_MAX: not needed */
 };
 
@@ -88,6 +91,7 @@ struct keeper {
 int64_t keeper_now_ms(void); /* CLOCK_BOOTTIME */
 void keeper_watch(struct keeper *k, int fd, struct watch *w, uint32_t events);
 void keeper_unwatch(struct keeper *k, int fd);
+void keeper_listen(struct keeper *k); /* to the ends of children, again */
 /* worker.c: what the worker says, and what it is told */
 void worker_attach(struct keeper *k, int fd);
 void worker_detach(struct keeper *k);

@@ -227,7 +227,7 @@ static void begin(struct keeper *k, const struct keeper_start *s, struct process
 	}
 	limited = take_limits(k, s, spec, &limits, &p);
 	if (limited < 0) {
-		snprintf(why, sizeof why, "%s%s%s", p.what, p.hint[0] ? "; " : "", p.hint);
+		snprintf(why, sizeof why, "%.250s%s%.250s", p.what, p.hint[0] ? "; " : "", p.hint);
 		refuse(k, s->id, limited == ERR_IO ? -1 : 126, why);
 		return;
 	}
@@ -308,6 +308,7 @@ static void look_again(struct keeper *k, struct job *j)
 
 	if (j->process.cgroup) /* the kernel says when it has become empty */
 		keeper_watch(k, j->process.cgroup->events_fd, &j->tree, EPOLLPRI);
+	j->tree_watched = j->process.cgroup != NULL;
 	soon += j->process.cgroup ? LOOK_ANYWAY_MS : LOOK_AGAIN_MS;
 	if (soon < k->look_ms)
 		k->look_ms = soon;
@@ -350,8 +351,9 @@ static bool is_empty(struct keeper *k, struct job *j)
 /* Before the cgroup is given back: what was measured in it. */
 static void settle(struct keeper *k, struct job *j)
 {
-	if (j->process.cgroup)
+	if (j->tree_watched)
 		keeper_unwatch(k, j->process.cgroup->events_fd);
+	j->tree_watched = false;
 	if (j->limited) {
 		limits_read(&k->limits, &j->limits, &j->process.usage);
 		if (j->limits.spent && j->process.cgroup)

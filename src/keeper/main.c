@@ -83,6 +83,7 @@ static void set_up(struct keeper *k)
 	    .kill_ms = INT64_MAX,
 	    .give_up_ms = INT64_MAX,
 	    .look_ms = INT64_MAX,
+	    .alarm_ms = INT64_MAX,
 	    .worker_watch.kind = WATCH_WORKER,
 	    .calls_watch.kind = WATCH_CALLS,
 	    .time_watch.kind = WATCH_TIME,
@@ -106,6 +107,9 @@ static void set_alarm(struct keeper *k)
 	int64_t at = end_wake_ms(k);
 	struct itimerspec when = {0};
 
+	if (at == k->alarm_ms)
+		return;
+	k->alarm_ms = at;
 	if (at != INT64_MAX) {
 		if (at < 1)
 			at = 1; /* 0 would mean: never */
@@ -115,16 +119,28 @@ static void set_alarm(struct keeper *k)
 	timerfd_settime(k->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-/* Orphans are not in a hurry, and looking for them among many children is slow. */
+/*
+ * Some child has ended: an orphan, perhaps. They are not in a hurry, and looking for them among
+ * many children is slow; until that was done we do not even listen.
+ */
 static void on_children(struct keeper *k)
 {
 	struct signalfd_siginfo info;
 	int64_t soon = keeper_now_ms() + 100;
 
+	keeper_unwatch(k, k->signal_fd);
+	k->deaf = true;
 	while (read(k->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
 		;
 	if (soon < k->look_ms)
 		k->look_ms = soon;
+}
+
+void keeper_listen(struct keeper *k)
+{
+	if (k->deaf)
+		keeper_watch(k, k->signal_fd, &k->children_watch, EPOLLIN);
+	k->deaf = false;
 }
 
 static void handle(struct keeper *k, struct watch *w, uint32_t events)
@@ -140,6 +156,7 @@ static void handle(struct keeper *k, struct watch *w, uint32_t events)
 		break;
 	case WATCH_CALLS: calls_accept(k); break;
 	case WATCH_TIME:
+		k->alarm_ms = INT64_MAX; /* it has rung */
 		if (read(k->timer_fd, &times, sizeof times) > 0)
 			end_time(k);
 		break;

@@ -110,7 +110,7 @@ static int bind_socket(const char *path, uid_t uid)
 
 	if (strlen(path) >= sizeof a.sun_path)
 		return -1;
-	strcpy(a.sun_path, path);
+	memcpy(a.sun_path, path, strlen(path) + 1);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -1;

@@ -12,7 +12,9 @@
 
 #include "base/mem.h"
 
-#define INLINE_MAX (64u << 10) /* longer ones travel as a file in memory, as one more descriptor */
+#define INLINE_MAX                                                                    \
+	(64u << 10) /* longer ones travel as a file in memory, as one more descriptor \
+	             */
 #define SOCKET_BYTES (4 << 20)
 #define KIND_INLINE 'i'
 #define KIND_FILE 'f'

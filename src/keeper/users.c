@@ -40,7 +40,8 @@ static const struct keeper_identity *find(
 	return NULL;
 }
 
-static int allowed_group(const struct keeper *k, struct str name, gid_t *ret_gid, char *why, size_t n)
+static int allowed_group(
+    const struct keeper *k, struct str name, gid_t *ret_gid, char *why, size_t n)
 {
 	const struct keeper_identity *g = find(k->ids.groups, k->ids.n_groups, name);
 
@@ -58,7 +59,8 @@ static int allowed_group(const struct keeper *k, struct str name, gid_t *ret_gid
 static int add_groups(
     const struct keeper *k, const struct keeper_start *s, struct rights *r, char *why, size_t n)
 {
-	gid_t *all = arena_alloc((struct arena *)&k->arena, (r->n_groups + s->n_groups) * sizeof *all);
+	gid_t *all =
+	    arena_alloc((struct arena *)&k->arena, (r->n_groups + s->n_groups) * sizeof *all);
 
 	if (r->n_groups)
 		memcpy(all, r->groups, r->n_groups * sizeof *all);
@@ -70,16 +72,16 @@ static int add_groups(
 	return 0;
 }
 
-static int become(const struct keeper *k, const struct keeper_start *s, struct rights *r, char *why,
-    size_t n)
+static int become(
+    const struct keeper *k, const struct keeper_start *s, struct rights *r, char *why, size_t n)
 {
 	/* the nameless one is the worker itself, when it has fewer rights than we */
 	struct str name = s->user.n ? s->user : STR("");
 	const struct keeper_identity *u = find(k->ids.users, k->ids.n_users, name);
 
 	if (!u && s->user.n) {
-		snprintf(why, n,
-		    "this worker may not run tasks as " STR_FMT ": %s", STR_ARG(s->user),
+		snprintf(why, n, "this worker may not run tasks as " STR_FMT ": %s",
+		    STR_ARG(s->user),
 		    geteuid() ? "it has no right to change the user"
 		              : "worker.run_as does not name that user, or there is none");
 		return -1;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -18,6 +19,7 @@
 #include "server/server.h"
 
 #define RESTART_MS 1000
+#define SUSPEND_MS 5000 /* for the tasks to stand still */
 #define WORDS_MAX 64
 
 struct dev {
@@ -25,7 +27,7 @@ struct dev {
 	char **argv;
 	const struct config *config;
 	struct loop *loop;
-	struct loop_signal *child;
+	struct loop_signal *child, *suspend;
 	struct loop_timer *again;
 	int link_port;
 	pid_t worker; /* 0: none */
@@ -153,6 +155,29 @@ static void on_child(int signo, void *arg)
 	loop_timer_set(d->again, RESTART_MS);
 }
 
+static bool worker_has_stopped(const struct dev *d)
+{
+	siginfo_t info = {0};
+
+	return waitid(P_PID, (id_t)d->worker, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid != 0;
+}
+
+/* Ctrl-Z: the tasks first, then the worker, then we; and back in the other order. */
+static void on_suspend(int signo, void *arg)
+{
+	struct dev *d = arg;
+	struct timespec pause = {0, 10000000};
+
+	if (d->worker)
+		kill(d->worker, SIGTSTP);
+	for (int ms = 0; d->worker && ms < SUSPEND_MS && !worker_has_stopped(d); ms += 10)
+		nanosleep(&pause, NULL);
+	raise(SIGSTOP);
+	if (d->worker)
+		kill(d->worker, SIGCONT);
+}
+
 static void greet(const struct server_info *info)
 {
 	printf("Reeve is running: %s\n"
@@ -173,6 +198,7 @@ static bool on_ready(struct loop *l, const struct server_info *info, void *arg)
 	d->loop = l;
 	d->link_port = info->link_port;
 	d->child = loop_signal_new(l, SIGCHLD, on_child, d);
+	d->suspend = loop_signal_new(l, SIGTSTP, on_suspend, d);
 	d->again = loop_timer_new(l, start_again, d);
 	greet(info);
 	start_worker(d);
@@ -197,6 +223,7 @@ static void on_end(void *arg)
 	struct dev *d = arg;
 
 	loop_signal_free(d->child);
+	loop_signal_free(d->suspend);
 	loop_timer_free(d->again);
 }
 

@@ -57,7 +57,7 @@ struct sim_options {
 	uint32_t window_tasks;
 	int n_commands;   /* as many as the load is drawn for; `tasks` of them happen */
 	int n_faults;     /* how many are planned */
-	int64_t guard_ms; /* a killed worker's processes end within this */
+	int64_t guard_ms; /* the keeper's: a killed worker's processes end within this */
 	bool restart_when_lost;
 	/* CLASS_CHANGE: what a server in the phase with faults may be started with instead */
 	bool changes_dispatch, changes_timeouts;

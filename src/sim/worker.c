@@ -219,7 +219,7 @@ static void begin(struct world *w, int slot)
 	if (k->agent)
 		return;
 	if (k->processes) {
-		/* an earlier one's guard still works; what nobody guards is ended here */
+		/* an earlier one's keeper still works; what nobody keeps is ended here */
 		sim_processes_end(w, slot, GUARD_POLL_US);
 		sim_worker_start(w, slot, GUARD_POLL_US);
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A worker's machine: a lock and a state directory that last, instances that come and go, the
- * hands (processes, healthchecks) of the present one, its guard and its supervisor.
+ * hands (processes, healthchecks) of the present one, its keeper and its supervisor.
  */
 #ifndef SIM_WORKER_H
 #define SIM_WORKER_H
@@ -52,7 +52,7 @@ struct sim_worker {
 	struct sim_process *processes;
 	int32_t n_processes;
 	int32_t maxthreads;
-	int64_t kill_wait_ms; /* as its guard was told last */
+	int64_t kill_wait_ms; /* as its keeper was told last */
 	struct agent_options agent_options;
 	/* faults */
 	int64_t no_fork_until_us; /* no process can be started */
@@ -65,7 +65,7 @@ void sim_workers_init(struct world *w);
 void sim_workers_release(struct world *w);
 /* A new instance after that time, once nothing is left of the one before. */
 void sim_worker_start(struct world *w, int slot, int64_t in_us);
-/* kill -9 of the worker: its guard ends the processes soon after. Started again after down_us;
+/* kill -9 of the worker: its keeper ends the processes soon after. Started again after down_us;
  * negative: only by sim_worker_start(). */
 void sim_worker_kill(struct world *w, int slot, int64_t down_us);
 /* The same in the middle of what its brain wants done: before the n-th effect from now. */
@@ -84,7 +84,7 @@ void sim_worker_link_down(struct world *w, int slot, uint64_t link);
 void sim_worker_message(struct world *w, int slot, const struct message *m);
 /* The alarm of the brain is set anew (its clock has changed). */
 void sim_worker_wake(struct world *w, int slot);
-/* It stands still: its guard watches the time. */
+/* It stands still: its keeper watches the time. */
 void sim_worker_paused(struct world *w, int slot);
 /* Dials, if its brain is in a mood for that. */
 void sim_worker_dial(struct world *w, int slot);

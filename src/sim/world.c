@@ -154,7 +154,7 @@ static void dispatch(struct world *w, struct sim_event *e)
 	}
 }
 
-/* Who stands still handles nothing; its processes, its disk and its guard go on. */
+/* Who stands still handles nothing; its processes, its disk and its keeper go on. */
 static bool waits_for_node(enum sim_event_kind kind)
 {
 	switch (kind) {

@@ -190,7 +190,7 @@ bool sim_chance(struct rng *r, int per_mille);
 struct sim_node *world_node(struct world *w, int slot);
 /* The node stops for a while: what happens to it waits. Its clocks and its processes go on. */
 void world_pause(struct world *w, int slot, int64_t for_us);
-/* The same of a whole machine: its processes and its guard stand still, too. Clocks go on. */
+/* The same of a whole machine: its processes and its keeper stand still, too. Clocks go on. */
 void world_sleep(struct world *w, int slot, int64_t for_us);
 /* It goes on now. */
 void world_resume(struct world *w, int slot);

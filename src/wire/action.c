@@ -47,7 +47,10 @@ static void name_field(struct action_parser *s)
 		at = s->n - (room - 3);
 	while (at && ((unsigned char)s->where[at] & 0xc0) == 0x80)
 		at++;
-	snprintf(field, sizeof field, "%s%s", at ? "..." : "", s->where + at);
+	if (at)
+		snprintf(field, sizeof field, "...%.*s", (int)room - 3, s->where + at);
+	else
+		snprintf(field, sizeof field, "%.*s", (int)room, s->where);
 	problem_field(s->p, field);
 }
 

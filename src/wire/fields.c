@@ -158,7 +158,7 @@ static int read_list(const struct reading *r, const struct field *f, json_t *v, 
 	bool paths = f->kind == FIELD_PATHS;
 	size_t max = paths ? PATH_MOST : NAME_MAX_BYTES;
 	struct field_list list;
-	char at[64];
+	char at[128];
 
 	if (fields_read_list(r, v, place, (size_t)f->max, max, &list))
 		return ERR_INVALID;

@@ -13,8 +13,8 @@
 #include "model/usage.h"
 
 #define KEEPER_VERSION 1
-#define KEEPER_FDS_MAX 10        /* beside one message */
-#define KEEPER_EXTRA_MAX 6       /* of a process: 3, 4, … */
+#define KEEPER_FDS_MAX 10  /* beside one message */
+#define KEEPER_EXTRA_MAX 6 /* of a process: 3, 4, … */
 #define KEEPER_MESSAGE_MAX (8u << 20)
 #define KEEPER_NOTE_MAX (64u << 10)
 #define KEEPER_USERS_MAX 256

@@ -89,8 +89,8 @@ static void put_rights(const struct keeper_start *s, struct arena *a, Reeve__Kee
 
 static void put_rlimits(const struct keeper_start *s, struct arena *a, Reeve__Keeper__Start *m)
 {
-	Reeve__Keeper__Rlimit *to = PARTS(
-	    a, s->n_rlimits, Reeve__Keeper__Rlimit, REEVE__KEEPER__RLIMIT__INIT, m->rlimits);
+	Reeve__Keeper__Rlimit *to =
+	    PARTS(a, s->n_rlimits, Reeve__Keeper__Rlimit, REEVE__KEEPER__RLIMIT__INIT, m->rlimits);
 
 	m->n_rlimits = s->n_rlimits;
 	for (size_t i = 0; i < s->n_rlimits; i++) {

@@ -55,6 +55,15 @@ static void read_surroundings(struct job *j, const json_t *note)
 	j->cwd = cwd ? arena_strdup(&j->memory, cwd) : NULL;
 }
 
+/* What it was given on standard input it has: that may be long, and is not needed again. */
+static void add_settings(json_t *note, const char *key, struct str text)
+{
+	json_t *settings = json_loadb(text.p, text.n, 0, NULL);
+
+	json_object_del(settings, "input");
+	json_object_set_new(note, key, settings);
+}
+
 struct str note_write(const struct job *j, const struct order *o, struct buf *b)
 {
 	const struct agent_run *r = o->run;
@@ -70,12 +79,12 @@ struct str note_write(const struct job *j, const struct order *o, struct buf *b)
 	struct str own = json_member(r->body, "run");
 	char *text;
 
-	json_object_set_new(
-	    all, "queue_run", json_loadb(r->run_settings.p, r->run_settings.n, 0, NULL));
-	json_object_set_new(all, "run", json_loadb(own.p, own.n, 0, NULL));
+	add_settings(all, "queue_run", r->run_settings);
+	add_settings(all, "run", own);
 	note_surroundings(j, all);
 	text = json_dumps(all, JSON_COMPACT);
-	buf_add_cstr(b, text ? text : "{}");
+	if (text && strlen(text) <= KEEPER_NOTE_MAX)
+		buf_add_cstr(b, text);
 	free(text);
 	json_decref(all);
 	return buf_str(b);

@@ -18,8 +18,8 @@ struct check {
 	uint64_t number;
 	struct kept kept;
 	struct loop_timer *limit;
-	bool told;     /* it took too long, and the brain knows */
-	int program;   /* which of them */
+	bool told;   /* it took too long, and the brain knows */
+	int program; /* which of them */
 };
 
 static bool launch(struct check *c);

@@ -29,6 +29,7 @@ static struct plugin_options *plugins_of(const struct config *c, size_t *ret_n)
 		    .mode = p->is_persistent ? PLUGIN_PERSISTENT : PLUGIN_ONCE,
 		    .processes = p->processes,
 		    .recycle_after = p->recycle_after,
+		    .recycle_memory = p->recycle_memory,
 		};
 	}
 	return all;
@@ -96,6 +97,7 @@ static int run(struct running *r)
 	const struct config *c = r->config;
 	struct worker_options *o = &r->options;
 	struct plugin_options *plugins;
+	int64_t wait = config_duration_ms(c, "worker.kill_wait");
 	int code;
 
 	*o = (struct worker_options){
@@ -113,7 +115,7 @@ static int run(struct running *r)
 	    .ignore_queues = list_of(c, "worker.ignorequeues"),
 	    .no_command = !config_bool(c, "worker.allow_commands"),
 	    .maxthreads = (int)config_int(c, "worker.maxthreads"),
-	    .term_wait_ms = config_duration_ms(c, "worker.kill_wait"),
+	    .term_wait_ms = wait > 0 ? wait : 1, /* 0 would mean the default */
 	    .keep_tasks = config_enum(c, "worker.on_worker_exit") == 1,
 	    .spool_bytes = config_int(c, "worker.spool"),
 	    .user = config_str(c, "worker.user"),

@@ -26,8 +26,8 @@ static void fill_groups(struct worker *w, const char *name, struct keeper_identi
 	id->n_groups = (size_t)n;
 }
 
-static int add_user(
-    struct worker *w, struct keeper_identity *id, const char *name, const char *as, struct problem *p)
+static int add_user(struct worker *w, struct keeper_identity *id, const char *name, const char *as,
+    struct problem *p)
 {
 	const struct passwd *u = getpwnam(name);
 
@@ -61,8 +61,8 @@ static int add_groups(struct worker *w, struct keeper_options *o, struct problem
 		if (!g)
 			return problem_set(
 			    p, ERR_INVALID, "there is no group %s", names[o->n_groups]);
-		all[o->n_groups] = (struct keeper_identity){
-		    .name = str_of(names[o->n_groups]), .gid = g->gr_gid};
+		all[o->n_groups] =
+		    (struct keeper_identity){.name = str_of(names[o->n_groups]), .gid = g->gr_gid};
 	}
 	o->groups = all;
 	return 0;
@@ -117,7 +117,8 @@ int rights_give_up(struct worker *w, struct problem *p)
 		return 0;
 	if (give_directory(w->o->state_dir, u->pw_uid, u->pw_gid, p) < 0)
 		return ERR_IO;
-	if (initgroups(w->o->user, u->pw_gid) < 0 || setresgid(u->pw_gid, u->pw_gid, u->pw_gid) < 0 ||
+	if (initgroups(w->o->user, u->pw_gid) < 0 ||
+	    setresgid(u->pw_gid, u->pw_gid, u->pw_gid) < 0 ||
 	    setresuid(u->pw_uid, u->pw_uid, u->pw_uid) < 0)
 		return problem_set(p, ERR_IO, "becoming user %s: %s", w->o->user, strerror(errno));
 	return 0;

@@ -46,12 +46,13 @@ struct job {
 	/* a process of its own */
 	struct kept kept;
 	struct loop_watch *out_watch[N_STREAMS];
-	struct spool *spools; /* N_STREAMS of them; NULL: nothing had to be put aside yet */
-	struct loop_timer *linger;
-	int result_fd;  /* descriptor 3, for a plugin's or an action's outcome; -1 */
-	int status_fd;  /* $REEVE_STATUS_FILE; -1 */
-	int sandbox_fd; /* where bubblewrap tells whether the command came to be; -1 */
-	int sandbox_at; /* which of the descriptors beyond the standard ones that is */
+	struct spool *spools;      /* N_STREAMS of them; NULL: nothing had to be put aside yet */
+	struct loop_timer *linger; /* until its pipes are watched; once over, until they are cut */
+	bool lingers;
+	int result_fd;          /* descriptor 3, for a plugin's or an action's outcome; -1 */
+	int status_fd;          /* $REEVE_STATUS_FILE; -1 */
+	int sandbox_fd;         /* where bubblewrap tells whether the command came to be; -1 */
+	int sandbox_at;         /* which of the descriptors beyond the standard ones that is */
 	const char *const *env; /* of a task that has a command for its check */
 	const char *cwd;
 	bool paused, full[N_STREAMS];
@@ -99,9 +100,9 @@ struct worker {
 	bool keeper_writing;
 	char *keeper_socket; /* NULL: tasks do not outlive us */
 	char *spool_dir;
-	int filter_fd; /* the sandbox's, once made; -1 */
-	bool detached; /* leaving, and the tasks go on */
-	bool broken;   /* without a keeper: leaving is a failure */
+	int filter_fd;       /* the sandbox's, once made; -1 */
+	bool detached;       /* leaving, and the tasks go on */
+	bool broken;         /* without a keeper: leaving is a failure */
 	int open_files;      /* the soft limit that we found; 0: not changed */
 	struct trace *trace; /* NULL: none is wanted */
 	struct trace_host *traced;
@@ -111,14 +112,14 @@ struct worker {
 	struct id_space ids;
 	struct outbox outbox;
 	struct arena frame_arena;
-	struct idmap jobs; /* by task */
+	struct idmap jobs;    /* by task */
 	struct idmap records; /* by task: what the keeper remembers for us */
 	LIST_HEAD(, record) all_records;
 	struct pool *pools;
 	size_t n_pools;
 	struct loop_timer *tick, *redial;
 	struct loop_deferred *flush;
-	struct loop_signal *signals[4];
+	struct loop_signal *signals[5];
 	struct loop_watch *stop_watch;
 	int64_t redial_ms;
 	struct rng rng;
@@ -186,8 +187,10 @@ void process_job_check(struct job *j); /* is it over? Then the brain is told */
 extern const struct kept_fns process_job_fns;
 /* job_output.c */
 void job_output_open(struct job *j);
+void job_output_watch(struct job *j);
+bool job_output_drain(struct job *j); /* false: the job is gone */
 void job_output_read(struct job *j, bool on);
-void job_output_cut(struct job *j); /* whoever still holds the pipes */
+bool job_output_cut(struct job *j); /* whoever still holds the pipes; false: the job is gone */
 bool job_output_is_done(const struct job *j);
 void job_output_release(struct job *j);
 void job_output_remove(struct worker *w, rid task, int64_t token);
@@ -195,8 +198,7 @@ void job_output_remove(struct worker *w, rid task, int64_t token);
 int launch_job(struct job *j, const struct order *o, const struct plugin_options *p,
     const struct kept_fns *fns, char *why, size_t size);
 /* What looks at a long runner, run as that one is. 0, or nothing is started, with a reason. */
-int launch_check(
-    struct job *j, struct kept *k, const struct kept_fns *fns, char *why, size_t size);
+int launch_check(struct job *j, struct kept *k, const struct kept_fns *fns, char *why, size_t size);
 /* job_result.c: what the process left beside its exit code; strings live in *ret_text. */
 void job_result(struct job *j, struct agent_exit *x, struct buf *ret_text);
 int memory_file(const char *name, struct str content);
@@ -205,6 +207,7 @@ int result_file(void);
 void monitoring_start(struct job *j);
 void monitoring_stop(struct job *j);
 /* adopting.c: what outlives us, and what earlier workers left */
+/* Empty: it would be too long. */
 struct str note_write(const struct job *j, const struct order *o, struct buf *b);
 void adopt_all(struct worker *w);
 /* identity.c: as whom tasks may run; and giving up what we do not need ourselves */

@@ -14,6 +14,7 @@
 #include "worker/spool.h"
 
 #define READS_PER_TURN 4 /* others want their turn */
+#define WATCH_AFTER_MS 2
 #define FILL_BYTES ((size_t)256 << 10)
 
 static const char *const stream_names[N_STREAMS] = {"out", "err"};
@@ -47,6 +48,13 @@ static struct spool *spool_of(struct job *j, int stream)
 static int64_t unread(const struct job *j, int stream)
 {
 	return j->spools && j->spools[stream].path ? spool_unread(&j->spools[stream]) : 0;
+}
+
+/* Something lies before what is in the pipe now, if only the mark of what was thrown away. */
+static bool has_backlog(const struct job *j, int stream)
+{
+	return unread(j, stream) > 0 ||
+	       (j->spools && j->spools[stream].path && j->spools[stream].gap > 0);
 }
 
 static void close_stream(struct job *j, int i)
@@ -132,7 +140,7 @@ static void on_output(int fd, bool readable, bool writable, void *arg)
 	int stream = fd == j->kept.out[STDOUT] ? STDOUT : STDERR;
 
 	for (int i = 0; i < READS_PER_TURN; i++) {
-		if (j->keeps || j->paused || unread(j, stream) > 0) {
+		if (j->keeps || j->paused || has_backlog(j, stream)) {
 			fill(j, stream);
 			return;
 		}
@@ -141,14 +149,50 @@ static void on_output(int fd, bool readable, bool writable, void *arg)
 	}
 }
 
-void job_output_open(struct job *j)
+void job_output_watch(struct job *j)
 {
 	for (int i = 0; i < N_STREAMS; i++) {
-		if (j->kept.out[i] < 0)
+		if (j->kept.out[i] < 0 || j->out_watch[i])
 			continue;
 		j->out_watch[i] = loop_watch_new(j->w->loop, j->kept.out[i], on_output, j);
-		watch(j, i, true);
+		watch(j, i, !j->full[i]);
 	}
+}
+
+static void on_watch_time(void *arg)
+{
+	job_output_watch(arg);
+}
+
+/* Most tasks are over in a moment: then one look at the end is cheaper than to watch. */
+void job_output_open(struct job *j)
+{
+	j->linger = loop_timer_new(j->w->loop, on_watch_time, j);
+	loop_timer_set(j->linger, WATCH_AFTER_MS);
+}
+
+/* All that is in the pipes now, once nobody writes to them any more. */
+bool job_output_drain(struct job *j)
+{
+	struct worker *w = j->w;
+	rid task = j->task;
+	int64_t token = j->token;
+
+	for (int i = 0; i < N_STREAMS; i++)
+		while (j->kept.out[i] >= 0 && !j->keeps && !j->paused && !has_backlog(j, i)) {
+			ssize_t n = read(j->kept.out[i], w->scratch, SCRATCH_BYTES);
+
+			if (n < 0)
+				break;
+			if (n == 0) {
+				close_stream(j, i);
+				break;
+			}
+			worker_output(w, j, i, (struct str){w->scratch, (size_t)n});
+			if (job_find(w, task, token) != j)
+				return false;
+		}
+	return true;
 }
 
 void job_output_read(struct job *j, bool on)
@@ -162,10 +206,14 @@ void job_output_read(struct job *j, bool on)
 	process_job_check(j);
 }
 
-void job_output_cut(struct job *j)
+bool job_output_cut(struct job *j)
 {
-	for (int i = 0; i < N_STREAMS; i++)
+	for (int i = 0; i < N_STREAMS; i++) {
 		close_stream(j, i);
+		if (!pump(j, i)) /* the last mark */
+			return false;
+	}
+	return true;
 }
 
 bool job_output_is_done(const struct job *j)

@@ -85,8 +85,8 @@ static void read_outcome(struct str text, struct agent_exit *x, struct buf *kept
 	} else {
 		x->status = (int32_t)status;
 		if (json_is_string(reason))
-			x->reason = keep(
-			    kept, (struct str){json_string_value(reason), json_string_length(reason)});
+			x->reason = keep(kept,
+			    (struct str){json_string_value(reason), json_string_length(reason)});
 	}
 	json_decref(j);
 }
@@ -168,7 +168,8 @@ static void read_result_file(int fd, struct agent_exit *x, struct buf *kept)
 
 	if (fd < 0) {
 		x->status = TASK_FAILED;
-		x->reason = STR("failed to fetch result: there is no such file, or it is not a plain one");
+		x->reason =
+		    STR("failed to fetch result: there is no such file, or it is not a plain one");
 		return;
 	}
 	buf_reserve(kept, RESULT_FILE_MAX + 1);
@@ -194,8 +195,9 @@ void job_result(struct job *j, struct agent_exit *x, struct buf *kept)
 	if (j->sandbox_fd >= 0 && !sandbox_ran(j->sandbox_fd)) {
 		x->kind = EXIT_ERROR;
 		x->exit_code = 126;
-		x->reason = STR("the sandbox could not be made or the command not executed in it: its "
-				"standard error says why");
+		x->reason =
+		    STR("the sandbox could not be made or the command not executed in it: its "
+		        "standard error says why");
 		return;
 	}
 	if (x->kind == EXIT_SIGNAL)

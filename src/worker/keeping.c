@@ -55,6 +55,26 @@ static struct keeper_options options_of(const struct worker *w, int held_fd)
 	    .started_ms = w->facts.started_ms};
 }
 
+/* An earlier worker kept its tasks; we are told not to: they end, as ours will. */
+static void dismiss(const struct worker *w)
+{
+	AUTO(free_cstr) char *path = xasprintf("%s/keeper.sock", w->o->state_dir);
+	struct keeper_options o = options_of(w, -1);
+	struct keeper_client c = {.talk.fd = -1};
+
+	o.socket = path;
+	if (!keeper_adopt(&c, &o))
+		return;
+	log_warn("ending %zu tasks that an earlier worker kept: worker.on_worker_exit is kill now",
+	    c.n_adopted);
+	for (size_t i = 0; i < c.n_adopted; i++) {
+		for (int fd = 0; fd < c.adopted[i].n_fds; fd++)
+			close(c.adopted[i].fds[fd]);
+		process_close(&c.adopted[i].result_fd);
+	}
+	keeper_close(&c, true, OTHER_WAIT_MS);
+}
+
 int keeping_open(struct worker *w, struct problem *p)
 {
 	AUTO(free_cstr) char *path = xasprintf("%s/keeper", w->o->state_dir);
@@ -67,10 +87,12 @@ int keeping_open(struct worker *w, struct problem *p)
 	for (int ms = 0; (o.held_fd = keeper_lock(path)) < 0; ms += TRY_MS) {
 		if (errno != EWOULDBLOCK)
 			return problem_set(p, ERR_IO, "%s: %s", path, strerror(errno));
-		if (keeper_adopt(&w->keeper, &o)) {
+		if (o.socket && keeper_adopt(&w->keeper, &o)) {
 			tell_opened(w);
 			return 0;
 		}
+		if (!o.socket)
+			dismiss(w);
 		if (ms >= OTHER_WAIT_MS) {
 			problem_set(p, ERR_CONFLICT,
 			    "the keeper of an earlier worker is still ending its processes");

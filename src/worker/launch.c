@@ -368,9 +368,11 @@ int launch_job(struct job *j, const struct order *o, const struct plugin_options
 		j->keeps = j->w->keeper.keeps;
 		j->sandbox_fd = l.sandboxed.status_fd;
 		j->sandbox_at = l.sandbox_at;
-		l.start.kept = j->keeps;
 		if (j->keeps)
 			l.start.note = note_write(j, o, &l.note);
+		/* nobody could know it again by less: such a one ends with us */
+		j->keeps = l.start.note.n > 0;
+		l.start.kept = j->keeps;
 		keeper_start(&j->w->keeper, &l.start, l.fds, l.n_fds, &j->kept, fns);
 		if (j->keeps)
 			job_record(j->w, j->task, j->token, j->kept.id);

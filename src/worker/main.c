@@ -14,6 +14,7 @@
 #include "worker/internal.h"
 
 #define OPEN_FILES 65536
+#define FREEZE_WAIT_MS 2000
 #define KEEPER_WAIT_MS 12000 /* for what does not want to die */
 
 const char *const plugin_mode_names[N_PLUGIN_MODES] = {"once", "persistent"};
@@ -87,8 +88,10 @@ static void enqueue(struct worker *w, const struct agent_event *e)
 	struct queued_event *q = arena_alloc(&w->queue_arena, sizeof *q);
 
 	*q = (struct queued_event){.e = *e};
-	if (e->kind == AE_EXITED)
+	if (e->kind == AE_EXITED) {
 		q->e.exit.reason = arena_str(&w->queue_arena, e->exit.reason);
+		q->e.exit.result = arena_str(&w->queue_arena, e->exit.result);
+	}
 	if (e->kind == AE_CHECKED)
 		q->e.check.reason = arena_str(&w->queue_arena, e->check.reason);
 	if (e->kind == AE_UNWELL)
@@ -183,11 +186,22 @@ static void on_signal(int signo, void *arg)
 		return;
 	}
 	log_info("signal %d: %s", signo,
-	    agent_phase(w->agent) == AGENT_SERVING && signo != SIGQUIT ? "ending the tasks, and leaving"
-	                                                               : "ending everything at once");
+	    agent_phase(w->agent) == AGENT_SERVING && signo != SIGQUIT
+	        ? "ending the tasks, and leaving"
+	        : "ending everything at once");
 	worker_feed(w, (struct agent_event){.kind = AE_LEAVE});
 	if (signo == SIGQUIT)
 		worker_feed(w, (struct agent_event){.kind = AE_LEAVE});
+}
+
+/* Ctrl-Z: the tasks stand still with us, and go on with us. Their lease does not wait. */
+static void on_suspend(int signo, void *arg)
+{
+	struct worker *w = arg;
+
+	keeper_freeze(&w->keeper, true, FREEZE_WAIT_MS);
+	raise(SIGSTOP);
+	keeper_freeze(&w->keeper, false, 0);
 }
 
 /* Logs are rotated, certificates renewed: what is open is opened anew. */
@@ -268,6 +282,7 @@ static void open_loop(struct worker *w)
 	w->signals[1] = loop_signal_new(w->loop, SIGINT, on_signal, w);
 	w->signals[2] = loop_signal_new(w->loop, SIGQUIT, on_signal, w);
 	w->signals[3] = loop_signal_new(w->loop, SIGHUP, on_hangup, w);
+	w->signals[4] = loop_signal_new(w->loop, SIGTSTP, on_suspend, w);
 	if (w->o->stop_fd > 0) {
 		w->stop_watch = loop_watch_new(w->loop, w->o->stop_fd, on_stop_fd, w);
 		loop_watch_set(w->stop_watch, true, false);
@@ -291,7 +306,7 @@ static void close_loop(struct worker *w)
 	loop_timer_free(w->tick);
 	loop_timer_free(w->redial);
 	loop_deferred_free(w->flush);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++)
 		loop_signal_free(w->signals[i]);
 	if (w->stop_watch)
 		loop_watch_free(w->stop_watch);
@@ -334,7 +349,8 @@ static void restore_limits(const struct worker *w)
 
 int worker_main(const struct worker_options *o)
 {
-	struct worker w = {.o = o, .lock_fd = -1, .exit_code = 1, .filter_fd = -1, .keeper.talk.fd = -1};
+	struct worker w = {
+	    .o = o, .lock_fd = -1, .exit_code = 1, .filter_fd = -1, .keeper.talk.fd = -1};
 	struct problem p = {0};
 
 	timeouts_default(&w.timeouts);

@@ -190,9 +190,9 @@ void plug_give(struct plug *g, struct job *j)
 	buf_add_str(&g->in, buf_str(&j->frame));
 	buf_release(&j->frame);
 	g->dirty = true;
-	worker_feed(j->w,
-	    (struct agent_event){
-	        .kind = AE_STARTED, .task = j->task, .token = j->token, .pid = g->kept.pid});
+	worker_feed(
+	    j->w, (struct agent_event){
+	              .kind = AE_STARTED, .task = j->task, .token = j->token, .pid = g->kept.pid});
 }
 
 void plug_lose(struct plug *g, struct job *j)
@@ -231,7 +231,8 @@ void plug_flush(struct plug *g)
 static void describe(const struct plug *g, char *out, size_t size)
 {
 	if (g->kept.lost)
-		snprintf(out, size, "plugin %s: the worker's keeper died, and its processes with it",
+		snprintf(out, size,
+		    "plugin %s: the worker's keeper died, and its processes with it",
 		    g->pool->o->name);
 	else if (g->why[0])
 		snprintf(out, size, "plugin %s: %s", g->pool->o->name, g->why);

@@ -37,8 +37,8 @@ static void on_linger(void *arg)
 {
 	struct job *j = arg;
 
-	job_output_cut(j);
-	process_job_check(j);
+	if (job_output_cut(j))
+		process_job_check(j);
 }
 
 void process_job_check(struct job *j)
@@ -49,10 +49,15 @@ void process_job_check(struct job *j)
 		job_over(j);
 		return;
 	}
+	job_output_watch(j);
 	if (j->paused)
 		return; /* reading goes on when the server has taken what there is */
-	if (!j->linger)
+	if (!j->lingers) {
+		if (j->linger)
+			loop_timer_free(j->linger);
 		j->linger = loop_timer_new(j->w->loop, on_linger, j);
+	}
+	j->lingers = true;
 	loop_timer_set(j->linger, LINGER_MS);
 }
 
@@ -69,8 +74,9 @@ static void on_started(struct kept *k)
 	if (k->warning)
 		log_warn("task %s: %s", id_format(&j->w->ids, j->task, id), k->warning);
 	job_output_open(j);
-	worker_feed(j->w, (struct agent_event){
-	                      .kind = AE_STARTED, .task = j->task, .token = j->token, .pid = k->pid});
+	worker_feed(
+	    j->w, (struct agent_event){
+	              .kind = AE_STARTED, .task = j->task, .token = j->token, .pid = k->pid});
 	monitoring_start(j);
 }
 
@@ -100,7 +106,8 @@ static void on_over(struct kept *k)
 	struct job *j = job_of(k);
 
 	monitoring_stop(j);
-	process_job_check(j);
+	if (job_output_drain(j))
+		process_job_check(j);
 }
 
 const struct kept_fns process_job_fns = {on_started, on_not_started, on_over};

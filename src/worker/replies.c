@@ -12,6 +12,7 @@
 #include "worker/pool.h"
 
 #define READS_PER_TURN 32
+#define LOOK_EVERY 16 /* tasks, until a process is asked for its size again */
 
 static void garbage(struct plug *g, const char *what)
 {
@@ -35,6 +36,30 @@ static struct job *find_job(struct plug *g, const struct plugin_frame *f)
 	return j;
 }
 
+/* Asked now and then: a process that has grown goes after the tasks that it has. */
+static bool has_grown(const struct plug *g)
+{
+	char path[64];
+	long long pages = 0;
+	FILE *f;
+
+	if (g->pool->o->recycle_memory <= 0 || (g->n_jobs > 0 && g->done % LOOK_EVERY))
+		return false;
+	snprintf(path, sizeof path, "/proc/%d/statm", (int)g->kept.pid);
+	f = fopen(path, "re");
+	if (f && fscanf(f, "%*d %lld", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return pages * sysconf(_SC_PAGESIZE) > g->pool->o->recycle_memory;
+}
+
+static bool has_done_enough(const struct plug *g)
+{
+	return (g->pool->o->recycle_after > 0 && g->done >= g->pool->o->recycle_after) ||
+	       has_grown(g);
+}
+
 static void on_reply(struct plug *g, struct job *j, const struct plugin_frame *f)
 {
 	struct worker *w = g->pool->w;
@@ -50,8 +75,7 @@ static void on_reply(struct plug *g, struct job *j, const struct plugin_frame *f
 	g->pool->backoff_ms = 0;
 	job_free(j);
 	worker_exited(w, task, token, x);
-	if (g->pool->o->recycle_after > 0 && g->done >= g->pool->o->recycle_after &&
-	    (g->state == PLUG_READY || g->stopped))
+	if ((g->state == PLUG_READY || g->stopped) && has_done_enough(g))
 		plug_recycle(g);
 }
 

@@ -20,8 +20,9 @@ struct plugin_options {
 	const char *const *exec; /* argv, NULL-terminated */
 	const char *const *env;  /* "KEY=value", NULL-terminated; NULL: none */
 	enum plugin_mode mode;
-	int processes;     /* persistent: at most so many (0: the number of cores) */
-	int recycle_after; /* persistent: tasks after which a process is replaced (0: never) */
+	int processes;          /* persistent: at most so many (0: the number of cores) */
+	int recycle_after;      /* persistent: tasks after which a process is replaced (0: never) */
+	int64_t recycle_memory; /* persistent: resident bytes beyond which it is (0: never) */
 };
 
 struct worker_options {

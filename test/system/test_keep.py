@@ -228,6 +228,26 @@ def test_ends_in_between_are_told_as_they_were(cluster, kept, tmp_path):
     kept.quiet()
 
 
+def test_a_long_input_harms_nobody(cluster, kept):
+    other, path, _ = submit_ready(cluster, "other", "exit 0")
+    long = cluster.submit("wc", "-c", run={"input": "x" * 200_000})["id"]
+    assert cluster.wait_ended(long)["state"] == "succeeded"
+    assert cluster.call("GET", f"/v1/tasks/{long}/logs").text.strip() == "200000"
+    kept.change()
+    open_gate(path)
+    assert cluster.wait_ended(other)["state"] == "succeeded"
+
+
+def test_a_worker_that_does_not_keep_ends_what_was_kept(cluster, kept):
+    task, _, pid = submit_ready(cluster, "a", "exit 0")
+    kept.leave("kill")
+    kept.worker.args = ["kill" if word == "keep" else word for word in kept.worker.args]
+    kept.again()
+    ended = cluster.wait_ended(task)
+    assert ended["state"] in ("orphaned", "failed") and not is_alive(pid), ended
+    assert "that an earlier worker kept" in kept.worker.log()
+
+
 def test_results_and_statuses_after_adoption(cluster, kept, tmp_path):
     result = tmp_path / "result"
     a = submit_ready(cluster, "a", f"printf done > {result}", run={"result_file": str(result)})

@@ -69,11 +69,11 @@ def stopped(proxies, cluster, request):
     return Stopped(cluster, proxies, request.param)
 
 
-def write(stopped, n, policy, spool):
+def write(stopped, n, policy, spool, then="true"):
     """A task that has begun, and writes as soon as the server does not listen any more; (task, file that says it is done)."""
     cluster = stopped.cluster
     ready, go, done = (os.path.join(cluster.dir, word) for word in ("ready", "go", "done"))
-    script = f"touch {ready}; while [ ! -e {go} ]; do sleep 0.02; done; " + WRITE.format(bytes=n, done=done, then="true")
+    script = f"touch {ready}; while [ ! -e {go} ]; do sleep 0.02; done; " + WRITE.format(bytes=n, done=done, then=then)
     task = cluster.submit("sh", "-c", script, run={"output": {"policy": policy, "spool": spool}})["id"]
     wait_until(lambda: os.path.exists(ready), what="it has begun")
     stopped.stop()
@@ -93,6 +93,40 @@ def test_dropped_with_marks(stopped):
     gone = check_marks(log, wanted)
     assert gone > 3 * MIB, "a window and a spool were kept"
     assert log.startswith(wanted[:MIB]) and task["stdout_bytes"] == len(log), task
+    stopped.watched.quiet()
+
+
+def test_the_mark_comes_before_what_is_said_later(stopped):
+    """The reader has caught up and the gap is not marked yet: what comes then does not overtake the mark."""
+    wanted = lines(6 * MIB)
+    more = os.path.join(stopped.cluster.dir, "more")
+    task, done = write(stopped, len(wanted), "drop", "256K", then=f"while [ ! -e {more} ]; do sleep 0.02; done; echo later")
+    wait_until(lambda: os.path.exists(done), what="it was not held up")
+    stopped.go_on()
+    wait_until(lambda: len(stopped.cluster.call("GET", f"/v1/tasks/{task}/logs").content) > MIB, what="it has caught up")
+    open(more, "w").close()
+    ended = stopped.cluster.wait_ended(task)
+    log = stopped.cluster.call("GET", f"/v1/tasks/{task}/logs").content
+    assert (ended["state"], ended["stdout_bytes"]) == ("succeeded", len(log)), ended
+    check_marks(log, wanted + b"later\n")
+    stopped.watched.quiet()
+
+
+def test_a_result_beside_much_output(stopped):
+    """The end and its result wait behind the output that nobody takes."""
+    cluster = stopped.cluster
+    result = os.path.join(cluster.dir, "result")
+    ready, go = os.path.join(cluster.dir, "ready"), os.path.join(cluster.dir, "go")
+    script = (f"touch {ready}; while [ ! -e {go} ]; do sleep 0.02; done; "
+              + WRITE.format(bytes=3 * MIB, done=ready + "2", then=f"printf 42 > {result}"))
+    task = cluster.submit("sh", "-c", script, run={"result_file": result})["id"]
+    wait_until(lambda: os.path.exists(ready), what="it has begun")
+    stopped.stop()
+    open(go, "w").close()
+    wait_until(lambda: os.path.exists(result), what="it is done")
+    stopped.go_on()
+    ended = cluster.wait_ended(task)
+    assert (ended["state"], ended["result"], ended["stdout_bytes"]) == ("succeeded", "42", 3 * MIB), ended
     stopped.watched.quiet()
 
 

@@ -118,7 +118,8 @@ static void test_action(void **state)
 	v = ask_json(w, API_POST, "/v1/tasks", "{\"action\":{\"run\":{\"path\":\"ls\"}}}", 201);
 	assert_non_null(json_object_get(json_object_get(v, "action"), "run"));
 	json_decref(v);
-	v = ask_json(w, API_POST, "/v1/tasks", "{\"action\":{\"run\":{\"path\":\"ls\"}},\"command\":[\"x\"]}", 400);
+	v = ask_json(w, API_POST, "/v1/tasks",
+	    "{\"action\":{\"run\":{\"path\":\"ls\"}},\"command\":[\"x\"]}", 400);
 	assert_non_null(strstr(jstr(v, "detail"), "both"));
 	json_decref(v);
 }

@@ -127,6 +127,30 @@ STORY(a_first_healthy_needs_the_others_to_know)
 	world_free(w);
 }
 
+STORY(who_left_the_set_and_comes_back_needs_the_others_to_know_again)
+{
+	struct world *w = world_new(&swift);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO);
+	struct event going = {.kind = EV_BEAT};
+	struct worker_view v;
+
+	fleet(w, 2);
+	going.beat.link = 2;
+	going.beat.number = 9;
+	going.beat.own = WORKER_HEALTHY;
+	going.beat.leaving = true;
+	world_step(w, &going);
+	world_link_lost(w, 2);
+	world_link_lost(w, 1); /* so that nobody can hear of it */
+	world_forget_sent(w);
+	hello(w, 3, "w2", 2, NULL, NULL, 0); /* before it says again that it leaves */
+	submit(w, q, 2);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 0);
+	core_worker(w->core, core_worker_by_name(w->core, STR("w2")), w->mono_ms, &v);
+	assert_int_equal(v.lack, LACK_CONSENSUS);
+	world_free(w);
+}
+
 STORY(after_a_restart_nothing_starts_until_all_have_spoken)
 {
 	struct world *w = world_new(&swift);
@@ -377,6 +401,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_claim_is_not_written_but_a_start_is),
 	    cmocka_unit_test(a_first_healthy_needs_the_others_to_know),
+	    cmocka_unit_test(who_left_the_set_and_comes_back_needs_the_others_to_know_again),
 	    cmocka_unit_test(after_a_restart_nothing_starts_until_all_have_spoken),
 	    cmocka_unit_test(what_may_be_running_is_not_cancelled_as_if_it_was_queued),
 	    cmocka_unit_test(an_end_that_only_the_worker_knows_is_not_lost),

@@ -247,7 +247,7 @@ static void masks_come_after_binds(void **state)
 	static const char *const argv[] = {"true", NULL};
 	const char *hidden[] = {dir, "/nonexistent"}, *own[1];
 	struct str writable[] = {STR("/var/tmp")};
-	char inside[128], first[128], second[128];
+	char inside[128], first[128], second[300];
 	struct box b;
 	const char *text;
 

@@ -250,7 +250,7 @@ static void signals_reach_the_chosen(void **state)
 
 	for (size_t i = 0; i < 2; i++) { /* the child of the shell gets it, too */
 		begin(&s, "(trap 'echo inner; exit' TERM; echo 1; while :; do sleep 0.05; done) & "
-			  "trap '' TERM; wait; exit 3");
+		          "trap '' TERM; wait; exit 3");
 		until(&s.started);
 		first_number(&s);
 		kept_signal(&s.kept, SIGTERM, tos[i]);
@@ -276,7 +276,7 @@ static void nothing_outlives_its_leader(void **state)
 	int pid;
 
 	begin(&s, "setsid sh -c 'trap \"\" TERM HUP; (setsid sleep 1000 & echo $!) ; sleep 1000' & "
-		  "sleep 0.2; exit 0");
+	          "sleep 0.2; exit 0");
 	until(&s.over);
 	pid = first_number(&s);
 	assert_true(pid > 1);
@@ -309,7 +309,8 @@ static void long_arguments_and_files_come_through(void **state)
 {
 	enum { LONG = 120000 };
 	char *word = malloc(LONG + 1), path[] = "/tmp/keeper-test-XXXXXX";
-	const char *argv[] = {"sh", "-c", "printf %s \"$1\" | wc -c; cat; cat <&3", "sh", word, NULL};
+	const char *argv[] = {
+	    "sh", "-c", "printf %s \"$1\" | wc -c; cat; cat <&3", "sh", word, NULL};
 	struct keeper_start o = {.argv = argv, .input = KEEPER_STDIN_FD, .n_fds = 1};
 	int fds[2] = {mkstemp(path), -1};
 	struct seen s;
@@ -331,8 +332,9 @@ static void long_arguments_and_files_come_through(void **state)
 
 static void limits_and_place_are_set(void **state)
 {
-	const char *argv[] = {"sh", "-c", "nice; umask; pwd; ulimit -c; ls /proc/self/fd | wc -l; "
-					  "grep -c NoNewPrivs:.1 /proc/self/status",
+	const char *argv[] = {"sh", "-c",
+	    "nice; umask; pwd; ulimit -c; ls /proc/self/fd | wc -l; "
+	    "grep -c NoNewPrivs:.1 /proc/self/status",
 	    NULL};
 	struct keeper_rlimit limit = {4 /* RLIMIT_CORE */, 0};
 	struct keeper_start o = {.argv = argv, .cwd = "/usr", .rlimits = &limit, .n_rlimits = 1};
@@ -374,7 +376,8 @@ static void doomed_worker(bool cgroups, int tell)
 
 	if (open_keeper(cgroups, false) < 0)
 		_exit(1);
-	begin(&s, "trap '' TERM; setsid sleep 1000 >/dev/null 2>&1 & echo $!; wait; wait; sleep 1000");
+	begin(&s,
+	    "trap '' TERM; setsid sleep 1000 >/dev/null 2>&1 & echo $!; wait; wait; sleep 1000");
 	until(&s.started);
 	snprintf(text, sizeof text, "%d", first_number(&s));
 	dprintf(tell, "%d %d %s", (int)keeper.pid, (int)s.kept.pid, text);
@@ -477,7 +480,8 @@ static void another_user_is_really_that_one(void **state)
 {
 	static const uint32_t groups[] = {65534, 4};
 	const struct keeper_identity nobody = {STR("nobody"), 65534, 65534, groups, 2};
-	const char *argv[] = {"sh", "-c", "id -u; id -g; id -G; grep CapEff /proc/self/status", NULL};
+	const char *argv[] = {
+	    "sh", "-c", "id -u; id -g; id -G; grep CapEff /proc/self/status", NULL};
 	struct keeper_start o = {.argv = argv, .user = STR("nobody"), .has_capabilities = true};
 	struct problem p = {0};
 	struct seen s;
@@ -595,7 +599,8 @@ static void held_ones_are_over_when_their_worker_is(void **state)
 
 static void alone_it_keeps_the_lease(void **state)
 {
-	const char *argv[] = {"sh", "-c", "echo $$; trap '' TERM; sleep 1000 & wait; sleep 1000", NULL};
+	const char *argv[] = {
+	    "sh", "-c", "echo $$; trap '' TERM; sleep 1000 & wait; sleep 1000", NULL};
 	struct seen s;
 	int pid;
 

@@ -191,7 +191,7 @@ void fake_drop_link(struct fake *f)
 
 void fake_close(struct fake *f)
 {
-	static const char *const files[] = {"lock", "guard", "started"};
+	static const char *const files[] = {"lock", "keeper", "started"};
 	char path[128];
 
 	if (f->worker > 0) { /* the test failed: it must not live on */

@@ -210,7 +210,7 @@ static void test_started_rises(void **state)
 }
 
 /*
- * A worker stopped past its limits can not end its tasks: its guard does. Continued, it finds them
+ * A worker stopped past its limits can not end its tasks: its keeper does. Continued, it finds them
  * dead, reports nothing, and goes.
  */
 static void test_stopped(void **state)

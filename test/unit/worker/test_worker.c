@@ -354,6 +354,23 @@ static void test_noop(void **state)
 	stop_worker(0);
 }
 
+/* Each of them is larger than that: after every task a new one comes. */
+static void test_recycled_for_its_size(void **state)
+{
+	plugins[3].recycle_after = 0;
+	plugins[3].recycle_memory = 1;
+	start_worker();
+	for (rid t = 1; t <= 20; t++) {
+		run_plugin(t, "plugin-noop", "{}");
+		fake_until(&f, has_ends, (int)t);
+		assert_int_equal(fake_end(&f, t)->status, TASK_SUCCEEDED);
+	}
+	for (size_t i = 1; i < f.n_starts; i++)
+		assert_int_not_equal(f.starts[i].pid, f.starts[i - 1].pid);
+	plugins[3].recycle_memory = 0;
+	stop_worker(0);
+}
+
 static void test_broken(void **state)
 {
 	static const struct {
@@ -520,6 +537,7 @@ int main(void)
 	    T(test_once),
 	    T(test_persistent),
 	    T(test_noop),
+	    T(test_recycled_for_its_size),
 	    T(test_broken),
 	    T(test_cancel),
 	    T(test_silent_plugin),

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stories about how tasks are ended by their own wish, checks that fail, and tasks taken over. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "model/settings.h"
+#include "story.h"
+
+static void run_to_kill(rid task, enum kill_method method, int64_t wait_ms)
+{
+	struct agent_run r = plain_run;
+
+	r.kill_method = method;
+	r.kill_wait_given = wait_ms >= 0;
+	r.kill_wait_ms = wait_ms;
+	run_with(task, 1, r);
+	started(task, 1);
+}
+
+static void test_kill_methods(void **state)
+{
+	int64_t now;
+
+	join();
+	run_to_kill(1, KILL_KILL, -1);
+	kill_task(1, 1, false);
+	SAYS("KILL 1");
+	run_to_kill(2, KILL_TERM, -1);
+	kill_task(2, 1, false);
+	SAYS("TERM 2");
+	run_to_kill(3, KILL_TERM_WAIT_KILL, 250);
+	now = mono;
+	kill_task(3, 1, false);
+	SAYS("TERM 3");
+	tick_at(now + 249);
+	SAYS("");
+	tick_at(now + 250);
+	SAYS("KILL 3");
+	tick_at(now + 30000); /* nothing more for the one that wants only to be asked */
+	assert_null(strstr(told.n ? told.p : "", "KILL"));
+}
+
+/* A wait shorter than any look at the clock must KILL all the same. */
+static void test_no_wait_at_all(void **state)
+{
+	join();
+	run_to_kill(1, KILL_TERM_WAIT_KILL, 0);
+	kill_task(1, 1, false);
+	SAYS("TERM 1; KILL 1");
+}
+
+/* Whoever leaves takes all along, also those who want only to be asked. */
+static void test_leaving_kills_the_unwilling(void **state)
+{
+	join();
+	run_to_kill(1, KILL_TERM, 500);
+	leave();
+	assert_non_null(strstr(told.p, "TERM 1"));
+	tick_at(mono + 500);
+	assert_non_null(strstr(told.p, "KILL 1"));
+}
+
+/* A kill that only asked is followed by a leaving that does not only ask. */
+static void test_leaving_hurries(void **state)
+{
+	join();
+	run_to_kill(1, KILL_TERM, 500);
+	kill_task(1, 1, false);
+	SAYS("TERM 1");
+	leave();
+	tick_at(mono + 500);
+	assert_non_null(strstr(told.p, "KILL 1"));
+}
+
+static void unwell(rid task, const char *why)
+{
+	step((struct agent_event){
+	    .kind = AE_UNWELL, .task = task, .token = 1, .why.reason = str_of(why)});
+}
+
+static void test_unwell(void **state)
+{
+	join();
+	run(1, 1);
+	started(1, 1);
+	unwell(1, "became unhealthy: HTTP status 503");
+	SAYS("TERM 1");
+	unwell(1, "twice");
+	SAYS("");
+	signalled(1, 1, SIGTERM);
+	SAYS("ended 1/1 2 (became unhealthy: HTTP status 503)");
+	unwell(1, "too late");
+	SAYS("");
+}
+
+static void adopt(rid task, int64_t started_mono_ms, int64_t timeout_ms)
+{
+	struct agent_run r = plain_run;
+
+	r.timeout_ms = timeout_ms;
+	step((struct agent_event){.kind = AE_ADOPT,
+	    .task = task,
+	    .token = 7,
+	    .adopt = {.run = &r, .started_ms = 123456, .started_mono_ms = started_mono_ms}});
+}
+
+/* It is in the hello as if we had started it, and its end is told as ours. */
+static void test_adopted(void **state)
+{
+	adopt(1, mono - 5000, 0);
+	up();
+	SAYS("hello 1/7");
+	welcome();
+	exited(1, 7, 3);
+	SAYS("ended 1/7 2 code 3 (exit code 3)");
+	assert_int_equal(effects.items[0].ended->started_ms, 123456);
+	acked(1, 7);
+	assert_int_equal(agent_held(agent), 0);
+}
+
+static void test_adopted_keeps_its_time_limit(void **state)
+{
+	adopt(1, mono - 5000, 6000);
+	assert_int_equal(agent_wake_ms(agent), mono + 1000);
+	tick_at(mono + 1000);
+	SAYS("TERM 1");
+}
+
+static void test_adopted_only_before_the_first_link(void **state)
+{
+	struct agent_run r = plain_run;
+
+	join();
+	assert_int_equal(step((struct agent_event){
+	                     .kind = AE_ADOPT, .task = 9, .token = 1, .adopt = {&r, 1, 1}}),
+	    ERR_PROTOCOL);
+	assert_int_equal(agent_held(agent), 0);
+}
+
+static void test_forgotten_when_acknowledged(void **state)
+{
+	join();
+	run(1, 1);
+	started(1, 1);
+	exited(1, 1, 0);
+	for (size_t i = 0; i < effects.n; i++)
+		assert_int_not_equal(effects.items[i].kind, AF_FORGET);
+	acked(1, 1);
+	assert_int_equal(effects.items[0].kind, AF_FORGET);
+	assert_int_equal(effects.items[0].task, 1);
+}
+
+static void test_permanent_and_out_of_memory(void **state)
+{
+	join();
+	run(1, 1);
+	started(1, 1);
+	step((struct agent_event){.kind = AE_EXITED,
+	    .task = 1,
+	    .token = 1,
+	    .exit = {.kind = EXIT_CODE, .status = TASK_FAILED, .permanent = true}});
+	assert_true(effects.items[0].ended->permanent);
+	run(2, 1);
+	started(2, 1);
+	step((struct agent_event){.kind = AE_EXITED,
+	    .task = 2,
+	    .token = 1,
+	    .exit = {.kind = EXIT_SIGNAL, .signal = 9, .usage = {.oom_kills = 1}}});
+	SAYS("ended 2/1 2 (out of memory: ended by signal 9)");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    T(test_kill_methods),
+	    T(test_no_wait_at_all),
+	    T(test_leaving_kills_the_unwilling),
+	    T(test_leaving_hurries),
+	    T(test_unwell),
+	    T(test_adopted),
+	    T(test_adopted_keeps_its_time_limit),
+	    T(test_adopted_only_before_the_first_link),
+	    T(test_forgotten_when_acknowledged),
+	    T(test_permanent_and_out_of_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
