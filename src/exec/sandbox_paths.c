@@ -120,6 +120,17 @@ static int find_root(struct making *m, const char **ret_root)
 	return 0;
 }
 
+/* Root is root in there, too: these would set the whole machine. */
+static void cover_proc(struct making *m)
+{
+	static const char *const paths[] = {"/proc/sys", "/proc/irq", "/proc/bus", "/proc/fs",
+	    "/proc/acpi", "/proc/sysrq-trigger", "/proc/kcore", "/proc/kmsg", "/proc/scsi"};
+
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+		if (access(paths[i], F_OK) == 0)
+			sandbox_option3(m, "--ro-bind", paths[i], paths[i]);
+}
+
 static int add_root(struct making *m)
 {
 	const char *root;
@@ -129,6 +140,7 @@ static int add_root(struct making *m)
 		return r;
 	sandbox_option3(m, "--ro-bind", root, "/");
 	sandbox_option2(m, "--proc", "/proc");
+	cover_proc(m);
 	sandbox_option2(m, "--dev", "/dev");
 	sandbox_option2(m, "--tmpfs", "/tmp");
 	if (strcmp(root, "/") != 0)
@@ -187,13 +199,22 @@ static void add_hidden(struct making *m)
 			sandbox_option2(m, "--remount-ro", m->hidden[i]);
 }
 
+static bool is_hidden_already(const struct making *m, const char *path)
+{
+	for (size_t i = 0; i < m->n_hidden; i++)
+		if (is_within(path, m->hidden[i]))
+			return true;
+	return false;
+}
+
+/* Outer ones come first: what is inside of them is hidden with them. */
 static void resolve_hidden(struct making *m)
 {
 	m->hidden = arena_zalloc(m->arena, (m->s->n_hidden + 1) * sizeof *m->hidden);
 	for (size_t i = 0; i < m->s->n_hidden; i++) {
 		const char *real = real_path(m, m->s->hidden[i]);
 
-		if (real)
+		if (real && !is_hidden_already(m, real))
 			m->hidden[m->n_hidden++] = real;
 	}
 }

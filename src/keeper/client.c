@@ -99,6 +99,14 @@ uint64_t keeper_hold(struct keeper_client *c, struct str note)
 	return id;
 }
 
+uint64_t keeper_ping(struct keeper_client *c)
+{
+	uint64_t missing = c->pinged - c->ponged;
+
+	tell(c, &(struct to_keeper){.ping = ++c->pinged}, NULL, 0);
+	return missing;
+}
+
 void keeper_release(struct keeper_client *c, uint64_t id)
 {
 	tell(c, &(struct to_keeper){.release = id}, NULL, 0);
@@ -180,6 +188,8 @@ static void obey(struct keeper_client *c, const struct from_keeper *m, int *fds,
 	struct kept *k;
 
 	c->frozen |= m->froze;
+	if (m->pong > c->ponged)
+		c->ponged = m->pong;
 	if (m->started && (k = idmap_get(&c->by_id, m->started->id)))
 		on_started(k, m->started, fds, n_fds);
 	else if (m->not_started && (k = idmap_get(&c->by_id, m->not_started->id)))

@@ -22,6 +22,7 @@ struct keeper_options {
 	uid_t worker_uid; /* that the worker will have, once it has given up its rights */
 	const struct keeper_identity *users, *groups;
 	size_t n_users, n_groups;
+	uint64_t capabilities; /* that tasks of users other than root may keep */
 	uint64_t instance;
 	int64_t started_ms;
 };
@@ -78,6 +79,7 @@ struct keeper_client {
 	int64_t told_deadline_ms;
 	bool keeps;
 	bool frozen; /* it said so */
+	uint64_t pinged, ponged;
 	/* what the keeper said */
 	struct keeper_opened opened;
 	struct kept_adopted *adopted;
@@ -114,6 +116,9 @@ void kept_drop(struct kept *k);
 void kept_leave(struct kept *k);
 /* All must be over at that moment (CLOCK_BOOTTIME, ms). Cheap to call often. */
 void keeper_deadline(struct keeper_client *c, int64_t by_ms);
+/* How many of these in a row it has not answered. */
+uint64_t keeper_ping(struct keeper_client *c);
+pid_t keeper_pid(const struct keeper_client *c); /* 0: not known */
 void keeper_freeze(struct keeper_client *c, bool on, int64_t wait_ms);
 
 /* launch.c: a descriptor for talking to it, or -1 with a problem. */

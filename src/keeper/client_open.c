@@ -2,6 +2,7 @@
 /* Finding a keeper, or making one; and parting with it. */
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -40,6 +41,7 @@ static int say_open(
 	    .adopt = adopt,
 	    .use_cgroups = o->use_cgroups,
 	    .term_wait_ms = o->term_wait_ms,
+	    .capabilities = o->capabilities,
 	    .worker_uid = o->worker_uid,
 	    .users = o->users,
 	    .n_users = o->n_users,
@@ -155,6 +157,16 @@ int keeper_make(struct keeper_client *c, const struct keeper_options *o, struct 
 	return 0;
 }
 
+pid_t keeper_pid(const struct keeper_client *c)
+{
+	struct ucred who = {0};
+	socklen_t n = sizeof who;
+
+	if (c->pid > 0)
+		return c->pid;
+	return getsockopt(c->talk.fd, SOL_SOCKET, SO_PEERCRED, &who, &n) < 0 ? 0 : who.pid;
+}
+
 /* What the owners were to be told in the meantime is told as always. */
 void keeper_freeze(struct keeper_client *c, bool on, int64_t wait_ms)
 {
@@ -191,6 +203,9 @@ void keeper_close(struct keeper_client *c, bool leave, int64_t wait_ms)
 		talk_send(&c->talk, buf_str(&c->out), NULL, 0);
 		wait_gone(c, wait_ms);
 	}
+	if (leave && wait_ms > 0 && c->talk.fd >= 0 && c->pid > 0)
+		kill(
+		    c->pid, SIGKILL); /* our child, not waited for yet; gone, or stopped for good */
 	talk_close(&c->talk);
 	if (c->pid > 0 && leave)
 		waitpid(c->pid, NULL, wait_ms > 0 ? 0 : WNOHANG);

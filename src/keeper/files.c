@@ -5,15 +5,24 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "keeper/internal.h"
 
 #define GROUPS_MAX 1024
+
+/* "self" would be the keeper there, and reading some of these does something. */
+static bool is_of_the_kernel(long type)
+{
+	return type == PROC_SUPER_MAGIC || type == SYSFS_MAGIC || type == DEBUGFS_MAGIC ||
+	       type == TRACEFS_MAGIC || type == CGROUP_SUPER_MAGIC || type == CGROUP2_SUPER_MAGIC;
+}
 
 static int open_plain(const char *path, bool sandboxed)
 {
@@ -21,9 +30,11 @@ static int open_plain(const char *path, bool sandboxed)
 	struct open_how how = {.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
 	    .resolve = RESOLVE_NO_MAGICLINKS | (sandboxed ? RESOLVE_NO_SYMLINKS : 0)};
 	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+	struct statfs fs;
 	struct stat st;
 
-	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || fstatfs(fd, &fs) < 0 ||
+	                   is_of_the_kernel(fs.f_type)))
 		process_close(&fd);
 	return fd;
 }

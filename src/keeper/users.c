@@ -98,11 +98,26 @@ static int become(
 	return add_groups(k, s, r, why, n);
 }
 
+/* Root's own tasks can only lose some; whoever else gets one gets what he does not have. */
+static int check_capabilities(const struct keeper *k, const struct rights *r, char *why, size_t n)
+{
+	uid_t uid = r->change_user ? r->uid : geteuid();
+
+	if (!r->limit_capabilities || uid == 0 || !(r->capabilities & ~k->o.capabilities))
+		return 0;
+	snprintf(why, n,
+	    "this worker does not give its tasks these capabilities: "
+	    "worker.run_as_capabilities does not name them all");
+	return -1;
+}
+
 int identity_find(
     const struct keeper *k, const struct keeper_start *s, struct rights *r, char *why, size_t n)
 {
 	*r = (struct rights){.no_new_privs = !s->new_privs,
 	    .limit_capabilities = s->has_capabilities,
 	    .capabilities = s->capabilities};
-	return become(k, s, r, why, n);
+	if (become(k, s, r, why, n) < 0)
+		return -1;
+	return check_capabilities(k, r, why, n);
 }

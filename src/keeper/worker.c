@@ -80,6 +80,8 @@ static void obey(struct keeper *k, const struct to_keeper *m, const int *fds, in
 		job_hold(k, m->hold, m->hold_note);
 	else if (m->release && (j = job_find(k, m->release)))
 		job_release(k, j);
+	if (m->ping)
+		worker_tell(k, &(struct from_keeper){.pong = m->ping}, NULL, 0);
 	if (m->has_deadline)
 		k->deadline_ms = m->deadline_ms;
 	if (m->has_frozen)

@@ -32,6 +32,7 @@ struct keeper_open {
 	struct str lock, socket;
 	bool use_cgroups, keep, adopt;
 	int64_t term_wait_ms;
+	uint64_t capabilities;
 	uint32_t worker_uid;
 	const struct keeper_identity *users, *groups;
 	size_t n_users, n_groups;
@@ -96,6 +97,7 @@ struct to_keeper { /* one of these; pointers are NULL, ids 0 where it is another
 	struct str hold_note;
 	bool has_deadline, has_frozen, leave, frozen;
 	int64_t deadline_ms;
+	uint64_t ping;
 };
 
 struct keeper_started {
@@ -127,6 +129,7 @@ struct from_keeper {
 	const struct keeper_over *over;
 	const struct keeper_kept *kept;
 	bool all_kept, froze;
+	uint64_t pong;
 };
 
 void to_keeper_encode(const struct to_keeper *m, struct arena *a, struct buf *out);

@@ -50,6 +50,7 @@ static int get_open(const Reeve__Keeper__Open *m, struct arena *a, const struct 
 	    .keep = m->keep,
 	    .adopt = m->adopt,
 	    .term_wait_ms = m->term_wait_ms,
+	    .capabilities = m->capabilities,
 	    .worker_uid = m->worker_uid,
 	    .n_users = m->n_users,
 	    .n_groups = m->n_groups,
@@ -163,6 +164,7 @@ int to_keeper_decode(struct str bytes, struct arena *a, struct to_keeper *ret, s
 		ret->hold_note = decode_bytes(m->hold->note);
 	}
 	ret->release = m->release;
+	ret->ping = m->ping;
 	ret->leave = m->leave;
 	ret->has_deadline = m->has_deadline_ms;
 	ret->deadline_ms = m->deadline_ms;
@@ -248,5 +250,6 @@ int from_keeper_decode(
 	get_answers(m, a, ret);
 	ret->all_kept = m->all_kept;
 	ret->froze = m->froze;
+	ret->pong = m->pong;
 	return 0;
 }

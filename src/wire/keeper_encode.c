@@ -50,6 +50,7 @@ static Reeve__Keeper__Open *put_open(const struct keeper_open *o, struct arena *
 	OPTIONAL(m, keep, o->keep);
 	OPTIONAL(m, adopt, o->adopt);
 	OPTIONAL(m, term_wait_ms, o->term_wait_ms);
+	OPTIONAL(m, capabilities, o->capabilities);
 	OPTIONAL(m, worker_uid, o->worker_uid);
 	OPTIONAL(m, instance, o->instance);
 	OPTIONAL(m, started_ms, o->started_ms);
@@ -161,6 +162,7 @@ void to_keeper_encode(const struct to_keeper *from, struct arena *a, struct buf 
 	if (from->hold)
 		m.hold = put_hold(from, a);
 	OPTIONAL(&m, release, from->release);
+	OPTIONAL(&m, ping, from->ping);
 	OPTIONAL(&m, leave, from->leave);
 	m.has_deadline_ms = from->has_deadline;
 	m.deadline_ms = from->deadline_ms;
@@ -254,5 +256,6 @@ void from_keeper_encode(const struct from_keeper *from, struct arena *a, struct 
 		m.kept = put_kept(from->kept, a);
 	OPTIONAL(&m, all_kept, from->all_kept);
 	OPTIONAL(&m, froze, from->froze);
+	OPTIONAL(&m, pong, from->pong);
 	encode_pack(&m.base, out);
 }

@@ -121,6 +121,8 @@ static int run(struct running *r)
 	    .user = config_str(c, "worker.user"),
 	    .run_as = list_of(c, "worker.run_as"),
 	    .run_as_groups = list_of(c, "worker.run_as_groups"),
+	    .run_as_capabilities = list_of(c, "worker.run_as_capabilities"),
+	    .sandbox_hide = list_of(c, "worker.sandbox_hide"),
 	    .restart_when_lost = config_enum(c, "worker.when_lost") == 1,
 	    .trace_shiviz = config_str(c, "worker.trace_shiviz"),
 	    .on_hangup = reload,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "exec/rights.h"
 #include "worker/internal.h"
 
 #define GROUPS_MAX 1024
@@ -77,6 +78,18 @@ static int need_root(const struct worker *w, struct problem *p)
 	    p, "start the worker as root, or take worker.user and worker.run_as out");
 }
 
+static int add_capabilities(const struct worker *w, struct keeper_options *o, struct problem *p)
+{
+	for (const char *const *name = w->o->run_as_capabilities; name && *name; name++) {
+		int n = capability_number(*name);
+
+		if (n < 0)
+			return problem_set(p, ERR_INVALID, "there is no capability %s", *name);
+		o->capabilities |= UINT64_C(1) << n;
+	}
+	return 0;
+}
+
 /* The nameless identity is whom tasks run as that name nobody: the worker itself. */
 int identities_gather(struct worker *w, struct keeper_options *o, struct problem *p)
 {
@@ -93,6 +106,8 @@ int identities_gather(struct worker *w, struct keeper_options *o, struct problem
 	}
 	for (; r == 0 && names && *names; names++)
 		r = add_user(w, &all[o->n_users++], *names, *names, p);
+	if (r == 0)
+		r = add_capabilities(w, o, p);
 	return r ? r : add_groups(w, o, p);
 }
 

@@ -97,9 +97,12 @@ struct worker {
 	int lock_fd;
 	struct keeper_client keeper;
 	struct loop_watch *keeper_watch;
+	struct loop_timer *keeper_ping;
 	bool keeper_writing;
 	char *keeper_socket; /* NULL: tasks do not outlive us */
 	char *spool_dir;
+	const char **hidden; /* paths that are empty inside of every sandbox */
+	size_t n_hidden;
 	int filter_fd;       /* the sandbox's, once made; -1 */
 	bool detached;       /* leaving, and the tasks go on */
 	bool broken;         /* without a keeper: leaving is a failure */
@@ -213,6 +216,8 @@ void adopt_all(struct worker *w);
 /* identity.c: as whom tasks may run; and giving up what we do not need ourselves */
 int identities_gather(struct worker *w, struct keeper_options *o, struct problem *ret_problem);
 int rights_give_up(struct worker *w, struct problem *ret_problem);
+/* hidden.c: whoever can talk to a server can leave any sandbox */
+void hidden_gather(struct worker *w);
 void identity_environment(struct str user, struct env *e);
 /* pool.c */
 void pools_open(struct worker *w);

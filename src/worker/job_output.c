@@ -134,13 +134,19 @@ static bool straight(struct job *j, int stream)
 	return n >= SCRATCH_BYTES / 2; /* less is most likely all there is */
 }
 
+/* What may outlive us goes through a file, unless there is no disk for it. */
+static bool through_spool(struct job *j, int stream)
+{
+	return (j->keeps && spool_of(j, stream)) || j->paused || has_backlog(j, stream);
+}
+
 static void on_output(int fd, bool readable, bool writable, void *arg)
 {
 	struct job *j = arg;
 	int stream = fd == j->kept.out[STDOUT] ? STDOUT : STDERR;
 
 	for (int i = 0; i < READS_PER_TURN; i++) {
-		if (j->keeps || j->paused || has_backlog(j, stream)) {
+		if (through_spool(j, stream)) {
 			fill(j, stream);
 			return;
 		}

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -16,6 +17,8 @@
 
 #define OTHER_WAIT_MS 40000 /* longer than a keeper takes to end what a worker left */
 #define TRY_MS 20
+#define PING_MS 3000
+#define PINGS_LOST 4
 #define LEFTOVERS_WAIT_MS 5000
 
 /* The keeper has a lock of its own: it outlives us, and must never meet the next one's tasks. */
@@ -191,8 +194,30 @@ static void on_keeper(int fd, bool readable, bool writable, void *arg)
 		replace(w);
 }
 
+/*
+ * A keeper that somebody has stopped can neither start nor end anything. It is ended, which its
+ * socket tells us, and another one takes its place.
+ */
+static void on_ping(void *arg)
+{
+	struct worker *w = arg;
+	pid_t pid = keeper_pid(&w->keeper);
+
+	loop_timer_set(w->keeper_ping, PING_MS);
+	/* what lies there counts: it may be us who were stopped */
+	if (!w->keeper_watch || !keeper_readable(&w->keeper) ||
+	    keeper_ping(&w->keeper) < PINGS_LOST)
+		return;
+	log_error("the keeper does not answer; it is ended");
+	if (pid > 0)
+		kill(pid, SIGKILL);
+}
+
 void keeping_watch(struct worker *w)
 {
+	if (!w->keeper_ping)
+		w->keeper_ping = loop_timer_new(w->loop, on_ping, w);
+	loop_timer_set(w->keeper_ping, PING_MS);
 	w->keeper_watch = loop_watch_new(w->loop, keeper_fd(&w->keeper), on_keeper, w);
 	w->keeper_writing = keeper_is_waiting(&w->keeper);
 	loop_watch_set(w->keeper_watch, true, w->keeper_writing);

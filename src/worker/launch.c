@@ -231,7 +231,7 @@ static int set_result_file(struct launch *l)
 	l->start.result_file =
 	    path.p[0] == '/' ? path.p : arena_printf(&l->arena, "%s/" STR_FMT, cwd, STR_ARG(path));
 	if (s->sandbox.on &&
-	    !sandbox_is_shared(&s->sandbox, &l->w->o->state_dir, 1, l->start.result_file))
+	    !sandbox_is_shared(&s->sandbox, l->w->hidden, l->w->n_hidden, l->start.result_file))
 		return refuse(l, CODE_REFUSED,
 		    "result_file: in a sandbox it has to be in one of the writable paths, "
 		    "without \"..\"");
@@ -258,8 +258,8 @@ static int put_in_sandbox(struct launch *l)
 	    .argv = l->start.argv,
 	    .envp = env_list(&l->env),
 	    .cwd = l->command.cwd,
-	    .hidden = &l->w->o->state_dir,
-	    .n_hidden = 1,
+	    .hidden = l->w->hidden,
+	    .n_hidden = l->w->n_hidden,
 	    .capabilities = s->capabilities,
 	    .n_capabilities = s->n_capabilities,
 	    .keep_capabilities = s->keep_capabilities,
@@ -278,6 +278,9 @@ static int put_in_sandbox(struct launch *l)
 	l->start.env = l->sandboxed.envp;
 	l->start.cwd = NULL;
 	l->start.sandboxed = true;
+	/* inside, bubblewrap sees to it; without any it could not set the sandbox up */
+	l->start.has_capabilities = false;
+	l->start.capabilities = 0;
 	l->start.new_privs = false;
 	l->sandbox_at = (int)l->start.n_fds + SANDBOX_STATUS_AT;
 	for (int i = 0; i < l->sandboxed.n_fds; i++) {

@@ -176,7 +176,8 @@ static void on_signal(int signo, void *arg)
 {
 	struct worker *w = arg;
 
-	if (w->keeper.keeps && signo != SIGQUIT && agent_phase(w->agent) == AGENT_SERVING) {
+	if (w->keeper.keeps && access(w->keeper_socket, F_OK) == 0 && signo != SIGQUIT &&
+	    agent_phase(w->agent) == AGENT_SERVING) {
 		log_info("signal %d: leaving; the tasks go on, and the next worker takes them over",
 		    signo);
 		w->detached = true;
@@ -257,6 +258,7 @@ static int prepare(struct worker *w, struct problem *p)
 	if ((r = keeping_open(w, p)) < 0)
 		return r;
 	raise_file_limit(w);
+	hidden_gather(w);
 	if ((r = rights_give_up(w, p)) < 0)
 		return r;
 	if ((r = worker_trace_open(w, p)) < 0)
@@ -312,6 +314,8 @@ static void close_loop(struct worker *w)
 		loop_watch_free(w->stop_watch);
 	if (w->keeper_watch)
 		loop_watch_free(w->keeper_watch);
+	if (w->keeper_ping)
+		loop_timer_free(w->keeper_ping);
 	loop_free(w->loop);
 	agent_free(w->agent);
 }
