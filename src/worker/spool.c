@@ -340,15 +340,18 @@ static size_t take_held(struct spool *s, char *out, size_t size)
 	return n;
 }
 
+static int64_t worth_it(const struct spool *s)
+{
+	return s->max / 4 < LAZY_BYTES ? s->max / 4 : LAZY_BYTES;
+}
+
 static void tidy(struct spool *s)
 {
-	int64_t lazy = s->max / 4 < LAZY_BYTES ? s->max / 4 : LAZY_BYTES;
-
 	if (s->keep)
 		return; /* until it is safe */
 	if (s->read == s->end)
 		spool_start_anew(s, s->end);
-	else if (s->read - s->start >= lazy)
+	else if (s->read - s->start >= worth_it(s))
 		spool_give_back(s);
 }
 
@@ -367,9 +370,9 @@ void spool_need(struct spool *s, int64_t from, int64_t to)
 	if (!s->keep)
 		return;
 	s->safe = from < s->read ? from : s->read;
-	if (s->safe - s->start >= LAZY_BYTES)
+	if (s->safe - s->start >= worth_it(s))
 		spool_give_back(s);
 	to = to > s->hollow ? to : s->hollow;
-	if (s->read - to >= LAZY_BYTES && to > s->safe)
+	if (s->read - to >= worth_it(s) && to > s->safe)
 		spool_hollow(s, to);
 }

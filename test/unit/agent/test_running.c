@@ -121,6 +121,53 @@ static void test_adopted(void **state)
 	assert_int_equal(agent_held(agent), 0);
 }
 
+/* What the server has is not sent again; what it may have in part comes again, from the border of a
+ * chunk. */
+static void test_adopted_output_goes_on(void **state)
+{
+	struct agent_run r = plain_run;
+
+	step((struct agent_event){.kind = AE_ADOPT,
+	    .task = 1,
+	    .token = 1,
+	    .adopt = {.run = &r, .started_ms = 1, .output_from = {2 * OUTPUT_CHUNK_BYTES, 0}}});
+	join();
+	wrote(1, 1, OUTPUT_CHUNK_BYTES + 10);
+	SAYS("output 1 0@131072+65536");
+	assert_int_equal(agent_output_need(agent, 1, 1, STDOUT).from, 2 * OUTPUT_CHUNK_BYTES);
+	output_acked(1, 1, 3 * OUTPUT_CHUNK_BYTES);
+	assert_int_equal(agent_output_need(agent, 1, 1, STDOUT).from, 3 * OUTPUT_CHUNK_BYTES);
+	exited(1, 1, 0);
+	SAYS("output 1 0@196608+10; ended 1/1 1 code 0 196618 bytes");
+}
+
+/* Small as it is, some of it may have been sent in chunks: never inside the end. */
+static void test_adopted_output_is_in_chunks(void **state)
+{
+	adopt(1, mono, 0);
+	join();
+	wrote(1, 7, 10);
+	exited(1, 7, 0);
+	SAYS("output 1 0@0+10; ended 1/7 1 code 0 10 bytes");
+}
+
+/* Beyond its limit only the count is needed. */
+static void test_adopted_beyond_its_limit(void **state)
+{
+	struct agent_run r = plain_run;
+
+	r.output_max = 100;
+	step((struct agent_event){.kind = AE_ADOPT,
+	    .task = 1,
+	    .token = 1,
+	    .adopt = {.run = &r, .started_ms = 1, .output_from = {1000, 0}}});
+	join();
+	wrote(1, 1, 10);
+	assert_int_equal(agent_output_need(agent, 1, 1, STDOUT).from, 1010);
+	exited(1, 1, 0);
+	SAYS("ended 1/1 1 code 0 100 bytes dropped 910");
+}
+
 static void test_adopted_keeps_its_time_limit(void **state)
 {
 	adopt(1, mono - 5000, 6000);
@@ -181,6 +228,9 @@ int main(void)
 	    T(test_leaving_hurries),
 	    T(test_unwell),
 	    T(test_adopted),
+	    T(test_adopted_output_goes_on),
+	    T(test_adopted_output_is_in_chunks),
+	    T(test_adopted_beyond_its_limit),
 	    T(test_adopted_keeps_its_time_limit),
 	    T(test_adopted_only_before_the_first_link),
 	    T(test_forgotten_when_acknowledged),
