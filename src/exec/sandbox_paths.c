@@ -140,7 +140,8 @@ static int add_root(struct making *m)
 		return r;
 	sandbox_option3(m, "--ro-bind", root, "/");
 	sandbox_option2(m, "--proc", "/proc");
-	cover_proc(m);
+	if (m->s->privileged) /* others could not write them anyway */
+		cover_proc(m);
 	sandbox_option2(m, "--dev", "/dev");
 	sandbox_option2(m, "--tmpfs", "/tmp");
 	if (strcmp(root, "/") != 0)

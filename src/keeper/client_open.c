@@ -181,8 +181,8 @@ void keeper_freeze(struct keeper_client *c, bool on, int64_t wait_ms)
 		;
 }
 
-/* It closes its end when it goes. */
-static void wait_gone(struct keeper_client *c, int64_t wait_ms)
+/* It closes its end when it goes; false: it did not in that time. */
+static bool wait_gone(struct keeper_client *c, int64_t wait_ms)
 {
 	struct pollfd pf = {c->talk.fd, POLLIN, 0};
 	int fds[KEEPER_FDS_MAX], n_fds, r;
@@ -191,24 +191,32 @@ static void wait_gone(struct keeper_client *c, int64_t wait_ms)
 		for (int i = 0; r > 0 && i < n_fds; i++)
 			close(fds[i]);
 		if (r == 0 && poll(&pf, 1, (int)wait_ms) <= 0)
-			return;
+			return false;
 	}
+	return true;
+}
+
+/* One that does not go was stopped for good: then it is ended, if we may. */
+static void send_away(struct keeper_client *c, int64_t wait_ms)
+{
+	bool gone;
+
+	buf_reset(&c->out);
+	to_keeper_encode(&(struct to_keeper){.leave = true}, &c->arena, &c->out);
+	talk_send(&c->talk, buf_str(&c->out), NULL, 0);
+	gone = wait_gone(c, wait_ms);
+	if (c->pid <= 0)
+		return;
+	if (!gone && wait_ms > 0)
+		gone = kill(c->pid, SIGKILL) == 0;
+	waitpid(c->pid, NULL, gone ? 0 : WNOHANG);
 }
 
 void keeper_close(struct keeper_client *c, bool leave, int64_t wait_ms)
 {
-	if (c->talk.fd >= 0 && leave) {
-		buf_reset(&c->out);
-		to_keeper_encode(&(struct to_keeper){.leave = true}, &c->arena, &c->out);
-		talk_send(&c->talk, buf_str(&c->out), NULL, 0);
-		wait_gone(c, wait_ms);
-	}
-	if (leave && wait_ms > 0 && c->talk.fd >= 0 && c->pid > 0)
-		kill(
-		    c->pid, SIGKILL); /* our child, not waited for yet; gone, or stopped for good */
+	if (c->talk.fd >= 0 && leave)
+		send_away(c, wait_ms);
 	talk_close(&c->talk);
-	if (c->pid > 0 && leave)
-		waitpid(c->pid, NULL, wait_ms > 0 ? 0 : WNOHANG);
 	idmap_release(&c->by_id);
 	arena_release(&c->arena);
 	arena_release(&c->memory);

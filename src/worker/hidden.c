@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -37,6 +38,30 @@ static void hide_server_above(struct worker *w)
 	*slash = 0;
 	if (is_a_servers(real))
 		hide(w, real);
+}
+
+/* Can others come to it at all? What lies behind a closed door can not even be covered by them. */
+static bool is_within_reach(const char *path)
+{
+	AUTO(free_cstr) char *up = xstrdup(path);
+	struct stat st;
+
+	for (char *slash; (slash = strrchr(up, '/')) && slash > up;) {
+		*slash = 0;
+		if (stat(up, &st) < 0 || !(st.st_mode & S_IXOTH))
+			return false;
+	}
+	return true;
+}
+
+size_t hidden_for(const struct worker *w, bool another_user, const char **ret_paths)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n_hidden; i++)
+		if (!another_user || is_within_reach(w->hidden[i]))
+			ret_paths[n++] = w->hidden[i];
+	return n;
 }
 
 void hidden_gather(struct worker *w)

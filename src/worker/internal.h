@@ -218,6 +218,8 @@ int identities_gather(struct worker *w, struct keeper_options *o, struct problem
 int rights_give_up(struct worker *w, struct problem *ret_problem);
 /* hidden.c: whoever can talk to a server can leave any sandbox */
 void hidden_gather(struct worker *w);
+/* ret_paths has room for n_hidden */
+size_t hidden_for(const struct worker *w, bool another_user, const char **ret_paths);
 void identity_environment(struct str user, struct env *e);
 /* pool.c */
 void pools_open(struct worker *w);

@@ -252,14 +252,15 @@ static int filter_fd(struct launch *l, struct problem *p)
 static int put_in_sandbox(struct launch *l)
 {
 	const struct run_settings *s = l->job->settings;
+	const char **hidden = arena_alloc(&l->arena, (l->w->n_hidden + 1) * sizeof *hidden);
 	struct problem p = {0};
 	int r = bring_program(l);
 	struct sandbox_spec spec = {.sandbox = &s->sandbox,
 	    .argv = l->start.argv,
 	    .envp = env_list(&l->env),
 	    .cwd = l->command.cwd,
-	    .hidden = l->w->hidden,
-	    .n_hidden = l->w->n_hidden,
+	    .hidden = hidden,
+	    .n_hidden = hidden_for(l->w, s->user.n > 0, hidden),
 	    .capabilities = s->capabilities,
 	    .n_capabilities = s->n_capabilities,
 	    .keep_capabilities = s->keep_capabilities,

@@ -189,6 +189,17 @@ def test_keeper_alone_is_not_moved_by_other_signals(cluster, beasts):
     assert cluster.wait_ended(herd.ids[0])["state"] == "cancelled"
 
 
+def test_a_stopped_keeper_is_replaced(cluster, beasts):
+    """It can neither start nor end anything; whoever can signal it must not be able to hold up its worker for ever."""
+    watched, herd = start(cluster, beasts)
+    herd.let_out(["ignores_term"])
+    keeper = watched.keeper()
+    os.kill(keeper, signal.SIGSTOP)
+    wait_until(lambda: not is_alive(keeper), timeout=60, what="the worker has ended it")
+    assert cluster.wait_ended(herd.ids[0])["state"] == "failed"
+    assert cluster.wait_ended(cluster.submit("true", max_attempts=3)["id"])["state"] == "succeeded"
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give up rights")
 @pytest.mark.parametrize("user", [None, "daemon"], ids=["its own", "another's"])
 def test_who_gave_up_its_rights_can_not_go_on_without_its_keeper(cluster, beasts, user):

@@ -14,7 +14,8 @@ from running import Runner, as_nobody, needs_bwrap, needs_root
 
 @pytest.fixture(scope="module")
 def runner():
-    r = Runner("--run-as", "daemon", "--run-as", "games", "--run-as-groups", "adm")
+    r = Runner("--run-as", "daemon", "--run-as", "games", "--run-as-groups", "adm",
+               "--run-as-capabilities", "net_bind_service")
     yield r
     r.close()
 
@@ -203,6 +204,27 @@ def test_capabilities(runner):
 
 
 @needs_root
+@pytest.mark.parametrize("names", [["setuid"], ["net_bind_service", "dac_read_search"], ["sys_admin"]])
+def test_capabilities_that_the_worker_does_not_give(runner, names):
+    """Some of them are as good as root: nobody gets one only by asking."""
+    task = runner.ended("id", run={"user": "daemon", "capabilities": names})
+    refused(task, "does not give its tasks these capabilities")
+
+
+@needs_root
+def test_another_user_sets_his_own_limits(runner):
+    refused(runner.ended("true", run={"user": "daemon", "nice": -5}), "nice")
+
+
+@needs_root
+def test_results_are_not_of_the_kernels_files(runner):
+    """"self" would be the keeper there."""
+    for path in ("/proc/self/maps", "/proc/self/status", "/sys/kernel/uevent_seqnum"):
+        task = runner.ended("true", run={"result_file": path})
+        assert task["state"] == "failed" and task["result"] is None, task
+
+
+@needs_root
 def test_worker_that_became_another_user(cluster):
     """Its tasks are that user's, with that user's home; and it has no other rights itself."""
     os.chmod(cluster.dir, 0o755)
@@ -304,6 +326,20 @@ def test_sandbox(runner):
     with open(f"{place}/file") as f:
         assert f.read() == "kept\n"
     assert not os.path.exists("/tmp/file")
+
+
+@needs_bwrap
+def test_sandbox_does_not_set_the_machine(runner):
+    out = runner.says("(echo 1 > /proc/sys/kernel/printk_ratelimit) 2>/dev/null || echo no", run={"sandbox": True})
+    assert out == ["no"]
+
+
+@needs_bwrap
+def test_sandbox_does_not_see_a_server_beside_it(dev):
+    """Whoever can talk to it can have things run outside."""
+    task = dev.wait_ended(dev.submit("sh", "-c", f"ls -A {os.path.dirname(dev.socket)}",
+                                     run={"sandbox": {"readable": [os.path.dirname(os.path.dirname(dev.socket))]}})["id"])
+    assert task["state"] == "succeeded" and not task["stdout"], task
 
 
 @needs_bwrap
