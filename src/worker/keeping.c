@@ -208,9 +208,9 @@ static void on_ping(void *arg)
 	if (!w->keeper_watch || !keeper_readable(&w->keeper) ||
 	    keeper_ping(&w->keeper) < PINGS_LOST)
 		return;
-	log_error("the keeper does not answer; it is ended");
-	if (pid > 0)
-		kill(pid, SIGKILL);
+	/* one with more rights than ours only an operator can have stopped */
+	if (pid > 0 && kill(pid, SIGKILL) == 0)
+		log_error("the keeper does not answer; it is ended");
 }
 
 void keeping_watch(struct worker *w)

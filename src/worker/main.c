@@ -258,9 +258,9 @@ static int prepare(struct worker *w, struct problem *p)
 	if ((r = keeping_open(w, p)) < 0)
 		return r;
 	raise_file_limit(w);
-	hidden_gather(w);
 	if ((r = rights_give_up(w, p)) < 0)
 		return r;
+	hidden_gather(w); /* with the rights that the tasks will have */
 	if ((r = worker_trace_open(w, p)) < 0)
 		return r;
 	if (w->o->use_tls && !(w->tls = tls_client(&w->o->tls, p)))
