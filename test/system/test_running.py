@@ -197,6 +197,7 @@ def test_capabilities(runner):
     assert none["CapEff"] == none["CapPrm"] == none["CapBnd"] == 0, none
     one = capabilities(runner, user="daemon", capabilities=["net_bind_service"])
     assert one["CapEff"] == one["CapPrm"] == one["CapBnd"] == one["CapAmb"] == bind, one
+    refused(runner.ended("id", run={"user": "daemon", "capabilities": ["sys_admin"]}), "worker.run_as_capabilities")
     root = capabilities(runner, capabilities=["net_bind_service"])
     assert root["CapEff"] == root["CapBnd"] == bind, root
     assert runner.says("""python3 -c 'import socket; socket.socket().bind(("127.0.0.1", 81)); print("bound")'""",
