@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Schedules in words: what they mean, and what daylight saving does to them in a given year. */
+#ifndef CRON_WORDS_H
+#define CRON_WORDS_H
+
+#include "cron/item.h"
+
+/* "at 02:30 every Tuesday", one sentence an item, a line each. */
+void cron_describe(const struct cron_items *items, struct buf *out);
+
+enum cron_trick { CRON_GAP, CRON_OVERLAP };
+struct cron_note {
+	enum cron_trick trick;
+	int64_t at;            /* the transition */
+	int32_t before, after; /* offsets */
+	int64_t label;         /* local seconds of the wall time that is touched: the first one */
+	size_t n_labels;       /* so many labels in this gap or overlap, of all items */
+	int64_t fires[2];      /* when it runs instead */
+	size_t n_fires;
+};
+/* Every label of the items that does not exist or happens twice in that (local) year. */
+void cron_explain_year(const struct cron_items *items, const struct cron_zone *z, int32_t year,
+    void (*each)(const struct cron_note *note, void *arg), void *arg);
+/* "28 Mar 2027: 02:30 does not exist, runs 01:59:59" */
+void cron_note_write(const struct cron_note *note, const struct cron_zone *z, struct buf *out);
+
+#endif
