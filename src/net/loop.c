@@ -173,28 +173,29 @@ void loop_deferred_free(struct loop_deferred *d)
 	free(d);
 }
 
-static struct event_base *base_new(void)
+static struct event_base *base_new(bool at_once)
 {
 	struct event_config *c = event_config_new();
 	struct event_base *base;
 
 	MUST(c);
 	/* evhttp turns reading off and on for every request: the list folds that into one call. */
-	event_config_set_flag(c, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST | EVENT_BASE_FLAG_NOLOCK);
+	event_config_set_flag(
+	    c, EVENT_BASE_FLAG_NOLOCK | (at_once ? 0 : EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST));
 	base = event_base_new_with_config(c);
 	event_config_free(c);
 	MUST(base);
 	return base;
 }
 
-struct loop *loop_new(void)
+static struct loop *new_loop(bool at_once)
 {
 	struct loop *l = xcalloc(1, sizeof *l);
 
 	event_set_log_callback(on_libevent_log);
 	signal(SIGPIPE, SIG_IGN);
 	raise_file_limit();
-	l->base = base_new();
+	l->base = base_new(at_once);
 	TAILQ_INIT(&l->deferred);
 	TAILQ_INIT(&l->deferred_running);
 	l->deferred_event = event_new(l->base, -1, 0, on_deferred, l);
@@ -209,6 +210,16 @@ struct loop *loop_new(void)
 	l->door->refs = 1;
 	pthread_mutex_init(&l->door->lock, NULL);
 	return l;
+}
+
+struct loop *loop_new(void)
+{
+	return new_loop(false);
+}
+
+struct loop *loop_new_at_once(void)
+{
+	return new_loop(true);
 }
 
 void loop_free(struct loop *l)

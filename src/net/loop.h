@@ -21,6 +21,8 @@ typedef void loop_fd_fn(int fd, bool readable, bool writable, void *arg);
 typedef void loop_signal_fn(int signo, void *arg);
 
 struct loop *loop_new(void);
+/* Changes reach the kernel at once: for descriptors whose open file others may hold, too. */
+struct loop *loop_new_at_once(void);
 void loop_free(struct loop *l);
 void loop_run(struct loop *l); /* until loop_stop() */
 void loop_stop(struct loop *l);

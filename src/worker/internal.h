@@ -35,6 +35,8 @@ struct outbox {
 	size_t bytes;
 	struct buf encoded;
 	void *compressor;
+	struct loop_timer *patience; /* starts wait so long for their ends */
+	bool waits;
 };
 
 /* One attempt under way: a process of its own, or a place in a plugin's pool. */
@@ -161,6 +163,8 @@ void session_close(struct worker *w, const char *why);
 /* outbox.c */
 void outbox_hello(struct worker *w, const struct agent_effect *e);
 void outbox_add(struct worker *w, const struct agent_effect *e);
+void outbox_open(struct worker *w);
+void outbox_end_turn(struct worker *w);
 void outbox_flush(struct worker *w);
 void outbox_drop(struct outbox *o); /* the link is gone: the brain will say it all again */
 void outbox_release(struct outbox *o);

@@ -166,7 +166,7 @@ static void on_flush(void *arg)
 	int64_t wake = agent_wake_ms(w->agent), now = worker_mono_ms();
 
 	pools_flush(w);
-	outbox_flush(w);
+	outbox_end_turn(w);
 	tell_keeper(w);
 	keeping_flush(w);
 	loop_timer_set(w->tick, wake == INT64_MAX ? -1 : wake > now ? wake - now : 0);
@@ -276,9 +276,10 @@ static void open_loop(struct worker *w)
 
 	w->rng.state = clock_random();
 	w->agent = agent_new(&o);
-	w->loop = loop_new();
+	w->loop = loop_new_at_once();
 	w->tick = loop_timer_new(w->loop, on_tick, w);
 	w->redial = loop_timer_new(w->loop, on_redial, w);
+	outbox_open(w);
 	w->flush = loop_deferred_new(w->loop, on_flush, w);
 	w->signals[0] = loop_signal_new(w->loop, SIGTERM, on_signal, w);
 	w->signals[1] = loop_signal_new(w->loop, SIGINT, on_signal, w);
@@ -307,6 +308,7 @@ static void close_loop(struct worker *w)
 	}
 	loop_timer_free(w->tick);
 	loop_timer_free(w->redial);
+	loop_timer_free(w->outbox.patience);
 	loop_deferred_free(w->flush);
 	for (int i = 0; i < 5; i++)
 		loop_signal_free(w->signals[i]);

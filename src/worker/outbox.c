@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One frame per turn of the loop, however much has happened in it. A start whose end is in the
- * same frame is left out: the end says when it was, and the server saves a write.
+ * same frame is left out: the end says when it was, and the server saves a write. So a frame of
+ * nothing but starts waits a little for what is over at once.
  */
 #include <stdlib.h>
 #include <zstd.h>
@@ -12,6 +13,7 @@
 #define FRAME_BYTES ((size_t)1 << 20) /* send at once above this; frames are limited */
 #define COMPRESS_FROM 512
 #define COMPRESS_LEVEL 1
+#define START_WAIT_MS 8 /* nobody sees that a task is called running so much later */
 
 static void take_started_back(struct outbox *o, rid task)
 {
@@ -189,10 +191,41 @@ static bool is_empty(const struct link_to_server *m)
 	         m->has_beat);
 }
 
+static void on_patience_end(void *arg)
+{
+	outbox_flush(arg);
+}
+
+void outbox_open(struct worker *w)
+{
+	w->outbox.patience = loop_timer_new(w->loop, on_patience_end, w);
+}
+
+static bool only_starts(const struct outbox *o)
+{
+	return o->m.n_started && !o->m.n_output && !o->m.n_ended && !o->m.n_checked &&
+	       !o->m.n_notified && !o->m.has_beat;
+}
+
+void outbox_end_turn(struct worker *w)
+{
+	struct outbox *o = &w->outbox;
+
+	if (!only_starts(o)) {
+		outbox_flush(w);
+	} else if (!o->waits) {
+		o->waits = true;
+		loop_timer_set(o->patience, START_WAIT_MS);
+	}
+}
+
 void outbox_flush(struct worker *w)
 {
 	struct outbox *o = &w->outbox;
 
+	if (o->waits)
+		loop_timer_set(o->patience, -1);
+	o->waits = false;
 	drop_empty_starts(o);
 	if (!w->link_open || is_empty(&o->m)) {
 		outbox_drop(o);

@@ -7,8 +7,10 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -252,6 +254,48 @@ static void test_signals(void **state)
 	loop_free(w.loop);
 }
 
+/* Whether any epoll instance of this process has `fd` registered. */
+static bool is_registered(int fd)
+{
+	DIR *dir = opendir("/proc/self/fdinfo");
+	bool found = false;
+	char path[300], line[256];
+	FILE *f;
+	int tfd;
+
+	assert_non_null(dir);
+	for (struct dirent *e = readdir(dir); e && !found; e = readdir(dir)) {
+		snprintf(path, sizeof path, "/proc/self/fdinfo/%s", e->d_name);
+		f = e->d_name[0] == '.' ? NULL : fopen(path, "r");
+		while (f && fgets(line, sizeof line, f))
+			found = found || (sscanf(line, "tfd: %d", &tfd) == 1 && tfd == fd);
+		if (f)
+			fclose(f);
+	}
+	closedir(dir);
+	return found;
+}
+
+/* Another holder of the open file keeps it alive: the kernel would not forget it by itself. */
+static void test_a_freed_watch_leaves_nothing_behind(void **state)
+{
+	struct world w = {.loop = loop_new_at_once()};
+	struct loop_watch *watch;
+	int fds[2], other;
+
+	assert_int_equal(pipe(fds), 0);
+	other = dup(fds[0]);
+	watch = loop_watch_new(w.loop, fds[0], on_pipe, &w);
+	loop_watch_set(watch, true, false);
+	assert_true(is_registered(fds[0]));
+	loop_watch_free(watch);
+	assert_false(is_registered(fds[0]));
+	close(fds[0]);
+	close(fds[1]);
+	close(other);
+	loop_free(w.loop);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +306,7 @@ int main(void)
 	    cmocka_unit_test(test_posts_keep_their_order),
 	    cmocka_unit_test(test_timers_are_never_early),
 	    cmocka_unit_test(test_signals),
+	    cmocka_unit_test(test_a_freed_watch_leaves_nothing_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
