@@ -103,7 +103,7 @@ struct reply {
 	int code;        /* 0, or an enum err with problem set */
 	struct problem *problem;
 	bool replayed; /* answered from an idempotency record */
-	rid id;        /* the queue, worker or batch it was about */
+	rid id;        /* the queue, worker, schedule or batch it was about */
 	const struct outcome *outcomes;
 	size_t n;
 };
@@ -113,13 +113,13 @@ struct notice {
 	uint64_t seq;
 	int64_t time_ms;
 	const char *kind; /* static: "task.succeeded", "queue.paused", … */
-	rid task, queue, worker, batch;
+	rid task, queue, worker, batch, schedule;
 	int32_t status, attempt;
 	int32_t exit_code;
 	struct str subject, detail; /* detail: JSON object text or NULL */
 };
 
-enum read_kind { READ_HEAD, READ_DUE, READ_KEYS, READ_TASKS };
+enum read_kind { READ_HEAD, READ_DUE, READ_KEYS, READ_TASKS, READ_TICKS };
 
 struct key_ask {
 	rid queue; /* unique key; 0: an idempotency key */
@@ -131,6 +131,7 @@ struct read_ask {
 	uint64_t number;
 	struct head_query head;
 	struct due_query due;
+	struct tick_query ticks;
 	const struct key_ask *keys;
 	const rid *ids;
 	size_t n;

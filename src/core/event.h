@@ -6,6 +6,7 @@
 #ifndef CORE_EVENT_H
 #define CORE_EVENT_H
 
+#include "cron/zone.h"
 #include "model/batch.h"
 #include "model/query.h"
 
@@ -15,6 +16,8 @@ enum event_kind {
 	EV_LOAD_QUEUE,
 	EV_LOAD_COUNT,
 	EV_LOAD_WORKER,
+	EV_LOAD_SCHEDULE,
+	EV_LOAD_SCHEDULE_TASK,
 	EV_LOAD_TASK,
 	EV_LOAD_DONE,
 	/* commands: each is answered by exactly one reply to its ticket */
@@ -30,6 +33,13 @@ enum event_kind {
 	EV_WORKER_SET,
 	EV_WORKER_REMOVE,
 	EV_WORKER_STOP,
+	EV_SCHEDULE_CREATE,
+	EV_SCHEDULE_SET,
+	EV_SCHEDULE_PAUSE,
+	EV_SCHEDULE_RESUME,
+	EV_SCHEDULE_DELETE,
+	EV_SCHEDULE_RUN,
+	EV_SCHEDULE_BACKFILL,
 	/* from workers */
 	EV_HELLO,
 	EV_LINK_LOST,
@@ -44,6 +54,9 @@ enum event_kind {
 	EV_DUE_READ,
 	EV_KEYS_READ,
 	EV_TASKS_READ,
+	EV_TICKS_READ,
+	/* what a time zone is, for the first time or from now on; also before the load */
+	EV_ZONE,
 	/* time has passed */
 	EV_TICK,
 	N_EVENTS,
@@ -75,6 +88,23 @@ enum queue_field {
 	QF_OUTPUT_MODE,
 	QF_OUTPUT_MAX,
 	N_QUEUE_FIELDS,
+};
+
+struct schedule_change {
+	unsigned fields; /* 1u << enum schedule_field: which members of `row` the caller gave */
+	struct schedule_row row;
+};
+enum schedule_field {
+	SF_NAME,
+	SF_ITEMS, /* items, source and zone belong together */
+	SF_TASK,  /* queue to body, all of them */
+	SF_OVERLAP,
+	SF_MISSED,
+	SF_MAX_SHIFT,
+	SF_JITTER,
+	SF_START,
+	SF_END,
+	N_SCHEDULE_FIELDS,
 };
 
 struct held_task { /* what a worker says in its hello */
@@ -136,6 +166,28 @@ struct event {
 			bool lost;    /* EV_WORKER_REMOVE: its tasks are certainly over */
 			bool restart; /* EV_WORKER_STOP: it comes back as a new instance */
 		} worker;
+		const struct schedule_row *schedule_row;
+		struct {
+			rid schedule, task;
+		} schedule_task;
+		struct { /* lives until another one of that name was given */
+			struct str name;
+			const struct cron_zone *zone;
+		} zone;
+		struct {
+			rid id; /* not for create */
+			const struct schedule_change *change;
+			int64_t if_version; /* 0: whatever it is */
+			struct str reason;
+			int64_t until_ms;     /* pause: 0: until resumed */
+			int64_t from_s, to_s; /* backfill: [from, to) */
+		} schedule;
+		struct { /* EV_TICKS_READ: what the asked stretch of one schedule holds */
+			uint64_t read;
+			const struct tick_row *rows; /* those with a task, oldest first */
+			size_t n;
+			bool failed;
+		} ticks;
 		struct {
 			uint64_t link; /* number of the connection: never reused */
 			const struct worker_facts *facts;

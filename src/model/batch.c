@@ -67,3 +67,14 @@ struct worker_row *worker_row_copy(struct arena *a, const struct worker_row *r)
 		*fields[i] = arena_str(a, *fields[i]);
 	return c;
 }
+
+struct schedule_row *schedule_row_copy(struct arena *a, const struct schedule_row *r)
+{
+	struct schedule_row *c = arena_memdup(a, r, sizeof *r);
+	struct str *fields[] = {
+	    &c->name, &c->items, &c->source, &c->zone, &c->labels, &c->body, &c->pause_reason};
+
+	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+		*fields[i] = arena_str(a, *fields[i]);
+	return c;
+}

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "model/queue.h"
+#include "model/schedule.h"
 #include "model/task.h"
 #include "model/worker.h"
 
@@ -26,6 +27,10 @@ enum row_kind {
 	ROW_IDEMPOTENT,    /* idem: insert or replace by key */
 	ROW_OUTPUT,        /* output: insert or replace by (task, token, stream, offset) */
 	ROW_META,          /* meta: insert or replace by name */
+	ROW_SCHEDULE_PUT,  /* schedule: insert or replace by id */
+	ROW_SCHEDULE_PROGRESS, /* schedule: only its state and progress; id names it */
+	ROW_SCHEDULE_DELETE,   /* id: the schedule and its ticks; its tasks stay */
+	ROW_TICK,              /* tick: insert or replace by (schedule, tick_s, offset_s) */
 };
 
 /* What people audit. Task events live only in the server's memory (see docs/API.md). */
@@ -70,6 +75,8 @@ struct row_op {
 		struct idem_row *idem;
 		struct output_row *output;
 		struct meta_row *meta;
+		struct schedule_row *schedule;
+		struct tick_row *tick;
 		struct {
 			rid id;
 			int32_t order; /* with ROW_QUEUE_RERANK */
@@ -92,5 +99,6 @@ struct row_op *batch_add(struct batch *b, enum row_kind kind);
 struct task_row *task_row_copy(struct arena *a, const struct task_row *r);
 struct queue_row *queue_row_copy(struct arena *a, const struct queue_row *r);
 struct worker_row *worker_row_copy(struct arena *a, const struct worker_row *r);
+struct schedule_row *schedule_row_copy(struct arena *a, const struct schedule_row *r);
 
 #endif

@@ -13,6 +13,7 @@ struct task_filter {
 	rid queue; /* 0: any */
 	rid batch;
 	rid worker;
+	rid schedule;
 	struct {
 		int min, max;
 	} states[FILTER_STATES_MAX];
@@ -39,6 +40,15 @@ struct due_query {
 	bool after; /* strictly after (due_ms, id) */
 	int64_t due_ms;
 	rid id;
+	uint32_t limit;
+};
+
+/* What became of a schedule's ticks: newest first, or oldest first from `from_s` on. */
+struct tick_query {
+	rid schedule;
+	int64_t from_s, to_s; /* [from, to); 0, 0: all */
+	bool oldest_first;
+	int64_t after_time_ms; /* newest first: before this place; 0: from the newest */
 	uint32_t limit;
 };
 

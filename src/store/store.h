@@ -25,7 +25,7 @@
 struct store;
 struct store_reader;
 
-#define STORE_SCHEMA_VERSION 3
+#define STORE_SCHEMA_VERSION 4
 
 struct store_options {
 	bool create;  /* make it if it is not there */
@@ -52,6 +52,9 @@ struct store_loader {
 	/* how many tasks of a live status (queued, held, claimed, running) a queue holds */
 	int (*count)(void *arg, rid queue, int32_t status, int64_t n);
 	int (*worker)(void *arg, const struct worker_row *w);
+	int (*schedule)(void *arg, const struct schedule_row *s);
+	/* every live task (queued, held, claimed, running) of a schedule, in order of id */
+	int (*schedule_task)(void *arg, rid schedule, rid task);
 	/* every task that is claimed or running, in order of id */
 	int (*task)(void *arg, const struct task_row *t);
 	/* last of all: the highest id and event number ever written */
@@ -101,6 +104,9 @@ int store_count_ended(struct store_reader *r, int64_t *ret_n);
 int store_output(struct store_reader *r, rid task, int64_t token, int stream, int64_t offset,
     size_t max, struct buf *out, int64_t *ret_end);
 
+int store_ticks(struct store_reader *r, const struct tick_query *q, struct arena *a,
+    struct tick_row **ret_rows, size_t *ret_n);
+
 struct event_page {
 	struct event_row *rows;
 	size_t n;
@@ -110,7 +116,8 @@ int store_events(struct store_reader *r, uint64_t after, uint32_t limit, struct 
 int store_events_last(
     struct store_reader *r, uint32_t limit, struct arena *a, struct event_page *ret_page);
 
-/* Removes idempotency records and events older than the given times. Write side, small steps. */
+/* Removes idempotency records, and events and ticks, older than the given times. Write side, small
+ * steps. */
 int store_expire(
     struct store *s, int64_t idem_before_ms, int64_t events_before_ms, struct problem *ret_problem);
 
