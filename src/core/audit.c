@@ -52,6 +52,28 @@ void audit(struct core *c, const char *kind, struct str subject, rid queue, rid 
 	batch_add(&out->batch, ROW_EVENT)->event = row;
 }
 
+void audit_schedule(struct core *c, const char *kind, const struct schedule *s, struct str actor,
+    struct str detail, struct effects *out)
+{
+	audit(c, kind, s->name, 0, 0, actor, detail, out);
+	out->notices[out->n_notices - 1].schedule = s->id;
+}
+
+/* Ticks have rows of their own: the notice is only for whoever watches. */
+void notice_tick(struct core *c, const struct schedule *s, const char *kind, rid task,
+    struct str reason, struct effects *out)
+{
+	struct notice *n = effects_notice(out, kind);
+
+	n->seq = ++c->last_event;
+	n->time_ms = c->now_ms;
+	n->schedule = s->id;
+	n->task = task;
+	n->exit_code = -1;
+	n->subject = arena_str(&out->batch.arena, s->name);
+	n->detail = detail_of(&out->batch.arena, "reason", reason);
+}
+
 void save_queue(struct core *c, struct queue *q, struct effects *out)
 {
 	batch_add(&out->batch, ROW_QUEUE_PUT)->queue = queue_row_copy(&out->batch.arena, &q->row);

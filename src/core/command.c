@@ -191,6 +191,13 @@ static int dispatch(struct core *c, const struct event *ev, struct reply *r, str
 	case EV_WORKER_SET:
 	case EV_WORKER_REMOVE:
 	case EV_WORKER_STOP: return run_worker_command(c, ev, r, out);
+	case EV_SCHEDULE_CREATE:
+	case EV_SCHEDULE_SET:
+	case EV_SCHEDULE_PAUSE:
+	case EV_SCHEDULE_RESUME:
+	case EV_SCHEDULE_DELETE:
+	case EV_SCHEDULE_RUN:
+	case EV_SCHEDULE_BACKFILL: return run_schedule_command(c, ev, r, out);
 	default: return run_queue_command(c, ev, r, out);
 	}
 }

@@ -39,6 +39,8 @@ struct core *core_new(const struct core_options *o)
 	TAILQ_INIT(&c->lane.waiting);
 	TAILQ_INIT(&c->lane.group);
 	RB_INIT(&c->lane.fresh);
+	RB_INIT(&c->schedules.names);
+	RB_INIT(&c->schedules.zones);
 	return c;
 }
 
@@ -81,6 +83,7 @@ void core_free(struct core *c)
 		free_window(c, &q->due);
 		queue_free(c, q);
 	}
+	schedules_release(c);
 	free_list(&c->lane.waiting);
 	free_list(&c->lane.group);
 	arena_release(&c->lane.arena);
@@ -97,7 +100,7 @@ void core_free(struct core *c)
 	free(c);
 }
 
-static int command(struct core *c, const struct event *ev, struct effects *out)
+int core_command(struct core *c, const struct event *ev, struct effects *out)
 {
 	MUST(c->open);
 	if (!lane_needs(c, ev))
@@ -159,9 +162,11 @@ static int take(struct core *c, const struct event *ev, struct effects *out)
 	case EV_HEAD_READ:
 	case EV_DUE_READ: window_read(c, ev, out); return 0;
 	case EV_KEYS_READ:
-	case EV_TASKS_READ: lane_read(c, ev, out); return 0;
+	case EV_TASKS_READ:
+	case EV_TICKS_READ: lane_read(c, ev, out); return 0;
 	case EV_TICK: tick(c, out); return 0;
-	default: return command(c, ev, out);
+	case EV_ZONE: zone_set(c, ev, out); return 0;
+	default: return core_command(c, ev, out);
 	}
 }
 
@@ -174,6 +179,7 @@ int core_step(struct core *c, const struct event *ev, struct effects *out)
 	c->seed = ev->seed;
 	code = take(c, ev, out);
 	if (c->open) {
+		schedules_tick(c, out);
 		watch_set(c, out);
 		start_look(c, out);
 		place(c, out);
@@ -191,6 +197,7 @@ static void sooner(int64_t *at, int64_t other)
 int64_t core_wake_ms(const struct core *c)
 {
 	const struct heap_node *wall = heap_min(&c->wall_timers);
+	const struct heap_node *schedule = heap_min(&c->schedules.timers);
 	const struct heap_node *watch = heap_min(&c->watch_timers);
 	const struct heap_node *poll = heap_min(&c->poll_timers);
 	const struct heap_node *hold = heap_min(&c->hold_timers);
@@ -198,6 +205,9 @@ int64_t core_wake_ms(const struct core *c)
 
 	if (wall)
 		sooner(&at, wall->at - (c->now_ms - c->mono_ms));
+	if (schedule)
+		sooner(&at, schedule->at <= c->now_ms ? c->mono_ms
+		                                      : schedule->at - (c->now_ms - c->mono_ms));
 	if (watch)
 		sooner(&at, watch->at);
 	if (poll)

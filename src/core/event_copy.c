@@ -27,6 +27,18 @@ static void copy_queue(struct arena *a, struct event *to)
 	to->queue.change = change;
 }
 
+static void copy_schedule(struct arena *a, struct event *to)
+{
+	struct schedule_change *change;
+
+	to->schedule.reason = arena_str(a, to->schedule.reason);
+	if (!to->schedule.change)
+		return;
+	change = arena_memdup(a, to->schedule.change, sizeof *change);
+	change->row = *schedule_row_copy(a, &change->row);
+	to->schedule.change = change;
+}
+
 static void copy_hello(struct arena *a, struct event *to)
 {
 	struct worker_row row = {.facts = *to->hello.facts};
@@ -55,6 +67,13 @@ void event_copy(struct pending *p, const struct event *ev)
 	case EV_WORKER_SET:
 	case EV_WORKER_REMOVE:
 	case EV_WORKER_STOP: break;
+	case EV_SCHEDULE_CREATE:
+	case EV_SCHEDULE_SET:
+	case EV_SCHEDULE_PAUSE:
+	case EV_SCHEDULE_RESUME:
+	case EV_SCHEDULE_DELETE:
+	case EV_SCHEDULE_RUN:
+	case EV_SCHEDULE_BACKFILL: copy_schedule(a, to); break;
 	default: copy_queue(a, to); break;
 	}
 }

@@ -19,6 +19,7 @@
 #include "core/consensus.h"
 #include "core/core.h"
 #include "core/idem.h"
+#include "core/schedule.h"
 #include "model/history.h"
 #include "model/limits.h"
 #include "model/lines.h"
@@ -166,8 +167,8 @@ RB_HEAD(fresh_keys, fresh_key);
 /* One group of commands waits for one round of reads; the next gathers meanwhile. */
 struct lane {
 	struct pending_list waiting, group;
-	uint64_t keys_read, tasks_read; /* numbers of the reads under way; 0: none */
-	struct arena arena;             /* answers of the group */
+	uint64_t keys_read, tasks_read, ticks_read; /* numbers of the reads under way; 0: none */
+	struct arena arena;                         /* answers of the group */
 	struct key_ask *keys;
 	struct idem_row *idem; /* answers, parallel to keys */
 	size_t n_keys, cap_keys;
@@ -176,6 +177,9 @@ struct lane {
 	rid *holders;
 	struct idmap row_of; /* id -> its row */
 	size_t n_ids, cap_ids;
+	const struct pending *backfill; /* the group's only one; NULL: none */
+	struct tick_row *ticks;         /* its answer: those that have a task */
+	size_t n_ticks;
 	bool failed;
 	struct fresh_keys fresh;
 };
@@ -210,6 +214,7 @@ struct core {
 	int64_t set_due_ms;    /* when it is to be computed again; INT64_MAX: it is fresh */
 	struct start start;
 	struct lane lane;
+	struct schedules schedules;
 	int64_t retry_reads_ms; /* monotonic; 0: no read has failed */
 };
 
@@ -265,6 +270,9 @@ uint64_t read_begin(struct core *c);
 void read_end(struct core *c, uint64_t number);
 
 /* submit.c, command.c, lane.c, idem.c */
+/* A task that the server itself submits; the queue is there. */
+rid submit_alone(struct core *c, const struct submit_task *t, struct effects *out);
+int core_command(struct core *c, const struct event *ev, struct effects *out);
 void submit_run(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
 void tasks_run(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
 int command_run(struct core *c, const struct event *ev, struct pending *p, struct effects *out);
@@ -397,6 +405,10 @@ void load_step(struct core *c, const struct event *ev, struct effects *out);
 /* audit.c */
 void audit(struct core *c, const char *kind, struct str subject, rid queue, rid worker,
     struct str actor, struct str detail, struct effects *out);
+void audit_schedule(struct core *c, const char *kind, const struct schedule *s, struct str actor,
+    struct str detail, struct effects *out);
+void notice_tick(struct core *c, const struct schedule *s, const char *kind, rid task,
+    struct str reason, struct effects *out);
 void save_queue(struct core *c, struct queue *q, struct effects *out);
 void save_worker(struct core *c, struct worker *w, struct effects *out);
 /* "name":"value" pairs as a JSON object; strings are escaped */

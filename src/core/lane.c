@@ -47,7 +47,7 @@ bool lane_needs(const struct core *c, const struct event *ev)
 		for (size_t i = 0; i < ev->hello.n; i++)
 			if (hello_needs(c, ev, i))
 				return true;
-	if (ev->idem_key.p)
+	if (ev->idem_key.p || ev->kind == EV_SCHEDULE_BACKFILL)
 		return true;
 	if (ev->kind == EV_SUBMIT)
 		for (size_t i = 0; i < ev->submit.n; i++)
@@ -78,6 +78,8 @@ static void gather(struct core *c, struct pending *p)
 	struct lane *l = &c->lane;
 
 	p->first_key = l->n_keys;
+	if (ev->kind == EV_SCHEDULE_BACKFILL)
+		l->backfill = p;
 	if (ev->kind == EV_HELLO)
 		for (size_t i = 0; i < ev->hello.n; i++)
 			if (hello_needs(c, ev, i))
@@ -95,11 +97,14 @@ static void gather(struct core *c, struct pending *p)
 				want_task(l, ev->tasks.ids[i]);
 }
 
-/* Two requests with one idempotency key must not be in one group: the second finds the first. */
-static bool key_in_group(const struct lane *l, const struct event *ev)
+/* Of two requests with one idempotency key the second must find the first; and ticks are read for
+ * one at a time. */
+static bool must_wait(const struct lane *l, const struct event *ev)
 {
 	const struct pending *p;
 
+	if (ev->kind == EV_SCHEDULE_BACKFILL && l->backfill)
+		return true;
 	if (!ev->idem_key.p)
 		return false;
 	TAILQ_FOREACH (p, &l->group, in_lane)
@@ -128,6 +133,15 @@ static void ask(struct core *c, struct effects *out)
 		r->n = l->n_ids;
 		r->ids = arena_memdup(&out->batch.arena, l->ids, l->n_ids * sizeof *l->ids);
 	}
+	if (l->backfill) {
+		r = effects_read(out, READ_TICKS);
+		r->number = l->ticks_read = read_begin(c);
+		r->ticks = (struct tick_query){.schedule = l->backfill->event.schedule.id,
+		    .from_s = l->backfill->event.schedule.from_s,
+		    .to_s = l->backfill->event.schedule.to_s,
+		    .oldest_first = true,
+		    .limit = BACKFILL_MAX + 1};
+	}
 }
 
 static void run_group(struct core *c, struct effects *out);
@@ -141,15 +155,16 @@ static void start(struct core *c, struct effects *out)
 	if (!TAILQ_EMPTY(&l->group) || TAILQ_EMPTY(&l->waiting))
 		return;
 	l->n_keys = l->n_ids = 0;
+	l->backfill = NULL;
 	l->failed = false;
 	TAILQ_FOREACH_SAFE (p, &l->waiting, in_lane, next) {
-		if (n++ == GROUP_MAX || key_in_group(l, &p->event))
+		if (n++ == GROUP_MAX || must_wait(l, &p->event))
 			break;
 		TAILQ_REMOVE(&l->waiting, p, in_lane);
 		TAILQ_INSERT_TAIL(&l->group, p, in_lane);
 		gather(c, p);
 	}
-	if (l->n_keys || l->n_ids)
+	if (l->n_keys || l->n_ids || l->backfill)
 		ask(c, out);
 	else
 		run_group(c, out); /* what they wanted has come into memory meanwhile */
@@ -196,6 +211,8 @@ static void fail(struct core *c, const struct pending *p, struct effects *out)
 			    STR("the store could not be read: try again"), out);
 		return;
 	}
+	if (!p->event.ticket)
+		return;
 	r = effects_reply(out, p->event.ticket);
 	r->problem = arena_zalloc(&out->batch.arena, sizeof *r->problem);
 	r->code = problem_set(r->problem, ERR_STORE, "the store could not be read");
@@ -213,6 +230,9 @@ static void forget_answers(struct lane *l)
 	l->idem = NULL;
 	l->rows = NULL;
 	l->holders = NULL;
+	l->ticks = NULL;
+	l->n_ticks = 0;
+	l->backfill = NULL;
 	l->n_keys = l->n_ids = 0;
 }
 
@@ -264,26 +284,51 @@ static void keep_rows(struct lane *l, const struct event *ev)
 		keep_row(l, i, &ev->rows.rows[i]);
 }
 
-/* An answer to one of the group's reads; the last one sets the group going. */
-void lane_read(struct core *c, const struct event *ev, struct effects *out)
+static void keep_ticks(struct lane *l, const struct event *ev)
+{
+	l->ticks = arena_memdup(&l->arena, ev->ticks.rows, ev->ticks.n * sizeof *l->ticks);
+	l->n_ticks = ev->ticks.n;
+}
+
+/* Which read it is that was answered, and whether it failed. */
+static uint64_t take_answer(struct core *c, const struct event *ev, bool *ret_failed)
 {
 	struct lane *l = &c->lane;
-	bool failed = ev->kind == EV_KEYS_READ ? ev->keys.failed : ev->rows.failed;
+	bool failed = ev->kind == EV_KEYS_READ    ? ev->keys.failed
+	              : ev->kind == EV_TICKS_READ ? ev->ticks.failed
+	                                          : ev->rows.failed;
 
-	l->failed |= failed;
+	*ret_failed = failed;
 	if (ev->kind == EV_KEYS_READ) {
 		l->keys_read = 0;
 		if (!failed)
 			keep_keys(c, ev);
-	} else {
-		l->tasks_read = 0;
-		if (!failed)
-			keep_rows(l, ev);
+		return ev->keys.read;
 	}
-	if (!l->keys_read && !l->tasks_read)
+	if (ev->kind == EV_TICKS_READ) {
+		l->ticks_read = 0;
+		if (!failed)
+			keep_ticks(l, ev);
+		return ev->ticks.read;
+	}
+	l->tasks_read = 0;
+	if (!failed)
+		keep_rows(l, ev);
+	return ev->rows.read;
+}
+
+/* An answer to one of the group's reads; the last one sets the group going. */
+void lane_read(struct core *c, const struct event *ev, struct effects *out)
+{
+	struct lane *l = &c->lane;
+	bool failed;
+	uint64_t number = take_answer(c, ev, &failed);
+
+	l->failed |= failed;
+	if (!l->keys_read && !l->tasks_read && !l->ticks_read)
 		run_group(c, out);
 	/* only now: ghosts must outlive the answers that may speak of them */
-	read_end(c, ev->kind == EV_KEYS_READ ? ev->keys.read : ev->rows.read);
+	read_end(c, number);
 }
 
 const struct task_row *lane_row(const struct core *c, rid task)

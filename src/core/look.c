@@ -2,6 +2,43 @@
 /* Looking at the brain without changing it: for lists, status and metrics. */
 #include "core/internal.h"
 
+bool core_schedule(const struct core *c, rid id, struct arena *a, struct schedule_view *ret_view)
+{
+	struct schedule *s = schedule_find(c, id);
+	struct buf items = {0};
+
+	if (!s)
+		return false;
+	*ret_view = (struct schedule_view){.live = s->n_live, .failed = schedule_failed(s)};
+	schedule_unpack(s, a, &ret_view->row);
+	cron_items_write(&s->items, &items);
+	ret_view->row.items = arena_str(a, buf_str(&items));
+	buf_release(&items);
+	if (ret_view->row.state == SCHEDULE_ACTIVE)
+		ret_view->next_s =
+		    schedule_next_s(s, &ret_view->row, ret_view->row.progress.done_until_s + 1);
+	return true;
+}
+
+rid core_schedule_by_name(const struct core *c, struct str name)
+{
+	struct schedule *s = schedule_find_name(c, name);
+
+	return s ? s->id : 0;
+}
+
+rid core_schedule_next(const struct core *c, struct str after)
+{
+	struct schedule *s = schedule_after(c, after);
+
+	return s ? s->id : 0;
+}
+
+size_t core_schedules(const struct core *c)
+{
+	return c->schedules.n;
+}
+
 const struct queue_row *core_queue(const struct core *c, rid id)
 {
 	struct queue *q = queue_find(c, id);

@@ -377,7 +377,14 @@ static int delete (
 {
 	long long dispatched = q->n_claimed + q->n_running;
 	long long live = dispatched + q->n_queued + q->n_held;
+	struct str schedule;
 
+	if (schedule_of_queue(c, q->row.id, &schedule)) {
+		problem_set(r->problem, ERR_CONFLICT,
+		    "the schedule \"" STR_FMT "\" submits its tasks to the queue",
+		    STR_ARG(schedule));
+		return problem_hint(r->problem, "remove it, or give it another queue, first");
+	}
 	if (live && !ev->queue.force) {
 		problem_set(r->problem, ERR_CONFLICT, "the queue holds %lld live tasks", live);
 		return problem_hint(r->problem, "wait for them, cancel them, or delete with force");
@@ -394,6 +401,7 @@ static int delete (
 		    "some of the queue's tasks may be running: the server waits for its workers");
 		return problem_hint(r->problem, "try again when the wait is over: reeve status");
 	}
+	schedule_queue_gone(c, q);
 	forget_tasks(c, &q->ready);
 	forget_tasks(c, &q->due);
 	forget_held_back(c, q);

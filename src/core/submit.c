@@ -89,10 +89,19 @@ static struct outcome submit_one(struct core *c, const struct event *ev,
 	row = first_row(c, q, s, batch);
 	if (s->spec.key.p)
 		lane_take_key(c, s->spec.queue, s->spec.key, row.id);
+	if (s->spec.schedule)
+		schedule_task_live(c, s->spec.schedule, row.id);
 	if (ev->submit.n <= NOTICE_EACH_UP_TO)
 		announce(c, &row, out);
 	take_in(c, q, &row, out);
 	return (struct outcome){.id = row.id, .status = row.state.status};
+}
+
+rid submit_alone(struct core *c, const struct submit_task *t, struct effects *out)
+{
+	struct event one = {.submit = {.n = 1}};
+
+	return submit_one(c, &one, t, 0, out).id;
 }
 
 void submit_run(struct core *c, const struct event *ev, struct reply *r, struct effects *out)

@@ -24,9 +24,9 @@ extern const char *const missed_names[N_MISSED];
 int overlap_parse(struct str s); /* -1: unknown */
 int missed_parse(struct str s);
 
-#define FIRED_SPANS 4
-/* Ticks that have their task lie in these: [from, to], ascending, apart. from > to: unused. */
-struct fired_span {
+#define DEALT_SPANS 4
+/* Ticks in [from_s, to_s] were dealt with. from_s > to_s: unused. */
+struct dealt_span {
 	int64_t from_s, to_s;
 };
 
@@ -35,7 +35,7 @@ struct schedule_progress {
 	int32_t begun;
 	int64_t done_until_s, seen_until_s, system_s; /* struct cron_state */
 	int64_t zone_offset_s;
-	struct fired_span fired[FIRED_SPANS];
+	struct dealt_span dealt[DEALT_SPANS]; /* the first one is growing */
 	int64_t waiting_s;        /* overlap queue, replace: the tick that waits; 0: none */
 	int64_t waiting_offset_s; /* its zone offset */
 	int64_t last_tick_s;      /* that got a task; 0: none yet */

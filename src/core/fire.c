@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What becomes of a due tick: a task, a place in line behind the task before it, or a skip with
+ * its reason. Each leaves a row in the same batch as the schedule's progress, so that no crash can
+ * make it happen twice or not at all.
+ */
+#include "core/internal.h"
+
+#include "base/rng.h"
+
+void tick_save(const struct tick_row *row, struct effects *out)
+{
+	struct arena *a = &out->batch.arena;
+	struct tick_row *copy = arena_memdup(a, row, sizeof *row);
+
+	copy->reason = arena_str(a, row->reason);
+	batch_add(&out->batch, ROW_TICK)->tick = copy;
+}
+
+static struct tick_row row_of(const struct look *l, const struct cron_event *e, int outcome)
+{
+	return (struct tick_row){.schedule = l->s->id,
+	    .tick_s = e->time,
+	    .offset_s = schedule_offset_s(l->s, e->time),
+	    .until_s = e->until,
+	    .outcome = outcome,
+	    .time_ms = l->c->now_ms,
+	    .shift_s = e->shift};
+}
+
+void look_skip(struct look *l, const struct cron_event *e, struct str reason)
+{
+	struct tick_row row = row_of(l, e, TICK_SKIPPED);
+
+	row.reason = reason;
+	tick_save(&row, l->out);
+	l->row->progress.n_skipped++;
+	l->changed = true;
+	notice_tick(l->c, l->s, "schedule.skipped", 0, reason, l->out);
+}
+
+/* Spread over the jitter, the same for the same tick wherever it is computed. */
+static int64_t jittered_ms(const struct schedule_row *row, int64_t tick_s)
+{
+	struct rng r = {.state = row->id ^ (uint64_t)tick_s * 0x9e3779b97f4a7c15u};
+
+	if (!row->jitter_ms)
+		return 0;
+	return tick_s * 1000 + (int64_t)(rng_next(&r) % ((uint64_t)row->jitter_ms + 1));
+}
+
+rid schedule_submit(struct core *c, const struct schedule_row *row, int64_t tick_s,
+    int64_t run_after_ms, struct effects *out)
+{
+	struct submit_task t = {.status = TASK_QUEUED,
+	    .spec = {.queue = row->queue,
+	        .priority = row->priority,
+	        .max_attempts = row->max_attempts,
+	        .run_after_ms = run_after_ms,
+	        .timeout_ms = row->timeout_ms,
+	        .backoff_ms = row->backoff_ms,
+	        .backoff_max_ms = row->backoff_max_ms,
+	        .schedule = row->id,
+	        .tick_s = tick_s,
+	        .labels = row->labels,
+	        .body = row->body}};
+
+	return submit_alone(c, &t, out);
+}
+
+static void fire(struct look *l, const struct cron_event *e, struct str reason)
+{
+	struct schedule_progress *p = &l->row->progress;
+	struct tick_row row = row_of(l, e, TICK_FIRED);
+
+	row.task = schedule_submit(l->c, l->row, e->time, jittered_ms(l->row, e->time), l->out);
+	row.reason = reason;
+	tick_save(&row, l->out);
+	p->last_tick_s = e->time;
+	p->last_task = row.task;
+	p->n_fired++;
+	l->changed = true;
+	notice_tick(l->c, l->s, "schedule.fired", row.task, reason, l->out);
+}
+
+static struct str id_text(const struct look *l, rid id)
+{
+	char text[ID_TEXT];
+
+	return arena_strf(&l->out->batch.arena, "%s", id_format(&l->c->ids, id, text));
+}
+
+static void wait_in_line(struct look *l, const struct cron_event *e)
+{
+	struct schedule_progress *p = &l->row->progress;
+	struct tick_row row = row_of(l, e, TICK_WAITING);
+
+	row.reason = arena_strf(&l->out->batch.arena, "waits for the end of task " STR_FMT,
+	    STR_ARG(id_text(l, l->s->live[0])));
+	tick_save(&row, l->out);
+	p->waiting_s = e->time;
+	p->waiting_offset_s = row.offset_s;
+	l->changed = true;
+}
+
+/* The one that waited gives way to a later one. */
+static void give_way(struct look *l)
+{
+	struct schedule_progress *p = &l->row->progress;
+	struct cron_event e = {.time = p->waiting_s,
+	    .until = p->waiting_s,
+	    .shift = l->c->now_ms / 1000 - p->waiting_s};
+
+	look_skip(l, &e, STR("a later tick took its place while it waited"));
+}
+
+static void cancel_live(struct look *l)
+{
+	struct event cancel = {.kind = EV_CANCEL,
+	    .now_ms = l->c->now_ms,
+	    .mono_ms = l->c->mono_ms,
+	    .seed = l->c->seed,
+	    .actor = STR("reeve"),
+	    .tasks = {.ids = arena_memdup(
+	                  &l->out->batch.arena, l->s->live, l->s->n_live * sizeof *l->s->live),
+	        .n = l->s->n_live,
+	        .reason = STR("replaced by the schedule's next tick")}};
+
+	core_command(l->c, &cancel, l->out);
+}
+
+static void overlaps(struct look *l, const struct cron_event *e)
+{
+	struct schedule_progress *p = &l->row->progress;
+
+	switch (l->row->overlap) {
+	case OVERLAP_SKIP:
+		look_skip(l, e,
+		    arena_strf(&l->out->batch.arena,
+		        "task " STR_FMT " of an earlier tick has not ended",
+		        STR_ARG(id_text(l, l->s->live[0]))));
+		break;
+	case OVERLAP_QUEUE:
+		if (p->waiting_s)
+			look_skip(
+			    l, e, STR("another tick waits already for the one before to end"));
+		else
+			wait_in_line(l, e);
+		break;
+	default:
+		if (p->waiting_s)
+			give_way(l);
+		wait_in_line(l, e);
+		cancel_live(l);
+		break;
+	}
+}
+
+void look_fire(struct look *l, const struct cron_event *e)
+{
+	struct str reason = STR_NULL;
+
+	if (l->s->n_live && l->row->overlap != OVERLAP_ALLOW) {
+		overlaps(l, e);
+		return;
+	}
+	if (e->label == CRON_LATE)
+		reason = arena_strf(&l->out->batch.arena, "%lld s late: " STR_FMT,
+		    (long long)e->shift, STR_ARG(l->cause));
+	fire(l, e, reason);
+}
+
+void look_fire_waiting(struct look *l)
+{
+	struct schedule_progress *p = &l->row->progress;
+	struct cron_event e = {.time = p->waiting_s,
+	    .until = p->waiting_s,
+	    .shift = l->c->now_ms / 1000 - p->waiting_s};
+
+	p->waiting_s = 0;
+	fire(l, &e, STR("it waited for the task before it to end"));
+}
+
+/* A tick that nobody looked at in time. With "once" the newest of them gets a task after all. */
+void look_miss(struct look *l, const struct cron_event *e)
+{
+	if (!l->is_gathering) {
+		l->missed = *e;
+		l->newest = *e;
+		l->is_gathering = true;
+		l->n_missed = 1;
+		return;
+	}
+	l->missed.until = l->newest.time;
+	l->newest = *e;
+	l->n_missed++;
+}
+
+void look_flush(struct look *l)
+{
+	bool once = l->row->missed == MISSED_ONCE;
+
+	if (!l->is_gathering)
+		return;
+	l->is_gathering = false;
+	if (!once)
+		l->missed.until = l->newest.time;
+	if (!once || l->n_missed > 1)
+		look_skip(l, &l->missed,
+		    arena_strf(&l->out->batch.arena, "missed%s: " STR_FMT,
+		        once ? ", and a later one stands for it" : "", STR_ARG(l->cause)));
+	if (once)
+		look_fire(l, &l->newest);
+}
+
+/* Ticks that were due during a pause: one stretch. */
+void schedule_skip_pause(
+    struct core *c, struct schedule *s, struct schedule_row *row, struct effects *out)
+{
+	struct look l = {.c = c, .s = s, .row = row, .out = out};
+	struct schedule_progress *p = &row->progress;
+	int64_t now_s = c->now_ms / 1000, first = schedule_next_s(s, row, p->done_until_s + 1);
+	struct cron_event e = {
+	    .label = CRON_SKIPPED, .time = first, .until = now_s, .shift = now_s - first};
+
+	if (first && first <= now_s)
+		look_skip(&l, &e,
+		    row->pause_reason.p ? arena_strf(&out->batch.arena, "paused: " STR_FMT,
+		                              STR_ARG(row->pause_reason))
+		                        : STR("paused"));
+	p->done_until_s = p->seen_until_s = p->system_s = now_s;
+	p->zone_offset_s = schedule_offset_s(s, now_s);
+	dealt_grow(p, now_s);
+	s->mono_ms = c->mono_ms;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Schedules in memory. There may be a hundred thousand of them that do nothing: what is only
+ * needed when one fires lies packed, and is unpacked into a row for the length of a step.
+ */
+#ifndef CORE_SCHEDULE_H
+#define CORE_SCHEDULE_H
+
+#include <bsd/sys/tree.h>
+
+#include "base/arena.h"
+#include "base/heap.h"
+#include "base/idmap.h"
+#include "cron/engine.h"
+#include "model/schedule.h"
+
+struct core;
+struct queue;
+struct effects;
+struct event;
+struct reply;
+
+/* A zone by name. The zone itself belongs to whoever told us of it. */
+struct zone {
+	RB_ENTRY(zone) by_name;
+	struct str name;
+	const struct cron_zone *zone; /* NULL: this machine does not know it */
+};
+RB_HEAD(zones_by_name, zone);
+
+struct schedule {
+	rid id;
+	struct str name; /* owned */
+	char *packed;    /* everything else: see schedule_pack.c */
+	uint32_t n_packed;
+	uint32_t n_live;
+	rid *live; /* its tasks that have not ended, in no order */
+	struct cron_items items;
+	struct zone *zone;      /* NULL: it needs none */
+	bool waits;             /* a tick waits for the end of its tasks */
+	int64_t mono_ms;        /* of the last look in this process; CRON_NO_MONOTONIC: none yet */
+	struct heap_node timer; /* wall clock, ms */
+	RB_ENTRY(schedule) by_name;
+};
+RB_HEAD(schedule_names, schedule);
+
+struct schedules {
+	struct idmap by_id;
+	struct schedule_names names;
+	struct zones_by_name zones;
+	struct heap timers;
+	size_t n;
+	size_t budget; /* ticks that this step may still deal with */
+	/* the clocks at the last step: a difference between their differences is a step */
+	int64_t now_ms, mono_ms;
+};
+
+/* schedule_pack.c */
+void schedule_pack(struct schedule *s, const struct schedule_row *row);
+/* Without an arena the row's strings are good until the next schedule_pack(). */
+void schedule_unpack(const struct schedule *s, struct arena *a, struct schedule_row *ret_row);
+
+/* schedule.c */
+struct schedule *schedule_find(const struct core *c, rid id);
+struct schedule *schedule_find_name(const struct core *c, struct str name);
+struct schedule *schedule_after(const struct core *c, struct str name); /* NULL: the first */
+void schedule_load(struct core *c, const struct schedule_row *row);
+void schedules_release(struct core *c);
+int run_schedule_command(
+    struct core *c, const struct event *ev, struct reply *r, struct effects *out);
+void schedule_resume(struct core *c, struct schedule *s, struct str actor, struct effects *out);
+/* The whole row, or only how far it has got. */
+void schedule_save(struct core *c, struct schedule *s, const struct schedule_row *row, bool whole,
+    struct effects *out);
+
+/* schedule_tasks.c */
+void schedule_task_live(struct core *c, rid schedule, rid task);
+void schedule_task_ended(struct core *c, rid schedule, rid task);
+bool schedule_of_queue(const struct core *c, rid queue, struct str *ret_name);
+void schedule_queue_gone(struct core *c, const struct queue *q);
+
+/* schedule_zone.c */
+struct zone *zone_find(struct core *c, struct str name); /* makes an empty one */
+void zone_set(struct core *c, const struct event *ev, struct effects *out);
+void zones_forget(struct core *c);
+
+/* tick.c */
+void schedule_set_timer(struct core *c, struct schedule *s, const struct schedule_row *row);
+void schedule_look(struct core *c, struct schedule *s, struct effects *out);
+void schedules_tick(struct core *c, struct effects *out);
+/* Every one of them, or those of a zone: a clock or a zone was changed. */
+void schedules_look_all(struct core *c, const struct zone *z);
+/* The first tick at or after from_s that its dates allow; 0: none. */
+int64_t schedule_next_s(const struct schedule *s, const struct schedule_row *row, int64_t from_s);
+int64_t schedule_offset_s(const struct schedule *s, int64_t at_s);
+const char *schedule_failed(const struct schedule *s);
+
+/* fire.c: what becomes of one tick */
+struct look { /* at one schedule, in one step */
+	struct core *c;
+	struct schedule *s;
+	struct schedule_row *row;
+	struct effects *out;
+	struct str cause;                 /* why what is late is late */
+	struct cron_event missed, newest; /* a stretch of missed ticks, being gathered */
+	size_t n_missed;
+	bool is_gathering;
+	bool changed;
+};
+void look_fire(struct look *l, const struct cron_event *e);
+void look_skip(struct look *l, const struct cron_event *e, struct str reason);
+void look_miss(struct look *l, const struct cron_event *e);
+void look_flush(struct look *l);
+/* The tick that waited for its predecessor's task gets its own. */
+void look_fire_waiting(struct look *l);
+/* Ticks that were due during a pause: one stretch. */
+void schedule_skip_pause(
+    struct core *c, struct schedule *s, struct schedule_row *row, struct effects *out);
+rid schedule_submit(struct core *c, const struct schedule_row *row, int64_t tick_s,
+    int64_t run_after_ms, struct effects *out);
+void tick_save(const struct tick_row *row, struct effects *out);
+
+/* dealt.c */
+bool dealt_has(const struct schedule_progress *p, int64_t tick_s);
+void dealt_clear(struct schedule_progress *p, int64_t from_s);
+void dealt_grow(struct schedule_progress *p, int64_t to_s);
+void dealt_break(struct schedule_progress *p, int64_t from_s);
+
+/* backfill.c */
+int schedule_run_now(struct core *c, const struct event *ev, struct schedule *s, struct reply *r,
+    struct effects *out);
+int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s, struct reply *r,
+    struct effects *out);
+
+#endif

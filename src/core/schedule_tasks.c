@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which tasks of a schedule have not ended: what its overlap policy goes by. */
+#include "core/internal.h"
+
+#include <stdlib.h>
+
+static bool is_live(const struct schedule *s, rid task)
+{
+	for (uint32_t i = 0; i < s->n_live; i++)
+		if (s->live[i] == task)
+			return true;
+	return false;
+}
+
+void schedule_task_live(struct core *c, rid schedule, rid task)
+{
+	struct schedule *s = schedule_find(c, schedule);
+
+	if (!s || is_live(s, task))
+		return;
+	/* powers of two: most have none or one */
+	if ((s->n_live & (s->n_live - 1)) == 0)
+		s->live = xrealloc(s->live, (s->n_live ? s->n_live * 2 : 1) * sizeof *s->live);
+	s->live[s->n_live++] = task;
+}
+
+void schedule_task_ended(struct core *c, rid schedule, rid task)
+{
+	struct schedule *s = schedule_find(c, schedule);
+
+	for (uint32_t i = 0; s && i < s->n_live; i++)
+		if (s->live[i] == task) {
+			s->live[i] = s->live[--s->n_live];
+			break;
+		}
+	if (!s || s->n_live)
+		return;
+	free(s->live);
+	s->live = NULL;
+	if (s->waits) /* its turn has come: at the end of this step */
+		heap_put(&c->schedules.timers, &s->timer, c->now_ms, s->id);
+}
+
+bool schedule_of_queue(const struct core *c, rid queue, struct str *ret_name)
+{
+	struct schedule_row row;
+	struct schedule *s;
+
+	for (s = schedule_after(c, STR_NULL); s; s = schedule_after(c, s->name)) {
+		schedule_unpack(s, NULL, &row);
+		if (row.queue != queue)
+			continue;
+		*ret_name = s->name;
+		return true;
+	}
+	return false;
+}
+
+/* Its tasks went with it. What is not in memory can not be told apart, and counts as gone, too. */
+void schedule_queue_gone(struct core *c, const struct queue *q)
+{
+	struct schedule *s;
+
+	for (s = schedule_after(c, STR_NULL); s; s = schedule_after(c, s->name)) {
+		for (uint32_t i = 0; i < s->n_live;) {
+			const struct task *t = task_find(c, s->live[i]);
+
+			if (t && t->queue != q)
+				i++;
+			else
+				schedule_task_ended(c, s->id, s->live[i]);
+		}
+	}
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Schedules on the clock: each has one timer, for its next tick. When the clock or a zone was
+ * changed all of them are looked at, since their ticks may have come, gone, or come again.
+ */
+#include "core/internal.h"
+
+#define ON_TIME_S 60        /* a short restart is no reason to call anything missed */
+#define TICKS_PER_STEP 1000 /* others want their turn, and the store its batch */
+#define TICKS_PER_LOOK 200
+#define STEP_NOTICED_MS 1500 /* slewing and rounding stay below */
+
+int64_t schedule_offset_s(const struct schedule *s, int64_t at_s)
+{
+	return s->zone && s->zone->zone ? cron_zone_offset(s->zone->zone, at_s) : 0;
+}
+
+const char *schedule_failed(const struct schedule *s)
+{
+	if (!s->items.n)
+		return "its stored pattern can not be read: set it anew";
+	if (cron_items_use_zone(&s->items) && !(s->zone && s->zone->zone))
+		return "this server does not know its time zone: install tzdata, or set another "
+		       "zone";
+	return NULL;
+}
+
+int64_t schedule_next_s(const struct schedule *s, const struct schedule_row *row, int64_t from_s)
+{
+	int64_t start_s = row->start_ms / 1000 + (row->start_ms % 1000 > 0), next;
+
+	if (schedule_failed(s))
+		return 0;
+	if (row->start_ms && from_s < start_s)
+		from_s = start_s;
+	if (!cron_items_next(&s->items, s->zone ? s->zone->zone : NULL, from_s, &next))
+		return 0;
+	return row->end_ms && next * 1000 > row->end_ms ? 0 : next;
+}
+
+static int64_t wake_ms(struct core *c, struct schedule *s, const struct schedule_row *row)
+{
+	int64_t next;
+
+	if (row->state == SCHEDULE_PAUSED)
+		return row->paused_until_ms ? row->paused_until_ms : INT64_MAX;
+	if (row->progress.waiting_s && !s->n_live)
+		return c->now_ms;
+	next = schedule_next_s(s, row, row->progress.seen_until_s + 1);
+	return next ? next * 1000 : INT64_MAX;
+}
+
+void schedule_set_timer(struct core *c, struct schedule *s, const struct schedule_row *row)
+{
+	int64_t at = wake_ms(c, s, row);
+
+	if (at == INT64_MAX)
+		heap_del(&c->schedules.timers, &s->timer);
+	else
+		heap_put(&c->schedules.timers, &s->timer, at, s->id);
+}
+
+static struct cron_state state_of(const struct schedule *s, const struct schedule_row *row)
+{
+	const struct schedule_progress *p = &row->progress;
+
+	return (struct cron_state){.begun = p->begun,
+	    .done_until = p->done_until_s,
+	    .seen_until = p->seen_until_s,
+	    .system = p->system_s,
+	    .monotonic_ms = s->mono_ms,
+	    .offset = (int32_t)p->zone_offset_s};
+}
+
+static void keep_state(struct schedule *s, struct schedule_row *row, const struct cron_state *st)
+{
+	struct schedule_progress *p = &row->progress;
+
+	p->begun = st->begun;
+	p->done_until_s = st->done_until;
+	p->seen_until_s = st->seen_until;
+	p->system_s = st->system;
+	p->zone_offset_s = st->offset;
+	s->mono_ms = st->monotonic_ms;
+	dealt_grow(p, st->done_until);
+}
+
+/* Why nobody looked when it was due. */
+static struct str cause_of(
+    const struct core *c, const struct schedule *s, const struct cron_change *ch, struct arena *a)
+{
+	if (ch->zone_shift)
+		return arena_strf(
+		    a, "its time zone was changed by %+lld s", (long long)ch->zone_shift);
+	if (ch->step > 1 || ch->step < -1)
+		return arena_strf(
+		    a, "the clock was moved by %+lld s, or the machine slept", (long long)ch->step);
+	if (s->mono_ms == CRON_NO_MONOTONIC)
+		return STR("the server was not running");
+	return STR("the server was busy or suspended");
+}
+
+static bool is_in_dates(const struct schedule_row *row, int64_t tick_s)
+{
+	return (!row->start_ms || tick_s * 1000 >= row->start_ms) &&
+	       (!row->end_ms || tick_s * 1000 <= row->end_ms);
+}
+
+/* Too old: passed over as a whole. The first one that its dates allow stands for it. */
+static void pass_over(struct look *l, struct cron_event *e)
+{
+	int64_t first = schedule_next_s(l->s, l->row, e->time);
+
+	dealt_break(&l->row->progress, e->until + 1);
+	if (!first || first > e->until)
+		return;
+	e->time = first;
+	look_skip(l, e,
+	    arena_strf(&l->out->batch.arena, "missed by more than %lld s: " STR_FMT,
+	        (long long)l->row->max_shift_s, STR_ARG(l->cause)));
+}
+
+static void deal(struct look *l, struct cron_event *e)
+{
+	if (e->label == CRON_SKIPPED) {
+		look_flush(l);
+		pass_over(l, e);
+	} else if (e->label == CRON_ALREADY_FIRED || !is_in_dates(l->row, e->time) ||
+	           dealt_has(&l->row->progress, e->time)) {
+		return;
+	} else if (e->label == CRON_LATE && l->row->missed != MISSED_ALL) {
+		look_miss(l, e);
+	} else {
+		look_flush(l);
+		look_fire(l, e);
+	}
+}
+
+/* How far the clock went while nobody looked, as the schedule's own memory has it. */
+static void take_change(struct look *l, const struct cron_engine *e)
+{
+	struct schedule_progress *p = &l->row->progress;
+
+	if (e->change.zone_shift)
+		dealt_clear(p, e->state.done_until); /* the same instants are other labels now */
+	else if (e->change.repeats)
+		dealt_break(p, e->state.done_until);
+	l->changed = e->change.zone_shift || e->change.repeats || e->change.distance < 0;
+	l->cause = cause_of(l->c, l->s, &e->change, &l->out->batch.arena);
+}
+
+static bool run_engine(struct look *l)
+{
+	struct core *c = l->c;
+	struct schedule *s = l->s;
+	struct cron_state state = state_of(s, l->row);
+	struct cron_policy policy = {.shift_limit = l->row->max_shift_s, .on_time = ON_TIME_S};
+	struct cron_reading now = {.system = c->now_ms / 1000,
+	    .monotonic_ms = c->mono_ms,
+	    .zone = s->zone ? s->zone->zone : NULL};
+	struct cron_engine e;
+	struct cron_event event;
+	bool more = false;
+
+	cron_engine_begin(&e, &s->items, &policy, &now, &state);
+	take_change(l, &e);
+	for (size_t n = 0; !more && cron_engine_next(&e, &event); n++) {
+		deal(l, &event);
+		c->schedules.budget -= c->schedules.budget > 0;
+		more = n + 1 >= TICKS_PER_LOOK;
+	}
+	look_flush(l);
+	keep_state(s, l->row, &e.state);
+	return more;
+}
+
+static void finish(
+    struct core *c, struct schedule *s, struct schedule_row *row, struct effects *out)
+{
+	row->state = SCHEDULE_FINISHED;
+	heap_del(&c->schedules.timers, &s->timer);
+	schedule_save(c, s, row, false, out);
+	audit_schedule(c, "schedule.finished", s, STR("reeve"), STR_NULL, out);
+}
+
+void schedule_look(struct core *c, struct schedule *s, struct effects *out)
+{
+	struct schedule_row row;
+	struct look l = {.c = c, .s = s, .row = &row, .out = out};
+	bool more;
+
+	schedule_unpack(s, NULL, &row);
+	if (row.state == SCHEDULE_PAUSED && row.paused_until_ms &&
+	    row.paused_until_ms <= c->now_ms) {
+		schedule_resume(c, s, STR("reeve"), out);
+		return;
+	}
+	if (row.state != SCHEDULE_ACTIVE || schedule_failed(s)) {
+		heap_del(&c->schedules.timers, &s->timer);
+		return;
+	}
+	if (row.progress.waiting_s && !s->n_live)
+		look_fire_waiting(&l);
+	more = run_engine(&l);
+	if (l.changed)
+		schedule_save(c, s, &row, false, out);
+	else
+		schedule_pack(s, &row);
+	if (more)
+		heap_put(&c->schedules.timers, &s->timer, c->now_ms, s->id);
+	else
+		schedule_set_timer(c, s, &row);
+	if (!heap_has(&s->timer) && !row.progress.waiting_s)
+		finish(c, s, &row, out);
+}
+
+/* Their timers come at once; schedules_tick() takes them in turn, as many as a step may. */
+void schedules_look_all(struct core *c, const struct zone *z)
+{
+	struct schedule *s;
+
+	for (s = schedule_after(c, STR_NULL); s; s = schedule_after(c, s->name))
+		if (!z || s->zone == z)
+			heap_put(&c->schedules.timers, &s->timer, INT64_MIN, s->id);
+}
+
+static bool clock_was_set(struct core *c)
+{
+	struct schedules *all = &c->schedules;
+	int64_t step = (c->now_ms - all->now_ms) - (c->mono_ms - all->mono_ms);
+	bool first = !all->now_ms;
+
+	all->now_ms = c->now_ms;
+	all->mono_ms = c->mono_ms;
+	return first || step > STEP_NOTICED_MS || step < -STEP_NOTICED_MS;
+}
+
+void schedules_tick(struct core *c, struct effects *out)
+{
+	struct heap_node *n;
+
+	if (clock_was_set(c))
+		schedules_look_all(c, NULL);
+	c->schedules.budget = TICKS_PER_STEP;
+	while ((n = heap_min(&c->schedules.timers)) && n->at <= c->now_ms && c->schedules.budget) {
+		c->schedules.budget--;
+		schedule_look(c, CONTAINER_OF(n, struct schedule, timer), out);
+	}
+}
