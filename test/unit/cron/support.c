@@ -35,7 +35,7 @@ int64_t at_utc(const char *text)
 	struct tm tm = {0};
 
 	if (sscanf(text, "%d-%d-%d %d:%d:%d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
-		&tm.tm_min, &tm.tm_sec) < 3)
+	        &tm.tm_min, &tm.tm_sec) < 3)
 		fail_msg("no time: %s", text);
 	tm.tm_year -= 1900;
 	tm.tm_mon--;
@@ -55,7 +55,8 @@ const char *utc_text(int64_t t)
 	return text;
 }
 
-static struct cron_items parsed(int rc, const char *text, struct cron_items items, struct problem *p)
+static struct cron_items parsed(
+    int rc, const char *text, struct cron_items items, struct problem *p)
 {
 	if (rc)
 		fail_msg("%s was refused (%d): %s; %s", text, rc, p->what, p->hint);
@@ -108,8 +109,7 @@ static bool same_item(const struct cron_item *a, const struct cron_item *b)
 	       a->days == b->days && a->days_before_end == b->days_before_end &&
 	       a->months == b->months && a->weekdays == b->weekdays &&
 	       memcmp(a->nth, b->nth, sizeof a->nth) == 0 &&
-	       same_range(&a->iter_day, &b->iter_day) &&
-	       same_range(&a->iter_week, &b->iter_week) &&
+	       same_range(&a->iter_day, &b->iter_day) && same_range(&a->iter_week, &b->iter_week) &&
 	       same_range(&a->iter_month, &b->iter_month);
 }
 

@@ -195,8 +195,8 @@ static void random_selector(struct rng *r, struct buf *b, const char *key, int m
 	if (kind == 1)
 		buf_add_char(b, '[');
 	for (uint64_t i = 0; i < (kind == 1 ? n : 1); i++)
-		buf_printf(b, "%s%d", i ? ", " : "",
-		    min + (int)rng_below(r, (uint64_t)(max - min + 1)));
+		buf_printf(
+		    b, "%s%d", i ? ", " : "", min + (int)rng_below(r, (uint64_t)(max - min + 1)));
 	if (kind == 1)
 		buf_add_char(b, ']');
 }
@@ -240,7 +240,8 @@ static int64_t random_time(struct rng *r, const struct cron_zone *z)
 
 /* ---- both sides ---- */
 
-static void check_at(const struct oracle *o, const struct cron_items *items, int64_t t, const char *text)
+static void check_at(
+    const struct oracle *o, const struct cron_items *items, int64_t t, const char *text)
 {
 	int64_t next = INT64_MAX, last = INT64_MIN, want_next = INT64_MAX, want_last = INT64_MIN;
 
@@ -263,7 +264,8 @@ static void check_at(const struct oracle *o, const struct cron_items *items, int
 		    (long long)want_last);
 }
 
-static void check_around(struct rng *r, struct oracle *o, const struct cron_items *items, const char *text)
+static void check_around(
+    struct rng *r, struct oracle *o, const struct cron_items *items, const char *text)
 {
 	struct cron_span s;
 
