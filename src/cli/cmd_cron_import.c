@@ -187,14 +187,15 @@ static void print_jobs(struct cli *c, const json_t *jobs)
 	json_array_foreach(jobs, i, job)
 	{
 		AUTO(buf_release) struct buf notes = {0};
-		AUTO(free_cstr) char *words = xstrdup(js(job, "words"));
+		AUTO(buf_release) struct buf when = {0};
+		struct str rest = str_of(js(job, "words")), words;
 
-		for (char *at = words; (at = strchr(at, '\n'));)
-			*at = '/';
+		while (str_next(&rest, '\n', &words))
+			buf_printf(&when, "%s" STR_FMT, when.n ? "; or " : "", STR_ARG(words));
 		json_array_foreach(json_object_get(job, "notes"), j, note)
 		    buf_printf(&notes, "%s%s", j ? "; " : "", json_string_value(note));
 		table_addf(&t, "%lld", (long long)ji(job, "line", 0));
-		table_add(&t, words);
+		table_add(&t, when.p);
 		table_add(&t, js(job, "zone"));
 		table_add(
 		    &t, json_string_value(json_array_get(json_object_get(job, "command"), 2)));

@@ -7,11 +7,11 @@
 #include "base/mem.h"
 #include "cli/cmds.h"
 #include "cli/cron_input.h"
+#include "cli/cron_reading.h"
 #include "cli/output.h"
 #include "cron/engine.h"
 
 #define EVENTS_MAX 100000
-#define MONOTONIC_MAX_S 1e12
 
 struct play {
 	struct cli *cli;
@@ -33,105 +33,19 @@ static int bad_line(struct cli *c, size_t number, const char *hint)
 	return hint ? problem_hint(&c->problem, "%s", hint) : c->problem.code;
 }
 
-static int set_monotonic(struct cli *c, double seconds, struct cron_reading *r)
+/* A line that names no zone keeps that of the line before. */
+static int set_zone(struct play *p, const char *name)
 {
-	if (!(seconds >= 0 && seconds <= MONOTONIC_MAX_S))
-		return problem_set(&c->problem, ERR_INVALID,
-		    "the monotonic clock is not a number of seconds from 0 on");
-	r->monotonic_ms = (int64_t)(seconds * 1000 + 0.5);
-	return 0;
-}
-
-static int set_system(struct cli *c, struct str text, struct cron_reading *r)
-{
-	int64_t ms;
-
-	if (cron_time_parse(text, &ms, &c->problem) < 0)
-		return c->problem.code;
-	r->system = ms / 1000 - (ms % 1000 < 0);
-	return 0;
-}
-
-static int set_zone(struct play *p, struct str name)
-{
-	char text[ZONE_NAME_MAX + 1];
 	struct zone_ref *zone;
 
-	if (name.n > ZONE_NAME_MAX)
-		return problem_set(&p->cli->problem, ERR_INVALID,
-		    "the zone's name is longer than %d bytes", ZONE_NAME_MAX);
-	snprintf(text, sizeof text, "%.*s", (int)name.n, name.p);
-	if (cron_input_zone(p->cli, p->in.zones, text, &zone) < 0)
+	if (!*name)
+		return 0;
+	if (cron_input_zone(p->cli, p->in.zones, name, &zone) < 0)
 		return p->cli->problem.code;
 	zone_ref_drop(p->in.zone);
 	p->in.zone = zone;
 	p->has_zone = true;
 	return 0;
-}
-
-static bool next_word(struct str *rest, struct str *ret_word)
-{
-	while (rest->n > 0 && (*rest->p == ' ' || *rest->p == '\t')) {
-		rest->p++;
-		rest->n--;
-	}
-	*ret_word = (struct str){rest->p, 0};
-	while (rest->n > 0 && *rest->p != ' ' && *rest->p != '\t') {
-		rest->p++;
-		rest->n--;
-		ret_word->n++;
-	}
-	return ret_word->n > 0;
-}
-
-/* The line ends with a NUL, so that strtod() stops there. */
-static int read_words(struct play *p, struct str line, struct cron_reading *r)
-{
-	struct str system, monotonic, zone, more;
-	char *end;
-	double seconds;
-
-	if (!next_word(&line, &system) || !next_word(&line, &monotonic))
-		return problem_set(&p->cli->problem, ERR_INVALID, "this is not a reading");
-	if (set_system(p->cli, system, r) < 0)
-		return p->cli->problem.code;
-	seconds = strtod(monotonic.p, &end);
-	if (end != monotonic.p + monotonic.n)
-		seconds = -1;
-	if (!str_is(monotonic, "-") && set_monotonic(p->cli, seconds, r) < 0)
-		return p->cli->problem.code;
-	if (!next_word(&line, &zone) || *zone.p == '#')
-		return 0;
-	if (next_word(&line, &more) && *more.p != '#')
-		return problem_set(&p->cli->problem, ERR_INVALID,
-		    "there is more after the zone: \"%.*s\"", more.n < 40 ? (int)more.n : 40,
-		    more.p);
-	return set_zone(p, zone);
-}
-
-static int read_object(struct play *p, struct str line, struct cron_reading *r)
-{
-	json_error_t error;
-	AUTO(json_drop) json_t *j = json_loadb(line.p, line.n, JSON_REJECT_DUPLICATES, &error);
-	json_t *system = NULL, *monotonic = NULL;
-	const char *zone = NULL;
-	char seconds[32];
-
-	if (!j)
-		return problem_set(
-		    &p->cli->problem, ERR_INVALID, "at byte %d: %s", error.position, error.text);
-	if (json_unpack_ex(j, &error, JSON_STRICT, "{s:o,s?o,s?s}", "system", &system, "monotonic",
-	        &monotonic, "zone", &zone) < 0)
-		return problem_set(&p->cli->problem, ERR_INVALID, "%s", error.text);
-	if (monotonic && !json_is_null(monotonic) &&
-	    set_monotonic(
-	        p->cli, json_is_number(monotonic) ? json_number_value(monotonic) : -1, r) < 0)
-		return p->cli->problem.code;
-	snprintf(seconds, sizeof seconds, "%lld", (long long)json_integer_value(system));
-	if (set_system(p->cli,
-	        str_of(json_is_integer(system) ? seconds : json_string_value(system)), r) < 0)
-		return p->cli->problem.code;
-	return zone ? set_zone(p, str_of(zone)) : 0;
 }
 
 static json_t *event_json(const struct play *p, size_t number, const struct cron_event *e)
@@ -164,20 +78,21 @@ static void add_reading(struct play *p, size_t number, const struct cron_engine 
 static int play_line(struct str line, size_t number, void *arg)
 {
 	struct play *p = arg;
-	struct cron_reading now = {.monotonic_ms = CRON_NO_MONOTONIC};
+	struct cron_written written;
+	struct cron_reading now;
 	struct cron_engine engine;
 	struct cron_event event;
-	struct str rest = line, first;
+	int r = cron_reading_parse(line, &written, &p->cli->problem);
 
-	if (!next_word(&rest, &first) || *first.p == '#')
+	if (r == 0 && written.is_remark)
 		return 0;
-	if ((*first.p == '{' ? read_object(p, line, &now) : read_words(p, line, &now)) < 0)
+	if (r < 0 || set_zone(p, written.zone) < 0)
 		return bad_line(p->cli, number, "SYSTEM MONOTONIC ZONE, as: 1800000000 12.5 UTC");
 	if (!p->has_zone && cron_items_use_zone(&p->in.items)) {
 		problem_set(&p->cli->problem, ERR_INVALID, "a wall clock's times need a zone");
 		return bad_line(p->cli, number, "name it as the third word, or with --tz");
 	}
-	now.zone = p->in.zone->zone;
+	now = (struct cron_reading){written.system, written.monotonic_ms, p->in.zone->zone};
 	cron_engine_begin(&engine, &p->in.items, &p->policy, &now, &p->state);
 	add_reading(p, number, &engine);
 	while (cron_engine_next(&engine, &event)) {

@@ -170,13 +170,13 @@ int cron_each_line(struct cli *c, const char *path,
 	for (size_t number = 1; r == 0 && fgets(line, sizeof line, f); number++) {
 		size_t n = strlen(line);
 
+		while (n > 0 && strchr("\r\n", line[n - 1]))
+			n--;
 		if (n > CRON_TEXT_MAX) {
 			r = problem_set(&c->problem, ERR_TOO_LARGE,
 			    "line %zu is longer than %d bytes", number, CRON_TEXT_MAX);
 			break;
 		}
-		while (n > 0 && strchr("\r\n", line[n - 1]))
-			n--;
 		line[n] = 0;
 		r = each((struct str){line, n}, number, arg);
 	}

@@ -237,6 +237,12 @@ static void add_date(struct buf *out, int64_t days)
 	buf_printf(out, "%04d-%02d-%02d", year, month, day);
 }
 
+/* The last value of a range may lie short of the greatest one that there is. */
+static bool is_open(const struct cron_range *r, int64_t greatest)
+{
+	return r->end > greatest - r->period;
+}
+
 static void add_iterated(
     const struct cron_range *r, const char *unit, int64_t open_end, struct buf *out)
 {
@@ -247,7 +253,7 @@ static void add_iterated(
 	else
 		buf_printf(out, ", every %" PRId64 " %ss from ", r->period, unit);
 	add_date(out, r->start);
-	if (r->end < open_end) {
+	if (!is_open(r, open_end)) {
 		buf_add_cstr(out, " to ");
 		add_date(out, r->end);
 	}
@@ -261,11 +267,14 @@ static int64_t month_days(int64_t months)
 
 static void add_iterated_months(const struct cron_range *r, struct buf *out)
 {
-	int64_t all = (CRON_YEAR_MAX - 1970 + 1) * 12, end = r->end < all ? r->end : all - 1;
-	struct cron_range days = {month_days(r->start), month_days(end), r->period};
+	int64_t last = (CRON_YEAR_MAX - 1970 + 1) * 12 - 1;
+	struct cron_range days = {.period = r->period};
 
-	if (r->period)
-		add_iterated(&days, "month", month_days(all - 1), out);
+	if (r->period == 0)
+		return;
+	days.start = month_days(r->start);
+	days.end = is_open(r, last) ? INT64_MAX : month_days(r->end);
+	add_iterated(&days, "month", INT64_MAX, out);
 }
 
 static void add_days(const struct cron_item *it, bool is_daily, struct buf *out)
@@ -296,7 +305,7 @@ static void add_year_range(struct buf *out, const struct cron_range *r)
 {
 	if (r->start == r->end)
 		buf_printf(out, "%" PRId64, r->start);
-	else if (r->end >= CRON_YEAR_MAX)
+	else if (is_open(r, CRON_YEAR_MAX))
 		buf_printf(out, "%" PRId64 " and later", r->start);
 	else
 		buf_printf(out, "%" PRId64 " to %" PRId64, r->start, r->end);
@@ -356,7 +365,7 @@ static void add_epoch_range(struct buf *out, const struct cron_range *r)
 		buf_add_cstr(out, " from ");
 		add_instant(out, r->start);
 	}
-	if (r->end < CRON_TIME_MAX) {
+	if (!is_open(r, CRON_TIME_MAX)) {
 		buf_add_cstr(out, " until ");
 		add_instant(out, r->end);
 	}
