@@ -27,6 +27,15 @@ bool dealt_has(const struct schedule_progress *p, int64_t tick_s)
 	return false;
 }
 
+/* Where the span that holds the tick ends. */
+int64_t dealt_end(const struct schedule_progress *p, int64_t tick_s)
+{
+	for (int i = 0; i < DEALT_SPANS; i++)
+		if (tick_s >= p->dealt[i].from_s && tick_s <= p->dealt[i].to_s)
+			return p->dealt[i].to_s;
+	return tick_s;
+}
+
 /* Spans that the growing one has overtaken say nothing any more. */
 void dealt_grow(struct schedule_progress *p, int64_t to_s)
 {

@@ -15,8 +15,7 @@ bool core_schedule(const struct core *c, rid id, struct arena *a, struct schedul
 	ret_view->row.items = arena_str(a, buf_str(&items));
 	buf_release(&items);
 	if (ret_view->row.state == SCHEDULE_ACTIVE)
-		ret_view->next_s =
-		    schedule_next_s(s, &ret_view->row, ret_view->row.progress.done_until_s + 1);
+		ret_view->next_s = schedule_due_s(s, &ret_view->row);
 	return true;
 }
 

@@ -92,6 +92,8 @@ void schedules_tick(struct core *c, struct effects *out);
 void schedules_look_all(struct core *c, const struct zone *z);
 /* The first tick at or after from_s that its dates allow; 0: none. */
 int64_t schedule_next_s(const struct schedule *s, const struct schedule_row *row, int64_t from_s);
+/* The next one that was not dealt with: after a clock was set back, others lie before it. */
+int64_t schedule_due_s(const struct schedule *s, const struct schedule_row *row);
 int64_t schedule_offset_s(const struct schedule *s, int64_t at_s);
 const char *schedule_failed(const struct schedule *s);
 
@@ -122,6 +124,7 @@ void tick_save(const struct tick_row *row, struct effects *out);
 
 /* dealt.c */
 bool dealt_has(const struct schedule_progress *p, int64_t tick_s);
+int64_t dealt_end(const struct schedule_progress *p, int64_t tick_s);
 void dealt_clear(struct schedule_progress *p, int64_t from_s);
 void dealt_grow(struct schedule_progress *p, int64_t to_s);
 void dealt_break(struct schedule_progress *p, int64_t from_s);

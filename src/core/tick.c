@@ -38,6 +38,21 @@ int64_t schedule_next_s(const struct schedule *s, const struct schedule_row *row
 	return row->end_ms && next * 1000 > row->end_ms ? 0 : next;
 }
 
+static int64_t next_undealt(
+    const struct schedule *s, const struct schedule_row *row, int64_t from_s)
+{
+	int64_t next = schedule_next_s(s, row, from_s);
+
+	while (next && dealt_has(&row->progress, next))
+		next = schedule_next_s(s, row, dealt_end(&row->progress, next) + 1);
+	return next;
+}
+
+int64_t schedule_due_s(const struct schedule *s, const struct schedule_row *row)
+{
+	return next_undealt(s, row, row->progress.seen_until_s + 1);
+}
+
 static int64_t wake_ms(struct core *c, struct schedule *s, const struct schedule_row *row)
 {
 	int64_t next;
@@ -46,7 +61,7 @@ static int64_t wake_ms(struct core *c, struct schedule *s, const struct schedule
 		return row->paused_until_ms ? row->paused_until_ms : INT64_MAX;
 	if (row->progress.waiting_s && !s->n_live)
 		return c->now_ms;
-	next = schedule_next_s(s, row, row->progress.seen_until_s + 1);
+	next = schedule_due_s(s, row);
 	return next ? next * 1000 : INT64_MAX;
 }
 
@@ -106,14 +121,15 @@ static bool is_in_dates(const struct schedule_row *row, int64_t tick_s)
 	       (!row->end_ms || tick_s * 1000 <= row->end_ms);
 }
 
-/* Too old: passed over as a whole. The first one that its dates allow stands for it. */
+/* Too old: passed over as a whole. Its first tick that nothing was done about stands for it. */
 static void pass_over(struct look *l, struct cron_event *e)
 {
-	int64_t first = schedule_next_s(l->s, l->row, e->time);
+	int64_t first = next_undealt(l->s, l->row, e->time);
 
-	dealt_break(&l->row->progress, e->until + 1);
 	if (!first || first > e->until)
 		return;
+	dealt_grow(&l->row->progress, first - 1);
+	dealt_break(&l->row->progress, e->until + 1);
 	e->time = first;
 	look_skip(l, e,
 	    arena_strf(&l->out->batch.arena, "missed by more than %lld s: " STR_FMT,

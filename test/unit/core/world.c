@@ -78,6 +78,62 @@ static void put_meta(struct world *w, const struct meta_row *m)
 	w->meta[i].value = arena_str(&w->rows_arena, m->value);
 }
 
+struct schedule_row *world_schedule(struct world *w, rid id)
+{
+	for (size_t i = 0; i < w->n_schedules; i++)
+		if (w->schedules[i].id == id)
+			return &w->schedules[i];
+	return NULL;
+}
+
+static void put_schedule(struct world *w, const struct schedule_row *row)
+{
+	struct schedule_row *at = world_schedule(w, row->id);
+
+	if (!at)
+		at = &w->schedules[w->n_schedules++];
+	*at = *schedule_row_copy(&w->rows_arena, row);
+}
+
+static void put_progress(struct world *w, const struct schedule_row *row)
+{
+	struct schedule_row *at = world_schedule(w, row->id);
+
+	assert_non_null(at);
+	at->state = row->state;
+	at->progress = row->progress;
+}
+
+static void put_tick(struct world *w, const struct tick_row *row)
+{
+	size_t i = 0;
+
+	while (i < w->n_ticks &&
+	       (w->ticks[i].schedule != row->schedule || w->ticks[i].tick_s != row->tick_s ||
+	           w->ticks[i].offset_s != row->offset_s))
+		i++;
+	assert_true(i < WORLD_TASKS);
+	/* what has its task never gets another, nor loses it */
+	if (i < w->n_ticks)
+		assert_true(!w->ticks[i].task);
+	else
+		w->n_ticks++;
+	w->ticks[i] = *row;
+	w->ticks[i].reason = arena_str(&w->rows_arena, row->reason);
+}
+
+static void drop_schedule(struct world *w, rid id)
+{
+	struct schedule_row *at = world_schedule(w, id);
+	size_t n = 0;
+
+	*at = w->schedules[--w->n_schedules];
+	for (size_t i = 0; i < w->n_ticks; i++)
+		if (w->ticks[i].schedule != id)
+			w->ticks[n++] = w->ticks[i];
+	w->n_ticks = n;
+}
+
 static void apply(struct world *w, const struct row_op *op)
 {
 	switch (op->kind) {
@@ -90,6 +146,10 @@ static void apply(struct world *w, const struct row_op *op)
 	case ROW_QUEUE_PUT: put_queue(w, op->queue); break;
 	case ROW_QUEUE_RERANK: rerank(w, op->id, op->order); break;
 	case ROW_WORKER_PUT: put_worker(w, op->worker); break;
+	case ROW_SCHEDULE_PUT: put_schedule(w, op->schedule); break;
+	case ROW_SCHEDULE_PROGRESS: put_progress(w, op->schedule); break;
+	case ROW_SCHEDULE_DELETE: drop_schedule(w, op->id); break;
+	case ROW_TICK: put_tick(w, op->tick); break;
 	case ROW_EVENT: w->last_event = op->event->seq; break;
 	case ROW_OUTPUT: w->n_outputs++; break;
 	case ROW_META: put_meta(w, op->meta); break;
@@ -275,6 +335,31 @@ static void answer_tasks(struct world *w, const struct read_ask *a)
 	free(holders);
 }
 
+static int by_tick(const void *a, const void *b)
+{
+	const struct tick_row *x = a, *y = b;
+
+	return x->tick_s < y->tick_s ? -1 : x->tick_s > y->tick_s;
+}
+
+static void answer_ticks(struct world *w, const struct read_ask *a)
+{
+	struct tick_row *rows = xcalloc(w->n_ticks + 1, sizeof *rows);
+	struct event ev = {.kind = EV_TICKS_READ};
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n_ticks; i++)
+		if (w->ticks[i].schedule == a->ticks.schedule && w->ticks[i].task &&
+		    w->ticks[i].tick_s >= a->ticks.from_s && w->ticks[i].tick_s < a->ticks.to_s)
+			rows[n++] = w->ticks[i];
+	qsort(rows, n, sizeof *rows, by_tick);
+	ev.ticks.read = a->number;
+	ev.ticks.rows = rows;
+	ev.ticks.n = n;
+	world_step(w, &ev);
+	free(rows);
+}
+
 void world_answer_reads(struct world *w)
 {
 	while (w->n_reads) {
@@ -285,6 +370,8 @@ void world_answer_reads(struct world *w)
 			answer_keys(w, &a);
 		else if (a.kind == READ_TASKS)
 			answer_tasks(w, &a);
+		else if (a.kind == READ_TICKS)
+			answer_ticks(w, &a);
 		else
 			answer_rows(w, &a);
 	}
@@ -324,6 +411,17 @@ static void load(struct world *w)
 	for (size_t i = 0; i < w->n_workers; i++)
 		world_step(
 		    w, &(struct event){.kind = EV_LOAD_WORKER, .worker_row = &w->workers[i]});
+	if (w->zone_name)
+		world_step(w, &(struct event){.kind = EV_ZONE,
+		                  .zone = {.name = str_of(w->zone_name), .zone = w->zone}});
+	for (size_t i = 0; i < w->n_schedules; i++)
+		world_step(
+		    w, &(struct event){.kind = EV_LOAD_SCHEDULE, .schedule_row = &w->schedules[i]});
+	for (size_t i = 0; i < w->n_tasks; i++)
+		if (w->tasks[i].spec.schedule && !task_is_ended(w->tasks[i].state.status))
+			world_step(
+			    w, &(struct event){.kind = EV_LOAD_SCHEDULE_TASK,
+			           .schedule_task = {w->tasks[i].spec.schedule, w->tasks[i].id}});
 	for (size_t i = 0; i < w->n_tasks; i++)
 		if (task_phase(w->tasks[i].state.status) == PHASE_CLAIMED ||
 		    task_phase(w->tasks[i].state.status) == PHASE_RUNNING)
@@ -338,6 +436,9 @@ static void load(struct world *w)
 	for (size_t i = 0; i < w->n_workers; i++)
 		if (w->workers[i].id > ev.loaded.last_id)
 			ev.loaded.last_id = w->workers[i].id;
+	for (size_t i = 0; i < w->n_schedules; i++)
+		if (w->schedules[i].id > ev.loaded.last_id)
+			ev.loaded.last_id = w->schedules[i].id;
 	world_step(w, &ev);
 }
 

@@ -27,6 +27,12 @@ struct world {
 	size_t n_queues;
 	struct worker_row workers[64];
 	size_t n_workers;
+	struct schedule_row schedules[64];
+	size_t n_schedules;
+	struct tick_row ticks[WORLD_TASKS];
+	size_t n_ticks;
+	const char *zone_name; /* told of before every load; NULL: none */
+	const struct cron_zone *zone;
 	struct idem_row idem[64];
 	size_t n_idem;
 	uint64_t last_event;
@@ -79,6 +85,7 @@ struct task_row *world_task(struct world *w, rid id); /* as stored */
 const struct message *world_sent(struct world *w, enum message_kind kind, size_t i);
 size_t world_count_sent(struct world *w, enum message_kind kind);
 void world_forget_sent(struct world *w);
+struct schedule_row *world_schedule(struct world *w, rid id); /* as stored */
 struct queue_counts world_counts(struct world *w, rid queue);
 
 #endif

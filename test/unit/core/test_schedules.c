@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stories about schedules: which ticks get a task, through restarts, set clocks and moved zones. */
+#include "world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cron/zone.h"
+
+#define STORY(name) static void name(void **state)
+#define MINUTE INT64_C(60000)
+#define HOUR (60 * MINUTE)
+
+static const char every_minute[] = "{\"epoch\":{\"period\":60}}";
+
+struct asked {
+	const char *items;
+	int overlap, missed;
+	int64_t max_shift_s, jitter_ms, start_ms, end_ms;
+	const char *zone;
+};
+
+static const struct reply *command(struct world *w, struct event *ev)
+{
+	ev->ticket = ++w->last_ticket;
+	ev->actor = STR("test");
+	world_step(w, ev);
+	return world_reply(w);
+}
+
+static rid add(struct world *w, const char *name, struct asked a)
+{
+	struct schedule_change ch = {.fields = (1u << N_SCHEDULE_FIELDS) - 1,
+	    .row = {.name = str_of(name),
+	        .items = str_of(a.items ? a.items : every_minute),
+	        .source = STR("a test"),
+	        .zone = str_of(a.zone),
+	        .queue = w->queues[0].id,
+	        .backoff_ms = -1,
+	        .backoff_max_ms = -1,
+	        .body = STR("{\"command\":[\"true\"]}"),
+	        .overlap = a.overlap,
+	        .missed = a.missed,
+	        .max_shift_s = a.max_shift_s ? a.max_shift_s : 7200,
+	        .jitter_ms = a.jitter_ms,
+	        .start_ms = a.start_ms,
+	        .end_ms = a.end_ms}};
+	const struct reply *r =
+	    command(w, &(struct event){.kind = EV_SCHEDULE_CREATE, .schedule = {.change = &ch}});
+
+	assert_int_equal(r->code, 0);
+	return r->id;
+}
+
+static const struct reply *act(struct world *w, enum event_kind kind, rid id)
+{
+	return command(w, &(struct event){.kind = kind, .schedule = {.id = id}});
+}
+
+/* A world whose clock stands half a minute past a full one, with a queue that nobody serves. */
+static struct world *quiet_world(void)
+{
+	struct world *w = world_new(NULL);
+
+	w->now_ms = 1800000000000 + MINUTE / 2;
+	world_queue(w, "q", 100, ORDER_FIFO);
+	return w;
+}
+
+static size_t count_ticks(const struct world *w, int outcome)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n_ticks; i++)
+		n += w->ticks[i].outcome == outcome;
+	return n;
+}
+
+static const struct tick_row *last_tick(const struct world *w)
+{
+	return &w->ticks[w->n_ticks - 1];
+}
+
+static void end_task(struct world *w, rid id)
+{
+	world_tasks(w, EV_CANCEL, &id, 1);
+}
+
+/* What the wall clock does and the monotonic one does not. */
+static void set_clock(struct world *w, int64_t by_ms)
+{
+	w->now_ms += by_ms;
+	world_step(w, &(struct event){.kind = EV_TICK});
+	world_advance(w, 0);
+}
+
+STORY(every_tick_has_one_task)
+{
+	struct world *w = quiet_world();
+
+	add(w, "s", (struct asked){0});
+	world_advance(w, 5 * MINUTE);
+	assert_int_equal(w->n_tasks, 5);
+	for (size_t i = 0; i < 5; i++) {
+		assert_int_equal(w->tasks[i].spec.tick_s, 1800000060 + 60 * (int64_t)i);
+		assert_int_equal(w->tasks[i].ctime_ms, w->tasks[i].spec.tick_s * 1000);
+		assert_int_equal(w->ticks[i].task, w->tasks[i].id);
+	}
+	assert_int_equal(count_ticks(w, TICK_FIRED), 5);
+	world_free(w);
+}
+
+STORY(what_was_not_committed_happens_again_once)
+{
+	struct world *w = quiet_world();
+
+	add(w, "s", (struct asked){0});
+	w->hold = true;
+	world_advance(w, MINUTE);
+	assert_int_equal(w->n_tasks, 0);
+	world_restart(w);
+	world_advance(w, 0);
+	assert_int_equal(w->n_tasks, 1);
+	world_restart(w);
+	world_advance(w, 0);
+	assert_int_equal(w->n_tasks, 1);
+	world_advance(w, MINUTE);
+	assert_int_equal(w->n_tasks, 2);
+	world_free(w);
+}
+
+/* Down for an hour and a bit: 60 ticks were missed, of which the last is called on time. */
+static struct world *after_downtime(struct asked a)
+{
+	struct world *w = quiet_world();
+
+	add(w, "s", a);
+	w->now_ms += HOUR + MINUTE / 2 + 90000;
+	w->mono_ms += 5; /* another boot, perhaps */
+	world_restart(w);
+	world_advance(w, 0);
+	return w;
+}
+
+STORY(missed_ticks_are_skipped_as_one_stretch)
+{
+	struct world *w = after_downtime((struct asked){.missed = MISSED_SKIP});
+
+	assert_int_equal(w->n_ticks, 2);
+	assert_int_equal(w->ticks[0].outcome, TICK_SKIPPED);
+	assert_int_equal(w->ticks[0].tick_s, 1800000060);
+	assert_non_null(strstr(w->ticks[0].reason.p, "the server was not running"));
+	assert_int_equal(w->ticks[1].outcome, TICK_FIRED);
+	assert_int_equal(w->ticks[0].until_s + 60, w->ticks[1].tick_s);
+	assert_int_equal(w->n_tasks, 1);
+	world_free(w);
+}
+
+STORY(of_missed_ticks_the_newest_runs_once)
+{
+	struct world *w = after_downtime((struct asked){.missed = MISSED_ONCE});
+
+	assert_int_equal(w->n_tasks, 2);
+	assert_int_equal(w->tasks[0].spec.tick_s + 60, w->tasks[1].spec.tick_s);
+	assert_int_equal(w->ticks[0].outcome, TICK_SKIPPED);
+	assert_int_equal(w->ticks[0].until_s + 60, w->tasks[0].spec.tick_s);
+	world_free(w);
+}
+
+STORY(all_missed_ticks_run)
+{
+	struct world *w = after_downtime((struct asked){.missed = MISSED_ALL});
+
+	assert_int_equal(w->n_tasks, 62);
+	assert_int_equal(count_ticks(w, TICK_SKIPPED), 0);
+	assert_non_null(strstr(w->ticks[0].reason.p, "late"));
+	world_free(w);
+}
+
+STORY(what_is_older_than_the_limit_is_passed_over)
+{
+	struct world *w = after_downtime((struct asked){.missed = MISSED_ALL, .max_shift_s = 600});
+
+	assert_int_equal(w->ticks[0].outcome, TICK_SKIPPED);
+	assert_non_null(strstr(w->ticks[0].reason.p, "more than 600 s"));
+	assert_int_equal(w->n_tasks, 10);
+	assert_int_equal(w->n_ticks, 11);
+	world_free(w);
+}
+
+STORY(many_missed_ticks_come_in_several_batches)
+{
+	struct world *w = quiet_world();
+
+	add(w, "s", (struct asked){.items = "{\"epoch\":{\"period\":1}}", .missed = MISSED_ALL});
+	w->now_ms += 5000 * 1000;
+	world_restart(w);
+	world_advance(w, 0);
+	assert_int_equal(w->n_tasks, 5000);
+	assert_true(w->seq > 10);
+	world_free(w);
+}
+
+STORY(overlap_skip)
+{
+	struct world *w = quiet_world();
+
+	add(w, "s", (struct asked){.overlap = OVERLAP_SKIP});
+	world_advance(w, 3 * MINUTE);
+	assert_int_equal(w->n_tasks, 1);
+	assert_int_equal(count_ticks(w, TICK_SKIPPED), 2);
+	assert_non_null(strstr(last_tick(w)->reason.p, "has not ended"));
+	end_task(w, w->tasks[0].id);
+	world_advance(w, MINUTE);
+	assert_int_equal(w->n_tasks, 2);
+	world_free(w);
+}
+
+STORY(overlap_queue_keeps_one_waiting)
+{
+	struct world *w = quiet_world();
+
+	add(w, "s", (struct asked){.overlap = OVERLAP_QUEUE});
+	world_advance(w, 3 * MINUTE);
+	assert_int_equal(w->n_tasks, 1);
+	assert_int_equal(w->ticks[1].outcome, TICK_WAITING);
+	assert_int_equal(w->ticks[2].outcome, TICK_SKIPPED);
+	world_restart(w);
+	end_task(w, w->tasks[0].id);
+	world_advance(w, 0);
+	assert_int_equal(w->n_tasks, 2);
+	assert_int_equal(w->tasks[1].spec.tick_s, w->ticks[1].tick_s);
+	assert_int_equal(w->ticks[1].outcome, TICK_FIRED);
+	world_free(w);
+}
+
+STORY(overlap_replace_cancels_what_runs)
+{
+	struct world *w = quiet_world();
+
+	add(w, "s", (struct asked){.overlap = OVERLAP_REPLACE});
+	world_advance(w, 2 * MINUTE);
+	assert_int_equal(w->tasks[0].state.status, TASK_CANCELLED);
+	assert_int_equal(w->n_tasks, 2);
+	assert_int_equal(w->tasks[1].state.status, TASK_QUEUED);
+	assert_int_equal(count_ticks(w, TICK_FIRED), 2);
+	world_free(w);
+}
+
+/* Its worker takes a while to end it: two more ticks come by, the newest wins. */
+STORY(overlap_replace_waits_for_the_end)
+{
+	struct world *w = quiet_world();
+	const struct message *run;
+
+	world_hello(w, 1, "w1", 1, 4, NULL, 0);
+	add(w, "s", (struct asked){.overlap = OVERLAP_REPLACE});
+	world_advance(w, MINUTE);
+	run = world_sent(w, MSG_RUN, 0);
+	world_started(w, 1, run->task, run->token);
+	world_advance(w, 2 * MINUTE);
+	assert_int_equal(w->n_tasks, 1);
+	assert_true(world_count_sent(w, MSG_KILL) >= 1);
+	assert_int_equal(w->ticks[1].outcome, TICK_SKIPPED);
+	assert_int_equal(w->ticks[2].outcome, TICK_WAITING);
+	world_ended(w, 1, w->tasks[0].id, run->token, TASK_CANCELLED);
+	assert_int_equal(w->n_tasks, 2);
+	assert_int_equal(w->tasks[1].spec.tick_s, w->ticks[2].tick_s);
+	world_free(w);
+}
+
+STORY(a_clock_set_back_repeats_nothing)
+{
+	struct world *w = quiet_world();
+
+	add(w, "s", (struct asked){.max_shift_s = 600});
+	world_advance(w, 10 * MINUTE);
+	set_clock(w, -5 * MINUTE); /* within the limit */
+	world_advance(w, 5 * MINUTE);
+	assert_int_equal(w->n_tasks, 10);
+	world_advance(w, MINUTE);
+	assert_int_equal(w->n_tasks, 11);
+	set_clock(w, -60 * MINUTE); /* and beyond: to before it was made */
+	world_advance(w, 49 * MINUTE);
+	assert_int_equal(w->n_tasks, 11 + 49);
+	world_advance(w, 11 * MINUTE);
+	assert_int_equal(w->n_tasks, 11 + 49);
+	world_advance(w, MINUTE);
+	assert_int_equal(w->n_tasks, 11 + 50);
+	world_free(w);
+}
+
+STORY(a_year_ahead_and_back)
+{
+	struct world *w = quiet_world();
+	int64_t year = 365 * 24 * HOUR;
+	size_t before;
+
+	add(w, "s", (struct asked){.max_shift_s = 600, .missed = MISSED_ALL});
+	world_advance(w, 3 * MINUTE);
+	set_clock(w, year);
+	assert_int_equal(w->n_tasks, 3 + 10);
+	world_advance(w, 2 * MINUTE);
+	assert_int_equal(w->n_tasks, 3 + 12);
+	set_clock(w, -year);
+	before = w->n_tasks;
+	world_advance(w, 5 * MINUTE);
+	assert_int_equal(w->n_tasks, before + 5);
+	world_free(w);
+}
+
+STORY(seconds_of_ntp_are_nothing)
+{
+	struct world *w = quiet_world();
+
+	add(w, "s", (struct asked){0});
+	for (int i = 0; i < 20; i++) {
+		world_advance(w, MINUTE);
+		set_clock(w, i % 2 ? 2000 : -2000);
+	}
+	assert_int_equal(w->n_tasks, 20);
+	assert_int_equal(count_ticks(w, TICK_SKIPPED), 0);
+	world_free(w);
+}
+
+static struct cron_zone *posix(const char *text)
+{
+	struct cron_zone *z;
+	struct problem p = {0};
+
+	assert_int_equal(cron_zone_posix(str_of(text), &z, &p), 0);
+	return z;
+}
+
+static void tell_zone(struct world *w, const struct cron_zone *z)
+{
+	w->zone_name = "Some/Where";
+	w->zone = z;
+	world_step(w, &(struct event){.kind = EV_ZONE,
+	                  .zone = {.name = str_of(w->zone_name), .zone = w->zone}});
+	world_advance(w, 0);
+}
+
+static const char daily[] =
+    "{\"hour\":8,\"minute\":30,\"dst_fixes\":[\"skip\",\"repeat_use_both\"]}";
+
+/* 1800000000 is a Friday, 08:00 UTC. */
+STORY(a_zone_that_moves_west_does_not_repeat)
+{
+	struct world *w = quiet_world();
+	struct cron_zone *utc = posix("UTC0"), *west = posix("WST3");
+
+	tell_zone(w, utc);
+	add(w, "s", (struct asked){.items = daily, .zone = w->zone_name, .max_shift_s = 4 * 3600});
+	world_advance(w, HOUR);
+	assert_int_equal(w->n_tasks, 1);
+	tell_zone(w, west); /* it is 06:00 again */
+	world_advance(w, 12 * HOUR);
+	assert_int_equal(w->n_tasks, 1);
+	world_advance(w, 24 * HOUR);
+	assert_int_equal(w->n_tasks, 2);
+	world_free(w);
+	cron_zone_free(utc);
+	cron_zone_free(west);
+}
+
+STORY(a_zone_that_moves_east_makes_up_for_what_it_jumped)
+{
+	struct world *w = quiet_world();
+	struct cron_zone *utc = posix("UTC0"), *east = posix("EST-3");
+
+	tell_zone(w, utc);
+	add(w, "s",
+	    (struct asked){.items = daily,
+	        .zone = w->zone_name,
+	        .missed = MISSED_ALL,
+	        .max_shift_s = 4 * 3600});
+	tell_zone(w, east); /* 11:00 at once: 08:30 was jumped over */
+	assert_int_equal(w->n_tasks, 1);
+	assert_non_null(strstr(w->ticks[0].reason.p, "time zone"));
+	world_advance(w, 24 * HOUR);
+	assert_int_equal(w->n_tasks, 2);
+	world_free(w);
+	cron_zone_free(utc);
+	cron_zone_free(east);
+}
+
+STORY(without_its_zone_it_waits)
+{
+	struct world *w = quiet_world();
+	struct cron_zone *utc = posix("UTC0");
+	struct schedule_view v;
+	struct arena a = {0};
+	rid id = add(w, "s", (struct asked){.items = daily, .zone = "Some/Where"});
+
+	world_advance(w, HOUR);
+	assert_int_equal(w->n_tasks, 0);
+	assert_true(core_schedule(w->core, id, &a, &v));
+	assert_non_null(strstr(v.failed, "time zone"));
+	tell_zone(w, utc);
+	assert_true(core_schedule(w->core, id, &a, &v));
+	assert_null(v.failed);
+	assert_true(v.next_s > 0);
+	arena_release(&a);
+	world_free(w);
+	cron_zone_free(utc);
+}
+
+STORY(a_pause_leaves_one_recorded_skip)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){0});
+
+	world_advance(w, MINUTE);
+	command(w, &(struct event){.kind = EV_SCHEDULE_PAUSE,
+	               .schedule = {.id = id, .reason = STR("the disk is full")}});
+	world_advance(w, 10 * MINUTE);
+	assert_int_equal(w->n_tasks, 1);
+	world_restart(w);
+	assert_int_equal(act(w, EV_SCHEDULE_RESUME, id)->code, 0);
+	assert_int_equal(w->n_ticks, 2);
+	assert_int_equal(w->ticks[1].outcome, TICK_SKIPPED);
+	assert_int_equal(w->ticks[1].tick_s, w->ticks[0].tick_s + 60);
+	assert_string_equal(w->ticks[1].reason.p, "paused: the disk is full");
+	world_advance(w, MINUTE);
+	assert_int_equal(w->n_tasks, 2);
+	world_free(w);
+}
+
+STORY(a_pause_ends_by_itself)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){0});
+
+	command(w, &(struct event){.kind = EV_SCHEDULE_PAUSE,
+	               .schedule = {.id = id, .until_ms = w->now_ms + 5 * MINUTE}});
+	world_advance(w, 5 * MINUTE);
+	assert_int_equal(world_schedule(w, id)->state, SCHEDULE_ACTIVE);
+	world_advance(w, MINUTE);
+	assert_int_equal(w->n_tasks, 1);
+	world_free(w);
+}
+
+STORY(dates_bound_it)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s",
+	    (struct asked){.start_ms = w->now_ms + 10 * MINUTE, .end_ms = w->now_ms + 13 * MINUTE});
+
+	world_advance(w, 10 * MINUTE);
+	assert_int_equal(w->n_tasks, 0);
+	world_advance(w, 30 * MINUTE);
+	assert_int_equal(w->n_tasks, 3);
+	assert_int_equal(world_schedule(w, id)->state, SCHEDULE_FINISHED);
+	assert_int_equal(w->n_ticks, 3);
+	world_free(w);
+}
+
+STORY(jitter_delays_each_task_by_its_own)
+{
+	struct world *w = quiet_world();
+	bool differ = false;
+
+	add(w, "s", (struct asked){.jitter_ms = 30000});
+	world_advance(w, 5 * MINUTE);
+	assert_int_equal(w->n_tasks, 5);
+	for (size_t i = 0; i < 5; i++) {
+		int64_t by = w->tasks[i].spec.run_after_ms - w->tasks[i].spec.tick_s * 1000;
+
+		assert_in_range(by, 0, 30000);
+		differ =
+		    differ || by != w->tasks[0].spec.run_after_ms - w->tasks[0].spec.tick_s * 1000;
+	}
+	assert_true(differ);
+	world_free(w);
+}
+
+static const struct reply *backfill(struct world *w, rid id, int64_t from_s, int64_t to_s)
+{
+	return command(w, &(struct event){.kind = EV_SCHEDULE_BACKFILL,
+	                      .schedule = {.id = id, .from_s = from_s, .to_s = to_s}});
+}
+
+STORY(a_past_range_is_filled_in_once)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){0});
+
+	world_advance(w, 3 * MINUTE);
+	assert_int_equal(backfill(w, id, 1800000000 - 600, 1800000130)->n, 11);
+	assert_int_equal(w->n_tasks, 3 + 11);
+	assert_int_equal(count_ticks(w, TICK_BACKFILL), 11);
+	assert_int_equal(backfill(w, id, 1800000000 - 660, 1800000130)->n, 1);
+	assert_int_equal(backfill(w, id, 1800000000, 1800000900)->code, ERR_INVALID);
+	assert_int_equal(backfill(w, id, 60, 1800000000)->code, ERR_TOO_LARGE);
+	world_free(w);
+}
+
+STORY(somebody_runs_it_now)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){.overlap = OVERLAP_SKIP});
+
+	assert_int_equal(act(w, EV_SCHEDULE_RUN, id)->n, 1);
+	assert_int_equal(act(w, EV_SCHEDULE_RUN, id)->n, 1);
+	assert_int_equal(w->n_tasks, 2);
+	assert_int_equal(count_ticks(w, TICK_MANUAL), 2);
+	assert_int_equal(w->tasks[0].spec.tick_s, 0);
+	world_advance(w, MINUTE);
+	assert_int_equal(count_ticks(w, TICK_SKIPPED), 1);
+	world_free(w);
+}
+
+STORY(deleted_it_does_nothing_more)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){0});
+
+	world_advance(w, MINUTE);
+	assert_int_equal(act(w, EV_SCHEDULE_DELETE, id)->code, 0);
+	world_advance(w, 5 * MINUTE);
+	assert_int_equal(w->n_tasks, 1);
+	assert_int_equal(w->n_ticks, 0);
+	end_task(w, w->tasks[0].id);
+	assert_int_equal(act(w, EV_SCHEDULE_RUN, id)->code, ERR_NOT_FOUND);
+	world_free(w);
+}
+
+STORY(a_queue_in_use_stays)
+{
+	struct world *w = quiet_world();
+	const struct reply *r;
+
+	add(w, "nightly", (struct asked){0});
+	r = command(w, &(struct event){.kind = EV_QUEUE_DELETE,
+	                   .queue = {.id = w->queues[0].id, .force = true}});
+	assert_int_equal(r->code, ERR_CONFLICT);
+	assert_non_null(strstr(r->problem->what, "nightly"));
+	world_free(w);
+}
+
+STORY(names_are_unique)
+{
+	struct world *w = quiet_world();
+	struct schedule_change ch = {
+	    .fields = 1u << SF_NAME, .row = {.name = STR("a"), .items = str_of(every_minute)}};
+	rid a = add(w, "a", (struct asked){0}), b = add(w, "b", (struct asked){0});
+	const struct reply *r = command(
+	    w, &(struct event){.kind = EV_SCHEDULE_SET, .schedule = {.id = b, .change = &ch}});
+
+	assert_int_equal(r->code, ERR_CONFLICT);
+	assert_int_equal(core_schedule_by_name(w->core, STR("a")), a);
+	assert_int_equal(core_schedule_next(w->core, STR("a")), b);
+	assert_int_equal(core_schedule_next(w->core, STR("b")), 0);
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(every_tick_has_one_task),
+	    cmocka_unit_test(what_was_not_committed_happens_again_once),
+	    cmocka_unit_test(missed_ticks_are_skipped_as_one_stretch),
+	    cmocka_unit_test(of_missed_ticks_the_newest_runs_once),
+	    cmocka_unit_test(all_missed_ticks_run),
+	    cmocka_unit_test(what_is_older_than_the_limit_is_passed_over),
+	    cmocka_unit_test(many_missed_ticks_come_in_several_batches),
+	    cmocka_unit_test(overlap_skip),
+	    cmocka_unit_test(overlap_queue_keeps_one_waiting),
+	    cmocka_unit_test(overlap_replace_cancels_what_runs),
+	    cmocka_unit_test(overlap_replace_waits_for_the_end),
+	    cmocka_unit_test(a_clock_set_back_repeats_nothing),
+	    cmocka_unit_test(a_year_ahead_and_back),
+	    cmocka_unit_test(seconds_of_ntp_are_nothing),
+	    cmocka_unit_test(a_zone_that_moves_west_does_not_repeat),
+	    cmocka_unit_test(a_zone_that_moves_east_makes_up_for_what_it_jumped),
+	    cmocka_unit_test(without_its_zone_it_waits),
+	    cmocka_unit_test(a_pause_leaves_one_recorded_skip),
+	    cmocka_unit_test(a_pause_ends_by_itself),
+	    cmocka_unit_test(dates_bound_it),
+	    cmocka_unit_test(jitter_delays_each_task_by_its_own),
+	    cmocka_unit_test(a_past_range_is_filled_in_once),
+	    cmocka_unit_test(somebody_runs_it_now),
+	    cmocka_unit_test(deleted_it_does_nothing_more),
+	    cmocka_unit_test(a_queue_in_use_stays),
+	    cmocka_unit_test(names_are_unique),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
