@@ -8,50 +8,66 @@
 #include "cron/civil.h"
 #include "cron/zone_internal.h"
 
-/* Beyond these years no clock changes: so far the arithmetic can not overflow. */
+/* Beyond these years no clock changes. */
 #define RULE_YEAR_MAX 1000000
-#define RULE_TIME_MAX (INT64_C(31556952) * 2 * RULE_YEAR_MAX) /* surely beyond them */
+/* So many years, a multiple of 400, make each of them positive; they have this many days. */
+#define YEARS_BIAS 2000000
+#define DAYS_BIAS (INT64_C(146097) * (YEARS_BIAS / 400))
+#define DAYS_1_TO_1970 719162
+#define YEAR_SECONDS INT64_C(31556952) /* on average */
 #define CYCLE_YEARS 400
 
 /* Days from 1 January to the month's first, in a year without leap day. */
 static const int16_t month_begins[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
 
-static int64_t weekday_in_year(const struct rule_date *d, int64_t new_year, bool leap)
+static int32_t nth_weekday(const struct rule_date *d, bool leap, int32_t new_year_weekday)
 {
-	int64_t first = new_year + month_begins[d->month - 1] + (leap && d->month > 2);
-	int64_t next = new_year + month_begins[d->month] + (leap && d->month >= 2);
-	int64_t day = first + (d->day - civil_weekday(first) + 7) % 7 + 7 * (d->week - 1);
+	int32_t first = month_begins[d->month - 1] + (leap && d->month > 2);
+	int32_t next = month_begins[d->month] + (leap && d->month >= 2);
+	int32_t weekday = (new_year_weekday + first) % 7;
+	int32_t day = first + (d->day - weekday + 7) % 7 + 7 * (d->week - 1);
 
 	return day < next ? day : day - 7;
 }
 
-/* Seconds since 1970 by the wall clock at which the date's time comes in that year. */
-static int64_t date_in_year(const struct rule_date *d, int32_t year)
+/* Seconds from the year's beginning by the same wall clock. */
+static int32_t date_in_year(const struct rule_date *d, bool leap, int32_t new_year_weekday)
 {
-	int64_t day = civil_days(year, 1, 1);
-	bool leap = civil_leap(year);
+	int32_t day = d->day;
 
-	switch (d->kind) {
-	case RULE_NO_LEAP_DAY: day += d->day - 1 + (leap && d->day >= 60); break;
-	case RULE_DAY: day += d->day; break;
-	case RULE_WEEKDAY: day = weekday_in_year(d, day, leap); break;
-	}
+	if (d->kind == RULE_NO_LEAP_DAY)
+		day += -1 + (leap && d->day >= 60);
+	else if (d->kind == RULE_WEEKDAY)
+		day = nth_weekday(d, leap, new_year_weekday);
 	return day * DAY_SECONDS + d->time;
 }
 
-static int64_t start_in_year(const struct zone_rule *r, int32_t year)
+/* There are only fourteen kinds of years. */
+static void fill_changes(struct zone_rule *r)
 {
-	return date_in_year(&r->start, year) - r->standard.offset;
-}
-
-static int64_t end_in_year(const struct zone_rule *r, int32_t year)
-{
-	return date_in_year(&r->end, year) - r->daylight.offset;
+	for (int leap = 0; leap < 2; leap++)
+		for (int weekday = 0; weekday < 7; weekday++) {
+			r->start_in[leap][weekday] =
+			    date_in_year(&r->start, leap, weekday) - r->standard.offset;
+			r->end_in[leap][weekday] =
+			    date_in_year(&r->end, leap, weekday) - r->daylight.offset;
+		}
 }
 
 static bool is_start(const struct zone_rule *r, int64_t change)
 {
 	return (change & 1) == r->end_first;
+}
+
+static int64_t change_in_year(const struct zone_rule *r, int32_t year, bool start)
+{
+	uint32_t y = (uint32_t)(year + YEARS_BIAS), before = y - 1;
+	uint32_t days = 365 * before + before / 4 - before / 100 + before / 400;
+	uint32_t weekday = (days + 1) % 7; /* 1 January of the year 1 was a Monday */
+	bool leap = y % 4 == 0 && (y % 100 != 0 || y % 400 == 0);
+
+	return ((int64_t)days - DAYS_BIAS - DAYS_1_TO_1970) * DAY_SECONDS +
+	       (start ? r->start_in : r->end_in)[leap][weekday];
 }
 
 static int64_t change_time(const struct zone_rule *r, int64_t change)
@@ -62,20 +78,17 @@ static int64_t change_time(const struct zone_rule *r, int64_t change)
 		return INT64_MAX;
 	if (year < -RULE_YEAR_MAX)
 		return INT64_MIN;
-	return is_start(r, change) ? start_in_year(r, (int32_t)year)
-	                           : end_in_year(r, (int32_t)year);
+	return change_in_year(r, (int32_t)year, is_start(r, change));
 }
 
-/* The number of a change that is near t. */
+/* The number of a change that is not far from t. */
 static int64_t change_near(int64_t t)
 {
-	int32_t year, month, day;
+	int64_t halves = t / (YEAR_SECONDS / 2) - (t < 0) + 2 * 1970;
 
-	t = t > RULE_TIME_MAX ? RULE_TIME_MAX : t < -RULE_TIME_MAX ? -RULE_TIME_MAX : t;
-	civil_from_days(t / DAY_SECONDS, &year, &month, &day);
-	if (year > RULE_YEAR_MAX || year < -RULE_YEAR_MAX)
-		year = year > 0 ? RULE_YEAR_MAX : -RULE_YEAR_MAX;
-	return 2 * (int64_t)year + (month > 6);
+	if (halves > 2 * RULE_YEAR_MAX)
+		return 2 * RULE_YEAR_MAX;
+	return halves < -2 * RULE_YEAR_MAX ? -2 * RULE_YEAR_MAX : halves;
 }
 
 void zone_rule_span(const struct zone_rule *r, int64_t t, struct cron_span *ret_span)
@@ -104,18 +117,20 @@ enum order { STARTS_FIRST = 1, ENDS_FIRST = 2, NEVER_ENDS = 4 };
 
 static enum order order_in_year(const struct zone_rule *r, int32_t year)
 {
-	int64_t start = start_in_year(r, year), end = end_in_year(r, year);
+	int64_t start = change_in_year(r, year, true), end = change_in_year(r, year, false);
 
 	if (start < end)
-		return end < start_in_year(r, year + 1) ? STARTS_FIRST : NEVER_ENDS;
-	return end < start && start < end_in_year(r, year + 1) ? ENDS_FIRST : 0;
+		return end < change_in_year(r, year + 1, true) ? STARTS_FIRST : NEVER_ENDS;
+	return end < start && start < change_in_year(r, year + 1, false) ? ENDS_FIRST : 0;
 }
 
 /* Leap years and weekdays repeat after 400 years, so what holds in those holds always. */
 int zone_rule_order(struct zone_rule *r, struct problem *p)
 {
-	enum order seen = order_in_year(r, 2000);
+	enum order seen;
 
+	fill_changes(r);
+	seen = order_in_year(r, 2000);
 	for (int32_t year = 2001; seen && year < 2000 + CYCLE_YEARS; year++)
 		if (order_in_year(r, year) != seen)
 			seen = 0;

@@ -32,11 +32,14 @@ struct zone_rule {
 	bool end_first; /* in a calendar year: the southern hemisphere */
 	struct zone_type standard, daylight;
 	struct rule_date start, end; /* of `daylight` */
+	/* [leap year][weekday of 1 January]: seconds from the year's beginning in UTC */
+	int32_t start_in[2][7], end_in[2][7];
 };
 
 /* A POSIX TZ string. Errors name the byte. */
 int zone_rule_parse(struct str tz, struct zone_rule *ret_rule, struct problem *p);
-/* Learns which change comes first in a year. ERR_INVALID: not always the same one. */
+/* Works out the years, and which change comes first in one. ERR_INVALID: not always the same one.
+ */
 int zone_rule_order(struct zone_rule *rule, struct problem *p);
 void zone_rule_span(const struct zone_rule *rule, int64_t t, struct cron_span *ret_span);
 

@@ -156,6 +156,11 @@ int zones_get(struct zones *z, struct str name, struct zone_ref **ret_ref, struc
 	return 0;
 }
 
+size_t zones_count(const struct zones *z)
+{
+	return z->n;
+}
+
 size_t zones_names(struct zones *z, const char *const **ret_names)
 {
 	name_list_read(&z->names, z->dir);

@@ -34,6 +34,7 @@ struct zone_ref {
  */
 int zones_get(struct zones *z, struct str name, struct zone_ref **ret_ref, struct problem *p);
 void zone_ref_drop(struct zone_ref *r);
+size_t zones_count(const struct zones *z); /* in the cache, held or not */
 
 /*
  * Looks at the files of all zones in the cache again; calls back for each zone that differs now

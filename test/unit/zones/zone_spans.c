@@ -20,7 +20,8 @@ static void print_spans(const struct cron_zone *z, int64_t from, int64_t until)
 
 	for (int64_t t = from; t < until; t = s.end) {
 		cron_zone_at(z, t, &s);
-		printf("%" PRId64 " %" PRId64 " %d %d %s\n", s.begin, s.end, s.offset, s.dst, s.abbrev);
+		printf("%" PRId64 " %" PRId64 " %d %d %s\n", s.begin, s.end, s.offset, s.dst,
+		    s.abbrev);
 	}
 }
 
