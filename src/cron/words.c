@@ -243,43 +243,62 @@ static bool is_open(const struct cron_range *r, int64_t greatest)
 	return r->end > greatest - r->period;
 }
 
-static void add_iterated(
-    const struct cron_range *r, const char *unit, int64_t open_end, struct buf *out)
+static void add_month_of(struct buf *out, int64_t months)
 {
-	if (r->period == 0)
-		return;
-	if (r->period == 1)
-		buf_printf(out, ", every %s from ", unit);
-	else
-		buf_printf(out, ", every %" PRId64 " %ss from ", r->period, unit);
-	add_date(out, r->start);
-	if (!is_open(r, open_end)) {
+	buf_printf(out, "%04d-%02d", (int)(1970 + months / 12), (int)(months % 12) + 1);
+}
+
+static void add_ends(struct buf *out, const struct cron_range *r, int64_t greatest,
+    void (*add)(struct buf *out, int64_t n))
+{
+	buf_add_cstr(out, " from ");
+	add(out, r->start);
+	if (!is_open(r, greatest)) {
 		buf_add_cstr(out, " to ");
-		add_date(out, r->end);
+		add(out, r->end);
 	}
 }
 
-/* Months are counted from January 1970, days are not: the first of the month stands for it. */
-static int64_t month_days(int64_t months)
+/* "every 3 days", "every 2nd Tuesday", from when to when. */
+static void add_iterated_days(const struct cron_item *it, struct buf *out)
 {
-	return civil_days((int32_t)(1970 + months / 12), (int32_t)(months % 12) + 1, 1);
+	const struct cron_range *days = &it->iter_day, *weeks = &it->iter_week;
+	int64_t last = CRON_TIME_MAX / DAY_SECONDS;
+
+	if (days->period) {
+		if (days->period == 1)
+			buf_add_cstr(out, ", every day");
+		else
+			buf_printf(out, ", every %" PRId64 " days", days->period);
+		add_ends(out, days, last, add_date);
+	}
+	if (weeks->period) {
+		int n = (int)weeks->period;
+
+		if (n == 1)
+			buf_add_cstr(out, ", every ");
+		else
+			buf_printf(out, ", every %d%s ", n, ending(n));
+		add_weekday(out, civil_weekday(weeks->start));
+		add_ends(out, weeks, last, add_date);
+	}
 }
 
 static void add_iterated_months(const struct cron_range *r, struct buf *out)
 {
-	int64_t last = (CRON_YEAR_MAX - 1970 + 1) * 12 - 1;
-	struct cron_range days = {.period = r->period};
+	int n = (int)r->period;
 
-	if (r->period == 0)
+	if (n == 0)
 		return;
-	days.start = month_days(r->start);
-	days.end = is_open(r, last) ? INT64_MAX : month_days(r->end);
-	add_iterated(&days, "month", INT64_MAX, out);
+	if (n == 1)
+		buf_add_cstr(out, ", in every month");
+	else
+		buf_printf(out, ", in every %d%s month", n, ending(n));
+	add_ends(out, r, (CRON_YEAR_MAX - 1970 + 1) * 12 - 1, add_month_of);
 }
 
 static void add_days(const struct cron_item *it, bool is_daily, struct buf *out)
 {
-	int64_t last = CRON_TIME_MAX / DAY_SECONDS;
 	size_t n = out->n;
 	bool dated;
 
@@ -294,11 +313,10 @@ static void add_days(const struct cron_item *it, bool is_daily, struct buf *out)
 			buf_add_cstr(out, "every ");
 		add_list(out, it->weekdays, add_weekday);
 	}
-	add_iterated(&it->iter_day, "day", last, out);
-	add_iterated(&it->iter_week, "week", last, out);
-	add_iterated_months(&it->iter_month, out);
+	add_iterated_days(it, out);
 	if (out->n == n && is_daily)
 		buf_add_cstr(out, ", every day");
+	add_iterated_months(&it->iter_month, out);
 }
 
 static void add_year_range(struct buf *out, const struct cron_range *r)
