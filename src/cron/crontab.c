@@ -317,6 +317,20 @@ static void take_days(const struct fields *f, struct cron_item *it)
 	it->days = (uint32_t)f->bits[DAY] | (f->last_day ? CRON_LAST_DAY : 0);
 }
 
+/*
+ * Vixie's own rule goes by the star: a minute field of star-slash-ten counts as running all the
+ * time, even in one hour only. An item's "vixie" sees no stars: here the answers are written out.
+ */
+static void set_dst(const struct fields *f, const struct cron_dst *dst, struct cron_item *it)
+{
+	static const struct cron_dst all_the_time = {
+	    .mode = CRON_DST_GIVEN, .skipped = CRON_SKIP, .repeated = CRON_REPEAT_BOTH};
+
+	cron_item_set_dst(it, dst);
+	if (it->by_vixie && it->skipped != CRON_SKIP && (f->star[MINUTE] || f->star[HOUR]))
+		cron_item_set_dst(it, &all_the_time);
+}
+
 static int add_item(const struct fields *f, bool days, bool weekdays, const struct cron_dst *dst,
     struct cron_items *items, struct problem *p)
 {
@@ -331,7 +345,7 @@ static int add_item(const struct fields *f, bool days, bool weekdays, const stru
 		take_days(f, &it);
 	if (weekdays)
 		take_weekdays(f, &it);
-	cron_item_set_dst(&it, dst);
+	set_dst(f, dst, &it);
 	if ((rc = item_check_dates(&it, "", p)) == ERR_OK)
 		items_add(items, &it);
 	return rc;

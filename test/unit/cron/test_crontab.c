@@ -3,6 +3,7 @@
 #include "support.h"
 
 #define VIXIE "\"dst_fixes\":\"vixie\"}"
+#define STARRED "\"dst_fixes\":[\"skip\",\"repeat_use_both\"]}"
 
 static const struct {
 	const char *line, *json;
@@ -11,7 +12,9 @@ static const struct {
     {"30 2 * * *", "{\"minute\":30,\"hour\":2," VIXIE},
     {"  */15\t8-17  * * mon-fri ",
         "{\"minute\":{\"period\":15},\"hour\":{\"start\":8,\"end\":17},\"day_of_week\":[\"Mon\","
-        "\"Tue\",\"Wed\",\"Thu\",\"Fri\"]," VIXIE},
+        "\"Tue\",\"Wed\",\"Thu\",\"Fri\"]," STARRED},
+    {"*/10 2 * * *", "{\"minute\":{\"period\":10},\"hour\":2," STARRED},
+    {"0,10,20,30,40,50 2 * * *", "{\"minute\":{\"period\":10},\"hour\":2," VIXIE},
     {"* * * * *", "{\"minute\":{\"period\":1}," VIXIE},
     {"0 0 * * 0", "{\"minute\":0,\"hour\":0,\"day_of_week\":\"Sun\"," VIXIE},
     {"0 0 * * 7", "{\"minute\":0,\"hour\":0,\"day_of_week\":\"Sun\"," VIXIE},
