@@ -16,6 +16,8 @@
 #define CRON_TIME_MAX INT64_C(253402300799) /* the last second of 9999, UTC */
 #define CRON_ITEMS_MAX 16
 #define CRON_TEXT_MAX 16384 /* bytes of an item, line or expression */
+#define CRON_LIST_MAX 1024  /* values of one selector */
+#define CRON_ZONE_NAME_MAX 255
 
 enum cron_skipped { CRON_SKIP, CRON_UNSKIP };
 enum cron_repeated { CRON_REPEAT_BOTH, CRON_REPEAT_EARLY, CRON_REPEAT_LATE };
@@ -27,6 +29,12 @@ struct cron_range {
 
 #define CRON_LAST_DAY (1u << 0) /* bit 0 of `days`: the month's last day, whichever it is */
 #define CRON_WEEK_LAST 5        /* row of `nth`: the month's last such weekday */
+/* Selectors that restrict nothing. */
+#define CRON_ALL_MINUTES ((UINT64_C(1) << 60) - 1) /* and seconds */
+#define CRON_ALL_HOURS ((1u << 24) - 1)
+#define CRON_ALL_DAYS 0xfffffffeu
+#define CRON_ALL_MONTHS 0x1ffeu
+#define CRON_ALL_WEEKDAYS 0x7fu
 
 struct cron_item {
 	bool is_epoch;
@@ -43,10 +51,11 @@ struct cron_item {
 	uint16_t months;          /* 1 to 12 */
 	uint8_t weekdays;         /* 0 is Sunday */
 	uint8_t nth[6];           /* [n - 1], [CRON_WEEK_LAST]: weekdays; all 0: no such selector */
-	/* every period days, weeks, months from a date (in days or months since 1970-01) */
-	struct cron_range iter_day, iter_week, iter_month; /* period 0: none */
-	struct cron_range *ranges;                         /* years, or epochs; sorted by start */
-	size_t n_ranges;
+	/* Every period days, weeks, months from a date, in days or (iter_month) months since
+	 * 1970-01. iter_week starts at the first such weekday. Period 0: none. */
+	struct cron_range iter_day, iter_week, iter_month;
+	struct cron_range *ranges; /* years, or epochs; sorted by start */
+	size_t n_ranges;           /* of years: 0 is any year */
 };
 
 struct cron_items {
@@ -57,7 +66,8 @@ struct cron_items {
 };
 
 /* ERR_INVALID: malformed, with the position and a hint. ERR_NOT_FOUND: well-formed, but no date
- * will ever match (30 February). `dst`: what a text that can not say it itself means. */
+ * will ever match (30 February). `dst`: what a text that can not say it itself means; NULL is
+ * Vixie's rule. */
 enum cron_dst_mode { CRON_DST_VIXIE, CRON_DST_GIVEN };
 struct cron_dst {
 	enum cron_dst_mode mode;
@@ -71,6 +81,8 @@ int cron_items_calendar(
     struct str text, const struct cron_dst *dst, struct cron_items *ret_items, struct problem *p);
 /* "vixie", "skip,repeat_use_both", … */
 int cron_dst_parse(struct str text, struct cron_dst *ret_dst, struct problem *p);
+/* The two answers by that rule: jobs that run all the time just go on, others run exactly once. */
+void cron_item_set_dst(struct cron_item *it, const struct cron_dst *dst);
 void cron_items_release(struct cron_items *items);
 /* The same as JSON text that cron_items_json() takes: what crontab lines and expressions become. */
 void cron_items_write(const struct cron_items *items, struct buf *out);
@@ -84,5 +96,22 @@ bool cron_items_next(
 /* The last match at or before t; false: there is none. */
 bool cron_items_last(
     const struct cron_items *items, const struct cron_zone *z, int64_t t, int64_t *ret_time);
+
+/*
+ * A line of a crontab FILE, taken apart; the parts lie inside `line`. `has_user`: the system's
+ * kind (/etc/crontab, /etc/cron.d), which names a user before the command.
+ */
+enum cron_line_kind { CRON_LINE_EMPTY, CRON_LINE_SETTING, CRON_LINE_JOB };
+struct cron_line {
+	enum cron_line_kind kind; /* empty: also a comment */
+	struct str name, value;   /* of a setting, without quotes */
+	struct str schedule;      /* for cron_items_crontab() */
+	struct str user;          /* STR_NULL without a user column */
+	struct str command;       /* as written */
+};
+int cron_line_split(struct str line, bool has_user, struct cron_line *ret_line, struct problem *p);
+/* Vixie's `%`: the first ends the command, what follows is its standard input with every further
+ * one a line break; `\%` is a plain one. Both are appended; false: there is no input. */
+bool cron_line_command(struct str command, struct buf *ret_command, struct buf *ret_input);
 
 #endif
