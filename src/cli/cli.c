@@ -168,7 +168,8 @@ int cli_get_list(struct cli *c, const char *path, size_t limit, json_t **ret_lis
 
 static int set_format(struct cli *c)
 {
-	static const char *const names[] = {"table", "wide", "json", "jsonl", "yaml"};
+	static const char *const names[] = {"table", "wide", "json", "jsonl", "yaml", "epoch"};
+	size_t n = sizeof names / sizeof names[0] - !(c->command->flags & COMMAND_EPOCH);
 	const char *given, *near;
 
 	if (cli_setting(c, "output", &given) < 0) {
@@ -176,7 +177,7 @@ static int set_format(struct cli *c)
 			return c->problem.code;
 		c->problem = (struct problem){0};
 	}
-	for (size_t i = 0; given && i < sizeof names / sizeof names[0]; i++)
+	for (size_t i = 0; given && i < n; i++)
 		if (!strcmp(given, names[i])) {
 			c->format = (enum cli_format)i;
 			return 0;
@@ -184,7 +185,7 @@ static int set_format(struct cli *c)
 	if (!given)
 		return 0;
 	problem_set(&c->problem, ERR_INVALID, "there is no output format \"%.32s\"", given);
-	near = str_nearest(str_of(given), names, sizeof names / sizeof names[0]);
+	near = str_nearest(str_of(given), names, n);
 	return near ? problem_hint(&c->problem, "did you mean %s?", near)
 	            : problem_hint(&c->problem, "table, wide, json, jsonl or yaml");
 }

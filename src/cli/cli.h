@@ -21,7 +21,7 @@ enum cli_exit {
 	EXIT_INTERRUPTED = 130,
 };
 
-enum cli_format { FORMAT_TABLE, FORMAT_WIDE, FORMAT_JSON, FORMAT_JSONL, FORMAT_YAML };
+enum cli_format { FORMAT_TABLE, FORMAT_WIDE, FORMAT_JSON, FORMAT_JSONL, FORMAT_YAML, FORMAT_EPOCH };
 
 struct cli {
 	const struct command *command;

@@ -9,6 +9,7 @@
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/place.h"
+#include "zones/zones.h"
 
 #define NAMES_LIMIT 200
 
@@ -54,6 +55,18 @@ int cmd_gen_man(struct cli *c)
 	return man_write(c->options.args[0], &c->problem);
 }
 
+static void zone_names(struct buf *out)
+{
+	struct zones *zones = zones_new(NULL);
+	const char *const *names;
+	size_t n = zones_names(zones, &names);
+
+	buf_add_cstr(out, "local\nUTC\n");
+	for (size_t i = 0; i < n; i++)
+		buf_printf(out, "%s\n", names[i]);
+	zones_free(zones);
+}
+
 /* Live names. Whatever goes wrong, the person at the prompt sees nothing. */
 static void live_names(const char *kind, struct buf *out, void *arg)
 {
@@ -64,6 +77,10 @@ static void live_names(const char *kind, struct buf *out, void *arg)
 	json_t *item;
 	size_t i;
 
+	if (!strcmp(kind, "zone")) {
+		zone_names(out);
+		return;
+	}
 	if (cli_get_list(c, path, tasks ? 20 : NAMES_LIMIT, &list) < 0)
 		return;
 	json_array_foreach(json_object_get(list, "items"), i, item)

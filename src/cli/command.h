@@ -19,6 +19,7 @@ enum command_flag {
 	COMMAND_NEEDS_ARG = 8,
 	COMMAND_NO_ARGS = 16,
 	COMMAND_ANYHOW = 32, /* works also when the configuration is broken */
+	COMMAND_EPOCH = 64,  /* takes -o epoch */
 };
 
 #define COMMAND_TABLES_MAX 4

@@ -14,6 +14,10 @@ static const struct {
 	const char *words[24];
 } fixed[] = {
     {"format", {"table", "wide", "json", "jsonl", "yaml"}},
+    {"cron-format", {"table", "wide", "json", "jsonl", "yaml", "epoch"}},
+    {"dst", {"vixie", "skip,repeat_use_both", "skip,repeat_use_only_early",
+                "skip,repeat_use_only_late", "unskip,repeat_use_both",
+                "unskip,repeat_use_only_early", "unskip,repeat_use_only_late"}},
     {"order", {"fifo", "lifo", "priority"}},
     {"output-mode", {"auto", "inline", "chunks"}},
     {"kill-method", {"term_wait_kill", "term", "kill"}},
@@ -75,7 +79,8 @@ void complete_kind(const struct completer *k, const char *kind, struct buf *out)
 		buf_add_cstr(out, ":command\n");
 	if (!strcmp(kind, "task") || !strcmp(kind, "batch"))
 		add(out, "@last", "what was submitted last");
-	if (!strcmp(kind, "queue") || !strcmp(kind, "worker") || !strcmp(kind, "task"))
+	if (!strcmp(kind, "queue") || !strcmp(kind, "worker") || !strcmp(kind, "task") ||
+	    !strcmp(kind, "zone"))
 		k->names(kind, out, k->arg);
 }
 

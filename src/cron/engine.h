@@ -12,9 +12,9 @@
 
 /* What the world says at one call. */
 struct cron_reading {
-	int64_t system;       /* seconds */
-	int64_t monotonic_ms; /* of this boot; CRON_NO_MONOTONIC: unknown */
-	const struct cron_zone *zone;
+	int64_t system;               /* seconds; fractions cut off */
+	int64_t monotonic_ms;         /* of this boot; CRON_NO_MONOTONIC: unknown */
+	const struct cron_zone *zone; /* NULL only when no item uses one */
 };
 #define CRON_NO_MONOTONIC INT64_MIN
 
@@ -36,7 +36,8 @@ struct cron_policy {
 /* What changed between two calls, in seconds; each 0 when it did not. */
 struct cron_change {
 	int64_t elapsed;    /* by the monotonic clock (by the system's when that is unknown) */
-	int64_t step;       /* the system clock was moved by so much, beyond `elapsed` */
+	int64_t step;       /* the system clock was moved by so much, beyond `elapsed`; 1 second is
+	                       what cutting off fractions makes, and told as 0 */
 	int64_t zone_shift; /* the retrospective heuristic: the zone gives another offset for the
 	                       last reading than it gave then */
 	int64_t distance;   /* all together: now minus where the schedule had got to */
@@ -44,6 +45,7 @@ struct cron_change {
 };
 
 enum cron_label { CRON_ON_TIME, CRON_LATE, CRON_SKIPPED, CRON_ALREADY_FIRED };
+const char *cron_label_name(enum cron_label label); /* "on-time", "already-fired" … */
 
 struct cron_event {
 	enum cron_label label;
@@ -69,7 +71,8 @@ void cron_engine_begin(struct cron_engine *e, const struct cron_items *items,
     const struct cron_policy *policy, const struct cron_reading *now,
     const struct cron_state *state);
 bool cron_engine_next(struct cron_engine *e, struct cron_event *ret_event);
-/* The system time at which the next call is worth while; false: never again. */
+/* The system time at which the next call is worth while (that of the next event, already fired
+   ones included); false: never again. */
 bool cron_engine_wake(const struct cron_engine *e, int64_t *ret_time);
 
 #endif
