@@ -43,12 +43,18 @@ struct due_query {
 	uint32_t limit;
 };
 
-/* What became of a schedule's ticks: newest first, or oldest first from `from_s` on. */
+/*
+ * What became of a schedule's ticks. Newest first: by when that was decided (time_ms, tick_s,
+ * offset_s, all falling). Oldest first: by tick (tick_s, offset_s). Many ticks may have been decided
+ * in one millisecond, so the place in the list is that of a whole row.
+ */
 struct tick_query {
 	rid schedule;
-	int64_t from_s, to_s; /* [from, to); 0, 0: all */
+	int64_t from_s, to_s; /* ticks in [from, to); to 0: open; 0, 0: all */
 	bool oldest_first;
-	int64_t after_time_ms; /* newest first: before this place; 0: from the newest */
+	bool with_task;        /* only those that have one */
+	int64_t after_time_ms; /* newest first: behind this place; 0: from the newest */
+	int64_t after_tick_s, after_offset_s;
 	uint32_t limit;
 };
 

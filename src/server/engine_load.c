@@ -58,6 +58,19 @@ static int on_worker(void *arg, const struct worker_row *w)
 	return feed(arg, &(struct event){.kind = EV_LOAD_WORKER, .worker_row = w});
 }
 
+static int on_schedule(void *arg, const struct schedule_row *s)
+{
+	return feed(arg, &(struct event){.kind = EV_LOAD_SCHEDULE, .schedule_row = s});
+}
+
+static int on_schedule_task(void *arg, rid schedule, rid task)
+{
+	return feed(arg,
+	    &(struct event){.kind = EV_LOAD_SCHEDULE_TASK,
+	        .schedule_task.schedule = schedule,
+	        .schedule_task.task = task});
+}
+
 static int on_task(void *arg, const struct task_row *t)
 {
 	return feed(arg, &(struct event){.kind = EV_LOAD_TASK, .task_row = t});
@@ -91,7 +104,8 @@ int engine_load(struct store *s, struct core *c, struct effects *out, struct id_
     struct problem *ret_problem)
 {
 	struct loading l = {c, out, ret_ids, false};
-	struct store_loader loader = {&l, on_meta, on_queue, on_count, on_worker, on_task, on_done};
+	struct store_loader loader = {&l, on_meta, on_queue, on_count, on_worker, on_schedule,
+	    on_schedule_task, on_task, on_done};
 
 	return store_load(s, &loader, ret_problem);
 }

@@ -93,6 +93,21 @@ static void read_tasks(struct store_reader *r, struct reading *d)
 	d->ev.rows.failed = failed;
 }
 
+/* A backfill must not give a tick its second task: which of them have one? */
+static void read_ticks(struct store_reader *r, struct reading *d)
+{
+	struct tick_query q = d->ask.ticks;
+	struct tick_row *rows = NULL;
+	size_t n = 0;
+
+	q.oldest_first = q.with_task = true;
+	d->ev.kind = EV_TICKS_READ;
+	d->ev.ticks.read = d->ask.number;
+	d->ev.ticks.failed = store_ticks(r, &q, &d->arena, &rows, &n) != 0;
+	d->ev.ticks.rows = rows;
+	d->ev.ticks.n = n;
+}
+
 static void work(struct store_reader *r, void *arg)
 {
 	struct reading *d = arg;
@@ -100,6 +115,7 @@ static void work(struct store_reader *r, void *arg)
 	switch (d->ask.kind) {
 	case READ_KEYS: read_keys(r, d); break;
 	case READ_TASKS: read_tasks(r, d); break;
+	case READ_TICKS: read_ticks(r, d); break;
 	default: read_rows(r, d); break;
 	}
 }

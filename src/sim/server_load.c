@@ -44,6 +44,19 @@ static int on_worker(void *arg, const struct worker_row *row)
 	return feed(arg, &(struct event){.kind = EV_LOAD_WORKER, .worker_row = row});
 }
 
+static int on_schedule(void *arg, const struct schedule_row *s)
+{
+	return feed(arg, &(struct event){.kind = EV_LOAD_SCHEDULE, .schedule_row = s});
+}
+
+static int on_schedule_task(void *arg, rid schedule, rid task)
+{
+	return feed(arg,
+	    &(struct event){.kind = EV_LOAD_SCHEDULE_TASK,
+	        .schedule_task.schedule = schedule,
+	        .schedule_task.task = task});
+}
+
 static int on_task(void *arg, const struct task_row *t)
 {
 	return feed(arg, &(struct event){.kind = EV_LOAD_TASK, .task_row = t});
@@ -74,7 +87,8 @@ static int on_done(void *arg, rid last_id, uint64_t last_event)
 void sim_server_load(struct world *w)
 {
 	struct loading l = {w, false};
-	struct store_loader loader = {&l, on_meta, on_queue, on_count, on_worker, on_task, on_done};
+	struct store_loader loader = {&l, on_meta, on_queue, on_count, on_worker, on_schedule,
+	    on_schedule_task, on_task, on_done};
 	struct problem p = {0};
 
 	MUST(store_load(w->server->store, &loader, &p) == 0);

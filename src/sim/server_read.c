@@ -69,12 +69,25 @@ static void read_tasks(struct store_reader *r, struct reading *d)
 	d->ev.rows.n = d->ask.n;
 }
 
+static void read_ticks(struct store_reader *r, struct reading *d)
+{
+	struct tick_query q = d->ask.ticks;
+	struct tick_row *rows = NULL;
+	size_t n = 0;
+
+	q.oldest_first = q.with_task = true;
+	store_ticks(r, &q, &d->arena, &rows, &n);
+	d->ev.ticks.rows = rows;
+	d->ev.ticks.n = n;
+}
+
 static void look(struct world *w, struct reading *d)
 {
 	static const enum event_kind kinds[] = {[READ_HEAD] = EV_HEAD_READ,
 	    [READ_DUE] = EV_DUE_READ,
 	    [READ_KEYS] = EV_KEYS_READ,
-	    [READ_TASKS] = EV_TASKS_READ};
+	    [READ_TASKS] = EV_TASKS_READ,
+	    [READ_TICKS] = EV_TICKS_READ};
 	struct store_reader *r = w->server->reader;
 	bool failed = w->server->reads_fail_until_us > w->now_us;
 
@@ -84,6 +97,11 @@ static void look(struct world *w, struct reading *d)
 		read_keys(r, d);
 		d->ev.keys.read = d->ask.number;
 		d->ev.keys.failed = failed;
+		return;
+	case READ_TICKS:
+		read_ticks(r, d);
+		d->ev.ticks.read = d->ask.number;
+		d->ev.ticks.failed = failed;
 		return;
 	case READ_TASKS: read_tasks(r, d); break;
 	default: read_rows(r, d); break;

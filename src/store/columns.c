@@ -59,6 +59,9 @@ static const struct column task_columns[] = {
     T(BLOB, "stderr", state.output[STDERR], COLUMN_STATE | COLUMN_BULKY),
     T(USAGE, "usage", state.usage, COLUMN_STATE),
     T(BLOB, "result", state.result, COLUMN_STATE | COLUMN_BULKY),
+    /* behind the bulky ones, for they came later; who looks for them has an index */
+    T(I64, "schedule", spec.schedule, 0),
+    T(I64, "tick_s", spec.tick_s, 0),
 };
 const struct row_table task_table = TABLE("task", task_row, task_columns);
 
@@ -152,6 +155,73 @@ static const struct column meta_columns[] = {
     COL(meta_row, BLOB, "value", value, 0),
 };
 const struct row_table meta_table = TABLE("meta", meta_row, meta_columns);
+
+#define S(kind, name, field) COL(schedule_row, kind, name, field, 0)
+#define P(kind, name, field) COL(schedule_row, kind, name, field, COLUMN_STATE)
+/* The long ones last: a tick changes the row's front, and SQLite writes only pages that differ. */
+static const struct column schedule_columns[] = {
+    S(I64, "id", id),
+    P(I32, "state", state),
+    P(I32, "begun", progress.begun),
+    P(I64, "done_until_s", progress.done_until_s),
+    P(I64, "seen_until_s", progress.seen_until_s),
+    P(I64, "system_s", progress.system_s),
+    P(I64, "zone_offset_s", progress.zone_offset_s),
+    P(I64, "fired0_from_s", progress.fired[0].from_s),
+    P(I64, "fired0_to_s", progress.fired[0].to_s),
+    P(I64, "fired1_from_s", progress.fired[1].from_s),
+    P(I64, "fired1_to_s", progress.fired[1].to_s),
+    P(I64, "fired2_from_s", progress.fired[2].from_s),
+    P(I64, "fired2_to_s", progress.fired[2].to_s),
+    P(I64, "fired3_from_s", progress.fired[3].from_s),
+    P(I64, "fired3_to_s", progress.fired[3].to_s),
+    P(I64, "waiting_s", progress.waiting_s),
+    P(I64, "waiting_offset_s", progress.waiting_offset_s),
+    P(I64, "last_tick_s", progress.last_tick_s),
+    P(I64, "last_task", progress.last_task),
+    P(I64, "n_fired", progress.n_fired),
+    P(I64, "n_skipped", progress.n_skipped),
+    S(TEXT, "name", name),
+    S(TEXT, "zone", zone),
+    S(I64, "queue", queue),
+    S(I32, "priority", priority),
+    S(I32, "max_attempts", max_attempts),
+    S(I64, "timeout_ms", timeout_ms),
+    S(I64, "backoff_ms", backoff_ms),
+    S(I64, "backoff_max_ms", backoff_max_ms),
+    S(I32, "overlap", overlap),
+    S(I32, "missed", missed),
+    S(I64, "max_shift_s", max_shift_s),
+    S(I64, "jitter_ms", jitter_ms),
+    S(I64, "start_ms", start_ms),
+    S(I64, "end_ms", end_ms),
+    S(TEXT, "pause_reason", pause_reason),
+    S(I64, "paused_ms", paused_ms),
+    S(I64, "paused_until_ms", paused_until_ms),
+    S(I64, "ctime_ms", ctime_ms),
+    S(I64, "mtime_ms", mtime_ms),
+    S(I64, "version", version),
+    S(TEXT, "items", items),
+    S(TEXT, "source", source),
+    S(TEXT, "labels", labels),
+    S(TEXT, "body", body),
+};
+_Static_assert(FIRED_SPANS == 4, "a column for each end of each span");
+const struct row_table schedule_table = TABLE("schedule", schedule_row, schedule_columns);
+
+#define K(kind, name, field) COL(tick_row, kind, name, field, 0)
+static const struct column tick_columns[] = {
+    K(I64, "schedule", schedule),
+    K(I64, "tick_s", tick_s),
+    K(I64, "offset_s", offset_s),
+    K(I64, "until_s", until_s),
+    K(I32, "outcome", outcome),
+    K(I64, "task", task),
+    K(I64, "time_ms", time_ms),
+    K(I64, "shift_s", shift_s),
+    K(TEXT, "reason", reason),
+};
+const struct row_table tick_table = TABLE("tick", tick_row, tick_columns);
 
 void *row_dup(const struct row_table *t, const void *row)
 {

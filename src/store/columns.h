@@ -13,7 +13,7 @@
 enum column_type { COLUMN_I32, COLUMN_I64, COLUMN_TEXT, COLUMN_BLOB, COLUMN_USAGE };
 
 enum column_flag {
-	COLUMN_STATE = 1, /* task: written by an update */
+	COLUMN_STATE = 1, /* task, schedule: written by an update */
 	COLUMN_BULKY = 2, /* task: left out of bare lists */
 };
 
@@ -32,7 +32,7 @@ struct row_table {
 };
 
 extern const struct row_table task_table, queue_table, worker_table, event_table, idem_table,
-    output_table, meta_table;
+    output_table, meta_table, schedule_table, tick_table;
 
 /* One heap block with the row and all its strings; free() it. */
 void *row_dup(const struct row_table *t, const void *row);

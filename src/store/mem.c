@@ -135,6 +135,13 @@ static void apply(struct mem_store *s, const struct row_op *op)
 	case ROW_IDEMPOTENT: mem_name_put(&s->idems, &idem_table, op->idem); break;
 	case ROW_OUTPUT: mem_output_put(s, op->output); break;
 	case ROW_META: mem_name_put(&s->metas, &meta_table, op->meta); break;
+	case ROW_SCHEDULE_PUT:
+		mem_num_put(&s->schedules, &schedule_table, op->schedule);
+		saw_id(s, op->schedule->id);
+		break;
+	case ROW_SCHEDULE_PROGRESS: mem_schedule_progress(s, op->schedule); break;
+	case ROW_SCHEDULE_DELETE: mem_schedule_delete(s, op->id); break;
+	case ROW_TICK: mem_tick_put(s, op->tick); break;
 	}
 }
 
@@ -201,6 +208,7 @@ static int mem_expire(struct store *base, int64_t idem_before_ms, int64_t events
 	RB_FOREACH_SAFE (r, mem_nums, &s->events, next)
 		if (((struct event_row *)r->row)->time_ms < events_before_ms)
 			mem_num_del(&s->events, ((struct event_row *)r->row)->seq);
+	mem_ticks_expire(s, events_before_ms);
 	pthread_mutex_unlock(&s->mutex);
 	return 0;
 }
@@ -227,6 +235,7 @@ const struct store_ops store_memory = {
     .prunable = mem_prunable,
     .count_ended = mem_count_ended,
     .output = mem_output,
+    .ticks = mem_ticks,
     .events = mem_events,
     .events_last = mem_events_last,
 };

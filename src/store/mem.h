@@ -27,7 +27,9 @@ RB_HEAD(mem_ready, mem_task);
 RB_HEAD(mem_due, mem_task);
 RB_HEAD(mem_keys, mem_task);
 RB_HEAD(mem_outputs, mem_row);
-RB_HEAD(mem_nums, mem_row); /* rows whose first field is a 64-bit number: queues, workers, events */
+RB_HEAD(mem_ticks, mem_row);
+/* rows whose first field is a 64-bit number: queues, workers, schedules, events */
+RB_HEAD(mem_nums, mem_row);
 RB_HEAD(mem_names, mem_row); /* rows whose first field is a string: idempotency records, meta */
 
 struct mem_store {
@@ -38,7 +40,8 @@ struct mem_store {
 	struct mem_due due;
 	struct mem_keys keys;
 	struct mem_outputs outputs;
-	struct mem_nums queues, workers, events;
+	struct mem_ticks ticks;
+	struct mem_nums queues, workers, schedules, events;
 	struct mem_names idems, metas;
 	rid last_id;
 	uint64_t last_event;
@@ -54,6 +57,7 @@ RB_PROTOTYPE(mem_ready, mem_task, by_rank, mem_compare_rank)
 RB_PROTOTYPE(mem_due, mem_task, by_due, mem_compare_due)
 RB_PROTOTYPE(mem_keys, mem_task, by_key, mem_compare_key)
 RB_PROTOTYPE(mem_outputs, mem_row, entry, mem_compare_output)
+RB_PROTOTYPE(mem_ticks, mem_row, entry, mem_compare_tick)
 RB_PROTOTYPE(mem_nums, mem_row, entry, mem_compare_num)
 RB_PROTOTYPE(mem_names, mem_row, entry, mem_compare_name)
 
@@ -74,6 +78,16 @@ void mem_output_put(struct mem_store *s, const struct output_row *row);
 struct mem_row *mem_output_at(
     struct mem_store *s, rid task, int64_t token, int stream, int64_t offset);
 void mem_clear(struct mem_store *s);
+
+/* mem_schedule.c */
+void mem_schedule_progress(struct mem_store *s, const struct schedule_row *from);
+void mem_schedule_delete(struct mem_store *s, rid id); /* and its ticks */
+void mem_tick_put(struct mem_store *s, const struct tick_row *row);
+void mem_ticks_expire(struct mem_store *s, int64_t before_ms);
+void mem_ticks_clear(struct mem_store *s);
+int mem_load_schedules(struct mem_store *s, const struct store_loader *l);
+int mem_ticks(struct store_reader *base, const struct tick_query *q, struct arena *a,
+    struct tick_row **ret_rows, size_t *ret_n);
 
 /* mem_list.c, mem_read.c */
 int mem_load(struct store *base, const struct store_loader *l, struct problem *ret_problem);

@@ -18,7 +18,8 @@ static bool has_state(const struct task_filter *f, int status)
 static bool matches(const struct task_filter *f, const struct task_row *t)
 {
 	if ((f->queue && t->spec.queue != f->queue) || (f->batch && t->spec.batch != f->batch) ||
-	    (f->worker && t->state.worker != f->worker))
+	    (f->worker && t->state.worker != f->worker) ||
+	    (f->schedule && t->spec.schedule != f->schedule))
 		return false;
 	if (t->id < f->since || (f->until && t->id >= f->until))
 		return false;
@@ -230,6 +231,8 @@ int mem_load(struct store *base, const struct store_loader *l, struct problem *r
 		rc = load_counts(s, l);
 	for (r = RB_MIN(mem_nums, &s->workers); r && !rc; r = RB_NEXT(mem_nums, &s->workers, r))
 		rc = l->worker(l->arg, r->row);
+	if (!rc)
+		rc = mem_load_schedules(s, l);
 	if (!rc)
 		rc = load_tasks(s, l);
 	if (!rc)

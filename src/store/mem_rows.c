@@ -51,6 +51,16 @@ static int mem_compare_output(const struct mem_row *x, const struct mem_row *y)
 	return c ? c : THREE_WAY(a->offset, b->offset);
 }
 
+static int mem_compare_tick(const struct mem_row *x, const struct mem_row *y)
+{
+	const struct tick_row *a = x->row, *b = y->row;
+	int c = THREE_WAY(a->schedule, b->schedule);
+
+	if (!c)
+		c = THREE_WAY(a->tick_s, b->tick_s);
+	return c ? c : THREE_WAY(a->offset_s, b->offset_s);
+}
+
 static int mem_compare_num(const struct mem_row *x, const struct mem_row *y)
 {
 	return THREE_WAY(*(const uint64_t *)x->row, *(const uint64_t *)y->row);
@@ -66,12 +76,14 @@ RB_GENERATE(mem_ready, mem_task, by_rank, mem_compare_rank)
 RB_GENERATE(mem_due, mem_task, by_due, mem_compare_due)
 RB_GENERATE(mem_keys, mem_task, by_key, mem_compare_key)
 RB_GENERATE(mem_outputs, mem_row, entry, mem_compare_output)
+RB_GENERATE(mem_ticks, mem_row, entry, mem_compare_tick)
 RB_GENERATE(mem_nums, mem_row, entry, mem_compare_num)
 RB_GENERATE(mem_names, mem_row, entry, mem_compare_name)
 
 _Static_assert(offsetof(struct queue_row, id) == 0 && offsetof(struct worker_row, id) == 0 &&
                    offsetof(struct event_row, seq) == 0 && offsetof(struct idem_row, key) == 0 &&
-                   offsetof(struct meta_row, name) == 0,
+                   offsetof(struct meta_row, name) == 0 &&
+                   offsetof(struct schedule_row, id) == 0,
     "the trees compare the first field");
 
 struct mem_task *mem_task_find(struct mem_store *s, rid id)
@@ -260,6 +272,8 @@ void mem_clear(struct mem_store *s)
 		free_output(s, RB_ROOT(&s->outputs));
 	clear_nums(&s->queues);
 	clear_nums(&s->workers);
+	clear_nums(&s->schedules);
+	mem_ticks_clear(s);
 	clear_nums(&s->events);
 	clear_names(&s->idems);
 	clear_names(&s->metas);

@@ -19,6 +19,8 @@
 #define READY_SQL "status = -2 AND due_ms <= 0"
 #define DUE_SQL "status = -2 AND due_ms > 0"
 #define LIVE_SQL "(status < -6 OR status = -4 OR status = -1 OR status = 0)"
+#define SCHEDULE_SQL "schedule > 0"
+#define SCHEDULE_LIVE_SQL "schedule > 0 AND status <= 0 AND status NOT IN (-3, -5, -6)"
 #define KEY_SQL "unique_key IS NOT NULL AND status <= 0 AND status NOT IN (-3, -5, -6)"
 
 /* The write side's statements, prepared when first used. */
@@ -46,9 +48,15 @@ enum write_stmt {
 	W_EVENT_PUT,
 	W_IDEM_PUT,
 	W_META_PUT,
+	W_SCHEDULE_PUT,
+	W_SCHEDULE_PROGRESS,
+	W_SCHEDULE_DELETE,
+	W_SCHEDULE_DELETE_TICKS,
+	W_TICK_PUT,
 	W_STAT_PUT,
 	W_IDEM_EXPIRE,
 	W_EVENT_EXPIRE,
+	W_TICK_EXPIRE,
 	N_WRITE_STMTS
 };
 
@@ -137,9 +145,16 @@ void sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned skip_
     struct arena *a, void *ret_row);
 void sqlite_column_list(struct buf *sql, const struct row_table *t, unsigned skip_flags);
 void sqlite_put_sql(struct buf *sql, const char *verb, const struct row_table *t);
+/* Sets the columns with COLUMN_STATE of the row whose id comes last. */
+void sqlite_update_sql(struct buf *sql, const struct row_table *t);
 
 /* sqlite_write.c, sqlite_expire.c */
 int sqlite_stmt(struct sqlite_store *s, enum write_stmt which, sqlite3_stmt **ret_stmt);
+int sqlite_run_row(
+    struct sqlite_store *s, enum write_stmt which, const struct row_table *t, const void *row);
+/* Its COLUMN_STATE columns and then its id. */
+int sqlite_run_update(struct sqlite_store *s, enum write_stmt which, const struct row_table *t,
+    const void *row, rid id);
 int sqlite_run(struct sqlite_store *s, enum write_stmt which, const int64_t *args, int n);
 int sqlite_commit(struct store *base, const struct batch *b, struct problem *ret_problem);
 int sqlite_apply(struct sqlite_store *s, const struct batch *b);
@@ -153,6 +168,13 @@ void checkpointer_stop(struct sqlite_store *s);
 /* After a commit: wakes the thread, or does the work itself when the log got too long. */
 void checkpoint_if_due(struct sqlite_store *s);
 void log_lengthen(struct sqlite_store *s);
+
+/* sqlite_schedule.c */
+int sqlite_schedule_delete(struct sqlite_store *s, rid id);
+int sqlite_load_schedule_tasks(
+    struct sqlite_store *s, const struct store_loader *to, struct problem *ret_problem);
+int sqlite_ticks(struct store_reader *base, const struct tick_query *q, struct arena *a,
+    struct tick_row **ret_rows, size_t *ret_n);
 
 /* sqlite_load.c */
 int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem);

@@ -10,20 +10,6 @@
 #include "base/mem.h"
 #include "store/sqlite.h"
 
-static int run_row(
-    struct sqlite_store *s, enum write_stmt which, const struct row_table *t, const void *row)
-{
-	sqlite3_stmt *st;
-	int rc = sqlite_stmt(s, which, &st);
-
-	if (rc)
-		return rc;
-	sqlite_bind_row(st, 1, t, row, 0);
-	rc = sqlite3_step(st);
-	sqlite3_reset(st);
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
-}
-
 static void saw_id(struct sqlite_store *s, rid id)
 {
 	if (id > s->stat.last_id)
@@ -54,25 +40,11 @@ static int insert_task(struct sqlite_store *s, const struct task_row *row)
 		t.spec.body = STR_NULL;
 	}
 	if (rc == SQLITE_OK)
-		rc = run_row(s, W_TASK_INSERT, &task_table, &t);
+		rc = sqlite_run_row(s, W_TASK_INSERT, &task_table, &t);
 	s->stat.n_tasks++;
 	s->stat_due |= t.id <= s->stat_saved.last_id;
 	saw_id(s, t.id);
 	return rc;
-}
-
-static int update_task(struct sqlite_store *s, const struct task_row *t)
-{
-	sqlite3_stmt *st;
-	int at, rc = sqlite_stmt(s, W_TASK_UPDATE, &st);
-
-	if (rc)
-		return rc;
-	at = sqlite_bind_row(st, 1, &task_table, t, COLUMN_STATE);
-	sqlite3_bind_int64(st, at, (int64_t)t->id);
-	rc = sqlite3_step(st);
-	sqlite3_reset(st);
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 static int prune_task(struct sqlite_store *s, rid id)
@@ -119,29 +91,44 @@ static int put_queue_counts(struct sqlite_store *s, const struct queue_row *q)
 	return sqlite_run(s, W_QUEUE_COUNTS, args, 4);
 }
 
+static int apply_schedule(struct sqlite_store *s, const struct row_op *op)
+{
+	switch (op->kind) {
+	case ROW_SCHEDULE_PUT:
+		saw_id(s, op->schedule->id);
+		return sqlite_run_row(s, W_SCHEDULE_PUT, &schedule_table, op->schedule);
+	case ROW_SCHEDULE_PROGRESS:
+		return sqlite_run_update(
+		    s, W_SCHEDULE_PROGRESS, &schedule_table, op->schedule, op->schedule->id);
+	case ROW_SCHEDULE_DELETE: return sqlite_schedule_delete(s, op->id);
+	case ROW_TICK: return sqlite_run_row(s, W_TICK_PUT, &tick_table, op->tick);
+	default: return SQLITE_MISUSE;
+	}
+}
+
 /* Everything that is not about tasks. */
 static int apply_other(struct sqlite_store *s, const struct row_op *op)
 {
 	switch (op->kind) {
 	case ROW_QUEUE_PUT:
 		saw_id(s, op->queue->id);
-		return run_row(s, W_QUEUE_PUT, &queue_table, op->queue);
+		return sqlite_run_row(s, W_QUEUE_PUT, &queue_table, op->queue);
 	case ROW_QUEUE_COUNTS: return put_queue_counts(s, op->queue);
 	case ROW_QUEUE_DELETE: return delete_queue(s, op->id);
 	case ROW_QUEUE_RERANK: return rerank_queue(s, op->id, op->order);
 	case ROW_WORKER_PUT:
 		saw_id(s, op->worker->id);
-		return run_row(s, W_WORKER_PUT, &worker_table, op->worker);
+		return sqlite_run_row(s, W_WORKER_PUT, &worker_table, op->worker);
 	case ROW_WORKER_DELETE:
 		s->stat_due = true;
 		return sqlite_run(s, W_WORKER_DELETE, (int64_t[]){(int64_t)op->id}, 1);
 	case ROW_EVENT:
 		if (op->event->seq > s->stat.last_event)
 			s->stat.last_event = op->event->seq;
-		return run_row(s, W_EVENT_PUT, &event_table, op->event);
-	case ROW_IDEMPOTENT: return run_row(s, W_IDEM_PUT, &idem_table, op->idem);
-	case ROW_META: return run_row(s, W_META_PUT, &meta_table, op->meta);
-	default: return SQLITE_MISUSE;
+		return sqlite_run_row(s, W_EVENT_PUT, &event_table, op->event);
+	case ROW_IDEMPOTENT: return sqlite_run_row(s, W_IDEM_PUT, &idem_table, op->idem);
+	case ROW_META: return sqlite_run_row(s, W_META_PUT, &meta_table, op->meta);
+	default: return apply_schedule(s, op);
 	}
 }
 
@@ -178,7 +165,7 @@ static int flush(struct sqlite_store *s, struct pending *p)
 	if (p->todo == INSERT)
 		rc = insert_task(s, &p->row);
 	else if (p->todo == UPDATE)
-		rc = update_task(s, &p->row);
+		rc = sqlite_run_update(s, W_TASK_UPDATE, &task_table, &p->row, p->row.id);
 	p->todo = NOTHING;
 	return rc;
 }
@@ -198,7 +185,7 @@ static int apply_task_run(
 		const struct row_op *op = &b->rows[run[i].at];
 
 		if (op->kind == ROW_OUTPUT) {
-			rc = run_row(s, W_OUTPUT_PUT, &output_table, op->output);
+			rc = sqlite_run_row(s, W_OUTPUT_PUT, &output_table, op->output);
 		} else if (op->kind == ROW_TASK_UPDATE && p.todo != NOTHING) {
 			p.row.state = op->task->state;
 			p.row.spec.priority = op->task->spec.priority;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lists and counts by filter. Values are always bound, never spliced into the text. What is asked
- * of dispatched or held tasks alone comes from their index; all else walks the tasks by id, and a
- * list does so in bounded steps.
+ * of a schedule's tasks, or of dispatched or held ones alone, comes from their index; all else walks
+ * the tasks by id, and a list does so in bounded steps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -117,9 +117,13 @@ static struct range range_of(const struct task_filter *f)
 	return g;
 }
 
+#define OF_SCHEDULE "INDEXED BY task_schedule WHERE " SCHEDULE_SQL " AND schedule = ?"
+
 static void add_source(struct query *q, const struct task_filter *f, struct range g)
 {
-	if (only_live(f))
+	if (f->schedule)
+		term(q, OF_SCHEDULE, (int64_t)f->schedule);
+	else if (only_live(f))
 		buf_add_cstr(&q->sql, "INDEXED BY task_live WHERE " LIVE_SQL);
 	else
 		buf_add_cstr(&q->sql, "NOT INDEXED WHERE 1");
@@ -128,29 +132,29 @@ static void add_source(struct query *q, const struct task_filter *f, struct rang
 }
 
 /* The id of the last row that one step looks at; 0 when the step reaches the end. */
-static int step_end(
-    struct sqlite_reader *r, struct range g, bool oldest_first, int64_t step, int64_t *ret_id)
+static int step_end(struct sqlite_reader *r, const struct task_filter *f, struct range g,
+    bool oldest_first, int64_t step, int64_t *ret_id)
 {
+	const struct task_filter source = {.schedule = f->schedule};
+	AUTO(query_release) struct query q = {0};
 	sqlite3_stmt *st;
-	int rc = sqlite_query(r,
-	    oldest_first ? "SELECT id FROM task NOT INDEXED WHERE id >= ? AND id <= ?"
-	                   " ORDER BY id LIMIT 1 OFFSET ?"
-	                 : "SELECT id FROM task NOT INDEXED WHERE id >= ? AND id <= ?"
-	                   " ORDER BY id DESC LIMIT 1 OFFSET ?",
-	    &st);
+	int rc;
 
 	*ret_id = 0;
-	if (rc)
+	buf_add_cstr(&q.sql, "SELECT id FROM task ");
+	add_source(&q, &source, g);
+	term(&q,
+	    oldest_first ? " ORDER BY id LIMIT 1 OFFSET ?" : " ORDER BY id DESC LIMIT 1 OFFSET ?",
+	    step - 1);
+	if ((rc = query_prepare(r, &q, &st)))
 		return rc;
-	sqlite3_bind_int64(st, 1, g.low);
-	sqlite3_bind_int64(st, 2, g.high);
-	sqlite3_bind_int64(st, 3, step - 1);
 	rc = sqlite3_step(st);
 	if (rc == SQLITE_ROW)
 		*ret_id = sqlite3_column_int64(st, 0);
 	return sqlite_done(st, rc);
 }
 
+/* Is there more to look at than what the source gives? */
 static bool filters_rows(const struct task_filter *f)
 {
 	return f->queue || f->batch || f->worker || f->ended_before_ms || f->n_states ||
@@ -186,8 +190,8 @@ int sqlite_task_list(struct store_reader *base, const struct task_filter *f, boo
 		g.low = (int64_t)cursor + 1;
 	if (cursor && !oldest_first && (int64_t)cursor <= g.high)
 		g.high = (int64_t)cursor - 1;
-	if (filters_rows(f) && !only_live(f))
-		rc = step_end(r, g, oldest_first, STORE_SCAN_STEP, &end);
+	if (filters_rows(f) && (f->schedule || !only_live(f)))
+		rc = step_end(r, f, g, oldest_first, STORE_SCAN_STEP, &end);
 	if (end && oldest_first)
 		g.high = end;
 	else if (end)
@@ -255,7 +259,7 @@ int sqlite_prunable(struct store_reader *base, rid after, int64_t before_ms, uin
 	int64_t from = (int64_t)(after > r->prune_seen ? after : r->prune_seen), end;
 	struct range g = {from + 1, INT64_MAX};
 	sqlite3_stmt *st;
-	int rc = step_end(r, g, true, STORE_PRUNE_STEP, &end);
+	int rc = step_end(r, &(struct task_filter){0}, g, true, STORE_PRUNE_STEP, &end);
 
 	if (rc == 0)
 		rc = sqlite_query(r,

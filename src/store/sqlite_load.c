@@ -11,7 +11,8 @@ int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem)
 	/* the row, and what came after it was last written */
 	int rc = sqlite3_prepare_v2(s->db,
 	    "SELECT max(last_id, (SELECT ifnull(max(id), 0) FROM task),"
-	    " (SELECT ifnull(max(id), 0) FROM queue), (SELECT ifnull(max(id), 0) FROM worker)),"
+	    " (SELECT ifnull(max(id), 0) FROM queue), (SELECT ifnull(max(id), 0) FROM worker),"
+	    " (SELECT ifnull(max(id), 0) FROM schedule)),"
 	    " max(last_event, (SELECT ifnull(max(seq), 0) FROM event)),"
 	    " n_tasks + (SELECT count(*) FROM task WHERE id > last_id), last_id, n_tasks FROM stat",
 	    -1, &st, NULL);
@@ -91,6 +92,13 @@ static int load_worker(void *arg, const void *row)
 	return l->to->worker(l->to->arg, row);
 }
 
+static int load_schedule(void *arg, const void *row)
+{
+	const struct load *l = arg;
+
+	return l->to->schedule(l->to->arg, row);
+}
+
 static int load_counts(struct load *l, struct problem *ret_problem)
 {
 	static const char sql[] =
@@ -161,6 +169,10 @@ static int load_all(struct load *l, struct problem *ret_problem)
 		rc = load_counts(l, ret_problem);
 	if (rc == 0)
 		rc = each_row(db, &worker_table, "ORDER BY id", l, load_worker, ret_problem);
+	if (rc == 0)
+		rc = each_row(db, &schedule_table, "ORDER BY id", l, load_schedule, ret_problem);
+	if (rc == 0)
+		rc = sqlite_load_schedule_tasks(l->s, l->to, ret_problem);
 	if (rc == 0)
 		rc = load_tasks(l, ret_problem);
 	if (rc == 0)

@@ -219,6 +219,7 @@ const struct store_ops store_sqlite = {
     .prunable = sqlite_prunable,
     .count_ended = sqlite_count_ended,
     .output = sqlite_output,
+    .ticks = sqlite_ticks,
     .events = sqlite_events,
     .events_last = sqlite_events_last,
 };

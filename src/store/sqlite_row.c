@@ -108,3 +108,17 @@ void sqlite_put_sql(struct buf *sql, const char *verb, const struct row_table *t
 		buf_add_cstr(sql, i ? ", ?" : "?");
 	buf_add_char(sql, ')');
 }
+
+void sqlite_update_sql(struct buf *sql, const struct row_table *t)
+{
+	const char *before = " SET ";
+
+	buf_printf(sql, "UPDATE %s", t->name);
+	for (int i = 0; i < t->n; i++) {
+		if (!(t->columns[i].flags & COLUMN_STATE))
+			continue;
+		buf_printf(sql, "%s%s = ?", before, t->columns[i].name);
+		before = ", ";
+	}
+	buf_add_cstr(sql, " WHERE id = ?");
+}

@@ -32,25 +32,17 @@ static const char *const fixed_sql[N_WRITE_STMTS] = {
     [W_RERANK_DUE] = "UPDATE task INDEXED BY task_due SET rank = -(priority * ?2)"
                      " WHERE queue = ?1 AND " DUE_SQL " AND rank <> -(priority * ?2)",
     [W_WORKER_DELETE] = "DELETE FROM worker WHERE id = ?",
+    [W_SCHEDULE_DELETE] = "DELETE FROM schedule WHERE id = ?",
+    [W_SCHEDULE_DELETE_TICKS] = "DELETE FROM tick WHERE schedule = ?",
     [W_STAT_PUT] = "UPDATE stat SET last_id = ?, last_event = ?, n_tasks = ? WHERE one = 1",
     [W_IDEM_EXPIRE] = "DELETE FROM idem WHERE rowid IN"
                       " (SELECT rowid FROM idem WHERE time_ms < ? ORDER BY time_ms LIMIT 1000)",
     [W_EVENT_EXPIRE] = "DELETE FROM event WHERE seq IN"
                        " (SELECT seq FROM event WHERE time_ms < ? ORDER BY time_ms LIMIT 1000)",
+    [W_TICK_EXPIRE] = "DELETE FROM tick WHERE (schedule, tick_s, offset_s) IN"
+                      " (SELECT schedule, tick_s, offset_s FROM tick INDEXED BY tick_time"
+                      " WHERE time_ms < ? ORDER BY time_ms LIMIT 1000)",
 };
-
-static void update_sql(struct buf *sql)
-{
-	const char *before = "UPDATE task SET ";
-
-	for (int i = 0; i < task_table.n; i++) {
-		if (!(task_table.columns[i].flags & COLUMN_STATE))
-			continue;
-		buf_printf(sql, "%s%s = ?", before, task_table.columns[i].name);
-		before = ", ";
-	}
-	buf_add_cstr(sql, " WHERE id = ?");
-}
 
 static void sql_of(enum write_stmt which, struct buf *sql)
 {
@@ -58,13 +50,16 @@ static void sql_of(enum write_stmt which, struct buf *sql)
 
 	switch (which) {
 	case W_TASK_INSERT: sqlite_put_sql(sql, "INSERT", &task_table); break;
-	case W_TASK_UPDATE: update_sql(sql); break;
+	case W_TASK_UPDATE: sqlite_update_sql(sql, &task_table); break;
 	case W_OUTPUT_PUT: sqlite_put_sql(sql, replace, &output_table); break;
 	case W_QUEUE_PUT: sqlite_put_sql(sql, replace, &queue_table); break;
 	case W_WORKER_PUT: sqlite_put_sql(sql, replace, &worker_table); break;
 	case W_EVENT_PUT: sqlite_put_sql(sql, replace, &event_table); break;
 	case W_IDEM_PUT: sqlite_put_sql(sql, replace, &idem_table); break;
 	case W_META_PUT: sqlite_put_sql(sql, replace, &meta_table); break;
+	case W_SCHEDULE_PUT: sqlite_put_sql(sql, replace, &schedule_table); break;
+	case W_SCHEDULE_PROGRESS: sqlite_update_sql(sql, &schedule_table); break;
+	case W_TICK_PUT: sqlite_put_sql(sql, replace, &tick_table); break;
 	default: buf_add_cstr(sql, fixed_sql[which]);
 	}
 }
@@ -83,6 +78,39 @@ int sqlite_stmt(struct sqlite_store *s, enum write_stmt which, sqlite3_stmt **re
 	return rc;
 }
 
+static int step_once(sqlite3_stmt *st)
+{
+	int rc = sqlite3_step(st);
+
+	sqlite3_reset(st);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int sqlite_run_row(
+    struct sqlite_store *s, enum write_stmt which, const struct row_table *t, const void *row)
+{
+	sqlite3_stmt *st;
+	int rc = sqlite_stmt(s, which, &st);
+
+	if (rc)
+		return rc;
+	sqlite_bind_row(st, 1, t, row, 0);
+	return step_once(st);
+}
+
+int sqlite_run_update(struct sqlite_store *s, enum write_stmt which, const struct row_table *t,
+    const void *row, rid id)
+{
+	sqlite3_stmt *st;
+	int at, rc = sqlite_stmt(s, which, &st);
+
+	if (rc)
+		return rc;
+	at = sqlite_bind_row(st, 1, t, row, COLUMN_STATE);
+	sqlite3_bind_int64(st, at, (int64_t)id);
+	return step_once(st);
+}
+
 int sqlite_run(struct sqlite_store *s, enum write_stmt which, const int64_t *args, int n)
 {
 	sqlite3_stmt *st;
@@ -92,9 +120,7 @@ int sqlite_run(struct sqlite_store *s, enum write_stmt which, const int64_t *arg
 		return rc;
 	for (int i = 0; i < n; i++)
 		sqlite3_bind_int64(st, i + 1, args[i]);
-	rc = sqlite3_step(st);
-	sqlite3_reset(st);
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+	return step_once(st);
 }
 
 #define STAT_EVERY 10000 /* inserts */
@@ -218,13 +244,16 @@ static int expire_some(struct sqlite_store *s, enum write_stmt which, int64_t be
 int sqlite_expire(struct store *base, int64_t idem_before_ms, int64_t events_before_ms,
     struct problem *ret_problem)
 {
+	const struct {
+		enum write_stmt which;
+		int64_t before_ms;
+	} all[] = {{W_IDEM_EXPIRE, idem_before_ms}, {W_EVENT_EXPIRE, events_before_ms},
+	    {W_TICK_EXPIRE, events_before_ms}};
 	struct sqlite_store *s = (struct sqlite_store *)base;
-	int rc = 0, changes = 1;
+	int rc = 0;
 
-	while (rc == 0 && changes > 0)
-		rc = expire_some(s, W_IDEM_EXPIRE, idem_before_ms, &changes, ret_problem);
-	changes = 1;
-	while (rc == 0 && changes > 0)
-		rc = expire_some(s, W_EVENT_EXPIRE, events_before_ms, &changes, ret_problem);
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		for (int changes = 1; rc == 0 && changes > 0;)
+			rc = expire_some(s, all[i].which, all[i].before_ms, &changes, ret_problem);
 	return rc;
 }
