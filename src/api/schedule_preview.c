@@ -117,8 +117,7 @@ static void answer(struct call *c, const struct preview *w, const struct pattern
 	jw_mwords(b, &p->items);
 	jw_mstr_null(b, "source", p->source);
 	jw_mstr_null(b, "time_zone", p->zone);
-	jw_key(b, "items");
-	jw_raw(b, p->text);
+	jw_mitems(b, p->text);
 	jw_mdst(b, &p->items);
 	jw_mcstr(b, "either_or",
 	    p->items.either_or ? "both day fields are given, and cron runs when either matches: "

@@ -21,6 +21,7 @@ void show_tick(struct buf *b, const struct api *a, const struct tick_row *t,
 void jw_local(struct buf *b, int64_t at_s, int64_t offset_s);
 void jw_moment(struct buf *b, const struct cron_zone *z, int64_t at_s);
 void jw_mwords(struct buf *b, const struct cron_items *items);
+void jw_mitems(struct buf *b, struct str text); /* canonical JSON */
 void jw_mdst(struct buf *b, const struct cron_items *items);
 /* The schedule of the path; on false the problem has been sent. c->task is its id. */
 bool path_schedule(struct call *c, struct schedule_view *ret_view);

@@ -54,6 +54,19 @@ void jw_mwords(struct buf *b, const struct cron_items *items)
 	buf_release(&words);
 }
 
+/* Always a list, also of one. */
+void jw_mitems(struct buf *b, struct str text)
+{
+	bool bare = text.n && text.p[0] == '{';
+
+	jw_key(b, "items");
+	if (bare)
+		jw_open(b, '[');
+	jw_raw(b, text.n ? text : STR("[]"));
+	if (bare)
+		jw_close(b, ']');
+}
+
 /* Both answers in words; null when no wall clock is in it, an entry for each kind of item. */
 void jw_mdst(struct buf *b, const struct cron_items *items)
 {
@@ -168,8 +181,7 @@ void show_schedule(
 	jw_mstr(b, "name", r->name);
 	jw_mcstr(b, "state", schedule_state_names[r->state]);
 	jw_mcstr(b, "problem", v->failed);
-	jw_key(b, "items");
-	jw_raw(b, r->items);
+	jw_mitems(b, r->items);
 	jw_mstr_null(b, "source", r->source);
 	jw_mstr_null(b, "time_zone", r->zone);
 	jw_mwords(b, v->items);
