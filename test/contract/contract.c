@@ -185,3 +185,72 @@ void assert_same_row(const struct row_table *t, const void *x, const void *y)
 	if (col)
 		fail_msg("%s.%s differs", t->name, col->name);
 }
+
+static int skip_meta(void *arg, const struct meta_row *m)
+{
+	return 0;
+}
+
+static int skip_queue(void *arg, const struct queue_row *q)
+{
+	return 0;
+}
+
+static int skip_count(void *arg, rid queue, int32_t status, int64_t n)
+{
+	return 0;
+}
+
+static int skip_worker(void *arg, const struct worker_row *w)
+{
+	return 0;
+}
+
+static int skip_task(void *arg, const struct task_row *t)
+{
+	return 0;
+}
+
+static int keep_schedule(void *arg, const struct schedule_row *row)
+{
+	struct start *s = arg;
+
+	assert_true(s->n_schedules < START_SCHEDULES_MAX);
+	row_copy(&schedule_table, &s->c->a, row, 0, &s->schedules[s->n_schedules++]);
+	return 0;
+}
+
+static int keep_schedule_task(void *arg, rid schedule, rid task)
+{
+	struct start *s = arg;
+
+	if (s->n_tasks == s->tasks_cap) {
+		void *more;
+
+		s->tasks_cap = s->tasks_cap ? 2 * s->tasks_cap : 64;
+		more = arena_alloc(&s->c->a, s->tasks_cap * sizeof *s->tasks);
+		if (s->n_tasks)
+			memcpy(more, s->tasks, s->n_tasks * sizeof *s->tasks);
+		s->tasks = more;
+	}
+	s->tasks[s->n_tasks].schedule = schedule;
+	s->tasks[s->n_tasks++].task = task;
+	return 0;
+}
+
+static int keep_last(void *arg, rid last_id, uint64_t last_event)
+{
+	((struct start *)arg)->last_id = last_id;
+	return 0;
+}
+
+void start_read(struct ctx *c, struct start *ret_start)
+{
+	struct store_loader l = {ret_start, skip_meta, skip_queue, skip_count, skip_worker,
+	    keep_schedule, keep_schedule_task, skip_task, keep_last};
+	struct problem p = {0};
+
+	*ret_start = (struct start){.c = c};
+	if (store_load(c->s, &l, &p))
+		fail_msg("load: %s", p.what);
+}

@@ -45,11 +45,31 @@ int try_commit(struct ctx *c, struct problem *ret_problem);
 void row_random(const struct row_table *t, struct rng *rng, struct arena *a, void *ret_row);
 void assert_same_row(const struct row_table *t, const void *x, const void *y);
 
+/* What a start is told of schedules; it lives in the context's arena. */
+#define START_SCHEDULES_MAX 16
+struct start {
+	struct ctx *c;
+	struct schedule_row schedules[START_SCHEDULES_MAX];
+	struct {
+		rid schedule, task;
+	} * tasks;
+	size_t n_schedules, n_tasks, tasks_cap;
+	rid last_id;
+};
+void start_read(struct ctx *c, struct start *ret_start);
+
 /* Tests that contract_store runs from other files. */
 void test_output_inline(void **state);
 void test_output_chunks(void **state);
 void test_lying_chunks(void **state);
 void test_prune_and_queue_delete_take_output_along(void **state);
+void test_schedule_round_trip(void **state);
+void test_schedule_progress(void **state);
+void test_schedule_delete(void **state);
+void test_ticks_newest_first(void **state);
+void test_ticks_oldest_first(void **state);
+void test_ticks_expire(void **state);
+void test_tasks_of_a_schedule(void **state);
 void test_load(void **state);
 
 #endif

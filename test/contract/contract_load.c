@@ -4,10 +4,13 @@
 
 struct loaded {
 	struct ctx *c;
-	int step, n_meta, n_queues, n_workers, n_tasks, n_counts, stop_at;
+	int step, n_meta, n_queues, n_workers, n_schedules, n_schedule_tasks, n_tasks, n_counts;
+	int stop_at;
 	struct meta_row meta;
 	struct queue_row queues[4];
 	struct worker_row workers[4];
+	struct schedule_row schedules[4];
+	rid schedule_tasks[8][2];
 	struct task_row tasks[8];
 	struct {
 		rid queue;
@@ -60,12 +63,29 @@ static int on_worker(void *arg, const struct worker_row *w)
 	return enter(l, 4);
 }
 
+static int on_schedule(void *arg, const struct schedule_row *s)
+{
+	struct loaded *l = arg;
+
+	row_copy(&schedule_table, &l->c->a, s, 0, &l->schedules[l->n_schedules++]);
+	return enter(l, 5);
+}
+
+static int on_schedule_task(void *arg, rid schedule, rid task)
+{
+	struct loaded *l = arg;
+
+	l->schedule_tasks[l->n_schedule_tasks][0] = schedule;
+	l->schedule_tasks[l->n_schedule_tasks++][1] = task;
+	return enter(l, 6);
+}
+
 static int on_task(void *arg, const struct task_row *t)
 {
 	struct loaded *l = arg;
 
 	row_copy(&task_table, &l->c->a, t, 0, &l->tasks[l->n_tasks++]);
-	return enter(l, 5);
+	return enter(l, 7);
 }
 
 static int on_done(void *arg, rid last_id, uint64_t last_event)
@@ -74,12 +94,13 @@ static int on_done(void *arg, rid last_id, uint64_t last_event)
 
 	l->last_id = last_id;
 	l->last_event = last_event;
-	return enter(l, 6);
+	return enter(l, 8);
 }
 
 static int load(struct ctx *c, struct loaded *l)
 {
-	struct store_loader loader = {l, on_meta, on_queue, on_count, on_worker, on_task, on_done};
+	struct store_loader loader = {l, on_meta, on_queue, on_count, on_worker, on_schedule,
+	    on_schedule_task, on_task, on_done};
 	struct problem p = {0};
 
 	l->c = c;
@@ -107,11 +128,35 @@ static void fill_for_load(
 		struct task_row *t = task_new(c, (rid)(100 - i), 5, statuses[i]);
 
 		t->state.due_ms = i == 1 ? 1000 : 0; /* queued is queued, due or not */
+		t->spec.schedule = (rid)(i % 3);
 		add_insert(c, t);
 	}
 	add_insert(c, task_new(c, 50, 6, TASK_CLAIMED));
 	batch_add(&c->b, ROW_EVENT)->event = &(struct event_row){.seq = 41};
 	commit(c);
+}
+
+static void fill_schedules(struct ctx *c, struct schedule_row schedules[2])
+{
+	struct rng rng = {6};
+
+	for (int i = 1; i >= 0; i--) { /* they come back by id all the same */
+		row_random(&schedule_table, &rng, &c->a, &schedules[i]);
+		schedules[i].id = (rid)i + 20;
+		batch_add(&c->b, ROW_SCHEDULE_PUT)->schedule = &schedules[i];
+	}
+}
+
+/* Live tasks only, by id, of schedules that are there or not. */
+static void assert_schedules(const struct loaded *l, const struct schedule_row *schedules)
+{
+	static const rid tasks[][2] = {{2, 95}, {1, 96}, {2, 98}, {1, 99}};
+
+	assert_int_equal(l->n_schedules, 2);
+	for (int i = 0; i < 2; i++)
+		assert_same_row(&schedule_table, &schedules[i], &l->schedules[i]);
+	assert_int_equal(l->n_schedule_tasks, 4);
+	assert_memory_equal(l->schedule_tasks, tasks, sizeof tasks);
 }
 
 void test_load(void **state)
@@ -122,13 +167,15 @@ void test_load(void **state)
 	struct queue_row queues[3],
 	    counts = {.id = 6, .n_succeeded = 1, .n_failed = 2, .n_other = 3};
 	struct worker_row workers[3];
+	struct schedule_row schedules[2];
 	static const int32_t want[][3] = {
 	    {5, -9, 2}, {5, -4, 1}, {5, -2, 2}, {5, -1, 1}, {5, 0, 1}, {6, -1, 1}};
 
 	assert_int_equal(load(c, &l), 0); /* of an empty store */
-	assert_int_equal(l.step, 6);
+	assert_int_equal(l.step, 8);
 	assert_int_equal(l.last_id + l.last_event, 0);
 	fill_for_load(c, &meta, queues, workers);
+	fill_schedules(c, schedules);
 	batch_add(&c->b, ROW_QUEUE_COUNTS)->queue = &counts;
 	queues[1].n_succeeded = 1;
 	queues[1].n_failed = 2;
@@ -156,13 +203,14 @@ void test_load(void **state)
 		assert_int_equal(l.counts[i].status, want[i][1]);
 		assert_int_equal(l.counts[i].n, want[i][2]);
 	}
+	assert_schedules(&l, schedules);
 	assert_int_equal(l.n_tasks, 3);
 	assert_int_equal(l.tasks[0].id, 50);
 	assert_int_equal(l.tasks[1].id, 97);
 	assert_int_equal(l.tasks[2].id, 98);
 	assert_int_equal(l.last_id, 200); /* ever written, though pruned since */
 	assert_int_equal(l.last_event, 41);
-	for (int step = 1; step <= 6; step++) {
+	for (int step = 1; step <= 8; step++) {
 		l = (struct loaded){.stop_at = step};
 		assert_int_equal(load(c, &l), 77);
 		assert_int_equal(l.step, step);

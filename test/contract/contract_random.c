@@ -17,6 +17,7 @@ static uint64_t seed = 1;
 
 #define ROUNDS 60
 #define QUEUES 4
+#define SCHEDULES 3
 
 struct pair {
 	struct ctx x, y; /* memory, and the backend under test */
@@ -94,6 +95,7 @@ static struct task_row *random_task(struct pair *p, rid id)
 	t->spec.batch = pick(p, 2) ? 0 : 1 + (rid)pick(p, (int64_t)id);
 	t->spec.key = pick(p, 3) ? STR_NULL : arena_strf(a, "key%d", (int)pick(p, 5));
 	t->spec.labels = random_labels(p, a);
+	t->spec.schedule = pick(p, 2) ? 0 : (rid)pick(p, SCHEDULES) + 1;
 	random_state(p, t);
 	return t;
 }
@@ -112,12 +114,48 @@ static void random_output(struct pair *p, struct row_op *op, rid task)
 	op->output = o;
 }
 
+static void random_tick(struct pair *p, struct row_op *op)
+{
+	struct tick_row *t = arena_alloc(&p->x.b.arena, sizeof *t);
+
+	row_random(&tick_table, &p->rng, &p->x.b.arena, t);
+	t->schedule = (rid)pick(p, SCHEDULES) + 1;
+	t->tick_s = pick(p, 200) - 20;
+	t->offset_s = 3600 * (pick(p, 3) - 1);
+	t->time_ms = 1 + pick(p, 20); /* many of one moment */
+	t->task = (rid)pick(p, 2);
+	op->tick = t;
+}
+
+static void random_schedule_op(struct pair *p)
+{
+	static const enum row_kind kinds[] = {
+	    ROW_SCHEDULE_PUT, ROW_SCHEDULE_PROGRESS, ROW_SCHEDULE_PROGRESS, ROW_SCHEDULE_DELETE};
+	enum row_kind kind = kinds[pick(p, 4)];
+	struct schedule_row *s;
+
+	if (pick(p, 8)) {
+		random_tick(p, batch_add(&p->x.b, ROW_TICK));
+		return;
+	}
+	if (kind == ROW_SCHEDULE_DELETE) {
+		batch_add(&p->x.b, kind)->id = (rid)pick(p, SCHEDULES) + 1;
+		return;
+	}
+	s = arena_alloc(&p->x.b.arena, sizeof *s);
+	row_random(&schedule_table, &p->rng, &p->x.b.arena, s);
+	s->id = (rid)pick(p, SCHEDULES) + 1;
+	batch_add(&p->x.b, kind)->schedule = s;
+}
+
 static void random_op(struct pair *p)
 {
 	struct batch *b = &p->x.b;
 	rid known = 1 + (rid)pick(p, (int64_t)p->next_id);
 	int64_t dice = pick(p, 100);
 
+	if (pick(p, 10) == 0)
+		random_schedule_op(p);
 	if (dice < 35) {
 		batch_add(b, ROW_TASK_INSERT)->task = random_task(p, p->next_id);
 		p->next_id += 1 + (rid)pick(p, 2);
@@ -162,6 +200,7 @@ static void random_filter(struct pair *p, struct task_filter *f)
 	f->queue = pick(p, 2) ? 0 : (rid)pick(p, QUEUES) + 1;
 	f->batch = pick(p, 4) ? 0 : 1 + (rid)pick(p, (int64_t)p->next_id);
 	f->worker = pick(p, 4) ? 0 : 1 + (rid)pick(p, 2);
+	f->schedule = pick(p, 3) ? 0 : 1 + (rid)pick(p, SCHEDULES);
 	f->since = pick(p, 3) ? 0 : (rid)pick(p, (int64_t)p->next_id);
 	f->until = pick(p, 3) ? 0 : (rid)pick(p, (int64_t)p->next_id + 2);
 	f->ended_before_ms = pick(p, 4) ? 0 : pick(p, 50);
@@ -296,6 +335,42 @@ static void compare_output(struct pair *p)
 	buf_release(&y);
 }
 
+static void compare_ticks(struct pair *p)
+{
+	struct tick_query q = {.schedule = (rid)pick(p, SCHEDULES) + 1,
+	    .from_s = pick(p, 2) ? 0 : pick(p, 200) - 20,
+	    .to_s = pick(p, 2) ? 0 : pick(p, 200) - 20,
+	    .oldest_first = pick(p, 2),
+	    .with_task = pick(p, 2),
+	    .after_time_ms = pick(p, 2) ? 0 : pick(p, 20),
+	    .after_tick_s = pick(p, 200) - 20,
+	    .after_offset_s = 3600 * (pick(p, 3) - 1),
+	    .limit = 1 + (uint32_t)pick(p, 60)};
+	struct tick_row *x, *y;
+	size_t nx, ny;
+
+	assert_int_equal(store_ticks(p->x.r, &q, &p->x.a, &x, &nx), 0);
+	assert_int_equal(store_ticks(p->y.r, &q, &p->y.a, &y, &ny), 0);
+	assert_int_equal(nx, ny);
+	for (size_t i = 0; i < nx; i++)
+		assert_same_row(&tick_table, &x[i], &y[i]);
+}
+
+static void compare_starts(struct pair *p)
+{
+	struct start x, y;
+
+	start_read(&p->x, &x);
+	start_read(&p->y, &y);
+	assert_int_equal(x.last_id, y.last_id);
+	assert_int_equal(x.n_schedules, y.n_schedules);
+	for (size_t i = 0; i < x.n_schedules; i++)
+		assert_same_row(&schedule_table, &x.schedules[i], &y.schedules[i]);
+	assert_int_equal(x.n_tasks, y.n_tasks);
+	for (size_t i = 0; i < x.n_tasks; i++)
+		assert_memory_equal(&x.tasks[i], &y.tasks[i], sizeof x.tasks[i]);
+}
+
 static void test_same_answers(void **state)
 {
 	struct pair *p = *state;
@@ -303,11 +378,13 @@ static void test_same_answers(void **state)
 	p->rng.state = seed;
 	for (int round = 0; round < ROUNDS; round++) {
 		random_batch(p);
+		compare_starts(p);
 		for (int i = 0; i < 12; i++) {
 			compare_lists(p);
 			compare_counts(p);
 			compare_queues(p);
 			compare_lookups(p);
+			compare_ticks(p);
 			for (int k = 0; k < 5; k++)
 				compare_output(p);
 		}

@@ -169,12 +169,12 @@ static void test_newer_schema_is_refused(void **state)
 	shut(c);
 	sql(c, "PRAGMA user_version = 7");
 	assert_int_equal(try_open(c, &p), ERR_SCHEMA);
-	assert_says(p.what, "the store's schema is version 7, this reeve knows up to 3");
-	assert_says(p.hint, "reeve store migrate --to 3");
+	assert_says(p.what, "the store's schema is version 7, this reeve knows up to 4");
+	assert_says(p.hint, "reeve store migrate --to 4");
 	assert_int_equal(store_schema_version(c->url, &version, &p), 0);
 	assert_int_equal(version, 7);
 	assert_int_equal(store_migrate(c->url, 1, &p), ERR_SCHEMA);
-	sql(c, "PRAGMA user_version = 3");
+	sql(c, "PRAGMA user_version = 4");
 	assert_int_equal(try_open(c, &p), 0);
 }
 
@@ -192,7 +192,7 @@ static void test_migrate_down_and_up(void **state)
 		assert_int_equal(store_schema_version(c->url, &version, &p), 0);
 		assert_int_equal(version, 0);
 		assert_int_equal(store_open(c->url, &strict, &c->s, &p), ERR_SCHEMA);
-		assert_says(p.hint, "reeve store migrate --to 3");
+		assert_says(p.hint, "reeve store migrate --to 4");
 		assert_int_equal(store_migrate(c->url, STORE_SCHEMA_VERSION, &p), 0);
 	}
 	assert_int_equal(store_migrate(c->url, 99, &p), ERR_INVALID);
@@ -268,6 +268,57 @@ static void test_migrate_results(void **state)
 	t->state.usage = (struct usage){0};
 	t->state.result = STR_NULL;
 	assert_same_row(&task_table, t, &got);
+}
+
+static void assert_start(struct ctx *c, size_t schedules, size_t tasks, rid last_id)
+{
+	struct start seen;
+
+	start_read(c, &seen);
+	assert_int_equal(seen.n_schedules, schedules);
+	assert_int_equal(seen.n_tasks, tasks);
+	assert_int_equal(seen.last_id, last_id);
+}
+
+/* Version 4 added schedules: down they and their ticks are forgotten, their tasks stay. */
+static void test_migrate_schedules(void **state)
+{
+	struct ctx *c = *state;
+	struct task_row *t[2] = {task_new(c, 1, 5, TASK_SUCCEEDED), task_new(c, 2, 5, TASK_QUEUED)};
+	struct schedule_row s = {.id = 9, .name = STR("s"), .items = STR("[]")};
+	struct tick_row tick = {.schedule = 9, .tick_s = 60, .time_ms = 60000, .task = 2}, *rows;
+	struct tick_query q = {.schedule = 9, .limit = 10};
+	struct problem p = {0};
+	struct task_row got;
+	int64_t ended;
+	size_t n;
+
+	for (int i = 0; i < 2; i++) {
+		t[i]->spec.schedule = 9;
+		t[i]->spec.tick_s = 60 * i;
+		t[i]->state.result = STR("r");
+		add_insert(c, t[i]);
+	}
+	batch_add(&c->b, ROW_SCHEDULE_PUT)->schedule = &s;
+	batch_add(&c->b, ROW_TICK)->tick = &tick;
+	commit(c);
+	ctx_reopen(c);
+	assert_start(c, 1, 1, 9);
+	shut(c);
+	assert_int_equal(store_migrate(c->url, 3, &p), 0);
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	assert_start(c, 0, 0, 9); /* no id is given twice */
+	assert_int_equal(store_ticks(c->r, &q, &c->a, &rows, &n), 0);
+	assert_int_equal(n, 0);
+	for (int i = 0; i < 2; i++) {
+		t[i]->spec.schedule = 0;
+		t[i]->spec.tick_s = 0;
+		assert_int_equal(store_task_get(c->r, t[i]->id, &c->a, &got), 0);
+		assert_same_row(&task_table, t[i], &got);
+	}
+	assert_int_equal(store_count_ended(c->r, &ended), 0);
+	assert_int_equal(ended, 1);
 }
 
 /* What somebody wrote by hand and can not be read counts as not measured. */
@@ -482,6 +533,7 @@ int main(void)
 	    T(test_migrate_down_and_up),
 	    T(test_migrate_worker_states),
 	    T(test_migrate_results),
+	    T(test_migrate_schedules),
 	    T(test_bad_usage),
 	    T(test_not_ours_is_refused),
 	    T(test_no_such_place),

@@ -46,7 +46,8 @@ static void test_every_field_has_a_column(void **state)
 		const struct row_table *t;
 		size_t padding;
 	} all[] = {{&task_table, 8}, {&queue_table, 16}, {&worker_table, 8}, {&event_table, 0},
-	    {&idem_table, 0}, {&output_table, 4}, {&meta_table, 0}};
+	    {&idem_table, 0}, {&output_table, 4}, {&meta_table, 0}, {&schedule_table, 8},
+	    {&tick_table, 4}};
 
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
 		size_t covered = 0;
@@ -408,6 +409,13 @@ int main(int argc, char **argv)
 	    T(test_output_chunks),
 	    T(test_lying_chunks),
 	    T(test_prune_and_queue_delete_take_output_along),
+	    T(test_schedule_round_trip),
+	    T(test_schedule_progress),
+	    T(test_schedule_delete),
+	    T(test_ticks_newest_first),
+	    T(test_ticks_oldest_first),
+	    T(test_ticks_expire),
+	    T(test_tasks_of_a_schedule),
 	    T(test_load),
 	    T(test_bounded_scan),
 	};
