@@ -40,6 +40,7 @@ static bool entry_refresh(struct zones *z, struct entry *e)
 	if (mark_now(e, &now) == 0 && file_mark_eq(&now, &e->mark))
 		return false;
 	if (load_again(z, e, &zone) < 0) {
+		e->mark = (struct file_mark){.size = -1}; /* like no file: read it again */
 		z->n_stale++;
 		return false;
 	}
