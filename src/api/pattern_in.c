@@ -34,13 +34,25 @@ static int bad(struct call *c, const char *field, const char *what, const char *
 	return problem_field(&c->problem, field);
 }
 
-/* A pattern that never matches is the request's fault: there is nothing to be found. */
+/* A pattern that never matches is the request's fault: there is nothing to be found. The place in
+ * a text is said in words already. */
 static int pattern_problem(struct call *c, const char *field)
 {
 	c->problem.code = ERR_INVALID;
-	if (!c->problem.field[0])
-		problem_field(&c->problem, field);
+	problem_field(&c->problem, field);
 	return ERR_INVALID;
+}
+
+/* "items[1].hour": the path within is the reader's. */
+static int items_problem(struct call *c)
+{
+	char field[sizeof c->problem.field];
+	const char *path = c->problem.field;
+	bool named = (path[0] >= 'a' && path[0] <= 'z') && !strchr(path, ' ');
+
+	snprintf(field, sizeof field, "items%s%.50s", named ? "." : "",
+	    named || path[0] == '[' ? path : "");
+	return pattern_problem(c, field);
 }
 
 /* "vixie", "skip,repeat_use_both", or the two words as a list. */
@@ -94,11 +106,11 @@ static int read_items(struct call *c, const struct pattern_members *m, struct pa
 	if (json_in_depth(m->items, "items", &c->problem))
 		return ERR_INVALID;
 	jw_value(&text, m->items);
-	rc = text.n > CRON_TEXT_MAX ? bad(c, "items", "\"items\" has more than 16384 bytes",
+	rc = text.n > CRON_TEXT_MAX ? bad(c, "", "\"items\" has more than 16384 bytes",
 	                                  "write several schedules instead")
 	                            : cron_items_json(buf_str(&text), &p->items, &c->problem);
 	buf_release(&text);
-	return rc ? pattern_problem(c, "items") : 0;
+	return rc ? items_problem(c) : 0;
 }
 
 /* A change that gives only the zone, or only what daylight saving shall do. */
