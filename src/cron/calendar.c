@@ -217,7 +217,7 @@ static int read_date(struct scan *s, struct str word, struct cron_item *it)
 	bool from_end;
 	int rc;
 
-	if (count_separators(word) == 2) {
+	if (count_separators(word) >= 2) {
 		if ((rc = read_years(s, it)))
 			return rc;
 		if (!scan_take(s, '-'))
@@ -312,6 +312,13 @@ static bool has_colon(struct str word)
 	return word.n && memchr(word.p, ':', word.n);
 }
 
+static int bad_joint(struct scan *s)
+{
+	scan_bad(s, s->at, "here a date and a time are written as one word");
+	problem_hint(s->p, "put a blank between them: 2027-10-15 11:12:13");
+	return ERR_INVALID;
+}
+
 static int read_pattern(struct scan *s, struct cron_item *it)
 {
 	struct str word = next_word(s);
@@ -335,7 +342,7 @@ static int read_pattern(struct scan *s, struct cron_item *it)
 		any = true;
 	}
 	if (has_colon(word) && !isalpha((unsigned char)*word.p))
-		return read_time(s, it);
+		return count_separators(word) ? bad_joint(s) : read_time(s, it);
 	return any ? ERR_OK : bad_end(s, "calendar expression");
 }
 

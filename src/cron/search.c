@@ -18,6 +18,8 @@
 struct search {
 	const struct cron_item *it;
 	const struct cron_zone *zone;
+	/* The answer that was found last: no label lies in [asked, found). Rare dates take long. */
+	int64_t asked, found;
 };
 
 /* A span's labels: [first, end). */
@@ -66,15 +68,20 @@ static int64_t pass_later(const struct search *q, struct cron_span s, int64_t la
 	return label;
 }
 
-static int64_t next_label(const struct search *q, int64_t from)
+static int64_t next_label(struct search *q, int64_t from)
 {
-	int64_t label = from == NO_LABEL ? DATES_NONE : dates_next_label(q->it, from);
+	int64_t label;
 
-	return label == DATES_NONE ? NO_LABEL : label;
+	if (from == NO_LABEL || (from >= q->asked && from <= q->found))
+		return from == NO_LABEL ? NO_LABEL : q->found;
+	label = dates_next_label(q->it, from);
+	q->asked = from;
+	q->found = label == DATES_NONE ? NO_LABEL : label;
+	return q->found;
 }
 
 /* The first label at or after one that the item wants to fire at in this very span. */
-static int64_t first_in_span(const struct search *q, const struct cron_span *s, int64_t from)
+static int64_t first_in_span(struct search *q, const struct cron_span *s, int64_t from)
 {
 	int64_t label = next_label(q, from), passed;
 
@@ -106,7 +113,7 @@ static bool skipped_before(const struct search *q, struct cron_span s, int64_t l
 }
 
 /* The first label that matches and that the clock never shows, since it jumps where s ends. */
-static bool gap_matches(const struct search *q, const struct cron_span *s)
+static bool gap_matches(struct search *q, const struct cron_span *s)
 {
 	struct cron_span next = *s;
 	int64_t label, passed, end;
@@ -143,7 +150,7 @@ static bool is_over(const struct cron_span *s, int64_t t, int64_t label)
 	       (s->end == INT64_MAX || s->end >= t + s->offset + CRON_OFFSET_MAX);
 }
 
-static bool next_on_wall(const struct search *q, int64_t t, int64_t *ret_time)
+static bool next_on_wall(struct search *q, int64_t t, int64_t *ret_time)
 {
 	struct cron_span s;
 	int64_t label;
@@ -184,7 +191,7 @@ static bool next_epoch(const struct cron_item *it, int64_t t, int64_t *ret_time)
 bool cron_item_next(
     const struct cron_item *it, const struct cron_zone *z, int64_t t, int64_t *ret_time)
 {
-	struct search q = {it, z};
+	struct search q = {it, z, 0, INT64_MIN};
 	int64_t time;
 
 	if (!(it->is_epoch ? next_epoch(it, t, &time) : next_on_wall(&q, t, &time)))

@@ -7,7 +7,7 @@
 
 #include "cron/names.h"
 
-#define SHOWN_MAX 40 /* bytes of a wrong text that are shown */
+#define SHOWN_MAX 50 /* bytes of a wrong text that are shown */
 
 const struct selector weekday_selector = {
     .min = 1, .max = 7, .names = weekday_names, .n_names = 7, .first_name = 1, .turns = true};

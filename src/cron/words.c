@@ -5,186 +5,9 @@
 #include <inttypes.h>
 
 #include "cron/civil.h"
-#include "cron/names.h"
+#include "cron/phrases.h"
 
-#define TIMES_SHOWN 6 /* so many are written out, more become a rule */
 #define RANGES_SHOWN 6
-
-static unsigned count_of(uint64_t bits)
-{
-	return (unsigned)__builtin_popcountll(bits);
-}
-
-static int lowest(uint64_t bits)
-{
-	return __builtin_ctzll(bits);
-}
-
-static int highest(uint64_t bits)
-{
-	return 63 - __builtin_clzll(bits);
-}
-
-static bool is_run(uint64_t bits)
-{
-	return bits && (int)count_of(bits) == highest(bits) - lowest(bits) + 1;
-}
-
-/* 0, k, 2k, … up to the end of an hour or a day: k; else 0. */
-static int even_step(uint64_t bits, int size)
-{
-	int step = bits & 1 && bits != 1 ? lowest(bits & ~UINT64_C(1)) : 0;
-
-	if (step == 0 || size % step || (int)count_of(bits) != size / step)
-		return 0;
-	for (int i = 0; i < size; i += step)
-		if (!(bits >> i & 1))
-			return 0;
-	return step;
-}
-
-static const char *ending(int n)
-{
-	if (n % 100 / 10 == 1)
-		return "th";
-	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
-}
-
-static void add_number(struct buf *out, int n)
-{
-	buf_printf(out, "%d", n);
-}
-
-static void add_ordinal(struct buf *out, int n)
-{
-	buf_printf(out, "%d%s", n, ending(n));
-}
-
-static void add_weekday(struct buf *out, int n)
-{
-	buf_add_cstr(out, weekday_names[n]);
-}
-
-static void add_month(struct buf *out, int n)
-{
-	buf_add_cstr(out, month_names[n - 1]);
-}
-
-static void add_between(struct buf *out, bool first, bool last)
-{
-	if (!first)
-		buf_add_cstr(out, last ? " and " : ", ");
-}
-
-/* "1, 3 to 5 and 9" */
-static void add_list(struct buf *out, uint64_t bits, void (*add)(struct buf *out, int n))
-{
-	bool first = true;
-
-	while (bits) {
-		int from = lowest(bits), to = from;
-
-		while (to < 63 && bits >> (to + 1) & 1)
-			to++;
-		if (to - from < 2)
-			to = from;
-		for (int i = from; i <= to; i++)
-			bits &= ~(UINT64_C(1) << i);
-		add_between(out, first, !bits);
-		add(out, from);
-		if (to != from) {
-			buf_add_cstr(out, " to ");
-			add(out, to);
-		}
-		first = false;
-	}
-}
-
-static void add_times(const struct cron_item *it, struct buf *out)
-{
-	unsigned left = count_of(it->hours) * count_of(it->minutes) * count_of(it->seconds);
-	bool first = true;
-
-	buf_add_cstr(out, "at ");
-	for (int at = 0; at < DAY_SECONDS; at++) {
-		int h = at / 3600, m = at / 60 % 60, s = at % 60;
-
-		if (!(it->hours >> h & 1) || !(it->minutes >> m & 1) || !(it->seconds >> s & 1))
-			continue;
-		add_between(out, first, --left == 0);
-		buf_printf(out, "%02d:%02d", h, m);
-		if (s)
-			buf_printf(out, ":%02d", s);
-		first = false;
-	}
-}
-
-static void add_seconds(uint64_t seconds, struct buf *out)
-{
-	int step = even_step(seconds, 60);
-
-	if (step == 1)
-		buf_add_cstr(out, "every second");
-	else if (step)
-		buf_printf(out, "every %d seconds", step);
-	else {
-		buf_add_cstr(out, count_of(seconds) == 1 ? "at second " : "at seconds ");
-		add_list(out, seconds, add_number);
-	}
-}
-
-/* Says whether hours that are not restricted have to be mentioned. */
-static bool add_minutes(uint64_t minutes, bool after_seconds, struct buf *out)
-{
-	int step = even_step(minutes, 60);
-
-	if (step == 1) {
-		buf_add_cstr(out, after_seconds ? "" : "every minute");
-		return false;
-	}
-	if (step && after_seconds)
-		buf_printf(out, " of every %d%s minute", step, ending(step));
-	else if (step)
-		buf_printf(out, "every %d minutes", step);
-	if (step)
-		return false;
-	buf_add_cstr(out, after_seconds ? " of minute" : "at minute");
-	buf_add_cstr(out, count_of(minutes) == 1 ? " " : "s ");
-	add_list(out, minutes, add_number);
-	return true;
-}
-
-static void add_hours(uint32_t hours, bool mention, struct buf *out)
-{
-	int step = even_step(hours, 24);
-
-	if (step == 1)
-		buf_add_cstr(out, mention ? " of every hour" : "");
-	else if (step)
-		buf_printf(out, " of every %d%s hour", step, ending(step));
-	else if (is_run(hours))
-		buf_printf(out, " from %02d:00 to %02d:59", lowest(hours), highest(hours));
-	else {
-		buf_add_cstr(out, " of the hours ");
-		add_list(out, hours, add_number);
-	}
-}
-
-/* False: the time says already that it is every day. */
-static bool add_clock(const struct cron_item *it, struct buf *out)
-{
-	bool seconds = it->seconds != 1, mention;
-
-	if (count_of(it->hours) * count_of(it->minutes) * count_of(it->seconds) <= TIMES_SHOWN) {
-		add_times(it, out);
-		return true;
-	}
-	if (seconds)
-		add_seconds(it->seconds, out);
-	mention = add_minutes(it->minutes, seconds, out);
-	add_hours(it->hours, mention, out);
-	return false;
-}
 
 static void add_nth(const struct cron_item *it, struct buf *out)
 {
@@ -196,7 +19,7 @@ static void add_nth(const struct cron_item *it, struct buf *out)
 			continue;
 		buf_add_cstr(out, first ? ", on the " : " and the ");
 		buf_printf(out, "%s ", names[row]);
-		add_list(out, it->nth[row], add_weekday);
+		phrase_list(out, it->nth[row], phrase_weekday);
 		first = false;
 	}
 	if (!first)
@@ -208,7 +31,7 @@ static void add_before_end(struct buf *out, int n)
 	if (n == 0)
 		buf_add_cstr(out, "last day");
 	else
-		buf_printf(out, "%d%s day before the last", n, ending(n));
+		buf_printf(out, "%d%s day before the last", n, phrase_ending(n));
 }
 
 static void add_month_days(const struct cron_item *it, struct buf *out)
@@ -221,11 +44,11 @@ static void add_month_days(const struct cron_item *it, struct buf *out)
 		return;
 	buf_add_cstr(out, ", on the ");
 	if (days)
-		add_list(out, days, add_ordinal);
+		phrase_list(out, days, phrase_ordinal);
 	if (days && before)
 		buf_add_cstr(out, " and the ");
 	if (before)
-		add_list(out, before, add_before_end);
+		phrase_list(out, before, add_before_end);
 	buf_add_cstr(out, " of the month");
 }
 
@@ -243,43 +66,62 @@ static bool is_open(const struct cron_range *r, int64_t greatest)
 	return r->end > greatest - r->period;
 }
 
-static void add_iterated(
-    const struct cron_range *r, const char *unit, int64_t open_end, struct buf *out)
+static void add_month_of(struct buf *out, int64_t months)
 {
-	if (r->period == 0)
-		return;
-	if (r->period == 1)
-		buf_printf(out, ", every %s from ", unit);
-	else
-		buf_printf(out, ", every %" PRId64 " %ss from ", r->period, unit);
-	add_date(out, r->start);
-	if (!is_open(r, open_end)) {
+	buf_printf(out, "%04d-%02d", (int)(1970 + months / 12), (int)(months % 12) + 1);
+}
+
+static void add_ends(struct buf *out, const struct cron_range *r, int64_t greatest,
+    void (*add)(struct buf *out, int64_t n))
+{
+	buf_add_cstr(out, " from ");
+	add(out, r->start);
+	if (!is_open(r, greatest)) {
 		buf_add_cstr(out, " to ");
-		add_date(out, r->end);
+		add(out, r->end);
 	}
 }
 
-/* Months are counted from January 1970, days are not: the first of the month stands for it. */
-static int64_t month_days(int64_t months)
+/* "every 3 days", "every 2nd Tuesday", from when to when. */
+static void add_iterated_days(const struct cron_item *it, struct buf *out)
 {
-	return civil_days((int32_t)(1970 + months / 12), (int32_t)(months % 12) + 1, 1);
+	const struct cron_range *days = &it->iter_day, *weeks = &it->iter_week;
+	int64_t last = CRON_TIME_MAX / DAY_SECONDS;
+
+	if (days->period) {
+		if (days->period == 1)
+			buf_add_cstr(out, ", every day");
+		else
+			buf_printf(out, ", every %" PRId64 " days", days->period);
+		add_ends(out, days, last, add_date);
+	}
+	if (weeks->period) {
+		int n = (int)weeks->period;
+
+		if (n == 1)
+			buf_add_cstr(out, ", every ");
+		else
+			buf_printf(out, ", every %d%s ", n, phrase_ending(n));
+		phrase_weekday(out, civil_weekday(weeks->start));
+		add_ends(out, weeks, last, add_date);
+	}
 }
 
 static void add_iterated_months(const struct cron_range *r, struct buf *out)
 {
-	int64_t last = (CRON_YEAR_MAX - 1970 + 1) * 12 - 1;
-	struct cron_range days = {.period = r->period};
+	int n = (int)r->period;
 
-	if (r->period == 0)
+	if (n == 0)
 		return;
-	days.start = month_days(r->start);
-	days.end = is_open(r, last) ? INT64_MAX : month_days(r->end);
-	add_iterated(&days, "month", INT64_MAX, out);
+	if (n == 1)
+		buf_add_cstr(out, ", in every month");
+	else
+		buf_printf(out, ", in every %d%s month", n, phrase_ending(n));
+	add_ends(out, r, (CRON_YEAR_MAX - 1970 + 1) * 12 - 1, add_month_of);
 }
 
 static void add_days(const struct cron_item *it, bool is_daily, struct buf *out)
 {
-	int64_t last = CRON_TIME_MAX / DAY_SECONDS;
 	size_t n = out->n;
 	bool dated;
 
@@ -287,18 +129,17 @@ static void add_days(const struct cron_item *it, bool is_daily, struct buf *out)
 	add_month_days(it, out);
 	dated = out->n > n;
 	if (it->weekdays != CRON_ALL_WEEKDAYS) {
-		buf_add_cstr(out, dated                  ? ", if it is a "
-		                  : is_run(it->weekdays) ? ", "
-		                                         : ", every ");
-		if (!dated && count_of(it->weekdays) == 1)
+		buf_add_cstr(out, dated                        ? ", if it is a "
+		                  : bits_are_run(it->weekdays) ? ", "
+		                                               : ", every ");
+		if (!dated && bits_count(it->weekdays) == 1)
 			buf_add_cstr(out, "every ");
-		add_list(out, it->weekdays, add_weekday);
+		phrase_list(out, it->weekdays, phrase_weekday);
 	}
-	add_iterated(&it->iter_day, "day", last, out);
-	add_iterated(&it->iter_week, "week", last, out);
-	add_iterated_months(&it->iter_month, out);
+	add_iterated_days(it, out);
 	if (out->n == n && is_daily)
 		buf_add_cstr(out, ", every day");
+	add_iterated_months(&it->iter_month, out);
 }
 
 static void add_year_range(struct buf *out, const struct cron_range *r)
@@ -322,7 +163,7 @@ static void add_years(const struct cron_item *it, struct buf *out)
 		return;
 	buf_add_cstr(out, it->months == CRON_ALL_MONTHS ? ", in " : " ");
 	for (size_t i = 0; i < it->n_ranges && i < RANGES_SHOWN; i++) {
-		add_between(out, i == 0, i + 1 == it->n_ranges);
+		phrase_between(out, i == 0, i + 1 == it->n_ranges);
 		add_year_range(out, &r[i]);
 	}
 	if (it->n_ranges > RANGES_SHOWN)
@@ -388,10 +229,10 @@ void cron_describe_item(const struct cron_item *it, struct buf *out)
 		describe_epoch(it, out);
 		return;
 	}
-	add_days(it, add_clock(it, out), out);
+	add_days(it, phrase_clock(it, out), out);
 	if (it->months != CRON_ALL_MONTHS) {
 		buf_add_cstr(out, ", in ");
-		add_list(out, it->months, add_month);
+		phrase_list(out, it->months, phrase_month);
 	}
 	add_years(it, out);
 }

@@ -183,6 +183,22 @@ static void test_set_back_too_far_repeats(void **state)
 	watch_release(&w);
 }
 
+static void test_set_back_by_just_the_limit_is_held(void **state)
+{
+	struct watch w;
+
+	starts(&w, EVERY_HOUR, "UTC", 2 * HOUR, NOON);
+	expect(&w, 1);
+	watch_pass(&w, 0, -2 * HOUR);
+	expect(&w, 0);
+	assert_int_equal(w.change.distance, -2 * HOUR);
+	assert_false(w.change.repeats);
+	watch_pass(&w, 0, -1);
+	expect(&w, 0);
+	assert_true(w.change.repeats);
+	watch_release(&w);
+}
+
 /* Small steps back do not slip under the limit one by one: the position remembers. */
 static void test_small_steps_back_add_up(void **state)
 {
@@ -505,6 +521,7 @@ int main(void)
 	    cmocka_unit_test(test_set_forward),
 	    cmocka_unit_test(test_set_back_is_held),
 	    cmocka_unit_test(test_set_back_too_far_repeats),
+	    cmocka_unit_test(test_set_back_by_just_the_limit_is_held),
 	    cmocka_unit_test(test_small_steps_back_add_up),
 	    cmocka_unit_test(test_shanghai_to_hawaii),
 	    cmocka_unit_test(test_hawaii_to_shanghai),

@@ -105,13 +105,15 @@ static int64_t either_way(struct rng *r, int64_t n)
 	return (int64_t)rng_below(r, (uint64_t)(2 * n + 1)) - n;
 }
 
-static int64_t random_step(struct rng *r)
+/* Just the limit, too: that is where mistakes hide. */
+static int64_t random_step(struct rng *r, int64_t limit)
 {
-	switch (rng_below(r, 8)) {
+	switch (rng_below(r, 9)) {
 	case 0: return either_way(r, 2);
 	case 1: return either_way(r, PERIOD);
 	case 2: return either_way(r, 6 * 3600);
 	case 3: return either_way(r, 2 * DAY);
+	case 4: return rng_below(r, 2) ? limit : -limit;
 	default: return 0;
 	}
 }
@@ -176,7 +178,7 @@ static void live(uint64_t seed, size_t counts[4])
 		compare(wanted, n, got, watch_call(&w, got, max));
 		for (size_t j = 0; j < n; j++)
 			counts[got[j].label]++;
-		watch_pass(&w, random_sleep(&r), random_step(&r));
+		watch_pass(&w, random_sleep(&r), random_step(&r, m.limit));
 		if (llabs(w.system - BASE - 5 * DAY) > 4 * DAY)
 			w.system = BASE + 5 * DAY;
 		offset = move_zone(&w, &r, offset);
