@@ -223,6 +223,24 @@ static void test_far_away(void **state)
 	cron_zone_free(z);
 }
 
+/* The last label there is, in a zone whose clock goes back just after it. */
+static void test_last_label_twice(void **state)
+{
+	struct cron_items items = json_items("{\"minute\": 45, \"hour\": 23, \"day_of_month\": 31, "
+	                                     "\"month\": 12, \"year\": 2010, " SKIP_BOTH);
+	struct cron_zone *z = NULL;
+	int64_t t = at_utc("2010-12-31 22:45:00");
+
+	assert_int_equal(cron_zone_posix(STR("AAA0BBB-1,M6.1.0,J1/0:30"), &z, NULL), 0);
+	assert_true(cron_items_next(&items, z, t - 1000, &t));
+	assert_string_equal(utc_text(t), "2010-12-31 22:45:00");
+	assert_true(cron_items_next(&items, z, t + 1, &t));
+	assert_string_equal(utc_text(t), "2010-12-31 23:45:00");
+	assert_false(cron_items_next(&items, z, t + 1, &t));
+	cron_items_release(&items);
+	cron_zone_free(z);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +248,7 @@ int main(void)
 	    cmocka_unit_test(test_known_timestamps),
 	    cmocka_unit_test(test_epoch),
 	    cmocka_unit_test(test_far_away),
+	    cmocka_unit_test(test_last_label_twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
