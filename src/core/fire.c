@@ -36,7 +36,7 @@ void look_skip(struct look *l, const struct cron_event *e, struct str reason)
 	tick_save(&row, l->out);
 	l->row->progress.n_skipped++;
 	l->changed = true;
-	notice_tick(l->c, l->s, "schedule.skipped", 0, reason, l->out);
+	notice_tick(l->c, "schedule.skipped", &row, l->out);
 }
 
 /* Spread over the jitter, the same for the same tick wherever it is computed. */
@@ -80,7 +80,7 @@ static void fire(struct look *l, const struct cron_event *e, struct str reason)
 	p->last_task = row.task;
 	p->n_fired++;
 	l->changed = true;
-	notice_tick(l->c, l->s, "schedule.fired", row.task, reason, l->out);
+	notice_tick(l->c, "schedule.fired", &row, l->out);
 }
 
 static struct str id_text(const struct look *l, rid id)

@@ -190,20 +190,11 @@ static bool run_engine(struct look *l)
 	return more;
 }
 
-static void finish(
-    struct core *c, struct schedule *s, struct schedule_row *row, struct effects *out)
-{
-	row->state = SCHEDULE_FINISHED;
-	heap_del(&c->schedules.timers, &s->timer);
-	schedule_save(c, s, row, false, out);
-	audit_schedule(c, "schedule.finished", s, STR("reeve"), STR_NULL, out);
-}
-
 void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 {
 	struct schedule_row row;
 	struct look l = {.c = c, .s = s, .row = &row, .out = out};
-	bool more;
+	bool more, finished;
 
 	schedule_unpack(s, NULL, &row);
 	if (row.state == SCHEDULE_PAUSED && row.paused_until_ms &&
@@ -218,16 +209,19 @@ void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 	if (row.progress.waiting_s && !s->n_live)
 		look_fire_waiting(&l);
 	more = run_engine(&l);
-	if (l.changed)
-		schedule_save(c, s, &row, false, out);
-	else
-		schedule_pack(s, &row);
 	if (more)
 		heap_put(&c->schedules.timers, &s->timer, c->now_ms, s->id);
 	else
 		schedule_set_timer(c, s, &row);
-	if (!heap_has(&s->timer) && !row.progress.waiting_s)
-		finish(c, s, &row, out);
+	finished = !heap_has(&s->timer) && !row.progress.waiting_s;
+	if (finished)
+		row.state = SCHEDULE_FINISHED;
+	if (l.changed || finished)
+		schedule_save(c, s, &row, false, out); /* the row's strings are gone after it */
+	else
+		schedule_pack(s, &row);
+	if (finished)
+		audit_schedule(c, "schedule.finished", s, STR("reeve"), STR_NULL, out);
 }
 
 /* Their timers come at once; schedules_tick() takes them in turn, as many as a step may. */
