@@ -96,7 +96,7 @@ int cron_pattern_read(struct cli *c, struct cron_pattern *ret_pattern)
 	given = options_get(&c->options, kind);
 	/* "@daily" is a schedule, not a file. */
 	if (!strcmp(given, "-") || (given[0] == '@' && strcmp(kind, "crontab")))
-		r = file_read(c, given + (given[0] == '@'), CRON_TEXT_MAX, &text);
+		r = input_read(c, given + (given[0] == '@'), CRON_TEXT_MAX, &text);
 	else
 		buf_add_cstr(&text, given);
 	if (r < 0 || (r = parse(c, kind, buf_str(&text), &ret_pattern->items)) < 0)

@@ -131,7 +131,7 @@ static int set_action(const struct spec *s)
 
 	if (!given)
 		return 0;
-	if (given[0] == '@' && file_read(s->c, given + 1, TASK_BODY_MAX, &text) < 0)
+	if (given[0] == '@' && input_read(s->c, given + 1, TASK_BODY_MAX, &text) < 0)
 		return s->c->problem.code;
 	if (given[0] != '@')
 		buf_add_cstr(&text, given);

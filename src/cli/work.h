@@ -36,7 +36,7 @@ void pattern_release(struct pattern *p);
 bool pattern_add(const struct pattern *p, struct str item, struct buf *out);
 
 /* A whole file, or standard input ("-"), without the last line's end. */
-int file_read(struct cli *c, const char *path, size_t max, struct buf *ret_text);
+int input_read(struct cli *c, const char *path, size_t max, struct buf *ret_text);
 
 /* The task that the options of task_options and the command describe; the command is what follows
    the first `n_names` arguments. */

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "cli/work.h"
 
-int file_read(struct cli *c, const char *path, size_t max, struct buf *ret_text)
+int input_read(struct cli *c, const char *path, size_t max, struct buf *ret_text)
 {
 	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	char chunk[4096];
