@@ -178,9 +178,10 @@ static int choose(struct bench *b, const struct options *o, unsigned *ret_wanted
 
 			problem_set(
 			    &b->problem, ERR_INVALID, "there is no case \"%.64s\"", o->args[k]);
-			return near ? problem_hint(&b->problem, "did you mean %s?", near)
-			            : problem_hint(&b->problem, "machine, submit, noop, spawn, "
-			                                        "latency, backlog, cron or workers");
+			return near
+			           ? problem_hint(&b->problem, "did you mean %s?", near)
+			           : problem_hint(&b->problem, "machine, submit, noop, spawn, "
+			                                       "latency, backlog, cron or workers");
 		}
 		*ret_wanted |= 1u << i;
 	}

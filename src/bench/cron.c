@@ -24,8 +24,7 @@
 static const struct cron_pattern patterns[] = {
     {"tuesdays_at_0230", false, false, "30 2 * * 2", "30 2 * * 2", "30 2 * * 2",
         "America/Los_Angeles"},
-    {"every_5_minutes", false, false, "*/5 * * * *", "*/5 * * * *", "*/5 * * * *",
-        "Europe/Berlin"},
+    {"every_5_minutes", false, false, "*/5 * * * *", "*/5 * * * *", "*/5 * * * *", "Europe/Berlin"},
     {"every_5_minutes_utc", false, false, "*/5 * * * *", "*/5 * * * *", "*/5 * * * *", "UTC"},
     {"weekdays_at_9", false, false, "0 9 * * 1-5", "0 9 * * 1-5", "0 9 * * 1-5",
         "America/New_York"},
@@ -33,8 +32,7 @@ static const struct cron_pattern patterns[] = {
         "Australia/Lord_Howe"},
     {"first_of_month", false, false, "0 0 1 * *", "0 0 1 * *", "0 0 1 * *", "Europe/London"},
     {"last_of_month", false, false, "0 0 L * *", "0 0 L * *", "0 0 L * *", "Asia/Tokyo"},
-    {"last_friday", false, false, "0 17 * * friL", "0 17 * * 5#L", "0 17 * * 5L",
-        "Europe/Berlin"},
+    {"last_friday", false, false, "0 17 * * friL", "0 17 * * 5#L", "0 17 * * 5L", "Europe/Berlin"},
     {"every_10_seconds", false, true, "*:*:0/10", "*/10 * * * * *", "*/10 * * * * *",
         "America/New_York"},
     {"first_of_january", true, false, "0 0 1 1 *", "0 0 1 1 *", "0 0 1 1 *", "Europe/Paris"},
@@ -192,11 +190,8 @@ int case_cron(struct bench *b, json_t *to)
 {
 	size_t n = (size_t)bench_scaled(b, N_STARTS, 20);
 	int64_t *all = xcalloc(3 * n, sizeof *all);
-	struct cron_asked a = {.starts = all,
-	    .n = n,
-	    .until = WALK_UNTIL,
-	    .fresh = all + n,
-	    .walk = all + 2 * n};
+	struct cron_asked a = {
+	    .starts = all, .n = n, .until = WALK_UNTIL, .fresh = all + n, .walk = all + 2 * n};
 	struct zones *zones = zones_new(NULL);
 	json_t *list = json_object();
 	int r = add_peers(b, to);

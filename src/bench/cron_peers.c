@@ -57,9 +57,9 @@ static int write_question(struct bench *b, const struct cron_asked *a, const cha
 
 	for (size_t i = 0; i < a->n; i++)
 		json_array_append_new(starts, json_integer(a->starts[i]));
-	all = json_pack("{s:{s:s?,s:s?},s:s,s:o,s:I}", "patterns", "croner", p->croner,
-	    "cron-parser", p->cron_parser, "zone", p->zone, "starts", starts, "until",
-	    (json_int_t)a->until);
+	all =
+	    json_pack("{s:{s:s?,s:s?},s:s,s:o,s:I}", "patterns", "croner", p->croner, "cron-parser",
+	        p->cron_parser, "zone", p->zone, "starts", starts, "until", (json_int_t)a->until);
 	r = json_dump_file(all, path, 0);
 	json_decref(all);
 	return r == 0 ? 0 : problem_set(&b->problem, ERR_IO, "%s: %s", path, strerror(errno));
@@ -68,7 +68,8 @@ static int write_question(struct bench *b, const struct cron_asked *a, const cha
 static int ask(struct bench *b, const char *question, const char *answer)
 {
 	AUTO(free_cstr)
-	char *program = xasprintf("%s/" PROGRAM, b->peers), *log = xasprintf("%s/peers.log", b->dir);
+	char *program = xasprintf("%s/" PROGRAM, b->peers),
+	     *log = xasprintf("%s/peers.log", b->dir);
 	const char *argv[] = {"node", program, question, answer, NULL};
 	pid_t pid = child_start_other(argv, log, &b->problem);
 

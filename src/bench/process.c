@@ -43,8 +43,8 @@ static void child_become(const char *program, const char *const *argv, int log_f
 	_exit(127);
 }
 
-static pid_t start_program(const char *program, const char *const *argv, const char *log,
-    struct problem *ret_problem)
+static pid_t start_program(
+    const char *program, const char *const *argv, const char *log, struct problem *ret_problem)
 {
 	int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	pid_t pid;
