@@ -45,6 +45,22 @@ int schedule_run_now(struct core *c, const struct event *ev, struct schedule *s,
 	return 0;
 }
 
+/*
+ * Before the ticks are read: what is not dealt with by then is no gap but about to fire, and what
+ * fires while the read is under way is not in it.
+ */
+void schedule_backfill_bound(const struct core *c, struct event *ev)
+{
+	const struct schedule *s = schedule_find(c, ev->schedule.id);
+	struct schedule_row row;
+
+	if (!s || ev->schedule.to_s - 1 > c->now_ms / 1000)
+		return;
+	schedule_unpack(s, NULL, &row);
+	if (row.state != SCHEDULE_PAUSED && ev->schedule.to_s > row.progress.done_until_s + 1)
+		ev->schedule.to_s = row.progress.done_until_s + 1;
+}
+
 static bool has_task(const struct tick_row *rows, size_t n, size_t *at, int64_t tick_s)
 {
 	while (*at < n && rows[*at].tick_s < tick_s)
@@ -61,12 +77,17 @@ static int64_t count(struct schedule *s, const struct event *ev, const struct sc
 	return n;
 }
 
-static int refuse(
-    struct schedule *s, const struct event *ev, const struct schedule_row *row, struct reply *r)
+static int refuse(const struct core *c, struct schedule *s, const struct event *ev,
+    const struct schedule_row *row, struct reply *r)
 {
 	if (schedule_failed(s))
 		return problem_set(r->problem, ERR_CONFLICT, "%s", schedule_failed(s));
-	if (ev->schedule.to_s - 1 > row->progress.done_until_s) {
+	if (row->state == SCHEDULE_PAUSED && ev->schedule.to_s - 1 > row->progress.done_until_s) {
+		problem_set(r->problem, ERR_CONFLICT,
+		    "it is paused: what becomes of the pause's ticks is settled by its end");
+		return problem_hint(r->problem, "resume it first, or end the range at its begin");
+	}
+	if (ev->schedule.to_s - 1 > c->now_ms / 1000) {
 		problem_set(
 		    r->problem, ERR_INVALID, "only ticks that have gone by can be filled in");
 		return problem_hint(r->problem, "end the range at now, or earlier");
@@ -90,7 +111,7 @@ int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s
 	int e;
 
 	schedule_unpack(s, &out->batch.arena, &row);
-	e = refuse(s, ev, &row, r);
+	e = refuse(c, s, ev, &row, r);
 	if (e)
 		return e;
 	o = arena_alloc(&out->batch.arena, (size_t)(count(s, ev, &row) + 1) * sizeof *o);

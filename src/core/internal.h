@@ -177,7 +177,7 @@ struct lane {
 	rid *holders;
 	struct idmap row_of; /* id -> its row */
 	size_t n_ids, cap_ids;
-	const struct pending *backfill; /* the group's only one; NULL: none */
+	struct pending *backfill; /* the group's only one; NULL: none */
 	struct tick_row *ticks;         /* its answer: those that have a task */
 	size_t n_ticks;
 	bool failed;
@@ -407,8 +407,8 @@ void audit(struct core *c, const char *kind, struct str subject, rid queue, rid 
     struct str actor, struct str detail, struct effects *out);
 void audit_schedule(struct core *c, const char *kind, const struct schedule *s, struct str actor,
     struct str detail, struct effects *out);
-void notice_tick(struct core *c, const struct schedule *s, const char *kind, rid task,
-    struct str reason, struct effects *out);
+void notice_tick(
+    struct core *c, const char *kind, const struct tick_row *tick, struct effects *out);
 void save_queue(struct core *c, struct queue *q, struct effects *out);
 void save_worker(struct core *c, struct worker *w, struct effects *out);
 /* "name":"value" pairs as a JSON object; strings are escaped */

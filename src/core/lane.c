@@ -136,6 +136,7 @@ static void ask(struct core *c, struct effects *out)
 	if (l->backfill) {
 		r = effects_read(out, READ_TICKS);
 		r->number = l->ticks_read = read_begin(c);
+		schedule_backfill_bound(c, &l->backfill->event);
 		r->ticks = (struct tick_query){.schedule = l->backfill->event.schedule.id,
 		    .from_s = l->backfill->event.schedule.from_s,
 		    .to_s = l->backfill->event.schedule.to_s,

@@ -37,6 +37,7 @@ struct schedule {
 	rid *live; /* its tasks that have not ended, in no order */
 	struct cron_items items;
 	struct zone *zone;      /* NULL: it needs none */
+	uint8_t state;          /* enum schedule_state_kind: as counted */
 	bool waits;             /* a tick waits for the end of its tasks */
 	int64_t mono_ms;        /* of the last look in this process; CRON_NO_MONOTONIC: none yet */
 	struct heap_node timer; /* wall clock, ms */
@@ -50,6 +51,7 @@ struct schedules {
 	struct zones_by_name zones;
 	struct heap timers;
 	size_t n;
+	size_t n_in[N_SCHEDULE_STATES];
 	size_t budget; /* ticks that this step may still deal with */
 	/* the clocks at the last step: a difference between their differences is a step */
 	int64_t now_ms, mono_ms;
@@ -113,6 +115,8 @@ void look_fire(struct look *l, const struct cron_event *e);
 void look_skip(struct look *l, const struct cron_event *e, struct str reason);
 void look_miss(struct look *l, const struct cron_event *e);
 void look_flush(struct look *l);
+/* The look ends, more of the missed ones are to come: the first tick that the next one begins at. */
+int64_t look_hand_on(struct look *l);
 /* The tick that waited for its predecessor's task gets its own. */
 void look_fire_waiting(struct look *l);
 /* Ticks that were due during a pause: one stretch. */
@@ -132,6 +136,7 @@ void dealt_break(struct schedule_progress *p, int64_t from_s);
 /* backfill.c */
 int schedule_run_now(struct core *c, const struct event *ev, struct schedule *s, struct reply *r,
     struct effects *out);
+void schedule_backfill_bound(const struct core *c, struct event *ev);
 int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s, struct reply *r,
     struct effects *out);
 

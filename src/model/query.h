@@ -45,8 +45,8 @@ struct due_query {
 
 /*
  * What became of a schedule's ticks. Newest first: by when that was decided (time_ms, tick_s,
- * offset_s, all falling). Oldest first: by tick (tick_s, offset_s). Many ticks may have been decided
- * in one millisecond, so the place in the list is that of a whole row.
+ * offset_s, all falling). Oldest first: by tick (tick_s, offset_s). Many ticks may have been
+ * decided in one millisecond, so the place in the list is that of a whole row.
  */
 struct tick_query {
 	rid schedule;

@@ -51,10 +51,9 @@ static int on_schedule(void *arg, const struct schedule_row *s)
 
 static int on_schedule_task(void *arg, rid schedule, rid task)
 {
-	return feed(arg,
-	    &(struct event){.kind = EV_LOAD_SCHEDULE_TASK,
-	        .schedule_task.schedule = schedule,
-	        .schedule_task.task = task});
+	return feed(arg, &(struct event){.kind = EV_LOAD_SCHEDULE_TASK,
+	                     .schedule_task.schedule = schedule,
+	                     .schedule_task.task = task});
 }
 
 static int on_task(void *arg, const struct task_row *t)

@@ -82,8 +82,7 @@ RB_GENERATE(mem_names, mem_row, entry, mem_compare_name)
 
 _Static_assert(offsetof(struct queue_row, id) == 0 && offsetof(struct worker_row, id) == 0 &&
                    offsetof(struct event_row, seq) == 0 && offsetof(struct idem_row, key) == 0 &&
-                   offsetof(struct meta_row, name) == 0 &&
-                   offsetof(struct schedule_row, id) == 0,
+                   offsetof(struct meta_row, name) == 0 && offsetof(struct schedule_row, id) == 0,
     "the trees compare the first field");
 
 struct mem_task *mem_task_find(struct mem_store *s, rid id)

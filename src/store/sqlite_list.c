@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lists and counts by filter. Values are always bound, never spliced into the text. What is asked
- * of a schedule's tasks, or of dispatched or held ones alone, comes from their index; all else walks
- * the tasks by id, and a list does so in bounded steps.
+ * of a schedule's tasks, or of dispatched or held ones alone, comes from their index; all else
+ * walks the tasks by id, and a list does so in bounded steps.
  */
 #include <stdlib.h>
 #include <string.h>

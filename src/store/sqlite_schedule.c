@@ -29,8 +29,8 @@ int sqlite_load_schedule_tasks(
 		rc = sqlite3_step(st);
 		if (rc != SQLITE_ROW)
 			break;
-		stopped = to->schedule_task(to->arg, (rid)sqlite3_column_int64(st, 0),
-		    (rid)sqlite3_column_int64(st, 1));
+		stopped = to->schedule_task(
+		    to->arg, (rid)sqlite3_column_int64(st, 0), (rid)sqlite3_column_int64(st, 1));
 	}
 	if (!stopped && rc != SQLITE_DONE)
 		stopped = sqlite_problem(s->db, "the store can not be read", ret_problem);
@@ -38,8 +38,8 @@ int sqlite_load_schedule_tasks(
 	return stopped;
 }
 
-static int read_ticks(sqlite3_stmt *st, uint32_t limit, struct arena *a, struct tick_row **ret_rows,
-    size_t *ret_n)
+static int read_ticks(
+    sqlite3_stmt *st, uint32_t limit, struct arena *a, struct tick_row **ret_rows, size_t *ret_n)
 {
 	size_t n = 0, cap = 0;
 	int rc = SQLITE_DONE;

@@ -52,7 +52,7 @@ struct start {
 	struct schedule_row schedules[START_SCHEDULES_MAX];
 	struct {
 		rid schedule, task;
-	} *tasks;
+	} * tasks;
 	size_t n_schedules, n_tasks, tasks_cap;
 	rid last_id;
 };
