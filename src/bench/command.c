@@ -27,6 +27,8 @@ const struct option_def bench_options[] = {
     {"heartbeat", 0, "TIME", "of the servers and workers under test (default: 15s)"},
     {"dispatch", 0, "HOW",
         "in the case workers: durable or volatile (default: one after the other)"},
+    {"peers", 0, "DIR", "in the case cron: where test/bench/cron-peers/install put others", NULL, 0,
+        "directory"},
     {"time-limit", 0, "TIME", "for any one step (default: 10m)"},
     {"dir", 0, "DIR", "work on this disk (default: $TMPDIR, else /var/tmp)", NULL, 0, "directory"},
     {"keep", 0, NULL, "leave databases and logs behind"},
@@ -47,6 +49,7 @@ static const struct bench_case cases[] = {
     {"spawn", case_spawn, true},
     {"latency", case_latency, true},
     {"backlog", case_backlog, true},
+    {"cron", case_cron, false},
     {"workers", case_workers, false, true},
 };
 #define N_CASES (sizeof cases / sizeof cases[0])
@@ -145,6 +148,7 @@ static int parse(struct bench *b, struct options *o, int argc, char **argv)
 	b->spawn_threads = 8 * (cpus < 1 ? 1 : cpus);
 	b->keep = options_switch(o, "keep", false);
 	b->base_dir = options_get(o, "dir");
+	b->peers = options_get(o, "peers");
 	if ((r = options_i64(o, "tasks", 1, 100000000, &b->tasks, &b->problem)) < 0 ||
 	    (r = options_i64(o, "in-flight", 1, 16384, &b->inflight, &b->problem)) < 0 ||
 	    (r = options_i64(o, "processes", 1, 64, &b->processes, &b->problem)) < 0 ||
@@ -174,9 +178,10 @@ static int choose(struct bench *b, const struct options *o, unsigned *ret_wanted
 
 			problem_set(
 			    &b->problem, ERR_INVALID, "there is no case \"%.64s\"", o->args[k]);
-			return near ? problem_hint(&b->problem, "did you mean %s?", near)
-			            : problem_hint(&b->problem, "machine, submit, noop, spawn, "
-			                                        "latency, backlog or workers");
+			return near
+			           ? problem_hint(&b->problem, "did you mean %s?", near)
+			           : problem_hint(&b->problem, "machine, submit, noop, spawn, "
+			                                       "latency, backlog, cron or workers");
 		}
 		*ret_wanted |= 1u << i;
 	}

@@ -41,6 +41,8 @@ static const struct goal {
         false},
     {"backlog, the server's memory, MB", "backlog.rss_queued_mb", 150, true},
     {"backlog, the server's memory at its peak, MB", "backlog.rss_peak_mb", 150, true},
+    {"cron, common patterns, ratio to the faster peer", "cron.least_ratio_common", 40, false},
+    {"cron, rare patterns, ratio to the faster peer", "cron.least_ratio_rare", 1, false},
     {"workers, one computation of consensus, ms", "workers.consensus.worst_ms", 50, true},
     {"workers, durable, the server's share of a core, percent",
         "workers.durable.server_cpu_percent", 25, true},

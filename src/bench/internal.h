@@ -29,6 +29,7 @@ struct bench {
 	/* the case workers */
 	int64_t workers, seconds, heartbeat_ms;
 	const char *dispatch; /* NULL: both */
+	const char *peers;    /* the case cron: where other programs are; NULL: none */
 	bool keep;
 	const char *base_dir;
 	char *dir, *exe;
@@ -61,6 +62,10 @@ double figure_get(const json_t *o, const char *path); /* "a.b.c"; NAN when absen
 
 /* process.c */
 pid_t child_start(const char *const *argv, const char *log, struct problem *ret_problem);
+/* Another program, by its name. */
+pid_t child_start_other(const char *const *argv, const char *log, struct problem *ret_problem);
+/* Until it has ended: its exit code. ERR_TIMEOUT, and it is stopped, when that takes too long. */
+int child_wait(pid_t *pid, int64_t limit_ms);
 void child_stop(pid_t *pid);
 bool child_is_alive(pid_t pid);
 int64_t child_rss_kb(pid_t pid, const char *field); /* "VmRSS:", "VmHWM:" */
@@ -149,6 +154,7 @@ int case_spawn(struct bench *b, json_t *to);
 int case_latency(struct bench *b, json_t *to);
 int case_backlog(struct bench *b, json_t *to);
 int case_workers(struct bench *b, json_t *to);
+int case_cron(struct bench *b, json_t *to);
 
 /* goals.c */
 json_t *goals_json(const json_t *out);
