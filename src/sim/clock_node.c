@@ -76,6 +76,13 @@ void node_clock_go(struct node_clock *c, int64_t true_us)
 	c->wall_off_us = c->wall_us - mono_us(c, true_us);
 }
 
+void node_clock_boot(struct node_clock *c, int64_t true_us, int64_t to_ms)
+{
+	c->wall_off_us += mono_us(c, true_us) - to_ms * 1000;
+	c->mono_us = to_ms * 1000;
+	c->anchor_us = true_us;
+}
+
 void node_clock_correct(struct node_clock *c, int64_t true_us)
 {
 	c->stands = false;

@@ -31,6 +31,8 @@ void node_clock_jump(struct node_clock *c, int64_t by_ms);
 /* The wall clock stops; and goes on from where it stood. */
 void node_clock_stop(struct node_clock *c, int64_t true_us);
 void node_clock_go(struct node_clock *c, int64_t true_us);
+/* The machine boots: the monotonic clock begins anew, the wall clock is what it was. */
+void node_clock_boot(struct node_clock *c, int64_t true_us, int64_t mono_ms);
 /* The wall clock is set right. */
 void node_clock_correct(struct node_clock *c, int64_t true_us);
 

@@ -59,7 +59,7 @@ static int parse_faults(struct asked *a, const char *text)
 		    "--faults %.64s: there is no class of faults \"%.*s\"", text,
 		    (int)(bad.n < 64 ? bad.n : 64), bad.p);
 	problem_hint(&a->problem, "some of net, call, crash, pause, clock, process, store, twin, "
-	                          "split, change with commas "
+	                          "split, change, time with commas "
 	                          "between them; or all; or none");
 	return ERR_INVALID;
 }

@@ -15,6 +15,9 @@ const struct invariant invariants[] = {
     {12, "absent", "an instance that said \"not here\" never starts that attempt"},
     {13, "limits", "queue and worker limits hold, counting unsure attempts"},
     {14, "counts", "counts equal a recount and are never negative"},
+    {19, "one-per-tick",
+        "at most one task per schedule and tick; every due tick has one, waits, or has a reason"},
+    {20, "no-repeat", "a clock that is set back makes no tick fire twice"},
     {22, "backoff", "no attempt before its due time, no retry before its backoff"},
     {25, "cancelled", "no start after an acknowledged cancel"},
     {26, "attempts", "attempts do not exceed the maximum"},
@@ -30,6 +33,8 @@ const struct invariant invariants[] = {
         "a task goes only to a healthy worker that has lately started a process"},
     {38, "no-way-back", "an instance that was replaced does not come back"},
     {39, "true-sets", "no set is told in the initial wait; nobody is credited with one not heard"},
+    {40, "schedule-rules",
+        "schedules keep their overlap policy, pauses, dates and jitter; rows and counts agree"},
     {34, "deterministic", "the same seed gives the same trace hash"},
 };
 const size_t n_invariants = sizeof invariants / sizeof invariants[0];

@@ -13,6 +13,7 @@ struct judge *judge_new(void)
 
 void judge_free(struct judge *j)
 {
+	judge_schedules_free(j);
 	for (size_t i = 0; i < j->n_tasks; i++)
 		free(j->tasks[i]);
 	for (size_t i = 0; i < j->n_queues; i++)
@@ -102,8 +103,10 @@ static void answered_cancel(struct world *w, const struct reply *r)
 /* While a retry is under way what has ended may begin anew. */
 static void count_retries(struct world *w, const struct event *command, int by)
 {
-	for (size_t i = 0; command->kind == EV_RETRY && i < command->tasks.n; i++)
+	for (size_t i = 0; command->kind == EV_RETRY && i < command->tasks.n; i++) {
 		truth_of(w, command->tasks.ids[i])->retries += by;
+		truth_of(w, command->tasks.ids[i])->was_retried = true;
+	}
 }
 
 void judge_answered(struct world *w, const struct event *command, const struct reply *r)
@@ -111,7 +114,8 @@ void judge_answered(struct world *w, const struct event *command, const struct r
 	count_retries(w, command, -1);
 	if (r->code != 0)
 		return;
-	if (command->kind == EV_SUBMIT)
+	if (command->kind == EV_SUBMIT || command->kind == EV_SCHEDULE_RUN ||
+	    command->kind == EV_SCHEDULE_BACKFILL)
 		answered_submit(w, r);
 	else if (command->kind == EV_CANCEL)
 		answered_cancel(w, r);

@@ -25,6 +25,9 @@ void judge_free(struct judge *j);
 /* A short number for a task, in order of first sight: for the story. */
 unsigned judge_number(struct world *w, rid task);
 
+/* Some task of some schedule; 0: there is none. */
+rid judge_scheduled_task(const struct world *w, uint64_t random);
+
 /* Around every step of the core. */
 void judge_before(struct world *w, const struct event *ev);
 void judge_after(struct world *w, const struct event *ev);
@@ -38,8 +41,8 @@ void judge_answered(struct world *w, const struct event *command, const struct r
 void judge_asked(struct world *w, const struct event *command);
 /* The server has loaded its store and is open. */
 void judge_loaded(struct world *w);
-/* The server's wall clock is about to be set. */
-void judge_clock(struct world *w);
+/* The server's wall clock is about to be set; back: to an earlier time. */
+void judge_clock(struct world *w, bool back);
 /* A worker's word on its way. */
 void judge_said(struct world *w, int slot, const struct event *ev);
 /* A process starts (this is what "start" means), has written, and is over. */

@@ -56,10 +56,11 @@ static void check_limits(struct world *w, const struct truth_task *t, const stru
 		    view.running, view.maxthreads);
 }
 
-void judge_clock(struct world *w)
+void judge_clock(struct world *w, bool back)
 {
 	struct judge *j = w->judge;
 
+	j->steps_back += back;
 	if (j->n_peaks == PEAKS_MOST)
 		return;
 	j->peaks[j->n_peaks].at_us = w->now_us;
@@ -275,6 +276,8 @@ void judge_before(struct world *w, const struct event *ev)
 {
 	struct judge *j = w->judge;
 
+	if (j->n_schedules)
+		judge_schedules_before(w);
 	j->watches = ev->kind == EV_STARTED || ev->kind == EV_ENDED;
 	if (!j->watches)
 		return;
@@ -305,6 +308,8 @@ void judge_after(struct world *w, const struct event *ev)
 	if (w->o.no_judge)
 		return;
 	judge_new_notices(w, ev);
+	if (w->judge->n_schedules)
+		judge_schedules_after(w, ev);
 	if (w->judge->watches)
 		check_stale(w);
 }

@@ -36,6 +36,8 @@ static void inserted(struct world *w, struct truth_task *t, const struct task_ro
 	t->stored = true;
 	t->queue = truth_queue_of(w, row->spec.queue);
 	t->max_attempts = row->spec.max_attempts;
+	if (row->spec.schedule)
+		judge_scheduled(w, t, row);
 	if (row->spec.key.p)
 		t->key = row->spec.key.p[row->spec.key.n - 1] - '0';
 	if (!row->spec.body.p ||
@@ -175,9 +177,17 @@ void judge_applied(struct world *w, const struct batch *b)
 		case ROW_QUEUE_PUT: queue_row(w, op->queue); break;
 		case ROW_WORKER_PUT: judge_worker_row(w, op->worker); break;
 		case ROW_QUEUE_DELETE: queue_gone(w, op->id); break;
+		case ROW_SCHEDULE_PUT:
+		case ROW_SCHEDULE_PROGRESS:
+			judge_schedule_row(w, op->schedule, op->kind == ROW_SCHEDULE_PUT);
+			break;
+		case ROW_SCHEDULE_DELETE: judge_schedule_gone(w, op->id); break;
+		case ROW_TICK: judge_tick_row(w, op->tick); break;
 		default: break;
 		}
 	}
+	if (w->judge->n_schedules)
+		judge_schedules_applied(w);
 }
 
 /* The core's memory is gone: what it knew is what is stored. */
@@ -242,6 +252,7 @@ void judge_loaded(struct world *w)
 	if (w->o.no_judge)
 		return;
 	forget_view(j);
+	judge_schedules_loaded(w);
 	judge_new_notices(w, NULL);
 	for (size_t i = 0; i < j->n_queues; i++)
 		compare_counts(w, j->queues[i]);

@@ -25,6 +25,8 @@ struct load *sim_load_new(struct world *w)
 	for (int i = 0; i < w->o.tasks; i++)
 		world_event(
 		    w, every * i + sim_between(&w->rng_load, 0, every * 2), SE_LOAD, SIM_RAW);
+	if (w->o.has_schedules)
+		load_schedules_init(w, l);
 	return l;
 }
 
@@ -140,7 +142,9 @@ void sim_load_event(struct world *w, struct sim_event *e)
 {
 	switch (e->kind) {
 	case SE_LOAD:
-		if (!w->healed)
+		if (!w->healed && e->n)
+			load_draw_schedule(w, w->load);
+		else if (!w->healed)
 			load_draw(w, w->load);
 		break;
 	case SE_COMMAND: arrive(w, e->p); break;
@@ -168,6 +172,7 @@ void sim_load_heal(struct world *w)
 		r->value = -2;
 		load_send(w, r, 2 * SECOND_US);
 	}
+	load_schedules_heal(w, w->load);
 }
 
 bool sim_load_is_quiet(const struct world *w)

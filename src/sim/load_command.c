@@ -80,6 +80,8 @@ bool load_event_of(
 	memset(c, 0, sizeof *c);
 	snprintf(c->name, sizeof c->name, "q%d", r->queue);
 	q = core_queue_by_name(sim_core(w), str_of(c->name));
+	if (load_is_schedule(r->kind))
+		return load_schedule_event_of(w, r, q ? q->id : 0, ev, c);
 	switch (r->kind) {
 	case EV_SUBMIT:
 		if (!q)
@@ -117,6 +119,13 @@ static const char *kind_name(enum event_kind kind)
 	case EV_QUEUE_DELETE: return "delete queue";
 	case EV_WORKER_SET: return "set worker";
 	case EV_WORKER_REMOVE: return "remove worker";
+	case EV_SCHEDULE_CREATE: return "create schedule";
+	case EV_SCHEDULE_SET: return "set schedule";
+	case EV_SCHEDULE_PAUSE: return "pause schedule";
+	case EV_SCHEDULE_RESUME: return "resume schedule";
+	case EV_SCHEDULE_DELETE: return "delete schedule";
+	case EV_SCHEDULE_RUN: return "run schedule";
+	case EV_SCHEDULE_BACKFILL: return "backfill schedule";
 	default: return "stop worker";
 	}
 }

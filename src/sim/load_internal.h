@@ -8,6 +8,7 @@
 #define QUEUES_MOST 4
 #define SUBMIT_MOST 12
 #define KEYS_MOST 6
+#define SCHEDULES_MOST 5
 
 struct request {
 	struct request *next, **prev;
@@ -31,10 +32,15 @@ struct request {
 	int64_t value;
 	struct queue_row row; /* queue commands */
 	unsigned fields;
+	/* schedule commands */
+	int schedule;
+	struct schedule_row plan; /* its strings are constants, but for: */
+	char items[120];
+	int64_t from_s, to_s, until_ms;
 };
 
 struct load {
-	int n_queues;
+	int n_queues, n_schedules;
 	struct request *requests;
 	unsigned last_request;
 	int n_open;
@@ -48,6 +54,8 @@ struct command_parts {
 	char bodies[SUBMIT_MOST][32];
 	char key[16], idem[16], name[16];
 	struct queue_change change;
+	char schedule_name[16];
+	struct schedule_change schedule_change;
 };
 
 /* load.c */
@@ -56,6 +64,13 @@ void load_send(struct world *w, struct request *r, int64_t in_us);
 /* load_draw.c */
 void load_draw(struct world *w, struct load *l);
 void load_make_queue(struct world *w, struct load *l, int queue);
+/* load_schedule.c */
+bool load_is_schedule(enum event_kind kind);
+void load_schedules_init(struct world *w, struct load *l);
+void load_draw_schedule(struct world *w, struct load *l);
+void load_schedules_heal(struct world *w, struct load *l);
+bool load_schedule_event_of(struct world *w, const struct request *r, rid queue, struct event *ev,
+    struct command_parts *parts);
 /* load_command.c: false when what it names is not there. */
 bool load_event_of(
     struct world *w, const struct request *r, struct event *ev, struct command_parts *parts);

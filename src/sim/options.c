@@ -6,10 +6,12 @@
 #include "sim/world.h"
 
 const char *const sim_class_names[N_CLASSES] = {
-    "net", "call", "crash", "pause", "clock", "process", "store", "twin", "split", "change"};
+    "net", "call", "crash", "pause", "clock", "process", "store", "twin", "split", "change", "time"};
 
-/* Whether restarts change anything is drawn from a stream of its own: see draw_change(). */
-#define DRAWN_CLASSES (ALL_CLASSES & ~(1u << CLASS_CHANGE))
+/* Whether restarts change anything, and schedules, are drawn from streams of their own. */
+#define DRAWN_CLASSES (ALL_CLASSES & ~(1u << CLASS_CHANGE | 1u << CLASS_TIME))
+
+#define SCHEDULES_PER_MILLE 200
 
 void sim_options_init(struct sim_options *o)
 {
@@ -143,6 +145,21 @@ static void draw_change(struct sim_options *o)
 		o->drift_max_ppm = ppm;
 }
 
+/* A share of the worlds has schedules, too; what else they draw stays what it was without. */
+static void draw_schedules(struct sim_options *o)
+{
+	struct rng r = {o->seed ^ 0x7469636b74696d65ull};
+	/* whoever asks for it among others gets it in every seed */
+	bool asked = o->faults != ALL_CLASSES && o->faults & 1u << CLASS_TIME;
+
+	o->has_schedules = sim_chance(&r, SCHEDULES_PER_MILLE) || asked;
+	if (o->has_schedules && (sim_chance(&r, 800) || asked))
+		o->classes |= (1u << CLASS_TIME) & o->faults;
+	if (o->has_schedules && sim_chance(&r, 400))
+		o->classes |= (1u << CLASS_CRASH) & o->faults;
+	o->n_times = o->classes & 1u << CLASS_TIME ? (int)sim_between(&r, 1, 12) : 0;
+}
+
 struct timeouts sim_options_longest(const struct sim_options *o)
 {
 	struct timeouts t = o->timeouts;
@@ -180,6 +197,7 @@ void sim_options_draw(struct sim_options *o)
 	o->guard_ms = sim_between(&r, 1, 2000);
 	draw_long_kill(o);
 	draw_change(o);
+	draw_schedules(o);
 }
 
 bool sim_classes_parse(struct str list, unsigned *ret_classes, struct str *ret_bad)
@@ -250,7 +268,9 @@ void sim_options_format(const struct sim_options *o, struct buf *out)
 	    (long long)o->delay_max_us, (long long)o->commit_max_us,
 	    o->allow_bump_unhealthy ? ", unhealthy workers may be bumped" : "",
 	    o->restart_when_lost ? ", lost workers restart" : "");
-	buf_printf(out, "  %d faults of: ", o->n_faults);
+	if (o->has_schedules)
+		buf_add_cstr(out, "  with schedules\n");
+	buf_printf(out, "  %d faults of: ", o->n_faults + o->n_times);
 	add_classes(out, o->classes);
 	buf_add_char(out, '\n');
 }

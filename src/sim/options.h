@@ -22,6 +22,7 @@ enum sim_class {       /* of faults; a seed draws which of them it has, and how 
 	CLASS_SPLIT,   /* some workers are away while others join, then the server dies: see split.c
 	                */
 	CLASS_CHANGE,  /* the server comes back with another dispatch, or other timeouts */
+	CLASS_TIME,    /* the server's clocks and a zone are changed, in worlds with schedules */
 	N_CLASSES,
 };
 #define ALL_CLASSES ((1u << N_CLASSES) - 1)
@@ -57,6 +58,8 @@ struct sim_options {
 	uint32_t window_tasks;
 	int n_commands;   /* as many as the load is drawn for; `tasks` of them happen */
 	int n_faults;     /* how many are planned */
+	int n_times;      /* and so many of CLASS_TIME */
+	bool has_schedules;
 	int64_t guard_ms; /* the keeper's: a killed worker's processes end within this */
 	bool restart_when_lost;
 	/* CLASS_CHANGE: what a server in the phase with faults may be started with instead */

@@ -8,6 +8,7 @@
 #include "sim/server.h"
 #include "sim/split.h"
 #include "sim/worker.h"
+#include "sim/zones.h"
 
 #define FAULTS_MOST 200
 #define CLOCK_STEP 2 /* added to a slot: the value of the event that sets its clock going */
@@ -67,7 +68,7 @@ static void draw_drifts(struct world *w)
 
 size_t sim_plan_size(const struct sim_options *o)
 {
-	size_t n = (size_t)o->n_faults * 2;
+	size_t n = (size_t)o->n_faults * 2 + (size_t)o->n_times;
 
 	return n > FAULTS_MOST ? FAULTS_MOST : n;
 }
@@ -86,6 +87,8 @@ struct sim_plan *sim_plan_new(struct world *w)
 
 		f->rng.state = rng_next(&r);
 		f->class = draw_class(&f->rng);
+		if (i >= p->n - (size_t)w->o.n_times)
+			f->class = CLASS_TIME;
 		f->at_us = w->heal_us / 1000 * sim_between(&f->rng, 5, 960);
 		f->slot = (int)(rng_next(&f->rng) % (uint64_t)w->o.workers);
 		if (!is_wanted(w, (unsigned)i, f->class))
@@ -257,6 +260,53 @@ static void clock_fault(struct world *w, struct fault *f, unsigned number)
 		world_clock_jump(w, slot, sim_chance(r, 500) ? by : -by);
 }
 
+/* As much as people and time servers set clocks by. Most of it forward; back again is likely. */
+static int64_t draw_step_ms(struct rng *r)
+{
+	static const int64_t most_s[] = {3, 3, 60, 600, 600, 7200, 86400, INT64_C(366) * 86400};
+	int64_t s = most_s[rng_below(r, sizeof most_s / sizeof most_s[0])];
+
+	s = sim_between(r, s / 4, s);
+	return (sim_chance(r, 500) ? s : -s) * 1000 + sim_between(r, -999, 999);
+}
+
+/* The machine sleeps: while it does its monotonic clock stands, as far as the server can see. */
+static void server_sleep(struct world *w, struct rng *r)
+{
+	int64_t for_us = sim_between(r, SECOND_US / 10, 5 * SECOND_US);
+
+	if (!w->server->core)
+		return;
+	world_clock_jump(w, SIM_SERVER, sim_between(r, 1, sim_chance(r, 700) ? 900 : 40000) * 1000);
+	world_pause(w, SIM_SERVER, for_us);
+}
+
+static void server_reboot(struct world *w, struct rng *r)
+{
+	int64_t down = sim_between(r, SECOND_US, sim_chance(r, 700) ? 20 * SECOND_US : 2 * MINUTE_US);
+
+	world_tell(w, "FAULT: the server's machine boots");
+	sim_server_crash(w, down);
+	node_clock_boot(&w->server->node.clock, w->now_us, sim_between(r, 1, 5000));
+	if (sim_chance(r, 500))
+		world_clock_jump(w, SIM_SERVER, draw_step_ms(r));
+}
+
+static void time_fault(struct world *w, struct fault *f)
+{
+	struct rng *r = &f->rng;
+	int what = (int)rng_below(r, 10);
+
+	if (what < 3)
+		sim_zone_move(w);
+	else if (what < 4)
+		server_sleep(w, r);
+	else if (what < 5)
+		server_reboot(w, r);
+	else
+		world_clock_jump(w, SIM_SERVER, draw_step_ms(r));
+}
+
 static void store_fault(struct world *w, struct fault *f)
 {
 	struct rng *r = &f->rng;
@@ -334,6 +384,7 @@ void sim_plan_event(struct world *w, struct sim_event *e)
 	case CLASS_PAUSE: pause_fault(w, f); break;
 	case CLASS_CLOCK: clock_fault(w, f, (unsigned)e->n); break;
 	case CLASS_STORE: store_fault(w, f); break;
+	case CLASS_TIME: time_fault(w, f); break;
 	case CLASS_SPLIT: sim_split_begin(w, f, (unsigned)e->n); break;
 	case CLASS_PROCESS:
 		world_tell(w, "FAULT: %s can not start processes", world_node_name(w, f->slot));

@@ -2,6 +2,7 @@
 /* A start of the server: the store's rows become the brain's first events, as in the real one. */
 #include "base/mem.h"
 #include "sim/server.h"
+#include "sim/zones.h"
 
 struct loading {
 	struct world *w;
@@ -61,6 +62,11 @@ static int on_task(void *arg, const struct task_row *t)
 	return feed(arg, &(struct event){.kind = EV_LOAD_TASK, .task_row = t});
 }
 
+static void on_zone(void *arg, const char *name, const struct cron_zone *z)
+{
+	feed(arg, &(struct event){.kind = EV_ZONE, .zone = {.name = str_of(name), .zone = z}});
+}
+
 static void found(struct loading *l)
 {
 	struct batch *b = &l->w->server->gathering->batch;
@@ -90,5 +96,6 @@ void sim_server_load(struct world *w)
 	    on_schedule_task, on_task, on_done};
 	struct problem p = {0};
 
+	sim_zones_tell(w, on_zone, &l);
 	MUST(store_load(w->server->store, &loader, &p) == 0);
 }

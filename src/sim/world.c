@@ -13,6 +13,7 @@
 #include "sim/server.h"
 #include "sim/trace.h"
 #include "sim/worker.h"
+#include "sim/zones.h"
 
 #define EVENTS_AT_ONCE 200000 /* at one moment: somebody runs in a circle */
 #define SETTLE_EVERY_US (2 * SECOND_US)
@@ -299,7 +300,7 @@ void world_clock_jump(struct world *w, int slot, int64_t by_ms)
 	world_tell(
 	    w, "%s: the wall clock jumps by %lld ms", world_node_name(w, slot), (long long)by_ms);
 	if (slot == SIM_SERVER)
-		judge_clock(w);
+		judge_clock(w, by_ms < 0);
 	node_clock_jump(&world_node(w, slot)->clock, by_ms);
 }
 
@@ -355,8 +356,11 @@ struct world *world_new(const struct sim_options *drawn)
 	w->rng_store.state = drawn->seed ^ 0x73746f7265000000ull;
 	w->rng_id.state = drawn->seed ^ 0x6964000000000000ull;
 	w->rng_change.state = drawn->seed ^ 0x72657374617274ull;
+	w->rng_schedule.state = drawn->seed ^ 0x7363686564756c65ull;
 	w->heal_us = drawn->minutes * MINUTE_US;
 	w->judge = judge_new();
+	if (drawn->has_schedules)
+		w->zones = sim_zones_new(w);
 	sim_server_init(w);
 	sim_workers_init(w);
 	sim_net_init(w);
@@ -406,6 +410,7 @@ void world_free(struct world *w)
 	sim_workers_release(w);
 	sim_server_release(w);
 	judge_free(w->judge);
+	sim_zones_free(w->zones);
 	while ((e = w->free_events)) {
 		w->free_events = e->next;
 		free(e);
@@ -427,7 +432,7 @@ void world_heal(struct world *w)
 		if (w->verdict.invariant)
 			return;
 	}
-	judge_clock(w);
+	judge_clock(w, true);
 	for (int i = SIM_SERVER; i < w->o.workers; i++)
 		node_clock_correct(&world_node(w, i)->clock, w->now_us);
 	sim_server_heal(w);

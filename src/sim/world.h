@@ -26,6 +26,7 @@ struct sim_server;
 struct sim_worker;
 struct sim_plan;
 struct sim_trace;
+struct sim_zones;
 
 #define SECOND_US INT64_C(1000000)
 #define MINUTE_US (60 * SECOND_US)
@@ -125,13 +126,14 @@ struct world {
 	uint64_t serial, events;
 	struct heap heap;
 	struct sim_event *free_events;
-	struct rng rng_net, rng_hand, rng_load, rng_store, rng_id, rng_change;
+	struct rng rng_net, rng_hand, rng_load, rng_store, rng_id, rng_change, rng_schedule;
 	struct sim_server *server;
 	struct sim_worker *workers; /* o.workers of them */
 	struct sim_net *net;
 	struct load *load;
 	struct sim_plan *plan;
 	struct judge *judge;
+	struct sim_zones *zones; /* NULL: nothing has a schedule */
 	struct sim_trace *trace; /* for ShiViz; NULL: none is wanted */
 	bool healed;
 	int64_t heal_us;          /* when the faults end */

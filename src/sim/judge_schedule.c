@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Schedules: what is stored of them, and whether everything that their clock has passed is
+ * accounted for. That is looked at only when nothing is under way: all that was decided is durable.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "sim/judge_internal.h"
+#include "sim/zones.h"
+
+struct truth_schedule *truth_schedule_of(struct world *w, rid id)
+{
+	struct judge *j = w->judge;
+	struct truth_schedule *s;
+
+	for (size_t i = 0; i < j->n_schedules; i++)
+		if (j->schedules[i]->id == id)
+			return j->schedules[i];
+	s = xcalloc(1, sizeof *s);
+	s->id = id;
+	s->zone = -1;
+	s->looked_ms = s->checked_s = INT64_MIN;
+	GROW(j->schedules, j->cap_schedules, j->n_schedules + 1);
+	j->schedules[j->n_schedules++] = s;
+	return s;
+}
+
+void judge_schedules_free(struct judge *j)
+{
+	for (size_t i = 0; i < j->n_schedules; i++) {
+		struct truth_schedule *s = j->schedules[i];
+
+		for (size_t k = 0; k < s->n; k++)
+			free(s->all[k]);
+		free(s->all);
+		free(s->tasks);
+		free(s->stretches);
+		idmap_release(&s->ticks);
+		idmap_release(&s->decided);
+		cron_items_release(&s->items);
+		free(s);
+	}
+	free(j->schedules);
+}
+
+int64_t truth_place(const struct truth_schedule *s, int64_t tick_s, int64_t offset_s)
+{
+	return s->zone == ZONE_MOVING ? tick_s + offset_s : tick_s;
+}
+
+/* A pattern that was changed while the clock stood behind leaves alone what the one before did. */
+static bool is_excused(const struct truth_schedule *s, int64_t t)
+{
+	const struct dealt_span *d = s->row.progress.dealt;
+
+	for (int i = 0; s->was_set && i < DEALT_SPANS; i++)
+		if (t >= d[i].from_s && t <= d[i].to_s)
+			return true;
+	return false;
+}
+
+/* Up to where is accounted for what lies there; t - 1: it is not. */
+static int64_t accounted_s(const struct truth_schedule *s, int64_t t, int64_t offset_s)
+{
+	int64_t at = truth_place(s, t, offset_s);
+
+	if (idmap_get(&s->decided, (uint64_t)at) || is_excused(s, t))
+		return t;
+	for (size_t i = 0; i < s->n_stretches; i++)
+		if (at >= s->stretches[i].from_s && at <= s->stretches[i].to_s)
+			return t + s->stretches[i].to_s - at;
+	return t - 1;
+}
+
+static void check_passed(struct world *w, struct truth_schedule *s, int64_t until_s)
+{
+	const struct cron_zone *z = s->zone < 0 ? NULL : sim_zone(w, s->zone);
+	int64_t t = s->checked_s, offset, end;
+
+	if (s->row.start_ms && t < s->row.start_ms / 1000 - 1)
+		t = s->row.start_ms / 1000 - 1;
+	if (s->row.end_ms && until_s > s->row.end_ms / 1000)
+		until_s = s->row.end_ms / 1000;
+	while (cron_items_next(&s->items, z, t + 1, &t) && t <= until_s) {
+		if (s->row.start_ms && t * 1000 < s->row.start_ms)
+			continue;
+		offset = z ? cron_zone_offset(z, t) : 0;
+		end = accounted_s(s, t, offset);
+		if (end < t) {
+			world_fail(w, 19, "nothing is said of tick %lld (%+lld) of schedule %zu",
+			    (long long)t, (long long)offset, (size_t)(s->id & 0xffffff));
+			return;
+		}
+		t = end;
+	}
+}
+
+static void pass(struct world *w, struct truth_schedule *s, int64_t to_s)
+{
+	if (s->checked_s != INT64_MIN && to_s > s->checked_s)
+		check_passed(w, s, to_s);
+	s->checked_s = to_s;
+}
+
+static int zone_kind(struct str name)
+{
+	for (int i = 0; name.p && i < N_SIM_ZONES; i++)
+		if (str_is(name, sim_zone_names[i]))
+			return i;
+	return -1;
+}
+
+static void set_pattern(struct truth_schedule *s, const struct schedule_row *row)
+{
+	struct problem p = {0};
+	int zone = zone_kind(row->zone);
+
+	cron_items_release(&s->items);
+	MUST(cron_items_json(row->items, &s->items, &p) == 0);
+	if (zone == s->zone)
+		return;
+	/* places mean something else from now on */
+	s->zone = zone;
+	idmap_release(&s->decided);
+	s->n_stretches = 0;
+}
+
+/* Whatever was due before is the old pattern's, or the pause's. */
+static void put(struct world *w, struct truth_schedule *s, const struct schedule_row *row)
+{
+	bool is_new = !s->row.id, pauses = row->state == SCHEDULE_PAUSED;
+	bool was_paused = s->row.state == SCHEDULE_PAUSED;
+
+	if (is_new || s->row.state == SCHEDULE_FINISHED || (was_paused && s->zone == ZONE_MOVING))
+		s->checked_s = row->mtime_ms / 1000;
+	else if (!pauses || was_paused)
+		pass(w, s, row->mtime_ms / 1000);
+	if (!is_new && row->queue != s->row.queue)
+		s->first_task = s->n_tasks;
+	s->was_set |= !is_new && pauses == was_paused;
+	s->zone_offset_s = row->progress.zone_offset_s;
+	set_pattern(s, row);
+}
+
+void judge_schedule_row(struct world *w, const struct schedule_row *row, bool whole)
+{
+	struct truth_schedule *s = truth_schedule_of(w, row->id);
+	struct schedule_row was = s->row;
+
+	if (s->deleted)
+		world_fail(w, 40, "a deleted schedule is written");
+	s->touched = true;
+	if (whole) {
+		put(w, s, row);
+		s->row = *row;
+	} else {
+		s->row.state = row->state;
+		s->row.progress = row->progress;
+	}
+	if (was.id && was.state != s->row.state)
+		world_tell(w, "store: schedule %zu is %s", (size_t)(s->id & 0xffffff),
+		    schedule_state_names[s->row.state]);
+}
+
+void judge_schedule_gone(struct world *w, rid id)
+{
+	truth_schedule_of(w, id)->deleted = true;
+}
+
+static void check_counts(struct world *w, const struct truth_schedule *s)
+{
+	const struct schedule_progress *p = &s->row.progress;
+	int64_t waiting = s->waiting ? s->waiting->tick_s : 0;
+
+	if (p->n_fired != s->n_fired || p->n_skipped != s->n_skipped)
+		world_fail(w, 40, "it counts %lld fired and %lld skipped, rows are %lld and %lld",
+		    (long long)p->n_fired, (long long)p->n_skipped, (long long)s->n_fired,
+		    (long long)s->n_skipped);
+	if (p->waiting_s != waiting)
+		world_fail(w, 40, "it says that tick %lld waits, the row is tick %lld's",
+		    (long long)p->waiting_s, (long long)waiting);
+	for (size_t i = s->n_tasks; i-- > 0 && !s->tasks[i]->has_tick;)
+		world_fail(w, 19, "task %u of tick %lld has no row of a tick", s->tasks[i]->number,
+		    (long long)s->tasks[i]->tick_s);
+}
+
+/* A batch is whole: its rows agree. */
+void judge_schedules_applied(struct world *w)
+{
+	for (size_t i = 0; i < w->judge->n_schedules; i++) {
+		struct truth_schedule *s = w->judge->schedules[i];
+
+		if (s->touched && !s->deleted)
+			check_counts(w, s);
+		s->touched = false;
+	}
+}
+
+static void check_waits(struct world *w, const struct truth_schedule *s)
+{
+	if (s->row.state == SCHEDULE_ACTIVE && s->waiting && !truth_live_task(s, NULL, false))
+		world_fail(
+		    w, 40, "tick %lld waits for nothing", (long long)s->waiting->tick_s);
+	if (s->row.state == SCHEDULE_PAUSED && s->row.paused_until_ms &&
+	    s->row.paused_until_ms <= s->looked_ms)
+		world_fail(w, 40, "its pause should have ended %lld ms ago",
+		    (long long)(s->looked_ms - s->row.paused_until_ms));
+}
+
+/* Everything that the last step has decided is durable, and it left nothing for the next. */
+void judge_schedules_before(struct world *w)
+{
+	struct judge *j = w->judge;
+	const struct sim_server *v = w->server;
+
+	if (!v->core || !core_is_open(v->core) || v->flying || v->gathering->batch.n ||
+	    j->is_unsettled)
+		return;
+	for (size_t i = 0; i < j->n_schedules; i++) {
+		struct truth_schedule *s = j->schedules[i];
+
+		if (s->deleted || !s->row.id || s->looked_ms == INT64_MIN)
+			continue;
+		check_waits(w, s);
+		if (s->row.state == SCHEDULE_ACTIVE)
+			pass(w, s, s->looked_ms / 1000);
+	}
+}
+
+/* Its local time has jumped: what lies in between was passed, or comes again. */
+static void follow_zone(struct world *w, struct truth_schedule *s)
+{
+	int64_t offset = cron_zone_offset(sim_zone(w, ZONE_MOVING), 0);
+
+	s->checked_s -= offset - s->zone_offset_s;
+	s->zone_offset_s = offset;
+}
+
+void judge_schedules_after(struct world *w, const struct event *ev)
+{
+	struct judge *j = w->judge;
+
+	j->is_unsettled = core_wake_ms(sim_core(w)) <= ev->mono_ms;
+	for (size_t i = 0; i < j->n_schedules; i++) {
+		struct truth_schedule *s = j->schedules[i];
+
+		if (s->deleted || !s->row.id)
+			continue;
+		s->looked_ms = ev->now_ms;
+		if (s->zone == ZONE_MOVING && s->row.state == SCHEDULE_ACTIVE)
+			follow_zone(w, s);
+	}
+}
+
+void judge_schedules_loaded(struct world *w)
+{
+	for (size_t i = 0; i < w->judge->n_schedules; i++)
+		w->judge->schedules[i]->looked_ms = INT64_MIN;
+}
