@@ -61,11 +61,29 @@ void schedule_backfill_bound(const struct core *c, struct event *ev)
 		ev->schedule.to_s = row.progress.done_until_s + 1;
 }
 
-static bool has_task(const struct tick_row *rows, size_t n, size_t *at, int64_t tick_s)
+/* It has its task, or will get it when its turn has come. */
+static bool is_taken(const struct lane *had, size_t *at, int64_t tick_s)
 {
-	while (*at < n && rows[*at].tick_s < tick_s)
+	bool taken = false;
+
+	while (*at < had->n_ticks && had->ticks[*at].tick_s < tick_s)
 		(*at)++;
-	return *at < n && rows[*at].tick_s == tick_s;
+	for (size_t i = *at; i < had->n_ticks && had->ticks[i].tick_s == tick_s; i++)
+		taken |= had->ticks[i].outcome != TICK_MANUAL &&
+		         (had->ticks[i].task || had->ticks[i].outcome == TICK_WAITING);
+	return taken;
+}
+
+/* The row of a skipped stretch gives way to its first tick's: the rest gets a row of its own. */
+static void keep_rest(struct schedule *s, const struct schedule_row *row,
+    const struct tick_row *stretch, int64_t to_s, struct effects *out)
+{
+	struct tick_row rest = *stretch;
+
+	rest.tick_s = schedule_next_s(s, row, to_s);
+	rest.offset_s = schedule_offset_s(s, rest.tick_s);
+	if (stretch->until_s > stretch->tick_s && rest.tick_s && rest.tick_s <= stretch->until_s)
+		tick_save(&rest, out);
 }
 
 static int64_t count(struct schedule *s, const struct event *ev, const struct schedule_row *row)
@@ -92,8 +110,9 @@ static int refuse(const struct core *c, struct schedule *s, const struct event *
 		    r->problem, ERR_INVALID, "only ticks that have gone by can be filled in");
 		return problem_hint(r->problem, "end the range at now, or earlier");
 	}
-	if (count(s, ev, row) > BACKFILL_MAX) {
-		problem_set(r->problem, ERR_TOO_LARGE, "there are more than %d ticks in that range",
+	if (c->lane.n_ticks >= BACKFILL_ROWS || count(s, ev, row) > BACKFILL_MAX) {
+		problem_set(r->problem, ERR_TOO_LARGE,
+		    "there are more than %d ticks in that range, or too much history",
 		    BACKFILL_MAX);
 		return problem_hint(r->problem, "fill it in by several smaller ranges");
 	}
@@ -118,12 +137,16 @@ int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s
 	while ((t = schedule_next_s(s, &row, t + 1)) && t < ev->schedule.to_s) {
 		rid task;
 
-		if (has_task(had->ticks, had->n_ticks, &at, t))
+		if (is_taken(had, &at, t))
 			continue;
 		task = schedule_submit(c, &row, t, 0, out);
 		record(c, s, t, TICK_BACKFILL, task, out);
 		o[r->n++] = submitted(task);
 	}
+	for (size_t i = 0; i < had->n_ticks; i++)
+		keep_rest(s, &row, &had->ticks[i], ev->schedule.to_s, out);
+	dealt_add(&row.progress, ev->schedule.from_s, ev->schedule.to_s - 1);
+	schedule_save(c, s, &row, false, out);
 	r->outcomes = o;
 	audit_schedule(c, "schedule.backfilled", s, ev->actor, STR_NULL, out);
 	return 0;

@@ -49,19 +49,30 @@ void dealt_grow(struct schedule_progress *p, int64_t to_s)
 			p->dealt[i] = (struct dealt_span){1, 0};
 }
 
-/* The growing one ends, and another begins elsewhere; of too many the longest ago is given up. */
+/* A free place behind the growing one; of too many the longest ago is given up. */
+static struct dealt_span *place_for_one(struct schedule_progress *p)
+{
+	for (int i = 1; i < DEALT_SPANS; i++)
+		if (!is_used(&p->dealt[i]))
+			return &p->dealt[i];
+	for (int i = 1; i < DEALT_SPANS - 1; i++)
+		p->dealt[i] = p->dealt[i + 1];
+	return &p->dealt[DEALT_SPANS - 1];
+}
+
+/* The growing one ends, and another begins elsewhere. */
 void dealt_break(struct schedule_progress *p, int64_t from_s)
 {
-	int place = DEALT_SPANS - 1;
-
-	for (int i = 1; i < DEALT_SPANS; i++)
-		if (!is_used(&p->dealt[i])) {
-			place = i;
-			break;
-		}
-	if (place == DEALT_SPANS - 1 && is_used(&p->dealt[place]))
-		for (int i = 1; i < DEALT_SPANS - 1; i++)
-			p->dealt[i] = p->dealt[i + 1];
-	p->dealt[place] = p->dealt[0];
+	*place_for_one(p) = p->dealt[0];
 	p->dealt[0] = (struct dealt_span){from_s, from_s};
+}
+
+/* A stretch that somebody filled in. */
+void dealt_add(struct schedule_progress *p, int64_t from_s, int64_t to_s)
+{
+	for (int i = 0; i < DEALT_SPANS; i++)
+		if (from_s >= p->dealt[i].from_s && to_s <= p->dealt[i].to_s)
+			return;
+	if (from_s <= to_s)
+		*place_for_one(p) = (struct dealt_span){from_s, to_s};
 }

@@ -141,7 +141,7 @@ static void ask(struct core *c, struct effects *out)
 		    .from_s = l->backfill->event.schedule.from_s,
 		    .to_s = l->backfill->event.schedule.to_s,
 		    .oldest_first = true,
-		    .limit = BACKFILL_MAX + 1};
+		    .limit = BACKFILL_ROWS};
 	}
 }
 
@@ -289,6 +289,8 @@ static void keep_ticks(struct lane *l, const struct event *ev)
 {
 	l->ticks = arena_memdup(&l->arena, ev->ticks.rows, ev->ticks.n * sizeof *l->ticks);
 	l->n_ticks = ev->ticks.n;
+	for (size_t i = 0; i < l->n_ticks; i++)
+		l->ticks[i].reason = arena_str(&l->arena, l->ticks[i].reason);
 }
 
 /* Which read it is that was answered, and whether it failed. */

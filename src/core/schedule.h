@@ -115,7 +115,8 @@ void look_fire(struct look *l, const struct cron_event *e);
 void look_skip(struct look *l, const struct cron_event *e, struct str reason);
 void look_miss(struct look *l, const struct cron_event *e);
 void look_flush(struct look *l);
-/* The look ends, more of the missed ones are to come: the first tick that the next one begins at. */
+/* The look ends, more of the missed ones are to come: the first tick that the next one begins at.
+ */
 int64_t look_hand_on(struct look *l);
 /* The tick that waited for its predecessor's task gets its own. */
 void look_fire_waiting(struct look *l);
@@ -131,6 +132,7 @@ bool dealt_has(const struct schedule_progress *p, int64_t tick_s);
 int64_t dealt_end(const struct schedule_progress *p, int64_t tick_s);
 void dealt_clear(struct schedule_progress *p, int64_t from_s);
 void dealt_grow(struct schedule_progress *p, int64_t to_s);
+void dealt_add(struct schedule_progress *p, int64_t from_s, int64_t to_s);
 void dealt_break(struct schedule_progress *p, int64_t from_s);
 
 /* backfill.c */

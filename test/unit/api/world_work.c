@@ -67,7 +67,6 @@ static void answer_ticks(struct world *w, const struct read_ask *ask, struct are
 	struct tick_query q = ask->ticks;
 	struct tick_row *rows = NULL;
 
-	q.with_task = true;
 	ev.ticks.read = ask->number;
 	assert_int_equal(store_ticks(w->reader, &q, a, &rows, &ev.ticks.n), 0);
 	ev.ticks.rows = rows;
