@@ -165,6 +165,29 @@ static int add_job(struct adding *a, const json_t *job)
 	return 0;
 }
 
+/* Each once, with the lines that it is about. */
+static void print_remarks(struct cli *c, const json_t *results)
+{
+	AUTO(json_drop) json_t *lines = json_object();
+	json_t *one, *note;
+	const char *text;
+	size_t i, n;
+
+	json_array_foreach(results, i, one)
+	    json_array_foreach(json_object_get(one, "notes"), n, note)
+	{
+		AUTO(buf_release) struct buf list = {0};
+
+		text = json_string_value(note);
+		buf_printf(&list, "%s%s%lld", js(lines, text), jhas(lines, text) ? ", " : "",
+		    (long long)ji(one, "line", 0));
+		json_object_set_new(lines, text, json_string(list.p));
+	}
+	json_object_foreach(lines, text, note) cli_note(
+	    c, "line%s %s: %s", strchr(json_string_value(note), ',') ? "s" : "",
+	    json_string_value(note), text);
+}
+
 static void print_results(struct cli *c, json_t *results)
 {
 	static const struct column columns[] = {{"LINE", COLUMN_RIGHT}, {"SCHEDULE", 0},
@@ -190,14 +213,7 @@ static void print_results(struct cli *c, json_t *results)
 	if (i > 0)
 		table_print(&t, c);
 	table_release(&t);
-	json_array_foreach(results, i, one)
-	{
-		json_t *note;
-		size_t n;
-
-		json_array_foreach(json_object_get(one, "notes"), n, note) cli_note(
-		    c, "line %lld: %s", (long long)ji(one, "line", 0), json_string_value(note));
-	}
+	print_remarks(c, results);
 }
 
 static int need_shift(struct cli *c)

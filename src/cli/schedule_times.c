@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "cli/schedules.h"
 
@@ -12,6 +13,7 @@ static void print_moments(struct cli *c, const json_t *moments)
 {
 	static const struct column columns[] = {
 	    {"NEXT RUNS", 0}, {"UTC", 0}, {"IN", COLUMN_RIGHT}};
+	int64_t now_ms = clock_wall_ms();
 	struct table t;
 	json_t *moment;
 	size_t i;
@@ -24,28 +26,35 @@ static void print_moments(struct cli *c, const json_t *moments)
 	json_array_foreach(moments, i, moment)
 	{
 		AUTO(buf_release) struct buf local = {0};
-		char ago[TIME_TEXT_MAX];
+		char left[TIME_TEXT_MAX];
 
 		moment_words(js(moment, "local"), js(moment, "abbreviation"), &local);
 		table_add(&t, local.p);
 		table_addf(&t, "%.19sZ", js(moment, "utc"));
-		table_add(&t, jago(moment, "utc", ago));
+		table_add(&t, human_short(jtime(moment, "utc") - now_ms + 500, left));
 	}
 	table_print(&t, c);
 	table_release(&t);
 }
 
+/* What lies behind us is of no use to anybody who looks ahead. */
 static void print_notes(const json_t *preview)
 {
-	const json_t *notes = json_object_get(preview, "daylight_saving");
+	int64_t now_ms = clock_wall_ms();
 	json_t *note;
-	size_t i;
+	size_t i, n = 0;
 
 	if (!jhas(preview, "time_zone"))
 		return;
-	puts("\nDaylight saving, this year and the next:");
-	json_array_foreach(notes, i, note) say(stdout, "  %s", js(note, "text"));
-	if (json_array_size(notes) == 0)
+	puts("\nDaylight saving, until the end of next year:");
+	json_array_foreach(json_object_get(preview, "daylight_saving"), i, note)
+	{
+		if (jtime(json_object_get(note, "at"), "utc") < now_ms)
+			continue;
+		say(stdout, "  %s", js(note, "text"));
+		n++;
+	}
+	if (n == 0)
 		puts("  it does not touch these times");
 }
 
@@ -71,6 +80,8 @@ int schedule_print_future(struct cli *c, const json_t *schedule)
 	    (r = cli_call(c, "POST", "/v1/schedules/preview", ask, &preview)) < 0)
 		return r;
 	print_moments(c, json_object_get(next, "items"));
+	if (jhas(schedule, "pause"))
+		puts("It is paused: what is due before it resumes is skipped.");
 	print_notes(preview);
 	return 0;
 }
