@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The processes that the benchmark starts: started, watched, and ended with it. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -141,6 +142,28 @@ double child_cpu_seconds(pid_t pid)
 	                  &user, &kernel) != 2)
 		return 0;
 	return (double)(user + kernel) / (double)sysconf(_SC_CLK_TCK);
+}
+
+double child_cpu_exact(pid_t pid)
+{
+	AUTO(free_cstr) char *path = xasprintf("/proc/%d/task", (int)pid);
+	DIR *threads = opendir(path);
+	double seconds = 0;
+	struct dirent *e;
+
+	while (threads && (e = readdir(threads))) {
+		AUTO(free_cstr) char *stat = xasprintf("%s/%s/schedstat", path, e->d_name);
+		FILE *f = e->d_name[0] == '.' ? NULL : fopen(stat, "re");
+		unsigned long long ns;
+
+		if (f && fscanf(f, "%llu", &ns) == 1)
+			seconds += (double)ns / 1e9;
+		if (f)
+			fclose(f);
+	}
+	if (threads)
+		closedir(threads);
+	return seconds;
 }
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
