@@ -190,8 +190,8 @@ int cmd_schedule_pause(struct cli *c)
 
 	if (!reason || !*reason) {
 		problem_set(&c->problem, ERR_INVALID, "a pause needs a reason");
-		return problem_hint(&c->problem,
-		    "--reason TEXT: whoever misses its runs will want to know");
+		return problem_hint(
+		    &c->problem, "--reason TEXT: whoever misses its runs will want to know");
 	}
 	json_object_set_new(body, "reason", json_string(reason));
 	if (until) {

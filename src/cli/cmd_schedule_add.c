@@ -18,9 +18,8 @@ static int check_name(struct cli *c)
 	if (o->n_args > 0 && !(o->has_dashes && o->dashes_at == 0))
 		return 0;
 	problem_set(&c->problem, ERR_INVALID, "a schedule needs a name");
-	return problem_hint(
-	    &c->problem, "put it before the command, as in: reeve %s NAME … -- ./backup.sh",
-	    c->command->path);
+	return problem_hint(&c->problem,
+	    "put it before the command, as in: reeve %s NAME … -- ./backup.sh", c->command->path);
 }
 
 static int check_zone(struct cli *c, const struct cron_items *items)
@@ -180,8 +179,8 @@ static int change(
 	char etag[ETAG_MAX] = "";
 	int r = 0;
 
-	if (task_given(c, 1) && ((r = cli_get_tagged(c, path, etag, &old)) < 0 ||
-	                            (r = put_task(c, old, body)) < 0))
+	if (task_given(c, 1) &&
+	    ((r = cli_get_tagged(c, path, etag, &old)) < 0 || (r = put_task(c, old, body)) < 0))
 		return r;
 	if (schedule_put_pattern(c, p, body) < 0 || schedule_put_policies(c, body) < 0)
 		return c->problem.code;

@@ -154,8 +154,8 @@ static int list_ticks(
 			    json_array_size(ret_items) > BACKFILL_MAX)
 				return 0;
 			s.from_s = ms / 1000 + 1;
-			json_object_set_new(
-			    moment, "has_task", json_boolean(!!json_object_get(had, js(moment, "utc"))));
+			json_object_set_new(moment, "has_task",
+			    json_boolean(!!json_object_get(had, js(moment, "utc"))));
 			if (ms >= start_ms)
 				json_array_append(ret_items, moment);
 		}
@@ -198,8 +198,8 @@ static int dry_run(struct cli *c, const char *name, struct stretch s)
 	    (r = list_ticks(c, schedule, s, had, items)) < 0)
 		return r;
 	if (json_array_size(items) > BACKFILL_MAX) {
-		problem_set(&c->problem, ERR_TOO_LARGE, "there are more than %d ticks in that range",
-		    BACKFILL_MAX);
+		problem_set(&c->problem, ERR_TOO_LARGE,
+		    "there are more than %d ticks in that range", BACKFILL_MAX);
 		return problem_hint(&c->problem, "fill it in by several smaller ranges");
 	}
 	list = json_pack("{s:O}", "items", items);

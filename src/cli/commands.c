@@ -190,8 +190,8 @@ const struct command client_commands[] = {
         "time, with progress\n"
         "reeve submit --array 0-90:10 -- ./render --from {}\ta range\n"
         "reeve submit --ndjson tasks.jsonl\tready-made tasks\n",
-        "command", {submit_options, task_options, once_options, process_options, output_options}, GROUP_DAILY,
-        COMMAND_ARGV, cmd_submit},
+        "command", {submit_options, task_options, once_options, process_options, output_options},
+        GROUP_DAILY, COMMAND_ARGV, cmd_submit},
     {"wait", "wait until tasks have ended, exit as they did", "[ID]…",
         "With one task the exit code is that of its command; with several it is 0 when all "
         "succeeded, else 1.",

@@ -29,8 +29,8 @@ static const struct {
     {"event", {"task", "task.submitted", "task.running", "task.succeeded", "task.failed",
                   "task.retrying", "task.cancelled", "task.terminated", "task.orphaned", "queue",
                   "queue.paused", "queue.resumed", "worker", "worker.joined", "worker.away",
-                  "worker.unhealthy", "worker.healthy", "worker.lost", "schedule",
-                  "schedule.fired", "schedule.skipped", "server"}},
+                  "worker.unhealthy", "worker.healthy", "worker.lost", "schedule", "schedule.fired",
+                  "schedule.skipped", "server"}},
 };
 
 static void add(struct buf *out, const char *word, const char *help)

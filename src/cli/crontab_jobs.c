@@ -14,12 +14,13 @@ struct import {
 	struct zones *zones;
 	struct cron_dst dst;
 	bool has_user;
-	const char *tz;       /* --tz */
-	const char *fallback; /* the zone of lines without one, when --tz does not say; NULL: none */
-	json_t *env;    /* the variables so far */
-	char *zone;     /* CRON_TZ so far; NULL: none */
-	char *shell;    /* SHELL so far */
-	bool mails;     /* MAILTO names somebody */
+	const char *tz; /* --tz */
+	const char
+	    *fallback; /* the zone of lines without one, when --tz does not say; NULL: none */
+	json_t *env;   /* the variables so far */
+	char *zone;    /* CRON_TZ so far; NULL: none */
+	char *shell;   /* SHELL so far */
+	bool mails;    /* MAILTO names somebody */
 	json_t *items;
 	int worst; /* exit code so far */
 };
@@ -135,10 +136,11 @@ static int add_job(
 	if (!text)
 		return problem_set(
 		    &im->cli->problem, ERR_INVALID, "the command is not valid UTF-8");
-	job = json_pack("{s:I,s:s%,s:o,s:s,s:s?,s:[s,s,o],s:o,s:o,s:o*,s:o}", "line", (json_int_t)number,
-	    "schedule", line->schedule.p, line->schedule.n, "item", cron_items_tree(items), "words", words.p ? words.p : "", "zone",
-	    zone_of(im, items), "command", shell, "-c", text, "env", json_deep_copy(im->env),
-	    "user", text_json(line->user), "stdin",
+	job = json_pack("{s:I,s:s%,s:o,s:s,s:s?,s:[s,s,o],s:o,s:o,s:o*,s:o}", "line",
+	    (json_int_t)number, "schedule", line->schedule.p, line->schedule.n, "item",
+	    cron_items_tree(items), "words", words.p ? words.p : "", "zone", zone_of(im, items),
+	    "command", shell, "-c", text, "env", json_deep_copy(im->env), "user",
+	    text_json(line->user), "stdin",
 	    has_input ? json_stringn(input.p ? input.p : "", input.n) : json_null(), "notes",
 	    notes_of(im, items, line, has_input));
 	if (!job)

@@ -25,8 +25,8 @@ int input_read(struct cli *c, const char *path, size_t max, struct buf *ret_text
 	if (bad)
 		return problem_set(&c->problem, ERR_IO, "can not read %.200s", path);
 	if (ret_text->n > max)
-		return problem_set(&c->problem, ERR_TOO_LARGE, "%.200s is longer than %zu bytes",
-		    path, max);
+		return problem_set(
+		    &c->problem, ERR_TOO_LARGE, "%.200s is longer than %zu bytes", path, max);
 	while (ret_text->n > 0 && strchr("\r\n", ret_text->p[ret_text->n - 1]))
 		ret_text->p[--ret_text->n] = 0;
 	return 0;

@@ -183,9 +183,8 @@ static void print_remarks(struct cli *c, const json_t *results)
 		    (long long)ji(one, "line", 0));
 		json_object_set_new(lines, text, json_string(list.p));
 	}
-	json_object_foreach(lines, text, note) cli_note(
-	    c, "line%s %s: %s", strchr(json_string_value(note), ',') ? "s" : "",
-	    json_string_value(note), text);
+	json_object_foreach(lines, text, note) cli_note(c, "line%s %s: %s",
+	    strchr(json_string_value(note), ',') ? "s" : "", json_string_value(note), text);
 }
 
 static void print_results(struct cli *c, json_t *results)
@@ -207,8 +206,8 @@ static void print_results(struct cli *c, json_t *results)
 		table_add(&t, js(one, "result"));
 		table_add(&t, words);
 		table_add(&t, js(one, "zone"));
-		table_add(&t,
-		    json_string_value(json_array_get(json_object_get(one, "command"), 2)));
+		table_add(
+		    &t, json_string_value(json_array_get(json_object_get(one, "command"), 2)));
 	}
 	if (i > 0)
 		table_print(&t, c);

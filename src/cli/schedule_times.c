@@ -11,8 +11,7 @@
 
 static void print_moments(struct cli *c, const json_t *moments)
 {
-	static const struct column columns[] = {
-	    {"NEXT RUNS", 0}, {"UTC", 0}, {"IN", COLUMN_RIGHT}};
+	static const struct column columns[] = {{"NEXT RUNS", 0}, {"UTC", 0}, {"IN", COLUMN_RIGHT}};
 	int64_t now_ms = clock_wall_ms();
 	struct table t;
 	json_t *moment;
@@ -138,9 +137,8 @@ static void add_tick(struct cli *c, struct table *t, const json_t *tick, json_t 
 	moment_words(js(tick, "local"), "", &local);
 	table_add(t, local.p);
 	table_add(t, js(tick, "outcome"));
-	table_add(t, ji(tick, "late_by_ms", 0) > 0
-	                 ? time_human_ms(ji(tick, "late_by_ms", 0), late)
-	                 : NULL);
+	table_add(t,
+	    ji(tick, "late_by_ms", 0) > 0 ? time_human_ms(ji(tick, "late_by_ms", 0), late) : NULL);
 	add_task(c, t, tick, states, asked);
 	if (jhas(tick, "until"))
 		table_addf(t, "%s%sup to %.19sZ", js(tick, "reason"),

@@ -15,7 +15,8 @@ const struct option_def cron_options[] = {
 };
 
 const struct option_def schedule_options[] = {
-    {"max-shift", 0, "TIME", "ticks up to so late still run; a clock set back by less repeats none"},
+    {"max-shift", 0, "TIME",
+        "ticks up to so late still run; a clock set back by less repeats none"},
     {"overlap", 0, "POLICY",
         "when the last task still runs: allow, skip (default), queue or replace", NULL, 0,
         "overlap"},

@@ -25,7 +25,8 @@ static void test_moments_have_their_weekday(void **state)
 {
 	assert_words("2027-03-28T01:59:59+01:00", "CET", "Sun 2027-03-28 01:59:59 +01:00 CET");
 	assert_words("2026-11-16T09:00:00+00:00", "", "Mon 2026-11-16 09:00:00 +00:00");
-	assert_words("1890-01-01T00:00:00+00:53:28", "LMT", "Wed 1890-01-01 00:00:00 +00:53:28 LMT");
+	assert_words(
+	    "1890-01-01T00:00:00+00:53:28", "LMT", "Wed 1890-01-01 00:00:00 +00:53:28 LMT");
 	assert_words("soon", "", "soon");
 	assert_words("2027-99-28T01:59:59+01:00", "", "2027-99-28T01:59:59+01:00");
 	assert_words("", "", "");
@@ -149,16 +150,15 @@ static json_t *changed(json_t *task, const char *const *words, size_t n, int wan
 	options_add_table(&c.options, process_options);
 	for (size_t i = 0; i < n; i++)
 		argv[i] = (char *)words[i];
-	assert_int_equal(
-	    options_parse(&c.options, OPTIONS_ANYWHERE, (int)n, argv, &c.problem), 0);
+	assert_int_equal(options_parse(&c.options, OPTIONS_ANYWHERE, (int)n, argv, &c.problem), 0);
 	assert_true(task_given(&c, 1));
 	assert_int_equal(task_put_options(&c, 1, true, task), want);
 	options_release(&c.options);
 	return task;
 }
 
-#define CHANGED(task, want, ...)                                        \
-	changed(task, (const char *const[]){__VA_ARGS__},               \
+#define CHANGED(task, want, ...)                          \
+	changed(task, (const char *const[]){__VA_ARGS__}, \
 	    sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), want)
 
 static void assert_task(json_t *task, const char *want)
@@ -175,7 +175,7 @@ static void assert_task(json_t *task, const char *want)
 static json_t *old_task(void)
 {
 	return json_loads("{\"queue\":\"q\",\"command\":[\"a\"],\"env\":{\"A\":\"1\"},"
-			  "\"timeout\":\"5s\",\"priority\":3,\"run\":{\"nice\":5}}",
+	                  "\"timeout\":\"5s\",\"priority\":3,\"run\":{\"nice\":5}}",
 	    0, NULL);
 }
 
