@@ -49,7 +49,7 @@ static bool has_task(const struct tick_row *rows, size_t n, size_t *at, int64_t 
 {
 	while (*at < n && rows[*at].tick_s < tick_s)
 		(*at)++;
-	return *at < n && rows[*at].tick_s == tick_s;
+	return *at < n && rows[*at].tick_s == tick_s && !MUTANT(BACKFILL_FILLS_TWICE);
 }
 
 static int64_t count(struct schedule *s, const struct event *ev, const struct schedule_row *row)
@@ -61,11 +61,15 @@ static int64_t count(struct schedule *s, const struct event *ev, const struct sc
 	return n;
 }
 
-static int refuse(
-    struct schedule *s, const struct event *ev, const struct schedule_row *row, struct reply *r)
+static int refuse(const struct lane *lane, struct schedule *s, const struct event *ev,
+    const struct schedule_row *row, struct reply *r)
 {
 	if (schedule_failed(s))
 		return problem_set(r->problem, ERR_CONFLICT, "%s", schedule_failed(s));
+	if (lane->ticks_stale && !MUTANT(BACKFILL_READ_STALE)) {
+		problem_set(r->problem, ERR_CONFLICT, "a tick was fired while the past was read");
+		return problem_hint(r->problem, "nothing was changed; try again");
+	}
 	if (ev->schedule.to_s - 1 > row->progress.done_until_s) {
 		problem_set(
 		    r->problem, ERR_INVALID, "only ticks that have gone by can be filled in");
@@ -84,25 +88,30 @@ int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s
 {
 	const struct lane *had = &c->lane;
 	struct schedule_row row;
+	struct look l = {.c = c, .s = s, .row = &row, .out = out};
 	struct outcome *o;
 	int64_t t = ev->schedule.from_s - 1;
 	size_t at = 0;
 	int e;
 
 	schedule_unpack(s, &out->batch.arena, &row);
-	e = refuse(s, ev, &row, r);
+	e = refuse(had, s, ev, &row, r);
 	if (e)
 		return e;
 	o = arena_alloc(&out->batch.arena, (size_t)(count(s, ev, &row) + 1) * sizeof *o);
 	while ((t = schedule_next_s(s, &row, t + 1)) && t < ev->schedule.to_s) {
 		rid task;
 
-		if (has_task(had->ticks, had->n_ticks, &at, t))
+		if (has_task(had->ticks, had->n_ticks, &at, t) || t == row.progress.waiting_s)
 			continue;
 		task = schedule_submit(c, &row, t, 0, out);
 		record(c, s, t, TICK_BACKFILL, task, out);
 		o[r->n++] = submitted(task);
 	}
+	/* should the clock come back there, they are done */
+	if (!MUTANT(BACKFILL_NOT_DEALT))
+		look_give_up(&l, dealt_add(&row.progress, ev->schedule.from_s, ev->schedule.to_s - 1));
+	schedule_save(c, s, &row, false, out);
 	r->outcomes = o;
 	audit_schedule(c, "schedule.backfilled", s, ev->actor, STR_NULL, out);
 	return 0;

@@ -136,6 +136,8 @@ static void ask(struct core *c, struct effects *out)
 	if (l->backfill) {
 		r = effects_read(out, READ_TICKS);
 		r->number = l->ticks_read = read_begin(c);
+		l->ticks_of = l->backfill->event.schedule.id;
+		l->ticks_stale = false;
 		r->ticks = (struct tick_query){.schedule = l->backfill->event.schedule.id,
 		    .from_s = l->backfill->event.schedule.from_s,
 		    .to_s = l->backfill->event.schedule.to_s,
@@ -168,6 +170,12 @@ static void start(struct core *c, struct effects *out)
 		ask(c, out);
 	else
 		run_group(c, out); /* what they wanted has come into memory meanwhile */
+}
+
+void lane_tick_fired(struct core *c, rid schedule)
+{
+	if (c->lane.ticks_of == schedule)
+		c->lane.ticks_stale = true;
 }
 
 void lane_push(struct core *c, const struct event *ev, struct effects *out)
@@ -233,6 +241,7 @@ static void forget_answers(struct lane *l)
 	l->ticks = NULL;
 	l->n_ticks = 0;
 	l->backfill = NULL;
+	l->ticks_of = 0;
 	l->n_keys = l->n_ids = 0;
 }
 
