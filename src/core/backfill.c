@@ -71,7 +71,7 @@ static bool is_taken(const struct lane *had, size_t *at, int64_t tick_s)
 	for (size_t i = *at; i < had->n_ticks && had->ticks[i].tick_s == tick_s; i++)
 		taken |= had->ticks[i].outcome != TICK_MANUAL &&
 		         (had->ticks[i].task || had->ticks[i].outcome == TICK_WAITING);
-	return taken;
+	return taken && !MUTANT(BACKFILL_FILLS_TWICE);
 }
 
 /* The row of a skipped stretch gives way to its first tick's: the rest gets a row of its own. */
@@ -100,6 +100,10 @@ static int refuse(const struct core *c, struct schedule *s, const struct event *
 {
 	if (schedule_failed(s))
 		return problem_set(r->problem, ERR_CONFLICT, "%s", schedule_failed(s));
+	if (c->lane.ticks_stale && !MUTANT(BACKFILL_READ_STALE)) {
+		problem_set(r->problem, ERR_CONFLICT, "a tick of that range was fired meanwhile");
+		return problem_hint(r->problem, "nothing was changed; try again");
+	}
 	if (row->state == SCHEDULE_PAUSED && ev->schedule.to_s - 1 > row->progress.done_until_s) {
 		problem_set(r->problem, ERR_CONFLICT,
 		    "it is paused: what becomes of the pause's ticks is settled by its end");
@@ -124,6 +128,7 @@ int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s
 {
 	const struct lane *had = &c->lane;
 	struct schedule_row row;
+	struct look l = {.c = c, .s = s, .row = &row, .out = out};
 	struct outcome *o;
 	int64_t t = ev->schedule.from_s - 1;
 	size_t at = 0;
@@ -145,7 +150,10 @@ int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s
 	}
 	for (size_t i = 0; i < had->n_ticks; i++)
 		keep_rest(s, &row, &had->ticks[i], ev->schedule.to_s, out);
-	dealt_add(&row.progress, ev->schedule.from_s, ev->schedule.to_s - 1);
+	/* should the clock come back there, they are done */
+	if (!MUTANT(BACKFILL_NOT_DEALT))
+		look_give_up(
+		    &l, dealt_add(&row.progress, ev->schedule.from_s, ev->schedule.to_s - 1));
 	schedule_save(c, s, &row, false, out);
 	r->outcomes = o;
 	audit_schedule(c, "schedule.backfilled", s, ev->actor, STR_NULL, out);

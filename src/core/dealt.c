@@ -3,7 +3,10 @@
  * Which stretches of time a schedule has dealt with: a few spans, so that a clock which is set far
  * ahead and back again makes nothing run twice and stops nothing. In ordinary life there is one
  * span that grows. What was passed over because it was too old begins another one: should the
- * clock come back to it, it is due after all.
+ * clock come back to it, it is due after all. Every tick that has a task lies in some span.
+ *
+ * A zone that is moved gives the same instants other labels, so a span counts only while the zone
+ * is where it was. Spans of one place of the zone never touch each other.
  */
 #include "core/internal.h"
 
@@ -12,67 +15,158 @@ static bool is_used(const struct dealt_span *s)
 	return s->from_s <= s->to_s;
 }
 
-void dealt_clear(struct schedule_progress *p, int64_t from_s)
+static void drop(struct dealt_span *s)
+{
+	*s = (struct dealt_span){1, 0, 0};
+}
+
+/* NULL: it was not dealt with. */
+static const struct dealt_span *span_of(const struct schedule_progress *p, int64_t tick_s)
+{
+	if (MUTANT(DEALT_FORGOTTEN))
+		return NULL;
+	for (int i = 0; i < DEALT_SPANS; i++)
+		if (p->dealt[i].moved_s == p->moved_s && tick_s >= p->dealt[i].from_s &&
+		    tick_s <= p->dealt[i].to_s)
+			return &p->dealt[i];
+	return NULL;
+}
+
+void dealt_init(struct schedule_progress *p, int64_t from_s)
 {
 	for (int i = 0; i < DEALT_SPANS; i++)
-		p->dealt[i] = (struct dealt_span){1, 0};
-	p->dealt[0] = (struct dealt_span){from_s, from_s};
+		drop(&p->dealt[i]);
+	p->moved_s = 0;
+	p->dealt[0] = (struct dealt_span){from_s, from_s - 1, 0};
 }
 
 bool dealt_has(const struct schedule_progress *p, int64_t tick_s)
 {
-	for (int i = 0; i < DEALT_SPANS; i++)
-		if (tick_s >= p->dealt[i].from_s && tick_s <= p->dealt[i].to_s)
-			return true;
-	return false;
+	return span_of(p, tick_s) != NULL;
 }
 
 /* Where the span that holds the tick ends. */
 int64_t dealt_end(const struct schedule_progress *p, int64_t tick_s)
 {
-	for (int i = 0; i < DEALT_SPANS; i++)
-		if (tick_s >= p->dealt[i].from_s && tick_s <= p->dealt[i].to_s)
-			return p->dealt[i].to_s;
-	return tick_s;
+	const struct dealt_span *s = span_of(p, tick_s);
+
+	return s ? s->to_s : tick_s;
 }
 
-/* Spans that the growing one has overtaken say nothing any more. */
+/* What the growing one has reached becomes part of it. */
+static void unite(struct schedule_progress *p)
+{
+	struct dealt_span *g = &p->dealt[0];
+
+	for (int i = 1; i < DEALT_SPANS; i++) {
+		struct dealt_span *s = &p->dealt[i];
+
+		if (!is_used(s) || s->moved_s != g->moved_s || s->from_s > g->to_s + 1 ||
+		    s->to_s + 1 < g->from_s)
+			continue;
+		g->from_s = s->from_s < g->from_s ? s->from_s : g->from_s;
+		g->to_s = s->to_s > g->to_s ? s->to_s : g->to_s;
+		drop(s);
+		i = 0; /* it may reach those before it now */
+	}
+}
+
 void dealt_grow(struct schedule_progress *p, int64_t to_s)
 {
-	struct dealt_span *growing = &p->dealt[0];
-
-	if (to_s > growing->to_s)
-		growing->to_s = to_s;
-	for (int i = 1; i < DEALT_SPANS; i++)
-		if (is_used(&p->dealt[i]) && p->dealt[i].from_s >= growing->from_s &&
-		    p->dealt[i].to_s <= growing->to_s)
-			p->dealt[i] = (struct dealt_span){1, 0};
+	if (to_s > p->dealt[0].to_s)
+		p->dealt[0].to_s = to_s;
+	unite(p);
 }
 
-/* A free place behind the growing one; of too many the longest ago is given up. */
-static struct dealt_span *place_for_one(struct schedule_progress *p)
+/* The span of the same place that follows this one; NULL: none does. */
+static struct dealt_span *after(struct schedule_progress *p, const struct dealt_span *s)
+{
+	struct dealt_span *found = NULL;
+
+	for (int i = 0; i < DEALT_SPANS; i++) {
+		struct dealt_span *o = &p->dealt[i];
+
+		if (is_used(o) && o->moved_s == s->moved_s && o->from_s > s->to_s &&
+		    (!found || o->from_s < found->from_s))
+			found = o;
+	}
+	return found;
+}
+
+/* The narrowest gap between two spans; rather one that the clock is past than one to come. */
+static struct dealt_span *narrowest(struct schedule_progress *p, int64_t now_s)
+{
+	struct dealt_span *best = NULL;
+	int64_t best_width = INT64_MAX;
+
+	for (int i = 0; i < DEALT_SPANS; i++) {
+		struct dealt_span *s = &p->dealt[i], *next = is_used(s) ? after(p, s) : NULL;
+		int64_t width = next ? next->from_s - s->to_s : INT64_MAX;
+
+		if (next && next->from_s > now_s)
+			width += INT64_MAX / 2;
+		if (width < best_width) {
+			best = s;
+			best_width = width;
+		}
+	}
+	return best;
+}
+
+/* One place less is used. A gap that is given up for it is in *ret_gap. */
+static void make_room(struct schedule_progress *p, int64_t now_s, struct dealt_span *ret_gap)
+{
+	struct dealt_span *s = narrowest(p, now_s), *next;
+
+	if (!s) { /* the zone was moved from place to place: the first one is given up */
+		for (int i = 1; i < DEALT_SPANS - 1; i++)
+			p->dealt[i] = p->dealt[i + 1];
+		drop(&p->dealt[DEALT_SPANS - 1]);
+		return;
+	}
+	next = after(p, s);
+	*ret_gap = (struct dealt_span){s->to_s + 1, next->from_s - 1, s->moved_s};
+	s->to_s = next->to_s;
+	if (next == &p->dealt[0]) {
+		*next = *s;
+		next = s;
+	}
+	drop(next);
+}
+
+static struct dealt_span *place_for(struct schedule_progress *p)
 {
 	for (int i = 1; i < DEALT_SPANS; i++)
 		if (!is_used(&p->dealt[i]))
 			return &p->dealt[i];
-	for (int i = 1; i < DEALT_SPANS - 1; i++)
-		p->dealt[i] = p->dealt[i + 1];
-	return &p->dealt[DEALT_SPANS - 1];
+	return NULL;
 }
 
-/* The growing one ends, and another begins elsewhere. */
-void dealt_break(struct schedule_progress *p, int64_t from_s)
+/* The growing one ends, and another begins elsewhere: empty, so that its first second is due. */
+struct dealt_span dealt_break(struct schedule_progress *p, int64_t from_s)
 {
-	*place_for_one(p) = p->dealt[0];
-	p->dealt[0] = (struct dealt_span){from_s, from_s};
+	struct dealt_span gap = {1, 0, 0};
+
+	if (is_used(&p->dealt[0])) {
+		if (!place_for(p))
+			make_room(p, from_s, &gap);
+		*place_for(p) = p->dealt[0];
+	}
+	p->dealt[0] = (struct dealt_span){from_s, from_s - !MUTANT(PASSED_SECOND_LOST), p->moved_s};
+	unite(p);
+	return gap;
 }
 
-/* A stretch that somebody filled in. */
-void dealt_add(struct schedule_progress *p, int64_t from_s, int64_t to_s)
+/* Something else than the growing one: a stretch that was filled in. */
+struct dealt_span dealt_add(struct schedule_progress *p, int64_t from_s, int64_t to_s)
 {
-	for (int i = 0; i < DEALT_SPANS; i++)
-		if (from_s >= p->dealt[i].from_s && to_s <= p->dealt[i].to_s)
-			return;
-	if (from_s <= to_s)
-		*place_for_one(p) = (struct dealt_span){from_s, to_s};
+	struct dealt_span growing = p->dealt[0], gap = dealt_break(p, from_s);
+
+	dealt_grow(p, to_s);
+	if (is_used(&growing)) {
+		struct dealt_span back = dealt_break(p, growing.to_s + 1);
+
+		gap = is_used(&gap) ? gap : back;
+	}
+	return gap;
 }

@@ -17,11 +17,18 @@ void tick_save(const struct tick_row *row, struct effects *out)
 	batch_add(&out->batch, ROW_TICK)->tick = copy;
 }
 
+/* The one that waits keeps its row, also when its zone was moved since. */
+static int64_t offset_of(const struct look *l, int64_t tick_s)
+{
+	return l->of_waiting && !MUTANT(WAITING_FOLLOWS_ZONE) ? l->row->progress.waiting_offset_s
+	                                                      : schedule_offset_s(l->s, tick_s);
+}
+
 static struct tick_row row_of(const struct look *l, const struct cron_event *e, int outcome)
 {
 	return (struct tick_row){.schedule = l->s->id,
 	    .tick_s = e->time,
-	    .offset_s = schedule_offset_s(l->s, e->time),
+	    .offset_s = offset_of(l, e->time),
 	    .until_s = e->until,
 	    .outcome = outcome,
 	    .time_ms = l->c->now_ms,
@@ -46,6 +53,8 @@ static int64_t jittered_ms(const struct schedule_row *row, int64_t tick_s)
 
 	if (!row->jitter_ms)
 		return 0;
+	if (MUTANT(JITTER_BEFORE_TICK))
+		return tick_s * 1000 - row->jitter_ms;
 	return tick_s * 1000 + (int64_t)(rng_next(&r) % ((uint64_t)row->jitter_ms + 1));
 }
 
@@ -76,6 +85,7 @@ static void fire(struct look *l, const struct cron_event *e, struct str reason)
 	row.task = schedule_submit(l->c, l->row, e->time, jittered_ms(l->row, e->time), l->out);
 	row.reason = reason;
 	tick_save(&row, l->out);
+	lane_tick_fired(l->c, l->s->id, e->time);
 	p->last_tick_s = e->time;
 	p->last_task = row.task;
 	p->n_fired++;
@@ -111,7 +121,10 @@ static void give_way(struct look *l)
 	    .until = p->waiting_s,
 	    .shift = l->c->now_ms / 1000 - p->waiting_s};
 
+	l->of_waiting = true;
 	look_skip(l, &e, STR("a later tick took its place while it waited"));
+	l->of_waiting = false;
+	p->waiting_s = 0;
 }
 
 static void cancel_live(struct look *l)
@@ -160,10 +173,12 @@ void look_fire(struct look *l, const struct cron_event *e)
 {
 	struct str reason = STR_NULL;
 
-	if (l->s->n_live && l->row->overlap != OVERLAP_ALLOW) {
+	if (l->s->n_live && l->row->overlap != OVERLAP_ALLOW && !MUTANT(OVERLAP_IGNORED)) {
 		overlaps(l, e);
 		return;
 	}
+	if (l->row->progress.waiting_s)
+		give_way(l); /* the one it waited for is over since a moment ago */
 	if (e->label == CRON_LATE)
 		reason = arena_strf(&l->out->batch.arena, "%lld s late: " STR_FMT,
 		    (long long)e->shift, STR_ARG(l->cause));
@@ -177,13 +192,17 @@ void look_fire_waiting(struct look *l)
 	    .until = p->waiting_s,
 	    .shift = l->c->now_ms / 1000 - p->waiting_s};
 
-	p->waiting_s = 0;
+	l->of_waiting = true;
 	fire(l, &e, STR("it waited for the task before it to end"));
+	l->of_waiting = false;
+	p->waiting_s = 0;
 }
 
 /* A tick that nobody looked at in time. With "once" the newest of them gets a task after all. */
 void look_miss(struct look *l, const struct cron_event *e)
 {
+	if (MUTANT(LATE_TICKS_DROPPED))
+		return;
 	if (!l->is_gathering) {
 		l->missed = *e;
 		l->newest = *e;
@@ -226,23 +245,61 @@ int64_t look_hand_on(struct look *l)
 	return l->row->missed == MISSED_ONCE ? l->newest.time : l->newest.time + 1;
 }
 
-/* Ticks that were due during a pause: one stretch. */
-void schedule_skip_pause(
-    struct core *c, struct schedule *s, struct schedule_row *row, struct effects *out)
+void look_give_up(struct look *l, struct dealt_span gap)
 {
-	struct look l = {.c = c, .s = s, .row = row, .out = out};
-	struct schedule_progress *p = &row->progress;
-	int64_t now_s = c->now_ms / 1000, first = schedule_next_s(s, row, p->done_until_s + 1);
-	struct cron_event e = {
-	    .label = CRON_SKIPPED, .time = first, .until = now_s, .shift = now_s - first};
+	int64_t first;
+	struct cron_event e;
 
-	if (first && first <= now_s)
-		look_skip(&l, &e,
-		    row->pause_reason.p ? arena_strf(&out->batch.arena, "paused: " STR_FMT,
-		                              STR_ARG(row->pause_reason))
-		                        : STR("paused"));
+	if (gap.from_s > gap.to_s || gap.moved_s != l->row->progress.moved_s)
+		return;
+	first = schedule_next_s(l->s, l->row, gap.from_s);
+	if (!first || first > gap.to_s)
+		return;
+	e = (struct cron_event){CRON_SKIPPED, first, gap.to_s, l->c->now_ms / 1000 - first};
+	look_skip(l, &e, STR("the clock was set too often to tell what ran then and what did not"));
+}
+
+/* What a look would find out about its zone, where none is taken. */
+static void follow_zone(struct look *l)
+{
+	struct schedule_progress *p = &l->row->progress;
+	int64_t shift = schedule_offset_s(l->s, p->system_s) - p->zone_offset_s;
+
+	if (!p->begun || !shift)
+		return;
+	p->moved_s += shift;
+	look_give_up(l, dealt_break(p, l->c->now_ms / 1000 + 1));
+}
+
+void look_begin(struct look *l)
+{
+	struct schedule_progress *p = &l->row->progress;
+	int64_t now_s = l->c->now_ms / 1000;
+
+	if (MUTANT(SET_FORGETS_DEALT))
+		dealt_init(p, now_s + 1);
+	follow_zone(l);
+	p->begun = true;
 	p->done_until_s = p->seen_until_s = p->system_s = now_s;
-	p->zone_offset_s = schedule_offset_s(s, now_s);
-	dealt_grow(p, now_s);
-	s->mono_ms = c->mono_ms;
+	p->zone_offset_s = schedule_offset_s(l->s, now_s);
+	l->s->mono_ms = l->c->mono_ms;
+	if (now_s < p->dealt[0].to_s)
+		look_give_up(l, dealt_break(p, now_s + 1));
+	else
+		dealt_grow(p, now_s);
+}
+
+void look_skip_past(struct look *l, struct str reason)
+{
+	struct schedule_progress *p = &l->row->progress;
+	int64_t now_s = l->c->now_ms / 1000, first;
+	struct cron_event e;
+
+	follow_zone(l);
+	p->zone_offset_s = schedule_offset_s(l->s, p->system_s);
+	first = schedule_undealt_s(l->s, l->row, p->done_until_s + 1);
+	e = (struct cron_event){CRON_SKIPPED, first, now_s, now_s - first};
+	if (first && first <= now_s)
+		look_skip(l, &e, reason);
+	look_begin(l);
 }

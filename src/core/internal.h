@@ -178,6 +178,7 @@ struct lane {
 	struct idmap row_of; /* id -> its row */
 	size_t n_ids, cap_ids;
 	struct pending *backfill; /* the group's only one; NULL: none */
+	bool ticks_stale;         /* one of its range was fired since it was asked for */
 	struct tick_row *ticks;   /* its answer: what is recorded of its range */
 	size_t n_ticks;
 	bool failed;
@@ -278,6 +279,8 @@ void tasks_run(struct core *c, const struct event *ev, struct reply *r, struct e
 int command_run(struct core *c, const struct event *ev, struct pending *p, struct effects *out);
 bool lane_needs(const struct core *c, const struct event *ev);
 const struct task_row *lane_row(const struct core *c, rid task);
+/* A tick of it got a task: what was read of its past is no longer all of it. */
+void lane_tick_fired(struct core *c, rid schedule, int64_t tick_s);
 void lane_push(struct core *c, const struct event *ev, struct effects *out);
 struct event *lane_find_hello(struct core *c, uint64_t link);
 void lane_read(struct core *c, const struct event *ev, struct effects *out);

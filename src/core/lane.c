@@ -137,6 +137,7 @@ static void ask(struct core *c, struct effects *out)
 		r = effects_read(out, READ_TICKS);
 		r->number = l->ticks_read = read_begin(c);
 		schedule_backfill_bound(c, &l->backfill->event);
+		l->ticks_stale = false;
 		r->ticks = (struct tick_query){.schedule = l->backfill->event.schedule.id,
 		    .from_s = l->backfill->event.schedule.from_s,
 		    .to_s = l->backfill->event.schedule.to_s,
@@ -169,6 +170,16 @@ static void start(struct core *c, struct effects *out)
 		ask(c, out);
 	else
 		run_group(c, out); /* what they wanted has come into memory meanwhile */
+}
+
+/* A clock that was set back makes even the past fire. */
+void lane_tick_fired(struct core *c, rid schedule, int64_t tick_s)
+{
+	const struct pending *p = c->lane.backfill;
+
+	if (p && p->event.schedule.id == schedule && tick_s >= p->event.schedule.from_s &&
+	    tick_s < p->event.schedule.to_s)
+		c->lane.ticks_stale = true;
 }
 
 void lane_push(struct core *c, const struct event *ev, struct effects *out)

@@ -104,6 +104,8 @@ void load_step(struct core *c, const struct event *ev, struct effects *out)
 	case EV_LOAD_WORKER: load_worker(c, ev->worker_row); break;
 	case EV_LOAD_SCHEDULE: schedule_load(c, ev->schedule_row); break;
 	case EV_LOAD_SCHEDULE_TASK:
+		if (MUTANT(LIVE_FORGOTTEN_AT_START))
+			break;
 		schedule_task_live(c, ev->schedule_task.schedule, ev->schedule_task.task);
 		break;
 	case EV_LOAD_TASK: load_task(c, ev->task_row, out); break;

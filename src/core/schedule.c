@@ -103,13 +103,16 @@ static int set_pattern(
 
 void schedule_load(struct core *c, const struct schedule_row *row)
 {
+	struct schedule_row loaded = *row;
 	struct schedule *s = add(c, row);
 	struct problem ignored = {0};
 
+	if (MUTANT(WAITING_LOST_AT_START))
+		loaded.progress.waiting_s = 0;
 	set_pattern(c, s, row, &ignored); /* if not: schedule_failed() says so */
-	s->waits = row->progress.waiting_s != 0;
-	count_state(c, s, row);
-	schedule_pack(s, row);
+	s->waits = loaded.progress.waiting_s != 0;
+	count_state(c, s, &loaded);
+	schedule_pack(s, &loaded);
 }
 
 void schedule_save(struct core *c, struct schedule *s, const struct schedule_row *row, bool whole,
@@ -193,17 +196,13 @@ static void apply(struct schedule_row *row, const struct schedule_change *ch)
 		row->end_ms = n->end_ms;
 }
 
-/* Whatever it was before: from now on. */
-static void begin_anew(struct core *c, struct schedule *s, struct schedule_row *row)
+/* Whatever it was before: from now on. What has run stays remembered. */
+static void begin_anew(
+    struct core *c, struct schedule *s, struct schedule_row *row, struct effects *out)
 {
-	struct schedule_progress *p = &row->progress;
-	int64_t now_s = c->now_ms / 1000;
+	struct look l = {.c = c, .s = s, .row = row, .out = out};
 
-	p->begun = true;
-	p->done_until_s = p->seen_until_s = p->system_s = now_s;
-	p->zone_offset_s = schedule_offset_s(s, now_s);
-	dealt_clear(p, now_s);
-	s->mono_ms = c->mono_ms;
+	look_begin(&l);
 	if (row->state == SCHEDULE_FINISHED)
 		row->state = SCHEDULE_ACTIVE;
 }
@@ -215,7 +214,10 @@ static void changed(struct core *c, struct schedule *s, struct schedule_row *row
 	row->version++;
 	row->mtime_ms = c->now_ms;
 	schedule_set_timer(c, s, row);
-	schedule_save(c, s, row, true, out);
+	if (MUTANT(PAUSE_NOT_SAVED) && row->state == SCHEDULE_PAUSED)
+		schedule_pack(s, row);
+	else
+		schedule_save(c, s, row, true, out);
 	audit_schedule(c, what, s, ev->actor, detail, out);
 }
 
@@ -240,7 +242,8 @@ static int create(struct core *c, const struct event *ev, struct reply *r, struc
 		return e;
 	}
 	apply(&row, ch);
-	begin_anew(c, s, &row);
+	dealt_init(&row.progress, c->now_ms / 1000 + 1);
+	begin_anew(c, s, &row, out);
 	changed(c, s, &row, ev, "schedule.created", STR_NULL, out);
 	r->id = row.id;
 	return 0;
@@ -254,13 +257,38 @@ static void rename_to(struct core *c, struct schedule *s, struct str name)
 	RB_INSERT(schedule_names, &c->schedules.names, s);
 }
 
+static struct str paused_reason(const struct schedule_row *row, struct arena *a)
+{
+	return row->pause_reason.p ? arena_strf(a, "paused: " STR_FMT, STR_ARG(row->pause_reason))
+	                           : STR("paused");
+}
+
+/* What is due by now is the present pattern's; once that is another one nobody looks any more. */
+static void settle_past(struct core *c, struct schedule *s, bool begins, struct effects *out)
+{
+	struct arena *a = &out->batch.arena;
+	struct schedule_row row;
+	struct look l = {.c = c, .s = s, .row = &row, .out = out};
+
+	schedule_look(c, s, out);
+	schedule_unpack(s, a, &row);
+	if (!begins || row.state == SCHEDULE_FINISHED || schedule_failed(s))
+		return;
+	look_skip_past(&l, row.state == SCHEDULE_PAUSED ? paused_reason(&row, a)
+	                                                : STR("the schedule was changed"));
+	schedule_save(c, s, &row, false, out);
+}
+
 static int set(struct core *c, const struct event *ev, struct schedule *s, struct reply *r,
     struct effects *out)
 {
 	const struct schedule_change *ch = ev->schedule.change;
+	bool begins = GIVEN(ch, SF_ITEMS) || GIVEN(ch, SF_START) || GIVEN(ch, SF_END);
 	struct schedule_row row;
 	int e = GIVEN(ch, SF_NAME) ? name_taken(c, ch->row.name, s, r) : 0;
 
+	if (!e)
+		settle_past(c, s, begins, out);
 	if (!e && GIVEN(ch, SF_ITEMS))
 		e = set_pattern(c, s, &ch->row, r->problem);
 	if (e)
@@ -271,8 +299,8 @@ static int set(struct core *c, const struct event *ev, struct schedule *s, struc
 	if (GIVEN(ch, SF_TASK) && ch->row.queue != row.queue)
 		s->n_live = 0; /* a new place: what is left in the old one overlaps with nothing */
 	apply(&row, ch);
-	if (GIVEN(ch, SF_ITEMS) || GIVEN(ch, SF_START) || GIVEN(ch, SF_END))
-		begin_anew(c, s, &row);
+	if (begins)
+		begin_anew(c, s, &row, out);
 	changed(c, s, &row, ev, "schedule.changed", STR_NULL, out);
 	return 0;
 }
@@ -302,9 +330,10 @@ void schedule_resume(struct core *c, struct schedule *s, struct str actor, struc
 {
 	struct event by = {.actor = actor};
 	struct schedule_row row;
+	struct look l = {.c = c, .s = s, .row = &row, .out = out};
 
 	schedule_unpack(s, &out->batch.arena, &row);
-	schedule_skip_pause(c, s, &row, out);
+	look_skip_past(&l, paused_reason(&row, &out->batch.arena));
 	row.state = SCHEDULE_ACTIVE;
 	row.pause_reason = STR_NULL;
 	row.paused_ms = row.paused_until_ms = 0;

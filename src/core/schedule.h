@@ -96,6 +96,9 @@ void schedules_look_all(struct core *c, const struct zone *z);
 int64_t schedule_next_s(const struct schedule *s, const struct schedule_row *row, int64_t from_s);
 /* The next one that was not dealt with: after a clock was set back, others lie before it. */
 int64_t schedule_due_s(const struct schedule *s, const struct schedule_row *row);
+/* The first one from there on that was not dealt with; 0: none. */
+int64_t schedule_undealt_s(
+    const struct schedule *s, const struct schedule_row *row, int64_t from_s);
 int64_t schedule_offset_s(const struct schedule *s, int64_t at_s);
 const char *schedule_failed(const struct schedule *s);
 
@@ -109,6 +112,7 @@ struct look { /* at one schedule, in one step */
 	struct cron_event missed, newest; /* a stretch of missed ticks, being gathered */
 	size_t n_missed;
 	bool is_gathering;
+	bool of_waiting; /* it is about the tick that waited */
 	bool changed;
 };
 void look_fire(struct look *l, const struct cron_event *e);
@@ -118,11 +122,14 @@ void look_flush(struct look *l);
 /* The look ends, more of the missed ones are to come: the first tick that the next one begins at.
  */
 int64_t look_hand_on(struct look *l);
+/* Nothing will be fired in a gap that can not be remembered. */
+void look_give_up(struct look *l, struct dealt_span gap);
+/* From this second on, wherever it was before. */
+void look_begin(struct look *l);
 /* The tick that waited for its predecessor's task gets its own. */
 void look_fire_waiting(struct look *l);
-/* Ticks that were due during a pause: one stretch. */
-void schedule_skip_pause(
-    struct core *c, struct schedule *s, struct schedule_row *row, struct effects *out);
+/* Ticks that were due up to now and will not be looked at: one stretch. Then as above. */
+void look_skip_past(struct look *l, struct str reason);
 rid schedule_submit(struct core *c, const struct schedule_row *row, int64_t tick_s,
     int64_t run_after_ms, struct effects *out);
 void tick_save(const struct tick_row *row, struct effects *out);
@@ -130,10 +137,11 @@ void tick_save(const struct tick_row *row, struct effects *out);
 /* dealt.c */
 bool dealt_has(const struct schedule_progress *p, int64_t tick_s);
 int64_t dealt_end(const struct schedule_progress *p, int64_t tick_s);
-void dealt_clear(struct schedule_progress *p, int64_t from_s);
+void dealt_init(struct schedule_progress *p, int64_t from_s); /* nothing yet */
 void dealt_grow(struct schedule_progress *p, int64_t to_s);
-void dealt_add(struct schedule_progress *p, int64_t from_s, int64_t to_s);
-void dealt_break(struct schedule_progress *p, int64_t from_s);
+/* A gap between two spans that had to be given up for it, if it is used. */
+struct dealt_span dealt_break(struct schedule_progress *p, int64_t from_s);
+struct dealt_span dealt_add(struct schedule_progress *p, int64_t from_s, int64_t to_s);
 
 /* backfill.c */
 int schedule_run_now(struct core *c, const struct event *ev, struct schedule *s, struct reply *r,

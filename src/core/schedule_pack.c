@@ -84,9 +84,11 @@ static void pack_progress(struct packer *p, struct schedule_progress *g)
 	number64(p, &g->seen_until_s);
 	number64(p, &g->system_s);
 	number64(p, &g->zone_offset_s);
+	number64(p, &g->moved_s);
 	for (int i = 0; i < DEALT_SPANS; i++) {
 		number64(p, &g->dealt[i].from_s);
 		number64(p, &g->dealt[i].to_s);
+		number64(p, &g->dealt[i].moved_s);
 	}
 	number64(p, &g->waiting_s);
 	number64(p, &g->waiting_offset_s);

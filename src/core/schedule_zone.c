@@ -29,6 +29,8 @@ void zone_set(struct core *c, const struct event *ev, struct effects *out)
 {
 	struct zone *z = zone_find(c, ev->zone.name);
 
+	if (c->open && MUTANT(ZONE_MOVE_IGNORED))
+		return;
 	z->zone = ev->zone.zone;
 	if (c->open)
 		schedules_look_all(c, z);

@@ -36,11 +36,10 @@ int64_t schedule_next_s(const struct schedule *s, const struct schedule_row *row
 		from_s = start_s;
 	if (!cron_items_next(&s->items, s->zone ? s->zone->zone : NULL, from_s, &next))
 		return 0;
-	return row->end_ms && next * 1000 > row->end_ms ? 0 : next;
+	return row->end_ms && next * 1000 > row->end_ms && !MUTANT(DATES_IGNORED) ? 0 : next;
 }
 
-static int64_t next_undealt(
-    const struct schedule *s, const struct schedule_row *row, int64_t from_s)
+int64_t schedule_undealt_s(const struct schedule *s, const struct schedule_row *row, int64_t from_s)
 {
 	int64_t next = schedule_next_s(s, row, from_s);
 
@@ -51,7 +50,7 @@ static int64_t next_undealt(
 
 int64_t schedule_due_s(const struct schedule *s, const struct schedule_row *row)
 {
-	return next_undealt(s, row, row->progress.seen_until_s + 1);
+	return schedule_undealt_s(s, row, row->progress.seen_until_s + 1);
 }
 
 static int64_t wake_ms(struct core *c, struct schedule *s, const struct schedule_row *row)
@@ -118,6 +117,8 @@ static struct str cause_of(
 
 static bool is_in_dates(const struct schedule_row *row, int64_t tick_s)
 {
+	if (MUTANT(DATES_IGNORED))
+		return true;
 	return (!row->start_ms || tick_s * 1000 >= row->start_ms) &&
 	       (!row->end_ms || tick_s * 1000 <= row->end_ms);
 }
@@ -125,16 +126,16 @@ static bool is_in_dates(const struct schedule_row *row, int64_t tick_s)
 /* Too old: passed over as a whole. Its first tick that nothing was done about stands for it. */
 static void pass_over(struct look *l, struct cron_event *e)
 {
-	int64_t first = next_undealt(l->s, l->row, e->time);
+	int64_t first = schedule_undealt_s(l->s, l->row, e->time);
 
 	if (!first || first > e->until)
 		return;
 	dealt_grow(&l->row->progress, first - 1);
-	dealt_break(&l->row->progress, e->until + 1);
 	e->time = first;
 	look_skip(l, e,
 	    arena_strf(&l->out->batch.arena, "missed by more than %lld s: " STR_FMT,
 	        (long long)l->row->max_shift_s, STR_ARG(l->cause)));
+	look_give_up(l, dealt_break(&l->row->progress, e->until + 1));
 }
 
 static void deal(struct look *l, struct cron_event *e)
@@ -158,12 +159,13 @@ static void take_change(struct look *l, const struct cron_engine *e)
 {
 	struct schedule_progress *p = &l->row->progress;
 
-	if (e->change.zone_shift)
-		dealt_clear(p, e->state.done_until); /* the same instants are other labels now */
-	else if (e->change.repeats)
-		dealt_break(p, e->state.done_until);
-	l->changed = e->change.zone_shift || e->change.repeats || e->change.distance < 0;
 	l->cause = cause_of(l->c, l->s, &e->change, &l->out->batch.arena);
+	p->moved_s += e->change.zone_shift;
+	if (e->change.zone_shift || e->change.repeats)
+		look_give_up(l, dealt_break(p, e->state.done_until + 1));
+	if (MUTANT(WAITED_WITHOUT_PROGRESS))
+		l->changed = false;
+	l->changed |= e->change.zone_shift || e->change.repeats || e->change.distance < 0;
 }
 
 static bool run_engine(struct look *l)
@@ -207,6 +209,10 @@ void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 		schedule_resume(c, s, STR("reeve"), out);
 		return;
 	}
+	if (row.state == SCHEDULE_PAUSED && !MUTANT(PAUSE_END_FORGOTTEN)) {
+		schedule_set_timer(c, s, &row); /* perhaps something else has woken it */
+		return;
+	}
 	if (row.state != SCHEDULE_ACTIVE || schedule_failed(s)) {
 		heap_del(&c->schedules.timers, &s->timer);
 		return;
@@ -221,7 +227,7 @@ void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 	finished = !heap_has(&s->timer) && !row.progress.waiting_s;
 	if (finished)
 		row.state = SCHEDULE_FINISHED;
-	if (l.changed || finished)
+	if ((l.changed || finished) && !MUTANT(TICK_WITHOUT_PROGRESS))
 		schedule_save(c, s, &row, false, out); /* the row's strings are gone after it */
 	else
 		schedule_pack(s, &row);
@@ -247,6 +253,8 @@ static bool clock_was_set(struct core *c)
 
 	all->now_ms = c->now_ms;
 	all->mono_ms = c->mono_ms;
+	if (MUTANT(CLOCK_STEP_UNNOTICED))
+		return first;
 	return first || step > STEP_NOTICED_MS || step < -STEP_NOTICED_MS;
 }
 

@@ -25,9 +25,9 @@ int overlap_parse(struct str s); /* -1: unknown */
 int missed_parse(struct str s);
 
 #define DEALT_SPANS 4
-/* Ticks in [from_s, to_s] were dealt with. from_s > to_s: unused. */
+/* Ticks in [from_s, to_s] were dealt with, while the zone was there. from_s > to_s: unused. */
 struct dealt_span {
-	int64_t from_s, to_s;
+	int64_t from_s, to_s, moved_s;
 };
 
 /* Written with the batch that changed it. */
@@ -35,6 +35,7 @@ struct schedule_progress {
 	int32_t begun;
 	int64_t done_until_s, seen_until_s, system_s; /* struct cron_state */
 	int64_t zone_offset_s;
+	int64_t moved_s; /* how far its zone was moved since it was made, in all */
 	struct dealt_span dealt[DEALT_SPANS]; /* the first one is growing */
 	int64_t waiting_s;        /* overlap queue, replace: the tick that waits; 0: none */
 	int64_t waiting_offset_s; /* its zone offset */

@@ -5,7 +5,7 @@
 #include "sim/judge_internal.h"
 #include "sim/load.h"
 
-#define FAR_MS (INT64_C(3600) * 1000)
+#define FAR_MS (INT64_C(900) * 1000) /* less than judge_patience_us() */
 
 int64_t judge_patience_us(const struct world *w)
 {

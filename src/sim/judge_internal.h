@@ -75,12 +75,16 @@ struct truth_stretch {
  */
 struct truth_schedule {
 	rid id;
+	unsigned number; /* for the story */
 	bool deleted, touched;
 	struct schedule_row row; /* without strings */
 	struct cron_items items;
 	int zone; /* enum sim_zone_kind; -1: none */
 	bool was_set;
+	int64_t begun_s; /* made, changed or resumed then */
+	int64_t held_s;  /* nothing was due up to here, when the clock was set back last */
 	int64_t zone_offset_s; /* of the moving zone, when it was last looked at */
+	int64_t shown_s;       /* local times up to here may come again, and need not fire */
 	int64_t looked_ms;     /* the wall clock at the last step; INT64_MIN: none since the start */
 	int64_t checked_s;     /* up to here everything that was due is accounted for */
 	struct idmap ticks, decided;

@@ -20,9 +20,10 @@ struct truth_schedule *truth_schedule_of(struct world *w, rid id)
 	s = xcalloc(1, sizeof *s);
 	s->id = id;
 	s->zone = -1;
-	s->looked_ms = s->checked_s = INT64_MIN;
+	s->looked_ms = s->checked_s = s->shown_s = INT64_MIN;
 	GROW(j->schedules, j->cap_schedules, j->n_schedules + 1);
 	j->schedules[j->n_schedules++] = s;
+	s->number = (unsigned)j->n_schedules;
 	return s;
 }
 
@@ -49,13 +50,20 @@ int64_t truth_place(const struct truth_schedule *s, int64_t tick_s, int64_t offs
 	return s->zone == ZONE_MOVING ? tick_s + offset_s : tick_s;
 }
 
-/* A pattern that was changed while the clock stood behind leaves alone what the one before did. */
+/*
+ * A clock that was set back by less than the limit makes nothing due, also before the schedule was
+ * made. And a pattern that is changed while the clock stands behind, or a zone that comes back,
+ * leaves alone what was done before.
+ */
 static bool is_excused(const struct truth_schedule *s, int64_t t)
 {
-	const struct dealt_span *d = s->row.progress.dealt;
+	const struct schedule_progress *p = &s->row.progress;
+	const struct dealt_span *d = p->dealt;
 
-	for (int i = 0; s->was_set && i < DEALT_SPANS; i++)
-		if (t >= d[i].from_s && t <= d[i].to_s)
+	if (t <= s->held_s && t >= s->held_s - s->row.max_shift_s && t <= s->begun_s)
+		return true;
+	for (int i = 0; (s->was_set || s->zone == ZONE_MOVING) && i < DEALT_SPANS; i++)
+		if (d[i].moved_s == s->row.progress.moved_s && t >= d[i].from_s && t <= d[i].to_s)
 			return true;
 	return false;
 }
@@ -65,7 +73,8 @@ static int64_t accounted_s(const struct truth_schedule *s, int64_t t, int64_t of
 {
 	int64_t at = truth_place(s, t, offset_s);
 
-	if (idmap_get(&s->decided, (uint64_t)at) || is_excused(s, t))
+	if (idmap_get(&s->decided, (uint64_t)at) || is_excused(s, t) ||
+	    (s->zone == ZONE_MOVING && at <= s->shown_s))
 		return t;
 	for (size_t i = 0; i < s->n_stretches; i++)
 		if (at >= s->stretches[i].from_s && at <= s->stretches[i].to_s)
@@ -88,16 +97,28 @@ static void check_passed(struct world *w, struct truth_schedule *s, int64_t unti
 		offset = z ? cron_zone_offset(z, t) : 0;
 		end = accounted_s(s, t, offset);
 		if (end < t) {
-			world_fail(w, 19, "nothing is said of tick %lld (%+lld) of schedule %zu",
-			    (long long)t, (long long)offset, (size_t)(s->id & 0xffffff));
+			world_fail(w, 19, "nothing is said of tick %lld (%+lld) of schedule %u",
+			    (long long)t, (long long)offset, s->number);
 			return;
 		}
 		t = end;
 	}
 }
 
+/* Local times that were there already: whether they fire again is the limit's business. */
+static void remember_shown(struct truth_schedule *s)
+{
+	int64_t looked_s = s->looked_ms / 1000, checked_s = s->checked_s;
+	int64_t shown = (looked_s > checked_s ? looked_s : checked_s) + s->zone_offset_s;
+
+	if (checked_s != INT64_MIN && shown > s->shown_s)
+		s->shown_s = shown;
+}
+
 static void pass(struct world *w, struct truth_schedule *s, int64_t to_s)
 {
+	if (to_s < s->checked_s)
+		remember_shown(s);
 	if (s->checked_s != INT64_MIN && to_s > s->checked_s)
 		check_passed(w, s, to_s);
 	s->checked_s = to_s;
@@ -131,13 +152,16 @@ static void put(struct world *w, struct truth_schedule *s, const struct schedule
 {
 	bool is_new = !s->row.id, pauses = row->state == SCHEDULE_PAUSED;
 	bool was_paused = s->row.state == SCHEDULE_PAUSED;
+	bool begins = row->progress.done_until_s == row->mtime_ms / 1000;
 
 	if (is_new || s->row.state == SCHEDULE_FINISHED || (was_paused && s->zone == ZONE_MOVING))
 		s->checked_s = row->mtime_ms / 1000;
-	else if (!pauses || was_paused)
+	else if (!pauses || (was_paused && begins))
 		pass(w, s, row->mtime_ms / 1000);
 	if (!is_new && row->queue != s->row.queue)
 		s->first_task = s->n_tasks;
+	if (is_new || begins)
+		s->begun_s = row->mtime_ms / 1000;
 	s->was_set |= !is_new && pauses == was_paused;
 	s->zone_offset_s = row->progress.zone_offset_s;
 	set_pattern(s, row);
@@ -158,8 +182,10 @@ void judge_schedule_row(struct world *w, const struct schedule_row *row, bool wh
 		s->row.state = row->state;
 		s->row.progress = row->progress;
 	}
+	if (row->progress.seen_until_s < row->progress.done_until_s)
+		s->held_s = row->progress.done_until_s;
 	if (was.id && was.state != s->row.state)
-		world_tell(w, "store: schedule %zu is %s", (size_t)(s->id & 0xffffff),
+		world_tell(w, "store: schedule %u is %s", s->number,
 		    schedule_state_names[s->row.state]);
 }
 
@@ -233,6 +259,8 @@ static void follow_zone(struct world *w, struct truth_schedule *s)
 {
 	int64_t offset = cron_zone_offset(sim_zone(w, ZONE_MOVING), 0);
 
+	if (offset < s->zone_offset_s)
+		remember_shown(s);
 	s->checked_s -= offset - s->zone_offset_s;
 	s->zone_offset_s = offset;
 }
@@ -247,9 +275,9 @@ void judge_schedules_after(struct world *w, const struct event *ev)
 
 		if (s->deleted || !s->row.id)
 			continue;
-		s->looked_ms = ev->now_ms;
 		if (s->zone == ZONE_MOVING && s->row.state == SCHEDULE_ACTIVE)
 			follow_zone(w, s);
+		s->looked_ms = ev->now_ms;
 	}
 }
 

@@ -170,8 +170,9 @@ void judge_tick_row(struct world *w, const struct tick_row *row)
 	bool waited;
 
 	s->touched = true;
-	world_tell(w, "store: tick %lld (%+lld) up to %lld is %s%.0d: %.*s", (long long)row->tick_s,
-	    (long long)row->offset_s, (long long)row->until_s, tick_outcome_names[row->outcome], 0,
+	world_tell(w, "store: schedule %u: tick %lld (%+lld) up to %lld is %s: %.*s",
+	    s->number, (long long)row->tick_s,
+	    (long long)row->offset_s, (long long)row->until_s, tick_outcome_names[row->outcome],
 	    (int)row->reason.n, row->reason.p ? row->reason.p : "");
 	if (row->task)
 		check_task(w, s, row);

@@ -167,14 +167,19 @@ static const struct column schedule_columns[] = {
     P(I64, "seen_until_s", progress.seen_until_s),
     P(I64, "system_s", progress.system_s),
     P(I64, "zone_offset_s", progress.zone_offset_s),
+    P(I64, "moved_s", progress.moved_s),
     P(I64, "dealt0_from_s", progress.dealt[0].from_s),
     P(I64, "dealt0_to_s", progress.dealt[0].to_s),
+    P(I64, "dealt0_moved_s", progress.dealt[0].moved_s),
     P(I64, "dealt1_from_s", progress.dealt[1].from_s),
     P(I64, "dealt1_to_s", progress.dealt[1].to_s),
+    P(I64, "dealt1_moved_s", progress.dealt[1].moved_s),
     P(I64, "dealt2_from_s", progress.dealt[2].from_s),
     P(I64, "dealt2_to_s", progress.dealt[2].to_s),
+    P(I64, "dealt2_moved_s", progress.dealt[2].moved_s),
     P(I64, "dealt3_from_s", progress.dealt[3].from_s),
     P(I64, "dealt3_to_s", progress.dealt[3].to_s),
+    P(I64, "dealt3_moved_s", progress.dealt[3].moved_s),
     P(I64, "waiting_s", progress.waiting_s),
     P(I64, "waiting_offset_s", progress.waiting_offset_s),
     P(I64, "last_tick_s", progress.last_tick_s),
@@ -206,7 +211,7 @@ static const struct column schedule_columns[] = {
     S(TEXT, "labels", labels),
     S(TEXT, "body", body),
 };
-_Static_assert(DEALT_SPANS == 4, "a column for each end of each span");
+_Static_assert(DEALT_SPANS == 4, "columns for each span");
 const struct row_table schedule_table = TABLE("schedule", schedule_row, schedule_columns);
 
 #define K(kind, name, field) COL(tick_row, kind, name, field, 0)
