@@ -177,9 +177,10 @@ struct lane {
 	rid *holders;
 	struct idmap row_of; /* id -> its row */
 	size_t n_ids, cap_ids;
-	struct pending *backfill; /* the group's only one; NULL: none */
-	bool ticks_stale;         /* one of its range was fired since it was asked for */
-	struct tick_row *ticks;   /* its answer: what is recorded of its range */
+	struct pending *backfill;      /* the group's only one; NULL: none */
+	struct tick_query ticks_asked; /* for it; schedule 0: none */
+	bool ticks_stale;              /* one of those was fired since */
+	struct tick_row *ticks;        /* its answer: what is recorded of its range */
 	size_t n_ticks;
 	bool failed;
 	struct fresh_keys fresh;

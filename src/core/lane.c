@@ -143,6 +143,7 @@ static void ask(struct core *c, struct effects *out)
 		    .to_s = l->backfill->event.schedule.to_s,
 		    .oldest_first = true,
 		    .limit = BACKFILL_ROWS};
+		l->ticks_asked = r->ticks;
 	}
 }
 
@@ -175,10 +176,9 @@ static void start(struct core *c, struct effects *out)
 /* A clock that was set back makes even the past fire. */
 void lane_tick_fired(struct core *c, rid schedule, int64_t tick_s)
 {
-	const struct pending *p = c->lane.backfill;
+	const struct tick_query *q = &c->lane.ticks_asked;
 
-	if (p && p->event.schedule.id == schedule && tick_s >= p->event.schedule.from_s &&
-	    tick_s < p->event.schedule.to_s)
+	if (q->schedule == schedule && tick_s >= q->from_s && tick_s < q->to_s)
 		c->lane.ticks_stale = true;
 }
 
@@ -244,6 +244,7 @@ static void forget_answers(struct lane *l)
 	l->holders = NULL;
 	l->ticks = NULL;
 	l->n_ticks = 0;
+	l->ticks_asked.schedule = 0;
 	l->backfill = NULL;
 	l->n_keys = l->n_ids = 0;
 }
