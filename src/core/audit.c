@@ -60,8 +60,7 @@ void audit_schedule(struct core *c, const char *kind, const struct schedule *s, 
 }
 
 /* Ticks have rows of their own: the notice is only for whoever watches. */
-void notice_tick(
-    struct core *c, const char *kind, const struct tick_row *tick, struct effects *out)
+void notice_tick(struct core *c, const char *kind, const struct tick_row *tick, struct effects *out)
 {
 	const struct schedule *s = schedule_find(c, tick->schedule);
 	struct notice *n = effects_notice(out, kind);

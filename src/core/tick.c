@@ -9,7 +9,7 @@
 #define TICKS_PER_STEP 1000 /* others want their turn, and the store its batch */
 #define TICKS_PER_LOOK 200
 #define GATHERED_PER_LOOK 20000 /* missed ones that one row stands for cost next to nothing */
-#define STEP_NOTICED_MS 1500 /* slewing and rounding stay below */
+#define STEP_NOTICED_MS 1500    /* slewing and rounding stay below */
 
 int64_t schedule_offset_s(const struct schedule *s, int64_t at_s)
 {
