@@ -311,8 +311,8 @@ static void events_done(struct call *c)
 static void subject_of(struct call *c, struct event_list *l)
 {
 	static const enum query by[] = {Q_QUEUE, Q_WORKER, Q_TASK, Q_BATCH, Q_SCHEDULE};
-	rid ids[] = {l->filter.queue, l->filter.worker, l->filter.task, l->filter.batch,
-	    l->filter.schedule};
+	rid ids[] = {
+	    l->filter.queue, l->filter.worker, l->filter.task, l->filter.batch, l->filter.schedule};
 	char text[ID_TEXT];
 
 	for (size_t i = 0; i < sizeof by / sizeof by[0]; i++)

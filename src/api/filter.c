@@ -203,6 +203,6 @@ int filter_from_json(struct call *c, json_t *object, struct task_filter *ret_fil
 
 bool filter_is_empty(const struct task_filter *f)
 {
-	return !f->queue && !f->batch && !f->worker && !f->schedule && !f->n_states && !f->n_labels && !f->since &&
-	       !f->until;
+	return !f->queue && !f->batch && !f->worker && !f->schedule && !f->n_states &&
+	       !f->n_labels && !f->since && !f->until;
 }

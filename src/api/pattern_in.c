@@ -62,8 +62,7 @@ static int read_dst(struct call *c, const json_t *v, struct cron_dst *ret_dst)
 	const json_t *a = json_array_get(v, 0), *b = json_array_get(v, 1);
 
 	if (json_is_array(v) && json_array_size(v) == 2 && json_is_string(a) && json_is_string(b))
-		text =
-		    arena_strf(&c->arena, "%s,%s", json_string_value(a), json_string_value(b));
+		text = arena_strf(&c->arena, "%s,%s", json_string_value(a), json_string_value(b));
 	else if (json_is_string(v))
 		text = (struct str){json_string_value(v), json_string_length(v)};
 	else
@@ -82,8 +81,8 @@ struct spelling {
 static const struct spelling spellings[] = {
     {"crontab", cron_items_crontab}, {"calendar", cron_items_calendar}};
 
-static int read_text(struct call *c, const struct spelling *s, struct str text, const json_t *dst,
-    struct pattern *p)
+static int read_text(
+    struct call *c, const struct spelling *s, struct str text, const json_t *dst, struct pattern *p)
 {
 	struct cron_dst given;
 
@@ -196,8 +195,8 @@ static int name_zone(struct call *c, const struct pattern_members *m,
 	return 0;
 }
 
-int pattern_in_make(struct call *c, const struct pattern_members *m, const struct schedule_view *old,
-    struct pattern *p)
+int pattern_in_make(struct call *c, const struct pattern_members *m,
+    const struct schedule_view *old, struct pattern *p)
 {
 	struct buf text = {0};
 	int rc;

@@ -12,9 +12,9 @@ const struct query_info query_infos[N_QUERY] = {
 #undef X
 };
 
-#define FILTERS \
-	(Q(Q_QUEUE) | Q(Q_STATE) | Q(Q_LABEL) | Q(Q_BATCH) | Q(Q_WORKER) | \
-	    Q(Q_SCHEDULE) | Q(Q_SINCE) | Q(Q_UNTIL))
+#define FILTERS                                                                            \
+	(Q(Q_QUEUE) | Q(Q_STATE) | Q(Q_LABEL) | Q(Q_BATCH) | Q(Q_WORKER) | Q(Q_SCHEDULE) | \
+	    Q(Q_SINCE) | Q(Q_UNTIL))
 #define PAGE (Q(Q_LIMIT) | Q(Q_CURSOR))
 #define CHANGE ROUTE_IF_MATCH
 

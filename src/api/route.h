@@ -48,10 +48,10 @@
 	    "only events after this number", false)                                               \
 	X(Q_KIND, "kind", "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}",                 \
 	    "kinds of events, or their beginnings: task, task.failed, queue", true)               \
-	X(Q_TASK, "task", "{\"$ref\":\"#/components/schemas/Id\"}", "id of a task", false)       \
+	X(Q_TASK, "task", "{\"$ref\":\"#/components/schemas/Id\"}", "id of a task", false)        \
 	X(Q_SCHEDULE, "schedule", "{\"type\":\"string\"}", "name or id of a schedule", false)     \
-	X(Q_NAME, "name", "{\"type\":\"string\"}", "how the name begins", false)                 \
-	X(Q_N, "n", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,\"default\":5}",          \
+	X(Q_NAME, "name", "{\"type\":\"string\"}", "how the name begins", false)                  \
+	X(Q_N, "n", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,\"default\":5}",         \
 	    "how many", false)
 
 enum query {

@@ -42,8 +42,8 @@ static void add_words(struct buf *b, const char *const *names, int n)
 		buf_printf(b, "%s%s", i == 0 ? "" : i == n - 1 ? " or " : ", ", names[i]);
 }
 
-int choice_in(json_t *v, const char *field, const char *const *names, int n, int32_t *ret,
-    struct problem *p)
+int choice_in(
+    json_t *v, const char *field, const char *const *names, int n, int32_t *ret, struct problem *p)
 {
 	AUTO(buf_release) struct buf words = {0};
 	const char *near;

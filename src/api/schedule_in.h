@@ -25,8 +25,8 @@ struct pattern {
 	struct zone_ref *ref; /* that zone; NULL likewise */
 };
 /* `old`: what a change leaves out is as it was there; NULL: there is none. */
-int pattern_in_make(struct call *c, const struct pattern_members *m, const struct schedule_view *old,
-    struct pattern *ret_pattern);
+int pattern_in_make(struct call *c, const struct pattern_members *m,
+    const struct schedule_view *old, struct pattern *ret_pattern);
 void pattern_in_release(struct pattern *p);
 
 struct schedule_in {
@@ -44,7 +44,7 @@ int schedule_in_read(
 void schedule_in_release(struct schedule_in *in);
 
 /* One of a few words, with a hint when it is none of them. */
-int choice_in(json_t *v, const char *field, const char *const *names, int n, int32_t *ret,
-    struct problem *p);
+int choice_in(
+    json_t *v, const char *field, const char *const *names, int n, int32_t *ret, struct problem *p);
 
 #endif

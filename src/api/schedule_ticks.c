@@ -34,8 +34,7 @@ void schedules_run(struct call *c)
 	struct event ev = {.kind = EV_SCHEDULE_RUN};
 	struct schedule_view v;
 
-	if (!path_schedule(c, &v) ||
-	    (ev.schedule.if_version = call_if_match(c, v.row.version)) < 0)
+	if (!path_schedule(c, &v) || (ev.schedule.if_version = call_if_match(c, v.row.version)) < 0)
 		return;
 	ev.schedule.id = c->task;
 	call_command(c, &ev, run_done);
@@ -78,8 +77,8 @@ static int read_stretch(struct call *c, json_t *body, struct stretch *s)
 	}
 	if (s->from_ms >= 0 && s->from_ms < s->to_ms)
 		return 0;
-	problem_set(p, ERR_INVALID, s->from_ms < 0 ? "\"from\" lies before 1970"
-	                                           : "\"from\" does not lie before \"to\"");
+	problem_set(p, ERR_INVALID,
+	    s->from_ms < 0 ? "\"from\" lies before 1970" : "\"from\" does not lie before \"to\"");
 	return problem_field(p, "from");
 }
 
@@ -138,8 +137,7 @@ static bool read_cursor(struct call *c, struct tick_query *q)
 			break;
 		else if (i == 2 && !rest.p)
 			return true;
-	problem_set(
-	    &c->problem, ERR_INVALID, "\"cursor\" is not the `next` of an earlier page");
+	problem_set(&c->problem, ERR_INVALID, "\"cursor\" is not the `next` of an earlier page");
 	problem_field(&c->problem, "cursor");
 	call_problem(c);
 	return false;

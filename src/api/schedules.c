@@ -262,8 +262,7 @@ void schedules_delete(struct call *c)
 	struct event ev = {.kind = EV_SCHEDULE_DELETE};
 	struct schedule_view v;
 
-	if (!path_schedule(c, &v) ||
-	    (ev.schedule.if_version = call_if_match(c, v.row.version)) < 0)
+	if (!path_schedule(c, &v) || (ev.schedule.if_version = call_if_match(c, v.row.version)) < 0)
 		return;
 	ev.schedule.id = c->task;
 	call_command(c, &ev, schedule_gone);

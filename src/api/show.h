@@ -15,8 +15,8 @@ void show_worker(struct buf *b, const struct api *a, const struct worker_view *w
 struct str worker_why(const struct worker_view *w, struct arena *a);
 void show_schedule(
     struct buf *b, const struct api *a, const struct schedule_view *v, unsigned flags);
-void show_tick(struct buf *b, const struct api *a, const struct tick_row *t,
-    const struct schedule_view *v);
+void show_tick(
+    struct buf *b, const struct api *a, const struct tick_row *t, const struct schedule_view *v);
 /* A time on a wall clock; a moment in UTC and in a zone; patterns in words. */
 void jw_local(struct buf *b, int64_t at_s, int64_t offset_s);
 void jw_moment(struct buf *b, const struct cron_zone *z, int64_t at_s);
