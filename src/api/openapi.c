@@ -247,7 +247,7 @@ void api_openapi(struct buf *out)
 	jw_raw(out, STR("[{},{\"token\":[]}]"));
 	jw_key(out, "tags");
 	jw_raw(out, STR("[{\"name\":\"tasks\"},{\"name\":\"queues\"},{\"name\":\"workers\"},"
-	                "{\"name\":\"events\"},{\"name\":\"server\"}]"));
+	                "{\"name\":\"schedules\"},{\"name\":\"events\"},{\"name\":\"server\"}]"));
 	add_paths(out);
 	add_components(out);
 	jw_close(out, '}');

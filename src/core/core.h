@@ -101,9 +101,9 @@ struct schedule_view {
 	struct schedule_row row;
 	const struct cron_items *items; /* until the next step, as is the zone */
 	const struct cron_zone *zone;   /* NULL: it has none, or it is not known here */
-	int64_t next_s;     /* the next tick; 0: there is none */
-	uint32_t live;      /* of its tasks have not ended */
-	const char *failed; /* static: why it can not fire at all; NULL: it can */
+	int64_t next_s;                 /* the next tick; 0: there is none */
+	uint32_t live;                  /* of its tasks have not ended */
+	const char *failed;             /* static: why it can not fire at all; NULL: it can */
 };
 bool core_schedule(const struct core *c, rid id, struct arena *a, struct schedule_view *ret_view);
 rid core_schedule_by_name(const struct core *c, struct str name);

@@ -196,21 +196,34 @@ void look_miss(struct look *l, const struct cron_event *e)
 	l->n_missed++;
 }
 
-void look_flush(struct look *l)
+static void skip_missed(struct look *l)
 {
 	bool once = l->row->missed == MISSED_ONCE;
 
-	if (!l->is_gathering)
-		return;
-	l->is_gathering = false;
 	if (!once)
 		l->missed.until = l->newest.time;
 	if (!once || l->n_missed > 1)
 		look_skip(l, &l->missed,
 		    arena_strf(&l->out->batch.arena, "missed%s: " STR_FMT,
 		        once ? ", and a later one stands for it" : "", STR_ARG(l->cause)));
-	if (once)
+}
+
+void look_flush(struct look *l)
+{
+	if (!l->is_gathering)
+		return;
+	l->is_gathering = false;
+	skip_missed(l);
+	if (l->row->missed == MISSED_ONCE)
 		look_fire(l, &l->newest);
+}
+
+/* Whether the newest so far is the one that counts is not known yet: it comes again. */
+int64_t look_hand_on(struct look *l)
+{
+	l->is_gathering = false;
+	skip_missed(l);
+	return l->row->missed == MISSED_ONCE ? l->newest.time : l->newest.time + 1;
 }
 
 /* Ticks that were due during a pause: one stretch. */

@@ -178,7 +178,7 @@ struct lane {
 	struct idmap row_of; /* id -> its row */
 	size_t n_ids, cap_ids;
 	struct pending *backfill; /* the group's only one; NULL: none */
-	struct tick_row *ticks;         /* its answer: those that have a task */
+	struct tick_row *ticks;   /* its answer: those that have a task */
 	size_t n_ticks;
 	bool failed;
 	struct fresh_keys fresh;

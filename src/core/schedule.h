@@ -115,6 +115,8 @@ void look_fire(struct look *l, const struct cron_event *e);
 void look_skip(struct look *l, const struct cron_event *e, struct str reason);
 void look_miss(struct look *l, const struct cron_event *e);
 void look_flush(struct look *l);
+/* The look ends, more of the missed ones are to come: the first tick that the next one begins at. */
+int64_t look_hand_on(struct look *l);
 /* The tick that waited for its predecessor's task gets its own. */
 void look_fire_waiting(struct look *l);
 /* Ticks that were due during a pause: one stretch. */

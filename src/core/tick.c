@@ -8,6 +8,7 @@
 #define ON_TIME_S 60        /* a short restart is no reason to call anything missed */
 #define TICKS_PER_STEP 1000 /* others want their turn, and the store its batch */
 #define TICKS_PER_LOOK 200
+#define GATHERED_PER_LOOK 20000 /* missed ones that one row stands for cost next to nothing */
 #define STEP_NOTICED_MS 1500 /* slewing and rounding stay below */
 
 int64_t schedule_offset_s(const struct schedule *s, int64_t at_s)
@@ -176,15 +177,19 @@ static bool run_engine(struct look *l)
 	    .zone = s->zone ? s->zone->zone : NULL};
 	struct cron_engine e;
 	struct cron_event event;
+	size_t n_dealt = 0, n_gathered = 0;
 	bool more = false;
 
 	cron_engine_begin(&e, &s->items, &policy, &now, &state);
 	take_change(l, &e);
-	for (size_t n = 0; !more && cron_engine_next(&e, &event); n++) {
+	while (!more && cron_engine_next(&e, &event)) {
 		deal(l, &event);
-		c->schedules.budget -= c->schedules.budget > 0;
-		more = n + 1 >= TICKS_PER_LOOK;
+		*(l->is_gathering ? &n_gathered : &n_dealt) += 1;
+		c->schedules.budget -= c->schedules.budget > 0 && !l->is_gathering;
+		more = n_dealt >= TICKS_PER_LOOK || n_gathered >= GATHERED_PER_LOOK;
 	}
+	if (more && l->is_gathering)
+		e.state.done_until = e.state.seen_until = look_hand_on(l) - 1;
 	look_flush(l);
 	keep_state(s, l->row, &e.state);
 	return more;

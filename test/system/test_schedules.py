@@ -325,9 +325,9 @@ def test_preview(shared):
 def test_events_and_metrics(api):
     stream = api.stream("?kind=schedule")
     make(api, overlap="skip")
-    wait_until(lambda: {"schedule.created", "schedule.fired", "schedule.skipped"} <= {e["kind"] for e in stream.events},
-               what="the stream tells of them")
-    fired = [e for e in stream.events if e["kind"] == "schedule.fired"][0]
+    stream.wait_for(lambda _: {"schedule.created", "schedule.fired", "schedule.skipped"} <= set(stream.kinds()),
+                    "the schedule, a tick with a task and one without")
+    fired = [e["data"] for e in stream.events if e["event"] == "schedule.fired"][0]
     assert fired["schedule"] == "s" and fired["task"] and fired["tick"] and "status" not in fired
     text = api.ask("GET", "/metrics").text
     assert 'reeve_schedules{state="active"} 1' in text

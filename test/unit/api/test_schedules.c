@@ -80,9 +80,9 @@ static void test_given_answers(void **state)
 	json_t *v = make("\"name\":\"n\",\"calendar\":\"Mon *-*-* 02:30\",\"time_zone\":\"+02:00\","
 	                 "\"dst\":[\"skip\",\"repeat_use_both\"]");
 
-	assert_string_equal(
-	    words_at(v, "dst", 0), "a time that does not exist is skipped; one that comes twice "
-	                           "runs twice");
+	assert_string_equal(words_at(v, "dst", 0),
+	    "a time that does not exist is skipped; one that comes twice "
+	    "runs twice");
 	json_decref(v);
 	v = ask_json(w, API_PATCH, "/v1/schedules/n", "{\"dst\":\"vixie\"}", 200);
 	assert_non_null(strstr(words_at(v, "dst", 0), "the early one"));
@@ -102,14 +102,16 @@ static const char *const refusals[][3] = {
     {"{\"name\":\"a/b\"," EPOCH "," REST "}", "name", "usable name"},
     {"{\"name\":\"x\"," REST "}", "crontab", "when it shall run"},
     {"{\"name\":\"x\"," EPOCH ",\"crontab\":\"* * * * *\"," REST "}", "items", "more than once"},
-    {"{\"name\":\"x\",\"crontab\":\"61 * * * *\",\"time_zone\":\"UTC\"," REST "}", "crontab", "column"},
+    {"{\"name\":\"x\",\"crontab\":\"61 * * * *\",\"time_zone\":\"UTC\"," REST "}", "crontab",
+        "column"},
     {"{\"name\":\"x\",\"crontab\":7,\"time_zone\":\"UTC\"," REST "}", "crontab", "a string"},
     {"{\"name\":\"x\",\"crontab\":\"0 0 30 2 *\",\"time_zone\":\"UTC\"," REST "}", "crontab",
         "no date will ever match"},
     {"{\"name\":\"x\",\"crontab\":\"0 0 * * *\"," REST "}", "time_zone", "need a zone"},
     {"{\"name\":\"x\",\"crontab\":\"0 0 * * *\",\"time_zone\":\"Europe/Berln\"," REST "}",
         "time_zone", "Europe/Berlin"},
-    {"{\"name\":\"x\",\"crontab\":\"0 0 * * *\",\"time_zone\":3," REST "}", "time_zone", "a string"},
+    {"{\"name\":\"x\",\"crontab\":\"0 0 * * *\",\"time_zone\":3," REST "}", "time_zone",
+        "a string"},
     {"{\"name\":\"x\",\"crontab\":\"CRON_TZ=UTC 0 0 * * *\",\"time_zone\":\"Europe/Paris\"," REST
      "}",
         "time_zone", "leave one of them out"},
@@ -119,7 +121,7 @@ static const char *const refusals[][3] = {
     {"{\"name\":\"x\",\"crontab\":\"0 0 * * *\",\"time_zone\":\"UTC\",\"dst\":[\"skip\"]," REST "}",
         "dst", "two"},
     {"{\"name\":\"x\"," EPOCH ",\"dst\":\"vixie\"," REST "}", "dst", "dst_fixes"},
-    {"{\"name\":\"x\",\"items\":{\"hour\":2}," REST "}", "items", "minute"},
+    {"{\"name\":\"x\",\"items\":{\"hour\":2}," REST "}", "items.minute", "is missing"},
     {"{\"name\":\"x\"," EPOCH "," TASK "}", "max_shift", "how late"},
     {"{\"name\":\"x\"," EPOCH ",\"max_shift\":\"1500ms\"," TASK "}", "max_shift", "whole seconds"},
     {"{\"name\":\"x\"," EPOCH ",\"max_shift\":\"400d\"," TASK "}", "max_shift", "366"},
@@ -137,7 +139,8 @@ static const char *const refusals[][3] = {
     {"{\"name\":\"x\"," EPOCH ",\"missed\":\"never\"," REST "}", "missed", "once"},
     {"{\"name\":\"x\"," EPOCH ",\"jitter\":\"2d\"," REST "}", "jitter", "a day"},
     {"{\"name\":\"x\"," EPOCH ",\"start\":\"soon\"," REST "}", "start", "neither a time"},
-    {"{\"name\":\"x\"," EPOCH ",\"start\":\"2h\",\"end\":\"1h\"," REST "}", "end", "before it starts"},
+    {"{\"name\":\"x\"," EPOCH ",\"start\":\"2h\",\"end\":\"1h\"," REST "}", "end",
+        "before it starts"},
     {"{\"name\":\"x\"," EPOCH ",\"ende\":\"1h\"," REST "}", "ende", "end"},
 };
 
@@ -254,8 +257,8 @@ static void test_backfill_and_run(void **state)
 	assert_int_equal(backfill("{\"from\":\"60s\"}"), 0);
 	assert_int_equal(backfill("{\"from\":\"80s\",\"to\":\"50s\"}"), 2);
 	json_decref(ask_json(w, API_POST, "/v1/schedules/ten/backfill", "{}", 400));
-	json_decref(ask_json(w, API_POST, "/v1/schedules/ten/backfill",
-	    "{\"from\":\"1h\",\"to\":\"2h\"}", 400));
+	json_decref(ask_json(
+	    w, API_POST, "/v1/schedules/ten/backfill", "{\"from\":\"1h\",\"to\":\"2h\"}", 400));
 	json_decref(ask_json(w, API_POST, "/v1/schedules/ten/backfill",
 	    "{\"from\":\"1h\",\"to\":\"2123-01-01T00:00:00Z\"}", 400));
 	json_decref(ask_json(
@@ -277,7 +280,8 @@ static void test_versions(void **state)
 	assert_int_equal(t->status, 412);
 	talk_free(t);
 	json_decref(ask_json(w, API_PATCH, "/v1/schedules/ten", "{}", 400));
-	json_decref(ask_json(w, API_POST, "/v1/schedules", "{\"name\":\"ten\"," EPOCH "," REST "}", 409));
+	json_decref(
+	    ask_json(w, API_POST, "/v1/schedules", "{\"name\":\"ten\"," EPOCH "," REST "}", 409));
 	json_decref(ask_json(w, API_DELETE, "/v1/queues/default", NULL, 409));
 	assert_null(ask_json(w, API_DELETE, "/v1/schedules/ten", NULL, 204));
 	json_decref(ask_json(w, API_GET, "/v1/schedules/ten", NULL, 404));
