@@ -70,8 +70,7 @@ void jw_mitems(struct buf *b, struct str text)
 /* Both answers in words; null when no wall clock is in it, an entry for each kind of item. */
 void jw_mdst(struct buf *b, const struct cron_items *items)
 {
-	static const char *const skipped[] = {
-	    [CRON_SKIP] = "a time that does not exist is skipped",
+	static const char *const skipped[] = {[CRON_SKIP] = "a time that does not exist is skipped",
 	    [CRON_UNSKIP] = "a time that does not exist runs one second before the gap"};
 	static const char *const repeated[] = {
 	    [CRON_REPEAT_BOTH] = "one that comes twice runs twice",
@@ -201,14 +200,16 @@ void show_schedule(
 	jw_close(b, '}');
 }
 
-/* Runs that somebody asked for have no wall clock's label of their own. */
+/* What somebody asked for has no wall clock's label of its own. */
 static int64_t tick_offset(const struct tick_row *t, const struct schedule_view *v)
 {
-	return t->outcome == TICK_MANUAL ? offset_at(v->zone, t->tick_s) : t->offset_s;
+	return t->outcome == TICK_MANUAL || t->outcome == TICK_BACKFILL
+	           ? offset_at(v->zone, t->tick_s)
+	           : t->offset_s;
 }
 
-void show_tick(struct buf *b, const struct api *a, const struct tick_row *t,
-    const struct schedule_view *v)
+void show_tick(
+    struct buf *b, const struct api *a, const struct tick_row *t, const struct schedule_view *v)
 {
 	bool stretch = t->until_s > t->tick_s;
 

@@ -2,8 +2,13 @@
 /* Tasks that somebody asks a schedule for: one now, or those of ticks that have gone by. */
 #include "core/internal.h"
 
-/* Not a tick, and not to be confused with one: rows of (second, this and the task's counter). */
+/*
+ * Rows beside those of ticks, and not to be confused with them. Not a tick at all: (second, this
+ * and the task's counter). Filled in: (tick, this and the zone's offset), so that the skip which
+ * stands for it, and may stand for others that still have no task, is kept.
+ */
 #define MANUAL_OFFSET_S (INT64_C(1) << 32)
+#define BACKFILL_OFFSET_S (INT64_C(1) << 33)
 
 static void record(
     struct core *c, struct schedule *s, int64_t tick_s, int outcome, rid task, struct effects *out)
@@ -11,7 +16,7 @@ static void record(
 	struct tick_row row = {.schedule = s->id,
 	    .tick_s = tick_s,
 	    .offset_s = outcome == TICK_MANUAL ? MANUAL_OFFSET_S + (int64_t)(task & 0xffffff)
-	                                       : schedule_offset_s(s, tick_s),
+	                                       : BACKFILL_OFFSET_S + schedule_offset_s(s, tick_s),
 	    .until_s = tick_s,
 	    .outcome = outcome,
 	    .task = task,

@@ -268,6 +268,23 @@ static void test_backfill_and_run(void **state)
 	json_decref(v);
 }
 
+/* A stretch that was skipped keeps its line when one of its ticks is filled in. */
+static void test_backfill_keeps_the_skip(void **state)
+{
+	json_t *v;
+
+	make_ten();
+	json_decref(ask_json(w, API_POST, "/v1/schedules/ten/pause", NULL, 200));
+	world_advance(w, 60000);
+	json_decref(ask_json(w, API_POST, "/v1/schedules/ten/backfill", "{\"from\":\"60s\"}", 409));
+	json_decref(ask_json(w, API_POST, "/v1/schedules/ten/resume", NULL, 200));
+	assert_int_equal(backfill("{\"from\":\"60s\",\"to\":\"50s\"}"), 1);
+	v = ask_json(w, API_GET, "/v1/schedules/ten/history", NULL, 200);
+	assert_int_equal(count(v, "items"), 2);
+	json_decref(v);
+	assert_int_equal(backfill("{\"from\":\"60s\"}"), 5);
+}
+
 static void test_versions(void **state)
 {
 	struct talk *t;
@@ -370,8 +387,8 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {T(test_crontab), T(test_given_answers), T(test_refusals),
 	    T(test_fires_and_tells), T(test_history_pages), T(test_pause_and_resume),
-	    T(test_backfill_and_run), T(test_versions), T(test_list), T(test_preview),
-	    T(test_next)};
+	    T(test_backfill_and_run), T(test_backfill_keeps_the_skip), T(test_versions),
+	    T(test_list), T(test_preview), T(test_next)};
 
 	return cmocka_run_group_tests_name("api/schedules", tests, NULL, NULL);
 }
