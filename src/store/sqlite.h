@@ -9,6 +9,8 @@
 #include "store/backend.h"
 #include "store/columns.h"
 
+#define SQLITE_WRITER_CACHE "24000" /* KiB */
+
 #define SQLITE_APPLICATION_ID 0x52656576 /* "Reev" */
 
 /* Longer bodies lie in a table of their own, so that a change of state does not rewrite them. */
