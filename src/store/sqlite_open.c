@@ -208,6 +208,7 @@ const struct store_ops store_sqlite = {
     .commit = sqlite_commit,
     .load = sqlite_load,
     .expire = sqlite_expire,
+    .rest = sqlite_rest,
     .reader_open = sqlite_reader_open,
     .reader_close = sqlite_reader_close,
     .task_get = sqlite_task_get,
