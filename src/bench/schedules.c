@@ -144,8 +144,11 @@ static int measure(struct bench *b, json_t *to)
 	json_object_set_new(to, "rss_mb_before", figure(before));
 	if ((r = create(b, n, to)) < 0)
 		return r;
+	add_memory(b, "_busy", before, n, to);
+	if ((r = rest_full(b, to)) < 0)
+		return r;
 	add_memory(b, "", before, n, to);
-	if ((r = rest_full(b, to)) < 0 || (r = reload(b, before, n, to)) < 0)
+	if ((r = reload(b, before, n, to)) < 0)
 		return r;
 	return due_measure(b, bench_scaled(b, DUE, 50), due);
 }

@@ -51,7 +51,7 @@ def test_all_cases(reeve, disk):
     for pattern in out["cron"]["patterns"].values():
         assert pattern["fresh_per_s"] > 0 and pattern["walking_per_s"] > 0
     assert out["goals"] and all({"name", "goal", "measured", "met"} <= g.keys() for g in out["goals"])
-    assert "workers" not in out  # takes minutes: only by name
+    assert "workers" not in out and "schedules" not in out  # take minutes: only by name
     assert os.listdir(disk) == []
 
 
@@ -75,6 +75,24 @@ def test_workers(reeve, disk, dispatch):
                   "all_healthy_after_restart_s":
         assert figures[figure] > 0, figure
     assert [g for g in out["goals"] if dispatch in g["name"]]
+    assert os.listdir(disk) == []
+    assert not processes_in(disk)
+
+
+def test_schedules(reeve, disk):
+    out = reeve("bench", "--schedules", "500", "--scale", "0.02", "--seconds", "1", "--dir", disk, "schedules",
+                timeout=150).json
+    figures = out["schedules"]
+    assert figures["schedules"] == 100 and figures["created_per_s"] > 0 and figures["restart_s"] > 0
+    assert figures["rss_mb"] > figures["rss_mb_before"] and figures["rss_mb_loaded"] > 0
+    assert 0 <= figures["idle_cpu_percent"] < 100
+    assert figures["due"]["ticks"] == 200
+    for way in "alone", "watched":
+        late = figures["due"][way]["submitted"]
+        assert late["samples"] == 200 and 0 <= late["p50_ms"] <= late["p99_ms"] <= late["max_ms"]
+    told = figures["due"]["watched"]["told"]
+    assert told["samples"] == 200 and told["max_ms"] > 0
+    assert len([g for g in out["goals"] if g["name"].startswith("schedules")]) == 5
     assert os.listdir(disk) == []
     assert not processes_in(disk)
 
@@ -120,6 +138,7 @@ def test_cron_counts_where_peers_differ(reeve, disk, fake_peers):
     (["--tasks", "-1"], ["tasks"]),
     (["--workers", "1000000", "workers"], ["workers", "25000"]),
     (["--heartbeat", "0", "workers"], ["--heartbeat", "1ms or more"]),
+    (["--schedules", "0", "schedules"], ["schedules"]),
     (["--dispatch", "fast", "workers"], ["fast", "durable", "volatile"]),
     (["--dir", "/nowhere/at/all", "noop"], ["/nowhere/at/all", "--dir"]),
 ])
