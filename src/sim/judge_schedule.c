@@ -60,7 +60,7 @@ static bool is_excused(const struct truth_schedule *s, int64_t t)
 	const struct schedule_progress *p = &s->row.progress;
 	const struct dealt_span *d = p->dealt;
 
-	if (t <= s->held_s && t >= s->held_s - s->row.max_shift_s && t <= s->begun_s)
+	if (t <= s->held_s && t <= s->begun_s)
 		return true;
 	for (int i = 0; (s->was_set || s->zone == ZONE_MOVING) && i < DEALT_SPANS; i++)
 		if (d[i].moved_s == s->row.progress.moved_s && t >= d[i].from_s && t <= d[i].to_s)
@@ -115,11 +115,18 @@ static void remember_shown(struct truth_schedule *s)
 		s->shown_s = shown;
 }
 
+/* Its zone has moved, and nobody has looked since. */
+static bool has_moved(const struct world *w, const struct truth_schedule *s)
+{
+	return s->zone == ZONE_MOVING &&
+	       cron_zone_offset(sim_zone(w, ZONE_MOVING), 0) != s->zone_offset_s;
+}
+
 static void pass(struct world *w, struct truth_schedule *s, int64_t to_s)
 {
 	if (to_s < s->checked_s)
 		remember_shown(s);
-	if (s->checked_s != INT64_MIN && to_s > s->checked_s)
+	if (s->checked_s != INT64_MIN && to_s > s->checked_s && !has_moved(w, s))
 		check_passed(w, s, to_s);
 	s->checked_s = to_s;
 }
@@ -249,7 +256,7 @@ void judge_schedules_before(struct world *w)
 		if (s->deleted || !s->row.id || s->looked_ms == INT64_MIN)
 			continue;
 		check_waits(w, s);
-		if (s->row.state == SCHEDULE_ACTIVE)
+		if (s->row.state == SCHEDULE_ACTIVE && !has_moved(w, s))
 			pass(w, s, s->looked_ms / 1000);
 	}
 }
