@@ -156,8 +156,7 @@ struct dealt_span dealt_break(struct schedule_progress *p, int64_t from_s)
 			make_room(p, from_s, &gap);
 		*place_for(p) = p->dealt[0];
 	}
-	p->dealt[0] =
-	    (struct dealt_span){from_s, from_s - !MUTANT(PASSED_SECOND_LOST), p->moved_s};
+	p->dealt[0] = (struct dealt_span){from_s, from_s - !MUTANT(PASSED_SECOND_LOST), p->moved_s};
 	unite(p, &p->dealt[0]);
 	return gap;
 }

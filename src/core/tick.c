@@ -38,8 +38,7 @@ int64_t schedule_next_s(const struct schedule *s, const struct schedule_row *row
 	return row->end_ms && next * 1000 > row->end_ms && !MUTANT(DATES_IGNORED) ? 0 : next;
 }
 
-int64_t schedule_undealt_s(
-    const struct schedule *s, const struct schedule_row *row, int64_t from_s)
+int64_t schedule_undealt_s(const struct schedule *s, const struct schedule_row *row, int64_t from_s)
 {
 	int64_t next = schedule_next_s(s, row, from_s);
 

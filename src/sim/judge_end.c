@@ -31,8 +31,7 @@ static bool waits(const struct world *w, const struct truth_task *t)
 		return false;
 	if (task_is_held(t->stored_status))
 		return false;
-	return !(
-	    t->stored_status == TASK_QUEUED && t->stored_due_ms > healed_ms(w) + FAR_MS);
+	return !(t->stored_status == TASK_QUEUED && t->stored_due_ms > healed_ms(w) + FAR_MS);
 }
 
 static const struct truth_task *first_waiting(const struct world *w)

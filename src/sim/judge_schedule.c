@@ -192,8 +192,8 @@ void judge_schedule_row(struct world *w, const struct schedule_row *row, bool wh
 	if (row->progress.seen_until_s < row->progress.done_until_s)
 		s->held_s = row->progress.done_until_s;
 	if (was.id && was.state != s->row.state)
-		world_tell(w, "store: schedule %u is %s", s->number,
-		    schedule_state_names[s->row.state]);
+		world_tell(
+		    w, "store: schedule %u is %s", s->number, schedule_state_names[s->row.state]);
 }
 
 void judge_schedule_gone(struct world *w, rid id)
@@ -233,8 +233,7 @@ void judge_schedules_applied(struct world *w)
 static void check_waits(struct world *w, const struct truth_schedule *s)
 {
 	if (s->row.state == SCHEDULE_ACTIVE && s->waiting && !truth_live_task(s, NULL, false))
-		world_fail(
-		    w, 40, "tick %lld waits for nothing", (long long)s->waiting->tick_s);
+		world_fail(w, 40, "tick %lld waits for nothing", (long long)s->waiting->tick_s);
 	if (s->row.state == SCHEDULE_PAUSED && s->row.paused_until_ms &&
 	    s->row.paused_until_ms <= s->looked_ms)
 		world_fail(w, 40, "its pause should have ended %lld ms ago",

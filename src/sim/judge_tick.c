@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What became of a tick, as it is stored: one task at most, for a reason, by the schedule's rules. */
+/* What became of a tick, as it is stored: one task at most, for a reason, by the schedule's rules.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -100,8 +101,8 @@ static void check_due(struct world *w, const struct truth_schedule *s, const str
 		world_fail(w, 40, "tick %lld fires %lld ms before its time", (long long)row->tick_s,
 		    (long long)(ms - row->time_ms));
 	if ((s->row.start_ms && ms < s->row.start_ms) || (s->row.end_ms && ms > s->row.end_ms))
-		world_fail(w, 40, "tick %lld is outside of the schedule's dates",
-		    (long long)row->tick_s);
+		world_fail(
+		    w, 40, "tick %lld is outside of the schedule's dates", (long long)row->tick_s);
 	if (s->zone == ZONE_MOVING)
 		return; /* as it was then: it may have moved since */
 	if (!cron_items_next(
@@ -110,7 +111,8 @@ static void check_due(struct world *w, const struct truth_schedule *s, const str
 		world_fail(w, 40, "tick %lld is not one of its pattern's", (long long)row->tick_s);
 }
 
-static void fired(struct world *w, struct truth_schedule *s, const struct tick_row *row, bool waited)
+static void fired(
+    struct world *w, struct truth_schedule *s, const struct tick_row *row, bool waited)
 {
 	struct truth_task *t = truth_of(w, row->task), *other;
 
@@ -133,7 +135,8 @@ static void skipped(struct world *w, struct truth_schedule *s, const struct tick
 	s->n_skipped++;
 	if (!row->reason.n || row->until_s < row->tick_s)
 		world_fail(w, 19, "tick %lld is skipped up to %lld: %.*s", (long long)row->tick_s,
-		    (long long)row->until_s, (int)row->reason.n, row->reason.p ? row->reason.p : "");
+		    (long long)row->until_s, (int)row->reason.n,
+		    row->reason.p ? row->reason.p : "");
 	GROW(s->stretches, s->cap_stretches, s->n_stretches + 1);
 	s->stretches[s->n_stretches++] =
 	    (struct truth_stretch){truth_place(s, row->tick_s, row->offset_s),
@@ -170,10 +173,10 @@ void judge_tick_row(struct world *w, const struct tick_row *row)
 	bool waited;
 
 	s->touched = true;
-	world_tell(w, "store: schedule %u: tick %lld (%+lld) up to %lld is %s: %.*s",
-	    s->number, (long long)row->tick_s,
-	    (long long)row->offset_s, (long long)row->until_s, tick_outcome_names[row->outcome],
-	    (int)row->reason.n, row->reason.p ? row->reason.p : "");
+	world_tell(w, "store: schedule %u: tick %lld (%+lld) up to %lld is %s: %.*s", s->number,
+	    (long long)row->tick_s, (long long)row->offset_s, (long long)row->until_s,
+	    tick_outcome_names[row->outcome], (int)row->reason.n,
+	    row->reason.p ? row->reason.p : "");
 	if (row->task)
 		check_task(w, s, row);
 	if (row->outcome == TICK_MANUAL)
