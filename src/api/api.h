@@ -8,6 +8,7 @@
 
 #include "core/core.h"
 #include "store/store.h"
+#include "zones/zones.h"
 
 enum api_method {
 	API_GET,
@@ -68,6 +69,8 @@ struct api_host {
 	 * Strings in *ev need live only for the call.
 	 */
 	void (*command)(void *arg, struct event *ev, api_reply_fn *fn, void *fn_arg);
+	/* A time zone by name, to be looked at and dropped. */
+	int (*zone)(void *arg, struct str name, struct zone_ref **ret_ref, struct problem *p);
 	/* Runs work(reader, job) on a reader thread, then done(job) on the loop. */
 	void (*read)(void *arg, void (*work)(struct store_reader *r, void *job),
 	    void (*done)(void *job), void *job);

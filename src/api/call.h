@@ -105,10 +105,20 @@ bool call_page(struct call *c, rid *ret_cursor, uint32_t *ret_limit);
 void call_location(struct call *c, const char *folder, rid id);
 struct str call_actor(struct call *c);
 
+/* {"reason","until"} of whatever can be paused; nothing of what resumes. */
+struct pause_in {
+	struct str reason;
+	int64_t until_ms, now_ms;
+};
+int pause_in_read(struct call *c, json_t *body, bool pause, struct pause_in *ret_pause);
+/* The queue `default`, on first use. Then no_idem is the caller's to take back. */
+void call_make_default(struct call *c, call_reply_fn *fn);
+
 /* Finding by name or id, among what the core holds. */
 const struct queue_row *find_queue(
     const struct api *a, struct str text, const char *field, struct problem *p);
 rid find_worker(const struct api *a, struct str text, const char *field, struct problem *p);
+rid find_schedule(const struct api *a, struct str text, const char *field, struct problem *p);
 int find_id(
     const struct api *a, struct str text, const char *field, rid *ret_id, struct problem *p);
 

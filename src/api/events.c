@@ -16,7 +16,7 @@
 struct event_filter {
 	struct str kinds[KINDS_MAX];
 	size_t n_kinds;
-	rid queue, task, batch, worker;
+	rid queue, task, batch, worker, schedule;
 };
 
 struct subscriber {
@@ -52,7 +52,7 @@ static bool notice_fits(const struct event_filter *f, const struct notice *n)
 {
 	return (!f->queue || f->queue == n->queue) && (!f->task || f->task == n->task) &&
 	       (!f->batch || f->batch == n->batch) && (!f->worker || f->worker == n->worker) &&
-	       kind_fits(f, str_of(n->kind));
+	       (!f->schedule || f->schedule == n->schedule) && kind_fits(f, str_of(n->kind));
 }
 
 static int add_kinds(struct call *c, struct event_filter *f, struct str list)
@@ -86,6 +86,10 @@ static bool read_filter(struct call *c, struct event_filter *f)
 	if (!rc && c->query[Q_WORKER].p) {
 		f->worker = find_worker(c->api, c->query[Q_WORKER], "worker", &c->problem);
 		rc = f->worker ? 0 : c->problem.code;
+	}
+	if (!rc && c->query[Q_SCHEDULE].p) {
+		f->schedule = find_schedule(c->api, c->query[Q_SCHEDULE], "schedule", &c->problem);
+		rc = f->schedule ? 0 : c->problem.code;
 	}
 	if (!rc && c->query[Q_TASK].p)
 		rc = find_id(c->api, c->query[Q_TASK], "task", &f->task, &c->problem);
@@ -306,11 +310,12 @@ static void events_done(struct call *c)
 /* Durable rows say what they are about as text: the name that was asked for, or the id. */
 static void subject_of(struct call *c, struct event_list *l)
 {
-	static const enum query by[] = {Q_QUEUE, Q_WORKER, Q_TASK, Q_BATCH};
-	rid ids[] = {l->filter.queue, l->filter.worker, l->filter.task, l->filter.batch};
+	static const enum query by[] = {Q_QUEUE, Q_WORKER, Q_TASK, Q_BATCH, Q_SCHEDULE};
+	rid ids[] = {
+	    l->filter.queue, l->filter.worker, l->filter.task, l->filter.batch, l->filter.schedule};
 	char text[ID_TEXT];
 
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < sizeof by / sizeof by[0]; i++)
 		if (ids[i]) {
 			l->subject[0] = arena_str(&c->arena, c->query[by[i]]);
 			l->subject[1] =

@@ -89,6 +89,15 @@ static int add_worker(struct call *c, struct task_filter *f, struct str text, co
 	return f->worker ? 0 : c->problem.code;
 }
 
+static int add_schedule(struct call *c, struct task_filter *f, struct str text, const char *field)
+{
+	/* one that was deleted can still be named by its id */
+	if (id_parse(c->host->ids, text, &f->schedule) && f->schedule)
+		return 0;
+	f->schedule = find_schedule(c->api, text, field, &c->problem);
+	return f->schedule ? 0 : c->problem.code;
+}
+
 static int add_time(struct call *c, rid *where, struct str text, const char *field, bool upper)
 {
 	int64_t ms, now = c->host->wall_ms(c->host->arg);
@@ -108,6 +117,7 @@ static int add_one(
 	case Q_LABEL: return add_label(c, f, v, field);
 	case Q_BATCH: return find_id(c->api, v, field, &f->batch, &c->problem);
 	case Q_WORKER: return add_worker(c, f, v, field);
+	case Q_SCHEDULE: return add_schedule(c, f, v, field);
 	case Q_SINCE: return add_time(c, &f->since, v, field, false);
 	case Q_UNTIL: return add_time(c, &f->until, v, field, true);
 	default: return 0;
@@ -172,12 +182,13 @@ SETTER(set_state, Q_STATE)
 SETTER(set_label, Q_LABEL)
 SETTER(set_batch, Q_BATCH)
 SETTER(set_worker, Q_WORKER)
+SETTER(set_schedule, Q_SCHEDULE)
 SETTER(set_since, Q_SINCE)
 SETTER(set_until, Q_UNTIL)
 
 static const struct json_member members[] = {{"queue", set_queue}, {"state", set_state},
-    {"label", set_label}, {"batch", set_batch}, {"worker", set_worker}, {"since", set_since},
-    {"until", set_until}};
+    {"label", set_label}, {"batch", set_batch}, {"worker", set_worker}, {"schedule", set_schedule},
+    {"since", set_since}, {"until", set_until}};
 
 int filter_from_json(struct call *c, json_t *object, struct task_filter *ret_filter)
 {
@@ -192,6 +203,6 @@ int filter_from_json(struct call *c, json_t *object, struct task_filter *ret_fil
 
 bool filter_is_empty(const struct task_filter *f)
 {
-	return !f->queue && !f->batch && !f->worker && !f->n_states && !f->n_labels && !f->since &&
-	       !f->until;
+	return !f->queue && !f->batch && !f->worker && !f->schedule && !f->n_states &&
+	       !f->n_labels && !f->since && !f->until;
 }

@@ -162,12 +162,26 @@ static enum outcome_kind outcome_of(int status)
 	}
 }
 
+static void saw_tick(struct metrics *m, const struct notice *n)
+{
+	int64_t late_ms = n->time_ms - n->tick_s * 1000;
+
+	if (strcmp(n->kind, "schedule.skipped") == 0) {
+		m->ticks_skipped++;
+	} else if (strcmp(n->kind, "schedule.fired") == 0) {
+		m->ticks_fired++;
+		observe(&m->lateness, late_ms > 0 ? (double)late_ms / 1000 : 0);
+	}
+}
+
 void metrics_notice(struct metrics *m, const struct core *core, const struct notice *n)
 {
 	struct begun *b;
 
 	m->events++;
-	if (!n->task)
+	if (n->schedule)
+		saw_tick(m, n);
+	if (!n->task || n->schedule)
 		return;
 	if (strcmp(n->kind, "task.submitted") == 0) {
 		saw_submit(m, core, n);

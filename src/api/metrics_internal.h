@@ -69,6 +69,8 @@ struct metrics {
 	struct answers *answers; /* by route; the last for what has none */
 	struct histogram commit;
 	uint64_t commit_rows, events;
+	uint64_t ticks_fired, ticks_skipped;
+	struct histogram lateness; /* of the fired ones */
 };
 
 #endif

@@ -173,6 +173,23 @@ static void write_workers(const struct api_host *h, struct buf *b)
 	write_set(h, connected, unsure, b);
 }
 
+static void write_schedules(const struct metrics *m, const struct api_host *h, struct buf *b)
+{
+	head(b, "reeve_schedules", "gauge", "Schedules, by state.");
+	for (int i = 0; i < N_SCHEDULE_STATES; i++)
+		buf_printf(b, "reeve_schedules{state=\"%s\"} %zu\n", schedule_state_names[i],
+		    core_schedules_in(h->core, (enum schedule_state_kind)i));
+	head(b, "reeve_schedule_ticks_total", "counter",
+	    "Due ticks that got a task, and skips that were recorded.");
+	buf_printf(b, "reeve_schedule_ticks_total{outcome=\"fired\"} %llu\n",
+	    (unsigned long long)m->ticks_fired);
+	buf_printf(b, "reeve_schedule_ticks_total{outcome=\"skipped\"} %llu\n",
+	    (unsigned long long)m->ticks_skipped);
+	head(b, "reeve_schedule_lateness_seconds", "histogram",
+	    "From a tick's second to the submit of its task.");
+	add_histogram(b, "reeve_schedule_lateness_seconds", "", &m->lateness);
+}
+
 static void write_http(const struct metrics *m, struct buf *b)
 {
 	head(b, "reeve_http_requests_total", "counter", "Requests answered, by route and status.");
@@ -207,6 +224,7 @@ void metrics_write(const struct metrics *m, const struct api_host *h,
 	write_outcomes(m, h, out);
 	write_queues(h, out);
 	write_workers(h, out);
+	write_schedules(m, h, out);
 	head(
 	    out, "reeve_commit_seconds", "histogram", "How long the store took to commit a batch.");
 	add_histogram(out, "reeve_commit_seconds", "", &m->commit);

@@ -40,6 +40,9 @@ static void add_path_parameter(struct buf *b, const char *pattern)
 	else if (strncmp(open, "{queue}", 7) == 0)
 		add_parameter(
 		    b, "queue", "path", "name or id of the queue", "{\"type\":\"string\"}");
+	else if (strncmp(open, "{schedule}", 10) == 0)
+		add_parameter(
+		    b, "schedule", "path", "name or id of the schedule", "{\"type\":\"string\"}");
 	else
 		add_parameter(
 		    b, "worker", "path", "name or id of the worker", "{\"type\":\"string\"}");
@@ -198,16 +201,22 @@ static void add_paths(struct buf *b)
 	jw_close(b, '}');
 }
 
+static void add_schemas(struct buf *b, const struct schema *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		jw_key(b, list[i].name);
+		jw_raw(b, str_of(list[i].json));
+	}
+}
+
 static void add_components(struct buf *b)
 {
 	jw_key(b, "components");
 	jw_open(b, '{');
 	jw_key(b, "schemas");
 	jw_open(b, '{');
-	for (size_t i = 0; i < n_schemas; i++) {
-		jw_key(b, schemas[i].name);
-		jw_raw(b, str_of(schemas[i].json));
-	}
+	add_schemas(b, schemas, n_schemas);
+	add_schemas(b, schedule_schemas, n_schedule_schemas);
 	jw_close(b, '}');
 	jw_key(b, "responses");
 	jw_raw(b, STR("{\"Problem\":{\"description\":\"What was wrong, and what to do about it\","
@@ -238,7 +247,7 @@ void api_openapi(struct buf *out)
 	jw_raw(out, STR("[{},{\"token\":[]}]"));
 	jw_key(out, "tags");
 	jw_raw(out, STR("[{\"name\":\"tasks\"},{\"name\":\"queues\"},{\"name\":\"workers\"},"
-	                "{\"name\":\"events\"},{\"name\":\"server\"}]"));
+	                "{\"name\":\"schedules\"},{\"name\":\"events\"},{\"name\":\"server\"}]"));
 	add_paths(out);
 	add_components(out);
 	jw_close(out, '}');

@@ -165,6 +165,42 @@ rid find_worker(const struct api *a, struct str text, const char *field, struct 
 	return id;
 }
 
+static void no_schedule(const struct api *a, struct str text, const char *field, struct problem *p)
+{
+	const char *names[NAMES_FOR_HINT], *near;
+	struct schedule_view view = {0};
+	struct arena arena = {0};
+	size_t n = 0;
+	rid id;
+
+	while (n < NAMES_FOR_HINT && (id = core_schedule_next(a->host.core, view.row.name)) &&
+	       core_schedule(a->host.core, id, NULL, &view))
+		names[n++] = arena_str(&arena, view.row.name).p;
+	near = str_nearest(text, names, n);
+	problem_set(p, ERR_NOT_FOUND, "there is no schedule \"%.*s\"",
+	    text.n > NAME_MAX_BYTES ? NAME_MAX_BYTES : (int)text.n, text.p ? text.p : "");
+	if (near)
+		problem_hint(
+		    p, "reeve schedule ls shows the schedules; did you mean \"%s\"?", near);
+	else
+		problem_hint(p, "reeve schedule ls shows the schedules");
+	problem_field(p, field);
+	arena_release(&arena);
+}
+
+rid find_schedule(const struct api *a, struct str text, const char *field, struct problem *p)
+{
+	struct schedule_view view;
+	rid id = core_schedule_by_name(a->host.core, text);
+
+	if (!id && (!id_parse(a->host.ids, text, &id) || !id ||
+	               !core_schedule(a->host.core, id, NULL, &view)))
+		id = 0;
+	if (!id)
+		no_schedule(a, text, field, p);
+	return id;
+}
+
 bool media_is(struct str type, const char *name)
 {
 	struct str bare;
@@ -238,4 +274,33 @@ uint64_t request_hash(const struct api_request *r)
 		h = hash_more(h, r->params[i].value);
 	}
 	return hash_more(h, r->body);
+}
+
+static int set_reason(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct pause_in *k = arg;
+
+	return json_is_null(v) ? 0 : json_in_str(v, field, REASON_MAX_BYTES, &k->reason, p);
+}
+
+static int set_until(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct pause_in *k = arg;
+
+	if (json_is_null(v))
+		return 0;
+	if (json_in_time(v, field, k->now_ms, 1, &k->until_ms, p))
+		return ERR_INVALID;
+	if (k->until_ms > k->now_ms)
+		return 0;
+	problem_set(p, ERR_INVALID, "\"%s\" lies in the past", field);
+	return problem_field(p, field);
+}
+
+static const struct json_member pause_members[] = {{"reason", set_reason}, {"until", set_until}};
+
+int pause_in_read(struct call *c, json_t *body, bool pause, struct pause_in *ret)
+{
+	*ret = (struct pause_in){.now_ms = c->host->wall_ms(c->host->arg)};
+	return json_in_members(body, "", pause_members, pause ? 2 : 0, ret, &c->problem);
 }

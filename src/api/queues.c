@@ -271,39 +271,11 @@ void queue_patch(struct call *c)
 	json_decref(body);
 }
 
-struct pause {
-	struct str reason;
-	int64_t until_ms, now_ms;
-};
-
-static int set_reason(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct pause *k = arg;
-
-	return json_is_null(v) ? 0 : json_in_str(v, field, REASON_MAX_BYTES, &k->reason, p);
-}
-
-static int set_until(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct pause *k = arg;
-
-	if (json_is_null(v))
-		return 0;
-	if (json_in_time(v, field, k->now_ms, 1, &k->until_ms, p))
-		return ERR_INVALID;
-	if (k->until_ms > k->now_ms)
-		return 0;
-	problem_set(p, ERR_INVALID, "\"%s\" lies in the past", field);
-	return problem_field(p, field);
-}
-
-static const struct json_member pause_members[] = {{"reason", set_reason}, {"until", set_until}};
-
-static void pause_or_resume(struct call *c, enum event_kind kind, size_t n_members)
+static void pause_or_resume(struct call *c, enum event_kind kind, bool pause)
 {
 	const struct queue_row *q = path_queue(c);
 	struct event ev = {.kind = kind};
-	struct pause k = {0};
+	struct pause_in k = {0};
 	json_t *body;
 
 	if (!q || (ev.queue.if_version = call_if_match(c, q->version)) < 0)
@@ -311,8 +283,7 @@ static void pause_or_resume(struct call *c, enum event_kind kind, size_t n_membe
 	ev.queue.id = c->task = q->id;
 	if (!call_body(c, &body))
 		return;
-	k.now_ms = c->host->wall_ms(c->host->arg);
-	if (json_in_members(body, "", pause_members, n_members, &k, &c->problem)) {
+	if (pause_in_read(c, body, pause, &k)) {
 		call_problem(c);
 	} else {
 		ev.queue.reason = k.reason;
@@ -324,12 +295,12 @@ static void pause_or_resume(struct call *c, enum event_kind kind, size_t n_membe
 
 void queue_pause(struct call *c)
 {
-	pause_or_resume(c, EV_QUEUE_PAUSE, 2);
+	pause_or_resume(c, EV_QUEUE_PAUSE, true);
 }
 
 void queue_resume(struct call *c)
 {
-	pause_or_resume(c, EV_QUEUE_RESUME, 0);
+	pause_or_resume(c, EV_QUEUE_RESUME, false);
 }
 
 void queue_delete(struct call *c)

@@ -12,8 +12,9 @@ const struct query_info query_infos[N_QUERY] = {
 #undef X
 };
 
-#define FILTERS \
-	(Q(Q_QUEUE) | Q(Q_STATE) | Q(Q_LABEL) | Q(Q_BATCH) | Q(Q_WORKER) | Q(Q_SINCE) | Q(Q_UNTIL))
+#define FILTERS                                                                            \
+	(Q(Q_QUEUE) | Q(Q_STATE) | Q(Q_LABEL) | Q(Q_BATCH) | Q(Q_WORKER) | Q(Q_SCHEDULE) | \
+	    Q(Q_SINCE) | Q(Q_UNTIL))
 #define PAGE (Q(Q_LIMIT) | Q(Q_CURSOR))
 #define CHANGE ROUTE_IF_MATCH
 
@@ -75,10 +76,41 @@ const struct route routes[] = {
     {API_POST, "/v1/workers/{worker}/restart", worker_restart, "restartWorker", "workers",
         "Tell it to end its tasks and begin anew, as a new instance", 0, NULL, false, "Worker",
         {200}, CHANGE},
+    {API_GET, "/v1/schedules", schedules_list, "listSchedules", "schedules",
+        "List schedules, by name", PAGE | Q(Q_STATE) | Q(Q_QUEUE) | Q(Q_NAME) | Q(Q_FULL), NULL,
+        false, "ScheduleList", {200}, 0},
+    {API_POST, "/v1/schedules", schedules_create, "createSchedule", "schedules",
+        "Submit a task at these times, from now on", 0, "ScheduleCreate", true, "Schedule", {201},
+        0},
+    {API_POST, "/v1/schedules/preview", schedules_preview, "previewSchedule", "schedules",
+        "What a pattern of times means: words, next times, daylight saving", 0, "PreviewAsk", true,
+        "Preview", {200}, 0},
+    {API_GET, "/v1/schedules/{schedule}", schedules_get, "getSchedule", "schedules", "One schedule",
+        0, NULL, false, "Schedule", {200}, ROUTE_ETAG},
+    {API_PATCH, "/v1/schedules/{schedule}", schedules_patch, "changeSchedule", "schedules",
+        "Change it; other times count from now on", 0, "ScheduleChange", true, "Schedule", {200},
+        CHANGE},
+    {API_DELETE, "/v1/schedules/{schedule}", schedules_delete, "deleteSchedule", "schedules",
+        "Delete it and its history; its tasks stay", 0, NULL, false, NULL, {204}, CHANGE},
+    {API_POST, "/v1/schedules/{schedule}/pause", schedules_pause, "pauseSchedule", "schedules",
+        "Submit nothing more; its ticks are recorded as skipped", 0, "Pause", false, "Schedule",
+        {200}, CHANGE},
+    {API_POST, "/v1/schedules/{schedule}/resume", schedules_resume, "resumeSchedule", "schedules",
+        "Go on with the next tick", 0, NULL, false, "Schedule", {200}, CHANGE},
+    {API_POST, "/v1/schedules/{schedule}/run", schedules_run, "runSchedule", "schedules",
+        "Submit its task now, beside its ticks", 0, NULL, false, "ScheduleTasks", {201}, CHANGE},
+    {API_POST, "/v1/schedules/{schedule}/backfill", schedules_backfill, "backfillSchedule",
+        "schedules", "Submit the tasks of past ticks that have none", 0, "Backfill", true,
+        "ScheduleTasks", {200}, CHANGE},
+    {API_GET, "/v1/schedules/{schedule}/history", schedules_history, "getScheduleHistory",
+        "schedules", "What became of its ticks, newest first", PAGE, NULL, false, "TickList", {200},
+        0},
+    {API_GET, "/v1/schedules/{schedule}/next", schedules_next, "getScheduleNext", "schedules",
+        "When it fires next", Q(Q_N), NULL, false, "MomentList", {200}, 0},
     {API_GET, "/v1/events", events_get, "getEvents", "events",
         "The durable events, or everything as it happens (text/event-stream)",
         Q(Q_AFTER) | Q(Q_LIMIT) | Q(Q_FOLLOW) | Q(Q_KIND) | Q(Q_QUEUE) | Q(Q_TASK) | Q(Q_BATCH) |
-            Q(Q_WORKER),
+            Q(Q_WORKER) | Q(Q_SCHEDULE),
         NULL, false, "EventList", {200}, 0},
     {API_GET, "/v1/status", status_get, "getStatus", "server", "How the server stands", 0, NULL,
         false, "Status", {200}, ROUTE_EARLY},

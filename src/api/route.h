@@ -48,7 +48,11 @@
 	    "only events after this number", false)                                               \
 	X(Q_KIND, "kind", "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}",                 \
 	    "kinds of events, or their beginnings: task, task.failed, queue", true)               \
-	X(Q_TASK, "task", "{\"$ref\":\"#/components/schemas/Id\"}", "id of a task", false)
+	X(Q_TASK, "task", "{\"$ref\":\"#/components/schemas/Id\"}", "id of a task", false)        \
+	X(Q_SCHEDULE, "schedule", "{\"type\":\"string\"}", "name or id of a schedule", false)     \
+	X(Q_NAME, "name", "{\"type\":\"string\"}", "how the name begins", false)                  \
+	X(Q_N, "n", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,\"default\":5}",         \
+	    "how many", false)
 
 enum query {
 #define X(id, name, schema, about, many) id,
@@ -105,12 +109,17 @@ struct schema {
 };
 extern const struct schema schemas[];
 extern const size_t n_schemas;
+extern const struct schema schedule_schemas[];
+extern const size_t n_schedule_schemas;
 
 /* The handlers. */
 call_fn tasks_submit, tasks_list, tasks_summary, task_get, task_patch, task_cancel, task_retry,
     task_why, task_logs, bulk_cancel, bulk_retry, bulk_release, bulk_hold;
 call_fn queues_list, queue_get, queue_create, queue_patch, queue_pause, queue_resume, queue_delete;
 call_fn workers_list, worker_get, worker_patch, worker_delete, worker_stop, worker_restart;
+call_fn schedules_list, schedules_get, schedules_create, schedules_patch, schedules_delete,
+    schedules_pause, schedules_resume, schedules_run, schedules_backfill, schedules_history,
+    schedules_next, schedules_preview;
 call_fn events_get, status_get, healthz_get, readyz_get, metrics_get, openapi_get;
 
 #endif

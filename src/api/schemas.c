@@ -115,6 +115,9 @@ const struct schema schemas[] = {
 	"\"labels\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},"
 	"\"key\":{\"type\":[\"string\",\"null\"]},"
 	"\"batch\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Id\"},{\"type\":\"null\"}]},"
+	"\"schedule\":{\"type\":[\"string\",\"null\"]},"
+	"\"schedule_id\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Id\"},{\"type\":\"null\"}]},"
+	"\"tick\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Time\"},{\"type\":\"null\"}]},"
 	"\"run_after\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Time\"},"
 	"{\"type\":\"null\"}]},\"due\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Time\"},"
 	"{\"type\":\"null\"}]},\"timeout_ms\":{\"type\":[\"integer\",\"null\"]},"
@@ -141,7 +144,7 @@ const struct schema schemas[] = {
 	"\"stderr_dropped\":{\"type\":\"integer\"},\"output\":{\"enum\":[\"none\",\"inline\","
 	"\"chunks\"]},\"duplicate\":{\"type\":\"boolean\"}},\"required\":[\"id\",\"queue\","
 	"\"queue_id\",\"state\",\"status\",\"priority\",\"labels\",\"key\",\"batch\","
-	"\"run_after\",\"due\",\"timeout_ms\",\"max_attempts\",\"backoff_ms\","
+	"\"schedule\",\"schedule_id\",\"tick\",\"run_after\",\"due\",\"timeout_ms\",\"max_attempts\",\"backoff_ms\","
 	"\"backoff_max_ms\",\"attempt\",\"token\",\"worker\",\"worker_id\",\"cancelling\",\"unsure\","
 	"\"ctime\",\"mtime\",\"claimed\",\"started\",\"ended\",\"exit_code\",\"signal\","
 	"\"reason\",\"usage\",\"stdout_bytes\",\"stderr_bytes\",\"stdout_dropped\",\"stderr_dropped\","
@@ -212,8 +215,8 @@ const struct schema schemas[] = {
 	"\"items\":{\"type\":[\"string\",\"integer\"]}}]},"
 	"\"label\":{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"array\","
 	"\"items\":{\"type\":\"string\"}}]},\"batch\":{\"$ref\":\"#/components/schemas/Id\"},"
-	"\"worker\":{\"type\":\"string\"},\"since\":{\"type\":\"string\"},"
-	"\"until\":{\"type\":\"string\"}},\"additionalProperties\":false}"},
+	"\"worker\":{\"type\":\"string\"},\"schedule\":{\"type\":\"string\"},"
+	"\"since\":{\"type\":\"string\"},\"until\":{\"type\":\"string\"}},\"additionalProperties\":false}"},
     {"BulkResult",
 	"{\"type\":\"object\",\"properties\":{\"matched\":{\"type\":\"integer\"},"
 	"\"changed\":{\"type\":\"integer\"},\"refused\":{\"type\":\"integer\"},"
@@ -337,6 +340,7 @@ const struct schema schemas[] = {
 	"\"time\":{\"$ref\":\"#/components/schemas/Time\"},\"kind\":{\"type\":\"string\"},"
 	"\"task\":{\"$ref\":\"#/components/schemas/Id\"},\"queue\":{\"type\":\"string\"},"
 	"\"batch\":{\"$ref\":\"#/components/schemas/Id\"},\"worker\":{\"type\":\"string\"},"
+	"\"schedule\":{\"type\":\"string\"},\"tick\":{\"$ref\":\"#/components/schemas/Time\"},"
 	"\"status\":{\"type\":\"integer\"},\"attempt\":{\"type\":\"integer\"},"
 	"\"exit_code\":{\"type\":\"integer\"},\"subject\":{\"type\":\"string\"},"
 	"\"actor\":{\"type\":\"string\"},\"detail\":{\"type\":\"object\"}},"

@@ -124,6 +124,16 @@ static void add_usage(struct buf *b, const struct usage *u)
 	jw_close(b, '}');
 }
 
+static void add_schedule(struct buf *b, const struct api *a, const struct task_spec *s)
+{
+	struct schedule_view v;
+	bool known = s->schedule && core_schedule(a->host.core, s->schedule, NULL, &v);
+
+	jw_mstr_null(b, "schedule", known ? v.row.name : STR_NULL);
+	jw_mid_null(b, "schedule_id", a->host.ids, s->schedule);
+	jw_mtime_null(b, "tick", s->tick_s * 1000);
+}
+
 void show_task(struct buf *b, const struct api *a, const struct task_row *t, unsigned flags)
 {
 	const struct task_state *s = &t->state;
@@ -148,6 +158,7 @@ void show_task(struct buf *b, const struct api *a, const struct task_row *t, uns
 	jw_mlabels(b, "labels", t->spec.labels);
 	jw_mstr_null(b, "key", t->spec.key);
 	jw_mid_null(b, "batch", ids, t->spec.batch);
+	add_schedule(b, a, &t->spec);
 	jw_mtime_null(b, "run_after", t->spec.run_after_ms);
 	jw_mtime_null(b, "due", s->due_ms);
 	add_limits(b, &t->spec, q);

@@ -130,7 +130,7 @@ static void default_made(struct call *c, const struct reply *r)
 		submit_more(c);
 }
 
-static void make_default(struct call *c)
+void call_make_default(struct call *c, call_reply_fn *fn)
 {
 	struct queue_change change = {.fields = 1u << QF_NAME};
 	struct event ev = {.kind = EV_QUEUE_CREATE, .queue = {.change = &change}};
@@ -138,7 +138,7 @@ static void make_default(struct call *c)
 	queue_defaults(&change.row);
 	change.row.name = STR("default");
 	c->no_idem = true;
-	call_command(c, &ev, default_made);
+	call_command(c, &ev, fn);
 }
 
 static void keep(struct submit *s, const struct submit_task *task, int rc)
@@ -217,7 +217,7 @@ static void submit_more(struct call *c)
 			return;
 		}
 	if (step == STEP_NEED_DEFAULT)
-		make_default(c);
+		call_make_default(c, default_made);
 	else if (step == STEP_TOO_MANY)
 		too_many(c);
 	else

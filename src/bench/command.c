@@ -23,10 +23,13 @@ const struct option_def bench_options[] = {
     {"processes", 0, "N", "processes of the noop plugin (default: 1)"},
     {"spawn-threads", 0, "N", "processes at once in the case spawn (default: 8 a core)"},
     {"workers", 0, "N", "simulated workers in the case workers (default: 10000)"},
-    {"seconds", 0, "N", "that they are watched at rest (default: 60)"},
+    {"schedules", 0, "N", "in the case schedules, before scaling (default: 100000)"},
+    {"seconds", 0, "N", "that workers or schedules are watched at rest (default: 60)"},
     {"heartbeat", 0, "TIME", "of the servers and workers under test (default: 15s)"},
     {"dispatch", 0, "HOW",
         "in the case workers: durable or volatile (default: one after the other)"},
+    {"peers", 0, "DIR", "in the case cron: where test/bench/cron-peers/install put others", NULL, 0,
+        "directory"},
     {"time-limit", 0, "TIME", "for any one step (default: 10m)"},
     {"dir", 0, "DIR", "work on this disk (default: $TMPDIR, else /var/tmp)", NULL, 0, "directory"},
     {"keep", 0, NULL, "leave databases and logs behind"},
@@ -47,7 +50,9 @@ static const struct bench_case cases[] = {
     {"spawn", case_spawn, true},
     {"latency", case_latency, true},
     {"backlog", case_backlog, true},
+    {"cron", case_cron, false},
     {"workers", case_workers, false, true},
+    {"schedules", case_schedules, false, true},
 };
 #define N_CASES (sizeof cases / sizeof cases[0])
 
@@ -145,8 +150,10 @@ static int parse(struct bench *b, struct options *o, int argc, char **argv)
 	b->spawn_threads = 8 * (cpus < 1 ? 1 : cpus);
 	b->keep = options_switch(o, "keep", false);
 	b->base_dir = options_get(o, "dir");
+	b->peers = options_get(o, "peers");
 	if ((r = options_i64(o, "tasks", 1, 100000000, &b->tasks, &b->problem)) < 0 ||
 	    (r = options_i64(o, "in-flight", 1, 16384, &b->inflight, &b->problem)) < 0 ||
+	    (r = options_i64(o, "schedules", 1, 1000000, &b->schedules, &b->problem)) < 0 ||
 	    (r = options_i64(o, "processes", 1, 64, &b->processes, &b->problem)) < 0 ||
 	    (r = options_i64(o, "spawn-threads", 1, 1024, &b->spawn_threads, &b->problem)) < 0)
 		return r;
@@ -175,8 +182,9 @@ static int choose(struct bench *b, const struct options *o, unsigned *ret_wanted
 			problem_set(
 			    &b->problem, ERR_INVALID, "there is no case \"%.64s\"", o->args[k]);
 			return near ? problem_hint(&b->problem, "did you mean %s?", near)
-			            : problem_hint(&b->problem, "machine, submit, noop, spawn, "
-			                                        "latency, backlog or workers");
+			            : problem_hint(&b->problem,
+			                  "machine, submit, noop, spawn, "
+			                  "latency, backlog, cron, workers or schedules");
 		}
 		*ret_wanted |= 1u << i;
 	}
@@ -306,6 +314,7 @@ int bench_command(int argc, char **argv)
 	    .inflight = 512,
 	    .processes = 1,
 	    .workers = 10000,
+	    .schedules = 100000,
 	    .seconds = 60,
 	    .heartbeat_ms = 15000,
 	    .limit_ms = 600000,

@@ -29,6 +29,8 @@ struct bench {
 	/* the case workers */
 	int64_t workers, seconds, heartbeat_ms;
 	const char *dispatch; /* NULL: both */
+	int64_t schedules;    /* of the case of that name, before scaling */
+	const char *peers;    /* the case cron: where other programs are; NULL: none */
 	bool keep;
 	const char *base_dir;
 	char *dir, *exe;
@@ -61,10 +63,15 @@ double figure_get(const json_t *o, const char *path); /* "a.b.c"; NAN when absen
 
 /* process.c */
 pid_t child_start(const char *const *argv, const char *log, struct problem *ret_problem);
+/* Another program, by its name. */
+pid_t child_start_other(const char *const *argv, const char *log, struct problem *ret_problem);
+/* Until it has ended: its exit code. ERR_TIMEOUT, and it is stopped, when that takes too long. */
+int child_wait(pid_t *pid, int64_t limit_ms);
 void child_stop(pid_t *pid);
 bool child_is_alive(pid_t pid);
 int64_t child_rss_kb(pid_t pid, const char *field); /* "VmRSS:", "VmHWM:" */
 double child_cpu_seconds(pid_t pid);
+double child_cpu_exact(pid_t pid); /* to the nanosecond, of the threads that are there */
 int remove_tree(const char *path);
 
 /* stand.c */
@@ -83,12 +90,15 @@ int http_call(
 void http_request(
     struct buf *out, const char *method, const char *path, const char *type, struct str body);
 
-/* load.c: the same request again and again, on many connections */
+/* load.c: requests on many connections, the same again and again or each its own */
 struct load {
 	bool tcp;
 	int clients;
 	int64_t requests;
 	struct str request;
+	/* Instead of `request`: each its own. */
+	void (*make)(int64_t i, struct buf *out, const void *arg);
+	const void *arg;
 };
 struct load_result {
 	double seconds;
@@ -138,6 +148,9 @@ int hand_measure(struct bench *b, int cgroup_parent, json_t *to);
 /* idle.c: what a task that waits costs the worker under test */
 int idle_measure(struct bench *b, json_t *to);
 
+/* due.c: so many schedules that are due in one second; how late each of them was */
+int due_measure(struct bench *b, int64_t n, json_t *to);
+
 /* agree.c: one computation of consensus over so many workers */
 json_t *consensus_json(size_t n);
 
@@ -149,6 +162,8 @@ int case_spawn(struct bench *b, json_t *to);
 int case_latency(struct bench *b, json_t *to);
 int case_backlog(struct bench *b, json_t *to);
 int case_workers(struct bench *b, json_t *to);
+int case_cron(struct bench *b, json_t *to);
+int case_schedules(struct bench *b, json_t *to);
 
 /* goals.c */
 json_t *goals_json(const json_t *out);

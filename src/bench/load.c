@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The load generator: keep-alive connections, each with one request on its way, all served by one
- * thread with epoll. The request's bytes are made once, and of a reply only the status and the
- * length are looked at, so that little of the machine goes into making load.
+ * thread with epoll. The request's bytes are made once (unless each is another), and of a reply
+ * only the status and the length are looked at, so that little of the machine goes into making
+ * load.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +29,7 @@ struct conn {
 	size_t body_left; /* once the head is complete */
 	bool in_body;
 	bool wants_write;
+	struct buf own; /* its request, when each is another */
 };
 
 struct run {
@@ -59,7 +61,7 @@ static int broke(struct run *r, const char *what)
 
 static int conn_send(struct run *r, struct conn *c)
 {
-	struct str q = r->l->request;
+	struct str q = r->l->make ? buf_str(&c->own) : r->l->request;
 
 	while (c->sent < q.n) {
 		ssize_t n = send(c->fd, q.p + c->sent, q.n - c->sent, MSG_NOSIGNAL);
@@ -78,6 +80,10 @@ static int conn_begin(struct run *r, struct conn *c)
 	c->busy = r->begun < r->l->requests;
 	if (!c->busy)
 		return 0;
+	if (r->l->make) {
+		buf_reset(&c->own);
+		r->l->make(r->begun, &c->own, r->l->arg);
+	}
 	r->begun++;
 	c->sent = c->n_head = c->body_left = 0;
 	c->in_body = false;
@@ -209,9 +215,11 @@ int load_run(struct bench *b, const struct load *l, struct load_result *ret_resu
 	if (rc == 0)
 		rc = drive(b, &r);
 	ret_result->seconds = bench_seconds() - start;
-	for (int i = 0; i < l->clients; i++)
+	for (int i = 0; i < l->clients; i++) {
 		if (r.conns[i].fd >= 0)
 			close(r.conns[i].fd);
+		buf_release(&r.conns[i].own);
+	}
 	close(r.epoll);
 	free(r.conns);
 	free(r.sink);

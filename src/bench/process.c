@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The processes that the benchmark starts: started, watched, and ended with it. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -27,7 +28,7 @@ static void forget_settings(void)
 	environ[kept] = NULL;
 }
 
-static void child_become(const char *const *argv, int log_fd)
+static void child_become(const char *program, const char *const *argv, int log_fd)
 {
 	sigset_t none;
 
@@ -39,11 +40,12 @@ static void child_become(const char *const *argv, int log_fd)
 	dup2(log_fd, STDOUT_FILENO);
 	dup2(log_fd, STDERR_FILENO);
 	forget_settings();
-	execv("/proc/self/exe", (char *const *)argv);
+	execvp(program, (char *const *)argv);
 	_exit(127);
 }
 
-pid_t child_start(const char *const *argv, const char *log, struct problem *ret_problem)
+static pid_t start_program(
+    const char *program, const char *const *argv, const char *log, struct problem *ret_problem)
 {
 	int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	pid_t pid;
@@ -52,9 +54,19 @@ pid_t child_start(const char *const *argv, const char *log, struct problem *ret_
 		return problem_set(ret_problem, ERR_IO, "%s: %s", log, strerror(errno));
 	pid = fork();
 	if (pid == 0)
-		child_become(argv, fd);
+		child_become(program, argv, fd);
 	close(fd);
 	return pid > 0 ? pid : problem_set(ret_problem, ERR_IO, "fork: %s", strerror(errno));
+}
+
+pid_t child_start(const char *const *argv, const char *log, struct problem *ret_problem)
+{
+	return start_program("/proc/self/exe", argv, log, ret_problem);
+}
+
+pid_t child_start_other(const char *const *argv, const char *log, struct problem *ret_problem)
+{
+	return start_program(argv[0], argv, log, ret_problem);
 }
 
 bool child_is_alive(pid_t pid)
@@ -77,6 +89,23 @@ void child_stop(pid_t *pid)
 	kill(*pid, SIGKILL); /* it is ours until it is waited for: nobody else has this number */
 	waitpid(*pid, NULL, 0);
 	*pid = 0;
+}
+
+int child_wait(pid_t *pid, int64_t limit_ms)
+{
+	double end = bench_seconds() + (double)limit_ms / 1000;
+	int status = 0;
+
+	while (child_is_alive(*pid)) {
+		if (bench_seconds() > end || bench_interrupted()) {
+			child_stop(pid);
+			return ERR_TIMEOUT;
+		}
+		usleep(5000);
+	}
+	waitpid(*pid, &status, 0);
+	*pid = 0;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 int64_t child_rss_kb(pid_t pid, const char *field)
@@ -113,6 +142,28 @@ double child_cpu_seconds(pid_t pid)
 	                  &user, &kernel) != 2)
 		return 0;
 	return (double)(user + kernel) / (double)sysconf(_SC_CLK_TCK);
+}
+
+double child_cpu_exact(pid_t pid)
+{
+	AUTO(free_cstr) char *path = xasprintf("/proc/%d/task", (int)pid);
+	DIR *threads = opendir(path);
+	double seconds = 0;
+	struct dirent *e;
+
+	while (threads && (e = readdir(threads))) {
+		AUTO(free_cstr) char *stat = xasprintf("%s/%s/schedstat", path, e->d_name);
+		FILE *f = e->d_name[0] == '.' ? NULL : fopen(stat, "re");
+		unsigned long long ns;
+
+		if (f && fscanf(f, "%llu", &ns) == 1)
+			seconds += (double)ns / 1e9;
+		if (f)
+			fclose(f);
+	}
+	if (threads)
+		closedir(threads);
+	return seconds;
 }
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)

@@ -27,7 +27,7 @@ struct watch {
 
 static int events_url(struct cli *c, struct buf *url)
 {
-	static const char *const singles[] = {"queue", "worker"};
+	static const char *const singles[] = {"queue", "worker", "schedule"};
 	const char *value;
 	char id[25];
 	size_t at = 0;

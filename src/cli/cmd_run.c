@@ -147,7 +147,7 @@ int cmd_run(struct cli *c)
 	struct run r = {.c = c};
 	int result;
 
-	if (task_from_options(c, true, &task) < 0)
+	if (task_from_options(c, 0, true, &task) < 0)
 		return c->problem.code;
 	interrupt_catch();
 	result = cli_call(c, "POST", "/v1/tasks", task, &reply);

@@ -262,11 +262,13 @@ static int use_limit(struct cli *c, json_t *task)
 /* Each line of NDJSON is a whole task: an option that would be ignored is refused instead. */
 static int no_task_options(struct cli *c)
 {
+	const struct option_def *const tables[] = {task_options, once_options};
 	const char *wrong = options_given(&c->options, "limit") ? "limit" : NULL;
 
-	for (const struct option_def *d = task_options; d->name && !wrong; d++)
-		if (options_given(&c->options, d->name))
-			wrong = d->name;
+	for (size_t i = 0; i < 2; i++)
+		for (const struct option_def *d = tables[i]; d->name && !wrong; d++)
+			if (options_given(&c->options, d->name))
+				wrong = d->name;
 	if (!wrong)
 		return 0;
 	problem_set(&c->problem, ERR_INVALID,
@@ -290,7 +292,7 @@ int cmd_submit(struct cli *c)
 	}
 	if (ndjson && no_task_options(c) < 0)
 		return c->problem.code;
-	if (task_from_options(c, !ndjson, &task) < 0 || use_limit(c, task) < 0)
+	if (task_from_options(c, 0, !ndjson, &task) < 0 || use_limit(c, task) < 0)
 		return c->problem.code;
 	return array || ndjson ? submit_many(c, task) : submit_one(c, task);
 }

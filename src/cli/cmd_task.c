@@ -129,20 +129,6 @@ int cmd_task_ls(struct cli *c)
 	return watch_loop(c, draw_tasks);
 }
 
-static char *text_or_null(const char *text)
-{
-	return *text ? xstrdup(text) : NULL;
-}
-
-static char *time_fact(const json_t *task, const char *name)
-{
-	char ago[TIME_TEXT_MAX];
-
-	if (!jhas(task, name))
-		return NULL;
-	return xasprintf("%s (%s)", js(task, name), jago(task, name, ago));
-}
-
 static char *state_fact(struct cli *c, const json_t *task)
 {
 	AUTO(buf_release) struct buf words = {0};
@@ -150,27 +136,6 @@ static char *state_fact(struct cli *c, const json_t *task)
 	buf_printf(&words, "%s ", state_glyph(js(task, "state"), c->term.utf8));
 	task_outcome(task, &words);
 	return buf_take(&words);
-}
-
-static char *command_fact(const json_t *task)
-{
-	AUTO(buf_release) struct buf words = {0};
-
-	add_command(&words, json_object_get(task, "command"));
-	return words.p ? buf_take(&words) : NULL;
-}
-
-static char *pairs_fact(const json_t *object)
-{
-	AUTO(buf_release) struct buf words = {0};
-
-	add_pairs(&words, object);
-	return words.p ? buf_take(&words) : NULL;
-}
-
-static char *json_fact(const json_t *value)
-{
-	return value ? json_dumps(value, json_reals(value)) : NULL;
 }
 
 static char *usage_fact(const json_t *usage)
@@ -193,6 +158,18 @@ static char *limit_fact(const json_t *task)
 	if (!jhas(task, "timeout_ms"))
 		return NULL;
 	return xstrdup(time_human_ms(ji(task, "timeout_ms", 0), text));
+}
+
+static char *schedule_fact(const json_t *task)
+{
+	char ago[TIME_TEXT_MAX];
+
+	if (!jhas(task, "schedule_id"))
+		return NULL;
+	return xasprintf("%s, %s%s%s%s",
+	    jhas(task, "schedule") ? js(task, "schedule") : "one that was deleted",
+	    jhas(task, "tick") ? "its tick of " : "run by hand", js(task, "tick"),
+	    jhas(task, "tick") ? ", " : "", jhas(task, "tick") ? jago(task, "tick", ago) : "");
 }
 
 static void show_attempts(struct cli *c, const json_t *task)
@@ -306,12 +283,13 @@ static void show_task(struct cli *c, const json_t *task)
 	    {"command", command_fact(task)},
 	    {"action", json_fact(json_object_get(task, "action"))},
 	    {"params", json_fact(json_object_get(task, "params"))},
-	    {"cwd", text_or_null(js(task, "cwd"))},
+	    {"cwd", text_fact(js(task, "cwd"))},
 	    {"env", pairs_fact(json_object_get(task, "env"))},
 	    {"run", run_fact(task)},
 	    {"labels", pairs_fact(json_object_get(task, "labels"))},
-	    {"key", text_or_null(js(task, "key"))},
-	    {"batch", text_or_null(js(task, "batch"))},
+	    {"key", text_fact(js(task, "key"))},
+	    {"batch", text_fact(js(task, "batch"))},
+	    {"schedule", schedule_fact(task)},
 	    {"priority", xasprintf("%lld", (long long)ji(task, "priority", 0))},
 	    {"attempts", xasprintf("%lld of at most %lld", (long long)ji(task, "attempt", 0),
 	                     (long long)ji(task, "max_attempts", 1))},
@@ -388,6 +366,21 @@ int cmd_task_set(struct cli *c)
 	return EXIT_OK;
 }
 
+/* Where a task comes from that nobody submitted by hand. */
+static void show_origin(struct cli *c, const char *id)
+{
+	AUTO(free_cstr) char *path = xasprintf("/v1/tasks/%s", id), *origin = NULL;
+	AUTO(json_drop) json_t *task = NULL;
+
+	if (cli_get(c, path, &task) < 0) {
+		c->problem = (struct problem){0}; /* it was asked why it waits, and that was said */
+		return;
+	}
+	origin = schedule_fact(task);
+	if (origin)
+		say(stdout, "  of the schedule %s", origin);
+}
+
 int cmd_why(struct cli *c)
 {
 	AUTO(json_drop) json_t *why = NULL;
@@ -419,5 +412,6 @@ int cmd_why(struct cli *c)
 		if (*js(reason, "lift"))
 			say(stdout, "    %s %s", c->term.utf8 ? "→" : "->", js(reason, "lift"));
 	}
+	show_origin(c, id);
 	return EXIT_OK;
 }

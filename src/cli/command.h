@@ -22,7 +22,7 @@ enum command_flag {
 	COMMAND_EPOCH = 64,  /* takes -o epoch */
 };
 
-#define COMMAND_TABLES_MAX 4
+#define COMMAND_TABLES_MAX 6
 
 struct command {
 	const char *path;    /* "submit", "queue create" */
@@ -59,7 +59,13 @@ extern const struct option_def output_options[];  /* -o */
 extern const struct option_def list_options[];    /* --watch, --limit */
 extern const struct option_def filter_options[];  /* --state, --queue, --label … */
 extern const struct option_def task_options[];    /* what a submitted task is given */
+extern const struct option_def once_options[];    /* what only a task that comes once has */
 extern const struct option_def process_options[]; /* how its processes are run */
+extern const struct option_def cron_options[];    /* when: one of three, and its zone */
+/* Of the commands about schedules. */
+extern const struct option_def schedule_options[], schedule_add_options[], schedule_set_options[],
+    schedule_ls_options[], schedule_pause_options[], schedule_backfill_options[];
+extern const struct option_def yes_options[]; /* -y */
 extern const struct command client_commands[];
 extern const size_t n_client_commands;
 extern const char *const command_group_names[N_GROUPS];

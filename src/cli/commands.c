@@ -99,11 +99,6 @@ static const struct option_def worker_ls_options[] = {
     {NULL},
 };
 
-static const struct option_def worker_stop_options[] = {
-    {"yes", 'y', NULL, "do not ask"},
-    {NULL},
-};
-
 static const struct option_def worker_rm_options[] = {
     {"lost", 0, NULL, "its tasks are certainly over: retry or orphan them"},
     {NULL},
@@ -116,6 +111,7 @@ static const struct option_def events_options[] = {
     {"task", 0, "ID", "of this task"},
     {"batch", 0, "ID", "of this batch (@last: the last one)", NULL, 0, "batch"},
     {"worker", 0, "NAME", "of this worker", NULL, 0, "worker"},
+    {"schedule", 0, "NAME", "of this schedule", NULL, 0, "schedule"},
     {"after", 0, "SEQ", "after this number"},
     {"limit", 'n', "N", "at most so many (0: all)"},
     {NULL},
@@ -124,18 +120,6 @@ static const struct option_def events_options[] = {
 static const struct option_def top_options[] = {
     {"watch", 'w', "SECONDS", "how often it is drawn (default: 1)", NULL, OPTION_MAYBE},
     {"output", 'o', "FORMAT", "table, wide, json, jsonl or yaml", "REEVE_OUTPUT", 0, "format"},
-    {NULL},
-};
-
-/* When: one of the three, and what they leave open. */
-static const struct option_def cron_options[] = {
-    {"item", 0, "JSON", "an item, or a list of them; @FILE; - for standard input"},
-    {"crontab", 0, "LINE", "the five time fields of a crontab line, or @daily and the like"},
-    {"calendar", 0, "EXPR", "an expression as in systemd's OnCalendar="},
-    {"dst", 0, "POLICY",
-        "for --crontab and --calendar: vixie (default), or as skip,repeat_use_only_early", NULL, 0,
-        "dst"},
-    {"tz", 0, "ZONE", "the wall clock's zone: Europe/Berlin, UTC, +02:00, local", NULL, 0, "zone"},
     {NULL},
 };
 
@@ -173,7 +157,7 @@ static const struct option_def cron_import_options[] = {
 
 const char *const command_group_names[N_GROUPS] = {
     [GROUP_DAILY] = "Work",
-    [GROUP_OBJECTS] = "Tasks, queues, workers",
+    [GROUP_OBJECTS] = "Tasks, queues, schedules, workers",
     [GROUP_SERVICES] = "Services",
     [GROUP_TOOLS] = "Tools",
 };
@@ -191,7 +175,7 @@ const struct command client_commands[] = {
         "The first word that is not an option begins the command; \"--\" before it is allowed.",
         "reeve run make test\trun it on some worker, as if it ran here\n"
         "reeve run --queue builds --timeout 10m -- ./build.sh --all\twith limits\n",
-        "command", {run_options, task_options, process_options}, GROUP_DAILY,
+        "command", {run_options, task_options, once_options, process_options}, GROUP_DAILY,
         COMMAND_ARGV | COMMAND_MIRRORS | COMMAND_NEEDS_ARG, cmd_run},
     {"submit", "submit one task or very many", "[COMMAND [ARG]…]",
         "Prints the id, or the batch when there are several. With --array, {} stands for the item "
@@ -206,8 +190,8 @@ const struct command client_commands[] = {
         "time, with progress\n"
         "reeve submit --array 0-90:10 -- ./render --from {}\ta range\n"
         "reeve submit --ndjson tasks.jsonl\tready-made tasks\n",
-        "command", {submit_options, task_options, process_options, output_options}, GROUP_DAILY,
-        COMMAND_ARGV, cmd_submit},
+        "command", {submit_options, task_options, once_options, process_options, output_options},
+        GROUP_DAILY, COMMAND_ARGV, cmd_submit},
     {"wait", "wait until tasks have ended, exit as they did", "[ID]…",
         "With one task the exit code is that of its command; with several it is 0 when all "
         "succeeded, else 1.",
@@ -283,6 +267,68 @@ const struct command client_commands[] = {
         "Its ended tasks and their output go with it: on a terminal you are asked first. "
         "Refused while it holds live tasks, unless forced.",
         NULL, "queue", {queue_rm_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_rm},
+    {"schedule add", "submit a task at certain times, from now on", "[NAME] [COMMAND [ARG]…]",
+        "Says in words what was understood, when the next five runs are, and what daylight saving "
+        "does to them. The command stands after \"--\".\n"
+        "A wall clock's times need --tz, unless the text names its zone. --max-shift has no "
+        "default, since nobody but you can know how late is too late: after a stop, a sleep or a "
+        "clock that was set forward, ticks up to so late still count and older ones are skipped; "
+        "and a clock that is set back by less runs nothing twice.\n"
+        "With --from-crontab each line of a crontab becomes a schedule, named after its command. A "
+        "name that is taken is left alone, so that to import the same file again changes nothing.",
+        "reeve schedule add backup --crontab '30 2 * * *' --tz Europe/Berlin --max-shift 12h -- "
+        "./backup.sh /home\tevery night\n"
+        "reeve schedule add poll --item '{\"epoch\":{\"period\":300}}' --max-shift 2m --overlap "
+        "allow -- ./poll\tevery five minutes, whatever the clocks do\n"
+        "crontab -l | reeve schedule add --from-crontab - --tz local --max-shift 1h "
+        "--dry-run\twhat would become of your crontab\n",
+        NULL,
+        {cron_options, schedule_options, schedule_add_options, task_options, process_options,
+            output_options},
+        GROUP_OBJECTS, 0, cmd_schedule_add},
+    {"schedule ls", "list schedules, with their next run and how the last one ended", NULL, NULL,
+        "reeve schedule ls --state paused\twhat somebody stopped, and why\n"
+        "reeve schedule ls -o wide --watch\tlive, with everything\n",
+        NULL, {list_options, schedule_ls_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, cmd_schedule_ls},
+    {"schedule show", "show a schedule: settings, next runs, live tasks, history", "NAME…", NULL,
+        NULL, "schedule", {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_show},
+    {"schedule set", "change a schedule", "NAME [COMMAND [ARG]…]",
+        "What is not given stays as it is; none takes a setting back. Other times count from now "
+        "on. Variables and labels are set among those that it has; KEY= with nothing removes one. "
+        "A command after \"--\" replaces the old one.",
+        "reeve schedule set backup --crontab '0 4 * * *'\tlater, in the same zone\n"
+        "reeve schedule set backup --end 2027-12-31T00:00:00Z --timeout 2h\tuntil then\n",
+        "schedule",
+        {cron_options, schedule_options, schedule_set_options, task_options, process_options,
+            output_options},
+        GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_set},
+    {"schedule pause", "submit nothing more", "NAME…",
+        "What was submitted goes on. The ticks of the pause are recorded as skipped.",
+        "reeve schedule pause backup --reason 'the disk is being replaced' --until 2d\tresumes by "
+        "itself\n",
+        "schedule", {schedule_pause_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        cmd_schedule_pause},
+    {"schedule resume", "go on with the next tick", "NAME…", NULL, NULL, "schedule",
+        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_resume},
+    {"schedule rm", "delete a schedule", "NAME…",
+        "Its history goes with it: on a terminal you are asked first. Its tasks stay.", NULL,
+        "schedule", {yes_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_rm},
+    {"schedule run", "submit a schedule's task now", "NAME…",
+        "Beside its ticks: none is skipped or moved for it. Prints the task's id; @last is then "
+        "that one.",
+        "reeve schedule run backup && reeve logs -f @last\twatch it\n", "schedule",
+        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_run},
+    {"schedule backfill", "submit the tasks of ticks that have gone by without one", "NAME",
+        "A tick that has a task gets no second one: it may be repeated. A TIME is RFC 3339, epoch "
+        "seconds, or so long ago (2d).",
+        "reeve schedule backfill backup --from 2d --dry-run\twhich would that be?\n", "schedule",
+        {schedule_backfill_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        cmd_schedule_backfill},
+    {"schedule history", "list what became of a schedule's ticks, newest first", "NAME",
+        "A skipped stretch, of which nothing ran, is one line. LATE is how long after its time a "
+        "tick was dealt with.",
+        "reeve schedule history backup -n 5\tthe last five\n", "schedule", {list_options},
+        GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_history},
     {"worker ls", "list workers, and say why one gets no tasks", NULL,
         "LINK says whether the worker is connected, SEEN when it was last heard, CHECK when it "
         "last proved that it can start processes. Below the table stands for each that is not "
@@ -300,13 +346,13 @@ const struct command client_commands[] = {
         "As if it got SIGTERM: its tasks are ended, and retried if they have attempts left. To let "
         "them finish first: `reeve worker set NAME --maxthreads 0`. On a terminal you are asked "
         "first when it has tasks.",
-        NULL, "worker", {worker_stop_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        NULL, "worker", {yes_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
         cmd_worker_stop},
     {"worker restart", "tell a worker to end its tasks and begin anew", "NAME…",
         "It comes back as a new instance of the same name. Its tasks are ended, and retried if "
         "they "
         "have attempts left. On a terminal you are asked first when it has tasks.",
-        NULL, "worker", {worker_stop_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        NULL, "worker", {yes_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
         cmd_worker_restart},
     {"worker rm", "forget a worker that is not connected", "NAME…", NULL, NULL, "worker",
         {worker_rm_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_worker_rm},

@@ -19,6 +19,9 @@ static const struct {
                 "skip,repeat_use_only_late", "unskip,repeat_use_both",
                 "unskip,repeat_use_only_early", "unskip,repeat_use_only_late"}},
     {"order", {"fifo", "lifo", "priority"}},
+    {"overlap", {"allow", "skip", "queue", "replace"}},
+    {"missed", {"skip", "once", "all"}},
+    {"schedule-state", {"active", "paused", "finished"}},
     {"output-mode", {"auto", "inline", "chunks"}},
     {"kill-method", {"term_wait_kill", "term", "kill"}},
     {"shell", {"bash", "zsh", "fish"}},
@@ -26,7 +29,8 @@ static const struct {
     {"event", {"task", "task.submitted", "task.running", "task.succeeded", "task.failed",
                   "task.retrying", "task.cancelled", "task.terminated", "task.orphaned", "queue",
                   "queue.paused", "queue.resumed", "worker", "worker.joined", "worker.away",
-                  "worker.unhealthy", "worker.healthy", "worker.lost", "server"}},
+                  "worker.unhealthy", "worker.healthy", "worker.lost", "schedule", "schedule.fired",
+                  "schedule.skipped", "server"}},
 };
 
 static void add(struct buf *out, const char *word, const char *help)
@@ -80,7 +84,7 @@ void complete_kind(const struct completer *k, const char *kind, struct buf *out)
 	if (!strcmp(kind, "task") || !strcmp(kind, "batch"))
 		add(out, "@last", "what was submitted last");
 	if (!strcmp(kind, "queue") || !strcmp(kind, "worker") || !strcmp(kind, "task") ||
-	    !strcmp(kind, "zone"))
+	    !strcmp(kind, "schedule") || !strcmp(kind, "zone"))
 		k->names(kind, out, k->arg);
 }
 

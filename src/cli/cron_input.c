@@ -7,31 +7,7 @@
 
 #include "base/mem.h"
 #include "base/timefmt.h"
-
-static int read_all(struct cli *c, const char *path, struct buf *ret_text)
-{
-	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
-	char chunk[4096];
-	size_t n;
-	bool bad;
-
-	if (!f)
-		return problem_set(
-		    &c->problem, ERR_INVALID, "can not read %.200s: %s", path, strerror(errno));
-	while (ret_text->n <= CRON_TEXT_MAX && (n = fread(chunk, 1, sizeof chunk, f)) > 0)
-		buf_add(ret_text, chunk, n);
-	bad = ferror(f);
-	if (f != stdin)
-		fclose(f);
-	if (bad)
-		return problem_set(&c->problem, ERR_IO, "can not read %.200s", path);
-	if (ret_text->n > CRON_TEXT_MAX)
-		return problem_set(&c->problem, ERR_TOO_LARGE,
-		    "%.200s is longer than %d bytes: that is no schedule", path, CRON_TEXT_MAX);
-	while (ret_text->n > 0 && strchr("\r\n", ret_text->p[ret_text->n - 1]))
-		ret_text->p[--ret_text->n] = 0;
-	return 0;
-}
+#include "cli/work.h"
 
 static int read_dst(struct cli *c, const char *kind, struct cron_dst *ret_dst)
 {
@@ -89,42 +65,64 @@ int cron_input_zone(
 	return r == ERR_NOT_FOUND ? (c->problem.code = ERR_INVALID) : r;
 }
 
+int cron_zone_missing(struct cli *c)
+{
+	problem_set(&c->problem, ERR_INVALID, "a wall clock's times need a zone");
+	return problem_hint(&c->problem, "--tz Europe/Berlin, --tz UTC or --tz local");
+}
+
 static int read_zone(struct cli *c, bool needs_zone, struct cron_input *in)
 {
 	const char *given = options_get(&c->options, "tz");
 
 	/* A zone that the text names is part of the schedule. */
 	in->zone_name = in->items.zone ? in->items.zone : given;
-	if (!in->zone_name && needs_zone && cron_items_use_zone(&in->items)) {
-		problem_set(&c->problem, ERR_INVALID, "a wall clock's times need a zone");
-		return problem_hint(&c->problem, "--tz Europe/Berlin, --tz UTC or --tz local");
-	}
+	if (!in->zone_name && needs_zone && cron_items_use_zone(&in->items))
+		return cron_zone_missing(c);
 	if (!in->zone_name)
 		in->zone_name = "UTC";
 	return cron_input_zone(c, in->zones, in->zone_name, &in->zone);
 }
 
-int cron_input_read(struct cli *c, bool needs_zone, struct cron_input *ret_input)
+int cron_pattern_read(struct cli *c, struct cron_pattern *ret_pattern)
 {
-	AUTO(buf_release) struct buf file = {0};
+	AUTO(buf_release) struct buf text = {0};
 	const char *kind = NULL, *given;
 	int r = pick_kind(c, &kind);
+
+	*ret_pattern = (struct cron_pattern){0};
+	if (r < 0)
+		return r;
+	given = options_get(&c->options, kind);
+	/* "@daily" is a schedule, not a file. */
+	if (!strcmp(given, "-") || (given[0] == '@' && strcmp(kind, "crontab")))
+		r = input_read(c, given + (given[0] == '@'), CRON_TEXT_MAX, &text);
+	else
+		buf_add_cstr(&text, given);
+	if (r < 0 || (r = parse(c, kind, buf_str(&text), &ret_pattern->items)) < 0)
+		return r;
+	ret_pattern->kind = kind;
+	ret_pattern->text = text;
+	text = (struct buf){0};
+	return 0;
+}
+
+void cron_pattern_release(struct cron_pattern *p)
+{
+	cron_items_release(&p->items);
+	buf_release(&p->text);
+}
+
+int cron_input_read(struct cli *c, bool needs_zone, struct cron_input *ret_input)
+{
+	struct cron_pattern p;
+	int r = cron_pattern_read(c, &p);
 
 	*ret_input = (struct cron_input){0};
 	if (r < 0)
 		return r;
-	given = options_get(&c->options, kind);
-	if (!strcmp(given, "-") || given[0] == '@') {
-		/* "@daily" is a schedule, not a file. */
-		bool is_file = strcmp(kind, "crontab") || given[0] == '-';
-
-		if (is_file && (r = read_all(c, given + (given[0] == '@'), &file)) < 0)
-			return r;
-		given = is_file ? (file.p ? file.p : "") : given;
-	}
-	r = parse(c, kind, file.p ? buf_str(&file) : str_of(given), &ret_input->items);
-	if (r < 0)
-		return r;
+	ret_input->items = p.items;
+	buf_release(&p.text);
 	ret_input->zones = zones_new(NULL);
 	r = read_zone(c, needs_zone, ret_input);
 	if (r < 0)

@@ -7,6 +7,16 @@
 #include "cron/item.h"
 #include "zones/zones.h"
 
+/* One of the three ways to say when, as it was given and as it was understood. */
+struct cron_pattern {
+	const char *kind; /* "item", "crontab", "calendar" */
+	struct buf text;
+	struct cron_items items;
+};
+int cron_pattern_read(struct cli *c, struct cron_pattern *ret_pattern);
+void cron_pattern_release(struct cron_pattern *p);
+int cron_zone_missing(struct cli *c); /* sets the problem */
+
 struct cron_input {
 	struct cron_items items;
 	struct zones *zones;

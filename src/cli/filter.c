@@ -8,7 +8,7 @@
 
 #define FAILED_STATES "failed,terminated,orphaned"
 
-static const char *const singles[] = {"queue", "worker", "since", "until"};
+static const char *const singles[] = {"queue", "worker", "schedule", "since", "until"};
 
 static bool has_failed(const struct cli *c)
 {

@@ -114,7 +114,7 @@ static void group(const struct term *t, FILE *f, enum command_group g)
 		if (!any)
 			heading(f, colour_for(t, f), command_group_names[g]);
 		any = true;
-		row(f, cmd->path, cmd->summary, 20);
+		row(f, cmd->path, cmd->summary, 21);
 	}
 }
 
@@ -146,7 +146,7 @@ void help_family(const char *word, const struct term *t, FILE *f)
 	for (size_t i = 0; (cmd = command_at(i)); i++)
 		if (!strncmp(cmd->path, word, n) && (cmd->path[n] == ' ' || !cmd->path[n]) &&
 		    !(cmd->flags & COMMAND_HIDDEN))
-			row(f, cmd->path, cmd->summary, 20);
+			row(f, cmd->path, cmd->summary, 21);
 	fprintf(f, "\n`reeve help %s COMMAND` says more.\n", word);
 }
 

@@ -44,6 +44,12 @@ struct fact {
 	char *value; /* freed by facts_print */
 };
 void facts_print(struct cli *c, struct fact *facts, size_t n);
+/* Their values, of members that may be missing: then NULL. */
+char *text_fact(const char *text);
+char *time_fact(const json_t *j, const char *name);
+char *command_fact(const json_t *j); /* its member "command" */
+char *pairs_fact(const json_t *object);
+char *json_fact(const json_t *value);
 
 /* -o json, jsonl or yaml was asked for; then print_json shows it. */
 bool wants_machine(const struct cli *c);

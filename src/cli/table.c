@@ -47,9 +47,15 @@ void table_addf(struct table *t, const char *fmt, ...)
 	t->cells[t->n_cells++] = text;
 }
 
+/* "-" is no state: there is none. */
+static bool has_glyph(const struct table *t, size_t column, const char *text)
+{
+	return t->columns[column].flags & COLUMN_STATE && strcmp(text, "-") != 0;
+}
+
 static size_t cell_width(const struct table *t, size_t column, const char *text)
 {
-	return text_width(str_of(text)) + (t->columns[column].flags & COLUMN_STATE ? 2 : 0);
+	return text_width(str_of(text)) + (has_glyph(t, column, text) ? 2 : 0);
 }
 
 /* How the table is laid out: which columns are there, and how wide. */
@@ -136,7 +142,7 @@ static void add_cell(const struct table *t, const struct term *term, size_t colu
 
 	if (flags & COLUMN_RIGHT)
 		pad(out, space);
-	if (flags & COLUMN_STATE)
+	if (has_glyph(t, column, text))
 		add_state(out, term, term->out_colour, text);
 	else
 		text_add_cut(out, str_of(text), width, term->utf8);

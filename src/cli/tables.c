@@ -39,6 +39,7 @@ const struct option_def filter_options[] = {
     {"label", 'l', "KEY=VALUE", "with this label", NULL, OPTION_REPEAT},
     {"batch", 0, "ID", "submitted together in this batch (@last: the last one)", NULL, 0, "batch"},
     {"worker", 0, "NAME", "on this worker", NULL, 0, "worker"},
+    {"schedule", 0, "NAME", "submitted by this schedule", NULL, 0, "schedule"},
     {"since", 0, "TIME", "submitted after this time, or this long ago"},
     {"until", 0, "TIME", "submitted before this time, or this long ago"},
     {NULL},
@@ -50,13 +51,18 @@ const struct option_def task_options[] = {
     {"env", 'e', "KEY=VALUE", "set a variable; KEY alone copies yours", NULL, OPTION_REPEAT},
     {"cwd", 'C', "DIR", "working directory on the worker", NULL, 0, "directory"},
     {"label", 'l', "KEY=VALUE", "attach a label", NULL, OPTION_REPEAT},
-    {"key", 0, "KEY", "at most one unfinished task with this key in the queue"},
-    {"run-after", 0, "TIME", "not before this time, or so long from now"},
     {"timeout", 0, "TIME", "terminate it when it runs longer"},
     {"max-attempts", 0, "N", "how often it may be tried"},
     {"backoff", 0, "TIME", "pause before the second attempt; it doubles"},
     {"backoff-max", 0, "TIME", "the longest such pause"},
     {"params", 0, "JSON", "parameters for the queue's plugin, an object"},
+    {"action", 0, "JSON", "steps in place of a command, an object; @FILE reads one"},
+    {NULL},
+};
+
+const struct option_def once_options[] = {
+    {"key", 0, "KEY", "at most one unfinished task with this key in the queue"},
+    {"run-after", 0, "TIME", "not before this time, or so long from now"},
     {NULL},
 };
 

@@ -35,8 +35,15 @@ void pattern_release(struct pattern *p);
 /* Appends one line: the task for this item. False when the item is not UTF-8. */
 bool pattern_add(const struct pattern *p, struct str item, struct buf *out);
 
-/* The task that the options of task_options and the command describe. */
-int task_from_options(struct cli *c, bool needs_command, json_t **ret_task);
+/* A whole file, or standard input ("-"), without the last line's end. */
+int input_read(struct cli *c, const char *path, size_t max, struct buf *ret_text);
+
+/* The task that the options of task_options and the command describe; the command is what follows
+   the first `n_names` arguments. */
+int task_from_options(struct cli *c, size_t n_names, bool needs_command, json_t **ret_task);
+/* The same, put over `task`. `changes`: "none" and KEY= take something away, the rest stays. */
+int task_put_options(struct cli *c, size_t n_names, bool changes, json_t *task);
+bool task_given(const struct cli *c, size_t n_names); /* any of them */
 
 /* The options of process_options, into the member `run` of a task's or a queue's JSON. */
 bool run_given(const struct cli *c);

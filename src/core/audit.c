@@ -60,18 +60,19 @@ void audit_schedule(struct core *c, const char *kind, const struct schedule *s, 
 }
 
 /* Ticks have rows of their own: the notice is only for whoever watches. */
-void notice_tick(struct core *c, const struct schedule *s, const char *kind, rid task,
-    struct str reason, struct effects *out)
+void notice_tick(struct core *c, const char *kind, const struct tick_row *tick, struct effects *out)
 {
+	const struct schedule *s = schedule_find(c, tick->schedule);
 	struct notice *n = effects_notice(out, kind);
 
 	n->seq = ++c->last_event;
 	n->time_ms = c->now_ms;
 	n->schedule = s->id;
-	n->task = task;
+	n->task = tick->task;
+	n->tick_s = tick->tick_s;
 	n->exit_code = -1;
 	n->subject = arena_str(&out->batch.arena, s->name);
-	n->detail = detail_of(&out->batch.arena, "reason", reason);
+	n->detail = detail_of(&out->batch.arena, "reason", tick->reason);
 }
 
 void save_queue(struct core *c, struct queue *q, struct effects *out)

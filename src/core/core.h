@@ -95,18 +95,22 @@ struct wait {
 };
 size_t core_waits(const struct core *c, int64_t mono_ms, struct arena *a, struct wait **ret_waits);
 
-/* Schedules. The row is made for the asker, in the arena. */
+/* Schedules. The row is made for the asker, in the arena; without one it lives until the next step,
+ * and has no items' text. */
 struct schedule_view {
 	struct schedule_row row;
-	int64_t next_s;     /* the next tick; 0: there is none */
-	uint32_t live;      /* of its tasks have not ended */
-	const char *failed; /* static: why it can not fire at all; NULL: it can */
+	const struct cron_items *items; /* until the next step, as is the zone */
+	const struct cron_zone *zone;   /* NULL: it has none, or it is not known here */
+	int64_t next_s;                 /* the next tick; 0: there is none */
+	uint32_t live;                  /* of its tasks have not ended */
+	const char *failed;             /* static: why it can not fire at all; NULL: it can */
 };
 bool core_schedule(const struct core *c, rid id, struct arena *a, struct schedule_view *ret_view);
 rid core_schedule_by_name(const struct core *c, struct str name);
 /* By name, after `after` (NULL: the first); 0: there is none. */
 rid core_schedule_next(const struct core *c, struct str after);
 size_t core_schedules(const struct core *c);
+size_t core_schedules_in(const struct core *c, enum schedule_state_kind state);
 
 /* The state of a task that is in memory now (its stored row may lag by one batch). */
 bool core_task_state(const struct core *c, rid id, struct task_state *ret_state);

@@ -116,6 +116,7 @@ struct notice {
 	rid task, queue, worker, batch, schedule;
 	int32_t status, attempt;
 	int32_t exit_code;
+	int64_t tick_s;             /* schedule.fired, schedule.skipped: which; else 0 */
 	struct str subject, detail; /* detail: JSON object text or NULL */
 };
 

@@ -184,7 +184,7 @@ struct event {
 		} schedule;
 		struct { /* EV_TICKS_READ: what the asked stretch of one schedule holds */
 			uint64_t read;
-			const struct tick_row *rows; /* those with a task, oldest first */
+			const struct tick_row *rows; /* oldest first */
 			size_t n;
 			bool failed;
 		} ticks;

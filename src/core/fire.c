@@ -43,7 +43,7 @@ void look_skip(struct look *l, const struct cron_event *e, struct str reason)
 	tick_save(&row, l->out);
 	l->row->progress.n_skipped++;
 	l->changed = true;
-	notice_tick(l->c, l->s, "schedule.skipped", 0, reason, l->out);
+	notice_tick(l->c, "schedule.skipped", &row, l->out);
 }
 
 /* Spread over the jitter, the same for the same tick wherever it is computed. */
@@ -85,12 +85,12 @@ static void fire(struct look *l, const struct cron_event *e, struct str reason)
 	row.task = schedule_submit(l->c, l->row, e->time, jittered_ms(l->row, e->time), l->out);
 	row.reason = reason;
 	tick_save(&row, l->out);
-	lane_tick_fired(l->c, l->s->id);
+	lane_tick_fired(l->c, l->s->id, e->time);
 	p->last_tick_s = e->time;
 	p->last_task = row.task;
 	p->n_fired++;
 	l->changed = true;
-	notice_tick(l->c, l->s, "schedule.fired", row.task, reason, l->out);
+	notice_tick(l->c, "schedule.fired", &row, l->out);
 }
 
 static struct str id_text(const struct look *l, rid id)
@@ -215,21 +215,34 @@ void look_miss(struct look *l, const struct cron_event *e)
 	l->n_missed++;
 }
 
-void look_flush(struct look *l)
+static void skip_missed(struct look *l)
 {
 	bool once = l->row->missed == MISSED_ONCE;
 
-	if (!l->is_gathering)
-		return;
-	l->is_gathering = false;
 	if (!once)
 		l->missed.until = l->newest.time;
 	if (!once || l->n_missed > 1)
 		look_skip(l, &l->missed,
 		    arena_strf(&l->out->batch.arena, "missed%s: " STR_FMT,
 		        once ? ", and a later one stands for it" : "", STR_ARG(l->cause)));
-	if (once)
+}
+
+void look_flush(struct look *l)
+{
+	if (!l->is_gathering)
+		return;
+	l->is_gathering = false;
+	skip_missed(l);
+	if (l->row->missed == MISSED_ONCE)
 		look_fire(l, &l->newest);
+}
+
+/* Whether the newest so far is the one that counts is not known yet: it comes again. */
+int64_t look_hand_on(struct look *l)
+{
+	l->is_gathering = false;
+	skip_missed(l);
+	return l->row->missed == MISSED_ONCE ? l->newest.time : l->newest.time + 1;
 }
 
 void look_give_up(struct look *l, struct dealt_span gap)

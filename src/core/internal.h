@@ -177,10 +177,10 @@ struct lane {
 	rid *holders;
 	struct idmap row_of; /* id -> its row */
 	size_t n_ids, cap_ids;
-	const struct pending *backfill; /* the group's only one; NULL: none */
-	rid ticks_of;                   /* its schedule, from the question to the end; 0: none */
-	bool ticks_stale;               /* one of them was fired since */
-	struct tick_row *ticks;         /* its answer: those that have a task */
+	struct pending *backfill;      /* the group's only one; NULL: none */
+	struct tick_query ticks_asked; /* for it; schedule 0: none */
+	bool ticks_stale;              /* one of those was fired since */
+	struct tick_row *ticks;        /* its answer: what is recorded of its range */
 	size_t n_ticks;
 	bool failed;
 	struct fresh_keys fresh;
@@ -281,7 +281,7 @@ int command_run(struct core *c, const struct event *ev, struct pending *p, struc
 bool lane_needs(const struct core *c, const struct event *ev);
 const struct task_row *lane_row(const struct core *c, rid task);
 /* A tick of it got a task: what was read of its past is no longer all of it. */
-void lane_tick_fired(struct core *c, rid schedule);
+void lane_tick_fired(struct core *c, rid schedule, int64_t tick_s);
 void lane_push(struct core *c, const struct event *ev, struct effects *out);
 struct event *lane_find_hello(struct core *c, uint64_t link);
 void lane_read(struct core *c, const struct event *ev, struct effects *out);
@@ -411,8 +411,8 @@ void audit(struct core *c, const char *kind, struct str subject, rid queue, rid 
     struct str actor, struct str detail, struct effects *out);
 void audit_schedule(struct core *c, const char *kind, const struct schedule *s, struct str actor,
     struct str detail, struct effects *out);
-void notice_tick(struct core *c, const struct schedule *s, const char *kind, rid task,
-    struct str reason, struct effects *out);
+void notice_tick(
+    struct core *c, const char *kind, const struct tick_row *tick, struct effects *out);
 void save_queue(struct core *c, struct queue *q, struct effects *out);
 void save_worker(struct core *c, struct worker *w, struct effects *out);
 /* "name":"value" pairs as a JSON object; strings are escaped */

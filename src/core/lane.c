@@ -136,13 +136,14 @@ static void ask(struct core *c, struct effects *out)
 	if (l->backfill) {
 		r = effects_read(out, READ_TICKS);
 		r->number = l->ticks_read = read_begin(c);
-		l->ticks_of = l->backfill->event.schedule.id;
+		schedule_backfill_bound(c, &l->backfill->event);
 		l->ticks_stale = false;
 		r->ticks = (struct tick_query){.schedule = l->backfill->event.schedule.id,
 		    .from_s = l->backfill->event.schedule.from_s,
 		    .to_s = l->backfill->event.schedule.to_s,
 		    .oldest_first = true,
-		    .limit = BACKFILL_MAX + 1};
+		    .limit = BACKFILL_ROWS};
+		l->ticks_asked = r->ticks;
 	}
 }
 
@@ -172,9 +173,12 @@ static void start(struct core *c, struct effects *out)
 		run_group(c, out); /* what they wanted has come into memory meanwhile */
 }
 
-void lane_tick_fired(struct core *c, rid schedule)
+/* A clock that was set back makes even the past fire. */
+void lane_tick_fired(struct core *c, rid schedule, int64_t tick_s)
 {
-	if (c->lane.ticks_of == schedule)
+	const struct tick_query *q = &c->lane.ticks_asked;
+
+	if (q->schedule == schedule && tick_s >= q->from_s && tick_s < q->to_s)
 		c->lane.ticks_stale = true;
 }
 
@@ -240,8 +244,8 @@ static void forget_answers(struct lane *l)
 	l->holders = NULL;
 	l->ticks = NULL;
 	l->n_ticks = 0;
+	l->ticks_asked.schedule = 0;
 	l->backfill = NULL;
-	l->ticks_of = 0;
 	l->n_keys = l->n_ids = 0;
 }
 
@@ -297,6 +301,8 @@ static void keep_ticks(struct lane *l, const struct event *ev)
 {
 	l->ticks = arena_memdup(&l->arena, ev->ticks.rows, ev->ticks.n * sizeof *l->ticks);
 	l->n_ticks = ev->ticks.n;
+	for (size_t i = 0; i < l->n_ticks; i++)
+		l->ticks[i].reason = arena_str(&l->arena, l->ticks[i].reason);
 }
 
 /* Which read it is that was answered, and whether it failed. */

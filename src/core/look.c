@@ -9,8 +9,13 @@ bool core_schedule(const struct core *c, rid id, struct arena *a, struct schedul
 
 	if (!s)
 		return false;
-	*ret_view = (struct schedule_view){.live = s->n_live, .failed = schedule_failed(s)};
+	*ret_view = (struct schedule_view){.live = s->n_live,
+	    .failed = schedule_failed(s),
+	    .items = &s->items,
+	    .zone = s->zone ? s->zone->zone : NULL};
 	schedule_unpack(s, a, &ret_view->row);
+	if (!a)
+		return true;
 	cron_items_write(&s->items, &items);
 	ret_view->row.items = arena_str(a, buf_str(&items));
 	buf_release(&items);
@@ -36,6 +41,11 @@ rid core_schedule_next(const struct core *c, struct str after)
 size_t core_schedules(const struct core *c)
 {
 	return c->schedules.n;
+}
+
+size_t core_schedules_in(const struct core *c, enum schedule_state_kind state)
+{
+	return c->schedules.n_in[state];
 }
 
 const struct queue_row *core_queue(const struct core *c, rid id)

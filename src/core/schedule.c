@@ -50,6 +50,7 @@ static struct schedule *add(struct core *c, const struct schedule_row *row)
 	idmap_put(&c->schedules.by_id, s->id, s);
 	MUST(!RB_INSERT(schedule_names, &c->schedules.names, s));
 	c->schedules.n++;
+	c->schedules.n_in[s->state]++;
 	return s;
 }
 
@@ -59,6 +60,7 @@ static void forget(struct core *c, struct schedule *s)
 	idmap_del(&c->schedules.by_id, s->id);
 	RB_REMOVE(schedule_names, &c->schedules.names, s);
 	c->schedules.n--;
+	c->schedules.n_in[s->state]--;
 	cron_items_release(&s->items);
 	free((char *)s->name.p);
 	free(s->packed);
@@ -75,6 +77,13 @@ void schedules_release(struct core *c)
 	zones_forget(c);
 	idmap_release(&c->schedules.by_id);
 	heap_release(&c->schedules.timers);
+}
+
+static void count_state(struct core *c, struct schedule *s, const struct schedule_row *row)
+{
+	c->schedules.n_in[s->state]--;
+	s->state = (uint8_t)row->state;
+	c->schedules.n_in[s->state]++;
 }
 
 /* The pattern and its zone; what is stored was good when it was stored. */
@@ -102,6 +111,7 @@ void schedule_load(struct core *c, const struct schedule_row *row)
 		loaded.progress.waiting_s = 0;
 	set_pattern(c, s, row, &ignored); /* if not: schedule_failed() says so */
 	s->waits = loaded.progress.waiting_s != 0;
+	count_state(c, s, &loaded);
 	schedule_pack(s, &loaded);
 }
 
@@ -113,6 +123,7 @@ void schedule_save(struct core *c, struct schedule *s, const struct schedule_row
 	struct schedule_row *copy;
 
 	s->waits = row->progress.waiting_s != 0;
+	count_state(c, s, row);
 	if (whole) {
 		copy = schedule_row_copy(a, row);
 		cron_items_write(&s->items, &items);

@@ -37,6 +37,7 @@ struct schedule {
 	rid *live; /* its tasks that have not ended, in no order */
 	struct cron_items items;
 	struct zone *zone;      /* NULL: it needs none */
+	uint8_t state;          /* enum schedule_state_kind: as counted */
 	bool waits;             /* a tick waits for the end of its tasks */
 	int64_t mono_ms;        /* of the last look in this process; CRON_NO_MONOTONIC: none yet */
 	struct heap_node timer; /* wall clock, ms */
@@ -50,6 +51,7 @@ struct schedules {
 	struct zones_by_name zones;
 	struct heap timers;
 	size_t n;
+	size_t n_in[N_SCHEDULE_STATES];
 	size_t budget; /* ticks that this step may still deal with */
 	/* the clocks at the last step: a difference between their differences is a step */
 	int64_t now_ms, mono_ms;
@@ -117,6 +119,9 @@ void look_fire(struct look *l, const struct cron_event *e);
 void look_skip(struct look *l, const struct cron_event *e, struct str reason);
 void look_miss(struct look *l, const struct cron_event *e);
 void look_flush(struct look *l);
+/* The look ends, more of the missed ones are to come: the first tick that the next one begins at.
+ */
+int64_t look_hand_on(struct look *l);
 /* Nothing will be fired in a gap that can not be remembered. */
 void look_give_up(struct look *l, struct dealt_span gap);
 /* From this second on, wherever it was before. */
@@ -141,6 +146,7 @@ struct dealt_span dealt_add(struct schedule_progress *p, int64_t from_s, int64_t
 /* backfill.c */
 int schedule_run_now(struct core *c, const struct event *ev, struct schedule *s, struct reply *r,
     struct effects *out);
+void schedule_backfill_bound(const struct core *c, struct event *ev);
 int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s, struct reply *r,
     struct effects *out);
 

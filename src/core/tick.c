@@ -8,7 +8,8 @@
 #define ON_TIME_S 60        /* a short restart is no reason to call anything missed */
 #define TICKS_PER_STEP 1000 /* others want their turn, and the store its batch */
 #define TICKS_PER_LOOK 200
-#define STEP_NOTICED_MS 1500 /* slewing and rounding stay below */
+#define GATHERED_PER_LOOK 20000 /* missed ones that one row stands for cost next to nothing */
+#define STEP_NOTICED_MS 1500    /* slewing and rounding stay below */
 
 int64_t schedule_offset_s(const struct schedule *s, int64_t at_s)
 {
@@ -178,34 +179,29 @@ static bool run_engine(struct look *l)
 	    .zone = s->zone ? s->zone->zone : NULL};
 	struct cron_engine e;
 	struct cron_event event;
+	size_t n_dealt = 0, n_gathered = 0;
 	bool more = false;
 
 	cron_engine_begin(&e, &s->items, &policy, &now, &state);
 	take_change(l, &e);
-	for (size_t n = 0; !more && cron_engine_next(&e, &event); n++) {
+	while (!more && cron_engine_next(&e, &event)) {
 		deal(l, &event);
-		c->schedules.budget -= c->schedules.budget > 0;
-		more = n + 1 >= TICKS_PER_LOOK;
+		*(l->is_gathering ? &n_gathered : &n_dealt) += 1;
+		c->schedules.budget -= c->schedules.budget > 0 && !l->is_gathering;
+		more = n_dealt >= TICKS_PER_LOOK || n_gathered >= GATHERED_PER_LOOK;
 	}
+	if (more && l->is_gathering)
+		e.state.done_until = e.state.seen_until = look_hand_on(l) - 1;
 	look_flush(l);
 	keep_state(s, l->row, &e.state);
 	return more;
-}
-
-static void finish(
-    struct core *c, struct schedule *s, struct schedule_row *row, struct effects *out)
-{
-	row->state = SCHEDULE_FINISHED;
-	heap_del(&c->schedules.timers, &s->timer);
-	schedule_save(c, s, row, false, out);
-	audit_schedule(c, "schedule.finished", s, STR("reeve"), STR_NULL, out);
 }
 
 void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 {
 	struct schedule_row row;
 	struct look l = {.c = c, .s = s, .row = &row, .out = out};
-	bool more;
+	bool more, finished;
 
 	schedule_unpack(s, NULL, &row);
 	if (row.state == SCHEDULE_PAUSED && row.paused_until_ms &&
@@ -224,16 +220,19 @@ void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 	if (row.progress.waiting_s && !s->n_live)
 		look_fire_waiting(&l);
 	more = run_engine(&l);
-	if (l.changed && !MUTANT(TICK_WITHOUT_PROGRESS))
-		schedule_save(c, s, &row, false, out);
-	else
-		schedule_pack(s, &row);
 	if (more)
 		heap_put(&c->schedules.timers, &s->timer, c->now_ms, s->id);
 	else
 		schedule_set_timer(c, s, &row);
-	if (!heap_has(&s->timer) && !row.progress.waiting_s)
-		finish(c, s, &row, out);
+	finished = !heap_has(&s->timer) && !row.progress.waiting_s;
+	if (finished)
+		row.state = SCHEDULE_FINISHED;
+	if ((l.changed || finished) && !MUTANT(TICK_WITHOUT_PROGRESS))
+		schedule_save(c, s, &row, false, out); /* the row's strings are gone after it */
+	else
+		schedule_pack(s, &row);
+	if (finished)
+		audit_schedule(c, "schedule.finished", s, STR("reeve"), STR_NULL, out);
 }
 
 /* Their timers come at once; schedules_tick() takes them in turn, as many as a step may. */

@@ -21,7 +21,8 @@
 #define OUTPUT_MAX_DEFAULT (256LL << 20)
 #define PLUGINS_MAX 256
 #define SCHEDULES_MAX 1000000
-#define BACKFILL_MAX 10000 /* ticks of one request */
+#define BACKFILL_MAX 10000  /* ticks of one request */
+#define BACKFILL_ROWS 50000 /* of history that it may have to look at */
 #define MAX_SHIFT_MAX_S (366LL * 86400)
 
 #define HELD_STATUS_MIN (-1000000) /* held statuses lie in [min, -7], and -4 (blocked) */

@@ -80,7 +80,10 @@ enum tick_outcome {
 };
 extern const char *const tick_outcome_names[N_TICK_OUTCOMES];
 
-/* What became of a due tick, or of a stretch of them. One row per (schedule, tick_s, offset_s). */
+/*
+ * What became of a due tick, or of a stretch of them. One row per (schedule, tick_s, offset_s); of
+ * manual and backfill rows the offset is only part of that key: see core/backfill.c.
+ */
 struct tick_row {
 	rid schedule;
 	int64_t tick_s;    /* the instant; a skipped stretch: its first one */

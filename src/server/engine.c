@@ -12,6 +12,7 @@
 #include "server/engine_load.h"
 #include "server/engine_read.h"
 #include "server/readers.h"
+#include "server/time_zones.h"
 #include "server/writer.h"
 
 #define COMMIT_RETRY_MS 1000
@@ -29,6 +30,7 @@ struct engine {
 	struct id_space ids;
 	struct hub *hub;
 	struct writer *writer;
+	struct time_zones *zones;
 	struct readers *readers; /* one thread: the brain's reads keep their order */
 	struct loop_deferred *flush;
 	struct loop_timer *tick, *retry;
@@ -106,6 +108,28 @@ static void refuse(engine_reply_fn *fn, void *arg)
 	fn(&r, arg);
 }
 
+int engine_zone(struct engine *e, struct str name, struct zone_ref **ret_ref, struct problem *p)
+{
+	return time_zones_get(e->zones, name, ret_ref, p);
+}
+
+/* A schedule's zone must be known before the schedule is. */
+static bool has_its_zone(struct engine *e, const struct event *ev, engine_reply_fn *fn, void *arg)
+{
+	struct problem p = {0};
+	struct reply r = {.problem = &p};
+
+	if ((ev->kind != EV_SCHEDULE_CREATE && ev->kind != EV_SCHEDULE_SET) ||
+	    !ev->schedule.change->row.zone.p)
+		return true;
+	if (time_zones_need(e->zones, ev->schedule.change->row.zone, &p) == 0)
+		return true;
+	r.code = p.code = ERR_INVALID;
+	problem_field(&p, "time_zone");
+	fn(&r, arg);
+	return false;
+}
+
 void engine_command(struct engine *e, struct event *ev, engine_reply_fn *fn, void *arg)
 {
 	struct ticket *t;
@@ -114,6 +138,8 @@ void engine_command(struct engine *e, struct event *ev, engine_reply_fn *fn, voi
 		refuse(fn, arg);
 		return;
 	}
+	if (!has_its_zone(e, ev, fn, arg))
+		return;
 	t = xmalloc(sizeof *t);
 	*t = (struct ticket){fn, arg};
 	ev->ticket = ++e->last_ticket;
@@ -249,13 +275,22 @@ static void on_commit(const struct commit_result *r, void *arg)
 static int load(struct engine *e, struct problem *ret_problem)
 {
 	gather_anew(e);
-	return engine_load(e->store, e->core, e->gathering, &e->ids, ret_problem);
+	return engine_load(e->store, e->core, e->zones, e->gathering, &e->ids, ret_problem);
+}
+
+static void feed(struct event *ev, void *arg)
+{
+	struct engine *e = arg;
+
+	if (!e->stopping)
+		engine_step(e, ev);
 }
 
 struct engine *engine_new(
     struct loop *l, struct store *s, const struct engine_options *o, struct problem *ret_problem)
 {
 	struct engine *e = xcalloc(1, sizeof *e);
+	struct time_zones_options zones = {o->zoneinfo_dir, o->zoneinfo_refresh_ms, feed, e};
 
 	e->loop = l;
 	e->store = s;
@@ -263,6 +298,7 @@ struct engine *engine_new(
 	e->tick_at = -1;
 	e->rng.state = clock_random();
 	e->core = core_new(&o->core);
+	e->zones = time_zones_new(l, &zones);
 	e->hub = hub_new();
 	e->flush = loop_deferred_new(l, flush, e);
 	e->tick = loop_timer_new(l, on_tick, e);
@@ -311,5 +347,6 @@ void engine_free(struct engine *e)
 		effects_release(&e->sets[i]);
 	hub_free(e->hub);
 	core_free(e->core);
+	time_zones_free(e->zones);
 	free(e);
 }

@@ -11,6 +11,7 @@
 #include "net/loop.h"
 #include "server/hub.h"
 #include "store/store.h"
+#include "zones/zones.h"
 
 struct engine;
 
@@ -18,6 +19,8 @@ typedef void engine_reply_fn(const struct reply *r, void *arg);
 
 struct engine_options {
 	struct core_options core;
+	const char *zoneinfo_dir;    /* NULL: the system's */
+	int64_t zoneinfo_refresh_ms; /* 0: a minute */
 	/* Messages of one batch, in order; the engine's caller knows the links. */
 	void (*send)(const struct message *m, size_t n, void *arg);
 	void (*on_commit)(double seconds, size_t rows, void *arg);
@@ -42,6 +45,8 @@ bool engine_is_stuck(const struct engine *e);
 void engine_step(struct engine *e, struct event *ev);
 /* The same for commands: fn is called on the loop when the outcome is durable. */
 void engine_command(struct engine *e, struct event *ev, engine_reply_fn *fn, void *arg);
+/* A time zone to look at; the brain hears of it only by commands that name it. */
+int engine_zone(struct engine *e, struct str name, struct zone_ref **ret_ref, struct problem *p);
 /* Ended tasks to be deleted; those that are not ended any more stay. */
 void engine_prune(struct engine *e, const rid *ids, size_t n);
 void engine_expire(struct engine *e, int64_t idem_before_ms, int64_t events_before_ms);

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 
 struct loading {
 	struct core *core;
+	struct time_zones *zones;
 	struct effects *out;
 	struct id_space *ids;
 	bool has_installation;
@@ -58,8 +60,14 @@ static int on_worker(void *arg, const struct worker_row *w)
 	return feed(arg, &(struct event){.kind = EV_LOAD_WORKER, .worker_row = w});
 }
 
+/* One whose zone is unknown is loaded all the same, and says so itself. */
 static int on_schedule(void *arg, const struct schedule_row *s)
 {
+	struct loading *l = arg;
+	struct problem p = {0};
+
+	if (s->zone.p && time_zones_need(l->zones, s->zone, &p) != 0)
+		log_warn("the schedule " STR_FMT " can not fire: %s", STR_ARG(s->name), p.what);
 	return feed(arg, &(struct event){.kind = EV_LOAD_SCHEDULE, .schedule_row = s});
 }
 
@@ -99,10 +107,10 @@ static int on_done(void *arg, rid last_id, uint64_t last_event)
 	        .kind = EV_LOAD_DONE, .loaded.last_id = last_id, .loaded.last_event = last_event});
 }
 
-int engine_load(struct store *s, struct core *c, struct effects *out, struct id_space *ret_ids,
-    struct problem *ret_problem)
+int engine_load(struct store *s, struct core *c, struct time_zones *zones, struct effects *out,
+    struct id_space *ret_ids, struct problem *ret_problem)
 {
-	struct loading l = {c, out, ret_ids, false};
+	struct loading l = {c, zones, out, ret_ids, false};
 	struct store_loader loader = {&l, on_meta, on_queue, on_count, on_worker, on_schedule,
 	    on_schedule_task, on_task, on_done};
 

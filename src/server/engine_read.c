@@ -100,7 +100,7 @@ static void read_ticks(struct store_reader *r, struct reading *d)
 	struct tick_row *rows = NULL;
 	size_t n = 0;
 
-	q.oldest_first = q.with_task = true;
+	q.oldest_first = true;
 	d->ev.kind = EV_TICKS_READ;
 	d->ev.ticks.read = d->ask.number;
 	d->ev.ticks.failed = store_ticks(r, &q, &d->arena, &rows, &n) != 0;

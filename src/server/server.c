@@ -225,6 +225,8 @@ static int open_engine(struct server *s, struct problem *p)
 {
 	struct engine_options o = {
 	    .core = core_options_of(s->config, s->id),
+	    .zoneinfo_dir = config_str(s->config, "server.zoneinfo_dir"),
+	    .zoneinfo_refresh_ms = config_duration_ms(s->config, "server.zoneinfo_refresh"),
 	    .send = on_send,
 	    .on_commit = on_commit,
 	    .on_fatal = on_fatal,

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/writer.h"
 
+#include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+
+#define REST_AFTER_S 5 /* without anything to write the store's cache is of no use */
 
 struct writer {
 	struct loop *loop;
@@ -18,6 +23,7 @@ struct writer {
 	pthread_cond_t wake;
 	const struct batch *batch; /* to be committed, or being committed */
 	bool expire, stop;
+	bool warm; /* something was written since the last rest */
 	int64_t idem_before_ms, events_before_ms;
 	struct commit_result result;
 };
@@ -46,14 +52,40 @@ static void expire(struct writer *w, int64_t idem_before_ms, int64_t events_befo
 		log_warn("old records could not be removed: %s", p.what);
 }
 
+static bool has_work(const struct writer *w)
+{
+	return w->batch || w->expire || w->stop;
+}
+
+/* Under the lock, until there is work. */
+static void wait_for_work(struct writer *w)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += REST_AFTER_S;
+	while (!has_work(w) && w->warm)
+		if (pthread_cond_timedwait(&w->wake, &w->lock, &until) == ETIMEDOUT)
+			break;
+	if (!has_work(w) && w->warm) {
+		w->warm = false;
+		pthread_mutex_unlock(&w->lock);
+		store_rest(w->store);
+		malloc_trim(0); /* what lies between used memory does not go back by itself */
+		pthread_mutex_lock(&w->lock);
+	}
+	while (!has_work(w))
+		pthread_cond_wait(&w->wake, &w->lock);
+	w->warm = true;
+}
+
 /* One round under the lock: what there is to do, then unlocked, done. False: to stop. */
 static bool round_of_work(struct writer *w)
 {
 	const struct batch *b;
 	bool ex;
 
-	while (!w->batch && !w->expire && !w->stop)
-		pthread_cond_wait(&w->wake, &w->lock);
+	wait_for_work(w);
 	b = w->batch;
 	ex = w->expire && !b;
 	if (!b && !ex)
@@ -87,13 +119,17 @@ static void *run(void *arg)
 struct writer *writer_new(struct loop *l, struct store *s, writer_done_fn *fn, void *arg)
 {
 	struct writer *w = xcalloc(1, sizeof *w);
+	pthread_condattr_t monotonic;
 
 	w->loop = l;
 	w->store = s;
 	w->fn = fn;
 	w->arg = arg;
 	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->wake, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&w->wake, &monotonic);
+	pthread_condattr_destroy(&monotonic);
 	MUST(pthread_create(&w->thread, NULL, run, w) == 0);
 	return w;
 }

@@ -75,7 +75,7 @@ static void read_ticks(struct store_reader *r, struct reading *d)
 	struct tick_row *rows = NULL;
 	size_t n = 0;
 
-	q.oldest_first = q.with_task = true;
+	q.oldest_first = true;
 	store_ticks(r, &q, &d->arena, &rows, &n);
 	d->ev.ticks.rows = rows;
 	d->ev.ticks.n = n;

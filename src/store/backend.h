@@ -24,6 +24,7 @@ struct store_ops {
 	int (*load)(struct store *s, const struct store_loader *l, struct problem *ret_problem);
 	int (*expire)(struct store *s, int64_t idem_before_ms, int64_t events_before_ms,
 	    struct problem *ret_problem);
+	void (*rest)(struct store *s); /* NULL: it has nothing to give back */
 
 	struct store_reader *(*reader_open)(struct store *s, struct problem *ret_problem);
 	void (*reader_close)(struct store_reader *r);

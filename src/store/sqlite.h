@@ -9,6 +9,8 @@
 #include "store/backend.h"
 #include "store/columns.h"
 
+#define SQLITE_WRITER_CACHE "24000" /* KiB */
+
 #define SQLITE_APPLICATION_ID 0x52656576 /* "Reev" */
 
 /* Longer bodies lie in a table of their own, so that a change of state does not rewrite them. */
@@ -159,6 +161,7 @@ int sqlite_run(struct sqlite_store *s, enum write_stmt which, const int64_t *arg
 int sqlite_commit(struct store *base, const struct batch *b, struct problem *ret_problem);
 int sqlite_apply(struct sqlite_store *s, const struct batch *b);
 int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_problem);
+void sqlite_rest(struct store *base);
 int sqlite_expire(struct store *base, int64_t idem_before_ms, int64_t events_before_ms,
     struct problem *ret_problem);
 

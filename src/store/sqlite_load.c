@@ -180,6 +180,15 @@ static int load_all(struct load *l, struct problem *ret_problem)
 	return rc;
 }
 
+/* A start reads everything once, in order: a large cache would only hold what nobody reads again,
+ * in between of what stays. */
+static void set_load_cache(sqlite3 *db, bool loading)
+{
+	sqlite3_exec(db,
+	    loading ? "PRAGMA cache_size = -1000" : "PRAGMA cache_size = -" SQLITE_WRITER_CACHE,
+	    NULL, NULL, NULL);
+}
+
 int sqlite_load(struct store *base, const struct store_loader *to, struct problem *ret_problem)
 {
 	struct load l = {.s = (struct sqlite_store *)base, .to = to};
@@ -190,7 +199,9 @@ int sqlite_load(struct store *base, const struct store_loader *to, struct proble
 		return ERR_STORE;
 	l.reader = (struct sqlite_reader *)reader;
 	pthread_mutex_lock(&l.s->mutex);
+	set_load_cache(l.s->db, true);
 	rc = load_all(&l, ret_problem);
+	set_load_cache(l.s->db, false);
 	pthread_mutex_unlock(&l.s->mutex);
 	sqlite_reader_close(reader);
 	return rc;

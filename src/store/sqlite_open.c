@@ -83,7 +83,8 @@ static const char *pragmas_of(enum sqlite_role role)
 {
 	switch (role) {
 	case ROLE_WRITER:
-		return "PRAGMA cache_size = -24000; PRAGMA wal_autocheckpoint = 0;"
+		return "PRAGMA cache_size = -" SQLITE_WRITER_CACHE
+		       "; PRAGMA wal_autocheckpoint = 0;"
 		       "PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY;";
 	case ROLE_CHECKPOINTER: return "PRAGMA cache_size = -256; PRAGMA wal_autocheckpoint = 0;";
 	case ROLE_READER:
@@ -207,6 +208,7 @@ const struct store_ops store_sqlite = {
     .commit = sqlite_commit,
     .load = sqlite_load,
     .expire = sqlite_expire,
+    .rest = sqlite_rest,
     .reader_open = sqlite_reader_open,
     .reader_close = sqlite_reader_close,
     .task_get = sqlite_task_get,

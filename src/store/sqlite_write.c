@@ -257,3 +257,12 @@ int sqlite_expire(struct store *base, int64_t idem_before_ms, int64_t events_bef
 			rc = expire_some(s, all[i].which, all[i].before_ms, &changes, ret_problem);
 	return rc;
 }
+
+void sqlite_rest(struct store *base)
+{
+	struct sqlite_store *s = (struct sqlite_store *)base;
+
+	pthread_mutex_lock(&s->mutex);
+	sqlite3_db_release_memory(s->db);
+	pthread_mutex_unlock(&s->mutex);
+}

@@ -87,6 +87,12 @@ int store_expire(
 	return s->ops->expire(s, idem_before_ms, events_before_ms, ret_problem);
 }
 
+void store_rest(struct store *s)
+{
+	if (s->ops->rest)
+		s->ops->rest(s);
+}
+
 struct store_reader *store_reader_open(struct store *s, struct problem *ret_problem)
 {
 	return s->ops->reader_open(s, ret_problem);

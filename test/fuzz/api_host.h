@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host for fuzzing the interface: a core with one queue and nothing else, an empty store, every
+ * A host for fuzzing the interface: a core with one queue and two schedules, an empty store, every
  * command answered at once. Included by the targets; each has its own copy.
  */
 #ifndef FUZZ_API_HOST_H
@@ -22,6 +22,7 @@ struct fuzz_host {
 	struct core *core;
 	struct store *store;
 	struct store_reader *reader;
+	struct zones *zones; /* without files: offsets and POSIX strings */
 	struct effects fx;
 	struct api *api;
 	struct id_space ids;
@@ -98,6 +99,11 @@ static void host_command(void *arg, struct event *ev, api_reply_fn *fn, void *fn
 	free(o);
 }
 
+static int host_zone(void *arg, struct str name, struct zone_ref **ret_ref, struct problem *p)
+{
+	return zones_get(host.zones, name, ret_ref, p);
+}
+
 static void host_read(
     void *arg, void (*work)(struct store_reader *, void *), void (*done)(void *), void *job)
 {
@@ -154,6 +160,25 @@ static void host_unwatch_output(void *arg, void *handle)
 {
 }
 
+static void host_schedules(void)
+{
+	struct schedule_row rows[] = {
+	    {.id = 8, .name = STR("ten"), .items = STR("{\"epoch\":{\"period\":10}}")},
+	    {.id = 9,
+	        .name = STR("wall"),
+	        .items = STR("{\"minute\":30,\"dst_fixes\":\"vixie\"}"),
+	        .source = STR("crontab 30 * * * *"),
+	        .zone = STR("UTC")}};
+	struct event zone = {.kind = EV_ZONE, .zone = {STR("UTC"), cron_zone_utc()}};
+
+	core_step(host.core, &zone, &host.fx);
+	for (int i = 0; i < 2; i++) {
+		rows[i].queue = 5;
+		core_step(host.core,
+		    &(struct event){.kind = EV_LOAD_SCHEDULE, .schedule_row = &rows[i]}, &host.fx);
+	}
+}
+
 static void host_start(void)
 {
 	static const struct api_io io = {io_header, io_reply, io_stream_start, io_stream_write,
@@ -170,6 +195,7 @@ static void host_start(void)
 	    .wall_ms = host_time,
 	    .mono_ms = host_time,
 	    .command = host_command,
+	    .zone = host_zone,
 	    .read = host_read,
 	    .watch = host_watch,
 	    .unwatch = host_unwatch,
@@ -185,8 +211,10 @@ static void host_start(void)
 	q.name = STR("default");
 	MUST(store_open("memory:", &so, &host.store, NULL) == 0);
 	host.reader = store_reader_open(host.store, NULL);
+	host.zones = zones_new("/nonexistent");
 	h.core = host.core = core_new(&co);
 	core_step(host.core, &load, &host.fx);
+	host_schedules();
 	core_step(host.core, &done, &host.fx);
 	host.api = api_new(&h, &o);
 }

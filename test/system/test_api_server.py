@@ -281,6 +281,32 @@ def test_document_and_manual_name_the_same_routes(live):
     assert described == documented_routes()
 
 
+def ask_schedules(c):
+    """All that there is about schedules."""
+    made = {"name": "s", "crontab": "30 2 * * *", "time_zone": "Europe/Berlin", "max_shift": "1h",
+            "task": {"queue": "q", "command": ["true"], "timeout": "5m", "labels": {"a": "b"}}}
+    c.ask("POST", "/v1/schedules", 201, json=made)
+    c.ask("POST", "/v1/schedules", 409, json=made)
+    c.ask("POST", "/v1/schedules", 400, json={**made, "name": "t", "time_zone": "Nowhere/Land"})
+    c.ask("POST", "/v1/schedules", 201, json={**made, "name": "t", "crontab": "* * 1 * Mon", "jitter": "1m", "start": "1h"})
+    c.ask("POST", "/v1/schedules/preview", 200, json={"calendar": "*-*-* 02:30 Europe/Paris", "year": 2027})
+    c.ask("GET", "/v1/schedules?full=true&state=active&queue=q&name=s", 200)
+    c.ask("PATCH", "/v1/schedules/s", 200, json={"overlap": "queue"})
+    c.ask("PATCH", "/v1/schedules/s", 412, json={"overlap": "queue"}, headers={"If-Match": '"1"'})
+    c.ask("POST", "/v1/schedules/s/run", 201)
+    c.ask("POST", "/v1/schedules/s/backfill", 200, json={"from": "3d"})
+    c.ask("GET", "/v1/schedules/s/history?limit=2", 200)
+    c.ask("GET", "/v1/schedules/s/next?n=2", 200)
+    c.ask("POST", "/v1/schedules/s/pause", 200, json={"reason": "test", "until": "1h"})
+    c.ask("GET", "/v1/schedules/s", 200)
+    c.ask("POST", "/v1/schedules/s/resume", 200)
+    c.ask("GET", "/v1/tasks?schedule=s", 200)
+    for name in "st":
+        c.ask("DELETE", f"/v1/schedules/{name}", 204)
+    c.api.post("/v1/tasks/actions/cancel", {"filter": {"queue": "q"}})
+    wait_until(lambda: c.api.get("/v1/tasks/summary?queue=q")["live"] == 0, what="the schedule's tasks are over")
+
+
 def test_every_route_keeps_its_contract(dev):
     c = Contract(Api(dev))
     worker = c.api.get("/v1/workers")["items"][0]["name"]
@@ -294,6 +320,7 @@ def test_every_route_keeps_its_contract(dev):
     c.ask("POST", "/v1/queues/q/pause", 200, json={"reason": "test", "until": "1h"})
     c.ask("GET", "/v1/queues/q", 200)
     c.ask("POST", "/v1/queues/q/resume", 200)
+    ask_schedules(c)
     c.ask("POST", "/v1/tasks", 201, json={"command": ["true"], "run_after": "1h", "key": "k", "status": -10})
     c.ask("POST", "/v1/tasks", 200, json={"command": ["true"], "key": "k"})
     task = c.ask("POST", "/v1/tasks", 201, json={"queue": "q", "command": ["echo", "x"], "labels": {"a": "b"}}).json()["id"]

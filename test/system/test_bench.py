@@ -31,7 +31,7 @@ def processes_in(path):
 def test_all_cases(reeve, disk):
     result = reeve("bench", "--scale", "0.01", "--dir", disk, timeout=170)
     out = result.json
-    assert {"run", "machine", "submit", "noop", "spawn", "latency", "backlog", "goals"} <= out.keys()
+    assert {"run", "machine", "submit", "noop", "spawn", "latency", "backlog", "cron", "goals"} <= out.keys()
     assert out["machine"]["fdatasync_4k_append"]["per_s"] > 0
     assert out["machine"]["sqlite_insert_1000_rows_per_commit"]["rows_per_s"] > 0
     for way in "one_by_one_unix", "one_by_one_tcp":
@@ -47,8 +47,11 @@ def test_all_cases(reeve, disk):
     for queue in "other_queue", "same_queue":
         assert out["backlog"][queue]["ratio"]["bulk_submit"] > 0
         assert out["backlog"][queue]["ratio"]["drain"] > 0
+    assert out["cron"]["peers"] is None and out["cron"]["least_ratio_common"] is None
+    for pattern in out["cron"]["patterns"].values():
+        assert pattern["fresh_per_s"] > 0 and pattern["walking_per_s"] > 0
     assert out["goals"] and all({"name", "goal", "measured", "met"} <= g.keys() for g in out["goals"])
-    assert "workers" not in out  # takes minutes: only by name
+    assert "workers" not in out and "schedules" not in out  # take minutes: only by name
     assert os.listdir(disk) == []
 
 
@@ -76,12 +79,66 @@ def test_workers(reeve, disk, dispatch):
     assert not processes_in(disk)
 
 
+def test_schedules(reeve, disk):
+    out = reeve("bench", "--schedules", "500", "--scale", "0.02", "--seconds", "1", "--dir", disk, "schedules",
+                timeout=150).json
+    figures = out["schedules"]
+    assert figures["schedules"] == 100 and figures["created_per_s"] > 0 and figures["restart_s"] > 0
+    assert figures["rss_mb"] > figures["rss_mb_before"] and figures["rss_mb_loaded"] > 0
+    assert 0 <= figures["idle_cpu_percent"] < 100
+    assert figures["due"]["ticks"] == 200
+    for way in "alone", "watched":
+        late = figures["due"][way]["submitted"]
+        assert late["samples"] == 200 and 0 <= late["p50_ms"] <= late["p99_ms"] <= late["max_ms"]
+    told = figures["due"]["watched"]["told"]
+    assert told["samples"] == 200 and told["max_ms"] > 0
+    assert len([g for g in out["goals"] if g["name"].startswith("schedules")]) == 5
+    assert os.listdir(disk) == []
+    assert not processes_in(disk)
+
+
+FAKE_NODE = """#!/usr/bin/python3
+import json, sys
+question = json.load(open(sys.argv[2]))
+answer = {"fresh_per_s": 1, "walking_per_s": 2, "fresh": [t - 1 for t in question["starts"]], "walk": [question["starts"][0]]}
+json.dump({name: answer if pattern else None for name, pattern in question["patterns"].items()}, open(sys.argv[3], "w"))
+"""
+
+
+@pytest.fixture
+def fake_peers(tmp_path):
+    """Peers whose every answer is wrong, and a "node" that gives them."""
+    (tmp_path / "run.mjs").write_text("")
+    for name in "croner", "cron-parser":
+        (tmp_path / "node_modules" / name).mkdir(parents=True)
+        (tmp_path / "node_modules" / name / "package.json").write_text('{"version": "1.2.3"}')
+    (tmp_path / "node").write_text(FAKE_NODE)
+    (tmp_path / "node").chmod(0o755)
+    return tmp_path
+
+
+def test_cron_counts_where_peers_differ(reeve, disk, fake_peers):
+    out = reeve("bench", "--scale", "0.001", "--dir", disk, "--peers", str(fake_peers), "cron", timeout=120,
+                env={"PATH": f"{fake_peers}:{os.environ['PATH']}"}).json["cron"]
+    assert out["peers"] == {"croner": "1.2.3", "cron-parser": "1.2.3"}
+    tuesdays = out["patterns"]["tuesdays_at_0230"]
+    assert tuesdays["croner"]["differ"] == tuesdays["croner"]["answers"] == out["start_times"]
+    assert tuesdays["croner"]["walk_differ"] == 1
+    assert tuesdays["croner"]["example"]["ours"] > tuesdays["croner"]["example"]["theirs"]
+    assert tuesdays["ratio"] == min(tuesdays["ratio_fresh"], tuesdays["ratio_walking"])
+    assert out["patterns"]["friday_13th"]["cron-parser"] is None
+    assert out["least_ratio_common"] > 0 and out["least_ratio_rare"] > 0
+    assert os.listdir(disk) == []
+
+
 @pytest.mark.parametrize("args, words", [
+    (["--peers", "/nowhere", "cron"], ["/nowhere", "run.mjs", "cron-peers/install"]),
     (["sumbit"], ["sumbit", "submit"]),
     (["--scale", "much"], ["scale"]),
     (["--tasks", "-1"], ["tasks"]),
     (["--workers", "1000000", "workers"], ["workers", "25000"]),
     (["--heartbeat", "0", "workers"], ["--heartbeat", "1ms or more"]),
+    (["--schedules", "0", "schedules"], ["schedules"]),
     (["--dispatch", "fast", "workers"], ["fast", "durable", "volatile"]),
     (["--dir", "/nowhere/at/all", "noop"], ["/nowhere/at/all", "--dir"]),
 ])

@@ -142,6 +142,10 @@ static void test_bodies(void **state)
 
 	json_decref(ask_json(w, API_POST, "/v1/queues", "{\"name\":\"nothing\"}", 201));
 	world_worker(w, "nothing", 1);
+	json_decref(ask_json(w, API_POST, "/v1/schedules",
+	    "{\"name\":\"nothing\",\"items\":{\"epoch\":32000000000},\"max_shift\":1,"
+	    "\"task\":{\"command\":[\"true\"]}}",
+	    201));
 	for (size_t i = 0; i < n_routes; i++)
 		for (size_t k = 0; routes[i].request && k < sizeof bad / sizeof bad[0]; k++) {
 			struct talk *t;

@@ -30,11 +30,34 @@ static void step(struct world *w, struct event *ev)
 	core_step(w->core, ev, &w->fx[w->now]);
 }
 
+static int host_zone(void *arg, struct str name, struct zone_ref **ret_ref, struct problem *p)
+{
+	return zones_get(((struct world *)arg)->zones, name, ret_ref, p);
+}
+
+/* As the server does it: the brain hears of a zone before the schedule that is in it. */
+static void tell_zone(struct world *w, const struct event *ev)
+{
+	struct zone_ref *ref = NULL;
+	struct event zone = {.kind = EV_ZONE};
+
+	if ((ev->kind != EV_SCHEDULE_CREATE && ev->kind != EV_SCHEDULE_SET) ||
+	    !ev->schedule.change->row.zone.p)
+		return;
+	assert_int_equal(zones_get(w->zones, ev->schedule.change->row.zone, &ref, NULL), 0);
+	zone.zone.name = ev->schedule.change->row.zone;
+	zone.zone.zone = ref->zone;
+	step(w, &zone);
+	GROW(w->held, w->cap_held, w->n_held + 1);
+	w->held[w->n_held++] = ref;
+}
+
 static void host_command(void *arg, struct event *ev, api_reply_fn *fn, void *fn_arg)
 {
 	struct world *w = arg;
 	struct expected *e = xcalloc(1, sizeof *e);
 
+	tell_zone(w, ev);
 	*e = (struct expected){.ticket = ++w->ticket, .fn = fn, .arg = fn_arg};
 	TAILQ_INSERT_TAIL(&w->expected, e, link);
 	ev->ticket = e->ticket;
@@ -253,6 +276,7 @@ struct world *world_new_with(const struct core_options *co)
 	    .wall_ms = host_wall,
 	    .mono_ms = host_mono,
 	    .command = host_command,
+	    .zone = host_zone,
 	    .read = host_read,
 	    .watch = host_watch,
 	    .unwatch = host_unwatch,
@@ -270,6 +294,7 @@ struct world *world_new_with(const struct core_options *co)
 	w->wall = WORLD_START_MS + 5000;
 	w->mono = 1000000;
 	memcpy(w->ids.installation, "\x0a\x0b\x0c\x0d\x0e", 5);
+	w->zones = zones_new(NULL);
 	assert_int_equal(store_open("memory:", &so, &w->store, &p), 0);
 	w->reader = store_reader_open(w->store, &p);
 	h.core = w->core = core_new(co);
@@ -309,6 +334,10 @@ void world_free(struct world *w)
 	assert_true(TAILQ_EMPTY(&w->timers));
 	assert_true(TAILQ_EMPTY(&w->outputs));
 	core_free(w->core);
+	for (size_t i = 0; i < w->n_held; i++)
+		zone_ref_drop(w->held[i]);
+	free(w->held);
+	zones_free(w->zones);
 	effects_release(&w->fx[0]);
 	effects_release(&w->fx[1]);
 	store_reader_close(w->reader);

@@ -42,6 +42,9 @@ struct told { /* a task that the worker was told to run */
 
 struct world {
 	struct store *store;
+	struct zones *zones;
+	struct zone_ref **held; /* zones that the brain knows */
+	size_t n_held, cap_held;
 	struct store_reader *reader;
 	struct core *core;
 	struct api *api;

@@ -364,6 +364,54 @@ STORY(a_past_range_is_filled_in_once)
 	world_free(w);
 }
 
+STORY(filling_in_a_part_of_a_pause_leaves_the_rest_skipped)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){0});
+
+	act(w, EV_SCHEDULE_PAUSE, id);
+	world_advance(w, 10 * MINUTE);
+	act(w, EV_SCHEDULE_RESUME, id);
+	assert_int_equal(w->n_ticks, 1);
+	assert_int_equal(backfill(w, id, 1800000060, 1800000180)->n, 2);
+	assert_int_equal(count_ticks(w, TICK_BACKFILL), 2);
+	assert_int_equal(last_tick(w)->outcome, TICK_SKIPPED);
+	assert_int_equal(last_tick(w)->tick_s, 1800000180);
+	assert_int_equal(last_tick(w)->until_s, w->now_ms / 1000);
+	world_free(w);
+}
+
+STORY(what_waits_for_its_turn_is_not_filled_in)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){.overlap = OVERLAP_QUEUE});
+
+	world_advance(w, 2 * MINUTE);
+	assert_int_equal(w->ticks[1].outcome, TICK_WAITING);
+	assert_int_equal(backfill(w, id, 1800000060, 1800000130)->n, 0);
+	end_task(w, w->tasks[0].id);
+	world_advance(w, 0);
+	assert_int_equal(w->n_tasks, 2);
+	world_free(w);
+}
+
+/* Too old to be made up for, filled in by hand; then the clock is set back to before it. */
+STORY(what_was_filled_in_does_not_fire_when_the_clock_comes_back)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){.max_shift_s = 60, .missed = MISSED_SKIP});
+
+	set_clock(w, HOUR);
+	assert_int_equal(backfill(w, id, 1800000060, 1800000360)->n, 5);
+	assert_int_equal(w->n_tasks, 6);
+	set_clock(w, -HOUR);
+	world_advance(w, 5 * MINUTE);
+	assert_int_equal(w->n_tasks, 6);
+	world_advance(w, MINUTE);
+	assert_int_equal(w->n_tasks, 7);
+	world_free(w);
+}
+
 STORY(somebody_runs_it_now)
 {
 	struct world *w = quiet_world();
@@ -448,6 +496,9 @@ int main(void)
 	    cmocka_unit_test(dates_bound_it),
 	    cmocka_unit_test(jitter_delays_each_task_by_its_own),
 	    cmocka_unit_test(a_past_range_is_filled_in_once),
+	    cmocka_unit_test(filling_in_a_part_of_a_pause_leaves_the_rest_skipped),
+	    cmocka_unit_test(what_waits_for_its_turn_is_not_filled_in),
+	    cmocka_unit_test(what_was_filled_in_does_not_fire_when_the_clock_comes_back),
 	    cmocka_unit_test(somebody_runs_it_now),
 	    cmocka_unit_test(deleted_it_does_nothing_more),
 	    cmocka_unit_test(a_queue_in_use_stays),
