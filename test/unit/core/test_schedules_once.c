@@ -236,6 +236,24 @@ STORY(what_fires_while_the_past_is_read_is_not_filled_in)
 	world_free(w);
 }
 
+/* Its task waits in the store, and nobody has read it yet. */
+STORY(a_queue_that_goes_takes_no_other_queues_tasks_along)
+{
+	struct world *w = quiet_world();
+	rid other = world_queue(w, "other", 1, ORDER_FIFO);
+
+	add(w, "s", (struct asked){.overlap = OVERLAP_SKIP});
+	world_advance(w, MINUTE);
+	w->hold_reads = true;
+	world_restart(w);
+	command(w, &(struct event){.kind = EV_QUEUE_DELETE, .queue = {.id = other}});
+	assert_int_equal(world_reply(w)->code, 0);
+	world_advance(w, MINUTE);
+	assert_int_equal(w->n_tasks, 1);
+	assert_int_equal(count_ticks(w, TICK_SKIPPED), 1);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +271,7 @@ int main(void)
 	    cmocka_unit_test(what_was_filled_in_is_done_when_the_clock_comes_back),
 	    cmocka_unit_test(what_waits_is_not_filled_in),
 	    cmocka_unit_test(what_fires_while_the_past_is_read_is_not_filled_in),
+	    cmocka_unit_test(a_queue_that_goes_takes_no_other_queues_tasks_along),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
