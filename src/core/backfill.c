@@ -79,18 +79,6 @@ static bool is_taken(const struct lane *had, size_t *at, int64_t tick_s)
 	return taken && !MUTANT(BACKFILL_FILLS_TWICE);
 }
 
-/* The row of a skipped stretch gives way to its first tick's: the rest gets a row of its own. */
-static void keep_rest(struct schedule *s, const struct schedule_row *row,
-    const struct tick_row *stretch, int64_t to_s, struct effects *out)
-{
-	struct tick_row rest = *stretch;
-
-	rest.tick_s = schedule_next_s(s, row, to_s);
-	rest.offset_s = schedule_offset_s(s, rest.tick_s);
-	if (stretch->until_s > stretch->tick_s && rest.tick_s && rest.tick_s <= stretch->until_s)
-		tick_save(&rest, out);
-}
-
 static int64_t count(struct schedule *s, const struct event *ev, const struct schedule_row *row)
 {
 	int64_t t = ev->schedule.from_s - 1, n = 0;
@@ -153,8 +141,6 @@ int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s
 		record(c, s, t, TICK_BACKFILL, task, out);
 		o[r->n++] = submitted(task);
 	}
-	for (size_t i = 0; i < had->n_ticks; i++)
-		keep_rest(s, &row, &had->ticks[i], ev->schedule.to_s, out);
 	/* should the clock come back there, they are done */
 	if (!MUTANT(BACKFILL_NOT_DEALT))
 		look_give_up(

@@ -7,6 +7,14 @@
 #include "sim/judge_internal.h"
 #include "sim/zones.h"
 
+/* What is filled in has a row beside the tick's own, that far off. */
+#define BACKFILL_OFFSET_S (INT64_C(1) << 33)
+
+static int64_t zone_offset(const struct tick_row *row)
+{
+	return row->offset_s - (row->outcome == TICK_BACKFILL ? BACKFILL_OFFSET_S : 0);
+}
+
 static uint64_t key_of(int64_t tick_s, int64_t offset_s)
 {
 	return ((uint64_t)tick_s << 20) + (uint64_t)(offset_s + (1 << 18));
@@ -53,15 +61,17 @@ struct truth_task *truth_live_task(
 
 static struct truth_tick *tick_of(struct truth_schedule *s, const struct tick_row *row)
 {
-	struct truth_tick *k = idmap_get(&s->ticks, key_of(row->tick_s, row->offset_s));
+	uint64_t key = key_of(row->tick_s, zone_offset(row));
+	struct truth_tick *k = idmap_get(&s->ticks, key);
 
 	if (k)
 		return k;
 	k = xcalloc(1, sizeof *k);
-	*k = (struct truth_tick){.tick_s = row->tick_s, .offset_s = row->offset_s, .outcome = -1};
+	*k =
+	    (struct truth_tick){.tick_s = row->tick_s, .offset_s = zone_offset(row), .outcome = -1};
 	GROW(s->all, s->cap, s->n + 1);
 	s->all[s->n++] = k;
-	idmap_put(&s->ticks, key_of(row->tick_s, row->offset_s), k);
+	idmap_put(&s->ticks, key, k);
 	return k;
 }
 
@@ -148,6 +158,8 @@ static bool keeps_task(struct world *w, const struct truth_tick *k, const struct
 {
 	if (!k->task || k->task == row->task)
 		return true;
+	if (k->outcome == TICK_BACKFILL && !row->task)
+		return true; /* another row: the filled in one stays */
 	world_fail(w, k->steps_back < w->judge->steps_back ? 20 : 19,
 	    "tick %lld (%+lld) had task %u, now it has %s%u: %s", (long long)k->tick_s,
 	    (long long)k->offset_s, judge_number(w, k->task), row->task ? "task " : "none, ",
@@ -189,9 +201,11 @@ void judge_tick_row(struct world *w, const struct tick_row *row)
 		s->waiting = NULL;
 	if (row->task && !k->task)
 		k->steps_back = w->judge->steps_back;
-	k->task = row->task;
-	k->outcome = row->outcome;
-	idmap_put(&s->decided, (uint64_t)truth_place(s, row->tick_s, row->offset_s), k);
+	if (row->task || !k->task) {
+		k->task = row->task;
+		k->outcome = row->outcome;
+	}
+	idmap_put(&s->decided, (uint64_t)truth_place(s, row->tick_s, zone_offset(row)), k);
 	if (row->outcome == TICK_FIRED)
 		fired(w, s, row, waited);
 	else if (row->outcome == TICK_SKIPPED)
