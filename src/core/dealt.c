@@ -53,21 +53,25 @@ int64_t dealt_end(const struct schedule_progress *p, int64_t tick_s)
 	return s ? s->to_s : tick_s;
 }
 
-/* What the growing one has reached becomes part of it. */
-static void unite(struct schedule_progress *p)
+/* What a span has reached becomes part of it; of the growing one, if that is it. */
+static void unite(struct schedule_progress *p, struct dealt_span *g)
 {
-	struct dealt_span *g = &p->dealt[0];
-
-	for (int i = 1; i < DEALT_SPANS; i++) {
+	for (int i = 0; i < DEALT_SPANS; i++) {
 		struct dealt_span *s = &p->dealt[i];
 
-		if (!is_used(s) || s->moved_s != g->moved_s || s->from_s > g->to_s + 1 ||
+		if (s == g || !is_used(s) || s->moved_s != g->moved_s || s->from_s > g->to_s + 1 ||
 		    s->to_s + 1 < g->from_s)
 			continue;
 		g->from_s = s->from_s < g->from_s ? s->from_s : g->from_s;
 		g->to_s = s->to_s > g->to_s ? s->to_s : g->to_s;
-		drop(s);
-		i = 0; /* it may reach those before it now */
+		if (s == &p->dealt[0]) {
+			*s = *g;
+			drop(g);
+			g = s;
+		} else {
+			drop(s);
+		}
+		i = -1; /* it may reach those before it now */
 	}
 }
 
@@ -75,7 +79,7 @@ void dealt_grow(struct schedule_progress *p, int64_t to_s)
 {
 	if (to_s > p->dealt[0].to_s)
 		p->dealt[0].to_s = to_s;
-	unite(p);
+	unite(p, &p->dealt[0]);
 }
 
 /* The span of the same place that follows this one; NULL: none does. */
@@ -153,20 +157,43 @@ struct dealt_span dealt_break(struct schedule_progress *p, int64_t from_s)
 		*place_for(p) = p->dealt[0];
 	}
 	p->dealt[0] = (struct dealt_span){from_s, from_s - !MUTANT(PASSED_SECOND_LOST), p->moved_s};
-	unite(p);
+	unite(p, &p->dealt[0]);
 	return gap;
 }
 
-/* Something else than the growing one: a stretch that was filled in. */
+/* The one that is nearest to a stretch: the growing one, if no other is. */
+static struct dealt_span *nearest(struct schedule_progress *p, int64_t from_s, int64_t to_s)
+{
+	struct dealt_span *best = &p->dealt[0];
+	int64_t least = INT64_MAX;
+
+	for (int i = 0; i < DEALT_SPANS; i++) {
+		struct dealt_span *s = &p->dealt[i];
+		int64_t off = s->from_s > to_s ? s->from_s - to_s : from_s - s->to_s;
+
+		if (is_used(s) && s->moved_s == p->moved_s && off < least) {
+			least = off;
+			best = s;
+		}
+	}
+	return best;
+}
+
+/* A stretch that was filled in. Without a place of its own it is joined to its neighbour. */
 struct dealt_span dealt_add(struct schedule_progress *p, int64_t from_s, int64_t to_s)
 {
-	struct dealt_span growing = p->dealt[0], gap = dealt_break(p, from_s);
+	struct dealt_span *s = nearest(p, from_s, to_s), *place = place_for(p), gap = {1, 0, 0};
 
-	dealt_grow(p, to_s);
-	if (is_used(&growing)) {
-		struct dealt_span back = dealt_break(p, growing.to_s + 1);
-
-		gap = is_used(&gap) ? gap : back;
+	if (s->from_s > to_s + 1 || s->to_s + 1 < from_s) {
+		if (place) {
+			*place = (struct dealt_span){from_s, to_s, p->moved_s};
+			return gap;
+		}
+		gap = s->from_s > to_s ? (struct dealt_span){to_s + 1, s->from_s - 1, p->moved_s}
+		                       : (struct dealt_span){s->to_s + 1, from_s - 1, p->moved_s};
 	}
+	s->from_s = from_s < s->from_s ? from_s : s->from_s;
+	s->to_s = to_s > s->to_s ? to_s : s->to_s;
+	unite(p, s);
 	return gap;
 }

@@ -168,7 +168,7 @@ struct event {
 		} worker;
 		const struct schedule_row *schedule_row;
 		struct {
-			rid schedule, task;
+			rid schedule, task, queue;
 		} schedule_task;
 		struct { /* lives until another one of that name was given */
 			struct str name;

@@ -106,7 +106,8 @@ void load_step(struct core *c, const struct event *ev, struct effects *out)
 	case EV_LOAD_SCHEDULE_TASK:
 		if (MUTANT(LIVE_FORGOTTEN_AT_START))
 			break;
-		schedule_task_live(c, ev->schedule_task.schedule, ev->schedule_task.task);
+		schedule_task_live(
+		    c, ev->schedule_task.schedule, ev->schedule_task.task, ev->schedule_task.queue);
 		break;
 	case EV_LOAD_TASK: load_task(c, ev->task_row, out); break;
 	default: load_done(c, ev, out); break;

@@ -401,7 +401,6 @@ static int delete (
 		    "some of the queue's tasks may be running: the server waits for its workers");
 		return problem_hint(r->problem, "try again when the wait is over: reeve status");
 	}
-	schedule_queue_gone(c, q);
 	forget_tasks(c, &q->ready);
 	forget_tasks(c, &q->due);
 	forget_held_back(c, q);

@@ -76,10 +76,10 @@ void schedule_save(struct core *c, struct schedule *s, const struct schedule_row
     struct effects *out);
 
 /* schedule_tasks.c */
-void schedule_task_live(struct core *c, rid schedule, rid task);
+/* Unless it is in a queue that the schedule has left. */
+void schedule_task_live(struct core *c, rid schedule, rid task, rid queue);
 void schedule_task_ended(struct core *c, rid schedule, rid task);
 bool schedule_of_queue(const struct core *c, rid queue, struct str *ret_name);
-void schedule_queue_gone(struct core *c, const struct queue *q);
 
 /* schedule_zone.c */
 struct zone *zone_find(struct core *c, struct str name); /* makes an empty one */

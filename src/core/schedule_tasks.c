@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which tasks of a schedule have not ended: what its overlap policy goes by. */
+/*
+ * Which tasks of a schedule have not ended: what its overlap policy goes by. All of them are in the
+ * schedule's queue, which nobody can delete while it is that.
+ */
 #include "core/internal.h"
 
 #include <stdlib.h>
@@ -12,11 +15,15 @@ static bool is_live(const struct schedule *s, rid task)
 	return false;
 }
 
-void schedule_task_live(struct core *c, rid schedule, rid task)
+void schedule_task_live(struct core *c, rid schedule, rid task, rid queue)
 {
 	struct schedule *s = schedule_find(c, schedule);
+	struct schedule_row row;
 
 	if (!s || is_live(s, task))
+		return;
+	schedule_unpack(s, NULL, &row);
+	if (row.queue != queue)
 		return;
 	/* powers of two: most have none or one */
 	if ((s->n_live & (s->n_live - 1)) == 0)
@@ -54,21 +61,4 @@ bool schedule_of_queue(const struct core *c, rid queue, struct str *ret_name)
 		return true;
 	}
 	return false;
-}
-
-/* Its tasks went with it. What is not in memory can not be told apart, and counts as gone, too. */
-void schedule_queue_gone(struct core *c, const struct queue *q)
-{
-	struct schedule *s;
-
-	for (s = schedule_after(c, STR_NULL); s; s = schedule_after(c, s->name)) {
-		for (uint32_t i = 0; i < s->n_live;) {
-			const struct task *t = task_find(c, s->live[i]);
-
-			if (t && t->queue != q)
-				i++;
-			else
-				schedule_task_ended(c, s->id, s->live[i]);
-		}
-	}
 }

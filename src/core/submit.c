@@ -90,7 +90,7 @@ static struct outcome submit_one(struct core *c, const struct event *ev,
 	if (s->spec.key.p)
 		lane_take_key(c, s->spec.queue, s->spec.key, row.id);
 	if (s->spec.schedule)
-		schedule_task_live(c, s->spec.schedule, row.id);
+		schedule_task_live(c, s->spec.schedule, row.id, s->spec.queue);
 	if (ev->submit.n <= NOTICE_EACH_UP_TO)
 		announce(c, &row, out);
 	take_in(c, q, &row, out);

@@ -184,7 +184,7 @@ void task_move(struct core *c, struct task *t, int to, struct str reason, struct
 	if (t->row.spec.schedule && task_is_ended(to))
 		schedule_task_ended(c, t->row.spec.schedule, t->row.id);
 	else if (t->row.spec.schedule && task_is_ended(from))
-		schedule_task_live(c, t->row.spec.schedule, t->row.id);
+		schedule_task_live(c, t->row.spec.schedule, t->row.id, t->row.spec.queue);
 	queue_ready(c, t->queue);
 }
 

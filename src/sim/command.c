@@ -20,6 +20,7 @@ const struct option_def sim_command_options[] = {
     {"jobs", 'j', "N", "processes at once (default: one a processor)"},
     {"faults", 0, "LIST",
         "only these classes: net, call, crash, pause, clock, process, store, twin, split, change, "
+        "time, "
         "all, none"},
     {"only-faults", 0, "LIST", "of the planned faults only those with these numbers, or none"},
     {"workers", 0, "N", "so many workers instead of a drawn number"},

@@ -142,8 +142,9 @@ static void check_requeue(
 		world_fail(w, 11, "task %u of a lost worker waits only %lld ms", t->number,
 		    (long long)wait);
 	t->lost_us = ev->kind == EV_TICK ? w->now_us : 0;
-	t->is_held =
-	    !(ev->kind == EV_ENDED && ev->ended.task == t->id) && wait >= w->o.lost_hold_ms;
+	/* also when its own word comes so late that its worker is lost by it */
+	t->is_held = ev->kind == EV_ENDED && ev->ended.task == t->id ? wait == w->o.lost_hold_ms
+	                                                             : wait >= w->o.lost_hold_ms;
 	if (ev->kind == EV_ENDED && ev->ended.task == t->id && ev->ended.started_ms &&
 	    wait < least_backoff(w, t, s->attempt))
 		world_fail(w, 22, "task %u is retried after %lld ms", t->number, (long long)wait);

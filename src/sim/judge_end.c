@@ -18,6 +18,12 @@ int64_t judge_patience_us(const struct world *w)
 	       20 * MINUTE_US;
 }
 
+/* By the server's clock, which is right since then. */
+static int64_t healed_ms(const struct world *w)
+{
+	return sim_server_wall_ms(w) - (w->now_us - w->heal_us) / 1000;
+}
+
 /* A due time that a jumping clock made is kept as it was given: nobody waits for it here. */
 static bool waits(const struct world *w, const struct truth_task *t)
 {
@@ -25,8 +31,7 @@ static bool waits(const struct world *w, const struct truth_task *t)
 		return false;
 	if (task_is_held(t->stored_status))
 		return false;
-	return !(
-	    t->stored_status == TASK_QUEUED && t->stored_due_ms > sim_server_wall_ms(w) + FAR_MS);
+	return !(t->stored_status == TASK_QUEUED && t->stored_due_ms > healed_ms(w) + FAR_MS);
 }
 
 static const struct truth_task *first_waiting(const struct world *w)

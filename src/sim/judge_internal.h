@@ -51,9 +51,9 @@ struct truth_task {
 	/* of a schedule */
 	struct truth_schedule *schedule; /* NULL: of none */
 	int64_t tick_s, run_after_ms;
-	bool has_tick;      /* a row of ticks names it */
-	bool is_of_tick;    /* … as fired, not by hand */
-	bool was_retried;   /* what had ended may be live beside its successor */
+	bool has_tick;    /* a row of ticks names it */
+	bool is_of_tick;  /* … as fired, not by hand */
+	bool was_retried; /* what had ended may be live beside its successor */
 };
 
 /* One row of ticks, as it is stored. */
@@ -81,12 +81,12 @@ struct truth_schedule {
 	struct cron_items items;
 	int zone; /* enum sim_zone_kind; -1: none */
 	bool was_set;
-	int64_t begun_s; /* made, changed or resumed then */
-	int64_t held_s;  /* nothing was due up to here, when the clock was set back last */
+	int64_t begun_s;       /* made, changed or resumed then */
+	int64_t held_s;        /* nothing was due up to here, when the clock was set back last */
 	int64_t zone_offset_s; /* of the moving zone, when it was last looked at */
 	int64_t shown_s;       /* local times up to here may come again, and need not fire */
-	int64_t looked_ms;     /* the wall clock at the last step; INT64_MIN: none since the start */
-	int64_t checked_s;     /* up to here everything that was due is accounted for */
+	int64_t looked_ms; /* the wall clock at the last step; INT64_MIN: none since the start */
+	int64_t checked_s; /* up to here everything that was due is accounted for */
 	struct idmap ticks, decided;
 	struct truth_tick **all;
 	size_t n, cap;
@@ -114,7 +114,7 @@ struct judge {
 	size_t n_queues, cap_queues;
 	struct truth_schedule **schedules;
 	size_t n_schedules, cap_schedules;
-	int steps_back;   /* of the server's wall clock */
+	int steps_back;    /* of the server's wall clock */
 	bool is_unsettled; /* the core has more to do at once */
 	uint64_t last_notice, notice_incarnation;
 	/* messages of the gathering set that were looked at */

@@ -60,7 +60,7 @@ static bool is_excused(const struct truth_schedule *s, int64_t t)
 	const struct schedule_progress *p = &s->row.progress;
 	const struct dealt_span *d = p->dealt;
 
-	if (t <= s->held_s && t >= s->held_s - s->row.max_shift_s && t <= s->begun_s)
+	if (t <= s->held_s && t <= s->begun_s)
 		return true;
 	for (int i = 0; (s->was_set || s->zone == ZONE_MOVING) && i < DEALT_SPANS; i++)
 		if (d[i].moved_s == s->row.progress.moved_s && t >= d[i].from_s && t <= d[i].to_s)
@@ -115,11 +115,18 @@ static void remember_shown(struct truth_schedule *s)
 		s->shown_s = shown;
 }
 
+/* Its zone has moved, and nobody has looked since. */
+static bool has_moved(const struct world *w, const struct truth_schedule *s)
+{
+	return s->zone == ZONE_MOVING &&
+	       cron_zone_offset(sim_zone(w, ZONE_MOVING), 0) != s->zone_offset_s;
+}
+
 static void pass(struct world *w, struct truth_schedule *s, int64_t to_s)
 {
 	if (to_s < s->checked_s)
 		remember_shown(s);
-	if (s->checked_s != INT64_MIN && to_s > s->checked_s)
+	if (s->checked_s != INT64_MIN && to_s > s->checked_s && !has_moved(w, s))
 		check_passed(w, s, to_s);
 	s->checked_s = to_s;
 }
@@ -185,8 +192,8 @@ void judge_schedule_row(struct world *w, const struct schedule_row *row, bool wh
 	if (row->progress.seen_until_s < row->progress.done_until_s)
 		s->held_s = row->progress.done_until_s;
 	if (was.id && was.state != s->row.state)
-		world_tell(w, "store: schedule %u is %s", s->number,
-		    schedule_state_names[s->row.state]);
+		world_tell(
+		    w, "store: schedule %u is %s", s->number, schedule_state_names[s->row.state]);
 }
 
 void judge_schedule_gone(struct world *w, rid id)
@@ -226,8 +233,7 @@ void judge_schedules_applied(struct world *w)
 static void check_waits(struct world *w, const struct truth_schedule *s)
 {
 	if (s->row.state == SCHEDULE_ACTIVE && s->waiting && !truth_live_task(s, NULL, false))
-		world_fail(
-		    w, 40, "tick %lld waits for nothing", (long long)s->waiting->tick_s);
+		world_fail(w, 40, "tick %lld waits for nothing", (long long)s->waiting->tick_s);
 	if (s->row.state == SCHEDULE_PAUSED && s->row.paused_until_ms &&
 	    s->row.paused_until_ms <= s->looked_ms)
 		world_fail(w, 40, "its pause should have ended %lld ms ago",
@@ -249,7 +255,7 @@ void judge_schedules_before(struct world *w)
 		if (s->deleted || !s->row.id || s->looked_ms == INT64_MIN)
 			continue;
 		check_waits(w, s);
-		if (s->row.state == SCHEDULE_ACTIVE)
+		if (s->row.state == SCHEDULE_ACTIVE && !has_moved(w, s))
 			pass(w, s, s->looked_ms / 1000);
 	}
 }

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What became of a tick, as it is stored: one task at most, for a reason, by the schedule's rules. */
+/* What became of a tick, as it is stored: one task at most, for a reason, by the schedule's rules.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "sim/judge_internal.h"
 #include "sim/zones.h"
+
+/* What is filled in has a row beside the tick's own, that far off. */
+#define BACKFILL_OFFSET_S (INT64_C(1) << 33)
+
+static int64_t zone_offset(const struct tick_row *row)
+{
+	return row->offset_s - (row->outcome == TICK_BACKFILL ? BACKFILL_OFFSET_S : 0);
+}
 
 static uint64_t key_of(int64_t tick_s, int64_t offset_s)
 {
@@ -52,15 +61,17 @@ struct truth_task *truth_live_task(
 
 static struct truth_tick *tick_of(struct truth_schedule *s, const struct tick_row *row)
 {
-	struct truth_tick *k = idmap_get(&s->ticks, key_of(row->tick_s, row->offset_s));
+	uint64_t key = key_of(row->tick_s, zone_offset(row));
+	struct truth_tick *k = idmap_get(&s->ticks, key);
 
 	if (k)
 		return k;
 	k = xcalloc(1, sizeof *k);
-	*k = (struct truth_tick){.tick_s = row->tick_s, .offset_s = row->offset_s, .outcome = -1};
+	*k =
+	    (struct truth_tick){.tick_s = row->tick_s, .offset_s = zone_offset(row), .outcome = -1};
 	GROW(s->all, s->cap, s->n + 1);
 	s->all[s->n++] = k;
-	idmap_put(&s->ticks, key_of(row->tick_s, row->offset_s), k);
+	idmap_put(&s->ticks, key, k);
 	return k;
 }
 
@@ -100,8 +111,8 @@ static void check_due(struct world *w, const struct truth_schedule *s, const str
 		world_fail(w, 40, "tick %lld fires %lld ms before its time", (long long)row->tick_s,
 		    (long long)(ms - row->time_ms));
 	if ((s->row.start_ms && ms < s->row.start_ms) || (s->row.end_ms && ms > s->row.end_ms))
-		world_fail(w, 40, "tick %lld is outside of the schedule's dates",
-		    (long long)row->tick_s);
+		world_fail(
+		    w, 40, "tick %lld is outside of the schedule's dates", (long long)row->tick_s);
 	if (s->zone == ZONE_MOVING)
 		return; /* as it was then: it may have moved since */
 	if (!cron_items_next(
@@ -110,7 +121,8 @@ static void check_due(struct world *w, const struct truth_schedule *s, const str
 		world_fail(w, 40, "tick %lld is not one of its pattern's", (long long)row->tick_s);
 }
 
-static void fired(struct world *w, struct truth_schedule *s, const struct tick_row *row, bool waited)
+static void fired(
+    struct world *w, struct truth_schedule *s, const struct tick_row *row, bool waited)
 {
 	struct truth_task *t = truth_of(w, row->task), *other;
 
@@ -133,7 +145,8 @@ static void skipped(struct world *w, struct truth_schedule *s, const struct tick
 	s->n_skipped++;
 	if (!row->reason.n || row->until_s < row->tick_s)
 		world_fail(w, 19, "tick %lld is skipped up to %lld: %.*s", (long long)row->tick_s,
-		    (long long)row->until_s, (int)row->reason.n, row->reason.p ? row->reason.p : "");
+		    (long long)row->until_s, (int)row->reason.n,
+		    row->reason.p ? row->reason.p : "");
 	GROW(s->stretches, s->cap_stretches, s->n_stretches + 1);
 	s->stretches[s->n_stretches++] =
 	    (struct truth_stretch){truth_place(s, row->tick_s, row->offset_s),
@@ -145,6 +158,8 @@ static bool keeps_task(struct world *w, const struct truth_tick *k, const struct
 {
 	if (!k->task || k->task == row->task)
 		return true;
+	if (k->outcome == TICK_BACKFILL && !row->task)
+		return true; /* another row: the filled in one stays */
 	world_fail(w, k->steps_back < w->judge->steps_back ? 20 : 19,
 	    "tick %lld (%+lld) had task %u, now it has %s%u: %s", (long long)k->tick_s,
 	    (long long)k->offset_s, judge_number(w, k->task), row->task ? "task " : "none, ",
@@ -170,10 +185,10 @@ void judge_tick_row(struct world *w, const struct tick_row *row)
 	bool waited;
 
 	s->touched = true;
-	world_tell(w, "store: schedule %u: tick %lld (%+lld) up to %lld is %s: %.*s",
-	    s->number, (long long)row->tick_s,
-	    (long long)row->offset_s, (long long)row->until_s, tick_outcome_names[row->outcome],
-	    (int)row->reason.n, row->reason.p ? row->reason.p : "");
+	world_tell(w, "store: schedule %u: tick %lld (%+lld) up to %lld is %s: %.*s", s->number,
+	    (long long)row->tick_s, (long long)row->offset_s, (long long)row->until_s,
+	    tick_outcome_names[row->outcome], (int)row->reason.n,
+	    row->reason.p ? row->reason.p : "");
 	if (row->task)
 		check_task(w, s, row);
 	if (row->outcome == TICK_MANUAL)
@@ -186,9 +201,11 @@ void judge_tick_row(struct world *w, const struct tick_row *row)
 		s->waiting = NULL;
 	if (row->task && !k->task)
 		k->steps_back = w->judge->steps_back;
-	k->task = row->task;
-	k->outcome = row->outcome;
-	idmap_put(&s->decided, (uint64_t)truth_place(s, row->tick_s, row->offset_s), k);
+	if (row->task || !k->task) {
+		k->task = row->task;
+		k->outcome = row->outcome;
+	}
+	idmap_put(&s->decided, (uint64_t)truth_place(s, row->tick_s, zone_offset(row)), k);
 	if (row->outcome == TICK_FIRED)
 		fired(w, s, row, waited);
 	else if (row->outcome == TICK_SKIPPED)

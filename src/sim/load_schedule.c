@@ -119,6 +119,10 @@ static void draw_range(struct world *w, struct request *r)
 
 	r->from_s = now_s - sim_between(g, 0, sim_chance(g, 600) ? 120 : 8000);
 	r->to_s = r->from_s + sim_between(g, 1, 90);
+	if (sim_chance(g, 400)) { /* its end may have come by the time that the past is read */
+		r->from_s = now_s - sim_between(g, 0, 20);
+		r->to_s = now_s + sim_between(g, 1, 6);
+	}
 }
 
 static void draw_command(struct world *w, struct load *l, enum event_kind kind, int schedule)
@@ -152,9 +156,9 @@ static void draw_task(struct world *w, struct load *l)
 
 void load_draw_schedule(struct world *w, struct load *l)
 {
-	static const enum event_kind kinds[] = {EV_SCHEDULE_SET, EV_SCHEDULE_SET,
-	    EV_SCHEDULE_PAUSE, EV_SCHEDULE_PAUSE, EV_SCHEDULE_RESUME, EV_SCHEDULE_RESUME,
-	    EV_SCHEDULE_RESUME, EV_SCHEDULE_RUN, EV_SCHEDULE_BACKFILL, EV_SCHEDULE_BACKFILL};
+	static const enum event_kind kinds[] = {EV_SCHEDULE_SET, EV_SCHEDULE_SET, EV_SCHEDULE_PAUSE,
+	    EV_SCHEDULE_PAUSE, EV_SCHEDULE_RESUME, EV_SCHEDULE_RESUME, EV_SCHEDULE_RESUME,
+	    EV_SCHEDULE_RUN, EV_SCHEDULE_BACKFILL, EV_SCHEDULE_BACKFILL};
 	int n = (int)rng_below(&w->rng_schedule, 13);
 	int schedule = (int)rng_below(&w->rng_schedule, (uint64_t)l->n_schedules);
 

@@ -5,8 +5,8 @@
 #include "base/rng.h"
 #include "sim/world.h"
 
-const char *const sim_class_names[N_CLASSES] = {
-    "net", "call", "crash", "pause", "clock", "process", "store", "twin", "split", "change", "time"};
+const char *const sim_class_names[N_CLASSES] = {"net", "call", "crash", "pause", "clock", "process",
+    "store", "twin", "split", "change", "time"};
 
 /* Whether restarts change anything, and schedules, are drawn from streams of their own. */
 #define DRAWN_CLASSES (ALL_CLASSES & ~(1u << CLASS_CHANGE | 1u << CLASS_TIME))

@@ -283,7 +283,8 @@ static void server_sleep(struct world *w, struct rng *r)
 
 static void server_reboot(struct world *w, struct rng *r)
 {
-	int64_t down = sim_between(r, SECOND_US, sim_chance(r, 700) ? 20 * SECOND_US : 2 * MINUTE_US);
+	int64_t down =
+	    sim_between(r, SECOND_US, sim_chance(r, 700) ? 20 * SECOND_US : 2 * MINUTE_US);
 
 	world_tell(w, "FAULT: the server's machine boots");
 	sim_server_crash(w, down);

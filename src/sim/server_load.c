@@ -50,11 +50,12 @@ static int on_schedule(void *arg, const struct schedule_row *s)
 	return feed(arg, &(struct event){.kind = EV_LOAD_SCHEDULE, .schedule_row = s});
 }
 
-static int on_schedule_task(void *arg, rid schedule, rid task)
+static int on_schedule_task(void *arg, rid schedule, rid task, rid queue)
 {
 	return feed(arg, &(struct event){.kind = EV_LOAD_SCHEDULE_TASK,
 	                     .schedule_task.schedule = schedule,
-	                     .schedule_task.task = task});
+	                     .schedule_task.task = task,
+	                     .schedule_task.queue = queue});
 }
 
 static int on_task(void *arg, const struct task_row *t)

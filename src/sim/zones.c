@@ -64,13 +64,12 @@ void sim_zone_move(struct world *w)
 		return;
 	w->zones->form = !w->zones->form;
 	ev.zone.zone = sim_zone(w, ZONE_MOVING);
-	world_tell(w, "%s is %d s east of Greenwich now", name,
-	    cron_zone_offset(ev.zone.zone, 0));
+	world_tell(w, "%s is %d s east of Greenwich now", name, cron_zone_offset(ev.zone.zone, 0));
 	sim_server_step(w, &ev);
 }
 
-void sim_zones_tell(
-    struct world *w, void (*feed)(void *arg, const char *name, const struct cron_zone *z), void *arg)
+void sim_zones_tell(struct world *w,
+    void (*feed)(void *arg, const char *name, const struct cron_zone *z), void *arg)
 {
 	for (int i = 0; w->zones && i < N_SIM_ZONES; i++)
 		feed(arg, sim_zone_names[i], sim_zone(w, i));

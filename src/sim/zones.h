@@ -20,7 +20,7 @@ const struct cron_zone *sim_zone(const struct world *w, int kind); /* as it is n
 /* The moving one becomes the other; the server hears of it if it is up. */
 void sim_zone_move(struct world *w);
 /* For a server that starts: feeds it every zone. */
-void sim_zones_tell(
-    struct world *w, void (*feed)(void *arg, const char *name, const struct cron_zone *z), void *arg);
+void sim_zones_tell(struct world *w,
+    void (*feed)(void *arg, const char *name, const struct cron_zone *z), void *arg);
 
 #endif

@@ -84,7 +84,8 @@ int mem_load_schedules(struct mem_store *s, const struct store_loader *l)
 	RB_FOREACH (t, mem_ids, &s->tasks) {
 		if (!t->row->spec.schedule || task_is_ended(t->row->state.status))
 			continue;
-		if ((rc = l->schedule_task(l->arg, t->row->spec.schedule, t->row->id)))
+		if ((rc = l->schedule_task(
+		         l->arg, t->row->spec.schedule, t->row->id, t->row->spec.queue)))
 			return rc;
 	}
 	return 0;

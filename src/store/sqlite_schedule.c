@@ -20,7 +20,7 @@ int sqlite_load_schedule_tasks(
 {
 	sqlite3_stmt *st = NULL;
 	int rc = sqlite3_prepare_v2(s->db,
-	    "SELECT schedule, id FROM task INDEXED BY task_schedule_live"
+	    "SELECT schedule, id, queue FROM task INDEXED BY task_schedule_live"
 	    " WHERE " SCHEDULE_LIVE_SQL " ORDER BY id",
 	    -1, &st, NULL);
 	int stopped = 0;
@@ -29,8 +29,8 @@ int sqlite_load_schedule_tasks(
 		rc = sqlite3_step(st);
 		if (rc != SQLITE_ROW)
 			break;
-		stopped = to->schedule_task(
-		    to->arg, (rid)sqlite3_column_int64(st, 0), (rid)sqlite3_column_int64(st, 1));
+		stopped = to->schedule_task(to->arg, (rid)sqlite3_column_int64(st, 0),
+		    (rid)sqlite3_column_int64(st, 1), (rid)sqlite3_column_int64(st, 2));
 	}
 	if (!stopped && rc != SQLITE_DONE)
 		stopped = sqlite_problem(s->db, "the store can not be read", ret_problem);

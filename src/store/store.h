@@ -54,7 +54,7 @@ struct store_loader {
 	int (*worker)(void *arg, const struct worker_row *w);
 	int (*schedule)(void *arg, const struct schedule_row *s);
 	/* every live task (queued, held, claimed, running) of a schedule, in order of id */
-	int (*schedule_task)(void *arg, rid schedule, rid task);
+	int (*schedule_task)(void *arg, rid schedule, rid task, rid queue);
 	/* every task that is claimed or running, in order of id */
 	int (*task)(void *arg, const struct task_row *t);
 	/* last of all: the highest id and event number ever written */

@@ -220,7 +220,7 @@ static int keep_schedule(void *arg, const struct schedule_row *row)
 	return 0;
 }
 
-static int keep_schedule_task(void *arg, rid schedule, rid task)
+static int keep_schedule_task(void *arg, rid schedule, rid task, rid queue)
 {
 	struct start *s = arg;
 

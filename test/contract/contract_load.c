@@ -71,10 +71,11 @@ static int on_schedule(void *arg, const struct schedule_row *s)
 	return enter(l, 5);
 }
 
-static int on_schedule_task(void *arg, rid schedule, rid task)
+static int on_schedule_task(void *arg, rid schedule, rid task, rid queue)
 {
 	struct loaded *l = arg;
 
+	assert_true(queue > 0);
 	l->schedule_tasks[l->n_schedule_tasks][0] = schedule;
 	l->schedule_tasks[l->n_schedule_tasks++][1] = task;
 	return enter(l, 6);

@@ -419,9 +419,9 @@ static void load(struct world *w)
 		    w, &(struct event){.kind = EV_LOAD_SCHEDULE, .schedule_row = &w->schedules[i]});
 	for (size_t i = 0; i < w->n_tasks; i++)
 		if (w->tasks[i].spec.schedule && !task_is_ended(w->tasks[i].state.status))
-			world_step(
-			    w, &(struct event){.kind = EV_LOAD_SCHEDULE_TASK,
-			           .schedule_task = {w->tasks[i].spec.schedule, w->tasks[i].id}});
+			world_step(w, &(struct event){.kind = EV_LOAD_SCHEDULE_TASK,
+			                  .schedule_task = {w->tasks[i].spec.schedule,
+			                      w->tasks[i].id, w->tasks[i].spec.queue}});
 	for (size_t i = 0; i < w->n_tasks; i++)
 		if (task_phase(w->tasks[i].state.status) == PHASE_CLAIMED ||
 		    task_phase(w->tasks[i].state.status) == PHASE_RUNNING)

@@ -16,13 +16,14 @@
 static void test_clock(void **state)
 {
 	struct node_clock c;
+	int64_t ms;
 
 	node_clock_init(&c, 1000, 5000);
 	assert_int_equal(node_clock_mono_ms(&c, 2000000), 3000);
 	assert_int_equal(node_clock_wall_ms(&c, 2000000), 7000);
 	node_clock_drift(&c, 2000000, 10000); /* one in a hundred too fast */
 	assert_int_equal(node_clock_mono_ms(&c, 102000000), 104000);
-	for (int64_t ms = 3000; ms < 3300; ms++) {
+	for (ms = 3000; ms < 3300; ms++) {
 		int64_t t = node_clock_true_us(&c, ms);
 
 		assert_int_equal(node_clock_mono_ms(&c, t), ms);
@@ -31,6 +32,10 @@ static void test_clock(void **state)
 	assert_true(node_clock_true_us(&c, INT64_MAX) == INT64_MAX);
 	node_clock_jump(&c, -60000);
 	assert_int_equal(node_clock_mono_ms(&c, 102000000), 104000);
+	ms = node_clock_wall_ms(&c, 102000000);
+	node_clock_boot(&c, 102000000, 20);
+	assert_int_equal(node_clock_mono_ms(&c, 102000000), 20);
+	assert_int_equal(node_clock_wall_ms(&c, 102000000), ms);
 }
 
 static void test_classes(void **state)
@@ -224,6 +229,113 @@ static void test_judge_sees_old_token(void **state)
 }
 
 /* A worker that is alone with its server becomes healthy, and notices when it is cut off. */
+/* A share of the seeds has schedules, and their command brings that back. */
+static void test_schedules(void **state)
+{
+	int with = 0, times = 0;
+
+	for (uint64_t seed = 1; seed <= 1000; seed++) {
+		struct sim_options o, again;
+
+		sim_options_init(&o);
+		o.seed = seed;
+		again = o;
+		sim_options_draw(&o);
+		again.faults = o.classes;
+		again.dispatch = o.is_volatile;
+		sim_options_draw(&again);
+		assert_int_equal(again.has_schedules, o.has_schedules);
+		assert_int_equal(again.n_times, o.n_times);
+		assert_int_equal(sim_plan_size(&again), sim_plan_size(&o));
+		with += o.has_schedules;
+		times += o.n_times > 0;
+	}
+	assert_in_range(with, 150, 250);
+	assert_in_range(times, with / 2, with);
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct run_result r = run(seed, 1u << CLASS_TIME | 1u << CLASS_CRASH);
+
+		assert_true(r.o.has_schedules);
+		if (r.verdict.invariant)
+			fail_msg("seed %llu: %d: %s", (unsigned long long)seed, r.verdict.invariant,
+			    r.verdict.detail);
+	}
+}
+
+struct tick_world {
+	struct world *w;
+	struct batch batch;
+	struct schedule_row schedule;
+	struct task_row tasks[2];
+};
+
+/* A schedule that is stored, with two tasks of one tick. */
+static void tick_world_init(struct tick_world *t)
+{
+	*t = (struct tick_world){.w = quiet_world(),
+	    .schedule = {.id = 9,
+	        .items = STR("{\"epoch\":{\"period\":60}}"),
+	        .queue = 1,
+	        .mtime_ms = 6000000,
+	        .progress = {.begun = 1, .done_until_s = 6000}}};
+	batch_add(&t->batch, ROW_SCHEDULE_PUT)->schedule = &t->schedule;
+	for (int i = 0; i < 2; i++) {
+		t->tasks[i].id = 100 + (rid)i;
+		t->tasks[i].spec = (struct task_spec){.queue = 1, .schedule = 9, .tick_s = 6060};
+		batch_add(&t->batch, ROW_TASK_INSERT)->task = &t->tasks[i];
+	}
+}
+
+static void test_judge_sees_second_task_of_tick(void **state)
+{
+	struct tick_world t;
+	struct tick_row first = {.schedule = 9,
+	                    .tick_s = 6060,
+	                    .until_s = 6060,
+	                    .task = 100,
+	                    .time_ms = 6060000},
+	                second = first;
+
+	tick_world_init(&t);
+	batch_add(&t.batch, ROW_TICK)->tick = &first;
+	second.task = 101;
+	batch_add(&t.batch, ROW_TICK)->tick = &second;
+	judge_applied(t.w, &t.batch);
+	assert_int_equal(t.w->verdict.invariant, 19);
+	batch_release(&t.batch);
+	world_free(t.w);
+}
+
+static void test_judge_sees_task_without_tick(void **state)
+{
+	struct tick_world t;
+
+	tick_world_init(&t);
+	judge_applied(t.w, &t.batch);
+	assert_int_equal(t.w->verdict.invariant, 19);
+	batch_release(&t.batch);
+	world_free(t.w);
+}
+
+static void test_judge_sees_wrong_counts(void **state)
+{
+	struct tick_world t;
+	struct tick_row skipped = {.schedule = 9,
+	    .tick_s = 6060,
+	    .until_s = 6120,
+	    .outcome = TICK_SKIPPED,
+	    .time_ms = 6120000,
+	    .reason = STR("a test")};
+
+	tick_world_init(&t);
+	t.batch.n = 1; /* without tasks */
+	batch_add(&t.batch, ROW_TICK)->tick = &skipped;
+	judge_applied(t.w, &t.batch);
+	assert_int_equal(t.w->verdict.invariant, 40);
+	batch_release(&t.batch);
+	world_free(t.w);
+}
+
 static void test_exact_world(void **state)
 {
 	struct world *w = quiet_world();
@@ -259,6 +371,10 @@ int main(void)
 	    cmocka_unit_test(test_judge_sees_overlap),
 	    cmocka_unit_test(test_judge_sees_old_token),
 	    cmocka_unit_test(test_exact_world),
+	    cmocka_unit_test(test_schedules),
+	    cmocka_unit_test(test_judge_sees_second_task_of_tick),
+	    cmocka_unit_test(test_judge_sees_task_without_tick),
+	    cmocka_unit_test(test_judge_sees_wrong_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

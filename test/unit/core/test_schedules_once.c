@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * More stories about schedules: each tick runs once, and leaves a trace, whatever is done to the
+ * schedule, its zone and its clock meanwhile. Most of them were found by the simulator.
+ */
+#include "schedule_story.h"
+
+STORY(what_has_waited_runs_once_through_a_restart)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){.overlap = OVERLAP_QUEUE});
+
+	world_advance(w, 2 * MINUTE);
+	end_task(w, w->tasks[0].id);
+	world_advance(w, 0);
+	assert_int_equal(w->n_tasks, 2);
+	assert_int_equal(world_schedule(w, id)->progress.waiting_s, 0);
+	assert_int_equal(world_schedule(w, id)->progress.n_fired, 2);
+	end_task(w, w->tasks[1].id);
+	world_restart(w);
+	world_advance(w, 0);
+	assert_int_equal(w->n_tasks, 2);
+	world_free(w);
+}
+
+/* With "replace" the newest of several late ticks wins; no older one runs after it. */
+STORY(of_late_ticks_the_newest_replaces)
+{
+	struct world *w = after_downtime(
+	    (struct asked){.overlap = OVERLAP_REPLACE, .missed = MISSED_ALL, .max_shift_s = 300});
+
+	for (size_t i = 1; i < w->n_tasks; i++)
+		assert_true(w->tasks[i - 1].spec.tick_s < w->tasks[i].spec.tick_s);
+	assert_int_equal(w->tasks[w->n_tasks - 1].spec.tick_s, last_tick(w)->tick_s);
+	assert_int_equal(count_ticks(w, TICK_WAITING), 0);
+	world_free(w);
+}
+
+STORY(the_oldest_that_is_not_too_old_runs)
+{
+	struct world *w = quiet_world();
+
+	add(w, "s", (struct asked){.missed = MISSED_ALL, .max_shift_s = 600});
+	w->now_ms = 1800003600000;
+	world_restart(w);
+	world_advance(w, 0);
+	assert_int_equal(count_tasks_of(w, 1800003600 - 600), 1);
+	assert_int_equal(w->n_tasks, 11);
+	world_free(w);
+}
+
+/* More often than there are spans to remember it by. */
+STORY(many_long_absences_and_a_clock_set_back)
+{
+	struct world *w = quiet_world();
+	size_t before;
+
+	add(w, "s", (struct asked){.max_shift_s = 60});
+	for (int i = 0; i < 8; i++) {
+		world_advance(w, 3 * MINUTE);
+		set_clock(w, HOUR);
+	}
+	before = w->n_tasks;
+	set_clock(w, -9 * HOUR);
+	world_advance(w, 10 * HOUR);
+	assert_true(w->n_tasks > before);
+	assert_no_tick_ran_twice(w);
+	world_free(w);
+}
+
+STORY(changed_behind_its_own_time_it_repeats_nothing)
+{
+	struct world *w = quiet_world();
+	struct schedule_change ch = {.fields = 1u << SF_START};
+	rid id = add(w, "s", (struct asked){.max_shift_s = 600});
+
+	world_advance(w, 5 * MINUTE);
+	set_clock(w, -3 * MINUTE);
+	command(w, &(struct event){.kind = EV_SCHEDULE_SET, .schedule = {.id = id, .change = &ch}});
+	world_advance(w, 5 * MINUTE);
+	assert_int_equal(w->n_tasks, 7);
+	assert_no_tick_ran_twice(w);
+	world_free(w);
+}
+
+STORY(what_was_due_before_a_change_is_not_lost)
+{
+	struct world *w = quiet_world();
+	struct schedule_change ch = {.fields = 1u << SF_ITEMS,
+	    .row = {.items = STR("{\"epoch\":{\"period\":3600}}"), .source = STR("a test")}};
+	rid id = add(w, "s", (struct asked){0});
+
+	w->now_ms += MINUTE; /* and nobody has looked yet */
+	w->mono_ms += MINUTE;
+	command(w, &(struct event){.kind = EV_SCHEDULE_SET, .schedule = {.id = id, .change = &ch}});
+	assert_int_equal(count_tasks_of(w, 1800000060), 1);
+	world_free(w);
+}
+
+STORY(a_change_during_a_pause_leaves_its_skip)
+{
+	struct world *w = quiet_world();
+	struct schedule_change ch = {.fields = 1u << SF_END};
+	rid id = add(w, "s", (struct asked){0});
+
+	assert_int_equal(act(w, EV_SCHEDULE_PAUSE, id)->code, 0);
+	world_advance(w, 3 * MINUTE);
+	command(w, &(struct event){.kind = EV_SCHEDULE_SET, .schedule = {.id = id, .change = &ch}});
+	assert_int_equal(w->n_ticks, 1);
+	assert_int_equal(w->ticks[0].tick_s, 1800000060);
+	assert_int_equal(w->ticks[0].outcome, TICK_SKIPPED);
+	assert_int_equal(world_schedule(w, id)->state, SCHEDULE_PAUSED);
+	world_free(w);
+}
+
+STORY(a_pause_ends_by_itself_through_restarts_and_set_clocks)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){0});
+
+	command(w, &(struct event){.kind = EV_SCHEDULE_PAUSE,
+	               .schedule = {.id = id, .until_ms = w->now_ms + 5 * MINUTE}});
+	world_restart(w);
+	world_advance(w, MINUTE);
+	set_clock(w, MINUTE);
+	world_advance(w, 3 * MINUTE);
+	assert_int_equal(world_schedule(w, id)->state, SCHEDULE_ACTIVE);
+	world_free(w);
+}
+
+STORY(a_resume_behind_its_own_time_takes_no_task_away)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){.max_shift_s = 60});
+
+	world_advance(w, 5 * MINUTE);
+	set_clock(w, -4 * MINUTE);
+	assert_int_equal(act(w, EV_SCHEDULE_PAUSE, id)->code, 0);
+	world_advance(w, 2 * MINUTE);
+	assert_int_equal(act(w, EV_SCHEDULE_RESUME, id)->code, 0);
+	assert_int_equal(count_ticks(w, TICK_FIRED), 5);
+	world_advance(w, 4 * MINUTE);
+	assert_int_equal(w->n_tasks, 7);
+	assert_no_tick_ran_twice(w);
+	world_free(w);
+}
+
+/* Further than the limit, and back again: the same times by the same zone. */
+STORY(a_zone_that_moves_there_and_back_repeats_nothing)
+{
+	struct world *w = quiet_world();
+	struct cron_zone *utc = posix("UTC0"), *west = posix("WST3");
+
+	tell_zone(w, utc);
+	add(w, "s",
+	    (struct asked){
+	        .items = daily, .zone = w->zone_name, .missed = MISSED_ALL, .max_shift_s = 3600});
+	world_advance(w, HOUR);
+	tell_zone(w, west);
+	world_advance(w, MINUTE);
+	tell_zone(w, utc);
+	world_advance(w, MINUTE);
+	assert_int_equal(w->n_tasks, 1);
+	world_free(w);
+	cron_zone_free(utc);
+	cron_zone_free(west);
+}
+
+STORY(what_waits_keeps_its_row_when_its_zone_moves)
+{
+	struct world *w = quiet_world();
+	struct cron_zone *utc = posix("UTC0"), *west = posix("WST3");
+	static const char often[] =
+	    "{\"minute\":{\"period\":1},\"dst_fixes\":[\"skip\",\"repeat_use_both\"]}";
+
+	tell_zone(w, utc);
+	add(w, "s",
+	    (struct asked){.items = often,
+	        .zone = w->zone_name,
+	        .overlap = OVERLAP_QUEUE,
+	        .max_shift_s = 4 * 3600});
+	world_advance(w, 2 * MINUTE);
+	assert_int_equal(count_ticks(w, TICK_WAITING), 1);
+	tell_zone(w, west);
+	end_task(w, w->tasks[0].id);
+	world_advance(w, 0);
+	assert_int_equal(count_ticks(w, TICK_WAITING), 0);
+	assert_int_equal(count_ticks(w, TICK_FIRED), 2);
+	world_free(w);
+	cron_zone_free(utc);
+	cron_zone_free(west);
+}
+
+STORY(what_was_filled_in_is_done_when_the_clock_comes_back)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){.max_shift_s = 60});
+
+	world_advance(w, MINUTE);
+	set_clock(w, HOUR);
+	assert_int_equal(backfill(w, id, 1800000600, 1800001200)->n, 10);
+	set_clock(w, -HOUR);
+	world_advance(w, HOUR);
+	assert_no_tick_ran_twice(w);
+	world_free(w);
+}
+
+STORY(what_waits_is_not_filled_in)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){.overlap = OVERLAP_QUEUE});
+
+	world_advance(w, 2 * MINUTE);
+	assert_int_equal(backfill(w, id, 1800000060, 1800000121)->n, 0);
+	end_task(w, w->tasks[0].id);
+	world_advance(w, 0);
+	assert_int_equal(w->n_tasks, 2);
+	world_free(w);
+}
+
+STORY(what_fires_while_the_past_is_read_is_not_filled_in)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){0});
+
+	w->hold_reads = true;
+	world_step(w, &(struct event){.kind = EV_SCHEDULE_BACKFILL,
+	                  .ticket = ++w->last_ticket,
+	                  .actor = STR("test"),
+	                  .schedule = {.id = id, .from_s = 1800000030, .to_s = 1800000061}});
+	world_advance(w, MINUTE);
+	assert_int_equal(w->n_tasks, 1);
+	world_answer_reads(w);
+	assert_int_equal(world_reply(w)->code, ERR_CONFLICT);
+	assert_no_tick_ran_twice(w);
+	world_free(w);
+}
+
+/* Its task waits in the store, and nobody has read it yet. */
+STORY(a_queue_that_goes_takes_no_other_queues_tasks_along)
+{
+	struct world *w = quiet_world();
+	rid other = world_queue(w, "other", 1, ORDER_FIFO);
+
+	add(w, "s", (struct asked){.overlap = OVERLAP_SKIP});
+	world_advance(w, MINUTE);
+	w->hold_reads = true;
+	world_restart(w);
+	command(w, &(struct event){.kind = EV_QUEUE_DELETE, .queue = {.id = other}});
+	assert_int_equal(world_reply(w)->code, 0);
+	world_advance(w, MINUTE);
+	assert_int_equal(w->n_tasks, 1);
+	assert_int_equal(count_ticks(w, TICK_SKIPPED), 1);
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(what_has_waited_runs_once_through_a_restart),
+	    cmocka_unit_test(of_late_ticks_the_newest_replaces),
+	    cmocka_unit_test(the_oldest_that_is_not_too_old_runs),
+	    cmocka_unit_test(many_long_absences_and_a_clock_set_back),
+	    cmocka_unit_test(changed_behind_its_own_time_it_repeats_nothing),
+	    cmocka_unit_test(what_was_due_before_a_change_is_not_lost),
+	    cmocka_unit_test(a_change_during_a_pause_leaves_its_skip),
+	    cmocka_unit_test(a_pause_ends_by_itself_through_restarts_and_set_clocks),
+	    cmocka_unit_test(a_resume_behind_its_own_time_takes_no_task_away),
+	    cmocka_unit_test(a_zone_that_moves_there_and_back_repeats_nothing),
+	    cmocka_unit_test(what_waits_keeps_its_row_when_its_zone_moves),
+	    cmocka_unit_test(what_was_filled_in_is_done_when_the_clock_comes_back),
+	    cmocka_unit_test(what_waits_is_not_filled_in),
+	    cmocka_unit_test(what_fires_while_the_past_is_read_is_not_filled_in),
+	    cmocka_unit_test(a_queue_that_goes_takes_no_other_queues_tasks_along),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
