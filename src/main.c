@@ -47,7 +47,8 @@ int main(int argc, char **argv)
 	        "Starts a server and a worker of its own, on loopback, and measures the machine's "
 	        "own "
 	        "limits beside Reeve's figures. Cases: submit, noop, spawn, latency, backlog, "
-	        "cron (default: all of these), workers, schedules. Progress goes to standard error, the figures as "
+	        "cron (default: all of these), workers, schedules. Progress goes to standard "
+	        "error, the figures as "
 	        "JSON to standard output.",
 	        "reeve bench --scale 0.1 noop\ta quick look\n"
 	        "reeve bench --dir /srv/bench >figures.json\teverything, on that disk\n",

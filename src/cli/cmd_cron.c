@@ -72,7 +72,7 @@ int cmd_cron_next(struct cli *c)
 {
 	AUTO(cron_input_release) struct cron_input in = {0};
 	AUTO(json_drop) json_t *times = NULL, *list = NULL;
-	int64_t from, n = 1;
+	int64_t from = 0, n = 1;
 	int r = options_i64(&c->options, "count", 1, MATCHES_MAX, &n, &c->problem);
 
 	if (r < 0 || (r = read_from(c, &from)) < 0 || (r = cron_input_read(c, true, &in)) < 0)
@@ -222,7 +222,7 @@ int cmd_cron_check(struct cli *c)
 	AUTO(cron_input_release) struct cron_input in = {0};
 	AUTO(json_drop) json_t *check = NULL;
 	AUTO(buf_release) struct buf text = {0};
-	int64_t from;
+	int64_t from = 0;
 	int r = read_from(c, &from);
 
 	if (r < 0 || (r = cron_input_read(c, true, &in)) < 0)

@@ -24,12 +24,11 @@ struct play {
 
 static int bad_line(struct cli *c, size_t number, const char *hint)
 {
-	char what[200];
+	struct problem was = c->problem;
 
-	snprintf(what, sizeof what, "%s", c->problem.what);
 	if (c->problem.hint[0])
 		hint = NULL;
-	problem_set(&c->problem, ERR_INVALID, "line %zu: %s", number, what);
+	problem_set(&c->problem, ERR_INVALID, "line %zu: %.250s", number, was.what);
 	return hint ? problem_hint(&c->problem, "%s", hint) : c->problem.code;
 }
 

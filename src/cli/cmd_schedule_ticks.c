@@ -240,7 +240,7 @@ static int backfill(struct cli *c, const char *name, struct stretch s)
 
 int cmd_schedule_backfill(struct cli *c)
 {
-	struct stretch s;
+	struct stretch s = {0};
 
 	if (one_name(c) < 0 || read_stretch(c, &s) < 0)
 		return c->problem.code;
