@@ -94,6 +94,16 @@ static int read_text(
 	return 0;
 }
 
+/* They would share one position, and a zone that is moved would move the epoch items, too. */
+static int refuse_mixture(struct call *c, const struct cron_items *items)
+{
+	for (size_t i = 1; i < items->n; i++)
+		if (items->items[i].is_epoch != items->items[0].is_epoch)
+			return bad(c, "items", "\"epoch\" and wall-clock items do not go together",
+			    "make two schedules of them");
+	return 0;
+}
+
 static int read_items(struct call *c, const struct pattern_members *m, struct pattern *p)
 {
 	struct buf text = {0};
@@ -109,7 +119,7 @@ static int read_items(struct call *c, const struct pattern_members *m, struct pa
 	                                  "write several schedules instead")
 	                            : cron_items_json(buf_str(&text), &p->items, &c->problem);
 	buf_release(&text);
-	return rc ? items_problem(c) : 0;
+	return rc ? items_problem(c) : refuse_mixture(c, &p->items);
 }
 
 /* A change that gives only the zone, or only what daylight saving shall do. */

@@ -293,6 +293,7 @@ def shared(module_cluster):
     ({"crontab": "0 0 * * *"}, "time_zone"), ({"crontab": "0 0 * * *", "time_zone": "Europe/Berln"}, "time_zone"),
     ({"crontab": "0 0 * * *", "time_zone": "../../etc/passwd"}, "time_zone"),
     ({"calendar": "Mon *-*-* 25:00", "time_zone": "UTC"}, "calendar"), ({"items": []}, "items"), ({"items": "x"}, "items"),
+    ({"items": [{"epoch": 5}, {"minute": 5, "dst_fixes": "vixie"}], "time_zone": "UTC"}, "items"),
     ({"items": {"hour": 5}}, "items"), ({"items": {"epoch": {"period": 0}}}, "items"), ({"max_shift": None}, "max_shift"),
     ({"max_shift": "-1s"}, "max_shift"), ({"overlap": "x"}, "overlap"), ({"missed": 3}, "missed"),
     ({"jitter": "-5"}, "jitter"), ({"start": "2d", "end": "1d"}, "end"), ({"task": {"command": "date"}}, "task.command"),
