@@ -161,6 +161,17 @@ struct dealt_span dealt_break(struct schedule_progress *p, int64_t from_s)
 	return gap;
 }
 
+/* Its zone is another one now: whatever ran at an instant ran then. */
+void dealt_flatten(struct schedule_progress *p)
+{
+	p->moved_s = 0;
+	for (int i = 0; i < DEALT_SPANS; i++)
+		p->dealt[i].moved_s = 0;
+	for (int i = 0; i < DEALT_SPANS; i++)
+		if (is_used(&p->dealt[i]))
+			unite(p, &p->dealt[i]);
+}
+
 /* The one that is nearest to a stretch: the growing one, if no other is. */
 static struct dealt_span *nearest(struct schedule_progress *p, int64_t from_s, int64_t to_s)
 {

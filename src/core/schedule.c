@@ -299,6 +299,10 @@ static int set(struct core *c, const struct event *ev, struct schedule *s, struc
 	if (GIVEN(ch, SF_TASK) && ch->row.queue != row.queue)
 		s->n_live = 0; /* a new place: what is left in the old one overlaps with nothing */
 	apply(&row, ch);
+	if (GIVEN(ch, SF_ITEMS)) {
+		dealt_flatten(&row.progress);
+		row.progress.zone_offset_s = schedule_offset_s(s, row.progress.system_s);
+	}
 	if (begins)
 		begin_anew(c, s, &row, out);
 	changed(c, s, &row, ev, "schedule.changed", STR_NULL, out);

@@ -141,6 +141,7 @@ void dealt_init(struct schedule_progress *p, int64_t from_s); /* nothing yet */
 void dealt_grow(struct schedule_progress *p, int64_t to_s);
 /* A gap between two spans that had to be given up for it, if it is used. */
 struct dealt_span dealt_break(struct schedule_progress *p, int64_t from_s);
+void dealt_flatten(struct schedule_progress *p);
 struct dealt_span dealt_add(struct schedule_progress *p, int64_t from_s, int64_t to_s);
 
 /* backfill.c */

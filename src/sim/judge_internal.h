@@ -87,6 +87,7 @@ struct truth_schedule {
 	int64_t shown_s;       /* local times up to here may come again, and need not fire */
 	int64_t looked_ms; /* the wall clock at the last step; INT64_MIN: none since the start */
 	int64_t checked_s; /* up to here everything that was due is accounted for */
+	int64_t next_s;    /* nothing is due between checked_s and this; INT64_MIN: look */
 	struct idmap ticks, decided;
 	struct truth_tick **all;
 	size_t n, cap;

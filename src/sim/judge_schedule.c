@@ -9,6 +9,8 @@
 #include "sim/judge_internal.h"
 #include "sim/zones.h"
 
+#define UNNOTICED_S 2 /* the server does not mind when its clock is set by less */
+
 struct truth_schedule *truth_schedule_of(struct world *w, rid id)
 {
 	struct judge *j = w->judge;
@@ -20,7 +22,7 @@ struct truth_schedule *truth_schedule_of(struct world *w, rid id)
 	s = xcalloc(1, sizeof *s);
 	s->id = id;
 	s->zone = -1;
-	s->looked_ms = s->checked_s = s->shown_s = INT64_MIN;
+	s->looked_ms = s->checked_s = s->shown_s = s->next_s = INT64_MIN;
 	GROW(j->schedules, j->cap_schedules, j->n_schedules + 1);
 	j->schedules[j->n_schedules++] = s;
 	s->number = (unsigned)j->n_schedules;
@@ -55,31 +57,32 @@ int64_t truth_place(const struct truth_schedule *s, int64_t tick_s, int64_t offs
  * made. And a pattern that is changed while the clock stands behind, or a zone that comes back,
  * leaves alone what was done before.
  */
-static bool is_excused(const struct truth_schedule *s, int64_t t)
+static int64_t excused_s(const struct truth_schedule *s, int64_t t)
 {
 	const struct schedule_progress *p = &s->row.progress;
 	const struct dealt_span *d = p->dealt;
 
+	if (t <= s->begun_s && s->begun_s - t < UNNOTICED_S)
+		return s->begun_s;
 	if (t <= s->held_s && t <= s->begun_s)
-		return true;
+		return s->held_s < s->begun_s ? s->held_s : s->begun_s;
 	for (int i = 0; (s->was_set || s->zone == ZONE_MOVING) && i < DEALT_SPANS; i++)
-		if (d[i].moved_s == s->row.progress.moved_s && t >= d[i].from_s && t <= d[i].to_s)
-			return true;
-	return false;
+		if (d[i].moved_s == p->moved_s && t >= d[i].from_s && t <= d[i].to_s)
+			return d[i].to_s;
+	return t - 1;
 }
 
 /* Up to where is accounted for what lies there; t - 1: it is not. */
 static int64_t accounted_s(const struct truth_schedule *s, int64_t t, int64_t offset_s)
 {
-	int64_t at = truth_place(s, t, offset_s);
+	int64_t at = truth_place(s, t, offset_s), end = excused_s(s, t);
 
-	if (idmap_get(&s->decided, (uint64_t)at) || is_excused(s, t) ||
-	    (s->zone == ZONE_MOVING && at <= s->shown_s))
-		return t;
-	for (size_t i = 0; i < s->n_stretches; i++)
+	if (s->zone == ZONE_MOVING && at <= s->shown_s)
+		return t + s->shown_s - at;
+	for (size_t i = 0; end < t && i < s->n_stretches; i++)
 		if (at >= s->stretches[i].from_s && at <= s->stretches[i].to_s)
-			return t + s->stretches[i].to_s - at;
-	return t - 1;
+			end = t + s->stretches[i].to_s - at;
+	return end < t && idmap_get(&s->decided, (uint64_t)at) ? t : end;
 }
 
 static void check_passed(struct world *w, struct truth_schedule *s, int64_t until_s)
@@ -103,6 +106,7 @@ static void check_passed(struct world *w, struct truth_schedule *s, int64_t unti
 		}
 		t = end;
 	}
+	s->next_s = t > until_s ? t : INT64_MAX;
 }
 
 /* Local times that were there already: whether they fire again is the limit's business. */
@@ -124,9 +128,12 @@ static bool has_moved(const struct world *w, const struct truth_schedule *s)
 
 static void pass(struct world *w, struct truth_schedule *s, int64_t to_s)
 {
-	if (to_s < s->checked_s)
+	if (to_s < s->checked_s) {
 		remember_shown(s);
-	if (s->checked_s != INT64_MIN && to_s > s->checked_s && !has_moved(w, s))
+		s->next_s = INT64_MIN;
+	}
+	if (s->checked_s != INT64_MIN && to_s > s->checked_s && to_s >= s->next_s &&
+	    !has_moved(w, s))
 		check_passed(w, s, to_s);
 	s->checked_s = to_s;
 }
@@ -171,6 +178,7 @@ static void put(struct world *w, struct truth_schedule *s, const struct schedule
 		s->begun_s = row->mtime_ms / 1000;
 	s->was_set |= !is_new && pauses == was_paused;
 	s->zone_offset_s = row->progress.zone_offset_s;
+	s->next_s = INT64_MIN;
 	set_pattern(s, row);
 }
 
@@ -267,6 +275,8 @@ static void follow_zone(struct world *w, struct truth_schedule *s)
 
 	if (offset < s->zone_offset_s)
 		remember_shown(s);
+	if (offset != s->zone_offset_s)
+		s->next_s = INT64_MIN;
 	s->checked_s -= offset - s->zone_offset_s;
 	s->zone_offset_s = offset;
 }

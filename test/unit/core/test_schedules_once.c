@@ -254,6 +254,31 @@ STORY(a_queue_that_goes_takes_no_other_queues_tasks_along)
 	world_free(w);
 }
 
+/* Daylight saving began at nine: what ran before that has UTC's own offset. */
+STORY(in_another_zone_it_repeats_nothing)
+{
+	struct world *w = quiet_world();
+	struct cron_zone *summer = posix("AAA0BBB-1,J15/9,J300"), *utc = posix("UTC0");
+	struct event ev = {.kind = EV_ZONE, .zone = {.name = STR("Else/Where"), .zone = utc}};
+	static const char often[] =
+	    "{\"minute\":{\"period\":1},\"dst_fixes\":[\"skip\",\"repeat_use_both\"]}";
+	struct schedule_change ch = {.fields = 1u << SF_ITEMS,
+	    .row = {.items = str_of(often), .source = STR("a test"), .zone = STR("Else/Where")}};
+	rid id;
+
+	world_step(w, &ev);
+	tell_zone(w, summer);
+	id = add(w, "s", (struct asked){.items = often, .zone = w->zone_name, .max_shift_s = 60});
+	world_advance(w, 90 * MINUTE);
+	command(w, &(struct event){.kind = EV_SCHEDULE_SET, .schedule = {.id = id, .change = &ch}});
+	set_clock(w, -2 * HOUR);
+	world_advance(w, 3 * HOUR);
+	assert_no_tick_ran_twice(w);
+	world_free(w);
+	cron_zone_free(summer);
+	cron_zone_free(utc);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +296,7 @@ int main(void)
 	    cmocka_unit_test(what_was_filled_in_is_done_when_the_clock_comes_back),
 	    cmocka_unit_test(what_waits_is_not_filled_in),
 	    cmocka_unit_test(what_fires_while_the_past_is_read_is_not_filled_in),
+	    cmocka_unit_test(in_another_zone_it_repeats_nothing),
 	    cmocka_unit_test(a_queue_that_goes_takes_no_other_queues_tasks_along),
 	};
 
