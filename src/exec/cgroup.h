@@ -2,8 +2,8 @@
 /*
  * Cgroups, version 2, without controllers: each task's processes live in a directory of their own,
  * so that all of them can be ended together, whatever they forked and wherever they hid.
- * Directories are used again once empty, because making and removing them costs as much as a small
- * process.
+ * Directories are used again once empty and as they were when they were new, because making and
+ * removing them costs as much as a small process.
  */
 #ifndef EXEC_CGROUP_H
 #define EXEC_CGROUP_H
