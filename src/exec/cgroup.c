@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,60 +20,6 @@
 #define LEFTOVER_WAIT_MS 5000
 #define SIGNALLED_MAX 4096u /* a herd of more than that does not listen anyway; KILL gets all */
 #define SIGNAL_BATCH 64u
-
-uint64_t exec_hash(const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a */
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
-	return h;
-}
-
-/* The mount point of the version 2 hierarchy: in mountinfo, after " - ", the type is cgroup2. */
-static char *find_mount(void)
-{
-	AUTO(free_cstr) char *line = NULL;
-	char point[4096], *sep;
-	size_t cap = 0;
-	FILE *f = fopen("/proc/self/mountinfo", "re");
-	char *found = NULL;
-
-	while (f && !found && getline(&line, &cap, f) > 0)
-		if ((sep = strstr(line, " - ")) && strncmp(sep + 3, "cgroup2 ", 8) == 0 &&
-		    sscanf(line, "%*s %*s %*s %*s %4095s", point) == 1)
-			found = xstrdup(point);
-	if (f)
-		fclose(f);
-	return found;
-}
-
-/* "/x/reeve-self" is "/x" to us. */
-static char *without_self(char *own)
-{
-	char *last = strrchr(own, '/');
-
-	if (last && strcmp(last + 1, CGROUP_SELF) == 0)
-		last[last == own ? 1 : 0] = 0;
-	return own;
-}
-
-static char *find_own(void)
-{
-	AUTO(free_cstr) char *line = NULL;
-	size_t cap = 0;
-	FILE *f = fopen("/proc/self/cgroup", "re");
-	char *found = NULL;
-
-	while (f && !found && getline(&line, &cap, f) > 0)
-		if (strncmp(line, "0::", 3) == 0) {
-			line[strcspn(line, "\n")] = 0;
-			found = without_self(xstrdup(line + 3));
-		}
-	if (f)
-		fclose(f);
-	return found;
-}
 
 /*
  * An earlier instance did not get to it: end whatever lives on, before anything new starts. It may
@@ -101,21 +46,9 @@ static int end_leftovers(int dir, struct problem *p)
 	return r;
 }
 
-/* NULL: there is no hierarchy of version 2. */
-static char *path_of(const char *lock)
-{
-	AUTO(free_cstr) char *mount = find_mount();
-	AUTO(free_cstr) char *own = find_own();
-
-	if (!mount || !own)
-		return NULL;
-	return xasprintf(
-	    "%s%s/reeve-%016" PRIx64, mount, strcmp(own, "/") == 0 ? "" : own, exec_hash(lock));
-}
-
 bool exec_end_cgroups(const char *lock)
 {
-	AUTO(free_cstr) char *path = path_of(lock);
+	AUTO(free_cstr) char *path = cgroup_place(lock, NULL);
 	int dir = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1, events;
 	struct problem p = {0};
 	bool empty;
@@ -135,7 +68,7 @@ bool exec_end_cgroups(const char *lock)
 int cgroups_open(struct cgroups *g, const char *lock, struct problem *p)
 {
 	*g = (struct cgroups){.dir_fd = -1};
-	g->path = path_of(lock);
+	g->path = cgroup_place(lock, &g->inside);
 	if (!g->path)
 		return problem_set(p, ERR_IO, "there is no cgroup v2 hierarchy");
 	if (mkdir(g->path, 0755) < 0 && errno != EEXIST) {
@@ -183,6 +116,7 @@ void cgroups_close(struct cgroups *g)
 	if (g->path)
 		rmdir(g->path);
 	free(g->path);
+	free(g->inside);
 	*g = (struct cgroups){.dir_fd = -1};
 }
 
