@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,112 +14,27 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "exec/cgroup_internal.h"
 
 #define FREE_MAX 256
 #define LEFTOVER_WAIT_MS 5000
 #define SIGNALLED_MAX 4096u /* a herd of more than that does not listen anyway; KILL gets all */
 #define SIGNAL_BATCH 64u
 
-uint64_t exec_hash(const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a */
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
-	return h;
-}
-
-/* The mount point of the version 2 hierarchy: in mountinfo, after " - ", the type is cgroup2. */
-static char *find_mount(void)
-{
-	AUTO(free_cstr) char *line = NULL;
-	char point[4096], *sep;
-	size_t cap = 0;
-	FILE *f = fopen("/proc/self/mountinfo", "re");
-	char *found = NULL;
-
-	while (f && !found && getline(&line, &cap, f) > 0)
-		if ((sep = strstr(line, " - ")) && strncmp(sep + 3, "cgroup2 ", 8) == 0 &&
-		    sscanf(line, "%*s %*s %*s %*s %4095s", point) == 1)
-			found = xstrdup(point);
-	if (f)
-		fclose(f);
-	return found;
-}
-
-/* "/x/reeve-self" is "/x" to us. */
-static char *without_self(char *own)
-{
-	char *last = strrchr(own, '/');
-
-	if (last && strcmp(last + 1, CGROUP_SELF) == 0)
-		last[last == own ? 1 : 0] = 0;
-	return own;
-}
-
-static char *find_own(void)
-{
-	AUTO(free_cstr) char *line = NULL;
-	size_t cap = 0;
-	FILE *f = fopen("/proc/self/cgroup", "re");
-	char *found = NULL;
-
-	while (f && !found && getline(&line, &cap, f) > 0)
-		if (strncmp(line, "0::", 3) == 0) {
-			line[strcspn(line, "\n")] = 0;
-			found = without_self(xstrdup(line + 3));
-		}
-	if (f)
-		fclose(f);
-	return found;
-}
-
-static int write_at(int dir, const char *name, const char *text)
-{
-	int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return -1;
-	n = write(fd, text, strlen(text));
-	close(fd);
-	return n < 0 ? -1 : 0;
-}
-
-static bool is_empty(int events_fd)
-{
-	char text[256];
-	ssize_t n = pread(events_fd, text, sizeof text - 1, 0);
-
-	if (n <= 0)
-		return true; /* the directory is gone */
-	text[n] = 0;
-	return strstr(text, "populated 0") != NULL;
-}
-
-static void remove_children(int dir)
-{
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)))
-		if (e->d_type == DT_DIR && e->d_name[0] != '.')
-			unlinkat(dir, e->d_name, AT_REMOVEDIR);
-	if (d)
-		closedir(d);
-}
-
-/* An earlier instance did not get to it: end whatever lives on, before anything new starts. */
+/*
+ * An earlier instance did not get to it: end whatever lives on, before anything new starts. It may
+ * have left them standing still, and so would everybody who comes after.
+ */
 static int end_leftovers(int dir, struct problem *p)
 {
 	int events = openat(dir, "cgroup.events", O_RDONLY | O_CLOEXEC);
 	struct timespec pause = {0, 2000000};
 	int r = 0;
 
-	if (events < 0 || write_at(dir, "cgroup.kill", "1") < 0)
+	if (events < 0 || cgroup_write(dir, "cgroup.kill", "1") < 0)
 		r = problem_set(p, ERR_IO, "cgroup.kill is not available: %s", strerror(errno));
-	for (int ms = 0; r == 0 && !is_empty(events); ms += 2) {
+	cgroup_write(dir, "cgroup.freeze", "0");
+	for (int ms = 0; r == 0 && !cgroup_events_empty(events); ms += 2) {
 		if (ms > LEFTOVER_WAIT_MS)
 			r = problem_set(p, ERR_IO, "processes of an earlier worker do not end");
 		nanosleep(&pause, NULL);
@@ -128,25 +42,13 @@ static int end_leftovers(int dir, struct problem *p)
 	if (events >= 0)
 		close(events);
 	if (r == 0)
-		remove_children(dir);
+		cgroup_tree_remove(dir);
 	return r;
-}
-
-/* NULL: there is no hierarchy of version 2. */
-static char *path_of(const char *lock)
-{
-	AUTO(free_cstr) char *mount = find_mount();
-	AUTO(free_cstr) char *own = find_own();
-
-	if (!mount || !own)
-		return NULL;
-	return xasprintf(
-	    "%s%s/reeve-%016" PRIx64, mount, strcmp(own, "/") == 0 ? "" : own, exec_hash(lock));
 }
 
 bool exec_end_cgroups(const char *lock)
 {
-	AUTO(free_cstr) char *path = path_of(lock);
+	AUTO(free_cstr) char *path = cgroup_place(lock, NULL);
 	int dir = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1, events;
 	struct problem p = {0};
 	bool empty;
@@ -155,7 +57,7 @@ bool exec_end_cgroups(const char *lock)
 		return true;
 	end_leftovers(dir, &p);
 	events = openat(dir, "cgroup.events", O_RDONLY | O_CLOEXEC);
-	empty = events < 0 || is_empty(events);
+	empty = events < 0 || cgroup_events_empty(events);
 	if (events >= 0)
 		close(events);
 	close(dir);
@@ -166,7 +68,7 @@ bool exec_end_cgroups(const char *lock)
 int cgroups_open(struct cgroups *g, const char *lock, struct problem *p)
 {
 	*g = (struct cgroups){.dir_fd = -1};
-	g->path = path_of(lock);
+	g->path = cgroup_place(lock, &g->inside);
 	if (!g->path)
 		return problem_set(p, ERR_IO, "there is no cgroup v2 hierarchy");
 	if (mkdir(g->path, 0755) < 0 && errno != EEXIST) {
@@ -189,9 +91,13 @@ static void cgroup_remove(struct cgroups *g, struct cgroup *c)
 	char name[16];
 
 	snprintf(name, sizeof name, "t%u", c->number);
+	if (unlinkat(g->dir_fd, name, AT_REMOVEDIR) < 0) { /* the task has made some below it */
+		cgroup_write(c->dir_fd, "cgroup.kill", "1");
+		cgroup_tree_remove(c->dir_fd);
+		unlinkat(g->dir_fd, name, AT_REMOVEDIR);
+	}
 	close(c->events_fd);
 	close(c->dir_fd);
-	unlinkat(g->dir_fd, name, AT_REMOVEDIR);
 	free(c);
 }
 
@@ -203,11 +109,14 @@ void cgroups_close(struct cgroups *g)
 		g->free = c->next;
 		cgroup_remove(g, c);
 	}
-	if (g->dir_fd >= 0)
+	if (g->dir_fd >= 0) {
+		cgroup_tree_remove(g->dir_fd); /* what could not be removed in its time */
 		close(g->dir_fd);
+	}
 	if (g->path)
 		rmdir(g->path);
 	free(g->path);
+	free(g->inside);
 	*g = (struct cgroups){.dir_fd = -1};
 }
 
@@ -242,22 +151,25 @@ struct cgroup *cgroup_take(struct cgroups *g)
 	g->free = c->next;
 	g->n_free--;
 	c->next = NULL;
+	cgroup_write(
+	    c->dir_fd, "cgroup.freeze", "0"); /* others than its last task may write there */
 	return c;
 }
 
 bool cgroup_is_empty(const struct cgroup *c)
 {
-	return is_empty(c->events_fd);
+	return cgroup_events_empty(c->events_fd);
 }
 
 /*
  * Kernels (seen: 6.18) remember that a cgroup was killed and end at birth what is cloned into it
- * later, so such a directory is spent.
+ * later, so such a directory is spent. Thawed as well, behind it: a task may have frozen itself.
  */
 void cgroup_kill(struct cgroup *c)
 {
 	c->killed = true;
-	write_at(c->dir_fd, "cgroup.kill", "1");
+	cgroup_write(c->dir_fd, "cgroup.kill", "1");
+	cgroup_write(c->dir_fd, "cgroup.freeze", "0");
 }
 
 static size_t read_members(int dir_fd, pid_t *pids)
@@ -307,17 +219,18 @@ void cgroup_signal(const struct cgroup *c, int signal)
 	for (size_t i = 0; i < n; i += SIGNAL_BATCH)
 		signal_some(c->dir_fd, pids + i, n - i < SIGNAL_BATCH ? n - i : SIGNAL_BATCH,
 		    pids + SIGNALLED_MAX, signal);
+	cgroup_write(c->dir_fd, "cgroup.freeze", "0"); /* who has frozen himself hears nothing */
 	free(pids);
 }
 
 bool cgroups_freeze(const struct cgroups *g, bool on)
 {
-	return g->dir_fd >= 0 && write_at(g->dir_fd, "cgroup.freeze", on ? "1" : "0") == 0;
+	return g->dir_fd >= 0 && cgroup_write(g->dir_fd, "cgroup.freeze", on ? "1" : "0") == 0;
 }
 
 void cgroup_put(struct cgroups *g, struct cgroup *c)
 {
-	if (c->killed || g->n_free >= FREE_MAX) {
+	if (c->killed || g->n_free >= FREE_MAX || !cgroup_is_as_new(c)) {
 		cgroup_remove(g, c);
 		return;
 	}

@@ -2,14 +2,15 @@
 /*
  * Cgroups, version 2, without controllers: each task's processes live in a directory of their own,
  * so that all of them can be ended together, whatever they forked and wherever they hid.
- * Directories are used again once empty, because making and removing them costs as much as a small
- * process.
+ * Directories are used again once empty and as they were when they were new, because making and
+ * removing them costs as much as a small process.
  */
 #ifndef EXEC_CGROUP_H
 #define EXEC_CGROUP_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 
@@ -23,7 +24,8 @@ struct cgroup {
 
 struct cgroups {
 	char *path;
-	int dir_fd; /* -1: not available */
+	char *inside; /* the same as /proc/PID/cgroup names it */
+	int dir_fd;   /* -1: not available */
 	struct cgroup *free;
 	unsigned n_free, made;
 };
@@ -40,6 +42,9 @@ void cgroup_kill(struct cgroup *c);                     /* everything in it, at 
 void cgroup_signal(const struct cgroup *c, int signal); /* each that is in it now */
 bool cgroups_freeze(const struct cgroups *g, bool on);  /* all of them stand still, or go on */
 void cgroup_put(struct cgroups *g, struct cgroup *c);   /* must be empty */
+
+/* In which of them a process lives, by its number; 0: in none of them. */
+unsigned cgroup_number_of(const struct cgroups *g, pid_t pid);
 
 /* Ends whatever lives in the directory of that lock, and removes it. False: we may not, and
  * somebody lives in there. */

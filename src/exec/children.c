@@ -18,6 +18,8 @@
 #include "base/str.h"
 
 #define PAUSE_MS 2
+#define LIST_STEP 4096u
+#define LIST_MAX (1u << 20)
 
 bool exec_is_child(pid_t pid)
 {
@@ -37,7 +39,56 @@ bool exec_is_child(pid_t pid)
 	return end && sscanf(end + 1, " %*c %d", &parent) == 1 && parent == getpid();
 }
 
-void exec_each_child(void (*fn)(pid_t pid, void *arg), void *arg)
+static bool read_list(const char *thread, struct buf *ret)
+{
+	char path[64];
+	int fd;
+	ssize_t n;
+
+	snprintf(path, sizeof path, "/proc/self/task/%.20s/children", thread);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	do {
+		buf_reserve(ret, LIST_STEP);
+		n = read(fd, ret->p + ret->n, LIST_STEP);
+		ret->n += n > 0 ? (size_t)n : 0;
+	} while (n > 0 && ret->n < LIST_MAX);
+	close(fd);
+	return true;
+}
+
+/* The kernel's own list for one of our threads; false: it keeps none. Read before anything is done
+ * with it: whoever is buried is missing in it, and another may be skipped by that. */
+static bool each_listed(const char *thread, void (*fn)(pid_t pid, void *arg), void *arg)
+{
+	struct buf list = {0};
+	bool is_there = read_list(thread, &list);
+	struct str rest = buf_str(&list), one;
+	int64_t pid;
+
+	while (str_next(&rest, ' ', &one))
+		if (str_to_i64(one, 1, INT32_MAX, &pid))
+			fn((pid_t)pid, arg);
+	buf_release(&list);
+	return is_there;
+}
+
+static bool each_of_threads(void (*fn)(pid_t pid, void *arg), void *arg)
+{
+	DIR *d = opendir("/proc/self/task");
+	struct dirent *e;
+	bool any = false;
+
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			any |= each_listed(e->d_name, fn, arg);
+	if (d)
+		closedir(d);
+	return any;
+}
+
+static void each_of_all(void (*fn)(pid_t pid, void *arg), void *arg)
 {
 	struct dirent *e;
 	DIR *d = opendir("/proc");
@@ -48,6 +99,12 @@ void exec_each_child(void (*fn)(pid_t pid, void *arg), void *arg)
 			fn((pid_t)pid, arg);
 	if (d)
 		closedir(d);
+}
+
+void exec_each_child(void (*fn)(pid_t pid, void *arg), void *arg)
+{
+	if (!each_of_threads(fn, arg))
+		each_of_all(fn, arg);
 }
 
 static void kill_child(pid_t pid, void *arg)

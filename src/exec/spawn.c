@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clone3 with CLONE_VM and CLONE_VFORK: we are suspended until the child has executed or given up,
- * and it tells us its errno through the memory we share. The child runs on a stack of its own and
- * makes nothing but system calls.
+ * clone3 with CLONE_VM: we wait until the child has executed or given up, which a pipe tells us.
+ * Not CLONE_VFORK, which waits for ever: a child whose cgroup is frozen never executes. The child
+ * runs on a stack of its own and makes nothing but system calls.
  */
 #include "exec/spawn.h"
 
@@ -29,16 +29,14 @@
 #include "base/mem.h"
 
 #define STACK_BYTES ((size_t)64 << 10)
-#define FD_FLOOR 16        /* descriptors on their way to 0…7 are first moved above this */
-#define APART_WAIT_MS 2000 /* for a child that shares no memory with us, to execute */
+#define FD_FLOOR 16       /* descriptors on their way to 0…7 are first moved above this */
+#define REAP_WAIT_MS 1000 /* for a child that we have killed, to be gone */
 
 struct child {
 	const struct spawn *s;
 	char **paths; /* what to try, in order */
 	pid_t parent;
-	int tell; /* shares no memory: where it writes what went wrong; -1 */
-	enum spawn_step step;
-	int error;
+	int tell; /* where it writes what went wrong */
 };
 
 struct told { /* through that pipe */
@@ -52,9 +50,7 @@ static IN_CHILD void fail(struct child *c, enum spawn_step step)
 {
 	struct told told = {step, errno};
 
-	c->step = step;
-	c->error = told.error;
-	if (c->tell >= 0 && write(c->tell, &told, sizeof told) < 0)
+	if (write(c->tell, &told, sizeof told) < 0)
 		_exit(126);
 	_exit(127);
 }
@@ -64,17 +60,16 @@ static IN_CHILD void place_fds(struct child *c)
 {
 	int high[SPAWN_FDS_MAX];
 
+	if ((c->tell = fcntl(c->tell, F_DUPFD_CLOEXEC, FD_FLOOR)) < 0)
+		_exit(127);
 	for (int i = 0; i < c->s->n_fds; i++)
 		if ((high[i] = fcntl(c->s->fds[i], F_DUPFD, FD_FLOOR)) < 0)
 			fail(c, SPAWN_SETUP);
 	for (int i = 0; i < c->s->n_fds; i++)
 		if (dup2(high[i], i) < 0)
 			fail(c, SPAWN_SETUP);
-	if (c->tell >= 0 && (c->tell = fcntl(c->tell, F_DUPFD_CLOEXEC, FD_FLOOR)) < 0)
-		_exit(127);
-	/* the rest closes itself at exec, but for what was given without that mark */
-	if (syscall(SYS_close_range, (unsigned)c->s->n_fds, ~0u,
-	        c->tell >= 0 ? CLOSE_RANGE_CLOEXEC : 0u) < 0)
+	/* the rest closes itself at exec, the pipe among them: that tells of the success */
+	if (syscall(SYS_close_range, (unsigned)c->s->n_fds, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
 		fail(c, SPAWN_SETUP);
 }
 
@@ -197,10 +192,10 @@ static __attribute__((no_sanitize("address", "undefined"), noinline)) long clone
 }
 #endif
 
+static char *stack; /* one is enough: we wait until the child is done with it */
+
 static char *child_stack(void)
 {
-	static char *stack; /* one is enough: we sleep until the child is done with it */
-
 	if (!stack) {
 		stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -209,21 +204,24 @@ static char *child_stack(void)
 	return stack;
 }
 
+/* One that becomes another user shares no memory with us. */
+static unsigned shared_with(const struct child *c)
+{
+	return c->s->rights.change_user ? 0 : CLONE_VM;
+}
+
 /* Elsewhere, and on kernels before 5.7: the cgroup is joined by the caller's writing the pid. */
 static pid_t clone_plain(struct child *c, int *ret_pidfd)
 {
-	int shared = c->tell < 0 ? CLONE_VM | CLONE_VFORK : 0;
-
-	return clone(
-	    child_main, child_stack() + STACK_BYTES, shared | CLONE_PIDFD | SIGCHLD, c, ret_pidfd);
+	return clone(child_main, child_stack() + STACK_BYTES,
+	    (int)shared_with(c) | CLONE_PIDFD | SIGCHLD, c, ret_pidfd);
 }
 
 static pid_t clone_child(struct child *c, int *ret_pidfd)
 {
 #ifdef __x86_64__
-	unsigned shared = c->tell < 0 ? CLONE_VM | CLONE_VFORK : 0;
 	struct clone_args args = {
-	    .flags = shared | CLONE_PIDFD | CLONE_CLEAR_SIGHAND,
+	    .flags = shared_with(c) | CLONE_PIDFD | CLONE_CLEAR_SIGHAND,
 	    .pidfd = (uintptr_t)ret_pidfd,
 	    .exit_signal = SIGCHLD,
 	    .stack = (uintptr_t)child_stack(),
@@ -275,90 +273,96 @@ static char **candidates(const struct spawn *s, struct arena *a)
 	return paths;
 }
 
-static void reap_failed(int pidfd)
+static void thaw(int cgroup_fd)
 {
-	siginfo_t info;
+	int fd = cgroup_fd < 0 ? -1 : openat(cgroup_fd, "cgroup.freeze", O_WRONLY | O_CLOEXEC);
 
-	while (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED) < 0 && errno == EINTR)
-		;
+	if (fd < 0)
+		return;
+	if (write(fd, "0", 1) < 0) /* then it is gone */
+		errno = 0;
+	close(fd);
+}
+
+/*
+ * Not waited for for ever either: what can not even be killed is left to whoever buries our
+ * children, and keeps the stack that it was given.
+ */
+static void reap_failed(const struct spawn *s, int pidfd)
+{
+	struct pollfd pf = {pidfd, POLLIN, 0};
+	siginfo_t info;
+	int n;
+
+	syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+	thaw(s->cgroup_fd);
+	do
+		n = poll(&pf, 1, REAP_WAIT_MS);
+	while (n < 0 && errno == EINTR);
+	if (n > 0)
+		waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG);
+	else
+		stack = NULL;
 	close(pidfd);
 }
 
 /*
- * It has executed when the pipe closes without a word. Not waited for for ever: from the moment it
- * is another user's, that user may stop it.
+ * It has executed when the pipe closes without a word. One that does not get there in time stands
+ * still: in a frozen cgroup, or stopped by somebody of the user that it has become.
  */
-static void hear(struct child *c, int pipe_fd, int pidfd)
+static struct told hear(int pipe_fd)
 {
 	struct pollfd pf = {pipe_fd, POLLIN, 0};
-	struct told told = {SPAWN_SETUP, ETIMEDOUT};
+	struct told told = {SPAWN_WAIT, ETIMEDOUT};
 	int n;
 
 	do
-		n = poll(&pf, 1, APART_WAIT_MS);
+		n = poll(&pf, 1, SPAWN_WAIT_MS);
 	while (n < 0 && errno == EINTR);
 	if (n > 0 && read(pipe_fd, &told, sizeof told) == 0)
-		return;
-	if (n <= 0)
-		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
-	c->step = told.step;
-	c->error = told.error;
+		told.step = SPAWN_OK;
+	return told;
 }
 
-static pid_t clone_masked(struct child *c, int *ret_pidfd)
+/* No handler of ours may run in the child, on our memory; nor use errno while it does. */
+static pid_t clone_and_hear(struct child *c, const int fds[2], int *ret_pidfd, struct told *ret)
 {
 	sigset_t all, before;
 	pid_t pid;
 
-	/* no handler of ours may run in the child, on our memory */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
+	c->tell = fds[1];
 	pid = clone_child(c, ret_pidfd);
+	*ret = (struct told){SPAWN_CLONE, errno};
+	close(fds[1]);
+	if (pid > 0)
+		*ret = hear(fds[0]);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return pid;
-}
-
-static int spawn_apart(struct child *c, struct spawned *ret)
-{
-	int fds[2];
-
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -1;
-	c->tell = fds[1];
-	ret->pid = clone_masked(c, &ret->pidfd);
-	close(fds[1]);
-	if (ret->pid > 0)
-		hear(c, fds[0], ret->pidfd);
-	close(fds[0]);
-	return ret->pid < 0 ? -1 : 0;
-}
-
-static int spawn_sharing(struct child *c, struct spawned *ret)
-{
-	ret->pid = clone_masked(c, &ret->pidfd);
-	return ret->pid < 0 ? -1 : 0;
 }
 
 int spawn_process(const struct spawn *s, struct spawned *ret)
 {
 	struct arena a = {0};
-	struct child c = {.s = s, .parent = getpid(), .tell = -1};
-	int r;
+	struct child c = {.s = s, .parent = getpid()};
+	struct told told;
+	int fds[2];
 
 	*ret = (struct spawned){.pid = -1, .pidfd = -1};
-	c.paths = candidates(s, &a);
-	r = s->rights.change_user ? spawn_apart(&c, ret) : spawn_sharing(&c, ret);
-	if (r < 0) {
-		ret->step = SPAWN_CLONE;
-		ret->error = errno;
-	}
-	arena_release(&a);
-	if (r < 0)
+	if (pipe2(fds, O_CLOEXEC) < 0) {
+		*ret = (struct spawned){-1, -1, SPAWN_CLONE, errno};
 		return ERR_IO;
-	if (c.step == SPAWN_OK)
+	}
+	c.paths = candidates(s, &a);
+	ret->pid = clone_and_hear(&c, fds, &ret->pidfd, &told);
+	close(fds[0]);
+	if (ret->pid > 0 && told.step != SPAWN_OK)
+		reap_failed(s, ret->pidfd);
+	arena_release(&a); /* not before: it is the child's as well */
+	if (told.step == SPAWN_OK)
 		return 0;
-	reap_failed(ret->pidfd);
-	*ret = (struct spawned){-1, -1, c.step, c.error};
+	*ret = (struct spawned){-1, -1, told.step, told.error};
 	return ERR_IO;
 }
 
@@ -385,6 +389,12 @@ void spawn_explain(const struct spawn *s, const struct spawned *failed, char *ou
 		break;
 	case SPAWN_LIMIT: snprintf(out, size, "its limits or nice value: %s", what); break;
 	case SPAWN_RIGHTS: snprintf(out, size, "its user or capabilities: %s", what); break;
+	case SPAWN_WAIT:
+		snprintf(out, size,
+		    "%s could not be started: its process did not get to run it within %d s, and "
+		    "was killed; something keeps it from running, as a frozen cgroup does",
+		    s->argv[0], SPAWN_WAIT_MS / 1000);
+		break;
 	case SPAWN_JOIN: snprintf(out, size, "its cgroup: %s", what); break;
 	default: snprintf(out, size, "a process for %s could not be made: %s", s->argv[0], what);
 	}

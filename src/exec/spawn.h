@@ -15,6 +15,7 @@
 
 #define SPAWN_FDS_MAX 9
 #define SPAWN_JOINS_MAX 4
+#define SPAWN_WAIT_MS 5000 /* for the child to execute; we do nothing else meanwhile */
 
 struct spawn_rlimit {
 	int resource;
@@ -50,7 +51,8 @@ enum spawn_step {
 	SPAWN_LIMIT,
 	SPAWN_RIGHTS,
 	SPAWN_CHDIR,
-	SPAWN_EXEC
+	SPAWN_EXEC,
+	SPAWN_WAIT /* it did not get as far as that in time */
 };
 
 struct spawned {

@@ -77,6 +77,8 @@ static void look(struct keeper *k)
 	k->look_ms = INT64_MAX;
 	keeper_listen(k);
 	orphans_bury(k);
+	if (k->hand.cgroups.dir_fd >= 0)
+		orphans_end(k, NULL);
 	TAILQ_FOREACH_SAFE (j, &k->jobs, entry, next)
 		job_look(k, j);
 }

@@ -47,7 +47,8 @@ struct job {
 	int extra[KEEPER_EXTRA_MAX]; /* kept for the next worker; -1 */
 	int n_extra;
 	bool kept, tree_watched;
-	int clean_looks; /* emptying without a cgroup: so often nothing was found */
+	int clean_looks;  /* emptying without a cgroup: so often nothing was found */
+	int escape_looks; /* emptying with one: so often it was empty, but somebody had left it */
 	enum kill_to term_to;
 	int64_t started_ms, started_mono_ms;
 	struct str note;

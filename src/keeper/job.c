@@ -17,7 +17,8 @@
 
 #define LOOK_AGAIN_MS 5 /* without cgroups */
 #define LOOK_ANYWAY_MS 100
-#define LOOKS_CLEAN 2 /* one that is just being made shows up in a later look */
+#define LOOKS_CLEAN 2        /* one that is just being made shows up in a later look */
+#define ESCAPE_LOOKS_MAX 400 /* for those who do not die; others' tasks must get to their end */
 
 static const bool moves[N_JOB_STATES][N_JOB_STATES] = {
     [JOB_RUNNING] = {[JOB_EMPTYING] = true},
@@ -309,7 +310,7 @@ static void look_again(struct keeper *k, struct job *j)
 	if (j->process.cgroup) /* the kernel says when it has become empty */
 		keeper_watch(k, j->process.cgroup->events_fd, &j->tree, EPOLLPRI);
 	j->tree_watched = j->process.cgroup != NULL;
-	soon += j->process.cgroup ? LOOK_ANYWAY_MS : LOOK_AGAIN_MS;
+	soon += j->process.cgroup && !j->escape_looks ? LOOK_ANYWAY_MS : LOOK_AGAIN_MS;
 	if (soon < k->look_ms)
 		k->look_ms = soon;
 }
@@ -334,10 +335,18 @@ void job_leader_over(struct keeper *k, struct job *j)
 		look_again(k, j); /* by and by: it may be the search for orphans that found it */
 }
 
+/* Empty is not enough: somebody may have left it, whose parent was in it until now. */
+static bool is_gone_with_cgroup(struct keeper *k, struct job *j)
+{
+	if (!process_is_gone(&j->process))
+		return false;
+	return j->escape_looks++ >= ESCAPE_LOOKS_MAX || !orphans_end(k, j);
+}
+
 static bool is_empty(struct keeper *k, struct job *j)
 {
 	if (j->process.cgroup)
-		return process_is_gone(&j->process);
+		return is_gone_with_cgroup(k, j);
 	if (orphans_end(k, j) || (j->limited && !limits_is_empty(&k->limits, &j->limits))) {
 		j->clean_looks = 0;
 		if (j->limited)

@@ -19,11 +19,13 @@
 
 #include "base/heap.h"
 #include "base/mem.h"
+#include "exec/children.h"
 #include "keeper/internal.h"
 
 #define WORKER_FD 3
 #define LAST_FD 4
 #define EVENTS_PER_TURN 64
+#define LAST_WAIT_MS 1000
 
 int64_t keeper_now_ms(void)
 {
@@ -190,6 +192,7 @@ static void release(struct keeper *k)
 {
 	struct job *j, *next;
 
+	exec_end_children(LAST_WAIT_MS); /* no task is left: whoever is ours has escaped from one */
 	worker_detach(k);
 	TAILQ_FOREACH_SAFE (j, &k->jobs, entry, next)
 		job_release(k, j);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whoever loses its parent becomes our child. We bury it when it ends; and where there are no
- * cgroups, we end it when the task it came from is over. It is known by its environment; one that
- * has wiped its own belongs to nobody, and goes at once.
+ * Whoever loses its parent becomes our child. We bury it when it ends, and end it when the task it
+ * came from is over. That is known by the cgroup it lives in, where there are no cgroups by its
+ * environment. One that has left or wiped that belongs to nobody: it has escaped, and goes at once.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,8 @@
 
 #include "exec/children.h"
 #include "keeper/internal.h"
+
+#define PASSES_MAX 4
 
 static struct job *job_of_leader(const struct keeper *k, pid_t pid)
 {
@@ -75,32 +77,83 @@ static uint64_t tag_of(pid_t pid)
 	return 0;
 }
 
+static const struct job *owner_by_cgroup(const struct keeper *k, pid_t pid)
+{
+	unsigned number = cgroup_number_of(&k->hand.cgroups, pid);
+	struct job *j;
+
+	TAILQ_FOREACH (j, &k->jobs, entry)
+		if (number && j->process.cgroup && j->process.cgroup->number == number)
+			return j;
+	return NULL;
+}
+
+static const struct job *owner_of(const struct keeper *k, pid_t pid)
+{
+	uint64_t tag;
+
+	if (k->hand.cgroups.dir_fd >= 0)
+		return owner_by_cgroup(k, pid);
+	tag = tag_of(pid);
+	return tag ? job_find(k, tag) : NULL;
+}
+
 struct search {
 	struct keeper *k;
-	const struct job *job; /* that is over */
-	bool any;
+	const struct job *job; /* that is over; NULL: only those who escaped */
+	size_t n;
+	bool buried, any;
 };
+
+static void count_one(pid_t pid, void *arg)
+{
+	((struct search *)arg)->n++;
+}
+
+/* Are there more than the leaders? Mostly not, and that is quickly seen. */
+static bool are_there(struct search *s)
+{
+	const struct job *j;
+
+	s->n = 0;
+	exec_each_child(count_one, s);
+	TAILQ_FOREACH (j, &s->k->jobs, entry)
+		s->n -= j->state == JOB_RUNNING;
+	return s->n != 0;
+}
 
 static void end_if_orphan(pid_t pid, void *arg)
 {
 	struct search *s = arg;
 	const struct job *owner;
-	uint64_t tag;
+	siginfo_t info = {0};
 
 	if (job_of_leader(s->k, pid))
 		return;
-	tag = tag_of(pid);
-	owner = tag ? job_find(s->k, tag) : NULL;
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG) == 0 && info.si_pid) {
+		s->buried = true; /* its own children may have become ours a moment ago */
+		return;
+	}
+	owner = owner_of(s->k, pid);
 	if (owner && owner != s->job && owner->state == JOB_RUNNING)
 		return;
 	s->any |= kill(pid, SIGKILL) == 0;
 }
 
+/* Leaders that are over are left to their own watch here: we may be called for one of them. */
 bool orphans_end(struct keeper *k, const struct job *j)
 {
-	struct search s = {k, j, false};
+	struct search s = {.k = k, .job = j};
 
-	orphans_bury(k);
-	exec_each_child(end_if_orphan, &s);
-	return s.any;
+	if (k->hand.cgroups.dir_fd < 0)
+		orphans_bury(k);
+	for (int i = 0; i < PASSES_MAX; i++) {
+		if (!are_there(&s))
+			return false;
+		s.buried = false;
+		exec_each_child(end_if_orphan, &s);
+		if (s.any || !s.buried)
+			return s.any;
+	}
+	return true;
 }

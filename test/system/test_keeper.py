@@ -13,7 +13,7 @@ from harness import wait_until
 from keepers import LIMITS, Watched, children, is_alive
 
 ROUNDS = int(os.environ.get("REEVE_KEEPER_ROUNDS", "6"))
-HERD = ("double_forks", "forks", "hides", "holds_pipe", "ignores_term", "runs_away", "stops_itself", "writes")
+HERD = ("double_forks", "escapes", "forks", "freezes", "hides", "holds_pipe", "ignores_term", "runs_away", "stops_itself", "writes")
 
 
 @pytest.fixture(scope="module")
@@ -117,8 +117,10 @@ def check_beast(task, who):
 def test_killed_in_the_middle_of_everything(cluster, beasts, rng, who):
     watched, herd = start(cluster, beasts)
     load = Load(cluster, rng).begin()
+    # root's process that has left its cgroup and its environment is known by its parents alone
+    names = [n for n in HERD if n != "escapes" or who in ("worker", "keeper")]
     for _ in range(ROUNDS):
-        herd.let_out(rng.sample(HERD, 3))
+        herd.let_out(rng.sample(names, 3))
         load.wait_more()
         pause(rng, 0, 0.1)
         keeper = kill(watched, who)
@@ -140,6 +142,15 @@ def test_without_a_next_worker_nothing_is_left(cluster, beasts):
     watched.worker.kill9()
     herd.settle()
     watched.wait_gone()
+
+
+@pytest.mark.parametrize("who", ["worker", "keeper"])
+def test_who_left_its_cgroup_does_not_outlive_them(cluster, beasts, who):
+    """Nothing is left to know it by, but that its parents are gone and that it became somebody's child."""
+    watched, herd = start(cluster, beasts)
+    herd.let_out(["escapes"])
+    kill(watched, who)
+    herd.settle()
 
 
 def test_tasks_have_their_time_after_the_worker_is_killed(cluster, tmp_path):
