@@ -141,13 +141,8 @@ static int read_tasks(struct bench *b, const struct due *d, struct samples *to)
 static int add_submitted(struct bench *b, const struct due *d, json_t *to)
 {
 	struct samples s = {0};
-	double cpu = child_cpu_exact(b->stand.server);
-	int r = wait_submitted(b, d);
+	int r = read_tasks(b, d, &s);
 
-	cpu = child_cpu_exact(b->stand.server) - cpu;
-	json_object_set_new(to, "server_cpu_us_per_tick", figure(cpu * 1e6 / (double)d->n));
-	if (r == 0)
-		r = read_tasks(b, d, &s);
 	if (r == 0)
 		json_object_set_new(to, "submitted", samples_json(&s));
 	samples_release(&s);
@@ -225,13 +220,16 @@ static int measure(struct bench *b, const char *name, bool watched, int64_t n, j
 	struct due d = {.name = name, .n = n};
 	json_t *one = json_object();
 	int r = create(b, &d);
+	double cpu = child_cpu_exact(b->stand.server);
 
 	json_object_set_new(to, name, one);
 	if (r == 0 && watched)
 		r = add_told(b, &d, one);
 	if (r == 0)
-		r = add_submitted(b, &d, one);
-	return r;
+		r = wait_submitted(b, &d);
+	cpu = child_cpu_exact(b->stand.server) - cpu;
+	json_object_set_new(one, "server_cpu_us_per_tick", figure(cpu * 1e6 / (double)n));
+	return r ? r : add_submitted(b, &d, one);
 }
 
 int due_measure(struct bench *b, int64_t n, json_t *to)

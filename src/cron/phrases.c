@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cron/phrases.h"
 
-#include "cron/civil.h"
 #include "cron/names.h"
 
 #define TIMES_SHOWN 6 /* so many are written out, more become a rule */
@@ -94,22 +93,42 @@ void phrase_list(struct buf *out, uint64_t bits, void (*add)(struct buf *out, in
 	}
 }
 
+/* The lowest bit, taken out. */
+static int take_lowest(uint64_t *bits)
+{
+	int i = bits_lowest(*bits);
+
+	*bits &= *bits - 1;
+	return i;
+}
+
+static void add_time(struct buf *out, int h, int m, int s)
+{
+	buf_printf(out, "%02d:%02d", h, m);
+	if (s)
+		buf_printf(out, ":%02d", s);
+}
+
+/* Bit by bit: a walk through the seconds of a day took longer than all else that a reply needs. */
 static void add_times(const struct cron_item *it, struct buf *out)
 {
-	unsigned left = bits_count(it->hours) * bits_count(it->minutes) * bits_count(it->seconds);
-	bool first = true;
+	unsigned n = bits_count(it->hours) * bits_count(it->minutes) * bits_count(it->seconds);
+	uint64_t hours = it->hours, minutes = 0, seconds = 0;
+	int h = 0, m = 0, s;
 
 	buf_add_cstr(out, "at ");
-	for (int at = 0; at < DAY_SECONDS; at++) {
-		int h = at / 3600, m = at / 60 % 60, s = at % 60;
-
-		if (!(it->hours >> h & 1) || !(it->minutes >> m & 1) || !(it->seconds >> s & 1))
-			continue;
-		phrase_between(out, first, --left == 0);
-		buf_printf(out, "%02d:%02d", h, m);
-		if (s)
-			buf_printf(out, ":%02d", s);
-		first = false;
+	for (unsigned i = 0; i < n; i++) {
+		if (!seconds && !minutes) {
+			h = take_lowest(&hours);
+			minutes = it->minutes;
+		}
+		if (!seconds) {
+			m = take_lowest(&minutes);
+			seconds = it->seconds;
+		}
+		s = take_lowest(&seconds);
+		phrase_between(out, i == 0, i + 1 == n);
+		add_time(out, h, m, s);
 	}
 }
 

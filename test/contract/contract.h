@@ -64,6 +64,7 @@ void test_output_chunks(void **state);
 void test_lying_chunks(void **state);
 void test_prune_and_queue_delete_take_output_along(void **state);
 void test_schedule_round_trip(void **state);
+void test_rest_changes_nothing(void **state);
 void test_schedule_progress(void **state);
 void test_schedule_delete(void **state);
 void test_ticks_newest_first(void **state);

@@ -39,6 +39,22 @@ void test_schedule_round_trip(void **state)
 	assert_stored(c, rows, 10);
 }
 
+/* Rest is about memory only: what was written stays, and writing goes on. */
+void test_rest_changes_nothing(void **state)
+{
+	struct ctx *c = *state;
+	struct schedule_row rows[10];
+
+	store_rest(c->s);
+	put_schedules(c, rows, 10, 25);
+	commit(c);
+	store_rest(c->s);
+	assert_stored(c, rows, 10);
+	put_schedules(c, rows, 10, 26);
+	commit(c);
+	assert_stored(c, rows, 10);
+}
+
 void test_schedule_progress(void **state)
 {
 	struct ctx *c = *state;

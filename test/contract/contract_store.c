@@ -410,6 +410,7 @@ int main(int argc, char **argv)
 	    T(test_lying_chunks),
 	    T(test_prune_and_queue_delete_take_output_along),
 	    T(test_schedule_round_trip),
+	    T(test_rest_changes_nothing),
 	    T(test_schedule_progress),
 	    T(test_schedule_delete),
 	    T(test_ticks_newest_first),
