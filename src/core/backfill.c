@@ -93,7 +93,7 @@ static int refuse(const struct core *c, struct schedule *s, const struct event *
 {
 	if (schedule_failed(s))
 		return problem_set(r->problem, ERR_CONFLICT, "%s", schedule_failed(s));
-	if (c->lane.ticks_stale && !MUTANT(BACKFILL_READ_STALE)) {
+	if (c->lane.ticks_stale) {
 		problem_set(r->problem, ERR_CONFLICT, "a tick of that range was fired meanwhile");
 		return problem_hint(r->problem, "nothing was changed; try again");
 	}
