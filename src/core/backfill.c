@@ -93,7 +93,7 @@ static int refuse(const struct core *c, struct schedule *s, const struct event *
 {
 	if (schedule_failed(s))
 		return problem_set(r->problem, ERR_CONFLICT, "%s", schedule_failed(s));
-	if (c->lane.ticks_stale && !MUTANT(BACKFILL_READ_STALE)) {
+	if (c->lane.ticks_stale) {
 		problem_set(r->problem, ERR_CONFLICT, "a tick of that range was fired meanwhile");
 		return problem_hint(r->problem, "nothing was changed; try again");
 	}
@@ -143,8 +143,7 @@ int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s
 	}
 	/* should the clock come back there, they are done */
 	if (!MUTANT(BACKFILL_NOT_DEALT))
-		look_give_up(
-		    &l, dealt_add(&row.progress, ev->schedule.from_s, ev->schedule.to_s - 1));
+		look_fill(&l, ev->schedule.from_s, ev->schedule.to_s - 1);
 	schedule_save(c, s, &row, false, out);
 	r->outcomes = o;
 	audit_schedule(c, "schedule.backfilled", s, ev->actor, STR_NULL, out);

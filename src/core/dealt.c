@@ -20,13 +20,18 @@ static void drop(struct dealt_span *s)
 	*s = (struct dealt_span){1, 0, 0};
 }
 
+static bool counts(const struct schedule_progress *p, const struct dealt_span *s)
+{
+	return s->moved_s == p->moved_s || s->moved_s == DEALT_ANYWHERE;
+}
+
 /* NULL: it was not dealt with. */
 static const struct dealt_span *span_of(const struct schedule_progress *p, int64_t tick_s)
 {
 	if (MUTANT(DEALT_FORGOTTEN))
 		return NULL;
 	for (int i = 0; i < DEALT_SPANS; i++)
-		if (p->dealt[i].moved_s == p->moved_s && tick_s >= p->dealt[i].from_s &&
+		if (counts(p, &p->dealt[i]) && tick_s >= p->dealt[i].from_s &&
 		    tick_s <= p->dealt[i].to_s)
 			return &p->dealt[i];
 	return NULL;
@@ -161,15 +166,16 @@ struct dealt_span dealt_break(struct schedule_progress *p, int64_t from_s)
 	return gap;
 }
 
-/* Its zone is another one now: whatever ran at an instant ran then. */
-void dealt_flatten(struct schedule_progress *p)
+/* It gets another zone or pattern: whatever ran at an instant ran then, wherever that zone is. */
+struct dealt_span dealt_keep(struct schedule_progress *p, int64_t from_s)
 {
-	p->moved_s = 0;
 	for (int i = 0; i < DEALT_SPANS; i++)
-		p->dealt[i].moved_s = 0;
+		p->dealt[i].moved_s = DEALT_ANYWHERE;
 	for (int i = 0; i < DEALT_SPANS; i++)
 		if (is_used(&p->dealt[i]))
 			unite(p, &p->dealt[i]);
+	p->moved_s = 0;
+	return dealt_break(p, from_s);
 }
 
 /* The one that is nearest to a stretch: the growing one, if no other is. */

@@ -245,18 +245,44 @@ int64_t look_hand_on(struct look *l)
 	return l->row->missed == MISSED_ONCE ? l->newest.time : l->newest.time + 1;
 }
 
-void look_give_up(struct look *l, struct dealt_span gap)
+/* Nothing will be fired any more in a gap that can not be remembered. */
+static void give_up(struct look *l, const struct schedule_progress *before, struct dealt_span gap)
 {
+	struct schedule_row was = *l->row;
 	int64_t first;
 	struct cron_event e;
 
-	if (gap.from_s > gap.to_s || gap.moved_s != l->row->progress.moved_s)
+	was.progress = *before;
+	was.progress.moved_s = l->row->progress.moved_s;
+	if (gap.from_s > gap.to_s ||
+	    (gap.moved_s != was.progress.moved_s && gap.moved_s != DEALT_ANYWHERE))
 		return;
-	first = schedule_next_s(l->s, l->row, gap.from_s);
+	first = schedule_undealt_s(l->s, &was, gap.from_s);
 	if (!first || first > gap.to_s)
 		return;
 	e = (struct cron_event){CRON_SKIPPED, first, gap.to_s, l->c->now_ms / 1000 - first};
 	look_skip(l, &e, STR("the clock was set too often to tell what ran then and what did not"));
+}
+
+void look_break(struct look *l, int64_t from_s)
+{
+	struct schedule_progress before = l->row->progress;
+
+	give_up(l, &before, dealt_break(&l->row->progress, from_s));
+}
+
+void look_keep(struct look *l, int64_t from_s)
+{
+	struct schedule_progress before = l->row->progress;
+
+	give_up(l, &before, dealt_keep(&l->row->progress, from_s));
+}
+
+void look_fill(struct look *l, int64_t from_s, int64_t to_s)
+{
+	struct schedule_progress before = l->row->progress;
+
+	give_up(l, &before, dealt_add(&l->row->progress, from_s, to_s));
 }
 
 /* What a look would find out about its zone, where none is taken. */
@@ -268,7 +294,7 @@ static void follow_zone(struct look *l)
 	if (!p->begun || !shift)
 		return;
 	p->moved_s += shift;
-	look_give_up(l, dealt_break(p, l->c->now_ms / 1000 + 1));
+	look_break(l, l->c->now_ms / 1000 + 1);
 }
 
 void look_begin(struct look *l)
@@ -284,7 +310,7 @@ void look_begin(struct look *l)
 	p->zone_offset_s = schedule_offset_s(l->s, now_s);
 	l->s->mono_ms = l->c->mono_ms;
 	if (now_s < p->dealt[0].to_s)
-		look_give_up(l, dealt_break(p, now_s + 1));
+		look_break(l, now_s + 1);
 	else
 		dealt_grow(p, now_s);
 }

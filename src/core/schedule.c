@@ -197,11 +197,16 @@ static void apply(struct schedule_row *row, const struct schedule_change *ch)
 }
 
 /* Whatever it was before: from now on. What has run stays remembered. */
-static void begin_anew(
-    struct core *c, struct schedule *s, struct schedule_row *row, struct effects *out)
+static void begin_anew(struct core *c, struct schedule *s, struct schedule_row *row,
+    bool other_pattern, struct effects *out)
 {
 	struct look l = {.c = c, .s = s, .row = row, .out = out};
+	struct schedule_progress *p = &row->progress;
 
+	if (other_pattern) {
+		look_keep(&l, c->now_ms / 1000 + 1);
+		p->zone_offset_s = schedule_offset_s(s, p->system_s);
+	}
 	look_begin(&l);
 	if (row->state == SCHEDULE_FINISHED)
 		row->state = SCHEDULE_ACTIVE;
@@ -243,7 +248,7 @@ static int create(struct core *c, const struct event *ev, struct reply *r, struc
 	}
 	apply(&row, ch);
 	dealt_init(&row.progress, c->now_ms / 1000 + 1);
-	begin_anew(c, s, &row, out);
+	begin_anew(c, s, &row, false, out);
 	changed(c, s, &row, ev, "schedule.created", STR_NULL, out);
 	r->id = row.id;
 	return 0;
@@ -299,12 +304,8 @@ static int set(struct core *c, const struct event *ev, struct schedule *s, struc
 	if (GIVEN(ch, SF_TASK) && ch->row.queue != row.queue)
 		s->n_live = 0; /* a new place: what is left in the old one overlaps with nothing */
 	apply(&row, ch);
-	if (GIVEN(ch, SF_ITEMS)) {
-		dealt_flatten(&row.progress);
-		row.progress.zone_offset_s = schedule_offset_s(s, row.progress.system_s);
-	}
 	if (begins)
-		begin_anew(c, s, &row, out);
+		begin_anew(c, s, &row, GIVEN(ch, SF_ITEMS), out);
 	changed(c, s, &row, ev, "schedule.changed", STR_NULL, out);
 	return 0;
 }

@@ -122,8 +122,10 @@ void look_flush(struct look *l);
 /* The look ends, more of the missed ones are to come: the first tick that the next one begins at.
  */
 int64_t look_hand_on(struct look *l);
-/* Nothing will be fired in a gap that can not be remembered. */
-void look_give_up(struct look *l, struct dealt_span gap);
+/* dealt_break(), dealt_keep(), dealt_add(), and a row for what had to be given up. */
+void look_break(struct look *l, int64_t from_s);
+void look_keep(struct look *l, int64_t from_s);
+void look_fill(struct look *l, int64_t from_s, int64_t to_s);
 /* From this second on, wherever it was before. */
 void look_begin(struct look *l);
 /* The tick that waited for its predecessor's task gets its own. */
@@ -141,7 +143,7 @@ void dealt_init(struct schedule_progress *p, int64_t from_s); /* nothing yet */
 void dealt_grow(struct schedule_progress *p, int64_t to_s);
 /* A gap between two spans that had to be given up for it, if it is used. */
 struct dealt_span dealt_break(struct schedule_progress *p, int64_t from_s);
-void dealt_flatten(struct schedule_progress *p);
+struct dealt_span dealt_keep(struct schedule_progress *p, int64_t from_s);
 struct dealt_span dealt_add(struct schedule_progress *p, int64_t from_s, int64_t to_s);
 
 /* backfill.c */

@@ -135,7 +135,7 @@ static void pass_over(struct look *l, struct cron_event *e)
 	look_skip(l, e,
 	    arena_strf(&l->out->batch.arena, "missed by more than %lld s: " STR_FMT,
 	        (long long)l->row->max_shift_s, STR_ARG(l->cause)));
-	look_give_up(l, dealt_break(&l->row->progress, e->until + 1));
+	look_break(l, e->until + 1);
 }
 
 static void deal(struct look *l, struct cron_event *e)
@@ -162,7 +162,7 @@ static void take_change(struct look *l, const struct cron_engine *e)
 	l->cause = cause_of(l->c, l->s, &e->change, &l->out->batch.arena);
 	p->moved_s += e->change.zone_shift;
 	if (e->change.zone_shift || e->change.repeats)
-		look_give_up(l, dealt_break(p, e->state.done_until + 1));
+		look_break(l, e->state.done_until + 1);
 	if (MUTANT(WAITED_WITHOUT_PROGRESS))
 		l->changed = false;
 	l->changed |= e->change.zone_shift || e->change.repeats || e->change.distance < 0;

@@ -25,6 +25,7 @@ int overlap_parse(struct str s); /* -1: unknown */
 int missed_parse(struct str s);
 
 #define DEALT_SPANS 4
+#define DEALT_ANYWHERE INT64_MIN /* moved_s: it counts wherever the zone is */
 /* Ticks in [from_s, to_s] were dealt with, while the zone was there. from_s > to_s: unused. */
 struct dealt_span {
 	int64_t from_s, to_s, moved_s;

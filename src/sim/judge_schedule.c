@@ -67,7 +67,8 @@ static int64_t excused_s(const struct truth_schedule *s, int64_t t)
 	if (t <= s->held_s && t <= s->begun_s)
 		return s->held_s < s->begun_s ? s->held_s : s->begun_s;
 	for (int i = 0; (s->was_set || s->zone == ZONE_MOVING) && i < DEALT_SPANS; i++)
-		if (d[i].moved_s == p->moved_s && t >= d[i].from_s && t <= d[i].to_s)
+		if ((d[i].moved_s == p->moved_s || d[i].moved_s == DEALT_ANYWHERE) &&
+		    t >= d[i].from_s && t <= d[i].to_s)
 			return d[i].to_s;
 	return t - 1;
 }
