@@ -128,9 +128,7 @@ static void read_settings(struct job *j, const json_t *note)
 	             *own = json_object_get(note, "run");
 	struct problem p = {0};
 
-	run_settings_default(s);
-	if ((queue && settings_parse(queue, &j->memory, s, &p) < 0) ||
-	    (own && settings_parse(own, &j->memory, s, &p) < 0))
+	if (settings_over(queue, own, &j->memory, s, &p) < 0)
 		run_settings_default(s);
 	j->settings = s;
 }
