@@ -25,16 +25,24 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
 	return transfer_take(t, p, size * n) < 0 ? 0 : size * n;
 }
 
+/*
+ * Its last piece is held back until the checksum is known to be right: a server that gets less than
+ * was announced does not take it for the file.
+ */
 static size_t on_read(char *p, size_t size, size_t n, void *arg)
 {
 	struct transfer *t = arg;
-	ssize_t got = read(t->in_fd, p, size * n);
+	int64_t left = t->in_size - t->n_bytes;
+	ssize_t got = read(t->in_fd, p, left < (int64_t)(size * n) ? (size_t)left : size * n);
 
 	if (got < 0) {
 		snprintf(t->why, sizeof t->why, "reading stopped: %s", strerror(errno));
 		return CURL_READFUNC_ABORT;
 	}
 	t->n_bytes += got;
+	digest_add(&t->digest, p, (size_t)got);
+	if (got > 0 && t->n_bytes == t->in_size && transfer_check(t) < 0)
+		return CURL_READFUNC_ABORT;
 	return (size_t)got;
 }
 
@@ -43,9 +51,13 @@ static int on_seek(void *arg, curl_off_t offset, int origin)
 {
 	struct transfer *t = arg;
 
-	if (lseek(t->in_fd, offset, origin) < 0)
+	if (offset != 0 || origin != SEEK_SET || lseek(t->in_fd, 0, SEEK_SET) < 0)
 		return CURL_SEEKFUNC_FAIL;
-	t->n_bytes = offset;
+	digest_release(&t->digest);
+	if (digest_init(&t->digest, transfer_spec(t)->digest) < 0)
+		return CURL_SEEKFUNC_FAIL;
+	t->n_bytes = 0;
+	t->checked = false;
 	return CURL_SEEKFUNC_OK;
 }
 
@@ -142,7 +154,7 @@ int http_result(struct transfer *t, int code)
 
 	curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (code == CURLE_OK && status >= 200 && status < 300)
-		return 0;
+		return transfer_is_download(t) ? 0 : transfer_check(t);
 	explain(t, code, status);
 	return ERR_IO;
 }

@@ -139,15 +139,27 @@ int transfer_copy(struct transfer *t)
 	return 1;
 }
 
-int transfer_commit(struct transfer *t)
+int transfer_check(struct transfer *t)
 {
 	const struct action_transfer *a = transfer_spec(t);
 
+	if (t->checked || a->digest == DIGEST_NONE)
+		return 0;
+	if (t->in_fd >= 0 && t->n_bytes < t->in_size) {
+		snprintf(t->why, sizeof t->why, "not all of it was taken");
+		return ERR_IO;
+	}
+	t->checked = true;
+	return digest_is(&t->digest, a->checksum, t->why, sizeof t->why) ? 0 : ERR_IO;
+}
+
+int transfer_commit(struct transfer *t)
+{
 	if (t->sink.fd < 0)
 		return 0;
-	if (!digest_is(&t->digest, a->checksum, t->why, sizeof t->why))
+	if (transfer_check(t) < 0)
 		return ERR_IO;
-	return sink_commit(&t->sink, a->mode, t->why, sizeof t->why);
+	return sink_commit(&t->sink, transfer_spec(t)->mode, t->why, sizeof t->why);
 }
 
 void transfer_release(struct transfer *t)

@@ -19,7 +19,8 @@ struct transfer {
 	struct sink sink; /* the file that is written; closed: it goes out by HTTP */
 	struct digest digest;
 	int64_t n_bytes;
-	void *easy; /* libcurl's */
+	bool checked; /* the digest is spent */
+	void *easy;   /* libcurl's */
 	char error[256];
 	char why[TRANSFER_WHY_MAX]; /* what failed, when that was not libcurl */
 };
@@ -32,6 +33,8 @@ int transfer_open(struct transfer *t);
 int transfer_take(struct transfer *t, const void *p, size_t n);
 /* Copies a piece from file to file. 1: there is more, 0: all of it is there, ERR_IO: `why`. */
 int transfer_copy(struct transfer *t);
+/* All of it has passed: has it the checksum that was asked for? ERR_IO with `why`. */
+int transfer_check(struct transfer *t);
 /* All of it is there: is it what was wanted? Then it gets its name. */
 int transfer_commit(struct transfer *t);
 void transfer_release(struct transfer *t);

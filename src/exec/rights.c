@@ -64,6 +64,16 @@ IN_CHILD int rights_apply(const struct rights *r)
 	return 0;
 }
 
+uint64_t rights_own(void)
+{
+	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct data[2] = {{0}};
+
+	if (syscall(SYS_capget, &head, data) < 0)
+		return 0;
+	return (uint64_t)data[1].permitted << 32 | data[0].permitted;
+}
+
 static const char *const names[] = {"chown", "dac_override", "dac_read_search", "fowner", "fsetid",
     "kill", "setgid", "setuid", "setpcap", "linux_immutable", "net_bind_service", "net_broadcast",
     "net_admin", "net_raw", "ipc_lock", "ipc_owner", "sys_module", "sys_rawio", "sys_chroot",

@@ -21,6 +21,7 @@ struct rights {
 
 /* 0, or -1 with errno. For the child, before it executes: it can not be undone. */
 int rights_apply(const struct rights *r);
+uint64_t rights_own(void); /* the capabilities that we have */
 /* The number of a capability ("net_bind_service", with or without "cap_"), or -1. */
 int capability_number(const char *name);
 

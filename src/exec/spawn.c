@@ -149,10 +149,10 @@ static IN_CHILD int child_main(void *arg)
 		fail(c, SPAWN_SETUP);
 	join_cgroups(c);
 	umask(c->s->umask);
+	place_fds(c);
 	/* another user sets them as himself: he can not give himself more than he may have */
 	if (!c->s->rights.change_user)
 		set_limits(c);
-	place_fds(c);
 	take_rights(c);
 	if (c->s->rights.change_user)
 		set_limits(c);

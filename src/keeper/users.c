@@ -99,16 +99,23 @@ static int become(
 }
 
 /* Root's own tasks can only lose some; whoever else gets one gets what he does not have. */
-static int check_capabilities(const struct keeper *k, const struct rights *r, char *why, size_t n)
+static int check_capabilities(const struct keeper *k, struct rights *r, char *why, size_t n)
 {
 	uid_t uid = r->change_user ? r->uid : geteuid();
+	bool all = r->limit_capabilities && r->capabilities == CAPABILITIES_ALL;
 
-	if (!r->limit_capabilities || uid == 0 || !(r->capabilities & ~k->o.capabilities))
-		return 0;
-	snprintf(why, n,
-	    "this worker does not give its tasks these capabilities: "
-	    "worker.run_as_capabilities does not name them all");
-	return -1;
+	if (uid != 0 && r->limit_capabilities && (r->capabilities & ~k->o.capabilities)) {
+		snprintf(why, n,
+		    "this worker does not give its tasks these capabilities: "
+		    "worker.run_as_capabilities does not name %s",
+		    all ? "\"all\"" : "them all");
+		return -1;
+	}
+	if (all && uid == 0)
+		r->limit_capabilities = false; /* whatever root has here */
+	else if (all)
+		r->capabilities = rights_own();
+	return 0;
 }
 
 int identity_find(

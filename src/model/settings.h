@@ -2,12 +2,14 @@
 /*
  * How a task's process is to be run, limited, watched and ended: the object `run` of a task or a
  * queue. The task's members win over the queue's, member by member; what neither says is the
- * default. docs/RUNNING.md is written for users and gives the reasons for the defaults.
+ * default. Limits and sandbox of the queue are bounds: there the stricter holds. docs/RUNNING.md is
+ * written for users and gives the reasons for the defaults.
  */
 #ifndef MODEL_SETTINGS_H
 #define MODEL_SETTINGS_H
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "base/str.h"
 
 enum kill_method { KILL_TERM_WAIT_KILL, KILL_TERM, KILL_KILL, N_KILL_METHODS };
@@ -30,6 +32,9 @@ extern const char *const check_kind_names[N_CHECK_KINDS];        /* none command
 #define RESULT_FILE_MAX (50u << 10)
 #define SANDBOX_PATHS_MAX 64
 #define CAPABILITIES_MAX 41
+#define CAPABILITIES_ALL ((UINT64_C(1) << CAPABILITIES_MAX) - 1)
+#define SPOOL_LEAST 4096
+#define OPEN_FILES_LEAST 16 /* with fewer hardly any program starts */
 
 /* 0 is no limit; for core and the rlimits -1 is no limit, and they are set by every process. */
 struct run_limits {
@@ -86,7 +91,8 @@ struct run_settings {
 	bool new_privs;       /* allow setuid programs to gain rights; default: no_new_privs */
 	const struct str *capabilities; /* kept, by name ("net_bind_service"); all others go */
 	size_t n_capabilities;
-	bool keep_capabilities; /* "all": none is dropped */
+	bool keep_capabilities;  /* "all": none is dropped */
+	bool limit_capabilities; /* these alone: an empty list keeps none */
 	struct run_limits limits;
 	struct run_kill kill;
 	struct run_sandbox sandbox;
@@ -99,5 +105,12 @@ struct run_settings {
 };
 
 void run_settings_default(struct run_settings *ret);
+/*
+ * Holds a task's settings to its queue's limits and sandbox: of two limits the smaller, and a
+ * sandbox that can be made narrower but neither wider nor be left away. ERR_INVALID, with the
+ * member: it wants a root or a path that the queue's does not have.
+ */
+int run_settings_bind(
+    const struct run_settings *queue, struct run_settings *task, struct problem *p);
 
 #endif

@@ -387,8 +387,8 @@ static const struct action_member download_members[] = {{"from", set_from}, {"to
     {"max_bytes", set_max_bytes}, {"connect_timeout", set_connect}, {"idle_timeout", set_idle},
     EVERY};
 static const struct action_member upload_members[] = {{"from", set_from}, {"to", set_to},
-    {"artifact", set_artifact}, {"max_bytes", set_max_bytes}, {"connect_timeout", set_connect},
-    {"idle_timeout", set_idle}, EVERY};
+    {"checksum", set_checksum}, {"artifact", set_artifact}, {"max_bytes", set_max_bytes},
+    {"connect_timeout", set_connect}, {"idle_timeout", set_idle}, EVERY};
 
 const struct action_form action_forms[N_ACTION_KINDS] = {
     [ACTION_RUN] = {run_members, check_run},

@@ -84,6 +84,7 @@ static int read_capabilities(const struct reading *r, json_t *v, const char *pla
 			return ERR_INVALID;
 	s->capabilities = list.items;
 	s->n_capabilities = list.n;
+	s->limit_capabilities = !s->keep_capabilities;
 	return 0;
 }
 
@@ -137,7 +138,7 @@ static const struct field limits[] = {
     F("memory", FIELD_SIZE, limits.memory),
     OTHER("cpu", limits.cpu_milli, read_cpu),
     F("pids", FIELD_I32, limits.pids, 0, PIDS_MOST),
-    F("open_files", FIELD_I64, limits.open_files, 0, OPEN_FILES_MOST),
+    F("open_files", FIELD_I64, limits.open_files, OPEN_FILES_LEAST, OPEN_FILES_MOST),
     F("file_size", FIELD_SIZE, limits.file_size),
     F("core_size", FIELD_SIZE, limits.core_size),
     F("stack_size", FIELD_SIZE, limits.stack_size),
@@ -304,7 +305,7 @@ static const struct field members[] = {
     {.name = "capabilities",
         .kind = FIELD_OTHER,
         .offset = offsetof(struct run_settings, capabilities),
-        .size = offsetof(struct run_settings, keep_capabilities) + sizeof(bool) -
+        .size = offsetof(struct run_settings, limit_capabilities) + sizeof(bool) -
                 offsetof(struct run_settings, capabilities),
         .read = read_capabilities},
     {.name = "limits", .kind = FIELD_OBJECT, .table = limits},
@@ -318,11 +319,13 @@ static const struct field members[] = {
     END,
 };
 
-/* What is wrong only together. */
+/* What is wrong only together, or too small. */
 static int check_whole(const struct reading *r)
 {
 	const struct run_settings *s = r->into;
 
+	if (s->spool >= 0 && s->spool < SPOOL_LEAST)
+		return fields_refuse(r, "run.output.spool", "must be at least 4 KiB");
 	if (s->kill.to == KILL_TO_GROUP && s->same_group) {
 		fields_refuse(r, "run.kill.to",
 		    "is \"group\", but with process_group false the task has no group of its own");
@@ -344,27 +347,38 @@ int settings_parse(
 	return rc ? rc : check_whole(&r);
 }
 
-static int parse_text(struct str text, struct arena *a, struct run_settings *io, struct problem *p)
+int settings_over(const json_t *queue, const json_t *task, struct arena *a,
+    struct run_settings *ret, struct problem *p)
 {
-	json_t *v;
-	int rc;
+	struct run_settings bound;
+	int rc = 0;
 
-	if (text.n == 0)
-		return 0;
-	rc = json_in_parse(text, &v, p);
-	if (rc)
-		return rc;
-	rc = settings_parse(v, a, io, p);
-	json_decref(v);
-	return rc;
+	run_settings_default(ret);
+	if (queue)
+		rc = settings_parse(queue, a, ret, p);
+	bound = *ret;
+	if (rc == 0 && task)
+		rc = settings_parse(task, a, ret, p);
+	return rc ? rc : run_settings_bind(&bound, ret, p);
+}
+
+static int parse_text(struct str text, json_t **ret, struct problem *p)
+{
+	*ret = NULL;
+	return text.n ? json_in_parse(text, ret, p) : 0;
 }
 
 int settings_merge(
     struct str queue, struct str task, struct arena *a, struct run_settings *ret, struct problem *p)
 {
-	int rc;
+	json_t *q = NULL, *t = NULL;
+	int rc = parse_text(queue, &q, p);
 
-	run_settings_default(ret);
-	rc = parse_text(queue, a, ret, p);
-	return rc ? rc : parse_text(task, a, ret, p);
+	if (rc == 0)
+		rc = parse_text(task, &t, p);
+	if (rc == 0)
+		rc = settings_over(q, t, a, ret, p);
+	json_decref(q);
+	json_decref(t);
+	return rc;
 }

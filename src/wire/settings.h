@@ -17,7 +17,13 @@
  */
 int settings_parse(
     const json_t *object, struct arena *a, struct run_settings *io, struct problem *p);
-/* Default, then the queue's object, then the task's, both as text; NULL or empty: none. */
+/*
+ * Default, then the queue's object, then the task's, held to the queue's limits and sandbox; NULL:
+ * none.
+ */
+int settings_over(const json_t *queue, const json_t *task, struct arena *a,
+    struct run_settings *ret, struct problem *p);
+/* The same with both as text; NULL or empty: none. */
 int settings_merge(struct str queue, struct str task, struct arena *a, struct run_settings *ret,
     struct problem *p);
 

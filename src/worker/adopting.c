@@ -64,6 +64,25 @@ static void add_settings(json_t *note, const char *key, struct str text)
 	json_object_set_new(note, key, settings);
 }
 
+/* Ids are known in full only with this, which is the server's; an adopter's log is before its word.
+ */
+static json_t *installation_write(const struct id_space *ids)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < sizeof ids->installation; i++)
+		n = n << 8 | ids->installation[i];
+	return json_integer(n);
+}
+
+static void installation_read(const json_t *note, struct id_space *ids)
+{
+	int64_t n = json_integer_value(json_object_get(note, "installation"));
+
+	for (size_t i = sizeof ids->installation; n > 0 && i-- > 0; n >>= 8)
+		ids->installation[i] = (uint8_t)n;
+}
+
 struct str note_write(const struct job *j, const struct order *o, struct buf *b)
 {
 	const struct agent_run *r = o->run;
@@ -79,6 +98,7 @@ struct str note_write(const struct job *j, const struct order *o, struct buf *b)
 	struct str own = json_member(r->body, "run");
 	char *text;
 
+	json_object_set_new(all, "installation", installation_write(&o->ids));
 	add_settings(all, "queue_run", r->run_settings);
 	add_settings(all, "run", own);
 	note_surroundings(j, all);
@@ -128,9 +148,7 @@ static void read_settings(struct job *j, const json_t *note)
 	             *own = json_object_get(note, "run");
 	struct problem p = {0};
 
-	run_settings_default(s);
-	if ((queue && settings_parse(queue, &j->memory, s, &p) < 0) ||
-	    (own && settings_parse(own, &j->memory, s, &p) < 0))
+	if (settings_over(queue, own, &j->memory, s, &p) < 0)
 		run_settings_default(s);
 	j->settings = s;
 }
@@ -210,6 +228,7 @@ static void adopt_one(struct worker *w, struct kept_adopted *a)
 	} else if (!a->pid) {
 		adopt_lost(w, &n, a);
 	} else {
+		installation_read(n.json, &w->ids);
 		job_record(w, n.task, n.token, a->id);
 		j = job_new(w, n.task, n.token);
 		j->keeps = true;

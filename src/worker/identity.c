@@ -8,6 +8,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -83,6 +84,10 @@ static int add_capabilities(const struct worker *w, struct keeper_options *o, st
 	for (const char *const *name = w->o->run_as_capabilities; name && *name; name++) {
 		int n = capability_number(*name);
 
+		if (strcasecmp(*name, "all") == 0) {
+			o->capabilities = CAPABILITIES_ALL;
+			continue;
+		}
 		if (n < 0)
 			return problem_set(p, ERR_INVALID, "there is no capability %s", *name);
 		o->capabilities |= UINT64_C(1) << n;

@@ -85,8 +85,8 @@ static void set_limits(struct launch *l)
 	l->start.rlimits = l->rlimits;
 }
 
-/* Another user starts without any capabilities unless some are named; ourselves we leave as we are.
- */
+/* Another user starts without any capabilities unless some are named; ourselves we leave as we are,
+ * unless something is said. */
 static int set_rights(struct launch *l)
 {
 	const struct run_settings *s = l->job->settings;
@@ -96,7 +96,9 @@ static int set_rights(struct launch *l)
 	l->start.groups = s->groups;
 	l->start.n_groups = s->n_groups;
 	l->start.new_privs = s->new_privs;
-	l->start.has_capabilities = !s->keep_capabilities && (s->n_capabilities || s->user.n);
+	l->start.has_capabilities = s->keep_capabilities || s->limit_capabilities || s->user.n;
+	if (s->keep_capabilities) /* a wish, as every other */
+		l->start.capabilities = CAPABILITIES_ALL;
 	for (size_t i = 0; i < s->n_capabilities; i++) {
 		int n = capability_number(s->capabilities[i].p);
 

@@ -261,7 +261,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_PUT(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        if self.path == "/moved":
+        if len(body) < int(self.headers["Content-Length"]):
+            self.close_connection = True
+        elif self.path == "/moved":
             self.reply(307, Location="/store")
         elif self.path == "/refused":
             self.reply(403, b"no")
@@ -369,6 +371,25 @@ def test_upload(act, web):
     done = act(serial(upload("x", web.url + "/a%20b", artifact="it"), upload("x", web.url + "/moved")))
     assert (done.code, done.out) == (0, "Uploading it...\nUploaded it (1.0 MiB)\n")
     assert web.stored == {"/a%20b": CONTENT, "/store": CONTENT}
+
+
+@pytest.mark.parametrize("content", [CONTENT, b""], ids=["large", "empty"])
+def test_upload_with_checksum(act, web, content):
+    act.folder.joinpath("x").write_bytes(content)
+    good = "sha256:" + hashlib.sha256(content).hexdigest()
+    done = act(serial(upload("x", web.url + "/a", checksum=good), upload("x", web.url + "/moved", checksum=good),
+                      upload("x", f"file://{act.folder}/y", checksum=good)))
+    assert done.code == 0, done.reason
+    assert web.stored == {"/a": content, "/store": content} and (act.folder / "y").read_bytes() == content
+
+
+def test_upload_with_another_checksum(act, web):
+    """Nobody has the wrong file then."""
+    act.folder.joinpath("x").write_bytes(CONTENT)
+    bad = "md5:" + "0" * 32
+    for to in (web.url + "/a", web.url + "/moved", f"file://{act.folder}/y"):
+        assert act(upload("x", to, checksum=bad)).reason.startswith("Uploading failed: the md5 checksum is ")
+    assert web.stored == {} and names(act.folder) == ["x"]
 
 
 @pytest.mark.parametrize("source, path, words", [

@@ -355,6 +355,7 @@ def test_checks_go_on(cluster, kept, tmp_path):
     wait_until(lambda: "is healthy" in kept.worker.log(), what="it was found healthy")
     kept.change()
     wait_until(lambda: kept.worker.log().count("is healthy") == 2, what="it was found healthy again")
+    assert kept.worker.log().count(f"task {task} is healthy") == 2, kept.worker.log()
     well.unlink()
     task = cluster.wait_ended(task)
     assert task["state"] == "failed" and "became unhealthy" in task["reason"], task

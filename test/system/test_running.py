@@ -179,7 +179,7 @@ def test_no_new_privs(runner, allowed):
     program = os.path.join(runner.cluster.dir, "id")
     shutil.copy(shutil.which("id"), program)
     os.chmod(program, 0o4755)
-    run = {"user": "daemon", "no_new_privs": not allowed, "capabilities": "all"}
+    run = {"user": "daemon", "no_new_privs": not allowed}
     assert runner.says(f"{program} -u", run=run) == ["0" if allowed else "1"]
 
 
@@ -198,10 +198,22 @@ def test_capabilities(runner):
     one = capabilities(runner, user="daemon", capabilities=["net_bind_service"])
     assert one["CapEff"] == one["CapPrm"] == one["CapBnd"] == one["CapAmb"] == bind, one
     refused(runner.ended("id", run={"user": "daemon", "capabilities": ["sys_admin"]}), "worker.run_as_capabilities")
+    refused(runner.ended("id", run={"user": "daemon", "capabilities": "all"}), "worker.run_as_capabilities", '"all"')
     root = capabilities(runner, capabilities=["net_bind_service"])
     assert root["CapEff"] == root["CapBnd"] == bind, root
+    assert set(capabilities(runner, capabilities=[]).values()) == {0}, "an empty list keeps none"
     assert runner.says("""python3 -c 'import socket; socket.socket().bind(("127.0.0.1", 81)); print("bound")'""",
                        run={"user": "daemon", "capabilities": ["net_bind_service"]}) == ["bound"]
+
+
+@needs_root
+def test_all_capabilities_where_the_worker_gives_them():
+    runner = Runner("--run-as", "daemon", "--run-as-capabilities", "all")
+    try:
+        mine, theirs = capabilities(runner), capabilities(runner, user="daemon", capabilities="all")
+        assert theirs["CapEff"] == mine["CapEff"] != 0
+    finally:
+        runner.close()
 
 
 @needs_root

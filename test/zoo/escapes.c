@@ -40,12 +40,14 @@ int main(int argc, char **argv)
 	if (fork() == 0) {
 		leave_cgroup();
 		setsid();
-		if (fork())
-			_exit(0);
-		execve("/proc/self/exe", words, nothing);
-		_exit(99);
+		if (fork() == 0) {
+			execve("/proc/self/exe", words, nothing);
+			_exit(99);
+		}
+		while (access(argv[1], F_OK) < 0) /* an orphan may be found before it is ready */
+			zoo_sleep_ms(5);
+		_exit(0);
 	}
-	while (access(argv[1], F_OK) < 0)
-		zoo_sleep_ms(5);
+	wait(NULL);
 	return zoo_live(argv);
 }

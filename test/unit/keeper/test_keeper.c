@@ -249,8 +249,9 @@ static void signals_reach_the_chosen(void **state)
 	struct seen s;
 
 	for (size_t i = 0; i < 2; i++) { /* the child of the shell gets it, too */
-		begin(&s, "(trap 'echo inner; exit' TERM; echo 1; while :; do sleep 0.05; done) & "
-		          "trap '' TERM; wait; exit 3");
+		begin(&s, "trap : TERM; "
+		          "(trap 'echo inner; exit' TERM; echo 1; while :; do sleep 0.05; done) & "
+		          "wait; wait; exit 3");
 		until(&s.started);
 		first_number(&s);
 		kept_signal(&s.kept, SIGTERM, tos[i]);

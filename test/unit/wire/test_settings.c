@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -89,7 +90,7 @@ static void test_sandbox(void **state)
 	assert_true(got.sandbox.on && got.sandbox.network && got.sandbox.no_seccomp);
 	assert_true(str_is(got.sandbox.rootfs, "/r") && str_is(got.sandbox.readable[0], "/c"));
 	assert_int_equal(got.sandbox.n_writable, 0);
-	good("{\"sandbox\":{\"network\":true}}", "{\"sandbox\":false}");
+	good(NULL, "{\"sandbox\":false}");
 	assert_false(got.sandbox.on);
 }
 
@@ -116,16 +117,99 @@ static void test_checks(void **state)
 static void test_over_each_other(void **state)
 {
 	good("{\"user\":\"q\",\"nice\":3,\"limits\":{\"memory\":\"1G\",\"pids\":5},"
-	     "\"capabilities\":\"all\",\"output\":{\"spool\":1}}",
-	    "{\"nice\":null,\"limits\":{\"memory\":\"2G\"},\"capabilities\":null,\"output\":null}");
+	     "\"capabilities\":\"all\",\"output\":{\"spool\":4096}}",
+	    "{\"nice\":null,\"limits\":{\"memory\":\"500M\"},\"capabilities\":null,\"output\":"
+	    "null}");
 	assert_true(str_is(got.user, "q"));
 	assert_int_equal(got.nice, NICE_UNSET);
-	assert_int_equal(got.limits.memory, 2LL << 30);
+	assert_int_equal(got.limits.memory, 500LL << 20);
 	assert_int_equal(got.limits.pids, 5);
 	assert_false(got.keep_capabilities);
 	assert_int_equal(got.spool, -1);
-	good("{\"limits\":{\"open_files\":7}}", "{\"limits\":null}");
-	assert_int_equal(got.limits.open_files, -1);
+	good("{\"kill\":{\"wait\":\"7s\"}}", "{\"kill\":null}");
+	assert_int_equal(got.kill.wait_ms, -1);
+}
+
+/* A task may ask for less than its queue gives, never for more. */
+static void test_limits_bind(void **state)
+{
+	const char *queue = "{\"limits\":{\"memory\":\"1G\",\"cpu\":2,\"pids\":50,"
+	                    "\"open_files\":100,\"core_size\":0,\"cpu_time\":\"1m\"}}";
+
+	good(queue, "{\"limits\":{\"memory\":\"2G\",\"cpu\":0,\"pids\":null,\"open_files\":200,"
+	            "\"core_size\":5,\"cpu_time\":\"2m\",\"policy\":\"warn\"}}");
+	assert_int_equal(got.limits.memory, 1LL << 30);
+	assert_int_equal(got.limits.cpu_milli, 2000);
+	assert_int_equal(got.limits.pids, 50);
+	assert_int_equal(got.limits.open_files, 100);
+	assert_int_equal(got.limits.core_size, 0);
+	assert_int_equal(got.limits.cpu_seconds, 60);
+	assert_int_equal(got.limits.policy, LIMIT_REFUSE);
+	good(queue, "{\"limits\":{\"memory\":\"1M\",\"cpu\":0.5,\"pids\":5,\"file_size\":9}}");
+	assert_int_equal(got.limits.memory, 1 << 20);
+	assert_int_equal(got.limits.cpu_milli, 500);
+	assert_int_equal(got.limits.pids, 5);
+	assert_int_equal(got.limits.file_size, 9);
+	good(queue, "{\"limits\":null}");
+	assert_int_equal(got.limits.memory, 1LL << 30);
+	assert_int_equal(got.limits.open_files, 100);
+	/* a limit of its own it may have as it likes */
+	good("{\"limits\":{\"core_size\":0}}",
+	    "{\"limits\":{\"memory\":\"1M\",\"policy\":\"warn\"}}");
+	assert_int_equal(got.limits.policy, LIMIT_WARN);
+}
+
+static void test_sandbox_binds(void **state)
+{
+	const char *queue =
+	    "{\"sandbox\":{\"rootfs\":\"/r\",\"writable\":[\"/a\",\"/b\"],\"readable\":[\"/c\"]}}";
+
+	good(queue, "{\"sandbox\":false}");
+	assert_true(got.sandbox.on && str_is(got.sandbox.rootfs, "/r"));
+	assert_int_equal(got.sandbox.n_writable, 2);
+	good(queue, "{\"sandbox\":null}");
+	assert_true(got.sandbox.on && got.sandbox.n_writable == 2);
+	good(queue, "{\"sandbox\":{\"network\":true,\"seccomp\":false,\"rootfs\":null}}");
+	assert_true(got.sandbox.on && !got.sandbox.network && !got.sandbox.no_seccomp);
+	assert_true(str_is(got.sandbox.rootfs, "/r"));
+	good(queue, "{\"sandbox\":{\"writable\":[\"/b\"],\"readable\":[\"/a\"]}}");
+	assert_true(got.sandbox.n_writable == 1 && str_is(got.sandbox.writable[0], "/b"));
+	assert_true(got.sandbox.n_readable == 1 && str_is(got.sandbox.readable[0], "/a"));
+	/* on by the task, off or narrower by the queue's wish for more */
+	good("{\"sandbox\":{\"network\":true,\"seccomp\":false}}",
+	    "{\"sandbox\":{\"network\":false,\"seccomp\":true}}");
+	assert_true(got.sandbox.on && !got.sandbox.network && !got.sandbox.no_seccomp);
+	good("{\"sandbox\":false}", "{\"sandbox\":{\"writable\":[\"/x\"]}}");
+	assert_true(got.sandbox.on && got.sandbox.n_writable == 1);
+}
+
+static void test_sandbox_is_not_widened(void **state)
+{
+	static const char *const wider[][2] = {{"{\"writable\":[\"/a\",\"/x\"]}", "writable"},
+	    {"{\"writable\":[\"/a/below\"]}", "writable"}, {"{\"writable\":[\"/c\"]}", "writable"},
+	    {"{\"readable\":[\"/x\"]}", "readable"}, {"{\"rootfs\":\"/x\"}", "rootfs"}};
+
+	for (size_t i = 0; i < sizeof wider / sizeof wider[0]; i++) {
+		char task[128], field[64];
+
+		snprintf(task, sizeof task, "{\"sandbox\":%s}", wider[i][0]);
+		snprintf(field, sizeof field, "run.sandbox.%s", wider[i][1]);
+		assert_int_equal(
+		    merge("{\"sandbox\":{\"writable\":[\"/a\"],\"readable\":[\"/c\"]}}", task),
+		    ERR_INVALID);
+		assert_string_equal(problem.field, field);
+		assert_non_null(strstr(problem.what, "wider than the sandbox of the queue"));
+	}
+}
+
+static void test_no_capabilities(void **state)
+{
+	good(NULL, "{\"capabilities\":[]}");
+	assert_true(got.limit_capabilities && !got.keep_capabilities && got.n_capabilities == 0);
+	good("{\"capabilities\":[]}", "{\"capabilities\":null}");
+	assert_false(got.limit_capabilities);
+	good("{\"capabilities\":[]}", "{\"capabilities\":\"all\"}");
+	assert_true(got.keep_capabilities && !got.limit_capabilities);
 }
 
 static const struct {
@@ -148,6 +232,10 @@ static const struct {
     {"{\"parent_death_signal\":\"hup\"}", "run.parent_death_signal"},
     {"{\"process_group\":1}", "run.process_group"},
     {"{\"capabilities\":\"none\"}", "run.capabilities"},
+    {"{\"limits\":{\"open_files\":0}}", "run.limits.open_files"},
+    {"{\"limits\":{\"open_files\":3}}", "run.limits.open_files"},
+    {"{\"output\":{\"spool\":1}}", "run.output.spool"},
+    {"{\"output\":{\"spool\":4095}}", "run.output.spool"},
     {"{\"capabilities\":[\"net_bind\"]}", "run.capabilities"},
     {"{\"limits\":[]}", "run.limits"},
     {"{\"limits\":{\"memroy\":1}}", "run.limits.memroy"},
@@ -254,6 +342,10 @@ int main(void)
 	    cmocka_unit_test(test_everything),
 	    cmocka_unit_test(test_limits_and_kill),
 	    cmocka_unit_test(test_sandbox),
+	    cmocka_unit_test(test_limits_bind),
+	    cmocka_unit_test(test_sandbox_binds),
+	    cmocka_unit_test(test_sandbox_is_not_widened),
+	    cmocka_unit_test(test_no_capabilities),
 	    cmocka_unit_test(test_checks),
 	    cmocka_unit_test(test_over_each_other),
 	    cmocka_unit_test(test_bad),
