@@ -66,17 +66,45 @@ void schedule_backfill_bound(const struct core *c, struct event *ev)
 		ev->schedule.to_s = row.progress.done_until_s + 1;
 }
 
+/* The history of the range, tick by tick. */
+struct past {
+	const struct lane *had;
+	size_t at;
+	int64_t reach_s; /* what lies before is recorded up to here */
+};
+
 /* It has its task, or will get it when its turn has come. */
-static bool is_taken(const struct lane *had, size_t *at, int64_t tick_s)
+static bool is_taken(struct past *p, int64_t tick_s, bool *ret_recorded)
 {
+	const struct tick_row *rows = p->had->ticks;
+	size_t n = p->had->n_ticks;
 	bool taken = false;
 
-	while (*at < had->n_ticks && had->ticks[*at].tick_s < tick_s)
-		(*at)++;
-	for (size_t i = *at; i < had->n_ticks && had->ticks[i].tick_s == tick_s; i++)
-		taken |= had->ticks[i].outcome != TICK_MANUAL &&
-		         (had->ticks[i].task || had->ticks[i].outcome == TICK_WAITING);
+	for (; p->at < n && rows[p->at].tick_s < tick_s; p->at++)
+		if (rows[p->at].until_s > p->reach_s)
+			p->reach_s = rows[p->at].until_s;
+	*ret_recorded = p->reach_s >= tick_s;
+	for (size_t i = p->at; i < n && rows[i].tick_s == tick_s; i++) {
+		bool is_tick = rows[i].outcome != TICK_MANUAL;
+
+		*ret_recorded |= is_tick;
+		taken |= is_tick && (rows[i].task || rows[i].outcome == TICK_WAITING);
+	}
 	return taken && !MUTANT(BACKFILL_FILLS_TWICE);
+}
+
+/* Ticks were dealt with there, and nothing says any more how: they may have had their tasks. */
+static bool is_forgotten(
+    struct core *c, const struct event *ev, struct schedule *s, const struct schedule_row *row)
+{
+	struct past p = {.had = &c->lane, .reach_s = INT64_MIN};
+	int64_t t = ev->schedule.from_s - 1;
+	bool recorded;
+
+	while ((t = schedule_next_s(s, row, t + 1)) && t < ev->schedule.to_s)
+		if (!is_taken(&p, t, &recorded) && !recorded && dealt_has(&row->progress, t))
+			return true;
+	return false;
 }
 
 static int64_t count(struct schedule *s, const struct event *ev, const struct schedule_row *row)
@@ -88,7 +116,7 @@ static int64_t count(struct schedule *s, const struct event *ev, const struct sc
 	return n;
 }
 
-static int refuse(const struct core *c, struct schedule *s, const struct event *ev,
+static int refuse(struct core *c, struct schedule *s, const struct event *ev,
     const struct schedule_row *row, struct reply *r)
 {
 	if (schedule_failed(s))
@@ -113,18 +141,25 @@ static int refuse(const struct core *c, struct schedule *s, const struct event *
 		    BACKFILL_MAX);
 		return problem_hint(r->problem, "fill it in by several smaller ranges");
 	}
+	if (is_forgotten(c, ev, s, row)) {
+		problem_set(r->problem, ERR_CONFLICT,
+		    "what became of some ticks there is not known any more: they may have run");
+		return problem_hint(r->problem,
+		    "the history is kept as long as server.retention.events says; take a later "
+		    "range, or one from before the schedule was made");
+	}
 	return 0;
 }
 
 int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s, struct reply *r,
     struct effects *out)
 {
-	const struct lane *had = &c->lane;
+	struct past p = {.had = &c->lane, .reach_s = INT64_MIN};
 	struct schedule_row row;
 	struct look l = {.c = c, .s = s, .row = &row, .out = out};
 	struct outcome *o;
 	int64_t t = ev->schedule.from_s - 1;
-	size_t at = 0;
+	bool recorded;
 	int e;
 
 	schedule_unpack(s, &out->batch.arena, &row);
@@ -135,7 +170,7 @@ int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s
 	while ((t = schedule_next_s(s, &row, t + 1)) && t < ev->schedule.to_s) {
 		rid task;
 
-		if (is_taken(had, &at, t))
+		if (is_taken(&p, t, &recorded))
 			continue;
 		task = schedule_submit(c, &row, t, 0, out);
 		record(c, s, t, TICK_BACKFILL, task, out);

@@ -297,35 +297,34 @@ static void follow_zone(struct look *l)
 	look_break(l, l->c->now_ms / 1000 + 1);
 }
 
-void look_begin(struct look *l)
+void look_begin(struct look *l, int64_t after_s)
 {
 	struct schedule_progress *p = &l->row->progress;
-	int64_t now_s = l->c->now_ms / 1000;
 
 	if (MUTANT(SET_FORGETS_DEALT))
-		dealt_init(p, now_s + 1);
+		dealt_init(p, after_s + 1);
 	follow_zone(l);
 	p->begun = true;
-	p->done_until_s = p->seen_until_s = p->system_s = now_s;
-	p->zone_offset_s = schedule_offset_s(l->s, now_s);
-	l->s->mono_ms = l->c->mono_ms;
-	if (now_s < p->dealt[0].to_s)
-		look_break(l, now_s + 1);
+	p->done_until_s = p->seen_until_s = p->system_s = after_s;
+	p->zone_offset_s = schedule_offset_s(l->s, after_s);
+	l->s->mono_ms = after_s == l->c->now_ms / 1000 ? l->c->mono_ms : CRON_NO_MONOTONIC;
+	if (after_s < p->dealt[0].to_s)
+		look_break(l, after_s + 1);
 	else
-		dealt_grow(p, now_s);
+		dealt_grow(p, after_s);
 }
 
-void look_skip_past(struct look *l, struct str reason)
+void look_skip_past(struct look *l, int64_t until_s, struct str reason)
 {
 	struct schedule_progress *p = &l->row->progress;
-	int64_t now_s = l->c->now_ms / 1000, first;
+	int64_t first;
 	struct cron_event e;
 
 	follow_zone(l);
 	p->zone_offset_s = schedule_offset_s(l->s, p->system_s);
 	first = schedule_undealt_s(l->s, l->row, p->done_until_s + 1);
-	e = (struct cron_event){CRON_SKIPPED, first, now_s, now_s - first};
-	if (first && first <= now_s)
+	e = (struct cron_event){CRON_SKIPPED, first, until_s, l->c->now_ms / 1000 - first};
+	if (first && first <= until_s)
 		look_skip(l, &e, reason);
-	look_begin(l);
+	look_begin(l, until_s);
 }

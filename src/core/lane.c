@@ -142,6 +142,7 @@ static void ask(struct core *c, struct effects *out)
 		    .from_s = l->backfill->event.schedule.from_s,
 		    .to_s = l->backfill->event.schedule.to_s,
 		    .oldest_first = true,
+		    .reaching = true,
 		    .limit = BACKFILL_ROWS};
 		l->ticks_asked = r->ticks;
 	}

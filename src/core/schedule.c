@@ -207,7 +207,7 @@ static void begin_anew(struct core *c, struct schedule *s, struct schedule_row *
 		look_keep(&l, c->now_ms / 1000 + 1);
 		p->zone_offset_s = schedule_offset_s(s, p->system_s);
 	}
-	look_begin(&l);
+	look_begin(&l, c->now_ms / 1000);
 	if (row->state == SCHEDULE_FINISHED)
 		row->state = SCHEDULE_ACTIVE;
 }
@@ -219,6 +219,8 @@ static void changed(struct core *c, struct schedule *s, struct schedule_row *row
 	row->version++;
 	row->mtime_ms = c->now_ms;
 	schedule_set_timer(c, s, row);
+	if (row->state == SCHEDULE_ACTIVE && schedule_is_over(s, row))
+		row->state = SCHEDULE_FINISHED;
 	if (MUTANT(PAUSE_NOT_SAVED) && row->state == SCHEDULE_PAUSED)
 		schedule_pack(s, row);
 	else
@@ -279,8 +281,9 @@ static void settle_past(struct core *c, struct schedule *s, bool begins, struct 
 	schedule_unpack(s, a, &row);
 	if (!begins || row.state == SCHEDULE_FINISHED || schedule_failed(s))
 		return;
-	look_skip_past(&l, row.state == SCHEDULE_PAUSED ? paused_reason(&row, a)
-	                                                : STR("the schedule was changed"));
+	look_skip_past(&l, c->now_ms / 1000,
+	    row.state == SCHEDULE_PAUSED ? paused_reason(&row, a)
+	                                 : STR("the schedule was changed"));
 	schedule_save(c, s, &row, false, out);
 }
 
@@ -331,6 +334,14 @@ static int pause(struct core *c, const struct event *ev, struct schedule *s, str
 	return 0;
 }
 
+/* The last second that it covered: nobody may have been there when its time was over. */
+static int64_t pause_end_s(const struct core *c, const struct schedule_row *row)
+{
+	if (!row->paused_until_ms || row->paused_until_ms > c->now_ms)
+		return c->now_ms / 1000;
+	return (row->paused_until_ms - 1) / 1000;
+}
+
 void schedule_resume(struct core *c, struct schedule *s, struct str actor, struct effects *out)
 {
 	struct event by = {.actor = actor};
@@ -338,7 +349,7 @@ void schedule_resume(struct core *c, struct schedule *s, struct str actor, struc
 	struct look l = {.c = c, .s = s, .row = &row, .out = out};
 
 	schedule_unpack(s, &out->batch.arena, &row);
-	look_skip_past(&l, paused_reason(&row, &out->batch.arena));
+	look_skip_past(&l, pause_end_s(c, &row), paused_reason(&row, &out->batch.arena));
 	row.state = SCHEDULE_ACTIVE;
 	row.pause_reason = STR_NULL;
 	row.paused_ms = row.paused_until_ms = 0;

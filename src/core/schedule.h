@@ -99,6 +99,8 @@ int64_t schedule_due_s(const struct schedule *s, const struct schedule_row *row)
 /* The first one from there on that was not dealt with; 0: none. */
 int64_t schedule_undealt_s(
     const struct schedule *s, const struct schedule_row *row, int64_t from_s);
+/* Nothing is left to do, now or later. */
+bool schedule_is_over(const struct schedule *s, const struct schedule_row *row);
 int64_t schedule_offset_s(const struct schedule *s, int64_t at_s);
 const char *schedule_failed(const struct schedule *s);
 
@@ -126,12 +128,12 @@ int64_t look_hand_on(struct look *l);
 void look_break(struct look *l, int64_t from_s);
 void look_keep(struct look *l, int64_t from_s);
 void look_fill(struct look *l, int64_t from_s, int64_t to_s);
-/* From this second on, wherever it was before. */
-void look_begin(struct look *l);
+/* From after that second on, wherever it was before. */
+void look_begin(struct look *l, int64_t after_s);
 /* The tick that waited for its predecessor's task gets its own. */
 void look_fire_waiting(struct look *l);
-/* Ticks that were due up to now and will not be looked at: one stretch. Then as above. */
-void look_skip_past(struct look *l, struct str reason);
+/* Ticks that were due up to there and will not be looked at: one stretch. Then as above. */
+void look_skip_past(struct look *l, int64_t until_s, struct str reason);
 rid schedule_submit(struct core *c, const struct schedule_row *row, int64_t tick_s,
     int64_t run_after_ms, struct effects *out);
 void tick_save(const struct tick_row *row, struct effects *out);

@@ -5,7 +5,8 @@
  */
 #include "core/internal.h"
 
-#define ON_TIME_S 60        /* a short restart is no reason to call anything missed */
+#define ON_TIME_S 60        /* a short restart is no reason to call anything missed, */
+#define ON_TIME_SHARE 2     /* unless the next tick is nearer than that: half way is the limit */
 #define TICKS_PER_STEP 1000 /* others want their turn, and the store its batch */
 #define TICKS_PER_LOOK 200
 #define GATHERED_PER_LOOK 20000 /* missed ones that one row stands for cost next to nothing */
@@ -73,6 +74,11 @@ void schedule_set_timer(struct core *c, struct schedule *s, const struct schedul
 		heap_del(&c->schedules.timers, &s->timer);
 	else
 		heap_put(&c->schedules.timers, &s->timer, at, s->id);
+}
+
+bool schedule_is_over(const struct schedule *s, const struct schedule_row *row)
+{
+	return !heap_has(&s->timer) && !row->progress.waiting_s && !schedule_failed(s);
 }
 
 static struct cron_state state_of(const struct schedule *s, const struct schedule_row *row)
@@ -168,12 +174,25 @@ static void take_change(struct look *l, const struct cron_engine *e)
 	l->changed |= e->change.zone_shift || e->change.repeats || e->change.distance < 0;
 }
 
+/* How late is still on time: up to a minute, and up to half of the way to the tick after it. */
+static int64_t on_time_s(const struct look *l)
+{
+	int64_t first = schedule_next_s(l->s, l->row, l->row->progress.done_until_s + 1), second;
+
+	if (!first || l->c->now_ms / 1000 - first <= 1)
+		return ON_TIME_S;
+	second = schedule_next_s(l->s, l->row, first + 1);
+	if (!second || second - first >= ON_TIME_S * ON_TIME_SHARE)
+		return ON_TIME_S;
+	return (second - first) / ON_TIME_SHARE;
+}
+
 static bool run_engine(struct look *l)
 {
 	struct core *c = l->c;
 	struct schedule *s = l->s;
 	struct cron_state state = state_of(s, l->row);
-	struct cron_policy policy = {.shift_limit = l->row->max_shift_s, .on_time = ON_TIME_S};
+	struct cron_policy policy = {.shift_limit = l->row->max_shift_s, .on_time = on_time_s(l)};
 	struct cron_reading now = {.system = c->now_ms / 1000,
 	    .monotonic_ms = c->mono_ms,
 	    .zone = s->zone ? s->zone->zone : NULL};
@@ -224,7 +243,7 @@ void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 		heap_put(&c->schedules.timers, &s->timer, c->now_ms, s->id);
 	else
 		schedule_set_timer(c, s, &row);
-	finished = !heap_has(&s->timer) && !row.progress.waiting_s;
+	finished = schedule_is_over(s, &row);
 	if (finished)
 		row.state = SCHEDULE_FINISHED;
 	if ((l.changed || finished) && !MUTANT(TICK_WITHOUT_PROGRESS))

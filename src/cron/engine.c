@@ -84,8 +84,8 @@ static void adjust(struct cron_engine *e)
 		return;
 	e->change.repeats = -e->change.distance > e->policy.shift_limit;
 	s->seen_until = least(s->seen_until, e->now);
-	if (e->change.repeats)
-		s->done_until = s->seen_until = e->now;
+	if (e->change.repeats) /* as at a first call: what is due this second is due */
+		s->done_until = s->seen_until = e->now - 1;
 }
 
 void cron_engine_begin(struct cron_engine *e, const struct cron_items *items,

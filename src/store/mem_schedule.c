@@ -117,14 +117,16 @@ static size_t collect(struct mem_store *s, const struct tick_query *q, struct ti
 	struct tick_row **found = NULL;
 	size_t n = 0, cap = 0;
 	struct mem_row *r;
+	bool bounded = q->from_s || q->to_s;
 
-	r = tick_from(s, q->schedule, q->from_s || q->to_s ? q->from_s : INT64_MIN);
+	r = tick_from(s, q->schedule, bounded && !q->reaching ? q->from_s : INT64_MIN);
 	for (; r; r = RB_NEXT(mem_ticks, &s->ticks, r)) {
 		struct tick_row *t = r->row;
 
 		if (t->schedule != q->schedule || (q->to_s && t->tick_s >= q->to_s))
 			break;
-		if ((q->with_task && !t->task) || !is_behind(q, t))
+		if ((q->with_task && !t->task) || !is_behind(q, t) ||
+		    (bounded && q->reaching && t->until_s < q->from_s))
 			continue;
 		GROW(found, cap, n + 1);
 		found[n++] = t;

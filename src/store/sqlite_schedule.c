@@ -70,7 +70,7 @@ static void ticks_sql(struct buf *sql, const struct tick_query *q)
 		buf_add_cstr(sql, "INDEXED BY tick_newest ");
 	buf_add_cstr(sql, "WHERE schedule = ?1");
 	if (q->from_s || q->to_s)
-		buf_add_cstr(sql, " AND tick_s >= ?2");
+		buf_add_cstr(sql, q->reaching ? " AND until_s >= ?2" : " AND tick_s >= ?2");
 	if (q->to_s)
 		buf_add_cstr(sql, " AND tick_s < ?3");
 	if (q->with_task)

@@ -342,6 +342,7 @@ static void compare_ticks(struct pair *p)
 	    .to_s = pick(p, 2) ? 0 : pick(p, 200) - 20,
 	    .oldest_first = pick(p, 2),
 	    .with_task = pick(p, 2),
+	    .reaching = pick(p, 2),
 	    .after_time_ms = pick(p, 2) ? 0 : pick(p, 20),
 	    .after_tick_s = pick(p, 200) - 20,
 	    .after_offset_s = 3600 * (pick(p, 3) - 1),

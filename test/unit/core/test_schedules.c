@@ -315,6 +315,51 @@ STORY(a_pause_ends_by_itself)
 	world_free(w);
 }
 
+/* Nobody is there when it ends: what was due after it was missed, not paused. */
+STORY(a_pause_that_ends_in_a_downtime_covers_no_more_than_it_was)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){.missed = MISSED_ALL});
+
+	command(w, &(struct event){.kind = EV_SCHEDULE_PAUSE,
+	               .schedule = {.id = id, .until_ms = 1800000000000 + 5 * MINUTE}});
+	w->now_ms += 10 * MINUTE;
+	world_restart(w);
+	world_advance(w, 0);
+	assert_int_equal(w->ticks[0].outcome, TICK_SKIPPED);
+	assert_int_equal(w->ticks[0].until_s, 1800000000 + 5 * 60 - 1);
+	assert_int_equal(w->n_tasks, 6);
+	assert_int_equal(w->tasks[0].spec.tick_s, 1800000000 + 5 * 60);
+	world_free(w);
+}
+
+STORY(what_has_nothing_to_do_is_finished_at_once)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){.items = "{\"epoch\":5}"});
+
+	assert_int_equal(world_schedule(w, id)->state, SCHEDULE_FINISHED);
+	world_free(w);
+}
+
+/* Six seconds late are nothing for a nightly run, and very late for one that runs every ten. */
+STORY(how_late_is_late_goes_by_the_next_tick)
+{
+	struct world *w = quiet_world();
+
+	add(w, "s", (struct asked){.items = "{\"epoch\":{\"period\":10}}", .missed = MISSED_SKIP});
+	w->now_ms += 136000;
+	world_restart(w);
+	world_advance(w, 0);
+	assert_int_equal(w->n_ticks, 1); /* 1800000166: the last one was 6 s ago */
+	assert_int_equal(w->ticks[0].outcome, TICK_SKIPPED);
+	assert_int_equal(w->ticks[0].until_s, 1800000160);
+	assert_int_equal(w->n_tasks, 0);
+	world_advance(w, 4000);
+	assert_int_equal(w->n_tasks, 1);
+	world_free(w);
+}
+
 STORY(dates_bound_it)
 {
 	struct world *w = quiet_world();
@@ -378,6 +423,20 @@ STORY(filling_in_a_part_of_a_pause_leaves_its_skip)
 	assert_int_equal(w->ticks[0].outcome, TICK_SKIPPED);
 	assert_int_equal(w->ticks[0].tick_s, 1800000060);
 	assert_int_equal(w->ticks[0].until_s, w->now_ms / 1000);
+	world_free(w);
+}
+
+/* Retention has taken the rows: nobody can tell any more what ran. */
+STORY(what_is_not_recorded_any_more_is_not_filled_in)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){0});
+
+	world_advance(w, 3 * MINUTE);
+	w->n_ticks = 0;
+	assert_int_equal(backfill(w, id, 1800000060, 1800000130)->code, ERR_CONFLICT);
+	assert_int_equal(backfill(w, id, 1799999000, 1800000030)->code, 0);
+	assert_int_equal(backfill(w, id, 1799999000, 1800000030)->n, 0);
 	world_free(w);
 }
 
@@ -493,10 +552,14 @@ int main(void)
 	    cmocka_unit_test(without_its_zone_it_waits),
 	    cmocka_unit_test(a_pause_leaves_one_recorded_skip),
 	    cmocka_unit_test(a_pause_ends_by_itself),
+	    cmocka_unit_test(a_pause_that_ends_in_a_downtime_covers_no_more_than_it_was),
+	    cmocka_unit_test(what_has_nothing_to_do_is_finished_at_once),
+	    cmocka_unit_test(how_late_is_late_goes_by_the_next_tick),
 	    cmocka_unit_test(dates_bound_it),
 	    cmocka_unit_test(jitter_delays_each_task_by_its_own),
 	    cmocka_unit_test(a_past_range_is_filled_in_once),
 	    cmocka_unit_test(filling_in_a_part_of_a_pause_leaves_its_skip),
+	    cmocka_unit_test(what_is_not_recorded_any_more_is_not_filled_in),
 	    cmocka_unit_test(what_waits_for_its_turn_is_not_filled_in),
 	    cmocka_unit_test(what_was_filled_in_does_not_fire_when_the_clock_comes_back),
 	    cmocka_unit_test(somebody_runs_it_now),

@@ -350,7 +350,7 @@ static void answer_ticks(struct world *w, const struct read_ask *a)
 
 	for (size_t i = 0; i < w->n_ticks; i++)
 		if (w->ticks[i].schedule == a->ticks.schedule &&
-		    w->ticks[i].tick_s >= a->ticks.from_s && w->ticks[i].tick_s < a->ticks.to_s)
+		    w->ticks[i].until_s >= a->ticks.from_s && w->ticks[i].tick_s < a->ticks.to_s)
 			rows[n++] = w->ticks[i];
 	qsort(rows, n, sizeof *rows, by_tick);
 	ev.ticks.read = a->number;

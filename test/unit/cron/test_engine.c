@@ -212,7 +212,8 @@ static void test_small_steps_back_add_up(void **state)
 		assert_false(w.change.repeats);
 	}
 	watch_pass(&w, 0, -40);
-	expect(&w, 0);
+	expect(&w, 1); /* it begins anew, at a full minute */
+	expect_event(0, CRON_ON_TIME, NOON - 120);
 	assert_true(w.change.repeats);
 	assert_int_equal(w.change.distance, -120);
 	watch_release(&w);

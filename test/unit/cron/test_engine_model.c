@@ -41,15 +41,13 @@ static void model_begin(struct model *m, int64_t local)
 	if (!m->begun)
 		m->reached = local - 1;
 	for (size_t i = 0; i < SLOTS; i++) {
-		if (!m->begun)
+		if (!m->begun || m->reached - local > m->limit)
 			m->dealt[i] = m->told[i] = slot_time(i) < local;
-		else if (m->reached - local > m->limit)
-			m->dealt[i] = m->told[i] = slot_time(i) <= local;
 		else if (slot_time(i) > local)
 			m->told[i] = false;
 	}
 	if (m->begun && m->reached - local > m->limit)
-		m->reached = local;
+		m->reached = local - 1;
 	m->begun = true;
 }
 
