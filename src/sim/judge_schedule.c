@@ -167,16 +167,20 @@ static void put(struct world *w, struct truth_schedule *s, const struct schedule
 {
 	bool is_new = !s->row.id, pauses = row->state == SCHEDULE_PAUSED;
 	bool was_paused = s->row.state == SCHEDULE_PAUSED;
-	bool begins = row->progress.done_until_s == row->mtime_ms / 1000;
+	int64_t now_s = row->mtime_ms / 1000;
+	/* a pause whose time was over before covers no more than that time */
+	bool ended = was_paused && !pauses && row->progress.done_until_s < now_s;
+	int64_t to_s = ended ? row->progress.done_until_s : now_s;
+	bool begins = ended || row->progress.done_until_s == now_s;
 
 	if (is_new || s->row.state == SCHEDULE_FINISHED || (was_paused && s->zone == ZONE_MOVING))
-		s->checked_s = row->mtime_ms / 1000;
+		s->checked_s = to_s;
 	else if (!pauses || (was_paused && begins))
-		pass(w, s, row->mtime_ms / 1000);
+		pass(w, s, to_s);
 	if (!is_new && row->queue != s->row.queue)
 		s->first_task = s->n_tasks;
 	if (is_new || begins)
-		s->begun_s = row->mtime_ms / 1000;
+		s->begun_s = to_s;
 	s->was_set |= !is_new && pauses == was_paused;
 	s->zone_offset_s = row->progress.zone_offset_s;
 	s->next_s = INT64_MIN;
