@@ -226,6 +226,7 @@ void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 	if (row.state == SCHEDULE_PAUSED && row.paused_until_ms &&
 	    row.paused_until_ms <= c->now_ms) {
 		schedule_resume(c, s, STR("reeve"), out);
+		schedule_look(c, s, out); /* it is active, and its pause may be long over */
 		return;
 	}
 	if (row.state == SCHEDULE_PAUSED && !MUTANT(PAUSE_END_FORGOTTEN)) {
