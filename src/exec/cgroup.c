@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "exec/cgroup_internal.h"
 
-#define FREE_MAX 256
+#define FREE_MAX 128 /* each keeps five descriptors open */
 #define LEFTOVER_WAIT_MS 5000
 #define SIGNALLED_MAX 4096u /* a herd of more than that does not listen anyway; KILL gets all */
 #define SIGNAL_BATCH 64u
@@ -96,6 +96,7 @@ static void cgroup_remove(struct cgroups *g, struct cgroup *c)
 		cgroup_tree_remove(c->dir_fd);
 		unlinkat(g->dir_fd, name, AT_REMOVEDIR);
 	}
+	cgroup_forget_values(c);
 	close(c->events_fd);
 	close(c->dir_fd);
 	free(c);
@@ -111,6 +112,8 @@ void cgroups_close(struct cgroups *g)
 	}
 	if (g->dir_fd >= 0) {
 		cgroup_tree_remove(g->dir_fd); /* what could not be removed in its time */
+		if (g->controllers_fd > 0)
+			close(g->controllers_fd);
 		close(g->dir_fd);
 	}
 	if (g->path)
@@ -151,8 +154,7 @@ struct cgroup *cgroup_take(struct cgroups *g)
 	g->free = c->next;
 	g->n_free--;
 	c->next = NULL;
-	cgroup_write(
-	    c->dir_fd, "cgroup.freeze", "0"); /* others than its last task may write there */
+	cgroup_thaw(c); /* others than its last task may write there */
 	return c;
 }
 
@@ -230,7 +232,7 @@ bool cgroups_freeze(const struct cgroups *g, bool on)
 
 void cgroup_put(struct cgroups *g, struct cgroup *c)
 {
-	if (c->killed || g->n_free >= FREE_MAX || !cgroup_is_as_new(c)) {
+	if (c->killed || g->n_free >= FREE_MAX || !cgroup_is_as_new(g, c)) {
 		cgroup_remove(g, c);
 		return;
 	}

@@ -14,10 +14,13 @@
 
 #include "base/err.h"
 
+#define CGROUP_VALUES 3
+
 struct cgroup {
 	struct cgroup *next; /* free, or waiting to become empty */
 	int dir_fd;
 	int events_fd;
+	int value_fds[CGROUP_VALUES]; /* of the files that a look at it reads; 0: not opened yet */
 	unsigned number;
 	bool killed; /* not to be used again */
 };
@@ -28,6 +31,7 @@ struct cgroups {
 	int dir_fd;   /* -1: not available */
 	struct cgroup *free;
 	unsigned n_free, made;
+	int controllers_fd; /* which ones are handed down to ours; 0: not opened yet */
 };
 
 /*

@@ -12,6 +12,8 @@ bool cgroup_events_empty(int events_fd);
 /* Every cgroup below that one, down to the last; what is not empty stays, and what is above it. */
 void cgroup_tree_remove(int dir);
 /* Nobody in it, nothing below it, every value as the kernel made it. */
-bool cgroup_is_as_new(const struct cgroup *c);
+bool cgroup_is_as_new(struct cgroups *g, struct cgroup *c);
+void cgroup_thaw(struct cgroup *c);
+void cgroup_forget_values(struct cgroup *c);
 
 #endif

@@ -96,8 +96,11 @@ struct value {
 	const char *name, *fresh;
 };
 
-static const struct value always[] = {{"cgroup.freeze", "0"}, {"cgroup.type", "domain"},
-    {"cgroup.max.depth", "max"}, {"cgroup.max.descendants", "max"}, {"cgroup.subtree_control", ""}};
+/* Read after every task, so their files stay open: opening one costs more than the rest of a look.
+ * What a limit on nested cgroups does to the next task is no more than that it can make none. */
+static const struct value always[CGROUP_VALUES] = {
+    {"cgroup.freeze", "0"}, {"cgroup.type", "domain"}, {"cgroup.subtree_control", ""}};
+#define FREEZE 0
 /* Of the controllers that we hand down ourselves; a file that is not there is as it should be. */
 static const struct value controlled[] = {{"cpu.max", "max 100000"}, {"cpu.max.burst", "0"},
     {"cpu.weight", "100"}, {"cpu.idle", "0"}, {"cpu.uclamp.min", "0.00"}, {"cpu.uclamp.max", "max"},
@@ -105,21 +108,28 @@ static const struct value controlled[] = {{"cpu.max", "max 100000"}, {"cpu.max.b
     {"memory.min", "0"}, {"memory.oom.group", "0"}, {"memory.swap.max", "max"},
     {"memory.swap.high", "max"}, {"memory.zswap.max", "max"}, {"memory.zswap.writeback", "1"}};
 
-static bool reads_as(int dir, const struct value *v)
+static bool fd_reads_as(int fd, const char *wanted)
 {
-	int fd = openat(dir, v->name, O_RDONLY | O_CLOEXEC);
 	char text[64];
-	ssize_t n;
+	ssize_t n = pread(fd, text, sizeof text - 1, 0);
 
-	if (fd < 0)
-		return errno == ENOENT;
-	n = read(fd, text, sizeof text - 1);
-	close(fd);
 	if (n < 0)
 		return false;
 	text[n] = 0;
 	text[strcspn(text, "\n")] = 0;
-	return strcmp(text, v->fresh) == 0;
+	return strcmp(text, wanted) == 0;
+}
+
+static bool reads_as(int dir, const struct value *v)
+{
+	int fd = openat(dir, v->name, O_RDONLY | O_CLOEXEC);
+	bool same;
+
+	if (fd < 0)
+		return errno == ENOENT;
+	same = fd_reads_as(fd, v->fresh);
+	close(fd);
+	return same;
 }
 
 static bool all_read_as(int dir, const struct value *values, size_t n)
@@ -132,13 +142,58 @@ static bool all_read_as(int dir, const struct value *values, size_t n)
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-bool cgroup_is_as_new(const struct cgroup *c)
+/* -1: there is no such file, or we may not. */
+static int value_fd(struct cgroup *c, int i)
 {
-	static const struct value none = {"cgroup.controllers", ""};
+	int how = i == FREEZE ? O_RDWR : O_RDONLY;
+
+	if (!c->value_fds[i])
+		c->value_fds[i] = openat(c->dir_fd, always[i].name, how | O_CLOEXEC);
+	return c->value_fds[i];
+}
+
+void cgroup_forget_values(struct cgroup *c)
+{
+	for (int i = 0; i < CGROUP_VALUES; i++) {
+		if (c->value_fds[i] > 0)
+			close(c->value_fds[i]);
+		c->value_fds[i] = 0;
+	}
+}
+
+void cgroup_thaw(struct cgroup *c)
+{
+	int fd = value_fd(c, FREEZE);
+
+	if (fd < 0 || pwrite(fd, "0", 1, 0) < 0)
+		cgroup_write(c->dir_fd, "cgroup.freeze", "0");
+}
+
+static bool values_are_fresh(struct cgroup *c)
+{
+	for (int i = 0; i < CGROUP_VALUES; i++) {
+		int fd = value_fd(c, i);
+
+		if (fd < 0 ? !reads_as(c->dir_fd, &always[i]) : !fd_reads_as(fd, always[i].fresh))
+			return false;
+	}
+	return true;
+}
+
+/* Limits hand controllers down when they are first wanted. */
+static bool has_controllers(struct cgroups *g)
+{
+	if (!g->controllers_fd)
+		g->controllers_fd =
+		    openat(g->dir_fd, "cgroup.subtree_control", O_RDONLY | O_CLOEXEC);
+	return g->controllers_fd < 0 || !fd_reads_as(g->controllers_fd, "");
+}
+
+bool cgroup_is_as_new(struct cgroups *g, struct cgroup *c)
+{
 	struct stat st;
 
-	if (!cgroup_events_empty(c->events_fd) || fstat(c->dir_fd, &st) < 0 || st.st_nlink != 2 ||
-	    !all_read_as(c->dir_fd, always, COUNT(always)))
-		return false;
-	return reads_as(c->dir_fd, &none) || all_read_as(c->dir_fd, controlled, COUNT(controlled));
+	return cgroup_events_empty(c->events_fd) && fstat(c->dir_fd, &st) == 0 &&
+	       st.st_nlink == 2 && values_are_fresh(c) &&
+	       (!has_controllers(g) || all_read_as(c->dir_fd, controlled, COUNT(controlled)));
 }
