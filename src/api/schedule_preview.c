@@ -116,10 +116,7 @@ void preview_add(struct call *c, const struct preview *w, const struct pattern *
 	jw_mstr_null(b, "time_zone", p->zone);
 	jw_mitems(b, p->text);
 	jw_mdst(b, &p->items);
-	jw_mcstr(b, "either_or",
-	    p->items.either_or ? "both day fields are given, and cron runs when either matches: "
-	                         "that became two items"
-	                       : NULL);
+	jw_mcstr(b, "either_or", cron_either_or_words(&p->items));
 	add_next(c, w, p);
 	add_daylight(c, w, p);
 }

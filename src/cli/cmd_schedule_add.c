@@ -7,6 +7,7 @@
 #include "cli/cmds.h"
 #include "cli/schedules.h"
 #include "cli/work.h"
+#include "cron/words.h"
 
 #define TRIES 10 /* against others who change the same schedule */
 
@@ -52,9 +53,10 @@ static void print_facts(struct cli *c, const json_t *schedule)
 
 static void say_either_or(const struct cron_items *items)
 {
-	if (items->either_or)
-		puts("Both day fields are given: it runs when either matches, as crontab means "
-		     "it.");
+	const char *words = cron_either_or_words(items);
+
+	if (words)
+		printf("note: %s\n", words);
 }
 
 static int print_understood(
