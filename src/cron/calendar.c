@@ -76,7 +76,8 @@ static int read_value(struct scan *s, const struct part *part, int64_t *ret_n)
 	size_t at = s->at;
 
 	if (!scan_number(s, ret_n))
-		return bad_value(s, at, part);
+		return scan_is_digit(s) ? scan_too_great(s, part->name, part->min, part->max)
+		                        : bad_value(s, at, part);
 	*ret_n = full_year(part, *ret_n, s->at - at);
 	if (*ret_n >= part->min && *ret_n <= part->max)
 		return ERR_OK;
