@@ -128,6 +128,15 @@ static struct str without_base(const struct api *a, struct str path)
 	return path;
 }
 
+/* No name holds one, and what is said about it would end there. */
+static bool path_ok(struct call *c)
+{
+	if (!c->req.path.n || !memchr(c->req.path.p, 0, c->req.path.n))
+		return true;
+	call_fail(c, ERR_INVALID, "the path holds a NUL byte (%00)");
+	return false;
+}
+
 void api_dispatch(struct call *c)
 {
 	struct str path = without_base(c->api, c->req.path);
@@ -135,6 +144,8 @@ void api_dispatch(struct call *c)
 
 	c->route = route_find(c->req.method, path, &c->arg, &allowed);
 	if (!(c->route && (c->route->flags & ROUTE_OPEN)) && !call_allowed(c))
+		return;
+	if (!path_ok(c))
 		return;
 	if (!c->route && allowed)
 		tell_methods(c, allowed);

@@ -52,7 +52,9 @@
 	X(Q_SCHEDULE, "schedule", "{\"type\":\"string\"}", "name or id of a schedule", false)     \
 	X(Q_NAME, "name", "{\"type\":\"string\"}", "how the name begins", false)                  \
 	X(Q_N, "n", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,\"default\":5}",         \
-	    "how many", false)
+	    "how many", false)                                                                    \
+	X(Q_DRY_RUN, "dry_run", "{\"type\":\"boolean\",\"default\":false}",                       \
+	    "check everything and answer 200 with what it would be, but make nothing", false)
 
 enum query {
 #define X(id, name, schema, about, many) id,

@@ -192,7 +192,8 @@ static int read_task(struct schedule_in *in)
 {
 	struct call *c = in->c;
 	struct task_in t = {.arena = &c->arena, .now_ms = in->now_ms};
-	const struct queue_row *q = NULL;
+	const struct queue_row *q;
+	struct queue_row fresh;
 	struct submit_task task;
 	struct str name;
 	int rc = check_task(in->task, &c->problem);
@@ -203,11 +204,12 @@ static int read_task(struct schedule_in *in)
 	if (rc)
 		return within_task(&c->problem);
 	name = t.queue.p ? t.queue : STR("default");
-	if (str_is(name, "default") && !core_queue_by_name(c->host->core, name)) {
-		in->needs_default = true;
-		return 0;
+	in->needs_default = str_is(name, "default") && !core_queue_by_name(c->host->core, name);
+	if (in->needs_default) {
+		queue_defaults(&fresh);
+		fresh.name = name;
 	}
-	q = find_queue(c->api, name, "queue", &c->problem);
+	q = in->needs_default ? &fresh : find_queue(c->api, name, "queue", &c->problem);
 	if (!q || task_in_fits(&t, q, &c->problem))
 		return within_task(&c->problem);
 	take_task(&in->out.row, &task.spec);
@@ -257,19 +259,6 @@ static int settle_shift(struct schedule_in *in, const struct schedule_view *old)
 		    items->items[i].shift_limit != in->out.row.max_shift_s)
 			return differs(in, items->items[i].shift_limit);
 	return 0;
-}
-
-static int check_dates(struct schedule_in *in, const struct schedule_view *old)
-{
-	struct problem *p = &in->c->problem;
-	int64_t start = is_given(in, SF_START) || !old ? in->out.row.start_ms : old->row.start_ms;
-	int64_t end = is_given(in, SF_END) || !old ? in->out.row.end_ms : old->row.end_ms;
-
-	if (!start || !end || start <= end)
-		return 0;
-	problem_set(p, ERR_INVALID, "the schedule ends before it starts");
-	problem_hint(p, "\"end\" must not lie before \"start\"; null takes either away");
-	return problem_field(p, "end");
 }
 
 static int need(struct schedule_in *in, enum schedule_field f, const char *field, const char *hint)
@@ -327,7 +316,7 @@ int schedule_in_read(
 	if (!rc && in->task)
 		rc = read_task(in);
 	if (!rc)
-		rc = check_dates(in, old);
+		rc = schedule_dates_check(in, old);
 	if (!old)
 		in->out.fields = (1u << N_SCHEDULE_FIELDS) - 1;
 	return rc;

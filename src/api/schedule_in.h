@@ -36,12 +36,25 @@ struct schedule_in {
 	struct pattern pattern;
 	json_t *task;
 	int64_t now_ms;
-	bool needs_default; /* the queue `default` must be made first, then all is read again */
+	bool needs_default; /* the queue `default` must be made first, then all is read again; its
+	                     * id is 0 so far */
 };
 /* Everything of a new schedule (old NULL) or of a change. On an error c->problem says it. */
 int schedule_in_read(
     struct schedule_in *in, struct call *c, json_t *body, const struct schedule_view *old);
 void schedule_in_release(struct schedule_in *in);
+/* Start, end and pattern: whether anything would ever run. */
+int schedule_dates_check(struct schedule_in *in, const struct schedule_view *old);
+/* POST /v1/schedules?dry_run=true: everything is checked, nothing is made. */
+void schedules_draft(struct call *c, json_t *body);
+
+/* The members of a preview; the times to come lie in [from_ms, until_ms]. */
+struct preview {
+	struct pattern_members members; /* first: pattern_table's setters know only it */
+	int64_t from_ms, until_ms, now_ms, n, year;
+};
+#define PREVIEW_N 5 /* times, unless more are asked for */
+void preview_add(struct call *c, const struct preview *w, const struct pattern *p);
 
 /* One of a few words, with a hint when it is none of them. */
 int choice_in(

@@ -10,11 +10,6 @@
 #define PREVIEW_MAX 100
 #define NOTES_MAX 400 /* of a year: no zone moves its clocks that often */
 
-struct preview {
-	struct pattern_members members; /* first: pattern_table's setters know only it */
-	int64_t from_ms, now_ms, n, year;
-};
-
 static int set_from(json_t *v, const char *field, void *arg, struct problem *p)
 {
 	struct preview *w = arg;
@@ -104,34 +99,41 @@ static void add_next(struct call *c, const struct preview *w, const struct patte
 
 	jw_key(&c->out, "next");
 	jw_open(&c->out, '[');
-	for (int64_t i = 0; i < w->n && cron_items_next(&p->items, z, at + 1, &at); i++)
+	for (int64_t i = 0; i < w->n && cron_items_next(&p->items, z, at + 1, &at); i++) {
+		if (at > w->until_ms / 1000)
+			break;
 		jw_moment(&c->out, z, at);
+	}
 	jw_close(&c->out, ']');
 }
 
-static void answer(struct call *c, const struct preview *w, const struct pattern *p)
+void preview_add(struct call *c, const struct preview *w, const struct pattern *p)
 {
 	struct buf *b = &c->out;
 
-	jw_open(b, '{');
 	jw_mwords(b, &p->items);
 	jw_mstr_null(b, "source", p->source);
 	jw_mstr_null(b, "time_zone", p->zone);
 	jw_mitems(b, p->text);
 	jw_mdst(b, &p->items);
-	jw_mcstr(b, "either_or",
-	    p->items.either_or ? "both day fields are given, and cron runs when either matches: "
-	                         "that became two items"
-	                       : NULL);
+	jw_mcstr(b, "either_or", cron_either_or_words(&p->items));
 	add_next(c, w, p);
 	add_daylight(c, w, p);
-	jw_close(b, '}');
+}
+
+static void answer(struct call *c, const struct preview *w, const struct pattern *p)
+{
+	jw_open(&c->out, '{');
+	preview_add(c, w, p);
+	jw_close(&c->out, '}');
 	call_json(c, 200);
 }
 
 void schedules_preview(struct call *c)
 {
-	struct preview w = {.n = 5, .now_ms = c->host->wall_ms(c->host->arg)};
+	struct preview w = {.n = PREVIEW_N,
+	    .now_ms = c->host->wall_ms(c->host->arg),
+	    .until_ms = CRON_TIME_MAX * 1000};
 	struct pattern p = {0};
 	json_t *body;
 

@@ -224,9 +224,15 @@ void schedules_create(struct call *c)
 	struct event ev = {.kind = EV_SCHEDULE_CREATE};
 	struct schedule_in in;
 	json_t *body;
+	bool is_draft;
 
-	if (!call_body(c, &body))
+	if (!call_bool(c, Q_DRY_RUN, &is_draft) || !call_body(c, &body))
 		return;
+	if (is_draft) {
+		schedules_draft(c, body);
+		json_decref(body);
+		return;
+	}
 	if (schedule_in_read(&in, c, body, NULL))
 		call_problem(c);
 	else

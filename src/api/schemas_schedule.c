@@ -142,6 +142,31 @@ const struct schema schedule_schemas[] = {
 	"\"items\":{\"$ref\":\"#/components/schemas/Moment\"}}},\"required\":[\"text\","
 	"\"trick\",\"at\",\"labels\",\"runs\"]}}},\"required\":[\"words\",\"source\","
 	"\"time_zone\",\"items\",\"dst\",\"either_or\",\"next\",\"daylight_saving\"]}"},
+    {"ScheduleDraft",
+	"{\"type\":\"object\",\"description\":\"what a dry run answers\","
+	"\"properties\":{\"name\":{\"type\":\"string\"},\"task\":{\"type\":\"object\"},"
+	"\"overlap\":{\"enum\":[\"allow\",\"skip\",\"queue\",\"replace\"]},"
+	"\"missed\":{\"enum\":[\"skip\",\"once\",\"all\"]},"
+	"\"max_shift_ms\":{\"type\":\"integer\"},\"jitter_ms\":{\"type\":\"integer\"},"
+	"\"start\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Time\"},{\"type\":\"null\"}]},"
+	"\"end\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Time\"},{\"type\":\"null\"}]},"
+	"\"words\":{\"type\":\"string\"},"
+	"\"source\":{\"type\":[\"string\",\"null\"]},\"time_zone\":{\"type\":[\"string\","
+	"\"null\"]},\"items\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},"
+	"\"dst\":{\"oneOf\":[{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
+	"{\"type\":\"null\"}]},\"either_or\":{\"type\":[\"string\",\"null\"]},"
+	"\"next\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Moment\"}},"
+	"\"daylight_saving\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+	"\"properties\":{\"text\":{\"type\":\"string\"},\"trick\":{\"enum\":[\"gap\","
+	"\"overlap\"]},\"at\":{\"$ref\":\"#/components/schemas/Moment\"},"
+	"\"labels\":{\"type\":\"integer\"},\"runs\":{\"type\":\"array\","
+	"\"items\":{\"$ref\":\"#/components/schemas/Moment\"}}},\"required\":[\"text\","
+	"\"trick\",\"at\",\"labels\",\"runs\"]}}},\"required\":[\"name\",\"task\","
+	"\"overlap\",\"missed\",\"max_shift_ms\",\"jitter_ms\",\"start\",\"end\",\"words\",\"source\","
+	"\"time_zone\",\"items\",\"dst\",\"either_or\",\"next\",\"daylight_saving\"]}"},
+    {"ScheduleMade",
+	"{\"anyOf\":[{\"$ref\":\"#/components/schemas/Schedule\"},"
+	"{\"$ref\":\"#/components/schemas/ScheduleDraft\"}]}"},
 };
 /* clang-format on */
 const size_t n_schedule_schemas = sizeof schedule_schemas / sizeof schedule_schemas[0];

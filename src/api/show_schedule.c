@@ -114,7 +114,8 @@ static void add_task(
 
 	jw_key(b, "task");
 	jw_open(b, '{');
-	jw_mstr_null(b, "queue", q ? q->name : STR_NULL);
+	/* 0: a draft's, that names a queue which is made on first use */
+	jw_mstr_null(b, "queue", q ? q->name : r->queue ? STR_NULL : STR("default"));
 	if (flags & SHOW_FULL && r->body.n > 2 && r->body.p[0] == '{')
 		jw_raw(b, (struct str){r->body.p + 1, r->body.n - 2});
 	if (r->priority)
@@ -170,6 +171,18 @@ static void add_progress(struct buf *b, const struct api *a, const struct schedu
 	jw_mi64(b, "skipped", p->n_skipped);
 }
 
+void jw_msettings(
+    struct buf *b, const struct api *a, const struct schedule_row *r, unsigned flags)
+{
+	add_task(b, a, r, flags);
+	jw_mcstr(b, "overlap", overlap_names[r->overlap]);
+	jw_mcstr(b, "missed", missed_names[r->missed]);
+	jw_mi64(b, "max_shift_ms", r->max_shift_s * 1000);
+	jw_mi64(b, "jitter_ms", r->jitter_ms);
+	jw_mtime_null(b, "start", r->start_ms);
+	jw_mtime_null(b, "end", r->end_ms);
+}
+
 void show_schedule(
     struct buf *b, const struct api *a, const struct schedule_view *v, unsigned flags)
 {
@@ -185,13 +198,7 @@ void show_schedule(
 	jw_mstr_null(b, "time_zone", r->zone);
 	jw_mwords(b, v->items);
 	jw_mdst(b, v->items);
-	add_task(b, a, r, flags);
-	jw_mcstr(b, "overlap", overlap_names[r->overlap]);
-	jw_mcstr(b, "missed", missed_names[r->missed]);
-	jw_mi64(b, "max_shift_ms", r->max_shift_s * 1000);
-	jw_mi64(b, "jitter_ms", r->jitter_ms);
-	jw_mtime_null(b, "start", r->start_ms);
-	jw_mtime_null(b, "end", r->end_ms);
+	jw_msettings(b, a, r, flags);
 	add_pause(b, r);
 	add_progress(b, a, v);
 	jw_mtime_null(b, "ctime", r->ctime_ms);

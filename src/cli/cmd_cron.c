@@ -193,9 +193,9 @@ static json_t *check_json(const struct cron_input *in, int64_t from)
 
 	json_array_extend(notes, later);
 	json_decref(later);
-	return json_pack("{s:o,s:o,s:b,s:s?,s:o,s:o,s:o}", "words", words_json(&in->items, false),
-	    "daylight_saving", words_json(&in->items, true), "either_or", in->items.either_or,
-	    "zone", cron_items_use_zone(&in->items) ? in->zone_name : NULL, "item",
+	return json_pack("{s:o,s:o,s:b,s:s?,s:s?,s:o,s:o,s:o}", "words",
+	    words_json(&in->items, false), "daylight_saving", words_json(&in->items, true),
+	    "either_or", in->items.either_or, "note", cron_either_or_words(&in->items), "zone", cron_items_use_zone(&in->items) ? in->zone_name : NULL, "item",
 	    cron_items_tree(&in->items), "next", next_times(in, from, CHECK_SHOWS), "changes",
 	    notes);
 }
@@ -205,8 +205,10 @@ static void print_words(const struct cron_input *in, const json_t *check)
 	const json_t *words = json_object_get(check, "words");
 	const json_t *dst = json_object_get(check, "daylight_saving");
 
-	if (in->items.either_or)
+	if (in->items.either_or && in->items.n > 1)
 		puts("Either of the two, as crontab means it when both day fields are given:");
+	else if (in->items.either_or)
+		printf("note: %s\n", cron_either_or_words(&in->items));
 	for (size_t i = 0; i < json_array_size(words); i++) {
 		const char *rule = json_string_value(json_array_get(dst, i));
 

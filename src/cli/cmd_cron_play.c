@@ -26,10 +26,8 @@ static int bad_line(struct cli *c, size_t number, const char *hint)
 {
 	struct problem was = c->problem;
 
-	if (c->problem.hint[0])
-		hint = NULL;
 	problem_set(&c->problem, ERR_INVALID, "line %zu: %.250s", number, was.what);
-	return hint ? problem_hint(&c->problem, "%s", hint) : c->problem.code;
+	return problem_hint(&c->problem, "%s", was.hint[0] ? was.hint : hint);
 }
 
 /* A line that names no zone keeps that of the line before. */

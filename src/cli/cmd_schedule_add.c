@@ -7,6 +7,7 @@
 #include "cli/cmds.h"
 #include "cli/schedules.h"
 #include "cli/work.h"
+#include "cron/words.h"
 
 #define TRIES 10 /* against others who change the same schedule */
 
@@ -52,9 +53,10 @@ static void print_facts(struct cli *c, const json_t *schedule)
 
 static void say_either_or(const struct cron_items *items)
 {
-	if (items->either_or)
-		puts("Both day fields are given: it runs when either matches, as crontab means "
-		     "it.");
+	const char *words = cron_either_or_words(items);
+
+	if (words)
+		printf("note: %s\n", words);
 }
 
 static int print_understood(
@@ -78,24 +80,21 @@ static int print_understood(
 	return EXIT_OK;
 }
 
-static int preview(struct cli *c, const struct cron_pattern *p)
+static int dry_run(struct cli *c, const struct cron_pattern *p, json_t *body)
 {
-	AUTO(json_drop) json_t *ask = json_object(), *answer = NULL;
-	int r;
+	AUTO(json_drop) json_t *draft = NULL;
+	int r = cli_call(c, "POST", SCHEDULES_DRY_RUN, body, &draft);
 
-	if (schedule_put_pattern(c, p, ask) < 0)
-		return c->problem.code;
-	r = cli_call(c, "POST", "/v1/schedules/preview", ask, &answer);
 	if (r < 0)
 		return r;
 	if (wants_machine(c)) {
-		print_json(c, answer);
+		print_json(c, draft);
 		return EXIT_OK;
 	}
 	say_either_or(&p->items);
-	print_facts(c, answer);
+	schedule_facts(c, draft);
 	putchar('\n');
-	schedule_print_preview(c, answer);
+	schedule_print_preview(c, draft);
 	cli_note(c, "nothing was added");
 	return EXIT_OK;
 }
@@ -108,12 +107,12 @@ static int add_one(struct cli *c, const struct cron_pattern *p)
 	if ((r = check_zone(c, &p->items)) < 0 || (r = schedule_need_shift(c, &p->items)) < 0 ||
 	    (r = task_from_options(c, 1, true, &task)) < 0)
 		return r;
-	if (options_switch(&c->options, "dry-run", false))
-		return preview(c, p);
 	json_object_set_new(body, "name", json_string(c->options.args[0]));
 	json_object_set(body, "task", task);
 	if (schedule_put_pattern(c, p, body) < 0 || schedule_put_policies(c, body) < 0)
 		return c->problem.code;
+	if (options_switch(&c->options, "dry-run", false))
+		return dry_run(c, p, body);
 	r = cli_call(c, "POST", "/v1/schedules", body, &schedule);
 	return r < 0 ? r : print_understood(c, schedule, &p->items, "added");
 }

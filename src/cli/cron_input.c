@@ -84,6 +84,14 @@ static int read_zone(struct cli *c, bool needs_zone, struct cron_input *in)
 	return cron_input_zone(c, in->zones, in->zone_name, &in->zone);
 }
 
+/* "@daily" is a schedule, and "@1800000000" systemd's way to write a time, which is refused. */
+static bool names_file(const char *kind, const char *given)
+{
+	if (given[0] != '@' || !strcmp(kind, "crontab"))
+		return false;
+	return strcmp(kind, "calendar") || given[1 + strspn(given + 1, "0123456789.")] != 0;
+}
+
 int cron_pattern_read(struct cli *c, struct cron_pattern *ret_pattern)
 {
 	AUTO(buf_release) struct buf text = {0};
@@ -94,8 +102,7 @@ int cron_pattern_read(struct cli *c, struct cron_pattern *ret_pattern)
 	if (r < 0)
 		return r;
 	given = options_get(&c->options, kind);
-	/* "@daily" is a schedule, not a file. */
-	if (!strcmp(given, "-") || (given[0] == '@' && strcmp(kind, "crontab")))
+	if (!strcmp(given, "-") || names_file(kind, given))
 		r = input_read(c, given + (given[0] == '@'), CRON_TEXT_MAX, &text);
 	else
 		buf_add_cstr(&text, given);

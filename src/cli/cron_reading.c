@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cli/cron_input.h"
 #include "cron/engine.h"
+#include "wire/json_in.h"
 
 #define MONOTONIC_MAX_S 1e12
 #define NUMBER_MAX 40
@@ -91,27 +92,44 @@ static int read_words(struct str line, struct cron_written *w, struct problem *p
 	return set_zone(w, zone, p);
 }
 
+static int member_system(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	char seconds[NUMBER_MAX];
+
+	if (!json_is_integer(v) && !json_is_string(v))
+		return json_in_wrong(v, field, "seconds since 1970, or a time as text", p);
+	snprintf(seconds, sizeof seconds, "%lld", (long long)json_integer_value(v));
+	return set_system(arg, str_of(json_is_integer(v) ? seconds : json_string_value(v)), p);
+}
+
+static int member_monotonic(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	if (json_is_null(v))
+		return 0;
+	return set_monotonic(arg, json_is_number(v) ? json_number_value(v) : -1, p);
+}
+
+static int member_zone(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct str name;
+	int r = json_in_str(v, field, ZONE_NAME_MAX, &name, p);
+
+	return r < 0 ? r : set_zone(arg, name, p);
+}
+
 static int read_object(struct str line, struct cron_written *w, struct problem *p)
 {
-	json_error_t error;
-	AUTO(json_drop) json_t *j = json_loadb(line.p, line.n, JSON_REJECT_DUPLICATES, &error);
-	json_t *system = NULL, *monotonic = NULL;
-	const char *zone = NULL;
-	char seconds[NUMBER_MAX];
-	int r;
+	static const struct json_member members[] = {
+	    {"system", member_system}, {"monotonic", member_monotonic}, {"zone", member_zone}};
+	AUTO(json_drop) json_t *j = NULL;
+	int r = json_in_parse(line, &j, p);
 
-	if (!j || json_unpack_ex(j, &error, JSON_STRICT, "{s:o,s?o,s?s}", "system", &system,
-	              "monotonic", &monotonic, "zone", &zone) < 0) {
-		problem_set(p, ERR_INVALID, "%.200s", error.text);
-		return problem_hint(p, "%s",
-		    "an object of \"system\", \"monotonic\" and \"zone\"; the first is needed");
-	}
-	snprintf(seconds, sizeof seconds, "%lld", (long long)json_integer_value(system));
-	r = set_system(w, str_of(json_is_integer(system) ? seconds : json_string_value(system)), p);
-	if (r == 0 && monotonic && !json_is_null(monotonic))
-		r = set_monotonic(
-		    w, json_is_number(monotonic) ? json_number_value(monotonic) : -1, p);
-	return r < 0 || !zone ? r : set_zone(w, str_of(zone), p);
+	if (r == 0)
+		r = json_in_members(j, "", members, sizeof members / sizeof members[0], w, p);
+	if (r < 0 || json_object_get(j, "system"))
+		return r;
+	problem_set(p, ERR_INVALID, "\"system\" is missing");
+	return problem_hint(p, "what the system's clock said: {\"system\": 1800000000}");
 }
 
 int cron_reading_parse(struct str line, struct cron_written *ret_written, struct problem *p)

@@ -98,7 +98,7 @@ static json_t *notes_of(const struct import *im, const struct cron_items *items,
 	json_t *notes = json_array();
 
 	if (items->either_or)
-		add_remark(notes, "both day fields are given: it runs when either matches");
+		add_remark(notes, cron_either_or_words(items));
 	if (input)
 		add_remark(notes, "what follows the first % is the command's standard input");
 	if (im->mails)

@@ -131,10 +131,11 @@ static char *number_fact(const json_t *j, const char *name)
 void schedule_facts(struct cli *c, const json_t *schedule)
 {
 	const json_t *task = json_object_get(schedule, "task");
+	bool is_made = jhas(schedule, "id");
 	struct fact facts[] = {
 	    {"schedule", xstrdup(js(schedule, "name"))},
 	    {"id", text_fact(js(schedule, "id"))},
-	    {"state", state_words(c, schedule)},
+	    {"state", is_made ? state_words(c, schedule) : NULL},
 	    {"problem", text_fact(js(schedule, "problem"))},
 	    {"when", schedule_words(schedule)},
 	    {"written as", text_fact(js(schedule, "source"))},
@@ -159,7 +160,7 @@ void schedule_facts(struct cli *c, const json_t *schedule)
 	    {"max attempts", number_fact(task, "max_attempts")},
 	    {"time limit", text_fact(js(task, "timeout"))},
 	    {"backoff", text_fact(js(task, "backoff"))},
-	    {"runs", counts_words(schedule)},
+	    {"runs", is_made ? counts_words(schedule) : NULL},
 	    {"made", time_fact(schedule, "ctime")},
 	    {"changed", time_fact(schedule, "mtime")},
 	};

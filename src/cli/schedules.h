@@ -8,6 +8,7 @@
 
 /* "/v1/schedules/NAME/verb"; the verb may be NULL. */
 void schedule_path(const char *name, const char *verb, struct buf *ret_path);
+#define SCHEDULES_DRY_RUN "/v1/schedules?dry_run=true"
 int schedule_get(struct cli *c, const char *name, json_t **ret_schedule);
 
 /* The members "crontab", "calendar" or "items", with "dst"; and "time_zone". */
@@ -40,7 +41,7 @@ void schedule_print_preview(struct cli *c, const json_t *preview);
 void schedule_table_init(struct table *t);
 /* `last_state`: of the last task; NULL: not known. */
 void schedule_table_add(struct table *t, const json_t *schedule, const char *last_state);
-void schedule_facts(struct cli *c, const json_t *schedule);
+void schedule_facts(struct cli *c, const json_t *schedule); /* also of a draft, without an id */
 /* A table of ticks; the tasks' states are asked for. */
 int schedule_print_ticks(struct cli *c, const char *name, const json_t *ticks);
 /* The state of a task: "gone" when it was deleted. */

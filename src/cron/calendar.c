@@ -76,7 +76,8 @@ static int read_value(struct scan *s, const struct part *part, int64_t *ret_n)
 	size_t at = s->at;
 
 	if (!scan_number(s, ret_n))
-		return bad_value(s, at, part);
+		return scan_is_digit(s) ? scan_too_great(s, part->name, part->min, part->max)
+		                        : bad_value(s, at, part);
 	*ret_n = full_year(part, *ret_n, s->at - at);
 	if (*ret_n >= part->min && *ret_n <= part->max)
 		return ERR_OK;
@@ -118,18 +119,19 @@ static int read_link(struct scan *s, const struct part *part, struct ranges *r)
 {
 	size_t at = s->at;
 	int64_t start, end, period = 1;
-	bool repeats;
+	bool has_end, repeats;
 	int rc;
 
 	if ((rc = read_value(s, part, &start)))
 		return rc;
 	end = start;
-	if (scan_take_text(s, "..") && (rc = read_value(s, part, &end)))
+	has_end = scan_take_text(s, "..");
+	if (has_end && (rc = read_value(s, part, &end)))
 		return rc;
 	repeats = scan_take(s, '/');
 	if (repeats && (rc = read_period(s, part, &period)))
 		return rc;
-	if (!repeats || end != start)
+	if (!repeats || has_end)
 		return add_range(s, at, start, end, period, r);
 	if (part != &end_part)
 		return add_range(s, at, start, part->max, period, r);

@@ -78,6 +78,8 @@ static int read_value(struct scan *s, const struct field *f, int64_t *ret_n)
 	int32_t named;
 
 	if (!scan_number(s, ret_n)) {
+		if (scan_is_digit(s))
+			return scan_too_great(s, f->name, f->min, f->max);
 		name = scan_letters(s);
 		/* friL: the L is not the name's */
 		if (f == &fields[WEEKDAY] && name.n == 4 && name.p[3] == 'L') {
@@ -245,7 +247,7 @@ static int read_fields(struct scan *s, struct fields *f)
 	scan_spaces(s);
 	if (s->at >= s->all.n)
 		return ERR_OK;
-	scan_bad(s, s->at, "there is more than five fields");
+	scan_bad(s, s->at, "there are more than five fields");
 	problem_hint(s->p,
 	    "a crontab has no seconds and no years: write a JSON item with \"second\" "
 	    "or \"year\"; a command does not belong here");
@@ -256,6 +258,12 @@ static int expand_shorthand(struct scan *s, size_t at)
 {
 	struct str word = scan_word(s);
 
+	if (str_is(word, "@every")) {
+		scan_bad(s, at, "@every is not known: it counts from no time of the clock");
+		problem_hint(s->p, "a JSON item does that: {\"epoch\": {\"period\": 300}} is every "
+		                   "5 minutes, whatever the zone");
+		return ERR_INVALID;
+	}
 	scan_spaces(s);
 	if (s->at < s->all.n) {
 		scan_bad(s, s->at, "nothing may follow " STR_FMT, (int)(word.n > 40 ? 40 : word.n),

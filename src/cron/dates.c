@@ -189,7 +189,7 @@ static bool is_every_day(const struct cron_item *it)
 int64_t dates_next_day(const struct cron_item *it, int64_t from)
 {
 	bool iterated = it->iter_day.period || it->iter_week.period || it->iter_month.period;
-	int64_t day = from < 0 ? 0 : from;
+	int64_t day = from < DATES_FIRST_DAY ? DATES_FIRST_DAY : from;
 
 	if (is_every_day(it))
 		return day < DAY_LIMIT ? day : DATES_NONE;
@@ -241,12 +241,14 @@ static int32_t next_time(const struct cron_item *it, int32_t from)
 
 int64_t dates_next_label(const struct cron_item *it, int64_t from)
 {
-	int64_t today = from < 0 ? 0 : from / DAY_SECONDS;
+	const int64_t first = DATES_FIRST_DAY * DAY_SECONDS;
+	int64_t since = from < first ? 0 : from - first; /* never negative: it is divided */
+	int64_t today = since / DAY_SECONDS + DATES_FIRST_DAY;
 	int64_t day = dates_next_day(it, today);
 	int32_t time;
 
 	if (day == today) {
-		time = next_time(it, from < 0 ? 0 : (int32_t)(from % DAY_SECONDS));
+		time = next_time(it, (int32_t)(since % DAY_SECONDS));
 		if (time >= 0)
 			return day * DAY_SECONDS + time;
 		day = dates_next_day(it, today + 1);

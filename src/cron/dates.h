@@ -5,7 +5,9 @@
 
 #include "cron/item.h"
 
-#define DATES_NONE INT64_C(-1)
+#define DATES_NONE INT64_MAX
+/* 1969-12-30: where UTC begins 1970, no wall clock shows an earlier day. */
+#define DATES_FIRST_DAY INT64_C(-2)
 
 /* The first day that matches, at or after one; days since 1970-01-01 on a wall clock. */
 int64_t dates_next_day(const struct cron_item *it, int64_t from);

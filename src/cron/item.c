@@ -106,39 +106,58 @@ static bool has_days(const struct cron_item *it)
 	return dates_next_day(it, 0) != DATES_NONE;
 }
 
+#define MONTHS_HINT                                                                     \
+	"February has 28 days, in leap years 29; April, June, September and November have " \
+	"30. Change the day, the month or the year"
+
+struct blame {
+	const char *what, *hint;
+};
+
 /* The same item without its years, and then without its iterated selectors: what helps is to
  * blame. */
-static const char *impossible_part(const struct cron_item *it)
+static struct blame impossible_part(const struct cron_item *it)
 {
+	static const struct blame years = {"none of the years has such a date", MONTHS_HINT},
+	                          iteration = {
+	                              "no date of the iteration (iter_…) is one of those days",
+	                              "it comes to other days, months or years than the ones that "
+	                              "are selected: change its start, period or end, or them"},
+	                          nth = {"no month has such a weekday",
+	                              "day_of_week and weekday_of_month have none in common: change one"},
+	                          weekday = {"those days of the month never fall on such a weekday",
+	                              "change the days or the weekdays, or make two items of them"},
+	                          day = {"none of the months has such a day", MONTHS_HINT};
 	struct cron_item less = *it;
 
 	less.ranges = NULL;
 	less.n_ranges = 0;
 	if (has_days(&less))
-		return "none of the years has such a date";
+		return years;
 	less.iter_day = less.iter_week = less.iter_month = (struct cron_range){0};
 	if (has_days(&less))
-		return "no date of the iteration (iter_…) is one of those days";
+		return iteration;
 	less.days_before_end = 0;
 	less.days = CRON_ALL_DAYS;
 	if (!has_days(&less))
-		return "no month has such a weekday";
+		return nth;
 	less.weekdays = CRON_ALL_WEEKDAYS;
 	memset(less.nth, 0, sizeof less.nth);
 	less.days = it->days;
 	less.days_before_end = it->days_before_end;
-	return has_days(&less) ? "those days of the month never fall on such a weekday"
-	                       : "none of the months has such a day";
+	return has_days(&less) ? weekday : day;
 }
 
 int item_check_dates(const struct cron_item *it, const char *where, struct problem *p)
 {
+	struct blame blame;
+
 	if (it->is_epoch || has_days(it))
 		return ERR_OK;
+	blame = impossible_part(it);
 	problem_set(p, ERR_NOT_FOUND, "%s%sno date will ever match: %s", where, *where ? ": " : "",
-	    impossible_part(it));
-	problem_hint(p, "February has 28 days, in leap years 29; April, June, September and "
-	                "November have 30. Change the day, the month or the year");
+	    blame.what);
+	problem_hint(p, "%s", blame.hint);
 	problem_field(p, where);
 	return ERR_NOT_FOUND;
 }

@@ -62,7 +62,8 @@ struct cron_items {
 	struct cron_item *items;
 	size_t n;
 	char *zone; /* that the text named itself (CRON_TZ, OnCalendar's last word); NULL: none */
-	bool either_or; /* a crontab line with both day fields became two items */
+	bool either_or; /* a crontab line with both day fields: two items, or only the weekdays' when
+	                 * the days of the month never come (30 February) */
 };
 
 /* ERR_INVALID: malformed, with the position and a hint. ERR_NOT_FOUND: well-formed, but no date
@@ -88,7 +89,8 @@ void cron_items_release(struct cron_items *items);
 void cron_items_write(const struct cron_items *items, struct buf *out);
 bool cron_items_use_zone(const struct cron_items *items); /* any that is not epoch */
 
-/* The first match at or after t; false: there is none any more. */
+/* The first match at or after t; false: there is none any more. Matches lie between 0 and
+ * CRON_TIME_MAX, whatever year the wall clock shows there. */
 bool cron_item_next(
     const struct cron_item *it, const struct cron_zone *z, int64_t t, int64_t *ret_time);
 bool cron_items_next(

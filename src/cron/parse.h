@@ -39,6 +39,9 @@ bool scan_is_end(struct scan *s);     /* nothing or a blank comes next */
 struct str scan_word(struct scan *s); /* up to a blank */
 struct str scan_letters(struct scan *s);
 bool scan_number(struct scan *s, int64_t *ret_n); /* digits, at most nine */
+bool scan_is_digit(const struct scan *s);         /* one comes next */
+/* What has more digits than scan_number() takes. */
+int scan_too_great(struct scan *s, const char *what, int64_t min, int64_t max);
 /* "column 7: …" with the column of `at`. */
 int scan_bad(struct scan *s, size_t at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Too long, or NULs and other control characters in it. */

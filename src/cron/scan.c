@@ -85,6 +85,18 @@ bool scan_number(struct scan *s, int64_t *ret_n)
 	return true;
 }
 
+bool scan_is_digit(const struct scan *s)
+{
+	return isdigit((unsigned char)scan_peek(s));
+}
+
+int scan_too_great(struct scan *s, const char *what, int64_t min, int64_t max)
+{
+	scan_bad(s, s->at, "this number is too great for a %s", what);
+	problem_hint(s->p, "it must lie between %lld and %lld", (long long)min, (long long)max);
+	return ERR_INVALID;
+}
+
 int scan_bad(struct scan *s, size_t at, const char *fmt, ...)
 {
 	char text[256], column[32];

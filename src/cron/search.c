@@ -155,9 +155,9 @@ static bool next_on_wall(struct search *q, int64_t t, int64_t *ret_time)
 	struct cron_span s;
 	int64_t label;
 
-	if (t < -REACH) /* the first label is 1970's */
-		t = -REACH;
-	while (t <= CRON_TIME_MAX + REACH) {
+	if (t < 0)
+		t = 0;
+	while (t <= CRON_TIME_MAX) {
 		cron_zone_at(q->zone, t, &s);
 		label = first_in_span(q, &s, t + s.offset);
 		if (label != NO_LABEL && label - s.offset < s.end) {
@@ -196,6 +196,8 @@ bool cron_item_next(
 
 	if (!(it->is_epoch ? next_epoch(it, t, &time) : next_on_wall(&q, t, &time)))
 		return false;
+	if (time > CRON_TIME_MAX) /* west of UTC the wall clock's 9999 ends later than UTC's */
+		return false;
 	*ret_time = time;
 	return true;
 }
@@ -223,16 +225,16 @@ bool cron_items_last(
 {
 	int64_t late, early, step = 1, match = 0;
 
-	if (t > CRON_TIME_MAX + REACH)
-		t = CRON_TIME_MAX + REACH;
-	late = t < INT64_MAX ? t + 1 : t;
+	if (t > CRON_TIME_MAX)
+		t = CRON_TIME_MAX;
+	late = t + 1;
 	early = t;
-	while (early >= -REACH && (!cron_items_next(items, z, early, &match) || match > t)) {
+	while (early >= 0 && (!cron_items_next(items, z, early, &match) || match > t)) {
 		late = early;
 		early -= step;
 		step *= 2;
 	}
-	if (early < -REACH && (!cron_items_next(items, z, -REACH, &match) || match > t))
+	if (early < 0 && (!cron_items_next(items, z, 0, &match) || match > t))
 		return false;
 	early = match;
 	while (late - early > 1) {

@@ -209,7 +209,7 @@ static int read_range(
     struct tree *t, const json_t *v, const struct selector *s, struct ranges *ranges)
 {
 	static const char *const keys[] = {"start", "end", "period"};
-	static const struct selector periods = {.min = 1, .max = CRON_TIME_MAX};
+	const struct selector periods = {.min = 1, .max = s->max - s->min + 1};
 	int64_t start = s->min, end = s->max, period = 1;
 	int rc;
 

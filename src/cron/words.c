@@ -259,3 +259,13 @@ void cron_describe_dst(const struct cron_item *it, struct buf *out)
 	    it->skipped == CRON_UNSKIP ? "runs a second before the clock jumps" : "does not run",
 	    repeated[it->repeated], it->by_vixie ? " (by Vixie's rule)" : "");
 }
+
+const char *cron_either_or_words(const struct cron_items *items)
+{
+	if (!items->either_or)
+		return NULL;
+	if (items->n > 1)
+		return "both day fields are given: it runs when either matches, as crontab means it";
+	return "both day fields are given, and either would do; but those days of the month never "
+	       "come in those months: only the weekdays count";
+}

@@ -11,6 +11,9 @@ void cron_describe_item(const struct cron_item *it, struct buf *out); /* without
 /* "a time that does not exist runs a second before the jump; …"; nothing for an epoch item. */
 void cron_describe_dst(const struct cron_item *it, struct buf *out);
 
+/* What became of a crontab line's two day fields; NULL: there is nothing to say. */
+const char *cron_either_or_words(const struct cron_items *items);
+
 enum cron_trick { CRON_GAP, CRON_OVERLAP };
 /* What one change of the zone's offset does to one item. */
 struct cron_note {

@@ -23,6 +23,7 @@ struct time_zones {
 	struct zones *zones;
 	struct told *told; /* sorted by name */
 	size_t n, cap;
+	size_t n_stale; /* files that could not be read at the last look */
 	struct loop_timer *timer;
 	int clock_fd; /* readable when the wall clock was set; -1: the system can not tell */
 	struct loop_watch *clock;
@@ -124,11 +125,27 @@ static void look_again(struct time_zones *t)
 	}
 }
 
+/* Once when it begins and once when it is over, not at every look. */
+static void tell_stale(struct time_zones *t)
+{
+	struct problem last = {0};
+	size_t n = zones_stale(t->zones, &last);
+
+	if (n > t->n_stale)
+		log_warn("%s: the time zone stays as it was, and is looked at again (%zu zone%s "
+		         "like this)",
+		    last.what, n, n == 1 ? "" : "s");
+	else if (n == 0 && t->n_stale)
+		log_info("all files of time zones can be read again");
+	t->n_stale = n;
+}
+
 static void on_timer(void *arg)
 {
 	struct time_zones *t = arg;
 
 	zones_refresh(t->zones, changed, t);
+	tell_stale(t);
 	look_again(t);
 	loop_timer_set(t->timer, t->o.refresh_ms);
 }

@@ -79,6 +79,8 @@ def test_items_from_files_and_standard_input(cron, tmp_path):
     (["--crontab", "0 0 30 2 *"], 1, "no date will ever match"),
     (["--calendar", "2023-02-30"], 1, "no date"),
     (["--crontab", "@daily", "--calendar", "daily"], 2, "only one of"),
+    (["--calendar", "@1800000000"], 2, "a count of seconds is no calendar expression"),
+    (["--crontab", "@every 5m"], 2, '{"epoch": {"period": 300}}'),
     ([], 2, "no schedule given"),
     (["--crontab", "@daily", "--tz", "Europe/Berln"], 2, 'did you mean "Europe/Berlin"?'),
     (["--crontab", "@daily", "--from", "yesterday"], 2, "not a time"),
@@ -103,6 +105,10 @@ def test_check_explains(cron):
     assert text.count("2026-11-") >= 4 and "daylight saving does not touch it" in text
     shown = json.loads(cron("check", "--crontab", "0 9 13 * Fri", *BERLIN, "-o", "json").out)
     assert shown["either_or"] is True and len(shown["next"]) == 5 and len(shown["item"]) == 2
+    half = ("check", "--crontab", "0 0 30 2 mon", *BERLIN)
+    assert "days of the month never come" in cron(*half).out and "Either of the two" not in cron(*half).out
+    shown_half = json.loads(cron(*half, "-o", "json").out)
+    assert shown_half["either_or"] is True and "only the weekdays count" in shown_half["note"]
     again = json.loads(cron("check", "--item", json.dumps(shown["item"]), *BERLIN, "-o", "json").out)
     assert again["words"] == shown["words"]
     touched = json.loads(cron("check", *HALF_PAST_TWO, *BERLIN, "-o", "json").out)
@@ -157,7 +163,8 @@ def test_play_takes_the_limit_from_the_item(cron):
     ("1800000000", "not a reading"), ("tomorrow 5 UTC", "not a time"), ("1800000000 -5 UTC", "monotonic"),
     ("1800000000 nan UTC", "monotonic"), ("1800000000 5 Nowhere/Else", "no time zone"),
     ("1800000000 5 UTC more", "more after"), ('{"monotonic": 5}', "system"), ('{"system": 5', "line 2"),
-    ("1800000000 5", "need a zone"),
+    ("1800000000 5", "need a zone"), ('{"systm": 1}', 'did you mean "system"'), ('{"system": true}', "seconds since 1970"),
+    ('{"system": 5, "zone": 7}', "a string"),
 ])
 def test_play_names_the_line(cron, line, what):
     result = cron("play", "-", "--crontab", "* * * * *", "--max-shift", "60", input=f"# first\n{line}\n", code=2)

@@ -99,6 +99,18 @@ def test_either_or_is_said(schedule):
     assert said.err == "nothing was added\n" and schedule("ls", "-o", "jsonl").out == ""
 
 
+def test_a_dry_run_is_judged_as_the_real_thing(schedule):
+    words = ("add", "s", *NIGHTLY, "--overlap", "queue", "--start", "2027-06-01T00:00:00Z", "--end", "2027-06-03T00:00:00Z")
+    said = schedule(*words, "--dry-run", "--", "echo", "hi")
+    assert "2027-06-01T00:30:00Z" in said.out and "2027-06-02T00:30:00Z" in said.out and said.out.count(":30:00Z") == 2
+    assert "queue" in said.out and "echo hi" in said.out and "state" not in said.out
+    for more, word, code in (("--queue", "nope"), "nope", 1), (("--end", "2020-01-01T00:00:00Z"), "past", 2), (("--overlap", "x"), "overlap", 2):
+        assert word in schedule("add", "s", *NIGHTLY, *more, "--dry-run", "--", "true", code=code).err
+    assert schedule("ls", "-o", "jsonl").out == ""
+    schedule("add", "s", *NIGHTLY, "--", "true")
+    assert "already" in schedule("add", "s", *NIGHTLY, "--dry-run", "--", "true", code=1).err
+
+
 @pytest.mark.parametrize("args, code, words", [
     (("x", "--crontab", "30 2 * * *", *BERLIN, "--", "true"), 2, ["--max-shift", "skipped", "--max-shift 12h"]),
     (("x", "--crontab", "*/5 * * * *", *BERLIN, "--", "true"), 2, ["--max-shift 150s"]),

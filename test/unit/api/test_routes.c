@@ -255,6 +255,25 @@ static void test_odd_paths(void **state)
 	json_decref(ask_json(w, API_GET, "/v1/tasks?limit=1&limit=2", NULL, 400));
 }
 
+static void test_nul_in_a_path(void **state)
+{
+	static const char paths[][32] = {"/v1/schedules/zz\0x", "/v1/queues/zz\0x", "/v1/no\0thing"};
+
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+		struct talk *t = talk_new(API_GET, paths[i], NULL);
+		json_t *v;
+
+		t->req.path = (struct str){paths[i], strlen(paths[i]) + 2};
+		talk_send(w, t);
+		world_run(w);
+		assert_int_equal(t->status, 400);
+		v = talk_json(t);
+		assert_string_equal(jstr(v, "detail"), "the path holds a NUL byte (%00)");
+		json_decref(v);
+		talk_free(t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +286,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_who_may_ask, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_base_path, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_odd_paths, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_nul_in_a_path, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,23 +141,83 @@ static const char *const refusals[][3] = {
     {"{\"name\":\"x\"," EPOCH ",\"start\":\"soon\"," REST "}", "start", "neither a time"},
     {"{\"name\":\"x\"," EPOCH ",\"start\":\"2h\",\"end\":\"1h\"," REST "}", "end",
         "before it starts"},
+    {"{\"name\":\"x\"," EPOCH ",\"end\":\"2023-11-14T22:00:00Z\"," REST "}", "end",
+        "lies in the past"},
+    {"{\"name\":\"x\",\"crontab\":\"0 0 1 1 *\",\"time_zone\":\"UTC\",\"end\":\"1d\"," REST "}",
+        "end", "first time, 2024-01-01T00:00:00"},
+    {"{\"name\":\"x\",\"items\":{\"epoch\":5}," REST "}", "items", "lie in the past"},
+    {"{\"name\":\"x\",\"calendar\":\"2020-1-1\",\"time_zone\":\"UTC\"," REST "}", "calendar",
+        "lie in the past"},
+    {"{\"name\":\"x\",\"items\":{\"epoch\":{\"period\":10,\"end\":1800000000}},"
+     "\"start\":\"2099-01-01T00:00:00Z\"," REST "}",
+        "items", "before \\\"start"},
     {"{\"name\":\"x\"," EPOCH ",\"ende\":\"1h\"," REST "}", "ende", "end"},
 };
+
+static void refuse(const char *target, const char *const wanted[3])
+{
+	struct talk *t = ask(w, API_POST, target, wanted[0]);
+	json_t *v = talk_json(t);
+
+	if (t->status != 400 || strcmp(jstr(v, "field"), wanted[1]) != 0 ||
+	    !strstr(t->body.p, wanted[2]))
+		fail_msg("%s\nis answered with %s", wanted[0], t->body.p);
+	json_decref(v);
+	talk_free(t);
+}
 
 static void test_refusals(void **state)
 {
 	json_decref(ask_json(w, API_POST, "/v1/queues", "{\"name\":\"default\"}", 201));
-	for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-		struct talk *t = ask(w, API_POST, "/v1/schedules", refusals[i][0]);
-		json_t *v = talk_json(t);
-
-		if (t->status != 400 || strcmp(jstr(v, "field"), refusals[i][1]) != 0 ||
-		    !strstr(t->body.p, refusals[i][2]))
-			fail_msg("%s\nis answered with %s", refusals[i][0], t->body.p);
-		json_decref(v);
-		talk_free(t);
-	}
+	for (size_t i = 0; i < 2 * sizeof refusals / sizeof refusals[0]; i++)
+		refuse(i % 2 ? "/v1/schedules" : "/v1/schedules?dry_run=true", refusals[i / 2]);
 	assert_int_equal(core_schedules(world_core(w)), 0);
+}
+
+/* A change is held to the same, and what it leaves out counts as it was. */
+static void test_changes_that_leave_nothing(void **state)
+{
+	static const char *const refused[] = {
+	    "{\"end\":\"2023-11-14T22:00:00Z\"}",
+	    "{\"items\":{\"epoch\":5}}",
+	    "{\"items\":{\"epoch\":4000000000}}",
+	    "{\"start\":\"2099-01-01T00:00:00Z\",\"end\":null,"
+	    "\"items\":{\"epoch\":{\"period\":10,\"end\":1900000000}}}",
+	};
+	json_t *v = make("\"name\":\"ten\",\"end\":\"2030-01-01T00:00:00Z\"," EPOCH);
+
+	json_decref(v);
+	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+		v = ask_json(w, API_PATCH, "/v1/schedules/ten", refused[i], 400);
+		assert_non_null(strstr(jstr(v, "detail"), "never run"));
+		json_decref(v);
+	}
+	v = ask_json(w, API_PATCH, "/v1/schedules/ten",
+	    "{\"items\":{\"epoch\":4000000000},\"end\":null}", 200);
+	assert_int_equal(jint(v, "version"), 2);
+	json_decref(v);
+}
+
+static void test_dry_run(void **state)
+{
+	static const char body[] = "{\"name\":\"ten\",\"start\":\"2023-11-14T22:20:01Z\","
+	                           "\"end\":\"2023-11-14T22:20:20Z\"," EPOCH "," REST "}";
+	json_t *v = ask_json(w, API_POST, "/v1/schedules?dry_run=true", body, 200);
+
+	assert_int_equal(count(v, "next"), 2);
+	assert_string_equal(jstr(json_array_get(json_object_get(v, "next"), 0), "utc"),
+	    "2023-11-14T22:20:10.000Z");
+	assert_string_equal(jstr(v, "overlap"), "skip");
+	assert_int_equal(jint(v, "max_shift_ms"), 600000);
+	assert_string_equal(jstr(json_object_get(v, "task"), "queue"), "default");
+	assert_int_equal(core_schedules(world_core(w)), 0);
+	assert_null(core_queue_by_name(world_core(w), STR("default"))); /* it only would be made */
+	json_decref(v);
+	json_decref(ask_json(w, API_POST, "/v1/schedules", body, 201));
+	v = ask_json(w, API_POST, "/v1/schedules?dry_run=1", body, 409);
+	assert_non_null(strstr(jstr(v, "detail"), "already"));
+	json_decref(v);
+	json_decref(ask_json(w, API_POST, "/v1/schedules?dry_run=perhaps", body, 400));
 }
 
 static void test_fires_and_tells(void **state)
@@ -388,7 +448,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {T(test_crontab), T(test_given_answers), T(test_refusals),
 	    T(test_fires_and_tells), T(test_history_pages), T(test_pause_and_resume),
 	    T(test_backfill_and_run), T(test_backfill_keeps_the_skip), T(test_versions),
-	    T(test_list), T(test_preview), T(test_next)};
+	    T(test_list), T(test_preview), T(test_next), T(test_changes_that_leave_nothing),
+	    T(test_dry_run)};
 
 	return cmocka_run_group_tests_name("api/schedules", tests, NULL, NULL);
 }

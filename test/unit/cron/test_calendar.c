@@ -97,6 +97,7 @@ static const struct {
     {"*-02~31", ERR_INVALID, "column 6", "too great", "28"},
     {"*-*-1,~2", ERR_INVALID, "column 7", "'~' is no day", ""},
     {"10000-1-1", ERR_INVALID, "column 1", "too great", "9999"},
+    {"*:99999999999999999999", ERR_INVALID, "column 3", "too great for a minute", "0 and 59"},
     {"@1395716396", ERR_INVALID, "column 1", "count of seconds", "epoch"},
     {"12:00 UTC more", ERR_INVALID, "column 11", "does not belong", ""},
     {"2012-10-15T11:12:13", ERR_INVALID, "column 1", "one word", "blank"},

@@ -134,7 +134,11 @@ static const struct {
     {"[{\"epoch\": 1}, {\"minute\": 0, \"day_of_month\": 31, \"month\": [4, 6], " DST "]",
         ERR_NOT_FOUND, "[1]", "[1]: no date", ""},
     {"{\"minute\": 0, \"month\": 2, \"iter_month\": {\"start\": \"2027-01\", \"period\": 12}, " DST,
-        ERR_NOT_FOUND, "", "iteration", ""},
+        ERR_NOT_FOUND, "", "iteration", "change its start, period or end"},
+    {"{\"minute\": {\"period\": 61}, " DST, ERR_INVALID, "minute.period", "too great",
+        "between 1 and 60"},
+    {"{\"minute\": 0, \"hour\": {\"period\": 25}, " DST, ERR_INVALID, "hour.period", "too great",
+        "between 1 and 24"},
 };
 
 static void test_refused(void **state)

@@ -58,8 +58,6 @@ static bool matches(const json_t *item, int64_t label)
 	time_t time = label;
 	struct tm tm;
 
-	if (label < 0)
-		return false;
 	gmtime_r(&time, &tm);
 	return in_selector(json_object_get(item, "minute"), tm.tm_min, 0, 59) &&
 	       in_selector(json_object_get(item, "hour"), tm.tm_hour, 0, 23) &&
@@ -110,7 +108,7 @@ static int64_t before_jump(const struct oracle *o, int64_t label)
 
 static void fire(struct oracle *o, int64_t t)
 {
-	if (t < o->begin || t > o->end)
+	if (t < o->begin || t > o->end || t < 0 || t > CRON_TIME_MAX)
 		return;
 	assert_true(o->n < FIRED_MAX);
 	o->fired[o->n++] = t;

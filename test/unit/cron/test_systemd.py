@@ -14,16 +14,21 @@ SKIPPED = 77
 FIXED = """minutely|hourly|daily|monthly|weekly|yearly|annually|quarterly|semiannually|12:30|*:*:*
 Mon *-02-29 00:00|*-*~3|*-*~1..3|*-*~07/1|*-*~7/2|*-02~01|Mon *-05~07/1|*-*~1..7/3|*-*~2,5,9..11
 2025..2031/3-01-01|2024/2-01-01|*-1,3..5/1-*|9:0..20/7|00:00:00/15|Mon,Wed..Fri *-*-1..7 8:00
-Sat,Sun 1-1|fri..sun|10-15|*-*-31|*-12-31 23:59:59|0/5:59:0,59|Mon-Fri 9:00|69-1-1|*-4-30 1:2:3"""
+Sat,Sun 1-1|fri..sun|10-15|*-*-31|*-12-31 23:59:59|0/5:59:0,59|Mon-Fri 9:00|69-1-1|*-4-30 1:2:3
+12..12/1:18|*-*-10..10/4|*-*~3..3/2|2026..2026/2-1-1|1..1:2..2:3..3|*-*-31..31/4"""
 
 
 def link(r, low, high):
+    """A value, a range a..b (b may be a), a repetition a/n, or both: a..b/n."""
     start = r.randint(low, high)
-    kind = r.randrange(4)
-    if kind == 0 and start < high:
-        return f"{start}..{r.randint(start + 1, high)}"
+    kind = r.randrange(5)
+    end = start if r.random() < 0.2 else r.randint(start, high)
+    if kind == 0:
+        return f"{start}..{end}"
     if kind == 1 and start < high:
         return f"{start}/{r.randint(1, high - start)}"
+    if kind == 2 and start < high:
+        return f"{start}..{end}/{r.randint(1, high - start)}"
     return str(start)
 
 
@@ -45,9 +50,11 @@ def from_end(r):
     days = []
     for _ in range(r.choice([1, 1, 2])):
         start = r.randint(1, 27)
-        kind = r.randrange(3)
-        days.append(f"{start}..{r.randint(start + 1, 28)}" if kind == 0 else
-                    f"{start}/{r.randint(1, start - 1)}" if kind == 1 and start > 1 else str(start))
+        end = start if r.random() < 0.2 else r.randint(start, 28)
+        kind = r.randrange(4)
+        days.append(f"{start}..{end}" if kind == 0 else
+                    f"{start}/{r.randint(1, start - 1)}" if kind == 1 and start > 1 else
+                    f"{start}..{end}/{r.randint(1, 9)}" if kind == 2 else str(start))
     return ",".join(days)
 
 

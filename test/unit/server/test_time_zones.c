@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "../base/log_file.h"
 #include "server/time_zones.h"
 
 static struct loop *loop;
@@ -114,11 +115,69 @@ static void test_looking_tells_nobody(void **state)
 	assert_int_equal(told, 0);
 }
 
+static void damage(void)
+{
+	FILE *f;
+
+	unlink(path);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs("no zone at all", f);
+	fclose(f);
+}
+
+static size_t logged(const char *word)
+{
+	struct buf b = {0};
+	size_t n = 0;
+
+	read_log(log_path, &b);
+	for (const char *at = b.p; (at = strstr(at, word)); at++)
+		n++;
+	buf_release(&b);
+	return n;
+}
+
+static int looks;
+static struct loop_timer *look_timer;
+
+/* Some looks later than the first that found it damaged, it is mended. */
+static void look(void *arg)
+{
+	looks += logged("stays as it was") > 0;
+	if (looks == 5)
+		put("Etc/GMT-2");
+	if (!logged("can be read again"))
+		loop_timer_set(look_timer, 10);
+	else
+		loop_stop(loop);
+}
+
+static void test_a_damaged_file_is_logged_once(void **state)
+{
+	struct problem p = {0};
+
+	assert_int_equal(log_to_file(LOG_HUMAN, LOG_FILE, LOG_INFO), 0);
+	put("Etc/GMT-1");
+	assert_int_equal(time_zones_need(zones, STR("Town"), &p), 0);
+	damage();
+	look_timer = loop_timer_new(loop, look, NULL);
+	looks = 0;
+	loop_timer_set(look_timer, 10);
+	loop_run(loop);
+	loop_timer_free(look_timer);
+	assert_int_equal(logged("stays as it was"), 1);
+	assert_int_equal(logged("can be read again"), 1);
+	assert_int_equal(told, 2);
+	log_done();
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {T(test_told_once_and_when_it_changes),
-	    T(test_found_later), T(test_looking_tells_nobody)};
+	    T(test_found_later), T(test_looking_tells_nobody),
+	    T(test_a_damaged_file_is_logged_once)};
 
 	return cmocka_run_group_tests_name("server/time_zones", tests, NULL, NULL);
 }
