@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "exec/cgroup_internal.h"
 
-#define FREE_MAX 128 /* each keeps five descriptors open */
+#define FREE_MAX 64 /* each keeps seven descriptors open */
 #define LEFTOVER_WAIT_MS 5000
 #define SIGNALLED_MAX 4096u /* a herd of more than that does not listen anyway; KILL gets all */
 #define SIGNAL_BATCH 64u

@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 
-#define CGROUP_VALUES 3
+#define CGROUP_VALUES 5
 
 struct cgroup {
 	struct cgroup *next; /* free, or waiting to become empty */

@@ -97,9 +97,10 @@ struct value {
 };
 
 /* Read after every task, so their files stay open: opening one costs more than the rest of a look.
- * What a limit on nested cgroups does to the next task is no more than that it can make none. */
-static const struct value always[CGROUP_VALUES] = {
-    {"cgroup.freeze", "0"}, {"cgroup.type", "domain"}, {"cgroup.subtree_control", ""}};
+ */
+static const struct value always[CGROUP_VALUES] = {{"cgroup.freeze", "0"},
+    {"cgroup.type", "domain"}, {"cgroup.subtree_control", ""}, {"cgroup.max.depth", "max"},
+    {"cgroup.max.descendants", "max"}};
 #define FREEZE 0
 /* Of the controllers that we hand down ourselves; a file that is not there is as it should be. */
 static const struct value controlled[] = {{"cpu.max", "max 100000"}, {"cpu.max.burst", "0"},
