@@ -147,15 +147,17 @@ static struct cgroup *cgroup_make(struct cgroups *g)
 
 struct cgroup *cgroup_take(struct cgroups *g)
 {
-	struct cgroup *c = g->free;
+	struct cgroup *c;
 
-	if (!c)
-		return cgroup_make(g);
-	g->free = c->next;
-	g->n_free--;
-	c->next = NULL;
-	cgroup_thaw(c); /* others than its last task may write there */
-	return c;
+	while ((c = g->free)) {
+		g->free = c->next;
+		g->n_free--;
+		c->next = NULL;
+		if (cgroup_thaw(c)) /* others than its last task may write there */
+			return c;
+		cgroup_remove(g, c);
+	}
+	return cgroup_make(g);
 }
 
 bool cgroup_is_empty(const struct cgroup *c)

@@ -13,7 +13,7 @@ bool cgroup_events_empty(int events_fd);
 void cgroup_tree_remove(int dir);
 /* Nobody in it, nothing below it, every value as the kernel made it. */
 bool cgroup_is_as_new(struct cgroups *g, struct cgroup *c);
-void cgroup_thaw(struct cgroup *c);
+bool cgroup_thaw(struct cgroup *c); /* false: somebody has removed it */
 void cgroup_forget_values(struct cgroup *c);
 
 #endif

@@ -162,12 +162,11 @@ void cgroup_forget_values(struct cgroup *c)
 	}
 }
 
-void cgroup_thaw(struct cgroup *c)
+bool cgroup_thaw(struct cgroup *c)
 {
 	int fd = value_fd(c, FREEZE);
 
-	if (fd < 0 || pwrite(fd, "0", 1, 0) < 0)
-		cgroup_write(c->dir_fd, "cgroup.freeze", "0");
+	return fd < 0 || pwrite(fd, "0", 1, 0) == 1 || errno != ENODEV;
 }
 
 static bool values_are_fresh(struct cgroup *c)
