@@ -24,7 +24,9 @@ static struct reach reach_of(const struct schedule_in *in, const struct schedule
 
 	return (struct reach){
 	    .items = pattern ? &in->pattern.items : old->items,
-	    .zone = !pattern ? old->zone : in->pattern.ref ? in->pattern.ref->zone : NULL,
+	    .zone = !pattern          ? old->zone
+	            : in->pattern.ref ? in->pattern.ref->zone
+	                              : NULL,
 	    .start_ms = start ? in->out.row.start_ms : old->row.start_ms,
 	    .end_ms = end ? in->out.row.end_ms : old->row.end_ms,
 	    .moved = pattern || start || end,
@@ -53,7 +55,8 @@ static int too_early(struct schedule_in *in, int64_t first_s)
 	struct problem *p = &in->c->problem;
 	char first[TIME_TEXT_MAX];
 
-	problem_set(p, ERR_INVALID, "it would never run: its \"end\" lies before its first time, %s",
+	problem_set(p, ERR_INVALID,
+	    "it would never run: its \"end\" lies before its first time, %s",
 	    time_format_ms(first_s * 1000, first));
 	problem_hint(p, "give a later one, or null for none");
 	return problem_field(p, "end");

@@ -171,8 +171,7 @@ static void add_progress(struct buf *b, const struct api *a, const struct schedu
 	jw_mi64(b, "skipped", p->n_skipped);
 }
 
-void jw_msettings(
-    struct buf *b, const struct api *a, const struct schedule_row *r, unsigned flags)
+void jw_msettings(struct buf *b, const struct api *a, const struct schedule_row *r, unsigned flags)
 {
 	add_task(b, a, r, flags);
 	jw_mcstr(b, "overlap", overlap_names[r->overlap]);

@@ -195,7 +195,8 @@ static json_t *check_json(const struct cron_input *in, int64_t from)
 	json_decref(later);
 	return json_pack("{s:o,s:o,s:b,s:s?,s:s?,s:o,s:o,s:o}", "words",
 	    words_json(&in->items, false), "daylight_saving", words_json(&in->items, true),
-	    "either_or", in->items.either_or, "note", cron_either_or_words(&in->items), "zone", cron_items_use_zone(&in->items) ? in->zone_name : NULL, "item",
+	    "either_or", in->items.either_or, "note", cron_either_or_words(&in->items), "zone",
+	    cron_items_use_zone(&in->items) ? in->zone_name : NULL, "item",
 	    cron_items_tree(&in->items), "next", next_times(in, from, CHECK_SHOWS), "changes",
 	    notes);
 }

@@ -117,8 +117,8 @@ static int create(struct adding *a, const json_t *job, json_t *body, const char 
 	if (r == ERR_NOT_FOUND) {
 		c->problem = (struct problem){0};
 		*ret_what = a->dry_run ? "would be added" : "added";
-		r = cli_call(c, "POST", a->dry_run ? SCHEDULES_DRY_RUN : "/v1/schedules", body,
-		    &made);
+		r = cli_call(
+		    c, "POST", a->dry_run ? SCHEDULES_DRY_RUN : "/v1/schedules", body, &made);
 		if (r != ERR_CONFLICT)
 			return r;
 		c->problem = (struct problem){0}; /* somebody made it just now */

@@ -106,7 +106,7 @@ static bool has_days(const struct cron_item *it)
 	return dates_next_day(it, 0) != DATES_NONE;
 }
 
-#define MONTHS_HINT                                                                     \
+#define MONTHS_HINT                                                                         \
 	"February has 28 days, in leap years 29; April, June, September and November have " \
 	"30. Change the day, the month or the year"
 
@@ -118,16 +118,16 @@ struct blame {
  * blame. */
 static struct blame impossible_part(const struct cron_item *it)
 {
-	static const struct blame years = {"none of the years has such a date", MONTHS_HINT},
-	                          iteration = {
-	                              "no date of the iteration (iter_…) is one of those days",
-	                              "it comes to other days, months or years than the ones that "
-	                              "are selected: change its start, period or end, or them"},
-	                          nth = {"no month has such a weekday",
-	                              "day_of_week and weekday_of_month have none in common: change one"},
-	                          weekday = {"those days of the month never fall on such a weekday",
-	                              "change the days or the weekdays, or make two items of them"},
-	                          day = {"none of the months has such a day", MONTHS_HINT};
+	static const struct blame
+	    years = {"none of the years has such a date", MONTHS_HINT},
+	    iteration = {"no date of the iteration (iter_…) is one of those days",
+	        "it comes to other days, months or years than the ones that "
+	        "are selected: change its start, period or end, or them"},
+	    nth = {"no month has such a weekday",
+	        "day_of_week and weekday_of_month have none in common: change one"},
+	    weekday = {"those days of the month never fall on such a weekday",
+	        "change the days or the weekdays, or make two items of them"},
+	    day = {"none of the months has such a day", MONTHS_HINT};
 	struct cron_item less = *it;
 
 	less.ranges = NULL;

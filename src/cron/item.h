@@ -62,8 +62,8 @@ struct cron_items {
 	struct cron_item *items;
 	size_t n;
 	char *zone; /* that the text named itself (CRON_TZ, OnCalendar's last word); NULL: none */
-	bool either_or; /* a crontab line with both day fields: two items, or only the weekdays' when
-	                 * the days of the month never come (30 February) */
+	bool either_or; /* a crontab line with both day fields: two items, or only the weekdays'
+	                 * when the days of the month never come (30 February) */
 };
 
 /* ERR_INVALID: malformed, with the position and a hint. ERR_NOT_FOUND: well-formed, but no date

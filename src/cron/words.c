@@ -265,7 +265,8 @@ const char *cron_either_or_words(const struct cron_items *items)
 	if (!items->either_or)
 		return NULL;
 	if (items->n > 1)
-		return "both day fields are given: it runs when either matches, as crontab means it";
+		return "both day fields are given: it runs when either matches, as crontab means "
+		       "it";
 	return "both day fields are given, and either would do; but those days of the month never "
 	       "come in those months: only the weekdays count";
 }

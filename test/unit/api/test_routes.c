@@ -257,7 +257,8 @@ static void test_odd_paths(void **state)
 
 static void test_nul_in_a_path(void **state)
 {
-	static const char paths[][32] = {"/v1/schedules/zz\0x", "/v1/queues/zz\0x", "/v1/no\0thing"};
+	static const char paths[][32] = {
+	    "/v1/schedules/zz\0x", "/v1/queues/zz\0x", "/v1/no\0thing"};
 
 	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
 		struct talk *t = talk_new(API_GET, paths[i], NULL);

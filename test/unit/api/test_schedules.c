@@ -205,8 +205,8 @@ static void test_dry_run(void **state)
 	json_t *v = ask_json(w, API_POST, "/v1/schedules?dry_run=true", body, 200);
 
 	assert_int_equal(count(v, "next"), 2);
-	assert_string_equal(jstr(json_array_get(json_object_get(v, "next"), 0), "utc"),
-	    "2023-11-14T22:20:10.000Z");
+	assert_string_equal(
+	    jstr(json_array_get(json_object_get(v, "next"), 0), "utc"), "2023-11-14T22:20:10.000Z");
 	assert_string_equal(jstr(v, "overlap"), "skip");
 	assert_int_equal(jint(v, "max_shift_ms"), 600000);
 	assert_string_equal(jstr(json_object_get(v, "task"), "queue"), "default");

@@ -16,7 +16,7 @@
 #include "zones/zones.h"
 
 #define DAY 86400
-#define CASES 1400 /* every zone twice; some twenty seconds under the sanitizers */
+#define CASES 1400    /* every zone twice; some twenty seconds under the sanitizers */
 #define ZONES_MIN 400 /* of tzdata there are about 600 names */
 #define FIRED_MAX 40000
 #define OFFSETS_MAX 16

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "base/mem.h"
 #include "../base/log_file.h"
+#include "base/mem.h"
 #include "server/time_zones.h"
 
 static struct loop *loop;
