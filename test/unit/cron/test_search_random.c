@@ -225,10 +225,10 @@ static int64_t random_time(struct rng *r, const struct cron_zone *z)
 	int64_t t = (int64_t)rng_below(r, (uint64_t)131 * 365 * DAY);
 	struct cron_span s;
 
-	if (rng_below(r, 50) == 0)
-		return (int64_t)rng_below(r, 4 * DAY) - 2 * DAY;
-	if (rng_below(r, 50) == 0)
-		return CRON_TIME_MAX - (int64_t)rng_below(r, 4 * DAY);
+	if (rng_below(r, 15) == 0)
+		return -(int64_t)rng_below(r, 2 * DAY);
+	if (rng_below(r, 30) == 0)
+		return CRON_TIME_MAX - (int64_t)rng_below(r, 3 * DAY);
 	cron_zone_at(z, t, &s);
 	if (rng_below(r, 10) == 0 || s.end > INT64_C(4200000000))
 		return t;
@@ -322,6 +322,10 @@ static void check_around(
 
 		for (int64_t d = -1; d <= 1; d++)
 			check_at(o, items, t + d, text);
+	}
+	for (int64_t d = -1; d <= 1; d++) { /* the calendar's ends */
+		check_at(o, items, d, text);
+		check_at(o, items, CRON_TIME_MAX + d, text);
 	}
 	cron_zone_at(o->zone, o->begin, &s);
 	for (int64_t d = -61; s.end < o->end && d <= 61; d += d > -3 && d < 2 ? 1 : 29)
