@@ -238,8 +238,9 @@ def test_unknown_ids(api):
     for method, path, body in (("GET", "", None), ("PATCH", "", {"priority": 1}), ("POST", "/cancel", {}),
                                ("POST", "/retry", {}), ("GET", "/why", None), ("GET", "/logs", None)):
         options = {} if body is None else {"json": body}
-        for bad in (unknown(known), foreign(known), "nonsense", known[:-1], known + "0", "%00", "%ff"):
+        for bad in (unknown(known), foreign(known), "nonsense", known[:-1], known + "0", "%ff"):
             api.refused(method, f"/v1/tasks/{bad}{path}", 404, "not-found", **options)
+        api.refused(method, f"/v1/tasks/%00{path}", 400, "invalid", **options)
     assert "installation" in api.refused("GET", f"/v1/tasks/{foreign(known)}", 404, "not-found")["detail"]
 
 

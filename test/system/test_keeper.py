@@ -171,7 +171,8 @@ def test_keeper_killed_again_and_again(cluster, beasts):
     watched, herd = start(cluster, beasts)
 
     def work():
-        assert cluster.wait_ended(cluster.submit("true")["id"])["state"] == "succeeded"
+        task = cluster.wait_ended(cluster.submit("true")["id"])
+        assert task["state"] == "succeeded", task
     work()
     watched.kill_keeper()
     work()
