@@ -173,13 +173,18 @@ def test_keeper_killed_again_and_again(cluster, beasts):
     def work():
         task = cluster.wait_ended(cluster.submit("true")["id"])
         assert task["state"] == "succeeded", task
+
+    def kill():
+        """What is given to a dying keeper may have run, and is told as failed: it must be buried first."""
+        pid = watched.kill_keeper()
+        wait_until(lambda: not os.path.exists(f"/proc/{pid}"), what="the worker has buried it")
     work()
-    watched.kill_keeper()
+    kill()
     work()
     before = zoo.descriptors(watched.worker.pid)
     for _ in range(5):
         herd.let_out(["ignores_term"])
-        watched.kill_keeper()
+        kill()
         herd.settle()
         work()
     wait_until(lambda: len(children(watched.worker.pid)) == 1, what="no zombie of a keeper is left")
