@@ -74,8 +74,11 @@ static int check_ticks(struct schedule_in *in, const struct reach *r)
 		from_s = start_s;
 	if (!cron_items_next(r->items, r->zone, from_s, &next))
 		return bad(in, r->is_new_pattern ? pattern_field(in) : "start",
-		    "it would never run: all its times lie in the past, or before \"start\"",
-		    "give times that are still to come, or an earlier \"start\"");
+		    "it would never run: all its times lie in the past, before \"start\", or where "
+		    "the "
+		    "clock jumps over them",
+		    "give times that are still to come, an earlier \"start\", or another answer to "
+		    "daylight saving");
 	if (r->end_ms && next > r->end_ms / 1000)
 		return too_early(in, next);
 	return 0;

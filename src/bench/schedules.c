@@ -33,7 +33,8 @@ static void make_schedule(int64_t i, struct buf *out, const void *arg)
 	case 0: snprintf(when, sizeof when, "%d %d * %d *", minute, hour, month); break;
 	case 1: snprintf(when, sizeof when, "%d %d %d %d *", minute, hour, day, month); break;
 	case 2: snprintf(when, sizeof when, "%d,%d 9-17 * %d 1-5", minute, 59, month); break;
-	default: snprintf(when, sizeof when, "*/5 %d * %d friL", hour, month); break;
+	/* not the last one: in Cairo the clock jumps over its first hour, always */
+	default: snprintf(when, sizeof when, "*/5 %d * %d fri#2", hour, month); break;
 	}
 	n = snprintf(body, sizeof body,
 	    "{\"name\":\"rest-%lld\",\"crontab\":\"%s\",\"time_zone\":\"%s\",\"max_shift\":\"10m\","
