@@ -20,6 +20,8 @@ enum api_method {
 	API_OPTIONS = N_API_METHODS /* no route has it: the answer comes from the table */
 };
 
+#define API_PARAMS_MAX 64
+
 struct api_param {
 	struct str key, value;
 };
@@ -29,7 +31,7 @@ struct api_request {
 	enum api_method method; /* HEAD comes as GET */
 	struct str path;        /* decoded; may hold anything */
 	const struct api_param *params;
-	size_t n_params;
+	size_t n_params; /* more than API_PARAMS_MAX: refused */
 	struct str body;
 	struct str content_type, accept, authorization, idempotency_key, if_match, if_none_match,
 	    last_event_id, origin, host; /* STR_NULL when absent */

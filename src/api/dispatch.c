@@ -97,6 +97,12 @@ static int take_query(struct call *c, const struct api_param *param)
 
 static bool queries_ok(struct call *c)
 {
+	if (c->req.n_params > API_PARAMS_MAX) {
+		problem_set(
+		    &c->problem, ERR_INVALID, "more than %d query parameters", API_PARAMS_MAX);
+		call_problem(c);
+		return false;
+	}
 	for (size_t i = 0; i < c->req.n_params; i++)
 		if (take_query(c, &c->req.params[i])) {
 			call_problem(c);

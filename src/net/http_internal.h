@@ -66,7 +66,7 @@ struct http_conn {
 TAILQ_HEAD(http_conn_list, http_conn);
 
 struct query_pair {
-	size_t key, key_n, value, value_n; /* offsets into `decoded` */
+	struct str key, value; /* in `decoded`, as the path */
 };
 
 struct http_request {
@@ -76,7 +76,7 @@ struct http_request {
 	struct evhttp_request *ev;
 	struct http_peer peer_copy; /* filled when the client goes */
 	struct str path, query;
-	struct buf decoded; /* the path if it needs decoding, then the query */
+	struct buf decoded; /* the path if it needs decoding, then the query; it never moves */
 	struct query_pair *pairs;
 	size_t pairs_n, pairs_cap;
 	bool query_parsed;

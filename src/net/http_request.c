@@ -54,13 +54,31 @@ static void on_complete(struct evhttp_request *ev, void *arg)
 	http_conn_complete(arg);
 }
 
+/*
+ * What is decoded is never longer than the target, for which there is room from the start: so no
+ * string that the handler was given ever moves, whatever it asks for next.
+ */
+static struct str decode(struct http_request *r, struct str s, bool plus)
+{
+	const char *start = r->decoded.p;
+	size_t at = r->decoded.n;
+
+	url_decode(&r->decoded, s, plus);
+	MUST(r->decoded.p == start);
+	return (struct str){start + at, r->decoded.n - at};
+}
+
 static void split_target(struct http_request *r)
 {
-	url_split(str_of(r->ev->uri), &r->path, &r->query);
-	if (r->path.n && memchr(r->path.p, '%', r->path.n)) {
-		url_decode(&r->decoded, r->path, false);
-		r->path = buf_str(&r->decoded);
-	}
+	struct str target = str_of(r->ev->uri);
+	bool escaped;
+
+	url_split(target, &r->path, &r->query);
+	escaped = r->path.n && memchr(r->path.p, '%', r->path.n);
+	if (escaped || r->query.n)
+		buf_reserve(&r->decoded, target.n + 1); /* and the NUL behind the last one */
+	if (escaped)
+		r->path = decode(r, r->path, false);
 }
 
 /* evhttp stops reading during a request; without reading a hang-up would go unnoticed. */
@@ -135,31 +153,15 @@ struct str http_raw_target(const struct http_request *r)
 	return str_of(r->ev->uri);
 }
 
-static void add_decoded(struct buf *b, struct str s, size_t *ret_at, size_t *ret_n)
-{
-	*ret_at = b->n;
-	url_decode(b, s, true);
-	*ret_n = b->n - *ret_at;
-}
-
 static void parse_query(struct http_request *r)
 {
 	struct str rest = r->query, key, value;
-	bool path_in_buf = r->decoded.n > 0;
-	size_t worst = 0;
 
 	r->query_parsed = true;
-	worst = rest.n + 1;
-	buf_reserve(&r->decoded, worst);
-	if (path_in_buf)
-		r->path.p = r->decoded.p; /* it may have moved */
 	while (url_query_next(&rest, &key, &value)) {
-		struct query_pair *q;
-
 		GROW(r->pairs, r->pairs_cap, r->pairs_n + 1);
-		q = &r->pairs[r->pairs_n++];
-		add_decoded(&r->decoded, key, &q->key, &q->key_n);
-		add_decoded(&r->decoded, value, &q->value, &q->value_n);
+		r->pairs[r->pairs_n++] =
+		    (struct query_pair){decode(r, key, true), decode(r, value, true)};
 	}
 }
 
@@ -168,15 +170,13 @@ bool http_query_at(
 {
 	struct http_request *r =
 	    (struct http_request *)cr; /* decoding is put off until asked for */
-	const struct query_pair *q;
 
 	if (!r->query_parsed)
 		parse_query(r);
 	if (i >= r->pairs_n)
 		return false;
-	q = &r->pairs[i];
-	*ret_key = (struct str){r->decoded.p + q->key, q->key_n};
-	*ret_value = (struct str){r->decoded.p + q->value, q->value_n};
+	*ret_key = r->pairs[i].key;
+	*ret_value = r->pairs[i].value;
 	return true;
 }
 

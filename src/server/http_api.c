@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define PARAMS_MAX 64
+#define PARAMS_MAX (API_PARAMS_MAX + 1) /* one too many is seen, and refused */
 
 struct http_api {
 	struct loop *loop;

@@ -158,6 +158,29 @@ def test_odd_targets(shared, target):
     assert 400 <= status < 500 and problem["detail"]
 
 
+@pytest.mark.parametrize("filler", ["&", "%26=%26&", "label=a%3Db&"], ids=["empty", "encoded", "known"])
+def test_encoded_path_before_a_long_query(shared, filler):
+    """What the query is must not change what the path was."""
+    shared.queue("my queue")
+    for many in (1, 30, 64, 300, 3000):
+        plain = shared.ask("GET", "/v1/queues/my%20queue")
+        sock = shared.raw(b"GET /v1/queues/my%20queue?" + filler.encode() * many +
+                          b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        head, _, body = read_all(sock).partition(b"\r\n\r\n")
+        if filler == "&":
+            assert head.startswith(b"HTTP/1.1 200") and json.loads(body)["id"] == plain.json()["id"], (head, body)
+        else:
+            assert head.startswith(b"HTTP/1.1 400") and b"NUL" not in body and b"parameter" in body, (head, body)
+    assert shared.ask("DELETE", "/v1/queues/my%20queue").status_code == 204
+
+
+def test_no_parameter_is_left_out(shared):
+    """A filter that does not count would act on more tasks than were meant."""
+    many = "&".join(["state=queued"] * 64 + ["state=held"])
+    problem = shared.refused("GET", "/v1/tasks?" + many, 400, "invalid")
+    assert "64" in problem["detail"], problem
+
+
 GARBAGE = {
     "words": b"hello there\r\n\r\n", "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x55" * 300,
     "binary": bytes(range(256)) * 4 + b"\r\n\r\n", "no version": b"GET /v1/status\r\nHost: localhost\r\n\r\n",

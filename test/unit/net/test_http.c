@@ -40,9 +40,11 @@ static void describe(struct http_request *r)
 	struct buf b = {0};
 	struct str key, value;
 	const struct http_peer *p = http_peer(r);
+	struct str path = http_path(r); /* before the query is read: it must hold afterwards */
 
-	buf_printf(&b, "%s %zu:", http_method_name(r), http_path(r).n);
-	buf_add_str(&b, http_path(r));
+	(void)http_query_at(r, 0, &key, &value);
+	buf_printf(&b, "%s %zu:", http_method_name(r), path.n);
+	buf_add_str(&b, path);
 	for (size_t i = 0; http_query_at(r, i, &key, &value); i++)
 		buf_printf(&b, " [" STR_FMT "=" STR_FMT "]", STR_ARG(key), STR_ARG(value));
 	buf_printf(
@@ -115,6 +117,23 @@ static void test_query_is_decoded(void **state)
 {
 	expect(*state, "GET /p%20q?a=1&b=x%26y+z&&c HTTP/1.1\r\nHost: x\r\n\r\n", 200,
 	    "GET 4:/p q [a=1] [b=x&y z] [c=]");
+}
+
+/* Whatever the handler has in hand stays where it is, however long the rest of the target is. */
+static void test_path_holds_while_the_query_is_read(void **state)
+{
+	static const char *const queries[] = {"&", "a=b&", "%41=%42&", "+"};
+
+	for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
+		struct buf b = {0};
+
+		buf_add_cstr(&b, "GET /v1/queues/my%20queue?");
+		for (int k = 0; k < 3000; k++)
+			buf_add_cstr(&b, queries[i]);
+		buf_add_cstr(&b, " HTTP/1.1\r\nHost: x\r\n\r\n");
+		expect(*state, b.p, 200, "GET 19:/v1/queues/my queue ");
+		buf_release(&b);
+	}
 }
 
 static void test_nul_in_path_stays_visible(void **state)
@@ -403,6 +422,7 @@ int main(void)
 	    cmocka_unit_test(test_unknown_peer_is_nobody),
 	    cmocka_unit_test_setup_teardown(test_simple, start, stop),
 	    cmocka_unit_test_setup_teardown(test_query_is_decoded, start, stop),
+	    cmocka_unit_test_setup_teardown(test_path_holds_while_the_query_is_read, start, stop),
 	    cmocka_unit_test_setup_teardown(test_nul_in_path_stays_visible, start, stop),
 	    cmocka_unit_test_setup_teardown(test_headers_can_not_be_split, start, stop),
 	    cmocka_unit_test_setup_teardown(test_head_has_no_body, start, stop),
