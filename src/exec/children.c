@@ -18,6 +18,7 @@
 #include "base/str.h"
 
 #define PAUSE_MS 2
+#define REFUSED_MS 500 /* one with more rights may just be ending by itself */
 #define LIST_STEP 4096u
 #define LIST_MAX (1u << 20)
 
@@ -133,8 +134,9 @@ bool exec_end_children(int64_t wait_ms)
 	bool may = true;
 
 	for (int64_t ms = 0; bury(); ms += PAUSE_MS) {
-		if (ms >= wait_ms || !may)
+		if (ms >= wait_ms || (!may && ms >= REFUSED_MS))
 			return false;
+		may = true;
 		exec_each_child(kill_child, &may);
 		nanosleep(&pause, NULL);
 	}

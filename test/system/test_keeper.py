@@ -44,6 +44,10 @@ class Herd:
         for path in ready:
             wait_until(lambda: os.path.exists(path), what=f"{path} is there")
 
+    def wait_running(self):
+        states = lambda: {self.cluster.get(f"/v1/tasks/{i}")["state"] for i in self.ids}
+        wait_until(lambda: states() == {"running"}, what="the server knows that they run")
+
     def settle(self):
         mark = os.path.join(self.cluster.dir, "ready")
         wait_until(lambda: not zoo.processes(self.directory, mark), what="no beast is left")
@@ -226,6 +230,7 @@ def test_who_gave_up_its_rights_can_not_go_on_without_its_keeper(cluster, beasts
     watched, herd = start(cluster, beasts, "--user", "nobody", "--run-as", "daemon")
     assert os.stat(f"/proc/{watched.worker.pid}").st_uid != 0
     herd.let_out(["hides", "double_forks"], user=user)
+    herd.wait_running()  # the server may hear of a start later than we see it
     watched.kill_keeper()
     assert watched.worker.child.wait(30) == 1, watched.worker.log()
     assert bool(zoo.processes(beasts)) == bool(user), "only its own it can find without cgroups"

@@ -237,11 +237,13 @@ def test_the_output_of_a_killed_task_is_kept(dev):
 
 def test_two_hundred_megabytes_do_not_grow_the_server(cluster):
     """With the release build, whose memory is the one that counts; a sanitizer keeps what was freed
-    (its quarantine alone may hold 256 MB), so that without REEVE_RELEASE_BIN that is allowed for."""
+    (its quarantine alone may hold 256 MB), so that without REEVE_RELEASE_BIN that is allowed for.
+    What is on its way through link, batch and store is bounded by windows, not by the output: seen were
+    8 to 11 MiB for 27 MB of it, 12 to 21 for 200. A sixth of the output is more than any of that."""
     cluster.binary = RELEASE
     cluster.start_server(env={} if RELEASE else {"ASAN_OPTIONS": "quarantine_size_mb=1:detect_leaks=0"})
     cluster.start_worker(name="w1")
-    allowed = 16 if RELEASE else 64
+    allowed = 32 if RELEASE else 64
     for _ in range(3):  # what every server needs in its life
         ended(cluster, "sh", "-c", "seq 20000")
     before = cluster.server.rss_kb()
