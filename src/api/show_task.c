@@ -109,6 +109,12 @@ static void add_output(struct buf *b, const struct task_state *s, bool full)
 	jw_mcstr(b, "output", where[s->output_where]);
 }
 
+/* Rounded, whatever the number: a row may hold any. */
+static int64_t ms_of(int64_t us)
+{
+	return us / 1000 + (us % 1000 >= 500);
+}
+
 static void add_usage(struct buf *b, const struct usage *u)
 {
 	jw_key(b, "usage");
@@ -117,8 +123,8 @@ static void add_usage(struct buf *b, const struct usage *u)
 		return;
 	}
 	jw_open(b, '{');
-	jw_mi64(b, "user_ms", (u->user_us + 500) / 1000);
-	jw_mi64(b, "system_ms", (u->system_us + 500) / 1000);
+	jw_mi64(b, "user_ms", ms_of(u->user_us));
+	jw_mi64(b, "system_ms", ms_of(u->system_us));
 	jw_mi64(b, "peak_memory", u->peak_memory);
 	jw_mi64(b, "oom_kills", u->oom_kills);
 	jw_close(b, '}');

@@ -105,6 +105,8 @@ const struct config_key config_keys[] = {
 	    "An HTTP connection silent for so long is closed.", SECOND, DAY},
 	{"server.limits.request", KEY_DURATION, "120s", "REEVE_SERVER_LIMITS_REQUEST", NULL, S, RESTART,
 	    "Time from a request's first byte to its last.", SECOND, DAY},
+	{"server.limits.worker_maxthreads", KEY_INT, "10000", "REEVE_SERVER_LIMITS_WORKER_MAXTHREADS", NULL, S, RESTART,
+	    "Of a worker's own `maxthreads` no more is believed; an operator may set more for one (`reeve worker set`).", 1, THREADS_MAX},
 
 	{"worker.server", KEY_ADDRESS, "127.0.0.1:7401", "REEVE_WORKER_SERVER", "join", W, RESTART,
 	    "The server's `server.link_listen` address, as seen from here."},

@@ -19,6 +19,7 @@ struct core *core_new(const struct core_options *o)
 	    .server = OR(o->server, 1),
 	    .is_volatile = o->is_volatile,
 	    .allow_bump_unhealthy = o->allow_bump_unhealthy,
+	    .maxthreads_max = o->maxthreads_max,
 	    .caution_startup_wait = o->caution_startup_wait,
 	    .startup_wait_ms = o->startup_wait_ms,
 	    .consensus_patience = OR(o->consensus_patience, 16),

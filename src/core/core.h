@@ -20,6 +20,7 @@ struct core_options {
 	uint64_t server;           /* of this process, random; not 0 */
 	bool is_volatile;          /* nothing is written before a start: see decision 0011 */
 	bool allow_bump_unhealthy; /* a stranger may take an unhealthy worker's name */
+	int32_t maxthreads_max;    /* of what a worker says of itself (0: whatever it says) */
 	bool caution_startup_wait; /* startup_wait_ms replaces the safe wait: copies may start */
 	int64_t startup_wait_ms;
 	uint32_t

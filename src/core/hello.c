@@ -148,7 +148,7 @@ static void welcome(struct core *c, const struct event *ev, struct worker *w, st
 	m->welcome.timeouts = c->o.timeouts;
 	m->welcome.news = watch_news(c, w);
 	m->welcome.notify_seq = w->notify_seq;
-	m->welcome.maxthreads = worker_maxthreads(w);
+	m->welcome.maxthreads = worker_maxthreads(c, w);
 	save_worker(c, w, out);
 	watch_check(c, w, out);
 	place_worker_joined(c, w);

@@ -43,6 +43,7 @@ struct task {
 	size_t batch_row;    /* and which one: further changes go into the same row */
 	uint64_t seen;       /* number of the hello that named it */
 	int64_t ordered_ms; /* monotonic: its run was sent, and no word has come since; 0: it has */
+	int64_t output_max; /* that its run named; 0: not known to this process */
 	bool unsure;        /* … for so long that nobody knows whether it was started */
 	int64_t hold_until_ms;    /* monotonic: its lost worker may still be ending it; 0: no */
 	int64_t hold_then_due_ms; /* and when it is due after that; 0: at once */
@@ -320,7 +321,7 @@ struct worker *worker_add(struct core *c, const struct worker_row *row);
 void worker_free(struct core *c, struct worker *w);
 void worker_adopt_facts(struct core *c, struct worker *w, const struct worker_facts *f);
 void worker_unlink(struct core *c, struct worker *w);
-int32_t worker_maxthreads(const struct worker *w);
+int32_t worker_maxthreads(const struct core *c, const struct worker *w);
 /* What it goes by: the present ones once it has spoken, else perhaps longer ones. */
 const struct timeouts *worker_timeouts(const struct core *c, const struct worker *w);
 /* It has spoken, or is gone: it does not go by older timeouts any more. */

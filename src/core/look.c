@@ -103,7 +103,7 @@ bool core_worker(const struct core *c, rid id, int64_t mono_ms, struct worker_vi
 	    .row = &w->row,
 	    .state = w->health.state,
 	    .own = w->own,
-	    .maxthreads = worker_maxthreads(w),
+	    .maxthreads = worker_maxthreads(c, w),
 	    .connected = w->link != 0,
 	    .lack = health_lack(&w->health, worker_timeouts(c, w), mono_ms),
 	    .check_failed = w->check_failed ? str_of(w->check_failed) : STR_NULL,

@@ -73,7 +73,7 @@ static void order(struct core *c, struct task *t, struct worker *w, struct effec
 	m->run.settings = arena_str(a, q->run);
 	m->run.timeout_ms = task_timeout_ms(t);
 	m->run.output_mode = q->output_mode;
-	m->run.output_max = q->output_max;
+	m->run.output_max = t->output_max = q->output_max;
 	m->run.exit_codes = q->exit_codes;
 	m->run.number = ++w->run_number;
 	m->run.notify_seq = w->notify_seq;

@@ -49,7 +49,30 @@ void report_started(struct core *c, const struct event *ev, struct effects *out)
 	task_move(c, t, TASK_RUNNING, STR_NULL, out);
 }
 
-static void take_result(struct task_state *s, const struct event *ev)
+/* Of one stream. The queue's may have been changed since the run; a restarted server knows that. */
+static int64_t output_max(const struct task *t)
+{
+	int64_t max = t->output_max ? t->output_max : t->queue->row.output_max;
+
+	return max > 0 ? max : OUTPUT_MAX_DEFAULT;
+}
+
+/* A worker keeps to the limit by itself. What one says beyond it counts as dropped. */
+static void bound_output(struct task_state *s, int stream, int64_t max)
+{
+	bool is_inline = s->output_where == OUTPUT_INLINE;
+	int64_t said = is_inline ? (int64_t)s->output[stream].n : s->output_bytes[stream];
+	int64_t kept = said;
+
+	if (said > max) /* of chunks, those that lie within it as a whole were taken */
+		kept = is_inline ? max : max - max % OUTPUT_CHUNK_BYTES;
+	if (is_inline)
+		s->output[stream].n = (size_t)kept;
+	s->output_bytes[stream] = kept;
+	s->output_dropped[stream] += said - kept;
+}
+
+static void take_result(struct task_state *s, const struct event *ev, int64_t max)
 {
 	s->exit_code = ev->ended.exit_code;
 	s->signal = ev->ended.signal;
@@ -63,6 +86,7 @@ static void take_result(struct task_state *s, const struct event *ev)
 		s->output[i] = ev->ended.output[i];
 		s->output_bytes[i] = ev->ended.output_bytes[i];
 		s->output_dropped[i] = ev->ended.output_dropped[i];
+		bound_output(s, i, max);
 	}
 }
 
@@ -98,7 +122,7 @@ void report_ended(struct core *c, const struct event *ev, struct effects *out)
 		return;
 	}
 	status = end_status(t, ev);
-	take_result(&t->row.state, ev);
+	take_result(&t->row.state, ev, output_max(t));
 	task_end_attempt(c, t, status, ev->ended.reason,
 	    (status == TASK_FAILED || status == TASK_TERMINATED) && !ev->ended.permanent, out);
 }
@@ -119,7 +143,8 @@ void report_output(struct core *c, const struct event *ev, struct effects *out)
 	ack->output.stream = o->stream;
 	ack->output.end = o->offset + o->raw_bytes;
 	ack->output.refused = !t;
-	if (!t)
+	/* a worker that goes on beyond the limit fills nobody's disk; its end says what is gone */
+	if (!t || o->offset + o->raw_bytes > output_max(t))
 		return;
 	row = arena_memdup(&out->batch.arena, o, sizeof *o);
 	row->data = arena_str(&out->batch.arena, o->data);

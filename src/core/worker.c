@@ -112,9 +112,14 @@ void worker_free(struct core *c, struct worker *w)
 	free(w);
 }
 
-int32_t worker_maxthreads(const struct worker *w)
+/* An operator is believed; a worker that wants more than it can have would hoard tasks. */
+int32_t worker_maxthreads(const struct core *c, const struct worker *w)
 {
-	return w->row.maxthreads_is_set ? w->row.maxthreads_set : w->row.facts.maxthreads;
+	int32_t own = w->row.facts.maxthreads, most = c->o.maxthreads_max;
+
+	if (w->row.maxthreads_is_set)
+		return w->row.maxthreads_set;
+	return most && (own < 0 || own > most) ? most : own;
 }
 
 const struct timeouts *worker_timeouts(const struct core *c, const struct worker *w)
@@ -133,7 +138,7 @@ void worker_heard_of(struct core *c, struct worker *w, struct effects *out)
 
 bool worker_has_room(const struct core *c, const struct worker *w)
 {
-	int32_t max = worker_maxthreads(w);
+	int32_t max = worker_maxthreads(c, w);
 
 	/* by its marks too: a server that was stopped has not looked at its workers yet */
 	if ((w->health.state != WORKER_HEALTHY ||
@@ -247,7 +252,7 @@ static void set_threads(
 	audit(c, "worker.changed", w->row.facts.shard, 0, w->row.id, ev->actor, STR_NULL, out);
 	if (w->link)
 		effects_message(out, MSG_SETTINGS, w->link)->welcome.maxthreads =
-		    worker_maxthreads(w);
+		    worker_maxthreads(c, w);
 	place_room(c);
 }
 
@@ -263,7 +268,7 @@ static int stop_worker(
 	audit(c, ev->worker.restart ? "worker.restarting" : "worker.stopping", w->row.facts.shard,
 	    0, w->row.id, ev->actor, STR_NULL, out);
 	m = effects_message(out, MSG_SETTINGS, w->link);
-	m->welcome.maxthreads = worker_maxthreads(w);
+	m->welcome.maxthreads = worker_maxthreads(c, w);
 	m->welcome.leave = true;
 	m->welcome.restart = ev->worker.restart;
 	return 0;

@@ -213,6 +213,7 @@ static struct core_options core_options_of(const struct config *c, uint64_t serv
 	    .server = server,
 	    .is_volatile = config_enum(c, "server.dispatch") == 1,
 	    .allow_bump_unhealthy = config_bool(c, "server.allow_bump_unhealthy_worker"),
+	    .maxthreads_max = (int32_t)config_int(c, "server.limits.worker_maxthreads"),
 	    .caution_startup_wait = config_is_set(c, caution),
 	};
 

@@ -7,6 +7,7 @@
 #include "wire/link.h"
 
 #define OFFSET_MAX (1LL << 50)
+#define COUNT_MAX (1LL << 53) /* bytes, microseconds; JSON numbers are exact up to here */
 
 #define CHECK(cond, part)                           \
 	do {                                        \
@@ -19,6 +20,9 @@ int decode_bad(struct problem *p, const char *part);
 ProtobufCAllocator decode_allocator(struct arena *a);
 struct str decode_bytes(ProtobufCBinaryData b); /* absent and empty are one */
 struct str decode_text(char *s);                /* made fit to be shown */
+/* No string of the message holds a NUL byte. */
+bool decode_strings_ok(const ProtobufCMessageDescriptor *d, struct str bytes);
+bool decode_varint(struct str *s, uint64_t *ret_n); /* takes it off; false: there is none */
 bool decode_is_ref(uint64_t task, int64_t token);
 int decode_state(int value, const char *part, enum worker_state *ret_state, struct problem *p);
 int decode_set(const Reeve__SetId *m, const char *part, struct set_id *ret_set, struct problem *p);

@@ -151,7 +151,7 @@ int to_keeper_decode(struct str bytes, struct arena *a, struct to_keeper *ret, s
 	int r = 0;
 
 	*ret = (struct to_keeper){0};
-	CHECK(m, "message");
+	CHECK(m && decode_strings_ok(&reeve__keeper__to_keeper__descriptor, bytes), "message");
 	if (m->open)
 		r = get_open(m->open, a, &ret->open, p);
 	if (r == 0 && m->start)
@@ -238,7 +238,7 @@ int from_keeper_decode(
 	    reeve__keeper__from_keeper__unpack(&from, bytes.n, (const uint8_t *)bytes.p);
 
 	*ret = (struct from_keeper){0};
-	CHECK(m, "message");
+	CHECK(m && decode_strings_ok(&reeve__keeper__from_keeper__descriptor, bytes), "message");
 	if (m->opened)
 		ret->opened = get_opened(m->opened, a);
 	if (m->over)

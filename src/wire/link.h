@@ -20,6 +20,7 @@
 #define LINK_INLINE_MAX (1u << 20) /* one stream inside an end */
 #define LINK_NOTIFY_MAX 4096       /* attempts asked after at once */
 #define LINK_CLOCK_MAX 65536
+#define LINK_OUTPUT_MAX (16 << 20) /* unpacked bytes in one frame; a worker has 4 MiB under way */
 
 struct link_task_ref {
 	rid task;

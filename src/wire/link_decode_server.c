@@ -5,6 +5,7 @@
  * they are.
  */
 #include <string.h>
+#include <zstd.h>
 
 #include "model/limits.h"
 #include "model/lines.h"
@@ -84,20 +85,6 @@ static int bad_version(uint64_t theirs, struct problem *p)
 	return problem_field(p, "hello.protocol"), ERR_PROTOCOL;
 }
 
-static bool take_varint(struct str *s, uint64_t *ret_n)
-{
-	*ret_n = 0;
-	for (unsigned shift = 0; s->n && shift < 64; shift += 7) {
-		unsigned char c = (unsigned char)*s->p;
-
-		*s = (struct str){s->p + 1, s->n - 1};
-		*ret_n |= (uint64_t)(c & 0x7f) << shift;
-		if (!(c & 0x80))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Another version's hello may lack what this one requires, and is no message at all then. Its
  * version can still be told: the hello is field 1 of its frame, the version is field 1 of that,
@@ -107,8 +94,9 @@ static bool peek_version(struct str frame, uint64_t *ret_version)
 {
 	uint64_t tag, bytes;
 
-	return take_varint(&frame, &tag) && tag == (1 << 3 | 2) && take_varint(&frame, &bytes) &&
-	       take_varint(&frame, &tag) && tag == (1 << 3 | 0) && take_varint(&frame, ret_version);
+	return decode_varint(&frame, &tag) && tag == (1 << 3 | 2) &&
+	       decode_varint(&frame, &bytes) && decode_varint(&frame, &tag) &&
+	       tag == (1 << 3 | 0) && decode_varint(&frame, ret_version);
 }
 
 static int get_hello(
@@ -214,9 +202,25 @@ static int get_started(
 	return 0;
 }
 
+/* A chunk that cannot be unpacked would be found by whoever reads the log, far too late. */
+static bool unpacks(const Reeve__Output *o)
+{
+	static ZSTD_DCtx *unpacker; /* the loop's only: making one costs more than using it */
+	char raw[OUTPUT_CHUNK_BYTES];
+
+	if (o->codec == 0)
+		return o->data.len == (size_t)o->raw_bytes;
+	if (!unpacker)
+		unpacker = ZSTD_createDCtx();
+	return unpacker && ZSTD_decompressDCtx(unpacker, raw, (size_t)o->raw_bytes, o->data.data,
+	                       o->data.len) == (size_t)o->raw_bytes;
+}
+
 static int get_output(
     const Reeve__ToServer *m, struct arena *a, struct link_to_server *ret, struct problem *p)
 {
+	int64_t raw_bytes = 0;
+
 	ret->n_output = m->n_output;
 	ret->output = arena_alloc(a, m->n_output * sizeof *ret->output);
 	for (size_t i = 0; i < m->n_output; i++) {
@@ -229,7 +233,9 @@ static int get_output(
 		CHECK(o->raw_bytes > 0 && o->raw_bytes <= OUTPUT_CHUNK_BYTES, "output.raw_bytes");
 		CHECK(o->codec == 0 || o->codec == 1, "output.codec");
 		CHECK(o->data.len > 0 && o->data.len <= (size_t)o->raw_bytes, "output.data");
-		CHECK(o->codec == 1 || o->data.len == (size_t)o->raw_bytes, "output.data");
+		CHECK((raw_bytes += o->raw_bytes) <= LINK_OUTPUT_MAX,
+		    "output: too much in one frame");
+		CHECK(unpacks(o), "output.data");
 		ret->output[i] = (struct output_row){o->task, o->token, o->stream, o->offset,
 		    o->raw_bytes, o->codec, decode_bytes(o->data)};
 	}
@@ -256,13 +262,20 @@ static int check_ended(const Reeve__Ended *e, struct problem *p)
 	return 0;
 }
 
+/* More than anybody can have measured is cut, not refused: the end itself shall not be lost. */
+static int64_t believable(int64_t n)
+{
+	return n < COUNT_MAX ? n : COUNT_MAX;
+}
+
 static int get_usage(const Reeve__Usage *u, struct usage *ret_usage, struct problem *p)
 {
 	if (!u)
 		return 0;
 	CHECK(u->user_us >= 0 && u->system_us >= 0, "ended.usage");
 	CHECK(u->peak_memory >= 0 && u->oom_kills >= 0, "ended.usage");
-	*ret_usage = (struct usage){u->user_us, u->system_us, u->peak_memory, u->oom_kills, true};
+	*ret_usage = (struct usage){believable(u->user_us), believable(u->system_us),
+	    believable(u->peak_memory), u->oom_kills, true};
 	return 0;
 }
 
@@ -290,8 +303,9 @@ static int get_ended(
 		    .permanent = e->permanent,
 		    .output_where = e->output_where,
 		    .output = {decode_bytes(e->stdout), decode_bytes(e->stderr)},
-		    .output_bytes = {e->stdout_bytes, e->stderr_bytes},
-		    .output_dropped = {e->stdout_dropped, e->stderr_dropped},
+		    .output_bytes = {believable(e->stdout_bytes), believable(e->stderr_bytes)},
+		    .output_dropped = {believable(e->stdout_dropped),
+		        believable(e->stderr_dropped)},
 		    .usage = usage,
 		    .result = decode_bytes(e->result),
 		};
@@ -312,6 +326,8 @@ int link_decode_to_server(
 	if (!m && peek_version(payload, &version) && version != LINK_PROTOCOL)
 		return bad_version(version, p);
 	CHECK(m, "its encoding");
+	CHECK(
+	    decode_strings_ok(&reeve__to_server__descriptor, payload), "a string: it holds a NUL");
 	if ((r = decode_clock(m->clock, &ret_message->clock, p)) < 0)
 		return r;
 	if (m->hello && (r = get_hello(m->hello, a, &ret_message->hello, p)) < 0)

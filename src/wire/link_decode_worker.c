@@ -191,6 +191,8 @@ int link_decode_to_worker(
 	*ret_message = (struct link_to_worker){0};
 	m = reeve__to_worker__unpack(&from, payload.n, (const uint8_t *)payload.p);
 	CHECK(m, "its encoding");
+	CHECK(
+	    decode_strings_ok(&reeve__to_worker__descriptor, payload), "a string: it holds a NUL");
 	if ((r = decode_clock(m->clock, &ret_message->clock, p)) < 0)
 		return r;
 	if ((r = get_singles(m, a, ret_message, p)) < 0)

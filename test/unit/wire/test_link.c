@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <zstd.h>
 
 #include <cmocka.h>
 
@@ -319,8 +320,79 @@ static void test_bad_reports(void **state)
 	BAD(raw_bytes, 0);
 	BAD(raw_bytes, OUTPUT_CHUNK_BYTES + 1);
 	BAD(codec, 2);
+	BAD(codec, 1); /* "1234" is nothing that can be unpacked */
 	BAD(data, STR_NULL);
 #undef BAD
+}
+
+/* What nobody can have measured is cut: adding to it must not overflow. */
+static void test_absurd_numbers(void **state)
+{
+	struct link_ended e = good_ended();
+	struct link_to_server in = {.ended = &e, .n_ended = 1}, got;
+
+	e.usage = (struct usage){INT64_MAX, INT64_MAX, INT64_MAX, 3, true};
+	e.output_bytes[STDOUT] = e.output_dropped[STDERR] = INT64_MAX;
+	assert_int_equal(to_server(&in, &got), 0);
+	assert_true(got.ended[0].usage.user_us == 1LL << 53);
+	assert_true(got.ended[0].usage.system_us == 1LL << 53);
+	assert_true(got.ended[0].usage.peak_memory == 1LL << 53);
+	assert_true(got.ended[0].output_bytes[STDOUT] == 1LL << 53);
+	assert_true(got.ended[0].output_dropped[STDERR] == 1LL << 53);
+}
+
+/* One frame unpacks to a bounded amount, however well it was compressed. */
+static void test_output_bombs(void **state)
+{
+	static char zeros[OUTPUT_CHUNK_BYTES], packed[1024];
+	size_t n = ZSTD_compress(packed, sizeof packed, zeros, sizeof zeros, 1);
+	struct output_row o[257];
+	struct link_to_server in = {.output = o, .n_output = 256}, got;
+
+	assert_false(ZSTD_isError(n));
+	for (size_t i = 0; i < 257; i++)
+		o[i] = (struct output_row){5, 6, STDOUT, (int64_t)i * OUTPUT_CHUNK_BYTES,
+		    OUTPUT_CHUNK_BYTES, 1, {packed, n}};
+	assert_int_equal(to_server(&in, &got), 0);
+	in.n_output = 257;
+	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL);
+	in.n_output = 1;
+	o[0].raw_bytes--; /* it says less than it holds */
+	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL);
+}
+
+/* The byte behind "secret" in a frame becomes NUL: the rest must not silently be gone. */
+static void assert_nul_refused(const char *text, bool from_worker)
+{
+	char *at = memmem(out.p, out.n, text, strlen(text));
+	struct link_to_server to;
+	struct link_to_worker from;
+
+	assert_non_null(at);
+	at[1] = 0;
+	assert_int_equal(from_worker ? link_decode_to_server(buf_str(&out), &arena, &to, NULL)
+	                             : link_decode_to_worker(buf_str(&out), &arena, &from, NULL),
+	    ERR_PROTOCOL);
+}
+
+static void test_nul_in_strings(void **state)
+{
+	static const char *const texts[] = {"secret", "w1", "machine", "host", "a=1", "command"};
+	struct link_hello h = good_hello();
+	struct link_ended e = good_ended();
+	struct link_refused r = {.reason = STR("reason")};
+	struct link_to_server in = {.hello = &h}, got;
+	struct link_to_worker out_there = {.refused = &r}, back;
+
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		assert_int_equal(to_server(&in, &got), 0);
+		assert_nul_refused(texts[i], true);
+	}
+	in = (struct link_to_server){.ended = &e, .n_ended = 1};
+	assert_int_equal(to_server(&in, &got), 0);
+	assert_nul_refused("exit code", true);
+	assert_int_equal(to_worker(&out_there, &back), 0);
+	assert_nul_refused("reason", false);
 }
 
 /* Text is for people: it is made fit to be shown, and cut where it is too long. */
@@ -521,6 +593,9 @@ int main(void)
 	    cmocka_unit_test_setup(test_reports, setup),
 	    cmocka_unit_test_setup(test_largest_result, setup),
 	    cmocka_unit_test_setup(test_bad_reports, setup),
+	    cmocka_unit_test_setup(test_absurd_numbers, setup),
+	    cmocka_unit_test_setup(test_output_bombs, setup),
+	    cmocka_unit_test_setup(test_nul_in_strings, setup),
 	    cmocka_unit_test_setup(test_health_reports, setup),
 	    cmocka_unit_test_setup(test_bad_health_reports, setup),
 	    cmocka_unit_test_setup(test_text, setup),

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stories about a worker that lies: it harms its own attempts at most, and nobody's disk. */
+#include "world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/limits.h"
+
+#define STORY(name) static void name(void **state)
+#define CHUNK OUTPUT_CHUNK_BYTES
+
+static void output(struct world *w, uint64_t link, rid task, int64_t token, int64_t offset)
+{
+	static char data[CHUNK];
+	struct event ev = {.kind = EV_OUTPUT};
+
+	ev.output.link = link;
+	ev.output.row =
+	    (struct output_row){task, token, STDOUT, offset, CHUNK, 0, {data, sizeof data}};
+	world_step(w, &ev);
+}
+
+static rid running_task(struct world *w, int64_t output_max)
+{
+	rid queue = world_queue(w, "q", -1, ORDER_FIFO), task;
+	struct queue_change ch = {.fields = 1u << QF_OUTPUT_MAX, .row.output_max = output_max};
+	struct event ev = {.kind = EV_QUEUE_SET, .ticket = ++w->last_ticket};
+
+	ev.queue.id = queue;
+	ev.queue.change = &ch;
+	world_step(w, &ev);
+	world_hello(w, 1, "w1", 1, 4, NULL, 0);
+	task = world_submit_one(w, queue);
+	world_started(w, 1, task, 1);
+	return task;
+}
+
+STORY(output_beyond_the_limit_is_not_stored)
+{
+	struct world *w = world_new(NULL);
+	rid task = running_task(w, 2 * CHUNK);
+	size_t before = w->n_outputs;
+	const struct message *ack;
+
+	for (int i = 0; i < 5; i++)
+		output(w, 1, task, 1, (int64_t)i * CHUNK);
+	assert_int_equal(w->n_outputs - before, 2);
+	/* it is acknowledged all the same: a worker that was told another limit goes on */
+	ack = world_sent(w, MSG_OUTPUT_ACK, 4);
+	assert_non_null(ack);
+	assert_false(ack->output.refused);
+	assert_int_equal(ack->output.end, 5 * CHUNK);
+	world_free(w);
+}
+
+STORY(an_end_cannot_claim_more_than_the_limit)
+{
+	struct world *w = world_new(NULL);
+	rid task = running_task(w, 2 * CHUNK + 5);
+	struct event ev = {.kind = EV_ENDED};
+	const struct task_state *s;
+
+	ev.ended.link = 1;
+	ev.ended.task = task;
+	ev.ended.token = 1;
+	ev.ended.status = TASK_SUCCEEDED;
+	ev.ended.started_ms = ev.ended.ended_ms = w->now_ms;
+	ev.ended.output_where = OUTPUT_CHUNKS;
+	ev.ended.output_bytes[STDOUT] = 10 * CHUNK;
+	ev.ended.output_bytes[STDERR] = CHUNK;
+	world_step(w, &ev);
+	s = &world_task(w, task)->state;
+	assert_int_equal(s->output_bytes[STDOUT], 2 * CHUNK);
+	assert_int_equal(s->output_dropped[STDOUT], 8 * CHUNK);
+	assert_int_equal(s->output_bytes[STDERR], CHUNK);
+	assert_int_equal(s->output_dropped[STDERR], 0);
+	world_free(w);
+}
+
+STORY(output_inside_an_end_is_cut_at_the_limit)
+{
+	struct world *w = world_new(NULL);
+	rid task = running_task(w, 3);
+	struct event ev = {.kind = EV_ENDED};
+	const struct task_state *s;
+
+	ev.ended.link = 1;
+	ev.ended.task = task;
+	ev.ended.token = 1;
+	ev.ended.status = TASK_SUCCEEDED;
+	ev.ended.started_ms = ev.ended.ended_ms = w->now_ms;
+	ev.ended.output_where = OUTPUT_INLINE;
+	ev.ended.output[STDOUT] = STR("longer");
+	ev.ended.output_bytes[STDOUT] = INT64_MAX / 4; /* not what it sends */
+	world_step(w, &ev);
+	s = &world_task(w, task)->state;
+	assert_int_equal(s->output[STDOUT].n, 3);
+	assert_int_equal(s->output_bytes[STDOUT], 3);
+	assert_int_equal(s->output_dropped[STDOUT], 3);
+	world_free(w);
+}
+
+STORY(a_worker_that_can_run_a_million_tasks_is_not_believed)
+{
+	const struct core_options o = {.maxthreads_max = 3};
+	struct world *w = world_new(&o);
+	rid queue = world_queue(w, "q", -1, ORDER_FIFO);
+	struct worker_view v;
+	struct event ev = {.kind = EV_WORKER_SET};
+
+	for (int i = 0; i < 20; i++)
+		world_submit_one(w, queue);
+	world_hello(w, 1, "w1", 1, 1000000, NULL, 0);
+	world_hello(w, 2, "w2", 2, -1, NULL, 0);
+	world_hello(w, 3, "w3", 3, 2, NULL, 0);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 3 + 3 + 2);
+	assert_int_equal(world_sent(w, MSG_WELCOME, 0)->welcome.maxthreads, 3);
+	assert_true(core_worker(w->core, core_worker_by_name(w->core, STR("w2")), 0, &v));
+	assert_int_equal(v.maxthreads, 3);
+	/* an operator's word counts */
+	ev.ticket = ++w->last_ticket;
+	ev.actor = STR("test");
+	ev.worker.id = v.row->id;
+	ev.worker.set_maxthreads = true;
+	ev.worker.maxthreads = 9;
+	world_step(w, &ev);
+	assert_true(core_worker(w->core, core_worker_by_name(w->core, STR("w2")), 0, &v));
+	assert_int_equal(v.maxthreads, 9);
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(output_beyond_the_limit_is_not_stored),
+	    cmocka_unit_test(an_end_cannot_claim_more_than_the_limit),
+	    cmocka_unit_test(output_inside_an_end_is_cut_at_the_limit),
+	    cmocka_unit_test(a_worker_that_can_run_a_million_tasks_is_not_believed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
