@@ -57,17 +57,32 @@ static bool identity_ok(struct call *c)
 	return false;
 }
 
-/* "name:port", "[::1]:port" -> the name, without brackets */
+/* Nothing, or a colon and a number. */
+static bool is_port(struct str s)
+{
+	if (s.n > 6 || (s.n && s.p[0] != ':'))
+		return false;
+	for (size_t i = 1; i < s.n; i++)
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+	return true;
+}
+
+/* "name", "name:port", "[::1]", "[::1]:port" -> the name, without brackets; else nothing */
 static struct str host_name(struct str host)
 {
-	const char *end;
+	bool bracket = host.n && host.p[0] == '[';
+	struct str name = bracket ? (struct str){host.p + 1, host.n - 1} : host, rest = STR_NULL;
+	const char *end = name.n ? memchr(name.p, bracket ? ']' : ':', name.n) : NULL;
 
-	if (host.n && host.p[0] == '[') {
-		end = memchr(host.p, ']', host.n);
-		return end ? (struct str){host.p + 1, (size_t)(end - host.p) - 1} : host;
+	if (end) {
+		name.n = (size_t)(end - name.p);
+		end += bracket;
+		rest = (struct str){end, (size_t)(host.p + host.n - end)};
 	}
-	end = host.n ? memrchr(host.p, ':', host.n) : NULL;
-	return end ? (struct str){host.p, (size_t)(end - host.p)} : host;
+	if ((bracket && (!end || !memchr(name.p, ':', name.n))) || !is_port(rest))
+		return STR_NULL;
+	return name;
 }
 
 static bool is_address(struct str name)

@@ -21,6 +21,15 @@
 #define LINGER_MS 10000
 #define PIPELINED_MAX 65536
 
+static void check_soon(struct http_conn *c)
+{
+	if (c->checking)
+		return;
+	c->checking = true;
+	TAILQ_INSERT_TAIL(&c->server->checks, c, check_entry);
+	http_server_wake(c->server);
+}
+
 /* The last n bytes of the input: they have just come, or belong to a request that begins. */
 static void scan_tail(struct http_conn *c, struct evbuffer *b, size_t n)
 {
@@ -37,6 +46,9 @@ static void scan_tail(struct http_conn *c, struct evbuffer *b, size_t n)
 			http_scan(&c->scan, v[i].iov_base, take);
 		}
 	}
+	/* evhttp may wait for more, or present it: then http_check() finds the same. */
+	if (c->scan.fault)
+		check_soon(c);
 }
 
 static void on_input(struct evbuffer *b, const struct evbuffer_cb_info *info, void *arg)
@@ -68,11 +80,8 @@ static void on_output(struct evbuffer *b, const struct evbuffer_cb_info *info, v
 
 	if (info->n_deleted)
 		c->active_ms = clock_mono_ms();
-	if (info->n_added == 0 || c->state != CONN_READING || c->checking)
-		return;
-	c->checking = true;
-	TAILQ_INSERT_TAIL(&c->server->checks, c, check_entry);
-	http_server_wake(c->server);
+	if (info->n_added && c->state == CONN_READING)
+		check_soon(c);
 }
 
 struct bufferevent *http_conn_accept(struct event_base *base, void *listener)
@@ -218,33 +227,6 @@ void http_conn_complete(struct http_conn *c)
 	scan_tail(c, bufferevent_get_input(c->bev), left);
 }
 
-/* An error page that evhttp wrote by itself, in HTML: say the same as a problem document. */
-static void check_page(struct http_conn *c)
-{
-	struct http_server *s = c->server;
-	struct evbuffer *out = bufferevent_get_output(c->bev);
-	char line[16] = "";
-	int64_t status;
-
-	TAILQ_REMOVE(&s->checks, c, check_entry);
-	c->checking = false;
-	if (evbuffer_copyout(out, line, 12) < 12 || strncmp(line, "HTTP/1.", 7) != 0)
-		return;
-	if (!str_to_i64((struct str){line + 9, 3}, 400, 599, &status))
-		return; /* 100 Continue */
-	buf_reset(&s->scratch);
-	if (c->scan.bad_chunk)
-		http_problem(s, &s->scratch, 400, "A chunk's size is not a hexadecimal number.");
-	else
-		http_problem(s, &s->scratch, (int)status, NULL);
-	c->state = CONN_WRITING;
-	c->linger = true;
-	evbuffer_unfreeze(out, 1);
-	evbuffer_drain(out, evbuffer_get_length(out));
-	evbuffer_freeze(out, 1);
-	evbuffer_add(out, s->scratch.p, s->scratch.n);
-}
-
 /* Last words, past evhttp: written if the kernel takes them, and if not, then not. */
 static void say(struct http_conn *c, const char *p, size_t n)
 {
@@ -269,6 +251,38 @@ void http_conn_abort(struct http_conn *c, int status, const char *detail)
 		c->linger = true;
 	}
 	evhttp_connection_free(c->evcon);
+}
+
+/* The status of an error page that evhttp wrote by itself, in HTML; 0: it is none. */
+static int page_status(struct evbuffer *out)
+{
+	char line[16] = "";
+	int64_t status;
+
+	if (evbuffer_copyout(out, line, 12) < 12 || strncmp(line, "HTTP/1.", 7) != 0)
+		return 0;
+	if (!str_to_i64((struct str){line + 9, 3}, 400, 599, &status))
+		return 0; /* 100 Continue */
+	return (int)status;
+}
+
+/*
+ * What we find wrong, or evhttp does, is said as a problem document; and since nobody knows where
+ * the next request would begin, the connection ends.
+ */
+static void check(struct http_conn *c)
+{
+	struct evbuffer *out = bufferevent_get_output(c->bev);
+	int status = c->scan.fault ? 400 : page_status(out);
+
+	TAILQ_REMOVE(&c->server->checks, c, check_entry);
+	c->checking = false;
+	if (c->state != CONN_READING || !status)
+		return;
+	evbuffer_unfreeze(out, 1);
+	evbuffer_drain(out, evbuffer_get_length(out));
+	evbuffer_freeze(out, 1);
+	http_conn_abort(c, status, c->scan.fault);
 }
 
 static void on_linger_read(struct bufferevent *bev, void *arg)
@@ -353,7 +367,7 @@ void http_conn_work(struct http_server *s)
 	while ((c = TAILQ_FIRST(&s->fresh)))
 		adopt(c);
 	while ((c = TAILQ_FIRST(&s->checks)))
-		check_page(c);
+		check(c);
 	while (s->held > s->o.buffered_max && !TAILQ_EMPTY(&s->conns))
 		cut_largest(s);
 	bury(s);

@@ -3,6 +3,7 @@
 #include "net/url.h"
 
 #include <string.h>
+#include <strings.h>
 
 static struct str cut_authority(struct str t)
 {
@@ -16,6 +17,23 @@ static struct str cut_authority(struct str t)
 	if (!slash)
 		return STR("/");
 	return (struct str){slash, t.n - (size_t)(slash - t.p)};
+}
+
+bool url_authority(struct str target, struct str *ret)
+{
+	static const char *const schemes[] = {"http://", "https://"};
+	size_t skip, n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		skip = strlen(schemes[i]);
+		if (target.n < skip || strncasecmp(target.p, schemes[i], skip) != 0)
+			continue;
+		while (skip + n < target.n && !memchr("/?#", target.p[skip + n], 3))
+			n++;
+		*ret = (struct str){target.p + skip, n};
+		return true;
+	}
+	return false;
 }
 
 void url_split(struct str target, struct str *ret_path, struct str *ret_query)

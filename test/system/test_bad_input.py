@@ -231,6 +231,14 @@ AMBIGUOUS = {
     "NUL in a header": b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\nX: a\x00b\r\n\r\n",
     "no host": b"GET /v1/status HTTP/1.1\r\n\r\n",
     "two hosts": b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\nHost: elsewhere\r\n\r\n",
+    "chunk in C": POST + b"Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n",
+    "blank before a chunk": POST + b"Transfer-Encoding: chunked\r\n\r\n 2\r\n{}\r\n0\r\n\r\n",
+    "no end of a chunk": POST + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}0\r\n\r\n",
+    "trailer": POST + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nAuthorization: Bearer x\r\n\r\n",
+    "folded line": b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\nX: a\r\n b\r\n\r\n",
+    "bare LF": b"GET /v1/status HTTP/1.1\nHost: localhost\n\n",
+    "two origins": b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nOrigin: http://evil\r\n\r\n",
+    "another host": b"GET http://evil.example/v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n",
 }
 
 

@@ -125,7 +125,8 @@ def test_foreign_names_are_refused(server):
     """A page of another site can make its name point here: DNS rebinding."""
     api = Api(server)
     port = api.address[1]
-    for host in ("evil.example", f"evil.example:{port}", "localhost.evil.example", "127.0.0.1.evil.example", "evil"):
+    for host in ("evil.example", f"evil.example:{port}", "localhost.evil.example", "127.0.0.1.evil.example", "evil",
+                 "[::1].evil.example", "127.0.0.1:evil.example", f"[::1]:{port}.evil.example"):
         api.refused("GET", "/v1/status", 403, "denied", hint="allow_hosts", headers={"Host": host})
         api.refused("POST", "/v1/queues", 403, "denied", json={"name": "q"}, headers={"Host": host})
     for host in ("localhost", f"localhost:{port}", f"127.0.0.1:{port}", f"[::1]:{port}", "LOCALHOST"):

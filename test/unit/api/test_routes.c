@@ -229,6 +229,27 @@ static void test_who_may_ask(void **state)
 	assert_int_equal(status_as(true, true, 0, NULL, NULL, NULL), 200);
 }
 
+/* An address in front of another site's name is that site's name. */
+static void test_host_is_read_to_its_end(void **state)
+{
+	static const char *const good[] = {"localhost", "LOCALHOST:1", "127.0.0.1:65535",
+	    "127.0.0.1:", "[::1]", "[fe80::1]:80", "build.example", "other.example:"};
+	static const char *const bad[] = {"", ":", ":80", "[::1].evil.com", "[::1]evil.com",
+	    "[::1]:evil.com", "[::1]:80.evil.com", "[::1", "[]", "[]:80", "[localhost]",
+	    "[127.0.0.1]", "[::1]]", "::1", "127.0.0.1:evil.com", "127.0.0.1:80:evil.com",
+	    "127.0.0.1:+80", "127.0.0.1:-0", "127.0.0.1:800000", "127.0.0.1 ", " 127.0.0.1",
+	    "localhost:80@evil.com", "evil.com:80", "other.example:x", "user@localhost"};
+
+	world_options(w, &(struct api_options){.facts = {.listen = "build.example:80\n"},
+	                     .allow_hosts = "other.example\n"});
+	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+		if (status_as(false, true, 0, NULL, good[i], NULL) != 200)
+			fail_msg("\"%s\" is refused", good[i]);
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		if (status_as(false, true, 0, NULL, bad[i], NULL) != 403)
+			fail_msg("\"%s\" is not refused", bad[i]);
+}
+
 static void test_base_path(void **state)
 {
 	struct api_options o = {.base_path = "/reeve"};
@@ -285,6 +306,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_bodies, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_loading, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_who_may_ask, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_host_is_read_to_its_end, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_base_path, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_odd_paths, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_nul_in_a_path, setup, teardown),

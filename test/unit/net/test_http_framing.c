@@ -53,14 +53,17 @@ static int stop(void **state)
 static void refused_on(struct world *w, int fd, const char *p, size_t n, const char *words)
 {
 	struct buf head = {0}, body = {0};
+	int status;
 
 	client_send(fd, p, n);
 	client_send_text(fd, NEXT);
-	assert_int_equal(client_read_answer(fd, &head, &body), 400);
+	status = client_read_answer(fd, &head, &body);
+	if (status != 400)
+		fail_msg("%.*s\nis answered with %d", (int)n, p, status);
 	assert_non_null(strstr(head.p, "application/problem+json"));
 	assert_non_null(strstr(head.p, "Connection: close"));
 	if (words && !strstr(body.p, words))
-		fail_msg("\"%s\" is not in %s", words, body.p);
+		fail_msg("%.*s\nis refused without \"%s\": %s", (int)n, p, words, body.p);
 	assert_true(client_wait_closed(fd));
 	assert_int_equal(w->smuggled, 0);
 	close(fd);
@@ -180,16 +183,144 @@ static void test_nul_byte_in_a_pipelined_request(void **state)
 	buf_release(&body);
 }
 
-static void test_chunk_sizes(void **state)
+#define CHUNKED POST "Transfer-Encoding: chunked\r\n\r\n"
+
+/* What RFC 9112 does not allow, and what is said about it. */
+static const struct {
+	const char *request, *words;
+} bad_requests[] = {
+    /* 7.1: a chunk's size is hexadecimal digits and nothing else */
+    {CHUNKED "zz\r\n", "chunk"},
+    {CHUNKED "-5\r\n", "chunk"},
+    {CHUNKED "+5\r\nhello\r\n0\r\n\r\n", "chunk"},
+    {CHUNKED "0x5\r\nhello\r\n0\r\n\r\n", "chunk"},
+    {CHUNKED "0x2\r\nhe\r\n0\r\n\r\n", "chunk"},
+    {CHUNKED " 2\r\nhe\r\n0\r\n\r\n", "chunk"},
+    {CHUNKED "\t2\r\nhe\r\n0\r\n\r\n", "chunk"},
+    {CHUNKED "2 \r\nhe\r\n0\r\n\r\n", "chunk"},
+    {CHUNKED "2 zz\r\nhe\r\n0\r\n\r\n", "chunk"},
+    {CHUNKED "2;a=b\r\nhe\r\n0\r\n\r\n", "chunk"},
+    {CHUNKED "fffffffffffffffff\r\nhe\r\n0\r\n\r\n", "chunk"},
+    {CHUNKED "00000000000000002\r\nhe\r\n0\r\n\r\n", "chunk"},
+    {CHUNKED "\r\n2\r\nhe\r\n0\r\n\r\n", "chunk"},
+    {CHUNKED "2\r\nhe\r\n\r\n0\r\n\r\n", "chunk"},
+    {CHUNKED "2\r\nhe0\r\n\r\n", "chunk"},
+    {CHUNKED "2\r\nhello\r\n0\r\n\r\n", "chunk"},
+    {CHUNKED "2\r\nhe\n0\r\n\r\n", "chunk"},
+    {CHUNKED "2\nhe\r\n0\r\n\r\n", "CR LF"},
+    {CHUNKED "2\r\r\nhe\r\n0\r\n\r\n", "chunk"},
+    {CHUNKED "5\r\nhello\r\nnonsense\r\n", "chunk"},
+    /* 7.1.2: evhttp takes trailers for headers, so none are allowed */
+    {CHUNKED "0\r\nHost: evil\r\n\r\n", "railer"},
+    {CHUNKED "0\r\nAuthorization: Bearer x\r\n\r\n", "railer"},
+    {CHUNKED "0\r\nX-Sum: 5\r\n\r\n", "railer"},
+    {CHUNKED "0\r\n folded\r\n\r\n", "railer"},
+    {CHUNKED "0\r\n\n", "CR LF"},
+    /* 5.2: folded lines; 2.2: line ends */
+    {"GET / HTTP/1.1\r\nHost: x\r\nX: a\r\n b\r\n\r\n", "blank"},
+    {"GET / HTTP/1.1\r\nHost: x\r\nX: a\r\n\tb\r\n\r\n", "blank"},
+    {"GET / HTTP/1.1\r\n Host: x\r\nHost: y\r\n\r\n", "blank"},
+    {"GET / HTTP/1.1\nHost: x\r\n\r\n", "CR LF"},
+    {"GET / HTTP/1.1\r\nHost: x\n\r\n", "CR LF"},
+    {"GET / HTTP/1.1\r\nHost: x\r\n\n", "CR LF"},
+    {"GET / HTTP/1.1\r\nHost: x\rX: y\r\n\r\n", "control"},
+    {"GET / HTTP/1.1\r\nHost: x\r\r\n\r\n", "control"},
+    {"GET / HTTP/1.1\r\nHost: x\r\nX: a\x01z\r\n\r\n", "control"},
+    {"GET / HTTP/1.1\r\nHost: x\r\nX: a\x7fz\r\n\r\n", "control"},
+    /* 3: the request line */
+    {"GET /\ta HTTP/1.1\r\nHost: x\r\n\r\n", "control"},
+    {"GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", "request line"},
+    {"GET  / HTTP/1.1\r\nHost: x\r\n\r\n", "request line"},
+    {"GET /  HTTP/1.1\r\nHost: x\r\n\r\n", "request line"},
+    {"GET / HTTP/1.1 \r\nHost: x\r\n\r\n", "request line"},
+    {" GET / HTTP/1.1\r\nHost: x\r\n\r\n", "request line"},
+    {"GET / HTTP/1.1x\r\nHost: x\r\n\r\n", "request line"},
+    {"GET / HTTP/01.1\r\nHost: x\r\n\r\n", "request line"},
+    {"GET / HTTP/+1.1\r\nHost: x\r\n\r\n", "request line"},
+    {"GET / http/1.1\r\nHost: x\r\n\r\n", "request line"},
+    {"GET / HTTP/2.0\r\nHost: x\r\n\r\n", "request line"},
+    {"GET / HTTP/1.2\r\nHost: x\r\n\r\n", "request line"},
+    {"GET /\r\nHost: x\r\n\r\n", "request line"},
+    {"\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n", "request line"},
+    /* 3.2: targets */
+    {"GET a HTTP/1.1\r\nHost: x\r\n\r\n", "target"},
+    {"GET * HTTP/1.1\r\nHost: x\r\n\r\n", "target"},
+    {"GET ?a HTTP/1.1\r\nHost: x\r\n\r\n", "target"},
+    {"GET http://evil/ HTTP/1.1\r\nHost: x\r\n\r\n", "Host"},
+    {"GET http://x.evil/ HTTP/1.1\r\nHost: x\r\n\r\n", "Host"},
+    {"GET http://x:80/ HTTP/1.1\r\nHost: x\r\n\r\n", "Host"},
+    {"GET http://evil@x/ HTTP/1.1\r\nHost: x\r\n\r\n", "Host"},
+    {"GET http:///a HTTP/1.1\r\nHost: x\r\n\r\n", "Host"},
+    {"GET ftp://x/a HTTP/1.1\r\nHost: x\r\n\r\n", "target"},
+    {"GET http://x/ HTTP/1.0\r\n\r\n", "Host"},
+    /* given twice: which one counts? */
+    {"GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", "Host"},
+    {"GET / HTTP/1.1\r\nHost: x\r\nOrigin: a\r\norigin: b\r\n\r\n", "Origin"},
+    {"GET / HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\nAUTHORIZATION: a\r\n\r\n", "Authorization"},
+    {POST "Content-Type: a\r\nContent-Type: b\r\nContent-Length: 0\r\n\r\n", "Content-Type"},
+    {POST "Idempotency-Key: a\r\nIdempotency-Key: b\r\nContent-Length: 0\r\n\r\n",
+        "Idempotency-Key"},
+    {"GET / HTTP/1.1\r\nHost: x\r\nLast-Event-ID: 1\r\nLast-Event-ID: 2\r\n\r\n", "Last-Event-ID"},
+};
+
+static void test_what_is_not_allowed(void **state)
 {
-	static const char *const bad[] = {"zz\r\n", "-5\r\n", "0x5\r\nhello\r\n",
-	    "5;a=b\r\nhello\r\n", "5\r\nhello\r\nnonsense\r\n", "+5\r\nhello\r\n"};
+	for (size_t i = 0; i < sizeof bad_requests / sizeof bad_requests[0]; i++)
+		refused(*state, bad_requests[i].request, bad_requests[i].words);
+}
 
-	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-		char *s = xasprintf(POST "Transfer-Encoding: chunked\r\n\r\n%s", bad[i]);
+static void test_what_is_allowed(void **state)
+{
+	fine(*state, CHUNKED "5\r\nhello\r\n0\r\n\r\n");
+	fine(*state, CHUNKED "00A\r\n0123456789\r\n000\r\n\r\n");
+	fine(*state, "GET / HTTP/1.1\r\nHost: x\r\nX: a\tb\xc3\xa9\r\n\r\n");
+	fine(*state, "GET http://X/a?b HTTP/1.1\r\nHost: x\r\n\r\n");
+	fine(*state, "GET https://x:1/a?b HTTP/1.1\r\nHost: x:1\r\n\r\n");
+	fine(*state, "GET HTTP://x HTTP/1.1\r\nHost: x\r\n\r\n");
+	fine(*state, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n");
+	fine(*state, "GET / HTTP/1.1\r\nHost: x\r\nAccept: a\r\nAccept: b\r\nX: 1\r\nX: 2\r\n\r\n");
+}
 
-		refused(*state, s, NULL);
+/* Whichever method has a body: it is read, or refused, and never taken for the next request. */
+static void test_bodies_are_never_requests(void **state)
+{
+	static const char *const methods[] = {
+	    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE", "BREW"};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+		int fd = client_connect(w->served.port);
+		char *s = xasprintf("%s /x HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n" NEXT
+		                    "GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+		    methods[i], strlen(NEXT));
+
+		client_send_text(fd, s);
+		assert_true(client_wait_closed(fd));
+		assert_int_equal(w->smuggled, 0);
+		close(fd);
 		free(s);
+	}
+}
+
+/* The connection is somebody else's from here on, if the other side thinks that it was granted. */
+static void test_nothing_is_read_after_a_refused_method(void **state)
+{
+	static const char *const methods[] = {"CONNECT x:80", "CONNECT /", "TRACE /", "BREW /"};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+		struct buf b = {0};
+		int fd = client_connect(w->served.port);
+		char *s = xasprintf("%s HTTP/1.1\r\nHost: x:80\r\n\r\n" NEXT, methods[i]);
+
+		client_send_text(fd, s);
+		assert_false(client_read_until(fd, &b, "fine"));
+		assert_true(str_starts(buf_str(&b), "HTTP/1.1 4") ||
+		            str_starts(buf_str(&b), "HTTP/1.1 501 "));
+		assert_int_equal(w->smuggled, 0);
+		close(fd);
+		free(s);
+		buf_release(&b);
 	}
 }
 
@@ -206,18 +337,22 @@ static struct http_scan scanned(const char *p, size_t n, size_t piece)
 static void test_scan_in_pieces(void **state)
 {
 	static const char good[] =
-	    POST "X: y\nTRANSFER-encoding:  chunked \r\n\r\n5\r\na\0\r\nb\r\n"
-	         "00a \r\n0123456789\r\n0\r\n\r\n";
+	    POST "X: y\r\nTRANSFER-encoding:  chunked \r\n\r\n5\r\na\0\r\nb\r\n"
+	         "00a\r\n0123456789\r\n0\r\n\r\n";
 	static const char bad[] = POST "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5g\r\n";
 
 	for (size_t piece = 1; piece < sizeof good; piece++) {
 		struct http_scan s = scanned(good, sizeof good - 1, piece);
 
-		assert_true(s.at == SCAN_DONE && s.chunked && !s.bad_chunk && !s.nul);
+		assert_true(s.at == SCAN_DONE && s.chunked && !s.fault);
 		s = scanned(bad, sizeof bad - 1, piece);
-		assert_true(s.at == SCAN_DONE && s.bad_chunk);
+		assert_true(s.at == SCAN_DONE && s.fault && strstr(s.fault, "chunk"));
 		s = scanned("GET / HTTP/1.1\r\nX: \0\r\n\r\n", 24, piece);
-		assert_true(s.at == SCAN_DONE && s.nul);
+		assert_true(s.at == SCAN_DONE && s.fault && strstr(s.fault, "NUL"));
+		s = scanned("GET / HTTP/1.1\r\nX: y\rz\r\n\r\n", 26, piece);
+		assert_true(s.at == SCAN_DONE && s.fault && strstr(s.fault, "control"));
+		s = scanned("GET  / HTTP/1.1\r\nX: y\r\n\r\n", 25, piece);
+		assert_true(s.at == SCAN_DONE && s.fault && strstr(s.fault, "request line"));
 	}
 }
 
@@ -230,7 +365,11 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_host, start, stop),
 	    cmocka_unit_test_setup_teardown(test_nul_bytes, start, stop),
 	    cmocka_unit_test_setup_teardown(test_nul_byte_in_a_pipelined_request, start, stop),
-	    cmocka_unit_test_setup_teardown(test_chunk_sizes, start, stop),
+	    cmocka_unit_test_setup_teardown(test_what_is_not_allowed, start, stop),
+	    cmocka_unit_test_setup_teardown(test_what_is_allowed, start, stop),
+	    cmocka_unit_test_setup_teardown(test_bodies_are_never_requests, start, stop),
+	    cmocka_unit_test_setup_teardown(
+	        test_nothing_is_read_after_a_refused_method, start, stop),
 	    cmocka_unit_test(test_scan_in_pieces),
 	};
 
