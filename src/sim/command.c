@@ -50,6 +50,7 @@ static int parse_faults(struct asked *a, const char *text)
 {
 	struct str bad;
 
+	a->many.given.is_listed = text && !str_is(str_of(text), "all");
 	if (!text || sim_classes_parse(str_of(text), &a->many.given.faults, &bad))
 		return 0;
 	if (str_is(bad, "all") || str_is(bad, "none"))

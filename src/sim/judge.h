@@ -57,7 +57,8 @@ void judge_health(struct world *w, const struct event *ev);
 void judge_worker(struct world *w, int slot, const struct agent_event *in);
 
 /* After healing. */
-int64_t judge_patience_us(const struct world *w);
+int64_t judge_ends(const struct world *w);        /* tasks that have ended so far */
+int64_t judge_patience_us(const struct world *w); /* until the next one must have */
 bool judge_settled(struct world *w);
 void judge_unsettled(struct world *w); /* says what is left */
 bool judge_end(struct world *w);

@@ -18,6 +18,11 @@ int64_t judge_patience_us(const struct world *w)
 	       20 * MINUTE_US;
 }
 
+int64_t judge_ends(const struct world *w)
+{
+	return w->judge->n_ends;
+}
+
 /* By the server's clock, which is right since then. */
 static int64_t healed_ms(const struct world *w)
 {

@@ -69,6 +69,14 @@ struct truth_stretch {
 	int64_t from_s, to_s;
 };
 
+/* The server has looked at a schedule; its rows may not be durable yet. */
+struct truth_look {
+	int64_t time_s, offset_s; /* what its clock and the moving zone said */
+	uint64_t batch;           /* the batch that gathered then, */
+	size_t rows;              /* and how many rows it had after that step */
+	bool is_whole;            /* nothing was left for the next step */
+};
+
 /*
  * A schedule as the store has it, and how far its clock has come. Places where something was
  * decided are instants; in a zone that moves they are local times, for that is what it goes by.
@@ -83,16 +91,19 @@ struct truth_schedule {
 	bool was_set;
 	int64_t begun_s;       /* made, changed or resumed then */
 	int64_t held_s;        /* nothing was due up to here, when the clock was set back last */
-	int64_t zone_offset_s; /* of the moving zone, when it was last looked at */
+	int64_t zone_offset_s; /* of the moving zone, as of checked_s */
 	int64_t shown_s;       /* local times up to here may come again, and need not fire */
 	int64_t looked_ms; /* the wall clock at the last step; INT64_MIN: none since the start */
 	int64_t checked_s; /* up to here everything that was due is accounted for */
+	int64_t seen_s;    /* up to here it was looked at, since the zone moved; INT64_MIN: not */
 	int64_t next_s;    /* nothing is due between checked_s and this; INT64_MIN: look */
 	struct idmap ticks, decided;
 	struct truth_tick **all;
 	size_t n, cap;
 	struct truth_stretch *stretches;
 	size_t n_stretches, cap_stretches;
+	struct truth_look *looks; /* that wait for their rows */
+	size_t n_looks, cap_looks;
 	struct truth_tick *waiting;
 	struct truth_task **tasks;
 	size_t n_tasks, cap_tasks;
@@ -111,12 +122,15 @@ struct judge {
 	struct idmap by_id, queues_by_id, by_request, by_key;
 	struct truth_task **tasks;
 	size_t n_tasks, cap_tasks;
+	int64_t n_ends; /* of tasks, as stored */
 	struct truth_queue **queues;
 	size_t n_queues, cap_queues;
 	struct truth_schedule **schedules;
 	size_t n_schedules, cap_schedules;
 	int steps_back;    /* of the server's wall clock */
 	bool is_unsettled; /* the core has more to do at once */
+	uint64_t batch;    /* the one that is being applied, */
+	size_t row;        /* and which of its rows */
 	uint64_t last_notice, notice_incarnation;
 	/* messages of the gathering set that were looked at */
 	uint64_t message_seq;
@@ -145,6 +159,10 @@ void judge_schedules_free(struct judge *j);
 void judge_schedule_row(struct world *w, const struct schedule_row *row, bool whole);
 void judge_schedule_gone(struct world *w, rid id);
 void judge_schedules_applied(struct world *w);
+void truth_pass(struct world *w, struct truth_schedule *s, int64_t to_s);
+void truth_follow_zone(struct truth_schedule *s, int64_t offset_s);
+/* judge_look.c */
+void truth_take_looks(struct world *w, struct truth_schedule *s); /* whose rows are there */
 void judge_schedules_before(struct world *w);
 void judge_schedules_after(struct world *w, const struct event *ev);
 void judge_schedules_loaded(struct world *w);

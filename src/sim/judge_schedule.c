@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Schedules: what is stored of them, and whether everything that their clock has passed is
- * accounted for. That is looked at only when nothing is under way: all that was decided is durable.
+ * accounted for.
  */
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ struct truth_schedule *truth_schedule_of(struct world *w, rid id)
 	s = xcalloc(1, sizeof *s);
 	s->id = id;
 	s->zone = -1;
-	s->looked_ms = s->checked_s = s->shown_s = s->next_s = INT64_MIN;
+	s->looked_ms = s->checked_s = s->seen_s = s->shown_s = s->next_s = INT64_MIN;
 	GROW(j->schedules, j->cap_schedules, j->n_schedules + 1);
 	j->schedules[j->n_schedules++] = s;
 	s->number = (unsigned)j->n_schedules;
@@ -39,6 +39,7 @@ void judge_schedules_free(struct judge *j)
 		free(s->all);
 		free(s->tasks);
 		free(s->stretches);
+		free(s->looks);
 		idmap_release(&s->ticks);
 		idmap_release(&s->decided);
 		cron_items_release(&s->items);
@@ -88,7 +89,7 @@ static int64_t accounted_s(const struct truth_schedule *s, int64_t t, int64_t of
 
 static void check_passed(struct world *w, struct truth_schedule *s, int64_t until_s)
 {
-	const struct cron_zone *z = s->zone < 0 ? NULL : sim_zone(w, s->zone);
+	const struct cron_zone *z = s->zone < 0 ? NULL : sim_zone_at(w, s->zone, s->zone_offset_s);
 	int64_t t = s->checked_s, offset, end;
 
 	if (s->row.start_ms && t < s->row.start_ms / 1000 - 1)
@@ -113,30 +114,40 @@ static void check_passed(struct world *w, struct truth_schedule *s, int64_t unti
 /* Local times that were there already: whether they fire again is the limit's business. */
 static void remember_shown(struct truth_schedule *s)
 {
-	int64_t looked_s = s->looked_ms / 1000, checked_s = s->checked_s;
-	int64_t shown = (looked_s > checked_s ? looked_s : checked_s) + s->zone_offset_s;
+	int64_t shown = (s->seen_s > s->checked_s ? s->seen_s : s->checked_s) + s->zone_offset_s;
 
-	if (checked_s != INT64_MIN && shown > s->shown_s)
+	if (s->checked_s != INT64_MIN && shown > s->shown_s)
 		s->shown_s = shown;
 }
 
-/* Its zone has moved, and nobody has looked since. */
-static bool has_moved(const struct world *w, const struct truth_schedule *s)
-{
-	return s->zone == ZONE_MOVING &&
-	       cron_zone_offset(sim_zone(w, ZONE_MOVING), 0) != s->zone_offset_s;
-}
-
-static void pass(struct world *w, struct truth_schedule *s, int64_t to_s)
+void truth_pass(struct world *w, struct truth_schedule *s, int64_t to_s)
 {
 	if (to_s < s->checked_s) {
 		remember_shown(s);
 		s->next_s = INT64_MIN;
 	}
-	if (s->checked_s != INT64_MIN && to_s > s->checked_s && to_s >= s->next_s &&
-	    !has_moved(w, s))
+	if (s->checked_s != INT64_MIN && to_s > s->checked_s && to_s >= s->next_s)
 		check_passed(w, s, to_s);
 	s->checked_s = to_s;
+}
+
+/*
+ * Its local time has jumped: what lies in between was passed, or comes again. A look before that
+ * left something for the next step: how far it came nobody can say, so that much is excused.
+ */
+void truth_follow_zone(struct truth_schedule *s, int64_t offset_s)
+{
+	if (s->zone != ZONE_MOVING || offset_s == s->zone_offset_s)
+		return;
+	if (offset_s < s->zone_offset_s)
+		remember_shown(s);
+	s->next_s = INT64_MIN;
+	if (s->checked_s != INT64_MIN && s->seen_s > s->checked_s)
+		s->checked_s = s->seen_s;
+	if (s->checked_s != INT64_MIN)
+		s->checked_s -= offset_s - s->zone_offset_s;
+	s->seen_s = INT64_MIN;
+	s->zone_offset_s = offset_s;
 }
 
 static int zone_kind(struct str name)
@@ -173,10 +184,12 @@ static void put(struct world *w, struct truth_schedule *s, const struct schedule
 	int64_t to_s = ended ? row->progress.done_until_s : now_s;
 	bool begins = ended || row->progress.done_until_s == now_s;
 
+	if (zone_kind(row->zone) == ZONE_MOVING)
+		truth_follow_zone(s, row->progress.zone_offset_s);
 	if (is_new || s->row.state == SCHEDULE_FINISHED || (was_paused && s->zone == ZONE_MOVING))
 		s->checked_s = to_s;
 	else if (!pauses || (was_paused && begins))
-		pass(w, s, to_s);
+		truth_pass(w, s, to_s);
 	if (!is_new && row->queue != s->row.queue)
 		s->first_task = s->n_tasks;
 	if (is_new || begins)
@@ -192,6 +205,7 @@ void judge_schedule_row(struct world *w, const struct schedule_row *row, bool wh
 	struct truth_schedule *s = truth_schedule_of(w, row->id);
 	struct schedule_row was = s->row;
 
+	truth_take_looks(w, s);
 	if (s->deleted)
 		world_fail(w, 40, "a deleted schedule is written");
 	s->touched = true;
@@ -241,69 +255,4 @@ void judge_schedules_applied(struct world *w)
 			check_counts(w, s);
 		s->touched = false;
 	}
-}
-
-static void check_waits(struct world *w, const struct truth_schedule *s)
-{
-	if (s->row.state == SCHEDULE_ACTIVE && s->waiting && !truth_live_task(s, NULL, false))
-		world_fail(w, 40, "tick %lld waits for nothing", (long long)s->waiting->tick_s);
-	if (s->row.state == SCHEDULE_PAUSED && s->row.paused_until_ms &&
-	    s->row.paused_until_ms <= s->looked_ms)
-		world_fail(w, 40, "its pause should have ended %lld ms ago",
-		    (long long)(s->looked_ms - s->row.paused_until_ms));
-}
-
-/* Everything that the last step has decided is durable, and it left nothing for the next. */
-void judge_schedules_before(struct world *w)
-{
-	struct judge *j = w->judge;
-	const struct sim_server *v = w->server;
-
-	if (!v->core || !core_is_open(v->core) || v->flying || v->gathering->batch.n ||
-	    j->is_unsettled)
-		return;
-	for (size_t i = 0; i < j->n_schedules; i++) {
-		struct truth_schedule *s = j->schedules[i];
-
-		if (s->deleted || !s->row.id || s->looked_ms == INT64_MIN)
-			continue;
-		check_waits(w, s);
-		if (s->row.state == SCHEDULE_ACTIVE && !has_moved(w, s))
-			pass(w, s, s->looked_ms / 1000);
-	}
-}
-
-/* Its local time has jumped: what lies in between was passed, or comes again. */
-static void follow_zone(struct world *w, struct truth_schedule *s)
-{
-	int64_t offset = cron_zone_offset(sim_zone(w, ZONE_MOVING), 0);
-
-	if (offset < s->zone_offset_s)
-		remember_shown(s);
-	if (offset != s->zone_offset_s)
-		s->next_s = INT64_MIN;
-	s->checked_s -= offset - s->zone_offset_s;
-	s->zone_offset_s = offset;
-}
-
-void judge_schedules_after(struct world *w, const struct event *ev)
-{
-	struct judge *j = w->judge;
-
-	j->is_unsettled = core_wake_ms(sim_core(w)) <= ev->mono_ms;
-	for (size_t i = 0; i < j->n_schedules; i++) {
-		struct truth_schedule *s = j->schedules[i];
-
-		if (s->deleted || !s->row.id)
-			continue;
-		if (s->zone == ZONE_MOVING && s->row.state == SCHEDULE_ACTIVE)
-			follow_zone(w, s);
-		s->looked_ms = ev->now_ms;
-	}
-}
-
-void judge_schedules_loaded(struct world *w)
-{
-	for (size_t i = 0; i < w->judge->n_schedules; i++)
-		w->judge->schedules[i]->looked_ms = INT64_MIN;
 }

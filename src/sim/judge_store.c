@@ -136,6 +136,8 @@ static void task_row(struct world *w, const struct task_row *row, bool insert)
 	if (s->token < t->stored_token)
 		world_fail(w, 6, "task %u: its stored token falls from %lld to %lld", t->number,
 		    (long long)t->stored_token, (long long)s->token);
+	w->judge->n_ends +=
+	    task_is_ended(s->status) && (insert || !task_is_ended(t->stored_status));
 	t->stored_status = s->status;
 	t->stored_token = s->token;
 	t->stored_attempt = s->attempt;
@@ -168,9 +170,11 @@ void judge_applied(struct world *w, const struct batch *b)
 	for (size_t i = 0; i < b->n; i++)
 		if (b->rows[i].kind == ROW_OUTPUT)
 			output_row(w, b->rows[i].output);
+	w->judge->batch = b->seq;
 	for (size_t i = 0; i < b->n; i++) {
 		const struct row_op *op = &b->rows[i];
 
+		w->judge->row = i;
 		switch (op->kind) {
 		case ROW_TASK_INSERT:
 		case ROW_TASK_UPDATE: task_row(w, op->task, op->kind == ROW_TASK_INSERT); break;
@@ -252,7 +256,8 @@ void judge_loaded(struct world *w)
 	if (w->o.no_judge)
 		return;
 	forget_view(j);
-	judge_schedules_loaded(w);
+	if (j->n_schedules)
+		judge_schedules_loaded(w);
 	judge_new_notices(w, NULL);
 	for (size_t i = 0; i < j->n_queues; i++)
 		compare_counts(w, j->queues[i]);

@@ -127,8 +127,7 @@ static void draw_change(struct sim_options *o)
 {
 	struct rng r = {o->seed ^ 0x6368616e67650000ull};
 	struct sim_options other;
-	/* whoever asks for it among others gets it in every seed */
-	bool drawn = sim_chance(&r, 150) || o->faults != ALL_CLASSES;
+	bool drawn = sim_chance(&r, 150) || o->is_listed;
 	int what = (int)sim_between(&r, 1, 3);
 	int64_t ppm;
 
@@ -149,8 +148,7 @@ static void draw_change(struct sim_options *o)
 static void draw_schedules(struct sim_options *o)
 {
 	struct rng r = {o->seed ^ 0x7469636b74696d65ull};
-	/* whoever asks for it among others gets it in every seed */
-	bool asked = o->faults != ALL_CLASSES && o->faults & 1u << CLASS_TIME;
+	bool asked = o->is_listed && o->faults & 1u << CLASS_TIME;
 
 	o->has_schedules = sim_chance(&r, SCHEDULES_PER_MILLE) || asked;
 	if (o->has_schedules && (sim_chance(&r, 800) || asked))

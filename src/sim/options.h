@@ -39,6 +39,7 @@ struct sim_options {
 	int tasks;       /* commands of the load, at most */
 	int dispatch;    /* -1: drawn, 0: durable, 1: volatile */
 	unsigned faults; /* classes that may be drawn */
+	bool is_listed;  /* somebody has named them: of those that few seeds have, all get them */
 	bool has_only;   /* of the drawn faults only those numbered in `only` happen */
 	const unsigned *only;
 	size_t n_only;

@@ -131,6 +131,7 @@ static void list_faults(struct search *s)
 	s->best.minutes = drawn.minutes;
 	s->best.tasks = drawn.tasks;
 	s->best.faults = drawn.classes;
+	s->best.is_listed = true;
 	s->best.has_only = true;
 	s->best.only = s->only;
 	s->best.n_only = n;

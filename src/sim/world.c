@@ -440,9 +440,10 @@ void world_heal(struct world *w)
 	sim_load_heal(w);
 }
 
+/* However much there is to do: as long as one task after the other ends, nothing has stalled. */
 bool world_live(struct world *w)
 {
-	int64_t limit;
+	int64_t limit, ends = judge_ends(w);
 
 	world_event(w, w->heal_us, SE_HEAL, SIM_RAW);
 	if (!world_run(w, w->heal_us))
@@ -453,6 +454,10 @@ bool world_live(struct world *w)
 			return false;
 		if (judge_settled(w))
 			return judge_end(w);
+		if (judge_ends(w) > ends) {
+			ends = judge_ends(w);
+			limit = w->now_us + judge_patience_us(w);
+		}
 	}
 	judge_unsettled(w);
 	return false;

@@ -55,6 +55,14 @@ const struct cron_zone *sim_zone(const struct world *w, int kind)
 	return w->zones->zones[kind][kind == ZONE_MOVING ? w->zones->form : 0];
 }
 
+const struct cron_zone *sim_zone_at(const struct world *w, int kind, int64_t offset_s)
+{
+	for (int i = 0; kind == ZONE_MOVING && i < N_FORMS; i++)
+		if (cron_zone_offset(w->zones->zones[kind][i], 0) == offset_s)
+			return w->zones->zones[kind][i];
+	return sim_zone(w, kind);
+}
+
 void sim_zone_move(struct world *w)
 {
 	const char *name = sim_zone_names[ZONE_MOVING];

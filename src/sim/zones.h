@@ -17,6 +17,8 @@ extern const char *const sim_zone_names[N_SIM_ZONES];
 struct sim_zones *sim_zones_new(struct world *w);
 void sim_zones_free(struct sim_zones *z);
 const struct cron_zone *sim_zone(const struct world *w, int kind); /* as it is now */
+/* As it was when the moving one was that far east of Greenwich. */
+const struct cron_zone *sim_zone_at(const struct world *w, int kind, int64_t offset_s);
 /* The moving one becomes the other; the server hears of it if it is up. */
 void sim_zone_move(struct world *w);
 /* For a server that starts: feeds it every zone. */

@@ -65,6 +65,7 @@ static struct run_result run(uint64_t seed, unsigned faults)
 	sim_options_init(&o);
 	o.seed = seed;
 	o.faults = faults;
+	o.is_listed = faults != ALL_CLASSES;
 	o.minutes = 2;
 	run_one(&o, NULL, &r);
 	return r;
@@ -133,6 +134,7 @@ static void test_change(void **state)
 		dispatch += o.changes_dispatch;
 		timeouts += o.changes_timeouts;
 		again.faults = o.classes;
+		again.is_listed = true;
 		again.dispatch = o.is_volatile;
 		sim_options_draw(&again);
 		assert_int_equal(again.classes, o.classes);
@@ -242,6 +244,7 @@ static void test_schedules(void **state)
 		again = o;
 		sim_options_draw(&o);
 		again.faults = o.classes;
+		again.is_listed = true;
 		again.dispatch = o.is_volatile;
 		sim_options_draw(&again);
 		assert_int_equal(again.has_schedules, o.has_schedules);
