@@ -5,8 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-
-#define PARAMS_MAX (API_PARAMS_MAX + 1) /* one too many is seen, and refused */
+#include "server/http_door.h"
 
 struct http_api {
 	struct loop *loop;
@@ -15,51 +14,6 @@ struct http_api {
 	struct http_server *server;
 	struct api *api;
 };
-
-/* The answer's side: api_io in terms of net/http. */
-
-static void io_header(void *io, const char *name, const char *value)
-{
-	http_reply_header(io, name, value);
-}
-
-static void io_reply(void *io, int status, const char *type, struct str body)
-{
-	http_reply(io, status, type, body);
-}
-
-static void io_stream_start(void *io, int status, const char *type)
-{
-	http_stream_start(io, status, type);
-}
-
-static void io_stream_write(void *io, struct str bytes)
-{
-	http_stream_write(io, bytes);
-}
-
-static size_t io_stream_pending(void *io)
-{
-	return http_stream_pending(io);
-}
-
-static void io_stream_on_drain(void *io, void (*fn)(void *), void *arg)
-{
-	http_stream_on_drain(io, fn, arg);
-}
-
-static void io_stream_end(void *io)
-{
-	http_stream_end(io);
-}
-
-static void io_on_close(void *io, void (*fn)(void *), void *arg)
-{
-	http_on_close(io, fn, arg);
-}
-
-static const struct api_io io_ops = {io_header, io_reply, io_stream_start, io_stream_write,
-    io_stream_pending, io_stream_on_drain, io_stream_end, io_on_close};
 
 /* The host's side: api_host in terms of the engine. */
 
@@ -163,59 +117,9 @@ static void host_unwatch_output(void *arg, void *handle)
 	hub_unwatch_output(hub_of(arg), handle);
 }
 
-static const enum api_method methods[] = {
-    [HTTP_GET] = API_GET,
-    [HTTP_HEAD] = API_GET,
-    [HTTP_POST] = API_POST,
-    [HTTP_PUT] = API_PUT,
-    [HTTP_PATCH] = API_PATCH,
-    [HTTP_DELETE] = API_DELETE,
-    [HTTP_OPTIONS] = API_OPTIONS,
-};
-
-static size_t take_params(const struct http_request *r, struct api_param *ret)
-{
-	size_t n = 0;
-
-	while (n < PARAMS_MAX && http_query_at(r, n, &ret[n].key, &ret[n].value))
-		n++;
-	return n;
-}
-
 static void on_request(struct http_request *r, void *arg)
 {
-	struct http_api *h = arg;
-	const struct http_peer *peer = http_peer(r);
-	struct api_param params[PARAMS_MAX];
-	enum http_method m = http_method(r);
-	struct api_request q = {
-	    .path = http_path(r),
-	    .params = params,
-	    .n_params = take_params(r, params),
-	    .body = http_body(r),
-	    .content_type = http_header(r, "Content-Type"),
-	    .accept = http_header(r, "Accept"),
-	    .authorization = http_header(r, "Authorization"),
-	    .idempotency_key = http_header(r, "Idempotency-Key"),
-	    .if_match = http_header(r, "If-Match"),
-	    .if_none_match = http_header(r, "If-None-Match"),
-	    .last_event_id = http_header(r, "Last-Event-ID"),
-	    .origin = http_header(r, "Origin"),
-	    .host = http_header(r, "Host"),
-	    .is_unix = peer->is_unix,
-	    .is_loopback = peer->is_loopback,
-	    .is_tls = peer->is_tls,
-	    .uid = peer->uid,
-	    .io = r,
-	};
-
-	if (m > HTTP_OPTIONS) {
-		http_reply_header(r, "Allow", "GET, HEAD, POST, PATCH, DELETE");
-		http_reply(r, 405, "text/plain", STR(""));
-		return;
-	}
-	q.method = methods[m];
-	api_handle(h->api, &q);
+	http_door_request(r, ((struct http_api *)arg)->api);
 }
 
 struct http_api *http_api_new(struct loop *l, struct engine *e, struct readers *r,
@@ -224,7 +128,7 @@ struct http_api *http_api_new(struct loop *l, struct engine *e, struct readers *
 	struct http_api *h = xcalloc(1, sizeof *h);
 	struct api_host host = {
 	    .arg = h,
-	    .io = &io_ops,
+	    .io = &http_door_io,
 	    .core = engine_core(e),
 	    .ids = engine_ids(e),
 	    .not_ready = host_not_ready,

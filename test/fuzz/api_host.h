@@ -179,10 +179,11 @@ static void host_schedules(void)
 	}
 }
 
-static void host_start(void)
+static const struct api_io host_io = {io_header, io_reply, io_stream_start, io_stream_write,
+    io_stream_pending, io_stream_on_drain, io_stream_end, io_on_close};
+
+static void host_start(const struct api_io *io)
 {
-	static const struct api_io io = {io_header, io_reply, io_stream_start, io_stream_write,
-	    io_stream_pending, io_stream_on_drain, io_stream_end, io_on_close};
 	struct store_options so = {.create = true, .migrate = true};
 	struct api_options o = {.facts = {.version = "0", .listen = "a:1\n"}};
 	struct core_options co = {0};
@@ -190,7 +191,7 @@ static void host_start(void)
 	struct event load = {.kind = EV_LOAD_QUEUE, .queue_row = &q};
 	struct event done = {.kind = EV_LOAD_DONE};
 	struct api_host h = {.arg = &host,
-	    .io = &io,
+	    .io = io,
 	    .ids = &host.ids,
 	    .wall_ms = host_time,
 	    .mono_ms = host_time,
@@ -233,10 +234,10 @@ static void host_fire(void)
 }
 
 /* One request to its end: an answer, a stream that the client leaves, or a wait that expires. */
-static void host_ask(struct api_request *r)
+static inline void host_ask(struct api_request *r)
 {
 	if (!host.api)
-		host_start();
+		host_start(&host_io);
 	host.answers = 0;
 	host.ended = false;
 	host.close = NULL;
