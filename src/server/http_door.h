@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request as net/http has it becomes one of the interface, whose answer goes back the same way. */
+/* A request as net/http has it becomes one of the interface, whose answer goes back the same way.
+ */
 #ifndef SERVER_HTTP_DOOR_H
 #define SERVER_HTTP_DOOR_H
 
