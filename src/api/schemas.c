@@ -37,7 +37,8 @@ const struct schema schemas[] = {
 	"\"started\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Time\"},"
 	"{\"type\":\"null\"}]},"
 	"\"ended\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Time\"},"
-	"{\"type\":\"null\"}]},\"status\":{\"type\":\"integer\"},"
+	"{\"type\":\"null\"}]},\"times_doubtful\":{\"type\":\"boolean\"},"
+	"\"status\":{\"type\":\"integer\"},"
 	"\"state\":{\"$ref\":\"#/components/schemas/State\"},"
 	"\"exit_code\":{\"type\":[\"integer\",\"null\"]},\"signal\":{\"type\":[\"integer\","
 	"\"null\"]},\"reason\":{\"type\":[\"string\",\"null\"]}}}"},
@@ -134,7 +135,8 @@ const struct schema schemas[] = {
 	"\"started\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Time\"},"
 	"{\"type\":\"null\"}]},"
 	"\"ended\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Time\"},"
-	"{\"type\":\"null\"}]},\"exit_code\":{\"type\":[\"integer\",\"null\"]},"
+	"{\"type\":\"null\"}]},\"times_doubtful\":{\"type\":\"boolean\"},"
+	"\"exit_code\":{\"type\":[\"integer\",\"null\"]},"
 	"\"signal\":{\"type\":[\"integer\",\"null\"]},\"reason\":{\"type\":[\"string\","
 	"\"null\"]},\"attempts\":{\"type\":\"array\","
 	"\"items\":{\"$ref\":\"#/components/schemas/Attempt\"}},"
@@ -146,7 +148,7 @@ const struct schema schemas[] = {
 	"\"queue_id\",\"state\",\"status\",\"priority\",\"labels\",\"key\",\"batch\","
 	"\"schedule\",\"schedule_id\",\"tick\",\"run_after\",\"due\",\"timeout_ms\",\"max_attempts\",\"backoff_ms\","
 	"\"backoff_max_ms\",\"attempt\",\"token\",\"worker\",\"worker_id\",\"cancelling\",\"unsure\","
-	"\"ctime\",\"mtime\",\"claimed\",\"started\",\"ended\",\"exit_code\",\"signal\","
+	"\"ctime\",\"mtime\",\"claimed\",\"started\",\"ended\",\"times_doubtful\",\"exit_code\",\"signal\","
 	"\"reason\",\"usage\",\"stdout_bytes\",\"stderr_bytes\",\"stdout_dropped\",\"stderr_dropped\","
 	"\"output\"]}"},
     {"TaskList",

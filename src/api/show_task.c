@@ -39,6 +39,7 @@ static void add_attempt(struct buf *b, const struct id_space *ids, const struct 
 	jw_mtime_null(b, "claimed", t->claimed_ms);
 	jw_mtime_null(b, "started", t->started_ms);
 	jw_mtime_null(b, "ended", t->ended_ms);
+	jw_mbool(b, "times_doubtful", t->times_doubtful);
 	jw_mi64(b, "status", t->status);
 	jw_mcstr(b, "state", task_state_name(t->status));
 	jw_mi64_null(b, "exit_code", t->exit_code, t->exit_code >= 0);
@@ -174,6 +175,7 @@ void show_task(struct buf *b, const struct api *a, const struct task_row *t, uns
 	jw_mtime_null(b, "claimed", s->claimed_ms);
 	jw_mtime_null(b, "started", s->started_ms);
 	jw_mtime_null(b, "ended", s->ended_ms);
+	jw_mbool(b, "times_doubtful", s->times_doubtful);
 	jw_mi64_null(b, "exit_code", s->exit_code, s->exit_code >= 0);
 	jw_mi64_null(b, "signal", s->signal, s->signal != 0);
 	jw_mstr_null(b, "reason", s->reason);

@@ -190,7 +190,7 @@ static void show_attempts(struct cli *c, const json_t *task)
 	{
 		table_addf(&t, "%lld", (long long)ji(one, "attempt", (int64_t)i + 1));
 		table_add(&t, js(one, "state"));
-		table_add(&t, js(one, "started"));
+		table_addf(&t, "%s%s", js(one, "started"), jb(one, "times_doubtful") ? " ?" : "");
 		add_took(&t, one, now);
 		add_exit(&t, one);
 		table_add(&t, js(one, "reason"));
@@ -274,6 +274,13 @@ static void show_result(struct cli *c, const json_t *task)
 	show_lines(text);
 }
 
+static char *doubt_fact(const json_t *task)
+{
+	return jb(task, "times_doubtful")
+	           ? xstrdup("doubtful: the clock of its worker differs from the server's")
+	           : NULL;
+}
+
 static void show_task(struct cli *c, const json_t *task)
 {
 	struct fact facts[] = {
@@ -298,6 +305,7 @@ static void show_task(struct cli *c, const json_t *task)
 	    {"due", time_fact(task, "due")},
 	    {"started", time_fact(task, "started")},
 	    {"ended", time_fact(task, "ended")},
+	    {"times", doubt_fact(task)},
 	    {"used", usage_fact(json_object_get(task, "usage"))},
 	};
 

@@ -48,8 +48,8 @@ static struct task *adopt(
 	s->token = h->token;
 	s->worker = w->row.id;
 	s->instance = w->row.facts.instance;
-	s->claimed_ms = c->now_ms;
-	s->started_ms = s->ended_ms = 0;
+	times_adopted(c, &t->row, h->started_ms);
+	times_forget(s);
 	s->exit_code = -1;
 	s->signal = 0;
 	s->usage = (struct usage){0};
@@ -75,7 +75,7 @@ static void held_by_worker(struct core *c, const struct event *ev, struct worker
 	t->seen = c->hellos;
 	unsure_settle(t);
 	if (h->started_ms && t->row.state.status == TASK_CLAIMED) {
-		t->row.state.started_ms = h->started_ms;
+		times_started(c, &t->row.state, h->started_ms);
 		task_move(c, t, TASK_RUNNING, STR_NULL, out);
 	}
 	if (t->row.state.wish == WISH_CANCEL) {

@@ -395,6 +395,14 @@ struct task *report_current(const struct core *c, const struct worker *w, rid ta
  * May free it. */
 void report_absent(
     struct core *c, struct task *t, struct str reason, int64_t delay_ms, struct effects *out);
+/* times.c: what a worker says of time, made possible; the attempt's claimed_ms must be set. */
+void times_started(const struct core *c, struct task_state *s, int64_t said_ms);
+/* started_ms 0: it is not said */
+void times_ended(const struct core *c, struct task_state *s, int64_t started_ms, int64_t ended_ms);
+/* Sets claimed_ms of an attempt that only its worker knows of. */
+void times_adopted(const struct core *c, struct task_row *t, int64_t said_ms);
+void times_forget(struct task_state *s);
+
 void report_started(struct core *c, const struct event *ev, struct effects *out);
 void report_ended(struct core *c, const struct event *ev, struct effects *out);
 void report_output(struct core *c, const struct event *ev, struct effects *out);

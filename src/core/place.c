@@ -93,7 +93,7 @@ static void claim(struct core *c, struct task *t, struct worker *w, struct effec
 	s->instance = w->row.facts.instance;
 	s->due_ms = 0;
 	s->claimed_ms = c->now_ms;
-	s->started_ms = s->ended_ms = 0;
+	times_forget(s);
 	s->exit_code = -1;
 	s->signal = 0;
 	s->usage = (struct usage){0};

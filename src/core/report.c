@@ -45,7 +45,7 @@ void report_started(struct core *c, const struct event *ev, struct effects *out)
 	unsure_settle(t);
 	if (t->row.state.status != TASK_CLAIMED)
 		return;
-	t->row.state.started_ms = ev->started.started_ms;
+	times_started(c, &t->row.state, ev->started.started_ms);
 	task_move(c, t, TASK_RUNNING, STR_NULL, out);
 }
 
@@ -72,15 +72,14 @@ static void bound_output(struct task_state *s, int stream, int64_t max)
 	s->output_dropped[stream] += said - kept;
 }
 
-static void take_result(struct task_state *s, const struct event *ev, int64_t max)
+static void take_result(
+    const struct core *c, struct task_state *s, const struct event *ev, int64_t max)
 {
 	s->exit_code = ev->ended.exit_code;
 	s->signal = ev->ended.signal;
 	s->usage = ev->ended.usage;
 	s->result = ev->ended.result;
-	if (ev->ended.started_ms)
-		s->started_ms = ev->ended.started_ms;
-	s->ended_ms = ev->ended.ended_ms;
+	times_ended(c, s, ev->ended.started_ms, ev->ended.ended_ms);
 	s->output_where = ev->ended.output_where;
 	for (int i = 0; i < N_STREAMS; i++) {
 		s->output[i] = ev->ended.output[i];
@@ -122,7 +121,7 @@ void report_ended(struct core *c, const struct event *ev, struct effects *out)
 		return;
 	}
 	status = end_status(t, ev);
-	take_result(&t->row.state, ev, output_max(t));
+	take_result(c, &t->row.state, ev, output_max(t));
 	task_end_attempt(c, t, status, ev->ended.reason,
 	    (status == TASK_FAILED || status == TASK_TERMINATED) && !ev->ended.permanent, out);
 }

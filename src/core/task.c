@@ -402,7 +402,8 @@ void task_give_back(
 		return;
 	}
 	s->attempt--;
-	s->claimed_ms = s->started_ms = s->ended_ms = 0;
+	s->claimed_ms = 0;
+	times_forget(s);
 	s->due_ms = t->hold_then_due_ms = delay_ms ? c->now_ms + delay_ms : 0;
 	task_move(c, t, TASK_QUEUED, reason, out);
 	task_enqueue(c, t, out);
@@ -420,7 +421,8 @@ void task_begin_anew(
 	s->attempt = 0;
 	/* its worker may still be ending it, whoever asks */
 	s->due_ms = hold_to_floor(c, t) ? c->now_ms + c->hold_floor_ms - c->mono_ms : 0;
-	s->claimed_ms = s->started_ms = s->ended_ms = 0;
+	s->claimed_ms = 0;
+	times_forget(s);
 	s->exit_code = -1;
 	s->signal = 0;
 	s->usage = (struct usage){0};

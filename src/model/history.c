@@ -5,10 +5,13 @@
 
 #include "model/limits.h"
 
+#define DOUBTFUL "?\t" /* before the reason, which holds no tab: its times were moved */
+
 void attempt_of(const struct task_state *s, struct attempt *ret_attempt)
 {
-	*ret_attempt = (struct attempt){s->attempt, s->token, s->worker, s->claimed_ms,
-	    s->started_ms, s->ended_ms, s->status, s->exit_code, s->signal, s->reason};
+	*ret_attempt =
+	    (struct attempt){s->attempt, s->token, s->worker, s->claimed_ms, s->started_ms,
+	        s->ended_ms, s->status, s->exit_code, s->signal, s->times_doubtful, s->reason};
 }
 
 /* Tabs and newlines are the format's own: a reason may not hold them. */
@@ -26,10 +29,10 @@ struct str history_append(struct arena *a, const struct task_state *s)
 	char *out;
 
 	flatten(reason, s->reason.n);
-	line = arena_strf(a, "%d\t%lld\t%llu\t%lld\t%lld\t%lld\t%d\t%d\t%d\t%.*s\n", s->attempt,
+	line = arena_strf(a, "%d\t%lld\t%llu\t%lld\t%lld\t%lld\t%d\t%d\t%d\t%s%.*s\n", s->attempt,
 	    (long long)s->token, (unsigned long long)s->worker, (long long)s->claimed_ms,
 	    (long long)s->started_ms, (long long)s->ended_ms, s->status, s->exit_code, s->signal,
-	    (int)s->reason.n, reason);
+	    s->times_doubtful ? DOUBTFUL : "", (int)s->reason.n, reason);
 	while (old.n && old.n + line.n > HISTORY_MAX_BYTES)
 		str_next(&old, '\n', &dropped);
 	out = arena_alloc(a, old.n + line.n);
@@ -46,6 +49,16 @@ static bool number(struct str *line, int64_t *ret_n)
 	return str_next(line, '\t', &part) && str_to_i64(part, INT64_MIN, INT64_MAX, ret_n);
 }
 
+static bool doubtful(struct str *line)
+{
+	size_t n = sizeof DOUBTFUL - 1;
+
+	if (line->n < n || memcmp(line->p, DOUBTFUL, n) != 0)
+		return false;
+	*line = (struct str){line->p + n, line->n - n};
+	return true;
+}
+
 bool history_next(struct str *rest, struct attempt *ret)
 {
 	struct str line;
@@ -57,6 +70,6 @@ bool history_next(struct str *rest, struct attempt *ret)
 		if (!number(&line, &n[i]))
 			return false;
 	*ret = (struct attempt){(int32_t)n[0], n[1], (rid)n[2], n[3], n[4], n[5], (int32_t)n[6],
-	    (int32_t)n[7], (int32_t)n[8], line};
+	    (int32_t)n[7], (int32_t)n[8], doubtful(&line), line};
 	return true;
 }

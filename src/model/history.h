@@ -12,6 +12,7 @@ struct attempt {
 	rid worker;
 	int64_t claimed_ms, started_ms, ended_ms;
 	int32_t status, exit_code, signal;
+	bool times_doubtful;
 	struct str reason;
 };
 

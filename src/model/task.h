@@ -61,19 +61,21 @@ struct task_spec {
 /* How it stands. */
 struct task_state {
 	int32_t status;
-	int32_t attempt;    /* attempts begun; the first is 1 */
-	int64_t token;      /* fencing: rises with every dispatch */
-	int64_t rank;       /* order inside the queue before the id; smaller first */
-	int64_t due_ms;     /* queued: not before this wall time; 0: now */
-	rid worker;         /* that has, or last had it */
-	uint64_t instance;  /* of that worker */
-	int32_t wish;       /* enum task_wish: what an operator wants of a dispatched task */
-	int32_t exit_code;  /* of the last attempt; -1: none */
-	int32_t signal;     /* that ended it; 0: none */
-	struct usage usage; /* of the last attempt */
-	int64_t mtime_ms;
+	int32_t attempt;        /* attempts begun; the first is 1 */
+	int64_t token;          /* fencing: rises with every dispatch */
+	int64_t rank;           /* order inside the queue before the id; smaller first */
+	int64_t due_ms;         /* queued: not before this wall time; 0: now */
+	rid worker;             /* that has, or last had it */
+	uint64_t instance;      /* of that worker */
+	int32_t wish;           /* enum task_wish: what an operator wants of a dispatched task */
+	int32_t exit_code;      /* of the last attempt; -1: none */
+	int32_t signal;         /* that ended it; 0: none */
+	int32_t times_doubtful; /* bool: started and ended had to be moved to what is possible */
+	struct usage usage;     /* of the last attempt */
+	int64_t mtime_ms; /* of the last move or wish, by the server's clock; of an ended task: its
+	                     end */
 	int64_t claimed_ms; /* of the present or last attempt; 0: not yet */
-	int64_t started_ms;
+	int64_t started_ms; /* by the worker's clock, where that is possible by ours */
 	int64_t ended_ms;
 	struct str reason;            /* for people: why it ended or waits as it does; NULL: none */
 	struct str history;           /* earlier attempts, one line each: see model/history.h */

@@ -62,6 +62,7 @@ static const struct column task_columns[] = {
     /* behind the bulky ones, for they came later; who looks for them has an index */
     T(I64, "schedule", spec.schedule, 0),
     T(I64, "tick_s", spec.tick_s, 0),
+    T(I32, "times_doubtful", state.times_doubtful, COLUMN_STATE),
 };
 const struct row_table task_table = TABLE("task", task_row, task_columns);
 

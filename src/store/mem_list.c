@@ -142,7 +142,7 @@ int mem_prunable(struct store_reader *base, rid after, int64_t before_ms, uint32
 	pthread_mutex_lock(&s->mutex);
 	for (t = task_from(s, after + 1); t && *ret_n < limit; t = RB_NEXT(mem_ids, &s->tasks, t))
 		if (task_is_ended(t->row->state.status) &&
-		    (!before_ms || t->row->state.ended_ms < before_ms))
+		    (!before_ms || t->row->state.mtime_ms < before_ms))
 			ret_ids[(*ret_n)++] = t->row->id;
 	pthread_mutex_unlock(&s->mutex);
 	return 0;

@@ -264,7 +264,7 @@ int sqlite_prunable(struct store_reader *base, rid after, int64_t before_ms, uin
 	if (rc == 0)
 		rc = sqlite_query(r,
 		    "SELECT id FROM task NOT INDEXED WHERE id >= ?1 AND id <= ?2 AND " ENDED_SQL
-		    " AND (?3 = 0 OR ended_ms < ?3) ORDER BY id LIMIT ?4",
+		    " AND (?3 = 0 OR mtime_ms < ?3) ORDER BY id LIMIT ?4",
 		    &st);
 	if (rc)
 		return rc;

@@ -25,7 +25,7 @@
 struct store;
 struct store_reader;
 
-#define STORE_SCHEMA_VERSION 4
+#define STORE_SCHEMA_VERSION 5
 
 struct store_options {
 	bool create;  /* make it if it is not there */
@@ -92,7 +92,8 @@ int store_queue_due(struct store_reader *r, const struct due_query *q, struct ar
 int store_find_key(struct store_reader *r, rid queue, struct str key, rid *ret_id);
 int store_find_idem(
     struct store_reader *r, struct str key, struct arena *a, struct idem_row *ret_row);
-/* Ended tasks from `after` on, oldest first, that ended before `before_ms` (0: any): for pruning.
+/* Ended tasks from `after` on, oldest first, whose end was heard of before `before_ms` (0: any),
+ * by the server's own clock: for pruning.
  */
 int store_prunable(struct store_reader *r, rid after, int64_t before_ms, uint32_t limit,
     rid *ret_ids, size_t *ret_n);

@@ -91,7 +91,7 @@ struct task_row *task_new(struct ctx *c, rid id, rid queue, int status)
 	t->spec = (struct task_spec){.queue = queue, .backoff_ms = -1, .body = STR("{}")};
 	t->state = (struct task_state){.status = status, .exit_code = -1};
 	if (task_is_ended(status))
-		t->state.ended_ms = (int64_t)id;
+		t->state.mtime_ms = (int64_t)id;
 	return t;
 }
 

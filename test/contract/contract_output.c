@@ -143,7 +143,7 @@ void test_prune_and_queue_delete_take_output_along(void **state)
 	assert_int_equal(n, 3);
 	assert_int_equal(ids[0], 1);
 	assert_int_equal(ids[2], 5);
-	assert_int_equal(store_prunable(c->r, 1, 5, 10, ids, &n), 0); /* ended_ms is the id here */
+	assert_int_equal(store_prunable(c->r, 1, 5, 10, ids, &n), 0); /* mtime_ms is the id here */
 	assert_int_equal(n, 1);
 	assert_int_equal(ids[0], 3);
 	assert_int_equal(store_prunable(c->r, 0, 0, 2, ids, &n), 0);

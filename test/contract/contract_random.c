@@ -79,6 +79,7 @@ static void random_state(struct pair *p, struct task_row *t)
 	t->state.due_ms = pick(p, 3) ? 0 : 1 + pick(p, 20);
 	t->state.worker = (rid)pick(p, 3);
 	t->state.ended_ms = pick(p, 50);
+	t->state.mtime_ms = pick(p, 50);
 	t->state.token = pick(p, 3);
 	t->state.output_where = pick(p, 4) ? OUTPUT_NONE : OUTPUT_INLINE;
 	t->spec.priority = (int32_t)pick(p, 5) - 2;

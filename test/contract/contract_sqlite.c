@@ -16,6 +16,10 @@
 
 #include "base/mem.h"
 
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+#define NEWEST TEXT(STORE_SCHEMA_VERSION)
+
 static int setup(void **state)
 {
 	struct ctx *c = xcalloc(1, sizeof *c);
@@ -167,14 +171,14 @@ static void test_newer_schema_is_refused(void **state)
 	int version;
 
 	shut(c);
-	sql(c, "PRAGMA user_version = 7");
+	sql(c, "PRAGMA user_version = 999");
 	assert_int_equal(try_open(c, &p), ERR_SCHEMA);
-	assert_says(p.what, "the store's schema is version 7, this reeve knows up to 4");
-	assert_says(p.hint, "reeve store migrate --to 4");
+	assert_says(p.what, "the store's schema is version 999, this reeve knows up to " NEWEST);
+	assert_says(p.hint, "reeve store migrate --to " NEWEST);
 	assert_int_equal(store_schema_version(c->url, &version, &p), 0);
-	assert_int_equal(version, 7);
+	assert_int_equal(version, 999);
 	assert_int_equal(store_migrate(c->url, 1, &p), ERR_SCHEMA);
-	sql(c, "PRAGMA user_version = 4");
+	sql(c, "PRAGMA user_version = " NEWEST);
 	assert_int_equal(try_open(c, &p), 0);
 }
 
@@ -192,7 +196,7 @@ static void test_migrate_down_and_up(void **state)
 		assert_int_equal(store_schema_version(c->url, &version, &p), 0);
 		assert_int_equal(version, 0);
 		assert_int_equal(store_open(c->url, &strict, &c->s, &p), ERR_SCHEMA);
-		assert_says(p.hint, "reeve store migrate --to 4");
+		assert_says(p.hint, "reeve store migrate --to " NEWEST);
 		assert_int_equal(store_migrate(c->url, STORE_SCHEMA_VERSION, &p), 0);
 	}
 	assert_int_equal(store_migrate(c->url, 99, &p), ERR_INVALID);
@@ -267,6 +271,26 @@ static void test_migrate_results(void **state)
 	assert_int_equal(store_task_get(c->r, 1, &c->a, &got), 0);
 	t->state.usage = (struct usage){0};
 	t->state.result = STR_NULL;
+	assert_same_row(&task_table, t, &got);
+}
+
+/* Version 5 added a mark: down it is forgotten, all else stays. */
+static void test_migrate_doubts(void **state)
+{
+	struct ctx *c = *state;
+	struct task_row *t = task_new(c, 1, 5, TASK_SUCCEEDED), got;
+	struct problem p = {0};
+
+	t->state.times_doubtful = 1;
+	t->state.result = STR("r");
+	add_insert(c, t);
+	commit(c);
+	shut(c);
+	assert_int_equal(store_migrate(c->url, 4, &p), 0);
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	assert_int_equal(store_task_get(c->r, 1, &c->a, &got), 0);
+	t->state.times_doubtful = 0;
 	assert_same_row(&task_table, t, &got);
 }
 
@@ -534,6 +558,7 @@ int main(void)
 	    T(test_migrate_worker_states),
 	    T(test_migrate_results),
 	    T(test_migrate_schedules),
+	    T(test_migrate_doubts),
 	    T(test_bad_usage),
 	    T(test_not_ours_is_refused),
 	    T(test_no_such_place),

@@ -212,6 +212,28 @@ STORY(an_end_that_only_the_worker_knows_is_not_lost)
 	world_free(w);
 }
 
+/* Its order was never written: it began between its submission and now, and the worker's word is
+ * possible. */
+STORY(a_start_that_only_the_worker_knows_keeps_its_time)
+{
+	struct world *w = world_new(&swift);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO);
+	struct set_id set = fleet(w, 1);
+	struct held_task held = {.task = submit(w, q, 2), .started_ms = w->now_ms};
+	const struct task_state *s;
+
+	held.token = world_sent(w, MSG_RUN, 0)->token;
+	restart(w);
+	world_advance(w, 2000);
+	hello(w, 11, "w1", 1, &set, &held, 1);
+	s = &world_task(w, held.task)->state;
+	assert_int_equal(s->status, TASK_RUNNING);
+	assert_int_equal(s->started_ms, held.started_ms);
+	assert_int_equal(s->claimed_ms, held.started_ms);
+	assert_false(s->times_doubtful);
+	world_free(w);
+}
+
 /* The worker never started it and says so again: the task must not stay behind in memory. */
 STORY(a_hello_that_names_an_attempt_of_the_past_loses_nothing)
 {
@@ -403,6 +425,7 @@ int main(void)
 	    cmocka_unit_test(a_first_healthy_needs_the_others_to_know),
 	    cmocka_unit_test(who_left_the_set_and_comes_back_needs_the_others_to_know_again),
 	    cmocka_unit_test(after_a_restart_nothing_starts_until_all_have_spoken),
+	    cmocka_unit_test(a_start_that_only_the_worker_knows_keeps_its_time),
 	    cmocka_unit_test(what_may_be_running_is_not_cancelled_as_if_it_was_queued),
 	    cmocka_unit_test(an_end_that_only_the_worker_knows_is_not_lost),
 	    cmocka_unit_test(a_hello_that_names_an_attempt_of_the_past_loses_nothing),
