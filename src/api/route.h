@@ -43,7 +43,7 @@
 	X(Q_FORCE, "force", "{\"type\":\"boolean\",\"default\":false}",                           \
 	    "cancel and delete its tasks too", false)                                             \
 	X(Q_LOST, "lost", "{\"type\":\"boolean\",\"default\":false}",                             \
-	    "its tasks are certainly over", false)                                                \
+	    "its machine is certainly off: its tasks are over", false)                            \
 	X(Q_AFTER, "after", "{\"type\":\"integer\",\"minimum\":0}",                               \
 	    "only events after this number", false)                                               \
 	X(Q_KIND, "kind", "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}",                 \

@@ -100,7 +100,8 @@ static const struct option_def worker_ls_options[] = {
 };
 
 static const struct option_def worker_rm_options[] = {
-    {"lost", 0, NULL, "its tasks are certainly over: retry or orphan them"},
+    {"lost", 0, NULL,
+        "it is not lost yet, but its machine is certainly off: retry or orphan its tasks"},
     {NULL},
 };
 
@@ -354,8 +355,15 @@ const struct command client_commands[] = {
         "have attempts left. On a terminal you are asked first when it has tasks.",
         NULL, "worker", {yes_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
         cmd_worker_restart},
-    {"worker rm", "forget a worker that is not connected", "NAME…", NULL, NULL, "worker",
-        {worker_rm_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_worker_rm},
+    {"worker rm", "forget a worker that is not connected", "NAME…",
+        "With volatile dispatch only a worker that is lost is forgotten: one that is away may run "
+        "what nobody knows of. Wait until it is lost (reeve worker ls counts down).\n"
+        "--lost does not wait. Use it only when the machine is certainly off: if it may still be "
+        "running, its tasks may run a second time while it does. Should the worker come back all "
+        "the same, it is told to die, until it must have ended by itself.",
+        "reeve worker rm w7\tit is lost, or was only ever a name\n"
+        "reeve worker rm --lost w7\tits machine is off: do not wait\n",
+        "worker", {worker_rm_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_worker_rm},
     {"cron next", "show when a schedule runs next", NULL,
         "Needs no server. A malformed schedule exits with 2 and says where; one that no date can "
         "ever match exits with 1. No further match is no failure: nothing is printed, exit code "

@@ -197,6 +197,8 @@ static void take_over(
 {
 	bool proven = str_eq(w->row.facts.lock, f->lock);
 
+	if (!proven && w->health.state != WORKER_MUST_DIE)
+		gone_add(c, w, out);
 	if (w->link) {
 		worker_refuse(
 		    w->link, true, false, STR("another process has taken over its name"), out);
@@ -253,6 +255,12 @@ void hello(struct core *c, const struct event *ev, struct effects *out)
 
 	if (!ev->hello.link || worker_by_link(c, ev->hello.link))
 		return; /* its link is gone by now; or it says it twice */
+	if (gone_has(c, f->instance)) {
+		worker_refuse(ev->hello.link, true, !w,
+		    STR("this worker was removed, or another has its name; it must start anew"),
+		    out);
+		return;
+	}
 	if (!why && w && w->row.facts.instance == f->instance &&
 	    w->health.state == WORKER_MUST_DIE && !MUTANT(LOST_WORKER_RETURNS)) {
 		may_return = true;
@@ -260,6 +268,11 @@ void hello(struct core *c, const struct event *ev, struct effects *out)
 	}
 	if (why) {
 		worker_refuse(ev->hello.link, true, may_return, str_of(why), out);
+		return;
+	}
+	if (w && !gone_has_room(c) && w->row.facts.instance != f->instance) {
+		worker_refuse(ev->hello.link, false, false,
+		    STR("too many workers lost their names lately: each has its time to end"), out);
 		return;
 	}
 	if (w && never_answers(c, w, f)) {

@@ -187,6 +187,13 @@ struct lane {
 	struct fresh_keys fresh;
 };
 
+/* An instance that was given up before it must have given up itself: see gone.c. */
+struct gone {
+	uint64_t instance;
+	int64_t for_ms, until_ms; /* monotonic */
+};
+#define GONE_MAX 256
+
 struct core {
 	struct core_options o;
 	bool open;
@@ -199,6 +206,8 @@ struct core {
 	uint64_t *outstanding; /* numbers of reads under way, ascending */
 	size_t n_outstanding, cap_outstanding;
 	uint64_t hellos;
+	struct gone gone[GONE_MAX];
+	size_t n_gone;
 	struct idmap tasks;      /* in memory, by id; ghosts too */
 	struct task_list ghosts; /* oldest first */
 	struct queue_ids queues;
@@ -378,7 +387,16 @@ void unsure_forget(struct core *c, struct worker *w); /* a new link: nothing is 
 void unsure_tick(struct core *c, struct effects *out);
 void unsure_answer(struct core *c, const struct event *ev, struct effects *out);
 
+/* gone.c */
+bool gone_has(const struct core *c, uint64_t instance);
+bool gone_has_room(struct core *c);
+/* It is given up now, whatever it thinks itself; there is room. */
+void gone_add(struct core *c, const struct worker *w, struct effects *out);
+void gone_load(struct core *c, struct str text);
+void gone_started(struct core *c);
+
 /* start.c */
+int64_t start_number(struct str text, size_t *ret_at, int base); /* *ret_at moves behind it */
 void start_load_meta(struct core *c, const struct meta_row *m);
 void start_begin(struct core *c, struct effects *out);
 void start_look(struct core *c, struct effects *out); /* is the wait over? */

@@ -67,6 +67,7 @@ static void load_done(struct core *c, const struct event *ev, struct effects *ou
 	c->last_event = ((ev->loaded.last_event >> 32) + 1) << 32;
 	c->open = true;
 	hold_started(c);
+	gone_started(c);
 	audit(c, "server.started", STR("server"), 0, 0, STR("reeve"), STR_NULL, out);
 	RB_FOREACH_SAFE (w, worker_ids, &c->workers, next) {
 		w->health.since_ms = w->health.beat_ms = c->mono_ms;

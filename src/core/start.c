@@ -9,7 +9,7 @@
  * first volatile one, whether dispatched tasks may have been left behind that their rows call
  * queued (open, settled), and the last volatile server that could start anything: only the
  * sets that it told can say who may be running something. "timeouts": the longest that
- * workers may still go by, which have not spoken to us yet.
+ * workers may still go by, which have not spoken to us yet. A third one, "gone", is gone.c's.
  */
 #include <string.h>
 
@@ -32,7 +32,7 @@ int64_t core_safe_wait_ms(const struct core_options *o)
 }
 
 /* The next number of a row's text; *ret_at moves behind it. Anything else ends it. */
-static int64_t next_number(struct str text, size_t *ret_at, int base)
+int64_t start_number(struct str text, size_t *ret_at, int base)
 {
 	static const char digits[] = "0123456789abcdef";
 	uint64_t n = 0;
@@ -53,13 +53,13 @@ static void load_volatile(struct core *c, struct str text)
 {
 	size_t at = 0;
 
-	c->start.boot = next_number(text, &at, 10);
+	c->start.boot = start_number(text, &at, 10);
 	if (c->start.boot < 0 || c->start.boot > INT32_MAX)
 		c->start.boot = INT32_MAX;
 	c->start.was_volatile = at + 1 < text.n && text.p[at + 1] == 'o';
 	while (++at < text.n && text.p[at] != ' ')
 		;
-	c->start.dispatcher = (uint64_t)next_number(text, &at, 16);
+	c->start.dispatcher = (uint64_t)start_number(text, &at, 16);
 }
 
 static void longest(int64_t *field, int64_t other)
@@ -73,19 +73,21 @@ static void load_timeouts(struct core *c, struct str text)
 	struct timeouts *t = &c->start.before;
 	size_t at = 0;
 
-	longest(&t->heartbeat_ms, next_number(text, &at, 10));
-	longest(&t->heartbeat_grace_ms, next_number(text, &at, 10));
-	longest(&t->check_period_ms, next_number(text, &at, 10));
-	longest(&t->check_grace_ms, next_number(text, &at, 10));
-	longest(&t->lose_after_ms, next_number(text, &at, 10));
-	longest(&t->margin_ms, next_number(text, &at, 10));
-	longest(&t->kill_wait_ms, next_number(text, &at, 10));
+	longest(&t->heartbeat_ms, start_number(text, &at, 10));
+	longest(&t->heartbeat_grace_ms, start_number(text, &at, 10));
+	longest(&t->check_period_ms, start_number(text, &at, 10));
+	longest(&t->check_grace_ms, start_number(text, &at, 10));
+	longest(&t->lose_after_ms, start_number(text, &at, 10));
+	longest(&t->margin_ms, start_number(text, &at, 10));
+	longest(&t->kill_wait_ms, start_number(text, &at, 10));
 }
 
 void start_load_meta(struct core *c, const struct meta_row *m)
 {
 	if (str_is(m->name, "volatile"))
 		load_volatile(c, m->value);
+	if (str_is(m->name, "gone"))
+		gone_load(c, m->value);
 	if (str_is(m->name, "timeouts") && !MUTANT(OLD_TIMEOUTS_FORGOTTEN))
 		load_timeouts(c, m->value);
 }

@@ -211,6 +211,14 @@ void worker_adopt_facts(struct core *c, struct worker *w, const struct worker_fa
 	free(old);
 }
 
+static int too_many_gone(struct reply *r)
+{
+	problem_set(r->problem, ERR_CONFLICT,
+	    "%d workers were removed or displaced lately, which is the limit", GONE_MAX);
+	return problem_hint(
+	    r->problem, "wait: each is remembered until it must have ended by itself");
+}
+
 static int remove_worker(
     struct core *c, struct worker *w, const struct event *ev, struct reply *r, struct effects *out)
 {
@@ -226,8 +234,12 @@ static int remove_worker(
 		    "--lost " STR_FMT,
 		    STR_ARG(w->row.facts.shard));
 	}
-	if (ev->worker.lost && w->health.state != WORKER_MUST_DIE)
+	if (ev->worker.lost && w->health.state != WORKER_MUST_DIE) {
+		if (!gone_has_room(c))
+			return too_many_gone(r);
+		gone_add(c, w, out); /* it may be wrong, or come back: it must not be believed */
 		watch_lose(c, w, STR("an operator declared it lost"), out);
+	}
 	if (w->running) {
 		problem_set(
 		    r->problem, ERR_CONFLICT, "the worker still holds %d tasks", w->running);

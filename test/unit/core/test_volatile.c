@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -418,6 +419,119 @@ STORY(the_wait_is_told_in_words)
 	world_free(w);
 }
 
+static const struct reply *remove_lost(struct world *w, const char *name)
+{
+	struct event ev = {.kind = EV_WORKER_REMOVE, .ticket = ++w->last_ticket};
+
+	ev.worker.id = core_worker_by_name(w->core, str_of(name));
+	ev.worker.lost = true;
+	world_step(w, &ev);
+	return world_reply(w);
+}
+
+static bool told_to_die(struct world *w)
+{
+	const struct message *m = world_sent(w, MSG_REFUSED, 0);
+
+	return m && m->why.die;
+}
+
+STORY(who_was_removed_as_lost_and_comes_back_ends_no_wait)
+{
+	struct world *w = world_new(&swift);
+	rid q = world_queue(w, "default", 4, ORDER_FIFO), t;
+	struct set_id alone = fleet(w, 1);
+
+	world_link_lost(w, 1); /* idle, and cut off: it never hears of w2 */
+	hello(w, 2, "w2", 2, NULL, NULL, 0);
+	assert_int_equal(remove_lost(w, "w1")->code, 0);
+	world_advance(w, 100);
+	world_beat(w, 2, 1);
+	world_advance(w, 100);
+	world_beat(w, 2, 2);
+	t = submit(w, q, 2);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1); /* its start is never said */
+	restart(w);
+	hello(w, 3, "w1", 1, &alone, NULL, 0);
+	assert_true(told_to_die(w));
+	assert_int_equal(world_count_sent(w, MSG_WELCOME), 0);
+	world_advance(w, 1000);
+	assert_true(waiting(w));
+	assert_int_equal(world_count_sent(w, MSG_RUN), 0);
+	assert_int_equal(world_task(w, t)->state.status, TASK_QUEUED);
+	world_free(w);
+}
+
+STORY(who_was_removed_is_remembered_until_it_must_be_over)
+{
+	struct world *w = world_new(&swift);
+	int64_t over_ms = timeouts_to_lose_ms(&swift.timeouts) + swift.timeouts.margin_ms;
+
+	world_queue(w, "default", 4, ORDER_FIFO);
+	fleet(w, 1);
+	world_link_lost(w, 1);
+	assert_int_equal(remove_lost(w, "w1")->code, 0);
+	world_advance(w, over_ms / 2);
+	restart(w); /* how much has passed nobody knows: it begins anew */
+	world_advance(w, over_ms);
+	hello(w, 3, "w1", 1, NULL, NULL, 0);
+	assert_true(told_to_die(w));
+	world_forget_sent(w);
+	world_advance(w, 1);
+	hello(w, 4, "w1", 1, NULL, NULL, 0);
+	assert_int_equal(world_count_sent(w, MSG_WELCOME), 1);
+	world_free(w);
+}
+
+STORY(only_so_many_are_remembered_and_no_more_are_removed)
+{
+	struct world *w = world_new(&swift);
+	char name[16];
+	int n = 0;
+
+	world_queue(w, "default", 4, ORDER_FIFO);
+	for (;; n++) {
+		snprintf(name, sizeof name, "w%d", n);
+		hello(w, (uint64_t)n + 1, name, (uint64_t)n + 1, NULL, NULL, 0);
+		world_link_lost(w, (uint64_t)n + 1);
+		if (remove_lost(w, name)->code != 0 || n > 1000)
+			break;
+		world_forget_sent(w);
+	}
+	assert_int_equal(n, 256);
+	assert_int_equal(world_reply(w)->code, ERR_CONFLICT);
+	world_free(w);
+}
+
+STORY(who_was_displaced_is_told_to_die_and_does_not_take_its_name_back)
+{
+	struct core_options o = swift;
+	struct worker_facts f = {.shard = STR("w1"),
+	    .instance = 9,
+	    .started_ms = 9,
+	    .lock = STR("another machine"),
+	    .plugins = STR("command\n"),
+	    .maxthreads = 4};
+	struct event ev = {.kind = EV_HELLO};
+	struct world *w;
+
+	o.allow_bump_unhealthy = true;
+	w = world_new(&o);
+	world_queue(w, "default", 4, ORDER_FIFO);
+	fleet(w, 1);
+	world_link_lost(w, 1);
+	world_advance(w, 6000); /* unhealthy, but not lost */
+	ev.hello.link = 5;
+	ev.hello.facts = &f;
+	world_step(w, &ev);
+	assert_int_equal(world_count_sent(w, MSG_REFUSED), 0);
+	restart(w);
+	hello(w, 6, "w1", 1, NULL, NULL, 0); /* the other one has not said hello to this server */
+	assert_true(told_to_die(w));
+	assert_false(world_sent(w, MSG_REFUSED, 0)->why.restart);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -437,6 +551,10 @@ int main(void)
 	    cmocka_unit_test(who_has_not_spoken_is_given_the_time_it_goes_by),
 	    cmocka_unit_test(caution_shortens_the_wait),
 	    cmocka_unit_test(the_wait_is_told_in_words),
+	    cmocka_unit_test(who_was_removed_as_lost_and_comes_back_ends_no_wait),
+	    cmocka_unit_test(who_was_removed_is_remembered_until_it_must_be_over),
+	    cmocka_unit_test(only_so_many_are_remembered_and_no_more_are_removed),
+	    cmocka_unit_test(who_was_displaced_is_told_to_die_and_does_not_take_its_name_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

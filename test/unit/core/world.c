@@ -158,6 +158,11 @@ static void apply(struct world *w, const struct row_op *op)
 		w->idem[w->n_idem].key = arena_str(&w->rows_arena, op->idem->key);
 		w->idem[w->n_idem++].result = arena_str(&w->rows_arena, op->idem->result);
 		break;
+	case ROW_WORKER_DELETE:
+		for (size_t i = 0; i < w->n_workers; i++)
+			if (w->workers[i].id == op->id)
+				w->workers[i] = w->workers[--w->n_workers];
+		break;
 	case ROW_QUEUE_DELETE:
 		for (size_t i = 0; i < w->n_queues; i++)
 			if (w->queues[i].id == op->id)
