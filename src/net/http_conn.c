@@ -19,7 +19,6 @@
 #include "net/tls_internal.h"
 
 #define LINGER_MS 10000
-#define PIPELINED_MAX 65536
 
 static void check_soon(struct http_conn *c)
 {
@@ -70,7 +69,7 @@ static void on_input(struct evbuffer *b, const struct evbuffer_cb_info *info, vo
 	if (s->held > s->o.buffered_max)
 		http_server_wake(s);
 	/* While an answer is awaited we read only to notice a hang-up, not to hoard. */
-	if (c->state != CONN_READING && evbuffer_get_length(b) > PIPELINED_MAX)
+	if (c->state != CONN_READING && evbuffer_get_length(b) > HTTP_PIPELINED_MAX)
 		bufferevent_disable(c->bev, EV_READ);
 }
 

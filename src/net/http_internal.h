@@ -24,6 +24,8 @@
 #include "net/http.h"
 #include "net/http_scan.h"
 
+#define HTTP_PIPELINED_MAX 65536 /* read ahead of an answer, to notice a hang-up */
+
 enum http_conn_state {
 	CONN_READING,   /* a request, or waiting for one */
 	CONN_WAITING,   /* the handler has it */

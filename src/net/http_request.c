@@ -85,7 +85,7 @@ static void split_target(struct http_request *r)
 static void watch_for_close(struct http_conn *c)
 {
 	bufferevent_setcb(c->bev, NULL, c->write_cb, c->event_cb, c->evcon);
-	if (evbuffer_get_length(bufferevent_get_input(c->bev)) == 0)
+	if (evbuffer_get_length(bufferevent_get_input(c->bev)) <= HTTP_PIPELINED_MAX)
 		bufferevent_enable(c->bev, EV_READ);
 }
 

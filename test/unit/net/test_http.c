@@ -307,6 +307,19 @@ static void test_disconnect_before_reply(void **state)
 	expect(w, "GET /empty HTTP/1.1\r\nHost: x\r\n\r\n", 204, "");
 }
 
+/* What it had sent beyond the request must not hide that it left. */
+static void test_disconnect_behind_pipelined_bytes(void **state)
+{
+	struct world *w = *state;
+	int fd = client_connect(w->served.port);
+
+	client_send_text(fd, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\nGET /hold HT");
+	assert_true(wait_until(is_held, w));
+	close(fd);
+	assert_true(wait_until(is_closed, w));
+	assert_int_equal(w->closes, 1);
+}
+
 static void get_count(void *arg)
 {
 	struct world **p = arg;
@@ -430,6 +443,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_large_round_trip, start, stop),
 	    cmocka_unit_test_setup_teardown(test_deferred_reply, start, stop),
 	    cmocka_unit_test_setup_teardown(test_disconnect_before_reply, start, stop),
+	    cmocka_unit_test_setup_teardown(test_disconnect_behind_pipelined_bytes, start, stop),
 	    cmocka_unit_test_setup_teardown(test_reply_to_nobody_is_safe, start, stop),
 	    cmocka_unit_test(test_shutdown_answers_503),
 	    cmocka_unit_test_setup_teardown(test_unix_peer, start, stop),
