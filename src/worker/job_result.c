@@ -121,7 +121,8 @@ static bool apply_word(struct str word, struct agent_exit *x)
 	return false;
 }
 
-/* {"result": "done", "data": …}; the data becomes the task's result. */
+/* {"result": "done", "data": …}; the data becomes the task's result. Written again it may be longer
+ * than it was: of too much only so much is kept that the brain makes a failure of it. */
 static bool apply_json(struct str line, struct agent_exit *x, struct buf *kept)
 {
 	json_t *j = json_loadb(line.p, line.n, 0, NULL), *data = json_object_get(j, "data");
@@ -130,7 +131,7 @@ static bool apply_json(struct str line, struct agent_exit *x, struct buf *kept)
 	char *text = ok && data ? json_dumps(data, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
 
 	if (text)
-		x->result = keep(kept, str_of(text));
+		x->result = keep(kept, (struct str){text, strnlen(text, RESULT_FILE_MAX + 1)});
 	free(text);
 	json_decref(j);
 	return ok;
