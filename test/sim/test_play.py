@@ -15,11 +15,11 @@ START = {"do": "start", "node": "server"}
 
 
 def play(*words):
-    return subprocess.run([REEVE, "sim", "play", *map(str, words)], capture_output=True, text=True, timeout=120)
+    return subprocess.run([REEVE, "sim", "play", *map(str, words)], capture_output=True, text=True, timeout=1800)
 
 
 def sim(*words):
-    return subprocess.run([REEVE, "sim", *words], capture_output=True, text=True, timeout=120)
+    return subprocess.run([REEVE, "sim", *words], capture_output=True, text=True, timeout=1800)
 
 
 def play_text(text, *words):

@@ -41,7 +41,7 @@ def post_until_answered(base, tasks, key, stop):
     """The ids of the tasks, submitted once however often the request is repeated; None: told to stop before that."""
     while True:
         try:
-            answer = requests.post(base + "/v1/tasks", json=tasks, timeout=60, headers={"Idempotency-Key": key})
+            answer = requests.post(base + "/v1/tasks", json=tasks, timeout=harness.PATIENCE, headers={"Idempotency-Key": key})
         except requests.RequestException:
             if stop.wait(0.02):
                 return None
@@ -93,7 +93,7 @@ class Load(threading.Thread):
 
     def end(self):
         self.stop.set()
-        self.join(harness.PATIENCE * 2)
+        self.join(harness.PATIENCE)
         assert self.wrong is None and not self.is_alive(), self.wrong
         assert len(self.acked) > 20, "the test submitted too little to say anything"
         return self.acked
@@ -114,7 +114,7 @@ def task_processes(ids):
     return found
 
 
-def judge(cluster, load, certain, timeout=90):
+def judge(cluster, load, certain, timeout=harness.PATIENCE):
     """Waits until all is over, and compares. certain: no worker was killed or lost on the way, so each outcome is exactly
     what the task itself did. Returns the tasks by id."""
     acked = load.end()

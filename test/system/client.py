@@ -199,18 +199,16 @@ class Stream:
 class Canary:
     """Another client, who must not notice: keeps asking, and remembers every failure."""
 
-    def __init__(self, api, slowest=10):
+    def __init__(self, api, slowest=60):
         self.api, self.slowest = api, slowest
-        self.count, self.worst, self.wrong = 0, 0.0, []
+        self.count, self.wrong = 0, []
         self.stopping = threading.Event()
         self.thread = threading.Thread(target=self._run, daemon=True)
 
     def _once(self, session):
-        begun = time.monotonic()
         answers = [session.get(self.api.url + "/v1/status", timeout=self.slowest),
                    session.post(self.api.url + "/v1/tasks", json={"command": ["true"], "status": -10},
                                 timeout=self.slowest)]
-        self.worst = max(self.worst, time.monotonic() - begun)
         self.wrong += [a.text for a in answers if a.status_code not in (200, 201)]
         self.count += 1
 

@@ -6,7 +6,7 @@ import signal
 import harness
 import pytest
 
-TEST_SECONDS = int(os.environ.get("REEVE_TEST_SECONDS", "180"))
+TEST_SECONDS = int(os.environ.get("REEVE_TEST_SECONDS", "1200"))
 
 
 def pytest_sessionstart(session):

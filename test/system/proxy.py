@@ -11,7 +11,7 @@ import threading
 
 CHUNK = 16384
 UP, DOWN = "up", "down"
-REPLY_SECONDS = 30  # the proxy's own thread answers at once, unless something is badly wrong
+REPLY_SECONDS = 180  # the proxy's own thread answers at once, unless something is badly wrong
 
 
 class Frames:

@@ -45,7 +45,7 @@ class Runner:
             pytest.skip("the worker may not make cgroups here")
 
     def ended(self, *command, **members):
-        return self.cluster.wait_ended(self.cluster.submit(*command, **members)["id"], timeout=60)
+        return self.cluster.wait_ended(self.cluster.submit(*command, **members)["id"])
 
     def says(self, script, ok=True, **members):
         """The lines that a shell script writes."""

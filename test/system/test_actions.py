@@ -47,7 +47,7 @@ class Runner:
                                 env=self.env, cwd=self.folder)
 
     def finish(self, child):
-        out, err = (text.decode() for text in child.communicate(timeout=harness.PATIENCE * 2))
+        out, err = (text.decode() for text in child.communicate(timeout=harness.PATIENCE))
         assert not harness.SANITIZER.search(err), err
         assert self.processes() == []
         return Done(child.returncode, out, err, (self.folder / "result").read_text())

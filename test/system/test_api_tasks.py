@@ -7,7 +7,7 @@ import time
 
 import pytest
 from client import NDJSON, Api, check_problem
-from harness import wait_until
+from harness import PATIENCE, wait_until
 
 ID = re.compile(r"^[0-9a-f]{24}$")
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
@@ -118,12 +118,12 @@ def test_atomic_takes_all_or_none(api):
 def test_hundred_thousand_in_one_request(api):
     line = json.dumps({"command": ["true"]}) + "\n"
     data = line * 99_998 + '{"command":1}\n' + line
-    many = api.ok("POST", "/v1/tasks", data=data, headers=NDJSON, timeout=120)
+    many = api.ok("POST", "/v1/tasks", data=data, headers=NDJSON, timeout=PATIENCE)
     assert (many["accepted"], many["rejected"]) == (99_999, 1)
     assert [e["line"] for e in many["errors"]] == [99_999]
     assert len(set(many["ids"])) == 100_000
     assert api.get(f"/v1/tasks/summary?batch={many['batch']}")["total"] == 99_999
-    api.refused("POST", "/v1/tasks", 413, "too-large", hint="batch", data=data + line, headers=NDJSON, timeout=120)
+    api.refused("POST", "/v1/tasks", 413, "too-large", hint="batch", data=data + line, headers=NDJSON, timeout=PATIENCE)
 
 
 # -- lists
@@ -287,7 +287,7 @@ def test_wait_answers_when_it_ended(live):
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         waits = [pool.submit(Api.get, live, f"/v1/tasks/{task}?wait=60s") for _ in range(3)]
         live.post("/v1/queues/gate/resume")
-        assert [w.result(30)["state"] for w in waits] == ["succeeded"] * 3
+        assert [w.result(PATIENCE)["state"] for w in waits] == ["succeeded"] * 3
 
 
 def test_wait_ends_by_itself(api):
@@ -335,7 +335,7 @@ def test_logs(live):
 def test_logs_follow_ends_with_the_task(live, tmp_path):
     gate = tmp_path / "gate"
     task = live.submit("sh", "-c", f"echo first; until [ -e {gate} ]; do sleep 0.02; done; echo last")["id"]
-    with live.session.get(live.url + f"/v1/tasks/{task}/logs?follow=true", stream=True, timeout=60) as response:
+    with live.session.get(live.url + f"/v1/tasks/{task}/logs?follow=true", stream=True, timeout=PATIENCE) as response:
         lines = response.iter_lines(chunk_size=1)
         assert next(lines) == b"first", "it comes while the task still runs"
         gate.touch()

@@ -29,7 +29,7 @@ def processes_in(path):
 
 
 def test_all_cases(reeve, disk):
-    result = reeve("bench", "--scale", "0.01", "--dir", disk, timeout=170)
+    result = reeve("bench", "--scale", "0.01", "--dir", disk, timeout=harness.PATIENCE * 4)
     out = result.json
     assert {"run", "machine", "submit", "noop", "spawn", "latency", "backlog", "cron", "goals"} <= out.keys()
     assert out["machine"]["fdatasync_4k_append"]["per_s"] > 0
@@ -63,7 +63,7 @@ def test_one_case(reeve, disk):
 @pytest.mark.parametrize("dispatch", ["durable", "volatile"])
 def test_workers(reeve, disk, dispatch):
     out = reeve("bench", "--workers", "50", "--seconds", "1", "--heartbeat", "500ms", "--dispatch", dispatch,
-                "--dir", disk, "workers", timeout=120).json
+                "--dir", disk, "workers", timeout=harness.PATIENCE * 4).json
     figures = out["workers"][dispatch]
     assert out["workers"]["workers"] == 50 and out["workers"].keys() >= {"consensus", dispatch}
     assert {"durable", "volatile"} - out["workers"].keys() == {"durable", "volatile"} - {dispatch}
@@ -81,7 +81,7 @@ def test_workers(reeve, disk, dispatch):
 
 def test_schedules(reeve, disk):
     out = reeve("bench", "--schedules", "500", "--scale", "0.02", "--seconds", "1", "--dir", disk, "schedules",
-                timeout=150).json
+                timeout=harness.PATIENCE * 4).json
     figures = out["schedules"]
     assert figures["schedules"] == 100 and figures["created_per_s"] > 0 and figures["restart_s"] > 0
     assert figures["rss_mb"] > figures["rss_mb_before"] and figures["rss_mb_loaded"] > 0
@@ -118,7 +118,7 @@ def fake_peers(tmp_path):
 
 
 def test_cron_counts_where_peers_differ(reeve, disk, fake_peers):
-    out = reeve("bench", "--scale", "0.001", "--dir", disk, "--peers", str(fake_peers), "cron", timeout=120,
+    out = reeve("bench", "--scale", "0.001", "--dir", disk, "--peers", str(fake_peers), "cron", timeout=harness.PATIENCE,
                 env={"PATH": f"{fake_peers}:{os.environ['PATH']}"}).json["cron"]
     assert out["peers"] == {"croner": "1.2.3", "cron-parser": "1.2.3"}
     tuesdays = out["patterns"]["tuesdays_at_0230"]
@@ -152,9 +152,9 @@ def test_interrupted_it_leaves_nothing(disk):
     bench = subprocess.Popen([harness.BIN, "bench", "--dir", disk, "submit"], stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, env=harness.clean_environment())
     harness.wait_until(lambda: any(os.path.exists(os.path.join(disk, d, "submit", "reeve.sock"))
-                                   for d in os.listdir(disk)), timeout=120, what="its server runs")
+                                   for d in os.listdir(disk)), what="its server runs")
     bench.send_signal(signal.SIGINT)
-    bench.communicate(timeout=60)
+    bench.communicate(timeout=harness.PATIENCE)
     assert bench.returncode == 130
     assert os.listdir(disk) == []
     harness.wait_until(lambda: not processes_in(disk), what="its processes are gone")

@@ -2,7 +2,6 @@
 """Volatile dispatch: nothing is written before a start, so a restarted server must know its workers before it starts
 anything. It waits no longer than needed, and says for whom."""
 import signal
-import time
 
 import chaos
 import pytest
@@ -62,7 +61,6 @@ def test_one_worker_gone_means_waiting_for_the_safe_time(cluster, fate):
     w1.kill9() if fate == "killed" else w1.signal(signal.SIGSTOP)
     cluster.server.start()
     chaos.wait_open(cluster)
-    begun = time.monotonic()
     status = cluster.get("/v1/status")
     assert status["worker_set"]["waiting"], status
     wait = next(w for w in status["waiting"] if w["code"] == "initial-wait")
@@ -73,7 +71,6 @@ def test_one_worker_gone_means_waiting_for_the_safe_time(cluster, fate):
     why = cluster.get(f"/v1/tasks/{fresh}/why")
     assert cluster.get(f"/v1/tasks/{fresh}")["state"] == "queued" and why["reasons"], why
     wait_until(lambda: not waiting(cluster), what="the wait is over")
-    assert time.monotonic() - begun < SAFE_S + PATIENCE / 2
     gone = next(i for i in ids if places[i] == "w1")
     cluster.cli("cancel", next(i for i in ids if places[i] == "w2"))  # room for both others
     assert cluster.wait_ended(fresh)["state"] == "succeeded"

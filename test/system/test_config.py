@@ -5,7 +5,7 @@ import os
 import signal
 
 import requests
-from harness import wait_until
+from harness import PATIENCE, wait_until
 
 
 def test_check_names_line_and_hint(reeve, tmp_path):
@@ -43,11 +43,11 @@ def test_a_token_that_can_not_be_read_opens_nothing(cluster, tmp_path):
     token = tmp_path / "token"
     token.write_text("the-api-token-of-this-test")
     server = cluster.start_server("--token-file", str(token))
-    assert requests.get(cluster.url + "/v1/status", timeout=10).status_code == 401
+    assert requests.get(cluster.url + "/v1/status", timeout=PATIENCE).status_code == 401
     url = cluster.url
     os.unlink(token)
     server.signal(signal.SIGHUP)
     wait_until(lambda: "reloaded" in server.log(), what="the server tried")
-    assert requests.get(url + "/v1/status", timeout=10).status_code == 401
+    assert requests.get(url + "/v1/status", timeout=PATIENCE).status_code == 401
     good = {"Authorization": "Bearer the-api-token-of-this-test"}
-    assert requests.get(url + "/v1/status", headers=good, timeout=10).status_code == 200
+    assert requests.get(url + "/v1/status", headers=good, timeout=PATIENCE).status_code == 200

@@ -165,13 +165,13 @@ def test_reset_when_too_much_has_happened(api):
     first = api.get("/v1/events")["items"][-1]["seq"]
     ids = api.submit_many([{"command": ["true"], "queue": "q"}] * 6000)["ids"]
     for action in ("hold", "release", "cancel"):
-        assert api.post(f"/v1/tasks/actions/{action}", {"filter": {}, "all": True}, timeout=60)["changed"] == len(ids)
+        assert api.post(f"/v1/tasks/actions/{action}", {"filter": {}, "all": True}, timeout=harness.PATIENCE)["changed"] == len(ids)
     stream = api.stream(f"?after={first}")
     stream.wait_for(len, "the reset")
     assert stream.kinds()[0] == "reset"
     near = stream.ids()[0] - 10_000
     recent = api.stream(f"?after={near}")
-    recent.wait_for(lambda es: len(es) == 10_000, "what is still in memory comes whole", timeout=60)
+    recent.wait_for(lambda es: len(es) == 10_000, "what is still in memory comes whole")
     assert recent.ids() == list(range(near + 1, near + 10_001))
     stream.close()
     recent.close()
@@ -254,7 +254,7 @@ def open_stream(api, query="", receive_buffer=None):
     s = socket.socket()
     if receive_buffer:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-    s.settimeout(60)
+    s.settimeout(harness.PATIENCE)
     s.connect(api.address)
     s.sendall(b"GET /v1/events%s HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n" % query.encode())
     assert s.recv(1) == b"H"
@@ -283,7 +283,7 @@ def test_slow_reader_is_cut_off_alone(api):
     with Canary(api):
         while told < 80_000:  # some 20 MB: more than 4 MiB and all that the kernel holds for him
             for action in ("release", "hold"):
-                done = api.post(f"/v1/tasks/actions/{action}", {"filter": {"batch": many["batch"]}}, timeout=60)
+                done = api.post(f"/v1/tasks/actions/{action}", {"filter": {"batch": many["batch"]}}, timeout=harness.PATIENCE)
                 told += done["changed"]
         wait_until(lambda: heard[0] == told // 2, 60, "the quick reader has everything")
     got = read_all(slow, b"\r\n0\r\n\r\n")  # the stream has ended: he was cut off
@@ -306,7 +306,7 @@ def test_many_watchers_hear_the_same(api):
 
 def test_stop_ends_streams(dev):
     stream = Api(dev).stream()
-    waiting = requests.get(dev.url + "/v1/events?follow=true", stream=True, timeout=60)
+    waiting = requests.get(dev.url + "/v1/events?follow=true", stream=True, timeout=harness.PATIENCE)
     assert waiting.status_code == 200
     assert dev.server.stop() == 0
     wait_until(lambda: stream.ended, what="the stream has ended")

@@ -9,7 +9,7 @@ import signal
 import chaos
 import pytest
 from chaos import Load, pause, rng  # noqa: F401 (a fixture)
-from harness import ROOT, wait_until
+from harness import PATIENCE, ROOT, wait_until
 from keepers import Watched, is_alive
 
 NUMBERS = os.path.join(ROOT, "test", "system", "programs", "numbers.py")
@@ -150,7 +150,7 @@ def test_more_output_than_the_spool_holds(cluster, kept, spool):
     for i in range(1, 4):
         t.wait_bytes(i * 700000)
         kept.change()
-    t.check(cluster.wait_ended(t.id, timeout=90))
+    t.check(cluster.wait_ended(t.id))
     kept.quiet()
 
 
@@ -172,7 +172,7 @@ def test_load_with_the_worker_killed_again_and_again(cluster, rng):
     chaos.judge(cluster, load, certain=True)
     kept.quiet()
     kept.worker.signal(signal.SIGQUIT)
-    assert kept.worker.child.wait(30) == 0
+    assert kept.worker.child.wait(PATIENCE) == 0
     kept.wait_gone()
 
 
@@ -462,7 +462,7 @@ def test_who_is_told_to_end_everything_does(cluster, kept, how):
         kept.worker.signal(signal.SIGQUIT)
     else:
         cluster.call("POST", "/v1/workers/w1/stop", expect=200)
-    assert kept.worker.child.wait(30) == 0
+    assert kept.worker.child.wait(PATIENCE) == 0
     assert not is_alive(pid)
     kept.wait_gone()
     assert cluster.wait_ended(task)["state"] == "failed"
@@ -510,7 +510,7 @@ def test_a_next_worker_that_does_not_reach_the_server_gets_no_new_lease(cluster)
     kept.worker.start()
     wait_until(lambda: "took over 1 tasks" in kept.worker.log(), what="it has them")
     assert is_alive(pid)
-    wait_until(lambda: not is_alive(pid), timeout=chaos.LOST_S + 5, what="its time is up")
+    wait_until(lambda: not is_alive(pid), what="its time is up")
     cluster.restart()
     task = cluster.wait_ended(task)
     assert (task["state"], task["signal"]) in (("failed", 9), ("orphaned", None)), task

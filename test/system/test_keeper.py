@@ -9,7 +9,7 @@ import chaos
 import pytest
 import zoo
 from chaos import Load, pause, rng  # noqa: F401 (a fixture)
-from harness import wait_until
+from harness import PATIENCE, wait_until
 from keepers import LIMITS, Watched, children, is_alive
 
 ROUNDS = int(os.environ.get("REEVE_KEEPER_ROUNDS", "6"))
@@ -83,7 +83,7 @@ def kill(watched, who):
 def judge(cluster, load, herd, who):
     """Whatever was killed: no attempt twice, no claim without a start, and the truth about each end."""
     load.end()
-    cluster.wait_idle(timeout=60, queue=chaos.QUEUE)
+    cluster.wait_idle(queue=chaos.QUEUE)
     tasks = {t["id"]: t for t in cluster.all_tasks(queue=chaos.QUEUE, full="true")}
     assert not set(load.acked) - set(tasks), "acknowledged, then lost"
     load.records.check(once=[i for i, t in tasks.items() if t["max_attempts"] == 1])
@@ -216,7 +216,7 @@ def test_a_stopped_keeper_is_replaced(cluster, beasts):
     herd.let_out(["ignores_term"])
     keeper = watched.keeper()
     os.kill(keeper, signal.SIGSTOP)
-    wait_until(lambda: not is_alive(keeper), timeout=60, what="the worker has ended it")
+    wait_until(lambda: not is_alive(keeper), what="the worker has ended it")
     assert cluster.wait_ended(herd.ids[0])["state"] == "failed"
     assert cluster.wait_ended(cluster.submit("true", max_attempts=3)["id"])["state"] == "succeeded"
 
@@ -232,7 +232,7 @@ def test_who_gave_up_its_rights_can_not_go_on_without_its_keeper(cluster, beasts
     herd.let_out(["hides", "double_forks"], user=user)
     herd.wait_running()  # the server may hear of a start later than we see it
     watched.kill_keeper()
-    assert watched.worker.child.wait(30) == 1, watched.worker.log()
+    assert watched.worker.child.wait(PATIENCE) == 1, watched.worker.log()
     assert bool(zoo.processes(beasts)) == bool(user), "only its own it can find without cgroups"
     wanted = "running" if user else "failed"
     assert {cluster.get(f"/v1/tasks/{i}")["state"] for i in herd.ids} == {wanted}

@@ -20,7 +20,7 @@ def raw_log(cluster, task, **params):
 
 
 def ended(cluster, *command, **members):
-    return cluster.wait_ended(cluster.submit(*command, **members)["id"], timeout=90)
+    return cluster.wait_ended(cluster.submit(*command, **members)["id"])
 
 
 class Follower:
@@ -196,9 +196,9 @@ def test_follow_over_a_restart_of_the_server(cluster):
 
 def test_a_reader_that_stops_reading_holds_nothing_up(dev):
     task = dev.submit("sh", "-c", "head -c 30000000 /dev/zero | tr '\\0' y")["id"]
-    with requests.get(dev.url + f"/v1/tasks/{task}/logs", params={"follow": "true"}, stream=True, timeout=60) as slow:
+    with requests.get(dev.url + f"/v1/tasks/{task}/logs", params={"follow": "true"}, stream=True, timeout=harness.PATIENCE) as slow:
         slow.raw.read(10)
-        assert dev.wait_ended(task, timeout=90)["stdout_bytes"] == 30000000
+        assert dev.wait_ended(task)["stdout_bytes"] == 30000000
         assert dev.cli("run", "--", "echo", "others go on").out == "others go on\n"
 
 
@@ -252,13 +252,13 @@ def test_two_hundred_megabytes_do_not_grow_the_server(cluster):
     script = f"head -c 150000000 /dev/urandom | base64 | tee {sums}.fifo"
     os.mkfifo(sums + ".fifo")
     adder = subprocess.Popen(["sha256sum", sums + ".fifo"], stdout=subprocess.PIPE)
-    task = cluster.wait_ended(cluster.submit("sh", "-c", script)["id"], timeout=150)
-    want = adder.communicate(timeout=30)[0].split()[0].decode()
+    task = cluster.wait_ended(cluster.submit("sh", "-c", script)["id"])
+    want = adder.communicate(timeout=harness.PATIENCE)[0].split()[0].decode()
     assert task["stdout_bytes"] > 200000000 and task["stdout_dropped"] == 0
     grown = (cluster.server.rss_kb("VmHWM") - before) / 1024
     assert grown <= allowed, f"it grew by {grown:.1f} MiB while it was written"
     got = hashlib.sha256()
-    with requests.get(cluster.url + f"/v1/tasks/{task['id']}/logs", stream=True, timeout=120) as log:
+    with requests.get(cluster.url + f"/v1/tasks/{task['id']}/logs", stream=True, timeout=harness.PATIENCE) as log:
         for data in log.iter_content(MIB):
             got.update(data)
     assert got.hexdigest() == want

@@ -153,7 +153,7 @@ def test_the_time_limit_counts_for_a_plugin_that_says_no_hello(cluster):
 ])
 def test_a_persistent_plugin_that_does_not_start(cluster, program, words):
     start(cluster, p={"exec": program, "mode": "persistent"})
-    task = cluster.wait_ended(cluster.submit(queue="p", params={})["id"], timeout=90)
+    task = cluster.wait_ended(cluster.submit(queue="p", params={})["id"])
     assert task["state"] == "failed" and words in task["reason"], task["reason"]
     assert cluster.wait_ended(cluster.submit("true")["id"])["state"] == "succeeded"
 

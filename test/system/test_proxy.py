@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from harness import wait_until
+from harness import PATIENCE, wait_until
 from proxy import DOWN, UP, Frames, Proxy
 
 
@@ -122,7 +122,7 @@ def test_black_hole_delivers_late(proxy, echo, up, down):
         with pytest.raises(TimeoutError):
             s.recv(1)
         assert echo.heard[0] == (b"a" if up else b"ab")
-        s.settimeout(10)
+        s.settimeout(PATIENCE)
         proxy.heal()
         assert read(s, 1) == b"b"
 

@@ -5,7 +5,7 @@ import time
 
 import harness
 import pytest
-from harness import wait_until
+from harness import PATIENCE, wait_until
 from records import Records
 
 STEP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "append.sh")
@@ -33,7 +33,7 @@ def test_threads_are_exact_across_workers(cluster):
         cluster.create_queue(f"q{threads}", threads=threads)
     tasks = [{"queue": f"q{t}", "command": r.command(0.05)} for _ in range(30) for t, r in records.items()]
     cluster.submit_many(tasks)
-    assert cluster.wait_idle(timeout=90) == {"succeeded": 90}
+    assert cluster.wait_idle() == {"succeeded": 90}
     for threads, r in records.items():
         r.check()
         assert r.most_at_once() == threads, "the limit is kept, and used"
@@ -229,10 +229,10 @@ def test_a_deep_queue_drains_completely_and_in_order(cluster):
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "note.py")
     cluster.start_worker(name="w1", env={"REEVE_WORKER_PLUGINS": harness.json.dumps(
         {"note": {"exec": ["/usr/bin/python3", program, trace], "mode": "persistent"}})})
-    wait_until(lambda: len(words(trace)) > 1000, timeout=60)
+    wait_until(lambda: len(words(trace)) > 1000)
     cluster.server.kill9()  # the window is made anew from what the store says
     cluster.restart()
-    assert cluster.wait_idle(timeout=150, queue="deep") == {"succeeded": total}
+    assert cluster.wait_idle(timeout=PATIENCE * 4, queue="deep") == {"succeeded": total}
     assert [int(w) for w in words(trace)] == list(range(total))
 
 

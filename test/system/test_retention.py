@@ -33,7 +33,7 @@ def test_by_age(cluster):
     for i in old:
         cluster.wait_ended(i)
     assert rows(cluster, "output") > 0
-    wait_until(lambda: cluster.call("GET", f"/v1/tasks/{old[0]}").status_code == 404, timeout=60)
+    wait_until(lambda: cluster.call("GET", f"/v1/tasks/{old[0]}").status_code == 404)
     wait_until(lambda: cluster.get("/v1/tasks/summary")["total"] == len(live))
     assert [cluster.call("GET", f"/v1/tasks/{i}").status_code for i in live] == [200] * len(live)
     gone = cluster.cli("logs", old[0], check=False)
@@ -51,7 +51,7 @@ def test_by_count(cluster):
     for n in range(12):
         ids.append(cluster.submit("sh", "-c", BIG if n % 2 else "true")["id"])
         cluster.wait_ended(ids[-1])
-    wait_until(lambda: cluster.get("/v1/tasks/summary")["done"] == 5, timeout=60)
+    wait_until(lambda: cluster.get("/v1/tasks/summary")["done"] == 5)
     kept = [t["id"] for t in cluster.all_tasks() if t["id"] not in live]
     assert kept == ids[-5:], "the oldest go first"
     assert {t["id"] for t in cluster.all_tasks()} >= set(live)
@@ -66,7 +66,7 @@ def test_bodies_go_with_their_tasks(cluster):
     cluster.start_dev(env={"REEVE_SERVER_RETENTION_COUNT": "1", "REEVE_SERVER_RETENTION_AGE": "0"})
     for _ in range(4):
         cluster.wait_ended(cluster.submit("true", "x" * 100000)["id"])
-    wait_until(lambda: rows(cluster, "task") == 1, timeout=60)
+    wait_until(lambda: rows(cluster, "task") == 1)
     wait_until(lambda: rows(cluster, "task_body") <= 1)
 
 
@@ -80,6 +80,6 @@ def test_many_are_pruned_while_work_goes_on(cluster):
     cluster.cli("queue", "resume", "q")
     last = cluster.submit("true", queue="q")["id"]
     assert cluster.wait_ended(last)["state"] == "succeeded"
-    wait_until(lambda: cluster.get("/v1/tasks/summary")["total"] == 100, timeout=90)
+    wait_until(lambda: cluster.get("/v1/tasks/summary")["total"] == 100)
     assert cluster.get(f"/v1/tasks/{last}")["state"] == "succeeded", "the newest stays"
     assert cluster.get("/v1/queues/q")["counts"]["queued"] == 0

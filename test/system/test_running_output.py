@@ -138,7 +138,7 @@ def test_slowed_and_whole(stopped):
     wait_until(lambda: waits_for_a_pipe(pid), what="it waits")
     assert not os.path.exists(done)
     stopped.go_on()
-    task = stopped.cluster.wait_ended(task, timeout=60)
+    task = stopped.cluster.wait_ended(task)
     log = stopped.cluster.call("GET", f"/v1/tasks/{task['id']}/logs").content
     assert task["state"] == "succeeded" and hashlib.sha256(log).digest() == hashlib.sha256(wanted).digest(), task
     assert (task["stdout_bytes"], task["stdout_dropped"]) == (len(wanted), 0), task

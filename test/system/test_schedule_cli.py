@@ -285,7 +285,7 @@ def on_a_terminal(server, answer, *args):
         while b"[y/N]" not in shown:
             shown += os.read(master, 4096)
         os.write(master, answer)
-        return shown.decode(), child.wait(30)
+        return shown.decode(), child.wait(harness.PATIENCE)
     finally:
         child.kill()
         child.wait()

@@ -3,6 +3,7 @@
 import os
 import signal
 
+import harness
 import requests
 
 
@@ -29,8 +30,8 @@ def test_array_of_tasks(dev):
 
 
 def test_http_answers(dev):
-    assert requests.get(dev.url + "/healthz", timeout=10).status_code == 200
-    assert requests.get(dev.url + "/v1/tasks/nothing", timeout=10).status_code in (400, 404)
+    assert requests.get(dev.url + "/healthz", timeout=harness.PATIENCE).status_code == 200
+    assert requests.get(dev.url + "/v1/tasks/nothing", timeout=harness.PATIENCE).status_code in (400, 404)
 
 
 def test_stops_cleanly(dev):

@@ -7,7 +7,7 @@ import time
 
 import pytest
 import zoo
-from harness import wait_until
+from harness import PATIENCE, wait_until
 from keepers import Watched
 
 TASKS = int(os.environ.get("REEVE_SOAK_TASKS", "10000"))
@@ -54,13 +54,13 @@ def work(cluster, n):
     """Kinds in turn; with so many of each, all that can be cached is."""
     done = cluster.submit_many([KINDS[i % len(KINDS)] for i in range(n)])
     assert done["accepted"] == n, done
-    return cluster.wait_idle(timeout=120)
+    return cluster.wait_idle(timeout=PATIENCE * 4)
 
 
 def warm_up(cluster):
     """As many at once as there can be: the keeper has a cgroup for each of them from now on, and uses them again."""
     cluster.submit_many([{"command": ["sleep", "0.5"]}] * THREADS)
-    cluster.wait_idle()
+    cluster.wait_idle(timeout=PATIENCE * 4)
 
 
 def soak(cluster, binary, tasks):

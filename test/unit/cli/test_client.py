@@ -36,7 +36,7 @@ class Case(unittest.TestCase):
         self.dir.cleanup()
 
     def reeve(self, *args, code=0, stdin="", **env):
-        r = subprocess.run([REEVE, *args], input=stdin.encode(), capture_output=True, timeout=60,
+        r = subprocess.run([REEVE, *args], input=stdin.encode(), capture_output=True, timeout=600,
                            env=dict(self.env, **env), cwd=self.dir.name)
         self.out, self.err = r.stdout.decode(), r.stderr.decode()
         self.assertEqual(r.returncode, code, "%s\n%s\n%s" % (args, self.out, self.err))

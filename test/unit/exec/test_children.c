@@ -66,18 +66,24 @@ static void test_one_with_more_rights_that_stays_is_left(void **state)
 
 	if (geteuid() != 0)
 		skip();
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	assert_int_equal(end_as_nobody(true), 0);
 	assert_true(exec_end_children(20000)); /* they are ours now, and we have the rights */
 	assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOHANG), -1);
 }
 
+/* Whatever a test leaves becomes ours. */
+static int reap(void **state)
+{
+	return exec_end_children(20000) ? 0 : -1;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_one_that_ends_by_itself_is_waited_for),
-	    cmocka_unit_test(test_one_with_more_rights_that_stays_is_left),
+	    cmocka_unit_test_teardown(test_one_that_ends_by_itself_is_waited_for, reap),
+	    cmocka_unit_test_teardown(test_one_with_more_rights_that_stays_is_left, reap),
 	};
 
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,7 +95,7 @@ def unique_zones(folder):
 
 def spans_of(program, folder, names):
     done = subprocess.run([program, folder, str(FROM), str(UNTIL)], input="\n".join(names) + "\n",
-                          capture_output=True, text=True, timeout=300)
+                          capture_output=True, text=True, timeout=1800)
     if done.returncode:
         raise SystemExit(f"{program} exits with {done.returncode}: {done.stderr}")
     found = {}
@@ -128,7 +128,7 @@ def main(program):
         print("zic or tzdata.zi is not there: only the system's own files were compared")
         return not good
     with tempfile.TemporaryDirectory() as slim:
-        subprocess.run([zic, "-b", "slim", "-d", slim, f"{SYSTEM}/tzdata.zi"], check=True, timeout=60)
+        subprocess.run([zic, "-b", "slim", "-d", slim, f"{SYSTEM}/tzdata.zi"], check=True, timeout=600)
         good = compare_folder(program, slim) and good
     return not good
 
