@@ -30,6 +30,25 @@ const char *source_env(const struct config_sources *src, const char *name)
 	return NULL;
 }
 
+/* One that depends on where somebody happens to stand leads each time somewhere else. */
+static void refuse_relative_home(struct config *c)
+{
+	const char *home = source_env(&c->src, "HOME");
+	struct where w = {.name = "HOME"};
+
+	if (!home || home[0] == '/')
+		return;
+	report(c, &w, "\"%s\" is not an absolute path", report_quote(c, str_of(home)));
+	report_hint(c, "set it to the user's home directory, or unset it");
+}
+
+const char *source_home(const struct config *c)
+{
+	const char *home = source_env(&c->src, "HOME");
+
+	return home && home[0] == '/' ? home : NULL;
+}
+
 static void apply_env(struct config *c)
 {
 	for (size_t i = 0; i < n_config_keys; i++) {
@@ -219,6 +238,7 @@ int config_load(const struct config_sources *src, struct config **ret, struct pr
 	if (!c->src.users)
 		c->src.users = CONFIG_FOR_ALL;
 	c->values = xcalloc(n_config_keys, sizeof *c->values);
+	refuse_relative_home(c);
 	files_load(c);
 	apply_env(c);
 	refuse_renamed_env(c);

@@ -14,7 +14,7 @@
 static void add_state(struct config *c, struct buf *b)
 {
 	const char *xdg = source_env(&c->src, "XDG_STATE_HOME");
-	const char *home = source_env(&c->src, "HOME");
+	const char *home = source_home(c);
 	struct passwd *me;
 
 	if (c->src.uid == 0) {

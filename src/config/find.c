@@ -95,7 +95,7 @@ static bool load_usual(struct config *c, const char *path)
 static const char *users_file(struct config *c)
 {
 	const char *xdg = source_env(&c->src, "XDG_CONFIG_HOME");
-	const char *home = source_env(&c->src, "HOME");
+	const char *home = source_home(c);
 
 	if (xdg && xdg[0] == '/')
 		return arena_printf(&c->arena, "%s/reeve/reeve.json", xdg);

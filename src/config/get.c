@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/private.h"
 #include "config/internal.h"
 #include "model/lines.h"
 
@@ -132,15 +133,18 @@ struct value *config_secret_file(const struct config *c, const char *key)
 	return v;
 }
 
-static int read_secret(const char *path, struct buf *b, struct problem *ret_problem)
+/* `strict`: a daemon's, whose secrets are other people's too. */
+static int read_secret(const char *path, bool strict, struct buf *b, struct problem *ret_problem)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	char bytes[SECRET_FILE_MAX + 1];
 	ssize_t n = fd < 0 ? -1 : read(fd, bytes, sizeof bytes);
-	int err = errno;
+	int err = errno, denied = fd >= 0 && strict ? private_secret(fd, path, ret_problem) : 0;
 
 	if (fd >= 0)
 		close(fd);
+	if (denied)
+		return denied;
 	if (n < 0) {
 		problem_set(ret_problem, err == ENOENT ? ERR_NOT_FOUND : ERR_IO,
 		    "the token file %s can not be read: %s", path, strerror(err));
@@ -168,7 +172,8 @@ int config_secret(
 
 	file = config_secret_file(c, key);
 	if (file->layer > text->layer)
-		return read_secret(file->text, ret_secret, ret_problem);
+		return read_secret(
+		    file->text, strcmp(key, "cli.token") != 0, ret_secret, ret_problem);
 	if (text->layer)
 		buf_add_cstr(ret_secret, text->text);
 	return 0;

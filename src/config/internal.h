@@ -60,6 +60,8 @@ int where_line(const struct where *w);
 
 /* A variable's value, NULL when it is not there or empty. */
 const char *source_env(const struct config_sources *src, const char *name);
+/* NULL: there is none, or it is relative, which was reported. */
+const char *source_home(const struct config *c);
 
 struct value *config_value(const struct config *c, const char *key);
 /* The value of `<key>_file`. */

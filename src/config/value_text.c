@@ -63,7 +63,7 @@ static bool parse_name(const struct job *j, struct str s)
 
 static bool parse_path(const struct job *j, struct str s)
 {
-	const char *home = source_env(&j->c->src, "HOME");
+	const char *home = source_home(j->c);
 	struct arena *a = &j->c->arena;
 
 	if (!s.n || !is_plain(s))

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/private.h"
 #include "config/flags.h"
 #include "server/engine.h"
 #include "server/http_api.h"
@@ -157,6 +158,8 @@ static int open_store(struct server *s, struct problem *p)
 	const char *dir = config_str(s->config, "server.state_dir");
 	int e = paths_make_dir(dir, p);
 
+	if (e == 0)
+		e = private_dir(dir, 0, p);
 	return e ? e : store_open(config_str(s->config, "server.store"), &o, &s->store, p);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/private.h"
 #include "store/sqlite.h"
 
 int sqlite_problem(sqlite3 *db, const char *doing, struct problem *ret_problem)
@@ -181,6 +182,8 @@ static int sqlite_open(const char *path, const struct store_options *o, struct s
 	struct sqlite_store *s;
 	int rc = check_place(path, o, ret_problem);
 
+	if (rc == 0)
+		rc = private_place(path, ret_problem);
 	if (rc)
 		return rc;
 	s = xcalloc(1, sizeof *s);

@@ -188,7 +188,7 @@ int worker_command(int argc, char **argv)
 	if (config_setup_log(c, "worker") != 0)
 		fprintf(stderr, "reeve: the log can't be opened: %s\n", strerror(errno));
 	else if (config_secret(c, "worker.token", &r.token, &p) != 0)
-		fprintf(stderr, "reeve: %s\n", p.what);
+		fprintf(stderr, "reeve: %s%s%s\n", p.what, p.hint[0] ? "\n  hint: " : "", p.hint);
 	else
 		code = run(&r);
 	buf_release(&r.token);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/private.h"
 #include "model/limits.h"
 #include "model/lines.h"
 #include "model/queue.h"
@@ -52,6 +54,14 @@ static void machine_id(char out[128])
 		gethostname(out, 127);
 }
 
+/* Whom we become after the start, if that is somebody else: the directory may be theirs already. */
+static uid_t worker_uid(const struct worker *w)
+{
+	const struct passwd *u = w->o->user ? getpwnam(w->o->user) : NULL;
+
+	return u ? u->pw_uid : 0;
+}
+
 /* The lock lives as long as we do: the kernel lets go of it, whatever kills us. */
 int lock_take(struct worker *w, struct problem *p)
 {
@@ -62,7 +72,7 @@ int lock_take(struct worker *w, struct problem *p)
 
 	if (!dir || !*dir)
 		return problem_set(p, ERR_INVALID, "the worker needs a state directory");
-	if ((r = make_dirs(dir, p)) < 0)
+	if ((r = make_dirs(dir, p)) < 0 || (r = private_dir(dir, worker_uid(w), p)) < 0)
 		return r;
 	path = xasprintf("%s/lock", dir);
 	w->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0640);

@@ -58,6 +58,12 @@ def clean_environment(**extra):
     return env
 
 
+def keep_secret(path, text):
+    """A file that only its owner may read and write, as a server wants its tokens kept."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as f:
+        f.write(text)
+
+
 def run(*args, input=None, env=None, timeout=PATIENCE, check=True, cwd=None):
     """Runs `reeve ARGS…` to its end. check=True: a failure fails the test, with all it said."""
     if isinstance(input, str):

@@ -6,7 +6,7 @@ import subprocess
 
 import harness
 import pytest
-from harness import wait_until
+from harness import keep_secret, wait_until
 
 SHORT = ["--server-timeout", "500ms"]
 
@@ -89,7 +89,7 @@ def test_not_a_reeve_server(away):
 
 
 def test_token(cluster, away, tmp_path):
-    (tmp_path / "token").write_text("a-long-enough-token-1234\n")
+    harness.keep_secret(tmp_path / "token", "a-long-enough-token-1234\n")
     cluster.start_dev("--token-file", tmp_path / "token")
     url = cluster.url
     missing = away("--server", url, "queue", "ls", check=False)

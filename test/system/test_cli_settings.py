@@ -97,7 +97,7 @@ def test_nothing_is_read_when_flags_decide(server, home, own):
 
 
 def test_the_files_token_is_for_the_files_server(cluster, home, own, tmp_path):
-    (tmp_path / "token").write_text("secret-token-of-the-file\n")
+    harness.keep_secret(tmp_path / "token", "secret-token-of-the-file\n")
     cluster.start_server("--token-file", tmp_path / "token")
     url = cluster.url
     home({"cli": {"server": url, "token_file": str(tmp_path / "token")}})

@@ -5,7 +5,7 @@ import os
 import signal
 
 import requests
-from harness import PATIENCE, wait_until
+from harness import PATIENCE, keep_secret, wait_until
 
 
 def test_check_names_line_and_hint(reeve, tmp_path):
@@ -30,10 +30,10 @@ def test_show_says_where_values_came_from(reeve, tmp_path):
 
 def test_a_new_join_token_holds_after_reload(cluster, tmp_path):
     token = tmp_path / "join"
-    token.write_text("the-old-join-token")
+    keep_secret(token, "the-old-join-token")
     server = cluster.start_server("--join-token-file", str(token))
     cluster.start_worker("--token-file", str(token), name="old").stop()
-    token.write_text("the-new-join-token")
+    keep_secret(token, "the-new-join-token")
     server.signal(signal.SIGHUP)
     wait_until(lambda: "configuration reloaded" in server.log(), what="the server reloaded")
     cluster.start_worker("--token-file", str(token), name="new")
@@ -41,7 +41,7 @@ def test_a_new_join_token_holds_after_reload(cluster, tmp_path):
 
 def test_a_token_that_can_not_be_read_opens_nothing(cluster, tmp_path):
     token = tmp_path / "token"
-    token.write_text("the-api-token-of-this-test")
+    keep_secret(token, "the-api-token-of-this-test")
     server = cluster.start_server("--token-file", str(token))
     assert requests.get(cluster.url + "/v1/status", timeout=PATIENCE).status_code == 401
     url = cluster.url

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 from client import Api
-from harness import wait_until
+from harness import keep_secret, wait_until
 
 BASE = """// a comment first
 {
@@ -190,10 +190,10 @@ def test_worker_reloads(server, tmp_path):
 
 def test_worker_shows_its_new_token(cluster, tmp_path):
     token = tmp_path / "join"
-    token.write_text("the-old-token-of-all-workers")
+    keep_secret(token, "the-old-token-of-all-workers")
     cluster.start_server("--join-token-file", token)
     worker = cluster.start_worker("--token-file", token)
-    token.write_text("the-new-token-of-all-workers")
+    keep_secret(token, "the-new-token-of-all-workers")
     hup(worker)
     cluster.server.stop()
     cluster.restart()

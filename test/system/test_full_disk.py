@@ -13,7 +13,7 @@ def small_disk(tmp_path):
     """A file system of 24 MB of its own."""
     where = str(tmp_path / "disk")
     os.mkdir(where)
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", where], capture_output=True).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m,mode=0700", "tmpfs", where], capture_output=True).returncode:
         pytest.skip("needs the right to mount a file system")
     yield where
     subprocess.run(["umount", "-l", where], check=True)

@@ -225,7 +225,7 @@ def test_a_stopped_keeper_is_replaced(cluster, beasts):
 @pytest.mark.parametrize("user", [None, "daemon"], ids=["its own", "another's"])
 def test_who_gave_up_its_rights_can_not_go_on_without_its_keeper(cluster, beasts, user):
     """It leaves, to be started anew. What it could not end it does not call ended: the next instance does both."""
-    os.chmod(cluster.dir, 0o777)
+    os.chmod(cluster.dir, 0o1777)
     os.chmod(beasts, 0o755)
     watched, herd = start(cluster, beasts, "--user", "nobody", "--run-as", "daemon")
     assert os.stat(f"/proc/{watched.worker.pid}").st_uid != 0

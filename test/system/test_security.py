@@ -11,7 +11,7 @@ import sys
 import pytest
 import requests
 from client import Api, read_all
-from harness import PATIENCE, wait_until
+from harness import PATIENCE, keep_secret, wait_until
 
 TOKEN = "a-long-token-that-nobody-guesses-0123456789"
 NOBODY = 65534
@@ -159,8 +159,8 @@ def test_allowed_names_and_origins(cluster):
 
 def test_secrets_do_not_show(cluster, reeve, tmp_path):
     file, join = tmp_path / "token", tmp_path / "join"
-    file.write_text(TOKEN)
-    join.write_text(TOKEN[::-1])
+    keep_secret(file, TOKEN)
+    keep_secret(join, TOKEN[::-1])
     server = cluster.start_server("--token-file", file, "--join-token-file", join, "--log-level", "debug")
     worker = cluster.start_worker("--token-file", join, "--log-level", "debug")
     api = Api(cluster, TOKEN)
