@@ -105,5 +105,9 @@ def environ(pid):
 
 
 def started(pid):
-    with open(f"/proc/{pid}/stat") as f:
-        return int(f.read().rpartition(")")[2].split()[19])
+    """When, in the kernel's ticks; who has gone meanwhile is younger than anybody."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return int(f.read().rpartition(")")[2].split()[19])
+    except OSError:
+        return float("inf")
