@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/engine.h"
 
+#include <bsd/sys/queue.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +19,10 @@
 #define COMMIT_RETRY_MS 1000
 
 struct ticket {
+	uint64_t number;
 	engine_reply_fn *fn;
 	void *arg;
+	TAILQ_ENTRY(ticket) in_line;
 };
 
 struct engine {
@@ -43,6 +46,7 @@ struct engine {
 	bool stuck; /* the store can't take more now: commands are refused */
 	bool stopping;
 	struct idmap tickets;
+	TAILQ_HEAD(, ticket) waiting; /* the same, oldest first */
 	uint64_t last_ticket;
 };
 
@@ -140,10 +144,11 @@ void engine_command(struct engine *e, struct event *ev, engine_reply_fn *fn, voi
 	}
 	if (!has_its_zone(e, ev, fn, arg))
 		return;
-	t = xmalloc(sizeof *t);
-	*t = (struct ticket){fn, arg};
-	ev->ticket = ++e->last_ticket;
+	t = xcalloc(1, sizeof *t);
+	*t = (struct ticket){.number = ++e->last_ticket, .fn = fn, .arg = arg};
+	ev->ticket = t->number;
 	idmap_put(&e->tickets, ev->ticket, t);
+	TAILQ_INSERT_TAIL(&e->waiting, t, in_line);
 	engine_step(e, ev);
 }
 
@@ -165,9 +170,32 @@ static void answer(struct engine *e, const struct reply *r)
 	struct ticket *t = idmap_del(&e->tickets, r->ticket);
 
 	if (!t)
-		return;
+		return; /* it was told that nobody knows */
+	TAILQ_REMOVE(&e->waiting, t, in_line);
 	t->fn(r, t->arg);
 	free(t);
+}
+
+/*
+ * Whoever waits for a batch that can not be written would wait for as long as the disk is full. The
+ * brain has carried the command out, and its rows stay in the batch, which is tried again: so it
+ * is neither done nor refused, and that is what its caller hears.
+ */
+static void tell_unknown(struct engine *e)
+{
+	struct problem p = {0};
+	struct reply r = {.code = ERR_BUSY, .problem = &p};
+
+	problem_set(&p, ERR_BUSY,
+	    "the store can not be written at the moment: whether this was done will be known "
+	    "later");
+	problem_hint(&p,
+	    "once there is room (is the disk full?), ask again with the same "
+	    "Idempotency-Key: it is done once; without a key look first whether it was done");
+	while (!TAILQ_EMPTY(&e->waiting)) {
+		r.ticket = TAILQ_FIRST(&e->waiting)->number;
+		answer(e, &r);
+	}
 }
 
 static void on_read(struct event *ev, void *arg)
@@ -249,6 +277,7 @@ static void commit_failed(struct engine *e, const struct commit_result *r)
 		log_error(
 		    "the store refuses writes, trying again every second: %s", r->problem.what);
 	e->stuck = true;
+	tell_unknown(e);
 	loop_timer_set(e->retry, COMMIT_RETRY_MS);
 }
 
@@ -292,6 +321,7 @@ struct engine *engine_new(
 	struct engine *e = xcalloc(1, sizeof *e);
 	struct time_zones_options zones = {o->zoneinfo_dir, o->zoneinfo_refresh_ms, feed, e};
 
+	TAILQ_INIT(&e->waiting);
 	e->loop = l;
 	e->store = s;
 	e->o = *o;
@@ -334,15 +364,19 @@ void engine_settle(struct engine *e)
 
 void engine_free(struct engine *e)
 {
+	struct ticket *t;
+
 	engine_settle(e);
 	if (e->readers)
 		readers_free(e->readers);
 	loop_deferred_free(e->flush);
 	loop_timer_free(e->tick);
 	loop_timer_free(e->retry);
-	for (uint64_t t = 1; e->tickets.n && t <= e->last_ticket; t++)
-		free(idmap_del(&e->tickets, t));
 	idmap_release(&e->tickets);
+	while ((t = TAILQ_FIRST(&e->waiting))) {
+		TAILQ_REMOVE(&e->waiting, t, in_line);
+		free(t);
+	}
 	for (int i = 0; i < 3; i++)
 		effects_release(&e->sets[i]);
 	hub_free(e->hub);

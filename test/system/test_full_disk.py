@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 import requests
-from harness import wait_until
+from harness import PATIENCE, wait_until
 
 
 @pytest.fixture
@@ -28,28 +28,37 @@ def fill(path):
             pass
 
 
-def submit(cluster, word, seconds=2):
-    """The answer to a submit, or None: one that is caught in the full batch waits with it."""
-    try:
-        return requests.post(cluster.url + "/v1/tasks", json={"command": ["echo", word]}, timeout=seconds)
-    except requests.Timeout:
-        return None
+def submit(cluster, word, key=None):
+    """Every submit has its answer, disk or no disk."""
+    return requests.post(cluster.url + "/v1/tasks", json={"command": ["echo", word]}, timeout=PATIENCE,
+                         headers={"Idempotency-Key": key} if key else {})
 
 
 def test_full_disk_is_refused_then_survived(cluster, small_disk):
     server = cluster.start_server("--store", f"sqlite:{small_disk}/reeve.db")
     kept = submit(cluster, "hi").json()["id"]
     fill(f"{small_disk}/ballast")
+    answers = {}
 
     def full():
-        submit(cluster, "x" * 500_000)
-        return "the store refuses writes" in server.log()
+        key = f"key-{len(answers)}"
+        answers[key] = submit(cluster, key + "x" * 500_000, key)
+        return answers[key].status_code == 503
 
     wait_until(full, what="the store is full")
+    assert "the store refuses writes" in server.log()
+    met_it = list(answers.values())[-1].json()
+    assert "will be known later" in met_it["detail"] and "Idempotency-Key" in met_it["hint"], met_it
     refused = submit(cluster, "hi")
     assert refused.status_code == 503 and "disk full" in refused.json()["hint"]
     assert server.running
     assert cluster.task(kept)["state"] == "queued", "what is kept can be read meanwhile"
     os.unlink(f"{small_disk}/ballast")
     wait_until(lambda: "the store takes writes again" in server.log(), what="the store goes on")
-    assert submit(cluster, "hi", 30).status_code == 201
+    again = {key: submit(cluster, key + "x" * 500_000, key) for key in answers}
+    assert {a.status_code for a in again.values()} == {201}
+    ids = [a.json()["id"] for a in again.values()]
+    assert len(set(ids)) == len(ids)
+    acknowledged = {key: a.json()["id"] for key, a in answers.items() if a.status_code == 201}
+    assert {key: again[key].json()["id"] for key in acknowledged} == acknowledged, "answered as the first time"
+    assert sorted(t["id"] for t in cluster.all_tasks()) == sorted([kept, *ids]), "each once, and no other"
