@@ -101,7 +101,7 @@ struct api_server_facts { /* for /v1/status and /metrics */
 };
 
 struct api_options {
-	const char *token;     /* NULL: none; loopback and unix then need none */
+	const char *token;     /* of those who come by TCP; NULL: nobody may */
 	const char *base_path; /* "" or "/reeve": stripped from paths */
 	const char
 	    *allow_hosts; /* "item\n" lines, beside loopback names and the listen addresses */

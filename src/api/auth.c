@@ -8,17 +8,8 @@
 #include <strings.h>
 
 #include "api/call.h"
+#include "base/secret.h"
 #include "model/lines.h"
-
-/* Takes the same time wherever the difference is, so a token can not be guessed byte by byte. */
-static bool same_secret(struct str given, struct str wanted)
-{
-	unsigned char diff = given.n != wanted.n;
-
-	for (size_t i = 0; i < given.n; i++)
-		diff |= (unsigned char)(given.p[i] ^ wanted.p[wanted.n ? i % wanted.n : 0]);
-	return !diff && wanted.n > 0;
-}
 
 static bool token_fits(const struct call *c)
 {
@@ -26,7 +17,7 @@ static bool token_fits(const struct call *c)
 
 	if (given.n < 7 || strncasecmp(given.p, "Bearer ", 7) != 0)
 		return false;
-	return wanted.p && same_secret((struct str){given.p + 7, given.n - 7}, wanted);
+	return secret_equal((struct str){given.p + 7, given.n - 7}, wanted);
 }
 
 static bool identity_ok(struct call *c)
@@ -42,8 +33,6 @@ static bool identity_ok(struct call *c)
 		    o->server_uid);
 		return false;
 	}
-	if (!o->token && c->req.is_loopback)
-		return true;
 	if (token_fits(c))
 		return true;
 	call_header(c, "WWW-Authenticate", "Bearer realm=\"reeve\"");
@@ -51,9 +40,8 @@ static bool identity_ok(struct call *c)
 	    c->req.authorization.p ? "the token is not the right one"
 	                           : "this address is served only with a token");
 	problem_hint(&c->problem,
-	    o->token
-	        ? "send it as \"Authorization: Bearer TOKEN\""
-	        : "set a token on the server, then send it as \"Authorization: Bearer TOKEN\"");
+	    "send it as \"Authorization: Bearer TOKEN\"; the server's own is in "
+	    "the file \"token\" of its state directory");
 	return false;
 }
 

@@ -59,6 +59,7 @@ static void say_hello(struct herd_worker *w, const struct agent_effect *e)
 	unsigned number = (unsigned)(w - h->workers) + 1;
 	struct link_hello hello = {
 	    .protocol = LINK_PROTOCOL,
+	    .join_token = str_of(h->join_token),
 	    .facts =
 	        {
 	            .shard = arena_strf(&h->arena, "bench-%05u", number),
@@ -299,9 +300,9 @@ void herd_aim(struct herd *h, int port)
 	}
 }
 
-void herd_init(struct herd *h, struct loop *loop, int port, size_t max)
+void herd_init(struct herd *h, struct loop *loop, int port, const char *join_token, size_t max)
 {
-	*h = (struct herd){.loop = loop, .max = max};
+	*h = (struct herd){.loop = loop, .join_token = join_token, .max = max};
 	herd_aim(h, port);
 	h->rng.state = clock_random();
 	h->workers = xcalloc(max, sizeof *h->workers);

@@ -18,6 +18,7 @@ struct herd_worker;
 struct herd {
 	struct loop *loop;
 	char address[32];
+	const char *join_token;
 	struct herd_worker *workers;
 	size_t n, max;
 	size_t n_dialled, n_healthy;
@@ -40,7 +41,7 @@ struct herd {
 	uint64_t server; /* the process that the newest welcome came from */
 };
 
-void herd_init(struct herd *h, struct loop *loop, int port, size_t max);
+void herd_init(struct herd *h, struct loop *loop, int port, const char *join_token, size_t max);
 /* So many more, dialled evenly over that time. At most `max` together. */
 void herd_grow(struct herd *h, size_t n, int64_t over_ms);
 /* Another server, on that port: nobody is healthy there yet. */

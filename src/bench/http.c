@@ -56,7 +56,15 @@ int connect_tcp(int port)
 void http_request(
     struct buf *out, const char *method, const char *path, const char *type, struct str body)
 {
+	http_request_as(out, NULL, method, path, type, body);
+}
+
+void http_request_as(struct buf *out, const char *token, const char *method, const char *path,
+    const char *type, struct str body)
+{
 	buf_printf(out, "%s %s HTTP/1.1\r\nHost: localhost\r\n", method, path);
+	if (token)
+		buf_printf(out, "Authorization: Bearer %s\r\n", token);
 	if (body.p)
 		buf_printf(out, "Content-Type: %s\r\nContent-Length: %zu\r\n", type, body.n);
 	buf_add_cstr(out, "\r\n");

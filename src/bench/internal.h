@@ -17,6 +17,7 @@ struct stand { /* a server and a worker of our own */
 	char *dir, *socket;
 	int http_port, link_port;
 	int fd; /* the control connection; -1: none */
+	char token[80], join_token[80];
 };
 
 struct bench {
@@ -89,6 +90,9 @@ int http_call(
     struct bench *b, const char *method, const char *path, const char *body, json_t **ret_json);
 void http_request(
     struct buf *out, const char *method, const char *path, const char *type, struct str body);
+/* With the token that TCP wants. */
+void http_request_as(struct buf *out, const char *token, const char *method, const char *path,
+    const char *type, struct str body);
 
 /* load.c: requests on many connections, the same again and again or each its own */
 struct load {

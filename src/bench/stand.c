@@ -65,6 +65,27 @@ static void learn_ports(struct stand *s, const json_t *status)
 	s->link_port = port_of(json_string_value(json_object_get(status, "link")));
 }
 
+/* The server made it at its start. */
+static int read_token(struct bench *b, const char *name, char *ret_token, int size)
+{
+	AUTO(free_cstr) char *path = xasprintf("%s/%s", b->stand.dir, name);
+	FILE *f = fopen(path, "re");
+	bool got = f && fgets(ret_token, size, f);
+
+	if (f)
+		fclose(f);
+	ret_token[strcspn(ret_token, "\n")] = 0;
+	return got ? 0 : problem_set(&b->problem, ERR_IO, "%s: %s", path, strerror(errno));
+}
+
+static int learn_tokens(struct bench *b)
+{
+	struct stand *s = &b->stand;
+	int r = read_token(b, "token", s->token, sizeof s->token);
+
+	return r ? r : read_token(b, "join-token", s->join_token, sizeof s->join_token);
+}
+
 static int server_wait(struct bench *b, const char *log)
 {
 	double end = bench_seconds() + START_SECONDS;
@@ -75,7 +96,7 @@ static int server_wait(struct bench *b, const char *log)
 		    json_is_true(json_object_get(status, "ready"))) {
 			learn_ports(&b->stand, status);
 			json_decref(status);
-			return 0;
+			return learn_tokens(b);
 		}
 		json_decref(status);
 		status = NULL;
@@ -119,9 +140,10 @@ static int worker_start(struct bench *b, const char *config)
 	AUTO(free_cstr)
 	char *log = xasprintf("%s/worker.log", b->stand.dir),
 	     *state = xasprintf("%s/worker", b->stand.dir),
+	     *token = xasprintf("%s/join-token", b->stand.dir),
 	     *join = xasprintf("127.0.0.1:%d", b->stand.link_port);
 	const char *argv[] = {"reeve", "worker", "--config", config, "--state-dir", state, "--join",
-	    join, "--name", "bench", NULL};
+	    join, "--token-file", token, "--name", "bench", NULL};
 
 	b->stand.worker = child_start(argv, log, &b->problem);
 	return b->stand.worker < 0 ? b->stand.worker : worker_wait(b, log);

@@ -106,7 +106,8 @@ int submit_single(struct bench *b, const char *line, bool tcp, int clients, int6
 	json_t *json;
 	int r;
 
-	http_request(&request, "POST", "/v1/tasks", "application/json", str_of(line));
+	http_request_as(&request, tcp ? b->stand.token : NULL, "POST", "/v1/tasks",
+	    "application/json", str_of(line));
 	load.request = buf_str(&request);
 	r = load_run(b, &load, &result);
 	if (r < 0)

@@ -215,7 +215,8 @@ static int with_dispatch(struct bench *b, const char *dispatch, json_t *to)
 	r = stand_start_server(b, dispatch);
 	if (r == 0) {
 		s.look = loop_timer_new(loop, on_look, &s);
-		herd_init(&s.herd, loop, b->stand.link_port, (size_t)b->workers + 1);
+		herd_init(
+		    &s.herd, loop, b->stand.link_port, b->stand.join_token, (size_t)b->workers + 1);
 		r = measure(&s, to);
 		child_stop(&b->stand.server); /* before it has to write down whom it lost */
 		herd_release(&s.herd);

@@ -17,6 +17,13 @@ int place_normalise(const char *given, struct buf *ret_url, struct problem *ret_
 /* The token: given, or the first line of the file. *ret_token stays empty when there is none. */
 int place_token(
     const char *given, const char *file, struct buf *ret_token, struct problem *ret_problem);
+/*
+ * The token that a server on this machine made for itself: the first that may be read of `token`
+ * in `configured` (a state directory), $XDG_STATE_HOME/reeve (or ~/.local/state/reeve),
+ * /var/lib/reeve. Only for a server at a loopback address whose port is held by root, by ourselves
+ * or by the file's owner: others must not be shown it.
+ */
+void place_local_token(const char *configured, const char *server, struct buf *ret_token);
 /* $XDG_STATE_HOME/reeve or ~/.local/state/reeve; false when there is no home. */
 bool place_state_dir(struct buf *ret_dir);
 

@@ -97,9 +97,12 @@ int cli_token(struct cli *c, const char *server, struct buf *ret_token)
 		return place_token(token, file, ret_token, &c->problem);
 	if (cli_config(c, &config) < 0)
 		return c->problem.code;
-	if (!is_files_server(config, server))
-		return 0;
-	return config_secret(config, "cli.token", ret_token, &c->problem);
+	if (is_files_server(config, server) &&
+	    config_secret(config, "cli.token", ret_token, &c->problem) < 0)
+		return c->problem.code;
+	if (!ret_token->n)
+		place_local_token(config_str(config, "server.state_dir"), server, ret_token);
+	return 0;
 }
 
 int cli_certificates(struct cli *c, const char *server, struct client_options *ret_options)

@@ -84,10 +84,13 @@ const char *config_origin(const struct config *c, const char *key);
 
 /*
  * A token: the text of `key`, or the contents of the file that `<key>_file` names, whichever was
- * set with the higher precedence. Empty when neither is. The file is read anew at each call.
+ * set with the higher precedence. Empty when neither is, or when the file is the default one and
+ * may not be read. The file is read anew at each call.
  */
 int config_secret(
     const struct config *c, const char *key, struct buf *ret_secret, struct problem *ret_problem);
+/* Did anyone say what the token is, or where? */
+bool config_secret_is_given(const struct config *c, const char *key);
 
 /* worker.plugins, taken apart and checked. */
 struct config_plugin {

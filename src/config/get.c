@@ -171,10 +171,17 @@ int config_secret(
 	struct value *text = typed(c, key, 1u << KEY_TOKEN), *file;
 
 	file = config_secret_file(c, key);
+	if (file->layer == LAYER_DEFAULT && !text->layer && access(file->text, R_OK) != 0)
+		return 0;
 	if (file->layer > text->layer)
 		return read_secret(
 		    file->text, strcmp(key, "cli.token") != 0, ret_secret, ret_problem);
 	if (text->layer)
 		buf_add_cstr(ret_secret, text->text);
 	return 0;
+}
+
+bool config_secret_is_given(const struct config *c, const char *key)
+{
+	return config_is_given(c, key) || config_secret_file(c, key)->layer > LAYER_DEFAULT;
 }

@@ -11,11 +11,6 @@ static struct where where_of(const struct config *c, const char *key)
 	return (struct where){.name = *origin ? origin : "configuration"};
 }
 
-static bool has_secret(const struct config *c, const char *key)
-{
-	return config_is_set(c, key) || config_secret_file(c, key)->layer;
-}
-
 /* A secret in two places of the same precedence: nobody can say which one holds. */
 static void check_twice(struct config *c, const char *key)
 {
@@ -35,7 +30,7 @@ static void check_open(
 
 	if (config_address_is_loopback(address))
 		return;
-	if (!has_secret(c, token)) {
+	if (!config_secret_is_given(c, token)) {
 		report(c, &w, "%s is \"%s\", which others can reach, but there is no token", key,
 		    report_quote(c, str_of(address)));
 		report_hint(c,
@@ -142,7 +137,8 @@ static void check_worker(struct config *c)
 	check_pair(c, "worker.tls.cert", "worker.tls.key");
 	check_pair(c, "worker.tls.key", "worker.tls.cert");
 	check_pair(c, "worker.tls.cert", "worker.tls.ca");
-	if (server && !config_address_is_loopback(server) && !has_secret(c, "worker.token")) {
+	if (server && !config_address_is_loopback(server) &&
+	    !config_secret_is_given(c, "worker.token")) {
 		w = where_of(c, "worker.server");
 		report_warning(c, &w, "worker.server is another machine, but there is no token");
 		report_hint(c, "put the server's join token into worker.token_file");

@@ -93,6 +93,9 @@ static void worker_words(const struct dev *d, char **words)
 	    xasprintf("--state-dir=%s/worker", config_str(d->config, "server.state_dir")));
 	if (config_file(d->config))
 		add_word(words, &n, xasprintf("--config=%s", config_file(d->config)));
+	if (!config_secret_is_given(d->config, "server.join_token"))
+		add_word(words, &n,
+		    xasprintf("--token-file=%s", config_str(d->config, "server.join_token_file")));
 	/* one file for both: each event is appended whole */
 	if (strncmp(config_origin(d->config, "server.trace_shiviz"), "--", 2) == 0)
 		add_word(words, &n,
@@ -178,16 +181,30 @@ static void on_suspend(int signo, void *arg)
 		kill(d->worker, SIGCONT);
 }
 
-static void greet(const struct server_info *info)
+/* For those who would rather use HTTP: where the token is, not what it is. */
+static void greet_http(const struct server_info *info, const struct config *c)
+{
+	AUTO(free_cstr) char *token = NULL;
+
+	if (!*info->url)
+		return;
+	token = config_is_given(c, "server.token")
+	            ? xstrdup("TOKEN")
+	            : xasprintf("$(cat %s)", config_str(c, "server.token_file"));
+	printf("  curl -H \"Authorization: Bearer %s\" %s/v1/status\n", token, info->url);
+}
+
+static void greet(const struct server_info *info, const struct config *c)
 {
 	printf("Reeve is running: %s\n"
 	       "  socket: %s\n"
 	       "Try, in another terminal:\n"
 	       "  reeve run -- echo hello\n"
 	       "  seq 20 | reeve submit --array - --wait -- sh -c 'sleep 0.2; echo {}'\n"
-	       "  reeve top\n"
-	       "Ctrl-C stops it; what is queued waits for the next start.\n",
+	       "  reeve top\n",
 	    info->url, info->socket);
+	greet_http(info, c);
+	printf("Ctrl-C stops it; what is queued waits for the next start.\n");
 	fflush(stdout);
 }
 
@@ -200,7 +217,7 @@ static bool on_ready(struct loop *l, const struct server_info *info, void *arg)
 	d->child = loop_signal_new(l, SIGCHLD, on_child, d);
 	d->suspend = loop_signal_new(l, SIGTSTP, on_suspend, d);
 	d->again = loop_timer_new(l, start_again, d);
-	greet(info);
+	greet(info, d->config);
 	start_worker(d);
 	return true;
 }

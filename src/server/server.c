@@ -17,6 +17,7 @@
 #include "config/flags.h"
 #include "server/engine.h"
 #include "server/http_api.h"
+#include "server/own_token.h"
 #include "server/paths.h"
 #include "server/retention.h"
 #include "server/sessions.h"
@@ -106,14 +107,31 @@ static void join_list(const struct config *c, const char *key, struct buf *out)
 		buf_printf(out, "%s\n", items[i]);
 }
 
+/* What nobody has set is made at the first start, and lies in the state directory from then on. */
+static int read_token(
+    const struct config *c, const char *key, struct buf *ret_token, struct problem *ret_problem)
+{
+	AUTO(free_cstr) char *file = xasprintf("%s_file", key);
+	int e = 0;
+
+	if (!config_secret_is_given(c, key))
+		e = own_token_make(config_str(c, file), ret_problem);
+	if (e == 0)
+		e = config_secret(c, key, ret_token, ret_problem);
+	if (e == 0 && !ret_token->n)
+		e = problem_set(
+		    ret_problem, ERR_IO, "the token file %s can not be read", config_str(c, file));
+	return e;
+}
+
 /* Both or none: a token that can not be read must not open what it guards. */
 static int read_tokens(struct server *s, struct problem *ret_problem)
 {
 	struct buf token = {0}, join = {0};
-	int e = config_secret(s->config, "server.token", &token, ret_problem);
+	int e = read_token(s->config, "server.token", &token, ret_problem);
 
 	if (e == 0)
-		e = config_secret(s->config, "server.join_token", &join, ret_problem);
+		e = read_token(s->config, "server.join_token", &join, ret_problem);
 	if (e) {
 		buf_release(&token);
 		buf_release(&join);
@@ -131,7 +149,7 @@ static struct api_options api_options_of(struct server *s)
 	join_list(s->config, "server.allow_hosts", &s->allow_hosts);
 	join_list(s->config, "server.allow_origins", &s->allow_origins);
 	return (struct api_options){
-	    .token = s->token.n ? s->token.p : NULL,
+	    .token = s->token.p,
 	    .base_path = config_str(s->config, "server.base_path"),
 	    .allow_hosts = buf_str(&s->allow_hosts).p,
 	    .allow_origins = buf_str(&s->allow_origins).p,
@@ -172,7 +190,7 @@ static int open_link(struct server *s, struct problem *p)
 	if (p->code)
 		return p->code;
 	o.tls = s->link_tls;
-	o.join_token = s->join_token.n ? s->join_token.p : NULL;
+	o.join_token = s->join_token.p;
 	o.trace = s->trace;
 	s->sessions = sessions_new(s->loop, &o, p);
 	if (!s->sessions)
@@ -315,7 +333,7 @@ static void reload(int signo, void *arg)
 	if (read_tokens(s, &p) != 0)
 		log_error("a token could not be read: %s", p.what);
 	else
-		sessions_set_token(s->sessions, s->join_token.n ? s->join_token.p : NULL);
+		sessions_set_token(s->sessions, s->join_token.p);
 	api = api_options_of(s);
 	api_set_options(http_api_api(s->http), &api);
 	keep = retention_of(fresh);
@@ -327,14 +345,15 @@ static void reload(int signo, void *arg)
 
 static int open_all(struct server *s, struct problem *p)
 {
-	int e = read_tokens(s, p);
+	int e;
 
 	s->loop = loop_new();
 	s->id = random_not_0();
-	if (e == 0)
-		e = tracing_open(config_str(s->config, "server.trace_shiviz"), s->id, &s->trace, p);
+	e = tracing_open(config_str(s->config, "server.trace_shiviz"), s->id, &s->trace, p);
 	if (e == 0)
 		e = open_store(s, p);
+	if (e == 0)
+		e = read_tokens(s, p);
 	if (e == 0)
 		e = open_link(s, p);
 	if (e == 0)

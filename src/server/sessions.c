@@ -12,6 +12,7 @@
 #include "base/idmap.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/secret.h"
 #include "server/parcel.h"
 #include "wire/link.h"
 
@@ -46,17 +47,6 @@ struct sessions {
 	struct loop_timer *strangers_timer; /* runs while lines about strangers are counted */
 	unsigned strangers;                 /* in this period */
 };
-
-/* Takes the same time whatever the difference is. */
-static bool token_equal(struct str given, const char *wanted)
-{
-	size_t n = strlen(wanted);
-	unsigned char diff = given.n != n;
-
-	for (size_t i = 0; i < n; i++)
-		diff |= (unsigned char)(wanted[i] ^ (i < given.n ? given.p[i] : 0));
-	return diff == 0;
-}
 
 static void on_strangers(void *arg)
 {
@@ -110,7 +100,7 @@ static bool admit(struct session *s, const struct link_hello *h)
 	struct sessions *all = s->all;
 	struct buf name = {0};
 
-	if (all->join_token && !token_equal(h->join_token, all->join_token)) {
+	if (!secret_equal(h->join_token, str_of(all->join_token))) {
 		turn_away(s, "the join token is missing or wrong");
 		return false;
 	}
@@ -310,7 +300,7 @@ struct sessions *sessions_new(
 	struct sessions *s = xcalloc(1, sizeof *s);
 
 	s->loop = l;
-	s->join_token = o->join_token ? xstrdup(o->join_token) : NULL;
+	s->join_token = xstrdup(o->join_token);
 	s->trace = o->trace;
 	TAILQ_INIT(&s->touched);
 	s->listener = link_listen(l, o->address, o->tls, NULL, &events, on_accept, s, ret_problem);
@@ -326,7 +316,7 @@ struct sessions *sessions_new(
 void sessions_set_token(struct sessions *s, const char *join_token)
 {
 	free(s->join_token);
-	s->join_token = join_token ? xstrdup(join_token) : NULL;
+	s->join_token = xstrdup(join_token);
 }
 
 void sessions_serve(struct sessions *s, struct engine *e)

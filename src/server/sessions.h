@@ -12,7 +12,7 @@ struct sessions;
 struct sessions_options {
 	const char *address;    /* "host:port" */
 	struct tls *tls;        /* NULL: plain */
-	const char *join_token; /* NULL: none is asked for */
+	const char *join_token; /* every hello must show it */
 	struct tracing *trace;  /* NULL: none is wanted */
 };
 
@@ -20,7 +20,7 @@ struct sessions *sessions_new(
     struct loop *l, const struct sessions_options *o, struct problem *ret_problem);
 /* The engine is made after the sessions (it sends through them), so it is handed in later. */
 void sessions_serve(struct sessions *s, struct engine *e);
-/* For hellos from now on; those who are here stay. NULL: none is asked for. */
+/* For hellos from now on; those who are here stay. */
 void sessions_set_token(struct sessions *s, const char *join_token);
 int sessions_port(const struct sessions *s);
 void sessions_send(struct sessions *s, const struct message *m, size_t n);

@@ -73,6 +73,21 @@ static void take_token(struct running *r, struct buf token)
 	r->options.join_token = token.n ? r->token.p : NULL;
 }
 
+/* A server on this machine may have made its token after we were started, or anew. */
+static void look_for_token(void *arg)
+{
+	struct running *r = arg;
+	struct buf token = {0};
+	struct problem p;
+
+	if (config_secret_is_given(r->config, "worker.token"))
+		return;
+	if (config_secret(r->config, "worker.token", &token, &p) == 0)
+		take_token(r, token);
+	else
+		buf_release(&token);
+}
+
 static void reload(void *arg)
 {
 	struct running *r = arg;
@@ -126,7 +141,8 @@ static int run(struct running *r)
 	    .restart_when_lost = config_enum(c, "worker.when_lost") == 1,
 	    .trace_shiviz = config_str(c, "worker.trace_shiviz"),
 	    .on_hangup = reload,
-	    .hangup_arg = r,
+	    .on_hello = look_for_token,
+	    .config_arg = r,
 	};
 	o->plugins = plugins = plugins_of(c, &o->n_plugins);
 	code = worker_main(o);

@@ -212,7 +212,7 @@ static void on_hangup(int signo, void *arg)
 	struct problem p = {0};
 
 	if (w->o->on_hangup)
-		w->o->on_hangup(w->o->hangup_arg);
+		w->o->on_hangup(w->o->config_arg);
 	if (log_reopen() < 0)
 		log_error("the log could not be opened anew");
 	if (w->tls && tls_reload(w->tls, &p) < 0)

@@ -148,7 +148,6 @@ void outbox_hello(struct worker *w, const struct agent_effect *e)
 	struct outbox *o = &w->outbox;
 	struct link_hello hello = {
 	    .protocol = LINK_PROTOCOL,
-	    .join_token = str_of(w->o->join_token),
 	    .facts = w->facts,
 	    .n_tasks = e->hello.n,
 	    .set = e->hello.set,
@@ -156,6 +155,9 @@ void outbox_hello(struct worker *w, const struct agent_effect *e)
 	};
 	struct link_to_server m = {.hello = &hello};
 
+	if (w->o->on_hello)
+		w->o->on_hello(w->o->config_arg);
+	hello.join_token = str_of(w->o->join_token);
 	hello.tasks = refs_of(o, e->hello.refs, e->hello.n);
 	worker_trace_sent(w, &m);
 	buf_reset(&o->encoded);

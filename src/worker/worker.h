@@ -58,9 +58,11 @@ struct worker_options {
 	 */
 	void (*on_ready)(void *arg);
 	void *arg;
-	/* SIGHUP, for the one who read the configuration: may change join_token. Optional. */
+	/* For the one who read the configuration: SIGHUP, and a hello is about to be said; both may
+	 * change join_token. Optional. */
 	void (*on_hangup)(void *arg);
-	void *hangup_arg;
+	void (*on_hello)(void *arg);
+	void *config_arg;
 	/* Optional: an open descriptor; when it becomes readable or closes the worker drains, as
 	 * on SIGTERM. -1 or 0: none. */
 	int stop_fd;

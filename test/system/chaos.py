@@ -37,11 +37,12 @@ def rng(request):
     return random.Random(f"{SEED} {request.node.name}")
 
 
-def post_until_answered(base, tasks, key, stop):
+def post_until_answered(cluster, tasks, key, stop):
     """The ids of the tasks, submitted once however often the request is repeated; None: told to stop before that."""
     while True:
         try:
-            answer = requests.post(base + "/v1/tasks", json=tasks, timeout=harness.PATIENCE, headers={"Idempotency-Key": key})
+            answer = requests.post(cluster._base + "/v1/tasks", json=tasks, timeout=harness.PATIENCE,
+                                   headers={"Idempotency-Key": key, **cluster.auth})
         except requests.RequestException:
             if stop.wait(0.02):
                 return None
@@ -58,7 +59,8 @@ class Load(threading.Thread):
 
     def __init__(self, cluster, rng, seconds=(0, 0, 0.05, 0.3), attempts=(1, 50)):
         super().__init__(daemon=True)
-        self.records, self.base = Records(cluster), cluster.url
+        self.records, self.cluster = Records(cluster), cluster
+        cluster._base = cluster._base or cluster.url
         self.rng, self.seconds, self.attempts = random.Random(rng.random()), seconds, attempts
         self.stop, self.wrong, self.acked = threading.Event(), None, {}  # id -> what was submitted
 
@@ -70,7 +72,7 @@ class Load(threading.Thread):
 
     def post(self, tasks):
         key = str(uuid.UUID(int=self.rng.getrandbits(128)))
-        return post_until_answered(self.base, tasks, key, self.stop)
+        return post_until_answered(self.cluster, tasks, key, self.stop)
 
     def run(self):
         try:

@@ -41,6 +41,7 @@ class Api:
         self.session = requests.Session()
         self.session.trust_env = False
         self.session.verify = verify
+        token = token or cluster.own_token()
         if token:
             self.session.headers["Authorization"] = f"Bearer {token}"
 
@@ -121,11 +122,15 @@ class Api:
         return host, int(port)
 
     def raw(self, data=b"", timeout=PATIENCE):
-        """A bare connection, with these bytes sent."""
+        """A bare connection, with these bytes sent; a request to localhost shows the token too."""
         s = socket.create_connection(self.address, timeout)
         if data:
-            s.sendall(data)
+            s.sendall(self.signed(data))
         return s
+
+    def signed(self, data):
+        token = self.session.headers.get("Authorization", "").encode()
+        return data.replace(b"Host: localhost\r\n", b"Host: localhost\r\nAuthorization: " + token + b"\r\n", 1)
 
 
 def read_all(s, end=None):

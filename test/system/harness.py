@@ -211,8 +211,29 @@ class Cluster:
         self._pin_ports()
         return self.server
 
+    def own_token(self, kind="token"):
+        """What the server made at its first start; None when it was given another, or is too old to make one."""
+        try:
+            with open(os.path.join(self.state_dir(), kind)) as f:
+                return f.read().strip()
+        except FileNotFoundError:
+            return None
+
+    @property
+    def auth(self):
+        """The header by which requests over TCP are admitted."""
+        token = self.own_token()
+        return {"Authorization": f"Bearer {token}"} if token else {}
+
+    @property
+    def join(self):
+        """The environment in which a worker is admitted."""
+        token = self.own_token("join-token")
+        return {"REEVE_WORKER_TOKEN": token} if token else {}
+
     def start_worker(self, *args, name="w1", env=None, join=None, binary=None, as_user=None):
         """join: another way to the server than its own address; as_user: what subprocess needs to know of a user."""
+        env = {**self.join, **(env or {})}
         process = self._process(name, ["worker", "--join", join or self.link, "--name", name, "--state-dir",
                                        self.state_dir(name), *args], env, binary, as_user)
         wait_until(lambda: not process.running or self.has_worker(name), what=f"worker {name} joined")
@@ -231,7 +252,8 @@ class Cluster:
     # -- asking
 
     def cli(self, *args, env=None, **options):
-        return run(*args, env={"REEVE_SERVER": f"unix:{self.socket}", **(env or {})}, **options)
+        return run(*args, env={"REEVE_SERVER": f"unix:{self.socket}", "REEVE_SERVER_STATE_DIR": self.state_dir(),
+                               **(env or {})}, **options)
 
     def json(self, *args, **options):
         """The parsed output of a command that is asked for JSON."""
@@ -270,6 +292,7 @@ class Cluster:
     def call(self, method, path, expect=None, **options):
         """A request and its answer; `expect`: the status that it must have."""
         self._base = self._base or self.url
+        options["headers"] = {**self.auth, **(options.get("headers") or {})}
         answer = requests.request(method, self._base + path, timeout=PATIENCE, **options)
         assert expect is None or answer.status_code == expect, (path, answer.status_code, answer.text[:2000])
         return answer

@@ -353,7 +353,8 @@ def test_every_route_keeps_its_contract(dev):
     for action in ("stop", "restart"):
         c.ask("POST", f"/v1/workers/nobody/{action}", 404)
     c.ask("GET", "/v1/events", 200)
-    with requests.get(c.api.url + "/v1/events", headers={"Accept": "text/event-stream"}, stream=True, timeout=PATIENCE) as r:
+    with c.api.session.get(c.api.url + "/v1/events", headers={"Accept": "text/event-stream"}, stream=True,
+                           timeout=PATIENCE) as r:
         assert r.headers["Content-Type"] in c.operation("GET", "/v1/events")["responses"]["200"]["content"]
     for path in ("/v1/status", "/healthz", "/readyz", "/metrics", "/openapi.json"):
         c.ask("GET", path, 200)

@@ -262,7 +262,7 @@ def test_smuggled_second_request_is_not_obeyed(shared):
 
 
 def test_pipelined_requests_are_answered_in_order(shared):
-    sock = shared.raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    sock = shared.raw(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n"
                       b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     text = read_all(sock)
     assert [x.split(b" ")[0] for x in text.split(b"HTTP/1.1 ")[1:]] == [b"200", b"404", b"200"]
@@ -331,7 +331,7 @@ def test_client_that_stops_reading(limited, tmp_path):
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     sock.settimeout(PATIENCE)
     sock.connect(limited.address)
-    ask = b"GET /v1/tasks?full=true&limit=50 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    ask = limited.signed(b"GET /v1/tasks?full=true&limit=50 HTTP/1.1\r\nHost: localhost\r\n\r\n")
     with Canary(limited):
         sock.setblocking(False)
         sent, end = 0, time.monotonic() + PATIENCE
@@ -370,8 +370,8 @@ def test_five_thousand_idle_connections(cluster):
         assert cluster.server.rss_kb() - before < 400_000
         sample = socks[::500]
         for n, sock in zip(range(0, 5000, 500), sample):
-            sock.sendall(b"us HTTP/1.1\r\nHost: localhost\r\n\r\n" if n % 3 == 0 else
-                         b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            sock.sendall(api.signed(b"us HTTP/1.1\r\nHost: localhost\r\n\r\n" if n % 3 == 0 else
+                                    b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n"))
             assert sock.recv(12) == b"HTTP/1.1 200", "they are still served when they speak"
     finally:
         for sock in socks:

@@ -12,7 +12,7 @@ from records import Records
 def second(cluster, state_dir, *args):
     """Another process that calls itself w1."""
     return cluster._process("second", ["worker", "--join", cluster.link, "--name", "w1", "--state-dir",
-                                       cluster.state_dir(state_dir), *args], None)
+                                       cluster.state_dir(state_dir), *args], cluster.join)
 
 
 def busy(cluster, env=None):

@@ -52,11 +52,13 @@ def away(reeve, tmp_path):
     return run
 
 
-def test_plain_http(dev, away):
+def test_plain_http(dev, away, tmp_path):
+    (tmp_path / "token").write_text(dev.own_token())
+    has = {"REEVE_TOKEN_FILE": tmp_path / "token"}
     for server in (dev.url, dev.url + "/", dev.url.replace("http://", "")):
-        assert away("--server", server, "run", "echo", "hi").out == "hi\n"
-    assert away("status", "--server", dev.url, "-o", "json").json["ready"] is True
-    assert away("doctor", "-s", dev.url).code == 0
+        assert away("--server", server, "run", "echo", "hi", env=has).out == "hi\n"
+    assert away("status", "--server", dev.url, "-o", "json", env=has).json["ready"] is True
+    assert away("doctor", "-s", dev.url, env=has).code == 0
 
 
 def test_nobody_there(away):
@@ -114,7 +116,8 @@ def test_tls(cluster, certs, away):
     cluster.start_dev("--tls-cert", certs / "server.pem", "--tls-key", certs / "server.key")
     url = https_url(cluster)
     assert url.startswith("https://")
-    assert away("--server", url, "--ca-file", certs / "ca.pem", "run", "echo", "hi").out == "hi\n"
+    has = {"REEVE_TOKEN": cluster.own_token()}
+    assert away("--server", url, "--ca-file", certs / "ca.pem", "run", "echo", "hi", env=has).out == "hi\n"
     for trust in (["--ca-file", certs / "foreign.pem"], []):
         result = away("--server", url, *trust, "queue", "ls", check=False)
         assert result.code == 1 and "certificate" in result.err and "--ca-file" in result.err, result
@@ -141,7 +144,7 @@ def test_client_certificate(cluster, certs, away):
     cluster.start_server("--tls-cert", certs / "server.pem", "--tls-key", certs / "server.key", "--tls-ca", certs / "ca.pem")
     url = ["--server", https_url(cluster), "--ca-file", certs / "ca.pem"]
     own = ["--cert-file", certs / "client.pem", "--key-file", certs / "client.key"]
-    assert away(*url, *own, "queue", "ls").code == 0
+    assert away(*url, *own, "queue", "ls", env={"REEVE_TOKEN": cluster.own_token()}).code == 0
     without = away(*url, *SHORT, "queue", "ls", check=False)
     assert without.code == 1 and "--cert-file" in without.err, without
     half = away(*url, *own[:2], "queue", "ls", check=False)
@@ -150,7 +153,7 @@ def test_client_certificate(cluster, certs, away):
 
 def test_second_interrupt_leaves_at_once(dev, tmp_path):
     """The task ignores SIGTERM, so its end takes until it is killed: nobody has to wait for that."""
-    env = harness.clean_environment(HOME=tmp_path, REEVE_SERVER=dev.url)
+    env = harness.clean_environment(HOME=tmp_path, REEVE_SERVER=dev.url, REEVE_TOKEN=dev.own_token())
     script = f"trap 'echo stubborn' TERM; echo here; while ! test -e {tmp_path}/go; do sleep 0.05; done"
     with subprocess.Popen([harness.BIN, "run", "sh", "-c", script], env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as child:
@@ -167,7 +170,7 @@ def test_second_interrupt_leaves_at_once(dev, tmp_path):
 
 
 def test_detach_on_interrupt(dev, tmp_path):
-    env = harness.clean_environment(HOME=tmp_path, REEVE_SERVER=dev.url)
+    env = harness.clean_environment(HOME=tmp_path, REEVE_SERVER=dev.url, REEVE_TOKEN=dev.own_token())
     script = f"echo here; while ! test -e {tmp_path}/go; do sleep 0.05; done; exit 4"
     with subprocess.Popen([harness.BIN, "run", "--detach-on-interrupt", "sh", "-c", script], env=env,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:

@@ -27,7 +27,8 @@ class Submitter(threading.Thread):
 
     def __init__(self, cluster, records, rng):
         super().__init__(daemon=True)
-        self.base, self.records, self.rng = cluster.url, records, rng
+        self.cluster, self.records, self.rng = cluster, records, rng
+        cluster._base = cluster._base or cluster.url
         self.stop, self.wrong, self.acked = threading.Event(), None, {}  # id -> max_attempts
 
     def make(self):
@@ -35,7 +36,7 @@ class Submitter(threading.Thread):
                 "max_attempts": self.rng.choice([1, 50]), "backoff": "10ms", "backoff_max": "50ms"}
 
     def post(self, tasks):
-        return post_until_answered(self.base, tasks, str(uuid.uuid4()), self.stop)
+        return post_until_answered(self.cluster, tasks, str(uuid.uuid4()), self.stop)
 
     def run(self):
         try:

@@ -256,7 +256,8 @@ def open_stream(api, query="", receive_buffer=None):
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
     s.settimeout(harness.PATIENCE)
     s.connect(api.address)
-    s.sendall(b"GET /v1/events%s HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n" % query.encode())
+    s.sendall(api.signed(
+        b"GET /v1/events%s HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n" % query.encode()))
     assert s.recv(1) == b"H"
     return s
 
@@ -306,7 +307,7 @@ def test_many_watchers_hear_the_same(api):
 
 def test_stop_ends_streams(dev):
     stream = Api(dev).stream()
-    waiting = requests.get(dev.url + "/v1/events?follow=true", stream=True, timeout=harness.PATIENCE)
+    waiting = requests.get(dev.url + "/v1/events?follow=true", headers=dev.auth, stream=True, timeout=harness.PATIENCE)
     assert waiting.status_code == 200
     assert dev.server.stop() == 0
     wait_until(lambda: stream.ended, what="the stream has ended")

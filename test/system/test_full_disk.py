@@ -31,7 +31,7 @@ def fill(path):
 def submit(cluster, word, key=None):
     """Every submit has its answer, disk or no disk."""
     return requests.post(cluster.url + "/v1/tasks", json={"command": ["echo", word]}, timeout=PATIENCE,
-                         headers={"Idempotency-Key": key} if key else {})
+                         headers={**cluster.auth, **({"Idempotency-Key": key} if key else {})})
 
 
 def test_full_disk_is_refused_then_survived(cluster, small_disk):

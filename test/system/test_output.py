@@ -196,7 +196,8 @@ def test_follow_over_a_restart_of_the_server(cluster):
 
 def test_a_reader_that_stops_reading_holds_nothing_up(dev):
     task = dev.submit("sh", "-c", "head -c 30000000 /dev/zero | tr '\\0' y")["id"]
-    with requests.get(dev.url + f"/v1/tasks/{task}/logs", params={"follow": "true"}, stream=True, timeout=harness.PATIENCE) as slow:
+    with requests.get(dev.url + f"/v1/tasks/{task}/logs", params={"follow": "true"}, headers=dev.auth, stream=True,
+                      timeout=harness.PATIENCE) as slow:
         slow.raw.read(10)
         assert dev.wait_ended(task)["stdout_bytes"] == 30000000
         assert dev.cli("run", "--", "echo", "others go on").out == "others go on\n"
@@ -258,7 +259,8 @@ def test_two_hundred_megabytes_do_not_grow_the_server(cluster):
     grown = (cluster.server.rss_kb("VmHWM") - before) / 1024
     assert grown <= allowed, f"it grew by {grown:.1f} MiB while it was written"
     got = hashlib.sha256()
-    with requests.get(cluster.url + f"/v1/tasks/{task['id']}/logs", stream=True, timeout=harness.PATIENCE) as log:
+    with requests.get(cluster.url + f"/v1/tasks/{task['id']}/logs", headers=cluster.auth, stream=True,
+                      timeout=harness.PATIENCE) as log:
         for data in log.iter_content(MIB):
             got.update(data)
     assert got.hexdigest() == want

@@ -233,8 +233,8 @@ def test_https(cluster, certs):
     cluster.start_server(*server_flags(certs, ""))
     api = https(cluster, certs)
     api.submit()
-    stream = requests.get(api.url + "/v1/events", headers={"Accept": "text/event-stream"}, stream=True,
-                          verify=api.session.verify, timeout=PATIENCE)
+    stream = api.session.get(api.url + "/v1/events", headers={"Accept": "text/event-stream"}, stream=True,
+                             timeout=PATIENCE)
     assert next(stream.iter_lines(chunk_size=1)) == b": reeve"
     stream.close()
     with pytest.raises(requests.exceptions.SSLError):

@@ -31,7 +31,7 @@ def test_array_of_tasks(dev):
 
 def test_http_answers(dev):
     assert requests.get(dev.url + "/healthz", timeout=harness.PATIENCE).status_code == 200
-    assert requests.get(dev.url + "/v1/tasks/nothing", timeout=harness.PATIENCE).status_code in (400, 404)
+    assert requests.get(dev.url + "/v1/tasks/nothing", headers=dev.auth, timeout=harness.PATIENCE).status_code in (400, 404)
 
 
 def test_stops_cleanly(dev):

@@ -203,24 +203,27 @@ static void test_who_may_ask(void **state)
 	    .facts = {.listen = "build.example:80\n"},
 	    .allow_hosts = "other.example\n",
 	    .allow_origins = "https://ui.example\n"};
+	const char *own = "Bearer sesame";
 
 	world_options(w, &o);
 	assert_int_equal(status_as(true, true, 0, NULL, NULL, NULL), 200);
 	assert_int_equal(status_as(true, true, 42, NULL, NULL, NULL), 200);
 	assert_int_equal(status_as(true, true, 43, NULL, NULL, NULL), 403);
-	assert_int_equal(status_as(false, true, 0, NULL, "localhost:80", NULL), 200);
-	assert_int_equal(status_as(false, true, 0, NULL, "127.0.0.1", NULL), 200);
-	assert_int_equal(status_as(false, true, 0, NULL, "[::1]:80", NULL), 200);
-	assert_int_equal(status_as(false, true, 0, NULL, "evil.example", NULL), 403);
-	assert_int_equal(status_as(false, true, 0, NULL, "build.example:80", NULL), 200);
-	assert_int_equal(status_as(false, true, 0, NULL, "other.example:1", NULL), 200);
+	assert_int_equal(status_as(false, true, 0, NULL, "localhost:80", NULL), 401);
 	assert_int_equal(status_as(false, false, 0, NULL, "10.0.0.1", NULL), 401);
-	assert_int_equal(status_as(false, true, 0, NULL, "localhost", "http://evil.example"), 403);
-	assert_int_equal(status_as(false, true, 0, NULL, "localhost:9", "http://localhost:9"), 200);
-	assert_int_equal(status_as(false, true, 0, NULL, "localhost", "https://ui.example"), 200);
-	assert_int_equal(status_as(false, true, 0, NULL, "localhost", "null"), 403);
+	assert_int_equal(status_as(false, true, 0, "Bearer ", "localhost", NULL), 401);
 	o.token = "sesame";
 	world_options(w, &o);
+	assert_int_equal(status_as(false, true, 0, own, "localhost:80", NULL), 200);
+	assert_int_equal(status_as(false, true, 0, own, "127.0.0.1", NULL), 200);
+	assert_int_equal(status_as(false, true, 0, own, "[::1]:80", NULL), 200);
+	assert_int_equal(status_as(false, true, 0, own, "evil.example", NULL), 403);
+	assert_int_equal(status_as(false, true, 0, own, "build.example:80", NULL), 200);
+	assert_int_equal(status_as(false, true, 0, own, "other.example:1", NULL), 200);
+	assert_int_equal(status_as(false, true, 0, own, "localhost", "http://evil.example"), 403);
+	assert_int_equal(status_as(false, true, 0, own, "localhost:9", "http://localhost:9"), 200);
+	assert_int_equal(status_as(false, true, 0, own, "localhost", "https://ui.example"), 200);
+	assert_int_equal(status_as(false, true, 0, own, "localhost", "null"), 403);
 	assert_int_equal(status_as(false, true, 0, NULL, NULL, NULL), 401);
 	assert_int_equal(status_as(false, true, 0, "Bearer sesam", NULL, NULL), 401);
 	assert_int_equal(status_as(false, true, 0, "Bearer sesamee", NULL, NULL), 401);
@@ -240,13 +243,14 @@ static void test_host_is_read_to_its_end(void **state)
 	    "127.0.0.1:+80", "127.0.0.1:-0", "127.0.0.1:800000", "127.0.0.1 ", " 127.0.0.1",
 	    "localhost:80@evil.com", "evil.com:80", "other.example:x", "user@localhost"};
 
-	world_options(w, &(struct api_options){.facts = {.listen = "build.example:80\n"},
+	world_options(w, &(struct api_options){.token = "sesame",
+	                     .facts = {.listen = "build.example:80\n"},
 	                     .allow_hosts = "other.example\n"});
 	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
-		if (status_as(false, true, 0, NULL, good[i], NULL) != 200)
+		if (status_as(false, true, 0, "Bearer sesame", good[i], NULL) != 200)
 			fail_msg("\"%s\" is refused", good[i]);
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-		if (status_as(false, true, 0, NULL, bad[i], NULL) != 403)
+		if (status_as(false, true, 0, "Bearer sesame", bad[i], NULL) != 403)
 			fail_msg("\"%s\" is not refused", bad[i]);
 }
 
