@@ -177,12 +177,27 @@ const struct set_id *agent_set(const struct agent *a)
 	return &a->set;
 }
 
-/* The server had heard that beat when it asked; what it named long ago was after the hello. */
+/* The server had heard that beat when it asked. */
 static int64_t sent_at(const struct agent *a, uint64_t beat)
 {
-	if (beat == 0 || a->beat - beat >= BEATS_KEPT)
-		return a->hello_sent_ms;
-	return a->beat_sent_ms[beat % BEATS_KEPT];
+	return beat == 0 ? a->hello_sent_ms : beat_log_sent_ms(&a->beats, beat, a->hello_sent_ms);
+}
+
+/* Its answer got lost, or crossed the question. */
+static bool is_passed(const struct agent *a, uint64_t number)
+{
+	const struct check *c = &a->passed[number % CHECKS_KEPT];
+
+	return number != 0 && c->number == number && c->link == a->n_links;
+}
+
+static void say_checked(uint64_t number, bool ok, struct str reason, struct agent_effects *out)
+{
+	struct agent_effect *e = agent_effects_add(out, AF_CHECKED);
+
+	e->check.number = number;
+	e->check.ok = ok;
+	e->check.reason = reason;
 }
 
 int on_check(struct agent *a, const struct agent_event *in, struct agent_effects *out)
@@ -194,7 +209,13 @@ int on_check(struct agent *a, const struct agent_event *in, struct agent_effects
 		return ERR_PROTOCOL;
 	}
 	if (a->check.running) {
-		note(out, in, "the healthcheck before is still running: this one is not started");
+		if (a->check.number != in->check.number || a->check.link != a->n_links)
+			note(out, in,
+			    "the healthcheck before is still running: this one is not started");
+		return 0;
+	}
+	if (is_passed(a, in->check.number)) {
+		say_checked(in->check.number, true, STR_NULL, out);
 		return 0;
 	}
 	a->check = (struct check){
@@ -206,8 +227,6 @@ int on_check(struct agent *a, const struct agent_event *in, struct agent_effects
 /* What was asked on another link is forgotten: the server asks again. */
 int on_checked(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
-	struct agent_effect *e;
-
 	if (!a->check.running || a->check.number != in->check.number)
 		return ERR_PROTOCOL;
 	a->check.running = false;
@@ -215,9 +234,6 @@ int on_checked(struct agent *a, const struct agent_event *in, struct agent_effec
 		return 0;
 	if (in->check.ok)
 		a->passed[a->check.number % CHECKS_KEPT] = a->check;
-	e = agent_effects_add(out, AF_CHECKED);
-	e->check.number = in->check.number;
-	e->check.ok = in->check.ok;
-	e->check.reason = in->check.reason;
+	say_checked(in->check.number, in->check.ok, in->check.reason, out);
 	return 0;
 }

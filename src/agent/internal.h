@@ -6,6 +6,7 @@
 #include <bsd/sys/queue.h>
 
 #include "agent/agent.h"
+#include "agent/beat_log.h"
 #include "agent/output.h"
 #include "base/err.h"
 #include "base/heap.h"
@@ -50,7 +51,7 @@ TAILQ_HEAD(held_list, held);
 enum link_state { LINK_DOWN, LINK_HELLO, LINK_WELCOME, LINK_CLOSING };
 
 #define CHECKS_KEPT 4
-#define BEATS_KEPT 8           /* more than may go unanswered before the link is closed */
+#define BEATS_OPEN_MAX 64      /* unanswered ones; the next waits */
 #define NOTIFY_REFS_MAX 100000 /* answered at once; about the rest we are asked again */
 #define RUN_WINDOW 64          /* so many numbers back a replay is told from a late one */
 
@@ -77,7 +78,7 @@ struct agent {
 	int64_t hello_sent_ms;
 	uint64_t beat; /* number of the last one sent; they run on from link to link */
 	uint64_t beat_acked, beat_before; /* before: the last one of earlier links */
-	int64_t beat_sent_ms[BEATS_KEPT];
+	struct beat_log beats;
 	int64_t next_beat_ms;
 	uint64_t run_top, run_bits; /* the numbers of runs that were seen on this link */
 	/* the server, and how we stand with it */

@@ -9,6 +9,8 @@
 #include "base/mutant.h"
 
 #define BEATS_MISSED 3
+#define SILENCE_LEAST_MS 5000 /* no sooner, unless even that is more than may be */
+#define ENDED_AGAIN_LEAST_MS 1000
 
 void close_link(struct agent *a, struct agent_effects *out, const char *why)
 {
@@ -63,6 +65,7 @@ int on_link_up(struct agent *a, const struct agent_event *in, struct agent_effec
 	a->n_links++;
 	a->hello_sent_ms = in->mono_ms;
 	a->beat_before = a->beat;
+	a->beats.n = 0;
 	a->run_top = 0;
 	a->run_bits = 0;
 	send_hello(a, out);
@@ -89,7 +92,7 @@ void send_beat(struct agent *a, int64_t mono_ms, struct agent_effects *out)
 	struct agent_effect *e = agent_effects_add(out, AF_BEAT);
 
 	a->beat++;
-	a->beat_sent_ms[a->beat % BEATS_KEPT] = mono_ms;
+	beat_log_add(&a->beats, a->beat, mono_ms);
 	a->next_beat_ms = mono_ms + a->own.heartbeat_ms;
 	if (MUTANT(BEAT_COUNTS_UNANSWERED))
 		health_heard(a, mono_ms);
@@ -122,12 +125,14 @@ static void send_again(struct agent *a, int64_t mono_ms, struct agent_effects *o
 /* An end that went unanswered for as long as a beat may be lost; said twice it does no harm. */
 static void send_ends_again(struct agent *a, int64_t mono_ms, struct agent_effects *out)
 {
+	int64_t wait_ms =
+	    a->own.heartbeat_ms > ENDED_AGAIN_LEAST_MS ? a->own.heartbeat_ms : ENDED_AGAIN_LEAST_MS;
 	struct held *h;
 
 	if (MUTANT(ENDED_SENT_ONCE))
 		return;
 	TAILQ_FOREACH (h, &a->all, all)
-		if (h->state == HELD_ENDED && mono_ms - h->ended_sent_ms >= a->own.heartbeat_ms)
+		if (h->state == HELD_ENDED && mono_ms - h->ended_sent_ms >= wait_ms)
 			send_ended(a, h, mono_ms, out);
 }
 
@@ -182,20 +187,40 @@ static void repeat_set(struct agent *a, int64_t mono_ms, struct agent_effects *o
 int on_beat_ack(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
 	uint64_t number = in->beat.number;
-	int64_t sent = a->beat_sent_ms[number % BEATS_KEPT];
+	int64_t sent = beat_log_sent_ms(&a->beats, number, a->hello_sent_ms);
 
 	if (a->link != LINK_WELCOME || is_ending(a))
 		return 0;
 	if (number > a->beat)
 		return ERR_PROTOCOL;
 	if (number > a->beat_acked) {
-		if (a->beat - number < BEATS_KEPT)
-			health_heard(a, MUTANT(BEAT_STAMPED_AT_ACK) ? in->mono_ms : sent);
+		health_heard(a, MUTANT(BEAT_STAMPED_AT_ACK) ? in->mono_ms : sent);
 		a->beat_acked = number;
 	}
 	health_news(a, &in->beat.news, in->mono_ms, out);
 	repeat_set(a, in->mono_ms, out);
 	return 0;
+}
+
+/*
+ * Three beats without an answer; but beats may be so short that a busy machine, or a far one, takes
+ * longer than three of them for anything.
+ */
+static int64_t silence_limit_ms(const struct agent *a)
+{
+	int64_t beats = BEATS_MISSED * a->own.heartbeat_ms;
+	int64_t least = (a->own.heartbeat_ms + a->own.heartbeat_grace_ms) / 2;
+
+	if (least > SILENCE_LEAST_MS)
+		least = SILENCE_LEAST_MS;
+	return beats > least ? beats : least;
+}
+
+static bool is_silent(const struct agent *a, int64_t mono_ms)
+{
+	int64_t since = beat_log_sent_ms(&a->beats, a->beat_acked + 1, a->hello_sent_ms);
+
+	return a->beat - a->beat_acked >= BEATS_MISSED && mono_ms - since >= silence_limit_ms(a);
 }
 
 void on_link_time(struct agent *a, int64_t mono_ms, struct agent_effects *out)
@@ -206,8 +231,12 @@ void on_link_time(struct agent *a, int64_t mono_ms, struct agent_effects *out)
 		close_link(a, out, "the server did not answer the hello");
 	if (a->link != LINK_WELCOME || mono_ms < a->next_beat_ms)
 		return;
-	if (a->beat - a->beat_acked >= BEATS_MISSED) {
+	if (is_silent(a, mono_ms)) {
 		close_link(a, out, "the server does not answer");
+		return;
+	}
+	if (a->beat - a->beat_acked >= BEATS_OPEN_MAX) {
+		a->next_beat_ms = mono_ms + silence_limit_ms(a) / 8 + 1;
 		return;
 	}
 	send_beat(a, mono_ms, out);

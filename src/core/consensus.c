@@ -84,10 +84,20 @@ void consensus_told(struct consensus *s, struct member *m)
 	if (!m->is_in)
 		return;
 	m->told = s->id.version;
+	s->told[m->told % SETS_KEPT].version = m->told;
+	s->told[m->told % SETS_KEPT].hash = s->id.hash;
 	if (MUTANT(CONSENSUS_TOLD_IS_KNOWN) && m->version < m->told) {
 		m->version = m->told;
 		s->dirty = true;
 	}
+}
+
+static bool was_told(const struct consensus *s, const struct set_id *said)
+{
+	uint64_t at = said->version % SETS_KEPT;
+
+	return MUTANT(SET_HASH_IGNORED) || (s->told[at].version == said->version &&
+	                                       set_hash_eq(&s->told[at].hash, &said->hash));
 }
 
 void consensus_repeated(struct consensus *s, struct member *m, const struct set_id *said)
@@ -98,6 +108,8 @@ void consensus_repeated(struct consensus *s, struct member *m, const struct set_
 		return;
 	/* Not before it joined: we told it no set without itself. */
 	if (said->version > m->told || said->version < m->joined || said->version <= m->version)
+		return;
+	if (!was_told(s, said))
 		return;
 	m->version = said->version;
 	s->dirty = true;

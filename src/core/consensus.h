@@ -36,6 +36,8 @@ struct member { /* embedded in a worker; all zero before it joins */
 
 TAILQ_HEAD(member_list, member);
 
+#define SETS_KEPT 256 /* who repeats an older one is told a newer one in the answer */
+
 struct consensus {
 	struct set_id id;           /* the present set; version 0: nobody ever joined */
 	struct member_list members; /* by joined, ascending */
@@ -46,6 +48,10 @@ struct consensus {
 	uint64_t lowest;    /* lowest indirect of the members, as of the last update */
 	bool agreed;        /* whoever is in requires everybody who is in */
 	bool dirty;         /* consensus_update has something to do */
+	struct {
+		uint64_t version;
+		struct set_hash hash;
+	} told[SETS_KEPT]; /* by version: what is repeated must be what was told */
 };
 
 void consensus_init(struct consensus *s, uint64_t server, uint32_t patience);
@@ -60,7 +66,10 @@ void consensus_join(
 void consensus_leave(struct consensus *s, struct member *m);
 /* The present id was sent to it. */
 void consensus_told(struct consensus *s, struct member *m);
-/* It said this id in a beat; anything but a newer one of ours that it was told is ignored. */
+/*
+ * It said this id in a beat; anything but a newer one of ours that it was told is ignored. The hash
+ * counts as well: a version that names other workers than it did here proves nothing.
+ */
 void consensus_repeated(struct consensus *s, struct member *m, const struct set_id *said);
 
 /*

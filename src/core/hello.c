@@ -209,6 +209,7 @@ static void take_over(
 	    proven ? 0 : c->o.lost_hold_ms, out);
 	health_init(&w->health, c->mono_ms);
 	w->check_sent = w->check_counted = w->notify_seq = 0;
+	w->check_open = false;
 	w->has_spoken = false;
 	w->own = WORKER_NEW;
 	w->first_hello_ms = 0;

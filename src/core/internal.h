@@ -122,7 +122,10 @@ struct worker {
 	/* healthchecks: numbers rise, some of the last may be unanswered */
 	uint64_t beat; /* the newest heard on this link */
 	uint64_t check_sent, check_counted;
-	bool check_gone; /* the last one went with its link */
+	uint64_t check_beat;   /* that the last one names: it was the newest then */
+	int64_t check_said_ms; /* the last one was said then: the first time, or again */
+	bool check_open;       /* the last one is not answered */
+	bool check_gone;       /* the last one went with its link */
 	int64_t check_sent_ms[CHECKS_KEPT];
 	bool is_untold;     /* unhealthy since its hello, which is nothing to tell before its first
 	                       check */

@@ -146,6 +146,23 @@ void watch_heard(struct core *c, struct worker *w, struct effects *out)
 		watch_look(c, w, out);
 }
 
+/* However short the heartbeats are: a slow worker is not flooded with what it can not do faster. */
+static int64_t check_again_ms(const struct timeouts *t)
+{
+	int64_t often = t->heartbeat_ms / 2, seldom = t->check_grace_ms / 16;
+
+	return often > seldom ? often : seldom;
+}
+
+/* As long as it may still be answered it is not replaced: its answer would count for nothing. */
+static bool check_may_be_answered(const struct core *c, const struct worker *w)
+{
+	int64_t age = c->mono_ms - w->check_sent_ms[w->check_sent % CHECKS_KEPT];
+
+	return w->check_open && !w->check_gone && age <= c->o.timeouts.check_grace_ms &&
+	       !MUTANT(CHECK_REPLACED);
+}
+
 static bool check_is_due(const struct core *c, const struct worker *w)
 {
 	int64_t age = c->mono_ms - w->check_sent_ms[w->check_sent % CHECKS_KEPT];
@@ -154,7 +171,16 @@ static bool check_is_due(const struct core *c, const struct worker *w)
 		return true;
 	if (w->check_counted == w->check_sent)
 		return age >= c->o.timeouts.check_period_ms;
-	return age >= c->o.timeouts.heartbeat_ms / 2; /* unanswered or failed: try again soon */
+	return c->mono_ms - w->check_said_ms >= check_again_ms(&c->o.timeouts);
+}
+
+static void next_check(const struct core *c, struct worker *w)
+{
+	w->check_sent++;
+	w->check_gone = false;
+	w->check_open = true;
+	w->check_beat = w->beat;
+	w->check_sent_ms[w->check_sent % CHECKS_KEPT] = c->mono_ms;
 }
 
 void watch_check(struct core *c, struct worker *w, struct effects *out)
@@ -165,12 +191,12 @@ void watch_check(struct core *c, struct worker *w, struct effects *out)
 		return;
 	if (w->check_sent && w->check_counted != w->check_sent && !w->check_gone)
 		first_check_is_over(c, w, out);
-	w->check_sent++;
-	w->check_gone = false;
-	w->check_sent_ms[w->check_sent % CHECKS_KEPT] = c->mono_ms;
+	if (!check_may_be_answered(c, w))
+		next_check(c, w);
+	w->check_said_ms = c->mono_ms;
 	m = effects_message(out, MSG_CHECK, w->link);
 	m->check.number = w->check_sent;
-	m->check.beat = w->beat;
+	m->check.beat = w->check_beat;
 }
 
 static void check_failed(struct worker *w, struct str reason)
@@ -189,6 +215,7 @@ void watch_checked(struct core *c, const struct event *ev, struct effects *out)
 	watch_heard(c, w, out);
 	if (n <= w->check_counted || n > w->check_sent || w->check_sent - n >= CHECKS_KEPT)
 		return;
+	w->check_open &= n != w->check_sent;
 	if (!ev->checked.ok && !MUTANT(FAILED_CHECK_COUNTS)) {
 		check_failed(w, ev->checked.reason.p ? ev->checked.reason : STR("it failed"));
 		first_check_is_over(c, w, out);

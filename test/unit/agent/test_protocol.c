@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The protocol with the server: health, what is taken and refused, what is said again. */
+#include "agent/beat_log.h"
 #include "story.h"
 
 #include <string.h>
@@ -570,6 +571,73 @@ static void test_check_of_an_old_beat(void **state)
 	assert_int_equal(agent_health(agent), WORKER_HEALTHY); /* a mark never goes back */
 }
 
+/* Asked again: it runs once, and what has passed is said again without another process. */
+static void test_check_again(void **state)
+{
+	join();
+	check(2, 1);
+	SAYS("check 2");
+	check(2, 1);
+	SAYS("");
+	checked(2, true);
+	SAYS("checked 2 ok");
+	check(2, 1);
+	SAYS("checked 2 ok");
+	check(3, 1);
+	SAYS("check 3");
+	checked(3, false);
+	check(3, 1);
+	SAYS("check 3");
+}
+
+static const struct timeouts hasty = {1, 60000, 60000, 60000, 500000, 5000, 5000};
+
+/* A server that takes a second for everything: no link is closed, and its answers count. */
+static void test_hasty_beats(void **state)
+{
+	uint64_t n = 0;
+
+	up();
+	welcome_by(7, hasty, (struct agent_news){WORKER_UNHEALTHY, {0}, 0}, 0);
+	check(1, 0);
+	checked(1, true);
+	for (uint64_t i = 1; i <= 200; i++) {
+		for (int64_t end = mono + 1000; mono < end;) {
+			int64_t at = agent_wake_ms(agent);
+
+			tick_at(at > end ? end : at > mono ? at : mono + 1);
+			for (size_t k = 0; k < effects.n; k++) {
+				assert_int_not_equal(effects.items[k].kind, AF_CLOSE);
+				if (effects.items[k].kind == AF_BEAT)
+					n = effects.items[k].beat.number;
+			}
+		}
+		beat_acked(n);
+		news((struct agent_news){WORKER_HEALTHY, {0}, i});
+		assert_int_equal(agent_health(agent), WORKER_HEALTHY);
+		check(i + 1, n);
+		checked(i + 1, true);
+	}
+	assert_in_range(n, 200, 200 * 64); /* beats wait for answers */
+}
+
+/* However many beats ago it was: the mark is never later than the truth, and not much earlier. */
+static void test_beat_log(void **state)
+{
+	struct beat_log l = {0};
+
+	assert_int_equal(beat_log_sent_ms(&l, 5, -1), -1);
+	for (uint64_t i = 1; i <= 100000; i++) {
+		beat_log_add(&l, i, (int64_t)i * 10);
+		for (uint64_t k = i; k > 0; k = k * 3 / 4) {
+			int64_t late = (int64_t)(i - k), s = beat_log_sent_ms(&l, k, 0);
+
+			assert_true(s <= (int64_t)k * 10);
+			assert_true((int64_t)k * 10 - s <= 10 * (late / 2));
+		}
+	}
+}
+
 static void test_sets(void **state)
 {
 	struct agent_news n = {.set = {.server = 1, .version = 5}};
@@ -676,6 +744,9 @@ int main(void)
 	    T(test_ended_again),
 	    T(test_checks),
 	    T(test_check_of_an_old_beat),
+	    T(test_check_again),
+	    T(test_hasty_beats),
+	    cmocka_unit_test(test_beat_log),
 	    T(test_sets),
 	    T(test_welcomed_twice),
 	    T(test_absurd_timeouts),

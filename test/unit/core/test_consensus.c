@@ -576,9 +576,43 @@ static void test_ten_thousand(void **state)
 		assert_true(consensus_permits(&s, &w[i].m));
 }
 
+/* A version that names others than it did when it was told proves nothing. */
+static void test_hash_counts(void **state)
+{
+	struct world w;
+	struct set_id other;
+
+	start(&w, 16);
+	connects(&w, 1);
+	hears(&w, 1);
+	other = w.w[1].has;
+	set_hash_add(&other.hash, 77);
+	consensus_repeated(&w.s, &w.w[1].m, &other);
+	consensus_update(&w.s);
+	assert_int_equal(w.w[1].m.version, 0);
+	assert_false(consensus_permits(&w.s, &w.w[1].m));
+	connects(&w, 2); /* another set is the present one: the told one still counts */
+	beats(&w, 1);
+	consensus_update(&w.s);
+	assert_int_equal(w.w[1].m.version, 1);
+	for (int i = 0; i < SETS_KEPT; i++) {
+		connects(&w, 3);
+		consensus_leave(&w.s, &w.w[3].m);
+		hears(&w, 2);
+	}
+	w.w[1].m.told = w.s.id.version;
+	other = (struct set_id){w.server, 2, w.w[1].has.hash};
+	consensus_repeated(&w.s, &w.w[1].m, &other); /* too long ago to be known */
+	assert_int_equal(w.w[1].m.version, 1);
+	hears(&w, 1);
+	beats(&w, 1);
+	assert_int_equal(w.w[1].m.version, w.s.id.version);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_hash_counts),
 	    cmocka_unit_test(test_first_worker),
 	    cmocka_unit_test(test_what_counts_as_repeated),
 	    cmocka_unit_test(test_silent_worker_and_newcomer),

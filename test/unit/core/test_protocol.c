@@ -116,6 +116,76 @@ STORY(nobody_is_told_unhealthy_before_the_first_healthcheck_could_be_answered)
 	world_free(w);
 }
 
+/* Numbers of the healthchecks that were said since world_forget_sent(), the lowest and the last. */
+static size_t checks_said(struct world *w, uint64_t *ret_first, uint64_t *ret_last)
+{
+	size_t n = world_count_sent(w, MSG_CHECK);
+
+	*ret_first = n ? world_sent(w, MSG_CHECK, 0)->check.number : 0;
+	*ret_last = n ? world_sent(w, MSG_CHECK, n - 1)->check.number : 0;
+	return n;
+}
+
+STORY(a_healthcheck_that_takes_many_heartbeats_counts)
+{
+	struct core_options o = quick;
+	struct world *w;
+	uint64_t first, last;
+
+	o.timeouts.check_grace_ms = 60000;
+	w = world_new(&o);
+	w->sick = true;
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	beats_for(w, 1, 20);
+	assert_true(
+	    checks_said(w, &first, &last) > 1); /* it may have been lost, so it is repeated */
+	assert_int_equal(first, 1);
+	assert_int_equal(last, 1); /* … as the same one */
+	assert_int_equal(world_sent(w, MSG_CHECK, 1)->check.beat, 0);
+	checked(w, 1, 1, true);
+	assert_state(w, "w1", WORKER_HEALTHY);
+	assert_int_equal(view(w, "w1").check_age_ms, 20000); /* from when it was first asked */
+	world_free(w);
+}
+
+STORY(a_healthcheck_that_nobody_answers_in_its_time_is_followed_by_another)
+{
+	struct world *w = world_new(&quick);
+	uint64_t first, last;
+
+	w->sick = true;
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	beats_for(w, 1, 10);
+	checks_said(w, &first, &last);
+	assert_int_equal(last, 1);
+	beats_for(w, 1, 2);
+	checks_said(w, &first, &last);
+	assert_int_equal(last, 2);
+	checked(w, 1, 1, true); /* late, but it was good */
+	assert_state(w, "w1", WORKER_HEALTHY);
+	world_free(w);
+}
+
+STORY(heartbeats_of_a_millisecond_ask_for_few_healthchecks)
+{
+	struct core_options o = quick;
+	struct world *w;
+
+	o.timeouts.heartbeat_ms = 1;
+	o.timeouts.check_grace_ms = 60000;
+	w = world_new(&o);
+	w->sick = true;
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	for (uint64_t i = 1; i <= 12000; i++) {
+		world_advance(w, 1);
+		world_beat(w, 1, i);
+	}
+	assert_in_range(world_count_sent(w, MSG_CHECK), 2, 20);
+	checked(w, 1, 1, true);
+	assert_state(w, "w1", WORKER_HEALTHY);
+	world_free(w);
+}
+
 STORY(a_worker_that_can_not_start_processes_is_unhealthy_though_it_answers)
 {
 	struct world *w = world_new(&quick);
@@ -553,6 +623,9 @@ int main(void)
 	    cmocka_unit_test(a_worker_is_healthy_only_after_a_healthcheck),
 	    cmocka_unit_test(
 	        nobody_is_told_unhealthy_before_the_first_healthcheck_could_be_answered),
+	    cmocka_unit_test(a_healthcheck_that_takes_many_heartbeats_counts),
+	    cmocka_unit_test(a_healthcheck_that_nobody_answers_in_its_time_is_followed_by_another),
+	    cmocka_unit_test(heartbeats_of_a_millisecond_ask_for_few_healthchecks),
 	    cmocka_unit_test(a_worker_that_can_not_start_processes_is_unhealthy_though_it_answers),
 	    cmocka_unit_test(nobody_is_lost_who_was_not_unhealthy_before),
 	    cmocka_unit_test(must_die_is_for_ever_and_told_again),
