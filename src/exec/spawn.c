@@ -37,6 +37,7 @@ struct child {
 	char **paths; /* what to try, in order */
 	pid_t parent;
 	int tell; /* where it writes what went wrong */
+	bool joins_itself;
 };
 
 struct told { /* through that pipe */
@@ -115,8 +116,20 @@ static IN_CHILD void set_limits(struct child *c)
 		fail(c, SPAWN_LIMIT);
 }
 
+/* Where clone3 did not put us there. */
+static IN_CHILD void join_cgroup(struct child *c)
+{
+	int fd = openat(c->s->cgroup_fd, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "0", 1) < 0)
+		fail(c, SPAWN_JOIN);
+	close(fd);
+}
+
 static IN_CHILD void join_cgroups(struct child *c)
 {
+	if (c->joins_itself)
+		join_cgroup(c);
 	for (int i = 0; i < c->s->n_joins; i++)
 		if (write(c->s->joins[i], "0", 1) < 0)
 			fail(c, SPAWN_JOIN);
@@ -210,9 +223,11 @@ static unsigned shared_with(const struct child *c)
 	return c->s->rights.change_user ? 0 : CLONE_VM;
 }
 
-/* Elsewhere, and on kernels before 5.7: the cgroup is joined by the caller's writing the pid. */
+/* On other machines, and where a filter has taken clone3 away, as systemd's RestrictNamespaces
+ * does: the child joins its cgroup itself, before it does anything else that lasts. */
 static pid_t clone_plain(struct child *c, int *ret_pidfd)
 {
+	c->joins_itself = c->s->cgroup_fd >= 0;
 	return clone(child_main, child_stack() + STACK_BYTES,
 	    (int)shared_with(c) | CLONE_PIDFD | SIGCHLD, c, ret_pidfd);
 }
