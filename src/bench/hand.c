@@ -147,13 +147,14 @@ static void time_starts(int64_t n, json_t *to)
 int hand_measure(struct bench *b, int cgroup_parent, json_t *to)
 {
 	AUTO(free_cstr) char *lock = xasprintf("bench-hand-%d", (int)getpid());
+	AUTO(free_cstr) char *mark = exec_lock_mark(lock);
 	struct keeper_options o = {
 	    .lock = lock, .held_fd = -1, .use_cgroups = true, .term_wait_ms = 1000};
 	int r = keeper_make(&keeper, &o, &b->problem);
 
 	if (r < 0)
 		return r;
-	snprintf(lock_variable, sizeof lock_variable, EXEC_LOCK_VARIABLE "=%s", lock);
+	snprintf(lock_variable, sizeof lock_variable, EXEC_LOCK_VARIABLE "=%s", mark);
 	our_seconds(50); /* the first ones find nothing ready */
 	compare(bench_scaled(b, 1000, 20), cgroup_parent, to);
 	time_starts(bench_scaled(b, 1000, 20), to);

@@ -3,11 +3,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/agent.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "net/link.h"
+#include "net/proof.h"
 #include "wire/link.h"
 
 #define CHECK_TAKES_MS 5 /* what a tiny process takes: so its result is a frame of its own */
@@ -37,7 +39,7 @@ static void flush(struct herd_worker *w)
 {
 	struct herd *h = w->herd;
 
-	if (!w->open || (!w->out.has_beat && !w->out.n_checked && !w->out.hello))
+	if (!w->open || (!w->out.has_beat && !w->out.n_checked && !w->out.hello && !w->out.knock))
 		return;
 	w->out.checked = &w->checked;
 	buf_reset(&h->encoded);
@@ -52,6 +54,11 @@ static void flush(struct herd_worker *w)
 	arena_reset(&h->arena);
 }
 
+static struct str name_of(const struct herd_worker *w)
+{
+	return arena_strf(&w->herd->arena, "bench-%05u", (unsigned)(w - w->herd->workers) + 1);
+}
+
 /* Such facts as a worker of some size has: they are what the server keeps of it. */
 static void say_hello(struct herd_worker *w, const struct agent_effect *e)
 {
@@ -59,12 +66,12 @@ static void say_hello(struct herd_worker *w, const struct agent_effect *e)
 	unsigned number = (unsigned)(w - h->workers) + 1;
 	struct link_hello hello = {
 	    .protocol = LINK_PROTOCOL,
-	    .join_token = str_of(h->join_token),
 	    .facts =
 	        {
-	            .shard = arena_strf(&h->arena, "bench-%05u", number),
+	            .shard = name_of(w),
 	            .instance = w->instance,
 	            .started_ms = clock_wall_ms(),
+	            .start = clock_wall_ms(),
 	            .lock = arena_strf(&h->arena,
 	                "0123456789abcdef0123456789abcdef:/var/lib/reeve/worker-%05u", number),
 	            .host = arena_strf(&h->arena, "host%05u.example.net", number),
@@ -163,13 +170,33 @@ static struct agent_news news_of(const struct link_news *n)
 	return (struct agent_news){n->state, n->set, n->check};
 }
 
-static void on_open(struct link *l, void *arg)
+/* A key of its own, as every worker has; this one need not be kept. */
+static void knock(struct herd_worker *w, struct str challenge)
 {
-	struct herd_worker *w = arg;
+	unsigned char secret[PROOF_KEY_BYTES] = "bench", key[PROOF_KEY_BYTES];
+	unsigned char signature[PROOF_SIGNATURE_BYTES];
+	struct link_knock k = {.protocol = LINK_PROTOCOL,
+	    .join_token = str_of(w->herd->join_token),
+	    .shard = name_of(w),
+	    .instance = w->instance,
+	    .key = {(char *)key, sizeof key},
+	    .signature = {(char *)signature, sizeof signature}};
+	struct buf what = {0};
 
+	memcpy(secret + 8, &w->instance, sizeof w->instance);
+	link_proof(challenge, k.instance, k.shard, &what);
+	proof_public(secret, key);
+	proof_sign(secret, buf_str(&what), signature);
+	buf_release(&what);
+	w->out = (struct link_to_server){.knock = &k};
+	flush(w);
+}
+
+static void on_challenge(struct herd_worker *w, struct str challenge)
+{
 	w->open = true;
+	knock(w, challenge);
 	feed(w, (struct agent_event){.kind = AE_LINK_UP});
-	finish(w);
 }
 
 static void on_answer(struct herd_worker *w, const struct link_beat_ack *m)
@@ -216,6 +243,8 @@ static void on_frame(struct link *l, struct str payload, void *arg)
 		link_close(l, "a frame that makes no sense");
 		return;
 	}
+	if (m.challenge.n && !w->open)
+		on_challenge(w, m.challenge);
 	take(w, &m);
 	finish(w);
 }
@@ -239,8 +268,7 @@ static void on_close(struct link *l, const char *why, void *arg)
 
 static void dial(struct herd_worker *w)
 {
-	static const struct link_events events = {
-	    .on_open = on_open, .on_frame = on_frame, .on_close = on_close};
+	static const struct link_events events = {.on_frame = on_frame, .on_close = on_close};
 
 	w->redial_ms = NEVER;
 	w->link = link_dial(w->herd->loop, w->herd->address, NULL, NULL, &events, w);

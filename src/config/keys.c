@@ -49,7 +49,7 @@ const struct config_key config_keys[] = {
 	{"server.link_tls.key", KEY_PATH, NULL, "REEVE_SERVER_LINK_TLS_KEY", "link-tls-key", S, RESTART,
 	    "Private key (PEM) of that certificate."},
 	{"server.link_tls.ca", KEY_PATH, NULL, "REEVE_SERVER_LINK_TLS_CA", "link-tls-ca", S, RESTART,
-	    "Demand worker certificates signed by these authorities (PEM)."},
+	    "Demand worker certificates signed by these authorities (PEM), each for its worker: the CN or a DNS name is its name."},
 	{"server.allow_hosts", KEY_LIST, NULL, "REEVE_SERVER_ALLOW_HOSTS", NULL, S, RELOAD,
 	    "Further names by which clients may call the server in `Host:`; loopback names and the listen addresses always may."},
 	{"server.allow_origins", KEY_LIST, NULL, "REEVE_SERVER_ALLOW_ORIGINS", NULL, S, RELOAD,

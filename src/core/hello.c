@@ -6,6 +6,9 @@
  * it had and it does not name was never started, for a worker lists a task from the moment it
  * reads the order until its end is acknowledged, and an order on a broken connection is never
  * read later. A newer instance under the same lock proves that the older one is dead.
+ *
+ * Who says hello has proven a key before it comes here (the session has seen to it). A lock is
+ * only that: the place and the key. What else a worker knows of another proves nothing.
  */
 #include "core/internal.h"
 
@@ -155,21 +158,34 @@ static void welcome(struct core *c, const struct event *ev, struct worker *w, st
 	place_room(c);
 }
 
+/* Whoever was here before there were keys gets the first one that its lock comes with. */
+static bool has_same_lock(const struct worker *w, const struct worker_facts *f)
+{
+	const struct worker_facts *known = &w->row.facts;
+
+	if (known->key.n && !str_eq(known->key, f->key) && !MUTANT(KEY_UNCHECKED))
+		return false;
+	return str_eq(known->lock, f->lock);
+}
+
 /* NULL: it may take the name over; otherwise why not. */
 static const char *replacement_refused(
     const struct core *c, const struct worker *w, const struct worker_facts *f)
 {
 	enum worker_state state = w->health.state;
-	bool proven = str_eq(w->row.facts.lock, f->lock);
+	bool proven = has_same_lock(w, f);
 
 	if (w->row.facts.instance == f->instance)
-		return NULL;
+		return proven || MUTANT(LOCK_UNCHECKED)
+		           ? NULL
+		           : "this instance has another key or lock: only the worker itself may "
+		             "come back as it";
 	/* also when that one is lost: a late word of its dead predecessor proves nothing */
-	if (proven && f->started_ms < w->row.facts.started_ms && !MUTANT(OLDER_INSTANCE_RETURNS))
+	if (proven && f->start < w->row.facts.start && !MUTANT(OLDER_INSTANCE_RETURNS))
 		return "a newer process of this worker has taken over";
 	/* starts under one lock rise: two that are equal would displace each other for ever */
-	if (proven && f->started_ms == w->row.facts.started_ms)
-		return "another process with this lock and the same start time has this name";
+	if (proven && f->start == w->row.facts.start)
+		return "another process with this lock and the same start has this name";
 	if (proven || state == WORKER_MUST_DIE || MUTANT(STRANGER_TAKES_NAME) ||
 	    (c->o.allow_bump_unhealthy && state != WORKER_HEALTHY))
 		return NULL;
@@ -195,7 +211,7 @@ static struct worker *first_hello(struct core *c, const struct event *ev, struct
 static void take_over(
     struct core *c, struct worker *w, const struct worker_facts *f, struct effects *out)
 {
-	bool proven = str_eq(w->row.facts.lock, f->lock);
+	bool proven = has_same_lock(w, f);
 
 	if (!proven && w->health.state != WORKER_MUST_DIE)
 		gone_add(c, w, out);
@@ -256,6 +272,11 @@ void hello(struct core *c, const struct event *ev, struct effects *out)
 
 	if (!ev->hello.link || worker_by_link(c, ev->hello.link))
 		return; /* its link is gone by now; or it says it twice */
+	if ((ev->hello.dial > DIAL_MAX || f->start > START_MAX) && !MUTANT(DIAL_UNBOUNDED)) {
+		worker_refuse(ev->hello.link, false, false,
+		    STR("it numbers its connections or its starts beyond what can be"), out);
+		return;
+	}
 	if (gone_has(c, f->instance)) {
 		worker_refuse(ev->hello.link, true, !w,
 		    STR("this worker was removed, or another has its name; it must start anew"),

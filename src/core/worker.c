@@ -37,12 +37,12 @@ struct worker *worker_by_link(const struct core *c, uint64_t link)
 	return link ? idmap_get(&c->links, link) : NULL;
 }
 
-#define N_FACT_STRINGS 10
+#define N_FACT_STRINGS 11
 
 static void fact_strings(struct worker_facts *f, struct str *ret_fields[N_FACT_STRINGS])
 {
-	struct str *all[N_FACT_STRINGS] = {&f->shard, &f->lock, &f->host, &f->zone, &f->target,
-	    &f->version, &f->labels, &f->plugins, &f->active_queues, &f->ignore_queues};
+	struct str *all[N_FACT_STRINGS] = {&f->shard, &f->lock, &f->key, &f->host, &f->zone,
+	    &f->target, &f->version, &f->labels, &f->plugins, &f->active_queues, &f->ignore_queues};
 
 	memcpy(ret_fields, all, sizeof all);
 }

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "exec/cgroup.h"
 #include "exec/process.h"
 
 static bool read_whole(const char *path, struct buf *ret)
@@ -80,9 +82,15 @@ static int scan(const char *wanted, struct buf *scratch)
 	return n;
 }
 
+char *exec_lock_mark(const char *lock)
+{
+	return xasprintf("%016" PRIx64, exec_hash(lock));
+}
+
 int exec_end_leftovers(const char *lock)
 {
-	AUTO(free_cstr) char *wanted = xasprintf("%s=%s", EXEC_LOCK_VARIABLE, lock);
+	AUTO(free_cstr) char *mark = exec_lock_mark(lock);
+	AUTO(free_cstr) char *wanted = xasprintf("%s=%s", EXEC_LOCK_VARIABLE, mark);
 	struct timespec pause = {0, 5000000};
 	struct buf scratch = {0};
 	int n = 0, found, clean = 0;

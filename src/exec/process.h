@@ -81,5 +81,7 @@ void process_release(struct hand *h, struct process *p);
 int exec_end_leftovers(const char *lock);
 
 #define EXEC_LOCK_VARIABLE "REEVE_WORKER_LOCK"
+/* What processes see of a lock: a hash. Free it. */
+char *exec_lock_mark(const char *lock);
 
 #endif

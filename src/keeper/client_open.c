@@ -48,7 +48,7 @@ static int say_open(
 	    .groups = o->groups,
 	    .n_groups = o->n_groups,
 	    .instance = o->instance,
-	    .started_ms = o->started_ms};
+	    .start = o->start};
 	struct from_keeper m;
 	int fds[KEEPER_FDS_MAX], n_fds;
 

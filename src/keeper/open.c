@@ -28,7 +28,7 @@ static void answer(struct keeper *k, struct keeper_opened *a)
 	a->version = KEEPER_VERSION;
 	a->adoptions = k->adoptions;
 	a->instance = k->o.instance;
-	a->started_ms = k->o.started_ms;
+	a->start = k->o.start;
 	worker_tell(k, &(struct from_keeper){.opened = a}, NULL, 0);
 }
 

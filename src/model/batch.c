@@ -59,9 +59,9 @@ struct queue_row *queue_row_copy(struct arena *a, const struct queue_row *r)
 struct worker_row *worker_row_copy(struct arena *a, const struct worker_row *r)
 {
 	struct worker_row *c = arena_memdup(a, r, sizeof *r);
-	struct str *fields[] = {&c->facts.shard, &c->facts.lock, &c->facts.host, &c->facts.zone,
-	    &c->facts.target, &c->facts.version, &c->facts.labels, &c->facts.plugins,
-	    &c->facts.active_queues, &c->facts.ignore_queues};
+	struct str *fields[] = {&c->facts.shard, &c->facts.lock, &c->facts.key, &c->facts.host,
+	    &c->facts.zone, &c->facts.target, &c->facts.version, &c->facts.labels,
+	    &c->facts.plugins, &c->facts.active_queues, &c->facts.ignore_queues};
 
 	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
 		*fields[i] = arena_str(a, *fields[i]);

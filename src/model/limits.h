@@ -20,6 +20,8 @@
 #define OUTPUT_INLINE_BYTES 8192 /* both streams together, kept in the task's own row */
 #define OUTPUT_MAX_DEFAULT (256LL << 20)
 #define PLUGINS_MAX 256
+#define DIAL_MAX (1LL << 56)  /* connections of one worker: 2^32 for each of 2^24 adoptions */
+#define START_MAX (1LL << 56) /* which start under one lock; the first is a time in ms */
 #define SCHEDULES_MAX 1000000
 #define BACKFILL_MAX 10000  /* ticks of one request */
 #define BACKFILL_ROWS 50000 /* of history that it may have to look at */

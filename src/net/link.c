@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent_ssl.h>
+#include <openssl/x509v3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,8 +131,6 @@ struct link *link_new(struct loop *loop, const struct link_options *o, const str
 		l->o.frame_max = LINK_FRAME_MAX;
 	if (!l->o.open_ms)
 		l->o.open_ms = 10000;
-	if (!l->o.first_ms)
-		l->o.first_ms = 10000;
 	if (!l->o.send_max)
 		l->o.send_max = 64u << 20;
 	l->ev = *ev;
@@ -162,8 +161,7 @@ static bool deliver(struct link *l, struct str span, size_t *ret_used, size_t *r
 		}
 		if (!l->got_frame) {
 			l->got_frame = true;
-			if (l->accepted)
-				event_del(l->timer);
+			event_del(l->timer);
 		}
 		l->ev.on_frame(l, payload, l->arg);
 		if (l->closing || l->paused) {
@@ -272,8 +270,11 @@ void link_opened(struct link *l)
 		return;
 	l->open = true;
 	event_del(l->timer);
-	if (l->accepted) {
+	if (l->accepted && !l->o.first_ms)
+		l->o.first_ms = 10000;
+	if (l->o.first_ms)
 		link_limit(l, l->o.first_ms);
+	if (l->accepted) {
 		l->announced = true;
 		LIST_REMOVE(l, handshake_entry);
 		l->in_handshake = false;
@@ -332,6 +333,28 @@ void link_pause(struct link *l, bool pause)
 	/* Frames that came before the pause lie in the buffer already: no read will announce them.
 	 */
 	bufferevent_trigger(l->bev, EV_READ, BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
+}
+
+void link_expect(struct link *l)
+{
+	l->got_frame = false;
+	link_limit(l, l->o.first_ms);
+}
+
+void link_set_frame_max(struct link *l, size_t bytes)
+{
+	l->o.frame_max = bytes;
+}
+
+/* A name that begins with a dot would fit every host below it. */
+bool link_peer_may_be(const struct link *l, struct str name)
+{
+	SSL *ssl = l->tls && l->bev ? bufferevent_openssl_get_ssl(l->bev) : NULL;
+	X509 *cert = ssl ? SSL_get0_peer_certificate(ssl) : NULL;
+	const unsigned flags = X509_CHECK_FLAG_ALWAYS_CHECK_SUBJECT | X509_CHECK_FLAG_NO_WILDCARDS;
+
+	return !cert || (name.n && name.p[0] != '.' &&
+	                    X509_check_host(cert, name.p, name.n, flags, NULL) == 1);
 }
 
 const char *link_peer(const struct link *l)

@@ -29,8 +29,10 @@ struct link_events {
 struct link_options {
 	size_t frame_max; /* 0: LINK_FRAME_MAX. A larger frame closes the link */
 	int64_t open_ms;  /* time limit for connect + handshake (0: 10 s) */
-	int64_t first_ms; /* accepted links: time limit for the first whole frame (0: 10 s) */
-	size_t send_max;  /* queued bytes above which link_send() closes it (0: 64 MiB) */
+	/* time limit for the first whole frame (0: 10 s for accepted links, none for dialled ones)
+	 */
+	int64_t first_ms;
+	size_t send_max; /* queued bytes above which link_send() closes it (0: 64 MiB) */
 };
 
 /* `address` is "host:port", "[v6]:port". The accept callback sets arg for the link's events. */
@@ -51,7 +53,11 @@ void link_pause(struct link *l, bool pause);        /* stop reading: back-pressu
 void link_close(struct link *l, const char *why);   /* on_close follows, from the loop */
 /* When the loop will not run again: sends what it can at once and frees it; no on_close follows. */
 void link_end(struct link *l);
+void link_expect(struct link *l); /* another first frame, within the same limit */
+void link_set_frame_max(struct link *l, size_t bytes); /* of what comes from now on */
 const char *link_peer(const struct link *l);
+/* False: the other end has shown a certificate, and it is not for that name (CN or DNS name). */
+bool link_peer_may_be(const struct link *l, struct str name);
 bool link_is_local(const struct link *l); /* the other end is on a loopback address */
 
 #endif

@@ -6,13 +6,16 @@
  */
 #include "server/sessions.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/idmap.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/secret.h"
+#include "net/proof.h"
 #include "server/parcel.h"
 #include "wire/link.h"
 
@@ -20,10 +23,18 @@
 #define STRANGERS_LOGGED 10
 #define STRANGERS_MS 10000
 
+/* Who has not been let in costs little, and not for long. */
+#define KNOCK_MAX_BYTES 65536
+#define KNOCK_WAIT_MS 10000
+
 struct session {
 	struct sessions *all;
 	struct link *link;
 	uint64_t number;
+	unsigned char nonce[LINK_NONCE_BYTES];
+	char *shard;       /* who it has proven to be; NULL: nobody yet */
+	uint64_t instance; /* and which process of it */
+	char key[2 * LINK_KEY_BYTES + 1];
 	bool greeted;     /* its hello was accepted for the brain */
 	bool turned_away; /* and the log says so */
 	char *traced_as;  /* as its own trace calls it; NULL: no trace is wanted */
@@ -95,15 +106,78 @@ static const struct held_task *held_of(
 	return held;
 }
 
-static bool admit(struct session *s, const struct link_hello *h)
+static void send_challenge(struct session *s)
 {
-	struct sessions *all = s->all;
-	struct buf name = {0};
+	struct link_to_worker m = {.challenge = {(char *)s->nonce, sizeof s->nonce}};
+	struct buf frame = {0};
 
-	if (!secret_equal(h->join_token, str_of(all->join_token))) {
-		turn_away(s, "the join token is missing or wrong");
+	for (size_t i = 0; i < sizeof s->nonce; i += sizeof(uint64_t)) {
+		uint64_t bits = clock_random();
+
+		memcpy(s->nonce + i, &bits, sizeof bits);
+	}
+	arena_reset(&s->all->arena);
+	link_encode_to_worker(&m, &s->all->arena, &frame);
+	link_send(s->link, buf_str(&frame));
+	buf_release(&frame);
+}
+
+/* With fresh bytes of ours in it: what was said on another connection proves nothing here. */
+static bool key_is_proven(const struct session *s, const struct link_knock *k)
+{
+	struct buf what = {0};
+	bool proven;
+
+	link_proof(
+	    (struct str){(const char *)s->nonce, sizeof s->nonce}, k->instance, k->shard, &what);
+	proven = proof_holds(k->key, buf_str(&what), k->signature);
+	buf_release(&what);
+	return proven;
+}
+
+static const char *why_not(const struct session *s, const struct link_knock *k)
+{
+	const struct sessions *all = s->all;
+
+	if (!secret_equal(k->join_token, str_of(all->join_token)))
+		return "the join token is missing or wrong";
+	if (!link_peer_may_be(s->link, k->shard))
+		return "its certificate is not for this name: the CN or a DNS name of a worker's "
+		       "certificate must be the worker's --name";
+	return key_is_proven(s, k) ? NULL : "the proof of its key does not hold";
+}
+
+/* From here on it may send more than a knock, as who it has proven to be. */
+static bool admit(struct session *s, const struct link_knock *k)
+{
+	const char *why = why_not(s, k);
+
+	if (why) {
+		turn_away(s, why);
 		return false;
 	}
+	s->shard = xstrndup(k->shard.p, k->shard.n);
+	s->instance = k->instance;
+	for (size_t i = 0; i < k->key.n; i++)
+		snprintf(s->key + 2 * i, 3, "%02x", (unsigned char)k->key.p[i]);
+	link_set_frame_max(s->link, LINK_FRAME_MAX);
+	link_expect(s->link);
+	return true;
+}
+
+static bool greet(struct session *s, struct link_hello *h)
+{
+	struct sessions *all = s->all;
+	int64_t now_ms = clock_wall_ms();
+	struct buf name = {0};
+
+	if (!str_is(h->facts.shard, s->shard) || h->facts.instance != s->instance) {
+		turn_away(s, "its hello is of another worker than its knock");
+		return false;
+	}
+	h->facts.key = str_of(s->key);
+	if (h->facts.started_ms > now_ms) /* only shown; its clock is ahead */
+		h->facts.started_ms = now_ms;
 	s->greeted = true;
 	if (all->trace) {
 		trace_process_name(h->facts.shard, h->facts.instance, &name);
@@ -212,7 +286,7 @@ static void take(struct session *s, const struct link_to_server *m)
 {
 	bool is_first = !s->greeted;
 
-	if (is_first && !admit(s, m->hello))
+	if (is_first && !greet(s, m->hello))
 		return;
 	tracing_received(s->all->trace, s->traced_as, m);
 	if (is_first)
@@ -240,16 +314,21 @@ static void on_frame(struct link *l, struct str payload, void *arg)
 	arena_reset(&s->all->arena);
 	if (link_decode_to_server(payload, &s->all->arena, &m, &p) != 0)
 		turn_away(s, p.what);
-	else if (!s->greeted && !m.hello)
-		turn_away(s, "the first frame must be a hello");
-	else
+	else if (!s->shard && !m.knock)
+		turn_away(s, "the first frame must be a knock");
+	else if (!s->shard && !admit(s, m.knock))
+		return;
+	else if (s->greeted || m.hello)
 		take(s, &m);
+	else if (!m.knock)
+		turn_away(s, "a hello must follow the knock");
 }
 
 static void session_free(struct session *s)
 {
 	parcel_release(&s->out);
 	free(s->traced_as);
+	free(s->shard);
 	free(s);
 }
 
@@ -289,6 +368,7 @@ static void *on_accept(struct link *l, const char *peer, void *arg)
 		s->next->prev = &s->next;
 	all->first = s;
 	idmap_put(&all->by_number, s->number, s);
+	send_challenge(s);
 	return s;
 }
 
@@ -297,13 +377,16 @@ static const struct link_events events = {.on_frame = on_frame, .on_close = on_c
 struct sessions *sessions_new(
     struct loop *l, const struct sessions_options *o, struct problem *ret_problem)
 {
+	static const struct link_options limits = {
+	    .frame_max = KNOCK_MAX_BYTES, .first_ms = KNOCK_WAIT_MS};
 	struct sessions *s = xcalloc(1, sizeof *s);
 
 	s->loop = l;
 	s->join_token = xstrdup(o->join_token);
 	s->trace = o->trace;
 	TAILQ_INIT(&s->touched);
-	s->listener = link_listen(l, o->address, o->tls, NULL, &events, on_accept, s, ret_problem);
+	s->listener =
+	    link_listen(l, o->address, o->tls, &limits, &events, on_accept, s, ret_problem);
 	if (!s->listener) {
 		free(s->join_token);
 		free(s);

@@ -49,8 +49,8 @@ static void pack_facts(struct packer *m, struct event *ev)
 {
 	struct worker_facts facts = *ev->hello.facts;
 	struct worker_facts *to;
-	struct str *all[] = {&facts.shard, &facts.lock, &facts.host, &facts.zone, &facts.target,
-	    &facts.version, &facts.labels, &facts.plugins, &facts.active_queues,
+	struct str *all[] = {&facts.shard, &facts.lock, &facts.key, &facts.host, &facts.zone,
+	    &facts.target, &facts.version, &facts.labels, &facts.plugins, &facts.active_queues,
 	    &facts.ignore_queues};
 
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)

@@ -313,7 +313,9 @@ static void read_facts(struct at *a, struct actor *x, struct worker_facts *f)
 	    .shard = str_of(at_str(a, "shard", x->shard)),
 	    .instance = k->instance,
 	    .started_ms = INT64_C(1767225600) * 1000 + started,
+	    .start = INT64_C(1767225600) * 1000 + started,
 	    .lock = str_of(at_str(a, "lock", k->lock)),
+	    .key = str_of(at_str(a, "key", at_str(a, "lock", k->lock))),
 	    .host = str_of(at_str(&facts, "host", "puppet")),
 	    .zone = str_of(at_str(&facts, "zone", "")),
 	    .target = str_of(at_str(&facts, "target", "puppet")),
@@ -532,7 +534,7 @@ static void do_habit(struct at *a)
 }
 
 const struct action puppet_actions[] = {
-    {"hello", "from shard instance started lock maxthreads facts held set dial same_link times",
+    {"hello", "from shard instance started lock key maxthreads facts held set dial same_link times",
         do_hello},
     {"dial", "from", do_dial},
     {"beat", "from number leaving own set times", do_beat},

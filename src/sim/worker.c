@@ -76,7 +76,9 @@ void sim_worker_facts(const struct sim_worker *k, struct worker_facts *f)
 	    .shard = str_of(k->shard),
 	    .instance = k->instance,
 	    .started_ms = k->started_ms,
+	    .start = k->started_ms,
 	    .lock = str_of(k->lock),
+	    .key = str_of(k->lock), /* that nobody else can prove */
 	    .host = STR("sim"),
 	    .target = STR("sim"),
 	    .version = STR(REEVE_VERSION),
@@ -227,7 +229,7 @@ static void begin(struct world *w, int slot)
 	k->incarnation++;
 	k->instance = rng_next(&w->rng_id) | 1;
 	k->last_ok_us = 0;
-	k->started_ms = wall > k->last_started_ms ? wall : k->last_started_ms + 1;
+	k->started_ms = k->last_started_ms ? k->last_started_ms + 1 : wall;
 	k->last_started_ms = k->started_ms;
 	k->agent = agent_new(&k->agent_options);
 	k->redial_us = 0;

@@ -116,6 +116,8 @@ static const struct column worker_columns[] = {
     W(I64, "first_seen_ms", first_seen_ms),
     W(I64, "last_seen_ms", last_seen_ms),
     W(I64, "version", version),
+    W(I64, "start", facts.start),
+    W(TEXT, "link_key", facts.key),
 };
 const struct row_table worker_table = TABLE("worker", worker_row, worker_columns);
 

@@ -37,14 +37,14 @@ struct keeper_open {
 	const struct keeper_identity *users, *groups;
 	size_t n_users, n_groups;
 	uint64_t instance;
-	int64_t started_ms;
+	int64_t start;
 };
 
 struct keeper_opened {
 	uint32_t version, ended, adoptions;
 	struct str problem, no_cgroups, limits; /* NULL: none */
 	uint64_t instance;
-	int64_t started_ms;
+	int64_t start;
 };
 
 enum keeper_stdin { KEEPER_STDIN_NULL, KEEPER_STDIN_FD, KEEPER_STDIN_PIPE };

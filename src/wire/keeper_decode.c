@@ -55,7 +55,7 @@ static int get_open(const Reeve__Keeper__Open *m, struct arena *a, const struct 
 	    .n_users = m->n_users,
 	    .n_groups = m->n_groups,
 	    .instance = m->instance,
-	    .started_ms = m->started_ms};
+	    .start = m->start};
 	*ret = o;
 	if (get_identities(m->users, m->n_users, a, &o->users, p) < 0)
 		return ERR_PROTOCOL;
@@ -196,7 +196,7 @@ static const struct keeper_opened *get_opened(const Reeve__Keeper__Opened *m, st
 	    .no_cgroups = decode_text(m->no_cgroups),
 	    .limits = decode_text(m->limits),
 	    .instance = m->instance,
-	    .started_ms = m->started_ms};
+	    .start = m->start};
 
 	return arena_memdup(a, &o, sizeof o);
 }

@@ -53,7 +53,7 @@ static Reeve__Keeper__Open *put_open(const struct keeper_open *o, struct arena *
 	OPTIONAL(m, capabilities, o->capabilities);
 	OPTIONAL(m, worker_uid, o->worker_uid);
 	OPTIONAL(m, instance, o->instance);
-	OPTIONAL(m, started_ms, o->started_ms);
+	OPTIONAL(m, start, o->start);
 	m->n_users = o->n_users;
 	m->users = put_identities(o->users, o->n_users, a);
 	m->n_groups = o->n_groups;
@@ -197,7 +197,7 @@ static Reeve__Keeper__Opened *put_opened(const struct keeper_opened *o, struct a
 	OPTIONAL(m, ended, o->ended);
 	OPTIONAL(m, adoptions, o->adoptions);
 	OPTIONAL(m, instance, o->instance);
-	OPTIONAL(m, started_ms, o->started_ms);
+	OPTIONAL(m, start, o->start);
 	return m;
 }
 

@@ -15,10 +15,13 @@
 #include "model/worker.h"
 #include "model/worker_set.h"
 
-#define LINK_PROTOCOL 2
+#define LINK_PROTOCOL 3
 #define LINK_HELLO_TASKS_MAX 200000
 #define LINK_INLINE_MAX (1u << 20) /* one stream inside an end */
 #define LINK_NOTIFY_MAX 4096       /* attempts asked after at once */
+#define LINK_NONCE_BYTES 32
+#define LINK_KEY_BYTES 32
+#define LINK_SIGNATURE_BYTES 64
 #define LINK_CLOCK_MAX 65536
 #define LINK_OUTPUT_MAX (16 << 20) /* unpacked bytes in one frame; a worker has 4 MiB under way */
 
@@ -29,9 +32,16 @@ struct link_task_ref {
 	int64_t started_ms; /* 0: not started */
 };
 
+struct link_knock {
+	uint32_t protocol;
+	struct str join_token; /* NULL: none */
+	struct str shard;
+	uint64_t instance;
+	struct str key, signature; /* any bytes */
+};
+
 struct link_hello {
 	uint32_t protocol;
-	struct str join_token;     /* NULL: none */
 	struct worker_facts facts; /* labels come sorted, lists without repeats */
 	struct link_task_ref *tasks;
 	size_t n_tasks;
@@ -86,6 +96,7 @@ struct link_ended {
  */
 struct link_to_server {
 	struct str clock;         /* a vector clock, any bytes; NULL: none */
+	struct link_knock *knock; /* NULL: none */
 	struct link_hello *hello; /* NULL: none */
 	struct link_checked *checked;
 	bool has_beat;
@@ -186,6 +197,7 @@ struct link_check {
  */
 struct link_to_worker {
 	struct str clock;             /* a vector clock, any bytes; NULL: none */
+	struct str challenge;         /* LINK_NONCE_BYTES; NULL: none */
 	struct link_welcome *welcome; /* NULL: none */
 	struct link_refused *refused;
 	bool has_settings, has_beat_ack, has_check;
@@ -205,6 +217,9 @@ int link_decode_to_server(struct str payload, struct arena *a, struct link_to_se
     struct problem *ret_problem);
 int link_decode_to_worker(struct str payload, struct arena *a, struct link_to_worker *ret_message,
     struct problem *ret_problem);
+
+/* What a knock's signature is about. Appended to `out`. */
+void link_proof(struct str challenge, uint64_t instance, struct str shard, struct buf *out);
 
 /* Appended to `out`. Scratch memory comes from `a`. */
 void link_encode_to_server(const struct link_to_server *m, struct arena *a, struct buf *out);

@@ -79,24 +79,42 @@ static int get_refs(Reeve__TaskRef *const *refs, size_t n, const char *part, str
 static int bad_version(uint64_t theirs, struct problem *p)
 {
 	problem_set(p, ERR_PROTOCOL,
-	    "the worker speaks version %llu of the link's protocol, the server version %d: use the "
-	    "same reeve on both ends",
+	    "the worker speaks version %llu of the link's protocol, the server version %d: update "
+	    "the older one, for both ends must be the same",
 	    (unsigned long long)theirs, LINK_PROTOCOL);
-	return problem_field(p, "hello.protocol"), ERR_PROTOCOL;
+	return problem_field(p, "protocol"), ERR_PROTOCOL;
 }
 
 /*
- * Another version's hello may lack what this one requires, and is no message at all then. Its
- * version can still be told: the hello is field 1 of its frame, the version is field 1 of that,
- * and they are written first.
+ * Another version's first frame may lack what this one requires, and is no message at all then.
+ * Its version can still be told: the hello is field 1 of a frame, the knock field 8, the version is
+ * field 1 of either, and they are written first.
  */
 static bool peek_version(struct str frame, uint64_t *ret_version)
 {
 	uint64_t tag, bytes;
 
-	return decode_varint(&frame, &tag) && tag == (1 << 3 | 2) &&
+	return decode_varint(&frame, &tag) && (tag == (1 << 3 | 2) || tag == (8 << 3 | 2)) &&
 	       decode_varint(&frame, &bytes) && decode_varint(&frame, &tag) &&
 	       tag == (1 << 3 | 0) && decode_varint(&frame, ret_version);
+}
+
+static int get_knock(
+    const Reeve__Knock *m, struct arena *a, struct link_knock **ret_knock, struct problem *p)
+{
+	struct link_knock *k = arena_zalloc(a, sizeof *k);
+
+	*ret_knock = k;
+	if (m->protocol != LINK_PROTOCOL)
+		return bad_version(m->protocol, p);
+	CHECK(is_name_or_none(m->token, JOIN_TOKEN_MAX_BYTES), "knock.token");
+	CHECK(text_is_name(str_of(m->shard), NAME_MAX_BYTES), "knock.shard");
+	CHECK(m->instance != 0, "knock.instance");
+	CHECK(m->key.len == LINK_KEY_BYTES, "knock.key");
+	CHECK(m->signature.len == LINK_SIGNATURE_BYTES, "knock.signature");
+	*k = (struct link_knock){m->protocol, decode_text(m->token), str_of(m->shard), m->instance,
+	    decode_bytes(m->key), decode_bytes(m->signature)};
+	return 0;
 }
 
 static int get_hello(
@@ -110,21 +128,21 @@ static int get_hello(
 	h->protocol = m->protocol;
 	if (m->protocol != LINK_PROTOCOL)
 		return bad_version(m->protocol, p);
-	CHECK(is_name_or_none(m->token, JOIN_TOKEN_MAX_BYTES), "hello.token");
 	CHECK(text_is_name(str_of(m->shard), NAME_MAX_BYTES), "hello.shard");
 	CHECK(m->instance != 0, "hello.instance");
 	CHECK(m->started_ms >= 0, "hello.started_ms");
-	CHECK(m->dial != 0, "hello.dial");
+	CHECK(m->start > 0 && m->start <= START_MAX, "hello.start");
+	CHECK(m->dial != 0 && m->dial <= DIAL_MAX, "hello.dial");
 	CHECK(text_is_name(str_of(m->lock), LOCK_MAX_BYTES), "hello.lock");
 	CHECK(is_name_or_none(m->host, HOST_MAX_BYTES), "hello.host");
 	CHECK(is_name_or_none(m->zone, NAME_MAX_BYTES), "hello.zone");
 	CHECK(is_name_or_none(m->target, NAME_MAX_BYTES), "hello.target");
 	CHECK(is_name_or_none(m->version, NAME_MAX_BYTES), "hello.version");
 	CHECK(m->maxthreads >= -1 && m->maxthreads <= THREADS_MAX, "hello.maxthreads");
-	h->join_token = decode_text(m->token);
 	f->shard = str_of(m->shard);
 	f->instance = m->instance;
 	f->started_ms = m->started_ms;
+	f->start = m->start;
 	h->dial = m->dial;
 	f->lock = str_of(m->lock);
 	f->host = decode_text(m->host);
@@ -329,6 +347,8 @@ int link_decode_to_server(
 	CHECK(
 	    decode_strings_ok(&reeve__to_server__descriptor, payload), "a string: it holds a NUL");
 	if ((r = decode_clock(m->clock, &ret_message->clock, p)) < 0)
+		return r;
+	if (m->knock && (r = get_knock(m->knock, a, &ret_message->knock, p)) < 0)
 		return r;
 	if (m->hello && (r = get_hello(m->hello, a, &ret_message->hello, p)) < 0)
 		return r;

@@ -195,6 +195,10 @@ int link_decode_to_worker(
 	    decode_strings_ok(&reeve__to_worker__descriptor, payload), "a string: it holds a NUL");
 	if ((r = decode_clock(m->clock, &ret_message->clock, p)) < 0)
 		return r;
+	if (m->challenge) {
+		CHECK(m->challenge->nonce.len == LINK_NONCE_BYTES, "challenge.nonce");
+		ret_message->challenge = decode_bytes(m->challenge->nonce);
+	}
 	if ((r = get_singles(m, a, ret_message, p)) < 0)
 		return r;
 	if ((r = get_acks(m, a, ret_message, p)) < 0)

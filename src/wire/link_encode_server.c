@@ -32,6 +32,27 @@ static Reeve__TaskRef **refs(const struct link_task_ref *from, size_t n, struct 
 	return ptrs;
 }
 
+void link_proof(struct str challenge, uint64_t instance, struct str shard, struct buf *out)
+{
+	buf_printf(out, "reeve link %d\n%016llx\n", LINK_PROTOCOL, (unsigned long long)instance);
+	buf_add_str(out, challenge);
+	buf_add_str(out, shard);
+}
+
+static Reeve__Knock *put_knock(const struct link_knock *k, struct arena *a)
+{
+	Reeve__Knock *m = arena_alloc(a, sizeof *m);
+
+	*m = (Reeve__Knock)REEVE__KNOCK__INIT;
+	m->protocol = k->protocol;
+	m->token = encode_cstr(a, k->join_token);
+	m->shard = encode_cstr(a, k->shard);
+	m->instance = k->instance;
+	m->key = encode_bytes(k->key);
+	m->signature = encode_bytes(k->signature);
+	return m;
+}
+
 static Reeve__Hello *put_hello(const struct link_hello *h, struct arena *a)
 {
 	const struct worker_facts *f = &h->facts;
@@ -39,10 +60,10 @@ static Reeve__Hello *put_hello(const struct link_hello *h, struct arena *a)
 
 	*m = (Reeve__Hello)REEVE__HELLO__INIT;
 	m->protocol = h->protocol;
-	m->token = encode_cstr(a, h->join_token);
 	m->shard = encode_cstr(a, f->shard);
 	m->instance = f->instance;
 	m->started_ms = f->started_ms;
+	m->start = f->start;
 	m->lock = encode_cstr(a, f->lock);
 	m->host = encode_cstr(a, f->host);
 	m->zone = encode_cstr(a, f->zone);
@@ -191,6 +212,8 @@ void link_encode_to_server(const struct link_to_server *m, struct arena *a, stru
 	Reeve__ToServer to = REEVE__TO_SERVER__INIT;
 	Reeve__Beat beat = REEVE__BEAT__INIT;
 
+	if (m->knock)
+		to.knock = put_knock(m->knock, a);
 	if (m->hello)
 		to.hello = put_hello(m->hello, a);
 	if (m->has_beat) {

@@ -156,8 +156,13 @@ void link_encode_to_worker(const struct link_to_worker *m, struct arena *a, stru
 {
 	Reeve__ToWorker to = REEVE__TO_WORKER__INIT;
 	Reeve__Check check = REEVE__CHECK__INIT;
+	Reeve__Challenge challenge = REEVE__CHALLENGE__INIT;
 	Reeve__Settings settings = REEVE__SETTINGS__INIT;
 
+	if (m->challenge.n) {
+		challenge.nonce = encode_bytes(m->challenge);
+		to.challenge = &challenge;
+	}
 	if (m->welcome)
 		to.welcome = put_welcome(m->welcome, a);
 	if (m->refused)

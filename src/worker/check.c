@@ -100,7 +100,7 @@ static bool launch(struct check *c)
 	bool ok;
 
 	env_init_clean(&env, &a);
-	env_set(&env, STR(EXEC_LOCK_VARIABLE), str_of(c->w->lock));
+	env_set(&env, STR(EXEC_LOCK_VARIABLE), str_of(c->w->lock_mark));
 	struct keeper_start s = {.argv = argv,
 	    .env = env_list(&env),
 	    .umask = 022,

@@ -141,7 +141,7 @@ static int run(struct running *r)
 	    .restart_when_lost = config_enum(c, "worker.when_lost") == 1,
 	    .trace_shiviz = config_str(c, "worker.trace_shiviz"),
 	    .on_hangup = reload,
-	    .on_hello = look_for_token,
+	    .on_knock = look_for_token,
 	    .config_arg = r,
 	};
 	o->plugins = plugins = plugins_of(c, &o->n_plugins);

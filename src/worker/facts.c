@@ -85,10 +85,11 @@ int lock_take(struct worker *w, struct problem *p)
 	}
 	machine_id(machine);
 	w->lock = xasprintf("%s:%s", machine, real);
+	w->lock_mark = exec_lock_mark(w->lock);
 	return 0;
 }
 
-static int sync_dir(const char *dir)
+int state_sync(const char *dir)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = fd < 0 ? -1 : fsync(fd);
 
@@ -97,42 +98,44 @@ static int sync_dir(const char *dir)
 }
 
 /* Whole or not at all, whatever happens to the machine. */
-static int write_started(const char *dir, const char *path, int64_t ms)
+static int write_started(const char *dir, const char *path, int64_t start)
 {
 	AUTO(free_cstr) char *fresh = xasprintf("%s.new", path);
 	int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640), r;
 
 	if (fd < 0)
 		return -1;
-	r = dprintf(fd, "%lld\n", (long long)ms) < 0 || fsync(fd) < 0 ? -1 : 0;
+	r = dprintf(fd, "%lld\n", (long long)start) < 0 || fsync(fd) < 0 ? -1 : 0;
 	process_close(&fd);
-	return r < 0 || rename(fresh, path) < 0 ? -1 : sync_dir(dir);
+	return r < 0 || rename(fresh, path) < 0 ? -1 : state_sync(dir);
 }
 
 static int64_t read_started(const char *path)
 {
 	FILE *f = fopen(path, "re");
-	long long ms;
+	long long start;
 
-	if (f && fscanf(f, "%lld", &ms) != 1)
-		ms = 0;
+	if (f && fscanf(f, "%lld", &start) != 1)
+		start = 0;
 	if (!f)
 		return 0;
 	fclose(f);
-	return ms > 0 && ms < INT64_MAX ? ms : 0;
+	return start > 0 && start < START_MAX ? start : 0;
 }
 
 /*
- * When we started, by the clock, but always later than the instance before us under this lock: the
- * server tells by it which of two is the newer, and a clock may be set back.
+ * Which start this is under this lock: the server tells by it which of two is the newer. The first
+ * one is the time; from then on no clock has a say, for one that was set wrong for a while would
+ * lock out every later start.
  */
 static int take_started(struct worker *w, struct problem *p)
 {
 	AUTO(free_cstr) char *path = xasprintf("%s/started", w->o->state_dir);
-	int64_t last = read_started(path), now = clock_wall_ms();
+	int64_t last = read_started(path);
 
-	w->facts.started_ms = now > last ? now : last + 1;
-	if (write_started(w->o->state_dir, path, w->facts.started_ms) < 0)
+	w->facts.started_ms = clock_wall_ms();
+	w->facts.start = last ? last + 1 : w->facts.started_ms;
+	if (write_started(w->o->state_dir, path, w->facts.start) < 0)
 		return problem_set(p, ERR_IO, "%s: %s", path, strerror(errno));
 	return 0;
 }
@@ -207,6 +210,8 @@ int facts_gather(struct worker *w, struct problem *p)
 	f->ignore_queues = list_of(a, w->o->ignore_queues, NULL);
 	f->maxthreads = w->o->maxthreads;
 	if ((r = check(w, p)) < 0)
+		return r;
+	if ((r = key_take(w, p)) < 0)
 		return r;
 	return take_started(w, p);
 }

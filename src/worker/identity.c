@@ -118,7 +118,7 @@ int identities_gather(struct worker *w, struct keeper_options *o, struct problem
 
 static int give_directory(const char *path, uid_t uid, gid_t gid, struct problem *p)
 {
-	static const char *const names[] = {"", "/lock", "/started", "/keeper", "/spool"};
+	static const char *const names[] = {"", "/lock", "/started", "/key", "/keeper", "/spool"};
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		AUTO(free_cstr) char *file = xasprintf("%s%s", path, names[i]);

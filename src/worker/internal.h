@@ -15,6 +15,7 @@
 #include "keeper/client.h"
 #include "net/link.h"
 #include "net/loop.h"
+#include "net/proof.h"
 #include "wire/link.h"
 #include "worker/body.h"
 #include "worker/worker.h"
@@ -96,7 +97,9 @@ struct worker {
 	struct worker_facts facts;
 	struct arena facts_arena;
 	char *lock;
+	char *lock_mark; /* what tasks see of it */
 	int lock_fd;
+	unsigned char secret[PROOF_KEY_BYTES]; /* of its key */
 	struct keeper_client keeper;
 	struct loop_watch *keeper_watch;
 	struct loop_timer *keeper_ping;
@@ -149,6 +152,10 @@ void worker_output(struct worker *w, const struct job *j, int stream, struct str
 /* facts.c */
 int facts_gather(struct worker *w, struct problem *ret_problem);
 int lock_take(struct worker *w, struct problem *ret_problem);
+int state_sync(const char *dir); /* what was renamed in it stays so, whatever happens */
+/* key.c */
+int key_take(struct worker *w, struct problem *ret_problem);
+void key_knock(struct worker *w, struct str challenge); /* says who we are, and proves it */
 /* keeping.c: waits until an earlier instance's keeper has done its work, or takes it over */
 int keeping_open(struct worker *w, struct problem *ret_problem);
 void keeping_watch(struct worker *w);

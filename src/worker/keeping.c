@@ -42,7 +42,7 @@ static void tell_opened(struct worker *w)
 		log_warn("ended %u processes that an earlier worker left behind", o->ended);
 	if (o->adoptions) { /* to the server we are still the same */
 		w->facts.instance = o->instance;
-		w->facts.started_ms = o->started_ms;
+		w->facts.start = o->start;
 		log_info("took over %zu tasks from an earlier worker", w->keeper.n_adopted);
 	}
 }
@@ -55,7 +55,7 @@ static struct keeper_options options_of(const struct worker *w, int held_fd)
 	    .use_cgroups = !w->o->no_cgroup,
 	    .term_wait_ms = w->o->term_wait_ms > 0 ? w->o->term_wait_ms : KILL_WAIT_DEFAULT_MS,
 	    .instance = w->facts.instance,
-	    .started_ms = w->facts.started_ms};
+	    .start = w->facts.start};
 }
 
 /* An earlier worker kept its tasks; we are told not to: they end, as ours will. */

@@ -321,8 +321,8 @@ static int describe_surroundings(struct launch *l, const struct plugin_options *
 
 	identity_environment(user.n ? user : str_of(l->w->o->user), &l->env);
 	if (command_parse(run->body, &l->arena, &l->command, &wrong) < 0 ||
-	    order_env(
-	        l->order, p ? p->env : NULL, l->w->facts.shard.p, l->w->lock, &l->env, &wrong) < 0)
+	    order_env(l->order, p ? p->env : NULL, l->w->facts.shard.p, l->w->lock_mark, &l->env,
+	        &wrong) < 0)
 		return refuse(l, CODE_REFUSED, wrong);
 	l->start.cwd = l->command.cwd;
 	return 0;

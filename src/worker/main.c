@@ -335,6 +335,8 @@ static void release(struct worker *w)
 	if (w->tls)
 		tls_free(w->tls);
 	free(w->lock);
+	free(w->lock_mark);
+	explicit_bzero(w->secret, sizeof w->secret);
 	free(w->scratch);
 	free(w->keeper_socket);
 	free(w->spool_dir);

@@ -155,9 +155,6 @@ void outbox_hello(struct worker *w, const struct agent_effect *e)
 	};
 	struct link_to_server m = {.hello = &hello};
 
-	if (w->o->on_hello)
-		w->o->on_hello(w->o->config_arg);
-	hello.join_token = str_of(w->o->join_token);
 	hello.tasks = refs_of(o, e->hello.refs, e->hello.n);
 	worker_trace_sent(w, &m);
 	buf_reset(&o->encoded);

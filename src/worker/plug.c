@@ -116,7 +116,7 @@ static void launch(struct plug *g)
 	struct order nothing = {0};
 
 	env_init_clean(&env, &a);
-	order_env(&nothing, p->o->env, p->w->facts.shard.p, p->w->lock, &env, &wrong);
+	order_env(&nothing, p->o->env, p->w->facts.shard.p, p->w->lock_mark, &env, &wrong);
 	struct keeper_start s = {.argv = p->o->exec,
 	    .env = env_list(&env),
 	    .input = KEEPER_STDIN_PIPE,

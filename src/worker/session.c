@@ -6,13 +6,24 @@
 
 #define REDIAL_FIRST_MS 50
 #define REDIAL_SLOWEST_MS 5000
+#define CHALLENGE_WAIT_MS 10000
 
 static void on_open(struct link *l, void *arg)
 {
 	struct worker *w = arg;
 
-	w->link_open = true;
 	worker_trace_link(w, "dialled", w->o->server);
+}
+
+/* The server speaks first, and until we have knocked there is nothing else to say. */
+static void before_knock(struct worker *w, const struct link_to_worker *m)
+{
+	if (m->refused)
+		log_warn("%s: " STR_FMT, w->o->server, STR_ARG(m->refused->reason));
+	if (!m->challenge.n)
+		return;
+	key_knock(w, m->challenge);
+	w->link_open = true;
 	worker_feed(w, (struct agent_event){.kind = AE_LINK_UP});
 }
 
@@ -125,12 +136,17 @@ static void on_frame(struct link *l, struct str payload, void *arg)
 	struct link_to_worker m;
 	struct problem p;
 
-	if (!w->link_open)
-		return; /* closing */
 	arena_reset(&w->frame_arena);
 	if (link_decode_to_worker(payload, &w->frame_arena, &m, &p) < 0) {
 		log_error("%s: %s", w->o->server, p.what);
-		session_close(w, p.what);
+		if (w->link_open)
+			session_close(w, p.what);
+		else
+			link_close(l, p.what);
+		return;
+	}
+	if (!w->link_open) {
+		before_knock(w, &m);
 		return;
 	}
 	worker_trace_received(w, &m);
@@ -188,7 +204,7 @@ void session_dial(struct worker *w)
 {
 	static const struct link_events events = {
 	    .on_open = on_open, .on_frame = on_frame, .on_close = on_close};
-	struct link_options options = {0};
+	struct link_options options = {.first_ms = CHALLENGE_WAIT_MS};
 
 	if (w->redial_ms == 0)
 		w->redial_ms = REDIAL_FIRST_MS;

@@ -58,10 +58,10 @@ struct worker_options {
 	 */
 	void (*on_ready)(void *arg);
 	void *arg;
-	/* For the one who read the configuration: SIGHUP, and a hello is about to be said; both may
-	 * change join_token. Optional. */
+	/* For the one who read the configuration: SIGHUP, and the token is about to be shown; both
+	 * may change join_token. Optional. */
 	void (*on_hangup)(void *arg);
-	void (*on_hello)(void *arg);
+	void (*on_knock)(void *arg);
 	void *config_arg;
 	/* Optional: an open descriptor; when it becomes readable or closes the worker drains, as
 	 * on SIGTERM. -1 or 0: none. */

@@ -294,6 +294,33 @@ static void test_migrate_doubts(void **state)
 	assert_same_row(&task_table, t, &got);
 }
 
+/* Version 6 gave workers keys and counted starts: down their order is their time again. */
+static void test_migrate_worker_keys(void **state)
+{
+	struct ctx *c = *state;
+	struct worker_row w = {.id = 1,
+	    .facts = {.shard = STR("w1"),
+	        .instance = 5,
+	        .started_ms = 1000,
+	        .start = 77,
+	        .lock = STR("m:/d"),
+	        .key = STR("k")}};
+	struct problem p = {0};
+
+	batch_add(&c->b, ROW_WORKER_PUT)->worker = &w;
+	commit(c);
+	shut(c);
+	assert_int_equal(store_migrate(c->url, 5, &p), 0);
+	sql(c, "UPDATE worker SET started_ms = started_ms + 1 WHERE started_ms = 77");
+	assert_int_equal(try_open(c, &p), 0);
+	shut(c);
+	/* the old order goes on, and no key is known */
+	sql(c,
+	    "CREATE TABLE found AS SELECT 1 / (start = 78 AND link_key IS NULL) AS ok FROM worker");
+	sql(c, "CREATE TABLE sure (ok NOT NULL); INSERT INTO sure SELECT ok FROM found; DROP TABLE "
+	       "found; DROP TABLE sure");
+}
+
 static void assert_start(struct ctx *c, size_t schedules, size_t tasks, rid last_id)
 {
 	struct start seen;
@@ -556,6 +583,7 @@ int main(void)
 	    T(test_newer_schema_is_refused),
 	    T(test_migrate_down_and_up),
 	    T(test_migrate_worker_states),
+	    T(test_migrate_worker_keys),
 	    T(test_migrate_results),
 	    T(test_migrate_schedules),
 	    T(test_migrate_doubts),

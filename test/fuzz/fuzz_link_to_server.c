@@ -21,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST(link_decode_to_server(buf_str(&b), &a, &again, &p) == 0);
 		MUST(again.n_ended == m.n_ended && again.n_output == m.n_output);
 		MUST(again.n_started == m.n_started && !again.hello == !m.hello);
+		MUST(!again.knock == !m.knock);
 		MUST(again.n_checked == m.n_checked && again.n_notified == m.n_notified);
 		MUST(again.has_beat == m.has_beat && again.beat.own == m.beat.own);
 		MUST(str_eq(again.clock, m.clock));

@@ -84,7 +84,7 @@ class Watched:
 
     def tasks(self):
         """Whatever bears its lock; some beasts wipe that off."""
-        return zoo.processes(f"REEVE_WORKER_LOCK={self.lock}")
+        return zoo.processes(f"REEVE_WORKER_LOCK={fnv(self.lock):016x}")
 
     def files(self):
         """What lies in its directory, beside what always does."""

@@ -203,13 +203,13 @@ def openssl(*words):
 
 @pytest.fixture(scope="module")
 def certs(tmp_path_factory):
-    """Two authorities; the first signed a server and a client, the second a client."""
+    """Two authorities; the first signed a server, a client and a worker, the second a client."""
     where = tmp_path_factory.mktemp("certs")
     for ca in ("ca", "other"):
         openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", 2,
                 "-subj", f"/CN={ca}", "-keyout", where / f"{ca}.key", "-out", where / f"{ca}.pem")
-    (where / "san").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
-    for name, ca in (("server", "ca"), ("client", "ca"), ("stranger", "other")):
+    (where / "san").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:also-w1,DNS:*.example\n")
+    for name, ca in (("server", "ca"), ("client", "ca"), ("w1", "ca"), ("stranger", "other")):
         openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}",
                 "-keyout", where / f"{name}.key", "-out", where / f"{name}.csr")
         openssl("x509", "-req", "-in", where / f"{name}.csr", "-CA", where / f"{ca}.pem", "-CAkey", where / f"{ca}.key",
@@ -279,7 +279,7 @@ def test_worker_with_a_certificate(cluster, certs):
     for name, flags in (("none", []), ("stranger", ["--tls-cert", certs / "stranger.pem", "--tls-key", certs / "stranger.key"])):
         without[name] = cluster._process(name, ["worker", "--join", cluster.link, "--name", name, "--state-dir",
                                                 cluster.state_dir(name), "--tls-ca", certs / "ca.pem", *flags], None)
-    cluster.start_worker("--tls-ca", certs / "ca.pem", "--tls-cert", certs / "client.pem", "--tls-key", certs / "client.key")
+    cluster.start_worker("--tls-ca", certs / "ca.pem", "--tls-cert", certs / "w1.pem", "--tls-key", certs / "w1.key")
     assert api.ended(api.submit()["id"])["state"] == "succeeded"
     for name, process in without.items():
         wait_until(lambda p=process: "dialling again" in p.log(), what=f"{name} was refused")

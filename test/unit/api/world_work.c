@@ -119,6 +119,7 @@ void world_worker(struct world *w, const char *name, int maxthreads)
 	struct worker_facts f = {.shard = str_of(name),
 	    .instance = 77 + w->link,
 	    .started_ms = w->wall,
+	    .start = w->wall,
 	    .lock = str_of(name),
 	    .host = STR("host"),
 	    .zone = STR("a"),

@@ -134,12 +134,133 @@ STORY(a_worker_that_can_run_a_million_tasks_is_not_believed)
 	world_free(w);
 }
 
+struct who {
+	uint64_t instance;
+	const char *lock, *key;
+	int64_t start;
+	uint64_t dial;
+};
+
+/* Everything that anybody can read of w1 is known to who says this; the key is his own. */
+static const char *hello_as(struct world *w, uint64_t link, struct who x)
+{
+	struct worker_facts f = {.shard = STR("w1"),
+	    .instance = x.instance,
+	    .start = x.start,
+	    .lock = str_of(x.lock),
+	    .key = str_of(x.key),
+	    .plugins = STR("command\n"),
+	    .maxthreads = 4};
+	struct event ev = {.kind = EV_HELLO};
+	const struct message *m;
+
+	world_forget_sent(w);
+	ev.hello.link = link;
+	ev.hello.facts = &f;
+	ev.hello.dial = x.dial;
+	world_step(w, &ev);
+	m = world_sent(w, MSG_REFUSED, 0);
+	for (size_t i = 0; m && m->link != link; i++)
+		m = world_sent(w, MSG_REFUSED, i);
+	return m ? m->why.reason.p : NULL;
+}
+
+static const struct who real = {5, "m:/dir", "real", 100, 1};
+
+STORY(whoever_knows_an_instance_is_not_it)
+{
+	struct world *w = world_new(NULL);
+	rid queue = world_queue(w, "q", -1, ORDER_FIFO), task;
+
+	assert_null(hello_as(w, 1, real));
+	task = world_submit_one(w, queue);
+	world_started(w, 1, task, 1);
+	assert_non_null(hello_as(w, 2, (struct who){5, "m:/dir", "forged", 100, DIAL_MAX}));
+	assert_non_null(hello_as(w, 3, (struct who){5, "whatever", "forged", 100, 2}));
+	/* not even who has its key, from another place: that is no proof that it is gone */
+	assert_non_null(hello_as(w, 4, (struct who){5, "whatever", "real", 100, 2}));
+	world_ended(w, 2, task, 1, TASK_SUCCEEDED);
+	world_ended(w, 3, task, 1, TASK_SUCCEEDED);
+	assert_int_equal(world_task(w, task)->state.status, TASK_RUNNING);
+	/* and the real one was not disturbed: it is still there, and may come back */
+	world_started(w, 1, world_submit_one(w, queue), 1);
+	assert_null(hello_as(w, 5, (struct who){5, "m:/dir", "real", 100, 2}));
+	world_free(w);
+}
+
+STORY(whoever_knows_a_lock_does_not_hold_it)
+{
+	struct world *w = world_new(NULL);
+	rid queue = world_queue(w, "q", -1, ORDER_FIFO), task;
+
+	assert_null(hello_as(w, 1, real));
+	task = world_submit_one(w, queue);
+	world_started(w, 1, task, 1);
+	assert_non_null(hello_as(w, 2, (struct who){6, "m:/dir", "forged", 101, 1}));
+	assert_non_null(hello_as(w, 3, (struct who){6, "m:/dir", "forged", START_MAX, 1}));
+	assert_int_equal(world_task(w, task)->state.status, TASK_RUNNING);
+	/* the next process of the real one takes over, as ever */
+	assert_null(hello_as(w, 4, (struct who){7, "m:/dir", "real", 101, 1}));
+	assert_int_not_equal(world_task(w, task)->state.status, TASK_RUNNING);
+	world_free(w);
+}
+
+STORY(a_lost_workers_name_is_free_but_nothing_else_of_it)
+{
+	struct core_options o = {
+	    .timeouts = {1000, 4000, 10000, 10000, 20000, 1000, 500}, .lost_hold_ms = 7000};
+	struct world *w = world_new(&o);
+	rid queue = world_queue(w, "q", -1, ORDER_FIFO), task;
+
+	assert_null(hello_as(w, 1, real));
+	task = world_submit_one(w, queue);
+	world_started(w, 1, task, 1);
+	world_link_lost(w, 1);
+	world_advance(w, 60000);
+	assert_int_not_equal(world_task(w, task)->state.status, TASK_RUNNING);
+	assert_null(hello_as(w, 2, (struct who){6, "m:/dir", "other", 1, 1}));
+	world_ended(w, 2, task, 1, TASK_SUCCEEDED);
+	assert_int_not_equal(world_task(w, task)->state.status, TASK_SUCCEEDED);
+	world_free(w);
+}
+
+STORY(numbers_beyond_what_can_be_lock_nobody_out)
+{
+	struct world *w = world_new(NULL);
+
+	assert_null(hello_as(w, 1, real));
+	assert_non_null(hello_as(w, 2, (struct who){5, "m:/dir", "real", 100, INT64_MAX}));
+	assert_non_null(hello_as(w, 3, (struct who){6, "m:/dir", "real", INT64_MAX, 1}));
+	assert_null(hello_as(w, 4, (struct who){5, "m:/dir", "real", 100, 2}));
+	assert_null(hello_as(w, 5, (struct who){6, "m:/dir", "real", 101, 1}));
+	world_free(w);
+}
+
+STORY(who_was_known_before_there_were_keys_keeps_its_name_with_its_lock)
+{
+	struct world *w = world_new(NULL);
+
+	assert_null(hello_as(w, 1, (struct who){5, "m:/dir", "", 100, 1}));
+	assert_non_null(hello_as(w, 2, (struct who){6, "other", "forged", 101, 1}));
+	assert_null(hello_as(w, 3, (struct who){6, "m:/dir", "real", 101, 1}));
+	assert_non_null(hello_as(w, 4, (struct who){7, "m:/dir", "forged", 102, 1}));
+	world_restart(w);
+	assert_non_null(hello_as(w, 5, (struct who){7, "m:/dir", "forged", 102, 1}));
+	assert_null(hello_as(w, 6, (struct who){7, "m:/dir", "real", 102, 1}));
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(output_beyond_the_limit_is_not_stored),
 	    cmocka_unit_test(an_end_cannot_claim_more_than_the_limit),
 	    cmocka_unit_test(output_inside_an_end_is_cut_at_the_limit),
+	    cmocka_unit_test(whoever_knows_an_instance_is_not_it),
+	    cmocka_unit_test(whoever_knows_a_lock_does_not_hold_it),
+	    cmocka_unit_test(a_lost_workers_name_is_free_but_nothing_else_of_it),
+	    cmocka_unit_test(numbers_beyond_what_can_be_lock_nobody_out),
+	    cmocka_unit_test(who_was_known_before_there_were_keys_keeps_its_name_with_its_lock),
 	    cmocka_unit_test(a_worker_that_can_run_a_million_tasks_is_not_believed),
 	};
 

@@ -336,6 +336,7 @@ static void dialled(struct world *w, uint64_t link, uint64_t dial)
 	struct worker_facts f = {.shard = STR("w1"),
 	    .instance = 1,
 	    .started_ms = 1,
+	    .start = 1,
 	    .lock = STR("w1"),
 	    .plugins = STR("command\n"),
 	    .maxthreads = 2};
@@ -550,6 +551,7 @@ static void stranger(struct world *w, uint64_t link, uint64_t instance)
 	struct worker_facts f = {.shard = STR("w1"),
 	    .instance = instance,
 	    .started_ms = (int64_t)instance,
+	    .start = (int64_t)instance,
 	    .lock = STR("elsewhere"),
 	    .plugins = STR("command\n"),
 	    .maxthreads = 1};

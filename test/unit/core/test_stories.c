@@ -337,6 +337,7 @@ STORY(two_workers_with_one_name)
 	struct worker_facts f = {.shard = STR("w1"),
 	    .instance = 9,
 	    .started_ms = 99,
+	    .start = 99,
 	    .lock = STR("another machine"),
 	    .plugins = STR("command\n"),
 	    .maxthreads = 1};

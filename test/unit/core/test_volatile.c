@@ -35,6 +35,7 @@ static void hello(struct world *w, uint64_t link, const char *name, uint64_t ins
 	struct worker_facts f = {.shard = str_of(name),
 	    .instance = instance,
 	    .started_ms = (int64_t)instance,
+	    .start = (int64_t)instance,
 	    .lock = str_of(name),
 	    .plugins = STR("command\n"),
 	    .maxthreads = 4};

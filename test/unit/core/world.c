@@ -557,7 +557,9 @@ void world_hello(struct world *w, uint64_t link, const char *shard, uint64_t ins
 	struct worker_facts f = {.shard = str_of(shard),
 	    .instance = instance,
 	    .started_ms = (int64_t)instance,
+	    .start = (int64_t)instance,
 	    .lock = str_of(shard),
+	    .key = str_of(shard),
 	    .plugins = STR("command\n"),
 	    .maxthreads = maxthreads};
 	struct event ev = {.kind = EV_HELLO};

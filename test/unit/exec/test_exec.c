@@ -62,6 +62,7 @@ static int start(struct process *p, const char *const *argv, const char *cwd, ch
 {
 	struct process_spec s = {
 	    .argv = argv, .cwd = cwd, .stdin_fd = -1, .umask = 022, .death_signal = SIGKILL};
+	AUTO(free_cstr) char *mark = exec_lock_mark(lock);
 	struct spawned failed;
 	struct env e;
 	int r;
@@ -69,7 +70,7 @@ static int start(struct process *p, const char *const *argv, const char *cwd, ch
 	env_init_clean(&e, &arena);
 	env_set(&e, STR("PATH"), STR("/nowhere:/usr/bin:/bin"));
 	env_set(&e, STR("GREETING"), STR("hello"));
-	env_set(&e, STR(EXEC_LOCK_VARIABLE), str_of(lock));
+	env_set(&e, STR(EXEC_LOCK_VARIABLE), str_of(mark));
 	s.envp = env_list(&e);
 	r = process_start(&hand, &s, p, &failed, why, 256);
 	return r < 0 ? spawn_exit_code(&failed) : 0;

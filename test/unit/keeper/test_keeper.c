@@ -66,10 +66,13 @@ static int64_t now_ms(void)
 static void set_options(bool cgroups, bool keep)
 {
 	static char lock_variable[128];
+	char *mark;
 
 	snprintf(lock, sizeof lock, "keeper-test-%d-%d", (int)getpid(), cgroups);
 	snprintf(socket_path, sizeof socket_path, "/tmp/keeper-test-%d.sock", (int)getpid());
-	snprintf(lock_variable, sizeof lock_variable, EXEC_LOCK_VARIABLE "=%s", lock);
+	mark = exec_lock_mark(lock);
+	snprintf(lock_variable, sizeof lock_variable, EXEC_LOCK_VARIABLE "=%s", mark);
+	free(mark);
 	env[1] = lock_variable;
 	options = (struct keeper_options){.lock = lock,
 	    .socket = keep ? socket_path : NULL,
@@ -78,7 +81,7 @@ static void set_options(bool cgroups, bool keep)
 	    .term_wait_ms = 300,
 	    .worker_uid = geteuid(),
 	    .instance = 77,
-	    .started_ms = 88};
+	    .start = 88};
 }
 
 static int open_keeper(bool cgroups, bool keep)
@@ -529,7 +532,7 @@ static void call_again(void)
 	for (int i = 0; i < PATIENCE_MS && !keeper_adopt(&keeper, &options); i++)
 		usleep(1000);
 	assert_int_equal(keeper.opened.instance, 77);
-	assert_int_equal(keeper.opened.started_ms, 88);
+	assert_int_equal(keeper.opened.start, 88);
 }
 
 static void kept_ones_go_on_and_are_taken_over(void **state)

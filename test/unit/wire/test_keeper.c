@@ -55,7 +55,7 @@ static void test_open(void **state)
 	    .users = users,
 	    .n_users = 2,
 	    .instance = 8,
-	    .started_ms = 9};
+	    .start = 9};
 	const struct keeper_open *g = there((struct to_keeper){.open = &o}).open;
 
 	assert_true(str_is(g->lock, "machine:/dir") && str_is(g->socket, "/dir/keeper.sock"));
@@ -64,7 +64,7 @@ static void test_open(void **state)
 	assert_true(str_is(g->users[0].name, "alice"));
 	assert_int_equal(g->users[0].groups[1], 5);
 	assert_int_equal(g->users[1].uid, 3);
-	assert_int_equal(g->worker_uid + g->instance + (uint64_t)g->started_ms, 24);
+	assert_int_equal(g->worker_uid + g->instance + (uint64_t)g->start, 24);
 }
 
 static void test_start(void **state)

@@ -51,10 +51,10 @@ static struct link_hello good_hello(void)
 {
 	return (struct link_hello){
 	    .protocol = LINK_PROTOCOL,
-	    .join_token = STR("secret"),
 	    .facts = {.shard = STR("w1"),
 	        .instance = 77,
 	        .started_ms = 5,
+	        .start = 6,
 	        .lock = STR("machine:/var/lib/reeve"),
 	        .host = STR("host"),
 	        .labels = STR("b=2\na=1\n"),
@@ -86,7 +86,7 @@ static void test_hello(void **state)
 	assert_str(got.hello->facts.plugins, "command\nnoop\n");
 	assert_null(got.hello->facts.zone.p);
 	assert_int_equal(got.hello->facts.maxthreads, 3);
-	assert_str(got.hello->join_token, "secret");
+	assert_int_equal(got.hello->facts.start, 6);
 	assert_int_equal(got.hello->n_tasks, 2);
 	assert_memory_equal(&got.hello->tasks[1].task, &refs[1].task, sizeof refs[1].task);
 	assert_true(got.hello->tasks[1].ended);
@@ -116,6 +116,11 @@ static void test_bad_hellos(void **state)
 	BAD(facts.shard, STR("\xff"));
 	BAD(facts.shard, str_of(longer));
 	BAD(facts.instance, 0);
+	BAD(facts.start, 0);
+	BAD(facts.start, START_MAX + 1);
+	BAD(dial, 0);
+	BAD(dial, DIAL_MAX + 1);
+	BAD(dial, INT64_MAX);
 	BAD(facts.labels, STR("noequals\n"));
 	BAD(facts.labels, STR("=value\n"));
 	BAD(facts.plugins, str_of(longer));
@@ -125,6 +130,58 @@ static void test_bad_hellos(void **state)
 	h.tasks = &ref;
 	h.n_tasks = 1;
 	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL);
+}
+
+static struct link_knock good_knock(void)
+{
+	static const char key[LINK_KEY_BYTES], signature[LINK_SIGNATURE_BYTES];
+
+	return (struct link_knock){.protocol = LINK_PROTOCOL,
+	    .join_token = STR("secret"),
+	    .shard = STR("w1"),
+	    .instance = 7,
+	    .key = {key, sizeof key},
+	    .signature = {signature, sizeof signature}};
+}
+
+static void test_knock(void **state)
+{
+	struct link_knock k = good_knock();
+	struct link_to_server in = {.knock = &k}, got;
+
+	assert_int_equal(to_server(&in, &got), 0);
+	assert_str(got.knock->join_token, "secret");
+	assert_str(got.knock->shard, "w1");
+	assert_int_equal(got.knock->instance, 7);
+	assert_true(str_eq(got.knock->key, k.key) && str_eq(got.knock->signature, k.signature));
+#define BAD(member, value)  \
+	k = good_knock();   \
+	k.member = (value); \
+	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL)
+	BAD(protocol, LINK_PROTOCOL - 1);
+	BAD(shard, STR(""));
+	BAD(shard, STR("a\nb"));
+	BAD(instance, 0);
+	BAD(join_token, STR("a\tb"));
+	BAD(key.n, LINK_KEY_BYTES - 1);
+	BAD(signature.n, 0);
+#undef BAD
+}
+
+/* Another worker, another process of it or another connection: another proof. */
+static void test_proof(void **state)
+{
+	static const char a[LINK_NONCE_BYTES] = "a", b[LINK_NONCE_BYTES] = "b";
+	const struct str nonces[] = {{a, sizeof a}, {b, sizeof b}};
+	struct buf all[8] = {0};
+
+	for (unsigned i = 0; i < 8; i++)
+		link_proof(nonces[i & 1], 7 + (i >> 1 & 1), i & 4 ? STR("w1") : STR("w2"), &all[i]);
+	for (unsigned i = 0; i < 8; i++)
+		for (unsigned k = 0; k < i; k++)
+			assert_false(str_eq(buf_str(&all[i]), buf_str(&all[k])));
+	for (unsigned i = 0; i < 8; i++)
+		buf_release(&all[i]);
 }
 
 static struct link_ended good_ended(void)
@@ -158,14 +215,20 @@ static void test_other_version(void **state)
 	link_encode_to_server(&in, &arena, &out);
 	assert_int_equal(link_decode_to_server(buf_str(&out), &arena, &got, &p), ERR_PROTOCOL);
 	assert_non_null(strstr(p.what, "version 300"));
-	assert_non_null(strstr(p.what, "the server version 2"));
-	assert_non_null(strstr(p.what, "the same reeve on both ends"));
+	assert_non_null(strstr(p.what, "the server version 3"));
+	assert_non_null(strstr(p.what, "update the older one"));
 	p = (struct problem){0};
 	assert_int_equal(
 	    link_decode_to_server(STR("\x0a\x02\x08\x01"), &arena, &got, &p), ERR_PROTOCOL);
 	assert_non_null(strstr(p.what, "version 1 "));
 	assert_int_equal(
+	    link_decode_to_server(STR("\x42\x02\x08\x09"), &arena, &got, &p), ERR_PROTOCOL);
+	assert_non_null(strstr(p.what, "version 9 "));
+	assert_int_equal(
 	    link_decode_to_server(STR("\x0a\x02\x08\x02"), &arena, &got, &p), ERR_PROTOCOL);
+	assert_non_null(strstr(p.what, "version 2 "));
+	assert_int_equal(
+	    link_decode_to_server(STR("\x0a\x02\x08\x03"), &arena, &got, &p), ERR_PROTOCOL);
 	assert_non_null(strstr(p.what, "encoding"));
 	assert_int_equal(
 	    link_decode_to_server(STR("\x0a\x02\x08\xff"), &arena, &got, &p), ERR_PROTOCOL);
@@ -377,8 +440,9 @@ static void assert_nul_refused(const char *text, bool from_worker)
 
 static void test_nul_in_strings(void **state)
 {
-	static const char *const texts[] = {"secret", "w1", "machine", "host", "a=1", "command"};
+	static const char *const texts[] = {"w1", "machine", "host", "a=1", "command"};
 	struct link_hello h = good_hello();
+	struct link_knock k = good_knock();
 	struct link_ended e = good_ended();
 	struct link_refused r = {.reason = STR("reason")};
 	struct link_to_server in = {.hello = &h}, got;
@@ -388,6 +452,9 @@ static void test_nul_in_strings(void **state)
 		assert_int_equal(to_server(&in, &got), 0);
 		assert_nul_refused(texts[i], true);
 	}
+	in = (struct link_to_server){.knock = &k};
+	assert_int_equal(to_server(&in, &got), 0);
+	assert_nul_refused("secret", true);
 	in = (struct link_to_server){.ended = &e, .n_ended = 1};
 	assert_int_equal(to_server(&in, &got), 0);
 	assert_nul_refused("exit code", true);
@@ -436,6 +503,7 @@ static struct link_welcome good_welcome(void)
 
 static void test_orders(void **state)
 {
+	static const char challenge[LINK_NONCE_BYTES] = "n";
 	struct link_welcome w = good_welcome();
 	struct link_refused refused = {STR("no"), true, true};
 	struct link_run run = good_run();
@@ -444,12 +512,14 @@ static void test_orders(void **state)
 	struct link_output_ack oa = {7, 8, STDOUT, 65536, true};
 	struct link_run_ref refs[] = {{1, 2}, {3, 4}};
 	struct link_notify notify[] = {{22, refs, 2}, {23, refs, 1}};
-	struct link_to_worker in = {{"clock", 5}, &w, &refused, true, true, true, {12, true, true},
+	struct link_to_worker in = {{"clock", 5}, {challenge, sizeof challenge}, &w, &refused, true,
+	                          true, true, {12, true, true},
 	                          {44, {WORKER_HEALTHY, {9, 10, {1, 2, 3}}, 6}}, &ea, &oa, &run,
 	                          &kill, notify, {31, 43}, 1, 1, 1, 1, 2},
 	                      got;
 
 	assert_int_equal(to_worker(&in, &got), 0);
+	assert_true(str_eq(got.challenge, in.challenge));
 	assert_memory_equal(got.welcome->ids.installation, w.ids.installation, 5);
 	assert_memory_equal(&got.welcome->timeouts, &w.timeouts, sizeof w.timeouts);
 	assert_true(got.welcome->server == w.server && got.welcome->notify_seq == 21);
@@ -589,6 +659,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(test_hello, setup),
 	    cmocka_unit_test_setup(test_bad_hellos, setup),
+	    cmocka_unit_test_setup(test_knock, setup),
+	    cmocka_unit_test_setup(test_proof, setup),
 	    cmocka_unit_test_setup(test_other_version, setup),
 	    cmocka_unit_test_setup(test_reports, setup),
 	    cmocka_unit_test_setup(test_largest_result, setup),

@@ -17,6 +17,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "net/proof.h"
 
 static void send_message(struct fake *f, const struct link_to_worker *m)
 {
@@ -94,6 +95,20 @@ static void on_output(struct fake *f, const struct output_row *o)
 		send_message(f, &(struct link_to_worker){.output_ack = &ack, .n_output_ack = 1});
 }
 
+static const char challenge[LINK_NONCE_BYTES] = "whoever signs this has the key";
+
+/* Before its hello, and provably by who it says it is. */
+static void on_knock(struct fake *f, const struct link_knock *k)
+{
+	struct buf what = {0};
+
+	link_proof((struct str){challenge, sizeof challenge}, k->instance, k->shard, &what);
+	assert_true(proof_holds(k->key, buf_str(&what), k->signature));
+	buf_release(&what);
+	memcpy(f->key, k->key.p, sizeof f->key);
+	f->knocked = true;
+}
+
 static void on_frame(struct link *l, struct str payload, void *arg)
 {
 	struct fake *f = arg;
@@ -102,8 +117,13 @@ static void on_frame(struct link *l, struct str payload, void *arg)
 
 	if (link_decode_to_server(payload, &f->arena, &m, &p) < 0)
 		fail_msg("%s", p.what);
-	if (m.hello)
+	if (m.knock)
+		on_knock(f, m.knock);
+	if (m.hello) {
+		assert_true(f->knocked);
+		f->knocked = false;
 		on_hello(f, m.hello);
+	}
 	for (size_t i = 0; i < m.n_checked; i++)
 		on_checked(f, &m.checked[i]);
 	if (m.has_beat)
@@ -141,6 +161,7 @@ static void *on_accept(struct link *l, const char *peer, void *arg)
 	struct fake *f = arg;
 
 	f->link = l;
+	send_message(f, &(struct link_to_worker){.challenge = {challenge, sizeof challenge}});
 	return f;
 }
 

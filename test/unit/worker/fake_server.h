@@ -23,6 +23,8 @@ struct fake {
 	struct link_news news; /* what it thinks of the worker; a good check makes it healthy */
 	uint64_t notify_seq, last_run, last_check;
 	/* what was heard */
+	bool knocked; /* on this link, and no hello since */
+	unsigned char key[LINK_KEY_BYTES];
 	int n_hellos, n_beats, n_checked, n_notified;
 	bool leaving;
 	struct link_beat beat; /* the last one */
