@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """One server and one worker, and short ways to run something there."""
 import os
+import platform
 import shutil
+import sys
 
 import harness
 import pytest
 from harness import wait_until
 from keepers import Watched
 
+CONFINE = os.path.join(harness.ROOT, "test", "system", "programs", "confine.py")
+CAN_CONFINE = platform.machine() == "x86_64"  # which the filter is written for
 NOBODY = 54322  # a user that nobody has
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the user")
 needs_bwrap = pytest.mark.skipif(not shutil.which("bwrap"), reason="there is no bubblewrap")
@@ -26,6 +30,15 @@ def as_nobody(cluster, *args, name="w1", **options):
         os.chown(cluster.state_dir(name), NOBODY, NOBODY)
         user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
     return cluster.start_worker(*args, name=name, as_user=user, binary=program, **options)
+
+
+def confined(cluster):
+    """The cluster's program behind the filters of the worker's systemd unit, as a program of its own."""
+    program = os.path.join(cluster.dir, "confined")
+    with open(program, "w") as f:
+        f.write(f'#!/bin/sh\nexec {sys.executable} {CONFINE} {cluster.server.binary} "$@"\n')
+    os.chmod(program, 0o755)
+    return program
 
 
 class Runner:

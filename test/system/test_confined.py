@@ -1,27 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A worker behind the filters of its systemd unit: everything works but what the unit says it forbids."""
 import os
-import platform
-import sys
 
-import harness
 import pytest
 import zoo
 from harness import wait_until
 from keepers import LIMITS, Watched
-from running import needs_root
+from running import CAN_CONFINE, confined, needs_root
 
-CONFINE = os.path.join(harness.ROOT, "test", "system", "programs", "confine.py")
-pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the filter is written for x86_64")
+pytestmark = pytest.mark.skipif(not CAN_CONFINE, reason="the filter is not written for this machine")
 
 
-def confined(cluster, *args):
-    """The worker's program becomes a script that confines it first."""
-    program = os.path.join(cluster.dir, "confined")
-    with open(program, "w") as f:
-        f.write(f'#!/bin/sh\nexec {sys.executable} {CONFINE} {cluster.server.binary} "$@"\n')
-    os.chmod(program, 0o755)
-    return Watched(cluster, cluster.start_worker("--kill-wait", "200ms", *args, binary=program))
+def start(cluster, *args):
+    return Watched(cluster, cluster.start_worker("--kill-wait", "200ms", *args, binary=confined(cluster)))
 
 
 def ended(cluster, *command, **members):
@@ -30,7 +21,7 @@ def ended(cluster, *command, **members):
 
 def test_tasks_start_and_are_ended(cluster, tmp_path):
     cluster.start_server()
-    watched = confined(cluster)
+    watched = start(cluster)
     filters = [line for line in open(f"/proc/{watched.keeper()}/status") if line.startswith(("Seccomp:", "NoNewPrivs:"))]
     assert [line.split()[1] for line in filters] == ["1", "2"], "the keeper is behind the filter, too"
     assert ended(cluster, "echo", "x")["stdout"] == "x\n"
@@ -47,7 +38,7 @@ def test_tasks_start_and_are_ended(cluster, tmp_path):
 def test_limits_and_users_are_as_ever(cluster):
     os.chmod(cluster.dir, 0o755)
     cluster.start_server()
-    confined(cluster, "--run-as", "daemon")
+    start(cluster, "--run-as", "daemon")
     assert ended(cluster, "id", "-un", run={"user": "daemon", "limits": LIMITS})["stdout"] == "daemon\n"
     task = ended(cluster, "/usr/bin/python3", "-c", "x = b'x' * (200 << 20)", run={"limits": {"memory": "64M"}})
     assert task["state"] == "failed" and task["exit_code"] != 0, task
@@ -56,7 +47,7 @@ def test_limits_and_users_are_as_ever(cluster):
 def test_a_sandbox_is_refused_with_the_reason(cluster):
     """The unit's drop-in sandbox.conf allows what it needs."""
     cluster.start_server()
-    confined(cluster)
+    start(cluster)
     task = ended(cluster, "true", run={"sandbox": True})
     assert task["state"] == "failed" and task["exit_code"] == 126 and "sandbox" in task["reason"], task
     assert ended(cluster, "true")["state"] == "succeeded"
@@ -64,6 +55,6 @@ def test_a_sandbox_is_refused_with_the_reason(cluster):
 
 def test_the_filter_forbids_what_the_unit_does(cluster):
     cluster.start_server()
-    confined(cluster)
+    start(cluster)
     for words in (["unshare", "-U", "true"], ["unshare", "-m", "true"], ["mount", "-t", "tmpfs", "none", cluster.dir]):
         assert ended(cluster, *words)["state"] == "failed", words

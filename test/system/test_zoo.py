@@ -10,9 +10,10 @@ import harness
 import pytest
 import zoo
 from harness import wait_until
-from running import as_nobody
+from running import CAN_CONFINE, as_nobody, confined
 
 BEASTS = zoo.names()
+KINDS = ["cgroups", "bare"] + ["confined"] * CAN_CONFINE
 STAY = [b for b in BEASTS if b != "exits_at_once"]
 # What the main process says when it ends by itself; 0 for all others.
 EXITS = {"exits_at_once": 7, "dies_while_killed": 128 + 11, "eats_memory": 128 + 6}
@@ -20,9 +21,11 @@ EXITS = {"exits_at_once": 7, "dies_while_killed": 128 + 11, "eats_memory": 128 +
 
 class Cage:
     """A server and a worker; remembers how the worker looked before anything ran in it. bare: one without rights, and so
-    without cgroups. Then its keeper is the parent of whoever lost his, and knows them by that."""
+    without cgroups. Then its keeper is the parent of whoever lost his, and knows them by that. confined: behind the
+    filters of its systemd unit."""
 
-    def __init__(self, bare):
+    def __init__(self, kind):
+        bare = kind == "bare"
         self.bin = tempfile.mkdtemp(prefix="reeve-zoo-")
         zoo.build(self.bin)
         self.cluster = harness.Cluster()
@@ -32,7 +35,8 @@ class Cage:
             os.chmod(self.bin, 0o755)
             self.worker = as_nobody(self.cluster, *words, name="keeper")
         else:
-            self.worker = self.cluster.start_worker(*words, name="keeper")
+            program = confined(self.cluster) if kind == "confined" else None
+            self.worker = self.cluster.start_worker(*words, name="keeper", binary=program)
         self.place = os.path.join(self.cluster.dir, "ready")
         os.mkdir(self.place)
         os.chmod(self.place, 0o777)
@@ -94,9 +98,9 @@ class Cage:
         assert not wrong and not left and not beasts, (wrong, left, beasts, logs)
 
 
-@pytest.fixture(scope="module", params=["cgroups", "bare"] if os.geteuid() == 0 else ["bare"])
+@pytest.fixture(scope="module", params=KINDS if os.geteuid() == 0 else ["bare"])
 def cage(request):
-    cage = Cage(request.param == "bare")
+    cage = Cage(request.param)
     yield cage
     cage.close()
 
