@@ -56,6 +56,13 @@ struct api_io {
 typedef void api_reply_fn(const struct reply *r, void *arg);
 typedef void api_notice_fn(const struct notice *n, void *arg); /* NULL: the commit is complete */
 
+/* How the server that we live in is doing, for /metrics. */
+struct api_load {
+	uint64_t turns, long_turns; /* of the loop; long: more than 10 ms of processor time */
+	double longest_turn_s;
+	int connections;
+};
+
 struct api_host {
 	void *arg;
 	const struct api_io *io;
@@ -63,6 +70,7 @@ struct api_host {
 	const struct id_space *ids;
 	/* Why commands are refused at present, in words; NULL: they are not. */
 	const char *(*not_ready)(void *arg);
+	void (*load)(void *arg, struct api_load *ret); /* NULL: not known */
 	int64_t (*wall_ms)(void *arg);
 	int64_t (*mono_ms)(void *arg);
 	/*

@@ -47,6 +47,7 @@ static void call_free(struct call *c)
 {
 	if (c->on_free)
 		c->on_free(c);
+	parse_release(c);
 	arena_release(&c->row_arena);
 	arena_release(&c->arena);
 	buf_release(&c->out);
@@ -62,6 +63,7 @@ static void recycle(struct call *c)
 	TAILQ_REMOVE(&a->calls, c, link);
 	if (c->on_free)
 		c->on_free(c);
+	parse_release(c);
 	arena_release(&c->row_arena);
 	arena = c->arena;
 	arena_reset(&arena);

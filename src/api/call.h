@@ -10,6 +10,7 @@
 #define API_CALL_H
 
 #include <bsd/sys/queue.h>
+#include <jansson.h>
 
 #include "api/api.h"
 #include "api/json_out.h"
@@ -39,6 +40,15 @@ struct api {
 	struct buf notice_text; /* the notice now being told, rendered once for all */
 };
 
+/* A text that a reader's thread parses, or has parsed. */
+struct parse_away {
+	char *text; /* NULL: none */
+	size_t n;
+	json_t *value;
+	struct problem problem;
+	int rc;
+};
+
 struct call {
 	TAILQ_ENTRY(call) link;
 	struct api *api;
@@ -50,6 +60,7 @@ struct call {
 	struct arena arena;
 	struct buf out;
 	struct problem problem;
+	struct parse_away away;
 	int status;   /* as answered, for the metrics */
 	bool over;    /* answered, or the client is gone: io is not touched again */
 	bool no_idem; /* the next command is not the one the key is about */
@@ -65,6 +76,7 @@ struct call {
 	int code;               /* of the last read */
 };
 
+#define CALL_BODY_MAX (4u << 20) /* of anything but a submit */
 #define PROBLEM_TYPE "application/problem+json"
 
 /* Answers. After any of these the call must not be touched. */
@@ -96,6 +108,12 @@ bool call_read_failed(struct call *c);
 
 /* Parsing what a request carries. On false the problem has been sent. */
 bool call_body(struct call *c, json_t **ret_object); /* {} when there is none; the caller decrefs */
+/* Texts for which the loop has no time: call_parse(), and fn goes on with call_parsed(). */
+bool parse_is_long(struct str text);
+void call_parse(struct call *c, struct str text, call_fn *fn);
+/* What was parsed away, or else `text`, parsed now. The caller decrefs the value. */
+int call_parsed(struct call *c, struct str text, json_t **ret_value, struct problem *p);
+void parse_release(struct call *c);
 bool media_is(struct str content_type, const char *name);
 bool call_path_id(struct call *c, rid *ret_id);
 bool call_bool(struct call *c, enum query q, bool *ret);

@@ -143,6 +143,18 @@ static bool path_ok(struct call *c)
 	return false;
 }
 
+static void run_route(struct call *c)
+{
+	c->route->fn(c);
+}
+
+/* Submits go through their bodies by themselves, task by task. */
+static bool parse_first(const struct call *c)
+{
+	return c->route->request && !(c->route->flags & ROUTE_BULK) &&
+	       c->req.body.n <= CALL_BODY_MAX && parse_is_long(c->req.body);
+}
+
 void api_dispatch(struct call *c)
 {
 	struct str path = without_base(c->api, c->req.path);
@@ -159,8 +171,12 @@ void api_dispatch(struct call *c)
 		not_found(c, path);
 	else if (!(c->route->flags & ROUTE_EARLY) && !core_is_open(c->host->core))
 		call_fail(c, ERR_BUSY, "the server is still loading its tasks");
-	else if (queries_ok(c) && key_ok(c))
-		c->route->fn(c);
+	else if (!queries_ok(c) || !key_ok(c))
+		return;
+	else if (parse_first(c))
+		call_parse(c, c->req.body, run_route);
+	else
+		run_route(c);
 }
 
 static void saw_notice(const struct notice *n, void *arg)

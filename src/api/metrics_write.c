@@ -205,6 +205,23 @@ static void write_http(const struct metrics *m, struct buf *b)
 				    m->answers[r].by_status[s]);
 }
 
+static void write_load(const struct api_host *h, struct buf *b)
+{
+	struct api_load l = {0};
+
+	h->load(h->arg, &l);
+	head(b, "reeve_loop_longest_step_seconds", "gauge",
+	    "The most processor time that the loop took between two polls, since the start.");
+	buf_printf(b, "reeve_loop_longest_step_seconds %.6f\n", l.longest_turn_s);
+	head(b, "reeve_loop_steps_total", "counter", "Steps of the loop.");
+	buf_printf(b, "reeve_loop_steps_total %llu\n", (unsigned long long)l.turns);
+	head(b, "reeve_loop_long_steps_total", "counter",
+	    "Steps of the loop that took more than 10 ms of processor time.");
+	buf_printf(b, "reeve_loop_long_steps_total %llu\n", (unsigned long long)l.long_turns);
+	head(b, "reeve_http_connections", "gauge", "Open HTTP connections.");
+	buf_printf(b, "reeve_http_connections %d\n", l.connections);
+}
+
 static long long resident_bytes(void)
 {
 	long long pages = 0;
@@ -231,6 +248,8 @@ void metrics_write(const struct metrics *m, const struct api_host *h,
 	head(out, "reeve_commit_rows_total", "counter", "Row operations committed.");
 	buf_printf(out, "reeve_commit_rows_total %llu\n", (unsigned long long)m->commit_rows);
 	write_http(m, out);
+	if (h->load)
+		write_load(h, out);
 	head(out, "reeve_events_total", "counter", "Events told to watchers.");
 	buf_printf(out, "reeve_events_total %llu\n", (unsigned long long)m->events);
 	head(out, "reeve_build_info", "gauge", "The version that runs.");

@@ -10,10 +10,12 @@
 
 #include "api/show.h"
 #include "model/limits.h"
-#include "wire/json_in.h"
+#include "wire/json_array.h"
 
 #define SLICE_MS 4
 #define SLICE_LINES 256
+#define SLICE_BYTES (64u << 10)
+#define BLANKS_MAX 65536 /* in front of a body */
 #define ARRAY_MAX_BYTES (8u << 20)
 
 static call_fn submit_more;
@@ -24,7 +26,6 @@ static void submit_over(struct call *c)
 
 	if (s->timer)
 		c->host->cancel_timer(c->host->arg, s->timer);
-	json_decref(s->array);
 	arena_release(&s->arena);
 	buf_release(&s->in.text);
 	buf_release(&s->errors);
@@ -40,46 +41,35 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
+/* The next line without the blanks around it, of which it may consist. */
 static bool next_line(struct submit *s, struct str *ret_line)
 {
-	struct str line;
-
-	while (str_next(&s->rest, '\n', &line)) {
-		s->line++;
-		while (line.n && is_blank(line.p[line.n - 1]))
-			line.n--;
-		while (line.n && is_blank(line.p[0]))
-			line.p++, line.n--;
-		if (line.n) {
-			*ret_line = line;
-			return true;
-		}
-	}
-	return false;
+	if (!str_next(&s->rest, '\n', ret_line))
+		return false;
+	s->line++;
+	if (ret_line->n > TASK_TEXT_MAX)
+		return true; /* too long, whatever it is: do not even look at it */
+	while (ret_line->n && is_blank(ret_line->p[ret_line->n - 1]))
+		ret_line->n--;
+	while (ret_line->n && is_blank(ret_line->p[0]))
+		ret_line->p++, ret_line->n--;
+	return true;
 }
 
-/* The next task of whatever form the body has. False at the end. */
-static bool next_task(struct submit *s, struct submit_task *ret_task, int *ret_rc)
+/* The next task's text, of whatever form the body has. 1: there is one; 0: no; < 0: it is none. */
+static int next_text(struct submit *s, struct str *ret_text)
 {
-	struct str line;
+	int rc;
 
 	if (s->array) {
-		if (s->line >= json_array_size(s->array))
-			return false;
-		*ret_rc = task_in_value(
-		    &s->in, json_array_get(s->array, s->line++), ret_task, &s->problem);
-		return true;
+		rc = json_array_next(&s->rest, s->line == 0, ret_text, &s->problem);
+		s->line += rc == 1;
+		return rc;
 	}
-	if (!s->many) {
-		if (s->line++)
-			return false;
-		*ret_rc = task_in_text(&s->in, s->rest, ret_task, &s->problem);
-		return true;
-	}
-	if (!next_line(s, &line))
-		return false;
-	*ret_rc = task_in_text(&s->in, line, ret_task, &s->problem);
-	return true;
+	if (s->many)
+		return next_line(s, ret_text);
+	*ret_text = s->rest;
+	return s->line++ == 0;
 }
 
 void submit_error(struct submit *s, size_t line, const struct problem *p)
@@ -155,36 +145,75 @@ static void keep(struct submit *s, const struct submit_task *task, int rc)
 	s->tasks[s->n_tasks++] = *task;
 }
 
-enum step { STEP_GO_ON, STEP_END, STEP_TOO_MANY, STEP_NEED_DEFAULT };
+enum step { STEP_GO_ON, STEP_END, STEP_TOO_MANY, STEP_NEED_DEFAULT, STEP_PARSE, STEP_NOT_JSON };
 
-static enum step submit_one(struct call *c)
+/* Its queue, and whether it fits there. False: `default` must be made first. */
+static bool task_place(struct call *c, struct submit_task *task, int *rc)
+{
+	struct submit *s = c->state;
+	const struct queue_row *q = task_queue(c, rc);
+
+	if (!q)
+		return *rc != 0;
+	task->spec.queue = q->id;
+	task->spec.batch = s->batch;
+	*rc = task_in_fits(&s->in, q, &s->problem);
+	return true;
+}
+
+static enum step take_text(struct call *c, struct str text)
+{
+	struct submit *s = c->state;
+	struct submit_task task = {0};
+	int rc = task_in_size(text, &s->problem);
+	json_t *v = NULL;
+
+	if (!rc && parse_is_long(text) && !c->away.text)
+		return STEP_PARSE;
+	if (!rc) {
+		rc = call_parsed(c, text, &v, &s->problem);
+		if (rc && s->array)
+			return STEP_NOT_JSON; /* then the whole of it is none */
+	}
+	if (!rc)
+		rc = task_in_value(&s->in, v, &task, &s->problem);
+	json_decref(v);
+	if (!rc && !task_place(c, &task, &rc))
+		return STEP_NEED_DEFAULT;
+	keep(s, &task, rc);
+	return STEP_GO_ON;
+}
+
+static enum step submit_one(struct call *c, struct str *ret_text)
 {
 	struct submit *s = c->state;
 	struct str rest = s->rest;
 	size_t line = s->line;
-	const struct queue_row *q;
-	struct submit_task task = {0};
-	int rc;
+	enum step step;
+	int rc = next_text(s, ret_text);
 
-	if (!next_task(s, &task, &rc))
-		return STEP_END;
+	if (rc <= 0)
+		return rc ? STEP_NOT_JSON : STEP_END;
+	if (ret_text->n == 0 && s->many)
+		return STEP_GO_ON; /* a blank line */
 	if (s->n_entries >= TASKS_PER_SUBMIT)
 		return STEP_TOO_MANY;
-	if (!rc) {
-		q = task_queue(c, &rc);
-		if (!q && !rc) {
-			s->rest = rest; /* it will be parsed again */
-			s->line = line;
-			return STEP_NEED_DEFAULT;
-		}
-		if (q) {
-			task.spec.queue = q->id;
-			task.spec.batch = s->batch;
-			rc = task_in_fits(&s->in, q, &s->problem);
-		}
+	step = take_text(c, *ret_text);
+	if (step == STEP_NEED_DEFAULT || step == STEP_PARSE) { /* it will be taken again */
+		s->rest = rest;
+		s->line = line;
 	}
-	keep(s, &task, rc);
-	return STEP_GO_ON;
+	return step;
+}
+
+static void not_json(struct call *c)
+{
+	struct submit *s = c->state;
+
+	problem_set(&c->problem, s->problem.code, "element %zu of the array: %s", s->n_entries + 1,
+	    s->problem.what);
+	problem_hint(&c->problem, "%s", s->problem.hint);
+	call_problem(c);
 }
 
 static void too_many(struct call *c)
@@ -204,24 +233,39 @@ static void next_slice(void *arg)
 	submit_more(c);
 }
 
+/* Whether it is the others' turn; the clock is asked after so many lines, or bytes. */
+static bool slice_is_over(struct call *c, int64_t begun, size_t lines, size_t *bytes)
+{
+	if (lines % SLICE_LINES && *bytes < SLICE_BYTES)
+		return false;
+	*bytes = 0;
+	return c->host->mono_ms(c->host->arg) - begun >= SLICE_MS;
+}
+
 static void submit_more(struct call *c)
 {
 	struct submit *s = c->state;
 	int64_t begun = c->host->mono_ms(c->host->arg);
+	struct str text, rest = s->rest;
+	size_t bytes = 0;
 	enum step step;
 
 	s->last_queue = NULL; /* rows are only valid until the next step of the core */
-	for (size_t n = 1; (step = submit_one(c)) == STEP_GO_ON; n++)
-		if (n % SLICE_LINES == 0 && c->host->mono_ms(c->host->arg) - begun >= SLICE_MS) {
+	for (size_t n = 1; (step = submit_one(c, &text)) == STEP_GO_ON; n++) {
+		bytes += rest.n - s->rest.n;
+		rest = s->rest;
+		if (slice_is_over(c, begun, n, &bytes)) {
 			s->timer = c->host->timer(c->host->arg, 0, next_slice, c);
 			return;
 		}
-	if (step == STEP_NEED_DEFAULT)
-		call_make_default(c, default_made);
-	else if (step == STEP_TOO_MANY)
-		too_many(c);
-	else
-		submit_send(c);
+	}
+	switch (step) {
+	case STEP_NEED_DEFAULT: call_make_default(c, default_made); break;
+	case STEP_PARSE: call_parse(c, text, submit_more); break;
+	case STEP_TOO_MANY: too_many(c); break;
+	case STEP_NOT_JSON: not_json(c); break;
+	default: submit_send(c);
+	}
 }
 
 static bool body_form(struct call *c, struct submit *s)
@@ -231,7 +275,7 @@ static bool body_form(struct call *c, struct submit *s)
 	                           media_is(type, "application/ndjson") ||
 	                           media_is(type, "application/jsonl"));
 
-	while (body.n && (is_blank(body.p[0]) || body.p[0] == '\n'))
+	for (int i = 0; i < BLANKS_MAX && body.n && (is_blank(body.p[0]) || body.p[0] == '\n'); i++)
 		body.p++, body.n--;
 	s->rest = lines ? c->req.body : body;
 	s->many = lines || (body.n && body.p[0] == '[');
@@ -255,7 +299,8 @@ static bool body_form(struct call *c, struct submit *s)
 		problem_hint(&c->problem, "send longer ones as application/x-ndjson");
 		return false;
 	}
-	return json_in_parse(body, &s->array, &c->problem) == 0;
+	s->array = true;
+	return true;
 }
 
 void tasks_submit(struct call *c)

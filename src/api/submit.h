@@ -23,10 +23,9 @@ struct submit {
 	struct buf errors; /* JSON array, not yet closed */
 	size_t n_errors;
 	struct problem problem; /* of the task at hand */
-	json_t *array;          /* or lines: */
 	struct str rest;
 	size_t line; /* of the task at hand, from 1 */
-	bool many, atomic, made_default;
+	bool many, array, atomic, made_default;
 	rid batch;
 	struct str last_name; /* the queue of the line before */
 	const struct queue_row *last_queue;

@@ -379,19 +379,22 @@ int task_in_value(struct task_in *in, json_t *v, struct submit_task *ret, struct
 	return rc;
 }
 
+int task_in_size(struct str text, struct problem *p)
+{
+	if (text.n <= TASK_TEXT_MAX)
+		return 0;
+	problem_set(p, ERR_TOO_LARGE, "the task has %zu bytes of JSON; its body may have %u",
+	    text.n, TASK_BODY_MAX);
+	return problem_hint(p, "put large data into a file or an object store, and pass its name");
+}
+
 int task_in_text(struct task_in *in, struct str text, struct submit_task *ret, struct problem *p)
 {
 	json_t *v;
-	int rc;
+	int rc = task_in_size(text, p);
 
-	/* no legal task is longer, even with every character of its body escaped */
-	if (text.n > (size_t)TASK_BODY_MAX * 6) {
-		problem_set(p, ERR_TOO_LARGE,
-		    "the task has %zu bytes of JSON; its body may have %u", text.n, TASK_BODY_MAX);
-		return problem_hint(p, "put large data into a file or an object store, and pass "
-		                       "its name");
-	}
-	rc = json_in_parse(text, &v, p);
+	if (!rc)
+		rc = json_in_parse(text, &v, p);
 	if (rc)
 		return rc;
 	rc = task_in_value(in, v, ret, p);

@@ -8,7 +8,11 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "core/event.h"
+#include "model/limits.h"
 #include "model/queue.h"
+
+/* No legal task is longer, even with every character of its body escaped. */
+#define TASK_TEXT_MAX ((size_t)TASK_BODY_MAX * 6)
 
 /* What is shared by all tasks of a request. */
 struct task_in {
@@ -23,6 +27,8 @@ struct task_in {
 
 /* Fills everything but spec.queue and spec.batch. */
 int task_in_value(struct task_in *in, json_t *v, struct submit_task *ret_task, struct problem *p);
+/* Whether a task's text may be as long as this one. */
+int task_in_size(struct str text, struct problem *p);
 int task_in_text(
     struct task_in *in, struct str text, struct submit_task *ret_task, struct problem *p);
 /* Whether what was given fits the queue: its plugin, and its own settings of processes. */

@@ -29,6 +29,11 @@ int64_t clock_mono_us(void)
 	return read_us(CLOCK_MONOTONIC);
 }
 
+int64_t clock_thread_us(void)
+{
+	return read_us(CLOCK_THREAD_CPUTIME_ID);
+}
+
 uint64_t clock_random(void)
 {
 	uint64_t n;

@@ -8,6 +8,7 @@
 int64_t clock_wall_ms(void); /* since 1970, UTC */
 int64_t clock_mono_ms(void);
 int64_t clock_mono_us(void);
-uint64_t clock_random(void); /* from the kernel */
+int64_t clock_thread_us(void); /* processor time of the calling thread */
+uint64_t clock_random(void);   /* from the kernel */
 
 #endif

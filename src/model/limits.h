@@ -10,6 +10,7 @@
 #define TASK_BODY_MAX (1u << 20) /* a task's command, environment and params as JSON */
 #define TASKS_PER_SUBMIT 100000  /* one NDJSON request */
 #define JSON_DEPTH_MAX 64
+#define JSON_NODES_MAX 20000 /* members, objects and arrays of one text */
 #define PRIORITY_MAX 1000000 /* and the same below zero */
 #define THREADS_MAX 1000000
 #define ATTEMPTS_MAX 1000

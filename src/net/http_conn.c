@@ -162,6 +162,8 @@ static void on_conn_close(struct evhttp_connection *evcon, void *arg)
 	TAILQ_REMOVE(&s->conns, c, entry);
 	TAILQ_INSERT_TAIL(&s->dead, c, entry);
 	c->evcon = NULL;
+	if (r && r->gathering)
+		http_body_forget(r);
 	if (r) {
 		r->peer_copy = c->peer;
 		r->conn = NULL;

@@ -72,7 +72,7 @@ struct query_pair {
 };
 
 struct http_request {
-	TAILQ_ENTRY(http_request) entry; /* in the server's gone or spare list */
+	TAILQ_ENTRY(http_request) entry; /* in the server's gone, spare or gathering list */
 	struct http_server *server;      /* NULL once it is freed */
 	struct http_conn *conn;          /* NULL once the client is gone */
 	struct evhttp_request *ev;
@@ -82,6 +82,9 @@ struct http_request {
 	struct query_pair *pairs;
 	size_t pairs_n, pairs_cap;
 	bool query_parsed;
+	char *body; /* a long one, put together; NULL: it is still evhttp's */
+	size_t body_n, body_cap;
+	bool gathering;
 	struct buf headers; /* of the answer, as they will be sent */
 	bool streaming;
 	bool chunked;
@@ -110,6 +113,8 @@ struct http_server {
 	struct http_request_list gone;  /* the client left, the handler has not let go */
 	struct http_request_list spare; /* for the next requests */
 	int spare_n;
+	struct http_request_list gathering; /* long bodies that are being put together */
+	struct event *gather_event;
 	struct event *work_event; /* fresh, checks, dead, over the limit */
 	struct event *sweep_event;
 	struct buf scratch; /* heads of answers */
@@ -136,6 +141,12 @@ void http_server_wake(struct http_server *s);
 struct http_request *http_request_new(struct http_server *s);
 void http_request_free(struct http_request *r);
 void http_request_present(struct evhttp_request *ev, void *listener);
+
+/* http_body.c */
+bool http_body_is_long(const struct http_request *r);
+void http_body_gather(struct http_request *r); /* and then the handler */
+void http_body_forget(struct http_request *r);
+void http_body_work(evutil_socket_t fd, short what, void *server);
 
 /* http_check.c */
 /* Why a request that evhttp presents is refused none the less, or NULL. */

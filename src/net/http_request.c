@@ -33,6 +33,7 @@ void http_request_free(struct http_request *r)
 	if (!r->conn && r->ev)
 		evhttp_request_free(r->ev);
 	free(r->pairs);
+	free(r->body);
 	if (!s || s->spare_n >= SPARE_MAX || decoded.cap + headers.cap > SPARE_BYTES) {
 		buf_release(&r->decoded);
 		buf_release(&r->headers);
@@ -112,7 +113,10 @@ void http_request_present(struct evhttp_request *ev, void *listener)
 	split_target(r);
 	/* First, so that nothing of the connection needs to be touched after an answer. */
 	watch_for_close(c);
-	s->fn(r, s->arg);
+	if (http_body_is_long(r))
+		http_body_gather(r);
+	else
+		s->fn(r, s->arg);
 }
 
 enum http_method http_method(const struct http_request *r)
@@ -183,16 +187,6 @@ bool http_query_at(
 struct str http_header(const struct http_request *r, const char *name)
 {
 	return str_of(evhttp_find_header(r->ev->input_headers, name));
-}
-
-struct str http_body(struct http_request *r)
-{
-	struct evbuffer *in = r->ev->input_buffer;
-	size_t n = evbuffer_get_length(in);
-
-	if (n == 0)
-		return (struct str){"", 0};
-	return (struct str){(char *)evbuffer_pullup(in, -1), n};
 }
 
 const struct http_peer *http_peer(const struct http_request *r)

@@ -121,10 +121,12 @@ struct http_server *http_server_new(
 	TAILQ_INIT(&s->checks);
 	TAILQ_INIT(&s->gone);
 	TAILQ_INIT(&s->spare);
+	TAILQ_INIT(&s->gathering);
 	s->full_logged_ms = INT64_MIN / 2;
 	s->work_event = event_new(loop_base(loop), -1, 0, on_work, s);
 	s->sweep_event = evtimer_new(loop_base(loop), on_sweep, s);
-	MUST(s->work_event && s->sweep_event);
+	s->gather_event = evtimer_new(loop_base(loop), http_body_work, s);
+	MUST(s->work_event && s->sweep_event && s->gather_event);
 	sweep_arm(s);
 	return s;
 }
@@ -261,6 +263,7 @@ void http_server_free(struct http_server *s)
 	}
 	event_free(s->work_event);
 	event_free(s->sweep_event);
+	event_free(s->gather_event);
 	buf_release(&s->scratch);
 	free(s->by_fd);
 	free(s);

@@ -26,6 +26,19 @@ struct loop *loop_new_at_once(void);
 void loop_free(struct loop *l);
 void loop_run(struct loop *l); /* until loop_stop() */
 void loop_stop(struct loop *l);
+
+/*
+ * How long the loop was busy between two polls, in processor time: whoever else has something to
+ * say waits for so long. A machine that is busy with other work changes nothing about it.
+ */
+struct loop_pace {
+	uint64_t turns;
+	uint64_t long_turns; /* of more than LOOP_LONG_US */
+	int64_t longest_us;
+};
+#define LOOP_LONG_US 10000
+const struct loop_pace *loop_pace(const struct loop *l);
+
 /* From any thread: run fn(arg) on the loop's thread, soon, in the order posted. */
 void loop_post(struct loop *l, loop_fn *fn, void *arg);
 

@@ -24,6 +24,19 @@ static const char *host_not_ready(void *arg)
 	           : NULL;
 }
 
+static void host_load(void *arg, struct api_load *ret)
+{
+	struct http_api *h = arg;
+	const struct loop_pace *pace = loop_pace(h->loop);
+
+	*ret = (struct api_load){
+	    .turns = pace->turns,
+	    .long_turns = pace->long_turns,
+	    .longest_turn_s = (double)pace->longest_us / 1e6,
+	    .connections = http_connections(h->server),
+	};
+}
+
 static int64_t host_wall(void *arg)
 {
 	return clock_wall_ms();
@@ -132,6 +145,7 @@ struct http_api *http_api_new(struct loop *l, struct engine *e, struct readers *
 	    .core = engine_core(e),
 	    .ids = engine_ids(e),
 	    .not_ready = host_not_ready,
+	    .load = host_load,
 	    .wall_ms = host_wall,
 	    .mono_ms = host_mono,
 	    .command = host_command,

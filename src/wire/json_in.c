@@ -29,6 +29,12 @@ static const char *where_is(const json_error_t *e, struct str text, char out[WHE
 	return out;
 }
 
+static int too_deep_problem(struct problem *p)
+{
+	problem_set(p, ERR_INVALID, "the JSON is nested deeper than %d levels", JSON_DEPTH_MAX);
+	return problem_hint(p, "flatten it, or pass the inner part as a string");
+}
+
 static int parse_problem(const json_error_t *e, struct str text, struct problem *p)
 {
 	char where[WHERE_MAX];
@@ -42,10 +48,7 @@ static int parse_problem(const json_error_t *e, struct str text, struct problem 
 		return problem_hint(p,
 		    "names, commands and environments can not carry NUL; encode binary data, "
 		    "for example as base64");
-	case json_error_stack_overflow:
-		problem_set(
-		    p, ERR_INVALID, "the JSON is nested deeper than %d levels", JSON_DEPTH_MAX);
-		return problem_hint(p, "flatten it, or pass the inner part as a string");
+	case json_error_stack_overflow: return too_deep_problem(p);
 	case json_error_numeric_overflow:
 		problem_set(p, ERR_INVALID, "a number at %s is too large", where);
 		return problem_hint(p, "integers have 64 bits; pass larger ones as strings");
@@ -60,10 +63,38 @@ static int parse_problem(const json_error_t *e, struct str text, struct problem 
 	}
 }
 
+/* Each is memory, and a place in a table that has to grow: so many are not even parsed. */
+static int check_nodes(struct str text, struct problem *p)
+{
+	size_t nodes = 0, depth = 0;
+
+	for (size_t i = 0; i < text.n; i++) {
+		char c = text.p[i];
+		bool opens = c == '{' || c == '[';
+
+		nodes += c == ':' || opens;
+		depth += opens;
+		depth -= depth && (c == '}' || c == ']');
+		if (depth > JSON_PARSER_MAX_DEPTH)
+			return too_deep_problem(p); /* as the parser would say */
+		if (c == '"')
+			while (++i < text.n && text.p[i] != '"')
+				i += text.p[i] == '\\';
+	}
+	if (nodes <= JSON_NODES_MAX)
+		return 0;
+	problem_set(p, ERR_TOO_LARGE, "the JSON holds more than %d members, objects and arrays",
+	    JSON_NODES_MAX);
+	return problem_hint(p, "put large data into a file or an object store, and pass its name");
+}
+
 int json_in_parse(struct str text, json_t **ret_value, struct problem *p)
 {
 	json_error_t e;
+	int rc = text.n > JSON_NODES_MAX ? check_nodes(text, p) : 0;
 
+	if (rc)
+		return rc;
 	*ret_value =
 	    json_loadb(text.p ? text.p : "", text.n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
 	return *ret_value ? 0 : parse_problem(&e, text, p);

@@ -281,6 +281,86 @@ static void test_too_many(void **state)
 	buf_release(&b);
 }
 
+/* A task that is too long to be parsed on the loop. */
+static void add_long_task(struct buf *b, char fill)
+{
+	buf_add_cstr(b, "{\"command\":[\"");
+	for (int i = 0; i < 300000; i++)
+		buf_add_char(b, fill);
+	buf_add_cstr(b, "\"]}");
+}
+
+static void test_long_tasks(void **state)
+{
+	struct buf one = {0}, lines = {0}, array = {0};
+	struct talk *t;
+	json_t *v;
+
+	add_long_task(&one, 'x');
+	v = ask_json(w, API_POST, "/v1/tasks", one.p, 201);
+	assert_int_equal(
+	    json_string_length(json_array_get(json_object_get(v, "command"), 0)), 300000);
+	json_decref(v);
+	buf_printf(&lines, "{\"command\":[\"a\"]}\n%s\n%s,\n{\"command\":[\"b\"]}\n", one.p, one.p);
+	t = ndjson("/v1/tasks", lines.p);
+	v = talk_json(t);
+	assert_int_equal(jint(v, "accepted"), 3);
+	assert_int_equal(jint(v, "rejected"), 1);
+	json_decref(v);
+	talk_free(t);
+	buf_printf(&array, " [ %s , {\"command\":[\"a\"]},%s]", one.p, one.p);
+	v = ask_json(w, API_POST, "/v1/tasks", array.p, 200);
+	assert_int_equal(jint(v, "accepted"), 3);
+	json_decref(v);
+	buf_release(&one);
+	buf_release(&lines);
+	buf_release(&array);
+}
+
+static void test_array_that_is_none(void **state)
+{
+	static const char *const bad[] = {"[{\"command\":[\"a\"]},{\"command\":[\"b\"}]",
+	    "[{\"command\":[\"a\"]},]", "[{\"command\":[\"a\"]}", "[{\"command\":[\"a\"]}] x"};
+	json_t *v;
+
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		json_decref(ask_json(w, API_POST, "/v1/tasks", bad[i], 400));
+	v = ask_json(w, API_GET, "/v1/tasks/summary", NULL, 200);
+	assert_int_equal(jint(v, "total"), 0);
+	json_decref(v);
+}
+
+static void test_too_many_members(void **state)
+{
+	struct buf b = {0};
+
+	buf_add_cstr(&b, "{\"command\":[\"x\"],\"params\":{");
+	for (int i = 0; i < 30000; i++)
+		buf_printf(&b, "%s\"%d\":1", i ? "," : "", i);
+	buf_add_cstr(&b, "}}");
+	json_decref(ask_json(w, API_POST, "/v1/tasks", b.p, 413));
+	json_decref(ask_json(w, API_POST, "/v1/queues", b.p, 413));
+	buf_release(&b);
+}
+
+static void test_client_leaves_while_it_is_parsed(void **state)
+{
+	struct buf one = {0};
+	struct talk *t;
+	json_t *v;
+
+	add_long_task(&one, 'x');
+	t = talk_new(API_POST, "/v1/tasks", one.p);
+	talk_send(w, t);
+	talk_hang_up(t);
+	talk_free(t);
+	buf_release(&one);
+	world_run(w);
+	v = ask_json(w, API_GET, "/v1/tasks/summary", NULL, 200);
+	assert_int_equal(jint(v, "total"), 0);
+	json_decref(v);
+}
+
 static void test_large_batch(void **state)
 {
 	struct buf b = {0};
@@ -356,6 +436,10 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_atomic, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_what_is_wrong_with_a_line, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_array_and_join, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_array_that_is_none, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_long_tasks, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_too_many_members, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_client_leaves_while_it_is_parsed, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_twin, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_replay, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),

@@ -320,6 +320,25 @@ static void test_disconnect_behind_pipelined_bytes(void **state)
 	assert_int_equal(w->closes, 1);
 }
 
+/* Sixteen megabytes are put together over many turns: whoever leaves in between leaves nothing. */
+static void test_disconnect_while_a_body_is_put_together(void **state)
+{
+	struct world *w = *state;
+	size_t n = 16u << 20;
+	char *body = xcalloc(1, n);
+
+	for (int i = 0; i < 4; i++) {
+		int fd = client_connect(w->served.port);
+
+		client_send_text(
+		    fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 16777216\r\n\r\n");
+		client_send(fd, body, n);
+		close(fd);
+	}
+	free(body);
+	expect(w, "GET /empty HTTP/1.1\r\nHost: x\r\n\r\n", 204, "");
+}
+
 static void get_count(void *arg)
 {
 	struct world **p = arg;
@@ -444,6 +463,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_deferred_reply, start, stop),
 	    cmocka_unit_test_setup_teardown(test_disconnect_before_reply, start, stop),
 	    cmocka_unit_test_setup_teardown(test_disconnect_behind_pipelined_bytes, start, stop),
+	    cmocka_unit_test_setup_teardown(
+	        test_disconnect_while_a_body_is_put_together, start, stop),
 	    cmocka_unit_test_setup_teardown(test_reply_to_nobody_is_safe, start, stop),
 	    cmocka_unit_test(test_shutdown_answers_503),
 	    cmocka_unit_test_setup_teardown(test_unix_peer, start, stop),

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No request holds the loop: measured by the server itself, in processor time, which load from elsewhere does not add to."""
+import json
+import os
+import re
+
+import pytest
+from client import JSON, NDJSON, Api
+
+RELEASE = os.environ.get("REEVE_RELEASE_BIN")
+pytestmark = pytest.mark.skipif(not RELEASE, reason="REEVE_RELEASE_BIN is not set: a sanitizer's times say nothing")
+
+# Ten milliseconds are promised; caches and clocks of a busy machine may double that, and each of these took 100 to 900.
+LIMIT_SECONDS = 0.030
+LONG_TASK = json.dumps({"command": ["x" * 1_000_000], "status": -10})
+
+
+def objects(n, value="1"):
+    return "{" + ",".join(f'"k{i}":{value}' for i in range(n)) + "}"
+
+
+BODIES = {
+    "many members": ("/v1/tasks", JSON, lambda: '{"command":["x"],"params":' + objects(370_000) + "}", 413),
+    "a queue's environment": ("/v1/queues", JSON, lambda: '{"name":"q","env":' + objects(250_000, '"1"') + "}", 413),
+    "many arrays": ("/v1/tasks", JSON, lambda: "[" + "[]," * 2_600_000 + "[]]", 413),
+    "all members that there may be": ("/v1/tasks", JSON, lambda: '{"command":["x"],"status":-10,"params":' +
+                                      objects(19_900) + "}", 201),
+    "one long task": ("/v1/tasks", JSON, lambda: LONG_TASK, 201),
+    "one escaped task": ("/v1/tasks", JSON, lambda: '{"status":-10,"command":["' + "\\u0041" * 1_000_000 + '"]}', 201),
+    "long lines": ("/v1/tasks", NDJSON, lambda: (LONG_TASK + "\n") * 8, 200),
+    "lines that are too long": ("/v1/tasks", NDJSON, lambda: ("x" * 7_000_000 + "\n") * 8, 200),
+    "blank lines": ("/v1/tasks", NDJSON, lambda: "\n" * 20_000_000, 400),
+    "one blank line": ("/v1/tasks", NDJSON, lambda: " " * 60_000_000, 200),
+    "blanks": ("/v1/tasks", JSON, lambda: " " * 60_000_000, 413),
+    "an array of tasks": ("/v1/tasks", JSON, lambda: "[" + ",".join(['{"command":["x"],"status":-10}'] * 20_000) + "]", 200),
+    "ids": ("/v1/tasks/actions/cancel", JSON, lambda: json.dumps({"ids": [f"{i:024x}" for i in range(100_000)]}), 404),
+}
+
+
+def steps(api):
+    """The longest step, and how many were longer than ten milliseconds."""
+    text = api.ask("GET", "/metrics").text
+    return [float(re.search(rf"(?m)^{name} (\S+)$", text)[1])
+            for name in ("reeve_loop_longest_step_seconds", "reeve_loop_long_steps_total")]
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_long_requests_do_not_hold_the_loop(cluster, name):
+    path, headers, make, status = BODIES[name]
+    cluster.binary = RELEASE
+    cluster.start_server()
+    api = Api(cluster)
+    response = api.ask("POST", path, data=make().encode(), headers=headers, timeout=300)
+    assert response.status_code == status, response.text[:300]
+    longest, _ = steps(api)
+    assert 0 < longest < LIMIT_SECONDS
+
+
+def test_the_watchdog_sees_what_holds_the_loop(cluster):
+    """A hundred thousand tasks are one decision, which takes longer than anything else: it must show."""
+    cluster.binary = RELEASE
+    cluster.start_server()
+    api = Api(cluster)
+    before, _ = steps(api)
+    api.submit_many([{"command": ["x"], "status": -10}] * 100_000)
+    longest, many = steps(api)
+    assert longest > before and longest > 0.002 and many <= 50
