@@ -88,7 +88,7 @@ class Watched:
 
     def files(self):
         """What lies in its directory, beside what always does."""
-        return [f for f in zoo.files_below(self.state_dir) if f not in ("lock", "started", "keeper", "spool")]
+        return [f for f in zoo.files_below(self.state_dir) if f not in ("lock", "started", "key", "keeper", "spool")]
 
     def wait_gone(self):
         """The worker has ended: nothing of it or its tasks stays."""
