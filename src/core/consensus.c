@@ -96,8 +96,7 @@ static bool was_told(const struct consensus *s, const struct set_id *said)
 {
 	uint64_t at = said->version % SETS_KEPT;
 
-	return MUTANT(SET_HASH_IGNORED) || (s->told[at].version == said->version &&
-	                                       set_hash_eq(&s->told[at].hash, &said->hash));
+	return s->told[at].version == said->version && set_hash_eq(&s->told[at].hash, &said->hash);
 }
 
 void consensus_repeated(struct consensus *s, struct member *m, const struct set_id *said)

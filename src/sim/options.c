@@ -6,10 +6,10 @@
 #include "sim/world.h"
 
 const char *const sim_class_names[N_CLASSES] = {"net", "call", "crash", "pause", "clock", "process",
-    "store", "twin", "split", "change", "time"};
+    "store", "twin", "split", "change", "time", "remove", "slow"};
 
-/* Whether restarts change anything, and schedules, are drawn from streams of their own. */
-#define DRAWN_CLASSES (ALL_CLASSES & ~(1u << CLASS_CHANGE | 1u << CLASS_TIME))
+/* The classes from there on are drawn from streams of their own: seeds keep their meaning. */
+#define DRAWN_CLASSES ((1u << CLASS_CHANGE) - 1)
 
 #define SCHEDULES_PER_MILLE 200
 
@@ -158,6 +158,49 @@ static void draw_schedules(struct sim_options *o)
 	o->n_times = o->classes & 1u << CLASS_TIME ? (int)sim_between(&r, 1, 12) : 0;
 }
 
+static bool draw_rare(struct sim_options *o, struct rng *r, int class, int per_mille)
+{
+	if (sim_chance(r, per_mille) || o->is_listed)
+		o->classes |= 1u << class & o->faults;
+	return o->classes & 1u << class;
+}
+
+static void draw_remove(struct sim_options *o)
+{
+	struct rng r = {o->seed ^ 0x72656d6f76650000ull};
+
+	if (draw_rare(o, &r, CLASS_REMOVE, 120))
+		o->n_removes = (int)sim_between(&r, 1, 4);
+}
+
+/* So long a first one may take, or its worker is rightly lost. */
+static int64_t check_bound(const struct timeouts *t)
+{
+	int64_t beat = t->heartbeat_ms + t->heartbeat_grace_ms, patience;
+
+	patience = (beat < t->check_period_ms ? beat : t->check_period_ms) + t->lose_after_ms;
+	patience = (patience - t->margin_ms) * 3 / 4;
+	return patience < t->check_grace_ms * 9 / 10 ? patience : t->check_grace_ms * 9 / 10;
+}
+
+/* The larger the world, the longer its heartbeats, or it would do nothing else. */
+static void draw_slow(struct sim_options *o)
+{
+	struct rng r = {o->seed ^ 0x736c6f7700000000ull};
+	struct timeouts *t = &o->timeouts;
+	int64_t least = (int64_t)o->workers * o->minutes * 10;
+	int64_t beat = sim_between(&r, 1, sim_chance(&r, 500) ? 100 : 2000);
+
+	if (!draw_rare(o, &r, CLASS_SLOW, 60))
+		return;
+	t->heartbeat_ms = longer(beat, least > 2000 ? 2000 : least);
+	if (o->changes_timeouts)
+		o->other_timeouts.heartbeat_ms = t->heartbeat_ms;
+	o->check_max_ms = check_bound(t);
+	if (o->changes_timeouts && check_bound(&o->other_timeouts) < o->check_max_ms)
+		o->check_max_ms = check_bound(&o->other_timeouts);
+}
+
 struct timeouts sim_options_longest(const struct sim_options *o)
 {
 	struct timeouts t = o->timeouts;
@@ -196,6 +239,8 @@ void sim_options_draw(struct sim_options *o)
 	draw_long_kill(o);
 	draw_change(o);
 	draw_schedules(o);
+	draw_remove(o);
+	draw_slow(o);
 }
 
 bool sim_classes_parse(struct str list, unsigned *ret_classes, struct str *ret_bad)
@@ -268,7 +313,9 @@ void sim_options_format(const struct sim_options *o, struct buf *out)
 	    o->restart_when_lost ? ", lost workers restart" : "");
 	if (o->has_schedules)
 		buf_add_cstr(out, "  with schedules\n");
-	buf_printf(out, "  %d faults of: ", o->n_faults + o->n_times);
+	if (o->check_max_ms)
+		buf_printf(out, "  healthchecks take about %lld ms\n", (long long)o->check_max_ms);
+	buf_printf(out, "  %d faults of: ", o->n_faults + o->n_times + o->n_removes);
 	add_classes(out, o->classes);
 	buf_add_char(out, '\n');
 }

@@ -23,6 +23,8 @@ enum sim_class {       /* of faults; a seed draws which of them it has, and how 
 	                */
 	CLASS_CHANGE,  /* the server comes back with another dispatch, or other timeouts */
 	CLASS_TIME,    /* the server's clocks and a zone are changed, in worlds with schedules */
+	CLASS_REMOVE,  /* an operator removes idle workers that are cut off as lost: see remove.c */
+	CLASS_SLOW,    /* healthchecks that take long, heartbeats that are short */
 	N_CLASSES,
 };
 #define ALL_CLASSES ((1u << N_CLASSES) - 1)
@@ -57,9 +59,11 @@ struct sim_options {
 	int64_t delay_max_us;  /* usual delay of a message */
 	int64_t commit_max_us; /* usual time of a commit */
 	uint32_t window_tasks;
-	int n_commands; /* as many as the load is drawn for; `tasks` of them happen */
-	int n_faults;   /* how many are planned */
-	int n_times;    /* and so many of CLASS_TIME */
+	int n_commands;       /* as many as the load is drawn for; `tasks` of them happen */
+	int n_faults;         /* how many are planned */
+	int n_times;          /* and so many of CLASS_TIME, */
+	int n_removes;        /* and of CLASS_REMOVE */
+	int64_t check_max_ms; /* CLASS_SLOW: a healthcheck takes about so long; 0: as usual */
 	bool has_schedules;
 	int64_t guard_ms; /* the keeper's: a killed worker's processes end within this */
 	bool restart_when_lost;

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "sim/net.h"
+#include "sim/remove.h"
 #include "sim/server.h"
 #include "sim/split.h"
 #include "sim/worker.h"
@@ -68,7 +69,7 @@ static void draw_drifts(struct world *w)
 
 size_t sim_plan_size(const struct sim_options *o)
 {
-	size_t n = (size_t)o->n_faults * 2 + (size_t)o->n_times;
+	size_t n = (size_t)o->n_faults * 2 + (size_t)o->n_times + (size_t)o->n_removes;
 
 	return n > FAULTS_MOST ? FAULTS_MOST : n;
 }
@@ -87,10 +88,14 @@ struct sim_plan *sim_plan_new(struct world *w)
 
 		f->rng.state = rng_next(&r);
 		f->class = draw_class(&f->rng);
-		if (i >= p->n - (size_t)w->o.n_times)
+		if (i >= p->n - (size_t)w->o.n_removes)
+			f->class = CLASS_REMOVE;
+		else if (i >= p->n - (size_t)w->o.n_removes - (size_t)w->o.n_times)
 			f->class = CLASS_TIME;
 		f->at_us = w->heal_us / 1000 * sim_between(&f->rng, 5, 960);
 		f->slot = (int)(rng_next(&f->rng) % (uint64_t)w->o.workers);
+		if (w->o.n_removes && i == p->n - (size_t)w->o.n_removes)
+			sim_remove_first(f);
 		if (!is_wanted(w, (unsigned)i, f->class))
 			continue;
 		p->numbers[p->n_numbers++] = (unsigned)i;
@@ -374,6 +379,10 @@ void sim_plan_event(struct world *w, struct sim_event *e)
 		world_clock_stop(w, (int)e->value - CLOCK_STEP, false);
 		return;
 	}
+	if (e->value && f->class == CLASS_REMOVE) {
+		sim_remove_step(w, f, (unsigned)e->n, (int)e->value);
+		return;
+	}
 	if (e->value) {
 		sim_split_step(w, f, (unsigned)e->n, (int)e->value);
 		return;
@@ -386,6 +395,7 @@ void sim_plan_event(struct world *w, struct sim_event *e)
 	case CLASS_CLOCK: clock_fault(w, f, (unsigned)e->n); break;
 	case CLASS_STORE: store_fault(w, f); break;
 	case CLASS_TIME: time_fault(w, f); break;
+	case CLASS_REMOVE: sim_remove_begin(w, f, (unsigned)e->n); break;
 	case CLASS_SPLIT: sim_split_begin(w, f, (unsigned)e->n); break;
 	case CLASS_PROCESS:
 		world_tell(w, "FAULT: %s can not start processes", world_node_name(w, f->slot));

@@ -10,6 +10,7 @@
 #include "sim/load.h"
 #include "sim/net.h"
 #include "sim/plan.h"
+#include "sim/remove.h"
 #include "sim/server.h"
 #include "sim/trace.h"
 #include "sim/worker.h"
@@ -332,6 +333,8 @@ static int64_t first_start(struct world *w, int slot)
 {
 	bool late = slot > 0 && w->o.classes & 1u << CLASS_SPLIT && sim_chance(&w->rng_hand, 400);
 
+	if (slot > 0 && w->o.n_removes)
+		return sim_between(&w->rng_hand, REMOVE_ALONE_US, w->heal_us / 2);
 	return sim_between(&w->rng_hand, 0, late ? w->heal_us / 2 : 3 * SECOND_US);
 }
 
