@@ -105,6 +105,10 @@ const struct config_key config_keys[] = {
 	    "An HTTP connection silent for so long is closed.", SECOND, DAY},
 	{"server.limits.request", KEY_DURATION, "120s", "REEVE_SERVER_LIMITS_REQUEST", NULL, S, RESTART,
 	    "Time from a request's first byte to its last.", SECOND, DAY},
+	{"server.limits.links_waiting_max", KEY_INT, "1024", "REEVE_SERVER_LIMITS_LINKS_WAITING_MAX", NULL, S, RESTART,
+	    "Connections to the worker port that have not been let in yet; beyond, the oldest is closed.", 16, 1000000},
+	{"server.limits.links_buffered_max", KEY_SIZE, "256MiB", "REEVE_SERVER_LIMITS_LINKS_BUFFERED_MAX", NULL, S, RESTART,
+	    "Unfinished input of all connections to the worker port together; beyond, the one with most of it is closed.", 16 * MIB, 65536 * MIB},
 	{"server.limits.worker_maxthreads", KEY_INT, "10000", "REEVE_SERVER_LIMITS_WORKER_MAXTHREADS", NULL, S, RESTART,
 	    "Of a worker's own `maxthreads` no more is believed; an operator may set more for one (`reeve worker set`).", 1, THREADS_MAX},
 

@@ -45,6 +45,7 @@ static void flush_once(struct link *l)
 
 void link_free(struct link *l)
 {
+	quota_leave(l);
 	if (l->in_handshake)
 		LIST_REMOVE(l, handshake_entry);
 	if (l->bev)
@@ -84,6 +85,7 @@ void link_close(struct link *l, const char *why)
 	if (l->closing)
 		return;
 	l->closing = true;
+	quota_leave(l);
 	snprintf(l->why, sizeof l->why, "%s", why);
 	event_del(l->timer);
 	if (l->bev)
@@ -129,6 +131,7 @@ struct link *link_new(struct loop *loop, const struct link_options *o, const str
 	l->o = o ? *o : none;
 	if (!l->o.frame_max)
 		l->o.frame_max = LINK_FRAME_MAX;
+	l->frame_max = l->o.frame_max;
 	if (!l->o.open_ms)
 		l->o.open_ms = 10000;
 	if (!l->o.send_max)
@@ -151,11 +154,11 @@ static bool deliver(struct link *l, struct str span, size_t *ret_used, size_t *r
 
 	for (;;) {
 		*ret_used = span.n - rest.n;
-		switch (frame_next(&rest, l->o.frame_max, &payload, ret_need)) {
+		switch (frame_next(&rest, l->frame_max, &payload, ret_need)) {
 		case FRAME_MORE: return true;
 		case FRAME_TOO_LARGE:
 			link_fail(l, "a frame of %zu bytes came; at most %zu are allowed",
-			    *ret_need, l->o.frame_max);
+			    *ret_need, l->frame_max);
 			return false;
 		case FRAME_OK: break;
 		}
@@ -175,7 +178,9 @@ static void on_input(struct evbuffer *b, const struct evbuffer_cb_info *info, vo
 {
 	struct link *l = arg;
 
-	read_ahead(b, info, bufferevent_getfd(l->bev), &l->reading_ahead);
+	if (!l->tls)
+		read_ahead(b, info, bufferevent_getfd(l->bev), &l->reading_ahead);
+	quota_count(l, evbuffer_get_length(b));
 }
 
 static void on_read(struct bufferevent *bev, void *arg)
@@ -252,8 +257,8 @@ void link_adopt(struct link *l, int fd)
 	} else {
 		l->bev = bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE);
 		MUST(l->bev);
-		evbuffer_add_cb(bufferevent_get_input(l->bev), on_input, l);
 	}
+	evbuffer_add_cb(bufferevent_get_input(l->bev), on_input, l);
 	bufferevent_set_max_single_read(l->bev, 65536);
 	bufferevent_set_max_single_write(l->bev, 262144);
 	bufferevent_setcb(l->bev, on_read, on_write, on_event, l);
@@ -341,9 +346,10 @@ void link_expect(struct link *l)
 	link_limit(l, l->o.first_ms);
 }
 
-void link_set_frame_max(struct link *l, size_t bytes)
+void link_admit(struct link *l)
 {
-	l->o.frame_max = bytes;
+	quota_admit(l);
+	l->frame_max = l->o.frame_max;
 }
 
 /* A name that begins with a dot would fit every host below it. */

@@ -32,7 +32,11 @@ struct link_options {
 	/* time limit for the first whole frame (0: 10 s for accepted links, none for dialled ones)
 	 */
 	int64_t first_ms;
-	size_t send_max; /* queued bytes above which link_send() closes it (0: 64 MiB) */
+	/* accepted links, until link_admit(); 0: no limit */
+	size_t strangers_max;  /* beyond so many the oldest is closed */
+	size_t stranger_frame; /* the largest frame from one (0: frame_max) */
+	size_t buffered_max;   /* input of all links that is no whole frame yet (0: no limit) */
+	size_t send_max;       /* queued bytes above which link_send() closes it (0: 64 MiB) */
 };
 
 /* `address` is "host:port", "[v6]:port". The accept callback sets arg for the link's events. */
@@ -54,7 +58,7 @@ void link_close(struct link *l, const char *why);   /* on_close follows, from th
 /* When the loop will not run again: sends what it can at once and frees it; no on_close follows. */
 void link_end(struct link *l);
 void link_expect(struct link *l); /* another first frame, within the same limit */
-void link_set_frame_max(struct link *l, size_t bytes); /* of what comes from now on */
+void link_admit(struct link *l);  /* it is no stranger any more: it may send large frames */
 const char *link_peer(const struct link *l);
 /* False: the other end has shown a certificate, and it is not for that name (CN or DNS name). */
 bool link_peer_may_be(const struct link *l, struct str name);

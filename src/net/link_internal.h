@@ -12,9 +12,18 @@
 #include "net/link.h"
 #include "net/resolve.h"
 
+/* Of one listener. */
+struct link_quota {
+	size_t strangers_max, buffered_max; /* 0: no limit */
+	size_t n_strangers, buffered;
+	TAILQ_HEAD(, link) strangers; /* the oldest first */
+	LIST_HEAD(, link) all;
+};
+
 struct link {
 	struct loop *loop;
 	struct link_options o;
+	size_t frame_max; /* at present */
 	struct link_events ev;
 	void *arg;
 	struct tls *tls;
@@ -37,6 +46,11 @@ struct link {
 	/* accepting only */
 	LIST_ENTRY(link) handshake_entry; /* the listener's, until the user hears of it */
 	bool in_handshake;
+	struct link_quota *quota; /* NULL: dialled, closing, or its listener is gone */
+	LIST_ENTRY(link) quota_entry;
+	TAILQ_ENTRY(link) stranger_entry;
+	bool is_stranger;
+	size_t buffered; /* of its input, as counted in the quota */
 	link_accept_fn *on_accept;
 	void *accept_arg;
 	/* dialling only */
@@ -57,5 +71,11 @@ void link_fail(struct link *l, const char *fmt, ...) __attribute__((format(print
 /* Without a word to anybody. */
 void link_free(struct link *l);
 void link_dial_release(struct link *l);
+void quota_init(struct link_quota *q, const struct link_options *o);
+void quota_enter(struct link_quota *q, struct link *l);
+void quota_admit(struct link *l);
+void quota_leave(struct link *l);
+void quota_count(struct link *l, size_t buffered); /* so much of its input is there now */
+void quota_release(struct link_quota *q);
 
 #endif

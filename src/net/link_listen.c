@@ -23,6 +23,7 @@ struct link_listener {
 	void *arg;
 	int port;
 	LIST_HEAD(, link) handshakes;
+	struct link_quota quota;
 };
 
 static void on_accept(
@@ -38,7 +39,10 @@ static void on_accept(
 	LIST_INSERT_HEAD(&ll->handshakes, l, handshake_entry);
 	l->local = address_is_loopback(sa);
 	address_text(sa, l->peer, sizeof l->peer);
+	if (l->o.stranger_frame)
+		l->frame_max = l->o.stranger_frame;
 	link_limit(l, l->o.open_ms);
+	quota_enter(&ll->quota, l);
 	link_adopt(l, (int)fd);
 }
 
@@ -79,6 +83,7 @@ struct link_listener *link_listen(struct loop *loop, const char *address, struct
 	ll->arg = arg;
 	ll->port = port;
 	LIST_INIT(&ll->handshakes);
+	quota_init(&ll->quota, &ll->o);
 	ll->retry = evtimer_new(loop_base(loop), on_retry, ll);
 	ll->listener = evconnlistener_new(
 	    loop_base(loop), on_accept, ll, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
@@ -100,6 +105,7 @@ void link_listener_free(struct link_listener *ll)
 		return;
 	while ((l = LIST_FIRST(&ll->handshakes)))
 		link_free(l);
+	quota_release(&ll->quota);
 	evconnlistener_free(ll->listener);
 	event_free(ll->retry);
 	free(ll);

@@ -192,6 +192,8 @@ static int open_link(struct server *s, struct problem *p)
 	o.tls = s->link_tls;
 	o.join_token = s->join_token.p;
 	o.trace = s->trace;
+	o.strangers_max = (size_t)config_int(s->config, "server.limits.links_waiting_max");
+	o.buffered_max = (size_t)config_int(s->config, "server.limits.links_buffered_max");
 	s->sessions = sessions_new(s->loop, &o, p);
 	if (!s->sessions)
 		return p->code;

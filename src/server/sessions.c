@@ -160,7 +160,7 @@ static bool admit(struct session *s, const struct link_knock *k)
 	s->instance = k->instance;
 	for (size_t i = 0; i < k->key.n; i++)
 		snprintf(s->key + 2 * i, 3, "%02x", (unsigned char)k->key.p[i]);
-	link_set_frame_max(s->link, LINK_FRAME_MAX);
+	link_admit(s->link);
 	link_expect(s->link);
 	return true;
 }
@@ -377,8 +377,10 @@ static const struct link_events events = {.on_frame = on_frame, .on_close = on_c
 struct sessions *sessions_new(
     struct loop *l, const struct sessions_options *o, struct problem *ret_problem)
 {
-	static const struct link_options limits = {
-	    .frame_max = KNOCK_MAX_BYTES, .first_ms = KNOCK_WAIT_MS};
+	struct link_options limits = {.first_ms = KNOCK_WAIT_MS,
+	    .strangers_max = o->strangers_max,
+	    .stranger_frame = KNOCK_MAX_BYTES,
+	    .buffered_max = o->buffered_max};
 	struct sessions *s = xcalloc(1, sizeof *s);
 
 	s->loop = l;

@@ -13,6 +13,8 @@ struct sessions_options {
 	const char *address;    /* "host:port" */
 	struct tls *tls;        /* NULL: plain */
 	const char *join_token; /* every hello must show it */
+	size_t strangers_max;   /* connections that have not been let in yet */
+	size_t buffered_max;    /* unfinished input of all of them, and of all workers */
 	struct tracing *trace;  /* NULL: none is wanted */
 };
 

@@ -78,7 +78,9 @@ class Link:
 
     def __init__(self, cluster, context=None, timeout=PATIENCE):
         self.token = cluster.own_token("join-token")
-        host, port = cluster.link.rsplit(":", 1)
+        if not hasattr(cluster, "link_address"):
+            cluster.link_address = cluster.link  # asking takes a process, and the port stays
+        host, port = cluster.link_address.rsplit(":", 1)
         self.socket = socket.create_connection((host, int(port)), timeout)
         if context:
             self.socket = context.wrap_socket(self.socket, server_hostname=host)

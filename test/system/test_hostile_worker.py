@@ -220,3 +220,66 @@ def test_certificates_are_for_names(cluster, certs):  # noqa: F811
         with Link(cluster, context) as bad:
             bad.knock(name, 1, new_key())
             assert "certificate" in bad.refused()
+
+
+# -- before anybody is let in
+
+def flood(server, n, head, body):
+    """So many connections, each with the beginning of a frame."""
+    links = [Link(server) for _ in range(n)]
+    for link in links:
+        link.socket.setblocking(False)
+        try:
+            link.socket.send(head + body)
+        except (BlockingIOError, ConnectionError):
+            pass
+    return links
+
+
+@pytest.fixture
+def released(cluster):
+    """A server as it is released: a sanitizer's memory says nothing."""
+    cluster.binary = os.environ.get("REEVE_RELEASE_BIN")
+    if not cluster.binary:
+        pytest.skip("REEVE_RELEASE_BIN names no released program")
+    return cluster
+
+
+@pytest.mark.parametrize("bytes_said", [8 << 20, 65536])
+def test_strangers_cost_little(released, bytes_said):
+    released.start_server(env={"REEVE_SERVER_LIMITS_LINKS_WAITING_MAX": "400"})
+    released.start_worker()
+    before = released.server.rss_kb()
+    released.server.reset_peak()
+    links = flood(released, 500, bytes_said.to_bytes(4, "big"), bytes(65000))
+    # somebody honest is let in meanwhile, and what is there works
+    with Link(released) as honest:
+        honest.join("other", new_key(), maxthreads=0)
+        assert released.wait_ended(released.submit("echo", "x")["id"])["stdout"] == "x\n"
+    grown = released.server.rss_kb("VmHWM") - before
+    for link in links:
+        link.socket.close()
+    print(f"{grown} kB")
+    assert grown < 400 * 160 + 16384, f"500 strangers cost {grown} kB"
+
+
+def test_unfinished_frames_of_workers_have_one_limit(released):
+    released.start_server(env={"REEVE_SERVER_LIMITS_LINKS_BUFFERED_MAX": "16MiB"})
+    released.start_worker()
+    before = released.server.rss_kb()
+    released.server.reset_peak()
+    links = []
+    for i in range(20):
+        links.append(Link(released).join(f"evil{i}", new_key(), maxthreads=0))
+        links[i].socket.settimeout(0.2)
+        try:
+            links[i].socket.sendall((8 << 20).to_bytes(4, "big") + bytes((8 << 20) - 1))
+        except OSError:
+            pass
+    wait_until(lambda: "this one has most of them" in released.server.log(), what="the greediest is closed")
+    assert released.wait_ended(released.submit("echo", "x")["id"])["stdout"] == "x\n"
+    grown = released.server.rss_kb("VmHWM") - before
+    for link in links:
+        link.socket.close()
+    print(f"{grown} kB")
+    assert grown < 3 * 16384 + 16384, f"160 MiB of unfinished frames cost {grown} kB"
