@@ -7,8 +7,9 @@ import threading
 import urllib.parse
 
 import pytest
+import requests
 from client import Api
-from harness import wait_until
+from harness import PATIENCE, wait_until
 from running import Runner, needs_root
 
 EVIL = {"Origin": "https://evil.example"}
@@ -24,23 +25,39 @@ def runner():
 
 # -- what a page of another site can do
 
-def unsafe_operations(api):
+def operations(api, methods):
     """(method, path with something in place of each parameter) of the interface's own description."""
     for path, item in api.get("/openapi.json")["paths"].items():
         for method in item:
-            if method in ("post", "put", "patch", "delete"):
+            if method in methods:
                 yield method.upper(), re.sub(r"{\w+}", "x", path)
 
 
 def test_every_unsafe_operation_looks_at_the_origin(server):
     """None is forgotten, whatever its method: the description lists them all."""
     api = Api(server)
-    found = list(unsafe_operations(api))
+    found = list(operations(api, ("post", "put", "patch", "delete")))
     assert len(found) >= 20 and {m for m, _ in found} >= {"POST", "PATCH", "DELETE"}, found
     for method, path in found:
         api.refused(method, path, 403, "denied", hint="allow_origins", json={}, headers=EVIL)
         api.refused(method, path, 403, "denied", hint="allow_origins", data="a=1",
                     headers={**EVIL, "Content-Type": "application/x-www-form-urlencoded"})
+
+
+OPEN = {"/healthz", "/readyz"}  # whether it lives, for whoever watches it
+
+
+def test_every_operation_wants_a_token(server):
+    """Whatever the method and the path, also those that only read: none is forgotten."""
+    api, stranger = Api(server), Api(server, "f" * 64)
+    found = list(operations(api, ("get", "head", "post", "put", "patch", "delete")))
+    assert len(found) >= 40, found
+    for method, path in found:
+        if path in OPEN:
+            continue
+        stranger.refused(method, path, 401, "unauthorized", **({} if method in ("GET", "HEAD") else {"json": {}}))
+        bare = requests.request(method, api.url + path, timeout=PATIENCE)
+        assert bare.status_code == 401, (method, path, bare.status_code)
 
 
 def test_nothing_comes_back_as_a_page(dev):
