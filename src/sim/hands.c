@@ -116,6 +116,8 @@ static void check(struct world *w, int slot, const struct agent_effect *e)
 		x.check.reason = STR("fork: resource temporarily unavailable");
 	else if (w->o.classes & 1u << CLASS_PROCESS && !w->healed && sim_chance(&w->rng_hand, 20))
 		takes = sim_between(&w->rng_hand, SECOND_US, 60 * SECOND_US);
+	if (k->check_takes_us)
+		takes = k->check_takes_us;
 	if (w->o.check_max_ms)
 		takes =
 		    sim_between(&w->rng_hand, w->o.check_max_ms * 800, w->o.check_max_ms * 1000);

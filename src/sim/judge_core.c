@@ -123,7 +123,8 @@ static void check_claim(
 static int64_t least_backoff(struct world *w, const struct truth_task *t, int32_t attempt)
 {
 	const struct queue_row *q = core_queue(sim_core(w), t->queue->id);
-	int64_t delay = q ? q->backoff_ms : 0, most = q ? q->backoff_max_ms : 0;
+	int64_t delay = t->backoff_ms >= 0 ? t->backoff_ms : q ? q->backoff_ms : 0;
+	int64_t most = t->backoff_max_ms >= 0 ? t->backoff_max_ms : q ? q->backoff_max_ms : 0;
 
 	for (int i = 1; i < attempt && delay < most; i++)
 		delay *= 2;

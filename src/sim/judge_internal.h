@@ -19,8 +19,9 @@ struct truth_task {
 	rid id;
 	unsigned number;
 	struct truth_queue *queue;
-	int32_t max_attempts; /* its own; 0: the queue's */
-	int key;              /* its unique key's number; 0: none */
+	int32_t max_attempts;               /* its own; 0: the queue's */
+	int64_t backoff_ms, backoff_max_ms; /* its own; negative: the queue's */
+	int key;                            /* its unique key's number; 0: none */
 	/* as the core sees it */
 	bool is_live, is_known; /* known: status is meaningful */
 	int32_t status;

@@ -36,6 +36,8 @@ static void inserted(struct world *w, struct truth_task *t, const struct task_ro
 	t->stored = true;
 	t->queue = truth_queue_of(w, row->spec.queue);
 	t->max_attempts = row->spec.max_attempts;
+	t->backoff_ms = row->spec.backoff_ms;
+	t->backoff_max_ms = row->spec.backoff_max_ms;
 	if (row->spec.schedule)
 		judge_scheduled(w, t, row);
 	if (row->spec.key.p)

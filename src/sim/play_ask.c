@@ -142,6 +142,17 @@ static void do_submit(struct at *a)
 	command(a->p, "submit", &ev, task, -1);
 }
 
+/* Nobody could ask that: it has no id. */
+static void never_accepted(struct play *p, const char *name)
+{
+	struct ask k = {.p = p, .name = name};
+	struct problem problem = {0};
+	struct reply r = {.code = ERR_NOT_FOUND, .problem = &problem};
+
+	problem_set(&problem, ERR_NOT_FOUND, "the task was never accepted");
+	note_reply(&k, &r);
+}
+
 static void do_task(struct at *a, enum event_kind kind, const char *name)
 {
 	int task = at_task(a, "task");
@@ -149,6 +160,10 @@ static void do_task(struct at *a, enum event_kind kind, const char *name)
 
 	if (!ready(a))
 		return;
+	if (!a->p->tasks[task].id) {
+		never_accepted(a->p, name);
+		return;
+	}
 	ev.tasks.ids = &a->p->tasks[task].id;
 	ev.tasks.n = 1;
 	ev.tasks.reason = STR("the script");

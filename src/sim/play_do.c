@@ -102,16 +102,28 @@ static void do_crash(struct at *a)
 	}
 }
 
+/* The judge goes by the longest that anybody may have heard of. */
+static void change_timeouts(struct world *w, const struct timeouts *t)
+{
+	w->server->core_options.timeouts = *t;
+	w->o.other_timeouts = *t;
+	w->o.changes_timeouts = true;
+	w->o.timeouts = sim_options_longest(&w->o);
+}
+
 static void do_restart(struct at *a)
 {
 	int node = node_of(a);
 	int64_t down = at_wait(a, "down", 1000) * 1000;
 	static const char *const dispatches[] = {"durable", "volatile"};
 	int dispatch = at_has(a, "dispatch") ? at_choice(a, "dispatch", dispatches, 2, 0) : -1;
+	struct timeouts t = a->p->w ? a->p->w->server->core_options.timeouts : a->p->o.timeouts;
+	bool other = timeouts_read(a, "timeouts", &t);
 	struct core_options *o;
 
-	if (dispatch >= 0 && node != SIM_SERVER)
-		play_wrong(a->p, a->path, "dispatch", "it is the server's setting", "leave it out");
+	if ((dispatch >= 0 || other) && node != SIM_SERVER)
+		play_wrong(a->p, a->path, other ? "timeouts" : "dispatch",
+		    "it is the server's setting", "leave it out");
 	if (!ready(a))
 		return;
 	o = &a->p->w->server->core_options;
@@ -121,6 +133,8 @@ static void do_restart(struct at *a)
 	}
 	if (dispatch >= 0)
 		o->is_volatile = a->p->w->o.is_volatile = dispatch == 1;
+	if (other)
+		change_timeouts(a->p->w, &t);
 	sim_server_crash(a->p->w, down);
 }
 
@@ -193,11 +207,22 @@ static void do_forks_work(struct at *a)
 	set_fork(a, 0);
 }
 
+static void do_checks_slow(struct at *a)
+{
+	int node = node_of(a);
+	int64_t by = at_wait(a, "by", 0) * 1000;
+
+	if (node == SIM_SERVER)
+		play_wrong(a->p, a->path, "node", "the server is not checked", "name a worker");
+	if (ready(a))
+		a->p->w->workers[node].check_takes_us = by;
+}
+
 static void do_store(struct at *a)
 {
 	static const char *const faults[] = {
-	    "slow", "busy", "reads_fail", "commit_unknown", "fine"};
-	int fault = at_choice(a, "fault", faults, 5, -1);
+	    "slow", "busy", "reads_fail", "commit_unknown", "reads_slow", "fine"};
+	int fault = at_choice(a, "fault", faults, 6, -1);
 	int64_t until = a->p->event_us + at_wait(a, "for", INT64_C(1000000000)) * 1000;
 	int64_t by = at_wait(a, "by", 1000) * 1000;
 	bool applied = at_bool(a, "applied", false);
@@ -217,8 +242,13 @@ static void do_store(struct at *a)
 		s->lose_next_commit = true;
 		s->lost_is_applied = applied;
 		break;
+	case 4:
+		s->reads_slow_until_us = until;
+		s->read_slow_us = by;
+		break;
 	default:
 		s->slow_until_us = s->busy_until_us = s->reads_fail_until_us = 0;
+		s->reads_slow_until_us = 0;
 		s->lose_next_commit = false;
 	}
 }
@@ -228,7 +258,7 @@ const struct action node_actions[] = {
     {"stop", "node down", do_stop},
     {"kill", "node down", do_kill},
     {"crash", "node down when count", do_crash},
-    {"restart", "node down dispatch", do_restart},
+    {"restart", "node down dispatch timeouts", do_restart},
     {"pause", "node for", do_pause},
     {"sleep", "node for", do_sleep},
     {"resume", "node", do_resume},
@@ -236,6 +266,7 @@ const struct action node_actions[] = {
     {"clock_drift", "node ppm", do_clock_drift},
     {"processes_fail", "node for", do_forks_fail},
     {"processes_work", "node", do_forks_work},
+    {"checks_slow", "node by", do_checks_slow},
     {"store", "fault for by applied", do_store},
     {0},
 };

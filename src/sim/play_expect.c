@@ -260,7 +260,8 @@ bool expect_check(struct play *p, json_t *pattern, const char *path)
 	if (!ok)
 		play_wrong(p, path, NULL, "it is not an object",
 		    "e.g. {\"workers\": {\"w1\": {\"state\": \"healthy\"}}}");
-	ok = ok && shape(p, pattern, view, path) && operators_check(p, pattern, path);
+	ok = ok && shape(p, pattern, view, path) && operators_check(p, pattern, path) &&
+	     values_check(p, pattern, path);
 	json_decref(view);
 	return ok;
 }

@@ -186,6 +186,10 @@ bool at_init(struct at *a, struct play *p, json_t *j, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* Every key must be among these words. */
 bool at_keys(struct at *a, const char *words);
+/* The server's timeouts under that key; what is not given stays. False: there is none. */
+bool timeouts_read(struct at *of, const char *key, struct timeouts *t);
+/* Words that nothing can ever be are mistakes in a pattern, not differences. */
+bool values_check(struct play *p, json_t *want, const char *path);
 bool at_has(const struct at *a, const char *key);
 const char *at_str(
     struct at *a, const char *key, const char *fallback); /* NULL: it must be there */

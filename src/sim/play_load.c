@@ -54,29 +54,49 @@ bool play_read(struct play *p)
 	return false;
 }
 
+#define TIMEOUT_KEYS \
+	"heartbeat heartbeat_grace check_period check_grace lose_after margin kill_wait"
+
+/* What is not given stays as it is. */
+static void take_timeouts(struct at *a, struct timeouts *t)
+{
+	t->heartbeat_ms = at_ms(a, "heartbeat", t->heartbeat_ms);
+	t->heartbeat_grace_ms = at_ms(a, "heartbeat_grace", t->heartbeat_grace_ms);
+	t->check_period_ms = at_ms(a, "check_period", t->check_period_ms);
+	t->check_grace_ms = at_ms(a, "check_grace", t->check_grace_ms);
+	t->lose_after_ms = at_ms(a, "lose_after", t->lose_after_ms);
+	t->margin_ms = at_ms(a, "margin", t->margin_ms);
+	t->kill_wait_ms = at_ms(a, "kill_wait", t->kill_wait_ms);
+	if (t->heartbeat_ms <= 0 || t->margin_ms > t->lose_after_ms || t->heartbeat_grace_ms < 0 ||
+	    t->check_period_ms < 0 || t->check_grace_ms < 0 || t->margin_ms < 0 ||
+	    t->kill_wait_ms < 0)
+		play_wrong(a->p, a->path, NULL, "these timeouts make no sense",
+		    "heartbeat is more than 0, nothing is less, margin at most lose_after");
+}
+
+bool timeouts_read(struct at *of, const char *key, struct timeouts *t)
+{
+	json_t *j = json_object_get(of->j, key);
+	struct at a;
+
+	if (!j || !at_init(&a, of->p, j, "%s.%s", of->path, key) || !at_keys(&a, TIMEOUT_KEYS))
+		return false;
+	take_timeouts(&a, t);
+	return true;
+}
+
 static void read_timeouts(struct play *p, json_t *j)
 {
-	struct timeouts *t = &p->o.timeouts;
 	struct at a;
 
 	if (!j || !at_init(&a, p, j, "timeouts") ||
-	    !at_keys(&a, "heartbeat heartbeat_grace check_period check_grace lose_after margin "
-	                 "kill_wait lost_hold run_wait guard"))
+	    !at_keys(&a, TIMEOUT_KEYS " lost_hold run_wait guard"))
 		return;
-	t->heartbeat_ms = at_ms(&a, "heartbeat", t->heartbeat_ms);
-	t->heartbeat_grace_ms = at_ms(&a, "heartbeat_grace", t->heartbeat_grace_ms);
-	t->check_period_ms = at_ms(&a, "check_period", t->check_period_ms);
-	t->check_grace_ms = at_ms(&a, "check_grace", t->check_grace_ms);
-	t->lose_after_ms = at_ms(&a, "lose_after", t->lose_after_ms);
-	t->margin_ms = at_ms(&a, "margin", t->margin_ms);
-	t->kill_wait_ms = at_ms(&a, "kill_wait", t->kill_wait_ms);
+	take_timeouts(&a, &p->o.timeouts);
 	p->o.lost_hold_ms = at_ms(&a, "lost_hold", p->o.lost_hold_ms);
 	p->o.run_wait_ms = at_ms(&a, "run_wait", p->o.run_wait_ms);
 	p->o.guard_ms = at_ms(&a, "guard", p->o.guard_ms);
-	if (t->heartbeat_ms <= 0 || t->margin_ms > t->lose_after_ms || t->heartbeat_grace_ms < 0 ||
-	    t->check_period_ms < 0 || t->check_grace_ms < 0 || t->margin_ms < 0 ||
-	    t->kill_wait_ms < 0 || p->o.lost_hold_ms < 0 || p->o.run_wait_ms < 0 ||
-	    p->o.guard_ms < 0)
+	if (p->o.lost_hold_ms < 0 || p->o.run_wait_ms < 0 || p->o.guard_ms < 0)
 		play_wrong(p, "timeouts", NULL, "these timeouts make no sense",
 		    "heartbeat is more than 0, nothing is less, margin at most lose_after");
 }

@@ -328,6 +328,14 @@ static void read_facts(struct at *a, struct actor *x, struct worker_facts *f)
 	};
 }
 
+/* Who speaks another version is not understood: its link is closed, and the brain hears nothing. */
+static void turn_away(struct play *p, struct puppet *k)
+{
+	world_tell(p->w, "server closes a link: another version of the link's protocol");
+	sim_raw_close(p->w, k->link);
+	k->link = 0;
+}
+
 static void do_hello(struct at *a)
 {
 	struct puppet *k = puppet_of(a);
@@ -335,6 +343,8 @@ static void do_hello(struct at *a)
 	struct worker_facts facts;
 	struct event ev = {.kind = EV_HELLO};
 	bool same_link = at_bool(a, "same_link", false);
+	static const char *const protocols[] = {"same", "other"};
+	bool other = at_choice(a, "protocol", protocols, 2, 0) == 1;
 
 	if (is_wrong(a->p))
 		return;
@@ -352,7 +362,10 @@ static void do_hello(struct at *a)
 		k->welcome = false;
 		k->beats = 0;
 	}
-	send(a->p, speaker(a), &ev, times(a));
+	if (other)
+		turn_away(a->p, k);
+	else
+		send(a->p, speaker(a), &ev, times(a));
 }
 
 static void do_dial(struct at *a)
@@ -534,7 +547,9 @@ static void do_habit(struct at *a)
 }
 
 const struct action puppet_actions[] = {
-    {"hello", "from shard instance started lock key maxthreads facts held set dial same_link times",
+    {"hello",
+        "from shard instance started lock key maxthreads facts held set dial same_link times "
+        "protocol",
         do_hello},
     {"dial", "from", do_dial},
     {"beat", "from number leaving own set times", do_beat},

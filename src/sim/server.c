@@ -319,6 +319,18 @@ static void close_refused(struct world *w, struct effects *fx)
 		}
 }
 
+/* What its log says; of tasks the judge tells. */
+static void tell_notices(struct world *w, const struct effects *fx)
+{
+	for (size_t i = 0; w->tell && i < fx->n_notices; i++) {
+		const struct notice *n = &fx->notices[i];
+
+		if (!n->task)
+			world_tell(w, "server: %s " STR_FMT "%s" STR_FMT, n->kind,
+			    STR_ARG(n->subject), n->detail.n ? " " : "", STR_ARG(n->detail));
+	}
+}
+
 /* Everything that waited for this batch to be durable. Steps taken meanwhile gather elsewhere. */
 static void release(struct world *w, struct effects *fx)
 {
@@ -337,6 +349,7 @@ static void release(struct world *w, struct effects *fx)
 	}
 	if (!s->core)
 		return;
+	tell_notices(w, fx);
 	judge_notices(w, fx);
 	effects_reset(fx, 0);
 	s->releasing = NULL;

@@ -49,6 +49,7 @@ struct sim_server {
 	int64_t slow_until_us, slow_us; /* commits take that long */
 	int64_t busy_until_us;          /* commits are refused */
 	int64_t reads_fail_until_us;
+	int64_t reads_slow_until_us, read_slow_us;
 	bool lose_next_commit; /* the outcome of the next commit is unknown: it ends itself */
 	bool lost_is_applied;
 };

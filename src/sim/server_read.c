@@ -118,6 +118,8 @@ void sim_read_begin(struct world *w, const struct read_ask *ask)
 	    w->o.exact ? 100 : sim_between(&w->rng_store, 20, w->o.commit_max_us / 4 + 50);
 	struct sim_event *e;
 
+	if (s->reads_slow_until_us > w->now_us)
+		delay += s->read_slow_us;
 	d->ask = *ask;
 	if (ask->kind == READ_TASKS)
 		d->ask.ids = arena_memdup(&d->arena, ask->ids, ask->n * sizeof *ask->ids);

@@ -55,6 +55,7 @@ struct sim_worker {
 	int64_t kill_wait_ms; /* as its keeper was told last */
 	struct agent_options agent_options;
 	/* faults */
+	int64_t check_takes_us;   /* a script's; 0: as usual */
 	int64_t no_fork_until_us; /* no process can be started */
 	bool stays_down;          /* a script's: no supervisor */
 	int die_after;       /* it is killed before it does so many more things; 0: it is not */

@@ -148,6 +148,21 @@ class Failures(unittest.TestCase):
         self.assertIn("invariant 5 was expected", done.stdout)
 
 
+class Users(unittest.TestCase):
+    def test_task_that_was_never_accepted(self):
+        for action in ("retry", "cancel"):
+            done = play_text(scenario([START, {"at": "1s", "do": action, "task": "t1"},
+                                       {"after": "1s", "expect": {"replies": {action: {"result": "not-found"}}}}]))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_own_backoff_is_judged(self):
+        tasks = {"t1": {"max_attempts": 2, "backoff": "0s", "run": "1s", "exit": 1}}
+        done = play_text(scenario([START, {"at": "1s", "do": "start", "node": "w1"}, {"at": "5s", "do": "submit", "task": "t1"},
+                                   {"wait": {"tasks": {"t1": {"status": "failed", "starts": 2}}}}],
+                                  tasks=tasks, queues={"default": {"backoff": "1h"}}))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
 class Mistakes(unittest.TestCase):
     def wrong(self, text, *parts):
         done = play_text(text)
@@ -170,6 +185,26 @@ class Mistakes(unittest.TestCase):
         self.wrong(scenario([], workers=[{"name": "a", "count": 100}]), "workers[0]", "too many agents")
         self.wrong(scenario([], tasks={"t": {"queue": "q"}}), "tasks.t.queue", "there is no such queue")
         self.wrong(scenario([], tasks={"t": {"outcomes": []}}), "tasks.t.outcomes")
+
+    def test_values(self):
+        def expect(pattern):
+            return scenario([START, {"at": "1s", "expect": pattern}])
+
+        self.wrong(expect({"workers": {"w1": {"state": "healty"}}}), "events[1].expect.workers.w1.state", "perhaps healthy")
+        self.wrong(expect({"workers": {"w1": {"self": {"not": "unhealhty"}}}}), "perhaps unhealthy")
+        self.wrong(expect({"workers": {"w1": {"lack": {"any": ["beat", "chek"]}}}}), "perhaps check")
+        self.wrong(expect({"workers": {"w1": {"phase": "servin"}}}), "perhaps serving")
+        self.wrong(expect({"tasks": {"t1": {"status": "suceeded"}}}), "perhaps succeeded")
+        self.wrong(expect({"tasks": {"t1": {"worker": "w3"}}}), "events[1].expect.tasks.t1.worker")
+        self.wrong(expect({"replies": {"submit": {"result": "conflct"}}}), "perhaps conflict")
+        self.wrong(scenario([START, {"wait": {"waits": {"has": {"worker": "w9"}}}}]), "it is never that")
+
+    def test_restart(self):
+        self.wrong(scenario([START, {"do": "restart", "node": "w1", "timeouts": {}}]), "it is the server's setting")
+        self.wrong(scenario([START, {"do": "restart", "node": "server", "timeouts": {"hartbeat": 1}}]),
+                   "events[1].timeouts.hartbeat", 'perhaps "heartbeat"')
+        self.wrong(scenario([START, {"do": "restart", "node": "server", "timeouts": {"margin": "1d"}}]),
+                   "these timeouts make no sense")
 
     def test_events(self):
         self.wrong(scenario({}), "events", "it is not a list")
