@@ -245,6 +245,13 @@ int64_t look_hand_on(struct look *l)
 	return l->row->missed == MISSED_ONCE ? l->newest.time : l->newest.time + 1;
 }
 
+static bool is_waiting(const struct look *l, int64_t tick_s)
+{
+	const struct schedule_progress *p = &l->row->progress;
+
+	return tick_s == p->waiting_s && p->waiting_offset_s == schedule_offset_s(l->s, tick_s);
+}
+
 /* Nothing will be fired any more in a gap that can not be remembered. */
 static void give_up(struct look *l, const struct schedule_progress *before, struct dealt_span gap)
 {
@@ -258,6 +265,8 @@ static void give_up(struct look *l, const struct schedule_progress *before, stru
 	    (gap.moved_s != was.progress.moved_s && gap.moved_s != DEALT_ANYWHERE))
 		return;
 	first = schedule_undealt_s(l->s, &was, gap.from_s);
+	if (first && is_waiting(l, first)) /* it has a row, and will have a task */
+		first = schedule_undealt_s(l->s, &was, first + 1);
 	if (!first || first > gap.to_s)
 		return;
 	e = (struct cron_event){CRON_SKIPPED, first, gap.to_s, l->c->now_ms / 1000 - first};
