@@ -35,6 +35,7 @@ const struct invariant invariants[] = {
     {39, "true-sets", "no set is told in the initial wait; nobody is credited with one not heard"},
     {40, "schedule-rules",
         "schedules keep their overlap policy, pauses, dates and jitter; rows and counts agree"},
+    {41, "own-attempts", "a worker harms only its own attempts, whatever it says"},
     {34, "deterministic", "the same seed gives the same trace hash"},
 };
 const size_t n_invariants = sizeof invariants / sizeof invariants[0];

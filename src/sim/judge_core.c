@@ -2,6 +2,7 @@
 /* What the core decides, step by step, as its notices tell. */
 #include <string.h>
 
+#include "sim/hostile.h"
 #include "sim/judge_internal.h"
 
 static void move_counts(struct truth_task *t, int32_t to)
@@ -280,6 +281,8 @@ void judge_before(struct world *w, const struct event *ev)
 
 	if (j->n_schedules)
 		judge_schedules_before(w);
+	if (w->hostile)
+		judge_hostile_before(w, ev);
 	j->watches = ev->kind == EV_STARTED || ev->kind == EV_ENDED;
 	if (!j->watches)
 		return;
@@ -314,6 +317,8 @@ void judge_after(struct world *w, const struct event *ev)
 		judge_schedules_after(w, ev);
 	if (w->judge->watches)
 		check_stale(w);
+	if (w->hostile)
+		judge_hostile_after(w, ev);
 }
 
 void judge_notices(struct world *w, const struct effects *fx)

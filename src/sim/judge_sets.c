@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Placement, names and sets: what the server says and believes of its workers, against the truth.
  */
+#include "sim/hostile.h"
 #include "sim/judge_internal.h"
 
 static int slot_of(const struct world *w, const struct worker_view *v)
@@ -61,6 +62,8 @@ void judge_new_messages(struct world *w)
 	for (; j->seen_messages < fx->n_messages; j->seen_messages++) {
 		const struct message *m = &fx->messages[j->seen_messages];
 
+		if (w->hostile)
+			judge_hostile_message(w, m);
 		if (m->kind == MSG_RUN)
 			check_run(w, m);
 		else if (m->kind == MSG_WELCOME)
@@ -89,7 +92,7 @@ void judge_worker_row(struct world *w, const struct worker_row *row)
 	for (int i = 0; i < w->o.workers; i++) {
 		struct sim_worker *k = &w->workers[i];
 
-		if (!str_is(row->facts.lock, k->lock))
+		if (!str_is(row->facts.lock, k->lock) || !str_is(row->facts.key, k->lock))
 			continue;
 		if (row->facts.started_ms < k->row_started_ms)
 			world_fail(w, 38, "an older instance of %s is back", world_node_name(w, i));

@@ -6,7 +6,7 @@
 #include "sim/world.h"
 
 const char *const sim_class_names[N_CLASSES] = {"net", "call", "crash", "pause", "clock", "process",
-    "store", "twin", "split", "change", "time", "remove", "slow"};
+    "store", "twin", "split", "change", "time", "remove", "slow", "hostile"};
 
 /* The classes from there on are drawn from streams of their own: seeds keep their meaning. */
 #define DRAWN_CLASSES ((1u << CLASS_CHANGE) - 1)
@@ -173,6 +173,14 @@ static void draw_remove(struct sim_options *o)
 		o->n_removes = (int)sim_between(&r, 1, 4);
 }
 
+static void draw_hostile(struct sim_options *o)
+{
+	struct rng r = {o->seed ^ 0x686f7374696c6500ull};
+
+	if (draw_rare(o, &r, CLASS_HOSTILE, 80))
+		o->n_attacks = (int)sim_between(&r, 2, 30);
+}
+
 /* So long a first one may take, or its worker is rightly lost. */
 static int64_t check_bound(const struct timeouts *t)
 {
@@ -241,6 +249,7 @@ void sim_options_draw(struct sim_options *o)
 	draw_schedules(o);
 	draw_remove(o);
 	draw_slow(o);
+	draw_hostile(o);
 }
 
 bool sim_classes_parse(struct str list, unsigned *ret_classes, struct str *ret_bad)
@@ -315,7 +324,7 @@ void sim_options_format(const struct sim_options *o, struct buf *out)
 		buf_add_cstr(out, "  with schedules\n");
 	if (o->check_max_ms)
 		buf_printf(out, "  healthchecks take about %lld ms\n", (long long)o->check_max_ms);
-	buf_printf(out, "  %d faults of: ", o->n_faults + o->n_times + o->n_removes);
+	buf_printf(out, "  %d faults of: ", o->n_faults + o->n_times + o->n_removes + o->n_attacks);
 	add_classes(out, o->classes);
 	buf_add_char(out, '\n');
 }

@@ -25,6 +25,7 @@ enum sim_class {       /* of faults; a seed draws which of them it has, and how 
 	CLASS_TIME,    /* the server's clocks and a zone are changed, in worlds with schedules */
 	CLASS_REMOVE,  /* an operator removes idle workers that are cut off as lost: see remove.c */
 	CLASS_SLOW,    /* healthchecks that take long, heartbeats that are short */
+	CLASS_HOSTILE, /* somebody who was let in lies: see hostile.h */
 	N_CLASSES,
 };
 #define ALL_CLASSES ((1u << N_CLASSES) - 1)
@@ -62,7 +63,8 @@ struct sim_options {
 	int n_commands;       /* as many as the load is drawn for; `tasks` of them happen */
 	int n_faults;         /* how many are planned */
 	int n_times;          /* and so many of CLASS_TIME, */
-	int n_removes;        /* and of CLASS_REMOVE */
+	int n_removes;        /* of CLASS_REMOVE, */
+	int n_attacks;        /* and of CLASS_HOSTILE */
 	int64_t check_max_ms; /* CLASS_SLOW: a healthcheck takes about so long; 0: as usual */
 	bool has_schedules;
 	int64_t guard_ms; /* the keeper's: a killed worker's processes end within this */

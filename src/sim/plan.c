@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "sim/hostile.h"
 #include "sim/net.h"
 #include "sim/remove.h"
 #include "sim/server.h"
@@ -69,7 +70,8 @@ static void draw_drifts(struct world *w)
 
 size_t sim_plan_size(const struct sim_options *o)
 {
-	size_t n = (size_t)o->n_faults * 2 + (size_t)o->n_times + (size_t)o->n_removes;
+	size_t n = (size_t)o->n_faults * 2 + (size_t)o->n_times + (size_t)o->n_removes +
+	           (size_t)o->n_attacks;
 
 	return n > FAULTS_MOST ? FAULTS_MOST : n;
 }
@@ -78,23 +80,28 @@ struct sim_plan *sim_plan_new(struct world *w)
 {
 	struct sim_plan *p = xcalloc(1, sizeof *p);
 	struct rng r = {w->o.seed ^ 0x706c616e00000000ull};
+	size_t attacks, removes; /* the numbers of the first ones */
 
 	if (w->o.exact)
 		return p;
 	draw_drifts(w);
 	p->n = sim_plan_size(&w->o);
+	attacks = p->n - (size_t)w->o.n_attacks;
+	removes = attacks - (size_t)w->o.n_removes;
 	for (size_t i = 0; i < p->n; i++) {
 		struct fault *f = &p->faults[i];
 
 		f->rng.state = rng_next(&r);
 		f->class = draw_class(&f->rng);
-		if (i >= p->n - (size_t)w->o.n_removes)
+		if (i >= attacks)
+			f->class = CLASS_HOSTILE;
+		else if (i >= removes)
 			f->class = CLASS_REMOVE;
-		else if (i >= p->n - (size_t)w->o.n_removes - (size_t)w->o.n_times)
+		else if (i >= removes - (size_t)w->o.n_times)
 			f->class = CLASS_TIME;
 		f->at_us = w->heal_us / 1000 * sim_between(&f->rng, 5, 960);
 		f->slot = (int)(rng_next(&f->rng) % (uint64_t)w->o.workers);
-		if (w->o.n_removes && i == p->n - (size_t)w->o.n_removes)
+		if (w->o.n_removes && i == removes)
 			sim_remove_first(f);
 		if (!is_wanted(w, (unsigned)i, f->class))
 			continue;
@@ -396,6 +403,7 @@ void sim_plan_event(struct world *w, struct sim_event *e)
 	case CLASS_STORE: store_fault(w, f); break;
 	case CLASS_TIME: time_fault(w, f); break;
 	case CLASS_REMOVE: sim_remove_begin(w, f, (unsigned)e->n); break;
+	case CLASS_HOSTILE: sim_hostile_begin(w, f); break;
 	case CLASS_SPLIT: sim_split_begin(w, f, (unsigned)e->n); break;
 	case CLASS_PROCESS:
 		world_tell(w, "FAULT: %s can not start processes", world_node_name(w, f->slot));

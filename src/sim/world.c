@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "sim/hostile.h"
 #include "sim/judge.h"
 #include "sim/load.h"
 #include "sim/net.h"
@@ -414,6 +415,7 @@ void world_free(struct world *w)
 	sim_server_release(w);
 	judge_free(w->judge);
 	sim_zones_free(w->zones);
+	sim_hostile_free(w->hostile);
 	while ((e = w->free_events)) {
 		w->free_events = e->next;
 		free(e);
@@ -435,6 +437,7 @@ void world_heal(struct world *w)
 		if (w->verdict.invariant)
 			return;
 	}
+	sim_hostile_heal(w);
 	judge_clock(w, true);
 	for (int i = SIM_SERVER; i < w->o.workers; i++)
 		node_clock_correct(&world_node(w, i)->clock, w->now_us);

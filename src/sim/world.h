@@ -27,6 +27,7 @@ struct sim_worker;
 struct sim_plan;
 struct sim_trace;
 struct sim_zones;
+struct sim_hostile;
 
 #define SECOND_US INT64_C(1000000)
 #define MINUTE_US (60 * SECOND_US)
@@ -133,8 +134,9 @@ struct world {
 	struct load *load;
 	struct sim_plan *plan;
 	struct judge *judge;
-	struct sim_zones *zones; /* NULL: nothing has a schedule */
-	struct sim_trace *trace; /* for ShiViz; NULL: none is wanted */
+	struct sim_zones *zones;     /* NULL: nothing has a schedule */
+	struct sim_hostile *hostile; /* NULL: nobody has attacked yet */
+	struct sim_trace *trace;     /* for ShiViz; NULL: none is wanted */
 	bool healed;
 	int64_t heal_us;          /* when the faults end */
 	int64_t same_time_events; /* a world that makes no progress in time is broken */

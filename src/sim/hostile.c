@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/hostile.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "model/limits.h"
+#include "sim/judge_internal.h"
+#include "sim/net.h"
+
+#define KEY "his own" /* whatever else he says */
+
+const struct hostile_link *hostile_link(const struct world *w, uint64_t number)
+{
+	for (size_t i = 0; w->hostile && i < w->hostile->n_links; i++)
+		if (w->hostile->links[i].number == number)
+			return &w->hostile->links[i];
+	return NULL;
+}
+
+/* Most often of somebody else's attempt that runs now. */
+static const struct truth_task *some_task(const struct world *w, struct rng *r)
+{
+	const struct judge *j = w->judge;
+	const struct truth_task *t = NULL;
+
+	for (int i = 0; i < 20 && j->n_tasks && !(t && t->running); i++)
+		t = j->tasks[rng_below(r, j->n_tasks)];
+	return t && t->token ? t : NULL;
+}
+
+static int64_t some_number(struct rng *r, int64_t real, bool *absurd)
+{
+	switch (rng_below(r, 6)) {
+	case 0: *absurd = true; return INT64_MAX;
+	case 1: *absurd = true; return START_MAX + 1;
+	case 2: return START_MAX;
+	case 3: return real > 1 ? real - 1 : 1;
+	case 4: return real;
+	default: return real + 1;
+	}
+}
+
+/* In volatile dispatch a set that is named is believed: see docs/PROTOCOL.md. */
+static struct set_id some_set(const struct world *w, struct rng *r)
+{
+	struct set_id none = {0};
+
+	if (w->o.is_volatile || w->o.changes_dispatch || sim_chance(r, 500))
+		return none;
+	return (struct set_id){rng_next(r) | 1, rng_next(r), {rng_next(r), rng_next(r), 1}};
+}
+
+static void say_hello(struct world *w, struct rng *r, struct hostile_link *l)
+{
+	static const char *const locks[] = {"machine-0", "nowhere"};
+	struct held_task held[HOSTILE_HELD];
+	struct sim_worker *k = &w->workers[l->victim < 0 ? 0 : l->victim];
+	struct worker_facts facts;
+	struct event ev = {.kind = EV_HELLO};
+	const struct truth_task *t;
+
+	sim_worker_facts(k, &facts);
+	if (l->victim < 0)
+		facts.shard = STR("hostile");
+	if (l->victim < 0 || sim_chance(r, 300))
+		facts.instance = rng_next(r) | 1;
+	if (sim_chance(r, 300))
+		facts.lock = str_of(locks[rng_below(r, 2)]);
+	facts.key = STR(KEY);
+	facts.maxthreads = 0;
+	facts.start = some_number(r, k->started_ms, &l->is_absurd);
+	ev.hello.dial = (uint64_t)some_number(r, 1000, &l->is_absurd);
+	ev.hello.set = some_set(w, r);
+	while (l->n_held < HOSTILE_HELD && sim_chance(r, 600) && (t = some_task(w, r))) {
+		held[l->n_held] =
+		    (struct held_task){t->id, t->token, sim_chance(r, 300), sim_chance(r, 500)};
+		l->held[l->n_held++] = t->id;
+	}
+	ev.hello.facts = &facts;
+	ev.hello.tasks = held;
+	ev.hello.n = l->n_held;
+	sim_raw_send(w, l->number, &ev);
+}
+
+static void say_ended(struct world *w, struct rng *r, uint64_t link, const struct truth_task *t)
+{
+	struct event ev = {.kind = EV_ENDED};
+
+	ev.ended.task = t->id;
+	ev.ended.token = t->token;
+	ev.ended.status = sim_chance(r, 700) ? TASK_SUCCEEDED : TASK_FAILED;
+	ev.ended.started_ms = sim_chance(r, 700);
+	ev.ended.ended_ms = sim_chance(r, 500) ? INT64_MAX : 1;
+	ev.ended.reason = STR("forged");
+	ev.ended.output_where = OUTPUT_INLINE;
+	ev.ended.output[STDOUT] = STR("forged");
+	sim_raw_send(w, link, &ev);
+}
+
+static void say_something(struct world *w, struct rng *r, uint64_t link, const struct truth_task *t)
+{
+	struct held_task about = {t->id, t->token, false, 0};
+	struct event ev = {0};
+
+	switch (rng_below(r, 6)) {
+	case 0:
+		ev.kind = EV_STARTED;
+		ev.started.task = t->id;
+		ev.started.token = t->token;
+		ev.started.started_ms = 1;
+		break;
+	case 1:
+		ev.kind = EV_NOTIFIED;
+		ev.notified.seq = sim_chance(r, 500) ? UINT64_MAX : 1;
+		ev.notified.absent = &about;
+		ev.notified.n_absent = 1;
+		break;
+	case 2:
+		ev.kind = EV_OUTPUT;
+		ev.output.row =
+		    (struct output_row){t->id, t->token, STDOUT, 0, 6, 0, STR("forged")};
+		break;
+	case 3:
+		ev.kind = EV_CHECKED;
+		ev.checked.number = sim_chance(r, 500) ? UINT64_MAX : 1;
+		ev.checked.ok = true;
+		break;
+	case 4:
+		ev.kind = EV_BEAT;
+		ev.beat.number = sim_chance(r, 500) ? UINT64_MAX : 1;
+		ev.beat.own = WORKER_HEALTHY;
+		ev.beat.leaving = sim_chance(r, 500);
+		break;
+	default: say_ended(w, r, link, t); return;
+	}
+	sim_raw_send(w, link, &ev);
+}
+
+void sim_hostile_begin(struct world *w, struct fault *f)
+{
+	struct rng *r = &f->rng;
+	struct hostile_link *l;
+	const struct truth_task *t;
+	bool has_sets = w->o.is_volatile || w->o.changes_dispatch;
+
+	if (!w->hostile)
+		w->hostile = xcalloc(1, sizeof *w->hostile);
+	if (!sim_core(w) || w->hostile->n_links == HOSTILE_LINKS)
+		return;
+	l = &w->hostile->links[w->hostile->n_links++];
+	*l = (struct hostile_link){.number = sim_raw_open(w)};
+	/* he would be one of the set, and hold up the others: that is known */
+	l->victim = !has_sets && sim_chance(r, 300) ? -1 : f->slot;
+	world_tell(w, "FAULT: somebody says that he is %s",
+	    l->victim < 0 ? "new" : world_node_name(w, l->victim));
+	say_hello(w, r, l);
+	while (sim_chance(r, 850))
+		if ((t = some_task(w, r)))
+			say_something(w, r, l->number, t);
+	if (sim_chance(r, 300))
+		sim_raw_close(w, l->number);
+}
+
+void sim_hostile_heal(struct world *w)
+{
+	for (size_t i = 0; w->hostile && i < w->hostile->n_links; i++)
+		sim_raw_close(w, w->hostile->links[i].number);
+}
+
+void sim_hostile_free(struct sim_hostile *h)
+{
+	free(h);
+}
