@@ -20,7 +20,7 @@ const struct option_def sim_command_options[] = {
     {"jobs", 'j', "N", "processes at once (default: one a processor)"},
     {"faults", 0, "LIST",
         "only these classes: net, call, crash, pause, clock, process, store, twin, split, change, "
-        "time, remove, slow, all, none"},
+        "time, remove, slow, hostile, coma, all, none"},
     {"only-faults", 0, "LIST", "of the planned faults only those with these numbers, or none"},
     {"workers", 0, "N", "so many workers instead of a drawn number"},
     {"minutes", 0, "N", "so many simulated minutes with faults, instead of a drawn number"},
@@ -60,7 +60,7 @@ static int parse_faults(struct asked *a, const char *text)
 		    "--faults %.64s: there is no class of faults \"%.*s\"", text,
 		    (int)(bad.n < 64 ? bad.n : 64), bad.p);
 	problem_hint(&a->problem, "some of net, call, crash, pause, clock, process, store, twin, "
-	                          "split, change, time, remove, slow with commas "
+	                          "split, change, time, remove, slow, hostile, coma with commas "
 	                          "between them; or all; or none");
 	return ERR_INVALID;
 }

@@ -49,6 +49,8 @@ void judge_said(struct world *w, int slot, const struct event *ev);
 void judge_started(struct world *w, const struct sim_process *p);
 void judge_wrote(struct world *w, const struct sim_process *p);
 void judge_ended(struct world *w, const struct sim_process *p);
+/* Its machine sleeps past the moment by which it had to be over: it is nobody's any more. */
+void judge_overslept(struct world *w, struct sim_process *p);
 /* An attempt that could not be executed: 126, 127. */
 void judge_unexecutable(struct world *w, const struct sim_process *p);
 

@@ -60,10 +60,37 @@ void judge_unexecutable(struct world *w, const struct sim_process *p)
 	begin(w, truth_of(w, p->task), p);
 }
 
+/* Whatever runs in its stead is not a second copy, until it wakes. */
+void judge_overslept(struct world *w, struct sim_process *p)
+{
+	struct truth_task *t = truth_of(w, p->task);
+
+	p->overslept = true;
+	t->running--;
+	if (t->queue && !t->given_up)
+		t->queue->processes--;
+	t->given_up = false;
+	t->over_by_us = 0;
+}
+
+/* As soon as it wakes it is ended, and nothing that it did counts. */
+static void check_woken(struct world *w, const struct truth_task *t, const struct sim_process *p)
+{
+	struct timeouts longest = sim_options_longest(&w->o);
+	int64_t most = (longest.kill_wait_ms + w->o.guard_ms) * 1000 + SECOND_US;
+	const struct sim_node *n = &w->workers[p->slot].node;
+
+	if (!n->asleep && w->now_us > n->resume_us + most)
+		world_fail(w, 11, "task %u/%lld overslept, and ran on for %lld ms after waking",
+		    t->number, (long long)p->token, (long long)(w->now_us - n->resume_us) / 1000);
+}
+
 void judge_wrote(struct world *w, const struct sim_process *p)
 {
 	struct truth_task *t = truth_of(w, p->task);
 
+	if (p->overslept)
+		return;
 	memcpy(t->produced, p->produced, sizeof t->produced);
 }
 
@@ -72,6 +99,10 @@ void judge_ended(struct world *w, const struct sim_process *p)
 	struct truth_task *t = truth_of(w, p->task);
 	const struct agent_exit *x = &p->exit;
 
+	if (p->overslept) {
+		check_woken(w, t, p);
+		return;
+	}
 	t->running--;
 	if (t->queue && !t->given_up)
 		t->queue->processes--;

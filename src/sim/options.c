@@ -6,7 +6,7 @@
 #include "sim/world.h"
 
 const char *const sim_class_names[N_CLASSES] = {"net", "call", "crash", "pause", "clock", "process",
-    "store", "twin", "split", "change", "time", "remove", "slow", "hostile"};
+    "store", "twin", "split", "change", "time", "remove", "slow", "hostile", "coma"};
 
 /* The classes from there on are drawn from streams of their own: seeds keep their meaning. */
 #define DRAWN_CLASSES ((1u << CLASS_CHANGE) - 1)
@@ -181,6 +181,14 @@ static void draw_hostile(struct sim_options *o)
 		o->n_attacks = (int)sim_between(&r, 2, 30);
 }
 
+static void draw_coma(struct sim_options *o)
+{
+	struct rng r = {o->seed ^ 0x636f6d6100000000ull};
+
+	if (draw_rare(o, &r, CLASS_COMA, 60))
+		o->n_comas = (int)sim_between(&r, 1, 6);
+}
+
 /* So long a first one may take, or its worker is rightly lost. */
 static int64_t check_bound(const struct timeouts *t)
 {
@@ -248,6 +256,7 @@ void sim_options_draw(struct sim_options *o)
 	draw_change(o);
 	draw_schedules(o);
 	draw_remove(o);
+	draw_coma(o);
 	draw_slow(o);
 	draw_hostile(o);
 }
@@ -324,7 +333,8 @@ void sim_options_format(const struct sim_options *o, struct buf *out)
 		buf_add_cstr(out, "  with schedules\n");
 	if (o->check_max_ms)
 		buf_printf(out, "  healthchecks take about %lld ms\n", (long long)o->check_max_ms);
-	buf_printf(out, "  %d faults of: ", o->n_faults + o->n_times + o->n_removes + o->n_attacks);
+	buf_printf(out, "  %d faults of: ",
+	    o->n_faults + o->n_times + o->n_removes + o->n_attacks + o->n_comas);
 	add_classes(out, o->classes);
 	buf_add_char(out, '\n');
 }

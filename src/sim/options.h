@@ -26,6 +26,7 @@ enum sim_class {       /* of faults; a seed draws which of them it has, and how 
 	CLASS_REMOVE,  /* an operator removes idle workers that are cut off as lost: see remove.c */
 	CLASS_SLOW,    /* healthchecks that take long, heartbeats that are short */
 	CLASS_HOSTILE, /* somebody who was let in lies: see hostile.h */
+	CLASS_COMA,    /* machines with processes sleep past every limit: see coma.c */
 	N_CLASSES,
 };
 #define ALL_CLASSES ((1u << N_CLASSES) - 1)
@@ -64,7 +65,8 @@ struct sim_options {
 	int n_faults;         /* how many are planned */
 	int n_times;          /* and so many of CLASS_TIME, */
 	int n_removes;        /* of CLASS_REMOVE, */
-	int n_attacks;        /* and of CLASS_HOSTILE */
+	int n_attacks;        /* of CLASS_HOSTILE, */
+	int n_comas;          /* and of CLASS_COMA */
 	int64_t check_max_ms; /* CLASS_SLOW: a healthcheck takes about so long; 0: as usual */
 	bool has_schedules;
 	int64_t guard_ms; /* the keeper's: a killed worker's processes end within this */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "sim/coma.h"
 #include "sim/hostile.h"
 #include "sim/net.h"
 #include "sim/remove.h"
@@ -70,38 +71,45 @@ static void draw_drifts(struct world *w)
 
 size_t sim_plan_size(const struct sim_options *o)
 {
-	size_t n = (size_t)o->n_faults * 2 + (size_t)o->n_times + (size_t)o->n_removes +
-	           (size_t)o->n_attacks;
+	size_t n =
+	    (size_t)(o->n_faults * 2 + o->n_times + o->n_removes + o->n_attacks + o->n_comas);
 
 	return n > FAULTS_MOST ? FAULTS_MOST : n;
+}
+
+/* The last ones are of the classes that have their own numbers. */
+static int tail_class(const struct sim_options *o, size_t left, int class)
+{
+	const struct {
+		int class, n;
+	} tail[] = {{CLASS_COMA, o->n_comas}, {CLASS_HOSTILE, o->n_attacks},
+	    {CLASS_REMOVE, o->n_removes}, {CLASS_TIME, o->n_times}};
+
+	for (size_t i = 0; i < sizeof tail / sizeof tail[0]; i++) {
+		if (left <= (size_t)tail[i].n)
+			return tail[i].class;
+		left -= (size_t)tail[i].n;
+	}
+	return class;
 }
 
 struct sim_plan *sim_plan_new(struct world *w)
 {
 	struct sim_plan *p = xcalloc(1, sizeof *p);
 	struct rng r = {w->o.seed ^ 0x706c616e00000000ull};
-	size_t attacks, removes; /* the numbers of the first ones */
 
 	if (w->o.exact)
 		return p;
 	draw_drifts(w);
 	p->n = sim_plan_size(&w->o);
-	attacks = p->n - (size_t)w->o.n_attacks;
-	removes = attacks - (size_t)w->o.n_removes;
 	for (size_t i = 0; i < p->n; i++) {
 		struct fault *f = &p->faults[i];
 
 		f->rng.state = rng_next(&r);
-		f->class = draw_class(&f->rng);
-		if (i >= attacks)
-			f->class = CLASS_HOSTILE;
-		else if (i >= removes)
-			f->class = CLASS_REMOVE;
-		else if (i >= removes - (size_t)w->o.n_times)
-			f->class = CLASS_TIME;
+		f->class = tail_class(&w->o, p->n - i, draw_class(&f->rng));
 		f->at_us = w->heal_us / 1000 * sim_between(&f->rng, 5, 960);
 		f->slot = (int)(rng_next(&f->rng) % (uint64_t)w->o.workers);
-		if (w->o.n_removes && i == removes)
+		if (f->class == CLASS_REMOVE && p->faults[i - 1].class != CLASS_REMOVE)
 			sim_remove_first(f);
 		if (!is_wanted(w, (unsigned)i, f->class))
 			continue;
@@ -402,6 +410,7 @@ void sim_plan_event(struct world *w, struct sim_event *e)
 	case CLASS_CLOCK: clock_fault(w, f, (unsigned)e->n); break;
 	case CLASS_STORE: store_fault(w, f); break;
 	case CLASS_TIME: time_fault(w, f); break;
+	case CLASS_COMA: sim_coma_begin(w, f); break;
 	case CLASS_REMOVE: sim_remove_begin(w, f, (unsigned)e->n); break;
 	case CLASS_HOSTILE: sim_hostile_begin(w, f); break;
 	case CLASS_SPLIT: sim_split_begin(w, f, (unsigned)e->n); break;

@@ -25,6 +25,8 @@ struct sim_process {
 	bool ignores_term;
 	bool unread; /* nobody reads its output now: it waits, and so does the word of its end */
 	bool is_over_unread;
+	bool overslept; /* its machine sleeps, or has slept, past the moment when it had to be over
+	                 */
 	int64_t produced[N_STREAMS];
 	int chunks_left;
 	struct sim_event *event; /* its next one */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "sim/coma.h"
 #include "sim/hostile.h"
 #include "sim/judge.h"
 #include "sim/load.h"
@@ -276,8 +277,10 @@ void world_sleep(struct world *w, int slot, int64_t for_us)
 		return;
 	world_pause(w, slot, for_us);
 	n->asleep = n->paused;
-	if (n->asleep)
-		world_tell(w, "%s: the whole machine sleeps", world_node_name(w, slot));
+	if (!n->asleep)
+		return;
+	world_tell(w, "%s: the whole machine sleeps", world_node_name(w, slot));
+	sim_coma_watch(w, slot);
 }
 
 void world_resume(struct world *w, int slot)
