@@ -21,6 +21,7 @@ enum api_method {
 };
 
 #define API_PARAMS_MAX 64
+#define SECRET_MAC_BYTES 32
 
 struct api_param {
 	struct str key, value;
@@ -96,6 +97,14 @@ struct api_host {
 	/* Told when new output of this task is durable (or it ended): fn until unwatch_output. */
 	void *(*watch_output)(void *arg, rid task, void (*fn)(void *arg), void *fn_arg);
 	void (*unwatch_output)(void *arg, void *handle);
+	/*
+	 * Secrets. Making and checking a hash takes tens of milliseconds and of megabytes: on a
+	 * reader's thread only. The keyed hash is quick, and its key is this process's own.
+	 */
+	void (*secret_random)(void *ret_bytes, size_t n);
+	bool (*secret_hash)(struct str secret, char *ret_text, size_t size);
+	bool (*secret_fits)(struct str hash, struct str secret);
+	void (*secret_mac)(void *arg, struct str text, unsigned char *ret_mac);
 };
 
 struct api_server_facts { /* for /v1/status and /metrics */

@@ -1,49 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may ask. On the unix socket the kernel vouches for the caller; on TCP a token does, and the
- * Host and Origin checks keep web pages that the operator happens to visit from asking in his name.
+ * Whose pages may ask: the Host and Origin checks keep web pages that the operator happens to visit
+ * from asking in his name. Who asks at all is access.c's matter.
  */
 #include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
 
 #include "api/call.h"
-#include "base/secret.h"
 #include "model/lines.h"
-
-static bool token_fits(const struct call *c)
-{
-	struct str given = c->req.authorization, wanted = str_of(c->api->opt.token);
-
-	if (given.n < 7 || strncasecmp(given.p, "Bearer ", 7) != 0)
-		return false;
-	return secret_equal((struct str){given.p + 7, given.n - 7}, wanted);
-}
-
-static bool identity_ok(struct call *c)
-{
-	const struct api_options *o = &c->api->opt;
-
-	if (c->req.is_unix) {
-		if (c->req.uid == 0 || c->req.uid == o->server_uid)
-			return true;
-		problem_set(&c->problem, ERR_DENIED, "uid %u may not use this socket", c->req.uid);
-		problem_hint(&c->problem,
-		    "run as root or as the server's user (uid %u), or use TCP with a token",
-		    o->server_uid);
-		return false;
-	}
-	if (token_fits(c))
-		return true;
-	call_header(c, "WWW-Authenticate", "Bearer realm=\"reeve\"");
-	problem_set(&c->problem, ERR_UNAUTHORIZED,
-	    c->req.authorization.p ? "the token is not the right one"
-	                           : "this address is served only with a token");
-	problem_hint(&c->problem,
-	    "send it as \"Authorization: Bearer TOKEN\"; the server's own is in "
-	    "the file \"token\" of its state directory");
-	return false;
-}
 
 /* Nothing, or a colon and a number. */
 static bool is_port(struct str s)
@@ -153,9 +118,9 @@ bool call_allowed(struct call *c)
 		problem_set(p, ERR_DENIED, "pages of \"%.*s\" may not use this server",
 		    c->req.origin.n > 100 ? 100 : (int)c->req.origin.n, c->req.origin.p);
 		problem_hint(p, "add that origin to allow_origins if they should");
-	} else if (identity_ok(c)) {
+	} else {
 		return true;
 	}
-	call_problem(c);
+	access_refuse(c);
 	return false;
 }

@@ -19,10 +19,12 @@ struct bulk {
 	struct str reason;
 	rid *ids;         /* given, or of this page */
 	size_t n_ids, at; /* given ones: done so far */
+	size_t n_page;    /* of these, the ones now at hand */
 	rid cursor;
 	bool last;
 	struct arena page; /* of the reader, emptied with every page */
 	struct task_page rows;
+	struct task_row *seen; /* of given ids: what they are, bare */
 	int64_t matched, changed, refused;
 	int n_errors;
 	struct buf errors;
@@ -131,6 +133,65 @@ static void page_read(struct call *c)
 		send_page(c, k->ids, k->rows.n);
 }
 
+/* Given ids, for a caller with limits: which of this page's tasks does he see at all? */
+
+static void read_given(struct store_reader *r, void *arg)
+{
+	struct call *c = arg;
+	struct bulk *k = c->state;
+
+	arena_reset(&k->page);
+	k->seen = arena_zalloc(&k->page, k->n_page * sizeof *k->seen);
+	c->code = 0;
+	for (size_t i = 0; i < k->n_page && !c->code; i++) {
+		rid id = k->ids[k->at - k->n_page + i];
+		struct task_filter one = {.since = id, .until = id + 1};
+		struct task_page found = {0};
+
+		c->code = store_task_list(r, &one, true, true, 0, 1, &k->page, &found);
+		if (found.n)
+			k->seen[i] = found.rows[0];
+	}
+}
+
+static void given_read(struct call *c)
+{
+	struct bulk *k = c->state;
+	rid *ids = k->ids + k->at - k->n_page;
+	size_t n = 0;
+
+	if (call_read_failed(c))
+		return;
+	for (size_t i = 0; i < k->n_page; i++) {
+		const struct task_row *t = &k->seen[i];
+
+		if (t->id && scope_covers(c, t->spec.queue, t->spec.labels)) {
+			ids[n++] = t->id;
+			continue;
+		}
+		k->refused++;
+		add_error(
+		    c, &(struct outcome){
+		           .id = ids[i], .code = ERR_NOT_FOUND, .why = "there is no such task"});
+	}
+	if (n)
+		send_page(c, ids, n);
+	else
+		bulk_next(c);
+}
+
+static void next_given(struct call *c, size_t n)
+{
+	struct bulk *k = c->state;
+
+	k->at += n;
+	k->n_page = n;
+	if (c->who.limit)
+		call_read(c, read_given, given_read);
+	else
+		send_page(c, k->ids + k->at - n, n);
+}
+
 static void bulk_next(struct call *c)
 {
 	struct bulk *k = c->state;
@@ -139,8 +200,7 @@ static void bulk_next(struct call *c)
 	if (!k->has_ids && !k->last) {
 		call_read(c, read_page, page_read);
 	} else if (k->has_ids && n && !k->dry_run) {
-		k->at += n;
-		send_page(c, k->ids + k->at - n, n);
+		next_given(c, n);
 	} else {
 		bulk_answer(c);
 	}
@@ -243,6 +303,7 @@ static void bulk(struct call *c, enum event_kind kind, int32_t status, const cha
 		call_problem(c);
 		return;
 	}
+	scope_narrow(c, &k->filter);
 	if (!k->has_ids) {
 		default_states(k, names);
 		k->ids = arena_alloc(&c->arena, PAGE_IDS * sizeof *k->ids);

@@ -87,6 +87,8 @@ void calls_free(struct api *a)
 		TAILQ_REMOVE(&a->calls, c, link);
 		if (!c->over && c->on_over)
 			c->on_over(c);
+		if (c->expiry)
+			c->host->cancel_timer(c->host->arg, c->expiry);
 		call_free(c);
 	}
 	while ((c = TAILQ_FIRST(&a->spare))) {
@@ -100,6 +102,9 @@ static void call_over(struct call *c)
 {
 	call_fn *fn = c->on_over;
 
+	if (c->expiry)
+		c->host->cancel_timer(c->host->arg, c->expiry);
+	c->expiry = NULL;
 	c->over = true;
 	c->on_over = NULL;
 	if (fn)
@@ -148,6 +153,7 @@ void call_empty(struct call *c, int status)
 void call_stream_start(struct call *c, const char *type)
 {
 	count_answer(c, 200);
+	c->streaming = true;
 	c->host->io->stream_start(c->req.io, 200, type);
 }
 
@@ -255,10 +261,12 @@ static void command_done(const struct reply *r, void *arg)
 
 void call_command(struct call *c, struct event *ev, call_reply_fn *fn)
 {
+	if (access_is_over(c))
+		return;
 	ev->actor = call_actor(c);
 	if (c->req.method == API_POST && c->req.idempotency_key.p && !c->no_idem) {
 		ev->idem_key = c->req.idempotency_key;
-		ev->idem_fingerprint = request_hash(&c->req);
+		ev->idem_fingerprint = request_hash(&c->req) ^ c->who.token;
 	}
 	c->on_reply = fn;
 	c->pending++;
@@ -282,10 +290,10 @@ static void read_done(void *arg)
 	struct call *c = arg;
 
 	c->pending--;
-	if (!c->over)
-		c->on_read(c);
-	else if (c->pending == 0)
+	if (c->over && c->pending == 0)
 		recycle(c);
+	else if (!c->over && !access_is_over(c))
+		c->on_read(c);
 }
 
 void call_read(struct call *c, void (*work)(struct store_reader *r, void *call), call_fn *fn)

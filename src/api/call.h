@@ -27,6 +27,8 @@ typedef void call_reply_fn(struct call *c, const struct reply *r);
 TAILQ_HEAD(call_list, call);
 TAILQ_HEAD(subscriber_list, subscriber);
 
+#include "api/access.h"
+
 struct api {
 	struct api_host host;
 	struct api_options opt;
@@ -38,6 +40,7 @@ struct api {
 	struct idmap waiters; /* task -> struct waiter: long polls */
 	struct subscriber_list subscribers;
 	struct buf notice_text; /* the notice now being told, rendered once for all */
+	struct access access;
 };
 
 /* A text that a reader's thread parses, or has parsed. */
@@ -57,6 +60,11 @@ struct call {
 	const struct route *route;
 	struct str arg;            /* what stands for {…} in the path */
 	struct str query[N_QUERY]; /* first value of each; NULL: absent */
+	struct principal who;
+	rid shown;                 /* the token that is to be looked at */
+	TAILQ_ENTRY(call) in_line; /* until then */
+	void *expiry;              /* timer: its token ends */
+	bool streaming;
 	struct arena arena;
 	struct buf out;
 	struct problem problem;
@@ -67,6 +75,7 @@ struct call {
 	int pending;  /* callbacks that the host still owes us */
 	call_fn *on_read;
 	call_reply_fn *on_reply;
+	call_fn *go_on;   /* once what the path names lies within the limits */
 	call_fn *on_over; /* gives back watches and timers */
 	call_fn *on_free; /* frees what a reader thread may have been using until now */
 	void *state;      /* the handler's own, in the arena */
@@ -147,6 +156,7 @@ void task_overlay(const struct api *a, struct task_row *row);
 /* dispatch.c */
 bool call_allowed(struct call *c); /* auth.c: on false the problem has been sent */
 void api_dispatch(struct call *c);
+void call_go_on(struct call *c); /* now that it is known who asks */
 struct call *call_new(struct api *a, const struct api_request *r);
 void calls_free(struct api *a);
 

@@ -161,28 +161,45 @@ void api_dispatch(struct call *c)
 	unsigned allowed;
 
 	c->route = route_find(c->req.method, path, &c->arg, &allowed);
-	if (!(c->route && (c->route->flags & ROUTE_OPEN)) && !call_allowed(c))
-		return;
+	if ((c->route && c->route->right == RIGHT_NONE) ||
+	    (call_allowed(c) && access_identify(c) == ADMITTED))
+		call_go_on(c);
+}
+
+static void parse_and_run(struct call *c)
+{
+	if (parse_first(c))
+		call_parse(c, c->req.body, run_route);
+	else
+		run_route(c);
+}
+
+void call_go_on(struct call *c)
+{
+	struct str path = without_base(c->api, c->req.path);
+	unsigned allowed;
+
+	route_find(c->req.method, path, &c->arg, &allowed);
 	if (!path_ok(c))
 		return;
 	if (!c->route && allowed)
 		tell_methods(c, allowed);
 	else if (!c->route)
 		not_found(c, path);
+	else if (c->route->right != RIGHT_NONE && !access_may(c, c->route->right))
+		return;
 	else if (!(c->route->flags & ROUTE_EARLY) && !core_is_open(c->host->core))
 		call_fail(c, ERR_BUSY, "the server is still loading its tasks");
-	else if (!queries_ok(c) || !key_ok(c))
-		return;
-	else if (parse_first(c))
-		call_parse(c, c->req.body, run_route);
-	else
-		run_route(c);
+	else if (queries_ok(c) && key_ok(c))
+		scope_check_path(c, parse_and_run);
 }
 
 static void saw_notice(const struct notice *n, void *arg)
 {
 	struct api *a = arg;
 
+	if (n && strncmp(n->kind, "token.", 6) == 0)
+		access_sweep(a);
 	if (n) {
 		metrics_notice(a->metrics, a->host.core, n);
 		waiters_notice(a, n);
@@ -221,6 +238,7 @@ struct api *api_new(const struct api_host *h, const struct api_options *o)
 	TAILQ_INIT(&a->calls);
 	TAILQ_INIT(&a->spare);
 	TAILQ_INIT(&a->subscribers);
+	access_init(&a->access);
 	a->metrics = metrics_new();
 	api_set_options(a, o);
 	a->watch = h->watch(h->arg, saw_notice, a);
@@ -232,6 +250,7 @@ void api_free(struct api *a)
 	if (!a)
 		return;
 	calls_free(a);
+	access_release(&a->access);
 	a->host.unwatch(a->host.arg, a->watch);
 	metrics_free(a->metrics);
 	idmap_release(&a->waiters);

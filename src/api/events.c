@@ -165,7 +165,7 @@ void subscribers_notice(struct api *a, const struct notice *n)
 		if (n->seq <= s->last_seq)
 			continue;
 		s->last_seq = n->seq;
-		if (!notice_fits(&s->filter, n))
+		if (!notice_fits(&s->filter, n) || !scope_sees_notice(s->c, n))
 			continue;
 		if (a->notice_text.n == 0)
 			add_sse(&a->notice_text, a, n);
@@ -185,7 +185,7 @@ static void past_notice(const struct notice *n, void *arg)
 	if (s->more)
 		return;
 	s->last_seq = n->seq;
-	if (notice_fits(&s->filter, n))
+	if (notice_fits(&s->filter, n) && scope_sees_notice(s->c, n))
 		add_sse(&s->text, s->c->api, n);
 }
 
@@ -295,7 +295,7 @@ static void events_done(struct call *c)
 	jw_key(b, "items");
 	jw_open(b, '[');
 	for (size_t i = 0; i < l->page.n; i++)
-		if (row_fits(l, &l->page.rows[i]))
+		if (row_fits(l, &l->page.rows[i]) && scope_sees_event(c, &l->page.rows[i]))
 			show_event(b, &l->page.rows[i]);
 	jw_close(b, ']');
 	jw_key(b, "next");
@@ -341,6 +341,13 @@ void events_get(struct call *c)
 
 	if (!call_bool(c, Q_FOLLOW, &follow))
 		return;
+	if (c->who.limit &&
+	    c->who.limit->labels.n) { /* events do not say which labels a task has */
+		problem_set(&c->problem, ERR_DENIED,
+		    "%.64s is limited to labels, and sees no events", c->who.name.p);
+		access_refuse(c);
+		return;
+	}
 	if (c->req.accept.n && memmem(c->req.accept.p, c->req.accept.n, "text/event-stream", 17))
 		follow = true;
 	if (follow)

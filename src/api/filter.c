@@ -135,6 +135,7 @@ bool filter_from_query(struct call *c, struct task_filter *ret_filter)
 				call_problem(c);
 				return false;
 			}
+	scope_narrow(c, ret_filter);
 	return true;
 }
 

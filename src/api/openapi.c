@@ -40,6 +40,9 @@ static void add_path_parameter(struct buf *b, const char *pattern)
 	else if (strncmp(open, "{queue}", 7) == 0)
 		add_parameter(
 		    b, "queue", "path", "name or id of the queue", "{\"type\":\"string\"}");
+	else if (strncmp(open, "{token}", 7) == 0)
+		add_parameter(
+		    b, "token", "path", "name or id of the token", "{\"type\":\"string\"}");
 	else if (strncmp(open, "{schedule}", 10) == 0)
 		add_parameter(
 		    b, "schedule", "path", "name or id of the schedule", "{\"type\":\"string\"}");
@@ -166,7 +169,9 @@ static void add_operation(struct buf *b, const struct route *r)
 	jw_str(b, str_of(r->tag));
 	jw_close(b, ']');
 	jw_mcstr(b, "summary", r->summary);
-	if (r->flags & ROUTE_OPEN) {
+	jw_mcstr(b, "x-reeve-right", right_names[r->right]);
+	jw_mbool(b, "x-reeve-limits", r->flags & ROUTE_SCOPED);
+	if (r->right == RIGHT_NONE) {
 		jw_key(b, "security");
 		jw_raw(b, STR("[]"));
 	}
@@ -217,6 +222,7 @@ static void add_components(struct buf *b)
 	jw_open(b, '{');
 	add_schemas(b, schemas, n_schemas);
 	add_schemas(b, schedule_schemas, n_schedule_schemas);
+	add_schemas(b, token_schemas, n_token_schemas);
 	jw_close(b, '}');
 	jw_key(b, "responses");
 	jw_raw(b, STR("{\"Problem\":{\"description\":\"What was wrong, and what to do about it\","
@@ -224,8 +230,9 @@ static void add_components(struct buf *b)
 	              "{\"$ref\":\"#/components/schemas/Problem\"}}}}}"));
 	jw_key(b, "securitySchemes");
 	jw_raw(b, STR("{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\","
-	              "\"description\":\"not asked for on the unix socket, nor on loopback unless "
-	              "the server has one\"}}"));
+	              "\"description\":\"not asked for on the unix socket of root and of the "
+	              "server's own user; x-reeve-right is the right that a token's role must "
+	              "have, x-reeve-limits says whether limited ones may use it\"}}"));
 	jw_close(b, '}');
 }
 
@@ -247,7 +254,8 @@ void api_openapi(struct buf *out)
 	jw_raw(out, STR("[{},{\"token\":[]}]"));
 	jw_key(out, "tags");
 	jw_raw(out, STR("[{\"name\":\"tasks\"},{\"name\":\"queues\"},{\"name\":\"workers\"},"
-	                "{\"name\":\"schedules\"},{\"name\":\"events\"},{\"name\":\"server\"}]"));
+	                "{\"name\":\"schedules\"},{\"name\":\"events\"},{\"name\":\"tokens\"},{"
+	                "\"name\":\"server\"}]"));
 	add_paths(out);
 	add_components(out);
 	jw_close(out, '}');

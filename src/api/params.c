@@ -249,11 +249,11 @@ void call_location(struct call *c, const char *folder, rid id)
 
 struct str call_actor(struct call *c)
 {
+	if (c->who.name.p)
+		return c->who.name;
 	if (c->req.is_unix)
 		return arena_strf(&c->arena, "uid=%u", c->req.uid);
-	if (c->api->opt.token)
-		return STR("token");
-	return STR("loopback");
+	return STR("unknown");
 }
 
 /* FNV-1a over everything that makes two requests the same one. */

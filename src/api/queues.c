@@ -5,6 +5,12 @@
 #include "model/limits.h"
 #include "wire/json_in.h"
 
+/* Their environments may hold secrets, as tasks' may. */
+static unsigned shown_of(const struct call *c)
+{
+	return access_sees(c, RIGHT_LOGS) ? SHOW_FULL : 0;
+}
+
 void queues_list(struct call *c)
 {
 	const struct queue_row *q = NULL;
@@ -16,9 +22,12 @@ void queues_list(struct call *c)
 	jw_open(&c->out, '{');
 	jw_key(&c->out, "items");
 	jw_open(&c->out, '[');
-	while (limit-- > 0 && (q = core_queue_next(c->host->core, at))) {
+	while (limit > 0 && (q = core_queue_next(c->host->core, at))) {
 		at = q->id;
-		show_queue(&c->out, c->api, q);
+		if (!scope_covers_queue(c, q->name))
+			continue;
+		show_queue(&c->out, c->api, q, shown_of(c));
+		limit--;
 	}
 	show_page_end(c, q && core_queue_next(c->host->core, at) ? at : 0);
 }
@@ -42,7 +51,7 @@ static void answer_queue(struct call *c, rid id, int status)
 	}
 	if (call_etag(c, q->version))
 		return;
-	show_queue(&c->out, c->api, q);
+	show_queue(&c->out, c->api, q, shown_of(c));
 	call_json(c, status);
 }
 

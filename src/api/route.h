@@ -7,6 +7,7 @@
 #define API_ROUTE_H
 
 #include "api/api.h"
+#include "model/token.h"
 
 /* name, JSON schema, what it is, may be given more than once */
 #define QUERY_TABLE(X)                                                                            \
@@ -72,7 +73,7 @@ struct query_info {
 extern const struct query_info query_infos[N_QUERY];
 
 enum route_flags {
-	ROUTE_OPEN = 1,     /* no authorisation: probes */
+	ROUTE_SCOPED = 1,   /* for limited tokens too: only what they cover is seen or done */
 	ROUTE_EARLY = 2,    /* answers while the store is still being loaded */
 	ROUTE_IF_MATCH = 4, /* honours If-Match */
 	ROUTE_ETAG = 8,     /* sends ETag, honours If-None-Match */
@@ -95,6 +96,7 @@ struct route {
 	const char *response; /* schema of the answer, or a media type; NULL: 204 */
 	int success[2];       /* statuses of success; 0: no second one */
 	unsigned flags;
+	enum right right; /* that it needs */
 };
 
 extern const struct route routes[];
@@ -111,6 +113,8 @@ struct schema {
 };
 extern const struct schema schemas[];
 extern const size_t n_schemas;
+extern const struct schema token_schemas[];
+extern const size_t n_token_schemas;
 extern const struct schema schedule_schemas[];
 extern const size_t n_schedule_schemas;
 
@@ -122,6 +126,7 @@ call_fn workers_list, worker_get, worker_patch, worker_delete, worker_stop, work
 call_fn schedules_list, schedules_get, schedules_create, schedules_patch, schedules_delete,
     schedules_pause, schedules_resume, schedules_run, schedules_backfill, schedules_history,
     schedules_next, schedules_preview;
+call_fn tokens_list, tokens_get, tokens_create, tokens_revoke;
 call_fn events_get, status_get, healthz_get, readyz_get, metrics_get, openapi_get;
 
 #endif

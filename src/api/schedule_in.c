@@ -210,6 +210,10 @@ static int read_task(struct schedule_in *in)
 		fresh.name = name;
 	}
 	q = in->needs_default ? &fresh : find_queue(c->api, name, "queue", &c->problem);
+	if (!scope_covers_named(c, q ? q->name : name, task.spec.labels)) {
+		scope_problem(c, name, &c->problem);
+		return within_task(&c->problem);
+	}
 	if (!q || task_in_fits(&t, q, &c->problem))
 		return within_task(&c->problem);
 	take_task(&in->out.row, &task.spec);

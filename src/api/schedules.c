@@ -73,9 +73,11 @@ static bool has_prefix(struct str name, struct str prefix)
 	return !prefix.n || (name.n >= prefix.n && memcmp(name.p, prefix.p, prefix.n) == 0);
 }
 
-static bool fits(const struct schedule_filter *f, const struct schedule_view *v)
+static bool fits(
+    const struct call *c, const struct schedule_filter *f, const struct schedule_view *v)
 {
-	return has_prefix(v->row.name, f->prefix) && (!f->queue || f->queue == v->row.queue) &&
+	return scope_covers(c, v->row.queue, v->row.labels) && has_prefix(v->row.name, f->prefix) &&
+	       (!f->queue || f->queue == v->row.queue) &&
 	       (!f->states || f->states & 1u << v->row.state);
 }
 
@@ -117,7 +119,7 @@ static bool add_page(
 			id = core_schedule_next(core, *at);
 		if (!id || !core_schedule(core, id, NULL, &v) || is_past(f, v.row.name))
 			return false;
-		if (fits(f, &v)) {
+		if (fits(c, f, &v)) {
 			if (limit-- == 0 || c->out.n > PAGE_BYTES_MAX)
 				return true;
 			add_one(c, id, flags);
@@ -136,7 +138,8 @@ void schedules_list(struct call *c)
 	uint32_t limit;
 	bool full, more;
 
-	if (!read_filter(c, &f, &limit) || !call_bool(c, Q_FULL, &full))
+	if (!read_filter(c, &f, &limit) || !call_bool(c, Q_FULL, &full) ||
+	    (full && !access_may(c, RIGHT_LOGS)))
 		return;
 	at = first_place(&f);
 	jw_open(b, '{');
@@ -168,7 +171,7 @@ static void answer_schedule(struct call *c, rid id, int status)
 	}
 	if (call_etag(c, v.row.version))
 		return;
-	show_schedule(&c->out, c->api, &v, SHOW_FULL);
+	show_schedule(&c->out, c->api, &v, access_sees(c, RIGHT_LOGS) ? SHOW_FULL : 0);
 	call_json(c, status);
 }
 

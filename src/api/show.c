@@ -23,7 +23,7 @@ static void add_counts(struct buf *b, const struct api *a, const struct queue_ro
 	jw_mi64(b, "workers", n.workers);
 }
 
-void show_queue(struct buf *b, const struct api *a, const struct queue_row *q)
+void show_queue(struct buf *b, const struct api *a, const struct queue_row *q, unsigned flags)
 {
 	jw_open(b, '{');
 	jw_mid_null(b, "id", a->host.ids, q->id);
@@ -40,7 +40,7 @@ void show_queue(struct buf *b, const struct api *a, const struct queue_row *q)
 	jw_mi64(b, "backoff_max_ms", q->backoff_max_ms);
 	jw_mbool(b, "exit_codes", q->exit_codes);
 	jw_key(b, "env");
-	jw_raw(b, q->env.n ? q->env : STR("{}"));
+	jw_raw(b, q->env.n && flags & SHOW_FULL ? q->env : STR("{}"));
 	jw_key(b, "run");
 	jw_raw(b, q->run.n ? q->run : STR("null"));
 	jw_mcstr(b, "output", output_mode_names[q->output_mode]);

@@ -9,7 +9,7 @@
 enum show_flags { SHOW_FULL = 1, SHOW_TWIN = 2 };
 
 void show_task(struct buf *b, const struct api *a, const struct task_row *t, unsigned flags);
-void show_queue(struct buf *b, const struct api *a, const struct queue_row *q);
+void show_queue(struct buf *b, const struct api *a, const struct queue_row *q, unsigned flags);
 void show_worker(struct buf *b, const struct api *a, const struct worker_view *w);
 /* Why it is not healthy, in words; STR_NULL: nothing is amiss. */
 struct str worker_why(const struct worker_view *w, struct arena *a);

@@ -90,10 +90,9 @@ void submit_error(struct submit *s, size_t line, const struct problem *p)
 }
 
 /* The queue of the task just parsed. NULL with *ret_rc 0: `default` must be made first. */
-static const struct queue_row *task_queue(struct call *c, int *ret_rc)
+static const struct queue_row *named_queue(struct call *c, struct str name, int *ret_rc)
 {
 	struct submit *s = c->state;
-	struct str name = s->in.queue.p ? s->in.queue : STR("default");
 
 	*ret_rc = 0;
 	if (s->last_queue && str_eq(name, s->last_name))
@@ -145,13 +144,27 @@ static void keep(struct submit *s, const struct submit_task *task, int rc)
 	s->tasks[s->n_tasks++] = *task;
 }
 
+/* And only one that the caller may use. */
+static const struct queue_row *task_queue(struct call *c, struct str labels, int *ret_rc)
+{
+	struct submit *s = c->state;
+	struct str name = s->in.queue.p ? s->in.queue : STR("default");
+	const struct queue_row *q = named_queue(c, name, ret_rc);
+
+	if (scope_covers_named(c, q ? q->name : name, labels))
+		return q;
+	*ret_rc = scope_problem(c, name, &s->problem);
+	s->last_queue = NULL; /* the core has made a step: it wrote that down */
+	return NULL;
+}
+
 enum step { STEP_GO_ON, STEP_END, STEP_TOO_MANY, STEP_NEED_DEFAULT, STEP_PARSE, STEP_NOT_JSON };
 
 /* Its queue, and whether it fits there. False: `default` must be made first. */
 static bool task_place(struct call *c, struct submit_task *task, int *rc)
 {
 	struct submit *s = c->state;
-	const struct queue_row *q = task_queue(c, rc);
+	const struct queue_row *q = task_queue(c, task->spec.labels, rc);
 
 	if (!q)
 		return *rc != 0;

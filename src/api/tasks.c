@@ -44,7 +44,7 @@ void tasks_list(struct call *c)
 	struct str order = c->query[Q_ORDER];
 
 	if (!call_page(c, &l->cursor, &l->limit) || !call_bool(c, Q_FULL, &l->full) ||
-	    !filter_from_query(c, &l->filter))
+	    !filter_from_query(c, &l->filter) || (l->full && !access_may(c, RIGHT_LOGS)))
 		return;
 	l->oldest_first = str_is(order, "asc");
 	if (order.p && !l->oldest_first && !str_is(order, "desc")) {

@@ -102,7 +102,7 @@ static void wait_read(struct call *c)
 		}
 		return;
 	}
-	show_task(&c->out, c->api, &c->row, SHOW_FULL);
+	show_task(&c->out, c->api, &c->row, access_sees(c, RIGHT_LOGS) ? SHOW_FULL : 0);
 	call_json(c, 200);
 }
 

@@ -93,6 +93,17 @@ static const struct option_def worker_set_options[] = {
     {NULL},
 };
 
+static const struct option_def token_options[] = {
+    {"role", 0, "ROLE", "what it may: read, logs, submit, operate or admin", NULL, 0, "role"},
+    {"queue", 0, "NAME", "only in this queue", NULL, OPTION_REPEAT, "queue"},
+    {"label", 'l', "KEY=VALUE", "only tasks with this label", NULL, OPTION_REPEAT},
+    {"expires", 0, "TIME", "not longer than until then, or so long (default: for ever)"},
+    {"join", 0, NULL, "it admits workers, and nothing else"},
+    {"once", 0, NULL, "with --join: one worker only"},
+    {"zone", 0, "NAME", "with --join: only workers of this zone"},
+    {NULL},
+};
+
 static const struct option_def worker_ls_options[] = {
     {"state", 0, "STATE", "in this state; several with commas", NULL, OPTION_REPEAT,
         "worker-state"},
@@ -158,7 +169,7 @@ static const struct option_def cron_import_options[] = {
 
 const char *const command_group_names[N_GROUPS] = {
     [GROUP_DAILY] = "Work",
-    [GROUP_OBJECTS] = "Tasks, queues, schedules, workers",
+    [GROUP_OBJECTS] = "Tasks, queues, schedules, workers, tokens",
     [GROUP_SERVICES] = "Services",
     [GROUP_TOOLS] = "Tools",
 };
@@ -364,6 +375,20 @@ const struct command client_commands[] = {
         "reeve worker rm w7\tit is lost, or was only ever a name\n"
         "reeve worker rm --lost w7\tits machine is off: do not wait\n",
         "worker", {worker_rm_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_worker_rm},
+    {"token create", "make a token for a program or a person", "NAME",
+        "Prints the token, once; the server keeps a hash of it only. A role may do what the ones "
+        "before it may: read (see tasks, queues, schedules, workers and events, but no output, "
+        "commands or parameters), logs (those, too), submit, operate (cancel, retry, hold, pause, "
+        "schedules, workers), admin (everything). With --queue or --label it sees and does only "
+        "what concerns these. --join makes one for workers instead.",
+        "reeve token create ci --role submit --queue builds --expires 30d\tfor a build machine\n"
+        "reeve token create rack7 --join --once --zone rack7\tfor one new worker there\n",
+        NULL, {token_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_token_create},
+    {"token ls", "list tokens", NULL, "What they allow, and until when; never their secrets.", NULL,
+        NULL, {list_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, cmd_token_ls},
+    {"token revoke", "revoke a token", "NAME…",
+        "It is not a good one from then on; whoever still uses it is cut off.", NULL, "token",
+        {NULL}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_token_revoke},
     {"cron next", "show when a schedule runs next", NULL,
         "Needs no server. A malformed schedule exits with 2 and says where; one that no date can "
         "ever match exits with 1. No further match is no failure: nothing is printed, exit code "

@@ -24,6 +24,7 @@ static const struct {
     {"schedule-state", {"active", "paused", "finished"}},
     {"output-mode", {"auto", "inline", "chunks"}},
     {"kill-method", {"term_wait_kill", "term", "kill"}},
+    {"role", {"read", "logs", "submit", "operate", "admin"}},
     {"shell", {"bash", "zsh", "fish"}},
     {"worker-state", {"new", "unhealthy", "healthy", "must_die"}},
     {"event", {"task", "task.submitted", "task.running", "task.succeeded", "task.failed",
@@ -84,7 +85,7 @@ void complete_kind(const struct completer *k, const char *kind, struct buf *out)
 	if (!strcmp(kind, "task") || !strcmp(kind, "batch"))
 		add(out, "@last", "what was submitted last");
 	if (!strcmp(kind, "queue") || !strcmp(kind, "worker") || !strcmp(kind, "task") ||
-	    !strcmp(kind, "schedule") || !strcmp(kind, "zone"))
+	    !strcmp(kind, "schedule") || !strcmp(kind, "token") || !strcmp(kind, "zone"))
 		k->names(kind, out, k->arg);
 }
 

@@ -41,6 +41,7 @@ struct core *core_new(const struct core_options *o)
 	TAILQ_INIT(&c->lane.group);
 	RB_INIT(&c->lane.fresh);
 	RB_INIT(&c->schedules.names);
+	RB_INIT(&c->tokens);
 	RB_INIT(&c->schedules.zones);
 	return c;
 }
@@ -85,6 +86,7 @@ void core_free(struct core *c)
 		queue_free(c, q);
 	}
 	schedules_release(c);
+	tokens_release(c);
 	free_list(&c->lane.waiting);
 	free_list(&c->lane.group);
 	arena_release(&c->lane.arena);

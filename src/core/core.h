@@ -113,6 +113,11 @@ rid core_schedule_next(const struct core *c, struct str after);
 size_t core_schedules(const struct core *c);
 size_t core_schedules_in(const struct core *c, enum schedule_state_kind state);
 
+/* Tokens, by id. */
+const struct token_row *core_token(const struct core *c, rid id);
+const struct token_row *core_token_by_name(const struct core *c, struct str name);
+const struct token_row *core_token_next(const struct core *c, rid after); /* 0: first */
+
 /* The state of a task that is in memory now (its stored row may lag by one batch). */
 bool core_task_state(const struct core *c, rid id, struct task_state *ret_state);
 /* Ordered, and nobody knows whether it was started. */

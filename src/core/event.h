@@ -19,6 +19,7 @@ enum event_kind {
 	EV_LOAD_SCHEDULE,
 	EV_LOAD_SCHEDULE_TASK,
 	EV_LOAD_TASK,
+	EV_LOAD_TOKEN,
 	EV_LOAD_DONE,
 	/* commands: each is answered by exactly one reply to its ticket */
 	EV_SUBMIT,
@@ -40,6 +41,9 @@ enum event_kind {
 	EV_SCHEDULE_DELETE,
 	EV_SCHEDULE_RUN,
 	EV_SCHEDULE_BACKFILL,
+	EV_TOKEN_CREATE,
+	EV_TOKEN_REVOKE,
+	EV_REFUSED, /* somebody was not allowed: only to be written down */
 	/* from workers */
 	EV_HELLO,
 	EV_LINK_LOST,
@@ -128,6 +132,7 @@ struct event {
 		const struct queue_row *queue_row;
 		const struct worker_row *worker_row;
 		const struct task_row *task_row;
+		const struct token_row *token_row;
 		struct {
 			rid queue;
 			int32_t status;
@@ -166,6 +171,15 @@ struct event {
 			bool lost;    /* EV_WORKER_REMOVE: its tasks are certainly over */
 			bool restart; /* EV_WORKER_STOP: it comes back as a new instance */
 		} worker;
+		struct {
+			rid id;                      /* EV_TOKEN_REVOKE */
+			const struct token_row *row; /* EV_TOKEN_CREATE: without its id */
+			bool used;                   /* EV_TOKEN_REVOKE: it was good for one use */
+		} token;
+		struct {
+			struct str subject; /* what was asked for */
+			struct str why;
+		} refused;
 		const struct schedule_row *schedule_row;
 		struct {
 			rid schedule, task, queue;

@@ -64,6 +64,8 @@ void event_copy(struct pending *p, const struct event *ev)
 		to->tasks.reason = arena_str(a, ev->tasks.reason);
 		break;
 	case EV_HELLO: copy_hello(a, to); break;
+	case EV_TOKEN_CREATE: to->token.row = token_row_copy(a, ev->token.row); break;
+	case EV_TOKEN_REVOKE:
 	case EV_WORKER_SET:
 	case EV_WORKER_REMOVE:
 	case EV_WORKER_STOP: break;

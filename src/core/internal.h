@@ -168,6 +168,13 @@ struct fresh_key { /* a unique key's holder, as read or as taken by this group *
 };
 RB_HEAD(fresh_keys, fresh_key);
 
+struct token {
+	RB_ENTRY(token) by_id;
+	struct token_row *row;
+	struct arena arena;
+};
+RB_HEAD(token_ids, token);
+
 /* One group of commands waits for one round of reads; the next gathers meanwhile. */
 struct lane {
 	struct pending_list waiting, group;
@@ -230,6 +237,8 @@ struct core {
 	struct start start;
 	struct lane lane;
 	struct schedules schedules;
+	struct token_ids tokens;
+	size_t n_tokens;
 	int64_t retry_reads_ms; /* monotonic; 0: no read has failed */
 };
 
@@ -435,6 +444,13 @@ void place_room(struct core *c); /* a worker has room again */
 
 /* load.c */
 void load_step(struct core *c, const struct event *ev, struct effects *out);
+
+/* token.c */
+int token_id_cmp(const struct token *x, const struct token *y);
+RB_PROTOTYPE(token_ids, token, by_id, token_id_cmp)
+void token_load(struct core *c, const struct token_row *row);
+int run_token_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
+void tokens_release(struct core *c);
 
 /* audit.c */
 void audit(struct core *c, const char *kind, struct str subject, rid queue, rid worker,

@@ -111,6 +111,7 @@ void load_step(struct core *c, const struct event *ev, struct effects *out)
 		    c, ev->schedule_task.schedule, ev->schedule_task.task, ev->schedule_task.queue);
 		break;
 	case EV_LOAD_TASK: load_task(c, ev->task_row, out); break;
+	case EV_LOAD_TOKEN: token_load(c, ev->token_row); break;
 	default: load_done(c, ev, out); break;
 	}
 }

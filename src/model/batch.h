@@ -10,6 +10,7 @@
 #include "model/queue.h"
 #include "model/schedule.h"
 #include "model/task.h"
+#include "model/token.h"
 #include "model/worker.h"
 
 enum row_kind {
@@ -31,6 +32,8 @@ enum row_kind {
 	ROW_SCHEDULE_PROGRESS, /* schedule: only its state and progress; id names it */
 	ROW_SCHEDULE_DELETE,   /* id: the schedule and its ticks; its tasks stay */
 	ROW_TICK,              /* tick: insert or replace by (schedule, tick_s, offset_s) */
+	ROW_TOKEN_PUT,         /* token: insert or replace by id */
+	ROW_TOKEN_DELETE,      /* id */
 };
 
 /* What people audit. Task events live only in the server's memory (see docs/API.md). */
@@ -39,7 +42,7 @@ struct event_row {
 	int64_t time_ms;
 	struct str kind;    /* "queue.created", "worker.lost", … */
 	struct str subject; /* name or id of what it is about */
-	struct str actor;   /* who caused it: "uid=0", "token", "reeve" */
+	struct str actor;   /* who caused it: "uid=0", "token:ci", "reeve" */
 	struct str detail;  /* JSON object text */
 };
 
@@ -77,6 +80,7 @@ struct row_op {
 		struct meta_row *meta;
 		struct schedule_row *schedule;
 		struct tick_row *tick;
+		struct token_row *token;
 		struct {
 			rid id;
 			int32_t order; /* with ROW_QUEUE_RERANK */

@@ -4,21 +4,24 @@
 #define MODEL_QUERY_H
 
 #include "model/task.h"
+#include "model/token.h"
 
 #define FILTER_STATES_MAX 16
 #define FILTER_LABELS_MAX 16
 
 /* All that is given must hold; the states among themselves are alternatives. */
 struct task_filter {
-	rid queue; /* 0: any */
+	rid queue;                   /* 0: any */
+	rid among[TOKEN_QUEUES_MAX]; /* one of these queues; 0: of none */
+	size_t n_among;              /* 0: any */
 	rid batch;
 	rid worker;
 	rid schedule;
 	struct {
 		int min, max;
 	} states[FILTER_STATES_MAX];
-	size_t n_states;                      /* 0: any */
-	struct str labels[FILTER_LABELS_MAX]; /* "key=value" */
+	size_t n_states;                                         /* 0: any */
+	struct str labels[FILTER_LABELS_MAX + TOKEN_LABELS_MAX]; /* "key=value" */
 	size_t n_labels;
 	rid since, until;        /* ids: [since, until); 0: open */
 	int64_t ended_before_ms; /* 0: any */

@@ -84,6 +84,11 @@ static int on_task(void *arg, const struct task_row *t)
 	return feed(arg, &(struct event){.kind = EV_LOAD_TASK, .task_row = t});
 }
 
+static int on_token(void *arg, const struct token_row *t)
+{
+	return feed(arg, &(struct event){.kind = EV_LOAD_TOKEN, .token_row = t});
+}
+
 /* A new store: draw the five bytes that are the middle of all its ids. */
 static void found(struct loading *l)
 {
@@ -113,7 +118,7 @@ int engine_load(struct store *s, struct core *c, struct time_zones *zones, struc
 {
 	struct loading l = {c, zones, out, ret_ids, false};
 	struct store_loader loader = {&l, on_meta, on_queue, on_count, on_worker, on_schedule,
-	    on_schedule_task, on_task, on_done};
+	    on_schedule_task, on_task, on_done, on_token};
 
 	return store_load(s, &loader, ret_problem);
 }

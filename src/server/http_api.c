@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "server/http_door.h"
+#include "server/token_crypto.h"
 
 struct http_api {
 	struct loop *loop;
@@ -13,6 +14,7 @@ struct http_api {
 	struct readers *readers;
 	struct http_server *server;
 	struct api *api;
+	struct token_key key; /* by which tokens that were found good are known again */
 };
 
 /* The host's side: api_host in terms of the engine. */
@@ -135,6 +137,11 @@ static void on_request(struct http_request *r, void *arg)
 	http_door_request(r, ((struct http_api *)arg)->api);
 }
 
+static void host_mac(void *arg, struct str text, unsigned char *ret_mac)
+{
+	token_mac(&((struct http_api *)arg)->key, text, ret_mac);
+}
+
 struct http_api *http_api_new(struct loop *l, struct engine *e, struct readers *r,
     const struct http_options *http, const struct api_options *o)
 {
@@ -159,11 +166,16 @@ struct http_api *http_api_new(struct loop *l, struct engine *e, struct readers *
 	    .cancel_timer = host_cancel_timer,
 	    .watch_output = host_watch_output,
 	    .unwatch_output = host_unwatch_output,
+	    .secret_random = token_random,
+	    .secret_hash = token_hash,
+	    .secret_fits = token_fits,
+	    .secret_mac = host_mac,
 	};
 
 	h->loop = l;
 	h->engine = e;
 	h->readers = r;
+	token_random(h->key.bytes, sizeof h->key.bytes);
 	h->api = api_new(&host, o);
 	h->server = http_server_new(l, http, on_request, h);
 	return h;

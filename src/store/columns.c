@@ -231,6 +231,22 @@ static const struct column tick_columns[] = {
 };
 const struct row_table tick_table = TABLE("tick", tick_row, tick_columns);
 
+#define A(kind, name, field) COL(token_row, kind, name, field, 0)
+static const struct column token_columns[] = {
+    A(I64, "id", id),
+    A(TEXT, "name", name),
+    A(I32, "role", role),
+    A(I32, "once", once),
+    A(TEXT, "queues", queues),
+    A(TEXT, "labels", labels),
+    A(TEXT, "zone", zone),
+    A(TEXT, "hash", hash),
+    A(TEXT, "creator", creator),
+    A(I64, "ctime_ms", ctime_ms),
+    A(I64, "expires_ms", expires_ms),
+};
+const struct row_table token_table = TABLE("token", token_row, token_columns);
+
 void *row_dup(const struct row_table *t, const void *row)
 {
 	size_t size = t->row_size;

@@ -32,7 +32,7 @@ struct row_table {
 };
 
 extern const struct row_table task_table, queue_table, worker_table, event_table, idem_table,
-    output_table, meta_table, schedule_table, tick_table;
+    output_table, meta_table, schedule_table, tick_table, token_table;
 
 /* One heap block with the row and all its strings; free() it. */
 void *row_dup(const struct row_table *t, const void *row);

@@ -142,6 +142,11 @@ static void apply(struct mem_store *s, const struct row_op *op)
 	case ROW_SCHEDULE_PROGRESS: mem_schedule_progress(s, op->schedule); break;
 	case ROW_SCHEDULE_DELETE: mem_schedule_delete(s, op->id); break;
 	case ROW_TICK: mem_tick_put(s, op->tick); break;
+	case ROW_TOKEN_PUT:
+		mem_num_put(&s->tokens, &token_table, op->token);
+		saw_id(s, op->token->id);
+		break;
+	case ROW_TOKEN_DELETE: mem_num_del(&s->tokens, op->id); break;
 	}
 }
 

@@ -28,7 +28,7 @@ RB_HEAD(mem_due, mem_task);
 RB_HEAD(mem_keys, mem_task);
 RB_HEAD(mem_outputs, mem_row);
 RB_HEAD(mem_ticks, mem_row);
-/* rows whose first field is a 64-bit number: queues, workers, schedules, events */
+/* rows whose first field is a 64-bit number: queues, workers, schedules, events, tokens */
 RB_HEAD(mem_nums, mem_row);
 RB_HEAD(mem_names, mem_row); /* rows whose first field is a string: idempotency records, meta */
 
@@ -41,7 +41,7 @@ struct mem_store {
 	struct mem_keys keys;
 	struct mem_outputs outputs;
 	struct mem_ticks ticks;
-	struct mem_nums queues, workers, schedules, events;
+	struct mem_nums queues, workers, schedules, events, tokens;
 	struct mem_names idems, metas;
 	rid last_id;
 	uint64_t last_event;

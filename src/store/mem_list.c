@@ -15,6 +15,14 @@ static bool has_state(const struct task_filter *f, int status)
 	return f->n_states == 0;
 }
 
+static bool is_among(const struct task_filter *f, rid queue)
+{
+	for (size_t i = 0; i < f->n_among; i++)
+		if (f->among[i] == queue)
+			return true;
+	return f->n_among == 0;
+}
+
 static bool matches(const struct task_filter *f, const struct task_row *t)
 {
 	if ((f->queue && t->spec.queue != f->queue) || (f->batch && t->spec.batch != f->batch) ||
@@ -25,6 +33,8 @@ static bool matches(const struct task_filter *f, const struct task_row *t)
 		return false;
 	if (f->ended_before_ms &&
 	    (!task_is_ended(t->state.status) || t->state.ended_ms >= f->ended_before_ms))
+		return false;
+	if (!is_among(f, t->spec.queue))
 		return false;
 	for (size_t i = 0; i < f->n_labels; i++)
 		if (!lines_has(t->spec.labels, f->labels[i]))
@@ -233,6 +243,9 @@ int mem_load(struct store *base, const struct store_loader *l, struct problem *r
 		rc = l->worker(l->arg, r->row);
 	if (!rc)
 		rc = mem_load_schedules(s, l);
+	for (r = RB_MIN(mem_nums, &s->tokens); r && l->token && !rc;
+	     r = RB_NEXT(mem_nums, &s->tokens, r))
+		rc = l->token(l->arg, r->row);
 	if (!rc)
 		rc = load_tasks(s, l);
 	if (!rc)

@@ -271,6 +271,7 @@ void mem_clear(struct mem_store *s)
 		free_output(s, RB_ROOT(&s->outputs));
 	clear_nums(&s->queues);
 	clear_nums(&s->workers);
+	clear_nums(&s->tokens);
 	clear_nums(&s->schedules);
 	mem_ticks_clear(s);
 	clear_nums(&s->events);

@@ -127,6 +127,12 @@ static int apply_other(struct sqlite_store *s, const struct row_op *op)
 			s->stat.last_event = op->event->seq;
 		return sqlite_run_row(s, W_EVENT_PUT, &event_table, op->event);
 	case ROW_IDEMPOTENT: return sqlite_run_row(s, W_IDEM_PUT, &idem_table, op->idem);
+	case ROW_TOKEN_PUT:
+		saw_id(s, op->token->id);
+		return sqlite_run_row(s, W_TOKEN_PUT, &token_table, op->token);
+	case ROW_TOKEN_DELETE:
+		s->stat_due = true;
+		return sqlite_run(s, W_TOKEN_DELETE, (int64_t[]){(int64_t)op->id}, 1);
 	case ROW_META: return sqlite_run_row(s, W_META_PUT, &meta_table, op->meta);
 	default: return apply_schedule(s, op);
 	}

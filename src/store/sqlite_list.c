@@ -10,7 +10,8 @@
 #include "base/mem.h"
 #include "store/sqlite.h"
 
-#define PARAMS_MAX (8 + 2 * FILTER_STATES_MAX + FILTER_LABELS_MAX)
+#define PARAMS_MAX \
+	(8 + 2 * FILTER_STATES_MAX + FILTER_LABELS_MAX + TOKEN_LABELS_MAX + TOKEN_QUEUES_MAX)
 
 struct query {
 	struct buf sql;
@@ -85,10 +86,19 @@ static void add_labels(struct query *q, const struct task_filter *f)
 	}
 }
 
+static void add_among(struct query *q, const struct task_filter *f)
+{
+	for (size_t i = 0; i < f->n_among; i++)
+		term(q, i ? ", ?" : " AND queue IN (?", (int64_t)f->among[i]);
+	if (f->n_among)
+		buf_add_char(&q->sql, ')');
+}
+
 static void add_filter(struct query *q, const struct task_filter *f)
 {
 	if (f->queue)
 		term(q, " AND queue = ?", (int64_t)f->queue);
+	add_among(q, f);
 	if (f->batch)
 		term(q, " AND batch = ?", (int64_t)f->batch);
 	if (f->worker)
@@ -157,8 +167,8 @@ static int step_end(struct sqlite_reader *r, const struct task_filter *f, struct
 /* Is there more to look at than what the source gives? */
 static bool filters_rows(const struct task_filter *f)
 {
-	return f->queue || f->batch || f->worker || f->ended_before_ms || f->n_states ||
-	       f->n_labels;
+	return f->queue || f->n_among || f->batch || f->worker || f->ended_before_ms ||
+	       f->n_states || f->n_labels;
 }
 
 static int list_range(struct sqlite_reader *r, const struct task_filter *f, struct range g,

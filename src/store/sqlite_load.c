@@ -12,7 +12,7 @@ int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem)
 	int rc = sqlite3_prepare_v2(s->db,
 	    "SELECT max(last_id, (SELECT ifnull(max(id), 0) FROM task),"
 	    " (SELECT ifnull(max(id), 0) FROM queue), (SELECT ifnull(max(id), 0) FROM worker),"
-	    " (SELECT ifnull(max(id), 0) FROM schedule)),"
+	    " (SELECT ifnull(max(id), 0) FROM schedule), (SELECT ifnull(max(id), 0) FROM token)),"
 	    " max(last_event, (SELECT ifnull(max(seq), 0) FROM event)),"
 	    " n_tasks + (SELECT count(*) FROM task WHERE id > last_id), last_id, n_tasks FROM stat",
 	    -1, &st, NULL);
@@ -99,6 +99,13 @@ static int load_schedule(void *arg, const void *row)
 	return l->to->schedule(l->to->arg, row);
 }
 
+static int load_token(void *arg, const void *row)
+{
+	const struct load *l = arg;
+
+	return l->to->token(l->to->arg, row);
+}
+
 static int load_counts(struct load *l, struct problem *ret_problem)
 {
 	static const char sql[] =
@@ -173,6 +180,8 @@ static int load_all(struct load *l, struct problem *ret_problem)
 		rc = each_row(db, &schedule_table, "ORDER BY id", l, load_schedule, ret_problem);
 	if (rc == 0)
 		rc = sqlite_load_schedule_tasks(l->s, l->to, ret_problem);
+	if (rc == 0 && l->to->token)
+		rc = each_row(db, &token_table, "ORDER BY id", l, load_token, ret_problem);
 	if (rc == 0)
 		rc = load_tasks(l, ret_problem);
 	if (rc == 0)

@@ -39,6 +39,7 @@ static const char *const fixed_sql[N_WRITE_STMTS] = {
                       " (SELECT rowid FROM idem WHERE time_ms < ? ORDER BY time_ms LIMIT 1000)",
     [W_EVENT_EXPIRE] = "DELETE FROM event WHERE seq IN"
                        " (SELECT seq FROM event WHERE time_ms < ? ORDER BY time_ms LIMIT 1000)",
+    [W_TOKEN_DELETE] = "DELETE FROM token WHERE id = ?",
     [W_TICK_EXPIRE] = "DELETE FROM tick WHERE (schedule, tick_s, offset_s) IN"
                       " (SELECT schedule, tick_s, offset_s FROM tick INDEXED BY tick_time"
                       " WHERE time_ms < ? ORDER BY time_ms LIMIT 1000)",
@@ -60,6 +61,7 @@ static void sql_of(enum write_stmt which, struct buf *sql)
 	case W_SCHEDULE_PUT: sqlite_put_sql(sql, replace, &schedule_table); break;
 	case W_SCHEDULE_PROGRESS: sqlite_update_sql(sql, &schedule_table); break;
 	case W_TICK_PUT: sqlite_put_sql(sql, replace, &tick_table); break;
+	case W_TOKEN_PUT: sqlite_put_sql(sql, replace, &token_table); break;
 	default: buf_add_cstr(sql, fixed_sql[which]);
 	}
 }

@@ -25,7 +25,7 @@
 struct store;
 struct store_reader;
 
-#define STORE_SCHEMA_VERSION 6
+#define STORE_SCHEMA_VERSION 7
 
 struct store_options {
 	bool create;  /* make it if it is not there */
@@ -59,6 +59,8 @@ struct store_loader {
 	int (*task)(void *arg, const struct task_row *t);
 	/* last of all: the highest id and event number ever written */
 	int (*done)(void *arg, rid last_id, uint64_t last_event);
+	/* before that: every token; NULL: not wanted */
+	int (*token)(void *arg, const struct token_row *t);
 };
 int store_load(struct store *s, const struct store_loader *l, struct problem *ret_problem);
 

@@ -238,6 +238,15 @@ static int keep_schedule_task(void *arg, rid schedule, rid task, rid queue)
 	return 0;
 }
 
+static int keep_token(void *arg, const struct token_row *row)
+{
+	struct start *s = arg;
+
+	assert_true(s->n_tokens < START_SCHEDULES_MAX);
+	row_copy(&token_table, &s->c->a, row, 0, &s->tokens[s->n_tokens++]);
+	return 0;
+}
+
 static int keep_last(void *arg, rid last_id, uint64_t last_event)
 {
 	((struct start *)arg)->last_id = last_id;
@@ -247,7 +256,7 @@ static int keep_last(void *arg, rid last_id, uint64_t last_event)
 void start_read(struct ctx *c, struct start *ret_start)
 {
 	struct store_loader l = {ret_start, skip_meta, skip_queue, skip_count, skip_worker,
-	    keep_schedule, keep_schedule_task, skip_task, keep_last};
+	    keep_schedule, keep_schedule_task, skip_task, keep_last, keep_token};
 	struct problem p = {0};
 
 	*ret_start = (struct start){.c = c};

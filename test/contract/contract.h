@@ -45,7 +45,7 @@ int try_commit(struct ctx *c, struct problem *ret_problem);
 void row_random(const struct row_table *t, struct rng *rng, struct arena *a, void *ret_row);
 void assert_same_row(const struct row_table *t, const void *x, const void *y);
 
-/* What a start is told of schedules; it lives in the context's arena. */
+/* What a start is told of schedules and tokens; it lives in the context's arena. */
 #define START_SCHEDULES_MAX 16
 struct start {
 	struct ctx *c;
@@ -54,6 +54,8 @@ struct start {
 		rid schedule, task;
 	} * tasks;
 	size_t n_schedules, n_tasks, tasks_cap;
+	struct token_row tokens[START_SCHEDULES_MAX];
+	size_t n_tokens;
 	rid last_id;
 };
 void start_read(struct ctx *c, struct start *ret_start);
@@ -63,6 +65,9 @@ void test_output_inline(void **state);
 void test_output_chunks(void **state);
 void test_lying_chunks(void **state);
 void test_prune_and_queue_delete_take_output_along(void **state);
+void test_token_round_trip(void **state);
+void test_token_delete(void **state);
+void test_filter_among_queues(void **state);
 void test_schedule_round_trip(void **state);
 void test_rest_changes_nothing(void **state);
 void test_schedule_progress(void **state);

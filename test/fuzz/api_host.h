@@ -7,6 +7,7 @@
 #define FUZZ_API_HOST_H
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/api.h"
 #include "base/mem.h"
@@ -156,6 +157,30 @@ static void *host_watch_output(void *arg, rid task, void (*fn)(void *), void *fn
 	return arg;
 }
 
+static void host_random(void *ret_bytes, size_t n)
+{
+	memset(ret_bytes, 7, n);
+}
+
+static bool host_hash(struct str secret, char *ret_text, size_t size)
+{
+	ret_text[0] = 'h';
+	ret_text[1] = 0;
+	return true;
+}
+
+static bool host_fits(struct str hash, struct str secret)
+{
+	return false;
+}
+
+static void host_mac(void *arg, struct str text, unsigned char *ret_mac)
+{
+	memset(ret_mac, 0, SECRET_MAC_BYTES);
+	for (size_t i = 0; i < text.n; i++)
+		ret_mac[i % SECRET_MAC_BYTES] ^= (unsigned char)text.p[i];
+}
+
 static void host_unwatch_output(void *arg, void *handle)
 {
 }
@@ -205,7 +230,11 @@ static void host_start(const struct api_io *io)
 	    .timer = host_timer,
 	    .cancel_timer = host_cancel_timer,
 	    .watch_output = host_watch_output,
-	    .unwatch_output = host_unwatch_output};
+	    .unwatch_output = host_unwatch_output,
+	    .secret_random = host_random,
+	    .secret_hash = host_hash,
+	    .secret_fits = host_fits,
+	    .secret_mac = host_mac};
 
 	queue_defaults(&q);
 	q.id = 5;

@@ -31,6 +31,8 @@ struct talk {
 	void *drain_arg, *close_arg;
 };
 
+extern int world_checks; /* secrets that were held against a hash, ever */
+
 struct world;
 struct world *world_new(void); /* still loading */
 struct world *world_new_with(const struct core_options *o);

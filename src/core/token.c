@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tokens: kept, found, revoked. Whether a secret fits is for others to say. */
+#include "core/internal.h"
+
+#include <stdlib.h>
+
+int token_id_cmp(const struct token *x, const struct token *y)
+{
+	return x->row->id < y->row->id ? -1 : x->row->id > y->row->id;
+}
+
+RB_GENERATE(token_ids, token, by_id, token_id_cmp)
+
+static struct token *find(const struct core *c, rid id)
+{
+	struct token_row row = {.id = id};
+	struct token probe = {.row = &row};
+
+	return RB_FIND(token_ids, (struct token_ids *)&c->tokens, &probe);
+}
+
+void token_load(struct core *c, const struct token_row *row)
+{
+	struct token *t = xcalloc(1, sizeof *t);
+
+	t->row = token_row_copy(&t->arena, row);
+	RB_INSERT(token_ids, &c->tokens, t);
+	c->n_tokens++;
+}
+
+static void drop(struct core *c, struct token *t)
+{
+	RB_REMOVE(token_ids, &c->tokens, t);
+	c->n_tokens--;
+	arena_release(&t->arena);
+	free(t);
+}
+
+void tokens_release(struct core *c)
+{
+	struct token *t;
+
+	while ((t = RB_MIN(token_ids, &c->tokens)))
+		drop(c, t);
+}
+
+const struct token_row *core_token(const struct core *c, rid id)
+{
+	struct token *t = find(c, id);
+
+	return t ? t->row : NULL;
+}
+
+const struct token_row *core_token_next(const struct core *c, rid after)
+{
+	struct token_row row = {.id = after + 1};
+	struct token probe = {.row = &row};
+	struct token *t = RB_NFIND(token_ids, (struct token_ids *)&c->tokens, &probe);
+
+	return t ? t->row : NULL;
+}
+
+const struct token_row *core_token_by_name(const struct core *c, struct str name)
+{
+	const struct token_row *t = NULL;
+
+	while ((t = core_token_next(c, t ? t->id : 0)))
+		if (str_eq(t->name, name))
+			return t;
+	return NULL;
+}
+
+static int create(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+{
+	struct token_row row = *ev->token.row;
+	struct arena *a = &out->batch.arena;
+
+	if (core_token_by_name(c, row.name)) {
+		problem_set(r->problem, ERR_CONFLICT, "there is a token \"" STR_FMT "\" already",
+		    STR_ARG(row.name));
+		return problem_hint(r->problem, "revoke it, or choose another name");
+	}
+	if (c->n_tokens >= TOKENS_MAX) {
+		problem_set(r->problem, ERR_CONFLICT, "there are %d tokens already", TOKENS_MAX);
+		return problem_hint(r->problem, "revoke those that nobody uses");
+	}
+	r->id = row.id = c->last_id = id_next(c->last_id, c->now_ms);
+	row.ctime_ms = c->now_ms;
+	row.creator = ev->actor;
+	token_load(c, &row);
+	batch_add(&out->batch, ROW_TOKEN_PUT)->token = token_row_copy(a, &row);
+	audit(c, "token.created", row.name, 0, 0, ev->actor,
+	    detail_of(a, "role", str_of(role_names[row.role])), out);
+	return 0;
+}
+
+static int revoke(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+{
+	struct token *t = find(c, ev->token.id);
+
+	if (!t)
+		return problem_set(r->problem, ERR_NOT_FOUND, "there is no such token any more");
+	r->id = t->row->id;
+	batch_add(&out->batch, ROW_TOKEN_DELETE)->id = t->row->id;
+	audit(c, ev->token.used ? "token.used" : "token.revoked", t->row->name, 0, 0, ev->actor,
+	    STR_NULL, out);
+	drop(c, t);
+	return 0;
+}
+
+int run_token_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+{
+	if (ev->kind == EV_TOKEN_CREATE)
+		return create(c, ev, r, out);
+	if (ev->kind == EV_TOKEN_REVOKE)
+		return revoke(c, ev, r, out);
+	audit(c, "access.refused", ev->refused.subject, 0, 0, ev->actor,
+	    detail_of(&out->batch.arena, "why", ev->refused.why), out);
+	return 0;
+}

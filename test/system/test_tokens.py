@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tokens with rights, as people and programs use them: made, limited, expired, revoked, over restarts."""
+import json
+import os
+import sqlite3
+import subprocess
+import threading
+
+import pytest
+import requests
+from client import Api, Canary
+from harness import PATIENCE, wait_until
+
+
+def make(cluster, name, *words):
+    """A token's bearer."""
+    token = cluster.cli("token", "create", name, *words).out.strip()
+    assert token.startswith("rv_")
+    return Api(cluster, token)
+
+
+def refused(api, method, path, status, **options):
+    name = {401: "unauthorized", 403: "denied", 404: "not-found"}[status]
+    return api.refused(method, path, status, name, **options)
+
+
+def test_made_listed_revoked(server):
+    api = make(server, "ci", "--role", "submit", "--expires", "30d")
+    api.submit()
+    made = server.json("token", "create", "other", "--role", "read", "--queue", "a", "--queue", "b", "--label", "k=v")
+    assert made["token"].startswith("rv_" + made["id"] + "_") and made["labels"] == {"k": "v"}
+    listed = {t["name"]: t for t in server.json("token", "ls")["items"]}
+    assert listed["ci"]["role"] == "submit" and listed["ci"]["expires"] and not listed["ci"]["expired"]
+    assert listed["other"]["queues"] == ["a", "b"] and listed["other"]["creator"] == f"uid={os.getuid()}"
+    table = server.cli("token", "ls").out
+    assert "ci" in table and "a,b" in table and "k=v" in table and made["token"][-64:] not in table
+    assert server.cli("token", "create", "ci", "--role", "read", check=False).code == 1
+    assert "revoked" in server.cli("token", "revoke", "ci").out
+    refused(api, "GET", "/v1/status", 401)
+    assert [t["name"] for t in server.json("token", "ls")["items"]] == ["other"]
+    for wrong in (["x"], ["x", "--role", "god"], ["x", "--role", "read", "--join"], ["--role", "read"],
+                  ["x", "--role", "read", "--label", "nonsense"], ["x", "--role", "read", "--expires", "1970-01-01T00:00:00Z"],
+                  ["x", "--role", "read", "--once"]):
+        result = server.cli("token", "create", *wrong, check=False)
+        assert result.code in (1, 2) and result.err.startswith("reeve: "), (wrong, result)
+
+
+def test_the_secret_is_nowhere_but_here(server):
+    made = server.json("token", "create", "ci", "--role", "admin")
+    secret = made["token"][-64:]
+    Api(server, made["token"]).get("/v1/status")
+    server.server.stop()
+    for name in os.listdir(server.state_dir()):
+        path = os.path.join(server.state_dir(), name)
+        if os.path.isfile(path):
+            with open(path, "rb") as f:
+                assert secret.encode() not in f.read(), name
+    assert secret not in server.server.log()
+    db = sqlite3.connect(os.path.join(server.state_dir(), "reeve.db"))
+    assert db.execute("SELECT hash FROM token").fetchall()[0][0].startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+
+
+def test_restart_keeps_them(server):
+    api, gone = make(server, "ci", "--role", "read"), make(server, "gone", "--role", "read")
+    server.cli("token", "revoke", "gone")
+    server.server.kill9()
+    server.restart()
+    api.get("/v1/status")
+    refused(gone, "GET", "/v1/status", 401)
+    refused(api, "POST", "/v1/tasks", 403, json={"command": ["true"]})
+
+
+def test_expiry(server):
+    api = make(server, "brief", "--role", "read", "--expires", "2s")
+    stream = api.stream()
+    wait_until(lambda: api.ask("GET", "/v1/status").status_code == 401, what="it has expired")
+    wait_until(lambda: stream.ended, what="and its stream has ended")
+    assert server.json("token", "ls")["items"][0]["expired"]
+
+
+def test_revoked_in_the_middle(dev):
+    api = make(dev, "ci", "--role", "logs")
+    task = dev.submit("sh", "-c", "echo begun; sleep 1000")["id"]
+    wait_until(lambda: "begun" in dev.call("GET", f"/v1/tasks/{task}/logs").text, what="it runs")
+    stream, waited = api.stream(), []
+    waiter = threading.Thread(target=lambda: waited.append(api.ask("GET", f"/v1/tasks/{task}?wait=10m", timeout=PATIENCE)))
+    waiter.start()
+    with api.session.get(api.url + f"/v1/tasks/{task}/logs?follow=true", stream=True, timeout=PATIENCE) as logs:
+        assert next(logs.iter_content(6)) == b"begun\n"
+        dev.cli("token", "revoke", "ci")
+        wait_until(lambda: stream.ended, what="the events have ended")
+        waiter.join(PATIENCE)
+        assert waited[0].status_code == 401
+        assert logs.raw.read(10) == b"", "the log has ended"
+
+
+def test_limits(dev):
+    """No way around: what the unit tests say of each route, once for real."""
+    dev.create_queue("mine")
+    dev.create_queue("theirs")
+    own = make(dev, "own", "--role", "admin", "--queue", "mine")
+    task = dev.submit("echo", "secret words", queue="theirs")["id"]
+    dev.wait_ended(task)
+    for method, path in (("GET", ""), ("GET", "?wait=1s"), ("GET", "/why"), ("GET", "/logs"), ("POST", "/retry"),
+                         ("POST", "/cancel")):
+        refused(own, method, f"/v1/tasks/{task}{path}", 404)
+    refused(own, "POST", "/v1/tasks", 403, json={"queue": "theirs", "command": ["id"]})
+    report = own.submit_many([{"queue": q, "command": ["true"]} for q in ("mine", "theirs", "mine")])
+    assert report["accepted"] == 2 and len(report["errors"]) == 1
+    assert all(t["queue"] == "mine" for t in own.get("/v1/tasks?limit=100")["items"])
+    assert own.get(f"/v1/tasks?batch={task}")["items"] == []
+    assert own.post("/v1/tasks/actions/retry", {"filter": {"queue": "theirs"}})["matched"] == 0
+    assert own.post("/v1/tasks/actions/retry", {"ids": [task]})["refused"] == 1
+    schedule = {"name": "s", "crontab": "* * * * *", "time_zone": "UTC", "max_shift": "1h",
+                "task": {"queue": "theirs", "command": ["id"]}}
+    refused(own, "POST", "/v1/schedules", 403, json=schedule)
+    for path in ("/v1/workers", "/v1/tokens", "/metrics"):
+        refused(own, "GET", path, 403)
+    stream = own.stream()
+    dev.submit("true", queue="theirs")
+    dev.submit("true", queue="mine")
+    events = stream.wait_for(lambda es: any(e["event"] == "task.succeeded" for e in es), "its own task has ended")
+    assert {e["data"]["queue"] for e in events} == {"mine"}
+    stream.close()
+    got = dev.cli("queue", "ls", "-o", "json", env={"REEVE_SERVER": dev.url, "REEVE_TOKEN": own.session.headers[
+        "Authorization"][7:]}).json
+    assert [q["name"] for q in got["items"]] == ["mine"]
+
+
+def test_refusals_and_changes_are_in_the_trail(server):
+    api = make(server, "ci", "--role", "operate")
+    refused(api, "POST", "/v1/queues", 403, json={"name": "q"})
+    boss = make(server, "boss", "--role", "admin")
+    boss.queue("q")
+    events = server.get("/v1/events", limit=100)["items"]
+    kinds = {(e["kind"], e.get("subject"), e.get("actor")) for e in events}
+    assert ("access.refused", "createQueue", "token:ci") in kinds
+    assert ("queue.created", "q", "token:boss") in kinds
+    assert ("token.created", "ci", f"uid={os.getuid()}") in kinds
+    for _ in range(300):
+        assert requests.get(api.url + "/v1/status", headers={"Authorization": "Bearer x"}, timeout=PATIENCE).status_code == 401
+    events = server.get("/v1/events", limit=1000)["items"]
+    assert len([e for e in events if e["kind"] == "access.refused"]) <= 40, "nobody fills the disk by being refused"
+
+
+def test_a_flood_of_wrong_ones_starves_nobody(server):
+    """Every one of them names a token that exists, so every one would be worth a look."""
+    good, fresh = make(server, "good", "--role", "admin"), make(server, "fresh", "--role", "read")
+    good.get("/v1/status")
+    wrong = {"Authorization": fresh.session.headers["Authorization"][:-1] + "g"}
+    wrong_shape = {"Authorization": fresh.session.headers["Authorization"][:-4] + "0000"}
+    stop = threading.Event()
+
+    def flood():
+        session = requests.Session()
+        while not stop.is_set():
+            for headers in (wrong, wrong_shape):
+                assert session.get(good.url + "/v1/status", headers=headers, timeout=PATIENCE).status_code in (401, 503)
+
+    threads = [threading.Thread(target=flood, daemon=True) for _ in range(8)]
+    for t in threads:
+        t.start()
+    try:
+        with Canary(good, slowest=PATIENCE) as canary:
+            before = canary.count
+            wait_until(lambda: canary.count > before + 20, what="who is known goes on")
+        wait_until(lambda: fresh.ask("GET", "/v1/status").status_code == 200, what="and its true bearer comes in")
+    finally:
+        stop.set()
+        for t in threads:
+            t.join(PATIENCE)
+
+
+def test_curl(server):
+    token = server.cli("token", "create", "ci", "--role", "submit").out.strip()
+    done = subprocess.run(["curl", "-sf", "--max-time", "30", "-H", f"Authorization: Bearer {token}", "-H",
+                           "Content-Type: application/json", server.url + "/v1/tasks", "-d", '{"command":["true"]}'],
+                          capture_output=True, timeout=60, check=True)
+    assert json.loads(done.stdout)["state"] == "queued"
+
+
+@pytest.mark.parametrize("role, exits", [("read", 1), ("submit", 0)])
+def test_the_command_line_with_a_token(dev, role, exits):
+    token = dev.cli("token", "create", "x", "--role", role).out.strip()
+    done = dev.cli("run", "--", "true", env={"REEVE_SERVER": dev.url, "REEVE_TOKEN": token}, check=False)
+    assert (done.code == 0) == (exits == 0), done
+    if exits:
+        assert "submit" in done.err and "hint" in done.err and token not in done.err
