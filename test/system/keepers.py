@@ -51,6 +51,11 @@ def machine_id():
         return f.read().strip()
 
 
+def lock_mark(state_dir):
+    """What every process of a worker's tasks and plugins has in its environment."""
+    return f"REEVE_WORKER_LOCK={fnv(f'{machine_id()}:{os.path.realpath(state_dir)}'):016x}"
+
+
 class Watched:
     """One worker of a cluster, seen from outside."""
 
@@ -84,7 +89,7 @@ class Watched:
 
     def tasks(self):
         """Whatever bears its lock; some beasts wipe that off."""
-        return zoo.processes(f"REEVE_WORKER_LOCK={fnv(self.lock):016x}")
+        return zoo.processes(lock_mark(self.state_dir))
 
     def files(self):
         """What lies in its directory, beside what always does."""

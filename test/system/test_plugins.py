@@ -7,6 +7,7 @@ import subprocess
 import harness
 import pytest
 from harness import wait_until
+from keepers import lock_mark
 
 EXAMPLES = os.path.join(harness.ROOT, "examples", "plugins")
 
@@ -114,8 +115,8 @@ def test_garbage_of_every_kind_harms_only_its_own_task(cluster):
     after = cluster.get("/v1/workers")["items"][0]
     assert after["instance"] == worker["instance"], "the worker lives"
     # None of the broken ones is left: only the last, well-behaved one waits for more work.
-    wait_until(lambda: len(harness.processes_with(f"{cluster.state_dir()}/worker")) == 1,
-               what="the broken processes are gone")
+    mark = lock_mark(f"{cluster.state_dir()}/worker")
+    wait_until(lambda: len(harness.processes_with(mark)) == 1, what="the broken processes are gone")
 
 
 def test_garbage_fails_retried_tasks_too(cluster):
