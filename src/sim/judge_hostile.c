@@ -67,6 +67,17 @@ void judge_hostile_before(struct world *w, const struct event *ev)
 		watch(w, ev->notified.absent[0].task);
 }
 
+/* He says that he has none; but an operator's number for that name holds for whoever bears it. */
+static bool has_threads(const struct world *w, const struct hostile_link *l)
+{
+	rid id = l->victim < 0
+	             ? 0
+	             : core_worker_by_name(sim_core(w), str_of(w->workers[l->victim].shard));
+	struct worker_view v;
+
+	return id && core_worker(sim_core(w), id, sim_server_mono_ms(w), &v) && v.maxthreads != 0;
+}
+
 void judge_hostile_message(struct world *w, const struct message *m)
 {
 	const struct hostile_link *l = hostile_link(w, m->link);
@@ -78,7 +89,7 @@ void judge_hostile_message(struct world *w, const struct message *m)
 	else if (m->kind == MSG_WELCOME && l->victim >= 0 && !w->hostile->is_free[l->victim])
 		world_fail(w, 41, "somebody who is not %s is welcome as it",
 		    world_node_name(w, l->victim));
-	else if (m->kind == MSG_RUN)
+	else if (m->kind == MSG_RUN && !has_threads(w, l))
 		world_fail(w, 41, "somebody who takes no tasks is given task %u",
 		    judge_number(w, m->task));
 }
