@@ -34,6 +34,7 @@ struct server {
 	struct engine *engine;
 	struct sessions *sessions;
 	struct readers *readers;
+	struct join *join;
 	struct retention *retention;
 	struct http_api *http;
 	struct tracing *trace; /* NULL: none is wanted */
@@ -265,6 +266,8 @@ static int open_engine(struct server *s, struct problem *p)
 	s->readers = readers_new(s->loop, s->store, API_READERS, p);
 	if (!s->readers)
 		return p->code;
+	s->join = join_new(s->engine, s->readers);
+	sessions_join_by(s->sessions, s->join);
 	struct retention_options keep = retention_of(s->config);
 
 	s->retention = retention_new(s->loop, s->engine, s->readers, &keep);
@@ -385,6 +388,7 @@ static void close_all(struct server *s)
 	tracing_close(s->trace);
 	if (s->engine)
 		engine_free(s->engine);
+	join_free(s->join);
 	if (s->store)
 		store_close(s->store);
 	loop_signal_free(s->term);

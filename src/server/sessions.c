@@ -33,6 +33,7 @@ struct session {
 	uint64_t number;
 	unsigned char nonce[LINK_NONCE_BYTES];
 	char *shard;       /* who it has proven to be; NULL: nobody yet */
+	char *zone;        /* that its join token is for; NULL: any */
 	uint64_t instance; /* and which process of it */
 	char key[2 * LINK_KEY_BYTES + 1];
 	bool greeted;     /* its hello was accepted for the brain */
@@ -47,6 +48,7 @@ struct session {
 struct sessions {
 	struct loop *loop;
 	struct engine *engine;
+	struct join *join;
 	struct link_listener *listener;
 	char *join_token;
 	struct tracing *trace;
@@ -135,12 +137,32 @@ static bool key_is_proven(const struct session *s, const struct link_knock *k)
 	return proven;
 }
 
-static const char *why_not(const struct session *s, const struct link_knock *k)
+/* By the server's own token, or by one of the store. */
+static enum join_answer ask_join(struct session *s, const struct link_knock *k)
 {
-	const struct sessions *all = s->all;
+	struct sessions *all = s->all;
+	struct str zone = STR_NULL;
+	enum join_answer answer;
 
-	if (!secret_equal(k->join_token, str_of(all->join_token)))
-		return "the join token is missing or wrong";
+	if (secret_equal(k->join_token, str_of(all->join_token)))
+		return JOIN_YES;
+	if (!all->join)
+		return JOIN_NO;
+	answer = join_ask(all->join, k->join_token, k->shard, str_of(s->key), &zone);
+	s->zone = zone.n ? xstrndup(zone.p, zone.n) : NULL;
+	return answer;
+}
+
+static const char wrong_token[] = "the join token is missing or wrong";
+
+static const char *why_not(struct session *s, const struct link_knock *k)
+{
+	struct str id, secret;
+
+	/* what cannot be one is not worth a look at the rest */
+	if (!secret_equal(k->join_token, str_of(s->all->join_token)) &&
+	    !token_split(k->join_token, &id, &secret))
+		return wrong_token;
 	if (!link_peer_may_be(s->link, k->shard))
 		return "its certificate is not for this name: the CN or a DNS name of a worker's "
 		       "certificate must be the worker's --name";
@@ -151,15 +173,25 @@ static const char *why_not(const struct session *s, const struct link_knock *k)
 static bool admit(struct session *s, const struct link_knock *k)
 {
 	const char *why = why_not(s, k);
+	enum join_answer answer = JOIN_NO;
 
+	for (size_t i = 0; !why && i < k->key.n; i++)
+		snprintf(s->key + 2 * i, 3, "%02x", (unsigned char)k->key.p[i]);
+	if (!why)
+		answer = ask_join(s, k);
+	if (!why && answer == JOIN_NO)
+		why = wrong_token;
 	if (why) {
 		turn_away(s, why);
 		return false;
 	}
+	if (answer == JOIN_LATER) { /* it dials again by itself, and will be known then */
+		s->turned_away = true;
+		link_close(s->link, "its join token is being looked at");
+		return false;
+	}
 	s->shard = xstrndup(k->shard.p, k->shard.n);
 	s->instance = k->instance;
-	for (size_t i = 0; i < k->key.n; i++)
-		snprintf(s->key + 2 * i, 3, "%02x", (unsigned char)k->key.p[i]);
 	link_admit(s->link);
 	link_expect(s->link);
 	return true;
@@ -173,6 +205,10 @@ static bool greet(struct session *s, struct link_hello *h)
 
 	if (!str_is(h->facts.shard, s->shard) || h->facts.instance != s->instance) {
 		turn_away(s, "its hello is of another worker than its knock");
+		return false;
+	}
+	if (s->zone && !str_is(h->facts.zone, s->zone)) {
+		turn_away(s, "its join token is for another zone");
 		return false;
 	}
 	h->facts.key = str_of(s->key);
@@ -329,6 +365,7 @@ static void session_free(struct session *s)
 	parcel_release(&s->out);
 	free(s->traced_as);
 	free(s->shard);
+	free(s->zone);
 	free(s);
 }
 
@@ -402,6 +439,11 @@ void sessions_set_token(struct sessions *s, const char *join_token)
 {
 	free(s->join_token);
 	s->join_token = xstrdup(join_token);
+}
+
+void sessions_join_by(struct sessions *s, struct join *j)
+{
+	s->join = j;
 }
 
 void sessions_serve(struct sessions *s, struct engine *e)

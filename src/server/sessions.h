@@ -5,6 +5,7 @@
 
 #include "net/link.h"
 #include "server/engine.h"
+#include "server/join.h"
 #include "server/tracing.h"
 
 struct sessions;
@@ -22,6 +23,8 @@ struct sessions *sessions_new(
     struct loop *l, const struct sessions_options *o, struct problem *ret_problem);
 /* The engine is made after the sessions (it sends through them), so it is handed in later. */
 void sessions_serve(struct sessions *s, struct engine *e);
+/* Who looks at join tokens of the store; NULL: nobody. */
+void sessions_join_by(struct sessions *s, struct join *j);
 /* For hellos from now on; those who are here stay. */
 void sessions_set_token(struct sessions *s, const char *join_token);
 int sessions_port(const struct sessions *s);

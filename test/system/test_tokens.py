@@ -186,3 +186,63 @@ def test_the_command_line_with_a_token(dev, role, exits):
     assert (done.code == 0) == (exits == 0), done
     if exits:
         assert "submit" in done.err and "hint" in done.err and token not in done.err
+
+
+# -- workers
+
+def join_with(cluster, token, name, *words):
+    """A worker that shows this token; it is not waited for."""
+    return cluster._process(name, ["worker", "--join", cluster.link, "--name", name, "--state-dir", cluster.state_dir(name),
+                                   *words], {"REEVE_WORKER_TOKEN": token})
+
+
+def connected(cluster, name):
+    return any(w["name"] == name and w["connected"] for w in cluster.json("worker", "ls")["items"])
+
+
+def turned_away(cluster, process):
+    wait_until(lambda: "the join token is missing or wrong" in process.log(), what=f"{process.name} was told why")
+    assert not cluster.has_worker(process.name)
+
+
+def test_lasting_join_token(server):
+    token = server.cli("token", "create", "rack", "--join", "--expires", "1d").out.strip()
+    first, second = join_with(server, token, "w1"), join_with(server, token, "w2")
+    for name in ("w1", "w2"):
+        wait_until(lambda: connected(server, name), what=f"{name} has joined")
+    refused(Api(server, token), "GET", "/v1/status", 401)  # it admits workers, and nobody else
+    server.cli("token", "revoke", "rack")
+    third = join_with(server, token, "w3")
+    turned_away(server, third)
+    assert connected(server, "w1"), "who is here stays"
+    second.stop()
+    second.start()
+    wait_until(lambda: connected(server, "w2"), what="and who was here comes back, with its key")
+    api = server.cli("token", "create", "ci", "--role", "admin").out.strip()
+    turned_away(server, join_with(server, api, "w4"))
+    assert token[-64:] not in server.server.log() + first.log() + third.log()
+
+
+def test_join_token_for_one_worker(server):
+    token = server.cli("token", "create", "one", "--join", "--once").out.strip()
+    first = join_with(server, token, "w1")
+    wait_until(lambda: connected(server, "w1"), what="w1 has joined")
+    assert server.json("token", "ls")["items"] == [], "it was used up"
+    turned_away(server, join_with(server, token, "w2"))
+    server.server.kill9()
+    server.restart()
+    wait_until(lambda: connected(server, "w1"), what="w1 comes back without another")
+    first.stop()
+    first.start()
+    wait_until(lambda: connected(server, "w1"), what="as a new process, too")
+    events = server.get("/v1/events", limit=100)["items"]
+    assert ("token.used", "one") in {(e["kind"], e.get("subject")) for e in events}
+
+
+def test_join_token_for_a_zone(server):
+    token = server.cli("token", "create", "east", "--join", "--zone", "east").out.strip()
+    wrong = join_with(server, token, "w1", "--zone", "west")
+    wait_until(lambda: "for another zone" in wrong.log(), what="it was told why")
+    assert not server.has_worker("w1")
+    join_with(server, token, "w2", "--zone", "east")
+    wait_until(lambda: connected(server, "w2"), what="w2 has joined")
