@@ -180,6 +180,7 @@ static void check_given_up(struct world *w, struct truth_task *t, const struct e
 	if (!t->given_up)
 		t->queue->processes--; /* invariant 11 says for how long it may still be there */
 	t->given_up = true;
+	t->is_risked |= w->o.allow_bump_unhealthy && ev && ev->kind == EV_HELLO;
 	if (w->o.allow_bump_unhealthy || (ev && ev->kind == EV_WORKER_REMOVE))
 		return; /* the operator took that risk */
 	t->over_by_us = w->now_us + slack_us(w);

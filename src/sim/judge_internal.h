@@ -39,7 +39,8 @@ struct truth_task {
 	int64_t good_token;    /* the last whose process ended well */
 	int starts;            /* since the operator's last retry */
 	bool given_up;         /* the running one: its queue's limit does not count it any more */
-	int64_t over_by_us;    /* a process that was given up is over by then; 0: none was */
+	bool is_risked; /* the running one: its worker was displaced while it was only unhealthy */
+	int64_t over_by_us;          /* a process that was given up is over by then; 0: none was */
 	int64_t produced[N_STREAMS]; /* by started_token */
 	/* what was promised */
 	bool cancelled;

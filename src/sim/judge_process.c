@@ -11,7 +11,7 @@ static void check_order(struct world *w, const struct truth_task *t, int64_t tok
 	else if (token < t->started_token)
 		world_fail(w, 6, "task %u/%lld starts after %lld did", t->number, (long long)token,
 		    (long long)t->started_token);
-	if (t->running)
+	if (t->running && !t->is_risked)
 		world_fail(w, 5, "task %u/%lld starts while %lld runs", t->number, (long long)token,
 		    (long long)t->started_token);
 }
@@ -67,6 +67,7 @@ void judge_overslept(struct world *w, struct sim_process *p)
 
 	p->overslept = true;
 	t->running--;
+	t->is_risked &= t->running > 0;
 	if (t->queue && !t->given_up)
 		t->queue->processes--;
 	t->given_up = false;
@@ -89,7 +90,7 @@ void judge_wrote(struct world *w, const struct sim_process *p)
 {
 	struct truth_task *t = truth_of(w, p->task);
 
-	if (p->overslept)
+	if (p->overslept || p->token != t->started_token)
 		return;
 	memcpy(t->produced, p->produced, sizeof t->produced);
 }
@@ -104,9 +105,12 @@ void judge_ended(struct world *w, const struct sim_process *p)
 		return;
 	}
 	t->running--;
+	t->is_risked &= t->running > 0;
 	if (t->queue && !t->given_up)
 		t->queue->processes--;
 	t->given_up = false;
+	if (p->token != t->started_token)
+		return; /* of a displaced one, beside its successor */
 	memcpy(t->produced, p->produced, sizeof t->produced);
 	if ((x->kind == EXIT_CODE && (x->exit_code == 0 || x->exit_code == 99)) ||
 	    (x->kind == EXIT_STATUS && x->status == TASK_SUCCEEDED))
