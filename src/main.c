@@ -33,7 +33,12 @@ int main(int argc, char **argv)
 	        NULL, "reeve store migrate\tup to what this reeve knows\n", NULL, {store_options},
 	        GROUP_SERVICES, 0, NULL, store_migrate_command},
 	    {"store version", "show a store's schema version", NULL, NULL, NULL, NULL,
-	        {store_options}, GROUP_SERVICES, 0, NULL, store_version_command},
+	        {store_only_options}, GROUP_SERVICES, 0, NULL, store_version_command},
+	    {"store check", "look for damage in a store, while no server uses it", NULL,
+	        "Reads everything: the structure of the database, and every row against its "
+	        "checksum. Names what is damaged, and exits 1 when anything is.",
+	        "reeve store check --store sqlite:/backup/reeve.db\tis the backup whole?\n", NULL,
+	        {store_only_options}, GROUP_SERVICES, 0, NULL, store_check_command},
 	    {"config show", "show what is configured", NULL,
 	        "From the strongest to the weakest: flags, the environment, conf.d, the file, the "
 	        "defaults. Secrets are not shown.",

@@ -348,7 +348,8 @@ bool call_read_failed(struct call *c)
 		    "reeve task ls shows the tasks; ended ones are pruned after a while");
 	} else {
 		problem_set(&c->problem, c->code, "the store could not be read");
-		problem_hint(&c->problem, "the server's log says more");
+		problem_hint(&c->problem, "it may be damaged in the store: `reeve store check` "
+		                          "names what is, and the server's log may say more");
 	}
 	call_problem(c);
 	return true;

@@ -144,13 +144,13 @@ const struct schema schemas[] = {
 	"\"null\"]},\"stdout_bytes\":{\"type\":\"integer\"},"
 	"\"stderr_bytes\":{\"type\":\"integer\"},\"stdout_dropped\":{\"type\":\"integer\"},"
 	"\"stderr_dropped\":{\"type\":\"integer\"},\"output\":{\"enum\":[\"none\",\"inline\","
-	"\"chunks\"]},\"duplicate\":{\"type\":\"boolean\"}},\"required\":[\"id\",\"queue\","
+	"\"chunks\"]},\"damaged\":{\"type\":\"boolean\"},\"duplicate\":{\"type\":\"boolean\"}},\"required\":[\"id\",\"queue\","
 	"\"queue_id\",\"state\",\"status\",\"priority\",\"labels\",\"key\",\"batch\","
 	"\"schedule\",\"schedule_id\",\"tick\",\"run_after\",\"due\",\"timeout_ms\",\"max_attempts\",\"backoff_ms\","
 	"\"backoff_max_ms\",\"attempt\",\"token\",\"worker\",\"worker_id\",\"cancelling\",\"unsure\","
 	"\"ctime\",\"mtime\",\"claimed\",\"started\",\"ended\",\"times_doubtful\",\"exit_code\",\"signal\","
 	"\"reason\",\"usage\",\"stdout_bytes\",\"stderr_bytes\",\"stdout_dropped\",\"stderr_dropped\","
-	"\"output\"]}"},
+	"\"output\",\"damaged\"]}"},
     {"TaskList",
 	"{\"type\":\"object\",\"properties\":{\"items\":{\"type\":\"array\","
 	"\"items\":{\"$ref\":\"#/components/schemas/Task\"}},\"next\":{\"type\":[\"string\","

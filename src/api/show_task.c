@@ -107,7 +107,8 @@ static void add_output(struct buf *b, const struct task_state *s, bool full)
 	jw_mi64(b, "stderr_bytes", s->output_bytes[STDERR]);
 	jw_mi64(b, "stdout_dropped", s->output_dropped[STDOUT]);
 	jw_mi64(b, "stderr_dropped", s->output_dropped[STDERR]);
-	jw_mcstr(b, "output", where[s->output_where]);
+	jw_mcstr(
+	    b, "output", where[s->output_where >= 0 && s->output_where < 3 ? s->output_where : 0]);
 }
 
 /* Rounded, whatever the number: a row may hold any. */
@@ -185,6 +186,7 @@ void show_task(struct buf *b, const struct api *a, const struct task_row *t, uns
 		add_attempts(b, ids, s);
 	}
 	add_output(b, s, flags & SHOW_FULL);
+	jw_mbool(b, "damaged", t->damage != 0);
 	if (flags & SHOW_TWIN)
 		jw_mbool(b, "duplicate", true);
 	jw_close(b, '}');

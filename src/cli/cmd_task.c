@@ -281,6 +281,13 @@ static char *doubt_fact(const json_t *task)
 	           : NULL;
 }
 
+static char *damage_fact(const json_t *task)
+{
+	return jb(task, "damaged")
+	           ? xstrdup("a part of it does not fit its checksum in the store, and is left out")
+	           : NULL;
+}
+
 static void show_task(struct cli *c, const json_t *task)
 {
 	struct fact facts[] = {
@@ -306,6 +313,7 @@ static void show_task(struct cli *c, const json_t *task)
 	    {"started", time_fact(task, "started")},
 	    {"ended", time_fact(task, "ended")},
 	    {"times", doubt_fact(task)},
+	    {"damaged", damage_fact(task)},
 	    {"used", usage_fact(json_object_get(task, "usage"))},
 	};
 

@@ -110,6 +110,14 @@ static void stand_aside(struct core *c, struct queue *q, bool stalled)
 		TAILQ_INSERT_TAIL(&c->stalled, q, in_line);
 }
 
+/* What the store can not vouch for is not run: it is held, and whoever releases it gets it back. */
+static void set_aside(struct core *c, struct task *t, struct effects *out)
+{
+	task_move(c, t, TASK_BLOCKED,
+	    STR("damaged: its row in the store does not fit its checksum; submit it anew"), out);
+	task_forget(c, t);
+}
+
 /* One task of the queue at the head of the rotation, or the queue leaves it. */
 static void place_one(struct core *c, struct queue *q, struct effects *out)
 {
@@ -118,6 +126,10 @@ static void place_one(struct core *c, struct queue *q, struct effects *out)
 
 	if (!t || !may_start(q)) {
 		stand_aside(c, q, false);
+		return;
+	}
+	if (t->row.damage) {
+		set_aside(c, t, out);
 		return;
 	}
 	w = pick(c, q);

@@ -87,11 +87,21 @@ struct task_state {
 	    result; /* what the last attempt left in its result file; NULL: none, or not ended */
 };
 
+/* Parts of a row that the store could not vouch for: their texts are NULL, their numbers doubtful.
+ */
+enum task_damage {
+	DAMAGED_SPEC = 1,   /* what was asked for, less the body */
+	DAMAGED_STATE = 2,  /* how it stands */
+	DAMAGED_BODY = 4,   /* what to run */
+	DAMAGED_OUTPUT = 8, /* history, result, and output that is kept in the row */
+};
+
 struct task_row {
 	rid id;
 	int64_t ctime_ms;
 	struct task_spec spec;
 	struct task_state state;
+	unsigned damage; /* enum task_damage; not stored */
 };
 
 enum task_phase task_phase(int status);

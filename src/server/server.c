@@ -23,6 +23,7 @@
 #include "server/sessions.h"
 
 #define API_READERS 2
+#define STORE_CHECK_MS 1000 /* so much longer a start may take at most */
 
 struct server {
 	const struct config *config;
@@ -173,7 +174,7 @@ static struct retention_options retention_of(const struct config *c)
 
 static int open_store(struct server *s, struct problem *p)
 {
-	struct store_options o = {.create = true, .migrate = true};
+	struct store_options o = {.create = true, .migrate = true, .check_ms = STORE_CHECK_MS};
 	const char *dir = config_str(s->config, "server.state_dir");
 	int e = paths_make_dir(dir, p);
 

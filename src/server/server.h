@@ -33,6 +33,7 @@ int server_command(int argc, char **argv);
 int dev_command(int argc, char **argv);
 int store_migrate_command(int argc, char **argv);
 int store_version_command(int argc, char **argv);
-extern const struct option_def store_options[];
+int store_check_command(int argc, char **argv);
+extern const struct option_def store_options[], store_only_options[];
 
 #endif

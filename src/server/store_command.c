@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `reeve store`: what can be done to a store while no server has it open. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/options.h"
 #include "config/flags.h"
@@ -13,6 +14,13 @@ const struct option_def store_options[] = {
     {"store", 0, "URL", "the store, such as sqlite:PATH (default: the server's)", NULL, 0, NULL},
     {NULL},
 };
+
+const struct option_def store_only_options[] = {
+    {"store", 0, "URL", "the store, such as sqlite:PATH (default: the server's)", NULL, 0, NULL},
+    {NULL},
+};
+
+enum doing { MIGRATE, VERSION, CHECK };
 
 static int explain(const struct problem *p)
 {
@@ -45,8 +53,51 @@ static int show(const char *url, struct problem *p)
 	return 0;
 }
 
+/* -- check */
+
+struct findings {
+	const char *url;
+	int64_t n;
+};
+
+static void on_damaged(void *arg, const char *table, rid id, const char *what)
+{
+	struct findings *f = arg;
+
+	f->n++;
+	if (id)
+		printf("damaged: %s %llu: %s\n", table, (unsigned long long)id, what);
+	else
+		printf("damaged: %s: %s\n", table, what);
+}
+
+static void on_progress(void *arg, int64_t rows)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r%lld rows", (long long)rows);
+}
+
+static int check(const char *url, struct problem *p)
+{
+	struct findings f = {.url = url};
+	struct store_checker to = {&f, on_damaged, on_progress};
+	int64_t rows = 0;
+	int e = store_check(url, &to, &rows, p);
+
+	if (e && !f.n)
+		return explain(p);
+	if (f.n)
+		printf(
+		    "%s: %lld things are damaged (%lld rows were read); restore a backup, or go on "
+		    "without them: the server shows what is damaged, and does not run it\n",
+		    url, (long long)f.n, (long long)rows);
+	else
+		printf("%s: nothing is damaged (%lld rows)\n", url, (long long)rows);
+	return f.n ? 1 : 0;
+}
+
 /* The server's own store, unless one is named. Version 0 would be an empty store: not from here. */
-static int with_store(const struct options *o, bool moves)
+static int with_store(const struct options *o, enum doing doing)
 {
 	int code = 1;
 	int64_t to = STORE_SCHEMA_VERSION;
@@ -54,7 +105,7 @@ static int with_store(const struct options *o, bool moves)
 	const char *url = options_get(o, "store");
 	struct config *c = NULL;
 
-	if (options_i64(o, "to", 1, STORE_SCHEMA_VERSION, &to, &p) != 0)
+	if (doing == MIGRATE && options_i64(o, "to", 1, STORE_SCHEMA_VERSION, &to, &p) != 0)
 		return explain(&p);
 	if (!url) {
 		c = config_for("reeve store", CONFIG_FOR_SERVER, 0, NULL, &code);
@@ -62,32 +113,41 @@ static int with_store(const struct options *o, bool moves)
 			return code;
 		url = config_str(c, "server.store");
 	}
-	code = moves ? migrate(url, to, &p) : show(url, &p);
+	code = doing == MIGRATE ? migrate(url, to, &p)
+	       : doing == CHECK ? check(url, &p)
+	                        : show(url, &p);
 	config_free(c);
 	return code;
 }
 
-static int store_command(int argc, char **argv, bool moves)
+static int store_command(int argc, char **argv, enum doing doing)
 {
-	struct options o = {.program = moves ? "reeve store migrate" : "reeve store version"};
+	static const char *const names[] = {
+	    "reeve store migrate", "reeve store version", "reeve store check"};
+	struct options o = {.program = names[doing]};
 	struct problem p = {0};
 	int code;
 
-	options_add_table(&o, store_options);
+	options_add_table(&o, doing == MIGRATE ? store_options : store_only_options);
 	if (options_parse(&o, OPTIONS_ANYWHERE, argc, argv, &p) != 0)
 		code = explain(&p);
 	else
-		code = with_store(&o, moves);
+		code = with_store(&o, doing);
 	options_release(&o);
 	return code;
 }
 
 int store_migrate_command(int argc, char **argv)
 {
-	return store_command(argc, argv, true);
+	return store_command(argc, argv, MIGRATE);
 }
 
 int store_version_command(int argc, char **argv)
 {
-	return store_command(argc, argv, false);
+	return store_command(argc, argv, VERSION);
+}
+
+int store_check_command(int argc, char **argv)
+{
+	return store_command(argc, argv, CHECK);
 }

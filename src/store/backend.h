@@ -20,6 +20,9 @@ struct store_ops {
 	int (*migrate)(const char *place, int version, struct problem *ret_problem);
 	int (*schema_version)(const char *place, int *ret_version, struct problem *ret_problem);
 
+	int (*check)(const char *place, const struct store_checker *c, int64_t *ret_rows,
+	    struct problem *ret_problem); /* NULL: there is nothing that could be damaged */
+
 	int (*commit)(struct store *s, const struct batch *b, struct problem *ret_problem);
 	int (*load)(struct store *s, const struct store_loader *l, struct problem *ret_problem);
 	int (*expire)(struct store *s, int64_t idem_before_ms, int64_t events_before_ms,

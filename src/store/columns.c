@@ -19,12 +19,17 @@
 		name, columns, sizeof columns / sizeof columns[0], sizeof(struct row) \
 	}
 
+#define SUM(name, flags)                     \
+	{                                    \
+		name, 0, COLUMN_SUM, (flags) \
+	}
+
 #define T(kind, name, field, flags) COL(task_row, kind, name, field, flags)
 static const struct column task_columns[] = {
     T(I64, "id", id, 0),
     T(I32, "status", state.status, COLUMN_STATE),
     T(I64, "queue", spec.queue, 0),
-    T(I64, "rank", state.rank, COLUMN_STATE),
+    T(I64, "rank", state.rank, COLUMN_STATE | COLUMN_UNSUMMED),
     T(I64, "due_ms", state.due_ms, COLUMN_STATE),
     T(TEXT, "unique_key", spec.key, 0),
     T(I64, "batch", spec.batch, 0),
@@ -53,7 +58,7 @@ static const struct column task_columns[] = {
     T(I64, "stdout_dropped", state.output_dropped[STDOUT], COLUMN_STATE),
     T(I64, "stderr_dropped", state.output_dropped[STDERR], COLUMN_STATE),
     T(TEXT, "reason", state.reason, COLUMN_STATE),
-    T(TEXT, "body", spec.body, COLUMN_BULKY),
+    T(TEXT, "body", spec.body, COLUMN_BULKY | COLUMN_FAR),
     T(TEXT, "history", state.history, COLUMN_STATE | COLUMN_BULKY),
     T(BLOB, "stdout", state.output[STDOUT], COLUMN_STATE | COLUMN_BULKY),
     T(BLOB, "stderr", state.output[STDERR], COLUMN_STATE | COLUMN_BULKY),
@@ -63,6 +68,10 @@ static const struct column task_columns[] = {
     T(I64, "schedule", spec.schedule, 0),
     T(I64, "tick_s", spec.tick_s, 0),
     T(I32, "times_doubtful", state.times_doubtful, COLUMN_STATE),
+    SUM("spec_sum", 0),
+    SUM("state_sum", COLUMN_STATE),
+    SUM("body_sum", COLUMN_BULKY),
+    SUM("output_sum", COLUMN_STATE | COLUMN_BULKY),
 };
 const struct row_table task_table = TABLE("task", task_row, task_columns);
 
@@ -88,9 +97,11 @@ static const struct column queue_columns[] = {
     Q(I64, "ctime_ms", ctime_ms),
     Q(I64, "mtime_ms", mtime_ms),
     Q(I64, "version", version),
-    Q(I64, "n_succeeded", n_succeeded),
-    Q(I64, "n_failed", n_failed),
-    Q(I64, "n_other", n_other),
+    COL(queue_row, I64, "n_succeeded", n_succeeded, COLUMN_STATE),
+    COL(queue_row, I64, "n_failed", n_failed, COLUMN_STATE),
+    COL(queue_row, I64, "n_other", n_other, COLUMN_STATE),
+    SUM("sum", 0),
+    SUM("state_sum", COLUMN_STATE),
 };
 const struct row_table queue_table = TABLE("queue", queue_row, queue_columns);
 
@@ -118,6 +129,7 @@ static const struct column worker_columns[] = {
     W(I64, "version", version),
     W(I64, "start", facts.start),
     W(TEXT, "link_key", facts.key),
+    SUM("sum", 0),
 };
 const struct row_table worker_table = TABLE("worker", worker_row, worker_columns);
 
@@ -129,6 +141,7 @@ static const struct column event_columns[] = {
     E(TEXT, "subject", subject),
     E(TEXT, "actor", actor),
     E(TEXT, "detail", detail),
+    SUM("sum", 0),
 };
 const struct row_table event_table = TABLE("event", event_row, event_columns);
 
@@ -138,6 +151,7 @@ static const struct column idem_columns[] = {
     I(I64, "fingerprint", fingerprint),
     I(I64, "time_ms", time_ms),
     I(BLOB, "result", result),
+    SUM("sum", 0),
 };
 const struct row_table idem_table = TABLE("idem", idem_row, idem_columns);
 
@@ -150,12 +164,14 @@ static const struct column output_columns[] = {
     O(I32, "raw_bytes", raw_bytes),
     O(I32, "codec", codec),
     O(BLOB, "data", data),
+    SUM("sum", 0),
 };
 const struct row_table output_table = TABLE("output", output_row, output_columns);
 
 static const struct column meta_columns[] = {
     COL(meta_row, TEXT, "name", name, 0),
     COL(meta_row, BLOB, "value", value, 0),
+    SUM("sum", 0),
 };
 const struct row_table meta_table = TABLE("meta", meta_row, meta_columns);
 
@@ -213,6 +229,8 @@ static const struct column schedule_columns[] = {
     S(TEXT, "source", source),
     S(TEXT, "labels", labels),
     S(TEXT, "body", body),
+    SUM("sum", 0),
+    SUM("state_sum", COLUMN_STATE),
 };
 _Static_assert(DEALT_SPANS == 4, "columns for each span");
 const struct row_table schedule_table = TABLE("schedule", schedule_row, schedule_columns);
@@ -228,6 +246,7 @@ static const struct column tick_columns[] = {
     K(I64, "time_ms", time_ms),
     K(I64, "shift_s", shift_s),
     K(TEXT, "reason", reason),
+    SUM("sum", 0),
 };
 const struct row_table tick_table = TABLE("tick", tick_row, tick_columns);
 
@@ -244,8 +263,17 @@ static const struct column token_columns[] = {
     A(TEXT, "creator", creator),
     A(I64, "ctime_ms", ctime_ms),
     A(I64, "expires_ms", expires_ms),
+    SUM("sum", 0),
 };
 const struct row_table token_table = TABLE("token", token_row, token_columns);
+
+static const struct column stat_columns[] = {
+    COL(sqlite_stat, I64, "last_id", last_id, 0),
+    COL(sqlite_stat, I64, "last_event", last_event, 0),
+    COL(sqlite_stat, I64, "n_tasks", n_tasks, 0),
+    SUM("sum", 0),
+};
+const struct row_table stat_table = TABLE("stat", sqlite_stat, stat_columns);
 
 void *row_dup(const struct row_table *t, const void *row)
 {
@@ -296,6 +324,8 @@ static bool column_differs(const struct column *c, const void *x, const void *y)
 		return column_i64(c, x) != column_i64(c, y);
 	if (c->type == COLUMN_USAGE)
 		return !usage_equal(column_usage(c, x), column_usage(c, y));
+	if (c->type == COLUMN_SUM)
+		return false;
 	sx = column_str(c, x);
 	sy = column_str(c, y);
 	return !sx.p != !sy.p || !str_eq(sx, sy);

@@ -8,14 +8,30 @@
 #define STORE_COLUMNS_H
 
 #include "base/arena.h"
+#include "model/id.h"
 #include "store/usage_text.h"
 
-enum column_type { COLUMN_I32, COLUMN_I64, COLUMN_TEXT, COLUMN_BLOB, COLUMN_USAGE };
+enum column_type {
+	COLUMN_I32,
+	COLUMN_I64,
+	COLUMN_TEXT,
+	COLUMN_BLOB,
+	COLUMN_USAGE,
+	COLUMN_SUM, /* in the database only: the checksum of its group */
+};
 
 enum column_flag {
-	COLUMN_STATE = 1, /* task, schedule: written by an update */
-	COLUMN_BULKY = 2, /* task: left out of bare lists */
+	COLUMN_STATE = 1,    /* task, schedule, queue: written by an update */
+	COLUMN_BULKY = 2,    /* task: left out of bare lists */
+	COLUMN_UNSUMMED = 4, /* also changed by SQL alone: in no checksum */
+	COLUMN_FAR = 8,      /* when long it lies elsewhere, but is in the checksum */
 };
+
+/*
+ * Columns that are written and read together are a group, and have a checksum together: those of
+ * equal STATE and BULKY. A row's damage is a set of groups, 1u << group.
+ */
+#define COLUMN_GROUP (COLUMN_STATE | COLUMN_BULKY)
 
 struct column {
 	const char *name;
@@ -31,6 +47,14 @@ struct row_table {
 	size_t row_size;
 };
 
+/* What can not be read off the tables: see 0001_up.sql. */
+struct sqlite_stat {
+	rid last_id;
+	uint64_t last_event;
+	int64_t n_tasks;
+};
+
+extern const struct row_table stat_table;
 extern const struct row_table task_table, queue_table, worker_table, event_table, idem_table,
     output_table, meta_table, schedule_table, tick_table, token_table;
 
@@ -39,6 +63,11 @@ void *row_dup(const struct row_table *t, const void *row);
 /* Deep copy into the arena; columns with any of `skip_flags` come out NULL. */
 void row_copy(const struct row_table *t, struct arena *a, const void *row, unsigned skip_flags,
     void *ret_row);
+/* Of one group. What is 0 or NULL does not count, so a column that is added later changes nothing.
+ */
+int32_t row_sum(const struct row_table *t, const void *row, unsigned group);
+/* Nobody knows what a damaged group said: its texts come out NULL. */
+void row_blank(const struct row_table *t, void *row, unsigned group);
 /* The first column in which two rows differ, or NULL. */
 const struct column *row_differs(const struct row_table *t, const void *x, const void *y);
 

@@ -64,12 +64,6 @@ enum write_stmt {
 	N_WRITE_STMTS
 };
 
-struct sqlite_stat {
-	rid last_id;
-	uint64_t last_event;
-	int64_t n_tasks;
-};
-
 struct sort_entry {
 	rid id;
 	size_t at;
@@ -139,14 +133,28 @@ int sqlite_not_ours(const char *path, struct problem *ret_problem);
 int sqlite_migrate(const char *path, int version, struct problem *ret_problem);
 int sqlite_schema_version(const char *path, int *ret_version, struct problem *ret_problem);
 
+/* sqlite_check.c */
+int sqlite_check(const char *path, const struct store_checker *to, int64_t *ret_rows,
+    struct problem *ret_problem);
+int sqlite_check_start(const char *path, int64_t limit_ms, struct problem *ret_problem);
+
+/* sqlite_quarantine.c: what a start makes of rows that do not fit their checksums */
+int quarantine_refuse(const char *kind, struct str name, struct problem *ret_problem);
+void quarantine_queue(sqlite3_stmt *st, unsigned damage, struct arena *a, struct queue_row *q);
+void quarantine_schedule(
+    sqlite3_stmt *st, unsigned damage, struct arena *a, struct schedule_row *s);
+
 /* sqlite_row.c */
 void sqlite_bind_str(sqlite3_stmt *st, int at, struct str s, bool blob);
 /* Binds the columns that have one of `flags` (0: all) from parameter `at` on; returns the next. */
 int sqlite_bind_row(
     sqlite3_stmt *st, int at, const struct row_table *t, const void *row, unsigned flags);
-/* Reads the columns without `skip_flags` from result column 0 on. */
-void sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned skip_flags,
+/* Reads the columns without `skip_flags` from result column 0 on. Returns the groups that do not
+ * fit their checksum: their texts come out NULL. */
+unsigned sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned skip_flags,
     struct arena *a, void *ret_row);
+/* A body that lay elsewhere has been read since: the same for its group alone. */
+unsigned sqlite_check_group(sqlite3_stmt *st, const struct row_table *t, unsigned group, void *row);
 void sqlite_column_list(struct buf *sql, const struct row_table *t, unsigned skip_flags);
 void sqlite_put_sql(struct buf *sql, const char *verb, const struct row_table *t);
 /* Sets the columns with COLUMN_STATE of the row whose id comes last. */
@@ -163,6 +171,7 @@ int sqlite_run(struct sqlite_store *s, enum write_stmt which, const int64_t *arg
 int sqlite_commit(struct store *base, const struct batch *b, struct problem *ret_problem);
 int sqlite_apply(struct sqlite_store *s, const struct batch *b);
 int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_problem);
+int sqlite_save_stat(struct sqlite_store *s);
 void sqlite_rest(struct store *base);
 int sqlite_expire(struct store *base, int64_t idem_before_ms, int64_t events_before_ms,
     struct problem *ret_problem);

@@ -32,18 +32,15 @@ static int insert_body(struct sqlite_store *s, rid id, struct str body)
 
 static int insert_task(struct sqlite_store *s, const struct task_row *row)
 {
-	struct task_row t = *row;
 	int rc = SQLITE_OK;
 
-	if (t.spec.body.n > BODY_NEAR_MAX) {
-		rc = insert_body(s, t.id, t.spec.body);
-		t.spec.body = STR_NULL;
-	}
+	if (row->spec.body.n > BODY_NEAR_MAX)
+		rc = insert_body(s, row->id, row->spec.body);
 	if (rc == SQLITE_OK)
-		rc = sqlite_run_row(s, W_TASK_INSERT, &task_table, &t);
+		rc = sqlite_run_row(s, W_TASK_INSERT, &task_table, row);
 	s->stat.n_tasks++;
-	s->stat_due |= t.id <= s->stat_saved.last_id;
-	saw_id(s, t.id);
+	s->stat_due |= row->id <= s->stat_saved.last_id;
+	saw_id(s, row->id);
 	return rc;
 }
 
@@ -84,13 +81,6 @@ static int rerank_queue(struct sqlite_store *s, rid id, int32_t order)
 	return rc ? rc : sqlite_run(s, W_RERANK_DUE, args, 2);
 }
 
-static int put_queue_counts(struct sqlite_store *s, const struct queue_row *q)
-{
-	int64_t args[] = {(int64_t)q->id, q->n_succeeded, q->n_failed, q->n_other};
-
-	return sqlite_run(s, W_QUEUE_COUNTS, args, 4);
-}
-
 static int apply_schedule(struct sqlite_store *s, const struct row_op *op)
 {
 	switch (op->kind) {
@@ -113,7 +103,8 @@ static int apply_other(struct sqlite_store *s, const struct row_op *op)
 	case ROW_QUEUE_PUT:
 		saw_id(s, op->queue->id);
 		return sqlite_run_row(s, W_QUEUE_PUT, &queue_table, op->queue);
-	case ROW_QUEUE_COUNTS: return put_queue_counts(s, op->queue);
+	case ROW_QUEUE_COUNTS:
+		return sqlite_run_update(s, W_QUEUE_COUNTS, &queue_table, op->queue, op->queue->id);
 	case ROW_QUEUE_DELETE: return delete_queue(s, op->id);
 	case ROW_QUEUE_RERANK: return rerank_queue(s, op->id, op->order);
 	case ROW_WORKER_PUT:

@@ -2,21 +2,49 @@
 /* What the brain must know at start. Only live tasks are looked at, through their indexes. */
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "store/sqlite.h"
+
+/* Its numbers do not fit their checksum: what can be counted is counted. */
+static int mend_stat(struct sqlite_store *s, struct problem *ret_problem)
+{
+	struct sqlite_stat stat = {0}, saved = {0};
+	sqlite3_stmt *st = NULL;
+	bool holds = false;
+	int rc = sqlite3_prepare_v2(
+	    s->db, "SELECT last_id, last_event, n_tasks, sum FROM stat", -1, &st, NULL);
+
+	if (rc == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW)
+		holds = sqlite_read_row(st, &stat_table, 0, NULL, &saved) == 0;
+	sqlite3_finalize(st);
+	if (holds)
+		return 0;
+	log_error("the store's numbers are damaged: they are counted anew");
+	rc = sqlite_exec_i64(
+	    s->db, "SELECT count(*) FROM task NOT INDEXED", &stat.n_tasks, ret_problem);
+	if (rc == 0)
+		rc = sqlite_exec_i64(s->db, "SELECT ifnull(max(id), 0) FROM task",
+		    (int64_t *)&stat.last_id, ret_problem);
+	s->stat = stat;
+	return rc ? rc : sqlite_save_stat(s);
+}
 
 int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem)
 {
 	sqlite3_stmt *st = NULL;
+	int rc = mend_stat(s, ret_problem);
+
+	if (rc)
+		return rc;
 	/* the row, and what came after it was last written */
-	int rc = sqlite3_prepare_v2(s->db,
+	rc = sqlite3_prepare_v2(s->db,
 	    "SELECT max(last_id, (SELECT ifnull(max(id), 0) FROM task),"
 	    " (SELECT ifnull(max(id), 0) FROM queue), (SELECT ifnull(max(id), 0) FROM worker),"
 	    " (SELECT ifnull(max(id), 0) FROM schedule), (SELECT ifnull(max(id), 0) FROM token)),"
 	    " max(last_event, (SELECT ifnull(max(seq), 0) FROM event)),"
 	    " n_tasks + (SELECT count(*) FROM task WHERE id > last_id), last_id, n_tasks FROM stat",
 	    -1, &st, NULL);
-
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(st);
 	if (rc == SQLITE_ROW) {
@@ -33,7 +61,9 @@ int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem)
 	return sqlite_problem(s->db, "the store can not be read", ret_problem);
 }
 
-typedef int row_fn(void *arg, const void *row);
+/* `damage`: groups that do not fit their checksums; `st` stands on the row as it is stored. */
+typedef int row_fn(void *arg, void *row, unsigned damage, sqlite3_stmt *st, struct arena *a,
+    struct problem *ret_problem);
 
 /* Every row of `sql` handed to `fn`; its strings live until the next. */
 static int each_row(sqlite3 *db, const struct row_table *t, const char *rest, void *arg, row_fn *fn,
@@ -44,6 +74,7 @@ static int each_row(sqlite3 *db, const struct row_table *t, const char *rest, vo
 	void *row = arena_alloc(&a, t->row_size);
 	AUTO(arena_release) struct arena strings = {0};
 	sqlite3_stmt *st = NULL;
+	unsigned damage;
 	int rc, stopped = 0;
 
 	buf_add_cstr(&sql, "SELECT ");
@@ -55,8 +86,8 @@ static int each_row(sqlite3 *db, const struct row_table *t, const char *rest, vo
 		if (rc != SQLITE_ROW)
 			break;
 		arena_reset(&strings);
-		sqlite_read_row(st, t, 0, &strings, row);
-		if ((stopped = fn(arg, row)))
+		damage = sqlite_read_row(st, t, 0, &strings, row);
+		if ((stopped = fn(arg, row, damage, st, &strings, ret_problem)))
 			break;
 	}
 	if (!stopped && rc != SQLITE_DONE)
@@ -71,38 +102,56 @@ struct load {
 	const struct store_loader *to;
 };
 
-static int load_meta(void *arg, const void *row)
+static int load_meta(void *arg, void *row, unsigned damage, sqlite3_stmt *st, struct arena *a,
+    struct problem *ret_problem)
 {
 	const struct load *l = arg;
 
+	if (damage)
+		return quarantine_refuse("what the server knows of itself", STR_NULL, ret_problem);
 	return l->to->meta(l->to->arg, row);
 }
 
-static int load_queue(void *arg, const void *row)
+static int load_queue(void *arg, void *row, unsigned damage, sqlite3_stmt *st, struct arena *a,
+    struct problem *ret_problem)
 {
 	const struct load *l = arg;
 
+	if (damage)
+		quarantine_queue(st, damage, a, row);
 	return l->to->queue(l->to->arg, row);
 }
 
-static int load_worker(void *arg, const void *row)
+static int load_worker(void *arg, void *row, unsigned damage, sqlite3_stmt *st, struct arena *a,
+    struct problem *ret_problem)
 {
 	const struct load *l = arg;
 
+	if (damage)
+		return quarantine_refuse("a worker", STR_NULL, ret_problem);
 	return l->to->worker(l->to->arg, row);
 }
 
-static int load_schedule(void *arg, const void *row)
+static int load_schedule(void *arg, void *row, unsigned damage, sqlite3_stmt *st, struct arena *a,
+    struct problem *ret_problem)
 {
 	const struct load *l = arg;
 
+	if (damage)
+		quarantine_schedule(st, damage, a, row);
 	return l->to->schedule(l->to->arg, row);
 }
 
-static int load_token(void *arg, const void *row)
+/* One whose rights are not certain admits nobody. */
+static int load_token(void *arg, void *row, unsigned damage, sqlite3_stmt *st, struct arena *a,
+    struct problem *ret_problem)
 {
 	const struct load *l = arg;
 
+	if (damage) {
+		log_error("a token is damaged in the store, and admits nobody: make another");
+		return 0;
+	}
 	return l->to->token(l->to->arg, row);
 }
 

@@ -60,11 +60,13 @@ static int run_step(sqlite3 *db, const char *sql, int version, struct problem *r
 	AUTO(free_cstr)
 	char *all =
 	    xasprintf("BEGIN IMMEDIATE;\n%s\nPRAGMA user_version = %d;\nCOMMIT;", sql, version);
-	int rc = sqlite_exec(db, all, ret_problem);
 
-	if (rc)
-		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-	return rc;
+	if (sqlite3_exec(db, all, NULL, NULL, NULL) == SQLITE_OK)
+		return 0;
+	sqlite_problem(
+	    db, "the store's schema can not be changed, is the file damaged?", ret_problem);
+	sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	return ERR_STORE;
 }
 
 static int migrate_to(sqlite3 *db, int from, int to, struct problem *ret_problem)

@@ -22,6 +22,9 @@ int sqlite_problem(sqlite3 *db, const char *doing, struct problem *ret_problem)
 		problem_hint(ret_problem, "make room on the disk that holds the store");
 	else if ((rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB)
 		problem_hint(ret_problem, "the file is damaged: restore it from a backup");
+	else if ((rc & 0xff) == SQLITE_READONLY)
+		problem_hint(
+		    ret_problem, "the file must be writable; if it is, its header is damaged");
 	return ERR_STORE;
 }
 
@@ -141,16 +144,77 @@ static int check_place(const char *path, const struct store_options *o, struct p
 	return ERR_NOT_FOUND;
 }
 
+/* Every table, column and index that is written by name: a damaged schema shows here. */
+static int prepare_all(struct sqlite_store *s, struct problem *ret_problem)
+{
+	sqlite3_stmt *st;
+
+	for (int i = 0; i < N_WRITE_STMTS; i++)
+		if (sqlite_stmt(s, (enum write_stmt)i, &st))
+			return sqlite_problem(s->db, "the store's schema is damaged", ret_problem);
+	return 0;
+}
+
+/* The lock remembers that there was a store. */
+static const char lock_mark[] =
+    "There is a store beside this file. It is locked while a server runs.\n";
+
+static int mark_lock(int fd, struct problem *ret_problem)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && st.st_size > 0)
+		return 0;
+	if (write(fd, lock_mark, sizeof lock_mark - 1) == (ssize_t)sizeof lock_mark - 1)
+		return 0;
+	problem_set(
+	    ret_problem, ERR_STORE, "the store's lock can not be written: %s", strerror(errno));
+	return problem_hint(ret_problem, "make room on the disk that holds the store");
+}
+
+static int64_t size_of(const char *path, const char *suffix)
+{
+	AUTO(free_cstr) char *name = xasprintf("%s%s", path, suffix);
+	struct stat st;
+
+	return stat(name, &st) == 0 ? (int64_t)st.st_size : -1;
+}
+
+/* An empty file is a new store, unless something says that there was more. */
+static int refuse_emptied(const char *path, struct problem *ret_problem)
+{
+	int64_t size = size_of(path, "");
+	const char *trace = size_of(path, "-wal") > 0                 ? "-wal"
+	                    : size == 0 && size_of(path, ".lock") > 0 ? ".lock"
+	                                                              : NULL;
+
+	if (size > 0 || !trace)
+		return 0;
+	problem_set(ret_problem, ERR_STORE, "%s is %s, but %s%s says that there was a store", path,
+	    size < 0 ? "gone" : "empty", path, trace);
+	return problem_hint(ret_problem,
+	    "restore a backup; to begin with nothing, remove %s, %s-wal and %s.lock", path, path,
+	    path);
+}
+
 static int open_parts(
     struct sqlite_store *s, const struct store_options *o, struct problem *ret_problem)
 {
 	int rc = sqlite_lock(s->path, &s->lock_fd, ret_problem);
 
 	if (rc == 0)
+		rc = refuse_emptied(s->path, ret_problem);
+	if (rc == 0)
 		rc =
 		    sqlite_connect(s->path, o->create, s->nosync, ROLE_WRITER, &s->db, ret_problem);
 	if (rc == 0)
 		rc = sqlite_prepare_schema(s->db, s->path, o, ret_problem);
+	if (rc == 0 && o->check_ms)
+		rc = sqlite_check_start(s->path, o->check_ms, ret_problem);
+	if (rc == 0)
+		rc = prepare_all(s, ret_problem);
+	if (rc == 0)
+		rc = mark_lock(s->lock_fd, ret_problem);
 	if (rc == 0)
 		rc = sqlite_load_stat(s, ret_problem);
 	if (rc == 0)
@@ -208,6 +272,7 @@ const struct store_ops store_sqlite = {
     .close = sqlite_close,
     .migrate = sqlite_migrate,
     .schema_version = sqlite_schema_version,
+    .check = sqlite_check,
     .commit = sqlite_commit,
     .load = sqlite_load,
     .expire = sqlite_expire,

@@ -8,53 +8,67 @@
 #include "store/chunk.h"
 #include "store/sqlite.h"
 
+static struct str column_text(sqlite3_stmt *st, int at)
+{
+	const char *p = sqlite3_column_blob(st, at);
+
+	if (sqlite3_column_type(st, at) == SQLITE_NULL)
+		return STR_NULL;
+	return (struct str){p ? p : "", p ? (size_t)sqlite3_column_bytes(st, at) : 0};
+}
+
 /* *ret_done: it was all in the task's row, or there is no such task. */
 static int read_inline(struct sqlite_reader *r, rid task, int64_t token, int stream, size_t max,
     struct buf *out, int64_t *at, bool *ret_done)
 {
+	AUTO(arena_release) struct arena a = {0};
+	AUTO(buf_release) struct buf sql = {0};
+	struct task_row t;
+	unsigned damage = 0;
 	sqlite3_stmt *st;
-	int found, rc = sqlite_query(
-	               r, "SELECT output_where, token, stdout, stderr FROM task WHERE id = ?", &st);
+	int found, rc;
 
 	*ret_done = true;
-	if (rc)
+	buf_printf(&sql, "%sWHERE id = ?", sqlite_task_select(false));
+	if ((rc = sqlite_query(r, sql.p, &st)))
 		return rc;
 	sqlite3_bind_int64(st, 1, (int64_t)task);
 	found = sqlite3_step(st);
 	if (found == SQLITE_ROW) {
-		*ret_done = sqlite3_column_int(st, 0) == OUTPUT_INLINE &&
-		            sqlite3_column_int64(st, 1) == token;
-		if (*ret_done) {
-			const char *p = sqlite3_column_blob(st, 2 + stream);
-
-			inline_append((struct str){p, (size_t)sqlite3_column_bytes(st, 2 + stream)},
-			    max, out, at);
-		}
+		damage = sqlite_read_row(st, &task_table, 0, &a, &t);
+		*ret_done = t.state.output_where == OUTPUT_INLINE && t.state.token == token;
+		if (*ret_done && damage & DAMAGED_OUTPUT)
+			damaged_append(t.state.output_bytes[stream], max, out, at);
+		else if (*ret_done)
+			inline_append(t.state.output[stream], max, out, at);
 	}
 	rc = sqlite_done(st, found);
+	if (damage & DAMAGED_STATE) /* nobody knows where its output lies */
+		return ERR_STORE;
 	return rc == 0 && found == SQLITE_DONE ? ERR_NOT_FOUND : rc;
 }
 
-static struct output_row chunk_of(sqlite3_stmt *st)
+/* False: it does not fit its checksum. */
+static bool read_chunk(sqlite3_stmt *st, struct output_row *c)
 {
-	const char *p = sqlite3_column_blob(st, 3);
-
-	return (struct output_row){
-	    .offset = sqlite3_column_int64(st, 0),
-	    .raw_bytes = sqlite3_column_int(st, 1),
-	    .codec = sqlite3_column_int(st, 2),
-	    .data = {p ? p : "", (size_t)sqlite3_column_bytes(st, 3)},
-	};
+	c->offset = sqlite3_column_int64(st, 0);
+	c->raw_bytes = sqlite3_column_int(st, 1);
+	c->codec = sqlite3_column_int(st, 2);
+	c->data = column_text(st, 3);
+	return sqlite3_column_type(st, 4) == SQLITE_NULL ||
+	       sqlite3_column_int64(st, 4) == row_sum(&output_table, c, 0);
 }
 
 static int read_chunks(struct sqlite_reader *r, rid task, int64_t token, int stream, size_t max,
     struct buf *out, int64_t *at)
 {
 	int64_t from = *at;
+	bool damaged = false;
 	sqlite3_stmt *st;
 	int step = SQLITE_DONE,
 	    rc = sqlite_query(r,
-	        "SELECT at, raw_bytes, codec, data FROM output WHERE task = ?1 AND token = ?2 AND"
+	        "SELECT at, raw_bytes, codec, data, sum FROM output WHERE task = ?1 AND token = ?2 "
+	        "AND"
 	        " stream = ?3 AND at >= (SELECT coalesce(max(at), 0) FROM output WHERE task = ?1 "
 	        "AND"
 	        " token = ?2 AND stream = ?3 AND at <= ?4) ORDER BY at",
@@ -67,9 +81,13 @@ static int read_chunks(struct sqlite_reader *r, rid task, int64_t token, int str
 	sqlite3_bind_int(st, 3, stream);
 	sqlite3_bind_int64(st, 4, from);
 	while (rc == 0 && (uint64_t)(*at - from) < max && (step = sqlite3_step(st)) == SQLITE_ROW) {
-		struct output_row c = chunk_of(st);
+		struct output_row c = {.task = task, .token = token, .stream = stream};
+		bool whole = read_chunk(st, &c);
 
-		rc = chunk_append(&c, out, at);
+		if (damaged && c.offset > *at) /* it was longer than it says */
+			damaged_append(c.offset, OUTPUT_CHUNK_BYTES, out, at);
+		rc = whole ? chunk_append(&c, out, at) : chunk_damaged(&c, out, at);
+		damaged = !whole;
 	}
 	step = sqlite_done(st, step);
 	return rc < 0 ? rc : step; /* a gap ends what can be read for now */
@@ -109,12 +127,14 @@ static int read_events(sqlite3_stmt *st, uint32_t limit, struct arena *a, struct
 				memcpy(more, page->rows, page->n * sizeof *more);
 			page->rows = more;
 		}
-		sqlite_read_row(st, &event_table, 0, a, &page->rows[page->n++]);
+		if (sqlite_read_row(st, &event_table, 0, a, &page->rows[page->n]))
+			page->rows[page->n].kind = STR(STORE_DAMAGED);
+		page->n++;
 	}
 	return sqlite_done(st, rc);
 }
 
-#define EVENT_SELECT "SELECT seq, time_ms, kind, subject, actor, detail FROM event "
+#define EVENT_SELECT "SELECT seq, time_ms, kind, subject, actor, detail, sum FROM event "
 
 int sqlite_events(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
     struct event_page *ret_page)

@@ -123,6 +123,25 @@ static int read_far_body(struct sqlite_reader *r, struct arena *a, struct task_r
 	return sqlite_done(st, rc);
 }
 
+_Static_assert(DAMAGED_SPEC == 1 << 0 && DAMAGED_STATE == 1 << COLUMN_STATE &&
+                   DAMAGED_BODY == 1 << COLUMN_BULKY && DAMAGED_OUTPUT == 1 << COLUMN_GROUP,
+    "a task's damage is that of its groups of columns");
+
+static int read_task(
+    struct sqlite_reader *r, sqlite3_stmt *st, bool bare, struct arena *a, struct task_row *t)
+{
+	unsigned damage = sqlite_read_row(st, &task_table, bare ? COLUMN_BULKY : 0, a, t);
+	int rc = 0;
+
+	if (!bare && !t->spec.body.p && !(damage & DAMAGED_BODY)) {
+		rc = read_far_body(r, a, t);
+		if (rc == 0)
+			damage |= sqlite_check_group(st, &task_table, COLUMN_BULKY, t);
+	}
+	t->damage = damage;
+	return rc;
+}
+
 int sqlite_read_tasks(struct sqlite_reader *r, sqlite3_stmt *st, bool bare, uint32_t limit,
     struct arena *a, struct task_row **ret_rows, size_t *ret_n)
 {
@@ -140,9 +159,7 @@ int sqlite_read_tasks(struct sqlite_reader *r, sqlite3_stmt *st, bool bare, uint
 				memcpy(more, rows, n * sizeof *rows);
 			rows = more;
 		}
-		sqlite_read_row(st, &task_table, bare ? COLUMN_BULKY : 0, a, &rows[n]);
-		if (!bare && !rows[n].spec.body.p)
-			err = read_far_body(r, a, &rows[n]);
+		err = read_task(r, st, bare, a, &rows[n]);
 		n++;
 	}
 	*ret_rows = rows;
@@ -196,18 +213,20 @@ int sqlite_find_idem(
 {
 	struct sqlite_reader *r = (struct sqlite_reader *)base;
 	sqlite3_stmt *st;
+	unsigned damage;
 	bool found;
-	int rc = sqlite_query(
-	    r, "SELECT idem_key, fingerprint, time_ms, result FROM idem WHERE idem_key = ?", &st);
+	int rc = sqlite_query(r,
+	    "SELECT idem_key, fingerprint, time_ms, result, sum FROM idem WHERE idem_key = ?", &st);
 
 	if (rc)
 		return rc;
 	sqlite_bind_str(st, 1, key, false);
 	rc = sqlite3_step(st);
 	found = rc == SQLITE_ROW;
-	if (found)
-		sqlite_read_row(st, &idem_table, 0, a, ret_row);
+	damage = found ? sqlite_read_row(st, &idem_table, 0, a, ret_row) : 0;
 	rc = sqlite_done(st, rc);
+	if (damage) /* what it was answered with is not known, and must not be done twice */
+		return ERR_STORE;
 	return rc == 0 && !found ? ERR_NOT_FOUND : rc;
 }
 

@@ -26,6 +26,13 @@ static void bind_usage(sqlite3_stmt *st, int at, const struct usage *u)
 		sqlite3_bind_null(st, at);
 }
 
+static void bind_text(sqlite3_stmt *st, int at, const struct column *c, struct str s)
+{
+	bool far = (c->flags & COLUMN_FAR) && s.n > BODY_NEAR_MAX;
+
+	sqlite_bind_str(st, at, far ? STR_NULL : s, c->type == COLUMN_BLOB);
+}
+
 int sqlite_bind_row(
     sqlite3_stmt *st, int at, const struct row_table *t, const void *row, unsigned flags)
 {
@@ -38,7 +45,8 @@ int sqlite_bind_row(
 		case COLUMN_I32: sqlite3_bind_int(st, at, column_i32(c, row)); break;
 		case COLUMN_I64: sqlite3_bind_int64(st, at, column_i64(c, row)); break;
 		case COLUMN_USAGE: bind_usage(st, at, column_usage(c, row)); break;
-		default: sqlite_bind_str(st, at, column_str(c, row), c->type == COLUMN_BLOB);
+		case COLUMN_SUM: sqlite3_bind_int(st, at, row_sum(t, row, c->flags)); break;
+		default: bind_text(st, at, c, column_str(c, row));
 		}
 		at++;
 	}
@@ -65,9 +73,41 @@ static void read_usage(sqlite3_stmt *st, int at, struct usage *ret_usage)
 		usage_parse((struct str){p, (size_t)sqlite3_column_bytes(st, at)}, ret_usage);
 }
 
-void sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned skip_flags,
+/* A row from before there were checksums has none, and is believed. */
+static bool holds(
+    sqlite3_stmt *st, int at, const struct row_table *t, const void *row, unsigned group)
+{
+	return sqlite3_column_type(st, at) == SQLITE_NULL ||
+	       sqlite3_column_int64(st, at) == row_sum(t, row, group);
+}
+
+unsigned sqlite_check_group(sqlite3_stmt *st, const struct row_table *t, unsigned group, void *row)
+{
+	for (int i = 0; i < t->n; i++) {
+		const struct column *c = &t->columns[i];
+
+		if (c->type != COLUMN_SUM || c->flags != group || holds(st, i, t, row, group))
+			continue;
+		row_blank(t, row, group);
+		return 1u << group;
+	}
+	return 0;
+}
+
+/* Is the group's long text elsewhere? Then it is checked when it has been read. */
+static bool is_far(const struct row_table *t, const void *row, unsigned group)
+{
+	for (int i = 0; i < t->n; i++)
+		if ((t->columns[i].flags & COLUMN_FAR) &&
+		    (t->columns[i].flags & COLUMN_GROUP) == group)
+			return !column_str(&t->columns[i], row).p;
+	return false;
+}
+
+unsigned sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned skip_flags,
     struct arena *a, void *ret_row)
 {
+	unsigned damage = 0;
 	int at = 0;
 
 	memset(ret_row, 0, t->row_size);
@@ -81,10 +121,18 @@ void sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned skip_
 		case COLUMN_I32: *(int32_t *)field = sqlite3_column_int(st, at); break;
 		case COLUMN_I64: *(int64_t *)field = sqlite3_column_int64(st, at); break;
 		case COLUMN_USAGE: read_usage(st, at, field); break;
+		case COLUMN_SUM: /* behind all of its group */
+			if (!is_far(t, ret_row, c->flags) && !holds(st, at, t, ret_row, c->flags))
+				damage |= 1u << c->flags;
+			break;
 		default: *(struct str *)field = read_str(st, at, a);
 		}
 		at++;
 	}
+	for (unsigned group = 0; group <= COLUMN_GROUP; group++)
+		if (damage & 1u << group)
+			row_blank(t, ret_row, group);
+	return damage;
 }
 
 void sqlite_column_list(struct buf *sql, const struct row_table *t, unsigned skip_flags)

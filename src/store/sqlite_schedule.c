@@ -54,7 +54,9 @@ static int read_ticks(
 				memcpy(more, *ret_rows, n * sizeof *more);
 			*ret_rows = more;
 		}
-		sqlite_read_row(st, &tick_table, 0, a, &(*ret_rows)[n++]);
+		if (sqlite_read_row(st, &tick_table, 0, a, &(*ret_rows)[n]))
+			(*ret_rows)[n].reason = STR(STORE_DAMAGED);
+		n++;
 	}
 	*ret_n = n;
 	return sqlite_done(st, rc);

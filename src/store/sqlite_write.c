@@ -19,8 +19,6 @@ static const char *const fixed_sql[N_WRITE_STMTS] = {
     [W_BODY_INSERT] = "INSERT INTO task_body (id, body) VALUES (?, ?)",
     [W_BODY_PRUNE] = "DELETE FROM task_body WHERE id = ?",
     [W_OUTPUT_PRUNE] = "DELETE FROM output WHERE task = ?",
-    [W_QUEUE_COUNTS] =
-        "UPDATE queue SET n_succeeded = ?2, n_failed = ?3, n_other = ?4 WHERE id = ?1",
     [W_QUEUE_DELETE] = "DELETE FROM queue WHERE id = ?",
     [W_QUEUE_DELETE_BODIES] =
         "DELETE FROM task_body WHERE id IN (SELECT id FROM task WHERE queue = ?)",
@@ -34,7 +32,8 @@ static const char *const fixed_sql[N_WRITE_STMTS] = {
     [W_WORKER_DELETE] = "DELETE FROM worker WHERE id = ?",
     [W_SCHEDULE_DELETE] = "DELETE FROM schedule WHERE id = ?",
     [W_SCHEDULE_DELETE_TICKS] = "DELETE FROM tick WHERE schedule = ?",
-    [W_STAT_PUT] = "UPDATE stat SET last_id = ?, last_event = ?, n_tasks = ? WHERE one = 1",
+    [W_STAT_PUT] =
+        "UPDATE stat SET last_id = ?, last_event = ?, n_tasks = ?, sum = ? WHERE one = 1",
     [W_IDEM_EXPIRE] = "DELETE FROM idem WHERE rowid IN"
                       " (SELECT rowid FROM idem WHERE time_ms < ? ORDER BY time_ms LIMIT 1000)",
     [W_EVENT_EXPIRE] = "DELETE FROM event WHERE seq IN"
@@ -53,6 +52,7 @@ static void sql_of(enum write_stmt which, struct buf *sql)
 	case W_TASK_INSERT: sqlite_put_sql(sql, "INSERT", &task_table); break;
 	case W_TASK_UPDATE: sqlite_update_sql(sql, &task_table); break;
 	case W_OUTPUT_PUT: sqlite_put_sql(sql, replace, &output_table); break;
+	case W_QUEUE_COUNTS: sqlite_update_sql(sql, &queue_table); break;
 	case W_QUEUE_PUT: sqlite_put_sql(sql, replace, &queue_table); break;
 	case W_WORKER_PUT: sqlite_put_sql(sql, replace, &worker_table); break;
 	case W_EVENT_PUT: sqlite_put_sql(sql, replace, &event_table); break;
@@ -145,10 +145,9 @@ static int give_up(struct sqlite_store *s, const char *doing, struct problem *re
 	return ERR_BUSY;
 }
 
-static int save_stat(struct sqlite_store *s)
+int sqlite_save_stat(struct sqlite_store *s)
 {
-	return sqlite_run(s, W_STAT_PUT,
-	    (int64_t[]){(int64_t)s->stat.last_id, (int64_t)s->stat.last_event, s->stat.n_tasks}, 3);
+	return sqlite_run_row(s, W_STAT_PUT, &stat_table, &s->stat);
 }
 
 int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_problem)
@@ -156,7 +155,7 @@ int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_p
 	bool save = s->stat_due || s->stat.n_tasks - s->stat_saved.n_tasks >= STAT_EVERY;
 
 	if (rc == SQLITE_OK && save)
-		rc = save_stat(s);
+		rc = sqlite_save_stat(s);
 	if (rc)
 		return give_up(s, "nothing of this batch was written", ret_problem);
 	rc = sqlite_run(s, W_COMMIT, NULL, 0);

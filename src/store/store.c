@@ -71,6 +71,21 @@ int store_schema_version(const char *url, int *ret_version, struct problem *ret_
 	return ops ? ops->schema_version(place, ret_version, ret_problem) : ERR_INVALID;
 }
 
+int store_check(
+    const char *url, const struct store_checker *c, int64_t *ret_rows, struct problem *ret_problem)
+{
+	const char *place;
+	const struct store_ops *ops = backend_of(url, &place, ret_problem);
+
+	*ret_rows = 0;
+	if (!ops)
+		return ERR_INVALID;
+	if (!ops->check)
+		return problem_set(ret_problem, ERR_INVALID,
+		    "a store in memory is not kept: there is nothing to check");
+	return ops->check(place, c, ret_rows, ret_problem);
+}
+
 int store_commit(struct store *s, const struct batch *b, struct problem *ret_problem)
 {
 	return s->ops->commit(s, b, ret_problem);

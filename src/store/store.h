@@ -25,12 +25,16 @@
 struct store;
 struct store_reader;
 
-#define STORE_SCHEMA_VERSION 7
+#define STORE_SCHEMA_VERSION 8
+
+/* Kind of an event, reason of a tick, that do not fit their checksum. */
+#define STORE_DAMAGED "damaged"
 
 struct store_options {
 	bool create;  /* make it if it is not there */
 	bool migrate; /* bring an older schema up to date; otherwise an older one is an error */
 	bool unsafe_nosync; /* benchmarks of the machine's limit only */
+	int64_t check_ms;   /* for so long its structure is checked first; 0: not at all */
 };
 
 /* url: "memory:", "sqlite:PATH". A schema newer than ours is refused (ERR_SCHEMA, with a hint). */
@@ -41,6 +45,16 @@ const char *store_backend(const struct store *s); /* "memory", "sqlite" */
 /* Brings the schema to `version` (up or down), one transaction a step. Offline only. */
 int store_migrate(const char *url, int version, struct problem *ret_problem);
 int store_schema_version(const char *url, int *ret_version, struct problem *ret_problem);
+
+/* Everything there is, while nobody has it open. id 0: it is about the table, not about one row. */
+struct store_checker {
+	void *arg;
+	void (*damaged)(void *arg, const char *table, rid id, const char *what);
+	void (*progress)(void *arg, int64_t rows); /* now and then; may be NULL */
+};
+/* 0: nothing is damaged; ERR_STORE without a problem: the checker was told what is. */
+int store_check(
+    const char *url, const struct store_checker *c, int64_t *ret_rows, struct problem *ret_problem);
 
 int store_commit(struct store *s, const struct batch *b, struct problem *ret_problem);
 

@@ -173,7 +173,7 @@ void row_random(const struct row_table *t, struct rng *rng, struct arena *a, voi
 			*(int64_t *)at = (int64_t)rng_next(rng) >> rng_below(rng, 64);
 		else if (col->type == COLUMN_USAGE)
 			random_usage(rng, at);
-		else
+		else if (col->type != COLUMN_SUM)
 			*(struct str *)at = random_str(rng, a, i > 0 && t != &output_table);
 	}
 }

@@ -321,6 +321,78 @@ static void test_migrate_worker_keys(void **state)
 	       "found; DROP TABLE sure");
 }
 
+/* A value changed behind our back: the row says so, and what it said is not repeated. */
+static void test_damage_is_noticed(void **state)
+{
+	static const struct {
+		const char *sql;
+		unsigned damage;
+	} all[] = {
+	    {"UPDATE task SET priority = priority + 1", DAMAGED_STATE},
+	    {"UPDATE task SET reason = 'fine'", DAMAGED_STATE},
+	    {"UPDATE task SET reason = NULL", DAMAGED_STATE},
+	    {"UPDATE task SET labels = 'a=b'", DAMAGED_SPEC},
+	    {"UPDATE task SET ctime_ms = 5", DAMAGED_SPEC},
+	    {"UPDATE task SET body = '{\"command\":[\"rm\"]}'", DAMAGED_BODY},
+	    {"UPDATE task SET result = 'other'", DAMAGED_OUTPUT},
+	    {"UPDATE task SET stdout = NULL", DAMAGED_OUTPUT},
+	    {"UPDATE task SET usage = '1 2 3 4'", DAMAGED_STATE},
+	    {"UPDATE task SET rank = 77", 0},                    /* as a change of order does */
+	    {"UPDATE task SET body = '{}', body_sum = NULL", 0}, /* from before */
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+		struct ctx *c = *state;
+		struct problem p = {0};
+		struct task_row *t = task_new(c, i + 1, 5, TASK_SUCCEEDED), got;
+
+		t->spec.body = STR("{\"command\":[\"true\"]}");
+		t->state.reason = STR("why");
+		t->state.result = STR("r");
+		t->state.output[STDOUT] = STR("o");
+		add_insert(c, t);
+		commit(c);
+		shut(c);
+		sql(c, all[i].sql);
+		assert_int_equal(try_open(c, &p), 0);
+		c->r = store_reader_open(c->s, &p);
+		assert_int_equal(store_task_get(c->r, i + 1, &c->a, &got), 0);
+		if (got.damage != all[i].damage)
+			fail_msg("%s: damage %u", all[i].sql, got.damage);
+		if (got.damage & DAMAGED_BODY)
+			assert_null(got.spec.body.p);
+		if (got.damage & DAMAGED_STATE)
+			assert_null(got.state.reason.p);
+		sql(c, "DELETE FROM task");
+	}
+}
+
+static void test_damaged_output_keeps_its_length(void **state)
+{
+	struct ctx *c = *state;
+	struct buf out = {0};
+	struct problem p = {0};
+	char chunk[100];
+	int64_t end;
+
+	memset(chunk, 'x', sizeof chunk);
+	add_insert(c, task_new(c, 1, 5, TASK_RUNNING));
+	for (int i = 0; i < 3; i++)
+		add_output(c, 1, 1, i * 100, 100, 0, (struct str){chunk, sizeof chunk});
+	commit(c);
+	shut(c);
+	sql(c, "UPDATE output SET data = replace(data, 'xx', 'xy') WHERE at = 100");
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	assert_int_equal(store_output(c->r, 1, 1, STDOUT, 0, 1000, &out, &end), 0);
+	assert_int_equal(end, 300);
+	assert_int_equal(out.n, 300);
+	assert_memory_equal(out.p, chunk, 100);
+	assert_memory_equal(out.p + 100, "[reeve: output is damaged", 25);
+	assert_memory_equal(out.p + 200, chunk, 100);
+	buf_release(&out);
+}
+
 static void assert_start(struct ctx *c, size_t schedules, size_t tasks, rid last_id)
 {
 	struct start seen;
@@ -586,6 +658,8 @@ int main(void)
 	    T(test_migrate_worker_keys),
 	    T(test_migrate_results),
 	    T(test_migrate_schedules),
+	    T(test_damage_is_noticed),
+	    T(test_damaged_output_keeps_its_length),
 	    T(test_migrate_doubts),
 	    T(test_bad_usage),
 	    T(test_not_ours_is_refused),

@@ -102,6 +102,32 @@ STORY(the_queues_settings_go_with_the_run)
 	world_free(w);
 }
 
+/* Nobody runs what the store can not vouch for; the others go on, and a release changes nothing. */
+STORY(a_damaged_task_is_set_aside)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), bad, good;
+	struct event release = {.kind = EV_TASK_SET};
+
+	bad = world_submit_one(w, q);
+	good = world_submit_one(w, q);
+	world_task(w, bad)->damage = DAMAGED_BODY;
+	world_restart(w);
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	assert_int_equal(world_task(w, bad)->state.status, TASK_BLOCKED);
+	assert_int_equal(world_task(w, good)->state.status, TASK_CLAIMED);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	release.ticket = ++w->last_ticket;
+	release.tasks.ids = &bad;
+	release.tasks.n = 1;
+	release.tasks.has_status = true;
+	release.tasks.status = TASK_QUEUED;
+	world_step(w, &release);
+	assert_int_equal(world_task(w, bad)->state.status, TASK_BLOCKED);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	world_free(w);
+}
+
 STORY(nothing_leaves_before_the_commit)
 {
 	struct world *w = world_new(NULL);
@@ -665,6 +691,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_task_runs_and_succeeds),
+	    cmocka_unit_test(a_damaged_task_is_set_aside),
 	    cmocka_unit_test(nothing_leaves_before_the_commit),
 	    cmocka_unit_test(usage_and_result_are_the_last_attempts),
 	    cmocka_unit_test(the_queues_settings_go_with_the_run),
