@@ -15,6 +15,28 @@
 #define SOFT_PAGES 2000  /* 8 MB: wake the thread */
 #define HARD_PAGES 12000 /* 48 MB: the writer does it */
 
+static int move_log(sqlite3 *db)
+{
+	return sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
+/*
+ * What could not be synced may be gone from the kernel's memory: tried again, it would seem to be
+ * fine, and the log, which still has it, would be overwritten. A full or busy one is only late.
+ */
+static bool disk_failed(int rc)
+{
+	return (rc & 0xff) == SQLITE_IOERR;
+}
+
+/* The next commit says so, and the process ends. */
+static void break_store(struct sqlite_store *s)
+{
+	pthread_mutex_lock(&s->mutex);
+	s->broken = true;
+	pthread_mutex_unlock(&s->mutex);
+}
+
 static void *checkpointer_main(void *arg)
 {
 	struct sqlite_store *s = arg;
@@ -28,9 +50,8 @@ static void *checkpointer_main(void *arg)
 		}
 		c->wanted = false;
 		pthread_mutex_unlock(&c->mutex);
-		/* Failure is not fatal: the log still holds everything, and the writer will meet
-		 * it. */
-		sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+		if (disk_failed(move_log(c->db)))
+			break_store(s);
 		pthread_mutex_lock(&c->mutex);
 	}
 	pthread_mutex_unlock(&c->mutex);
@@ -92,9 +113,11 @@ void checkpoint_if_due(struct sqlite_store *s)
 		c->tried_at = 0; /* the log began anew */
 	grown = s->log_pages - c->tried_at;
 	if (s->log_pages >= HARD_PAGES && (c->tried_at < HARD_PAGES || grown >= SOFT_PAGES / 2)) {
-		if (sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL) ==
-		    SQLITE_OK)
+		int rc = move_log(s->db);
+
+		if (rc == SQLITE_OK)
 			c->tried_at = s->log_pages;
+		s->broken |= disk_failed(rc);
 	} else if (grown >= SOFT_PAGES) {
 		c->tried_at = s->log_pages;
 		pthread_mutex_lock(&c->mutex);

@@ -228,6 +228,12 @@ static void sqlite_close(struct store *base)
 {
 	struct sqlite_store *s = (struct sqlite_store *)base;
 
+	if (s->broken) { /* the log is the only truth: it must not be moved, and then removed */
+		sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+		if (s->checkpointer.db)
+			sqlite3_db_config(
+			    s->checkpointer.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	}
 	checkpointer_stop(s);
 	for (int i = 0; i < N_WRITE_STMTS; i++)
 		sqlite3_finalize(s->stmts[i]);

@@ -39,3 +39,18 @@ class WallClock:
     def set(self, seconds):
         self.map[:8] = struct.pack("=q", int(seconds * 1000))
         return self
+
+
+class BadDisk:
+    """Gives processes started with `env` a disk whose syncs fail with EIO while fail(True)."""
+
+    def __init__(self, directory):
+        path = os.path.join(directory, "disk")
+        with open(path, "wb") as f:
+            f.write(bytes(8))
+        with open(path, "r+b") as f:
+            self.map = mmap.mmap(f.fileno(), 8)
+        self.env = _preload(_build("bad_disk", directory), REEVE_TEST_DISK=path)
+
+    def fail(self, yes):
+        self.map[0] = 1 if yes else 0
