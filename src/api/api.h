@@ -62,7 +62,11 @@ struct api_load {
 	uint64_t turns, long_turns; /* of the loop; long: more than 10 ms of processor time */
 	double longest_turn_s;
 	int connections;
+	uint64_t cut_off;    /* connections that held too much */
+	size_t output_bytes; /* answers that wait to be read */
 };
+
+typedef bool api_past_fn(const struct notice *n, void *arg); /* false: that is enough */
 
 struct api_host {
 	void *arg;
@@ -89,7 +93,7 @@ struct api_host {
 	void *(*watch)(void *arg, api_notice_fn *fn, void *fn_arg);
 	void (*unwatch)(void *arg, void *handle);
 	/* Past notices from memory, oldest first, seq > after. False: it is too long ago. */
-	bool (*replay)(void *arg, uint64_t after, api_notice_fn *fn, void *fn_arg);
+	bool (*replay)(void *arg, uint64_t after, api_past_fn *fn, void *fn_arg);
 	uint64_t (*last_seq)(void *arg);
 	/* Calls fn once after ms, on the loop; returns a handle for cancel_timer. */
 	void *(*timer)(void *arg, int64_t ms, void (*fn)(void *arg), void *fn_arg);

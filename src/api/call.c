@@ -21,7 +21,7 @@
 #ifndef SPARE_CALLS
 #define SPARE_CALLS 256
 #endif
-#define SPARE_OUT_BYTES (64u << 10)
+#define SPARE_BYTES (64u << 10) /* what is kept for the next call, of each kind */
 
 struct call *call_new(struct api *a, const struct api_request *r)
 {
@@ -66,8 +66,11 @@ static void recycle(struct call *c)
 	parse_release(c);
 	arena_release(&c->row_arena);
 	arena = c->arena;
-	arena_reset(&arena);
-	if (out.cap > SPARE_OUT_BYTES)
+	if (arena.total > SPARE_BYTES)
+		arena_release(&arena);
+	else
+		arena_reset(&arena);
+	if (out.cap > SPARE_BYTES)
 		buf_release(&out);
 	buf_reset(&out);
 	*c = (struct call){.arena = arena, .out = out};

@@ -39,6 +39,8 @@ struct api {
 	void *watch;          /* the one subscription to notices; all else hangs on it */
 	struct idmap waiters; /* task -> struct waiter: long polls */
 	struct subscriber_list subscribers;
+	struct subscriber_list behind; /* that have read, and are to be told of more of the past */
+	void *behind_timer;
 	struct buf notice_text; /* the notice now being told, rendered once for all */
 	struct access access;
 };

@@ -239,6 +239,7 @@ struct api *api_new(const struct api_host *h, const struct api_options *o)
 	TAILQ_INIT(&a->spare);
 	TAILQ_INIT(&a->subscribers);
 	access_init(&a->access);
+	TAILQ_INIT(&a->behind);
 	a->metrics = metrics_new();
 	api_set_options(a, o);
 	a->watch = h->watch(h->arg, saw_notice, a);
@@ -251,6 +252,8 @@ void api_free(struct api *a)
 		return;
 	calls_free(a);
 	access_release(&a->access);
+	if (a->behind_timer)
+		a->host.cancel_timer(a->host.arg, a->behind_timer);
 	a->host.unwatch(a->host.arg, a->watch);
 	metrics_free(a->metrics);
 	idmap_release(&a->waiters);

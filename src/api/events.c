@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * GET /v1/events: the durable ones as a list, or everything as it happens, as server-sent events.
- * Each notice is rendered once; subscribers copy it and are written to once per commit.
+ * Each notice is rendered once; subscribers copy it and are written to once per commit. Who does
+ * not read is told no more until it has; then it goes on from the ring of past notices.
+ *
+ *   catching up <-> joined
  */
 #include <string.h>
 #include <strings.h>
@@ -9,8 +12,9 @@
 #include "api/show.h"
 
 #define HEARTBEAT_MS 15000
-#define BACKLOG_MAX (4u << 20)
-#define CATCH_UP_BYTES (1u << 20) /* of the past at a time: more when this has been read */
+#define LAG_BYTES (8u << 10)    /* unread, and it is told no more until it has read them */
+#define PIECE_BYTES (16u << 10) /* written at a time */
+#define SLICE_MS 4
 #define KINDS_MAX 16
 
 struct event_filter {
@@ -23,10 +27,13 @@ struct subscriber {
 	TAILQ_ENTRY(subscriber) link;
 	struct call *c;
 	struct event_filter filter;
-	uint64_t last_seq;
-	struct buf text; /* to be written when the commit is complete */
+	uint64_t last_seq; /* in `text` */
+	uint64_t sent_seq; /* given to the connection */
+	struct buf text;   /* to be written when the commit is complete */
 	void *timer;
-	bool joined, more;
+	bool joined; /* it hears what happens; else it is told of the past first, */
+	bool behind; /* and waits for its turn */
+	bool more;
 };
 
 struct event_list {
@@ -35,6 +42,8 @@ struct event_list {
 	int64_t after, limit;
 	struct event_page page;
 };
+
+static void catch_up(void *subscriber);
 
 static bool kind_fits(const struct event_filter *f, struct str kind)
 {
@@ -100,12 +109,26 @@ static bool read_filter(struct call *c, struct event_filter *f)
 	return !rc;
 }
 
+static void no_longer_behind(struct subscriber *s)
+{
+	struct api *a = s->c->api;
+
+	TAILQ_REMOVE(&a->behind, s, link);
+	s->behind = false;
+	if (!TAILQ_EMPTY(&a->behind) || !a->behind_timer)
+		return;
+	a->host.cancel_timer(a->host.arg, a->behind_timer);
+	a->behind_timer = NULL;
+}
+
 static void subscriber_over(struct call *c)
 {
 	struct subscriber *s = c->state;
 
 	if (s->joined)
 		TAILQ_REMOVE(&c->api->subscribers, s, link);
+	if (s->behind)
+		no_longer_behind(s);
 	if (s->timer)
 		c->host->cancel_timer(c->host->arg, s->timer);
 	s->joined = false;
@@ -113,21 +136,43 @@ static void subscriber_over(struct call *c)
 	buf_release(&s->text);
 }
 
-/* False: the client does not read, and was cut off. */
-static bool flush(struct subscriber *s)
+static void join(struct subscriber *s)
+{
+	s->joined = true;
+	TAILQ_INSERT_TAIL(&s->c->api->subscribers, s, link);
+}
+
+/*
+ * It does not read as fast as things happen. What it was not told yet is in the ring, from where
+ * it goes on once it has read the rest: until then it costs nothing.
+ */
+static void leave(struct subscriber *s)
 {
 	struct call *c = s->c;
-	const struct api_io *io = c->host->io;
 
-	if (s->text.n == 0)
-		return true;
-	if (io->stream_pending(c->req.io) + s->text.n > BACKLOG_MAX) {
-		call_stream_end(c);
-		return false;
+	if (s->joined)
+		TAILQ_REMOVE(&c->api->subscribers, s, link);
+	s->joined = false;
+	s->last_seq = s->sent_seq;
+	buf_release(&s->text);
+	c->host->io->stream_on_drain(c->req.io, catch_up, s);
+}
+
+static void flush(struct subscriber *s)
+{
+	const struct api_io *io = s->c->host->io;
+
+	if (s->text.n == 0) {
+		s->sent_seq = s->last_seq; /* nothing of it was for this one */
+		return;
 	}
-	io->stream_write(c->req.io, buf_str(&s->text));
-	buf_reset(&s->text);
-	return true;
+	if (io->stream_pending(s->c->req.io) > LAG_BYTES) {
+		leave(s);
+		return;
+	}
+	io->stream_write(s->c->req.io, buf_str(&s->text));
+	buf_release(&s->text); /* there may be many, and most are quiet */
+	s->sent_seq = s->last_seq;
 }
 
 static void add_sse(struct buf *b, const struct api *a, const struct notice *n)
@@ -170,23 +215,24 @@ void subscribers_notice(struct api *a, const struct notice *n)
 		if (a->notice_text.n == 0)
 			add_sse(&a->notice_text, a, n);
 		buf_add_str(&s->text, buf_str(&a->notice_text));
-		if (s->text.n > (64u << 10))
+		if (s->text.n > PIECE_BYTES)
 			flush(s);
 	}
 }
 
-static void past_notice(const struct notice *n, void *arg)
+static bool past_notice(const struct notice *n, void *arg)
 {
 	struct subscriber *s = arg;
 
-	if (!n || n->seq <= s->last_seq)
-		return;
-	s->more = s->text.n > CATCH_UP_BYTES;
+	if (n->seq <= s->last_seq)
+		return true;
+	s->more = s->text.n > PIECE_BYTES;
 	if (s->more)
-		return;
+		return false;
 	s->last_seq = n->seq;
 	if (notice_fits(&s->filter, n) && scope_sees_notice(s->c, n))
 		add_sse(&s->text, s->c->api, n);
+	return true;
 }
 
 static void heartbeat(void *arg)
@@ -195,6 +241,8 @@ static void heartbeat(void *arg)
 	const struct api_host *h = s->c->host;
 
 	s->timer = h->timer(h->arg, HEARTBEAT_MS, heartbeat, s);
+	if (h->io->stream_pending(s->c->req.io) > 0)
+		return; /* it has something to read */
 	buf_add_cstr(&s->text, ": still here\n\n");
 	flush(s);
 }
@@ -214,23 +262,45 @@ static void replay(struct subscriber *s)
 	    (unsigned long long)last, (unsigned long long)last, (unsigned long long)after);
 }
 
-static void join(struct subscriber *s)
+static void tell_past(struct subscriber *s)
 {
-	s->joined = true;
-	TAILQ_INSERT_TAIL(&s->c->api->subscribers, s, link);
+	replay(s);
+	if (s->more)
+		s->c->host->io->stream_on_drain(s->c->req.io, catch_up, s);
+	else
+		join(s);
+	flush(s);
+}
+
+/* Hundreds may have read their last piece in the same moment: a few milliseconds for them all. */
+static void tell_behind(void *arg)
+{
+	struct api *a = arg;
+	const struct api_host *h = &a->host;
+	int64_t begun = h->mono_ms(h->arg);
+	struct subscriber *s;
+
+	a->behind_timer = NULL;
+	while ((s = TAILQ_FIRST(&a->behind)) && h->mono_ms(h->arg) - begun < SLICE_MS) {
+		no_longer_behind(s);
+		tell_past(s);
+	}
+	if (s)
+		a->behind_timer = h->timer(h->arg, 0, tell_behind, a);
 }
 
 /* A long past goes out as fast as it is read; only then the present is joined. */
 static void catch_up(void *arg)
 {
 	struct subscriber *s = arg;
+	struct api *a = s->c->api;
 
-	replay(s);
-	if (!s->more)
-		join(s);
-	else
-		s->c->host->io->stream_on_drain(s->c->req.io, catch_up, s);
-	flush(s);
+	if (s->joined || s->behind)
+		return;
+	s->behind = true;
+	TAILQ_INSERT_TAIL(&a->behind, s, link);
+	if (!a->behind_timer)
+		a->behind_timer = a->host.timer(a->host.arg, 0, tell_behind, a);
 }
 
 static void subscribe(struct call *c)
@@ -256,8 +326,9 @@ static void subscribe(struct call *c)
 	buf_add_cstr(&s->text, ": reeve\nretry: 2000\n\n");
 	s->timer = c->host->timer(c->host->arg, HEARTBEAT_MS, heartbeat, s);
 	s->last_seq = at.p ? (uint64_t)after : c->host->last_seq(c->host->arg);
+	s->sent_seq = s->last_seq;
 	if (at.p) {
-		catch_up(s);
+		tell_past(s);
 	} else {
 		join(s);
 		flush(s);

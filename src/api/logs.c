@@ -11,8 +11,7 @@
 #include "api/call.h"
 #include "model/history.h"
 
-#define PIECE_BYTES (256u << 10)
-#define PENDING_MAX (1u << 20)
+#define PIECE_BYTES (64u << 10)
 
 struct logs {
 	struct buf text[N_STREAMS]; /* the piece just read */
@@ -189,8 +188,10 @@ static void stream_piece(struct call *c, bool at_end)
 		return;
 	}
 	buf_reset(&c->out);
-	if (io->stream_pending(c->req.io) > PENDING_MAX) {
+	if (io->stream_pending(c->req.io) > 0) {
 		l->draining = true;
+		logs_free(c); /* it may take long, and there may be many */
+		buf_release(&c->out);
 		io->stream_on_drain(c->req.io, drained, c);
 	} else if (l->more || l->news) {
 		logs_look(c);

@@ -220,6 +220,11 @@ static void write_load(const struct api_host *h, struct buf *b)
 	buf_printf(b, "reeve_loop_long_steps_total %llu\n", (unsigned long long)l.long_turns);
 	head(b, "reeve_http_connections", "gauge", "Open HTTP connections.");
 	buf_printf(b, "reeve_http_connections %d\n", l.connections);
+	head(b, "reeve_http_output_bytes", "gauge", "Answers that wait to be read.");
+	buf_printf(b, "reeve_http_output_bytes %zu\n", l.output_bytes);
+	head(b, "reeve_http_cut_off_total", "counter",
+	    "Connections that were cut: they held too much.");
+	buf_printf(b, "reeve_http_cut_off_total %llu\n", (unsigned long long)l.cut_off);
 }
 
 static long long resident_bytes(void)

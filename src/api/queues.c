@@ -22,7 +22,7 @@ void queues_list(struct call *c)
 	jw_open(&c->out, '{');
 	jw_key(&c->out, "items");
 	jw_open(&c->out, '[');
-	while (limit > 0 && (q = core_queue_next(c->host->core, at))) {
+	while (limit > 0 && c->out.n < PAGE_BYTES && (q = core_queue_next(c->host->core, at))) {
 		at = q->id;
 		if (!scope_covers_queue(c, q->name))
 			continue;

@@ -6,8 +6,7 @@
 #include "api/show.h"
 #include "model/limits.h"
 
-#define LOOKED_AT_MAX 20000       /* of one page: what matches rarely is found in several */
-#define PAGE_BYTES_MAX (8u << 20) /* then the page ends, too */
+#define LOOKED_AT_MAX 20000 /* of one page: what matches rarely is found in several */
 
 struct schedule_filter {
 	struct str prefix, after;
@@ -120,7 +119,7 @@ static bool add_page(
 		if (!id || !core_schedule(core, id, NULL, &v) || is_past(f, v.row.name))
 			return false;
 		if (fits(c, f, &v)) {
-			if (limit-- == 0 || c->out.n > PAGE_BYTES_MAX)
+			if (limit-- == 0 || c->out.n > PAGE_BYTES)
 				return true;
 			add_one(c, id, flags);
 		}

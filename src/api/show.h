@@ -33,6 +33,8 @@ void show_event(struct buf *b, const struct event_row *e);
 void show_worker_set(struct call *c);
 void show_waiting(struct call *c, bool no_worker);
 /* `"next":…}` and the answer */
+/* A page of a list ends before it holds more, and says where the next one begins. */
+#define PAGE_BYTES (512u << 10)
 void show_page_end(struct call *c, rid next);
 
 #endif

@@ -3,23 +3,69 @@
 #include "api/filter.h"
 #include "api/show.h"
 
+#define STEP_FULL 2   /* tasks read at a time; each may have a megabyte */
+#define STEP_BARE 125 /* and without their bodies, sixteen kilobytes */
+#define STEPS_MAX (1000 / STEP_FULL + 1)
+
 struct listing {
 	struct task_filter filter;
-	struct task_page page;
-	rid cursor;
+	struct task_page pages[STEPS_MAX]; /* together the one that was asked for */
+	size_t n_pages;
+	rid cursor, next;
 	uint32_t limit;
 	bool oldest_first, full;
 	struct status_count *counts;
 	size_t n_counts;
 };
 
+static size_t row_bytes(const struct task_row *t)
+{
+	const struct task_state *s = &t->state;
+
+	return t->spec.key.n + t->spec.labels.n + t->spec.body.n + s->reason.n + s->history.n +
+	       s->output[STDOUT].n + s->output[STDERR].n + s->result.n;
+}
+
+/* Ends the page where it gets too large, though never before its first task. */
+static bool cut_page(struct task_page *p, size_t *bytes)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		if (*bytes && *bytes + row_bytes(&p->rows[i]) > PAGE_BYTES) {
+			p->n = i;
+			return true;
+		}
+		*bytes += row_bytes(&p->rows[i]) + 1;
+	}
+	return false;
+}
+
+/* A few at a time: how large they are shows only when they are there. */
 static void read_list(struct store_reader *r, void *arg)
 {
 	struct call *c = arg;
 	struct listing *l = c->state;
+	uint32_t step = l->full ? STEP_FULL : STEP_BARE, left = l->limit, want;
+	size_t bytes = 0;
 
-	c->code = store_task_list(
-	    r, &l->filter, l->oldest_first, !l->full, l->cursor, l->limit, &c->arena, &l->page);
+	l->next = l->cursor;
+	while (left > 0 && l->n_pages < STEPS_MAX) {
+		struct task_page *p = &l->pages[l->n_pages++];
+
+		want = left < step ? left : step;
+		c->code = store_task_list(
+		    r, &l->filter, l->oldest_first, !l->full, l->next, want, &c->arena, p);
+		if (c->code)
+			return;
+		if (cut_page(p, &bytes)) {
+			if (p->n)
+				l->next = p->rows[p->n - 1].id;
+			return;
+		}
+		l->next = p->next;
+		left -= (uint32_t)p->n;
+		if (!p->next || p->n < want)
+			return; /* the end, or the store has looked at enough for once */
+	}
 }
 
 static void list_done(struct call *c)
@@ -31,11 +77,12 @@ static void list_done(struct call *c)
 	jw_open(&c->out, '{');
 	jw_key(&c->out, "items");
 	jw_open(&c->out, '[');
-	for (size_t i = 0; i < l->page.n; i++) {
-		task_overlay(c->api, &l->page.rows[i]);
-		show_task(&c->out, c->api, &l->page.rows[i], l->full ? SHOW_FULL : 0);
-	}
-	show_page_end(c, l->page.next);
+	for (size_t k = 0; k < l->n_pages; k++)
+		for (size_t i = 0; i < l->pages[k].n; i++) {
+			task_overlay(c->api, &l->pages[k].rows[i]);
+			show_task(&c->out, c->api, &l->pages[k].rows[i], l->full ? SHOW_FULL : 0);
+		}
+	show_page_end(c, l->next);
 }
 
 void tasks_list(struct call *c)

@@ -65,7 +65,7 @@ void workers_list(struct call *c)
 	jw_open(&c->out, '{');
 	jw_key(&c->out, "items");
 	jw_open(&c->out, '[');
-	while (limit > 0 && (id = core_worker_next(c->host->core, at))) {
+	while (limit > 0 && c->out.n < PAGE_BYTES && (id = core_worker_next(c->host->core, at))) {
 		at = id;
 		if (!view_of(c, id, &view) || !(states & 1u << view.state))
 			continue;

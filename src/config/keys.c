@@ -99,6 +99,8 @@ const struct config_key config_keys[] = {
 	    "The largest body of one HTTP request.", TASK_BODY_MAX, 4096 * MIB},
 	{"server.limits.buffered_max", KEY_SIZE, "256MiB", "REEVE_SERVER_LIMITS_BUFFERED_MAX", NULL, S, RESTART,
 	    "Input of all connections together that waits in memory.", TASK_BODY_MAX, 65536 * MIB},
+	{"server.limits.output_max", KEY_SIZE, "16MiB", "REEVE_SERVER_LIMITS_OUTPUT_MAX", NULL, S, RESTART,
+	    "Answers of all connections together that wait to be read; past it the greediest is cut.", 2 * TASK_BODY_MAX, 65536 * MIB},
 	{"server.limits.connections_max", KEY_INT, "16384", "REEVE_SERVER_LIMITS_CONNECTIONS_MAX", NULL, S, RESTART,
 	    "HTTP connections at once; more wait in the backlog.", 16, 1000000},
 	{"server.limits.idle", KEY_DURATION, "60s", "REEVE_SERVER_LIMITS_IDLE", NULL, S, RESTART,

@@ -31,6 +31,8 @@ struct http_options {
 	size_t body_max;     /* one request's body; more: 413 (0: 64 MiB) */
 	size_t buffered_max; /* all connections' unanswered input together; past it the largest is
 	                        cut with a log line (0: 256 MiB) */
+	size_t output_max;   /* all connections' answers that were not yet read, together; past it
+	                        the greediest is cut (0: 16 MiB) */
 	size_t header_max;   /* 0: 64 KiB */
 	int64_t idle_ms;     /* between requests, and between two bytes of one (0: 60 s) */
 	int64_t request_ms;  /* from a request's first byte to its last: a byte a second does not
@@ -60,6 +62,8 @@ int http_listen_tcp(struct http_server *s, const char *address, struct tls *tls,
 int http_listen_unix(
     struct http_server *s, const char *path, mode_t mode, struct problem *ret_problem);
 int http_connections(const struct http_server *s);
+size_t http_output(const struct http_server *s);    /* bytes that nobody has read yet */
+uint64_t http_cut_off(const struct http_server *s); /* connections that held too much */
 
 /* The request. Strings live until it is answered. */
 enum http_method http_method(const struct http_request *r);

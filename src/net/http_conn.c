@@ -76,9 +76,14 @@ static void on_input(struct evbuffer *b, const struct evbuffer_cb_info *info, vo
 static void on_output(struct evbuffer *b, const struct evbuffer_cb_info *info, void *arg)
 {
 	struct http_conn *c = arg;
+	struct http_server *s = c->server;
 
 	if (info->n_deleted)
 		c->active_ms = clock_mono_ms();
+	c->output += info->n_added - info->n_deleted;
+	s->output += info->n_added - info->n_deleted;
+	if (s->output > s->o.output_max)
+		http_server_wake(s);
 	if (info->n_added && c->state == CONN_READING)
 		check_soon(c);
 }
@@ -156,6 +161,7 @@ static void on_conn_close(struct evhttp_connection *evcon, void *arg)
 	evbuffer_remove_cb_entry(bufferevent_get_input(c->bev), c->input_cb);
 	evbuffer_remove_cb_entry(bufferevent_get_output(c->bev), c->output_cb);
 	s->held -= c->held;
+	s->output -= c->output;
 	s->by_fd[c->fd] = NULL;
 	if (c->checking)
 		TAILQ_REMOVE(&s->checks, c, check_entry);
@@ -228,6 +234,15 @@ void http_conn_complete(struct http_conn *c)
 	scan_tail(c, bufferevent_get_input(c->bev), left);
 }
 
+static void drop_output(struct http_conn *c)
+{
+	struct evbuffer *out = bufferevent_get_output(c->bev);
+
+	evbuffer_unfreeze(out, 1);
+	evbuffer_drain(out, evbuffer_get_length(out));
+	evbuffer_freeze(out, 1);
+}
+
 /* Last words, past evhttp: written if the kernel takes them, and if not, then not. */
 static void say(struct http_conn *c, const char *p, size_t n)
 {
@@ -280,9 +295,7 @@ static void check(struct http_conn *c)
 	c->checking = false;
 	if (c->state != CONN_READING || !status)
 		return;
-	evbuffer_unfreeze(out, 1);
-	evbuffer_drain(out, evbuffer_get_length(out));
-	evbuffer_freeze(out, 1);
+	drop_output(c);
 	http_conn_abort(c, status, c->scan.fault);
 }
 
@@ -314,23 +327,48 @@ static void linger(struct http_conn *c)
 	bufferevent_setcb(c->bev, on_linger_read, NULL, on_linger_event, c);
 	bufferevent_setwatermark(c->bev, EV_READ, 0, 0);
 	on_linger_read(c->bev, c);
+	drop_output(c);
 	bufferevent_disable(c->bev, EV_WRITE);
 	bufferevent_enable(c->bev, EV_READ);
 }
 
+/* Many may be cut in a moment: one line a second says it for all. */
+static void log_cut(struct http_server *s, const struct http_conn *c, const char *what, size_t own,
+    size_t all, size_t max)
+{
+	int64_t now = clock_mono_ms();
+
+	s->cut_off++;
+	if (now - s->cut_logged_ms < 1000)
+		return;
+	s->cut_logged_ms = now;
+	log_warn("%s is cut off: %s hold %zu bytes, its own %zu (limit %zu); %llu cut off by now",
+	    c->peer.text, what, all, own, max, (unsigned long long)s->cut_off);
+}
+
 static void cut_largest(struct http_server *s)
 {
-	struct http_conn *c, *largest = NULL;
+	struct http_conn *c, *largest = TAILQ_FIRST(&s->conns);
 
 	TAILQ_FOREACH (c, &s->conns, entry)
-		if (!largest || c->held > largest->held)
+		if (c->held > largest->held)
 			largest = c;
-	if (!largest)
-		return;
-	log_warn("%s is cut off: unanswered requests hold %zu bytes, its own %zu (limit %zu)",
-	    largest->peer.text, s->held, largest->held, s->o.buffered_max);
+	log_cut(s, largest, "unanswered requests", largest->held, s->held, s->o.buffered_max);
 	http_conn_abort(largest, largest->state == CONN_STREAMING ? 0 : 503,
 	    "Too much unanswered input is waiting; send less at once, or later.");
+}
+
+/* Its answer has begun, so that nothing can be said any more. */
+static void cut_greediest(struct http_server *s)
+{
+	struct http_conn *c, *greediest = TAILQ_FIRST(&s->conns);
+
+	TAILQ_FOREACH (c, &s->conns, entry)
+		if (c->output > greediest->output)
+			greediest = c;
+	log_cut(s, greediest, "answers that nobody reads", greediest->output, s->output,
+	    s->o.output_max);
+	http_conn_abort(greediest, 0, NULL);
 }
 
 /* on_close and the end of what evhttp has let go of. */
@@ -371,6 +409,8 @@ void http_conn_work(struct http_server *s)
 		check(c);
 	while (s->held > s->o.buffered_max && !TAILQ_EMPTY(&s->conns))
 		cut_largest(s);
+	while (s->output > s->o.output_max && !TAILQ_EMPTY(&s->conns))
+		cut_greediest(s);
 	bury(s);
 	http_server_room(s);
 }

@@ -63,6 +63,7 @@ struct http_conn {
 	int64_t first_ms;             /* when the present request's first byte came; 0: none yet */
 	int64_t active_ms;            /* when bytes last moved */
 	size_t held;                  /* input bytes of the unanswered request */
+	size_t output;                /* bytes of answers that the kernel has not taken */
 	struct http_scan scan;        /* of the present request */
 };
 TAILQ_HEAD(http_conn_list, http_conn);
@@ -109,7 +110,9 @@ struct http_server {
 	int count;
 	bool full; /* not accepting */
 	int64_t full_logged_ms;
-	size_t held;
+	size_t held, output; /* the sums of the connections' */
+	uint64_t cut_off;
+	int64_t cut_logged_ms;
 	struct http_request_list gone;  /* the client left, the handler has not let go */
 	struct http_request_list spare; /* for the next requests */
 	int spare_n;
@@ -159,7 +162,9 @@ void http_problem(struct http_server *s, struct buf *b, int status, const char *
 void http_refuse(struct http_request *r, const char *detail);
 /* Starts an answer: its head is in the server's scratch buffer, body headers excepted. */
 struct buf *http_reply_head(struct http_request *r, int status, const char *content_type);
-/* Gives bytes to the connection: to the kernel at once where that is possible. */
+/* Gives bytes to the connection, behind what waits there. */
+void http_conn_queue(struct http_conn *c, struct str s);
+/* Likewise: to the kernel at once where that is possible. */
 void http_conn_write(struct http_conn *c, struct str head, struct str body);
 /* All is written: evhttp waits for it to drain, then takes the next request. */
 void http_conn_finish(struct http_conn *c);

@@ -92,6 +92,8 @@ static void set_defaults(struct http_options *o)
 		o->body_max = 64u << 20;
 	if (!o->buffered_max)
 		o->buffered_max = 256u << 20;
+	if (!o->output_max)
+		o->output_max = 16u << 20;
 	if (!o->header_max)
 		o->header_max = 64u << 10;
 	if (!o->idle_ms)
@@ -122,7 +124,7 @@ struct http_server *http_server_new(
 	TAILQ_INIT(&s->gone);
 	TAILQ_INIT(&s->spare);
 	TAILQ_INIT(&s->gathering);
-	s->full_logged_ms = INT64_MIN / 2;
+	s->full_logged_ms = s->cut_logged_ms = INT64_MIN / 2;
 	s->work_event = event_new(loop_base(loop), -1, 0, on_work, s);
 	s->sweep_event = evtimer_new(loop_base(loop), on_sweep, s);
 	s->gather_event = evtimer_new(loop_base(loop), http_body_work, s);
@@ -221,6 +223,16 @@ int http_listen_unix(
 int http_connections(const struct http_server *s)
 {
 	return s->count;
+}
+
+size_t http_output(const struct http_server *s)
+{
+	return s->output;
+}
+
+uint64_t http_cut_off(const struct http_server *s)
+{
+	return s->cut_off;
 }
 
 static void listener_free(struct http_listener *hl)

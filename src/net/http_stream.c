@@ -68,7 +68,7 @@ void http_stream_write(struct http_request *r, struct str bytes)
 		n = snprintf(size, sizeof size, "%zx\r\n", bytes.n);
 		evbuffer_add(out, size, (size_t)n);
 	}
-	evbuffer_add(out, bytes.p, bytes.n);
+	http_conn_queue(r->conn, bytes);
 	if (r->chunked)
 		evbuffer_add(out, "\r\n", 2);
 }

@@ -36,6 +36,8 @@ static void host_load(void *arg, struct api_load *ret)
 	    .long_turns = pace->long_turns,
 	    .longest_turn_s = (double)pace->longest_us / 1e6,
 	    .connections = http_connections(h->server),
+	    .cut_off = http_cut_off(h->server),
+	    .output_bytes = http_output(h->server),
 	};
 }
 
@@ -80,7 +82,7 @@ static void host_unwatch(void *arg, void *handle)
 	hub_unwatch(hub_of(arg), handle);
 }
 
-static bool host_replay(void *arg, uint64_t after, api_notice_fn *fn, void *fn_arg)
+static bool host_replay(void *arg, uint64_t after, api_past_fn *fn, void *fn_arg)
 {
 	return hub_replay(hub_of(arg), after, fn, fn_arg);
 }

@@ -173,7 +173,24 @@ void hub_unwatch(struct hub *h, void *handle)
 	sweep(h);
 }
 
-bool hub_replay(struct hub *h, uint64_t after, hub_notice_fn *fn, void *arg)
+/* Where in the ring the first notice behind `after` is: their numbers rise. */
+static uint64_t find_after(const struct hub *h, uint64_t low, uint64_t after)
+{
+	uint64_t high = h->last;
+
+	while (low < high) {
+		uint64_t mid = low + (high - low) / 2;
+
+		if (h->ring[mid % HUB_RING].seq > after)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+bool hub_replay(
+    struct hub *h, uint64_t after, bool (*fn)(const struct notice *n, void *arg), void *arg)
 {
 	uint64_t at = h->last > HUB_RING ? h->last - HUB_RING : 0;
 	bool whole = at < h->last && h->ring[at % HUB_RING].seq <= after + 1;
@@ -182,9 +199,9 @@ bool hub_replay(struct hub *h, uint64_t after, hub_notice_fn *fn, void *arg)
 		return true;
 	if (!whole)
 		return false;
-	for (; at < h->last; at++)
-		if (h->ring[at % HUB_RING].seq > after)
-			fn(&h->ring[at % HUB_RING], arg);
+	for (at = find_after(h, at, after); at < h->last; at++)
+		if (!fn(&h->ring[at % HUB_RING], arg))
+			break;
 	return true;
 }
 

@@ -21,7 +21,9 @@ void hub_free(struct hub *h);
 void hub_release(struct hub *h, const struct effects *fx);
 void *hub_watch(struct hub *h, hub_notice_fn *fn, void *arg);
 void hub_unwatch(struct hub *h, void *handle); /* also from within a callback */
-bool hub_replay(struct hub *h, uint64_t after, hub_notice_fn *fn, void *arg);
+/* What is in the ring, until fn says that it is enough. False: the ring does not reach so far. */
+bool hub_replay(
+    struct hub *h, uint64_t after, bool (*fn)(const struct notice *n, void *arg), void *arg);
 uint64_t hub_last_seq(const struct hub *h);
 void *hub_watch_output(struct hub *h, rid task, hub_fn *fn, void *arg);
 void hub_unwatch_output(struct hub *h, void *handle);

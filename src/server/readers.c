@@ -5,7 +5,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
+
+#define SLICE_US 4000
+#define ANSWERED_MAX 2 /* that wait for the loop */
 
 struct read_job {
 	STAILQ_ENTRY(read_job) entry;
@@ -25,26 +29,57 @@ struct readers {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	STAILQ_HEAD(read_jobs, read_job) jobs, answered;
+	size_t n_answered;
 	bool stop;
 	struct reader_thread *threads;
 	int n;
 };
 
-/* On the loop: every answer that has come in since. */
-static void deliver(void *arg)
+static struct read_job *next_answer(struct readers *r)
 {
-	struct readers *r = arg;
-	struct read_jobs answered = STAILQ_HEAD_INITIALIZER(answered);
 	struct read_job *j;
 
 	pthread_mutex_lock(&r->lock);
-	STAILQ_CONCAT(&answered, &r->answered);
+	j = STAILQ_FIRST(&r->answered);
+	if (j) {
+		STAILQ_REMOVE_HEAD(&r->answered, entry);
+		if (r->n_answered-- == ANSWERED_MAX)
+			pthread_cond_broadcast(&r->wake);
+	}
 	pthread_mutex_unlock(&r->lock);
-	while ((j = STAILQ_FIRST(&answered))) {
-		STAILQ_REMOVE_HEAD(&answered, entry);
+	return j;
+}
+
+static bool has_answers(struct readers *r)
+{
+	bool has;
+
+	pthread_mutex_lock(&r->lock);
+	has = !STAILQ_EMPTY(&r->answered);
+	pthread_mutex_unlock(&r->lock);
+	return has;
+}
+
+/* Until all are delivered, or others on the loop have waited long enough. */
+static void deliver_for(struct readers *r, int64_t us)
+{
+	int64_t begun = clock_mono_us();
+	struct read_job *j;
+
+	while ((j = next_answer(r))) {
 		j->done(j->job);
 		free(j);
+		if (clock_mono_us() - begun > us)
+			return;
 	}
+}
+
+/* On the loop. Whoever answers while answers are left relies on this to come again. */
+static void deliver(void *arg)
+{
+	deliver_for(arg, SLICE_US);
+	if (has_answers(arg))
+		loop_post(((struct readers *)arg)->loop, deliver, arg);
 }
 
 static void answer(struct readers *r, struct read_job *j)
@@ -54,9 +89,16 @@ static void answer(struct readers *r, struct read_job *j)
 	pthread_mutex_lock(&r->lock);
 	first = STAILQ_EMPTY(&r->answered);
 	STAILQ_INSERT_TAIL(&r->answered, j, entry);
+	r->n_answered++;
 	pthread_mutex_unlock(&r->lock);
 	if (first)
 		loop_post(r->loop, deliver, r);
+}
+
+/* What was read is memory until it is delivered: a busy loop is not read ahead of. */
+static bool may_begin(const struct readers *r)
+{
+	return r->stop || (!STAILQ_EMPTY(&r->jobs) && r->n_answered < ANSWERED_MAX);
 }
 
 static struct read_job *next_job(struct readers *r)
@@ -64,8 +106,9 @@ static struct read_job *next_job(struct readers *r)
 	struct read_job *j;
 
 	pthread_mutex_lock(&r->lock);
-	while (!(j = STAILQ_FIRST(&r->jobs)) && !r->stop)
+	while (!may_begin(r))
 		pthread_cond_wait(&r->wake, &r->lock);
+	j = STAILQ_FIRST(&r->jobs);
 	if (j)
 		STAILQ_REMOVE_HEAD(&r->jobs, entry);
 	pthread_mutex_unlock(&r->lock);
@@ -131,7 +174,7 @@ void readers_free(struct readers *r)
 		pthread_join(r->threads[i].thread, NULL);
 		store_reader_close(r->threads[i].reader);
 	}
-	deliver(r); /* the loop runs no more: whoever waits is answered here */
+	deliver_for(r, INT64_MAX); /* the loop runs no more: whoever waits is answered here */
 	pthread_cond_destroy(&r->wake);
 	pthread_mutex_destroy(&r->lock);
 	free(r->threads);

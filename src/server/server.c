@@ -295,6 +295,7 @@ static int open_http(struct server *s, struct problem *p)
 	struct http_options o = {
 	    .body_max = (size_t)config_int(s->config, "server.limits.body_max"),
 	    .buffered_max = (size_t)config_int(s->config, "server.limits.buffered_max"),
+	    .output_max = (size_t)config_int(s->config, "server.limits.output_max"),
 	    .connections_max = (int)config_int(s->config, "server.limits.connections_max"),
 	    .idle_ms = config_duration_ms(s->config, "server.limits.idle"),
 	    .request_ms = config_duration_ms(s->config, "server.limits.request"),

@@ -121,7 +121,7 @@ static void host_unwatch(void *arg, void *handle)
 {
 }
 
-static bool host_replay(void *arg, uint64_t after, api_notice_fn *fn, void *fn_arg)
+static bool host_replay(void *arg, uint64_t after, api_past_fn *fn, void *fn_arg)
 {
 	return after % 2;
 }

@@ -166,17 +166,73 @@ static void test_heartbeat(void **state)
 	assert_int_equal(world_watches(w), 0);
 }
 
+static void has_read(struct talk *t)
+{
+	t->pending = 0;
+	t->drain(t->drain_arg);
+	world_advance(w, 1);
+}
+
+/* Who does not read is told no more until it has; then it hears all that is still in the ring. */
 static void test_slow_client(void **state)
 {
 	struct talk *slow = follow("", NULL), *quick = follow("", NULL);
 
-	slow->pending = (4 << 20) + 1;
+	slow->pending = 8193;
 	world_submit(w, NULL);
-	assert_true(slow->ended);
-	assert_false(quick->ended);
-	assert_int_equal(times(quick->body.p, "event: task.submitted"), 1);
-	talk_free(slow);
+	world_submit(w, NULL);
+	world_advance(w, 15000);
+	assert_int_equal(times(slow->body.p, "event: task.submitted"), 0);
+	assert_int_equal(times(slow->body.p, ": still here"), 0);
+	assert_int_equal(times(quick->body.p, "event: task.submitted"), 2);
+	assert_non_null(slow->drain);
+	has_read(slow);
+	assert_int_equal(times(slow->body.p, "event: task.submitted"), 2);
+	has_read(slow); /* and whenever it has read everything from now on */
+	world_submit(w, NULL);
+	has_read(slow);
+	world_submit(w, NULL);
+	assert_int_equal(times(slow->body.p, "event: task.submitted"), 4);
+	assert_int_equal(times(quick->body.p, "event: task.submitted"), 4);
+	assert_int_equal(times(slow->body.p, "event: reset"), 0);
+	check_form(slow->body.p);
+	over(slow);
 	over(quick);
+	assert_int_equal(world_watches(w), 0);
+}
+
+/* Too slow for the ring: that is said, and the present goes on. */
+static void test_very_slow_client(void **state)
+{
+	struct talk *slow = follow("?kind=task", NULL);
+
+	slow->pending = 8193;
+	world_submit(w, NULL);
+	world_forget_past(w);
+	has_read(slow);
+	assert_int_equal(times(slow->body.p, "event: reset"), 1);
+	assert_int_equal(times(slow->body.p, "event: task.submitted"), 0);
+	world_submit(w, NULL);
+	assert_int_equal(times(slow->body.p, "event: task.submitted"), 1);
+	over(slow);
+}
+
+/* What is not for it does not age it: nothing was missed, so there is no gap. */
+static void test_idle_filter_has_no_gap(void **state)
+{
+	struct talk *t;
+
+	world_submit(w, NULL);
+	t = follow("?kind=queue", NULL);
+	world_submit(w, NULL);
+	world_submit(w, NULL);
+	world_forget_past(w);
+	t->pending = 8193;
+	json_decref(ask_json(w, API_POST, "/v1/queues", "{\"name\":\"q\"}", 201));
+	has_read(t);
+	assert_int_equal(times(t->body.p, "event: queue.created"), 1);
+	assert_int_equal(times(t->body.p, "event: reset"), 0);
+	over(t);
 }
 
 static void test_durable_list(void **state)
@@ -211,6 +267,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_resume, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_heartbeat, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_slow_client, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_very_slow_client, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_idle_filter_has_no_gap, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_durable_list, setup, teardown),
 	};
 

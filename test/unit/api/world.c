@@ -89,15 +89,15 @@ static void host_unwatch(void *arg, void *handle)
 	((struct world *)arg)->notice_fn = NULL;
 }
 
-static bool host_replay(void *arg, uint64_t after, api_notice_fn *fn, void *fn_arg)
+static bool host_replay(void *arg, uint64_t after, api_past_fn *fn, void *fn_arg)
 {
 	struct world *w = arg;
 
 	if (after < w->forgotten)
 		return false;
 	for (size_t i = 0; i < w->n_past; i++)
-		if (w->past[i].seq > after)
-			fn(&w->past[i], fn_arg);
+		if (w->past[i].seq > after && !fn(&w->past[i], fn_arg))
+			break;
 	return true;
 }
 

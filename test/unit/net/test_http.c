@@ -77,7 +77,8 @@ static int start(void **state)
 {
 	struct world *w = xcalloc(1, sizeof *w);
 
-	served_start(&w->served, NULL, NULL, on_request, w);
+	served_start(
+	    &w->served, &(struct http_options){.output_max = 64u << 20}, NULL, on_request, w);
 	*state = w;
 	return 0;
 }

@@ -23,6 +23,8 @@ struct world {
 	struct served served;
 	struct http_request *held;
 	int want_connections;
+	uint64_t want_cut, cut;
+	size_t output;
 };
 
 static void on_request(struct http_request *r, void *arg)
@@ -278,6 +280,30 @@ static void test_past_the_limit_connections_wait(void **state)
 	end(w);
 }
 
+static void look_at_output(void *arg)
+{
+	struct world *w = arg;
+
+	w->cut = http_cut_off(w->served.server);
+	w->output = http_output(w->served.server);
+}
+
+static bool were_cut(void *arg)
+{
+	struct world *w = arg;
+
+	served_call(&w->served, look_at_output, w);
+	return w->cut == w->want_cut && w->output <= 80u << 20;
+}
+
+static bool nothing_waits(void *arg)
+{
+	struct world *w = arg;
+
+	served_call(&w->served, look_at_output, w);
+	return w->output == 0;
+}
+
 static void test_buffered_input_is_bounded(void **state)
 {
 	struct world *w = begin((struct http_options){.body_max = 900000, .buffered_max = 1000000});
@@ -298,6 +324,27 @@ static void test_buffered_input_is_bounded(void **state)
 	free(block);
 	buf_release(&head);
 	buf_release(&body);
+	end(w);
+}
+
+/* Whoever holds most of what waits to be read goes; the others do not notice. */
+static void test_unread_answers_are_bounded(void **state)
+{
+	struct world *w = begin((struct http_options){.output_max = 80u << 20});
+	int fds[4];
+
+	for (int i = 0; i < 4; i++) {
+		fds[i] = client_connect_unix(w->served.socket_path);
+		client_send_text(fds[i], "GET /huge HTTP/1.1\r\nHost: x\r\n\r\n");
+	}
+	w->want_cut = 2;
+	assert_true(wait_until(were_cut, w));
+	expect_fine(w);
+	for (int i = 0; i < 4; i++)
+		close(fds[i]);
+	w->want_cut = 2;
+	assert_true(wait_until(nothing_waits, w));
+	assert_true(were_cut(w));
 	end(w);
 }
 
@@ -334,6 +381,7 @@ int main(void)
 	    cmocka_unit_test(test_waiting_clients_are_not_ended),
 	    cmocka_unit_test(test_past_the_limit_connections_wait),
 	    cmocka_unit_test(test_buffered_input_is_bounded),
+	    cmocka_unit_test(test_unread_answers_are_bounded),
 	    cmocka_unit_test(test_thousands_of_idle_connections),
 	};
 

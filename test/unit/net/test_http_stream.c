@@ -78,7 +78,8 @@ static struct world *begin(bool set_on_close, struct tls *tls)
 	struct world *w = xcalloc(1, sizeof *w);
 
 	w->set_on_close = set_on_close;
-	served_start(&w->served, NULL, tls, on_request, w);
+	served_start(
+	    &w->served, &(struct http_options){.output_max = 256u << 20}, tls, on_request, w);
 	return w;
 }
 
