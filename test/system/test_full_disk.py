@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A full disk: nothing is acknowledged that is not kept, the server stays, and goes on by itself."""
 import os
+import signal
 import subprocess
 
 import pytest
 import requests
 from harness import PATIENCE, wait_until
+from test_running_output import MIB, check_marks, lines, write
 
 
 @pytest.fixture
@@ -62,3 +64,42 @@ def test_full_disk_is_refused_then_survived(cluster, small_disk):
     acknowledged = {key: a.json()["id"] for key, a in answers.items() if a.status_code == 201}
     assert {key: again[key].json()["id"] for key in acknowledged} == acknowledged, "answered as the first time"
     assert sorted(t["id"] for t in cluster.all_tasks()) == sorted([kept, *ids]), "each once, and no other"
+
+
+class Deaf:
+    """A server that is stopped, and a worker whose disk is full: output can go nowhere."""
+
+    def __init__(self, cluster, disk):
+        self.cluster = cluster
+        cluster.start_server()
+        os.mkdir(cluster.state_dir("w1"), 0o700)
+        subprocess.run(["mount", "--bind", disk, cluster.state_dir("w1")], check=True)
+        self.worker = cluster.start_worker()
+        fill(f"{disk}/ballast")
+
+    def stop(self):
+        self.cluster.server.signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.cluster.server.signal(signal.SIGCONT)
+
+
+@pytest.fixture
+def deaf(cluster, small_disk):
+    yield Deaf(cluster, small_disk)
+    subprocess.run(["umount", "-l", cluster.state_dir("w1")], check=True)
+
+
+def test_a_full_disk_of_a_worker_loses_no_end(deaf):
+    """What finds no room is dropped with a mark that says how much; the end arrives, and the next task runs."""
+    wanted = lines(6 * MIB)
+    task, done = write(deaf, len(wanted), "drop", "16M")
+    wait_until(lambda: os.path.exists(done), what="it was not held up")
+    deaf.go_on()
+    ended = deaf.cluster.wait_ended(task)
+    assert (ended["state"], ended["exit_code"]) == ("succeeded", 0), ended
+    log = deaf.cluster.call("GET", f"/v1/tasks/{task}/logs").content
+    assert check_marks(log, wanted) > 3 * MIB, "what the window held was kept"
+    assert ended["stdout_bytes"] == len(log)
+    assert deaf.cluster.wait_ended(deaf.cluster.submit("echo", "next")["id"])["stdout"] == "next\n"
+    assert deaf.worker.running
