@@ -94,7 +94,7 @@ bool token_split(struct str text, struct str *ret_id, struct str *ret_secret)
 		return false;
 	*ret_id = (struct str){text.p + before, ID_DIGITS};
 	*ret_secret = (struct str){text.p + before + ID_DIGITS + 1, 2 * TOKEN_SECRET_BYTES};
-	return are_hex(*ret_id) & are_hex(*ret_secret);
+	return are_hex(*ret_id) && are_hex(*ret_secret);
 }
 
 struct str bearer_of(struct str authorization)
