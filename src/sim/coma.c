@@ -41,8 +41,12 @@ static void moment_passed(struct world *w, void *arg)
 	int slot = (int)(intptr_t)arg;
 	const struct sim_worker *k = &w->workers[slot];
 
-	if (!k->node.asleep || sim_worker_give_up_us(w, slot) > w->now_us)
+	if (!k->node.asleep)
 		return;
+	if (sim_worker_give_up_us(w, slot) > w->now_us) {
+		sim_coma_watch(w, slot); /* its clocks run slower by now */
+		return;
+	}
 	for (struct sim_process *p = k->processes; p; p = p->next)
 		if (p->state == PROCESS_RUNS && !p->overslept)
 			judge_overslept(w, p);

@@ -212,6 +212,9 @@ static void draw_slow(struct sim_options *o)
 	t->heartbeat_ms = longer(beat, least > 2000 ? 2000 : least);
 	if (o->changes_timeouts)
 		o->other_timeouts.heartbeat_ms = t->heartbeat_ms;
+	if (o->allow_bump_unhealthy && o->classes & 1u << CLASS_TWIN)
+		return; /* two with one name: each displaces the other before it is healthy, for
+		           ever */
 	o->check_max_ms = check_bound(t);
 	if (o->changes_timeouts && check_bound(&o->other_timeouts) < o->check_max_ms)
 		o->check_max_ms = check_bound(&o->other_timeouts);
