@@ -22,10 +22,9 @@ static bool in_group(const struct column *c, unsigned group)
 
 static uint64_t usage_value(const struct usage *u)
 {
-	char text[USAGE_TEXT_MAX];
-	struct str s = usage_format(u, text);
+	const int64_t numbers[] = {u->user_us, u->system_us, u->peak_memory, u->oom_kills};
 
-	return s.p ? XXH3_64bits(s.p, s.n) : 0;
+	return u->known ? XXH3_64bits(numbers, sizeof numbers) | 1 : 0;
 }
 
 /* 0: there is nothing. */
