@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checksums of rows, by the tables in columns.c: see docs/decisions/0021-checksums-of-rows.md. */
+/* Checksums of rows, by the tables in columns.c: see docs/decisions/0022-checksums-of-rows.md. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
