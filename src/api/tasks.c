@@ -5,12 +5,15 @@
 
 #define STEP_FULL 2   /* tasks read at a time; each may have a megabyte */
 #define STEP_BARE 125 /* and without their bodies, sixteen kilobytes */
-#define STEPS_MAX (1000 / STEP_FULL + 1)
+
+struct step { /* what was read at a time */
+	struct task_page page;
+	struct step *next;
+};
 
 struct listing {
 	struct task_filter filter;
-	struct task_page pages[STEPS_MAX]; /* together the one that was asked for */
-	size_t n_pages;
+	struct step *steps; /* together the page that was asked for */
 	rid cursor, next;
 	uint32_t limit;
 	bool oldest_first, full;
@@ -45,12 +48,16 @@ static void read_list(struct store_reader *r, void *arg)
 	struct call *c = arg;
 	struct listing *l = c->state;
 	uint32_t step = l->full ? STEP_FULL : STEP_BARE, left = l->limit, want;
+	struct step **last = &l->steps;
 	size_t bytes = 0;
 
 	l->next = l->cursor;
-	while (left > 0 && l->n_pages < STEPS_MAX) {
-		struct task_page *p = &l->pages[l->n_pages++];
+	while (left > 0) {
+		struct task_page *p;
 
+		*last = arena_zalloc(&c->arena, sizeof **last);
+		p = &(*last)->page;
+		last = &(*last)->next;
 		want = left < step ? left : step;
 		c->code = store_task_list(
 		    r, &l->filter, l->oldest_first, !l->full, l->next, want, &c->arena, p);
@@ -77,10 +84,10 @@ static void list_done(struct call *c)
 	jw_open(&c->out, '{');
 	jw_key(&c->out, "items");
 	jw_open(&c->out, '[');
-	for (size_t k = 0; k < l->n_pages; k++)
-		for (size_t i = 0; i < l->pages[k].n; i++) {
-			task_overlay(c->api, &l->pages[k].rows[i]);
-			show_task(&c->out, c->api, &l->pages[k].rows[i], l->full ? SHOW_FULL : 0);
+	for (struct step *s = l->steps; s; s = s->next)
+		for (size_t i = 0; i < s->page.n; i++) {
+			task_overlay(c->api, &s->page.rows[i]);
+			show_task(&c->out, c->api, &s->page.rows[i], l->full ? SHOW_FULL : 0);
 		}
 	show_page_end(c, l->next);
 }

@@ -81,7 +81,8 @@ def test_usage_and_result_are_shown(server):
     server.cli("cancel", task)
     server.server.stop()
     db = sqlite3.connect(os.path.join(server.state_dir(), "reeve.db"))
-    db.execute("UPDATE task SET usage = ?, result = ?", (f"1200000 100000 {45 << 20} 1", b'{"answer": 42}\n\xff'))
+    db.execute("UPDATE task SET usage = ?, result = ?, state_sum = NULL, output_sum = NULL",
+               (f"1200000 100000 {45 << 20} 1", b'{"answer": 42}\n\xff'))
     db.commit()
     db.close()
     server.restart()

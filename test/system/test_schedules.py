@@ -199,8 +199,10 @@ def rewind(cluster, seconds):
     db = sqlite3.connect(os.path.join(cluster.state_dir(), "reeve.db"))
     columns = ["done_until_s", "seen_until_s", "system_s", "dealt0_from_s", "dealt0_to_s"]
     with db:
-        db.execute("UPDATE schedule SET " + ", ".join(f"{c} = {c} - {seconds}" for c in columns))
-        db.execute(f"UPDATE tick SET tick_s = tick_s - {seconds}, until_s = until_s - {seconds}")
+        # a row without a checksum is believed
+        moved = ", ".join(f"{c} = {c} - {seconds}" for c in columns)
+        db.execute(f"UPDATE schedule SET {moved}, state_sum = NULL")
+        db.execute(f"UPDATE tick SET tick_s = tick_s - {seconds}, until_s = until_s - {seconds}, sum = NULL")
     db.close()
 
 
