@@ -50,11 +50,9 @@ int main(int argc, char **argv)
 	        {config_check_options}, GROUP_TOOLS, 0, NULL, config_check_command},
 	    {"bench", "measure this machine, and Reeve on it", "[CASE]…",
 	        "Starts a server and a worker of its own, on loopback, and measures the machine's "
-	        "own "
-	        "limits beside Reeve's figures. Cases: submit, noop, spawn, latency, backlog, "
+	        "own limits beside Reeve's figures. Cases: submit, noop, spawn, latency, backlog, "
 	        "cron (default: all of these), workers, schedules. Progress goes to standard "
-	        "error, the figures as "
-	        "JSON to standard output.",
+	        "error, the figures as JSON to standard output.",
 	        "reeve bench --scale 0.1 noop\ta quick look\n"
 	        "reeve bench --dir /srv/bench >figures.json\teverything, on that disk\n",
 	        NULL, {bench_options}, GROUP_TOOLS, 0, NULL, bench_command},
@@ -76,6 +74,8 @@ int main(int argc, char **argv)
 	        {sim_play_options}, GROUP_TOOLS, COMMAND_NEEDS_ARG, NULL, sim_play_command},
 	    {"action", "run the action on standard input: a worker starts this", NULL, NULL, NULL,
 	        NULL, {NULL}, GROUP_TOOLS, COMMAND_HIDDEN, NULL, action_main},
+	    {"__audit-store", "`audit verify --store` starts this", NULL, NULL, NULL, NULL,
+	        {audit_store_options}, GROUP_TOOLS, COMMAND_HIDDEN, NULL, audit_store_command},
 	    {"__noop-plugin", "the benchmark's plugin", NULL, NULL, NULL, NULL, {NULL}, GROUP_TOOLS,
 	        COMMAND_HIDDEN, NULL, noop_plugin_command},
 	};

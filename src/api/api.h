@@ -141,5 +141,7 @@ void api_saw_commit(struct api *a, double seconds, size_t rows);
 
 /* Offline: the documents made from the tables. */
 void api_openapi(struct buf *out);
+/* What was found of the audit trail, as JSON. */
+void api_audit(struct buf *out, const struct audit_check *k);
 
 #endif

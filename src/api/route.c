@@ -129,6 +129,9 @@ const struct route routes[] = {
         Q(Q_AFTER) | Q(Q_LIMIT) | Q(Q_FOLLOW) | Q(Q_KIND) | Q(Q_QUEUE) | Q(Q_TASK) | Q(Q_BATCH) |
             Q(Q_WORKER) | Q(Q_SCHEDULE),
         NULL, false, "EventList", {200}, SCOPED, RIGHT_READ},
+    {API_GET, "/v1/audit/verify", audit_verify, "verifyAudit", "events",
+        "Is the audit trail as it was written?", Q(Q_EXPECT), NULL, false, "AuditCheck", {200}, 0,
+        RIGHT_ADMIN},
     {API_GET, "/v1/tokens", tokens_list, "listTokens", "tokens", "List tokens", PAGE, NULL, false,
         "TokenList", {200}, 0, RIGHT_ADMIN},
     {API_POST, "/v1/tokens", tokens_create, "createToken", "tokens",

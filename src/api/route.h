@@ -47,6 +47,8 @@
 	    "its machine is certainly off: its tasks are over", false)                            \
 	X(Q_AFTER, "after", "{\"type\":\"integer\",\"minimum\":0}",                               \
 	    "only events after this number", false)                                               \
+	X(Q_EXPECT, "expect", "{\"type\":\"string\",\"pattern\":\"^[0-9]+:[0-9a-fA-F]{64}$\"}",   \
+	    "a head that was kept: the trail must still hold it", false)                          \
 	X(Q_KIND, "kind", "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}",                 \
 	    "kinds of events, or their beginnings: task, task.failed, queue", true)               \
 	X(Q_TASK, "task", "{\"$ref\":\"#/components/schemas/Id\"}", "id of a task", false)        \
@@ -127,6 +129,6 @@ call_fn schedules_list, schedules_get, schedules_create, schedules_patch, schedu
     schedules_pause, schedules_resume, schedules_run, schedules_backfill, schedules_history,
     schedules_next, schedules_preview;
 call_fn tokens_list, tokens_get, tokens_create, tokens_revoke;
-call_fn events_get, status_get, healthz_get, readyz_get, metrics_get, openapi_get;
+call_fn audit_verify, events_get, status_get, healthz_get, readyz_get, metrics_get, openapi_get;
 
 #endif

@@ -351,6 +351,17 @@ const struct schema schemas[] = {
 	"{\"type\":\"object\",\"properties\":{\"items\":{\"type\":\"array\","
 	"\"items\":{\"$ref\":\"#/components/schemas/Event\"}},\"next\":{\"type\":[\"string\","
 	"\"null\"]}},\"required\":[\"items\",\"next\"]}"},
+    {"AuditCheck",
+	"{\"type\":\"object\",\"properties\":{\"fits\":{\"type\":\"boolean\"},"
+	"\"checked\":{\"type\":\"integer\",\"description\":\"events that fit\"},"
+	"\"first\":{\"type\":[\"integer\",\"null\"],\"description\":\"the first of these\"},"
+	"\"unchained\":{\"type\":\"integer\",\"description\":\"events from before there was a chain\"},"
+	"\"head\":{\"type\":[\"string\",\"null\"],\"description\":\"number and hash of the last event: SEQ:HASH\"},"
+	"\"expired\":{\"type\":[\"string\",\"null\"],\"description\":\"the same of the last one that has expired\"},"
+	"\"fault\":{\"type\":[\"object\",\"null\"],\"properties\":{\"kind\":{\"enum\":[\"changed\",\"missing\",\"added\","
+	"\"rewritten\",\"expired\"]},\"event\":{\"type\":\"integer\"},\"detail\":{\"type\":\"string\"}},"
+	"\"required\":[\"kind\",\"event\",\"detail\"]}},"
+	"\"required\":[\"fits\",\"checked\",\"first\",\"unchained\",\"head\",\"expired\",\"fault\"]}"},
     {"Status",
 	"{\"type\":\"object\",\"properties\":{\"version\":{\"type\":\"string\"},"
 	"\"started\":{\"$ref\":\"#/components/schemas/Time\"},"

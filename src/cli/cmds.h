@@ -15,6 +15,7 @@ int cmd_retry(struct cli *c);
 int cmd_status(struct cli *c);
 int cmd_top(struct cli *c);
 int cmd_events(struct cli *c);
+int cmd_audit_verify(struct cli *c);
 int cmd_task_ls(struct cli *c);
 int cmd_task_show(struct cli *c);
 int cmd_task_hold(struct cli *c);

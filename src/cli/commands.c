@@ -129,6 +129,13 @@ static const struct option_def events_options[] = {
     {NULL},
 };
 
+static const struct option_def audit_options[] = {
+    {"expect", 0, "SEQ:HASH", "a head that was printed before: the trail must still hold it"},
+    {"store", 0, "URL",
+        "a store that no server uses, such as sqlite:PATH, in place of the server's"},
+    {NULL},
+};
+
 static const struct option_def top_options[] = {
     {"watch", 'w', "SECONDS", "how often it is drawn (default: 1)", NULL, OPTION_MAYBE},
     {"output", 'o', "FORMAT", "table, wide, json, jsonl or yaml", "REEVE_OUTPUT", 0, "format"},
@@ -389,6 +396,16 @@ const struct command client_commands[] = {
     {"token revoke", "revoke a token", "NAME…",
         "It is not a good one from then on; whoever still uses it is cut off.", NULL, "token",
         {NULL}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_token_revoke},
+    {"audit verify", "check that the audit trail is as it was written", NULL,
+        "Each event that is kept holds a hash of what it says and of the hash before it. Names the "
+        "first one that was changed, is missing or was added, and exits 1; prints the head, the "
+        "number and hash of the last event. Whoever can write the database can also write all "
+        "hashes anew: keep the head elsewhere, and compare it with --expect. Needs a token with "
+        "the role admin; with --store no server, but its file, which none may be using.",
+        "reeve audit verify\tby the server\n"
+        "reeve audit verify --expect 12:6f…\tand the head that was kept is still there\n"
+        "reeve audit verify --store sqlite:/backup/reeve.db\ta backup\n",
+        NULL, {audit_options, output_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, cmd_audit_verify},
     {"cron next", "show when a schedule runs next", NULL,
         "Needs no server. A malformed schedule exits with 2 and says where; one that no date can "
         "ever match exits with 1. No further match is no failure: nothing is printed, exit code "

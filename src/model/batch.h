@@ -44,6 +44,9 @@ struct event_row {
 	struct str subject; /* name or id of what it is about */
 	struct str actor;   /* who caused it: "uid=0", "token:ci", "reeve" */
 	struct str detail;  /* JSON object text */
+	/* set by the store: the event before it, and the hash over both */
+	uint64_t prev;
+	struct str hash;
 };
 
 struct idem_row {

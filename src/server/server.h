@@ -34,6 +34,7 @@ int dev_command(int argc, char **argv);
 int store_migrate_command(int argc, char **argv);
 int store_version_command(int argc, char **argv);
 int store_check_command(int argc, char **argv);
-extern const struct option_def store_options[], store_only_options[];
+int audit_store_command(int argc, char **argv);
+extern const struct option_def store_options[], store_only_options[], audit_store_options[];
 
 #endif

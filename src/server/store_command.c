@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "api/api.h"
+#include "base/mem.h"
 #include "base/options.h"
 #include "config/flags.h"
 #include "server/server.h"
@@ -20,7 +22,14 @@ const struct option_def store_only_options[] = {
     {NULL},
 };
 
-enum doing { MIGRATE, VERSION, CHECK };
+const struct option_def audit_store_options[] = {
+    {"expect", 0, "SEQ:HASH", "a head that was printed before", NULL, 0, NULL},
+    {"json", 0, NULL, "what the server would answer", NULL, 0, NULL},
+    {"store", 0, "URL", "the store, such as sqlite:PATH (default: the server's)", NULL, 0, NULL},
+    {NULL},
+};
+
+enum doing { MIGRATE, VERSION, CHECK, AUDIT };
 
 static int explain(const struct problem *p)
 {
@@ -96,6 +105,73 @@ static int check(const char *url, struct problem *p)
 	return f.n ? 1 : 0;
 }
 
+/* -- the audit trail */
+
+static void print_audit(const char *url, const struct audit_check *k)
+{
+	char head[CHAIN_END_TEXT];
+
+	if (k->fault == AUDIT_FITS && k->n)
+		printf("%s: the audit trail fits: %lld events, from %llu on\n", url,
+		    (long long)k->n, (unsigned long long)k->first);
+	else if (k->fault == AUDIT_FITS)
+		printf("%s: the audit trail fits: it holds no chained events\n", url);
+	else
+		printf("%s: the audit trail does not fit: %s\n", url, k->what);
+	if (k->n_before)
+		printf("%lld older events are from before there was a chain, and not covered\n",
+		    (long long)k->n_before);
+	if (k->head.seq)
+		printf("head %s\n", chain_end_format(&k->head, head));
+}
+
+static void print_audit_json(const struct audit_check *k)
+{
+	AUTO(buf_release) struct buf b = {0};
+
+	api_audit(&b, k);
+	puts(b.p);
+}
+
+static int audit_opened(struct store *s, struct audit_check *k, struct problem *p)
+{
+	struct store_reader *r = store_reader_open(s, p);
+	int e = r ? 0 : p->code;
+
+	while (e == 0 && !k->done)
+		e = store_audit_step(r, k);
+	if (r && e)
+		problem_set(p, e, "the store can not be read: `reeve store check` says more");
+	store_reader_close(r);
+	return e;
+}
+
+static int audit(const char *url, const struct options *o, struct problem *p)
+{
+	const char *expect = options_get(o, "expect");
+	struct audit_check k = {0};
+	struct store *s = NULL;
+	int e;
+
+	if (expect && !chain_end_parse(str_of(expect), &k.expect)) {
+		problem_set(p, ERR_INVALID, "--expect %.100s is not an event's hash", expect);
+		problem_hint(
+		    p, "give the head as it was printed: its number, a colon, 64 hex digits");
+		return explain(p);
+	}
+	e = store_open(url, &(struct store_options){0}, &s, p);
+	if (e == 0)
+		e = audit_opened(s, &k, p);
+	store_close(s);
+	if (e)
+		return explain(p);
+	if (options_given(o, "json"))
+		print_audit_json(&k);
+	else
+		print_audit(url, &k);
+	return k.fault ? 1 : 0;
+}
+
 /* The server's own store, unless one is named. Version 0 would be an empty store: not from here. */
 static int with_store(const struct options *o, enum doing doing)
 {
@@ -115,6 +191,7 @@ static int with_store(const struct options *o, enum doing doing)
 	}
 	code = doing == MIGRATE ? migrate(url, to, &p)
 	       : doing == CHECK ? check(url, &p)
+	       : doing == AUDIT ? audit(url, o, &p)
 	                        : show(url, &p);
 	config_free(c);
 	return code;
@@ -122,13 +199,15 @@ static int with_store(const struct options *o, enum doing doing)
 
 static int store_command(int argc, char **argv, enum doing doing)
 {
-	static const char *const names[] = {
-	    "reeve store migrate", "reeve store version", "reeve store check"};
+	static const char *const names[] = {"reeve store migrate", "reeve store version",
+	    "reeve store check", "reeve audit verify"};
 	struct options o = {.program = names[doing]};
 	struct problem p = {0};
 	int code;
 
-	options_add_table(&o, doing == MIGRATE ? store_options : store_only_options);
+	options_add_table(&o, doing == MIGRATE ? store_options
+	                      : doing == AUDIT ? audit_store_options
+	                                       : store_only_options);
 	if (options_parse(&o, OPTIONS_ANYWHERE, argc, argv, &p) != 0)
 		code = explain(&p);
 	else
@@ -150,4 +229,9 @@ int store_version_command(int argc, char **argv)
 int store_check_command(int argc, char **argv)
 {
 	return store_command(argc, argv, CHECK);
+}
+
+int audit_store_command(int argc, char **argv)
+{
+	return store_command(argc, argv, AUDIT);
 }

@@ -9,6 +9,11 @@
 
 #include "store/store.h"
 
+struct audit_page {
+	struct chain_end anchor, head;
+	struct event_page events;
+};
+
 struct store_ops {
 	const char *name;   /* "sqlite" */
 	const char *scheme; /* what its urls begin with: "sqlite:" */
@@ -54,6 +59,9 @@ struct store_ops {
 	    struct event_page *ret_page);
 	int (*events_last)(
 	    struct store_reader *r, uint32_t limit, struct arena *a, struct event_page *ret_page);
+	/* Events like those of events(), and both ends of the chain at the same moment. */
+	int (*audit)(struct store_reader *r, uint64_t after, uint32_t limit, struct arena *a,
+	    struct audit_page *ret_page);
 };
 
 struct store {

@@ -141,6 +141,9 @@ static const struct column event_columns[] = {
     E(TEXT, "subject", subject),
     E(TEXT, "actor", actor),
     E(TEXT, "detail", detail),
+    /* the hash stands for itself */
+    COL(event_row, I64, "prev", prev, COLUMN_UNSUMMED),
+    COL(event_row, BLOB, "hash", hash, COLUMN_UNSUMMED),
     SUM("sum", 0),
 };
 const struct row_table event_table = TABLE("event", event_row, event_columns);

@@ -23,7 +23,7 @@ enum column_type {
 enum column_flag {
 	COLUMN_STATE = 1,    /* task, schedule, queue: written by an update */
 	COLUMN_BULKY = 2,    /* task: left out of bare lists */
-	COLUMN_UNSUMMED = 4, /* also changed by SQL alone: in no checksum */
+	COLUMN_UNSUMMED = 4, /* also changed by SQL alone, or a hash: in no checksum */
 	COLUMN_FAR = 8,      /* when long it lies elsewhere, but is in the checksum */
 };
 

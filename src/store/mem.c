@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "store/chain.h"
 
 static int mem_open(const char *place, const struct store_options *o, struct store **ret_store,
     struct problem *ret_problem)
@@ -108,7 +109,10 @@ static void saw_id(struct mem_store *s, rid id)
 
 static void put_event(struct mem_store *s, const struct event_row *e)
 {
-	mem_num_put(&s->events, &event_table, e);
+	struct event_row linked = *e;
+
+	chain_link(&s->head, &linked);
+	mem_num_put(&s->events, &event_table, &linked);
 	if (e->seq > s->last_event)
 		s->last_event = e->seq;
 }
@@ -202,17 +206,34 @@ static void expire_idems(struct mem_store *s, int64_t before_ms)
 	}
 }
 
+static void expire_events(struct mem_store *s, int64_t before_ms)
+{
+	struct mem_row *r, *last = RB_MAX(mem_nums, &s->events);
+	int64_t newest_ms = last ? ((struct event_row *)last->row)->time_ms : 0;
+	uint64_t up_to = 0;
+
+	RB_FOREACH (r, mem_nums, &s->events) {
+		const struct event_row *e = r->row;
+
+		if (event_stays(e, before_ms, newest_ms))
+			break;
+		if (e->time_ms < before_ms)
+			up_to = e->seq;
+	}
+	while ((r = RB_MIN(mem_nums, &s->events)) && *(uint64_t *)r->row <= up_to) {
+		chain_expire(&s->anchor, r->row);
+		mem_num_del(&s->events, *(uint64_t *)r->row);
+	}
+}
+
 static int mem_expire(struct store *base, int64_t idem_before_ms, int64_t events_before_ms,
     struct problem *ret_problem)
 {
 	struct mem_store *s = (struct mem_store *)base;
-	struct mem_row *r, *next;
 
 	pthread_mutex_lock(&s->mutex);
 	expire_idems(s, idem_before_ms);
-	RB_FOREACH_SAFE (r, mem_nums, &s->events, next)
-		if (((struct event_row *)r->row)->time_ms < events_before_ms)
-			mem_num_del(&s->events, ((struct event_row *)r->row)->seq);
+	expire_events(s, events_before_ms);
 	mem_ticks_expire(s, events_before_ms);
 	pthread_mutex_unlock(&s->mutex);
 	return 0;
@@ -243,4 +264,5 @@ const struct store_ops store_memory = {
     .ticks = mem_ticks,
     .events = mem_events,
     .events_last = mem_events_last,
+    .audit = mem_audit,
 };

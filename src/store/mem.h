@@ -45,6 +45,7 @@ struct mem_store {
 	struct mem_names idems, metas;
 	rid last_id;
 	uint64_t last_event;
+	struct chain_end head, anchor; /* of the events */
 };
 
 struct mem_reader {
@@ -114,5 +115,7 @@ int mem_events(struct store_reader *base, uint64_t after, uint32_t limit, struct
     struct event_page *ret_page);
 int mem_events_last(
     struct store_reader *base, uint32_t limit, struct arena *a, struct event_page *ret_page);
+int mem_audit(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
+    struct audit_page *ret_page);
 
 #endif

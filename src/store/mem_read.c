@@ -218,3 +218,18 @@ int mem_events_last(
 	pthread_mutex_unlock(&s->mutex);
 	return 0;
 }
+
+int mem_audit(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
+    struct audit_page *ret_page)
+{
+	struct mem_store *s = ((struct mem_reader *)base)->s;
+	uint64_t from = after + 1;
+	struct mem_row probe = {.row = &from};
+
+	pthread_mutex_lock(&s->mutex);
+	ret_page->anchor = s->anchor;
+	ret_page->head = s->head;
+	read_events(s, RB_NFIND(mem_nums, &s->events, &probe), limit, a, &ret_page->events);
+	pthread_mutex_unlock(&s->mutex);
+	return 0;
+}

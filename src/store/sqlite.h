@@ -57,6 +57,7 @@ enum write_stmt {
 	W_TICK_PUT,
 	W_STAT_PUT,
 	W_IDEM_EXPIRE,
+	W_EVENT_OLDEST,
 	W_EVENT_EXPIRE,
 	W_TICK_EXPIRE,
 	W_TOKEN_PUT,
@@ -93,6 +94,7 @@ struct sqlite_store {
 	 * one page less in every commit. What was inserted since is found by its higher ids.
 	 */
 	struct sqlite_stat stat, stat_committed, stat_saved;
+	struct chain_end head, head_committed; /* of the chain of events */
 	bool stat_due; /* something was deleted or came out of order: it must be written now */
 	struct sort_entry *order;
 	size_t order_cap;
@@ -227,5 +229,16 @@ int sqlite_events(struct store_reader *base, uint64_t after, uint32_t limit, str
     struct event_page *ret_page);
 int sqlite_events_last(
     struct store_reader *base, uint32_t limit, struct arena *a, struct event_page *ret_page);
+
+/* sqlite_audit.c: the ends of the chain of events are meta rows that nobody else is told of */
+#define META_AUDIT_HEAD "audit.head"
+#define META_AUDIT_ANCHOR "audit.anchor"
+int sqlite_load_chain(struct sqlite_store *s, struct problem *ret_problem);
+int sqlite_put_event(struct sqlite_store *s, const struct event_row *e);
+int sqlite_save_head(struct sqlite_store *s); /* if it has moved */
+/* The oldest, within a transaction: a thousand or so. */
+int sqlite_expire_events(struct sqlite_store *s, int64_t before_ms, int *ret_changes);
+int sqlite_audit(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
+    struct audit_page *ret_page);
 
 #endif

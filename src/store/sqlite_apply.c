@@ -116,7 +116,7 @@ static int apply_other(struct sqlite_store *s, const struct row_op *op)
 	case ROW_EVENT:
 		if (op->event->seq > s->stat.last_event)
 			s->stat.last_event = op->event->seq;
-		return sqlite_run_row(s, W_EVENT_PUT, &event_table, op->event);
+		return sqlite_put_event(s, op->event);
 	case ROW_IDEMPOTENT: return sqlite_run_row(s, W_IDEM_PUT, &idem_table, op->idem);
 	case ROW_TOKEN_PUT:
 		saw_id(s, op->token->id);

@@ -217,7 +217,9 @@ static int load_tasks(struct load *l, struct problem *ret_problem)
 static int load_all(struct load *l, struct problem *ret_problem)
 {
 	sqlite3 *db = l->s->db;
-	int rc = each_row(db, &meta_table, "ORDER BY name", l, load_meta, ret_problem);
+	int rc = each_row(db, &meta_table,
+	    "WHERE name NOT IN ('" META_AUDIT_HEAD "', '" META_AUDIT_ANCHOR "') ORDER BY name", l,
+	    load_meta, ret_problem);
 
 	if (rc == 0)
 		rc = each_row(db, &queue_table, "ORDER BY id", l, load_queue, ret_problem);

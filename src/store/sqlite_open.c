@@ -218,6 +218,8 @@ static int open_parts(
 	if (rc == 0)
 		rc = sqlite_load_stat(s, ret_problem);
 	if (rc == 0)
+		rc = sqlite_load_chain(s, ret_problem);
+	if (rc == 0)
 		rc = checkpointer_start(s, ret_problem);
 	if (rc == 0 && !s->nosync)
 		log_lengthen(s);
@@ -298,4 +300,5 @@ const struct store_ops store_sqlite = {
     .ticks = sqlite_ticks,
     .events = sqlite_events,
     .events_last = sqlite_events_last,
+    .audit = sqlite_audit,
 };

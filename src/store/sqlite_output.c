@@ -134,7 +134,8 @@ static int read_events(sqlite3_stmt *st, uint32_t limit, struct arena *a, struct
 	return sqlite_done(st, rc);
 }
 
-#define EVENT_SELECT "SELECT seq, time_ms, kind, subject, actor, detail, sum FROM event "
+#define EVENT_SELECT \
+	"SELECT seq, time_ms, kind, subject, actor, detail, prev, hash, sum FROM event "
 
 int sqlite_events(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
     struct event_page *ret_page)

@@ -36,8 +36,10 @@ static const char *const fixed_sql[N_WRITE_STMTS] = {
         "UPDATE stat SET last_id = ?, last_event = ?, n_tasks = ?, sum = ? WHERE one = 1",
     [W_IDEM_EXPIRE] = "DELETE FROM idem WHERE rowid IN"
                       " (SELECT rowid FROM idem WHERE time_ms < ? ORDER BY time_ms LIMIT 1000)",
-    [W_EVENT_EXPIRE] = "DELETE FROM event WHERE seq IN"
-                       " (SELECT seq FROM event WHERE time_ms < ? ORDER BY time_ms LIMIT 1000)",
+    [W_EVENT_OLDEST] = "SELECT seq, time_ms, hash,"
+                       " (SELECT time_ms FROM event ORDER BY seq DESC LIMIT 1)"
+                       " FROM event NOT INDEXED ORDER BY seq",
+    [W_EVENT_EXPIRE] = "DELETE FROM event WHERE seq <= ?",
     [W_TOKEN_DELETE] = "DELETE FROM token WHERE id = ?",
     [W_TICK_EXPIRE] = "DELETE FROM tick WHERE (schedule, tick_s, offset_s) IN"
                       " (SELECT schedule, tick_s, offset_s FROM tick INDEXED BY tick_time"
@@ -134,6 +136,7 @@ static int give_up(struct sqlite_store *s, const char *doing, struct problem *re
 
 	sqlite_problem(s->db, doing, ret_problem);
 	s->stat = s->stat_committed;
+	s->head = s->head_committed;
 	if (!sqlite3_get_autocommit(s->db))
 		sqlite_run(s, W_ROLLBACK, NULL, 0);
 	if (!sqlite3_get_autocommit(s->db))
@@ -156,11 +159,14 @@ int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_p
 
 	if (rc == SQLITE_OK && save)
 		rc = sqlite_save_stat(s);
+	if (rc == SQLITE_OK)
+		rc = sqlite_save_head(s);
 	if (rc)
 		return give_up(s, "nothing of this batch was written", ret_problem);
 	rc = sqlite_run(s, W_COMMIT, NULL, 0);
 	if (rc == SQLITE_OK) {
 		s->stat_committed = s->stat;
+		s->head_committed = s->head;
 		if (save)
 			s->stat_saved = s->stat;
 		s->stat_due &= !save;
@@ -234,8 +240,12 @@ static int expire_some(struct sqlite_store *s, enum write_stmt which, int64_t be
 		rc = give_up(s, "nothing was removed", ret_problem);
 	} else {
 		s->stat_due = true; /* the newest event may be among those that go */
-		rc = sqlite_run(s, which, &before_ms, 1);
-		*ret_changes = sqlite3_changes(s->db);
+		if (which == W_EVENT_EXPIRE) {
+			rc = sqlite_expire_events(s, before_ms, ret_changes);
+		} else {
+			rc = sqlite_run(s, which, &before_ms, 1);
+			*ret_changes = sqlite3_changes(s->db);
+		}
 		rc = sqlite_end_transaction(s, rc, ret_problem);
 	}
 	pthread_mutex_unlock(&s->mutex);

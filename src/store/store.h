@@ -25,7 +25,7 @@
 struct store;
 struct store_reader;
 
-#define STORE_SCHEMA_VERSION 8
+#define STORE_SCHEMA_VERSION 9
 
 /* Kind of an event, reason of a tick, that do not fit their checksum. */
 #define STORE_DAMAGED "damaged"
@@ -133,8 +133,50 @@ int store_events(struct store_reader *r, uint64_t after, uint32_t limit, struct 
 int store_events_last(
     struct store_reader *r, uint32_t limit, struct arena *a, struct event_page *ret_page);
 
-/* Removes idempotency records, and events and ticks, older than the given times. Write side, small
- * steps. */
+/*
+ * The audit trail is a chain: each event holds a hash over what it says and the hash of the event
+ * before it. seq 0: there is none.
+ */
+#define CHAIN_HASH_BYTES 32
+#define CHAIN_END_TEXT 88
+struct chain_end {
+	uint64_t seq;
+	unsigned char hash[CHAIN_HASH_BYTES];
+};
+/* "SEQ:HASH", in hex digits. */
+const char *chain_end_format(const struct chain_end *end, char ret_text[CHAIN_END_TEXT]);
+bool chain_end_parse(struct str text, struct chain_end *ret_end);
+
+enum audit_fault {
+	AUDIT_FITS,
+	AUDIT_CHANGED,
+	AUDIT_MISSING,
+	AUDIT_ADDED,
+	AUDIT_REWRITTEN, /* it fits by itself, but not the head that was kept */
+	AUDIT_EXPIRED,   /* the head that was kept is older than what is left */
+};
+const char *audit_fault_name(enum audit_fault fault);
+
+struct audit_check {
+	struct chain_end expect; /* a head that was kept elsewhere; seq 0: none */
+	/* what was found, once it is done */
+	bool done;
+	enum audit_fault fault;
+	uint64_t fault_seq;
+	char what[200];                /* the fault in words */
+	struct chain_end head, anchor; /* the last one written; the last one that has expired */
+	uint64_t first;                /* that was checked; 0: none */
+	int64_t n, n_before;           /* that fit; that are from before there was a chain */
+	/* how far it came */
+	struct chain_end at;
+	uint64_t after;
+	bool met; /* the one that is expected */
+};
+/* One bounded step of the check; again until it is done. Begins with all but `expect` zero. */
+int store_audit_step(struct store_reader *r, struct audit_check *k);
+
+/* Removes idempotency records, and events and ticks, older than the given times. Of events only the
+ * oldest, up to the first that stays: what is left is still a chain. Write side, small steps. */
 int store_expire(
     struct store *s, int64_t idem_before_ms, int64_t events_before_ms, struct problem *ret_problem);
 /* Nothing is to be written for a while: gives back memory that only makes writing faster. Write

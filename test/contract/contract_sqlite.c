@@ -595,7 +595,10 @@ static void fill_the_disk(struct ctx *c)
 	if (try_open(c, NULL) || !(c->r = store_reader_open(c->s, NULL)))
 		_exit(10);
 	do {
+		struct event_row e = {.seq = id};
+
 		fill(c, id, 50);
+		batch_add(&c->b, ROW_EVENT)->event = &e;
 		rc = try_commit(c, &p);
 		id += 50;
 	} while (rc == 0 && id < 5000);
@@ -611,6 +614,7 @@ static void fill_the_disk(struct ctx *c)
 static void test_full_disk(void **state)
 {
 	struct ctx *c = *state;
+	struct audit_check k = {0};
 	int status;
 	pid_t pid;
 
@@ -624,7 +628,15 @@ static void test_full_disk(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 	assert_int_equal(try_open(c, NULL), 0); /* with room again, it goes on */
 	fill(c, 10000, 50);
+	batch_add(&c->b, ROW_EVENT)->event = &(struct event_row){.seq = 10000};
 	commit(c);
+	c->r = store_reader_open(c->s, NULL);
+	assert_non_null(c->r);
+	while (!k.done) /* a refused commit has not moved the chain of events */
+		assert_int_equal(store_audit_step(c->r, &k), 0);
+	assert_int_equal(k.fault, AUDIT_FITS);
+	assert_int_equal(k.head.seq, 10000);
+	assert_true(k.n > 1);
 }
 
 /* The log is moved into the database beside the writing, and does not grow for ever. */

@@ -335,6 +335,17 @@ static void test_idempotency(void **state)
 	assert_int_equal(store_find_idem(c->r, STR("key-5"), &c->a, &got), 0);
 }
 
+/* Whatever the caller said of the chain, the store has linked it. */
+static void assert_same_event(const struct event_row *given, const struct event_row *got)
+{
+	struct event_row want = *given;
+
+	assert_int_equal(got->hash.n, CHAIN_HASH_BYTES);
+	want.prev = got->prev;
+	want.hash = got->hash;
+	assert_same_row(&event_table, &want, got);
+}
+
 static void test_events(void **state)
 {
 	struct ctx *c = *state;
@@ -355,14 +366,14 @@ static void test_events(void **state)
 	do {
 		assert_int_equal(store_events(c->r, after, 700, &c->a, &page), 0);
 		for (size_t i = 0; i < page.n; i++)
-			assert_same_row(&event_table, &rows[at++], &page.rows[i]);
+			assert_same_event(&rows[at++], &page.rows[i]);
 		after = page.n ? page.rows[page.n - 1].seq : after;
 	} while (page.n);
 	assert_int_equal(at, 2500);
 	assert_int_equal(store_events_last(c->r, 3, &c->a, &page), 0);
 	assert_int_equal(page.n, 3);
-	assert_same_row(&event_table, &rows[2497], &page.rows[0]);
-	assert_same_row(&event_table, &rows[2499], &page.rows[2]);
+	assert_same_event(&rows[2497], &page.rows[0]);
+	assert_same_event(&rows[2499], &page.rows[2]);
 	assert_int_equal(store_expire(c->s, 0, 2200, &p), 0);
 	assert_int_equal(store_events(c->r, 0, 1000, &c->a, &page), 0);
 	assert_int_equal(page.n, 300);
@@ -410,6 +421,13 @@ int main(int argc, char **argv)
 	    T(test_output_chunks),
 	    T(test_lying_chunks),
 	    T(test_prune_and_queue_delete_take_output_along),
+	    T(test_audit_chain),
+	    T(test_audit_kept_head),
+	    T(test_audit_refused_commit),
+	    T(test_audit_expired),
+	    T(test_audit_expired_in_order),
+	    T(test_audit_expires_while_checked),
+	    T(test_audit_is_part_of_the_start),
 	    T(test_token_round_trip),
 	    T(test_token_delete),
 	    T(test_filter_among_queues),

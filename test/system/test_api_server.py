@@ -352,6 +352,10 @@ def test_every_route_keeps_its_contract(dev):
     c.ask("DELETE", f"/v1/workers/{worker}", 409)
     for action in ("stop", "restart"):
         c.ask("POST", f"/v1/workers/nobody/{action}", 404)
+    head = c.ask("GET", "/v1/audit/verify", 200).json()["head"]
+    c.ask("GET", f"/v1/audit/verify?expect={head}", 200)
+    c.ask("GET", f"/v1/audit/verify?expect={head[:-1]}{int(head[-1] == '0')}", 200)  # another hash: a fault
+    c.ask("GET", "/v1/audit/verify?expect=1:2", 400)
     c.ask("POST", "/v1/tokens", 201, json={"name": "t", "role": "submit", "queues": ["q"], "labels": {"k": "v"}, "expires": "1d"})
     c.ask("GET", "/v1/tokens", 200)
     c.ask("GET", "/v1/tokens/t", 200)

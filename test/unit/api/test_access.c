@@ -48,6 +48,7 @@ static const struct {
     {"getScheduleHistory", RIGHT_READ, true},
     {"getScheduleNext", RIGHT_READ, true},
     {"getEvents", RIGHT_READ, true},
+    {"verifyAudit", RIGHT_ADMIN, false},
     {"listTokens", RIGHT_ADMIN, false},
     {"createToken", RIGHT_ADMIN, false},
     {"getToken", RIGHT_ADMIN, false},

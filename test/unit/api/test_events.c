@@ -259,6 +259,33 @@ static void test_durable_list(void **state)
 	json_decref(ask_json(w, API_GET, "/v1/events?after=-1", NULL, 400));
 }
 
+/* More events than one step reads; a head that was seen is found again, another one is not. */
+static void test_verify(void **state)
+{
+	char name[64], query[160];
+	json_t *v, *later;
+
+	v = ask_json(w, API_GET, "/v1/audit/verify", NULL, 200);
+	assert_true(json_is_true(json_object_get(v, "fits")));
+	assert_int_equal(json_integer_value(json_object_get(v, "checked")), 1);
+	for (int i = 0; i < 600; i++) {
+		snprintf(name, sizeof name, "{\"name\":\"q%d\"}", i);
+		json_decref(ask_json(w, API_POST, "/v1/queues", name, 201));
+	}
+	snprintf(query, sizeof query, "/v1/audit/verify?expect=%s", jstr(v, "head"));
+	later = ask_json(w, API_GET, query, NULL, 200);
+	assert_true(json_is_true(json_object_get(later, "fits")));
+	assert_int_equal(json_integer_value(json_object_get(later, "checked")), 601);
+	json_decref(later);
+	query[strlen(query) - 1] = query[strlen(query) - 1] == '0' ? '1' : '0';
+	later = ask_json(w, API_GET, query, NULL, 200);
+	assert_true(json_is_false(json_object_get(later, "fits")));
+	assert_string_equal(jstr(json_object_get(later, "fault"), "kind"), "rewritten");
+	json_decref(later);
+	json_decref(v);
+	json_decref(ask_json(w, API_GET, "/v1/audit/verify?expect=1:23", NULL, 400));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +297,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_very_slow_client, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_idle_filter_has_no_gap, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_durable_list, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_verify, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
