@@ -171,16 +171,31 @@ static int64_t slack_us(const struct world *w)
 	return ((over > other ? over : other) + 500) * 1000;
 }
 
+static struct sim_process *process_of(struct world *w, const struct truth_task *t)
+{
+	for (int slot = 0; slot < w->o.workers; slot++)
+		for (struct sim_process *p = w->workers[slot].processes; p; p = p->next)
+			if (p->task == t->id && p->token == t->token && p->state != PROCESS_OVER)
+				return p;
+	return NULL;
+}
+
+/* Invariant 11 says for how long a process that was given up may still be there. */
 static void check_given_up(struct world *w, struct truth_task *t, const struct event *ev)
 {
 	bool told = ev && ev->kind == EV_ENDED && ev->ended.task == t->id;
+	bool displaced = w->o.allow_bump_unhealthy && ev && ev->kind == EV_HELLO;
+	struct sim_process *p = told ? NULL : process_of(w, t);
 
-	if (!t->running || told || t->started_token != t->token)
+	if (!p || (p->state == PROCESS_WAITS && !displaced))
 		return;
-	if (!t->given_up)
-		t->queue->processes--; /* invariant 11 says for how long it may still be there */
+	if (p->state == PROCESS_RUNS && !p->is_given_up)
+		t->queue->processes--;
+	p->is_given_up = true;
+	if (p->state == PROCESS_WAITS)
+		return; /* where a worker is displaced, what it was sent may even start later */
 	t->given_up = true;
-	t->is_risked |= w->o.allow_bump_unhealthy && ev && ev->kind == EV_HELLO;
+	t->is_risked |= displaced;
 	if (w->o.allow_bump_unhealthy || (ev && ev->kind == EV_WORKER_REMOVE))
 		return; /* the operator took that risk */
 	t->over_by_us = w->now_us + slack_us(w);

@@ -46,8 +46,9 @@ void judge_started(struct world *w, const struct sim_process *p)
 	begin(w, t, p);
 	t->running++;
 	t->over_by_us = 0;
-	t->given_up = false;
-	if (!t->queue)
+	t->given_up = p->is_given_up;
+	t->is_risked |= p->is_given_up;
+	if (!t->queue || p->is_given_up)
 		return;
 	t->queue->processes++;
 	if (t->queue->most_threads >= 0 && t->queue->processes > t->queue->most_threads)
@@ -68,7 +69,7 @@ void judge_overslept(struct world *w, struct sim_process *p)
 	p->overslept = true;
 	t->running--;
 	t->is_risked &= t->running > 0;
-	if (t->queue && !t->given_up)
+	if (t->queue && !p->is_given_up)
 		t->queue->processes--;
 	t->given_up = false;
 	t->over_by_us = 0;
@@ -106,7 +107,7 @@ void judge_ended(struct world *w, const struct sim_process *p)
 	}
 	t->running--;
 	t->is_risked &= t->running > 0;
-	if (t->queue && !t->given_up)
+	if (t->queue && !p->is_given_up)
 		t->queue->processes--;
 	t->given_up = false;
 	if (p->token != t->started_token)

@@ -25,6 +25,7 @@ struct sim_process {
 	bool ignores_term;
 	bool unread; /* nobody reads its output now: it waits, and so does the word of its end */
 	bool is_over_unread;
+	bool is_given_up; /* by the server: its queue's limit does not count it any more */
 	bool overslept; /* its machine sleeps, or has slept, past the moment when it had to be over
 	                 */
 	int64_t produced[N_STREAMS];
