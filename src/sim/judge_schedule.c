@@ -179,10 +179,11 @@ static void put(struct world *w, struct truth_schedule *s, const struct schedule
 	bool is_new = !s->row.id, pauses = row->state == SCHEDULE_PAUSED;
 	bool was_paused = s->row.state == SCHEDULE_PAUSED;
 	int64_t now_s = row->mtime_ms / 1000;
-	/* a pause whose time was over before covers no more than that time */
-	bool ended = was_paused && !pauses && row->progress.done_until_s < now_s;
-	int64_t to_s = ended ? row->progress.done_until_s : now_s;
-	bool begins = ended || row->progress.done_until_s == now_s;
+	/* one look deals with so many ticks only: the rest goes on after the change. And a pause
+	 * whose time was over before covers no more than that time */
+	bool behind = !is_new && !pauses && row->progress.done_until_s < now_s;
+	int64_t to_s = behind ? row->progress.done_until_s : now_s;
+	bool begins = (behind && was_paused) || row->progress.done_until_s == now_s;
 
 	if (zone_kind(row->zone) == ZONE_MOVING)
 		truth_follow_zone(s, row->progress.zone_offset_s);
