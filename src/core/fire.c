@@ -287,13 +287,6 @@ void look_keep(struct look *l, int64_t from_s)
 	give_up(l, &before, dealt_keep(&l->row->progress, from_s));
 }
 
-void look_fill(struct look *l, int64_t from_s, int64_t to_s)
-{
-	struct schedule_progress before = l->row->progress;
-
-	give_up(l, &before, dealt_add(&l->row->progress, from_s, to_s));
-}
-
 /* What a look would find out about its zone, where none is taken. */
 static void follow_zone(struct look *l)
 {
@@ -303,7 +296,18 @@ static void follow_zone(struct look *l)
 	if (!p->begun || !shift)
 		return;
 	p->moved_s += shift;
+	p->zone_offset_s += shift;
 	look_break(l, l->c->now_ms / 1000 + 1);
+}
+
+/* Nobody looks at a paused schedule: its zone may have moved since. */
+void look_fill(struct look *l, int64_t from_s, int64_t to_s)
+{
+	struct schedule_progress before;
+
+	follow_zone(l);
+	before = l->row->progress;
+	give_up(l, &before, dealt_add(&l->row->progress, from_s, to_s));
 }
 
 void look_begin(struct look *l, int64_t after_s)
@@ -330,7 +334,6 @@ void look_skip_past(struct look *l, int64_t until_s, struct str reason)
 	struct cron_event e;
 
 	follow_zone(l);
-	p->zone_offset_s = schedule_offset_s(l->s, p->system_s);
 	first = schedule_undealt_s(l->s, l->row, p->done_until_s + 1);
 	e = (struct cron_event){CRON_SKIPPED, first, until_s, l->c->now_ms / 1000 - first};
 	if (first && first <= until_s)

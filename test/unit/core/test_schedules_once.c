@@ -166,6 +166,30 @@ STORY(a_zone_that_moves_there_and_back_repeats_nothing)
 	cron_zone_free(west);
 }
 
+/* Nobody looks at a paused schedule, so nobody has noticed that its zone was moved. */
+STORY(what_is_filled_in_amid_a_pause_belongs_to_the_zone_of_then)
+{
+	struct world *w = quiet_world();
+	struct cron_zone *utc = posix("UTC0"), *west = posix("WST3");
+	static const char often[] =
+	    "{\"minute\":{\"period\":1},\"dst_fixes\":[\"skip\",\"repeat_use_both\"]}";
+	rid id;
+
+	tell_zone(w, utc);
+	id =
+	    add(w, "s", (struct asked){.items = often, .zone = w->zone_name, .missed = MISSED_ALL});
+	act(w, EV_SCHEDULE_PAUSE, id);
+	tell_zone(w, west);
+	assert_int_equal(backfill(w, id, 1799999940, 1800000001)->n, 2);
+	act(w, EV_SCHEDULE_RESUME, id);
+	set_clock(w, -4 * HOUR);
+	set_clock(w, 4 * HOUR);
+	assert_no_tick_ran_twice(w);
+	world_free(w);
+	cron_zone_free(utc);
+	cron_zone_free(west);
+}
+
 STORY(what_waits_keeps_its_row_when_its_zone_moves)
 {
 	struct world *w = quiet_world();
@@ -292,6 +316,7 @@ int main(void)
 	    cmocka_unit_test(a_pause_ends_by_itself_through_restarts_and_set_clocks),
 	    cmocka_unit_test(a_resume_behind_its_own_time_takes_no_task_away),
 	    cmocka_unit_test(a_zone_that_moves_there_and_back_repeats_nothing),
+	    cmocka_unit_test(what_is_filled_in_amid_a_pause_belongs_to_the_zone_of_then),
 	    cmocka_unit_test(what_waits_keeps_its_row_when_its_zone_moves),
 	    cmocka_unit_test(what_was_filled_in_is_done_when_the_clock_comes_back),
 	    cmocka_unit_test(what_waits_is_not_filled_in),
