@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/engine.h"
 
-#include <bsd/sys/queue.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/idmap.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "core/pipeline.h"
+#include "core/tickets.h"
 #include "server/engine_load.h"
 #include "server/engine_read.h"
 #include "server/readers.h"
@@ -17,13 +17,6 @@
 #include "server/writer.h"
 
 #define COMMIT_RETRY_MS 1000
-
-struct ticket {
-	uint64_t number;
-	engine_reply_fn *fn;
-	void *arg;
-	TAILQ_ENTRY(ticket) in_line;
-};
 
 struct engine {
 	struct loop *loop;
@@ -39,15 +32,9 @@ struct engine {
 	struct loop_timer *tick, *retry;
 	int64_t tick_at;
 	struct rng rng; /* seeded by the kernel once: a draw per event must be cheap */
-	/* one gathers, one may be flying (being committed), one may be being released */
-	struct effects sets[3];
-	struct effects *gathering, *flying, *releasing;
-	uint64_t seq;
-	bool stuck; /* the store can't take more now: commands are refused */
+	struct pipeline pipe;
+	struct tickets tickets;
 	bool stopping;
-	struct idmap tickets;
-	TAILQ_HEAD(, ticket) waiting; /* the same, oldest first */
-	uint64_t last_ticket;
 };
 
 static void flush(void *arg);
@@ -69,7 +56,7 @@ struct hub *engine_hub(struct engine *e)
 
 bool engine_is_stuck(const struct engine *e)
 {
-	return e->stuck;
+	return e->pipe.is_stuck;
 }
 
 static void set_tick(struct engine *e)
@@ -88,9 +75,9 @@ void engine_step(struct engine *e, struct event *ev)
 	ev->now_ms = clock_wall_ms();
 	ev->mono_ms = clock_mono_ms();
 	ev->seed = rng_next(&e->rng);
-	core_step(e->core, ev, e->gathering);
+	core_step(e->core, ev, e->pipe.gathering);
 	set_tick(e);
-	if (!effects_empty(e->gathering))
+	if (!effects_empty(e->pipe.gathering))
 		loop_deferred_schedule(e->flush);
 }
 
@@ -136,26 +123,20 @@ static bool has_its_zone(struct engine *e, const struct event *ev, engine_reply_
 
 void engine_command(struct engine *e, struct event *ev, engine_reply_fn *fn, void *arg)
 {
-	struct ticket *t;
-
-	if (e->stuck) {
+	if (e->pipe.is_stuck) {
 		refuse(fn, arg);
 		return;
 	}
 	if (!has_its_zone(e, ev, fn, arg))
 		return;
-	t = xcalloc(1, sizeof *t);
-	*t = (struct ticket){.number = ++e->last_ticket, .fn = fn, .arg = arg};
-	ev->ticket = t->number;
-	idmap_put(&e->tickets, ev->ticket, t);
-	TAILQ_INSERT_TAIL(&e->waiting, t, in_line);
+	ev->ticket = tickets_take(&e->tickets, fn, arg);
 	engine_step(e, ev);
 }
 
 void engine_prune(struct engine *e, const rid *ids, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		batch_add(&e->gathering->batch, ROW_TASK_PRUNE)->id = ids[i];
+		batch_add(&e->pipe.gathering->batch, ROW_TASK_PRUNE)->id = ids[i];
 	if (n)
 		loop_deferred_schedule(e->flush);
 }
@@ -163,17 +144,6 @@ void engine_prune(struct engine *e, const rid *ids, size_t n)
 void engine_expire(struct engine *e, int64_t idem_before_ms, int64_t events_before_ms)
 {
 	writer_expire(e->writer, idem_before_ms, events_before_ms);
-}
-
-static void answer(struct engine *e, const struct reply *r)
-{
-	struct ticket *t = idmap_del(&e->tickets, r->ticket);
-
-	if (!t)
-		return; /* it was told that nobody knows */
-	TAILQ_REMOVE(&e->waiting, t, in_line);
-	t->fn(r, t->arg);
-	free(t);
 }
 
 /*
@@ -192,10 +162,7 @@ static void tell_unknown(struct engine *e)
 	problem_hint(&p,
 	    "once there is room (is the disk full?), ask again with the same "
 	    "Idempotency-Key: it is done once; without a key look first whether it was done");
-	while (!TAILQ_EMPTY(&e->waiting)) {
-		r.ticket = TAILQ_FIRST(&e->waiting)->number;
-		answer(e, &r);
-	}
+	tickets_answer_all(&e->tickets, &r);
 }
 
 static void on_read(struct event *ev, void *arg)
@@ -206,105 +173,100 @@ static void on_read(struct event *ev, void *arg)
 		engine_step(e, ev);
 }
 
-static void gather_anew(struct engine *e)
+static bool let_read(const struct read_ask *ask, void *arg)
 {
-	struct effects *fx = e->sets;
+	struct engine *e = arg;
 
-	while (fx == e->flying || fx == e->releasing)
-		fx++;
-	MUST(fx < e->sets + 3);
-	e->gathering = fx;
-	fx->batch.seq = ++e->seq;
+	engine_read(e->readers, ask, on_read, e);
+	return true;
 }
 
-/* Everything that waited for this batch to be durable. Steps taken meanwhile gather elsewhere. */
-static void release(struct engine *e, struct effects *fx)
+static bool let_send(const struct message *m, size_t n, void *arg)
 {
-	MUST(fx != e->gathering);
-	e->releasing = fx;
-	for (size_t i = 0; i < fx->n_reads; i++)
-		engine_read(e->readers, &fx->reads[i], on_read, e);
-	if (fx->n_messages)
-		e->o.send(fx->messages, fx->n_messages, e->o.arg);
-	for (size_t i = 0; i < fx->n_replies; i++)
-		answer(e, &fx->replies[i]);
+	struct engine *e = arg;
+
+	e->o.send(m, n, e->o.arg);
+	return true;
+}
+
+static bool let_answer(const struct reply *r, void *arg)
+{
+	struct engine *e = arg;
+
+	tickets_answer(&e->tickets, r);
+	return true;
+}
+
+static bool let_tell(const struct effects *fx, void *arg)
+{
+	struct engine *e = arg;
+
 	hub_release(e->hub, fx);
-	effects_reset(fx, 0);
-	e->releasing = NULL;
-	if (!effects_empty(e->gathering))
-		loop_deferred_schedule(e->flush);
+	return true;
 }
 
-/* What has gathered goes to the writer. */
-static void fly(struct engine *e)
+static void work(struct engine *e, const struct pipeline_work *w)
 {
-	e->flying = e->gathering;
-	gather_anew(e);
-	writer_commit(e->writer, &e->flying->batch);
+	struct pipeline_outlets out = {let_read, let_send, let_answer, let_tell, e};
+
+	if (w->commit)
+		writer_commit(e->writer, w->commit);
+	if (w->release) {
+		pipeline_release(&e->pipe, w->release, &out);
+		if (!effects_empty(e->pipe.gathering))
+			loop_deferred_schedule(e->flush);
+	}
+	if (w->tell_unknown)
+		tell_unknown(e);
+	if (w->retry)
+		loop_timer_set(e->retry, COMMIT_RETRY_MS);
 }
 
-/* A batch without rows only had to wait for the one before it. */
 static void flush(void *arg)
 {
 	struct engine *e = arg;
-	struct effects *fx = e->gathering;
+	struct pipeline_work w = pipeline_flush(&e->pipe);
 
-	if (e->flying || effects_empty(fx))
-		return;
-	if (fx->batch.n) {
-		fly(e);
-		return;
-	}
-	e->releasing = fx;
-	gather_anew(e);
-	release(e, fx);
+	work(e, &w);
 }
 
 static void commit_again(void *arg)
 {
 	struct engine *e = arg;
+	struct pipeline_work w = pipeline_retry(&e->pipe);
 
-	writer_commit(e->writer, &e->flying->batch);
+	work(e, &w);
 }
 
-static void commit_failed(struct engine *e, const struct commit_result *r)
+static enum commit_outcome outcome_of(struct engine *e, const struct commit_result *r)
 {
-	if (r->code != ERR_BUSY) {
-		e->o.on_fatal(&r->problem, e->o.arg);
-		return;
+	if (r->code == 0) {
+		if (e->pipe.is_stuck)
+			log_info("the store takes writes again");
+		e->o.on_commit(r->seconds, e->pipe.flying->batch.n, e->o.arg);
+		return COMMIT_DURABLE;
 	}
-	if (!e->stuck)
+	if (r->code != ERR_BUSY)
+		return COMMIT_UNKNOWN;
+	if (!e->pipe.is_stuck)
 		log_error(
 		    "the store refuses writes, trying again every second: %s", r->problem.what);
-	e->stuck = true;
-	tell_unknown(e);
-	loop_timer_set(e->retry, COMMIT_RETRY_MS);
+	return COMMIT_REFUSED;
 }
 
 static void on_commit(const struct commit_result *r, void *arg)
 {
 	struct engine *e = arg;
-	struct effects *fx = e->flying;
+	struct pipeline_work w = pipeline_committed(&e->pipe, outcome_of(e, r));
 
-	if (r->code != 0) {
-		commit_failed(e, r);
-		return;
-	}
-	if (e->stuck)
-		log_info("the store takes writes again");
-	e->stuck = false;
-	e->o.on_commit(r->seconds, fx->batch.n, e->o.arg);
-	e->flying = NULL;
-	e->releasing = fx;
-	if (e->gathering->batch.n)
-		fly(e); /* as soon as one commit ends the next begins: the disk waits for nobody */
-	release(e, fx);
+	if (w.end)
+		e->o.on_fatal(&r->problem, e->o.arg);
+	work(e, &w);
 }
 
 static int load(struct engine *e, struct problem *ret_problem)
 {
-	gather_anew(e);
-	return engine_load(e->store, e->core, e->zones, e->gathering, &e->ids, ret_problem);
+	return engine_load(e->store, e->core, e->zones, e->pipe.gathering, &e->ids, ret_problem);
 }
 
 static void feed(struct event *ev, void *arg)
@@ -321,7 +283,8 @@ struct engine *engine_new(
 	struct engine *e = xcalloc(1, sizeof *e);
 	struct time_zones_options zones = {o->zoneinfo_dir, o->zoneinfo_refresh_ms, feed, e};
 
-	TAILQ_INIT(&e->waiting);
+	tickets_init(&e->tickets);
+	pipeline_begin(&e->pipe);
 	e->loop = l;
 	e->store = s;
 	e->o = *o;
@@ -353,32 +316,24 @@ void engine_settle(struct engine *e)
 	if (e->writer)
 		writer_free(TAKE(e->writer)); /* waits for the batch that is flying */
 	/* what came after a batch that could not be written must not be written either */
-	if (e->stuck)
+	if (e->pipe.is_stuck)
 		log_error("the store still refuses writes: what nobody was told about is dropped");
-	else if (e->gathering && e->gathering->batch.n &&
-	         store_commit(e->store, &e->gathering->batch, &p) != 0)
+	else if (e->pipe.gathering->batch.n &&
+	         store_commit(e->store, &e->pipe.gathering->batch, &p) != 0)
 		log_error("the last batch could not be written: %s", p.what);
-	if (e->gathering)
-		effects_reset(e->gathering, 0);
+	effects_reset(e->pipe.gathering, 0);
 }
 
 void engine_free(struct engine *e)
 {
-	struct ticket *t;
-
 	engine_settle(e);
 	if (e->readers)
 		readers_free(e->readers);
 	loop_deferred_free(e->flush);
 	loop_timer_free(e->tick);
 	loop_timer_free(e->retry);
-	idmap_release(&e->tickets);
-	while ((t = TAILQ_FIRST(&e->waiting))) {
-		TAILQ_REMOVE(&e->waiting, t, in_line);
-		free(t);
-	}
-	for (int i = 0; i < 3; i++)
-		effects_release(&e->sets[i]);
+	tickets_release(&e->tickets);
+	pipeline_free(&e->pipe);
 	hub_free(e->hub);
 	core_free(e->core);
 	time_zones_free(e->zones);

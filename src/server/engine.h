@@ -8,6 +8,7 @@
 #define SERVER_ENGINE_H
 
 #include "core/core.h"
+#include "core/tickets.h"
 #include "net/loop.h"
 #include "server/hub.h"
 #include "store/store.h"
@@ -15,7 +16,7 @@
 
 struct engine;
 
-typedef void engine_reply_fn(const struct reply *r, void *arg);
+typedef ticket_fn engine_reply_fn;
 
 struct engine_options {
 	struct core_options core;

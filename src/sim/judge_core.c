@@ -84,7 +84,7 @@ static bool was_due(struct world *w, const struct truth_task *t)
 /* This step sends it out. */
 static bool is_ordered(const struct world *w, rid task, int64_t token)
 {
-	const struct effects *fx = w->server->gathering;
+	const struct effects *fx = w->server->pipe.gathering;
 
 	for (size_t i = fx->n_messages; i-- > 0;)
 		if (fx->messages[i].kind == MSG_RUN && fx->messages[i].task == task)
@@ -272,8 +272,11 @@ void judge_new_notices(struct world *w, const struct event *ev)
 	struct sim_server *s = w->server;
 	bool any = false;
 
-	for (; s->seen_notices < s->gathering->n_notices; s->seen_notices++) {
-		const struct notice *n = &s->gathering->notices[s->seen_notices];
+	if (s->seen_set != s->pipe.gathering->batch.seq)
+		s->seen_notices = 0;
+	s->seen_set = s->pipe.gathering->batch.seq;
+	for (; s->seen_notices < s->pipe.gathering->n_notices; s->seen_notices++) {
+		const struct notice *n = &s->pipe.gathering->notices[s->seen_notices];
 
 		if (!strcmp(n->kind, "queue.deleted")) {
 			truth_queue_of(w, n->queue)->deleted = true;

@@ -87,7 +87,7 @@ bool judge_settled(struct world *w)
 {
 	const struct sim_server *s = w->server;
 
-	return s->core && !s->flying && effects_empty(s->gathering) && sim_load_is_quiet(w) &&
+	return s->core && !s->pipe.flying && effects_empty(s->pipe.gathering) && sim_load_is_quiet(w) &&
 	       first_with_process(w) < 0 && !first_waiting(w) && first_unhealthy(w) < 0;
 }
 

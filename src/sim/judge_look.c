@@ -53,10 +53,10 @@ void judge_schedules_before(struct world *w)
 	struct judge *j = w->judge;
 	const struct sim_server *v = w->server;
 
-	if (!v->core || !core_is_open(v->core) || v->flying || v->gathering->batch.n ||
+	if (!v->core || !core_is_open(v->core) || v->pipe.flying || v->pipe.gathering->batch.n ||
 	    j->is_unsettled)
 		return;
-	j->batch = v->gathering->batch.seq;
+	j->batch = v->pipe.gathering->batch.seq;
 	j->row = 0;
 	for (size_t i = 0; i < j->n_schedules; i++) {
 		struct truth_schedule *s = j->schedules[i];
@@ -84,7 +84,7 @@ static void remember(struct truth_schedule *s, const struct truth_look *k)
 /* A look of this very moment, and all that it has written. */
 static struct truth_look look_now(struct world *w)
 {
-	const struct batch *b = &w->server->gathering->batch;
+	const struct batch *b = &w->server->pipe.gathering->batch;
 
 	return (struct truth_look){.time_s = sim_server_wall_ms(w) / 1000,
 	    .offset_s = cron_zone_offset(sim_zone(w, ZONE_MOVING), 0),

@@ -61,7 +61,7 @@ static void check_news(struct world *w, const struct health_news *n)
 void judge_new_messages(struct world *w)
 {
 	struct judge *j = w->judge;
-	const struct effects *fx = w->server->gathering;
+	const struct effects *fx = w->server->pipe.gathering;
 
 	if (j->message_seq != fx->batch.seq)
 		j->seen_messages = 0;

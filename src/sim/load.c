@@ -51,6 +51,7 @@ struct request *load_request(struct world *w, struct load *l, enum event_kind ki
 {
 	struct request *r = xcalloc(1, sizeof *r);
 
+	r->w = w;
 	r->number = ++l->last_request;
 	r->kind = kind;
 	r->next = l->requests;
@@ -80,9 +81,10 @@ static void remember(struct load *l, rid id)
 }
 
 /* At the server, when the answer leaves it: what it says is durable now. */
-static void answered(struct world *w, const struct reply *reply, void *arg)
+static void answered(const struct reply *reply, void *arg)
 {
 	struct request *r = arg;
+	struct world *w = r->w;
 	struct sim_event *e;
 
 	if (reply) {
@@ -135,7 +137,7 @@ static void arrive(struct world *w, struct request *r)
 	if (w->server->core && load_event_of(w, r, &ev, &parts) &&
 	    sim_server_command(w, &ev, answered, r))
 		return;
-	answered(w, NULL, r);
+	answered(NULL, r);
 }
 
 void sim_load_event(struct world *w, struct sim_event *e)

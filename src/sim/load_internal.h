@@ -12,6 +12,7 @@
 
 struct request {
 	struct request *next, **prev;
+	struct world *w;
 	unsigned number;
 	enum event_kind kind;
 	int queue, slot;

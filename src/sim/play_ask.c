@@ -46,7 +46,7 @@ void asks_release(struct play *p)
 		ask_free(p->asks);
 }
 
-static void on_reply(struct world *w, const struct reply *r, void *arg)
+static void on_reply(const struct reply *r, void *arg)
 {
 	struct ask *k = arg;
 	struct event ev = {.kind = k->kind};
@@ -61,7 +61,7 @@ static void on_reply(struct world *w, const struct reply *r, void *arg)
 			ev.tasks.ids = &k->id;
 			ev.tasks.n = 1;
 		}
-		judge_answered(w, &ev, r);
+		judge_answered(k->p->w, &ev, r);
 	}
 	ask_free(k);
 }

@@ -29,8 +29,10 @@ static bool is_idle(struct world *w, int slot, rid *ret_id)
 	       v.row->facts.instance == k->instance && !v.running;
 }
 
-static void answered(struct world *w, const struct reply *r, void *arg)
+static void answered(const struct reply *r, void *arg)
 {
+	struct world *w = arg;
+
 	world_tell(w, "operator: %s", r ? err_name(r->code) : "no answer");
 }
 
@@ -68,7 +70,7 @@ static void remove_it(struct world *w, struct fault *f, unsigned number)
 		return;
 	ev.worker.lost = true;
 	world_tell(w, "operator: %s is removed as lost", world_node_name(w, f->slot));
-	sim_server_command(w, &ev, answered, NULL);
+	sim_server_command(w, &ev, answered, w);
 	plan(w, number, f->end_us - sim_between(&f->rng, SECOND_US, 10 * SECOND_US), STEP_HUSH);
 }
 

@@ -10,18 +10,12 @@
 #define COMMIT_RETRY_US SECOND_US
 #define WALL_START_MS (INT64_C(1767225600) * 1000)
 
-struct ticket {
-	struct ticket *next;
-	uint64_t number;
-	sim_reply_fn *fn;
-	void *arg;
-};
-
 void sim_server_init(struct world *w)
 {
 	struct sim_server *s = w->server = xcalloc(1, sizeof *s);
 	struct problem p = {0};
 
+	tickets_init(&s->tickets);
 	s->node.slot = SIM_SERVER;
 	s->node.backlog_end = &s->node.backlog;
 	node_clock_init(&s->node.clock, 1000000, WALL_START_MS);
@@ -39,32 +33,14 @@ void sim_server_init(struct world *w)
 	s->down_us = SECOND_US;
 }
 
-static void drop_tickets(struct world *w)
-{
-	struct sim_server *s = w->server;
-	struct ticket *t;
-
-	while ((t = s->tickets)) {
-		s->tickets = t->next;
-		t->fn(w, NULL, t->arg);
-		free(t);
-	}
-}
-
 void sim_server_release(struct world *w)
 {
 	struct sim_server *s = w->server;
 
-	struct ticket *t;
-
 	if (s->core)
 		core_free(s->core);
-	while ((t = s->tickets)) {
-		s->tickets = t->next;
-		free(t); /* nobody is there any more to be told */
-	}
-	for (int i = 0; i < 3; i++)
-		effects_release(&s->sets[i]);
+	tickets_release(&s->tickets); /* nobody is there any more to be told */
+	pipeline_free(&s->pipe);
 	store_reader_close(s->reader);
 	store_close(s->store);
 	free(s);
@@ -102,18 +78,6 @@ void sim_server_wake(struct world *w)
 	s->tick->n = s->incarnation;
 }
 
-static void gather_anew(struct sim_server *s)
-{
-	struct effects *fx = s->sets;
-
-	while (fx == s->flying || fx == s->releasing)
-		fx++;
-	MUST(fx < s->sets + 3);
-	s->gathering = fx;
-	fx->batch.seq = ++s->batch_seq;
-	s->seen_notices = 0;
-}
-
 static void plan_event(struct world *w, enum sim_event_kind kind, int64_t in_us)
 {
 	world_event(w, w->now_us + in_us, kind, SIM_SERVER)->n = w->server->incarnation;
@@ -123,7 +87,7 @@ static void plan_flush(struct world *w)
 {
 	struct sim_server *s = w->server;
 
-	if (s->flush_planned || effects_empty(s->gathering))
+	if (s->flush_planned || effects_empty(s->pipe.gathering))
 		return;
 	s->flush_planned = true;
 	plan_event(w, SE_FLUSH, 0);
@@ -156,12 +120,9 @@ void sim_server_start(struct world *w)
 	s->was_volatile |= s->core_options.is_volatile;
 	s->core_options.server = rng_next(&w->rng_id) | 1;
 	s->core = core_new(&s->core_options);
-	s->flush_planned = s->stuck = s->applied = false;
-	s->flying = s->releasing = NULL;
+	s->flush_planned = s->applied = false;
 	s->read_us = w->now_us;
-	for (int i = 0; i < 3; i++)
-		effects_reset(&s->sets[i], 0);
-	gather_anew(s);
+	pipeline_begin(&s->pipe);
 	sim_server_load(w);
 	judge_loaded(w);
 	sim_server_wake(w);
@@ -179,10 +140,10 @@ void sim_server_crash(struct world *w, int64_t down_us)
 	core_free(TAKE(s->core));
 	world_cancel(w, TAKE(s->tick));
 	s->crash_at = AT_NOWHERE;
-	s->gathering = s->flying = s->releasing = NULL;
+	pipeline_drop(&s->pipe);
 	sim_net_server_died(w, w->o.exact ? 1000 : (int)rng_below(&w->rng_net, 1001),
 	    w->o.exact ? w->o.delay_max_us : sim_between(&w->rng_net, 100, 200000));
-	drop_tickets(w);
+	tickets_answer_all(&s->tickets, NULL);
 	world_resume(w, SIM_SERVER); /* what waited for it is for nobody */
 	if (down_us >= 0) {
 		e = world_event(w, w->now_us + down_us, SE_SERVER_START, SIM_SERVER);
@@ -198,13 +159,13 @@ void sim_server_stop(struct world *w, int64_t down_us)
 
 	if (!s->core)
 		return;
-	if (s->flying && !s->applied && !s->stuck) {
-		MUST(store_commit(s->store, &s->flying->batch, &p) == 0);
-		judge_applied(w, &s->flying->batch);
+	if (s->pipe.flying && !s->applied && !s->pipe.is_stuck) {
+		MUST(store_commit(s->store, &s->pipe.flying->batch, &p) == 0);
+		judge_applied(w, &s->pipe.flying->batch);
 	}
-	if (!s->stuck && s->gathering->batch.n) {
-		MUST(store_commit(s->store, &s->gathering->batch, &p) == 0);
-		judge_applied(w, &s->gathering->batch);
+	if (!s->pipe.is_stuck && s->pipe.gathering->batch.n) {
+		MUST(store_commit(s->store, &s->pipe.gathering->batch, &p) == 0);
+		judge_applied(w, &s->pipe.gathering->batch);
 	}
 	sim_server_crash(w, down_us);
 }
@@ -230,7 +191,7 @@ void sim_server_step(struct world *w, struct event *ev)
 	ev->mono_ms = sim_server_mono_ms(w);
 	ev->seed = rng_next(&w->rng_id);
 	judge_before(w, ev);
-	core_step(s->core, ev, s->gathering);
+	core_step(s->core, ev, s->pipe.gathering);
 	judge_after(w, ev);
 	if (!w->o.no_judge)
 		judge_health(w, ev);
@@ -238,39 +199,22 @@ void sim_server_step(struct world *w, struct event *ev)
 	plan_flush(w);
 }
 
-bool sim_server_command(struct world *w, struct event *ev, sim_reply_fn *fn, void *arg)
+bool sim_server_command(struct world *w, struct event *ev, ticket_fn *fn, void *arg)
 {
 	struct sim_server *s = w->server;
 	struct problem p = {.code = ERR_BUSY};
 	struct reply busy = {.code = ERR_BUSY, .problem = &p};
-	struct ticket *t;
 
 	if (!s->core)
 		return false;
-	if (s->stuck) {
-		fn(w, &busy, arg);
+	if (s->pipe.is_stuck) {
+		fn(&busy, arg);
 		return true;
 	}
-	t = xmalloc(sizeof *t);
-	*t = (struct ticket){s->tickets, ++s->last_ticket, fn, arg};
-	s->tickets = t;
-	ev->ticket = t->number;
+	ev->ticket = tickets_take(&s->tickets, fn, arg);
 	judge_asked(w, ev);
 	sim_server_step(w, ev);
 	return true;
-}
-
-static void answer(struct world *w, const struct reply *r)
-{
-	struct ticket **at = &w->server->tickets, *t;
-
-	while (*at && (*at)->number != r->ticket)
-		at = &(*at)->next;
-	if (!(t = *at))
-		return;
-	*at = t->next;
-	t->fn(w, r, t->arg);
-	free(t);
 }
 
 /* In one frame the parts are handled in this order, whatever order they were added in. */
@@ -291,32 +235,33 @@ static int rank_in_frame(enum message_kind kind)
 }
 
 /* False: it died in the middle. */
-static bool release_messages(struct world *w, struct effects *fx)
+static bool let_go_messages(struct world *w, const struct message *m, size_t n)
 {
-	int first = fx->n_messages == 1 ? rank_in_frame(fx->messages[0].kind) : 0;
-	int last = fx->n_messages == 1 ? first : 9;
+	int first = n == 1 ? rank_in_frame(m[0].kind) : 0;
+	int last = n == 1 ? first : 9;
 
 	for (int rank = first; rank <= last; rank++)
-		for (size_t i = 0; i < fx->n_messages; i++) {
-			if (rank_in_frame(fx->messages[i].kind) != rank)
+		for (size_t i = 0; i < n; i++) {
+			if (rank_in_frame(m[i].kind) != rank)
 				continue;
 			if (dies_here(w, AT_RELEASE))
 				return false;
-			sim_net_to_worker(w, &fx->messages[i]);
+			sim_net_to_worker(w, &m[i]);
 		}
 	return true;
 }
 
-static void close_refused(struct world *w, struct effects *fx)
+static bool close_refused(struct world *w, const struct message *m, size_t n)
 {
 	uint64_t incarnation = w->server->incarnation;
 
-	for (size_t i = 0; i < fx->n_messages; i++)
-		if (fx->messages[i].kind == MSG_REFUSED) {
-			sim_net_close(w, fx->messages[i].link, TO_SERVER);
+	for (size_t i = 0; i < n; i++)
+		if (m[i].kind == MSG_REFUSED) {
+			sim_net_close(w, m[i].link, TO_SERVER);
 			if (!w->server->core || w->server->incarnation != incarnation)
-				return;
+				return false;
 		}
+	return true;
 }
 
 /* What its log says; of tasks the judge tells. */
@@ -331,42 +276,44 @@ static void tell_notices(struct world *w, const struct effects *fx)
 	}
 }
 
-/* Everything that waited for this batch to be durable. Steps taken meanwhile gather elsewhere. */
-static void release(struct world *w, struct effects *fx)
+static bool let_read(const struct read_ask *ask, void *arg)
 {
-	struct sim_server *s = w->server;
-
-	s->releasing = fx;
-	for (size_t i = 0; i < fx->n_reads; i++)
-		sim_read_begin(w, &fx->reads[i]);
-	if (fx->n_messages && !release_messages(w, fx))
-		return;
-	close_refused(w, fx);
-	for (size_t i = 0; s->core && i < fx->n_replies; i++) {
-		if (dies_here(w, AT_RELEASE))
-			return;
-		answer(w, &fx->replies[i]);
-	}
-	if (!s->core)
-		return;
-	tell_notices(w, fx);
-	judge_notices(w, fx);
-	effects_reset(fx, 0);
-	s->releasing = NULL;
-	plan_flush(w);
+	sim_read_begin(arg, ask);
+	return true;
 }
 
-/* What has gathered goes to the store. */
-static void fly(struct world *w)
+static bool let_send(const struct message *m, size_t n, void *arg)
+{
+	return let_go_messages(arg, m, n) && close_refused(arg, m, n);
+}
+
+static bool let_answer(const struct reply *r, void *arg)
+{
+	struct world *w = arg;
+
+	if (dies_here(w, AT_RELEASE))
+		return false;
+	tickets_answer(&w->server->tickets, r);
+	return w->server->core != NULL;
+}
+
+static bool let_tell(const struct effects *fx, void *arg)
+{
+	tell_notices(arg, fx);
+	judge_notices(arg, fx);
+	return true;
+}
+
+/* The store takes its time: what it is told now is durable later, and known to be so later still.
+ */
+static void commit(struct world *w)
 {
 	struct sim_server *s = w->server;
 	int64_t most = w->o.commit_max_us, first, rest;
 
+	s->applied = false;
 	if (dies_here(w, AT_FLY))
 		return;
-	s->flying = s->gathering;
-	s->applied = false;
-	gather_anew(s);
 	if (s->slow_until_us > w->now_us)
 		most += s->slow_us;
 	first = w->o.exact ? most : sim_between(&w->rng_store, 50, most);
@@ -375,21 +322,32 @@ static void fly(struct world *w)
 	plan_event(w, SE_COMMIT_DONE, first + rest);
 }
 
+static void work(struct world *w, const struct pipeline_work *p)
+{
+	struct pipeline_outlets out = {let_read, let_send, let_answer, let_tell, w};
+	struct sim_server *s = w->server;
+
+	if (p->commit)
+		commit(w);
+	if (p->release && s->core && pipeline_release(&s->pipe, p->release, &out))
+		plan_flush(w);
+	if (p->tell_unknown)
+		tickets_answer_all(&s->tickets, NULL);
+	if (p->retry)
+		plan_event(w, SE_COMMIT_AGAIN, COMMIT_RETRY_US);
+	if (p->end) {
+		world_tell(w, "server: nobody knows what became of the commit");
+		sim_server_crash(w, s->down_us);
+	}
+}
+
 static void flush(struct world *w)
 {
-	struct sim_server *s = w->server;
-	struct effects *fx = s->gathering;
+	struct pipeline_work p;
 
-	s->flush_planned = false;
-	if (s->flying || effects_empty(fx))
-		return;
-	if (fx->batch.n) {
-		fly(w);
-		return;
-	}
-	s->releasing = fx;
-	gather_anew(s);
-	release(w, fx);
+	w->server->flush_planned = false;
+	p = pipeline_flush(&w->server->pipe);
+	work(w, &p);
 }
 
 static void apply(struct world *w)
@@ -401,39 +359,28 @@ static void apply(struct world *w)
 		return; /* refused, whole */
 	if (dies_here(w, AT_APPLY) || (s->lose_next_commit && !s->lost_is_applied))
 		return;
-	MUST(store_commit(s->store, &s->flying->batch, &p) == 0);
+	MUST(store_commit(s->store, &s->pipe.flying->batch, &p) == 0);
 	s->applied = true;
-	judge_applied(w, &s->flying->batch);
+	judge_applied(w, &s->pipe.flying->batch);
 	dies_here(w, AT_APPLIED);
 }
 
 static void commit_done(struct world *w)
 {
 	struct sim_server *s = w->server;
-	struct effects *fx = s->flying;
+	enum commit_outcome outcome = s->applied ? COMMIT_DURABLE : COMMIT_REFUSED;
+	struct pipeline_work p;
 
-	if (s->lose_next_commit) {
-		s->lose_next_commit = false;
-		world_tell(w, "server: nobody knows what became of the commit");
-		sim_server_crash(w, s->down_us);
-		return;
-	}
-	if (!s->applied) {
-		s->stuck = true;
-		plan_event(w, SE_COMMIT_AGAIN, COMMIT_RETRY_US);
-		return;
-	}
-	s->stuck = false;
-	s->flying = NULL;
-	s->releasing = fx;
-	if (s->gathering->batch.n)
-		fly(w);
-	if (s->core)
-		release(w, fx);
+	if (s->lose_next_commit)
+		outcome = COMMIT_UNKNOWN;
+	s->lose_next_commit = false;
+	p = pipeline_committed(&s->pipe, outcome);
+	work(w, &p);
 }
 
 static void commit_again(struct world *w)
 {
+	pipeline_retry(&w->server->pipe);
 	plan_event(w, SE_COMMIT_APPLY, 0);
 	plan_event(w, SE_COMMIT_DONE, 1000);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The server: its brain, a model of the engine around it (gather, commit, release, in the order
- * of server/engine.c), and the store, which outlives it.
+ * The server: its brain, the pipeline (gather, commit, release) that server/engine.c runs, too, and
+ * the store, which outlives it.
  */
 #ifndef SIM_SERVER_H
 #define SIM_SERVER_H
 
+#include "core/pipeline.h"
+#include "core/tickets.h"
 #include "sim/world.h"
 #include "store/store.h"
 
@@ -20,11 +22,6 @@ enum sim_boundary {
 	N_BOUNDARIES,
 };
 
-/* Answers a command; NULL: the connection broke, nobody knows what became of it. */
-typedef void sim_reply_fn(struct world *w, const struct reply *r, void *arg);
-
-struct ticket;
-
 struct sim_server {
 	struct sim_node node;
 	struct store *store;
@@ -33,15 +30,13 @@ struct sim_server {
 	struct core_options core_options;
 	uint64_t incarnation; /* rises with every start */
 	bool was_volatile;    /* some server of this run, so far */
-	struct effects sets[3];
-	struct effects *gathering, *flying, *releasing;
-	size_t seen_notices; /* of the gathering set: what the judge has looked at */
-	uint64_t batch_seq;
-	bool flush_planned, applied, stuck;
+	struct pipeline pipe;
+	uint64_t seen_set;   /* the number of the set that gathered when the judge last looked, */
+	size_t seen_notices; /* and how many of its notices it has seen */
+	bool flush_planned, applied;
 	struct sim_event *tick;
 	int64_t read_us;        /* the reader is busy until then: reads keep their order */
-	struct ticket *tickets; /* commands that wait for their answer */
-	uint64_t last_ticket;
+	struct tickets tickets; /* commands that wait for their answer */
 	/* faults */
 	enum sim_boundary crash_at;
 	int crash_after;
@@ -66,7 +61,7 @@ void sim_server_stop(struct world *w, int64_t down_us);
 /* An event into the brain, now, with the times of the server's clocks. No harm while it is down. */
 void sim_server_step(struct world *w, struct event *ev);
 /* A command, now. ev is copied by the brain where it must last. False: it is down. */
-bool sim_server_command(struct world *w, struct event *ev, sim_reply_fn *fn, void *arg);
+bool sim_server_command(struct world *w, struct event *ev, ticket_fn *fn, void *arg);
 /* The alarm of the brain is set anew (its clock has changed). */
 void sim_server_wake(struct world *w);
 /* No more faults; it is started if it is down. */

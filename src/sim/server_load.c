@@ -16,7 +16,7 @@ static int feed(struct loading *l, struct event *ev)
 	ev->now_ms = sim_server_wall_ms(w);
 	ev->mono_ms = sim_server_mono_ms(w);
 	ev->seed = rng_next(&w->rng_id);
-	return core_step(w->server->core, ev, w->server->gathering);
+	return core_step(w->server->core, ev, w->server->pipe.gathering);
 }
 
 static int on_meta(void *arg, const struct meta_row *m)
@@ -70,7 +70,7 @@ static void on_zone(void *arg, const char *name, const struct cron_zone *z)
 
 static void found(struct loading *l)
 {
-	struct batch *b = &l->w->server->gathering->batch;
+	struct batch *b = &l->w->server->pipe.gathering->batch;
 	struct meta_row *m = arena_zalloc(&b->arena, sizeof *m);
 
 	m->name = STR("installation");

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/pipeline.h"
+
+#include "base/mem.h"
+#include "base/mutant.h"
+
+static void gather_anew(struct pipeline *p)
+{
+	struct effects *fx = p->sets;
+
+	while (fx == p->flying || fx == p->releasing)
+		fx++;
+	MUST(fx < p->sets + 3);
+	p->gathering = fx;
+	fx->batch.seq = ++p->seq;
+}
+
+void pipeline_begin(struct pipeline *p)
+{
+	pipeline_drop(p);
+	for (int i = 0; i < 3; i++)
+		effects_reset(&p->sets[i], 0);
+	p->is_stuck = false;
+	gather_anew(p);
+}
+
+void pipeline_drop(struct pipeline *p)
+{
+	p->gathering = p->flying = p->releasing = NULL;
+}
+
+void pipeline_free(struct pipeline *p)
+{
+	for (int i = 0; i < 3; i++)
+		effects_release(&p->sets[i]);
+}
+
+/* What has gathered goes to the store. */
+static struct batch *fly(struct pipeline *p)
+{
+	MUST(!p->flying);
+	p->flying = p->gathering;
+	gather_anew(p);
+	return &p->flying->batch;
+}
+
+static struct effects *begin_release(struct pipeline *p, struct effects *fx)
+{
+	MUST(!p->releasing);
+	p->releasing = fx;
+	return fx;
+}
+
+struct pipeline_work pipeline_flush(struct pipeline *p)
+{
+	struct effects *fx = p->gathering;
+	struct pipeline_work work = {0};
+
+	if (p->flying || p->releasing || effects_empty(fx))
+		return work;
+	if (fx->batch.n && !MUTANT(RELEASED_BEFORE_COMMIT)) {
+		work.commit = fly(p);
+		return work;
+	}
+	work.release = begin_release(p, fx);
+	gather_anew(p);
+	return work;
+}
+
+static struct pipeline_work durable(struct pipeline *p)
+{
+	struct effects *fx = p->flying;
+	struct pipeline_work work = {.release = fx};
+
+	p->is_stuck = false;
+	p->flying = NULL;
+	begin_release(p, fx);
+	/* as soon as one commit ends the next begins: the disk waits for nobody */
+	if (p->gathering->batch.n)
+		work.commit = fly(p);
+	return work;
+}
+
+struct pipeline_work pipeline_committed(struct pipeline *p, enum commit_outcome outcome)
+{
+	MUST(p->flying);
+	switch (outcome) {
+	case COMMIT_DURABLE: return durable(p);
+	case COMMIT_REFUSED:
+		p->is_stuck = true;
+		return (struct pipeline_work){.retry = true, .tell_unknown = true};
+	default: return (struct pipeline_work){.end = true};
+	}
+}
+
+struct pipeline_work pipeline_retry(struct pipeline *p)
+{
+	if (MUTANT(RETRY_DROPS_A_ROW) && p->flying->batch.n > 1)
+		p->flying->batch.n--;
+	return (struct pipeline_work){.commit = &p->flying->batch};
+}
+
+static bool let_go(struct effects *fx, const struct pipeline_outlets *o)
+{
+	for (size_t i = 0; i < fx->n_reads; i++)
+		if (!o->read(&fx->reads[i], o->arg))
+			return false;
+	if (fx->n_messages && !o->send(fx->messages, fx->n_messages, o->arg))
+		return false;
+	for (size_t i = 0; i < fx->n_replies; i++)
+		if (!o->answer(&fx->replies[i], o->arg))
+			return false;
+	return o->tell(fx, o->arg);
+}
+
+bool pipeline_release(struct pipeline *p, struct effects *fx, const struct pipeline_outlets *o)
+{
+	MUST(fx == p->releasing && fx != p->gathering);
+	if (!let_go(fx, o) || (MUTANT(RELEASED_TWICE) && !let_go(fx, o)))
+		return false;
+	effects_reset(fx, 0);
+	p->releasing = NULL;
+	return true;
+}
