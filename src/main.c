@@ -6,7 +6,7 @@
  */
 #include "action/action.h"
 #include "bench/bench.h"
-#include "cli/cli.h"
+#include "cli/frame/cli.h"
 #include "config/flags.h"
 #include "server/server.h"
 #include "sim/play.h"

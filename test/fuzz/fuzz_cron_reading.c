@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/cron_reading.h"
+#include "cli/cron/cron_reading.h"
 #include "cron/engine.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "cli/schedules.h"
-#include "cli/work.h"
+#include "cli/nouns/schedules.h"
+#include "cli/tasks/work.h"
 
 static void assert_words(const char *local, const char *abbreviation, const char *want)
 {

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "cli/output.h"
-#include "cli/work.h"
+#include "cli/output/output.h"
+#include "cli/tasks/work.h"
 
 static struct term plain;
 

@@ -14,12 +14,12 @@
 
 #include <cmocka.h>
 
-#include "cli/complete.h"
-#include "cli/help.h"
-#include "cli/place.h"
-#include "cli/problem.h"
-#include "cli/sse.h"
-#include "cli/work.h"
+#include "cli/frame/complete.h"
+#include "cli/frame/help.h"
+#include "cli/reach/place.h"
+#include "cli/reach/problem.h"
+#include "cli/reach/sse.h"
+#include "cli/tasks/work.h"
 
 static struct problem problem;
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The handlers behind the table of commands, one small file per family. */
+#ifndef CLI_CMDS_H
+#define CLI_CMDS_H
+
+#include "cli/frame/cli.h"
+
+int cmd_submit(struct cli *c);
+int cmd_run(struct cli *c);
+int cmd_wait(struct cli *c);
+int cmd_logs(struct cli *c);
+int cmd_why(struct cli *c);
+int cmd_cancel(struct cli *c);
+int cmd_retry(struct cli *c);
+int cmd_status(struct cli *c);
+int cmd_top(struct cli *c);
+int cmd_events(struct cli *c);
+int cmd_audit_verify(struct cli *c);
+int cmd_task_ls(struct cli *c);
+int cmd_task_show(struct cli *c);
+int cmd_task_hold(struct cli *c);
+int cmd_task_release(struct cli *c);
+int cmd_task_set(struct cli *c);
+int cmd_queue_ls(struct cli *c);
+int cmd_queue_show(struct cli *c);
+int cmd_queue_create(struct cli *c);
+int cmd_queue_set(struct cli *c);
+int cmd_queue_pause(struct cli *c);
+int cmd_queue_resume(struct cli *c);
+int cmd_queue_rm(struct cli *c);
+int cmd_schedule_add(struct cli *c);
+int cmd_schedule_ls(struct cli *c);
+int cmd_schedule_show(struct cli *c);
+int cmd_schedule_set(struct cli *c);
+int cmd_schedule_pause(struct cli *c);
+int cmd_schedule_resume(struct cli *c);
+int cmd_schedule_rm(struct cli *c);
+int cmd_schedule_run(struct cli *c);
+int cmd_schedule_backfill(struct cli *c);
+int cmd_schedule_history(struct cli *c);
+int cmd_token_create(struct cli *c);
+int cmd_token_ls(struct cli *c);
+int cmd_token_revoke(struct cli *c);
+int cmd_worker_ls(struct cli *c);
+int cmd_worker_show(struct cli *c);
+int cmd_worker_set(struct cli *c);
+int cmd_worker_stop(struct cli *c);
+int cmd_worker_restart(struct cli *c);
+int cmd_worker_rm(struct cli *c);
+int cmd_cron_next(struct cli *c);
+int cmd_cron_check(struct cli *c);
+int cmd_cron_explain(struct cli *c);
+int cmd_cron_play(struct cli *c);
+int cmd_cron_import(struct cli *c);
+int cmd_doctor(struct cli *c);
+int cmd_completion(struct cli *c);
+int cmd_complete(struct cli *c);
+int cmd_gen_man(struct cli *c);
+int cmd_help(struct cli *c);
+int cmd_version(struct cli *c);
+
+#endif

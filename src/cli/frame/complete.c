@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The completion engine: where in the line are we, and what may stand there. */
+#include "cli/frame/complete.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/frame/command.h"
+#include "cli/frame/help.h"
+#include "model/task.h"
+
+static const struct {
+	const char *kind;
+	const char *words[24];
+} fixed[] = {
+    {"format", {"table", "wide", "json", "jsonl", "yaml"}},
+    {"cron-format", {"table", "wide", "json", "jsonl", "yaml", "epoch"}},
+    {"dst", {"vixie", "skip,repeat_use_both", "skip,repeat_use_only_early",
+                "skip,repeat_use_only_late", "unskip,repeat_use_both",
+                "unskip,repeat_use_only_early", "unskip,repeat_use_only_late"}},
+    {"order", {"fifo", "lifo", "priority"}},
+    {"overlap", {"allow", "skip", "queue", "replace"}},
+    {"missed", {"skip", "once", "all"}},
+    {"schedule-state", {"active", "paused", "finished"}},
+    {"output-mode", {"auto", "inline", "chunks"}},
+    {"kill-method", {"term_wait_kill", "term", "kill"}},
+    {"role", {"read", "logs", "submit", "operate", "admin"}},
+    {"shell", {"bash", "zsh", "fish"}},
+    {"worker-state", {"new", "unhealthy", "healthy", "must_die"}},
+    {"event", {"task", "task.submitted", "task.running", "task.succeeded", "task.failed",
+                  "task.retrying", "task.cancelled", "task.terminated", "task.orphaned", "queue",
+                  "queue.paused", "queue.resumed", "worker", "worker.joined", "worker.away",
+                  "worker.unhealthy", "worker.healthy", "worker.lost", "schedule", "schedule.fired",
+                  "schedule.skipped", "server"}},
+};
+
+static void add(struct buf *out, const char *word, const char *help)
+{
+	buf_printf(out, "%s%s%s\n", word, help ? "\t" : "", help ? help : "");
+}
+
+static void add_commands(struct buf *out, const char *family)
+{
+	const struct command *cmd;
+	size_t n = family ? strlen(family) : 0;
+	char seen[64] = "";
+
+	for (size_t i = 0; (cmd = command_at(i)); i++) {
+		char first[64];
+		size_t length = strcspn(cmd->path, " ");
+
+		if (cmd->flags & COMMAND_HIDDEN)
+			continue;
+		if (family) {
+			if (!strncmp(cmd->path, family, n) && cmd->path[n] == ' ')
+				add(out, cmd->path + n + 1, cmd->summary);
+			continue;
+		}
+		if (!cmd->path[length]) {
+			add(out, cmd->path, cmd->summary);
+			continue;
+		}
+		memcpy(first, cmd->path, length);
+		first[length] = 0;
+		if (strcmp(first, seen))
+			add(out, first, "…");
+		memcpy(seen, first, length + 1);
+	}
+}
+
+void complete_kind(const struct completer *k, const char *kind, struct buf *out)
+{
+	for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+		for (size_t j = 0; !strcmp(kind, fixed[i].kind) && fixed[i].words[j]; j++)
+			add(out, fixed[i].words[j], NULL);
+	if (!strcmp(kind, "state"))
+		for (size_t i = 0; i < n_task_state_names; i++)
+			add(out, task_state_names[i], NULL);
+	else if (!strcmp(kind, "help"))
+		add_commands(out, NULL);
+	else if (!strcmp(kind, "file") || !strcmp(kind, "directory"))
+		buf_printf(out, ":%s\n", kind);
+	else if (!strcmp(kind, "command"))
+		buf_add_cstr(out, ":command\n");
+	if (!strcmp(kind, "task") || !strcmp(kind, "batch"))
+		add(out, "@last", "what was submitted last");
+	if (!strcmp(kind, "queue") || !strcmp(kind, "worker") || !strcmp(kind, "task") ||
+	    !strcmp(kind, "schedule") || !strcmp(kind, "token") || !strcmp(kind, "zone"))
+		k->names(kind, out, k->arg);
+}
+
+/* Where the line stands. */
+struct place {
+	struct options tables; /* only its tables are used */
+	const struct command *command;
+	const char *family;            /* "queue", its verb not given yet */
+	const struct option_def *open; /* the last word is this option's value */
+	bool dashes;                   /* after "--": somebody else's command line */
+	bool has_args;
+};
+
+static const struct option_def *by_letter(const struct options *o, char letter)
+{
+	for (size_t t = 0; t < o->n_tables; t++)
+		for (const struct option_def *d = o->tables[t]; d->name; d++)
+			if (d->letter == letter)
+				return d;
+	return NULL;
+}
+
+/* The option that this whole word is, if it takes its value from the next word. */
+static const struct option_def *open_option(const struct options *o, const char *word)
+{
+	const struct option_def *d;
+	bool negated;
+
+	if (word[0] != '-' || !word[1] || strchr(word, '='))
+		return NULL;
+	if (word[1] == '-')
+		d = options_find(o, str_of(word + 2), &negated);
+	else
+		d = word[2] ? NULL : by_letter(o, word[1]);
+	return d && d->arg && !(d->flags & OPTION_MAYBE) ? d : NULL;
+}
+
+static void take_command(struct place *p, const char *word)
+{
+	const char *words[2] = {p->family ? p->family : word, word};
+	size_t used;
+
+	if (p->family || !command_is_family(word)) {
+		p->command = command_find(words, p->family ? 2 : 1, &used);
+		p->family = NULL;
+		for (size_t i = 0; p->command && i < COMMAND_TABLES_MAX && p->command->options[i];
+		     i++)
+			options_add_table(&p->tables, p->command->options[i]);
+		p->dashes = !p->command;
+	} else {
+		p->family = word;
+	}
+}
+
+static void walk(struct place *p, const char *const *words, size_t n)
+{
+	options_add_table(&p->tables, global_options);
+	for (size_t i = 0; i < n && !p->dashes; i++) {
+		p->open = open_option(&p->tables, words[i]);
+		if (p->open) {
+			if (i + 1 < n)
+				p->open = NULL;
+			i++;
+			continue;
+		}
+		if (!strcmp(words[i], "--")) {
+			p->dashes = true;
+		} else if (words[i][0] == '-') {
+			continue;
+		} else if (!p->command) {
+			take_command(p, words[i]);
+		} else {
+			p->has_args = true;
+			p->dashes = p->command->flags & COMMAND_ARGV;
+		}
+	}
+}
+
+static void add_options(const struct place *p, struct buf *out)
+{
+	for (size_t t = 0; t < p->tables.n_tables; t++)
+		for (const struct option_def *d = p->tables.tables[t]; d->name; d++) {
+			AUTO(buf_release) struct buf word = {0};
+
+			if (d->flags & OPTION_HIDDEN)
+				continue;
+			buf_printf(&word, "--%s", d->name);
+			add(out, word.p, d->help);
+		}
+}
+
+/* Keeps the lines that begin with what was typed; `lead` is put before each. */
+static void keep(const struct buf *all, const char *typed, struct str lead, struct buf *out)
+{
+	struct str rest = buf_str(all), line;
+
+	while (str_next(&rest, '\n', &line)) {
+		if (line.n == 0 || (line.p[0] != ':' && !str_starts(line, typed)))
+			continue;
+		buf_add_str(out, lead);
+		buf_add_str(out, line);
+		buf_add_char(out, '\n');
+	}
+}
+
+void complete_line(const struct completer *k, const char *const *words, size_t n, struct buf *out)
+{
+	AUTO(buf_release) struct buf all = {0};
+	struct place p = {0};
+	const char *typed = n > 0 ? words[n - 1] : "", *equals = strchr(typed, '=');
+	struct str lead = STR_NULL;
+	bool negated;
+
+	walk(&p, words, n > 0 ? n - 1 : 0);
+	if (p.open) {
+		if (p.open->complete)
+			complete_kind(k, p.open->complete, &all);
+	} else if (p.dashes) {
+		buf_add_cstr(&all, ":command\n");
+	} else if (!strncmp(typed, "--", 2) && equals) {
+		struct str name = {typed + 2, (size_t)(equals - typed - 2)};
+		const struct option_def *d = options_find(&p.tables, name, &negated);
+
+		if (d && d->complete)
+			complete_kind(k, d->complete, &all);
+		lead = (struct str){typed, (size_t)(equals - typed) + 1};
+		typed = equals + 1;
+	} else if (typed[0] == '-') {
+		add_options(&p, &all);
+	} else if (!p.command) {
+		add_commands(&all, p.family);
+	} else if (p.command->complete) {
+		complete_kind(k, p.command->complete, &all);
+	}
+	keep(&all, typed, lead, out);
+}

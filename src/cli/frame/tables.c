@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Option tables that several commands share. */
+#include "cli/frame/command.h"
+
+const struct option_def global_options[] = {
+    {"server", 's', "URL", "the server: unix:PATH, http://HOST:PORT or https://HOST:PORT",
+        "REEVE_SERVER"},
+    {"token", 0, "TOKEN", "the token to show it", "REEVE_TOKEN"},
+    {"token-file", 0, "FILE", "a file that holds the token", "REEVE_TOKEN_FILE", 0, "file"},
+    {"ca-file", 0, "FILE", "the certificate authority to trust with https", "REEVE_CA_FILE", 0,
+        "file"},
+    {"cert-file", 0, "FILE", "your certificate, when the server demands one", "REEVE_CERT_FILE", 0,
+        "file"},
+    {"key-file", 0, "FILE", "the private key of that certificate", "REEVE_KEY_FILE", 0, "file"},
+    {"server-timeout", 0, "TIME", "how long an unreachable server is tried again",
+        "REEVE_SERVER_TIMEOUT"},
+    {"color", 0, NULL, "colour on terminals; --no-color and NO_COLOR turn it off"},
+    {"quiet", 'q', NULL, "no remarks, no progress"},
+    {"help", 'h', NULL, "show this help"},
+    {"version", 0, NULL, "show the version", NULL, OPTION_HIDDEN},
+    {NULL},
+};
+
+const struct option_def output_options[] = {
+    {"output", 'o', "FORMAT", "table, wide, json, jsonl or yaml", "REEVE_OUTPUT", 0, "format"},
+    {NULL},
+};
+
+const struct option_def list_options[] = {
+    {"output", 'o', "FORMAT", "table, wide, json, jsonl or yaml", "REEVE_OUTPUT", 0, "format"},
+    {"watch", 'w', "SECONDS", "show it again every 2 seconds, or so many", NULL, OPTION_MAYBE},
+    {"limit", 'n', "N", "at most so many (0: all)"},
+    {NULL},
+};
+
+const struct option_def filter_options[] = {
+    {"state", 0, "STATE", "in this state; several with commas", NULL, OPTION_REPEAT, "state"},
+    {"queue", 0, "NAME", "in this queue", NULL, 0, "queue"},
+    {"label", 'l', "KEY=VALUE", "with this label", NULL, OPTION_REPEAT},
+    {"batch", 0, "ID", "submitted together in this batch (@last: the last one)", NULL, 0, "batch"},
+    {"worker", 0, "NAME", "on this worker", NULL, 0, "worker"},
+    {"schedule", 0, "NAME", "submitted by this schedule", NULL, 0, "schedule"},
+    {"since", 0, "TIME", "submitted after this time, or this long ago"},
+    {"until", 0, "TIME", "submitted before this time, or this long ago"},
+    {NULL},
+};
+
+const struct option_def task_options[] = {
+    {"queue", 0, "NAME", "into this queue (default: \"default\")", "REEVE_QUEUE", 0, "queue"},
+    {"priority", 'p', "N", "higher first, in queues ordered by priority"},
+    {"env", 'e', "KEY=VALUE", "set a variable; KEY alone copies yours", NULL, OPTION_REPEAT},
+    {"cwd", 'C', "DIR", "working directory on the worker", NULL, 0, "directory"},
+    {"label", 'l', "KEY=VALUE", "attach a label", NULL, OPTION_REPEAT},
+    {"timeout", 0, "TIME", "terminate it when it runs longer"},
+    {"max-attempts", 0, "N", "how often it may be tried"},
+    {"backoff", 0, "TIME", "pause before the second attempt; it doubles"},
+    {"backoff-max", 0, "TIME", "the longest such pause"},
+    {"params", 0, "JSON", "parameters for the queue's plugin, an object"},
+    {"action", 0, "JSON", "steps in place of a command, an object; @FILE reads one"},
+    {NULL},
+};
+
+const struct option_def once_options[] = {
+    {"key", 0, "KEY", "at most one unfinished task with this key in the queue"},
+    {"run-after", 0, "TIME", "not before this time, or so long from now"},
+    {NULL},
+};
+
+const struct option_def process_options[] = {
+    {"user", 0, "NAME", "run it as this user, where the worker may"},
+    {"nice", 0, "N", "how much it stands back for others: -20 to 19"},
+    {"memory", 0, "SIZE", "end it when all its processes together hold more, as 512M"},
+    {"cpu", 0, "N", "so many processors at most, as 1.5"},
+    {"pids", 0, "N", "so many processes at most"},
+    {"kill-method", 0, "METHOD", "how it is ended: term_wait_kill, term or kill", NULL, 0,
+        "kill-method"},
+    {"kill-wait", 0, "TIME", "the time between TERM and KILL"},
+    {"sandbox", 0, NULL, "in namespaces of its own, with a read-only root and no network"},
+    {"result-file", 0, "FILE", "what it writes there (at most 50 KiB) is the task's result"},
+    {"run", 0, "JSON", "all such settings as an object; the options above are put over it"},
+    {NULL},
+};

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cancel, retry, hold, release: on one task, on some, or on everything that matches. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/frame/cmds.h"
+#include "cli/output/output.h"
+#include "cli/reach/place.h"
+#include "cli/tasks/work.h"
+
+#define HELD_STATUS (-10)
+#define QUEUED_STATUS (-2)
+
+struct act {
+	const char *verb, *done; /* "cancel", "cancelled" */
+};
+
+bool confirm(const struct cli *c, const char *fmt, ...)
+{
+	char answer[16] = "";
+	va_list ap;
+
+	if (!c->term.in_tty || !c->term.err_tty)
+		return true;
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputs(" [y/N] ", stderr);
+	if (!fgets(answer, sizeof answer, stdin))
+		return false;
+	return answer[0] == 'y' || answer[0] == 'Y';
+}
+
+static json_t *body_of(struct cli *c)
+{
+	const char *reason = options_get(&c->options, "reason");
+	json_t *body = json_object();
+
+	if (reason)
+		json_object_set_new(body, "reason", json_string(reason));
+	return body;
+}
+
+static int act_on_one(struct cli *c, const struct act *a, const char *id)
+{
+	AUTO(json_drop) json_t *body = body_of(c), *reply = NULL;
+	AUTO(free_cstr) char *path = NULL;
+	bool patches = !strcmp(a->verb, "hold") || !strcmp(a->verb, "release");
+	int r;
+
+	if (patches) {
+		path = xasprintf("/v1/tasks/%s", id);
+		json_object_clear(body);
+		json_object_set_new(body, "status",
+		    json_integer(!strcmp(a->verb, "hold") ? HELD_STATUS : QUEUED_STATUS));
+	} else {
+		path = xasprintf("/v1/tasks/%s/%s", id, a->verb);
+		if (!strcmp(a->verb, "retry"))
+			json_object_clear(body);
+	}
+	r = cli_call(c, patches ? "PATCH" : "POST", path, body, &reply);
+	if (r < 0)
+		return r;
+	if (wants_machine(c))
+		print_json(c, reply);
+	else
+		printf("%s %s\n", id,
+		    jb(reply, "cancelling") ? "is being cancelled: it runs, and is killed first"
+		                            : a->done);
+	return EXIT_OK;
+}
+
+static int post_action(
+    struct cli *c, const struct act *a, json_t *body, bool dry_run, json_t **ret_reply)
+{
+	AUTO(free_cstr) char *path = xasprintf("/v1/tasks/actions/%s", a->verb);
+
+	json_object_set_new(body, "dry_run", json_boolean(dry_run));
+	return cli_call(c, "POST", path, body, ret_reply);
+}
+
+static int show_action(struct cli *c, const struct act *a, json_t *reply, bool dry_run)
+{
+	json_t *error;
+	size_t i;
+
+	if (wants_machine(c)) {
+		print_json(c, reply);
+	} else if (dry_run) {
+		printf("%lld match; none was %s\n", (long long)ji(reply, "matched", 0), a->done);
+	} else {
+		printf("%lld of %lld %s\n", (long long)ji(reply, "changed", 0),
+		    (long long)ji(reply, "matched", 0), a->done);
+	}
+	json_array_foreach(json_object_get(reply, "errors"), i, error)
+	    say(stderr, "reeve: %s %s", js(error, "id"),
+	        json_is_string(error) ? json_string_value(error) : js(error, "detail"));
+	return ji(reply, "refused", 0) > 0 ? EXIT_FAILED : EXIT_OK;
+}
+
+static int act_on_many(struct cli *c, const struct act *a, json_t *body)
+{
+	bool dry_run = options_switch(&c->options, "dry-run", false);
+	AUTO(json_drop) json_t *reply = NULL, *count = NULL;
+	int64_t matched;
+	int r;
+
+	if (!dry_run && !options_switch(&c->options, "yes", false) && c->term.in_tty &&
+	    c->term.err_tty) {
+		r = post_action(c, a, body, true, &count);
+		if (r < 0)
+			return r;
+		matched = ji(count, "matched", 0);
+		if (matched > 1 && !confirm(c, "%s %lld tasks?", a->verb, (long long)matched)) {
+			cli_note(c, "nothing was changed");
+			return EXIT_FAILED;
+		}
+	}
+	r = post_action(c, a, body, dry_run, &reply);
+	return r < 0 ? r : show_action(c, a, reply, dry_run);
+}
+
+static int act_on_ids(struct cli *c, const struct act *a)
+{
+	AUTO(json_drop) json_t *body = body_of(c);
+	json_t *ids = json_array();
+	char id[25];
+
+	json_object_set_new(body, "ids", ids);
+	for (size_t i = 0; i < c->options.n_args; i++) {
+		if (id_resolve(c->options.args[i], id, &c->problem) < 0)
+			return c->problem.code;
+		json_array_append_new(ids, json_string(id));
+	}
+	if (json_array_size(ids) == 1 && !options_switch(&c->options, "dry-run", false))
+		return act_on_one(c, a, id);
+	return act_on_many(c, a, body);
+}
+
+static int act_on_filter(struct cli *c, const struct act *a, const char *batch)
+{
+	AUTO(json_drop) json_t *body = body_of(c);
+	json_t *filter = NULL;
+
+	if (filter_json(c, &filter) < 0)
+		return c->problem.code;
+	if (batch)
+		json_object_set_new(filter, "batch", json_string(batch));
+	json_object_set_new(body, "filter", filter);
+	if (options_switch(&c->options, "all", false))
+		json_object_set_new(body, "all", json_true());
+	return act_on_many(c, a, body);
+}
+
+static int act(struct cli *c, const struct act *a)
+{
+	bool filtered = filter_given(c);
+	enum last_kind kind;
+	char id[25];
+
+	/* "@last" with a filter, or when it is a batch: the matching ones of it. */
+	if (c->options.n_args == 1 && !strcmp(c->options.args[0], "@last")) {
+		if (last_load(&kind, id, &c->problem) < 0)
+			return c->problem.code;
+		if (kind == LAST_BATCH)
+			return act_on_filter(c, a, id);
+	}
+	if (c->options.n_args > 0 && filtered) {
+		problem_set(&c->problem, ERR_INVALID, "ids and filters can not be mixed");
+		return problem_hint(&c->problem, "name the ids, or what they have in common");
+	}
+	if (c->options.n_args > 0)
+		return act_on_ids(c, a);
+	if (filtered || options_switch(&c->options, "all", false))
+		return act_on_filter(c, a, NULL);
+	problem_set(&c->problem, ERR_INVALID, "which tasks? none was named");
+	return problem_hint(&c->problem, "name ids, @last, filters (--state, --queue, --label, "
+	                                 "--batch, --since), or --all for really all");
+}
+
+int cmd_cancel(struct cli *c)
+{
+	return act(c, &(struct act){"cancel", "cancelled"});
+}
+
+int cmd_retry(struct cli *c)
+{
+	return act(c, &(struct act){"retry", "queued again"});
+}
+
+int cmd_task_hold(struct cli *c)
+{
+	return act(c, &(struct act){"hold", "held"});
+}
+
+int cmd_task_release(struct cli *c)
+{
+	return act(c, &(struct act){"release", "released"});
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* schedule add, set: what was understood is said at once, in words and in times. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/frame/cmds.h"
+#include "cli/nouns/schedules.h"
+#include "cli/tasks/work.h"
+#include "cron/words.h"
+
+#define TRIES 10 /* against others who change the same schedule */
+
+/* NAME stands before "--", the command after it. */
+static int check_name(struct cli *c)
+{
+	const struct options *o = &c->options;
+
+	if (o->n_args > 0 && !(o->has_dashes && o->dashes_at == 0))
+		return 0;
+	problem_set(&c->problem, ERR_INVALID, "a schedule needs a name");
+	return problem_hint(&c->problem,
+	    "put it before the command, as in: reeve %s NAME … -- ./backup.sh", c->command->path);
+}
+
+static int check_zone(struct cli *c, const struct cron_items *items)
+{
+	if (!cron_items_use_zone(items) || items->zone || options_given(&c->options, "tz"))
+		return 0;
+	cron_zone_missing(c);
+	return problem_hint(&c->problem,
+	    "--tz Europe/Berlin, --tz UTC, or --tz local for the server's own: the command "
+	    "line's zone means nothing to it");
+}
+
+static void print_facts(struct cli *c, const json_t *schedule)
+{
+	char shift[TIME_TEXT_MAX];
+	struct fact facts[] = {
+	    {"when", schedule_words(schedule)},
+	    {"zone",
+	        xstrdup(jhas(schedule, "time_zone") ? js(schedule, "time_zone") : "none needed")},
+	    {"daylight saving", schedule_dst_words(schedule)},
+	    {"max shift", jhas(schedule, "max_shift_ms")
+	                      ? xstrdup(time_human_ms(ji(schedule, "max_shift_ms", 0), shift))
+	                      : NULL},
+	    {"overlap", text_fact(js(schedule, "overlap"))},
+	    {"missed", text_fact(js(schedule, "missed"))},
+	};
+
+	facts_print(c, facts, sizeof facts / sizeof facts[0]);
+}
+
+static void say_either_or(const struct cron_items *items)
+{
+	const char *words = cron_either_or_words(items);
+
+	if (words)
+		printf("note: %s\n", words);
+}
+
+static int print_understood(
+    struct cli *c, json_t *schedule, const struct cron_items *items, const char *done)
+{
+	if (wants_machine(c)) {
+		print_json(c, schedule);
+		return EXIT_OK;
+	}
+	say(stdout, "schedule %s %s", js(schedule, "name"), done);
+	if (!items)
+		return EXIT_OK;
+	say_either_or(items);
+	print_facts(c, schedule);
+	putchar('\n');
+	/* It is made, whatever becomes of the questions about it. */
+	if (schedule_print_future(c, schedule) < 0) {
+		cli_complain(&c->term, &c->problem);
+		c->problem = (struct problem){0};
+	}
+	return EXIT_OK;
+}
+
+static int dry_run(struct cli *c, const struct cron_pattern *p, json_t *body)
+{
+	AUTO(json_drop) json_t *draft = NULL;
+	int r = cli_call(c, "POST", SCHEDULES_DRY_RUN, body, &draft);
+
+	if (r < 0)
+		return r;
+	if (wants_machine(c)) {
+		print_json(c, draft);
+		return EXIT_OK;
+	}
+	say_either_or(&p->items);
+	schedule_facts(c, draft);
+	putchar('\n');
+	schedule_print_preview(c, draft);
+	cli_note(c, "nothing was added");
+	return EXIT_OK;
+}
+
+static int add_one(struct cli *c, const struct cron_pattern *p)
+{
+	AUTO(json_drop) json_t *body = json_object(), *task = NULL, *schedule = NULL;
+	int r;
+
+	if ((r = check_zone(c, &p->items)) < 0 || (r = schedule_need_shift(c, &p->items)) < 0 ||
+	    (r = task_from_options(c, 1, true, &task)) < 0)
+		return r;
+	json_object_set_new(body, "name", json_string(c->options.args[0]));
+	json_object_set(body, "task", task);
+	if (schedule_put_pattern(c, p, body) < 0 || schedule_put_policies(c, body) < 0)
+		return c->problem.code;
+	if (options_switch(&c->options, "dry-run", false))
+		return dry_run(c, p, body);
+	r = cli_call(c, "POST", "/v1/schedules", body, &schedule);
+	return r < 0 ? r : print_understood(c, schedule, &p->items, "added");
+}
+
+/* A pattern, a name and a command come from the file. */
+static int add_file(struct cli *c, const char *path)
+{
+	if (schedule_pattern_given(c))
+		problem_set(&c->problem, ERR_INVALID,
+		    "--from-crontab brings the times: no --item, --crontab or --calendar");
+	else if (c->options.n_args > 0)
+		problem_set(&c->problem, ERR_INVALID,
+		    "--from-crontab brings names and commands: \"%.64s\" is too much",
+		    c->options.args[0]);
+	else if (options_given(&c->options, "params") || options_given(&c->options, "action"))
+		problem_set(&c->problem, ERR_INVALID,
+		    "--from-crontab brings commands: no --params or --action");
+	if (c->problem.code)
+		return c->problem.code;
+	return schedule_add_crontab(c, path);
+}
+
+static int only_with_file(struct cli *c)
+{
+	static const char *const options[] = {"system", "prefix"};
+
+	for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+		if (options_given(&c->options, options[i]))
+			return problem_set(&c->problem, ERR_INVALID,
+			    "--%s goes only with --from-crontab", options[i]);
+	return 0;
+}
+
+int cmd_schedule_add(struct cli *c)
+{
+	const char *file = options_get(&c->options, "from-crontab");
+	struct cron_pattern p;
+	int r;
+
+	if (file)
+		return add_file(c, file);
+	if (only_with_file(c) < 0 || check_name(c) < 0 || (r = cron_pattern_read(c, &p)) < 0)
+		return c->problem.code;
+	r = add_one(c, &p);
+	cron_pattern_release(&p);
+	return r;
+}
+
+/* The task is replaced as a whole: what is given is put over what it is now. */
+static int put_task(struct cli *c, const json_t *old, json_t *body)
+{
+	json_t *task = json_deep_copy(json_object_get(old, "task"));
+
+	json_object_set_new(body, "task", task);
+	return task_put_options(c, 1, true, task);
+}
+
+static int change(
+    struct cli *c, const char *path, const struct cron_pattern *p, json_t **ret_schedule)
+{
+	AUTO(json_drop) json_t *body = json_object(), *old = NULL;
+	const char *name = options_get(&c->options, "name");
+	char etag[ETAG_MAX] = "";
+	int r = 0;
+
+	if (task_given(c, 1) &&
+	    ((r = cli_get_tagged(c, path, etag, &old)) < 0 || (r = put_task(c, old, body)) < 0))
+		return r;
+	if (schedule_put_pattern(c, p, body) < 0 || schedule_put_policies(c, body) < 0)
+		return c->problem.code;
+	if (name)
+		json_object_set_new(body, "name", json_string(name));
+	if (json_object_size(body) == 0) {
+		problem_set(&c->problem, ERR_INVALID, "nothing to change was given");
+		return problem_hint(&c->problem, "`reeve schedule set --help` lists the settings");
+	}
+	return cli_patch(c, path, body, etag, ret_schedule);
+}
+
+static int set(struct cli *c, const struct cron_pattern *p)
+{
+	static const struct cron_items same = {0};
+	AUTO(json_drop) json_t *schedule = NULL;
+	AUTO(buf_release) struct buf path = {0};
+	bool times = p || options_given(&c->options, "tz") || options_given(&c->options, "dst") ||
+	             options_given(&c->options, "start") || options_given(&c->options, "end");
+	int r;
+
+	schedule_path(c->options.args[0], NULL, &path);
+	/* A task is changed as it was read: nobody else may have changed it since. */
+	for (int tries = 1;; tries++) {
+		r = change(c, path.p, p, &schedule);
+		if (r != ERR_PRECONDITION || tries == TRIES)
+			break;
+		client_backoff(c->client, tries);
+	}
+	if (r < 0)
+		return r;
+	return print_understood(c, schedule, !times ? NULL : p ? &p->items : &same, "changed");
+}
+
+int cmd_schedule_set(struct cli *c)
+{
+	struct cron_pattern p;
+	int r;
+
+	if (check_name(c) < 0)
+		return c->problem.code;
+	if (!schedule_pattern_given(c))
+		return set(c, NULL);
+	r = cron_pattern_read(c, &p);
+	if (r < 0)
+		return r;
+	r = set(c, &p);
+	cron_pattern_release(&p);
+	return r;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* schedule run, backfill, history. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/frame/cmds.h"
+#include "cli/nouns/schedules.h"
+#include "cli/reach/place.h"
+#include "model/limits.h"
+#include "wire/json_in.h"
+
+#define HISTORY_DEFAULT 30
+#define PREVIEW_PAGE 100
+
+static int run_one(struct cli *c, const char *name)
+{
+	AUTO(json_drop) json_t *reply = NULL;
+	AUTO(buf_release) struct buf path = {0};
+	const char *id;
+	int r;
+
+	schedule_path(name, "run", &path);
+	r = cli_call(c, "POST", path.p, NULL, &reply);
+	if (r < 0)
+		return r;
+	id = json_string_value(json_array_get(json_object_get(reply, "tasks"), 0));
+	if (id)
+		last_save(LAST_TASK, id);
+	if (wants_machine(c))
+		print_json(c, reply);
+	else
+		say(stdout, "%s", id ? id : "nothing was submitted");
+	return EXIT_OK;
+}
+
+int cmd_schedule_run(struct cli *c)
+{
+	for (size_t i = 0; i < c->options.n_args; i++) {
+		int r = run_one(c, c->options.args[i]);
+
+		if (r != EXIT_OK)
+			return r;
+	}
+	return EXIT_OK;
+}
+
+static int one_name(struct cli *c)
+{
+	return c->options.n_args == 1
+	           ? 0
+	           : problem_set(&c->problem, ERR_INVALID, "one schedule at a time");
+}
+
+struct stretch {
+	int64_t from_s, to_s; /* to_s is not part of it */
+};
+
+/* RFC 3339, epoch seconds, or so long ago. Parts of a second count up. */
+static int read_moment(struct cli *c, const char *option, int64_t now_ms, int64_t *ret_s)
+{
+	const char *given = options_get(&c->options, option);
+	AUTO(buf_release) struct buf text = {0};
+	int64_t ms = now_ms;
+
+	if (given) {
+		moment_text(given, &text);
+		if (text_in_time(buf_str(&text), option, now_ms, -1, &ms, &c->problem) < 0)
+			return c->problem.code;
+	}
+	*ret_s = ms / 1000 + (ms % 1000 > 0);
+	return 0;
+}
+
+static int read_stretch(struct cli *c, struct stretch *ret)
+{
+	int64_t now_ms = clock_wall_ms();
+
+	if (!options_given(&c->options, "from")) {
+		problem_set(&c->problem, ERR_INVALID, "from when on? --from says it");
+		return problem_hint(
+		    &c->problem, "--from 2027-03-28T00:00:00+01:00, or --from 2d for two days ago");
+	}
+	if (read_moment(c, "from", now_ms, &ret->from_s) < 0 ||
+	    read_moment(c, "to", now_ms, &ret->to_s) < 0)
+		return c->problem.code;
+	if (ret->from_s < ret->to_s)
+		return 0;
+	problem_set(&c->problem, ERR_INVALID, "--from does not lie before --to");
+	return problem_hint(&c->problem, "--to is now unless it is given");
+}
+
+/* Ticks that have a task, {"2027-03-28T00:59:59.000Z": id}: those get no second one. */
+static int ticks_with_tasks(struct cli *c, const char *name, json_t **ret_ticks)
+{
+	AUTO(buf_release) struct buf path = {0};
+	AUTO(json_drop) json_t *list = NULL;
+	json_t *tick;
+	size_t i;
+	int r;
+
+	schedule_path(name, "history", &path);
+	r = cli_get_list(c, path.p, 0, &list);
+	if (r < 0)
+		return r;
+	*ret_ticks = json_object();
+	json_array_foreach(json_object_get(list, "items"), i, tick)
+	{
+		bool of_tick = strcmp(js(tick, "outcome"), "manual") != 0;
+
+		if (of_tick && (jhas(tick, "task") || !strcmp(js(tick, "outcome"), "waiting")))
+			json_object_set(
+			    *ret_ticks, js(tick, "tick"), json_object_get(tick, "task"));
+	}
+	return 0;
+}
+
+static int ask_page(struct cli *c, const json_t *schedule, int64_t from_s, json_t **ret_next)
+{
+	char from[TIME_TEXT_MAX];
+	AUTO(json_drop)
+	json_t *ask = json_pack("{s:O,s:O,s:s,s:i}", "items", json_object_get(schedule, "items"),
+	    "time_zone", json_object_get(schedule, "time_zone"), "from",
+	    time_format_ms(from_s * 1000, from), "n", PREVIEW_PAGE);
+	AUTO(json_drop) json_t *answer = NULL;
+	int r = cli_call(c, "POST", "/v1/schedules/preview", ask, &answer);
+
+	if (r == 0)
+		*ret_next = json_incref(json_object_get(answer, "next"));
+	return r;
+}
+
+/* All ticks in the stretch that its start and end allow, a page after the other. */
+static int list_ticks(
+    struct cli *c, const json_t *schedule, struct stretch s, const json_t *had, json_t *ret_items)
+{
+	int64_t start_ms = jtime(schedule, "start"), end_ms = jtime(schedule, "end");
+
+	for (bool more = true; more;) {
+		AUTO(json_drop) json_t *page = NULL;
+		json_t *moment;
+		size_t i;
+		int r = ask_page(c, schedule, s.from_s, &page);
+
+		if (r < 0)
+			return r;
+		more = json_array_size(page) == PREVIEW_PAGE;
+		json_array_foreach(page, i, moment)
+		{
+			int64_t ms = jtime(moment, "utc");
+
+			if (ms >= s.to_s * 1000 || (end_ms && ms > end_ms) ||
+			    json_array_size(ret_items) > BACKFILL_MAX)
+				return 0;
+			s.from_s = ms / 1000 + 1;
+			json_object_set_new(moment, "has_task",
+			    json_boolean(!!json_object_get(had, js(moment, "utc"))));
+			if (ms >= start_ms)
+				json_array_append(ret_items, moment);
+		}
+	}
+	return 0;
+}
+
+static void print_ticks(struct cli *c, const json_t *ticks)
+{
+	static const struct column columns[] = {{"TICK", 0}, {"UTC", 0}, {"WOULD", 0}};
+	struct table t;
+	json_t *tick;
+	size_t i, n = 0;
+
+	table_init(&t, columns, 3);
+	json_array_foreach(ticks, i, tick)
+	{
+		AUTO(buf_release) struct buf local = {0};
+		bool has = jb(tick, "has_task");
+
+		moment_words(js(tick, "local"), js(tick, "abbreviation"), &local);
+		table_add(&t, local.p);
+		table_addf(&t, "%.19sZ", js(tick, "utc"));
+		table_add(&t, has ? "not run: it has a task" : "run");
+		n += !has;
+	}
+	if (i > 0)
+		table_print(&t, c);
+	table_release(&t);
+	cli_note(c, "%zu of %zu ticks would get a task; none was submitted", n, i);
+}
+
+static int dry_run(struct cli *c, const char *name, struct stretch s)
+{
+	AUTO(json_drop) json_t *schedule = NULL, *had = NULL, *items = json_array(), *list = NULL;
+	int r;
+
+	if ((r = schedule_get(c, name, &schedule)) < 0 ||
+	    (r = ticks_with_tasks(c, name, &had)) < 0 ||
+	    (r = list_ticks(c, schedule, s, had, items)) < 0)
+		return r;
+	if (json_array_size(items) > BACKFILL_MAX) {
+		problem_set(&c->problem, ERR_TOO_LARGE,
+		    "there are more than %d ticks in that range", BACKFILL_MAX);
+		return problem_hint(&c->problem, "fill it in by several smaller ranges");
+	}
+	list = json_pack("{s:O}", "items", items);
+	if (wants_machine(c))
+		print_json(c, list);
+	else
+		print_ticks(c, items);
+	return EXIT_OK;
+}
+
+static int backfill(struct cli *c, const char *name, struct stretch s)
+{
+	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX];
+	AUTO(json_drop) json_t *reply = NULL;
+	AUTO(json_drop)
+	json_t *body = json_pack("{s:s,s:s}", "from", time_format_ms(s.from_s * 1000, from), "to",
+	    time_format_ms(s.to_s * 1000, to));
+	AUTO(buf_release) struct buf path = {0};
+	size_t n;
+	int r;
+
+	/* The server's own now, which its clock has reached for sure. */
+	if (!options_given(&c->options, "to"))
+		json_object_del(body, "to");
+	schedule_path(name, "backfill", &path);
+	r = cli_call(c, "POST", path.p, body, &reply);
+	if (r < 0)
+		return r;
+	n = json_array_size(json_object_get(reply, "tasks"));
+	if (wants_machine(c))
+		print_json(c, reply);
+	else if (n)
+		printf("%zu task%s submitted\n", n, n == 1 ? "" : "s");
+	else
+		puts("nothing to fill in: every tick there has its task, or there is none");
+	return EXIT_OK;
+}
+
+int cmd_schedule_backfill(struct cli *c)
+{
+	struct stretch s = {0};
+
+	if (one_name(c) < 0 || read_stretch(c, &s) < 0)
+		return c->problem.code;
+	if (options_switch(&c->options, "dry-run", false))
+		return dry_run(c, c->options.args[0], s);
+	return backfill(c, c->options.args[0], s);
+}
+
+static int draw_history(struct cli *c)
+{
+	AUTO(buf_release) struct buf path = {0};
+	AUTO(json_drop) json_t *list = NULL;
+	int64_t limit = wants_machine(c) ? 0 : HISTORY_DEFAULT;
+	const json_t *ticks;
+	int r;
+
+	if (options_i64(&c->options, "limit", 0, 10000000, &limit, &c->problem) < 0)
+		return c->problem.code;
+	schedule_path(c->options.args[0], "history", &path);
+	r = cli_get_list(c, path.p, (size_t)limit, &list);
+	if (r < 0)
+		return r;
+	ticks = json_object_get(list, "items");
+	if (wants_machine(c))
+		print_json(c, list);
+	else if (json_array_size(ticks) == 0)
+		cli_note(c, "none of its ticks was due yet");
+	else
+		schedule_print_ticks(c, c->options.args[0], ticks);
+	if (!wants_machine(c) && jhas(list, "next"))
+		cli_note(c, "(there are more; -n 0 shows all)");
+	return EXIT_OK;
+}
+
+int cmd_schedule_history(struct cli *c)
+{
+	return one_name(c) < 0 ? c->problem.code : watch_loop(c, draw_history);
+}

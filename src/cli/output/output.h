@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How results are shown: aligned tables for people, JSON, JSON lines and YAML for programs. */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include <jansson.h>
+
+#include "base/str.h"
+#include "base/timefmt.h"
+#include "cli/frame/cli.h"
+
+enum column_flag {
+	COLUMN_WIDE = 1,    /* only with -o wide */
+	COLUMN_RIGHT = 2,   /* numbers */
+	COLUMN_STRETCH = 4, /* gives way when the terminal is too narrow */
+	COLUMN_STATE = 8,   /* a state: glyph and word, coloured */
+};
+
+struct column {
+	const char *title;
+	unsigned flags;
+};
+
+struct table {
+	const struct column *columns;
+	size_t n_columns;
+	char **cells; /* row by row */
+	size_t n_cells, cap;
+};
+
+void table_init(struct table *t, const struct column *columns, size_t n);
+void table_release(struct table *t);
+/* The next cell; NULL and "" show as "-". */
+void table_add(struct table *t, const char *text);
+void table_addf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* `width` 0: as wide as need be. */
+void table_render(
+    const struct table *t, const struct term *term, int width, bool wide, struct buf *out);
+void table_print(const struct table *t, struct cli *c);
+
+/* Lines of "name  value", aligned; a NULL value is left out. */
+struct fact {
+	const char *name;
+	char *value; /* freed by facts_print */
+};
+void facts_print(struct cli *c, struct fact *facts, size_t n);
+/* Their values, of members that may be missing: then NULL. */
+char *text_fact(const char *text);
+char *time_fact(const json_t *j, const char *name);
+char *command_fact(const json_t *j); /* its member "command" */
+char *pairs_fact(const json_t *object);
+char *json_fact(const json_t *value);
+
+/* -o json, jsonl or yaml was asked for; then print_json shows it. */
+bool wants_machine(const struct cli *c);
+/* A line for people, made of whatever the server said: never drives the terminal. */
+void say(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* One line of JSON; what a terminal could take for a command is escaped. */
+void print_json_line(json_t *j);
+/* jansson's flag for as many digits as keep every number what it is: 2.7, not 2.7000000000000002 */
+size_t json_reals(const json_t *j);
+/* With jsonl a list prints its items, one a line. */
+void print_json(const struct cli *c, json_t *j);
+/* Runs `draw` once, or again and again with --watch. */
+int watch_loop(struct cli *c, int (*draw)(struct cli *c));
+/* "✓ succeeded" in its colour, appended. */
+void add_state(struct buf *b, const struct term *t, bool colour, const char *state);
+void yaml_print(FILE *f, json_t *j);
+
+/* JSON members. Absent and null are the same. */
+const char *js(const json_t *j, const char *name); /* "" when there is none */
+bool jhas(const json_t *j, const char *name);
+int64_t ji(const json_t *j, const char *name, int64_t fallback);
+bool jb(const json_t *j, const char *name);
+/* A member that is a time, in ms since 1970; 0: none. */
+int64_t jtime(const json_t *j, const char *name);
+/* "3s ago", "in 5m", "-": of a member that is a time. */
+const char *jago(const json_t *j, const char *name, char out[TIME_TEXT_MAX]);
+/* "k=v k=v" of an object of strings. */
+void add_pairs(struct buf *b, const json_t *object);
+/* A command line as it would be typed, quoted where needed. */
+void add_command(struct buf *b, const json_t *array);
+
+/* Times and amounts for people. */
+const char *human_ago(int64_t now_ms, int64_t then_ms, char out[TIME_TEXT_MAX]);
+/* Coarse durations: "3s", "4m", "2h", "3d". */
+const char *human_short(int64_t ms, char out[TIME_TEXT_MAX]);
+const char *human_rate(double per_s, char out[TIME_TEXT_MAX]);
+const char *human_bytes(int64_t n, char out[TIME_TEXT_MAX]);
+/* 1234567 → "1,234,567" */
+const char *human_count(int64_t n, char out[TIME_TEXT_MAX]);
+/* Time left at this speed, -1 when it can not be told. */
+int64_t eta_ms(int64_t done, int64_t total, double per_s);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables: columns as wide as their widest cell; on narrow terminals stretchable ones
+   give way, then the last ones go. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/output/output.h"
+
+#define COLUMNS_MAX 32
+#define GAP 2
+#define STRETCH_MIN 8
+
+void table_init(struct table *t, const struct column *columns, size_t n)
+{
+	MUST(n <= COLUMNS_MAX);
+	*t = (struct table){.columns = columns, .n_columns = n};
+}
+
+void table_release(struct table *t)
+{
+	for (size_t i = 0; i < t->n_cells; i++)
+		free(t->cells[i]);
+	free(t->cells);
+	*t = (struct table){0};
+}
+
+void table_add(struct table *t, const char *text)
+{
+	GROW(t->cells, t->cap, t->n_cells + 1);
+	t->cells[t->n_cells++] = xstrdup(text && *text ? text : "-");
+}
+
+void table_addf(struct table *t, const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	MUST(vasprintf(&text, fmt, ap) >= 0);
+	va_end(ap);
+	GROW(t->cells, t->cap, t->n_cells + 1);
+	t->cells[t->n_cells++] = text;
+}
+
+/* "-" is no state: there is none. */
+static bool has_glyph(const struct table *t, size_t column, const char *text)
+{
+	return t->columns[column].flags & COLUMN_STATE && strcmp(text, "-") != 0;
+}
+
+static size_t cell_width(const struct table *t, size_t column, const char *text)
+{
+	return text_width(str_of(text)) + (has_glyph(t, column, text) ? 2 : 0);
+}
+
+/* How the table is laid out: which columns are there, and how wide. */
+struct layout {
+	bool shown[COLUMNS_MAX];
+	size_t widths[COLUMNS_MAX];
+};
+
+static void measure(const struct table *t, size_t *widths)
+{
+	for (size_t i = 0; i < t->n_columns; i++)
+		widths[i] = text_width(str_of(t->columns[i].title));
+	for (size_t i = 0; i < t->n_cells; i++) {
+		size_t w = cell_width(t, i % t->n_columns, t->cells[i]);
+
+		if (w > widths[i % t->n_columns])
+			widths[i % t->n_columns] = w;
+	}
+}
+
+static size_t total_width(const struct table *t, const struct layout *l)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < t->n_columns; i++)
+		total += l->shown[i] ? l->widths[i] + GAP : 0;
+	return total > GAP ? total - GAP : 0;
+}
+
+/* Takes the excess from the widest stretchable column, a step at a time. False: not enough. */
+static bool squeeze(const struct table *t, size_t width, struct layout *l)
+{
+	for (size_t total = total_width(t, l); total > width; total--) {
+		size_t widest = SIZE_MAX;
+
+		for (size_t i = 0; i < t->n_columns; i++)
+			if (l->shown[i] && t->columns[i].flags & COLUMN_STRETCH &&
+			    l->widths[i] > STRETCH_MIN &&
+			    (widest == SIZE_MAX || l->widths[i] > l->widths[widest]))
+				widest = i;
+		if (widest == SIZE_MAX)
+			return false;
+		l->widths[widest]--;
+	}
+	return true;
+}
+
+/* The first column and states always stay; of the others the last one goes. */
+static bool hide_one(const struct table *t, struct layout *l)
+{
+	for (size_t i = t->n_columns; i-- > 1;)
+		if (l->shown[i] && !(t->columns[i].flags & COLUMN_STATE)) {
+			l->shown[i] = false;
+			return true;
+		}
+	return false;
+}
+
+/* Columns that do not fit are left out, unless all were asked for. */
+static void lay_out(const struct table *t, size_t width, bool wide, struct layout *l)
+{
+	size_t natural[COLUMNS_MAX];
+
+	measure(t, natural);
+	for (size_t i = 0; i < t->n_columns; i++)
+		l->shown[i] = wide || !(t->columns[i].flags & COLUMN_WIDE);
+	do
+		memcpy(l->widths, natural, sizeof natural);
+	while (width > 0 && !squeeze(t, width, l) && !wide && hide_one(t, l));
+}
+
+static void pad(struct buf *out, size_t n)
+{
+	while (n-- > 0)
+		buf_add_char(out, ' ');
+}
+
+static void add_cell(const struct table *t, const struct term *term, size_t column,
+    const char *text, size_t width, bool last, struct buf *out)
+{
+	unsigned flags = t->columns[column].flags;
+	size_t used = cell_width(t, column, text);
+	size_t space = used < width ? width - used : 0;
+
+	if (flags & COLUMN_RIGHT)
+		pad(out, space);
+	if (has_glyph(t, column, text))
+		add_state(out, term, term->out_colour, text);
+	else
+		text_add_cut(out, str_of(text), width, term->utf8);
+	if (!last && !(flags & COLUMN_RIGHT))
+		pad(out, space);
+	if (!last)
+		pad(out, GAP);
+}
+
+static size_t last_shown(const struct table *t, const struct layout *l)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < t->n_columns; i++)
+		if (l->shown[i])
+			last = i;
+	return last;
+}
+
+static void add_title(
+    const struct table *t, const struct term *term, const struct layout *l, struct buf *out)
+{
+	size_t last = last_shown(t, l);
+
+	buf_add_cstr(out, term_on(term->out_colour, COLOUR_BOLD));
+	for (size_t i = 0; i < t->n_columns; i++) {
+		const char *title = t->columns[i].title;
+		size_t used = text_width(str_of(title));
+		size_t space = used < l->widths[i] ? l->widths[i] - used : 0;
+		bool right = t->columns[i].flags & COLUMN_RIGHT;
+
+		if (!l->shown[i])
+			continue;
+		if (right)
+			pad(out, space);
+		text_add_cut(out, str_of(title), l->widths[i], term->utf8);
+		if (i != last)
+			pad(out, GAP + (right ? 0 : space));
+	}
+	buf_add_cstr(out, term_off(term->out_colour));
+	buf_add_char(out, '\n');
+}
+
+void table_render(
+    const struct table *t, const struct term *term, int width, bool wide, struct buf *out)
+{
+	struct layout l = {0};
+	size_t last;
+
+	lay_out(t, width > 0 ? (size_t)width : 0, wide, &l);
+	last = last_shown(t, &l);
+	add_title(t, term, &l, out);
+	for (size_t row = 0; row + t->n_columns <= t->n_cells; row += t->n_columns) {
+		for (size_t i = 0; i < t->n_columns; i++)
+			if (l.shown[i])
+				add_cell(
+				    t, term, i, t->cells[row + i], l.widths[i], i == last, out);
+		buf_add_char(out, '\n');
+	}
+}
+
+void table_print(const struct table *t, struct cli *c)
+{
+	AUTO(buf_release) struct buf out = {0};
+	int width = c->term.out_tty ? term_width(STDOUT_FILENO, 80) : 0;
+
+	table_render(t, &c->term, width, c->format == FORMAT_WIDE, &out);
+	fwrite(out.p, 1, out.n, stdout);
+}
+
+void facts_print(struct cli *c, struct fact *facts, size_t n)
+{
+	size_t widest = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (facts[i].value && strlen(facts[i].name) > widest)
+			widest = strlen(facts[i].name);
+	for (size_t i = 0; i < n; i++) {
+		AUTO(buf_release) struct buf clean = {0};
+
+		if (!facts[i].value)
+			continue;
+		text_add_clean(&clean, str_of(facts[i].value));
+		printf("%s%-*s%s  %s\n", term_on(c->term.out_colour, COLOUR_DIM), (int)widest,
+		    facts[i].name, term_off(c->term.out_colour), clean.p ? clean.p : "");
+		free(facts[i].value);
+	}
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `reeve submit`: one task, an array, or a stream of ready-made ones. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/frame/cmds.h"
+#include "cli/frame/interrupt.h"
+#include "cli/output/output.h"
+#include "cli/reach/place.h"
+#include "cli/tasks/work.h"
+#include "model/limits.h"
+
+#define ERRORS_SHOWN 10
+
+static int wait_timeout(struct cli *c, int64_t *ret_ms)
+{
+	*ret_ms = -1;
+	return options_duration(&c->options, "wait-timeout", ret_ms, &c->problem);
+}
+
+/* Turns the end of a wait into an exit code. */
+static int waited(struct cli *c, int r)
+{
+	if (r >= 0)
+		return r;
+	if (interrupt_count() > 0) {
+		cli_note(c, "reeve: the work goes on; `reeve wait @last` waits again");
+		return 128 + interrupt_signal();
+	}
+	cli_complain(&c->term, &c->problem);
+	return r == ERR_TIMEOUT ? EXIT_TIMED_OUT : EXIT_OURS;
+}
+
+static int wait_for_one(struct cli *c, const char *id)
+{
+	AUTO(json_drop) json_t *task = NULL;
+	AUTO(buf_release) struct buf words = {0};
+	int64_t timeout_ms;
+	int r;
+
+	if (wait_timeout(c, &timeout_ms) < 0)
+		return c->problem.code;
+	interrupt_catch();
+	r = wait_task(c, id, timeout_ms, &task);
+	if (r < 0)
+		return waited(c, r);
+	buf_printf(&words, "%s ", state_glyph(js(task, "state"), c->term.utf8));
+	task_outcome(task, &words);
+	cli_note(c, "%s", words.p);
+	return task_exit_code(task);
+}
+
+static int submit_one(struct cli *c, json_t *task)
+{
+	AUTO(json_drop) json_t *reply = NULL;
+	const char *id;
+	int r = cli_call(c, "POST", "/v1/tasks", task, &reply);
+
+	if (r < 0)
+		return r;
+	id = js(reply, "id");
+	last_save(LAST_TASK, id);
+	if (jb(reply, "duplicate"))
+		cli_note(c, "reeve: a task with this key is there already: %s (%s)", id,
+		    js(reply, "state"));
+	if (wants_machine(c))
+		print_json(c, reply);
+	else
+		say(stdout, "%s", id);
+	fflush(stdout);
+	return options_switch(&c->options, "wait", false) ? wait_for_one(c, id) : EXIT_OK;
+}
+
+static int feed_stdin(struct cli *c, struct bulk *b, const struct pattern *p)
+{
+	AUTO(free_cstr) char *line = NULL;
+	size_t cap = 0;
+	ssize_t n;
+
+	for (int64_t number = 1; (n = getline(&line, &cap, stdin)) >= 0; number++) {
+		int r;
+
+		if (n > 0 && line[n - 1] == '\n')
+			n--;
+		if (n == 0)
+			continue;
+		if (!pattern_add(p, (struct str){line, (size_t)n}, bulk_buffer(b)))
+			return problem_set(&c->problem, ERR_INVALID,
+			    "line %lld of standard input is not valid UTF-8", (long long)number);
+		r = bulk_line(b);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int feed_range(struct cli *c, struct bulk *b, const struct pattern *p, const char *text)
+{
+	struct range range;
+	char item[24];
+
+	if (range_parse(text, &range, &c->problem) < 0)
+		return c->problem.code;
+	for (int64_t i = 0; i < range_count(&range); i++) {
+		int n = snprintf(item, sizeof item, "%lld", (long long)range_at(&range, i));
+		int r;
+
+		pattern_add(p, (struct str){item, (size_t)n}, bulk_buffer(b));
+		r = bulk_line(b);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int feed_ndjson(struct cli *c, struct bulk *b, const char *file)
+{
+	FILE *f = strcmp(file, "-") ? fopen(file, "re") : stdin;
+	AUTO(free_cstr) char *line = NULL;
+	size_t cap = 0;
+	ssize_t n;
+	int r = 0;
+
+	if (!f)
+		return problem_set(
+		    &c->problem, ERR_IO, "%s can not be read: %s", file, strerror(errno));
+	while (r == 0 && (n = getline(&line, &cap, f)) >= 0) {
+		buf_add(bulk_buffer(b), line, (size_t)n);
+		if (n == 0 || line[n - 1] != '\n')
+			buf_add_char(bulk_buffer(b), '\n');
+		r = bulk_line(b);
+	}
+	if (r == 0 && ferror(f))
+		r = problem_set(
+		    &c->problem, ERR_IO, "%s can not be read: %s", file, strerror(errno));
+	if (f != stdin)
+		fclose(f);
+	return r;
+}
+
+static void show_errors(const json_t *result)
+{
+	const json_t *errors = json_object_get(result, "errors");
+	int64_t rejected = ji(result, "rejected", 0);
+	json_t *error;
+	size_t i;
+
+	json_array_foreach(errors, i, error)
+	{
+		if (i == ERRORS_SHOWN)
+			break;
+		say(stderr, "reeve: line %lld: %s", (long long)ji(error, "line", 0),
+		    js(error, "detail"));
+		if (*js(error, "hint"))
+			say(stderr, "  hint: %s", js(error, "hint"));
+	}
+	if (rejected > 0)
+		fprintf(stderr, "reeve: %lld of the lines were refused%s\n", (long long)rejected,
+		    rejected > ERRORS_SHOWN ? "; the first are shown" : "");
+}
+
+static int show_batch(struct cli *c, json_t *result)
+{
+	const char *batch = js(result, "batch");
+	char count[TIME_TEXT_MAX];
+
+	if (wants_machine(c))
+		print_json(c, result);
+	else if (*batch)
+		say(stdout, "%s", batch);
+	fflush(stdout);
+	show_errors(result);
+	if (*batch)
+		last_save(LAST_BATCH, batch);
+	cli_note(c, "%s tasks submitted%s", human_count(ji(result, "accepted", 0), count),
+	    ji(result, "duplicates", 0) > 0 ? "; some were there already" : "");
+	return ji(result, "rejected", 0) > 0 ? EXIT_FAILED : EXIT_OK;
+}
+
+static int wait_for_batch(struct cli *c, const char *batch)
+{
+	AUTO(buf_release) struct buf url = {0};
+	int64_t timeout_ms;
+
+	if (wait_timeout(c, &timeout_ms) < 0)
+		return c->problem.code;
+	buf_add_cstr(&url, "/v1/tasks/summary");
+	url_add(&url, "batch", batch);
+	return waited(c, wait_summary(c, url.p, timeout_ms));
+}
+
+static int submit_many(struct cli *c, json_t *task)
+{
+	const char *array = options_get(&c->options, "array");
+	const char *ndjson = options_get(&c->options, "ndjson");
+	struct bulk *b =
+	    bulk_new(c, options_switch(&c->options, "atomic", false), wants_machine(c));
+	struct pattern p = {0};
+	int r, code;
+
+	if (array)
+		pattern_init(&p, task);
+	if (ndjson)
+		r = feed_ndjson(c, b, ndjson);
+	else
+		r = strcmp(array, "-") ? feed_range(c, b, &p, array) : feed_stdin(c, b, &p);
+	if (r == 0)
+		r = bulk_finish(b);
+	pattern_release(&p);
+	if (r == 0) {
+		r = code = show_batch(c, bulk_result(b));
+		if (options_switch(&c->options, "wait", false) && *js(bulk_result(b), "batch")) {
+			r = wait_for_batch(c, js(bulk_result(b), "batch"));
+			if (r == EXIT_OK)
+				r = code;
+		}
+	} else {
+		show_errors(bulk_result(b));
+	}
+	bulk_free(b);
+	return r;
+}
+
+/* A queue that has this limit and no other: never changes what somebody else has set. */
+static int use_limit(struct cli *c, json_t *task)
+{
+	AUTO(json_drop) json_t *queue = NULL, *body = NULL;
+	AUTO(buf_release) struct buf path = {0};
+	AUTO(free_cstr) char *name = NULL;
+	int64_t limit = 0;
+	int r;
+
+	if (!options_given(&c->options, "limit"))
+		return 0;
+	if (options_i64(&c->options, "limit", 1, THREADS_MAX, &limit, &c->problem) < 0)
+		return c->problem.code;
+	/* A queue that is only the usual one (from a variable, a file) has its own limit. */
+	name = options_given(&c->options, "queue") ? xstrdup(options_get(&c->options, "queue"))
+	                                           : xasprintf("limit-%lld", (long long)limit);
+	json_object_set_new(task, "queue", json_string(name));
+	buf_add_cstr(&path, "/v1/queues");
+	url_add_path(&path, name);
+	r = cli_get(c, path.p, &queue);
+	if (r == ERR_NOT_FOUND) {
+		body = json_pack("{s:s,s:I}", "name", name, "threads", (json_int_t)limit);
+		r = cli_call(c, "POST", "/v1/queues", body, &queue);
+		if (r == ERR_CONFLICT) /* somebody made it just now */
+			r = cli_get(c, path.p, &queue);
+	}
+	if (r < 0 || ji(queue, "threads", -1) == limit)
+		return r < 0 ? r : 0;
+	problem_set(&c->problem, ERR_CONFLICT, "the queue \"%s\" has another limit than %lld", name,
+	    (long long)limit);
+	return problem_hint(&c->problem,
+	    "leave out --queue, or change it: reeve queue set %s --threads %lld", name,
+	    (long long)limit);
+}
+
+/* Each line of NDJSON is a whole task: an option that would be ignored is refused instead. */
+static int no_task_options(struct cli *c)
+{
+	const struct option_def *const tables[] = {task_options, once_options};
+	const char *wrong = options_given(&c->options, "limit") ? "limit" : NULL;
+
+	for (size_t i = 0; i < 2; i++)
+		for (const struct option_def *d = tables[i]; d->name && !wrong; d++)
+			if (options_given(&c->options, d->name))
+				wrong = d->name;
+	if (!wrong)
+		return 0;
+	problem_set(&c->problem, ERR_INVALID,
+	    "--%s can not be used with --ndjson: each line is a whole task", wrong);
+	return problem_hint(&c->problem, "write it into the lines, or use --array");
+}
+
+int cmd_submit(struct cli *c)
+{
+	bool array = options_given(&c->options, "array"),
+	     ndjson = options_given(&c->options, "ndjson");
+	AUTO(json_drop) json_t *task = NULL;
+
+	if (array && ndjson)
+		return problem_set(
+		    &c->problem, ERR_INVALID, "--array and --ndjson exclude each other");
+	if (ndjson && c->options.n_args > 0) {
+		problem_set(
+		    &c->problem, ERR_INVALID, "--ndjson brings whole tasks: no command beside it");
+		return problem_hint(&c->problem, "with --array the command is given here");
+	}
+	if (ndjson && no_task_options(c) < 0)
+		return c->problem.code;
+	if (task_from_options(c, 0, !ndjson, &task) < 0 || use_limit(c, task) < 0)
+		return c->problem.code;
+	return array || ndjson ? submit_many(c, task) : submit_one(c, task);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The filters on tasks, as a query and as JSON. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/reach/place.h"
+#include "cli/tasks/work.h"
+
+#define FAILED_STATES "failed,terminated,orphaned"
+
+static const char *const singles[] = {"queue", "worker", "schedule", "since", "until"};
+
+static bool has_failed(const struct cli *c)
+{
+	bool negated;
+
+	return options_find(&c->options, STR("failed"), &negated) &&
+	       options_switch(&c->options, "failed", false);
+}
+
+bool filter_given(const struct cli *c)
+{
+	for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++)
+		if (options_given(&c->options, singles[i]))
+			return true;
+	return options_given(&c->options, "state") || options_given(&c->options, "label") ||
+	       options_given(&c->options, "batch") || has_failed(c);
+}
+
+static int get_batch(struct cli *c, char ret_id[25])
+{
+	const char *batch = options_get(&c->options, "batch");
+
+	ret_id[0] = 0;
+	return batch ? batch_resolve(batch, ret_id, &c->problem) : 0;
+}
+
+int filter_url(struct cli *c, struct buf *url)
+{
+	const char *value;
+	char batch[25];
+	size_t at = 0;
+
+	for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++)
+		if ((value = options_get(&c->options, singles[i])))
+			url_add(url, singles[i], value);
+	while ((value = options_next(&c->options, "state", &at)))
+		url_add(url, "state", value);
+	if (has_failed(c))
+		url_add(url, "state", FAILED_STATES);
+	at = 0;
+	while ((value = options_next(&c->options, "label", &at)))
+		url_add(url, "label", value);
+	if (get_batch(c, batch) < 0)
+		return c->problem.code;
+	if (*batch)
+		url_add(url, "batch", batch);
+	return 0;
+}
+
+static void add_states(json_t *states, const char *list)
+{
+	struct str rest = str_of(list), part;
+
+	while (str_next(&rest, ',', &part))
+		json_array_append_new(states, json_stringn(part.p, part.n));
+}
+
+int filter_json(struct cli *c, json_t **ret_filter)
+{
+	AUTO(json_drop) json_t *filter = json_object();
+	json_t *states = json_array(), *labels = json_array();
+	const char *value;
+	char batch[25];
+	size_t at = 0;
+
+	json_object_set_new(filter, "state", states);
+	json_object_set_new(filter, "label", labels);
+	for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++)
+		if ((value = options_get(&c->options, singles[i])))
+			json_object_set_new(filter, singles[i], json_string(value));
+	while ((value = options_next(&c->options, "state", &at)))
+		add_states(states, value);
+	if (has_failed(c))
+		add_states(states, FAILED_STATES);
+	at = 0;
+	while ((value = options_next(&c->options, "label", &at)))
+		json_array_append_new(labels, json_string(value));
+	if (get_batch(c, batch) < 0)
+		return c->problem.code;
+	if (*batch)
+		json_object_set_new(filter, "batch", json_string(batch));
+	if (json_array_size(states) == 0)
+		json_object_del(filter, "state");
+	if (json_array_size(labels) == 0)
+		json_object_del(filter, "label");
+	*ret_filter = TAKE(filter);
+	return 0;
+}

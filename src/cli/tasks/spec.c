@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A task's JSON from the options of `run`, `submit`, `schedule add` and `schedule set`. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/reach/settings.h"
+#include "cli/tasks/work.h"
+#include "model/limits.h"
+
+/* What is to be made, or changed. */
+struct spec {
+	struct cli *c;
+	json_t *task;
+	bool changes; /* it is there already: "none" and KEY= take something away */
+};
+
+static int not_text(struct cli *c, const char *what)
+{
+	return problem_set(&c->problem, ERR_INVALID, "%s is not valid UTF-8", what);
+}
+
+/* Not every command has every option of a task. */
+static const char *value_of(const struct spec *s, const char *option)
+{
+	bool negated;
+
+	return options_find(&s->c->options, str_of(option), &negated)
+	           ? options_get(&s->c->options, option)
+	           : NULL;
+}
+
+static bool takes_away(const struct spec *s, const char *value, const char *member)
+{
+	if (!s->changes || strcmp(value, "none"))
+		return false;
+	json_object_del(s->task, member);
+	return true;
+}
+
+static int set_text(const struct spec *s, const char *member, const char *value)
+{
+	json_t *text = value ? json_string(value) : NULL;
+
+	if (!value)
+		return 0;
+	if (!text)
+		return not_text(s->c, member);
+	if (takes_away(s, value, member))
+		json_decref(text);
+	else
+		json_object_set_new(s->task, member, text);
+	return 0;
+}
+
+static int set_number(
+    const struct spec *s, const char *option, const char *member, int64_t min, int64_t max)
+{
+	const char *value = value_of(s, option);
+	int64_t n;
+
+	if (!value || takes_away(s, value, member))
+		return 0;
+	if (options_i64(&s->c->options, option, min, max, &n, &s->c->problem) < 0)
+		return s->c->problem.code;
+	return json_object_set_new(s->task, member, json_integer(n));
+}
+
+static int set_pair(const struct spec *s, const char *option, const char *pair, json_t *pairs)
+{
+	const char *equals = strchr(pair, '=');
+	AUTO(free_cstr) char *key = NULL;
+	const char *value = equals ? equals + 1 : getenv(pair);
+
+	if (equals == pair || (!equals && strcmp(option, "env")))
+		return problem_set(&s->c->problem, ERR_INVALID,
+		    "--%s wants KEY=VALUE, not \"%.64s\"", option, pair);
+	if (!value)
+		return 0; /* copies a variable that is not set: nothing to copy */
+	key = equals ? xstrndup(pair, (size_t)(equals - pair)) : xstrdup(pair);
+	if (s->changes && !*value)
+		json_object_del(pairs, key);
+	else if (json_object_set_new(pairs, key, json_string(value)) < 0)
+		return not_text(s->c, pair);
+	return 0;
+}
+
+/* "K=V" pairs; for the environment a bare K copies the caller's. */
+static int set_pairs(const struct spec *s, const char *option, const char *member)
+{
+	json_t *pairs = json_object_get(s->task, member);
+	const char *pair;
+	size_t at = 0;
+
+	if (!json_is_object(pairs)) {
+		pairs = json_object();
+		json_object_set_new(s->task, member, pairs);
+	}
+	while ((pair = options_next(&s->c->options, option, &at)))
+		if (set_pair(s, option, pair, pairs) < 0)
+			return s->c->problem.code;
+	if (json_object_size(pairs) == 0)
+		json_object_del(s->task, member);
+	return 0;
+}
+
+static int set_params(const struct spec *s)
+{
+	const char *text = options_get(&s->c->options, "params");
+	json_error_t error;
+	json_t *params;
+
+	if (!text)
+		return 0;
+	params = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+	if (!json_is_object(params)) {
+		problem_set(&s->c->problem, ERR_INVALID, "--params is not a JSON object%s%s",
+		    params ? "" : ": ", params ? "" : error.text);
+		json_decref(params);
+		return problem_hint(&s->c->problem, "write it like '{\"to\":\"ann\",\"count\":3}'");
+	}
+	return json_object_set_new(s->task, "params", params);
+}
+
+static int set_action(const struct spec *s)
+{
+	const char *given = options_get(&s->c->options, "action");
+	AUTO(buf_release) struct buf text = {0};
+	json_error_t error;
+	json_t *action;
+
+	if (!given)
+		return 0;
+	if (given[0] == '@' && input_read(s->c, given + 1, TASK_BODY_MAX, &text) < 0)
+		return s->c->problem.code;
+	if (given[0] != '@')
+		buf_add_cstr(&text, given);
+	action = json_loadb(text.p ? text.p : "", text.n, JSON_REJECT_DUPLICATES, &error);
+	if (!json_is_object(action)) {
+		problem_set(&s->c->problem, ERR_INVALID, "--action is not a JSON object%s%s",
+		    action ? "" : ": ", action ? "" : error.text);
+		json_decref(action);
+		return problem_hint(
+		    &s->c->problem, "write it like '{\"run\":{\"path\":\"./build.sh\"}}'");
+	}
+	return json_object_set_new(s->task, "action", action);
+}
+
+static int set_command(const struct spec *s, size_t n_names)
+{
+	const struct options *o = &s->c->options;
+	json_t *command = json_array();
+
+	for (size_t i = n_names; i < o->n_args; i++)
+		if (json_array_append_new(command, json_string(o->args[i])) < 0) {
+			json_decref(command);
+			return not_text(s->c, "the command");
+		}
+	return json_object_set_new(s->task, "command", command);
+}
+
+/* A task has one kind of content: another kind takes the place of the old one. */
+static int set_content(const struct spec *s, size_t n_names)
+{
+	static const char *const kinds[] = {"command", "params", "action"};
+	const struct options *o = &s->c->options;
+	bool words = o->n_args > n_names;
+
+	if (words || options_given(o, "params") || options_given(o, "action"))
+		for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+			json_object_del(s->task, kinds[i]);
+	if (words && set_command(s, n_names) < 0)
+		return s->c->problem.code;
+	return set_params(s) < 0 ? s->c->problem.code : set_action(s);
+}
+
+int task_put_options(struct cli *c, size_t n_names, bool changes, json_t *task)
+{
+	static const struct {
+		const char *option, *member;
+	} texts[] = {{"cwd", "cwd"}, {"key", "key"}, {"run-after", "run_after"},
+	    {"timeout", "timeout"}, {"backoff", "backoff"}, {"backoff-max", "backoff_max"}};
+	const struct spec s = {c, task, changes};
+
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+		if (set_text(&s, texts[i].member, value_of(&s, texts[i].option)) < 0)
+			return c->problem.code;
+	if (set_number(&s, "priority", "priority", -PRIORITY_MAX, PRIORITY_MAX) < 0 ||
+	    set_number(&s, "max-attempts", "max_attempts", 1, ATTEMPTS_MAX) < 0 ||
+	    set_pairs(&s, "env", "env") < 0 || set_pairs(&s, "label", "labels") < 0 ||
+	    run_from_options(c, json_object_get(task, "run"), task) < 0 ||
+	    set_content(&s, n_names) < 0)
+		return c->problem.code;
+	/* A queue that is only the usual one (from a variable, a file) is not a change. */
+	if (changes && options_given(&c->options, "queue"))
+		return set_text(&s, "queue", options_get(&c->options, "queue"));
+	return 0;
+}
+
+bool task_given(const struct cli *c, size_t n_names)
+{
+	bool given = c->options.n_args > n_names || run_given(c);
+
+	for (const struct option_def *d = task_options; d->name && !given; d++)
+		given = options_given(&c->options, d->name);
+	return given;
+}
+
+int task_from_options(struct cli *c, size_t n_names, bool needs_command, json_t **ret_task)
+{
+	AUTO(json_drop) json_t *task = json_object();
+	const struct spec s = {.c = c, .task = task};
+	const char *queue;
+
+	if (cli_setting(c, "queue", &queue) < 0 || set_text(&s, "queue", queue) < 0 ||
+	    task_put_options(c, n_names, false, task) < 0)
+		return c->problem.code;
+	if (needs_command && !json_object_get(task, "command") &&
+	    !json_object_get(task, "params") && !json_object_get(task, "action")) {
+		problem_set(&c->problem, ERR_INVALID, "there is nothing to run");
+		return problem_hint(&c->problem,
+		    "put the command at the end, as in: reeve %s%s -- echo hello", c->command->path,
+		    n_names ? " NAME …" : "");
+	}
+	*ret_task = TAKE(task);
+	return 0;
+}
