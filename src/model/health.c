@@ -100,13 +100,21 @@ static int64_t marks_end_ms(const struct health *h, const struct timeouts *t)
 	return earlier(beat, h->check_ms + check_limit_ms(t));
 }
 
+/*
+ * Near a limit two clocks may differ: by the server's a check may be too old that by the worker's
+ * is not. Who the server counts down must not begin anew, so the worker wants a margin.
+ */
+static bool marks_are_certain(const struct health *h, const struct timeouts *t, int64_t now_ms)
+{
+	return !h->doubted || now_ms + t->margin_ms <= marks_end_ms(h, t);
+}
+
 static bool step_unhealthy(
     struct health *h, const struct timeouts *t, enum health_lack lack, int64_t now_ms)
 {
-	/* near a limit two clocks may differ; who the server counts down must not begin anew */
 	if (lack == LACK_NOTHING && !h->doubted)
 		return become(h, WORKER_HEALTHY, now_ms);
-	if (lack == LACK_CONSENSUS) {
+	if (lack == LACK_CONSENSUS && marks_are_certain(h, t, now_ms)) {
 		/* nobody dies for lack of consensus alone: its time runs from when it lacks more */
 		h->since_ms = marks_end_ms(h, t);
 		return false;
