@@ -14,9 +14,13 @@
 	{                                                               \
 		name, offsetof(struct row, field), COLUMN_##kind, flags \
 	}
+#define N(columns) (sizeof columns / sizeof columns[0])
 #define TABLE(name, row, columns)                                                     \
 	{                                                                             \
-		name, columns, sizeof columns / sizeof columns[0], sizeof(struct row) \
+		name, columns, N(columns), sizeof(struct row), (uint64_t[N(columns)]) \
+		{                                                                     \
+			0                                                             \
+		}                                                                     \
 	}
 
 #define SUM(name, flags)                     \

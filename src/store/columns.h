@@ -32,6 +32,8 @@ enum column_flag {
  * equal STATE and BULKY. A row's damage is a set of groups, 1u << group.
  */
 #define COLUMN_GROUP (COLUMN_STATE | COLUMN_BULKY)
+#define COLUMN_GROUPS (COLUMN_GROUP + 1)
+#define COLUMNS_MAX 64 /* of a row kind */
 
 struct column {
 	const char *name;
@@ -45,6 +47,7 @@ struct row_table {
 	const struct column *columns; /* the key first */
 	int n;
 	size_t row_size;
+	uint64_t *name_hashes; /* one for each column, 0: not yet made; sum.c's */
 };
 
 /* What can not be read off the tables: see 0001_up.sql. */
@@ -63,9 +66,10 @@ void *row_dup(const struct row_table *t, const void *row);
 /* Deep copy into the arena; columns with any of `skip_flags` come out NULL. */
 void row_copy(const struct row_table *t, struct arena *a, const void *row, unsigned skip_flags,
     void *ret_row);
-/* Of one group. What is 0 or NULL does not count, so a column that is added later changes nothing.
- */
-int32_t row_sum(const struct row_table *t, const void *row, unsigned group);
+/* Of the given groups, a set. What is 0 or NULL does not count, so a column that is added later
+ * changes nothing. */
+void row_sums(
+    const struct row_table *t, const void *row, unsigned groups, int32_t ret_sums[COLUMN_GROUPS]);
 /* Nobody knows what a damaged group said: its texts come out NULL. */
 void row_blank(const struct row_table *t, void *row, unsigned group);
 /* The first column in which two rows differ, or NULL. */

@@ -65,6 +65,12 @@ enum write_stmt {
 	N_WRITE_STMTS
 };
 
+/* What a parameter of a statement has been given. */
+struct bound {
+	int64_t value;
+	enum { BOUND_NULL, BOUND_NUMBER, BOUND_BYTES } kind;
+};
+
 struct sort_entry {
 	rid id;
 	size_t at;
@@ -87,8 +93,10 @@ struct sqlite_store {
 	bool nosync;
 	sqlite3 *db;
 	sqlite3_stmt *stmts[N_WRITE_STMTS];
-	pthread_mutex_t mutex; /* of the write side */
-	bool broken;           /* a commit's outcome is unknown: only a reopen can tell */
+	struct bound bound[N_WRITE_STMTS]
+	                  [COLUMNS_MAX + 1]; /* of statements that rows are bound to */
+	pthread_mutex_t mutex;               /* of the write side */
+	bool broken; /* a commit's outcome is unknown: only a reopen can tell */
 	/*
 	 * Counted in memory with every batch; written to its row only now and then, for that is
 	 * one page less in every commit. What was inserted since is found by its higher ids.
@@ -148,9 +156,10 @@ void quarantine_schedule(
 
 /* sqlite_row.c */
 void sqlite_bind_str(sqlite3_stmt *st, int at, struct str s, bool blob);
-/* Binds the columns that have one of `flags` (0: all) from parameter `at` on; returns the next. */
-int sqlite_bind_row(
-    sqlite3_stmt *st, int at, const struct row_table *t, const void *row, unsigned flags);
+/* Binds the columns that have one of `flags` (0: all) from parameter 1 on; returns the next.
+ * `was`: what is bound to this statement, by nobody else. */
+int sqlite_bind_row(sqlite3_stmt *st, struct bound *was, const struct row_table *t, const void *row,
+    unsigned flags);
 /* Reads the columns without `skip_flags` from result column 0 on. Returns the groups that do not
  * fit their checksum: their texts come out NULL. */
 unsigned sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned skip_flags,

@@ -15,38 +15,75 @@ void sqlite_bind_str(sqlite3_stmt *st, int at, struct str s, bool blob)
 		sqlite3_bind_text64(st, at, s.p, s.n, SQLITE_STATIC, SQLITE_UTF8);
 }
 
-static void bind_usage(sqlite3_stmt *st, int at, const struct usage *u)
+/*
+ * A statement keeps what is bound to it, and most columns of a row are what they were in the row
+ * before: 0, NULL, the same worker, the same millisecond. Those are not bound again.
+ */
+static void bind_i64(sqlite3_stmt *st, struct bound *was, int at, int64_t value)
+{
+	if (was[at].kind == BOUND_NUMBER && was[at].value == value)
+		return;
+	sqlite3_bind_int64(st, at, value);
+	was[at] = (struct bound){value, BOUND_NUMBER};
+}
+
+static void bind_str(sqlite3_stmt *st, struct bound *was, int at, struct str s, bool blob)
+{
+	if (!s.p && was[at].kind == BOUND_NULL)
+		return;
+	sqlite_bind_str(st, at, s, blob);
+	was[at].kind = s.p ? BOUND_BYTES : BOUND_NULL;
+}
+
+static void bind_usage(sqlite3_stmt *st, struct bound *was, int at, const struct usage *u)
 {
 	char text[USAGE_TEXT_MAX];
 	struct str s = usage_format(u, text);
 
-	if (s.p)
-		sqlite3_bind_text64(st, at, s.p, s.n, SQLITE_TRANSIENT, SQLITE_UTF8);
-	else
-		sqlite3_bind_null(st, at);
+	if (!s.p) {
+		bind_str(st, was, at, s, false);
+		return;
+	}
+	sqlite3_bind_text64(st, at, s.p, s.n, SQLITE_TRANSIENT, SQLITE_UTF8);
+	was[at].kind = BOUND_BYTES;
 }
 
-static void bind_text(sqlite3_stmt *st, int at, const struct column *c, struct str s)
+static struct str near_str(const struct column *c, const void *row)
 {
-	bool far = (c->flags & COLUMN_FAR) && s.n > BODY_NEAR_MAX;
+	struct str s = column_str(c, row);
 
-	sqlite_bind_str(st, at, far ? STR_NULL : s, c->type == COLUMN_BLOB);
+	return (c->flags & COLUMN_FAR) && s.n > BODY_NEAR_MAX ? STR_NULL : s;
+}
+
+/* The groups that have one of `flags`. */
+static unsigned groups_with(unsigned flags)
+{
+	unsigned groups = 0;
+
+	for (unsigned group = 0; group < COLUMN_GROUPS; group++)
+		if (!flags || group & flags)
+			groups |= 1u << group;
+	return groups;
 }
 
 int sqlite_bind_row(
-    sqlite3_stmt *st, int at, const struct row_table *t, const void *row, unsigned flags)
+    sqlite3_stmt *st, struct bound *was, const struct row_table *t, const void *row, unsigned flags)
 {
+	int32_t sums[COLUMN_GROUPS];
+	int at = 1;
+
+	row_sums(t, row, groups_with(flags), sums);
 	for (int i = 0; i < t->n; i++) {
 		const struct column *c = &t->columns[i];
 
 		if (flags && !(c->flags & flags))
 			continue;
 		switch (c->type) {
-		case COLUMN_I32: sqlite3_bind_int(st, at, column_i32(c, row)); break;
-		case COLUMN_I64: sqlite3_bind_int64(st, at, column_i64(c, row)); break;
-		case COLUMN_USAGE: bind_usage(st, at, column_usage(c, row)); break;
-		case COLUMN_SUM: sqlite3_bind_int(st, at, row_sum(t, row, c->flags)); break;
-		default: bind_text(st, at, c, column_str(c, row));
+		case COLUMN_I32: bind_i64(st, was, at, column_i32(c, row)); break;
+		case COLUMN_I64: bind_i64(st, was, at, column_i64(c, row)); break;
+		case COLUMN_USAGE: bind_usage(st, was, at, column_usage(c, row)); break;
+		case COLUMN_SUM: bind_i64(st, was, at, sums[c->flags]); break;
+		default: bind_str(st, was, at, near_str(c, row), c->type == COLUMN_BLOB);
 		}
 		at++;
 	}
@@ -73,41 +110,52 @@ static void read_usage(sqlite3_stmt *st, int at, struct usage *ret_usage)
 		usage_parse((struct str){p, (size_t)sqlite3_column_bytes(st, at)}, ret_usage);
 }
 
+/* What the database says the sums are. */
+struct stored_sums {
+	int64_t of[COLUMN_GROUPS];
+	unsigned groups; /* that have one */
+};
+
 /* A row from before there were checksums has none, and is believed. */
-static bool holds(
-    sqlite3_stmt *st, int at, const struct row_table *t, const void *row, unsigned group)
+static void read_sum(sqlite3_stmt *st, int at, unsigned group, struct stored_sums *stored)
 {
-	return sqlite3_column_type(st, at) == SQLITE_NULL ||
-	       sqlite3_column_int64(st, at) == row_sum(t, row, group);
+	if (sqlite3_column_type(st, at) == SQLITE_NULL)
+		return;
+	stored->of[group] = sqlite3_column_int64(st, at);
+	stored->groups |= 1u << group;
+}
+
+static unsigned blank_damaged(
+    const struct row_table *t, const struct stored_sums *stored, void *row)
+{
+	int32_t sums[COLUMN_GROUPS];
+	unsigned damage = 0;
+
+	row_sums(t, row, stored->groups, sums);
+	for (unsigned group = 0; group < COLUMN_GROUPS; group++)
+		if (stored->groups & 1u << group && stored->of[group] != sums[group])
+			damage |= 1u << group;
+	for (unsigned group = 0; damage && group < COLUMN_GROUPS; group++)
+		if (damage & 1u << group)
+			row_blank(t, row, group);
+	return damage;
 }
 
 unsigned sqlite_check_group(sqlite3_stmt *st, const struct row_table *t, unsigned group, void *row)
 {
-	for (int i = 0; i < t->n; i++) {
-		const struct column *c = &t->columns[i];
+	struct stored_sums stored = {.groups = 0};
 
-		if (c->type != COLUMN_SUM || c->flags != group || holds(st, i, t, row, group))
-			continue;
-		row_blank(t, row, group);
-		return 1u << group;
-	}
-	return 0;
-}
-
-/* Is the group's long text elsewhere? Then it is checked when it has been read. */
-static bool is_far(const struct row_table *t, const void *row, unsigned group)
-{
 	for (int i = 0; i < t->n; i++)
-		if ((t->columns[i].flags & COLUMN_FAR) &&
-		    (t->columns[i].flags & COLUMN_GROUP) == group)
-			return !column_str(&t->columns[i], row).p;
-	return false;
+		if (t->columns[i].type == COLUMN_SUM && t->columns[i].flags == group)
+			read_sum(st, i, group, &stored);
+	return blank_damaged(t, &stored, row);
 }
 
 unsigned sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned skip_flags,
     struct arena *a, void *ret_row)
 {
-	unsigned damage = 0;
+	struct stored_sums stored = {.groups = 0};
+	unsigned far = 0;
 	int at = 0;
 
 	memset(ret_row, 0, t->row_size);
@@ -121,18 +169,15 @@ unsigned sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned s
 		case COLUMN_I32: *(int32_t *)field = sqlite3_column_int(st, at); break;
 		case COLUMN_I64: *(int64_t *)field = sqlite3_column_int64(st, at); break;
 		case COLUMN_USAGE: read_usage(st, at, field); break;
-		case COLUMN_SUM: /* behind all of its group */
-			if (!is_far(t, ret_row, c->flags) && !holds(st, at, t, ret_row, c->flags))
-				damage |= 1u << c->flags;
-			break;
+		case COLUMN_SUM: read_sum(st, at, c->flags, &stored); break;
 		default: *(struct str *)field = read_str(st, at, a);
 		}
+		if (c->flags & COLUMN_FAR && !column_str(c, ret_row).p)
+			far |= 1u << (c->flags & COLUMN_GROUP);
 		at++;
 	}
-	for (unsigned group = 0; group <= COLUMN_GROUP; group++)
-		if (damage & 1u << group)
-			row_blank(t, ret_row, group);
-	return damage;
+	stored.groups &= ~far; /* checked when its long text has been read */
+	return blank_damaged(t, &stored, ret_row);
 }
 
 void sqlite_column_list(struct buf *sql, const struct row_table *t, unsigned skip_flags)

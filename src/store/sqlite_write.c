@@ -98,7 +98,7 @@ int sqlite_run_row(
 
 	if (rc)
 		return rc;
-	sqlite_bind_row(st, 1, t, row, 0);
+	sqlite_bind_row(st, s->bound[which], t, row, 0);
 	return step_once(st);
 }
 
@@ -110,7 +110,7 @@ int sqlite_run_update(struct sqlite_store *s, enum write_stmt which, const struc
 
 	if (rc)
 		return rc;
-	at = sqlite_bind_row(st, 1, t, row, COLUMN_STATE);
+	at = sqlite_bind_row(st, s->bound[which], t, row, COLUMN_STATE);
 	sqlite3_bind_int64(st, at, (int64_t)id);
 	return step_once(st);
 }

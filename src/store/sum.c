@@ -8,16 +8,31 @@
 #include "base/mem.h"
 #include "store/columns.h"
 
-#define COLUMNS_MAX 96
-
 struct pair {
 	uint64_t name, value;
 };
 
-static bool in_group(const struct column *c, unsigned group)
+/* Every column that is not 0 or NULL, by its group. */
+struct pairs {
+	struct pair of[COLUMN_GROUPS][COLUMNS_MAX];
+	size_t n[COLUMN_GROUPS];
+};
+
+static bool is_summed(const struct column *c)
 {
-	return c->type != COLUMN_SUM && !(c->flags & COLUMN_UNSUMMED) &&
-	       (c->flags & COLUMN_GROUP) == group;
+	return c->type != COLUMN_SUM && !(c->flags & COLUMN_UNSUMMED);
+}
+
+/* Names never change, so they are hashed once; two threads that do so agree. */
+static uint64_t name_of(const struct row_table *t, int i)
+{
+	uint64_t hash = __atomic_load_n(&t->name_hashes[i], __ATOMIC_RELAXED);
+
+	if (!hash) {
+		hash = XXH3_64bits(t->columns[i].name, strlen(t->columns[i].name));
+		__atomic_store_n(&t->name_hashes[i], hash, __ATOMIC_RELAXED);
+	}
+	return hash;
 }
 
 static uint64_t usage_value(const struct usage *u)
@@ -40,25 +55,33 @@ static uint64_t value_of(const struct column *c, const void *row)
 	}
 }
 
-int32_t row_sum(const struct row_table *t, const void *row, unsigned group)
+void row_sums(
+    const struct row_table *t, const void *row, unsigned groups, int32_t ret_sums[COLUMN_GROUPS])
 {
-	struct pair all[COLUMNS_MAX];
-	size_t n = 0;
+	struct pairs p;
 
 	MUST(t->n <= COLUMNS_MAX);
+	memset(p.n, 0, sizeof p.n);
 	for (int i = 0; i < t->n; i++) {
 		const struct column *c = &t->columns[i];
-		uint64_t value = in_group(c, group) ? value_of(c, row) : 0;
+		unsigned group = c->flags & COLUMN_GROUP;
+		uint64_t value;
 
-		if (value)
-			all[n++] = (struct pair){XXH3_64bits(c->name, strlen(c->name)), value};
+		if (groups & 1u << group && is_summed(c) && (value = value_of(c, row)))
+			p.of[group][p.n[group]++] = (struct pair){name_of(t, i), value};
 	}
-	return (int32_t)(uint32_t)XXH3_64bits(all, n * sizeof all[0]);
+	for (unsigned group = 0; group < COLUMN_GROUPS; group++)
+		if (groups & 1u << group)
+			ret_sums[group] = (int32_t)(uint32_t)XXH3_64bits(
+			    p.of[group], p.n[group] * sizeof p.of[group][0]);
 }
 
 void row_blank(const struct row_table *t, void *row, unsigned group)
 {
-	for (int i = 0; i < t->n; i++)
-		if (in_group(&t->columns[i], group) && column_is_str(&t->columns[i]))
-			*(struct str *)column_at(&t->columns[i], row) = STR_NULL;
+	for (int i = 0; i < t->n; i++) {
+		const struct column *c = &t->columns[i];
+
+		if (is_summed(c) && (c->flags & COLUMN_GROUP) == group && column_is_str(c))
+			*(struct str *)column_at(c, row) = STR_NULL;
+	}
 }

@@ -216,9 +216,6 @@ int main(int argc, char **argv)
 	AUTO(free_cstr) char *url = xasprintf("sqlite:%s/bench_store.db", argv[1]);
 	AUTO(free_cstr) char *bare_path = xasprintf("%s/bench_bare.db", argv[1]);
 
-	remove_files(bare_path);
-	bare(bare_path);
-	remove_files(bare_path);
 	remove_files(url + strlen("sqlite:"));
 	if (store_open(url, &o, &s, &p))
 		die(&p);
@@ -227,5 +224,9 @@ int main(int argc, char **argv)
 	printf("peak memory %ld MB\n", usage.ru_maxrss / 1024);
 	store_close(s);
 	remove_files(url + strlen("sqlite:"));
+	/* after the store, which configures SQLite before anybody has used it */
+	remove_files(bare_path);
+	bare(bare_path);
+	remove_files(bare_path);
 	return 0;
 }

@@ -367,6 +367,24 @@ static void test_damage_is_noticed(void **state)
 	}
 }
 
+/* What an earlier version wrote must still fit: these were made by the first that had sums. */
+static void test_sums_stay_the_same(void **state)
+{
+	struct ctx *c = *state;
+	struct task_row *t = task_new(c, 1, 5, TASK_SUCCEEDED);
+
+	t->spec.labels = STR("a=b\n");
+	t->state.reason = STR("why");
+	t->state.result = STR("r");
+	t->state.usage = (struct usage){1, 2, 3, 4, true};
+	add_insert(c, t);
+	commit(c);
+	shut(c);
+	sql(c, "CREATE TABLE sure (ok NOT NULL CHECK (ok)); INSERT INTO sure SELECT (spec_sum, "
+	       "state_sum, body_sum, output_sum) = (1333202527, -1439563192, -1650223910, "
+	       "-1595531074) FROM task; DROP TABLE sure");
+}
+
 static void test_damaged_output_keeps_its_length(void **state)
 {
 	struct ctx *c = *state;
@@ -671,6 +689,7 @@ int main(void)
 	    T(test_migrate_results),
 	    T(test_migrate_schedules),
 	    T(test_damage_is_noticed),
+	    T(test_sums_stay_the_same),
 	    T(test_damaged_output_keeps_its_length),
 	    T(test_migrate_doubts),
 	    T(test_bad_usage),
