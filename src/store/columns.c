@@ -240,6 +240,7 @@ static const struct column schedule_columns[] = {
     SUM("state_sum", COLUMN_STATE),
 };
 _Static_assert(DEALT_SPANS == 4, "columns for each span");
+_Static_assert(N(task_columns) <= COLUMNS_MAX && N(schedule_columns) <= COLUMNS_MAX, "the widest");
 const struct row_table schedule_table = TABLE("schedule", schedule_row, schedule_columns);
 
 #define K(kind, name, field) COL(tick_row, kind, name, field, 0)

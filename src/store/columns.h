@@ -66,12 +66,6 @@ void *row_dup(const struct row_table *t, const void *row);
 /* Deep copy into the arena; columns with any of `skip_flags` come out NULL. */
 void row_copy(const struct row_table *t, struct arena *a, const void *row, unsigned skip_flags,
     void *ret_row);
-/* Of the given groups, a set. What is 0 or NULL does not count, so a column that is added later
- * changes nothing. */
-void row_sums(
-    const struct row_table *t, const void *row, unsigned groups, int32_t ret_sums[COLUMN_GROUPS]);
-/* Nobody knows what a damaged group said: its texts come out NULL. */
-void row_blank(const struct row_table *t, void *row, unsigned group);
 /* The first column in which two rows differ, or NULL. */
 const struct column *row_differs(const struct row_table *t, const void *x, const void *y);
 

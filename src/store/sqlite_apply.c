@@ -152,17 +152,32 @@ static int by_id(const void *x, const void *y)
 
 struct pending {
 	enum { NOTHING, INSERT, UPDATE } todo;
-	struct task_row row;
+	const struct task_row *row;
+	struct task_row folded; /* an insert together with a later state */
 };
+
+/* A later state over an earlier write. */
+static void fold(struct pending *p, const struct task_row *later)
+{
+	if (p->todo == UPDATE) { /* writes the state and nothing else */
+		p->row = later;
+		return;
+	}
+	if (p->row != &p->folded)
+		p->folded = *p->row;
+	p->folded.state = later->state;
+	p->folded.spec.priority = later->spec.priority;
+	p->row = &p->folded;
+}
 
 static int flush(struct sqlite_store *s, struct pending *p)
 {
 	int rc = SQLITE_OK;
 
 	if (p->todo == INSERT)
-		rc = insert_task(s, &p->row);
+		rc = insert_task(s, p->row);
 	else if (p->todo == UPDATE)
-		rc = sqlite_run_update(s, W_TASK_UPDATE, &task_table, &p->row, p->row.id);
+		rc = sqlite_run_update(s, W_TASK_UPDATE, &task_table, p->row, p->row->id);
 	p->todo = NOTHING;
 	return rc;
 }
@@ -175,24 +190,25 @@ static int flush(struct sqlite_store *s, struct pending *p)
 static int apply_task_run(
     struct sqlite_store *s, const struct batch *b, const struct sort_entry *run, size_t n)
 {
-	struct pending p = {.todo = NOTHING};
+	struct pending p; /* not cleared: most of it is never looked at */
 	int rc = SQLITE_OK;
 
+	p.todo = NOTHING;
 	for (size_t i = 0; i < n && rc == SQLITE_OK; i++) {
 		const struct row_op *op = &b->rows[run[i].at];
 
 		if (op->kind == ROW_OUTPUT) {
 			rc = sqlite_run_row(s, W_OUTPUT_PUT, &output_table, op->output);
 		} else if (op->kind == ROW_TASK_UPDATE && p.todo != NOTHING) {
-			p.row.state = op->task->state;
-			p.row.spec.priority = op->task->spec.priority;
+			fold(&p, op->task);
 		} else {
 			rc = flush(s, &p);
-			if (rc == SQLITE_OK && op->kind == ROW_TASK_PRUNE)
+			if (rc == SQLITE_OK && op->kind == ROW_TASK_PRUNE) {
 				rc = prune_task(s, op->id);
-			else if (op->kind != ROW_TASK_PRUNE)
-				p = (struct pending){
-				    op->kind == ROW_TASK_INSERT ? INSERT : UPDATE, *op->task};
+			} else if (op->kind != ROW_TASK_PRUNE) {
+				p.todo = op->kind == ROW_TASK_INSERT ? INSERT : UPDATE;
+				p.row = op->task;
+			}
 		}
 	}
 	return rc ? rc : flush(s, &p);

@@ -7,6 +7,7 @@
 #include "model/limits.h"
 #include "store/chunk.h"
 #include "store/sqlite.h"
+#include "store/sum.h"
 
 static struct str column_text(sqlite3_stmt *st, int at)
 {
@@ -51,16 +52,12 @@ static int read_inline(struct sqlite_reader *r, rid task, int64_t token, int str
 /* False: it does not fit its checksum. */
 static bool read_chunk(sqlite3_stmt *st, struct output_row *c)
 {
-	int32_t sums[COLUMN_GROUPS];
-
 	c->offset = sqlite3_column_int64(st, 0);
 	c->raw_bytes = sqlite3_column_int(st, 1);
 	c->codec = sqlite3_column_int(st, 2);
 	c->data = column_text(st, 3);
-	if (sqlite3_column_type(st, 4) == SQLITE_NULL)
-		return true;
-	row_sums(&output_table, c, 1u << 0, sums);
-	return sqlite3_column_int64(st, 4) == sums[0];
+	return sqlite3_column_type(st, 4) == SQLITE_NULL ||
+	       sqlite3_column_int64(st, 4) == row_sum(&output_table, c, 0);
 }
 
 static int read_chunks(struct sqlite_reader *r, rid task, int64_t token, int stream, size_t max,

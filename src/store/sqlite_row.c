@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "store/sqlite.h"
+#include "store/sum.h"
 
 void sqlite_bind_str(sqlite3_stmt *st, int at, struct str s, bool blob)
 {
@@ -48,43 +49,52 @@ static void bind_usage(sqlite3_stmt *st, struct bound *was, int at, const struct
 	was[at].kind = BOUND_BYTES;
 }
 
-static struct str near_str(const struct column *c, const void *row)
+static struct str near_str(const struct column *c, struct str s)
 {
-	struct str s = column_str(c, row);
-
 	return (c->flags & COLUMN_FAR) && s.n > BODY_NEAR_MAX ? STR_NULL : s;
 }
 
-/* The groups that have one of `flags`. */
-static unsigned groups_with(unsigned flags)
+/* Returns what goes into the sum. */
+static uint64_t bind_column(
+    sqlite3_stmt *st, struct bound *was, int at, const struct column *c, const void *row)
 {
-	unsigned groups = 0;
+	const struct usage *u;
+	struct str s;
+	int64_t n;
 
-	for (unsigned group = 0; group < COLUMN_GROUPS; group++)
-		if (!flags || group & flags)
-			groups |= 1u << group;
-	return groups;
+	switch (c->type) {
+	case COLUMN_I32:
+	case COLUMN_I64:
+		n = c->type == COLUMN_I32 ? column_i32(c, row) : column_i64(c, row);
+		bind_i64(st, was, at, n);
+		return (uint64_t)n;
+	case COLUMN_USAGE:
+		u = column_usage(c, row);
+		bind_usage(st, was, at, u);
+		return sum_value_usage(u);
+	default:
+		s = column_str(c, row);
+		bind_str(st, was, at, near_str(c, s), c->type == COLUMN_BLOB);
+		return sum_value_str(s);
+	}
 }
 
 int sqlite_bind_row(
     sqlite3_stmt *st, struct bound *was, const struct row_table *t, const void *row, unsigned flags)
 {
-	int32_t sums[COLUMN_GROUPS];
+	struct sums sums;
 	int at = 1;
 
-	row_sums(t, row, groups_with(flags), sums);
+	sums_begin(&sums);
 	for (int i = 0; i < t->n; i++) {
 		const struct column *c = &t->columns[i];
 
 		if (flags && !(c->flags & flags))
 			continue;
-		switch (c->type) {
-		case COLUMN_I32: bind_i64(st, was, at, column_i32(c, row)); break;
-		case COLUMN_I64: bind_i64(st, was, at, column_i64(c, row)); break;
-		case COLUMN_USAGE: bind_usage(st, was, at, column_usage(c, row)); break;
-		case COLUMN_SUM: bind_i64(st, was, at, sums[c->flags]); break;
-		default: bind_str(st, was, at, near_str(c, row), c->type == COLUMN_BLOB);
-		}
+		if (c->type == COLUMN_SUM) /* behind all of its group */
+			bind_i64(st, was, at, sums_of(&sums, c->flags));
+		else
+			sums_add(&sums, t, i, bind_column(st, was, at, c, row));
 		at++;
 	}
 	return at;
@@ -110,74 +120,69 @@ static void read_usage(sqlite3_stmt *st, int at, struct usage *ret_usage)
 		usage_parse((struct str){p, (size_t)sqlite3_column_bytes(st, at)}, ret_usage);
 }
 
-/* What the database says the sums are. */
-struct stored_sums {
-	int64_t of[COLUMN_GROUPS];
-	unsigned groups; /* that have one */
-};
-
 /* A row from before there were checksums has none, and is believed. */
-static void read_sum(sqlite3_stmt *st, int at, unsigned group, struct stored_sums *stored)
+static bool holds(sqlite3_stmt *st, int at, int32_t sum)
 {
-	if (sqlite3_column_type(st, at) == SQLITE_NULL)
-		return;
-	stored->of[group] = sqlite3_column_int64(st, at);
-	stored->groups |= 1u << group;
-}
-
-static unsigned blank_damaged(
-    const struct row_table *t, const struct stored_sums *stored, void *row)
-{
-	int32_t sums[COLUMN_GROUPS];
-	unsigned damage = 0;
-
-	row_sums(t, row, stored->groups, sums);
-	for (unsigned group = 0; group < COLUMN_GROUPS; group++)
-		if (stored->groups & 1u << group && stored->of[group] != sums[group])
-			damage |= 1u << group;
-	for (unsigned group = 0; damage && group < COLUMN_GROUPS; group++)
-		if (damage & 1u << group)
-			row_blank(t, row, group);
-	return damage;
+	return sqlite3_column_type(st, at) == SQLITE_NULL || sqlite3_column_int64(st, at) == sum;
 }
 
 unsigned sqlite_check_group(sqlite3_stmt *st, const struct row_table *t, unsigned group, void *row)
 {
-	struct stored_sums stored = {.groups = 0};
+	for (int i = 0; i < t->n; i++) {
+		const struct column *c = &t->columns[i];
 
-	for (int i = 0; i < t->n; i++)
-		if (t->columns[i].type == COLUMN_SUM && t->columns[i].flags == group)
-			read_sum(st, i, group, &stored);
-	return blank_damaged(t, &stored, row);
+		if (c->type != COLUMN_SUM || c->flags != group ||
+		    holds(st, i, row_sum(t, row, group)))
+			continue;
+		row_blank(t, row, group);
+		return 1u << group;
+	}
+	return 0;
+}
+
+/* Returns what goes into the sum. */
+static uint64_t read_column(
+    sqlite3_stmt *st, int at, const struct column *c, struct arena *a, void *field)
+{
+	switch (c->type) {
+	case COLUMN_I32: return (uint64_t)(*(int32_t *)field = sqlite3_column_int(st, at));
+	case COLUMN_I64: return (uint64_t)(*(int64_t *)field = sqlite3_column_int64(st, at));
+	case COLUMN_USAGE: read_usage(st, at, field); return sum_value_usage(field);
+	default: return sum_value_str(*(struct str *)field = read_str(st, at, a));
+	}
 }
 
 unsigned sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned skip_flags,
     struct arena *a, void *ret_row)
 {
-	struct stored_sums stored = {.groups = 0};
-	unsigned far = 0;
+	unsigned damage = 0, far = 0;
+	struct sums sums;
 	int at = 0;
 
+	sums_begin(&sums);
 	memset(ret_row, 0, t->row_size);
 	for (int i = 0; i < t->n; i++) {
 		const struct column *c = &t->columns[i];
-		void *field = column_at(c, ret_row);
+		uint64_t value;
 
 		if (c->flags & skip_flags)
 			continue;
-		switch (c->type) {
-		case COLUMN_I32: *(int32_t *)field = sqlite3_column_int(st, at); break;
-		case COLUMN_I64: *(int64_t *)field = sqlite3_column_int64(st, at); break;
-		case COLUMN_USAGE: read_usage(st, at, field); break;
-		case COLUMN_SUM: read_sum(st, at, c->flags, &stored); break;
-		default: *(struct str *)field = read_str(st, at, a);
+		if (c->type == COLUMN_SUM) { /* behind all of its group */
+			if (!holds(st, at, sums_of(&sums, c->flags)))
+				damage |= 1u << c->flags;
+		} else {
+			value = read_column(st, at, c, a, column_at(c, ret_row));
+			sums_add(&sums, t, i, value);
+			if (value == 0 && c->flags & COLUMN_FAR)
+				far |= 1u << (c->flags & COLUMN_GROUP);
 		}
-		if (c->flags & COLUMN_FAR && !column_str(c, ret_row).p)
-			far |= 1u << (c->flags & COLUMN_GROUP);
 		at++;
 	}
-	stored.groups &= ~far; /* checked when its long text has been read */
-	return blank_damaged(t, &stored, ret_row);
+	damage &= ~far; /* checked when its long text has been read */
+	for (unsigned group = 0; group < COLUMN_GROUPS; group++)
+		if (damage & 1u << group)
+			row_blank(t, ret_row, group);
+	return damage;
 }
 
 void sqlite_column_list(struct buf *sql, const struct row_table *t, unsigned skip_flags)

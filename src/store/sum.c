@@ -1,79 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checksums of rows, by the tables in columns.c: see docs/decisions/0022-checksums-of-rows.md. */
 #define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "store/sum.h"
 
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/mem.h"
-#include "store/columns.h"
 
-struct pair {
-	uint64_t name, value;
-};
-
-/* Every column that is not 0 or NULL, by its group. */
-struct pairs {
-	struct pair of[COLUMN_GROUPS][COLUMNS_MAX];
-	size_t n[COLUMN_GROUPS];
-};
-
-static bool is_summed(const struct column *c)
+uint64_t sum_hash_name(const struct row_table *t, int column)
 {
-	return c->type != COLUMN_SUM && !(c->flags & COLUMN_UNSUMMED);
-}
+	const char *name = t->columns[column].name;
+	uint64_t hash = XXH3_64bits(name, strlen(name));
 
-/* Names never change, so they are hashed once; two threads that do so agree. */
-static uint64_t name_of(const struct row_table *t, int i)
-{
-	uint64_t hash = __atomic_load_n(&t->name_hashes[i], __ATOMIC_RELAXED);
-
-	if (!hash) {
-		hash = XXH3_64bits(t->columns[i].name, strlen(t->columns[i].name));
-		__atomic_store_n(&t->name_hashes[i], hash, __ATOMIC_RELAXED);
-	}
+	MUST(column < COLUMNS_MAX);
+	__atomic_store_n(&t->name_hashes[column], hash, __ATOMIC_RELAXED);
 	return hash;
 }
 
-static uint64_t usage_value(const struct usage *u)
+uint64_t sum_value_str(struct str s)
+{
+	return s.p ? XXH3_64bits(s.p, s.n) | 1 : 0;
+}
+
+uint64_t sum_value_usage(const struct usage *u)
 {
 	const int64_t numbers[] = {u->user_us, u->system_us, u->peak_memory, u->oom_kills};
 
 	return u->known ? XXH3_64bits(numbers, sizeof numbers) | 1 : 0;
 }
 
-/* 0: there is nothing. */
+int32_t sums_of(const struct sums *s, unsigned group)
+{
+	return (int32_t)(uint32_t)XXH3_64bits(
+	    s->pairs[group], s->n[group] * sizeof s->pairs[group][0]);
+}
+
 static uint64_t value_of(const struct column *c, const void *row)
 {
-	struct str s;
-
 	switch (c->type) {
-	case COLUMN_I32: return (uint64_t)(int64_t)column_i32(c, row);
+	case COLUMN_I32: return (uint64_t)column_i32(c, row);
 	case COLUMN_I64: return (uint64_t)column_i64(c, row);
-	case COLUMN_USAGE: return usage_value(column_usage(c, row));
-	default: s = column_str(c, row); return s.p ? XXH3_64bits(s.p, s.n) | 1 : 0;
+	case COLUMN_USAGE: return sum_value_usage(column_usage(c, row));
+	case COLUMN_SUM: return 0;
+	default: return sum_value_str(column_str(c, row));
 	}
 }
 
-void row_sums(
-    const struct row_table *t, const void *row, unsigned groups, int32_t ret_sums[COLUMN_GROUPS])
+int32_t row_sum(const struct row_table *t, const void *row, unsigned group)
 {
-	struct pairs p;
+	struct sums s;
 
-	MUST(t->n <= COLUMNS_MAX);
-	memset(p.n, 0, sizeof p.n);
-	for (int i = 0; i < t->n; i++) {
-		const struct column *c = &t->columns[i];
-		unsigned group = c->flags & COLUMN_GROUP;
-		uint64_t value;
-
-		if (groups & 1u << group && is_summed(c) && (value = value_of(c, row)))
-			p.of[group][p.n[group]++] = (struct pair){name_of(t, i), value};
-	}
-	for (unsigned group = 0; group < COLUMN_GROUPS; group++)
-		if (groups & 1u << group)
-			ret_sums[group] = (int32_t)(uint32_t)XXH3_64bits(
-			    p.of[group], p.n[group] * sizeof p.of[group][0]);
+	sums_begin(&s);
+	for (int i = 0; i < t->n; i++)
+		if ((t->columns[i].flags & COLUMN_GROUP) == group)
+			sums_add(&s, t, i, value_of(&t->columns[i], row));
+	return sums_of(&s, group);
 }
 
 void row_blank(const struct row_table *t, void *row, unsigned group)
@@ -81,7 +62,8 @@ void row_blank(const struct row_table *t, void *row, unsigned group)
 	for (int i = 0; i < t->n; i++) {
 		const struct column *c = &t->columns[i];
 
-		if (is_summed(c) && (c->flags & COLUMN_GROUP) == group && column_is_str(c))
+		if (column_is_str(c) && (c->flags & COLUMN_GROUP) == group &&
+		    !(c->flags & COLUMN_UNSUMMED))
 			*(struct str *)column_at(c, row) = STR_NULL;
 	}
 }
