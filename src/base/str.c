@@ -243,9 +243,16 @@ void buf_reserve(struct buf *b, size_t extra)
 		GROW(b->p, b->cap, need < 64 ? 64 : need);
 }
 
+/* Is there room for n more and the NUL? Answers are written in very small pieces. */
+static inline bool buf_has(const struct buf *b, size_t n)
+{
+	return b->cap > b->n && b->cap - b->n > n;
+}
+
 void buf_add(struct buf *b, const void *p, size_t n)
 {
-	buf_reserve(b, n);
+	if (!buf_has(b, n))
+		buf_reserve(b, n);
 	if (n)
 		memcpy(b->p + b->n, p, n);
 	b->n += n;
@@ -264,7 +271,10 @@ void buf_add_cstr(struct buf *b, const char *s)
 
 void buf_add_char(struct buf *b, char c)
 {
-	buf_add(b, &c, 1);
+	if (!buf_has(b, 1))
+		buf_reserve(b, 1);
+	b->p[b->n++] = c;
+	b->p[b->n] = 0;
 }
 
 void buf_add_u64(struct buf *b, uint64_t n)
