@@ -138,7 +138,7 @@ static const struct token_row *token_of(struct call *c, rid id)
 {
 	const struct token_row *t = core_token(c->host->core, id);
 
-	if (!t || t->role == ROLE_JOIN || token_has_expired(t, c->host->wall_ms(c->host->arg)))
+	if (!t || t->role == ROLE_JOIN || !token_admits(t, c->host->wall_ms(c->host->arg)))
 		return NULL;
 	return t;
 }

@@ -16,6 +16,8 @@
 struct logs {
 	struct buf text[N_STREAMS]; /* the piece just read */
 	int64_t offset[N_STREAMS];
+	int64_t damaged; /* so many bytes until now */
+	char last;       /* byte sent, if any was */
 	bool wanted[N_STREAMS];
 	int64_t attempt; /* asked for; 0: the present one, and those after it; -1: the one before */
 	int64_t token;   /* of the attempt being read; 0: not begun */
@@ -78,7 +80,7 @@ static int64_t wanted_token(const struct logs *l, const struct task_state *s)
 static int read_streams(struct store_reader *r, struct call *c)
 {
 	struct logs *l = c->state;
-	int64_t end;
+	struct output_end end;
 	int rc;
 
 	l->more = false;
@@ -86,12 +88,12 @@ static int read_streams(struct store_reader *r, struct call *c)
 		buf_reset(&l->text[i]);
 		if (!l->wanted[i] || !l->token || (l->more && !l->follow))
 			continue;
-		end = l->offset[i];
 		rc = store_output(
 		    r, c->task, l->token, i, l->offset[i], PIECE_BYTES, &l->text[i], &end);
 		if (rc && rc != ERR_NOT_FOUND)
 			return rc;
-		l->offset[i] = end;
+		l->offset[i] = end.at;
+		l->damaged += end.damaged;
 		l->more |= l->text[i].n >= PIECE_BYTES;
 	}
 	return 0;
@@ -150,20 +152,54 @@ static void output_news(void *arg)
 		logs_look(c);
 }
 
-static void add_marks(struct call *c, struct buf *b)
+static void mark_begin(const struct logs *l, struct buf *b)
+{
+	char last = b->n ? b->p[b->n - 1] : l->last;
+
+	buf_add_cstr(b, last && last != '\n' ? "\n[reeve: " : "[reeve: ");
+}
+
+/* Of an ended task's chunks: so many bytes were kept, and are not there. */
+static int64_t missing_bytes(const struct logs *l, const struct task_state *s, int stream)
+{
+	int64_t n = s->output_bytes[stream] - l->offset[stream];
+
+	return s->output_where == OUTPUT_CHUNKS && task_is_ended(s->status) && n > 0 ? n : 0;
+}
+
+static void add_stream_marks(struct call *c, int stream, struct buf *b)
 {
 	const struct queue_row *q = core_queue(c->host->core, c->row.spec.queue);
+	const struct task_state *s = &c->row.state;
+	const struct logs *l = c->state;
+	int64_t missing = missing_bytes(l, s, stream);
+
+	if (missing) {
+		mark_begin(l, b);
+		buf_printf(b, "%lld bytes of output are missing: the store is damaged]\n",
+		    (long long)missing);
+	}
+	if (s->output_dropped[stream] > 0) {
+		mark_begin(l, b);
+		buf_printf(b, "%lld bytes of output dropped: the limit is %lld]\n",
+		    (long long)s->output_dropped[stream],
+		    (long long)(q ? q->output_max : s->output_bytes[stream]));
+	}
+}
+
+/* What the bytes can not say of themselves, behind all of them. */
+static void add_marks(struct call *c, struct buf *b)
+{
 	struct logs *l = c->state;
 
-	if (l->token != c->row.state.token)
-		return;
-	for (int i = 0; i < N_STREAMS; i++)
-		if (l->wanted[i] && c->row.state.output_dropped[i] > 0)
-			buf_printf(b,
-			    "%s[reeve: %lld bytes of output dropped: the limit is %lld]\n",
-			    b->n && b->p[b->n - 1] != '\n' ? "\n" : "",
-			    (long long)c->row.state.output_dropped[i],
-			    (long long)(q ? q->output_max : c->row.state.output_bytes[i]));
+	if (l->damaged) {
+		mark_begin(l, b);
+		buf_printf(
+		    b, "%lld bytes of output are damaged in the store]\n", (long long)l->damaged);
+	}
+	for (int i = 0; i < N_STREAMS && l->token == c->row.state.token; i++)
+		if (l->wanted[i])
+			add_stream_marks(c, i, b);
 }
 
 #define LOG_TYPE "text/plain; charset=utf-8"
@@ -181,8 +217,10 @@ static void stream_piece(struct call *c, bool at_end)
 		l->started = true;
 		call_stream_start(c, LOG_TYPE);
 	}
-	if (c->out.n)
+	if (c->out.n) {
+		l->last = c->out.p[c->out.n - 1];
 		io->stream_write(c->req.io, buf_str(&c->out));
+	}
 	if (at_end) {
 		call_stream_end(c);
 		return;
@@ -205,6 +243,8 @@ static void logs_read(struct call *c)
 
 	l->reading = false;
 	if (c->code && l->started) { /* too late to say so in another way */
+		c->host->io->stream_write(
+		    c->req.io, STR("\n[reeve: the rest can not be read: the store is damaged]\n"));
 		call_stream_end(c);
 		return;
 	}

@@ -11,12 +11,14 @@
 /* clang-format off */
 #define MEMBERS \
 	"\"id\":{\"$ref\":\"#/components/schemas/Id\"},\"name\":{\"type\":\"string\"}," \
-	"\"role\":" ROLES ",\"queues\":" NAMES ",\"labels\":" LABELS "," \
+	"\"role\":{\"oneOf\":[" ROLES ",{\"type\":\"null\"}]}," \
+	"\"queues\":" NAMES ",\"labels\":" LABELS "," \
 	"\"once\":{\"type\":\"boolean\"},\"zone\":{\"type\":[\"string\",\"null\"]}," \
 	"\"created\":{\"$ref\":\"#/components/schemas/Time\"},\"creator\":{\"type\":\"string\"}," \
-	"\"expires\":" TIME ",\"expired\":{\"type\":\"boolean\"}"
+	"\"expires\":" TIME ",\"expired\":{\"type\":\"boolean\"}," \
+	"\"damaged\":{\"type\":\"boolean\"}"
 #define NEEDED "\"id\",\"name\",\"role\",\"queues\",\"labels\",\"once\",\"zone\",\"created\",\"creator\"," \
-	"\"expires\",\"expired\""
+	"\"expires\",\"expired\",\"damaged\""
 
 const struct schema token_schemas[] = {
     {"Token",

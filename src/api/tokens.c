@@ -22,6 +22,7 @@ static void show_token(struct buf *b, const struct api *a, const struct token_ro
 	jw_mstr(b, "creator", t->creator);
 	jw_mtime_null(b, "expires", t->expires_ms);
 	jw_mbool(b, "expired", token_has_expired(t, a->host.wall_ms(a->host.arg)));
+	jw_mbool(b, "damaged", t->damaged);
 }
 
 void tokens_list(struct call *c)

@@ -166,6 +166,12 @@ static void remember(
 static int replay(
     const struct event *ev, const struct idem_row *row, struct reply *r, struct effects *out)
 {
+	if (row->damaged) {
+		problem_set(r->problem, ERR_STORE,
+		    "the answer that was kept for this Idempotency-Key is damaged");
+		return problem_hint(r->problem,
+		    "nothing was done now; see what the first request did, and use a fresh key");
+	}
 	if (row->fingerprint != ev->idem_fingerprint) {
 		problem_set(r->problem, ERR_REUSED_KEY,
 		    "this Idempotency-Key was used for a different request");

@@ -2,26 +2,11 @@
 /* At start: the stored rows come in as events, then the doors open. */
 #include "core/internal.h"
 
-#include <string.h>
-
 static void load_meta(struct core *c, const struct meta_row *m)
 {
-	int64_t byte;
-
 	start_load_meta(c, m);
-	if (!str_is(m->name, "installation") || m->value.n != 10)
-		return;
-	for (int i = 0; i < 5; i++) {
-		char hex[3] = {m->value.p[2 * i], m->value.p[2 * i + 1], 0};
-
-		byte = 0;
-		for (int k = 0; k < 2; k++) {
-			const char *at = strchr("0123456789abcdef", hex[k]);
-
-			byte = byte * 16 + (at ? at - "0123456789abcdef" : 0);
-		}
-		c->ids.installation[i] = (uint8_t)byte;
-	}
+	if (str_is(m->name, META_INSTALLATION))
+		id_space_parse(m->value, &c->ids);
 }
 
 static void load_count(struct core *c, const struct event *ev)

@@ -54,6 +54,7 @@ struct idem_row {
 	uint64_t fingerprint; /* of the request */
 	int64_t time_ms;
 	struct str result; /* what the core answered, packed: see core/idem.h */
+	bool damaged;      /* the rest is not certain; not stored */
 };
 
 struct output_row {
@@ -65,6 +66,9 @@ struct output_row {
 	int32_t codec; /* 0: as it is, 1: zstd */
 	struct str data;
 };
+
+/* Ten hex digits: the middle of every id. */
+#define META_INSTALLATION "installation"
 
 struct meta_row {
 	struct str name;

@@ -52,19 +52,30 @@ static int hex_value(char c)
 	return -1;
 }
 
+static bool hex_bytes(const char *text, uint8_t *ret_bytes, int n)
+{
+	for (int i = 0; i < n; i++) {
+		int high = hex_value(text[2 * i]), low = hex_value(text[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		ret_bytes[i] = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}
+
+bool id_space_parse(struct str text, struct id_space *ret_space)
+{
+	return text.n == 2 * sizeof ret_space->installation &&
+	       hex_bytes(text.p, ret_space->installation, sizeof ret_space->installation);
+}
+
 bool id_parse(const struct id_space *s, struct str text, rid *ret_id)
 {
 	uint8_t bytes[12];
 
-	if (text.n != 24)
+	if (text.n != 24 || !hex_bytes(text.p, bytes, 12))
 		return false;
-	for (int i = 0; i < 12; i++) {
-		int high = hex_value(text.p[2 * i]), low = hex_value(text.p[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return false;
-		bytes[i] = (uint8_t)(high << 4 | low);
-	}
 	*ret_id = 0;
 	if (memcmp(bytes + 4, s->installation, 5) == 0)
 		*ret_id = (rid)bytes[0] << 48 | (rid)bytes[1] << 40 | (rid)bytes[2] << 32 |

@@ -17,6 +17,9 @@ struct id_space {
 	uint8_t installation[5]; /* drawn once, when the store is made */
 };
 
+/* The installation's five bytes from ten hex digits, as the store keeps them. False: it is no such.
+ */
+bool id_space_parse(struct str text, struct id_space *ret_space);
 /* The id after `last`, never earlier than now, never repeated even if the clock steps back. */
 rid id_next(rid last, int64_t now_ms);
 int64_t id_time_ms(rid id);

@@ -51,6 +51,11 @@ bool token_has_expired(const struct token_row *t, int64_t now_ms)
 	return t->expires_ms && t->expires_ms <= now_ms;
 }
 
+bool token_admits(const struct token_row *t, int64_t now_ms)
+{
+	return !t->damaged && !token_has_expired(t, now_ms);
+}
+
 bool token_covers(const struct token_row *t, struct str queue, struct str labels)
 {
 	struct str rest = t->labels, one;

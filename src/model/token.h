@@ -59,6 +59,7 @@ struct token_row {
 	struct str creator; /* who made it */
 	int64_t ctime_ms;
 	int64_t expires_ms; /* 0: never */
+	bool damaged;       /* what it says is not certain; not stored */
 };
 
 extern const char *const right_names[N_RIGHTS]; /* [RIGHT_NONE] is "none" */
@@ -69,6 +70,8 @@ int role_parse(struct str name); /* an enum token_role; 0: there is none of that
 bool role_may(int role, enum right needed);
 bool token_is_limited(const struct token_row *t);
 bool token_has_expired(const struct token_row *t, int64_t now_ms);
+/* May anybody come in with it who knows its secret? */
+bool token_admits(const struct token_row *t, int64_t now_ms);
 /* Within the token's limits: a task, or a schedule's, of this queue with these labels. */
 bool token_covers(const struct token_row *t, struct str queue, struct str labels);
 

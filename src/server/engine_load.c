@@ -12,6 +12,7 @@ struct loading {
 	struct time_zones *zones;
 	struct effects *out;
 	struct id_space *ids;
+	struct problem *problem;
 	bool has_installation;
 };
 
@@ -23,23 +24,12 @@ static int feed(struct loading *l, struct event *ev)
 	return core_step(l->core, ev, l->out);
 }
 
-static int hex(char c)
-{
-	const char *at = c ? strchr("0123456789abcdef", c) : NULL;
-
-	return at ? (int)(at - "0123456789abcdef") : 0;
-}
-
 static int on_meta(void *arg, const struct meta_row *m)
 {
 	struct loading *l = arg;
 
-	if (str_is(m->name, "installation") && m->value.n == 10) {
+	if (str_is(m->name, META_INSTALLATION) && id_space_parse(m->value, l->ids))
 		l->has_installation = true;
-		for (int i = 0; i < 5; i++)
-			l->ids->installation[i] =
-			    (uint8_t)(hex(m->value.p[2 * i]) << 4 | hex(m->value.p[2 * i + 1]));
-	}
 	return feed(l, &(struct event){.kind = EV_LOAD_META, .meta = m});
 }
 
@@ -95,7 +85,7 @@ static void found(struct loading *l)
 	struct batch *b = &l->out->batch;
 	struct meta_row *m = arena_zalloc(&b->arena, sizeof *m);
 
-	m->name = STR("installation");
+	m->name = STR(META_INSTALLATION);
 	m->value = arena_strf(
 	    &b->arena, "%010llx", (unsigned long long)(clock_random() & 0xffffffffffull));
 	batch_add(b, ROW_META)->meta = m;
@@ -106,6 +96,12 @@ static int on_done(void *arg, rid last_id, uint64_t last_event)
 {
 	struct loading *l = arg;
 
+	if (!l->has_installation && (last_id || last_event)) { /* every id would be another */
+		problem_set(l->problem, ERR_STORE,
+		    "the store is damaged (meta " META_INSTALLATION
+		    ", the middle of every id, is gone)");
+		return problem_hint(l->problem, "restore a backup");
+	}
 	if (!l->has_installation)
 		found(l);
 	return feed(l,
@@ -116,7 +112,7 @@ static int on_done(void *arg, rid last_id, uint64_t last_event)
 int engine_load(struct store *s, struct core *c, struct time_zones *zones, struct effects *out,
     struct id_space *ret_ids, struct problem *ret_problem)
 {
-	struct loading l = {c, zones, out, ret_ids, false};
+	struct loading l = {c, zones, out, ret_ids, ret_problem, false};
 	struct store_loader loader = {&l, on_meta, on_queue, on_count, on_worker, on_schedule,
 	    on_schedule_task, on_task, on_done, on_token};
 

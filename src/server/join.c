@@ -119,7 +119,7 @@ static const struct token_row *good_row(struct join *j, rid id)
 {
 	const struct token_row *t = core_token(engine_core(j->engine), id);
 
-	return t && t->role == ROLE_JOIN && !token_has_expired(t, clock_wall_ms()) ? t : NULL;
+	return t && t->role == ROLE_JOIN && token_admits(t, clock_wall_ms()) ? t : NULL;
 }
 
 static const struct pass *find_pass(struct join *j, struct str token, struct str key)

@@ -69,13 +69,13 @@ struct findings {
 	int64_t n;
 };
 
-static void on_damaged(void *arg, const char *table, rid id, const char *what)
+static void on_damaged(void *arg, const char *table, const char *name, const char *what)
 {
 	struct findings *f = arg;
 
 	f->n++;
-	if (id)
-		printf("damaged: %s %llu: %s\n", table, (unsigned long long)id, what);
+	if (name)
+		printf("damaged: %s %s: %s\n", table, name, what);
 	else
 		printf("damaged: %s: %s\n", table, what);
 }

@@ -52,7 +52,7 @@ struct store_ops {
 	    rid *ret_ids, size_t *ret_n);
 	int (*count_ended)(struct store_reader *r, int64_t *ret_n);
 	int (*output)(struct store_reader *r, rid task, int64_t token, int stream, int64_t offset,
-	    size_t max, struct buf *out, int64_t *ret_end);
+	    size_t max, struct buf *out, struct output_end *ret_end);
 	int (*ticks)(struct store_reader *r, const struct tick_query *q, struct arena *a,
 	    struct tick_row **ret_rows, size_t *ret_n);
 	int (*events)(struct store_reader *r, uint64_t after, uint32_t limit, struct arena *a,

@@ -56,20 +56,24 @@ void inline_append(struct str kept, size_t max, struct buf *out, int64_t *at)
 	*at += (int64_t)n;
 }
 
-void damaged_append(int64_t end, size_t max, struct buf *out, int64_t *at)
+int64_t damaged_append(int64_t end, size_t max, struct buf *out, int64_t *at)
 {
 	static const char mark[] = "[reeve: output is damaged in the store here]\n";
 	size_t n, words = sizeof mark - 1;
+	char filler = ' ';
 
 	if (end <= *at)
-		return;
+		return 0;
 	n = (uint64_t)(end - *at) < max ? (size_t)(end - *at) : max;
-	if (words > n)
-		words = n;
+	if (words > n) { /* a part of the mark would say nothing */
+		words = 0;
+		filler = '?';
+	}
 	buf_add(out, mark, words);
 	for (size_t i = words; i < n; i++)
-		buf_add_char(out, ' ');
+		buf_add_char(out, filler);
 	*at += (int64_t)n;
+	return (int64_t)n;
 }
 
 int chunk_damaged(const struct output_row *c, struct buf *out, int64_t *at)
@@ -77,8 +81,7 @@ int chunk_damaged(const struct output_row *c, struct buf *out, int64_t *at)
 	int64_t bytes = c->raw_bytes;
 
 	if (bytes <= 0 || bytes > OUTPUT_CHUNK_BYTES)
-		bytes =
-		    1; /* at least the mark's first letter: the next chunk tells how long it was */
+		bytes = 1; /* at least one: the next chunk tells how long it was */
 	if (c->offset < 0 || c->offset > INT64_MAX - bytes || c->offset > *at)
 		return 1;
 	damaged_append(c->offset + bytes, OUTPUT_CHUNK_BYTES, out, at);

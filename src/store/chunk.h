@@ -15,9 +15,10 @@ void inline_append(struct str kept, size_t max, struct buf *out, int64_t *at);
 
 /*
  * In place of bytes that are damaged, up to offset `end`, at most `max`: a mark, and spaces behind
- * it, so that everything else keeps its offset.
+ * it, or question marks where it has no room; so everything else keeps its offset. Returns how
+ * many.
  */
-void damaged_append(int64_t end, size_t max, struct buf *out, int64_t *at);
+int64_t damaged_append(int64_t end, size_t max, struct buf *out, int64_t *at);
 /* The same for a chunk that does not fit its checksum; its length may be wrong, too. */
 int chunk_damaged(const struct output_row *c, struct buf *out, int64_t *at);
 

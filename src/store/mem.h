@@ -110,7 +110,7 @@ int mem_prunable(struct store_reader *base, rid after, int64_t before_ms, uint32
     rid *ret_ids, size_t *ret_n);
 int mem_count_ended(struct store_reader *base, int64_t *ret_n);
 int mem_output(struct store_reader *base, rid task, int64_t token, int stream, int64_t offset,
-    size_t max, struct buf *out, int64_t *ret_end);
+    size_t max, struct buf *out, struct output_end *ret_end);
 int mem_events(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
     struct event_page *ret_page);
 int mem_events_last(

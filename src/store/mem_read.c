@@ -159,7 +159,7 @@ static int read_chunks(struct mem_store *s, rid task, int64_t token, int stream,
 }
 
 int mem_output(struct store_reader *base, rid task, int64_t token, int stream, int64_t offset,
-    size_t max, struct buf *out, int64_t *ret_end)
+    size_t max, struct buf *out, struct output_end *ret_end)
 {
 	struct mem_store *s = ((struct mem_reader *)base)->s;
 	struct mem_task *t;
@@ -170,9 +170,9 @@ int mem_output(struct store_reader *base, rid task, int64_t token, int stream, i
 	if (!t)
 		rc = ERR_NOT_FOUND;
 	else if (t->row->state.output_where == OUTPUT_INLINE && t->row->state.token == token)
-		inline_append(t->row->state.output[stream], max, out, ret_end);
+		inline_append(t->row->state.output[stream], max, out, &ret_end->at);
 	else
-		rc = read_chunks(s, task, token, stream, max, out, ret_end);
+		rc = read_chunks(s, task, token, stream, max, out, &ret_end->at);
 	pthread_mutex_unlock(&s->mutex);
 	return rc;
 }

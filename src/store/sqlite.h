@@ -148,11 +148,27 @@ int sqlite_check(const char *path, const struct store_checker *to, int64_t *ret_
     struct problem *ret_problem);
 int sqlite_check_start(const char *path, int64_t limit_ms, struct problem *ret_problem);
 
+/* sqlite_name.c: what people call a row */
+void sqlite_load_ids(sqlite3 *db, struct id_space *ret_ids);
+/* As it is stored, if it can be a name; else NULL. */
+struct str sqlite_stored_text(sqlite3_stmt *st, const struct row_table *t, const char *column);
+void sqlite_row_name(sqlite3_stmt *st, const struct row_table *t, const struct id_space *ids,
+    const void *row, struct buf *out);
+/* SQLite's words, without its numbers of rows. `t` NULL: they are about no table of ours. */
+void sqlite_clean_words(
+    const struct row_table *t, const struct id_space *ids, const char *words, struct buf *out);
+
 /* sqlite_quarantine.c: what a start makes of rows that do not fit their checksums */
 int quarantine_refuse(const char *kind, struct str name, struct problem *ret_problem);
-void quarantine_queue(sqlite3_stmt *st, unsigned damage, struct arena *a, struct queue_row *q);
-void quarantine_schedule(
-    sqlite3_stmt *st, unsigned damage, struct arena *a, struct schedule_row *s);
+struct quarantine {
+	sqlite3_stmt *st; /* stands on the row as it is stored */
+	unsigned damage;  /* groups that do not fit */
+	const struct id_space *ids;
+	struct arena *arena;
+};
+void quarantine_queue(const struct quarantine *why, struct queue_row *q);
+void quarantine_token(const struct quarantine *why, struct token_row *t);
+void quarantine_schedule(const struct quarantine *why, struct schedule_row *s);
 
 /* sqlite_row.c */
 void sqlite_bind_str(sqlite3_stmt *st, int at, struct str s, bool blob);
@@ -233,7 +249,7 @@ int sqlite_task_list(struct store_reader *base, const struct task_filter *f, boo
 int sqlite_task_count(struct store_reader *base, const struct task_filter *f, struct arena *a,
     struct status_count **ret_counts, size_t *ret_n);
 int sqlite_output(struct store_reader *base, rid task, int64_t token, int stream, int64_t offset,
-    size_t max, struct buf *out, int64_t *ret_end);
+    size_t max, struct buf *out, struct output_end *ret_end);
 int sqlite_events(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
     struct event_page *ret_page);
 int sqlite_events_last(

@@ -24,6 +24,7 @@ struct check {
 	sqlite3 *db;
 	int64_t until_ms; /* monotonic; 0: as long as it takes */
 	const struct store_checker *to;
+	struct id_space ids;
 	int64_t n_damaged, n_rows;
 	bool cut; /* the time ran out */
 };
@@ -35,10 +36,28 @@ static int out_of_time(void *arg)
 	return k->until_ms && clock_mono_ms() >= k->until_ms;
 }
 
-static void found(struct check *k, const char *table, rid id, const char *what)
+static void found(struct check *k, const char *table, const char *name, const char *what)
 {
 	k->n_damaged++;
-	k->to->damaged(k->to->arg, table, id, what);
+	k->to->damaged(k->to->arg, table, name && *name ? name : NULL, what);
+}
+
+static const struct row_table *table_named(const char *name)
+{
+	for (size_t i = 0; i < N_TABLES; i++)
+		if (strcmp(tables[i]->name, name) == 0)
+			return tables[i];
+	return NULL;
+}
+
+static void found_in_structure(struct check *k, const char *table, const char *words)
+{
+	/* a long body's row has its task's number */
+	const char *about = strcmp(table, "task_body") == 0 ? "task" : table;
+	AUTO(buf_release) struct buf clean = {0};
+
+	sqlite_clean_words(table_named(about), &k->ids, words, &clean);
+	found(k, table, NULL, clean.p ? clean.p : "");
 }
 
 /* SQLite's words, a row each; "ok" if there is nothing to say. */
@@ -56,13 +75,13 @@ static void check_structure(struct check *k, const char *table)
 			break;
 		words = (const char *)sqlite3_column_text(st, 0);
 		if (words && strcmp(words, "ok") != 0)
-			found(k, table, 0, words);
+			found_in_structure(k, table, words);
 	}
 	sqlite3_finalize(st);
 	if (rc == SQLITE_INTERRUPT)
 		k->cut = true;
 	else if (rc != SQLITE_DONE)
-		found(k, table, 0, sqlite3_errmsg(k->db));
+		found(k, table, NULL, sqlite3_errmsg(k->db));
 }
 
 static void check_all_structure(struct check *k)
@@ -75,13 +94,6 @@ static void check_all_structure(struct check *k)
 }
 
 /* -- rows */
-
-static rid row_id(const struct row_table *t, const void *row)
-{
-	const struct column *key = &t->columns[0];
-
-	return key->type == COLUMN_I64 ? (rid)column_i64(key, row) : 0;
-}
 
 static const char *name_of_group(const struct row_table *t, unsigned damage)
 {
@@ -125,7 +137,7 @@ static unsigned check_row(
 static void check_rows(struct check *k, const struct row_table *t)
 {
 	AUTO(arena_release) struct arena a = {0};
-	AUTO(buf_release) struct buf sql = {0};
+	AUTO(buf_release) struct buf sql = {0}, name = {0};
 	sqlite3_stmt *st = NULL;
 	void *row = xcalloc(1, t->row_size);
 	int rc;
@@ -142,13 +154,16 @@ static void check_rows(struct check *k, const struct row_table *t)
 			break;
 		arena_reset(&a);
 		damage = check_row(k, st, t, &a, row);
-		if (damage)
-			found(k, t->name, row_id(t, row), name_of_group(t, damage));
+		if (damage) {
+			buf_reset(&name);
+			sqlite_row_name(st, t, &k->ids, row, &name);
+			found(k, t->name, name.p, name_of_group(t, damage));
+		}
 		if (++k->n_rows % 100000 == 0 && k->to->progress)
 			k->to->progress(k->to->arg, k->n_rows);
 	}
 	if (rc != SQLITE_DONE)
-		found(k, t->name, 0, sqlite3_errmsg(k->db));
+		found(k, t->name, NULL, sqlite3_errmsg(k->db));
 	sqlite3_finalize(st);
 	free(row);
 }
@@ -172,6 +187,7 @@ static int check_locked(
 		    (int)version, STORE_SCHEMA_VERSION);
 		rc = problem_hint(p, "bring it up with: reeve store migrate");
 	}
+	sqlite_load_ids(k.db, &k.ids);
 	if (rc == 0)
 		check_all_structure(&k);
 	for (size_t i = 0; i < N_TABLES && rc == 0; i++)
@@ -200,7 +216,7 @@ struct first {
 	int n;
 };
 
-static void keep_first(void *arg, const char *table, rid id, const char *what)
+static void keep_first(void *arg, const char *table, const char *name, const char *what)
 {
 	struct first *f = arg;
 
@@ -226,6 +242,7 @@ int sqlite_check_start(const char *path, int64_t limit_ms, struct problem *ret_p
 
 	if (rc)
 		return rc;
+	sqlite_load_ids(k.db, &k.ids);
 	sqlite3_progress_handler(k.db, 1000, out_of_time, &k);
 	check_all_structure(&k);
 	sqlite3_close(k.db);

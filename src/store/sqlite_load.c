@@ -61,97 +61,86 @@ int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem)
 	return sqlite_problem(s->db, "the store can not be read", ret_problem);
 }
 
-/* `damage`: groups that do not fit their checksums; `st` stands on the row as it is stored. */
-typedef int row_fn(void *arg, void *row, unsigned damage, sqlite3_stmt *st, struct arena *a,
-    struct problem *ret_problem);
+struct load {
+	struct sqlite_store *s;
+	struct sqlite_reader *reader;
+	const struct store_loader *to;
+	struct id_space ids;
+};
+
+/* `q`: what does not fit of it. */
+typedef int row_fn(
+    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem);
 
 /* Every row of `sql` handed to `fn`; its strings live until the next. */
-static int each_row(sqlite3 *db, const struct row_table *t, const char *rest, void *arg, row_fn *fn,
+static int each_row(struct load *l, const struct row_table *t, const char *rest, row_fn *fn,
     struct problem *ret_problem)
 {
 	AUTO(arena_release) struct arena a = {0};
 	AUTO(buf_release) struct buf sql = {0};
 	void *row = arena_alloc(&a, t->row_size);
 	AUTO(arena_release) struct arena strings = {0};
-	sqlite3_stmt *st = NULL;
-	unsigned damage;
+	struct quarantine q = {.ids = &l->ids, .arena = &strings};
 	int rc, stopped = 0;
 
 	buf_add_cstr(&sql, "SELECT ");
 	sqlite_column_list(&sql, t, 0);
 	buf_printf(&sql, " FROM %s %s", t->name, rest);
-	rc = sqlite3_prepare_v2(db, sql.p, -1, &st, NULL);
+	rc = sqlite3_prepare_v2(l->s->db, sql.p, -1, &q.st, NULL);
 	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
-		rc = sqlite3_step(st);
+		rc = sqlite3_step(q.st);
 		if (rc != SQLITE_ROW)
 			break;
 		arena_reset(&strings);
-		damage = sqlite_read_row(st, t, 0, &strings, row);
-		if ((stopped = fn(arg, row, damage, st, &strings, ret_problem)))
+		q.damage = sqlite_read_row(q.st, t, 0, &strings, row);
+		if ((stopped = fn(l, row, &q, ret_problem)))
 			break;
 	}
 	if (!stopped && rc != SQLITE_DONE)
-		stopped = sqlite_problem(db, "the store can not be read", ret_problem);
-	sqlite3_finalize(st);
+		stopped = sqlite_problem(l->s->db, "the store can not be read", ret_problem);
+	sqlite3_finalize(q.st);
 	return stopped;
 }
 
-struct load {
-	struct sqlite_store *s;
-	struct sqlite_reader *reader;
-	const struct store_loader *to;
-};
-
-static int load_meta(void *arg, void *row, unsigned damage, sqlite3_stmt *st, struct arena *a,
-    struct problem *ret_problem)
+static int load_meta(
+    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem)
 {
-	const struct load *l = arg;
-
-	if (damage)
-		return quarantine_refuse("what the server knows of itself", STR_NULL, ret_problem);
+	if (q->damage)
+		return quarantine_refuse("what the server knows of itself",
+		    sqlite_stored_text(q->st, &meta_table, "name"), ret_problem);
 	return l->to->meta(l->to->arg, row);
 }
 
-static int load_queue(void *arg, void *row, unsigned damage, sqlite3_stmt *st, struct arena *a,
-    struct problem *ret_problem)
+static int load_queue(
+    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem)
 {
-	const struct load *l = arg;
-
-	if (damage)
-		quarantine_queue(st, damage, a, row);
+	if (q->damage)
+		quarantine_queue(q, row);
 	return l->to->queue(l->to->arg, row);
 }
 
-static int load_worker(void *arg, void *row, unsigned damage, sqlite3_stmt *st, struct arena *a,
-    struct problem *ret_problem)
+static int load_worker(
+    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem)
 {
-	const struct load *l = arg;
-
-	if (damage)
-		return quarantine_refuse("a worker", STR_NULL, ret_problem);
+	if (q->damage)
+		return quarantine_refuse(
+		    "the worker", sqlite_stored_text(q->st, &worker_table, "shard"), ret_problem);
 	return l->to->worker(l->to->arg, row);
 }
 
-static int load_schedule(void *arg, void *row, unsigned damage, sqlite3_stmt *st, struct arena *a,
-    struct problem *ret_problem)
+static int load_schedule(
+    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem)
 {
-	const struct load *l = arg;
-
-	if (damage)
-		quarantine_schedule(st, damage, a, row);
+	if (q->damage)
+		quarantine_schedule(q, row);
 	return l->to->schedule(l->to->arg, row);
 }
 
-/* One whose rights are not certain admits nobody. */
-static int load_token(void *arg, void *row, unsigned damage, sqlite3_stmt *st, struct arena *a,
-    struct problem *ret_problem)
+static int load_token(
+    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem)
 {
-	const struct load *l = arg;
-
-	if (damage) {
-		log_error("a token is damaged in the store, and admits nobody: make another");
-		return 0;
-	}
+	if (q->damage)
+		quarantine_token(q, row);
 	return l->to->token(l->to->arg, row);
 }
 
@@ -216,23 +205,22 @@ static int load_tasks(struct load *l, struct problem *ret_problem)
 
 static int load_all(struct load *l, struct problem *ret_problem)
 {
-	sqlite3 *db = l->s->db;
-	int rc = each_row(db, &meta_table,
-	    "WHERE name NOT IN ('" META_AUDIT_HEAD "', '" META_AUDIT_ANCHOR "') ORDER BY name", l,
+	int rc = each_row(l, &meta_table,
+	    "WHERE name NOT IN ('" META_AUDIT_HEAD "', '" META_AUDIT_ANCHOR "') ORDER BY name",
 	    load_meta, ret_problem);
 
 	if (rc == 0)
-		rc = each_row(db, &queue_table, "ORDER BY id", l, load_queue, ret_problem);
+		rc = each_row(l, &queue_table, "ORDER BY id", load_queue, ret_problem);
 	if (rc == 0)
 		rc = load_counts(l, ret_problem);
 	if (rc == 0)
-		rc = each_row(db, &worker_table, "ORDER BY id", l, load_worker, ret_problem);
+		rc = each_row(l, &worker_table, "ORDER BY id", load_worker, ret_problem);
 	if (rc == 0)
-		rc = each_row(db, &schedule_table, "ORDER BY id", l, load_schedule, ret_problem);
+		rc = each_row(l, &schedule_table, "ORDER BY id", load_schedule, ret_problem);
 	if (rc == 0)
 		rc = sqlite_load_schedule_tasks(l->s, l->to, ret_problem);
 	if (rc == 0 && l->to->token)
-		rc = each_row(db, &token_table, "ORDER BY id", l, load_token, ret_problem);
+		rc = each_row(l, &token_table, "ORDER BY id", load_token, ret_problem);
 	if (rc == 0)
 		rc = load_tasks(l, ret_problem);
 	if (rc == 0)
@@ -260,6 +248,7 @@ int sqlite_load(struct store *base, const struct store_loader *to, struct proble
 	l.reader = (struct sqlite_reader *)reader;
 	pthread_mutex_lock(&l.s->mutex);
 	set_load_cache(l.s->db, true);
+	sqlite_load_ids(l.s->db, &l.ids);
 	rc = load_all(&l, ret_problem);
 	set_load_cache(l.s->db, false);
 	pthread_mutex_unlock(&l.s->mutex);

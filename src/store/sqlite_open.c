@@ -12,6 +12,18 @@
 #include "base/private.h"
 #include "store/sqlite.h"
 
+/* Our statements are right: where SQLite finds an error in one, the schema is not what it was. */
+static bool is_damage(int code)
+{
+	static const int codes[] = {SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_FORMAT,
+	    SQLITE_SCHEMA, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE};
+
+	for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+		if ((code & 0xff) == codes[i])
+			return true;
+	return code == SQLITE_IOERR_SHORT_READ || code == SQLITE_IOERR_CORRUPTFS;
+}
+
 int sqlite_problem(sqlite3 *db, const char *doing, struct problem *ret_problem)
 {
 	int rc = sqlite3_extended_errcode(db);
@@ -20,7 +32,7 @@ int sqlite_problem(sqlite3 *db, const char *doing, struct problem *ret_problem)
 	    ret_problem, ERR_STORE, "%s: %s (SQLite code %d)", doing, sqlite3_errmsg(db), rc);
 	if ((rc & 0xff) == SQLITE_FULL)
 		problem_hint(ret_problem, "make room on the disk that holds the store");
-	else if ((rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB)
+	else if (is_damage(rc))
 		problem_hint(ret_problem, "the file is damaged: restore it from a backup");
 	else if ((rc & 0xff) == SQLITE_READONLY)
 		problem_hint(

@@ -20,7 +20,7 @@ static struct str column_text(sqlite3_stmt *st, int at)
 
 /* *ret_done: it was all in the task's row, or there is no such task. */
 static int read_inline(struct sqlite_reader *r, rid task, int64_t token, int stream, size_t max,
-    struct buf *out, int64_t *at, bool *ret_done)
+    struct buf *out, struct output_end *end, bool *ret_done)
 {
 	AUTO(arena_release) struct arena a = {0};
 	AUTO(buf_release) struct buf sql = {0};
@@ -39,9 +39,10 @@ static int read_inline(struct sqlite_reader *r, rid task, int64_t token, int str
 		damage = sqlite_read_row(st, &task_table, 0, &a, &t);
 		*ret_done = t.state.output_where == OUTPUT_INLINE && t.state.token == token;
 		if (*ret_done && damage & DAMAGED_OUTPUT)
-			damaged_append(t.state.output_bytes[stream], max, out, at);
+			end->damaged +=
+			    damaged_append(t.state.output_bytes[stream], max, out, &end->at);
 		else if (*ret_done)
-			inline_append(t.state.output[stream], max, out, at);
+			inline_append(t.state.output[stream], max, out, &end->at);
 	}
 	rc = sqlite_done(st, found);
 	if (damage & DAMAGED_STATE) /* nobody knows where its output lies */
@@ -60,10 +61,27 @@ static bool read_chunk(sqlite3_stmt *st, struct output_row *c)
 	       sqlite3_column_int64(st, 4) == row_sum(&output_table, c, 0);
 }
 
-static int read_chunks(struct sqlite_reader *r, rid task, int64_t token, int stream, size_t max,
-    struct buf *out, int64_t *at)
+/* `damaged`: the one before it was, and may have been longer than it says. */
+static int add_chunk(
+    const struct output_row *c, bool whole, bool damaged, struct buf *out, struct output_end *end)
 {
-	int64_t from = *at;
+	int64_t begun;
+	int rc;
+
+	if (damaged && c->offset > end->at)
+		end->damaged += damaged_append(c->offset, OUTPUT_CHUNK_BYTES, out, &end->at);
+	if (whole)
+		return chunk_append(c, out, &end->at);
+	begun = end->at;
+	rc = chunk_damaged(c, out, &end->at);
+	end->damaged += end->at - begun;
+	return rc;
+}
+
+static int read_chunks(struct sqlite_reader *r, rid task, int64_t token, int stream, size_t max,
+    struct buf *out, struct output_end *end)
+{
+	int64_t from = end->at;
 	bool damaged = false;
 	sqlite3_stmt *st;
 	int step = SQLITE_DONE,
@@ -81,13 +99,12 @@ static int read_chunks(struct sqlite_reader *r, rid task, int64_t token, int str
 	sqlite3_bind_int64(st, 2, token);
 	sqlite3_bind_int(st, 3, stream);
 	sqlite3_bind_int64(st, 4, from);
-	while (rc == 0 && (uint64_t)(*at - from) < max && (step = sqlite3_step(st)) == SQLITE_ROW) {
+	while (rc == 0 && (uint64_t)(end->at - from) < max &&
+	       (step = sqlite3_step(st)) == SQLITE_ROW) {
 		struct output_row c = {.task = task, .token = token, .stream = stream};
 		bool whole = read_chunk(st, &c);
 
-		if (damaged && c.offset > *at) /* it was longer than it says */
-			damaged_append(c.offset, OUTPUT_CHUNK_BYTES, out, at);
-		rc = whole ? chunk_append(&c, out, at) : chunk_damaged(&c, out, at);
+		rc = add_chunk(&c, whole, damaged, out, end);
 		damaged = !whole;
 	}
 	step = sqlite_done(st, step);
@@ -95,7 +112,7 @@ static int read_chunks(struct sqlite_reader *r, rid task, int64_t token, int str
 }
 
 int sqlite_output(struct store_reader *base, rid task, int64_t token, int stream, int64_t offset,
-    size_t max, struct buf *out, int64_t *ret_end)
+    size_t max, struct buf *out, struct output_end *ret_end)
 {
 	struct sqlite_reader *r = (struct sqlite_reader *)base;
 	bool done;
@@ -108,7 +125,7 @@ int sqlite_output(struct store_reader *base, rid task, int64_t token, int stream
 		rc = read_chunks(r, task, token, stream, max, out, ret_end);
 	sqlite_snapshot_end(r);
 	/* long output passes through once: its pages must not push out those that are read often */
-	if (rc == 0 && *ret_end - offset >= OUTPUT_CHUNK_BYTES)
+	if (rc == 0 && ret_end->at - offset >= OUTPUT_CHUNK_BYTES)
 		sqlite3_db_release_memory(r->db);
 	return rc;
 }

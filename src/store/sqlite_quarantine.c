@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows that do not fit their checksums, at a start. A queue or a schedule is there by its name, but
- * paused, with the reason, and without what it would have run; the rest works. Of what the
- * server itself goes by (meta, workers) nothing can be left out: the start is refused.
+ * paused, with the reason, and without what it would have run; a token is there, and admits
+ * nobody; the rest works. Of what the server itself goes by (meta, workers) nothing can be left
+ * out: the start is refused.
  */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "store/sqlite.h"
 
 #define SET_ANEW \
@@ -17,63 +20,97 @@
 int quarantine_refuse(const char *kind, struct str name, struct problem *ret_problem)
 {
 	problem_set(ret_problem, ERR_STORE,
-	    "the store is damaged (%s " STR_FMT " does not fit its checksum)", kind,
-	    (int)(name.n < 64 ? name.n : 64), name.p ? name.p : "");
+	    "the store is damaged (%s%s" STR_FMT " does not fit its checksum)", kind,
+	    name.n ? " " : "", (int)(name.n < 64 ? name.n : 64), name.p ? name.p : "");
 	return problem_hint(
 	    ret_problem, "`reeve store check` names everything that is; restore a backup");
 }
 
-/* Its name as it is stored, if it can be one and nobody else has it; else one made of its id. */
-static struct str name_for(
-    sqlite3_stmt *st, const struct row_table *t, const char *kind, rid id, struct arena *a)
+/* Nobody else has it: names are looked up, and what two have would mean the wrong one. */
+static bool is_only_one(sqlite3_stmt *row, const char *table, struct str name)
 {
-	int at = 0;
-	const char *p;
-	struct str name;
+	AUTO(buf_release) struct buf sql = {0};
+	sqlite3_stmt *st = NULL;
+	bool only;
 
-	while (strcmp(t->columns[at].name, "name") != 0)
-		at++;
-	p = (const char *)sqlite3_column_text(st, at);
-	name = (struct str){p, p ? (size_t)sqlite3_column_bytes(st, at) : 0};
-	for (size_t i = 0; i < name.n; i++)
-		if (name.p[i] <= ' ' || name.p[i] > '~')
-			name.n = 0;
-	if (!name.n || name.n > 64)
-		return arena_strf(a, "damaged-%llu", (unsigned long long)id);
-	log_error("the %s " STR_FMT " is damaged in the store, and is paused", kind, STR_ARG(name));
-	return arena_strf(a, STR_FMT, STR_ARG(name));
+	buf_printf(&sql, "SELECT count(*) FROM %s WHERE name = ?", table);
+	if (sqlite3_prepare_v2(sqlite3_db_handle(row), sql.p, -1, &st, NULL) != SQLITE_OK)
+		return false;
+	sqlite_bind_str(st, 1, name, false);
+	only = sqlite3_step(st) == SQLITE_ROW && sqlite3_column_int64(st, 0) == 1;
+	sqlite3_finalize(st);
+	return only;
 }
 
-void quarantine_queue(sqlite3_stmt *st, unsigned damage, struct arena *a, struct queue_row *q)
+/* Its name as it is stored, if it can be one and nobody else has it; else one made of its id. */
+static struct str name_for(
+    const struct quarantine *q, const struct row_table *t, rid id, const char *fate)
+{
+	struct str name = sqlite_stored_text(q->st, t, "name");
+	char text[ID_TEXT];
+
+	if (!name.p || name.n > 64 || !is_only_one(q->st, t->name, name))
+		name = arena_strf(q->arena, STORE_DAMAGED "-%s", id_format(q->ids, id, text));
+	else
+		name = arena_str(q->arena, name);
+	log_error(
+	    "the %s " STR_FMT " is damaged in the store, and %s", t->name, STR_ARG(name), fate);
+	return name;
+}
+
+/* It may be as good as ever; at least it is a time. */
+static int64_t made_ms(int64_t stored_ms)
+{
+	int64_t now = clock_wall_ms();
+
+	return stored_ms > 0 && stored_ms <= now ? stored_ms : now;
+}
+
+void quarantine_queue(const struct quarantine *why, struct queue_row *q)
 {
 	struct queue_row kept = *q;
+	bool unknown = why->damage & 1u;
+	struct str name = name_for(why, &queue_table, q->id, "is paused");
 
-	if (damage & 1u) {
+	if (unknown) {
 		queue_defaults(q);
 		q->id = kept.id;
-		q->name = name_for(st, &queue_table, "queue", q->id, a);
+		q->name = name;
 		q->plugin = STR(STORE_DAMAGED); /* no worker has it */
-		q->ctime_ms = q->mtime_ms = kept.ctime_ms > 0 ? kept.ctime_ms : 1;
+		q->ctime_ms = q->mtime_ms = made_ms(kept.ctime_ms);
 	}
 	q->n_succeeded = q->n_failed = q->n_other = 0;
 	q->paused = 1;
 	q->paused_until_ms = 0;
-	q->pause_reason = damage & 1u ? STR(SET_ANEW) : STR(LOOK_AT);
+	q->pause_reason = unknown ? STR(SET_ANEW) : STR(LOOK_AT);
 }
 
-void quarantine_schedule(sqlite3_stmt *st, unsigned damage, struct arena *a, struct schedule_row *s)
+void quarantine_schedule(const struct quarantine *why, struct schedule_row *s)
 {
 	struct schedule_row kept = *s;
+	bool unknown = why->damage & 1u;
+	struct str name = name_for(why, &schedule_table, s->id, "is paused");
 
-	if (damage & 1u) /* without items it can not fire, whoever resumes it */
+	if (unknown) /* without items it can not fire, whoever resumes it */
 		*s = (struct schedule_row){.id = kept.id,
-		    .name = name_for(st, &schedule_table, "schedule", kept.id, a),
+		    .name = name,
 		    .queue = kept.queue,
 		    .body = STR("{}"),
 		    .version = 1,
-		    .ctime_ms = kept.ctime_ms > 0 ? kept.ctime_ms : 1};
+		    .ctime_ms = made_ms(kept.ctime_ms)};
+	memset(&s->progress, 0, sizeof s->progress); /* it begins anew, and not with some past */
 	s->state = SCHEDULE_PAUSED;
-	s->paused_ms = 1;
+	s->paused_ms = clock_wall_ms();
 	s->paused_until_ms = 0;
-	s->pause_reason = damage & 1u ? STR(SET_ANEW) : STR(LOOK_AT);
+	s->pause_reason = unknown ? STR(SET_ANEW) : STR(LOOK_AT);
+}
+
+/* One whose rights are not certain admits nobody. It is there to be seen, and revoked. */
+void quarantine_token(const struct quarantine *why, struct token_row *t)
+{
+	*t = (struct token_row){.id = t->id,
+	    .name = name_for(why, &token_table, t->id, "admits nobody: make another"),
+	    .creator = STR(""),
+	    .ctime_ms = made_ms(t->ctime_ms),
+	    .damaged = true};
 }

@@ -226,7 +226,7 @@ int sqlite_find_idem(
 	damage = found ? sqlite_read_row(st, &idem_table, 0, a, ret_row) : 0;
 	rc = sqlite_done(st, rc);
 	if (damage) /* what it was answered with is not known, and must not be done twice */
-		return ERR_STORE;
+		*ret_row = (struct idem_row){.key = arena_str(a, key), .damaged = true};
 	return rc == 0 && !found ? ERR_NOT_FOUND : rc;
 }
 

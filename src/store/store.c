@@ -193,9 +193,9 @@ int store_count_ended(struct store_reader *r, int64_t *ret_n)
 }
 
 int store_output(struct store_reader *r, rid task, int64_t token, int stream, int64_t offset,
-    size_t max, struct buf *out, int64_t *ret_end)
+    size_t max, struct buf *out, struct output_end *ret_end)
 {
-	*ret_end = offset;
+	*ret_end = (struct output_end){.at = offset};
 	if (stream < 0 || stream >= N_STREAMS || offset < 0)
 		return ERR_INVALID;
 	return r->ops->output(r, task, token, stream, offset, max, out, ret_end);

@@ -46,10 +46,13 @@ const char *store_backend(const struct store *s); /* "memory", "sqlite" */
 int store_migrate(const char *url, int version, struct problem *ret_problem);
 int store_schema_version(const char *url, int *ret_version, struct problem *ret_problem);
 
-/* Everything there is, while nobody has it open. id 0: it is about the table, not about one row. */
+/*
+ * Everything there is, while nobody has it open. `name`: the row's id or name as people know it;
+ * NULL: it is about the table, not about one row.
+ */
 struct store_checker {
 	void *arg;
-	void (*damaged)(void *arg, const char *table, rid id, const char *what);
+	void (*damaged)(void *arg, const char *table, const char *name, const char *what);
 	void (*progress)(void *arg, int64_t rows); /* now and then; may be NULL */
 };
 /* 0: nothing is damaged; ERR_STORE without a problem: the checker was told what is. */
@@ -115,11 +118,15 @@ int store_prunable(struct store_reader *r, rid after, int64_t before_ms, uint32_
     rid *ret_ids, size_t *ret_n);
 int store_count_ended(struct store_reader *r, int64_t *ret_n);
 
+struct output_end {
+	int64_t at;      /* offset after the last byte */
+	int64_t damaged; /* so many of the bytes do not fit their checksum: others stand for them */
+};
 /* Kept output from `offset` on: raw (decompressed) bytes appended to `out`, at most about `max`
- * plus one chunk. Works for inline and chunked output alike. *ret_end: offset after the last byte.
+ * plus one chunk. Works for inline and chunked output alike.
  */
 int store_output(struct store_reader *r, rid task, int64_t token, int stream, int64_t offset,
-    size_t max, struct buf *out, int64_t *ret_end);
+    size_t max, struct buf *out, struct output_end *ret_end);
 
 int store_ticks(struct store_reader *r, const struct tick_query *q, struct arena *a,
     struct tick_row **ret_rows, size_t *ret_n);

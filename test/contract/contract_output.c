@@ -7,8 +7,8 @@
 
 #include "model/limits.h"
 
-static struct buf read_output(
-    struct ctx *c, rid task, int64_t token, int64_t from, size_t max, int want_rc, int64_t *ret_end)
+static struct buf read_output(struct ctx *c, rid task, int64_t token, int64_t from, size_t max,
+    int want_rc, struct output_end *ret_end)
 {
 	struct buf out = {0};
 
@@ -20,11 +20,11 @@ static struct buf read_output(
 static void assert_output(
     struct ctx *c, rid task, int64_t token, int64_t from, size_t max, const char *want)
 {
-	int64_t end;
+	struct output_end end;
 	struct buf out = read_output(c, task, token, from, max, 0, &end);
 
 	assert_string_equal(out.p ? out.p : "", want);
-	assert_int_equal(end, from + (int64_t)strlen(want));
+	assert_int_equal(end.at, from + (int64_t)strlen(want));
 	buf_release(&out);
 }
 
@@ -33,7 +33,7 @@ void test_output_inline(void **state)
 	struct ctx *c = *state;
 	struct task_row *t = task_new(c, 1, 5, TASK_SUCCEEDED);
 	struct buf out = {0};
-	int64_t end;
+	struct output_end end;
 
 	t->state.token = 4;
 	t->state.output_where = OUTPUT_INLINE;
@@ -100,7 +100,7 @@ void test_lying_chunks(void **state)
 	} lies[] = {{0, 4, 0, "hello"}, {0, 6, 0, "hello"}, {0, -1, 0, ""}, {0, -1, 1, "x"},
 	    {0, OUTPUT_CHUNK_BYTES + 1, 1, "x"}, {0, INT32_MAX, 0, "x"}, {0, 5, 1, "not zstd"},
 	    {0, 5, 2, "hello"}, {0, 5, 1, ""}};
-	int64_t end;
+	struct output_end end;
 	struct buf out;
 
 	for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {

@@ -391,7 +391,7 @@ static void test_damaged_output_keeps_its_length(void **state)
 	struct buf out = {0};
 	struct problem p = {0};
 	char chunk[100];
-	int64_t end;
+	struct output_end end;
 
 	memset(chunk, 'x', sizeof chunk);
 	add_insert(c, task_new(c, 1, 5, TASK_RUNNING));
@@ -403,11 +403,38 @@ static void test_damaged_output_keeps_its_length(void **state)
 	assert_int_equal(try_open(c, &p), 0);
 	c->r = store_reader_open(c->s, &p);
 	assert_int_equal(store_output(c->r, 1, 1, STDOUT, 0, 1000, &out, &end), 0);
-	assert_int_equal(end, 300);
+	assert_int_equal(end.at, 300);
+	assert_int_equal(end.damaged, 100);
 	assert_int_equal(out.n, 300);
 	assert_memory_equal(out.p, chunk, 100);
 	assert_memory_equal(out.p + 100, "[reeve: output is damaged", 25);
 	assert_memory_equal(out.p + 200, chunk, 100);
+	buf_release(&out);
+}
+
+/* A part of a mark would say nothing: it is counted, whatever its length. */
+static void test_damaged_short_output_is_counted(void **state)
+{
+	struct ctx *c = *state;
+	struct task_row *t = task_new(c, 1, 5, TASK_SUCCEEDED);
+	struct buf out = {0};
+	struct problem p = {0};
+	struct output_end end;
+
+	t->state.token = 1;
+	t->state.output_where = OUTPUT_INLINE;
+	t->state.output[STDOUT] = STR("out 22\n");
+	t->state.output_bytes[STDOUT] = 7;
+	add_insert(c, t);
+	commit(c);
+	shut(c);
+	sql(c, "UPDATE task SET stdout = CAST('out 23' || char(10) AS BLOB)");
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	assert_int_equal(store_output(c->r, 1, 1, STDOUT, 0, 1000, &out, &end), 0);
+	assert_string_equal(out.p, "???????");
+	assert_int_equal(end.at, 7);
+	assert_int_equal(end.damaged, 7);
 	buf_release(&out);
 }
 
@@ -691,6 +718,7 @@ int main(void)
 	    T(test_damage_is_noticed),
 	    T(test_sums_stay_the_same),
 	    T(test_damaged_output_keeps_its_length),
+	    T(test_damaged_short_output_is_counted),
 	    T(test_migrate_doubts),
 	    T(test_bad_usage),
 	    T(test_not_ours_is_refused),

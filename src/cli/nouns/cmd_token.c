@@ -129,8 +129,12 @@ static void add_token(struct table *t, const json_t *token)
 	AUTO(buf_release) struct buf labels = {0};
 
 	table_add(t, js(token, "name"));
-	table_addf(t, "%s%s", js(token, "role"), jb(token, "once") ? " (once)" : "");
-	add_names(t, json_object_get(token, "queues"));
+	table_addf(t, "%s%s", jb(token, "damaged") ? "damaged" : js(token, "role"),
+	    jb(token, "once") ? " (once)" : "");
+	if (jb(token, "damaged"))
+		table_add(t, "none");
+	else
+		add_names(t, json_object_get(token, "queues"));
 	add_pairs(&labels, json_object_get(token, "labels"));
 	table_add(t, labels.p);
 	table_add(t, jb(token, "expired")     ? "expired"
