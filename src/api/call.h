@@ -78,6 +78,7 @@ struct call {
 	call_fn *on_read;
 	call_reply_fn *on_reply;
 	call_fn *go_on;   /* once what the path names lies within the limits */
+	void *scope;      /* what is looked for within them */
 	call_fn *on_over; /* gives back watches and timers */
 	call_fn *on_free; /* frees what a reader thread may have been using until now */
 	void *state;      /* the handler's own, in the arena */

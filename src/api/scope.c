@@ -122,6 +122,65 @@ static bool schedule_is_covered(struct call *c)
 	       scope_covers(c, v.row.queue, v.row.labels);
 }
 
+/* -- batches: one is there for whoever sees a task of it */
+
+#define BATCH_STEPS 16 /* of a store's list; the first holds a batch's first tasks */
+
+struct batch_look {
+	struct task_filter filter;
+	bool seen;
+};
+
+static void look_for_batch(struct store_reader *r, void *arg)
+{
+	struct call *c = arg;
+	struct batch_look *look = c->scope;
+	struct task_page page = {.next = 0};
+
+	for (int i = 0; i < BATCH_STEPS && !look->seen && (i == 0 || page.next); i++) {
+		arena_reset(&c->row_arena);
+		c->code = store_task_list(
+		    r, &look->filter, true, true, page.next, 1, &c->row_arena, &page);
+		if (c->code)
+			return;
+		look->seen = page.n > 0;
+	}
+}
+
+static void batch_looked_at(struct call *c)
+{
+	const struct batch_look *look = c->scope;
+	char text[ID_TEXT];
+
+	if (call_read_failed(c))
+		return;
+	if (look->seen) {
+		c->go_on(c);
+		return;
+	}
+	problem_set(&c->problem, ERR_NOT_FOUND, "there is no batch %s",
+	    id_format(c->host->ids, look->filter.batch, text));
+	problem_hint(&c->problem, "or it lies outside the limits of this token");
+	problem_field(&c->problem, "batch");
+	access_refuse(c);
+}
+
+void scope_check_batch(struct call *c, rid batch, call_fn *fn)
+{
+	struct batch_look *look;
+
+	if (!c->who.limit || !batch) {
+		fn(c);
+		return;
+	}
+	look = arena_zalloc(&c->arena, sizeof *look);
+	look->filter.batch = batch;
+	scope_narrow(c, &look->filter);
+	c->scope = look;
+	c->go_on = fn;
+	call_read(c, look_for_batch, batch_looked_at);
+}
+
 void scope_check_path(struct call *c, call_fn *fn)
 {
 	const char *arg = c->who.limit ? strchr(c->route->pattern, '{') : NULL;

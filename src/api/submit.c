@@ -332,5 +332,5 @@ void tasks_submit(struct call *c)
 	else if (!body_form(c, s))
 		call_problem(c);
 	else
-		submit_more(c);
+		scope_check_batch(c, s->batch, submit_more);
 }

@@ -108,11 +108,16 @@ void submit_run(struct core *c, const struct event *ev, struct reply *r, struct 
 {
 	struct outcome *o = arena_alloc(&out->batch.arena, (ev->submit.n + 1) * sizeof *o);
 	rid batch = ev->submit.batch;
+	bool is_new = false;
 
 	if (!batch && ev->submit.n > 1)
 		batch = id_next(c->last_id, c->now_ms); /* the id of its first task */
-	for (size_t i = 0; i < ev->submit.n; i++)
+	for (size_t i = 0; i < ev->submit.n; i++) {
 		o[i] = submit_one(c, ev, &ev->submit.tasks[i], batch, out);
+		is_new |= o[i].id && !o[i].twin;
+	}
+	if (!is_new) /* nobody may join what no task is in: its number is still to be given */
+		batch = ev->submit.batch;
 	if (ev->submit.n > NOTICE_EACH_UP_TO)
 		announce_batch(c, batch, ev->submit.n, out);
 	r->id = batch;

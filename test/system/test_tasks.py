@@ -93,6 +93,7 @@ def test_unique_key_names_the_twin(dev):
     assert first["id"] in dev.cli("submit", "--queue", "q", "--key", "k", "--", "true").out
     report = dev.submit_many([{"queue": "q", "command": ["true"], "key": k} for k in ("k", "new", "new")])
     assert report["accepted"] == 1 and report["duplicates"] == 2
+    assert dev.submit_many([{"queue": "q", "command": ["true"], "key": "k"}] * 2)["batch"] is None, "no task is in it"
     assert report["ids"][0] == first["id"] and report["ids"][1] == report["ids"][2]
     dev.cli("queue", "resume", "q")
     dev.wait_idle()

@@ -109,6 +109,15 @@ def test_limits(dev):
     assert report["accepted"] == 2 and len(report["errors"]) == 1
     assert all(t["queue"] == "mine" for t in own.get("/v1/tasks?limit=100")["items"])
     assert own.get(f"/v1/tasks?batch={task}")["items"] == []
+    theirs = dev.submit_many([{"queue": "theirs", "command": ["true"]}] * 2)["batch"]
+    mixed = dev.submit_many([{"queue": q, "command": ["true"]} for q in ("theirs", "mine")])["batch"]
+    for batch in (theirs, task, "0" * 24):
+        for body in ({"queue": "mine", "command": ["true"]}, [{"queue": "mine", "command": ["true"]}] * 2):
+            refused(own, "POST", f"/v1/tasks?batch={batch}", 404, json=body)
+    assert len(dev.all_tasks(batch=theirs)) == 2, "nobody waits for what strangers add"
+    for batch in (report["batch"], mixed):
+        joined = own.submit_many([{"queue": "mine", "command": ["true"]}] * 2, f"?batch={batch}")
+        assert joined["batch"] == batch and joined["accepted"] == 2
     assert own.post("/v1/tasks/actions/retry", {"filter": {"queue": "theirs"}})["matched"] == 0
     assert own.post("/v1/tasks/actions/retry", {"ids": [task]})["refused"] == 1
     schedule = {"name": "s", "crontab": "* * * * *", "time_zone": "UTC", "max_shift": "1h",
