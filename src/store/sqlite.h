@@ -148,6 +148,9 @@ int sqlite_check(const char *path, const struct store_checker *to, int64_t *ret_
     struct problem *ret_problem);
 int sqlite_check_start(const char *path, int64_t limit_ms, struct problem *ret_problem);
 
+/* sqlite_shape.c: what is wrong with the schema is added to `ret_what` */
+void sqlite_check_shape(sqlite3 *db, struct buf *ret_what);
+
 /* sqlite_name.c: what people call a row */
 void sqlite_load_ids(sqlite3 *db, struct id_space *ret_ids);
 /* As it is stored, if it can be a name; else NULL. */

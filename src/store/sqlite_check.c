@@ -86,6 +86,11 @@ static void check_structure(struct check *k, const char *table)
 
 static void check_all_structure(struct check *k)
 {
+	AUTO(buf_release) struct buf what = {0};
+
+	sqlite_check_shape(k->db, &what);
+	if (what.n)
+		found(k, "schema", NULL, what.p);
 	check_structure(k, "sqlite_schema");
 	for (size_t i = 0; i < N_TABLES && !k->cut; i++)
 		check_structure(k, tables[i]->name);

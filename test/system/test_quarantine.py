@@ -313,3 +313,36 @@ def test_sqlites_numbers_of_rows_are_not_shown(cluster):
     checked = run("store", "check", "--store", f"sqlite:{database(cluster)}", check=False)
     assert checked.code == 1 and "a row missing from index task_key" in checked.out, checked
     assert not re.search(r"row \d", checked.out) and str(row_of(task)) not in checked.out
+
+
+@pytest.mark.parametrize("change", [
+    "UPDATE sqlite_schema SET sql = replace(sql, 'PRIMARY', 'PRIMARX') WHERE name = 'queue'",
+    "UPDATE sqlite_schema SET sql = replace(sql, 'threads INTEGER', 'threads INTEGES') WHERE name = 'queue'",
+    "UPDATE sqlite_schema SET sql = replace(sql, 'status = -2', 'status = -3') WHERE name = 'task_ready'",
+    "DELETE FROM sqlite_schema WHERE name = 'task_live'"])
+def test_a_damaged_schema_is_refused(cluster, change):
+    """Its text is part of the database: with a wrong letter a key is no key any more, and SQLite follows it."""
+    cluster.start_server()
+    cluster.create_queue("q")
+    cluster.create_queue("r")
+    assert cluster.server.stop() == 0
+    db = sqlite3.connect(database(cluster))
+    db.execute("PRAGMA writable_schema = ON")
+    assert db.execute(change).rowcount == 1
+    db.commit()
+    db.close()
+    said = refused(cluster)
+    assert "damaged" in said and "bug" not in said, said
+    checked = run("store", "check", "--store", f"sqlite:{database(cluster)}", check=False)
+    assert checked.code == 1 and "damaged: schema: it lacks " in checked.out, checked
+
+
+def test_what_others_have_added_to_the_schema_is_theirs(cluster):
+    cluster.start_server()
+    assert cluster.server.stop() == 0
+    db = sqlite3.connect(database(cluster))
+    db.execute("CREATE TABLE notes (a)")
+    db.execute("CREATE INDEX aaa ON task (mtime_ms)")
+    db.commit()
+    db.close()
+    cluster.restart()
