@@ -85,6 +85,7 @@ void core_free(struct core *c)
 		free_window(c, &q->due);
 		queue_free(c, q);
 	}
+	gone_release(c);
 	schedules_release(c);
 	tokens_release(c);
 	free_list(&c->lane.waiting);

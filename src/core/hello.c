@@ -159,13 +159,16 @@ static void welcome(struct core *c, const struct event *ev, struct worker *w, st
 }
 
 /* Whoever was here before there were keys gets the first one that its lock comes with. */
+bool lock_is_same(struct str lock, struct str key, const struct worker_facts *f)
+{
+	if (key.n && !str_eq(key, f->key) && !MUTANT(KEY_UNCHECKED))
+		return false;
+	return str_eq(lock, f->lock);
+}
+
 static bool has_same_lock(const struct worker *w, const struct worker_facts *f)
 {
-	const struct worker_facts *known = &w->row.facts;
-
-	if (known->key.n && !str_eq(known->key, f->key) && !MUTANT(KEY_UNCHECKED))
-		return false;
-	return str_eq(known->lock, f->lock);
+	return lock_is_same(w->row.facts.lock, w->row.facts.key, f);
 }
 
 /* NULL: it may take the name over; otherwise why not. */
@@ -277,7 +280,7 @@ void hello(struct core *c, const struct event *ev, struct effects *out)
 		    STR("it numbers its connections or its starts beyond what can be"), out);
 		return;
 	}
-	if (gone_has(c, f->instance)) {
+	if (gone_has(c, f)) {
 		worker_refuse(ev->hello.link, true, !w,
 		    STR("this worker was removed, or another has its name; it must start anew"),
 		    out);

@@ -201,6 +201,8 @@ struct lane {
 struct gone {
 	uint64_t instance;
 	int64_t for_ms, until_ms; /* monotonic */
+	int64_t start;            /* the last under its lock */
+	struct str lock, key;     /* owned; empty: an older server wrote it */
 };
 #define GONE_MAX 256
 
@@ -360,6 +362,7 @@ bool worker_serves(
 
 /* hello.c */
 void hello(struct core *c, const struct event *ev, struct effects *out);
+bool lock_is_same(struct str lock, struct str key, const struct worker_facts *f);
 void link_lost(struct core *c, const struct event *ev, struct effects *out);
 
 /* watch.c */
@@ -400,12 +403,13 @@ void unsure_tick(struct core *c, struct effects *out);
 void unsure_answer(struct core *c, const struct event *ev, struct effects *out);
 
 /* gone.c */
-bool gone_has(const struct core *c, uint64_t instance);
+bool gone_has(const struct core *c, const struct worker_facts *f);
 bool gone_has_room(struct core *c);
 /* It is given up now, whatever it thinks itself; there is room. */
 void gone_add(struct core *c, const struct worker *w, struct effects *out);
 void gone_load(struct core *c, struct str text);
 void gone_started(struct core *c);
+void gone_release(struct core *c);
 
 /* start.c */
 int64_t start_number(struct str text, size_t *ret_at, int base); /* *ret_at moves behind it */

@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -250,6 +251,111 @@ STORY(who_was_known_before_there_were_keys_keeps_its_name_with_its_lock)
 	world_free(w);
 }
 
+static struct world *world_of_strangers(void)
+{
+	const struct core_options o = {.timeouts = {1000, 4000, 10000, 10000, 20000, 1000, 500},
+	    .lost_hold_ms = 7000,
+	    .allow_bump_unhealthy = true};
+	struct world *w = world_new(&o);
+
+	w->sick = true; /* nobody is healthy: every name may be taken */
+	return w;
+}
+
+static void assert_told_to_die(struct world *w, uint64_t link, struct who x)
+{
+	assert_non_null(hello_as(w, link, x));
+	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+}
+
+/* A stranger has the name, so its row no longer says which start under the lock was the last. */
+STORY(a_dead_predecessor_of_who_was_displaced_stays_dead)
+{
+	struct world *w = world_of_strangers();
+
+	assert_null(hello_as(w, 1, real));
+	assert_null(hello_as(w, 2, (struct who){6, "m:/dir", "real", 101, 1}));
+	assert_null(hello_as(w, 3, (struct who){9, "other", "forged", 1, 1}));
+	assert_told_to_die(w, 4, real); /* it was held up on its way */
+	assert_told_to_die(w, 5, (struct who){7, "m:/dir", "real", 101, 1});
+	world_restart(w);
+	assert_told_to_die(w, 6, real);
+	/* what only looks like it, and what comes after it, is somebody else */
+	assert_null(hello_as(w, 7, (struct who){8, "m:/dir", "another", 100, 1}));
+	assert_null(hello_as(w, 8, (struct who){10, "m:/dir", "real", 102, 1}));
+	world_free(w);
+}
+
+STORY(who_was_displaced_before_there_were_keys_is_known_by_its_lock)
+{
+	struct world *w = world_of_strangers();
+
+	assert_null(hello_as(w, 1, (struct who){6, "m:/dir", "", 101, 1}));
+	assert_null(hello_as(w, 2, (struct who){9, "other", "forged", 1, 1}));
+	assert_told_to_die(w, 3, real);
+	world_free(w);
+}
+
+static struct meta_row *gone_row(struct world *w)
+{
+	for (size_t i = 0; i < w->n_meta; i++)
+		if (str_is(w->meta[i].name, "gone"))
+			return &w->meta[i];
+	return NULL;
+}
+
+STORY(what_older_servers_wrote_of_the_displaced_is_read)
+{
+	struct world *w = world_of_strangers();
+
+	assert_null(hello_as(w, 1, real));
+	assert_null(hello_as(w, 2, (struct who){9, "other", "forged", 1, 1}));
+	assert_non_null(gone_row(w));
+	gone_row(w)->value = STR("000000000000000b 60000 0000000000000005 60000");
+	world_restart(w);
+	assert_told_to_die(w, 3, real);
+	assert_told_to_die(w, 4, (struct who){11, "m:/dir", "real", 102, 1});
+	assert_null(hello_as(w, 5, (struct who){6, "m:/dir", "real", 101, 1}));
+	world_free(w);
+}
+
+/* They read up to what they do not know. */
+STORY(older_servers_read_what_is_written_of_the_displaced)
+{
+	struct world *w = world_of_strangers();
+	const struct timeouts *t = &w->options.timeouts;
+	long long ms = timeouts_to_lose_ms(t) + t->margin_ms;
+	char known[128];
+
+	assert_null(hello_as(w, 1, real));
+	assert_null(hello_as(w, 2, (struct who){9, "other", "forged", 1, 1}));
+	assert_null(hello_as(w, 3, (struct who){10, "third", "third", 1, 1}));
+	snprintf(known, sizeof known, "0000000000000005 %lld 0000000000000009 %lld |", ms, ms);
+	assert_true(str_starts(gone_row(w)->value, known));
+	world_free(w);
+}
+
+STORY(damage_in_what_is_written_of_the_displaced_does_no_harm)
+{
+	struct world *w = world_of_strangers();
+	struct str text;
+
+	assert_null(hello_as(w, 1, real));
+	assert_null(hello_as(w, 2, (struct who){9, "other", "forged", 1, 1}));
+	text = gone_row(w)->value;
+	for (size_t n = 0; n < text.n; n++) {
+		char *cut = strndup(text.p, n);
+
+		gone_row(w)->value = str_of(cut);
+		world_restart(w);
+		free(cut);
+	}
+	gone_row(w)->value = STR("0000000000000005 60000 | 1 99999999999999999999:x 5:y");
+	world_restart(w);
+	assert_told_to_die(w, 3, real);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +368,11 @@ int main(void)
 	    cmocka_unit_test(numbers_beyond_what_can_be_lock_nobody_out),
 	    cmocka_unit_test(who_was_known_before_there_were_keys_keeps_its_name_with_its_lock),
 	    cmocka_unit_test(a_worker_that_can_run_a_million_tasks_is_not_believed),
+	    cmocka_unit_test(a_dead_predecessor_of_who_was_displaced_stays_dead),
+	    cmocka_unit_test(who_was_displaced_before_there_were_keys_is_known_by_its_lock),
+	    cmocka_unit_test(what_older_servers_wrote_of_the_displaced_is_read),
+	    cmocka_unit_test(older_servers_read_what_is_written_of_the_displaced),
+	    cmocka_unit_test(damage_in_what_is_written_of_the_displaced_does_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
