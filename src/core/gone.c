@@ -9,8 +9,11 @@
  * Its row is another's now, or nobody's. So it is remembered here, too, how far its lock had come:
  * an earlier start under it is a dead predecessor, whose hello was held up on its way.
  *
- * In the store: "INSTANCE MS" of each, then "|" and " START N:LOCK N:KEY" of each. Servers before
- * this one wrote the first part only, and read no further.
+ * Who is given up in the initial wait, unheard, may have started what no row tells of: it is still
+ * waited for (it owes its word), also by the next server.
+ *
+ * In the store: "INSTANCE MS" of each, then "|" and " START OWES N:LOCK N:KEY" of each. Servers
+ * before this one wrote the first part only, and read no further.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -78,7 +81,7 @@ static void print(const struct core *c, struct buf *text)
 	for (size_t i = 0; i < c->n_gone; i++) {
 		const struct gone *g = &c->gone[i];
 
-		buf_printf(text, " %" PRId64 " %zu:", g->start, g->lock.n);
+		buf_printf(text, " %" PRId64 " %d %zu:", g->start, g->owes, g->lock.n);
 		buf_add_str(text, g->lock);
 		buf_printf(text, " %zu:", g->key.n);
 		buf_add_str(text, g->key);
@@ -106,12 +109,14 @@ void gone_add(struct core *c, const struct worker *w, struct effects *out)
 {
 	const struct timeouts *t = worker_timeouts(c, w);
 	const struct worker_facts *f = &w->row.facts;
-	int64_t for_ms = timeouts_to_lose_ms(t) + t->margin_ms;
+	bool owes = start_owes(c, w);
+	int64_t for_ms = timeouts_to_lose_ms(t) + t->margin_ms + (owes ? c->o.lost_hold_ms : 0);
 
 	MUST(gone_has_room(c));
 	c->gone[c->n_gone++] = (struct gone){.instance = f->instance,
 	    .for_ms = for_ms,
 	    .until_ms = c->mono_ms + for_ms,
+	    .owes = owes,
 	    .start = f->start,
 	    .lock = copy(f->lock),
 	    .key = copy(f->key)};
@@ -134,11 +139,13 @@ static void load_locks(struct core *c, struct str text, size_t at)
 {
 	for (size_t i = 0; i < c->n_gone; i++) {
 		int64_t start = start_number(text, &at, 10);
+		bool owes = start_number(text, &at, 10) != 0;
 		struct str lock, key;
 
 		if (!load_text(text, &at, &lock) || !load_text(text, &at, &key))
 			return;
 		c->gone[i].start = start;
+		c->gone[i].owes = owes;
 		c->gone[i].lock = copy(lock);
 		c->gone[i].key = copy(key);
 	}
@@ -160,6 +167,24 @@ void gone_load(struct core *c, struct str text)
 		at++;
 	if (at < text.n && text.p[at] == '|')
 		load_locks(c, text, at + 1);
+}
+
+bool gone_owe(const struct core *c)
+{
+	for (size_t i = 0; i < c->n_gone; i++)
+		if (c->gone[i].owes && !is_over(c, &c->gone[i]))
+			return true;
+	return false;
+}
+
+/* The wait is over, so whatever they had is. */
+void gone_settle(struct core *c, struct effects *out)
+{
+	if (!gone_owe(c))
+		return;
+	for (size_t i = 0; i < c->n_gone; i++)
+		c->gone[i].owes = false;
+	save(c, out);
 }
 
 void gone_started(struct core *c)

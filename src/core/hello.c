@@ -23,13 +23,15 @@ static void kill_unknown(uint64_t link, const struct held_task *h, struct effect
 }
 
 /* What a volatile server had dispatched without a row of it: the worker is the only witness. */
-static struct task *unwritten(struct core *c, const struct held_task *h)
+static struct task *unwritten(struct core *c, const struct worker *w, const struct held_task *h)
 {
 	struct task *t = task_find(c, h->task);
 	const struct task_row *row = t ? &t->row : lane_row(c, h->task);
 
 	if (!c->start.was_volatile && !c->o.is_volatile)
 		return NULL;
+	if (!w->row.unwritten && !MUTANT(ANYBODY_IS_WITNESS))
+		return NULL; /* it was never given anything */
 	if (!row || !row->id || row->state.status != TASK_QUEUED || row->state.token >= h->token)
 		return NULL;
 	if (t)
@@ -40,7 +42,7 @@ static struct task *unwritten(struct core *c, const struct held_task *h)
 static struct task *adopt(
     struct core *c, struct worker *w, const struct held_task *h, struct effects *out)
 {
-	struct task *t = MUTANT(HELLO_ADOPTS_NOTHING) ? NULL : unwritten(c, h);
+	struct task *t = MUTANT(HELLO_ADOPTS_NOTHING) ? NULL : unwritten(c, w, h);
 	struct task_state *s;
 
 	if (!t)
@@ -216,8 +218,9 @@ static void take_over(
 {
 	bool proven = has_same_lock(w, f);
 
-	if (!proven && w->health.state != WORKER_MUST_DIE)
+	if (!proven && (w->health.state != WORKER_MUST_DIE || start_owes(c, w)))
 		gone_add(c, w, out);
+	w->row.unwritten = false;
 	if (w->link) {
 		worker_refuse(
 		    w->link, true, false, STR("another process has taken over its name"), out);
@@ -332,8 +335,11 @@ void link_lost(struct core *c, const struct event *ev, struct effects *out)
 		return;
 	worker_unlink(c, w);
 	unsure_link_lost(c, w);
-	if (w->leaving && !w->running) /* it will not run anything again: nobody need wait for it */
+	if (w->leaving &&
+	    !w->running) { /* it will not run anything again: nobody need wait for it */
 		consensus_leave(&c->set, &w->member);
+		w->row.unwritten = false;
+	}
 	save_worker(c, w, out);
 	audit(c, "worker.away", w->row.facts.shard, 0, w->row.id, STR("reeve"), STR_NULL, out);
 }

@@ -201,6 +201,7 @@ struct lane {
 struct gone {
 	uint64_t instance;
 	int64_t for_ms, until_ms; /* monotonic */
+	bool owes;                /* it may have started what nobody knows of */
 	int64_t start;            /* the last under its lock */
 	struct str lock, key;     /* owned; empty: an older server wrote it */
 };
@@ -408,11 +409,15 @@ bool gone_has_room(struct core *c);
 /* It is given up now, whatever it thinks itself; there is room. */
 void gone_add(struct core *c, const struct worker *w, struct effects *out);
 void gone_load(struct core *c, struct str text);
+bool gone_owe(const struct core *c); /* does any of them? */
+void gone_settle(struct core *c, struct effects *out);
 void gone_started(struct core *c);
 void gone_release(struct core *c);
 
 /* start.c */
 int64_t start_number(struct str text, size_t *ret_at, int base); /* *ret_at moves behind it */
+/* We wait, and it has not spoken: it may have started what no row tells of. */
+bool start_owes(const struct core *c, const struct worker *w);
 void start_load_meta(struct core *c, const struct meta_row *m);
 void start_begin(struct core *c, struct effects *out);
 void start_look(struct core *c, struct effects *out); /* is the wait over? */

@@ -4,6 +4,9 @@
  * start at once. After a volatile one nobody knows what the workers run: nothing is started until
  * every worker that may run something has spoken or must have ended it. That is so when the time
  * is up, or earlier when those who are here agree that they are all there is: see consensus.c.
+ * They may lie, or be fewer than they think. So each worker's row says whether a volatile server
+ * could give it tasks, and nobody of whom that is written may be missing. (Both are needed: a store
+ * that was restored from a backup does not know who came later. Those who did know other sets.)
  *
  * Two meta rows outlive the process. "volatile": how many servers this store has seen since the
  * first volatile one, whether dispatched tasks may have been left behind that their rows call
@@ -187,8 +190,41 @@ static bool sets_count(const struct core *c)
 	return true;
 }
 
+bool start_owes(const struct core *c, const struct worker *w)
+{
+	return c->start.waiting && w->row.unwritten && !w->health.known;
+}
+
+/* Sets are what workers say of each other; this is what we have written down of them ourselves. */
+static bool somebody_owes(const struct core *c)
+{
+	struct worker *w;
+
+	if (MUTANT(LIAR_ENDS_WAIT))
+		return false;
+	RB_FOREACH (w, worker_ids, &((struct core *)c)->workers)
+		if (start_owes(c, w))
+			return true;
+	return gone_owe(c);
+}
+
+/* Who was lost in the wait has ended by now whatever it had. */
+static void settle(struct core *c, struct effects *out)
+{
+	struct worker *w;
+
+	RB_FOREACH (w, worker_ids, &c->workers) {
+		if (!start_owes(c, w) || w->health.state != WORKER_MUST_DIE)
+			continue;
+		w->row.unwritten = false;
+		save_worker(c, w, out);
+	}
+	gone_settle(c, out);
+}
+
 static void end(struct core *c, const char *why, struct effects *out)
 {
+	settle(c, out);
 	c->start.waiting = false;
 	open_up(c, out);
 	watch_tell_all(c, out);
@@ -202,6 +238,7 @@ void start_look(struct core *c, struct effects *out)
 		return;
 	if (c->mono_ms >= c->start.until_ms)
 		end(c, "the initial wait is over", out);
-	else if (!c->start.parked_hellos && consensus_initial(&c->set) && sets_count(c))
+	else if (!c->start.parked_hellos && consensus_initial(&c->set) && sets_count(c) &&
+	         !somebody_owes(c))
 		end(c, "all workers have spoken, and agree that they are all", out);
 }

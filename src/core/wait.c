@@ -45,6 +45,8 @@ int64_t wait_lost_in_ms(const struct core *c, const struct worker *w, int64_t mo
 
 static const char *said(const struct core *c, const struct worker *w)
 {
+	if (w->health.state == WORKER_MUST_DIE)
+		return "is lost without having said what it runs";
 	if (!w->health.known)
 		return "has not spoken yet";
 	if (!w->member.initial.server)
@@ -83,7 +85,7 @@ static void wait_start(const struct core *c, int64_t mono_ms, struct waits *ws)
 	                   "started a second time"
 	                 : "");
 	RB_FOREACH (w, worker_ids, WORKERS(c)) {
-		if (w->health.state == WORKER_MUST_DIE)
+		if (w->health.state == WORKER_MUST_DIE && !start_owes(c, w))
 			continue;
 		x = add(ws, "initial-wait-worker", w->row.id, left);
 		SAY(x, "worker " STR_FMT " %s", STR_ARG(w->row.facts.shard), said(c, w));

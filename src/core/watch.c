@@ -69,6 +69,8 @@ static void lose(struct core *c, struct worker *w, struct str reason, struct eff
 		worker_refuse(w->link, true, true, reason, out);
 		worker_unlink(c, w);
 	}
+	if (!start_owes(c, w))
+		w->row.unwritten = false; /* all that it had is known, and held */
 	save_worker(c, w, out);
 	audit(c, "worker.lost", w->row.facts.shard, 0, w->row.id, STR("reeve"),
 	    detail_of(&out->batch.arena, "reason", reason), out);
@@ -107,6 +109,9 @@ static void changed(struct core *c, struct worker *w, enum worker_state before, 
 		lose(c, w, STR("it was unhealthy for too long"), out);
 		return;
 	}
+	/* durable with this very change, so before its first order */
+	if (w->health.state == WORKER_HEALTHY && c->o.is_volatile && !MUTANT(UNWRITTEN_UNMARKED))
+		w->row.unwritten = true;
 	save_worker(c, w, out);
 	w->is_untold = before == WORKER_NEW && w->link;
 	if (!w->is_untold || w->health.state == WORKER_HEALTHY)

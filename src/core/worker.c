@@ -222,11 +222,13 @@ static int too_many_gone(struct reply *r)
 static int remove_worker(
     struct core *c, struct worker *w, const struct event *ev, struct reply *r, struct effects *out)
 {
+	bool is_lost = w->health.state == WORKER_MUST_DIE;
+
 	if (w->link) {
 		problem_set(r->problem, ERR_CONFLICT, "the worker is connected");
 		return problem_hint(r->problem, "stop it first");
 	}
-	if (c->o.is_volatile && w->health.state != WORKER_MUST_DIE && !ev->worker.lost) {
+	if ((c->o.is_volatile || start_owes(c, w)) && !is_lost && !ev->worker.lost) {
 		/* it may come back with a set of its own, and run what nobody knows of */
 		problem_set(r->problem, ERR_CONFLICT, "the worker is away, but not lost");
 		return problem_hint(r->problem,
@@ -234,12 +236,13 @@ static int remove_worker(
 		    "--lost " STR_FMT,
 		    STR_ARG(w->row.facts.shard));
 	}
-	if (ev->worker.lost && w->health.state != WORKER_MUST_DIE) {
+	if ((ev->worker.lost && !is_lost) || start_owes(c, w)) {
 		if (!gone_has_room(c))
 			return too_many_gone(r);
 		gone_add(c, w, out); /* it may be wrong, or come back: it must not be believed */
-		watch_lose(c, w, STR("an operator declared it lost"), out);
 	}
+	if (ev->worker.lost && !is_lost)
+		watch_lose(c, w, STR("an operator declared it lost"), out);
 	if (w->running) {
 		problem_set(
 		    r->problem, ERR_CONFLICT, "the worker still holds %d tasks", w->running);

@@ -32,6 +32,9 @@ struct worker_row {
 	int32_t maxthreads_set; /* an operator's setting overrides the worker's; -1: not set */
 	int32_t maxthreads_is_set;
 	int32_t state; /* enum worker_state, as of the last write */
+	/* this instance could be given tasks by a volatile server, and may hold starts of which no
+	 * row tells: a server that waits needs its word */
+	int32_t unwritten;
 	int64_t first_seen_ms, last_seen_ms;
 	int64_t version; /* the ETag */
 };

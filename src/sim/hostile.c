@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "model/limits.h"
 #include "sim/judge_internal.h"
+#include "sim/liar.h"
 #include "sim/net.h"
 
 #define KEY "his own" /* whatever else he says */
@@ -18,6 +19,12 @@ const struct hostile_link *hostile_link(const struct world *w, uint64_t number)
 	return NULL;
 }
 
+/* Also of a start that is written nowhere. */
+static int64_t token_of(const struct truth_task *t)
+{
+	return t->started_token > t->token ? t->started_token : t->token;
+}
+
 /* Most often of somebody else's attempt that runs now. */
 static const struct truth_task *some_task(const struct world *w, struct rng *r)
 {
@@ -26,7 +33,7 @@ static const struct truth_task *some_task(const struct world *w, struct rng *r)
 
 	for (int i = 0; i < 20 && j->n_tasks && !(t && t->running); i++)
 		t = j->tasks[rng_below(r, j->n_tasks)];
-	return t && t->token ? t : NULL;
+	return t && token_of(t) ? t : NULL;
 }
 
 static int64_t some_number(struct rng *r, int64_t real, bool *absurd)
@@ -41,14 +48,27 @@ static int64_t some_number(struct rng *r, int64_t real, bool *absurd)
 	}
 }
 
-/* In volatile dispatch a set that is named is believed: see docs/PROTOCOL.md. */
-static struct set_id some_set(const struct world *w, struct rng *r)
+static struct set_id some_set(struct rng *r)
 {
 	struct set_id none = {0};
 
-	if (w->o.is_volatile || w->o.changes_dispatch || sim_chance(r, 500))
+	if (sim_chance(r, 500))
 		return none;
 	return (struct set_id){rng_next(r) | 1, rng_next(r), {rng_next(r), rng_next(r), 1}};
+}
+
+/* He holds what others do: all that he names is in `held` and on his link's list. */
+static size_t some_tasks(
+    const struct world *w, struct rng *r, struct hostile_link *l, struct held_task *held)
+{
+	const struct truth_task *t;
+
+	while (l->n_held < HOSTILE_HELD && sim_chance(r, 600) && (t = some_task(w, r))) {
+		held[l->n_held] =
+		    (struct held_task){t->id, token_of(t), sim_chance(r, 300), sim_chance(r, 500)};
+		l->held[l->n_held++] = t->id;
+	}
+	return l->n_held;
 }
 
 static void say_hello(struct world *w, struct rng *r, struct hostile_link *l)
@@ -58,7 +78,6 @@ static void say_hello(struct world *w, struct rng *r, struct hostile_link *l)
 	struct sim_worker *k = &w->workers[l->victim < 0 ? 0 : l->victim];
 	struct worker_facts facts;
 	struct event ev = {.kind = EV_HELLO};
-	const struct truth_task *t;
 
 	sim_worker_facts(k, &facts);
 	if (l->victim < 0)
@@ -71,15 +90,10 @@ static void say_hello(struct world *w, struct rng *r, struct hostile_link *l)
 	facts.maxthreads = 0;
 	facts.start = some_number(r, k->started_ms, &l->is_absurd);
 	ev.hello.dial = (uint64_t)some_number(r, 1000, &l->is_absurd);
-	ev.hello.set = some_set(w, r);
-	while (l->n_held < HOSTILE_HELD && sim_chance(r, 600) && (t = some_task(w, r))) {
-		held[l->n_held] =
-		    (struct held_task){t->id, t->token, sim_chance(r, 300), sim_chance(r, 500)};
-		l->held[l->n_held++] = t->id;
-	}
+	ev.hello.set = some_set(r);
+	ev.hello.n = some_tasks(w, r, l, held);
 	ev.hello.facts = &facts;
 	ev.hello.tasks = held;
-	ev.hello.n = l->n_held;
 	sim_raw_send(w, l->number, &ev);
 }
 
@@ -88,7 +102,7 @@ static void say_ended(struct world *w, struct rng *r, uint64_t link, const struc
 	struct event ev = {.kind = EV_ENDED};
 
 	ev.ended.task = t->id;
-	ev.ended.token = t->token;
+	ev.ended.token = token_of(t);
 	ev.ended.status = sim_chance(r, 700) ? TASK_SUCCEEDED : TASK_FAILED;
 	ev.ended.started_ms = sim_chance(r, 700);
 	ev.ended.ended_ms = sim_chance(r, 500) ? INT64_MAX : 1;
@@ -100,14 +114,14 @@ static void say_ended(struct world *w, struct rng *r, uint64_t link, const struc
 
 static void say_something(struct world *w, struct rng *r, uint64_t link, const struct truth_task *t)
 {
-	struct held_task about = {t->id, t->token, false, 0};
+	struct held_task about = {t->id, token_of(t), false, 0};
 	struct event ev = {0};
 
 	switch (rng_below(r, 6)) {
 	case 0:
 		ev.kind = EV_STARTED;
 		ev.started.task = t->id;
-		ev.started.token = t->token;
+		ev.started.token = token_of(t);
 		ev.started.started_ms = 1;
 		break;
 	case 1:
@@ -119,7 +133,7 @@ static void say_something(struct world *w, struct rng *r, uint64_t link, const s
 	case 2:
 		ev.kind = EV_OUTPUT;
 		ev.output.row =
-		    (struct output_row){t->id, t->token, STDOUT, 0, 6, 0, STR("forged")};
+		    (struct output_row){t->id, token_of(t), STDOUT, 0, 6, 0, STR("forged")};
 		break;
 	case 3:
 		ev.kind = EV_CHECKED;
@@ -137,19 +151,68 @@ static void say_something(struct world *w, struct rng *r, uint64_t link, const s
 	sim_raw_send(w, link, &ev);
 }
 
-void sim_hostile_begin(struct world *w, struct fault *f)
+static struct hostile_link *dial(struct world *w)
 {
-	struct rng *r = &f->rng;
 	struct hostile_link *l;
-	const struct truth_task *t;
-	bool has_sets = w->o.is_volatile || w->o.changes_dispatch;
 
 	if (!w->hostile)
 		w->hostile = xcalloc(1, sizeof *w->hostile);
 	if (!sim_core(w) || w->hostile->n_links == HOSTILE_LINKS)
-		return;
+		return NULL;
 	l = &w->hostile->links[w->hostile->n_links++];
 	*l = (struct hostile_link){.number = sim_raw_open(w)};
+	return l;
+}
+
+uint64_t sim_hostile_lie(
+    struct world *w, struct rng *r, uint64_t instance, const struct set_id *set)
+{
+	struct held_task held[HOSTILE_HELD];
+	struct worker_facts facts;
+	struct event ev = {.kind = EV_HELLO};
+	struct hostile_link *l = dial(w);
+
+	if (!l)
+		return 0;
+	world_tell(w, "FAULT: somebody new says that he is all there is");
+	l->victim = -1;
+	sim_worker_facts(&w->workers[0], &facts);
+	facts.shard = STR("hostile");
+	facts.instance = instance;
+	facts.lock = STR("nowhere");
+	facts.key = STR(KEY);
+	facts.start = facts.started_ms = w->now_us / 1000 + 1;
+	facts.maxthreads = 0;
+	ev.hello.n = some_tasks(w, r, l, held);
+	ev.hello.facts = &facts;
+	ev.hello.tasks = held;
+	ev.hello.dial = 1;
+	ev.hello.set = *set;
+	sim_raw_send(w, l->number, &ev);
+	return l->number;
+}
+
+void sim_hostile_end(struct world *w, struct rng *r, uint64_t link)
+{
+	const struct hostile_link *l = hostile_link(w, link);
+
+	for (size_t i = 0; i < l->n_held; i++)
+		if (sim_chance(r, 500))
+			say_ended(w, r, link, truth_of(w, l->held[i]));
+}
+
+void sim_hostile_begin(struct world *w, struct fault *f, unsigned number)
+{
+	struct rng *r = &f->rng, other = f->rng;
+	struct hostile_link *l;
+	const struct truth_task *t;
+	bool has_sets = w->o.is_volatile || w->o.changes_dispatch;
+
+	if (sim_chance(&other, 300) && sim_liar_begin(w, f, number))
+		return;
+	l = dial(w);
+	if (!l)
+		return;
 	/* he would be one of the set, and hold up the others: that is known */
 	l->victim = !has_sets && sim_chance(r, 300) ? -1 : f->slot;
 	world_tell(w, "FAULT: somebody says that he is %s",

@@ -12,7 +12,12 @@
 struct sim_hostile;
 
 /* One attack: a connection, a hello that is some kind of lie, and words about others' tasks. */
-void sim_hostile_begin(struct world *w, struct fault *f);
+void sim_hostile_begin(struct world *w, struct fault *f, unsigned number);
+/* Under his own name, with this set, he says that he runs what others run. 0: nobody listens. */
+uint64_t sim_hostile_lie(
+    struct world *w, struct rng *r, uint64_t instance, const struct set_id *set);
+/* And then, once he was heard, that some of it has ended. */
+void sim_hostile_end(struct world *w, struct rng *r, uint64_t link);
 void sim_hostile_heal(struct world *w); /* he hangs up */
 void sim_hostile_free(struct sim_hostile *h);
 

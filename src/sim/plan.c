@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "sim/coma.h"
 #include "sim/hostile.h"
+#include "sim/liar.h"
 #include "sim/net.h"
 #include "sim/remove.h"
 #include "sim/server.h"
@@ -398,6 +399,10 @@ void sim_plan_event(struct world *w, struct sim_event *e)
 		sim_remove_step(w, f, (unsigned)e->n, (int)e->value);
 		return;
 	}
+	if (e->value && f->class == CLASS_HOSTILE) {
+		sim_liar_step(w, f, (unsigned)e->n, (int)e->value);
+		return;
+	}
 	if (e->value) {
 		sim_split_step(w, f, (unsigned)e->n, (int)e->value);
 		return;
@@ -412,7 +417,7 @@ void sim_plan_event(struct world *w, struct sim_event *e)
 	case CLASS_TIME: time_fault(w, f); break;
 	case CLASS_COMA: sim_coma_begin(w, f); break;
 	case CLASS_REMOVE: sim_remove_begin(w, f, (unsigned)e->n); break;
-	case CLASS_HOSTILE: sim_hostile_begin(w, f); break;
+	case CLASS_HOSTILE: sim_hostile_begin(w, f, (unsigned)e->n); break;
 	case CLASS_SPLIT: sim_split_begin(w, f, (unsigned)e->n); break;
 	case CLASS_PROCESS:
 		world_tell(w, "FAULT: %s can not start processes", world_node_name(w, f->slot));

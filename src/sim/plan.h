@@ -17,6 +17,7 @@ struct fault {
 	struct rng rng;
 	uint64_t away; /* CLASS_SPLIT: bits of the workers that are cut off first */
 	int64_t end_us;
+	uint64_t set_server, link; /* CLASS_HOSTILE: whose set he lies about, over which link */
 };
 
 /* How many are numbered; a run has those of its classes. */

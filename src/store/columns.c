@@ -133,6 +133,7 @@ static const struct column worker_columns[] = {
     W(I64, "version", version),
     W(I64, "start", facts.start),
     W(TEXT, "link_key", facts.key),
+    W(I32, "unwritten", unwritten),
     SUM("sum", 0),
 };
 const struct row_table worker_table = TABLE("worker", worker_row, worker_columns);

@@ -207,14 +207,13 @@ static void test_migrate_down_and_up(void **state)
 	commit(c);
 }
 
-static void assert_states(struct ctx *c, const int expected[4])
+static void assert_workers(struct ctx *c, const char *query_text, const int expected[4])
 {
 	sqlite3_stmt *query;
 	sqlite3 *db;
 
 	assert_int_equal(sqlite3_open(ctx_path(c), &db), SQLITE_OK);
-	assert_int_equal(
-	    sqlite3_prepare_v2(db, "SELECT state FROM worker ORDER BY id", -1, &query, NULL), 0);
+	assert_int_equal(sqlite3_prepare_v2(db, query_text, -1, &query, NULL), 0);
 	for (int i = 0; i < 4; i++) {
 		assert_int_equal(sqlite3_step(query), SQLITE_ROW);
 		assert_int_equal(sqlite3_column_int(query, 0), expected[i]);
@@ -241,11 +240,11 @@ static void test_migrate_worker_states(void **state)
 	commit(c);
 	shut(c);
 	assert_int_equal(store_migrate(c->url, 1, &p), 0);
-	assert_states(c, (int[]){1, 1, 1, 2});
+	assert_workers(c, "SELECT state FROM worker ORDER BY id", (int[]){1, 1, 1, 2});
 	sql(c, "UPDATE worker SET state = 0 WHERE id = 1");
 	assert_int_equal(try_open(c, &p), 0); /* upwards by itself, as a server does */
 	shut(c);
-	assert_states(c, (int[]){1, 1, 1, 3});
+	assert_workers(c, "SELECT state FROM worker ORDER BY id", (int[]){1, 1, 1, 3});
 }
 
 /* Version 3 added columns: down they are forgotten, up they are empty, all else stays. */
@@ -319,6 +318,37 @@ static void test_migrate_worker_keys(void **state)
 	    "CREATE TABLE found AS SELECT 1 / (start = 78 AND link_key IS NULL) AS ok FROM worker");
 	sql(c, "CREATE TABLE sure (ok NOT NULL); INSERT INTO sure SELECT ok FROM found; DROP TABLE "
 	       "found; DROP TABLE sure");
+}
+
+/*
+ * Version 10 says who may hold unwritten starts. Of those before nobody knows, if the server was
+ * volatile; and no checksum is broken, up or down.
+ */
+static void test_migrate_unwritten(void **state)
+{
+	static const char marks[] = "SELECT unwritten FROM worker ORDER BY id";
+	struct ctx *c = *state;
+	struct worker_row rows[4];
+	struct meta_row meta = {STR("volatile"), STR("3 open 00000000000000aa")};
+	struct start start;
+	struct problem p = {0};
+
+	batch_add(&c->b, ROW_META)->meta = &meta;
+	for (int i = 0; i < 4; i++) {
+		rows[i] = (struct worker_row){.id = (rid)i + 1, .state = i, .unwritten = i & 1};
+		batch_add(&c->b, ROW_WORKER_PUT)->worker = &rows[i];
+	}
+	commit(c);
+	shut(c);
+	for (int open = 1; open >= 0; open--) {
+		assert_int_equal(store_migrate(c->url, 9, &p), 0);
+		assert_int_equal(try_open(c, &p), 0);
+		start_read(c, &start);
+		shut(c);
+		assert_workers(c, marks, open ? (int[]){1, 1, 1, 0} : (int[]){0, 0, 0, 0});
+		sql(c, "UPDATE meta SET value = '3 settled 00000000000000aa', sum = NULL "
+		       "WHERE name = 'volatile'");
+	}
 }
 
 /* A value changed behind our back: the row says so, and what it said is not repeated. */
@@ -713,6 +743,7 @@ int main(void)
 	    T(test_migrate_down_and_up),
 	    T(test_migrate_worker_states),
 	    T(test_migrate_worker_keys),
+	    T(test_migrate_unwritten),
 	    T(test_migrate_results),
 	    T(test_migrate_schedules),
 	    T(test_damage_is_noticed),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stories about volatile dispatch: nothing is written before a start, so workers are the truth. */
-#include "world.h"
+#include "volatile_story.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,85 +11,6 @@
 #include <cmocka.h>
 
 #define STORY(name) static void name(void **state)
-
-static const struct core_options swift = {.is_volatile = true,
-    .server = 1,
-    .timeouts = {1000, 4000, 600000, 600000, 20000, 1000, 500},
-    .lost_hold_ms = 7000};
-
-static rid submit(struct world *w, rid queue, int attempts)
-{
-	struct submit_task s = {.status = TASK_QUEUED,
-	    .spec = {.queue = queue,
-	        .max_attempts = attempts,
-	        .backoff_ms = 1000,
-	        .backoff_max_ms = 1000,
-	        .body = STR("{}")}};
-
-	return world_submit(w, &s, 1)->outcomes[0].id;
-}
-
-static void hello(struct world *w, uint64_t link, const char *name, uint64_t instance,
-    const struct set_id *set, const struct held_task *held, size_t n)
-{
-	struct worker_facts f = {.shard = str_of(name),
-	    .instance = instance,
-	    .started_ms = (int64_t)instance,
-	    .start = (int64_t)instance,
-	    .lock = str_of(name),
-	    .plugins = STR("command\n"),
-	    .maxthreads = 4};
-	struct event ev = {.kind = EV_HELLO};
-
-	ev.hello.link = link;
-	ev.hello.facts = &f;
-	ev.hello.tasks = held;
-	ev.hello.n = n;
-	if (set)
-		ev.hello.set = *set;
-	world_step(w, &ev);
-}
-
-static struct set_id present(const struct world *w)
-{
-	struct set_view v;
-
-	core_set(w->core, w->mono_ms, &v);
-	return v.id;
-}
-
-static bool waiting(const struct world *w)
-{
-	struct set_view v;
-
-	core_set(w->core, w->mono_ms, &v);
-	return v.waiting;
-}
-
-static void restart(struct world *w)
-{
-	w->options.server++;
-	world_restart(w);
-	world_forget_sent(w);
-}
-
-/* Hellos, healthchecks, sets told and repeated: w1 .. wn are healthy. */
-static struct set_id fleet(struct world *w, int n)
-{
-	char name[8] = "w0";
-
-	for (int i = 1; i <= n; i++) {
-		name[1] = (char)('0' + i);
-		hello(w, (uint64_t)i, name, (uint64_t)i, NULL, NULL, 0);
-	}
-	for (int round = 0; round < 3; round++) {
-		world_advance(w, 100);
-		for (int i = 1; i <= n; i++)
-			world_beat(w, (uint64_t)i, (uint64_t)round + 1);
-	}
-	world_advance(w, 100);
-	return present(w);
-}
 
 STORY(a_claim_is_not_written_but_a_start_is)
 {
@@ -418,23 +339,6 @@ STORY(the_wait_is_told_in_words)
 	assert_string_equal(whys[0].code, "initial-wait");
 	arena_release(&a);
 	world_free(w);
-}
-
-static const struct reply *remove_lost(struct world *w, const char *name)
-{
-	struct event ev = {.kind = EV_WORKER_REMOVE, .ticket = ++w->last_ticket};
-
-	ev.worker.id = core_worker_by_name(w->core, str_of(name));
-	ev.worker.lost = true;
-	world_step(w, &ev);
-	return world_reply(w);
-}
-
-static bool told_to_die(struct world *w)
-{
-	const struct message *m = world_sent(w, MSG_REFUSED, 0);
-
-	return m && m->why.die;
 }
 
 STORY(who_was_removed_as_lost_and_comes_back_ends_no_wait)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * He lies about the set of workers. The words of all others are held up, so that starts are known
+ * to nobody but them; the server dies; he is the first who comes to the next one, says that he is
+ * all there is and that he runs what others run, and goes. Then all come back but one.
+ */
+#ifndef SIM_LIAR_H
+#define SIM_LIAR_H
+
+#include "sim/plan.h"
+
+/* False: there are no sets to lie about. */
+bool sim_liar_begin(struct world *w, struct fault *f, unsigned number);
+/* A later step of the fault with that number. */
+void sim_liar_step(struct world *w, struct fault *f, unsigned number, int step);
+
+#endif
