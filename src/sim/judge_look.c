@@ -109,7 +109,10 @@ void judge_schedules_after(struct world *w, const struct event *ev)
 	}
 }
 
-/* What was not written has not happened; and a server that starts looks at once. */
+/*
+ * What was not written has not happened; what was, the server that starts remembers: it may have
+ * died before anybody looked again. And it looks at once.
+ */
 void judge_schedules_loaded(struct world *w)
 {
 	struct truth_look k = look_now(w);
@@ -117,6 +120,8 @@ void judge_schedules_loaded(struct world *w)
 	for (size_t i = 0; i < w->judge->n_schedules; i++) {
 		struct truth_schedule *s = w->judge->schedules[i];
 
+		if (!s->deleted && s->row.id)
+			truth_take_looks(w, s);
 		s->looked_ms = s->seen_s = INT64_MIN;
 		s->n_looks = 0;
 		remember(s, &k);

@@ -192,6 +192,7 @@ void judge_applied(struct world *w, const struct batch *b)
 		default: break;
 		}
 	}
+	w->judge->row = b->n;
 	if (w->judge->n_schedules)
 		judge_schedules_applied(w);
 }
