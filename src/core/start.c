@@ -200,7 +200,7 @@ static bool somebody_owes(const struct core *c)
 {
 	struct worker *w;
 
-	if (MUTANT(LIAR_ENDS_WAIT))
+	if (MUTANT(LIAR_ENDS_WAIT) || MUTANT_OF_SETS)
 		return false;
 	RB_FOREACH (w, worker_ids, &((struct core *)c)->workers)
 		if (start_owes(c, w))

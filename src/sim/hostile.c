@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/mutant.h"
 #include "model/limits.h"
 #include "sim/judge_internal.h"
 #include "sim/liar.h"
@@ -208,7 +209,8 @@ void sim_hostile_begin(struct world *w, struct fault *f, unsigned number)
 	const struct truth_task *t;
 	bool has_sets = w->o.is_volatile || w->o.changes_dispatch;
 
-	if (sim_chance(&other, 300) && sim_liar_begin(w, f, number))
+	/* without that fence he would be noticed, not the bug */
+	if (sim_chance(&other, 300) && !MUTANT_OF_SETS && sim_liar_begin(w, f, number))
 		return;
 	l = dial(w);
 	if (!l)
