@@ -101,12 +101,13 @@ static int64_t marks_end_ms(const struct health *h, const struct timeouts *t)
 }
 
 /*
- * Near a limit two clocks may differ: by the server's a check may be too old that by the worker's
- * is not. Who the server counts down must not begin anew, so the worker wants a margin.
+ * Near its limit a check may be too old by the server's clock and not by the worker's. Who the
+ * server counts down must not begin anew, so the worker wants a margin. (A beat needs none: it is
+ * new whenever the server hears it.)
  */
-static bool marks_are_certain(const struct health *h, const struct timeouts *t, int64_t now_ms)
+static bool check_is_certain(const struct health *h, const struct timeouts *t, int64_t now_ms)
 {
-	return !h->doubted || now_ms + t->margin_ms <= marks_end_ms(h, t);
+	return !h->doubted || now_ms - h->check_ms <= check_limit_ms(t) - t->margin_ms;
 }
 
 static bool step_unhealthy(
@@ -114,7 +115,7 @@ static bool step_unhealthy(
 {
 	if (lack == LACK_NOTHING && !h->doubted)
 		return become(h, WORKER_HEALTHY, now_ms);
-	if (lack == LACK_CONSENSUS && marks_are_certain(h, t, now_ms)) {
+	if (lack == LACK_CONSENSUS && check_is_certain(h, t, now_ms)) {
 		/* nobody dies for lack of consensus alone: its time runs from when it lacks more */
 		h->since_ms = marks_end_ms(h, t);
 		return false;
