@@ -269,7 +269,7 @@ void call_command(struct call *c, struct event *ev, call_reply_fn *fn)
 	ev->actor = call_actor(c);
 	if (c->req.method == API_POST && c->req.idempotency_key.p && !c->no_idem) {
 		ev->idem_key = c->req.idempotency_key;
-		ev->idem_fingerprint = request_hash(&c->req) ^ c->who.token;
+		ev->idem_fingerprint = call_fingerprint(c) ^ c->who.token;
 	}
 	c->on_reply = fn;
 	c->pending++;

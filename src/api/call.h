@@ -86,6 +86,8 @@ struct call {
 	struct task_row row;
 	struct arena row_arena; /* for handlers that read it again and again */
 	int code;               /* of the last read */
+	uint64_t hash;          /* of a long request that has a key, */
+	size_t hashed;          /* so much of its body */
 };
 
 #define CALL_BODY_MAX (4u << 20) /* of anything but a submit */
@@ -167,6 +169,8 @@ void calls_free(struct api *a);
 void waiters_notice(struct api *a, const struct notice *n);
 void subscribers_notice(struct api *a, const struct notice *n);
 
-uint64_t request_hash(const struct api_request *r);
+/* For a request with a key: its hash goes on to so many bytes of the body. */
+void call_hash(struct call *c, size_t upto);
+uint64_t call_fingerprint(struct call *c);
 
 #endif

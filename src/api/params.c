@@ -256,24 +256,27 @@ struct str call_actor(struct call *c)
 	return STR("unknown");
 }
 
-/* FNV-1a over everything that makes two requests the same one. */
-static uint64_t hash_more(uint64_t h, struct str s)
+static uint64_t hash_words(uint64_t h, const char *p, size_t n)
 {
-	size_t i = 0;
 	uint64_t word;
 
-	/* of what is long, eight bytes at a time: sixty megabytes must not hold the loop */
-	for (; s.n > HASH_LONG && i + 8 <= s.n; i += 8) {
-		memcpy(&word, s.p + i, 8);
+	for (size_t i = 0; i + 8 <= n; i += 8) {
+		memcpy(&word, p + i, 8);
 		h = (h ^ word) * 0x100000001b3ull;
 		h ^= h >> 32;
 	}
-	for (; i < s.n; i++)
-		h = (h ^ (unsigned char)s.p[i]) * 0x100000001b3ull;
-	return (h ^ 0xff) * 0x100000001b3ull;
+	return h;
 }
 
-uint64_t request_hash(const struct api_request *r)
+/* FNV-1a over everything that makes two requests the same one. */
+static uint64_t hash_more(uint64_t h, struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		h = (h ^ (unsigned char)s.p[i]) * 0x100000001b3ull;
+	return (h ^ 0xff) * 0x100000001b3ull; /* so that "ab","c" is not "a","bc" */
+}
+
+static uint64_t hash_head(const struct api_request *r)
 {
 	uint64_t h = hash_more(0xcbf29ce484222325ull, str_of(method_names[r->method]));
 
@@ -282,7 +285,34 @@ uint64_t request_hash(const struct api_request *r)
 		h = hash_more(h, r->params[i].key);
 		h = hash_more(h, r->params[i].value);
 	}
-	return hash_more(h, r->body);
+	return h;
+}
+
+/* A long body eight bytes at a time, and as far as it has been read: it must not hold the loop. */
+void call_hash(struct call *c, size_t upto)
+{
+	struct str body = c->req.body;
+	size_t n;
+
+	if (!c->req.idempotency_key.p || body.n <= HASH_LONG)
+		return;
+	if (!c->hashed)
+		c->hash = hash_head(&c->req);
+	n = upto > c->hashed ? (upto - c->hashed) & ~(size_t)7 : 0;
+	c->hash = hash_words(c->hash, body.p + c->hashed, n);
+	c->hashed += n;
+}
+
+uint64_t call_fingerprint(struct call *c)
+{
+	struct str rest = c->req.body;
+
+	if (rest.n <= HASH_LONG)
+		return hash_more(hash_head(&c->req), rest);
+	call_hash(c, rest.n);
+	rest.p += c->hashed;
+	rest.n -= c->hashed;
+	return hash_more(c->hash, rest);
 }
 
 static int set_reason(json_t *v, const char *field, void *arg, struct problem *p)

@@ -255,6 +255,15 @@ static bool slice_is_over(struct call *c, int64_t begun, size_t lines, size_t *b
 	return c->host->mono_ms(c->host->arg) - begun >= SLICE_MS;
 }
 
+/* Slice by slice, as the body is read. */
+static void hash_on(struct call *c)
+{
+	struct submit *s = c->state;
+
+	if (s->rest.n)
+		call_hash(c, (size_t)(s->rest.p - c->req.body.p));
+}
+
 static void submit_more(struct call *c)
 {
 	struct submit *s = c->state;
@@ -268,10 +277,12 @@ static void submit_more(struct call *c)
 		bytes += rest.n - s->rest.n;
 		rest = s->rest;
 		if (slice_is_over(c, begun, n, &bytes)) {
+			hash_on(c);
 			s->timer = c->host->timer(c->host->arg, 0, next_slice, c);
 			return;
 		}
 	}
+	hash_on(c);
 	switch (step) {
 	case STEP_NEED_DEFAULT: call_make_default(c, default_made); break;
 	case STEP_PARSE: call_parse(c, text, submit_more); break;

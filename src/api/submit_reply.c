@@ -7,6 +7,10 @@
 #include "api/show.h"
 #include "api/submit.h"
 
+/* More than this is taken in slice by slice. */
+#define LONG_TASKS 512
+#define LONG_BYTES (512u << 10)
+
 static void twin_read(struct call *c)
 {
 	if (call_read_failed(c))
@@ -155,9 +159,13 @@ static void send(struct call *c)
 	    .kind = EV_SUBMIT, .submit = {.tasks = s->tasks, .n = s->n_tasks, .batch = s->batch}};
 
 	s->ctime_ms = s->in.now_ms;
+	if (s->many && (s->n_tasks > LONG_TASKS || s->arena.total > LONG_BYTES)) {
+		arena_own(&s->arena, TAKE(s->tasks)); /* the core gets them, not copies */
+		ev.submit.arena = &s->arena;
+	}
 	call_hold(c);
 	call_command(c, &ev, s->many ? many_done : one_done);
-	if (s->many) { /* the core has its own copies: a hundred thousand tasks need not wait */
+	if (s->many) { /* the core has its own: a hundred thousand tasks need not wait */
 		arena_release(&s->arena);
 		free(s->tasks);
 		s->tasks = NULL;

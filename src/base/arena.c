@@ -18,6 +18,11 @@ struct arena_block {
 	_Alignas(16) char data[];
 };
 
+struct arena_guest {
+	struct arena_guest *next;
+	void *malloced;
+};
+
 static void use_block(struct arena *a, struct arena_block *b)
 {
 	a->at = b->data;
@@ -50,8 +55,16 @@ static void free_blocks(struct arena_block *b)
 	}
 }
 
+static void free_guests(struct arena *a)
+{
+	for (struct arena_guest *g = a->guests; g; g = g->next)
+		free(g->malloced);
+	a->guests = NULL;
+}
+
 void arena_release(struct arena *a)
 {
+	free_guests(a);
 	free_blocks(a->blocks);
 	*a = (struct arena){0};
 }
@@ -61,6 +74,7 @@ void arena_reset(struct arena *a)
 	a->total = 0;
 	if (!a->blocks)
 		return;
+	free_guests(a);
 	free_blocks(a->blocks->next);
 	a->blocks->next = NULL;
 	if (a->blocks->size > BLOCK_MAX) {
@@ -81,6 +95,36 @@ void *arena_alloc(struct arena *a, size_t n)
 	a->at += rounded;
 	a->total += rounded;
 	return p;
+}
+
+void arena_own(struct arena *a, void *malloced)
+{
+	struct arena_guest *g = arena_alloc(a, sizeof *g);
+
+	*g = (struct arena_guest){a->guests, malloced};
+	a->guests = g;
+}
+
+void arena_adopt(struct arena *to, struct arena *from)
+{
+	struct arena_block **last_block = &from->blocks;
+	struct arena_guest **last_guest = &from->guests;
+
+	if (!to->blocks) {
+		*to = *from;
+		*from = (struct arena){0};
+		return;
+	}
+	while (*last_block)
+		last_block = &(*last_block)->next;
+	while (*last_guest)
+		last_guest = &(*last_guest)->next;
+	*last_block = to->blocks->next; /* behind the one that `to` allocates from */
+	to->blocks->next = from->blocks;
+	*last_guest = to->guests;
+	to->guests = from->guests;
+	to->total += from->total;
+	*from = (struct arena){0};
 }
 
 void *arena_zalloc(struct arena *a, size_t n)

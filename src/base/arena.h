@@ -6,9 +6,11 @@
 #include "base/str.h"
 
 struct arena_block;
+struct arena_guest;
 
 struct arena {
 	struct arena_block *blocks; /* newest first */
+	struct arena_guest *guests; /* from malloc(), freed with it */
 	char *at, *end;
 	size_t total; /* bytes handed out since the last reset */
 };
@@ -16,6 +18,9 @@ struct arena {
 void arena_release(struct arena *a);
 void arena_reset(struct arena *a);            /* keeps one block */
 void *arena_alloc(struct arena *a, size_t n); /* 16-byte aligned, not zeroed */
+/* All of `from`, which is empty afterwards: nothing moves, and it lives as long as `to`. */
+void arena_adopt(struct arena *to, struct arena *from);
+void arena_own(struct arena *a, void *malloced); /* freed with the arena */
 void *arena_zalloc(struct arena *a, size_t n);
 void *arena_memdup(struct arena *a, const void *p, size_t n);
 char *arena_strdup(struct arena *a, const char *s);

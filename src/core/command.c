@@ -183,14 +183,15 @@ static int replay(
 	return 0;
 }
 
-static int dispatch(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+static int dispatch(struct core *c, const struct event *ev, const struct pending *p,
+    struct reply *r, struct effects *out)
 {
 	switch (ev->kind) {
 	case EV_HELLO:
 		c->start.parked_hellos--;
 		hello(c, ev, out);
 		return 0;
-	case EV_SUBMIT: submit_run(c, ev, r, out); return 0;
+	case EV_SUBMIT: submit_run(c, ev, p, r, out); return 0;
 	case EV_CANCEL:
 	case EV_RETRY:
 	case EV_TASK_SET: tasks_run(c, ev, r, out); return 0;
@@ -219,7 +220,7 @@ int command_run(struct core *c, const struct event *ev, struct pending *p, struc
 	if (p && p->idem && p->idem->key.p) {
 		r.code = replay(ev, p->idem, &r, out);
 	} else {
-		r.code = dispatch(c, ev, &r, out);
+		r.code = dispatch(c, ev, p, &r, out);
 		if (ev->idem_key.p && r.code == 0)
 			remember(c, ev, &r, out);
 	}

@@ -22,6 +22,7 @@ struct core *core_new(const struct core_options *o)
 	    .maxthreads_max = o->maxthreads_max,
 	    .caution_startup_wait = o->caution_startup_wait,
 	    .startup_wait_ms = o->startup_wait_ms,
+	    .submit_slice = OR(o->submit_slice, 1024),
 	    .consensus_patience = OR(o->consensus_patience, 16),
 	};
 	if (!c->o.timeouts.heartbeat_ms)
@@ -169,6 +170,7 @@ static int take(struct core *c, const struct event *ev, struct effects *out)
 	case EV_TASKS_READ:
 	case EV_TICKS_READ: lane_read(c, ev, out); return 0;
 	case EV_TICK: tick(c, out); return 0;
+	case EV_GO_ON: lane_go_on(c, out); return 0;
 	case EV_ZONE: zone_set(c, ev, out); return 0;
 	default: return core_command(c, ev, out);
 	}
@@ -223,6 +225,11 @@ int64_t core_wake_ms(const struct core *c)
 	if (c->start.waiting)
 		sooner(&at, c->start.until_ms);
 	return at;
+}
+
+bool core_is_midway(const struct core *c)
+{
+	return c->lane.midway;
 }
 
 bool core_is_open(const struct core *c)

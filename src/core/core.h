@@ -23,6 +23,7 @@ struct core_options {
 	int32_t maxthreads_max;    /* of what a worker says of itself (0: whatever it says) */
 	bool caution_startup_wait; /* startup_wait_ms replaces the safe wait: copies may start */
 	int64_t startup_wait_ms;
+	uint32_t submit_slice; /* tasks of a long submit taken in by one step (0: 1024) */
 	uint32_t
 	    consensus_patience; /* newcomers without consensus before they are batched (0: 16) */
 };
@@ -36,6 +37,11 @@ void core_free(struct core *c);
 int core_step(struct core *c, const struct event *in, struct effects *out);
 /* When EV_TICK is wanted next, monotonic; INT64_MAX: not at all. wall is now_ms - mono_ms. */
 int64_t core_wake_ms(const struct core *c);
+/*
+ * A long submit has been taken in only in part: EV_GO_ON goes on with it. Until this is false again
+ * the effects must not be committed, for all of them are one batch.
+ */
+bool core_is_midway(const struct core *c);
 bool core_is_open(const struct core *c); /* everything is loaded */
 
 /* Looking. Returned rows and strings are valid until the next step. */

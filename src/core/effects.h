@@ -133,7 +133,7 @@ struct read_ask {
 	struct head_query head;
 	struct due_query due;
 	struct tick_query ticks;
-	const struct key_ask *keys;
+	const struct key_ask *keys; /* with their strings they stay until the answer was given */
 	const rid *ids;
 	size_t n;
 };

@@ -63,6 +63,8 @@ enum event_kind {
 	EV_ZONE,
 	/* time has passed */
 	EV_TICK,
+	/* it is a long submit's turn again: see core_is_midway() */
+	EV_GO_ON,
 	N_EVENTS,
 };
 
@@ -146,6 +148,9 @@ struct event {
 			const struct submit_task *tasks;
 			size_t n;
 			rid batch; /* join an earlier batch; 0: n > 1 makes a new one */
+			/* Not NULL: a long one. All of it lies in this arena and is given away;
+			 * it is taken in slice by slice: see core_is_midway(). */
+			struct arena *arena;
 		} submit;
 		struct {
 			const rid *ids; /* EV_CANCEL, EV_RETRY, EV_TASK_SET */

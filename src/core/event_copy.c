@@ -4,9 +4,14 @@
 
 static void copy_submit(struct arena *a, struct event *to)
 {
-	struct submit_task *tasks =
-	    arena_memdup(a, to->submit.tasks, to->submit.n * sizeof *to->submit.tasks);
+	struct submit_task *tasks;
 
+	if (to->submit.arena) {
+		arena_adopt(a, to->submit.arena);
+		to->submit.arena = a;
+		return;
+	}
+	tasks = arena_memdup(a, to->submit.tasks, to->submit.n * sizeof *to->submit.tasks);
 	for (size_t i = 0; i < to->submit.n; i++) {
 		tasks[i].spec.key = arena_str(a, tasks[i].spec.key);
 		tasks[i].spec.labels = arena_str(a, tasks[i].spec.labels);

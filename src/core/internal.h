@@ -157,6 +157,10 @@ struct pending {
 	struct event event;
 	const struct idem_row *idem; /* what was found, while its group is being run */
 	size_t first_key;            /* its keys' place in the group's list */
+	/* of a submit that is taken in slice by slice: */
+	struct outcome *outcomes;
+	size_t n_taken;
+	rid batch;
 };
 
 TAILQ_HEAD(pending_list, pending);
@@ -181,7 +185,7 @@ struct lane {
 	uint64_t keys_read, tasks_read, ticks_read; /* numbers of the reads under way; 0: none */
 	struct arena arena;                         /* answers of the group */
 	struct key_ask *keys;
-	struct idem_row *idem; /* answers, parallel to keys */
+	rid *key_holders; /* answers, parallel to keys; 0: free */
 	size_t n_keys, cap_keys;
 	rid *ids;
 	struct task_row *rows; /* answers, parallel to ids */
@@ -195,6 +199,12 @@ struct lane {
 	size_t n_ticks;
 	bool failed;
 	struct fresh_keys fresh;
+	size_t n_entered;     /* of the keys that were read, are in `fresh` */
+	uint64_t answered[3]; /* reads of this group: over when it has been run */
+	size_t n_answered;
+	bool has_long;       /* a long submit, the group's only one */
+	bool midway;         /* it is being run, slice by slice, */
+	uint64_t midway_seq; /* all of it into this batch */
 };
 
 /* An instance that was given up before it must have given up itself: see gone.c. */
@@ -248,7 +258,7 @@ struct core {
 /* task.c: the one door */
 struct task *task_new(struct core *c, const struct task_row *row);
 struct task *task_find(const struct core *c, rid id);
-void task_insert(struct core *c, struct task *t, struct effects *out);
+void task_insert(struct core *c, struct task *t, struct task_row *row, struct effects *out);
 void task_move(struct core *c, struct task *t, int to, struct str reason, struct effects *out);
 void task_save(struct core *c, struct task *t, struct effects *out);
 void task_set_reason(struct task *t, struct str reason);
@@ -300,7 +310,10 @@ void read_end(struct core *c, uint64_t number);
 /* A task that the server itself submits; the queue is there. */
 rid submit_alone(struct core *c, const struct submit_task *t, struct effects *out);
 int core_command(struct core *c, const struct event *ev, struct effects *out);
-void submit_run(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
+/* A long submit's next slice. True: it was the last, or it is not to be taken in. */
+bool submit_slice(struct core *c, struct pending *p, struct effects *out);
+void submit_run(struct core *c, const struct event *ev, const struct pending *p, struct reply *r,
+    struct effects *out);
 void tasks_run(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
 int command_run(struct core *c, const struct event *ev, struct pending *p, struct effects *out);
 bool lane_needs(const struct core *c, const struct event *ev);
@@ -310,6 +323,7 @@ void lane_tick_fired(struct core *c, rid schedule, int64_t tick_s);
 void lane_push(struct core *c, const struct event *ev, struct effects *out);
 struct event *lane_find_hello(struct core *c, uint64_t link);
 void lane_read(struct core *c, const struct event *ev, struct effects *out);
+void lane_go_on(struct core *c, struct effects *out); /* with what is midway */
 rid lane_key_holder(struct core *c, rid queue, struct str key);
 void lane_take_key(struct core *c, rid queue, struct str key, rid id);
 rid lane_holder_of(struct core *c, const struct task *t);

@@ -26,6 +26,11 @@ static bool is_about_tasks(const struct event *ev)
 	return ev->kind == EV_CANCEL || ev->kind == EV_RETRY || ev->kind == EV_TASK_SET;
 }
 
+static bool is_long(const struct event *ev)
+{
+	return ev->kind == EV_SUBMIT && ev->submit.arena;
+}
+
 /* A ghost may be gone by the time that the group is run; and retry needs its stored output. */
 static bool task_is_at_hand(const struct core *c, const struct event *ev, rid id)
 {
@@ -47,7 +52,7 @@ bool lane_needs(const struct core *c, const struct event *ev)
 		for (size_t i = 0; i < ev->hello.n; i++)
 			if (hello_needs(c, ev, i))
 				return true;
-	if (ev->idem_key.p || ev->kind == EV_SCHEDULE_BACKFILL)
+	if (ev->idem_key.p || ev->kind == EV_SCHEDULE_BACKFILL || is_long(ev))
 		return true;
 	if (ev->kind == EV_SUBMIT)
 		for (size_t i = 0; i < ev->submit.n; i++)
@@ -78,6 +83,7 @@ static void gather(struct core *c, struct pending *p)
 	struct lane *l = &c->lane;
 
 	p->first_key = l->n_keys;
+	l->has_long |= is_long(ev);
 	if (ev->kind == EV_SCHEDULE_BACKFILL)
 		l->backfill = p;
 	if (ev->kind == EV_HELLO)
@@ -97,13 +103,13 @@ static void gather(struct core *c, struct pending *p)
 				want_task(l, ev->tasks.ids[i]);
 }
 
-/* Of two requests with one idempotency key the second must find the first; and ticks are read for
- * one at a time. */
+/* Of two requests with one idempotency key the second must find the first; ticks are read for one
+ * at a time; and nothing is committed while a long submit is taken in. */
 static bool must_wait(const struct lane *l, const struct event *ev)
 {
 	const struct pending *p;
 
-	if (ev->kind == EV_SCHEDULE_BACKFILL && l->backfill)
+	if ((ev->kind == EV_SCHEDULE_BACKFILL && l->backfill) || (is_long(ev) && l->has_long))
 		return true;
 	if (!ev->idem_key.p)
 		return false;
@@ -118,14 +124,13 @@ static void ask(struct core *c, struct effects *out)
 	struct lane *l = &c->lane;
 	struct read_ask *r;
 
-	if (l->n_keys) {
+	/* A long submit asks even for nothing: so every one begins when all before it is durable,
+	 * and no row of them can keep the others' effects from being committed. */
+	if (l->n_keys || l->has_long) {
 		r = effects_read(out, READ_KEYS);
 		r->number = l->keys_read = read_begin(c);
 		r->n = l->n_keys;
-		r->keys = arena_memdup(&out->batch.arena, l->keys, l->n_keys * sizeof *l->keys);
-		for (size_t i = 0; i < l->n_keys; i++)
-			((struct key_ask *)r->keys)[i].key =
-			    arena_str(&out->batch.arena, l->keys[i].key);
+		r->keys = l->keys; /* it stays, and the commands have the strings */
 	}
 	if (l->n_ids) {
 		r = effects_read(out, READ_TASKS);
@@ -160,7 +165,7 @@ static void start(struct core *c, struct effects *out)
 		return;
 	l->n_keys = l->n_ids = 0;
 	l->backfill = NULL;
-	l->failed = false;
+	l->failed = l->has_long = false;
 	TAILQ_FOREACH_SAFE (p, &l->waiting, in_lane, next) {
 		if (n++ == GROUP_MAX || must_wait(l, &p->event))
 			break;
@@ -168,7 +173,7 @@ static void start(struct core *c, struct effects *out)
 		TAILQ_INSERT_TAIL(&l->group, p, in_lane);
 		gather(c, p);
 	}
-	if (l->n_keys || l->n_ids || l->backfill)
+	if (l->n_keys || l->n_ids || l->backfill || l->has_long)
 		ask(c, out);
 	else
 		run_group(c, out); /* what they wanted has come into memory meanwhile */
@@ -234,20 +239,48 @@ static void fail(struct core *c, const struct pending *p, struct effects *out)
 
 static void forget_answers(struct lane *l)
 {
-	struct fresh_key *f, *next;
-
-	RB_FOREACH_SAFE (f, fresh_keys, &l->fresh, next)
-		RB_REMOVE(fresh_keys, &l->fresh, f);
+	RB_INIT(&l->fresh); /* they are in the arena */
 	arena_reset(&l->arena);
 	idmap_release(&l->row_of);
-	l->idem = NULL;
+	l->key_holders = NULL;
 	l->rows = NULL;
 	l->holders = NULL;
 	l->ticks = NULL;
 	l->n_ticks = 0;
 	l->ticks_asked.schedule = 0;
 	l->backfill = NULL;
-	l->n_keys = l->n_ids = 0;
+	l->n_keys = l->n_ids = l->n_entered = 0;
+}
+
+/* Who has which key, as it was read. False: there are more, and it is the others' turn. */
+static bool enter_keys(struct core *c)
+{
+	struct lane *l = &c->lane;
+	size_t left = l->key_holders ? l->n_keys - l->n_entered : 0;
+	size_t n = l->has_long && left > c->o.submit_slice ? c->o.submit_slice : left;
+
+	for (size_t end = l->n_entered + n; l->n_entered < end; l->n_entered++) {
+		const struct key_ask *k = &l->keys[l->n_entered];
+
+		if (k->queue && l->key_holders[l->n_entered])
+			lane_take_key(c, k->queue, k->key, l->key_holders[l->n_entered]);
+	}
+	return n == left;
+}
+
+/* False: the group's long submit is taken in only in part. */
+static bool run_next(struct core *c, struct pending *p, struct effects *out)
+{
+	c->seed = p->event.seed;
+	if (c->lane.failed)
+		fail(c, p, out);
+	else if (is_long(&p->event) && !submit_slice(c, p, out))
+		return false;
+	else
+		command_run(c, &p->event, p, out);
+	TAILQ_REMOVE(&c->lane.group, p, in_lane);
+	pending_free(p);
+	return true;
 }
 
 static void run_group(struct core *c, struct effects *out)
@@ -255,32 +288,44 @@ static void run_group(struct core *c, struct effects *out)
 	struct lane *l = &c->lane;
 	struct pending *p;
 
-	while ((p = TAILQ_FIRST(&l->group))) {
-		TAILQ_REMOVE(&l->group, p, in_lane);
-		p->idem = p->event.idem_key.p && l->idem ? &l->idem[p->first_key] : NULL;
-		c->seed = p->event.seed;
-		if (l->failed)
-			fail(c, p, out);
-		else
-			command_run(c, &p->event, p, out);
-		pending_free(p);
-	}
+	MUST(!l->midway || l->midway_seq == out->batch.seq);
+	l->midway_seq = out->batch.seq;
+	l->midway = !enter_keys(c);
+	while (!l->midway && (p = TAILQ_FIRST(&l->group)))
+		l->midway = !run_next(c, p, out);
+	if (l->midway)
+		return;
 	forget_answers(l);
 	start(c, out);
+	/* only now: ghosts must outlive the answers that may speak of them */
+	while (l->n_answered)
+		read_end(c, l->answered[--l->n_answered]);
+}
+
+void lane_go_on(struct core *c, struct effects *out)
+{
+	if (c->lane.midway)
+		run_group(c, out);
+}
+
+static void keep_idem(struct lane *l, struct pending *p, const struct idem_row *found)
+{
+	struct idem_row *row = arena_memdup(&l->arena, found, sizeof *found);
+
+	row->key = arena_str(&l->arena, found->key);
+	row->result = arena_str(&l->arena, found->result);
+	p->idem = row;
 }
 
 static void keep_keys(struct core *c, const struct event *ev)
 {
 	struct lane *l = &c->lane;
+	struct pending *p;
 
-	for (size_t i = 0; i < l->n_keys; i++)
-		if (l->keys[i].queue && ev->keys.ids[i])
-			lane_take_key(c, l->keys[i].queue, l->keys[i].key, ev->keys.ids[i]);
-	l->idem = arena_memdup(&l->arena, ev->keys.idem, l->n_keys * sizeof *l->idem);
-	for (size_t i = 0; i < l->n_keys; i++) {
-		l->idem[i].key = arena_str(&l->arena, l->idem[i].key);
-		l->idem[i].result = arena_str(&l->arena, l->idem[i].result);
-	}
+	l->key_holders = arena_memdup(&l->arena, ev->keys.ids, l->n_keys * sizeof *l->key_holders);
+	TAILQ_FOREACH (p, &l->group, in_lane)
+		if (p->event.idem_key.p)
+			keep_idem(l, p, &ev->keys.idem[p->first_key]);
 }
 
 static void keep_row(struct lane *l, size_t i, const struct task_row *row)
@@ -338,13 +383,11 @@ void lane_read(struct core *c, const struct event *ev, struct effects *out)
 {
 	struct lane *l = &c->lane;
 	bool failed;
-	uint64_t number = take_answer(c, ev, &failed);
 
+	l->answered[l->n_answered++] = take_answer(c, ev, &failed);
 	l->failed |= failed;
 	if (!l->keys_read && !l->tasks_read && !l->ticks_read)
 		run_group(c, out);
-	/* only now: ghosts must outlive the answers that may speak of them */
-	read_end(c, number);
 }
 
 const struct task_row *lane_row(const struct core *c, rid task)

@@ -20,8 +20,14 @@ void pipeline_begin(struct pipeline *p)
 	pipeline_drop(p);
 	for (int i = 0; i < 3; i++)
 		effects_reset(&p->sets[i], 0);
-	p->is_stuck = false;
+	p->is_stuck = p->is_midway = false;
 	gather_anew(p);
+}
+
+void pipeline_step(struct pipeline *p, struct core *c, const struct event *ev)
+{
+	core_step(c, ev, p->gathering);
+	p->is_midway = core_is_midway(c);
 }
 
 void pipeline_drop(struct pipeline *p)
@@ -56,7 +62,7 @@ struct pipeline_work pipeline_flush(struct pipeline *p)
 	struct effects *fx = p->gathering;
 	struct pipeline_work work = {0};
 
-	if (p->flying || p->releasing || effects_empty(fx))
+	if (p->flying || p->releasing || p->is_midway || effects_empty(fx))
 		return work;
 	if (fx->batch.n && !MUTANT(RELEASED_BEFORE_COMMIT)) {
 		work.commit = fly(p);
@@ -76,7 +82,7 @@ static struct pipeline_work durable(struct pipeline *p)
 	p->flying = NULL;
 	begin_release(p, fx);
 	/* as soon as one commit ends the next begins: the disk waits for nobody */
-	if (p->gathering->batch.n)
+	if (p->gathering->batch.n && !p->is_midway)
 		work.commit = fly(p);
 	return work;
 }

@@ -18,13 +18,14 @@
 #ifndef CORE_PIPELINE_H
 #define CORE_PIPELINE_H
 
-#include "core/effects.h"
+#include "core/core.h"
 
 struct pipeline {
 	struct effects sets[3];
 	struct effects *gathering, *flying, *releasing; /* NULL: none; gathering: not begun */
 	uint64_t seq;                                   /* of the last batch; only rises */
-	bool is_stuck; /* the store has refused the flying set: it can not take more now */
+	bool is_midway; /* what gathers is not whole yet: see core_is_midway() */
+	bool is_stuck;  /* the store has refused the flying set: it can not take more now */
 };
 
 enum commit_outcome {
@@ -57,6 +58,8 @@ void pipeline_begin(struct pipeline *p);
 void pipeline_drop(struct pipeline *p);
 void pipeline_free(struct pipeline *p);
 
+/* A step of the brain, into the set that gathers. */
+void pipeline_step(struct pipeline *p, struct core *c, const struct event *ev);
 /* Something has gathered: what of it may go? Asked too often it does no harm. */
 struct pipeline_work pipeline_flush(struct pipeline *p);
 struct pipeline_work pipeline_committed(struct pipeline *p, enum commit_outcome outcome);

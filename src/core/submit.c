@@ -2,7 +2,8 @@
 /* New tasks: ids, twins by unique key, the first row, and a place in the queue. */
 #include "core/internal.h"
 
-#define NOTICE_EACH_UP_TO 100 /* larger submits are announced once, by their batch */
+#define NOTICE_EACH_UP_TO 100  /* larger submits are announced once, by their batch */
+#define SLICE_BYTES (1u << 20) /* of long submits: what goes into memory is copied */
 
 static struct task_row first_row(
     struct core *c, const struct queue *q, const struct submit_task *s, rid batch)
@@ -20,29 +21,21 @@ static struct task_row first_row(
 	return row;
 }
 
-/* A row that memory has no place for: written, counted, and left to the store. */
-static void store_only(
-    struct core *c, struct queue *q, const struct task_row *row, struct effects *out)
-{
-	struct task counted = {.row.state = row->state};
-
-	batch_add(&out->batch, ROW_TASK_INSERT)->task = task_row_copy(&out->batch.arena, row);
-	queue_count(q, &counted, row->state.status, +1);
-}
-
-static void take_in(
-    struct core *c, struct queue *q, const struct task_row *row, struct effects *out)
+static void take_in(struct core *c, struct queue *q, struct task_row *row, struct effects *out)
 {
 	struct window *w = row->state.due_ms > 0 ? &q->due : &q->ready;
-	struct task *t;
+	struct task counted = {.row.state = row->state};
 
-	if (row->state.status != TASK_QUEUED || !window_wants(w, row)) {
-		store_only(c, q, row, out);
+	if (row->state.status == TASK_QUEUED && window_wants(w, row)) {
+		struct task *t = task_new(c, row);
+
+		task_insert(c, t, row, out);
+		task_enqueue(c, t, out);
 		return;
 	}
-	t = task_new(c, row);
-	task_insert(c, t, out);
-	task_enqueue(c, t, out);
+	/* memory has no place for it: written, counted, and left to the store */
+	batch_add(&out->batch, ROW_TASK_INSERT)->task = row;
+	queue_count(q, &counted, row->state.status, +1);
 }
 
 static void announce(struct core *c, const struct task_row *row, struct effects *out)
@@ -74,7 +67,8 @@ static struct outcome submit_one(struct core *c, const struct event *ev,
     const struct submit_task *s, rid batch, struct effects *out)
 {
 	struct queue *q = queue_find(c, s->spec.queue);
-	struct task_row row;
+	struct arena *a = &out->batch.arena;
+	struct task_row row, *kept;
 	rid twin;
 
 	if (!q)
@@ -93,7 +87,9 @@ static struct outcome submit_one(struct core *c, const struct event *ev,
 		schedule_task_live(c, s->spec.schedule, row.id, s->spec.queue);
 	if (ev->submit.n <= NOTICE_EACH_UP_TO)
 		announce(c, &row, out);
-	take_in(c, q, &row, out);
+	/* a long submit's strings are in the batch already */
+	kept = ev->submit.arena ? arena_memdup(a, &row, sizeof row) : task_row_copy(a, &row);
+	take_in(c, q, kept, out);
 	return (struct outcome){.id = row.id, .status = row.state.status};
 }
 
@@ -104,23 +100,73 @@ rid submit_alone(struct core *c, const struct submit_task *t, struct effects *ou
 	return submit_one(c, &one, t, 0, out).id;
 }
 
-void submit_run(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+/* Several tasks are a batch, whose id is that of its first one. */
+static rid batch_of(const struct core *c, const struct event *ev)
+{
+	if (ev->submit.batch || ev->submit.n <= 1)
+		return ev->submit.batch;
+	return id_next(c->last_id, c->now_ms);
+}
+
+static void begin(struct core *c, struct pending *p, struct effects *out)
+{
+	const struct event *ev = &p->event;
+
+	arena_adopt(&out->batch.arena, &p->arena);
+	p->outcomes = arena_alloc(&out->batch.arena, (ev->submit.n + 1) * sizeof *p->outcomes);
+	p->batch = batch_of(c, ev);
+}
+
+bool submit_slice(struct core *c, struct pending *p, struct effects *out)
+{
+	const struct event *ev = &p->event;
+	size_t end, bytes = 0;
+
+	if (p->idem && p->idem->key.p)
+		return true;
+	if (!p->outcomes)
+		begin(c, p, out);
+	end = ev->submit.n - p->n_taken > c->o.submit_slice ? p->n_taken + c->o.submit_slice
+	                                                    : ev->submit.n;
+	for (; p->n_taken < end && bytes < SLICE_BYTES; p->n_taken++) {
+		const struct submit_task *t = &ev->submit.tasks[p->n_taken];
+
+		p->outcomes[p->n_taken] = submit_one(c, ev, t, p->batch, out);
+		bytes += t->spec.body.n;
+	}
+	if (!ev->submit.batch && c->last_id < p->batch)
+		c->last_id = p->batch; /* its first tasks are twins: nobody else may have it */
+	return p->n_taken == ev->submit.n;
+}
+
+static const struct outcome *run_at_once(
+    struct core *c, const struct event *ev, rid batch, struct effects *out)
 {
 	struct outcome *o = arena_alloc(&out->batch.arena, (ev->submit.n + 1) * sizeof *o);
-	rid batch = ev->submit.batch;
-	bool is_new = false;
 
-	if (!batch && ev->submit.n > 1)
-		batch = id_next(c->last_id, c->now_ms); /* the id of its first task */
-	for (size_t i = 0; i < ev->submit.n; i++) {
+	for (size_t i = 0; i < ev->submit.n; i++)
 		o[i] = submit_one(c, ev, &ev->submit.tasks[i], batch, out);
-		is_new |= o[i].id && !o[i].twin;
-	}
-	if (!is_new) /* nobody may join what no task is in: its number is still to be given */
-		batch = ev->submit.batch;
+	return o;
+}
+
+static bool any_new(const struct outcome *o, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (o[i].id && !o[i].twin)
+			return true;
+	return false;
+}
+
+void submit_run(struct core *c, const struct event *ev, const struct pending *p, struct reply *r,
+    struct effects *out)
+{
+	bool in_slices = p && p->outcomes;
+
+	r->id = in_slices ? p->batch : batch_of(c, ev);
+	r->outcomes = in_slices ? p->outcomes : run_at_once(c, ev, r->id, out);
+	if (!any_new(r->outcomes, ev->submit.n))
+		r->id = ev->submit.batch; /* nobody may join what no task is in */
 	if (ev->submit.n > NOTICE_EACH_UP_TO)
-		announce_batch(c, batch, ev->submit.n, out);
-	r->id = batch;
-	r->outcomes = o;
+		announce_batch(c, r->id, ev->submit.n, out);
 	r->n = ev->submit.n;
 }

@@ -113,12 +113,12 @@ void task_save(struct core *c, struct task *t, struct effects *out)
 	copy_state(&b->arena, &row->state, &t->row.state);
 }
 
-/* The first row of a new task. */
-void task_insert(struct core *c, struct task *t, struct effects *out)
+/* The first row of a new task, which is in the batch's arena. */
+void task_insert(struct core *c, struct task *t, struct task_row *row, struct effects *out)
 {
 	t->batch_seq = out->batch.seq;
 	t->batch_row = out->batch.n;
-	batch_add(&out->batch, ROW_TASK_INSERT)->task = task_row_copy(&out->batch.arena, &t->row);
+	batch_add(&out->batch, ROW_TASK_INSERT)->task = row;
 	queue_count(t->queue, t, t->row.state.status, +1);
 }
 

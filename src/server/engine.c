@@ -17,6 +17,7 @@
 #include "server/writer.h"
 
 #define COMMIT_RETRY_MS 1000
+#define MUCH_MEMORY (1u << 20) /* takes its time to be given back: not on the loop */
 
 struct engine {
 	struct loop *loop;
@@ -28,7 +29,7 @@ struct engine {
 	struct writer *writer;
 	struct time_zones *zones;
 	struct readers *readers; /* one thread: the brain's reads keep their order */
-	struct loop_deferred *flush;
+	struct loop_deferred *flush, *go_on;
 	struct loop_timer *tick, *retry;
 	int64_t tick_at;
 	struct rng rng; /* seeded by the kernel once: a draw per event must be cheap */
@@ -75,10 +76,17 @@ void engine_step(struct engine *e, struct event *ev)
 	ev->now_ms = clock_wall_ms();
 	ev->mono_ms = clock_mono_ms();
 	ev->seed = rng_next(&e->rng);
-	core_step(e->core, ev, e->pipe.gathering);
+	pipeline_step(&e->pipe, e->core, ev);
 	set_tick(e);
-	if (!effects_empty(e->pipe.gathering))
+	if (e->pipe.is_midway)
+		loop_deferred_schedule(e->go_on); /* in the next turn: the others' comes first */
+	else if (!effects_empty(e->pipe.gathering))
 		loop_deferred_schedule(e->flush);
+}
+
+static void go_on(void *arg)
+{
+	engine_step(arg, &(struct event){.kind = EV_GO_ON});
 }
 
 static void on_tick(void *arg)
@@ -202,6 +210,8 @@ static bool let_tell(const struct effects *fx, void *arg)
 	struct engine *e = arg;
 
 	hub_release(e->hub, fx);
+	if (fx->batch.arena.total > MUCH_MEMORY) /* it is the last to look at it */
+		writer_discard(e->writer, &e->pipe.releasing->batch.arena);
 	return true;
 }
 
@@ -294,6 +304,7 @@ struct engine *engine_new(
 	e->zones = time_zones_new(l, &zones);
 	e->hub = hub_new();
 	e->flush = loop_deferred_new(l, flush, e);
+	e->go_on = loop_deferred_new(l, go_on, e);
 	e->tick = loop_timer_new(l, on_tick, e);
 	e->retry = loop_timer_new(l, commit_again, e);
 	e->writer = writer_new(l, s, on_commit, e);
@@ -313,6 +324,8 @@ void engine_settle(struct engine *e)
 	struct problem p = {0};
 
 	e->stopping = true;
+	while (e->pipe.is_midway)
+		engine_step(e, &(struct event){.kind = EV_GO_ON});
 	if (e->writer)
 		writer_free(TAKE(e->writer)); /* waits for the batch that is flying */
 	/* what came after a batch that could not be written must not be written either */
@@ -330,6 +343,7 @@ void engine_free(struct engine *e)
 	if (e->readers)
 		readers_free(e->readers);
 	loop_deferred_free(e->flush);
+	loop_deferred_free(e->go_on);
 	loop_timer_free(e->tick);
 	loop_timer_free(e->retry);
 	tickets_release(&e->tickets);

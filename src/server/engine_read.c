@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 struct reading {
-	struct arena arena; /* the ask's copies and the answer */
+	struct arena arena; /* the answer, and the ids asked for */
 	struct read_ask ask;
 	struct event ev;
 	engine_read_fn *fn;
@@ -138,13 +138,5 @@ void engine_read(struct readers *r, const struct read_ask *ask, engine_read_fn *
 	d->arg = arg;
 	if (ask->kind == READ_TASKS)
 		d->ask.ids = arena_memdup(&d->arena, ask->ids, ask->n * sizeof *ask->ids);
-	if (ask->kind == READ_KEYS) {
-		struct key_ask *keys =
-		    arena_memdup(&d->arena, ask->keys, ask->n * sizeof *ask->keys);
-
-		for (size_t i = 0; i < ask->n; i++)
-			keys[i].key = arena_str(&d->arena, keys[i].key);
-		d->ask.keys = keys;
-	}
 	readers_run(r, work, done, d);
 }

@@ -22,6 +22,7 @@ struct writer {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	const struct batch *batch; /* to be committed, or being committed */
+	struct arena trash;        /* to be freed here, where nobody waits for it */
 	bool expire, stop;
 	bool warm; /* something was written since the last rest */
 	int64_t idem_before_ms, events_before_ms;
@@ -54,7 +55,7 @@ static void expire(struct writer *w, int64_t idem_before_ms, int64_t events_befo
 
 static bool has_work(const struct writer *w)
 {
-	return w->batch || w->expire || w->stop;
+	return w->batch || w->expire || w->stop || w->trash.blocks;
 }
 
 /* Under the lock, until there is work. */
@@ -83,25 +84,31 @@ static void wait_for_work(struct writer *w)
 static bool round_of_work(struct writer *w)
 {
 	const struct batch *b;
+	struct arena trash;
 	bool ex;
 
 	wait_for_work(w);
 	b = w->batch;
 	ex = w->expire && !b;
-	if (!b && !ex)
+	trash = w->trash;
+	if (!b && !ex && !trash.blocks)
 		return false;
+	w->trash = (struct arena){0};
 	pthread_mutex_unlock(&w->lock);
 	if (b)
 		commit(w, b);
-	else
+	else if (ex)
 		expire(w, w->idem_before_ms, w->events_before_ms);
 	pthread_mutex_lock(&w->lock);
 	if (b) {
 		w->batch = NULL;
 		loop_post(w->loop, tell_loop, w);
-	} else {
+	} else if (ex) {
 		w->expire = false;
 	}
+	pthread_mutex_unlock(&w->lock);
+	arena_release(&trash);
+	pthread_mutex_lock(&w->lock);
 	return true;
 }
 
@@ -152,6 +159,14 @@ void writer_expire(struct writer *w, int64_t idem_before_ms, int64_t events_befo
 		w->expire = true;
 		pthread_cond_signal(&w->wake);
 	}
+	pthread_mutex_unlock(&w->lock);
+}
+
+void writer_discard(struct writer *w, struct arena *a)
+{
+	pthread_mutex_lock(&w->lock);
+	arena_adopt(&w->trash, a);
+	pthread_cond_signal(&w->wake);
 	pthread_mutex_unlock(&w->lock);
 }
 

@@ -24,6 +24,8 @@ struct writer *writer_new(struct loop *l, struct store *s, writer_done_fn *fn, v
 void writer_commit(struct writer *w, const struct batch *b);
 /* Between two batches, when it is convenient: old idempotency records and events go. */
 void writer_expire(struct writer *w, int64_t idem_before_ms, int64_t events_before_ms);
+/* All of it is freed by the writer's thread; the arena is empty afterwards. */
+void writer_discard(struct writer *w, struct arena *a);
 void writer_free(struct writer *w); /* waits for the batch under way */
 
 #endif

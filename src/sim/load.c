@@ -128,16 +128,18 @@ static void reply(struct world *w, struct request *r, int code)
 static void arrive(struct world *w, struct request *r)
 {
 	struct event ev = {.kind = r->kind, .actor = STR("sim")};
-	struct command_parts parts;
+	struct command_parts parts = {0};
+	bool taken;
 
 	if (r->given_up) {
 		reply(w, r, ERR_TIMEOUT);
 		return;
 	}
-	if (w->server->core && load_event_of(w, r, &ev, &parts) &&
-	    sim_server_command(w, &ev, answered, r))
-		return;
-	answered(NULL, r);
+	taken = w->server->core && load_event_of(w, r, &ev, &parts) &&
+	        sim_server_command(w, &ev, answered, r);
+	arena_release(&parts.arena);
+	if (!taken)
+		answered(NULL, r);
 }
 
 void sim_load_event(struct world *w, struct sim_event *e)

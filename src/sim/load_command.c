@@ -6,6 +6,19 @@
 #include "sim/judge.h"
 #include "sim/load_internal.h"
 
+/* As a surface does it with what is long: everything in one arena, which is given away. */
+static void give_away(struct event *ev, struct command_parts *c)
+{
+	struct submit_task *tasks = arena_memdup(&c->arena, c->tasks, ev->submit.n * sizeof *tasks);
+
+	for (size_t i = 0; i < ev->submit.n; i++) {
+		tasks[i].spec.body = arena_str(&c->arena, tasks[i].spec.body);
+		tasks[i].spec.key = arena_str(&c->arena, tasks[i].spec.key);
+	}
+	ev->submit.tasks = tasks;
+	ev->submit.arena = &c->arena;
+}
+
 static void submit_of(
     struct world *w, const struct request *r, rid queue, struct event *ev, struct command_parts *c)
 {
@@ -38,6 +51,8 @@ static void submit_of(
 	}
 	ev->submit.tasks = c->tasks;
 	ev->submit.n = (size_t)r->n;
+	if (w->o.submit_slice && ev->submit.n > w->o.submit_slice)
+		give_away(ev, c);
 }
 
 static bool queue_command_of(

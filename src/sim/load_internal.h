@@ -57,6 +57,7 @@ struct command_parts {
 	struct queue_change change;
 	char schedule_name[16];
 	struct schedule_change schedule_change;
+	struct arena arena; /* of a long submit, unless it was given away */
 };
 
 /* load.c */

@@ -236,6 +236,13 @@ struct timeouts sim_options_longest(const struct sim_options *o)
 	};
 }
 
+static void draw_slices(struct sim_options *o)
+{
+	struct rng r = {o->seed ^ 0x736c696365730000ull};
+
+	o->submit_slice = sim_chance(&r, 200) ? (uint32_t)sim_between(&r, 1, 4) : 0;
+}
+
 void sim_options_draw(struct sim_options *o)
 {
 	struct rng r = {o->seed * 0x9e3779b97f4a7c15ull + 1};
@@ -262,6 +269,7 @@ void sim_options_draw(struct sim_options *o)
 	draw_coma(o);
 	draw_slow(o);
 	draw_hostile(o);
+	draw_slices(o);
 }
 
 bool sim_classes_parse(struct str list, unsigned *ret_classes, struct str *ret_bad)
@@ -334,6 +342,9 @@ void sim_options_format(const struct sim_options *o, struct buf *out)
 	    o->restart_when_lost ? ", lost workers restart" : "");
 	if (o->has_schedules)
 		buf_add_cstr(out, "  with schedules\n");
+	if (o->submit_slice)
+		buf_printf(
+		    out, "  long submits are taken in %u tasks at a time\n", o->submit_slice);
 	if (o->check_max_ms)
 		buf_printf(out, "  healthchecks take about %lld ms\n", (long long)o->check_max_ms);
 	buf_printf(out, "  %d faults of: ",

@@ -61,13 +61,14 @@ struct sim_options {
 	int64_t delay_max_us;  /* usual delay of a message */
 	int64_t commit_max_us; /* usual time of a commit */
 	uint32_t window_tasks;
-	int n_commands;       /* as many as the load is drawn for; `tasks` of them happen */
-	int n_faults;         /* how many are planned */
-	int n_times;          /* and so many of CLASS_TIME, */
-	int n_removes;        /* of CLASS_REMOVE, */
-	int n_attacks;        /* of CLASS_HOSTILE, */
-	int n_comas;          /* and of CLASS_COMA */
-	int64_t check_max_ms; /* CLASS_SLOW: a healthcheck takes about so long; 0: as usual */
+	uint32_t submit_slice; /* submits of more tasks are taken in in slices of that; 0: none */
+	int n_commands;        /* as many as the load is drawn for; `tasks` of them happen */
+	int n_faults;          /* how many are planned */
+	int n_times;           /* and so many of CLASS_TIME, */
+	int n_removes;         /* of CLASS_REMOVE, */
+	int n_attacks;         /* of CLASS_HOSTILE, */
+	int n_comas;           /* and of CLASS_COMA */
+	int64_t check_max_ms;  /* CLASS_SLOW: a healthcheck takes about so long; 0: as usual */
 	bool has_schedules;
 	int64_t guard_ms; /* the keeper's: a killed worker's processes end within this */
 	bool restart_when_lost;

@@ -24,6 +24,7 @@ void sim_server_init(struct world *w)
 	s->core_options = (struct core_options){
 	    .consensus_patience = w->o.consensus_patience,
 	    .window_tasks = w->o.window_tasks,
+	    .submit_slice = w->o.submit_slice,
 	    .timeouts = w->o.timeouts,
 	    .lost_hold_ms = w->o.lost_hold_ms,
 	    .run_wait_ms = w->o.run_wait_ms,
@@ -93,6 +94,25 @@ static void plan_flush(struct world *w)
 	plan_event(w, SE_FLUSH, 0);
 }
 
+/* A long submit's next slice: others may come before it. */
+static void plan_go_on(struct world *w)
+{
+	struct sim_server *s = w->server;
+
+	if (s->go_on_planned || !s->pipe.is_midway)
+		return;
+	s->go_on_planned = true;
+	plan_event(w, SE_GO_ON, w->o.exact ? 0 : sim_between(&w->rng_store, 0, 3000));
+}
+
+static void go_on(struct world *w)
+{
+	struct event ev = {.kind = EV_GO_ON};
+
+	w->server->go_on_planned = false;
+	sim_server_step(w, &ev);
+}
+
 /* The operator has edited the configuration meanwhile. */
 static void change_options(struct world *w)
 {
@@ -120,7 +140,7 @@ void sim_server_start(struct world *w)
 	s->was_volatile |= s->core_options.is_volatile;
 	s->core_options.server = rng_next(&w->rng_id) | 1;
 	s->core = core_new(&s->core_options);
-	s->flush_planned = s->applied = false;
+	s->flush_planned = s->go_on_planned = s->applied = false;
 	s->read_us = w->now_us;
 	pipeline_begin(&s->pipe);
 	sim_server_load(w);
@@ -157,6 +177,8 @@ void sim_server_stop(struct world *w, int64_t down_us)
 	struct sim_server *s = w->server;
 	struct problem p = {0};
 
+	while (s->core && s->pipe.is_midway)
+		go_on(w);
 	if (!s->core)
 		return;
 	if (s->pipe.flying && !s->applied && !s->pipe.is_stuck) {
@@ -191,11 +213,12 @@ void sim_server_step(struct world *w, struct event *ev)
 	ev->mono_ms = sim_server_mono_ms(w);
 	ev->seed = rng_next(&w->rng_id);
 	judge_before(w, ev);
-	core_step(s->core, ev, s->pipe.gathering);
+	pipeline_step(&s->pipe, s->core, ev);
 	judge_after(w, ev);
 	if (!w->o.no_judge)
 		judge_health(w, ev);
 	sim_server_wake(w);
+	plan_go_on(w);
 	plan_flush(w);
 }
 
@@ -409,6 +432,7 @@ void sim_server_event(struct world *w, struct sim_event *e)
 	switch (e->kind) {
 	case SE_SERVER_TICK: sim_server_step(w, &tick); break;
 	case SE_FLUSH: flush(w); break;
+	case SE_GO_ON: go_on(w); break;
 	case SE_COMMIT_APPLY: apply(w); break;
 	case SE_COMMIT_DONE: commit_done(w); break;
 	default: commit_again(w); break;

@@ -33,7 +33,7 @@ struct sim_server {
 	struct pipeline pipe;
 	uint64_t seen_set;   /* the number of the set that gathered when the judge last looked, */
 	size_t seen_notices; /* and how many of its notices it has seen */
-	bool flush_planned, applied;
+	bool flush_planned, go_on_planned, applied;
 	struct sim_event *tick;
 	int64_t read_us;        /* the reader is busy until then: reads keep their order */
 	struct tickets tickets; /* commands that wait for their answer */
@@ -70,7 +70,7 @@ void sim_server_heal(struct world *w);
 const struct core *sim_core(const struct world *w);
 int64_t sim_server_mono_ms(const struct world *w);
 int64_t sim_server_wall_ms(const struct world *w);
-/* SE_SERVER_*, SE_FLUSH, SE_COMMIT_*, SE_READ*: called by the world. */
+/* SE_SERVER_*, SE_FLUSH, SE_GO_ON, SE_COMMIT_*, SE_READ*: called by the world. */
 void sim_server_event(struct world *w, struct sim_event *e);
 
 /* server_load.c, server_read.c */

@@ -133,6 +133,7 @@ static void dispatch(struct world *w, struct sim_event *e)
 	case SE_SERVER_START:
 	case SE_SERVER_TICK:
 	case SE_FLUSH:
+	case SE_GO_ON:
 	case SE_COMMIT_APPLY:
 	case SE_COMMIT_DONE:
 	case SE_COMMIT_AGAIN: sim_server_event(w, e); break;
@@ -168,6 +169,7 @@ static bool waits_for_node(enum sim_event_kind kind)
 	case SE_DIALLED:
 	case SE_SERVER_TICK:
 	case SE_FLUSH:
+	case SE_GO_ON:
 	case SE_COMMIT_DONE:
 	case SE_COMMIT_AGAIN:
 	case SE_READ_DONE:

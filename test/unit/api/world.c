@@ -199,6 +199,8 @@ bool world_commit_once(struct world *w)
 {
 	struct effects *fx = &w->fx[w->now];
 
+	while (core_is_midway(w->core))
+		step(w, &(struct event){.kind = EV_GO_ON});
 	if (effects_empty(fx))
 		return false;
 	w->now = !w->now; /* what the callbacks cause goes into the next batch */

@@ -136,6 +136,36 @@ static void test_printf(void **state)
 	arena_release(&a);
 }
 
+static void test_an_adopted_arena_stays_where_it_is(void **state)
+{
+	struct arena to = {0}, from = {0};
+	char *mine = arena_strdup(&to, "mine"), *giant, *its, *guest = strdup("guest");
+
+	its = arena_strdup(&from, "its");
+	giant = arena_alloc(&from, (size_t)3 << 20);
+	giant[0] = giant[(3 << 20) - 1] = 'g';
+	arena_own(&from, guest);
+	arena_own(&to, strdup("another"));
+	arena_adopt(&to, &from);
+	assert_null(from.blocks);
+	assert_int_equal(from.total, 0);
+	arena_release(&from); /* nothing */
+	assert_string_equal(arena_strdup(&to, "further"), "further");
+	assert_string_equal(mine, "mine");
+	assert_string_equal(its, "its");
+	assert_string_equal(guest, "guest");
+	assert_int_equal(giant[(3 << 20) - 1], 'g');
+	assert_true(to.total > (size_t)3 << 20);
+	arena_reset(&to);
+	assert_int_equal(to.total, 0);
+	arena_own(&from, strdup("alone"));
+	arena_adopt(&to, &from); /* into a reset one, */
+	arena_release(&to);
+	arena_own(&from, strdup("alone"));
+	arena_adopt(&to, &from); /* and into an empty one */
+	arena_release(&to);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +178,7 @@ int main(void)
 	    cmocka_unit_test(test_zalloc_is_zero_after_reuse),
 	    cmocka_unit_test(test_copies),
 	    cmocka_unit_test(test_printf),
+	    cmocka_unit_test(test_an_adopted_arena_stays_where_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -230,7 +230,7 @@ void world_step(struct world *w, struct event *ev)
 	ev->mono_ms = w->mono_ms;
 	ev->seed = ++w->seed * 0x9e3779b97f4a7c15ull;
 	core_step(w->core, ev, &w->fx);
-	if (!w->hold)
+	if (!w->hold && !core_is_midway(w->core))
 		world_commit(w);
 }
 
