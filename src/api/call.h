@@ -39,9 +39,10 @@ struct api {
 	void *watch;          /* the one subscription to notices; all else hangs on it */
 	struct idmap waiters; /* task -> struct waiter: long polls */
 	struct subscriber_list subscribers;
-	struct subscriber_list behind; /* that have read, and are to be told of more of the past */
+	struct subscriber_list behind; /* that are to be told of something, in line */
 	void *behind_timer;
-	struct buf notice_text; /* the notice now being told, rendered once for all */
+	struct rendered *rendered; /* the notices told of last, for all: see events.c */
+	unsigned untold;           /* notices of the present commit that nobody heard of yet */
 	struct access access;
 };
 
@@ -168,6 +169,7 @@ void calls_free(struct api *a);
 /* What notices drive (all from one watch). */
 void waiters_notice(struct api *a, const struct notice *n);
 void subscribers_notice(struct api *a, const struct notice *n);
+void rendered_free(struct api *a);
 
 /* For a request with a key: its hash goes on to so many bytes of the body. */
 void call_hash(struct call *c, size_t upto);

@@ -257,7 +257,7 @@ void api_free(struct api *a)
 	a->host.unwatch(a->host.arg, a->watch);
 	metrics_free(a->metrics);
 	idmap_release(&a->waiters);
-	buf_release(&a->notice_text);
+	rendered_free(a);
 	arena_release(&a->opt_arena);
 	free(a);
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * GET /v1/events: the durable ones as a list, or everything as it happens, as server-sent events.
- * Each notice is rendered once; subscribers copy it and are written to once per commit. Who does
- * not read is told no more until it has; then it goes on from the ring of past notices.
+ * A subscriber is a place in the ring of past notices. After a commit all who had heard everything
+ * stand in line, and are told what came since, for a few milliseconds per turn of the loop: one
+ * commit for a thousand of them holds nobody up. A notice is rendered once for all. Who does not
+ * read is told no more until it has.
  *
- *   catching up <-> joined
+ *   joined (it has heard everything) -> behind (in line) -> joined, or waits until it has read
  */
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -15,7 +18,15 @@
 #define LAG_BYTES (8u << 10)    /* unread, and it is told no more until it has read them */
 #define PIECE_BYTES (16u << 10) /* written at a time */
 #define SLICE_MS 4
+#define SLICE_BYTES (512u << 10)
 #define KINDS_MAX 16
+#define RENDERED 512    /* notices that are kept as text */
+#define UNTOLD_MAX 4096 /* of one commit; far less than the ring holds */
+
+struct rendered {
+	uint64_t seq;
+	struct buf text;
+};
 
 struct event_filter {
 	struct str kinds[KINDS_MAX];
@@ -31,8 +42,8 @@ struct subscriber {
 	uint64_t sent_seq; /* given to the connection */
 	struct buf text;   /* to be written when the commit is complete */
 	void *timer;
-	bool joined; /* it hears what happens; else it is told of the past first, */
-	bool behind; /* and waits for its turn */
+	bool joined; /* it has heard everything */
+	bool behind; /* it stands in line, to be told what it has not */
 	bool more;
 };
 
@@ -186,38 +197,27 @@ static void add_sse(struct buf *b, const struct api *a, const struct notice *n)
 	buf_release(&json);
 }
 
-static void all_flush(struct api *a)
+/* Subscribers mostly want the same few, one after the other. */
+static struct str rendered(struct api *a, const struct notice *n)
 {
-	struct subscriber *s, *next;
+	struct rendered *r;
 
-	for (s = TAILQ_FIRST(&a->subscribers); s; s = next) {
-		next = TAILQ_NEXT(s, link);
-		flush(s);
+	if (!a->rendered)
+		a->rendered = xcalloc(RENDERED, sizeof *a->rendered);
+	r = &a->rendered[n->seq % RENDERED];
+	if (r->seq != n->seq) {
+		r->seq = n->seq;
+		buf_reset(&r->text);
+		add_sse(&r->text, a, n);
 	}
+	return buf_str(&r->text);
 }
 
-void subscribers_notice(struct api *a, const struct notice *n)
+void rendered_free(struct api *a)
 {
-	struct subscriber *s, *next;
-
-	if (!n) {
-		all_flush(a);
-		return;
-	}
-	buf_reset(&a->notice_text);
-	for (s = TAILQ_FIRST(&a->subscribers); s; s = next) {
-		next = TAILQ_NEXT(s, link);
-		if (n->seq <= s->last_seq)
-			continue;
-		s->last_seq = n->seq;
-		if (!notice_fits(&s->filter, n) || !scope_sees_notice(s->c, n))
-			continue;
-		if (a->notice_text.n == 0)
-			add_sse(&a->notice_text, a, n);
-		buf_add_str(&s->text, buf_str(&a->notice_text));
-		if (s->text.n > PIECE_BYTES)
-			flush(s);
-	}
+	for (size_t i = 0; a->rendered && i < RENDERED; i++)
+		buf_release(&a->rendered[i].text);
+	free(a->rendered);
 }
 
 static bool past_notice(const struct notice *n, void *arg)
@@ -231,7 +231,7 @@ static bool past_notice(const struct notice *n, void *arg)
 		return false;
 	s->last_seq = n->seq;
 	if (notice_fits(&s->filter, n) && scope_sees_notice(s->c, n))
-		add_sse(&s->text, s->c->api, n);
+		buf_add_str(&s->text, rendered(s->c->api, n));
 	return true;
 }
 
@@ -262,45 +262,105 @@ static void replay(struct subscriber *s)
 	    (unsigned long long)last, (unsigned long long)last, (unsigned long long)after);
 }
 
-static void tell_past(struct subscriber *s)
+/* Returns how much it was told. */
+static size_t tell_past(struct subscriber *s)
 {
+	const struct api_io *io = s->c->host->io;
+	size_t n;
+
+	if (io->stream_pending(s->c->req.io) > LAG_BYTES) {
+		leave(s);
+		return 0;
+	}
 	replay(s);
 	if (s->more)
-		s->c->host->io->stream_on_drain(s->c->req.io, catch_up, s);
+		io->stream_on_drain(s->c->req.io, catch_up, s);
 	else
 		join(s);
+	n = s->text.n;
 	flush(s);
+	return n;
 }
 
-/* Hundreds may have read their last piece in the same moment: a few milliseconds for them all. */
-static void tell_behind(void *arg)
+/* Those in line, until it is the others' turn. What they are told is to be sent in the next turn,
+ * which takes longer than the telling. */
+static void tell_some(struct api *a)
 {
-	struct api *a = arg;
 	const struct api_host *h = &a->host;
 	int64_t begun = h->mono_ms(h->arg);
 	struct subscriber *s;
+	size_t bytes = 0;
 
-	a->behind_timer = NULL;
-	while ((s = TAILQ_FIRST(&a->behind)) && h->mono_ms(h->arg) - begun < SLICE_MS) {
+	while ((s = TAILQ_FIRST(&a->behind)) && bytes < SLICE_BYTES &&
+	       h->mono_ms(h->arg) - begun < SLICE_MS) {
+		no_longer_behind(s);
+		bytes += tell_past(s);
+	}
+}
+
+static void tell_all(struct api *a)
+{
+	struct subscriber *s;
+
+	while ((s = TAILQ_FIRST(&a->behind))) {
 		no_longer_behind(s);
 		tell_past(s);
 	}
-	if (s)
-		a->behind_timer = h->timer(h->arg, 0, tell_behind, a);
 }
 
-/* A long past goes out as fast as it is read; only then the present is joined. */
-static void catch_up(void *arg)
+static void tell_behind(void *arg)
 {
-	struct subscriber *s = arg;
+	struct api *a = arg;
+
+	a->behind_timer = NULL;
+	tell_some(a);
+	if (!TAILQ_EMPTY(&a->behind))
+		a->behind_timer = a->host.timer(a->host.arg, 0, tell_behind, a);
+}
+
+static void stand_in_line(struct subscriber *s)
+{
 	struct api *a = s->c->api;
 
-	if (s->joined || s->behind)
-		return;
 	s->behind = true;
 	TAILQ_INSERT_TAIL(&a->behind, s, link);
 	if (!a->behind_timer)
 		a->behind_timer = a->host.timer(a->host.arg, 0, tell_behind, a);
+}
+
+/* It has read what it was told. */
+static void catch_up(void *arg)
+{
+	struct subscriber *s = arg;
+
+	if (!s->joined && !s->behind)
+		stand_in_line(s);
+}
+
+static void all_stand_in_line(struct api *a)
+{
+	struct subscriber *s;
+
+	a->untold = 0;
+	while ((s = TAILQ_FIRST(&a->subscribers))) {
+		TAILQ_REMOVE(&a->subscribers, s, link);
+		s->joined = false;
+		stand_in_line(s);
+	}
+}
+
+/* NULL: the commit is complete. */
+void subscribers_notice(struct api *a, const struct notice *n)
+{
+	if (TAILQ_EMPTY(&a->subscribers))
+		return;
+	if (n && ++a->untold < UNTOLD_MAX)
+		return;
+	all_stand_in_line(a);
+	if (n)
+		tell_all(a); /* the ring must not overtake them */
+	else
+		tell_some(a);
 }
 
 static void subscribe(struct call *c)

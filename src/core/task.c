@@ -10,6 +10,8 @@
 
 #include "base/rng.h"
 
+#define REAP_MAX 4096
+
 struct task *task_find(const struct core *c, rid id)
 {
 	return idmap_get(&c->tasks, id);
@@ -196,14 +198,19 @@ void task_unghost(struct core *c, struct task *t)
 	t->ghost_read = 0;
 }
 
-/* Ghosts may go once every read that was under way when they left has come back. */
+/* Ghosts may go once every read that was under way when they left has come back; not too many at a
+ * time, for a step is to be short. */
 void ghosts_reap(struct core *c)
 {
 	uint64_t oldest = c->n_outstanding ? c->outstanding[0] : UINT64_MAX;
 	struct task *t;
 
-	while ((t = TAILQ_FIRST(&c->ghosts)) && t->ghost_read < oldest)
+	for (int n = 0; n < REAP_MAX; n++) {
+		t = TAILQ_FIRST(&c->ghosts);
+		if (!t || t->ghost_read >= oldest)
+			break;
 		task_free(c, t);
+	}
 }
 
 void task_forget(struct core *c, struct task *t)

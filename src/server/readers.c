@@ -31,6 +31,7 @@ struct readers {
 	STAILQ_HEAD(read_jobs, read_job) jobs, answered;
 	size_t n_answered;
 	bool stop;
+	bool delivering; /* deliver() is under way: posted, and never twice */
 	struct reader_thread *threads;
 	int n;
 };
@@ -50,14 +51,15 @@ static struct read_job *next_answer(struct readers *r)
 	return j;
 }
 
-static bool has_answers(struct readers *r)
+/* Whether deliver() is to come again; if not, the next answer calls it. */
+static bool wants_delivery(struct readers *r)
 {
-	bool has;
+	bool wants;
 
 	pthread_mutex_lock(&r->lock);
-	has = !STAILQ_EMPTY(&r->answered);
+	wants = r->delivering = !STAILQ_EMPTY(&r->answered);
 	pthread_mutex_unlock(&r->lock);
-	return has;
+	return wants;
 }
 
 /* Until all are delivered, or others on the loop have waited long enough. */
@@ -74,12 +76,14 @@ static void deliver_for(struct readers *r, int64_t us)
 	}
 }
 
-/* On the loop. Whoever answers while answers are left relies on this to come again. */
+/* On the loop, once per turn: a slice of answers for all that have come. */
 static void deliver(void *arg)
 {
-	deliver_for(arg, SLICE_US);
-	if (has_answers(arg))
-		loop_post(((struct readers *)arg)->loop, deliver, arg);
+	struct readers *r = arg;
+
+	deliver_for(r, SLICE_US);
+	if (wants_delivery(r))
+		loop_post(r->loop, deliver, r);
 }
 
 static void answer(struct readers *r, struct read_job *j)
@@ -87,7 +91,8 @@ static void answer(struct readers *r, struct read_job *j)
 	bool first;
 
 	pthread_mutex_lock(&r->lock);
-	first = STAILQ_EMPTY(&r->answered);
+	first = !r->delivering;
+	r->delivering = true;
 	STAILQ_INSERT_TAIL(&r->answered, j, entry);
 	r->n_answered++;
 	pthread_mutex_unlock(&r->lock);

@@ -217,6 +217,63 @@ static void test_very_slow_client(void **state)
 	over(slow);
 }
 
+static void submit_many(int times)
+{
+	struct buf b = {0};
+	struct talk *t[64];
+
+	buf_add_char(&b, '[');
+	for (int i = 0; i < 100; i++)
+		buf_printf(&b, "%s{\"command\":[\"x\"]}", i ? "," : "");
+	buf_add(&b, "]", 2);
+	for (int i = 0; i < times; i++) { /* all of them are one commit */
+		t[i] = talk_new(API_POST, "/v1/tasks", b.p);
+		talk_send(w, t[i]);
+	}
+	world_run(w);
+	for (int i = 0; i < times; i++) {
+		assert_int_equal(t[i]->status, 200);
+		talk_free(t[i]);
+	}
+	buf_release(&b);
+}
+
+/* More than is told in one turn: all hear the same, in order, and nothing twice. */
+static void test_many_followers(void **state)
+{
+	enum { FOLLOWERS = 80 };
+	struct talk *t[FOLLOWERS];
+
+	world_submit(w, NULL);
+	for (int i = 0; i < FOLLOWERS; i++)
+		t[i] = follow("", NULL);
+	submit_many(1);
+	for (int i = 0; i < FOLLOWERS; i++) {
+		while (t[i]->drain && times(t[i]->body.p, "event: task.submitted") < 100)
+			has_read(t[i]);
+		assert_int_equal(times(t[i]->body.p, "event: task.submitted"), 100);
+		assert_string_equal(t[i]->body.p, t[0]->body.p);
+		check_form(t[i]->body.p);
+	}
+	for (int i = 0; i < FOLLOWERS; i++)
+		over(t[i]);
+	assert_int_equal(world_watches(w), 0);
+}
+
+/* More in one commit than the ring may hold: who wants little of it misses nothing. */
+static void test_a_giant_commit(void **state)
+{
+	struct talk *t;
+
+	world_submit(w, NULL);
+	t = follow("?kind=queue", NULL);
+	submit_many(45);
+	json_decref(ask_json(w, API_POST, "/v1/queues", "{\"name\":\"q\"}", 201));
+	assert_int_equal(times(t->body.p, "event: queue.created"), 1);
+	assert_int_equal(times(t->body.p, "event: reset"), 0);
+	over(t);
+}
+
 /* What is not for it does not age it: nothing was missed, so there is no gap. */
 static void test_idle_filter_has_no_gap(void **state)
 {
@@ -296,6 +353,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_slow_client, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_very_slow_client, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_idle_filter_has_no_gap, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_many_followers, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_a_giant_commit, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_durable_list, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_verify, setup, teardown),
 	};
