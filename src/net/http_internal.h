@@ -117,6 +117,11 @@ struct http_server {
 	struct http_request_list spare; /* for the next requests */
 	int spare_n;
 	struct http_request_list gathering; /* long bodies that are being put together */
+	struct old_body {
+		char *p;
+		size_t n;
+	} * old; /* whose pages are being given back */
+	size_t n_old, cap_old;
 	struct event *gather_event;
 	struct event *work_event; /* fresh, checks, dead, over the limit */
 	struct event *sweep_event;
@@ -148,6 +153,8 @@ void http_request_present(struct evhttp_request *ev, void *listener);
 /* http_body.c */
 bool http_body_is_long(const struct http_request *r);
 void http_body_gather(struct http_request *r); /* and then the handler */
+void http_body_free(struct http_request *r);
+void http_bodies_release(struct http_server *s);
 void http_body_forget(struct http_request *r);
 void http_body_work(evutil_socket_t fd, short what, void *server);
 

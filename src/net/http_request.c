@@ -33,7 +33,7 @@ void http_request_free(struct http_request *r)
 	if (!r->conn && r->ev)
 		evhttp_request_free(r->ev);
 	free(r->pairs);
-	free(r->body);
+	http_body_free(r);
 	if (!s || s->spare_n >= SPARE_MAX || decoded.cap + headers.cap > SPARE_BYTES) {
 		buf_release(&r->decoded);
 		buf_release(&r->headers);

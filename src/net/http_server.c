@@ -276,6 +276,7 @@ void http_server_free(struct http_server *s)
 	event_free(s->work_event);
 	event_free(s->sweep_event);
 	event_free(s->gather_event);
+	http_bodies_release(s);
 	buf_release(&s->scratch);
 	free(s->by_fd);
 	free(s);
