@@ -229,7 +229,7 @@ static void check_start(struct call *c, const struct token_row *t)
 	k->secret = arena_str(&c->arena, k->secret);
 	call_hold(c);
 	c->api->access.n_checking++;
-	c->host->read(c->host->arg, check_work, check_done, k);
+	c->host->read(c->host->arg, false, check_work, check_done, k);
 }
 
 static void leave_line(struct call *c)

@@ -86,8 +86,9 @@ struct api_host {
 	void (*command)(void *arg, struct event *ev, api_reply_fn *fn, void *fn_arg);
 	/* A time zone by name, to be looked at and dropped. */
 	int (*zone)(void *arg, struct str name, struct zone_ref **ret_ref, struct problem *p);
-	/* Runs work(reader, job) on a reader thread, then done(job) on the loop. */
-	void (*read)(void *arg, void (*work)(struct store_reader *r, void *job),
+	/* Runs work(reader, job) on a reader thread, then done(job) on the loop. What may take long
+	 * does not keep the rest waiting. */
+	void (*read)(void *arg, bool is_long, void (*work)(struct store_reader *r, void *job),
 	    void (*done)(void *job), void *job);
 	/* Notices after their batch is durable, in order. Returns a handle. */
 	void *(*watch)(void *arg, api_notice_fn *fn, void *fn_arg);

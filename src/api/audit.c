@@ -46,7 +46,7 @@ static void stepped(struct call *c)
 	if (call_read_failed(c))
 		return;
 	if (!k->done) {
-		call_read(c, step, stepped);
+		call_read_long(c, step, stepped);
 		return;
 	}
 	api_audit(&c->out, k);
@@ -65,5 +65,5 @@ void audit_verify(struct call *c)
 		call_problem(c);
 		return;
 	}
-	call_read(c, step, stepped);
+	call_read_long(c, step, stepped);
 }

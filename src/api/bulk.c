@@ -187,7 +187,7 @@ static void next_given(struct call *c, size_t n)
 	k->at += n;
 	k->n_page = n;
 	if (c->who.limit)
-		call_read(c, read_given, given_read);
+		call_read_long(c, read_given, given_read);
 	else
 		send_page(c, k->ids + k->at - n, n);
 }
@@ -198,7 +198,7 @@ static void bulk_next(struct call *c)
 	size_t n = k->n_ids - k->at < PAGE_IDS ? k->n_ids - k->at : PAGE_IDS;
 
 	if (!k->has_ids && !k->last) {
-		call_read(c, read_page, page_read);
+		call_read_long(c, read_page, page_read);
 	} else if (k->has_ids && n && !k->dry_run) {
 		next_given(c, n);
 	} else {

@@ -299,11 +299,22 @@ static void read_done(void *arg)
 		c->on_read(c);
 }
 
-void call_read(struct call *c, void (*work)(struct store_reader *r, void *call), call_fn *fn)
+static void start_read(
+    struct call *c, bool is_long, void (*work)(struct store_reader *r, void *call), call_fn *fn)
 {
 	c->on_read = fn;
 	c->pending++;
-	c->host->read(c->host->arg, work, read_done, c);
+	c->host->read(c->host->arg, is_long, work, read_done, c);
+}
+
+void call_read(struct call *c, void (*work)(struct store_reader *r, void *call), call_fn *fn)
+{
+	start_read(c, false, work, fn);
+}
+
+void call_read_long(struct call *c, void (*work)(struct store_reader *r, void *call), call_fn *fn)
+{
+	start_read(c, true, work, fn);
 }
 
 void *call_state(struct call *c, size_t size)

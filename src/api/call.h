@@ -114,6 +114,8 @@ void call_command(struct call *c, struct event *ev, call_reply_fn *fn);
 void call_hold(struct call *c);
 void call_unhold(struct call *c);
 void call_read(struct call *c, void (*work)(struct store_reader *r, void *call), call_fn *fn);
+/* The same for what may take more than a millisecond or two: others pass it by. */
+void call_read_long(struct call *c, void (*work)(struct store_reader *r, void *call), call_fn *fn);
 void call_header(struct call *c, const char *name, const char *value);
 void *call_state(struct call *c, size_t size); /* zeroed */
 /* True when the reply is a problem: it has then been sent. Marks replays. */

@@ -127,7 +127,7 @@ static void logs_look(struct call *c)
 	l->reading = true;
 	l->news = false;
 	arena_reset(&c->row_arena);
-	call_read(c, read_piece, logs_read);
+	call_read_long(c, read_piece, logs_read);
 }
 
 static void drained(void *arg)

@@ -30,7 +30,7 @@ void call_parse(struct call *c, struct str text, call_fn *fn)
 	c->away.text = xmalloc(text.n);
 	c->away.n = text.n;
 	memcpy(c->away.text, text.p, text.n);
-	call_read(c, parse_away, fn);
+	call_read_long(c, parse_away, fn);
 }
 
 int call_parsed(struct call *c, struct str text, json_t **ret_value, struct problem *p)

@@ -189,7 +189,7 @@ void schedules_history(struct call *c)
 		return;
 	h->query.schedule = c->task;
 	h->query.limit = (uint32_t)limit + 1;
-	call_read(c, read_history, history_done);
+	call_read_long(c, read_history, history_done);
 }
 
 /* By its pattern and dates, whether it is paused or not. */

@@ -3,8 +3,9 @@
 #include "api/filter.h"
 #include "api/show.h"
 
-#define STEP_FULL 2   /* tasks read at a time; each may have a megabyte */
-#define STEP_BARE 125 /* and without their bodies, sixteen kilobytes */
+#define STEP_FULL 2    /* tasks read at a time; each may have a megabyte */
+#define SHORT_LIST 100 /* bare ones: read in a millisecond or two */
+#define STEP_BARE 125  /* and without their bodies, sixteen kilobytes */
 
 struct step { /* what was read at a time */
 	struct task_page page;
@@ -107,7 +108,10 @@ void tasks_list(struct call *c)
 		call_problem(c);
 		return;
 	}
-	call_read(c, read_list, list_done);
+	if (l->full || l->limit > SHORT_LIST)
+		call_read_long(c, read_list, list_done);
+	else
+		call_read(c, read_list, list_done);
 }
 
 static void read_counts(struct store_reader *r, void *arg)
@@ -155,7 +159,7 @@ void tasks_summary(struct call *c)
 	struct listing *l = call_state(c, sizeof *l);
 
 	if (filter_from_query(c, &l->filter))
-		call_read(c, read_counts, counts_done);
+		call_read_long(c, read_counts, counts_done);
 }
 
 static void add_why_summary(

@@ -138,5 +138,5 @@ void engine_read(struct readers *r, const struct read_ask *ask, engine_read_fn *
 	d->arg = arg;
 	if (ask->kind == READ_TASKS)
 		d->ask.ids = arena_memdup(&d->arena, ask->ids, ask->n * sizeof *ask->ids);
-	readers_run(r, work, done, d);
+	readers_run(r, false, work, done, d);
 }

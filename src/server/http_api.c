@@ -61,10 +61,10 @@ static int host_zone(void *arg, struct str name, struct zone_ref **ret_ref, stru
 	return engine_zone(((struct http_api *)arg)->engine, name, ret_ref, p);
 }
 
-static void host_read(
-    void *arg, void (*work)(struct store_reader *, void *), void (*done)(void *), void *job)
+static void host_read(void *arg, bool is_long, void (*work)(struct store_reader *, void *),
+    void (*done)(void *), void *job)
 {
-	readers_run(((struct http_api *)arg)->readers, work, done, job);
+	readers_run(((struct http_api *)arg)->readers, is_long, work, done, job);
 }
 
 static struct hub *hub_of(void *arg)

@@ -112,7 +112,7 @@ static void begin_look(
 	j->look.secret = xstrndup(secret.p, secret.n);
 	j->look.once = t->once;
 	j->look.fits = false;
-	readers_run(j->readers, look, looked, j);
+	readers_run(j->readers, false, look, looked, j);
 }
 
 static const struct token_row *good_row(struct join *j, rid id)

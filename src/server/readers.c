@@ -9,13 +9,16 @@
 #include "base/mem.h"
 
 #define SLICE_US 4000
-#define ANSWERED_MAX 2 /* that wait for the loop */
+/* Answers that wait for the loop: they are memory, and a busy loop is not read ahead of. */
+#define ANSWERED_MAX 4
+#define ANSWERED_LONG_MAX 2
 
 struct read_job {
 	STAILQ_ENTRY(read_job) entry;
 	void (*work)(struct store_reader *, void *);
 	void (*done)(void *);
 	void *job;
+	bool is_long;
 };
 
 struct reader_thread {
@@ -28,8 +31,9 @@ struct readers {
 	struct loop *loop;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	STAILQ_HEAD(read_jobs, read_job) jobs, answered;
-	size_t n_answered;
+	STAILQ_HEAD(read_jobs, read_job) quick, slow, answered;
+	int n_slow, most_slow; /* being run, and how many may be */
+	size_t n_answered, n_answered_slow;
 	bool stop;
 	bool delivering; /* deliver() is under way: posted, and never twice */
 	struct reader_thread *threads;
@@ -44,8 +48,9 @@ static struct read_job *next_answer(struct readers *r)
 	j = STAILQ_FIRST(&r->answered);
 	if (j) {
 		STAILQ_REMOVE_HEAD(&r->answered, entry);
-		if (r->n_answered-- == ANSWERED_MAX)
-			pthread_cond_broadcast(&r->wake);
+		r->n_answered--;
+		r->n_answered_slow -= j->is_long;
+		pthread_cond_broadcast(&r->wake);
 	}
 	pthread_mutex_unlock(&r->lock);
 	return j;
@@ -95,27 +100,47 @@ static void answer(struct readers *r, struct read_job *j)
 	r->delivering = true;
 	STAILQ_INSERT_TAIL(&r->answered, j, entry);
 	r->n_answered++;
+	r->n_answered_slow += j->is_long;
+	r->n_slow -= j->is_long;
+	pthread_cond_broadcast(&r->wake);
 	pthread_mutex_unlock(&r->lock);
 	if (first)
 		loop_post(r->loop, deliver, r);
 }
 
-/* What was read is memory until it is delivered: a busy loop is not read ahead of. */
-static bool may_begin(const struct readers *r)
+/* The line whose turn it is; NULL: neither's. Long ones come first while none is being run, and
+ * never take the last thread. */
+static struct read_jobs *next_line(struct readers *r)
 {
-	return r->stop || (!STAILQ_EMPTY(&r->jobs) && r->n_answered < ANSWERED_MAX);
+	bool slow = !STAILQ_EMPTY(&r->slow) && r->n_slow < r->most_slow &&
+	            r->n_answered_slow < ANSWERED_LONG_MAX;
+
+	if (slow && (r->n_slow == 0 || STAILQ_EMPTY(&r->quick)))
+		return &r->slow;
+	return !STAILQ_EMPTY(&r->quick) && r->n_answered < ANSWERED_MAX ? &r->quick : NULL;
+}
+
+/* Those who are left when it is to stop, in any order. */
+static struct read_jobs *last_line(struct readers *r)
+{
+	return !STAILQ_EMPTY(&r->quick) ? &r->quick : !STAILQ_EMPTY(&r->slow) ? &r->slow : NULL;
 }
 
 static struct read_job *next_job(struct readers *r)
 {
-	struct read_job *j;
+	struct read_jobs *line;
+	struct read_job *j = NULL;
 
 	pthread_mutex_lock(&r->lock);
-	while (!may_begin(r))
+	while (!(line = next_line(r)) && !r->stop)
 		pthread_cond_wait(&r->wake, &r->lock);
-	j = STAILQ_FIRST(&r->jobs);
-	if (j)
-		STAILQ_REMOVE_HEAD(&r->jobs, entry);
+	if (!line)
+		line = last_line(r);
+	if (line) {
+		j = STAILQ_FIRST(line);
+		STAILQ_REMOVE_HEAD(line, entry);
+		r->n_slow += j->is_long;
+	}
 	pthread_mutex_unlock(&r->lock);
 	return j;
 }
@@ -140,7 +165,9 @@ struct readers *readers_new(
 	r->loop = l;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->wake, NULL);
-	STAILQ_INIT(&r->jobs);
+	STAILQ_INIT(&r->quick);
+	STAILQ_INIT(&r->slow);
+	r->most_slow = threads > 1 ? threads - 1 : 1;
 	STAILQ_INIT(&r->answered);
 	r->threads = xcalloc((size_t)threads, sizeof *r->threads);
 	for (r->n = 0; r->n < threads; r->n++) {
@@ -157,15 +184,18 @@ struct readers *readers_new(
 	return r;
 }
 
-void readers_run(
-    struct readers *r, void (*work)(struct store_reader *, void *), void (*done)(void *), void *job)
+void readers_run(struct readers *r, bool is_long, void (*work)(struct store_reader *, void *),
+    void (*done)(void *), void *job)
 {
 	struct read_job *j = xmalloc(sizeof *j);
 
-	*j = (struct read_job){.work = work, .done = done, .job = job};
+	*j = (struct read_job){.work = work, .done = done, .job = job, .is_long = is_long};
 	pthread_mutex_lock(&r->lock);
-	STAILQ_INSERT_TAIL(&r->jobs, j, entry);
-	pthread_cond_signal(&r->wake);
+	if (is_long)
+		STAILQ_INSERT_TAIL(&r->slow, j, entry);
+	else
+		STAILQ_INSERT_TAIL(&r->quick, j, entry);
+	pthread_cond_broadcast(&r->wake);
 	pthread_mutex_unlock(&r->lock);
 }
 

@@ -69,7 +69,7 @@ static void on_timer(void *arg)
 	if (t->looks++ % EXPIRE_EVERY == 0)
 		engine_expire(t->engine, t->now_ms - t->o.idem_ms,
 		    t->o.events_ms ? t->now_ms - t->o.events_ms : 0);
-	readers_run(t->readers, look, looked, t);
+	readers_run(t->readers, true, look, looked, t);
 }
 
 struct retention *retention_new(

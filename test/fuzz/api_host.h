@@ -106,7 +106,7 @@ static int host_zone(void *arg, struct str name, struct zone_ref **ret_ref, stru
 }
 
 static void host_read(
-    void *arg, void (*work)(struct store_reader *, void *), void (*done)(void *), void *job)
+    void *arg, bool is_long, void (*work)(struct store_reader *, void *), void (*done)(void *), void *job)
 {
 	work(host.reader, job);
 	done(job);

@@ -65,8 +65,8 @@ static void host_command(void *arg, struct event *ev, api_reply_fn *fn, void *fn
 	step(w, ev);
 }
 
-static void host_read(
-    void *arg, void (*work)(struct store_reader *, void *), void (*done)(void *), void *job)
+static void host_read(void *arg, bool is_long, void (*work)(struct store_reader *, void *),
+    void (*done)(void *), void *job)
 {
 	struct world *w = arg;
 	struct job *j = xcalloc(1, sizeof *j);
