@@ -105,8 +105,8 @@ static int host_zone(void *arg, struct str name, struct zone_ref **ret_ref, stru
 	return zones_get(host.zones, name, ret_ref, p);
 }
 
-static void host_read(
-    void *arg, bool is_long, void (*work)(struct store_reader *, void *), void (*done)(void *), void *job)
+static void host_read(void *arg, bool is_long, void (*work)(struct store_reader *, void *),
+    void (*done)(void *), void *job)
 {
 	work(host.reader, job);
 	done(job);
