@@ -3,7 +3,7 @@
 #ifndef SERVER_HTTP_API_H
 #define SERVER_HTTP_API_H
 
-#include "api/api.h"
+#include "api/frame/api.h"
 #include "net/http.h"
 #include "server/engine.h"
 #include "server/readers.h"

@@ -4,7 +4,7 @@
 #ifndef SERVER_HTTP_DOOR_H
 #define SERVER_HTTP_DOOR_H
 
-#include "api/api.h"
+#include "api/frame/api.h"
 #include "net/http.h"
 
 extern const struct api_io http_door_io;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "api/api.h"
+#include "api/frame/api.h"
 #include "base/mem.h"
 #include "base/options.h"
 #include "config/flags.h"

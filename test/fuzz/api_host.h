@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/api.h"
+#include "api/frame/api.h"
 #include "base/mem.h"
 
 #define HOST_TIMERS 16

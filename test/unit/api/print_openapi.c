@@ -2,7 +2,7 @@
 /* Prints the document for tools/check-openapi. */
 #include <stdio.h>
 
-#include "api/api.h"
+#include "api/frame/api.h"
 
 int main(void)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "api/json_out.h"
+#include "api/frame/json_out.h"
 
 static void test_commas(void **state)
 {

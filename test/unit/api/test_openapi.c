@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "api/route.h"
+#include "api/frame/route.h"
 #include "world.h"
 
 static struct world *w;

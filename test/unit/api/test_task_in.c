@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "api/task_in.h"
+#include "api/tasks/task_in.h"
 #include "model/limits.h"
 
 #define NOW 1700000000000ll

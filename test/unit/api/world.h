@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "api/api.h"
+#include "api/frame/api.h"
 #include "base/mem.h"
 
 #define WORLD_START_MS 1700000000000ll

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The limits of a token: its queues and labels. Whatever lies outside is not there for its bearer.
+ * Names of queues are looked up when they are needed: a queue may be made, renamed or deleted.
+ */
+#include <string.h>
+
+#include "api/frame/call.h"
+#include "model/lines.h"
+
+bool scope_covers_named(const struct call *c, struct str queue, struct str labels)
+{
+	return !c->who.limit || token_covers(c->who.limit, queue, labels);
+}
+
+bool scope_covers(const struct call *c, rid queue, struct str labels)
+{
+	const struct queue_row *q;
+
+	if (!c->who.limit)
+		return true;
+	q = core_queue(c->host->core, queue);
+	return q && token_covers(c->who.limit, q->name, labels);
+}
+
+bool scope_covers_queue(const struct call *c, struct str name)
+{
+	return !c->who.limit || !c->who.limit->queues.n || lines_has(c->who.limit->queues, name);
+}
+
+/* Queues that are not there (yet) match nothing. */
+void scope_narrow(struct call *c, struct task_filter *f)
+{
+	struct str rest, one;
+	const struct queue_row *q;
+
+	if (!c->who.limit)
+		return;
+	rest = c->who.limit->queues;
+	while (f->n_among < TOKEN_QUEUES_MAX && lines_next(&rest, &one)) {
+		q = core_queue_by_name(c->host->core, one);
+		f->among[f->n_among++] = q ? q->id : 0;
+	}
+	rest = c->who.limit->labels;
+	while (f->n_labels < FILTER_LABELS_MAX + TOKEN_LABELS_MAX && lines_next(&rest, &one))
+		f->labels[f->n_labels++] = one;
+}
+
+bool scope_sees_notice(const struct call *c, const struct notice *n)
+{
+	const struct queue_row *q;
+	struct schedule_view v;
+
+	if (!c->who.limit)
+		return true;
+	if (n->queue) {
+		q = core_queue(c->host->core, n->queue);
+		return q && scope_covers_queue(c, q->name);
+	}
+	return n->schedule && core_schedule(c->host->core, n->schedule, NULL, &v) &&
+	       scope_covers(c, v.row.queue, v.row.labels);
+}
+
+bool scope_sees_event(const struct call *c, const struct event_row *e)
+{
+	if (!c->who.limit)
+		return true;
+	return str_starts(e->kind, "queue.") && scope_covers_queue(c, e->subject);
+}
+
+int scope_problem(struct call *c, struct str queue, struct problem *p)
+{
+	problem_set(p, ERR_DENIED, "%.64s may not use the queue \"%.*s\" with these labels",
+	    c->who.name.p, queue.n > 100 ? 100 : (int)queue.n, queue.p ? queue.p : "");
+	if (c->who.limit->labels.n)
+		problem_hint(p, "every task must have the labels %.*s",
+		    (int)strcspn(c->who.limit->labels.p, "\n"), c->who.limit->labels.p);
+	else
+		problem_hint(p, "it is limited to other queues");
+	access_write_down(c, p);
+	return ERR_DENIED;
+}
+
+static void task_looked_at(struct call *c)
+{
+	if (call_read_failed(c))
+		return;
+	if (scope_covers(c, c->row.spec.queue, c->row.spec.labels)) {
+		c->task = 0;
+		c->go_on(c);
+		return;
+	}
+	c->code = ERR_NOT_FOUND;
+	call_read_failed(c);
+}
+
+static void not_covered(struct call *c, const char *what)
+{
+	problem_set(&c->problem, ERR_NOT_FOUND, "there is no %s \"%.*s\"", what,
+	    c->arg.n > 100 ? 100 : (int)c->arg.n, c->arg.p);
+	problem_hint(&c->problem, "or it lies outside the limits of this token");
+	access_refuse(c);
+}
+
+static bool queue_is_covered(struct call *c)
+{
+	struct problem ignored;
+	const struct queue_row *q = find_queue(c->api, c->arg, "queue", &ignored);
+
+	/* what is done to a queue is done to all of its tasks */
+	return q && (c->req.method == API_GET || !c->who.limit->labels.n) &&
+	       scope_covers_queue(c, q->name);
+}
+
+static bool schedule_is_covered(struct call *c)
+{
+	struct problem ignored;
+	struct schedule_view v;
+	rid id = find_schedule(c->api, c->arg, "schedule", &ignored);
+
+	return id && core_schedule(c->host->core, id, &c->arena, &v) &&
+	       scope_covers(c, v.row.queue, v.row.labels);
+}
+
+/* -- batches: one is there for whoever sees a task of it */
+
+#define BATCH_STEPS 16 /* of a store's list; the first holds a batch's first tasks */
+
+struct batch_look {
+	struct task_filter filter;
+	bool seen;
+};
+
+static void look_for_batch(struct store_reader *r, void *arg)
+{
+	struct call *c = arg;
+	struct batch_look *look = c->scope;
+	struct task_page page = {.next = 0};
+
+	for (int i = 0; i < BATCH_STEPS && !look->seen && (i == 0 || page.next); i++) {
+		arena_reset(&c->row_arena);
+		c->code = store_task_list(
+		    r, &look->filter, true, true, page.next, 1, &c->row_arena, &page);
+		if (c->code)
+			return;
+		look->seen = page.n > 0;
+	}
+}
+
+static void batch_looked_at(struct call *c)
+{
+	const struct batch_look *look = c->scope;
+	char text[ID_TEXT];
+
+	if (call_read_failed(c))
+		return;
+	if (look->seen) {
+		c->go_on(c);
+		return;
+	}
+	problem_set(&c->problem, ERR_NOT_FOUND, "there is no batch %s",
+	    id_format(c->host->ids, look->filter.batch, text));
+	problem_hint(&c->problem, "or it lies outside the limits of this token");
+	problem_field(&c->problem, "batch");
+	access_refuse(c);
+}
+
+void scope_check_batch(struct call *c, rid batch, call_fn *fn)
+{
+	struct batch_look *look;
+
+	if (!c->who.limit || !batch) {
+		fn(c);
+		return;
+	}
+	look = arena_zalloc(&c->arena, sizeof *look);
+	look->filter.batch = batch;
+	scope_narrow(c, &look->filter);
+	c->scope = look;
+	c->go_on = fn;
+	call_read(c, look_for_batch, batch_looked_at);
+}
+
+void scope_check_path(struct call *c, call_fn *fn)
+{
+	const char *arg = c->who.limit ? strchr(c->route->pattern, '{') : NULL;
+
+	c->go_on = fn;
+	if (!arg) {
+		fn(c);
+	} else if (strncmp(arg, "{id}", 4) == 0) {
+		if (call_path_id(c, &c->task))
+			call_read_task(c, task_looked_at);
+	} else if (strncmp(arg, "{queue}", 7) == 0 && !queue_is_covered(c)) {
+		not_covered(c, "queue");
+	} else if (strncmp(arg, "{schedule}", 10) == 0 && !schedule_is_covered(c)) {
+		not_covered(c, "schedule");
+	} else {
+		fn(c);
+	}
+}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GET /v1/events: the durable ones as a list, or everything as it happens, as server-sent events.
+ * A subscriber is a place in the ring of past notices. After a commit all who had heard everything
+ * stand in line, and are told what came since, for a few milliseconds per turn of the loop: one
+ * commit for a thousand of them holds nobody up. A notice is rendered once for all. Who does not
+ * read is told no more until it has.
+ *
+ *   joined (it has heard everything) -> behind (in line) -> joined, or waits until it has read
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/objects/show.h"
+
+#define HEARTBEAT_MS 15000
+#define LAG_BYTES (8u << 10)    /* unread, and it is told no more until it has read them */
+#define PIECE_BYTES (16u << 10) /* written at a time */
+#define SLICE_MS 4
+#define SLICE_BYTES (512u << 10)
+#define KINDS_MAX 16
+#define RENDERED 512    /* notices that are kept as text */
+#define UNTOLD_MAX 4096 /* of one commit; far less than the ring holds */
+
+struct rendered {
+	uint64_t seq;
+	struct buf text;
+};
+
+struct event_filter {
+	struct str kinds[KINDS_MAX];
+	size_t n_kinds;
+	rid queue, task, batch, worker, schedule;
+};
+
+struct subscriber {
+	TAILQ_ENTRY(subscriber) link;
+	struct call *c;
+	struct event_filter filter;
+	uint64_t last_seq; /* in `text` */
+	uint64_t sent_seq; /* given to the connection */
+	struct buf text;   /* to be written when the commit is complete */
+	void *timer;
+	bool joined; /* it has heard everything */
+	bool behind; /* it stands in line, to be told what it has not */
+	bool more;
+};
+
+struct event_list {
+	struct event_filter filter;
+	struct str subject[2]; /* durable rows know their subject by name or id */
+	int64_t after, limit;
+	struct event_page page;
+};
+
+static void catch_up(void *subscriber);
+
+static bool kind_fits(const struct event_filter *f, struct str kind)
+{
+	for (size_t i = 0; i < f->n_kinds; i++) {
+		struct str k = f->kinds[i];
+
+		if (kind.n >= k.n && memcmp(kind.p, k.p, k.n) == 0 &&
+		    (kind.n == k.n || kind.p[k.n] == '.' || k.p[k.n - 1] == '.'))
+			return true;
+	}
+	return f->n_kinds == 0;
+}
+
+static bool notice_fits(const struct event_filter *f, const struct notice *n)
+{
+	return (!f->queue || f->queue == n->queue) && (!f->task || f->task == n->task) &&
+	       (!f->batch || f->batch == n->batch) && (!f->worker || f->worker == n->worker) &&
+	       (!f->schedule || f->schedule == n->schedule) && kind_fits(f, str_of(n->kind));
+}
+
+static int add_kinds(struct call *c, struct event_filter *f, struct str list)
+{
+	struct str one;
+
+	while (str_next(&list, ',', &one)) {
+		if (one.n == 0 || f->n_kinds == KINDS_MAX) {
+			problem_set(&c->problem, ERR_INVALID,
+			    one.n ? "more than 16 kinds are given" : "a kind is empty");
+			return problem_field(&c->problem, "kind");
+		}
+		f->kinds[f->n_kinds++] = arena_str(&c->arena, one);
+	}
+	return 0;
+}
+
+static bool read_filter(struct call *c, struct event_filter *f)
+{
+	const struct queue_row *q;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < c->req.n_params; i++)
+		if (str_is(c->req.params[i].key, "kind"))
+			rc = add_kinds(c, f, c->req.params[i].value);
+	if (!rc && c->query[Q_QUEUE].p) {
+		q = find_queue(c->api, c->query[Q_QUEUE], "queue", &c->problem);
+		rc = q ? 0 : c->problem.code;
+		f->queue = q ? q->id : 0;
+	}
+	if (!rc && c->query[Q_WORKER].p) {
+		f->worker = find_worker(c->api, c->query[Q_WORKER], "worker", &c->problem);
+		rc = f->worker ? 0 : c->problem.code;
+	}
+	if (!rc && c->query[Q_SCHEDULE].p) {
+		f->schedule = find_schedule(c->api, c->query[Q_SCHEDULE], "schedule", &c->problem);
+		rc = f->schedule ? 0 : c->problem.code;
+	}
+	if (!rc && c->query[Q_TASK].p)
+		rc = find_id(c->api, c->query[Q_TASK], "task", &f->task, &c->problem);
+	if (!rc && c->query[Q_BATCH].p)
+		rc = find_id(c->api, c->query[Q_BATCH], "batch", &f->batch, &c->problem);
+	if (rc)
+		call_problem(c);
+	return !rc;
+}
+
+static void no_longer_behind(struct subscriber *s)
+{
+	struct api *a = s->c->api;
+
+	TAILQ_REMOVE(&a->behind, s, link);
+	s->behind = false;
+	if (!TAILQ_EMPTY(&a->behind) || !a->behind_timer)
+		return;
+	a->host.cancel_timer(a->host.arg, a->behind_timer);
+	a->behind_timer = NULL;
+}
+
+static void subscriber_over(struct call *c)
+{
+	struct subscriber *s = c->state;
+
+	if (s->joined)
+		TAILQ_REMOVE(&c->api->subscribers, s, link);
+	if (s->behind)
+		no_longer_behind(s);
+	if (s->timer)
+		c->host->cancel_timer(c->host->arg, s->timer);
+	s->joined = false;
+	s->timer = NULL;
+	buf_release(&s->text);
+}
+
+static void join(struct subscriber *s)
+{
+	s->joined = true;
+	TAILQ_INSERT_TAIL(&s->c->api->subscribers, s, link);
+}
+
+/*
+ * It does not read as fast as things happen. What it was not told yet is in the ring, from where
+ * it goes on once it has read the rest: until then it costs nothing.
+ */
+static void leave(struct subscriber *s)
+{
+	struct call *c = s->c;
+
+	if (s->joined)
+		TAILQ_REMOVE(&c->api->subscribers, s, link);
+	s->joined = false;
+	s->last_seq = s->sent_seq;
+	buf_release(&s->text);
+	c->host->io->stream_on_drain(c->req.io, catch_up, s);
+}
+
+static void flush(struct subscriber *s)
+{
+	const struct api_io *io = s->c->host->io;
+
+	if (s->text.n == 0) {
+		s->sent_seq = s->last_seq; /* nothing of it was for this one */
+		return;
+	}
+	if (io->stream_pending(s->c->req.io) > LAG_BYTES) {
+		leave(s);
+		return;
+	}
+	io->stream_write(s->c->req.io, buf_str(&s->text));
+	buf_release(&s->text); /* there may be many, and most are quiet */
+	s->sent_seq = s->last_seq;
+}
+
+static void add_sse(struct buf *b, const struct api *a, const struct notice *n)
+{
+	struct buf json = {0};
+
+	buf_printf(b, "id: %llu\nevent: %s\ndata: ", (unsigned long long)n->seq, n->kind);
+	show_notice(&json, a, n);
+	buf_add_str(b, buf_str(&json));
+	buf_add(b, "\n\n", 2);
+	buf_release(&json);
+}
+
+/* Subscribers mostly want the same few, one after the other. */
+static struct str rendered(struct api *a, const struct notice *n)
+{
+	struct rendered *r;
+
+	if (!a->rendered)
+		a->rendered = xcalloc(RENDERED, sizeof *a->rendered);
+	r = &a->rendered[n->seq % RENDERED];
+	if (r->seq != n->seq) {
+		r->seq = n->seq;
+		buf_reset(&r->text);
+		add_sse(&r->text, a, n);
+	}
+	return buf_str(&r->text);
+}
+
+void rendered_free(struct api *a)
+{
+	for (size_t i = 0; a->rendered && i < RENDERED; i++)
+		buf_release(&a->rendered[i].text);
+	free(a->rendered);
+}
+
+static bool past_notice(const struct notice *n, void *arg)
+{
+	struct subscriber *s = arg;
+
+	if (n->seq <= s->last_seq)
+		return true;
+	s->more = s->text.n > PIECE_BYTES;
+	if (s->more)
+		return false;
+	s->last_seq = n->seq;
+	if (notice_fits(&s->filter, n) && scope_sees_notice(s->c, n))
+		buf_add_str(&s->text, rendered(s->c->api, n));
+	return true;
+}
+
+static void heartbeat(void *arg)
+{
+	struct subscriber *s = arg;
+	const struct api_host *h = s->c->host;
+
+	s->timer = h->timer(h->arg, HEARTBEAT_MS, heartbeat, s);
+	if (h->io->stream_pending(s->c->req.io) > 0)
+		return; /* it has something to read */
+	buf_add_cstr(&s->text, ": still here\n\n");
+	flush(s);
+}
+
+/* From the place asked for on. What is no longer in memory is announced as a gap. */
+static void replay(struct subscriber *s)
+{
+	const struct api_host *h = s->c->host;
+	uint64_t last = h->last_seq(h->arg), after = s->last_seq;
+
+	s->more = false;
+	if (after <= last && h->replay(h->arg, after, past_notice, s))
+		return;
+	s->last_seq = last;
+	buf_printf(&s->text,
+	    "id: %llu\nevent: reset\ndata: {\"seq\":%llu,\"kind\":\"reset\",\"after\":%llu}\n\n",
+	    (unsigned long long)last, (unsigned long long)last, (unsigned long long)after);
+}
+
+/* Returns how much it was told. */
+static size_t tell_past(struct subscriber *s)
+{
+	const struct api_io *io = s->c->host->io;
+	size_t n;
+
+	if (io->stream_pending(s->c->req.io) > LAG_BYTES) {
+		leave(s);
+		return 0;
+	}
+	replay(s);
+	if (s->more)
+		io->stream_on_drain(s->c->req.io, catch_up, s);
+	else
+		join(s);
+	n = s->text.n;
+	flush(s);
+	return n;
+}
+
+/* Those in line, until it is the others' turn. What they are told is to be sent in the next turn,
+ * which takes longer than the telling. */
+static void tell_some(struct api *a)
+{
+	const struct api_host *h = &a->host;
+	int64_t begun = h->mono_ms(h->arg);
+	struct subscriber *s;
+	size_t bytes = 0;
+
+	while ((s = TAILQ_FIRST(&a->behind)) && bytes < SLICE_BYTES &&
+	       h->mono_ms(h->arg) - begun < SLICE_MS) {
+		no_longer_behind(s);
+		bytes += tell_past(s);
+	}
+}
+
+static void tell_all(struct api *a)
+{
+	struct subscriber *s;
+
+	while ((s = TAILQ_FIRST(&a->behind))) {
+		no_longer_behind(s);
+		tell_past(s);
+	}
+}
+
+static void tell_behind(void *arg)
+{
+	struct api *a = arg;
+
+	a->behind_timer = NULL;
+	tell_some(a);
+	if (!TAILQ_EMPTY(&a->behind))
+		a->behind_timer = a->host.timer(a->host.arg, 0, tell_behind, a);
+}
+
+static void stand_in_line(struct subscriber *s)
+{
+	struct api *a = s->c->api;
+
+	s->behind = true;
+	TAILQ_INSERT_TAIL(&a->behind, s, link);
+	if (!a->behind_timer)
+		a->behind_timer = a->host.timer(a->host.arg, 0, tell_behind, a);
+}
+
+/* It has read what it was told. */
+static void catch_up(void *arg)
+{
+	struct subscriber *s = arg;
+
+	if (!s->joined && !s->behind)
+		stand_in_line(s);
+}
+
+static void all_stand_in_line(struct api *a)
+{
+	struct subscriber *s;
+
+	a->untold = 0;
+	while ((s = TAILQ_FIRST(&a->subscribers))) {
+		TAILQ_REMOVE(&a->subscribers, s, link);
+		s->joined = false;
+		stand_in_line(s);
+	}
+}
+
+/* NULL: the commit is complete. */
+void subscribers_notice(struct api *a, const struct notice *n)
+{
+	if (TAILQ_EMPTY(&a->subscribers))
+		return;
+	if (n && ++a->untold < UNTOLD_MAX)
+		return;
+	all_stand_in_line(a);
+	if (n)
+		tell_all(a); /* the ring must not overtake them */
+	else
+		tell_some(a);
+}
+
+static void subscribe(struct call *c)
+{
+	struct subscriber *s = call_state(c, sizeof *s);
+	struct str at = c->req.last_event_id.p ? c->req.last_event_id : c->query[Q_AFTER];
+	int64_t after = 0;
+
+	s->c = c;
+	if (!read_filter(c, &s->filter))
+		return;
+	if (at.p && !str_to_i64(at, 0, INT64_MAX, &after)) {
+		problem_set(&c->problem, ERR_INVALID, "the place to resume from is not a number");
+		problem_hint(&c->problem, "give the id of the last event that was seen");
+		problem_field(&c->problem, c->req.last_event_id.p ? "Last-Event-ID" : "after");
+		call_problem(c);
+		return;
+	}
+	c->on_over = subscriber_over;
+	call_header(c, "Cache-Control", "no-store");
+	call_header(c, "X-Accel-Buffering", "no");
+	call_stream_start(c, "text/event-stream");
+	buf_add_cstr(&s->text, ": reeve\nretry: 2000\n\n");
+	s->timer = c->host->timer(c->host->arg, HEARTBEAT_MS, heartbeat, s);
+	s->last_seq = at.p ? (uint64_t)after : c->host->last_seq(c->host->arg);
+	s->sent_seq = s->last_seq;
+	if (at.p) {
+		tell_past(s);
+	} else {
+		join(s);
+		flush(s);
+	}
+}
+
+static void read_events(struct store_reader *r, void *arg)
+{
+	struct call *c = arg;
+	struct event_list *l = c->state;
+
+	c->code = c->query[Q_AFTER].p
+	              ? store_events(r, (uint64_t)l->after, (uint32_t)l->limit, &c->arena, &l->page)
+	              : store_events_last(r, (uint32_t)l->limit, &c->arena, &l->page);
+}
+
+static bool row_fits(const struct event_list *l, const struct event_row *e)
+{
+	if (!kind_fits(&l->filter, e->kind))
+		return false;
+	if (!l->subject[0].p)
+		return true;
+	return str_eq(e->subject, l->subject[0]) || str_eq(e->subject, l->subject[1]);
+}
+
+static void events_done(struct call *c)
+{
+	struct event_list *l = c->state;
+	struct buf *b = &c->out;
+	bool more = c->query[Q_AFTER].p && l->page.n == (size_t)l->limit;
+
+	if (call_read_failed(c))
+		return;
+	jw_open(b, '{');
+	jw_key(b, "items");
+	jw_open(b, '[');
+	for (size_t i = 0; i < l->page.n; i++)
+		if (row_fits(l, &l->page.rows[i]) && scope_sees_event(c, &l->page.rows[i]))
+			show_event(b, &l->page.rows[i]);
+	jw_close(b, ']');
+	jw_key(b, "next");
+	if (more)
+		buf_printf(b, "\"%llu\"", (unsigned long long)l->page.rows[l->page.n - 1].seq);
+	else
+		jw_null(b);
+	jw_close(b, '}');
+	call_json(c, 200);
+}
+
+/* Durable rows say what they are about as text: the name that was asked for, or the id. */
+static void subject_of(struct call *c, struct event_list *l)
+{
+	static const enum query by[] = {Q_QUEUE, Q_WORKER, Q_TASK, Q_BATCH, Q_SCHEDULE};
+	rid ids[] = {
+	    l->filter.queue, l->filter.worker, l->filter.task, l->filter.batch, l->filter.schedule};
+	char text[ID_TEXT];
+
+	for (size_t i = 0; i < sizeof by / sizeof by[0]; i++)
+		if (ids[i]) {
+			l->subject[0] = arena_str(&c->arena, c->query[by[i]]);
+			l->subject[1] =
+			    arena_str(&c->arena, str_of(id_format(c->host->ids, ids[i], text)));
+		}
+}
+
+static void list_events(struct call *c)
+{
+	struct event_list *l = call_state(c, sizeof *l);
+
+	l->limit = 100;
+	if (!call_int(c, Q_AFTER, 0, INT64_MAX, &l->after) ||
+	    !call_int(c, Q_LIMIT, 1, 1000, &l->limit) || !read_filter(c, &l->filter))
+		return;
+	subject_of(c, l);
+	call_read(c, read_events, events_done);
+}
+
+void events_get(struct call *c)
+{
+	bool follow;
+
+	if (!call_bool(c, Q_FOLLOW, &follow))
+		return;
+	if (c->who.limit &&
+	    c->who.limit->labels.n) { /* events do not say which labels a task has */
+		problem_set(&c->problem, ERR_DENIED,
+		    "%.64s is limited to labels, and sees no events", c->who.name.p);
+		access_refuse(c);
+		return;
+	}
+	if (c->req.accept.n && memmem(c->req.accept.p, c->req.accept.n, "text/event-stream", 17))
+		follow = true;
+	if (follow)
+		subscribe(c);
+	else
+		list_events(c);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the server stands, for people, probes and Prometheus. */
+#include "api/insight/metrics.h"
+#include "api/objects/show.h"
+#include "model/lines.h"
+
+struct totals {
+	struct queue_counts tasks;
+	int64_t queues;
+	int64_t workers[N_WORKER_STATES];
+	int64_t connected, unsure;
+	int64_t used, max; /* max -1: a worker without limit */
+};
+
+static void count_all(const struct call *c, struct totals *t)
+{
+	const struct core *core = c->host->core;
+	int64_t mono = c->host->mono_ms(c->host->arg);
+	const struct queue_row *q = NULL;
+	struct worker_view w;
+	struct queue_counts n;
+	rid id = 0;
+
+	while ((q = core_queue_next(core, q ? q->id : 0))) {
+		core_queue_counts(core, q->id, &n);
+		t->queues++;
+		t->tasks.queued += n.queued;
+		t->tasks.delayed += n.delayed;
+		t->tasks.held += n.held;
+		t->tasks.claimed += n.claimed;
+		t->tasks.running += n.running;
+	}
+	while ((id = core_worker_next(core, id))) {
+		if (!core_worker(core, id, mono, &w))
+			continue;
+		t->workers[w.state]++;
+		t->connected += w.connected;
+		t->unsure += w.unsure;
+		t->used += w.running;
+		if (w.state == WORKER_HEALTHY && w.connected)
+			t->max = w.maxthreads < 0 || t->max < 0 ? -1 : t->max + w.maxthreads;
+	}
+}
+
+static void add_counts(struct buf *b, const struct totals *t)
+{
+	jw_mi64(b, "queues", t->queues);
+	jw_key(b, "workers");
+	jw_open(b, '{');
+	for (int i = 0; i < N_WORKER_STATES; i++)
+		jw_mi64(b, worker_state_names[i], t->workers[i]);
+	jw_mi64(b, "connected", t->connected);
+	jw_close(b, '}');
+	jw_key(b, "tasks");
+	jw_open(b, '{');
+	jw_mi64(b, "queued", t->tasks.queued);
+	jw_mi64(b, "delayed", t->tasks.delayed);
+	jw_mi64(b, "held", t->tasks.held);
+	jw_mi64(b, "claimed", t->tasks.claimed);
+	jw_mi64(b, "running", t->tasks.running);
+	jw_mi64(b, "unsure", t->unsure);
+	jw_close(b, '}');
+	jw_key(b, "threads");
+	jw_open(b, '{');
+	jw_mi64(b, "used", t->used);
+	jw_mi64_null(b, "max", t->max, t->max >= 0);
+	jw_close(b, '}');
+}
+
+static void add_identity(struct call *c, int64_t now)
+{
+	const struct api_server_facts *f = &c->api->opt.facts;
+	const uint8_t *i = c->host->ids->installation;
+	struct buf *b = &c->out;
+
+	jw_mcstr(b, "version", f->version);
+	jw_mtime_null(b, "started", f->started_ms);
+	jw_mi64(b, "uptime_ms", now - f->started_ms);
+	jw_key(b, "installation");
+	buf_printf(b, "\"%02x%02x%02x%02x%02x\"", i[0], i[1], i[2], i[3], i[4]);
+	jw_key(b, "store");
+	jw_open(b, '{');
+	jw_mcstr(b, "backend", f->backend);
+	jw_mi64(b, "schema", STORE_SCHEMA_VERSION);
+	jw_close(b, '}');
+	jw_mcstr(b, "dispatch", f->is_volatile ? "volatile" : "durable");
+	jw_mbool(b, "ready", core_is_open(c->host->core));
+	jw_mlines(b, "listen", str_of(f->listen));
+	jw_mcstr(b, "link", f->link);
+	jw_mcstr(b, "url", f->url);
+}
+
+void status_get(struct call *c)
+{
+	int64_t now = c->host->wall_ms(c->host->arg);
+	struct totals t = {0};
+	double submitted, ended;
+
+	count_all(c, &t);
+	metrics_rates(c->api->metrics, now, &submitted, &ended);
+	jw_open(&c->out, '{');
+	add_identity(c, now);
+	add_counts(&c->out, &t);
+	jw_key(&c->out, "rates");
+	buf_printf(&c->out, "{\"submitted_per_s\":%.1f,\"ended_per_s\":%.1f}", submitted, ended);
+	show_worker_set(c);
+	show_waiting(c, t.tasks.queued > 0 && t.connected == 0);
+	jw_close(&c->out, '}');
+	call_json(c, 200);
+}
+
+void healthz_get(struct call *c)
+{
+	call_text(c, 200, "text/plain", STR("ok\n"));
+}
+
+void readyz_get(struct call *c)
+{
+	const char *why = c->host->not_ready ? c->host->not_ready(c->host->arg) : NULL;
+
+	if (!core_is_open(c->host->core))
+		why = "the store is being loaded";
+	if (!why) {
+		call_text(c, 200, "text/plain", STR("ok\n"));
+		return;
+	}
+	buf_printf(&c->out, "%s\n", why);
+	call_text(c, 503, "text/plain", buf_str(&c->out));
+}
+
+void metrics_get(struct call *c)
+{
+	metrics_write(c->api->metrics, c->host, &c->api->opt.facts, &c->out);
+	call_text(c, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&c->out));
+}
+
+void openapi_get(struct call *c)
+{
+	api_openapi(&c->out);
+	call_json(c, 200);
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queues: all of them are in memory, so looking needs no store; changes are commands. */
+#include "api/objects/show.h"
+#include "api/tasks/task_in.h"
+#include "model/limits.h"
+#include "wire/json_in.h"
+
+/* Their environments may hold secrets, as tasks' may. */
+static unsigned shown_of(const struct call *c)
+{
+	return access_sees(c, RIGHT_LOGS) ? SHOW_FULL : 0;
+}
+
+void queues_list(struct call *c)
+{
+	const struct queue_row *q = NULL;
+	uint32_t limit;
+	rid at;
+
+	if (!call_page(c, &at, &limit))
+		return;
+	jw_open(&c->out, '{');
+	jw_key(&c->out, "items");
+	jw_open(&c->out, '[');
+	while (limit > 0 && c->out.n < PAGE_BYTES && (q = core_queue_next(c->host->core, at))) {
+		at = q->id;
+		if (!scope_covers_queue(c, q->name))
+			continue;
+		show_queue(&c->out, c->api, q, shown_of(c));
+		limit--;
+	}
+	show_page_end(c, q && core_queue_next(c->host->core, at) ? at : 0);
+}
+
+static const struct queue_row *path_queue(struct call *c)
+{
+	const struct queue_row *q = find_queue(c->api, c->arg, "queue", &c->problem);
+
+	if (!q)
+		call_problem(c);
+	return q;
+}
+
+static void answer_queue(struct call *c, rid id, int status)
+{
+	const struct queue_row *q = core_queue(c->host->core, id);
+
+	if (!q) {
+		call_fail(c, ERR_NOT_FOUND, "the queue was deleted in the meantime");
+		return;
+	}
+	if (call_etag(c, q->version))
+		return;
+	show_queue(&c->out, c->api, q, shown_of(c));
+	call_json(c, status);
+}
+
+void queue_get(struct call *c)
+{
+	const struct queue_row *q = path_queue(c);
+
+	if (q)
+		answer_queue(c, q->id, 200);
+}
+
+struct change {
+	struct queue_change out;
+	struct call *c;
+};
+
+static struct change *took(void *arg, enum queue_field f)
+{
+	struct change *k = arg;
+
+	k->out.fields |= 1u << f;
+	return k;
+}
+
+static int set_name(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct change *k = took(arg, QF_NAME);
+
+	if (json_in_str(v, field, NAME_MAX_BYTES, &k->out.row.name, p))
+		return ERR_INVALID;
+	return name_check(k->out.row.name, field, p);
+}
+
+static int set_plugin(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct change *k = took(arg, QF_PLUGIN);
+
+	if (json_in_str(v, field, NAME_MAX_BYTES, &k->out.row.plugin, p))
+		return ERR_INVALID;
+	return name_check(k->out.row.plugin, field, p);
+}
+
+static int set_threads(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct change *k = took(arg, QF_THREADS);
+	int64_t n = -1;
+	int rc = json_is_null(v) ? 0 : json_in_int(v, field, 0, THREADS_MAX, &n, p);
+
+	k->out.row.threads = (int32_t)n;
+	return rc;
+}
+
+static int choice(json_t *v, const char *field, int (*parse)(struct str s),
+    const char *const *names, int n, int32_t *ret, struct problem *p)
+{
+	struct str text;
+	const char *near;
+
+	if (json_in_str(v, field, NAME_MAX_BYTES, &text, p))
+		return ERR_INVALID;
+	*ret = parse(text);
+	if (*ret >= 0)
+		return 0;
+	near = str_nearest(text, names, (size_t)n);
+	problem_set(p, ERR_INVALID, "\"%s\" is \"%.*s\"; %s, %s or %s is expected", field,
+	    text.n > 64 ? 64 : (int)text.n, text.p, names[0], names[1], names[2]);
+	if (near)
+		problem_hint(p, "did you mean \"%s\"?", near);
+	return problem_field(p, field);
+}
+
+static int set_order(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	return choice(v, field, queue_order_parse, queue_order_names, N_ORDERS,
+	    &took(arg, QF_ORDER)->out.row.order, p);
+}
+
+static int set_output(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	return choice(v, field, output_mode_parse, output_mode_names, N_OUTPUT_MODES,
+	    &took(arg, QF_OUTPUT_MODE)->out.row.output_mode, p);
+}
+
+static int set_timeout(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct change *k = took(arg, QF_TIMEOUT);
+
+	k->out.row.timeout_ms = 0;
+	return json_is_null(v) ? 0 : json_in_duration(v, field, &k->out.row.timeout_ms, p);
+}
+
+static int set_attempts(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct change *k = took(arg, QF_ATTEMPTS);
+	int64_t n = 0;
+	int rc = json_in_int(v, field, 1, ATTEMPTS_MAX, &n, p);
+
+	k->out.row.max_attempts = (int32_t)n;
+	return rc;
+}
+
+static int set_backoff(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	return json_in_duration(v, field, &took(arg, QF_BACKOFF)->out.row.backoff_ms, p);
+}
+
+static int set_backoff_max(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	return json_in_duration(v, field, &took(arg, QF_BACKOFF_MAX)->out.row.backoff_max_ms, p);
+}
+
+static int set_exit_codes(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct change *k = took(arg, QF_EXIT_CODES);
+	bool on = false;
+	int rc = json_in_bool(v, field, &on, p);
+
+	k->out.row.exit_codes = on;
+	return rc;
+}
+
+static int set_env(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct change *k = took(arg, QF_ENV);
+	struct buf text = {0};
+	int rc = env_in(v, field, &text, p);
+
+	k->out.row.env = json_object_size(v) ? arena_str(&k->c->arena, buf_str(&text)) : STR_NULL;
+	buf_release(&text);
+	return rc;
+}
+
+static int set_run(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct change *k = took(arg, QF_RUN);
+	struct buf text = {0};
+	int rc = run_in(v, field, &text, p);
+
+	k->out.row.run = text.n ? arena_str(&k->c->arena, buf_str(&text)) : STR_NULL;
+	buf_release(&text);
+	return rc;
+}
+
+static int set_output_max(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct change *k = took(arg, QF_OUTPUT_MAX);
+
+	return json_in_int(v, field, 0, INT64_MAX / 2, &k->out.row.output_max, p);
+}
+
+static const struct json_member members[] = {{"name", set_name}, {"plugin", set_plugin},
+    {"threads", set_threads}, {"order", set_order}, {"timeout", set_timeout},
+    {"max_attempts", set_attempts}, {"backoff", set_backoff}, {"backoff_max", set_backoff_max},
+    {"exit_codes", set_exit_codes}, {"env", set_env}, {"run", set_run}, {"output", set_output},
+    {"output_max", set_output_max}};
+
+static void queue_made(struct call *c, const struct reply *r)
+{
+	if (call_refused(c, r))
+		return;
+	call_location(c, "/v1/queues/", r->id);
+	answer_queue(c, r->id, 201);
+}
+
+static void queue_changed(struct call *c, const struct reply *r)
+{
+	if (!call_refused(c, r))
+		answer_queue(c, c->task, 200);
+}
+
+static void queue_gone(struct call *c, const struct reply *r)
+{
+	if (!call_refused(c, r))
+		call_empty(c, 204);
+}
+
+/* Reads the members of a new or changed queue; the strings live as long as *ret_body. */
+static bool read_change(struct call *c, struct change *k, json_t **ret_body)
+{
+	k->c = c;
+	if (!call_body(c, ret_body))
+		return false;
+	if (!json_in_members(
+	        *ret_body, "", members, sizeof members / sizeof members[0], k, &c->problem))
+		return true;
+	json_decref(*ret_body);
+	call_problem(c);
+	return false;
+}
+
+void queue_create(struct call *c)
+{
+	struct change k = {0};
+	struct event ev = {.kind = EV_QUEUE_CREATE, .queue = {.change = &k.out}};
+	json_t *body;
+
+	queue_defaults(&k.out.row);
+	if (!read_change(c, &k, &body))
+		return;
+	if (k.out.fields & 1u << QF_NAME) {
+		call_command(c, &ev, queue_made);
+	} else {
+		problem_set(&c->problem, ERR_INVALID, "a queue needs a \"name\"");
+		problem_field(&c->problem, "name");
+		call_problem(c);
+	}
+	json_decref(body);
+}
+
+void queue_patch(struct call *c)
+{
+	const struct queue_row *q = path_queue(c);
+	struct change k = {0};
+	struct event ev = {.kind = EV_QUEUE_SET, .queue = {.change = &k.out}};
+	json_t *body;
+
+	if (!q || (ev.queue.if_version = call_if_match(c, q->version)) < 0)
+		return;
+	ev.queue.id = c->task = q->id;
+	if (!read_change(c, &k, &body))
+		return;
+	if (k.out.fields == 0)
+		call_fail(c, ERR_INVALID, "nothing to change: the body names no setting");
+	else
+		call_command(c, &ev, queue_changed);
+	json_decref(body);
+}
+
+static void pause_or_resume(struct call *c, enum event_kind kind, bool pause)
+{
+	const struct queue_row *q = path_queue(c);
+	struct event ev = {.kind = kind};
+	struct pause_in k = {0};
+	json_t *body;
+
+	if (!q || (ev.queue.if_version = call_if_match(c, q->version)) < 0)
+		return;
+	ev.queue.id = c->task = q->id;
+	if (!call_body(c, &body))
+		return;
+	if (pause_in_read(c, body, pause, &k)) {
+		call_problem(c);
+	} else {
+		ev.queue.reason = k.reason;
+		ev.queue.until_ms = k.until_ms;
+		call_command(c, &ev, queue_changed);
+	}
+	json_decref(body);
+}
+
+void queue_pause(struct call *c)
+{
+	pause_or_resume(c, EV_QUEUE_PAUSE, true);
+}
+
+void queue_resume(struct call *c)
+{
+	pause_or_resume(c, EV_QUEUE_RESUME, false);
+}
+
+void queue_delete(struct call *c)
+{
+	const struct queue_row *q = path_queue(c);
+	struct event ev = {.kind = EV_QUEUE_DELETE};
+
+	if (!q || !call_bool(c, Q_FORCE, &ev.queue.force) ||
+	    (ev.queue.if_version = call_if_match(c, q->version)) < 0)
+		return;
+	ev.queue.id = q->id;
+	call_command(c, &ev, queue_gone);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Workers: looked at in memory, changed by commands. */
+#include <string.h>
+
+#include "api/objects/show.h"
+#include "model/limits.h"
+#include "wire/json_in.h"
+
+#define MAXTHREADS_OWN (-2) /* back to the worker's own setting */
+
+static bool view_of(const struct call *c, rid id, struct worker_view *ret_view)
+{
+	return core_worker(c->host->core, id, c->host->mono_ms(c->host->arg), ret_view);
+}
+
+static bool state_bit(struct call *c, struct str name, unsigned *states)
+{
+	const char *near;
+
+	for (int i = 0; i < N_WORKER_STATES; i++)
+		if (str_is(name, worker_state_names[i])) {
+			*states |= 1u << i;
+			return true;
+		}
+	near = name.n <= 64 ? str_nearest(name, worker_state_names, N_WORKER_STATES) : NULL;
+	problem_set(&c->problem, ERR_INVALID, "\"%.*s\" is not a state of a worker",
+	    name.n > 64 ? 64 : (int)name.n, name.p);
+	if (near)
+		problem_hint(&c->problem, "did you mean \"%s\"?", near);
+	else
+		problem_hint(&c->problem, "states are new, unhealthy, healthy and must_die");
+	problem_field(&c->problem, "state");
+	call_problem(c);
+	return false;
+}
+
+/* A bit per state that is wanted; all when none is named. */
+static bool wanted_states(struct call *c, unsigned *ret_states)
+{
+	struct str list, one;
+
+	*ret_states = 0;
+	for (size_t i = 0; i < c->req.n_params; i++) {
+		if (!str_is(c->req.params[i].key, "state"))
+			continue;
+		list = c->req.params[i].value;
+		while (str_next(&list, ',', &one))
+			if (!state_bit(c, one, ret_states))
+				return false;
+	}
+	if (!*ret_states)
+		*ret_states = ~0u;
+	return true;
+}
+
+void workers_list(struct call *c)
+{
+	struct worker_view view;
+	unsigned states;
+	uint32_t limit;
+	rid at, id = 0;
+
+	if (!call_page(c, &at, &limit) || !wanted_states(c, &states))
+		return;
+	jw_open(&c->out, '{');
+	jw_key(&c->out, "items");
+	jw_open(&c->out, '[');
+	while (limit > 0 && c->out.n < PAGE_BYTES && (id = core_worker_next(c->host->core, at))) {
+		at = id;
+		if (!view_of(c, id, &view) || !(states & 1u << view.state))
+			continue;
+		show_worker(&c->out, c->api, &view);
+		limit--;
+	}
+	show_page_end(c, id && core_worker_next(c->host->core, at) ? at : 0);
+}
+
+static bool path_worker(struct call *c, struct worker_view *ret_view)
+{
+	rid id = find_worker(c->api, c->arg, "worker", &c->problem);
+
+	if (id && view_of(c, id, ret_view)) {
+		c->task = id;
+		return true;
+	}
+	call_problem(c);
+	return false;
+}
+
+static void answer_worker(struct call *c)
+{
+	struct worker_view view;
+
+	if (!view_of(c, c->task, &view)) {
+		call_fail(c, ERR_NOT_FOUND, "the worker was forgotten in the meantime");
+		return;
+	}
+	if (call_etag(c, view.row->version))
+		return;
+	show_worker(&c->out, c->api, &view);
+	call_json(c, 200);
+}
+
+void worker_get(struct call *c)
+{
+	struct worker_view view;
+
+	if (path_worker(c, &view))
+		answer_worker(c);
+}
+
+static int set_maxthreads(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct event *ev = arg;
+	int64_t n = -1;
+
+	ev->worker.set_maxthreads = true;
+	if (json_is_string(v)) {
+		ev->worker.maxthreads = MAXTHREADS_OWN;
+		return strcmp(json_string_value(v), "worker") == 0
+		           ? 0
+		           : json_in_wrong(
+		                 v, field, "a number, null (no limit) or \"worker\" (its own)", p);
+	}
+	if (!json_is_null(v) && json_in_int(v, field, 0, THREADS_MAX, &n, p))
+		return ERR_INVALID;
+	ev->worker.maxthreads = (int32_t)n;
+	return 0;
+}
+
+static const struct json_member members[] = {{"maxthreads", set_maxthreads}};
+
+static void worker_changed(struct call *c, const struct reply *r)
+{
+	if (!call_refused(c, r))
+		answer_worker(c);
+}
+
+static void worker_gone(struct call *c, const struct reply *r)
+{
+	if (!call_refused(c, r))
+		call_empty(c, 204);
+}
+
+void worker_patch(struct call *c)
+{
+	struct event ev = {.kind = EV_WORKER_SET};
+	struct worker_view view;
+	json_t *body;
+
+	if (!path_worker(c, &view) ||
+	    (ev.worker.if_version = call_if_match(c, view.row->version)) < 0 ||
+	    !call_body(c, &body))
+		return;
+	ev.worker.id = c->task;
+	if (json_in_members(body, "", members, 1, &ev, &c->problem))
+		call_problem(c);
+	else if (!ev.worker.set_maxthreads)
+		call_fail(c, ERR_INVALID, "nothing to change: give \"maxthreads\"");
+	else
+		call_command(c, &ev, worker_changed);
+	json_decref(body);
+}
+
+void worker_delete(struct call *c)
+{
+	struct event ev = {.kind = EV_WORKER_REMOVE};
+	struct worker_view view;
+
+	if (!path_worker(c, &view) || !call_bool(c, Q_LOST, &ev.worker.lost) ||
+	    (ev.worker.if_version = call_if_match(c, view.row->version)) < 0)
+		return;
+	ev.worker.id = c->task;
+	call_command(c, &ev, worker_gone);
+}
+
+static void stop(struct call *c, bool restart)
+{
+	struct event ev = {.kind = EV_WORKER_STOP};
+	struct worker_view view;
+
+	if (!path_worker(c, &view) ||
+	    (ev.worker.if_version = call_if_match(c, view.row->version)) < 0)
+		return;
+	ev.worker.id = c->task;
+	ev.worker.restart = restart;
+	call_command(c, &ev, worker_changed);
+}
+
+void worker_stop(struct call *c)
+{
+	stop(c, false);
+}
+
+void worker_restart(struct call *c)
+{
+	stop(c, true);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The other members of a schedule, and what must hold between them. */
+#include "api/schedules/schedule_in.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/tasks/task_in.h"
+#include "model/limits.h"
+
+#define JITTER_MAX_MS (86400LL * 1000)
+
+static struct schedule_in *took(void *arg, enum schedule_field f)
+{
+	struct schedule_in *in = arg;
+
+	in->out.fields |= 1u << f;
+	return in;
+}
+
+static bool is_given(const struct schedule_in *in, enum schedule_field f)
+{
+	return in->out.fields & 1u << f;
+}
+
+static int set_name(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct str *name = &took(arg, SF_NAME)->out.row.name;
+
+	if (json_in_str(v, field, NAME_MAX_BYTES, name, p) || name_check(*name, field, p))
+		return ERR_INVALID;
+	if (!str_is(*name, "preview"))
+		return 0;
+	problem_set(p, ERR_INVALID, "no schedule can have the name \"preview\"");
+	problem_hint(p, "/v1/schedules/preview is something else");
+	return problem_field(p, field);
+}
+
+static void add_words(struct buf *b, const char *const *names, int n)
+{
+	for (int i = 0; i < n; i++)
+		buf_printf(b, "%s%s", i == 0 ? "" : i == n - 1 ? " or " : ", ", names[i]);
+}
+
+int choice_in(
+    json_t *v, const char *field, const char *const *names, int n, int32_t *ret, struct problem *p)
+{
+	AUTO(buf_release) struct buf words = {0};
+	const char *near;
+	struct str text;
+
+	if (json_in_str(v, field, NAME_MAX_BYTES, &text, p))
+		return ERR_INVALID;
+	for (int i = 0; i < n; i++)
+		if (str_is(text, names[i])) {
+			*ret = i;
+			return 0;
+		}
+	add_words(&words, names, n);
+	near = str_nearest(text, names, (size_t)n);
+	problem_set(p, ERR_INVALID, "\"%s\" is \"%.*s\"; %s is expected", field,
+	    text.n > 64 ? 64 : (int)text.n, text.p, words.p);
+	if (near)
+		problem_hint(p, "did you mean \"%s\"?", near);
+	return problem_field(p, field);
+}
+
+static int set_overlap(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	return choice_in(
+	    v, field, overlap_names, N_OVERLAPS, &took(arg, SF_OVERLAP)->out.row.overlap, p);
+}
+
+static int set_missed(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	return choice_in(
+	    v, field, missed_names, N_MISSED, &took(arg, SF_MISSED)->out.row.missed, p);
+}
+
+static int set_max_shift(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct schedule_in *in = took(arg, SF_MAX_SHIFT);
+	int64_t ms;
+
+	if (json_in_duration(v, field, &ms, p))
+		return ERR_INVALID;
+	in->out.row.max_shift_s = ms / 1000;
+	if (ms % 1000 == 0 && ms / 1000 <= MAX_SHIFT_MAX_S)
+		return 0;
+	problem_set(p, ERR_INVALID, "\"%s\" must be whole seconds, and at most 366 days", field);
+	problem_hint(p, "for example 10m");
+	return problem_field(p, field);
+}
+
+static int set_jitter(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	int64_t *ms = &took(arg, SF_JITTER)->out.row.jitter_ms;
+
+	*ms = 0;
+	if (json_is_null(v))
+		return 0;
+	if (json_in_duration(v, field, ms, p))
+		return ERR_INVALID;
+	if (*ms <= JITTER_MAX_MS)
+		return 0;
+	problem_set(p, ERR_INVALID, "\"%s\" is longer than a day", field);
+	return problem_field(p, field);
+}
+
+static int set_date(struct schedule_in *in, json_t *v, const char *field, int64_t *ret_ms)
+{
+	struct problem *p = &in->c->problem;
+
+	*ret_ms = 0;
+	if (json_is_null(v))
+		return 0;
+	if (json_in_time(v, field, in->now_ms, 1, ret_ms, p))
+		return ERR_INVALID;
+	if (*ret_ms > 0 && *ret_ms <= CRON_TIME_MAX * 1000)
+		return 0;
+	problem_set(p, ERR_INVALID, "\"%s\" lies before 1970 or after 9999", field);
+	return problem_field(p, field);
+}
+
+static int set_start(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct schedule_in *in = took(arg, SF_START);
+
+	return set_date(in, v, field, &in->out.row.start_ms);
+}
+
+static int set_end(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct schedule_in *in = took(arg, SF_END);
+
+	return set_date(in, v, field, &in->out.row.end_ms);
+}
+
+static int set_task(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	took(arg, SF_TASK)->task = v;
+	return json_in_object(v, field, p);
+}
+
+static const struct json_member members[] = {{"name", set_name}, {"task", set_task},
+    {"overlap", set_overlap}, {"missed", set_missed}, {"max_shift", set_max_shift},
+    {"jitter", set_jitter}, {"start", set_start}, {"end", set_end}};
+
+/* "task.command" for what the task's own reader calls "command". */
+static int within_task(struct problem *p)
+{
+	char field[sizeof p->field];
+
+	snprintf(field, sizeof field, "task%s%.50s", p->field[0] ? "." : "", p->field);
+	problem_field(p, field);
+	return p->code;
+}
+
+/* A tick says when, and a schedule submits many. */
+static int check_task(const json_t *task, struct problem *p)
+{
+	static const struct {
+		const char *name, *hint;
+	} not_here[] = {
+	    {"run_after", "the schedule says when; \"jitter\" spreads its tasks"},
+	    {"key", "each tick has one task anyway; \"overlap\" says what two of them do"},
+	    {"status", "pause the schedule instead"},
+	};
+
+	for (size_t i = 0; i < sizeof not_here / sizeof not_here[0]; i++)
+		if (json_object_get(task, not_here[i].name)) {
+			problem_set(p, ERR_INVALID, "the task of a schedule has no \"%s\"",
+			    not_here[i].name);
+			problem_hint(p, "%s", not_here[i].hint);
+			return problem_field(p, not_here[i].name);
+		}
+	return 0;
+}
+
+static void take_task(struct schedule_row *row, const struct task_spec *spec)
+{
+	row->priority = spec->priority;
+	row->max_attempts = spec->max_attempts;
+	row->timeout_ms = spec->timeout_ms;
+	row->backoff_ms = spec->backoff_ms;
+	row->backoff_max_ms = spec->backoff_max_ms;
+	row->labels = spec->labels;
+	row->body = spec->body;
+}
+
+static int read_task(struct schedule_in *in)
+{
+	struct call *c = in->c;
+	struct task_in t = {.arena = &c->arena, .now_ms = in->now_ms};
+	const struct queue_row *q;
+	struct queue_row fresh;
+	struct submit_task task;
+	struct str name;
+	int rc = check_task(in->task, &c->problem);
+
+	if (!rc)
+		rc = task_in_value(&t, in->task, &task, &c->problem);
+	buf_release(&t.text);
+	if (rc)
+		return within_task(&c->problem);
+	name = t.queue.p ? t.queue : STR("default");
+	in->needs_default = str_is(name, "default") && !core_queue_by_name(c->host->core, name);
+	if (in->needs_default) {
+		queue_defaults(&fresh);
+		fresh.name = name;
+	}
+	q = in->needs_default ? &fresh : find_queue(c->api, name, "queue", &c->problem);
+	if (!scope_covers_named(c, q ? q->name : name, task.spec.labels)) {
+		scope_problem(c, name, &c->problem);
+		return within_task(&c->problem);
+	}
+	if (!q || task_in_fits(&t, q, &c->problem))
+		return within_task(&c->problem);
+	take_task(&in->out.row, &task.spec);
+	in->out.row.queue = q->id;
+	return 0;
+}
+
+static int differs(struct schedule_in *in, int64_t shift_s)
+{
+	struct problem *p = &in->c->problem;
+
+	problem_set(p, ERR_INVALID,
+	    "an item says max_shift_seconds_for_unskip_and_do_not_repeat %lld, which is not the "
+	    "schedule's %lld",
+	    (long long)shift_s, (long long)in->out.row.max_shift_s);
+	problem_hint(p, "a schedule has one such limit: leave it out of the items, or say the "
+	                "same everywhere");
+	return problem_field(p, "max_shift");
+}
+
+/* Mandatory, once: there is no good default for how late is too late. */
+static int settle_shift(struct schedule_in *in, const struct schedule_view *old)
+{
+	const struct cron_items *items =
+	    is_given(in, SF_ITEMS) || !old ? &in->pattern.items : old->items;
+	struct problem *p = &in->c->problem;
+	size_t n_said = 0;
+
+	for (size_t i = 0; i < items->n; i++)
+		n_said += items->items[i].has_shift_limit;
+	if (!is_given(in, SF_MAX_SHIFT) && items->n && n_said == items->n) {
+		in->out.row.max_shift_s = items->items[0].shift_limit;
+		in->out.fields |= 1u << SF_MAX_SHIFT;
+	}
+	if (!is_given(in, SF_MAX_SHIFT) && old)
+		in->out.row.max_shift_s = old->row.max_shift_s;
+	else if (!is_given(in, SF_MAX_SHIFT)) {
+		problem_set(p, ERR_INVALID, "a schedule needs a \"max_shift\"");
+		problem_hint(p,
+		    "how late may a tick still run after downtime or a clock change, and how "
+		    "far may the clock go back without running things again? 10m suits most "
+		    "jobs, 1d rare ones");
+		return problem_field(p, "max_shift");
+	}
+	for (size_t i = 0; i < items->n; i++)
+		if (items->items[i].has_shift_limit &&
+		    items->items[i].shift_limit != in->out.row.max_shift_s)
+			return differs(in, items->items[i].shift_limit);
+	return 0;
+}
+
+static int need(struct schedule_in *in, enum schedule_field f, const char *field, const char *hint)
+{
+	struct problem *p = &in->c->problem;
+
+	if (is_given(in, f))
+		return 0;
+	problem_set(p, ERR_INVALID, "a schedule needs a \"%s\"", field);
+	problem_hint(p, "%s", hint);
+	return problem_field(p, field);
+}
+
+static int read_members(struct schedule_in *in, json_t *body)
+{
+	struct json_member all[16];
+	size_t n = sizeof members / sizeof members[0];
+
+	memcpy(all, members, sizeof members);
+	memcpy(all + n, pattern_table, n_pattern_table * sizeof *all);
+	return json_in_members(body, "", all, n + n_pattern_table, in, &in->c->problem);
+}
+
+static int read_pattern(struct schedule_in *in, const struct schedule_view *old)
+{
+	int rc;
+
+	if (old && !pattern_in_given(&in->pattern_members))
+		return is_given(in, SF_MAX_SHIFT) ? settle_shift(in, old) : 0;
+	rc = pattern_in_make(in->c, &in->pattern_members, old, &in->pattern);
+	if (rc)
+		return rc;
+	in->out.fields |= 1u << SF_ITEMS;
+	in->out.row.items = in->pattern.text;
+	in->out.row.source = in->pattern.source;
+	in->out.row.zone = in->pattern.zone;
+	return settle_shift(in, old);
+}
+
+int schedule_in_read(
+    struct schedule_in *in, struct call *c, json_t *body, const struct schedule_view *old)
+{
+	int rc;
+
+	*in = (struct schedule_in){.c = c, .now_ms = c->host->wall_ms(c->host->arg)};
+	in->out.row = (struct schedule_row){.overlap = OVERLAP_SKIP, .missed = MISSED_ONCE};
+	rc = read_members(in, body);
+	if (!rc && !old)
+		rc = need(in, SF_NAME, "name", "it is what people will call it");
+	if (!rc)
+		rc = read_pattern(in, old);
+	if (!rc && !old)
+		rc = need(in, SF_TASK, "task",
+		    "what shall run, as POST /v1/tasks takes it: {\"command\":[\"date\"]}");
+	if (!rc && in->task)
+		rc = read_task(in);
+	if (!rc)
+		rc = schedule_dates_check(in, old);
+	if (!old)
+		in->out.fields = (1u << N_SCHEDULE_FIELDS) - 1;
+	return rc;
+}
+
+void schedule_in_release(struct schedule_in *in)
+{
+	pattern_in_release(&in->pattern);
+}

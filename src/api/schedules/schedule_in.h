@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A schedule as a request gives it: its pattern of times, its task, its policies. */
+#ifndef API_SCHEDULE_IN_H
+#define API_SCHEDULE_IN_H
+
+#include "api/frame/call.h"
+#include "cron/item.h"
+#include "wire/json_in.h"
+#include "zones/zones.h"
+
+/* The members that make a pattern, as they stand in the body. */
+struct pattern_members {
+	json_t *crontab, *calendar, *items, *dst, *zone;
+};
+extern const struct json_member pattern_table[];
+extern const size_t n_pattern_table;
+bool pattern_in_given(const struct pattern_members *m); /* any of them */
+
+/* What they mean. */
+struct pattern {
+	struct cron_items items;
+	struct str text;      /* the items, canonical; like all strings in the arena */
+	struct str source;    /* "crontab 30 2 * * *"; NULL: items */
+	struct str zone;      /* NULL: it needs none */
+	struct zone_ref *ref; /* that zone; NULL likewise */
+};
+/* `old`: what a change leaves out is as it was there; NULL: there is none. */
+int pattern_in_make(struct call *c, const struct pattern_members *m,
+    const struct schedule_view *old, struct pattern *ret_pattern);
+void pattern_in_release(struct pattern *p);
+
+struct schedule_in {
+	struct pattern_members pattern_members; /* first: pattern_table's setters know only it */
+	struct call *c;
+	struct schedule_change out;
+	struct pattern pattern;
+	json_t *task;
+	int64_t now_ms;
+	bool needs_default; /* the queue `default` must be made first, then all is read again; its
+	                     * id is 0 so far */
+};
+/* Everything of a new schedule (old NULL) or of a change. On an error c->problem says it. */
+int schedule_in_read(
+    struct schedule_in *in, struct call *c, json_t *body, const struct schedule_view *old);
+void schedule_in_release(struct schedule_in *in);
+/* Start, end and pattern: whether anything would ever run. */
+int schedule_dates_check(struct schedule_in *in, const struct schedule_view *old);
+/* POST /v1/schedules?dry_run=true: everything is checked, nothing is made. */
+void schedules_draft(struct call *c, json_t *body);
+
+/* The members of a preview; the times to come lie in [from_ms, until_ms]. */
+struct preview {
+	struct pattern_members members; /* first: pattern_table's setters know only it */
+	int64_t from_ms, until_ms, now_ms, n, year;
+};
+#define PREVIEW_N 5 /* times, unless more are asked for */
+void preview_add(struct call *c, const struct preview *w, const struct pattern *p);
+
+/* One of a few words, with a hint when it is none of them. */
+int choice_in(
+    json_t *v, const char *field, const char *const *names, int n, int32_t *ret, struct problem *p);
+
+#endif

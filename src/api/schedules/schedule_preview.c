@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a pattern of times would mean, for whoever is still writing it. */
+#include <string.h>
+
+#include "api/objects/show.h"
+#include "api/schedules/schedule_in.h"
+#include "cron/civil.h"
+#include "cron/words.h"
+
+#define PREVIEW_MAX 100
+#define NOTES_MAX 400 /* of a year: no zone moves its clocks that often */
+
+static int set_from(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct preview *w = arg;
+
+	if (json_in_time(v, field, w->now_ms, 1, &w->from_ms, p))
+		return ERR_INVALID;
+	if (w->from_ms >= 0 && w->from_ms <= CRON_TIME_MAX * 1000)
+		return 0;
+	problem_set(p, ERR_INVALID, "\"%s\" lies before 1970 or after 9999", field);
+	return problem_field(p, field);
+}
+
+static int set_n(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	return json_in_int(v, field, 0, PREVIEW_MAX, &((struct preview *)arg)->n, p);
+}
+
+static int set_year(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	return json_in_int(
+	    v, field, CRON_YEAR_MIN, CRON_YEAR_MAX, &((struct preview *)arg)->year, p);
+}
+
+static const struct json_member members[] = {{"from", set_from}, {"n", set_n}, {"year", set_year}};
+
+static int read_members(struct call *c, json_t *body, struct preview *w)
+{
+	struct json_member all[16];
+	size_t n = sizeof members / sizeof members[0];
+
+	memcpy(all, members, sizeof members);
+	memcpy(all + n, pattern_table, n_pattern_table * sizeof *all);
+	return json_in_members(body, "", all, n + n_pattern_table, w, &c->problem);
+}
+
+struct notes {
+	struct buf *out;
+	const struct cron_zone *zone;
+	size_t n;
+};
+
+static void add_note(const struct cron_note *note, void *arg)
+{
+	struct notes *notes = arg;
+	struct buf *b = notes->out, text = {0};
+
+	if (notes->n++ >= NOTES_MAX)
+		return;
+	cron_note_write(note, &text);
+	jw_open(b, '{');
+	jw_mstr(b, "text", buf_str(&text));
+	jw_mcstr(b, "trick", note->trick == CRON_GAP ? "gap" : "overlap");
+	jw_key(b, "at");
+	jw_moment(b, notes->zone, note->at);
+	jw_mi64(b, "labels", (int64_t)note->n_labels);
+	jw_key(b, "runs");
+	jw_open(b, '[');
+	for (size_t i = 0; i < note->n_fires; i++)
+		jw_moment(b, notes->zone, note->fires[i]);
+	jw_close(b, ']');
+	jw_close(b, '}');
+	buf_release(&text);
+}
+
+/* The asked year, or this one and the next. */
+static void add_daylight(struct call *c, const struct preview *w, const struct pattern *p)
+{
+	struct notes notes = {.out = &c->out, .zone = p->ref ? p->ref->zone : NULL};
+	int64_t from_s = w->from_ms / 1000;
+	int64_t offset = notes.zone ? cron_zone_offset(notes.zone, from_s) : 0;
+	int32_t year = w->year ? (int32_t)w->year : civil_from_seconds(from_s + offset).year;
+
+	jw_key(&c->out, "daylight_saving");
+	jw_open(&c->out, '[');
+	if (notes.zone) {
+		cron_explain_year(&p->items, notes.zone, year, add_note, &notes);
+		if (!w->year && year < CRON_YEAR_MAX)
+			cron_explain_year(&p->items, notes.zone, year + 1, add_note, &notes);
+	}
+	jw_close(&c->out, ']');
+}
+
+static void add_next(struct call *c, const struct preview *w, const struct pattern *p)
+{
+	const struct cron_zone *z = p->ref ? p->ref->zone : NULL;
+	int64_t at = w->from_ms / 1000 + (w->from_ms % 1000 > 0) - 1;
+
+	jw_key(&c->out, "next");
+	jw_open(&c->out, '[');
+	for (int64_t i = 0; i < w->n && cron_items_next(&p->items, z, at + 1, &at); i++) {
+		if (at > w->until_ms / 1000)
+			break;
+		jw_moment(&c->out, z, at);
+	}
+	jw_close(&c->out, ']');
+}
+
+void preview_add(struct call *c, const struct preview *w, const struct pattern *p)
+{
+	struct buf *b = &c->out;
+
+	jw_mwords(b, &p->items);
+	jw_mstr_null(b, "source", p->source);
+	jw_mstr_null(b, "time_zone", p->zone);
+	jw_mitems(b, p->text);
+	jw_mdst(b, &p->items);
+	jw_mcstr(b, "either_or", cron_either_or_words(&p->items));
+	add_next(c, w, p);
+	add_daylight(c, w, p);
+}
+
+static void answer(struct call *c, const struct preview *w, const struct pattern *p)
+{
+	jw_open(&c->out, '{');
+	preview_add(c, w, p);
+	jw_close(&c->out, '}');
+	call_json(c, 200);
+}
+
+void schedules_preview(struct call *c)
+{
+	struct preview w = {.n = PREVIEW_N,
+	    .now_ms = c->host->wall_ms(c->host->arg),
+	    .until_ms = CRON_TIME_MAX * 1000};
+	struct pattern p = {0};
+	json_t *body;
+
+	if (!call_body(c, &body))
+		return;
+	w.from_ms = w.now_ms;
+	if (read_members(c, body, &w) || pattern_in_make(c, &w.members, NULL, &p))
+		call_problem(c);
+	else
+		answer(c, &w, &p);
+	pattern_in_release(&p);
+	json_decref(body);
+}

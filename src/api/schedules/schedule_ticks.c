@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A schedule's ticks: those to come, those that were, and tasks that somebody asks for. */
+#include <stdio.h>
+
+#include "api/objects/show.h"
+#include "api/schedules/schedule_in.h"
+
+static void add_tasks(struct call *c, const struct reply *r)
+{
+	struct buf *b = &c->out;
+
+	jw_open(b, '{');
+	jw_mid_null(b, "schedule", c->host->ids, r->id);
+	jw_key(b, "tasks");
+	jw_open(b, '[');
+	for (size_t i = 0; i < r->n; i++)
+		jw_id(b, c->host->ids, r->outcomes[i].id);
+	jw_close(b, ']');
+	jw_close(b, '}');
+}
+
+static void run_done(struct call *c, const struct reply *r)
+{
+	if (call_refused(c, r))
+		return;
+	if (r->n)
+		call_location(c, "/v1/tasks/", r->outcomes[0].id);
+	add_tasks(c, r);
+	call_json(c, 201);
+}
+
+void schedules_run(struct call *c)
+{
+	struct event ev = {.kind = EV_SCHEDULE_RUN};
+	struct schedule_view v;
+
+	if (!path_schedule(c, &v) || (ev.schedule.if_version = call_if_match(c, v.row.version)) < 0)
+		return;
+	ev.schedule.id = c->task;
+	call_command(c, &ev, run_done);
+}
+
+struct stretch {
+	int64_t from_ms, to_ms, now_ms;
+	bool has_from;
+};
+
+static int set_from(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct stretch *s = arg;
+
+	s->has_from = true;
+	return json_in_time(v, field, s->now_ms, -1, &s->from_ms, p);
+}
+
+static int set_to(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct stretch *s = arg;
+
+	return json_is_null(v) ? 0 : json_in_time(v, field, s->now_ms, -1, &s->to_ms, p);
+}
+
+static const struct json_member stretch_members[] = {{"from", set_from}, {"to", set_to}};
+
+static int read_stretch(struct call *c, json_t *body, struct stretch *s)
+{
+	struct problem *p = &c->problem;
+	int rc = json_in_members(body, "", stretch_members, 2, s, p);
+
+	if (rc)
+		return rc;
+	if (!s->has_from) {
+		problem_set(p, ERR_INVALID, "a backfill needs a \"from\"");
+		problem_hint(
+		    p, "a time, or a duration ago: {\"from\":\"2d\"}; \"to\" is now unless given");
+		return problem_field(p, "from");
+	}
+	if (s->from_ms >= 0 && s->from_ms < s->to_ms)
+		return 0;
+	problem_set(p, ERR_INVALID,
+	    s->from_ms < 0 ? "\"from\" lies before 1970" : "\"from\" does not lie before \"to\"");
+	return problem_field(p, "from");
+}
+
+static void backfill_done(struct call *c, const struct reply *r)
+{
+	if (call_refused(c, r))
+		return;
+	add_tasks(c, r);
+	call_json(c, 200);
+}
+
+static int64_t up_to_second(int64_t ms)
+{
+	return ms / 1000 + (ms % 1000 > 0);
+}
+
+void schedules_backfill(struct call *c)
+{
+	struct event ev = {.kind = EV_SCHEDULE_BACKFILL};
+	struct stretch s = {0};
+	struct schedule_view v;
+	json_t *body;
+
+	if (!path_schedule(c, &v) ||
+	    (ev.schedule.if_version = call_if_match(c, v.row.version)) < 0 || !call_body(c, &body))
+		return;
+	s.to_ms = s.now_ms = c->host->wall_ms(c->host->arg);
+	ev.schedule.id = c->task;
+	if (read_stretch(c, body, &s)) {
+		call_problem(c);
+	} else {
+		ev.schedule.from_s = up_to_second(s.from_ms);
+		ev.schedule.to_s = up_to_second(s.to_ms);
+		call_command(c, &ev, backfill_done);
+	}
+	json_decref(body);
+}
+
+struct history {
+	struct tick_query query;
+	struct tick_row *rows;
+	size_t n;
+};
+
+/* A place in the list: when it was decided, which tick, by which label. */
+static bool read_cursor(struct call *c, struct tick_query *q)
+{
+	struct str rest = c->query[Q_CURSOR], part;
+	int64_t *to[] = {&q->after_time_ms, &q->after_tick_s, &q->after_offset_s};
+
+	if (!rest.p)
+		return true;
+	for (int i = 0; i < 3; i++)
+		if (!str_next(&rest, '.', &part) ||
+		    !str_to_i64(part, i ? INT64_MIN : 1, INT64_MAX, to[i]))
+			break;
+		else if (i == 2 && !rest.p)
+			return true;
+	problem_set(&c->problem, ERR_INVALID, "\"cursor\" is not the `next` of an earlier page");
+	problem_field(&c->problem, "cursor");
+	call_problem(c);
+	return false;
+}
+
+static void read_history(struct store_reader *r, void *arg)
+{
+	struct call *c = arg;
+	struct history *h = c->state;
+
+	c->code = store_ticks(r, &h->query, &c->arena, &h->rows, &h->n);
+}
+
+/* One more than was asked for is read: then there is a next page. */
+static void history_done(struct call *c)
+{
+	struct history *h = c->state;
+	struct buf *b = &c->out;
+	size_t shown = h->n < h->query.limit ? h->n : h->query.limit - 1;
+	struct schedule_view v = {0};
+
+	if (call_read_failed(c))
+		return;
+	core_schedule(c->host->core, c->task, NULL, &v);
+	jw_open(b, '{');
+	jw_key(b, "items");
+	jw_open(b, '[');
+	for (size_t i = 0; i < shown; i++)
+		show_tick(b, c->api, &h->rows[i], &v);
+	jw_close(b, ']');
+	jw_key(b, "next");
+	if (h->n > shown && shown)
+		buf_printf(b, "\"%lld.%lld.%lld\"", (long long)h->rows[shown - 1].time_ms,
+		    (long long)h->rows[shown - 1].tick_s, (long long)h->rows[shown - 1].offset_s);
+	else
+		jw_null(b);
+	jw_close(b, '}');
+	call_json(c, 200);
+}
+
+void schedules_history(struct call *c)
+{
+	struct history *h = call_state(c, sizeof *h);
+	struct schedule_view v;
+	int64_t limit = 100;
+
+	if (!path_schedule(c, &v) || !call_int(c, Q_LIMIT, 1, 1000, &limit) ||
+	    !read_cursor(c, &h->query))
+		return;
+	h->query.schedule = c->task;
+	h->query.limit = (uint32_t)limit + 1;
+	call_read_long(c, read_history, history_done);
+}
+
+/* By its pattern and dates, whether it is paused or not. */
+static bool next_after(const struct schedule_view *v, int64_t from_s, int64_t *ret_s)
+{
+	const struct schedule_row *r = &v->row;
+	int64_t start_s = up_to_second(r->start_ms);
+
+	if (r->start_ms && from_s < start_s)
+		from_s = start_s;
+	return cron_items_next(v->items, v->zone, from_s, ret_s) &&
+	       (!r->end_ms || *ret_s * 1000 <= r->end_ms);
+}
+
+void schedules_next(struct call *c)
+{
+	int64_t n = 5, now_s = c->host->wall_ms(c->host->arg) / 1000, at;
+	struct buf *b = &c->out;
+	struct schedule_view v;
+
+	if (!path_schedule(c, &v) || !call_int(c, Q_N, 1, 100, &n))
+		return;
+	if (v.failed) {
+		call_fail(c, ERR_CONFLICT, v.failed);
+		return;
+	}
+	at = now_s;
+	jw_open(b, '{');
+	jw_mstr_null(b, "time_zone", v.row.zone);
+	jw_key(b, "items");
+	jw_open(b, '[');
+	while (n-- > 0 && next_after(&v, at + 1, &at))
+		jw_moment(b, v.zone, at);
+	jw_close(b, ']');
+	jw_close(b, '}');
+	call_json(c, 200);
+}

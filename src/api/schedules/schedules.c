@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Schedules: all of them are in memory, so looking needs no store; changes are commands. */
+#include <string.h>
+
+#include "api/objects/show.h"
+#include "api/schedules/schedule_in.h"
+#include "model/limits.h"
+
+#define LOOKED_AT_MAX 20000 /* of one page: what matches rarely is found in several */
+
+struct schedule_filter {
+	struct str prefix, after;
+	rid queue;
+	unsigned states; /* bits; 0: any */
+};
+
+static int add_state(struct call *c, struct schedule_filter *f, struct str text)
+{
+	for (int i = 0; i < N_SCHEDULE_STATES; i++)
+		if (str_is(text, schedule_state_names[i])) {
+			f->states |= 1u << i;
+			return 0;
+		}
+	problem_set(&c->problem, ERR_INVALID, "\"%.*s\" is not a state of a schedule",
+	    text.n > 64 ? 64 : (int)text.n, text.p);
+	problem_hint(&c->problem, "they are active, paused and finished");
+	return problem_field(&c->problem, "state");
+}
+
+static int add_states(struct call *c, struct schedule_filter *f)
+{
+	struct str list, one;
+
+	for (size_t i = 0; i < c->req.n_params; i++) {
+		list = c->req.params[i].value;
+		if (!str_is(c->req.params[i].key, "state"))
+			continue;
+		while (str_next(&list, ',', &one))
+			if (add_state(c, f, one))
+				return ERR_INVALID;
+	}
+	return 0;
+}
+
+static bool read_filter(struct call *c, struct schedule_filter *f, uint32_t *ret_limit)
+{
+	const struct queue_row *q;
+	int64_t limit = 100;
+
+	if (!call_int(c, Q_LIMIT, 1, 1000, &limit))
+		return false;
+	*ret_limit = (uint32_t)limit;
+	f->after = c->query[Q_CURSOR].n ? c->query[Q_CURSOR] : STR_NULL;
+	f->prefix = c->query[Q_NAME];
+	if (add_states(c, f)) {
+		call_problem(c);
+		return false;
+	}
+	if (!c->query[Q_QUEUE].p)
+		return true;
+	q = find_queue(c->api, c->query[Q_QUEUE], "queue", &c->problem);
+	if (!q) {
+		call_problem(c);
+		return false;
+	}
+	f->queue = q->id;
+	return true;
+}
+
+static bool has_prefix(struct str name, struct str prefix)
+{
+	return !prefix.n || (name.n >= prefix.n && memcmp(name.p, prefix.p, prefix.n) == 0);
+}
+
+static bool fits(
+    const struct call *c, const struct schedule_filter *f, const struct schedule_view *v)
+{
+	return scope_covers(c, v->row.queue, v->row.labels) && has_prefix(v->row.name, f->prefix) &&
+	       (!f->queue || f->queue == v->row.queue) &&
+	       (!f->states || f->states & 1u << v->row.state);
+}
+
+/* Names are in order: before and behind the prefix there is nothing to look for. */
+static struct str first_place(const struct schedule_filter *f)
+{
+	bool behind = f->after.p && str_cmp(f->after, f->prefix) >= 0;
+
+	return behind || !f->prefix.n ? f->after : f->prefix;
+}
+
+static bool is_past(const struct schedule_filter *f, struct str name)
+{
+	return f->prefix.n && !has_prefix(name, f->prefix) && str_cmp(name, f->prefix) > 0;
+}
+
+static void add_one(struct call *c, rid id, unsigned flags)
+{
+	AUTO(arena_release) struct arena a = {0};
+	struct schedule_view v;
+
+	if (core_schedule(c->host->core, id, &a, &v))
+		show_schedule(&c->out, c->api, &v, flags);
+}
+
+/* False: there is no more; *at is the last one looked at. */
+static bool add_page(
+    struct call *c, struct schedule_filter *f, uint32_t limit, unsigned flags, struct str *at)
+{
+	const struct core *core = c->host->core;
+	rid id = 0;
+	struct schedule_view v;
+
+	/* the prefix itself may be a name, and what follows a name leaves that out */
+	if (f->prefix.n && str_eq(*at, f->prefix) && !str_eq(f->after, f->prefix))
+		id = core_schedule_by_name(core, f->prefix);
+	for (int looked = 0; looked < LOOKED_AT_MAX; looked++) {
+		if (!id)
+			id = core_schedule_next(core, *at);
+		if (!id || !core_schedule(core, id, NULL, &v) || is_past(f, v.row.name))
+			return false;
+		if (fits(c, f, &v)) {
+			if (limit-- == 0 || c->out.n > PAGE_BYTES)
+				return true;
+			add_one(c, id, flags);
+		}
+		*at = v.row.name; /* the core's own: no step comes between */
+		id = 0;
+	}
+	return true;
+}
+
+void schedules_list(struct call *c)
+{
+	struct schedule_filter f = {0};
+	struct buf *b = &c->out;
+	struct str at;
+	uint32_t limit;
+	bool full, more;
+
+	if (!read_filter(c, &f, &limit) || !call_bool(c, Q_FULL, &full) ||
+	    (full && !access_may(c, RIGHT_LOGS)))
+		return;
+	at = first_place(&f);
+	jw_open(b, '{');
+	jw_key(b, "items");
+	jw_open(b, '[');
+	more = add_page(c, &f, limit, full ? SHOW_FULL : 0, &at);
+	jw_close(b, ']');
+	jw_mstr_null(b, "next", more ? at : STR_NULL);
+	jw_close(b, '}');
+	call_json(c, 200);
+}
+
+bool path_schedule(struct call *c, struct schedule_view *ret_view)
+{
+	c->task = find_schedule(c->api, c->arg, "schedule", &c->problem);
+	if (c->task && core_schedule(c->host->core, c->task, &c->arena, ret_view))
+		return true;
+	call_problem(c);
+	return false;
+}
+
+static void answer_schedule(struct call *c, rid id, int status)
+{
+	struct schedule_view v;
+
+	if (!core_schedule(c->host->core, id, &c->arena, &v)) {
+		call_fail(c, ERR_NOT_FOUND, "the schedule was deleted in the meantime");
+		return;
+	}
+	if (call_etag(c, v.row.version))
+		return;
+	show_schedule(&c->out, c->api, &v, access_sees(c, RIGHT_LOGS) ? SHOW_FULL : 0);
+	call_json(c, status);
+}
+
+void schedules_get(struct call *c)
+{
+	struct schedule_view v;
+
+	if (path_schedule(c, &v))
+		answer_schedule(c, c->task, 200);
+}
+
+static void schedule_made(struct call *c, const struct reply *r)
+{
+	if (call_refused(c, r))
+		return;
+	call_location(c, "/v1/schedules/", r->id);
+	answer_schedule(c, r->id, 201);
+}
+
+static void schedule_changed(struct call *c, const struct reply *r)
+{
+	if (!call_refused(c, r))
+		answer_schedule(c, c->task, 200);
+}
+
+static void schedule_gone(struct call *c, const struct reply *r)
+{
+	if (!call_refused(c, r))
+		call_empty(c, 204);
+}
+
+/* Its route once more, now that the queue is there. */
+static void default_made(struct call *c, const struct reply *r)
+{
+	c->no_idem = false;
+	if (r->code && r->code != ERR_CONFLICT)
+		call_refused(c, r);
+	else
+		c->route->fn(c);
+}
+
+static void give(struct call *c, struct event *ev, struct schedule_in *in, call_reply_fn *fn)
+{
+	ev->schedule.change = &in->out;
+	if (in->needs_default)
+		call_make_default(c, default_made);
+	else
+		call_command(c, ev, fn);
+}
+
+void schedules_create(struct call *c)
+{
+	struct event ev = {.kind = EV_SCHEDULE_CREATE};
+	struct schedule_in in;
+	json_t *body;
+	bool is_draft;
+
+	if (!call_bool(c, Q_DRY_RUN, &is_draft) || !call_body(c, &body))
+		return;
+	if (is_draft) {
+		schedules_draft(c, body);
+		json_decref(body);
+		return;
+	}
+	if (schedule_in_read(&in, c, body, NULL))
+		call_problem(c);
+	else
+		give(c, &ev, &in, schedule_made);
+	schedule_in_release(&in);
+	json_decref(body);
+}
+
+void schedules_patch(struct call *c)
+{
+	struct event ev = {.kind = EV_SCHEDULE_SET};
+	struct schedule_view old;
+	struct schedule_in in;
+	json_t *body;
+
+	if (!path_schedule(c, &old) ||
+	    (ev.schedule.if_version = call_if_match(c, old.row.version)) < 0 ||
+	    !call_body(c, &body))
+		return;
+	ev.schedule.id = c->task;
+	if (schedule_in_read(&in, c, body, &old))
+		call_problem(c);
+	else if (in.out.fields == 0)
+		call_fail(c, ERR_INVALID, "nothing to change: the body names no setting");
+	else
+		give(c, &ev, &in, schedule_changed);
+	schedule_in_release(&in);
+	json_decref(body);
+}
+
+void schedules_delete(struct call *c)
+{
+	struct event ev = {.kind = EV_SCHEDULE_DELETE};
+	struct schedule_view v;
+
+	if (!path_schedule(c, &v) || (ev.schedule.if_version = call_if_match(c, v.row.version)) < 0)
+		return;
+	ev.schedule.id = c->task;
+	call_command(c, &ev, schedule_gone);
+}
+
+static void pause_or_resume(struct call *c, enum event_kind kind, bool pause)
+{
+	struct event ev = {.kind = kind};
+	struct schedule_view v;
+	struct pause_in k = {0};
+	json_t *body;
+
+	if (!path_schedule(c, &v) ||
+	    (ev.schedule.if_version = call_if_match(c, v.row.version)) < 0 || !call_body(c, &body))
+		return;
+	ev.schedule.id = c->task;
+	if (pause_in_read(c, body, pause, &k)) {
+		call_problem(c);
+	} else {
+		ev.schedule.reason = k.reason;
+		ev.schedule.until_ms = k.until_ms;
+		call_command(c, &ev, schedule_changed);
+	}
+	json_decref(body);
+}
+
+void schedules_pause(struct call *c)
+{
+	pause_or_resume(c, EV_SCHEDULE_PAUSE, true);
+}
+
+void schedules_resume(struct call *c)
+{
+	pause_or_resume(c, EV_SCHEDULE_RESUME, false);
+}

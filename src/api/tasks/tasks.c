@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking at tasks: lists, counts, and why one waits. */
+#include "api/objects/show.h"
+#include "api/tasks/filter.h"
+
+#define STEP_FULL 2    /* tasks read at a time; each may have a megabyte */
+#define SHORT_LIST 100 /* bare ones: read in a millisecond or two */
+#define STEP_BARE 125  /* and without their bodies, sixteen kilobytes */
+
+struct step { /* what was read at a time */
+	struct task_page page;
+	struct step *next;
+};
+
+struct listing {
+	struct task_filter filter;
+	struct step *steps; /* together the page that was asked for */
+	rid cursor, next;
+	uint32_t limit;
+	bool oldest_first, full;
+	struct status_count *counts;
+	size_t n_counts;
+};
+
+static size_t row_bytes(const struct task_row *t)
+{
+	const struct task_state *s = &t->state;
+
+	return t->spec.key.n + t->spec.labels.n + t->spec.body.n + s->reason.n + s->history.n +
+	       s->output[STDOUT].n + s->output[STDERR].n + s->result.n;
+}
+
+/* Ends the page where it gets too large, though never before its first task. */
+static bool cut_page(struct task_page *p, size_t *bytes)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		if (*bytes && *bytes + row_bytes(&p->rows[i]) > PAGE_BYTES) {
+			p->n = i;
+			return true;
+		}
+		*bytes += row_bytes(&p->rows[i]) + 1;
+	}
+	return false;
+}
+
+/* A few at a time: how large they are shows only when they are there. */
+static void read_list(struct store_reader *r, void *arg)
+{
+	struct call *c = arg;
+	struct listing *l = c->state;
+	uint32_t step = l->full ? STEP_FULL : STEP_BARE, left = l->limit, want;
+	struct step **last = &l->steps;
+	size_t bytes = 0;
+
+	l->next = l->cursor;
+	while (left > 0) {
+		struct task_page *p;
+
+		*last = arena_zalloc(&c->arena, sizeof **last);
+		p = &(*last)->page;
+		last = &(*last)->next;
+		want = left < step ? left : step;
+		c->code = store_task_list(
+		    r, &l->filter, l->oldest_first, !l->full, l->next, want, &c->arena, p);
+		if (c->code)
+			return;
+		if (cut_page(p, &bytes)) {
+			if (p->n)
+				l->next = p->rows[p->n - 1].id;
+			return;
+		}
+		l->next = p->next;
+		left -= (uint32_t)p->n;
+		if (!p->next || p->n < want)
+			return; /* the end, or the store has looked at enough for once */
+	}
+}
+
+static void list_done(struct call *c)
+{
+	struct listing *l = c->state;
+
+	if (call_read_failed(c))
+		return;
+	jw_open(&c->out, '{');
+	jw_key(&c->out, "items");
+	jw_open(&c->out, '[');
+	for (struct step *s = l->steps; s; s = s->next)
+		for (size_t i = 0; i < s->page.n; i++) {
+			task_overlay(c->api, &s->page.rows[i]);
+			show_task(&c->out, c->api, &s->page.rows[i], l->full ? SHOW_FULL : 0);
+		}
+	show_page_end(c, l->next);
+}
+
+void tasks_list(struct call *c)
+{
+	struct listing *l = call_state(c, sizeof *l);
+	struct str order = c->query[Q_ORDER];
+
+	if (!call_page(c, &l->cursor, &l->limit) || !call_bool(c, Q_FULL, &l->full) ||
+	    !filter_from_query(c, &l->filter) || (l->full && !access_may(c, RIGHT_LOGS)))
+		return;
+	l->oldest_first = str_is(order, "asc");
+	if (order.p && !l->oldest_first && !str_is(order, "desc")) {
+		problem_set(&c->problem, ERR_INVALID, "\"order\" is neither asc nor desc");
+		problem_field(&c->problem, "order");
+		call_problem(c);
+		return;
+	}
+	if (l->full || l->limit > SHORT_LIST)
+		call_read_long(c, read_list, list_done);
+	else
+		call_read(c, read_list, list_done);
+}
+
+static void read_counts(struct store_reader *r, void *arg)
+{
+	struct call *c = arg;
+	struct listing *l = c->state;
+
+	c->code = store_task_count(r, &l->filter, &c->arena, &l->counts, &l->n_counts);
+}
+
+/* Statuses that share a name (held, finished) are neighbours in the ascending list. */
+static void counts_done(struct call *c)
+{
+	struct listing *l = c->state;
+	int64_t total = 0, done = 0, same = 0;
+	struct buf *b = &c->out;
+
+	if (call_read_failed(c))
+		return;
+	jw_open(b, '{');
+	jw_key(b, "states");
+	jw_open(b, '{');
+	for (size_t i = 0; i < l->n_counts; i++) {
+		const struct status_count *n = &l->counts[i];
+		const char *name = task_state_name(n->status);
+
+		total += n->n;
+		done += task_is_ended(n->status) ? n->n : 0;
+		same += n->n;
+		if (i + 1 < l->n_counts && task_state_name(n[1].status) == name)
+			continue;
+		jw_mi64(b, name, same);
+		same = 0;
+	}
+	jw_close(b, '}');
+	jw_mi64(b, "total", total);
+	jw_mi64(b, "done", done);
+	jw_mi64(b, "live", total - done);
+	jw_close(b, '}');
+	call_json(c, 200);
+}
+
+void tasks_summary(struct call *c)
+{
+	struct listing *l = call_state(c, sizeof *l);
+
+	if (filter_from_query(c, &l->filter))
+		call_read_long(c, read_counts, counts_done);
+}
+
+static void add_why_summary(
+    struct buf *b, struct arena *a, const struct task_row *t, const struct why *whys, size_t n)
+{
+	jw_key(b, "summary");
+	if (n == 1)
+		jw_str(b, whys[0].text);
+	else if (n > 1)
+		jw_str(b, arena_strf(a, STR_FMT " (and %zu more)", STR_ARG(whys[0].text), n - 1));
+	else if (task_is_ended(t->state.status))
+		buf_printf(b, "\"nothing: it has ended (%s)\"", task_state_name(t->state.status));
+	else if (task_phase(t->state.status) == PHASE_QUEUED)
+		jw_str(b, STR("nothing: it will start at once"));
+	else
+		buf_printf(b, "\"nothing: it is %s\"", task_state_name(t->state.status));
+}
+
+static void why_done(struct call *c)
+{
+	const struct api_host *h = c->host;
+	struct buf *b = &c->out;
+	struct why *whys = NULL;
+	size_t n;
+
+	if (call_read_failed(c))
+		return;
+	task_overlay(c->api, &c->row);
+	n = core_why(h->core, &c->row, h->wall_ms(h->arg), h->mono_ms(h->arg), &c->arena, &whys);
+	jw_open(b, '{');
+	jw_mid_null(b, "id", h->ids, c->row.id);
+	jw_mcstr(b, "state", task_state_name(c->row.state.status));
+	jw_mbool(b, "unsure", core_task_unsure(h->core, c->row.id));
+	add_why_summary(b, &c->arena, &c->row, whys, n);
+	jw_key(b, "reasons");
+	jw_open(b, '[');
+	for (size_t i = 0; i < n; i++) {
+		jw_open(b, '{');
+		jw_mcstr(b, "code", whys[i].code);
+		jw_mstr(b, "text", whys[i].text);
+		jw_mstr_null(b, "lift", whys[i].lift);
+		jw_close(b, '}');
+	}
+	jw_close(b, ']');
+	jw_close(b, '}');
+	call_json(c, 200);
+}
+
+void task_why(struct call *c)
+{
+	if (call_path_id(c, &c->task))
+		call_read_task(c, why_done);
+}
