@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "cron/item.h"
+#include "cron/pattern/item.h"
 #include "zones/zones.h"
 
 #define SEED 7

@@ -8,8 +8,8 @@
 #include "agent/agent.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "net/link.h"
-#include "net/proof.h"
+#include "net/link/link.h"
+#include "net/link/proof.h"
 #include "wire/link.h"
 
 #define CHECK_TAKES_MS 5 /* what a tiny process takes: so its result is a frame of its own */

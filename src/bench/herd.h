@@ -11,7 +11,7 @@
 #include "agent/effects.h"
 #include "base/rng.h"
 #include "bench/internal.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 
 struct herd_worker;
 

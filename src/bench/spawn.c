@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "bench/internal.h"
-#include "exec/cgroup.h"
+#include "exec/confine/cgroup.h"
 
 #define ROUNDS 3
 

@@ -6,7 +6,7 @@
 #ifndef CORE_EVENT_H
 #define CORE_EVENT_H
 
-#include "cron/zone.h"
+#include "cron/zone/zone.h"
 #include "model/batch.h"
 #include "model/query.h"
 

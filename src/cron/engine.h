@@ -8,7 +8,7 @@
 #ifndef CRON_ENGINE_H
 #define CRON_ENGINE_H
 
-#include "cron/item.h"
+#include "cron/pattern/item.h"
 
 /* What the world says at one call. */
 struct cron_reading {

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "cron/engine.h"
-#include "cron/words.h"
+#include "cron/words/words.h"
 
 struct reeve_cron {
 	struct cron_items items;

@@ -4,7 +4,7 @@
 #define CRON_LIBRARY_H
 
 #include "cron/reeve-cron.h"
-#include "cron/zone.h"
+#include "cron/zone/zone.h"
 
 /* The library's zone is ours under another name; nobody outside can look inside. */
 static inline struct reeve_cron_zone *library_zone(struct cron_zone *z)

@@ -8,9 +8,9 @@
  * Offsets are bounded, so only spans within two greatest offsets of an instant can share its label:
  * mostly that is the span itself, and one look at the zone is enough.
  */
-#include "cron/dates.h"
+#include "cron/pattern/dates.h"
 
-#include "cron/civil.h"
+#include "cron/zone/civil.h"
 
 #define REACH (2 * (int64_t)CRON_OFFSET_MAX) /* two instants of one label are not further apart */
 #define NO_LABEL INT64_MAX

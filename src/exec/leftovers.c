@@ -17,7 +17,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "exec/cgroup.h"
+#include "exec/confine/cgroup.h"
 #include "exec/process.h"
 
 static bool read_whole(const char *path, struct buf *ret)

@@ -11,7 +11,7 @@
 #ifndef EXEC_PROCESS_H
 #define EXEC_PROCESS_H
 
-#include "exec/cgroup.h"
+#include "exec/confine/cgroup.h"
 #include "exec/spawn.h"
 #include "model/settings.h"
 #include "model/usage.h"

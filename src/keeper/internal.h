@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/idmap.h"
-#include "exec/limits.h"
+#include "exec/confine/limits.h"
 #include "exec/process.h"
 #include "keeper/talk.h"
 

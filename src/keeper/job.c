@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "exec/sandbox.h"
+#include "exec/sandbox/sandbox.h"
 #include "keeper/internal.h"
 #include "model/limits.h"
 

@@ -48,7 +48,7 @@ struct schedule_progress {
 struct schedule_row {
 	rid id;
 	struct str name;
-	struct str items;  /* canonical JSON of what fires: cron/item.h */
+	struct str items;  /* canonical JSON of what fires: cron/pattern/item.h */
 	struct str source; /* as it was written: "crontab 30 2 * * *"; for people */
 	struct str zone;   /* NULL: no wall clock in it */
 	/* the task */

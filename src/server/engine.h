@@ -9,7 +9,7 @@
 
 #include "core/core.h"
 #include "core/tickets.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "server/hub.h"
 #include "store/store.h"
 #include "zones/zones.h"

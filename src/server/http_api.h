@@ -4,7 +4,7 @@
 #define SERVER_HTTP_API_H
 
 #include "api/frame/api.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "server/engine.h"
 #include "server/readers.h"
 

@@ -5,7 +5,7 @@
 #define SERVER_HTTP_DOOR_H
 
 #include "api/frame/api.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 extern const struct api_io http_door_io;
 

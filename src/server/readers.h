@@ -6,7 +6,7 @@
 #ifndef SERVER_READERS_H
 #define SERVER_READERS_H
 
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "store/store.h"
 
 struct readers;

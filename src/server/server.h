@@ -5,7 +5,7 @@
 
 #include "base/options.h"
 #include "config/config.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 
 struct server_info {
 	const char *socket;

@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/secret.h"
-#include "net/proof.h"
+#include "net/link/proof.h"
 #include "server/parcel.h"
 #include "wire/link.h"
 

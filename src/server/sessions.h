@@ -3,7 +3,7 @@
 #ifndef SERVER_SESSIONS_H
 #define SERVER_SESSIONS_H
 
-#include "net/link.h"
+#include "net/link/link.h"
 #include "server/engine.h"
 #include "server/join.h"
 #include "server/tracing.h"

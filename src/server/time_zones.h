@@ -7,7 +7,7 @@
 #define SERVER_TIME_ZONES_H
 
 #include "core/event.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "zones/zones.h"
 
 struct time_zones;

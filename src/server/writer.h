@@ -6,7 +6,7 @@
 #ifndef SERVER_WRITER_H
 #define SERVER_WRITER_H
 
-#include "net/loop.h"
+#include "net/loop/loop.h"
 #include "store/store.h"
 
 struct writer;

@@ -3,7 +3,7 @@
 #ifndef SIM_JUDGE_INTERNAL_H
 #define SIM_JUDGE_INTERNAL_H
 
-#include "cron/item.h"
+#include "cron/pattern/item.h"
 #include "sim/judge.h"
 
 struct truth_queue {

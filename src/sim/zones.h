@@ -3,7 +3,7 @@
 #ifndef SIM_ZONES_H
 #define SIM_ZONES_H
 
-#include "cron/zone.h"
+#include "cron/zone/zone.h"
 #include "sim/world.h"
 
 enum sim_zone_kind {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "exec/sandbox.h"
+#include "exec/sandbox/sandbox.h"
 #include "model/limits.h"
 #include "worker/internal.h"
 

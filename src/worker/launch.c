@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "exec/rights.h"
-#include "exec/sandbox.h"
+#include "exec/sandbox/sandbox.h"
 #include "model/limits.h"
 #include "wire/settings.h"
 #include "worker/internal.h"

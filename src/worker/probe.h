@@ -8,7 +8,7 @@
 #define WORKER_PROBE_H
 
 #include "model/settings.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 
 #define PROBE_HEADER_MAX 8192
 

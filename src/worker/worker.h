@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "net/tls.h"
+#include "net/loop/tls.h"
 
 enum plugin_mode { PLUGIN_ONCE, PLUGIN_PERSISTENT, N_PLUGIN_MODES };
 extern const char *const plugin_mode_names[N_PLUGIN_MODES];

@@ -6,7 +6,7 @@
 #ifndef ZONES_ZONES_H
 #define ZONES_ZONES_H
 
-#include "cron/zone.h"
+#include "cron/zone/zone.h"
 
 #define ZONE_NAME_MAX 255 /* bytes; POSIX TZ strings are names, too */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 struct bench {
 	struct loop_deferred *deferred;

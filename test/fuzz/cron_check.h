@@ -4,7 +4,7 @@
 #define FUZZ_CRON_CHECK_H
 
 #include "base/mem.h"
-#include "cron/item.h"
+#include "cron/pattern/item.h"
 
 static void check_written(const struct cron_items *items)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "net/frame.h"
+#include "net/link/frame.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "api_host.h"
-#include "net/http_internal.h"
-#include "net/loop_internal.h"
+#include "net/http/http_internal.h"
+#include "net/loop/loop_internal.h"
 #include "server/http_door.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of mountinfo and of a process's cgroups: parts lie inside the line, unescaping shrinks. */
 #include "base/mem.h"
-#include "exec/limits_internal.h"
+#include "exec/confine/limits_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Request targets out of arbitrary bytes: parts lie inside the target, decoding only shrinks. */
 #include "base/mem.h"
-#include "net/url.h"
+#include "net/http/url.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cron/zone.h"
+#include "cron/zone/zone.h"
 
 #define WALK_MAX 64
 

@@ -4,7 +4,7 @@
 #define API_SHOW_H
 
 #include "api/frame/call.h"
-#include "cron/item.h"
+#include "cron/pattern/item.h"
 
 enum show_flags { SHOW_FULL = 1, SHOW_TWIN = 2 };
 

@@ -4,7 +4,7 @@
 #define API_SCHEDULE_IN_H
 
 #include "api/frame/call.h"
-#include "cron/item.h"
+#include "cron/pattern/item.h"
 #include "wire/json_in.h"
 #include "zones/zones.h"
 

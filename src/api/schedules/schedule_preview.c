@@ -4,8 +4,8 @@
 
 #include "api/objects/show.h"
 #include "api/schedules/schedule_in.h"
-#include "cron/civil.h"
-#include "cron/words.h"
+#include "cron/words/words.h"
+#include "cron/zone/civil.h"
 
 #define PREVIEW_MAX 100
 #define NOTES_MAX 400 /* of a year: no zone moves its clocks that often */

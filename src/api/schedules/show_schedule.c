@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "api/objects/show.h"
-#include "cron/civil.h"
-#include "cron/words.h"
+#include "cron/words/words.h"
+#include "cron/zone/civil.h"
 
 /* "2027-03-28T01:59:59+01:00"; with the offset's seconds where a historic zone has them. */
 void jw_local(struct buf *b, int64_t at_s, int64_t offset_s)

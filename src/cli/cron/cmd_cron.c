@@ -9,8 +9,8 @@
 #include "cli/cron/cron_input.h"
 #include "cli/frame/cmds.h"
 #include "cli/output/output.h"
-#include "cron/civil.h"
-#include "cron/words.h"
+#include "cron/words/words.h"
+#include "cron/zone/civil.h"
 
 #define MATCHES_MAX 100000
 #define CHECK_SHOWS 5

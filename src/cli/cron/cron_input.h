@@ -4,7 +4,7 @@
 #define CLI_CRON_INPUT_H
 
 #include "cli/frame/cli.h"
-#include "cron/item.h"
+#include "cron/pattern/item.h"
 #include "zones/zones.h"
 
 /* One of the three ways to say when, as it was given and as it was understood. */

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/cron/cron_input.h"
-#include "cron/civil.h"
+#include "cron/zone/civil.h"
 
 /* "+01:00"; with seconds where a historic zone has them. */
 static void offset_text(int32_t offset, char out[16])

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "cli/cron/cron_input.h"
-#include "cron/words.h"
+#include "cron/words/words.h"
 
 struct import {
 	struct cli *cli;

@@ -7,7 +7,7 @@
 #include "cli/frame/cmds.h"
 #include "cli/nouns/schedules.h"
 #include "cli/tasks/work.h"
-#include "cron/words.h"
+#include "cron/words/words.h"
 
 #define TRIES 10 /* against others who change the same schedule */
 

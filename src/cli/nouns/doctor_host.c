@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* doctor, of this host: by what tasks can be ended, limited and shut in. */
 #include "cli/nouns/doctor.h"
-#include "exec/limits.h"
-#include "exec/sandbox.h"
+#include "exec/confine/limits.h"
+#include "exec/sandbox/sandbox.h"
 
 #define DELEGATE                                 \
 	"Delegate=yes in the worker's unit, or " \

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cli/nouns/schedules.h"
 #include "cli/tasks/work.h"
-#include "cron/civil.h"
+#include "cron/zone/civil.h"
 
 static const struct column schedule_columns[] = {
     {"SCHEDULE", COLUMN_STRETCH},

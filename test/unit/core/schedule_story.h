@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "cron/zone.h"
+#include "cron/zone/zone.h"
 
 #define STORY(name) static void name(void **state)
 #define MINUTE INT64_C(60000)

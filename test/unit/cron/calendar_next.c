@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cron/item.h"
+#include "cron/pattern/item.h"
 
 static void print_times(struct str text, const struct cron_zone *utc, int64_t t, int n)
 {

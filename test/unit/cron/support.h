@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "cron/item.h"
+#include "cron/pattern/item.h"
 
 struct cron_zone *zone_load(const char *name); /* fails the test when there is none */
 bool zone_try(const char *name, struct cron_zone **ret_zone);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "cron/civil.h"
+#include "cron/zone/civil.h"
 
 static void test_every_day(void **state)
 {

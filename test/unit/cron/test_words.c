@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "cron/civil.h"
-#include "cron/words.h"
+#include "cron/words/words.h"
+#include "cron/zone/civil.h"
 
 #define BERLIN "CET-1CEST,M3.5.0,M10.5.0/3"
 #define LORD_HOWE "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cron/civil.h"
-#include "cron/zone.h"
+#include "cron/zone/civil.h"
+#include "cron/zone/zone.h"
 
 static inline int64_t utc(int32_t year, int32_t month, int32_t day, int32_t hour, int32_t minute)
 {

@@ -19,8 +19,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "exec/cgroup.h"
-#include "exec/limits_internal.h"
+#include "exec/confine/cgroup.h"
+#include "exec/confine/limits_internal.h"
 
 #define MIB (1ll << 20)
 

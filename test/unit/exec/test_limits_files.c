@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "exec/cgroup.h"
-#include "exec/limits_internal.h"
+#include "exec/confine/cgroup.h"
+#include "exec/confine/limits_internal.h"
 
 static char root[64];
 

@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "exec/sandbox.h"
+#include "exec/sandbox/sandbox.h"
 
 #define FIRST_FD 3
 

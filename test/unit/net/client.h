@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "base/str.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 struct served {
 	struct loop *loop;

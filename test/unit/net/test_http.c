@@ -17,7 +17,7 @@
 
 #include "base/mem.h"
 #include "client.h"
-#include "net/http_internal.h"
+#include "net/http/http_internal.h"
 
 struct world {
 	struct served served;

@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 #include "client.h"
-#include "net/http_internal.h"
+#include "net/http/http_internal.h"
 
 #define NEXT "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
 

@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 #include "client.h"
-#include "net/link.h"
+#include "net/link/link.h"
 
 struct end {
 	struct world *w;

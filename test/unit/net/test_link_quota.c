@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "client.h"
-#include "net/link.h"
+#include "net/link/link.h"
 
 #define LINKS 8
 

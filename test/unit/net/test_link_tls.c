@@ -15,7 +15,7 @@
 
 #include "certs.h"
 #include "client.h"
-#include "net/link.h"
+#include "net/link/link.h"
 
 struct world {
 	struct loop *loop;

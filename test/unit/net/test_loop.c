@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "net/loop.h"
+#include "net/loop/loop.h"
 
 struct world {
 	struct loop *loop;

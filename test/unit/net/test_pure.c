@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "net/address.h"
-#include "net/frame.h"
-#include "net/url.h"
+#include "net/http/url.h"
+#include "net/link/frame.h"
+#include "net/loop/address.h"
 
 static void test_frames(void **state)
 {

@@ -17,7 +17,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/proof.h"
+#include "net/link/proof.h"
 
 static void send_message(struct fake *f, const struct link_to_worker *m)
 {

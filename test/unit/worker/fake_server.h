@@ -5,8 +5,8 @@
 
 #include <sys/types.h>
 
-#include "net/link.h"
-#include "net/loop.h"
+#include "net/link/link.h"
+#include "net/loop/loop.h"
 #include "wire/link.h"
 #include "worker/worker.h"
 

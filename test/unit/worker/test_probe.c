@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "net/address.h"
+#include "net/loop/address.h"
 #include "worker/probe.h"
 
 #define PATIENCE_MS 20000
