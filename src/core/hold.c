@@ -39,9 +39,10 @@ void hold_begin(struct core *c, struct task *t, int64_t hold_ms, int64_t then_du
 		t->hold_until_ms = c->mono_ms + hold_ms;
 }
 
+/* One whose hold is over stays until its timer is served: in two places it would be ended twice. */
 bool hold_take(struct core *c, struct task *t)
 {
-	if (t->hold_until_ms <= c->mono_ms)
+	if (t->hold_until_ms <= c->mono_ms && !heap_has(&t->hold))
 		return false;
 	if (!heap_has(&t->hold))
 		t->queue->n_on_hold++;

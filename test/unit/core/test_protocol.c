@@ -546,6 +546,30 @@ STORY(what_waits_for_the_hold_can_be_cancelled_and_its_queue_deleted)
 	world_free(w);
 }
 
+/* The hold is over, and somebody asks after the task before its timer is served. */
+STORY(what_is_touched_just_after_its_hold_waits_in_one_place_only)
+{
+	static const enum event_kind kinds[] = {EV_RETRY, EV_TASK_SET};
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		struct world *w = world_new(&quick);
+		rid t = lose_one(w), q = world_task(w, t)->spec.queue;
+		struct event ev = {.kind = kinds[i], .ticket = ++w->last_ticket};
+
+		w->now_ms += 7001;
+		w->mono_ms += 7001;
+		ev.tasks.ids = &t;
+		ev.tasks.n = 1;
+		ev.tasks.has_priority = true;
+		ev.tasks.priority = 3;
+		world_step(w, &ev);
+		world_advance(w, 1);
+		assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
+		assert_int_equal(world_counts(w, q).queued, 0);
+		world_free(w);
+	}
+}
+
 static void stranger(struct world *w, uint64_t link, uint64_t instance)
 {
 	struct worker_facts f = {.shard = STR("w1"),
@@ -645,6 +669,7 @@ int main(void)
 	    cmocka_unit_test(who_is_held_and_released_by_hand_is_still_held_for_the_loss),
 	    cmocka_unit_test(an_orphan_that_is_retried_by_hand_waits_for_the_hold_too),
 	    cmocka_unit_test(what_waits_for_the_hold_can_be_cancelled_and_its_queue_deleted),
+	    cmocka_unit_test(what_is_touched_just_after_its_hold_waits_in_one_place_only),
 	    cmocka_unit_test(a_stranger_takes_a_name_only_from_the_lost_unless_bumping_is_allowed),
 	    cmocka_unit_test(an_earlier_instance_never_displaces_a_later_one),
 	    cmocka_unit_test(an_earlier_instance_does_not_come_back_when_the_later_one_is_lost),
