@@ -563,7 +563,8 @@ STORY(what_is_touched_just_after_its_hold_waits_in_one_place_only)
 		ev.tasks.has_priority = true;
 		ev.tasks.priority = 3;
 		world_step(w, &ev);
-		world_advance(w, 1);
+		world_hello(w, 3, "w2", 2, 2, NULL, 0);
+		world_advance(w, 1000);
 		assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
 		assert_int_equal(world_counts(w, q).queued, 0);
 		world_free(w);
