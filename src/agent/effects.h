@@ -33,6 +33,7 @@ struct agent_ref {
 	int64_t token;
 	bool ended;
 	int64_t started_ms;
+	struct receipt receipt; /* as it came with the run */
 };
 
 struct agent_ended {

@@ -6,6 +6,7 @@
 
 #include "model/health.h"
 #include "model/id.h"
+#include "model/receipt.h"
 #include "model/task.h"
 #include "model/worker_set.h"
 
@@ -50,6 +51,7 @@ struct agent_run {
 	int32_t kill_method; /* enum kill_method */
 	bool kill_wait_given;
 	int64_t kill_wait_ms; /* between TERM and KILL, if given; else the worker's */
+	struct receipt receipt;
 };
 
 /* What the server says about us: with the welcome, and with every answer to a beat. */

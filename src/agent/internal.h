@@ -27,6 +27,7 @@ struct held {
 	struct held *older; /* an earlier attempt of the same task that is still here */
 	rid task;
 	int64_t token;
+	struct receipt receipt; /* for the server, which knows what it is */
 	uint64_t serial;
 	enum held_state state;
 	enum stop_cause cause;

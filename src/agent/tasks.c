@@ -52,6 +52,7 @@ struct held *held_add(struct agent *a, const struct agent_event *in)
 
 	h->task = in->task;
 	h->token = in->token;
+	h->receipt = run->receipt;
 	h->serial = ++a->serial;
 	h->timeout_ms = run->timeout_ms;
 	h->exit_codes = run->exit_codes;
@@ -162,7 +163,7 @@ struct agent_ref held_ref(const struct held *h)
 	bool over = h->state == HELD_ENDED;
 
 	return (struct agent_ref){
-	    h->task, h->token, over, over ? h->end.started_ms : h->started_ms};
+	    h->task, h->token, over, over ? h->end.started_ms : h->started_ms, h->receipt};
 }
 
 void send_ended(const struct agent *a, struct held *h, int64_t mono_ms, struct agent_effects *out)

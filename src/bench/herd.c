@@ -84,6 +84,7 @@ static void say_hello(struct herd_worker *w, const struct agent_effect *e)
 	        },
 	    .set = e->hello.set,
 	    .dial = e->hello.dial,
+	    .receipts = true,
 	};
 
 	w->out = (struct link_to_server){.hello = &hello};

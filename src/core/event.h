@@ -118,6 +118,7 @@ struct held_task { /* what a worker says in its hello */
 	int64_t token;
 	bool ended;
 	int64_t started_ms;
+	bool proven; /* it showed the receipt that this attempt was given to it */
 };
 
 struct event {
@@ -143,6 +144,7 @@ struct event {
 		struct {
 			rid last_id;
 			uint64_t last_event;
+			bool key_is_new; /* receipts of servers before this one prove nothing */
 		} loaded;
 		struct {
 			const struct submit_task *tasks;
@@ -215,6 +217,7 @@ struct event {
 			struct set_id set; /* the last one it was told, by whomever */
 			uint64_t dial; /* which of this instance's connections, from 1; 0: it does
 			                  not say */
+			bool drops_receipts; /* it can not prove what no row tells of */
 		} hello;
 		struct {
 			uint64_t link;

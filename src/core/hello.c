@@ -22,6 +22,19 @@ static void kill_unknown(uint64_t link, const struct held_task *h, struct effect
 	m->why.forget = true;
 }
 
+/*
+ * Nobody but its receipt says whose an attempt is that has no row. Orders of older servers than the
+ * last that could start anything are no matter: whoever had one has spoken since, or is over.
+ */
+static bool is_proven(const struct core *c, const struct held_task *h)
+{
+	if (MUTANT(UNPROVEN_BELIEVED) || MUTANT(ANYBODY_IS_WITNESS)) /* the fence before it */
+		return true;
+	if (c->start.waiting && !c->start.receipts_from)
+		return true; /* that server gave none, or its key is gone */
+	return h->proven && h->token >= start_token_floor(c->start.receipts_from);
+}
+
 /* What a volatile server had dispatched without a row of it: the worker is the only witness. */
 static struct task *unwritten(struct core *c, const struct worker *w, const struct held_task *h)
 {
@@ -32,6 +45,8 @@ static struct task *unwritten(struct core *c, const struct worker *w, const stru
 		return NULL;
 	if (!w->row.unwritten && !MUTANT(ANYBODY_IS_WITNESS))
 		return NULL; /* it was never given anything */
+	if (!is_proven(c, h))
+		return NULL;
 	if (!row || !row->id || row->state.status != TASK_QUEUED || row->state.token >= h->token)
 		return NULL;
 	if (t)
@@ -136,6 +151,7 @@ static void welcome(struct core *c, const struct event *ev, struct worker *w, st
 
 	bind_link(c, w, ev->hello.link);
 	w->dial = ev->hello.dial;
+	w->drops_receipts = ev->hello.drops_receipts;
 	join_set(c, ev, w);
 	/* it begins anew with us when it gets our first welcome: that may be this one */
 	if (!w->has_spoken)

@@ -107,6 +107,7 @@ struct worker {
 	uint64_t link;          /* 0: none */
 	uint64_t dial;          /* of its newest hello: older ones come too late */
 	bool leaving;           /* it drains: nothing more for it */
+	bool drops_receipts;    /* it gets no orders that are not written down */
 	uint64_t generation;    /* changes with the link and the facts: see struct eligible */
 	struct heap_node watch; /* monotonic: its health is looked at */
 	struct task_list tasks;
@@ -143,6 +144,7 @@ struct start {
 	int64_t boot;           /* of volatile servers on this store, counted; 0: never any */
 	bool was_volatile;      /* rows of dispatched tasks may still say that they are queued */
 	uint64_t dispatcher;    /* the last volatile server that could start anything */
+	int64_t receipts_from;  /* its number, as we found it; 0: there was none with receipts */
 	struct timeouts before; /* the longest that a worker goes by who has not spoken yet */
 	size_t n_unheard;       /* workers that have not */
 	int64_t token_floor;  /* tokens of this process lie above all that were not written down */
@@ -433,7 +435,8 @@ int64_t start_number(struct str text, size_t *ret_at, int base); /* *ret_at move
 /* We wait, and it has not spoken: it may have started what no row tells of. */
 bool start_owes(const struct core *c, const struct worker *w);
 void start_load_meta(struct core *c, const struct meta_row *m);
-void start_begin(struct core *c, struct effects *out);
+void start_begin(struct core *c, bool key_is_new, struct effects *out);
+int64_t start_token_floor(int64_t boot);              /* of what that server gave out */
 void start_look(struct core *c, struct effects *out); /* is the wait over? */
 void start_all_heard(struct core *c, struct effects *out);
 /* A queued task that a worker may be running all the same. */

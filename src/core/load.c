@@ -67,7 +67,7 @@ static void load_done(struct core *c, const struct event *ev, struct effects *ou
 		c->start.n_unheard += w->is_unheard;
 		watch_look(c, w, out);
 	}
-	start_begin(c, out);
+	start_begin(c, ev->loaded.key_is_new, out);
 	if (!c->start.n_unheard)
 		start_all_heard(c, out);
 }

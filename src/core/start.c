@@ -11,7 +11,8 @@
  * Two meta rows outlive the process. "volatile": how many servers this store has seen since the
  * first volatile one, whether dispatched tasks may have been left behind that their rows call
  * queued (open, settled), and the last volatile server that could start anything: only the
- * sets that it told can say who may be running something. "timeouts": the longest that
+ * sets that it told can say who may be running something; then its number among those servers, if
+ * its orders had receipts (see hello.c). "timeouts": the longest that
  * workers may still go by, which have not spoken to us yet. A third one, "gone", is gone.c's.
  */
 #include <string.h>
@@ -63,6 +64,9 @@ static void load_volatile(struct core *c, struct str text)
 	while (++at < text.n && text.p[at] != ' ')
 		;
 	c->start.dispatcher = (uint64_t)start_number(text, &at, 16);
+	c->start.receipts_from = start_number(text, &at, 10);
+	if (c->start.receipts_from < 0 || c->start.receipts_from > c->start.boot)
+		c->start.receipts_from = 0;
 }
 
 static void longest(int64_t *field, int64_t other)
@@ -106,9 +110,12 @@ static void save(struct effects *out, const char *name, struct str value)
 
 static void save_volatile(struct core *c, bool open, struct effects *out)
 {
+	bool ours = c->start.dispatcher == c->o.server;
+
 	save(out, "volatile",
-	    arena_strf(&out->batch.arena, "%lld %s %016llx", (long long)c->start.boot,
-	        open ? "open" : "settled", (unsigned long long)c->start.dispatcher));
+	    arena_strf(&out->batch.arena, "%lld %s %016llx %lld", (long long)c->start.boot,
+	        open ? "open" : "settled", (unsigned long long)c->start.dispatcher,
+	        (long long)(ours ? c->start.boot : c->start.receipts_from)));
 }
 
 static void save_timeouts(const struct timeouts *t, struct effects *out)
@@ -120,13 +127,17 @@ static void save_timeouts(const struct timeouts *t, struct effects *out)
 	        (long long)t->lose_after_ms, (long long)t->margin_ms, (long long)t->kill_wait_ms));
 }
 
+int64_t start_token_floor(int64_t boot)
+{
+	return MUTANT(TOKEN_WITHOUT_BOOT) ? 0 : boot << TOKENS_PER_BOOT;
+}
+
 /* Tokens that were not written down must not be given out again: each process has its own. */
 static void raise_tokens(struct core *c)
 {
 	if (c->o.is_volatile || c->start.boot)
 		c->start.boot++;
-	if (!MUTANT(TOKEN_WITHOUT_BOOT))
-		c->start.token_floor = c->start.boot << TOKENS_PER_BOOT;
+	c->start.token_floor = start_token_floor(c->start.boot);
 }
 
 /* From now on something may be started. */
@@ -145,10 +156,12 @@ static int64_t wait_ms(const struct core *c)
 	return safe_wait_ms(&c->start.before, c->o.lost_hold_ms);
 }
 
-void start_begin(struct core *c, struct effects *out)
+void start_begin(struct core *c, bool key_is_new, struct effects *out)
 {
 	struct start *s = &c->start;
 
+	if (key_is_new)
+		s->receipts_from = 0;
 	raise_tokens(c);
 	save_timeouts(&s->before, out);
 	s->last_id = c->last_id;

@@ -276,9 +276,14 @@ void task_wish_cancel(struct task *t)
 	t->row.state.wish = WISH_CANCEL;
 }
 
-/* A task that may run once only is never dispatched without a row: its row is the only proof. */
+/*
+ * A task that may run once only is never dispatched without a row: its row is the only proof. Nor
+ * is any to a worker that will not be able to prove that it was.
+ */
 bool task_is_volatile(const struct core *c, const struct task *t)
 {
+	if (t->worker && t->worker->drops_receipts && !MUTANT(DROPPED_RECEIPT_UNWRITTEN))
+		return false;
 	return c->o.is_volatile && (task_max_attempts(t) > 1 || MUTANT(ONCE_IS_VOLATILE));
 }
 

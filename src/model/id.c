@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hex.h"
+
 #define COUNTER_BITS 24
 
 rid id_next(rid last, int64_t now_ms)
@@ -41,40 +43,16 @@ const char *id_format(const struct id_space *s, rid id, char out[ID_TEXT])
 	return out;
 }
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
-static bool hex_bytes(const char *text, uint8_t *ret_bytes, int n)
-{
-	for (int i = 0; i < n; i++) {
-		int high = hex_value(text[2 * i]), low = hex_value(text[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return false;
-		ret_bytes[i] = (uint8_t)(high << 4 | low);
-	}
-	return true;
-}
-
 bool id_space_parse(struct str text, struct id_space *ret_space)
 {
-	return text.n == 2 * sizeof ret_space->installation &&
-	       hex_bytes(text.p, ret_space->installation, sizeof ret_space->installation);
+	return hex_take(text, ret_space->installation, sizeof ret_space->installation);
 }
 
 bool id_parse(const struct id_space *s, struct str text, rid *ret_id)
 {
 	uint8_t bytes[12];
 
-	if (text.n != 24 || !hex_bytes(text.p, bytes, 12))
+	if (!hex_take(text, bytes, sizeof bytes))
 		return false;
 	*ret_id = 0;
 	if (memcmp(bytes + 4, s->installation, 5) == 0)

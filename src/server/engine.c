@@ -25,6 +25,7 @@ struct engine {
 	struct engine_options o;
 	struct core *core;
 	struct id_space ids;
+	struct receipt_key receipt_key;
 	struct hub *hub;
 	struct writer *writer;
 	struct time_zones *zones;
@@ -48,6 +49,16 @@ const struct core *engine_core(const struct engine *e)
 const struct id_space *engine_ids(const struct engine *e)
 {
 	return &e->ids;
+}
+
+const struct receipt_key *engine_gives_receipts(const struct engine *e)
+{
+	return e->o.core.is_volatile ? &e->receipt_key : NULL;
+}
+
+const struct receipt_key *engine_receipt_key(const struct engine *e)
+{
+	return &e->receipt_key;
 }
 
 struct hub *engine_hub(struct engine *e)
@@ -276,7 +287,8 @@ static void on_commit(const struct commit_result *r, void *arg)
 
 static int load(struct engine *e, struct problem *ret_problem)
 {
-	return engine_load(e->store, e->core, e->zones, e->pipe.gathering, &e->ids, ret_problem);
+	return engine_load(
+	    e->store, e->core, e->zones, e->pipe.gathering, &e->ids, &e->receipt_key, ret_problem);
 }
 
 static void feed(struct event *ev, void *arg)

@@ -12,8 +12,9 @@ struct loading {
 	struct time_zones *zones;
 	struct effects *out;
 	struct id_space *ids;
+	struct receipt_key *key;
 	struct problem *problem;
-	bool has_installation;
+	bool has_installation, has_key;
 };
 
 static int feed(struct loading *l, struct event *ev)
@@ -30,6 +31,8 @@ static int on_meta(void *arg, const struct meta_row *m)
 
 	if (str_is(m->name, META_INSTALLATION) && id_space_parse(m->value, l->ids))
 		l->has_installation = true;
+	if (str_is(m->name, META_RECEIPT_KEY) && receipt_key_parse(m->value, l->key))
+		l->has_key = true;
 	return feed(l, &(struct event){.kind = EV_LOAD_META, .meta = m});
 }
 
@@ -79,17 +82,23 @@ static int on_token(void *arg, const struct token_row *t)
 	return feed(arg, &(struct event){.kind = EV_LOAD_TOKEN, .token_row = t});
 }
 
-/* A new store: draw the five bytes that are the middle of all its ids. */
-static void found(struct loading *l)
+static struct meta_row *save(struct loading *l, const char *name, struct str value)
 {
 	struct batch *b = &l->out->batch;
 	struct meta_row *m = arena_zalloc(&b->arena, sizeof *m);
 
-	m->name = STR(META_INSTALLATION);
-	m->value = arena_strf(
-	    &b->arena, "%010llx", (unsigned long long)(clock_random() & 0xffffffffffull));
+	m->name = str_of(name);
+	m->value = value;
 	batch_add(b, ROW_META)->meta = m;
-	on_meta(l, m);
+	return m;
+}
+
+/* A new store: draw the five bytes that are the middle of all its ids. */
+static void found(struct loading *l)
+{
+	on_meta(l, save(l, META_INSTALLATION,
+	               arena_strf(&l->out->batch.arena, "%010llx",
+	                   (unsigned long long)(clock_random() & 0xffffffffffull))));
 }
 
 static int on_done(void *arg, rid last_id, uint64_t last_event)
@@ -104,15 +113,20 @@ static int on_done(void *arg, rid last_id, uint64_t last_event)
 	}
 	if (!l->has_installation)
 		found(l);
-	return feed(l,
-	    &(struct event){
-	        .kind = EV_LOAD_DONE, .loaded.last_id = last_id, .loaded.last_event = last_event});
+	if (!l->has_key) { /* durable before the first order that has a receipt */
+		receipt_key_draw(l->key);
+		save(l, META_RECEIPT_KEY, receipt_key_text(l->key, &l->out->batch.arena));
+	}
+	return feed(l, &(struct event){.kind = EV_LOAD_DONE,
+	                   .loaded.last_id = last_id,
+	                   .loaded.last_event = last_event,
+	                   .loaded.key_is_new = !l->has_key});
 }
 
 int engine_load(struct store *s, struct core *c, struct time_zones *zones, struct effects *out,
-    struct id_space *ret_ids, struct problem *ret_problem)
+    struct id_space *ret_ids, struct receipt_key *ret_key, struct problem *ret_problem)
 {
-	struct loading l = {c, zones, out, ret_ids, ret_problem, false};
+	struct loading l = {c, zones, out, ret_ids, ret_key, ret_problem, false, false};
 	struct store_loader loader = {&l, on_meta, on_queue, on_count, on_worker, on_schedule,
 	    on_schedule_task, on_task, on_done, on_token};
 

@@ -4,10 +4,11 @@
 #define SERVER_ENGINE_LOAD_H
 
 #include "core/core.h"
+#include "server/receipts.h"
 #include "server/time_zones.h"
 #include "store/store.h"
 
 int engine_load(struct store *s, struct core *c, struct time_zones *zones, struct effects *out,
-    struct id_space *ret_ids, struct problem *ret_problem);
+    struct id_space *ret_ids, struct receipt_key *ret_key, struct problem *ret_problem);
 
 #endif

@@ -97,14 +97,25 @@ static void turn_away(struct session *s, const char *why)
 	link_close(s->link, why);
 }
 
-static const struct held_task *held_of(
-    struct sessions *all, const struct link_task_ref *refs, size_t n)
+static struct held_task *held_of(struct sessions *all, const struct link_task_ref *refs, size_t n)
 {
 	struct held_task *held = arena_alloc(&all->arena, (n + 1) * sizeof *held);
 
 	for (size_t i = 0; i < n; i++)
 		held[i] = (struct held_task){
-		    refs[i].task, refs[i].token, refs[i].ended, refs[i].started_ms};
+		    refs[i].task, refs[i].token, refs[i].ended, refs[i].started_ms, false};
+	return held;
+}
+
+/* Each attempt with whether it was given to who has proven to be this worker. */
+static const struct held_task *held_and_proven(struct session *s, const struct link_hello *h)
+{
+	const struct receipt_key *key = engine_receipt_key(s->all->engine);
+	struct held_task *held = held_of(s->all, h->tasks, h->n_tasks);
+
+	for (size_t i = 0; i < h->n_tasks; i++)
+		held[i].proven = receipt_holds(
+		    key, held[i].task, held[i].token, str_of(s->shard), &h->tasks[i].receipt);
 	return held;
 }
 
@@ -229,10 +240,11 @@ static void take_hello(struct session *s, const struct link_hello *h)
 
 	ev.hello.link = s->number;
 	ev.hello.facts = &h->facts;
-	ev.hello.tasks = held_of(all, h->tasks, h->n_tasks);
+	ev.hello.tasks = held_and_proven(s, h);
 	ev.hello.n = h->n_tasks;
 	ev.hello.set = h->set;
 	ev.hello.dial = h->dial;
+	ev.hello.drops_receipts = !h->receipts;
 	engine_step(all->engine, &ev);
 }
 
@@ -480,6 +492,16 @@ static void touch(struct session *s)
 	TAILQ_INSERT_TAIL(&s->all->touched, s, touched);
 }
 
+/* To the run that was just added. */
+static void add_receipt(struct session *s)
+{
+	const struct receipt_key *key = engine_gives_receipts(s->all->engine);
+	struct link_run *run = &s->out.runs[s->out.n_runs - 1];
+
+	if (key)
+		run->receipt = receipt_make(key, run->task, run->token, str_of(s->shard));
+}
+
 void sessions_send(struct sessions *all, const struct message *m, size_t n)
 {
 	struct session *s = NULL;
@@ -492,6 +514,8 @@ void sessions_send(struct sessions *all, const struct message *m, size_t n)
 		if (parcel_is_full(&s->out))
 			send_now(s);
 		parcel_add(&s->out, &m[i]);
+		if (m[i].kind == MSG_RUN)
+			add_receipt(s);
 		touch(s);
 	}
 	while ((s = TAILQ_FIRST(&all->touched))) {

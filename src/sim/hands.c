@@ -1,19 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The worker's shell: the server's words into the agent, the agent's wishes into the world. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "sim/judge.h"
+#include "sim/liar.h"
 #include "sim/net.h"
 
-/* The same fields under the names that the other side has for them. */
-static struct held_task *held_of(struct arena *a, const struct agent_ref *refs, size_t n)
+/* What the server's shell adds to a run, and knows again. */
+static struct receipt receipt_of(const struct sim_worker *k, rid task, int64_t token)
 {
-	struct held_task *held = arena_alloc(a, (n + 1) * sizeof *held);
+	struct rng r = {task ^ (uint64_t)token << 20};
+	struct receipt receipt;
+
+	for (const char *p = k->shard; *p; p++)
+		r.state = rng_next(&r) ^ (uint64_t)*p;
+	for (size_t i = 0; i < sizeof receipt.bytes; i++)
+		receipt.bytes[i] = (uint8_t)rng_next(&r);
+	return receipt;
+}
+
+static bool is_proven(const struct sim_worker *k, const struct agent_ref *ref)
+{
+	struct receipt own = receipt_of(k, ref->task, ref->token);
+
+	return !k->drops_receipts && memcmp(own.bytes, ref->receipt.bytes, sizeof own.bytes) == 0;
+}
+
+/* The same fields under the names that the other side has for them. */
+static struct held_task *held_of(struct sim_worker *k, const struct agent_ref *refs, size_t n)
+{
+	struct held_task *held = arena_alloc(&k->arena, (n + 1 + LIAR_CLAIMS) * sizeof *held);
 
 	for (size_t i = 0; i < n; i++)
-		held[i] = (struct held_task){
-		    refs[i].task, refs[i].token, refs[i].ended, refs[i].started_ms};
+		held[i] = (struct held_task){refs[i].task, refs[i].token, refs[i].ended,
+		    refs[i].started_ms, is_proven(k, &refs[i])};
 	return held;
 }
 
@@ -42,14 +64,17 @@ static void event_of_ended(const struct agent_effect *e, struct event *ev)
 	}
 }
 
-static void event_of_hello(struct sim_worker *k, const struct agent_effect *e,
+static void event_of_hello(struct world *w, struct sim_worker *k, const struct agent_effect *e,
     struct worker_facts *facts, struct event *ev)
 {
+	struct held_task *held = held_of(k, e->hello.refs, e->hello.n);
+
 	sim_worker_facts(k, facts);
 	ev->kind = EV_HELLO;
 	ev->hello.facts = facts;
-	ev->hello.tasks = held_of(&k->arena, e->hello.refs, e->hello.n);
-	ev->hello.n = e->hello.n;
+	ev->hello.tasks = held;
+	ev->hello.n = sim_liar_claims(w, k, held, e->hello.n);
+	ev->hello.drops_receipts = k->drops_receipts;
 	ev->hello.set = e->hello.set;
 	ev->hello.dial = e->hello.dial;
 }
@@ -58,9 +83,9 @@ static void event_of_notified(struct sim_worker *k, const struct agent_effect *e
 {
 	ev->kind = EV_NOTIFIED;
 	ev->notified.seq = e->notified.seq;
-	ev->notified.held = held_of(&k->arena, e->notified.held, e->notified.n_held);
+	ev->notified.held = held_of(k, e->notified.held, e->notified.n_held);
 	ev->notified.n_held = e->notified.n_held;
-	ev->notified.absent = held_of(&k->arena, e->notified.absent, e->notified.n_absent);
+	ev->notified.absent = held_of(k, e->notified.absent, e->notified.n_absent);
 	ev->notified.n_absent = e->notified.n_absent;
 }
 
@@ -72,7 +97,7 @@ static void say(struct world *w, int slot, const struct agent_effect *e)
 	struct event ev = {0};
 
 	switch (e->kind) {
-	case AF_HELLO: event_of_hello(k, e, &facts, &ev); break;
+	case AF_HELLO: event_of_hello(w, k, e, &facts, &ev); break;
 	case AF_BEAT:
 		ev.kind = EV_BEAT;
 		ev.beat.number = e->beat.number;
@@ -215,6 +240,7 @@ static void feed_run(struct world *w, int slot, const struct message *m, struct 
 	    .exit_codes = m->run.exit_codes,
 	    .number = m->run.number,
 	    .notify_seq = m->run.notify_seq,
+	    .receipt = receipt_of(&w->workers[slot], m->task, m->token),
 	};
 
 	e->kind = AE_RUN;

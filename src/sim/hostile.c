@@ -65,8 +65,8 @@ static size_t some_tasks(
 	const struct truth_task *t;
 
 	while (l->n_held < HOSTILE_HELD && sim_chance(r, 600) && (t = some_task(w, r))) {
-		held[l->n_held] =
-		    (struct held_task){t->id, token_of(t), sim_chance(r, 300), sim_chance(r, 500)};
+		held[l->n_held] = (struct held_task){
+		    t->id, token_of(t), sim_chance(r, 300), sim_chance(r, 500), false};
 		l->held[l->n_held++] = t->id;
 	}
 	return l->n_held;
@@ -115,7 +115,7 @@ static void say_ended(struct world *w, struct rng *r, uint64_t link, const struc
 
 static void say_something(struct world *w, struct rng *r, uint64_t link, const struct truth_task *t)
 {
-	struct held_task about = {t->id, token_of(t), false, 0};
+	struct held_task about = {t->id, token_of(t), false, 0, false};
 	struct event ev = {0};
 
 	switch (rng_below(r, 6)) {
@@ -152,12 +152,39 @@ static void say_something(struct world *w, struct rng *r, uint64_t link, const s
 	sim_raw_send(w, link, &ev);
 }
 
+static void begin(struct world *w)
+{
+	if (!w->hostile)
+		w->hostile = xcalloc(1, sizeof *w->hostile);
+}
+
+bool sim_hostile_lies_of(struct world *w, struct rng *r, struct held_task *ret_lie)
+{
+	const struct truth_task *t = some_task(w, r);
+
+	if (!t || !t->running)
+		return false;
+	*ret_lie = (struct held_task){
+	    t->id, t->started_token, sim_chance(r, 300), sim_chance(r, 500), false};
+	return true;
+}
+
+void sim_hostile_claims(struct world *w, uint64_t instance, const struct held_task *lie)
+{
+	struct sim_hostile *h;
+
+	begin(w);
+	h = w->hostile;
+	h->claims[h->n_claims % HOSTILE_CLAIMS].task = lie->task;
+	h->claims[h->n_claims % HOSTILE_CLAIMS].token = lie->token;
+	h->claims[h->n_claims++ % HOSTILE_CLAIMS].instance = instance;
+}
+
 static struct hostile_link *dial(struct world *w)
 {
 	struct hostile_link *l;
 
-	if (!w->hostile)
-		w->hostile = xcalloc(1, sizeof *w->hostile);
+	begin(w);
 	if (!sim_core(w) || w->hostile->n_links == HOSTILE_LINKS)
 		return NULL;
 	l = &w->hostile->links[w->hostile->n_links++];

@@ -94,6 +94,22 @@ void judge_hostile_message(struct world *w, const struct message *m)
 		    judge_number(w, m->task));
 }
 
+/* Whatever a worker claims of others' attempts, none becomes its own by that. */
+void judge_hostile_row(struct world *w, const struct task_row *row)
+{
+	const struct task_state *s = &row->state;
+
+	if (s->status != TASK_CLAIMED && s->status != TASK_RUNNING)
+		return;
+	for (size_t i = 0; i < w->hostile->n_claims && i < HOSTILE_CLAIMS; i++)
+		if (w->hostile->claims[i].task == row->id &&
+		    w->hostile->claims[i].token == s->token &&
+		    w->hostile->claims[i].instance == s->instance)
+			world_fail(w, 41,
+			    "task %u/%lld is another's, and is given to who claims it",
+			    judge_number(w, row->id), (long long)s->token);
+}
+
 /* What waits may be given to a real worker in the same step, by chance. */
 static bool is_harmed(const struct task_state *was, const struct task_state *is)
 {

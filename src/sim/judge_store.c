@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/hostile.h"
 #include "sim/judge_internal.h"
 
 /* One live task per unique key and queue. */
@@ -147,6 +148,8 @@ static void task_row(struct world *w, const struct task_row *row, bool insert)
 	check_key(w, t);
 	check_output(w, t, s);
 	check_result(w, t, s);
+	if (w->hostile)
+		judge_hostile_row(w, row);
 }
 
 static void queue_row(struct world *w, const struct queue_row *row)

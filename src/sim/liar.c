@@ -5,6 +5,8 @@
 #include "sim/judge_internal.h"
 #include "sim/net.h"
 
+#define LIAR_HELLOS 3
+
 enum { STEP_CRASH = 1, STEP_LIE, STEP_LEAVE, STEP_HANG_UP };
 
 static void plan(struct world *w, unsigned number, int64_t at_us, int step)
@@ -47,9 +49,50 @@ static int who_stays_away(const struct world *w, const struct fault *f)
 	return f->slot;
 }
 
+/* It was given tasks, so that its word counts; what it lacks is the others' receipts. */
+static int who_turns(struct world *w, struct fault *f, int away)
+{
+	int slot = (int)rng_below(&f->rng, (uint64_t)w->o.workers);
+
+	if (slot == away || sim_chance(&f->rng, 200))
+		return -1;
+	world_tell(w, "FAULT: %s turns liar", world_node_name(w, slot));
+	w->workers[slot].lies = LIAR_HELLOS;
+	w->workers[slot].lie_rng = f->rng;
+	return slot;
+}
+
+static bool has(const struct held_task *held, size_t n, rid task)
+{
+	for (size_t i = 0; i < n; i++)
+		if (held[i].task == task)
+			return true;
+	return false;
+}
+
+size_t sim_liar_claims(struct world *w, struct sim_worker *k, struct held_task *held, size_t n)
+{
+	const size_t most = n + LIAR_CLAIMS;
+
+	if (!k->lies || !sim_core(w))
+		return n;
+	k->lies--;
+	for (int i = 0; i < 4 * LIAR_CLAIMS && n < most; i++) {
+		struct held_task lie;
+
+		if (!sim_hostile_lies_of(w, &k->lie_rng, &lie))
+			break;
+		if (has(held, n, lie.task))
+			continue;
+		sim_hostile_claims(w, k->instance, &lie);
+		held[n++] = lie;
+	}
+	return n;
+}
+
 static void crash(struct world *w, struct fault *f, unsigned number)
 {
-	int away = who_stays_away(w, f);
+	int away = who_stays_away(w, f), turned;
 	int64_t down_us = sim_between(&f->rng, 1000, SECOND_US);
 	int64_t long_us = soon(w, f, 10 * SECOND_US, 3 * MINUTE_US);
 
@@ -60,9 +103,12 @@ static void crash(struct world *w, struct fault *f, unsigned number)
 	world_tell(w, "FAULT: the server is killed, and %s stays away for longest",
 	    world_node_name(w, away));
 	sim_server_crash(w, down_us);
+	turned = who_turns(w, f, away);
 	for (int i = 0; i < w->o.workers; i++) {
-		sim_net_block(w, i, TO_SERVER, i == away ? long_us : f->end_us);
-		sim_net_block(w, i, TO_WORKER, i == away ? long_us : f->end_us);
+		int64_t until_us = i == away ? long_us : i == turned ? w->now_us : f->end_us;
+
+		sim_net_block(w, i, TO_SERVER, until_us);
+		sim_net_block(w, i, TO_WORKER, until_us);
 	}
 	plan(w, number, w->now_us + down_us + SECOND_US / 100, STEP_LIE);
 }

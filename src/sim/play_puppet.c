@@ -191,7 +191,7 @@ static void hear_notify(struct play *p, struct actor *x, const struct message *m
 	for (size_t i = 0; i < m->notify.n && i < PLAY_TASKS_MAX; i++) {
 		const struct run_ref *r = &m->notify.refs[i];
 		int task = task_index(p, r->task);
-		struct held_task h = {r->task, r->token, false, 0};
+		struct held_task h = {r->task, r->token, false, 0, false};
 
 		if (task >= 0 && k->runs[task].held && k->runs[task].token == r->token) {
 			h.started_ms = sim_server_wall_ms(p->w);
@@ -254,7 +254,7 @@ void puppet_link_down(struct world *w, uint64_t link, void *arg)
 		}
 }
 
-/* [{"task": "t1", "token": 1, "ended": false, "started": true}] */
+/* [{"task": "t1", "token": 1, "ended": false, "started": true, "receipt": true}] */
 static size_t read_refs(struct at *a, const char *key, struct held_task refs[PLAY_TASKS_MAX])
 {
 	json_t *list = json_object_get(a->j, key), *j;
@@ -269,7 +269,7 @@ static size_t read_refs(struct at *a, const char *key, struct held_task refs[PLA
 		int task;
 
 		if (n == PLAY_TASKS_MAX || !at_init(&r, a->p, j, "%s.%s[%zu]", a->path, key, i) ||
-		    !at_keys(&r, "task token ended started"))
+		    !at_keys(&r, "task token ended started receipt"))
 			return n;
 		task = at_task(&r, "task");
 		if (task < 0)
@@ -278,7 +278,8 @@ static size_t read_refs(struct at *a, const char *key, struct held_task refs[PLA
 		    at_int(&r, "token", 0, INT64_MAX,
 		        k && k->runs[task].token ? k->runs[task].token : 1),
 		    at_bool(&r, "ended", false),
-		    at_bool(&r, "started", true) && !a->p->dry ? sim_server_wall_ms(a->p->w) : 0};
+		    at_bool(&r, "started", true) && !a->p->dry ? sim_server_wall_ms(a->p->w) : 0,
+		    at_bool(&r, "receipt", true)};
 	}
 	return n;
 }

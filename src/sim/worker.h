@@ -61,6 +61,9 @@ struct sim_worker {
 	int64_t check_takes_us;   /* a script's; 0: as usual */
 	int64_t no_fork_until_us; /* no process can be started */
 	bool stays_down;          /* a script's: no supervisor */
+	bool drops_receipts;      /* its program is of before there were any */
+	int lies;                 /* so many of its next hellos claim others' attempts, too */
+	struct rng lie_rng;
 	int die_after;       /* it is killed before it does so many more things; 0: it is not */
 	int64_t die_down_us; /* and is started again after that time; negative: not */
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wire/decode.h"
 
+#include <string.h>
+
 #include "wire/text.h"
 
 static void *alloc_from(void *arena, size_t n)
@@ -58,6 +60,14 @@ int decode_set(const Reeve__SetId *m, const char *part, struct set_id *ret_set, 
 	CHECK(m->server != 0, part);
 	*ret_set = (struct set_id){m->server, m->version, {m->sum, m->xored, m->count}};
 	return 0;
+}
+
+bool decode_receipt(ProtobufCBinaryData b, struct receipt *ret_receipt)
+{
+	*ret_receipt = (struct receipt){0};
+	if (b.len == sizeof ret_receipt->bytes)
+		memcpy(ret_receipt->bytes, b.data, b.len);
+	return b.len == 0 || b.len == sizeof ret_receipt->bytes;
 }
 
 int decode_clock(ProtobufCBinaryData b, struct str *ret_clock, struct problem *p)

@@ -23,6 +23,7 @@ struct str decode_text(char *s);                /* made fit to be shown */
 /* No string of the message holds a NUL byte. */
 bool decode_strings_ok(const ProtobufCMessageDescriptor *d, struct str bytes);
 bool decode_varint(struct str *s, uint64_t *ret_n); /* takes it off; false: there is none */
+bool decode_receipt(ProtobufCBinaryData b, struct receipt *ret_receipt);
 bool decode_is_ref(uint64_t task, int64_t token);
 int decode_state(int value, const char *part, enum worker_state *ret_state, struct problem *p);
 int decode_set(const Reeve__SetId *m, const char *part, struct set_id *ret_set, struct problem *p);

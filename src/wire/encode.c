@@ -19,6 +19,11 @@ ProtobufCBinaryData encode_bytes(struct str s)
 	return (ProtobufCBinaryData){.len = s.n, .data = (uint8_t *)s.p};
 }
 
+ProtobufCBinaryData encode_receipt(const struct receipt *r)
+{
+	return (ProtobufCBinaryData){.len = sizeof r->bytes, .data = (uint8_t *)r->bytes};
+}
+
 void encode_pack(const ProtobufCMessage *m, struct buf *out)
 {
 	size_t n = protobuf_c_message_get_packed_size(m);

@@ -26,6 +26,7 @@
 char *encode_cstr(struct arena *a, struct str s); /* NULL for NULL */
 char *encode_reason(struct arena *a, struct str s);
 ProtobufCBinaryData encode_bytes(struct str s);
+ProtobufCBinaryData encode_receipt(const struct receipt *r);       /* only where it is given */
 Reeve__SetId *encode_set(const struct set_id *s, struct arena *a); /* NULL: none, left out */
 void encode_pack(const ProtobufCMessage *m, struct buf *out);
 

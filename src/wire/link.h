@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "model/batch.h"
 #include "model/health.h"
+#include "model/receipt.h"
 #include "model/worker.h"
 #include "model/worker_set.h"
 
@@ -30,6 +31,7 @@ struct link_task_ref {
 	int64_t token;
 	bool ended;         /* over; only waits to be acknowledged */
 	int64_t started_ms; /* 0: not started */
+	struct receipt receipt;
 };
 
 struct link_knock {
@@ -47,6 +49,7 @@ struct link_hello {
 	size_t n_tasks;
 	struct set_id set; /* server 0: none was ever told */
 	uint64_t dial;     /* which of this instance's connections, from 1 */
+	bool receipts;     /* it keeps them */
 };
 
 struct link_beat {
@@ -143,6 +146,7 @@ struct link_run {
 	bool exit_codes;
 	uint64_t number; /* on this link, from 1 */
 	uint64_t notify_seq;
+	struct receipt receipt;
 };
 
 struct link_kill {

@@ -71,7 +71,11 @@ static int get_refs(Reeve__TaskRef *const *refs, size_t n, const char *part, str
 
 		CHECK(decode_is_ref(r->task, r->token), part);
 		CHECK(r->started_ms >= 0, part);
-		to[i] = (struct link_task_ref){r->task, r->token, r->ended, r->started_ms};
+		to[i] = (struct link_task_ref){.task = r->task,
+		    .token = r->token,
+		    .ended = r->ended,
+		    .started_ms = r->started_ms};
+		CHECK(decode_receipt(r->receipt, &to[i].receipt), part);
 	}
 	return 0;
 }
@@ -144,6 +148,7 @@ static int get_hello(
 	f->started_ms = m->started_ms;
 	f->start = m->start;
 	h->dial = m->dial;
+	h->receipts = m->receipts;
 	f->lock = str_of(m->lock);
 	f->host = decode_text(m->host);
 	f->zone = decode_text(m->zone);

@@ -82,7 +82,8 @@ static int get_run(
 		ret->run[i] = (struct link_run){r->task, r->token, r->attempt, r->max_attempts,
 		    str_of(r->queue), str_of(r->plugin), decode_bytes(r->body),
 		    decode_bytes(r->env), decode_bytes(r->run), r->timeout_ms, r->output_max,
-		    r->output_mode, r->exit_codes, r->number, r->notify_seq};
+		    r->output_mode, r->exit_codes, r->number, r->notify_seq, {{0}}};
+		CHECK(decode_receipt(r->receipt, &ret->run[i].receipt), "run.receipt");
 	}
 	return 0;
 }

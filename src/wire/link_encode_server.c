@@ -28,6 +28,8 @@ static Reeve__TaskRef **refs(const struct link_task_ref *from, size_t n, struct 
 		to[i].has_ended = to[i].ended = from[i].ended;
 		to[i].started_ms = from[i].started_ms;
 		to[i].has_started_ms = from[i].started_ms != 0;
+		to[i].has_receipt = receipt_is_given(&from[i].receipt);
+		to[i].receipt = encode_receipt(&from[i].receipt);
 	}
 	return ptrs;
 }
@@ -79,6 +81,7 @@ static Reeve__Hello *put_hello(const struct link_hello *h, struct arena *a)
 	m->tasks = refs(h->tasks, h->n_tasks, a);
 	m->set = encode_set(&h->set, a);
 	m->dial = h->dial;
+	OPTIONAL(m, receipts, h->receipts);
 	return m;
 }
 

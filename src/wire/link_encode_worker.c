@@ -29,6 +29,8 @@ static void put_run(const struct link_to_worker *m, struct arena *a, Reeve__ToWo
 		OPTIONAL(&p[i], exit_codes, r->exit_codes);
 		p[i].number = r->number;
 		OPTIONAL(&p[i], notify_seq, r->notify_seq);
+		p[i].has_receipt = receipt_is_given(&r->receipt);
+		p[i].receipt = encode_receipt(&r->receipt);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hex.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "wire/settings.h"
@@ -83,6 +84,24 @@ static void installation_read(const json_t *note, struct id_space *ids)
 		ids->installation[i] = (uint8_t)n;
 }
 
+static void receipt_write(json_t *note, const struct receipt *r)
+{
+	char text[2 * RECEIPT_BYTES + 1];
+
+	if (!receipt_is_given(r))
+		return;
+	hex_put(text, r->bytes, sizeof r->bytes);
+	json_object_set_new(note, "receipt", json_string(text));
+}
+
+static struct receipt receipt_read(const json_t *note)
+{
+	struct receipt r, none = {0};
+	const char *text = json_string_value(json_object_get(note, "receipt"));
+
+	return hex_take(str_of(text), r.bytes, sizeof r.bytes) ? r : none;
+}
+
 struct str note_write(const struct job *j, const struct order *o, struct buf *b)
 {
 	const struct agent_run *r = o->run;
@@ -99,6 +118,7 @@ struct str note_write(const struct job *j, const struct order *o, struct buf *b)
 	char *text;
 
 	json_object_set_new(all, "installation", installation_write(&o->ids));
+	receipt_write(all, &r->receipt);
 	add_settings(all, "queue_run", r->run_settings);
 	add_settings(all, "run", own);
 	note_surroundings(j, all);
@@ -137,7 +157,8 @@ static bool note_read(struct str note, struct noted *n)
 	        .exit_codes = json_is_true(json_object_get(j, "exit_codes")),
 	        .kill_method = (int32_t)number(j, "kill_method"),
 	        .kill_wait_given = json_is_true(json_object_get(j, "kill_wait_given")),
-	        .kill_wait_ms = number(j, "kill_wait_ms")}};
+	        .kill_wait_ms = number(j, "kill_wait_ms"),
+	        .receipt = receipt_read(j)}};
 	return n->task && n->token;
 }
 

@@ -94,8 +94,8 @@ static struct link_task_ref *refs_of(struct outbox *o, const struct agent_ref *f
 	struct link_task_ref *to = arena_alloc(&o->arena, n * sizeof *to);
 
 	for (size_t i = 0; i < n; i++)
-		to[i] = (struct link_task_ref){
-		    from[i].task, from[i].token, from[i].ended, from[i].started_ms};
+		to[i] = (struct link_task_ref){from[i].task, from[i].token, from[i].ended,
+		    from[i].started_ms, from[i].receipt};
 	return to;
 }
 
@@ -152,6 +152,7 @@ void outbox_hello(struct worker *w, const struct agent_effect *e)
 	    .n_tasks = e->hello.n,
 	    .set = e->hello.set,
 	    .dial = e->hello.dial,
+	    .receipts = true,
 	};
 	struct link_to_server m = {.hello = &hello};
 

@@ -96,7 +96,7 @@ static void feed_orders(struct worker *w, const struct link_to_worker *m)
 		const struct link_run *r = &m->run[i];
 		struct agent_run run = {r->attempt, r->max_attempts, r->queue, r->plugin, r->body,
 		    r->env, r->run_settings, r->timeout_ms, r->output_max, r->output_mode,
-		    r->exit_codes, r->number, r->notify_seq};
+		    r->exit_codes, r->number, r->notify_seq, .receipt = r->receipt};
 
 		take_kill(w, &run);
 		worker_feed(

@@ -28,6 +28,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (size_t i = 0; i < m.n_notified; i++)
 			MUST(again.notified[i].n_held == m.notified[i].n_held &&
 			     again.notified[i].n_absent == m.notified[i].n_absent);
+		for (size_t i = 0; m.hello && i < m.hello->n_tasks; i++)
+			MUST(memcmp(&m.hello->tasks[i].receipt, &again.hello->tasks[i].receipt,
+			         RECEIPT_BYTES) == 0);
 		for (size_t i = 0; i < m.n_ended; i++)
 			MUST(str_eq(m.ended[i].reason, again.ended[i].reason));
 		buf_reset(&b);

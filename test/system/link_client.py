@@ -142,12 +142,14 @@ class Link:
                        text(5, public(key)) + text(6, proof)))
 
     def hello(self, shard, instance, lock="machine:/dir", start=1, dial=1, started_ms=1, maxthreads=4, tasks=(),
-              queues=()):
-        held = b"".join(text(16, fixed(1, task) + number(2, token)) for task, token in tasks)
+              queues=(), receipts=False):
+        """tasks: each task and token, and by choice its receipt."""
+        held = b"".join(text(16, fixed(1, task) + number(2, token) + b"".join(text(5, r) for r in receipt if r))
+                        for task, token, *receipt in tasks)
         lists = b"".join(text(13, q) for q in queues)
         self.send(text(1, number(1, PROTOCOL) + text(3, shard) + fixed(4, instance) + number(5, started_ms) +
                        text(6, lock) + text(12, "command") + lists + number(15, maxthreads) + held + number(18, dial) +
-                       number(19, start)))
+                       number(19, start) + (number(20, 1) if receipts else b"")))
 
     def join(self, shard, key, instance=1, token="", **facts):
         """An honest worker that is new here; returns when it is welcome and healthy."""
@@ -159,6 +161,17 @@ class Link:
 
     def answer_check(self):
         self.send(text(6, number(1, self.wait("check")[1][1][0]) + number(2, 1)), text(5, number(1, 1) + number(3, 2)))
+
+    def beat(self, count, own, news):
+        """Repeats the set of these news, if there is one."""
+        self.send(text(5, number(1, count) + number(3, own) + b"".join(text(4, s) for s in fields(news).get(2, []))))
+
+    @staticmethod
+    def state_of(news):
+        return fields(news)[1][0]
+
+    def checked(self, count):
+        self.send(text(6, number(1, count) + number(2, 1)))
 
     def started(self, task, token, ms=None):
         self.send(text(2, fixed(1, task) + number(2, token) + number(3, ms or int(time.time() * 1000))))

@@ -121,6 +121,47 @@ static void test_adopted(void **state)
 	assert_int_equal(agent_held(agent), 0);
 }
 
+static const struct receipt *said_receipt(size_t i)
+{
+	assert_int_equal(effects.items[0].kind, AF_HELLO);
+	assert_true(i < effects.items[0].hello.n);
+	return &effects.items[0].hello.refs[i].receipt;
+}
+
+/* Of what runs, of what waits for an older attempt to end, and of what is over. */
+static void test_receipts_are_said_with_each_hello(void **state)
+{
+	struct agent_run r = plain_run;
+
+	join();
+	for (uint8_t i = 1; i <= 3; i++) {
+		r.receipt.bytes[0] = i;
+		run_with(i, 7, r);
+		started(i, 7);
+	}
+	exited(1, 7, 0);
+	r.receipt.bytes[0] = 4;
+	run_with(3, 8, r);
+	for (int round = 0; round < 2; round++) {
+		down();
+		up();
+		assert_int_equal(effects.items[0].hello.n, 4);
+		for (uint8_t i = 0; i < 4; i++)
+			assert_int_equal(said_receipt(i)->bytes[0], i + 1);
+	}
+}
+
+static void test_receipts_of_adopted_ones(void **state)
+{
+	struct agent_run r = plain_run;
+
+	r.receipt.bytes[15] = 9;
+	step((struct agent_event){
+	    .kind = AE_ADOPT, .task = 1, .token = 7, .adopt = {.run = &r, .started_ms = 1}});
+	up();
+	assert_int_equal(said_receipt(0)->bytes[15], 9);
+}
+
 /* What the server has is not sent again; what it may have in part comes again, from the border of a
  * chunk. */
 static void test_adopted_output_goes_on(void **state)
@@ -227,6 +268,8 @@ int main(void)
 	    T(test_leaving_kills_the_unwilling),
 	    T(test_leaving_hurries),
 	    T(test_unwell),
+	    T(test_receipts_are_said_with_each_hello),
+	    T(test_receipts_of_adopted_ones),
 	    T(test_adopted),
 	    T(test_adopted_output_goes_on),
 	    T(test_adopted_output_is_in_chunks),

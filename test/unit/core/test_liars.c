@@ -230,7 +230,7 @@ STORY(who_never_took_tasks_is_no_witness_of_starts)
 	struct world *w = world_new(&swift);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO);
 	struct set_id set = fleet(w, 1);
-	struct held_task held = {.task = submit(w, q, 2), .started_ms = 5};
+	struct held_task held = {.task = submit(w, q, 2), .started_ms = 5, .proven = true};
 
 	held.token = world_sent(w, MSG_RUN, 0)->token;
 	restart(w);
@@ -240,6 +240,143 @@ STORY(who_never_took_tasks_is_no_witness_of_starts)
 	assert_int_equal(world_task(w, held.task)->state.status, TASK_QUEUED);
 	hello(w, 12, "w1", 1, &set, &held, 1); /* this one has */
 	assert_int_equal(world_task(w, held.task)->state.status, TASK_RUNNING);
+	world_free(w);
+}
+
+/* He has taken tasks, so his word about others' would be as good as theirs. */
+STORY(who_shows_no_receipt_is_no_witness_of_a_start)
+{
+	for (int is_volatile = 0; is_volatile < 2; is_volatile++) { /* the server that hears it */
+		struct world *w = world_new(&swift);
+		rid q = world_queue(w, "q", -1, ORDER_FIFO);
+		struct set_id set = fleet(w, 2);
+		struct held_task own = {.task = submit(w, q, 2), .started_ms = 5, .proven = true};
+		struct held_task lie;
+		const char *name;
+		uint64_t taker;
+
+		own.token = world_sent(w, MSG_RUN, 0)->token;
+		taker = world_sent(w, MSG_RUN, 0)->link;
+		name = taker == 1 ? "w1" : "w2";
+		lie = (struct held_task){.task = own.task, .token = own.token, .started_ms = 5};
+		w->options.is_volatile = is_volatile;
+		restart(w);
+		hello(w, 11, taker == 1 ? "w2" : "w1", 3 - taker, &set, &lie, 1);
+		assert_int_equal(world_count_sent(w, MSG_KILL), 1);
+		assert_true(world_sent(w, MSG_KILL, 0)->why.forget);
+		world_ended(w, 11, own.task, own.token, TASK_SUCCEEDED);
+		assert_int_equal(world_task(w, own.task)->state.status, TASK_QUEUED);
+		hello(w, 12, name, taker, &set, &own, 1);
+		assert_int_equal(world_count_sent(w, MSG_KILL), 1);
+		assert_int_equal(world_task(w, own.task)->state.status, TASK_RUNNING);
+		world_ended(w, 12, own.task, own.token, TASK_SUCCEEDED);
+		assert_int_equal(world_task(w, own.task)->state.status, TASK_SUCCEEDED);
+		world_free(w);
+	}
+}
+
+/* He was given it once, did not have it, and keeps the receipt for later. */
+STORY(a_receipt_is_worth_nothing_once_its_bearer_had_to_speak)
+{
+	struct world *w = world_new(&swift);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO);
+	struct held_task stale = {.started_ms = 5, .proven = true}, own = stale;
+	struct set_id set;
+
+	fleet(w, 1);
+	stale.task = own.task = submit(w, q, 2);
+	stale.token = world_sent(w, MSG_RUN, 0)->token;
+	set = present(w);
+	restart(w);
+	hello(w, 11, "w1", 1, &set, NULL, 0); /* nothing here, he says */
+	hello(w, 12, "w2", 2, NULL, NULL, 0);
+	leave(w, 11);
+	for (uint64_t n = 1; !world_count_sent(w, MSG_RUN); n++) {
+		assert_true(n < 20);
+		world_advance(w, 100);
+		world_beat(w, 12, n);
+	}
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->link, 12);
+	own.token = world_sent(w, MSG_RUN, 0)->token;
+	w->workers[0].unwritten = true; /* as if he had stayed */
+	restart(w);
+	hello(w, 21, "w1", 1, NULL, &stale, 1);
+	assert_int_equal(world_count_sent(w, MSG_KILL), 1);
+	hello(w, 22, "w2", 2, NULL, &own, 1);
+	assert_int_equal(world_count_sent(w, MSG_KILL), 1);
+	assert_int_equal(world_task(w, own.task)->state.status, TASK_RUNNING);
+	world_free(w);
+}
+
+/* As a server writes it whose orders have no receipts: three words. */
+static void forget_receipts(struct world *w)
+{
+	for (size_t i = 0; i < w->n_meta; i++) {
+		struct str *value = &w->meta[i].value;
+
+		if (str_is(w->meta[i].name, "volatile"))
+			while (value->p[--value->n] != ' ')
+				;
+	}
+}
+
+STORY(orders_of_a_server_without_receipts_are_believed_until_the_wait_is_over)
+{
+	for (int damaged = 0; damaged < 2; damaged++) { /* or the key is gone with a damaged row */
+		struct world *w = world_new(&swift);
+		rid q = world_queue(w, "q", -1, ORDER_FIFO);
+		struct set_id set = fleet(w, 2);
+		struct held_task held = {.task = submit(w, q, 2), .started_ms = 5}, other = held;
+		uint64_t taker = world_sent(w, MSG_RUN, 0)->link;
+
+		held.token = world_sent(w, MSG_RUN, 0)->token;
+		w->key_is_new = damaged;
+		if (!damaged)
+			forget_receipts(w);
+		restart(w);
+		assert_true(waiting(w));
+		hello(w, 11, taker == 1 ? "w1" : "w2", taker, &set, &held, 1);
+		assert_int_equal(world_task(w, held.task)->state.status, TASK_RUNNING);
+		hello(w, 12, taker == 1 ? "w2" : "w1", 3 - taker, &set, NULL, 0);
+		assert_false(waiting(w));
+		w->key_is_new = false;
+		other.task = submit(w, q, 2);
+		for (uint64_t n = 1; !world_count_sent(w, MSG_RUN); n++) {
+			assert_true(n < 20);
+			world_advance(w, 100);
+			world_beat(w, 11, n);
+			world_beat(w, 12, n);
+		}
+		other.token = world_sent(w, MSG_RUN, 0)->token;
+		restart(w); /* this one's orders had them */
+		hello(w, 21, "w1", 1, NULL, &other, 1);
+		hello(w, 22, "w2", 2, NULL, &other, 1);
+		assert_int_equal(world_task(w, other.task)->state.status, TASK_QUEUED);
+		world_free(w);
+	}
+}
+
+STORY(who_drops_receipts_gets_orders_that_are_written_down)
+{
+	struct world *w = world_new(&swift);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+
+	w->drops_receipts = true;
+	fleet(w, 1);
+	t = submit(w, q, 2);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
+	w->drops_receipts = false;
+	world_link_lost(w, 1);
+	hello(w, 2, "w1", 1, NULL, NULL, 0); /* the same one, by a newer program */
+	for (uint64_t n = 1; n < 4; n++) {
+		world_advance(w, 2000);
+		world_beat(w, 2, n);
+	}
+	world_forget_sent(w);
+	t = submit(w, q, 2);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	assert_int_equal(world_task(w, t)->state.status, TASK_QUEUED);
 	world_free(w);
 }
 
@@ -285,6 +422,11 @@ int main(void)
 	    cmocka_unit_test(who_is_displaced_in_the_wait_is_waited_for_by_the_next_server),
 	    cmocka_unit_test(who_is_removed_in_the_wait_is_waited_for_by_the_next_server),
 	    cmocka_unit_test(who_never_took_tasks_is_no_witness_of_starts),
+	    cmocka_unit_test(who_shows_no_receipt_is_no_witness_of_a_start),
+	    cmocka_unit_test(a_receipt_is_worth_nothing_once_its_bearer_had_to_speak),
+	    cmocka_unit_test(
+	        orders_of_a_server_without_receipts_are_believed_until_the_wait_is_over),
+	    cmocka_unit_test(who_drops_receipts_gets_orders_that_are_written_down),
 	    cmocka_unit_test(it_is_written_that_a_worker_may_take_tasks_before_its_first_order),
 	    cmocka_unit_test(a_durable_server_needs_no_such_mark),
 	};

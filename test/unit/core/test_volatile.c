@@ -83,7 +83,7 @@ STORY(after_a_restart_nothing_starts_until_all_have_spoken)
 	int64_t token;
 
 	t = submit(w, q, 2);
-	held = (struct held_task){t, token = world_sent(w, MSG_RUN, 0)->token, false, 0};
+	held = (struct held_task){t, token = world_sent(w, MSG_RUN, 0)->token, false, 0, true};
 	restart(w);
 	assert_true(waiting(w));
 	hello(w, 11, "w1", 1, &set, NULL, 0);
@@ -124,7 +124,7 @@ STORY(an_end_that_only_the_worker_knows_is_not_lost)
 	struct world *w = world_new(&swift);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
 	struct set_id set = fleet(w, 1);
-	struct held_task held = {.ended = true, .started_ms = 5};
+	struct held_task held = {.ended = true, .started_ms = 5, .proven = true};
 
 	held.task = t = submit(w, q, 2);
 	held.token = world_sent(w, MSG_RUN, 0)->token;
@@ -142,7 +142,7 @@ STORY(a_start_that_only_the_worker_knows_keeps_its_time)
 	struct world *w = world_new(&swift);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO);
 	struct set_id set = fleet(w, 1);
-	struct held_task held = {.task = submit(w, q, 2), .started_ms = w->now_ms};
+	struct held_task held = {.task = submit(w, q, 2), .started_ms = w->now_ms, .proven = true};
 	const struct task_state *s;
 
 	held.token = world_sent(w, MSG_RUN, 0)->token;
@@ -161,7 +161,7 @@ STORY(a_start_that_only_the_worker_knows_keeps_its_time)
 STORY(a_hello_that_names_an_attempt_of_the_past_loses_nothing)
 {
 	struct core_options small = swift;
-	struct held_task held = {.ended = true};
+	struct held_task held = {.ended = true, .proven = true};
 	struct world *w;
 	rid q, t;
 

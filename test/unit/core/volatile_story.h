@@ -38,6 +38,7 @@ static inline void hello(struct world *w, uint64_t link, const char *name, uint6
 	ev.hello.facts = &f;
 	ev.hello.tasks = held;
 	ev.hello.n = n;
+	ev.hello.drops_receipts = w->drops_receipts;
 	if (set)
 		ev.hello.set = *set;
 	world_step(w, &ev);

@@ -434,6 +434,7 @@ static void load(struct world *w)
 			    w, &(struct event){.kind = EV_LOAD_TASK, .task_row = &w->tasks[i]});
 	ev = (struct event){.kind = EV_LOAD_DONE,
 	    .loaded.last_event = w->last_event,
+	    .loaded.key_is_new = w->key_is_new,
 	    .loaded.last_id = w->n_tasks ? w->tasks[w->n_tasks - 1].id : 0};
 	for (size_t i = 0; i < w->n_queues; i++)
 		if (w->queues[i].id > ev.loaded.last_id)

@@ -47,8 +47,10 @@ struct world {
 	size_t n_reads;
 	struct meta_row meta[8];
 	size_t n_meta;
-	bool sick;       /* workers do not answer healthchecks */
-	bool hold_reads; /* answered only by world_answer_reads() */
+	bool sick;           /* workers do not answer healthchecks */
+	bool drops_receipts; /* workers' hellos say so */
+	bool key_is_new;     /* of receipts: at the next start */
+	bool hold_reads;     /* answered only by world_answer_reads() */
 	size_t n_notices;
 	const char *last_notice;
 	const char *told[256]; /* kinds of the first ones */

@@ -73,7 +73,8 @@ static void assert_set(const struct set_id *got, const struct set_id *want)
 
 static void test_hello(void **state)
 {
-	struct link_task_ref refs[] = {{1, 2, false, 0}, {3, 4, true, 9}};
+	struct link_task_ref refs[] = {
+	    {1, 2, false, 0, {{0}}}, {3, 4, true, 9, {{7, 8, [15] = 9}}}};
 	struct link_hello h = good_hello();
 	struct link_to_server in = {.hello = &h}, got;
 
@@ -91,10 +92,40 @@ static void test_hello(void **state)
 	assert_memory_equal(&got.hello->tasks[1].task, &refs[1].task, sizeof refs[1].task);
 	assert_true(got.hello->tasks[1].ended);
 	assert_int_equal(got.hello->tasks[1].started_ms, 9);
+	assert_false(receipt_is_given(&got.hello->tasks[0].receipt));
+	assert_memory_equal(&got.hello->tasks[1].receipt, &refs[1].receipt, RECEIPT_BYTES);
+	assert_false(got.hello->receipts);
 	assert_set(&got.hello->set, &h.set);
 	h.set = (struct set_id){0};
+	h.receipts = true;
 	assert_int_equal(to_server(&in, &got), 0);
 	assert_set(&got.hello->set, &h.set);
+	assert_true(got.hello->receipts);
+}
+
+/* A receipt of another length is none. */
+static void test_receipt_lengths(void **state)
+{
+	struct link_task_ref ref = {1, 2, false, 0, {{'r', 'e', 'c', 'e', 'i', 'p', 't'}}};
+	struct link_hello h = good_hello();
+	struct link_to_server in = {.hello = &h}, got;
+	struct buf b = {0};
+	char *at;
+
+	h.tasks = &ref;
+	h.n_tasks = 1;
+	link_encode_to_server(&in, &arena, &b);
+	assert_int_equal(link_decode_to_server(buf_str(&b), &arena, &got, NULL), 0);
+	at = memmem(b.p, b.n, "\x2a\x10receipt", 9);
+	assert_non_null(at);
+	at[1] = 14; /* the two bytes left are a field of their own */
+	memcpy(at + 16, "\x20\x01", 2);
+	assert_int_equal(link_decode_to_server(buf_str(&b), &arena, &got, NULL), ERR_PROTOCOL);
+	at[1] = 0;
+	memset(at + 2, 0x20, 16); /* so many times field 4 */
+	assert_int_equal(link_decode_to_server(buf_str(&b), &arena, &got, NULL), 0);
+	assert_false(receipt_is_given(&got.hello->tasks[0].receipt));
+	buf_release(&b);
 }
 
 static void test_bad_hellos(void **state)
@@ -487,7 +518,8 @@ static void test_text(void **state)
 static struct link_run good_run(void)
 {
 	return (struct link_run){1, 2, 1, 3, STR("q"), STR("command"), STR("{}"),
-	    STR("{\"A\":\"b\"}"), STR("{\"nice\":5}"), 1000, 4096, OUTPUT_MODE_CHUNKS, true, 65, 3};
+	    STR("{\"A\":\"b\"}"), STR("{\"nice\":5}"), 1000, 4096, OUTPUT_MODE_CHUNKS, true, 65, 3,
+	    {{1, [15] = 2}}};
 }
 
 static struct link_welcome good_welcome(void)
@@ -543,6 +575,7 @@ static void test_orders(void **state)
 	assert_str(got.run[0].run_settings, "{\"nice\":5}");
 	assert_int_equal(got.run[0].output_mode, OUTPUT_MODE_CHUNKS);
 	assert_true(got.run[0].exit_codes);
+	assert_memory_equal(&got.run[0].receipt, &run.receipt, RECEIPT_BYTES);
 	assert_str(got.kill[0].reason, "cancelled");
 	assert_true(got.kill[0].forget && got.output_ack[0].refused);
 	assert_int_equal(got.ended_ack[0].token, 6);
@@ -658,6 +691,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(test_hello, setup),
+	    cmocka_unit_test_setup(test_receipt_lengths, setup),
 	    cmocka_unit_test_setup(test_bad_hellos, setup),
 	    cmocka_unit_test_setup(test_knock, setup),
 	    cmocka_unit_test_setup(test_proof, setup),
