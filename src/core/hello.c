@@ -41,7 +41,7 @@ static struct task *unwritten(struct core *c, const struct worker *w, const stru
 	struct task *t = task_find(c, h->task);
 	const struct task_row *row = t ? &t->row : lane_row(c, h->task);
 
-	if (!c->start.was_volatile && !c->o.is_volatile)
+	if (!core_heeds_receipts(c))
 		return NULL;
 	if (!w->row.unwritten && !MUTANT(ANYBODY_IS_WITNESS))
 		return NULL; /* it was never given anything */

@@ -42,8 +42,7 @@ static bool task_is_at_hand(const struct core *c, const struct event *ev, rid id
 /* A volatile server's runs have no row; whoever names one may be right. */
 static bool hello_needs(const struct core *c, const struct event *ev, size_t i)
 {
-	return (c->o.is_volatile || c->start.was_volatile) &&
-	       !task_find(c, ev->hello.tasks[i].task);
+	return core_heeds_receipts(c) && !task_find(c, ev->hello.tasks[i].task);
 }
 
 bool lane_needs(const struct core *c, const struct event *ev)

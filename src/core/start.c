@@ -26,6 +26,11 @@ static int64_t safe_wait_ms(const struct timeouts *t, int64_t hold_ms)
 	return timeouts_to_lose_ms(t) + t->margin_ms + hold_ms;
 }
 
+bool core_heeds_receipts(const struct core *c)
+{
+	return c->o.is_volatile || c->start.was_volatile;
+}
+
 int64_t core_safe_wait_ms(const struct core_options *o)
 {
 	struct timeouts t = o->timeouts;

@@ -25,7 +25,7 @@ struct engine {
 	struct engine_options o;
 	struct core *core;
 	struct id_space ids;
-	struct receipt_key receipt_key;
+	struct receipts *receipts;
 	struct hub *hub;
 	struct writer *writer;
 	struct time_zones *zones;
@@ -51,14 +51,14 @@ const struct id_space *engine_ids(const struct engine *e)
 	return &e->ids;
 }
 
-const struct receipt_key *engine_gives_receipts(const struct engine *e)
+struct receipts *engine_gives_receipts(const struct engine *e)
 {
-	return e->o.core.is_volatile ? &e->receipt_key : NULL;
+	return e->o.core.is_volatile ? e->receipts : NULL;
 }
 
-const struct receipt_key *engine_receipt_key(const struct engine *e)
+struct receipts *engine_heeds_receipts(const struct engine *e)
 {
-	return &e->receipt_key;
+	return core_heeds_receipts(e->core) ? e->receipts : NULL;
 }
 
 struct hub *engine_hub(struct engine *e)
@@ -287,8 +287,12 @@ static void on_commit(const struct commit_result *r, void *arg)
 
 static int load(struct engine *e, struct problem *ret_problem)
 {
-	return engine_load(
-	    e->store, e->core, e->zones, e->pipe.gathering, &e->ids, &e->receipt_key, ret_problem);
+	struct receipt_key key = {0};
+	int r =
+	    engine_load(e->store, e->core, e->zones, e->pipe.gathering, &e->ids, &key, ret_problem);
+
+	e->receipts = receipts_new(&key);
+	return r;
 }
 
 static void feed(struct event *ev, void *arg)
@@ -362,6 +366,7 @@ void engine_free(struct engine *e)
 	pipeline_free(&e->pipe);
 	hub_free(e->hub);
 	core_free(e->core);
+	receipts_free(e->receipts);
 	time_zones_free(e->zones);
 	free(e);
 }

@@ -39,9 +39,9 @@ void engine_free(struct engine *e);
 
 const struct core *engine_core(const struct engine *e);
 const struct id_space *engine_ids(const struct engine *e);
-/* Of receipts; NULL: this server's orders need none. */
-const struct receipt_key *engine_gives_receipts(const struct engine *e);
-const struct receipt_key *engine_receipt_key(const struct engine *e);
+/* For orders, which of a durable server need none, and for hellos. NULL: not needed. */
+struct receipts *engine_gives_receipts(const struct engine *e);
+struct receipts *engine_heeds_receipts(const struct engine *e);
 struct hub *engine_hub(struct engine *e);
 /* The store can't be written at the moment: commands are refused. */
 bool engine_is_stuck(const struct engine *e);

@@ -2,18 +2,22 @@
 #include "server/receipts.h"
 
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hex.h"
 #include "base/mem.h"
 #include "base/secret.h"
-#include "model/limits.h"
 #include "server/token_crypto.h"
 
 #define HASH_BYTES 32
 
 static const char purpose[] = "reeve run\n"; /* the key is good for nothing else */
+
+struct receipts {
+	EVP_MAC *mac;
+	EVP_MAC_CTX *ctx;
+};
 
 void receipt_key_draw(struct receipt_key *ret_key)
 {
@@ -40,31 +44,53 @@ static unsigned char *put_number(unsigned char *at, uint64_t n)
 	return at;
 }
 
-struct receipt receipt_make(const struct receipt_key *k, rid task, int64_t token, struct str shard)
+struct receipts *receipts_new(const struct receipt_key *k)
 {
-	unsigned char what[sizeof purpose + 16 + NAME_MAX_BYTES], hash[HASH_BYTES], *at = what;
-	struct receipt r;
-	unsigned n = sizeof hash;
+	char digest[] = "SHA256";
+	OSSL_PARAM how[] = {{"digest", OSSL_PARAM_UTF8_STRING, digest, sizeof digest - 1, 0}, {0}};
+	struct receipts *r = xcalloc(1, sizeof *r);
 
-	MUST(shard.n <= NAME_MAX_BYTES);
-	memcpy(at, purpose, sizeof purpose - 1);
-	at = put_number(at + sizeof purpose - 1, task);
-	at = put_number(at, (uint64_t)token);
-	memcpy(at, shard.p, shard.n);
-	at += shard.n;
-	MUST(HMAC(EVP_sha256(), k->bytes, sizeof k->bytes, what, (size_t)(at - what), hash, &n));
-	memcpy(r.bytes, hash, sizeof r.bytes);
+	r->mac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+	MUST(r->mac);
+	r->ctx = EVP_MAC_CTX_new(r->mac);
+	MUST(r->ctx && EVP_MAC_init(r->ctx, k->bytes, sizeof k->bytes, how));
 	return r;
 }
 
-bool receipt_holds(const struct receipt_key *k, rid task, int64_t token, struct str shard,
-    const struct receipt *shown)
+void receipts_free(struct receipts *r)
+{
+	if (!r)
+		return;
+	EVP_MAC_CTX_free(r->ctx);
+	EVP_MAC_free(r->mac);
+	free(r);
+}
+
+struct receipt receipt_make(struct receipts *r, rid task, int64_t token, struct str shard)
+{
+	unsigned char what[sizeof purpose + 16], hash[HASH_BYTES], *at = what;
+	struct receipt made;
+	size_t n = 0;
+
+	memcpy(at, purpose, sizeof purpose - 1);
+	at = put_number(at + sizeof purpose - 1, task);
+	at = put_number(at, (uint64_t)token);
+	MUST(EVP_MAC_init(r->ctx, NULL, 0, NULL)); /* the same key again */
+	MUST(EVP_MAC_update(r->ctx, what, (size_t)(at - what)));
+	MUST(EVP_MAC_update(r->ctx, (const unsigned char *)shard.p, shard.n));
+	MUST(EVP_MAC_final(r->ctx, hash, &n, sizeof hash) && n == sizeof hash);
+	memcpy(made.bytes, hash, sizeof made.bytes);
+	return made;
+}
+
+bool receipt_holds(
+    struct receipts *r, rid task, int64_t token, struct str shard, const struct receipt *shown)
 {
 	struct receipt own;
 
 	if (!receipt_is_given(shown))
 		return false;
-	own = receipt_make(k, task, token, shard);
+	own = receipt_make(r, task, token, shard);
 	return secret_equal((struct str){(const char *)own.bytes, sizeof own.bytes},
 	    (struct str){(const char *)shown->bytes, sizeof shown->bytes});
 }

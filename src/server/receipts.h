@@ -21,9 +21,14 @@ void receipt_key_draw(struct receipt_key *ret_key);
 bool receipt_key_parse(struct str text, struct receipt_key *ret_key);
 struct str receipt_key_text(const struct receipt_key *k, struct arena *a);
 
-struct receipt receipt_make(const struct receipt_key *k, rid task, int64_t token, struct str shard);
+/* Who makes them, on one thread: the key is laid in once, which is most of the work. */
+struct receipts;
+
+struct receipts *receipts_new(const struct receipt_key *k);
+void receipts_free(struct receipts *r);
+struct receipt receipt_make(struct receipts *r, rid task, int64_t token, struct str shard);
 /* Whether this attempt was given to the worker with that name. */
-bool receipt_holds(const struct receipt_key *k, rid task, int64_t token, struct str shard,
-    const struct receipt *shown);
+bool receipt_holds(
+    struct receipts *r, rid task, int64_t token, struct str shard, const struct receipt *shown);
 
 #endif

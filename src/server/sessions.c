@@ -110,12 +110,12 @@ static struct held_task *held_of(struct sessions *all, const struct link_task_re
 /* Each attempt with whether it was given to who has proven to be this worker. */
 static const struct held_task *held_and_proven(struct session *s, const struct link_hello *h)
 {
-	const struct receipt_key *key = engine_receipt_key(s->all->engine);
+	struct receipts *receipts = engine_heeds_receipts(s->all->engine);
 	struct held_task *held = held_of(s->all, h->tasks, h->n_tasks);
 
-	for (size_t i = 0; i < h->n_tasks; i++)
+	for (size_t i = 0; receipts && i < h->n_tasks; i++)
 		held[i].proven = receipt_holds(
-		    key, held[i].task, held[i].token, str_of(s->shard), &h->tasks[i].receipt);
+		    receipts, held[i].task, held[i].token, str_of(s->shard), &h->tasks[i].receipt);
 	return held;
 }
 
@@ -495,11 +495,11 @@ static void touch(struct session *s)
 /* To the run that was just added. */
 static void add_receipt(struct session *s)
 {
-	const struct receipt_key *key = engine_gives_receipts(s->all->engine);
+	struct receipts *receipts = engine_gives_receipts(s->all->engine);
 	struct link_run *run = &s->out.runs[s->out.n_runs - 1];
 
-	if (key)
-		run->receipt = receipt_make(key, run->task, run->token, str_of(s->shard));
+	if (receipts)
+		run->receipt = receipt_make(receipts, run->task, run->token, str_of(s->shard));
 }
 
 void sessions_send(struct sessions *all, const struct message *m, size_t n)
