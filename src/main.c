@@ -9,7 +9,7 @@
 #include "cli/frame/cli.h"
 #include "config/flags.h"
 #include "server/server.h"
-#include "sim/play.h"
+#include "sim/play/play.h"
 #include "sim/sim.h"
 #include "worker/command.h"
 

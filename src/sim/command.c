@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/mutant.h"
 #include "sim/commit.h"
-#include "sim/plan.h"
+#include "sim/faults/plan.h"
 #include "sim/runs.h"
 #include "sim/sim.h"
 

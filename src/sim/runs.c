@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "sim/judge.h"
-#include "sim/trace.h"
+#include "sim/judge/judge.h"
+#include "sim/world/trace.h"
 
 #define JOBS_MOST 256
 #define REPEAT_EVERY 64 /* so many seeds: one is run twice, to see that it is the same */

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 struct run_result {
 	struct sim_options o; /* as drawn */

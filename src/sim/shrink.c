@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sim/plan.h"
+#include "sim/faults/plan.h"
 #include "sim/runs.h"
 
 #define TRIES_MOST 1500

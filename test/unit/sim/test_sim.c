@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
-#include "sim/judge.h"
-#include "sim/net.h"
-#include "sim/plan.h"
+#include "sim/faults/plan.h"
+#include "sim/judge/judge.h"
 #include "sim/runs.h"
+#include "sim/world/net.h"
 
 static void test_clock(void **state)
 {

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random work: queues, submits, cancels and the like, by clients that repeat what got no answer. */
+#ifndef SIM_LOAD_H
+#define SIM_LOAD_H
+
+#include "sim/world/world.h"
+
+struct load;
+
+struct load *sim_load_new(struct world *w);
+void sim_load_free(struct load *l);
+/* SE_LOAD, SE_COMMAND, SE_REPLY */
+void sim_load_event(struct world *w, struct sim_event *e);
+/* Everything may run: queues are resumed, workers have room. */
+void sim_load_heal(struct world *w);
+/* No client waits for an answer any more. */
+bool sim_load_is_quiet(const struct world *w);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A client's request as the command that reaches the brain: names are looked up by the surface. */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/judge/judge.h"
+#include "sim/load/load_internal.h"
+
+/* As a surface does it with what is long: everything in one arena, which is given away. */
+static void give_away(struct event *ev, struct command_parts *c)
+{
+	struct submit_task *tasks = arena_memdup(&c->arena, c->tasks, ev->submit.n * sizeof *tasks);
+
+	for (size_t i = 0; i < ev->submit.n; i++) {
+		tasks[i].spec.body = arena_str(&c->arena, tasks[i].spec.body);
+		tasks[i].spec.key = arena_str(&c->arena, tasks[i].spec.key);
+	}
+	ev->submit.tasks = tasks;
+	ev->submit.arena = &c->arena;
+}
+
+static void submit_of(
+    struct world *w, const struct request *r, rid queue, struct event *ev, struct command_parts *c)
+{
+	for (int i = 0; i < r->n; i++) {
+		struct task_spec *s = &c->tasks[i].spec;
+
+		snprintf(c->bodies[i], sizeof c->bodies[i], "{\"r\":%u,\"i\":%d,\"k\":%d}",
+		    r->number, i, r->idem);
+		*s = (struct task_spec){
+		    .queue = queue,
+		    .priority = r->priority,
+		    .max_attempts = r->max_attempts,
+		    .timeout_ms = r->timeout_ms,
+		    .backoff_ms = -1,
+		    .backoff_max_ms = -1,
+		    .body = str_of(c->bodies[i]),
+		};
+		if (r->delay_ms)
+			s->run_after_ms = sim_server_wall_ms(w) + r->delay_ms;
+		if (r->key) {
+			snprintf(c->key, sizeof c->key, "key%d", r->key);
+			s->key = str_of(c->key);
+		}
+		c->tasks[i].status = r->status;
+	}
+	if (r->idem) {
+		snprintf(c->idem, sizeof c->idem, "idem%u", r->number);
+		ev->idem_key = str_of(c->idem);
+		ev->idem_fingerprint = r->number;
+	}
+	ev->submit.tasks = c->tasks;
+	ev->submit.n = (size_t)r->n;
+	if (w->o.submit_slice && ev->submit.n > w->o.submit_slice)
+		give_away(ev, c);
+}
+
+static bool queue_command_of(
+    const struct request *r, rid id, struct event *ev, struct command_parts *c, int64_t wall)
+{
+	if (!id && r->kind != EV_QUEUE_CREATE)
+		return false;
+	ev->queue.id = r->kind == EV_QUEUE_CREATE ? 0 : id;
+	c->change.fields = r->fields;
+	c->change.row = r->row;
+	c->change.row.name = str_of(c->name);
+	ev->queue.change = &c->change;
+	ev->queue.force = r->force;
+	if (r->kind == EV_QUEUE_PAUSE) {
+		ev->queue.until_ms = r->value ? wall + r->value : 0;
+		ev->queue.reason = STR("drawn");
+	}
+	return true;
+}
+
+static bool worker_command_of(const struct world *w, const struct request *r, struct event *ev)
+{
+	ev->worker.id = core_worker_by_name(sim_core(w), str_of(w->workers[r->slot].shard));
+	if (!ev->worker.id)
+		return false;
+	if (r->kind == EV_WORKER_SET) {
+		ev->worker.set_maxthreads = true;
+		ev->worker.maxthreads = (int32_t)r->value;
+	}
+	ev->worker.restart = r->flag;
+	ev->worker.lost = r->kind == EV_WORKER_REMOVE;
+	return true;
+}
+
+bool load_event_of(
+    struct world *w, const struct request *r, struct event *ev, struct command_parts *c)
+{
+	const struct queue_row *q;
+
+	memset(c, 0, sizeof *c);
+	snprintf(c->name, sizeof c->name, "q%d", r->queue);
+	q = core_queue_by_name(sim_core(w), str_of(c->name));
+	if (load_is_schedule(r->kind))
+		return load_schedule_event_of(w, r, q ? q->id : 0, ev, c);
+	switch (r->kind) {
+	case EV_SUBMIT:
+		if (!q)
+			return false;
+		submit_of(w, r, q->id, ev, c);
+		return true;
+	case EV_CANCEL:
+	case EV_RETRY:
+	case EV_TASK_SET:
+		ev->tasks.ids = r->ids;
+		ev->tasks.n = r->n_ids;
+		ev->tasks.has_status = !r->flag;
+		ev->tasks.has_priority = r->flag;
+		ev->tasks.status = r->status;
+		ev->tasks.priority = r->priority;
+		return true;
+	case EV_WORKER_SET:
+	case EV_WORKER_REMOVE:
+	case EV_WORKER_STOP: return worker_command_of(w, r, ev);
+	default: return queue_command_of(r, q ? q->id : 0, ev, c, sim_server_wall_ms(w));
+	}
+}
+
+static const char *kind_name(enum event_kind kind)
+{
+	switch (kind) {
+	case EV_SUBMIT: return "submit";
+	case EV_CANCEL: return "cancel";
+	case EV_RETRY: return "retry";
+	case EV_TASK_SET: return "set tasks";
+	case EV_QUEUE_CREATE: return "create queue";
+	case EV_QUEUE_SET: return "set queue";
+	case EV_QUEUE_PAUSE: return "pause queue";
+	case EV_QUEUE_RESUME: return "resume queue";
+	case EV_QUEUE_DELETE: return "delete queue";
+	case EV_WORKER_SET: return "set worker";
+	case EV_WORKER_REMOVE: return "remove worker";
+	case EV_SCHEDULE_CREATE: return "create schedule";
+	case EV_SCHEDULE_SET: return "set schedule";
+	case EV_SCHEDULE_PAUSE: return "pause schedule";
+	case EV_SCHEDULE_RESUME: return "resume schedule";
+	case EV_SCHEDULE_DELETE: return "delete schedule";
+	case EV_SCHEDULE_RUN: return "run schedule";
+	case EV_SCHEDULE_BACKFILL: return "backfill schedule";
+	default: return "stop worker";
+	}
+}
+
+void load_judge(struct world *w, struct request *r, const struct reply *reply)
+{
+	struct event ev = {.kind = r->kind};
+	bool is_tasks = r->kind == EV_CANCEL || r->kind == EV_RETRY || r->kind == EV_TASK_SET;
+
+	world_tell(w, "client: request %u (%s) is answered: %s", r->number, kind_name(r->kind),
+	    err_name(reply->code));
+	world_mix(w, (uint64_t)r->number << 32 | (uint32_t)reply->code);
+	if (is_tasks) {
+		ev.tasks.ids = r->ids;
+		ev.tasks.n = r->n_ids;
+	}
+	if (reply->ticket)
+		judge_answered(w, &ev, reply);
+	if (r->kind != EV_SUBMIT || reply->code != 0)
+		return;
+	for (size_t i = 0; i < reply->n && i < SUBMIT_MOST; i++) {
+		world_mix(w, reply->outcomes[i].id);
+		if (r->acked && r->idem && r->ids[i] != reply->outcomes[i].id)
+			world_fail(w, 2, "request %u: its %zu. task was %u, now it is %u",
+			    r->number, i, judge_number(w, r->ids[i]),
+			    judge_number(w, reply->outcomes[i].id));
+		r->ids[i] = reply->outcomes[i].id;
+	}
+	r->n_ids = reply->n < SUBMIT_MOST ? reply->n : SUBMIT_MOST;
+	r->acked = true;
+}

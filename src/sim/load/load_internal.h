@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the load share: one request of a client, and how it becomes a command. */
+#ifndef SIM_LOAD_INTERNAL_H
+#define SIM_LOAD_INTERNAL_H
+
+#include "sim/world/server.h"
+
+#define QUEUES_MOST 4
+#define SUBMIT_MOST 12
+#define KEYS_MOST 6
+#define SCHEDULES_MOST 5
+
+struct request {
+	struct request *next, **prev;
+	struct world *w;
+	unsigned number;
+	enum event_kind kind;
+	int queue, slot;
+	int pending, tries;
+	bool repeat; /* what got no answer is sent again */
+	bool idem;   /* with an idempotency key */
+	bool remembered, force, flag, given_up;
+	int got_code;
+	/* submits */
+	int n, key; /* key: 0 none */
+	int max_attempts;
+	int32_t priority, status;
+	int64_t timeout_ms, delay_ms;
+	/* tasks: asked for, or given by the first answer */
+	rid ids[SUBMIT_MOST];
+	size_t n_ids;
+	bool acked;
+	int64_t value;
+	struct queue_row row; /* queue commands */
+	unsigned fields;
+	/* schedule commands */
+	int schedule;
+	struct schedule_row plan; /* its strings are constants, but for: */
+	char items[120];
+	int64_t from_s, to_s, until_ms;
+};
+
+struct load {
+	int n_queues, n_schedules;
+	struct request *requests;
+	unsigned last_request;
+	int n_open;
+	rid *tasks; /* that clients know of */
+	size_t n_tasks, cap_tasks;
+};
+
+/* Room for what a command's event points to. */
+struct command_parts {
+	struct submit_task tasks[SUBMIT_MOST];
+	char bodies[SUBMIT_MOST][32];
+	char key[16], idem[16], name[16];
+	struct queue_change change;
+	char schedule_name[16];
+	struct schedule_change schedule_change;
+	struct arena arena; /* of a long submit, unless it was given away */
+};
+
+/* load.c */
+struct request *load_request(struct world *w, struct load *l, enum event_kind kind);
+void load_send(struct world *w, struct request *r, int64_t in_us);
+/* load_draw.c */
+void load_draw(struct world *w, struct load *l);
+void load_make_queue(struct world *w, struct load *l, int queue);
+/* load_schedule.c */
+bool load_is_schedule(enum event_kind kind);
+void load_schedules_init(struct world *w, struct load *l);
+void load_draw_schedule(struct world *w, struct load *l);
+void load_schedules_heal(struct world *w, struct load *l);
+bool load_schedule_event_of(struct world *w, const struct request *r, rid queue, struct event *ev,
+    struct command_parts *parts);
+/* load_command.c: false when what it names is not there. */
+bool load_event_of(
+    struct world *w, const struct request *r, struct event *ev, struct command_parts *parts);
+/* What was answered, to the judge; and one idempotency key gives one answer. */
+void load_judge(struct world *w, struct request *r, const struct reply *reply);
+
+#endif

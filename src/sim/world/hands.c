@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The worker's shell: the server's words into the agent, the agent's wishes into the world. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sim/faults/liar.h"
+#include "sim/judge/judge.h"
+#include "sim/world/net.h"
+
+/* What the server's shell adds to a run, and knows again. */
+static struct receipt receipt_of(const struct sim_worker *k, rid task, int64_t token)
+{
+	struct rng r = {task ^ (uint64_t)token << 20};
+	struct receipt receipt;
+
+	for (const char *p = k->shard; *p; p++)
+		r.state = rng_next(&r) ^ (uint64_t)*p;
+	for (size_t i = 0; i < sizeof receipt.bytes; i++)
+		receipt.bytes[i] = (uint8_t)rng_next(&r);
+	return receipt;
+}
+
+static bool is_proven(const struct sim_worker *k, const struct agent_ref *ref)
+{
+	struct receipt own = receipt_of(k, ref->task, ref->token);
+
+	return !k->drops_receipts && memcmp(own.bytes, ref->receipt.bytes, sizeof own.bytes) == 0;
+}
+
+/* The same fields under the names that the other side has for them. */
+static struct held_task *held_of(struct sim_worker *k, const struct agent_ref *refs, size_t n)
+{
+	struct held_task *held = arena_alloc(&k->arena, (n + 1 + LIAR_CLAIMS) * sizeof *held);
+
+	for (size_t i = 0; i < n; i++)
+		held[i] = (struct held_task){refs[i].task, refs[i].token, refs[i].ended,
+		    refs[i].started_ms, is_proven(k, &refs[i])};
+	return held;
+}
+
+static void event_of_ended(const struct agent_effect *e, struct event *ev)
+{
+	const struct agent_ended *x = e->ended;
+
+	ev->kind = EV_ENDED;
+	ev->ended.task = e->task;
+	ev->ended.token = e->token;
+	ev->ended.status = x->status;
+	ev->ended.exit_code = x->exit_code;
+	ev->ended.signal = x->signal;
+	ev->ended.killed = x->killed;
+	ev->ended.permanent = x->permanent;
+	ev->ended.started_ms = x->started_ms;
+	ev->ended.ended_ms = x->ended_ms;
+	ev->ended.reason = x->reason;
+	ev->ended.output_where = x->output_where;
+	ev->ended.usage = x->usage;
+	ev->ended.result = x->result;
+	for (int i = 0; i < N_STREAMS; i++) {
+		ev->ended.output[i] = x->output[i];
+		ev->ended.output_bytes[i] = x->output_bytes[i];
+		ev->ended.output_dropped[i] = x->output_dropped[i];
+	}
+}
+
+static void event_of_hello(struct world *w, struct sim_worker *k, const struct agent_effect *e,
+    struct worker_facts *facts, struct event *ev)
+{
+	struct held_task *held = held_of(k, e->hello.refs, e->hello.n);
+
+	sim_worker_facts(k, facts);
+	ev->kind = EV_HELLO;
+	ev->hello.facts = facts;
+	ev->hello.tasks = held;
+	ev->hello.n = sim_liar_claims(w, k, held, e->hello.n);
+	ev->hello.drops_receipts = k->drops_receipts;
+	ev->hello.set = e->hello.set;
+	ev->hello.dial = e->hello.dial;
+}
+
+static void event_of_notified(struct sim_worker *k, const struct agent_effect *e, struct event *ev)
+{
+	ev->kind = EV_NOTIFIED;
+	ev->notified.seq = e->notified.seq;
+	ev->notified.held = held_of(k, e->notified.held, e->notified.n_held);
+	ev->notified.n_held = e->notified.n_held;
+	ev->notified.absent = held_of(k, e->notified.absent, e->notified.n_absent);
+	ev->notified.n_absent = e->notified.n_absent;
+}
+
+/* What goes over the link. */
+static void say(struct world *w, int slot, const struct agent_effect *e)
+{
+	struct sim_worker *k = &w->workers[slot];
+	struct worker_facts facts;
+	struct event ev = {0};
+
+	switch (e->kind) {
+	case AF_HELLO: event_of_hello(w, k, e, &facts, &ev); break;
+	case AF_BEAT:
+		ev.kind = EV_BEAT;
+		ev.beat.number = e->beat.number;
+		ev.beat.leaving = e->beat.leaving;
+		ev.beat.own = e->beat.own;
+		ev.beat.set = e->beat.set;
+		break;
+	case AF_STARTED:
+		ev.kind = EV_STARTED;
+		ev.started.task = e->task;
+		ev.started.token = e->token;
+		ev.started.started_ms = e->started.started_ms;
+		break;
+	case AF_OUTPUT:
+		ev.kind = EV_OUTPUT;
+		ev.output.row = e->output;
+		break;
+	case AF_ENDED: event_of_ended(e, &ev); break;
+	case AF_CHECKED:
+		ev.kind = EV_CHECKED;
+		ev.checked.number = e->check.number;
+		ev.checked.ok = e->check.ok;
+		ev.checked.reason = e->check.reason;
+		break;
+	default: event_of_notified(k, e, &ev); break;
+	}
+	judge_said(w, slot, &ev);
+	if (k->link)
+		sim_net_to_server(w, k->link, &ev);
+}
+
+static void check(struct world *w, int slot, const struct agent_effect *e)
+{
+	struct sim_worker *k = &w->workers[slot];
+	struct agent_event x = {.kind = AE_CHECKED};
+	int64_t takes = w->o.exact ? 10000 : sim_between(&w->rng_hand, 1000, 100000);
+
+	x.check.number = e->check.number;
+	x.check.ok = k->no_fork_until_us <= w->now_us;
+	if (!x.check.ok)
+		x.check.reason = STR("fork: resource temporarily unavailable");
+	else if (w->o.classes & 1u << CLASS_PROCESS && !w->healed && sim_chance(&w->rng_hand, 20))
+		takes = sim_between(&w->rng_hand, SECOND_US, 60 * SECOND_US);
+	if (k->check_takes_us)
+		takes = k->check_takes_us;
+	if (w->o.check_max_ms)
+		takes =
+		    sim_between(&w->rng_hand, w->o.check_max_ms * 800, w->o.check_max_ms * 1000);
+	sim_hand(w, slot, takes, &x);
+}
+
+static void carry_out(struct world *w, int slot, const struct agent_effect *e)
+{
+	struct sim_worker *k = &w->workers[slot];
+
+	switch (e->kind) {
+	case AF_CHECK: check(w, slot, e); break;
+	case AF_START: sim_process_new(w, slot, e); break;
+	case AF_STOP: sim_process_stop(w, slot, e->task, e->token, e->kill); break;
+	case AF_READ: sim_process_read(w, slot, e->task, e->token, e->read); break;
+	case AF_CLOSE:
+		world_tell(w, "%s closes its link: " STR_FMT, world_node_name(w, slot),
+		    STR_ARG(e->why.text));
+		sim_net_close(w, k->link, TO_WORKER);
+		break;
+	case AF_EXIT:
+		k->exiting = true;
+		k->exit_code = e->why.code;
+		k->exit_restart = e->why.restart;
+		break;
+	case AF_NOTE:
+		world_tell(w, "%s notes: " STR_FMT, world_node_name(w, slot), STR_ARG(e->why.text));
+		break;
+	default: say(w, slot, e); break;
+	}
+}
+
+/* False: it dies on the way, and the rest is never done. */
+static bool carry_out_all(struct world *w, int slot)
+{
+	struct sim_worker *k = &w->workers[slot];
+
+	for (size_t i = 0; i < k->effects.n; i++) {
+		if (k->die_after && --k->die_after == 0) {
+			world_tell(w, "%s dies with %zu of %zu things done",
+			    world_node_name(w, slot), i, k->effects.n);
+			return false;
+		}
+		carry_out(w, slot, &k->effects.items[i]);
+	}
+	return true;
+}
+
+void sim_worker_feed(struct world *w, int slot, struct agent_event *e)
+{
+	struct sim_worker *k = &w->workers[slot];
+	bool done;
+
+	if (!k->agent)
+		return;
+	MUST(!k->stepping);
+	e->now_ms = node_clock_wall_ms(&k->node.clock, w->now_us);
+	e->mono_ms = sim_worker_mono_ms(w, slot);
+	agent_effects_reset(&k->effects);
+	arena_reset(&k->arena);
+	k->stepping = true;
+	agent_step(k->agent, e, &k->effects);
+	if (!w->o.no_judge)
+		judge_worker(w, slot, e);
+	done = carry_out_all(w, slot);
+	k->stepping = false;
+	if (!done) {
+		sim_worker_kill(w, slot, k->die_down_us);
+		return;
+	}
+	if (k->exiting)
+		sim_worker_leave_if_exiting(w, slot);
+	else
+		sim_worker_wake(w, slot);
+}
+
+static struct agent_news news_of(const struct health_news *n)
+{
+	return (struct agent_news){n->state, n->set, n->check};
+}
+
+static void feed_run(struct world *w, int slot, const struct message *m, struct agent_event *e)
+{
+	struct agent_run run = {
+	    .attempt = m->run.attempt,
+	    .max_attempts = m->run.max_attempts,
+	    .queue = m->run.queue,
+	    .plugin = m->run.plugin,
+	    .body = m->run.body,
+	    .env = m->run.env,
+	    .run_settings = m->run.settings,
+	    .timeout_ms = m->run.timeout_ms,
+	    .output_max = m->run.output_max,
+	    .output_mode = m->run.output_mode,
+	    .exit_codes = m->run.exit_codes,
+	    .number = m->run.number,
+	    .notify_seq = m->run.notify_seq,
+	    .receipt = receipt_of(&w->workers[slot], m->task, m->token),
+	};
+
+	e->kind = AE_RUN;
+	e->run = &run;
+	sim_worker_feed(w, slot, e);
+}
+
+static void feed_notify(struct world *w, int slot, const struct message *m, struct agent_event *e)
+{
+	struct agent_run_ref *refs = xcalloc(m->notify.n + 1, sizeof *refs);
+
+	for (size_t i = 0; i < m->notify.n; i++)
+		refs[i] = (struct agent_run_ref){m->notify.refs[i].task, m->notify.refs[i].token};
+	e->kind = AE_NOTIFY;
+	e->notify.seq = m->notify.seq;
+	e->notify.refs = refs;
+	e->notify.n = m->notify.n;
+	sim_worker_feed(w, slot, e);
+	free(refs);
+}
+
+void sim_worker_message(struct world *w, int slot, const struct message *m)
+{
+	struct agent_event e = {.task = m->task, .token = m->token};
+
+	switch (m->kind) {
+	case MSG_WELCOME:
+		e.kind = AE_WELCOME;
+		e.welcome.server = m->welcome.server;
+		e.welcome.timeouts = m->welcome.timeouts;
+		e.welcome.news = news_of(&m->welcome.news);
+		e.welcome.notify_seq = m->welcome.notify_seq;
+		e.welcome.maxthreads = m->welcome.maxthreads;
+		w->workers[slot].redial_us = 0;
+		w->workers[slot].kill_wait_ms = m->welcome.timeouts.kill_wait_ms;
+		break;
+	case MSG_SETTINGS:
+		e.kind = AE_SETTINGS;
+		e.welcome.maxthreads = m->welcome.maxthreads;
+		e.welcome.leave = m->welcome.leave;
+		e.welcome.restart = m->welcome.restart;
+		break;
+	case MSG_REFUSED:
+		e.kind = AE_REFUSED;
+		e.why.reason = m->why.reason;
+		e.why.die = m->why.die;
+		e.why.restart = m->why.restart;
+		break;
+	case MSG_RUN: feed_run(w, slot, m, &e); return;
+	case MSG_NOTIFY: feed_notify(w, slot, m, &e); return;
+	case MSG_CHECK:
+		e.kind = AE_CHECK;
+		e.check.number = m->check.number;
+		e.check.beat = m->check.beat;
+		break;
+	case MSG_KILL:
+		e.kind = AE_KILL;
+		e.why.reason = m->why.reason;
+		e.why.forget = m->why.forget;
+		break;
+	case MSG_ENDED_ACK: e.kind = AE_ENDED_ACK; break;
+	case MSG_OUTPUT_ACK:
+		e.kind = AE_OUTPUT_ACK;
+		e.ack.stream = m->output.stream;
+		e.ack.end = m->output.end;
+		e.ack.refused = m->output.refused;
+		break;
+	default:
+		e.kind = AE_BEAT_ACK;
+		e.beat.number = m->beat.number;
+		e.beat.news = news_of(&m->beat.news);
+		break;
+	}
+	sim_worker_feed(w, slot, &e);
+}

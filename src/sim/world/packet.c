@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages on their way: the brains' structs, copied with all they point to, in one piece. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sim/judge/judge.h"
+#include "sim/world/net.h"
+
+/* Counts first (at is NULL), then copies. */
+struct packer {
+	char *at;
+	size_t need;
+};
+
+static void *put(struct packer *m, const void *p, size_t n)
+{
+	size_t room = (n + 7) & ~(size_t)7;
+	char *to = m->at;
+
+	m->need += room;
+	if (!to)
+		return NULL;
+	if (n)
+		memcpy(to, p, n);
+	m->at += room;
+	return to;
+}
+
+static void put_str(struct packer *m, struct str *s)
+{
+	const char *copy;
+
+	if (!s->p)
+		return;
+	copy = put(m, s->p, s->n);
+	if (m->at)
+		s->p = copy;
+}
+
+#define PUT_ARRAY(m, field, n)                                          \
+	do {                                                            \
+		void *copy_ = put((m), (field), (n) * sizeof *(field)); \
+		if ((m)->at)                                            \
+			(field) = copy_;                                \
+	} while (0)
+
+static void pack_facts(struct packer *m, struct event *ev)
+{
+	struct worker_facts facts = *ev->hello.facts;
+	struct worker_facts *to;
+	struct str *all[] = {&facts.shard, &facts.lock, &facts.key, &facts.host, &facts.zone,
+	    &facts.target, &facts.version, &facts.labels, &facts.plugins, &facts.active_queues,
+	    &facts.ignore_queues};
+
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		put_str(m, all[i]);
+	to = put(m, &facts, sizeof facts);
+	if (m->at)
+		ev->hello.facts = to;
+	PUT_ARRAY(m, ev->hello.tasks, ev->hello.n);
+}
+
+static void pack_event(struct packer *m, struct event *ev)
+{
+	switch (ev->kind) {
+	case EV_HELLO: pack_facts(m, ev); break;
+	case EV_CHECKED: put_str(m, &ev->checked.reason); break;
+	case EV_NOTIFIED:
+		PUT_ARRAY(m, ev->notified.held, ev->notified.n_held);
+		PUT_ARRAY(m, ev->notified.absent, ev->notified.n_absent);
+		break;
+	case EV_ENDED:
+		put_str(m, &ev->ended.reason);
+		for (int i = 0; i < N_STREAMS; i++)
+			put_str(m, &ev->ended.output[i]);
+		put_str(m, &ev->ended.result);
+		break;
+	case EV_OUTPUT: put_str(m, &ev->output.row.data); break;
+	default: break;
+	}
+}
+
+static void pack_message(struct packer *m, struct message *x)
+{
+	switch (x->kind) {
+	case MSG_REFUSED:
+	case MSG_KILL: put_str(m, &x->why.reason); break;
+	case MSG_RUN:
+		put_str(m, &x->run.queue);
+		put_str(m, &x->run.plugin);
+		put_str(m, &x->run.body);
+		put_str(m, &x->run.env);
+		put_str(m, &x->run.settings);
+		break;
+	case MSG_NOTIFY: PUT_ARRAY(m, x->notify.refs, x->notify.n); break;
+	default: break;
+	}
+}
+
+struct packet *packet_of_message(const struct message *m)
+{
+	struct message copy = *m;
+	struct packer count = {0};
+	struct packet *p;
+
+	pack_message(&count, &copy);
+	p = xmalloc(sizeof *p + count.need + 8);
+	*p = (struct packet){.direction = TO_WORKER, .bytes = count.need};
+	p->to_worker = *m;
+	count.at = (char *)(p + 1);
+	pack_message(&count, &p->to_worker);
+	return p;
+}
+
+struct packet *packet_of_event(const struct event *ev)
+{
+	struct event copy = *ev;
+	struct packer count = {0};
+	struct packet *p;
+
+	pack_event(&count, &copy);
+	p = xmalloc(sizeof *p + count.need + 8);
+	*p = (struct packet){.direction = TO_SERVER, .bytes = count.need};
+	p->to_server = *ev;
+	count.at = (char *)(p + 1);
+	pack_event(&count, &p->to_server);
+	return p;
+}
+
+struct packet *packet_copy(const struct packet *p)
+{
+	struct packet *c = p->direction == TO_WORKER ? packet_of_message(&p->to_worker)
+	                                             : packet_of_event(&p->to_server);
+
+	c->link = p->link;
+	c->order = p->order;
+	c->clock = p->clock;
+	return c;
+}
+
+const char *packet_kind_name(int direction, int kind)
+{
+	static const char *const messages[] = {"welcome", "refused", "run", "notify", "check",
+	    "kill", "ended-ack", "output-ack", "beat-ack", "settings"};
+
+	if (direction == TO_WORKER)
+		return messages[kind];
+	switch (kind) {
+	case EV_HELLO: return "hello";
+	case EV_BEAT: return "beat";
+	case EV_CHECKED: return "checked";
+	case EV_NOTIFIED: return "notified";
+	case EV_STARTED: return "started";
+	case EV_ENDED: return "ended";
+	case EV_OUTPUT: return "output";
+	default: return "?";
+	}
+}
+
+const char *packet_kind(const struct packet *p)
+{
+	return packet_kind_name(p->direction,
+	    p->direction == TO_WORKER ? (int)p->to_worker.kind : (int)p->to_server.kind);
+}
+
+/* What it is about: a task and token, or a number. */
+static void subject(const struct packet *p, rid *ret_task, int64_t *ret_token, uint64_t *ret_n)
+{
+	const struct message *m = &p->to_worker;
+	const struct event *ev = &p->to_server;
+
+	*ret_task = 0;
+	*ret_token = 0;
+	*ret_n = 0;
+	if (p->direction == TO_WORKER) {
+		*ret_task = m->task;
+		*ret_token = m->token;
+		switch (m->kind) {
+		case MSG_WELCOME: *ret_n = m->welcome.notify_seq; break;
+		case MSG_NOTIFY: *ret_n = m->notify.seq; break;
+		case MSG_CHECK: *ret_n = m->check.number; break;
+		case MSG_BEAT_ACK: *ret_n = m->beat.number; break;
+		case MSG_RUN: *ret_n = m->run.number; break;
+		default: break;
+		}
+		return;
+	}
+	switch (ev->kind) {
+	case EV_HELLO: *ret_n = ev->hello.n; break;
+	case EV_BEAT: *ret_n = ev->beat.number; break;
+	case EV_CHECKED: *ret_n = ev->checked.number; break;
+	case EV_NOTIFIED: *ret_n = ev->notified.seq; break;
+	case EV_STARTED:
+		*ret_task = ev->started.task;
+		*ret_token = ev->started.token;
+		break;
+	case EV_ENDED:
+		*ret_task = ev->ended.task;
+		*ret_token = ev->ended.token;
+		*ret_n = (uint64_t)(int64_t)ev->ended.status;
+		break;
+	case EV_OUTPUT:
+		*ret_task = ev->output.row.task;
+		*ret_token = ev->output.row.token;
+		*ret_n = (uint64_t)ev->output.row.offset;
+		break;
+	default: break;
+	}
+}
+
+void packet_mix(struct world *w, const struct packet *p)
+{
+	rid task;
+	int64_t token;
+	uint64_t n;
+
+	subject(p, &task, &token, &n);
+	world_mix(
+	    w, p->link << 8 | (uint64_t)(p->direction == TO_WORKER ? (int)p->to_worker.kind
+	                                                           : 100 + (int)p->to_server.kind));
+	world_mix(w, task);
+	world_mix(w, (uint64_t)token);
+	world_mix(w, n);
+}
+
+/* The words after the kind that make a line worth reading. */
+static void details(struct world *w, const struct packet *p, struct buf *b)
+{
+	const struct message *m = &p->to_worker;
+	const struct event *ev = &p->to_server;
+	rid task;
+	int64_t token;
+	uint64_t n;
+
+	subject(p, &task, &token, &n);
+	if (task)
+		buf_printf(b, " task %u/%lld", judge_number(w, task), (long long)token);
+	if (p->direction == TO_SERVER && ev->kind == EV_ENDED)
+		buf_printf(b, " %s%s" STR_FMT,
+		    ev->ended.started_ms ? task_state_name(ev->ended.status) : "never started",
+		    ev->ended.reason.n ? ": " : "", STR_ARG(ev->ended.reason));
+	else if (!task)
+		buf_printf(b, " %llu", (unsigned long long)n);
+	if (p->direction == TO_WORKER && m->kind == MSG_REFUSED)
+		buf_printf(b, "%s%s: " STR_FMT, m->why.die ? " die" : "",
+		    m->why.restart ? " restart" : "", STR_ARG(m->why.reason));
+	if (p->direction == TO_WORKER && (m->kind == MSG_WELCOME || m->kind == MSG_BEAT_ACK)) {
+		const struct health_news *news =
+		    m->kind == MSG_WELCOME ? &m->welcome.news : &m->beat.news;
+
+		buf_printf(b, " (%s, set %llu, check %llu)", worker_state_names[news->state],
+		    (unsigned long long)news->set.version, (unsigned long long)news->check);
+	}
+	if (p->direction == TO_WORKER && m->kind == MSG_RUN)
+		buf_printf(b, " number %llu seq %llu", (unsigned long long)m->run.number,
+		    (unsigned long long)m->run.notify_seq);
+	for (size_t i = 0; p->direction == TO_WORKER && m->kind == MSG_NOTIFY && i < m->notify.n;
+	     i++)
+		buf_printf(b, " %u/%lld", judge_number(w, m->notify.refs[i].task),
+		    (long long)m->notify.refs[i].token);
+	if (p->direction == TO_SERVER && ev->kind == EV_HELLO)
+		for (size_t i = 0; i < ev->hello.n; i++)
+			buf_printf(b, " %u/%lld%s", judge_number(w, ev->hello.tasks[i].task),
+			    (long long)ev->hello.tasks[i].token,
+			    ev->hello.tasks[i].ended ? " ended" : "");
+	if (p->direction == TO_SERVER && ev->kind == EV_NOTIFIED) {
+		for (size_t i = 0; i < ev->notified.n_held; i++)
+			buf_printf(b, " held %u/%lld", judge_number(w, ev->notified.held[i].task),
+			    (long long)ev->notified.held[i].token);
+		for (size_t i = 0; i < ev->notified.n_absent; i++)
+			buf_printf(b, " absent %u/%lld",
+			    judge_number(w, ev->notified.absent[i].task),
+			    (long long)ev->notified.absent[i].token);
+	}
+	if (p->direction == TO_SERVER && ev->kind == EV_CHECKED && !ev->checked.ok)
+		buf_add_cstr(b, " failed");
+	if (p->direction == TO_SERVER && ev->kind == EV_BEAT)
+		buf_printf(b, " (%s)", worker_state_names[ev->beat.own]);
+}
+
+void packet_words(struct world *w, const struct packet *p, struct buf *out)
+{
+	buf_add_cstr(out, packet_kind(p));
+	details(w, p, out);
+}
+
+void packet_tell(struct world *w, const char *what, const struct packet *p, int slot)
+{
+	struct buf b = {0};
+
+	if (!w->tell)
+		return;
+	details(w, p, &b);
+	world_tell(w, "%s -> %s  %s%s%s",
+	    p->direction == TO_WORKER ? "server" : world_node_name(w, slot),
+	    p->direction == TO_WORKER ? world_node_name(w, slot) : "server", what, packet_kind(p),
+	    b.p ? b.p : "");
+	buf_release(&b);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A start of the server: the store's rows become the brain's first events, as in the real one. */
+#include "base/mem.h"
+#include "sim/world/server.h"
+#include "sim/world/zones.h"
+
+struct loading {
+	struct world *w;
+	bool has_installation;
+};
+
+static int feed(struct loading *l, struct event *ev)
+{
+	struct world *w = l->w;
+
+	ev->now_ms = sim_server_wall_ms(w);
+	ev->mono_ms = sim_server_mono_ms(w);
+	ev->seed = rng_next(&w->rng_id);
+	return core_step(w->server->core, ev, w->server->pipe.gathering);
+}
+
+static int on_meta(void *arg, const struct meta_row *m)
+{
+	struct loading *l = arg;
+
+	if (str_is(m->name, "installation"))
+		l->has_installation = true;
+	return feed(l, &(struct event){.kind = EV_LOAD_META, .meta = m});
+}
+
+static int on_queue(void *arg, const struct queue_row *q)
+{
+	return feed(arg, &(struct event){.kind = EV_LOAD_QUEUE, .queue_row = q});
+}
+
+static int on_count(void *arg, rid queue, int32_t status, int64_t n)
+{
+	return feed(arg,
+	    &(struct event){
+	        .kind = EV_LOAD_COUNT, .count.queue = queue, .count.status = status, .count.n = n});
+}
+
+static int on_worker(void *arg, const struct worker_row *row)
+{
+	return feed(arg, &(struct event){.kind = EV_LOAD_WORKER, .worker_row = row});
+}
+
+static int on_schedule(void *arg, const struct schedule_row *s)
+{
+	return feed(arg, &(struct event){.kind = EV_LOAD_SCHEDULE, .schedule_row = s});
+}
+
+static int on_schedule_task(void *arg, rid schedule, rid task, rid queue)
+{
+	return feed(arg, &(struct event){.kind = EV_LOAD_SCHEDULE_TASK,
+	                     .schedule_task.schedule = schedule,
+	                     .schedule_task.task = task,
+	                     .schedule_task.queue = queue});
+}
+
+static int on_task(void *arg, const struct task_row *t)
+{
+	return feed(arg, &(struct event){.kind = EV_LOAD_TASK, .task_row = t});
+}
+
+static void on_zone(void *arg, const char *name, const struct cron_zone *z)
+{
+	feed(arg, &(struct event){.kind = EV_ZONE, .zone = {.name = str_of(name), .zone = z}});
+}
+
+static void found(struct loading *l)
+{
+	struct batch *b = &l->w->server->pipe.gathering->batch;
+	struct meta_row *m = arena_zalloc(&b->arena, sizeof *m);
+
+	m->name = STR("installation");
+	m->value = STR("0123456789");
+	batch_add(b, ROW_META)->meta = m;
+	on_meta(l, m);
+}
+
+static int on_done(void *arg, rid last_id, uint64_t last_event)
+{
+	struct loading *l = arg;
+
+	if (!l->has_installation)
+		found(l);
+	return feed(l,
+	    &(struct event){
+	        .kind = EV_LOAD_DONE, .loaded.last_id = last_id, .loaded.last_event = last_event});
+}
+
+void sim_server_load(struct world *w)
+{
+	struct loading l = {w, false};
+	struct store_loader loader = {&l, on_meta, on_queue, on_count, on_worker, on_schedule,
+	    on_schedule_task, on_task, on_done};
+	struct problem p = {0};
+
+	sim_zones_tell(w, on_zone, &l);
+	MUST(store_load(w->server->store, &loader, &p) == 0);
+}
