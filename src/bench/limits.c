@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "bench/internal.h"
-#include "store/limit.h"
+#include "store/sqlite/limit.h"
 
 #define BLOCK 4096
 

@@ -15,12 +15,12 @@
 #include "base/mem.h"
 #include "base/private.h"
 #include "config/flags.h"
-#include "server/engine.h"
-#include "server/http_api.h"
-#include "server/own_token.h"
+#include "server/engine/engine.h"
+#include "server/engine/retention.h"
+#include "server/http/http_api.h"
+#include "server/http/own_token.h"
 #include "server/paths.h"
-#include "server/retention.h"
-#include "server/sessions.h"
+#include "server/workers/sessions.h"
 
 #define API_READERS 2
 #define STORE_CHECK_MS 1000 /* so much longer a start may take at most */

@@ -17,7 +17,7 @@
 #include "net/link/proof.h"
 #include "net/loop/loop.h"
 #include "wire/link.h"
-#include "worker/body.h"
+#include "worker/jobs/body.h"
 #include "worker/worker.h"
 
 struct worker;

@@ -18,7 +18,7 @@
 #include "api_host.h"
 #include "net/http/http_internal.h"
 #include "net/loop/loop_internal.h"
-#include "server/http_door.h"
+#include "server/http/http_door.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

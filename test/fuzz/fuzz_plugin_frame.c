@@ -2,8 +2,8 @@
 /* Arbitrary bytes as what a persistent plugin writes, and as a task's body. */
 #include "base/mem.h"
 #include "model/limits.h"
-#include "worker/body.h"
-#include "worker/frames.h"
+#include "worker/jobs/body.h"
+#include "worker/plugins/frames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

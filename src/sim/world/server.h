@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The server: its brain, the pipeline (gather, commit, release) that server/engine.c runs, too, and
- * the store, which outlives it.
+ * The server: its brain, the pipeline (gather, commit, release) that server/engine/engine.c runs,
+ * too, and the store, which outlives it.
  */
 #ifndef SIM_SERVER_H
 #define SIM_SERVER_H
@@ -51,7 +51,7 @@ struct sim_server {
 
 void sim_server_init(struct world *w);
 void sim_server_release(struct world *w);
-/* Starts it (no harm if it is up): loads the store as server/engine_load.c does. */
+/* Starts it (no harm if it is up): loads the store as server/engine/engine_load.c does. */
 void sim_server_start(struct world *w);
 /* kill -9: what is not durable is gone; its links break. It is started again after down_us (<0:
  * only by sim_server_start()). */

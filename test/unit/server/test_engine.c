@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "server/engine.h"
+#include "server/engine/engine.h"
 #include "store/backend.h"
 
 static struct {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "server/parcel.h"
+#include "server/workers/parcel.h"
 
 static struct parcel parcel;
 static struct arena arena;

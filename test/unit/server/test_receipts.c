@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/hex.h"
-#include "server/receipts.h"
+#include "server/workers/receipts.h"
 
 #define TASK 0x0102030405060708
 #define TOKEN ((INT64_C(3) << 32) + 1)

@@ -12,7 +12,7 @@
 
 #include "../base/log_file.h"
 #include "base/mem.h"
-#include "server/time_zones.h"
+#include "server/engine/time_zones.h"
 
 static struct loop *loop;
 static struct time_zones *zones;

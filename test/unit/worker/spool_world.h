@@ -3,7 +3,7 @@
 #ifndef TEST_WORKER_SPOOL_WORLD_H
 #define TEST_WORKER_SPOOL_WORLD_H
 
-#include "worker/spool.h"
+#include "worker/jobs/spool.h"
 
 #define KIB 1024
 #define MIB (1024 * 1024)

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "worker/body.h"
-#include "worker/frames.h"
+#include "worker/jobs/body.h"
+#include "worker/plugins/frames.h"
 
 static void assert_str(struct str got, const char *want)
 {

@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "net/loop/address.h"
-#include "worker/probe.h"
+#include "worker/jobs/probe.h"
 
 #define PATIENCE_MS 20000
 

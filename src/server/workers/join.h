@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Join tokens of the store (`reeve token create --join`): lasting or for one worker, of one zone or
+ * any. A secret is looked at on a reader's thread; until then its bearer is told to come again,
+ * which workers do by themselves.
+ */
+#ifndef SERVER_JOIN_H
+#define SERVER_JOIN_H
+
+#include "server/engine/engine.h"
+#include "server/engine/readers.h"
+
+struct join;
+struct join *join_new(struct engine *e, struct readers *r);
+void join_free(struct join *j); /* after the readers */
+
+enum join_answer { JOIN_YES, JOIN_NO, JOIN_LATER };
+/*
+ * May the worker of this name, which has proven this key (hex), join with this token? Who has
+ * joined before under the same name and key may, whatever has become of its token. *ret_zone: the
+ * zone it must be of; NULL: any. Valid until the next step.
+ */
+enum join_answer join_ask(
+    struct join *j, struct str token, struct str shard, struct str key, struct str *ret_zone);
+
+#endif

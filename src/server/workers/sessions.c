@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A session is one connection of a worker, with a number that is never used again. The brain
+ * speaks of numbers; a message for a number that is gone is dropped, which is safe: the brain
+ * hears of the loss, and the worker's next hello tells what it has.
+ */
+#include "server/workers/sessions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/idmap.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/secret.h"
+#include "net/link/proof.h"
+#include "server/workers/parcel.h"
+#include "wire/link.h"
+
+/* Whoever can reach the port could otherwise fill the disk with lines about himself. */
+#define STRANGERS_LOGGED 10
+#define STRANGERS_MS 10000
+
+/* Who has not been let in costs little, and not for long. */
+#define KNOCK_MAX_BYTES 65536
+#define KNOCK_WAIT_MS 10000
+
+struct session {
+	struct sessions *all;
+	struct link *link;
+	uint64_t number;
+	unsigned char nonce[LINK_NONCE_BYTES];
+	char *shard;       /* who it has proven to be; NULL: nobody yet */
+	char *zone;        /* that its join token is for; NULL: any */
+	uint64_t instance; /* and which process of it */
+	char key[2 * LINK_KEY_BYTES + 1];
+	bool greeted;     /* its hello was accepted for the brain */
+	bool turned_away; /* and the log says so */
+	char *traced_as;  /* as its own trace calls it; NULL: no trace is wanted */
+	struct parcel out;
+	TAILQ_ENTRY(session) touched;
+	bool is_touched;
+	struct session *next, **prev; /* all of them, for the end */
+};
+
+struct sessions {
+	struct loop *loop;
+	struct engine *engine;
+	struct join *join;
+	struct link_listener *listener;
+	char *join_token;
+	struct tracing *trace;
+	struct idmap by_number;
+	uint64_t last;
+	struct arena arena; /* of one frame */
+	struct session *first;
+	TAILQ_HEAD(, session) touched;
+	struct loop_timer *strangers_timer; /* runs while lines about strangers are counted */
+	unsigned strangers;                 /* in this period */
+};
+
+static void on_strangers(void *arg)
+{
+	struct sessions *all = arg;
+
+	if (all->strangers > STRANGERS_LOGGED)
+		log_warn("and %u more like this: connections to the worker port that were turned "
+		         "away, or closed before their hello",
+		    all->strangers - STRANGERS_LOGGED);
+	all->strangers = 0;
+}
+
+/* About a connection that has not proved to be a worker: only some of these lines are logged. */
+static bool may_log_stranger(struct sessions *all)
+{
+	if (all->strangers++ == 0)
+		loop_timer_set(all->strangers_timer, STRANGERS_MS);
+	return all->strangers <= STRANGERS_LOGGED;
+}
+
+static void turn_away(struct session *s, const char *why)
+{
+	struct link_refused refused = {.reason = str_of(why)};
+	struct link_to_worker m = {.refused = &refused};
+	struct buf frame = {0};
+
+	if (may_log_stranger(s->all)) {
+		log_warn("worker at %s turned away: %s", link_peer(s->link), why);
+		tracing_sent(s->all->trace, link_peer(s->link), &m);
+	}
+	s->turned_away = true;
+	link_encode_to_worker(&m, &s->all->arena, &frame);
+	link_send(s->link, buf_str(&frame));
+	buf_release(&frame);
+	link_close(s->link, why);
+}
+
+static struct held_task *held_of(struct sessions *all, const struct link_task_ref *refs, size_t n)
+{
+	struct held_task *held = arena_alloc(&all->arena, (n + 1) * sizeof *held);
+
+	for (size_t i = 0; i < n; i++)
+		held[i] = (struct held_task){
+		    refs[i].task, refs[i].token, refs[i].ended, refs[i].started_ms, false};
+	return held;
+}
+
+/* Each attempt with whether it was given to who has proven to be this worker. */
+static const struct held_task *held_and_proven(struct session *s, const struct link_hello *h)
+{
+	struct receipts *receipts = engine_heeds_receipts(s->all->engine);
+	struct held_task *held = held_of(s->all, h->tasks, h->n_tasks);
+
+	for (size_t i = 0; receipts && i < h->n_tasks; i++)
+		held[i].proven = receipt_holds(
+		    receipts, held[i].task, held[i].token, str_of(s->shard), &h->tasks[i].receipt);
+	return held;
+}
+
+static void send_challenge(struct session *s)
+{
+	struct link_to_worker m = {.challenge = {(char *)s->nonce, sizeof s->nonce}};
+	struct buf frame = {0};
+
+	for (size_t i = 0; i < sizeof s->nonce; i += sizeof(uint64_t)) {
+		uint64_t bits = clock_random();
+
+		memcpy(s->nonce + i, &bits, sizeof bits);
+	}
+	arena_reset(&s->all->arena);
+	link_encode_to_worker(&m, &s->all->arena, &frame);
+	link_send(s->link, buf_str(&frame));
+	buf_release(&frame);
+}
+
+/* With fresh bytes of ours in it: what was said on another connection proves nothing here. */
+static bool key_is_proven(const struct session *s, const struct link_knock *k)
+{
+	struct buf what = {0};
+	bool proven;
+
+	link_proof(
+	    (struct str){(const char *)s->nonce, sizeof s->nonce}, k->instance, k->shard, &what);
+	proven = proof_holds(k->key, buf_str(&what), k->signature);
+	buf_release(&what);
+	return proven;
+}
+
+/* By the server's own token, or by one of the store. */
+static enum join_answer ask_join(struct session *s, const struct link_knock *k)
+{
+	struct sessions *all = s->all;
+	struct str zone = STR_NULL;
+	enum join_answer answer;
+
+	if (secret_equal(k->join_token, str_of(all->join_token)))
+		return JOIN_YES;
+	if (!all->join)
+		return JOIN_NO;
+	answer = join_ask(all->join, k->join_token, k->shard, str_of(s->key), &zone);
+	s->zone = zone.n ? xstrndup(zone.p, zone.n) : NULL;
+	return answer;
+}
+
+static const char wrong_token[] = "the join token is missing or wrong";
+
+static const char *why_not(struct session *s, const struct link_knock *k)
+{
+	struct str id, secret;
+
+	/* what cannot be one is not worth a look at the rest */
+	if (!secret_equal(k->join_token, str_of(s->all->join_token)) &&
+	    !token_split(k->join_token, &id, &secret))
+		return wrong_token;
+	if (!link_peer_may_be(s->link, k->shard))
+		return "its certificate is not for this name: the CN or a DNS name of a worker's "
+		       "certificate must be the worker's --name";
+	return key_is_proven(s, k) ? NULL : "the proof of its key does not hold";
+}
+
+/* From here on it may send more than a knock, as who it has proven to be. */
+static bool admit(struct session *s, const struct link_knock *k)
+{
+	const char *why = why_not(s, k);
+	enum join_answer answer = JOIN_NO;
+
+	for (size_t i = 0; !why && i < k->key.n; i++)
+		snprintf(s->key + 2 * i, 3, "%02x", (unsigned char)k->key.p[i]);
+	if (!why)
+		answer = ask_join(s, k);
+	if (!why && answer == JOIN_NO)
+		why = wrong_token;
+	if (why) {
+		turn_away(s, why);
+		return false;
+	}
+	if (answer == JOIN_LATER) { /* it dials again by itself, and will be known then */
+		s->turned_away = true;
+		link_close(s->link, "its join token is being looked at");
+		return false;
+	}
+	s->shard = xstrndup(k->shard.p, k->shard.n);
+	s->instance = k->instance;
+	link_admit(s->link);
+	link_expect(s->link);
+	return true;
+}
+
+static bool greet(struct session *s, struct link_hello *h)
+{
+	struct sessions *all = s->all;
+	int64_t now_ms = clock_wall_ms();
+	struct buf name = {0};
+
+	if (!str_is(h->facts.shard, s->shard) || h->facts.instance != s->instance) {
+		turn_away(s, "its hello is of another worker than its knock");
+		return false;
+	}
+	if (s->zone && !str_is(h->facts.zone, s->zone)) {
+		turn_away(s, "its join token is for another zone");
+		return false;
+	}
+	h->facts.key = str_of(s->key);
+	if (h->facts.started_ms > now_ms) /* only shown; its clock is ahead */
+		h->facts.started_ms = now_ms;
+	s->greeted = true;
+	if (all->trace) {
+		trace_process_name(h->facts.shard, h->facts.instance, &name);
+		s->traced_as = buf_take(&name);
+	}
+	return true;
+}
+
+static void take_hello(struct session *s, const struct link_hello *h)
+{
+	struct sessions *all = s->all;
+	struct event ev = {.kind = EV_HELLO};
+
+	ev.hello.link = s->number;
+	ev.hello.facts = &h->facts;
+	ev.hello.tasks = held_and_proven(s, h);
+	ev.hello.n = h->n_tasks;
+	ev.hello.set = h->set;
+	ev.hello.dial = h->dial;
+	ev.hello.drops_receipts = !h->receipts;
+	engine_step(all->engine, &ev);
+}
+
+static void take_started(struct session *s, const struct link_started *m)
+{
+	struct event ev = {.kind = EV_STARTED};
+
+	ev.started.link = s->number;
+	ev.started.task = m->task;
+	ev.started.token = m->token;
+	ev.started.started_ms = m->started_ms;
+	engine_step(s->all->engine, &ev);
+}
+
+static void take_output(struct session *s, const struct output_row *row)
+{
+	struct event ev = {.kind = EV_OUTPUT};
+
+	ev.output.link = s->number;
+	ev.output.row = *row;
+	engine_step(s->all->engine, &ev);
+}
+
+static void take_ended(struct session *s, const struct link_ended *m)
+{
+	struct event ev = {.kind = EV_ENDED};
+
+	ev.ended.link = s->number;
+	ev.ended.task = m->task;
+	ev.ended.token = m->token;
+	ev.ended.status = m->status;
+	ev.ended.exit_code = m->exit_code;
+	ev.ended.signal = m->signal;
+	ev.ended.killed = m->killed;
+	ev.ended.permanent = m->permanent;
+	ev.ended.started_ms = m->started_ms;
+	ev.ended.ended_ms = m->ended_ms;
+	ev.ended.reason = m->reason;
+	ev.ended.output_where = m->output_where;
+	ev.ended.usage = m->usage;
+	ev.ended.result = m->result;
+	for (int i = 0; i < N_STREAMS; i++) {
+		ev.ended.output[i] = m->output[i];
+		ev.ended.output_bytes[i] = m->output_bytes[i];
+		ev.ended.output_dropped[i] = m->output_dropped[i];
+	}
+	engine_step(s->all->engine, &ev);
+}
+
+static void take_beat(struct session *s, const struct link_beat *m)
+{
+	struct event ev = {.kind = EV_BEAT};
+
+	ev.beat.link = s->number;
+	ev.beat.number = m->number;
+	ev.beat.leaving = m->leaving;
+	ev.beat.own = m->own;
+	ev.beat.set = m->set;
+	engine_step(s->all->engine, &ev);
+}
+
+static void take_checked(struct session *s, const struct link_checked *m)
+{
+	struct event ev = {.kind = EV_CHECKED};
+
+	ev.checked.link = s->number;
+	ev.checked.number = m->number;
+	ev.checked.ok = m->ok;
+	ev.checked.reason = m->reason;
+	engine_step(s->all->engine, &ev);
+}
+
+static void take_notified(struct session *s, const struct link_notified *m)
+{
+	struct event ev = {.kind = EV_NOTIFIED};
+
+	ev.notified.link = s->number;
+	ev.notified.seq = m->seq;
+	ev.notified.held = held_of(s->all, m->held, m->n_held);
+	ev.notified.n_held = m->n_held;
+	ev.notified.absent = held_of(s->all, m->absent, m->n_absent);
+	ev.notified.n_absent = m->n_absent;
+	engine_step(s->all->engine, &ev);
+}
+
+static void take(struct session *s, const struct link_to_server *m)
+{
+	bool is_first = !s->greeted;
+
+	if (is_first && !greet(s, m->hello))
+		return;
+	tracing_received(s->all->trace, s->traced_as, m);
+	if (is_first)
+		take_hello(s, m->hello);
+	for (size_t i = 0; i < m->n_checked; i++)
+		take_checked(s, &m->checked[i]);
+	if (m->has_beat)
+		take_beat(s, &m->beat);
+	for (size_t i = 0; i < m->n_notified; i++)
+		take_notified(s, &m->notified[i]);
+	for (size_t i = 0; i < m->n_started; i++)
+		take_started(s, &m->started[i]);
+	for (size_t i = 0; i < m->n_output; i++)
+		take_output(s, &m->output[i]);
+	for (size_t i = 0; i < m->n_ended; i++)
+		take_ended(s, &m->ended[i]);
+}
+
+static void on_frame(struct link *l, struct str payload, void *arg)
+{
+	struct session *s = arg;
+	struct link_to_server m;
+	struct problem p = {0};
+
+	arena_reset(&s->all->arena);
+	if (link_decode_to_server(payload, &s->all->arena, &m, &p) != 0)
+		turn_away(s, p.what);
+	else if (!s->shard && !m.knock)
+		turn_away(s, "the first frame must be a knock");
+	else if (!s->shard && !admit(s, m.knock))
+		return;
+	else if (s->greeted || m.hello)
+		take(s, &m);
+	else if (!m.knock)
+		turn_away(s, "a hello must follow the knock");
+}
+
+static void session_free(struct session *s)
+{
+	parcel_release(&s->out);
+	free(s->traced_as);
+	free(s->shard);
+	free(s->zone);
+	free(s);
+}
+
+static void on_close(struct link *l, const char *why, void *arg)
+{
+	struct session *s = arg;
+	struct event ev = {.kind = EV_LINK_LOST};
+
+	if (s->greeted || (!s->turned_away && may_log_stranger(s->all)))
+		log_info("worker link %llu (%s) closed: %s", (unsigned long long)s->number,
+		    link_peer(l), why);
+	if (s->greeted)
+		tracing_link(s->all->trace, s->traced_as, "loses the link of ", why);
+	idmap_del(&s->all->by_number, s->number);
+	ev.beat.link = s->number;
+	if (s->greeted && s->all->engine)
+		engine_step(s->all->engine, &ev);
+	if (s->is_touched)
+		TAILQ_REMOVE(&s->all->touched, s, touched);
+	*s->prev = s->next;
+	if (s->next)
+		s->next->prev = s->prev;
+	session_free(s);
+}
+
+static void *on_accept(struct link *l, const char *peer, void *arg)
+{
+	struct sessions *all = arg;
+	struct session *s = xcalloc(1, sizeof *s);
+
+	s->all = all;
+	s->link = l;
+	s->number = ++all->last;
+	s->next = all->first;
+	s->prev = &all->first;
+	if (s->next)
+		s->next->prev = &s->next;
+	all->first = s;
+	idmap_put(&all->by_number, s->number, s);
+	send_challenge(s);
+	return s;
+}
+
+static const struct link_events events = {.on_frame = on_frame, .on_close = on_close};
+
+struct sessions *sessions_new(
+    struct loop *l, const struct sessions_options *o, struct problem *ret_problem)
+{
+	struct link_options limits = {.first_ms = KNOCK_WAIT_MS,
+	    .strangers_max = o->strangers_max,
+	    .stranger_frame = KNOCK_MAX_BYTES,
+	    .buffered_max = o->buffered_max};
+	struct sessions *s = xcalloc(1, sizeof *s);
+
+	s->loop = l;
+	s->join_token = xstrdup(o->join_token);
+	s->trace = o->trace;
+	TAILQ_INIT(&s->touched);
+	s->listener =
+	    link_listen(l, o->address, o->tls, &limits, &events, on_accept, s, ret_problem);
+	if (!s->listener) {
+		free(s->join_token);
+		free(s);
+		return NULL;
+	}
+	s->strangers_timer = loop_timer_new(l, on_strangers, s);
+	return s;
+}
+
+void sessions_set_token(struct sessions *s, const char *join_token)
+{
+	free(s->join_token);
+	s->join_token = xstrdup(join_token);
+}
+
+void sessions_join_by(struct sessions *s, struct join *j)
+{
+	s->join = j;
+}
+
+void sessions_serve(struct sessions *s, struct engine *e)
+{
+	s->engine = e;
+}
+
+int sessions_port(const struct sessions *s)
+{
+	return link_listener_port(s->listener);
+}
+
+static void send_now(struct session *s)
+{
+	struct link_to_worker m = parcel_frame(&s->out, engine_ids(s->all->engine));
+	struct buf frame = {0};
+	bool last = s->out.has_refused;
+
+	tracing_sent(s->all->trace, s->traced_as, &m);
+	arena_reset(&s->all->arena);
+	link_encode_to_worker(&m, &s->all->arena, &frame);
+	parcel_clear(&s->out);
+	link_send(s->link, buf_str(&frame));
+	buf_release(&frame);
+	if (last)
+		link_close(s->link, "refused");
+}
+
+static void touch(struct session *s)
+{
+	if (s->is_touched)
+		return;
+	s->is_touched = true;
+	TAILQ_INSERT_TAIL(&s->all->touched, s, touched);
+}
+
+/* To the run that was just added. */
+static void add_receipt(struct session *s)
+{
+	struct receipts *receipts = engine_gives_receipts(s->all->engine);
+	struct link_run *run = &s->out.runs[s->out.n_runs - 1];
+
+	if (receipts)
+		run->receipt = receipt_make(receipts, run->task, run->token, str_of(s->shard));
+}
+
+void sessions_send(struct sessions *all, const struct message *m, size_t n)
+{
+	struct session *s = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!s || s->number != m[i].link)
+			s = idmap_get(&all->by_number, m[i].link);
+		if (!s)
+			continue;
+		if (parcel_is_full(&s->out))
+			send_now(s);
+		parcel_add(&s->out, &m[i]);
+		if (m[i].kind == MSG_RUN)
+			add_receipt(s);
+		touch(s);
+	}
+	while ((s = TAILQ_FIRST(&all->touched))) {
+		TAILQ_REMOVE(&all->touched, s, touched);
+		s->is_touched = false;
+		send_now(s);
+	}
+}
+
+void sessions_free(struct sessions *s)
+{
+	link_listener_free(s->listener);
+	loop_timer_free(s->strangers_timer);
+	s->engine = NULL;
+	while (s->first) {
+		struct session *x = s->first;
+
+		s->first = x->next;
+		link_end(x->link);
+		session_free(x);
+	}
+	idmap_release(&s->by_number);
+	arena_release(&s->arena);
+	free(s->join_token);
+	free(s);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Worker sessions: frames in become events, messages out become frames. */
+#ifndef SERVER_SESSIONS_H
+#define SERVER_SESSIONS_H
+
+#include "net/link/link.h"
+#include "server/engine/engine.h"
+#include "server/workers/join.h"
+#include "server/workers/tracing.h"
+
+struct sessions;
+
+struct sessions_options {
+	const char *address;    /* "host:port" */
+	struct tls *tls;        /* NULL: plain */
+	const char *join_token; /* every hello must show it */
+	size_t strangers_max;   /* connections that have not been let in yet */
+	size_t buffered_max;    /* unfinished input of all of them, and of all workers */
+	struct tracing *trace;  /* NULL: none is wanted */
+};
+
+struct sessions *sessions_new(
+    struct loop *l, const struct sessions_options *o, struct problem *ret_problem);
+/* The engine is made after the sessions (it sends through them), so it is handed in later. */
+void sessions_serve(struct sessions *s, struct engine *e);
+/* Who looks at join tokens of the store; NULL: nobody. */
+void sessions_join_by(struct sessions *s, struct join *j);
+/* For hellos from now on; those who are here stay. */
+void sessions_set_token(struct sessions *s, const char *join_token);
+int sessions_port(const struct sessions *s);
+void sessions_send(struct sessions *s, const struct message *m, size_t n);
+void sessions_free(struct sessions *s);
+
+#endif

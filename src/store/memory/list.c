@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The memory backend's walks over many tasks: lists, counts, what can be pruned, the load. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/lines.h"
+#include "store/memory/memory.h"
+
+static bool has_state(const struct task_filter *f, int status)
+{
+	for (size_t i = 0; i < f->n_states; i++)
+		if (status >= f->states[i].min && status <= f->states[i].max)
+			return true;
+	return f->n_states == 0;
+}
+
+static bool is_among(const struct task_filter *f, rid queue)
+{
+	for (size_t i = 0; i < f->n_among; i++)
+		if (f->among[i] == queue)
+			return true;
+	return f->n_among == 0;
+}
+
+static bool matches(const struct task_filter *f, const struct task_row *t)
+{
+	if ((f->queue && t->spec.queue != f->queue) || (f->batch && t->spec.batch != f->batch) ||
+	    (f->worker && t->state.worker != f->worker) ||
+	    (f->schedule && t->spec.schedule != f->schedule))
+		return false;
+	if (t->id < f->since || (f->until && t->id >= f->until))
+		return false;
+	if (f->ended_before_ms &&
+	    (!task_is_ended(t->state.status) || t->state.ended_ms >= f->ended_before_ms))
+		return false;
+	if (!is_among(f, t->spec.queue))
+		return false;
+	for (size_t i = 0; i < f->n_labels; i++)
+		if (!lines_has(t->spec.labels, f->labels[i]))
+			return false;
+	return has_state(f, t->state.status);
+}
+
+/* The first task with an id >= `id`. */
+static struct mem_task *task_from(struct mem_store *s, rid id)
+{
+	struct task_row row = {.id = id};
+	struct mem_task probe = {.row = &row};
+
+	return RB_NFIND(mem_ids, &s->tasks, &probe);
+}
+
+static struct mem_task *first_of(struct mem_store *s, bool oldest_first, rid cursor)
+{
+	struct mem_task *t;
+
+	if (oldest_first)
+		return task_from(s, cursor + 1);
+	if (!cursor || !(t = task_from(s, cursor)))
+		return RB_MAX(mem_ids, &s->tasks);
+	return RB_PREV(mem_ids, &s->tasks, t);
+}
+
+static struct mem_task *step(struct mem_store *s, struct mem_task *t, bool oldest_first)
+{
+	return oldest_first ? RB_NEXT(mem_ids, &s->tasks, t) : RB_PREV(mem_ids, &s->tasks, t);
+}
+
+int mem_task_list(struct store_reader *base, const struct task_filter *f, bool oldest_first,
+    bool bare, rid cursor, uint32_t limit, struct arena *a, struct task_page *ret_page)
+{
+	struct mem_store *s = ((struct mem_reader *)base)->s;
+	size_t cap = 0, seen = 0;
+	struct mem_task *t;
+
+	if (limit > STORE_SCAN_STEP)
+		limit = STORE_SCAN_STEP;
+	pthread_mutex_lock(&s->mutex);
+	for (t = first_of(s, oldest_first, cursor); t; t = step(s, t, oldest_first)) {
+		if (seen++ >= STORE_SCAN_STEP) {
+			ret_page->next = step(s, t, !oldest_first)->row->id;
+			break;
+		}
+		if (!matches(f, t->row))
+			continue;
+		if (ret_page->n == limit) {
+			ret_page->next = ret_page->rows[limit - 1].id;
+			break;
+		}
+		if (ret_page->n == cap) {
+			struct task_row *more;
+
+			cap = cap ? cap * 2 : 16;
+			more = arena_alloc(a, cap * sizeof *more);
+			if (ret_page->n)
+				memcpy(more, ret_page->rows, ret_page->n * sizeof *more);
+			ret_page->rows = more;
+		}
+		row_copy(&task_table, a, t->row, bare ? COLUMN_BULKY : 0,
+		    &ret_page->rows[ret_page->n++]);
+	}
+	pthread_mutex_unlock(&s->mutex);
+	return 0;
+}
+
+static void count_one(
+    struct arena *a, struct status_count **counts, size_t *n, size_t *cap, int status)
+{
+	size_t at = 0;
+
+	while (at < *n && (*counts)[at].status < status)
+		at++;
+	if (at == *n || (*counts)[at].status != status) {
+		if (*n == *cap) {
+			struct status_count *more;
+
+			*cap = *cap ? *cap * 2 : 16;
+			more = arena_alloc(a, *cap * sizeof *more);
+			if (*n)
+				memcpy(more, *counts, *n * sizeof *more);
+			*counts = more;
+		}
+		memmove(*counts + at + 1, *counts + at, (*n - at) * sizeof **counts);
+		(*counts)[at] = (struct status_count){status, 0};
+		++*n;
+	}
+	(*counts)[at].n++;
+}
+
+int mem_task_count(struct store_reader *base, const struct task_filter *f, struct arena *a,
+    struct status_count **ret_counts, size_t *ret_n)
+{
+	struct mem_store *s = ((struct mem_reader *)base)->s;
+	struct mem_task *t;
+	size_t cap = 0;
+
+	pthread_mutex_lock(&s->mutex);
+	RB_FOREACH (t, mem_ids, &s->tasks)
+		if (matches(f, t->row))
+			count_one(a, ret_counts, ret_n, &cap, t->row->state.status);
+	pthread_mutex_unlock(&s->mutex);
+	return 0;
+}
+
+int mem_prunable(struct store_reader *base, rid after, int64_t before_ms, uint32_t limit,
+    rid *ret_ids, size_t *ret_n)
+{
+	struct mem_store *s = ((struct mem_reader *)base)->s;
+	struct mem_task *t;
+
+	pthread_mutex_lock(&s->mutex);
+	for (t = task_from(s, after + 1); t && *ret_n < limit; t = RB_NEXT(mem_ids, &s->tasks, t))
+		if (task_is_ended(t->row->state.status) &&
+		    (!before_ms || t->row->state.mtime_ms < before_ms))
+			ret_ids[(*ret_n)++] = t->row->id;
+	pthread_mutex_unlock(&s->mutex);
+	return 0;
+}
+
+int mem_count_ended(struct store_reader *base, int64_t *ret_n)
+{
+	struct mem_store *s = ((struct mem_reader *)base)->s;
+	struct mem_task *t;
+
+	*ret_n = 0;
+	pthread_mutex_lock(&s->mutex);
+	RB_FOREACH (t, mem_ids, &s->tasks)
+		*ret_n += task_is_ended(t->row->state.status);
+	pthread_mutex_unlock(&s->mutex);
+	return 0;
+}
+
+struct live_count {
+	rid queue;
+	int32_t status;
+	int64_t n;
+};
+
+static int compare_counts(const void *x, const void *y)
+{
+	const struct live_count *a = x, *b = y;
+
+	if (a->queue != b->queue)
+		return a->queue < b->queue ? -1 : 1;
+	return a->status < b->status ? -1 : a->status > b->status;
+}
+
+static int load_counts(struct mem_store *s, const struct store_loader *l)
+{
+	struct live_count *all = NULL;
+	size_t n = 0, cap = 0;
+	struct mem_task *t;
+	int rc = 0;
+
+	RB_FOREACH (t, mem_ids, &s->tasks) {
+		if (task_is_ended(t->row->state.status))
+			continue;
+		GROW(all, cap, n + 1);
+		all[n++] = (struct live_count){t->row->spec.queue, t->row->state.status, 1};
+	}
+	if (n)
+		qsort(all, n, sizeof *all, compare_counts);
+	for (size_t i = 0, end; i < n && rc == 0; i = end) {
+		for (end = i + 1; end < n && compare_counts(&all[i], &all[end]) == 0; end++)
+			;
+		rc = l->count(l->arg, all[i].queue, all[i].status, (int64_t)(end - i));
+	}
+	free(all);
+	return rc;
+}
+
+static int load_tasks(struct mem_store *s, const struct store_loader *l)
+{
+	struct mem_task *t;
+	int rc;
+
+	RB_FOREACH (t, mem_ids, &s->tasks) {
+		int status = t->row->state.status;
+
+		if (status != TASK_CLAIMED && status != TASK_RUNNING)
+			continue;
+		if ((rc = l->task(l->arg, t->row)))
+			return rc;
+	}
+	return 0;
+}
+
+int mem_load(struct store *base, const struct store_loader *l, struct problem *ret_problem)
+{
+	struct mem_store *s = (struct mem_store *)base;
+	struct mem_row *r;
+	int rc = 0;
+
+	pthread_mutex_lock(&s->mutex);
+	for (r = RB_MIN(mem_names, &s->metas); r && !rc; r = RB_NEXT(mem_names, &s->metas, r))
+		rc = l->meta(l->arg, r->row);
+	for (r = RB_MIN(mem_nums, &s->queues); r && !rc; r = RB_NEXT(mem_nums, &s->queues, r))
+		rc = l->queue(l->arg, r->row);
+	if (!rc)
+		rc = load_counts(s, l);
+	for (r = RB_MIN(mem_nums, &s->workers); r && !rc; r = RB_NEXT(mem_nums, &s->workers, r))
+		rc = l->worker(l->arg, r->row);
+	if (!rc)
+		rc = mem_load_schedules(s, l);
+	for (r = RB_MIN(mem_nums, &s->tokens); r && l->token && !rc;
+	     r = RB_NEXT(mem_nums, &s->tokens, r))
+		rc = l->token(l->arg, r->row);
+	if (!rc)
+		rc = load_tasks(s, l);
+	if (!rc)
+		rc = l->done(l->arg, s->last_id, s->last_event);
+	pthread_mutex_unlock(&s->mutex);
+	return rc;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The memory backend's tables: ordered trees of rows, one mutex over all. */
+#ifndef STORE_MEM_H
+#define STORE_MEM_H
+
+#include <bsd/sys/tree.h>
+#include <pthread.h>
+
+#include "store/backend.h"
+#include "store/columns.h"
+
+/* A task, and its places in the orders it is asked by. */
+struct mem_task {
+	RB_ENTRY(mem_task) by_id, by_rank, by_due, by_key;
+	struct task_row *row;
+	bool is_ready, is_due, is_keyed;
+};
+
+/* A row of any other kind. */
+struct mem_row {
+	RB_ENTRY(mem_row) entry;
+	void *row;
+};
+
+RB_HEAD(mem_ids, mem_task);
+RB_HEAD(mem_ready, mem_task);
+RB_HEAD(mem_due, mem_task);
+RB_HEAD(mem_keys, mem_task);
+RB_HEAD(mem_outputs, mem_row);
+RB_HEAD(mem_ticks, mem_row);
+/* rows whose first field is a 64-bit number: queues, workers, schedules, events, tokens */
+RB_HEAD(mem_nums, mem_row);
+RB_HEAD(mem_names, mem_row); /* rows whose first field is a string: idempotency records, meta */
+
+struct mem_store {
+	struct store base;
+	pthread_mutex_t mutex;
+	struct mem_ids tasks;
+	struct mem_ready ready;
+	struct mem_due due;
+	struct mem_keys keys;
+	struct mem_outputs outputs;
+	struct mem_ticks ticks;
+	struct mem_nums queues, workers, schedules, events, tokens;
+	struct mem_names idems, metas;
+	rid last_id;
+	uint64_t last_event;
+	struct chain_end head, anchor; /* of the events */
+};
+
+struct mem_reader {
+	struct store_reader base;
+	struct mem_store *s;
+};
+
+RB_PROTOTYPE(mem_ids, mem_task, by_id, mem_compare_id)
+RB_PROTOTYPE(mem_ready, mem_task, by_rank, mem_compare_rank)
+RB_PROTOTYPE(mem_due, mem_task, by_due, mem_compare_due)
+RB_PROTOTYPE(mem_keys, mem_task, by_key, mem_compare_key)
+RB_PROTOTYPE(mem_outputs, mem_row, entry, mem_compare_output)
+RB_PROTOTYPE(mem_ticks, mem_row, entry, mem_compare_tick)
+RB_PROTOTYPE(mem_nums, mem_row, entry, mem_compare_num)
+RB_PROTOTYPE(mem_names, mem_row, entry, mem_compare_name)
+
+/* rows.c */
+struct mem_task *mem_task_find(struct mem_store *s, rid id);
+void mem_task_add(struct mem_store *s, struct task_row *owned);
+/* Takes it out of the orders before its row changes, and puts it back after. */
+void mem_task_unlink(struct mem_store *s, struct mem_task *t);
+void mem_task_link(struct mem_store *s, struct mem_task *t);
+void mem_task_remove(struct mem_store *s, struct mem_task *t); /* and its output */
+void mem_num_put(struct mem_nums *tree, const struct row_table *t, const void *row);
+void mem_num_del(struct mem_nums *tree, uint64_t id);
+void *mem_num_get(struct mem_nums *tree, uint64_t id);
+void mem_name_put(struct mem_names *tree, const struct row_table *t, const void *row);
+void *mem_name_get(struct mem_names *tree, struct str name);
+void mem_output_put(struct mem_store *s, const struct output_row *row);
+/* The last chunk that begins at or before `offset`, or the first after it. */
+struct mem_row *mem_output_at(
+    struct mem_store *s, rid task, int64_t token, int stream, int64_t offset);
+void mem_clear(struct mem_store *s);
+
+/* schedule.c */
+void mem_schedule_progress(struct mem_store *s, const struct schedule_row *from);
+void mem_schedule_delete(struct mem_store *s, rid id); /* and its ticks */
+void mem_tick_put(struct mem_store *s, const struct tick_row *row);
+void mem_ticks_expire(struct mem_store *s, int64_t before_ms);
+void mem_ticks_clear(struct mem_store *s);
+int mem_load_schedules(struct mem_store *s, const struct store_loader *l);
+int mem_ticks(struct store_reader *base, const struct tick_query *q, struct arena *a,
+    struct tick_row **ret_rows, size_t *ret_n);
+
+/* list.c, read.c */
+int mem_load(struct store *base, const struct store_loader *l, struct problem *ret_problem);
+struct store_reader *mem_reader_open(struct store *base, struct problem *ret_problem);
+void mem_reader_close(struct store_reader *base);
+int mem_task_get(struct store_reader *base, rid id, struct arena *a, struct task_row *ret_row);
+int mem_task_list(struct store_reader *base, const struct task_filter *f, bool oldest_first,
+    bool bare, rid cursor, uint32_t limit, struct arena *a, struct task_page *ret_page);
+int mem_task_count(struct store_reader *base, const struct task_filter *f, struct arena *a,
+    struct status_count **ret_counts, size_t *ret_n);
+int mem_queue_head(struct store_reader *base, const struct head_query *q, struct arena *a,
+    struct task_row **ret_rows, size_t *ret_n);
+int mem_queue_due(struct store_reader *base, const struct due_query *q, struct arena *a,
+    struct task_row **ret_rows, size_t *ret_n);
+int mem_find_key(struct store_reader *base, rid queue, struct str key, rid *ret_id);
+int mem_find_idem(
+    struct store_reader *base, struct str key, struct arena *a, struct idem_row *ret_row);
+int mem_prunable(struct store_reader *base, rid after, int64_t before_ms, uint32_t limit,
+    rid *ret_ids, size_t *ret_n);
+int mem_count_ended(struct store_reader *base, int64_t *ret_n);
+int mem_output(struct store_reader *base, rid task, int64_t token, int stream, int64_t offset,
+    size_t max, struct buf *out, struct output_end *ret_end);
+int mem_events(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
+    struct event_page *ret_page);
+int mem_events_last(
+    struct store_reader *base, uint32_t limit, struct arena *a, struct event_page *ret_page);
+int mem_audit(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
+    struct audit_page *ret_page);
+
+#endif

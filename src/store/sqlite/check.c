@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Is the database as we wrote it? Its structure (trees, indexes) by SQLite's own check, its rows by
+ * their checksums. A start looks at the structure, for as long as it may take; rows are checked
+ * whenever they are read. The full check looks at everything.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/sqlite/sqlite.h"
+
+/* What matters most first, should the time run out. */
+static const struct row_table *const tables[] = {&meta_table, &stat_table, &queue_table,
+    &worker_table, &token_table, &schedule_table, &idem_table, &task_table, &tick_table,
+    &event_table, &output_table};
+#define N_TABLES (sizeof tables / sizeof tables[0])
+
+struct check {
+	sqlite3 *db;
+	int64_t until_ms; /* monotonic; 0: as long as it takes */
+	const struct store_checker *to;
+	struct id_space ids;
+	int64_t n_damaged, n_rows;
+	bool cut; /* the time ran out */
+};
+
+static int out_of_time(void *arg)
+{
+	const struct check *k = arg;
+
+	return k->until_ms && clock_mono_ms() >= k->until_ms;
+}
+
+static void found(struct check *k, const char *table, const char *name, const char *what)
+{
+	k->n_damaged++;
+	k->to->damaged(k->to->arg, table, name && *name ? name : NULL, what);
+}
+
+static const struct row_table *table_named(const char *name)
+{
+	for (size_t i = 0; i < N_TABLES; i++)
+		if (strcmp(tables[i]->name, name) == 0)
+			return tables[i];
+	return NULL;
+}
+
+static void found_in_structure(struct check *k, const char *table, const char *words)
+{
+	/* a long body's row has its task's number */
+	const char *about = strcmp(table, "task_body") == 0 ? "task" : table;
+	AUTO(buf_release) struct buf clean = {0};
+
+	sqlite_clean_words(table_named(about), &k->ids, words, &clean);
+	found(k, table, NULL, clean.p ? clean.p : "");
+}
+
+/* SQLite's words, a row each; "ok" if there is nothing to say. */
+static void check_structure(struct check *k, const char *table)
+{
+	AUTO(free_cstr) char *sql = xasprintf("PRAGMA integrity_check('%s')", table);
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(k->db, sql, -1, &st, NULL);
+
+	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+		const char *words;
+
+		rc = sqlite3_step(st);
+		if (rc != SQLITE_ROW)
+			break;
+		words = (const char *)sqlite3_column_text(st, 0);
+		if (words && strcmp(words, "ok") != 0)
+			found_in_structure(k, table, words);
+	}
+	sqlite3_finalize(st);
+	if (rc == SQLITE_INTERRUPT)
+		k->cut = true;
+	else if (rc != SQLITE_DONE)
+		found(k, table, NULL, sqlite3_errmsg(k->db));
+}
+
+static void check_all_structure(struct check *k)
+{
+	AUTO(buf_release) struct buf what = {0};
+
+	sqlite_check_shape(k->db, &what);
+	if (what.n)
+		found(k, "schema", NULL, what.p);
+	check_structure(k, "sqlite_schema");
+	for (size_t i = 0; i < N_TABLES && !k->cut; i++)
+		check_structure(k, tables[i]->name);
+	if (!k->cut)
+		check_structure(k, "task_body");
+}
+
+/* -- rows */
+
+static const char *name_of_group(const struct row_table *t, unsigned damage)
+{
+	if (t != &task_table)
+		return "does not fit its checksum";
+	return damage & DAMAGED_BODY     ? "what it runs does not fit its checksum"
+	       : damage & DAMAGED_SPEC   ? "what was asked for does not fit its checksum"
+	       : damage & DAMAGED_STATE  ? "how it stands does not fit its checksum"
+	       : damage & DAMAGED_OUTPUT ? "its history or output does not fit its checksum"
+	                                 : "can not be read";
+}
+
+static void add_far_body(struct check *k, struct arena *a, struct task_row *t)
+{
+	sqlite3_stmt *st = NULL;
+
+	if (sqlite3_prepare_v2(k->db, "SELECT body FROM task_body WHERE id = ?", -1, &st, NULL))
+		return;
+	sqlite3_bind_int64(st, 1, (int64_t)t->id);
+	if (sqlite3_step(st) == SQLITE_ROW) {
+		const char *p = sqlite3_column_blob(st, 0);
+
+		t->spec.body =
+		    arena_str(a, (struct str){p ? p : "", (size_t)sqlite3_column_bytes(st, 0)});
+	}
+	sqlite3_finalize(st);
+}
+
+static unsigned check_row(
+    struct check *k, sqlite3_stmt *st, const struct row_table *t, struct arena *a, void *row)
+{
+	unsigned damage = sqlite_read_row(st, t, 0, a, row);
+	struct task_row *task = row;
+
+	if (t != &task_table || task->spec.body.p || damage & DAMAGED_BODY)
+		return damage;
+	add_far_body(k, a, task);
+	return damage | sqlite_check_group(st, t, COLUMN_BULKY, row);
+}
+
+static void check_rows(struct check *k, const struct row_table *t)
+{
+	AUTO(arena_release) struct arena a = {0};
+	AUTO(buf_release) struct buf sql = {0}, name = {0};
+	sqlite3_stmt *st = NULL;
+	void *row = xcalloc(1, t->row_size);
+	int rc;
+
+	buf_add_cstr(&sql, "SELECT ");
+	sqlite_column_list(&sql, t, 0);
+	buf_printf(&sql, " FROM %s NOT INDEXED", t->name);
+	rc = sqlite3_prepare_v2(k->db, sql.p, -1, &st, NULL);
+	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+		unsigned damage;
+
+		rc = sqlite3_step(st);
+		if (rc != SQLITE_ROW)
+			break;
+		arena_reset(&a);
+		damage = check_row(k, st, t, &a, row);
+		if (damage) {
+			buf_reset(&name);
+			sqlite_row_name(st, t, &k->ids, row, &name);
+			found(k, t->name, name.p, name_of_group(t, damage));
+		}
+		if (++k->n_rows % 100000 == 0 && k->to->progress)
+			k->to->progress(k->to->arg, k->n_rows);
+	}
+	if (rc != SQLITE_DONE)
+		found(k, t->name, NULL, sqlite3_errmsg(k->db));
+	sqlite3_finalize(st);
+	free(row);
+}
+
+static int check_locked(
+    const char *path, const struct store_checker *to, int64_t *ret_rows, struct problem *p)
+{
+	struct check k = {.to = to};
+	int64_t app = 0, version = 0;
+	int rc = sqlite_connect(path, false, false, ROLE_MIGRATION, &k.db, p);
+
+	if (rc)
+		return rc;
+	rc = sqlite_exec_i64(k.db, "PRAGMA application_id", &app, p);
+	if (rc == 0)
+		rc = sqlite_exec_i64(k.db, "PRAGMA user_version", &version, p);
+	if (rc == 0 && app != SQLITE_APPLICATION_ID)
+		rc = sqlite_not_ours(path, p);
+	if (rc == 0 && version != STORE_SCHEMA_VERSION) {
+		problem_set(p, ERR_SCHEMA, "the store's schema is version %d, this reeve checks %d",
+		    (int)version, STORE_SCHEMA_VERSION);
+		rc = problem_hint(p, "bring it up with: reeve store migrate");
+	}
+	sqlite_load_ids(k.db, &k.ids);
+	if (rc == 0)
+		check_all_structure(&k);
+	for (size_t i = 0; i < N_TABLES && rc == 0; i++)
+		check_rows(&k, tables[i]);
+	sqlite3_close(k.db);
+	*ret_rows = k.n_rows;
+	return rc ? rc : k.n_damaged ? ERR_STORE : 0;
+}
+
+int sqlite_check(const char *path, const struct store_checker *to, int64_t *ret_rows,
+    struct problem *ret_problem)
+{
+	int fd, rc = sqlite_lock(path, &fd, ret_problem);
+
+	if (rc)
+		return rc;
+	rc = check_locked(path, to, ret_rows, ret_problem);
+	close(fd);
+	return rc;
+}
+
+/* -- at a start */
+
+struct first {
+	char what[200];
+	int n;
+};
+
+static void keep_first(void *arg, const char *table, const char *name, const char *what)
+{
+	struct first *f = arg;
+
+	if (f->n++ == 0)
+		snprintf(f->what, sizeof f->what, "%s: %s", table, what);
+}
+
+static int refuse(const struct first *f, struct problem *ret_problem)
+{
+	problem_set(ret_problem, ERR_STORE, "the store is damaged (%s)", f->what);
+	return problem_hint(ret_problem,
+	    "`reeve store check` names everything that is; restore a backup, or save what can be "
+	    "read with sqlite3's .recover");
+}
+
+int sqlite_check_start(const char *path, int64_t limit_ms, struct problem *ret_problem)
+{
+	struct first first = {.n = 0};
+	struct store_checker to = {.arg = &first, .damaged = keep_first};
+	int64_t begun = clock_mono_ms();
+	struct check k = {.until_ms = begun + limit_ms, .to = &to};
+	int rc = sqlite_connect(path, false, false, ROLE_READER, &k.db, ret_problem);
+
+	if (rc)
+		return rc;
+	sqlite_load_ids(k.db, &k.ids);
+	sqlite3_progress_handler(k.db, 1000, out_of_time, &k);
+	check_all_structure(&k);
+	sqlite3_close(k.db);
+	if (first.n)
+		return refuse(&first, ret_problem);
+	log_info("the store's structure was checked%s: nothing is damaged (%lld ms)",
+	    k.cut ? " in part" : "", (long long)(clock_mono_ms() - begun));
+	return 0;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the brain must know at start. Only live tasks are looked at, through their indexes. */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/sqlite/sqlite.h"
+
+/* Its numbers do not fit their checksum: what can be counted is counted. */
+static int mend_stat(struct sqlite_store *s, struct problem *ret_problem)
+{
+	struct sqlite_stat stat = {0}, saved = {0};
+	sqlite3_stmt *st = NULL;
+	bool holds = false;
+	int rc = sqlite3_prepare_v2(
+	    s->db, "SELECT last_id, last_event, n_tasks, sum FROM stat", -1, &st, NULL);
+
+	if (rc == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW)
+		holds = sqlite_read_row(st, &stat_table, 0, NULL, &saved) == 0;
+	sqlite3_finalize(st);
+	if (holds)
+		return 0;
+	log_error("the store's numbers are damaged: they are counted anew");
+	rc = sqlite_exec_i64(
+	    s->db, "SELECT count(*) FROM task NOT INDEXED", &stat.n_tasks, ret_problem);
+	if (rc == 0)
+		rc = sqlite_exec_i64(s->db, "SELECT ifnull(max(id), 0) FROM task",
+		    (int64_t *)&stat.last_id, ret_problem);
+	s->stat = stat;
+	return rc ? rc : sqlite_save_stat(s);
+}
+
+int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = mend_stat(s, ret_problem);
+
+	if (rc)
+		return rc;
+	/* the row, and what came after it was last written */
+	rc = sqlite3_prepare_v2(s->db,
+	    "SELECT max(last_id, (SELECT ifnull(max(id), 0) FROM task),"
+	    " (SELECT ifnull(max(id), 0) FROM queue), (SELECT ifnull(max(id), 0) FROM worker),"
+	    " (SELECT ifnull(max(id), 0) FROM schedule), (SELECT ifnull(max(id), 0) FROM token)),"
+	    " max(last_event, (SELECT ifnull(max(seq), 0) FROM event)),"
+	    " n_tasks + (SELECT count(*) FROM task WHERE id > last_id), last_id, n_tasks FROM stat",
+	    -1, &st, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(st);
+	if (rc == SQLITE_ROW) {
+		s->stat.last_id = (rid)sqlite3_column_int64(st, 0);
+		s->stat.last_event = (uint64_t)sqlite3_column_int64(st, 1);
+		s->stat.n_tasks = sqlite3_column_int64(st, 2);
+		s->stat_committed = s->stat_saved = s->stat;
+		s->stat_saved.last_id = (rid)sqlite3_column_int64(st, 3);
+		s->stat_saved.n_tasks = sqlite3_column_int64(st, 4);
+	}
+	sqlite3_finalize(st);
+	if (rc == SQLITE_ROW)
+		return 0;
+	return sqlite_problem(s->db, "the store can not be read", ret_problem);
+}
+
+struct load {
+	struct sqlite_store *s;
+	struct sqlite_reader *reader;
+	const struct store_loader *to;
+	struct id_space ids;
+};
+
+/* `q`: what does not fit of it. */
+typedef int row_fn(
+    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem);
+
+/* Every row of `sql` handed to `fn`; its strings live until the next. */
+static int each_row(struct load *l, const struct row_table *t, const char *rest, row_fn *fn,
+    struct problem *ret_problem)
+{
+	AUTO(arena_release) struct arena a = {0};
+	AUTO(buf_release) struct buf sql = {0};
+	void *row = arena_alloc(&a, t->row_size);
+	AUTO(arena_release) struct arena strings = {0};
+	struct quarantine q = {.ids = &l->ids, .arena = &strings};
+	int rc, stopped = 0;
+
+	buf_add_cstr(&sql, "SELECT ");
+	sqlite_column_list(&sql, t, 0);
+	buf_printf(&sql, " FROM %s %s", t->name, rest);
+	rc = sqlite3_prepare_v2(l->s->db, sql.p, -1, &q.st, NULL);
+	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+		rc = sqlite3_step(q.st);
+		if (rc != SQLITE_ROW)
+			break;
+		arena_reset(&strings);
+		q.damage = sqlite_read_row(q.st, t, 0, &strings, row);
+		if ((stopped = fn(l, row, &q, ret_problem)))
+			break;
+	}
+	if (!stopped && rc != SQLITE_DONE)
+		stopped = sqlite_problem(l->s->db, "the store can not be read", ret_problem);
+	sqlite3_finalize(q.st);
+	return stopped;
+}
+
+static int load_meta(
+    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem)
+{
+	if (q->damage)
+		return quarantine_refuse("what the server knows of itself",
+		    sqlite_stored_text(q->st, &meta_table, "name"), ret_problem);
+	return l->to->meta(l->to->arg, row);
+}
+
+static int load_queue(
+    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem)
+{
+	if (q->damage)
+		quarantine_queue(q, row);
+	return l->to->queue(l->to->arg, row);
+}
+
+static int load_worker(
+    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem)
+{
+	if (q->damage)
+		return quarantine_refuse(
+		    "the worker", sqlite_stored_text(q->st, &worker_table, "shard"), ret_problem);
+	return l->to->worker(l->to->arg, row);
+}
+
+static int load_schedule(
+    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem)
+{
+	if (q->damage)
+		quarantine_schedule(q, row);
+	return l->to->schedule(l->to->arg, row);
+}
+
+static int load_token(
+    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem)
+{
+	if (q->damage)
+		quarantine_token(q, row);
+	return l->to->token(l->to->arg, row);
+}
+
+static int load_counts(struct load *l, struct problem *ret_problem)
+{
+	static const char sql[] =
+	    "SELECT queue, status, sum(n) FROM ("
+	    "SELECT queue, -2 AS status, count(*) AS n FROM task INDEXED BY task_ready"
+	    " WHERE " READY_SQL " GROUP BY queue UNION ALL "
+	    "SELECT queue, -2, count(*) FROM task INDEXED BY task_due"
+	    " WHERE " DUE_SQL " GROUP BY queue UNION ALL "
+	    "SELECT queue, status, count(*) FROM task INDEXED BY task_live"
+	    " WHERE " LIVE_SQL " GROUP BY queue, status"
+	    ") GROUP BY queue, status ORDER BY queue, status";
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(l->s->db, sql, -1, &st, NULL), stopped = 0;
+
+	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+		rc = sqlite3_step(st);
+		if (rc != SQLITE_ROW)
+			break;
+		stopped = l->to->count(l->to->arg, (rid)sqlite3_column_int64(st, 0),
+		    sqlite3_column_int(st, 1), sqlite3_column_int64(st, 2));
+		if (stopped)
+			break;
+	}
+	if (!stopped && rc != SQLITE_DONE)
+		stopped = sqlite_problem(l->s->db, "the store can not be read", ret_problem);
+	sqlite3_finalize(st);
+	return stopped;
+}
+
+/* Their ids first, then row by row: few enough to sort, possibly too large to hold at once. */
+static int load_tasks(struct load *l, struct problem *ret_problem)
+{
+	AUTO(arena_release) struct arena a = {0};
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(l->s->db,
+	    "SELECT id FROM task INDEXED BY task_live WHERE " LIVE_SQL
+	    " AND status >= -1 ORDER BY id",
+	    -1, &st, NULL);
+	int err = 0;
+
+	while (err == 0 && (rc == SQLITE_OK || rc == SQLITE_ROW)) {
+		struct task_row t;
+
+		rc = sqlite3_step(st);
+		if (rc != SQLITE_ROW)
+			break;
+		arena_reset(&a);
+		err = sqlite_task_get(&l->reader->base, (rid)sqlite3_column_int64(st, 0), &a, &t);
+		if (err)
+			sqlite_problem(l->reader->db, "a task can not be read", ret_problem);
+		else
+			err = l->to->task(l->to->arg, &t);
+	}
+	if (!err && rc != SQLITE_DONE)
+		err = sqlite_problem(l->s->db, "the store can not be read", ret_problem);
+	sqlite3_finalize(st);
+	return err;
+}
+
+static int load_all(struct load *l, struct problem *ret_problem)
+{
+	int rc = each_row(l, &meta_table,
+	    "WHERE name NOT IN ('" META_AUDIT_HEAD "', '" META_AUDIT_ANCHOR "') ORDER BY name",
+	    load_meta, ret_problem);
+
+	if (rc == 0)
+		rc = each_row(l, &queue_table, "ORDER BY id", load_queue, ret_problem);
+	if (rc == 0)
+		rc = load_counts(l, ret_problem);
+	if (rc == 0)
+		rc = each_row(l, &worker_table, "ORDER BY id", load_worker, ret_problem);
+	if (rc == 0)
+		rc = each_row(l, &schedule_table, "ORDER BY id", load_schedule, ret_problem);
+	if (rc == 0)
+		rc = sqlite_load_schedule_tasks(l->s, l->to, ret_problem);
+	if (rc == 0 && l->to->token)
+		rc = each_row(l, &token_table, "ORDER BY id", load_token, ret_problem);
+	if (rc == 0)
+		rc = load_tasks(l, ret_problem);
+	if (rc == 0)
+		rc = l->to->done(l->to->arg, l->s->stat.last_id, l->s->stat.last_event);
+	return rc;
+}
+
+/* A start reads everything once, in order: a large cache would only hold what nobody reads again,
+ * in between of what stays. */
+static void set_load_cache(sqlite3 *db, bool loading)
+{
+	sqlite3_exec(db,
+	    loading ? "PRAGMA cache_size = -1000" : "PRAGMA cache_size = -" SQLITE_WRITER_CACHE,
+	    NULL, NULL, NULL);
+}
+
+int sqlite_load(struct store *base, const struct store_loader *to, struct problem *ret_problem)
+{
+	struct load l = {.s = (struct sqlite_store *)base, .to = to};
+	struct store_reader *reader = sqlite_reader_open(base, ret_problem);
+	int rc;
+
+	if (!reader)
+		return ERR_STORE;
+	l.reader = (struct sqlite_reader *)reader;
+	pthread_mutex_lock(&l.s->mutex);
+	set_load_cache(l.s->db, true);
+	sqlite_load_ids(l.s->db, &l.ids);
+	rc = load_all(&l, ret_problem);
+	set_load_cache(l.s->db, false);
+	pthread_mutex_unlock(&l.s->mutex);
+	sqlite_reader_close(reader);
+	return rc;
+}

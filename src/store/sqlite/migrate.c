@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whose database it is, which version its schema has, and the steps up and down. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "store/migrations.h"
+#include "store/sqlite/sqlite.h"
+
+_Static_assert(STORE_SCHEMA_VERSION >= 1, "version 0 is the empty database");
+
+int sqlite_not_ours(const char *path, struct problem *ret_problem)
+{
+	problem_set(ret_problem, ERR_STORE, "%s is not a Reeve database", path);
+	problem_hint(ret_problem, "name another file, or move this one away");
+	return ERR_STORE;
+}
+
+/* *ret_version: -1 for a database without any table that nobody has marked yet. */
+static int identify(sqlite3 *db, const char *path, int *ret_version, struct problem *ret_problem)
+{
+	int64_t app = 0, version = 0, tables = 0;
+	int rc = sqlite_exec_i64(db, "PRAGMA application_id", &app, ret_problem);
+
+	if (rc && (sqlite3_errcode(db) & 0xff) == SQLITE_NOTADB)
+		return sqlite_not_ours(path, ret_problem);
+	if (rc == 0)
+		rc = sqlite_exec_i64(db, "PRAGMA user_version", &version, ret_problem);
+	if (rc == 0)
+		rc =
+		    sqlite_exec_i64(db, "SELECT count(*) FROM sqlite_schema", &tables, ret_problem);
+	if (rc)
+		return rc;
+	if (app == SQLITE_APPLICATION_ID) {
+		*ret_version = (int)version;
+		return 0;
+	}
+	if (app || version || tables)
+		return sqlite_not_ours(path, ret_problem);
+	*ret_version = -1;
+	return 0;
+}
+
+/* Page size and journal mode are of the file; both must be set outside a transaction. */
+static int mark_as_ours(sqlite3 *db, struct problem *ret_problem)
+{
+	AUTO(free_cstr)
+	char *sql = xasprintf(
+	    "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; PRAGMA application_id = %d;",
+	    SQLITE_APPLICATION_ID);
+
+	return sqlite_exec(db, sql, ret_problem);
+}
+
+static int run_step(sqlite3 *db, const char *sql, int version, struct problem *ret_problem)
+{
+	AUTO(free_cstr)
+	char *all =
+	    xasprintf("BEGIN IMMEDIATE;\n%s\nPRAGMA user_version = %d;\nCOMMIT;", sql, version);
+
+	if (sqlite3_exec(db, all, NULL, NULL, NULL) == SQLITE_OK)
+		return 0;
+	sqlite_problem(
+	    db, "the store's schema can not be changed, is the file damaged?", ret_problem);
+	sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	return ERR_STORE;
+}
+
+static int migrate_to(sqlite3 *db, int from, int to, struct problem *ret_problem)
+{
+	int rc = 0;
+
+	for (int v = from; v < to && rc == 0; v++)
+		rc = run_step(db, migrations[v].up, v + 1, ret_problem);
+	for (int v = from; v > to && rc == 0; v--)
+		rc = run_step(db, migrations[v - 1].down, v - 1, ret_problem);
+	return rc;
+}
+
+static int too_new(int version, struct problem *ret_problem)
+{
+	problem_set(ret_problem, ERR_SCHEMA,
+	    "the store's schema is version %d, this reeve knows up to %d", version,
+	    STORE_SCHEMA_VERSION);
+	problem_hint(ret_problem,
+	    "run the newer reeve, or bring it down with it: reeve store migrate --to %d",
+	    STORE_SCHEMA_VERSION);
+	return ERR_SCHEMA;
+}
+
+static int too_old(int version, struct problem *ret_problem)
+{
+	problem_set(ret_problem, ERR_SCHEMA,
+	    "the store's schema is version %d, this reeve needs %d", version, STORE_SCHEMA_VERSION);
+	problem_hint(
+	    ret_problem, "bring it up with: reeve store migrate --to %d", STORE_SCHEMA_VERSION);
+	return ERR_SCHEMA;
+}
+
+int sqlite_prepare_schema(
+    sqlite3 *db, const char *path, const struct store_options *o, struct problem *ret_problem)
+{
+	int version = -1, rc = identify(db, path, &version, ret_problem);
+
+	MUST(n_migrations == STORE_SCHEMA_VERSION);
+	if (rc)
+		return rc;
+	if (version > STORE_SCHEMA_VERSION)
+		return too_new(version, ret_problem);
+	if (version == -1 && !o->create)
+		return sqlite_not_ours(path, ret_problem);
+	if (version >= 0 && version < STORE_SCHEMA_VERSION && !o->migrate)
+		return too_old(version, ret_problem);
+	rc = mark_as_ours(db, ret_problem);
+	return rc ? rc
+	          : migrate_to(db, version < 0 ? 0 : version, STORE_SCHEMA_VERSION, ret_problem);
+}
+
+static int migrate_locked(const char *path, int version, struct problem *ret_problem)
+{
+	sqlite3 *db = NULL;
+	int from, rc = sqlite_connect(path, false, false, ROLE_MIGRATION, &db, ret_problem);
+
+	if (rc == 0)
+		rc = identify(db, path, &from, ret_problem);
+	if (rc == 0 && from == -1)
+		rc = sqlite_not_ours(path, ret_problem);
+	if (rc == 0 && from > STORE_SCHEMA_VERSION)
+		rc = too_new(from, ret_problem);
+	if (rc == 0)
+		rc = migrate_to(db, from, version, ret_problem);
+	sqlite3_close(db);
+	return rc;
+}
+
+static int must_exist(const char *path, struct problem *ret_problem)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+		return 0;
+	problem_set(
+	    ret_problem, ERR_NOT_FOUND, "there is no store at %s: %s", path, strerror(errno));
+	return ERR_NOT_FOUND;
+}
+
+int sqlite_migrate(const char *path, int version, struct problem *ret_problem)
+{
+	int fd, rc = must_exist(path, ret_problem);
+
+	if (rc == 0)
+		rc = sqlite_lock(path, &fd, ret_problem);
+	if (rc)
+		return rc;
+	rc = migrate_locked(path, version, ret_problem);
+	close(fd);
+	return rc;
+}
+
+int sqlite_schema_version(const char *path, int *ret_version, struct problem *ret_problem)
+{
+	sqlite3 *db = NULL;
+	int rc = must_exist(path, ret_problem);
+
+	if (rc == 0)
+		rc = sqlite_connect(path, false, false, ROLE_MIGRATION, &db, ret_problem);
+	if (rc == 0)
+		rc = identify(db, path, ret_version, ret_problem);
+	if (rc == 0 && *ret_version == -1)
+		rc = sqlite_not_ours(path, ret_problem);
+	sqlite3_close(db);
+	return rc;
+}
