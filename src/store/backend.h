@@ -57,8 +57,8 @@ struct store_ops {
 	    struct tick_row **ret_rows, size_t *ret_n);
 	int (*events)(struct store_reader *r, uint64_t after, uint32_t limit, struct arena *a,
 	    struct event_page *ret_page);
-	int (*events_last)(
-	    struct store_reader *r, uint32_t limit, struct arena *a, struct event_page *ret_page);
+	int (*events_before)(struct store_reader *r, uint64_t before, uint32_t limit,
+	    struct arena *a, struct event_page *ret_page);
 	/* Events like those of events(), and both ends of the chain at the same moment. */
 	int (*audit)(struct store_reader *r, uint64_t after, uint32_t limit, struct arena *a,
 	    struct audit_page *ret_page);

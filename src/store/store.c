@@ -216,9 +216,9 @@ int store_events(struct store_reader *r, uint64_t after, uint32_t limit, struct 
 	return limit ? r->ops->events(r, after, limit, a, ret_page) : 0;
 }
 
-int store_events_last(
-    struct store_reader *r, uint32_t limit, struct arena *a, struct event_page *ret_page)
+int store_events_before(struct store_reader *r, uint64_t before, uint32_t limit, struct arena *a,
+    struct event_page *ret_page)
 {
 	*ret_page = (struct event_page){0};
-	return limit ? r->ops->events_last(r, limit, a, ret_page) : 0;
+	return limit ? r->ops->events_before(r, before, limit, a, ret_page) : 0;
 }

@@ -137,8 +137,9 @@ struct event_page {
 };
 int store_events(struct store_reader *r, uint64_t after, uint32_t limit, struct arena *a,
     struct event_page *ret_page);
-int store_events_last(
-    struct store_reader *r, uint32_t limit, struct arena *a, struct event_page *ret_page);
+/* The last ones before `before`, in rising order like every other page. */
+int store_events_before(struct store_reader *r, uint64_t before, uint32_t limit, struct arena *a,
+    struct event_page *ret_page);
 
 /*
  * The audit trail is a chain: each event holds a hash over what it says and the hash of the event

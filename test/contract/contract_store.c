@@ -370,10 +370,16 @@ static void test_events(void **state)
 		after = page.n ? page.rows[page.n - 1].seq : after;
 	} while (page.n);
 	assert_int_equal(at, 2500);
-	assert_int_equal(store_events_last(c->r, 3, &c->a, &page), 0);
+	assert_int_equal(store_events_before(c->r, UINT64_MAX, 3, &c->a, &page), 0);
 	assert_int_equal(page.n, 3);
 	assert_same_event(&rows[2497], &page.rows[0]);
 	assert_same_event(&rows[2499], &page.rows[2]);
+	assert_int_equal(store_events_before(c->r, page.rows[0].seq, 2, &c->a, &page), 0);
+	assert_int_equal(page.n, 2);
+	assert_same_event(&rows[2495], &page.rows[0]);
+	assert_same_event(&rows[2496], &page.rows[1]);
+	assert_int_equal(store_events_before(c->r, rows[0].seq, 2, &c->a, &page), 0);
+	assert_int_equal(page.n, 0);
 	assert_int_equal(store_expire(c->s, 0, 2200, &p), 0);
 	assert_int_equal(store_events(c->r, 0, 1000, &c->a, &page), 0);
 	assert_int_equal(page.n, 300);

@@ -20,8 +20,10 @@
 #define SLICE_MS 4
 #define SLICE_BYTES (512u << 10)
 #define KINDS_MAX 16
-#define RENDERED 512    /* notices that are kept as text */
-#define UNTOLD_MAX 4096 /* of one commit; far less than the ring holds */
+#define RENDERED 512     /* notices that are kept as text */
+#define UNTOLD_MAX 4096  /* of one commit; far less than the ring holds */
+#define SCAN_ROWS 1000   /* of the list: read at a time */
+#define SCAN_MOST 100000 /* looked at for one page: what matches rarely is found in several */
 
 struct rendered {
 	uint64_t seq;
@@ -51,7 +53,12 @@ struct event_list {
 	struct event_filter filter;
 	struct str subject[2]; /* durable rows know their subject by name or id */
 	int64_t after, limit;
+	bool newest; /* not those after a number, but the last ones */
+	uint64_t at; /* looked at up to here */
+	size_t n_scanned;
 	struct event_page page;
+	struct event_row *found;
+	size_t n_found;
 };
 
 static void catch_up(void *subscriber);
@@ -400,9 +407,9 @@ static void read_events(struct store_reader *r, void *arg)
 	struct call *c = arg;
 	struct event_list *l = c->state;
 
-	c->code = c->query[Q_AFTER].p
-	              ? store_events(r, (uint64_t)l->after, (uint32_t)l->limit, &c->arena, &l->page)
-	              : store_events_last(r, (uint32_t)l->limit, &c->arena, &l->page);
+	arena_reset(&c->row_arena);
+	c->code = l->newest ? store_events_before(r, l->at, SCAN_ROWS, &c->row_arena, &l->page)
+	                    : store_events(r, l->at, SCAN_ROWS, &c->row_arena, &l->page);
 }
 
 static bool row_fits(const struct event_list *l, const struct event_row *e)
@@ -414,28 +421,66 @@ static bool row_fits(const struct event_list *l, const struct event_row *e)
 	return str_eq(e->subject, l->subject[0]) || str_eq(e->subject, l->subject[1]);
 }
 
-static void events_done(struct call *c)
+/* Its page is given back before the answer is written. */
+static struct event_row kept(struct arena *a, const struct event_row *e)
+{
+	struct event_row copy = *e;
+	struct str *texts[] = {&copy.kind, &copy.subject, &copy.actor, &copy.detail, &copy.hash};
+
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+		*texts[i] = arena_str(a, *texts[i]);
+	return copy;
+}
+
+/* In the order in which they are found: rising, or falling where the newest are wanted. */
+static void take_page(struct call *c, struct event_list *l)
+{
+	size_t n = l->page.n;
+
+	for (size_t i = 0; i < n && l->n_found < (size_t)l->limit; i++) {
+		const struct event_row *e = &l->page.rows[l->newest ? n - 1 - i : i];
+
+		l->at = e->seq;
+		if (row_fits(l, e) && scope_sees_event(c, e))
+			l->found[l->n_found++] = kept(&c->arena, e);
+	}
+	l->n_scanned += n;
+}
+
+static void write_events(struct call *c, bool more)
 {
 	struct event_list *l = c->state;
 	struct buf *b = &c->out;
-	bool more = c->query[Q_AFTER].p && l->page.n == (size_t)l->limit;
 
-	if (call_read_failed(c))
-		return;
 	jw_open(b, '{');
 	jw_key(b, "items");
 	jw_open(b, '[');
-	for (size_t i = 0; i < l->page.n; i++)
-		if (row_fits(l, &l->page.rows[i]) && scope_sees_event(c, &l->page.rows[i]))
-			show_event(b, &l->page.rows[i]);
+	for (size_t i = 0; i < l->n_found; i++)
+		show_event(b, &l->found[l->newest ? l->n_found - 1 - i : i]);
 	jw_close(b, ']');
 	jw_key(b, "next");
-	if (more)
-		buf_printf(b, "\"%llu\"", (unsigned long long)l->page.rows[l->page.n - 1].seq);
+	if (more && !l->newest)
+		buf_printf(b, "\"%llu\"", (unsigned long long)l->at);
 	else
 		jw_null(b);
 	jw_close(b, '}');
 	call_json(c, 200);
+}
+
+/* Filters come before pages: it is read on until there are enough, or too many were looked at. */
+static void events_done(struct call *c)
+{
+	struct event_list *l = c->state;
+	bool more;
+
+	if (call_read_failed(c))
+		return;
+	take_page(c, l);
+	more = l->page.n == SCAN_ROWS || l->n_found == (size_t)l->limit;
+	if (more && l->n_found < (size_t)l->limit && l->n_scanned < SCAN_MOST)
+		call_read(c, read_events, events_done);
+	else
+		write_events(c, more);
 }
 
 /* Durable rows say what they are about as text: the name that was asked for, or the id. */
@@ -463,6 +508,9 @@ static void list_events(struct call *c)
 	    !call_int(c, Q_LIMIT, 1, 1000, &l->limit) || !read_filter(c, &l->filter))
 		return;
 	subject_of(c, l);
+	l->newest = !c->query[Q_AFTER].p;
+	l->at = l->newest ? UINT64_MAX : (uint64_t)l->after;
+	l->found = arena_alloc(&c->arena, (size_t)l->limit * sizeof *l->found);
 	call_read(c, read_events, events_done);
 }
 

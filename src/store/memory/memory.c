@@ -263,6 +263,6 @@ const struct store_ops store_memory = {
     .output = mem_output,
     .ticks = mem_ticks,
     .events = mem_events,
-    .events_last = mem_events_last,
+    .events_before = mem_events_before,
     .audit = mem_audit,
 };

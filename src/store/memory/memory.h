@@ -113,8 +113,8 @@ int mem_output(struct store_reader *base, rid task, int64_t token, int stream, i
     size_t max, struct buf *out, struct output_end *ret_end);
 int mem_events(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
     struct event_page *ret_page);
-int mem_events_last(
-    struct store_reader *base, uint32_t limit, struct arena *a, struct event_page *ret_page);
+int mem_events_before(struct store_reader *base, uint64_t before, uint32_t limit, struct arena *a,
+    struct event_page *ret_page);
 int mem_audit(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
     struct audit_page *ret_page);
 

@@ -203,18 +203,19 @@ int mem_events(struct store_reader *base, uint64_t after, uint32_t limit, struct
 	return 0;
 }
 
-int mem_events_last(
-    struct store_reader *base, uint32_t limit, struct arena *a, struct event_page *ret_page)
+int mem_events_before(struct store_reader *base, uint64_t before, uint32_t limit, struct arena *a,
+    struct event_page *ret_page)
 {
 	struct mem_store *s = ((struct mem_reader *)base)->s;
-	struct mem_row *r, *first = NULL;
+	struct mem_row probe = {.row = &before}, *r, *first = NULL;
 	uint32_t n = 0;
 
 	pthread_mutex_lock(&s->mutex);
-	for (r = RB_MAX(mem_nums, &s->events); r && n < limit;
-	     r = RB_PREV(mem_nums, &s->events, r), n++)
+	r = RB_NFIND(mem_nums, &s->events, &probe);
+	r = r ? RB_PREV(mem_nums, &s->events, r) : RB_MAX(mem_nums, &s->events);
+	for (; r && n < limit; r = RB_PREV(mem_nums, &s->events, r), n++)
 		first = r;
-	read_events(s, first, limit, a, ret_page);
+	read_events(s, first, n, a, ret_page);
 	pthread_mutex_unlock(&s->mutex);
 	return 0;
 }

@@ -311,6 +311,6 @@ const struct store_ops store_sqlite = {
     .output = sqlite_output,
     .ticks = sqlite_ticks,
     .events = sqlite_events,
-    .events_last = sqlite_events_last,
+    .events_before = sqlite_events_before,
     .audit = sqlite_audit,
 };

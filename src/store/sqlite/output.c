@@ -169,17 +169,17 @@ int sqlite_events(struct store_reader *base, uint64_t after, uint32_t limit, str
 	return read_events(st, limit, a, ret_page);
 }
 
-/* The newest, in rising order like every other page. */
-int sqlite_events_last(
-    struct store_reader *base, uint32_t limit, struct arena *a, struct event_page *ret_page)
+int sqlite_events_before(struct store_reader *base, uint64_t before, uint32_t limit,
+    struct arena *a, struct event_page *ret_page)
 {
 	sqlite3_stmt *st;
-	int rc = sqlite_query(
-	    (struct sqlite_reader *)base, EVENT_SELECT "ORDER BY seq DESC LIMIT ?", &st);
+	int rc = sqlite_query((struct sqlite_reader *)base,
+	    EVENT_SELECT "WHERE seq < ? ORDER BY seq DESC LIMIT ?", &st);
 
 	if (rc)
 		return rc;
-	sqlite3_bind_int64(st, 1, limit);
+	sqlite3_bind_int64(st, 1, before > INT64_MAX ? INT64_MAX : (int64_t)before);
+	sqlite3_bind_int64(st, 2, limit);
 	rc = read_events(st, limit, a, ret_page);
 	for (size_t i = 0, j = ret_page->n; i + 1 < j; i++, j--) {
 		struct event_row swap = ret_page->rows[i];

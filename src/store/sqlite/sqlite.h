@@ -255,8 +255,8 @@ int sqlite_output(struct store_reader *base, rid task, int64_t token, int stream
     size_t max, struct buf *out, struct output_end *ret_end);
 int sqlite_events(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
     struct event_page *ret_page);
-int sqlite_events_last(
-    struct store_reader *base, uint32_t limit, struct arena *a, struct event_page *ret_page);
+int sqlite_events_before(struct store_reader *base, uint64_t before, uint32_t limit,
+    struct arena *a, struct event_page *ret_page);
 
 /* audit.c: the ends of the chain of events are meta rows that nobody else is told of */
 #define META_AUDIT_HEAD "audit.head"

@@ -316,6 +316,36 @@ static void test_durable_list(void **state)
 	json_decref(ask_json(w, API_GET, "/v1/events?after=-1", NULL, 400));
 }
 
+/* What matches lies far before the newest, and far behind the first: it is found all the same. */
+static void test_filters_come_before_pages(void **state)
+{
+	json_t *v, *items;
+
+	json_decref(ask_json(w, API_POST, "/v1/queues", "{\"name\":\"rare\"}", 201));
+	json_decref(ask_json(w, API_POST, "/v1/queues", "{\"name\":\"often\"}", 201));
+	for (int i = 0; i < 1200; i++) {
+		json_decref(ask_json(w, API_POST, "/v1/queues/often/pause", NULL, 200));
+		json_decref(ask_json(w, API_POST, "/v1/queues/often/resume", NULL, 200));
+	}
+	json_decref(ask_json(w, API_POST, "/v1/queues/rare/pause", NULL, 200));
+	for (int after = 0; after < 2; after++) {
+		v = ask_json(w, API_GET,
+		    after ? "/v1/events?queue=rare&after=0" : "/v1/events?queue=rare", NULL, 200);
+		items = json_object_get(v, "items");
+		assert_int_equal(json_array_size(items), 2);
+		assert_string_equal(jstr(json_array_get(items, 0), "kind"), "queue.created");
+		assert_string_equal(jstr(json_array_get(items, 1), "kind"), "queue.paused");
+		json_decref(v);
+	}
+	v = ask_json(w, API_GET, "/v1/events?kind=queue.resumed&limit=3", NULL, 200);
+	assert_int_equal(json_array_size(json_object_get(v, "items")), 3);
+	json_decref(v);
+	v = ask_json(w, API_GET, "/v1/events?kind=queue.resumed&limit=3&after=0", NULL, 200);
+	assert_int_equal(json_array_size(json_object_get(v, "items")), 3);
+	assert_true(*jstr(v, "next"));
+	json_decref(v);
+}
+
 /* More events than one step reads; a head that was seen is found again, another one is not. */
 static void test_verify(void **state)
 {
@@ -356,6 +386,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_many_followers, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_a_giant_commit, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_durable_list, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_filters_come_before_pages, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_verify, setup, teardown),
 	};
 
