@@ -71,7 +71,7 @@ static void hint_help(const struct options *o, struct problem *p)
 
 static int unknown(const struct options *o, struct str name, struct problem *p)
 {
-	const char *names[NAMES_MAX];
+	const char *names[NAMES_MAX] = {0};
 	const char *near;
 	size_t n = 0;
 
@@ -80,6 +80,9 @@ static int unknown(const struct options *o, struct str name, struct problem *p)
 			if (!(d->flags & OPTION_HIDDEN))
 				names[n++] = d->name;
 	near = str_nearest(name, names, n);
+	for (size_t i = 0; !near && i < n; i++) /* --token was meant to be --token-file */
+		if (name.n > 2 && !strncmp(names[i], name.p, name.n))
+			near = names[i];
 	problem_set(p, ERR_INVALID, "there is no option --" STR_FMT, STR_ARG(name));
 	if (near)
 		problem_hint(p, "did you mean --%s?", near);

@@ -96,12 +96,12 @@ def test_token(cluster, away, tmp_path):
     url = cluster.url
     missing = away("--server", url, "queue", "ls", check=False)
     assert missing.code == 1 and "token" in missing.err
-    assert "--token" in missing.err and "REEVE_TOKEN" in missing.err, missing
-    wrong = away("--server", url, "queue", "ls", "--token", "another-token-altogether", check=False)
+    assert "--token-file" in missing.err and "REEVE_TOKEN" in missing.err, missing
+    wrong = away("--server", url, "queue", "ls", env={"REEVE_TOKEN": "another-token-altogether"}, check=False)
     assert wrong.code == 1 and "token" in wrong.err and "another-token" not in wrong.err
     assert away("--server", url, "run", "true", check=False).code == 125
-    for given in (["--token-file", tmp_path / "token"], ["--token", "a-long-enough-token-1234"]):
-        assert away("--server", url, *given, "run", "echo", "hi").out == "hi\n"
+    assert away("--server", url, "--token-file", tmp_path / "token", "run", "echo", "hi").out == "hi\n"
+    assert away("--server", url, "run", "echo", "hi", env={"REEVE_TOKEN": "a-long-enough-token-1234"}).out == "hi\n"
     assert away("queue", "ls", env={"REEVE_SERVER": url, "REEVE_TOKEN_FILE": tmp_path / "token"}).code == 0
     gone = away("--server", url, "--token-file", tmp_path / "nowhere", "queue", "ls", check=False)
     assert gone.code != 0 and str(tmp_path / "nowhere") in gone.err

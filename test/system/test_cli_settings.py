@@ -92,8 +92,8 @@ def test_what_others_got_wrong_is_no_concern_of_ours(server, home, own):
 
 def test_nothing_is_read_when_flags_decide(server, home, own):
     home("{ broken")
-    assert own("logs", "--server", f"unix:{server.socket}", "--token", "x", "--ca-file", "/dev/null",
-               "--server-timeout", "1s", "0" * 24, check=False).code == 1
+    assert own("logs", "--server", f"unix:{server.socket}", "--ca-file", "/dev/null",
+               "--server-timeout", "1s", "0" * 24, env={"REEVE_TOKEN": "x"}, check=False).code == 1
 
 
 def test_the_files_token_is_for_the_files_server(cluster, home, own, tmp_path):

@@ -182,9 +182,10 @@ def test_secrets_do_not_show(cluster, reeve, tmp_path):
 
 
 def test_no_flag_takes_a_token(reeve):
-    for command in ("server", "worker", "dev"):
+    for command in ("server", "worker", "dev", "status"):
         result = reeve(command, "--token", "x", check=False)
         assert result.code == 2, "everybody can read the process list"
+        assert "--token-file" in result.err
 
 
 def test_a_task_does_not_inherit_secrets(cluster):

@@ -5,8 +5,9 @@
 const struct option_def global_options[] = {
     {"server", 's', "URL", "the server: unix:PATH, http://HOST:PORT or https://HOST:PORT",
         "REEVE_SERVER"},
-    {"token", 0, "TOKEN", "the token to show it", "REEVE_TOKEN"},
-    {"token-file", 0, "FILE", "a file that holds the token", "REEVE_TOKEN_FILE", 0, "file"},
+    /* the token itself is never an argument: everybody can read those of other processes */
+    {"token-file", 0, "FILE", "a file that holds the token to show it (or set REEVE_TOKEN)",
+        "REEVE_TOKEN_FILE", 0, "file"},
     {"ca-file", 0, "FILE", "the certificate authority to trust with https", "REEVE_CA_FILE", 0,
         "file"},
     {"cert-file", 0, "FILE", "your certificate, when the server demands one", "REEVE_CERT_FILE", 0,

@@ -3,6 +3,7 @@
 #include "cli/reach/settings.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -86,12 +87,12 @@ static bool is_files_server(const struct config *config, const char *server)
 
 int cli_token(struct cli *c, const char *server, struct buf *ret_token)
 {
-	const char *token = options_get(&c->options, "token");
+	const char *token = getenv("REEVE_TOKEN");
 	const char *file = options_get(&c->options, "token-file");
 	const struct config *config;
 
 	/* A flag beats a variable, also when the variable is the token itself. */
-	if (options_given(&c->options, "token-file") && !options_given(&c->options, "token"))
+	if (options_given(&c->options, "token-file") || (token && !*token))
 		token = NULL;
 	if (token || file)
 		return place_token(token, file, ret_token, &c->problem);

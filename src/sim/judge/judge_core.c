@@ -98,7 +98,7 @@ static void check_hold(struct world *w, const struct truth_task *t)
 	int64_t hold = w->o.lost_hold_ms - w->o.lost_hold_ms * w->o.drift_max_ppm / 1000000;
 	int64_t waited = (w->now_us - t->lost_us) / 1000;
 
-	if (waited + 1 < hold)
+	if (waited + 2 < hold) /* the server counts in whole milliseconds, and so do we */
 		world_fail(w, 11, "task %u is tried again %lld ms after its worker was lost",
 		    t->number, (long long)waited);
 }
