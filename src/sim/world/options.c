@@ -189,14 +189,22 @@ static void draw_coma(struct sim_options *o)
 		o->n_comas = (int)sim_between(&r, 1, 6);
 }
 
-/* So long a first one may take, or its worker is rightly lost. */
+static int64_t shorter(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * So long a first one may take, or its worker is rightly lost; and so long every one may take, or
+ * its worker is rightly unhealthy now and then: when the next one is answered two have passed.
+ */
 static int64_t check_bound(const struct timeouts *t)
 {
-	int64_t beat = t->heartbeat_ms + t->heartbeat_grace_ms, patience;
+	int64_t patience =
+	    shorter(t->heartbeat_ms + t->heartbeat_grace_ms, t->check_period_ms) + t->lose_after_ms;
 
-	patience = (beat < t->check_period_ms ? beat : t->check_period_ms) + t->lose_after_ms;
-	patience = (patience - t->margin_ms) * 3 / 4;
-	return patience < t->check_grace_ms * 9 / 10 ? patience : t->check_grace_ms * 9 / 10;
+	return shorter(shorter((patience - t->margin_ms) * 3 / 4, t->check_grace_ms * 9 / 10),
+	    (t->check_period_ms + t->check_grace_ms) * 9 / 20);
 }
 
 /* The larger the world, the longer its heartbeats, or it would do nothing else. */
