@@ -2,16 +2,18 @@
 """Who may ask: peer credentials, tokens, names, origins, certificates; and what never shows."""
 import json
 import os
+import shutil
 import signal
 import socket
 import ssl
 import subprocess
 import sys
+import tempfile
 
 import pytest
 import requests
 from client import Api, read_all
-from harness import PATIENCE, keep_secret, wait_until
+from harness import BIN, PATIENCE, keep_secret, wait_until
 
 TOKEN = "a-long-token-that-nobody-guesses-0123456789"
 NOBODY = 65534
@@ -55,6 +57,17 @@ def test_another_user_is_refused(cluster):
     assert str(NOBODY) in problem["detail"] and "token" in problem["hint"]
     status, _ = ask()
     assert status == 200
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
+def test_a_socket_in_a_private_folder_is_not_called_missing(server):
+    os.chmod(server.dir, 0o700)
+    with tempfile.TemporaryDirectory() as public:
+        os.chmod(public, 0o755)
+        program = shutil.copy(BIN, public)
+        asked = subprocess.run([program, "-s", f"unix:{server.socket}", "status"], capture_output=True, cwd="/",
+                               timeout=PATIENCE, user=NOBODY, group=NOBODY, extra_groups=[], env={"HOME": "/"})
+    assert asked.returncode == 1 and b"you may not use" in asked.stderr, asked.stderr
 
 
 # -- beyond loopback

@@ -3,6 +3,7 @@
 #include "cli/reach/client.h"
 
 #include <curl/curl.h>
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,7 +293,7 @@ static int transport_problem(const struct call *call, struct problem *p)
 
 	if (call->too_large)
 		return problem_set(p, ERR_TOO_LARGE, "the server's reply is larger than 512 MiB");
-	if (c->socket && access(c->socket, F_OK) == 0 && access(c->socket, R_OK | W_OK) != 0) {
+	if (c->socket && access(c->socket, R_OK | W_OK) != 0 && errno == EACCES) {
 		problem_set(
 		    p, ERR_UNREACHABLE, "you may not use the server's socket %s", c->socket);
 		return problem_hint(
