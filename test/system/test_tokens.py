@@ -136,6 +136,52 @@ def test_limits(dev):
     assert [q["name"] for q in got["items"]] == ["mine"]
 
 
+def test_a_key_that_another_holds(dev):
+    """A unique key is the queue's; whose task holds it is nobody's business who does not see that task."""
+    dev.create_queue("shared")
+    held = dev.submit("sh", "-c", "echo SECRET", queue="shared", key="K", labels={"team": "b"},
+                      env={"PW": "SECRET"}, status=-10)["id"]
+    own = make(dev, "team-a", "--role", "submit", "--label", "team=a")
+    mine = {"queue": "shared", "labels": {"team": "a"}, "key": "K", "command": ["true"]}
+    answers = [own.ask("POST", "/v1/tasks", json=mine) for _ in range(2)]
+    answers.append(own.ask("POST", "/v1/tasks", json=[mine, mine, dict(mine, key="other")]))
+    assert [a.status_code for a in answers] == [409, 409, 200]
+    for answer in answers:
+        assert "SECRET" not in answer.text and held not in answer.text and "conflict" in answer.text
+    many = answers[2].json()
+    assert (many["accepted"], many["duplicates"], many["rejected"]) == (1, 0, 2)
+    assert [e["line"] for e in many["errors"]] == [1, 2] and many["ids"][:2] == [None, None]
+    Api(dev).post(f"/v1/tasks/{held}/cancel", {})
+    assert own.post("/v1/tasks", mine, 201)["labels"] == {"team": "a"}
+
+
+def test_numbers_and_keys_of_a_limited_token(dev):
+    dev.create_queue("mine")
+    dev.create_queue("theirs")
+    for _ in range(3):
+        dev.submit("true", queue="theirs", status=-10)
+    one, two = make(dev, "one", "--role", "submit", "--queue", "mine"), make(
+        dev, "two", "--role", "submit", "--label", "team=a")
+    body = {"queue": "mine", "command": ["true"], "labels": {"team": "a"}, "status": -10}
+    headers = {"Idempotency-Key": "same"}
+    ids = [api.ask("POST", "/v1/tasks", json=body, headers=headers).json()["id"] for api in (one, two, two, one)]
+    assert ids[0] == ids[3] and ids[1] == ids[2] and ids[0] != ids[1]
+    for api in (one, two):
+        status = api.get("/v1/status")
+        assert status["tasks"]["held"] == 2 and status["rates"] is None
+        said = dev.cli("status", env={"REEVE_SERVER": dev.url, "REEVE_TOKEN": api.session.headers[
+            "Authorization"][7:]}).out
+        assert "2 held" in said and "rates" not in said
+    assert dev.get("/v1/status")["tasks"]["held"] == 5
+    assert two.get("/v1/queues/theirs")["counts"] is None
+    listed = dev.cli("queue", "ls", env={"REEVE_SERVER": dev.url, "REEVE_TOKEN": two.session.headers[
+        "Authorization"][7:]}).out
+    row = next(line for line in listed.splitlines() if line.startswith("theirs"))
+    assert "3" not in row.split(), row
+    for empty in ({"queues": []}, {"labels": {}}):
+        Api(dev).refused("POST", "/v1/tokens", 400, "invalid", json={"name": "x", "role": "read", **empty})
+
+
 def test_refusals_and_changes_are_in_the_trail(server):
     api = make(server, "ci", "--role", "operate")
     refused(api, "POST", "/v1/queues", 403, json={"name": "q"})

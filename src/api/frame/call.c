@@ -2,6 +2,7 @@
 /* The life of a call: made, waiting for the host, answered exactly once, kept for reuse. */
 #include "api/frame/call.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #ifndef SPARE_CALLS
 #define SPARE_CALLS 256
 #endif
+#define IDEM_MARK 1             /* key_ok() lets no control character pass */
 #define SPARE_BYTES (64u << 10) /* what is kept for the next call, of each kind */
 
 struct call *call_new(struct api *a, const struct api_request *r)
@@ -262,14 +264,26 @@ static void command_done(const struct reply *r, void *arg)
 		recycle(c);
 }
 
+/*
+ * The key under which the answer is kept: everyone has his own, so that nobody is told what
+ * another's request did, nor gets in its way. No header holds the byte that sets them apart.
+ */
+static struct str idem_key_of(struct call *c)
+{
+	if (!c->who.token)
+		return c->req.idempotency_key;
+	return arena_strf(&c->arena, "%c%016" PRIx64 "%c" STR_FMT, IDEM_MARK, c->who.token,
+	    IDEM_MARK, STR_ARG(c->req.idempotency_key));
+}
+
 void call_command(struct call *c, struct event *ev, call_reply_fn *fn)
 {
 	if (access_is_over(c))
 		return;
 	ev->actor = call_actor(c);
 	if (c->req.method == API_POST && c->req.idempotency_key.p && !c->no_idem) {
-		ev->idem_key = c->req.idempotency_key;
-		ev->idem_fingerprint = call_fingerprint(c) ^ c->who.token;
+		ev->idem_key = idem_key_of(c);
+		ev->idem_fingerprint = call_fingerprint(c);
 	}
 	c->on_reply = fn;
 	c->pending++;
@@ -344,9 +358,29 @@ static void read_task(struct store_reader *r, void *arg)
 	c->code = store_task_get(r, c->task, &c->row_arena, &c->row);
 }
 
+static void task_read(struct call *c)
+{
+	c->hidden = c->code == 0 && !scope_covers(c, c->row.spec.queue, c->row.spec.labels);
+	if (c->hidden)
+		c->code = ERR_NOT_FOUND;
+	c->on_task(c);
+}
+
 void call_read_task(struct call *c, call_fn *fn)
 {
-	call_read(c, read_task, fn);
+	c->on_task = fn;
+	call_read(c, read_task, task_read);
+}
+
+int read_bare_task(struct store_reader *r, rid id, struct arena *a, struct task_row *ret)
+{
+	struct task_filter one = {.since = id, .until = id + 1};
+	struct task_page found = {0};
+	int rc = store_task_list(r, &one, true, true, 0, 1, a, &found);
+
+	if (!rc && found.n)
+		*ret = found.rows[0];
+	return rc;
 }
 
 bool call_read_failed(struct call *c)

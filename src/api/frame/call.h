@@ -77,6 +77,7 @@ struct call {
 	bool no_idem; /* the next command is not the one the key is about */
 	int pending;  /* callbacks that the host still owes us */
 	call_fn *on_read;
+	call_fn *on_task; /* after call_read_task() */
 	call_reply_fn *on_reply;
 	call_fn *go_on;   /* once what the path names lies within the limits */
 	void *scope;      /* what is looked for within them */
@@ -87,6 +88,7 @@ struct call {
 	struct task_row row;
 	struct arena row_arena; /* for handlers that read it again and again */
 	int code;               /* of the last read */
+	bool hidden;            /* not found, because it lies outside the limits */
 	uint64_t hash;          /* of a long request that has a key, */
 	size_t hashed;          /* so much of its body */
 };
@@ -157,8 +159,13 @@ rid find_schedule(const struct api *a, struct str text, const char *field, struc
 int find_id(
     const struct api *a, struct str text, const char *field, rid *ret_id, struct problem *p);
 
-/* The task of the path, read from the store and brought up to date, then fn. */
+/*
+ * c->task, read from the store, then fn. The one way to a task that is to be shown: one outside
+ * of the caller's limits is not found, whoever named it.
+ */
 void call_read_task(struct call *c, call_fn *fn);
+/* On a reader's thread: what says where a task belongs, without its texts. id 0: there is none. */
+int read_bare_task(struct store_reader *r, rid id, struct arena *a, struct task_row *ret);
 void task_overlay(const struct api *a, struct task_row *row);
 
 /* dispatch.c */

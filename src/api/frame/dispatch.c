@@ -111,14 +111,23 @@ static bool queries_ok(struct call *c)
 	return true;
 }
 
+static bool has_controls(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if ((unsigned char)s.p[i] < ' ' || s.p[i] == 0x7f)
+			return true;
+	return false;
+}
+
 static bool key_ok(struct call *c)
 {
 	struct str key = c->req.idempotency_key;
 
-	if (!key.p || (key.n > 0 && key.n <= KEY_MAX_BYTES && !memchr(key.p, 0, key.n)))
+	if (!key.p || (key.n > 0 && key.n <= KEY_MAX_BYTES && !has_controls(key)))
 		return true;
-	problem_set(
-	    &c->problem, ERR_INVALID, "Idempotency-Key must have 1 to %d bytes", KEY_MAX_BYTES);
+	problem_set(&c->problem, ERR_INVALID,
+	    "Idempotency-Key must have 1 to %d bytes, none of them a control character",
+	    KEY_MAX_BYTES);
 	problem_field(&c->problem, "Idempotency-Key");
 	call_problem(c);
 	return false;

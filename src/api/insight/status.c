@@ -2,6 +2,7 @@
 /* How the server stands, for people, probes and Prometheus. */
 #include "api/insight/metrics.h"
 #include "api/objects/show.h"
+#include "api/tasks/filter.h"
 #include "model/lines.h"
 
 struct totals {
@@ -10,26 +11,61 @@ struct totals {
 	int64_t workers[N_WORKER_STATES];
 	int64_t connected, unsure;
 	int64_t used, max; /* max -1: a worker without limit */
+	bool narrow;       /* to what a token with limits sees */
+	bool by_label;     /* then these come from the store, which tells no delayed ones apart */
 };
 
-static void count_all(const struct call *c, struct totals *t)
+/* Counting in the store, for tokens with labels. */
+struct labelled {
+	struct task_filter filter;
+	struct status_count *counts;
+	size_t n;
+};
+
+static void count_queues(const struct call *c, struct totals *t)
 {
 	const struct core *core = c->host->core;
-	int64_t mono = c->host->mono_ms(c->host->arg);
 	const struct queue_row *q = NULL;
-	struct worker_view w;
 	struct queue_counts n;
-	rid id = 0;
 
 	while ((q = core_queue_next(core, q ? q->id : 0))) {
-		core_queue_counts(core, q->id, &n);
+		if (!scope_covers_queue(c, q->name))
+			continue;
 		t->queues++;
+		if (t->by_label)
+			continue;
+		core_queue_counts(core, q->id, &n);
 		t->tasks.queued += n.queued;
 		t->tasks.delayed += n.delayed;
 		t->tasks.held += n.held;
 		t->tasks.claimed += n.claimed;
 		t->tasks.running += n.running;
 	}
+}
+
+static void count_labelled(const struct labelled *l, struct totals *t)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		int status = l->counts[i].status;
+
+		if (task_is_held(status))
+			t->tasks.held += l->counts[i].n;
+		else if (status == TASK_QUEUED)
+			t->tasks.queued += l->counts[i].n;
+		else if (status == TASK_CLAIMED)
+			t->tasks.claimed += l->counts[i].n;
+		else if (status == TASK_RUNNING)
+			t->tasks.running += l->counts[i].n;
+	}
+}
+
+static void count_workers(const struct call *c, struct totals *t)
+{
+	const struct core *core = c->host->core;
+	int64_t mono = c->host->mono_ms(c->host->arg);
+	struct worker_view w;
+	rid id = 0;
+
 	while ((id = core_worker_next(core, id))) {
 		if (!core_worker(core, id, mono, &w))
 			continue;
@@ -40,6 +76,8 @@ static void count_all(const struct call *c, struct totals *t)
 		if (w.state == WORKER_HEALTHY && w.connected)
 			t->max = w.maxthreads < 0 || t->max < 0 ? -1 : t->max + w.maxthreads;
 	}
+	if (t->narrow)
+		t->used = t->tasks.claimed + t->tasks.running;
 }
 
 static void add_counts(struct buf *b, const struct totals *t)
@@ -54,11 +92,11 @@ static void add_counts(struct buf *b, const struct totals *t)
 	jw_key(b, "tasks");
 	jw_open(b, '{');
 	jw_mi64(b, "queued", t->tasks.queued);
-	jw_mi64(b, "delayed", t->tasks.delayed);
+	jw_mi64_null(b, "delayed", t->tasks.delayed, !t->by_label);
 	jw_mi64(b, "held", t->tasks.held);
 	jw_mi64(b, "claimed", t->tasks.claimed);
 	jw_mi64(b, "running", t->tasks.running);
-	jw_mi64(b, "unsure", t->unsure);
+	jw_mi64_null(b, "unsure", t->unsure, !t->narrow);
 	jw_close(b, '}');
 	jw_key(b, "threads");
 	jw_open(b, '{');
@@ -90,23 +128,64 @@ static void add_identity(struct call *c, int64_t now)
 	jw_mcstr(b, "url", f->url);
 }
 
-void status_get(struct call *c)
+static void add_rates(struct call *c, int64_t now)
 {
-	int64_t now = c->host->wall_ms(c->host->arg);
-	struct totals t = {0};
 	double submitted, ended;
 
-	count_all(c, &t);
+	jw_key(&c->out, "rates");
+	if (c->who.limit) { /* they are everybody's */
+		jw_null(&c->out);
+		return;
+	}
 	metrics_rates(c->api->metrics, now, &submitted, &ended);
+	buf_printf(&c->out, "{\"submitted_per_s\":%.1f,\"ended_per_s\":%.1f}", submitted, ended);
+}
+
+static void answer_status(struct call *c, const struct labelled *l)
+{
+	int64_t now = c->host->wall_ms(c->host->arg);
+	struct totals t = {.narrow = c->who.limit != NULL, .by_label = l != NULL};
+
+	count_queues(c, &t);
+	if (l)
+		count_labelled(l, &t);
+	count_workers(c, &t);
 	jw_open(&c->out, '{');
 	add_identity(c, now);
 	add_counts(&c->out, &t);
-	jw_key(&c->out, "rates");
-	buf_printf(&c->out, "{\"submitted_per_s\":%.1f,\"ended_per_s\":%.1f}", submitted, ended);
+	add_rates(c, now);
 	show_worker_set(c);
 	show_waiting(c, t.tasks.queued > 0 && t.connected == 0);
 	jw_close(&c->out, '}');
 	call_json(c, 200);
+}
+
+static void count_live(struct store_reader *r, void *arg)
+{
+	struct call *c = arg;
+	struct labelled *l = c->state;
+
+	c->code = store_task_count(r, &l->filter, &c->arena, &l->counts, &l->n);
+}
+
+static void live_counted(struct call *c)
+{
+	if (!call_read_failed(c))
+		answer_status(c, c->state);
+}
+
+void status_get(struct call *c)
+{
+	struct labelled *l;
+
+	if (!c->who.limit || !c->who.limit->labels.n) {
+		answer_status(c, NULL);
+		return;
+	}
+	l = call_state(c, sizeof *l);
+	filter_add_states(&l->filter, live_states);
+	scope_narrow(c, &l->filter);
+	call_read_long(c, count_live, live_counted);
 }
 
 void healthz_get(struct call *c)

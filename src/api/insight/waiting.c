@@ -59,7 +59,8 @@ void show_waiting(struct call *c, bool no_worker)
 		n = core_waits(core, c->host->mono_ms(c->host->arg), &c->arena, &waits);
 	}
 	for (size_t i = 0; i < n; i++)
-		add_wait(c, &waits[i]);
+		if (!c->who.limit || !waits[i].worker) /* workers, and everybody's tasks on them */
+			add_wait(c, &waits[i]);
 	if (core_is_open(core) && no_worker) {
 		one = nobody;
 		one.text = STR("no worker is connected, so nothing starts; reeve worker --join "

@@ -5,10 +5,17 @@
 #include "model/limits.h"
 #include "wire/json_in.h"
 
-/* Their environments may hold secrets, as tasks' may. */
+/*
+ * Their environments may hold secrets, as tasks' may. To a token with labels their numbers are
+ * those of others too; and what was written into them is for those whom they were given to.
+ */
 static unsigned shown_of(const struct call *c)
 {
-	return access_sees(c, RIGHT_LOGS) ? SHOW_FULL : 0;
+	const struct token_row *limit = c->who.limit;
+	bool labels = limit && limit->labels.n, given = !labels || limit->queues.n;
+
+	return (given ? SHOW_REASON : 0) | (labels ? 0 : SHOW_COUNTS) |
+	       (given && access_sees(c, RIGHT_LOGS) ? SHOW_FULL : 0);
 }
 
 void queues_list(struct call *c)

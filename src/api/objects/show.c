@@ -2,24 +2,36 @@
 /* Queues and events as JSON. */
 #include "api/objects/show.h"
 
-static void add_counts(struct buf *b, const struct api *a, const struct queue_row *q)
+static void add_counts(struct buf *b, const struct queue_row *q, const struct queue_counts *n)
 {
-	struct queue_counts n = {0};
-	int64_t now = a->host.wall_ms(a->host.arg);
-
-	core_queue_counts(a->host.core, q->id, &n);
-	jw_key(b, "counts");
 	jw_open(b, '{');
-	jw_mi64(b, "queued", n.queued);
-	jw_mi64(b, "delayed", n.delayed);
-	jw_mi64(b, "held", n.held);
-	jw_mi64(b, "claimed", n.claimed);
-	jw_mi64(b, "running", n.running);
+	jw_mi64(b, "queued", n->queued);
+	jw_mi64(b, "delayed", n->delayed);
+	jw_mi64(b, "held", n->held);
+	jw_mi64(b, "claimed", n->claimed);
+	jw_mi64(b, "running", n->running);
 	jw_mi64(b, "succeeded", q->n_succeeded);
 	jw_mi64(b, "failed", q->n_failed);
 	jw_mi64(b, "other", q->n_other);
 	jw_close(b, '}');
-	jw_mi64_null(b, "oldest_ms", now > n.oldest_ms ? now - n.oldest_ms : 0, n.oldest_ms != 0);
+}
+
+/* What is in it, and who would run it. */
+static void add_contents(
+    struct buf *b, const struct api *a, const struct queue_row *q, unsigned flags)
+{
+	bool counts = flags & SHOW_COUNTS;
+	int64_t now = a->host.wall_ms(a->host.arg);
+	struct queue_counts n = {0};
+
+	core_queue_counts(a->host.core, q->id, &n);
+	jw_key(b, "counts");
+	if (counts)
+		add_counts(b, q, &n);
+	else
+		jw_null(b);
+	jw_mi64_null(
+	    b, "oldest_ms", now > n.oldest_ms ? now - n.oldest_ms : 0, counts && n.oldest_ms != 0);
 	jw_mi64(b, "workers", n.workers);
 }
 
@@ -32,7 +44,8 @@ void show_queue(struct buf *b, const struct api *a, const struct queue_row *q, u
 	jw_mi64_null(b, "threads", q->threads, q->threads >= 0);
 	jw_mcstr(b, "order", queue_order_names[q->order]);
 	jw_mbool(b, "paused", q->paused);
-	jw_mstr_null(b, "pause_reason", q->paused ? q->pause_reason : STR_NULL);
+	jw_mstr_null(
+	    b, "pause_reason", q->paused && flags & SHOW_REASON ? q->pause_reason : STR_NULL);
 	jw_mtime_null(b, "paused_until", q->paused ? q->paused_until_ms : 0);
 	jw_mi64_null(b, "timeout_ms", q->timeout_ms, q->timeout_ms > 0);
 	jw_mi64(b, "max_attempts", q->max_attempts);
@@ -48,7 +61,7 @@ void show_queue(struct buf *b, const struct api *a, const struct queue_row *q, u
 	jw_mtime_null(b, "ctime", q->ctime_ms);
 	jw_mtime_null(b, "mtime", q->mtime_ms);
 	jw_mi64(b, "version", q->version);
-	add_counts(b, a, q);
+	add_contents(b, a, q, flags);
 	jw_close(b, '}');
 }
 

@@ -6,7 +6,8 @@
 #include "api/frame/call.h"
 #include "cron/pattern/item.h"
 
-enum show_flags { SHOW_FULL = 1, SHOW_TWIN = 2 };
+/* SHOW_COUNTS and SHOW_REASON: of queues, where these are the caller's business. */
+enum show_flags { SHOW_FULL = 1, SHOW_TWIN = 2, SHOW_COUNTS = 4, SHOW_REASON = 8 };
 
 void show_task(struct buf *b, const struct api *a, const struct task_row *t, unsigned flags);
 void show_queue(struct buf *b, const struct api *a, const struct queue_row *q, unsigned flags);

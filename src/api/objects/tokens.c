@@ -138,6 +138,14 @@ static int too_many(const char *field, int most, struct problem *p)
 	return problem_field(p, field);
 }
 
+/* Whoever computes a list and finds nothing does not mean everything. */
+static int no_limit(const char *field, struct problem *p)
+{
+	problem_set(p, ERR_INVALID, "\"%s\" is empty, which would limit nothing", field);
+	problem_hint(p, "leave it out for a token without this limit");
+	return problem_field(p, field);
+}
+
 static int set_queues(json_t *v, const char *field, void *arg, struct problem *p)
 {
 	struct making *m = arg;
@@ -149,6 +157,8 @@ static int set_queues(json_t *v, const char *field, void *arg, struct problem *p
 
 	if (!json_is_array(v))
 		return json_in_wrong(v, field, "an array of names", p);
+	if (json_array_size(v) == 0)
+		return no_limit(field, p);
 	if (json_array_size(v) > TOKEN_QUEUES_MAX)
 		return too_many(field, TOKEN_QUEUES_MAX, p);
 	json_array_foreach(v, i, one)
@@ -177,6 +187,8 @@ static int set_labels(json_t *v, const char *field, void *arg, struct problem *p
 
 	if (json_in_object(v, field, p))
 		return ERR_INVALID;
+	if (json_object_size(v) == 0)
+		return no_limit(field, p);
 	if (json_object_size(v) > TOKEN_LABELS_MAX)
 		return too_many(field, TOKEN_LABELS_MAX, p);
 	json_object_foreach(v, key, one)

@@ -145,12 +145,8 @@ static void read_given(struct store_reader *r, void *arg)
 	c->code = 0;
 	for (size_t i = 0; i < k->n_page && !c->code; i++) {
 		rid id = k->ids[k->at - k->n_page + i];
-		struct task_filter one = {.since = id, .until = id + 1};
-		struct task_page found = {0};
 
-		c->code = store_task_list(r, &one, true, true, 0, 1, &k->page, &found);
-		if (found.n)
-			k->seen[i] = found.rows[0];
+		c->code = read_bare_task(r, id, &k->page, &k->seen[i]);
 	}
 }
 
@@ -279,12 +275,8 @@ static int check(struct bulk *k, struct problem *p)
 /* Where no state is asked for, those are meant that the action can apply to. */
 static void default_states(struct bulk *k, const char *const *names)
 {
-	struct problem p;
-
-	if (k->filter.n_states)
-		return;
-	for (; *names; names++)
-		filter_add_state(&k->filter, str_of(*names), "state", &p);
+	if (!k->filter.n_states)
+		filter_add_states(&k->filter, names);
 }
 
 static void bulk(struct call *c, enum event_kind kind, int32_t status, const char *const *names)
@@ -315,9 +307,7 @@ static void bulk(struct call *c, enum event_kind kind, int32_t status, const cha
 
 void bulk_cancel(struct call *c)
 {
-	static const char *const live[] = {"held", "blocked", "queued", "claimed", "running", NULL};
-
-	bulk(c, EV_CANCEL, 0, live);
+	bulk(c, EV_CANCEL, 0, live_states);
 }
 
 void bulk_retry(struct call *c)

@@ -34,6 +34,16 @@ int filter_add_state(struct task_filter *f, struct str text, const char *field, 
 	return 0;
 }
 
+const char *const live_states[] = {"held", "blocked", "queued", "claimed", "running", NULL};
+
+void filter_add_states(struct task_filter *f, const char *const *names)
+{
+	struct problem p;
+
+	for (; *names; names++)
+		filter_add_state(f, str_of(*names), "state", &p);
+}
+
 static int add_states(struct task_filter *f, struct str list, const char *field, struct problem *p)
 {
 	struct str one;

@@ -31,9 +31,21 @@ struct submit {
 	const struct queue_row *last_queue;
 	void *timer;
 	int64_t ctime_ms;
+	struct reply reply;       /* submit_hide_twins: the core's answer, as it may be told */
+	struct outcome *outcomes; /* of it */
+	size_t checked;           /* so many of them */
+	struct task_row *seen;    /* the twins among the next ones */
+	call_fn *on_hidden;
 };
 
 void submit_error(struct submit *s, size_t line, const struct problem *p);
+/*
+ * For a caller with limits: a unique key may be held by a task that he must not see. Makes a
+ * conflict of every such outcome in a copy of the core's answer, s->reply, then calls fn.
+ */
+void submit_hide_twins(struct call *c, const struct reply *r, call_fn *fn);
+extern const char hidden_twin[]; /* why, in such an outcome */
+
 /* All is parsed: to the core, and then the answer. */
 void submit_send(struct call *c);
 

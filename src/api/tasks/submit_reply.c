@@ -11,8 +11,23 @@
 #define LONG_TASKS 512
 #define LONG_BYTES (512u << 10)
 
+static void outcome_problem(const struct outcome *o, struct problem *p)
+{
+	problem_set(p, o->code, "%s", o->why ? o->why : err_title(o->code));
+	if (o->why != hidden_twin)
+		return;
+	problem_hint(p, "choose another key, or wait until that task has ended");
+	problem_field(p, "key");
+}
+
 static void twin_read(struct call *c)
 {
+	if (c->hidden) {
+		outcome_problem(
+		    &(struct outcome){.code = ERR_CONFLICT, .why = hidden_twin}, &c->problem);
+		call_problem(c);
+		return;
+	}
 	if (call_read_failed(c))
 		return;
 	task_overlay(c->api, &c->row);
@@ -44,11 +59,6 @@ static void answer_new(struct call *c, const struct outcome *o)
 	show_task(&c->out, c->api, t, SHOW_FULL);
 	call_location(c, "/v1/tasks/", t->id);
 	call_json(c, 201);
-}
-
-static void outcome_problem(const struct outcome *o, struct problem *p)
-{
-	problem_set(p, o->code, "%s", o->why ? o->why : err_title(o->code));
 }
 
 /* The core's clock made the tasks, not ours. */
@@ -113,16 +123,13 @@ static void add_ids(struct call *c, const struct reply *r, size_t *ret_new, size
 	jw_close(&c->out, ']');
 }
 
-static void many_done(struct call *c, const struct reply *r)
+/* r NULL: none was good enough to be sent */
+static void answer_many(struct call *c, const struct reply *r)
 {
 	struct submit *s = c->state;
 	size_t n_new = 0, n_twins = 0;
 	struct buf *b = &c->out;
 
-	if (r && call_refused(c, r))
-		return;
-	if (r)
-		take_time(c->state, r);
 	jw_open(b, '{');
 	jw_mid_null(b, "batch", c->host->ids, r && r->id ? r->id : s->batch);
 	add_ids(c, r, &n_new, &n_twins);
@@ -134,6 +141,22 @@ static void many_done(struct call *c, const struct reply *r)
 	jw_raw(b, buf_str(&s->errors));
 	jw_close(b, '}');
 	call_json(c, 200);
+}
+
+static void twins_hidden(struct call *c)
+{
+	answer_many(c, &((struct submit *)c->state)->reply);
+}
+
+static void many_done(struct call *c, const struct reply *r)
+{
+	if (call_refused(c, r))
+		return;
+	take_time(c->state, r);
+	if (c->who.limit)
+		submit_hide_twins(c, r, twins_hidden);
+	else
+		answer_many(c, r);
 }
 
 static void refuse_all(struct call *c)
@@ -185,7 +208,7 @@ void submit_send(struct call *c)
 	} else if (s->atomic && s->n_errors) {
 		refuse_all(c);
 	} else if (s->n_tasks == 0) {
-		many_done(c, NULL);
+		answer_many(c, NULL);
 	} else {
 		send(c);
 	}

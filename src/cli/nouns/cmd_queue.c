@@ -36,7 +36,7 @@ static void add_count(struct table *t, const json_t *counts, const char *name)
 {
 	char text[TIME_TEXT_MAX];
 
-	table_add(t, human_count(ji(counts, name, 0), text));
+	table_add(t, jhas(counts, name) ? human_count(ji(counts, name, 0), text) : NULL);
 }
 
 void queue_table_init(struct table *t)
@@ -59,7 +59,11 @@ void queue_table_add(struct table *t, const json_t *queue)
 	add_count(t, counts, "queued");
 	add_count(t, counts, "delayed");
 	add_count(t, counts, "held");
-	table_add(t, human_count(ji(counts, "running", 0) + ji(counts, "claimed", 0), text));
+	if (jhas(counts, "running"))
+		table_add(
+		    t, human_count(ji(counts, "running", 0) + ji(counts, "claimed", 0), text));
+	else /* a token with labels is not told */
+		table_add(t, NULL);
 	for (size_t i = 0; i < sizeof counted / sizeof counted[0]; i++)
 		add_count(t, counts, counted[i]);
 	table_add(
@@ -127,6 +131,8 @@ static char *counts_fact(const json_t *counts)
 	const char *name;
 	json_t *n;
 
+	if (!json_is_object(counts))
+		return NULL;
 	json_object_foreach((json_t *)counts, name, n) if (json_integer_value(n) > 0) buf_printf(
 	    &words, "%s%lld %s", words.n ? ", " : "", (long long)json_integer_value(n), name);
 	return xstrdup(words.p ? words.p : "none");

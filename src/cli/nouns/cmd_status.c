@@ -114,17 +114,20 @@ static void add_work(const json_t *status, struct buf *out)
 	const json_t *rates = json_object_get(status, "rates");
 	char a[TIME_TEXT_MAX], b[TIME_TEXT_MAX], d[TIME_TEXT_MAX];
 
-	buf_printf(out, "tasks    %s running, %s claimed, %s queued, %s delayed",
+	buf_printf(out, "tasks    %s running, %s claimed, %s queued",
 	    human_count(ji(tasks, "running", 0), a), human_count(ji(tasks, "claimed", 0), b),
-	    human_count(ji(tasks, "queued", 0), d),
-	    human_count(ji(tasks, "delayed", 0), (char[TIME_TEXT_MAX]){0}));
+	    human_count(ji(tasks, "queued", 0), d));
+	if (jhas(tasks, "delayed"))
+		buf_printf(out, ", %s delayed", human_count(ji(tasks, "delayed", 0), a));
 	if (ji(tasks, "held", 0) > 0)
 		buf_printf(out, ", %s held", human_count(ji(tasks, "held", 0), a));
 	if (ji(tasks, "unsure", 0) > 0)
 		buf_printf(out, ", %s unsure", human_count(ji(tasks, "unsure", 0), a));
-	buf_printf(out, "\nrates    %s submitted, %s ended\n",
-	    human_rate(json_number_value(json_object_get(rates, "submitted_per_s")), a),
-	    human_rate(json_number_value(json_object_get(rates, "ended_per_s")), b));
+	buf_add_char(out, '\n');
+	if (jhas(status, "rates")) /* a token with limits is not told */
+		buf_printf(out, "rates    %s submitted, %s ended\n",
+		    human_rate(json_number_value(json_object_get(rates, "submitted_per_s")), a),
+		    human_rate(json_number_value(json_object_get(rates, "ended_per_s")), b));
 	add_threads(threads, out);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who asks and what he may: rights by route, secrets, lines, ends of tokens, what is written down.
  */
+#include "model/limits.h"
 #include "tokens.h"
 
 /* What each route needs, said a second time: a right that is changed by mistake shows here. */
@@ -138,6 +139,8 @@ static void test_what_a_token_may_be(void **state)
 	    "{\"name\":\"x\",\"role\":\"read\",\"labels\":{\"a\":1}}",
 	    "{\"name\":\"x\",\"role\":\"read\",\"labels\":{\"a=b\":\"c\"}}",
 	    "{\"name\":\"x\",\"role\":\"read\",\"expires\":\"2001-01-01T00:00:00Z\"}",
+	    "{\"name\":\"x\",\"role\":\"read\",\"queues\":[]}",
+	    "{\"name\":\"x\",\"role\":\"read\",\"labels\":{}}",
 	    "{\"name\":\"x\",\"role\":\"read\",\"once\":true}",
 	    "{\"name\":\"x\",\"role\":\"read\",\"zone\":\"z\"}",
 	    "{\"name\":\"x\",\"role\":\"join\",\"queues\":[\"q\"]}",
@@ -342,26 +345,51 @@ static void test_changes_bear_the_tokens_name(void **state)
 }
 
 /* What two callers did under one key are two things. */
+static void keyed(const struct bearer *b, const char *key, int status, char ret_id[ID_TEXT])
+{
+	struct talk *t = talk_as(b, API_POST, "/v1/tasks", "{\"command\":[\"x\"]}");
+	json_t *task;
+
+	if (!b->header[0]) { /* over the socket */
+		t->req.is_unix = true;
+		t->req.authorization = STR_NULL;
+	}
+	t->req.content_type = STR("application/json");
+	t->req.idempotency_key = str_of(key);
+	talk_send(w, t);
+	world_run(w);
+	assert_int_equal(t->status, status);
+	if (ret_id) {
+		task = talk_json(t);
+		snprintf(ret_id, ID_TEXT, "%s", jstr(task, "id"));
+		json_decref(task);
+	}
+	talk_free(t);
+}
+
+/* One and the same key and request: everyone has an own task of it, and finds it again. */
 static void test_keys_are_ones_own(void **state)
 {
-	struct bearer b = token_make("\"name\":\"x\",\"role\":\"submit\"");
-	struct bearer other = token_make("\"name\":\"y\",\"role\":\"submit\"");
-	const struct bearer *who[] = {&b, &b, &other};
-	const int status[] = {201, 200, 422};
+	const struct bearer who[] = {token_make("\"name\":\"x\",\"role\":\"submit\""),
+	    token_make("\"name\":\"y\",\"role\":\"submit\""), {""}};
+	char longest[KEY_MAX_BYTES + 1], first[3][ID_TEXT], again[ID_TEXT];
+	const char *keys[] = {"k", longest};
 
-	for (int i = 0; i < 3; i++) {
-		struct talk *t = talk_as(who[i], API_POST, "/v1/tasks", "{\"command\":[\"x\"]}");
-
-		t->req.content_type = STR("application/json");
-		t->req.idempotency_key = STR("k");
-		talk_send(w, t);
-		world_run(w);
-		if (i == 1)
-			assert_true(t->status == 200 || t->status == 201);
-		else
-			assert_int_equal(t->status, status[i]);
-		talk_free(t);
+	memset(longest, 'k', KEY_MAX_BYTES);
+	longest[KEY_MAX_BYTES] = 0;
+	for (int k = 0; k < 2; k++) {
+		for (int i = 0; i < 3; i++)
+			keyed(&who[i], keys[k], 201, first[i]);
+		for (int i = 0; i < 3; i++) {
+			keyed(&who[i], keys[k], 201, again);
+			assert_string_equal(again, first[i]);
+		}
+		assert_string_not_equal(first[0], first[1]);
+		assert_string_not_equal(first[0], first[2]);
+		assert_string_not_equal(first[1], first[2]);
 	}
+	keyed(&who[0], "\x01k", 400, NULL); /* how the keys of tokens are told apart */
+	keyed(&who[2], "\x01k", 400, NULL);
 }
 
 /* Who may only read sees neither what is run nor what it wrote. */

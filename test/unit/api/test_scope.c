@@ -298,6 +298,184 @@ static void test_names_are_looked_up_when_needed(void **state)
 	assert_int_equal(status_as(&queue_token, API_GET, "/v1/queues/other", NULL), 404);
 }
 
+/* -- a unique key that another's task holds: it is taken, and that is all there is to know */
+
+static const char foreign[] =
+    "{\"queue\":\"mine\",\"command\":[\"x\"],\"key\":\"K\",\"labels\":{\"team\":\"b\"},"
+    "\"env\":{\"PW\":\"SECRET\"},\"status\":-10}";
+
+#define WITH_KEY(key, command)                                             \
+	"{\"queue\":\"mine\",\"command\":[\"" command "\"],\"key\":\"" key \
+	"\",\"labels\":{\"team\":\"a\"},\"status\":-10}"
+
+static void no_trace_of(const struct talk *t, const char *id)
+{
+	assert_null(strstr(t->body.p, id));
+	assert_null(strstr(t->body.p, "SECRET"));
+	assert_null(strstr(t->body.p, "\"b\""));
+}
+
+static struct talk *submit_with_key(const struct bearer *b, const char *body, const char *idem)
+{
+	struct talk *t = talk_as(b, API_POST, "/v1/tasks", body);
+
+	t->req.content_type = STR("application/json");
+	if (idem)
+		t->req.idempotency_key = str_of(idem);
+	talk_send(w, t);
+	world_run(w);
+	return t;
+}
+
+static void test_a_foreign_twin_is_not_shown(void **state)
+{
+	json_t *holder = ask_json(w, API_POST, "/v1/tasks", foreign, 201);
+	json_t *own;
+
+	for (int i = 0; i < 2; i++) { /* the second is a replay */
+		struct talk *t = submit_with_key(&label_token, WITH_KEY("K", "y"), "idem");
+
+		assert_int_equal(t->status, 409);
+		assert_non_null(strstr(t->body.p, "urn:reeve:error:conflict"));
+		assert_non_null(strstr(t->body.p, "\"field\":\"key\""));
+		no_trace_of(t, jstr(holder, "id"));
+		talk_free(t);
+	}
+	/* with the queue in its limits, and no labels, it is there */
+	own = json_as(&queue_token, API_POST, "/v1/tasks", WITH_KEY("K", "y"), 200);
+	assert_string_equal(jstr(own, "id"), jstr(holder, "id"));
+	json_decref(own);
+	own = json_as(&label_token, API_POST, "/v1/tasks", WITH_KEY("L", "y"), 201);
+	json_decref(own);
+	own = json_as(&label_token, API_POST, "/v1/tasks", WITH_KEY("L", "y"), 200);
+	assert_true(json_is_true(json_object_get(own, "duplicate")));
+	json_decref(own);
+	json_decref(holder);
+}
+
+static void test_foreign_twins_among_many(void **state)
+{
+	json_t *holder = ask_json(w, API_POST, "/v1/tasks", foreign, 201), *report, *ids;
+	struct talk *t = submit_with_key(&label_token,
+	    "[" WITH_KEY("M", "y") "," WITH_KEY("K", "y") "," WITH_KEY("K", "z") "," WITH_KEY(
+	        "M", "z") "]",
+	    NULL);
+
+	assert_int_equal(t->status, 200);
+	no_trace_of(t, jstr(holder, "id"));
+	report = talk_json(t);
+	ids = json_object_get(report, "ids");
+	assert_int_equal(jint(report, "accepted"), 1);
+	assert_int_equal(jint(report, "duplicates"), 1);
+	assert_int_equal(jint(report, "rejected"), 2);
+	assert_true(json_is_null(json_array_get(ids, 1)) && json_is_null(json_array_get(ids, 2)));
+	assert_true(json_equal(json_array_get(ids, 0), json_array_get(ids, 3)));
+	assert_int_equal(json_array_size(json_object_get(report, "errors")), 2);
+	assert_int_equal(jint(json_array_get(json_object_get(report, "errors"), 0), "line"), 2);
+	json_decref(report);
+	talk_free(t);
+	json_decref(holder);
+}
+
+#define MANY_TWINS 1203 /* more than are looked at in one go */
+
+static void test_many_foreign_twins(void **state)
+{
+	json_t *holder = ask_json(w, API_POST, "/v1/tasks", foreign, 201), *report;
+	struct buf body = {0};
+	struct talk *t;
+
+	for (int i = 0; i < MANY_TWINS; i++)
+		buf_printf(&body, "%s%s", i ? "," : "[", WITH_KEY("K", "y"));
+	buf_add_cstr(&body, "]");
+	t = submit_with_key(&label_token, body.p, NULL);
+	no_trace_of(t, jstr(holder, "id"));
+	report = talk_json(t);
+	assert_int_equal(jint(report, "rejected"), MANY_TWINS);
+	json_decref(report);
+	talk_free(t);
+	buf_release(&body);
+	json_decref(holder);
+}
+
+/* A task that was its own, in a queue that was renamed out of its limits since. */
+static void test_a_replay_stays_within_the_limits(void **state)
+{
+	struct talk *t = submit_with_key(&label_token, WITH_KEY("L", "OWN"), "idem");
+
+	assert_int_equal(t->status, 201);
+	talk_free(t);
+	json_decref(ask_json(w, API_PATCH, "/v1/queues/mine", "{\"name\":\"gone\"}", 200));
+	json_decref(ask_json(w, API_POST, "/v1/queues", "{\"name\":\"mine\"}", 201));
+	t = submit_with_key(&label_token, WITH_KEY("L", "OWN"), "idem");
+	assert_int_equal(t->status, 404);
+	assert_null(strstr(t->body.p, "OWN"));
+	talk_free(t);
+}
+
+/* -- numbers */
+
+static int64_t status_count(const struct bearer *b, const char *name)
+{
+	json_t *status = json_as(b, API_GET, "/v1/status", NULL, 200);
+	int64_t n = jint(json_object_get(status, "tasks"), name);
+
+	assert_true(json_is_null(json_object_get(status, "rates")));
+	assert_true(json_is_null(json_object_get(json_object_get(status, "tasks"), "unsure")));
+	json_decref(status);
+	return n;
+}
+
+static void test_status_counts_what_it_sees(void **state)
+{
+	struct bearer labels_only =
+	    token_make("\"name\":\"a\",\"role\":\"read\",\"labels\":{\"team\":\"a\"}");
+	json_t *all = ask_json(w, API_GET, "/v1/status", NULL, 200), *own;
+	char id[ID_TEXT];
+
+	assert_int_equal(jint(json_object_get(all, "tasks"), "held"), 3);
+	assert_true(json_is_object(json_object_get(all, "rates")));
+	json_decref(all);
+	assert_int_equal(status_count(&queue_token, "held"), 2);
+	assert_int_equal(status_count(&label_token, "held"), 1);
+	assert_int_equal(status_count(&labels_only, "held"), 2);
+	submit("theirs", "{\"team\":\"a\"}", id);
+	assert_int_equal(status_count(&labels_only, "held"), 3);
+	assert_int_equal(status_count(&queue_token, "held"), 2);
+	own = json_as(&queue_token, API_GET, "/v1/status", NULL, 200);
+	assert_int_equal(jint(own, "queues"), 1);
+	json_decref(own);
+}
+
+static void check_queue(const struct bearer *b, bool counts, bool texts)
+{
+	json_t *q = json_as(b, API_GET, "/v1/queues/mine", NULL, 200);
+	json_t *list = json_as(b, API_GET, "/v1/queues", NULL, 200);
+
+	assert_true(json_equal(q, json_array_get(json_object_get(list, "items"), 0)));
+	assert_true(json_is_object(json_object_get(q, "counts")) == counts);
+	assert_true(json_is_null(json_object_get(q, "oldest_ms")) || counts);
+	assert_int_equal(json_object_size(json_object_get(q, "env")), texts);
+	assert_true(json_is_string(json_object_get(q, "pause_reason")) == texts);
+	assert_true(json_is_true(json_object_get(q, "paused")));
+	json_decref(list);
+	json_decref(q);
+}
+
+static void test_a_queue_tells_what_concerns_the_token(void **state)
+{
+	struct bearer labels_only =
+	    token_make("\"name\":\"a\",\"role\":\"submit\",\"labels\":{\"team\":\"a\"}");
+
+	json_decref(
+	    ask_json(w, API_PATCH, "/v1/queues/mine", "{\"env\":{\"PW\":\"SECRET\"}}", 200));
+	json_decref(
+	    ask_json(w, API_POST, "/v1/queues/mine/pause", "{\"reason\":\"a secret\"}", 200));
+	check_queue(&queue_token, true, true);
+	check_queue(&label_token, false, true);
+	check_queue(&labels_only, false, false);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup_two, teardown)
@@ -310,6 +488,12 @@ int main(void)
 	    T(test_schedules),
 	    T(test_events),
 	    T(test_names_are_looked_up_when_needed),
+	    T(test_a_foreign_twin_is_not_shown),
+	    T(test_foreign_twins_among_many),
+	    T(test_many_foreign_twins),
+	    T(test_a_replay_stays_within_the_limits),
+	    T(test_status_counts_what_it_sees),
+	    T(test_a_queue_tells_what_concerns_the_token),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
