@@ -151,11 +151,11 @@ int pause_in_read(struct call *c, json_t *body, bool pause, struct pause_in *ret
 /* The queue `default`, on first use. Then no_idem is the caller's to take back. */
 void call_make_default(struct call *c, call_reply_fn *fn);
 
-/* Finding by name or id, among what the core holds. */
+/* Finding by name or id, among what the core holds. Hints name only what the caller may see. */
 const struct queue_row *find_queue(
-    const struct api *a, struct str text, const char *field, struct problem *p);
-rid find_worker(const struct api *a, struct str text, const char *field, struct problem *p);
-rid find_schedule(const struct api *a, struct str text, const char *field, struct problem *p);
+    const struct call *c, struct str text, const char *field, struct problem *p);
+rid find_worker(const struct call *c, struct str text, const char *field, struct problem *p);
+rid find_schedule(const struct call *c, struct str text, const char *field, struct problem *p);
 int find_id(
     const struct api *a, struct str text, const char *field, rid *ret_id, struct problem *p);
 

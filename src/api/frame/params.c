@@ -97,15 +97,16 @@ bool call_path_id(struct call *c, rid *ret_id)
 	return false;
 }
 
-static int no_queue(const struct api *a, struct str text, const char *field, struct problem *p)
+static int no_queue(const struct call *c, struct str text, const char *field, struct problem *p)
 {
 	const char *names[NAMES_FOR_HINT], *near;
 	const struct queue_row *q = NULL;
 	struct arena arena = {0};
-	size_t n = 0;
+	size_t n = 0, looked = 0;
 
-	while ((q = core_queue_next(a->host.core, q ? q->id : 0)) && n < NAMES_FOR_HINT)
-		names[n++] = arena_str(&arena, q->name).p;
+	while ((q = core_queue_next(c->host->core, q ? q->id : 0)) && looked++ < NAMES_FOR_HINT)
+		if (scope_covers_queue(c, q->name))
+			names[n++] = arena_str(&arena, q->name).p;
 	near = str_nearest(text, names, n);
 	problem_set(p, ERR_NOT_FOUND, "there is no queue \"%.*s\"",
 	    text.n > NAME_MAX_BYTES ? NAME_MAX_BYTES : (int)text.n, text.p ? text.p : "");
@@ -118,19 +119,19 @@ static int no_queue(const struct api *a, struct str text, const char *field, str
 }
 
 const struct queue_row *find_queue(
-    const struct api *a, struct str text, const char *field, struct problem *p)
+    const struct call *c, struct str text, const char *field, struct problem *p)
 {
-	const struct queue_row *q = core_queue_by_name(a->host.core, text);
+	const struct queue_row *q = core_queue_by_name(c->host->core, text);
 	rid id;
 
-	if (!q && id_parse(a->host.ids, text, &id) && id)
-		q = core_queue(a->host.core, id);
+	if (!q && id_parse(c->host->ids, text, &id) && id)
+		q = core_queue(c->host->core, id);
 	if (!q)
-		no_queue(a, text, field, p);
+		no_queue(c, text, field, p);
 	return q;
 }
 
-static void no_worker(const struct api *a, struct str text, const char *field, struct problem *p)
+static void no_worker(const struct call *c, struct str text, const char *field, struct problem *p)
 {
 	const char *names[NAMES_FOR_HINT], *near;
 	struct worker_view view;
@@ -138,8 +139,8 @@ static void no_worker(const struct api *a, struct str text, const char *field, s
 	size_t n = 0;
 	rid id = 0;
 
-	while ((id = core_worker_next(a->host.core, id)) && n < NAMES_FOR_HINT)
-		if (core_worker(a->host.core, id, 0, &view))
+	while (!c->who.limit && (id = core_worker_next(c->host->core, id)) && n < NAMES_FOR_HINT)
+		if (core_worker(c->host->core, id, 0, &view))
 			names[n++] = arena_str(&arena, view.row->facts.shard).p;
 	near = str_nearest(text, names, n);
 	problem_set(p, ERR_NOT_FOUND, "there is no worker \"%.*s\"",
@@ -152,30 +153,32 @@ static void no_worker(const struct api *a, struct str text, const char *field, s
 	arena_release(&arena);
 }
 
-rid find_worker(const struct api *a, struct str text, const char *field, struct problem *p)
+rid find_worker(const struct call *c, struct str text, const char *field, struct problem *p)
 {
 	struct worker_view view;
-	rid id = core_worker_by_name(a->host.core, text);
+	rid id = core_worker_by_name(c->host->core, text);
 
-	if (!id &&
-	    (!id_parse(a->host.ids, text, &id) || !id || !core_worker(a->host.core, id, 0, &view)))
+	if (!id && (!id_parse(c->host->ids, text, &id) || !id ||
+	               !core_worker(c->host->core, id, 0, &view)))
 		id = 0;
 	if (!id)
-		no_worker(a, text, field, p);
+		no_worker(c, text, field, p);
 	return id;
 }
 
-static void no_schedule(const struct api *a, struct str text, const char *field, struct problem *p)
+static void no_schedule(const struct call *c, struct str text, const char *field, struct problem *p)
 {
 	const char *names[NAMES_FOR_HINT], *near;
 	struct schedule_view view = {0};
 	struct arena arena = {0};
-	size_t n = 0;
+	size_t n = 0, looked = 0;
 	rid id;
 
-	while (n < NAMES_FOR_HINT && (id = core_schedule_next(a->host.core, view.row.name)) &&
-	       core_schedule(a->host.core, id, NULL, &view))
-		names[n++] = arena_str(&arena, view.row.name).p;
+	while (looked++ < NAMES_FOR_HINT &&
+	       (id = core_schedule_next(c->host->core, view.row.name)) &&
+	       core_schedule(c->host->core, id, NULL, &view))
+		if (scope_covers(c, view.row.queue, view.row.labels))
+			names[n++] = arena_str(&arena, view.row.name).p;
 	near = str_nearest(text, names, n);
 	problem_set(p, ERR_NOT_FOUND, "there is no schedule \"%.*s\"",
 	    text.n > NAME_MAX_BYTES ? NAME_MAX_BYTES : (int)text.n, text.p ? text.p : "");
@@ -188,16 +191,16 @@ static void no_schedule(const struct api *a, struct str text, const char *field,
 	arena_release(&arena);
 }
 
-rid find_schedule(const struct api *a, struct str text, const char *field, struct problem *p)
+rid find_schedule(const struct call *c, struct str text, const char *field, struct problem *p)
 {
 	struct schedule_view view;
-	rid id = core_schedule_by_name(a->host.core, text);
+	rid id = core_schedule_by_name(c->host->core, text);
 
-	if (!id && (!id_parse(a->host.ids, text, &id) || !id ||
-	               !core_schedule(a->host.core, id, NULL, &view)))
+	if (!id && (!id_parse(c->host->ids, text, &id) || !id ||
+	               !core_schedule(c->host->core, id, NULL, &view)))
 		id = 0;
 	if (!id)
-		no_schedule(a, text, field, p);
+		no_schedule(c, text, field, p);
 	return id;
 }
 

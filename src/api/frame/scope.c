@@ -100,7 +100,7 @@ static void not_covered(struct call *c, const char *what)
 static bool queue_is_covered(struct call *c)
 {
 	struct problem ignored;
-	const struct queue_row *q = find_queue(c->api, c->arg, "queue", &ignored);
+	const struct queue_row *q = find_queue(c, c->arg, "queue", &ignored);
 
 	/* what is done to a queue is done to all of its tasks */
 	return q && (c->req.method == API_GET || !c->who.limit->labels.n) &&
@@ -111,7 +111,7 @@ static bool schedule_is_covered(struct call *c)
 {
 	struct problem ignored;
 	struct schedule_view v;
-	rid id = find_schedule(c->api, c->arg, "schedule", &ignored);
+	rid id = find_schedule(c, c->arg, "schedule", &ignored);
 
 	return id && core_schedule(c->host->core, id, &c->arena, &v) &&
 	       scope_covers(c, v.row.queue, v.row.labels);

@@ -106,16 +106,16 @@ static bool read_filter(struct call *c, struct event_filter *f)
 		if (str_is(c->req.params[i].key, "kind"))
 			rc = add_kinds(c, f, c->req.params[i].value);
 	if (!rc && c->query[Q_QUEUE].p) {
-		q = find_queue(c->api, c->query[Q_QUEUE], "queue", &c->problem);
+		q = find_queue(c, c->query[Q_QUEUE], "queue", &c->problem);
 		rc = q ? 0 : c->problem.code;
 		f->queue = q ? q->id : 0;
 	}
 	if (!rc && c->query[Q_WORKER].p) {
-		f->worker = find_worker(c->api, c->query[Q_WORKER], "worker", &c->problem);
+		f->worker = find_worker(c, c->query[Q_WORKER], "worker", &c->problem);
 		rc = f->worker ? 0 : c->problem.code;
 	}
 	if (!rc && c->query[Q_SCHEDULE].p) {
-		f->schedule = find_schedule(c->api, c->query[Q_SCHEDULE], "schedule", &c->problem);
+		f->schedule = find_schedule(c, c->query[Q_SCHEDULE], "schedule", &c->problem);
 		rc = f->schedule ? 0 : c->problem.code;
 	}
 	if (!rc && c->query[Q_TASK].p)

@@ -41,7 +41,7 @@ void queues_list(struct call *c)
 
 static const struct queue_row *path_queue(struct call *c)
 {
-	const struct queue_row *q = find_queue(c->api, c->arg, "queue", &c->problem);
+	const struct queue_row *q = find_queue(c, c->arg, "queue", &c->problem);
 
 	if (!q)
 		call_problem(c);

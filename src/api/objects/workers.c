@@ -77,7 +77,7 @@ void workers_list(struct call *c)
 
 static bool path_worker(struct call *c, struct worker_view *ret_view)
 {
-	rid id = find_worker(c->api, c->arg, "worker", &c->problem);
+	rid id = find_worker(c, c->arg, "worker", &c->problem);
 
 	if (id && view_of(c, id, ret_view)) {
 		c->task = id;

@@ -209,7 +209,7 @@ static int read_task(struct schedule_in *in)
 		queue_defaults(&fresh);
 		fresh.name = name;
 	}
-	q = in->needs_default ? &fresh : find_queue(c->api, name, "queue", &c->problem);
+	q = in->needs_default ? &fresh : find_queue(c, name, "queue", &c->problem);
 	if (!scope_covers_named(c, q ? q->name : name, task.spec.labels)) {
 		scope_problem(c, name, &c->problem);
 		return within_task(&c->problem);

@@ -58,7 +58,7 @@ static bool read_filter(struct call *c, struct schedule_filter *f, uint32_t *ret
 	}
 	if (!c->query[Q_QUEUE].p)
 		return true;
-	q = find_queue(c->api, c->query[Q_QUEUE], "queue", &c->problem);
+	q = find_queue(c, c->query[Q_QUEUE], "queue", &c->problem);
 	if (!q) {
 		call_problem(c);
 		return false;
@@ -153,7 +153,7 @@ void schedules_list(struct call *c)
 
 bool path_schedule(struct call *c, struct schedule_view *ret_view)
 {
-	c->task = find_schedule(c->api, c->arg, "schedule", &c->problem);
+	c->task = find_schedule(c, c->arg, "schedule", &c->problem);
 	if (c->task && core_schedule(c->host->core, c->task, &c->arena, ret_view))
 		return true;
 	call_problem(c);

@@ -84,7 +84,7 @@ static rid bound(int64_t ms, bool upper)
 
 static int add_queue(struct call *c, struct task_filter *f, struct str text, const char *field)
 {
-	const struct queue_row *q = find_queue(c->api, text, field, &c->problem);
+	const struct queue_row *q = find_queue(c, text, field, &c->problem);
 
 	f->queue = q ? q->id : 0;
 	return q ? 0 : c->problem.code;
@@ -95,7 +95,7 @@ static int add_worker(struct call *c, struct task_filter *f, struct str text, co
 	/* a worker that was forgotten can still be named by its id */
 	if (id_parse(c->host->ids, text, &f->worker) && f->worker)
 		return 0;
-	f->worker = find_worker(c->api, text, field, &c->problem);
+	f->worker = find_worker(c, text, field, &c->problem);
 	return f->worker ? 0 : c->problem.code;
 }
 
@@ -104,7 +104,7 @@ static int add_schedule(struct call *c, struct task_filter *f, struct str text, 
 	/* one that was deleted can still be named by its id */
 	if (id_parse(c->host->ids, text, &f->schedule) && f->schedule)
 		return 0;
-	f->schedule = find_schedule(c->api, text, field, &c->problem);
+	f->schedule = find_schedule(c, text, field, &c->problem);
 	return f->schedule ? 0 : c->problem.code;
 }
 

@@ -101,7 +101,7 @@ static const struct queue_row *named_queue(struct call *c, struct str name, int 
 	s->last_queue = core_queue_by_name(c->host->core, name);
 	if (s->last_queue || (str_is(name, "default") && !s->made_default))
 		return s->last_queue;
-	s->last_queue = find_queue(c->api, name, "queue", &s->problem);
+	s->last_queue = find_queue(c, name, "queue", &s->problem);
 	if (!s->last_queue)
 		*ret_rc = s->problem.code;
 	return s->last_queue;

@@ -79,6 +79,26 @@ static void test_lists(void **state)
 	json_decref(sum);
 }
 
+/* A name that is nearly another's: no hint completes it. */
+static void test_hints_name_nothing_foreign(void **state)
+{
+	static const char *const nearly[] = {"/v1/tasks?queue=their", "/v1/tasks?schedule=foreig",
+	    "/v1/tasks/summary?queue=their", "/v1/events?queue=their", "/v1/events?schedule=foreig",
+	    "/v1/schedules?queue=their", "/v1/queues/their", "/v1/schedules/foreig"};
+
+	for (size_t i = 0; i < sizeof nearly / sizeof nearly[0]; i++) {
+		struct talk *t = ask_as(&queue_token, API_GET, nearly[i], NULL);
+
+		assert_int_equal(t->status, 404);
+		assert_null(strstr(t->body.p, "theirs"));
+		assert_null(strstr(t->body.p, "foreign"));
+		talk_free(t);
+		t = ask(w, API_GET, nearly[i], NULL); /* whom nothing limits is helped */
+		assert_non_null(strstr(t->body.p, "did you mean"));
+		talk_free(t);
+	}
+}
+
 static void test_one_task(void **state)
 {
 	static const struct {
@@ -481,6 +501,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup_two, teardown)
 	const struct CMUnitTest tests[] = {
 	    T(test_lists),
+	    T(test_hints_name_nothing_foreign),
 	    T(test_one_task),
 	    T(test_many_tasks),
 	    T(test_submits),
