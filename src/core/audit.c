@@ -2,7 +2,7 @@
 /* What people audit: rows of their own, and a notice with the same number. */
 #include "core/internal.h"
 
-static void add_json_str(struct buf *b, struct str s)
+void detail_add_str(struct buf *b, struct str s)
 {
 	buf_add_char(b, '"');
 	for (size_t i = 0; i < s.n; i++) {
@@ -18,19 +18,28 @@ static void add_json_str(struct buf *b, struct str s)
 	buf_add_char(b, '"');
 }
 
-struct str detail_of(struct arena *a, const char *name, struct str value)
+struct str details_of(struct arena *a, const struct detail *d, size_t n)
 {
 	struct buf b = {0};
 	struct str kept;
 
-	if (!value.p)
+	for (size_t i = 0; i < n; i++) {
+		if (!d[i].value.p)
+			continue;
+		buf_printf(&b, "%c\"%s\":", b.n ? ',' : '{', d[i].name);
+		detail_add_str(&b, d[i].value);
+	}
+	if (!b.n)
 		return STR_NULL;
-	buf_printf(&b, "{\"%s\":", name);
-	add_json_str(&b, value);
 	buf_add_char(&b, '}');
 	kept = arena_str(a, buf_str(&b));
 	buf_release(&b);
 	return kept;
+}
+
+struct str detail_of(struct arena *a, const char *name, struct str value)
+{
+	return details_of(a, &(struct detail){name, value}, 1);
 }
 
 void audit(struct core *c, const char *kind, struct str subject, rid queue, rid worker,

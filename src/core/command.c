@@ -206,8 +206,7 @@ static int dispatch(struct core *c, const struct event *ev, const struct pending
 	case EV_SCHEDULE_RUN:
 	case EV_SCHEDULE_BACKFILL: return run_schedule_command(c, ev, r, out);
 	case EV_TOKEN_CREATE:
-	case EV_TOKEN_REVOKE:
-	case EV_REFUSED: return run_token_command(c, ev, r, out);
+	case EV_TOKEN_REVOKE: return run_token_command(c, ev, r, out);
 	default: return run_queue_command(c, ev, r, out);
 	}
 }

@@ -31,6 +31,7 @@ struct core *core_new(const struct core_options *o)
 	consensus_init(&c->set, c->o.server, c->o.consensus_patience);
 	c->set_looked_ms = INT64_MIN / 2;
 	c->set_due_ms = INT64_MAX;
+	c->refusals.due_ms = INT64_MAX;
 	TAILQ_INIT(&c->ghosts);
 	RB_INIT(&c->queues);
 	RB_INIT(&c->queue_names);
@@ -89,6 +90,7 @@ void core_free(struct core *c)
 	gone_release(c);
 	schedules_release(c);
 	tokens_release(c);
+	refusals_release(c);
 	free_list(&c->lane.waiting);
 	free_list(&c->lane.group);
 	arena_release(&c->lane.arena);
@@ -132,6 +134,7 @@ static void tick(struct core *c, struct effects *out)
 	hold_tick(c, out);
 	watch_tick(c, out);
 	unsure_tick(c, out);
+	refusals_tick(c, out);
 	if (c->retry_reads_ms && c->retry_reads_ms <= c->mono_ms)
 		wake_all(c);
 }
@@ -172,6 +175,7 @@ static int take(struct core *c, const struct event *ev, struct effects *out)
 	case EV_TICK: tick(c, out); return 0;
 	case EV_GO_ON: lane_go_on(c, out); return 0;
 	case EV_ZONE: zone_set(c, ev, out); return 0;
+	case EV_REFUSED: refusal(c, ev, out); return 0;
 	default: return core_command(c, ev, out);
 	}
 }
@@ -220,6 +224,7 @@ int64_t core_wake_ms(const struct core *c)
 		sooner(&at, poll->at);
 	if (hold)
 		sooner(&at, hold->at);
+	sooner(&at, c->refusals.due_ms);
 	if (c->retry_reads_ms)
 		sooner(&at, c->retry_reads_ms);
 	if (c->start.waiting)

@@ -182,10 +182,13 @@ struct event {
 			rid id;                      /* EV_TOKEN_REVOKE */
 			const struct token_row *row; /* EV_TOKEN_CREATE: without its id */
 			bool used;                   /* EV_TOKEN_REVOKE: it was good for one use */
+			struct str worker;           /* and this one has used it */
 		} token;
 		struct {
 			struct str subject; /* what was asked for */
 			struct str why;
+			struct str token;  /* whose name was claimed, not proven; NULL: nobody's */
+			struct str worker; /* that wanted to join; NULL: none did */
 		} refused;
 		const struct schedule_row *schedule_row;
 		struct {
@@ -218,6 +221,7 @@ struct event {
 			uint64_t dial; /* which of this instance's connections, from 1; 0: it does
 			                  not say */
 			bool drops_receipts; /* it can not prove what no row tells of */
+			struct str token;    /* that let it in; NULL: it was here before */
 		} hello;
 		struct {
 			uint64_t link;

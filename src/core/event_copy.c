@@ -49,6 +49,7 @@ static void copy_hello(struct arena *a, struct event *to)
 	struct worker_row row = {.facts = *to->hello.facts};
 
 	to->hello.facts = &worker_row_copy(a, &row)->facts;
+	to->hello.token = arena_str(a, to->hello.token);
 	to->hello.tasks = arena_memdup(a, to->hello.tasks, to->hello.n * sizeof *to->hello.tasks);
 }
 
@@ -70,7 +71,7 @@ void event_copy(struct pending *p, const struct event *ev)
 		break;
 	case EV_HELLO: copy_hello(a, to); break;
 	case EV_TOKEN_CREATE: to->token.row = token_row_copy(a, ev->token.row); break;
-	case EV_TOKEN_REVOKE:
+	case EV_TOKEN_REVOKE: to->token.worker = arena_str(a, ev->token.worker); break;
 	case EV_WORKER_SET:
 	case EV_WORKER_REMOVE:
 	case EV_WORKER_STOP: break;

@@ -213,6 +213,17 @@ static const char *replacement_refused(
 	return "another worker has this name and is not lost: give this one another --name";
 }
 
+/* Somebody new bears this name: by which token he came in is what a trail is asked for. */
+static void tell_joined(
+    struct core *c, const struct event *ev, const struct worker *w, struct effects *out)
+{
+	const struct worker_facts *f = ev->hello.facts;
+	const struct detail details[] = {{"host", f->host}, {"token", ev->hello.token}};
+
+	audit(c, "worker.joined", f->shard, 0, w->row.id, STR("reeve"),
+	    details_of(&out->batch.arena, details, sizeof details / sizeof details[0]), out);
+}
+
 static struct worker *first_hello(struct core *c, const struct event *ev, struct effects *out)
 {
 	struct worker_row row = {.facts = *ev->hello.facts,
@@ -223,16 +234,14 @@ static struct worker *first_hello(struct core *c, const struct event *ev, struct
 
 	row.id = c->last_id = id_next(c->last_id, c->now_ms);
 	w = worker_add(c, &row);
-	audit(c, "worker.joined", row.facts.shard, 0, row.id, STR("reeve"),
-	    detail_of(&out->batch.arena, "host", row.facts.host), out);
+	tell_joined(c, ev, w, out);
 	return w;
 }
 
 /* Another process bears the name now: nothing of the old one's remains but its tasks' fate. */
-static void take_over(
-    struct core *c, struct worker *w, const struct worker_facts *f, struct effects *out)
+static void take_over(struct core *c, struct worker *w, const struct event *ev, struct effects *out)
 {
-	bool proven = has_same_lock(w, f);
+	bool proven = has_same_lock(w, ev->hello.facts);
 
 	if (!proven && (w->health.state != WORKER_MUST_DIE || start_owes(c, w)))
 		gone_add(c, w, out);
@@ -253,6 +262,8 @@ static void take_over(
 	w->first_hello_ms = 0;
 	w->dial = 0;
 	worker_heard_of(c, w, out); /* of the one before; this one never heard of any timeouts */
+	if (!proven)
+		tell_joined(c, ev, w, out);
 }
 
 static void same_again(
@@ -332,7 +343,7 @@ void hello(struct core *c, const struct event *ev, struct effects *out)
 	if (!w)
 		w = first_hello(c, ev, out);
 	else if (w->row.facts.instance != f->instance)
-		take_over(c, w, f, out);
+		take_over(c, w, ev, out);
 	else
 		same_again(c, w, f, out);
 	worker_adopt_facts(c, w, f);

@@ -219,6 +219,13 @@ struct gone {
 };
 #define GONE_MAX 256
 
+/* Who was refused something within the last minute: see refusal.c. */
+struct refusals {
+	struct refuser *of;
+	size_t n, cap;
+	int64_t due_ms; /* monotonic: something is to be told; INT64_MAX: nothing */
+};
+
 struct core {
 	struct core_options o;
 	bool open;
@@ -254,6 +261,7 @@ struct core {
 	struct schedules schedules;
 	struct token_ids tokens;
 	size_t n_tokens;
+	struct refusals refusals;
 	int64_t retry_reads_ms; /* monotonic; 0: no read has failed */
 };
 
@@ -478,6 +486,11 @@ void token_load(struct core *c, const struct token_row *row);
 int run_token_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
 void tokens_release(struct core *c);
 
+/* refusal.c */
+void refusal(struct core *c, const struct event *ev, struct effects *out);
+void refusals_tick(struct core *c, struct effects *out);
+void refusals_release(struct core *c);
+
 /* audit.c */
 void audit(struct core *c, const char *kind, struct str subject, rid queue, rid worker,
     struct str actor, struct str detail, struct effects *out);
@@ -489,5 +502,11 @@ void save_queue(struct core *c, struct queue *q, struct effects *out);
 void save_worker(struct core *c, struct worker *w, struct effects *out);
 /* "name":"value" pairs as a JSON object; strings are escaped */
 struct str detail_of(struct arena *a, const char *name, struct str value);
+struct detail {
+	const char *name;
+	struct str value; /* NULL: it is left out */
+};
+struct str details_of(struct arena *a, const struct detail *d, size_t n);
+void detail_add_str(struct buf *b, struct str s); /* as JSON has strings */
 
 #endif

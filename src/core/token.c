@@ -3,6 +3,10 @@
 #include "core/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/timefmt.h"
+#include "model/lines.h"
 
 int token_id_cmp(const struct token *x, const struct token *y)
 {
@@ -70,6 +74,61 @@ const struct token_row *core_token_by_name(const struct core *c, struct str name
 	return NULL;
 }
 
+static void add_queues(struct buf *b, struct str queues)
+{
+	struct str one;
+
+	if (!queues.n)
+		return;
+	for (const char *before = ",\"queues\":["; lines_next(&queues, &one); before = ",") {
+		buf_add_cstr(b, before);
+		detail_add_str(b, one);
+	}
+	buf_add_char(b, ']');
+}
+
+static void add_labels(struct buf *b, struct str labels)
+{
+	struct str one;
+
+	if (!labels.n)
+		return;
+	for (const char *before = ",\"labels\":{"; lines_next(&labels, &one); before = ",") {
+		const char *equals = memchr(one.p, '=', one.n);
+		size_t n = equals ? (size_t)(equals - one.p) : one.n;
+
+		buf_add_cstr(b, before);
+		detail_add_str(b, (struct str){one.p, n});
+		buf_add_char(b, ':');
+		detail_add_str(b, equals ? (struct str){equals + 1, one.n - n - 1} : STR(""));
+	}
+	buf_add_char(b, '}');
+}
+
+/* What it allows, whom and for how long: the row itself is gone when it is revoked. */
+static struct str words_of(struct arena *a, const struct token_row *row)
+{
+	char time[TIME_TEXT_MAX];
+	struct buf b = {0};
+	struct str kept;
+
+	buf_printf(&b, "{\"role\":\"%s\"", role_names[row->role]);
+	add_queues(&b, row->queues);
+	add_labels(&b, row->labels);
+	if (row->zone.n) {
+		buf_add_cstr(&b, ",\"zone\":");
+		detail_add_str(&b, row->zone);
+	}
+	if (row->once)
+		buf_add_cstr(&b, ",\"once\":true");
+	if (row->expires_ms)
+		buf_printf(&b, ",\"expires\":\"%s\"", time_format_ms(row->expires_ms, time));
+	buf_add_char(&b, '}');
+	kept = arena_str(a, buf_str(&b));
+	buf_release(&b);
+	return kept;
+}
+
 static int create(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
 {
 	struct token_row row = *ev->token.row;
@@ -89,8 +148,7 @@ static int create(struct core *c, const struct event *ev, struct reply *r, struc
 	row.creator = ev->actor;
 	token_load(c, &row);
 	batch_add(&out->batch, ROW_TOKEN_PUT)->token = token_row_copy(a, &row);
-	audit(c, "token.created", row.name, 0, 0, ev->actor,
-	    detail_of(a, "role", str_of(role_names[row.role])), out);
+	audit(c, "token.created", row.name, 0, 0, ev->actor, words_of(a, &row), out);
 	return 0;
 }
 
@@ -103,7 +161,7 @@ static int revoke(struct core *c, const struct event *ev, struct reply *r, struc
 	r->id = t->row->id;
 	batch_add(&out->batch, ROW_TOKEN_DELETE)->id = t->row->id;
 	audit(c, ev->token.used ? "token.used" : "token.revoked", t->row->name, 0, 0, ev->actor,
-	    STR_NULL, out);
+	    detail_of(&out->batch.arena, "worker", ev->token.worker), out);
 	drop(c, t);
 	return 0;
 }
@@ -112,9 +170,5 @@ int run_token_command(struct core *c, const struct event *ev, struct reply *r, s
 {
 	if (ev->kind == EV_TOKEN_CREATE)
 		return create(c, ev, r, out);
-	if (ev->kind == EV_TOKEN_REVOKE)
-		return revoke(c, ev, r, out);
-	audit(c, "access.refused", ev->refused.subject, 0, 0, ev->actor,
-	    detail_of(&out->batch.arena, "why", ev->refused.why), out);
-	return 0;
+	return revoke(c, ev, r, out);
 }

@@ -10,6 +10,7 @@ import pytest
 import requests
 from client import Api, Canary
 from harness import PATIENCE, wait_until
+from link_client import Closed, Link, new_key
 
 
 def make(cluster, name, *words):
@@ -198,6 +199,38 @@ def test_refusals_and_changes_are_in_the_trail(server):
     assert len([e for e in events if e["kind"] == "access.refused"]) <= 40, "nobody fills the disk by being refused"
 
 
+def trail(cluster, kind):
+    return [{**e, "detail": e.get("detail", {})} for e in cluster.get("/v1/events", limit=1000, kind=kind)["items"]]
+
+
+def test_a_flood_of_refusals_hides_nobody_elses(server):
+    late, loud = make(server, "late", "--role", "read"), make(server, "loud", "--role", "read")
+    shown = loud.session.headers["Authorization"]
+    guess = shown[:-1] + ("0" if shown[-1] != "0" else "1")
+    for _ in range(60):
+        refused(loud, "GET", "/v1/tokens", 403)
+        for wrong in ("Bearer nonsense", guess):
+            assert requests.get(late.url + "/v1/tasks", headers={"Authorization": wrong}, timeout=PATIENCE).status_code == 401
+    refused(late, "GET", "/v1/tokens", 403)
+    who = [(e["actor"], e["detail"].get("token")) for e in trail(server, "access.refused")]
+    assert who.count(("token:late", None)) == 1, "whoever else was refused, and how often"
+    assert max(map(who.count, who)) <= 41, "and nobody fills the disk"
+    assert {("unknown", None), ("unknown", "loud"), ("token:loud", None)} < set(who)
+
+
+def test_what_a_token_allows_is_in_the_trail(server):
+    server.create_queue("builds")
+    server.cli("token", "create", "ci", "--role", "submit", "--queue", "builds", "--queue", "more", "--label", "team=a=b")
+    server.cli("token", "create", "east", "--join", "--once", "--zone", "east", "--expires", "1d")
+    made = {e["subject"]: e["detail"] for e in trail(server, "token.created")}
+    assert made["ci"] == {"role": "submit", "queues": ["builds", "more"], "labels": {"team": "a=b"}}
+    until = made["east"].pop("expires")
+    assert until == server.get("/v1/tokens/east")["expires"]
+    assert made["east"] == {"role": "join", "once": True, "zone": "east"}
+    shown = server.cli("token", "ls").out
+    assert "ZONE" in shown and "east" in shown.split("join (once)")[1]
+
+
 def test_a_flood_of_wrong_ones_starves_nobody(server):
     """Every one of them names a token that exists, so every one would be worth a look."""
     good, fresh = make(server, "good", "--role", "admin"), make(server, "fresh", "--role", "read")
@@ -301,3 +334,58 @@ def test_join_token_for_a_zone(server):
     assert not server.has_worker("w1")
     join_with(server, token, "w2", "--zone", "east")
     wait_until(lambda: connected(server, "w2"), what="w2 has joined")
+
+
+def refused_joins(cluster):
+    return {(e["actor"], e["detail"].get("token"), e["detail"].get("worker"), e["detail"]["why"].split(":")[0])
+            for e in trail(cluster, "access.refused") if e.get("subject") == "join"}
+
+
+def knock(cluster, token, name):
+    with Link(cluster) as stranger:
+        stranger.knock(name, 1, new_key(), token=token)
+        with pytest.raises(Closed):
+            while True:
+                stranger.read()
+
+
+def test_refused_knocks_are_in_the_trail(server):
+    rack = server.cli("token", "create", "rack", "--join").out.strip()
+    short = server.cli("token", "create", "short", "--join", "--expires", "1s").out.strip()
+    gone = server.cli("token", "create", "gone", "--join").out.strip()
+    ci = server.cli("token", "create", "ci", "--role", "admin").out.strip()
+    server.cli("token", "revoke", "gone")
+    wait_until(lambda: server.get("/v1/tokens/short")["expired"], what="it has expired")
+    for token, name in (("nonsense", "w1"), (None, "w2"), (rack[:-1] + ("0" if rack[-1] != "0" else "1"), "w3"),
+                        (short, "w4"), (gone, "w5"), (ci, "w6")):
+        knock(server, token, name)
+    east = server.cli("token", "create", "east", "--join", "--zone", "east").out.strip()
+    wrong = join_with(server, east, "w7", "--zone", "west")
+    wait_until(lambda: "for another zone" in wrong.log(), what="it was told why")
+    missing = "the join token is missing or wrong"
+    expected = {("unknown", None, "w1", missing), ("unknown", None, "w2", missing),
+                ("unknown", "rack", "w3", "this is not the secret of this token"),
+                ("unknown", "short", "w4", "this token has expired"),
+                ("unknown", None, "w5", "there is no such join token, or no more"),
+                ("unknown", "ci", "w6", "this token does not admit workers"),
+                ("token:east", None, "w7", "its join token is for another zone")}
+    wait_until(lambda: refused_joins(server) >= expected, what="each is in the trail")
+    wrong.stop()
+    for _ in range(50):
+        knock(server, "nonsense", "flood")
+    knock(server, short, "w8")
+    wait_until(lambda: ("unknown", "short", "w8", "this token has expired") in refused_joins(server),
+               what="and strangers do not hide others")
+    assert len([e for e in trail(server, "access.refused") if e["detail"].get("worker") == "flood"]) <= 40
+
+
+def test_the_trail_tells_by_which_token_a_worker_has_joined(server):
+    rack = server.cli("token", "create", "rack", "--join").out.strip()
+    once = server.cli("token", "create", "one", "--join", "--once").out.strip()
+    for token, name in ((rack, "w1"), (once, "w2"), (server.own_token("join-token"), "w3")):
+        join_with(server, token, name)
+        wait_until(lambda: connected(server, name), what=f"{name} has joined")
+    assert {e["subject"]: e["detail"]["token"] for e in trail(server, "worker.joined")} == {
+        "w1": "rack", "w2": "one", "w3": "the server's own"}
+    used, = trail(server, "token.used")
+    assert (used["subject"], used["actor"], used["detail"]) == ("one", "worker:w2", {"worker": "w2"})

@@ -13,8 +13,6 @@
 #define CHECKS_AT_ONCE 1
 #define LINE_MAX 64
 #define LINE_OF_ONE_MAX 8 /* for one and the same token */
-#define REFUSALS_A_MINUTE 20
-#define MINUTE_MS 60000
 
 void access_init(struct access *x)
 {
@@ -26,42 +24,29 @@ void access_release(struct access *x)
 	free(x->known);
 }
 
-/* At most so many a minute: nobody shall fill the disk by being refused. */
-static bool may_write_down(struct api *a)
+/* More than its bearer is told: he may be guessing. */
+static const char *why_not_good(struct call *c, const struct token_row *t)
 {
-	struct access *x = &a->access;
-	int64_t now = a->host.mono_ms(a->host.arg);
-
-	if (now - x->minute_ms >= MINUTE_MS) {
-		x->minute_ms = now;
-		x->n_refused = 0;
-	}
-	if (x->n_refused < REFUSALS_A_MINUTE) {
-		x->n_refused++;
-		return true;
-	}
-	x->n_left_out++;
-	return false;
-}
-
-static void nobody_asked(const struct reply *r, void *arg)
-{
+	if (t->damaged)
+		return "this token is damaged in the store";
+	if (token_has_expired(t, c->host->wall_ms(c->host->arg)))
+		return "this token has expired";
+	return t->role == ROLE_JOIN ? "this token only admits workers"
+	                            : "this is not the secret of this token";
 }
 
 void access_write_down(struct call *c, const struct problem *p)
 {
-	struct access *x = &c->api->access;
 	struct event ev = {.kind = EV_REFUSED, .actor = call_actor(c)};
-	struct str what = c->route ? str_of(c->route->name) : STR("nothing");
+	const struct token_row *claimed;
 
-	if (!core_is_open(c->host->core) || !may_write_down(c->api))
+	if (!core_is_open(c->host->core))
 		return;
-	ev.refused.subject = what;
-	ev.refused.why = x->n_left_out ? arena_strf(&c->arena, "%s (%u more before were left out)",
-	                                     p->what, x->n_left_out)
-	                               : str_of(p->what);
-	x->n_left_out = 0;
-	c->host->command(c->host->arg, &ev, nobody_asked, NULL);
+	claimed = c->who.name.p || !c->shown ? NULL : core_token(c->host->core, c->shown);
+	ev.refused.subject = c->route ? str_of(c->route->name) : STR("nothing");
+	ev.refused.why = str_of(claimed ? why_not_good(c, claimed) : p->what);
+	ev.refused.token = claimed ? claimed->name : STR_NULL;
+	c->host->tell(c->host->arg, &ev);
 }
 
 void access_refuse(struct call *c)
@@ -272,7 +257,6 @@ static enum admission stand_in_line(struct call *c, rid token)
 		same += other->shown == token;
 	if (x->n_line >= LINE_MAX || same >= LINE_OF_ONE_MAX)
 		return line_is_full(c);
-	c->shown = token;
 	TAILQ_INSERT_TAIL(&x->line, c, in_line);
 	x->n_line++;
 	c->on_over = leave_line;
@@ -293,6 +277,7 @@ static enum admission by_token(struct call *c)
 		call_fail(c, ERR_BUSY, "the server is still loading its tokens");
 		return REFUSED;
 	}
+	c->shown = token;
 	t = token_of(c, token);
 	if (!t)
 		return unknown(c);

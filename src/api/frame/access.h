@@ -37,8 +37,6 @@ struct access {
 	size_t n_known, cap_known;
 	struct call_line line;
 	size_t n_line, n_checking;
-	int64_t minute_ms; /* refusals written down in this minute, and those left out */
-	unsigned n_refused, n_left_out;
 };
 
 void access_init(struct access *x);

@@ -84,6 +84,8 @@ struct api_host {
 	 * Strings in *ev need live only for the call.
 	 */
 	void (*command)(void *arg, struct event *ev, api_reply_fn *fn, void *fn_arg);
+	/* The same for what nobody waits for: nothing is kept of it for an answer. */
+	void (*tell)(void *arg, struct event *ev);
 	/* A time zone by name, to be looked at and dropped. */
 	int (*zone)(void *arg, struct str name, struct zone_ref **ret_ref, struct problem *p);
 	/* Runs work(reader, job) on a reader thread, then done(job) on the loop. What may take long

@@ -70,9 +70,12 @@ bool scope_sees_event(const struct call *c, const struct event_row *e)
 
 int scope_problem(struct call *c, struct str queue, struct problem *p)
 {
-	problem_set(p, ERR_DENIED, "%.64s may not use the queue \"%.*s\" with these labels",
-	    c->who.name.p, queue.n > 100 ? 100 : (int)queue.n, queue.p ? queue.p : "");
-	if (c->who.limit->labels.n)
+	bool by_labels = scope_covers_queue(c, queue);
+
+	problem_set(p, ERR_DENIED, "%.64s may not use the queue \"%.*s\"%s", c->who.name.p,
+	    queue.n > 100 ? 100 : (int)queue.n, queue.p ? queue.p : "",
+	    by_labels ? " with these labels" : "");
+	if (by_labels)
 		problem_hint(p, "every task must have the labels %.*s",
 		    (int)strcspn(c->who.limit->labels.p, "\n"), c->who.limit->labels.p);
 	else

@@ -11,7 +11,7 @@
 
 static const struct {
 	const char *kind;
-	const char *words[24];
+	const char *words[32];
 } fixed[] = {
     {"format", {"table", "wide", "json", "jsonl", "yaml"}},
     {"cron-format", {"table", "wide", "json", "jsonl", "yaml", "epoch"}},
@@ -27,11 +27,12 @@ static const struct {
     {"role", {"read", "logs", "submit", "operate", "admin"}},
     {"shell", {"bash", "zsh", "fish"}},
     {"worker-state", {"new", "unhealthy", "healthy", "must_die"}},
-    {"event", {"task", "task.submitted", "task.running", "task.succeeded", "task.failed",
-                  "task.retrying", "task.cancelled", "task.terminated", "task.orphaned", "queue",
-                  "queue.paused", "queue.resumed", "worker", "worker.joined", "worker.away",
-                  "worker.unhealthy", "worker.healthy", "worker.lost", "schedule", "schedule.fired",
-                  "schedule.skipped", "server"}},
+    {"event",
+        {"task", "task.submitted", "task.running", "task.succeeded", "task.failed", "task.retrying",
+            "task.cancelled", "task.terminated", "task.orphaned", "queue", "queue.paused",
+            "queue.resumed", "worker", "worker.joined", "worker.away", "worker.unhealthy",
+            "worker.healthy", "worker.lost", "schedule", "schedule.fired", "schedule.skipped",
+            "token", "token.created", "token.revoked", "token.used", "access.refused", "server"}},
 };
 
 static void add(struct buf *out, const char *word, const char *help)

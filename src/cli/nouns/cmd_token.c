@@ -109,8 +109,8 @@ int cmd_token_create(struct cli *c)
 }
 
 static const struct column columns[] = {{"NAME", 0}, {"ROLE", 0}, {"QUEUES", COLUMN_STRETCH},
-    {"LABELS", COLUMN_STRETCH}, {"EXPIRES", 0}, {"CREATED", 0}, {"BY", COLUMN_WIDE},
-    {"ZONE", COLUMN_WIDE}, {"ID", COLUMN_WIDE}};
+    {"LABELS", COLUMN_STRETCH}, {"ZONE", 0}, {"EXPIRES", 0}, {"CREATED", 0}, {"BY", COLUMN_WIDE},
+    {"ID", COLUMN_WIDE}};
 
 static void add_names(struct table *t, const json_t *names)
 {
@@ -137,12 +137,12 @@ static void add_token(struct table *t, const json_t *token)
 		add_names(t, json_object_get(token, "queues"));
 	add_pairs(&labels, json_object_get(token, "labels"));
 	table_add(t, labels.p);
+	table_add(t, js(token, "zone"));
 	table_add(t, jb(token, "expired")     ? "expired"
 	             : jhas(token, "expires") ? jago(token, "expires", time)
 	                                      : "never");
 	table_add(t, jago(token, "created", time));
 	table_add(t, js(token, "creator"));
-	table_add(t, js(token, "zone"));
 	table_add(t, js(token, "id"));
 }
 

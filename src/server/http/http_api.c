@@ -56,6 +56,11 @@ static void host_command(void *arg, struct event *ev, api_reply_fn *fn, void *fn
 	engine_command(((struct http_api *)arg)->engine, ev, fn, fn_arg);
 }
 
+static void host_tell(void *arg, struct event *ev)
+{
+	engine_step(((struct http_api *)arg)->engine, ev);
+}
+
 static int host_zone(void *arg, struct str name, struct zone_ref **ret_ref, struct problem *p)
 {
 	return engine_zone(((struct http_api *)arg)->engine, name, ret_ref, p);
@@ -158,6 +163,7 @@ struct http_api *http_api_new(struct loop *l, struct engine *e, struct readers *
 	    .wall_ms = host_wall,
 	    .mono_ms = host_mono,
 	    .command = host_command,
+	    .tell = host_tell,
 	    .zone = host_zone,
 	    .read = host_read,
 	    .watch = host_watch,

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/secret.h"
+#include "model/limits.h"
 #include "server/http/token_crypto.h"
 
 #define PASSES 64 /* kept at a time; who is forgotten is looked at again */
@@ -18,7 +19,7 @@ struct pass {
 	rid token; /* 0: it was used up */
 	unsigned char mac[TOKEN_MAC_BYTES];
 	char key[KEY_TEXT];
-	char *zone;
+	char *zone, *name;
 };
 
 struct join {
@@ -31,14 +32,29 @@ struct join {
 	/* what is being looked at */
 	struct {
 		struct pass pass;
-		char *hash, *secret;
+		char *hash, *secret, *shard;
 		bool once, fits;
 	} look;
 };
 
+void join_write_down(
+    struct join *j, struct str actor, struct str claimed, struct str shard, const char *why)
+{
+	struct event ev = {.kind = EV_REFUSED, .actor = actor};
+
+	if (!core_is_open(engine_core(j->engine)))
+		return;
+	ev.refused.subject = STR("join");
+	ev.refused.why = str_of(why);
+	ev.refused.token = claimed;
+	ev.refused.worker = shard;
+	engine_step(j->engine, &ev);
+}
+
 static void pass_release(struct pass *p)
 {
 	free(p->zone);
+	free(p->name);
 	*p = (struct pass){0};
 }
 
@@ -55,10 +71,11 @@ static void look_over(struct join *j)
 {
 	pass_release(&j->look.pass);
 	free(j->look.hash);
+	free(j->look.shard);
 	if (j->look.secret)
 		explicit_bzero(j->look.secret, strlen(j->look.secret));
 	free(j->look.secret);
-	j->look.hash = j->look.secret = NULL;
+	j->look.hash = j->look.secret = j->look.shard = NULL;
 	j->busy = false;
 }
 
@@ -74,17 +91,31 @@ static void used(const struct reply *r, void *arg)
 	look_over(j);
 }
 
+static void use_up(struct join *j)
+{
+	struct event ev = {.kind = EV_TOKEN_REVOKE};
+	char actor[sizeof "worker:" + NAME_MAX_BYTES];
+
+	snprintf(actor, sizeof actor, "worker:%s", j->look.shard);
+	ev.actor = str_of(actor);
+	ev.token.id = j->look.pass.token;
+	ev.token.used = true;
+	ev.token.worker = str_of(j->look.shard);
+	engine_command(j->engine, &ev, used, j);
+}
+
 static void looked(void *arg)
 {
 	struct join *j = arg;
-	struct event ev = {.kind = EV_TOKEN_REVOKE, .actor = STR("worker")};
 
-	if (!j->look.fits || !core_is_open(engine_core(j->engine))) {
+	if (!j->look.fits) {
+		join_write_down(j, STR("unknown"), str_of(j->look.pass.name), str_of(j->look.shard),
+		    "this is not the secret of this token");
+		look_over(j);
+	} else if (!core_is_open(engine_core(j->engine))) {
 		look_over(j);
 	} else if (j->look.once) {
-		ev.token.id = j->look.pass.token;
-		ev.token.used = true;
-		engine_command(j->engine, &ev, used, j);
+		use_up(j);
 	} else {
 		keep_pass(j);
 		look_over(j);
@@ -98,8 +129,8 @@ static void look(struct store_reader *r, void *arg)
 	j->look.fits = token_fits(str_of(j->look.hash), str_of(j->look.secret));
 }
 
-static void begin_look(
-    struct join *j, const struct token_row *t, struct str token, struct str secret, struct str key)
+static void begin_look(struct join *j, const struct token_row *t, struct str token,
+    struct str secret, struct str shard, struct str key)
 {
 	struct pass *p = &j->look.pass;
 
@@ -108,6 +139,8 @@ static void begin_look(
 	token_mac(&j->key, token, p->mac);
 	snprintf(p->key, sizeof p->key, STR_FMT, STR_ARG(key));
 	p->zone = t->zone.p ? xstrndup(t->zone.p, t->zone.n) : NULL;
+	p->name = xstrndup(t->name.p, t->name.n);
+	j->look.shard = xstrndup(shard.p, shard.n);
 	j->look.hash = xstrndup(t->hash.p, t->hash.n);
 	j->look.secret = xstrndup(secret.p, secret.n);
 	j->look.once = t->once;
@@ -153,30 +186,48 @@ static bool is_member(struct join *j, struct str shard, struct str key, struct s
 	return true;
 }
 
-enum join_answer join_ask(
-    struct join *j, struct str token, struct str shard, struct str key, struct str *ret_zone)
+static const char *why_not(const struct token_row *t)
+{
+	if (!t)
+		return "there is no such join token, or no more: it was revoked or used up";
+	if (t->role != ROLE_JOIN)
+		return "this token does not admit workers";
+	return t->damaged ? "this token is damaged in the store" : "this token has expired";
+}
+
+/* By what is known of the token that it names. */
+static enum join_answer refuse(struct join *j, rid id, struct str shard)
+{
+	const struct token_row *t = id ? core_token(engine_core(j->engine), id) : NULL;
+
+	join_write_down(j, STR("unknown"), t ? t->name : STR_NULL, shard, why_not(t));
+	return JOIN_NO;
+}
+
+enum join_answer join_ask(struct join *j, struct str token, struct str shard, struct str key,
+    struct join_terms *ret_terms)
 {
 	const struct token_row *t;
 	const struct pass *p;
 	struct str id_text, secret;
-	rid id;
+	rid id = 0;
 
-	*ret_zone = STR_NULL;
+	*ret_terms = (struct join_terms){0};
 	if (!token_split(token, &id_text, &secret) || key.n >= KEY_TEXT)
 		return JOIN_NO;
 	if (!core_is_open(engine_core(j->engine)))
 		return JOIN_LATER;
-	if (is_member(j, shard, key, ret_zone))
+	if (is_member(j, shard, key, &ret_terms->zone))
 		return JOIN_YES;
 	if ((p = find_pass(j, token, key))) {
-		*ret_zone = str_of(p->zone);
+		*ret_terms = (struct join_terms){str_of(p->zone), str_of(p->name)};
 		return JOIN_YES;
 	}
 	t = id_parse(engine_ids(j->engine), id_text, &id) && id ? good_row(j, id) : NULL;
 	if (!t)
-		return JOIN_NO;
+		return refuse(j, id, shard);
 	if (!j->busy)
-		begin_look(j, t, token, secret, key);
+		begin_look(j, t, token, secret, shard, key);
 	return JOIN_LATER;
 }
 

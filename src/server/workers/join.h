@@ -17,10 +17,19 @@ void join_free(struct join *j); /* after the readers */
 enum join_answer { JOIN_YES, JOIN_NO, JOIN_LATER };
 /*
  * May the worker of this name, which has proven this key (hex), join with this token? Who has
- * joined before under the same name and key may, whatever has become of its token. *ret_zone: the
- * zone it must be of; NULL: any. Valid until the next step.
+ * joined before under the same name and key may, whatever has become of its token. Who may not is
+ * written down.
  */
-enum join_answer join_ask(
-    struct join *j, struct str token, struct str shard, struct str key, struct str *ret_zone);
+struct join_terms {       /* valid until the next step */
+	struct str zone;  /* that it must be of; NULL: any */
+	struct str token; /* the name of what let it in; NULL: it was here before */
+};
+enum join_answer join_ask(struct join *j, struct str token, struct str shard, struct str key,
+    struct join_terms *ret_terms);
+
+/* A knock that comes to nothing, for the trail. claimed: the name of its token, unproven; or NULL
+ */
+void join_write_down(
+    struct join *j, struct str actor, struct str claimed, struct str shard, const char *why);
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/secret.h"
+#include "model/limits.h"
 #include "net/link/proof.h"
 #include "server/workers/parcel.h"
 #include "wire/link.h"
@@ -27,6 +28,8 @@
 #define KNOCK_MAX_BYTES 65536
 #define KNOCK_WAIT_MS 10000
 
+#define OWN_TOKEN "the server's own" /* no name that a token of the store could have */
+
 struct session {
 	struct sessions *all;
 	struct link *link;
@@ -34,6 +37,7 @@ struct session {
 	unsigned char nonce[LINK_NONCE_BYTES];
 	char *shard;       /* who it has proven to be; NULL: nobody yet */
 	char *zone;        /* that its join token is for; NULL: any */
+	char *token;       /* the name of what let it in; NULL: it was here before */
 	uint64_t instance; /* and which process of it */
 	char key[2 * LINK_KEY_BYTES + 1];
 	bool greeted;     /* its hello was accepted for the brain */
@@ -152,15 +156,18 @@ static bool key_is_proven(const struct session *s, const struct link_knock *k)
 static enum join_answer ask_join(struct session *s, const struct link_knock *k)
 {
 	struct sessions *all = s->all;
-	struct str zone = STR_NULL;
+	struct join_terms terms;
 	enum join_answer answer;
 
-	if (secret_equal(k->join_token, str_of(all->join_token)))
+	if (secret_equal(k->join_token, str_of(all->join_token))) {
+		s->token = xstrdup(OWN_TOKEN);
 		return JOIN_YES;
+	}
 	if (!all->join)
 		return JOIN_NO;
-	answer = join_ask(all->join, k->join_token, k->shard, str_of(s->key), &zone);
-	s->zone = zone.n ? xstrndup(zone.p, zone.n) : NULL;
+	answer = join_ask(all->join, k->join_token, k->shard, str_of(s->key), &terms);
+	s->zone = terms.zone.n ? xstrndup(terms.zone.p, terms.zone.n) : NULL;
+	s->token = terms.token.n ? xstrndup(terms.token.p, terms.token.n) : NULL;
 	return answer;
 }
 
@@ -180,19 +187,43 @@ static const char *why_not(struct session *s, const struct link_knock *k)
 	return key_is_proven(s, k) ? NULL : "the proof of its key does not hold";
 }
 
+static void write_down(struct session *s, struct str actor, struct str shard, const char *why)
+{
+	if (s->all->join)
+		join_write_down(s->all->join, actor, STR_NULL, shard, why);
+}
+
+/* As the bearer of what let it in, or by the name that its key has proven. */
+static void refuse_known(struct session *s, const char *why)
+{
+	char actor[sizeof "worker:" + NAME_MAX_BYTES];
+
+	if (!s->token)
+		snprintf(actor, sizeof actor, "worker:%s", s->shard);
+	else if (strcmp(s->token, OWN_TOKEN) == 0) /* it may call itself anything */
+		snprintf(actor, sizeof actor, "join-token");
+	else
+		snprintf(actor, sizeof actor, "token:%s", s->token);
+	write_down(s, str_of(actor), str_of(s->shard), why);
+	turn_away(s, why);
+}
+
 /* From here on it may send more than a knock, as who it has proven to be. */
 static bool admit(struct session *s, const struct link_knock *k)
 {
 	const char *why = why_not(s, k);
+	bool answer_is_ours = why != NULL;
 	enum join_answer answer = JOIN_NO;
 
 	for (size_t i = 0; !why && i < k->key.n; i++)
 		snprintf(s->key + 2 * i, 3, "%02x", (unsigned char)k->key.p[i]);
 	if (!why)
 		answer = ask_join(s, k);
-	if (!why && answer == JOIN_NO)
+	if (!why && answer == JOIN_NO) /* which is written down */
 		why = wrong_token;
 	if (why) {
+		if (answer_is_ours)
+			write_down(s, STR("unknown"), k->shard, why);
 		turn_away(s, why);
 		return false;
 	}
@@ -215,11 +246,11 @@ static bool greet(struct session *s, struct link_hello *h)
 	struct buf name = {0};
 
 	if (!str_is(h->facts.shard, s->shard) || h->facts.instance != s->instance) {
-		turn_away(s, "its hello is of another worker than its knock");
+		refuse_known(s, "its hello is of another worker than its knock");
 		return false;
 	}
 	if (s->zone && !str_is(h->facts.zone, s->zone)) {
-		turn_away(s, "its join token is for another zone");
+		refuse_known(s, "its join token is for another zone");
 		return false;
 	}
 	h->facts.key = str_of(s->key);
@@ -245,6 +276,7 @@ static void take_hello(struct session *s, const struct link_hello *h)
 	ev.hello.set = h->set;
 	ev.hello.dial = h->dial;
 	ev.hello.drops_receipts = !h->receipts;
+	ev.hello.token = str_of(s->token);
 	engine_step(all->engine, &ev);
 }
 
@@ -378,6 +410,7 @@ static void session_free(struct session *s)
 	free(s->traced_as);
 	free(s->shard);
 	free(s->zone);
+	free(s->token);
 	free(s);
 }
 

@@ -318,6 +318,45 @@ static size_t count_events(const char *kind, const char *actor)
 	return n;
 }
 
+/* Of the last event of this kind. */
+static void assert_last_event(
+    const char *kind, const char *actor, const char *member, const char *is)
+{
+	json_t *list, *items, *one;
+	char path[128];
+
+	snprintf(path, sizeof path, "/v1/events?limit=1000&kind=%s", kind);
+	list = ask_json(w, API_GET, path, NULL, 200);
+	items = json_object_get(list, "items");
+	one = json_array_get(items, json_array_size(items) - 1);
+	assert_string_equal(jstr(one, "actor"), actor);
+	assert_string_equal(jstr(json_object_get(one, "detail"), member), is);
+	json_decref(list);
+}
+
+/* Neither by strangers, nor by who has a token, nor by who only knows that there is one. */
+static void test_nobody_hides_the_refusals_of_others(void **state)
+{
+	struct bearer l = token_make("\"name\":\"l\",\"role\":\"read\"");
+	struct bearer m = token_make("\"name\":\"m\",\"role\":\"read\"");
+	struct bearer nobody = {"Bearer nonsense"}, guess = l;
+	char *last = guess.header + strlen(guess.header) - 1;
+
+	*last = *last == '0' ? '1' : '0';
+	for (int i = 0; i < 60; i++) {
+		assert_int_equal(status_as(&nobody, API_GET, "/v1/tasks", NULL), 401);
+		assert_int_equal(status_as(&m, API_GET, "/v1/tokens", NULL), 403);
+		assert_int_equal(status_as(&guess, API_GET, "/v1/tasks", NULL), 401);
+	}
+	assert_last_event(
+	    "access.refused", "unknown", "why", "this is not the secret of this token");
+	assert_last_event("access.refused", "unknown", "token", "l");
+	assert_int_equal(status_as(&l, API_GET, "/v1/tokens", NULL), 403);
+	assert_int_equal(count_events("access.refused", "token:l"), 1);
+	assert_int_equal(count_events("access.refused", "token:m"), 20);
+	assert_int_equal(count_events("access.refused", "unknown"), 40);
+}
+
 static void test_refusals_are_written_down_within_bounds(void **state)
 {
 	struct bearer b = token_make("\"name\":\"x\",\"role\":\"read\"");
@@ -329,10 +368,12 @@ static void test_refusals_are_written_down_within_bounds(void **state)
 	assert_int_equal(count_events("access.refused", "unknown"), 1);
 	for (int i = 0; i < 500; i++)
 		assert_int_equal(status_as(&nobody, API_GET, "/v1/tasks", NULL), 401);
-	assert_int_equal(count_events("access.refused", "unknown"), 19);
-	world_advance(w, 61000);
-	assert_int_equal(status_as(&nobody, API_GET, "/v1/tasks", NULL), 401);
 	assert_int_equal(count_events("access.refused", "unknown"), 20);
+	world_advance(w, 61000);
+	assert_last_event(
+	    "access.refused", "unknown", "why", "481 more of unknown in this minute were left out");
+	assert_int_equal(status_as(&nobody, API_GET, "/v1/tasks", NULL), 401);
+	assert_int_equal(count_events("access.refused", "unknown"), 22);
 	assert_int_equal(count_events("token.created", "uid=0"), 1);
 }
 
@@ -452,6 +493,7 @@ int main(void)
 	    T(test_a_flood_of_wrong_ones),
 	    T(test_revoked_at_once),
 	    T(test_expired),
+	    T(test_nobody_hides_the_refusals_of_others),
 	    T(test_refusals_are_written_down_within_bounds),
 	    T(test_changes_bear_the_tokens_name),
 	    T(test_keys_are_ones_own),

@@ -224,6 +224,24 @@ static void test_submits(void **state)
 	json_decref(ask_json(w, API_GET, "/v1/queues/default", NULL, 404));
 }
 
+static void assert_refused_with(const struct bearer *b, const char *queue, const char *detail)
+{
+	char body[128];
+	json_t *problem;
+
+	snprintf(body, sizeof body, "{\"queue\":\"%s\",\"command\":[\"x\"]}", queue);
+	problem = json_as(b, API_POST, "/v1/tasks", body, 403);
+	assert_string_equal(jstr(problem, "detail"), detail);
+	json_decref(problem);
+}
+
+static void test_who_has_no_labels_is_told_of_none(void **state)
+{
+	assert_refused_with(&queue_token, "theirs", "token:q may not use the queue \"theirs\"");
+	assert_refused_with(
+	    &label_token, "mine", "token:l may not use the queue \"mine\" with these labels");
+}
+
 static void test_queues(void **state)
 {
 	assert_int_equal(status_as(&queue_token, API_GET, "/v1/queues/theirs", NULL), 404);
@@ -505,6 +523,7 @@ int main(void)
 	    T(test_one_task),
 	    T(test_many_tasks),
 	    T(test_submits),
+	    T(test_who_has_no_labels_is_told_of_none),
 	    T(test_queues),
 	    T(test_schedules),
 	    T(test_events),

@@ -31,6 +31,11 @@ static void step(struct world *w, struct event *ev)
 	core_step(w->core, ev, &w->fx[w->now]);
 }
 
+static void host_tell(void *arg, struct event *ev)
+{
+	step(arg, ev);
+}
+
 static int host_zone(void *arg, struct str name, struct zone_ref **ret_ref, struct problem *p)
 {
 	return zones_get(((struct world *)arg)->zones, name, ret_ref, p);
@@ -309,6 +314,7 @@ struct world *world_new_with(const struct core_options *co)
 	    .wall_ms = host_wall,
 	    .mono_ms = host_mono,
 	    .command = host_command,
+	    .tell = host_tell,
 	    .zone = host_zone,
 	    .read = host_read,
 	    .watch = host_watch,

@@ -206,6 +206,15 @@ STORY(whoever_knows_a_lock_does_not_hold_it)
 	world_free(w);
 }
 
+static int told(const struct world *w, const char *kind)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < w->n_told; i++)
+		n += strcmp(w->told[i], kind) == 0;
+	return n;
+}
+
 STORY(a_lost_workers_name_is_free_but_nothing_else_of_it)
 {
 	struct core_options o = {
@@ -220,6 +229,7 @@ STORY(a_lost_workers_name_is_free_but_nothing_else_of_it)
 	world_advance(w, 60000);
 	assert_int_not_equal(world_task(w, task)->state.status, TASK_RUNNING);
 	assert_null(hello_as(w, 2, (struct who){6, "m:/dir", "other", 1, 1}));
+	assert_int_equal(told(w, "worker.joined"), 2);
 	world_ended(w, 2, task, 1, TASK_SUCCEEDED);
 	assert_int_not_equal(world_task(w, task)->state.status, TASK_SUCCEEDED);
 	world_free(w);
@@ -356,6 +366,56 @@ STORY(damage_in_what_is_written_of_the_displaced_does_no_harm)
 	world_free(w);
 }
 
+static void refuse(struct world *w, const char *actor, const char *claimed)
+{
+	struct event ev = {.kind = EV_REFUSED, .actor = str_of(actor)};
+
+	ev.refused.subject = STR("listTokens");
+	ev.refused.why = STR("no");
+	ev.refused.token = str_of(claimed);
+	world_step(w, &ev);
+}
+
+/* Many more than there can be tokens: the last ones share what the unknown have. */
+STORY(refusals_are_bounded_for_each_and_for_all)
+{
+	struct world *w = world_new(NULL);
+	size_t before = w->n_notices, each;
+	char actor[32];
+
+	for (int round = 0; round < 2; round++)
+		for (int i = 0; i < 3000; i++) {
+			snprintf(actor, sizeof actor, "uid=%d", i);
+			refuse(w, actor, NULL);
+		}
+	each = 2 * TOKENS_MAX + 64;
+	assert_int_equal(w->n_notices - before, 2 * each + 20);
+	world_free(w);
+}
+
+STORY(left_out_refusals_are_told_when_the_minute_is_over)
+{
+	struct world *w = world_new(NULL);
+	size_t before = w->n_notices;
+
+	for (int i = 0; i < 100; i++) {
+		refuse(w, "unknown", NULL);
+		refuse(w, "unknown", "ci");
+		refuse(w, "token:ci", NULL);
+	}
+	refuse(w, "token:other", NULL);
+	assert_int_equal(w->n_notices - before, 61);
+	assert_int_equal(core_wake_ms(w->core), w->mono_ms + 60000);
+	world_advance(w, 59999);
+	assert_int_equal(w->n_notices - before, 61);
+	world_advance(w, 1);
+	assert_int_equal(w->n_notices - before, 64);
+	assert_true(core_wake_ms(w->core) == INT64_MAX);
+	refuse(w, "unknown", NULL);
+	assert_int_equal(w->n_notices - before, 65);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -373,6 +433,8 @@ int main(void)
 	    cmocka_unit_test(what_older_servers_wrote_of_the_displaced_is_read),
 	    cmocka_unit_test(older_servers_read_what_is_written_of_the_displaced),
 	    cmocka_unit_test(damage_in_what_is_written_of_the_displaced_does_no_harm),
+	    cmocka_unit_test(refusals_are_bounded_for_each_and_for_all),
+	    cmocka_unit_test(left_out_refusals_are_told_when_the_minute_is_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
