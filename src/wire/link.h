@@ -17,7 +17,13 @@
 #include "model/worker_set.h"
 
 #define LINK_PROTOCOL 3
-#define LINK_HELLO_TASKS_MAX 200000
+/*
+ * Of a worker's frame: counted before anything is made of it, since eight megabytes hold a million
+ * of the smallest. A worker that does as it is told fills 4,096 parts at most.
+ */
+#define LINK_PARTS_MAX 16384
+#define LINK_FIELDS_MAX 400000 /* of all parts */
+#define LINK_HELLO_TASKS_MAX 32768
 #define LINK_INLINE_MAX (1u << 20) /* one stream inside an end */
 #define LINK_NOTIFY_MAX 4096       /* attempts asked after at once */
 #define LINK_NONCE_BYTES 32

@@ -345,6 +345,9 @@ int link_decode_to_server(
 	int r;
 
 	*ret_message = (struct link_to_server){0};
+	CHECK(decode_count_ok(
+	          &reeve__to_server__descriptor, payload, LINK_PARTS_MAX, LINK_FIELDS_MAX),
+	    "the number of its parts");
 	m = reeve__to_server__unpack(&from, payload.n, (const uint8_t *)payload.p);
 	if (!m && peek_version(payload, &version) && version != LINK_PROTOCOL)
 		return bad_version(version, p);

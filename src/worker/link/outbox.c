@@ -11,6 +11,7 @@
 #include "worker/internal.h"
 
 #define FRAME_BYTES ((size_t)1 << 20) /* send at once above this; frames are limited */
+#define FRAME_PARTS (LINK_PARTS_MAX / 4)
 #define COMPRESS_FROM 512
 #define COMPRESS_LEVEL 1
 #define START_WAIT_MS 8 /* nobody sees that a task is called running so much later */
@@ -120,6 +121,11 @@ static void add_notified(struct outbox *o, const struct agent_effect *e)
 	o->bytes += 16 + 32 * (e->notified.n_held + e->notified.n_absent);
 }
 
+static size_t parts_of(const struct link_to_server *m)
+{
+	return m->n_started + m->n_output + m->n_ended + m->n_checked + m->n_notified;
+}
+
 void outbox_add(struct worker *w, const struct agent_effect *e)
 {
 	struct outbox *o = &w->outbox;
@@ -139,7 +145,7 @@ void outbox_add(struct worker *w, const struct agent_effect *e)
 	case AF_ENDED: add_ended(o, e); break;
 	default: MUST(!"a part of a frame");
 	}
-	if (o->bytes >= FRAME_BYTES)
+	if (o->bytes >= FRAME_BYTES || parts_of(&o->m) >= FRAME_PARTS)
 		outbox_flush(w);
 }
 

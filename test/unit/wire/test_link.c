@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -687,6 +688,77 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Refused before they are made something of: the arena has nothing but what it had. */
+static void assert_refused_unread(struct str frame)
+{
+	struct link_to_server got;
+	struct problem p = {0};
+	size_t before = arena.total;
+
+	assert_int_equal(link_decode_to_server(frame, &arena, &got, &p), ERR_PROTOCOL);
+	assert_non_null(strstr(p.what, "the number of its parts"));
+	assert_int_equal(arena.total, before);
+}
+
+static void test_parts_are_bounded(void **state)
+{
+	size_t n = LINK_PARTS_MAX;
+	struct link_started *s = xcalloc(n + 1, sizeof *s);
+	struct link_to_server m = {.n_started = n, .started = s}, got;
+
+	for (size_t i = 0; i <= n; i++)
+		s[i] = (struct link_started){i + 1, 1, 1, 1};
+	assert_int_equal(to_server(&m, &got), 0);
+	assert_int_equal(got.n_started, n);
+	m.n_started++;
+	buf_reset(&out);
+	link_encode_to_server(&m, &arena, &out);
+	assert_refused_unread(buf_str(&out));
+	free(s);
+}
+
+static void test_tasks_of_a_hello_are_bounded(void **state)
+{
+	size_t n = LINK_HELLO_TASKS_MAX;
+	struct link_task_ref *refs = xcalloc(4 * n, sizeof *refs);
+	struct link_hello h = good_hello();
+	struct link_to_server m = {.hello = &h}, got;
+
+	for (size_t i = 0; i < 4 * n; i++)
+		refs[i] = (struct link_task_ref){.task = i + 1, .token = 1, .started_ms = 9};
+	h.tasks = refs;
+	h.n_tasks = n;
+	for (size_t i = 0; i < n; i++)
+		refs[i] = (struct link_task_ref){i + 1, 1, true, 9, {{1}}};
+	assert_int_equal(to_server(&m, &got), 0);
+	assert_int_equal(got.hello->n_tasks, n);
+	h.n_tasks = n + 1;
+	assert_int_equal(to_server(&m, &got), ERR_PROTOCOL);
+	h.n_tasks = 4 * n;
+	buf_reset(&out);
+	link_encode_to_server(&m, &arena, &out);
+	assert_refused_unread(buf_str(&out));
+	free(refs);
+}
+
+/* Fields that nobody knows, too: the decoder would keep each of them. */
+static void test_fields_are_bounded(void **state)
+{
+	struct buf frame = {0}, inner = {0};
+
+	for (size_t i = 0; i <= LINK_PARTS_MAX; i++)
+		buf_add(&frame, "\x78\x01", 2); /* field 15 = 1 */
+	assert_refused_unread(buf_str(&frame));
+	buf_reset(&frame);
+	for (size_t i = 0; i < LINK_FIELDS_MAX; i++)
+		buf_add(&inner, "\x78\x01", 2);
+	buf_add(&frame, "\x12\x80\xea\x30", 4); /* one start of 800,000 bytes */
+	buf_add(&frame, inner.p, inner.n);
+	assert_refused_unread(buf_str(&frame));
+	buf_release(&frame);
+	buf_release(&inner);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -709,6 +781,9 @@ int main(void)
 	    cmocka_unit_test_setup(test_bad_orders, setup),
 	    cmocka_unit_test_setup(test_bad_welcomes, setup),
 	    cmocka_unit_test_setup(test_bad_questions, setup),
+	    cmocka_unit_test_setup(test_parts_are_bounded, setup),
+	    cmocka_unit_test_setup(test_tasks_of_a_hello_are_bounded, setup),
+	    cmocka_unit_test_setup(test_fields_are_bounded, setup),
 	    cmocka_unit_test_setup(test_garbage, setup),
 	};
 
