@@ -3,6 +3,7 @@
 import os
 import re
 import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -34,12 +35,12 @@ def api(cluster):
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def deaf(cluster, target, accept="*/*"):
+def deaf(cluster, target, accept="*/*", times=1):
     """Asks, and never reads. By the unix socket, for which the kernel keeps little itself."""
     sock = socket.socket(socket.AF_UNIX)
     sock.settimeout(harness.PATIENCE)
     sock.connect(cluster.socket)
-    sock.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\nAccept: %s\r\n\r\n" % (target.encode(), accept.encode()))
+    sock.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\nAccept: %s\r\n\r\n" % (target.encode(), accept.encode()) * times)
     return sock
 
 
@@ -144,6 +145,32 @@ def test_logs_that_nobody_reads(api, cluster):
             socks.append(deaf(cluster, f"/v1/tasks/{task}/logs" + "?follow=true" * (n % 2)))
     assert cost_of(api, cluster, open_all) < COST_KB
     assert len(api.ask("GET", f"/v1/tasks/{task}/logs", timeout=120).content) == 30_000_000
+
+
+@pytest.mark.parametrize("times", [1, 30])
+@pytest.mark.parametrize("target", ["/openapi.json", "/metrics"])
+def test_documents_that_nobody_reads(api, cluster, target, times):
+    """All of them ask before the server looks: what is answered at once has its share of a turn, too."""
+    def open_all(socks):
+        os.kill(cluster.server.pid, signal.SIGSTOP)
+        try:
+            for _ in range(CLIENTS):
+                socks.append(deaf(cluster, target, times=times))
+        finally:
+            os.kill(cluster.server.pid, signal.SIGCONT)
+    assert cost_of(api, cluster, open_all) < COST_KB
+
+
+def test_many_that_leave_at_once(api, cluster):
+    """The step that is told of is one: several polls do not count as one that took as long as all."""
+    socks = [deaf(cluster, "/v1/nothing", times=500) for _ in range(CLIENTS)]
+    wait_until(lambda: figure(api, "reeve_http_connections") >= CLIENTS, what="all are there")
+    steady(lambda: figure(api, "reeve_http_output_bytes"))
+    for sock in socks:
+        sock.close()
+    wait_until(lambda: figure(api, "reeve_http_connections") < 10, what="all are gone")
+    print(f"longest step {figure(api, 'reeve_loop_longest_step_seconds') * 1000:.1f} ms")
+    assert figure(api, "reeve_loop_longest_step_seconds") < STEP_SECONDS
 
 
 def test_pages_are_bounded_in_bytes(api):

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from client import JSON, NDJSON, Api
+from link_client import Closed, Link, fixed, new_key, number, text
 
 RELEASE = os.environ.get("REEVE_RELEASE_BIN")
 pytestmark = pytest.mark.skipif(not RELEASE, reason="REEVE_RELEASE_BIN is not set: a sanitizer's times say nothing")
@@ -65,3 +66,52 @@ def test_long_requests_do_not_hold_the_loop(cluster, name):
     longest, _ = steps(api)
     print(f"{name}: {longest * 1000:.1f} ms")
     assert before < longest < LIMIT_SECONDS
+
+
+PARTS = {
+    "starts": lambda n: [text(2, fixed(1, i + 1) + number(2, 1) + number(3, 1)) for i in range(n)],
+    "ends": lambda n: [text(3, fixed(1, i + 1) + number(2, 1) + number(3, 1) + number(8, 1)) for i in range(n)],
+    "fields that nobody knows": lambda n: [number(15, 1)] * (10 * n),
+}
+
+
+def is_refused(link, parts):
+    """Else the beat behind it is answered."""
+    try:
+        link.send(*parts)
+        link.send(text(5, number(1, 9) + number(3, 2)))
+        while not any(ack.get(1) == [9] for ack in link.heard.get("beat_ack", [])):
+            if "refused" in link.heard:
+                return True
+            link.read()
+    except (Closed, OSError):
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_long_frames_do_not_hold_the_loop(cluster, name):
+    """Of a worker that was let in. What is too much is refused before it is decoded."""
+    cluster.binary = RELEASE
+    cluster.start_server()
+    api = Api(cluster)
+    for n, refused in ((16_000, name[0] == "f"), (200_000, True)):
+        with Link(cluster) as link:
+            link.join(f"w{n}", new_key(), instance=n)
+            assert is_refused(link, PARTS[name](n)) == refused
+    longest, _ = steps(api)
+    print(f"{name}: {longest * 1000:.1f} ms")
+    assert longest < LIMIT_SECONDS
+
+
+def test_a_long_hello_does_not_hold_the_loop(cluster):
+    cluster.binary = RELEASE
+    cluster.start_server()
+    for n, answer in ((30_000, "welcome"), (400_000, "refused")):
+        with Link(cluster) as link:
+            link.knock(f"w{n}", n, new_key())
+            link.hello(f"w{n}", n, lock=f"machine:/{n}", tasks=[(i + 1, 1) for i in range(n)])
+            assert link.wait("welcome", "refused")[0] == answer
+    longest, _ = steps(Api(cluster))
+    print(f"hello: {longest * 1000:.1f} ms")
+    assert longest < LIMIT_SECONDS

@@ -45,6 +45,8 @@ struct api_request {
 struct api_io {
 	void (*header)(void *io, const char *name, const char *value);
 	void (*reply)(void *io, int status, const char *content_type, struct str body);
+	/* The same for a body that lives as long as the api does. */
+	void (*reply_kept)(void *io, int status, const char *content_type, struct str body);
 	void (*stream_start)(void *io, int status, const char *content_type);
 	void (*stream_write)(void *io, struct str bytes);
 	size_t (*stream_pending)(void *io);
@@ -59,7 +61,8 @@ typedef void api_notice_fn(const struct notice *n, void *arg); /* NULL: the comm
 
 /* How the server that we live in is doing, for /metrics. */
 struct api_load {
-	uint64_t turns, long_turns; /* of the loop; long: more than 10 ms of processor time */
+	uint64_t turns, long_turns; /* of the loop; long: more than 10 ms of processor time. What is
+	                               asked in one turn gets the same metrics */
 	double longest_turn_s;
 	int connections;
 	uint64_t cut_off;    /* connections that held too much */

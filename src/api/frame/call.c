@@ -134,14 +134,24 @@ static void count_answer(struct call *c, int status)
 	metrics_answer(c->api->metrics, at, status);
 }
 
-void call_text(struct call *c, int status, const char *type, struct str body)
+static void answer(struct call *c, int status)
 {
-	const struct api_io *io = c->host->io;
-
 	MUST(!c->over);
 	count_answer(c, status);
-	io->on_close(c->req.io, NULL, NULL);
-	io->reply(c->req.io, status, type, body);
+	c->host->io->on_close(c->req.io, NULL, NULL);
+}
+
+void call_text(struct call *c, int status, const char *type, struct str body)
+{
+	answer(c, status);
+	c->host->io->reply(c->req.io, status, type, body);
+	call_over(c);
+}
+
+void call_kept(struct call *c, int status, const char *type, struct str body)
+{
+	answer(c, status);
+	c->host->io->reply_kept(c->req.io, status, type, body);
 	call_over(c);
 }
 

@@ -44,6 +44,9 @@ struct api {
 	struct rendered *rendered; /* the notices told of last, for all: see events.c */
 	unsigned untold;           /* notices of the present commit that nobody heard of yet */
 	struct access access;
+	struct buf openapi;      /* written once, when it is first asked for */
+	struct buf metrics_text; /* as written in that turn of the host's loop */
+	uint64_t metrics_turn;
 };
 
 /* A text that a reader's thread parses, or has parsed. */
@@ -99,6 +102,7 @@ struct call {
 /* Answers. After any of these the call must not be touched. */
 void call_json(struct call *c, int status); /* c->out */
 void call_text(struct call *c, int status, const char *type, struct str body);
+void call_kept(struct call *c, int status, const char *type, struct str body); /* the api's own */
 void call_empty(struct call *c, int status);
 void call_problem(struct call *c);                          /* c->problem */
 void problem_write(struct buf *b, const struct problem *p); /* leaves the object open */

@@ -268,6 +268,8 @@ void api_free(struct api *a)
 	idmap_release(&a->waiters);
 	rendered_free(a);
 	arena_release(&a->opt_arena);
+	buf_release(&a->openapi);
+	buf_release(&a->metrics_text);
 	free(a);
 }
 

@@ -207,14 +207,28 @@ void readyz_get(struct call *c)
 	call_text(c, 503, "text/plain", buf_str(&c->out));
 }
 
+/* A thousand who ask at once get what was written for the first of them. */
 void metrics_get(struct call *c)
 {
-	metrics_write(c->api->metrics, c->host, &c->api->opt.facts, &c->out);
-	call_text(c, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&c->out));
+	struct api *a = c->api;
+	struct api_load load = {0};
+
+	if (c->host->load)
+		c->host->load(c->host->arg, &load);
+	if (!c->host->load || !a->metrics_text.n || load.turns != a->metrics_turn) {
+		buf_reset(&a->metrics_text);
+		metrics_write(a->metrics, c->host, &a->opt.facts, &a->metrics_text);
+		a->metrics_turn = load.turns;
+	}
+	call_text(c, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&a->metrics_text));
 }
 
+/* It can not change while the process lives. */
 void openapi_get(struct call *c)
 {
-	api_openapi(&c->out);
-	call_json(c, 200);
+	struct api *a = c->api;
+
+	if (!a->openapi.n)
+		api_openapi(&a->openapi);
+	call_kept(c, 200, "application/json", buf_str(&a->openapi));
 }

@@ -80,6 +80,8 @@ const struct http_peer *http_peer(const struct http_request *r);
 /* The answer: exactly one http_reply(), or one http_stream_start() … http_stream_end(). */
 void http_reply_header(struct http_request *r, const char *name, const char *value);
 void http_reply(struct http_request *r, int status, const char *content_type, struct str body);
+/* The same for a body that outlives the server: those who read slowly share it. */
+void http_reply_kept(struct http_request *r, int status, const char *content_type, struct str body);
 void http_stream_start(struct http_request *r, int status, const char *content_type);
 void http_stream_write(struct http_request *r, struct str bytes);
 size_t http_stream_pending(const struct http_request *r); /* queued, not yet with the kernel */

@@ -5,6 +5,7 @@
  * a client that is refused while it still sends gets to read why.
  */
 #include <event2/bufferevent_ssl.h>
+#include <event2/listener.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "net/loop/tls_internal.h"
 
 #define LINGER_MS 10000
+#define WORK_US 2000 /* at a time, for what concerns many connections at once */
 
 static void check_soon(struct http_conn *c)
 {
@@ -57,6 +59,7 @@ static void on_input(struct evbuffer *b, const struct evbuffer_cb_info *info, vo
 
 	if (info->n_added == 0)
 		return;
+	loop_share_is_used(s->loop);
 	if (c->state == CONN_READING)
 		scan_tail(c, b, info->n_added); /* before anything is read behind it */
 	if (c->state == CONN_READING && !c->peer.is_tls)
@@ -113,6 +116,10 @@ struct bufferevent *http_conn_accept(struct event_base *base, void *listener)
 	s->count++;
 	http_server_room(s);
 	http_server_wake(s);
+	if (loop_share_is_used(s->loop)) {
+		evconnlistener_disable(hl->listener);
+		s->resting = true; /* the rest waits in the backlog for the work's turn */
+	}
 	return c->bev;
 }
 
@@ -158,6 +165,7 @@ static void on_conn_close(struct evhttp_connection *evcon, void *arg)
 	struct http_server *s = c->server;
 	struct http_request *r = c->request;
 
+	loop_share_is_used(s->loop);
 	evbuffer_remove_cb_entry(bufferevent_get_input(c->bev), c->input_cb);
 	evbuffer_remove_cb_entry(bufferevent_get_output(c->bev), c->output_cb);
 	s->held -= c->held;
@@ -371,13 +379,15 @@ static void cut_greediest(struct http_server *s)
 	http_conn_abort(greediest, 0, NULL);
 }
 
-/* on_close and the end of what evhttp has let go of. */
-static void bury(struct http_server *s)
+/* on_close and the end of what evhttp has let go of; false: there is more. */
+static bool bury(struct http_server *s, int64_t until_us)
 {
 	struct http_conn *c;
 	struct http_request *r, *next;
 
 	while ((c = TAILQ_FIRST(&s->dead))) {
+		if (clock_mono_us() >= until_us)
+			return false;
 		TAILQ_REMOVE(&s->dead, c, entry);
 		if (c->ev)
 			evhttp_request_free(c->ev);
@@ -392,14 +402,33 @@ static void bury(struct http_server *s)
 		next = TAILQ_NEXT(r, entry);
 		if (!fn)
 			continue;
+		if (clock_mono_us() >= until_us)
+			return false;
 		TAILQ_REMOVE(&s->gone, r, entry);
 		fn(r->on_close_arg);
 		http_request_free(r);
 		next = TAILQ_FIRST(&s->gone); /* fn may have let go of others */
 	}
+	return true;
 }
 
-void http_conn_work(struct http_server *s)
+/* Down to the limits; false: that takes longer. */
+static bool cut_down(struct http_server *s, int64_t until_us)
+{
+	while (s->held > s->o.buffered_max && !TAILQ_EMPTY(&s->conns)) {
+		if (clock_mono_us() >= until_us)
+			return false;
+		cut_largest(s);
+	}
+	while (s->output > s->o.output_max && !TAILQ_EMPTY(&s->conns)) {
+		if (clock_mono_us() >= until_us)
+			return false;
+		cut_greediest(s);
+	}
+	return true;
+}
+
+static void work_until(struct http_server *s, int64_t until_us)
 {
 	struct http_conn *c;
 
@@ -407,12 +436,20 @@ void http_conn_work(struct http_server *s)
 		adopt(c);
 	while ((c = TAILQ_FIRST(&s->checks)))
 		check(c);
-	while (s->held > s->o.buffered_max && !TAILQ_EMPTY(&s->conns))
-		cut_largest(s);
-	while (s->output > s->o.output_max && !TAILQ_EMPTY(&s->conns))
-		cut_greediest(s);
-	bury(s);
+	if (!cut_down(s, until_us) || !bury(s, until_us))
+		http_server_wake(s);
 	http_server_room(s);
+}
+
+void http_conn_work(struct http_server *s)
+{
+	work_until(s, clock_mono_us() + WORK_US);
+	loop_share_is_used(s->loop);
+}
+
+void http_conn_work_all(struct http_server *s)
+{
+	work_until(s, INT64_MAX);
 }
 
 static void sweep_one(struct http_conn *c, int64_t now)

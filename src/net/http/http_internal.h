@@ -108,7 +108,8 @@ struct http_server {
 	struct http_conn **by_fd;
 	size_t by_fd_cap;
 	int count;
-	bool full; /* not accepting */
+	bool full;    /* not accepting */
+	bool resting; /* a listener is off until the work's turn */
 	int64_t full_logged_ms;
 	size_t held, output; /* the sums of the connections' */
 	uint64_t cut_off;
@@ -135,7 +136,8 @@ struct bufferevent *http_conn_accept(struct event_base *base, void *listener);
 struct http_conn *http_conn_of(struct http_server *s, struct evhttp_request *ev);
 /* Fills in who is at the other end; is_unix says which kind of socket it is. */
 void http_peer_read(int fd, struct http_peer *p);
-void http_conn_work(struct http_server *s);
+void http_conn_work(struct http_server *s);     /* a little of it: it wakes itself again */
+void http_conn_work_all(struct http_server *s); /* at the end */
 void http_conn_sweep(struct http_server *s, int64_t now);
 void http_conn_abort(struct http_conn *c, int status, const char *detail);
 void http_conn_complete(struct http_conn *c);

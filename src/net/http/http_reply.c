@@ -197,7 +197,14 @@ void http_conn_queue(struct http_conn *c, struct str s)
 	MUST(evbuffer_add_reference(out, pages, s.n, unmap, NULL) == 0);
 }
 
-void http_conn_write(struct http_conn *c, struct str head, struct str body)
+static void queue_kept(struct http_conn *c, struct str s)
+{
+	MUST(evbuffer_add_reference(bufferevent_get_output(c->bev), s.p, s.n, NULL, NULL) == 0);
+}
+
+typedef void queue_fn(struct http_conn *c, struct str s);
+
+static void write_both(struct http_conn *c, struct str head, struct str body, queue_fn *queue)
 {
 	size_t sent = send_now(c, head, body);
 
@@ -206,8 +213,12 @@ void http_conn_write(struct http_conn *c, struct str head, struct str body)
 		sent = head.n;
 	}
 	if (sent - head.n < body.n)
-		http_conn_queue(
-		    c, (struct str){body.p + (sent - head.n), body.n - (sent - head.n)});
+		queue(c, (struct str){body.p + (sent - head.n), body.n - (sent - head.n)});
+}
+
+void http_conn_write(struct http_conn *c, struct str head, struct str body)
+{
+	write_both(c, head, body, http_conn_queue);
 }
 
 void http_conn_finish(struct http_conn *c)
@@ -222,7 +233,8 @@ void http_conn_finish(struct http_conn *c)
 	evhttp_send_reply_end(c->ev);
 }
 
-void http_reply(struct http_request *r, int status, const char *content_type, struct str body)
+static void reply(
+    struct http_request *r, int status, const char *content_type, struct str body, queue_fn *queue)
 {
 	struct http_conn *c = r->conn;
 	struct buf *b;
@@ -245,10 +257,20 @@ void http_reply(struct http_request *r, int status, const char *content_type, st
 	if (r->ev->type == EVHTTP_REQ_HEAD)
 		body.n = 0;
 	c->state = CONN_WRITING;
-	http_conn_write(c, buf_str(b), body);
+	write_both(c, buf_str(b), body, queue);
 	c->request = NULL;
 	http_request_free(r);
 	http_conn_finish(c);
+}
+
+void http_reply(struct http_request *r, int status, const char *content_type, struct str body)
+{
+	reply(r, status, content_type, body, http_conn_queue);
+}
+
+void http_reply_kept(struct http_request *r, int status, const char *content_type, struct str body)
+{
+	reply(r, status, content_type, body, queue_kept);
 }
 
 void http_refuse(struct http_request *r, const char *detail)

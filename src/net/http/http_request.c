@@ -98,6 +98,7 @@ void http_request_present(struct evhttp_request *ev, void *listener)
 	struct http_request *r = http_request_new(s);
 	const char *wrong;
 
+	loop_share_is_used(s->loop);
 	evhttp_request_own(ev); /* the handler's view may outlive the connection */
 	evhttp_request_set_on_complete_cb(ev, on_complete, c);
 	r->conn = c;

@@ -50,7 +50,8 @@ void http_server_room(struct http_server *s)
 			s->full_logged_ms = clock_mono_ms();
 		}
 		accept_all(s, false);
-	} else if (s->full && s->count < s->o.connections_max) {
+	} else if ((s->full || s->resting) && s->count < s->o.connections_max) {
+		s->resting = false;
 		accept_all(s, true);
 	}
 }
@@ -255,13 +256,13 @@ void http_server_free(struct http_server *s)
 		return;
 	s->o.connections_max = 0; /* nothing is accepted any more */
 	accept_all(s, false);
-	http_conn_work(s);
+	http_conn_work_all(s);
 	TAILQ_FOREACH_SAFE (c, &s->conns, entry, next)
 		http_conn_abort(
 		    c, c->state == CONN_WAITING ? 503 : 0, "The server is shutting down.");
 	while ((hl = LIST_FIRST(&s->listeners)))
 		listener_free(hl);
-	http_conn_work(s);
+	http_conn_work_all(s);
 	while ((c = TAILQ_FIRST(&s->lingering))) {
 		TAILQ_REMOVE(&s->lingering, c, entry);
 		http_conn_release(c);

@@ -178,6 +178,7 @@ static void on_input(struct evbuffer *b, const struct evbuffer_cb_info *info, vo
 {
 	struct link *l = arg;
 
+	loop_share_is_used(l->loop);
 	if (!l->tls)
 		read_ahead(b, info, bufferevent_getfd(l->bev), &l->reading_ahead);
 	quota_count(l, evbuffer_get_length(b));

@@ -59,11 +59,13 @@ struct loop {
 	pthread_mutex_t post_lock;
 	struct post_list posted;  /* under post_lock */
 	struct post_list running; /* the loop's own */
+	size_t ran;               /* of these */
 	struct event *deferred_event;
 	struct deferred_list deferred, deferred_running;
 	bool in_deferred;
 	bool stopping;
 	struct loop_pace pace;
+	int64_t share_from_us; /* 0: nothing was handled since the last turn */
 	struct loop_door *door;
 };
 
@@ -84,23 +86,49 @@ static void raise_file_limit(void)
 	}
 }
 
+bool loop_share_is_used(struct loop *l)
+{
+	int64_t now = clock_mono_us();
+
+	if (!l->share_from_us)
+		l->share_from_us = now;
+	if (now - l->share_from_us < LOOP_SHARE_US)
+		return false;
+	/* After the present callback: what is active stays so, in its order. */
+	event_base_loopbreak(l->base);
+	return true;
+}
+
+static void take_posted(struct loop *l)
+{
+	struct post_list empty = l->running;
+	uint64_t n;
+
+	while (read(l->post_fd, &n, sizeof n) < 0 && errno == EINTR)
+		;
+	empty.n = 0;
+	pthread_mutex_lock(&l->post_lock);
+	l->running = l->posted;
+	l->posted = empty;
+	pthread_mutex_unlock(&l->post_lock);
+	l->ran = 0;
+}
+
 static void on_posted(evutil_socket_t fd, short what, void *arg)
 {
 	struct loop *l = arg;
-	struct post_list batch;
-	uint64_t n;
+	struct post p;
 
-	while (read(fd, &n, sizeof n) < 0 && errno == EINTR)
-		;
-	pthread_mutex_lock(&l->post_lock);
-	batch = l->posted;
-	l->posted = l->running;
-	pthread_mutex_unlock(&l->post_lock);
-	l->running = (struct post_list){0};
-	for (size_t i = 0; i < batch.n; i++)
-		batch.items[i].fn(batch.items[i].arg);
-	batch.n = 0;
-	l->running = batch;
+	if (l->ran == l->running.n)
+		take_posted(l);
+	while (l->ran < l->running.n) {
+		p = l->running.items[l->ran++];
+		p.fn(p.arg);
+		if (loop_share_is_used(l))
+			break;
+	}
+	if (l->ran < l->running.n)
+		event_active(l->post_event, EV_READ, 0);
 }
 
 static void post(struct loop *l, struct post p)
@@ -225,6 +253,13 @@ struct loop *loop_new_at_once(void)
 	return new_loop(true);
 }
 
+static void drop_posts(const struct post_list *list, size_t from)
+{
+	for (size_t i = from; i < list->n; i++)
+		if (list->items[i].drop)
+			list->items[i].drop(list->items[i].arg);
+}
+
 void loop_free(struct loop *l)
 {
 	if (!l)
@@ -232,9 +267,8 @@ void loop_free(struct loop *l)
 	pthread_mutex_lock(&l->door->lock);
 	l->door->loop = NULL;
 	pthread_mutex_unlock(&l->door->lock);
-	for (size_t i = 0; i < l->posted.n; i++)
-		if (l->posted.items[i].drop)
-			l->posted.items[i].drop(l->posted.items[i].arg);
+	drop_posts(&l->running, l->ran);
+	drop_posts(&l->posted, 0);
 	loop_door_drop(l->door);
 	event_free(l->post_event);
 	event_free(l->deferred_event);
@@ -254,12 +288,17 @@ static void note_turn(struct loop *l, int64_t us)
 		l->pace.longest_us = us;
 }
 
-/* Turn by turn. The poll is counted too: it costs a microsecond, and waiting costs nothing. */
+/*
+ * Turn by turn. The poll is counted too: it costs a microsecond, and waiting costs nothing.
+ * libevent may poll several times before it comes back, as long as something is active: what was
+ * put off, for one. The share ends that.
+ */
 void loop_run(struct loop *l)
 {
 	int64_t before = clock_thread_us(), now;
 
 	for (; !l->stopping; before = now) {
+		l->share_from_us = 0;
 		event_base_loop(l->base, EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY);
 		now = clock_thread_us();
 		note_turn(l, now - before);

@@ -28,8 +28,9 @@ void loop_run(struct loop *l); /* until loop_stop() */
 void loop_stop(struct loop *l);
 
 /*
- * How long the loop was busy between two polls, in processor time: whoever else has something to
- * say waits for so long. A machine that is busy with other work changes nothing about it.
+ * How long the loop was busy before it polled again, in processor time: whoever else has something
+ * to say waits for so long. A machine that is busy with other work changes nothing about it. Polls
+ * that follow each other within a share of LOOP_SHARE_US count as one.
  */
 struct loop_pace {
 	uint64_t turns;
@@ -38,6 +39,15 @@ struct loop_pace {
 };
 #define LOOP_LONG_US 10000
 const struct loop_pace *loop_pace(const struct loop *l);
+
+/*
+ * What is ready at once is handled for so long; then the loop polls, and the rest goes on in its
+ * order, before what that poll finds. To be asked by whoever handles one of many: the loop itself
+ * knows only of its own timers, watches and posts. True: the share is used up, begin nothing more
+ * that can wait.
+ */
+#define LOOP_SHARE_US 4000
+bool loop_share_is_used(struct loop *l);
 
 /* From any thread: run fn(arg) on the loop's thread, soon, in the order posted. */
 void loop_post(struct loop *l, loop_fn *fn, void *arg);

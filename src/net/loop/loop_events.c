@@ -8,6 +8,7 @@
 #include "net/loop/loop_internal.h"
 
 struct loop_timer {
+	struct loop *loop;
 	struct event *event;
 	loop_fn *fn;
 	void *arg;
@@ -21,8 +22,8 @@ struct loop_signal {
 };
 
 struct loop_watch {
+	struct loop *loop;
 	struct event *event;
-	struct event_base *base;
 	int fd;
 	short wanted;
 	loop_fd_fn *fn;
@@ -41,6 +42,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	struct loop_timer *t = arg;
 	int64_t left_us = t->due_us - clock_mono_us();
 
+	loop_share_is_used(t->loop);
 	/* libevent reads a coarse clock and may be early; whoever set us compares exact ones. */
 	if (left_us > 0)
 		timer_arm(t, (left_us + 999) / 1000);
@@ -52,6 +54,7 @@ struct loop_timer *loop_timer_new(struct loop *l, loop_fn *fn, void *arg)
 {
 	struct loop_timer *t = xcalloc(1, sizeof *t);
 
+	t->loop = l;
 	t->fn = fn;
 	t->arg = arg;
 	t->event = evtimer_new(loop_base(l), on_timer, t);
@@ -111,6 +114,7 @@ static void on_watch(evutil_socket_t fd, short what, void *arg)
 {
 	struct loop_watch *w = arg;
 
+	loop_share_is_used(w->loop);
 	w->fn((int)fd, what & EV_READ, what & EV_WRITE, w->arg);
 }
 
@@ -118,11 +122,11 @@ struct loop_watch *loop_watch_new(struct loop *l, int fd, loop_fd_fn *fn, void *
 {
 	struct loop_watch *w = xcalloc(1, sizeof *w);
 
-	w->base = loop_base(l);
+	w->loop = l;
 	w->fd = fd;
 	w->fn = fn;
 	w->arg = arg;
-	w->event = event_new(w->base, fd, EV_PERSIST, on_watch, w);
+	w->event = event_new(loop_base(l), fd, EV_PERSIST, on_watch, w);
 	MUST(w->event);
 	return w;
 }
@@ -135,7 +139,8 @@ void loop_watch_set(struct loop_watch *w, bool read, bool write)
 		return;
 	event_del(w->event);
 	w->wanted = wanted;
-	event_assign(w->event, w->base, w->fd, (short)(wanted | EV_PERSIST), on_watch, w);
+	event_assign(
+	    w->event, loop_base(w->loop), w->fd, (short)(wanted | EV_PERSIST), on_watch, w);
 	if (wanted)
 		MUST(event_add(w->event, NULL) == 0);
 }

@@ -13,6 +13,11 @@ static void io_reply(void *io, int status, const char *type, struct str body)
 	http_reply(io, status, type, body);
 }
 
+static void io_reply_kept(void *io, int status, const char *type, struct str body)
+{
+	http_reply_kept(io, status, type, body);
+}
+
 static void io_stream_start(void *io, int status, const char *type)
 {
 	http_stream_start(io, status, type);
@@ -43,8 +48,8 @@ static void io_on_close(void *io, void (*fn)(void *), void *arg)
 	http_on_close(io, fn, arg);
 }
 
-const struct api_io http_door_io = {io_header, io_reply, io_stream_start, io_stream_write,
-    io_stream_pending, io_stream_on_drain, io_stream_end, io_on_close};
+const struct api_io http_door_io = {io_header, io_reply, io_reply_kept, io_stream_start,
+    io_stream_write, io_stream_pending, io_stream_on_drain, io_stream_end, io_on_close};
 
 static const enum api_method methods[] = {
     [HTTP_GET] = API_GET,

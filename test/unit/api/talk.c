@@ -25,6 +25,12 @@ static void io_reply(void *io, int status, const char *type, struct str body)
 	buf_add_str(&t->body, body);
 }
 
+static void io_reply_kept(void *io, int status, const char *type, struct str body)
+{
+	((struct talk *)io)->kept = body.p;
+	io_reply(io, status, type, body);
+}
+
 static void io_stream_start(void *io, int status, const char *type)
 {
 	struct talk *t = io;
@@ -66,8 +72,8 @@ static void io_on_close(void *io, void (*fn)(void *), void *arg)
 	((struct talk *)io)->close_arg = arg;
 }
 
-const struct api_io world_io = {io_header, io_reply, io_stream_start, io_stream_write,
-    io_stream_pending, io_stream_on_drain, io_stream_end, io_on_close};
+const struct api_io world_io = {io_header, io_reply, io_reply_kept, io_stream_start,
+    io_stream_write, io_stream_pending, io_stream_on_drain, io_stream_end, io_on_close};
 
 struct talk *talk_new(enum api_method m, const char *target, const char *body)
 {

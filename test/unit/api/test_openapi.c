@@ -112,6 +112,23 @@ static void test_references(void **state)
 	json_decref(doc);
 }
 
+/* One text for all who ask: it is neither written nor copied for each of them. */
+static void test_it_is_kept(void **state)
+{
+	const char *kept[2];
+
+	for (int i = 0; i < 2; i++) {
+		struct talk *t = talk_new(API_GET, "/openapi.json", NULL);
+
+		talk_send(w, t);
+		assert_int_equal(t->status, 200);
+		kept[i] = t->kept;
+		talk_free(t);
+	}
+	assert_non_null(kept[0]);
+	assert_ptr_equal(kept[0], kept[1]);
+}
+
 /* What is answered has the members that the document promises, and no others. */
 static void check_against(json_t *doc, const char *schema, json_t *v)
 {
@@ -170,6 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(test_every_route, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_references, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_it_is_kept, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
 	};
 

@@ -25,8 +25,9 @@ struct talk {
 	struct buf headers; /* "Name: value\n" */
 	struct buf body;
 	bool streaming, ended;
-	int answers;    /* must never pass 1 */
-	size_t pending; /* what stream_pending() shall say */
+	const char *kept; /* the body, where it was shared */
+	int answers;      /* must never pass 1 */
+	size_t pending;   /* what stream_pending() shall say */
 	void (*drain)(void *), (*close)(void *);
 	void *drain_arg, *close_arg;
 };

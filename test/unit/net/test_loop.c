@@ -242,6 +242,78 @@ static void on_signal(int signo, void *arg)
 	loop_stop(w->loop);
 }
 
+#define MANY 30
+
+static void burn_a_millisecond(void)
+{
+	int64_t until = clock_thread_us() + 1000;
+
+	while (clock_thread_us() < until)
+		;
+}
+
+static void one_done(struct world *w)
+{
+	burn_a_millisecond();
+	if (++w->n == MANY)
+		loop_stop(w->loop);
+}
+
+static void on_busy(int fd, bool readable, bool writable, void *arg)
+{
+	char c;
+
+	assert_int_equal(read(fd, &c, 1), 1);
+	one_done(arg);
+}
+
+static void on_busy_post(void *arg)
+{
+	one_done(arg);
+}
+
+static void assert_shares(const struct loop *l)
+{
+	assert_in_range(loop_pace(l)->longest_us, 1, LOOP_LONG_US - 1);
+	assert_in_range(loop_pace(l)->turns, MANY / 10, MANY + 10);
+}
+
+/* Thirty milliseconds of work are ready at once: others are looked at in between. */
+static void test_ready_io_is_handled_in_shares(void **state)
+{
+	struct world w = {.loop = loop_new()};
+	struct loop_watch *watches[MANY];
+	int fds[MANY][2];
+
+	for (int i = 0; i < MANY; i++) {
+		assert_int_equal(pipe(fds[i]), 0);
+		watches[i] = loop_watch_new(w.loop, fds[i][0], on_busy, &w);
+		loop_watch_set(watches[i], true, false);
+		assert_int_equal(write(fds[i][1], "x", 1), 1);
+	}
+	loop_run(w.loop);
+	assert_int_equal(w.n, MANY);
+	assert_shares(w.loop);
+	for (int i = 0; i < MANY; i++) {
+		loop_watch_free(watches[i]);
+		close(fds[i][0]);
+		close(fds[i][1]);
+	}
+	loop_free(w.loop);
+}
+
+static void test_posts_are_handled_in_shares(void **state)
+{
+	struct world w = {.loop = loop_new()};
+
+	for (int i = 0; i < MANY; i++)
+		loop_post(w.loop, on_busy_post, &w);
+	loop_run(w.loop);
+	assert_int_equal(w.n, MANY);
+	assert_shares(w.loop);
+	loop_free(w.loop);
+}
+
 static void test_signals(void **state)
 {
 	struct world w = {.loop = loop_new()};
@@ -305,6 +377,8 @@ int main(void)
 	    cmocka_unit_test(test_posts_from_threads),
 	    cmocka_unit_test(test_posts_keep_their_order),
 	    cmocka_unit_test(test_timers_are_never_early),
+	    cmocka_unit_test(test_ready_io_is_handled_in_shares),
+	    cmocka_unit_test(test_posts_are_handled_in_shares),
 	    cmocka_unit_test(test_signals),
 	    cmocka_unit_test(test_a_freed_watch_leaves_nothing_behind),
 	};
