@@ -23,11 +23,12 @@ static int write_config(struct bench *b, const char *dispatch, const char *path)
 	n = n > CONCURRENCY_MAX ? CONCURRENCY_MAX : n;
 	snprintf(each, sizeof each, "%lld", (long long)n);
 	snprintf(beat, sizeof beat, "%lldms", (long long)b->heartbeat_ms);
-	config = json_pack("{s:{s:s,s:s},s:{s:I,s:{s:{s:[s,s,s],s:s,s:I}}},s:{s:s}}", "server",
-	    "dispatch", dispatch, "heartbeat", beat, "worker", "maxthreads",
-	    (json_int_t)b->inflight, "plugins", NOOP_QUEUE_PLUGIN, "exec", b->exe, "__noop-plugin",
-	    each, "mode", "persistent", "processes", (json_int_t)b->processes, "log", "level",
-	    "warn");
+	/* the workers of one bench join at once */
+	config = json_pack("{s:{s:s,s:s,s:{s:i,s:i}},s:{s:I,s:{s:{s:[s,s,s],s:s,s:I}}},s:{s:s}}",
+	    "server", "dispatch", dispatch, "heartbeat", beat, "limits", "workers_max", 1000000,
+	    "joins_per_minute", 1000000, "worker", "maxthreads", (json_int_t)b->inflight, "plugins",
+	    NOOP_QUEUE_PLUGIN, "exec", b->exe, "__noop-plugin", each, "mode", "persistent",
+	    "processes", (json_int_t)b->processes, "log", "level", "warn");
 	r = json_dump_file(config, path, JSON_INDENT(2));
 	json_decref(config);
 	return r == 0 ? 0 : problem_set(&b->problem, ERR_IO, "%s: %s", path, strerror(errno));

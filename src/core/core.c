@@ -20,6 +20,7 @@ struct core *core_new(const struct core_options *o)
 	    .is_volatile = o->is_volatile,
 	    .allow_bump_unhealthy = o->allow_bump_unhealthy,
 	    .maxthreads_max = o->maxthreads_max,
+	    .workers_max = o->workers_max,
 	    .caution_startup_wait = o->caution_startup_wait,
 	    .startup_wait_ms = o->startup_wait_ms,
 	    .submit_slice = OR(o->submit_slice, 1024),

@@ -21,6 +21,7 @@ struct core_options {
 	bool is_volatile;          /* nothing is written before a start: see decision 0011 */
 	bool allow_bump_unhealthy; /* a stranger may take an unhealthy worker's name */
 	int32_t maxthreads_max;    /* of what a worker says of itself (0: whatever it says) */
+	int64_t workers_max;       /* known ones; a new name beyond is refused (0: no limit) */
 	bool caution_startup_wait; /* startup_wait_ms replaces the safe wait: copies may start */
 	int64_t startup_wait_ms;
 	uint32_t submit_slice; /* tasks of a long submit taken in by one step (0: 1024) */
@@ -64,6 +65,7 @@ struct worker_view {
 	enum worker_state state;
 	int32_t maxthreads; /* in force; -1: none */
 	bool connected;
+	bool never_healthy;    /* as far as this server knows it could never be given anything */
 	enum worker_state own; /* how it sees itself, by its last beat */
 	enum health_lack lack; /* what keeps it from being healthy */
 	struct str

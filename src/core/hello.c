@@ -296,6 +296,36 @@ static bool never_answers(
 	       c->mono_ms - w->first_hello_ms > timeouts_to_lose_ms(&c->start.before);
 }
 
+/*
+ * Its row in the store is damaged: nobody knows who bore the name, and what it was given. Until it
+ * is lost by time nobody bears it; who holds something, or says to be that very process, ends it.
+ */
+static bool is_quarantined(const struct worker *w, const struct worker_facts *f)
+{
+	return str_is(w->row.facts.key, WORKER_KEY_UNKNOWN) &&
+	       (w->health.state != WORKER_MUST_DIE || w->row.facts.instance == f->instance);
+}
+
+static void refuse_quarantined(const struct worker *w, const struct event *ev, struct effects *out)
+{
+	bool die = ev->hello.n || w->row.facts.instance == ev->hello.facts->instance;
+
+	worker_refuse(ev->hello.link, die, die,
+	    STR("what the server knew of this worker is damaged in the store: the name is free "
+	        "when its last bearer is lost (reeve worker ls says when)"),
+	    out);
+}
+
+static void refuse_beyond_limit(const struct core *c, const struct event *ev, struct effects *out)
+{
+	worker_refuse(ev->hello.link, false, false,
+	    arena_strf(&out->batch.arena,
+	        "the server knows %lld workers and may know no more (server.limits.workers_max): "
+	        "remove lost ones with `reeve worker rm`, or raise it",
+	        (long long)c->n_workers),
+	    out);
+}
+
 void hello(struct core *c, const struct event *ev, struct effects *out)
 {
 	const struct worker_facts *f = ev->hello.facts;
@@ -314,6 +344,14 @@ void hello(struct core *c, const struct event *ev, struct effects *out)
 		worker_refuse(ev->hello.link, true, !w,
 		    STR("this worker was removed, or another has its name; it must start anew"),
 		    out);
+		return;
+	}
+	if (w && is_quarantined(w, f)) {
+		refuse_quarantined(w, ev, out);
+		return;
+	}
+	if (!w && c->o.workers_max && c->n_workers >= c->o.workers_max) {
+		refuse_beyond_limit(c, ev, out);
 		return;
 	}
 	if (!why && w && w->row.facts.instance == f->instance &&

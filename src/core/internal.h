@@ -245,6 +245,7 @@ struct core {
 	struct queue_ids queues;
 	struct queue_names queue_names;
 	struct worker_ids workers;
+	int64_t n_workers;
 	struct worker_names worker_names;
 	struct idmap links; /* link number -> worker */
 	struct queue_list rotation, stalled;

@@ -105,6 +105,7 @@ bool core_worker(const struct core *c, rid id, int64_t mono_ms, struct worker_vi
 	    .own = w->own,
 	    .maxthreads = worker_maxthreads(c, w),
 	    .connected = w->link != 0,
+	    .never_healthy = !w->health.has_been_healthy,
 	    .lack = health_lack(&w->health, worker_timeouts(c, w), mono_ms),
 	    .check_failed = w->check_failed ? str_of(w->check_failed) : STR_NULL,
 	    .running = w->running,

@@ -77,6 +77,7 @@ struct worker *worker_add(struct core *c, const struct worker_row *row)
 	set_facts(w, &row->facts);
 	health_init(&w->health, c->mono_ms);
 	TAILQ_INIT(&w->tasks);
+	c->n_workers++;
 	MUST(!RB_INSERT(worker_ids, &c->workers, w));
 	MUST(!RB_INSERT(worker_names, &c->worker_names, w));
 	return w;
@@ -105,6 +106,7 @@ void worker_free(struct core *c, struct worker *w)
 	consensus_leave(&c->set, &w->member);
 	if (w->link)
 		idmap_del(&c->links, w->link);
+	c->n_workers--;
 	RB_REMOVE(worker_ids, &c->workers, w);
 	RB_REMOVE(worker_names, &c->worker_names, w);
 	free(w->strings);

@@ -26,6 +26,9 @@ struct worker_facts {
 	int32_t maxthreads;       /* -1: no limit */
 };
 
+/* In place of the key of a worker whose row is damaged: nobody can prove to hold it. */
+#define WORKER_KEY_UNKNOWN "damaged"
+
 struct worker_row {
 	rid id;
 	struct worker_facts facts;

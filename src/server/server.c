@@ -169,6 +169,7 @@ static struct retention_options retention_of(const struct config *c)
 	    .count = config_int(c, "server.retention.count"),
 	    .idem_ms = config_duration_ms(c, "server.retention.idempotency"),
 	    .events_ms = config_duration_ms(c, "server.retention.events"),
+	    .workers_ms = config_duration_ms(c, "server.retention.workers"),
 	};
 }
 
@@ -196,6 +197,7 @@ static int open_link(struct server *s, struct problem *p)
 	o.trace = s->trace;
 	o.strangers_max = (size_t)config_int(s->config, "server.limits.links_waiting_max");
 	o.buffered_max = (size_t)config_int(s->config, "server.limits.links_buffered_max");
+	o.joins_per_minute = config_int(s->config, "server.limits.joins_per_minute");
 	s->sessions = sessions_new(s->loop, &o, p);
 	if (!s->sessions)
 		return p->code;
@@ -239,6 +241,7 @@ static struct core_options core_options_of(const struct config *c, uint64_t serv
 	    .is_volatile = config_enum(c, "server.dispatch") == 1,
 	    .allow_bump_unhealthy = config_bool(c, "server.allow_bump_unhealthy_worker"),
 	    .maxthreads_max = (int32_t)config_int(c, "server.limits.worker_maxthreads"),
+	    .workers_max = config_int(c, "server.limits.workers_max"),
 	    .caution_startup_wait = config_is_set(c, caution),
 	};
 

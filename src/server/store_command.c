@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `reeve store`: what can be done to a store while no server has it open. */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "api/frame/api.h"
@@ -67,13 +68,21 @@ static int show(const char *url, struct problem *p)
 struct findings {
 	const char *url;
 	int64_t n;
+	bool stops; /* the server refuses to start with one of them */
 };
+
+/* What has no name is the database's own structure. */
+static bool stops_server(const char *table, const char *name)
+{
+	return !name || strcmp(table, "meta") == 0;
+}
 
 static void on_damaged(void *arg, const char *table, const char *name, const char *what)
 {
 	struct findings *f = arg;
 
 	f->n++;
+	f->stops |= stops_server(table, name);
 	if (name)
 		printf("damaged: %s %s: %s\n", table, name, what);
 	else
@@ -96,10 +105,11 @@ static int check(const char *url, struct problem *p)
 	if (e && !f.n)
 		return explain(p);
 	if (f.n)
-		printf(
-		    "%s: %lld things are damaged (%lld rows were read); restore a backup, or go on "
-		    "without them: the server shows what is damaged, and does not run it\n",
-		    url, (long long)f.n, (long long)rows);
+		printf("%s: %lld things are damaged (%lld rows were read); %s\n", url,
+		    (long long)f.n, (long long)rows,
+		    f.stops ? "restore a backup: the server does not start with this"
+		            : "restore a backup, or go on without them: the server shows what is "
+		              "damaged, and does not run it");
 	else
 		printf("%s: nothing is damaged (%lld rows)\n", url, (long long)rows);
 	return f.n ? 1 : 0;

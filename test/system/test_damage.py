@@ -182,6 +182,20 @@ def test_an_emptied_file_is_not_a_new_store(cluster):
     cluster.restart()
 
 
+def test_a_file_that_is_gone_is_not_a_new_store(cluster):
+    cluster.start_server()
+    cluster.create_queue("q")
+    assert cluster.server.stop() == 0
+    path = os.path.join(cluster.state_dir(), "reeve.db")
+    os.unlink(path)
+    for _ in range(2):
+        refused = run(*cluster.server.args, check=False)
+        assert refused.code != 0 and f"{path} is gone" in refused.err and "backup" in refused.err, refused
+        assert f"remove {path}" in refused.err and ".lock" in refused.err
+    os.unlink(path + ".lock")
+    cluster.restart()
+
+
 def spoil(path, old, new):
     """Changes bytes of a stopped server's database."""
     with open(path, "r+b") as f:

@@ -283,3 +283,47 @@ def test_unfinished_frames_of_workers_have_one_limit(released):
         link.socket.close()
     print(f"{grown} kB")
     assert grown < 3 * 16384 + 16384, f"160 MiB of unfinished frames cost {grown} kB"
+
+
+def join_as(server, name, key, instance, **more):
+    """What becomes of a hello: "welcome", or the reason that it is refused for."""
+    with Link(server) as link:
+        link.knock(name, instance, key, **more)
+        link.hello(name, instance, dial=int(time.monotonic() * 1e6))
+        part, said = link.wait("welcome", "refused")
+        return part if part == "welcome" else said[1][0].decode()
+
+
+def test_a_join_token_does_not_make_names_without_end(cluster):
+    cluster.start_server(env={"REEVE_SERVER_LIMITS_JOINS_PER_MINUTE": "20"})
+    other = cluster.cli("token", "create", "other", "--join").out.strip()
+    key, begun = new_key(), time.monotonic()
+    answers = [join_as(cluster, f"n{i}", key, i + 1) for i in range(60)]
+    may = 20 + 20 * (time.monotonic() - begun) / 60 + 1
+    assert 20 <= answers.count("welcome") <= may, answers.count("welcome")
+    why = next(a for a in answers if a != "welcome")
+    assert "joins_per_minute" in why and "tries again" in why
+    assert len(cluster.get("/v1/workers")["items"]) == answers.count("welcome")
+    # who is known comes back, after a restart of the server too; a worker of another token joins
+    assert all(join_as(cluster, f"n{i}", key, i + 1) == "welcome" for i in range(20))
+    real = cluster.start_worker(name="real", env={"REEVE_WORKER_TOKEN": other})
+    # an honest one that comes too early shows why, and is let in by itself
+    for i in range(100, 160):
+        join_as(cluster, f"n{i}", key, i + 1)
+    late = cluster._process("late", ["worker", "--join", cluster.link, "--name", "late", "--state-dir", cluster.state_dir("late")],
+                            {"REEVE_WORKER_TOKEN": cluster.own_token("join-token")})
+    wait_until(lambda: cluster.has_worker("late"), timeout=120, what="it is let in")
+    assert late.running and real.running
+
+
+def test_the_server_knows_no_more_workers_than_it_may(cluster):
+    cluster.start_server(env={"REEVE_SERVER_LIMITS_WORKERS_MAX": "5"})
+    key = new_key()
+    answers = [join_as(cluster, f"n{i}", key, i + 1) for i in range(8)]
+    assert answers[:5] == ["welcome"] * 5
+    assert all("workers_max" in a and "reeve worker rm" in a for a in answers[5:])
+    assert cluster.server.stop() == 0
+    cluster.restart()
+    assert join_as(cluster, "n3", key, 4) == "welcome", "who is known comes back"
+    cluster.cli("worker", "rm", "--lost", "n1")
+    assert join_as(cluster, "n9", new_key(), 10) == "welcome"

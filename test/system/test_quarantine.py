@@ -6,10 +6,11 @@ could be wrong, and the rest works. The structure of the database is whole: rows
 import os
 import re
 import sqlite3
+import subprocess
 import time
 
 import pytest
-from harness import run, wait_until
+from harness import BIN, clean_environment, run, wait_until
 
 ID = r"[0-9a-f]{24}"
 
@@ -209,13 +210,56 @@ def test_damaged_queue_settings_pause_it(cluster, change):
     assert cluster.wait_ended(task)["state"] == "succeeded"
 
 
-def test_a_damaged_worker_is_named_and_the_start_refused(cluster):
-    cluster.start_server()
+# as short as they may be: a worker that is not heard of is lost within seconds
+SOON_LOST = {"REEVE_SERVER_HEARTBEAT": "200ms", "REEVE_SERVER_HEARTBEAT_GRACE": "500ms", "REEVE_SERVER_HEALTHCHECK_PERIOD": "500ms",
+             "REEVE_SERVER_HEALTHCHECK_GRACE": "2s", "REEVE_SERVER_LOSE_UNHEALTHY_AFTER": "3s", "REEVE_SERVER_WORKER_MARGIN": "200ms",
+             "REEVE_SERVER_TASK_KILL_WAIT": "100ms", "REEVE_SERVER_LOST_TASK_HOLD": "4s"}
+
+
+def worker_named(cluster, name):
+    return next((w for w in cluster.get("/v1/workers")["items"] if w["name"] == name), None)
+
+
+@pytest.mark.parametrize("dispatch, change", [("durable", "link_key = zeroblob(32)"), ("durable", "state = 3"), ("durable", "instance = 0"),
+                                              ("volatile", "unwritten = 5"), ("volatile", "lock = ''"), ("volatile", "instance = 7")])
+def test_a_damaged_worker_is_nobody_until_it_must_be_over(cluster, dispatch, change):
+    cluster.start_server(env={**SOON_LOST, "REEVE_SERVER_DISPATCH": dispatch})
+    worker, other = cluster.start_worker(name="w1"), cluster.start_worker(name="w2")
+    alone = os.path.join(cluster.dir, "alone")
+    task = cluster.submit("flock", "-n", "-E", "9", alone, "sleep", "1000", max_attempts=5)["id"]
+    cluster.wait_task(task, "running")
+    name = cluster.task(task)["worker"]
+    there = worker if name == "w1" else other
+    found = damage(cluster, f"UPDATE worker SET {change} WHERE shard = '{name}'")
+    assert found == [f"worker {name}: does not fit its checksum"]
+    cluster.restart()
+    begun = time.monotonic()
+    assert f"the worker {name} is damaged in the store" in cluster.server.log()
+    # whoever bears the name is a stranger; it ends what it has, and comes back when the other is certainly over
+    wait_until(lambda: "is damaged in the store" in there.log(), what="it is told why")
+    wait_until(lambda: cluster.task(task)["attempt"] == 2, timeout=90, what="it is tried again")
+    assert time.monotonic() - begun > 4, "not before the hold was over"
+    cluster.wait_task(task, "running")
+    assert cluster.task(task)["attempt"] == 2, "the first one was over"
+    cluster.cli("cancel", task)
+    if not there.running:
+        cluster.restart(there)
+    wait_until(lambda: worker_named(cluster, name)["state"] == "healthy", timeout=60, what="it is let in again")
+    assert damage_of(cluster) == []
+
+
+def test_a_damaged_worker_with_another_name_is_shown_and_can_be_removed(cluster):
+    cluster.start_server(env=SOON_LOST)
+    cluster.start_worker(name="w1").stop()
+    damage(cluster, "UPDATE worker SET shard = CAST(x'ff00' AS TEXT)")
+    cluster.restart()
+    name = cluster.get("/v1/workers")["items"][0]["name"]
+    assert re.fullmatch(f"damaged-{ID}", name), name
     cluster.start_worker(name="w1")
-    wait_until(lambda: cluster.has_worker("w1"), what="the worker is there")
-    assert damage(cluster, "UPDATE worker SET link_key = 'x'") == ["worker w1: does not fit its checksum"]
-    said = refused(cluster)
-    assert "the store is damaged (the worker w1 does not fit its checksum)" in said and "restore a backup" in said
+    cluster.cli("worker", "rm", "--lost", name)
+    assert [w["name"] for w in cluster.get("/v1/workers")["items"]] == ["w1"]
+    assert damage_of(cluster) == []
+    cluster.restart()
 
 
 def test_what_the_server_knows_of_itself_is_never_guessed(cluster):
@@ -236,6 +280,62 @@ def test_a_lost_installation_is_not_drawn_again(cluster):
     db.close()
     said = refused(cluster)
     assert "the store is damaged" in said and "installation" in said, said
+
+
+def changed(cluster, *statements):
+    """`store check` of a stopped server's database after the statements: exit code, and what it says."""
+    assert cluster.server.stop() == 0
+    db = sqlite3.connect(database(cluster))
+    for statement in statements:
+        db.execute(statement)
+    db.commit()
+    db.close()
+    said = run("store", "check", "--store", f"sqlite:{database(cluster)}", check=False)
+    return said.code, said.out
+
+
+def test_store_check_misses_what_the_server_would_miss(cluster):
+    cluster.start_server()
+    cluster.create_queue("q")
+    code, said = changed(cluster, "DELETE FROM meta")
+    assert code == 1 and "damaged: meta installation: it is gone" in said and "does not start" in said, said
+    assert "the store is damaged" in refused(cluster)
+
+
+@pytest.mark.parametrize("change", ["DELETE FROM stat", "UPDATE stat SET last_id = 1", "UPDATE stat SET last_event = last_event + 5"])
+def test_damaged_numbers_are_found_and_counted_anew(cluster, change):
+    cluster.start_server()
+    cluster.create_queue("q")
+    task = cluster.submit("true", queue="q")["id"]
+    code, said = changed(cluster, change)
+    assert code == 1 and "damaged: stat numbers: " in said and "go on without" in said, said
+    cluster.restart()
+    assert "the store's numbers are damaged: they are counted anew" in cluster.server.log()
+    assert cluster.task(task)["state"] == "queued" and cluster.submit("true", queue="q")["id"] > task
+    assert damage_of(cluster) == []
+
+
+def test_a_store_that_nobody_has_used_yet_is_whole(cluster):
+    path = os.path.join(cluster.dir, "new.db")
+    cluster.start_server("--store", f"sqlite:{path}")
+    assert cluster.server.stop() == 0
+    assert "nothing is damaged" in run("store", "check", "--store", f"sqlite:{path}").out
+
+
+def test_store_check_prints_no_bytes_of_a_damaged_schema(cluster):
+    cluster.start_server()
+    assert cluster.server.stop() == 0
+    db = sqlite3.connect(database(cluster))
+    db.execute("PRAGMA writable_schema = ON")
+    db.execute("UPDATE sqlite_schema SET sql = CAST(replace(CAST(sql AS BLOB), CAST('queue' AS BLOB), x'ff1b5b33') AS TEXT)"
+               " WHERE name = 'task_ready'")
+    db.commit()
+    db.close()
+    said = subprocess.run([BIN, "store", "check", "--store", f"sqlite:{database(cluster)}"], capture_output=True,
+                          env=clean_environment())
+    assert said.returncode == 1
+    assert all(32 <= b < 127 or b == 10 for b in said.stdout + said.stderr), said
+    assert b"\\x1b" in said.stdout + said.stderr, said
 
 
 def test_damaged_events_are_found_by_audit_verify(cluster):

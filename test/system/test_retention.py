@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ended tasks are deleted by age and by count, with all they wrote; live ones never."""
+import os
 import sqlite3
+import time
 
 from harness import wait_until
 
+MUST_DIE = 3  # among the states of workers, as it is stored
 BIG = "head -c 200000 /dev/urandom | base64"
 
 
@@ -83,3 +86,28 @@ def test_many_are_pruned_while_work_goes_on(cluster):
     wait_until(lambda: cluster.get("/v1/tasks/summary")["total"] == 100)
     assert cluster.get(f"/v1/tasks/{last}")["state"] == "succeeded", "the newest stays"
     assert cluster.get("/v1/queues/q")["counts"]["queued"] == 0
+
+
+def lost_at(cluster, name, seen_s, ago_s):
+    """As if it had been seen for so long, and last so long ago, and had been lost since."""
+    ago = int((time.time() - ago_s) * 1000)
+    return (f"UPDATE worker SET state = {MUST_DIE}, first_seen_ms = {ago - seen_s * 1000}, last_seen_ms = {ago}, sum = NULL"
+            f" WHERE shard = '{name}'")
+
+
+def test_lost_workers_are_forgotten(cluster):
+    cluster.start_server()
+    for name in ("passer-by", "lately", "colleague", "ancient", "set"):
+        cluster.start_worker(name=name).stop()
+    cluster.cli("worker", "set", "set", "--maxthreads", "3")
+    assert cluster.server.stop() == 0
+    db = sqlite3.connect(os.path.join(cluster.state_dir(), "reeve.db"))
+    for change in (lost_at(cluster, "passer-by", 10, 2 * 3600), lost_at(cluster, "lately", 10, 600), lost_at(cluster, "colleague", 86400, 2 * 3600),
+                   lost_at(cluster, "ancient", 86400, 31 * 86400), lost_at(cluster, "set", 10, 31 * 86400)):
+        assert db.execute(change).rowcount == 1
+    db.commit()
+    db.close()
+    cluster.restart()
+    names = lambda: sorted(w["name"] for w in cluster.get("/v1/workers")["items"])
+    wait_until(lambda: names() == ["colleague", "lately", "set"], what="old ones are forgotten")
+    assert {e["subject"] for e in cluster.get("/v1/events")["items"] if e["kind"] == "worker.removed"} == {"passer-by", "ancient"}

@@ -9,7 +9,12 @@
 #define STEP 500          /* tasks deleted in one batch */
 #define BUSY_PERIOD_MS 50 /* between two steps while there is more to delete */
 #define PERIOD_MS 10000
-#define EXPIRE_EVERY 60 /* looks */
+#define EXPIRE_EVERY 60   /* looks */
+#define WORKERS_STEP 1000 /* looked at in one look */
+
+/* Who was here so short a time, and could not be given anything, is only a name. */
+#define PASSER_BY_MS 60000
+#define PASSER_BY_KEPT_MS 3600000
 
 struct retention {
 	struct loop *loop;
@@ -18,6 +23,7 @@ struct retention {
 	struct retention_options o;
 	struct loop_timer *timer;
 	uint64_t looks;
+	rid worker; /* the last that was looked at; 0: begin with the first */
 	/* of the look under way, on a reader's thread */
 	struct retention_options wanted;
 	int64_t now_ms;
@@ -60,12 +66,49 @@ static void looked(void *arg)
 	loop_timer_set(t->timer, t->n ? BUSY_PERIOD_MS : period);
 }
 
+static bool is_forgotten(const struct retention *t, const struct worker_view *v)
+{
+	const struct worker_row *w = v->row;
+	bool passer_by = v->never_healthy && w->last_seen_ms - w->first_seen_ms < PASSER_BY_MS;
+	int64_t keep_ms = t->o.workers_ms;
+
+	if (passer_by && (!keep_ms || keep_ms > PASSER_BY_KEPT_MS))
+		keep_ms = PASSER_BY_KEPT_MS;
+	return keep_ms && v->state == WORKER_MUST_DIE && !v->connected && !v->running &&
+	       !w->maxthreads_is_set && t->now_ms - w->last_seen_ms > keep_ms;
+}
+
+static void forgotten(const struct reply *r, void *arg)
+{
+}
+
+/* Through the door that people use, which knows who must be remembered. */
+static void forget_workers(struct retention *t)
+{
+	const struct core *c = engine_core(t->engine);
+	struct worker_view v;
+
+	for (int i = 0; i < WORKERS_STEP; i++) {
+		struct event ev = {.kind = EV_WORKER_REMOVE, .actor = STR("reeve")};
+
+		t->worker = core_worker_next(c, t->worker);
+		if (!t->worker)
+			return;
+		if (!core_worker(c, t->worker, clock_mono_ms(), &v) || !is_forgotten(t, &v))
+			continue;
+		ev.worker.id = t->worker;
+		engine_command(t->engine, &ev, forgotten, NULL);
+	}
+}
+
 static void on_timer(void *arg)
 {
 	struct retention *t = arg;
 
 	t->now_ms = clock_wall_ms();
 	t->wanted = t->o;
+	if (core_is_open(engine_core(t->engine)))
+		forget_workers(t);
 	if (t->looks++ % EXPIRE_EVERY == 0)
 		engine_expire(t->engine, t->now_ms - t->o.idem_ms,
 		    t->o.events_ms ? t->now_ms - t->o.events_ms : 0);

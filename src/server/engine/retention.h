@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Retention: ended tasks go by age and by count, a few at a time, off the hot path. */
+/* Retention: ended tasks go by age and by count, lost workers by age; a few at a time. */
 #ifndef SERVER_RETENTION_H
 #define SERVER_RETENTION_H
 
@@ -12,8 +12,9 @@ struct retention_options {
 	int64_t age_ms; /* 0: for ever */
 	int64_t count;  /* 0: no limit */
 	int64_t idem_ms;
-	int64_t events_ms; /* 0: for ever */
-	int64_t period_ms; /* between two looks when nothing is to be done (0: 10 s) */
+	int64_t events_ms;  /* 0: for ever */
+	int64_t workers_ms; /* lost ones; 0: for ever */
+	int64_t period_ms;  /* between two looks when nothing is to be done (0: 10 s) */
 };
 
 struct retention *retention_new(

@@ -16,7 +16,8 @@
 
 /* Somebody whose token was found good. One that was good for one use is bound to its user's key. */
 struct pass {
-	rid token; /* 0: it was used up */
+	rid token;
+	bool used_up;
 	unsigned char mac[TOKEN_MAC_BYTES];
 	char key[KEY_TEXT];
 	char *zone, *name;
@@ -85,7 +86,7 @@ static void used(const struct reply *r, void *arg)
 	struct join *j = arg;
 
 	if (r->code == 0) {
-		j->look.pass.token = 0;
+		j->look.pass.used_up = true;
 		keep_pass(j);
 	}
 	look_over(j);
@@ -166,7 +167,7 @@ static const struct pass *find_pass(struct join *j, struct str token, struct str
 		if (p->key[0] &&
 		    secret_equal((struct str){(char *)mac, sizeof mac},
 		        (struct str){(const char *)p->mac, sizeof mac}) &&
-		    (p->token ? good_row(j, p->token) != NULL : str_is(key, p->key)))
+		    (p->used_up ? str_is(key, p->key) : good_row(j, p->token) != NULL))
 			return p;
 	}
 	return NULL;
@@ -220,7 +221,7 @@ enum join_answer join_ask(struct join *j, struct str token, struct str shard, st
 	if (is_member(j, shard, key, &ret_terms->zone))
 		return JOIN_YES;
 	if ((p = find_pass(j, token, key))) {
-		*ret_terms = (struct join_terms){str_of(p->zone), str_of(p->name)};
+		*ret_terms = (struct join_terms){str_of(p->zone), str_of(p->name), p->token};
 		return JOIN_YES;
 	}
 	t = id_parse(engine_ids(j->engine), id_text, &id) && id ? good_row(j, id) : NULL;

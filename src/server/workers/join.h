@@ -23,6 +23,7 @@ enum join_answer { JOIN_YES, JOIN_NO, JOIN_LATER };
 struct join_terms {       /* valid until the next step */
 	struct str zone;  /* that it must be of; NULL: any */
 	struct str token; /* the name of what let it in; NULL: it was here before */
+	rid id;           /* of that token; 0: none */
 };
 enum join_answer join_ask(struct join *j, struct str token, struct str shard, struct str key,
     struct join_terms *ret_terms);

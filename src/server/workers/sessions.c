@@ -17,6 +17,7 @@
 #include "base/secret.h"
 #include "model/limits.h"
 #include "net/link/proof.h"
+#include "server/workers/newcomers.h"
 #include "server/workers/parcel.h"
 #include "wire/link.h"
 
@@ -36,6 +37,7 @@ struct session {
 	uint64_t number;
 	unsigned char nonce[LINK_NONCE_BYTES];
 	char *shard;       /* who it has proven to be; NULL: nobody yet */
+	rid token_id;      /* of the token that let it in; 0: the server's own */
 	char *zone;        /* that its join token is for; NULL: any */
 	char *token;       /* the name of what let it in; NULL: it was here before */
 	uint64_t instance; /* and which process of it */
@@ -53,6 +55,7 @@ struct sessions {
 	struct loop *loop;
 	struct engine *engine;
 	struct join *join;
+	struct newcomers *newcomers;
 	struct link_listener *listener;
 	char *join_token;
 	struct tracing *trace;
@@ -168,6 +171,7 @@ static enum join_answer ask_join(struct session *s, const struct link_knock *k)
 	answer = join_ask(all->join, k->join_token, k->shard, str_of(s->key), &terms);
 	s->zone = terms.zone.n ? xstrndup(terms.zone.p, terms.zone.n) : NULL;
 	s->token = terms.token.n ? xstrndup(terms.token.p, terms.token.n) : NULL;
+	s->token_id = terms.id;
 	return answer;
 }
 
@@ -239,6 +243,13 @@ static bool admit(struct session *s, const struct link_knock *k)
 	return true;
 }
 
+static bool is_new_name(const struct sessions *all, struct str shard)
+{
+	const struct core *c = engine_core(all->engine);
+
+	return core_is_open(c) && !core_worker_by_name(c, shard);
+}
+
 static bool greet(struct session *s, struct link_hello *h)
 {
 	struct sessions *all = s->all;
@@ -251,6 +262,11 @@ static bool greet(struct session *s, struct link_hello *h)
 	}
 	if (s->zone && !str_is(h->facts.zone, s->zone)) {
 		refuse_known(s, "its join token is for another zone");
+		return false;
+	}
+	if (is_new_name(all, h->facts.shard) &&
+	    !newcomers_take(all->newcomers, s->token_id, clock_mono_ms())) {
+		turn_away(s, newcomers_why(all->newcomers));
 		return false;
 	}
 	h->facts.key = str_of(s->key);
@@ -468,10 +484,12 @@ struct sessions *sessions_new(
 	s->loop = l;
 	s->join_token = xstrdup(o->join_token);
 	s->trace = o->trace;
+	s->newcomers = newcomers_new(o->joins_per_minute);
 	TAILQ_INIT(&s->touched);
 	s->listener =
 	    link_listen(l, o->address, o->tls, &limits, &events, on_accept, s, ret_problem);
 	if (!s->listener) {
+		newcomers_free(s->newcomers);
 		free(s->join_token);
 		free(s);
 		return NULL;
@@ -572,6 +590,7 @@ void sessions_free(struct sessions *s)
 	}
 	idmap_release(&s->by_number);
 	arena_release(&s->arena);
+	newcomers_free(s->newcomers);
 	free(s->join_token);
 	free(s);
 }

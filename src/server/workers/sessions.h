@@ -11,12 +11,13 @@
 struct sessions;
 
 struct sessions_options {
-	const char *address;    /* "host:port" */
-	struct tls *tls;        /* NULL: plain */
-	const char *join_token; /* every hello must show it */
-	size_t strangers_max;   /* connections that have not been let in yet */
-	size_t buffered_max;    /* unfinished input of all of them, and of all workers */
-	struct tracing *trace;  /* NULL: none is wanted */
+	const char *address;      /* "host:port" */
+	struct tls *tls;          /* NULL: plain */
+	const char *join_token;   /* every hello must show it */
+	size_t strangers_max;     /* connections that have not been let in yet */
+	size_t buffered_max;      /* unfinished input of all of them, and of all workers */
+	int64_t joins_per_minute; /* new names by one join token; 0: no limit */
+	struct tracing *trace;    /* NULL: none is wanted */
 };
 
 struct sessions *sessions_new(

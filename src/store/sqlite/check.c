@@ -38,8 +38,11 @@ static int out_of_time(void *arg)
 
 static void found(struct check *k, const char *table, const char *name, const char *what)
 {
+	AUTO(buf_release) struct buf words = {0};
+
+	sqlite_escape(&words, what);
 	k->n_damaged++;
-	k->to->damaged(k->to->arg, table, name && *name ? name : NULL, what);
+	k->to->damaged(k->to->arg, table, name && *name ? name : NULL, words.p ? words.p : "");
 }
 
 static const struct row_table *table_named(const char *name)
@@ -173,6 +176,27 @@ static void check_rows(struct check *k, const struct row_table *t)
 	free(row);
 }
 
+static bool holds(struct check *k, const char *sql)
+{
+	struct problem p = {0};
+	int64_t n = 0;
+
+	return sqlite_exec_i64(k->db, sql, &n, &p) == 0 && n;
+}
+
+/* Rows without which a store that was ever used does not start, or is counted anew. */
+static void check_there(struct check *k)
+{
+	if (!holds(k, "SELECT count(*) FROM stat"))
+		found(k, "stat", "numbers", "they are gone");
+	if (!holds(k, "SELECT count(*) FROM meta WHERE name = '" META_INSTALLATION "'") &&
+	    holds(k, "SELECT EXISTS(SELECT 1 FROM event) OR EXISTS(SELECT 1 FROM task)"
+	             " OR EXISTS(SELECT 1 FROM queue) OR EXISTS(SELECT 1 FROM worker)"
+	             " OR EXISTS(SELECT 1 FROM stat WHERE last_id <> 0 OR last_event <> 0)"))
+		found(
+		    k, "meta", META_INSTALLATION, "it is gone, and with it the middle of every id");
+}
+
 static int check_locked(
     const char *path, const struct store_checker *to, int64_t *ret_rows, struct problem *p)
 {
@@ -195,6 +219,8 @@ static int check_locked(
 	sqlite_load_ids(k.db, &k.ids);
 	if (rc == 0)
 		check_all_structure(&k);
+	if (rc == 0)
+		check_there(&k);
 	for (size_t i = 0; i < N_TABLES && rc == 0; i++)
 		check_rows(&k, tables[i]);
 	sqlite3_close(k.db);

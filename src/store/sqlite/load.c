@@ -6,28 +6,45 @@
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
-/* Its numbers do not fit their checksum: what can be counted is counted. */
-static int mend_stat(struct sqlite_store *s, struct problem *ret_problem)
+enum stat_row { STAT_FITS, STAT_UNSUMMED, STAT_DAMAGED };
+
+static enum stat_row read_stat(struct sqlite_store *s, struct sqlite_stat *ret_stat)
 {
-	struct sqlite_stat stat = {0}, saved = {0};
+	enum stat_row is = STAT_DAMAGED;
 	sqlite3_stmt *st = NULL;
-	bool holds = false;
 	int rc = sqlite3_prepare_v2(
 	    s->db, "SELECT last_id, last_event, n_tasks, sum FROM stat", -1, &st, NULL);
 
-	if (rc == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW)
-		holds = sqlite_read_row(st, &stat_table, 0, NULL, &saved) == 0;
+	if (rc == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW &&
+	    sqlite_read_row(st, &stat_table, 0, NULL, ret_stat) == 0)
+		is = sqlite3_column_type(st, 3) == SQLITE_NULL ? STAT_UNSUMMED : STAT_FITS;
 	sqlite3_finalize(st);
-	if (holds)
+	return is;
+}
+
+/* Its numbers do not fit their checksum, or are gone: what can be counted is counted. Those of a
+ * new store have none yet: from now on a change of them shows. */
+static int mend_stat(struct sqlite_store *s, struct problem *ret_problem)
+{
+	struct sqlite_stat stat = {0};
+	enum stat_row is = read_stat(s, &stat);
+	int rc = 0;
+
+	if (is == STAT_FITS)
 		return 0;
-	log_error("the store's numbers are damaged: they are counted anew");
-	rc = sqlite_exec_i64(
-	    s->db, "SELECT count(*) FROM task NOT INDEXED", &stat.n_tasks, ret_problem);
-	if (rc == 0)
-		rc = sqlite_exec_i64(s->db, "SELECT ifnull(max(id), 0) FROM task",
-		    (int64_t *)&stat.last_id, ret_problem);
+	if (is == STAT_DAMAGED) {
+		log_error("the store's numbers are damaged: they are counted anew");
+		stat = (struct sqlite_stat){0};
+		rc = sqlite_exec_i64(
+		    s->db, "SELECT count(*) FROM task NOT INDEXED", &stat.n_tasks, ret_problem);
+		if (rc == 0)
+			rc = sqlite_exec_i64(s->db, "SELECT ifnull(max(id), 0) FROM task",
+			    (int64_t *)&stat.last_id, ret_problem);
+	}
 	s->stat = stat;
-	return rc ? rc : sqlite_save_stat(s);
+	if (rc == 0 && sqlite_save_stat(s))
+		rc = sqlite_problem(s->db, "the store can not be written", ret_problem);
+	return rc;
 }
 
 int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem)
@@ -123,8 +140,7 @@ static int load_worker(
     struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem)
 {
 	if (q->damage)
-		return quarantine_refuse(
-		    "the worker", sqlite_stored_text(q->st, &worker_table, "shard"), ret_problem);
+		quarantine_worker(q, row);
 	return l->to->worker(l->to->arg, row);
 }
 

@@ -43,8 +43,7 @@ static void add_id(struct buf *out, const struct id_space *ids, rid id)
 	buf_add_cstr(out, id_format(ids, id, text));
 }
 
-/* The column that holds the name by which people know such a row. */
-static const char *name_column(const struct row_table *t)
+const char *sqlite_name_column(const struct row_table *t)
 {
 	return t == &worker_table ? "shard" : t == &idem_table ? "idem_key" : "name";
 }
@@ -52,16 +51,29 @@ static const char *name_column(const struct row_table *t)
 void sqlite_row_name(sqlite3_stmt *st, const struct row_table *t, const struct id_space *ids,
     const void *row, struct buf *out)
 {
-	struct str name = t == &task_table ? STR_NULL : sqlite_stored_text(st, t, name_column(t));
+	struct str name =
+	    t == &task_table ? STR_NULL : sqlite_stored_text(st, t, sqlite_name_column(t));
 
 	if (name.p)
 		buf_add_str(out, name);
 	else if (has_id(t) || t == &output_table)
 		add_id(out, ids, (rid)column_i64(&t->columns[0], row));
+	else if (t == &stat_table)
+		buf_add_cstr(out, "numbers");
 	else if (t == &tick_table)
 		add_id(out, ids, ((const struct tick_row *)row)->schedule);
 	else if (t == &event_table)
 		buf_printf(out, "%llu", (unsigned long long)((const struct event_row *)row)->seq);
+}
+
+/* What was damaged may be any bytes, and the words are for terminals. */
+void sqlite_escape(struct buf *out, const char *words)
+{
+	for (; *words; words++)
+		if (*words >= ' ' && *words <= '~')
+			buf_add_char(out, *words);
+		else
+			buf_printf(out, "\\x%02x", (unsigned char)*words);
 }
 
 /* How long a mention of a row's number is; *ret_is_id: it is the row's key, not its place. */

@@ -27,9 +27,11 @@ static bool is_damage(int code)
 int sqlite_problem(sqlite3 *db, const char *doing, struct problem *ret_problem)
 {
 	int rc = sqlite3_extended_errcode(db);
+	AUTO(buf_release) struct buf words = {0};
 
+	sqlite_escape(&words, sqlite3_errmsg(db));
 	problem_set(
-	    ret_problem, ERR_STORE, "%s: %s (SQLite code %d)", doing, sqlite3_errmsg(db), rc);
+	    ret_problem, ERR_STORE, "%s: %s (SQLite code %d)", doing, words.p ? words.p : "", rc);
 	if ((rc & 0xff) == SQLITE_FULL)
 		problem_hint(ret_problem, "make room on the disk that holds the store");
 	else if (is_damage(rc))
@@ -192,13 +194,13 @@ static int64_t size_of(const char *path, const char *suffix)
 	return stat(name, &st) == 0 ? (int64_t)st.st_size : -1;
 }
 
-/* An empty file is a new store, unless something says that there was more. */
+/* An empty file, or none, is a new store, unless something says that there was more. */
 static int refuse_emptied(const char *path, struct problem *ret_problem)
 {
 	int64_t size = size_of(path, "");
-	const char *trace = size_of(path, "-wal") > 0                 ? "-wal"
-	                    : size == 0 && size_of(path, ".lock") > 0 ? ".lock"
-	                                                              : NULL;
+	const char *trace = size_of(path, "-wal") > 0    ? "-wal"
+	                    : size_of(path, ".lock") > 0 ? ".lock"
+	                                                 : NULL;
 
 	if (size > 0 || !trace)
 		return 0;

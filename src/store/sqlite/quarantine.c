@@ -2,8 +2,8 @@
 /*
  * Rows that do not fit their checksums, at a start. A queue or a schedule is there by its name, but
  * paused, with the reason, and without what it would have run; a token is there, and admits
- * nobody; the rest works. Of what the server itself goes by (meta, workers) nothing can be left
- * out: the start is refused.
+ * nobody; a worker is there as one that nobody has heard of; the rest works. Of what the server
+ * itself goes by (meta) nothing can be left out: the start is refused.
  */
 #include <string.h>
 
@@ -27,13 +27,13 @@ int quarantine_refuse(const char *kind, struct str name, struct problem *ret_pro
 }
 
 /* Nobody else has it: names are looked up, and what two have would mean the wrong one. */
-static bool is_only_one(sqlite3_stmt *row, const char *table, struct str name)
+static bool is_only_one(sqlite3_stmt *row, const struct row_table *t, struct str name)
 {
 	AUTO(buf_release) struct buf sql = {0};
 	sqlite3_stmt *st = NULL;
 	bool only;
 
-	buf_printf(&sql, "SELECT count(*) FROM %s WHERE name = ?", table);
+	buf_printf(&sql, "SELECT count(*) FROM %s WHERE %s = ?", t->name, sqlite_name_column(t));
 	if (sqlite3_prepare_v2(sqlite3_db_handle(row), sql.p, -1, &st, NULL) != SQLITE_OK)
 		return false;
 	sqlite_bind_str(st, 1, name, false);
@@ -46,10 +46,10 @@ static bool is_only_one(sqlite3_stmt *row, const char *table, struct str name)
 static struct str name_for(
     const struct quarantine *q, const struct row_table *t, rid id, const char *fate)
 {
-	struct str name = sqlite_stored_text(q->st, t, "name");
+	struct str name = sqlite_stored_text(q->st, t, sqlite_name_column(t));
 	char text[ID_TEXT];
 
-	if (!name.p || name.n > 64 || !is_only_one(q->st, t->name, name))
+	if (!name.p || name.n > 64 || !is_only_one(q->st, t, name))
 		name = arena_strf(q->arena, STORE_DAMAGED "-%s", id_format(q->ids, id, text));
 	else
 		name = arena_str(q->arena, name);
@@ -113,4 +113,37 @@ void quarantine_token(const struct quarantine *why, struct token_row *t)
 	    .creator = STR(""),
 	    .ctime_ms = made_ms(t->ctime_ms),
 	    .damaged = true};
+}
+
+/*
+ * Nobody knows its key, its lock, whether it was lost, or what a volatile server gave it. So nobody
+ * can come back as it, it counts as there until it must have ended by itself, and a server that
+ * waits needs its word. Its instance may be right, and is fenced then; it is never 0.
+ */
+void quarantine_worker(const struct quarantine *why, struct worker_row *w)
+{
+	uint64_t instance = w->facts.instance ? w->facts.instance : w->id;
+
+	*w = (struct worker_row){.id = w->id,
+	    .facts =
+	        {
+	            .shard = name_for(why, &worker_table, w->id, "is nobody until it is lost"),
+	            .instance = instance,
+	            .lock = STR(""),
+	            .key = STR(WORKER_KEY_UNKNOWN),
+	            .host = STR(STORE_DAMAGED),
+	            .zone = STR(""),
+	            .target = STR(""),
+	            .version = STR(""),
+	            .labels = STR(""),
+	            .plugins = STR(""),
+	            .active_queues = STR(""),
+	            .ignore_queues = STR(""),
+	        },
+	    .maxthreads_set = -1,
+	    .state = WORKER_NEW,
+	    .unwritten = 1,
+	    .first_seen_ms = made_ms(w->first_seen_ms),
+	    .last_seen_ms = made_ms(w->last_seen_ms),
+	    .version = 1};
 }

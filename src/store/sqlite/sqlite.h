@@ -155,6 +155,9 @@ void sqlite_check_shape(sqlite3 *db, struct buf *ret_what);
 void sqlite_load_ids(sqlite3 *db, struct id_space *ret_ids);
 /* As it is stored, if it can be a name; else NULL. */
 struct str sqlite_stored_text(sqlite3_stmt *st, const struct row_table *t, const char *column);
+void sqlite_escape(struct buf *out, const char *words);
+/* The column that holds the name by which people know such a row. */
+const char *sqlite_name_column(const struct row_table *t);
 void sqlite_row_name(sqlite3_stmt *st, const struct row_table *t, const struct id_space *ids,
     const void *row, struct buf *out);
 /* SQLite's words, without its numbers of rows. `t` NULL: they are about no table of ours. */
@@ -172,6 +175,7 @@ struct quarantine {
 void quarantine_queue(const struct quarantine *why, struct queue_row *q);
 void quarantine_token(const struct quarantine *why, struct token_row *t);
 void quarantine_schedule(const struct quarantine *why, struct schedule_row *s);
+void quarantine_worker(const struct quarantine *why, struct worker_row *w);
 
 /* row.c */
 void sqlite_bind_str(sqlite3_stmt *st, int at, struct str s, bool blob);

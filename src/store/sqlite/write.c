@@ -32,8 +32,8 @@ static const char *const fixed_sql[N_WRITE_STMTS] = {
     [W_WORKER_DELETE] = "DELETE FROM worker WHERE id = ?",
     [W_SCHEDULE_DELETE] = "DELETE FROM schedule WHERE id = ?",
     [W_SCHEDULE_DELETE_TICKS] = "DELETE FROM tick WHERE schedule = ?",
-    [W_STAT_PUT] =
-        "UPDATE stat SET last_id = ?, last_event = ?, n_tasks = ?, sum = ? WHERE one = 1",
+    [W_STAT_PUT] = "INSERT OR REPLACE INTO stat (one, last_id, last_event, n_tasks, sum) VALUES "
+                   "(1, ?, ?, ?, ?)",
     [W_IDEM_EXPIRE] = "DELETE FROM idem WHERE rowid IN"
                       " (SELECT rowid FROM idem WHERE time_ms < ? ORDER BY time_ms LIMIT 1000)",
     [W_EVENT_OLDEST] = "SELECT seq, time_ms, hash,"

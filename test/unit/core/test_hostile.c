@@ -416,6 +416,29 @@ STORY(left_out_refusals_are_told_when_the_minute_is_over)
 	world_free(w);
 }
 
+STORY(names_without_end_are_refused_and_who_is_known_is_not)
+{
+	struct core_options few = {.workers_max = 2};
+	struct world *w = world_new(&few);
+	const struct message *no;
+
+	world_hello(w, 1, "w1", 1, 4, NULL, 0);
+	world_hello(w, 2, "w2", 2, 4, NULL, 0);
+	assert_int_equal(world_count_sent(w, MSG_REFUSED), 0);
+	world_hello(w, 3, "w3", 3, 4, NULL, 0);
+	no = world_sent(w, MSG_REFUSED, 0);
+	assert_non_null(no);
+	assert_false(no->why.die); /* it tries again by itself */
+	assert_non_null(memmem(no->why.reason.p, no->why.reason.n, "workers_max", 11));
+	assert_int_equal(core_worker_by_name(w->core, STR("w3")), 0);
+	world_forget_sent(w);
+	world_restart(w);
+	world_hello(w, 11, "w1", 1, 4, NULL, 0);
+	world_hello(w, 12, "w2", 22, 4, NULL, 0); /* its next process */
+	assert_int_equal(world_count_sent(w, MSG_WELCOME), 2);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -435,6 +458,7 @@ int main(void)
 	    cmocka_unit_test(damage_in_what_is_written_of_the_displaced_does_no_harm),
 	    cmocka_unit_test(refusals_are_bounded_for_each_and_for_all),
 	    cmocka_unit_test(left_out_refusals_are_told_when_the_minute_is_over),
+	    cmocka_unit_test(names_without_end_are_refused_and_who_is_known_is_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -437,6 +437,111 @@ STORY(who_was_displaced_is_told_to_die_and_does_not_take_its_name_back)
 	world_free(w);
 }
 
+/* As the store hands over the row of a worker that does not fit its checksum. */
+static void damage_worker(struct world *w, const char *name, uint64_t instance)
+{
+	for (size_t i = 0; i < w->n_workers; i++) {
+		struct worker_row *row = &w->workers[i];
+
+		if (!str_is(row->facts.shard, name))
+			continue;
+		*row = (struct worker_row){.id = row->id,
+		    .facts = {.shard = row->facts.shard,
+		        .instance = instance,
+		        .key = STR(WORKER_KEY_UNKNOWN)},
+		    .maxthreads_set = -1,
+		    .unwritten = 1,
+		    .version = 1};
+	}
+}
+
+/* Its instance may be what is damaged: then nobody tells the real one from a stranger. */
+static void a_damaged_worker_is_waited_for(uint64_t instance)
+{
+	struct world *w = world_new(&swift);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	struct set_id set = fleet(w, 2);
+	const struct message *run;
+	struct held_task held;
+	int64_t safe_ms = core_safe_wait_ms(&swift);
+
+	t = submit(w, q, 3);
+	run = world_sent(w, MSG_RUN, 0);
+	held = (struct held_task){t, run->token, false, w->now_ms, true};
+	uint64_t had = run->link;
+
+	damage_worker(w, had == 1 ? "w1" : "w2", instance);
+	restart(w);
+	assert_true(waiting(w));
+	/* the real one, with what it runs: nobody can say so; it must end it */
+	hello(w, 11, had == 1 ? "w1" : "w2", had, &set, &held, 1);
+	assert_int_equal(world_count_sent(w, MSG_WELCOME), 0);
+	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+	hello(w, 12, had == 1 ? "w2" : "w1", 3 - had, &set, NULL, 0);
+	assert_int_equal(world_count_sent(w, MSG_WELCOME), 1);
+	/* a new process of the name waits, and need not die for it */
+	hello(w, 13, had == 1 ? "w1" : "w2", 77, NULL, NULL, 0);
+	assert_false(world_sent(w, MSG_REFUSED, 1)->why.die);
+	for (int64_t ms = 500; ms < safe_ms; ms += 500) {
+		world_advance(w, 500);
+		world_beat(w, 12, (uint64_t)ms);
+		assert_int_equal(world_count_sent(w, MSG_RUN), 0);
+	}
+	assert_true(waiting(w));
+	world_advance(w, 1000);
+	world_beat(w, 12, 1000000);
+	world_advance(w, 1000);
+	assert_false(waiting(w));
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->link, 12);
+	hello(w, 14, had == 1 ? "w1" : "w2", 78, NULL, NULL, 0); /* the name is free now */
+	assert_int_equal(world_count_sent(w, MSG_WELCOME), 2);
+	world_free(w);
+}
+
+STORY(a_damaged_worker_is_waited_for_as_long_as_it_may_run)
+{
+	a_damaged_worker_is_waited_for(1);
+	a_damaged_worker_is_waited_for(2);
+	a_damaged_worker_is_waited_for(99);
+}
+
+STORY(what_a_damaged_worker_was_given_waits_until_it_is_lost)
+{
+	struct core_options durable = swift;
+	struct world *w;
+	struct held_task held;
+	const struct timeouts *o = &swift.timeouts;
+	int64_t token, silent_ms = o->heartbeat_ms + o->heartbeat_grace_ms;
+	int64_t lost_ms = silent_ms + o->lose_after_ms + swift.lost_hold_ms;
+	rid q, t;
+
+	durable.is_volatile = false;
+	w = world_new(&durable);
+	q = world_queue(w, "q", -1, ORDER_FIFO);
+	fleet(w, 1);
+	t = submit(w, q, 3);
+	token = world_sent(w, MSG_RUN, 0)->token;
+	held = (struct held_task){t, token, false, w->now_ms, true};
+	damage_worker(w, "w1", 1);
+	restart(w);
+	hello(w, 12, "w2", 2, NULL, NULL, 0);
+	hello(w, 11, "w1", 1, NULL, &held, 1);
+	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+	for (int64_t ms = 500; ms < lost_ms; ms += 500) {
+		world_advance(w, 500);
+		world_beat(w, 12, (uint64_t)ms);
+		assert_int_equal(world_count_sent(w, MSG_RUN), 0);
+	}
+	for (int i = 0; i < 20 && !world_count_sent(w, MSG_RUN); i++) {
+		world_advance(w, 500);
+		world_beat(w, 12, 1000000 + (uint64_t)i);
+	}
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	assert_true(world_sent(w, MSG_RUN, 0)->token > token);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -460,6 +565,8 @@ int main(void)
 	    cmocka_unit_test(who_was_removed_is_remembered_until_it_must_be_over),
 	    cmocka_unit_test(only_so_many_are_remembered_and_no_more_are_removed),
 	    cmocka_unit_test(who_was_displaced_is_told_to_die_and_does_not_take_its_name_back),
+	    cmocka_unit_test(a_damaged_worker_is_waited_for_as_long_as_it_may_run),
+	    cmocka_unit_test(what_a_damaged_worker_was_given_waits_until_it_is_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
