@@ -85,6 +85,10 @@ static int64_t host_time(void *arg)
 	return 1700000000000ll;
 }
 
+static void host_tell(void *arg, struct event *ev)
+{
+}
+
 static void host_command(void *arg, struct event *ev, api_reply_fn *fn, void *fn_arg)
 {
 	size_t n = ev->kind == EV_SUBMIT ? ev->submit.n : ev->kind <= EV_TASK_SET ? ev->tasks.n : 0;
@@ -204,8 +208,15 @@ static void host_schedules(void)
 	}
 }
 
-static const struct api_io host_io = {io_header, io_reply, io_stream_start, io_stream_write,
-    io_stream_pending, io_stream_on_drain, io_stream_end, io_on_close};
+static const struct api_io host_io = {.header = io_header,
+    .reply = io_reply,
+    .reply_kept = io_reply,
+    .stream_start = io_stream_start,
+    .stream_write = io_stream_write,
+    .stream_pending = io_stream_pending,
+    .stream_on_drain = io_stream_on_drain,
+    .stream_end = io_stream_end,
+    .on_close = io_on_close};
 
 static void host_start(const struct api_io *io)
 {
@@ -221,6 +232,7 @@ static void host_start(const struct api_io *io)
 	    .wall_ms = host_time,
 	    .mono_ms = host_time,
 	    .command = host_command,
+	    .tell = host_tell,
 	    .zone = host_zone,
 	    .read = host_read,
 	    .watch = host_watch,
