@@ -86,12 +86,13 @@ void notice_tick(struct core *c, const char *kind, const struct tick_row *tick, 
 
 void save_queue(struct core *c, struct queue *q, struct effects *out)
 {
-	batch_add(&out->batch, ROW_QUEUE_PUT)->queue = queue_row_copy(&out->batch.arena, &q->row);
+	batch_add(&out->batch, ROW_QUEUE_PUT)->queue =
+	    row_new(&out->batch.arena, &queue_table, &q->row);
 }
 
 void save_worker(struct core *c, struct worker *w, struct effects *out)
 {
 	w->row.state = (int32_t)w->health.state;
 	batch_add(&out->batch, ROW_WORKER_PUT)->worker =
-	    worker_row_copy(&out->batch.arena, &w->row);
+	    row_new(&out->batch.arena, &worker_table, &w->row);
 }

@@ -28,7 +28,7 @@ static void copy_queue(struct arena *a, struct event *to)
 	if (!to->queue.change)
 		return;
 	change = arena_memdup(a, to->queue.change, sizeof *change);
-	change->row = *queue_row_copy(a, &change->row);
+	row_copy(&queue_table, a, &change->row, 0, &change->row);
 	to->queue.change = change;
 }
 
@@ -40,7 +40,7 @@ static void copy_schedule(struct arena *a, struct event *to)
 	if (!to->schedule.change)
 		return;
 	change = arena_memdup(a, to->schedule.change, sizeof *change);
-	change->row = *schedule_row_copy(a, &change->row);
+	row_copy(&schedule_table, a, &change->row, 0, &change->row);
 	to->schedule.change = change;
 }
 
@@ -48,7 +48,7 @@ static void copy_hello(struct arena *a, struct event *to)
 {
 	struct worker_row row = {.facts = *to->hello.facts};
 
-	to->hello.facts = &worker_row_copy(a, &row)->facts;
+	to->hello.facts = &((struct worker_row *)row_new(a, &worker_table, &row))->facts;
 	to->hello.token = arena_str(a, to->hello.token);
 	to->hello.tasks = arena_memdup(a, to->hello.tasks, to->hello.n * sizeof *to->hello.tasks);
 }
@@ -70,7 +70,7 @@ void event_copy(struct pending *p, const struct event *ev)
 		to->tasks.reason = arena_str(a, ev->tasks.reason);
 		break;
 	case EV_HELLO: copy_hello(a, to); break;
-	case EV_TOKEN_CREATE: to->token.row = token_row_copy(a, ev->token.row); break;
+	case EV_TOKEN_CREATE: to->token.row = row_new(a, &token_table, ev->token.row); break;
 	case EV_TOKEN_REVOKE: to->token.worker = arena_str(a, ev->token.worker); break;
 	case EV_WORKER_SET:
 	case EV_WORKER_REMOVE:

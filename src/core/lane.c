@@ -329,7 +329,7 @@ static void keep_keys(struct core *c, const struct event *ev)
 
 static void keep_row(struct lane *l, size_t i, const struct task_row *row)
 {
-	l->rows[i] = *task_row_copy(&l->arena, row);
+	row_copy(&task_table, &l->arena, row, 0, &l->rows[i]);
 	if (row->id)
 		idmap_put(&l->row_of, row->id, &l->rows[i]);
 }

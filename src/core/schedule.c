@@ -125,7 +125,7 @@ void schedule_save(struct core *c, struct schedule *s, const struct schedule_row
 	s->waits = row->progress.waiting_s != 0;
 	count_state(c, s, row);
 	if (whole) {
-		copy = schedule_row_copy(a, row);
+		copy = row_new(a, &schedule_table, row);
 		cron_items_write(&s->items, &items);
 		copy->items = arena_str(a, buf_str(&items));
 		buf_release(&items);

@@ -88,7 +88,7 @@ static struct outcome submit_one(struct core *c, const struct event *ev,
 	if (ev->submit.n <= NOTICE_EACH_UP_TO)
 		announce(c, &row, out);
 	/* a long submit's strings are in the batch already */
-	kept = ev->submit.arena ? arena_memdup(a, &row, sizeof row) : task_row_copy(a, &row);
+	kept = ev->submit.arena ? arena_memdup(a, &row, sizeof row) : row_new(a, &task_table, &row);
 	take_in(c, q, kept, out);
 	return (struct outcome){.id = row.id, .status = row.state.status};
 }

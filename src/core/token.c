@@ -27,7 +27,7 @@ void token_load(struct core *c, const struct token_row *row)
 {
 	struct token *t = xcalloc(1, sizeof *t);
 
-	t->row = token_row_copy(&t->arena, row);
+	t->row = row_new(&t->arena, &token_table, row);
 	RB_INSERT(token_ids, &c->tokens, t);
 	c->n_tokens++;
 }
@@ -147,7 +147,7 @@ static int create(struct core *c, const struct event *ev, struct reply *r, struc
 	row.ctime_ms = c->now_ms;
 	row.creator = ev->actor;
 	token_load(c, &row);
-	batch_add(&out->batch, ROW_TOKEN_PUT)->token = token_row_copy(a, &row);
+	batch_add(&out->batch, ROW_TOKEN_PUT)->token = row_new(a, &token_table, &row);
 	audit(c, "token.created", row.name, 0, 0, ev->actor, words_of(a, &row), out);
 	return 0;
 }

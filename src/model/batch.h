@@ -8,6 +8,8 @@
 
 #include "base/arena.h"
 #include "model/queue.h"
+#include "model/records.h"
+#include "model/row.h"
 #include "model/schedule.h"
 #include "model/task.h"
 #include "model/token.h"
@@ -34,45 +36,6 @@ enum row_kind {
 	ROW_TICK,              /* tick: insert or replace by (schedule, tick_s, offset_s) */
 	ROW_TOKEN_PUT,         /* token: insert or replace by id */
 	ROW_TOKEN_DELETE,      /* id */
-};
-
-/* What people audit. Task events live only in the server's memory (see docs/API.md). */
-struct event_row {
-	uint64_t seq;
-	int64_t time_ms;
-	struct str kind;    /* "queue.created", "worker.lost", … */
-	struct str subject; /* name or id of what it is about */
-	struct str actor;   /* who caused it: "uid=0", "token:ci", "reeve" */
-	struct str detail;  /* JSON object text */
-	/* set by the store: the event before it, and the hash over both */
-	uint64_t prev;
-	struct str hash;
-};
-
-struct idem_row {
-	struct str key;
-	uint64_t fingerprint; /* of the request */
-	int64_t time_ms;
-	struct str result; /* what the core answered, packed: see core/idem.h */
-	bool damaged;      /* the rest is not certain; not stored */
-};
-
-struct output_row {
-	rid task;
-	int64_t token;
-	int32_t stream;
-	int64_t offset; /* of the first raw byte, in the kept stream */
-	int32_t raw_bytes;
-	int32_t codec; /* 0: as it is, 1: zstd */
-	struct str data;
-};
-
-/* Ten hex digits: the middle of every id. */
-#define META_INSTALLATION "installation"
-
-struct meta_row {
-	struct str name;
-	struct str value;
 };
 
 struct row_op {
@@ -105,11 +68,5 @@ struct batch {
 void batch_release(struct batch *b);
 void batch_reset(struct batch *b, uint64_t seq); /* keeps memory */
 struct row_op *batch_add(struct batch *b, enum row_kind kind);
-
-/* Deep copies into an arena: strings NUL-terminated. */
-struct task_row *task_row_copy(struct arena *a, const struct task_row *r);
-struct queue_row *queue_row_copy(struct arena *a, const struct queue_row *r);
-struct worker_row *worker_row_copy(struct arena *a, const struct worker_row *r);
-struct schedule_row *schedule_row_copy(struct arena *a, const struct schedule_row *r);
 
 #endif

@@ -35,6 +35,8 @@ struct queue_row {
 	int64_t n_succeeded, n_failed, n_other;
 };
 
+extern const struct row_table queue_table; /* model/row.h */
+
 extern const char *const queue_order_names[N_ORDERS];
 extern const char *const output_mode_names[N_OUTPUT_MODES];
 int queue_order_parse(struct str s); /* -1: unknown */

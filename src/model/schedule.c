@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/schedule.h"
 
+#include <string.h>
+
+#include "model/row.h"
+
 const char *const schedule_state_names[N_SCHEDULE_STATES] = {"active", "paused", "finished"};
 const char *const overlap_names[N_OVERLAPS] = {"allow", "skip", "queue", "replace"};
 const char *const missed_names[N_MISSED] = {"skip", "once", "all"};
@@ -24,3 +28,117 @@ int missed_parse(struct str s)
 {
 	return find(missed_names, N_MISSED, s);
 }
+
+#define S(kind, name, field) COLUMN_OF(schedule_row, kind, name, field, 0)
+#define P(kind, name, field) COLUMN_OF(schedule_row, kind, name, field, COLUMN_STATE)
+/* The long ones last: a tick changes the row's front, and SQLite writes only pages that differ. */
+static const struct column schedule_columns[] = {
+    S(I64, "id", id),
+    P(I32, "state", state),
+    P(I32, "begun", progress.begun),
+    P(I64, "done_until_s", progress.done_until_s),
+    P(I64, "seen_until_s", progress.seen_until_s),
+    P(I64, "system_s", progress.system_s),
+    P(I64, "zone_offset_s", progress.zone_offset_s),
+    P(I64, "moved_s", progress.moved_s),
+    P(I64, "dealt0_from_s", progress.dealt[0].from_s),
+    P(I64, "dealt0_to_s", progress.dealt[0].to_s),
+    P(I64, "dealt0_moved_s", progress.dealt[0].moved_s),
+    P(I64, "dealt1_from_s", progress.dealt[1].from_s),
+    P(I64, "dealt1_to_s", progress.dealt[1].to_s),
+    P(I64, "dealt1_moved_s", progress.dealt[1].moved_s),
+    P(I64, "dealt2_from_s", progress.dealt[2].from_s),
+    P(I64, "dealt2_to_s", progress.dealt[2].to_s),
+    P(I64, "dealt2_moved_s", progress.dealt[2].moved_s),
+    P(I64, "dealt3_from_s", progress.dealt[3].from_s),
+    P(I64, "dealt3_to_s", progress.dealt[3].to_s),
+    P(I64, "dealt3_moved_s", progress.dealt[3].moved_s),
+    P(I64, "waiting_s", progress.waiting_s),
+    P(I64, "waiting_offset_s", progress.waiting_offset_s),
+    P(I64, "last_tick_s", progress.last_tick_s),
+    P(I64, "last_task", progress.last_task),
+    P(I64, "n_fired", progress.n_fired),
+    P(I64, "n_skipped", progress.n_skipped),
+    COLUMN_OF(schedule_row, TEXT, "name", name, COLUMN_NAME),
+    S(TEXT, "zone", zone),
+    S(I64, "queue", queue),
+    S(I32, "priority", priority),
+    S(I32, "max_attempts", max_attempts),
+    S(I64, "timeout_ms", timeout_ms),
+    S(I64, "backoff_ms", backoff_ms),
+    S(I64, "backoff_max_ms", backoff_max_ms),
+    S(I32, "overlap", overlap),
+    S(I32, "missed", missed),
+    S(I64, "max_shift_s", max_shift_s),
+    S(I64, "jitter_ms", jitter_ms),
+    S(I64, "start_ms", start_ms),
+    S(I64, "end_ms", end_ms),
+    S(TEXT, "pause_reason", pause_reason),
+    S(I64, "paused_ms", paused_ms),
+    S(I64, "paused_until_ms", paused_until_ms),
+    S(I64, "ctime_ms", ctime_ms),
+    S(I64, "mtime_ms", mtime_ms),
+    S(I64, "version", version),
+    S(TEXT, "items", items),
+    S(TEXT, "source", source),
+    S(TEXT, "labels", labels),
+    S(TEXT, "body", body),
+    COLUMN_SUM_OF("sum", 0),
+    COLUMN_SUM_OF("state_sum", COLUMN_STATE),
+};
+_Static_assert(DEALT_SPANS == 4, "columns for each span");
+_Static_assert(N_COLUMNS(schedule_columns) <= COLUMNS_MAX, "one of the widest");
+
+static void quarantine(void *row, const struct quarantine_facts *f)
+{
+	struct schedule_row *s = row, kept = *s;
+
+	if (quarantine_is_whole(f)) /* without items it can not fire, whoever resumes it */
+		*s = (struct schedule_row){.id = kept.id,
+		    .name = f->name,
+		    .queue = kept.queue,
+		    .body = STR("{}"),
+		    .version = 1,
+		    .ctime_ms = quarantine_time_ms(f, kept.ctime_ms)};
+	memset(&s->progress, 0, sizeof s->progress); /* it begins anew, and not with some past */
+	s->state = SCHEDULE_PAUSED;
+	s->paused_ms = f->now_ms;
+	s->paused_until_ms = 0;
+	s->pause_reason = quarantine_reason(f);
+}
+
+const struct row_table schedule_table = {
+    ROW_TABLE(TABLE_SCHEDULE, "schedule", schedule_row, schedule_columns),
+    .n_key = 1,
+    .has_id = true,
+    .is_loaded = true,
+    .quarantine = quarantine,
+    .quarantined = "is paused",
+};
+
+#define K(kind, name, field) COLUMN_OF(tick_row, kind, name, field, 0)
+static const struct column tick_columns[] = {
+    K(I64, "schedule", schedule),
+    K(I64, "tick_s", tick_s),
+    K(I64, "offset_s", offset_s),
+    K(I64, "until_s", until_s),
+    K(I32, "outcome", outcome),
+    K(I64, "task", task),
+    K(I64, "time_ms", time_ms),
+    K(I64, "shift_s", shift_s),
+    K(TEXT, "reason", reason),
+    COLUMN_SUM_OF("sum", 0),
+};
+
+static void quarantine_tick(void *row, const struct quarantine_facts *f)
+{
+	((struct tick_row *)row)->reason = STR(ROW_DAMAGED);
+}
+
+const struct row_table tick_table = {
+    ROW_TABLE(TABLE_TICK, "tick", tick_row, tick_columns),
+    .n_key = 3,
+    .expires = EXPIRES_WITH_EVENTS,
+    .belongs_to = &schedule_table,
+    .quarantine = quarantine_tick,
+};

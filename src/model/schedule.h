@@ -97,4 +97,6 @@ struct tick_row {
 	struct str reason; /* for people; NULL: on time */
 };
 
+extern const struct row_table schedule_table, tick_table; /* model/row.h */
+
 #endif

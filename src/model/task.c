@@ -3,6 +3,7 @@
 #include "model/task.h"
 
 #include "model/limits.h"
+#include "model/row.h"
 
 enum task_phase task_phase(int status)
 {
@@ -89,3 +90,71 @@ bool task_state_parse(struct str name, int *ret_min, int *ret_max)
 	*ret_min = *ret_max = (int)n;
 	return true;
 }
+
+/* What filters look at comes first and what is bulky last: a row is read from its front, and a long
+ * tail spills to other pages that scans then skip. */
+#define T(kind, name, field, flags) COLUMN_OF(task_row, kind, name, field, flags)
+static const struct column task_columns[] = {
+    T(I64, "id", id, 0),
+    T(I32, "status", state.status, COLUMN_STATE),
+    T(I64, "queue", spec.queue, 0),
+    T(I64, "rank", state.rank, COLUMN_STATE | COLUMN_UNSUMMED),
+    T(I64, "due_ms", state.due_ms, COLUMN_STATE),
+    T(TEXT, "unique_key", spec.key, 0),
+    T(I64, "batch", spec.batch, 0),
+    T(I64, "worker", state.worker, COLUMN_STATE),
+    T(I64, "ended_ms", state.ended_ms, COLUMN_STATE),
+    T(TEXT, "labels", spec.labels, 0),
+    T(I64, "ctime_ms", ctime_ms, 0),
+    T(I64, "mtime_ms", state.mtime_ms, COLUMN_STATE),
+    T(I32, "priority", spec.priority, COLUMN_STATE),
+    T(I32, "max_attempts", spec.max_attempts, 0),
+    T(I64, "run_after_ms", spec.run_after_ms, 0),
+    T(I64, "timeout_ms", spec.timeout_ms, 0),
+    T(I64, "backoff_ms", spec.backoff_ms, 0),
+    T(I64, "backoff_max_ms", spec.backoff_max_ms, 0),
+    T(I32, "attempt", state.attempt, COLUMN_STATE),
+    T(I64, "token", state.token, COLUMN_STATE),
+    T(I64, "instance", state.instance, COLUMN_STATE),
+    T(I32, "wish", state.wish, COLUMN_STATE),
+    T(I32, "exit_code", state.exit_code, COLUMN_STATE),
+    T(I32, "signal", state.signal, COLUMN_STATE),
+    T(I64, "claimed_ms", state.claimed_ms, COLUMN_STATE),
+    T(I64, "started_ms", state.started_ms, COLUMN_STATE),
+    T(I32, "output_where", state.output_where, COLUMN_STATE),
+    T(I64, "stdout_bytes", state.output_bytes[STDOUT], COLUMN_STATE),
+    T(I64, "stderr_bytes", state.output_bytes[STDERR], COLUMN_STATE),
+    T(I64, "stdout_dropped", state.output_dropped[STDOUT], COLUMN_STATE),
+    T(I64, "stderr_dropped", state.output_dropped[STDERR], COLUMN_STATE),
+    T(TEXT, "reason", state.reason, COLUMN_STATE),
+    T(TEXT, "body", spec.body, COLUMN_BULKY | COLUMN_FAR),
+    T(TEXT, "history", state.history, COLUMN_STATE | COLUMN_BULKY),
+    T(BLOB, "stdout", state.output[STDOUT], COLUMN_STATE | COLUMN_BULKY),
+    T(BLOB, "stderr", state.output[STDERR], COLUMN_STATE | COLUMN_BULKY),
+    T(USAGE, "usage", state.usage, COLUMN_STATE),
+    T(BLOB, "result", state.result, COLUMN_STATE | COLUMN_BULKY),
+    /* behind the bulky ones, for they came later; who looks for them has an index */
+    T(I64, "schedule", spec.schedule, 0),
+    T(I64, "tick_s", spec.tick_s, 0),
+    T(I32, "times_doubtful", state.times_doubtful, COLUMN_STATE),
+    COLUMN_SUM_OF("spec_sum", 0),
+    COLUMN_SUM_OF("state_sum", COLUMN_STATE),
+    COLUMN_SUM_OF("body_sum", COLUMN_BULKY),
+    COLUMN_SUM_OF("output_sum", COLUMN_STATE | COLUMN_BULKY),
+};
+_Static_assert(N_COLUMNS(task_columns) <= COLUMNS_MAX, "one of the widest");
+_Static_assert(DAMAGED_SPEC == 1 << 0 && DAMAGED_STATE == 1 << COLUMN_STATE &&
+                   DAMAGED_BODY == 1 << COLUMN_BULKY && DAMAGED_OUTPUT == 1 << COLUMN_GROUP,
+    "a task's damage is that of its groups of columns");
+
+static void quarantine(void *row, const struct quarantine_facts *f)
+{
+	((struct task_row *)row)->damage = f->damage;
+}
+
+const struct row_table task_table = {
+    ROW_TABLE(TABLE_TASK, "task", task_row, task_columns),
+    .n_key = 1,
+    .has_id = true,
+    .quarantine = quarantine,
+};

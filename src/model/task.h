@@ -104,6 +104,8 @@ struct task_row {
 	unsigned damage; /* enum task_damage; not stored */
 };
 
+extern const struct row_table task_table; /* model/row.h */
+
 enum task_phase task_phase(int status);
 bool task_is_ended(int status);
 /* held: any negative status that is not one of ours, and blocked */

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "model/lines.h"
+#include "model/row.h"
 
 #define ID_DIGITS 24
 
@@ -68,19 +69,6 @@ bool token_covers(const struct token_row *t, struct str queue, struct str labels
 	return true;
 }
 
-struct token_row *token_row_copy(struct arena *a, const struct token_row *r)
-{
-	struct token_row *t = arena_memdup(a, r, sizeof *r);
-
-	t->name = arena_str(a, r->name);
-	t->queues = arena_str(a, r->queues);
-	t->labels = arena_str(a, r->labels);
-	t->zone = arena_str(a, r->zone);
-	t->hash = arena_str(a, r->hash);
-	t->creator = arena_str(a, r->creator);
-	return t;
-}
-
 static bool are_hex(struct str s)
 {
 	bool all = true;
@@ -108,3 +96,40 @@ struct str bearer_of(struct str authorization)
 		return STR_NULL;
 	return (struct str){authorization.p + 7, authorization.n - 7};
 }
+
+#define A(kind, name, field) COLUMN_OF(token_row, kind, name, field, 0)
+static const struct column token_columns[] = {
+    A(I64, "id", id),
+    COLUMN_OF(token_row, TEXT, "name", name, COLUMN_NAME),
+    A(I32, "role", role),
+    A(I32, "once", once),
+    A(TEXT, "queues", queues),
+    A(TEXT, "labels", labels),
+    A(TEXT, "zone", zone),
+    A(TEXT, "hash", hash),
+    A(TEXT, "creator", creator),
+    A(I64, "ctime_ms", ctime_ms),
+    A(I64, "expires_ms", expires_ms),
+    COLUMN_SUM_OF("sum", 0),
+};
+
+/* One whose rights are not certain admits nobody. It is there to be seen, and revoked. */
+static void quarantine(void *row, const struct quarantine_facts *f)
+{
+	struct token_row *t = row;
+
+	*t = (struct token_row){.id = t->id,
+	    .name = f->name,
+	    .creator = STR(""),
+	    .ctime_ms = quarantine_time_ms(f, t->ctime_ms),
+	    .damaged = true};
+}
+
+const struct row_table token_table = {
+    ROW_TABLE(TABLE_TOKEN, "token", token_row, token_columns),
+    .n_key = 1,
+    .has_id = true,
+    .is_loaded = true,
+    .quarantine = quarantine,
+    .quarantined = "admits nobody: make another",
+};

@@ -7,7 +7,6 @@
 #ifndef MODEL_TOKEN_H
 #define MODEL_TOKEN_H
 
-#include "base/arena.h"
 #include "model/id.h"
 
 #define TOKEN_QUEUES_MAX 16
@@ -62,6 +61,8 @@ struct token_row {
 	bool damaged;       /* what it says is not certain; not stored */
 };
 
+extern const struct row_table token_table; /* model/row.h */
+
 extern const char *const right_names[N_RIGHTS]; /* [RIGHT_NONE] is "none" */
 extern const char *const role_names[N_ROLES];   /* [0] is NULL */
 extern const char *const role_abouts[N_ROLES];
@@ -74,8 +75,6 @@ bool token_has_expired(const struct token_row *t, int64_t now_ms);
 bool token_admits(const struct token_row *t, int64_t now_ms);
 /* Within the token's limits: a task, or a schedule's, of this queue with these labels. */
 bool token_covers(const struct token_row *t, struct str queue, struct str labels);
-
-struct token_row *token_row_copy(struct arena *a, const struct token_row *r);
 
 /*
  * "rv_ID_SECRET" taken apart: ID as text (24 hex digits), SECRET as it stands. False: it does not

@@ -14,4 +14,6 @@ struct usage {
 	bool known;        /* false: nothing was measured */
 };
 
+bool usage_equal(const struct usage *a, const struct usage *b);
+
 #endif

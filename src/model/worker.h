@@ -42,4 +42,6 @@ struct worker_row {
 	int64_t version; /* the ETag */
 };
 
+extern const struct row_table worker_table; /* model/row.h */
+
 #endif

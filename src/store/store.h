@@ -27,9 +27,6 @@ struct store_reader;
 
 #define STORE_SCHEMA_VERSION 10
 
-/* Kind of an event, reason of a tick, that do not fit their checksum. */
-#define STORE_DAMAGED "damaged"
-
 struct store_options {
 	bool create;  /* make it if it is not there */
 	bool migrate; /* bring an older schema up to date; otherwise an older one is an error */

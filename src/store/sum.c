@@ -13,7 +13,7 @@ uint64_t sum_hash_name(const struct row_table *t, int column)
 	uint64_t hash = XXH3_64bits(name, strlen(name));
 
 	MUST(column < COLUMNS_MAX);
-	__atomic_store_n(&t->name_hashes[column], hash, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->made->name_hashes[column], hash, __ATOMIC_RELAXED);
 	return hash;
 }
 

@@ -6,7 +6,7 @@
 #ifndef STORE_SUM_H
 #define STORE_SUM_H
 
-#include "store/columns.h"
+#include "model/row.h"
 
 /* What goes into the sums so far: names and values of a group's columns, in their order. */
 struct sums {
@@ -31,7 +31,7 @@ static inline void sums_begin(struct sums *s)
 static inline void sums_add(struct sums *s, const struct row_table *t, int column, uint64_t value)
 {
 	/* names never change, so they are hashed once; two threads that do so agree */
-	uint64_t name = __atomic_load_n(&t->name_hashes[column], __ATOMIC_RELAXED);
+	uint64_t name = __atomic_load_n(&t->made->name_hashes[column], __ATOMIC_RELAXED);
 	unsigned flags = t->columns[column].flags, group = flags & COLUMN_GROUP;
 
 	s->pairs[group][s->n[group]].name = name ? name : sum_hash_name(t, column);

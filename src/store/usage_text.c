@@ -28,11 +28,3 @@ void usage_parse(struct str text, struct usage *ret_usage)
 		*ret_usage =
 		    (struct usage){numbers[0], numbers[1], numbers[2], (int32_t)numbers[3], true};
 }
-
-bool usage_equal(const struct usage *a, const struct usage *b)
-{
-	if (!a->known || !b->known)
-		return a->known == b->known;
-	return a->user_us == b->user_us && a->system_us == b->system_us &&
-	       a->peak_memory == b->peak_memory && a->oom_kills == b->oom_kills;
-}

@@ -15,6 +15,5 @@
 struct str usage_format(const struct usage *u, char out[USAGE_TEXT_MAX]);
 /* What does not parse counts as not measured. */
 void usage_parse(struct str text, struct usage *ret_usage);
-bool usage_equal(const struct usage *a, const struct usage *b);
 
 #endif

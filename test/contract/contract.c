@@ -97,12 +97,12 @@ struct task_row *task_new(struct ctx *c, rid id, rid queue, int status)
 
 void add_insert(struct ctx *c, const struct task_row *t)
 {
-	batch_add(&c->b, ROW_TASK_INSERT)->task = task_row_copy(&c->b.arena, t);
+	batch_add(&c->b, ROW_TASK_INSERT)->task = row_new(&c->b.arena, &task_table, t);
 }
 
 void add_update(struct ctx *c, const struct task_row *t)
 {
-	batch_add(&c->b, ROW_TASK_UPDATE)->task = task_row_copy(&c->b.arena, t);
+	batch_add(&c->b, ROW_TASK_UPDATE)->task = row_new(&c->b.arena, &task_table, t);
 }
 
 void add_id(struct ctx *c, enum row_kind kind, rid id)

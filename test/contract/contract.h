@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "store/columns.h"
+#include "model/row.h"
 #include "store/store.h"
 
 struct ctx {

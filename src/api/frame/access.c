@@ -158,7 +158,7 @@ static enum admission admit(struct call *c, const struct token_row *t)
 	    .name = arena_strf(&c->arena, "token:" STR_FMT, STR_ARG(t->name)),
 	    .role = t->role,
 	    .token = t->id,
-	    .limit = token_is_limited(t) ? token_row_copy(&c->arena, t) : NULL,
+	    .limit = token_is_limited(t) ? row_new(&c->arena, &token_table, t) : NULL,
 	};
 	expire_later(c, t);
 	return ADMITTED;

@@ -6,8 +6,8 @@
 #include <bsd/sys/tree.h>
 #include <pthread.h>
 
+#include "model/row.h"
 #include "store/backend.h"
-#include "store/columns.h"
 
 /* A task, and its places in the orders it is asked by. */
 struct mem_task {

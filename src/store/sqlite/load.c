@@ -6,78 +6,6 @@
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
-enum stat_row { STAT_FITS, STAT_UNSUMMED, STAT_DAMAGED };
-
-static enum stat_row read_stat(struct sqlite_store *s, struct sqlite_stat *ret_stat)
-{
-	enum stat_row is = STAT_DAMAGED;
-	sqlite3_stmt *st = NULL;
-	int rc = sqlite3_prepare_v2(
-	    s->db, "SELECT last_id, last_event, n_tasks, sum FROM stat", -1, &st, NULL);
-
-	if (rc == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW &&
-	    sqlite_read_row(st, &stat_table, 0, NULL, ret_stat) == 0)
-		is = sqlite3_column_type(st, 3) == SQLITE_NULL ? STAT_UNSUMMED : STAT_FITS;
-	sqlite3_finalize(st);
-	return is;
-}
-
-/* Its numbers do not fit their checksum, or are gone: what can be counted is counted. Those of a
- * new store have none yet: from now on a change of them shows. */
-static int mend_stat(struct sqlite_store *s, struct problem *ret_problem)
-{
-	struct sqlite_stat stat = {0};
-	enum stat_row is = read_stat(s, &stat);
-	int rc = 0;
-
-	if (is == STAT_FITS)
-		return 0;
-	if (is == STAT_DAMAGED) {
-		log_error("the store's numbers are damaged: they are counted anew");
-		stat = (struct sqlite_stat){0};
-		rc = sqlite_exec_i64(
-		    s->db, "SELECT count(*) FROM task NOT INDEXED", &stat.n_tasks, ret_problem);
-		if (rc == 0)
-			rc = sqlite_exec_i64(s->db, "SELECT ifnull(max(id), 0) FROM task",
-			    (int64_t *)&stat.last_id, ret_problem);
-	}
-	s->stat = stat;
-	if (rc == 0 && sqlite_save_stat(s))
-		rc = sqlite_problem(s->db, "the store can not be written", ret_problem);
-	return rc;
-}
-
-int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem)
-{
-	sqlite3_stmt *st = NULL;
-	int rc = mend_stat(s, ret_problem);
-
-	if (rc)
-		return rc;
-	/* the row, and what came after it was last written */
-	rc = sqlite3_prepare_v2(s->db,
-	    "SELECT max(last_id, (SELECT ifnull(max(id), 0) FROM task),"
-	    " (SELECT ifnull(max(id), 0) FROM queue), (SELECT ifnull(max(id), 0) FROM worker),"
-	    " (SELECT ifnull(max(id), 0) FROM schedule), (SELECT ifnull(max(id), 0) FROM token)),"
-	    " max(last_event, (SELECT ifnull(max(seq), 0) FROM event)),"
-	    " n_tasks + (SELECT count(*) FROM task WHERE id > last_id), last_id, n_tasks FROM stat",
-	    -1, &st, NULL);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(st);
-	if (rc == SQLITE_ROW) {
-		s->stat.last_id = (rid)sqlite3_column_int64(st, 0);
-		s->stat.last_event = (uint64_t)sqlite3_column_int64(st, 1);
-		s->stat.n_tasks = sqlite3_column_int64(st, 2);
-		s->stat_committed = s->stat_saved = s->stat;
-		s->stat_saved.last_id = (rid)sqlite3_column_int64(st, 3);
-		s->stat_saved.n_tasks = sqlite3_column_int64(st, 4);
-	}
-	sqlite3_finalize(st);
-	if (rc == SQLITE_ROW)
-		return 0;
-	return sqlite_problem(s->db, "the store can not be read", ret_problem);
-}
-
 struct load {
 	struct sqlite_store *s;
 	struct sqlite_reader *reader;
@@ -85,13 +13,20 @@ struct load {
 	struct id_space ids;
 };
 
-/* `q`: what does not fit of it. */
-typedef int row_fn(
-    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem);
+static int hand_over(const struct store_loader *to, const struct row_table *t, const void *row)
+{
+	switch (t->number) {
+	case TABLE_META: return to->meta(to->arg, row);
+	case TABLE_QUEUE: return to->queue(to->arg, row);
+	case TABLE_WORKER: return to->worker(to->arg, row);
+	case TABLE_SCHEDULE: return to->schedule(to->arg, row);
+	default: return to->token(to->arg, row);
+	}
+}
 
-/* Every row of `sql` handed to `fn`; its strings live until the next. */
-static int each_row(struct load *l, const struct row_table *t, const char *rest, row_fn *fn,
-    struct problem *ret_problem)
+/* Every row handed over; its strings live until the next. */
+static int each_row(
+    struct load *l, const struct row_table *t, const char *rest, struct problem *ret_problem)
 {
 	AUTO(arena_release) struct arena a = {0};
 	AUTO(buf_release) struct buf sql = {0};
@@ -110,54 +45,15 @@ static int each_row(struct load *l, const struct row_table *t, const char *rest,
 			break;
 		arena_reset(&strings);
 		q.damage = sqlite_read_row(q.st, t, 0, &strings, row);
-		if ((stopped = fn(l, row, &q, ret_problem)))
+		if (q.damage && (stopped = sqlite_quarantine(&q, t, row, ret_problem)))
+			break;
+		if ((stopped = hand_over(l->to, t, row)))
 			break;
 	}
 	if (!stopped && rc != SQLITE_DONE)
 		stopped = sqlite_problem(l->s->db, "the store can not be read", ret_problem);
 	sqlite3_finalize(q.st);
 	return stopped;
-}
-
-static int load_meta(
-    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem)
-{
-	if (q->damage)
-		return quarantine_refuse("what the server knows of itself",
-		    sqlite_stored_text(q->st, &meta_table, "name"), ret_problem);
-	return l->to->meta(l->to->arg, row);
-}
-
-static int load_queue(
-    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem)
-{
-	if (q->damage)
-		quarantine_queue(q, row);
-	return l->to->queue(l->to->arg, row);
-}
-
-static int load_worker(
-    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem)
-{
-	if (q->damage)
-		quarantine_worker(q, row);
-	return l->to->worker(l->to->arg, row);
-}
-
-static int load_schedule(
-    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem)
-{
-	if (q->damage)
-		quarantine_schedule(q, row);
-	return l->to->schedule(l->to->arg, row);
-}
-
-static int load_token(
-    struct load *l, void *row, const struct quarantine *q, struct problem *ret_problem)
-{
-	if (q->damage)
-		quarantine_token(q, row);
-	return l->to->token(l->to->arg, row);
 }
 
 static int load_counts(struct load *l, struct problem *ret_problem)
@@ -223,20 +119,20 @@ static int load_all(struct load *l, struct problem *ret_problem)
 {
 	int rc = each_row(l, &meta_table,
 	    "WHERE name NOT IN ('" META_AUDIT_HEAD "', '" META_AUDIT_ANCHOR "') ORDER BY name",
-	    load_meta, ret_problem);
+	    ret_problem);
 
 	if (rc == 0)
-		rc = each_row(l, &queue_table, "ORDER BY id", load_queue, ret_problem);
+		rc = each_row(l, &queue_table, "ORDER BY id", ret_problem);
 	if (rc == 0)
 		rc = load_counts(l, ret_problem);
 	if (rc == 0)
-		rc = each_row(l, &worker_table, "ORDER BY id", load_worker, ret_problem);
+		rc = each_row(l, &worker_table, "ORDER BY id", ret_problem);
 	if (rc == 0)
-		rc = each_row(l, &schedule_table, "ORDER BY id", load_schedule, ret_problem);
+		rc = each_row(l, &schedule_table, "ORDER BY id", ret_problem);
 	if (rc == 0)
 		rc = sqlite_load_schedule_tasks(l->s, l->to, ret_problem);
 	if (rc == 0 && l->to->token)
-		rc = each_row(l, &token_table, "ORDER BY id", load_token, ret_problem);
+		rc = each_row(l, &token_table, "ORDER BY id", ret_problem);
 	if (rc == 0)
 		rc = load_tasks(l, ret_problem);
 	if (rc == 0)

@@ -11,29 +11,17 @@
 
 #define NAME_SHOWN_MAX 128
 
-static int column_named(const struct row_table *t, const char *name)
+struct str sqlite_stored_name(sqlite3_stmt *st, const struct row_table *t)
 {
-	for (int i = 0; i < t->n; i++)
-		if (strcmp(t->columns[i].name, name) == 0)
-			return i;
-	return -1;
-}
-
-struct str sqlite_stored_text(sqlite3_stmt *st, const struct row_table *t, const char *column)
-{
-	int at = column_named(t, column);
-	const char *p = at < 0 ? NULL : (const char *)sqlite3_column_text(st, at);
+	const struct column *c = row_name_column(t);
+	int at = c ? (int)(c - t->columns) : 0;
+	const char *p = c ? (const char *)sqlite3_column_text(st, at) : NULL;
 	struct str s = {p, p ? (size_t)sqlite3_column_bytes(st, at) : 0};
 
 	for (size_t i = 0; i < s.n; i++)
 		if (s.p[i] <= ' ' || s.p[i] > '~')
 			return STR_NULL;
 	return s.n && s.n <= NAME_SHOWN_MAX ? s : STR_NULL;
-}
-
-static bool has_id(const struct row_table *t)
-{
-	return strcmp(t->columns[0].name, "id") == 0;
 }
 
 static void add_id(struct buf *out, const struct id_space *ids, rid id)
@@ -43,27 +31,20 @@ static void add_id(struct buf *out, const struct id_space *ids, rid id)
 	buf_add_cstr(out, id_format(ids, id, text));
 }
 
-const char *sqlite_name_column(const struct row_table *t)
-{
-	return t == &worker_table ? "shard" : t == &idem_table ? "idem_key" : "name";
-}
-
 void sqlite_row_name(sqlite3_stmt *st, const struct row_table *t, const struct id_space *ids,
     const void *row, struct buf *out)
 {
-	struct str name =
-	    t == &task_table ? STR_NULL : sqlite_stored_text(st, t, sqlite_name_column(t));
+	const struct column *key = &t->columns[0];
+	struct str name = sqlite_stored_name(st, t);
 
 	if (name.p)
 		buf_add_str(out, name);
-	else if (has_id(t) || t == &output_table)
-		add_id(out, ids, (rid)column_i64(&t->columns[0], row));
 	else if (t == &stat_table)
 		buf_add_cstr(out, "numbers");
-	else if (t == &tick_table)
-		add_id(out, ids, ((const struct tick_row *)row)->schedule);
-	else if (t == &event_table)
-		buf_printf(out, "%llu", (unsigned long long)((const struct event_row *)row)->seq);
+	else if (t->has_id || t->belongs_to)
+		add_id(out, ids, (rid)column_i64(key, row));
+	else if (key->type == COLUMN_I64)
+		buf_printf(out, "%lld", (long long)column_i64(key, row));
 }
 
 /* What was damaged may be any bytes, and the words are for terminals. */
@@ -103,7 +84,7 @@ void sqlite_clean_words(
 			continue;
 		}
 		words += n;
-		if (is_id && t && has_id(t))
+		if (is_id && t && t->has_id)
 			add_id(out, ids, number);
 		else
 			buf_add_cstr(out, "a row");

@@ -146,7 +146,7 @@ static int read_events(sqlite3_stmt *st, uint32_t limit, struct arena *a, struct
 			page->rows = more;
 		}
 		if (sqlite_read_row(st, &event_table, 0, a, &page->rows[page->n]))
-			page->rows[page->n].kind = STR(STORE_DAMAGED);
+			page->rows[page->n].kind = STR(ROW_DAMAGED);
 		page->n++;
 	}
 	return sqlite_done(st, rc);

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows that do not fit their checksums, at a start. A queue or a schedule is there by its name, but
- * paused, with the reason, and without what it would have run; a token is there, and admits
- * nobody; a worker is there as one that nobody has heard of; the rest works. Of what the server
- * itself goes by (meta) nothing can be left out: the start is refused.
+ * Rows that do not fit their checksums, at a start. Each kind says how it does no harm
+ * (model/quarantine.h), and the rest works. Of what the server itself goes by (meta) nothing can be
+ * left out: the start is refused.
  */
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
-
-#define SET_ANEW \
-	"damaged: its row in the store does not fit its checksum; set it anew, then resume it"
-#define LOOK_AT \
-	"damaged: its numbers in the store do not fit their checksum; look at it, then resume it"
 
 int quarantine_refuse(const char *kind, struct str name, struct problem *ret_problem)
 {
@@ -33,7 +25,7 @@ static bool is_only_one(sqlite3_stmt *row, const struct row_table *t, struct str
 	sqlite3_stmt *st = NULL;
 	bool only;
 
-	buf_printf(&sql, "SELECT count(*) FROM %s WHERE %s = ?", t->name, sqlite_name_column(t));
+	buf_printf(&sql, "SELECT count(*) FROM %s WHERE %s = ?", t->name, row_name_column(t)->name);
 	if (sqlite3_prepare_v2(sqlite3_db_handle(row), sql.p, -1, &st, NULL) != SQLITE_OK)
 		return false;
 	sqlite_bind_str(st, 1, name, false);
@@ -43,107 +35,28 @@ static bool is_only_one(sqlite3_stmt *row, const struct row_table *t, struct str
 }
 
 /* Its name as it is stored, if it can be one and nobody else has it; else one made of its id. */
-static struct str name_for(
-    const struct quarantine *q, const struct row_table *t, rid id, const char *fate)
+static struct str name_for(const struct quarantine *q, const struct row_table *t, const void *row)
 {
-	struct str name = sqlite_stored_text(q->st, t, sqlite_name_column(t));
+	struct str name = sqlite_stored_name(q->st, t);
 	char text[ID_TEXT];
 
-	if (!name.p || name.n > 64 || !is_only_one(q->st, t, name))
-		name = arena_strf(q->arena, STORE_DAMAGED "-%s", id_format(q->ids, id, text));
-	else
-		name = arena_str(q->arena, name);
-	log_error(
-	    "the %s " STR_FMT " is damaged in the store, and %s", t->name, STR_ARG(name), fate);
-	return name;
+	if (name.p && name.n <= 64 && is_only_one(q->st, t, name))
+		return arena_str(q->arena, name);
+	return arena_strf(q->arena, ROW_DAMAGED "-%s",
+	    id_format(q->ids, (rid)column_i64(&t->columns[0], row), text));
 }
 
-/* It may be as good as ever; at least it is a time. */
-static int64_t made_ms(int64_t stored_ms)
+int sqlite_quarantine(
+    const struct quarantine *why, const struct row_table *t, void *row, struct problem *ret_problem)
 {
-	int64_t now = clock_wall_ms();
+	struct quarantine_facts f = {.damage = why->damage, .now_ms = clock_wall_ms()};
 
-	return stored_ms > 0 && stored_ms <= now ? stored_ms : now;
-}
-
-void quarantine_queue(const struct quarantine *why, struct queue_row *q)
-{
-	struct queue_row kept = *q;
-	bool unknown = why->damage & 1u;
-	struct str name = name_for(why, &queue_table, q->id, "is paused");
-
-	if (unknown) {
-		queue_defaults(q);
-		q->id = kept.id;
-		q->name = name;
-		q->plugin = STR(STORE_DAMAGED); /* no worker has it */
-		q->ctime_ms = q->mtime_ms = made_ms(kept.ctime_ms);
-	}
-	q->n_succeeded = q->n_failed = q->n_other = 0;
-	q->paused = 1;
-	q->paused_until_ms = 0;
-	q->pause_reason = unknown ? STR(SET_ANEW) : STR(LOOK_AT);
-}
-
-void quarantine_schedule(const struct quarantine *why, struct schedule_row *s)
-{
-	struct schedule_row kept = *s;
-	bool unknown = why->damage & 1u;
-	struct str name = name_for(why, &schedule_table, s->id, "is paused");
-
-	if (unknown) /* without items it can not fire, whoever resumes it */
-		*s = (struct schedule_row){.id = kept.id,
-		    .name = name,
-		    .queue = kept.queue,
-		    .body = STR("{}"),
-		    .version = 1,
-		    .ctime_ms = made_ms(kept.ctime_ms)};
-	memset(&s->progress, 0, sizeof s->progress); /* it begins anew, and not with some past */
-	s->state = SCHEDULE_PAUSED;
-	s->paused_ms = clock_wall_ms();
-	s->paused_until_ms = 0;
-	s->pause_reason = unknown ? STR(SET_ANEW) : STR(LOOK_AT);
-}
-
-/* One whose rights are not certain admits nobody. It is there to be seen, and revoked. */
-void quarantine_token(const struct quarantine *why, struct token_row *t)
-{
-	*t = (struct token_row){.id = t->id,
-	    .name = name_for(why, &token_table, t->id, "admits nobody: make another"),
-	    .creator = STR(""),
-	    .ctime_ms = made_ms(t->ctime_ms),
-	    .damaged = true};
-}
-
-/*
- * Nobody knows its key, its lock, whether it was lost, or what a volatile server gave it. So nobody
- * can come back as it, it counts as there until it must have ended by itself, and a server that
- * waits needs its word. Its instance may be right, and is fenced then; it is never 0.
- */
-void quarantine_worker(const struct quarantine *why, struct worker_row *w)
-{
-	uint64_t instance = w->facts.instance ? w->facts.instance : w->id;
-
-	*w = (struct worker_row){.id = w->id,
-	    .facts =
-	        {
-	            .shard = name_for(why, &worker_table, w->id, "is nobody until it is lost"),
-	            .instance = instance,
-	            .lock = STR(""),
-	            .key = STR(WORKER_KEY_UNKNOWN),
-	            .host = STR(STORE_DAMAGED),
-	            .zone = STR(""),
-	            .target = STR(""),
-	            .version = STR(""),
-	            .labels = STR(""),
-	            .plugins = STR(""),
-	            .active_queues = STR(""),
-	            .ignore_queues = STR(""),
-	        },
-	    .maxthreads_set = -1,
-	    .state = WORKER_NEW,
-	    .unwritten = 1,
-	    .first_seen_ms = made_ms(w->first_seen_ms),
-	    .last_seen_ms = made_ms(w->last_seen_ms),
-	    .version = 1};
+	if (!t->quarantine)
+		return quarantine_refuse(
+		    "what the server knows of itself", sqlite_stored_name(why->st, t), ret_problem);
+	f.name = name_for(why, t, row);
+	t->quarantine(row, &f);
+	log_error("the %s " STR_FMT " is damaged in the store, and %s", t->name, STR_ARG(f.name),
+	    t->quarantined);
+	return 0;
 }

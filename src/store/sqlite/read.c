@@ -123,10 +123,6 @@ static int read_far_body(struct sqlite_reader *r, struct arena *a, struct task_r
 	return sqlite_done(st, rc);
 }
 
-_Static_assert(DAMAGED_SPEC == 1 << 0 && DAMAGED_STATE == 1 << COLUMN_STATE &&
-                   DAMAGED_BODY == 1 << COLUMN_BULKY && DAMAGED_OUTPUT == 1 << COLUMN_GROUP,
-    "a task's damage is that of its groups of columns");
-
 static int read_task(
     struct sqlite_reader *r, sqlite3_stmt *st, bool bare, struct arena *a, struct task_row *t)
 {

@@ -55,7 +55,7 @@ static int read_ticks(
 			*ret_rows = more;
 		}
 		if (sqlite_read_row(st, &tick_table, 0, a, &(*ret_rows)[n]))
-			(*ret_rows)[n].reason = STR(STORE_DAMAGED);
+			(*ret_rows)[n].reason = STR(ROW_DAMAGED);
 		n++;
 	}
 	*ret_n = n;

@@ -6,8 +6,9 @@
 #include <pthread.h>
 #include <sqlite3.h>
 
+#include "model/row.h"
 #include "store/backend.h"
-#include "store/columns.h"
+#include "store/usage_text.h"
 
 #define SQLITE_WRITER_CACHE "24000" /* KiB */
 
@@ -69,6 +70,13 @@ enum write_stmt {
 struct bound {
 	int64_t value;
 	enum { BOUND_NULL, BOUND_NUMBER, BOUND_BYTES } kind;
+};
+
+/* What can not be read off the tables. */
+struct sqlite_stat {
+	rid last_id;
+	uint64_t last_event;
+	int64_t n_tasks;
 };
 
 struct sort_entry {
@@ -153,11 +161,9 @@ void sqlite_check_shape(sqlite3 *db, struct buf *ret_what);
 
 /* name.c: what people call a row */
 void sqlite_load_ids(sqlite3 *db, struct id_space *ret_ids);
-/* As it is stored, if it can be a name; else NULL. */
-struct str sqlite_stored_text(sqlite3_stmt *st, const struct row_table *t, const char *column);
+/* As it is stored, if it has one and that can be a name; else NULL. */
+struct str sqlite_stored_name(sqlite3_stmt *st, const struct row_table *t);
 void sqlite_escape(struct buf *out, const char *words);
-/* The column that holds the name by which people know such a row. */
-const char *sqlite_name_column(const struct row_table *t);
 void sqlite_row_name(sqlite3_stmt *st, const struct row_table *t, const struct id_space *ids,
     const void *row, struct buf *out);
 /* SQLite's words, without its numbers of rows. `t` NULL: they are about no table of ours. */
@@ -172,10 +178,8 @@ struct quarantine {
 	const struct id_space *ids;
 	struct arena *arena;
 };
-void quarantine_queue(const struct quarantine *why, struct queue_row *q);
-void quarantine_token(const struct quarantine *why, struct token_row *t);
-void quarantine_schedule(const struct quarantine *why, struct schedule_row *s);
-void quarantine_worker(const struct quarantine *why, struct worker_row *w);
+int sqlite_quarantine(const struct quarantine *why, const struct row_table *t, void *row,
+    struct problem *ret_problem);
 
 /* row.c */
 void sqlite_bind_str(sqlite3_stmt *st, int at, struct str s, bool blob);
@@ -205,10 +209,14 @@ int sqlite_run(struct sqlite_store *s, enum write_stmt which, const int64_t *arg
 int sqlite_commit(struct store *base, const struct batch *b, struct problem *ret_problem);
 int sqlite_apply(struct sqlite_store *s, const struct batch *b);
 int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_problem);
-int sqlite_save_stat(struct sqlite_store *s);
 void sqlite_rest(struct store *base);
 int sqlite_expire(struct store *base, int64_t idem_before_ms, int64_t events_before_ms,
     struct problem *ret_problem);
+
+/* stat.c */
+extern const struct row_table stat_table;
+int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem);
+int sqlite_save_stat(struct sqlite_store *s);
 
 /* checkpoint.c */
 int checkpointer_start(struct sqlite_store *s, struct problem *ret_problem);
@@ -225,7 +233,6 @@ int sqlite_ticks(struct store_reader *base, const struct tick_query *q, struct a
     struct tick_row **ret_rows, size_t *ret_n);
 
 /* load.c */
-int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem);
 int sqlite_load(struct store *base, const struct store_loader *l, struct problem *ret_problem);
 
 /* The read side: read.c, list.c, output.c */

@@ -148,11 +148,6 @@ static int give_up(struct sqlite_store *s, const char *doing, struct problem *re
 	return ERR_BUSY;
 }
 
-int sqlite_save_stat(struct sqlite_store *s)
-{
-	return sqlite_run_row(s, W_STAT_PUT, &stat_table, &s->stat);
-}
-
 int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_problem)
 {
 	bool save = s->stat_due || s->stat.n_tasks - s->stat_saved.n_tasks >= STAT_EVERY;

@@ -32,7 +32,7 @@ static void put_queue(struct world *w, const struct queue_row *q)
 		i++;
 	if (i == w->n_queues)
 		w->n_queues++;
-	w->queues[i] = *queue_row_copy(&w->rows_arena, q);
+	row_copy(&queue_table, &w->rows_arena, q, 0, &w->queues[i]);
 }
 
 static void put_worker(struct world *w, const struct worker_row *row)
@@ -43,7 +43,7 @@ static void put_worker(struct world *w, const struct worker_row *row)
 		i++;
 	if (i == w->n_workers)
 		w->n_workers++;
-	w->workers[i] = *worker_row_copy(&w->rows_arena, row);
+	row_copy(&worker_table, &w->rows_arena, row, 0, &w->workers[i]);
 }
 
 static void rerank(struct world *w, rid queue, int order)
@@ -63,7 +63,7 @@ static void update_task(struct world *w, const struct task_row *row)
 	copy = *t;
 	copy.state = row->state;
 	copy.spec.priority = row->spec.priority;
-	*t = *task_row_copy(&w->rows_arena, &copy);
+	row_copy(&task_table, &w->rows_arena, &copy, 0, t);
 }
 
 static void put_meta(struct world *w, const struct meta_row *m)
@@ -92,7 +92,7 @@ static void put_schedule(struct world *w, const struct schedule_row *row)
 
 	if (!at)
 		at = &w->schedules[w->n_schedules++];
-	*at = *schedule_row_copy(&w->rows_arena, row);
+	row_copy(&schedule_table, &w->rows_arena, row, 0, at);
 }
 
 static void put_progress(struct world *w, const struct schedule_row *row)
@@ -140,7 +140,7 @@ static void apply(struct world *w, const struct row_op *op)
 	case ROW_TASK_INSERT:
 		assert_true(w->n_tasks < WORLD_TASKS);
 		assert_true(!w->n_tasks || w->tasks[w->n_tasks - 1].id < op->task->id);
-		w->tasks[w->n_tasks++] = *task_row_copy(&w->rows_arena, op->task);
+		row_copy(&task_table, &w->rows_arena, op->task, 0, &w->tasks[w->n_tasks++]);
 		break;
 	case ROW_TASK_UPDATE: update_task(w, op->task); break;
 	case ROW_QUEUE_PUT: put_queue(w, op->queue); break;
