@@ -58,7 +58,7 @@ void audit(struct core *c, const char *kind, struct str subject, rid queue, rid 
 	n->detail = row->detail = arena_str(a, detail);
 	row->kind = str_of(kind);
 	row->actor = arena_str(a, actor);
-	batch_add(&out->batch, ROW_EVENT)->event = row;
+	batch_put(&out->batch, &event_table, row);
 }
 
 void audit_schedule(struct core *c, const char *kind, const struct schedule *s, struct str actor,
@@ -86,13 +86,11 @@ void notice_tick(struct core *c, const char *kind, const struct tick_row *tick, 
 
 void save_queue(struct core *c, struct queue *q, struct effects *out)
 {
-	batch_add(&out->batch, ROW_QUEUE_PUT)->queue =
-	    row_new(&out->batch.arena, &queue_table, &q->row);
+	batch_put(&out->batch, &queue_table, row_new(&out->batch.arena, &queue_table, &q->row));
 }
 
 void save_worker(struct core *c, struct worker *w, struct effects *out)
 {
 	w->row.state = (int32_t)w->health.state;
-	batch_add(&out->batch, ROW_WORKER_PUT)->worker =
-	    row_new(&out->batch.arena, &worker_table, &w->row);
+	batch_put(&out->batch, &worker_table, row_new(&out->batch.arena, &worker_table, &w->row));
 }

@@ -160,7 +160,7 @@ static void remember(
 	row->fingerprint = ev->idem_fingerprint;
 	row->time_ms = c->now_ms;
 	row->result = idem_pack(a, r);
-	batch_add(&out->batch, ROW_IDEMPOTENT)->idem = row;
+	batch_put(&out->batch, &idem_table, row);
 }
 
 static int replay(

@@ -11,15 +11,10 @@
 #include "model/query.h"
 
 enum event_kind {
-	/* at start, in this order; the last one opens for business */
-	EV_LOAD_META,
-	EV_LOAD_QUEUE,
+	/* at start, in the order of store_loader; the last one opens for business */
+	EV_LOAD_ROW,
 	EV_LOAD_COUNT,
-	EV_LOAD_WORKER,
-	EV_LOAD_SCHEDULE,
 	EV_LOAD_SCHEDULE_TASK,
-	EV_LOAD_TASK,
-	EV_LOAD_TOKEN,
 	EV_LOAD_DONE,
 	/* commands: each is answered by exactly one reply to its ticket */
 	EV_SUBMIT,
@@ -131,11 +126,10 @@ struct event {
 	struct str idem_key; /* commands: Idempotency-Key; NULL: none */
 	uint64_t idem_fingerprint;
 	union {
-		const struct meta_row *meta;
-		const struct queue_row *queue_row;
-		const struct worker_row *worker_row;
-		const struct task_row *task_row;
-		const struct token_row *token_row;
+		struct {
+			const struct row_table *table;
+			const void *row;
+		} load; /* EV_LOAD_ROW */
 		struct {
 			rid queue;
 			int32_t status;
@@ -190,7 +184,6 @@ struct event {
 			struct str token;  /* whose name was claimed, not proven; NULL: nobody's */
 			struct str worker; /* that wanted to join; NULL: none did */
 		} refused;
-		const struct schedule_row *schedule_row;
 		struct {
 			rid schedule, task, queue;
 		} schedule_task;

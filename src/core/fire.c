@@ -10,11 +10,7 @@
 
 void tick_save(const struct tick_row *row, struct effects *out)
 {
-	struct arena *a = &out->batch.arena;
-	struct tick_row *copy = arena_memdup(a, row, sizeof *row);
-
-	copy->reason = arena_str(a, row->reason);
-	batch_add(&out->batch, ROW_TICK)->tick = copy;
+	batch_put(&out->batch, &tick_table, row_new(&out->batch.arena, &tick_table, row));
 }
 
 /* The one that waits keeps its row, also when its zone was moved since. */

@@ -96,7 +96,7 @@ static void save(struct core *c, struct effects *out)
 	print(c, &text);
 	m->name = STR("gone");
 	m->value = arena_str(&out->batch.arena, buf_str(&text));
-	batch_add(&out->batch, ROW_META)->meta = m;
+	batch_put(&out->batch, &meta_table, m);
 	buf_release(&text);
 }
 

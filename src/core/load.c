@@ -87,23 +87,32 @@ static void load_worker(struct core *c, const struct worker_row *row)
 		w->health.state = WORKER_MUST_DIE;
 }
 
+static void load_row(
+    struct core *c, const struct row_table *t, const void *row, struct effects *out)
+{
+	switch (t->number) {
+	case TABLE_META: load_meta(c, row); break;
+	case TABLE_QUEUE: load_queue(c, row); break;
+	case TABLE_WORKER: load_worker(c, row); break;
+	case TABLE_SCHEDULE: schedule_load(c, row); break;
+	case TABLE_TOKEN: token_load(c, row); break;
+	case TABLE_TASK: load_task(c, row, out); break;
+	default: break;
+	}
+}
+
 void load_step(struct core *c, const struct event *ev, struct effects *out)
 {
 	MUST(!c->open);
 	switch (ev->kind) {
-	case EV_LOAD_META: load_meta(c, ev->meta); break;
-	case EV_LOAD_QUEUE: load_queue(c, ev->queue_row); break;
+	case EV_LOAD_ROW: load_row(c, ev->load.table, ev->load.row, out); break;
 	case EV_LOAD_COUNT: load_count(c, ev); break;
-	case EV_LOAD_WORKER: load_worker(c, ev->worker_row); break;
-	case EV_LOAD_SCHEDULE: schedule_load(c, ev->schedule_row); break;
 	case EV_LOAD_SCHEDULE_TASK:
 		if (MUTANT(LIVE_FORGOTTEN_AT_START))
 			break;
 		schedule_task_live(
 		    c, ev->schedule_task.schedule, ev->schedule_task.task, ev->schedule_task.queue);
 		break;
-	case EV_LOAD_TASK: load_task(c, ev->task_row, out); break;
-	case EV_LOAD_TOKEN: token_load(c, ev->token_row); break;
 	default: load_done(c, ev, out); break;
 	}
 }

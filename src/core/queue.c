@@ -139,10 +139,9 @@ void queue_count_end(struct core *c, struct queue *q, int status, struct effects
 	if (q->counts_seq != b->seq) {
 		q->counts_seq = b->seq;
 		q->counts_row = b->n;
-		batch_add(b, ROW_QUEUE_COUNTS)->queue =
-		    arena_memdup(&b->arena, &q->row, sizeof q->row);
+		batch_state(b, &queue_table, arena_memdup(&b->arena, &q->row, sizeof q->row));
 	}
-	*b->rows[q->counts_row].queue = (struct queue_row){.id = q->row.id,
+	*(struct queue_row *)b->rows[q->counts_row].row = (struct queue_row){.id = q->row.id,
 	    .n_succeeded = q->row.n_succeeded,
 	    .n_failed = q->row.n_failed,
 	    .n_other = q->row.n_other};
@@ -207,7 +206,7 @@ void queue_tick(struct core *c, struct queue *q, struct effects *out)
 	queue_set_wake(c, q);
 }
 
-/* What the store does to its rows (ROW_QUEUE_RERANK), done to those in memory. */
+/* What the store does to its rows (ROW_RERANK), done to those in memory. */
 static void rerank_memory(struct core *c, struct queue *q)
 {
 	struct task *t;
@@ -224,8 +223,6 @@ static void rerank_memory(struct core *c, struct queue *q)
 
 static void change_order(struct core *c, struct queue *q, int32_t order, struct effects *out)
 {
-	struct row_op *op;
-
 	if (q->row.order == order)
 		return;
 	window_clear(c, &q->ready);
@@ -233,9 +230,7 @@ static void change_order(struct core *c, struct queue *q, int32_t order, struct 
 	rerank_memory(c, q);
 	q->ready.reading = 0; /* an answer under way is in the old order: it will be ignored */
 	q->ready.complete = q->n_queued == 0;
-	op = batch_add(&out->batch, ROW_QUEUE_RERANK);
-	op->id = q->row.id;
-	op->order = order;
+	batch_rerank(&out->batch, q->row.id, order);
 }
 
 static void apply(
@@ -405,7 +400,7 @@ static int delete (
 	forget_tasks(c, &q->due);
 	forget_held_back(c, q);
 	forget_ghosts(c, q);
-	batch_add(&out->batch, ROW_QUEUE_DELETE)->id = q->row.id;
+	batch_delete(&out->batch, &queue_table, q->row.id);
 	audit(c, "queue.deleted", q->row.name, q->row.id, 0, ev->actor, STR_NULL, out);
 	queue_free(c, q);
 	return 0;

@@ -132,7 +132,6 @@ void report_output(struct core *c, const struct event *ev, struct effects *out)
 	struct worker *w = report_heard(c, ev->output.link, out);
 	struct task *t = report_current(c, w, o->task, o->token);
 	struct message *ack;
-	struct output_row *row;
 
 	if (!w)
 		return;
@@ -145,7 +144,5 @@ void report_output(struct core *c, const struct event *ev, struct effects *out)
 	/* a worker that goes on beyond the limit fills nobody's disk; its end says what is gone */
 	if (!t || o->offset + o->raw_bytes > output_max(t))
 		return;
-	row = arena_memdup(&out->batch.arena, o, sizeof *o);
-	row->data = arena_str(&out->batch.arena, o->data);
-	batch_add(&out->batch, ROW_OUTPUT)->output = row;
+	batch_put(&out->batch, &output_table, row_new(&out->batch.arena, &output_table, o));
 }

@@ -129,12 +129,12 @@ void schedule_save(struct core *c, struct schedule *s, const struct schedule_row
 		cron_items_write(&s->items, &items);
 		copy->items = arena_str(a, buf_str(&items));
 		buf_release(&items);
-		batch_add(&out->batch, ROW_SCHEDULE_PUT)->schedule = copy;
+		batch_put(&out->batch, &schedule_table, copy);
 	} else {
 		copy = arena_memdup(a, row, sizeof *row);
 		copy->name = copy->items = copy->source = copy->zone = STR_NULL;
 		copy->labels = copy->body = copy->pause_reason = STR_NULL;
-		batch_add(&out->batch, ROW_SCHEDULE_PROGRESS)->schedule = copy;
+		batch_state(&out->batch, &schedule_table, copy);
 	}
 	schedule_pack(s, row);
 }
@@ -370,7 +370,7 @@ static int resume(struct core *c, const struct event *ev, struct schedule *s, st
 
 static int delete (struct core *c, const struct event *ev, struct schedule *s, struct effects *out)
 {
-	batch_add(&out->batch, ROW_SCHEDULE_DELETE)->id = s->id;
+	batch_delete(&out->batch, &schedule_table, s->id);
 	audit_schedule(c, "schedule.deleted", s, ev->actor, STR_NULL, out);
 	forget(c, s);
 	return 0;

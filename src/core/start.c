@@ -110,7 +110,7 @@ static void save(struct effects *out, const char *name, struct str value)
 
 	m->name = str_of(name);
 	m->value = value;
-	batch_add(&out->batch, ROW_META)->meta = m;
+	batch_put(&out->batch, &meta_table, m);
 }
 
 static void save_volatile(struct core *c, bool open, struct effects *out)

@@ -34,7 +34,7 @@ static void take_in(struct core *c, struct queue *q, struct task_row *row, struc
 		return;
 	}
 	/* memory has no place for it: written, counted, and left to the store */
-	batch_add(&out->batch, ROW_TASK_INSERT)->task = row;
+	batch_insert(&out->batch, &task_table, row);
 	queue_count(q, &counted, row->state.status, +1);
 }
 

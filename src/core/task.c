@@ -104,12 +104,12 @@ void task_save(struct core *c, struct task *t, struct effects *out)
 	struct task_row *row;
 
 	if (t->batch_seq == b->seq) {
-		row = b->rows[t->batch_row].task;
+		row = b->rows[t->batch_row].row;
 	} else {
 		t->batch_seq = b->seq;
 		t->batch_row = b->n;
 		row = arena_memdup(&b->arena, &t->row, sizeof t->row);
-		batch_add(b, ROW_TASK_UPDATE)->task = row;
+		batch_state(b, &task_table, row);
 	}
 	row->spec.priority = t->row.spec.priority;
 	copy_state(&b->arena, &row->state, &t->row.state);
@@ -120,7 +120,7 @@ void task_insert(struct core *c, struct task *t, struct task_row *row, struct ef
 {
 	t->batch_seq = out->batch.seq;
 	t->batch_row = out->batch.n;
-	batch_add(&out->batch, ROW_TASK_INSERT)->task = row;
+	batch_insert(&out->batch, &task_table, row);
 	queue_count(t->queue, t, t->row.state.status, +1);
 }
 
@@ -331,7 +331,7 @@ static void keep_inline_output(
 				n = OUTPUT_CHUNK_BYTES;
 			*o = (struct output_row){t->row.id, s->token, i, (int64_t)at, (int32_t)n, 0,
 			    arena_str(a, (struct str){s->output[i].p + at, n})};
-			batch_add(&out->batch, ROW_OUTPUT)->output = o;
+			batch_put(&out->batch, &output_table, o);
 		}
 	}
 }

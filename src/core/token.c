@@ -147,7 +147,7 @@ static int create(struct core *c, const struct event *ev, struct reply *r, struc
 	row.ctime_ms = c->now_ms;
 	row.creator = ev->actor;
 	token_load(c, &row);
-	batch_add(&out->batch, ROW_TOKEN_PUT)->token = row_new(a, &token_table, &row);
+	batch_put(&out->batch, &token_table, row_new(a, &token_table, &row));
 	audit(c, "token.created", row.name, 0, 0, ev->actor, words_of(a, &row), out);
 	return 0;
 }
@@ -159,7 +159,7 @@ static int revoke(struct core *c, const struct event *ev, struct reply *r, struc
 	if (!t)
 		return problem_set(r->problem, ERR_NOT_FOUND, "there is no such token any more");
 	r->id = t->row->id;
-	batch_add(&out->batch, ROW_TOKEN_DELETE)->id = t->row->id;
+	batch_delete(&out->batch, &token_table, t->row->id);
 	audit(c, ev->token.used ? "token.used" : "token.revoked", t->row->name, 0, 0, ev->actor,
 	    detail_of(&out->batch.arena, "worker", ev->token.worker), out);
 	drop(c, t);

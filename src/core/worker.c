@@ -253,7 +253,7 @@ static int remove_worker(
 		    STR_ARG(w->row.facts.shard));
 	}
 	worker_heard_of(c, w, out);
-	batch_add(&out->batch, ROW_WORKER_DELETE)->id = w->row.id;
+	batch_delete(&out->batch, &worker_table, w->row.id);
 	audit(c, "worker.removed", w->row.facts.shard, 0, w->row.id, ev->actor, STR_NULL, out);
 	worker_free(c, w);
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A batch: typed row operations that a store commits as one transaction, in the order given for
+ * A batch: operations on rows that a store commits as one transaction, in the order given for
  * rows of one key. The core writes batches, the stores apply them; neither knows the other.
  */
 #ifndef MODEL_BATCH_H
@@ -15,46 +15,23 @@
 #include "model/token.h"
 #include "model/worker.h"
 
-enum row_kind {
-	ROW_TASK_INSERT,   /* task: the whole row */
-	ROW_TASK_UPDATE,   /* task: its state; id names it; spec is not written, but priority is */
-	ROW_TASK_PRUNE,    /* id: delete it and its output, only if it is ended */
-	ROW_QUEUE_PUT,     /* queue: insert or replace by id */
-	ROW_QUEUE_COUNTS,  /* queue: only the lifetime counters */
-	ROW_QUEUE_DELETE,  /* id: the queue and every task in it, with their output */
-	ROW_QUEUE_RERANK,  /* id: the queue; order: recompute rank of its queued tasks
-	                      (priority: -priority, else 0) */
-	ROW_WORKER_PUT,    /* worker: insert or replace by id */
-	ROW_WORKER_DELETE, /* id */
-	ROW_EVENT,         /* event: append */
-	ROW_IDEMPOTENT,    /* idem: insert or replace by key */
-	ROW_OUTPUT,        /* output: insert or replace by (task, token, stream, offset) */
-	ROW_META,          /* meta: insert or replace by name */
-	ROW_SCHEDULE_PUT,  /* schedule: insert or replace by id */
-	ROW_SCHEDULE_PROGRESS, /* schedule: only its state and progress; id names it */
-	ROW_SCHEDULE_DELETE,   /* id: the schedule and its ticks; its tasks stay */
-	ROW_TICK,              /* tick: insert or replace by (schedule, tick_s, offset_s) */
-	ROW_TOKEN_PUT,         /* token: insert or replace by id */
-	ROW_TOKEN_DELETE,      /* id */
+enum row_verb {
+	ROW_INSERT, /* row: a new one */
+	ROW_PUT,    /* row: insert, or replace by key */
+	ROW_STATE,  /* row: only its columns with COLUMN_STATE; the key names it */
+	ROW_DELETE, /* id: it and what belongs to it; a queue takes its tasks along */
+	ROW_PRUNE,  /* id: a task and its output, only if it is ended */
+	ROW_RERANK, /* id: a queue; order: recompute the rank of its queued tasks (priority:
+	               -priority, else 0) */
 };
 
 struct row_op {
-	enum row_kind kind;
+	enum row_verb verb;
+	int32_t order; /* with ROW_RERANK */
+	const struct row_table *table;
 	union {
-		struct task_row *task;
-		struct queue_row *queue;
-		struct worker_row *worker;
-		struct event_row *event;
-		struct idem_row *idem;
-		struct output_row *output;
-		struct meta_row *meta;
-		struct schedule_row *schedule;
-		struct tick_row *tick;
-		struct token_row *token;
-		struct {
-			rid id;
-			int32_t order; /* with ROW_QUEUE_RERANK */
-		};
+		void *row;
+		rid id;
 	};
 };
 
@@ -67,6 +44,13 @@ struct batch {
 
 void batch_release(struct batch *b);
 void batch_reset(struct batch *b, uint64_t seq); /* keeps memory */
-struct row_op *batch_add(struct batch *b, enum row_kind kind);
+
+/* Rows are borrowed: in the batch's arena, or for as long as it lives. */
+void batch_insert(struct batch *b, const struct row_table *t, void *row);
+void batch_put(struct batch *b, const struct row_table *t, void *row);
+void batch_state(struct batch *b, const struct row_table *t, void *row);
+void batch_delete(struct batch *b, const struct row_table *t, rid id);
+void batch_prune(struct batch *b, rid task);
+void batch_rerank(struct batch *b, rid queue, int32_t order);
 
 #endif

@@ -148,3 +148,11 @@ const struct column *row_name_column(const struct row_table *t)
 			return &t->columns[i];
 	return NULL;
 }
+
+const struct column *row_column(const struct row_table *t, const char *name)
+{
+	for (int i = 0; i < t->n; i++)
+		if (strcmp(t->columns[i].name, name) == 0)
+			return &t->columns[i];
+	return NULL;
+}

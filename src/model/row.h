@@ -100,6 +100,8 @@ void row_take_state(const struct row_table *t, void *to, const void *from);
 const struct column *row_differs(const struct row_table *t, const void *x, const void *y);
 /* Three-way, by the first `n` columns. */
 int row_compare(const struct row_table *t, int n, const void *x, const void *y);
+/* NULL: there is none of that name. */
+const struct column *row_column(const struct row_table *t, const char *name);
 /* NULL: people know such rows by their ids, or numbers. */
 const struct column *row_name_column(const struct row_table *t);
 

@@ -58,23 +58,21 @@ int store_check(
 
 int store_commit(struct store *s, const struct batch *b, struct problem *ret_problem);
 
-/* What the brain must know at start. Called in this order; a non-zero return stops the load. */
+/* What the brain must know at start. Rows live for the call; a non-zero return stops the load. */
 struct store_loader {
 	void *arg;
-	int (*meta)(void *arg, const struct meta_row *m);
-	int (*queue)(void *arg, const struct queue_row *q);
-	/* how many tasks of a live status (queued, held, claimed, running) a queue holds */
+	/*
+	 * In the order of row_tables, every row of those that are loaded. Behind the last of them
+	 * every task that is claimed or running, in order of id.
+	 */
+	int (*row)(void *arg, const struct row_table *t, const void *row);
+	/* behind the queues: how many tasks of a live status (queued, held, claimed, running) each
+	 * of them holds */
 	int (*count)(void *arg, rid queue, int32_t status, int64_t n);
-	int (*worker)(void *arg, const struct worker_row *w);
-	int (*schedule)(void *arg, const struct schedule_row *s);
-	/* every live task (queued, held, claimed, running) of a schedule, in order of id */
+	/* behind the schedules: every live task of one, in order of id */
 	int (*schedule_task)(void *arg, rid schedule, rid task, rid queue);
-	/* every task that is claimed or running, in order of id */
-	int (*task)(void *arg, const struct task_row *t);
 	/* last of all: the highest id and event number ever written */
 	int (*done)(void *arg, rid last_id, uint64_t last_event);
-	/* before that: every token; NULL: not wanted */
-	int (*token)(void *arg, const struct token_row *t);
 };
 int store_load(struct store *s, const struct store_loader *l, struct problem *ret_problem);
 

@@ -86,8 +86,10 @@ static struct task_row *row_of(struct batch *b, int64_t i, int status)
 	return t;
 }
 
+typedef void add_fn(struct batch *b, const struct row_table *t, void *row);
+
 /* One phase over all tasks; `from` lets the second life follow the first. */
-static void phase(const char *what, struct store *s, enum row_kind kind, int status, int64_t from)
+static void phase(const char *what, struct store *s, add_fn *add, int status, int64_t from)
 {
 	struct batch b = {0};
 	struct problem p = {0};
@@ -96,7 +98,7 @@ static void phase(const char *what, struct store *s, enum row_kind kind, int sta
 	for (int64_t i = 0; i < n_tasks; i += batch_size) {
 		batch_reset(&b, (uint64_t)i + 1);
 		for (int64_t j = i; j < i + batch_size; j++)
-			batch_add(&b, kind)->task = row_of(&b, from + j, status);
+			add(&b, &task_table, row_of(&b, from + j, status));
 		if (store_commit(s, &b, &p))
 			die(&p);
 	}
@@ -116,13 +118,11 @@ static void mixed(const char *what, struct store *s, int64_t from)
 		batch_reset(&b, (uint64_t)i + 1);
 		for (int64_t j = i; j < i + batch_size; j++) {
 			if (j < n_tasks)
-				batch_add(&b, ROW_TASK_INSERT)->task = row_of(&b, from + j, -2);
+				batch_insert(&b, &task_table, row_of(&b, from + j, -2));
 			if (j >= lag && j - lag < n_tasks)
-				batch_add(&b, ROW_TASK_UPDATE)->task =
-				    row_of(&b, from + j - lag, -1);
+				batch_state(&b, &task_table, row_of(&b, from + j - lag, -1));
 			if (j >= 2 * lag)
-				batch_add(&b, ROW_TASK_UPDATE)->task =
-				    row_of(&b, from + j - 2 * lag, 1);
+				batch_state(&b, &task_table, row_of(&b, from + j - 2 * lag, 1));
 		}
 		if (store_commit(s, &b, &p))
 			die(&p);
@@ -190,11 +190,11 @@ static void remove_files(const char *path)
 
 static void lives(struct store *s)
 {
-	phase("insert queued", s, ROW_TASK_INSERT, -2, 0);
-	phase("claim", s, ROW_TASK_UPDATE, -1, 0);
-	phase("end", s, ROW_TASK_UPDATE, 1, 0);
-	phase("insert claimed", s, ROW_TASK_INSERT, -1, n_tasks);
-	phase("end", s, ROW_TASK_UPDATE, 1, n_tasks);
+	phase("insert queued", s, batch_insert, -2, 0);
+	phase("claim", s, batch_state, -1, 0);
+	phase("end", s, batch_state, 1, 0);
+	phase("insert claimed", s, batch_insert, -1, n_tasks);
+	phase("end", s, batch_state, 1, n_tasks);
 	mixed("whole lives", s, 2 * n_tasks);
 }
 

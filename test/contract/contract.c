@@ -97,17 +97,12 @@ struct task_row *task_new(struct ctx *c, rid id, rid queue, int status)
 
 void add_insert(struct ctx *c, const struct task_row *t)
 {
-	batch_add(&c->b, ROW_TASK_INSERT)->task = row_new(&c->b.arena, &task_table, t);
+	batch_insert(&c->b, &task_table, row_new(&c->b.arena, &task_table, t));
 }
 
 void add_update(struct ctx *c, const struct task_row *t)
 {
-	batch_add(&c->b, ROW_TASK_UPDATE)->task = row_new(&c->b.arena, &task_table, t);
-}
-
-void add_id(struct ctx *c, enum row_kind kind, rid id)
-{
-	batch_add(&c->b, kind)->id = id;
+	batch_state(&c->b, &task_table, row_new(&c->b.arena, &task_table, t));
 }
 
 void add_output(
@@ -117,7 +112,7 @@ void add_output(
 
 	*o = (struct output_row){task, token, STDOUT, offset, raw, codec, data};
 	o->data = arena_str(&c->b.arena, data);
-	batch_add(&c->b, ROW_OUTPUT)->output = o;
+	batch_put(&c->b, &output_table, o);
 }
 
 int try_commit(struct ctx *c, struct problem *ret_problem)
@@ -186,37 +181,20 @@ void assert_same_row(const struct row_table *t, const void *x, const void *y)
 		fail_msg("%s.%s differs", t->name, col->name);
 }
 
-static int skip_meta(void *arg, const struct meta_row *m)
-{
-	return 0;
-}
-
-static int skip_queue(void *arg, const struct queue_row *q)
-{
-	return 0;
-}
-
 static int skip_count(void *arg, rid queue, int32_t status, int64_t n)
 {
 	return 0;
 }
 
-static int skip_worker(void *arg, const struct worker_row *w)
-{
-	return 0;
-}
-
-static int skip_task(void *arg, const struct task_row *t)
-{
-	return 0;
-}
-
-static int keep_schedule(void *arg, const struct schedule_row *row)
+static int keep_row(void *arg, const struct row_table *t, const void *row)
 {
 	struct start *s = arg;
 
-	assert_true(s->n_schedules < START_SCHEDULES_MAX);
-	row_copy(&schedule_table, &s->c->a, row, 0, &s->schedules[s->n_schedules++]);
+	assert_true(s->n_schedules < START_SCHEDULES_MAX && s->n_tokens < START_SCHEDULES_MAX);
+	if (t == &schedule_table)
+		row_copy(t, &s->c->a, row, 0, &s->schedules[s->n_schedules++]);
+	else if (t == &token_table)
+		row_copy(t, &s->c->a, row, 0, &s->tokens[s->n_tokens++]);
 	return 0;
 }
 
@@ -238,15 +216,6 @@ static int keep_schedule_task(void *arg, rid schedule, rid task, rid queue)
 	return 0;
 }
 
-static int keep_token(void *arg, const struct token_row *row)
-{
-	struct start *s = arg;
-
-	assert_true(s->n_tokens < START_SCHEDULES_MAX);
-	row_copy(&token_table, &s->c->a, row, 0, &s->tokens[s->n_tokens++]);
-	return 0;
-}
-
 static int keep_last(void *arg, rid last_id, uint64_t last_event)
 {
 	((struct start *)arg)->last_id = last_id;
@@ -255,8 +224,7 @@ static int keep_last(void *arg, rid last_id, uint64_t last_event)
 
 void start_read(struct ctx *c, struct start *ret_start)
 {
-	struct store_loader l = {ret_start, skip_meta, skip_queue, skip_count, skip_worker,
-	    keep_schedule, keep_schedule_task, skip_task, keep_last, keep_token};
+	struct store_loader l = {ret_start, keep_row, skip_count, keep_schedule_task, keep_last};
 	struct problem p = {0};
 
 	*ret_start = (struct start){.c = c};

@@ -35,7 +35,6 @@ struct task_row *task_new(struct ctx *c, rid id, rid queue, int status);
 /* One operation into the batch. */
 void add_insert(struct ctx *c, const struct task_row *t);
 void add_update(struct ctx *c, const struct task_row *t);
-void add_id(struct ctx *c, enum row_kind kind, rid id);
 void add_output(struct ctx *c, rid task, int64_t token, int64_t offset, int32_t raw, int codec,
     struct str data);
 void commit(struct ctx *c); /* must succeed; empties the batch */

@@ -14,7 +14,7 @@ static void add_event(struct ctx *c, uint64_t seq, int64_t time_ms, const char *
 	    .subject = arena_str(&c->b.arena, str_of(subject)),
 	    .actor = seq % 2 ? STR("uid=0") : STR_NULL,
 	    .detail = seq % 3 ? STR("{}") : STR("")};
-	batch_add(&c->b, ROW_EVENT)->event = e;
+	batch_put(&c->b, &event_table, e);
 }
 
 static void check(struct ctx *c, struct audit_check *k)

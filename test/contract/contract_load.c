@@ -28,21 +28,24 @@ static int enter(struct loaded *l, int step)
 	return step == l->stop_at ? 77 : 0;
 }
 
-static int on_meta(void *arg, const struct meta_row *m)
+static int on_row(void *arg, const struct row_table *t, const void *row)
 {
 	struct loaded *l = arg;
+	struct arena *a = &l->c->a;
 
-	row_copy(&meta_table, &l->c->a, m, 0, &l->meta);
-	l->n_meta++;
-	return enter(l, 1);
-}
-
-static int on_queue(void *arg, const struct queue_row *q)
-{
-	struct loaded *l = arg;
-
-	row_copy(&queue_table, &l->c->a, q, 0, &l->queues[l->n_queues++]);
-	return enter(l, 2);
+	switch (t->number) {
+	case TABLE_META:
+		row_copy(t, a, row, 0, &l->meta);
+		l->n_meta++;
+		return enter(l, 1);
+	case TABLE_QUEUE: row_copy(t, a, row, 0, &l->queues[l->n_queues++]); return enter(l, 2);
+	case TABLE_WORKER: row_copy(t, a, row, 0, &l->workers[l->n_workers++]); return enter(l, 4);
+	case TABLE_SCHEDULE:
+		row_copy(t, a, row, 0, &l->schedules[l->n_schedules++]);
+		return enter(l, 5);
+	case TABLE_TASK: row_copy(t, a, row, 0, &l->tasks[l->n_tasks++]); return enter(l, 7);
+	default: fail_msg("a start is told of a %s", t->name); return 1;
+	}
 }
 
 static int on_count(void *arg, rid queue, int32_t status, int64_t n)
@@ -55,22 +58,6 @@ static int on_count(void *arg, rid queue, int32_t status, int64_t n)
 	return enter(l, 3);
 }
 
-static int on_worker(void *arg, const struct worker_row *w)
-{
-	struct loaded *l = arg;
-
-	row_copy(&worker_table, &l->c->a, w, 0, &l->workers[l->n_workers++]);
-	return enter(l, 4);
-}
-
-static int on_schedule(void *arg, const struct schedule_row *s)
-{
-	struct loaded *l = arg;
-
-	row_copy(&schedule_table, &l->c->a, s, 0, &l->schedules[l->n_schedules++]);
-	return enter(l, 5);
-}
-
 static int on_schedule_task(void *arg, rid schedule, rid task, rid queue)
 {
 	struct loaded *l = arg;
@@ -79,14 +66,6 @@ static int on_schedule_task(void *arg, rid schedule, rid task, rid queue)
 	l->schedule_tasks[l->n_schedule_tasks][0] = schedule;
 	l->schedule_tasks[l->n_schedule_tasks++][1] = task;
 	return enter(l, 6);
-}
-
-static int on_task(void *arg, const struct task_row *t)
-{
-	struct loaded *l = arg;
-
-	row_copy(&task_table, &l->c->a, t, 0, &l->tasks[l->n_tasks++]);
-	return enter(l, 7);
 }
 
 static int on_done(void *arg, rid last_id, uint64_t last_event)
@@ -100,8 +79,7 @@ static int on_done(void *arg, rid last_id, uint64_t last_event)
 
 static int load(struct ctx *c, struct loaded *l)
 {
-	struct store_loader loader = {l, on_meta, on_queue, on_count, on_worker, on_schedule,
-	    on_schedule_task, on_task, on_done};
+	struct store_loader loader = {l, on_row, on_count, on_schedule_task, on_done};
 	struct problem p = {0};
 
 	l->c = c;
@@ -115,15 +93,15 @@ static void fill_for_load(
 	struct rng rng = {5};
 
 	row_random(&meta_table, &rng, &c->a, meta);
-	batch_add(&c->b, ROW_META)->meta = &(struct meta_row){meta->name, STR("replaced at once")};
-	batch_add(&c->b, ROW_META)->meta = meta;
+	batch_put(&c->b, &meta_table, &(struct meta_row){meta->name, STR("replaced at once")});
+	batch_put(&c->b, &meta_table, meta);
 	for (int i = 0; i < 3; i++) {
 		row_random(&queue_table, &rng, &c->a, &queues[i]);
 		queues[i].id = (rid)i + 5;
-		batch_add(&c->b, ROW_QUEUE_PUT)->queue = &queues[i];
+		batch_put(&c->b, &queue_table, &queues[i]);
 		row_random(&worker_table, &rng, &c->a, &workers[i]);
 		workers[i].id = (rid)i + 8;
-		batch_add(&c->b, ROW_WORKER_PUT)->worker = &workers[i];
+		batch_put(&c->b, &worker_table, &workers[i]);
 	}
 	for (int i = 0; i < 10; i++) {
 		struct task_row *t = task_new(c, (rid)(100 - i), 5, statuses[i]);
@@ -133,7 +111,7 @@ static void fill_for_load(
 		add_insert(c, t);
 	}
 	add_insert(c, task_new(c, 50, 6, TASK_CLAIMED));
-	batch_add(&c->b, ROW_EVENT)->event = &(struct event_row){.seq = 41};
+	batch_put(&c->b, &event_table, &(struct event_row){.seq = 41});
 	commit(c);
 }
 
@@ -144,7 +122,7 @@ static void fill_schedules(struct ctx *c, struct schedule_row schedules[2])
 	for (int i = 1; i >= 0; i--) { /* they come back by id all the same */
 		row_random(&schedule_table, &rng, &c->a, &schedules[i]);
 		schedules[i].id = (rid)i + 20;
-		batch_add(&c->b, ROW_SCHEDULE_PUT)->schedule = &schedules[i];
+		batch_put(&c->b, &schedule_table, &schedules[i]);
 	}
 }
 
@@ -177,15 +155,15 @@ void test_load(void **state)
 	assert_int_equal(l.last_id + l.last_event, 0);
 	fill_for_load(c, &meta, queues, workers);
 	fill_schedules(c, schedules);
-	batch_add(&c->b, ROW_QUEUE_COUNTS)->queue = &counts;
+	batch_state(&c->b, &queue_table, &counts);
 	queues[1].n_succeeded = 1;
 	queues[1].n_failed = 2;
 	queues[1].n_other = 3;
-	add_id(c, ROW_TASK_PRUNE, 93);
-	add_id(c, ROW_WORKER_DELETE, 10);
+	batch_prune(&c->b, 93);
+	batch_delete(&c->b, &worker_table, 10);
 	add_insert(c, task_new(c, 200, 7, TASK_FAILED));
 	commit(c);
-	add_id(c, ROW_TASK_PRUNE, 200);
+	batch_prune(&c->b, 200);
 	commit(c);
 
 	l = (struct loaded){0};

@@ -132,7 +132,7 @@ void test_prune_and_queue_delete_take_output_along(void **state)
 	size_t n;
 	int64_t ended;
 
-	batch_add(&c->b, ROW_QUEUE_PUT)->queue = &q;
+	batch_put(&c->b, &queue_table, &q);
 	for (rid id = 1; id <= 6; id++) {
 		add_insert(
 		    c, task_new(c, id, id <= 4 ? 5 : 6, id % 2 ? TASK_FAILED : TASK_RUNNING));
@@ -148,14 +148,14 @@ void test_prune_and_queue_delete_take_output_along(void **state)
 	assert_int_equal(ids[0], 3);
 	assert_int_equal(store_prunable(c->r, 0, 0, 2, ids, &n), 0);
 	assert_int_equal(n, 2);
-	add_id(c, ROW_TASK_PRUNE, 1);
-	add_id(c, ROW_TASK_PRUNE, 2); /* runs: refused */
+	batch_prune(&c->b, 1);
+	batch_prune(&c->b, 2); /* runs: refused */
 	commit(c);
 	assert_int_equal(store_task_get(c->r, 1, &c->a, &got), ERR_NOT_FOUND);
 	assert_output(c, 2, 1, 0, 9, "hi");
 	assert_int_equal(store_count_ended(c->r, &ended), 0);
 	assert_int_equal(ended, 2);
-	add_id(c, ROW_QUEUE_DELETE, 5);
+	batch_delete(&c->b, &queue_table, 5);
 	add_insert(c, task_new(c, 7, 5, TASK_QUEUED)); /* after the delete: stays */
 	commit(c);
 	for (rid id = 2; id <= 4; id++)

@@ -101,7 +101,7 @@ static struct task_row *random_task(struct pair *p, rid id)
 	return t;
 }
 
-static void random_output(struct pair *p, struct row_op *op, rid task)
+static void random_output(struct pair *p, rid task)
 {
 	struct output_row *o = arena_zalloc(&p->x.b.arena, sizeof *o);
 
@@ -112,10 +112,10 @@ static void random_output(struct pair *p, struct row_op *op, rid task)
 	o->raw_bytes = 4 + (int32_t)pick(p, 3);
 	o->data = arena_strf(&p->x.b.arena, "%08lx", (long)pick(p, 1 << 30));
 	o->data.n = (size_t)o->raw_bytes + (pick(p, 20) == 0); /* now and then it lies */
-	op->output = o;
+	batch_put(&p->x.b, &output_table, o);
 }
 
-static void random_tick(struct pair *p, struct row_op *op)
+static void random_tick(struct pair *p)
 {
 	struct tick_row *t = arena_alloc(&p->x.b.arena, sizeof *t);
 
@@ -125,28 +125,30 @@ static void random_tick(struct pair *p, struct row_op *op)
 	t->offset_s = 3600 * (pick(p, 3) - 1);
 	t->time_ms = 1 + pick(p, 20); /* many of one moment */
 	t->task = (rid)pick(p, 2);
-	op->tick = t;
+	batch_put(&p->x.b, &tick_table, t);
 }
 
 static void random_schedule_op(struct pair *p)
 {
-	static const enum row_kind kinds[] = {
-	    ROW_SCHEDULE_PUT, ROW_SCHEDULE_PROGRESS, ROW_SCHEDULE_PROGRESS, ROW_SCHEDULE_DELETE};
-	enum row_kind kind = kinds[pick(p, 4)];
+	static const enum row_verb verbs[] = {ROW_PUT, ROW_STATE, ROW_STATE, ROW_DELETE};
+	enum row_verb verb = verbs[pick(p, 4)];
 	struct schedule_row *s;
 
 	if (pick(p, 8)) {
-		random_tick(p, batch_add(&p->x.b, ROW_TICK));
+		random_tick(p);
 		return;
 	}
-	if (kind == ROW_SCHEDULE_DELETE) {
-		batch_add(&p->x.b, kind)->id = (rid)pick(p, SCHEDULES) + 1;
+	if (verb == ROW_DELETE) {
+		batch_delete(&p->x.b, &schedule_table, (rid)pick(p, SCHEDULES) + 1);
 		return;
 	}
 	s = arena_alloc(&p->x.b.arena, sizeof *s);
 	row_random(&schedule_table, &p->rng, &p->x.b.arena, s);
 	s->id = (rid)pick(p, SCHEDULES) + 1;
-	batch_add(&p->x.b, kind)->schedule = s;
+	if (verb == ROW_PUT)
+		batch_put(&p->x.b, &schedule_table, s);
+	else
+		batch_state(&p->x.b, &schedule_table, s);
 }
 
 static void random_op(struct pair *p)
@@ -158,23 +160,20 @@ static void random_op(struct pair *p)
 	if (pick(p, 10) == 0)
 		random_schedule_op(p);
 	if (dice < 35) {
-		batch_add(b, ROW_TASK_INSERT)->task = random_task(p, p->next_id);
+		batch_insert(b, &task_table, random_task(p, p->next_id));
 		p->next_id += 1 + (rid)pick(p, 2);
 	} else if (dice < 75) {
-		struct row_op *op = batch_add(b, ROW_TASK_UPDATE);
-
-		op->task = random_task(p, known);
+		batch_state(b, &task_table, random_task(p, known));
 	} else if (dice < 86) {
-		batch_add(b, ROW_TASK_PRUNE)->id = known;
+		batch_prune(b, known);
 	} else if (dice < 97) {
-		random_output(p, batch_add(b, ROW_OUTPUT), known);
+		random_output(p, known);
 	} else if (dice < 99) {
-		struct row_op *op = batch_add(b, ROW_QUEUE_RERANK);
+		rid queue = (rid)pick(p, QUEUES) + 1;
 
-		op->id = (rid)pick(p, QUEUES) + 1;
-		op->order = (int32_t)pick(p, N_ORDERS);
+		batch_rerank(b, queue, (int32_t)pick(p, N_ORDERS));
 	} else if (pick(p, 6) == 0) {
-		batch_add(b, ROW_QUEUE_DELETE)->id = (rid)pick(p, QUEUES) + 1;
+		batch_delete(b, &queue_table, (rid)pick(p, QUEUES) + 1);
 	}
 }
 

@@ -9,7 +9,7 @@ static void put_schedules(struct ctx *c, struct schedule_row *rows, int n, uint6
 	for (int i = 0; i < n; i++) {
 		row_random(&schedule_table, &rng, &c->a, &rows[i]);
 		rows[i].id = (rid)i + 1;
-		batch_add(&c->b, ROW_SCHEDULE_PUT)->schedule = &rows[i];
+		batch_put(&c->b, &schedule_table, &rows[i]);
 	}
 }
 
@@ -34,7 +34,7 @@ void test_schedule_round_trip(void **state)
 	put_schedules(c, rows, 10, 22); /* replaced by id */
 	commit(c);
 	assert_stored(c, rows, 10);
-	add_id(c, ROW_QUEUE_DELETE, rows[3].queue); /* whoever names the queue stays */
+	batch_delete(&c->b, &queue_table, rows[3].queue); /* whoever names the queue stays */
 	commit(c);
 	assert_stored(c, rows, 10);
 }
@@ -66,7 +66,7 @@ void test_schedule_progress(void **state)
 	for (int i = 0; i < 6; i++) { /* the last one is not there: no harm, and it stays so */
 		row_random(&schedule_table, &rng, &c->a, &moved[i]);
 		moved[i].id = (rid)i + 1;
-		batch_add(&c->b, ROW_SCHEDULE_PROGRESS)->schedule = &moved[i];
+		batch_state(&c->b, &schedule_table, &moved[i]);
 		if (i < 5) {
 			rows[i].state = moved[i].state;
 			rows[i].progress = moved[i].progress;
@@ -87,7 +87,7 @@ static void add_tick(struct ctx *c, rid schedule, int64_t tick_s, int64_t offset
 	t->offset_s = offset_s;
 	t->time_ms = time_ms;
 	t->task = tick_s % 2 ? (rid)tick_s : 0;
-	batch_add(&c->b, ROW_TICK)->tick = t;
+	batch_put(&c->b, &tick_table, t);
 }
 
 static size_t ticks(struct ctx *c, const struct tick_query *q, struct tick_row **ret_rows)
@@ -116,8 +116,8 @@ void test_schedule_delete(void **state)
 	add_insert(c, t);
 	commit(c);
 	assert_int_equal(ticks(c, &q, &found), 4);
-	add_id(c, ROW_SCHEDULE_DELETE, 2);
-	add_id(c, ROW_SCHEDULE_DELETE, 77); /* not there: no harm */
+	batch_delete(&c->b, &schedule_table, 2);
+	batch_delete(&c->b, &schedule_table, 77); /* not there: no harm */
 	commit(c);
 	assert_int_equal(ticks(c, &q, &found), 0);
 	q.schedule = 1;

@@ -244,7 +244,7 @@ static void test_migrate_worker_states(void **state)
 		row_random(&worker_table, &rng, &c->a, &rows[i]);
 		rows[i].id = (rid)i + 1;
 		rows[i].state = i;
-		batch_add(&c->b, ROW_WORKER_PUT)->worker = &rows[i];
+		batch_put(&c->b, &worker_table, &rows[i]);
 	}
 	commit(c);
 	shut(c);
@@ -268,7 +268,7 @@ static void test_migrate_results(void **state)
 	t->state.result = STR("r");
 	t->state.output[STDERR] = STR("e");
 	add_insert(c, t);
-	batch_add(&c->b, ROW_QUEUE_PUT)->queue = &q;
+	batch_put(&c->b, &queue_table, &q);
 	commit(c);
 	assert_int_equal(store_task_get(c->r, 1, &c->a, &got), 0);
 	assert_same_row(&task_table, t, &got);
@@ -315,7 +315,7 @@ static void test_migrate_worker_keys(void **state)
 	        .key = STR("k")}};
 	struct problem p = {0};
 
-	batch_add(&c->b, ROW_WORKER_PUT)->worker = &w;
+	batch_put(&c->b, &worker_table, &w);
 	commit(c);
 	shut(c);
 	assert_int_equal(store_migrate(c->url, 5, &p), 0);
@@ -342,10 +342,10 @@ static void test_migrate_unwritten(void **state)
 	struct start start;
 	struct problem p = {0};
 
-	batch_add(&c->b, ROW_META)->meta = &meta;
+	batch_put(&c->b, &meta_table, &meta);
 	for (int i = 0; i < 4; i++) {
 		rows[i] = (struct worker_row){.id = (rid)i + 1, .state = i, .unwritten = i & 1};
-		batch_add(&c->b, ROW_WORKER_PUT)->worker = &rows[i];
+		batch_put(&c->b, &worker_table, &rows[i]);
 	}
 	commit(c);
 	shut(c);
@@ -506,8 +506,8 @@ static void test_migrate_schedules(void **state)
 		t[i]->state.result = STR("r");
 		add_insert(c, t[i]);
 	}
-	batch_add(&c->b, ROW_SCHEDULE_PUT)->schedule = &s;
-	batch_add(&c->b, ROW_TICK)->tick = &tick;
+	batch_put(&c->b, &schedule_table, &s);
+	batch_put(&c->b, &tick_table, &tick);
 	commit(c);
 	ctx_reopen(c);
 	assert_start(c, 1, 1, 9);
@@ -682,7 +682,7 @@ static void fill_the_disk(struct ctx *c)
 		struct event_row e = {.seq = id};
 
 		fill(c, id, 50);
-		batch_add(&c->b, ROW_EVENT)->event = &e;
+		batch_put(&c->b, &event_table, &e);
 		rc = try_commit(c, &p);
 		id += 50;
 	} while (rc == 0 && id < 5000);
@@ -712,7 +712,7 @@ static void test_full_disk(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 	assert_int_equal(try_open(c, NULL), 0); /* with room again, it goes on */
 	fill(c, 10000, 50);
-	batch_add(&c->b, ROW_EVENT)->event = &(struct event_row){.seq = 10000};
+	batch_put(&c->b, &event_table, &(struct event_row){.seq = 10000});
 	commit(c);
 	c->r = store_reader_open(c->s, NULL);
 	assert_non_null(c->r);

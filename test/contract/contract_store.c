@@ -144,16 +144,16 @@ static void test_many_operations_on_one_row(void **state)
 	t->state.status = TASK_QUEUED;
 	t->state.reason = STR_NULL;
 	add_update(c, t);
-	add_id(c, ROW_TASK_PRUNE, 7); /* not ended at this point of the batch: stays */
+	batch_prune(&c->b, 7); /* not ended at this point of the batch: stays */
 	t->state.status = TASK_FAILED;
 	add_update(c, t);
 	commit(c);
 	assert_int_equal(store_task_get(c->r, 7, &c->a, &got), 0);
 	assert_int_equal(got.state.status, TASK_FAILED);
 
-	add_id(c, ROW_TASK_PRUNE, 7);
+	batch_prune(&c->b, 7);
 	add_update(c, t); /* no longer there: no harm, and it does not come back */
-	add_id(c, ROW_TASK_PRUNE, 3);
+	batch_prune(&c->b, 3);
 	commit(c);
 	assert_int_equal(store_task_get(c->r, 7, &c->a, &got), ERR_NOT_FOUND);
 	assert_int_equal(store_task_get(c->r, 3, &c->a, &got), 0);
@@ -201,7 +201,6 @@ static void test_heads(void **state)
 {
 	struct ctx *c = *state;
 	static const int priorities[] = {0, 5, -3, 5, 0, 7};
-	struct row_op *op;
 
 	for (int i = 0; i < 6; i++) {
 		struct task_row *t = task_new(c, (rid)i + 1, 5, TASK_QUEUED);
@@ -222,9 +221,7 @@ static void test_heads(void **state)
 		assert_head(c, ORDER_FIFO, page, (rid[]){1, 2, 3, 4, 5, 6}, 6);
 		assert_head(c, ORDER_LIFO, page, (rid[]){6, 5, 4, 3, 2, 1}, 6);
 	}
-	op = batch_add(&c->b, ROW_QUEUE_RERANK);
-	op->id = 5;
-	op->order = ORDER_PRIORITY;
+	batch_rerank(&c->b, 5, ORDER_PRIORITY);
 	commit(c);
 	for (uint32_t page = 1; page < 8; page++) {
 		assert_head(c, ORDER_PRIORITY, page, (rid[]){6, 2, 4, 1, 5, 3}, 6);
@@ -233,9 +230,7 @@ static void test_heads(void **state)
 	struct task_row got;
 	assert_int_equal(store_task_get(c->r, 14, &c->a, &got), 0);
 	assert_int_equal(got.state.rank, -100); /* those not due yet are ranked as well */
-	op = batch_add(&c->b, ROW_QUEUE_RERANK);
-	op->id = 5;
-	op->order = ORDER_FIFO;
+	batch_rerank(&c->b, 5, ORDER_FIFO);
 	commit(c);
 	assert_head(c, ORDER_FIFO, 4, (rid[]){1, 2, 3, 4, 5, 6}, 6);
 }
@@ -322,7 +317,7 @@ static void test_idempotency(void **state)
 		row_random(&idem_table, &rng, &c->a, &rows[i]);
 		rows[i].key = arena_strf(&c->a, "key-%d", i / 2); /* the later replaces */
 		rows[i].time_ms = 1000 + i;
-		batch_add(&c->b, ROW_IDEMPOTENT)->idem = &rows[i];
+		batch_put(&c->b, &idem_table, &rows[i]);
 	}
 	commit(c);
 	for (int i = 1; i < 20; i += 2) {
@@ -358,7 +353,7 @@ static void test_events(void **state)
 		row_random(&event_table, &rng, &c->a, &rows[i]);
 		rows[i].seq = (uint64_t)i * 2 + 1;
 		rows[i].time_ms = i;
-		batch_add(&c->b, ROW_EVENT)->event = &rows[i];
+		batch_put(&c->b, &event_table, &rows[i]);
 	}
 	commit(c);
 	uint64_t after = 0;

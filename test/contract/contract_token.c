@@ -9,7 +9,7 @@ static void put_tokens(struct ctx *c, struct token_row *rows, int n, uint64_t se
 	for (int i = 0; i < n; i++) {
 		row_random(&token_table, &rng, &c->a, &rows[i]);
 		rows[i].id = (rid)i + 1;
-		batch_add(&c->b, ROW_TOKEN_PUT)->token = &rows[i];
+		batch_put(&c->b, &token_table, &rows[i]);
 	}
 }
 
@@ -45,8 +45,8 @@ void test_token_delete(void **state)
 
 	put_tokens(c, rows, 10, 33);
 	commit(c);
-	add_id(c, ROW_TOKEN_DELETE, 10);
-	add_id(c, ROW_TOKEN_DELETE, 77); /* not there: no harm */
+	batch_delete(&c->b, &token_table, 10);
+	batch_delete(&c->b, &token_table, 77); /* not there: no harm */
 	commit(c);
 	assert_tokens(c, rows, 9);
 	start_read(c, &seen);

@@ -204,7 +204,8 @@ static void host_schedules(void)
 	for (int i = 0; i < 2; i++) {
 		rows[i].queue = 5;
 		core_step(host.core,
-		    &(struct event){.kind = EV_LOAD_SCHEDULE, .schedule_row = &rows[i]}, &host.fx);
+		    &(struct event){.kind = EV_LOAD_ROW, .load = {&schedule_table, &rows[i]}},
+		    &host.fx);
 	}
 }
 
@@ -224,7 +225,7 @@ static void host_start(const struct api_io *io)
 	struct api_options o = {.facts = {.version = "0", .listen = "a:1\n"}};
 	struct core_options co = {0};
 	struct queue_row q;
-	struct event load = {.kind = EV_LOAD_QUEUE, .queue_row = &q};
+	struct event load = {.kind = EV_LOAD_ROW, .load = {&queue_table, &q}};
 	struct event done = {.kind = EV_LOAD_DONE};
 	struct api_host h = {.arg = &host,
 	    .io = io,

@@ -155,7 +155,7 @@ void engine_command(struct engine *e, struct event *ev, engine_reply_fn *fn, voi
 void engine_prune(struct engine *e, const rid *ids, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		batch_add(&e->pipe.gathering->batch, ROW_TASK_PRUNE)->id = ids[i];
+		batch_prune(&e->pipe.gathering->batch, ids[i]);
 	if (n)
 		loop_deferred_schedule(e->flush);
 }

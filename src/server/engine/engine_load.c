@@ -25,20 +25,30 @@ static int feed(struct loading *l, struct event *ev)
 	return core_step(l->core, ev, l->out);
 }
 
-static int on_meta(void *arg, const struct meta_row *m)
+static void see_meta(struct loading *l, const struct meta_row *m)
 {
-	struct loading *l = arg;
-
 	if (str_is(m->name, META_INSTALLATION) && id_space_parse(m->value, l->ids))
 		l->has_installation = true;
 	if (str_is(m->name, META_RECEIPT_KEY) && receipt_key_parse(m->value, l->key))
 		l->has_key = true;
-	return feed(l, &(struct event){.kind = EV_LOAD_META, .meta = m});
 }
 
-static int on_queue(void *arg, const struct queue_row *q)
+/* One whose zone is unknown is loaded all the same, and says so itself. */
+static void see_schedule(struct loading *l, const struct schedule_row *s)
 {
-	return feed(arg, &(struct event){.kind = EV_LOAD_QUEUE, .queue_row = q});
+	struct problem p = {0};
+
+	if (s->zone.p && time_zones_need(l->zones, s->zone, &p) != 0)
+		log_warn("the schedule " STR_FMT " can not fire: %s", STR_ARG(s->name), p.what);
+}
+
+static int on_row(void *arg, const struct row_table *t, const void *row)
+{
+	if (t == &meta_table)
+		see_meta(arg, row);
+	else if (t == &schedule_table)
+		see_schedule(arg, row);
+	return feed(arg, &(struct event){.kind = EV_LOAD_ROW, .load = {t, row}});
 }
 
 static int on_count(void *arg, rid queue, int32_t status, int64_t n)
@@ -46,22 +56,6 @@ static int on_count(void *arg, rid queue, int32_t status, int64_t n)
 	return feed(arg,
 	    &(struct event){
 	        .kind = EV_LOAD_COUNT, .count.queue = queue, .count.status = status, .count.n = n});
-}
-
-static int on_worker(void *arg, const struct worker_row *w)
-{
-	return feed(arg, &(struct event){.kind = EV_LOAD_WORKER, .worker_row = w});
-}
-
-/* One whose zone is unknown is loaded all the same, and says so itself. */
-static int on_schedule(void *arg, const struct schedule_row *s)
-{
-	struct loading *l = arg;
-	struct problem p = {0};
-
-	if (s->zone.p && time_zones_need(l->zones, s->zone, &p) != 0)
-		log_warn("the schedule " STR_FMT " can not fire: %s", STR_ARG(s->name), p.what);
-	return feed(arg, &(struct event){.kind = EV_LOAD_SCHEDULE, .schedule_row = s});
 }
 
 static int on_schedule_task(void *arg, rid schedule, rid task, rid queue)
@@ -72,16 +66,6 @@ static int on_schedule_task(void *arg, rid schedule, rid task, rid queue)
 	                     .schedule_task.queue = queue});
 }
 
-static int on_task(void *arg, const struct task_row *t)
-{
-	return feed(arg, &(struct event){.kind = EV_LOAD_TASK, .task_row = t});
-}
-
-static int on_token(void *arg, const struct token_row *t)
-{
-	return feed(arg, &(struct event){.kind = EV_LOAD_TOKEN, .token_row = t});
-}
-
 static struct meta_row *save(struct loading *l, const char *name, struct str value)
 {
 	struct batch *b = &l->out->batch;
@@ -89,16 +73,17 @@ static struct meta_row *save(struct loading *l, const char *name, struct str val
 
 	m->name = str_of(name);
 	m->value = value;
-	batch_add(b, ROW_META)->meta = m;
+	batch_put(b, &meta_table, m);
 	return m;
 }
 
 /* A new store: draw the five bytes that are the middle of all its ids. */
 static void found(struct loading *l)
 {
-	on_meta(l, save(l, META_INSTALLATION,
-	               arena_strf(&l->out->batch.arena, "%010llx",
-	                   (unsigned long long)(clock_random() & 0xffffffffffull))));
+	on_row(l, &meta_table,
+	    save(l, META_INSTALLATION,
+	        arena_strf(&l->out->batch.arena, "%010llx",
+	            (unsigned long long)(clock_random() & 0xffffffffffull))));
 }
 
 static int on_done(void *arg, rid last_id, uint64_t last_event)
@@ -127,8 +112,7 @@ int engine_load(struct store *s, struct core *c, struct time_zones *zones, struc
     struct id_space *ret_ids, struct receipt_key *ret_key, struct problem *ret_problem)
 {
 	struct loading l = {c, zones, out, ret_ids, ret_key, ret_problem, false, false};
-	struct store_loader loader = {&l, on_meta, on_queue, on_count, on_worker, on_schedule,
-	    on_schedule_task, on_task, on_done, on_token};
+	struct store_loader loader = {&l, on_row, on_count, on_schedule_task, on_done};
 
 	return store_load(s, &loader, ret_problem);
 }

@@ -148,8 +148,8 @@ void hub_release(struct hub *h, const struct effects *fx)
 	if (!h->outputs.n)
 		return;
 	for (size_t i = 0; i < fx->batch.n; i++)
-		if (fx->batch.rows[i].kind == ROW_OUTPUT)
-			wake_output(h, fx->batch.rows[i].output->task);
+		if (fx->batch.rows[i].table == &output_table)
+			wake_output(h, ((const struct output_row *)fx->batch.rows[i].row)->task);
 	for (size_t i = 0; i < fx->n_notices; i++)
 		if (fx->notices[i].task)
 			wake_output(h, fx->notices[i].task);

@@ -169,31 +169,44 @@ static void queue_gone(struct world *w, rid id)
 	q->deleted = q->deleted_durably = true;
 }
 
+static void row_written(struct world *w, const struct row_op *op)
+{
+	switch (op->table->number) {
+	case TABLE_TASK: task_row(w, op->row, op->verb == ROW_INSERT); break;
+	case TABLE_QUEUE:
+		if (op->verb == ROW_PUT)
+			queue_row(w, op->row);
+		break;
+	case TABLE_WORKER: judge_worker_row(w, op->row); break;
+	case TABLE_SCHEDULE: judge_schedule_row(w, op->row, op->verb == ROW_PUT); break;
+	case TABLE_TICK: judge_tick_row(w, op->row); break;
+	default: break;
+	}
+}
+
+static void row_gone(struct world *w, const struct row_table *t, rid id)
+{
+	if (t == &queue_table)
+		queue_gone(w, id);
+	else if (t == &schedule_table)
+		judge_schedule_gone(w, id);
+}
+
 void judge_applied(struct world *w, const struct batch *b)
 {
 	/* a task's row lies where it changed first: look at the output before it */
 	for (size_t i = 0; i < b->n; i++)
-		if (b->rows[i].kind == ROW_OUTPUT)
-			output_row(w, b->rows[i].output);
+		if (b->rows[i].table == &output_table)
+			output_row(w, b->rows[i].row);
 	w->judge->batch = b->seq;
 	for (size_t i = 0; i < b->n; i++) {
 		const struct row_op *op = &b->rows[i];
 
 		w->judge->row = i;
-		switch (op->kind) {
-		case ROW_TASK_INSERT:
-		case ROW_TASK_UPDATE: task_row(w, op->task, op->kind == ROW_TASK_INSERT); break;
-		case ROW_QUEUE_PUT: queue_row(w, op->queue); break;
-		case ROW_WORKER_PUT: judge_worker_row(w, op->worker); break;
-		case ROW_QUEUE_DELETE: queue_gone(w, op->id); break;
-		case ROW_SCHEDULE_PUT:
-		case ROW_SCHEDULE_PROGRESS:
-			judge_schedule_row(w, op->schedule, op->kind == ROW_SCHEDULE_PUT);
-			break;
-		case ROW_SCHEDULE_DELETE: judge_schedule_gone(w, op->id); break;
-		case ROW_TICK: judge_tick_row(w, op->tick); break;
-		default: break;
-		}
+		if (op->verb == ROW_DELETE)
+			row_gone(w, op->table, op->id);
+		else if (op->verb <= ROW_STATE)
+			row_written(w, op);
 	}
 	w->judge->row = b->n;
 	if (w->judge->n_schedules)

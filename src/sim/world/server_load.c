@@ -19,18 +19,13 @@ static int feed(struct loading *l, struct event *ev)
 	return core_step(w->server->core, ev, w->server->pipe.gathering);
 }
 
-static int on_meta(void *arg, const struct meta_row *m)
+static int on_row(void *arg, const struct row_table *t, const void *row)
 {
 	struct loading *l = arg;
 
-	if (str_is(m->name, "installation"))
+	if (t == &meta_table && str_is(((const struct meta_row *)row)->name, META_INSTALLATION))
 		l->has_installation = true;
-	return feed(l, &(struct event){.kind = EV_LOAD_META, .meta = m});
-}
-
-static int on_queue(void *arg, const struct queue_row *q)
-{
-	return feed(arg, &(struct event){.kind = EV_LOAD_QUEUE, .queue_row = q});
+	return feed(l, &(struct event){.kind = EV_LOAD_ROW, .load = {t, row}});
 }
 
 static int on_count(void *arg, rid queue, int32_t status, int64_t n)
@@ -40,27 +35,12 @@ static int on_count(void *arg, rid queue, int32_t status, int64_t n)
 	        .kind = EV_LOAD_COUNT, .count.queue = queue, .count.status = status, .count.n = n});
 }
 
-static int on_worker(void *arg, const struct worker_row *row)
-{
-	return feed(arg, &(struct event){.kind = EV_LOAD_WORKER, .worker_row = row});
-}
-
-static int on_schedule(void *arg, const struct schedule_row *s)
-{
-	return feed(arg, &(struct event){.kind = EV_LOAD_SCHEDULE, .schedule_row = s});
-}
-
 static int on_schedule_task(void *arg, rid schedule, rid task, rid queue)
 {
 	return feed(arg, &(struct event){.kind = EV_LOAD_SCHEDULE_TASK,
 	                     .schedule_task.schedule = schedule,
 	                     .schedule_task.task = task,
 	                     .schedule_task.queue = queue});
-}
-
-static int on_task(void *arg, const struct task_row *t)
-{
-	return feed(arg, &(struct event){.kind = EV_LOAD_TASK, .task_row = t});
 }
 
 static void on_zone(void *arg, const char *name, const struct cron_zone *z)
@@ -73,10 +53,10 @@ static void found(struct loading *l)
 	struct batch *b = &l->w->server->pipe.gathering->batch;
 	struct meta_row *m = arena_zalloc(&b->arena, sizeof *m);
 
-	m->name = STR("installation");
+	m->name = STR(META_INSTALLATION);
 	m->value = STR("0123456789");
-	batch_add(b, ROW_META)->meta = m;
-	on_meta(l, m);
+	batch_put(b, &meta_table, m);
+	on_row(l, &meta_table, m);
 }
 
 static int on_done(void *arg, rid last_id, uint64_t last_event)
@@ -93,8 +73,7 @@ static int on_done(void *arg, rid last_id, uint64_t last_event)
 void sim_server_load(struct world *w)
 {
 	struct loading l = {w, false};
-	struct store_loader loader = {&l, on_meta, on_queue, on_count, on_worker, on_schedule,
-	    on_schedule_task, on_task, on_done};
+	struct store_loader loader = {&l, on_row, on_count, on_schedule_task, on_done};
 	struct problem p = {0};
 
 	sim_zones_tell(w, on_zone, &l);

@@ -220,32 +220,49 @@ static int load_tasks(struct mem_store *s, const struct store_loader *l)
 
 		if (status != TASK_CLAIMED && status != TASK_RUNNING)
 			continue;
-		if ((rc = l->task(l->arg, t->row)))
+		if ((rc = l->row(l->arg, &task_table, t->row)))
 			return rc;
 	}
 	return 0;
 }
 
+static int load_schedule_tasks(struct mem_store *s, const struct store_loader *l)
+{
+	struct mem_task *t;
+	int rc;
+
+	RB_FOREACH (t, mem_ids, &s->tasks) {
+		if (!t->row->spec.schedule || task_is_ended(t->row->state.status))
+			continue;
+		if ((rc = l->schedule_task(
+		         l->arg, t->row->spec.schedule, t->row->id, t->row->spec.queue)))
+			return rc;
+	}
+	return 0;
+}
+
+static int load_table(struct mem_store *s, const struct row_table *t, const struct store_loader *l)
+{
+	int rc = 0;
+
+	for (struct mem_row *r = mem_first(s, t); r && !rc; r = mem_next(r))
+		rc = l->row(l->arg, t, r->row);
+	if (!rc && t == &queue_table)
+		rc = load_counts(s, l);
+	if (!rc && t == &schedule_table)
+		rc = load_schedule_tasks(s, l);
+	return rc;
+}
+
 int mem_load(struct store *base, const struct store_loader *l, struct problem *ret_problem)
 {
 	struct mem_store *s = (struct mem_store *)base;
-	struct mem_row *r;
 	int rc = 0;
 
 	pthread_mutex_lock(&s->mutex);
-	for (r = RB_MIN(mem_names, &s->metas); r && !rc; r = RB_NEXT(mem_names, &s->metas, r))
-		rc = l->meta(l->arg, r->row);
-	for (r = RB_MIN(mem_nums, &s->queues); r && !rc; r = RB_NEXT(mem_nums, &s->queues, r))
-		rc = l->queue(l->arg, r->row);
-	if (!rc)
-		rc = load_counts(s, l);
-	for (r = RB_MIN(mem_nums, &s->workers); r && !rc; r = RB_NEXT(mem_nums, &s->workers, r))
-		rc = l->worker(l->arg, r->row);
-	if (!rc)
-		rc = mem_load_schedules(s, l);
-	for (r = RB_MIN(mem_nums, &s->tokens); r && l->token && !rc;
-	     r = RB_NEXT(mem_nums, &s->tokens, r))
-		rc = l->token(l->arg, r->row);
+	for (int i = 0; i < N_TABLES && !rc; i++)
+		if (row_tables[i]->is_loaded)
+			rc = load_table(s, row_tables[i], l);
 	if (!rc)
 		rc = load_tasks(s, l);
 	if (!rc)

@@ -45,17 +45,15 @@ static int mem_schema_version(const char *place, int *ret_version, struct proble
 static void update_task(struct mem_store *s, const struct task_row *from)
 {
 	struct mem_task *t = mem_task_find(s, from->id);
-	struct task_row merged;
+	struct task_row *old;
 
 	if (!t)
 		return;
-	merged = *t->row;
-	merged.state = from->state;
-	merged.spec.priority = from->spec.priority;
 	mem_task_unlink(s, t);
-	from = row_dup(&task_table, &merged);
-	free(t->row);
-	t->row = (struct task_row *)from;
+	old = t->row;
+	row_take_state(&task_table, old, from);
+	t->row = row_dup(&task_table, old);
+	free(old);
 	mem_task_link(s, t);
 }
 
@@ -67,25 +65,13 @@ static void prune_task(struct mem_store *s, rid id)
 		mem_task_remove(s, t);
 }
 
-static void put_counts(struct mem_store *s, const struct queue_row *from)
-{
-	struct queue_row *q = mem_num_get(&s->queues, from->id);
-
-	if (!q)
-		return;
-	q->n_succeeded = from->n_succeeded;
-	q->n_failed = from->n_failed;
-	q->n_other = from->n_other;
-}
-
-static void delete_queue(struct mem_store *s, rid id)
+static void delete_tasks_of(struct mem_store *s, rid queue)
 {
 	struct mem_task *t, *next;
 
 	RB_FOREACH_SAFE (t, mem_ids, &s->tasks, next)
-		if (t->row->spec.queue == id)
+		if (t->row->spec.queue == queue)
 			mem_task_remove(s, t);
-	mem_num_del(&s->queues, id);
 }
 
 static void rerank_queue(struct mem_store *s, rid id, int32_t order)
@@ -101,56 +87,46 @@ static void rerank_queue(struct mem_store *s, rid id, int32_t order)
 	}
 }
 
-static void saw_id(struct mem_store *s, rid id)
-{
-	if (id > s->last_id)
-		s->last_id = id;
-}
-
 static void put_event(struct mem_store *s, const struct event_row *e)
 {
 	struct event_row linked = *e;
 
 	chain_link(&s->head, &linked);
-	mem_num_put(&s->events, &event_table, &linked);
+	mem_put(s, &event_table, &linked);
 	if (e->seq > s->last_event)
 		s->last_event = e->seq;
 }
 
+static void put(struct mem_store *s, const struct row_table *t, const void *row)
+{
+	if (t == &event_table)
+		put_event(s, row);
+	else if (t == &task_table)
+		mem_task_add(s, row_dup(t, row));
+	else
+		mem_put(s, t, row);
+	if (t->has_id && *(const rid *)row > s->last_id)
+		s->last_id = *(const rid *)row;
+}
+
 static void apply(struct mem_store *s, const struct row_op *op)
 {
-	switch (op->kind) {
-	case ROW_TASK_INSERT: mem_task_add(s, row_dup(&task_table, op->task)); break;
-	case ROW_TASK_UPDATE: update_task(s, op->task); break;
-	case ROW_TASK_PRUNE: prune_task(s, op->id); break;
-	case ROW_QUEUE_PUT:
-		mem_num_put(&s->queues, &queue_table, op->queue);
-		saw_id(s, op->queue->id);
+	switch (op->verb) {
+	case ROW_INSERT:
+	case ROW_PUT: put(s, op->table, op->row); break;
+	case ROW_STATE:
+		if (op->table == &task_table)
+			update_task(s, op->row);
+		else
+			mem_put_state(s, op->table, op->row);
 		break;
-	case ROW_QUEUE_COUNTS: put_counts(s, op->queue); break;
-	case ROW_QUEUE_DELETE: delete_queue(s, op->id); break;
-	case ROW_QUEUE_RERANK: rerank_queue(s, op->id, op->order); break;
-	case ROW_WORKER_PUT:
-		mem_num_put(&s->workers, &worker_table, op->worker);
-		saw_id(s, op->worker->id);
+	case ROW_DELETE:
+		if (op->table == &queue_table)
+			delete_tasks_of(s, op->id);
+		mem_delete(s, op->table, op->id);
 		break;
-	case ROW_WORKER_DELETE: mem_num_del(&s->workers, op->id); break;
-	case ROW_EVENT: put_event(s, op->event); break;
-	case ROW_IDEMPOTENT: mem_name_put(&s->idems, &idem_table, op->idem); break;
-	case ROW_OUTPUT: mem_output_put(s, op->output); break;
-	case ROW_META: mem_name_put(&s->metas, &meta_table, op->meta); break;
-	case ROW_SCHEDULE_PUT:
-		mem_num_put(&s->schedules, &schedule_table, op->schedule);
-		saw_id(s, op->schedule->id);
-		break;
-	case ROW_SCHEDULE_PROGRESS: mem_schedule_progress(s, op->schedule); break;
-	case ROW_SCHEDULE_DELETE: mem_schedule_delete(s, op->id); break;
-	case ROW_TICK: mem_tick_put(s, op->tick); break;
-	case ROW_TOKEN_PUT:
-		mem_num_put(&s->tokens, &token_table, op->token);
-		saw_id(s, op->token->id);
-		break;
-	case ROW_TOKEN_DELETE: mem_num_del(&s->tokens, op->id); break;
+	case ROW_PRUNE: prune_task(s, op->id); break;
+	case ROW_RERANK: rerank_queue(s, op->id, op->order); break;
 	}
 }
 
@@ -169,8 +145,8 @@ static bool inserts_twice(struct mem_store *s, const struct batch *b)
 	bool twice = false;
 
 	for (size_t i = 0; i < b->n; i++)
-		if (b->rows[i].kind == ROW_TASK_INSERT)
-			ids[n++] = b->rows[i].task->id;
+		if (b->rows[i].table == &task_table && b->rows[i].verb == ROW_INSERT)
+			ids[n++] = *(const rid *)b->rows[i].row;
 	qsort(ids, n, sizeof *ids, compare_ids);
 	for (size_t i = 0; i < n && !twice; i++)
 		twice = (i && ids[i] == ids[i - 1]) || mem_task_find(s, ids[i]);
@@ -193,26 +169,14 @@ static int mem_commit(struct store *base, const struct batch *b, struct problem 
 	return rc;
 }
 
-static void expire_idems(struct mem_store *s, int64_t before_ms)
-{
-	struct mem_row *r, *next;
-
-	RB_FOREACH_SAFE (r, mem_names, &s->idems, next) {
-		if (((struct idem_row *)r->row)->time_ms >= before_ms)
-			continue;
-		RB_REMOVE(mem_names, &s->idems, r);
-		free(r->row);
-		free(r);
-	}
-}
-
+/* Only the oldest, up to the first that stays. */
 static void expire_events(struct mem_store *s, int64_t before_ms)
 {
-	struct mem_row *r, *last = RB_MAX(mem_nums, &s->events);
+	struct mem_row *r, *last = mem_last(s, &event_table);
 	int64_t newest_ms = last ? ((struct event_row *)last->row)->time_ms : 0;
 	uint64_t up_to = 0;
 
-	RB_FOREACH (r, mem_nums, &s->events) {
+	for (r = mem_first(s, &event_table); r; r = mem_next(r)) {
 		const struct event_row *e = r->row;
 
 		if (event_stays(e, before_ms, newest_ms))
@@ -220,21 +184,39 @@ static void expire_events(struct mem_store *s, int64_t before_ms)
 		if (e->time_ms < before_ms)
 			up_to = e->seq;
 	}
-	while ((r = RB_MIN(mem_nums, &s->events)) && *(uint64_t *)r->row <= up_to) {
+	while ((r = mem_first(s, &event_table)) && ((struct event_row *)r->row)->seq <= up_to) {
 		chain_expire(&s->anchor, r->row);
-		mem_num_del(&s->events, *(uint64_t *)r->row);
+		mem_remove(s, r);
+	}
+}
+
+static void expire(struct mem_store *s, const struct row_table *t, int64_t before_ms)
+{
+	const struct column *time = row_column(t, "time_ms");
+	struct mem_row *r, *next;
+
+	if (t == &event_table) {
+		expire_events(s, before_ms);
+		return;
+	}
+	for (r = mem_first(s, t); r; r = next) {
+		next = mem_next(r);
+		if (column_i64(time, r->row) < before_ms)
+			mem_remove(s, r);
 	}
 }
 
 static int mem_expire(struct store *base, int64_t idem_before_ms, int64_t events_before_ms,
     struct problem *ret_problem)
 {
+	const int64_t before_ms[] = {
+	    [EXPIRES_WITH_IDEM] = idem_before_ms, [EXPIRES_WITH_EVENTS] = events_before_ms};
 	struct mem_store *s = (struct mem_store *)base;
 
 	pthread_mutex_lock(&s->mutex);
-	expire_idems(s, idem_before_ms);
-	expire_events(s, events_before_ms);
-	mem_ticks_expire(s, events_before_ms);
+	for (int i = 0; i < N_TABLES; i++)
+		if (row_tables[i]->expires != EXPIRES_NEVER)
+			expire(s, row_tables[i], before_ms[row_tables[i]->expires]);
 	pthread_mutex_unlock(&s->mutex);
 	return 0;
 }

@@ -6,7 +6,6 @@
 #include <bsd/sys/tree.h>
 #include <pthread.h>
 
-#include "model/row.h"
 #include "store/backend.h"
 
 /* A task, and its places in the orders it is asked by. */
@@ -19,18 +18,16 @@ struct mem_task {
 /* A row of any other kind. */
 struct mem_row {
 	RB_ENTRY(mem_row) entry;
+	const struct row_table *table;
 	void *row;
+	int n_key; /* to look for: so much of the key, before all rows that begin with it */
 };
 
 RB_HEAD(mem_ids, mem_task);
 RB_HEAD(mem_ready, mem_task);
 RB_HEAD(mem_due, mem_task);
 RB_HEAD(mem_keys, mem_task);
-RB_HEAD(mem_outputs, mem_row);
-RB_HEAD(mem_ticks, mem_row);
-/* rows whose first field is a 64-bit number: queues, workers, schedules, events, tokens */
-RB_HEAD(mem_nums, mem_row);
-RB_HEAD(mem_names, mem_row); /* rows whose first field is a string: idempotency records, meta */
+RB_HEAD(mem_rows, mem_row); /* by key */
 
 struct mem_store {
 	struct store base;
@@ -39,10 +36,7 @@ struct mem_store {
 	struct mem_ready ready;
 	struct mem_due due;
 	struct mem_keys keys;
-	struct mem_outputs outputs;
-	struct mem_ticks ticks;
-	struct mem_nums queues, workers, schedules, events, tokens;
-	struct mem_names idems, metas;
+	struct mem_rows rows[N_TABLES]; /* all but tasks */
 	rid last_id;
 	uint64_t last_event;
 	struct chain_end head, anchor; /* of the events */
@@ -57,36 +51,34 @@ RB_PROTOTYPE(mem_ids, mem_task, by_id, mem_compare_id)
 RB_PROTOTYPE(mem_ready, mem_task, by_rank, mem_compare_rank)
 RB_PROTOTYPE(mem_due, mem_task, by_due, mem_compare_due)
 RB_PROTOTYPE(mem_keys, mem_task, by_key, mem_compare_key)
-RB_PROTOTYPE(mem_outputs, mem_row, entry, mem_compare_output)
-RB_PROTOTYPE(mem_ticks, mem_row, entry, mem_compare_tick)
-RB_PROTOTYPE(mem_nums, mem_row, entry, mem_compare_num)
-RB_PROTOTYPE(mem_names, mem_row, entry, mem_compare_name)
+RB_PROTOTYPE(mem_rows, mem_row, entry, mem_compare_row)
 
-/* rows.c */
+/* tasks.c */
 struct mem_task *mem_task_find(struct mem_store *s, rid id);
 void mem_task_add(struct mem_store *s, struct task_row *owned);
 /* Takes it out of the orders before its row changes, and puts it back after. */
 void mem_task_unlink(struct mem_store *s, struct mem_task *t);
 void mem_task_link(struct mem_store *s, struct mem_task *t);
 void mem_task_remove(struct mem_store *s, struct mem_task *t); /* and its output */
-void mem_num_put(struct mem_nums *tree, const struct row_table *t, const void *row);
-void mem_num_del(struct mem_nums *tree, uint64_t id);
-void *mem_num_get(struct mem_nums *tree, uint64_t id);
-void mem_name_put(struct mem_names *tree, const struct row_table *t, const void *row);
-void *mem_name_get(struct mem_names *tree, struct str name);
-void mem_output_put(struct mem_store *s, const struct output_row *row);
-/* The last chunk that begins at or before `offset`, or the first after it. */
-struct mem_row *mem_output_at(
-    struct mem_store *s, rid task, int64_t token, int stream, int64_t offset);
+
+/* rows.c */
+void mem_put(struct mem_store *s, const struct row_table *t, const void *row);
+void mem_put_state(struct mem_store *s, const struct row_table *t, const void *row);
+void mem_remove(struct mem_store *s, struct mem_row *r);
+void mem_delete(
+    struct mem_store *s, const struct row_table *t, rid id); /* and what belongs to it */
+void mem_delete_belongings(struct mem_store *s, const struct row_table *t, rid id);
+/* The first row that is not before the first `n_key` columns of `key`. */
+struct mem_row *mem_from(
+    struct mem_store *s, const struct row_table *t, int n_key, const void *key);
+struct mem_row *mem_first(struct mem_store *s, const struct row_table *t);
+struct mem_row *mem_last(struct mem_store *s, const struct row_table *t);
+struct mem_row *mem_next(struct mem_row *r);
+/* NULL stands behind all. */
+struct mem_row *mem_before(struct mem_store *s, const struct row_table *t, struct mem_row *r);
 void mem_clear(struct mem_store *s);
 
-/* schedule.c */
-void mem_schedule_progress(struct mem_store *s, const struct schedule_row *from);
-void mem_schedule_delete(struct mem_store *s, rid id); /* and its ticks */
-void mem_tick_put(struct mem_store *s, const struct tick_row *row);
-void mem_ticks_expire(struct mem_store *s, int64_t before_ms);
-void mem_ticks_clear(struct mem_store *s);
-int mem_load_schedules(struct mem_store *s, const struct store_loader *l);
+/* ticks.c */
 int mem_ticks(struct store_reader *base, const struct tick_query *q, struct arena *a,
     struct tick_row **ret_rows, size_t *ret_n);
 

@@ -130,25 +130,40 @@ int mem_find_idem(
     struct store_reader *base, struct str key, struct arena *a, struct idem_row *ret_row)
 {
 	struct mem_store *s = ((struct mem_reader *)base)->s;
-	const struct idem_row *row;
+	struct idem_row probe = {.key = key};
+	struct mem_row *r;
+	bool found;
 
 	pthread_mutex_lock(&s->mutex);
-	row = mem_name_get(&s->idems, key);
-	if (row)
-		row_copy(&idem_table, a, row, 0, ret_row);
+	r = mem_from(s, &idem_table, 1, &probe);
+	found = r && row_compare(&idem_table, 1, r->row, &probe) == 0;
+	if (found)
+		row_copy(&idem_table, a, r->row, 0, ret_row);
 	pthread_mutex_unlock(&s->mutex);
-	return row ? 0 : ERR_NOT_FOUND;
+	return found ? 0 : ERR_NOT_FOUND;
+}
+
+/* The last chunk that begins at or before `offset`, or the first after it. */
+static struct mem_row *chunk_at(
+    struct mem_store *s, rid task, int64_t token, int stream, int64_t offset)
+{
+	struct output_row at = {.task = task, .token = token, .stream = stream, .offset = offset};
+	struct mem_row *r = mem_from(s, &output_table, 4, &at), *before;
+
+	if (r && row_compare(&output_table, 4, r->row, &at) == 0)
+		return r;
+	before = mem_before(s, &output_table, r);
+	return before && row_compare(&output_table, 3, before->row, &at) == 0 ? before : r;
 }
 
 static int read_chunks(struct mem_store *s, rid task, int64_t token, int stream, size_t max,
     struct buf *out, int64_t *at)
 {
 	int64_t from = *at;
-	struct mem_row *r = mem_output_at(s, task, token, stream, from);
+	struct mem_row *r = chunk_at(s, task, token, stream, from);
 	int rc = 0;
 
-	for (; r && rc == 0 && (uint64_t)(*at - from) < max;
-	     r = RB_NEXT(mem_outputs, &s->outputs, r)) {
+	for (; r && rc == 0 && (uint64_t)(*at - from) < max; r = mem_next(r)) {
 		const struct output_row *o = r->row;
 
 		if (o->task != task || o->token != token || o->stream != stream)
@@ -177,28 +192,31 @@ int mem_output(struct store_reader *base, rid task, int64_t token, int stream, i
 	return rc;
 }
 
-static void read_events(struct mem_store *s, struct mem_row *r, uint32_t limit, struct arena *a,
-    struct event_page *page)
+static void read_events(struct mem_row *r, uint32_t limit, struct arena *a, struct event_page *page)
 {
 	size_t n = 0;
 
-	for (struct mem_row *x = r; x && n < limit; x = RB_NEXT(mem_nums, &s->events, x))
+	for (struct mem_row *x = r; x && n < limit; x = mem_next(x))
 		n++;
 	page->rows = arena_alloc(a, n * sizeof *page->rows);
-	for (; r && page->n < n; r = RB_NEXT(mem_nums, &s->events, r))
+	for (; r && page->n < n; r = mem_next(r))
 		row_copy(&event_table, a, r->row, 0, &page->rows[page->n++]);
+}
+
+/* The first event at or behind this number; NULL: there is none. */
+static struct mem_row *event_from(struct mem_store *s, uint64_t seq)
+{
+	return seq > INT64_MAX ? NULL : mem_from(s, &event_table, 1, &seq);
 }
 
 int mem_events(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
     struct event_page *ret_page)
 {
 	struct mem_store *s = ((struct mem_reader *)base)->s;
-	uint64_t from = after + 1;
-	struct mem_row probe = {.row = &from};
 
 	pthread_mutex_lock(&s->mutex);
-	if (from)
-		read_events(s, RB_NFIND(mem_nums, &s->events, &probe), limit, a, ret_page);
+	if (after < UINT64_MAX)
+		read_events(event_from(s, after + 1), limit, a, ret_page);
 	pthread_mutex_unlock(&s->mutex);
 	return 0;
 }
@@ -207,15 +225,14 @@ int mem_events_before(struct store_reader *base, uint64_t before, uint32_t limit
     struct event_page *ret_page)
 {
 	struct mem_store *s = ((struct mem_reader *)base)->s;
-	struct mem_row probe = {.row = &before}, *r, *first = NULL;
+	struct mem_row *r, *first = NULL;
 	uint32_t n = 0;
 
 	pthread_mutex_lock(&s->mutex);
-	r = RB_NFIND(mem_nums, &s->events, &probe);
-	r = r ? RB_PREV(mem_nums, &s->events, r) : RB_MAX(mem_nums, &s->events);
-	for (; r && n < limit; r = RB_PREV(mem_nums, &s->events, r), n++)
+	r = mem_before(s, &event_table, event_from(s, before));
+	for (; r && n < limit; r = RB_PREV(mem_rows, NULL, r), n++)
 		first = r;
-	read_events(s, first, n, a, ret_page);
+	read_events(first, n, a, ret_page);
 	pthread_mutex_unlock(&s->mutex);
 	return 0;
 }
@@ -224,13 +241,11 @@ int mem_audit(struct store_reader *base, uint64_t after, uint32_t limit, struct 
     struct audit_page *ret_page)
 {
 	struct mem_store *s = ((struct mem_reader *)base)->s;
-	uint64_t from = after + 1;
-	struct mem_row probe = {.row = &from};
 
 	pthread_mutex_lock(&s->mutex);
 	ret_page->anchor = s->anchor;
 	ret_page->head = s->head;
-	read_events(s, RB_NFIND(mem_nums, &s->events, &probe), limit, a, &ret_page->events);
+	read_events(event_from(s, after + 1), limit, a, &ret_page->events);
 	pthread_mutex_unlock(&s->mutex);
 	return 0;
 }

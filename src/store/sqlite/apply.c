@@ -25,9 +25,7 @@ static int insert_body(struct sqlite_store *s, rid id, struct str body)
 		return rc;
 	sqlite3_bind_int64(st, 1, (int64_t)id);
 	sqlite_bind_str(st, 2, body, false);
-	rc = sqlite3_step(st);
-	sqlite3_reset(st);
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+	return sqlite_step_once(st);
 }
 
 static int insert_task(struct sqlite_store *s, const struct task_row *row)
@@ -37,108 +35,95 @@ static int insert_task(struct sqlite_store *s, const struct task_row *row)
 	if (row->spec.body.n > BODY_NEAR_MAX)
 		rc = insert_body(s, row->id, row->spec.body);
 	if (rc == SQLITE_OK)
-		rc = sqlite_run_row(s, W_TASK_INSERT, &task_table, row);
+		rc = sqlite_write_row(s, &task_table, SQL_INSERT, row);
 	s->stat.n_tasks++;
 	s->stat_due |= row->id <= s->stat_saved.last_id;
 	saw_id(s, row->id);
 	return rc;
 }
 
+static int delete_belongings(struct sqlite_store *s, const struct row_table *t, rid id)
+{
+	int rc = SQLITE_OK;
+
+	for (int i = 0; i < N_TABLES && rc == SQLITE_OK; i++)
+		if (row_tables[i]->belongs_to == t)
+			rc = sqlite_write_by(s, row_tables[i], SQL_DELETE, (int64_t)id);
+	return rc;
+}
+
 static int prune_task(struct sqlite_store *s, rid id)
 {
 	int64_t arg = (int64_t)id;
-	int rc = sqlite_run(s, W_TASK_PRUNE, &arg, 1);
+	int rc = sqlite_run(s, W_TASKS + SQL_TASK_PRUNE, &arg, 1);
 
 	if (rc || sqlite3_changes(s->db) == 0)
 		return rc;
 	s->stat.n_tasks--;
 	s->stat_due = true;
 	rc = sqlite_run(s, W_BODY_PRUNE, &arg, 1);
-	return rc ? rc : sqlite_run(s, W_OUTPUT_PRUNE, &arg, 1);
+	return rc ? rc : delete_belongings(s, &task_table, id);
 }
 
-static int delete_queue(struct sqlite_store *s, rid id)
+static int delete_tasks_of(struct sqlite_store *s, rid queue)
 {
-	int64_t arg = (int64_t)id;
+	int64_t arg = (int64_t)queue;
 	int rc = sqlite_run(s, W_QUEUE_DELETE_BODIES, &arg, 1);
 
 	if (rc == SQLITE_OK)
-		rc = sqlite_run(s, W_QUEUE_DELETE_OUTPUT, &arg, 1);
+		rc = sqlite_run(s, W_TASKS + SQL_QUEUE_DELETE_OUTPUT, &arg, 1);
 	if (rc == SQLITE_OK)
-		rc = sqlite_run(s, W_QUEUE_DELETE_TASKS, &arg, 1);
-	if (rc)
-		return rc;
-	s->stat.n_tasks -= sqlite3_changes64(s->db);
-	s->stat_due = true;
-	return sqlite_run(s, W_QUEUE_DELETE, &arg, 1);
+		rc = sqlite_run(s, W_TASKS + SQL_QUEUE_DELETE_TASKS, &arg, 1);
+	if (rc == SQLITE_OK)
+		s->stat.n_tasks -= sqlite3_changes64(s->db);
+	return rc;
+}
+
+static int delete_row(struct sqlite_store *s, const struct row_table *t, rid id)
+{
+	int rc = t == &queue_table ? delete_tasks_of(s, id) : SQLITE_OK;
+
+	s->stat_due = true; /* its id may have been the highest */
+	if (rc == SQLITE_OK)
+		rc = delete_belongings(s, t, id);
+	return rc ? rc : sqlite_write_by(s, t, SQL_DELETE, (int64_t)id);
 }
 
 static int rerank_queue(struct sqlite_store *s, rid id, int32_t order)
 {
 	int64_t args[] = {(int64_t)id, order == ORDER_PRIORITY};
-	int rc = sqlite_run(s, W_RERANK_READY, args, 2);
+	int rc = sqlite_run(s, W_TASKS + SQL_RERANK_READY, args, 2);
 
-	return rc ? rc : sqlite_run(s, W_RERANK_DUE, args, 2);
+	return rc ? rc : sqlite_run(s, W_TASKS + SQL_RERANK_DUE, args, 2);
 }
 
-static int apply_schedule(struct sqlite_store *s, const struct row_op *op)
+static int put_event(struct sqlite_store *s, const struct event_row *e)
 {
-	switch (op->kind) {
-	case ROW_SCHEDULE_PUT:
-		saw_id(s, op->schedule->id);
-		return sqlite_run_row(s, W_SCHEDULE_PUT, &schedule_table, op->schedule);
-	case ROW_SCHEDULE_PROGRESS:
-		return sqlite_run_update(
-		    s, W_SCHEDULE_PROGRESS, &schedule_table, op->schedule, op->schedule->id);
-	case ROW_SCHEDULE_DELETE: return sqlite_schedule_delete(s, op->id);
-	case ROW_TICK: return sqlite_run_row(s, W_TICK_PUT, &tick_table, op->tick);
-	default: return SQLITE_MISUSE;
-	}
+	if (e->seq > s->stat.last_event)
+		s->stat.last_event = e->seq;
+	return sqlite_put_event(s, e);
 }
 
 /* Everything that is not about tasks. */
 static int apply_other(struct sqlite_store *s, const struct row_op *op)
 {
-	switch (op->kind) {
-	case ROW_QUEUE_PUT:
-		saw_id(s, op->queue->id);
-		return sqlite_run_row(s, W_QUEUE_PUT, &queue_table, op->queue);
-	case ROW_QUEUE_COUNTS:
-		return sqlite_run_update(s, W_QUEUE_COUNTS, &queue_table, op->queue, op->queue->id);
-	case ROW_QUEUE_DELETE: return delete_queue(s, op->id);
-	case ROW_QUEUE_RERANK: return rerank_queue(s, op->id, op->order);
-	case ROW_WORKER_PUT:
-		saw_id(s, op->worker->id);
-		return sqlite_run_row(s, W_WORKER_PUT, &worker_table, op->worker);
-	case ROW_WORKER_DELETE:
-		s->stat_due = true;
-		return sqlite_run(s, W_WORKER_DELETE, (int64_t[]){(int64_t)op->id}, 1);
-	case ROW_EVENT:
-		if (op->event->seq > s->stat.last_event)
-			s->stat.last_event = op->event->seq;
-		return sqlite_put_event(s, op->event);
-	case ROW_IDEMPOTENT: return sqlite_run_row(s, W_IDEM_PUT, &idem_table, op->idem);
-	case ROW_TOKEN_PUT:
-		saw_id(s, op->token->id);
-		return sqlite_run_row(s, W_TOKEN_PUT, &token_table, op->token);
-	case ROW_TOKEN_DELETE:
-		s->stat_due = true;
-		return sqlite_run(s, W_TOKEN_DELETE, (int64_t[]){(int64_t)op->id}, 1);
-	case ROW_META: return sqlite_run_row(s, W_META_PUT, &meta_table, op->meta);
-	default: return apply_schedule(s, op);
-	}
+	if (op->verb == ROW_DELETE)
+		return delete_row(s, op->table, op->id);
+	if (op->verb == ROW_RERANK)
+		return rerank_queue(s, op->id, op->order);
+	if (op->table == &event_table)
+		return put_event(s, op->row);
+	if (op->table->has_id && op->verb != ROW_STATE)
+		saw_id(s, *(const rid *)op->row);
+	return sqlite_write_row(s, op->table, (enum sql_verb)op->verb, op->row);
 }
 
 /* The task a row is about, or 0. */
 static rid task_of(const struct row_op *op)
 {
-	switch (op->kind) {
-	case ROW_TASK_INSERT:
-	case ROW_TASK_UPDATE: return op->task->id;
-	case ROW_TASK_PRUNE: return op->id;
-	case ROW_OUTPUT: return op->output->task;
-	default: return 0;
-	}
+	if (op->table != &task_table && op->table->belongs_to != &task_table)
+		return 0;
+	return op->verb == ROW_PRUNE ? op->id : (rid)column_i64(&op->table->columns[0], op->row);
 }
 
 static int by_id(const void *x, const void *y)
@@ -177,7 +162,7 @@ static int flush(struct sqlite_store *s, struct pending *p)
 	if (p->todo == INSERT)
 		rc = insert_task(s, p->row);
 	else if (p->todo == UPDATE)
-		rc = sqlite_run_update(s, W_TASK_UPDATE, &task_table, p->row, p->row->id);
+		rc = sqlite_write_row(s, &task_table, SQL_STATE, p->row);
 	p->todo = NOTHING;
 	return rc;
 }
@@ -197,17 +182,17 @@ static int apply_task_run(
 	for (size_t i = 0; i < n && rc == SQLITE_OK; i++) {
 		const struct row_op *op = &b->rows[run[i].at];
 
-		if (op->kind == ROW_OUTPUT) {
-			rc = sqlite_run_row(s, W_OUTPUT_PUT, &output_table, op->output);
-		} else if (op->kind == ROW_TASK_UPDATE && p.todo != NOTHING) {
-			fold(&p, op->task);
+		if (op->table != &task_table) {
+			rc = sqlite_write_row(s, op->table, SQL_PUT, op->row);
+		} else if (op->verb == ROW_STATE && p.todo != NOTHING) {
+			fold(&p, op->row);
 		} else {
 			rc = flush(s, &p);
-			if (rc == SQLITE_OK && op->kind == ROW_TASK_PRUNE) {
+			if (rc == SQLITE_OK && op->verb == ROW_PRUNE) {
 				rc = prune_task(s, op->id);
-			} else if (op->kind != ROW_TASK_PRUNE) {
-				p.todo = op->kind == ROW_TASK_INSERT ? INSERT : UPDATE;
-				p.row = op->task;
+			} else if (op->verb != ROW_PRUNE) {
+				p.todo = op->verb == ROW_INSERT ? INSERT : UPDATE;
+				p.row = op->row;
 			}
 		}
 	}
@@ -228,9 +213,9 @@ static int apply_tasks(struct sqlite_store *s, const struct batch *b, size_t n, 
 	return rc;
 }
 
-static bool is_fence(enum row_kind kind)
+static bool is_fence(const struct row_op *op)
 {
-	return kind == ROW_QUEUE_DELETE || kind == ROW_QUEUE_RERANK;
+	return op->table == &queue_table && op->verb >= ROW_DELETE;
 }
 
 int sqlite_apply(struct sqlite_store *s, const struct batch *b)
@@ -249,7 +234,7 @@ int sqlite_apply(struct sqlite_store *s, const struct batch *b)
 			s->order[n++] = (struct sort_entry){id, i};
 			continue;
 		}
-		if (is_fence(op->kind)) {
+		if (is_fence(op)) {
 			rc = apply_tasks(s, b, n, sorted);
 			n = 0;
 			sorted = true;

@@ -62,7 +62,7 @@ static int save_end(struct sqlite_store *s, const char *name, const struct chain
 	char text[CHAIN_END_TEXT];
 	struct meta_row m = {str_of(name), str_of(chain_end_format(end, text))};
 
-	return sqlite_run_row(s, W_META_PUT, &meta_table, &m);
+	return sqlite_write_row(s, &meta_table, SQL_PUT, &m);
 }
 
 int sqlite_put_event(struct sqlite_store *s, const struct event_row *e)
@@ -70,7 +70,7 @@ int sqlite_put_event(struct sqlite_store *s, const struct event_row *e)
 	struct event_row linked = *e;
 
 	chain_link(&s->head, &linked);
-	return sqlite_run_row(s, W_EVENT_PUT, &event_table, &linked);
+	return sqlite_write_row(s, &event_table, SQL_PUT, &linked);
 }
 
 int sqlite_save_head(struct sqlite_store *s)

@@ -145,15 +145,15 @@ static unsigned check_row(
 static void check_rows(struct check *k, const struct row_table *t)
 {
 	AUTO(arena_release) struct arena a = {0};
-	AUTO(buf_release) struct buf sql = {0}, name = {0};
+	AUTO(sql_text_release) struct sql_text sql = {.dialect = &sqlite_dialect};
+	AUTO(buf_release) struct buf name = {0};
 	sqlite3_stmt *st = NULL;
 	void *row = xcalloc(1, t->row_size);
 	int rc;
 
-	buf_add_cstr(&sql, "SELECT ");
-	sqlite_column_list(&sql, t, 0);
-	buf_printf(&sql, " FROM %s NOT INDEXED", t->name);
-	rc = sqlite3_prepare_v2(k->db, sql.p, -1, &st, NULL);
+	sql_add_select(&sql, t, 0);
+	sql_add(&sql, "{}");
+	rc = sqlite3_prepare_v2(k->db, sql.out.p, -1, &st, NULL);
 	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
 		unsigned damage;
 

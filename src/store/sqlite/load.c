@@ -13,32 +13,20 @@ struct load {
 	struct id_space ids;
 };
 
-static int hand_over(const struct store_loader *to, const struct row_table *t, const void *row)
-{
-	switch (t->number) {
-	case TABLE_META: return to->meta(to->arg, row);
-	case TABLE_QUEUE: return to->queue(to->arg, row);
-	case TABLE_WORKER: return to->worker(to->arg, row);
-	case TABLE_SCHEDULE: return to->schedule(to->arg, row);
-	default: return to->token(to->arg, row);
-	}
-}
-
 /* Every row handed over; its strings live until the next. */
 static int each_row(
     struct load *l, const struct row_table *t, const char *rest, struct problem *ret_problem)
 {
 	AUTO(arena_release) struct arena a = {0};
-	AUTO(buf_release) struct buf sql = {0};
+	AUTO(sql_text_release) struct sql_text sql = {.dialect = &sqlite_dialect};
 	void *row = arena_alloc(&a, t->row_size);
 	AUTO(arena_release) struct arena strings = {0};
 	struct quarantine q = {.ids = &l->ids, .arena = &strings};
 	int rc, stopped = 0;
 
-	buf_add_cstr(&sql, "SELECT ");
-	sqlite_column_list(&sql, t, 0);
-	buf_printf(&sql, " FROM %s %s", t->name, rest);
-	rc = sqlite3_prepare_v2(l->s->db, sql.p, -1, &q.st, NULL);
+	sql_add_select(&sql, t, 0);
+	sql_add(&sql, rest);
+	rc = sqlite3_prepare_v2(l->s->db, sql.out.p, -1, &q.st, NULL);
 	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
 		rc = sqlite3_step(q.st);
 		if (rc != SQLITE_ROW)
@@ -47,7 +35,7 @@ static int each_row(
 		q.damage = sqlite_read_row(q.st, t, 0, &strings, row);
 		if (q.damage && (stopped = sqlite_quarantine(&q, t, row, ret_problem)))
 			break;
-		if ((stopped = hand_over(l->to, t, row)))
+		if ((stopped = l->to->row(l->to->arg, t, row)))
 			break;
 	}
 	if (!stopped && rc != SQLITE_DONE)
@@ -107,7 +95,7 @@ static int load_tasks(struct load *l, struct problem *ret_problem)
 		if (err)
 			sqlite_problem(l->reader->db, "a task can not be read", ret_problem);
 		else
-			err = l->to->task(l->to->arg, &t);
+			err = l->to->row(l->to->arg, &task_table, &t);
 	}
 	if (!err && rc != SQLITE_DONE)
 		err = sqlite_problem(l->s->db, "the store can not be read", ret_problem);
@@ -115,24 +103,30 @@ static int load_tasks(struct load *l, struct problem *ret_problem)
 	return err;
 }
 
+static int load_table(struct load *l, const struct row_table *t, struct problem *ret_problem)
+{
+	int rc;
+
+	if (t == &meta_table)
+		return each_row(l, t,
+		    "WHERE name NOT IN ('" META_AUDIT_HEAD "', '" META_AUDIT_ANCHOR
+		    "') ORDER BY name",
+		    ret_problem);
+	rc = each_row(l, t, "ORDER BY id", ret_problem);
+	if (rc == 0 && t == &queue_table)
+		rc = load_counts(l, ret_problem);
+	if (rc == 0 && t == &schedule_table)
+		rc = sqlite_load_schedule_tasks(l->s, l->to, ret_problem);
+	return rc;
+}
+
 static int load_all(struct load *l, struct problem *ret_problem)
 {
-	int rc = each_row(l, &meta_table,
-	    "WHERE name NOT IN ('" META_AUDIT_HEAD "', '" META_AUDIT_ANCHOR "') ORDER BY name",
-	    ret_problem);
+	int rc = 0;
 
-	if (rc == 0)
-		rc = each_row(l, &queue_table, "ORDER BY id", ret_problem);
-	if (rc == 0)
-		rc = load_counts(l, ret_problem);
-	if (rc == 0)
-		rc = each_row(l, &worker_table, "ORDER BY id", ret_problem);
-	if (rc == 0)
-		rc = each_row(l, &schedule_table, "ORDER BY id", ret_problem);
-	if (rc == 0)
-		rc = sqlite_load_schedule_tasks(l->s, l->to, ret_problem);
-	if (rc == 0 && l->to->token)
-		rc = each_row(l, &token_table, "ORDER BY id", ret_problem);
+	for (int i = 0; i < N_TABLES && rc == 0; i++)
+		if (row_tables[i]->is_loaded)
+			rc = load_table(l, row_tables[i], ret_problem);
 	if (rc == 0)
 		rc = load_tasks(l, ret_problem);
 	if (rc == 0)

@@ -158,17 +158,6 @@ static int check_place(const char *path, const struct store_options *o, struct p
 	return ERR_NOT_FOUND;
 }
 
-/* Every table, column and index that is written by name: a damaged schema shows here. */
-static int prepare_all(struct sqlite_store *s, struct problem *ret_problem)
-{
-	sqlite3_stmt *st;
-
-	for (int i = 0; i < N_WRITE_STMTS; i++)
-		if (sqlite_stmt(s, (enum write_stmt)i, &st))
-			return sqlite_problem(s->db, "the store's schema is damaged", ret_problem);
-	return 0;
-}
-
 /* The lock remembers that there was a store. */
 static const char lock_mark[] =
     "There is a store beside this file. It is locked while a server runs.\n";
@@ -225,8 +214,8 @@ static int open_parts(
 		rc = sqlite_prepare_schema(s->db, s->path, o, ret_problem);
 	if (rc == 0 && o->check_ms)
 		rc = sqlite_check_start(s->path, o->check_ms, ret_problem);
-	if (rc == 0)
-		rc = prepare_all(s, ret_problem);
+	if (rc == 0 && sqlite_prepare_all(s))
+		rc = sqlite_problem(s->db, "the store's schema is damaged", ret_problem);
 	if (rc == 0)
 		rc = mark_lock(s->lock_fd, ret_problem);
 	if (rc == 0)
@@ -253,6 +242,9 @@ static void sqlite_close(struct store *base)
 	checkpointer_stop(s);
 	for (int i = 0; i < N_WRITE_STMTS; i++)
 		sqlite3_finalize(s->stmts[i]);
+	for (int i = 0; i < N_TABLES; i++)
+		for (int verb = 0; verb < N_SQL_VERBS; verb++)
+			sqlite3_finalize(s->row_stmts[i][verb]);
 	sqlite3_close(s->db); /* the last one out moves the log into the database */
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);

@@ -90,12 +90,10 @@ static char *task_select[2];
 static void make_texts(void)
 {
 	for (int bare = 0; bare < 2; bare++) {
-		struct buf sql = {0};
+		struct sql_text sql = {.dialect = &sqlite_dialect};
 
-		buf_add_cstr(&sql, "SELECT ");
-		sqlite_column_list(&sql, &task_table, bare ? COLUMN_BULKY : 0);
-		buf_add_cstr(&sql, " FROM task ");
-		task_select[bare] = buf_take(&sql);
+		sql_add_select(&sql, &task_table, bare ? COLUMN_BULKY : 0);
+		task_select[bare] = buf_take(&sql.out);
 	}
 }
 

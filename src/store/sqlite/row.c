@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows to SQLite's parameters and back, by the tables in columns.c. */
+/* Rows to SQLite's parameters and back, by the lists of columns in model. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,40 +183,4 @@ unsigned sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned s
 		if (damage & 1u << group)
 			row_blank(t, ret_row, group);
 	return damage;
-}
-
-void sqlite_column_list(struct buf *sql, const struct row_table *t, unsigned skip_flags)
-{
-	const char *comma = "";
-
-	for (int i = 0; i < t->n; i++) {
-		if (t->columns[i].flags & skip_flags)
-			continue;
-		buf_printf(sql, "%s%s", comma, t->columns[i].name);
-		comma = ", ";
-	}
-}
-
-void sqlite_put_sql(struct buf *sql, const char *verb, const struct row_table *t)
-{
-	buf_printf(sql, "%s INTO %s (", verb, t->name);
-	sqlite_column_list(sql, t, 0);
-	buf_add_cstr(sql, ") VALUES (");
-	for (int i = 0; i < t->n; i++)
-		buf_add_cstr(sql, i ? ", ?" : "?");
-	buf_add_char(sql, ')');
-}
-
-void sqlite_update_sql(struct buf *sql, const struct row_table *t)
-{
-	const char *before = " SET ";
-
-	buf_printf(sql, "UPDATE %s", t->name);
-	for (int i = 0; i < t->n; i++) {
-		if (!(t->columns[i].flags & COLUMN_STATE))
-			continue;
-		buf_printf(sql, "%s%s = ?", before, t->columns[i].name);
-		before = ", ";
-	}
-	buf_add_cstr(sql, " WHERE id = ?");
 }

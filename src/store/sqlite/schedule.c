@@ -6,15 +6,6 @@
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
-int sqlite_schedule_delete(struct sqlite_store *s, rid id)
-{
-	int64_t arg = (int64_t)id;
-	int rc = sqlite_run(s, W_SCHEDULE_DELETE_TICKS, &arg, 1);
-
-	s->stat_due = true; /* its id may have been the highest */
-	return rc ? rc : sqlite_run(s, W_SCHEDULE_DELETE, &arg, 1);
-}
-
 int sqlite_load_schedule_tasks(
     struct sqlite_store *s, const struct store_loader *to, struct problem *ret_problem)
 {
@@ -65,9 +56,11 @@ static int read_ticks(
 /* Only what is asked stands in the text: a condition that can be switched off uses no index. */
 static void ticks_sql(struct buf *sql, const struct tick_query *q)
 {
-	buf_add_cstr(sql, "SELECT ");
-	sqlite_column_list(sql, &tick_table, 0);
-	buf_add_cstr(sql, " FROM tick ");
+	struct sql_text select = {.dialect = &sqlite_dialect};
+
+	sql_add_select(&select, &tick_table, 0);
+	buf_add_str(sql, buf_str(&select.out));
+	sql_text_release(&select);
 	if (!q->oldest_first)
 		buf_add_cstr(sql, "INDEXED BY tick_newest ");
 	buf_add_cstr(sql, "WHERE schedule = ?1");

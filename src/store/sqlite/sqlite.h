@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <sqlite3.h>
 
-#include "model/row.h"
 #include "store/backend.h"
+#include "store/sql/text.h"
 #include "store/usage_text.h"
 
 #define SQLITE_WRITER_CACHE "24000" /* KiB */
@@ -17,53 +17,19 @@
 /* Longer bodies lie in a table of their own, so that a change of state does not rewrite them. */
 #define BODY_NEAR_MAX 2048
 
-#define ENDED_SQL "(status > 0 OR status IN (-3, -5, -6))"
-/* These must be the very texts of the partial indexes, or SQLite does not use them. */
-#define READY_SQL "status = -2 AND due_ms <= 0"
-#define DUE_SQL "status = -2 AND due_ms > 0"
-#define LIVE_SQL "(status < -6 OR status = -4 OR status = -1 OR status = 0)"
-#define SCHEDULE_SQL "schedule > 0"
-#define SCHEDULE_LIVE_SQL "schedule > 0 AND status <= 0 AND status NOT IN (-3, -5, -6)"
-#define KEY_SQL "unique_key IS NOT NULL AND status <= 0 AND status NOT IN (-3, -5, -6)"
-
-/* The write side's statements, prepared when first used. */
+/* The write side's statements that are no table's, prepared when first used. */
 enum write_stmt {
 	W_BEGIN,
 	W_COMMIT,
 	W_ROLLBACK,
-	W_TASK_INSERT,
-	W_TASK_UPDATE,
-	W_TASK_PRUNE,
 	W_BODY_INSERT,
 	W_BODY_PRUNE,
-	W_OUTPUT_PUT,
-	W_OUTPUT_PRUNE,
-	W_QUEUE_PUT,
-	W_QUEUE_COUNTS,
-	W_QUEUE_DELETE,
 	W_QUEUE_DELETE_BODIES,
-	W_QUEUE_DELETE_OUTPUT,
-	W_QUEUE_DELETE_TASKS,
-	W_RERANK_READY,
-	W_RERANK_DUE,
-	W_WORKER_PUT,
-	W_WORKER_DELETE,
-	W_EVENT_PUT,
-	W_IDEM_PUT,
-	W_META_PUT,
-	W_SCHEDULE_PUT,
-	W_SCHEDULE_PROGRESS,
-	W_SCHEDULE_DELETE,
-	W_SCHEDULE_DELETE_TICKS,
-	W_TICK_PUT,
 	W_STAT_PUT,
-	W_IDEM_EXPIRE,
 	W_EVENT_OLDEST,
 	W_EVENT_EXPIRE,
-	W_TICK_EXPIRE,
-	W_TOKEN_PUT,
-	W_TOKEN_DELETE,
-	N_WRITE_STMTS
+	W_TASKS, /* the first of enum sql_task_verb */
+	N_WRITE_STMTS = W_TASKS + N_SQL_TASK_VERBS
 };
 
 /* What a parameter of a statement has been given. */
@@ -100,10 +66,9 @@ struct sqlite_store {
 	int lock_fd;
 	bool nosync;
 	sqlite3 *db;
-	sqlite3_stmt *stmts[N_WRITE_STMTS];
-	struct bound bound[N_WRITE_STMTS]
-	                  [COLUMNS_MAX + 1]; /* of statements that rows are bound to */
-	pthread_mutex_t mutex;               /* of the write side */
+	sqlite3_stmt *stmts[N_WRITE_STMTS], *row_stmts[N_TABLES][N_SQL_VERBS];
+	struct bound bound[N_TABLES][SQL_STATE + 1][COLUMNS_MAX + 1]; /* to row_stmts */
+	pthread_mutex_t mutex;                                        /* of the write side */
 	bool broken; /* a commit's outcome is unknown: only a reopen can tell */
 	/*
 	 * Counted in memory with every batch; written to its row only now and then, for that is
@@ -193,19 +158,19 @@ unsigned sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned s
     struct arena *a, void *ret_row);
 /* A body that lay elsewhere has been read since: the same for its group alone. */
 unsigned sqlite_check_group(sqlite3_stmt *st, const struct row_table *t, unsigned group, void *row);
-void sqlite_column_list(struct buf *sql, const struct row_table *t, unsigned skip_flags);
-void sqlite_put_sql(struct buf *sql, const char *verb, const struct row_table *t);
-/* Sets the columns with COLUMN_STATE of the row whose id comes last. */
-void sqlite_update_sql(struct buf *sql, const struct row_table *t);
 
 /* write.c */
+extern const struct sql_dialect sqlite_dialect;
 int sqlite_stmt(struct sqlite_store *s, enum write_stmt which, sqlite3_stmt **ret_stmt);
-int sqlite_run_row(
-    struct sqlite_store *s, enum write_stmt which, const struct row_table *t, const void *row);
-/* Its COLUMN_STATE columns and then its id. */
-int sqlite_run_update(struct sqlite_store *s, enum write_stmt which, const struct row_table *t,
-    const void *row, rid id);
 int sqlite_run(struct sqlite_store *s, enum write_stmt which, const int64_t *args, int n);
+/* Every table, column and index that is written by name: a damaged schema shows here. */
+int sqlite_prepare_all(struct sqlite_store *s);
+/* SQL_INSERT, SQL_PUT, SQL_STATE; and those that have a number. */
+int sqlite_write_row(
+    struct sqlite_store *s, const struct row_table *t, enum sql_verb verb, const void *row);
+int sqlite_write_by(
+    struct sqlite_store *s, const struct row_table *t, enum sql_verb verb, int64_t arg);
+int sqlite_step_once(sqlite3_stmt *st);
 int sqlite_commit(struct store *base, const struct batch *b, struct problem *ret_problem);
 int sqlite_apply(struct sqlite_store *s, const struct batch *b);
 int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_problem);
@@ -226,7 +191,6 @@ void checkpoint_if_due(struct sqlite_store *s);
 void log_lengthen(struct sqlite_store *s);
 
 /* schedule.c */
-int sqlite_schedule_delete(struct sqlite_store *s, rid id);
 int sqlite_load_schedule_tasks(
     struct sqlite_store *s, const struct store_loader *to, struct problem *ret_problem);
 int sqlite_ticks(struct store_reader *base, const struct tick_query *q, struct arena *a,

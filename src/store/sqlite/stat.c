@@ -16,7 +16,14 @@ const struct row_table stat_table = {ROW_TABLE(N_TABLES, "stat", sqlite_stat, st
 
 int sqlite_save_stat(struct sqlite_store *s)
 {
-	return sqlite_run_row(s, W_STAT_PUT, &stat_table, &s->stat);
+	struct bound none[N_COLUMNS(stat_columns) + 1] = {{0}};
+	sqlite3_stmt *st;
+	int rc = sqlite_stmt(s, W_STAT_PUT, &st);
+
+	if (rc)
+		return rc;
+	sqlite_bind_row(st, none, &stat_table, &s->stat, 0);
+	return sqlite_step_once(st);
 }
 
 enum stat_row { STAT_FITS, STAT_UNSUMMED, STAT_DAMAGED };

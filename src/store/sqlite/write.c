@@ -11,78 +11,89 @@
 
 #define OUTPUT_CACHED_MAX (4u << 20)
 
-static const char *const fixed_sql[N_WRITE_STMTS] = {
+const struct sql_dialect sqlite_dialect = {
+    .replaces = true,
+    .hints = true,
+    .has_line = "instr(char(10) || labels, char(10) || ? || char(10)) > 0",
+};
+
+static const char *const own_texts[W_TASKS] = {
     [W_BEGIN] = "BEGIN IMMEDIATE",
     [W_COMMIT] = "COMMIT",
     [W_ROLLBACK] = "ROLLBACK",
-    [W_TASK_PRUNE] = "DELETE FROM task WHERE id = ? AND " ENDED_SQL,
     [W_BODY_INSERT] = "INSERT INTO task_body (id, body) VALUES (?, ?)",
     [W_BODY_PRUNE] = "DELETE FROM task_body WHERE id = ?",
-    [W_OUTPUT_PRUNE] = "DELETE FROM output WHERE task = ?",
-    [W_QUEUE_DELETE] = "DELETE FROM queue WHERE id = ?",
     [W_QUEUE_DELETE_BODIES] =
         "DELETE FROM task_body WHERE id IN (SELECT id FROM task WHERE queue = ?)",
-    [W_QUEUE_DELETE_OUTPUT] =
-        "DELETE FROM output WHERE task IN (SELECT id FROM task WHERE queue = ?)",
-    [W_QUEUE_DELETE_TASKS] = "DELETE FROM task WHERE queue = ?",
-    [W_RERANK_READY] = "UPDATE task INDEXED BY task_ready SET rank = -(priority * ?2)"
-                       " WHERE queue = ?1 AND " READY_SQL " AND rank <> -(priority * ?2)",
-    [W_RERANK_DUE] = "UPDATE task INDEXED BY task_due SET rank = -(priority * ?2)"
-                     " WHERE queue = ?1 AND " DUE_SQL " AND rank <> -(priority * ?2)",
-    [W_WORKER_DELETE] = "DELETE FROM worker WHERE id = ?",
-    [W_SCHEDULE_DELETE] = "DELETE FROM schedule WHERE id = ?",
-    [W_SCHEDULE_DELETE_TICKS] = "DELETE FROM tick WHERE schedule = ?",
     [W_STAT_PUT] = "INSERT OR REPLACE INTO stat (one, last_id, last_event, n_tasks, sum) VALUES "
                    "(1, ?, ?, ?, ?)",
-    [W_IDEM_EXPIRE] = "DELETE FROM idem WHERE rowid IN"
-                      " (SELECT rowid FROM idem WHERE time_ms < ? ORDER BY time_ms LIMIT 1000)",
     [W_EVENT_OLDEST] = "SELECT seq, time_ms, hash,"
                        " (SELECT time_ms FROM event ORDER BY seq DESC LIMIT 1)"
                        " FROM event NOT INDEXED ORDER BY seq",
     [W_EVENT_EXPIRE] = "DELETE FROM event WHERE seq <= ?",
-    [W_TOKEN_DELETE] = "DELETE FROM token WHERE id = ?",
-    [W_TICK_EXPIRE] = "DELETE FROM tick WHERE (schedule, tick_s, offset_s) IN"
-                      " (SELECT schedule, tick_s, offset_s FROM tick INDEXED BY tick_time"
-                      " WHERE time_ms < ? ORDER BY time_ms LIMIT 1000)",
 };
 
-static void sql_of(enum write_stmt which, struct buf *sql)
+static int prepare(struct sqlite_store *s, const struct sql_text *text, sqlite3_stmt **ret_stmt)
 {
-	static const char *const replace = "INSERT OR REPLACE";
-
-	switch (which) {
-	case W_TASK_INSERT: sqlite_put_sql(sql, "INSERT", &task_table); break;
-	case W_TASK_UPDATE: sqlite_update_sql(sql, &task_table); break;
-	case W_OUTPUT_PUT: sqlite_put_sql(sql, replace, &output_table); break;
-	case W_QUEUE_COUNTS: sqlite_update_sql(sql, &queue_table); break;
-	case W_QUEUE_PUT: sqlite_put_sql(sql, replace, &queue_table); break;
-	case W_WORKER_PUT: sqlite_put_sql(sql, replace, &worker_table); break;
-	case W_EVENT_PUT: sqlite_put_sql(sql, replace, &event_table); break;
-	case W_IDEM_PUT: sqlite_put_sql(sql, replace, &idem_table); break;
-	case W_META_PUT: sqlite_put_sql(sql, replace, &meta_table); break;
-	case W_SCHEDULE_PUT: sqlite_put_sql(sql, replace, &schedule_table); break;
-	case W_SCHEDULE_PROGRESS: sqlite_update_sql(sql, &schedule_table); break;
-	case W_TICK_PUT: sqlite_put_sql(sql, replace, &tick_table); break;
-	case W_TOKEN_PUT: sqlite_put_sql(sql, replace, &token_table); break;
-	default: buf_add_cstr(sql, fixed_sql[which]);
-	}
+	return sqlite3_prepare_v3(
+	    s->db, text->out.p, (int)text->out.n + 1, SQLITE_PREPARE_PERSISTENT, ret_stmt, NULL);
 }
 
 int sqlite_stmt(struct sqlite_store *s, enum write_stmt which, sqlite3_stmt **ret_stmt)
 {
-	AUTO(buf_release) struct buf sql = {0};
+	AUTO(sql_text_release) struct sql_text text = {.dialect = &sqlite_dialect};
 	int rc = SQLITE_OK;
 
 	if (!s->stmts[which]) {
-		sql_of(which, &sql);
-		rc = sqlite3_prepare_v3(s->db, sql.p, (int)sql.n + 1, SQLITE_PREPARE_PERSISTENT,
-		    &s->stmts[which], NULL);
+		sql_add(
+		    &text, which < W_TASKS ? own_texts[which] : sql_task_texts[which - W_TASKS]);
+		rc = prepare(s, &text, &s->stmts[which]);
 	}
 	*ret_stmt = s->stmts[which];
 	return rc;
 }
 
-static int step_once(sqlite3_stmt *st)
+static int make_row_stmt(struct sqlite_store *s, const struct row_table *t, enum sql_verb verb)
+{
+	AUTO(sql_text_release) struct sql_text text = {.dialect = &sqlite_dialect};
+
+	MUST(sql_add_verb(&text, t, verb));
+	return prepare(s, &text, &s->row_stmts[t->number][verb]);
+}
+
+static int row_stmt(
+    struct sqlite_store *s, const struct row_table *t, enum sql_verb verb, sqlite3_stmt **ret_stmt)
+{
+	int rc = s->row_stmts[t->number][verb] ? SQLITE_OK : make_row_stmt(s, t, verb);
+
+	*ret_stmt = s->row_stmts[t->number][verb];
+	return rc;
+}
+
+/* A task is inserted once, everything else is put. */
+static bool is_used(const struct row_table *t, enum sql_verb verb)
+{
+	AUTO(sql_text_release) struct sql_text text = {.dialect = &sqlite_dialect};
+
+	return (verb != SQL_INSERT || t == &task_table) && (verb != SQL_PUT || t != &task_table) &&
+	       sql_add_verb(&text, t, verb);
+}
+
+int sqlite_prepare_all(struct sqlite_store *s)
+{
+	sqlite3_stmt *st;
+	int rc = SQLITE_OK;
+
+	for (int i = 0; i < N_WRITE_STMTS && rc == SQLITE_OK; i++)
+		rc = sqlite_stmt(s, (enum write_stmt)i, &st);
+	for (int i = 0; i < N_TABLES; i++)
+		for (enum sql_verb verb = 0; verb < N_SQL_VERBS && rc == SQLITE_OK; verb++)
+			if (is_used(row_tables[i], verb))
+				rc = row_stmt(s, row_tables[i], verb, &st);
+	return rc;
+}
+
+int sqlite_step_once(sqlite3_stmt *st)
 {
 	int rc = sqlite3_step(st);
 
@@ -90,29 +101,31 @@ static int step_once(sqlite3_stmt *st)
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-int sqlite_run_row(
-    struct sqlite_store *s, enum write_stmt which, const struct row_table *t, const void *row)
+int sqlite_write_row(
+    struct sqlite_store *s, const struct row_table *t, enum sql_verb verb, const void *row)
 {
+	struct bound *was = s->bound[t->number][verb];
 	sqlite3_stmt *st;
-	int rc = sqlite_stmt(s, which, &st);
+	int at, rc = row_stmt(s, t, verb, &st);
 
 	if (rc)
 		return rc;
-	sqlite_bind_row(st, s->bound[which], t, row, 0);
-	return step_once(st);
+	at = sqlite_bind_row(st, was, t, row, verb == SQL_STATE ? COLUMN_STATE : 0);
+	if (verb == SQL_STATE)
+		sqlite3_bind_int64(st, at, column_i64(&t->columns[0], row));
+	return sqlite_step_once(st);
 }
 
-int sqlite_run_update(struct sqlite_store *s, enum write_stmt which, const struct row_table *t,
-    const void *row, rid id)
+int sqlite_write_by(
+    struct sqlite_store *s, const struct row_table *t, enum sql_verb verb, int64_t arg)
 {
 	sqlite3_stmt *st;
-	int at, rc = sqlite_stmt(s, which, &st);
+	int rc = row_stmt(s, t, verb, &st);
 
 	if (rc)
 		return rc;
-	at = sqlite_bind_row(st, s->bound[which], t, row, COLUMN_STATE);
-	sqlite3_bind_int64(st, at, (int64_t)id);
-	return step_once(st);
+	sqlite3_bind_int64(st, 1, arg);
+	return sqlite_step_once(st);
 }
 
 int sqlite_run(struct sqlite_store *s, enum write_stmt which, const int64_t *args, int n)
@@ -124,7 +137,7 @@ int sqlite_run(struct sqlite_store *s, enum write_stmt which, const int64_t *arg
 		return rc;
 	for (int i = 0; i < n; i++)
 		sqlite3_bind_int64(st, i + 1, args[i]);
-	return step_once(st);
+	return sqlite_step_once(st);
 }
 
 #define STAT_EVERY 10000 /* inserts */
@@ -194,8 +207,8 @@ static void forget_output(struct sqlite_store *s, const struct batch *b)
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < b->n; i++)
-		if (b->rows[i].kind == ROW_OUTPUT)
-			bytes += b->rows[i].output->data.n;
+		if (b->rows[i].table == &output_table)
+			bytes += ((const struct output_row *)b->rows[i].row)->data.n;
 	s->output_cached += bytes;
 	if (s->output_cached < OUTPUT_CACHED_MAX)
 		return;
@@ -223,7 +236,7 @@ int sqlite_commit(struct store *base, const struct batch *b, struct problem *ret
 }
 
 /* A thousand rows a transaction: commits of the hot path get in between. */
-static int expire_some(struct sqlite_store *s, enum write_stmt which, int64_t before_ms,
+static int expire_some(struct sqlite_store *s, const struct row_table *t, int64_t before_ms,
     int *ret_changes, struct problem *ret_problem)
 {
 	int rc;
@@ -235,10 +248,10 @@ static int expire_some(struct sqlite_store *s, enum write_stmt which, int64_t be
 		rc = give_up(s, "nothing was removed", ret_problem);
 	} else {
 		s->stat_due = true; /* the newest event may be among those that go */
-		if (which == W_EVENT_EXPIRE) {
+		if (t == &event_table) {
 			rc = sqlite_expire_events(s, before_ms, ret_changes);
 		} else {
-			rc = sqlite_run(s, which, &before_ms, 1);
+			rc = sqlite_write_by(s, t, SQL_EXPIRE, before_ms);
 			*ret_changes = sqlite3_changes(s->db);
 		}
 		rc = sqlite_end_transaction(s, rc, ret_problem);
@@ -250,17 +263,17 @@ static int expire_some(struct sqlite_store *s, enum write_stmt which, int64_t be
 int sqlite_expire(struct store *base, int64_t idem_before_ms, int64_t events_before_ms,
     struct problem *ret_problem)
 {
-	const struct {
-		enum write_stmt which;
-		int64_t before_ms;
-	} all[] = {{W_IDEM_EXPIRE, idem_before_ms}, {W_EVENT_EXPIRE, events_before_ms},
-	    {W_TICK_EXPIRE, events_before_ms}};
+	const int64_t before_ms[] = {
+	    [EXPIRES_WITH_IDEM] = idem_before_ms, [EXPIRES_WITH_EVENTS] = events_before_ms};
 	struct sqlite_store *s = (struct sqlite_store *)base;
 	int rc = 0;
 
-	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-		for (int changes = 1; rc == 0 && changes > 0;)
-			rc = expire_some(s, all[i].which, all[i].before_ms, &changes, ret_problem);
+	for (int i = 0; i < N_TABLES; i++) {
+		const struct row_table *t = row_tables[i];
+
+		for (int changes = t->expires; rc == 0 && changes > 0;)
+			rc = expire_some(s, t, before_ms[t->expires], &changes, ret_problem);
+	}
 	return rc;
 }
 

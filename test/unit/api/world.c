@@ -192,8 +192,8 @@ static void deliver(struct world *w, struct effects *fx)
 	if (w->notice_fn)
 		w->notice_fn(NULL, w->notice_arg);
 	for (size_t i = 0; i < fx->batch.n; i++)
-		if (fx->batch.rows[i].kind == ROW_OUTPUT)
-			tell_outputs(w, fx->batch.rows[i].output->task);
+		if (fx->batch.rows[i].table == &output_table)
+			tell_outputs(w, ((const struct output_row *)fx->batch.rows[i].row)->task);
 	for (size_t i = 0; i < fx->n_replies; i++)
 		deliver_reply(w, &fx->replies[i]);
 	for (size_t i = 0; i < fx->n_reads; i++)
@@ -347,7 +347,7 @@ struct world *world_new_with(const struct core_options *co)
 
 void world_load_meta(struct world *w, const struct meta_row *m)
 {
-	struct event ev = {.kind = EV_LOAD_META, .meta = m};
+	struct event ev = {.kind = EV_LOAD_ROW, .load = {&meta_table, m}};
 
 	step(w, &ev);
 }

@@ -59,7 +59,7 @@ static bool release(struct pipeline *p, struct effects *fx, struct told *t)
 
 static void gather_row(struct pipeline *p)
 {
-	batch_add(&p->gathering->batch, ROW_TASK_PRUNE)->id = 1;
+	batch_prune(&p->gathering->batch, 1);
 }
 
 static void gather_reply(struct pipeline *p, uint64_t ticket)

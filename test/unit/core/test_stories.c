@@ -141,8 +141,9 @@ STORY(nothing_leaves_before_the_commit)
 	assert_int_equal(w->fx.n_messages, 1);
 	assert_int_equal(w->fx.n_replies, 1);
 	assert_int_equal(w->fx.batch.n, 1); /* inserted as claimed: one row, one commit */
-	assert_int_equal(w->fx.batch.rows[0].kind, ROW_TASK_INSERT);
-	assert_int_equal(w->fx.batch.rows[0].task->state.status, TASK_CLAIMED);
+	assert_int_equal(w->fx.batch.rows[0].verb, ROW_INSERT);
+	assert_ptr_equal(w->fx.batch.rows[0].table, &task_table);
+	assert_int_equal(((struct task_row *)w->fx.batch.rows[0].row)->state.status, TASK_CLAIMED);
 	world_free(w);
 }
 

@@ -134,40 +134,53 @@ static void drop_schedule(struct world *w, rid id)
 	w->n_ticks = n;
 }
 
+static void insert_task(struct world *w, const struct task_row *row)
+{
+	assert_true(w->n_tasks < WORLD_TASKS);
+	assert_true(!w->n_tasks || w->tasks[w->n_tasks - 1].id < row->id);
+	row_copy(&task_table, &w->rows_arena, row, 0, &w->tasks[w->n_tasks++]);
+}
+
+static void put(struct world *w, const struct row_table *t, const void *row)
+{
+	switch (t->number) {
+	case TABLE_QUEUE: put_queue(w, row); break;
+	case TABLE_WORKER: put_worker(w, row); break;
+	case TABLE_SCHEDULE: put_schedule(w, row); break;
+	case TABLE_TICK: put_tick(w, row); break;
+	case TABLE_EVENT: w->last_event = ((const struct event_row *)row)->seq; break;
+	case TABLE_OUTPUT: w->n_outputs++; break;
+	case TABLE_META: put_meta(w, row); break;
+	case TABLE_IDEM: row_copy(t, &w->rows_arena, row, 0, &w->idem[w->n_idem++]); break;
+	default: break;
+	}
+}
+
+static void drop(struct world *w, const struct row_table *t, rid id)
+{
+	if (t == &schedule_table)
+		drop_schedule(w, id);
+	for (size_t i = 0; t == &worker_table && i < w->n_workers; i++)
+		if (w->workers[i].id == id)
+			w->workers[i] = w->workers[--w->n_workers];
+	for (size_t i = 0; t == &queue_table && i < w->n_queues; i++)
+		if (w->queues[i].id == id)
+			w->queues[i] = w->queues[--w->n_queues];
+}
+
 static void apply(struct world *w, const struct row_op *op)
 {
-	switch (op->kind) {
-	case ROW_TASK_INSERT:
-		assert_true(w->n_tasks < WORLD_TASKS);
-		assert_true(!w->n_tasks || w->tasks[w->n_tasks - 1].id < op->task->id);
-		row_copy(&task_table, &w->rows_arena, op->task, 0, &w->tasks[w->n_tasks++]);
+	switch (op->verb) {
+	case ROW_INSERT: insert_task(w, op->row); break;
+	case ROW_PUT: put(w, op->table, op->row); break;
+	case ROW_STATE:
+		if (op->table == &task_table)
+			update_task(w, op->row);
+		else if (op->table == &schedule_table)
+			put_progress(w, op->row);
 		break;
-	case ROW_TASK_UPDATE: update_task(w, op->task); break;
-	case ROW_QUEUE_PUT: put_queue(w, op->queue); break;
-	case ROW_QUEUE_RERANK: rerank(w, op->id, op->order); break;
-	case ROW_WORKER_PUT: put_worker(w, op->worker); break;
-	case ROW_SCHEDULE_PUT: put_schedule(w, op->schedule); break;
-	case ROW_SCHEDULE_PROGRESS: put_progress(w, op->schedule); break;
-	case ROW_SCHEDULE_DELETE: drop_schedule(w, op->id); break;
-	case ROW_TICK: put_tick(w, op->tick); break;
-	case ROW_EVENT: w->last_event = op->event->seq; break;
-	case ROW_OUTPUT: w->n_outputs++; break;
-	case ROW_META: put_meta(w, op->meta); break;
-	case ROW_IDEMPOTENT:
-		w->idem[w->n_idem] = *op->idem;
-		w->idem[w->n_idem].key = arena_str(&w->rows_arena, op->idem->key);
-		w->idem[w->n_idem++].result = arena_str(&w->rows_arena, op->idem->result);
-		break;
-	case ROW_WORKER_DELETE:
-		for (size_t i = 0; i < w->n_workers; i++)
-			if (w->workers[i].id == op->id)
-				w->workers[i] = w->workers[--w->n_workers];
-		break;
-	case ROW_QUEUE_DELETE:
-		for (size_t i = 0; i < w->n_queues; i++)
-			if (w->queues[i].id == op->id)
-				w->queues[i] = w->queues[--w->n_queues];
-		break;
+	case ROW_DELETE: drop(w, op->table, op->id); break;
+	case ROW_RERANK: rerank(w, op->id, op->order); break;
 	default: break;
 	}
 }
@@ -397,14 +410,19 @@ void world_advance(struct world *w, int64_t ms)
 	w->mono_ms = end;
 }
 
+static void load_row(struct world *w, const struct row_table *t, const void *row)
+{
+	world_step(w, &(struct event){.kind = EV_LOAD_ROW, .load = {t, row}});
+}
+
 static void load(struct world *w)
 {
 	struct event ev;
 
 	for (size_t i = 0; i < w->n_meta; i++)
-		world_step(w, &(struct event){.kind = EV_LOAD_META, .meta = &w->meta[i]});
+		load_row(w, &meta_table, &w->meta[i]);
 	for (size_t i = 0; i < w->n_queues; i++)
-		world_step(w, &(struct event){.kind = EV_LOAD_QUEUE, .queue_row = &w->queues[i]});
+		load_row(w, &queue_table, &w->queues[i]);
 	for (size_t i = 0; i < w->n_tasks; i++) {
 		ev = (struct event){.kind = EV_LOAD_COUNT,
 		    .count.queue = w->tasks[i].spec.queue,
@@ -414,14 +432,12 @@ static void load(struct world *w)
 			world_step(w, &ev);
 	}
 	for (size_t i = 0; i < w->n_workers; i++)
-		world_step(
-		    w, &(struct event){.kind = EV_LOAD_WORKER, .worker_row = &w->workers[i]});
+		load_row(w, &worker_table, &w->workers[i]);
 	if (w->zone_name)
 		world_step(w, &(struct event){.kind = EV_ZONE,
 		                  .zone = {.name = str_of(w->zone_name), .zone = w->zone}});
 	for (size_t i = 0; i < w->n_schedules; i++)
-		world_step(
-		    w, &(struct event){.kind = EV_LOAD_SCHEDULE, .schedule_row = &w->schedules[i]});
+		load_row(w, &schedule_table, &w->schedules[i]);
 	for (size_t i = 0; i < w->n_tasks; i++)
 		if (w->tasks[i].spec.schedule && !task_is_ended(w->tasks[i].state.status))
 			world_step(w, &(struct event){.kind = EV_LOAD_SCHEDULE_TASK,
@@ -430,8 +446,7 @@ static void load(struct world *w)
 	for (size_t i = 0; i < w->n_tasks; i++)
 		if (task_phase(w->tasks[i].state.status) == PHASE_CLAIMED ||
 		    task_phase(w->tasks[i].state.status) == PHASE_RUNNING)
-			world_step(
-			    w, &(struct event){.kind = EV_LOAD_TASK, .task_row = &w->tasks[i]});
+			load_row(w, &task_table, &w->tasks[i]);
 	ev = (struct event){.kind = EV_LOAD_DONE,
 	    .loaded.last_event = w->last_event,
 	    .loaded.key_is_new = w->key_is_new,

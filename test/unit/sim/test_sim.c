@@ -281,11 +281,11 @@ static void tick_world_init(struct tick_world *t)
 	        .queue = 1,
 	        .mtime_ms = 6000000,
 	        .progress = {.begun = 1, .done_until_s = 6000}}};
-	batch_add(&t->batch, ROW_SCHEDULE_PUT)->schedule = &t->schedule;
+	batch_put(&t->batch, &schedule_table, &t->schedule);
 	for (int i = 0; i < 2; i++) {
 		t->tasks[i].id = 100 + (rid)i;
 		t->tasks[i].spec = (struct task_spec){.queue = 1, .schedule = 9, .tick_s = 6060};
-		batch_add(&t->batch, ROW_TASK_INSERT)->task = &t->tasks[i];
+		batch_insert(&t->batch, &task_table, &t->tasks[i]);
 	}
 }
 
@@ -300,9 +300,9 @@ static void test_judge_sees_second_task_of_tick(void **state)
 	                second = first;
 
 	tick_world_init(&t);
-	batch_add(&t.batch, ROW_TICK)->tick = &first;
+	batch_put(&t.batch, &tick_table, &first);
 	second.task = 101;
-	batch_add(&t.batch, ROW_TICK)->tick = &second;
+	batch_put(&t.batch, &tick_table, &second);
 	judge_applied(t.w, &t.batch);
 	assert_int_equal(t.w->verdict.invariant, 19);
 	batch_release(&t.batch);
@@ -332,7 +332,7 @@ static void test_judge_sees_wrong_counts(void **state)
 
 	tick_world_init(&t);
 	t.batch.n = 1; /* without tasks */
-	batch_add(&t.batch, ROW_TICK)->tick = &skipped;
+	batch_put(&t.batch, &tick_table, &skipped);
 	judge_applied(t.w, &t.batch);
 	assert_int_equal(t.w->verdict.invariant, 40);
 	batch_release(&t.batch);

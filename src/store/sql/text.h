@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * SQL as the stores that speak it need it: one text for all, written by the lists of columns in
+ * model/row.h, and a dialect for where databases differ. Nothing here knows a database.
+ *
+ * In a text, ? is the next parameter (?7 is the seventh), {name} asks for an index by its name, and
+ * {} for none: a walk over the table itself. Databases that choose by themselves are not told.
+ */
+#ifndef STORE_SQL_TEXT_H
+#define STORE_SQL_TEXT_H
+
+#include "model/batch.h"
+
+struct sql_dialect {
+	bool dollars;         /* parameters are $1, $2, …; else ? */
+	bool replaces;        /* INSERT OR REPLACE; else ON CONFLICT … DO UPDATE */
+	bool hints;           /* INDEXED BY, NOT INDEXED */
+	const char *has_line; /* a condition: labels have the line that is its parameter */
+};
+
+#define ENDED_SQL "(status > 0 OR status IN (-3, -5, -6))"
+/* These must be the very texts of the partial indexes, or SQLite does not use them. */
+#define READY_SQL "status = -2 AND due_ms <= 0"
+#define DUE_SQL "status = -2 AND due_ms > 0"
+#define LIVE_SQL "(status < -6 OR status = -4 OR status = -1 OR status = 0)"
+#define SCHEDULE_SQL "schedule > 0"
+#define SCHEDULE_LIVE_SQL "schedule > 0 AND status <= 0 AND status NOT IN (-3, -5, -6)"
+#define KEY_SQL "unique_key IS NOT NULL AND status <= 0 AND status NOT IN (-3, -5, -6)"
+
+/* A statement under way. */
+struct sql_text {
+	const struct sql_dialect *dialect;
+	struct buf out;
+	int n_params; /* written as ? so far */
+};
+
+void sql_text_release(struct sql_text *s);
+void sql_add(struct sql_text *s, const char *text);
+/* "a, b, c": the columns without `skip_flags`. */
+void sql_add_columns(struct sql_text *s, const struct row_table *t, unsigned skip_flags);
+/* "SELECT … FROM name " */
+void sql_add_select(struct sql_text *s, const struct row_table *t, unsigned skip_flags);
+
+/* What is done to rows of any table. All but the last are also a row_verb. */
+enum sql_verb {
+	SQL_INSERT = ROW_INSERT,
+	SQL_PUT = ROW_PUT,
+	SQL_STATE = ROW_STATE,   /* the row's columns with COLUMN_STATE, then its id */
+	SQL_DELETE = ROW_DELETE, /* by the first column: an id, or the owner's */
+	SQL_EXPIRE,              /* a thousand of those with an earlier time */
+	N_SQL_VERBS,
+};
+/* False: that is not done to rows of this table. */
+bool sql_add_verb(struct sql_text *s, const struct row_table *t, enum sql_verb verb);
+
+/* What is done to many tasks at once. */
+enum sql_task_verb {
+	SQL_TASK_PRUNE,          /* id */
+	SQL_QUEUE_DELETE_OUTPUT, /* queue; before its tasks */
+	SQL_QUEUE_DELETE_TASKS,  /* queue */
+	SQL_RERANK_READY,        /* queue, 1: by priority, 0: not */
+	SQL_RERANK_DUE,
+	N_SQL_TASK_VERBS,
+};
+extern const char *const sql_task_texts[N_SQL_TASK_VERBS]; /* for sql_add */
+
+#endif
