@@ -141,6 +141,19 @@ void *arena_memdup(struct arena *a, const void *p, size_t n)
 	return copy;
 }
 
+void *arena_room(struct arena *a, void *array, size_t n, size_t *cap, size_t element)
+{
+	void *more;
+
+	if (n < *cap)
+		return array;
+	*cap = *cap ? *cap * 2 : 16;
+	more = arena_alloc(a, *cap * element);
+	if (n)
+		memcpy(more, array, n * element);
+	return more;
+}
+
 char *arena_strdup(struct arena *a, const char *s)
 {
 	return arena_memdup(a, s, strlen(s) + 1);

@@ -23,6 +23,8 @@ void arena_adopt(struct arena *to, struct arena *from);
 void arena_own(struct arena *a, void *malloced); /* freed with the arena */
 void *arena_zalloc(struct arena *a, size_t n);
 void *arena_memdup(struct arena *a, const void *p, size_t n);
+/* An array of `n` elements with room for one more: the same, or a copy of twice the room. */
+void *arena_room(struct arena *a, void *array, size_t n, size_t *cap, size_t element);
 char *arena_strdup(struct arena *a, const char *s);
 struct str arena_str(struct arena *a, struct str s); /* copy, NUL-terminated; NULL stays NULL */
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

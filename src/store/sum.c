@@ -53,7 +53,7 @@ int32_t row_sum(const struct row_table *t, const void *row, unsigned group)
 	sums_begin(&s);
 	for (int i = 0; i < t->n; i++)
 		if ((t->columns[i].flags & COLUMN_GROUP) == group)
-			sums_add(&s, t, i, value_of(&t->columns[i], row));
+			sums_add(&s, t, &t->columns[i], i, value_of(&t->columns[i], row));
 	return sums_of(&s, group);
 }
 

@@ -28,11 +28,12 @@ static inline void sums_begin(struct sums *s)
 }
 
 /* What is 0 or NULL does not count, so a column that is added later changes nothing. */
-static inline void sums_add(struct sums *s, const struct row_table *t, int column, uint64_t value)
+static inline void sums_add(
+    struct sums *s, const struct row_table *t, const struct column *c, int column, uint64_t value)
 {
 	/* names never change, so they are hashed once; two threads that do so agree */
 	uint64_t name = __atomic_load_n(&t->made->name_hashes[column], __ATOMIC_RELAXED);
-	unsigned flags = t->columns[column].flags, group = flags & COLUMN_GROUP;
+	unsigned flags = c->flags, group = flags & COLUMN_GROUP;
 
 	s->pairs[group][s->n[group]].name = name ? name : sum_hash_name(t, column);
 	s->pairs[group][s->n[group]].value = value;

@@ -88,15 +88,8 @@ int mem_task_list(struct store_reader *base, const struct task_filter *f, bool o
 			ret_page->next = ret_page->rows[limit - 1].id;
 			break;
 		}
-		if (ret_page->n == cap) {
-			struct task_row *more;
-
-			cap = cap ? cap * 2 : 16;
-			more = arena_alloc(a, cap * sizeof *more);
-			if (ret_page->n)
-				memcpy(more, ret_page->rows, ret_page->n * sizeof *more);
-			ret_page->rows = more;
-		}
+		ret_page->rows =
+		    arena_room(a, ret_page->rows, ret_page->n, &cap, sizeof *ret_page->rows);
 		row_copy(&task_table, a, t->row, bare ? COLUMN_BULKY : 0,
 		    &ret_page->rows[ret_page->n++]);
 	}
@@ -112,15 +105,7 @@ static void count_one(
 	while (at < *n && (*counts)[at].status < status)
 		at++;
 	if (at == *n || (*counts)[at].status != status) {
-		if (*n == *cap) {
-			struct status_count *more;
-
-			*cap = *cap ? *cap * 2 : 16;
-			more = arena_alloc(a, *cap * sizeof *more);
-			if (*n)
-				memcpy(more, *counts, *n * sizeof *more);
-			*counts = more;
-		}
+		*counts = arena_room(a, *counts, *n, cap, sizeof **counts);
 		memmove(*counts + at + 1, *counts + at, (*n - at) * sizeof **counts);
 		(*counts)[at] = (struct status_count){status, 0};
 		++*n;

@@ -2,7 +2,10 @@
 #include "store/sql/text.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 void sql_text_release(struct sql_text *s)
 {
@@ -53,9 +56,31 @@ void sql_add_columns(struct sql_text *s, const struct row_table *t, unsigned ski
 	}
 }
 
+static char *make_select(const struct row_table *t, unsigned skip_flags)
+{
+	struct sql_text s = {0};
+
+	buf_add_cstr(&s.out, "SELECT ");
+	sql_add_columns(&s, t, skip_flags);
+	buf_printf(&s.out, " FROM %s ", t->name);
+	return buf_take(&s.out);
+}
+
+/* Every read begins with it, and to make it costs more than a short one: kept for ever. */
 void sql_add_select(struct sql_text *s, const struct row_table *t, unsigned skip_flags)
 {
-	sql_add(s, "SELECT ");
-	sql_add_columns(s, t, skip_flags);
-	buf_printf(&s->out, " FROM %s ", t->name);
+	static char *made[N_TABLES + 1][COLUMN_FAR + 1];
+	char **at = &made[t->number][skip_flags], *text = __atomic_load_n(at, __ATOMIC_ACQUIRE),
+	     *none = NULL;
+
+	MUST(skip_flags <= COLUMN_FAR);
+	if (!text) {
+		text = make_select(t, skip_flags);
+		if (!__atomic_compare_exchange_n(
+		        at, &none, text, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+			free(text); /* another thread was first */
+			text = none;
+		}
+	}
+	buf_add_cstr(&s->out, text);
 }

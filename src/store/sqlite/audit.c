@@ -11,45 +11,27 @@
 
 #define EXPIRE_STEP 1000
 
-/* The row of one end as a statement for meta rows found it. */
-static int end_of_row(sqlite3_stmt *st, struct chain_end *ret_end)
+static int load_end(
+    struct sql_reader *r, const char *name, struct chain_end *ret_end, struct problem *ret_problem)
 {
-	AUTO(arena_release) struct arena a = {0};
-	struct meta_row m;
+	int rc = sql_chain_end(r, name, ret_end);
 
-	if (sqlite_read_row(st, &meta_table, 0, &a, &m) || !chain_end_parse(m.value, ret_end))
-		return ERR_STORE;
-	return 0;
-}
-
-static int load_end(struct sqlite_store *s, const char *name, struct chain_end *ret_end,
-    struct problem *ret_problem)
-{
-	sqlite3_stmt *st = NULL;
-	int rc = sqlite3_prepare_v2(
-	    s->db, "SELECT name, value, sum FROM meta WHERE name = ?", -1, &st, NULL);
-	bool damaged = false;
-
-	if (rc == SQLITE_OK) {
-		sqlite_bind_str(st, 1, str_of(name), false);
-		rc = sqlite3_step(st);
-		damaged = rc == SQLITE_ROW && end_of_row(st, ret_end) != 0;
-	}
-	sqlite3_finalize(st);
-	if (damaged)
-		return quarantine_refuse("meta", str_of(name), ret_problem);
-	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
-		return 0;
-	return sqlite_problem(s->db, "the store can not be read", ret_problem);
+	if (rc > 0)
+		return sql_refuse_damaged("meta", str_of(name), ret_problem);
+	return rc ? r->sql->problem(r, "the store can not be read", ret_problem) : 0;
 }
 
 int sqlite_load_chain(struct sqlite_store *s, struct problem *ret_problem)
 {
 	struct chain_end anchor;
-	int rc = load_end(s, META_AUDIT_ANCHOR, &anchor, ret_problem); /* damaged? */
+	struct sqlite_reader r;
+	int rc;
 
+	sqlite_reader_init(&r, s->db);
+	rc = load_end(&r.sql, META_AUDIT_ANCHOR, &anchor, ret_problem); /* damaged? */
 	if (rc == 0)
-		rc = load_end(s, META_AUDIT_HEAD, &s->head, ret_problem);
+		rc = load_end(&r.sql, META_AUDIT_HEAD, &s->head, ret_problem);
+	sqlite_reader_forget(&r);
 	s->head_committed = s->head;
 	if (s->head.seq >
 	    s->stat.last_event) /* its row was removed: its number is not given again */
@@ -122,38 +104,5 @@ int sqlite_expire_events(struct sqlite_store *s, int64_t before_ms, int *ret_cha
 	*ret_changes = sqlite3_changes(s->db);
 	if (rc == SQLITE_OK && anchor.seq)
 		rc = save_end(s, META_AUDIT_ANCHOR, &anchor);
-	return rc;
-}
-
-static int read_end(struct sqlite_reader *r, const char *name, struct chain_end *ret_end)
-{
-	sqlite3_stmt *st;
-	int step, bad = 0,
-	          rc = sqlite_query(r, "SELECT name, value, sum FROM meta WHERE name = ?", &st);
-
-	if (rc)
-		return rc;
-	sqlite_bind_str(st, 1, str_of(name), false);
-	step = sqlite3_step(st);
-	if (step == SQLITE_ROW)
-		bad = end_of_row(st, ret_end);
-	rc = sqlite_done(st, step);
-	return rc ? rc : bad;
-}
-
-int sqlite_audit(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
-    struct audit_page *ret_page)
-{
-	struct sqlite_reader *r = (struct sqlite_reader *)base;
-	int rc = sqlite_snapshot_begin(r);
-
-	if (rc)
-		return rc;
-	rc = read_end(r, META_AUDIT_ANCHOR, &ret_page->anchor);
-	if (rc == 0)
-		rc = read_end(r, META_AUDIT_HEAD, &ret_page->head);
-	if (rc == 0)
-		rc = sqlite_events(base, after, limit, a, &ret_page->events);
-	sqlite_snapshot_end(r);
 	return rc;
 }

@@ -25,6 +25,8 @@ struct check {
 	int64_t until_ms; /* monotonic; 0: as long as it takes */
 	const struct store_checker *to;
 	struct id_space ids;
+	const struct row_table *table; /* whose rows are looked at */
+	struct arena a;                /* of one row */
 	int64_t n_damaged, n_rows;
 	bool cut; /* the time ran out */
 };
@@ -114,66 +116,34 @@ static const char *name_of_group(const struct row_table *t, unsigned damage)
 	                                 : "can not be read";
 }
 
-static void add_far_body(struct check *k, struct arena *a, struct task_row *t)
+static int check_row(void *arg, const struct sql_found *row)
 {
-	sqlite3_stmt *st = NULL;
+	AUTO(buf_release) struct buf name = {0};
+	struct check *k = arg;
 
-	if (sqlite3_prepare_v2(k->db, "SELECT body FROM task_body WHERE id = ?", -1, &st, NULL))
-		return;
-	sqlite3_bind_int64(st, 1, (int64_t)t->id);
-	if (sqlite3_step(st) == SQLITE_ROW) {
-		const char *p = sqlite3_column_blob(st, 0);
-
-		t->spec.body =
-		    arena_str(a, (struct str){p ? p : "", (size_t)sqlite3_column_bytes(st, 0)});
+	if (row->damage) {
+		sqlite_row_name(k->table, &k->ids, row, &name);
+		found(k, k->table->name, name.p, name_of_group(k->table, row->damage));
 	}
-	sqlite3_finalize(st);
-}
-
-static unsigned check_row(
-    struct check *k, sqlite3_stmt *st, const struct row_table *t, struct arena *a, void *row)
-{
-	unsigned damage = sqlite_read_row(st, t, 0, a, row);
-	struct task_row *task = row;
-
-	if (t != &task_table || task->spec.body.p || damage & DAMAGED_BODY)
-		return damage;
-	add_far_body(k, a, task);
-	return damage | sqlite_check_group(st, t, COLUMN_BULKY, row);
+	arena_reset(&k->a);
+	if (++k->n_rows % 100000 == 0 && k->to->progress)
+		k->to->progress(k->to->arg, k->n_rows);
+	return 0;
 }
 
 static void check_rows(struct check *k, const struct row_table *t)
 {
-	AUTO(arena_release) struct arena a = {0};
-	AUTO(sql_text_release) struct sql_text sql = {.dialect = &sqlite_dialect};
-	AUTO(buf_release) struct buf name = {0};
-	sqlite3_stmt *st = NULL;
-	void *row = xcalloc(1, t->row_size);
-	int rc;
+	AUTO(sql_query_release) struct sql_query q;
+	struct sqlite_reader r;
 
-	sql_add_select(&sql, t, 0);
-	sql_add(&sql, "{}");
-	rc = sqlite3_prepare_v2(k->db, sql.out.p, -1, &st, NULL);
-	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
-		unsigned damage;
-
-		rc = sqlite3_step(st);
-		if (rc != SQLITE_ROW)
-			break;
-		arena_reset(&a);
-		damage = check_row(k, st, t, &a, row);
-		if (damage) {
-			buf_reset(&name);
-			sqlite_row_name(st, t, &k->ids, row, &name);
-			found(k, t->name, name.p, name_of_group(t, damage));
-		}
-		if (++k->n_rows % 100000 == 0 && k->to->progress)
-			k->to->progress(k->to->arg, k->n_rows);
-	}
-	if (rc != SQLITE_DONE)
+	k->table = t;
+	sqlite_reader_init(&r, k->db);
+	r.goes_on = true;
+	sql_select(&q, &r.sql, t, 0);
+	sql_add(&q.text, "{}");
+	if (r.sql.sql->rows(&r.sql, &q, t, 0, &k->a, check_row, k))
 		found(k, t->name, NULL, sqlite3_errmsg(k->db));
-	sqlite3_finalize(st);
-	free(row);
+	sqlite_reader_forget(&r);
 }
 
 static bool holds(struct check *k, const char *sql)
@@ -224,6 +194,7 @@ static int check_locked(
 	for (size_t i = 0; i <= N_TABLES && rc == 0; i++)
 		check_rows(&k, table_at(i));
 	sqlite3_close(k.db);
+	arena_release(&k.a);
 	*ret_rows = k.n_rows;
 	return rc ? rc : k.n_damaged ? ERR_STORE : 0;
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "store/migrations.h"
+#include "store/sql/migrate.h"
 #include "store/sqlite/sqlite.h"
 
 _Static_assert(STORE_SCHEMA_VERSION >= 1, "version 0 is the empty database");
@@ -55,8 +55,9 @@ static int mark_as_ours(sqlite3 *db, struct problem *ret_problem)
 	return sqlite_exec(db, sql, ret_problem);
 }
 
-static int run_step(sqlite3 *db, const char *sql, int version, struct problem *ret_problem)
+static int run_step(void *arg, const char *sql, int version, struct problem *ret_problem)
 {
+	sqlite3 *db = arg;
 	AUTO(free_cstr)
 	char *all =
 	    xasprintf("BEGIN IMMEDIATE;\n%s\nPRAGMA user_version = %d;\nCOMMIT;", sql, version);
@@ -69,54 +70,23 @@ static int run_step(sqlite3 *db, const char *sql, int version, struct problem *r
 	return ERR_STORE;
 }
 
-static int migrate_to(sqlite3 *db, int from, int to, struct problem *ret_problem)
-{
-	int rc = 0;
-
-	for (int v = from; v < to && rc == 0; v++)
-		rc = run_step(db, migrations[v].up, v + 1, ret_problem);
-	for (int v = from; v > to && rc == 0; v--)
-		rc = run_step(db, migrations[v - 1].down, v - 1, ret_problem);
-	return rc;
-}
-
-static int too_new(int version, struct problem *ret_problem)
-{
-	problem_set(ret_problem, ERR_SCHEMA,
-	    "the store's schema is version %d, this reeve knows up to %d", version,
-	    STORE_SCHEMA_VERSION);
-	problem_hint(ret_problem,
-	    "run the newer reeve, or bring it down with it: reeve store migrate --to %d",
-	    STORE_SCHEMA_VERSION);
-	return ERR_SCHEMA;
-}
-
-static int too_old(int version, struct problem *ret_problem)
-{
-	problem_set(ret_problem, ERR_SCHEMA,
-	    "the store's schema is version %d, this reeve needs %d", version, STORE_SCHEMA_VERSION);
-	problem_hint(
-	    ret_problem, "bring it up with: reeve store migrate --to %d", STORE_SCHEMA_VERSION);
-	return ERR_SCHEMA;
-}
-
 int sqlite_prepare_schema(
     sqlite3 *db, const char *path, const struct store_options *o, struct problem *ret_problem)
 {
 	int version = -1, rc = identify(db, path, &version, ret_problem);
 
-	MUST(n_migrations == STORE_SCHEMA_VERSION);
 	if (rc)
 		return rc;
-	if (version > STORE_SCHEMA_VERSION)
-		return too_new(version, ret_problem);
 	if (version == -1 && !o->create)
 		return sqlite_not_ours(path, ret_problem);
-	if (version >= 0 && version < STORE_SCHEMA_VERSION && !o->migrate)
-		return too_old(version, ret_problem);
-	rc = mark_as_ours(db, ret_problem);
-	return rc ? rc
-	          : migrate_to(db, version < 0 ? 0 : version, STORE_SCHEMA_VERSION, ret_problem);
+	if (version >= 0)
+		rc = sql_check_version(version, o->migrate, ret_problem);
+	if (rc == 0)
+		rc = mark_as_ours(db, ret_problem);
+	if (rc)
+		return rc;
+	return sql_migrate(
+	    version < 0 ? 0 : version, STORE_SCHEMA_VERSION, run_step, db, ret_problem);
 }
 
 static int migrate_locked(const char *path, int version, struct problem *ret_problem)
@@ -128,10 +98,10 @@ static int migrate_locked(const char *path, int version, struct problem *ret_pro
 		rc = identify(db, path, &from, ret_problem);
 	if (rc == 0 && from == -1)
 		rc = sqlite_not_ours(path, ret_problem);
-	if (rc == 0 && from > STORE_SCHEMA_VERSION)
-		rc = too_new(from, ret_problem);
 	if (rc == 0)
-		rc = migrate_to(db, from, version, ret_problem);
+		rc = sql_check_version(from, true, ret_problem);
+	if (rc == 0)
+		rc = sql_migrate(from, version, run_step, db, ret_problem);
 	sqlite3_close(db);
 	return rc;
 }

@@ -31,20 +31,19 @@ static void add_id(struct buf *out, const struct id_space *ids, rid id)
 	buf_add_cstr(out, id_format(ids, id, text));
 }
 
-void sqlite_row_name(sqlite3_stmt *st, const struct row_table *t, const struct id_space *ids,
-    const void *row, struct buf *out)
+void sqlite_row_name(const struct row_table *t, const struct id_space *ids,
+    const struct sql_found *found, struct buf *out)
 {
 	const struct column *key = &t->columns[0];
-	struct str name = sqlite_stored_name(st, t);
 
-	if (name.p)
-		buf_add_str(out, name);
+	if (found->name.p)
+		buf_add_str(out, found->name);
 	else if (t == &stat_table)
 		buf_add_cstr(out, "numbers");
 	else if (t->has_id || t->belongs_to)
-		add_id(out, ids, (rid)column_i64(key, row));
+		add_id(out, ids, (rid)column_i64(key, found->row));
 	else if (key->type == COLUMN_I64)
-		buf_printf(out, "%lld", (long long)column_i64(key, row));
+		buf_printf(out, "%lld", (long long)column_i64(key, found->row));
 }
 
 /* What was damaged may be any bytes, and the words are for terminals. */

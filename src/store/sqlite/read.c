@@ -1,19 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Readers: a connection each, a small cache of statements by their text, and the simple lookups. */
+/* Readers: a connection each, a small cache of statements by their text; queries, and their rows.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/limits.h"
 #include "store/sqlite/sqlite.h"
+
+#define ROW_SIZE_MAX 1024
+#define NUMBERS_MAX 4
+
+void sqlite_reader_init(struct sqlite_reader *r, sqlite3 *db)
+{
+	*r = (struct sqlite_reader){
+	    .sql = {.base.ops = &store_sqlite, .sql = &sqlite_sql_ops}, .db = db};
+}
+
+void sqlite_reader_forget(struct sqlite_reader *r)
+{
+	for (int i = 0; i < READ_CACHE; i++) {
+		sqlite3_finalize(r->cache[i].stmt);
+		free(r->cache[i].sql);
+	}
+}
 
 struct store_reader *sqlite_reader_open(struct store *base, struct problem *ret_problem)
 {
 	struct sqlite_store *s = (struct sqlite_store *)base;
 	struct sqlite_reader *r = xcalloc(1, sizeof *r);
 
-	r->base.ops = &store_sqlite;
+	sqlite_reader_init(r, NULL);
 	if (sqlite_connect(s->path, false, s->nosync, ROLE_READER, &r->db, ret_problem) == 0)
-		return &r->base;
+		return &r->sql.base;
 	free(r);
 	return NULL;
 }
@@ -22,16 +41,13 @@ void sqlite_reader_close(struct store_reader *base)
 {
 	struct sqlite_reader *r = (struct sqlite_reader *)base;
 
-	for (int i = 0; i < READ_CACHE; i++) {
-		sqlite3_finalize(r->cache[i].stmt);
-		free(r->cache[i].sql);
-	}
+	sqlite_reader_forget(r);
 	sqlite3_close(r->db);
 	free(r);
 }
 
 /* The statement for this text, out of the cache or in place of the one used longest ago. */
-int sqlite_query(struct sqlite_reader *r, const char *sql, sqlite3_stmt **ret_stmt)
+static int query(struct sqlite_reader *r, const char *sql, sqlite3_stmt **ret_stmt)
 {
 	int oldest = 0;
 
@@ -58,7 +74,7 @@ int sqlite_query(struct sqlite_reader *r, const char *sql, sqlite3_stmt **ret_st
 	return 0;
 }
 
-int sqlite_done(sqlite3_stmt *st, int rc)
+static int done(sqlite3_stmt *st, int rc)
 {
 	sqlite3_reset(st);
 	return rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : ERR_STORE;
@@ -67,46 +83,42 @@ int sqlite_done(sqlite3_stmt *st, int rc)
 static int run_plain(struct sqlite_reader *r, const char *sql)
 {
 	sqlite3_stmt *st;
-	int rc = sqlite_query(r, sql, &st);
+	int rc = query(r, sql, &st);
 
-	return rc ? rc : sqlite_done(st, sqlite3_step(st));
+	return rc ? rc : done(st, sqlite3_step(st));
 }
 
-int sqlite_snapshot_begin(struct sqlite_reader *r)
+static int snapshot_begin(struct sql_reader *base)
 {
+	struct sqlite_reader *r = (struct sqlite_reader *)base;
+
 	if (!sqlite3_get_autocommit(r->db)) /* one that could not be ended */
 		run_plain(r, "ROLLBACK");
 	return run_plain(r, "BEGIN");
 }
 
-void sqlite_snapshot_end(struct sqlite_reader *r)
+static void snapshot_end(struct sql_reader *base)
 {
-	run_plain(r, "COMMIT");
+	run_plain((struct sqlite_reader *)base, "COMMIT");
 }
 
-static pthread_once_t texts_once = PTHREAD_ONCE_INIT;
-static char *task_select[2];
-
-static void make_texts(void)
+static int prepare(struct sqlite_reader *r, const struct sql_query *q, sqlite3_stmt **ret_stmt)
 {
-	for (int bare = 0; bare < 2; bare++) {
-		struct sql_text sql = {.dialect = &sqlite_dialect};
+	int rc = query(r, q->text.out.p, ret_stmt);
 
-		sql_add_select(&sql, &task_table, bare ? COLUMN_BULKY : 0);
-		task_select[bare] = buf_take(&sql.out);
+	for (int i = 0; i < q->n_params && rc == 0; i++) {
+		if (q->params[i].s.p)
+			sqlite_bind_str(*ret_stmt, i + 1, q->params[i].s, false);
+		else
+			sqlite3_bind_int64(*ret_stmt, i + 1, q->params[i].n);
 	}
-}
-
-const char *sqlite_task_select(bool bare)
-{
-	pthread_once(&texts_once, make_texts);
-	return task_select[bare];
+	return rc;
 }
 
 static int read_far_body(struct sqlite_reader *r, struct arena *a, struct task_row *t)
 {
 	sqlite3_stmt *st;
-	int rc = sqlite_query(r, "SELECT body FROM task_body WHERE id = ?", &st);
+	int rc = query(r, "SELECT body FROM task_body WHERE id = ?", &st);
 
 	if (rc)
 		return rc;
@@ -118,129 +130,130 @@ static int read_far_body(struct sqlite_reader *r, struct arena *a, struct task_r
 		t->spec.body =
 		    arena_str(a, (struct str){p ? p : "", (size_t)sqlite3_column_bytes(st, 0)});
 	}
-	return sqlite_done(st, rc);
+	return done(st, rc);
 }
 
-static int read_task(
-    struct sqlite_reader *r, sqlite3_stmt *st, bool bare, struct arena *a, struct task_row *t)
+/* A row, whole. */
+static int read_row(struct sqlite_reader *r, sqlite3_stmt *st, const struct row_table *t,
+    unsigned skip_flags, struct arena *a, struct sql_found *found)
 {
-	unsigned damage = sqlite_read_row(st, &task_table, bare ? COLUMN_BULKY : 0, a, t);
+	struct task_row *task = found->row;
 	int rc = 0;
 
-	if (!bare && !t->spec.body.p && !(damage & DAMAGED_BODY)) {
-		rc = read_far_body(r, a, t);
-		if (rc == 0)
-			damage |= sqlite_check_group(st, &task_table, COLUMN_BULKY, t);
+	found->damage = sqlite_read_row(st, t, skip_flags, a, found->row);
+	if (t == &task_table && !(skip_flags & (COLUMN_BULKY | COLUMN_FAR)) && !task->spec.body.p &&
+	    !(found->damage & DAMAGED_BODY)) {
+		rc = read_far_body(r, a, task);
+		if (rc == 0 || r->goes_on)
+			found->damage |= sqlite_check_group(st, t, COLUMN_BULKY, task);
 	}
-	t->damage = damage;
-	return rc;
+	found->name = STR_NULL;
+	if (found->damage && !skip_flags)
+		found->name = arena_str(a, sqlite_stored_name(st, t));
+	return r->goes_on ? 0 : rc;
 }
 
-int sqlite_read_tasks(struct sqlite_reader *r, sqlite3_stmt *st, bool bare, uint32_t limit,
-    struct arena *a, struct task_row **ret_rows, size_t *ret_n)
+static int rows(struct sql_reader *base, const struct sql_query *q, const struct row_table *t,
+    unsigned skip_flags, struct arena *a, sql_row_fn *fn, void *arg)
 {
-	struct task_row *rows = *ret_rows;
-	size_t n = *ret_n, cap = n;
-	int rc = SQLITE_DONE, err = 0;
+	struct sqlite_reader *r = (struct sqlite_reader *)base;
+	_Alignas(max_align_t) char row[ROW_SIZE_MAX];
+	struct sql_found found = {.row = row};
+	sqlite3_stmt *st;
+	int step = SQLITE_DONE, err = 0, rc = prepare(r, q, &st);
 
-	while (n < limit && err == 0 && (rc = sqlite3_step(st)) == SQLITE_ROW) {
-		if (n == cap) {
-			struct task_row *more;
-
-			cap = cap ? cap * 2 : 16;
-			more = arena_alloc(a, cap * sizeof *more);
-			if (n)
-				memcpy(more, rows, n * sizeof *rows);
-			rows = more;
-		}
-		err = read_task(r, st, bare, a, &rows[n]);
-		n++;
+	MUST(t->row_size <= sizeof row);
+	if (rc)
+		return rc;
+	while (err == 0 && (step = sqlite3_step(st)) == SQLITE_ROW) {
+		err = read_row(r, st, t, skip_flags, a, &found);
+		if (err == 0)
+			err = fn(arg, &found);
 	}
-	*ret_rows = rows;
-	*ret_n = n;
-	rc = sqlite_done(st, rc);
+	rc = done(st, step);
 	return err ? err : rc;
 }
 
-int sqlite_task_get(struct store_reader *base, rid id, struct arena *a, struct task_row *ret_row)
+static int numbers(
+    struct sql_reader *base, const struct sql_query *q, int n, sql_numbers_fn *fn, void *arg)
 {
-	struct sqlite_reader *r = (struct sqlite_reader *)base;
-	AUTO(buf_release) struct buf sql = {0};
-	struct task_row *rows = NULL;
+	int64_t values[NUMBERS_MAX];
 	sqlite3_stmt *st;
-	size_t n = 0;
-	int rc;
+	int step = SQLITE_DONE, err = 0, rc = prepare((struct sqlite_reader *)base, q, &st);
 
-	buf_printf(&sql, "%sWHERE id = ?", sqlite_task_select(false));
-	if ((rc = sqlite_query(r, sql.p, &st)))
+	MUST(n <= NUMBERS_MAX);
+	if (rc)
 		return rc;
-	sqlite3_bind_int64(st, 1, (int64_t)id);
-	rc = sqlite_read_tasks(r, st, false, 1, a, &rows, &n);
-	if (rc == 0 && n == 0)
-		return ERR_NOT_FOUND;
-	if (rc == 0)
-		*ret_row = rows[0];
+	while (err == 0 && (step = sqlite3_step(st)) == SQLITE_ROW) {
+		for (int i = 0; i < n; i++)
+			values[i] = sqlite3_column_int64(st, i);
+		err = fn(arg, values);
+	}
+	rc = done(st, step);
+	return err ? err : rc;
+}
+
+static int problem(struct sql_reader *base, const char *doing, struct problem *ret_problem)
+{
+	return sqlite_problem(((struct sqlite_reader *)base)->db, doing, ret_problem);
+}
+
+const struct sql_ops sqlite_sql_ops = {
+    .dialect = &sqlite_dialect,
+    .rows = rows,
+    .numbers = numbers,
+    .snapshot_begin = snapshot_begin,
+    .snapshot_end = snapshot_end,
+    .problem = problem,
+};
+
+int sqlite_output(struct store_reader *base, rid task, int64_t token, int stream, int64_t offset,
+    size_t max, struct buf *out, struct output_end *ret_end)
+{
+	int rc = sql_output(base, task, token, stream, offset, max, out, ret_end);
+
+	/* long output passes through once: its pages must not push out those that are read often */
+	if (rc == 0 && ret_end->at - offset >= OUTPUT_CHUNK_BYTES)
+		sqlite3_db_release_memory(((struct sqlite_reader *)base)->db);
 	return rc;
-}
-
-int sqlite_find_key(struct store_reader *base, rid queue, struct str key, rid *ret_id)
-{
-	struct sqlite_reader *r = (struct sqlite_reader *)base;
-	sqlite3_stmt *st;
-	int rc = sqlite_query(r,
-	    "SELECT id FROM task INDEXED BY task_key WHERE queue = ? AND unique_key = ? "
-	    "AND " KEY_SQL " ORDER BY id LIMIT 1",
-	    &st);
-
-	if (rc)
-		return rc;
-	sqlite3_bind_int64(st, 1, (int64_t)queue);
-	sqlite_bind_str(st, 2, key, false);
-	rc = sqlite3_step(st);
-	if (rc == SQLITE_ROW)
-		*ret_id = (rid)sqlite3_column_int64(st, 0);
-	return sqlite_done(st, rc);
-}
-
-int sqlite_find_idem(
-    struct store_reader *base, struct str key, struct arena *a, struct idem_row *ret_row)
-{
-	struct sqlite_reader *r = (struct sqlite_reader *)base;
-	sqlite3_stmt *st;
-	unsigned damage;
-	bool found;
-	int rc = sqlite_query(r,
-	    "SELECT idem_key, fingerprint, time_ms, result, sum FROM idem WHERE idem_key = ?", &st);
-
-	if (rc)
-		return rc;
-	sqlite_bind_str(st, 1, key, false);
-	rc = sqlite3_step(st);
-	found = rc == SQLITE_ROW;
-	damage = found ? sqlite_read_row(st, &idem_table, 0, a, ret_row) : 0;
-	rc = sqlite_done(st, rc);
-	if (damage) /* what it was answered with is not known, and must not be done twice */
-		*ret_row = (struct idem_row){.key = arena_str(a, key), .damaged = true};
-	return rc == 0 && !found ? ERR_NOT_FOUND : rc;
 }
 
 /* Everything there is less everything that lives; the latter stands in the partial indexes. */
 int sqlite_count_ended(struct store_reader *base, int64_t *ret_n)
 {
-	struct sqlite_reader *r = (struct sqlite_reader *)base;
-	sqlite3_stmt *st;
-	int rc = sqlite_query(r,
-	    "SELECT (SELECT n_tasks FROM stat)"
-	    " + (SELECT count(*) FROM task WHERE id > (SELECT last_id FROM stat))"
-	    " - (SELECT count(*) FROM task INDEXED BY task_ready WHERE " READY_SQL ")"
-	    " - (SELECT count(*) FROM task INDEXED BY task_due WHERE " DUE_SQL ")"
-	    " - (SELECT count(*) FROM task INDEXED BY task_live WHERE " LIVE_SQL ")",
-	    &st);
+	struct sql_reader *r = (struct sql_reader *)base;
+	AUTO(sql_query_release) struct sql_query q;
 
-	if (rc)
-		return rc;
-	rc = sqlite3_step(st);
-	if (rc == SQLITE_ROW)
-		*ret_n = sqlite3_column_int64(st, 0);
-	return sqlite_done(st, rc);
+	sql_query_begin(&q, r);
+	sql_add(&q.text, "SELECT (SELECT n_tasks FROM stat)"
+	                 " + (SELECT count(*) FROM task WHERE id > (SELECT last_id FROM stat))"
+	                 " - (SELECT count(*) FROM task {task_ready} WHERE " READY_SQL ")"
+	                 " - (SELECT count(*) FROM task {task_due} WHERE " DUE_SQL ")"
+	                 " - (SELECT count(*) FROM task {task_live} WHERE " LIVE_SQL ")");
+	return sql_number(r, &q, NULL, ret_n);
+}
+
+/* A start reads everything once, in order: a large cache would only hold what nobody reads again,
+ * in between of what stays. */
+static void set_load_cache(sqlite3 *db, bool loading)
+{
+	sqlite3_exec(db,
+	    loading ? "PRAGMA cache_size = -1000" : "PRAGMA cache_size = -" SQLITE_WRITER_CACHE,
+	    NULL, NULL, NULL);
+}
+
+int sqlite_load(struct store *base, const struct store_loader *to, struct problem *ret_problem)
+{
+	struct sqlite_store *s = (struct sqlite_store *)base;
+	struct sqlite_reader r;
+	int rc;
+
+	pthread_mutex_lock(&s->mutex);
+	set_load_cache(s->db, true);
+	sqlite_reader_init(&r, s->db);
+	rc = sql_load(&r.sql, to, s->stat.last_id, s->stat.last_event, ret_problem);
+	sqlite_reader_forget(&r);
+	set_load_cache(s->db, false);
+	pthread_mutex_unlock(&s->mutex);
+	return rc;
 }

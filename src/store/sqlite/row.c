@@ -82,19 +82,18 @@ static uint64_t bind_column(
 int sqlite_bind_row(
     sqlite3_stmt *st, struct bound *was, const struct row_table *t, const void *row, unsigned flags)
 {
+	const struct column *c = t->columns;
 	struct sums sums;
 	int at = 1;
 
 	sums_begin(&sums);
-	for (int i = 0; i < t->n; i++) {
-		const struct column *c = &t->columns[i];
-
+	for (int i = 0, n = t->n; i < n; i++, c++) {
 		if (flags && !(c->flags & flags))
 			continue;
 		if (c->type == COLUMN_SUM) /* behind all of its group */
 			bind_i64(st, was, at, sums_of(&sums, c->flags));
 		else
-			sums_add(&sums, t, i, bind_column(st, was, at, c, row));
+			sums_add(&sums, t, c, i, bind_column(st, was, at, c, row));
 		at++;
 	}
 	return at;
@@ -172,7 +171,7 @@ unsigned sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned s
 				damage |= 1u << c->flags;
 		} else {
 			value = read_column(st, at, c, a, column_at(c, ret_row));
-			sums_add(&sums, t, i, value);
+			sums_add(&sums, t, c, i, value);
 			if (value == 0 && c->flags & COLUMN_FAR)
 				far |= 1u << (c->flags & COLUMN_GROUP);
 		}

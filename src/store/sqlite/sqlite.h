@@ -7,7 +7,7 @@
 #include <sqlite3.h>
 
 #include "store/backend.h"
-#include "store/sql/text.h"
+#include "store/sql/read.h"
 #include "store/usage_text.h"
 
 #define SQLITE_WRITER_CACHE "24000" /* KiB */
@@ -87,7 +87,7 @@ struct sqlite_store {
 #define READ_CACHE 32
 
 struct sqlite_reader {
-	struct store_reader base;
+	struct sql_reader sql;
 	sqlite3 *db;
 	struct {
 		char *sql;
@@ -95,7 +95,7 @@ struct sqlite_reader {
 		unsigned used;
 	} cache[READ_CACHE];
 	unsigned clock;
-	rid prune_seen; /* a bounded search for prunable tasks goes on behind this id */
+	bool goes_on; /* a long body that can not be read is damage, and not the end */
 };
 
 /* open.c */
@@ -129,22 +129,11 @@ void sqlite_load_ids(sqlite3 *db, struct id_space *ret_ids);
 /* As it is stored, if it has one and that can be a name; else NULL. */
 struct str sqlite_stored_name(sqlite3_stmt *st, const struct row_table *t);
 void sqlite_escape(struct buf *out, const char *words);
-void sqlite_row_name(sqlite3_stmt *st, const struct row_table *t, const struct id_space *ids,
-    const void *row, struct buf *out);
+void sqlite_row_name(const struct row_table *t, const struct id_space *ids,
+    const struct sql_found *found, struct buf *out);
 /* SQLite's words, without its numbers of rows. `t` NULL: they are about no table of ours. */
 void sqlite_clean_words(
     const struct row_table *t, const struct id_space *ids, const char *words, struct buf *out);
-
-/* quarantine.c: what a start makes of rows that do not fit their checksums */
-int quarantine_refuse(const char *kind, struct str name, struct problem *ret_problem);
-struct quarantine {
-	sqlite3_stmt *st; /* stands on the row as it is stored */
-	unsigned damage;  /* groups that do not fit */
-	const struct id_space *ids;
-	struct arena *arena;
-};
-int sqlite_quarantine(const struct quarantine *why, const struct row_table *t, void *row,
-    struct problem *ret_problem);
 
 /* row.c */
 void sqlite_bind_str(sqlite3_stmt *st, int at, struct str s, bool blob);
@@ -190,58 +179,23 @@ void checkpointer_stop(struct sqlite_store *s);
 void checkpoint_if_due(struct sqlite_store *s);
 void log_lengthen(struct sqlite_store *s);
 
-/* schedule.c */
-int sqlite_load_schedule_tasks(
-    struct sqlite_store *s, const struct store_loader *to, struct problem *ret_problem);
-int sqlite_ticks(struct store_reader *base, const struct tick_query *q, struct arena *a,
-    struct tick_row **ret_rows, size_t *ret_n);
-
-/* load.c */
-int sqlite_load(struct store *base, const struct store_loader *l, struct problem *ret_problem);
-
-/* The read side: read.c, list.c, output.c */
+/* read.c */
+extern const struct sql_ops sqlite_sql_ops;
+/* A reader of another's connection; what it remembers is forgotten before that is closed. */
+void sqlite_reader_init(struct sqlite_reader *r, sqlite3 *db);
+void sqlite_reader_forget(struct sqlite_reader *r);
 struct store_reader *sqlite_reader_open(struct store *base, struct problem *ret_problem);
 void sqlite_reader_close(struct store_reader *base);
-int sqlite_query(struct sqlite_reader *r, const char *sql, sqlite3_stmt **ret_stmt);
-int sqlite_done(sqlite3_stmt *st, int rc);
-/* Between these a reader's statements all see the same commits. */
-int sqlite_snapshot_begin(struct sqlite_reader *r);
-void sqlite_snapshot_end(struct sqlite_reader *r);
-/* Task rows until the statement ends or `limit` are read; far bodies too unless bare. */
-int sqlite_read_tasks(struct sqlite_reader *r, sqlite3_stmt *st, bool bare, uint32_t limit,
-    struct arena *a, struct task_row **ret_rows, size_t *ret_n);
-const char *sqlite_task_select(bool bare);
-int sqlite_task_get(struct store_reader *base, rid id, struct arena *a, struct task_row *ret_row);
-int sqlite_queue_head(struct store_reader *base, const struct head_query *q, struct arena *a,
-    struct task_row **ret_rows, size_t *ret_n);
-int sqlite_queue_due(struct store_reader *base, const struct due_query *q, struct arena *a,
-    struct task_row **ret_rows, size_t *ret_n);
-int sqlite_find_key(struct store_reader *base, rid queue, struct str key, rid *ret_id);
-int sqlite_find_idem(
-    struct store_reader *base, struct str key, struct arena *a, struct idem_row *ret_row);
-int sqlite_prunable(struct store_reader *base, rid after, int64_t before_ms, uint32_t limit,
-    rid *ret_ids, size_t *ret_n);
 int sqlite_count_ended(struct store_reader *base, int64_t *ret_n);
-int sqlite_task_list(struct store_reader *base, const struct task_filter *f, bool oldest_first,
-    bool bare, rid cursor, uint32_t limit, struct arena *a, struct task_page *ret_page);
-int sqlite_task_count(struct store_reader *base, const struct task_filter *f, struct arena *a,
-    struct status_count **ret_counts, size_t *ret_n);
 int sqlite_output(struct store_reader *base, rid task, int64_t token, int stream, int64_t offset,
     size_t max, struct buf *out, struct output_end *ret_end);
-int sqlite_events(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
-    struct event_page *ret_page);
-int sqlite_events_before(struct store_reader *base, uint64_t before, uint32_t limit,
-    struct arena *a, struct event_page *ret_page);
+int sqlite_load(struct store *base, const struct store_loader *to, struct problem *ret_problem);
 
-/* audit.c: the ends of the chain of events are meta rows that nobody else is told of */
-#define META_AUDIT_HEAD "audit.head"
-#define META_AUDIT_ANCHOR "audit.anchor"
+/* audit.c: the ends of the chain of events */
 int sqlite_load_chain(struct sqlite_store *s, struct problem *ret_problem);
 int sqlite_put_event(struct sqlite_store *s, const struct event_row *e);
 int sqlite_save_head(struct sqlite_store *s); /* if it has moved */
 /* The oldest, within a transaction: a thousand or so. */
 int sqlite_expire_events(struct sqlite_store *s, int64_t before_ms, int *ret_changes);
-int sqlite_audit(struct store_reader *base, uint64_t after, uint32_t limit, struct arena *a,
-    struct audit_page *ret_page);
 
 #endif

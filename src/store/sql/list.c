@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lists and counts by filter. What is asked of a schedule's tasks, or of dispatched or held ones
+ * alone, comes from their index; all else walks the tasks by id, and a list does so in bounded
+ * steps.
+ */
+#include "base/mem.h"
+#include "store/sql/read.h"
+
+/* Does every state asked for stand in the index of dispatched and held tasks? */
+static bool only_live(const struct task_filter *f)
+{
+	for (size_t i = 0; i < f->n_states; i++) {
+		int min = f->states[i].min, max = f->states[i].max;
+
+		if (!(max < TASK_ORPHANED || (min == TASK_BLOCKED && max == TASK_BLOCKED) ||
+		        (min >= TASK_CLAIMED && max <= TASK_RUNNING)))
+			return false;
+	}
+	return f->n_states > 0;
+}
+
+static void add_states(struct sql_query *q, const struct task_filter *f)
+{
+	for (size_t i = 0; i < f->n_states; i++) {
+		sql_term(
+		    q, i ? " OR status BETWEEN ?" : " AND (status BETWEEN ?", f->states[i].min);
+		sql_term(q, " AND ?", f->states[i].max);
+	}
+	if (f->n_states)
+		sql_add(&q->text, ")");
+}
+
+static void add_labels(struct sql_query *q, const struct task_filter *f)
+{
+	for (size_t i = 0; i < f->n_labels; i++) {
+		sql_add(&q->text, " AND ");
+		sql_term_str(q, q->text.dialect->has_line, f->labels[i]);
+	}
+}
+
+static void add_among(struct sql_query *q, const struct task_filter *f)
+{
+	for (size_t i = 0; i < f->n_among; i++)
+		sql_term(q, i ? ", ?" : " AND queue IN (?", (int64_t)f->among[i]);
+	if (f->n_among)
+		sql_add(&q->text, ")");
+}
+
+static void add_filter(struct sql_query *q, const struct task_filter *f)
+{
+	if (f->queue)
+		sql_term(q, " AND queue = ?", (int64_t)f->queue);
+	add_among(q, f);
+	if (f->batch)
+		sql_term(q, " AND batch = ?", (int64_t)f->batch);
+	if (f->worker)
+		sql_term(q, " AND worker = ?", (int64_t)f->worker);
+	if (f->ended_before_ms)
+		sql_term(q, " AND " ENDED_SQL " AND ended_ms < ?", f->ended_before_ms);
+	add_states(q, f);
+	add_labels(q, f);
+}
+
+/* Ids in [low, high]. A request's tasks are never older than its first, which names the batch. */
+struct range {
+	int64_t low, high;
+};
+
+static struct range range_of(const struct task_filter *f)
+{
+	struct range g = {1, INT64_MAX};
+
+	if (f->since)
+		g.low = (int64_t)f->since;
+	if (f->batch && (int64_t)f->batch > g.low)
+		g.low = (int64_t)f->batch;
+	if (f->until)
+		g.high = (int64_t)f->until - 1;
+	return g;
+}
+
+#define OF_SCHEDULE "{task_schedule} WHERE " SCHEDULE_SQL " AND schedule = ?"
+
+static void add_source(struct sql_query *q, const struct task_filter *f, struct range g)
+{
+	if (f->schedule)
+		sql_term(q, OF_SCHEDULE, (int64_t)f->schedule);
+	else if (only_live(f))
+		sql_add(&q->text, "{task_live} WHERE " LIVE_SQL);
+	else
+		sql_add(&q->text, "{} WHERE 1 = 1");
+	sql_term(q, " AND id >= ?", g.low);
+	sql_term(q, " AND id <= ?", g.high);
+}
+
+/* The id of the last row that one step looks at; 0 when the step reaches the end. */
+static int step_end(struct sql_reader *r, const struct task_filter *f, struct range g,
+    bool oldest_first, int64_t step, int64_t *ret_id)
+{
+	const struct task_filter source = {.schedule = f->schedule};
+	AUTO(sql_query_release) struct sql_query q;
+
+	*ret_id = 0;
+	sql_query_begin(&q, r);
+	sql_add(&q.text, "SELECT id FROM task ");
+	add_source(&q, &source, g);
+	sql_term(&q,
+	    oldest_first ? " ORDER BY id LIMIT 1 OFFSET ?" : " ORDER BY id DESC LIMIT 1 OFFSET ?",
+	    step - 1);
+	return sql_number(r, &q, NULL, ret_id);
+}
+
+/* Is there more to look at than what the source gives? */
+static bool filters_rows(const struct task_filter *f)
+{
+	return f->queue || f->n_among || f->batch || f->worker || f->ended_before_ms ||
+	       f->n_states || f->n_labels;
+}
+
+static int list_range(struct sql_reader *r, const struct task_filter *f, struct range g,
+    bool oldest_first, bool bare, uint32_t limit, struct arena *a, struct task_page *page)
+{
+	struct sql_rows found = {.t = &task_table, .a = a};
+	unsigned skip_flags = bare ? COLUMN_BULKY : 0;
+	AUTO(sql_query_release) struct sql_query q;
+	int rc;
+
+	sql_select(&q, r, &task_table, skip_flags);
+	add_source(&q, f, g);
+	add_filter(&q, f);
+	sql_term(&q, oldest_first ? " ORDER BY id LIMIT ?" : " ORDER BY id DESC LIMIT ?", limit);
+	rc = sql_gather(r, &q, skip_flags, &found);
+	page->rows = found.rows;
+	page->n = found.n;
+	return rc;
+}
+
+int sql_task_list(struct store_reader *base, const struct task_filter *f, bool oldest_first,
+    bool bare, rid cursor, uint32_t limit, struct arena *a, struct task_page *ret_page)
+{
+	struct sql_reader *r = (struct sql_reader *)base;
+	struct range g = range_of(f);
+	int64_t end = 0;
+	int rc = 0;
+
+	if (limit > STORE_SCAN_STEP)
+		limit = STORE_SCAN_STEP;
+	if (cursor && oldest_first && (int64_t)cursor >= g.low)
+		g.low = (int64_t)cursor + 1;
+	if (cursor && !oldest_first && (int64_t)cursor <= g.high)
+		g.high = (int64_t)cursor - 1;
+	if (filters_rows(f) && (f->schedule || !only_live(f)))
+		rc = step_end(r, f, g, oldest_first, STORE_SCAN_STEP, &end);
+	if (end && oldest_first)
+		g.high = end;
+	else if (end)
+		g.low = end;
+	if (rc == 0) /* one more than asked tells whether there is a next page */
+		rc = list_range(r, f, g, oldest_first, bare, limit + 1, a, ret_page);
+	if (rc)
+		return rc;
+	if (ret_page->n > limit) {
+		ret_page->n = limit;
+		ret_page->next = ret_page->rows[limit - 1].id;
+	} else {
+		ret_page->next = (rid)end;
+	}
+	return 0;
+}
+
+struct counts {
+	struct arena *a;
+	struct status_count *rows;
+	size_t n, cap;
+};
+
+static int add_count(void *arg, const int64_t *numbers)
+{
+	struct counts *c = arg;
+
+	c->rows = arena_room(c->a, c->rows, c->n, &c->cap, sizeof *c->rows);
+	c->rows[c->n++] = (struct status_count){(int32_t)numbers[0], numbers[1]};
+	return 0;
+}
+
+int sql_task_count(struct store_reader *base, const struct task_filter *f, struct arena *a,
+    struct status_count **ret_counts, size_t *ret_n)
+{
+	struct sql_reader *r = (struct sql_reader *)base;
+	struct counts counts = {.a = a};
+	AUTO(sql_query_release) struct sql_query q;
+	int rc;
+
+	sql_query_begin(&q, r);
+	sql_add(&q.text, "SELECT status, count(*) FROM task ");
+	add_source(&q, f, range_of(f));
+	add_filter(&q, f);
+	sql_add(&q.text, " GROUP BY status ORDER BY status");
+	rc = r->sql->numbers(r, &q, 2, add_count, &counts);
+	*ret_counts = counts.rows;
+	*ret_n = counts.n;
+	return rc;
+}
+
+struct ids {
+	rid *ids;
+	size_t n;
+};
+
+static int add_id(void *arg, const int64_t *numbers)
+{
+	struct ids *to = arg;
+
+	to->ids[to->n++] = (rid)numbers[0];
+	return 0;
+}
+
+/*
+ * There is no cursor to hand back, so where a bounded search ended is remembered in the reader: the
+ * next one goes on there, and begins anew once the end was reached.
+ */
+int sql_prunable(struct store_reader *base, rid after, int64_t before_ms, uint32_t limit,
+    rid *ret_ids, size_t *ret_n)
+{
+	struct sql_reader *r = (struct sql_reader *)base;
+	int64_t from = (int64_t)(after > r->prune_seen ? after : r->prune_seen), end;
+	struct range g = {from + 1, INT64_MAX};
+	struct ids found = {.ids = ret_ids};
+	AUTO(sql_query_release) struct sql_query q;
+	int rc;
+
+	sql_query_begin(&q, r);
+	rc = step_end(r, &(struct task_filter){0}, g, true, STORE_PRUNE_STEP, &end);
+	if (rc)
+		return rc;
+	sql_term(&q, "SELECT id FROM task {} WHERE id >= ?", g.low);
+	sql_term(&q, " AND id <= ?", end ? end : INT64_MAX);
+	sql_add(&q.text, " AND " ENDED_SQL);
+	if (before_ms)
+		sql_term(&q, " AND mtime_ms < ?", before_ms);
+	sql_term(&q, " ORDER BY id LIMIT ?", limit);
+	rc = r->sql->numbers(r, &q, 1, add_id, &found);
+	*ret_n = found.n;
+	if (found.n < limit)
+		r->prune_seen = (rid)end;
+	return rc;
+}

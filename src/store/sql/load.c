@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the brain must know at start. Only live tasks are looked at, through their indexes. */
+#include "base/mem.h"
+#include "store/sql/read.h"
+
+struct load {
+	struct sql_reader *r;
+	const struct store_loader *to;
+	const struct row_table *table; /* that is being read */
+	struct arena a;                /* of one row */
+	struct id_space ids;
+	struct problem *problem;
+	bool stopped; /* by the loader, or with a problem that says more */
+};
+
+/* Whoever ends it has said why. */
+static int stop(struct load *l, int rc)
+{
+	l->stopped = rc != 0;
+	return rc;
+}
+
+static int run(struct load *l, int rc, const char *doing)
+{
+	return rc && !l->stopped ? l->r->sql->problem(l->r, doing, l->problem) : rc;
+}
+
+static int hand_over(void *arg, const struct sql_found *found)
+{
+	struct load *l = arg;
+	const struct meta_row *m = found->row;
+	int rc = 0;
+
+	if (found->damage)
+		rc = sql_quarantine(l->r, l->table, found, &l->ids, &l->a, l->problem);
+	else if (l->table == &meta_table && str_is(m->name, META_INSTALLATION))
+		id_space_parse(m->value, &l->ids); /* all zero if nobody knows it */
+	if (rc == 0)
+		rc = l->to->row(l->to->arg, l->table, found->row);
+	arena_reset(&l->a);
+	return stop(l, rc);
+}
+
+static int load_rows(struct load *l, const struct row_table *t)
+{
+	AUTO(sql_query_release) struct sql_query q;
+
+	l->table = t;
+	sql_select(&q, l->r, t, 0);
+	if (t == &meta_table)
+		sql_add(
+		    &q.text, "WHERE name NOT IN ('" META_AUDIT_HEAD "', '" META_AUDIT_ANCHOR "') ");
+	buf_printf(&q.text.out, "ORDER BY %s", t->columns[0].name);
+	return run(
+	    l, l->r->sql->rows(l->r, &q, t, 0, &l->a, hand_over, l), "the store can not be read");
+}
+
+static int load_numbers(struct load *l, const char *text, int n, sql_numbers_fn *fn)
+{
+	AUTO(sql_query_release) struct sql_query q;
+
+	sql_query_begin(&q, l->r);
+	sql_add(&q.text, text);
+	return run(l, l->r->sql->numbers(l->r, &q, n, fn, l), "the store can not be read");
+}
+
+static const char counts_sql[] = "SELECT queue, status, sum(n) FROM ("
+                                 "SELECT queue, -2 AS status, count(*) AS n FROM task {task_ready}"
+                                 " WHERE " READY_SQL " GROUP BY queue UNION ALL "
+                                 "SELECT queue, -2, count(*) FROM task {task_due}"
+                                 " WHERE " DUE_SQL " GROUP BY queue UNION ALL "
+                                 "SELECT queue, status, count(*) FROM task {task_live}"
+                                 " WHERE " LIVE_SQL " GROUP BY queue, status"
+                                 ") AS live GROUP BY queue, status ORDER BY queue, status";
+
+static int load_count(void *arg, const int64_t *n)
+{
+	struct load *l = arg;
+
+	return stop(l, l->to->count(l->to->arg, (rid)n[0], (int32_t)n[1], n[2]));
+}
+
+static const char schedule_tasks_sql[] = "SELECT schedule, id, queue FROM task {task_schedule_live}"
+                                         " WHERE " SCHEDULE_LIVE_SQL " ORDER BY id";
+
+static int load_schedule_task(void *arg, const int64_t *n)
+{
+	struct load *l = arg;
+
+	return stop(l, l->to->schedule_task(l->to->arg, (rid)n[0], (rid)n[1], (rid)n[2]));
+}
+
+/* Their ids first, then row by row: few enough to sort, possibly too large to hold at once. */
+static const char dispatched_sql[] =
+    "SELECT id FROM task {task_live} WHERE " LIVE_SQL " AND status >= -1 ORDER BY id";
+
+static int load_task(void *arg, const int64_t *n)
+{
+	struct load *l = arg;
+	struct task_row t;
+	int rc = sql_task_get(&l->r->base, (rid)n[0], &l->a, &t);
+
+	if (rc)
+		rc = l->r->sql->problem(l->r, "a task can not be read", l->problem);
+	else
+		rc = l->to->row(l->to->arg, &task_table, &t);
+	arena_reset(&l->a);
+	return stop(l, rc);
+}
+
+static int load_table(struct load *l, const struct row_table *t)
+{
+	int rc = load_rows(l, t);
+
+	if (rc == 0 && t == &queue_table)
+		rc = load_numbers(l, counts_sql, 3, load_count);
+	if (rc == 0 && t == &schedule_table)
+		rc = load_numbers(l, schedule_tasks_sql, 3, load_schedule_task);
+	return rc;
+}
+
+int sql_load(struct sql_reader *r, const struct store_loader *to, rid last_id, uint64_t last_event,
+    struct problem *ret_problem)
+{
+	struct load l = {.r = r, .to = to, .problem = ret_problem};
+	int rc = 0;
+
+	for (int i = 0; i < N_TABLES && rc == 0; i++)
+		if (row_tables[i]->is_loaded)
+			rc = load_table(&l, row_tables[i]);
+	if (rc == 0)
+		rc = load_numbers(&l, dispatched_sql, 1, load_task);
+	if (rc == 0)
+		rc = to->done(to->arg, last_id, last_event);
+	arena_release(&l.a);
+	return rc;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queries, rows gathered from them, and the simple lookups. */
+#include "store/sql/read.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+void sql_query_release(struct sql_query *q)
+{
+	sql_text_release(&q->text);
+}
+
+static void add_param(struct sql_query *q, int64_t n, struct str s)
+{
+	MUST(q->n_params < SQL_PARAMS_MAX);
+	q->params[q->n_params].n = n;
+	q->params[q->n_params++].s = s;
+}
+
+void sql_term(struct sql_query *q, const char *text, int64_t n)
+{
+	sql_add(&q->text, text);
+	add_param(q, n, STR_NULL);
+}
+
+void sql_term_str(struct sql_query *q, const char *text, struct str s)
+{
+	sql_add(&q->text, text);
+	add_param(q, 0, s);
+}
+
+void sql_query_begin(struct sql_query *q, const struct sql_reader *r)
+{
+	q->text = (struct sql_text){.dialect = r->sql->dialect};
+	q->n_params = 0; /* what lies behind is never looked at */
+}
+
+void sql_select(
+    struct sql_query *q, const struct sql_reader *r, const struct row_table *t, unsigned skip_flags)
+{
+	sql_query_begin(q, r);
+	sql_add_select(&q->text, t, skip_flags);
+}
+
+static int gather_one(void *arg, const struct sql_found *found)
+{
+	struct sql_rows *to = arg;
+	size_t size = to->t->row_size;
+	void *at;
+
+	to->rows = arena_room(to->a, to->rows, to->n, &to->cap, size);
+	at = memcpy((char *)to->rows + to->n++ * size, found->row, size);
+	if (found->damage && to->t->quarantine)
+		to->t->quarantine(at, &(struct quarantine_facts){.damage = found->damage});
+	return 0;
+}
+
+int sql_gather(
+    struct sql_reader *r, const struct sql_query *q, unsigned skip_flags, struct sql_rows *to)
+{
+	return r->sql->rows(r, q, to->t, skip_flags, to->a, gather_one, to);
+}
+
+struct one_number {
+	bool found;
+	int64_t n;
+};
+
+static int keep_number(void *arg, const int64_t *numbers)
+{
+	*(struct one_number *)arg = (struct one_number){true, numbers[0]};
+	return 0;
+}
+
+int sql_number(struct sql_reader *r, const struct sql_query *q, bool *ret_found, int64_t *ret_n)
+{
+	struct one_number one = {false, 0};
+	int rc = r->sql->numbers(r, q, 1, keep_number, &one);
+
+	if (rc == 0 && one.found)
+		*ret_n = one.n;
+	if (ret_found)
+		*ret_found = rc == 0 && one.found;
+	return rc;
+}
+
+int sql_task_get(struct store_reader *base, rid id, struct arena *a, struct task_row *ret_row)
+{
+	struct sql_reader *r = (struct sql_reader *)base;
+	struct sql_rows found = {.t = &task_table, .a = a};
+	AUTO(sql_query_release) struct sql_query q;
+	int rc;
+
+	sql_select(&q, r, &task_table, 0);
+	sql_term(&q, "WHERE id = ?", (int64_t)id);
+	rc = sql_gather(r, &q, 0, &found);
+	if (rc == 0 && found.n == 0)
+		return ERR_NOT_FOUND;
+	if (rc == 0)
+		*ret_row = *(struct task_row *)found.rows;
+	return rc;
+}
+
+int sql_find_key(struct store_reader *base, rid queue, struct str key, rid *ret_id)
+{
+	struct sql_reader *r = (struct sql_reader *)base;
+	AUTO(sql_query_release) struct sql_query q;
+	int64_t id = (int64_t)*ret_id;
+	int rc;
+
+	sql_query_begin(&q, r);
+	sql_term(&q, "SELECT id FROM task {task_key} WHERE queue = ? ", (int64_t)queue);
+	sql_term_str(&q, "AND unique_key = ? AND " KEY_SQL " ORDER BY id LIMIT 1", key);
+	rc = sql_number(r, &q, NULL, &id);
+	*ret_id = (rid)id;
+	return rc;
+}
+
+int sql_find_idem(
+    struct store_reader *base, struct str key, struct arena *a, struct idem_row *ret_row)
+{
+	struct sql_reader *r = (struct sql_reader *)base;
+	struct sql_rows found = {.t = &idem_table, .a = a};
+	AUTO(sql_query_release) struct sql_query q;
+	int rc;
+
+	sql_select(&q, r, &idem_table, 0);
+	sql_term_str(&q, "WHERE idem_key = ?", key);
+	rc = sql_gather(r, &q, 0, &found);
+	if (rc || found.n == 0)
+		return rc ? rc : ERR_NOT_FOUND;
+	*ret_row = *(struct idem_row *)found.rows;
+	if (ret_row->damaged)
+		ret_row->key = arena_str(a, key);
+	return 0;
+}
+
+/* Only what is asked stands in the text: a condition that can be switched off uses no index. */
+static void ticks_of(struct sql_query *sql, const struct tick_query *q)
+{
+	if (!q->oldest_first)
+		sql_add(&sql->text, "{tick_newest} ");
+	sql_term(sql, "WHERE schedule = ?", (int64_t)q->schedule);
+	if (q->from_s || q->to_s)
+		sql_term(sql, q->reaching ? " AND until_s >= ?" : " AND tick_s >= ?", q->from_s);
+	if (q->to_s)
+		sql_term(sql, " AND tick_s < ?", q->to_s);
+	if (q->with_task)
+		sql_add(&sql->text, " AND task <> 0");
+	if (!q->oldest_first && q->after_time_ms) {
+		sql_term(sql, " AND (time_ms, tick_s, offset_s) < (?, ", q->after_time_ms);
+		sql_term(sql, "?, ", q->after_tick_s);
+		sql_term(sql, "?)", q->after_offset_s);
+	}
+	sql_term(sql,
+	    q->oldest_first ? " ORDER BY tick_s, offset_s LIMIT ?"
+	                    : " ORDER BY time_ms DESC, tick_s DESC, offset_s DESC LIMIT ?",
+	    q->limit);
+}
+
+int sql_ticks(struct store_reader *base, const struct tick_query *q, struct arena *a,
+    struct tick_row **ret_rows, size_t *ret_n)
+{
+	struct sql_reader *r = (struct sql_reader *)base;
+	struct sql_rows found = {.t = &tick_table, .a = a};
+	AUTO(sql_query_release) struct sql_query sql;
+	int rc;
+
+	sql_select(&sql, r, &tick_table, 0);
+	ticks_of(&sql, q);
+	rc = sql_gather(r, &sql, 0, &found);
+	*ret_rows = found.rows;
+	*ret_n = found.n;
+	return rc;
+}
