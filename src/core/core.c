@@ -31,8 +31,6 @@ struct core *core_new(const struct core_options *o)
 	c->start.before = c->o.timeouts;
 	consensus_init(&c->set, c->o.server, c->o.consensus_patience);
 	c->set_looked_ms = INT64_MIN / 2;
-	c->set_due_ms = INT64_MAX;
-	c->refusals.due_ms = INT64_MAX;
 	TAILQ_INIT(&c->ghosts);
 	RB_INIT(&c->queues);
 	RB_INIT(&c->queue_names);
@@ -76,8 +74,6 @@ void core_free(struct core *c)
 
 	while ((t = TAILQ_FIRST(&c->ghosts)))
 		task_free(c, t);
-	while (heap_min(&c->hold_timers))
-		task_free(c, CONTAINER_OF(heap_min(&c->hold_timers), struct task, hold));
 	while ((w = RB_MIN(worker_ids, &c->workers))) {
 		while ((t = TAILQ_FIRST(&w->tasks)))
 			task_free(c, t);
@@ -86,6 +82,8 @@ void core_free(struct core *c)
 	while ((q = RB_MIN(queue_ids, &c->queues))) {
 		free_window(c, &q->ready);
 		free_window(c, &q->due);
+		while ((t = TAILQ_FIRST(&q->on_hold)))
+			task_free(c, t);
 		queue_free(c, q);
 	}
 	gone_release(c);
@@ -99,10 +97,7 @@ void core_free(struct core *c)
 	free(c->lane.keys);
 	free(c->lane.ids);
 	free(c->outstanding);
-	heap_release(&c->wall_timers);
-	heap_release(&c->watch_timers);
-	heap_release(&c->poll_timers);
-	heap_release(&c->hold_timers);
+	timers_release(c);
 	idmap_release(&c->tasks);
 	idmap_release(&c->links);
 	free(c);
@@ -115,29 +110,6 @@ int core_command(struct core *c, const struct event *ev, struct effects *out)
 		return command_run(c, ev, NULL, out);
 	lane_push(c, ev, out);
 	return 0;
-}
-
-static void wake_all(struct core *c)
-{
-	struct queue *q;
-
-	c->retry_reads_ms = 0;
-	RB_FOREACH (q, queue_ids, &c->queues)
-		queue_ready(c, q);
-}
-
-static void tick(struct core *c, struct effects *out)
-{
-	struct heap_node *n;
-
-	while ((n = heap_min(&c->wall_timers)) && n->at <= c->now_ms)
-		queue_tick(c, CONTAINER_OF(n, struct queue, wake), out);
-	hold_tick(c, out);
-	watch_tick(c, out);
-	unsure_tick(c, out);
-	refusals_tick(c, out);
-	if (c->retry_reads_ms && c->retry_reads_ms <= c->mono_ms)
-		wake_all(c);
 }
 
 /* Tasks that only the worker knows of must be read first: until then it is new. */
@@ -173,7 +145,7 @@ static int take(struct core *c, const struct event *ev, struct effects *out)
 	case EV_KEYS_READ:
 	case EV_TASKS_READ:
 	case EV_TICKS_READ: lane_read(c, ev, out); return 0;
-	case EV_TICK: tick(c, out); return 0;
+	case EV_TICK: return 0; /* every step looks at the clocks */
 	case EV_GO_ON: lane_go_on(c, out); return 0;
 	case EV_ZONE: zone_set(c, ev, out); return 0;
 	case EV_REFUSED: refusal(c, ev, out); return 0;
@@ -190,7 +162,9 @@ int core_step(struct core *c, const struct event *ev, struct effects *out)
 	c->seed = ev->seed;
 	code = take(c, ev, out);
 	if (c->open) {
-		schedules_tick(c, out);
+		if (timers_clock_was_set(c))
+			schedules_look_all(c, NULL);
+		timers_run(c, out);
 		watch_set(c, out);
 		start_look(c, out);
 		place(c, out);
@@ -199,38 +173,9 @@ int core_step(struct core *c, const struct event *ev, struct effects *out)
 	return code;
 }
 
-static void sooner(int64_t *at, int64_t other)
-{
-	if (other < *at)
-		*at = other;
-}
-
 int64_t core_wake_ms(const struct core *c)
 {
-	const struct heap_node *wall = heap_min(&c->wall_timers);
-	const struct heap_node *schedule = heap_min(&c->schedules.timers);
-	const struct heap_node *watch = heap_min(&c->watch_timers);
-	const struct heap_node *poll = heap_min(&c->poll_timers);
-	const struct heap_node *hold = heap_min(&c->hold_timers);
-	int64_t at = c->set_due_ms;
-
-	if (wall)
-		sooner(&at, wall->at - (c->now_ms - c->mono_ms));
-	if (schedule)
-		sooner(&at, schedule->at <= c->now_ms ? c->mono_ms
-		                                      : schedule->at - (c->now_ms - c->mono_ms));
-	if (watch)
-		sooner(&at, watch->at);
-	if (poll)
-		sooner(&at, poll->at);
-	if (hold)
-		sooner(&at, hold->at);
-	sooner(&at, c->refusals.due_ms);
-	if (c->retry_reads_ms)
-		sooner(&at, c->retry_reads_ms);
-	if (c->start.waiting)
-		sooner(&at, c->start.until_ms);
-	return at;
+	return timers_next_ms(c);
 }
 
 bool core_is_midway(const struct core *c)

@@ -39,14 +39,44 @@ void hold_begin(struct core *c, struct task *t, int64_t hold_ms, int64_t then_du
 		t->hold_until_ms = c->mono_ms + hold_ms;
 }
 
+static void leave(struct task *t)
+{
+	TAILQ_REMOVE(&t->queue->on_hold, t, in_hold);
+	t->queue->n_on_hold--;
+}
+
+void hold_del(struct core *c, struct task *t)
+{
+	if (!timer_is_set(&t->hold))
+		return;
+	timer_clear(c, TIMER_MONO, &t->hold);
+	leave(t);
+}
+
+static void end(struct core *c, struct timer *timer, struct effects *out)
+{
+	struct task *t = CONTAINER_OF(timer, struct task, hold);
+	struct task_state *s = &t->row.state;
+
+	leave(t);
+	t->hold_until_ms = 0;
+	queue_count(t->queue, t, s->status, -1);
+	s->due_ms = t->hold_then_due_ms;
+	queue_count(t->queue, t, s->status, +1);
+	task_save(c, t, out); /* the store must count it among the ready ones */
+	task_enqueue(c, t, out);
+}
+
 /* One whose hold is over stays until its timer is served: in two places it would be ended twice. */
 bool hold_take(struct core *c, struct task *t)
 {
-	if (t->hold_until_ms <= c->mono_ms && !heap_has(&t->hold))
+	if (t->hold_until_ms <= c->mono_ms && !timer_is_set(&t->hold))
 		return false;
-	if (!heap_has(&t->hold))
+	if (!timer_is_set(&t->hold)) {
+		TAILQ_INSERT_TAIL(&t->queue->on_hold, t, in_hold);
 		t->queue->n_on_hold++;
-	heap_put(&c->hold_timers, &t->hold, t->hold_until_ms, t->row.id);
+	}
+	timer_set(c, TIMER_MONO, &t->hold, t->hold_until_ms, t->row.id, end);
 	return true;
 }
 
@@ -58,44 +88,4 @@ bool hold_to_floor(struct core *c, struct task *t)
 	t->hold_until_ms = c->hold_floor_ms;
 	t->hold_then_due_ms = 0;
 	return true;
-}
-
-void hold_del(struct core *c, struct task *t)
-{
-	if (!heap_has(&t->hold))
-		return;
-	heap_del(&c->hold_timers, &t->hold);
-	t->queue->n_on_hold--;
-}
-
-static void end(struct core *c, struct task *t, struct effects *out)
-{
-	struct task_state *s = &t->row.state;
-
-	hold_del(c, t);
-	t->hold_until_ms = 0;
-	queue_count(t->queue, t, s->status, -1);
-	s->due_ms = t->hold_then_due_ms;
-	queue_count(t->queue, t, s->status, +1);
-	task_save(c, t, out); /* the store must count it among the ready ones */
-	task_enqueue(c, t, out);
-}
-
-void hold_tick(struct core *c, struct effects *out)
-{
-	struct heap_node *n;
-
-	while ((n = heap_min(&c->hold_timers)) && n->at <= c->mono_ms)
-		end(c, CONTAINER_OF(n, struct task, hold), out);
-}
-
-struct task *hold_next(const struct core *c, const struct queue *q, size_t *at)
-{
-	while (*at < c->hold_timers.n) {
-		struct task *t = CONTAINER_OF(c->hold_timers.nodes[(*at)++], struct task, hold);
-
-		if (t->queue == q)
-			return t;
-	}
-	return NULL;
 }

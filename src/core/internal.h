@@ -20,6 +20,7 @@
 #include "core/core.h"
 #include "core/idem.h"
 #include "core/schedule.h"
+#include "core/timer.h"
 #include "model/history.h"
 #include "model/limits.h"
 #include "model/lines.h"
@@ -48,8 +49,9 @@ struct task {
 	int64_t hold_until_ms;    /* monotonic: its lost worker may still be ending it; 0: no */
 	int64_t hold_then_due_ms; /* and when it is due after that; 0: at once */
 	bool hold_is_known;       /* it was lost since it came into memory */
-	struct heap_node hold;    /* while it waits for that, outside of any window */
-	char *strings;            /* spec strings, one allocation */
+	struct timer hold;        /* monotonic: while it waits for that, outside of any window */
+	TAILQ_ENTRY(task) in_hold;
+	char *strings; /* spec strings, one allocation */
 	char *reason, *history;
 };
 
@@ -84,8 +86,9 @@ struct queue {
 	size_t n_eligible, cap_eligible, cursor;
 	TAILQ_ENTRY(queue) in_line;
 	enum { LINE_NONE, LINE_ROTATION, LINE_STALLED } line;
-	struct heap_node wake; /* wall clock: first due task, or end of a pause */
-	uint64_t counts_seq;   /* batch that holds its counters */
+	struct task_list on_hold; /* in no order: see hold.c */
+	struct timer wake;        /* wall clock: first due task, or end of a pause */
+	uint64_t counts_seq;      /* batch that holds its counters */
 	size_t counts_row;
 	RB_ENTRY(queue) by_id, by_name;
 };
@@ -109,7 +112,7 @@ struct worker {
 	bool leaving;           /* it drains: nothing more for it */
 	bool drops_receipts;    /* it gets no orders that are not written down */
 	uint64_t generation;    /* changes with the link and the facts: see struct eligible */
-	struct heap_node watch; /* monotonic: its health is looked at */
+	struct timer watch;     /* monotonic: its health is looked at */
 	struct task_list tasks;
 	int32_t running;  /* length of tasks */
 	int32_t n_wishes; /* of these are to be killed */
@@ -118,7 +121,7 @@ struct worker {
 	uint64_t run_number; /* of the last run on this link */
 	uint64_t notify_seq; /* of the last "notify if not running" */
 	int64_t next_poll_ms, poll_wait_ms;
-	struct heap_node poll; /* monotonic */
+	struct timer poll;     /* monotonic */
 	enum worker_state own; /* how it sees itself, by its last beat */
 	/* healthchecks: numbers rise, some of the last may be unanswered */
 	uint64_t beat; /* the newest heard on this link */
@@ -140,7 +143,8 @@ RB_HEAD(worker_names, worker);
 /* Between start and the moment when everything that may be running is known: see start.c. */
 struct start {
 	bool waiting;
-	int64_t until_ms;       /* monotonic */
+	struct timer timer; /* monotonic: the wait is over, whatever is missing */
+	int64_t until_ms;
 	int64_t boot;           /* of volatile servers on this store, counted; 0: never any */
 	bool was_volatile;      /* rows of dispatched tasks may still say that they are queued */
 	uint64_t dispatcher;    /* the last volatile server that could start anything */
@@ -223,7 +227,7 @@ struct gone {
 struct refusals {
 	struct refuser *of;
 	size_t n, cap;
-	int64_t due_ms; /* monotonic: something is to be told; INT64_MAX: nothing */
+	struct timer timer; /* monotonic: something is to be told */
 };
 
 struct core {
@@ -249,21 +253,18 @@ struct core {
 	struct worker_names worker_names;
 	struct idmap links; /* link number -> worker */
 	struct queue_list rotation, stalled;
-	struct heap wall_timers;  /* queues */
-	struct heap watch_timers; /* monotonic; workers */
-	struct heap poll_timers;
-	struct heap hold_timers; /* monotonic; tasks of lost workers */
-	int64_t hold_floor_ms;   /* when every hold that we may not know of is over */
+	struct timers timers;
+	int64_t hold_floor_ms; /* when every hold that we may not know of is over */
 	struct consensus set;
-	int64_t set_looked_ms; /* monotonic: when it was last computed */
-	int64_t set_due_ms;    /* when it is to be computed again; INT64_MAX: it is fresh */
+	int64_t set_looked_ms;  /* monotonic: when it was last computed */
+	struct timer set_timer; /* monotonic: it is to be computed again; not set: it is fresh */
 	struct start start;
 	struct lane lane;
 	struct schedules schedules;
 	struct token_ids tokens;
 	size_t n_tokens;
 	struct refusals refusals;
-	int64_t retry_reads_ms; /* monotonic; 0: no read has failed */
+	struct timer retry_reads; /* monotonic; not set: no read has failed */
 };
 
 /* task.c: the one door */
@@ -316,6 +317,8 @@ void window_clear(struct core *c, struct window *w);
 void window_read(struct core *c, const struct event *ev, struct effects *out);
 uint64_t read_begin(struct core *c);
 void read_end(struct core *c, uint64_t number);
+/* One has failed: all are tried again in a while. */
+void reads_retry(struct core *c);
 
 /* submit.c, command.c, lane.c, idem.c */
 /* A task that the server itself submits; the queue is there. */
@@ -356,7 +359,6 @@ void queue_count_end(struct core *c, struct queue *q, int status, struct effects
 int64_t queue_rank(const struct queue *q, int32_t priority);
 void queue_ready(struct core *c, struct queue *q); /* something may start */
 void queue_set_wake(struct core *c, struct queue *q);
-void queue_tick(struct core *c, struct queue *q, struct effects *out);
 
 /* worker.c */
 RB_PROTOTYPE(worker_ids, worker, by_id, worker_id_cmp)
@@ -394,7 +396,6 @@ void link_lost(struct core *c, const struct event *ev, struct effects *out);
 /* watch.c */
 void watch_heard(struct core *c, struct worker *w, struct effects *out);
 void watch_look(struct core *c, struct worker *w, struct effects *out);
-void watch_tick(struct core *c, struct effects *out);
 void watch_lose(struct core *c, struct worker *w, struct str reason, struct effects *out);
 void watch_beat(struct core *c, const struct event *ev, struct effects *out);
 void watch_checked(struct core *c, const struct event *ev, struct effects *out);
@@ -416,16 +417,12 @@ bool hold_take(struct core *c, struct task *t);
 /* True: it was lost at a time that we do not know, and the hold may not be over. */
 bool hold_to_floor(struct core *c, struct task *t);
 void hold_del(struct core *c, struct task *t);
-void hold_tick(struct core *c, struct effects *out);
-/* The queue's tasks that wait here, in no order; *at begins with 0; NULL: no more. */
-struct task *hold_next(const struct core *c, const struct queue *q, size_t *at);
 
 /* unsure.c */
 void unsure_ordered(struct core *c, struct task *t);
 void unsure_settle(struct task *t); /* there was word of it */
 void unsure_link_lost(struct core *c, struct worker *w);
 void unsure_forget(struct core *c, struct worker *w); /* a new link: nothing is asked on it yet */
-void unsure_tick(struct core *c, struct effects *out);
 void unsure_answer(struct core *c, const struct event *ev, struct effects *out);
 
 /* gone.c */
@@ -489,7 +486,6 @@ void tokens_release(struct core *c);
 
 /* refusal.c */
 void refusal(struct core *c, const struct event *ev, struct effects *out);
-void refusals_tick(struct core *c, struct effects *out);
 void refusals_release(struct core *c);
 
 /* audit.c */

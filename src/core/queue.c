@@ -80,6 +80,7 @@ struct queue *queue_add(struct core *c, const struct queue_row *row)
 	own_str(&q->row.run);
 	window_init(&q->ready, q, false);
 	window_init(&q->due, q, true);
+	TAILQ_INIT(&q->on_hold);
 	MUST(!RB_INSERT(queue_ids, &c->queues, q));
 	MUST(!RB_INSERT(queue_names, &c->queue_names, q));
 	queue_set_wake(c, q);
@@ -98,7 +99,7 @@ static void leave_line(struct core *c, struct queue *q)
 void queue_free(struct core *c, struct queue *q)
 {
 	leave_line(c, q);
-	heap_del(&c->wall_timers, &q->wake);
+	timer_clear(c, TIMER_WALL, &q->wake);
 	RB_REMOVE(queue_ids, &c->queues, q);
 	RB_REMOVE(queue_names, &c->queue_names, q);
 	free((char *)q->row.name.p);
@@ -161,6 +162,8 @@ void queue_ready(struct core *c, struct queue *q)
 	TAILQ_INSERT_TAIL(&c->rotation, q, in_line);
 }
 
+static timer_fn wake;
+
 void queue_set_wake(struct core *c, struct queue *q)
 {
 	struct task *t = window_first(&q->due);
@@ -169,9 +172,9 @@ void queue_set_wake(struct core *c, struct queue *q)
 	if (q->row.paused && q->row.paused_until_ms && q->row.paused_until_ms < at)
 		at = q->row.paused_until_ms;
 	if (at == INT64_MAX)
-		heap_del(&c->wall_timers, &q->wake);
+		timer_clear(c, TIMER_WALL, &q->wake);
 	else
-		heap_put(&c->wall_timers, &q->wake, at, q->row.id);
+		timer_set(c, TIMER_WALL, &q->wake, at, q->row.id, wake);
 }
 
 static void resume(struct core *c, struct queue *q, struct str actor, struct effects *out)
@@ -186,8 +189,9 @@ static void resume(struct core *c, struct queue *q, struct str actor, struct eff
 	queue_ready(c, q);
 }
 
-void queue_tick(struct core *c, struct queue *q, struct effects *out)
+static void wake(struct core *c, struct timer *timer, struct effects *out)
 {
+	struct queue *q = CONTAINER_OF(timer, struct queue, wake);
 	struct task *t;
 
 	if (q->row.paused && q->row.paused_until_ms && q->row.paused_until_ms <= c->now_ms)
@@ -210,9 +214,8 @@ void queue_tick(struct core *c, struct queue *q, struct effects *out)
 static void rerank_memory(struct core *c, struct queue *q)
 {
 	struct task *t;
-	size_t at = 0;
 
-	while ((t = hold_next(c, q, &at)))
+	TAILQ_FOREACH (t, &q->on_hold, in_hold)
 		t->row.state.rank = queue_rank(q, t->row.spec.priority);
 	TAILQ_FOREACH (t, &c->ghosts, in_ghosts)
 		if (t->queue == q)
@@ -350,12 +353,9 @@ static void forget_tasks(struct core *c, struct window *w)
 static void forget_held_back(struct core *c, struct queue *q)
 {
 	struct task *t;
-	size_t at = 0;
 
-	while ((t = hold_next(c, q, &at))) {
+	while ((t = TAILQ_FIRST(&q->on_hold)))
 		task_free(c, t);
-		at = 0; /* the others have moved */
-	}
 }
 
 static void forget_ghosts(struct core *c, struct queue *q)

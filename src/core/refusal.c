@@ -45,11 +45,22 @@ static void forget(struct refusals *x, size_t i)
 	x->of[i] = x->of[--x->n];
 }
 
+static timer_fn minute_is_over;
+
+static void tell_later(struct core *c, const struct refuser *f)
+{
+	struct timer *t = &c->refusals.timer;
+	int64_t at = f->since_ms + MINUTE_MS;
+
+	if (!timer_is_set(t) || at < t->node.at)
+		timer_set(c, TIMER_MONO, t, at, 0, minute_is_over);
+}
+
 static void forget_past(struct core *c, struct effects *out)
 {
 	struct refusals *x = &c->refusals;
 
-	x->due_ms = INT64_MAX;
+	timer_clear(c, TIMER_MONO, &x->timer);
 	for (size_t i = x->n; i-- > 0;) {
 		const struct refuser *f = &x->of[i];
 
@@ -57,10 +68,15 @@ static void forget_past(struct core *c, struct effects *out)
 			if (f->left_out)
 				tell_left_out(c, f, out);
 			forget(x, i);
-		} else if (f->left_out && f->since_ms + MINUTE_MS < x->due_ms) {
-			x->due_ms = f->since_ms + MINUTE_MS;
+		} else if (f->left_out) {
+			tell_later(c, f);
 		}
 	}
+}
+
+static void minute_is_over(struct core *c, struct timer *t, struct effects *out)
+{
+	forget_past(c, out);
 }
 
 static struct refuser *find(struct refusals *x, struct str actor, struct str token)
@@ -116,14 +132,7 @@ void refusal(struct core *c, const struct event *ev, struct effects *out)
 		return;
 	}
 	f->left_out++;
-	if (f->since_ms + MINUTE_MS < c->refusals.due_ms)
-		c->refusals.due_ms = f->since_ms + MINUTE_MS;
-}
-
-void refusals_tick(struct core *c, struct effects *out)
-{
-	if (c->refusals.due_ms <= c->mono_ms)
-		forget_past(c, out);
+	tell_later(c, f);
 }
 
 void refusals_release(struct core *c)

@@ -56,7 +56,7 @@ static struct schedule *add(struct core *c, const struct schedule_row *row)
 
 static void forget(struct core *c, struct schedule *s)
 {
-	heap_del(&c->schedules.timers, &s->timer);
+	timer_clear(c, TIMER_WALL, &s->timer);
 	idmap_del(&c->schedules.by_id, s->id);
 	RB_REMOVE(schedule_names, &c->schedules.names, s);
 	c->schedules.n--;
@@ -76,7 +76,6 @@ void schedules_release(struct core *c)
 		forget(c, s);
 	zones_forget(c);
 	idmap_release(&c->schedules.by_id);
-	heap_release(&c->schedules.timers);
 }
 
 static void count_state(struct core *c, struct schedule *s, const struct schedule_row *row)

@@ -9,8 +9,8 @@
 #include <bsd/sys/tree.h>
 
 #include "base/arena.h"
-#include "base/heap.h"
 #include "base/idmap.h"
+#include "core/timer.h"
 #include "cron/engine.h"
 #include "model/schedule.h"
 
@@ -36,11 +36,11 @@ struct schedule {
 	uint32_t n_live;
 	rid *live; /* its tasks that have not ended, in no order */
 	struct cron_items items;
-	struct zone *zone;      /* NULL: it needs none */
-	uint8_t state;          /* enum schedule_state_kind: as counted */
-	bool waits;             /* a tick waits for the end of its tasks */
-	int64_t mono_ms;        /* of the last look in this process; CRON_NO_MONOTONIC: none yet */
-	struct heap_node timer; /* wall clock, ms */
+	struct zone *zone;  /* NULL: it needs none */
+	uint8_t state;      /* enum schedule_state_kind: as counted */
+	bool waits;         /* a tick waits for the end of its tasks */
+	int64_t mono_ms;    /* of the last look in this process; CRON_NO_MONOTONIC: none yet */
+	struct timer timer; /* wall clock */
 	RB_ENTRY(schedule) by_name;
 };
 RB_HEAD(schedule_names, schedule);
@@ -49,12 +49,8 @@ struct schedules {
 	struct idmap by_id;
 	struct schedule_names names;
 	struct zones_by_name zones;
-	struct heap timers;
 	size_t n;
 	size_t n_in[N_SCHEDULE_STATES];
-	size_t budget; /* ticks that this step may still deal with */
-	/* the clocks at the last step: a difference between their differences is a step */
-	int64_t now_ms, mono_ms;
 };
 
 /* schedule_pack.c */
@@ -89,7 +85,7 @@ void zones_forget(struct core *c);
 /* tick.c */
 void schedule_set_timer(struct core *c, struct schedule *s, const struct schedule_row *row);
 void schedule_look(struct core *c, struct schedule *s, struct effects *out);
-void schedules_tick(struct core *c, struct effects *out);
+void schedule_wake(struct core *c, struct schedule *s, int64_t at_ms);
 /* Every one of them, or those of a zone: a clock or a zone was changed. */
 void schedules_look_all(struct core *c, const struct zone *z);
 /* The first tick at or after from_s that its dates allow; 0: none. */

@@ -45,7 +45,7 @@ void schedule_task_ended(struct core *c, rid schedule, rid task)
 	free(s->live);
 	s->live = NULL;
 	if (s->waits) /* its turn has come: at the end of this step */
-		heap_put(&c->schedules.timers, &s->timer, c->now_ms, s->id);
+		schedule_wake(c, s, c->now_ms);
 }
 
 bool schedule_of_queue(const struct core *c, rid queue, struct str *ret_name)

@@ -161,6 +161,8 @@ static int64_t wait_ms(const struct core *c)
 	return safe_wait_ms(&c->start.before, c->o.lost_hold_ms);
 }
 
+static timer_fn time_is_up;
+
 void start_begin(struct core *c, bool key_is_new, struct effects *out)
 {
 	struct start *s = &c->start;
@@ -177,6 +179,7 @@ void start_begin(struct core *c, bool key_is_new, struct effects *out)
 	save_volatile(c, true, out);
 	s->waiting = true;
 	s->until_ms = c->mono_ms + wait_ms(c);
+	timer_set(c, TIMER_MONO, &s->timer, s->until_ms, 0, time_is_up);
 	audit(c, "server.waiting", STR("server"), 0, 0, STR("reeve"),
 	    STR("{\"reason\":\"the last server was volatile: workers are waited for\"}"), out);
 }
@@ -244,19 +247,23 @@ static void end(struct core *c, const char *why, struct effects *out)
 {
 	settle(c, out);
 	c->start.waiting = false;
+	timer_clear(c, TIMER_MONO, &c->start.timer);
 	open_up(c, out);
 	watch_tell_all(c, out);
 	audit(c, "server.ready", STR("server"), 0, 0, STR("reeve"),
 	    detail_of(&out->batch.arena, "reason", str_of(why)), out);
 }
 
+static void time_is_up(struct core *c, struct timer *t, struct effects *out)
+{
+	end(c, "the initial wait is over", out);
+}
+
 void start_look(struct core *c, struct effects *out)
 {
 	if (!c->start.waiting)
 		return;
-	if (c->mono_ms >= c->start.until_ms)
-		end(c, "the initial wait is over", out);
-	else if (!c->start.parked_hellos && consensus_initial(&c->set) && sets_count(c) &&
-	         !somebody_owes(c))
+	if (!c->start.parked_hellos && consensus_initial(&c->set) && sets_count(c) &&
+	    !somebody_owes(c))
 		end(c, "all workers have spoken, and agree that they are all", out);
 }

@@ -5,12 +5,10 @@
  */
 #include "core/internal.h"
 
-#define ON_TIME_S 60        /* a short restart is no reason to call anything missed, */
-#define ON_TIME_SHARE 2     /* unless the next tick is nearer than that: half way is the limit */
-#define TICKS_PER_STEP 1000 /* others want their turn, and the store its batch */
+#define ON_TIME_S 60    /* a short restart is no reason to call anything missed, */
+#define ON_TIME_SHARE 2 /* unless the next tick is nearer than that: half way is the limit */
 #define TICKS_PER_LOOK 200
 #define GATHERED_PER_LOOK 20000 /* missed ones that one row stands for cost next to nothing */
-#define STEP_NOTICED_MS 1500    /* slewing and rounding stay below */
 
 int64_t schedule_offset_s(const struct schedule *s, int64_t at_s)
 {
@@ -66,19 +64,29 @@ static int64_t wake_ms(struct core *c, struct schedule *s, const struct schedule
 	return next ? next * 1000 : INT64_MAX;
 }
 
+static void look(struct core *c, struct timer *t, struct effects *out)
+{
+	schedule_look(c, CONTAINER_OF(t, struct schedule, timer), out);
+}
+
+void schedule_wake(struct core *c, struct schedule *s, int64_t at_ms)
+{
+	timer_set(c, TIMER_WALL, &s->timer, at_ms, s->id, look);
+}
+
 void schedule_set_timer(struct core *c, struct schedule *s, const struct schedule_row *row)
 {
 	int64_t at = wake_ms(c, s, row);
 
 	if (at == INT64_MAX)
-		heap_del(&c->schedules.timers, &s->timer);
+		timer_clear(c, TIMER_WALL, &s->timer);
 	else
-		heap_put(&c->schedules.timers, &s->timer, at, s->id);
+		schedule_wake(c, s, at);
 }
 
 bool schedule_is_over(const struct schedule *s, const struct schedule_row *row)
 {
-	return !heap_has(&s->timer) && !row->progress.waiting_s && !schedule_failed(s);
+	return !timer_is_set(&s->timer) && !row->progress.waiting_s && !schedule_failed(s);
 }
 
 static struct cron_state state_of(const struct schedule *s, const struct schedule_row *row)
@@ -206,7 +214,7 @@ static bool run_engine(struct look *l)
 	while (!more && cron_engine_next(&e, &event)) {
 		deal(l, &event);
 		*(l->is_gathering ? &n_gathered : &n_dealt) += 1;
-		c->schedules.budget -= c->schedules.budget > 0 && !l->is_gathering;
+		c->timers.budget -= c->timers.budget > 0 && !l->is_gathering;
 		more = n_dealt >= TICKS_PER_LOOK || n_gathered >= GATHERED_PER_LOOK;
 	}
 	if (more && l->is_gathering)
@@ -234,14 +242,14 @@ void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 		return;
 	}
 	if (row.state != SCHEDULE_ACTIVE || schedule_failed(s)) {
-		heap_del(&c->schedules.timers, &s->timer);
+		timer_clear(c, TIMER_WALL, &s->timer);
 		return;
 	}
 	if (row.progress.waiting_s && !s->n_live)
 		look_fire_waiting(&l);
 	more = run_engine(&l);
 	if (more)
-		heap_put(&c->schedules.timers, &s->timer, c->now_ms, s->id);
+		schedule_wake(c, s, c->now_ms);
 	else
 		schedule_set_timer(c, s, &row);
 	finished = schedule_is_over(s, &row);
@@ -255,38 +263,12 @@ void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 		audit_schedule(c, "schedule.finished", s, STR("reeve"), STR_NULL, out);
 }
 
-/* Their timers come at once; schedules_tick() takes them in turn, as many as a step may. */
+/* Their timers come at once, and are served in turn, as many as a step may. */
 void schedules_look_all(struct core *c, const struct zone *z)
 {
 	struct schedule *s;
 
 	for (s = schedule_after(c, STR_NULL); s; s = schedule_after(c, s->name))
 		if (!z || s->zone == z)
-			heap_put(&c->schedules.timers, &s->timer, INT64_MIN, s->id);
-}
-
-static bool clock_was_set(struct core *c)
-{
-	struct schedules *all = &c->schedules;
-	int64_t step = (c->now_ms - all->now_ms) - (c->mono_ms - all->mono_ms);
-	bool first = !all->now_ms;
-
-	all->now_ms = c->now_ms;
-	all->mono_ms = c->mono_ms;
-	if (MUTANT(CLOCK_STEP_UNNOTICED))
-		return first;
-	return first || step > STEP_NOTICED_MS || step < -STEP_NOTICED_MS;
-}
-
-void schedules_tick(struct core *c, struct effects *out)
-{
-	struct heap_node *n;
-
-	if (clock_was_set(c))
-		schedules_look_all(c, NULL);
-	c->schedules.budget = TICKS_PER_STEP;
-	while ((n = heap_min(&c->schedules.timers)) && n->at <= c->now_ms && c->schedules.budget) {
-		c->schedules.budget--;
-		schedule_look(c, CONTAINER_OF(n, struct schedule, timer), out);
-	}
+			schedule_wake(c, s, INT64_MIN);
 }

@@ -11,11 +11,14 @@
 #define POLL_FIRST_MS 2000
 #define POLL_MOST_MS 256000
 #define ASKED_MAX 4096
+#define POLL_TIE ((rid)1 << 60) /* the worker's other timer has its plain id */
+
+static timer_fn look; /* at what was ordered, and what is unsure */
 
 static void arm(struct core *c, struct worker *w, int64_t at)
 {
-	if (!heap_has(&w->poll) || at < w->poll.at)
-		heap_put(&c->poll_timers, &w->poll, at, w->row.id);
+	if (!timer_is_set(&w->poll) || at < w->poll.node.at)
+		timer_set(c, TIMER_MONO, &w->poll, at, w->row.id | POLL_TIE, look);
 }
 
 void unsure_ordered(struct core *c, struct task *t)
@@ -53,12 +56,12 @@ void unsure_link_lost(struct core *c, struct worker *w)
 	TAILQ_FOREACH (t, &w->tasks, on_worker)
 		if (t->ordered_ms)
 			become_unsure(c, t);
-	heap_del(&c->poll_timers, &w->poll); /* the next hello tells */
+	timer_clear(c, TIMER_MONO, &w->poll); /* the next hello tells */
 }
 
 void unsure_forget(struct core *c, struct worker *w)
 {
-	heap_del(&c->poll_timers, &w->poll);
+	timer_clear(c, TIMER_MONO, &w->poll);
 	w->poll_wait_ms = POLL_FIRST_MS;
 	w->next_poll_ms = c->mono_ms;
 }
@@ -102,11 +105,11 @@ static int64_t find_overdue(struct core *c, struct worker *w)
 	return next;
 }
 
-static void tick_worker(struct core *c, struct worker *w, struct effects *out)
+static void look(struct core *c, struct timer *t, struct effects *out)
 {
+	struct worker *w = CONTAINER_OF(t, struct worker, poll);
 	int64_t next;
 
-	heap_del(&c->poll_timers, &w->poll);
 	if (!w->link)
 		return;
 	next = find_overdue(c, w);
@@ -116,14 +119,6 @@ static void tick_worker(struct core *c, struct worker *w, struct effects *out)
 		next = w->next_poll_ms;
 	if (next != INT64_MAX)
 		arm(c, w, next);
-}
-
-void unsure_tick(struct core *c, struct effects *out)
-{
-	struct heap_node *n;
-
-	while ((n = heap_min(&c->poll_timers)) && n->at <= c->mono_ms)
-		tick_worker(c, CONTAINER_OF(n, struct worker, poll), out);
 }
 
 static void is_held(

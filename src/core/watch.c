@@ -62,7 +62,7 @@ static const char *lack_texts[] = {
 
 static void lose(struct core *c, struct worker *w, struct str reason, struct effects *out)
 {
-	heap_del(&c->watch_timers, &w->watch);
+	timer_clear(c, TIMER_MONO, &w->watch);
 	worker_heard_of(c, w, out);
 	consensus_leave(&c->set, &w->member);
 	if (w->link) {
@@ -121,6 +121,11 @@ static void changed(struct core *c, struct worker *w, enum worker_state before, 
 		place_room(c);
 }
 
+static void look_again(struct core *c, struct timer *t, struct effects *out)
+{
+	watch_look(c, CONTAINER_OF(t, struct worker, watch), out);
+}
+
 void watch_look(struct core *c, struct worker *w, struct effects *out)
 {
 	enum worker_state before = w->health.state;
@@ -131,9 +136,9 @@ void watch_look(struct core *c, struct worker *w, struct effects *out)
 	moved = health_step(&w->health, worker_timeouts(c, w), c->mono_ms);
 	next = health_next_ms(&w->health, worker_timeouts(c, w));
 	if (next == INT64_MAX)
-		heap_del(&c->watch_timers, &w->watch);
-	else if (moved || !heap_has(&w->watch) || w->watch.at <= c->mono_ms)
-		heap_put(&c->watch_timers, &w->watch, next, w->row.id);
+		timer_clear(c, TIMER_MONO, &w->watch);
+	else if (moved || !timer_is_set(&w->watch))
+		timer_set(c, TIMER_MONO, &w->watch, next, w->row.id, look_again);
 	if (moved)
 		changed(c, w, before, out);
 }
@@ -279,14 +284,6 @@ void watch_beat(struct core *c, const struct event *ev, struct effects *out)
 		kill_again(w, out);
 }
 
-void watch_tick(struct core *c, struct effects *out)
-{
-	struct heap_node *n;
-
-	while ((n = heap_min(&c->watch_timers)) && n->at <= c->mono_ms)
-		watch_look(c, CONTAINER_OF(n, struct worker, watch), out);
-}
-
 static void compute_set(struct core *c, struct effects *out)
 {
 	struct member *m, *next;
@@ -294,7 +291,7 @@ static void compute_set(struct core *c, struct effects *out)
 	uint64_t before = c->set.id.version;
 
 	c->set_looked_ms = c->mono_ms;
-	c->set_due_ms = INT64_MAX;
+	timer_clear(c, TIMER_MONO, &c->set_timer);
 	if (!consensus_update(&c->set))
 		return;
 	if (c->set.id.version != before)
@@ -307,12 +304,18 @@ static void compute_set(struct core *c, struct effects *out)
 	}
 }
 
+static void compute_set_now(struct core *c, struct timer *t, struct effects *out)
+{
+	compute_set(c, out);
+}
+
 void watch_set(struct core *c, struct effects *out)
 {
-	if (!c->set.dirty && c->set_due_ms == INT64_MAX)
+	if (!c->set.dirty || timer_is_set(&c->set_timer))
 		return;
 	if (c->mono_ms - c->set_looked_ms >= SET_EVERY_MS)
 		compute_set(c, out);
-	else if (c->set_due_ms == INT64_MAX)
-		c->set_due_ms = c->set_looked_ms + SET_EVERY_MS;
+	else
+		timer_set(c, TIMER_MONO, &c->set_timer, c->set_looked_ms + SET_EVERY_MS, 0,
+		    compute_set_now);
 }

@@ -233,14 +233,15 @@ static void why_queued(struct answer *an, const struct core *c, const struct que
 		LIFT(w, "they all speak, or in %s; which are missing: reeve status",
 		    time_human_ms(c->start.until_ms - mono_ms, left));
 	}
-	if (t && heap_has(&t->hold))
+	if (t && timer_is_set(&t->hold))
 		why_hold(an, t, mono_ms);
 	else
 		why_due(an, s, now_ms);
 	why_paused(an, q, now_ms);
 	why_threads(an, q);
 	why_workers(an, c, q);
-	if (s->due_ms <= now_ms && !(t && heap_has(&t->hold)) && q->n_queued - q->n_delayed > 1) {
+	if (s->due_ms <= now_ms && !(t && timer_is_set(&t->hold)) &&
+	    q->n_queued - q->n_delayed > 1) {
 		w = add(an, "behind-others");
 		SAY(w, "%lld tasks of the queue are ready to start; order is %s",
 		    (long long)(q->n_queued - q->n_delayed), queue_order_names[q->row.order]);

@@ -162,7 +162,7 @@ static void ask(struct core *c, struct window *w, struct effects *out)
 
 void window_refill(struct core *c, struct window *w, struct effects *out)
 {
-	if (w->complete || w->reading || c->retry_reads_ms)
+	if (w->complete || w->reading || timer_is_set(&c->retry_reads))
 		return;
 	if (w->n * 2 < c->o.window_tasks && w->bytes * 2 < c->o.window_bytes)
 		ask(c, w, out);
@@ -210,6 +210,19 @@ static void drop_unread(struct core *c, struct window *w)
 	}
 }
 
+static void wake_all(struct core *c, struct timer *t, struct effects *out)
+{
+	struct queue *q;
+
+	RB_FOREACH (q, queue_ids, &c->queues)
+		queue_ready(c, q);
+}
+
+void reads_retry(struct core *c)
+{
+	timer_set(c, TIMER_MONO, &c->retry_reads, c->mono_ms + 1000, 0, wake_all);
+}
+
 void window_read(struct core *c, const struct event *ev, struct effects *out)
 {
 	struct queue *q = queue_find(c, ev->rows.queue);
@@ -225,7 +238,7 @@ void window_read(struct core *c, const struct event *ev, struct effects *out)
 	if (ev->rows.failed) {
 		drop_unread(c, w);
 		queue_set_wake(c, q);
-		c->retry_reads_ms = ev->mono_ms + 1000;
+		reads_retry(c);
 		return;
 	}
 	for (size_t i = 0; i < ev->rows.n; i++)

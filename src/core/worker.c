@@ -101,8 +101,8 @@ void worker_free(struct core *c, struct worker *w)
 {
 	MUST(TAILQ_EMPTY(&w->tasks));
 	purge_eligible(c, w);
-	heap_del(&c->watch_timers, &w->watch);
-	heap_del(&c->poll_timers, &w->poll);
+	timer_clear(c, TIMER_MONO, &w->watch);
+	timer_clear(c, TIMER_MONO, &w->poll);
 	consensus_leave(&c->set, &w->member);
 	if (w->link)
 		idmap_del(&c->links, w->link);
