@@ -61,24 +61,28 @@ void audit(struct core *c, const char *kind, struct str subject, rid queue, rid 
 	batch_put(&out->batch, &event_table, row);
 }
 
-void audit_schedule(struct core *c, const char *kind, const struct schedule *s, struct str actor,
+void audit_object(struct core *c, const char *kind, const struct object *o, struct str actor,
     struct str detail, struct effects *out)
 {
-	audit(c, kind, s->name, 0, 0, actor, detail, out);
-	out->notices[out->n_notices - 1].schedule = s->id;
+	struct notice *n;
+
+	audit(c, kind, o->name, o->kind == KIND_QUEUE ? o->id : 0,
+	    o->kind == KIND_WORKER ? o->id : 0, actor, detail, out);
+	n = &out->notices[out->n_notices - 1];
+	if (object_kinds[o->kind]->task_ended)
+		n->owner = (struct owner){o->kind, o->id, 0};
 }
 
 /* Ticks have rows of their own: the notice is only for whoever watches. */
 void notice_tick(struct core *c, const char *kind, const struct tick_row *tick, struct effects *out)
 {
-	const struct schedule *s = schedule_find(c, tick->schedule);
+	const struct object *s = object_find(c, KIND_SCHEDULE, tick->schedule);
 	struct notice *n = effects_notice(out, kind);
 
 	n->seq = ++c->last_event;
 	n->time_ms = c->now_ms;
-	n->schedule = s->id;
+	n->owner = (struct owner){KIND_SCHEDULE, s->id, tick->tick_s};
 	n->task = tick->task;
-	n->tick_s = tick->tick_s;
 	n->exit_code = -1;
 	n->subject = arena_str(&out->batch.arena, s->name);
 	n->detail = detail_of(&out->batch.arena, "reason", tick->reason);

@@ -13,7 +13,7 @@
 static void record(
     struct core *c, struct schedule *s, int64_t tick_s, int outcome, rid task, struct effects *out)
 {
-	struct tick_row row = {.schedule = s->id,
+	struct tick_row row = {.schedule = s->object.id,
 	    .tick_s = tick_s,
 	    .offset_s = outcome == TICK_MANUAL ? MANUAL_OFFSET_S + (int64_t)(task & 0xffffff)
 	                                       : BACKFILL_OFFSET_S + schedule_offset_s(s, tick_s),
@@ -43,7 +43,7 @@ int schedule_run_now(struct core *c, const struct event *ev, struct schedule *s,
 	record(c, s, c->now_ms / 1000, TICK_MANUAL, task, out);
 	row.progress.last_task = task;
 	schedule_save(c, s, &row, false, out);
-	audit_schedule(c, "schedule.ran", s, ev->actor, STR_NULL, out);
+	audit_object(c, "schedule.ran", &s->object, ev->actor, STR_NULL, out);
 	*o = submitted(task);
 	r->outcomes = o;
 	r->n = 1;
@@ -54,17 +54,35 @@ int schedule_run_now(struct core *c, const struct event *ev, struct schedule *s,
  * Before the ticks are read: what is not dealt with by then is no gap but about to fire, and what
  * fires while the read is under way is not in it.
  */
-void schedule_backfill_bound(const struct core *c, struct event *ev)
+static void bound(const struct core *c, struct event *ev)
 {
-	const struct schedule *s = schedule_find(c, ev->schedule.id);
+	const struct schedule *s = object_find(c, KIND_SCHEDULE, ev->object.id);
 	struct schedule_row row;
 
-	if (!s || ev->schedule.to_s - 1 > c->now_ms / 1000)
+	if (!s || ev->object.to_s - 1 > c->now_ms / 1000)
 		return;
 	schedule_unpack(s, NULL, &row);
-	if (row.state != SCHEDULE_PAUSED && ev->schedule.to_s > row.progress.done_until_s + 1)
-		ev->schedule.to_s = row.progress.done_until_s + 1;
+	if (row.state != SCHEDULE_PAUSED && ev->object.to_s > row.progress.done_until_s + 1)
+		ev->object.to_s = row.progress.done_until_s + 1;
 }
+
+static bool goes_by_past(const struct event *ev)
+{
+	return ev->object.verb == SCHEDULE_BACKFILL;
+}
+
+static struct tick_query ask_past(struct core *c, struct event *ev)
+{
+	bound(c, ev);
+	return (struct tick_query){.schedule = ev->object.id,
+	    .from_s = ev->object.from_s,
+	    .to_s = ev->object.to_s,
+	    .oldest_first = true,
+	    .reaching = true,
+	    .limit = BACKFILL_ROWS};
+}
+
+const struct object_past schedule_past = {goes_by_past, ask_past};
 
 /* The history of the range, tick by tick. */
 struct past {
@@ -98,10 +116,10 @@ static bool is_forgotten(
     struct core *c, const struct event *ev, struct schedule *s, const struct schedule_row *row)
 {
 	struct past p = {.had = &c->lane, .reach_s = INT64_MIN};
-	int64_t t = ev->schedule.from_s - 1;
+	int64_t t = ev->object.from_s - 1;
 	bool recorded;
 
-	while ((t = schedule_next_s(s, row, t + 1)) && t < ev->schedule.to_s)
+	while ((t = schedule_next_s(s, row, t + 1)) && t < ev->object.to_s)
 		if (!is_taken(&p, t, &recorded) && !recorded && dealt_has(&row->progress, t))
 			return true;
 	return false;
@@ -109,9 +127,9 @@ static bool is_forgotten(
 
 static int64_t count(struct schedule *s, const struct event *ev, const struct schedule_row *row)
 {
-	int64_t t = ev->schedule.from_s - 1, n = 0;
+	int64_t t = ev->object.from_s - 1, n = 0;
 
-	while (n <= BACKFILL_MAX && (t = schedule_next_s(s, row, t + 1)) && t < ev->schedule.to_s)
+	while (n <= BACKFILL_MAX && (t = schedule_next_s(s, row, t + 1)) && t < ev->object.to_s)
 		n++;
 	return n;
 }
@@ -121,16 +139,16 @@ static int refuse(struct core *c, struct schedule *s, const struct event *ev,
 {
 	if (schedule_failed(s))
 		return problem_set(r->problem, ERR_CONFLICT, "%s", schedule_failed(s));
-	if (c->lane.ticks_stale) {
+	if (c->lane.past_is_stale) {
 		problem_set(r->problem, ERR_CONFLICT, "a tick of that range was fired meanwhile");
 		return problem_hint(r->problem, "nothing was changed; try again");
 	}
-	if (row->state == SCHEDULE_PAUSED && ev->schedule.to_s - 1 > row->progress.done_until_s) {
+	if (row->state == SCHEDULE_PAUSED && ev->object.to_s - 1 > row->progress.done_until_s) {
 		problem_set(r->problem, ERR_CONFLICT,
 		    "it is paused: what becomes of the pause's ticks is settled by its end");
 		return problem_hint(r->problem, "resume it first, or end the range at its begin");
 	}
-	if (ev->schedule.to_s - 1 > c->now_ms / 1000) {
+	if (ev->object.to_s - 1 > c->now_ms / 1000) {
 		problem_set(
 		    r->problem, ERR_INVALID, "only ticks that have gone by can be filled in");
 		return problem_hint(r->problem, "end the range at now, or earlier");
@@ -158,7 +176,7 @@ int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s
 	struct schedule_row row;
 	struct look l = {.c = c, .s = s, .row = &row, .out = out};
 	struct outcome *o;
-	int64_t t = ev->schedule.from_s - 1;
+	int64_t t = ev->object.from_s - 1;
 	bool recorded;
 	int e;
 
@@ -167,7 +185,7 @@ int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s
 	if (e)
 		return e;
 	o = arena_alloc(&out->batch.arena, (size_t)(count(s, ev, &row) + 1) * sizeof *o);
-	while ((t = schedule_next_s(s, &row, t + 1)) && t < ev->schedule.to_s) {
+	while ((t = schedule_next_s(s, &row, t + 1)) && t < ev->object.to_s) {
 		rid task;
 
 		if (is_taken(&p, t, &recorded))
@@ -178,9 +196,9 @@ int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s
 	}
 	/* should the clock come back there, they are done */
 	if (!MUTANT(BACKFILL_NOT_DEALT))
-		look_fill(&l, ev->schedule.from_s, ev->schedule.to_s - 1);
+		look_fill(&l, ev->object.from_s, ev->object.to_s - 1);
 	schedule_save(c, s, &row, false, out);
 	r->outcomes = o;
-	audit_schedule(c, "schedule.backfilled", s, ev->actor, STR_NULL, out);
+	audit_object(c, "schedule.backfilled", &s->object, ev->actor, STR_NULL, out);
 	return 0;
 }

@@ -195,19 +195,7 @@ static int dispatch(struct core *c, const struct event *ev, const struct pending
 	case EV_CANCEL:
 	case EV_RETRY:
 	case EV_TASK_SET: tasks_run(c, ev, r, out); return 0;
-	case EV_WORKER_SET:
-	case EV_WORKER_REMOVE:
-	case EV_WORKER_STOP: return run_worker_command(c, ev, r, out);
-	case EV_SCHEDULE_CREATE:
-	case EV_SCHEDULE_SET:
-	case EV_SCHEDULE_PAUSE:
-	case EV_SCHEDULE_RESUME:
-	case EV_SCHEDULE_DELETE:
-	case EV_SCHEDULE_RUN:
-	case EV_SCHEDULE_BACKFILL: return run_schedule_command(c, ev, r, out);
-	case EV_TOKEN_CREATE:
-	case EV_TOKEN_REVOKE: return run_token_command(c, ev, r, out);
-	default: return run_queue_command(c, ev, r, out);
+	default: return object_command(c, ev, r, out);
 	}
 }
 

@@ -32,18 +32,11 @@ struct core *core_new(const struct core_options *o)
 	consensus_init(&c->set, c->o.server, c->o.consensus_patience);
 	c->set_looked_ms = INT64_MIN / 2;
 	TAILQ_INIT(&c->ghosts);
-	RB_INIT(&c->queues);
-	RB_INIT(&c->queue_names);
-	RB_INIT(&c->workers);
-	RB_INIT(&c->worker_names);
 	TAILQ_INIT(&c->rotation);
 	TAILQ_INIT(&c->stalled);
 	TAILQ_INIT(&c->lane.waiting);
 	TAILQ_INIT(&c->lane.group);
 	RB_INIT(&c->lane.fresh);
-	RB_INIT(&c->schedules.names);
-	RB_INIT(&c->tokens);
-	RB_INIT(&c->schedules.zones);
 	return c;
 }
 
@@ -58,37 +51,14 @@ static void free_list(struct pending_list *l)
 	}
 }
 
-static void free_window(struct core *c, struct window *w)
-{
-	struct task *t;
-
-	while ((t = window_last(w)))
-		task_free(c, t);
-}
-
 void core_free(struct core *c)
 {
-	struct worker *w;
-	struct queue *q;
 	struct task *t;
 
 	while ((t = TAILQ_FIRST(&c->ghosts)))
 		task_free(c, t);
-	while ((w = RB_MIN(worker_ids, &c->workers))) {
-		while ((t = TAILQ_FIRST(&w->tasks)))
-			task_free(c, t);
-		worker_free(c, w);
-	}
-	while ((q = RB_MIN(queue_ids, &c->queues))) {
-		free_window(c, &q->ready);
-		free_window(c, &q->due);
-		while ((t = TAILQ_FIRST(&q->on_hold)))
-			task_free(c, t);
-		queue_free(c, q);
-	}
+	kinds_release(c);
 	gone_release(c);
-	schedules_release(c);
-	tokens_release(c);
 	refusals_release(c);
 	free_list(&c->lane.waiting);
 	free_list(&c->lane.group);
@@ -163,7 +133,7 @@ int core_step(struct core *c, const struct event *ev, struct effects *out)
 	code = take(c, ev, out);
 	if (c->open) {
 		if (timers_clock_was_set(c))
-			schedules_look_all(c, NULL);
+			kinds_clock_was_set(c);
 		timers_run(c, out);
 		watch_set(c, out);
 		start_look(c, out);

@@ -48,9 +48,14 @@ bool core_is_midway(const struct core *c);
 bool core_is_open(const struct core *c); /* everything is loaded */
 
 /* Looking. Returned rows and strings are valid until the next step. */
+
+/* Objects of one kind; 0: there is none. */
+rid core_find(const struct core *c, enum kind kind, struct str name);
+rid core_next(const struct core *c, enum kind kind, rid after);             /* by id; 0: first */
+rid core_next_name(const struct core *c, enum kind kind, struct str after); /* NULL: the first */
+size_t core_count(const struct core *c, enum kind kind);
+
 const struct queue_row *core_queue(const struct core *c, rid id);
-const struct queue_row *core_queue_by_name(const struct core *c, struct str name);
-const struct queue_row *core_queue_next(const struct core *c, rid after); /* by id; 0: first */
 struct queue_counts {
 	int64_t queued, delayed, held, claimed, running; /* delayed is part of queued; just after a
 	                                                    start it is what has been read so far */
@@ -83,8 +88,6 @@ struct worker_view {
 	bool batched;              /* a newcomer that waits for the present set's consensus */
 };
 bool core_worker(const struct core *c, rid id, int64_t mono_ms, struct worker_view *ret_view);
-rid core_worker_by_name(const struct core *c, struct str shard);
-rid core_worker_next(const struct core *c, rid after);
 
 /* The present worker set, and what the start is waiting for. */
 struct set_view {
@@ -117,16 +120,9 @@ struct schedule_view {
 	const char *failed;             /* static: why it can not fire at all; NULL: it can */
 };
 bool core_schedule(const struct core *c, rid id, struct arena *a, struct schedule_view *ret_view);
-rid core_schedule_by_name(const struct core *c, struct str name);
-/* By name, after `after` (NULL: the first); 0: there is none. */
-rid core_schedule_next(const struct core *c, struct str after);
-size_t core_schedules(const struct core *c);
 size_t core_schedules_in(const struct core *c, enum schedule_state_kind state);
 
-/* Tokens, by id. */
 const struct token_row *core_token(const struct core *c, rid id);
-const struct token_row *core_token_by_name(const struct core *c, struct str name);
-const struct token_row *core_token_next(const struct core *c, rid after); /* 0: first */
 
 /* The state of a task that is in memory now (its stored row may lag by one batch). */
 bool core_task_state(const struct core *c, rid id, struct task_state *ret_state);

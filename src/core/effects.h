@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "model/batch.h"
+#include "model/kind.h"
 #include "model/query.h"
 
 enum message_kind {
@@ -103,7 +104,7 @@ struct reply {
 	int code;        /* 0, or an enum err with problem set */
 	struct problem *problem;
 	bool replayed; /* answered from an idempotency record */
-	rid id;        /* the queue, worker, schedule or batch it was about */
+	rid id;        /* the object or batch it was about */
 	const struct outcome *outcomes;
 	size_t n;
 };
@@ -113,10 +114,10 @@ struct notice {
 	uint64_t seq;
 	int64_t time_ms;
 	const char *kind; /* static: "task.succeeded", "queue.paused", … */
-	rid task, queue, worker, batch, schedule;
+	rid task, queue, worker, batch;
+	struct owner owner; /* the object that has tasks, and which part of it; id 0: none */
 	int32_t status, attempt;
 	int32_t exit_code;
-	int64_t tick_s;             /* schedule.fired, schedule.skipped: which; else 0 */
 	struct str subject, detail; /* detail: JSON object text or NULL */
 };
 

@@ -8,36 +8,27 @@
 
 #include "cron/zone/zone.h"
 #include "model/batch.h"
+#include "model/kind.h"
 #include "model/query.h"
 
 enum event_kind {
 	/* at start, in the order of store_loader; the last one opens for business */
 	EV_LOAD_ROW,
 	EV_LOAD_COUNT,
-	EV_LOAD_SCHEDULE_TASK,
+	EV_LOAD_OWNED,
 	EV_LOAD_DONE,
 	/* commands: each is answered by exactly one reply to its ticket */
 	EV_SUBMIT,
 	EV_CANCEL,
 	EV_RETRY,
 	EV_TASK_SET,
-	EV_QUEUE_CREATE,
-	EV_QUEUE_SET,
-	EV_QUEUE_PAUSE,
-	EV_QUEUE_RESUME,
-	EV_QUEUE_DELETE,
-	EV_WORKER_SET,
-	EV_WORKER_REMOVE,
-	EV_WORKER_STOP,
-	EV_SCHEDULE_CREATE,
-	EV_SCHEDULE_SET,
-	EV_SCHEDULE_PAUSE,
-	EV_SCHEDULE_RESUME,
-	EV_SCHEDULE_DELETE,
-	EV_SCHEDULE_RUN,
-	EV_SCHEDULE_BACKFILL,
-	EV_TOKEN_CREATE,
-	EV_TOKEN_REVOKE,
+	/* about an object: what all kinds have, and what only its own has */
+	EV_CREATE,
+	EV_SET,
+	EV_PAUSE,
+	EV_RESUME,
+	EV_DELETE,
+	EV_DO,
 	EV_REFUSED, /* somebody was not allowed: only to be written down */
 	/* from workers */
 	EV_HELLO,
@@ -67,45 +58,6 @@ enum event_kind {
 struct submit_task {
 	struct task_spec spec; /* queue is found by name or id beforehand */
 	int32_t status;        /* TASK_QUEUED, or a held status */
-};
-
-struct queue_change {
-	/* which members of `row` the caller gave */
-	unsigned fields; /* 1u << enum queue_field */
-	struct queue_row row;
-};
-enum queue_field {
-	QF_NAME,
-	QF_PLUGIN,
-	QF_THREADS,
-	QF_ORDER,
-	QF_TIMEOUT,
-	QF_ATTEMPTS,
-	QF_BACKOFF,
-	QF_BACKOFF_MAX,
-	QF_EXIT_CODES,
-	QF_ENV,
-	QF_RUN,
-	QF_OUTPUT_MODE,
-	QF_OUTPUT_MAX,
-	N_QUEUE_FIELDS,
-};
-
-struct schedule_change {
-	unsigned fields; /* 1u << enum schedule_field: which members of `row` the caller gave */
-	struct schedule_row row;
-};
-enum schedule_field {
-	SF_NAME,
-	SF_ITEMS, /* items, source and zone belong together */
-	SF_TASK,  /* queue to body, all of them */
-	SF_OVERLAP,
-	SF_MISSED,
-	SF_MAX_SHIFT,
-	SF_JITTER,
-	SF_START,
-	SF_END,
-	N_SCHEDULE_FIELDS,
 };
 
 struct held_task { /* what a worker says in its hello */
@@ -156,49 +108,33 @@ struct event {
 			int32_t status;                /* TASK_QUEUED (release) or a held one */
 			int32_t priority;
 		} tasks;
-		struct {
-			rid id; /* not for create */
-			const struct queue_change *change;
+		struct { /* EV_CREATE to EV_DO */
+			enum kind kind;
+			rid id;             /* not for create */
+			const void *row;    /* create, set: the kind's row, */
+			uint64_t fields;    /* of which the caller gave these: see ROW_BIT() */
 			int64_t if_version; /* 0: whatever it is */
 			struct str reason;
 			int64_t until_ms; /* pause: 0: until resumed */
-			bool force;       /* delete: with its live tasks */
-		} queue;
-		struct {
-			rid id;
-			bool set_maxthreads; /* EV_WORKER_SET; with -2: back to the worker's own */
-			int32_t maxthreads;
-			int64_t if_version;
-			bool lost;    /* EV_WORKER_REMOVE: its tasks are certainly over */
-			bool restart; /* EV_WORKER_STOP: it comes back as a new instance */
-		} worker;
-		struct {
-			rid id;                      /* EV_TOKEN_REVOKE */
-			const struct token_row *row; /* EV_TOKEN_CREATE: without its id */
-			bool used;                   /* EV_TOKEN_REVOKE: it was good for one use */
-			struct str worker;           /* and this one has used it */
-		} token;
+			bool force; /* delete: a queue with its live tasks; a worker whose tasks are
+			               certainly over */
+			enum verb verb;       /* do */
+			int64_t from_s, to_s; /* SCHEDULE_BACKFILL */
+		} object;
 		struct {
 			struct str subject; /* what was asked for */
 			struct str why;
 			struct str token;  /* whose name was claimed, not proven; NULL: nobody's */
 			struct str worker; /* that wanted to join; NULL: none did */
 		} refused;
-		struct {
-			rid schedule, task, queue;
-		} schedule_task;
+		struct { /* a live task of an object */
+			struct owner owner;
+			rid task, queue;
+		} owned;
 		struct { /* lives until another one of that name was given */
 			struct str name;
 			const struct cron_zone *zone;
 		} zone;
-		struct {
-			rid id; /* not for create */
-			const struct schedule_change *change;
-			int64_t if_version; /* 0: whatever it is */
-			struct str reason;
-			int64_t until_ms;     /* pause: 0: until resumed */
-			int64_t from_s, to_s; /* backfill: [from, to) */
-		} schedule;
 		struct { /* EV_TICKS_READ: what the asked stretch of one schedule holds */
 			uint64_t read;
 			const struct tick_row *rows; /* oldest first */

@@ -20,28 +20,11 @@ static void copy_submit(struct arena *a, struct event *to)
 	to->submit.tasks = tasks;
 }
 
-static void copy_queue(struct arena *a, struct event *to)
+static void copy_object(struct arena *a, struct event *to)
 {
-	struct queue_change *change;
-
-	to->queue.reason = arena_str(a, to->queue.reason);
-	if (!to->queue.change)
-		return;
-	change = arena_memdup(a, to->queue.change, sizeof *change);
-	row_copy(&queue_table, a, &change->row, 0, &change->row);
-	to->queue.change = change;
-}
-
-static void copy_schedule(struct arena *a, struct event *to)
-{
-	struct schedule_change *change;
-
-	to->schedule.reason = arena_str(a, to->schedule.reason);
-	if (!to->schedule.change)
-		return;
-	change = arena_memdup(a, to->schedule.change, sizeof *change);
-	row_copy(&schedule_table, a, &change->row, 0, &change->row);
-	to->schedule.change = change;
+	to->object.reason = arena_str(a, to->object.reason);
+	if (to->object.row)
+		to->object.row = row_new(a, object_kinds[to->object.kind]->table, to->object.row);
 }
 
 static void copy_hello(struct arena *a, struct event *to)
@@ -70,18 +53,6 @@ void event_copy(struct pending *p, const struct event *ev)
 		to->tasks.reason = arena_str(a, ev->tasks.reason);
 		break;
 	case EV_HELLO: copy_hello(a, to); break;
-	case EV_TOKEN_CREATE: to->token.row = row_new(a, &token_table, ev->token.row); break;
-	case EV_TOKEN_REVOKE: to->token.worker = arena_str(a, ev->token.worker); break;
-	case EV_WORKER_SET:
-	case EV_WORKER_REMOVE:
-	case EV_WORKER_STOP: break;
-	case EV_SCHEDULE_CREATE:
-	case EV_SCHEDULE_SET:
-	case EV_SCHEDULE_PAUSE:
-	case EV_SCHEDULE_RESUME:
-	case EV_SCHEDULE_DELETE:
-	case EV_SCHEDULE_RUN:
-	case EV_SCHEDULE_BACKFILL: copy_schedule(a, to); break;
-	default: copy_queue(a, to); break;
+	default: copy_object(a, to); break;
 	}
 }

@@ -22,7 +22,7 @@ static int64_t offset_of(const struct look *l, int64_t tick_s)
 
 static struct tick_row row_of(const struct look *l, const struct cron_event *e, int outcome)
 {
-	return (struct tick_row){.schedule = l->s->id,
+	return (struct tick_row){.schedule = l->s->object.id,
 	    .tick_s = e->time,
 	    .offset_s = offset_of(l, e->time),
 	    .until_s = e->until,
@@ -65,8 +65,7 @@ rid schedule_submit(struct core *c, const struct schedule_row *row, int64_t tick
 	        .timeout_ms = row->timeout_ms,
 	        .backoff_ms = row->backoff_ms,
 	        .backoff_max_ms = row->backoff_max_ms,
-	        .schedule = row->id,
-	        .tick_s = tick_s,
+	        .owner = {KIND_SCHEDULE, row->id, tick_s},
 	        .labels = row->labels,
 	        .body = row->body}};
 
@@ -81,7 +80,7 @@ static void fire(struct look *l, const struct cron_event *e, struct str reason)
 	row.task = schedule_submit(l->c, l->row, e->time, jittered_ms(l->row, e->time), l->out);
 	row.reason = reason;
 	tick_save(&row, l->out);
-	lane_tick_fired(l->c, l->s->id, e->time);
+	lane_past_grows(l->c, l->s->object.id, e->time);
 	p->last_tick_s = e->time;
 	p->last_task = row.task;
 	p->n_fired++;

@@ -322,7 +322,7 @@ static void refuse_beyond_limit(const struct core *c, const struct event *ev, st
 	    arena_strf(&out->batch.arena,
 	        "the server knows %lld workers and may know no more (server.limits.workers_max): "
 	        "remove lost ones with `reeve worker rm`, or raise it",
-	        (long long)c->n_workers),
+	        (long long)c->objects[KIND_WORKER].n),
 	    out);
 }
 
@@ -350,7 +350,7 @@ void hello(struct core *c, const struct event *ev, struct effects *out)
 		refuse_quarantined(w, ev, out);
 		return;
 	}
-	if (!w && c->o.workers_max && c->n_workers >= c->o.workers_max) {
+	if (!w && c->o.workers_max && (int64_t)c->objects[KIND_WORKER].n >= c->o.workers_max) {
 		refuse_beyond_limit(c, ev, out);
 		return;
 	}

@@ -19,6 +19,7 @@
 #include "core/consensus.h"
 #include "core/core.h"
 #include "core/idem.h"
+#include "core/object.h"
 #include "core/schedule.h"
 #include "core/timer.h"
 #include "model/history.h"
@@ -77,7 +78,9 @@ struct eligible {
 };
 
 struct queue {
-	struct queue_row row; /* strings owned */
+	struct object object;
+	struct queue_row row; /* its strings are owned, in `strings` */
+	char *strings;
 	struct window ready, due;
 	int64_t n_queued, n_delayed, n_held, n_claimed, n_running;
 	int64_t n_on_hold;    /* of the delayed ones; in memory, but in no window: see hold.c */
@@ -90,16 +93,14 @@ struct queue {
 	struct timer wake;        /* wall clock: first due task, or end of a pause */
 	uint64_t counts_seq;      /* batch that holds its counters */
 	size_t counts_row;
-	RB_ENTRY(queue) by_id, by_name;
 };
 
-RB_HEAD(queue_ids, queue);
-RB_HEAD(queue_names, queue);
 TAILQ_HEAD(queue_list, queue);
 
 #define CHECKS_KEPT 8
 
 struct worker {
+	struct object object;
 	struct worker_row row; /* strings owned, in `strings` */
 	char *strings;
 	struct health health;   /* only watch.c changes its state */
@@ -134,11 +135,7 @@ struct worker {
 	bool is_untold;     /* unhealthy since its hello, which is nothing to tell before its first
 	                       check */
 	char *check_failed; /* what the last answer complained of; NULL: nothing */
-	RB_ENTRY(worker) by_id, by_name;
 };
-
-RB_HEAD(worker_ids, worker);
-RB_HEAD(worker_names, worker);
 
 /* Between start and the moment when everything that may be running is known: see start.c. */
 struct start {
@@ -179,17 +176,16 @@ struct fresh_key { /* a unique key's holder, as read or as taken by this group *
 RB_HEAD(fresh_keys, fresh_key);
 
 struct token {
-	RB_ENTRY(token) by_id;
-	struct token_row *row;
-	struct arena arena;
+	struct object object;
+	struct token_row row; /* its strings are owned, in `strings` */
+	char *strings;
 };
-RB_HEAD(token_ids, token);
 
 /* One group of commands waits for one round of reads; the next gathers meanwhile. */
 struct lane {
 	struct pending_list waiting, group;
-	uint64_t keys_read, tasks_read, ticks_read; /* numbers of the reads under way; 0: none */
-	struct arena arena;                         /* answers of the group */
+	uint64_t keys_read, tasks_read, past_read; /* numbers of the reads under way; 0: none */
+	struct arena arena;                        /* answers of the group */
 	struct key_ask *keys;
 	rid *key_holders; /* answers, parallel to keys; 0: free */
 	size_t n_keys, cap_keys;
@@ -198,10 +194,10 @@ struct lane {
 	rid *holders;
 	struct idmap row_of; /* id -> its row */
 	size_t n_ids, cap_ids;
-	struct pending *backfill;      /* the group's only one; NULL: none */
-	struct tick_query ticks_asked; /* for it; schedule 0: none */
-	bool ticks_stale;              /* one of those was fired since */
-	struct tick_row *ticks;        /* its answer: what is recorded of its range */
+	struct pending *past_wanted;  /* the group's only one that goes by the past; NULL: none */
+	struct tick_query past_asked; /* for it; schedule 0: none */
+	bool past_is_stale;           /* something was added to it since */
+	struct tick_row *ticks;       /* its answer: what is recorded of its range */
 	size_t n_ticks;
 	bool failed;
 	struct fresh_keys fresh;
@@ -246,11 +242,7 @@ struct core {
 	size_t n_gone;
 	struct idmap tasks;      /* in memory, by id; ghosts too */
 	struct task_list ghosts; /* oldest first */
-	struct queue_ids queues;
-	struct queue_names queue_names;
-	struct worker_ids workers;
-	int64_t n_workers;
-	struct worker_names worker_names;
+	struct objects objects[N_KINDS];
 	struct idmap links; /* link number -> worker */
 	struct queue_list rotation, stalled;
 	struct timers timers;
@@ -261,8 +253,6 @@ struct core {
 	struct start start;
 	struct lane lane;
 	struct schedules schedules;
-	struct token_ids tokens;
-	size_t n_tokens;
 	struct refusals refusals;
 	struct timer retry_reads; /* monotonic; not set: no read has failed */
 };
@@ -333,7 +323,7 @@ int command_run(struct core *c, const struct event *ev, struct pending *p, struc
 bool lane_needs(const struct core *c, const struct event *ev);
 const struct task_row *lane_row(const struct core *c, rid task);
 /* A tick of it got a task: what was read of its past is no longer all of it. */
-void lane_tick_fired(struct core *c, rid schedule, int64_t tick_s);
+void lane_past_grows(struct core *c, rid object, int64_t tick_s);
 void lane_push(struct core *c, const struct event *ev, struct effects *out);
 struct event *lane_find_hello(struct core *c, uint64_t link);
 void lane_read(struct core *c, const struct event *ev, struct effects *out);
@@ -344,16 +334,10 @@ rid lane_holder_of(struct core *c, const struct task *t);
 void event_copy(struct pending *p, const struct event *ev);
 
 /* queue.c */
-RB_PROTOTYPE(queue_ids, queue, by_id, queue_id_cmp)
-RB_PROTOTYPE(queue_names, queue, by_name, queue_name_cmp)
-int queue_id_cmp(const struct queue *a, const struct queue *b);
-int queue_name_cmp(const struct queue *a, const struct queue *b);
+extern const struct object_kind queue_kind;
 struct queue *queue_find(const struct core *c, rid id);
-struct queue *queue_find_name(const struct core *c, struct str name);
 struct queue *queue_add(struct core *c, const struct queue_row *row);
-void queue_free(struct core *c, struct queue *q);
 void queue_consider(struct core *c, struct queue *q, struct worker *w);
-int run_queue_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
 void queue_count(struct queue *q, const struct task *t, int status, int delta);
 void queue_count_end(struct core *c, struct queue *q, int status, struct effects *out);
 int64_t queue_rank(const struct queue *q, int32_t priority);
@@ -361,10 +345,7 @@ void queue_ready(struct core *c, struct queue *q); /* something may start */
 void queue_set_wake(struct core *c, struct queue *q);
 
 /* worker.c */
-RB_PROTOTYPE(worker_ids, worker, by_id, worker_id_cmp)
-RB_PROTOTYPE(worker_names, worker, by_name, worker_name_cmp)
-int worker_id_cmp(const struct worker *a, const struct worker *b);
-int worker_name_cmp(const struct worker *a, const struct worker *b);
+extern const struct object_kind worker_kind;
 struct worker *worker_find(const struct core *c, rid id);
 struct worker *worker_find_name(const struct core *c, struct str shard);
 struct worker *worker_by_link(const struct core *c, uint64_t link);
@@ -383,8 +364,6 @@ void worker_refuse(uint64_t link, bool die, bool restart, struct str reason, str
 /* Its processes are certainly gone, or as good as: nobody can say how they ended. */
 void worker_lose_tasks(
     struct core *c, struct worker *w, struct str reason, int64_t hold_ms, struct effects *out);
-int run_worker_command(
-    struct core *c, const struct event *ev, struct reply *r, struct effects *out);
 bool worker_serves(
     const struct core *c, const struct worker *w, const struct queue *q, const char **ret_why);
 
@@ -478,11 +457,7 @@ void place_room(struct core *c); /* a worker has room again */
 void load_step(struct core *c, const struct event *ev, struct effects *out);
 
 /* token.c */
-int token_id_cmp(const struct token *x, const struct token *y);
-RB_PROTOTYPE(token_ids, token, by_id, token_id_cmp)
-void token_load(struct core *c, const struct token_row *row);
-int run_token_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
-void tokens_release(struct core *c);
+extern const struct object_kind token_kind;
 
 /* refusal.c */
 void refusal(struct core *c, const struct event *ev, struct effects *out);
@@ -491,7 +466,8 @@ void refusals_release(struct core *c);
 /* audit.c */
 void audit(struct core *c, const char *kind, struct str subject, rid queue, rid worker,
     struct str actor, struct str detail, struct effects *out);
-void audit_schedule(struct core *c, const char *kind, const struct schedule *s, struct str actor,
+/* About an object that is there. */
+void audit_object(struct core *c, const char *kind, const struct object *o, struct str actor,
     struct str detail, struct effects *out);
 void notice_tick(
     struct core *c, const char *kind, const struct tick_row *tick, struct effects *out);

@@ -26,6 +26,13 @@ static bool is_about_tasks(const struct event *ev)
 	return ev->kind == EV_CANCEL || ev->kind == EV_RETRY || ev->kind == EV_TASK_SET;
 }
 
+/* The command goes by what is recorded of its object. */
+static bool wants_past(const struct event *ev)
+{
+	return ev->kind == EV_DO && object_kinds[ev->object.kind]->past &&
+	       object_kinds[ev->object.kind]->past->is_wanted(ev);
+}
+
 static bool is_long(const struct event *ev)
 {
 	return ev->kind == EV_SUBMIT && ev->submit.arena;
@@ -51,7 +58,7 @@ bool lane_needs(const struct core *c, const struct event *ev)
 		for (size_t i = 0; i < ev->hello.n; i++)
 			if (hello_needs(c, ev, i))
 				return true;
-	if (ev->idem_key.p || ev->kind == EV_SCHEDULE_BACKFILL || is_long(ev))
+	if (ev->idem_key.p || wants_past(ev) || is_long(ev))
 		return true;
 	if (ev->kind == EV_SUBMIT)
 		for (size_t i = 0; i < ev->submit.n; i++)
@@ -83,8 +90,8 @@ static void gather(struct core *c, struct pending *p)
 
 	p->first_key = l->n_keys;
 	l->has_long |= is_long(ev);
-	if (ev->kind == EV_SCHEDULE_BACKFILL)
-		l->backfill = p;
+	if (wants_past(ev))
+		l->past_wanted = p;
 	if (ev->kind == EV_HELLO)
 		for (size_t i = 0; i < ev->hello.n; i++)
 			if (hello_needs(c, ev, i))
@@ -108,7 +115,7 @@ static bool must_wait(const struct lane *l, const struct event *ev)
 {
 	const struct pending *p;
 
-	if ((ev->kind == EV_SCHEDULE_BACKFILL && l->backfill) || (is_long(ev) && l->has_long))
+	if ((wants_past(ev) && l->past_wanted) || (is_long(ev) && l->has_long))
 		return true;
 	if (!ev->idem_key.p)
 		return false;
@@ -137,18 +144,13 @@ static void ask(struct core *c, struct effects *out)
 		r->n = l->n_ids;
 		r->ids = arena_memdup(&out->batch.arena, l->ids, l->n_ids * sizeof *l->ids);
 	}
-	if (l->backfill) {
+	if (l->past_wanted) {
 		r = effects_read(out, READ_TICKS);
-		r->number = l->ticks_read = read_begin(c);
-		schedule_backfill_bound(c, &l->backfill->event);
-		l->ticks_stale = false;
-		r->ticks = (struct tick_query){.schedule = l->backfill->event.schedule.id,
-		    .from_s = l->backfill->event.schedule.from_s,
-		    .to_s = l->backfill->event.schedule.to_s,
-		    .oldest_first = true,
-		    .reaching = true,
-		    .limit = BACKFILL_ROWS};
-		l->ticks_asked = r->ticks;
+		r->number = l->past_read = read_begin(c);
+		l->past_is_stale = false;
+		r->ticks = l->past_asked =
+		    object_kinds[l->past_wanted->event.object.kind]->past->ask(
+		        c, &l->past_wanted->event);
 	}
 }
 
@@ -163,7 +165,7 @@ static void start(struct core *c, struct effects *out)
 	if (!TAILQ_EMPTY(&l->group) || TAILQ_EMPTY(&l->waiting))
 		return;
 	l->n_keys = l->n_ids = 0;
-	l->backfill = NULL;
+	l->past_wanted = NULL;
 	l->failed = l->has_long = false;
 	TAILQ_FOREACH_SAFE (p, &l->waiting, in_lane, next) {
 		if (n++ == GROUP_MAX || must_wait(l, &p->event))
@@ -172,19 +174,19 @@ static void start(struct core *c, struct effects *out)
 		TAILQ_INSERT_TAIL(&l->group, p, in_lane);
 		gather(c, p);
 	}
-	if (l->n_keys || l->n_ids || l->backfill || l->has_long)
+	if (l->n_keys || l->n_ids || l->past_wanted || l->has_long)
 		ask(c, out);
 	else
 		run_group(c, out); /* what they wanted has come into memory meanwhile */
 }
 
 /* A clock that was set back makes even the past fire. */
-void lane_tick_fired(struct core *c, rid schedule, int64_t tick_s)
+void lane_past_grows(struct core *c, rid object, int64_t tick_s)
 {
-	const struct tick_query *q = &c->lane.ticks_asked;
+	const struct tick_query *q = &c->lane.past_asked;
 
-	if (q->schedule == schedule && tick_s >= q->from_s && tick_s < q->to_s)
-		c->lane.ticks_stale = true;
+	if (q->schedule == object && tick_s >= q->from_s && tick_s < q->to_s)
+		c->lane.past_is_stale = true;
 }
 
 void lane_push(struct core *c, const struct event *ev, struct effects *out)
@@ -246,8 +248,8 @@ static void forget_answers(struct lane *l)
 	l->holders = NULL;
 	l->ticks = NULL;
 	l->n_ticks = 0;
-	l->ticks_asked.schedule = 0;
-	l->backfill = NULL;
+	l->past_asked.schedule = 0;
+	l->past_wanted = NULL;
 	l->n_keys = l->n_ids = l->n_entered = 0;
 }
 
@@ -366,7 +368,7 @@ static uint64_t take_answer(struct core *c, const struct event *ev, bool *ret_fa
 		return ev->keys.read;
 	}
 	if (ev->kind == EV_TICKS_READ) {
-		l->ticks_read = 0;
+		l->past_read = 0;
 		if (!failed)
 			keep_ticks(l, ev);
 		return ev->ticks.read;
@@ -389,7 +391,7 @@ void lane_read(struct core *c, const struct event *ev, struct effects *out)
 	else
 		l->answered[l->n_answered++] = number;
 	l->failed |= failed;
-	if (!l->keys_read && !l->tasks_read && !l->ticks_read)
+	if (!l->keys_read && !l->tasks_read && !l->past_read)
 		run_group(c, out);
 }
 

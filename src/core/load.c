@@ -52,7 +52,7 @@ static void load_task(struct core *c, const struct task_row *row, struct effects
 /* Numbers of events that had no row are lost with the process: begin past all of them. */
 static void load_done(struct core *c, const struct event *ev, struct effects *out)
 {
-	struct worker *w, *next;
+	struct worker *w;
 
 	if (ev->loaded.last_id > c->last_id)
 		c->last_id = ev->loaded.last_id;
@@ -61,7 +61,8 @@ static void load_done(struct core *c, const struct event *ev, struct effects *ou
 	hold_started(c);
 	gone_started(c);
 	audit(c, "server.started", STR("server"), 0, 0, STR("reeve"), STR_NULL, out);
-	RB_FOREACH_SAFE (w, worker_ids, &c->workers, next) {
+	EACH_OBJECT(w, c, KIND_WORKER)
+	{
 		w->health.since_ms = w->health.beat_ms = c->mono_ms;
 		w->is_unheard = w->health.state != WORKER_MUST_DIE;
 		c->start.n_unheard += w->is_unheard;
@@ -72,33 +73,15 @@ static void load_done(struct core *c, const struct event *ev, struct effects *ou
 		start_all_heard(c, out);
 }
 
-static void load_queue(struct core *c, const struct queue_row *row)
-{
-	struct queue *q = queue_add(c, row);
-
-	queue_ready(c, q);
-}
-
-static void load_worker(struct core *c, const struct worker_row *row)
-{
-	struct worker *w = worker_add(c, row);
-
-	if (row->state == WORKER_MUST_DIE)
-		w->health.state = WORKER_MUST_DIE;
-}
-
 static void load_row(
     struct core *c, const struct row_table *t, const void *row, struct effects *out)
 {
-	switch (t->number) {
-	case TABLE_META: load_meta(c, row); break;
-	case TABLE_QUEUE: load_queue(c, row); break;
-	case TABLE_WORKER: load_worker(c, row); break;
-	case TABLE_SCHEDULE: schedule_load(c, row); break;
-	case TABLE_TOKEN: token_load(c, row); break;
-	case TABLE_TASK: load_task(c, row, out); break;
-	default: break;
-	}
+	if (t == &meta_table)
+		load_meta(c, row);
+	else if (t == &task_table)
+		load_task(c, row, out);
+	else
+		kinds_load(c, t, row);
 }
 
 void load_step(struct core *c, const struct event *ev, struct effects *out)
@@ -107,11 +90,10 @@ void load_step(struct core *c, const struct event *ev, struct effects *out)
 	switch (ev->kind) {
 	case EV_LOAD_ROW: load_row(c, ev->load.table, ev->load.row, out); break;
 	case EV_LOAD_COUNT: load_count(c, ev); break;
-	case EV_LOAD_SCHEDULE_TASK:
+	case EV_LOAD_OWNED:
 		if (MUTANT(LIVE_FORGOTTEN_AT_START))
 			break;
-		schedule_task_live(
-		    c, ev->schedule_task.schedule, ev->schedule_task.task, ev->schedule_task.queue);
+		owner_task_live(c, &ev->owned.owner, ev->owned.task, ev->owned.queue);
 		break;
 	default: load_done(c, ev, out); break;
 	}

@@ -4,7 +4,7 @@
 
 bool core_schedule(const struct core *c, rid id, struct arena *a, struct schedule_view *ret_view)
 {
-	struct schedule *s = schedule_find(c, id);
+	struct schedule *s = object_find(c, KIND_SCHEDULE, id);
 	struct buf items = {0};
 
 	if (!s)
@@ -24,23 +24,29 @@ bool core_schedule(const struct core *c, rid id, struct arena *a, struct schedul
 	return true;
 }
 
-rid core_schedule_by_name(const struct core *c, struct str name)
+static rid id_of(const struct object *o)
 {
-	struct schedule *s = schedule_find_name(c, name);
-
-	return s ? s->id : 0;
+	return o ? o->id : 0;
 }
 
-rid core_schedule_next(const struct core *c, struct str after)
+rid core_find(const struct core *c, enum kind kind, struct str name)
 {
-	struct schedule *s = schedule_after(c, after);
-
-	return s ? s->id : 0;
+	return id_of(object_find_name(c, kind, name));
 }
 
-size_t core_schedules(const struct core *c)
+rid core_next(const struct core *c, enum kind kind, rid after)
 {
-	return c->schedules.n;
+	return id_of(object_from(c, kind, after + 1));
+}
+
+rid core_next_name(const struct core *c, enum kind kind, struct str after)
+{
+	return id_of(object_after(c, kind, after));
+}
+
+size_t core_count(const struct core *c, enum kind kind)
+{
+	return c->objects[kind].n;
 }
 
 size_t core_schedules_in(const struct core *c, enum schedule_state_kind state)
@@ -51,21 +57,6 @@ size_t core_schedules_in(const struct core *c, enum schedule_state_kind state)
 const struct queue_row *core_queue(const struct core *c, rid id)
 {
 	struct queue *q = queue_find(c, id);
-
-	return q ? &q->row : NULL;
-}
-
-const struct queue_row *core_queue_by_name(const struct core *c, struct str name)
-{
-	struct queue *q = queue_find_name(c, name);
-
-	return q ? &q->row : NULL;
-}
-
-const struct queue_row *core_queue_next(const struct core *c, rid after)
-{
-	struct queue probe = {.row.id = after + 1};
-	struct queue *q = RB_NFIND(queue_ids, &((struct core *)c)->queues, &probe);
 
 	return q ? &q->row : NULL;
 }
@@ -120,21 +111,6 @@ bool core_worker(const struct core *c, rid id, int64_t mono_ms, struct worker_vi
 	    .batched = w->member.batched,
 	};
 	return true;
-}
-
-rid core_worker_by_name(const struct core *c, struct str shard)
-{
-	struct worker *w = worker_find_name(c, shard);
-
-	return w ? w->row.id : 0;
-}
-
-rid core_worker_next(const struct core *c, rid after)
-{
-	struct worker probe = {.row.id = after + 1};
-	struct worker *w = RB_NFIND(worker_ids, &((struct core *)c)->workers, &probe);
-
-	return w ? w->row.id : 0;
 }
 
 bool core_task_state(const struct core *c, rid id, struct task_state *ret_state)

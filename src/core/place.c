@@ -12,8 +12,8 @@ void place_worker_joined(struct core *c, struct worker *w)
 {
 	struct queue *q;
 
-	RB_FOREACH (q, queue_ids, &c->queues)
-		queue_consider(c, q, w);
+	EACH_OBJECT(q, c, KIND_QUEUE)
+	queue_consider(c, q, w);
 }
 
 void place_room(struct core *c)

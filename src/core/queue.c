@@ -4,44 +4,9 @@
 
 #include <stdlib.h>
 
-int queue_id_cmp(const struct queue *a, const struct queue *b)
-{
-	return a->row.id < b->row.id ? -1 : a->row.id > b->row.id;
-}
-
-int queue_name_cmp(const struct queue *a, const struct queue *b)
-{
-	return str_cmp(a->row.name, b->row.name);
-}
-
-RB_GENERATE(queue_ids, queue, by_id, queue_id_cmp)
-RB_GENERATE(queue_names, queue, by_name, queue_name_cmp)
-
 struct queue *queue_find(const struct core *c, rid id)
 {
-	struct queue probe = {.row.id = id};
-
-	return RB_FIND(queue_ids, &((struct core *)c)->queues, &probe);
-}
-
-struct queue *queue_find_name(const struct core *c, struct str name)
-{
-	struct queue probe = {.row.name = name};
-
-	return RB_FIND(queue_names, &((struct core *)c)->queue_names, &probe);
-}
-
-static void own_str(struct str *s)
-{
-	if (s->p)
-		s->p = xstrndup(s->p, s->n);
-}
-
-static void set_str(struct str *field, struct str value)
-{
-	free((char *)field->p);
-	*field = value;
-	own_str(field);
+	return object_find(c, KIND_QUEUE, id);
 }
 
 /* Enters a connected worker that serves the queue, or renews its entry. */
@@ -64,8 +29,8 @@ static void find_workers(struct core *c, struct queue *q)
 	struct worker *w;
 
 	q->n_eligible = 0;
-	RB_FOREACH (w, worker_ids, &c->workers)
-		queue_consider(c, q, w);
+	EACH_OBJECT(w, c, KIND_WORKER)
+	queue_consider(c, q, w);
 }
 
 struct queue *queue_add(struct core *c, const struct queue_row *row)
@@ -73,16 +38,11 @@ struct queue *queue_add(struct core *c, const struct queue_row *row)
 	struct queue *q = xcalloc(1, sizeof *q);
 
 	q->row = *row;
-	own_str(&q->row.name);
-	own_str(&q->row.plugin);
-	own_str(&q->row.pause_reason);
-	own_str(&q->row.env);
-	own_str(&q->row.run);
+	row_own(&queue_table, &q->row, &q->strings);
 	window_init(&q->ready, q, false);
 	window_init(&q->due, q, true);
 	TAILQ_INIT(&q->on_hold);
-	MUST(!RB_INSERT(queue_ids, &c->queues, q));
-	MUST(!RB_INSERT(queue_names, &c->queue_names, q));
+	object_add(c, &q->object, KIND_QUEUE, q->row.id, q->row.name);
 	queue_set_wake(c, q);
 	return q;
 }
@@ -96,17 +56,40 @@ static void leave_line(struct core *c, struct queue *q)
 	q->line = LINE_NONE;
 }
 
-void queue_free(struct core *c, struct queue *q)
+static void load(struct core *c, const void *row)
 {
+	queue_ready(c, queue_add(c, row));
+}
+
+static int64_t version(const struct object *o)
+{
+	return ((const struct queue *)o)->row.version;
+}
+
+static void forget_tasks(struct core *c, struct window *w)
+{
+	struct task *t;
+
+	while ((t = window_last(w)))
+		task_free(c, t);
+}
+
+/* The queue, and its tasks as far as they are in memory. */
+static void forget(struct core *c, struct queue *q)
+{
+	struct task *t, *next;
+
+	forget_tasks(c, &q->ready);
+	forget_tasks(c, &q->due);
+	while ((t = TAILQ_FIRST(&q->on_hold)))
+		task_free(c, t);
+	TAILQ_FOREACH_SAFE (t, &c->ghosts, in_ghosts, next)
+		if (t->queue == q)
+			task_free(c, t);
 	leave_line(c, q);
 	timer_clear(c, TIMER_WALL, &q->wake);
-	RB_REMOVE(queue_ids, &c->queues, q);
-	RB_REMOVE(queue_names, &c->queue_names, q);
-	free((char *)q->row.name.p);
-	free((char *)q->row.plugin.p);
-	free((char *)q->row.pause_reason.p);
-	free((char *)q->row.env.p);
-	free((char *)q->row.run.p);
+	object_del(c, &q->object);
+	free(q->strings);
 	free(q->eligible);
 	free(q);
 }
@@ -177,15 +160,24 @@ void queue_set_wake(struct core *c, struct queue *q)
 		timer_set(c, TIMER_WALL, &q->wake, at, q->row.id, wake);
 }
 
-static void resume(struct core *c, struct queue *q, struct str actor, struct effects *out)
+/* After any change: a version of its own, durable and told. */
+static void changed(struct core *c, struct queue *q, enum object_event what, struct str actor,
+    struct str detail, struct effects *out)
 {
-	q->row.paused = 0;
-	q->row.paused_until_ms = 0;
-	set_str(&q->row.pause_reason, STR_NULL);
+	row_own(&queue_table, &q->row, &q->strings);
+	object_rename(c, &q->object, q->row.name);
 	q->row.version++;
 	q->row.mtime_ms = c->now_ms;
 	save_queue(c, q, out);
-	audit(c, "queue.resumed", q->row.name, q->row.id, 0, actor, STR_NULL, out);
+	object_audit(c, &q->object, what, actor, detail, out);
+}
+
+static void unpause(struct core *c, struct queue *q, struct str actor, struct effects *out)
+{
+	q->row.paused = 0;
+	q->row.paused_until_ms = 0;
+	q->row.pause_reason = STR_NULL;
+	changed(c, q, OBJECT_RESUMED, actor, STR_NULL, out);
 	queue_ready(c, q);
 }
 
@@ -195,7 +187,7 @@ static void wake(struct core *c, struct timer *timer, struct effects *out)
 	struct task *t;
 
 	if (q->row.paused && q->row.paused_until_ms && q->row.paused_until_ms <= c->now_ms)
-		resume(c, q, STR("reeve"), out);
+		unpause(c, q, STR("reeve"), out);
 	while ((t = window_first(&q->due)) && t->row.state.due_ms <= c->now_ms) {
 		window_del(t);
 		if (hold_to_floor(c, t)) {
@@ -236,140 +228,72 @@ static void change_order(struct core *c, struct queue *q, int32_t order, struct 
 	batch_rerank(&out->batch, q->row.id, order);
 }
 
-static void apply(
-    struct core *c, struct queue *q, const struct queue_change *ch, struct effects *out)
+/* What was given; the strings are the event's until changed() has made them ours. */
+static void apply(struct core *c, struct queue *q, const struct event *ev, struct effects *out)
 {
-	const struct queue_row *n = &ch->row;
+	const struct queue_row *given = ev->object.row;
+	uint64_t order = ROW_BIT(queue_table, queue_row, order);
 
-#define GIVEN(f) (ch->fields & (1u << (f)))
-	if (GIVEN(QF_NAME)) {
-		RB_REMOVE(queue_names, &c->queue_names, q);
-		set_str(&q->row.name, n->name);
-		RB_INSERT(queue_names, &c->queue_names, q);
-	}
-	if (GIVEN(QF_PLUGIN))
-		set_str(&q->row.plugin, n->plugin);
-	if (GIVEN(QF_ENV))
-		set_str(&q->row.env, n->env);
-	if (GIVEN(QF_RUN))
-		set_str(&q->row.run, n->run);
-	if (GIVEN(QF_THREADS))
-		q->row.threads = n->threads;
-	if (GIVEN(QF_TIMEOUT))
-		q->row.timeout_ms = n->timeout_ms;
-	if (GIVEN(QF_ATTEMPTS))
-		q->row.max_attempts = n->max_attempts;
-	if (GIVEN(QF_BACKOFF))
-		q->row.backoff_ms = n->backoff_ms;
-	if (GIVEN(QF_BACKOFF_MAX))
-		q->row.backoff_max_ms = n->backoff_max_ms;
-	if (GIVEN(QF_EXIT_CODES))
-		q->row.exit_codes = n->exit_codes;
-	if (GIVEN(QF_OUTPUT_MODE))
-		q->row.output_mode = n->output_mode;
-	if (GIVEN(QF_OUTPUT_MAX))
-		q->row.output_max = n->output_max;
-	if (GIVEN(QF_ORDER))
-		change_order(c, q, n->order, out);
+	row_take(&queue_table, &q->row, given, ev->object.fields & ~order);
+	if (ev->object.fields & order)
+		change_order(c, q, given->order, out);
 }
 
-static int name_taken(struct core *c, struct str name, const struct queue *self, struct reply *r)
-{
-	struct queue *other = queue_find_name(c, name);
-
-	if (!other || other == self)
-		return 0;
-	r->id = other->row.id;
-	problem_set(
-	    r->problem, ERR_CONFLICT, "there is a queue \"" STR_FMT "\" already", STR_ARG(name));
-	return problem_hint(r->problem, "change it with: reeve queue set " STR_FMT, STR_ARG(name));
-}
-
-static int create(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+static int create(
+    struct core *c, const struct event *ev, rid id, struct reply *r, struct effects *out)
 {
 	struct queue_row row;
 	struct queue *q;
-	int e = name_taken(c, ev->queue.change->row.name, NULL, r);
 
-	if (e)
-		return e;
 	queue_defaults(&row);
-	row.id = c->last_id = id_next(c->last_id, c->now_ms);
-	row.name = ev->queue.change->row.name;
-	row.ctime_ms = row.mtime_ms = c->now_ms;
+	row.version = 0; /* changed() makes it the first */
+	row.id = id;
+	row.name = ((const struct queue_row *)ev->object.row)->name;
+	row.ctime_ms = c->now_ms;
 	q = queue_add(c, &row);
-	apply(c, q,
-	    &(struct queue_change){
-	        ev->queue.change->fields & ~(1u << QF_NAME), ev->queue.change->row},
-	    out);
+	apply(c, q, ev, out);
+	changed(c, q, OBJECT_CREATED, ev->actor, STR_NULL, out);
 	find_workers(c, q); /* now that it has its plugin */
-	r->id = row.id;
-	save_queue(c, q, out);
-	audit(c, "queue.created", q->row.name, q->row.id, 0, ev->actor, STR_NULL, out);
 	return 0;
 }
 
 static int set(
-    struct core *c, struct queue *q, const struct event *ev, struct reply *r, struct effects *out)
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
-	int e = 0;
+	struct queue *q = (struct queue *)o;
 
-	if (ev->queue.change->fields & (1u << QF_NAME))
-		e = name_taken(c, ev->queue.change->row.name, q, r);
-	if (e)
-		return e;
-	apply(c, q, ev->queue.change, out);
-	q->row.version++;
-	q->row.mtime_ms = c->now_ms;
+	apply(c, q, ev, out);
+	changed(c, q, OBJECT_CHANGED, ev->actor, STR_NULL, out);
 	find_workers(c, q);
-	save_queue(c, q, out);
-	audit(c, "queue.changed", q->row.name, q->row.id, 0, ev->actor, STR_NULL, out);
 	queue_ready(c, q);
 	return 0;
 }
 
-static int pause(struct core *c, struct queue *q, const struct event *ev, struct effects *out)
+static int pause(
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
+	struct queue *q = (struct queue *)o;
+
 	q->row.paused = 1;
-	q->row.paused_until_ms = ev->queue.until_ms;
-	set_str(&q->row.pause_reason, ev->queue.reason);
-	q->row.version++;
-	q->row.mtime_ms = c->now_ms;
+	q->row.paused_until_ms = ev->object.until_ms;
+	q->row.pause_reason = ev->object.reason;
 	queue_set_wake(c, q);
-	save_queue(c, q, out);
-	audit(c, "queue.paused", q->row.name, q->row.id, 0, ev->actor,
-	    detail_of(&out->batch.arena, "reason", ev->queue.reason), out);
+	changed(c, q, OBJECT_PAUSED, ev->actor,
+	    detail_of(&out->batch.arena, "reason", ev->object.reason), out);
 	return 0;
 }
 
-static void forget_tasks(struct core *c, struct window *w)
+static int resume(
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
-	struct task *t;
-
-	while ((t = window_last(w)))
-		task_free(c, t);
+	unpause(c, (struct queue *)o, ev->actor, out);
+	return 0;
 }
 
-static void forget_held_back(struct core *c, struct queue *q)
+static int remove_queue(
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
-	struct task *t;
-
-	while ((t = TAILQ_FIRST(&q->on_hold)))
-		task_free(c, t);
-}
-
-static void forget_ghosts(struct core *c, struct queue *q)
-{
-	struct task *t, *next;
-
-	TAILQ_FOREACH_SAFE (t, &c->ghosts, in_ghosts, next)
-		if (t->queue == q)
-			task_free(c, t);
-}
-
-static int delete (
-    struct core *c, struct queue *q, const struct event *ev, struct reply *r, struct effects *out)
-{
+	struct queue *q = (struct queue *)o;
 	long long dispatched = q->n_claimed + q->n_running;
 	long long live = dispatched + q->n_queued + q->n_held;
 	struct str schedule;
@@ -380,7 +304,7 @@ static int delete (
 		    STR_ARG(schedule));
 		return problem_hint(r->problem, "remove it, or give it another queue, first");
 	}
-	if (live && !ev->queue.force) {
+	if (live && !ev->object.force) {
 		problem_set(r->problem, ERR_CONFLICT, "the queue holds %lld live tasks", live);
 		return problem_hint(r->problem, "wait for them, cancel them, or delete with force");
 	}
@@ -396,35 +320,29 @@ static int delete (
 		    "some of the queue's tasks may be running: the server waits for its workers");
 		return problem_hint(r->problem, "try again when the wait is over: reeve status");
 	}
-	forget_tasks(c, &q->ready);
-	forget_tasks(c, &q->due);
-	forget_held_back(c, q);
-	forget_ghosts(c, q);
-	batch_delete(&out->batch, &queue_table, q->row.id);
-	audit(c, "queue.deleted", q->row.name, q->row.id, 0, ev->actor, STR_NULL, out);
-	queue_free(c, q);
+	batch_delete(&out->batch, &queue_table, o->id);
+	object_audit(c, o, OBJECT_DELETED, ev->actor, STR_NULL, out);
+	forget(c, q);
 	return 0;
 }
 
-int run_queue_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+static void release(struct core *c)
 {
 	struct queue *q;
 
-	if (ev->kind == EV_QUEUE_CREATE)
-		return create(c, ev, r, out);
-	q = queue_find(c, ev->queue.id);
-	if (!q)
-		return problem_set(r->problem, ERR_NOT_FOUND, "there is no such queue any more");
-	r->id = q->row.id;
-	if (ev->queue.if_version && ev->queue.if_version != q->row.version) {
-		problem_set(r->problem, ERR_PRECONDITION, "the queue is at version %lld by now",
-		    (long long)q->row.version);
-		return problem_hint(r->problem, "read it again, then decide");
-	}
-	switch (ev->kind) {
-	case EV_QUEUE_SET: return set(c, q, ev, r, out);
-	case EV_QUEUE_PAUSE: return pause(c, q, ev, out);
-	case EV_QUEUE_RESUME: resume(c, q, ev->actor, out); return 0;
-	default: return delete (c, q, ev, r, out);
-	}
+	while ((q = object_first(c, KIND_QUEUE)))
+		forget(c, q);
 }
+
+const struct object_kind queue_kind = {
+    .table = &queue_table,
+    .events = OBJECT_EVENTS("queue"),
+    .load = load,
+    .version = version,
+    .create = create,
+    .set = set,
+    .pause = pause,
+    .resume = resume,
+    .remove = remove_queue,
+    .release = release,
+};

@@ -4,37 +4,6 @@
 
 #include <stdlib.h>
 
-static int name_cmp(const struct schedule *a, const struct schedule *b)
-{
-	return str_cmp(a->name, b->name);
-}
-
-RB_PROTOTYPE(schedule_names, schedule, by_name, name_cmp)
-RB_GENERATE(schedule_names, schedule, by_name, name_cmp)
-
-struct schedule *schedule_find(const struct core *c, rid id)
-{
-	return idmap_get(&c->schedules.by_id, id);
-}
-
-struct schedule *schedule_find_name(const struct core *c, struct str name)
-{
-	struct schedule probe = {.name = name};
-
-	return RB_FIND(schedule_names, &((struct core *)c)->schedules.names, &probe);
-}
-
-struct schedule *schedule_after(const struct core *c, struct str name)
-{
-	struct schedule_names *names = &((struct core *)c)->schedules.names;
-	struct schedule probe = {.name = name}, *s;
-
-	if (!name.p)
-		return RB_MIN(schedule_names, names);
-	s = RB_NFIND(schedule_names, names, &probe);
-	return s && str_eq(s->name, name) ? RB_NEXT(schedule_names, names, s) : s;
-}
-
 static struct str own(struct str s)
 {
 	return (struct str){xstrndup(s.p, s.n), s.n};
@@ -44,12 +13,8 @@ static struct schedule *add(struct core *c, const struct schedule_row *row)
 {
 	struct schedule *s = xcalloc(1, sizeof *s);
 
-	s->id = row->id;
-	s->name = own(row->name);
 	s->mono_ms = CRON_NO_MONOTONIC;
-	idmap_put(&c->schedules.by_id, s->id, s);
-	MUST(!RB_INSERT(schedule_names, &c->schedules.names, s));
-	c->schedules.n++;
+	object_add(c, &s->object, KIND_SCHEDULE, row->id, own(row->name));
 	c->schedules.n_in[s->state]++;
 	return s;
 }
@@ -57,25 +22,22 @@ static struct schedule *add(struct core *c, const struct schedule_row *row)
 static void forget(struct core *c, struct schedule *s)
 {
 	timer_clear(c, TIMER_WALL, &s->timer);
-	idmap_del(&c->schedules.by_id, s->id);
-	RB_REMOVE(schedule_names, &c->schedules.names, s);
-	c->schedules.n--;
+	object_del(c, &s->object);
 	c->schedules.n_in[s->state]--;
 	cron_items_release(&s->items);
-	free((char *)s->name.p);
+	free((char *)s->object.name.p);
 	free(s->packed);
 	free(s->live);
 	free(s);
 }
 
-void schedules_release(struct core *c)
+static void release(struct core *c)
 {
 	struct schedule *s;
 
-	while ((s = RB_MIN(schedule_names, &c->schedules.names)))
+	while ((s = object_first(c, KIND_SCHEDULE)))
 		forget(c, s);
 	zones_forget(c);
-	idmap_release(&c->schedules.by_id);
 }
 
 static void count_state(struct core *c, struct schedule *s, const struct schedule_row *row)
@@ -100,8 +62,9 @@ static int set_pattern(
 	return 0;
 }
 
-void schedule_load(struct core *c, const struct schedule_row *row)
+static void load(struct core *c, const void *stored)
 {
+	const struct schedule_row *row = stored;
 	struct schedule_row loaded = *row;
 	struct schedule *s = add(c, row);
 	struct problem ignored = {0};
@@ -138,63 +101,6 @@ void schedule_save(struct core *c, struct schedule *s, const struct schedule_row
 	schedule_pack(s, row);
 }
 
-static int not_there(struct reply *r)
-{
-	problem_set(r->problem, ERR_NOT_FOUND, "there is no such schedule");
-	return problem_hint(r->problem, "list them with: reeve schedule ls");
-}
-
-static int name_taken(struct core *c, struct str name, const struct schedule *self, struct reply *r)
-{
-	struct schedule *other = schedule_find_name(c, name);
-
-	if (!other || other == self)
-		return 0;
-	r->id = other->id;
-	problem_set(
-	    r->problem, ERR_CONFLICT, "there is a schedule \"" STR_FMT "\" already", STR_ARG(name));
-	return problem_hint(
-	    r->problem, "change it with: reeve schedule set " STR_FMT, STR_ARG(name));
-}
-
-#define GIVEN(ch, f) ((ch)->fields & (1u << (f)))
-
-static void apply_task(struct schedule_row *row, const struct schedule_row *n)
-{
-	row->queue = n->queue;
-	row->priority = n->priority;
-	row->max_attempts = n->max_attempts;
-	row->timeout_ms = n->timeout_ms;
-	row->backoff_ms = n->backoff_ms;
-	row->backoff_max_ms = n->backoff_max_ms;
-	row->labels = n->labels;
-	row->body = n->body;
-}
-
-static void apply(struct schedule_row *row, const struct schedule_change *ch)
-{
-	const struct schedule_row *n = &ch->row;
-
-	if (GIVEN(ch, SF_ITEMS)) {
-		row->source = n->source;
-		row->zone = n->zone;
-	}
-	if (GIVEN(ch, SF_TASK))
-		apply_task(row, n);
-	if (GIVEN(ch, SF_OVERLAP))
-		row->overlap = n->overlap;
-	if (GIVEN(ch, SF_MISSED))
-		row->missed = n->missed;
-	if (GIVEN(ch, SF_MAX_SHIFT))
-		row->max_shift_s = n->max_shift_s;
-	if (GIVEN(ch, SF_JITTER))
-		row->jitter_ms = n->jitter_ms;
-	if (GIVEN(ch, SF_START))
-		row->start_ms = n->start_ms;
-	if (GIVEN(ch, SF_END))
-		row->end_ms = n->end_ms;
-}
-
 /* Whatever it was before: from now on. What has run stays remembered. */
 static void begin_anew(struct core *c, struct schedule *s, struct schedule_row *row,
     bool other_pattern, struct effects *out)
@@ -212,8 +118,8 @@ static void begin_anew(struct core *c, struct schedule *s, struct schedule_row *
 }
 
 /* After any change: saved, announced, and its next tick is known again. */
-static void changed(struct core *c, struct schedule *s, struct schedule_row *row,
-    const struct event *ev, const char *what, struct str detail, struct effects *out)
+static void changed(struct core *c, struct schedule *s, struct schedule_row *row, struct str actor,
+    enum object_event what, struct str detail, struct effects *out)
 {
 	row->version++;
 	row->mtime_ms = c->now_ms;
@@ -224,43 +130,38 @@ static void changed(struct core *c, struct schedule *s, struct schedule_row *row
 		schedule_pack(s, row);
 	else
 		schedule_save(c, s, row, true, out);
-	audit_schedule(c, what, s, ev->actor, detail, out);
+	object_audit(c, &s->object, what, actor, detail, out);
 }
 
-static int create(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+static int create(
+    struct core *c, const struct event *ev, rid id, struct reply *r, struct effects *out)
 {
-	const struct schedule_change *ch = ev->schedule.change;
-	struct schedule_row row = {
-	    .name = ch->row.name, .backoff_ms = -1, .backoff_max_ms = -1, .ctime_ms = c->now_ms};
-	struct schedule *s;
-	int e = name_taken(c, ch->row.name, NULL, r);
+	const struct schedule_row *given = ev->object.row;
+	struct schedule_row row = {.id = id,
+	    .name = given->name,
+	    .backoff_ms = -1,
+	    .backoff_max_ms = -1,
+	    .ctime_ms = c->now_ms};
+	struct schedule *s = add(c, &row);
+	int e = set_pattern(c, s, given, r->problem);
 
-	if (!e && c->schedules.n >= SCHEDULES_MAX)
-		e = problem_set(r->problem, ERR_CONFLICT,
-		    "there are %d schedules already, which is the limit", SCHEDULES_MAX);
-	if (e)
-		return e;
-	row.id = c->last_id = id_next(c->last_id, c->now_ms);
-	s = add(c, &row);
-	e = set_pattern(c, s, &ch->row, r->problem);
 	if (e) {
 		forget(c, s);
 		return e;
 	}
-	apply(&row, ch);
+	row_take(&schedule_table, &row, given, ev->object.fields);
 	dealt_init(&row.progress, c->now_ms / 1000 + 1);
 	begin_anew(c, s, &row, false, out);
-	changed(c, s, &row, ev, "schedule.created", STR_NULL, out);
-	r->id = row.id;
+	changed(c, s, &row, ev->actor, OBJECT_CREATED, STR_NULL, out);
 	return 0;
 }
 
 static void rename_to(struct core *c, struct schedule *s, struct str name)
 {
-	RB_REMOVE(schedule_names, &c->schedules.names, s);
-	free((char *)s->name.p);
-	s->name = own(name);
-	RB_INSERT(schedule_names, &c->schedules.names, s);
+	char *old = (char *)s->object.name.p;
+
+	object_rename(c, &s->object, own(name));
+	free(old);
 }
 
 static struct str paused_reason(const struct schedule_row *row, struct arena *a)
@@ -286,35 +187,42 @@ static void settle_past(struct core *c, struct schedule *s, bool begins, struct 
 	schedule_save(c, s, &row, false, out);
 }
 
-static int set(struct core *c, const struct event *ev, struct schedule *s, struct reply *r,
-    struct effects *out)
+static int set(
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
-	const struct schedule_change *ch = ev->schedule.change;
-	bool begins = GIVEN(ch, SF_ITEMS) || GIVEN(ch, SF_START) || GIVEN(ch, SF_END);
+	const uint64_t pattern = ROW_BIT(schedule_table, schedule_row, items);
+	const uint64_t dates = ROW_BIT(schedule_table, schedule_row, start_ms) |
+	                       ROW_BIT(schedule_table, schedule_row, end_ms);
+	const struct schedule_row *given = ev->object.row;
+	uint64_t fields = ev->object.fields;
+	struct schedule *s = (struct schedule *)o;
+	bool begins = fields & (pattern | dates);
 	struct schedule_row row;
-	int e = GIVEN(ch, SF_NAME) ? name_taken(c, ch->row.name, s, r) : 0;
+	rid queue;
+	int e = 0;
 
-	if (!e)
-		settle_past(c, s, begins, out);
-	if (!e && GIVEN(ch, SF_ITEMS))
-		e = set_pattern(c, s, &ch->row, r->problem);
+	settle_past(c, s, begins, out);
+	if (fields & pattern)
+		e = set_pattern(c, s, given, r->problem);
 	if (e)
 		return e;
-	if (GIVEN(ch, SF_NAME))
-		rename_to(c, s, ch->row.name);
 	schedule_unpack(s, &out->batch.arena, &row);
-	if (GIVEN(ch, SF_TASK) && ch->row.queue != row.queue)
+	queue = row.queue;
+	row_take(&schedule_table, &row, given, fields);
+	if (!str_eq(row.name, o->name))
+		rename_to(c, s, row.name);
+	if (queue != row.queue)
 		s->n_live = 0; /* a new place: what is left in the old one overlaps with nothing */
-	apply(&row, ch);
 	if (begins)
-		begin_anew(c, s, &row, GIVEN(ch, SF_ITEMS), out);
-	changed(c, s, &row, ev, "schedule.changed", STR_NULL, out);
+		begin_anew(c, s, &row, fields & pattern, out);
+	changed(c, s, &row, ev->actor, OBJECT_CHANGED, STR_NULL, out);
 	return 0;
 }
 
-static int pause(struct core *c, const struct event *ev, struct schedule *s, struct reply *r,
-    struct effects *out)
+static int pause(
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
+	struct schedule *s = (struct schedule *)o;
 	struct schedule_row row;
 
 	schedule_look(c, s, out); /* what is due by now was due before */
@@ -324,11 +232,11 @@ static int pause(struct core *c, const struct event *ev, struct schedule *s, str
 	if (row.state != SCHEDULE_PAUSED)
 		row.paused_ms = c->now_ms;
 	row.state = SCHEDULE_PAUSED;
-	row.pause_reason = ev->schedule.reason;
-	row.paused_until_ms = ev->schedule.until_ms;
-	changed(c, s, &row, ev, "schedule.paused",
-	    ev->schedule.reason.p ? detail_of(&out->batch.arena, "reason", ev->schedule.reason)
-	                          : STR_NULL,
+	row.pause_reason = ev->object.reason;
+	row.paused_until_ms = ev->object.until_ms;
+	changed(c, s, &row, ev->actor, OBJECT_PAUSED,
+	    ev->object.reason.p ? detail_of(&out->batch.arena, "reason", ev->object.reason)
+	                        : STR_NULL,
 	    out);
 	return 0;
 }
@@ -343,7 +251,6 @@ static int64_t pause_end_s(const struct core *c, const struct schedule_row *row)
 
 void schedule_resume(struct core *c, struct schedule *s, struct str actor, struct effects *out)
 {
-	struct event by = {.actor = actor};
 	struct schedule_row row;
 	struct look l = {.c = c, .s = s, .row = &row, .out = out};
 
@@ -352,12 +259,13 @@ void schedule_resume(struct core *c, struct schedule *s, struct str actor, struc
 	row.state = SCHEDULE_ACTIVE;
 	row.pause_reason = STR_NULL;
 	row.paused_ms = row.paused_until_ms = 0;
-	changed(c, s, &row, &by, "schedule.resumed", STR_NULL, out);
+	changed(c, s, &row, actor, OBJECT_RESUMED, STR_NULL, out);
 }
 
-static int resume(struct core *c, const struct event *ev, struct schedule *s, struct reply *r,
-    struct effects *out)
+static int resume(
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
+	struct schedule *s = (struct schedule *)o;
 	struct schedule_row row;
 
 	schedule_unpack(s, NULL, &row);
@@ -367,46 +275,52 @@ static int resume(struct core *c, const struct event *ev, struct schedule *s, st
 	return 0;
 }
 
-static int delete (struct core *c, const struct event *ev, struct schedule *s, struct effects *out)
+static int remove_schedule(
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
-	batch_delete(&out->batch, &schedule_table, s->id);
-	audit_schedule(c, "schedule.deleted", s, ev->actor, STR_NULL, out);
-	forget(c, s);
+	batch_delete(&out->batch, &schedule_table, o->id);
+	object_audit(c, o, OBJECT_DELETED, ev->actor, STR_NULL, out);
+	forget(c, (struct schedule *)o);
 	return 0;
 }
 
-static int check_version(const struct schedule *s, const struct event *ev, struct reply *r)
+static int act(
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
+{
+	struct schedule *s = (struct schedule *)o;
+
+	return ev->object.verb == SCHEDULE_RUN ? schedule_run_now(c, ev, s, r, out)
+	                                       : schedule_backfill(c, ev, s, r, out);
+}
+
+static int64_t version(const struct object *o)
 {
 	struct schedule_row row;
 
-	schedule_unpack(s, NULL, &row);
-	if (!ev->schedule.if_version || ev->schedule.if_version == row.version)
-		return 0;
-	problem_set(r->problem, ERR_PRECONDITION, "the schedule was changed in the meantime");
-	return problem_hint(r->problem, "read it again, then repeat the change with its new ETag");
+	schedule_unpack((const struct schedule *)o, NULL, &row);
+	return row.version;
 }
 
-int run_schedule_command(
-    struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+static void clock_was_set(struct core *c)
 {
-	struct schedule *s;
-	int e;
-
-	if (ev->kind == EV_SCHEDULE_CREATE)
-		return create(c, ev, r, out);
-	s = schedule_find(c, ev->schedule.id);
-	if (!s)
-		return not_there(r);
-	r->id = s->id;
-	e = check_version(s, ev, r);
-	if (e)
-		return e;
-	switch (ev->kind) {
-	case EV_SCHEDULE_SET: return set(c, ev, s, r, out);
-	case EV_SCHEDULE_PAUSE: return pause(c, ev, s, r, out);
-	case EV_SCHEDULE_RESUME: return resume(c, ev, s, r, out);
-	case EV_SCHEDULE_DELETE: return delete (c, ev, s, out);
-	case EV_SCHEDULE_RUN: return schedule_run_now(c, ev, s, r, out);
-	default: return schedule_backfill(c, ev, s, r, out);
-	}
+	schedules_look_all(c, NULL);
 }
+
+const struct object_kind schedule_kind = {
+    .table = &schedule_table,
+    .events = OBJECT_EVENTS("schedule"),
+    .max = SCHEDULES_MAX,
+    .load = load,
+    .version = version,
+    .create = create,
+    .set = set,
+    .pause = pause,
+    .resume = resume,
+    .remove = remove_schedule,
+    .act = act,
+    .past = &schedule_past,
+    .task_live = schedule_task_live,
+    .task_ended = schedule_task_ended,
+    .clock_was_set = clock_was_set,
+    .release = release,
+};

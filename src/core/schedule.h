@@ -9,7 +9,7 @@
 #include <bsd/sys/tree.h>
 
 #include "base/arena.h"
-#include "base/idmap.h"
+#include "core/object.h"
 #include "core/timer.h"
 #include "cron/engine.h"
 #include "model/schedule.h"
@@ -29,9 +29,8 @@ struct zone {
 RB_HEAD(zones_by_name, zone);
 
 struct schedule {
-	rid id;
-	struct str name; /* owned */
-	char *packed;    /* everything else: see schedule_pack.c */
+	struct object object; /* its name is owned */
+	char *packed;         /* everything else: see schedule_pack.c */
 	uint32_t n_packed;
 	uint32_t n_live;
 	rid *live; /* its tasks that have not ended, in no order */
@@ -41,15 +40,10 @@ struct schedule {
 	bool waits;         /* a tick waits for the end of its tasks */
 	int64_t mono_ms;    /* of the last look in this process; CRON_NO_MONOTONIC: none yet */
 	struct timer timer; /* wall clock */
-	RB_ENTRY(schedule) by_name;
 };
-RB_HEAD(schedule_names, schedule);
 
 struct schedules {
-	struct idmap by_id;
-	struct schedule_names names;
 	struct zones_by_name zones;
-	size_t n;
 	size_t n_in[N_SCHEDULE_STATES];
 };
 
@@ -59,13 +53,7 @@ void schedule_pack(struct schedule *s, const struct schedule_row *row);
 void schedule_unpack(const struct schedule *s, struct arena *a, struct schedule_row *ret_row);
 
 /* schedule.c */
-struct schedule *schedule_find(const struct core *c, rid id);
-struct schedule *schedule_find_name(const struct core *c, struct str name);
-struct schedule *schedule_after(const struct core *c, struct str name); /* NULL: the first */
-void schedule_load(struct core *c, const struct schedule_row *row);
-void schedules_release(struct core *c);
-int run_schedule_command(
-    struct core *c, const struct event *ev, struct reply *r, struct effects *out);
+extern const struct object_kind schedule_kind;
 void schedule_resume(struct core *c, struct schedule *s, struct str actor, struct effects *out);
 /* The whole row, or only how far it has got. */
 void schedule_save(struct core *c, struct schedule *s, const struct schedule_row *row, bool whole,
@@ -73,8 +61,8 @@ void schedule_save(struct core *c, struct schedule *s, const struct schedule_row
 
 /* schedule_tasks.c */
 /* Unless it is in a queue that the schedule has left. */
-void schedule_task_live(struct core *c, rid schedule, rid task, rid queue);
-void schedule_task_ended(struct core *c, rid schedule, rid task);
+void schedule_task_live(struct core *c, struct object *o, rid task, rid queue);
+void schedule_task_ended(struct core *c, struct object *o, rid task);
 bool schedule_of_queue(const struct core *c, rid queue, struct str *ret_name);
 
 /* schedule_zone.c */
@@ -147,7 +135,7 @@ struct dealt_span dealt_add(struct schedule_progress *p, int64_t from_s, int64_t
 /* backfill.c */
 int schedule_run_now(struct core *c, const struct event *ev, struct schedule *s, struct reply *r,
     struct effects *out);
-void schedule_backfill_bound(const struct core *c, struct event *ev);
+extern const struct object_past schedule_past;
 int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s, struct reply *r,
     struct effects *out);
 

@@ -149,7 +149,7 @@ void schedule_unpack(const struct schedule *s, struct arena *a, struct schedule_
 {
 	struct packer p = {.from = (const uint8_t *)s->packed, .arena = a};
 
-	*ret_row = (struct schedule_row){.id = s->id, .name = s->name};
+	*ret_row = (struct schedule_row){.id = s->object.id, .name = s->object.name};
 	pack(&p, ret_row);
 	ret_row->zone = s->zone ? s->zone->name : STR_NULL;
 }

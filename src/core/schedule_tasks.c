@@ -15,12 +15,12 @@ static bool is_live(const struct schedule *s, rid task)
 	return false;
 }
 
-void schedule_task_live(struct core *c, rid schedule, rid task, rid queue)
+void schedule_task_live(struct core *c, struct object *o, rid task, rid queue)
 {
-	struct schedule *s = schedule_find(c, schedule);
+	struct schedule *s = (struct schedule *)o;
 	struct schedule_row row;
 
-	if (!s || is_live(s, task))
+	if (is_live(s, task))
 		return;
 	schedule_unpack(s, NULL, &row);
 	if (row.queue != queue)
@@ -31,16 +31,16 @@ void schedule_task_live(struct core *c, rid schedule, rid task, rid queue)
 	s->live[s->n_live++] = task;
 }
 
-void schedule_task_ended(struct core *c, rid schedule, rid task)
+void schedule_task_ended(struct core *c, struct object *o, rid task)
 {
-	struct schedule *s = schedule_find(c, schedule);
+	struct schedule *s = (struct schedule *)o;
 
-	for (uint32_t i = 0; s && i < s->n_live; i++)
+	for (uint32_t i = 0; i < s->n_live; i++)
 		if (s->live[i] == task) {
 			s->live[i] = s->live[--s->n_live];
 			break;
 		}
-	if (!s || s->n_live)
+	if (s->n_live)
 		return;
 	free(s->live);
 	s->live = NULL;
@@ -53,11 +53,12 @@ bool schedule_of_queue(const struct core *c, rid queue, struct str *ret_name)
 	struct schedule_row row;
 	struct schedule *s;
 
-	for (s = schedule_after(c, STR_NULL); s; s = schedule_after(c, s->name)) {
+	EACH_OBJECT(s, c, KIND_SCHEDULE)
+	{
 		schedule_unpack(s, NULL, &row);
 		if (row.queue != queue)
 			continue;
-		*ret_name = s->name;
+		*ret_name = s->object.name;
 		return true;
 	}
 	return false;

@@ -223,9 +223,9 @@ static bool somebody_owes(const struct core *c)
 
 	if (MUTANT(LIAR_ENDS_WAIT) || MUTANT_OF_SETS)
 		return false;
-	RB_FOREACH (w, worker_ids, &((struct core *)c)->workers)
-		if (start_owes(c, w))
-			return true;
+	EACH_OBJECT(w, c, KIND_WORKER)
+	if (start_owes(c, w))
+		return true;
 	return gone_owe(c);
 }
 
@@ -234,7 +234,8 @@ static void settle(struct core *c, struct effects *out)
 {
 	struct worker *w;
 
-	RB_FOREACH (w, worker_ids, &c->workers) {
+	EACH_OBJECT(w, c, KIND_WORKER)
+	{
 		if (!start_owes(c, w) || w->health.state != WORKER_MUST_DIE)
 			continue;
 		w->row.unwritten = false;

@@ -83,8 +83,7 @@ static struct outcome submit_one(struct core *c, const struct event *ev,
 	row = first_row(c, q, s, batch);
 	if (s->spec.key.p)
 		lane_take_key(c, s->spec.queue, s->spec.key, row.id);
-	if (s->spec.schedule)
-		schedule_task_live(c, s->spec.schedule, row.id, s->spec.queue);
+	owner_task_live(c, &s->spec.owner, row.id, s->spec.queue);
 	if (ev->submit.n <= NOTICE_EACH_UP_TO)
 		announce(c, &row, out);
 	/* a long submit's strings are in the batch already */

@@ -183,10 +183,10 @@ void task_move(struct core *c, struct task *t, int to, struct str reason, struct
 	if (to != TASK_CLAIMED || !task_is_volatile(c, t))
 		task_save(c, t, out);
 	task_notice(c, t, notice_kind(from, to), out);
-	if (t->row.spec.schedule && task_is_ended(to))
-		schedule_task_ended(c, t->row.spec.schedule, t->row.id);
-	else if (t->row.spec.schedule && task_is_ended(from))
-		schedule_task_live(c, t->row.spec.schedule, t->row.id, t->row.spec.queue);
+	if (task_is_ended(to))
+		owner_task_ended(c, &t->row.spec.owner, t->row.id);
+	else if (task_is_ended(from))
+		owner_task_live(c, &t->row.spec.owner, t->row.id, t->row.spec.queue);
 	queue_ready(c, t->queue);
 }
 

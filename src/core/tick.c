@@ -71,7 +71,7 @@ static void look(struct core *c, struct timer *t, struct effects *out)
 
 void schedule_wake(struct core *c, struct schedule *s, int64_t at_ms)
 {
-	timer_set(c, TIMER_WALL, &s->timer, at_ms, s->id, look);
+	timer_set(c, TIMER_WALL, &s->timer, at_ms, s->object.id, look);
 }
 
 void schedule_set_timer(struct core *c, struct schedule *s, const struct schedule_row *row)
@@ -260,7 +260,7 @@ void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 	else
 		schedule_pack(s, &row);
 	if (finished)
-		audit_schedule(c, "schedule.finished", s, STR("reeve"), STR_NULL, out);
+		audit_object(c, "schedule.finished", &s->object, STR("reeve"), STR_NULL, out);
 }
 
 /* Their timers come at once, and are served in turn, as many as a step may. */
@@ -268,7 +268,7 @@ void schedules_look_all(struct core *c, const struct zone *z)
 {
 	struct schedule *s;
 
-	for (s = schedule_after(c, STR_NULL); s; s = schedule_after(c, s->name))
-		if (!z || s->zone == z)
-			schedule_wake(c, s, INT64_MIN);
+	EACH_OBJECT(s, c, KIND_SCHEDULE)
+	if (!z || s->zone == z)
+		schedule_wake(c, s, INT64_MIN);
 }

@@ -8,70 +8,35 @@
 #include "base/timefmt.h"
 #include "model/lines.h"
 
-int token_id_cmp(const struct token *x, const struct token *y)
-{
-	return x->row->id < y->row->id ? -1 : x->row->id > y->row->id;
-}
-
-RB_GENERATE(token_ids, token, by_id, token_id_cmp)
-
-static struct token *find(const struct core *c, rid id)
-{
-	struct token_row row = {.id = id};
-	struct token probe = {.row = &row};
-
-	return RB_FIND(token_ids, (struct token_ids *)&c->tokens, &probe);
-}
-
-void token_load(struct core *c, const struct token_row *row)
+static void load(struct core *c, const void *row)
 {
 	struct token *t = xcalloc(1, sizeof *t);
 
-	t->row = row_new(&t->arena, &token_table, row);
-	RB_INSERT(token_ids, &c->tokens, t);
-	c->n_tokens++;
+	t->row = *(const struct token_row *)row;
+	row_own(&token_table, &t->row, &t->strings);
+	object_add(c, &t->object, KIND_TOKEN, t->row.id, t->row.name);
 }
 
-static void drop(struct core *c, struct token *t)
+static void forget(struct core *c, struct token *t)
 {
-	RB_REMOVE(token_ids, &c->tokens, t);
-	c->n_tokens--;
-	arena_release(&t->arena);
+	object_del(c, &t->object);
+	free(t->strings);
 	free(t);
 }
 
-void tokens_release(struct core *c)
+static void release(struct core *c)
 {
 	struct token *t;
 
-	while ((t = RB_MIN(token_ids, &c->tokens)))
-		drop(c, t);
+	while ((t = object_first(c, KIND_TOKEN)))
+		forget(c, t);
 }
 
 const struct token_row *core_token(const struct core *c, rid id)
 {
-	struct token *t = find(c, id);
+	struct token *t = object_find(c, KIND_TOKEN, id);
 
-	return t ? t->row : NULL;
-}
-
-const struct token_row *core_token_next(const struct core *c, rid after)
-{
-	struct token_row row = {.id = after + 1};
-	struct token probe = {.row = &row};
-	struct token *t = RB_NFIND(token_ids, (struct token_ids *)&c->tokens, &probe);
-
-	return t ? t->row : NULL;
-}
-
-const struct token_row *core_token_by_name(const struct core *c, struct str name)
-{
-	const struct token_row *t = NULL;
-
-	while ((t = core_token_next(c, t ? t->id : 0)))
-		if (str_eq(t->name, name))
-			return t;
-	return NULL;
+	return t ? &t->row : NULL;
 }
 
 static void add_queues(struct buf *b, struct str queues)
@@ -129,46 +94,53 @@ static struct str words_of(struct arena *a, const struct token_row *row)
 	return kept;
 }
 
-static int create(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+static int create(
+    struct core *c, const struct event *ev, rid id, struct reply *r, struct effects *out)
 {
-	struct token_row row = *ev->token.row;
+	struct token_row row = *(const struct token_row *)ev->object.row;
 	struct arena *a = &out->batch.arena;
 
-	if (core_token_by_name(c, row.name)) {
-		problem_set(r->problem, ERR_CONFLICT, "there is a token \"" STR_FMT "\" already",
-		    STR_ARG(row.name));
-		return problem_hint(r->problem, "revoke it, or choose another name");
-	}
-	if (c->n_tokens >= TOKENS_MAX) {
-		problem_set(r->problem, ERR_CONFLICT, "there are %d tokens already", TOKENS_MAX);
-		return problem_hint(r->problem, "revoke those that nobody uses");
-	}
-	r->id = row.id = c->last_id = id_next(c->last_id, c->now_ms);
+	row.id = id;
 	row.ctime_ms = c->now_ms;
 	row.creator = ev->actor;
-	token_load(c, &row);
+	load(c, &row);
 	batch_put(&out->batch, &token_table, row_new(a, &token_table, &row));
-	audit(c, "token.created", row.name, 0, 0, ev->actor, words_of(a, &row), out);
+	object_audit(
+	    c, object_find(c, KIND_TOKEN, id), OBJECT_CREATED, ev->actor, words_of(a, &row), out);
 	return 0;
 }
 
-static int revoke(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+static void drop(struct core *c, struct object *o, const char *what, const struct event *ev,
+    struct str detail, struct effects *out)
 {
-	struct token *t = find(c, ev->token.id);
+	batch_delete(&out->batch, &token_table, o->id);
+	audit_object(c, what, o, ev->actor, detail, out);
+	forget(c, (struct token *)o);
+}
 
-	if (!t)
-		return problem_set(r->problem, ERR_NOT_FOUND, "there is no such token any more");
-	r->id = t->row->id;
-	batch_delete(&out->batch, &token_table, t->row->id);
-	audit(c, ev->token.used ? "token.used" : "token.revoked", t->row->name, 0, 0, ev->actor,
-	    detail_of(&out->batch.arena, "worker", ev->token.worker), out);
-	drop(c, t);
+static int revoke(
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
+{
+	drop(c, o, token_kind.events[OBJECT_DELETED], ev, STR_NULL, out);
 	return 0;
 }
 
-int run_token_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+static int use(
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
-	if (ev->kind == EV_TOKEN_CREATE)
-		return create(c, ev, r, out);
-	return revoke(c, ev, r, out);
+	drop(
+	    c, o, "token.used", ev, detail_of(&out->batch.arena, "worker", ev->object.reason), out);
+	return 0;
 }
+
+const struct object_kind token_kind = {
+    .table = &token_table,
+    .events = {[OBJECT_CREATED] = "token.created", [OBJECT_DELETED] = "token.revoked"},
+    .max = TOKENS_MAX,
+    .full = "revoke those that nobody uses",
+    .load = load,
+    .create = create,
+    .remove = revoke,
+    .act = use,
+    .release = release,
+};

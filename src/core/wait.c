@@ -25,7 +25,6 @@ static struct wait *add(struct waits *ws, const char *code, rid worker, int64_t 
 }
 
 #define SAY(w, ...) ((w)->text = arena_strf(ws->a, __VA_ARGS__))
-#define WORKERS(c) (&((struct core *)(c))->workers)
 
 /* Until it is lost, if nothing more is heard; -1: that is not running. */
 int64_t wait_lost_in_ms(const struct core *c, const struct worker *w, int64_t mono_ms)
@@ -84,7 +83,8 @@ static void wait_start(const struct core *c, int64_t mono_ms, struct waits *ws)
 	                   "shorter than that takes: what a worker runs that speaks later may be "
 	                   "started a second time"
 	                 : "");
-	RB_FOREACH (w, worker_ids, WORKERS(c)) {
+	EACH_OBJECT(w, c, KIND_WORKER)
+	{
 		if (w->health.state == WORKER_MUST_DIE && !start_owes(c, w))
 			continue;
 		x = add(ws, "initial-wait-worker", w->row.id, left);
@@ -98,7 +98,8 @@ static void wait_word(const struct core *c, int64_t mono_ms, struct waits *ws)
 	char text[TIME_TEXT_MAX];
 	struct worker *w;
 
-	RB_FOREACH (w, worker_ids, WORKERS(c)) {
+	EACH_OBJECT(w, c, KIND_WORKER)
+	{
 		int64_t left = wait_lost_in_ms(c, w, mono_ms);
 		struct wait *x;
 
@@ -119,7 +120,8 @@ static void wait_unsure(const struct core *c, int64_t mono_ms, struct waits *ws)
 {
 	struct worker *w;
 
-	RB_FOREACH (w, worker_ids, WORKERS(c)) {
+	EACH_OBJECT(w, c, KIND_WORKER)
+	{
 		int64_t next = w->next_poll_ms - mono_ms;
 		struct wait *x;
 
@@ -205,7 +207,8 @@ static void wait_health(const struct core *c, int64_t mono_ms, struct waits *ws)
 	    [LACK_LIFE] = ""};
 	struct worker *w;
 
-	RB_FOREACH (w, worker_ids, WORKERS(c)) {
+	EACH_OBJECT(w, c, KIND_WORKER)
+	{
 		enum health_lack lack = health_lack(&w->health, worker_timeouts(c, w), mono_ms);
 		struct wait *x;
 

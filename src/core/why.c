@@ -109,7 +109,8 @@ static struct fleet survey(const struct core *c, const struct queue *q)
 	struct worker *w;
 	const char *why;
 
-	RB_FOREACH (w, worker_ids, &((struct core *)c)->workers) {
+	EACH_OBJECT(w, c, KIND_WORKER)
+	{
 		bool serves = worker_serves(c, w, q, &why);
 
 		f.away += !w->link && w->health.state != WORKER_MUST_DIE && serves;

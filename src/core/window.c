@@ -214,8 +214,8 @@ static void wake_all(struct core *c, struct timer *t, struct effects *out)
 {
 	struct queue *q;
 
-	RB_FOREACH (q, queue_ids, &c->queues)
-		queue_ready(c, q);
+	EACH_OBJECT(q, c, KIND_QUEUE)
+	queue_ready(c, q);
 }
 
 void reads_retry(struct core *c)

@@ -5,31 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-int worker_id_cmp(const struct worker *a, const struct worker *b)
-{
-	return a->row.id < b->row.id ? -1 : a->row.id > b->row.id;
-}
-
-int worker_name_cmp(const struct worker *a, const struct worker *b)
-{
-	return str_cmp(a->row.facts.shard, b->row.facts.shard);
-}
-
-RB_GENERATE(worker_ids, worker, by_id, worker_id_cmp)
-RB_GENERATE(worker_names, worker, by_name, worker_name_cmp)
-
 struct worker *worker_find(const struct core *c, rid id)
 {
-	struct worker probe = {.row.id = id};
-
-	return RB_FIND(worker_ids, &((struct core *)c)->workers, &probe);
+	return object_find(c, KIND_WORKER, id);
 }
 
 struct worker *worker_find_name(const struct core *c, struct str shard)
 {
-	struct worker probe = {.row.facts.shard = shard};
-
-	return RB_FIND(worker_names, &((struct core *)c)->worker_names, &probe);
+	return object_find_name(c, KIND_WORKER, shard);
 }
 
 struct worker *worker_by_link(const struct core *c, uint64_t link)
@@ -37,57 +20,37 @@ struct worker *worker_by_link(const struct core *c, uint64_t link)
 	return link ? idmap_get(&c->links, link) : NULL;
 }
 
-#define N_FACT_STRINGS 11
-
-static void fact_strings(struct worker_facts *f, struct str *ret_fields[N_FACT_STRINGS])
-{
-	struct str *all[N_FACT_STRINGS] = {&f->shard, &f->lock, &f->key, &f->host, &f->zone,
-	    &f->target, &f->version, &f->labels, &f->plugins, &f->active_queues, &f->ignore_queues};
-
-	memcpy(ret_fields, all, sizeof all);
-}
-
-/* Copies the facts with their strings in one allocation; the old strings are not freed here. */
-static void set_facts(struct worker *w, const struct worker_facts *f)
-{
-	struct str *fields[N_FACT_STRINGS];
-	size_t total = 1;
-	char *at;
-
-	w->row.facts = *f;
-	fact_strings(&w->row.facts, fields);
-	for (int i = 0; i < N_FACT_STRINGS; i++)
-		total += fields[i]->n + 1;
-	at = w->strings = xmalloc(total);
-	for (int i = 0; i < N_FACT_STRINGS; i++) {
-		if (!fields[i]->p)
-			continue;
-		memcpy(at, fields[i]->p, fields[i]->n);
-		at[fields[i]->n] = 0;
-		fields[i]->p = at;
-		at += fields[i]->n + 1;
-	}
-}
-
 struct worker *worker_add(struct core *c, const struct worker_row *row)
 {
 	struct worker *w = xcalloc(1, sizeof *w);
 
 	w->row = *row;
-	set_facts(w, &row->facts);
+	row_own(&worker_table, &w->row, &w->strings);
 	health_init(&w->health, c->mono_ms);
 	TAILQ_INIT(&w->tasks);
-	c->n_workers++;
-	MUST(!RB_INSERT(worker_ids, &c->workers, w));
-	MUST(!RB_INSERT(worker_names, &c->worker_names, w));
+	object_add(c, &w->object, KIND_WORKER, w->row.id, w->row.facts.shard);
 	return w;
+}
+
+static void load(struct core *c, const void *row)
+{
+	struct worker *w = worker_add(c, row);
+
+	if (w->row.state == WORKER_MUST_DIE)
+		w->health.state = WORKER_MUST_DIE;
+}
+
+static int64_t version(const struct object *o)
+{
+	return ((const struct worker *)o)->row.version;
 }
 
 static void purge_eligible(struct core *c, const struct worker *w)
 {
 	struct queue *q;
 
-	RB_FOREACH (q, queue_ids, &c->queues) {
+	EACH_OBJECT(q, c, KIND_QUEUE)
+	{
 		size_t kept = 0;
 
 		for (size_t i = 0; i < q->n_eligible; i++)
@@ -106,9 +69,7 @@ void worker_free(struct core *c, struct worker *w)
 	consensus_leave(&c->set, &w->member);
 	if (w->link)
 		idmap_del(&c->links, w->link);
-	c->n_workers--;
-	RB_REMOVE(worker_ids, &c->workers, w);
-	RB_REMOVE(worker_names, &c->worker_names, w);
+	object_del(c, &w->object);
 	free(w->strings);
 	free(w->check_failed);
 	free(w);
@@ -202,15 +163,11 @@ void worker_lose_tasks(
 	place_room(c);
 }
 
-/* The name's tree is keyed by a string that set_facts() frees: take it out meanwhile. */
 void worker_adopt_facts(struct core *c, struct worker *w, const struct worker_facts *f)
 {
-	char *old = TAKE(w->strings);
-
-	RB_REMOVE(worker_names, &c->worker_names, w);
-	set_facts(w, f);
-	RB_INSERT(worker_names, &c->worker_names, w);
-	free(old);
+	w->row.facts = *f;
+	row_own(&worker_table, &w->row, &w->strings);
+	object_rename(c, &w->object, w->row.facts.shard);
 }
 
 static int too_many_gone(struct reply *r)
@@ -222,15 +179,16 @@ static int too_many_gone(struct reply *r)
 }
 
 static int remove_worker(
-    struct core *c, struct worker *w, const struct event *ev, struct reply *r, struct effects *out)
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
+	struct worker *w = (struct worker *)o;
 	bool is_lost = w->health.state == WORKER_MUST_DIE;
 
 	if (w->link) {
 		problem_set(r->problem, ERR_CONFLICT, "the worker is connected");
 		return problem_hint(r->problem, "stop it first");
 	}
-	if ((c->o.is_volatile || start_owes(c, w)) && !is_lost && !ev->worker.lost) {
+	if ((c->o.is_volatile || start_owes(c, w)) && !is_lost && !ev->object.force) {
 		/* it may come back with a set of its own, and run what nobody knows of */
 		problem_set(r->problem, ERR_CONFLICT, "the worker is away, but not lost");
 		return problem_hint(r->problem,
@@ -238,12 +196,12 @@ static int remove_worker(
 		    "--lost " STR_FMT,
 		    STR_ARG(w->row.facts.shard));
 	}
-	if ((ev->worker.lost && !is_lost) || start_owes(c, w)) {
+	if ((ev->object.force && !is_lost) || start_owes(c, w)) {
 		if (!gone_has_room(c))
 			return too_many_gone(r);
 		gone_add(c, w, out); /* it may be wrong, or come back: it must not be believed */
 	}
-	if (ev->worker.lost && !is_lost)
+	if (ev->object.force && !is_lost)
 		watch_lose(c, w, STR("an operator declared it lost"), out);
 	if (w->running) {
 		problem_set(
@@ -253,61 +211,69 @@ static int remove_worker(
 		    STR_ARG(w->row.facts.shard));
 	}
 	worker_heard_of(c, w, out);
-	batch_delete(&out->batch, &worker_table, w->row.id);
-	audit(c, "worker.removed", w->row.facts.shard, 0, w->row.id, ev->actor, STR_NULL, out);
+	batch_delete(&out->batch, &worker_table, o->id);
+	object_audit(c, o, OBJECT_DELETED, ev->actor, STR_NULL, out);
 	worker_free(c, w);
 	return 0;
 }
 
-static void set_threads(
-    struct core *c, struct worker *w, const struct event *ev, struct effects *out)
+static int set(
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
-	w->row.maxthreads_is_set = ev->worker.maxthreads != -2;
-	w->row.maxthreads_set = ev->worker.maxthreads;
+	struct worker *w = (struct worker *)o;
+
+	if (!ev->object.fields)
+		return 0;
+	row_take(&worker_table, &w->row, ev->object.row, ev->object.fields);
 	w->row.version++;
 	save_worker(c, w, out);
-	audit(c, "worker.changed", w->row.facts.shard, 0, w->row.id, ev->actor, STR_NULL, out);
+	object_audit(c, o, OBJECT_CHANGED, ev->actor, STR_NULL, out);
 	if (w->link)
 		effects_message(out, MSG_SETTINGS, w->link)->welcome.maxthreads =
 		    worker_maxthreads(c, w);
 	place_room(c);
+	return 0;
 }
 
-static int stop_worker(
-    struct core *c, struct worker *w, const struct event *ev, struct reply *r, struct effects *out)
+static int stop(
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
+	struct worker *w = (struct worker *)o;
+	bool restart = ev->object.verb == WORKER_RESTART;
 	struct message *m;
 
 	if (!w->link) {
 		problem_set(r->problem, ERR_CONFLICT, "the worker is not connected");
 		return problem_hint(r->problem, "it can only be told when it is: reeve worker ls");
 	}
-	audit(c, ev->worker.restart ? "worker.restarting" : "worker.stopping", w->row.facts.shard,
-	    0, w->row.id, ev->actor, STR_NULL, out);
+	audit_object(
+	    c, restart ? "worker.restarting" : "worker.stopping", o, ev->actor, STR_NULL, out);
 	m = effects_message(out, MSG_SETTINGS, w->link);
 	m->welcome.maxthreads = worker_maxthreads(c, w);
 	m->welcome.leave = true;
-	m->welcome.restart = ev->worker.restart;
+	m->welcome.restart = restart;
 	return 0;
 }
 
-int run_worker_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+static void release(struct core *c)
 {
-	struct worker *w = worker_find(c, ev->worker.id);
+	struct worker *w;
+	struct task *t;
 
-	if (!w)
-		return problem_set(r->problem, ERR_NOT_FOUND, "there is no such worker any more");
-	r->id = w->row.id;
-	if (ev->worker.if_version && ev->worker.if_version != w->row.version) {
-		problem_set(r->problem, ERR_PRECONDITION, "the worker is at version %lld by now",
-		    (long long)w->row.version);
-		return problem_hint(r->problem, "read it again, then decide");
+	while ((w = object_first(c, KIND_WORKER))) {
+		while ((t = TAILQ_FIRST(&w->tasks)))
+			task_free(c, t);
+		worker_free(c, w);
 	}
-	if (ev->kind == EV_WORKER_REMOVE)
-		return remove_worker(c, w, ev, r, out);
-	if (ev->kind == EV_WORKER_STOP)
-		return stop_worker(c, w, ev, r, out);
-	if (ev->worker.set_maxthreads)
-		set_threads(c, w, ev, out);
-	return 0;
 }
+
+const struct object_kind worker_kind = {
+    .table = &worker_table,
+    .events = {[OBJECT_CHANGED] = "worker.changed", [OBJECT_DELETED] = "worker.removed"},
+    .load = load,
+    .version = version,
+    .set = set,
+    .remove = remove_worker,
+    .act = stop,
+    .release = release,
+};

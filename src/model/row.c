@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/row.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -52,30 +53,48 @@ void row_copy(
 	}
 }
 
-void *row_dup(const struct row_table *t, const void *row)
+static size_t strings_size(const struct row_table *t, const void *row)
 {
-	size_t size = t->row_size;
-	char *copy, *at;
+	size_t size = 0;
 
 	for (uint64_t set = strings_of(t); set;) {
 		struct str s = column_str(next_string(t, &set), row);
 
 		size += s.p ? s.n + 1 : 0;
 	}
-	copy = xmalloc(size);
-	memcpy(copy, row, t->row_size);
-	at = copy + t->row_size;
+	return size;
+}
+
+static void move_strings(const struct row_table *t, void *row, char *to)
+{
 	for (uint64_t set = strings_of(t); set;) {
-		struct str *s = column_at(next_string(t, &set), copy);
+		struct str *s = column_at(next_string(t, &set), row);
 
 		if (!s->p)
 			continue;
-		memcpy(at, s->p, s->n);
-		at[s->n] = 0;
-		s->p = at;
-		at += s->n + 1;
+		memcpy(to, s->p, s->n);
+		to[s->n] = 0;
+		s->p = to;
+		to += s->n + 1;
 	}
+}
+
+void *row_dup(const struct row_table *t, const void *row)
+{
+	char *copy = xmalloc(t->row_size + strings_size(t, row));
+
+	memcpy(copy, row, t->row_size);
+	move_strings(t, copy, copy + t->row_size);
 	return copy;
+}
+
+void row_own(const struct row_table *t, void *row, char **strings)
+{
+	char *old = *strings;
+
+	*strings = xmalloc(strings_size(t, row) + 1);
+	move_strings(t, row, *strings);
+	free(old);
 }
 
 static size_t size_of(const struct column *c)
@@ -89,14 +108,42 @@ static size_t size_of(const struct column *c)
 	}
 }
 
+static void take(const struct column *c, void *to, const void *from)
+{
+	memcpy(column_at(c, to), (const char *)from + c->offset, size_of(c));
+}
+
 void row_take_state(const struct row_table *t, void *to, const void *from)
 {
-	for (int i = 0; i < t->n; i++) {
-		const struct column *c = &t->columns[i];
+	for (int i = 0; i < t->n; i++)
+		if (t->columns[i].flags & COLUMN_STATE)
+			take(&t->columns[i], to, from);
+}
 
-		if (c->flags & COLUMN_STATE)
-			memcpy(column_at(c, to), (const char *)from + c->offset, size_of(c));
-	}
+void row_take(const struct row_table *t, void *to, const void *from, uint64_t columns)
+{
+	for (int i = 0; i < t->n; i++)
+		if (columns & (uint64_t)1 << i)
+			take(&t->columns[i], to, from);
+}
+
+uint64_t row_settable(const struct row_table *t)
+{
+	uint64_t set = 0;
+
+	for (int i = 0; i < t->n; i++)
+		if (t->columns[i].flags & COLUMN_SETTABLE)
+			set |= (uint64_t)1 << i;
+	return set;
+}
+
+uint64_t row_bit(const struct row_table *t, size_t offset)
+{
+	for (int i = 0; i < t->n; i++)
+		if (t->columns[i].offset == offset && t->columns[i].type != COLUMN_SUM)
+			return (uint64_t)1 << i;
+	MUST(!"a column of this table");
+	return 0;
 }
 
 static bool column_differs(const struct column *c, const void *x, const void *y)

@@ -22,11 +22,12 @@ enum column_type {
 };
 
 enum column_flag {
-	COLUMN_STATE = 1,    /* written by ROW_STATE */
-	COLUMN_BULKY = 2,    /* left out of bare lists */
-	COLUMN_UNSUMMED = 4, /* also changed by SQL alone, or a hash: in no checksum */
-	COLUMN_FAR = 8,      /* when long it may lie elsewhere, but is in the checksum */
-	COLUMN_NAME = 16,    /* people know the row by it; at most one */
+	COLUMN_STATE = 1,     /* written by ROW_STATE */
+	COLUMN_BULKY = 2,     /* left out of bare lists */
+	COLUMN_UNSUMMED = 4,  /* also changed by SQL alone, or a hash: in no checksum */
+	COLUMN_FAR = 8,       /* when long it may lie elsewhere, but is in the checksum */
+	COLUMN_NAME = 16,     /* people know the row by it; at most one */
+	COLUMN_SETTABLE = 32, /* people choose it: EV_CREATE and EV_SET may give it */
 };
 
 /*
@@ -94,6 +95,15 @@ void *row_dup(const struct row_table *t, const void *row);
 /* Columns with any of `skip_flags` come out NULL. */
 void row_copy(const struct row_table *t, struct arena *a, const void *row, unsigned skip_flags,
     void *ret_row);
+/* The column at that place of the struct, as a set of one; MUST be there. */
+uint64_t row_bit(const struct row_table *t, size_t offset);
+#define ROW_BIT(table, type, member) row_bit(&(table), offsetof(struct type, member))
+/* Those that people choose. */
+uint64_t row_settable(const struct row_table *t);
+/* Copies the columns of the set, strings borrowed. */
+void row_take(const struct row_table *t, void *to, const void *from, uint64_t columns);
+/* Its strings move into one heap block, which takes the place of *strings. */
+void row_own(const struct row_table *t, void *row, char **strings);
 /* The columns with COLUMN_STATE, strings borrowed. */
 void row_take_state(const struct row_table *t, void *to, const void *from);
 /* The first column in which two rows differ, or NULL. */

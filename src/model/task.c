@@ -134,8 +134,8 @@ static const struct column task_columns[] = {
     T(USAGE, "usage", state.usage, COLUMN_STATE),
     T(BLOB, "result", state.result, COLUMN_STATE | COLUMN_BULKY),
     /* behind the bulky ones, for they came later; who looks for them has an index */
-    T(I64, "schedule", spec.schedule, 0),
-    T(I64, "tick_s", spec.tick_s, 0),
+    T(I64, "schedule", spec.owner.id, 0),
+    T(I64, "tick_s", spec.owner.part, 0),
     T(I32, "times_doubtful", state.times_doubtful, COLUMN_STATE),
     COLUMN_SUM_OF("spec_sum", 0),
     COLUMN_SUM_OF("state_sum", COLUMN_STATE),

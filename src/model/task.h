@@ -19,6 +19,7 @@
 #define MODEL_TASK_H
 
 #include "model/id.h"
+#include "model/kind.h"
 #include "model/usage.h"
 
 enum task_status {
@@ -51,8 +52,7 @@ struct task_spec {
 	int64_t timeout_ms;     /* 0: the queue's; -1: none */
 	int64_t backoff_ms;     /* -1: the queue's */
 	int64_t backoff_max_ms; /* -1: the queue's */
-	rid schedule;           /* that submitted it; 0: none */
-	int64_t tick_s;         /* for which of its ticks; 0: none, somebody ran it */
+	struct owner owner;     /* the object that submitted it, and for which part of it */
 	struct str key;         /* unique among the queue's live tasks; NULL: none */
 	struct str labels;      /* "key=value\n" lines, sorted; NULL: none */
 	struct str body; /* JSON object: command, env, cwd, params, run; opaque to the brains */

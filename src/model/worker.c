@@ -3,6 +3,7 @@
 
 #include "model/row.h"
 
+#define SET(kind, name, field) COLUMN_OF(worker_row, kind, name, field, COLUMN_SETTABLE)
 #define W(kind, name, field) COLUMN_OF(worker_row, kind, name, field, 0)
 static const struct column worker_columns[] = {
     W(I64, "id", id),
@@ -19,8 +20,8 @@ static const struct column worker_columns[] = {
     W(TEXT, "active_queues", facts.active_queues),
     W(TEXT, "ignore_queues", facts.ignore_queues),
     W(I32, "maxthreads", facts.maxthreads),
-    W(I32, "maxthreads_set", maxthreads_set),
-    W(I32, "maxthreads_is_set", maxthreads_is_set),
+    SET(I32, "maxthreads_set", maxthreads_set),
+    SET(I32, "maxthreads_is_set", maxthreads_is_set),
     W(I32, "state", state),
     W(I64, "first_seen_ms", first_seen_ms),
     W(I64, "last_seen_ms", last_seen_ms),

@@ -107,7 +107,7 @@ static void fill_for_load(
 		struct task_row *t = task_new(c, (rid)(100 - i), 5, statuses[i]);
 
 		t->state.due_ms = i == 1 ? 1000 : 0; /* queued is queued, due or not */
-		t->spec.schedule = (rid)(i % 3);
+		t->spec.owner.id = (rid)(i % 3);
 		add_insert(c, t);
 	}
 	add_insert(c, task_new(c, 50, 6, TASK_CLAIMED));

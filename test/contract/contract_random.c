@@ -96,7 +96,7 @@ static struct task_row *random_task(struct pair *p, rid id)
 	t->spec.batch = pick(p, 2) ? 0 : 1 + (rid)pick(p, (int64_t)id);
 	t->spec.key = pick(p, 3) ? STR_NULL : arena_strf(a, "key%d", (int)pick(p, 5));
 	t->spec.labels = random_labels(p, a);
-	t->spec.schedule = pick(p, 2) ? 0 : (rid)pick(p, SCHEDULES) + 1;
+	t->spec.owner.id = pick(p, 2) ? 0 : (rid)pick(p, SCHEDULES) + 1;
 	random_state(p, t);
 	return t;
 }

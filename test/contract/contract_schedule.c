@@ -112,7 +112,7 @@ void test_schedule_delete(void **state)
 	for (rid id = 1; id <= 3; id++)
 		for (int64_t s = 0; s < 4; s++)
 			add_tick(c, id, s, 0, 1000 + s);
-	t->spec.schedule = 2;
+	t->spec.owner.id = 2;
 	add_insert(c, t);
 	commit(c);
 	assert_int_equal(ticks(c, &q, &found), 4);
@@ -218,7 +218,7 @@ static int count_listed(struct ctx *c, const struct task_filter *f, bool oldest_
 		assert_int_equal(
 		    store_task_list(c->r, f, oldest_first, true, cursor, 1000, &c->a, &page), 0);
 		for (size_t i = 0; i < page.n; i++)
-			assert_int_equal(page.rows[i].spec.schedule, f->schedule);
+			assert_int_equal(page.rows[i].spec.owner.id, f->schedule);
 		found += (int)page.n;
 		cursor = page.next;
 	} while (cursor);
@@ -238,8 +238,8 @@ void test_tasks_of_a_schedule(void **state)
 		struct task_row *t =
 		    task_new(c, id, 5, id % 20000 == 3 ? TASK_QUEUED : TASK_SUCCEEDED);
 
-		t->spec.schedule = id % 2 ? 7 : id % 3;
-		t->spec.tick_s = (int64_t)id;
+		t->spec.owner.id = id % 2 ? 7 : id % 3;
+		t->spec.owner.part = (int64_t)id;
 		add_insert(c, t);
 	}
 	commit(c);

@@ -501,8 +501,8 @@ static void test_migrate_schedules(void **state)
 	size_t n;
 
 	for (int i = 0; i < 2; i++) {
-		t[i]->spec.schedule = 9;
-		t[i]->spec.tick_s = 60 * i;
+		t[i]->spec.owner.id = 9;
+		t[i]->spec.owner.part = 60 * i;
 		t[i]->state.result = STR("r");
 		add_insert(c, t[i]);
 	}
@@ -519,8 +519,8 @@ static void test_migrate_schedules(void **state)
 	assert_int_equal(store_ticks(c->r, &q, &c->a, &rows, &n), 0);
 	assert_int_equal(n, 0);
 	for (int i = 0; i < 2; i++) {
-		t[i]->spec.schedule = 0;
-		t[i]->spec.tick_s = 0;
+		t[i]->spec.owner.id = 0;
+		t[i]->spec.owner.part = 0;
 		assert_int_equal(store_task_get(c->r, t[i]->id, &c->a, &got), 0);
 		assert_same_row(&task_table, t[i], &got);
 	}

@@ -104,7 +104,9 @@ static int no_queue(const struct call *c, struct str text, const char *field, st
 	struct arena arena = {0};
 	size_t n = 0, looked = 0;
 
-	while ((q = core_queue_next(c->host->core, q ? q->id : 0)) && looked++ < NAMES_FOR_HINT)
+	while (
+	    (q = core_queue(c->host->core, core_next(c->host->core, KIND_QUEUE, q ? q->id : 0))) &&
+	    looked++ < NAMES_FOR_HINT)
 		if (scope_covers_queue(c, q->name))
 			names[n++] = arena_str(&arena, q->name).p;
 	near = str_nearest(text, names, n);
@@ -121,7 +123,8 @@ static int no_queue(const struct call *c, struct str text, const char *field, st
 const struct queue_row *find_queue(
     const struct call *c, struct str text, const char *field, struct problem *p)
 {
-	const struct queue_row *q = core_queue_by_name(c->host->core, text);
+	const struct queue_row *q =
+	    core_queue(c->host->core, core_find(c->host->core, KIND_QUEUE, text));
 	rid id;
 
 	if (!q && id_parse(c->host->ids, text, &id) && id)
@@ -139,7 +142,8 @@ static void no_worker(const struct call *c, struct str text, const char *field, 
 	size_t n = 0;
 	rid id = 0;
 
-	while (!c->who.limit && (id = core_worker_next(c->host->core, id)) && n < NAMES_FOR_HINT)
+	while (
+	    !c->who.limit && (id = core_next(c->host->core, KIND_WORKER, id)) && n < NAMES_FOR_HINT)
 		if (core_worker(c->host->core, id, 0, &view))
 			names[n++] = arena_str(&arena, view.row->facts.shard).p;
 	near = str_nearest(text, names, n);
@@ -156,7 +160,7 @@ static void no_worker(const struct call *c, struct str text, const char *field, 
 rid find_worker(const struct call *c, struct str text, const char *field, struct problem *p)
 {
 	struct worker_view view;
-	rid id = core_worker_by_name(c->host->core, text);
+	rid id = core_find(c->host->core, KIND_WORKER, text);
 
 	if (!id && (!id_parse(c->host->ids, text, &id) || !id ||
 	               !core_worker(c->host->core, id, 0, &view)))
@@ -175,7 +179,7 @@ static void no_schedule(const struct call *c, struct str text, const char *field
 	rid id;
 
 	while (looked++ < NAMES_FOR_HINT &&
-	       (id = core_schedule_next(c->host->core, view.row.name)) &&
+	       (id = core_next_name(c->host->core, KIND_SCHEDULE, view.row.name)) &&
 	       core_schedule(c->host->core, id, NULL, &view))
 		if (scope_covers(c, view.row.queue, view.row.labels))
 			names[n++] = arena_str(&arena, view.row.name).p;
@@ -194,7 +198,7 @@ static void no_schedule(const struct call *c, struct str text, const char *field
 rid find_schedule(const struct call *c, struct str text, const char *field, struct problem *p)
 {
 	struct schedule_view view;
-	rid id = core_schedule_by_name(c->host->core, text);
+	rid id = core_find(c->host->core, KIND_SCHEDULE, text);
 
 	if (!id && (!id_parse(c->host->ids, text, &id) || !id ||
 	               !core_schedule(c->host->core, id, NULL, &view)))

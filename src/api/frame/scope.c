@@ -38,7 +38,7 @@ void scope_narrow(struct call *c, struct task_filter *f)
 		return;
 	rest = c->who.limit->queues;
 	while (f->n_among < TOKEN_QUEUES_MAX && lines_next(&rest, &one)) {
-		q = core_queue_by_name(c->host->core, one);
+		q = core_queue(c->host->core, core_find(c->host->core, KIND_QUEUE, one));
 		f->among[f->n_among++] = q ? q->id : 0;
 	}
 	rest = c->who.limit->labels;
@@ -57,7 +57,7 @@ bool scope_sees_notice(const struct call *c, const struct notice *n)
 		q = core_queue(c->host->core, n->queue);
 		return q && scope_covers_queue(c, q->name);
 	}
-	return n->schedule && core_schedule(c->host->core, n->schedule, NULL, &v) &&
+	return n->owner.id && core_schedule(c->host->core, n->owner.id, NULL, &v) &&
 	       scope_covers(c, v.row.queue, v.row.labels);
 }
 

@@ -79,7 +79,7 @@ static bool notice_fits(const struct event_filter *f, const struct notice *n)
 {
 	return (!f->queue || f->queue == n->queue) && (!f->task || f->task == n->task) &&
 	       (!f->batch || f->batch == n->batch) && (!f->worker || f->worker == n->worker) &&
-	       (!f->schedule || f->schedule == n->schedule) && kind_fits(f, str_of(n->kind));
+	       (!f->schedule || f->schedule == n->owner.id) && kind_fits(f, str_of(n->kind));
 }
 
 static int add_kinds(struct call *c, struct event_filter *f, struct str list)

@@ -164,7 +164,7 @@ static enum outcome_kind outcome_of(int status)
 
 static void saw_tick(struct metrics *m, const struct notice *n)
 {
-	int64_t late_ms = n->time_ms - n->tick_s * 1000;
+	int64_t late_ms = n->time_ms - n->owner.part * 1000;
 
 	if (strcmp(n->kind, "schedule.skipped") == 0) {
 		m->ticks_skipped++;
@@ -179,9 +179,9 @@ void metrics_notice(struct metrics *m, const struct core *core, const struct not
 	struct begun *b;
 
 	m->events++;
-	if (n->schedule)
+	if (n->owner.id)
 		saw_tick(m, n);
-	if (!n->task || n->schedule)
+	if (!n->task || n->owner.id)
 		return;
 	if (strcmp(n->kind, "task.submitted") == 0) {
 		saw_submit(m, core, n);

@@ -95,7 +95,7 @@ static void write_queues(const struct api_host *h, struct buf *b)
 	struct queue_counts n;
 
 	head(b, "reeve_queue_tasks", "gauge", "Live tasks, by state; delayed ones are queued too.");
-	while ((q = core_queue_next(h->core, q ? q->id : 0))) {
+	while ((q = core_queue(h->core, core_next(h->core, KIND_QUEUE, q ? q->id : 0)))) {
 		const char *names[] = {"queued", "delayed", "held", "claimed", "running"};
 
 		queue_label(h, q->id, &label);
@@ -149,7 +149,7 @@ static void write_workers(const struct api_host *h, struct buf *b)
 	int connected = 0;
 	rid id = 0;
 
-	while ((id = core_worker_next(h->core, id))) {
+	while ((id = core_next(h->core, KIND_WORKER, id))) {
 		if (!core_worker(h->core, id, h->mono_ms(h->arg), &w))
 			continue;
 		for (i = 0; i < n && !str_eq(zones[i].name, w.row->facts.zone); i++)

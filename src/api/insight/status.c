@@ -28,7 +28,7 @@ static void count_queues(const struct call *c, struct totals *t)
 	const struct queue_row *q = NULL;
 	struct queue_counts n;
 
-	while ((q = core_queue_next(core, q ? q->id : 0))) {
+	while ((q = core_queue(core, core_next(core, KIND_QUEUE, q ? q->id : 0)))) {
 		if (!scope_covers_queue(c, q->name))
 			continue;
 		t->queues++;
@@ -66,7 +66,7 @@ static void count_workers(const struct call *c, struct totals *t)
 	struct worker_view w;
 	rid id = 0;
 
-	while ((id = core_worker_next(core, id))) {
+	while ((id = core_next(core, KIND_WORKER, id))) {
 		if (!core_worker(core, id, mono, &w))
 			continue;
 		t->workers[w.state]++;

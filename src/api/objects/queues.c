@@ -3,6 +3,7 @@
 #include "api/objects/show.h"
 #include "api/tasks/task_in.h"
 #include "model/limits.h"
+#include "model/row.h"
 #include "wire/json_in.h"
 
 /*
@@ -29,14 +30,16 @@ void queues_list(struct call *c)
 	jw_open(&c->out, '{');
 	jw_key(&c->out, "items");
 	jw_open(&c->out, '[');
-	while (limit > 0 && c->out.n < PAGE_BYTES && (q = core_queue_next(c->host->core, at))) {
+	while (limit > 0 && c->out.n < PAGE_BYTES &&
+	       (q = core_queue(c->host->core, core_next(c->host->core, KIND_QUEUE, at)))) {
 		at = q->id;
 		if (!scope_covers_queue(c, q->name))
 			continue;
 		show_queue(&c->out, c->api, q, shown_of(c));
 		limit--;
 	}
-	show_page_end(c, q && core_queue_next(c->host->core, at) ? at : 0);
+	show_page_end(
+	    c, q && core_queue(c->host->core, core_next(c->host->core, KIND_QUEUE, at)) ? at : 0);
 }
 
 static const struct queue_row *path_queue(struct call *c)
@@ -71,43 +74,45 @@ void queue_get(struct call *c)
 }
 
 struct change {
-	struct queue_change out;
+	struct queue_row row;
+	uint64_t fields;
 	struct call *c;
 };
 
-static struct change *took(void *arg, enum queue_field f)
+static struct change *took(void *arg, size_t offset)
 {
 	struct change *k = arg;
 
-	k->out.fields |= 1u << f;
+	k->fields |= row_bit(&queue_table, offset);
 	return k;
 }
+#define TOOK(arg, member) took(arg, offsetof(struct queue_row, member))
 
 static int set_name(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	struct change *k = took(arg, QF_NAME);
+	struct change *k = TOOK(arg, name);
 
-	if (json_in_str(v, field, NAME_MAX_BYTES, &k->out.row.name, p))
+	if (json_in_str(v, field, NAME_MAX_BYTES, &k->row.name, p))
 		return ERR_INVALID;
-	return name_check(k->out.row.name, field, p);
+	return name_check(k->row.name, field, p);
 }
 
 static int set_plugin(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	struct change *k = took(arg, QF_PLUGIN);
+	struct change *k = TOOK(arg, plugin);
 
-	if (json_in_str(v, field, NAME_MAX_BYTES, &k->out.row.plugin, p))
+	if (json_in_str(v, field, NAME_MAX_BYTES, &k->row.plugin, p))
 		return ERR_INVALID;
-	return name_check(k->out.row.plugin, field, p);
+	return name_check(k->row.plugin, field, p);
 }
 
 static int set_threads(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	struct change *k = took(arg, QF_THREADS);
+	struct change *k = TOOK(arg, threads);
 	int64_t n = -1;
 	int rc = json_is_null(v) ? 0 : json_in_int(v, field, 0, THREADS_MAX, &n, p);
 
-	k->out.row.threads = (int32_t)n;
+	k->row.threads = (int32_t)n;
 	return rc;
 }
 
@@ -133,80 +138,80 @@ static int choice(json_t *v, const char *field, int (*parse)(struct str s),
 static int set_order(json_t *v, const char *field, void *arg, struct problem *p)
 {
 	return choice(v, field, queue_order_parse, queue_order_names, N_ORDERS,
-	    &took(arg, QF_ORDER)->out.row.order, p);
+	    &TOOK(arg, order)->row.order, p);
 }
 
 static int set_output(json_t *v, const char *field, void *arg, struct problem *p)
 {
 	return choice(v, field, output_mode_parse, output_mode_names, N_OUTPUT_MODES,
-	    &took(arg, QF_OUTPUT_MODE)->out.row.output_mode, p);
+	    &TOOK(arg, output_mode)->row.output_mode, p);
 }
 
 static int set_timeout(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	struct change *k = took(arg, QF_TIMEOUT);
+	struct change *k = TOOK(arg, timeout_ms);
 
-	k->out.row.timeout_ms = 0;
-	return json_is_null(v) ? 0 : json_in_duration(v, field, &k->out.row.timeout_ms, p);
+	k->row.timeout_ms = 0;
+	return json_is_null(v) ? 0 : json_in_duration(v, field, &k->row.timeout_ms, p);
 }
 
 static int set_attempts(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	struct change *k = took(arg, QF_ATTEMPTS);
+	struct change *k = TOOK(arg, max_attempts);
 	int64_t n = 0;
 	int rc = json_in_int(v, field, 1, ATTEMPTS_MAX, &n, p);
 
-	k->out.row.max_attempts = (int32_t)n;
+	k->row.max_attempts = (int32_t)n;
 	return rc;
 }
 
 static int set_backoff(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	return json_in_duration(v, field, &took(arg, QF_BACKOFF)->out.row.backoff_ms, p);
+	return json_in_duration(v, field, &TOOK(arg, backoff_ms)->row.backoff_ms, p);
 }
 
 static int set_backoff_max(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	return json_in_duration(v, field, &took(arg, QF_BACKOFF_MAX)->out.row.backoff_max_ms, p);
+	return json_in_duration(v, field, &TOOK(arg, backoff_max_ms)->row.backoff_max_ms, p);
 }
 
 static int set_exit_codes(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	struct change *k = took(arg, QF_EXIT_CODES);
+	struct change *k = TOOK(arg, exit_codes);
 	bool on = false;
 	int rc = json_in_bool(v, field, &on, p);
 
-	k->out.row.exit_codes = on;
+	k->row.exit_codes = on;
 	return rc;
 }
 
 static int set_env(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	struct change *k = took(arg, QF_ENV);
+	struct change *k = TOOK(arg, env);
 	struct buf text = {0};
 	int rc = env_in(v, field, &text, p);
 
-	k->out.row.env = json_object_size(v) ? arena_str(&k->c->arena, buf_str(&text)) : STR_NULL;
+	k->row.env = json_object_size(v) ? arena_str(&k->c->arena, buf_str(&text)) : STR_NULL;
 	buf_release(&text);
 	return rc;
 }
 
 static int set_run(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	struct change *k = took(arg, QF_RUN);
+	struct change *k = TOOK(arg, run);
 	struct buf text = {0};
 	int rc = run_in(v, field, &text, p);
 
-	k->out.row.run = text.n ? arena_str(&k->c->arena, buf_str(&text)) : STR_NULL;
+	k->row.run = text.n ? arena_str(&k->c->arena, buf_str(&text)) : STR_NULL;
 	buf_release(&text);
 	return rc;
 }
 
 static int set_output_max(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	struct change *k = took(arg, QF_OUTPUT_MAX);
+	struct change *k = TOOK(arg, output_max);
 
-	return json_in_int(v, field, 0, INT64_MAX / 2, &k->out.row.output_max, p);
+	return json_in_int(v, field, 0, INT64_MAX / 2, &k->row.output_max, p);
 }
 
 static const struct json_member members[] = {{"name", set_name}, {"plugin", set_plugin},
@@ -252,13 +257,14 @@ static bool read_change(struct call *c, struct change *k, json_t **ret_body)
 void queue_create(struct call *c)
 {
 	struct change k = {0};
-	struct event ev = {.kind = EV_QUEUE_CREATE, .queue = {.change = &k.out}};
+	struct event ev = {.kind = EV_CREATE, .object = {.kind = KIND_QUEUE, .row = &k.row}};
 	json_t *body;
 
-	queue_defaults(&k.out.row);
+	queue_defaults(&k.row);
 	if (!read_change(c, &k, &body))
 		return;
-	if (k.out.fields & 1u << QF_NAME) {
+	ev.object.fields = k.fields;
+	if (k.fields & ROW_BIT(queue_table, queue_row, name)) {
 		call_command(c, &ev, queue_made);
 	} else {
 		problem_set(&c->problem, ERR_INVALID, "a queue needs a \"name\"");
@@ -272,15 +278,16 @@ void queue_patch(struct call *c)
 {
 	const struct queue_row *q = path_queue(c);
 	struct change k = {0};
-	struct event ev = {.kind = EV_QUEUE_SET, .queue = {.change = &k.out}};
+	struct event ev = {.kind = EV_SET, .object = {.kind = KIND_QUEUE, .row = &k.row}};
 	json_t *body;
 
-	if (!q || (ev.queue.if_version = call_if_match(c, q->version)) < 0)
+	if (!q || (ev.object.if_version = call_if_match(c, q->version)) < 0)
 		return;
-	ev.queue.id = c->task = q->id;
+	ev.object.id = c->task = q->id;
 	if (!read_change(c, &k, &body))
 		return;
-	if (k.out.fields == 0)
+	ev.object.fields = k.fields;
+	if (k.fields == 0)
 		call_fail(c, ERR_INVALID, "nothing to change: the body names no setting");
 	else
 		call_command(c, &ev, queue_changed);
@@ -290,20 +297,20 @@ void queue_patch(struct call *c)
 static void pause_or_resume(struct call *c, enum event_kind kind, bool pause)
 {
 	const struct queue_row *q = path_queue(c);
-	struct event ev = {.kind = kind};
+	struct event ev = {.kind = kind, .object.kind = KIND_QUEUE};
 	struct pause_in k = {0};
 	json_t *body;
 
-	if (!q || (ev.queue.if_version = call_if_match(c, q->version)) < 0)
+	if (!q || (ev.object.if_version = call_if_match(c, q->version)) < 0)
 		return;
-	ev.queue.id = c->task = q->id;
+	ev.object.id = c->task = q->id;
 	if (!call_body(c, &body))
 		return;
 	if (pause_in_read(c, body, pause, &k)) {
 		call_problem(c);
 	} else {
-		ev.queue.reason = k.reason;
-		ev.queue.until_ms = k.until_ms;
+		ev.object.reason = k.reason;
+		ev.object.until_ms = k.until_ms;
 		call_command(c, &ev, queue_changed);
 	}
 	json_decref(body);
@@ -311,22 +318,22 @@ static void pause_or_resume(struct call *c, enum event_kind kind, bool pause)
 
 void queue_pause(struct call *c)
 {
-	pause_or_resume(c, EV_QUEUE_PAUSE, true);
+	pause_or_resume(c, EV_PAUSE, true);
 }
 
 void queue_resume(struct call *c)
 {
-	pause_or_resume(c, EV_QUEUE_RESUME, false);
+	pause_or_resume(c, EV_RESUME, false);
 }
 
 void queue_delete(struct call *c)
 {
 	const struct queue_row *q = path_queue(c);
-	struct event ev = {.kind = EV_QUEUE_DELETE};
+	struct event ev = {.kind = EV_DELETE, .object.kind = KIND_QUEUE};
 
-	if (!q || !call_bool(c, Q_FORCE, &ev.queue.force) ||
-	    (ev.queue.if_version = call_if_match(c, q->version)) < 0)
+	if (!q || !call_bool(c, Q_FORCE, &ev.object.force) ||
+	    (ev.object.if_version = call_if_match(c, q->version)) < 0)
 		return;
-	ev.queue.id = q->id;
+	ev.object.id = q->id;
 	call_command(c, &ev, queue_gone);
 }

@@ -79,12 +79,12 @@ static void add_names(struct buf *b, const struct api *a, const struct notice *n
 		jw_mid_null(b, "queue", a->host.ids, n->queue);
 	if (n->batch)
 		jw_mid_null(b, "batch", a->host.ids, n->batch);
-	if (n->schedule && core_schedule(a->host.core, n->schedule, NULL, &s))
+	if (n->owner.id && core_schedule(a->host.core, n->owner.id, NULL, &s))
 		jw_mstr(b, "schedule", s.row.name);
-	else if (n->schedule)
-		jw_mid_null(b, "schedule", a->host.ids, n->schedule);
-	if (n->tick_s)
-		jw_mtime_null(b, "tick", n->tick_s * 1000);
+	else if (n->owner.id)
+		jw_mid_null(b, "schedule", a->host.ids, n->owner.id);
+	if (n->owner.part)
+		jw_mtime_null(b, "tick", n->owner.part * 1000);
 	if (n->worker && core_worker(a->host.core, n->worker, 0, &w))
 		jw_mstr(b, "worker", w.row->facts.shard);
 	else if (n->worker)
@@ -98,7 +98,7 @@ void show_notice(struct buf *b, const struct api *a, const struct notice *n)
 	jw_mtime_null(b, "time", n->time_ms);
 	jw_mcstr(b, "kind", n->kind);
 	add_names(b, a, n);
-	if (n->task && !n->schedule) {
+	if (n->task && !n->owner.id) {
 		jw_mi64(b, "status", n->status);
 		if (n->attempt > 0)
 			jw_mi64(b, "attempt", n->attempt);

@@ -36,17 +36,20 @@ void tokens_list(struct call *c)
 	jw_open(&c->out, '{');
 	jw_key(&c->out, "items");
 	jw_open(&c->out, '[');
-	while (limit-- > 0 && (t = core_token_next(c->host->core, at))) {
+	while (limit-- > 0 &&
+	       (t = core_token(c->host->core, core_next(c->host->core, KIND_TOKEN, at)))) {
 		at = t->id;
 		show_token(&c->out, c->api, t);
 		jw_close(&c->out, '}');
 	}
-	show_page_end(c, t && core_token_next(c->host->core, at) ? at : 0);
+	show_page_end(
+	    c, t && core_token(c->host->core, core_next(c->host->core, KIND_TOKEN, at)) ? at : 0);
 }
 
 static const struct token_row *path_token(struct call *c)
 {
-	const struct token_row *t = core_token_by_name(c->host->core, c->arg);
+	const struct token_row *t =
+	    core_token(c->host->core, core_find(c->host->core, KIND_TOKEN, c->arg));
 	rid id;
 
 	if (!t && id_parse(c->host->ids, c->arg, &id) && id)
@@ -80,11 +83,11 @@ static void token_gone(struct call *c, const struct reply *r)
 void tokens_revoke(struct call *c)
 {
 	const struct token_row *t = path_token(c);
-	struct event ev = {.kind = EV_TOKEN_REVOKE};
+	struct event ev = {.kind = EV_DELETE, .object.kind = KIND_TOKEN};
 
 	if (!t)
 		return;
-	ev.token.id = t->id;
+	ev.object.id = t->id;
 	call_command(c, &ev, token_gone);
 }
 
@@ -315,14 +318,14 @@ static void make_hash(struct store_reader *r, void *arg)
 static void hash_made(struct call *c)
 {
 	struct making *m = c->state;
-	struct event ev = {.kind = EV_TOKEN_CREATE};
+	struct event ev = {.kind = EV_CREATE, .object.kind = KIND_TOKEN};
 
 	if (!m->hashed) {
 		call_fail(c, ERR_BUSY, "there is not enough memory for a hash at the moment");
 		return;
 	}
 	m->row.hash = str_of(m->hash);
-	ev.token.row = &m->row;
+	ev.object.row = &m->row;
 	call_command(c, &ev, token_made);
 }
 

@@ -4,6 +4,7 @@
 
 #include "api/objects/show.h"
 #include "model/limits.h"
+#include "model/row.h"
 #include "wire/json_in.h"
 
 #define MAXTHREADS_OWN (-2) /* back to the worker's own setting */
@@ -65,14 +66,15 @@ void workers_list(struct call *c)
 	jw_open(&c->out, '{');
 	jw_key(&c->out, "items");
 	jw_open(&c->out, '[');
-	while (limit > 0 && c->out.n < PAGE_BYTES && (id = core_worker_next(c->host->core, at))) {
+	while (limit > 0 && c->out.n < PAGE_BYTES &&
+	       (id = core_next(c->host->core, KIND_WORKER, at))) {
 		at = id;
 		if (!view_of(c, id, &view) || !(states & 1u << view.state))
 			continue;
 		show_worker(&c->out, c->api, &view);
 		limit--;
 	}
-	show_page_end(c, id && core_worker_next(c->host->core, at) ? at : 0);
+	show_page_end(c, id && core_next(c->host->core, KIND_WORKER, at) ? at : 0);
 }
 
 static bool path_worker(struct call *c, struct worker_view *ret_view)
@@ -111,12 +113,11 @@ void worker_get(struct call *c)
 
 static int set_maxthreads(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	struct event *ev = arg;
+	struct worker_row *row = arg;
 	int64_t n = -1;
 
-	ev->worker.set_maxthreads = true;
+	row->maxthreads_set = MAXTHREADS_OWN;
 	if (json_is_string(v)) {
-		ev->worker.maxthreads = MAXTHREADS_OWN;
 		return strcmp(json_string_value(v), "worker") == 0
 		           ? 0
 		           : json_in_wrong(
@@ -124,7 +125,8 @@ static int set_maxthreads(json_t *v, const char *field, void *arg, struct proble
 	}
 	if (!json_is_null(v) && json_in_int(v, field, 0, THREADS_MAX, &n, p))
 		return ERR_INVALID;
-	ev->worker.maxthreads = (int32_t)n;
+	row->maxthreads_is_set = true;
+	row->maxthreads_set = (int32_t)n;
 	return 0;
 }
 
@@ -144,18 +146,21 @@ static void worker_gone(struct call *c, const struct reply *r)
 
 void worker_patch(struct call *c)
 {
-	struct event ev = {.kind = EV_WORKER_SET};
+	struct event ev = {.kind = EV_SET, .object.kind = KIND_WORKER};
+	struct worker_row row = {0};
 	struct worker_view view;
 	json_t *body;
 
 	if (!path_worker(c, &view) ||
-	    (ev.worker.if_version = call_if_match(c, view.row->version)) < 0 ||
+	    (ev.object.if_version = call_if_match(c, view.row->version)) < 0 ||
 	    !call_body(c, &body))
 		return;
-	ev.worker.id = c->task;
-	if (json_in_members(body, "", members, 1, &ev, &c->problem))
+	ev.object.id = c->task;
+	ev.object.row = &row;
+	ev.object.fields = row_settable(&worker_table);
+	if (json_in_members(body, "", members, 1, &row, &c->problem))
 		call_problem(c);
-	else if (!ev.worker.set_maxthreads)
+	else if (json_object_size(body) == 0)
 		call_fail(c, ERR_INVALID, "nothing to change: give \"maxthreads\"");
 	else
 		call_command(c, &ev, worker_changed);
@@ -164,26 +169,26 @@ void worker_patch(struct call *c)
 
 void worker_delete(struct call *c)
 {
-	struct event ev = {.kind = EV_WORKER_REMOVE};
+	struct event ev = {.kind = EV_DELETE, .object.kind = KIND_WORKER};
 	struct worker_view view;
 
-	if (!path_worker(c, &view) || !call_bool(c, Q_LOST, &ev.worker.lost) ||
-	    (ev.worker.if_version = call_if_match(c, view.row->version)) < 0)
+	if (!path_worker(c, &view) || !call_bool(c, Q_LOST, &ev.object.force) ||
+	    (ev.object.if_version = call_if_match(c, view.row->version)) < 0)
 		return;
-	ev.worker.id = c->task;
+	ev.object.id = c->task;
 	call_command(c, &ev, worker_gone);
 }
 
 static void stop(struct call *c, bool restart)
 {
-	struct event ev = {.kind = EV_WORKER_STOP};
+	struct event ev = {.kind = EV_DO,
+	    .object = {.kind = KIND_WORKER, .verb = restart ? WORKER_RESTART : WORKER_STOP}};
 	struct worker_view view;
 
 	if (!path_worker(c, &view) ||
-	    (ev.worker.if_version = call_if_match(c, view.row->version)) < 0)
+	    (ev.object.if_version = call_if_match(c, view.row->version)) < 0)
 		return;
-	ev.worker.id = c->task;
-	ev.worker.restart = restart;
+	ev.object.id = c->task;
 	call_command(c, &ev, worker_changed);
 }
 

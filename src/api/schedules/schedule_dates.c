@@ -12,23 +12,19 @@ struct reach {
 	bool moved, is_new_pattern; /* any of it; that of it */
 };
 
-static bool is_given(const struct schedule_in *in, enum schedule_field f)
-{
-	return in->out.fields & 1u << f;
-}
-
 static struct reach reach_of(const struct schedule_in *in, const struct schedule_view *old)
 {
-	bool pattern = !old || is_given(in, SF_ITEMS);
-	bool start = !old || is_given(in, SF_START), end = !old || is_given(in, SF_END);
+	bool pattern = !old || in->fields & SCHEDULE_BIT(items);
+	bool start = !old || in->fields & SCHEDULE_BIT(start_ms);
+	bool end = !old || in->fields & SCHEDULE_BIT(end_ms);
 
 	return (struct reach){
 	    .items = pattern ? &in->pattern.items : old->items,
 	    .zone = !pattern          ? old->zone
 	            : in->pattern.ref ? in->pattern.ref->zone
 	                              : NULL,
-	    .start_ms = start ? in->out.row.start_ms : old->row.start_ms,
-	    .end_ms = end ? in->out.row.end_ms : old->row.end_ms,
+	    .start_ms = start ? in->row.start_ms : old->row.start_ms,
+	    .end_ms = end ? in->row.end_ms : old->row.end_ms,
 	    .moved = pattern || start || end,
 	    .is_new_pattern = pattern,
 	};

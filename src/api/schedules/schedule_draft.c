@@ -6,7 +6,7 @@
 /* What the core would still find. */
 static int check_name(struct call *c, struct str name)
 {
-	if (!core_schedule_by_name(c->host->core, name))
+	if (!core_find(c->host->core, KIND_SCHEDULE, name))
 		return 0;
 	return problem_set(&c->problem, ERR_CONFLICT, "there is a schedule \"" STR_FMT "\" already",
 	    STR_ARG(name));
@@ -14,7 +14,7 @@ static int check_name(struct call *c, struct str name)
 
 static void answer(struct call *c, const struct schedule_in *in)
 {
-	const struct schedule_row *r = &in->out.row;
+	const struct schedule_row *r = &in->row;
 	struct preview w = {
 	    .n = PREVIEW_N,
 	    .now_ms = in->now_ms,
@@ -34,7 +34,7 @@ void schedules_draft(struct call *c, json_t *body)
 {
 	struct schedule_in in;
 
-	if (schedule_in_read(&in, c, body, NULL) || check_name(c, in.out.row.name))
+	if (schedule_in_read(&in, c, body, NULL) || check_name(c, in.row.name))
 		call_problem(c);
 	else
 		answer(c, &in);

@@ -10,22 +10,17 @@
 
 #define JITTER_MAX_MS (86400LL * 1000)
 
-static struct schedule_in *took(void *arg, enum schedule_field f)
+static struct schedule_in *took(void *arg, uint64_t field)
 {
 	struct schedule_in *in = arg;
 
-	in->out.fields |= 1u << f;
+	in->fields |= field;
 	return in;
-}
-
-static bool is_given(const struct schedule_in *in, enum schedule_field f)
-{
-	return in->out.fields & 1u << f;
 }
 
 static int set_name(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	struct str *name = &took(arg, SF_NAME)->out.row.name;
+	struct str *name = &took(arg, SCHEDULE_BIT(name))->row.name;
 
 	if (json_in_str(v, field, NAME_MAX_BYTES, name, p) || name_check(*name, field, p))
 		return ERR_INVALID;
@@ -68,23 +63,23 @@ int choice_in(
 static int set_overlap(json_t *v, const char *field, void *arg, struct problem *p)
 {
 	return choice_in(
-	    v, field, overlap_names, N_OVERLAPS, &took(arg, SF_OVERLAP)->out.row.overlap, p);
+	    v, field, overlap_names, N_OVERLAPS, &took(arg, SCHEDULE_BIT(overlap))->row.overlap, p);
 }
 
 static int set_missed(json_t *v, const char *field, void *arg, struct problem *p)
 {
 	return choice_in(
-	    v, field, missed_names, N_MISSED, &took(arg, SF_MISSED)->out.row.missed, p);
+	    v, field, missed_names, N_MISSED, &took(arg, SCHEDULE_BIT(missed))->row.missed, p);
 }
 
 static int set_max_shift(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	struct schedule_in *in = took(arg, SF_MAX_SHIFT);
+	struct schedule_in *in = took(arg, SCHEDULE_BIT(max_shift_s));
 	int64_t ms;
 
 	if (json_in_duration(v, field, &ms, p))
 		return ERR_INVALID;
-	in->out.row.max_shift_s = ms / 1000;
+	in->row.max_shift_s = ms / 1000;
 	if (ms % 1000 == 0 && ms / 1000 <= MAX_SHIFT_MAX_S)
 		return 0;
 	problem_set(p, ERR_INVALID, "\"%s\" must be whole seconds, and at most 366 days", field);
@@ -94,7 +89,7 @@ static int set_max_shift(json_t *v, const char *field, void *arg, struct problem
 
 static int set_jitter(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	int64_t *ms = &took(arg, SF_JITTER)->out.row.jitter_ms;
+	int64_t *ms = &took(arg, SCHEDULE_BIT(jitter_ms))->row.jitter_ms;
 
 	*ms = 0;
 	if (json_is_null(v))
@@ -124,21 +119,21 @@ static int set_date(struct schedule_in *in, json_t *v, const char *field, int64_
 
 static int set_start(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	struct schedule_in *in = took(arg, SF_START);
+	struct schedule_in *in = took(arg, SCHEDULE_BIT(start_ms));
 
-	return set_date(in, v, field, &in->out.row.start_ms);
+	return set_date(in, v, field, &in->row.start_ms);
 }
 
 static int set_end(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	struct schedule_in *in = took(arg, SF_END);
+	struct schedule_in *in = took(arg, SCHEDULE_BIT(end_ms));
 
-	return set_date(in, v, field, &in->out.row.end_ms);
+	return set_date(in, v, field, &in->row.end_ms);
 }
 
 static int set_task(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	took(arg, SF_TASK)->task = v;
+	((struct schedule_in *)arg)->task = v;
 	return json_in_object(v, field, p);
 }
 
@@ -177,8 +172,13 @@ static int check_task(const json_t *task, struct problem *p)
 	return 0;
 }
 
-static void take_task(struct schedule_row *row, const struct task_spec *spec)
+static void take_task(struct schedule_in *in, const struct task_spec *spec)
 {
+	struct schedule_row *row = &in->row;
+
+	in->fields |= SCHEDULE_BIT(queue) | SCHEDULE_BIT(priority) | SCHEDULE_BIT(max_attempts) |
+	              SCHEDULE_BIT(timeout_ms) | SCHEDULE_BIT(backoff_ms) |
+	              SCHEDULE_BIT(backoff_max_ms) | SCHEDULE_BIT(labels) | SCHEDULE_BIT(body);
 	row->priority = spec->priority;
 	row->max_attempts = spec->max_attempts;
 	row->timeout_ms = spec->timeout_ms;
@@ -204,7 +204,8 @@ static int read_task(struct schedule_in *in)
 	if (rc)
 		return within_task(&c->problem);
 	name = t.queue.p ? t.queue : STR("default");
-	in->needs_default = str_is(name, "default") && !core_queue_by_name(c->host->core, name);
+	in->needs_default = str_is(name, "default") &&
+	                    !core_queue(c->host->core, core_find(c->host->core, KIND_QUEUE, name));
 	if (in->needs_default) {
 		queue_defaults(&fresh);
 		fresh.name = name;
@@ -216,8 +217,8 @@ static int read_task(struct schedule_in *in)
 	}
 	if (!q || task_in_fits(&t, q, &c->problem))
 		return within_task(&c->problem);
-	take_task(&in->out.row, &task.spec);
-	in->out.row.queue = q->id;
+	take_task(in, &task.spec);
+	in->row.queue = q->id;
 	return 0;
 }
 
@@ -228,7 +229,7 @@ static int differs(struct schedule_in *in, int64_t shift_s)
 	problem_set(p, ERR_INVALID,
 	    "an item says max_shift_seconds_for_unskip_and_do_not_repeat %lld, which is not the "
 	    "schedule's %lld",
-	    (long long)shift_s, (long long)in->out.row.max_shift_s);
+	    (long long)shift_s, (long long)in->row.max_shift_s);
 	problem_hint(p, "a schedule has one such limit: leave it out of the items, or say the "
 	                "same everywhere");
 	return problem_field(p, "max_shift");
@@ -238,19 +239,19 @@ static int differs(struct schedule_in *in, int64_t shift_s)
 static int settle_shift(struct schedule_in *in, const struct schedule_view *old)
 {
 	const struct cron_items *items =
-	    is_given(in, SF_ITEMS) || !old ? &in->pattern.items : old->items;
+	    (in->fields & SCHEDULE_BIT(items)) || !old ? &in->pattern.items : old->items;
 	struct problem *p = &in->c->problem;
 	size_t n_said = 0;
 
 	for (size_t i = 0; i < items->n; i++)
 		n_said += items->items[i].has_shift_limit;
-	if (!is_given(in, SF_MAX_SHIFT) && items->n && n_said == items->n) {
-		in->out.row.max_shift_s = items->items[0].shift_limit;
-		in->out.fields |= 1u << SF_MAX_SHIFT;
+	if (!(in->fields & SCHEDULE_BIT(max_shift_s)) && items->n && n_said == items->n) {
+		in->row.max_shift_s = items->items[0].shift_limit;
+		in->fields |= SCHEDULE_BIT(max_shift_s);
 	}
-	if (!is_given(in, SF_MAX_SHIFT) && old)
-		in->out.row.max_shift_s = old->row.max_shift_s;
-	else if (!is_given(in, SF_MAX_SHIFT)) {
+	if (!(in->fields & SCHEDULE_BIT(max_shift_s)) && old)
+		in->row.max_shift_s = old->row.max_shift_s;
+	else if (!(in->fields & SCHEDULE_BIT(max_shift_s))) {
 		problem_set(p, ERR_INVALID, "a schedule needs a \"max_shift\"");
 		problem_hint(p,
 		    "how late may a tick still run after downtime or a clock change, and how "
@@ -260,16 +261,16 @@ static int settle_shift(struct schedule_in *in, const struct schedule_view *old)
 	}
 	for (size_t i = 0; i < items->n; i++)
 		if (items->items[i].has_shift_limit &&
-		    items->items[i].shift_limit != in->out.row.max_shift_s)
+		    items->items[i].shift_limit != in->row.max_shift_s)
 			return differs(in, items->items[i].shift_limit);
 	return 0;
 }
 
-static int need(struct schedule_in *in, enum schedule_field f, const char *field, const char *hint)
+static int need(struct schedule_in *in, bool given, const char *field, const char *hint)
 {
 	struct problem *p = &in->c->problem;
 
-	if (is_given(in, f))
+	if (given)
 		return 0;
 	problem_set(p, ERR_INVALID, "a schedule needs a \"%s\"", field);
 	problem_hint(p, "%s", hint);
@@ -291,14 +292,14 @@ static int read_pattern(struct schedule_in *in, const struct schedule_view *old)
 	int rc;
 
 	if (old && !pattern_in_given(&in->pattern_members))
-		return is_given(in, SF_MAX_SHIFT) ? settle_shift(in, old) : 0;
+		return (in->fields & SCHEDULE_BIT(max_shift_s)) ? settle_shift(in, old) : 0;
 	rc = pattern_in_make(in->c, &in->pattern_members, old, &in->pattern);
 	if (rc)
 		return rc;
-	in->out.fields |= 1u << SF_ITEMS;
-	in->out.row.items = in->pattern.text;
-	in->out.row.source = in->pattern.source;
-	in->out.row.zone = in->pattern.zone;
+	in->fields |= SCHEDULE_BIT(items) | SCHEDULE_BIT(source) | SCHEDULE_BIT(zone);
+	in->row.items = in->pattern.text;
+	in->row.source = in->pattern.source;
+	in->row.zone = in->pattern.zone;
 	return settle_shift(in, old);
 }
 
@@ -308,21 +309,22 @@ int schedule_in_read(
 	int rc;
 
 	*in = (struct schedule_in){.c = c, .now_ms = c->host->wall_ms(c->host->arg)};
-	in->out.row = (struct schedule_row){.overlap = OVERLAP_SKIP, .missed = MISSED_ONCE};
+	in->row = (struct schedule_row){.overlap = OVERLAP_SKIP, .missed = MISSED_ONCE};
 	rc = read_members(in, body);
 	if (!rc && !old)
-		rc = need(in, SF_NAME, "name", "it is what people will call it");
+		rc = need(
+		    in, in->fields & SCHEDULE_BIT(name), "name", "it is what people will call it");
 	if (!rc)
 		rc = read_pattern(in, old);
 	if (!rc && !old)
-		rc = need(in, SF_TASK, "task",
+		rc = need(in, in->task, "task",
 		    "what shall run, as POST /v1/tasks takes it: {\"command\":[\"date\"]}");
 	if (!rc && in->task)
 		rc = read_task(in);
 	if (!rc)
 		rc = schedule_dates_check(in, old);
 	if (!old)
-		in->out.fields = (1u << N_SCHEDULE_FIELDS) - 1;
+		in->fields = row_settable(&schedule_table);
 	return rc;
 }
 

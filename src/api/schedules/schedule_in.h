@@ -5,6 +5,7 @@
 
 #include "api/frame/call.h"
 #include "cron/pattern/item.h"
+#include "model/row.h"
 #include "wire/json_in.h"
 #include "zones/zones.h"
 
@@ -29,10 +30,13 @@ int pattern_in_make(struct call *c, const struct pattern_members *m,
     const struct schedule_view *old, struct pattern *ret_pattern);
 void pattern_in_release(struct pattern *p);
 
+#define SCHEDULE_BIT(member) ROW_BIT(schedule_table, schedule_row, member)
+
 struct schedule_in {
 	struct pattern_members pattern_members; /* first: pattern_table's setters know only it */
 	struct call *c;
-	struct schedule_change out;
+	struct schedule_row row;
+	uint64_t fields; /* of it that were given */
 	struct pattern pattern;
 	json_t *task;
 	int64_t now_ms;

@@ -31,12 +31,12 @@ static void run_done(struct call *c, const struct reply *r)
 
 void schedules_run(struct call *c)
 {
-	struct event ev = {.kind = EV_SCHEDULE_RUN};
+	struct event ev = {.kind = EV_DO, .object = {.kind = KIND_SCHEDULE, .verb = SCHEDULE_RUN}};
 	struct schedule_view v;
 
-	if (!path_schedule(c, &v) || (ev.schedule.if_version = call_if_match(c, v.row.version)) < 0)
+	if (!path_schedule(c, &v) || (ev.object.if_version = call_if_match(c, v.row.version)) < 0)
 		return;
-	ev.schedule.id = c->task;
+	ev.object.id = c->task;
 	call_command(c, &ev, run_done);
 }
 
@@ -97,21 +97,22 @@ static int64_t up_to_second(int64_t ms)
 
 void schedules_backfill(struct call *c)
 {
-	struct event ev = {.kind = EV_SCHEDULE_BACKFILL};
+	struct event ev = {
+	    .kind = EV_DO, .object = {.kind = KIND_SCHEDULE, .verb = SCHEDULE_BACKFILL}};
 	struct stretch s = {0};
 	struct schedule_view v;
 	json_t *body;
 
-	if (!path_schedule(c, &v) ||
-	    (ev.schedule.if_version = call_if_match(c, v.row.version)) < 0 || !call_body(c, &body))
+	if (!path_schedule(c, &v) || (ev.object.if_version = call_if_match(c, v.row.version)) < 0 ||
+	    !call_body(c, &body))
 		return;
 	s.to_ms = s.now_ms = c->host->wall_ms(c->host->arg);
-	ev.schedule.id = c->task;
+	ev.object.id = c->task;
 	if (read_stretch(c, body, &s)) {
 		call_problem(c);
 	} else {
-		ev.schedule.from_s = up_to_second(s.from_ms);
-		ev.schedule.to_s = up_to_second(s.to_ms);
+		ev.object.from_s = up_to_second(s.from_ms);
+		ev.object.to_s = up_to_second(s.to_ms);
 		call_command(c, &ev, backfill_done);
 	}
 	json_decref(body);

@@ -112,10 +112,10 @@ static bool add_page(
 
 	/* the prefix itself may be a name, and what follows a name leaves that out */
 	if (f->prefix.n && str_eq(*at, f->prefix) && !str_eq(f->after, f->prefix))
-		id = core_schedule_by_name(core, f->prefix);
+		id = core_find(core, KIND_SCHEDULE, f->prefix);
 	for (int looked = 0; looked < LOOKED_AT_MAX; looked++) {
 		if (!id)
-			id = core_schedule_next(core, *at);
+			id = core_next_name(core, KIND_SCHEDULE, *at);
 		if (!id || !core_schedule(core, id, NULL, &v) || is_past(f, v.row.name))
 			return false;
 		if (fits(c, f, &v)) {
@@ -214,7 +214,8 @@ static void default_made(struct call *c, const struct reply *r)
 
 static void give(struct call *c, struct event *ev, struct schedule_in *in, call_reply_fn *fn)
 {
-	ev->schedule.change = &in->out;
+	ev->object.row = &in->row;
+	ev->object.fields = in->fields;
 	if (in->needs_default)
 		call_make_default(c, default_made);
 	else
@@ -223,7 +224,7 @@ static void give(struct call *c, struct event *ev, struct schedule_in *in, call_
 
 void schedules_create(struct call *c)
 {
-	struct event ev = {.kind = EV_SCHEDULE_CREATE};
+	struct event ev = {.kind = EV_CREATE, .object.kind = KIND_SCHEDULE};
 	struct schedule_in in;
 	json_t *body;
 	bool is_draft;
@@ -245,19 +246,18 @@ void schedules_create(struct call *c)
 
 void schedules_patch(struct call *c)
 {
-	struct event ev = {.kind = EV_SCHEDULE_SET};
+	struct event ev = {.kind = EV_SET, .object.kind = KIND_SCHEDULE};
 	struct schedule_view old;
 	struct schedule_in in;
 	json_t *body;
 
 	if (!path_schedule(c, &old) ||
-	    (ev.schedule.if_version = call_if_match(c, old.row.version)) < 0 ||
-	    !call_body(c, &body))
+	    (ev.object.if_version = call_if_match(c, old.row.version)) < 0 || !call_body(c, &body))
 		return;
-	ev.schedule.id = c->task;
+	ev.object.id = c->task;
 	if (schedule_in_read(&in, c, body, &old))
 		call_problem(c);
-	else if (in.out.fields == 0)
+	else if (in.fields == 0)
 		call_fail(c, ERR_INVALID, "nothing to change: the body names no setting");
 	else
 		give(c, &ev, &in, schedule_changed);
@@ -267,31 +267,31 @@ void schedules_patch(struct call *c)
 
 void schedules_delete(struct call *c)
 {
-	struct event ev = {.kind = EV_SCHEDULE_DELETE};
+	struct event ev = {.kind = EV_DELETE, .object.kind = KIND_SCHEDULE};
 	struct schedule_view v;
 
-	if (!path_schedule(c, &v) || (ev.schedule.if_version = call_if_match(c, v.row.version)) < 0)
+	if (!path_schedule(c, &v) || (ev.object.if_version = call_if_match(c, v.row.version)) < 0)
 		return;
-	ev.schedule.id = c->task;
+	ev.object.id = c->task;
 	call_command(c, &ev, schedule_gone);
 }
 
 static void pause_or_resume(struct call *c, enum event_kind kind, bool pause)
 {
-	struct event ev = {.kind = kind};
+	struct event ev = {.kind = kind, .object.kind = KIND_SCHEDULE};
 	struct schedule_view v;
 	struct pause_in k = {0};
 	json_t *body;
 
-	if (!path_schedule(c, &v) ||
-	    (ev.schedule.if_version = call_if_match(c, v.row.version)) < 0 || !call_body(c, &body))
+	if (!path_schedule(c, &v) || (ev.object.if_version = call_if_match(c, v.row.version)) < 0 ||
+	    !call_body(c, &body))
 		return;
-	ev.schedule.id = c->task;
+	ev.object.id = c->task;
 	if (pause_in_read(c, body, pause, &k)) {
 		call_problem(c);
 	} else {
-		ev.schedule.reason = k.reason;
-		ev.schedule.until_ms = k.until_ms;
+		ev.object.reason = k.reason;
+		ev.object.until_ms = k.until_ms;
 		call_command(c, &ev, schedule_changed);
 	}
 	json_decref(body);
@@ -299,10 +299,10 @@ static void pause_or_resume(struct call *c, enum event_kind kind, bool pause)
 
 void schedules_pause(struct call *c)
 {
-	pause_or_resume(c, EV_SCHEDULE_PAUSE, true);
+	pause_or_resume(c, EV_PAUSE, true);
 }
 
 void schedules_resume(struct call *c)
 {
-	pause_or_resume(c, EV_SCHEDULE_RESUME, false);
+	pause_or_resume(c, EV_RESUME, false);
 }

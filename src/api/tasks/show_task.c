@@ -135,11 +135,11 @@ static void add_usage(struct buf *b, const struct usage *u)
 static void add_schedule(struct buf *b, const struct api *a, const struct task_spec *s)
 {
 	struct schedule_view v;
-	bool known = s->schedule && core_schedule(a->host.core, s->schedule, NULL, &v);
+	bool known = s->owner.id && core_schedule(a->host.core, s->owner.id, NULL, &v);
 
 	jw_mstr_null(b, "schedule", known ? v.row.name : STR_NULL);
-	jw_mid_null(b, "schedule_id", a->host.ids, s->schedule);
-	jw_mtime_null(b, "tick", s->tick_s * 1000);
+	jw_mid_null(b, "schedule_id", a->host.ids, s->owner.id);
+	jw_mtime_null(b, "tick", s->owner.part * 1000);
 }
 
 void show_task(struct buf *b, const struct api *a, const struct task_row *t, unsigned flags)

@@ -98,7 +98,7 @@ static const struct queue_row *named_queue(struct call *c, struct str name, int 
 	if (s->last_queue && str_eq(name, s->last_name))
 		return s->last_queue;
 	s->last_name = name;
-	s->last_queue = core_queue_by_name(c->host->core, name);
+	s->last_queue = core_queue(c->host->core, core_find(c->host->core, KIND_QUEUE, name));
 	if (s->last_queue || (str_is(name, "default") && !s->made_default))
 		return s->last_queue;
 	s->last_queue = find_queue(c, name, "queue", &s->problem);
@@ -121,11 +121,11 @@ static void default_made(struct call *c, const struct reply *r)
 
 void call_make_default(struct call *c, call_reply_fn *fn)
 {
-	struct queue_change change = {.fields = 1u << QF_NAME};
-	struct event ev = {.kind = EV_QUEUE_CREATE, .queue = {.change = &change}};
+	struct queue_row row;
+	struct event ev = {.kind = EV_CREATE, .object = {.kind = KIND_QUEUE, .row = &row}};
 
-	queue_defaults(&change.row);
-	change.row.name = STR("default");
+	queue_defaults(&row);
+	row.name = STR("default");
 	c->no_idem = true;
 	call_command(c, &ev, fn);
 }

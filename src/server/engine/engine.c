@@ -128,11 +128,12 @@ static bool has_its_zone(struct engine *e, const struct event *ev, engine_reply_
 {
 	struct problem p = {0};
 	struct reply r = {.problem = &p};
+	struct str zone;
 
-	if ((ev->kind != EV_SCHEDULE_CREATE && ev->kind != EV_SCHEDULE_SET) ||
-	    !ev->schedule.change->row.zone.p)
+	if ((ev->kind != EV_CREATE && ev->kind != EV_SET) || ev->object.kind != KIND_SCHEDULE)
 		return true;
-	if (time_zones_need(e->zones, ev->schedule.change->row.zone, &p) == 0)
+	zone = ((const struct schedule_row *)ev->object.row)->zone;
+	if (!zone.p || time_zones_need(e->zones, zone, &p) == 0)
 		return true;
 	r.code = p.code = ERR_INVALID;
 	problem_field(&p, "time_zone");

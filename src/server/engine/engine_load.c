@@ -60,10 +60,8 @@ static int on_count(void *arg, rid queue, int32_t status, int64_t n)
 
 static int on_schedule_task(void *arg, rid schedule, rid task, rid queue)
 {
-	return feed(arg, &(struct event){.kind = EV_LOAD_SCHEDULE_TASK,
-	                     .schedule_task.schedule = schedule,
-	                     .schedule_task.task = task,
-	                     .schedule_task.queue = queue});
+	return feed(arg, &(struct event){.kind = EV_LOAD_OWNED,
+	                     .owned = {{KIND_SCHEDULE, schedule, 0}, task, queue}});
 }
 
 static struct meta_row *save(struct loading *l, const char *name, struct str value)

@@ -89,14 +89,15 @@ static void forget_workers(struct retention *t)
 	struct worker_view v;
 
 	for (int i = 0; i < WORKERS_STEP; i++) {
-		struct event ev = {.kind = EV_WORKER_REMOVE, .actor = STR("reeve")};
+		struct event ev = {
+		    .kind = EV_DELETE, .object.kind = KIND_WORKER, .actor = STR("reeve")};
 
-		t->worker = core_worker_next(c, t->worker);
+		t->worker = core_next(c, KIND_WORKER, t->worker);
 		if (!t->worker)
 			return;
 		if (!core_worker(c, t->worker, clock_mono_ms(), &v) || !is_forgotten(t, &v))
 			continue;
-		ev.worker.id = t->worker;
+		ev.object.id = t->worker;
 		engine_command(t->engine, &ev, forgotten, NULL);
 	}
 }

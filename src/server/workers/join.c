@@ -94,14 +94,13 @@ static void used(const struct reply *r, void *arg)
 
 static void use_up(struct join *j)
 {
-	struct event ev = {.kind = EV_TOKEN_REVOKE};
+	struct event ev = {.kind = EV_DO, .object = {.kind = KIND_TOKEN, .verb = TOKEN_USE}};
 	char actor[sizeof "worker:" + NAME_MAX_BYTES];
 
 	snprintf(actor, sizeof actor, "worker:%s", j->look.shard);
 	ev.actor = str_of(actor);
-	ev.token.id = j->look.pass.token;
-	ev.token.used = true;
-	ev.token.worker = str_of(j->look.shard);
+	ev.object.id = j->look.pass.token;
+	ev.object.reason = str_of(j->look.shard);
 	engine_command(j->engine, &ev, used, j);
 }
 
@@ -177,7 +176,7 @@ static const struct pass *find_pass(struct join *j, struct str token, struct str
 static bool is_member(struct join *j, struct str shard, struct str key, struct str *ret_zone)
 {
 	const struct core *c = engine_core(j->engine);
-	rid id = core_worker_by_name(c, shard);
+	rid id = core_find(c, KIND_WORKER, shard);
 	struct worker_view v;
 
 	if (!id || !core_worker(c, id, 0, &v) || v.state == WORKER_MUST_DIE || !key.n ||

@@ -247,7 +247,7 @@ static bool is_new_name(const struct sessions *all, struct str shard)
 {
 	const struct core *c = engine_core(all->engine);
 
-	return core_is_open(c) && !core_worker_by_name(c, shard);
+	return core_is_open(c) && !core_find(c, KIND_WORKER, shard);
 }
 
 static bool greet(struct session *s, struct link_hello *h)

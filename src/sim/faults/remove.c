@@ -24,7 +24,7 @@ static bool is_idle(struct world *w, int slot, rid *ret_id)
 	if (!k->agent || k->processes || agent_held(k->agent) || !sim_core(w) ||
 	    !core_is_open(sim_core(w)))
 		return false;
-	*ret_id = core_worker_by_name(sim_core(w), str_of(k->shard));
+	*ret_id = core_find(sim_core(w), KIND_WORKER, str_of(k->shard));
 	return *ret_id && core_worker(sim_core(w), *ret_id, sim_server_mono_ms(w), &v) &&
 	       v.row->facts.instance == k->instance && !v.running;
 }
@@ -64,11 +64,12 @@ void sim_remove_begin(struct world *w, struct fault *f, unsigned number)
 
 static void remove_it(struct world *w, struct fault *f, unsigned number)
 {
-	struct event ev = {.kind = EV_WORKER_REMOVE, .actor = STR("operator")};
+	struct event ev = {.kind = EV_DELETE,
+	    .object = {.kind = KIND_WORKER, .force = true},
+	    .actor = STR("operator")};
 
-	if (!is_idle(w, f->slot, &ev.worker.id))
+	if (!is_idle(w, f->slot, &ev.object.id))
 		return;
-	ev.worker.lost = true;
 	world_tell(w, "operator: %s is removed as lost", world_node_name(w, f->slot));
 	sim_server_command(w, &ev, answered, w);
 	plan(w, number, f->end_us - sim_between(&f->rng, SECOND_US, 10 * SECOND_US), STEP_HUSH);

@@ -114,8 +114,8 @@ void judge_answered(struct world *w, const struct event *command, const struct r
 	count_retries(w, command, -1);
 	if (r->code != 0)
 		return;
-	if (command->kind == EV_SUBMIT || command->kind == EV_SCHEDULE_RUN ||
-	    command->kind == EV_SCHEDULE_BACKFILL)
+	if (command->kind == EV_SUBMIT ||
+	    (command->kind == EV_DO && command->object.kind == KIND_SCHEDULE))
 		answered_submit(w, r);
 	else if (command->kind == EV_CANCEL)
 		answered_cancel(w, r);

@@ -196,7 +196,8 @@ static void check_given_up(struct world *w, struct truth_task *t, const struct e
 		return; /* where a worker is displaced, what it was sent may even start later */
 	t->given_up = true;
 	t->is_risked |= displaced;
-	if (w->o.allow_bump_unhealthy || (ev && ev->kind == EV_WORKER_REMOVE))
+	if (w->o.allow_bump_unhealthy ||
+	    (ev && ev->kind == EV_DELETE && ev->object.kind == KIND_WORKER))
 		return; /* the operator took that risk */
 	t->over_by_us = w->now_us + slack_us(w);
 }

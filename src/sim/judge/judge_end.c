@@ -70,7 +70,7 @@ static int first_unhealthy(const struct world *w)
 	struct worker_view v;
 
 	for (int i = 0; i < w->o.workers; i++) {
-		rid id = core_worker_by_name(sim_core(w), str_of(w->workers[i].shard));
+		rid id = core_find(sim_core(w), KIND_WORKER, str_of(w->workers[i].shard));
 
 		if (has_twin(w, i))
 			continue;

@@ -11,7 +11,7 @@ static bool find_view(const struct world *w, int slot, struct worker_view *v)
 
 	if (!sim_core(w) || !core_is_open(sim_core(w)))
 		return false;
-	id = core_worker_by_name(sim_core(w), str_of(k->shard));
+	id = core_find(sim_core(w), KIND_WORKER, str_of(k->shard));
 	return core_worker(sim_core(w), id, sim_server_mono_ms(w), v) &&
 	       v->row->facts.instance == k->instance;
 }

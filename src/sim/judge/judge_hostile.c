@@ -21,7 +21,7 @@ static uint64_t link_of(const struct event *ev)
 /* The rules for names: of a lost worker; and, where that was chosen, of an unhealthy one. */
 static bool may_be_taken(const struct world *w, int slot)
 {
-	rid id = core_worker_by_name(sim_core(w), str_of(w->workers[slot].shard));
+	rid id = core_find(sim_core(w), KIND_WORKER, str_of(w->workers[slot].shard));
 	struct worker_view v;
 
 	if (!id || !core_worker(sim_core(w), id, sim_server_mono_ms(w), &v))
@@ -72,7 +72,7 @@ static bool has_threads(const struct world *w, const struct hostile_link *l)
 {
 	rid id = l->victim < 0
 	             ? 0
-	             : core_worker_by_name(sim_core(w), str_of(w->workers[l->victim].shard));
+	             : core_find(sim_core(w), KIND_WORKER, str_of(w->workers[l->victim].shard));
 	struct worker_view v;
 
 	return id && core_worker(sim_core(w), id, sim_server_mono_ms(w), &v) && v.maxthreads != 0;

@@ -39,7 +39,7 @@ static void inserted(struct world *w, struct truth_task *t, const struct task_ro
 	t->max_attempts = row->spec.max_attempts;
 	t->backoff_ms = row->spec.backoff_ms;
 	t->backoff_max_ms = row->spec.backoff_max_ms;
-	if (row->spec.schedule)
+	if (row->spec.owner.id)
 		judge_scheduled(w, t, row);
 	if (row->spec.key.p)
 		t->key = row->spec.key.p[row->spec.key.n - 1] - '0';

@@ -22,10 +22,10 @@ static uint64_t key_of(int64_t tick_s, int64_t offset_s)
 
 void judge_scheduled(struct world *w, struct truth_task *t, const struct task_row *row)
 {
-	struct truth_schedule *s = truth_schedule_of(w, row->spec.schedule);
+	struct truth_schedule *s = truth_schedule_of(w, row->spec.owner.id);
 
 	t->schedule = s;
-	t->tick_s = row->spec.tick_s;
+	t->tick_s = row->spec.owner.part;
 	t->run_after_ms = row->spec.run_after_ms;
 	GROW(s->tasks, s->cap_tasks, s->n_tasks + 1);
 	s->tasks[s->n_tasks++] = t;

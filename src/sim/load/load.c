@@ -64,6 +64,24 @@ struct request *load_request(struct world *w, struct load *l, enum event_kind ki
 	return r;
 }
 
+struct request *load_command(struct world *w, struct load *l, enum event_kind kind, enum kind of)
+{
+	struct request *r = load_request(w, l, kind);
+
+	r->of = of;
+	return r;
+}
+
+uint64_t load_fields(const struct row_table *t, const size_t *offsets, size_t n, unsigned drawn)
+{
+	uint64_t fields = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (drawn & 1u << i)
+			fields |= row_bit(t, offsets[i]);
+	return fields;
+}
+
 void load_send(struct world *w, struct request *r, int64_t in_us)
 {
 	struct sim_event *e = world_event(
@@ -116,7 +134,7 @@ static void reply(struct world *w, struct request *r, int code)
 			if (r->ids[i])
 				remember(w->load, r->ids[i]);
 	}
-	if (code == 0 && r->kind == EV_QUEUE_DELETE)
+	if (code == 0 && r->kind == EV_DELETE && r->of == KIND_QUEUE)
 		load_make_queue(w, w->load, r->queue);
 	/* an impatient client may send the very same once more */
 	if (r->idem && code == 0 && r->tries < 3 && sim_chance(&w->rng_load, 100))
@@ -161,16 +179,16 @@ void sim_load_heal(struct world *w)
 	if (w->o.no_load)
 		return;
 	for (struct request *r = w->load->requests; r; r = r->next)
-		if (r->kind != EV_SUBMIT && r->kind != EV_QUEUE_CREATE)
+		if (r->kind != EV_SUBMIT && !(r->kind == EV_CREATE && r->of == KIND_QUEUE))
 			r->given_up = true; /* an old wish must not come after the ones below */
 	for (int i = 0; i < w->load->n_queues; i++) {
-		struct request *r = load_request(w, w->load, EV_QUEUE_RESUME);
+		struct request *r = load_command(w, w->load, EV_RESUME, KIND_QUEUE);
 
 		r->queue = i;
 		load_send(w, r, SECOND_US);
 	}
 	for (int i = 0; i < w->o.workers; i++) {
-		struct request *r = load_request(w, w->load, EV_WORKER_SET);
+		struct request *r = load_command(w, w->load, EV_SET, KIND_WORKER);
 
 		r->slot = i;
 		r->value = -2;

@@ -58,33 +58,43 @@ static void submit_of(
 static bool queue_command_of(
     const struct request *r, rid id, struct event *ev, struct command_parts *c, int64_t wall)
 {
-	if (!id && r->kind != EV_QUEUE_CREATE)
+	if (!id && r->kind != EV_CREATE)
 		return false;
-	ev->queue.id = r->kind == EV_QUEUE_CREATE ? 0 : id;
-	c->change.fields = r->fields;
-	c->change.row = r->row;
-	c->change.row.name = str_of(c->name);
-	ev->queue.change = &c->change;
-	ev->queue.force = r->force;
-	if (r->kind == EV_QUEUE_PAUSE) {
-		ev->queue.until_ms = r->value ? wall + r->value : 0;
-		ev->queue.reason = STR("drawn");
+	ev->object.id = r->kind == EV_CREATE ? 0 : id;
+	c->queue = r->row;
+	c->queue.name = str_of(c->name);
+	ev->object.row = &c->queue;
+	ev->object.fields = r->fields;
+	ev->object.force = r->force;
+	if (r->kind == EV_PAUSE) {
+		ev->object.until_ms = r->value ? wall + r->value : 0;
+		ev->object.reason = STR("drawn");
 	}
 	return true;
 }
 
-static bool worker_command_of(const struct world *w, const struct request *r, struct event *ev)
+static bool worker_command_of(
+    const struct world *w, const struct request *r, struct event *ev, struct command_parts *c)
 {
-	ev->worker.id = core_worker_by_name(sim_core(w), str_of(w->workers[r->slot].shard));
-	if (!ev->worker.id)
-		return false;
-	if (r->kind == EV_WORKER_SET) {
-		ev->worker.set_maxthreads = true;
-		ev->worker.maxthreads = (int32_t)r->value;
+	ev->object.id = core_find(sim_core(w), KIND_WORKER, str_of(w->workers[r->slot].shard));
+	c->worker.maxthreads_set = (int32_t)r->value;
+	c->worker.maxthreads_is_set = r->value != -2;
+	ev->object.row = &c->worker;
+	ev->object.fields = row_settable(&worker_table);
+	ev->object.force = r->kind == EV_DELETE;
+	return ev->object.id;
+}
+
+static bool object_command_of(
+    struct world *w, const struct request *r, rid queue, struct event *ev, struct command_parts *c)
+{
+	ev->object.kind = r->of;
+	ev->object.verb = r->verb;
+	switch (r->of) {
+	case KIND_WORKER: return worker_command_of(w, r, ev, c);
+	case KIND_SCHEDULE: return load_schedule_event_of(w, r, queue, ev, c);
+	default: return queue_command_of(r, queue, ev, c, sim_server_wall_ms(w));
 	}
-	ev->worker.restart = r->flag;
-	ev->worker.lost = r->kind == EV_WORKER_REMOVE;
-	return true;
 }
 
 bool load_event_of(
@@ -94,9 +104,7 @@ bool load_event_of(
 
 	memset(c, 0, sizeof *c);
 	snprintf(c->name, sizeof c->name, "q%d", r->queue);
-	q = core_queue_by_name(sim_core(w), str_of(c->name));
-	if (load_is_schedule(r->kind))
-		return load_schedule_event_of(w, r, q ? q->id : 0, ev, c);
+	q = core_queue(sim_core(w), core_find(sim_core(w), KIND_QUEUE, str_of(c->name)));
 	switch (r->kind) {
 	case EV_SUBMIT:
 		if (!q)
@@ -113,36 +121,32 @@ bool load_event_of(
 		ev->tasks.status = r->status;
 		ev->tasks.priority = r->priority;
 		return true;
-	case EV_WORKER_SET:
-	case EV_WORKER_REMOVE:
-	case EV_WORKER_STOP: return worker_command_of(w, r, ev);
-	default: return queue_command_of(r, q ? q->id : 0, ev, c, sim_server_wall_ms(w));
+	default: return object_command_of(w, r, q ? q->id : 0, ev, c);
 	}
 }
 
-static const char *kind_name(enum event_kind kind)
+static const char *verb_name(const struct request *r)
 {
-	switch (kind) {
+	switch (r->kind) {
 	case EV_SUBMIT: return "submit";
 	case EV_CANCEL: return "cancel";
 	case EV_RETRY: return "retry";
 	case EV_TASK_SET: return "set tasks";
-	case EV_QUEUE_CREATE: return "create queue";
-	case EV_QUEUE_SET: return "set queue";
-	case EV_QUEUE_PAUSE: return "pause queue";
-	case EV_QUEUE_RESUME: return "resume queue";
-	case EV_QUEUE_DELETE: return "delete queue";
-	case EV_WORKER_SET: return "set worker";
-	case EV_WORKER_REMOVE: return "remove worker";
-	case EV_SCHEDULE_CREATE: return "create schedule";
-	case EV_SCHEDULE_SET: return "set schedule";
-	case EV_SCHEDULE_PAUSE: return "pause schedule";
-	case EV_SCHEDULE_RESUME: return "resume schedule";
-	case EV_SCHEDULE_DELETE: return "delete schedule";
-	case EV_SCHEDULE_RUN: return "run schedule";
-	case EV_SCHEDULE_BACKFILL: return "backfill schedule";
-	default: return "stop worker";
+	case EV_CREATE: return "create";
+	case EV_SET: return "set";
+	case EV_PAUSE: return "pause";
+	case EV_RESUME: return "resume";
+	case EV_DELETE: return "delete";
+	default:
+		return r->verb == SCHEDULE_RUN        ? "run"
+		       : r->verb == SCHEDULE_BACKFILL ? "backfill"
+		                                      : "stop";
 	}
+}
+
+static bool is_of_object(const struct request *r)
+{
+	return r->kind >= EV_CREATE && r->kind <= EV_DO;
 }
 
 void load_judge(struct world *w, struct request *r, const struct reply *reply)
@@ -150,13 +154,16 @@ void load_judge(struct world *w, struct request *r, const struct reply *reply)
 	struct event ev = {.kind = r->kind};
 	bool is_tasks = r->kind == EV_CANCEL || r->kind == EV_RETRY || r->kind == EV_TASK_SET;
 
-	world_tell(w, "client: request %u (%s) is answered: %s", r->number, kind_name(r->kind),
+	world_tell(w, "client: request %u (%s%s%s) is answered: %s", r->number, verb_name(r),
+	    is_of_object(r) ? " " : "", is_of_object(r) ? kind_names[r->of] : "",
 	    err_name(reply->code));
 	world_mix(w, (uint64_t)r->number << 32 | (uint32_t)reply->code);
 	if (is_tasks) {
 		ev.tasks.ids = r->ids;
 		ev.tasks.n = r->n_ids;
 	}
+	if (is_of_object(r))
+		ev.object.kind = r->of;
 	if (reply->ticket)
 		judge_answered(w, &ev, reply);
 	if (r->kind != EV_SUBMIT || reply->code != 0)

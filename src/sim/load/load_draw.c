@@ -22,12 +22,11 @@ static void draw_queue(struct world *w, struct queue_row *q)
 
 void load_make_queue(struct world *w, struct load *l, int queue)
 {
-	struct request *r = load_request(w, l, EV_QUEUE_CREATE);
+	struct request *r = load_command(w, l, EV_CREATE, KIND_QUEUE);
 
 	r->queue = queue;
 	draw_queue(w, &r->row);
-	r->fields = (1u << N_QUEUE_FIELDS) - 1;
-	r->fields &= ~(1u << QF_ENV);
+	r->fields = row_settable(&queue_table) & ~ROW_BIT(queue_table, queue_row, env);
 	load_send(w, r, 0);
 }
 
@@ -73,25 +72,35 @@ static void draw_task_command(struct world *w, struct load *l, enum event_kind k
 	load_send(w, r, 0);
 }
 
+/* A backoff changes with its maximum: either alone may be out of order. */
+static uint64_t draw_fields(struct rng *g)
+{
+	static const size_t some[] = {offsetof(struct queue_row, threads),
+	    offsetof(struct queue_row, order), offsetof(struct queue_row, timeout_ms),
+	    offsetof(struct queue_row, backoff_ms), offsetof(struct queue_row, output_mode)};
+	unsigned drawn = (unsigned)rng_next(g);
+	uint64_t fields = load_fields(&queue_table, some, sizeof some / sizeof some[0], drawn);
+
+	if (fields & ROW_BIT(queue_table, queue_row, backoff_ms))
+		fields |= ROW_BIT(queue_table, queue_row, backoff_max_ms);
+	return fields;
+}
+
 static void draw_queue_command(struct world *w, struct load *l)
 {
-	static const enum event_kind kinds[] = {EV_QUEUE_PAUSE, EV_QUEUE_PAUSE, EV_QUEUE_RESUME,
-	    EV_QUEUE_RESUME, EV_QUEUE_SET, EV_QUEUE_SET};
+	static const enum event_kind kinds[] = {
+	    EV_PAUSE, EV_PAUSE, EV_RESUME, EV_RESUME, EV_SET, EV_SET};
 	struct rng *g = &w->rng_load;
 	struct request *r =
-	    load_request(w, l, sim_chance(g, 50) ? EV_QUEUE_DELETE : kinds[rng_below(g, 6)]);
+	    load_command(w, l, sim_chance(g, 50) ? EV_DELETE : kinds[rng_below(g, 6)], KIND_QUEUE);
 
 	r->queue = (int)rng_below(g, (uint64_t)l->n_queues);
 	r->force = sim_chance(g, 500);
-	if (r->kind == EV_QUEUE_PAUSE)
+	if (r->kind == EV_PAUSE)
 		r->value = sim_chance(g, 500) ? 0 : sim_between(g, 1000, 60000);
-	if (r->kind == EV_QUEUE_SET) {
+	if (r->kind == EV_SET) {
 		draw_queue(w, &r->row);
-		r->fields = (unsigned)rng_next(g) &
-		            (1u << QF_THREADS | 1u << QF_ORDER | 1u << QF_TIMEOUT |
-		                1u << QF_BACKOFF | 1u << QF_BACKOFF_MAX | 1u << QF_OUTPUT_MODE);
-		r->fields |= r->fields & 1u << QF_BACKOFF ? 1u << QF_BACKOFF_MAX : 0;
-		r->fields &= r->fields & 1u << QF_BACKOFF ? ~0u : ~(1u << QF_BACKOFF_MAX);
+		r->fields = draw_fields(g);
 	}
 	load_send(w, r, 0);
 }
@@ -99,15 +108,16 @@ static void draw_queue_command(struct world *w, struct load *l)
 static void draw_worker_command(struct world *w, struct load *l)
 {
 	struct rng *g = &w->rng_load;
-	struct request *r = load_request(w, l, sim_chance(g, 500) ? EV_WORKER_SET : EV_WORKER_STOP);
+	struct request *r = load_command(w, l, sim_chance(g, 500) ? EV_SET : EV_DO, KIND_WORKER);
 
 	r->slot = (int)rng_below(g, (uint64_t)w->o.workers);
 	r->value = sim_chance(g, 300) ? -2 : sim_between(g, 1, 6);
 	r->flag = sim_chance(g, 700); /* restart */
 	r->repeat = false;
-	if (r->kind == EV_WORKER_STOP && sim_chance(g, 150) && !w->workers[r->slot].agent &&
+	r->verb = r->flag ? WORKER_RESTART : WORKER_STOP;
+	if (r->kind == EV_DO && sim_chance(g, 150) && !w->workers[r->slot].agent &&
 	    !w->workers[r->slot].processes && !w->workers[r->slot].start)
-		r->kind = EV_WORKER_REMOVE; /* an operator who has looked at the machine */
+		r->kind = EV_DELETE; /* an operator who has looked at the machine */
 	load_send(w, r, 0);
 }
 

@@ -3,6 +3,7 @@
 #ifndef SIM_LOAD_INTERNAL_H
 #define SIM_LOAD_INTERNAL_H
 
+#include "model/row.h"
 #include "sim/world/server.h"
 
 #define QUEUES_MOST 4
@@ -15,6 +16,8 @@ struct request {
 	struct world *w;
 	unsigned number;
 	enum event_kind kind;
+	enum kind of;   /* EV_CREATE to EV_DO: of what */
+	enum verb verb; /* EV_DO */
 	int queue, slot;
 	int pending, tries;
 	bool repeat; /* what got no answer is sent again */
@@ -32,7 +35,7 @@ struct request {
 	bool acked;
 	int64_t value;
 	struct queue_row row; /* queue commands */
-	unsigned fields;
+	uint64_t fields;
 	/* schedule commands */
 	int schedule;
 	struct schedule_row plan; /* its strings are constants, but for: */
@@ -54,20 +57,24 @@ struct command_parts {
 	struct submit_task tasks[SUBMIT_MOST];
 	char bodies[SUBMIT_MOST][32];
 	char key[16], idem[16], name[16];
-	struct queue_change change;
+	struct queue_row queue;
+	struct worker_row worker;
 	char schedule_name[16];
-	struct schedule_change schedule_change;
+	struct schedule_row schedule;
 	struct arena arena; /* of a long submit, unless it was given away */
 };
 
 /* load.c */
 struct request *load_request(struct world *w, struct load *l, enum event_kind kind);
+/* EV_CREATE to EV_DO */
+struct request *load_command(struct world *w, struct load *l, enum event_kind kind, enum kind of);
+/* Some of the columns, as drawn: bit i is that of offsets[i]. */
+uint64_t load_fields(const struct row_table *t, const size_t *offsets, size_t n, unsigned drawn);
 void load_send(struct world *w, struct request *r, int64_t in_us);
 /* load_draw.c */
 void load_draw(struct world *w, struct load *l);
 void load_make_queue(struct world *w, struct load *l, int queue);
 /* load_schedule.c */
-bool load_is_schedule(enum event_kind kind);
 void load_schedules_init(struct world *w, struct load *l);
 void load_draw_schedule(struct world *w, struct load *l);
 void load_schedules_heal(struct world *w, struct load *l);

@@ -8,14 +8,9 @@
 
 #define DELETE_LATER_US (30 * SECOND_US)
 
-bool load_is_schedule(enum event_kind kind)
-{
-	return kind >= EV_SCHEDULE_CREATE && kind <= EV_SCHEDULE_BACKFILL;
-}
-
 static struct request *request(struct world *w, struct load *l, enum event_kind kind, int schedule)
 {
-	struct request *r = load_request(w, l, kind);
+	struct request *r = load_command(w, l, kind, KIND_SCHEDULE);
 
 	r->schedule = schedule;
 	r->queue = (int)rng_below(&w->rng_schedule, (uint64_t)l->n_queues);
@@ -83,10 +78,10 @@ static void draw_plan(struct world *w, struct request *r)
 
 static void make(struct world *w, struct load *l, int schedule)
 {
-	struct request *r = request(w, l, EV_SCHEDULE_CREATE, schedule);
+	struct request *r = request(w, l, EV_CREATE, schedule);
 
 	draw_plan(w, r);
-	r->fields = (1u << N_SCHEDULE_FIELDS) - 1;
+	r->fields = row_settable(&schedule_table);
 	load_send(w, r, SECOND_US);
 }
 
@@ -102,13 +97,54 @@ void load_schedules_init(struct world *w, struct load *l)
 		world_event(w, sim_between(g, 0, w->heal_us * 9 / 10), SE_LOAD, SIM_RAW)->n = 1;
 }
 
+#define BIT(member) ROW_BIT(schedule_table, schedule_row, member)
+
+/* What is changed together; the number is that of the bit that is drawn for it. */
+enum draw {
+	DRAW_NAME, /* nobody renames */
+	DRAW_ITEMS,
+	DRAW_TASK,
+	DRAW_OVERLAP,
+	DRAW_MISSED,
+	DRAW_MAX_SHIFT,
+	DRAW_JITTER,
+	DRAW_START,
+	DRAW_END,
+	N_DRAWS,
+};
+
+static uint64_t task_fields(void)
+{
+	return BIT(queue) | BIT(priority) | BIT(max_attempts) | BIT(timeout_ms) | BIT(backoff_ms) |
+	       BIT(backoff_max_ms) | BIT(labels) | BIT(body);
+}
+
+static uint64_t fields_of(enum draw d)
+{
+	switch (d) {
+	case DRAW_ITEMS: return BIT(items) | BIT(source) | BIT(zone);
+	case DRAW_TASK: return task_fields();
+	case DRAW_OVERLAP: return BIT(overlap);
+	case DRAW_MISSED: return BIT(missed);
+	case DRAW_MAX_SHIFT: return BIT(max_shift_s);
+	case DRAW_JITTER: return BIT(jitter_ms);
+	case DRAW_START: return BIT(start_ms);
+	case DRAW_END: return BIT(end_ms);
+	default: return 0;
+	}
+}
+
 static void draw_set(struct world *w, struct request *r)
 {
+	unsigned drawn;
+
 	draw_plan(w, r);
-	r->fields = (unsigned)rng_next(&w->rng_schedule) & ((1u << N_SCHEDULE_FIELDS) - 1);
-	r->fields &= ~(1u << SF_NAME);
+	drawn = (unsigned)rng_next(&w->rng_schedule);
 	if (sim_chance(&w->rng_schedule, 500))
-		r->fields &= ~(1u << SF_ITEMS | 1u << SF_START | 1u << SF_END | 1u << SF_TASK);
+		drawn &= ~(1u << DRAW_ITEMS | 1u << DRAW_TASK | 1u << DRAW_START | 1u << DRAW_END);
+	for (int i = 0; i < N_DRAWS; i++)
+		if (drawn & 1u << i)
+			r->fields |= fields_of(i);
 }
 
 /* What lies around now, or around what was now before somebody set the clock. */
@@ -125,17 +161,19 @@ static void draw_range(struct world *w, struct request *r)
 	}
 }
 
-static void draw_command(struct world *w, struct load *l, enum event_kind kind, int schedule)
+static void draw_command(
+    struct world *w, struct load *l, enum event_kind kind, enum verb verb, int schedule)
 {
 	struct rng *g = &w->rng_schedule;
 	struct request *r = request(w, l, kind, schedule);
 
-	r->repeat = kind != EV_SCHEDULE_RUN && sim_chance(g, 500);
-	if (kind == EV_SCHEDULE_SET)
+	r->verb = verb;
+	r->repeat = verb != SCHEDULE_RUN && sim_chance(g, 500);
+	if (kind == EV_SET)
 		draw_set(w, r);
-	if (kind == EV_SCHEDULE_BACKFILL)
+	if (verb == SCHEDULE_BACKFILL)
 		draw_range(w, r);
-	if (kind == EV_SCHEDULE_PAUSE && sim_chance(g, 500))
+	if (kind == EV_PAUSE && sim_chance(g, 500))
 		r->until_ms = sim_server_wall_ms(w) + sim_between(g, 100, 60000);
 	load_send(w, r, 0);
 }
@@ -156,16 +194,20 @@ static void draw_task(struct world *w, struct load *l)
 
 void load_draw_schedule(struct world *w, struct load *l)
 {
-	static const enum event_kind kinds[] = {EV_SCHEDULE_SET, EV_SCHEDULE_SET, EV_SCHEDULE_PAUSE,
-	    EV_SCHEDULE_PAUSE, EV_SCHEDULE_RESUME, EV_SCHEDULE_RESUME, EV_SCHEDULE_RESUME,
-	    EV_SCHEDULE_RUN, EV_SCHEDULE_BACKFILL, EV_SCHEDULE_BACKFILL};
+	static const struct {
+		enum event_kind kind;
+		enum verb verb;
+	} drawn[] = {{EV_SET, VERB_NONE}, {EV_SET, VERB_NONE}, {EV_PAUSE, VERB_NONE},
+	    {EV_PAUSE, VERB_NONE}, {EV_RESUME, VERB_NONE}, {EV_RESUME, VERB_NONE},
+	    {EV_RESUME, VERB_NONE}, {EV_DO, SCHEDULE_RUN}, {EV_DO, SCHEDULE_BACKFILL},
+	    {EV_DO, SCHEDULE_BACKFILL}};
 	int n = (int)rng_below(&w->rng_schedule, 13);
 	int schedule = (int)rng_below(&w->rng_schedule, (uint64_t)l->n_schedules);
 
 	if (n < 10) {
-		draw_command(w, l, kinds[n], schedule);
+		draw_command(w, l, drawn[n].kind, drawn[n].verb, schedule);
 	} else if (n < 11) {
-		draw_command(w, l, EV_SCHEDULE_DELETE, schedule);
+		draw_command(w, l, EV_DELETE, VERB_NONE, schedule);
 		make(w, l, schedule);
 	} else {
 		draw_task(w, l);
@@ -176,7 +218,7 @@ void load_draw_schedule(struct world *w, struct load *l)
 void load_schedules_heal(struct world *w, struct load *l)
 {
 	for (int i = 0; i < l->n_schedules; i++) {
-		struct request *r = load_request(w, l, EV_SCHEDULE_PAUSE);
+		struct request *r = load_command(w, l, EV_PAUSE, KIND_SCHEDULE);
 
 		r->schedule = i;
 		load_send(w, r, DELETE_LATER_US);
@@ -187,19 +229,19 @@ bool load_schedule_event_of(
     struct world *w, const struct request *r, rid queue, struct event *ev, struct command_parts *c)
 {
 	snprintf(c->schedule_name, sizeof c->schedule_name, "s%d", r->schedule);
-	if (r->kind != EV_SCHEDULE_CREATE)
-		ev->schedule.id = core_schedule_by_name(sim_core(w), str_of(c->schedule_name));
+	if (r->kind != EV_CREATE)
+		ev->object.id = core_find(sim_core(w), KIND_SCHEDULE, str_of(c->schedule_name));
 	else if (!queue)
 		return false;
-	c->schedule_change.fields = queue ? r->fields : r->fields & ~(1u << SF_TASK);
-	c->schedule_change.row = r->plan;
-	c->schedule_change.row.name = str_of(c->schedule_name);
-	c->schedule_change.row.items = str_of(r->items);
-	c->schedule_change.row.queue = queue;
-	ev->schedule.change = &c->schedule_change;
-	ev->schedule.reason = STR("drawn");
-	ev->schedule.until_ms = r->until_ms;
-	ev->schedule.from_s = r->from_s;
-	ev->schedule.to_s = r->to_s;
+	c->schedule = r->plan;
+	c->schedule.name = str_of(c->schedule_name);
+	c->schedule.items = str_of(r->items);
+	c->schedule.queue = queue;
+	ev->object.row = &c->schedule;
+	ev->object.fields = queue ? r->fields : r->fields & ~task_fields();
+	ev->object.reason = STR("drawn");
+	ev->object.until_ms = r->until_ms;
+	ev->object.from_s = r->from_s;
+	ev->object.to_s = r->to_s;
 	return true;
 }

@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/row.h"
 #include "sim/judge/judge.h"
 #include "sim/play/play_internal.h"
+
+#define BIT(member) ROW_BIT(queue_table, queue_row, member)
 
 struct ask { /* until its answer comes, or the play ends */
 	struct ask *next;
@@ -55,7 +58,7 @@ static void on_reply(const struct reply *r, void *arg)
 	if (r && !r->code) {
 		if (k->kind == EV_SUBMIT && r->n)
 			k->p->tasks[k->task].id = r->outcomes[0].id;
-		if (k->kind == EV_QUEUE_CREATE)
+		if (k->kind == EV_CREATE)
 			k->p->queues[k->queue].id = r->id;
 		if (k->id) {
 			ev.tasks.ids = &k->id;
@@ -89,36 +92,36 @@ static bool ready(struct at *a)
 	return !is_wrong(a->p) && !a->p->dry;
 }
 
-void queue_read(struct at *a, struct queue_change *ret)
+void queue_read(struct at *a, struct queue_row *ret, uint64_t *ret_fields)
 {
-	*ret = (struct queue_change){.fields = 1u << QF_NAME | 1u << QF_THREADS};
-	queue_defaults(&ret->row);
-	ret->row.threads = (int32_t)at_int(a, "threads", -1, 1000000, -1);
+	*ret_fields = BIT(threads);
+	queue_defaults(ret);
+	ret->threads = (int32_t)at_int(a, "threads", -1, 1000000, -1);
 	if (at_has(a, "max_attempts"))
-		ret->fields |= 1u << QF_ATTEMPTS;
-	ret->row.max_attempts = (int32_t)at_int(a, "max_attempts", 1, 1000, 1);
+		*ret_fields |= BIT(max_attempts);
+	ret->max_attempts = (int32_t)at_int(a, "max_attempts", 1, 1000, 1);
 	if (at_has(a, "backoff"))
-		ret->fields |= 1u << QF_BACKOFF;
-	ret->row.backoff_ms = at_wait(a, "backoff", 0);
+		*ret_fields |= BIT(backoff_ms);
+	ret->backoff_ms = at_wait(a, "backoff", 0);
 	if (at_has(a, "timeout"))
-		ret->fields |= 1u << QF_TIMEOUT;
-	ret->row.timeout_ms = at_wait(a, "timeout", 0);
+		*ret_fields |= BIT(timeout_ms);
+	ret->timeout_ms = at_wait(a, "timeout", 0);
 }
 
 /* The queues of the scenario, once the server is up for the first time. */
 void ask_queues(struct play *p)
 {
 	for (size_t i = 0; sim_core(p->w) && i < p->n_queues; i++) {
-		struct queue_change change;
-		struct event ev = {.kind = EV_QUEUE_CREATE};
+		struct queue_row row;
+		struct event ev = {.kind = EV_CREATE, .object = {.kind = KIND_QUEUE, .row = &row}};
 		struct at a = {.p = p, .j = p->queues[i].json};
 
 		if (p->queues[i].id ||
-		    core_queue_by_name(sim_core(p->w), str_of(p->queues[i].name)))
+		    core_queue(sim_core(p->w),
+		        core_find(sim_core(p->w), KIND_QUEUE, str_of(p->queues[i].name))))
 			continue;
-		queue_read(&a, &change);
-		change.row.name = str_of(p->queues[i].name);
-		ev.queue.change = &change;
+		queue_read(&a, &row, &ev.object.fields);
+		row.name = str_of(p->queues[i].name);
 		command(p, "queue_create", &ev, -1, (int)i);
 	}
 }
@@ -134,7 +137,9 @@ static void do_submit(struct at *a)
 	if (!ready(a))
 		return;
 	of = &a->p->queues[a->p->tasks[task].queue];
-	q = sim_core(a->p->w) ? core_queue_by_name(sim_core(a->p->w), str_of(of->name)) : NULL;
+	q = sim_core(a->p->w) ? core_queue(sim_core(a->p->w),
+	                            core_find(sim_core(a->p->w), KIND_QUEUE, str_of(of->name)))
+	                      : NULL;
 	one.spec = a->p->tasks[task].spec;
 	one.spec.queue = q ? q->id : of->id;
 	ev.submit.tasks = &one;
@@ -183,30 +188,29 @@ static void do_retry(struct at *a)
 static void do_queue(struct at *a, enum event_kind kind, const char *name)
 {
 	int queue = at_queue(a, "queue");
-	struct queue_change change = {.fields = 1u << QF_THREADS};
-	struct event ev = {.kind = kind};
+	struct queue_row row = {.threads = (int32_t)at_int(a, "threads", -1, 1000000, -1)};
+	struct event ev = {.kind = kind, .object = {.kind = KIND_QUEUE, .row = &row}};
 
-	change.row.threads = (int32_t)at_int(a, "threads", -1, 1000000, -1);
 	if (!ready(a))
 		return;
-	ev.queue.id = a->p->queues[queue].id;
-	ev.queue.change = &change;
+	ev.object.id = a->p->queues[queue].id;
+	ev.object.fields = BIT(threads);
 	command(a->p, name, &ev, -1, queue);
 }
 
 static void do_queue_pause(struct at *a)
 {
-	do_queue(a, EV_QUEUE_PAUSE, "queue_pause");
+	do_queue(a, EV_PAUSE, "queue_pause");
 }
 
 static void do_queue_resume(struct at *a)
 {
-	do_queue(a, EV_QUEUE_RESUME, "queue_resume");
+	do_queue(a, EV_RESUME, "queue_resume");
 }
 
 static void do_queue_set(struct at *a)
 {
-	do_queue(a, EV_QUEUE_SET, "queue_set");
+	do_queue(a, EV_SET, "queue_set");
 }
 
 static void do_worker(struct at *a, struct event *ev, const char *name)
@@ -216,32 +220,34 @@ static void do_worker(struct at *a, struct event *ev, const char *name)
 	if (!ready(a))
 		return;
 	if (sim_core(a->p->w))
-		ev->worker.id = core_worker_by_name(sim_core(a->p->w), str_of(x->shard));
+		ev->object.id = core_find(sim_core(a->p->w), KIND_WORKER, str_of(x->shard));
 	command(a->p, name, ev, -1, -1);
 }
 
 static void do_worker_stop(struct at *a)
 {
-	struct event ev = {.kind = EV_WORKER_STOP};
+	bool restart = at_bool(a, "restart", false);
+	struct event ev = {.kind = EV_DO,
+	    .object = {.kind = KIND_WORKER, .verb = restart ? WORKER_RESTART : WORKER_STOP}};
 
-	ev.worker.restart = at_bool(a, "restart", false);
 	do_worker(a, &ev, "worker_stop");
 }
 
 static void do_worker_remove(struct at *a)
 {
-	struct event ev = {.kind = EV_WORKER_REMOVE};
+	struct event ev = {.kind = EV_DELETE, .object.kind = KIND_WORKER};
 
-	ev.worker.lost = at_bool(a, "lost", false);
+	ev.object.force = at_bool(a, "lost", false);
 	do_worker(a, &ev, "worker_remove");
 }
 
 static void do_worker_set(struct at *a)
 {
-	struct event ev = {.kind = EV_WORKER_SET};
+	int32_t most = (int32_t)at_int(a, "maxthreads", -2, 1000000, -2);
+	struct worker_row row = {.maxthreads_set = most, .maxthreads_is_set = most != -2};
+	struct event ev = {.kind = EV_SET, .object = {.kind = KIND_WORKER, .row = &row}};
 
-	ev.worker.set_maxthreads = true;
-	ev.worker.maxthreads = (int32_t)at_int(a, "maxthreads", -2, 1000000, -2);
+	ev.object.fields = row_settable(&worker_table);
 	do_worker(a, &ev, "worker_set");
 }
 

@@ -262,7 +262,7 @@ void rules_release(struct play *p);
 bool rule_for_packet(
     struct play *p, const struct sim_link *l, const struct packet *m, struct net_rule *ret_rule);
 /* What a queue of the scenario shall be. */
-void queue_read(struct at *a, struct queue_change *ret_change);
+void queue_read(struct at *a, struct queue_row *ret_row, uint64_t *ret_fields);
 void ask_queues(struct play *p);
 void asks_release(struct play *p);
 

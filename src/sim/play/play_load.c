@@ -197,7 +197,8 @@ static bool read_workers(struct play *p)
 static bool read_queues(struct play *p)
 {
 	json_t *all = json_object_get(p->doc, "queues"), *j;
-	struct queue_change change;
+	struct queue_row row;
+	uint64_t fields;
 	const char *name;
 	struct at a;
 
@@ -223,7 +224,7 @@ static bool read_queues(struct play *p)
 		p->n_queues++;
 		q->json = j;
 		snprintf(q->name, sizeof q->name, "%s", name);
-		queue_read(&a, &change);
+		queue_read(&a, &row, &fields);
 	}
 	return !is_wrong(p);
 }

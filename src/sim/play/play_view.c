@@ -48,7 +48,7 @@ static void view_of_server(struct play *p, const struct actor *x, json_t *to)
 	    "unsure", "silent_ms", "check_age_ms", "lost_in_ms", "notify_seq", "set_version",
 	    "indirect", "joined", "batched", "maxthreads", "same_instance"};
 	const struct core *c = sim_core(p->w);
-	rid id = c ? core_worker_by_name(c, str_of(x->shard)) : 0;
+	rid id = c ? core_find(c, KIND_WORKER, str_of(x->shard)) : 0;
 	struct worker_view v = {0};
 
 	if (!id || !core_worker(c, id, sim_server_mono_ms(p->w), &v) ||

@@ -282,7 +282,7 @@ static void note_set(struct play *p)
 	*s = (struct play_set){now.id, json_array()};
 	for (size_t i = 0; i < p->n_actors; i++) {
 		struct actor *x = &p->actors[i];
-		rid id = core_worker_by_name(c, str_of(x->shard));
+		rid id = core_find(c, KIND_WORKER, str_of(x->shard));
 
 		if (id && core_worker(c, id, sim_server_mono_ms(p->w), &v) && v.joined_version &&
 		    v.row->facts.instance == actor_instance(p, x))

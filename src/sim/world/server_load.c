@@ -37,10 +37,8 @@ static int on_count(void *arg, rid queue, int32_t status, int64_t n)
 
 static int on_schedule_task(void *arg, rid schedule, rid task, rid queue)
 {
-	return feed(arg, &(struct event){.kind = EV_LOAD_SCHEDULE_TASK,
-	                     .schedule_task.schedule = schedule,
-	                     .schedule_task.task = task,
-	                     .schedule_task.queue = queue});
+	return feed(arg, &(struct event){.kind = EV_LOAD_OWNED,
+	                     .owned = {{KIND_SCHEDULE, schedule, 0}, task, queue}});
 }
 
 static void on_zone(void *arg, const char *name, const struct cron_zone *z)

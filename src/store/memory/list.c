@@ -27,7 +27,7 @@ static bool matches(const struct task_filter *f, const struct task_row *t)
 {
 	if ((f->queue && t->spec.queue != f->queue) || (f->batch && t->spec.batch != f->batch) ||
 	    (f->worker && t->state.worker != f->worker) ||
-	    (f->schedule && t->spec.schedule != f->schedule))
+	    (f->schedule && t->spec.owner.id != f->schedule))
 		return false;
 	if (t->id < f->since || (f->until && t->id >= f->until))
 		return false;
@@ -217,10 +217,10 @@ static int load_schedule_tasks(struct mem_store *s, const struct store_loader *l
 	int rc;
 
 	RB_FOREACH (t, mem_ids, &s->tasks) {
-		if (!t->row->spec.schedule || task_is_ended(t->row->state.status))
+		if (!t->row->spec.owner.id || task_is_ended(t->row->state.status))
 			continue;
 		if ((rc = l->schedule_task(
-		         l->arg, t->row->spec.schedule, t->row->id, t->row->spec.queue)))
+		         l->arg, t->row->spec.owner.id, t->row->id, t->row->spec.queue)))
 			return rc;
 	}
 	return 0;

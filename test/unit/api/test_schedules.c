@@ -171,7 +171,7 @@ static void test_refusals(void **state)
 	json_decref(ask_json(w, API_POST, "/v1/queues", "{\"name\":\"default\"}", 201));
 	for (size_t i = 0; i < 2 * sizeof refusals / sizeof refusals[0]; i++)
 		refuse(i % 2 ? "/v1/schedules" : "/v1/schedules?dry_run=true", refusals[i / 2]);
-	assert_int_equal(core_schedules(world_core(w)), 0);
+	assert_int_equal(core_count(world_core(w), KIND_SCHEDULE), 0);
 }
 
 /* A change is held to the same, and what it leaves out counts as it was. */
@@ -210,8 +210,9 @@ static void test_dry_run(void **state)
 	assert_string_equal(jstr(v, "overlap"), "skip");
 	assert_int_equal(jint(v, "max_shift_ms"), 600000);
 	assert_string_equal(jstr(json_object_get(v, "task"), "queue"), "default");
-	assert_int_equal(core_schedules(world_core(w)), 0);
-	assert_null(core_queue_by_name(world_core(w), STR("default"))); /* it only would be made */
+	assert_int_equal(core_count(world_core(w), KIND_SCHEDULE), 0);
+	assert_null(core_queue(world_core(w),
+	    core_find(world_core(w), KIND_QUEUE, STR("default")))); /* it only would be made */
 	json_decref(v);
 	json_decref(ask_json(w, API_POST, "/v1/schedules", body, 201));
 	v = ask_json(w, API_POST, "/v1/schedules?dry_run=1", body, 409);
@@ -413,7 +414,7 @@ static void test_preview(void **state)
 	assert_int_equal(count(v, "items"), 2);
 	assert_true(*jstr(v, "either_or"));
 	assert_int_equal(count(v, "next"), 2);
-	assert_int_equal(core_schedules(world_core(w)), 0);
+	assert_int_equal(core_count(world_core(w), KIND_SCHEDULE), 0);
 	json_decref(v);
 	v = ask_json(w, API_POST, "/v1/schedules/preview",
 	    "{\"crontab\":\"30 2 * * *\",\"time_zone\":\"Europe/Berlin\",\"n\":0}", 200);

@@ -70,10 +70,12 @@ static void test_one(void **state)
 
 static void test_default_is_made_once(void **state)
 {
-	assert_null(core_queue_by_name(world_core(w), STR("default")));
+	assert_null(
+	    core_queue(world_core(w), core_find(world_core(w), KIND_QUEUE, STR("default"))));
 	world_submit(w, NULL);
 	world_submit(w, "{\"queue\":\"default\",\"command\":[\"x\"]}");
-	assert_non_null(core_queue_by_name(world_core(w), STR("default")));
+	assert_non_null(
+	    core_queue(world_core(w), core_find(world_core(w), KIND_QUEUE, STR("default"))));
 }
 
 static void test_unknown_queue(void **state)

@@ -46,12 +46,15 @@ static void tell_zone(struct world *w, const struct event *ev)
 {
 	struct zone_ref *ref = NULL;
 	struct event zone = {.kind = EV_ZONE};
+	struct str name;
 
-	if ((ev->kind != EV_SCHEDULE_CREATE && ev->kind != EV_SCHEDULE_SET) ||
-	    !ev->schedule.change->row.zone.p)
+	if ((ev->kind != EV_CREATE && ev->kind != EV_SET) || ev->object.kind != KIND_SCHEDULE)
 		return;
-	assert_int_equal(zones_get(w->zones, ev->schedule.change->row.zone, &ref, NULL), 0);
-	zone.zone.name = ev->schedule.change->row.zone;
+	name = ((const struct schedule_row *)ev->object.row)->zone;
+	if (!name.p)
+		return;
+	assert_int_equal(zones_get(w->zones, name, &ref, NULL), 0);
+	zone.zone.name = name;
 	zone.zone.zone = ref->zone;
 	step(w, &zone);
 	GROW(w->held, w->cap_held, w->n_held + 1);

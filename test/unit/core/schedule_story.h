@@ -37,7 +37,7 @@ static inline const struct reply *command(struct world *w, struct event *ev)
 
 static inline rid add(struct world *w, const char *name, struct asked a)
 {
-	struct schedule_change ch = {.fields = (1u << N_SCHEDULE_FIELDS) - 1,
+	struct schedule_change ch = {.fields = row_settable(&schedule_table),
 	    .row = {.name = str_of(name),
 	        .items = str_of(a.items ? a.items : every_minute),
 	        .source = STR("a test"),
@@ -53,7 +53,8 @@ static inline rid add(struct world *w, const char *name, struct asked a)
 	        .start_ms = a.start_ms,
 	        .end_ms = a.end_ms}};
 	const struct reply *r =
-	    command(w, &(struct event){.kind = EV_SCHEDULE_CREATE, .schedule = {.change = &ch}});
+	    command(w, &(struct event){.kind = EV_CREATE,
+	                   .object = {.kind = KIND_SCHEDULE, .row = &ch.row, .fields = ch.fields}});
 
 	assert_int_equal(r->code, 0);
 	return r->id;
@@ -61,7 +62,14 @@ static inline rid add(struct world *w, const char *name, struct asked a)
 
 static inline const struct reply *act(struct world *w, enum event_kind kind, rid id)
 {
-	return command(w, &(struct event){.kind = kind, .schedule = {.id = id}});
+	return command(
+	    w, &(struct event){.kind = kind, .object = {.kind = KIND_SCHEDULE, .id = id}});
+}
+
+static inline const struct reply *run(struct world *w, rid id)
+{
+	return command(w, &(struct event){.kind = EV_DO,
+	                      .object = {.kind = KIND_SCHEDULE, .verb = SCHEDULE_RUN, .id = id}});
 }
 
 /* A world whose clock stands half a minute past a full one, with a queue that nobody serves. */
@@ -137,8 +145,12 @@ static const char daily[] =
 
 static inline const struct reply *backfill(struct world *w, rid id, int64_t from_s, int64_t to_s)
 {
-	return command(w, &(struct event){.kind = EV_SCHEDULE_BACKFILL,
-	                      .schedule = {.id = id, .from_s = from_s, .to_s = to_s}});
+	return command(w, &(struct event){.kind = EV_DO,
+	                      .object = {.kind = KIND_SCHEDULE,
+	                          .verb = SCHEDULE_BACKFILL,
+	                          .id = id,
+	                          .from_s = from_s,
+	                          .to_s = to_s}});
 }
 
 /* How often a tick has got a task, by the tasks that there are. */
@@ -147,14 +159,14 @@ static inline size_t count_tasks_of(const struct world *w, int64_t tick_s)
 	size_t n = 0;
 
 	for (size_t i = 0; i < w->n_tasks; i++)
-		n += w->tasks[i].spec.tick_s == tick_s;
+		n += w->tasks[i].spec.owner.part == tick_s;
 	return n;
 }
 
 static inline void assert_no_tick_ran_twice(const struct world *w)
 {
 	for (size_t i = 0; i < w->n_tasks; i++)
-		assert_int_equal(count_tasks_of(w, w->tasks[i].spec.tick_s), 1);
+		assert_int_equal(count_tasks_of(w, w->tasks[i].spec.owner.part), 1);
 }
 
 #endif

@@ -29,11 +29,12 @@ static void output(struct world *w, uint64_t link, rid task, int64_t token, int6
 static rid running_task(struct world *w, int64_t output_max)
 {
 	rid queue = world_queue(w, "q", -1, ORDER_FIFO), task;
-	struct queue_change ch = {.fields = 1u << QF_OUTPUT_MAX, .row.output_max = output_max};
-	struct event ev = {.kind = EV_QUEUE_SET, .ticket = ++w->last_ticket};
+	struct queue_change ch = {.fields = QUEUE_BIT(output_max), .row.output_max = output_max};
+	struct event ev = {.kind = EV_SET, .object.kind = KIND_QUEUE, .ticket = ++w->last_ticket};
 
-	ev.queue.id = queue;
-	ev.queue.change = &ch;
+	ev.object.id = queue;
+	ev.object.row = &ch.row;
+	ev.object.fields = ch.fields;
 	world_step(w, &ev);
 	world_hello(w, 1, "w1", 1, 4, NULL, 0);
 	task = world_submit_one(w, queue);
@@ -112,7 +113,8 @@ STORY(a_worker_that_can_run_a_million_tasks_is_not_believed)
 	struct world *w = world_new(&o);
 	rid queue = world_queue(w, "q", -1, ORDER_FIFO);
 	struct worker_view v;
-	struct event ev = {.kind = EV_WORKER_SET};
+	struct worker_row row = {.maxthreads_set = 9, .maxthreads_is_set = 1};
+	struct event ev = {.kind = EV_SET, .object = {.kind = KIND_WORKER, .row = &row}};
 
 	for (int i = 0; i < 20; i++)
 		world_submit_one(w, queue);
@@ -121,16 +123,15 @@ STORY(a_worker_that_can_run_a_million_tasks_is_not_believed)
 	world_hello(w, 3, "w3", 3, 2, NULL, 0);
 	assert_int_equal(world_count_sent(w, MSG_RUN), 3 + 3 + 2);
 	assert_int_equal(world_sent(w, MSG_WELCOME, 0)->welcome.maxthreads, 3);
-	assert_true(core_worker(w->core, core_worker_by_name(w->core, STR("w2")), 0, &v));
+	assert_true(core_worker(w->core, core_find(w->core, KIND_WORKER, STR("w2")), 0, &v));
 	assert_int_equal(v.maxthreads, 3);
 	/* an operator's word counts */
 	ev.ticket = ++w->last_ticket;
 	ev.actor = STR("test");
-	ev.worker.id = v.row->id;
-	ev.worker.set_maxthreads = true;
-	ev.worker.maxthreads = 9;
+	ev.object.id = v.row->id;
+	ev.object.fields = row_settable(&worker_table);
 	world_step(w, &ev);
-	assert_true(core_worker(w->core, core_worker_by_name(w->core, STR("w2")), 0, &v));
+	assert_true(core_worker(w->core, core_find(w->core, KIND_WORKER, STR("w2")), 0, &v));
 	assert_int_equal(v.maxthreads, 9);
 	world_free(w);
 }
@@ -430,7 +431,7 @@ STORY(names_without_end_are_refused_and_who_is_known_is_not)
 	assert_non_null(no);
 	assert_false(no->why.die); /* it tries again by itself */
 	assert_non_null(memmem(no->why.reason.p, no->why.reason.n, "workers_max", 11));
-	assert_int_equal(core_worker_by_name(w->core, STR("w3")), 0);
+	assert_int_equal(core_find(w->core, KIND_WORKER, STR("w3")), 0);
 	world_forget_sent(w);
 	world_restart(w);
 	world_hello(w, 11, "w1", 1, 4, NULL, 0);

@@ -77,7 +77,7 @@ static enum worker_state state_of(const struct world *w, const char *name)
 	struct worker_view v;
 
 	assert_true(
-	    core_worker(w->core, core_worker_by_name(w->core, str_of(name)), w->mono_ms, &v));
+	    core_worker(w->core, core_find(w->core, KIND_WORKER, str_of(name)), w->mono_ms, &v));
 	return v.state;
 }
 

@@ -236,9 +236,9 @@ STORY(a_queue_that_is_deleted_in_between)
 	const struct reply *r;
 
 	give(w, q, MANY, NULL, STR_NULL);
-	world_step(w, &(struct event){.kind = EV_QUEUE_DELETE,
+	world_step(w, &(struct event){.kind = EV_DELETE,
 	                  .ticket = ++w->last_ticket,
-	                  .queue = {.id = q, .force = true}});
+	                  .object = {.kind = KIND_QUEUE, .id = q, .force = true}});
 	finish(w);
 	assert_int_equal(w->n_replies, 3);
 	r = &w->replies[2];

@@ -20,7 +20,7 @@ static struct worker_view view(struct world *w, const char *name)
 	struct worker_view v;
 
 	assert_true(
-	    core_worker(w->core, core_worker_by_name(w->core, str_of(name)), w->mono_ms, &v));
+	    core_worker(w->core, core_find(w->core, KIND_WORKER, str_of(name)), w->mono_ms, &v));
 	return v;
 }
 
@@ -526,11 +526,12 @@ STORY(what_waits_for_the_hold_can_be_cancelled_and_its_queue_deleted)
 {
 	struct world *w = world_new(&quick);
 	rid t = lose_one(w), q = world_task(w, t)->spec.queue;
-	struct event ev = {.kind = EV_QUEUE_DELETE, .ticket = ++w->last_ticket};
+	struct event ev = {
+	    .kind = EV_DELETE, .object.kind = KIND_QUEUE, .ticket = ++w->last_ticket};
 
 	assert_int_equal(world_counts(w, q).delayed, 1);
-	ev.queue.id = q;
-	ev.queue.force = true;
+	ev.object.id = q;
+	ev.object.force = true;
 	world_step(w, &ev);
 	assert_int_equal(world_reply(w)->code, 0);
 	world_advance(w, 10000);

@@ -224,11 +224,12 @@ static void restart(struct life *l)
 static void change_order(struct life *l)
 {
 	struct queue_change ch = {
-	    .fields = 1u << QF_ORDER, .row = {.order = (int32_t)rng_below(&l->rng, N_ORDERS)}};
-	struct event ev = {.kind = EV_QUEUE_SET};
+	    .fields = QUEUE_BIT(order), .row = {.order = (int32_t)rng_below(&l->rng, N_ORDERS)}};
+	struct event ev = {.kind = EV_SET, .object.kind = KIND_QUEUE};
 
-	ev.queue.id = l->queues[rng_below(&l->rng, QUEUES)];
-	ev.queue.change = &ch;
+	ev.object.id = l->queues[rng_below(&l->rng, QUEUES)];
+	ev.object.row = &ch.row;
+	ev.object.fields = ch.fields;
 	world_step(l->w, &ev);
 }
 

@@ -10,8 +10,8 @@ STORY(every_tick_has_one_task)
 	world_advance(w, 5 * MINUTE);
 	assert_int_equal(w->n_tasks, 5);
 	for (size_t i = 0; i < 5; i++) {
-		assert_int_equal(w->tasks[i].spec.tick_s, 1800000060 + 60 * (int64_t)i);
-		assert_int_equal(w->tasks[i].ctime_ms, w->tasks[i].spec.tick_s * 1000);
+		assert_int_equal(w->tasks[i].spec.owner.part, 1800000060 + 60 * (int64_t)i);
+		assert_int_equal(w->tasks[i].ctime_ms, w->tasks[i].spec.owner.part * 1000);
 		assert_int_equal(w->ticks[i].task, w->tasks[i].id);
 	}
 	assert_int_equal(count_ticks(w, TICK_FIRED), 5);
@@ -56,9 +56,9 @@ STORY(of_missed_ticks_the_newest_runs_once)
 	struct world *w = after_downtime((struct asked){.missed = MISSED_ONCE});
 
 	assert_int_equal(w->n_tasks, 2);
-	assert_int_equal(w->tasks[0].spec.tick_s + 60, w->tasks[1].spec.tick_s);
+	assert_int_equal(w->tasks[0].spec.owner.part + 60, w->tasks[1].spec.owner.part);
 	assert_int_equal(w->ticks[0].outcome, TICK_SKIPPED);
-	assert_int_equal(w->ticks[0].until_s + 60, w->tasks[0].spec.tick_s);
+	assert_int_equal(w->ticks[0].until_s + 60, w->tasks[0].spec.owner.part);
 	world_free(w);
 }
 
@@ -124,7 +124,7 @@ STORY(overlap_queue_keeps_one_waiting)
 	end_task(w, w->tasks[0].id);
 	world_advance(w, 0);
 	assert_int_equal(w->n_tasks, 2);
-	assert_int_equal(w->tasks[1].spec.tick_s, w->ticks[1].tick_s);
+	assert_int_equal(w->tasks[1].spec.owner.part, w->ticks[1].tick_s);
 	assert_int_equal(w->ticks[1].outcome, TICK_FIRED);
 	world_free(w);
 }
@@ -160,7 +160,7 @@ STORY(overlap_replace_waits_for_the_end)
 	assert_int_equal(w->ticks[2].outcome, TICK_WAITING);
 	world_ended(w, 1, w->tasks[0].id, run->token, TASK_CANCELLED);
 	assert_int_equal(w->n_tasks, 2);
-	assert_int_equal(w->tasks[1].spec.tick_s, w->ticks[2].tick_s);
+	assert_int_equal(w->tasks[1].spec.owner.part, w->ticks[2].tick_s);
 	world_free(w);
 }
 
@@ -286,12 +286,13 @@ STORY(a_pause_leaves_one_recorded_skip)
 	rid id = add(w, "s", (struct asked){0});
 
 	world_advance(w, MINUTE);
-	command(w, &(struct event){.kind = EV_SCHEDULE_PAUSE,
-	               .schedule = {.id = id, .reason = STR("the disk is full")}});
+	command(
+	    w, &(struct event){.kind = EV_PAUSE,
+	           .object = {.kind = KIND_SCHEDULE, .id = id, .reason = STR("the disk is full")}});
 	world_advance(w, 10 * MINUTE);
 	assert_int_equal(w->n_tasks, 1);
 	world_restart(w);
-	assert_int_equal(act(w, EV_SCHEDULE_RESUME, id)->code, 0);
+	assert_int_equal(act(w, EV_RESUME, id)->code, 0);
 	assert_int_equal(w->n_ticks, 2);
 	assert_int_equal(w->ticks[1].outcome, TICK_SKIPPED);
 	assert_int_equal(w->ticks[1].tick_s, w->ticks[0].tick_s + 60);
@@ -306,8 +307,9 @@ STORY(a_pause_ends_by_itself)
 	struct world *w = quiet_world();
 	rid id = add(w, "s", (struct asked){0});
 
-	command(w, &(struct event){.kind = EV_SCHEDULE_PAUSE,
-	               .schedule = {.id = id, .until_ms = w->now_ms + 5 * MINUTE}});
+	command(w,
+	    &(struct event){.kind = EV_PAUSE,
+	        .object = {.kind = KIND_SCHEDULE, .id = id, .until_ms = w->now_ms + 5 * MINUTE}});
 	world_advance(w, 5 * MINUTE);
 	assert_int_equal(world_schedule(w, id)->state, SCHEDULE_ACTIVE);
 	world_advance(w, MINUTE);
@@ -321,15 +323,17 @@ STORY(a_pause_that_ends_in_a_downtime_covers_no_more_than_it_was)
 	struct world *w = quiet_world();
 	rid id = add(w, "s", (struct asked){.missed = MISSED_ALL});
 
-	command(w, &(struct event){.kind = EV_SCHEDULE_PAUSE,
-	               .schedule = {.id = id, .until_ms = 1800000000000 + 5 * MINUTE}});
+	command(
+	    w, &(struct event){.kind = EV_PAUSE,
+	           .object = {
+	               .kind = KIND_SCHEDULE, .id = id, .until_ms = 1800000000000 + 5 * MINUTE}});
 	w->now_ms += 10 * MINUTE;
 	world_restart(w);
 	world_advance(w, 0);
 	assert_int_equal(w->ticks[0].outcome, TICK_SKIPPED);
 	assert_int_equal(w->ticks[0].until_s, 1800000000 + 5 * 60 - 1);
 	assert_int_equal(w->n_tasks, 6);
-	assert_int_equal(w->tasks[0].spec.tick_s, 1800000000 + 5 * 60);
+	assert_int_equal(w->tasks[0].spec.owner.part, 1800000000 + 5 * 60);
 	world_free(w);
 }
 
@@ -384,11 +388,11 @@ STORY(jitter_delays_each_task_by_its_own)
 	world_advance(w, 5 * MINUTE);
 	assert_int_equal(w->n_tasks, 5);
 	for (size_t i = 0; i < 5; i++) {
-		int64_t by = w->tasks[i].spec.run_after_ms - w->tasks[i].spec.tick_s * 1000;
+		int64_t by = w->tasks[i].spec.run_after_ms - w->tasks[i].spec.owner.part * 1000;
 
 		assert_in_range(by, 0, 30000);
-		differ =
-		    differ || by != w->tasks[0].spec.run_after_ms - w->tasks[0].spec.tick_s * 1000;
+		differ = differ ||
+		         by != w->tasks[0].spec.run_after_ms - w->tasks[0].spec.owner.part * 1000;
 	}
 	assert_true(differ);
 	world_free(w);
@@ -414,9 +418,9 @@ STORY(filling_in_a_part_of_a_pause_leaves_its_skip)
 	struct world *w = quiet_world();
 	rid id = add(w, "s", (struct asked){0});
 
-	act(w, EV_SCHEDULE_PAUSE, id);
+	act(w, EV_PAUSE, id);
 	world_advance(w, 10 * MINUTE);
-	act(w, EV_SCHEDULE_RESUME, id);
+	act(w, EV_RESUME, id);
 	assert_int_equal(w->n_ticks, 1);
 	assert_int_equal(backfill(w, id, 1800000060, 1800000180)->n, 2);
 	assert_int_equal(count_ticks(w, TICK_BACKFILL), 2);
@@ -476,11 +480,11 @@ STORY(somebody_runs_it_now)
 	struct world *w = quiet_world();
 	rid id = add(w, "s", (struct asked){.overlap = OVERLAP_SKIP});
 
-	assert_int_equal(act(w, EV_SCHEDULE_RUN, id)->n, 1);
-	assert_int_equal(act(w, EV_SCHEDULE_RUN, id)->n, 1);
+	assert_int_equal(run(w, id)->n, 1);
+	assert_int_equal(run(w, id)->n, 1);
 	assert_int_equal(w->n_tasks, 2);
 	assert_int_equal(count_ticks(w, TICK_MANUAL), 2);
-	assert_int_equal(w->tasks[0].spec.tick_s, 0);
+	assert_int_equal(w->tasks[0].spec.owner.part, 0);
 	world_advance(w, MINUTE);
 	assert_int_equal(count_ticks(w, TICK_SKIPPED), 1);
 	world_free(w);
@@ -492,12 +496,12 @@ STORY(deleted_it_does_nothing_more)
 	rid id = add(w, "s", (struct asked){0});
 
 	world_advance(w, MINUTE);
-	assert_int_equal(act(w, EV_SCHEDULE_DELETE, id)->code, 0);
+	assert_int_equal(act(w, EV_DELETE, id)->code, 0);
 	world_advance(w, 5 * MINUTE);
 	assert_int_equal(w->n_tasks, 1);
 	assert_int_equal(w->n_ticks, 0);
 	end_task(w, w->tasks[0].id);
-	assert_int_equal(act(w, EV_SCHEDULE_RUN, id)->code, ERR_NOT_FOUND);
+	assert_int_equal(run(w, id)->code, ERR_NOT_FOUND);
 	world_free(w);
 }
 
@@ -507,8 +511,8 @@ STORY(a_queue_in_use_stays)
 	const struct reply *r;
 
 	add(w, "nightly", (struct asked){0});
-	r = command(w, &(struct event){.kind = EV_QUEUE_DELETE,
-	                   .queue = {.id = w->queues[0].id, .force = true}});
+	r = command(w, &(struct event){.kind = EV_DELETE,
+	                   .object = {.kind = KIND_QUEUE, .id = w->queues[0].id, .force = true}});
 	assert_int_equal(r->code, ERR_CONFLICT);
 	assert_non_null(strstr(r->problem->what, "nightly"));
 	world_free(w);
@@ -518,15 +522,16 @@ STORY(names_are_unique)
 {
 	struct world *w = quiet_world();
 	struct schedule_change ch = {
-	    .fields = 1u << SF_NAME, .row = {.name = STR("a"), .items = str_of(every_minute)}};
+	    .fields = SCHEDULE_BIT(name), .row = {.name = STR("a"), .items = str_of(every_minute)}};
 	rid a = add(w, "a", (struct asked){0}), b = add(w, "b", (struct asked){0});
-	const struct reply *r = command(
-	    w, &(struct event){.kind = EV_SCHEDULE_SET, .schedule = {.id = b, .change = &ch}});
+	const struct reply *r = command(w,
+	    &(struct event){.kind = EV_SET,
+	        .object = {.kind = KIND_SCHEDULE, .id = b, .row = &ch.row, .fields = ch.fields}});
 
 	assert_int_equal(r->code, ERR_CONFLICT);
-	assert_int_equal(core_schedule_by_name(w->core, STR("a")), a);
-	assert_int_equal(core_schedule_next(w->core, STR("a")), b);
-	assert_int_equal(core_schedule_next(w->core, STR("b")), 0);
+	assert_int_equal(core_find(w->core, KIND_SCHEDULE, STR("a")), a);
+	assert_int_equal(core_next_name(w->core, KIND_SCHEDULE, STR("a")), b);
+	assert_int_equal(core_next_name(w->core, KIND_SCHEDULE, STR("b")), 0);
 	world_free(w);
 }
 

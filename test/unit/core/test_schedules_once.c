@@ -30,8 +30,8 @@ STORY(of_late_ticks_the_newest_replaces)
 	    (struct asked){.overlap = OVERLAP_REPLACE, .missed = MISSED_ALL, .max_shift_s = 300});
 
 	for (size_t i = 1; i < w->n_tasks; i++)
-		assert_true(w->tasks[i - 1].spec.tick_s < w->tasks[i].spec.tick_s);
-	assert_int_equal(w->tasks[w->n_tasks - 1].spec.tick_s, last_tick(w)->tick_s);
+		assert_true(w->tasks[i - 1].spec.owner.part < w->tasks[i].spec.owner.part);
+	assert_int_equal(w->tasks[w->n_tasks - 1].spec.owner.part, last_tick(w)->tick_s);
 	assert_int_equal(count_ticks(w, TICK_WAITING), 0);
 	world_free(w);
 }
@@ -71,12 +71,14 @@ STORY(many_long_absences_and_a_clock_set_back)
 STORY(changed_behind_its_own_time_it_repeats_nothing)
 {
 	struct world *w = quiet_world();
-	struct schedule_change ch = {.fields = 1u << SF_START};
+	struct schedule_change ch = {.fields = SCHEDULE_BIT(start_ms)};
 	rid id = add(w, "s", (struct asked){.max_shift_s = 600});
 
 	world_advance(w, 5 * MINUTE);
 	set_clock(w, -3 * MINUTE);
-	command(w, &(struct event){.kind = EV_SCHEDULE_SET, .schedule = {.id = id, .change = &ch}});
+	command(w,
+	    &(struct event){.kind = EV_SET,
+	        .object = {.kind = KIND_SCHEDULE, .id = id, .row = &ch.row, .fields = ch.fields}});
 	world_advance(w, 5 * MINUTE);
 	assert_int_equal(w->n_tasks, 7);
 	assert_no_tick_ran_twice(w);
@@ -86,13 +88,16 @@ STORY(changed_behind_its_own_time_it_repeats_nothing)
 STORY(what_was_due_before_a_change_is_not_lost)
 {
 	struct world *w = quiet_world();
-	struct schedule_change ch = {.fields = 1u << SF_ITEMS,
+	struct schedule_change ch = {
+	    .fields = SCHEDULE_BIT(items) | SCHEDULE_BIT(source) | SCHEDULE_BIT(zone),
 	    .row = {.items = STR("{\"epoch\":{\"period\":3600}}"), .source = STR("a test")}};
 	rid id = add(w, "s", (struct asked){0});
 
 	w->now_ms += MINUTE; /* and nobody has looked yet */
 	w->mono_ms += MINUTE;
-	command(w, &(struct event){.kind = EV_SCHEDULE_SET, .schedule = {.id = id, .change = &ch}});
+	command(w,
+	    &(struct event){.kind = EV_SET,
+	        .object = {.kind = KIND_SCHEDULE, .id = id, .row = &ch.row, .fields = ch.fields}});
 	assert_int_equal(count_tasks_of(w, 1800000060), 1);
 	world_free(w);
 }
@@ -100,12 +105,14 @@ STORY(what_was_due_before_a_change_is_not_lost)
 STORY(a_change_during_a_pause_leaves_its_skip)
 {
 	struct world *w = quiet_world();
-	struct schedule_change ch = {.fields = 1u << SF_END};
+	struct schedule_change ch = {.fields = SCHEDULE_BIT(end_ms)};
 	rid id = add(w, "s", (struct asked){0});
 
-	assert_int_equal(act(w, EV_SCHEDULE_PAUSE, id)->code, 0);
+	assert_int_equal(act(w, EV_PAUSE, id)->code, 0);
 	world_advance(w, 3 * MINUTE);
-	command(w, &(struct event){.kind = EV_SCHEDULE_SET, .schedule = {.id = id, .change = &ch}});
+	command(w,
+	    &(struct event){.kind = EV_SET,
+	        .object = {.kind = KIND_SCHEDULE, .id = id, .row = &ch.row, .fields = ch.fields}});
 	assert_int_equal(w->n_ticks, 1);
 	assert_int_equal(w->ticks[0].tick_s, 1800000060);
 	assert_int_equal(w->ticks[0].outcome, TICK_SKIPPED);
@@ -118,8 +125,9 @@ STORY(a_pause_ends_by_itself_through_restarts_and_set_clocks)
 	struct world *w = quiet_world();
 	rid id = add(w, "s", (struct asked){0});
 
-	command(w, &(struct event){.kind = EV_SCHEDULE_PAUSE,
-	               .schedule = {.id = id, .until_ms = w->now_ms + 5 * MINUTE}});
+	command(w,
+	    &(struct event){.kind = EV_PAUSE,
+	        .object = {.kind = KIND_SCHEDULE, .id = id, .until_ms = w->now_ms + 5 * MINUTE}});
 	world_restart(w);
 	world_advance(w, MINUTE);
 	set_clock(w, MINUTE);
@@ -135,9 +143,9 @@ STORY(a_resume_behind_its_own_time_takes_no_task_away)
 
 	world_advance(w, 5 * MINUTE);
 	set_clock(w, -4 * MINUTE);
-	assert_int_equal(act(w, EV_SCHEDULE_PAUSE, id)->code, 0);
+	assert_int_equal(act(w, EV_PAUSE, id)->code, 0);
 	world_advance(w, 2 * MINUTE);
-	assert_int_equal(act(w, EV_SCHEDULE_RESUME, id)->code, 0);
+	assert_int_equal(act(w, EV_RESUME, id)->code, 0);
 	assert_int_equal(count_ticks(w, TICK_FIRED), 5);
 	world_advance(w, 4 * MINUTE);
 	assert_int_equal(w->n_tasks, 7);
@@ -178,10 +186,10 @@ STORY(what_is_filled_in_amid_a_pause_belongs_to_the_zone_of_then)
 	tell_zone(w, utc);
 	id =
 	    add(w, "s", (struct asked){.items = often, .zone = w->zone_name, .missed = MISSED_ALL});
-	act(w, EV_SCHEDULE_PAUSE, id);
+	act(w, EV_PAUSE, id);
 	tell_zone(w, west);
 	assert_int_equal(backfill(w, id, 1799999940, 1800000001)->n, 2);
-	act(w, EV_SCHEDULE_RESUME, id);
+	act(w, EV_RESUME, id);
 	set_clock(w, -4 * HOUR);
 	set_clock(w, 4 * HOUR);
 	assert_no_tick_ran_twice(w);
@@ -248,10 +256,14 @@ STORY(what_fires_while_the_past_is_read_is_not_filled_in)
 	rid id = add(w, "s", (struct asked){0});
 
 	w->hold_reads = true;
-	world_step(w, &(struct event){.kind = EV_SCHEDULE_BACKFILL,
+	world_step(w, &(struct event){.kind = EV_DO,
 	                  .ticket = ++w->last_ticket,
 	                  .actor = STR("test"),
-	                  .schedule = {.id = id, .from_s = 1800000030, .to_s = 1800000061}});
+	                  .object = {.kind = KIND_SCHEDULE,
+	                      .verb = SCHEDULE_BACKFILL,
+	                      .id = id,
+	                      .from_s = 1800000030,
+	                      .to_s = 1800000061}});
 	world_advance(w, MINUTE);
 	assert_int_equal(w->n_tasks, 1);
 	world_answer_reads(w);
@@ -270,7 +282,7 @@ STORY(a_queue_that_goes_takes_no_other_queues_tasks_along)
 	world_advance(w, MINUTE);
 	w->hold_reads = true;
 	world_restart(w);
-	command(w, &(struct event){.kind = EV_QUEUE_DELETE, .queue = {.id = other}});
+	command(w, &(struct event){.kind = EV_DELETE, .object = {.kind = KIND_QUEUE, .id = other}});
 	assert_int_equal(world_reply(w)->code, 0);
 	world_advance(w, MINUTE);
 	assert_int_equal(w->n_tasks, 1);
@@ -286,7 +298,8 @@ STORY(in_another_zone_it_repeats_nothing)
 	struct event ev = {.kind = EV_ZONE, .zone = {.name = STR("Else/Where"), .zone = utc}};
 	static const char often[] =
 	    "{\"minute\":{\"period\":1},\"dst_fixes\":[\"skip\",\"repeat_use_both\"]}";
-	struct schedule_change ch = {.fields = 1u << SF_ITEMS,
+	struct schedule_change ch = {
+	    .fields = SCHEDULE_BIT(items) | SCHEDULE_BIT(source) | SCHEDULE_BIT(zone),
 	    .row = {.items = str_of(often), .source = STR("a test"), .zone = STR("Else/Where")}};
 	rid id;
 
@@ -294,7 +307,9 @@ STORY(in_another_zone_it_repeats_nothing)
 	tell_zone(w, summer);
 	id = add(w, "s", (struct asked){.items = often, .zone = w->zone_name, .max_shift_s = 60});
 	world_advance(w, 90 * MINUTE);
-	command(w, &(struct event){.kind = EV_SCHEDULE_SET, .schedule = {.id = id, .change = &ch}});
+	command(w,
+	    &(struct event){.kind = EV_SET,
+	        .object = {.kind = KIND_SCHEDULE, .id = id, .row = &ch.row, .fields = ch.fields}});
 	set_clock(w, -2 * HOUR);
 	world_advance(w, 3 * HOUR);
 	assert_no_tick_ran_twice(w);

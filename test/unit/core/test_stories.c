@@ -85,14 +85,15 @@ STORY(the_queues_settings_go_with_the_run)
 {
 	struct world *w = world_new(NULL);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO);
-	struct queue_change ch = {.fields = 1u << QF_RUN, .row.run = STR("{\"nice\":5}")};
-	struct event ev = {.kind = EV_QUEUE_SET, .ticket = ++w->last_ticket};
+	struct queue_change ch = {.fields = QUEUE_BIT(run), .row.run = STR("{\"nice\":5}")};
+	struct event ev = {.kind = EV_SET, .object.kind = KIND_QUEUE, .ticket = ++w->last_ticket};
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	world_submit_one(w, q);
 	assert_null(world_sent(w, MSG_RUN, 0)->run.settings.p);
-	ev.queue.id = q;
-	ev.queue.change = &ch;
+	ev.object.id = q;
+	ev.object.row = &ch.row;
+	ev.object.fields = ch.fields;
 	world_step(w, &ev);
 	world_restart(w);
 	world_hello(w, 2, "w1", 2, 2, NULL, 0);
@@ -523,12 +524,12 @@ STORY(a_paused_queue_starts_nothing_and_resumes_by_itself)
 {
 	struct world *w = world_new(NULL);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO);
-	struct event ev = {.kind = EV_QUEUE_PAUSE, .ticket = ++w->last_ticket};
+	struct event ev = {.kind = EV_PAUSE, .object.kind = KIND_QUEUE, .ticket = ++w->last_ticket};
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
-	ev.queue.id = q;
-	ev.queue.reason = STR("maintenance");
-	ev.queue.until_ms = w->now_ms + 5000;
+	ev.object.id = q;
+	ev.object.reason = STR("maintenance");
+	ev.object.until_ms = w->now_ms + 5000;
 	world_step(w, &ev);
 	world_submit_one(w, q);
 	world_advance(w, 4999);
@@ -562,14 +563,14 @@ STORY(a_queue_is_deleted_only_when_it_holds_nothing_or_by_force)
 {
 	struct world *w = world_new(NULL);
 	rid q = world_queue(w, "q", 1, ORDER_FIFO);
-	struct event ev = {.kind = EV_QUEUE_DELETE};
+	struct event ev = {.kind = EV_DELETE, .object.kind = KIND_QUEUE};
 
 	world_submit_one(w, q);
-	ev.queue.id = q;
+	ev.object.id = q;
 	ev.ticket = ++w->last_ticket;
 	world_step(w, &ev);
 	assert_int_equal(world_reply(w)->code, ERR_CONFLICT);
-	ev.queue.force = true;
+	ev.object.force = true;
 	ev.ticket = ++w->last_ticket;
 	world_step(w, &ev);
 	assert_int_equal(world_reply(w)->code, 0);
@@ -593,13 +594,15 @@ static bool says(struct world *w, rid task, const char *code)
 STORY(a_new_queue_is_served_only_by_workers_that_allow_its_plugin)
 {
 	struct world *w = world_new(NULL);
-	struct queue_change ch = {.fields = 1u << QF_NAME | 1u << QF_PLUGIN,
+	struct queue_change ch = {.fields = QUEUE_BIT(name) | QUEUE_BIT(plugin),
 	    .row = {.name = STR("q"), .plugin = STR("exotic")}};
-	struct event ev = {.kind = EV_QUEUE_CREATE, .ticket = ++w->last_ticket};
+	struct event ev = {
+	    .kind = EV_CREATE, .object.kind = KIND_QUEUE, .ticket = ++w->last_ticket};
 	rid t;
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0); /* it is there before the queue is */
-	ev.queue.change = &ch;
+	ev.object.row = &ch.row;
+	ev.object.fields = ch.fields;
 	world_step(w, &ev);
 	t = world_submit_one(w, world_reply(w)->id);
 	assert_int_equal(world_count_sent(w, MSG_RUN), 0);
@@ -644,19 +647,20 @@ STORY(why_names_every_reason)
 {
 	struct world *w = world_new(NULL);
 	rid q = world_queue(w, "q", 0, ORDER_FIFO), t = world_submit_one(w, q);
-	struct event ev = {.kind = EV_QUEUE_PAUSE, .ticket = ++w->last_ticket};
-	struct queue_change ch = {.fields = 1u << QF_PLUGIN, .row = {.plugin = STR("exotic")}};
+	struct event ev = {.kind = EV_PAUSE, .object.kind = KIND_QUEUE, .ticket = ++w->last_ticket};
+	struct queue_change ch = {.fields = QUEUE_BIT(plugin), .row = {.plugin = STR("exotic")}};
 
-	ev.queue.id = q;
+	ev.object.id = q;
 	world_step(w, &ev);
 	assert_true(says(w, t, "queue-paused"));
 	assert_true(says(w, t, "queue-closed"));
 	assert_true(says(w, t, "no-workers"));
 	world_hello(w, 1, "w1", 1, 0, NULL, 0);
 	assert_true(says(w, t, "workers-full"));
-	ev = (struct event){.kind = EV_QUEUE_SET, .ticket = ++w->last_ticket};
-	ev.queue.id = q;
-	ev.queue.change = &ch;
+	ev = (struct event){.kind = EV_SET, .object.kind = KIND_QUEUE, .ticket = ++w->last_ticket};
+	ev.object.id = q;
+	ev.object.row = &ch.row;
+	ev.object.fields = ch.fields;
 	world_step(w, &ev);
 	assert_true(says(w, t, "plugin-not-allowed"));
 	world_free(w);
@@ -667,8 +671,8 @@ STORY(a_change_of_order_reaches_the_whole_backlog)
 	struct core_options small = {.window_tasks = 2};
 	struct world *w = world_new(&small);
 	rid q = world_queue(w, "q", 1, ORDER_FIFO), t[6];
-	struct queue_change ch = {.fields = 1u << QF_ORDER, .row = {.order = ORDER_PRIORITY}};
-	struct event ev = {.kind = EV_QUEUE_SET, .ticket = ++w->last_ticket};
+	struct queue_change ch = {.fields = QUEUE_BIT(order), .row = {.order = ORDER_PRIORITY}};
+	struct event ev = {.kind = EV_SET, .object.kind = KIND_QUEUE, .ticket = ++w->last_ticket};
 
 	for (int i = 0; i < 6; i++) {
 		struct submit_task s = {
@@ -676,8 +680,9 @@ STORY(a_change_of_order_reaches_the_whole_backlog)
 
 		t[i] = world_submit(w, &s, 1)->outcomes[0].id;
 	}
-	ev.queue.id = q;
-	ev.queue.change = &ch;
+	ev.object.id = q;
+	ev.object.row = &ch.row;
+	ev.object.fields = ch.fields;
 	ev.ticket = ++w->last_ticket;
 	world_step(w, &ev);
 	world_hello(w, 1, "w1", 1, 1, NULL, 0);

@@ -39,13 +39,13 @@ STORY(a_first_healthy_needs_the_others_to_know)
 	hello(w, 2, "w2", 2, NULL, NULL, 0);
 	world_beat(w, 2, 1);
 	world_advance(w, 1000);
-	core_worker(w->core, core_worker_by_name(w->core, STR("w2")), w->mono_ms, &v);
+	core_worker(w->core, core_find(w->core, KIND_WORKER, STR("w2")), w->mono_ms, &v);
 	assert_int_equal(v.state, WORKER_UNHEALTHY);
 	assert_int_equal(v.lack, LACK_CONSENSUS);
 	world_beat(w, 1, 10); /* is told the new set … */
 	world_beat(w, 1, 11); /* … and repeats it */
 	world_advance(w, 100);
-	core_worker(w->core, core_worker_by_name(w->core, STR("w2")), w->mono_ms, &v);
+	core_worker(w->core, core_find(w->core, KIND_WORKER, STR("w2")), w->mono_ms, &v);
 	assert_int_equal(v.state, WORKER_HEALTHY);
 	world_free(w);
 }
@@ -69,7 +69,7 @@ STORY(who_left_the_set_and_comes_back_needs_the_others_to_know_again)
 	hello(w, 3, "w2", 2, NULL, NULL, 0); /* before it says again that it leaves */
 	submit(w, q, 2);
 	assert_int_equal(world_count_sent(w, MSG_RUN), 0);
-	core_worker(w->core, core_worker_by_name(w->core, STR("w2")), w->mono_ms, &v);
+	core_worker(w->core, core_find(w->core, KIND_WORKER, STR("w2")), w->mono_ms, &v);
 	assert_int_equal(v.lack, LACK_CONSENSUS);
 	world_free(w);
 }
@@ -290,14 +290,14 @@ STORY(who_has_not_spoken_is_given_the_time_it_goes_by)
 	w->options.timeouts.lose_after_ms = 2000;
 	restart(w);
 	world_advance(w, 299000);
-	core_worker(w->core, core_worker_by_name(w->core, STR("w1")), w->mono_ms, &v);
+	core_worker(w->core, core_find(w->core, KIND_WORKER, STR("w1")), w->mono_ms, &v);
 	assert_int_equal(v.state, WORKER_UNHEALTHY);
 	restart(w); /* and the one after it remembers too */
 	world_advance(w, 299000);
-	core_worker(w->core, core_worker_by_name(w->core, STR("w1")), w->mono_ms, &v);
+	core_worker(w->core, core_find(w->core, KIND_WORKER, STR("w1")), w->mono_ms, &v);
 	assert_int_equal(v.state, WORKER_UNHEALTHY);
 	world_advance(w, 10000);
-	core_worker(w->core, core_worker_by_name(w->core, STR("w1")), w->mono_ms, &v);
+	core_worker(w->core, core_find(w->core, KIND_WORKER, STR("w1")), w->mono_ms, &v);
 	assert_int_equal(v.state, WORKER_MUST_DIE);
 	world_free(w);
 }

@@ -87,10 +87,11 @@ static inline struct set_id fleet(struct world *w, int n)
 
 static inline const struct reply *remove_lost(struct world *w, const char *name)
 {
-	struct event ev = {.kind = EV_WORKER_REMOVE, .ticket = ++w->last_ticket};
+	struct event ev = {
+	    .kind = EV_DELETE, .object.kind = KIND_WORKER, .ticket = ++w->last_ticket};
 
-	ev.worker.id = core_worker_by_name(w->core, str_of(name));
-	ev.worker.lost = true;
+	ev.object.id = core_find(w->core, KIND_WORKER, str_of(name));
+	ev.object.force = true;
 	world_step(w, &ev);
 	return world_reply(w);
 }

@@ -439,10 +439,10 @@ static void load(struct world *w)
 	for (size_t i = 0; i < w->n_schedules; i++)
 		load_row(w, &schedule_table, &w->schedules[i]);
 	for (size_t i = 0; i < w->n_tasks; i++)
-		if (w->tasks[i].spec.schedule && !task_is_ended(w->tasks[i].state.status))
-			world_step(w, &(struct event){.kind = EV_LOAD_SCHEDULE_TASK,
-			                  .schedule_task = {w->tasks[i].spec.schedule,
-			                      w->tasks[i].id, w->tasks[i].spec.queue}});
+		if (w->tasks[i].spec.owner.id && !task_is_ended(w->tasks[i].state.status))
+			world_step(w, &(struct event){.kind = EV_LOAD_OWNED,
+			                  .owned = {w->tasks[i].spec.owner, w->tasks[i].id,
+			                      w->tasks[i].spec.queue}});
 	for (size_t i = 0; i < w->n_tasks; i++)
 		if (task_phase(w->tasks[i].state.status) == PHASE_CLAIMED ||
 		    task_phase(w->tasks[i].state.status) == PHASE_RUNNING)
@@ -510,11 +510,13 @@ const struct reply *world_reply(struct world *w)
 
 rid world_queue(struct world *w, const char *name, int threads, enum queue_order order)
 {
-	struct queue_change ch = {.fields = 1u << QF_NAME | 1u << QF_THREADS | 1u << QF_ORDER,
+	struct queue_change ch = {.fields = QUEUE_BIT(name) | QUEUE_BIT(threads) | QUEUE_BIT(order),
 	    .row = {.name = str_of(name), .threads = threads, .order = (int32_t)order}};
-	struct event ev = {.kind = EV_QUEUE_CREATE, .ticket = ++w->last_ticket};
+	struct event ev = {
+	    .kind = EV_CREATE, .object.kind = KIND_QUEUE, .ticket = ++w->last_ticket};
 
-	ev.queue.change = &ch;
+	ev.object.row = &ch.row;
+	ev.object.fields = ch.fields;
 	world_step(w, &ev);
 	assert_int_equal(world_reply(w)->code, 0);
 	return world_reply(w)->id;

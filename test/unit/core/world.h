@@ -8,6 +8,19 @@
 #define TEST_CORE_WORLD_H
 
 #include "core/core.h"
+#include "model/row.h"
+
+/* What somebody asks for: these columns of the row. */
+struct queue_change {
+	uint64_t fields;
+	struct queue_row row;
+};
+struct schedule_change {
+	uint64_t fields;
+	struct schedule_row row;
+};
+#define QUEUE_BIT(member) ROW_BIT(queue_table, queue_row, member)
+#define SCHEDULE_BIT(member) ROW_BIT(schedule_table, schedule_row, member)
 
 #define WORLD_TASKS 20000
 

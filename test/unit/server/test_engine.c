@@ -184,10 +184,10 @@ static int tear_down(void **state)
 
 static void make_queue(struct bench *b)
 {
-	struct queue_change ch = {.fields = 1u << QF_NAME, .row = {.name = STR("q")}};
-	struct event ev = {.kind = EV_QUEUE_CREATE};
+	struct queue_row row = {.name = STR("q")};
+	struct event ev = {.kind = EV_CREATE, .object.kind = KIND_QUEUE};
 
-	ev.queue.change = &ch;
+	ev.object.row = &row;
 	b->want = b->replies + 1;
 	engine_command(b->engine, &ev, on_reply, b);
 	run_until(b, replied);
@@ -199,7 +199,9 @@ static void submit_with_key(struct bench *b, struct str key)
 	struct submit_task t = {.status = TASK_QUEUED, .spec = {.body = STR("{}")}};
 	struct event ev = {.kind = EV_SUBMIT};
 
-	t.spec.queue = core_queue_by_name(engine_core(b->engine), STR("q"))->id;
+	t.spec.queue = core_queue(
+	    engine_core(b->engine), core_find(engine_core(b->engine), KIND_QUEUE, STR("q")))
+	                   ->id;
 	ev.submit.tasks = &t;
 	ev.submit.n = 1;
 	ev.idem_key = key;

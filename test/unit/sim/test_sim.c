@@ -284,7 +284,8 @@ static void tick_world_init(struct tick_world *t)
 	batch_put(&t->batch, &schedule_table, &t->schedule);
 	for (int i = 0; i < 2; i++) {
 		t->tasks[i].id = 100 + (rid)i;
-		t->tasks[i].spec = (struct task_spec){.queue = 1, .schedule = 9, .tick_s = 6060};
+		t->tasks[i].spec =
+		    (struct task_spec){.queue = 1, .owner = {KIND_SCHEDULE, 9, 6060}};
 		batch_insert(&t->batch, &task_table, &t->tasks[i]);
 	}
 }
@@ -348,7 +349,7 @@ static void test_exact_world(void **state)
 	sim_server_start(w);
 	sim_worker_start(w, 0, 0);
 	assert_true(world_run(w, 5 * SECOND_US));
-	id = core_worker_by_name(sim_core(w), STR("w0"));
+	id = core_find(sim_core(w), KIND_WORKER, STR("w0"));
 	assert_true(core_worker(sim_core(w), id, sim_server_mono_ms(w), &v));
 	assert_int_equal(v.state, WORKER_HEALTHY);
 	sim_net_block(w, 0, TO_SERVER, 10 * MINUTE_US);

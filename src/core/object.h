@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Objects: what has a name, a version and a row, and is made, changed and removed by commands. What
+ * all kinds have is here, once: their index by id and by name, and the way from a command to its
+ * kind. What a kind does with it is in its row of the table of kinds (kinds.c).
+ */
+#ifndef CORE_OBJECT_H
+#define CORE_OBJECT_H
+
+#include <bsd/sys/tree.h>
+
+#include "model/kind.h"
+#include "model/query.h"
+#include "model/row.h"
+
+struct core;
+struct effects;
+struct event;
+struct reply;
+struct task;
+
+/* The first member of every object. */
+struct object {
+	enum kind kind;
+	rid id;
+	struct str name; /* the kind owns it */
+	RB_ENTRY(object) by_id, by_name;
+};
+RB_HEAD(objects_by_id, object);
+RB_HEAD(objects_by_name, object);
+
+struct objects { /* of one kind */
+	struct objects_by_id by_id;
+	struct objects_by_name by_name;
+	size_t n;
+};
+
+/* What may be written down of every object. */
+enum object_event {
+	OBJECT_CREATED,
+	OBJECT_CHANGED,
+	OBJECT_PAUSED,
+	OBJECT_RESUMED,
+	OBJECT_DELETED,
+	N_OBJECT_EVENTS
+};
+#define OBJECT_EVENTS(name)                                                                        \
+	{                                                                                          \
+		name ".created", name ".changed", name ".paused", name ".resumed", name ".deleted" \
+	}
+
+typedef int object_fn(
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out);
+
+/* Commands of a kind that go by what is recorded of their object. */
+struct object_past {
+	bool (*is_wanted)(const struct event *ev);
+	/* Just before it is read: the command may be narrowed to what can be known. */
+	struct tick_query (*ask)(struct core *c, struct event *ev);
+};
+
+struct object_kind {
+	const struct row_table *table;
+	const char *events[N_OBJECT_EVENTS];
+	size_t max;       /* so many may be made; 0: no limit */
+	const char *full; /* what to do then; NULL: nothing */
+	void (*load)(struct core *c, const void *row);
+	int64_t (*version)(const struct object *o); /* NULL: it has none */
+	/* The name is free. The object is new: only its id, name and kind are set so far. */
+	int (*create)(
+	    struct core *c, const struct event *ev, rid id, struct reply *r, struct effects *out);
+	object_fn *set, *pause, *resume, *remove, *act; /* NULL: it can not be told that */
+	const struct object_past *past;                 /* NULL: none of them does */
+	/* A task of it has begun anew or has ended. NULL: it owns none. */
+	void (*task_live)(struct core *c, struct object *o, rid task, rid queue);
+	void (*task_ended)(struct core *c, struct object *o, rid task);
+	/* A clock was set, or the machine slept. NULL: nothing goes by the clock. */
+	void (*clock_was_set)(struct core *c);
+	void (*release)(struct core *c); /* all of them, and what they share */
+};
+
+/* kinds.c */
+extern const struct object_kind *const object_kinds[N_KINDS];
+void kinds_load(struct core *c, const struct row_table *t, const void *row);
+void kinds_clock_was_set(struct core *c);
+void kinds_release(struct core *c);
+
+/* object.c */
+/* Enters it; its kind, id and name stay as they are, but for object_rename(). */
+void object_add(struct core *c, struct object *o, enum kind kind, rid id, struct str name);
+void object_del(struct core *c, struct object *o);
+void object_rename(struct core *c, struct object *o, struct str name);
+void *object_find(const struct core *c, enum kind kind, rid id);
+void *object_find_name(const struct core *c, enum kind kind, struct str name);
+/* In order of ids. */
+void *object_first(const struct core *c, enum kind kind);
+void *object_next(const struct object *o);
+void *object_from(const struct core *c, enum kind kind, rid id); /* at or after it */
+/* In order of names; NULL: the first. */
+void *object_after(const struct core *c, enum kind kind, struct str name);
+#define EACH_OBJECT(var, c, kind) \
+	for ((var) = object_first(c, kind); (var); (var) = object_next(&(var)->object))
+
+int object_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
+void object_audit(struct core *c, const struct object *o, enum object_event what, struct str actor,
+    struct str detail, struct effects *out);
+/* A task of that owner has begun, begun anew, or ended. */
+void owner_task_live(struct core *c, const struct owner *of, rid task, rid queue);
+void owner_task_ended(struct core *c, const struct owner *of, rid task);
+
+#endif

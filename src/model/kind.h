@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kinds of objects: what people make, change and look at by name. Each has a row in the brain's
+ * table of kinds (core/kinds.c). A task may belong to an object that submits tasks: its owner.
+ */
+#ifndef MODEL_KIND_H
+#define MODEL_KIND_H
+
+#include "model/id.h"
+
+/* Numbers of kinds that own tasks are stored. */
+enum kind { KIND_SCHEDULE, KIND_QUEUE, KIND_WORKER, KIND_TOKEN, N_KINDS };
+
+extern const char *const kind_names[N_KINDS];
+
+/* What a task is part of: that object, and which part of it; of a schedule, the tick. */
+struct owner {
+	int32_t kind; /* enum kind */
+	rid id;       /* 0: it belongs to nobody */
+	int64_t part;
+};
+
+/* What only one kind can be told: EV_DO. */
+enum verb {
+	VERB_NONE,
+	SCHEDULE_RUN,      /* a task now, whatever the time is */
+	SCHEDULE_BACKFILL, /* the ticks of [from_s, to_s) that have none */
+	WORKER_STOP,       /* it ends what it has, and goes */
+	WORKER_RESTART,    /* and comes back as a new instance */
+	TOKEN_USE,         /* it was good for one use, by the worker of that name */
+};
+
+#endif
