@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Is the database as we wrote it? Its structure (trees, indexes) by SQLite's own check, its rows by
- * their checksums. A start looks at the structure, for as long as it may take; rows are checked
- * whenever they are read. The full check looks at everything.
+ * their checksums and by what they say of each other. A start looks at the structure, for as long
+ * as it may take; rows are checked whenever they are read. The full check looks at everything.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +25,7 @@ struct check {
 	int64_t until_ms; /* monotonic; 0: as long as it takes */
 	const struct store_checker *to;
 	struct id_space ids;
+	struct agree agree;
 	int64_t n_damaged, n_rows;
 	bool cut; /* the time ran out */
 };
@@ -162,6 +163,7 @@ static void check_rows(struct check *k, const struct row_table *t)
 			break;
 		arena_reset(&a);
 		damage = check_row(k, st, t, &a, row);
+		agree_row(&k->agree, t, damage, row);
 		if (damage) {
 			buf_reset(&name);
 			sqlite_row_name(st, t, &k->ids, row, &name);
@@ -172,8 +174,26 @@ static void check_rows(struct check *k, const struct row_table *t)
 	}
 	if (rc != SQLITE_DONE)
 		found(k, t->name, NULL, sqlite3_errmsg(k->db));
+	else
+		agree_table_end(&k->agree, t);
 	sqlite3_finalize(st);
 	free(row);
+}
+
+static void disagrees(void *arg, const char *table, rid id, const char *what)
+{
+	struct check *k = arg;
+	char text[ID_TEXT];
+
+	found(k, table, id ? id_format(&k->ids, id, text) : "rows", what);
+}
+
+static void check_all_rows(struct check *k)
+{
+	k->agree = (struct agree){.db = k->db, .tell = disagrees, .arg = k};
+	for (size_t i = 0; i < N_TABLES; i++)
+		check_rows(k, tables[i]);
+	agree_release(&k->agree);
 }
 
 static bool holds(struct check *k, const char *sql)
@@ -221,8 +241,8 @@ static int check_locked(
 		check_all_structure(&k);
 	if (rc == 0)
 		check_there(&k);
-	for (size_t i = 0; i < N_TABLES && rc == 0; i++)
-		check_rows(&k, tables[i]);
+	if (rc == 0)
+		check_all_rows(&k);
 	sqlite3_close(k.db);
 	*ret_rows = k.n_rows;
 	return rc ? rc : k.n_damaged ? ERR_STORE : 0;
