@@ -515,6 +515,51 @@ static void test_a_replay_stays_within_the_limits(void **state)
 	talk_free(t);
 }
 
+/* He who held the key was removed since: a replay does not say so, nor who it was. */
+static void test_a_replay_tells_nothing_of_a_twin_that_is_gone(void **state)
+{
+	json_t *holder = ask_json(w, API_POST, "/v1/tasks", foreign, 201);
+	struct str first;
+	struct talk *t[2];
+
+	t[0] = submit_with_key(&label_token, WITH_KEY("K", "y"), "idem");
+	first = buf_str(&t[0]->body);
+	json_decref(ask_json(w, API_DELETE, "/v1/schedules/own", NULL, 204));
+	json_decref(ask_json(w, API_DELETE, "/v1/queues/mine?force=true", NULL, 204));
+	json_decref(ask_json(w, API_POST, "/v1/queues", "{\"name\":\"mine\"}", 201));
+	t[1] = submit_with_key(&label_token, WITH_KEY("K", "y"), "idem");
+	no_trace_of(t[1], jstr(holder, "id"));
+	assert_int_equal(t[0]->status, 409);
+	assert_int_equal(t[1]->status, 409);
+	assert_true(str_eq(first, buf_str(&t[1]->body)));
+	talk_free(t[0]);
+	talk_free(t[1]);
+	json_decref(holder);
+}
+
+/* Its own schedule, which somebody has moved to a queue that it may not see. */
+static void test_a_replayed_schedule_stays_within_the_limits(void **state)
+{
+	static const char made[] =
+	    "{\"name\":\"n\",\"items\":[{\"epoch\":{\"period\":3600}}],\"max_shift\":\"1h\","
+	    "\"task\":{\"queue\":\"mine\",\"command\":[\"x\"]}}";
+	int expected[] = {201, 404};
+
+	for (int i = 0; i < 2; i++) {
+		struct talk *t = talk_as(&queue_token, API_POST, "/v1/schedules", made);
+
+		t->req.content_type = STR("application/json");
+		t->req.idempotency_key = STR("idem");
+		talk_send(w, t);
+		world_run(w);
+		assert_int_equal(t->status, expected[i]);
+		assert_null(strstr(t->body.p, "SECRET"));
+		talk_free(t);
+		json_decref(ask_json(w, API_PATCH, "/v1/schedules/n",
+		    "{\"task\":{\"queue\":\"theirs\",\"command\":[\"SECRET\"]}}", 200));
+	}
+}
+
 /* -- numbers */
 
 static int64_t status_count(const struct bearer *b, const char *name)
@@ -597,6 +642,8 @@ int main(void)
 	    T(test_foreign_twins_among_many),
 	    T(test_many_foreign_twins),
 	    T(test_a_replay_stays_within_the_limits),
+	    T(test_a_replay_tells_nothing_of_a_twin_that_is_gone),
+	    T(test_a_replayed_schedule_stays_within_the_limits),
 	    T(test_status_counts_what_it_sees),
 	    T(test_a_queue_tells_what_concerns_the_token),
 	};
