@@ -201,8 +201,12 @@ static int skip_count(void *arg, rid queue, int32_t status, int64_t n)
 	return 0;
 }
 
-static int skip_worker(void *arg, const struct worker_row *w)
+static int keep_worker(void *arg, const struct worker_row *row)
 {
+	struct start *s = arg;
+
+	assert_true(s->n_workers < START_SCHEDULES_MAX);
+	row_copy(&worker_table, &s->c->a, row, 0, &s->workers[s->n_workers++]);
 	return 0;
 }
 
@@ -255,7 +259,7 @@ static int keep_last(void *arg, rid last_id, uint64_t last_event)
 
 void start_read(struct ctx *c, struct start *ret_start)
 {
-	struct store_loader l = {ret_start, skip_meta, skip_queue, skip_count, skip_worker,
+	struct store_loader l = {ret_start, skip_meta, skip_queue, skip_count, keep_worker,
 	    keep_schedule, keep_schedule_task, skip_task, keep_last, keep_token};
 	struct problem p = {0};
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "model/health.h"
 
 /* A value changed behind our back: the row says so, and what it said is not repeated. */
 static void test_damage_is_noticed(void **state)
@@ -52,6 +53,63 @@ static void test_damage_is_noticed(void **state)
 		if (got.damage & DAMAGED_STATE)
 			assert_null(got.state.reason.p);
 		sql(c, "DELETE FROM task");
+	}
+}
+
+static struct worker_row good_worker = {.id = 1,
+    .facts = {.shard = STR("w1"),
+        .instance = 5,
+        .started_ms = 1000,
+        .start = 77,
+        .lock = STR("m:/d"),
+        .host = STR("h"),
+        .plugins = STR("command\n"),
+        .maxthreads = 3,
+        .key = STR("k")},
+    .maxthreads_set = 2,
+    .maxthreads_is_set = 1,
+    .state = WORKER_MUST_DIE, /* it was lost: its name would be free */
+    .first_seen_ms = 1000,
+    .last_seen_ms = 2000,
+    .version = 4};
+
+/* What the brain takes for a worker that nobody is, and that may hold anything. */
+static void assert_is_nobody(const struct worker_row *w, const char *change)
+{
+	if (!str_is(w->facts.key, WORKER_KEY_UNKNOWN) || w->facts.lock.n || w->facts.plugins.n ||
+	    w->state != WORKER_NEW || w->unwritten != 1 || !w->facts.instance ||
+	    w->maxthreads_is_set || w->facts.start || !w->facts.shard.n)
+		fail_msg("%s: it is still somebody", change);
+}
+
+/* Whatever was changed of its row: nothing that it says is believed. */
+static void test_a_damaged_worker_is_nobody(void **state)
+{
+	struct ctx *c = *state;
+	struct start start;
+
+	batch_add(&c->b, ROW_WORKER_PUT)->worker = &good_worker;
+	commit(c);
+	start_read(c, &start);
+	assert_same_row(&worker_table, &start.workers[0], &good_worker);
+	for (int i = 1; i < worker_table.n; i++) {
+		const struct column *col = &worker_table.columns[i];
+		bool is_text = column_is_str(col);
+		AUTO(free_cstr)
+		char *change = xasprintf(is_text ? "UPDATE worker SET %s = ifnull(%s, '') || 'x'"
+		                                 : "UPDATE worker SET %s = %s + 1",
+		    col->name, col->name);
+
+		shut(c);
+		sql(c, change);
+		assert_int_equal(try_open(c, NULL), 0);
+		start_read(c, &start);
+		assert_int_equal(start.n_workers, 1);
+		assert_is_nobody(&start.workers[0], change);
+		batch_add(&c->b, ROW_WORKER_PUT)->worker = &good_worker; /* and it is mended */
+		commit(c);
+		start_read(c, &start);
+		assert_same_row(&worker_table, &start.workers[0], &good_worker);
 	}
 }
 
@@ -206,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    T(test_damage_is_noticed),
+	    T(test_a_damaged_worker_is_nobody),
 	    T(test_sums_stay_the_same),
 	    T(test_damaged_output_keeps_its_length),
 	    T(test_damaged_short_output_is_counted),
