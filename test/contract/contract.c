@@ -190,11 +190,14 @@ static int keep_row(void *arg, const struct row_table *t, const void *row)
 {
 	struct start *s = arg;
 
-	assert_true(s->n_schedules < START_SCHEDULES_MAX && s->n_tokens < START_SCHEDULES_MAX);
+	assert_true(s->n_schedules < START_SCHEDULES_MAX && s->n_tokens < START_SCHEDULES_MAX &&
+	            s->n_workers < START_SCHEDULES_MAX);
 	if (t == &schedule_table)
 		row_copy(t, &s->c->a, row, 0, &s->schedules[s->n_schedules++]);
 	else if (t == &token_table)
 		row_copy(t, &s->c->a, row, 0, &s->tokens[s->n_tokens++]);
+	else if (t == &worker_table)
+		row_copy(t, &s->c->a, row, 0, &s->workers[s->n_workers++]);
 	return 0;
 }
 

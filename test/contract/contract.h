@@ -44,7 +44,7 @@ int try_commit(struct ctx *c, struct problem *ret_problem);
 void row_random(const struct row_table *t, struct rng *rng, struct arena *a, void *ret_row);
 void assert_same_row(const struct row_table *t, const void *x, const void *y);
 
-/* What a start is told of schedules and tokens; it lives in the context's arena. */
+/* What a start is told of workers, schedules and tokens; it lives in the context's arena. */
 #define START_SCHEDULES_MAX 16
 struct start {
 	struct ctx *c;
@@ -54,7 +54,8 @@ struct start {
 	} * tasks;
 	size_t n_schedules, n_tasks, tasks_cap;
 	struct token_row tokens[START_SCHEDULES_MAX];
-	size_t n_tokens;
+	struct worker_row workers[START_SCHEDULES_MAX];
+	size_t n_tokens, n_workers;
 	rid last_id;
 };
 void start_read(struct ctx *c, struct start *ret_start);

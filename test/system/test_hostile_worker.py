@@ -173,6 +173,24 @@ def test_a_join_token_does_not_speak_for_others(cluster):
     finish(cluster, flag, task)
 
 
+class NoSecret:
+    """The point of order 1 as a key: anybody signs for it, whatever is to be signed."""
+    signature = bytes([1]) + bytes(63)
+
+    def public_key(self):
+        return self
+
+    def public_bytes(self, *_):
+        return bytes([1]) + bytes(31)
+
+
+def test_a_key_that_needs_no_secret_is_refused(server):
+    with Link(server) as bad:
+        bad.knock("w1", 1, NoSecret(), signature=NoSecret.signature)
+        assert "anybody can sign" in bad.refused()
+    assert not server.has_worker("w1")
+
+
 def orders(link):
     part, run = link.wait("run")
     return run[1][0], run[2][0]

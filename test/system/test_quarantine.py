@@ -50,6 +50,31 @@ def fired(cluster, name):
     return cluster.get(f"/v1/schedules/{name}")["fired"]
 
 
+# -- what no checksum covers
+
+def test_a_task_that_is_gone_or_out_of_its_place_is_found(cluster):
+    cluster.start_server()
+    cluster.create_queue("q")
+    cluster.cli("queue", "set", "q", "--order", "priority")
+    cluster.cli("queue", "pause", "q")
+    made = cluster.call("POST", "/v1/tasks", json=[{"queue": "q", "command": ["true"], "priority": n} for n in range(20)]).json()["ids"]
+    cluster.cli("queue", "set", "q", "--order", "fifo")
+    cluster.cli("queue", "set", "q", "--order", "priority")
+    assert damage(cluster, "UPDATE task SET rank = -1000 WHERE priority = 3") == [
+        f"task {made[3]}: its place in the queue is not that of its priority"]
+    cluster.restart()
+    assert len(cluster.all_tasks()) == 20
+    found = damage(cluster, "UPDATE task SET rank = -priority", "DELETE FROM task WHERE priority IN (5, 6)")
+    assert found == ["task rows: 2 of those that were written are gone"]
+    cluster.restart()
+    assert len(cluster.all_tasks()) == 18, "the others are there"
+    assert damage(cluster, "DELETE FROM stat") == ["stat numbers: they are gone"]
+    cluster.restart()
+    cluster.cli("cancel", "--all", "--yes")
+    assert cluster.server.stop() == 0
+    assert "nothing is damaged" in run("store", "check", "--store", f"sqlite:{database(cluster)}").out
+
+
 # -- tokens
 
 def token(cluster, name, *args):

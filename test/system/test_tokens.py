@@ -119,7 +119,7 @@ def test_limits(dev):
     for batch in (report["batch"], mixed):
         joined = own.submit_many([{"queue": "mine", "command": ["true"]}] * 2, f"?batch={batch}")
         assert joined["batch"] == batch and joined["accepted"] == 2
-    assert own.post("/v1/tasks/actions/retry", {"filter": {"queue": "theirs"}})["matched"] == 0
+    refused(own, "POST", "/v1/tasks/actions/retry", 404, json={"filter": {"queue": "theirs"}})
     assert own.post("/v1/tasks/actions/retry", {"ids": [task]})["refused"] == 1
     schedule = {"name": "s", "crontab": "* * * * *", "time_zone": "UTC", "max_shift": "1h",
                 "task": {"queue": "theirs", "command": ["id"]}}
@@ -288,6 +288,10 @@ def connected(cluster, name):
     return any(w["name"] == name and w["connected"] for w in cluster.json("worker", "ls")["items"])
 
 
+def other_secret(token):
+    return token[:-1] + ("0" if token[-1] != "0" else "1")
+
+
 def turned_away(cluster, process):
     wait_until(lambda: "the join token is missing or wrong" in process.log(), what=f"{process.name} was told why")
     assert not cluster.has_worker(process.name)
@@ -308,6 +312,7 @@ def test_lasting_join_token(server):
     wait_until(lambda: connected(server, "w2"), what="and who was here comes back, with its key")
     api = server.cli("token", "create", "ci", "--role", "admin").out.strip()
     turned_away(server, join_with(server, api, "w4"))
+    turned_away(server, join_with(server, other_secret(server.cli("token", "create", "rack2", "--join").out.strip()), "w5"))
     assert token[-64:] not in server.server.log() + first.log() + third.log()
 
 
@@ -336,9 +341,31 @@ def test_join_token_for_a_zone(server):
     wait_until(lambda: connected(server, "w2"), what="w2 has joined")
 
 
+def test_a_wrong_secret_is_told_and_costs_one_look(server):
+    """Of a token that there is: its bearer hears why, a good one passes by, and each guess is another look."""
+    rack = server.cli("token", "create", "rack", "--join").out.strip()
+    wrong = other_secret(rack)
+    told = wait_until(lambda: refusal(server, wrong, "w1"), what="it was looked at, and is told")
+    assert "join token is missing or wrong" in told
+    assert refusal(server, wrong, "w1") == told, "from then on at once"
+    assert refusal(server, wrong[:-2] + "00" if wrong[-2:] != "00" else wrong[:-2] + "11", "w2") is None, "another is looked at first"
+    join_with(server, rack, "good")
+    wait_until(lambda: connected(server, "good"), what="the right secret lets in")
+
+
 def refused_joins(cluster):
     return {(e["actor"], e["detail"].get("token"), e["detail"].get("worker"), e["detail"]["why"].split(":")[0])
             for e in trail(cluster, "access.refused") if e.get("subject") == "join"}
+
+
+def refusal(cluster, token, name):
+    """The reason that such a worker is given; None: it is closed without one, to come again."""
+    with Link(cluster) as stranger:
+        stranger.knock(name, 1, new_key(), token=token)
+        try:
+            return stranger.refused()
+        except Closed:
+            return None
 
 
 def knock(cluster, token, name):
@@ -356,7 +383,7 @@ def test_refused_knocks_are_in_the_trail(server):
     ci = server.cli("token", "create", "ci", "--role", "admin").out.strip()
     server.cli("token", "revoke", "gone")
     wait_until(lambda: server.get("/v1/tokens/short")["expired"], what="it has expired")
-    for token, name in (("nonsense", "w1"), (None, "w2"), (rack[:-1] + ("0" if rack[-1] != "0" else "1"), "w3"),
+    for token, name in (("nonsense", "w1"), (None, "w2"), (other_secret(rack), "w3"),
                         (short, "w4"), (gone, "w5"), (ci, "w6")):
         knock(server, token, name)
     east = server.cli("token", "create", "east", "--join", "--zone", "east").out.strip()

@@ -155,9 +155,13 @@ int pause_in_read(struct call *c, json_t *body, bool pause, struct pause_in *ret
 /* The queue `default`, on first use. Then no_idem is the caller's to take back. */
 void call_make_default(struct call *c, call_reply_fn *fn);
 
-/* Finding by name or id, among what the core holds. Hints name only what the caller may see. */
+/* Finding by name or id, among what the core holds. What lies outside a token's limits is not
+ * there, in the very words of what nobody has; hints name only what the caller may see. */
 const struct queue_row *find_queue(
     const struct call *c, struct str text, const char *field, struct problem *p);
+/* A limited token sees no workers: for its bearer a name that nobody has is a worker like others,
+ * only that it has done nothing. */
+#define WORKER_NOBODY ((rid)1 << 62)
 rid find_worker(const struct call *c, struct str text, const char *field, struct problem *p);
 rid find_schedule(const struct call *c, struct str text, const char *field, struct problem *p);
 int find_id(

@@ -114,6 +114,8 @@ static int no_queue(const struct call *c, struct str text, const char *field, st
 	    text.n > NAME_MAX_BYTES ? NAME_MAX_BYTES : (int)text.n, text.p ? text.p : "");
 	if (near)
 		problem_hint(p, "reeve queue ls shows the queues; did you mean \"%s\"?", near);
+	else if (c->who.limit)
+		problem_hint(p, "or it lies outside the limits of this token");
 	else
 		problem_hint(p, "reeve queue create %.*s makes it", STR_ARG(text));
 	arena_release(&arena);
@@ -129,6 +131,8 @@ const struct queue_row *find_queue(
 
 	if (!q && id_parse(c->host->ids, text, &id) && id)
 		q = core_queue(c->host->core, id);
+	if (q && !scope_covers_queue(c, q->name))
+		q = NULL;
 	if (!q)
 		no_queue(c, text, field, p);
 	return q;
@@ -142,8 +146,7 @@ static void no_worker(const struct call *c, struct str text, const char *field, 
 	size_t n = 0;
 	rid id = 0;
 
-	while (
-	    !c->who.limit && (id = core_next(c->host->core, KIND_WORKER, id)) && n < NAMES_FOR_HINT)
+	while ((id = core_next(c->host->core, KIND_WORKER, id)) && n < NAMES_FOR_HINT)
 		if (core_worker(c->host->core, id, 0, &view))
 			names[n++] = arena_str(&arena, view.row->facts.shard).p;
 	near = str_nearest(text, names, n);
@@ -164,7 +167,7 @@ rid find_worker(const struct call *c, struct str text, const char *field, struct
 
 	if (!id && (!id_parse(c->host->ids, text, &id) || !id ||
 	               !core_worker(c->host->core, id, 0, &view)))
-		id = 0;
+		id = c->who.limit ? WORKER_NOBODY : 0;
 	if (!id)
 		no_worker(c, text, field, p);
 	return id;
@@ -202,6 +205,10 @@ rid find_schedule(const struct call *c, struct str text, const char *field, stru
 
 	if (!id && (!id_parse(c->host->ids, text, &id) || !id ||
 	               !core_schedule(c->host->core, id, NULL, &view)))
+		id = 0;
+	if (id && c->who.limit &&
+	    !(core_schedule(c->host->core, id, NULL, &view) &&
+	        scope_covers(c, view.row.queue, view.row.labels)))
 		id = 0;
 	if (!id)
 		no_schedule(c, text, field, p);

@@ -164,7 +164,9 @@ static void answer_schedule(struct call *c, rid id, int status)
 {
 	struct schedule_view v;
 
-	if (!core_schedule(c->host->core, id, &c->arena, &v)) {
+	/* a replay may come after somebody has moved it out of the caller's limits */
+	if (!core_schedule(c->host->core, id, &c->arena, &v) ||
+	    !scope_covers(c, v.row.queue, v.row.labels)) {
 		call_fail(c, ERR_NOT_FOUND, "the schedule was deleted in the meantime");
 		return;
 	}

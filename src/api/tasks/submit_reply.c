@@ -16,13 +16,15 @@ static void outcome_problem(const struct outcome *o, struct problem *p)
 	problem_set(p, o->code, "%s", o->why ? o->why : err_title(o->code));
 	if (o->why != hidden_twin)
 		return;
-	problem_hint(p, "choose another key, or wait until that task has ended");
+	problem_hint(p, "choose another key, or wait until that task has ended (and send it with "
+	                "a fresh Idempotency-Key, if it has one)");
 	problem_field(p, "key");
 }
 
+/* Whether it is hidden or was pruned since is nothing that a limited token could tell apart. */
 static void twin_read(struct call *c)
 {
-	if (c->hidden) {
+	if (c->hidden || (c->who.limit && c->code == ERR_NOT_FOUND)) {
 		outcome_problem(
 		    &(struct outcome){.code = ERR_CONFLICT, .why = hidden_twin}, &c->problem);
 		call_problem(c);

@@ -107,13 +107,16 @@ static const char *check_body(const struct evhttp_request *ev, const char *value
 	return NULL;
 }
 
-/* "/…", "*" of OPTIONS, or "http://HOST/…" with the very host that Host names. */
+/* "/…", "*" of OPTIONS, or "http://HOST/…" with the very host that Host names. Never a fragment:
+ * who reads along may take it for a part of the path. */
 static const char *check_target(const struct evhttp_request *ev, const char *host)
 {
 	struct str target = str_of(ev->uri), authority;
 
 	if (!host && ev->minor > 0)
 		return "An HTTP/1.1 request has one Host header.";
+	if (memchr(ev->uri, '#', target.n))
+		return "The request's target holds a #: what follows one is for the client alone.";
 	if (target.n && target.p[0] == '/')
 		return NULL;
 	if (str_is(target, "*") && ev->type == EVHTTP_REQ_OPTIONS)

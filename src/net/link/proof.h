@@ -13,7 +13,10 @@
 void proof_public(const unsigned char secret[PROOF_KEY_BYTES], unsigned char ret[PROOF_KEY_BYTES]);
 void proof_sign(const unsigned char secret[PROOF_KEY_BYTES], struct str what,
     unsigned char ret_signature[PROOF_SIGNATURE_BYTES]);
-/* `key` and `signature` may be any bytes of any length: what does not fit is not proven. */
+/* A point of small order: for such a key anybody makes signatures that hold, without any secret. */
+bool proof_key_is_weak(struct str key);
+/* `key` and `signature` may be any bytes of any length: what does not fit is not proven.
+ * A weak key proves nothing. */
 bool proof_holds(struct str key, struct str what, struct str signature);
 
 #endif

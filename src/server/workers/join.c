@@ -12,6 +12,7 @@
 #include "server/http/token_crypto.h"
 
 #define PASSES 64 /* kept at a time; who is forgotten is looked at again */
+#define WRONG 64  /* the same for those who are to be told that their secret is none */
 #define KEY_TEXT 128
 
 /* Somebody whose token was found good. One that was good for one use is bound to its user's key. */
@@ -29,6 +30,10 @@ struct join {
 	struct token_key key;
 	struct pass passes[PASSES];
 	size_t next;
+	/* What did not fit: its bearer has been sent away to dial again, and hears of it then. To
+	 * guess is no cheaper for that: another secret is another look, one at a time as ever. */
+	unsigned char wrong[WRONG][TOKEN_MAC_BYTES];
+	size_t n_wrong;
 	bool busy; /* one look at a time */
 	/* what is being looked at */
 	struct {
@@ -104,13 +109,30 @@ static void use_up(struct join *j)
 	engine_command(j->engine, &ev, used, j);
 }
 
+static void refuse_wrong(struct join *j, struct str name, struct str shard)
+{
+	join_write_down(j, STR("unknown"), name, shard, "this is not the secret of this token");
+}
+
+static bool is_known_wrong(const struct join *j, struct str token)
+{
+	unsigned char mac[TOKEN_MAC_BYTES];
+
+	token_mac(&j->key, token, mac);
+	for (size_t i = 0; i < WRONG && i < j->n_wrong; i++)
+		if (secret_equal((struct str){(char *)mac, sizeof mac},
+		        (struct str){(const char *)j->wrong[i], sizeof mac}))
+			return true;
+	return false;
+}
+
 static void looked(void *arg)
 {
 	struct join *j = arg;
 
 	if (!j->look.fits) {
-		join_write_down(j, STR("unknown"), str_of(j->look.pass.name), str_of(j->look.shard),
-		    "this is not the secret of this token");
+		memcpy(j->wrong[j->n_wrong++ % WRONG], j->look.pass.mac, TOKEN_MAC_BYTES);
+		refuse_wrong(j, str_of(j->look.pass.name), str_of(j->look.shard));
 		look_over(j);
 	} else if (!core_is_open(engine_core(j->engine))) {
 		look_over(j);
@@ -226,6 +248,10 @@ enum join_answer join_ask(struct join *j, struct str token, struct str shard, st
 	t = id_parse(engine_ids(j->engine), id_text, &id) && id ? good_row(j, id) : NULL;
 	if (!t)
 		return refuse(j, id, shard);
+	if (is_known_wrong(j, token)) {
+		refuse_wrong(j, t->name, shard);
+		return JOIN_NO;
+	}
 	if (!j->busy)
 		begin_look(j, t, token, secret, shard, key);
 	return JOIN_LATER;

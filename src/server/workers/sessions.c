@@ -188,6 +188,9 @@ static const char *why_not(struct session *s, const struct link_knock *k)
 	if (!link_peer_may_be(s->link, k->shard))
 		return "its certificate is not for this name: the CN or a DNS name of a worker's "
 		       "certificate must be the worker's --name";
+	if (proof_key_is_weak(k->key))
+		return "its key is one for which anybody can sign: remove the file `key` from its "
+		       "state directory, so that it makes another";
 	return key_is_proven(s, k) ? NULL : "the proof of its key does not hold";
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Is the database as we wrote it? Its structure (trees, indexes) by SQLite's own check, its rows by
- * their checksums. A start looks at the structure, for as long as it may take; rows are checked
- * whenever they are read. The full check looks at everything.
+ * their checksums and by what they say of each other. A start looks at the structure, for as long
+ * as it may take; rows are checked whenever they are read. The full check looks at everything.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +27,7 @@ struct check {
 	struct id_space ids;
 	const struct row_table *table; /* whose rows are looked at */
 	struct arena a;                /* of one row */
+	struct agree agree;
 	int64_t n_damaged, n_rows;
 	bool cut; /* the time ran out */
 };
@@ -121,6 +122,7 @@ static int check_row(void *arg, const struct sql_found *row)
 	AUTO(buf_release) struct buf name = {0};
 	struct check *k = arg;
 
+	agree_row(&k->agree, k->table, row->damage, row->row);
 	if (row->damage) {
 		sqlite_row_name(k->table, &k->ids, row, &name);
 		found(k, k->table->name, name.p, name_of_group(k->table, row->damage));
@@ -143,7 +145,25 @@ static void check_rows(struct check *k, const struct row_table *t)
 	sql_add(&q.text, "{}");
 	if (r.sql.sql->rows(&r.sql, &q, t, 0, &k->a, check_row, k))
 		found(k, t->name, NULL, sqlite3_errmsg(k->db));
+	else
+		agree_table_end(&k->agree, t);
 	sqlite_reader_forget(&r);
+}
+
+static void disagrees(void *arg, const char *table, rid id, const char *what)
+{
+	struct check *k = arg;
+	char text[ID_TEXT];
+
+	found(k, table, id ? id_format(&k->ids, id, text) : "rows", what);
+}
+
+static void check_all_rows(struct check *k)
+{
+	k->agree = (struct agree){.db = k->db, .tell = disagrees, .arg = k};
+	for (size_t i = 0; i <= N_TABLES; i++)
+		check_rows(k, table_at(i));
+	agree_release(&k->agree);
 }
 
 static bool holds(struct check *k, const char *sql)
@@ -191,8 +211,8 @@ static int check_locked(
 		check_all_structure(&k);
 	if (rc == 0)
 		check_there(&k);
-	for (size_t i = 0; i <= N_TABLES && rc == 0; i++)
-		check_rows(&k, table_at(i));
+	if (rc == 0)
+		check_all_rows(&k);
 	sqlite3_close(k.db);
 	arena_release(&k.a);
 	*ret_rows = k.n_rows;

@@ -229,10 +229,20 @@ static int open_parts(
 	return rc;
 }
 
+/* So that a stopped store's numbers count every task, and a check finds any that is gone. Should it
+ * fail, the next start finds what came since by its higher ids, as after a crash. */
+static void save_numbers(struct sqlite_store *s)
+{
+	if (s->db && !s->broken &&
+	    (s->stat.last_id != s->stat_saved.last_id || s->stat.n_tasks != s->stat_saved.n_tasks))
+		sqlite_save_stat(s);
+}
+
 static void sqlite_close(struct store *base)
 {
 	struct sqlite_store *s = (struct sqlite_store *)base;
 
+	save_numbers(s);
 	if (s->broken) { /* the log is the only truth: it must not be moved, and then removed */
 		sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 		if (s->checkpointer.db)

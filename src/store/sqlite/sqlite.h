@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sqlite3.h>
 
+#include "base/idmap.h"
 #include "store/backend.h"
 #include "store/sql/read.h"
 #include "store/usage_text.h"
@@ -120,6 +121,23 @@ int sqlite_schema_version(const char *path, int *ret_version, struct problem *re
 int sqlite_check(const char *path, const struct store_checker *to, int64_t *ret_rows,
     struct problem *ret_problem);
 int sqlite_check_start(const char *path, int64_t limit_ms, struct problem *ret_problem);
+
+/* agree.c: what rows say of each other. Tables come in the order of check.c: queues, schedules and
+ * the store's numbers before tasks, tasks before their output. */
+struct agree {
+	sqlite3 *db;
+	void (*tell)(void *arg, const char *table, rid id, const char *what); /* id 0: the table */
+	void *arg;
+	struct idmap queues, schedules; /* which there are */
+	struct idmap told;              /* what is gone is named once */
+	bool queues_read, schedules_read;
+	struct sqlite_stat stat; /* all 0: not known */
+	int64_t n_tasks;         /* of those that its numbers count */
+	sqlite3_stmt *find_task;
+};
+void agree_release(struct agree *g);
+void agree_row(struct agree *g, const struct row_table *t, unsigned damage, const void *row);
+void agree_table_end(struct agree *g, const struct row_table *t); /* it could be read, whole */
 
 /* shape.c: what is wrong with the schema is added to `ret_what` */
 void sqlite_check_shape(sqlite3 *db, struct buf *ret_what);

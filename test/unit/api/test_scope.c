@@ -62,21 +62,86 @@ static void test_lists(void **state)
 
 	assert_int_equal(items(&queue_token, "/v1/tasks"), 2);
 	assert_int_equal(items(&label_token, "/v1/tasks"), 1);
-	assert_int_equal(items(&queue_token, "/v1/tasks?queue=theirs"), 0);
+	assert_int_equal(status_as(&queue_token, API_GET, "/v1/tasks?queue=theirs", NULL), 404);
 	assert_int_equal(items(&queue_token, "/v1/tasks?label=team=a"), 1);
 	snprintf(path, sizeof path, "/v1/tasks?batch=%s", theirs);
 	assert_int_equal(items(&queue_token, path), 0);
 	assert_int_equal(items(&queue_token, "/v1/queues"), 1);
 	assert_int_equal(items(&queue_token, "/v1/schedules"), 1);
-	assert_int_equal(items(&queue_token, "/v1/schedules?queue=theirs"), 0);
-	assert_int_equal(items(&queue_token, "/v1/tasks?schedule=foreign"), 0);
+	assert_int_equal(status_as(&queue_token, API_GET, "/v1/schedules?queue=theirs", NULL), 404);
+	assert_int_equal(status_as(&queue_token, API_GET, "/v1/tasks?schedule=foreign", NULL), 404);
 	assert_int_equal(items(&label_token, "/v1/schedules"), 0); /* no such label on its task */
 	sum = json_as(&queue_token, API_GET, "/v1/tasks/summary", NULL, 200);
 	assert_int_equal(jint(sum, "total"), 2);
 	json_decref(sum);
-	sum = json_as(&label_token, API_GET, "/v1/tasks/summary?queue=theirs", NULL, 200);
-	assert_int_equal(jint(sum, "total"), 0);
-	json_decref(sum);
+	assert_int_equal(
+	    status_as(&label_token, API_GET, "/v1/tasks/summary?queue=theirs", NULL), 404);
+}
+
+/* What the bearer is told, with the name that he gave taken out. */
+static void told_of(const char *target, const char *body, const char *name, struct buf *out)
+{
+	char asked[256], sent[256];
+	struct talk *t;
+
+	snprintf(asked, sizeof asked, target, name);
+	snprintf(sent, sizeof sent, body ? body : "", name);
+	t = ask_as(&queue_token, body ? API_POST : API_GET, asked, body ? sent : NULL);
+	buf_printf(out, "%d ", t->status);
+	for (const char *at = t->body.p; at && *at;) {
+		bool is_name = strncmp(at, name, strlen(name)) == 0;
+
+		buf_add_char(out, is_name ? '_' : *at);
+		at += is_name ? strlen(name) : 1;
+	}
+	talk_free(t);
+}
+
+static void assert_told_alike(
+    const char *target, const char *body, const char *foreign, const char *unknown)
+{
+	struct buf x = {0}, y = {0};
+
+	told_of(target, body, foreign, &x);
+	told_of(target, body, unknown, &y);
+	if (strcmp(x.p, y.p) != 0)
+		fail_msg("%s with %s: %s\nwith %s: %s", target, foreign, x.p, unknown, y.p);
+	buf_release(&x);
+	buf_release(&y);
+}
+
+/* Whether a name is another's or nobody's is told by no filter. */
+static void test_a_foreign_name_is_an_unknown_one(void **state)
+{
+	static const char *const queues[] = {"/v1/tasks?queue=%s", "/v1/tasks/summary?queue=%s",
+	    "/v1/events?queue=%s", "/v1/schedules?queue=%s", "/v1/queues/%s"};
+	static const char *const schedules[] = {"/v1/tasks?schedule=%s", "/v1/events?schedule=%s",
+	    "/v1/tasks/summary?schedule=%s", "/v1/schedules/%s"};
+	static const char *const workers[] = {
+	    "/v1/tasks?worker=%s", "/v1/tasks/summary?worker=%s", "/v1/events?worker=%s"};
+	static const char by_queue[] = "{\"filter\":{\"queue\":\"%s\"}}",
+	                  by_worker[] = "{\"filter\":{\"worker\":\"%s\"}}",
+	                  task[] = "{\"queue\":\"%s\",\"command\":[\"x\"]}";
+	json_t *queue = ask_json(w, API_GET, "/v1/queues/theirs", NULL, 200);
+	char id[ID_TEXT], other[ID_TEXT];
+
+	world_worker(w, "wrk1", 1);
+	snprintf(id, sizeof id, "%s", jstr(queue, "id"));
+	snprintf(other, sizeof other, "%s", id);
+	other[0] = other[0] == '1' ? '2' : '1'; /* made at another time */
+	for (size_t i = 0; i < sizeof queues / sizeof queues[0]; i++) {
+		assert_told_alike(queues[i], NULL, "theirs", "absent");
+		assert_told_alike(queues[i], NULL, id, other);
+	}
+	for (size_t i = 0; i < sizeof schedules / sizeof schedules[0]; i++)
+		assert_told_alike(schedules[i], NULL, "foreign", "unknown");
+	for (size_t i = 0; i < sizeof workers / sizeof workers[0]; i++)
+		assert_told_alike(workers[i], NULL, "wrk1", "none");
+	assert_told_alike("/v1/tasks/actions/cancel", by_queue, "theirs", "absent");
+	assert_told_alike("/v1/tasks/actions/hold", by_worker, "wrk1", "none");
+	assert_told_alike("/v1/tasks", task, "theirs", "absent");
+	assert_told_alike("/v1/tasks", task, id, other);
+	json_decref(queue);
 }
 
 /* A name that is nearly another's: no hint completes it. */
@@ -148,10 +213,9 @@ static void test_many_tasks(void **state)
 	assert_string_equal(state_of(theirs), "held");
 	assert_string_equal(state_of(unlabelled), "held");
 	assert_string_equal(state_of(mine), "queued");
-	done = json_as(&queue_token, API_POST, "/v1/tasks/actions/cancel",
-	    "{\"filter\":{\"queue\":\"theirs\"}}", 200);
-	assert_int_equal(jint(done, "matched"), 0);
-	json_decref(done);
+	assert_int_equal(status_as(&queue_token, API_POST, "/v1/tasks/actions/cancel",
+	                     "{\"filter\":{\"queue\":\"theirs\"}}"),
+	    404);
 	snprintf(body, sizeof body, "{\"ids\":[\"%s\",\"%s\",\"%s\"]}", theirs, mine, unlabelled);
 	done = json_as(&label_token, API_POST, "/v1/tasks/actions/cancel", body, 200);
 	assert_int_equal(jint(done, "changed"), 1);
@@ -451,6 +515,51 @@ static void test_a_replay_stays_within_the_limits(void **state)
 	talk_free(t);
 }
 
+/* He who held the key was removed since: a replay does not say so, nor who it was. */
+static void test_a_replay_tells_nothing_of_a_twin_that_is_gone(void **state)
+{
+	json_t *holder = ask_json(w, API_POST, "/v1/tasks", foreign, 201);
+	struct str first;
+	struct talk *t[2];
+
+	t[0] = submit_with_key(&label_token, WITH_KEY("K", "y"), "idem");
+	first = buf_str(&t[0]->body);
+	json_decref(ask_json(w, API_DELETE, "/v1/schedules/own", NULL, 204));
+	json_decref(ask_json(w, API_DELETE, "/v1/queues/mine?force=true", NULL, 204));
+	json_decref(ask_json(w, API_POST, "/v1/queues", "{\"name\":\"mine\"}", 201));
+	t[1] = submit_with_key(&label_token, WITH_KEY("K", "y"), "idem");
+	no_trace_of(t[1], jstr(holder, "id"));
+	assert_int_equal(t[0]->status, 409);
+	assert_int_equal(t[1]->status, 409);
+	assert_true(str_eq(first, buf_str(&t[1]->body)));
+	talk_free(t[0]);
+	talk_free(t[1]);
+	json_decref(holder);
+}
+
+/* Its own schedule, which somebody has moved to a queue that it may not see. */
+static void test_a_replayed_schedule_stays_within_the_limits(void **state)
+{
+	static const char made[] =
+	    "{\"name\":\"n\",\"items\":[{\"epoch\":{\"period\":3600}}],\"max_shift\":\"1h\","
+	    "\"task\":{\"queue\":\"mine\",\"command\":[\"x\"]}}";
+	int expected[] = {201, 404};
+
+	for (int i = 0; i < 2; i++) {
+		struct talk *t = talk_as(&queue_token, API_POST, "/v1/schedules", made);
+
+		t->req.content_type = STR("application/json");
+		t->req.idempotency_key = STR("idem");
+		talk_send(w, t);
+		world_run(w);
+		assert_int_equal(t->status, expected[i]);
+		assert_null(strstr(t->body.p, "SECRET"));
+		talk_free(t);
+		json_decref(ask_json(w, API_PATCH, "/v1/schedules/n",
+		    "{\"task\":{\"queue\":\"theirs\",\"command\":[\"SECRET\"]}}", 200));
+	}
+}
+
 /* -- numbers */
 
 static int64_t status_count(const struct bearer *b, const char *name)
@@ -519,6 +628,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup_two, teardown)
 	const struct CMUnitTest tests[] = {
 	    T(test_lists),
+	    T(test_a_foreign_name_is_an_unknown_one),
 	    T(test_hints_name_nothing_foreign),
 	    T(test_one_task),
 	    T(test_many_tasks),
@@ -532,6 +642,8 @@ int main(void)
 	    T(test_foreign_twins_among_many),
 	    T(test_many_foreign_twins),
 	    T(test_a_replay_stays_within_the_limits),
+	    T(test_a_replay_tells_nothing_of_a_twin_that_is_gone),
+	    T(test_a_replayed_schedule_stays_within_the_limits),
 	    T(test_status_counts_what_it_sees),
 	    T(test_a_queue_tells_what_concerns_the_token),
 	};

@@ -506,6 +506,14 @@ STORY(a_damaged_worker_is_waited_for_as_long_as_it_may_run)
 	a_damaged_worker_is_waited_for(99);
 }
 
+/* Not that another has its name: nobody has. */
+static void assert_told_of_damage(struct world *w, size_t nth)
+{
+	struct str reason = world_sent(w, MSG_REFUSED, nth)->why.reason;
+
+	assert_non_null(memmem(reason.p, reason.n, "damaged in the store", 20));
+}
+
 STORY(what_a_damaged_worker_was_given_waits_until_it_is_lost)
 {
 	struct core_options durable = swift;
@@ -528,6 +536,10 @@ STORY(what_a_damaged_worker_was_given_waits_until_it_is_lost)
 	hello(w, 12, "w2", 2, NULL, NULL, 0);
 	hello(w, 11, "w1", 1, NULL, &held, 1);
 	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+	assert_told_of_damage(w, 0);
+	hello(w, 13, "w1", 77, NULL, NULL, 0); /* a new process of the name waits, and may live */
+	assert_false(world_sent(w, MSG_REFUSED, 1)->why.die);
+	assert_told_of_damage(w, 1);
 	for (int64_t ms = 500; ms < lost_ms; ms += 500) {
 		world_advance(w, 500);
 		world_beat(w, 12, (uint64_t)ms);

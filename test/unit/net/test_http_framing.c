@@ -252,6 +252,12 @@ static const struct {
     {"GET http://evil@x/ HTTP/1.1\r\nHost: x\r\n\r\n", "Host"},
     {"GET http:///a HTTP/1.1\r\nHost: x\r\n\r\n", "Host"},
     {"GET ftp://x/a HTTP/1.1\r\nHost: x\r\n\r\n", "target"},
+    {"GET /a#b HTTP/1.1\r\nHost: x\r\n\r\n", "target holds a #"},
+    {"GET /# HTTP/1.1\r\nHost: x\r\n\r\n", "target holds a #"},
+    {"GET /a?b=c#d HTTP/1.1\r\nHost: x\r\n\r\n", "target holds a #"},
+    {"GET http://x/a#b HTTP/1.1\r\nHost: x\r\n\r\n", "target holds a #"},
+    {"GET http://x#b HTTP/1.1\r\nHost: x\r\n\r\n", "target holds a #"},
+    {"OPTIONS *#a HTTP/1.1\r\nHost: x\r\n\r\n", "target holds a #"},
     {"GET http://x/ HTTP/1.0\r\n\r\n", "Host"},
     /* given twice: which one counts? */
     {"GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", "Host"},
@@ -274,6 +280,7 @@ static void test_what_is_allowed(void **state)
 	fine(*state, CHUNKED "5\r\nhello\r\n0\r\n\r\n");
 	fine(*state, CHUNKED "00A\r\n0123456789\r\n000\r\n\r\n");
 	fine(*state, "GET / HTTP/1.1\r\nHost: x\r\nX: a\tb\xc3\xa9\r\n\r\n");
+	fine(*state, "GET /a%23b?c=%23 HTTP/1.1\r\nHost: x\r\n\r\n");
 	fine(*state, "GET http://X/a?b HTTP/1.1\r\nHost: x\r\n\r\n");
 	fine(*state, "GET https://x:1/a?b HTTP/1.1\r\nHost: x:1\r\n\r\n");
 	fine(*state, "GET HTTP://x HTTP/1.1\r\nHost: x\r\n\r\n");

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Do rows agree with each other? A checksum tells that a row was changed, not that one is gone;
+ * and a task's rank is in none, because a change of its queue's order rewrites it. Both follow from
+ * other rows. Only what fits its own checksum is listened to: one damaged row is one finding.
+ */
+#include <stdio.h>
+
+#include "model/queue.h"
+#include "store/sqlite/sqlite.h"
+
+/* What is known of a row that is there: values of the maps. */
+static char there, by_priority, damaged;
+
+void agree_release(struct agree *g)
+{
+	idmap_release(&g->queues);
+	idmap_release(&g->schedules);
+	idmap_release(&g->told);
+	sqlite3_finalize(g->find_task);
+}
+
+/* A row that is gone may be missed by many others. */
+static void tell_gone(struct agree *g, const char *table, rid id, const char *what)
+{
+	if (!id || idmap_get(&g->told, id))
+		return;
+	idmap_put(&g->told, id, &there);
+	g->tell(g->arg, table, id, what);
+}
+
+static void saw_queue(struct agree *g, unsigned damage, const struct queue_row *q)
+{
+	char *is = damage & 1 ? &damaged : q->order == ORDER_PRIORITY ? &by_priority : &there;
+
+	if (q->id)
+		idmap_put(&g->queues, q->id, is);
+}
+
+static void look_at_task(struct agree *g, unsigned damage, const struct task_row *t)
+{
+	int64_t rank = 0;
+	char *queue;
+
+	g->n_tasks += t->id <= g->stat.last_id;
+	if (damage & (DAMAGED_SPEC | DAMAGED_STATE) || !g->queues_read)
+		return;
+	queue = idmap_get(&g->queues, t->spec.queue);
+	if (!queue)
+		tell_gone(g, "queue", t->spec.queue, "it is gone, and tasks of it are there");
+	else if (queue == &by_priority)
+		rank = -(int64_t)t->spec.priority;
+	/* of what does not wait it is old, and made anew when it waits again */
+	if (queue && queue != &damaged && t->state.status == TASK_QUEUED && t->state.rank != rank)
+		g->tell(
+		    g->arg, "task", t->id, "its place in the queue is not that of its priority");
+}
+
+static bool task_is_there(struct agree *g, rid id)
+{
+	bool found;
+
+	if (!g->find_task &&
+	    sqlite3_prepare_v2(
+	        g->db, "SELECT 1 FROM task NOT INDEXED WHERE id = ?", -1, &g->find_task, NULL))
+		return true;
+	sqlite3_bind_int64(g->find_task, 1, (int64_t)id);
+	found = sqlite3_step(g->find_task) != SQLITE_DONE;
+	sqlite3_reset(g->find_task);
+	return found;
+}
+
+static void look_at_output(struct agree *g, const struct output_row *o)
+{
+	if (!task_is_there(g, o->task))
+		tell_gone(g, "task", o->task, "it is gone, and what it wrote is there");
+}
+
+static void look_at_tick(struct agree *g, const struct tick_row *k)
+{
+	if (g->schedules_read && !idmap_get(&g->schedules, k->schedule))
+		tell_gone(g, "schedule", k->schedule, "it is gone, and its ticks are there");
+}
+
+void agree_row(struct agree *g, const struct row_table *t, unsigned damage, const void *row)
+{
+	if (t == &queue_table)
+		saw_queue(g, damage, row);
+	else if (t == &schedule_table && ((const struct schedule_row *)row)->id)
+		idmap_put(&g->schedules, ((const struct schedule_row *)row)->id, &there);
+	else if (t == &task_table)
+		look_at_task(g, damage, row);
+	else if (damage)
+		return;
+	else if (t == &stat_table)
+		g->stat = *(const struct sqlite_stat *)row;
+	else if (t == &output_table)
+		look_at_output(g, row);
+	else if (t == &tick_table)
+		look_at_tick(g, row);
+}
+
+/* Long bodies have no checksum of their own, so nobody has read them; but each has a task. */
+static void look_at_far_bodies(struct agree *g)
+{
+	sqlite3_stmt *st = NULL;
+
+	if (sqlite3_prepare_v2(g->db,
+	        "SELECT id FROM task_body WHERE NOT EXISTS"
+	        " (SELECT 1 FROM task NOT INDEXED WHERE task.id = task_body.id)",
+	        -1, &st, NULL))
+		return;
+	while (sqlite3_step(st) == SQLITE_ROW)
+		tell_gone(g, "task", (rid)sqlite3_column_int64(st, 0),
+		    "it is gone, and what it runs is there");
+	sqlite3_finalize(st);
+}
+
+static void compare_count(struct agree *g)
+{
+	int64_t gone = g->stat.n_tasks - g->n_tasks;
+	char words[80];
+
+	if (!g->stat.last_id || gone == 0)
+		return;
+	snprintf(words, sizeof words, "%lld %s", (long long)(gone > 0 ? gone : -gone),
+	    gone > 0 ? "of those that were written are gone" : "more than were written");
+	g->tell(g->arg, "task", 0, words);
+}
+
+void agree_table_end(struct agree *g, const struct row_table *t)
+{
+	g->queues_read |= t == &queue_table;
+	g->schedules_read |= t == &schedule_table;
+	if (t == &task_table)
+		compare_count(g);
+	if (t == &output_table)
+		look_at_far_bodies(g);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Schemas of other versions: refused, or brought up and down without a loss of what both can say.
+ */
+#include "contract_file.h"
+
+#include <sqlite3.h>
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+#define NEWEST TEXT(STORE_SCHEMA_VERSION)
+
+static void test_newer_schema_is_refused(void **state)
+{
+	struct ctx *c = *state;
+	struct problem p = {0};
+	int version;
+
+	shut(c);
+	sql(c, "PRAGMA user_version = 999");
+	assert_int_equal(try_open(c, &p), ERR_SCHEMA);
+	assert_says(p.what, "the store's schema is version 999, this reeve knows up to " NEWEST);
+	assert_says(p.hint, "reeve store migrate --to " NEWEST);
+	assert_int_equal(store_schema_version(c->url, &version, &p), 0);
+	assert_int_equal(version, 999);
+	assert_int_equal(store_migrate(c->url, 1, &p), ERR_SCHEMA);
+	sql(c, "PRAGMA user_version = " NEWEST);
+	assert_int_equal(try_open(c, &p), 0);
+}
+
+static void test_migrate_down_and_up(void **state)
+{
+	struct ctx *c = *state;
+	struct store_options strict = {.create = true};
+	struct problem p = {0};
+	int version = -1;
+
+	assert_int_equal(store_migrate(c->url, 0, &p), ERR_BUSY); /* it is open */
+	shut(c);
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(store_migrate(c->url, 0, &p), 0);
+		assert_int_equal(store_schema_version(c->url, &version, &p), 0);
+		assert_int_equal(version, 0);
+		assert_int_equal(store_open(c->url, &strict, &c->s, &p), ERR_SCHEMA);
+		assert_says(p.hint, "reeve store migrate --to " NEWEST);
+		assert_int_equal(store_migrate(c->url, STORE_SCHEMA_VERSION, &p), 0);
+	}
+	assert_int_equal(store_migrate(c->url, 99, &p), ERR_INVALID);
+	assert_int_equal(store_migrate(c->url, -1, &p), ERR_INVALID);
+	assert_int_equal(store_migrate("sqlite:/nonexistent/x.db", 1, &p), ERR_NOT_FOUND);
+	assert_int_equal(store_open(c->url, &strict, &c->s, &p), 0);
+	add_insert(c, task_new(c, 1, 5, TASK_QUEUED));
+	commit(c);
+}
+
+static void assert_workers(struct ctx *c, const char *query_text, const int expected[4])
+{
+	sqlite3_stmt *query;
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(ctx_path(c), &db), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(db, query_text, -1, &query, NULL), 0);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(sqlite3_step(query), SQLITE_ROW);
+		assert_int_equal(sqlite3_column_int(query, 0), expected[i]);
+	}
+	assert_int_equal(sqlite3_step(query), SQLITE_DONE);
+	sqlite3_finalize(query);
+	sqlite3_close(db);
+}
+
+/* Version 2 gave the workers' states other meanings; who was lost stays so, both ways. */
+static void test_migrate_worker_states(void **state)
+{
+	struct ctx *c = *state;
+	struct worker_row rows[4];
+	struct rng rng = {4};
+	struct problem p = {0};
+
+	for (int i = 0; i < 4; i++) {
+		row_random(&worker_table, &rng, &c->a, &rows[i]);
+		rows[i].id = (rid)i + 1;
+		rows[i].state = i;
+		batch_put(&c->b, &worker_table, &rows[i]);
+	}
+	commit(c);
+	shut(c);
+	assert_int_equal(store_migrate(c->url, 1, &p), 0);
+	assert_workers(c, "SELECT state FROM worker ORDER BY id", (int[]){1, 1, 1, 2});
+	sql(c, "UPDATE worker SET state = 0 WHERE id = 1");
+	assert_int_equal(try_open(c, &p), 0); /* upwards by itself, as a server does */
+	shut(c);
+	assert_workers(c, "SELECT state FROM worker ORDER BY id", (int[]){1, 1, 1, 3});
+}
+
+/* Version 3 added columns: down they are forgotten, up they are empty, all else stays. */
+static void test_migrate_results(void **state)
+{
+	struct ctx *c = *state;
+	struct task_row *t = task_new(c, 1, 5, TASK_SUCCEEDED), got;
+	struct queue_row q = {.id = 5, .name = STR("q"), .plugin = STR("p"), .run = STR("{}")};
+	struct problem p = {0};
+
+	t->state.usage = (struct usage){1, 2, 3, 4, 1};
+	t->state.result = STR("r");
+	t->state.output[STDERR] = STR("e");
+	add_insert(c, t);
+	batch_put(&c->b, &queue_table, &q);
+	commit(c);
+	assert_int_equal(store_task_get(c->r, 1, &c->a, &got), 0);
+	assert_same_row(&task_table, t, &got);
+	shut(c);
+	assert_int_equal(store_migrate(c->url, 2, &p), 0);
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	assert_int_equal(store_task_get(c->r, 1, &c->a, &got), 0);
+	t->state.usage = (struct usage){0};
+	t->state.result = STR_NULL;
+	assert_same_row(&task_table, t, &got);
+}
+
+/* Version 5 added a mark: down it is forgotten, all else stays. */
+static void test_migrate_doubts(void **state)
+{
+	struct ctx *c = *state;
+	struct task_row *t = task_new(c, 1, 5, TASK_SUCCEEDED), got;
+	struct problem p = {0};
+
+	t->state.times_doubtful = 1;
+	t->state.result = STR("r");
+	add_insert(c, t);
+	commit(c);
+	shut(c);
+	assert_int_equal(store_migrate(c->url, 4, &p), 0);
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	assert_int_equal(store_task_get(c->r, 1, &c->a, &got), 0);
+	t->state.times_doubtful = 0;
+	assert_same_row(&task_table, t, &got);
+}
+
+/* Version 6 gave workers keys and counted starts: down their order is their time again. */
+static void test_migrate_worker_keys(void **state)
+{
+	struct ctx *c = *state;
+	struct worker_row w = {.id = 1,
+	    .facts = {.shard = STR("w1"),
+	        .instance = 5,
+	        .started_ms = 1000,
+	        .start = 77,
+	        .lock = STR("m:/d"),
+	        .key = STR("k")}};
+	struct problem p = {0};
+
+	batch_put(&c->b, &worker_table, &w);
+	commit(c);
+	shut(c);
+	assert_int_equal(store_migrate(c->url, 5, &p), 0);
+	sql(c, "UPDATE worker SET started_ms = started_ms + 1 WHERE started_ms = 77");
+	assert_int_equal(try_open(c, &p), 0);
+	shut(c);
+	/* the old order goes on, and no key is known */
+	sql(c,
+	    "CREATE TABLE found AS SELECT 1 / (start = 78 AND link_key IS NULL) AS ok FROM worker");
+	sql(c, "CREATE TABLE sure (ok NOT NULL); INSERT INTO sure SELECT ok FROM found; DROP TABLE "
+	       "found; DROP TABLE sure");
+}
+
+/*
+ * Version 10 says who may hold unwritten starts. Of those before nobody knows, if the server was
+ * volatile; and no checksum is broken, up or down.
+ */
+static void test_migrate_unwritten(void **state)
+{
+	static const char marks[] = "SELECT unwritten FROM worker ORDER BY id";
+	struct ctx *c = *state;
+	struct worker_row rows[4];
+	struct meta_row meta = {STR("volatile"), STR("3 open 00000000000000aa")};
+	struct start start;
+	struct problem p = {0};
+
+	batch_put(&c->b, &meta_table, &meta);
+	for (int i = 0; i < 4; i++) {
+		rows[i] = (struct worker_row){.id = (rid)i + 1, .state = i, .unwritten = i & 1};
+		batch_put(&c->b, &worker_table, &rows[i]);
+	}
+	commit(c);
+	shut(c);
+	for (int open = 1; open >= 0; open--) {
+		assert_int_equal(store_migrate(c->url, 9, &p), 0);
+		assert_int_equal(try_open(c, &p), 0);
+		start_read(c, &start);
+		shut(c);
+		assert_workers(c, marks, open ? (int[]){1, 1, 1, 0} : (int[]){0, 0, 0, 0});
+		sql(c, "UPDATE meta SET value = '3 settled 00000000000000aa', sum = NULL "
+		       "WHERE name = 'volatile'");
+	}
+}
+
+static void assert_start(struct ctx *c, size_t schedules, size_t tasks, rid last_id)
+{
+	struct start seen;
+
+	start_read(c, &seen);
+	assert_int_equal(seen.n_schedules, schedules);
+	assert_int_equal(seen.n_tasks, tasks);
+	assert_int_equal(seen.last_id, last_id);
+}
+
+/* Version 4 added schedules: down they and their ticks are forgotten, their tasks stay. */
+static void test_migrate_schedules(void **state)
+{
+	struct ctx *c = *state;
+	struct task_row *t[2] = {task_new(c, 1, 5, TASK_SUCCEEDED), task_new(c, 2, 5, TASK_QUEUED)};
+	struct schedule_row s = {.id = 9, .name = STR("s"), .items = STR("[]")};
+	struct tick_row tick = {.schedule = 9, .tick_s = 60, .time_ms = 60000, .task = 2}, *rows;
+	struct tick_query q = {.schedule = 9, .limit = 10};
+	struct problem p = {0};
+	struct task_row got;
+	int64_t ended;
+	size_t n;
+
+	for (int i = 0; i < 2; i++) {
+		t[i]->spec.owner.id = 9;
+		t[i]->spec.owner.part = 60 * i;
+		t[i]->state.result = STR("r");
+		add_insert(c, t[i]);
+	}
+	batch_put(&c->b, &schedule_table, &s);
+	batch_put(&c->b, &tick_table, &tick);
+	commit(c);
+	ctx_reopen(c);
+	assert_start(c, 1, 1, 9);
+	shut(c);
+	assert_int_equal(store_migrate(c->url, 3, &p), 0);
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	assert_start(c, 0, 0, 9); /* no id is given twice */
+	assert_int_equal(store_ticks(c->r, &q, &c->a, &rows, &n), 0);
+	assert_int_equal(n, 0);
+	for (int i = 0; i < 2; i++) {
+		t[i]->spec.owner.id = 0;
+		t[i]->spec.owner.part = 0;
+		assert_int_equal(store_task_get(c->r, t[i]->id, &c->a, &got), 0);
+		assert_same_row(&task_table, t[i], &got);
+	}
+	assert_int_equal(store_count_ended(c->r, &ended), 0);
+	assert_int_equal(ended, 1);
+}
+
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    T(test_newer_schema_is_refused),
+	    T(test_migrate_down_and_up),
+	    T(test_migrate_worker_states),
+	    T(test_migrate_worker_keys),
+	    T(test_migrate_unwritten),
+	    T(test_migrate_results),
+	    T(test_migrate_schedules),
+	    T(test_migrate_doubts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
