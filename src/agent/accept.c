@@ -108,8 +108,7 @@ int on_notify(struct agent *a, const struct agent_event *in, struct agent_effect
 {
 	size_t n = in->notify.n < NOTIFY_REFS_MAX ? in->notify.n : NOTIFY_REFS_MAX;
 	size_t n_held = 0, n_absent = 0;
-	struct agent_ref *held, *absent;
-	struct agent_effect *e;
+	struct link_held *held, *absent;
 
 	if (is_ending(a) || a->link != LINK_WELCOME)
 		return 0;
@@ -128,13 +127,9 @@ int on_notify(struct agent *a, const struct agent_event *in, struct agent_effect
 		if (is_here(h))
 			held[n_held++] = held_ref(h);
 		else
-			absent[n_absent++] = (struct agent_ref){.task = r->task, .token = r->token};
+			absent[n_absent++] = (struct link_held){.task = r->task, .token = r->token};
 	}
-	e = agent_effects_add(out, AF_NOTIFIED);
-	e->notified.seq = in->notify.seq;
-	e->notified.held = held;
-	e->notified.n_held = n_held;
-	e->notified.absent = absent;
-	e->notified.n_absent = n_absent;
+	agent_effects_add(out, AF_NOTIFIED)->notified =
+	    (struct link_notified){in->notify.seq, held, absent, n_held, n_absent};
 	return 0;
 }

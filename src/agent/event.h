@@ -4,11 +4,7 @@
 #ifndef AGENT_EVENT_H
 #define AGENT_EVENT_H
 
-#include "model/health.h"
-#include "model/id.h"
-#include "model/receipt.h"
-#include "model/task.h"
-#include "model/worker_set.h"
+#include "model/link.h"
 
 enum agent_event_kind {
 	/* the link: dialled; broken or closed */
@@ -115,13 +111,8 @@ struct agent_event {
 			const struct agent_run_ref *refs;
 			size_t n;
 		} notify;
-		struct {
-			uint64_t number;
-			uint64_t
-			    beat; /* AE_CHECK: the newest beat the server had heard; 0: the hello */
-			bool ok;  /* AE_CHECKED */
-			struct str reason;
-		} check;
+		struct link_check check;
+		struct link_checked checked; /* AE_CHECKED */
 		struct {
 			int32_t stream;
 			int64_t end;

@@ -44,11 +44,7 @@ static void resume_paused(struct agent *a, struct agent_effects *out)
 
 static void send_chunk(struct held *h, int stream, struct chunk *c, struct agent_effects *out)
 {
-	struct agent_effect *e = agent_effects_add(out, AF_OUTPUT);
-
-	e->task = h->task;
-	e->token = h->token;
-	e->output = (struct output_row){
+	agent_effects_add(out, AF_OUTPUT)->output = (struct output_row){
 	    h->task, h->token, stream, c->offset, (int32_t)c->bytes.n, 0, buf_str(&c->bytes)};
 	c->sent = c->bytes.n;
 	h->output.chunked = true;

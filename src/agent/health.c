@@ -191,15 +191,6 @@ static bool is_passed(const struct agent *a, uint64_t number)
 	return number != 0 && c->number == number && c->link == a->n_links;
 }
 
-static void say_checked(uint64_t number, bool ok, struct str reason, struct agent_effects *out)
-{
-	struct agent_effect *e = agent_effects_add(out, AF_CHECKED);
-
-	e->check.number = number;
-	e->check.ok = ok;
-	e->check.reason = reason;
-}
-
 int on_check(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
 	if (a->link != LINK_WELCOME || a->phase != AGENT_SERVING)
@@ -215,25 +206,26 @@ int on_check(struct agent *a, const struct agent_event *in, struct agent_effects
 		return 0;
 	}
 	if (is_passed(a, in->check.number)) {
-		say_checked(in->check.number, true, STR_NULL, out);
+		agent_effects_add(out, AF_CHECKED)->checked =
+		    (struct link_checked){in->check.number, true, STR_NULL};
 		return 0;
 	}
 	a->check = (struct check){
 	    in->check.number, sent_at(a, in->check.beat), a->n_links, .running = true};
-	agent_effects_add(out, AF_CHECK)->check.number = in->check.number;
+	agent_effects_add(out, AF_CHECK)->check = in->check.number;
 	return 0;
 }
 
 /* What was asked on another link is forgotten: the server asks again. */
 int on_checked(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
-	if (!a->check.running || a->check.number != in->check.number)
+	if (!a->check.running || a->check.number != in->checked.number)
 		return ERR_PROTOCOL;
 	a->check.running = false;
 	if (a->link != LINK_WELCOME || a->check.link != a->n_links)
 		return 0;
-	if (in->check.ok)
+	if (in->checked.ok)
 		a->passed[a->check.number % CHECKS_KEPT] = a->check;
-	say_checked(in->check.number, in->check.ok, in->check.reason, out);
+	agent_effects_add(out, AF_CHECKED)->checked = in->checked;
 	return 0;
 }

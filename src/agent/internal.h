@@ -42,7 +42,7 @@ struct held {
 	struct heap_node deadline;     /* the time limit, then the kill */
 	struct heap_node flush;
 	struct output output;
-	struct agent_ended end;
+	struct link_ended end;
 	char *end_reason, *end_result;
 };
 
@@ -109,7 +109,7 @@ void held_drop(
 void held_free_all(struct agent *a);
 struct held *held_add(struct agent *a, const struct agent_event *in);
 bool held_older_is_live(const struct held *h);
-struct agent_ref held_ref(const struct held *h);
+struct link_held held_ref(const struct held *h);
 void held_start(struct held *h, const struct agent_run *run, struct agent_effects *out);
 void held_wait(struct held *h, const struct agent_run *run);
 void held_never(struct agent *a, struct held *h, const char *reason, const struct agent_event *in,

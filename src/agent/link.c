@@ -22,7 +22,7 @@ void close_link(struct agent *a, struct agent_effects *out, const char *why)
 
 static int by_id(const void *x, const void *y)
 {
-	const struct agent_ref *a = x, *b = y;
+	const struct link_held *a = x, *b = y;
 
 	return a->task != b->task ? (a->task < b->task ? -1 : 1)
 	                          : (a->token < b->token ? -1 : a->token > b->token);
@@ -36,8 +36,8 @@ static bool is_told(const struct held *h)
 
 static void send_hello(struct agent *a, struct agent_effects *out)
 {
-	struct agent_ref *refs = arena_alloc(&out->arena, a->n_held * sizeof *refs);
-	struct agent_effect *e;
+	struct link_held *refs = arena_alloc(&out->arena, a->n_held * sizeof *refs);
+	struct link_hello *hello = arena_zalloc(&out->arena, sizeof *hello);
 	struct held *h;
 	size_t n = 0;
 
@@ -45,12 +45,12 @@ static void send_hello(struct agent *a, struct agent_effects *out)
 		if (is_told(h))
 			refs[n++] = held_ref(h);
 	qsort(refs, n, sizeof *refs, by_id); /* rows side by side for the server */
-	e = agent_effects_add(out, AF_HELLO);
-	e->hello.refs = refs;
-	e->hello.n = n;
+	hello->tasks = refs;
+	hello->n_tasks = n;
 	if (a->phase == AGENT_SERVING) /* who leaves speaks for no set any more */
-		e->hello.set = a->set;
-	e->hello.dial = a->o.dials_before + a->n_links;
+		hello->set = a->set;
+	hello->dial = a->o.dials_before + a->n_links;
+	agent_effects_add(out, AF_HELLO)->hello = hello;
 }
 
 int on_link_up(struct agent *a, const struct agent_event *in, struct agent_effects *out)

@@ -158,25 +158,20 @@ void held_free_all(struct agent *a)
 	}
 }
 
-struct agent_ref held_ref(const struct held *h)
+struct link_held held_ref(const struct held *h)
 {
 	bool over = h->state == HELD_ENDED;
 
-	return (struct agent_ref){
-	    h->task, h->token, over, over ? h->end.started_ms : h->started_ms, h->receipt};
+	return (struct link_held){h->task, h->token, over, over ? h->end.started_ms : h->started_ms,
+	    .receipt = h->receipt};
 }
 
 void send_ended(const struct agent *a, struct held *h, int64_t mono_ms, struct agent_effects *out)
 {
-	struct agent_effect *e;
-
 	if (a->link != LINK_WELCOME)
 		return;
 	h->ended_sent_ms = mono_ms;
-	e = agent_effects_add(out, AF_ENDED);
-	e->task = h->task;
-	e->token = h->token;
-	e->ended = &h->end;
+	agent_effects_add(out, AF_ENDED)->ended = &h->end;
 }
 
 static void finish(struct agent *a, struct held *h, const struct agent_exit *x,
@@ -256,7 +251,6 @@ static int64_t start_time(const struct agent_event *in)
 int on_started(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
 	struct held *h = held_find(a, in->task, in->token);
-	struct agent_effect *e;
 
 	if (!h || h->state != HELD_STARTING)
 		return ERR_PROTOCOL;
@@ -264,13 +258,9 @@ int on_started(struct agent *a, const struct agent_event *in, struct agent_effec
 	h->started_ms = start_time(in);
 	if (h->timeout_ms > 0 && !h->stopping)
 		heap_put(&a->deadlines, &h->deadline, in->mono_ms + h->timeout_ms, h->serial);
-	if (a->link == LINK_WELCOME) {
-		e = agent_effects_add(out, AF_STARTED);
-		e->task = h->task;
-		e->token = h->token;
-		e->started.started_ms = h->started_ms;
-		e->started.pid = in->pid;
-	}
+	if (a->link == LINK_WELCOME)
+		agent_effects_add(out, AF_STARTED)->started =
+		    (struct link_started){h->task, h->token, h->started_ms, in->pid};
 	return 0;
 }
 

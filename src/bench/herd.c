@@ -60,7 +60,7 @@ static struct str name_of(const struct herd_worker *w)
 }
 
 /* Such facts as a worker of some size has: they are what the server keeps of it. */
-static void say_hello(struct herd_worker *w, const struct agent_effect *e)
+static void say_hello(struct herd_worker *w, const struct link_hello *from)
 {
 	struct herd *h = w->herd;
 	unsigned number = (unsigned)(w - h->workers) + 1;
@@ -82,9 +82,8 @@ static void say_hello(struct herd_worker *w, const struct agent_effect *e)
 	            .plugins = STR("command\nnoop\n"),
 	            .maxthreads = 16,
 	        },
-	    .set = e->hello.set,
-	    .dial = e->hello.dial,
-	    .receipts = true,
+	    .set = from->set,
+	    .dial = from->dial,
 	};
 
 	w->out = (struct link_to_server){.hello = &hello};
@@ -94,18 +93,18 @@ static void say_hello(struct herd_worker *w, const struct agent_effect *e)
 static void carry_out(struct herd_worker *w, const struct agent_effect *e)
 {
 	switch (e->kind) {
-	case AF_HELLO: say_hello(w, e); break;
+	case AF_HELLO: say_hello(w, e->hello); break;
 	case AF_BEAT:
 		w->out.has_beat = true;
-		w->out.beat =
-		    (struct link_beat){e->beat.number, e->beat.leaving, e->beat.own, e->beat.set};
+		w->out.beat = e->beat;
 		break;
 	case AF_CHECK:
-		w->check = e->check.number;
+		w->check = e->check;
 		w->check_at_ms = clock_mono_ms() + CHECK_TAKES_MS;
 		break;
 	case AF_CHECKED:
-		w->checked = (struct link_checked){.number = e->check.number, .ok = e->check.ok};
+		w->checked =
+		    (struct link_checked){.number = e->checked.number, .ok = e->checked.ok};
 		w->out.n_checked = 1;
 		break;
 	case AF_CLOSE:
@@ -285,7 +284,7 @@ static void on_timer(void *arg)
 	if (w->check_at_ms <= now) {
 		w->check_at_ms = NEVER;
 		feed(w, (struct agent_event){
-		            .kind = AE_CHECKED, .check = {.number = w->check, .ok = true}});
+		            .kind = AE_CHECKED, .checked = {.number = w->check, .ok = true}});
 	}
 	feed(w, (struct agent_event){.kind = AE_TICK});
 	finish(w);

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "model/batch.h"
+#include "model/link.h"
 #include "model/query.h"
 
 enum message_kind {
@@ -28,11 +29,6 @@ struct health_news {
 	enum worker_state state;
 	struct set_id set;
 	uint64_t check; /* the last healthcheck that counts; 0: none yet */
-};
-
-struct run_ref {
-	rid task;
-	int64_t token;
 };
 
 struct message {

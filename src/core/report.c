@@ -37,7 +37,7 @@ void report_absent(
 
 void report_started(struct core *c, const struct event *ev, struct effects *out)
 {
-	struct worker *w = report_heard(c, ev->started.link, out);
+	struct worker *w = report_heard(c, ev->link, out);
 	struct task *t = report_current(c, w, ev->started.task, ev->started.token);
 
 	if (!t)
@@ -102,7 +102,7 @@ static int end_status(const struct task *t, const struct event *ev)
 
 void report_ended(struct core *c, const struct event *ev, struct effects *out)
 {
-	struct worker *w = report_heard(c, ev->ended.link, out);
+	struct worker *w = report_heard(c, ev->link, out);
 	struct task *t = report_current(c, w, ev->ended.task, ev->ended.token);
 	struct message *ack;
 	int status;
@@ -128,8 +128,8 @@ void report_ended(struct core *c, const struct event *ev, struct effects *out)
 
 void report_output(struct core *c, const struct event *ev, struct effects *out)
 {
-	const struct output_row *o = &ev->output.row;
-	struct worker *w = report_heard(c, ev->output.link, out);
+	const struct output_row *o = &ev->output;
+	struct worker *w = report_heard(c, ev->link, out);
 	struct task *t = report_current(c, w, o->task, o->token);
 	struct message *ack;
 	struct output_row *row;

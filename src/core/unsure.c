@@ -127,7 +127,7 @@ void unsure_tick(struct core *c, struct effects *out)
 }
 
 static void is_held(
-    struct core *c, struct worker *w, const struct held_task *h, struct effects *out)
+    struct core *c, struct worker *w, const struct link_held *h, struct effects *out)
 {
 	struct task *t = report_current(c, w, h->task, h->token);
 
@@ -142,7 +142,7 @@ static void is_held(
 
 /* Never instead of a real word: only of what we are unsure about, and only of this attempt. */
 static void is_absent(
-    struct core *c, struct worker *w, const struct held_task *h, struct effects *out)
+    struct core *c, struct worker *w, const struct link_held *h, struct effects *out)
 {
 	struct task *t = report_current(c, w, h->task, h->token);
 
@@ -158,7 +158,7 @@ static void is_absent(
 
 void unsure_answer(struct core *c, const struct event *ev, struct effects *out)
 {
-	struct worker *w = worker_by_link(c, ev->notified.link);
+	struct worker *w = worker_by_link(c, ev->link);
 
 	if (!w || ev->notified.seq > w->notify_seq)
 		return;

@@ -212,7 +212,7 @@ static void check_failed(struct worker *w, struct str reason)
 
 void watch_checked(struct core *c, const struct event *ev, struct effects *out)
 {
-	struct worker *w = worker_by_link(c, ev->checked.link);
+	struct worker *w = worker_by_link(c, ev->link);
 	uint64_t n = ev->checked.number;
 
 	if (!w)
@@ -254,11 +254,11 @@ static void kill_again(struct worker *w, struct effects *out)
 
 void watch_beat(struct core *c, const struct event *ev, struct effects *out)
 {
-	struct worker *w = worker_by_link(c, ev->beat.link);
+	struct worker *w = worker_by_link(c, ev->link);
 	struct message *m;
 
 	if (!w) {
-		worker_refuse(ev->beat.link, false, false,
+		worker_refuse(ev->link, false, false,
 		    STR("this connection is not this worker's present one"), out);
 		return;
 	}

@@ -34,7 +34,7 @@ static const char *program_of(const struct worker *w, int i)
 static void tell(struct worker *w, uint64_t number, const char *why)
 {
 	worker_feed(w, (struct agent_event){.kind = AE_CHECKED,
-	                   .check = {.number = number, .ok = !why, .reason = str_of(why)}});
+	                   .checked = {.number = number, .ok = !why, .reason = str_of(why)}});
 }
 
 static void check_free(struct check *c)

@@ -168,7 +168,7 @@ void check_close(struct worker *w);
 void session_dial(struct worker *w);
 void session_close(struct worker *w, const char *why);
 /* outbox.c */
-void outbox_hello(struct worker *w, const struct agent_effect *e);
+void outbox_hello(struct worker *w, const struct link_hello *from);
 void outbox_add(struct worker *w, const struct agent_effect *e);
 void outbox_open(struct worker *w);
 void outbox_end_turn(struct worker *w);

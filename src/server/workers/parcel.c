@@ -10,7 +10,7 @@
 static void drop_notifies(struct parcel *o)
 {
 	for (size_t i = 0; i < o->n_notifies; i++)
-		free(o->notifies[i].refs);
+		free((struct run_ref *)o->notifies[i].refs);
 	o->n_notifies = 0;
 }
 
@@ -59,7 +59,7 @@ static void add_kill(struct parcel *o, const struct message *m)
 static void add_ended_ack(struct parcel *o, const struct message *m)
 {
 	GROW(o->ended_acks, o->cap_ended_acks, o->n_ended_acks + 1);
-	o->ended_acks[o->n_ended_acks++] = (struct link_ended_ack){m->task, m->token};
+	o->ended_acks[o->n_ended_acks++] = (struct run_ref){m->task, m->token};
 	o->bytes += 24;
 }
 
@@ -75,10 +75,10 @@ static void add_output_ack(struct parcel *o, const struct message *m)
 static void add_notify(struct parcel *o, const struct message *m)
 {
 	size_t n = m->notify.n < LINK_NOTIFY_MAX ? m->notify.n : LINK_NOTIFY_MAX;
-	struct link_run_ref *refs = xcalloc(n + 1, sizeof *refs);
+	struct run_ref *refs = xcalloc(n + 1, sizeof *refs);
 
 	for (size_t i = 0; i < n; i++)
-		refs[i] = (struct link_run_ref){m->notify.refs[i].task, m->notify.refs[i].token};
+		refs[i] = (struct run_ref){m->notify.refs[i].task, m->notify.refs[i].token};
 	GROW(o->notifies, o->cap_notifies, o->n_notifies + 1);
 	o->notifies[o->n_notifies++] = (struct link_notify){m->notify.seq, refs, n};
 	o->bytes += 24 * n + 16;

@@ -17,7 +17,7 @@ struct parcel {
 	struct link_check check;
 	struct link_run *runs;
 	struct link_kill *kills;
-	struct link_ended_ack *ended_acks;
+	struct run_ref *ended_acks;
 	struct link_output_ack *output_acks;
 	struct link_notify *notifies; /* their refs are ours */
 	size_t n_notifies, cap_notifies;

@@ -288,17 +288,13 @@ static void hear_checked(struct play *p, struct actor *x, const struct event *ev
 void boss_hears(struct world *w, const struct event *ev, void *arg)
 {
 	struct play *p = arg;
-	uint64_t link = ev->kind == EV_HELLO     ? ev->hello.link
-	                : ev->kind == EV_ENDED   ? ev->ended.link
-	                : ev->kind == EV_CHECKED ? ev->checked.link
-	                                         : ev->beat.link;
-	struct actor *x = actor_of_link(p, link);
+	struct actor *x = actor_of_link(p, ev->link);
 
 	(void)w;
 	if (!x)
 		return;
 	switch (ev->kind) {
-	case EV_HELLO: hear_hello(p, x, link); break;
+	case EV_HELLO: hear_hello(p, x, ev->link); break;
 	case EV_BEAT: hear_beat(p, x, ev); break;
 	case EV_CHECKED: hear_checked(p, x, ev); break;
 	case EV_ENDED: hear_ended(p, x, ev); break;

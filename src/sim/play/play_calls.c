@@ -38,7 +38,7 @@ static json_t *task_json(const struct play *p, rid task)
 	return name ? json_string(name) : json_null();
 }
 
-static json_t *refs_json(const struct play *p, const struct held_task *refs, size_t n)
+static json_t *refs_json(const struct play *p, const struct link_held *refs, size_t n)
 {
 	json_t *all = json_array();
 
@@ -60,8 +60,9 @@ static json_t *said_json(const struct play *p, const struct event *ev)
 	switch (ev->kind) {
 	case EV_HELLO:
 		return json_pack("{s:o, s:o, s:I}", "held",
-		    refs_json(p, ev->hello.tasks, ev->hello.n), "set", set_json(p, &ev->hello.set),
-		    "started_ms", (json_int_t)ev->hello.facts->started_ms);
+		    refs_json(p, ev->hello.tasks, ev->hello.n_tasks), "set",
+		    set_json(p, &ev->hello.set), "started_ms",
+		    (json_int_t)ev->hello.facts.started_ms);
 	case EV_BEAT:
 		return json_pack("{s:I, s:b, s:s, s:o}", "number", (json_int_t)ev->beat.number,
 		    "leaving", ev->beat.leaving, "own", worker_state_names[ev->beat.own], "set",
@@ -82,7 +83,7 @@ static json_t *said_json(const struct play *p, const struct event *ev)
 		    task_state_name(ev->ended.status), "exit", (int)ev->ended.exit_code, "signal",
 		    (int)ev->ended.signal, "killed", ev->ended.killed, "never_started",
 		    !ev->ended.started_ms, "reason", str_json(ev->ended.reason));
-	default: return json_pack("{s:o}", "task", task_json(p, ev->output.row.task));
+	default: return json_pack("{s:o}", "task", task_json(p, ev->output.task));
 	}
 }
 

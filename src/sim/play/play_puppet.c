@@ -179,7 +179,7 @@ static void hear_run(struct play *p, struct actor *x, const struct message *m)
 static void hear_notify(struct play *p, struct actor *x, const struct message *m)
 {
 	struct puppet *k = x->puppet;
-	struct held_task held[PLAY_TASKS_MAX], absent[PLAY_TASKS_MAX];
+	struct link_held held[PLAY_TASKS_MAX], absent[PLAY_TASKS_MAX];
 	struct event ev = {.kind = EV_NOTIFIED};
 
 	if (!k->habits.notifies || m->notify.seq <= k->notify_seq)
@@ -191,7 +191,7 @@ static void hear_notify(struct play *p, struct actor *x, const struct message *m
 	for (size_t i = 0; i < m->notify.n && i < PLAY_TASKS_MAX; i++) {
 		const struct run_ref *r = &m->notify.refs[i];
 		int task = task_index(p, r->task);
-		struct held_task h = {r->task, r->token, false, 0, false};
+		struct link_held h = {r->task, r->token, false, 0, false};
 
 		if (task >= 0 && k->runs[task].held && k->runs[task].token == r->token) {
 			h.started_ms = sim_server_wall_ms(p->w);
@@ -255,7 +255,7 @@ void puppet_link_down(struct world *w, uint64_t link, void *arg)
 }
 
 /* [{"task": "t1", "token": 1, "ended": false, "started": true, "receipt": true}] */
-static size_t read_refs(struct at *a, const char *key, struct held_task refs[PLAY_TASKS_MAX])
+static size_t read_refs(struct at *a, const char *key, struct link_held refs[PLAY_TASKS_MAX])
 {
 	json_t *list = json_object_get(a->j, key), *j;
 	struct puppet *k = speaker(a)->puppet;
@@ -274,7 +274,7 @@ static size_t read_refs(struct at *a, const char *key, struct held_task refs[PLA
 		task = at_task(&r, "task");
 		if (task < 0)
 			return n;
-		refs[n++] = (struct held_task){a->p->tasks[task].id,
+		refs[n++] = (struct link_held){a->p->tasks[task].id,
 		    at_int(&r, "token", 0, INT64_MAX,
 		        k && k->runs[task].token ? k->runs[task].token : 1),
 		    at_bool(&r, "ended", false),
@@ -340,7 +340,7 @@ static void turn_away(struct play *p, struct puppet *k)
 static void do_hello(struct at *a)
 {
 	struct puppet *k = puppet_of(a);
-	struct held_task held[PLAY_TASKS_MAX];
+	struct link_held held[PLAY_TASKS_MAX];
 	struct worker_facts facts;
 	struct event ev = {.kind = EV_HELLO};
 	bool same_link = at_bool(a, "same_link", false);
@@ -350,9 +350,9 @@ static void do_hello(struct at *a)
 	if (is_wrong(a->p))
 		return;
 	read_facts(a, speaker(a), &facts);
-	ev.hello.facts = &facts;
+	ev.hello.facts = facts;
 	ev.hello.tasks = held;
-	ev.hello.n = read_refs(a, "held", held);
+	ev.hello.n_tasks = read_refs(a, "held", held);
 	set_read(a, "set", &k->told, &ev.hello.set);
 	ev.hello.dial = (uint64_t)at_int(a, "dial", 0, INT64_MAX, 0);
 	if (!ready(a))
@@ -474,7 +474,7 @@ static void do_ended(struct at *a)
 static void do_notified(struct at *a)
 {
 	struct puppet *k = puppet_of(a);
-	struct held_task held[PLAY_TASKS_MAX], absent[PLAY_TASKS_MAX];
+	struct link_held held[PLAY_TASKS_MAX], absent[PLAY_TASKS_MAX];
 	struct event ev = {.kind = EV_NOTIFIED};
 	json_t *last;
 

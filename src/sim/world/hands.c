@@ -21,109 +21,51 @@ static struct receipt receipt_of(const struct sim_worker *k, rid task, int64_t t
 	return receipt;
 }
 
-static bool is_proven(const struct sim_worker *k, const struct agent_ref *ref)
+static bool is_proven(const struct sim_worker *k, const struct link_held *held)
 {
-	struct receipt own = receipt_of(k, ref->task, ref->token);
+	struct receipt own = receipt_of(k, held->task, held->token);
 
-	return !k->drops_receipts && memcmp(own.bytes, ref->receipt.bytes, sizeof own.bytes) == 0;
+	return !k->drops_receipts && memcmp(own.bytes, held->receipt.bytes, sizeof own.bytes) == 0;
 }
 
-/* The same fields under the names that the other side has for them. */
-static struct held_task *held_of(struct sim_worker *k, const struct agent_ref *refs, size_t n)
+/* What the shells of both sides add to it. */
+static struct link_hello full_hello(
+    struct world *w, struct sim_worker *k, const struct link_hello *from)
 {
-	struct held_task *held = arena_alloc(&k->arena, (n + 1 + LIAR_CLAIMS) * sizeof *held);
+	struct link_held *held =
+	    arena_alloc(&k->arena, (from->n_tasks + LIAR_CLAIMS) * sizeof *held);
+	struct link_hello hello = *from;
 
-	for (size_t i = 0; i < n; i++)
-		held[i] = (struct held_task){refs[i].task, refs[i].token, refs[i].ended,
-		    refs[i].started_ms, is_proven(k, &refs[i])};
-	return held;
-}
-
-static void event_of_ended(const struct agent_effect *e, struct event *ev)
-{
-	const struct agent_ended *x = e->ended;
-
-	ev->kind = EV_ENDED;
-	ev->ended.task = e->task;
-	ev->ended.token = e->token;
-	ev->ended.status = x->status;
-	ev->ended.exit_code = x->exit_code;
-	ev->ended.signal = x->signal;
-	ev->ended.killed = x->killed;
-	ev->ended.permanent = x->permanent;
-	ev->ended.started_ms = x->started_ms;
-	ev->ended.ended_ms = x->ended_ms;
-	ev->ended.reason = x->reason;
-	ev->ended.output_where = x->output_where;
-	ev->ended.usage = x->usage;
-	ev->ended.result = x->result;
-	for (int i = 0; i < N_STREAMS; i++) {
-		ev->ended.output[i] = x->output[i];
-		ev->ended.output_bytes[i] = x->output_bytes[i];
-		ev->ended.output_dropped[i] = x->output_dropped[i];
+	for (size_t i = 0; i < from->n_tasks; i++) {
+		held[i] = from->tasks[i];
+		held[i].proven = is_proven(k, &held[i]);
 	}
+	sim_worker_facts(k, &hello.facts);
+	hello.tasks = held;
+	hello.n_tasks = sim_liar_claims(w, k, held, from->n_tasks);
+	hello.drops_receipts = k->drops_receipts;
+	return hello;
 }
 
-static void event_of_hello(struct world *w, struct sim_worker *k, const struct agent_effect *e,
-    struct worker_facts *facts, struct event *ev)
+static struct event event_of(struct world *w, struct sim_worker *k, const struct agent_effect *e)
 {
-	struct held_task *held = held_of(k, e->hello.refs, e->hello.n);
-
-	sim_worker_facts(k, facts);
-	ev->kind = EV_HELLO;
-	ev->hello.facts = facts;
-	ev->hello.tasks = held;
-	ev->hello.n = sim_liar_claims(w, k, held, e->hello.n);
-	ev->hello.drops_receipts = k->drops_receipts;
-	ev->hello.set = e->hello.set;
-	ev->hello.dial = e->hello.dial;
-}
-
-static void event_of_notified(struct sim_worker *k, const struct agent_effect *e, struct event *ev)
-{
-	ev->kind = EV_NOTIFIED;
-	ev->notified.seq = e->notified.seq;
-	ev->notified.held = held_of(k, e->notified.held, e->notified.n_held);
-	ev->notified.n_held = e->notified.n_held;
-	ev->notified.absent = held_of(k, e->notified.absent, e->notified.n_absent);
-	ev->notified.n_absent = e->notified.n_absent;
+	switch (e->kind) {
+	case AF_HELLO: return (struct event){.kind = EV_HELLO, .hello = full_hello(w, k, e->hello)};
+	case AF_BEAT: return (struct event){.kind = EV_BEAT, .beat = e->beat};
+	case AF_STARTED: return (struct event){.kind = EV_STARTED, .started = e->started};
+	case AF_OUTPUT: return (struct event){.kind = EV_OUTPUT, .output = e->output};
+	case AF_ENDED: return (struct event){.kind = EV_ENDED, .ended = *e->ended};
+	case AF_CHECKED: return (struct event){.kind = EV_CHECKED, .checked = e->checked};
+	default: return (struct event){.kind = EV_NOTIFIED, .notified = e->notified};
+	}
 }
 
 /* What goes over the link. */
 static void say(struct world *w, int slot, const struct agent_effect *e)
 {
 	struct sim_worker *k = &w->workers[slot];
-	struct worker_facts facts;
-	struct event ev = {0};
+	struct event ev = event_of(w, k, e);
 
-	switch (e->kind) {
-	case AF_HELLO: event_of_hello(w, k, e, &facts, &ev); break;
-	case AF_BEAT:
-		ev.kind = EV_BEAT;
-		ev.beat.number = e->beat.number;
-		ev.beat.leaving = e->beat.leaving;
-		ev.beat.own = e->beat.own;
-		ev.beat.set = e->beat.set;
-		break;
-	case AF_STARTED:
-		ev.kind = EV_STARTED;
-		ev.started.task = e->task;
-		ev.started.token = e->token;
-		ev.started.started_ms = e->started.started_ms;
-		break;
-	case AF_OUTPUT:
-		ev.kind = EV_OUTPUT;
-		ev.output.row = e->output;
-		break;
-	case AF_ENDED: event_of_ended(e, &ev); break;
-	case AF_CHECKED:
-		ev.kind = EV_CHECKED;
-		ev.checked.number = e->check.number;
-		ev.checked.ok = e->check.ok;
-		ev.checked.reason = e->check.reason;
-		break;
-	default: event_of_notified(k, e, &ev); break;
-	}
 	judge_said(w, slot, &ev);
 	if (k->link)
 		sim_net_to_server(w, k->link, &ev);
@@ -135,10 +77,10 @@ static void check(struct world *w, int slot, const struct agent_effect *e)
 	struct agent_event x = {.kind = AE_CHECKED};
 	int64_t takes = w->o.exact ? 10000 : sim_between(&w->rng_hand, 1000, 100000);
 
-	x.check.number = e->check.number;
-	x.check.ok = k->no_fork_until_us <= w->now_us;
-	if (!x.check.ok)
-		x.check.reason = STR("fork: resource temporarily unavailable");
+	x.checked.number = e->check;
+	x.checked.ok = k->no_fork_until_us <= w->now_us;
+	if (!x.checked.ok)
+		x.checked.reason = STR("fork: resource temporarily unavailable");
 	else if (w->o.classes & 1u << CLASS_PROCESS && !w->healed && sim_chance(&w->rng_hand, 20))
 		takes = sim_between(&w->rng_hand, SECOND_US, 60 * SECOND_US);
 	if (k->check_takes_us)
@@ -293,8 +235,7 @@ void sim_worker_message(struct world *w, int slot, const struct message *m)
 	case MSG_NOTIFY: feed_notify(w, slot, m, &e); return;
 	case MSG_CHECK:
 		e.kind = AE_CHECK;
-		e.check.number = m->check.number;
-		e.check.beat = m->check.beat;
+		e.check = (struct link_check){m->check.number, m->check.beat};
 		break;
 	case MSG_KILL:
 		e.kind = AE_KILL;

@@ -16,7 +16,6 @@ enum { TO_SERVER, TO_WORKER, N_DIRECTIONS };
 struct packet {
 	uint64_t link, order; /* order: on this link and direction, from 1 */
 	int direction;
-	size_t bytes;
 	struct str clock; /* of a traced sender; the trace's */
 	union {
 		struct message to_worker;

@@ -45,26 +45,21 @@ static void put_str(struct packer *m, struct str *s)
 			(field) = copy_;                                \
 	} while (0)
 
-static void pack_facts(struct packer *m, struct event *ev)
+static void pack_hello(struct packer *m, struct link_hello *h)
 {
-	struct worker_facts facts = *ev->hello.facts;
-	struct worker_facts *to;
-	struct str *all[] = {&facts.shard, &facts.lock, &facts.key, &facts.host, &facts.zone,
-	    &facts.target, &facts.version, &facts.labels, &facts.plugins, &facts.active_queues,
-	    &facts.ignore_queues};
+	struct worker_facts *f = &h->facts;
+	struct str *all[] = {&f->shard, &f->lock, &f->key, &f->host, &f->zone, &f->target,
+	    &f->version, &f->labels, &f->plugins, &f->active_queues, &f->ignore_queues};
 
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		put_str(m, all[i]);
-	to = put(m, &facts, sizeof facts);
-	if (m->at)
-		ev->hello.facts = to;
-	PUT_ARRAY(m, ev->hello.tasks, ev->hello.n);
+	PUT_ARRAY(m, h->tasks, h->n_tasks);
 }
 
 static void pack_event(struct packer *m, struct event *ev)
 {
 	switch (ev->kind) {
-	case EV_HELLO: pack_facts(m, ev); break;
+	case EV_HELLO: pack_hello(m, &ev->hello); break;
 	case EV_CHECKED: put_str(m, &ev->checked.reason); break;
 	case EV_NOTIFIED:
 		PUT_ARRAY(m, ev->notified.held, ev->notified.n_held);
@@ -76,7 +71,7 @@ static void pack_event(struct packer *m, struct event *ev)
 			put_str(m, &ev->ended.output[i]);
 		put_str(m, &ev->ended.result);
 		break;
-	case EV_OUTPUT: put_str(m, &ev->output.row.data); break;
+	case EV_OUTPUT: put_str(m, &ev->output.data); break;
 	default: break;
 	}
 }
@@ -106,7 +101,7 @@ struct packet *packet_of_message(const struct message *m)
 
 	pack_message(&count, &copy);
 	p = xmalloc(sizeof *p + count.need + 8);
-	*p = (struct packet){.direction = TO_WORKER, .bytes = count.need};
+	*p = (struct packet){.direction = TO_WORKER};
 	p->to_worker = *m;
 	count.at = (char *)(p + 1);
 	pack_message(&count, &p->to_worker);
@@ -121,7 +116,7 @@ struct packet *packet_of_event(const struct event *ev)
 
 	pack_event(&count, &copy);
 	p = xmalloc(sizeof *p + count.need + 8);
-	*p = (struct packet){.direction = TO_SERVER, .bytes = count.need};
+	*p = (struct packet){.direction = TO_SERVER};
 	p->to_server = *ev;
 	count.at = (char *)(p + 1);
 	pack_event(&count, &p->to_server);
@@ -187,7 +182,7 @@ static void subject(const struct packet *p, rid *ret_task, int64_t *ret_token, u
 		return;
 	}
 	switch (ev->kind) {
-	case EV_HELLO: *ret_n = ev->hello.n; break;
+	case EV_HELLO: *ret_n = ev->hello.n_tasks; break;
 	case EV_BEAT: *ret_n = ev->beat.number; break;
 	case EV_CHECKED: *ret_n = ev->checked.number; break;
 	case EV_NOTIFIED: *ret_n = ev->notified.seq; break;
@@ -201,9 +196,9 @@ static void subject(const struct packet *p, rid *ret_task, int64_t *ret_token, u
 		*ret_n = (uint64_t)(int64_t)ev->ended.status;
 		break;
 	case EV_OUTPUT:
-		*ret_task = ev->output.row.task;
-		*ret_token = ev->output.row.token;
-		*ret_n = (uint64_t)ev->output.row.offset;
+		*ret_task = ev->output.task;
+		*ret_token = ev->output.token;
+		*ret_n = (uint64_t)ev->output.offset;
 		break;
 	default: break;
 	}
@@ -260,7 +255,7 @@ static void details(struct world *w, const struct packet *p, struct buf *b)
 		buf_printf(b, " %u/%lld", judge_number(w, m->notify.refs[i].task),
 		    (long long)m->notify.refs[i].token);
 	if (p->direction == TO_SERVER && ev->kind == EV_HELLO)
-		for (size_t i = 0; i < ev->hello.n; i++)
+		for (size_t i = 0; i < ev->hello.n_tasks; i++)
 			buf_printf(b, " %u/%lld%s", judge_number(w, ev->hello.tasks[i].task),
 			    (long long)ev->hello.tasks[i].token,
 			    ev->hello.tasks[i].ended ? " ended" : "");

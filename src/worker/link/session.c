@@ -126,8 +126,7 @@ static void feed_questions(struct worker *w, const struct link_to_worker *m)
 	for (size_t i = 0; i < m->n_notify; i++)
 		feed_notify(w, &m->notify[i]);
 	if (m->has_check)
-		worker_feed(w, (struct agent_event){.kind = AE_CHECK,
-		                   .check = {.number = m->check.number, .beat = m->check.beat}});
+		worker_feed(w, (struct agent_event){.kind = AE_CHECK, .check = m->check});
 }
 
 static void on_frame(struct link *l, struct str payload, void *arg)

@@ -24,7 +24,7 @@ struct buf told;
 int64_t mono;
 static uint64_t run_number; /* on this link */
 
-static void tell_refs(const struct agent_ref *refs, size_t n)
+static void tell_refs(const struct link_held *refs, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&told, " %d/%d%s%s", (int)refs[i].task, (int)refs[i].token,
@@ -39,7 +39,8 @@ static void tell_set(const struct set_id *set)
 
 static void tell_ended(const struct agent_effect *e)
 {
-	buf_printf(&told, "ended %d/%d %d", (int)e->task, (int)e->token, e->ended->status);
+	buf_printf(
+	    &told, "ended %d/%d %d", (int)e->ended->task, (int)e->ended->token, e->ended->status);
 	if (e->ended->exit_code >= 0)
 		buf_printf(&told, " code %d", e->ended->exit_code);
 	buf_printf(&told, "%s%s%s", e->ended->killed ? " killed" : "",
@@ -64,8 +65,8 @@ static void tell(const struct agent_effect *e)
 	switch (e->kind) {
 	case AF_HELLO:
 		buf_add_cstr(&told, "hello");
-		tell_refs(e->hello.refs, e->hello.n);
-		tell_set(&e->hello.set);
+		tell_refs(e->hello->tasks, e->hello->n_tasks);
+		tell_set(&e->hello->set);
 		break;
 	case AF_BEAT:
 		buf_printf(
@@ -74,10 +75,11 @@ static void tell(const struct agent_effect *e)
 			buf_printf(&told, " %s", worker_state_names[e->beat.own]);
 		tell_set(&e->beat.set);
 		break;
-	case AF_CHECK: buf_printf(&told, "check %d", (int)e->check.number); break;
+	case AF_CHECK: buf_printf(&told, "check %d", (int)e->check); break;
 	case AF_CHECKED:
-		buf_printf(&told, "checked %d %s", (int)e->check.number, e->check.ok ? "ok" : "");
-		buf_add_str(&told, e->check.reason);
+		buf_printf(
+		    &told, "checked %d %s", (int)e->checked.number, e->checked.ok ? "ok" : "");
+		buf_add_str(&told, e->checked.reason);
 		break;
 	case AF_NOTIFIED:
 		buf_printf(&told, "notified %d", (int)e->notified.seq);
@@ -87,9 +89,9 @@ static void tell(const struct agent_effect *e)
 			buf_printf(&told, " %d/%d", (int)e->notified.absent[i].task,
 			    (int)e->notified.absent[i].token);
 		break;
-	case AF_STARTED: buf_printf(&told, "started %d", (int)e->task); break;
+	case AF_STARTED: buf_printf(&told, "started %d", (int)e->started.task); break;
 	case AF_OUTPUT:
-		buf_printf(&told, "output %d %d@%d+%d", (int)e->task, e->output.stream,
+		buf_printf(&told, "output %d %d@%d+%d", (int)e->output.task, e->output.stream,
 		    (int)e->output.offset, e->output.raw_bytes);
 		break;
 	case AF_ENDED: tell_ended(e); break;
@@ -218,7 +220,7 @@ int check(uint64_t number, uint64_t beat)
 int checked(uint64_t number, bool ok)
 {
 	return step((struct agent_event){
-	    .kind = AE_CHECKED, .check = {number, 0, ok, ok ? STR_NULL : STR("fork: no memory")}});
+	    .kind = AE_CHECKED, .checked = {number, ok, ok ? STR_NULL : STR("fork: no memory")}});
 }
 
 void notify(uint64_t seq, const struct agent_run_ref *refs, size_t n)

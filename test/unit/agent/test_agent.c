@@ -98,10 +98,10 @@ static void exited_with(rid task, size_t n, int code)
 	        .result = {text, n}}});
 }
 
-static const struct agent_ended *end_of(rid task)
+static const struct link_ended *end_of(rid task)
 {
 	for (size_t i = 0; i < effects.n; i++)
-		if (effects.items[i].kind == AF_ENDED && effects.items[i].task == task)
+		if (effects.items[i].kind == AF_ENDED && effects.items[i].ended->task == task)
 			return effects.items[i].ended;
 	fail();
 	return NULL;

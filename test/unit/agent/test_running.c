@@ -124,8 +124,8 @@ static void test_adopted(void **state)
 static const struct receipt *said_receipt(size_t i)
 {
 	assert_int_equal(effects.items[0].kind, AF_HELLO);
-	assert_true(i < effects.items[0].hello.n);
-	return &effects.items[0].hello.refs[i].receipt;
+	assert_true(i < effects.items[0].hello->n_tasks);
+	return &effects.items[0].hello->tasks[i].receipt;
 }
 
 /* Of what runs, of what waits for an older attempt to end, and of what is over. */
@@ -145,7 +145,7 @@ static void test_receipts_are_said_with_each_hello(void **state)
 	for (int round = 0; round < 2; round++) {
 		down();
 		up();
-		assert_int_equal(effects.items[0].hello.n, 4);
+		assert_int_equal(effects.items[0].hello->n_tasks, 4);
 		for (uint8_t i = 0; i < 4; i++)
 			assert_int_equal(said_receipt(i)->bytes[0], i + 1);
 	}

@@ -20,9 +20,8 @@ static void output(struct world *w, uint64_t link, rid task, int64_t token, int6
 	static char data[CHUNK];
 	struct event ev = {.kind = EV_OUTPUT};
 
-	ev.output.link = link;
-	ev.output.row =
-	    (struct output_row){task, token, STDOUT, offset, CHUNK, 0, {data, sizeof data}};
+	ev.link = link;
+	ev.output = (struct output_row){task, token, STDOUT, offset, CHUNK, 0, {data, sizeof data}};
 	world_step(w, &ev);
 }
 
@@ -66,7 +65,7 @@ STORY(an_end_cannot_claim_more_than_the_limit)
 	struct event ev = {.kind = EV_ENDED};
 	const struct task_state *s;
 
-	ev.ended.link = 1;
+	ev.link = 1;
 	ev.ended.task = task;
 	ev.ended.token = 1;
 	ev.ended.status = TASK_SUCCEEDED;
@@ -90,7 +89,7 @@ STORY(output_inside_an_end_is_cut_at_the_limit)
 	struct event ev = {.kind = EV_ENDED};
 	const struct task_state *s;
 
-	ev.ended.link = 1;
+	ev.link = 1;
 	ev.ended.task = task;
 	ev.ended.token = 1;
 	ev.ended.status = TASK_SUCCEEDED;
@@ -156,8 +155,8 @@ static const char *hello_as(struct world *w, uint64_t link, struct who x)
 	const struct message *m;
 
 	world_forget_sent(w);
-	ev.hello.link = link;
-	ev.hello.facts = &f;
+	ev.link = link;
+	ev.hello.facts = f;
 	ev.hello.dial = x.dial;
 	world_step(w, &ev);
 	m = world_sent(w, MSG_REFUSED, 0);

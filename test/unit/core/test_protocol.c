@@ -33,19 +33,19 @@ static void checked(struct world *w, uint64_t link, uint64_t number, bool ok)
 {
 	struct event ev = {.kind = EV_CHECKED};
 
-	ev.checked.link = link;
+	ev.link = link;
 	ev.checked.number = number;
 	ev.checked.ok = ok;
 	ev.checked.reason = ok ? STR_NULL : STR("fork: no memory");
 	world_step(w, &ev);
 }
 
-static void notified(struct world *w, uint64_t link, uint64_t seq, const struct held_task *held,
-    const struct held_task *absent)
+static void notified(struct world *w, uint64_t link, uint64_t seq, const struct link_held *held,
+    const struct link_held *absent)
 {
 	struct event ev = {.kind = EV_NOTIFIED};
 
-	ev.notified.link = link;
+	ev.link = link;
 	ev.notified.seq = seq;
 	ev.notified.held = held;
 	ev.notified.n_held = held ? 1 : 0;
@@ -274,7 +274,7 @@ STORY(what_is_absent_was_never_started_and_what_is_held_runs)
 {
 	struct world *w = world_new(NULL);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO);
-	struct held_task a = {.token = 1}, b = {.token = 1, .started_ms = 7};
+	struct link_held a = {.token = 1}, b = {.token = 1, .started_ms = 7};
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	a.task = world_submit_one(w, q);
@@ -297,7 +297,7 @@ STORY(was_not_running_never_overwrites_a_real_word)
 {
 	struct world *w = world_new(NULL);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO);
-	struct held_task a = {.token = 1};
+	struct link_held a = {.token = 1};
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	a.task = world_submit_one(w, q);
@@ -315,7 +315,7 @@ STORY(a_lost_link_makes_unsure_and_the_next_hello_settles_it)
 {
 	struct world *w = world_new(NULL);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO), a, b;
-	struct held_task held = {.token = 1};
+	struct link_held held = {.token = 1};
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	a = world_submit_one(w, q);
@@ -342,8 +342,8 @@ static void dialled(struct world *w, uint64_t link, uint64_t dial)
 	    .maxthreads = 2};
 	struct event ev = {.kind = EV_HELLO};
 
-	ev.hello.link = link;
-	ev.hello.facts = &f;
+	ev.link = link;
+	ev.hello.facts = f;
 	ev.hello.dial = dial;
 	world_step(w, &ev);
 }
@@ -582,8 +582,8 @@ static void stranger(struct world *w, uint64_t link, uint64_t instance)
 	    .maxthreads = 1};
 	struct event ev = {.kind = EV_HELLO};
 
-	ev.hello.link = link;
-	ev.hello.facts = &f;
+	ev.link = link;
+	ev.hello.facts = f;
 	world_step(w, &ev);
 }
 

@@ -113,7 +113,7 @@ static void check_limits(struct life *l)
 static void hello(struct life *l, int i, bool anew)
 {
 	struct sim_worker *s = &l->workers[i];
-	struct held_task held[4096];
+	struct link_held held[4096];
 	char name[8];
 	size_t n = 0;
 
@@ -124,7 +124,7 @@ static void hello(struct life *l, int i, bool anew)
 	}
 	for (size_t k = 0; k < s->n; k++)
 		if (s->held[k].live)
-			held[n++] = (struct held_task){s->held[k].task, s->held[k].token, false, 1};
+			held[n++] = (struct link_held){s->held[k].task, s->held[k].token, false, 1};
 	s->link = ++l->last_link;
 	s->up = true;
 	snprintf(name, sizeof name, "w%d", i);

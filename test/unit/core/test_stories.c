@@ -46,7 +46,7 @@ static void ended_with(struct world *w, rid task, int64_t token, int status, con
 {
 	struct event ev = {.kind = EV_ENDED};
 
-	ev.ended.link = 1;
+	ev.link = 1;
 	ev.ended.task = task;
 	ev.ended.token = token;
 	ev.ended.status = status;
@@ -242,7 +242,7 @@ STORY(an_order_that_never_became_a_process_does_not_count)
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	t = world_submit_one(w, q);
-	ev.ended.link = 1;
+	ev.link = 1;
 	ev.ended.task = t;
 	ev.ended.token = 1;
 	ev.ended.status = TASK_FAILED;
@@ -273,7 +273,7 @@ STORY(a_restarted_server_waits_for_the_worker_s_word)
 {
 	struct world *w = world_new(NULL);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO), a, b;
-	struct held_task held;
+	struct link_held held;
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	a = world_submit_one(w, q);
@@ -282,7 +282,7 @@ STORY(a_restarted_server_waits_for_the_worker_s_word)
 	world_forget_sent(w);
 	assert_int_equal(world_counts(w, q).claimed, 2);
 	/* the worker received a, but b was lost with the connection */
-	held = (struct held_task){a, 1, false, w->now_ms};
+	held = (struct link_held){a, 1, false, w->now_ms};
 	world_hello(w, 2, "w1", 1, 2, &held, 1);
 	assert_int_equal(world_task(w, a)->state.status, TASK_RUNNING);
 	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
@@ -347,7 +347,7 @@ STORY(a_connected_worker_that_says_nothing_is_lost_too)
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	t = world_submit_one(w, q);
 	world_advance(w, 600);
-	beat.beat.link = 1;
+	beat.link = 1;
 	world_step(w, &beat);
 	world_advance(w, QUICK_LOSS_MS - 1);
 	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
@@ -370,8 +370,8 @@ STORY(two_workers_with_one_name)
 	struct event ev = {.kind = EV_HELLO};
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
-	ev.hello.link = 2;
-	ev.hello.facts = &f;
+	ev.link = 2;
+	ev.hello.facts = f;
 	world_step(w, &ev);
 	assert_non_null(world_sent(w, MSG_REFUSED, 0));
 	assert_int_equal(world_sent(w, MSG_REFUSED, 0)->link, 2);
@@ -464,7 +464,7 @@ STORY(cancel_queued_held_deep_and_running)
 	assert_int_equal(world_sent(w, MSG_KILL, 0)->task, t[0]);
 	assert_int_equal(world_task(w, t[0])->state.wish, WISH_CANCEL);
 	struct event ev = {.kind = EV_ENDED};
-	ev.ended.link = 1;
+	ev.link = 1;
 	ev.ended.task = t[0];
 	ev.ended.token = 1;
 	ev.ended.status = TASK_FAILED;

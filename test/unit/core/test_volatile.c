@@ -58,7 +58,7 @@ STORY(who_left_the_set_and_comes_back_needs_the_others_to_know_again)
 	struct worker_view v;
 
 	fleet(w, 2);
-	going.beat.link = 2;
+	going.link = 2;
 	going.beat.number = 9;
 	going.beat.own = WORKER_HEALTHY;
 	going.beat.leaving = true;
@@ -79,11 +79,11 @@ STORY(after_a_restart_nothing_starts_until_all_have_spoken)
 	struct world *w = world_new(&swift);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
 	struct set_id set = fleet(w, 2);
-	struct held_task held = {0};
+	struct link_held held = {0};
 	int64_t token;
 
 	t = submit(w, q, 2);
-	held = (struct held_task){t, token = world_sent(w, MSG_RUN, 0)->token, false, 0, true};
+	held = (struct link_held){t, token = world_sent(w, MSG_RUN, 0)->token, false, 0, true};
 	restart(w);
 	assert_true(waiting(w));
 	hello(w, 11, "w1", 1, &set, NULL, 0);
@@ -124,7 +124,7 @@ STORY(an_end_that_only_the_worker_knows_is_not_lost)
 	struct world *w = world_new(&swift);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
 	struct set_id set = fleet(w, 1);
-	struct held_task held = {.ended = true, .started_ms = 5, .proven = true};
+	struct link_held held = {.ended = true, .started_ms = 5, .proven = true};
 
 	held.task = t = submit(w, q, 2);
 	held.token = world_sent(w, MSG_RUN, 0)->token;
@@ -142,7 +142,7 @@ STORY(a_start_that_only_the_worker_knows_keeps_its_time)
 	struct world *w = world_new(&swift);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO);
 	struct set_id set = fleet(w, 1);
-	struct held_task held = {.task = submit(w, q, 2), .started_ms = w->now_ms, .proven = true};
+	struct link_held held = {.task = submit(w, q, 2), .started_ms = w->now_ms, .proven = true};
 	const struct task_state *s;
 
 	held.token = world_sent(w, MSG_RUN, 0)->token;
@@ -161,7 +161,7 @@ STORY(a_start_that_only_the_worker_knows_keeps_its_time)
 STORY(a_hello_that_names_an_attempt_of_the_past_loses_nothing)
 {
 	struct core_options small = swift;
-	struct held_task held = {.ended = true, .proven = true};
+	struct link_held held = {.ended = true, .proven = true};
 	struct world *w;
 	rid q, t;
 
@@ -426,8 +426,8 @@ STORY(who_was_displaced_is_told_to_die_and_does_not_take_its_name_back)
 	fleet(w, 1);
 	world_link_lost(w, 1);
 	world_advance(w, 6000); /* unhealthy, but not lost */
-	ev.hello.link = 5;
-	ev.hello.facts = &f;
+	ev.link = 5;
+	ev.hello.facts = f;
 	world_step(w, &ev);
 	assert_int_equal(world_count_sent(w, MSG_REFUSED), 0);
 	restart(w);
@@ -462,12 +462,12 @@ static void a_damaged_worker_is_waited_for(uint64_t instance)
 	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
 	struct set_id set = fleet(w, 2);
 	const struct message *run;
-	struct held_task held;
+	struct link_held held;
 	int64_t safe_ms = core_safe_wait_ms(&swift);
 
 	t = submit(w, q, 3);
 	run = world_sent(w, MSG_RUN, 0);
-	held = (struct held_task){t, run->token, false, w->now_ms, true};
+	held = (struct link_held){t, run->token, false, w->now_ms, true};
 	uint64_t had = run->link;
 
 	damage_worker(w, had == 1 ? "w1" : "w2", instance);
@@ -510,7 +510,7 @@ STORY(what_a_damaged_worker_was_given_waits_until_it_is_lost)
 {
 	struct core_options durable = swift;
 	struct world *w;
-	struct held_task held;
+	struct link_held held;
 	const struct timeouts *o = &swift.timeouts;
 	int64_t token, silent_ms = o->heartbeat_ms + o->heartbeat_grace_ms;
 	int64_t lost_ms = silent_ms + o->lose_after_ms + swift.lost_hold_ms;
@@ -522,7 +522,7 @@ STORY(what_a_damaged_worker_was_given_waits_until_it_is_lost)
 	fleet(w, 1);
 	t = submit(w, q, 3);
 	token = world_sent(w, MSG_RUN, 0)->token;
-	held = (struct held_task){t, token, false, w->now_ms, true};
+	held = (struct link_held){t, token, false, w->now_ms, true};
 	damage_worker(w, "w1", 1);
 	restart(w);
 	hello(w, 12, "w2", 2, NULL, NULL, 0);

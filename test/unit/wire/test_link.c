@@ -63,6 +63,7 @@ static struct link_hello good_hello(void)
 	        .maxthreads = 3},
 	    .set = {0xfeedull << 48, 12, {~0ull, 5, 3}},
 	    .dial = 4,
+	    .drops_receipts = true,
 	};
 }
 
@@ -74,8 +75,8 @@ static void assert_set(const struct set_id *got, const struct set_id *want)
 
 static void test_hello(void **state)
 {
-	struct link_task_ref refs[] = {
-	    {1, 2, false, 0, {{0}}}, {3, 4, true, 9, {{7, 8, [15] = 9}}}};
+	struct link_held refs[] = {
+	    {1, 2, false, 0}, {3, 4, true, 9, .receipt = {{7, 8, [15] = 9}}}};
 	struct link_hello h = good_hello();
 	struct link_to_server in = {.hello = &h}, got;
 
@@ -95,19 +96,19 @@ static void test_hello(void **state)
 	assert_int_equal(got.hello->tasks[1].started_ms, 9);
 	assert_false(receipt_is_given(&got.hello->tasks[0].receipt));
 	assert_memory_equal(&got.hello->tasks[1].receipt, &refs[1].receipt, RECEIPT_BYTES);
-	assert_false(got.hello->receipts);
+	assert_true(got.hello->drops_receipts);
 	assert_set(&got.hello->set, &h.set);
 	h.set = (struct set_id){0};
-	h.receipts = true;
+	h.drops_receipts = false;
 	assert_int_equal(to_server(&in, &got), 0);
 	assert_set(&got.hello->set, &h.set);
-	assert_true(got.hello->receipts);
+	assert_false(got.hello->drops_receipts);
 }
 
 /* A receipt of another length is none. */
 static void test_receipt_lengths(void **state)
 {
-	struct link_task_ref ref = {1, 2, false, 0, {{'r', 'e', 'c', 'e', 'i', 'p', 't'}}};
+	struct link_held ref = {1, 2, .receipt = {{'r', 'e', 'c', 'e', 'i', 'p', 't'}}};
 	struct link_hello h = good_hello();
 	struct link_to_server in = {.hello = &h}, got;
 	struct buf b = {0};
@@ -133,7 +134,7 @@ static void test_bad_hellos(void **state)
 {
 	struct link_hello h = good_hello();
 	struct link_to_server in = {.hello = &h}, got;
-	struct link_task_ref ref = {0, 1, false, 0};
+	struct link_held ref = {0, 1, false, 0};
 	char longer[NAME_MAX_BYTES + 2] = {0};
 
 	memset(longer, 'x', NAME_MAX_BYTES + 1);
@@ -317,8 +318,7 @@ static void test_largest_result(void **state)
 static void test_health_reports(void **state)
 {
 	struct link_checked c[] = {{7, true, STR_NULL}, {8, false, STR("exec: no")}};
-	struct link_task_ref held[] = {{1, 2, false, 9}, {3, 4, true, 0}},
-	                     absent = {5, 6, false, 0};
+	struct link_held held[] = {{1, 2, false, 9}, {3, 4, true, 0}}, absent = {5, 6, false, 0};
 	struct link_notified n = {11, held, &absent, 2, 1};
 	struct link_to_server in = {.clock = {"\0c", 2},
 	                          .has_beat = true,
@@ -348,14 +348,14 @@ static void test_health_reports(void **state)
 
 static void test_bad_health_reports(void **state)
 {
-	static struct link_task_ref many[LINK_NOTIFY_MAX + 1];
+	static struct link_held many[LINK_NOTIFY_MAX + 1];
 	static char clock[LINK_CLOCK_MAX + 1];
 	struct link_checked c = {0, true, STR_NULL};
 	struct link_notified n = {0};
 	struct link_to_server in = {.checked = &c, .n_checked = 1}, got;
 
 	for (size_t i = 0; i <= LINK_NOTIFY_MAX; i++)
-		many[i] = (struct link_task_ref){i + 1, 1, false, 0};
+		many[i] = (struct link_held){i + 1, 1, false, 0};
 	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL);
 	in = (struct link_to_server){.notified = &n, .n_notified = 1};
 	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL);
@@ -541,9 +541,9 @@ static void test_orders(void **state)
 	struct link_refused refused = {STR("no"), true, true};
 	struct link_run run = good_run();
 	struct link_kill kill = {3, 4, STR("cancelled"), true};
-	struct link_ended_ack ea = {5, 6};
+	struct run_ref ea = {5, 6};
 	struct link_output_ack oa = {7, 8, STDOUT, 65536, true};
-	struct link_run_ref refs[] = {{1, 2}, {3, 4}};
+	struct run_ref refs[] = {{1, 2}, {3, 4}};
 	struct link_notify notify[] = {{22, refs, 2}, {23, refs, 1}};
 	struct link_to_worker in = {{"clock", 5}, {challenge, sizeof challenge}, &w, &refused, true,
 	                          true, true, {12, true, true},
@@ -628,12 +628,12 @@ static void test_bad_welcomes(void **state)
 
 static void test_bad_questions(void **state)
 {
-	static struct link_run_ref many[LINK_NOTIFY_MAX + 1];
+	static struct run_ref many[LINK_NOTIFY_MAX + 1];
 	struct link_notify n = {1, many, LINK_NOTIFY_MAX};
 	struct link_to_worker in = {.notify = &n, .n_notify = 1}, got;
 
 	for (size_t i = 0; i <= LINK_NOTIFY_MAX; i++)
-		many[i] = (struct link_run_ref){i + 1, 1};
+		many[i] = (struct run_ref){i + 1, 1};
 	assert_int_equal(to_worker(&in, &got), 0);
 	n.n_refs++;
 	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
@@ -720,16 +720,16 @@ static void test_parts_are_bounded(void **state)
 static void test_tasks_of_a_hello_are_bounded(void **state)
 {
 	size_t n = LINK_HELLO_TASKS_MAX;
-	struct link_task_ref *refs = xcalloc(4 * n, sizeof *refs);
+	struct link_held *refs = xcalloc(4 * n, sizeof *refs);
 	struct link_hello h = good_hello();
 	struct link_to_server m = {.hello = &h}, got;
 
 	for (size_t i = 0; i < 4 * n; i++)
-		refs[i] = (struct link_task_ref){.task = i + 1, .token = 1, .started_ms = 9};
+		refs[i] = (struct link_held){.task = i + 1, .token = 1, .started_ms = 9};
 	h.tasks = refs;
 	h.n_tasks = n;
 	for (size_t i = 0; i < n; i++)
-		refs[i] = (struct link_task_ref){i + 1, 1, true, 9, {{1}}};
+		refs[i] = (struct link_held){i + 1, 1, true, 9, .receipt = {{1}}};
 	assert_int_equal(to_server(&m, &got), 0);
 	assert_int_equal(got.hello->n_tasks, n);
 	h.n_tasks = n + 1;

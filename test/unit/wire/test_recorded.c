@@ -136,7 +136,7 @@ static void test_knock(void **state)
 
 static void test_hello(void **state)
 {
-	struct link_task_ref tasks[] = {{11, 12, false, 0, {{0}}}, {13, 14, true, 15, {RECEIPT}}};
+	struct link_held tasks[] = {{11, 12, false, 0}, {13, 14, true, 15, .receipt = {RECEIPT}}};
 	struct link_hello full = {.protocol = LINK_PROTOCOL,
 	    .facts = {.shard = STR("w1"),
 	        .instance = 0x1122334455667788,
@@ -155,15 +155,15 @@ static void test_hello(void **state)
 	    .tasks = tasks,
 	    .n_tasks = 2,
 	    .set = a_set(31),
-	    .dial = 24,
-	    .receipts = true};
+	    .dial = 24};
 	struct link_hello bare = {.protocol = LINK_PROTOCOL,
 	    .facts = {.shard = STR("w2"),
 	        .instance = 1,
 	        .start = 1,
 	        .lock = STR("machine:/elsewhere"),
 	        .maxthreads = -1},
-	    .dial = 1};
+	    .dial = 1,
+	    .drops_receipts = true};
 
 	to_server("hello", &(struct link_to_server){.hello = &full});
 	to_server("hello.bare", &(struct link_to_server){.hello = &bare});
@@ -172,8 +172,8 @@ static void test_hello(void **state)
 static void test_health(void **state)
 {
 	struct link_checked checked[] = {{41, true, STR_NULL}, {42, false, STR("fork: no")}};
-	struct link_task_ref held[] = {{51, 52, false, 53, {RECEIPT}}, {54, 55, true, 0, {{0}}}};
-	struct link_task_ref absent[] = {{56, 57, false, 0, {{0}}}};
+	struct link_held held[] = {{51, 52, false, 53, .receipt = {RECEIPT}}, {54, 55, true, 0}};
+	struct link_held absent[] = {{56, 57, false, 0}};
 	struct link_notified notified[] = {{58, held, absent, 2, 1}, {59, NULL, NULL, 0, 0}};
 
 	to_server("beat", &(struct link_to_server){
@@ -269,10 +269,10 @@ static void test_orders(void **state)
 	        .body = STR("{}"),
 	        .number = 183}};
 	struct link_kill kill[] = {{191, 192, STR("cancelled"), false}, {193, 194, STR_NULL, true}};
-	struct link_ended_ack ended[] = {{201, 202}, {203, 204}};
+	struct run_ref ended[] = {{201, 202}, {203, 204}};
 	struct link_output_ack output[] = {
 	    {211, 212, STDERR, 213, false}, {214, 215, STDOUT, 216, true}};
-	struct link_run_ref refs[] = {{221, 222}, {223, 224}};
+	struct run_ref refs[] = {{221, 222}, {223, 224}};
 	struct link_notify notify[] = {{225, refs, 2}, {226, NULL, 0}};
 
 	to_worker("run", &(struct link_to_worker){.run = run, .n_run = 2});
