@@ -42,7 +42,7 @@ struct agent_effect {
 		struct link_started started;
 		struct output_row output;
 		const struct link_ended *ended;
-		const struct agent_run *run;
+		const struct link_run *run;
 		bool kill; /* AF_STOP */
 		bool read; /* AF_READ */
 		struct {

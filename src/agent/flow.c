@@ -112,15 +112,15 @@ void on_flushes(struct agent *a, int64_t mono_ms, struct agent_effects *out)
 
 int on_output_ack(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
-	struct held *h = held_find(a, in->task, in->token);
+	struct held *h = held_find(a, in->output_ack.task, in->output_ack.token);
 
 	if (!h || h->output.discard || h->output.mode == OUTPUT_MODE_INLINE)
 		return 0;
-	if (in->ack.refused) {
+	if (in->output_ack.refused) {
 		output_give_up(a, h, out);
 		return 0;
 	}
-	a->unacked -= (size_t)output_ack(&h->output, in->ack.stream, in->ack.end);
+	a->unacked -= (size_t)output_ack(&h->output, in->output_ack.stream, in->output_ack.end);
 	resume_paused(a, out);
 	return 0;
 }

@@ -70,7 +70,7 @@ static void take_set(struct agent *a, const struct set_id *set)
 }
 
 void health_news(
-    struct agent *a, const struct agent_news *n, int64_t mono_ms, struct agent_effects *out)
+    struct agent *a, const struct link_news *n, int64_t mono_ms, struct agent_effects *out)
 {
 	const struct check *passed = &a->passed[n->check % CHECKS_KEPT];
 
@@ -196,12 +196,12 @@ int on_check(struct agent *a, const struct agent_event *in, struct agent_effects
 	if (a->link != LINK_WELCOME || a->phase != AGENT_SERVING)
 		return 0;
 	if (in->check.beat > a->beat || (in->check.beat != 0 && in->check.beat <= a->beat_before)) {
-		note(out, in, "a healthcheck names a heartbeat that was not sent on this link");
+		note(out, "a healthcheck names a heartbeat that was not sent on this link");
 		return ERR_PROTOCOL;
 	}
 	if (a->check.running) {
 		if (a->check.number != in->check.number || a->check.link != a->n_links)
-			note(out, in,
+			note(out,
 			    "the healthcheck before is still running: this one is not started");
 		return 0;
 	}

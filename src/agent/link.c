@@ -157,13 +157,14 @@ int on_welcome(struct agent *a, const struct agent_event *in, struct agent_effec
 int on_refused(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
 	const char *why = arena_printf(
-	    &out->arena, "the server refused this worker: " STR_FMT, STR_ARG(in->why.reason));
+	    &out->arena, "the server refused this worker: " STR_FMT, STR_ARG(in->refused.reason));
 
 	if (is_ending(a) || (a->link != LINK_HELLO && a->link != LINK_WELCOME))
 		return 0;
 	agent_effects_add(out, AF_NOTE)->why.text = str_of(why);
-	if (in->why.die)
-		start_dying(a, in->mono_ms, out, why, in->why.restart && a->o.restart_when_lost);
+	if (in->refused.die)
+		start_dying(
+		    a, in->mono_ms, out, why, in->refused.restart && a->o.restart_when_lost);
 	else
 		close_link(a, out, why);
 	return 0;
@@ -186,7 +187,7 @@ static void repeat_set(struct agent *a, int64_t mono_ms, struct agent_effects *o
 
 int on_beat_ack(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
-	uint64_t number = in->beat.number;
+	uint64_t number = in->beat_ack.number;
 	int64_t sent = beat_log_sent_ms(&a->beats, number, a->hello_sent_ms);
 
 	if (a->link != LINK_WELCOME || is_ending(a))
@@ -197,7 +198,7 @@ int on_beat_ack(struct agent *a, const struct agent_event *in, struct agent_effe
 		health_heard(a, MUTANT(BEAT_STAMPED_AT_ACK) ? in->mono_ms : sent);
 		a->beat_acked = number;
 	}
-	health_news(a, &in->beat.news, in->mono_ms, out);
+	health_news(a, &in->beat_ack.news, in->mono_ms, out);
 	repeat_set(a, in->mono_ms, out);
 	return 0;
 }

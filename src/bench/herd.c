@@ -165,11 +165,6 @@ static void finish(struct herd_worker *w)
 	set_timer(w);
 }
 
-static struct agent_news news_of(const struct link_news *n)
-{
-	return (struct agent_news){n->state, n->set, n->check};
-}
-
 /* A key of its own, as every worker has; this one need not be kept. */
 static void knock(struct herd_worker *w, struct str challenge)
 {
@@ -207,7 +202,7 @@ static void on_answer(struct herd_worker *w, const struct link_beat_ack *m)
 		samples_add(&h->answers, bench_ns() - w->beat_ns);
 		w->beat_ns = 0;
 	}
-	feed(w, (struct agent_event){.kind = AE_BEAT_ACK, .beat = {m->number, news_of(&m->news)}});
+	feed(w, (struct agent_event){.kind = AE_BEAT_ACK, .beat_ack = *m});
 }
 
 static void take(struct herd_worker *w, const struct link_to_worker *m)
@@ -215,21 +210,14 @@ static void take(struct herd_worker *w, const struct link_to_worker *m)
 	if (m->welcome) {
 		w->backoff_ms = REDIAL_FIRST_MS;
 		w->server = w->herd->server = m->welcome->server;
-		feed(w, (struct agent_event){.kind = AE_WELCOME,
-		            .welcome = {.server = m->welcome->server,
-		                .timeouts = m->welcome->timeouts,
-		                .news = news_of(&m->welcome->news),
-		                .notify_seq = m->welcome->notify_seq,
-		                .maxthreads = m->welcome->maxthreads}});
+		feed(w, (struct agent_event){.kind = AE_WELCOME, .welcome = *m->welcome});
 	}
 	if (m->refused)
-		feed(w, (struct agent_event){.kind = AE_REFUSED,
-		            .why = {.reason = m->refused->reason, .die = m->refused->die}});
+		feed(w, (struct agent_event){.kind = AE_REFUSED, .refused = *m->refused});
 	if (m->has_beat_ack)
 		on_answer(w, &m->beat_ack);
 	if (m->has_check)
-		feed(w, (struct agent_event){.kind = AE_CHECK,
-		            .check = {.number = m->check.number, .beat = m->check.beat}});
+		feed(w, (struct agent_event){.kind = AE_CHECK, .check = m->check});
 }
 
 static void on_frame(struct link *l, struct str payload, void *arg)

@@ -14,12 +14,8 @@
 
 static void kill_unknown(uint64_t link, const struct link_held *h, struct effects *out)
 {
-	struct message *m = effects_message(out, MSG_KILL, link);
-
-	m->task = h->task;
-	m->token = h->token;
-	m->why.reason = STR("the server does not know this attempt any more");
-	m->why.forget = true;
+	effects_message(out, MSG_KILL, link)->kill = (struct link_kill){h->task, h->token,
+	    STR("the server does not know this attempt any more"), .forget = true};
 }
 
 /*
@@ -98,13 +94,9 @@ static void held_by_worker(struct core *c, const struct event *ev, struct worker
 		times_started(c, &t->row.state, h->started_ms);
 		task_move(c, t, TASK_RUNNING, STR_NULL, out);
 	}
-	if (t->row.state.wish == WISH_CANCEL) {
-		struct message *m = effects_message(out, MSG_KILL, ev->link);
-
-		m->task = h->task;
-		m->token = h->token;
-		m->why.reason = STR("cancelled");
-	}
+	if (t->row.state.wish == WISH_CANCEL)
+		effects_message(out, MSG_KILL, ev->link)->kill =
+		    (struct link_kill){h->task, h->token, STR("cancelled")};
 }
 
 static void reconcile(struct core *c, const struct event *ev, struct worker *w, struct effects *out)
@@ -147,8 +139,6 @@ static void join_set(struct core *c, const struct event *ev, struct worker *w)
 
 static void welcome(struct core *c, const struct event *ev, struct worker *w, struct effects *out)
 {
-	struct message *m;
-
 	bind_link(c, w, ev->link);
 	w->dial = ev->hello.dial;
 	w->drops_receipts = ev->hello.drops_receipts;
@@ -163,13 +153,13 @@ static void welcome(struct core *c, const struct event *ev, struct worker *w, st
 	w->row.last_seen_ms = c->now_ms;
 	w->row.version++;
 	watch_look(c, w, out); /* news that come before the welcome are only repeated by it */
-	m = effects_message(out, MSG_WELCOME, w->link);
-	m->welcome.worker = w->row.id;
-	m->welcome.server = c->o.server;
-	m->welcome.timeouts = c->o.timeouts;
-	m->welcome.news = watch_news(c, w);
-	m->welcome.notify_seq = w->notify_seq;
-	m->welcome.maxthreads = worker_maxthreads(c, w);
+	effects_message(out, MSG_WELCOME, w->link)->welcome =
+	    (struct link_welcome){.worker = w->row.id,
+	        .server = c->o.server,
+	        .timeouts = c->o.timeouts,
+	        .news = watch_news(c, w),
+	        .notify_seq = w->notify_seq,
+	        .maxthreads = worker_maxthreads(c, w)};
 	save_worker(c, w, out);
 	watch_check(c, w, out);
 	place_worker_joined(c, w);

@@ -104,14 +104,12 @@ void report_ended(struct core *c, const struct event *ev, struct effects *out)
 {
 	struct worker *w = report_heard(c, ev->link, out);
 	struct task *t = report_current(c, w, ev->ended.task, ev->ended.token);
-	struct message *ack;
 	int status;
 
 	if (!w)
 		return; /* not welcome: it says it again after its hello */
-	ack = effects_message(out, MSG_ENDED_ACK, w->link);
-	ack->task = ev->ended.task;
-	ack->token = ev->ended.token;
+	effects_message(out, MSG_ENDED_ACK, w->link)->ended_ack =
+	    (struct run_ref){ev->ended.task, ev->ended.token};
 	if (!t)
 		return;
 	place_room(c);
@@ -131,17 +129,12 @@ void report_output(struct core *c, const struct event *ev, struct effects *out)
 	const struct output_row *o = &ev->output;
 	struct worker *w = report_heard(c, ev->link, out);
 	struct task *t = report_current(c, w, o->task, o->token);
-	struct message *ack;
 	struct output_row *row;
 
 	if (!w)
 		return;
-	ack = effects_message(out, MSG_OUTPUT_ACK, w->link);
-	ack->task = o->task;
-	ack->token = o->token;
-	ack->output.stream = o->stream;
-	ack->output.end = o->offset + o->raw_bytes;
-	ack->output.refused = !t;
+	effects_message(out, MSG_OUTPUT_ACK, w->link)->output_ack = (struct link_output_ack){
+	    o->task, o->token, o->stream, o->offset + o->raw_bytes, .refused = !t};
 	/* a worker that goes on beyond the limit fills nobody's disk; its end says what is gone */
 	if (!t || o->offset + o->raw_bytes > output_max(t))
 		return;

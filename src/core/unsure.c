@@ -65,7 +65,6 @@ void unsure_forget(struct core *c, struct worker *w)
 
 static void ask(struct core *c, struct worker *w, struct effects *out)
 {
-	struct message *m = effects_message(out, MSG_NOTIFY, w->link);
 	size_t most = w->n_unsure < ASKED_MAX ? (size_t)w->n_unsure : ASKED_MAX;
 	struct run_ref *refs = arena_alloc(&out->batch.arena, most * sizeof *refs);
 	struct task *t;
@@ -76,9 +75,8 @@ static void ask(struct core *c, struct worker *w, struct effects *out)
 			refs[n++] = (struct run_ref){t->row.id, t->row.state.token};
 	if (!MUTANT(NOTIFY_SEQ_NOT_RAISED))
 		w->notify_seq++; /* after the list is made: above every run it asks about */
-	m->notify.seq = w->notify_seq;
-	m->notify.refs = refs;
-	m->notify.n = n;
+	effects_message(out, MSG_NOTIFY, w->link)->notify =
+	    (struct link_notify){w->notify_seq, refs, n};
 	w->next_poll_ms = c->mono_ms + w->poll_wait_ms;
 	w->poll_wait_ms = w->poll_wait_ms * 2 > POLL_MOST_MS ? POLL_MOST_MS : w->poll_wait_ms * 2;
 }

@@ -178,11 +178,8 @@ bool worker_serves(
 
 void worker_refuse(uint64_t link, bool die, bool restart, struct str reason, struct effects *out)
 {
-	struct message *m = effects_message(out, MSG_REFUSED, link);
-
-	m->why.reason = arena_str(&out->batch.arena, reason);
-	m->why.die = die;
-	m->why.restart = restart;
+	effects_message(out, MSG_REFUSED, link)->refused =
+	    (struct link_refused){arena_str(&out->batch.arena, reason), die, restart};
 }
 
 void worker_unlink(struct core *c, struct worker *w)
@@ -268,7 +265,7 @@ static void set_threads(
 	save_worker(c, w, out);
 	audit(c, "worker.changed", w->row.facts.shard, 0, w->row.id, ev->actor, STR_NULL, out);
 	if (w->link)
-		effects_message(out, MSG_SETTINGS, w->link)->welcome.maxthreads =
+		effects_message(out, MSG_SETTINGS, w->link)->settings.maxthreads =
 		    worker_maxthreads(c, w);
 	place_room(c);
 }
@@ -276,18 +273,14 @@ static void set_threads(
 static int stop_worker(
     struct core *c, struct worker *w, const struct event *ev, struct reply *r, struct effects *out)
 {
-	struct message *m;
-
 	if (!w->link) {
 		problem_set(r->problem, ERR_CONFLICT, "the worker is not connected");
 		return problem_hint(r->problem, "it can only be told when it is: reeve worker ls");
 	}
 	audit(c, ev->worker.restart ? "worker.restarting" : "worker.stopping", w->row.facts.shard,
 	    0, w->row.id, ev->actor, STR_NULL, out);
-	m = effects_message(out, MSG_SETTINGS, w->link);
-	m->welcome.maxthreads = worker_maxthreads(c, w);
-	m->welcome.leave = true;
-	m->welcome.restart = ev->worker.restart;
+	effects_message(out, MSG_SETTINGS, w->link)->settings =
+	    (struct link_settings){worker_maxthreads(c, w), true, ev->worker.restart};
 	return 0;
 }
 

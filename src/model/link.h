@@ -137,6 +137,10 @@ struct link_run {
 	uint64_t number;     /* on this link, from 1: a replay is known by it */
 	uint64_t notify_seq; /* older than the worker's: it is refused */
 	struct receipt receipt;
+	/* how it wants to be ended: the worker's shell finds it in the settings. Never sent */
+	int32_t kill_method; /* enum kill_method */
+	bool kill_wait_given;
+	int64_t kill_wait_ms; /* between TERM and KILL, if given; else the worker's */
 };
 
 struct link_kill {

@@ -54,7 +54,7 @@ static void carry_out(struct worker *w, const struct agent_effect *e)
 	case AF_CHECKED:
 	case AF_NOTIFIED: outbox_add(w, e); break;
 	case AF_CHECK: check_start(w, e->check); break;
-	case AF_START: job_start(w, e); break;
+	case AF_START: job_start(w, e->run); break;
 	case AF_STOP: job_stop(w, e); break;
 	case AF_READ: job_read(w, e); break;
 	case AF_FORGET: job_forget(w, e); break;
@@ -95,7 +95,7 @@ static void enqueue(struct worker *w, const struct agent_event *e)
 	if (e->kind == AE_CHECKED)
 		q->e.checked.reason = arena_str(&w->queue_arena, e->checked.reason);
 	if (e->kind == AE_UNWELL)
-		q->e.why.reason = arena_str(&w->queue_arena, e->why.reason);
+		q->e.unwell = arena_str(&w->queue_arena, e->unwell);
 	if (e->kind == AE_OUTPUT)
 		q->e.output.data = arena_str(&w->queue_arena, e->output.data);
 	*w->queue_tail = q;

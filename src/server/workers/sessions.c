@@ -429,7 +429,7 @@ static void send_now(struct session *s)
 {
 	struct link_to_worker m = parcel_frame(&s->out, engine_ids(s->all->engine));
 	struct buf frame = {0};
-	bool last = s->out.has_refused;
+	bool last = m.refused != NULL;
 
 	tracing_sent(s->all->trace, s->traced_as, &m);
 	arena_reset(&s->all->arena);
@@ -453,7 +453,7 @@ static void touch(struct session *s)
 static void add_receipt(struct session *s)
 {
 	struct receipts *receipts = engine_gives_receipts(s->all->engine);
-	struct link_run *run = &s->out.runs[s->out.n_runs - 1];
+	struct link_run *run = &s->out.frame.run[s->out.frame.n_run - 1];
 
 	if (receipts)
 		run->receipt = receipt_make(receipts, run->task, run->token, str_of(s->shard));

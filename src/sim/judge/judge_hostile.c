@@ -77,7 +77,7 @@ void judge_hostile_message(struct world *w, const struct message *m)
 		    world_node_name(w, l->victim));
 	else if (m->kind == MSG_RUN && !has_threads(w, l))
 		world_fail(w, 41, "somebody who takes no tasks is given task %u",
-		    judge_number(w, m->task));
+		    judge_number(w, m->run.task));
 }
 
 /* Whatever a worker claims of others' attempts, none becomes its own by that. */

@@ -87,7 +87,7 @@ static json_t *said_json(const struct play *p, const struct event *ev)
 	}
 }
 
-static json_t *news_json(const struct play *p, const struct health_news *n)
+static json_t *news_json(const struct play *p, const struct link_news *n)
 {
 	return json_pack("{s:s, s:o, s:I}", "state", worker_state_names[n->state], "set",
 	    set_json(p, &n->set), "check", (json_int_t)n->check);
@@ -97,7 +97,7 @@ static json_t *notify_json(const struct play *p, const struct message *m)
 {
 	json_t *refs = json_array();
 
-	for (size_t i = 0; i < m->notify.n; i++)
+	for (size_t i = 0; i < m->notify.n_refs; i++)
 		json_array_append_new(
 		    refs, json_pack("{s:o, s:I}", "task", task_json(p, m->notify.refs[i].task),
 		              "token", (json_int_t)m->notify.refs[i].token));
@@ -112,29 +112,32 @@ static json_t *told_json(const struct play *p, const struct message *m)
 		    "notify_seq", (json_int_t)m->welcome.notify_seq, "maxthreads",
 		    (int)m->welcome.maxthreads);
 	case MSG_REFUSED:
-		return json_pack("{s:b, s:b, s:o}", "die", m->why.die, "restart", m->why.restart,
-		    "reason", str_json(m->why.reason));
+		return json_pack("{s:b, s:b, s:o}", "die", m->refused.die, "restart",
+		    m->refused.restart, "reason", str_json(m->refused.reason));
 	case MSG_RUN:
-		return json_pack("{s:o, s:I, s:i, s:I, s:I}", "task", task_json(p, m->task),
-		    "token", (json_int_t)m->token, "attempt", (int)m->run.attempt, "number",
+		return json_pack("{s:o, s:I, s:i, s:I, s:I}", "task", task_json(p, m->run.task),
+		    "token", (json_int_t)m->run.token, "attempt", (int)m->run.attempt, "number",
 		    (json_int_t)m->run.number, "notify_seq", (json_int_t)m->run.notify_seq);
 	case MSG_NOTIFY: return notify_json(p, m);
 	case MSG_CHECK:
 		return json_pack("{s:I, s:I}", "number", (json_int_t)m->check.number, "beat",
 		    (json_int_t)m->check.beat);
 	case MSG_KILL:
-		return json_pack("{s:o, s:I, s:b, s:o}", "task", task_json(p, m->task), "token",
-		    (json_int_t)m->token, "forget", m->why.forget, "reason",
-		    str_json(m->why.reason));
+		return json_pack("{s:o, s:I, s:b, s:o}", "task", task_json(p, m->kill.task),
+		    "token", (json_int_t)m->kill.token, "forget", m->kill.forget, "reason",
+		    str_json(m->kill.reason));
 	case MSG_BEAT_ACK:
-		return json_pack("{s:I, s:o}", "number", (json_int_t)m->beat.number, "news",
-		    news_json(p, &m->beat.news));
+		return json_pack("{s:I, s:o}", "number", (json_int_t)m->beat_ack.number, "news",
+		    news_json(p, &m->beat_ack.news));
 	case MSG_SETTINGS:
-		return json_pack("{s:i, s:b, s:b}", "maxthreads", (int)m->welcome.maxthreads,
-		    "leave", m->welcome.leave, "restart", m->welcome.restart);
+		return json_pack("{s:i, s:b, s:b}", "maxthreads", (int)m->settings.maxthreads,
+		    "leave", m->settings.leave, "restart", m->settings.restart);
+	case MSG_ENDED_ACK:
+		return json_pack("{s:o, s:I}", "task", task_json(p, m->ended_ack.task), "token",
+		    (json_int_t)m->ended_ack.token);
 	default:
-		return json_pack(
-		    "{s:o, s:I}", "task", task_json(p, m->task), "token", (json_int_t)m->token);
+		return json_pack("{s:o, s:I}", "task", task_json(p, m->output_ack.task), "token",
+		    (json_int_t)m->output_ack.token);
 	}
 }
 

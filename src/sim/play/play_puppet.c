@@ -153,22 +153,22 @@ static int task_index(const struct play *p, rid id)
 static void hear_run(struct play *p, struct actor *x, const struct message *m)
 {
 	struct puppet *k = x->puppet;
-	int task = task_index(p, m->task);
+	int task = task_index(p, m->run.task);
 	struct event ev = {.kind = EV_STARTED};
 
 	if (task < 0)
 		return;
-	k->runs[task].token = m->token;
+	k->runs[task].token = m->run.token;
 	k->runs[task].held = k->habits.runs == RUN_START;
 	if (k->habits.runs == RUN_START) {
-		ev.started.task = m->task;
-		ev.started.token = m->token;
+		ev.started.task = m->run.task;
+		ev.started.token = m->run.token;
 		ev.started.started_ms = sim_server_wall_ms(p->w);
 		send(p, x, &ev, 1);
 	} else if (k->habits.runs == RUN_REFUSE) {
 		ev = (struct event){.kind = EV_ENDED};
-		ev.ended.task = m->task;
-		ev.ended.token = m->token;
+		ev.ended.task = m->run.task;
+		ev.ended.token = m->run.token;
 		ev.ended.status = TASK_QUEUED;
 		ev.ended.exit_code = -1;
 		ev.ended.reason = STR("the puppet refuses it");
@@ -188,7 +188,7 @@ static void hear_notify(struct play *p, struct actor *x, const struct message *m
 	ev.notified.seq = m->notify.seq;
 	ev.notified.held = held;
 	ev.notified.absent = absent;
-	for (size_t i = 0; i < m->notify.n && i < PLAY_TASKS_MAX; i++) {
+	for (size_t i = 0; i < m->notify.n_refs && i < PLAY_TASKS_MAX; i++) {
 		const struct run_ref *r = &m->notify.refs[i];
 		int task = task_index(p, r->task);
 		struct link_held h = {r->task, r->token, false, 0, false};
@@ -203,7 +203,7 @@ static void hear_notify(struct play *p, struct actor *x, const struct message *m
 	send(p, x, &ev, 1);
 }
 
-static void hear_news(struct puppet *k, const struct health_news *n)
+static void hear_news(struct puppet *k, const struct link_news *n)
 {
 	k->state = n->state;
 	if (n->set.server)
@@ -227,7 +227,7 @@ void puppet_hears(struct world *w, uint64_t link, const struct message *m, void 
 		if (k->habits.beats)
 			begin_beating(p, x);
 		break;
-	case MSG_BEAT_ACK: hear_news(k, &m->beat.news); break;
+	case MSG_BEAT_ACK: hear_news(k, &m->beat_ack.news); break;
 	case MSG_CHECK:
 		if (k->habits.checks == CHECK_IGNORE)
 			break;

@@ -161,99 +161,38 @@ void sim_worker_feed(struct world *w, int slot, struct agent_event *e)
 		sim_worker_wake(w, slot);
 }
 
-static struct agent_news news_of(const struct health_news *n)
+static struct agent_event event_of_message(const struct message *m)
 {
-	return (struct agent_news){n->state, n->set, n->check};
-}
-
-static void feed_run(struct world *w, int slot, const struct message *m, struct agent_event *e)
-{
-	struct agent_run run = {
-	    .attempt = m->run.attempt,
-	    .max_attempts = m->run.max_attempts,
-	    .queue = m->run.queue,
-	    .plugin = m->run.plugin,
-	    .body = m->run.body,
-	    .env = m->run.env,
-	    .run_settings = m->run.settings,
-	    .timeout_ms = m->run.timeout_ms,
-	    .output_max = m->run.output_max,
-	    .output_mode = m->run.output_mode,
-	    .exit_codes = m->run.exit_codes,
-	    .number = m->run.number,
-	    .notify_seq = m->run.notify_seq,
-	    .receipt = receipt_of(&w->workers[slot], m->task, m->token),
-	};
-
-	e->kind = AE_RUN;
-	e->run = &run;
-	sim_worker_feed(w, slot, e);
-}
-
-static void feed_notify(struct world *w, int slot, const struct message *m, struct agent_event *e)
-{
-	struct agent_run_ref *refs = xcalloc(m->notify.n + 1, sizeof *refs);
-
-	for (size_t i = 0; i < m->notify.n; i++)
-		refs[i] = (struct agent_run_ref){m->notify.refs[i].task, m->notify.refs[i].token};
-	e->kind = AE_NOTIFY;
-	e->notify.seq = m->notify.seq;
-	e->notify.refs = refs;
-	e->notify.n = m->notify.n;
-	sim_worker_feed(w, slot, e);
-	free(refs);
+	switch (m->kind) {
+	case MSG_WELCOME: return (struct agent_event){.kind = AE_WELCOME, .welcome = m->welcome};
+	case MSG_SETTINGS:
+		return (struct agent_event){.kind = AE_SETTINGS, .settings = m->settings};
+	case MSG_REFUSED: return (struct agent_event){.kind = AE_REFUSED, .refused = m->refused};
+	case MSG_RUN: return (struct agent_event){.kind = AE_RUN, .run = &m->run};
+	case MSG_NOTIFY: return (struct agent_event){.kind = AE_NOTIFY, .notify = m->notify};
+	case MSG_CHECK: return (struct agent_event){.kind = AE_CHECK, .check = m->check};
+	case MSG_KILL: return (struct agent_event){.kind = AE_KILL, .kill = m->kill};
+	case MSG_ENDED_ACK:
+		return (struct agent_event){.kind = AE_ENDED_ACK, .ended_ack = m->ended_ack};
+	case MSG_OUTPUT_ACK:
+		return (struct agent_event){.kind = AE_OUTPUT_ACK, .output_ack = m->output_ack};
+	default: return (struct agent_event){.kind = AE_BEAT_ACK, .beat_ack = m->beat_ack};
+	}
 }
 
 void sim_worker_message(struct world *w, int slot, const struct message *m)
 {
-	struct agent_event e = {.task = m->task, .token = m->token};
+	struct sim_worker *k = &w->workers[slot];
+	struct agent_event e = event_of_message(m);
+	struct link_run run;
 
-	switch (m->kind) {
-	case MSG_WELCOME:
-		e.kind = AE_WELCOME;
-		e.welcome.server = m->welcome.server;
-		e.welcome.timeouts = m->welcome.timeouts;
-		e.welcome.news = news_of(&m->welcome.news);
-		e.welcome.notify_seq = m->welcome.notify_seq;
-		e.welcome.maxthreads = m->welcome.maxthreads;
-		w->workers[slot].redial_us = 0;
-		w->workers[slot].kill_wait_ms = m->welcome.timeouts.kill_wait_ms;
-		break;
-	case MSG_SETTINGS:
-		e.kind = AE_SETTINGS;
-		e.welcome.maxthreads = m->welcome.maxthreads;
-		e.welcome.leave = m->welcome.leave;
-		e.welcome.restart = m->welcome.restart;
-		break;
-	case MSG_REFUSED:
-		e.kind = AE_REFUSED;
-		e.why.reason = m->why.reason;
-		e.why.die = m->why.die;
-		e.why.restart = m->why.restart;
-		break;
-	case MSG_RUN: feed_run(w, slot, m, &e); return;
-	case MSG_NOTIFY: feed_notify(w, slot, m, &e); return;
-	case MSG_CHECK:
-		e.kind = AE_CHECK;
-		e.check = (struct link_check){m->check.number, m->check.beat};
-		break;
-	case MSG_KILL:
-		e.kind = AE_KILL;
-		e.why.reason = m->why.reason;
-		e.why.forget = m->why.forget;
-		break;
-	case MSG_ENDED_ACK: e.kind = AE_ENDED_ACK; break;
-	case MSG_OUTPUT_ACK:
-		e.kind = AE_OUTPUT_ACK;
-		e.ack.stream = m->output.stream;
-		e.ack.end = m->output.end;
-		e.ack.refused = m->output.refused;
-		break;
-	default:
-		e.kind = AE_BEAT_ACK;
-		e.beat.number = m->beat.number;
-		e.beat.news = news_of(&m->beat.news);
-		break;
+	if (m->kind == MSG_WELCOME) {
+		k->redial_us = 0;
+		k->kill_wait_ms = m->welcome.timeouts.kill_wait_ms;
+	} else if (m->kind == MSG_RUN) {
+		run = m->run;
+		run.receipt = receipt_of(k, run.task, run.token);
+		e.run = &run;
 	}
 	sim_worker_feed(w, slot, &e);
 }

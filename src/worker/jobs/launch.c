@@ -23,7 +23,7 @@
 struct launch {
 	struct worker *w;
 	struct job *job;
-	const struct order *order;
+	const struct link_run *run;
 	struct arena arena;
 	struct env env;
 	struct command command;
@@ -49,7 +49,7 @@ static int refuse(struct launch *l, int code, const char *why)
 /* In most tasks there are none: then the defaults serve all of them. */
 static int read_settings(struct launch *l)
 {
-	const struct agent_run *run = l->order->run;
+	const struct link_run *run = l->run;
 	struct str own = json_member(run->body, "run");
 	struct run_settings *s;
 	struct problem p = {0};
@@ -157,7 +157,7 @@ static int use_plugin(struct launch *l, const struct plugin_options *p)
 	struct buf b = {0};
 	int r;
 
-	order_write(l->order, &b);
+	run_write(l->run, &l->w->ids, &b);
 	l->start.argv = p->exec;
 	r = add_stdin(l, buf_str(&b));
 	buf_release(&b);
@@ -315,14 +315,14 @@ static void remember_surroundings(struct launch *l)
 /* What the task says of its environment is stronger than what follows from its user. */
 static int describe_surroundings(struct launch *l, const struct plugin_options *p)
 {
-	const struct agent_run *run = l->order->run;
+	const struct link_run *run = l->run;
 	struct str user = l->job->settings->user;
 	const char *wrong = NULL;
 
 	identity_environment(user.n ? user : str_of(l->w->o->user), &l->env);
 	if (command_parse(run->body, &l->arena, &l->command, &wrong) < 0 ||
-	    order_env(l->order, p ? p->env : NULL, l->w->facts.shard.p, l->w->lock_mark, &l->env,
-	        &wrong) < 0)
+	    run_env(run, &l->w->ids, p ? p->env : NULL, l->w->facts.shard.p, l->w->lock_mark,
+	        &l->env, &wrong) < 0)
 		return refuse(l, CODE_REFUSED, wrong);
 	l->start.cwd = l->command.cwd;
 	return 0;
@@ -330,7 +330,7 @@ static int describe_surroundings(struct launch *l, const struct plugin_options *
 
 static int describe(struct launch *l, const struct plugin_options *p)
 {
-	struct str action = json_member(l->order->run->body, "action");
+	struct str action = json_member(l->run->body, "action");
 	int r;
 
 	if ((r = read_settings(l)) || (r = set_rights(l)) || (r = describe_surroundings(l, p)))
@@ -356,26 +356,26 @@ static void finish(struct launch *l)
 	buf_release(&l->note);
 }
 
-int launch_job(struct job *j, const struct order *o, const struct plugin_options *p,
+int launch_job(struct job *j, const struct link_run *r, const struct plugin_options *p,
     const struct kept_fns *fns, char *why, size_t size)
 {
 	struct launch l = {.w = j->w,
 	    .job = j,
-	    .order = o,
+	    .run = r,
 	    .start = {.nice = NICE_UNSET},
 	    .sandboxed.status_fd = -1,
 	    .why = why,
 	    .why_size = size};
-	int r;
+	int code;
 
 	env_init_clean(&l.env, &l.arena);
-	r = describe(&l, p);
-	if (r == 0) {
+	code = describe(&l, p);
+	if (code == 0) {
 		j->keeps = j->w->keeper.keeps;
 		j->sandbox_fd = l.sandboxed.status_fd;
 		j->sandbox_at = l.sandbox_at;
 		if (j->keeps)
-			l.start.note = note_write(j, o, &l.note);
+			l.start.note = note_write(j->w, j, r, &l.note);
 		/* nobody could know it again by less: such a one ends with us */
 		j->keeps = l.start.note.n > 0;
 		l.start.kept = j->keeps;
@@ -384,7 +384,7 @@ int launch_job(struct job *j, const struct order *o, const struct plugin_options
 			job_record(j->w, j->task, j->token, j->kept.id);
 	}
 	finish(&l);
-	return r;
+	return code;
 }
 
 static void set_env(struct env *e, const char *const *vars)

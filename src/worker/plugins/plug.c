@@ -113,10 +113,9 @@ static void launch(struct plug *g)
 	struct arena a = {0};
 	struct env env;
 	const char *wrong = NULL;
-	struct order nothing = {0};
 
 	env_init_clean(&env, &a);
-	order_env(&nothing, p->o->env, p->w->facts.shard.p, p->w->lock_mark, &env, &wrong);
+	run_env(NULL, NULL, p->o->env, p->w->facts.shard.p, p->w->lock_mark, &env, &wrong);
 	struct keeper_start s = {.argv = p->o->exec,
 	    .env = env_list(&env),
 	    .input = KEEPER_STDIN_PIPE,

@@ -11,7 +11,7 @@
 
 const struct timeouts usual = {10000, 30000, 20000, 20000, 60000, 5000, 5000};
 
-const struct agent_run plain_run = {.attempt = 1,
+const struct link_run plain_run = {.attempt = 1,
     .max_attempts = 1,
     .queue = {"q", 1},
     .plugin = {"command", 7},
@@ -132,15 +132,19 @@ void down(void)
 	step((struct agent_event){.kind = AE_LINK_DOWN});
 }
 
-int welcome_by(uint64_t server, struct timeouts t, struct agent_news news, uint64_t seq)
+int welcome_by(uint64_t server, struct timeouts t, struct link_news news, uint64_t seq)
 {
-	return step((struct agent_event){
-	    .kind = AE_WELCOME, .welcome = {server, t, news, seq, .maxthreads = -1}});
+	return step((struct agent_event){.kind = AE_WELCOME,
+	    .welcome = {.server = server,
+	        .timeouts = t,
+	        .news = news,
+	        .notify_seq = seq,
+	        .maxthreads = -1}});
 }
 
 void welcome(void)
 {
-	welcome_by(1, usual, (struct agent_news){0}, 0);
+	welcome_by(1, usual, (struct link_news){0}, 0);
 }
 
 void tick_at(int64_t at)
@@ -149,11 +153,13 @@ void tick_at(int64_t at)
 	step((struct agent_event){.kind = AE_TICK});
 }
 
-void run_with(rid task, int64_t token, struct agent_run r)
+void run_with(rid task, int64_t token, struct link_run r)
 {
 	run_number = r.number ? r.number : run_number + 1;
 	r.number = run_number;
-	step((struct agent_event){.kind = AE_RUN, .task = task, .token = token, .run = &r});
+	r.task = task;
+	r.token = token;
+	step((struct agent_event){.kind = AE_RUN, .run = &r});
 }
 
 void run(rid task, int64_t token)
@@ -193,23 +199,23 @@ void wrote(rid task, int64_t token, size_t n)
 
 void acked(rid task, int64_t token)
 {
-	step((struct agent_event){.kind = AE_ENDED_ACK, .task = task, .token = token});
+	step((struct agent_event){.kind = AE_ENDED_ACK, .ended_ack = {task, token}});
 }
 
 void output_acked(rid task, int64_t token, int64_t end)
 {
 	step((struct agent_event){
-	    .kind = AE_OUTPUT_ACK, .task = task, .token = token, .ack = {STDOUT, end, false}});
+	    .kind = AE_OUTPUT_ACK, .output_ack = {task, token, STDOUT, end, false}});
 }
 
 int beat_acked(uint64_t number)
 {
-	return step((struct agent_event){.kind = AE_BEAT_ACK, .beat = {.number = number}});
+	return step((struct agent_event){.kind = AE_BEAT_ACK, .beat_ack = {.number = number}});
 }
 
-void news(struct agent_news n)
+void news(struct link_news n)
 {
-	step((struct agent_event){.kind = AE_BEAT_ACK, .beat = {0, n}});
+	step((struct agent_event){.kind = AE_BEAT_ACK, .beat_ack = {0, n}});
 }
 
 int check(uint64_t number, uint64_t beat)
@@ -223,7 +229,7 @@ int checked(uint64_t number, bool ok)
 	    .kind = AE_CHECKED, .checked = {number, ok, ok ? STR_NULL : STR("fork: no memory")}});
 }
 
-void notify(uint64_t seq, const struct agent_run_ref *refs, size_t n)
+void notify(uint64_t seq, const struct run_ref *refs, size_t n)
 {
 	step((struct agent_event){.kind = AE_NOTIFY, .notify = {seq, refs, n}});
 }
@@ -231,15 +237,13 @@ void notify(uint64_t seq, const struct agent_run_ref *refs, size_t n)
 void refused(bool die, bool restart)
 {
 	step((struct agent_event){
-	    .kind = AE_REFUSED, .why = {STR("because"), .die = die, .restart = restart}});
+	    .kind = AE_REFUSED, .refused = {STR("because"), .die = die, .restart = restart}});
 }
 
 void kill_task(rid task, int64_t token, bool forget)
 {
-	step((struct agent_event){.kind = AE_KILL,
-	    .task = task,
-	    .token = token,
-	    .why = {STR("cancelled by root"), .forget = forget}});
+	step((struct agent_event){
+	    .kind = AE_KILL, .kill = {task, token, STR("cancelled by root"), .forget = forget}});
 }
 
 void leave(void)
@@ -275,6 +279,6 @@ void join(void)
 	welcome();
 	check(1, 0);
 	checked(1, true);
-	news((struct agent_news){.state = WORKER_HEALTHY, .check = 1});
+	news((struct link_news){.state = WORKER_HEALTHY, .check = 1});
 	assert_int_equal(agent_health(agent), WORKER_HEALTHY);
 }

@@ -111,7 +111,7 @@ void world_message(struct world *w, const struct message *m)
 		answer_check(w, m);
 	if (m->kind != MSG_RUN || w->n_told == sizeof w->told / sizeof w->told[0])
 		return;
-	w->told[w->n_told++] = (struct told){m->task, m->token};
+	w->told[w->n_told++] = (struct told){m->run.task, m->run.token};
 }
 
 void world_worker(struct world *w, const char *name, int maxthreads)

@@ -53,8 +53,8 @@ STORY(output_beyond_the_limit_is_not_stored)
 	/* it is acknowledged all the same: a worker that was told another limit goes on */
 	ack = world_sent(w, MSG_OUTPUT_ACK, 4);
 	assert_non_null(ack);
-	assert_false(ack->output.refused);
-	assert_int_equal(ack->output.end, 5 * CHUNK);
+	assert_false(ack->output_ack.refused);
+	assert_int_equal(ack->output_ack.end, 5 * CHUNK);
 	world_free(w);
 }
 
@@ -162,7 +162,7 @@ static const char *hello_as(struct world *w, uint64_t link, struct who x)
 	m = world_sent(w, MSG_REFUSED, 0);
 	for (size_t i = 0; m && m->link != link; i++)
 		m = world_sent(w, MSG_REFUSED, i);
-	return m ? m->why.reason.p : NULL;
+	return m ? m->refused.reason.p : NULL;
 }
 
 static const struct who real = {5, "m:/dir", "real", 100, 1};
@@ -274,7 +274,7 @@ static struct world *world_of_strangers(void)
 static void assert_told_to_die(struct world *w, uint64_t link, struct who x)
 {
 	assert_non_null(hello_as(w, link, x));
-	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+	assert_true(world_sent(w, MSG_REFUSED, 0)->refused.die);
 }
 
 /* A stranger has the name, so its row no longer says which start under the lock was the last. */
@@ -427,8 +427,8 @@ STORY(names_without_end_are_refused_and_who_is_known_is_not)
 	world_hello(w, 3, "w3", 3, 4, NULL, 0);
 	no = world_sent(w, MSG_REFUSED, 0);
 	assert_non_null(no);
-	assert_false(no->why.die); /* it tries again by itself */
-	assert_non_null(memmem(no->why.reason.p, no->why.reason.n, "workers_max", 11));
+	assert_false(no->refused.die); /* it tries again by itself */
+	assert_non_null(memmem(no->refused.reason.p, no->refused.reason.n, "workers_max", 11));
 	assert_int_equal(core_worker_by_name(w->core, STR("w3")), 0);
 	world_forget_sent(w);
 	world_restart(w);

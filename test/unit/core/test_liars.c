@@ -232,7 +232,7 @@ STORY(who_never_took_tasks_is_no_witness_of_starts)
 	struct set_id set = fleet(w, 1);
 	struct link_held held = {.task = submit(w, q, 2), .started_ms = 5, .proven = true};
 
-	held.token = world_sent(w, MSG_RUN, 0)->token;
+	held.token = world_sent(w, MSG_RUN, 0)->run.token;
 	restart(w);
 	hello(w, 11, "liar", LIAR, NULL, &held, 1);
 	assert_int_equal(world_count_sent(w, MSG_KILL), 1);
@@ -255,7 +255,7 @@ STORY(who_shows_no_receipt_is_no_witness_of_a_start)
 		const char *name;
 		uint64_t taker;
 
-		own.token = world_sent(w, MSG_RUN, 0)->token;
+		own.token = world_sent(w, MSG_RUN, 0)->run.token;
 		taker = world_sent(w, MSG_RUN, 0)->link;
 		name = taker == 1 ? "w1" : "w2";
 		lie = (struct link_held){.task = own.task, .token = own.token, .started_ms = 5};
@@ -263,7 +263,7 @@ STORY(who_shows_no_receipt_is_no_witness_of_a_start)
 		restart(w);
 		hello(w, 11, taker == 1 ? "w2" : "w1", 3 - taker, &set, &lie, 1);
 		assert_int_equal(world_count_sent(w, MSG_KILL), 1);
-		assert_true(world_sent(w, MSG_KILL, 0)->why.forget);
+		assert_true(world_sent(w, MSG_KILL, 0)->kill.forget);
 		world_ended(w, 11, own.task, own.token, TASK_SUCCEEDED);
 		assert_int_equal(world_task(w, own.task)->state.status, TASK_QUEUED);
 		hello(w, 12, name, taker, &set, &own, 1);
@@ -285,7 +285,7 @@ STORY(a_receipt_is_worth_nothing_once_its_bearer_had_to_speak)
 
 	fleet(w, 1);
 	stale.task = own.task = submit(w, q, 2);
-	stale.token = world_sent(w, MSG_RUN, 0)->token;
+	stale.token = world_sent(w, MSG_RUN, 0)->run.token;
 	set = present(w);
 	restart(w);
 	hello(w, 11, "w1", 1, &set, NULL, 0); /* nothing here, he says */
@@ -297,7 +297,7 @@ STORY(a_receipt_is_worth_nothing_once_its_bearer_had_to_speak)
 		world_beat(w, 12, n);
 	}
 	assert_int_equal(world_sent(w, MSG_RUN, 0)->link, 12);
-	own.token = world_sent(w, MSG_RUN, 0)->token;
+	own.token = world_sent(w, MSG_RUN, 0)->run.token;
 	w->workers[0].unwritten = true; /* as if he had stayed */
 	restart(w);
 	hello(w, 21, "w1", 1, NULL, &stale, 1);
@@ -329,7 +329,7 @@ STORY(orders_of_a_server_without_receipts_are_believed_until_the_wait_is_over)
 		struct link_held held = {.task = submit(w, q, 2), .started_ms = 5}, other = held;
 		uint64_t taker = world_sent(w, MSG_RUN, 0)->link;
 
-		held.token = world_sent(w, MSG_RUN, 0)->token;
+		held.token = world_sent(w, MSG_RUN, 0)->run.token;
 		w->key_is_new = damaged;
 		if (!damaged)
 			forget_receipts(w);
@@ -347,7 +347,7 @@ STORY(orders_of_a_server_without_receipts_are_believed_until_the_wait_is_over)
 			world_beat(w, 11, n);
 			world_beat(w, 12, n);
 		}
-		other.token = world_sent(w, MSG_RUN, 0)->token;
+		other.token = world_sent(w, MSG_RUN, 0)->run.token;
 		restart(w); /* this one's orders had them */
 		hello(w, 21, "w1", 1, NULL, &other, 1);
 		hello(w, 22, "w2", 2, NULL, &other, 1);

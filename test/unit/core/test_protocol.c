@@ -80,7 +80,7 @@ STORY(a_worker_is_healthy_only_after_a_healthcheck)
 	assert_state(w, "w1", WORKER_UNHEALTHY);
 	checked(w, 1, 1, true);
 	assert_state(w, "w1", WORKER_HEALTHY);
-	assert_int_equal(world_sent(w, MSG_RUN, 0)->task, t);
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->run.task, t);
 	world_free(w);
 }
 
@@ -230,15 +230,15 @@ STORY(must_die_is_for_ever_and_told_again)
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	world_advance(w, 26000);
 	assert_state(w, "w1", WORKER_MUST_DIE);
-	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+	assert_true(world_sent(w, MSG_REFUSED, 0)->refused.die);
 	world_forget_sent(w);
 	world_beat(w, 1, 1); /* on a link that is no longer its own */
-	assert_false(world_sent(w, MSG_REFUSED, 0)->why.die);
+	assert_false(world_sent(w, MSG_REFUSED, 0)->refused.die);
 	world_hello(w, 2, "w1", 1, 2, NULL, 0);
-	assert_true(world_sent(w, MSG_REFUSED, 1)->why.die);
+	assert_true(world_sent(w, MSG_REFUSED, 1)->refused.die);
 	world_restart(w);
 	world_hello(w, 3, "w1", 1, 2, NULL, 0);
-	assert_true(world_sent(w, MSG_REFUSED, 2)->why.die);
+	assert_true(world_sent(w, MSG_REFUSED, 2)->refused.die);
 	world_hello(w, 4, "w1", 2, 2, NULL, 0);
 	assert_state(w, "w1", WORKER_HEALTHY);
 	world_free(w);
@@ -280,7 +280,7 @@ STORY(what_is_absent_was_never_started_and_what_is_held_runs)
 	a.task = world_submit_one(w, q);
 	b.task = world_submit_one(w, q);
 	world_advance(w, 4000);
-	assert_int_equal(world_sent(w, MSG_NOTIFY, 0)->notify.n, 2);
+	assert_int_equal(world_sent(w, MSG_NOTIFY, 0)->notify.n_refs, 2);
 	notified(w, 1, 2, NULL, &a); /* a number that was never sent */
 	assert_int_equal(world_task(w, a.task)->state.status, TASK_CLAIMED);
 	notified(w, 1, 1, &b, &a);
@@ -360,7 +360,7 @@ STORY(a_hello_that_was_held_up_is_not_believed)
 	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
 	assert_int_equal(world_task(w, t)->state.token, 1);
 	assert_int_equal(world_sent(w, MSG_REFUSED, 0)->link, 1);
-	assert_false(world_sent(w, MSG_REFUSED, 0)->why.die);
+	assert_false(world_sent(w, MSG_REFUSED, 0)->refused.die);
 	dialled(w, 3, 3);
 	assert_int_equal(world_sent(w, MSG_REFUSED, 1)->link, 2);
 	world_free(w);
@@ -599,7 +599,7 @@ STORY(a_stranger_takes_a_name_only_from_the_lost_unless_bumping_is_allowed)
 		world_hello(w, 1, "w1", 50, 2, NULL, 0);
 		stranger(w, 2, 7);
 		assert_int_equal(world_sent(w, MSG_REFUSED, 0)->link, 2);
-		assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+		assert_true(world_sent(w, MSG_REFUSED, 0)->refused.die);
 		world_advance(w, 5001);
 		assert_state(w, "w1", WORKER_UNHEALTHY);
 		world_forget_sent(w);
@@ -619,10 +619,10 @@ STORY(an_earlier_instance_never_displaces_a_later_one)
 	world_hello(w, 1, "w1", 5, 2, NULL, 0);
 	world_hello(w, 2, "w1", 6, 2, NULL, 0); /* later start, same lock */
 	assert_int_equal(world_sent(w, MSG_REFUSED, 0)->link, 1);
-	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+	assert_true(world_sent(w, MSG_REFUSED, 0)->refused.die);
 	world_hello(w, 3, "w1", 5, 2, NULL, 0);
 	assert_int_equal(world_sent(w, MSG_REFUSED, 1)->link, 3);
-	assert_true(world_sent(w, MSG_REFUSED, 1)->why.die);
+	assert_true(world_sent(w, MSG_REFUSED, 1)->refused.die);
 	world_free(w);
 }
 

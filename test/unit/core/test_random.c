@@ -88,14 +88,16 @@ static void deliver(struct life *l)
 		if (!s)
 			continue;
 		if (m->kind == MSG_RUN) {
-			never_started_before(l, m->task, m->token);
-			not_cancelled(l, m->task);
+			never_started_before(l, m->run.task, m->run.token);
+			not_cancelled(l, m->run.task);
 			assert_true(s->n < 4096);
-			s->held[s->n++] = (struct held){m->task, m->token, true};
-		} else if (m->kind == MSG_KILL && holds(s, m->task, m->token) && m->why.forget) {
-			holds(s, m->task, m->token)->live = false;
-		} else if (m->kind == MSG_ENDED_ACK && holds(s, m->task, m->token)) {
-			holds(s, m->task, m->token)->live = false;
+			s->held[s->n++] = (struct held){m->run.task, m->run.token, true};
+		} else if (m->kind == MSG_KILL && holds(s, m->kill.task, m->kill.token) &&
+		           m->kill.forget) {
+			holds(s, m->kill.task, m->kill.token)->live = false;
+		} else if (m->kind == MSG_ENDED_ACK &&
+		           holds(s, m->ended_ack.task, m->ended_ack.token)) {
+			holds(s, m->ended_ack.task, m->ended_ack.token)->live = false;
 		}
 	}
 }

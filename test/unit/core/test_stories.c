@@ -30,8 +30,8 @@ STORY(a_task_runs_and_succeeds)
 	t = world_submit_one(w, q);
 	run = world_sent(w, MSG_RUN, 0);
 	assert_non_null(run);
-	assert_int_equal(run->task, t);
-	assert_int_equal(run->token, 1);
+	assert_int_equal(run->run.task, t);
+	assert_int_equal(run->run.token, 1);
 	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
 	world_started(w, 1, t, 1);
 	assert_int_equal(world_task(w, t)->state.status, TASK_RUNNING);
@@ -90,7 +90,7 @@ STORY(the_queues_settings_go_with_the_run)
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	world_submit_one(w, q);
-	assert_null(world_sent(w, MSG_RUN, 0)->run.settings.p);
+	assert_null(world_sent(w, MSG_RUN, 0)->run.run_settings.p);
 	ev.queue.id = q;
 	ev.queue.change = &ch;
 	world_step(w, &ev);
@@ -98,7 +98,7 @@ STORY(the_queues_settings_go_with_the_run)
 	world_hello(w, 2, "w1", 2, 2, NULL, 0);
 	world_forget_sent(w);
 	world_submit_one(w, q);
-	assert_true(str_is(world_sent(w, MSG_RUN, 0)->run.settings, "{\"nice\":5}"));
+	assert_true(str_is(world_sent(w, MSG_RUN, 0)->run.run_settings, "{\"nice\":5}"));
 	world_free(w);
 }
 
@@ -183,8 +183,8 @@ static void orders_by(enum queue_order order, const int *priorities, const int *
 		const struct message *m = world_sent(w, MSG_RUN, (size_t)i);
 
 		assert_non_null(m);
-		assert_int_equal(m->task, t[expected[i]]);
-		world_ended(w, 1, m->task, m->token, TASK_SUCCEEDED);
+		assert_int_equal(m->run.task, t[expected[i]]);
+		world_ended(w, 1, m->run.task, m->run.token, TASK_SUCCEEDED);
 	}
 	assert_int_equal(world_counts(w, q).queued, 0);
 	world_free(w);
@@ -286,8 +286,8 @@ STORY(a_restarted_server_waits_for_the_worker_s_word)
 	world_hello(w, 2, "w1", 1, 2, &held, 1);
 	assert_int_equal(world_task(w, a)->state.status, TASK_RUNNING);
 	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
-	assert_int_equal(world_sent(w, MSG_RUN, 0)->task, b);
-	assert_int_equal(world_sent(w, MSG_RUN, 0)->token, 2);
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->run.task, b);
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->run.token, 2);
 	assert_int_equal(world_task(w, b)->state.attempt, 1);
 	world_free(w);
 }
@@ -333,7 +333,7 @@ STORY(a_silent_worker_is_lost_only_after_its_time)
 	world_forget_sent(w);
 	world_hello(w, 2, "w1", 1, 2, NULL, 0);
 	assert_non_null(world_sent(w, MSG_REFUSED, 0));
-	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+	assert_true(world_sent(w, MSG_REFUSED, 0)->refused.die);
 	world_free(w);
 }
 
@@ -461,7 +461,7 @@ STORY(cancel_queued_held_deep_and_running)
 	assert_int_equal(world_task(w, held)->state.status, TASK_CANCELLED);
 	assert_int_equal(world_counts(w, q).held, 0);
 	world_tasks(w, EV_CANCEL, &t[0], 1);
-	assert_int_equal(world_sent(w, MSG_KILL, 0)->task, t[0]);
+	assert_int_equal(world_sent(w, MSG_KILL, 0)->kill.task, t[0]);
 	assert_int_equal(world_task(w, t[0])->state.wish, WISH_CANCEL);
 	struct event ev = {.kind = EV_ENDED};
 	ev.link = 1;
@@ -681,7 +681,7 @@ STORY(a_change_of_order_reaches_the_whole_backlog)
 	world_step(w, &ev);
 	world_hello(w, 1, "w1", 1, 1, NULL, 0);
 	for (int i = 5; i >= 0; i--) {
-		assert_int_equal(world_sent(w, MSG_RUN, (size_t)(5 - i))->task, t[i]);
+		assert_int_equal(world_sent(w, MSG_RUN, (size_t)(5 - i))->run.task, t[i]);
 		world_ended(w, 1, t[i], 1, TASK_SUCCEEDED);
 	}
 	world_free(w);

@@ -99,7 +99,7 @@ static inline bool told_to_die(struct world *w)
 {
 	const struct message *m = world_sent(w, MSG_REFUSED, 0);
 
-	return m && m->why.die;
+	return m && m->refused.die;
 }
 
 #endif

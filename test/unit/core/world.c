@@ -602,7 +602,7 @@ void world_beat(struct world *w, uint64_t link, uint64_t number)
 		if (w->sent[i].kind == MSG_WELCOME)
 			set = w->sent[i].welcome.news.set;
 		if (w->sent[i].kind == MSG_BEAT_ACK)
-			set = w->sent[i].beat.news.set;
+			set = w->sent[i].beat_ack.news.set;
 	}
 	world_beat_with(w, link, number, &set);
 }
