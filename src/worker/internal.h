@@ -184,7 +184,7 @@ void worker_trace_received(struct worker *w, const struct link_to_worker *m);
 void worker_trace_effect(struct worker *w, const struct agent_effect *e);
 void worker_trace_link(struct worker *w, const char *what, const char *why);
 /* jobs.c */
-void job_start(struct worker *w, const struct link_run *r);
+void run_start(struct worker *w, const struct link_run *r);
 void job_stop(struct worker *w, const struct agent_effect *e);
 void job_read(struct worker *w, const struct agent_effect *e);
 struct job *job_find(const struct worker *w, rid task, int64_t token);

@@ -54,7 +54,7 @@ static void carry_out(struct worker *w, const struct agent_effect *e)
 	case AF_CHECKED:
 	case AF_NOTIFIED: outbox_add(w, e); break;
 	case AF_CHECK: check_start(w, e->check); break;
-	case AF_START: job_start(w, e->run); break;
+	case AF_START: run_start(w, e->run); break;
 	case AF_STOP: job_stop(w, e); break;
 	case AF_READ: job_read(w, e); break;
 	case AF_FORGET: job_forget(w, e); break;

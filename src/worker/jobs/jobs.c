@@ -49,7 +49,7 @@ static const struct plugin_options *find_plugin(const struct worker *w, struct s
 	return NULL;
 }
 
-void job_start(struct worker *w, const struct link_run *r)
+void run_start(struct worker *w, const struct link_run *r)
 {
 	const struct plugin_options *p = find_plugin(w, r->plugin);
 	struct agent_exit x = {EXIT_ERROR, 0, 126, 0, STR_NULL};

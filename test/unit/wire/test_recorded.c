@@ -319,31 +319,32 @@ static void test_keeper_start(void **state)
 	static const char *const argv[] = {"a", "", "b\xff", NULL}, *const env[] = {"K=v", NULL};
 	static const char *const none[] = {NULL};
 	const struct str groups[] = {STR("g1"), STR("g2")};
-	const struct keeper_rlimit rlimits[] = {{4, 271}, {7, UINT64_MAX}};
+	const struct program_limit rlimits[] = {{4, 271}, {7, UINT64_MAX}};
 	struct keeper_start full = {.id = 272,
-	    .argv = argv,
-	    .env = env,
-	    .cwd = "/x",
-	    .umask = 027,
-	    .nice = -3,
+	    .program.argv = argv,
+	    .program.env = env,
+	    .program.cwd = "/x",
+	    .program.umask = 027,
+	    .program.set_nice = true,
+	    .program.nice = -3,
 	    .input = KEEPER_STDIN_PIPE,
 	    .n_fds = 2,
-	    .same_group = true,
+	    .program.same_group = true,
 	    .has_capabilities = true,
 	    .capabilities = UINT64_C(1) << 40,
-	    .death_signal = 15,
+	    .program.death_signal = 15,
 	    .user = STR("u"),
 	    .group = STR("g"),
 	    .groups = groups,
 	    .n_groups = 2,
 	    .limits = {.memory = 273, .cpu_milli = 274, .pids = 275, .policy = LIMIT_WARN},
-	    .rlimits = rlimits,
-	    .n_rlimits = 2,
+	    .program.limits = rlimits,
+	    .program.n_limits = 2,
 	    .term_to = KILL_TO_CHILD,
 	    .note = {"n\0te", 4},
 	    .result_file = "/r",
 	    .sandboxed = true};
-	struct keeper_start bare = {.id = 281, .argv = argv + 2, .env = none, .nice = NICE_UNSET};
+	struct keeper_start bare = {.id = 281, .program.argv = argv + 2, .program.env = none};
 
 	to_keeper("keeper.start", (struct to_keeper){.start = &full});
 	to_keeper("keeper.start.bare", (struct to_keeper){.start = &bare});
@@ -355,7 +356,7 @@ static void test_keeper_start(void **state)
 	bare.limits.pids = 282;
 	to_keeper("keeper.start.kept", (struct to_keeper){.start = &bare});
 	bare.kept = false;
-	bare.same_group = true;
+	bare.program.same_group = true;
 	to_keeper("keeper.start.same_group", (struct to_keeper){.start = &bare});
 }
 
