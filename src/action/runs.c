@@ -108,13 +108,13 @@ void runs_start(struct runs *r, struct node *leaf)
 {
 	const struct action_run *a = &leaf->action->run;
 	struct arena arena = {0};
-	struct spawn s = {.argv = a->argv,
-	    .envp = environment(r, a, &arena),
-	    .cwd = a->dir ? a->dir : ".",
+	struct spawn s = {.program = {.argv = a->argv,
+	                      .env = environment(r, a, &arena),
+	                      .cwd = a->dir ? a->dir : ".",
+	                      .umask = r->umask,
+	                      .death_signal = SIGKILL},
 	    .fds = {r->null_fd, STDOUT_FILENO, STDERR_FILENO, [STATUS_AT] = r->status_fd},
 	    .n_fds = r->status_fd >= 0 ? STATUS_AT + 1 : STATUS_AT,
-	    .umask = r->umask,
-	    .death_signal = SIGKILL,
 	    .cgroup_fd = -1};
 	struct outcome o = {.kind = OUTCOME_FAILED};
 	struct spawned spawned;

@@ -29,7 +29,7 @@ static bool number_seen(struct agent *a, uint64_t number)
 
 /* Why this run is certainly not started here; NULL: it may be. */
 static const char *refusal(
-    const struct agent *a, const struct agent_run *run, struct agent_effects *out)
+    const struct agent *a, const struct link_run *run, struct agent_effects *out)
 {
 	if (a->link != LINK_WELCOME)
 		return "it came before the worker was welcomed";
@@ -59,14 +59,14 @@ static void end_older(
 static void take(
     struct agent *a, const char *refused, const struct agent_event *in, struct agent_effects *out)
 {
-	struct held *h = held_add(a, in);
+	struct held *h = held_add(a, in->run);
 
 	if (refused) {
 		end_older(a, h, in, out);
 		held_never(a, h, refused, in, out);
 	} else if (held_older_is_live(h)) {
 		held_wait(h, in->run);
-		note(out, in,
+		note_of(out, h->task, h->token,
 		    "a later attempt was sent while an older one is here; it waits for its end");
 		end_older(a, h, in, out);
 	} else {
@@ -76,22 +76,24 @@ static void take(
 
 int on_run(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
-	const struct held *newest = idmap_get(&a->by_task, in->task);
+	const struct link_run *run = in->run;
+	const struct held *newest = idmap_get(&a->by_task, run->task);
 
-	if (in->task == 0)
+	if (run->task == 0)
 		return ERR_PROTOCOL;
 	if (is_ending(a) || (a->link != LINK_WELCOME && a->link != LINK_HELLO))
 		return 0;
-	if (number_seen(a, in->run->number) && !MUTANT(RUN_REPLAY_ACCEPTED)) {
-		note(out, in, "the same run was sent again: ignored");
+	if (number_seen(a, run->number) && !MUTANT(RUN_REPLAY_ACCEPTED)) {
+		note_of(out, run->task, run->token, "the same run was sent again: ignored");
 		return 0;
 	}
-	if (newest && newest->token >= in->token) {
-		if (newest->token > in->token)
-			note(out, in, "an attempt older than the one held was sent: ignored");
+	if (newest && newest->token >= run->token) {
+		if (newest->token > run->token)
+			note_of(out, run->task, run->token,
+			    "an attempt older than the one held was sent: ignored");
 		return 0;
 	}
-	take(a, refusal(a, in->run, out), in, out);
+	take(a, refusal(a, run, out), in, out);
 	return 0;
 }
 
@@ -106,15 +108,14 @@ static bool is_here(const struct held *h)
 
 int on_notify(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
-	size_t n = in->notify.n < NOTIFY_REFS_MAX ? in->notify.n : NOTIFY_REFS_MAX;
+	size_t n = in->notify.n_refs < NOTIFY_REFS_MAX ? in->notify.n_refs : NOTIFY_REFS_MAX;
 	size_t n_held = 0, n_absent = 0;
-	struct agent_ref *held, *absent;
-	struct agent_effect *e;
+	struct link_held *held, *absent;
 
 	if (is_ending(a) || a->link != LINK_WELCOME)
 		return 0;
 	if (in->notify.seq <= a->notify_seq) {
-		note(out, in, "the server asked again what was asked before: ignored");
+		note(out, "the server asked again what was asked before: ignored");
 		return 0;
 	}
 	if (!MUTANT(NOTIFY_SEQ_NOT_ADOPTED))
@@ -122,19 +123,15 @@ int on_notify(struct agent *a, const struct agent_event *in, struct agent_effect
 	held = arena_alloc(&out->arena, n * sizeof *held);
 	absent = arena_alloc(&out->arena, n * sizeof *absent);
 	for (size_t i = 0; i < n; i++) {
-		const struct agent_run_ref *r = &in->notify.refs[i];
+		const struct run_ref *r = &in->notify.refs[i];
 		const struct held *h = held_find(a, r->task, r->token);
 
 		if (is_here(h))
 			held[n_held++] = held_ref(h);
 		else
-			absent[n_absent++] = (struct agent_ref){.task = r->task, .token = r->token};
+			absent[n_absent++] = (struct link_held){.task = r->task, .token = r->token};
 	}
-	e = agent_effects_add(out, AF_NOTIFIED);
-	e->notified.seq = in->notify.seq;
-	e->notified.held = held;
-	e->notified.n_held = n_held;
-	e->notified.absent = absent;
-	e->notified.n_absent = n_absent;
+	agent_effects_add(out, AF_NOTIFIED)->notified =
+	    (struct link_notified){in->notify.seq, held, absent, n_held, n_absent};
 	return 0;
 }

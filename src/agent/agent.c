@@ -32,13 +32,18 @@ bool is_ending(const struct agent *a)
 	return a->phase == AGENT_DYING || a->phase == AGENT_GONE;
 }
 
-void note(struct agent_effects *out, const struct agent_event *in, const char *text)
+void note_of(struct agent_effects *out, rid task, int64_t token, const char *text)
 {
 	struct agent_effect *e = agent_effects_add(out, AF_NOTE);
 
-	e->task = in->task;
-	e->token = in->token;
+	e->task = task;
+	e->token = token;
 	e->why.text = str_of(text);
+}
+
+void note(struct agent_effects *out, const char *text)
+{
+	note_of(out, 0, 0, text);
 }
 
 struct agent *agent_new(const struct agent_options *o)
@@ -106,11 +111,11 @@ static int on_leave(struct agent *a, const struct agent_event *in, struct agent_
 /* An operator's wish, through the server: go, as if told here; and perhaps come back. */
 static int on_settings(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
-	a->maxthreads = in->welcome.maxthreads;
-	if (!in->welcome.leave || a->phase != AGENT_SERVING)
+	a->maxthreads = in->settings.maxthreads;
+	if (!in->settings.leave || a->phase != AGENT_SERVING)
 		return 0;
 	on_leave(a, in, out);
-	a->restart = in->welcome.restart;
+	a->restart = in->settings.restart;
 	return 0;
 }
 
@@ -125,10 +130,8 @@ static void end_waiting(struct agent *a, const struct agent_event *in, struct ag
 		if (h->state != HELD_WAITING)
 			continue;
 		kill.kind = AE_KILL;
-		kill.task = h->task;
-		kill.token = h->token;
-		kill.why.reason = STR("the worker is leaving");
-		kill.why.forget = a->phase == AGENT_DYING;
+		kill.kill = (struct link_kill){h->task, h->token, STR("the worker is leaving"),
+		    .forget = a->phase == AGENT_DYING};
 		on_kill(a, &kill, out);
 	}
 }

@@ -9,6 +9,7 @@
 #include "agent/event.h"
 #include "base/arena.h"
 #include "model/batch.h"
+#include "model/link.h"
 
 enum agent_effect_kind {
 	AF_HELLO, /* send it, with everything held */
@@ -28,60 +29,20 @@ enum agent_effect_kind {
 	AF_NOTE,   /* a line for the log */
 };
 
-struct agent_ref {
-	rid task;
-	int64_t token;
-	bool ended;
-	int64_t started_ms;
-	struct receipt receipt; /* as it came with the run */
-};
-
-struct agent_ended {
-	int32_t status, exit_code, signal;
-	struct str reason;
-	int64_t started_ms, ended_ms;
-	bool killed, permanent;
-	int32_t output_where;
-	struct str output[N_STREAMS];
-	int64_t output_bytes[N_STREAMS], output_dropped[N_STREAMS];
-	struct usage usage;
-	struct str result; /* NULL: none */
-};
-
 struct agent_effect {
 	enum agent_effect_kind kind;
-	rid task;
+	rid task; /* what the hands do is done to that attempt; a message names its own */
 	int64_t token;
 	union {
-		struct {
-			const struct agent_ref *refs;
-			size_t n;
-			struct set_id set;
-			uint64_t dial; /* which of our connections this is, from 1 */
-		} hello;
-		struct {
-			uint64_t number;
-			bool leaving;
-			enum worker_state own;
-			struct set_id set;
-		} beat;
-		struct {
-			uint64_t number;
-			bool ok; /* AF_CHECKED */
-			struct str reason;
-		} check; /* AF_CHECK, AF_CHECKED */
-		struct {
-			uint64_t seq;
-			const struct agent_ref *held, *absent;
-			size_t n_held, n_absent;
-		} notified;
-		struct {
-			int64_t started_ms;
-			int32_t pid;
-		} started;
+		const struct link_hello *hello; /* without the facts, which the hands know */
+		struct link_beat beat;
+		uint64_t check; /* AF_CHECK: its number */
+		struct link_checked checked;
+		struct link_notified notified;
+		struct link_started started;
 		struct output_row output;
-		const struct agent_ended *ended;
-		const struct agent_run *run;
+		const struct link_ended *ended;
+		const struct link_run *run;
 		bool kill; /* AF_STOP */
 		bool read; /* AF_READ */
 		struct {

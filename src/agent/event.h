@@ -4,11 +4,7 @@
 #ifndef AGENT_EVENT_H
 #define AGENT_EVENT_H
 
-#include "model/health.h"
-#include "model/id.h"
-#include "model/receipt.h"
-#include "model/task.h"
-#include "model/worker_set.h"
+#include "model/link.h"
 
 enum agent_event_kind {
 	/* the link: dialled; broken or closed */
@@ -38,34 +34,6 @@ enum agent_event_kind {
 	AE_TICK,
 };
 
-struct agent_run {
-	int32_t attempt, max_attempts;
-	struct str queue, plugin, body, env;
-	struct str run_settings; /* the queue's object `run`; NULL: none */
-	int64_t timeout_ms;      /* 0: none */
-	int64_t output_max;      /* 0: the default */
-	int32_t output_mode;
-	bool exit_codes;
-	uint64_t number;     /* on this link, from 1 */
-	uint64_t notify_seq; /* older than ours: refused */
-	int32_t kill_method; /* enum kill_method */
-	bool kill_wait_given;
-	int64_t kill_wait_ms; /* between TERM and KILL, if given; else the worker's */
-	struct receipt receipt;
-};
-
-/* What the server says about us: with the welcome, and with every answer to a beat. */
-struct agent_news {
-	enum worker_state state;
-	struct set_id set;
-	uint64_t check; /* the last healthcheck that counts; 0: none */
-};
-
-struct agent_run_ref {
-	rid task;
-	int64_t token;
-};
-
 enum agent_exit_kind {
 	EXIT_CODE,   /* the process ended by itself; status > 0: what a plugin said beside it */
 	EXIT_SIGNAL, /* a signal ended it */
@@ -88,58 +56,33 @@ struct agent_event {
 	enum agent_event_kind kind;
 	int64_t now_ms;  /* wall clock */
 	int64_t mono_ms; /* never goes back, and runs on while the machine sleeps */
-	rid task;
+	rid task;        /* from the hands: of which attempt; a message names its own */
 	int64_t token;
 	union {
+		struct link_welcome welcome;
+		struct link_refused refused;
+		struct link_settings settings;
+		struct link_beat_ack beat_ack;
+		struct run_ref ended_ack;
+		struct link_output_ack output_ack;
+		const struct link_run *run;
+		struct link_kill kill;
+		struct link_notify notify;
+		struct link_check check;
+		struct link_checked checked; /* AE_CHECKED */
 		struct {
-			uint64_t server;
-			struct timeouts timeouts;
-			struct agent_news news;
-			uint64_t notify_seq;
-			int32_t maxthreads;
-			bool leave, restart; /* AE_SETTINGS: drain and go; and come back as a new
-			                        instance */
-		} welcome;                   /* AE_SETTINGS uses maxthreads */
-		struct {
-			struct str reason;
-			bool die,
-			    restart; /* AE_REFUSED; restart: it may come back as a new instance */
-			bool forget; /* AE_KILL */
-		} why;
-		struct {
-			uint64_t number; /* 0: only news */
-			struct agent_news news;
-		} beat;
-		struct {
-			uint64_t seq;
-			const struct agent_run_ref *refs;
-			size_t n;
-		} notify;
-		struct {
-			uint64_t number;
-			uint64_t
-			    beat; /* AE_CHECK: the newest beat the server had heard; 0: the hello */
-			bool ok;  /* AE_CHECKED */
-			struct str reason;
-		} check;
-		struct {
-			int32_t stream;
-			int64_t end;
-			bool refused;
-		} ack;
-		struct {
-			const struct agent_run *run;
+			const struct link_run *run;
 			int64_t started_ms, started_mono_ms;
 			/* so much of each stream is not here any more: the server has it */
 			int64_t output_from[N_STREAMS];
 		} adopt;
-		const struct agent_run *run;
 		int32_t pid; /* AE_STARTED; 0: none of its own */
 		struct {
 			int32_t stream;
 			struct str data;
 		} output;
 		struct agent_exit exit;
+		struct str unwell; /* AE_UNWELL: why */
 	};
 };
 

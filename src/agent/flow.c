@@ -44,11 +44,7 @@ static void resume_paused(struct agent *a, struct agent_effects *out)
 
 static void send_chunk(struct held *h, int stream, struct chunk *c, struct agent_effects *out)
 {
-	struct agent_effect *e = agent_effects_add(out, AF_OUTPUT);
-
-	e->task = h->task;
-	e->token = h->token;
-	e->output = (struct output_row){
+	agent_effects_add(out, AF_OUTPUT)->output = (struct output_row){
 	    h->task, h->token, stream, c->offset, (int32_t)c->bytes.n, 0, buf_str(&c->bytes)};
 	c->sent = c->bytes.n;
 	h->output.chunked = true;
@@ -116,15 +112,15 @@ void on_flushes(struct agent *a, int64_t mono_ms, struct agent_effects *out)
 
 int on_output_ack(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
-	struct held *h = held_find(a, in->task, in->token);
+	struct held *h = held_find(a, in->output_ack.task, in->output_ack.token);
 
 	if (!h || h->output.discard || h->output.mode == OUTPUT_MODE_INLINE)
 		return 0;
-	if (in->ack.refused) {
+	if (in->output_ack.refused) {
 		output_give_up(a, h, out);
 		return 0;
 	}
-	a->unacked -= (size_t)output_ack(&h->output, in->ack.stream, in->ack.end);
+	a->unacked -= (size_t)output_ack(&h->output, in->output_ack.stream, in->output_ack.end);
 	resume_paused(a, out);
 	return 0;
 }

@@ -70,7 +70,7 @@ static void take_set(struct agent *a, const struct set_id *set)
 }
 
 void health_news(
-    struct agent *a, const struct agent_news *n, int64_t mono_ms, struct agent_effects *out)
+    struct agent *a, const struct link_news *n, int64_t mono_ms, struct agent_effects *out)
 {
 	const struct check *passed = &a->passed[n->check % CHECKS_KEPT];
 
@@ -191,49 +191,41 @@ static bool is_passed(const struct agent *a, uint64_t number)
 	return number != 0 && c->number == number && c->link == a->n_links;
 }
 
-static void say_checked(uint64_t number, bool ok, struct str reason, struct agent_effects *out)
-{
-	struct agent_effect *e = agent_effects_add(out, AF_CHECKED);
-
-	e->check.number = number;
-	e->check.ok = ok;
-	e->check.reason = reason;
-}
-
 int on_check(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
 	if (a->link != LINK_WELCOME || a->phase != AGENT_SERVING)
 		return 0;
 	if (in->check.beat > a->beat || (in->check.beat != 0 && in->check.beat <= a->beat_before)) {
-		note(out, in, "a healthcheck names a heartbeat that was not sent on this link");
+		note(out, "a healthcheck names a heartbeat that was not sent on this link");
 		return ERR_PROTOCOL;
 	}
 	if (a->check.running) {
 		if (a->check.number != in->check.number || a->check.link != a->n_links)
-			note(out, in,
+			note(out,
 			    "the healthcheck before is still running: this one is not started");
 		return 0;
 	}
 	if (is_passed(a, in->check.number)) {
-		say_checked(in->check.number, true, STR_NULL, out);
+		agent_effects_add(out, AF_CHECKED)->checked =
+		    (struct link_checked){in->check.number, true, STR_NULL};
 		return 0;
 	}
 	a->check = (struct check){
 	    in->check.number, sent_at(a, in->check.beat), a->n_links, .running = true};
-	agent_effects_add(out, AF_CHECK)->check.number = in->check.number;
+	agent_effects_add(out, AF_CHECK)->check = in->check.number;
 	return 0;
 }
 
 /* What was asked on another link is forgotten: the server asks again. */
 int on_checked(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
-	if (!a->check.running || a->check.number != in->check.number)
+	if (!a->check.running || a->check.number != in->checked.number)
 		return ERR_PROTOCOL;
 	a->check.running = false;
 	if (a->link != LINK_WELCOME || a->check.link != a->n_links)
 		return 0;
-	if (in->check.ok)
+	if (in->checked.ok)
 		a->passed[a->check.number % CHECKS_KEPT] = a->check;
-	say_checked(in->check.number, in->check.ok, in->check.reason, out);
+	agent_effects_add(out, AF_CHECKED)->checked = in->checked;
 	return 0;
 }

@@ -38,11 +38,11 @@ struct held {
 	int64_t started_ms;
 	int64_t ended_sent_ms; /* monotonic; on the present link or an earlier one */
 	char *kill_reason;
-	struct agent_run *waiting_run; /* copied; while waiting */
-	struct heap_node deadline;     /* the time limit, then the kill */
+	struct link_run *waiting_run; /* copied; while waiting */
+	struct heap_node deadline;    /* the time limit, then the kill */
 	struct heap_node flush;
 	struct output output;
-	struct agent_ended end;
+	struct link_ended end;
 	char *end_reason, *end_result;
 };
 
@@ -107,11 +107,11 @@ struct held *held_find(const struct agent *a, rid task, int64_t token);
 void held_drop(
     struct agent *a, struct held *h, const struct agent_event *in, struct agent_effects *out);
 void held_free_all(struct agent *a);
-struct held *held_add(struct agent *a, const struct agent_event *in);
+struct held *held_add(struct agent *a, const struct link_run *run);
 bool held_older_is_live(const struct held *h);
-struct agent_ref held_ref(const struct held *h);
-void held_start(struct held *h, const struct agent_run *run, struct agent_effects *out);
-void held_wait(struct held *h, const struct agent_run *run);
+struct link_held held_ref(const struct held *h);
+void held_start(struct held *h, const struct link_run *run, struct agent_effects *out);
+void held_wait(struct held *h, const struct link_run *run);
 void held_never(struct agent *a, struct held *h, const char *reason, const struct agent_event *in,
     struct agent_effects *out);
 int on_kill(struct agent *a, const struct agent_event *in, struct agent_effects *out);
@@ -152,7 +152,7 @@ void close_link(struct agent *a, struct agent_effects *out, const char *why);
 void health_welcomed(struct agent *a, const struct agent_event *in);
 void health_heard(struct agent *a, int64_t sent_ms);
 void health_news(
-    struct agent *a, const struct agent_news *n, int64_t mono_ms, struct agent_effects *out);
+    struct agent *a, const struct link_news *n, int64_t mono_ms, struct agent_effects *out);
 void on_health_time(struct agent *a, int64_t mono_ms, struct agent_effects *out);
 int64_t health_wake_ms(const struct agent *a);
 const char *health_text(const struct agent *a); /* what it lacks */
@@ -162,6 +162,7 @@ int on_checked(struct agent *a, const struct agent_event *in, struct agent_effec
 void outcome_of(struct held *h, const struct agent_exit *x, int64_t now_ms);
 /* agent.c */
 bool is_ending(const struct agent *a); /* dying or gone */
-void note(struct agent_effects *out, const struct agent_event *in, const char *text);
+void note(struct agent_effects *out, const char *text);
+void note_of(struct agent_effects *out, rid task, int64_t token, const char *text);
 
 #endif

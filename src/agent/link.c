@@ -22,7 +22,7 @@ void close_link(struct agent *a, struct agent_effects *out, const char *why)
 
 static int by_id(const void *x, const void *y)
 {
-	const struct agent_ref *a = x, *b = y;
+	const struct link_held *a = x, *b = y;
 
 	return a->task != b->task ? (a->task < b->task ? -1 : 1)
 	                          : (a->token < b->token ? -1 : a->token > b->token);
@@ -36,8 +36,8 @@ static bool is_told(const struct held *h)
 
 static void send_hello(struct agent *a, struct agent_effects *out)
 {
-	struct agent_ref *refs = arena_alloc(&out->arena, a->n_held * sizeof *refs);
-	struct agent_effect *e;
+	struct link_held *refs = arena_alloc(&out->arena, a->n_held * sizeof *refs);
+	struct link_hello *hello = arena_zalloc(&out->arena, sizeof *hello);
 	struct held *h;
 	size_t n = 0;
 
@@ -45,12 +45,12 @@ static void send_hello(struct agent *a, struct agent_effects *out)
 		if (is_told(h))
 			refs[n++] = held_ref(h);
 	qsort(refs, n, sizeof *refs, by_id); /* rows side by side for the server */
-	e = agent_effects_add(out, AF_HELLO);
-	e->hello.refs = refs;
-	e->hello.n = n;
+	hello->tasks = refs;
+	hello->n_tasks = n;
 	if (a->phase == AGENT_SERVING) /* who leaves speaks for no set any more */
-		e->hello.set = a->set;
-	e->hello.dial = a->o.dials_before + a->n_links;
+		hello->set = a->set;
+	hello->dial = a->o.dials_before + a->n_links;
+	agent_effects_add(out, AF_HELLO)->hello = hello;
 }
 
 int on_link_up(struct agent *a, const struct agent_event *in, struct agent_effects *out)
@@ -157,13 +157,14 @@ int on_welcome(struct agent *a, const struct agent_event *in, struct agent_effec
 int on_refused(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
 	const char *why = arena_printf(
-	    &out->arena, "the server refused this worker: " STR_FMT, STR_ARG(in->why.reason));
+	    &out->arena, "the server refused this worker: " STR_FMT, STR_ARG(in->refused.reason));
 
 	if (is_ending(a) || (a->link != LINK_HELLO && a->link != LINK_WELCOME))
 		return 0;
 	agent_effects_add(out, AF_NOTE)->why.text = str_of(why);
-	if (in->why.die)
-		start_dying(a, in->mono_ms, out, why, in->why.restart && a->o.restart_when_lost);
+	if (in->refused.die)
+		start_dying(
+		    a, in->mono_ms, out, why, in->refused.restart && a->o.restart_when_lost);
 	else
 		close_link(a, out, why);
 	return 0;
@@ -186,7 +187,7 @@ static void repeat_set(struct agent *a, int64_t mono_ms, struct agent_effects *o
 
 int on_beat_ack(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
-	uint64_t number = in->beat.number;
+	uint64_t number = in->beat_ack.number;
 	int64_t sent = beat_log_sent_ms(&a->beats, number, a->hello_sent_ms);
 
 	if (a->link != LINK_WELCOME || is_ending(a))
@@ -197,7 +198,7 @@ int on_beat_ack(struct agent *a, const struct agent_event *in, struct agent_effe
 		health_heard(a, MUTANT(BEAT_STAMPED_AT_ACK) ? in->mono_ms : sent);
 		a->beat_acked = number;
 	}
-	health_news(a, &in->beat.news, in->mono_ms, out);
+	health_news(a, &in->beat_ack.news, in->mono_ms, out);
 	repeat_set(a, in->mono_ms, out);
 	return 0;
 }

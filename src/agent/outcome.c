@@ -132,7 +132,8 @@ void outcome_of(struct held *h, const struct agent_exit *x, int64_t now_ms)
 	struct output *o = &h->output;
 	bool inside;
 
-	h->end = (struct agent_ended){.exit_code = -1, .ended_ms = now_ms};
+	h->end = (struct link_ended){
+	    .task = h->task, .token = h->token, .exit_code = -1, .ended_ms = now_ms};
 	h->end.started_ms = x->kind == EXIT_NEVER ? 0 : h->started_ms;
 	if (x->kind == EXIT_SIGNAL && MUTANT(ENDED_SAYS_NEVER_STARTED))
 		h->end.started_ms = 0;

@@ -20,9 +20,9 @@ static struct str copy(struct str s)
 	return s.p ? (struct str){xstrndup(s.p, s.n), s.n} : STR_NULL;
 }
 
-static struct agent_run *run_copy(const struct agent_run *r)
+static struct link_run *run_copy(const struct link_run *r)
 {
-	struct agent_run *c = xmalloc(sizeof *c);
+	struct link_run *c = xmalloc(sizeof *c);
 
 	*c = *r;
 	c->queue = copy(r->queue);
@@ -33,7 +33,7 @@ static struct agent_run *run_copy(const struct agent_run *r)
 	return c;
 }
 
-static void run_free(struct agent_run *r)
+static void run_free(struct link_run *r)
 {
 	if (!r)
 		return;
@@ -45,13 +45,12 @@ static void run_free(struct agent_run *r)
 	free(r);
 }
 
-struct held *held_add(struct agent *a, const struct agent_event *in)
+struct held *held_add(struct agent *a, const struct link_run *run)
 {
-	const struct agent_run *run = in->kind == AE_ADOPT ? in->adopt.run : in->run;
 	struct held *h = xcalloc(1, sizeof *h);
 
-	h->task = in->task;
-	h->token = in->token;
+	h->task = run->task;
+	h->token = run->token;
 	h->receipt = run->receipt;
 	h->serial = ++a->serial;
 	h->timeout_ms = run->timeout_ms;
@@ -59,8 +58,8 @@ struct held *held_add(struct agent *a, const struct agent_event *in)
 	h->kill_method = run->kill_method;
 	h->kill_wait_ms = run->kill_wait_given ? run->kill_wait_ms : a->o.term_wait_ms;
 	output_init(&h->output, run->output_mode, run->output_max);
-	h->older = idmap_get(&a->by_task, in->task);
-	idmap_put(&a->by_task, in->task, h);
+	h->older = idmap_get(&a->by_task, run->task);
+	idmap_put(&a->by_task, run->task, h);
 	TAILQ_INSERT_TAIL(&a->all, h, all);
 	a->n_held++;
 	a->n_live++;
@@ -101,7 +100,7 @@ bool held_older_is_live(const struct held *h)
 	return false;
 }
 
-void held_start(struct held *h, const struct agent_run *run, struct agent_effects *out)
+void held_start(struct held *h, const struct link_run *run, struct agent_effects *out)
 {
 	struct agent_effect *e = agent_effects_add(out, AF_START);
 
@@ -112,7 +111,7 @@ void held_start(struct held *h, const struct agent_run *run, struct agent_effect
 }
 
 /* The body is copied: it must outlive the message that brought it. */
-void held_wait(struct held *h, const struct agent_run *run)
+void held_wait(struct held *h, const struct link_run *run)
 {
 	h->state = HELD_WAITING;
 	h->waiting_run = run_copy(run);
@@ -158,25 +157,20 @@ void held_free_all(struct agent *a)
 	}
 }
 
-struct agent_ref held_ref(const struct held *h)
+struct link_held held_ref(const struct held *h)
 {
 	bool over = h->state == HELD_ENDED;
 
-	return (struct agent_ref){
-	    h->task, h->token, over, over ? h->end.started_ms : h->started_ms, h->receipt};
+	return (struct link_held){h->task, h->token, over, over ? h->end.started_ms : h->started_ms,
+	    .receipt = h->receipt};
 }
 
 void send_ended(const struct agent *a, struct held *h, int64_t mono_ms, struct agent_effects *out)
 {
-	struct agent_effect *e;
-
 	if (a->link != LINK_WELCOME)
 		return;
 	h->ended_sent_ms = mono_ms;
-	e = agent_effects_add(out, AF_ENDED);
-	e->task = h->task;
-	e->token = h->token;
-	e->ended = &h->end;
+	agent_effects_add(out, AF_ENDED)->ended = &h->end;
 }
 
 static void finish(struct agent *a, struct held *h, const struct agent_exit *x,
@@ -210,18 +204,18 @@ void held_never(struct agent *a, struct held *h, const char *reason, const struc
 
 int on_kill(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
-	struct held *h = held_find(a, in->task, in->token);
+	struct held *h = held_find(a, in->kill.task, in->kill.token);
 
 	if (!h)
 		return 0; /* over and acknowledged: the two messages crossed */
-	h->forget |= in->why.forget;
+	h->forget |= in->kill.forget;
 	if (h->state == HELD_ENDED) {
 		if (h->forget)
 			held_drop(a, h, in, out);
 		return 0;
 	}
-	if (in->why.reason.p && !h->kill_reason)
-		h->kill_reason = xstrndup(in->why.reason.p, in->why.reason.n);
+	if (in->kill.reason.p && !h->kill_reason)
+		h->kill_reason = xstrndup(in->kill.reason.p, in->kill.reason.n);
 	if (h->forget)
 		output_give_up(a, h, out);
 	if (h->state == HELD_WAITING) {
@@ -235,12 +229,13 @@ int on_kill(struct agent *a, const struct agent_event *in, struct agent_effects 
 
 int on_ended_ack(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
-	struct held *h = held_find(a, in->task, in->token);
+	struct held *h = held_find(a, in->ended_ack.task, in->ended_ack.token);
 
 	if (!h)
 		return 0;
 	if (h->state != HELD_ENDED) {
-		note(out, in, "the server acknowledged the end of an attempt that is not over");
+		note_of(out, h->task, h->token,
+		    "the server acknowledged the end of an attempt that is not over");
 		return ERR_PROTOCOL;
 	}
 	held_drop(a, h, in, out);
@@ -256,7 +251,6 @@ static int64_t start_time(const struct agent_event *in)
 int on_started(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
 	struct held *h = held_find(a, in->task, in->token);
-	struct agent_effect *e;
 
 	if (!h || h->state != HELD_STARTING)
 		return ERR_PROTOCOL;
@@ -264,13 +258,9 @@ int on_started(struct agent *a, const struct agent_event *in, struct agent_effec
 	h->started_ms = start_time(in);
 	if (h->timeout_ms > 0 && !h->stopping)
 		heap_put(&a->deadlines, &h->deadline, in->mono_ms + h->timeout_ms, h->serial);
-	if (a->link == LINK_WELCOME) {
-		e = agent_effects_add(out, AF_STARTED);
-		e->task = h->task;
-		e->token = h->token;
-		e->started.started_ms = h->started_ms;
-		e->started.pid = in->pid;
-	}
+	if (a->link == LINK_WELCOME)
+		agent_effects_add(out, AF_STARTED)->started =
+		    (struct link_started){h->task, h->token, h->started_ms, in->pid};
 	return 0;
 }
 
@@ -281,7 +271,7 @@ int on_unwell(struct agent *a, const struct agent_event *in, struct agent_effect
 
 	if (!h || h->state == HELD_ENDED || h->stopping)
 		return 0;
-	h->kill_reason = xstrndup(in->why.reason.p, in->why.reason.n);
+	h->kill_reason = xstrndup(in->unwell.p, in->unwell.n);
 	stop_held(a, h, CAUSE_UNWELL, in->mono_ms, out);
 	return 0;
 }
@@ -291,9 +281,9 @@ int on_adopt(struct agent *a, const struct agent_event *in, struct agent_effects
 {
 	struct held *h;
 
-	if (a->link != LINK_DOWN || held_find(a, in->task, in->token))
+	if (a->link != LINK_DOWN || held_find(a, in->adopt.run->task, in->adopt.run->token))
 		return ERR_PROTOCOL;
-	h = held_add(a, in);
+	h = held_add(a, in->adopt.run);
 	h->state = HELD_RUNNING;
 	h->started_ms = in->adopt.started_ms > 0 ? in->adopt.started_ms : 1;
 	for (int i = 0; i < N_STREAMS; i++)

@@ -62,7 +62,7 @@ static bool fire(struct shot *s, const char *const *argv)
 {
 	const char *env[] = {lock_variable, NULL};
 	struct keeper_start o = {
-	    .argv = argv, .env = env, .umask = 022, .nice = NICE_UNSET, .death_signal = SIGKILL};
+	    .program = {.argv = argv, .env = env, .umask = 022, .death_signal = SIGKILL}};
 
 	*s = (struct shot){.busy = true};
 	return keeper_start(&keeper, &o, NULL, 0, &s->kept, &fns);

@@ -60,7 +60,7 @@ static struct str name_of(const struct herd_worker *w)
 }
 
 /* Such facts as a worker of some size has: they are what the server keeps of it. */
-static void say_hello(struct herd_worker *w, const struct agent_effect *e)
+static void say_hello(struct herd_worker *w, const struct link_hello *from)
 {
 	struct herd *h = w->herd;
 	unsigned number = (unsigned)(w - h->workers) + 1;
@@ -82,9 +82,8 @@ static void say_hello(struct herd_worker *w, const struct agent_effect *e)
 	            .plugins = STR("command\nnoop\n"),
 	            .maxthreads = 16,
 	        },
-	    .set = e->hello.set,
-	    .dial = e->hello.dial,
-	    .receipts = true,
+	    .set = from->set,
+	    .dial = from->dial,
 	};
 
 	w->out = (struct link_to_server){.hello = &hello};
@@ -94,18 +93,18 @@ static void say_hello(struct herd_worker *w, const struct agent_effect *e)
 static void carry_out(struct herd_worker *w, const struct agent_effect *e)
 {
 	switch (e->kind) {
-	case AF_HELLO: say_hello(w, e); break;
+	case AF_HELLO: say_hello(w, e->hello); break;
 	case AF_BEAT:
 		w->out.has_beat = true;
-		w->out.beat =
-		    (struct link_beat){e->beat.number, e->beat.leaving, e->beat.own, e->beat.set};
+		w->out.beat = e->beat;
 		break;
 	case AF_CHECK:
-		w->check = e->check.number;
+		w->check = e->check;
 		w->check_at_ms = clock_mono_ms() + CHECK_TAKES_MS;
 		break;
 	case AF_CHECKED:
-		w->checked = (struct link_checked){.number = e->check.number, .ok = e->check.ok};
+		w->checked =
+		    (struct link_checked){.number = e->checked.number, .ok = e->checked.ok};
 		w->out.n_checked = 1;
 		break;
 	case AF_CLOSE:
@@ -166,11 +165,6 @@ static void finish(struct herd_worker *w)
 	set_timer(w);
 }
 
-static struct agent_news news_of(const struct link_news *n)
-{
-	return (struct agent_news){n->state, n->set, n->check};
-}
-
 /* A key of its own, as every worker has; this one need not be kept. */
 static void knock(struct herd_worker *w, struct str challenge)
 {
@@ -208,7 +202,7 @@ static void on_answer(struct herd_worker *w, const struct link_beat_ack *m)
 		samples_add(&h->answers, bench_ns() - w->beat_ns);
 		w->beat_ns = 0;
 	}
-	feed(w, (struct agent_event){.kind = AE_BEAT_ACK, .beat = {m->number, news_of(&m->news)}});
+	feed(w, (struct agent_event){.kind = AE_BEAT_ACK, .beat_ack = *m});
 }
 
 static void take(struct herd_worker *w, const struct link_to_worker *m)
@@ -216,21 +210,14 @@ static void take(struct herd_worker *w, const struct link_to_worker *m)
 	if (m->welcome) {
 		w->backoff_ms = REDIAL_FIRST_MS;
 		w->server = w->herd->server = m->welcome->server;
-		feed(w, (struct agent_event){.kind = AE_WELCOME,
-		            .welcome = {.server = m->welcome->server,
-		                .timeouts = m->welcome->timeouts,
-		                .news = news_of(&m->welcome->news),
-		                .notify_seq = m->welcome->notify_seq,
-		                .maxthreads = m->welcome->maxthreads}});
+		feed(w, (struct agent_event){.kind = AE_WELCOME, .welcome = *m->welcome});
 	}
 	if (m->refused)
-		feed(w, (struct agent_event){.kind = AE_REFUSED,
-		            .why = {.reason = m->refused->reason, .die = m->refused->die}});
+		feed(w, (struct agent_event){.kind = AE_REFUSED, .refused = *m->refused});
 	if (m->has_beat_ack)
 		on_answer(w, &m->beat_ack);
 	if (m->has_check)
-		feed(w, (struct agent_event){.kind = AE_CHECK,
-		            .check = {.number = m->check.number, .beat = m->check.beat}});
+		feed(w, (struct agent_event){.kind = AE_CHECK, .check = m->check});
 }
 
 static void on_frame(struct link *l, struct str payload, void *arg)
@@ -285,7 +272,7 @@ static void on_timer(void *arg)
 	if (w->check_at_ms <= now) {
 		w->check_at_ms = NEVER;
 		feed(w, (struct agent_event){
-		            .kind = AE_CHECKED, .check = {.number = w->check, .ok = true}});
+		            .kind = AE_CHECKED, .checked = {.number = w->check, .ok = true}});
 	}
 	feed(w, (struct agent_event){.kind = AE_TICK});
 	finish(w);

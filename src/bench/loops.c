@@ -72,11 +72,11 @@ static pid_t start_plain(int out, int err)
 /* Born in the cgroup, as Reeve's tasks are: the same call. */
 static pid_t start_inside(const struct loop *l, int out, int err)
 {
-	struct spawn s = {.argv = (const char *const *)true_argv,
-	    .envp = (const char *const *)no_env,
+	struct spawn s = {.program = {.argv = (const char *const *)true_argv,
+	                      .env = (const char *const *)no_env,
+	                      .umask = 022},
 	    .fds = {l->null, out, err},
 	    .n_fds = 3,
-	    .umask = 022,
 	    .cgroup_fd = l->cgroup};
 	struct spawned made;
 

@@ -18,18 +18,13 @@ static struct outcome done(rid id, int32_t status)
 static struct outcome cancel_dispatched(
     struct core *c, struct task *t, struct str reason, struct effects *out)
 {
-	struct message *m;
-
 	task_wish_cancel(t);
 	t->row.state.mtime_ms = c->now_ms;
 	task_set_reason(t, reason);
 	task_save(c, t, out);
-	if (t->worker && t->worker->link) {
-		m = effects_message(out, MSG_KILL, t->worker->link);
-		m->task = t->row.id;
-		m->token = t->row.state.token;
-		m->why.reason = arena_str(&out->batch.arena, reason);
-	}
+	if (t->worker && t->worker->link)
+		effects_message(out, MSG_KILL, t->worker->link)->kill = (struct link_kill){
+		    t->row.id, t->row.state.token, arena_str(&out->batch.arena, reason)};
 	return done(t->row.id, t->row.state.status);
 }
 

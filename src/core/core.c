@@ -85,7 +85,7 @@ int core_command(struct core *c, const struct event *ev, struct effects *out)
 /* Tasks that only the worker knows of must be read first: until then it is new. */
 static void greet(struct core *c, const struct event *ev, struct effects *out)
 {
-	if (worker_by_link(c, ev->hello.link) || lane_find_hello(c, ev->hello.link))
+	if (worker_by_link(c, ev->link) || lane_find_hello(c, ev->link))
 		return; /* said twice */
 	if (!lane_needs(c, ev)) {
 		hello(c, ev, out);

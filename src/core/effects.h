@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "model/batch.h"
 #include "model/kind.h"
+#include "model/link.h"
 #include "model/query.h"
 
 enum message_kind {
@@ -24,69 +25,20 @@ enum message_kind {
 	MSG_SETTINGS
 };
 
-/* What a worker is told about itself, with the welcome and with every answer to a beat. */
-struct health_news {
-	enum worker_state state;
-	struct set_id set;
-	uint64_t check; /* the last healthcheck that counts; 0: none yet */
-};
-
-struct run_ref {
-	rid task;
-	int64_t token;
-};
-
 struct message {
 	enum message_kind kind;
 	uint64_t link;
-	rid task;
-	int64_t token;
 	union {
-		struct {
-			rid worker;
-			uint64_t server; /* this process */
-			struct timeouts timeouts;
-			struct health_news news;
-			uint64_t notify_seq; /* runs sent before it are stale */
-			int32_t maxthreads;
-			bool leave, restart; /* MSG_SETTINGS: drain and go; and come back as a new
-			                        instance */
-		} welcome;                   /* MSG_SETTINGS uses maxthreads */
-		struct {
-			struct str reason;
-			bool die,
-			    restart; /* MSG_REFUSED: end all; it may come back as a new instance */
-			bool forget; /* MSG_KILL */
-		} why;
-		struct {
-			int32_t attempt, max_attempts;
-			struct str queue, plugin, body, env;
-			struct str settings; /* the queue's object `run`; NULL: none */
-			int64_t timeout_ms, output_max;
-			int32_t output_mode;
-			bool exit_codes;
-			uint64_t number; /* on this link, from 1: a replay is known by it */
-			uint64_t
-			    notify_seq; /* the present one: older than the worker's is refused */
-		} run;
-		struct { /* answer which of these are not running */
-			uint64_t seq;
-			const struct run_ref *refs;
-			size_t n;
-		} notify;
-		struct {
-			uint64_t number;
-			uint64_t beat; /* the newest beat heard on this link; 0: only the hello */
-		} check;
-		struct {
-			int32_t stream;
-			int64_t end;
-			bool refused;
-		} output;
-		struct {
-			uint64_t number; /* 0: not an answer, only news */
-			struct health_news news;
-		} beat;
+		struct link_welcome welcome;
+		struct link_refused refused;
+		struct link_run run;
+		struct link_notify notify;
+		struct link_check check;
+		struct link_kill kill;
+		struct run_ref ended_ack;
+		struct link_output_ack output_ack;
+		struct link_beat_ack beat_ack;
+		struct link_settings settings;
 	};
 };
 

@@ -9,6 +9,7 @@
 #include "cron/zone/zone.h"
 #include "model/batch.h"
 #include "model/kind.h"
+#include "model/link.h"
 #include "model/query.h"
 
 enum event_kind {
@@ -60,14 +61,6 @@ struct submit_task {
 	int32_t status;        /* TASK_QUEUED, or a held status */
 };
 
-struct held_task { /* what a worker says in its hello */
-	rid task;
-	int64_t token;
-	bool ended;
-	int64_t started_ms;
-	bool proven; /* it showed the receipt that this attempt was given to it */
-};
-
 struct event {
 	enum event_kind kind;
 	int64_t now_ms; /* wall clock */
@@ -77,6 +70,8 @@ struct event {
 	struct str actor;    /* commands: who asks, for the audit trail */
 	struct str idem_key; /* commands: Idempotency-Key; NULL: none */
 	uint64_t idem_fingerprint;
+	uint64_t link;     /* from workers: number of the connection, never reused */
+	struct str let_in; /* EV_HELLO: by which token; NULL: it was here before */
 	union {
 		struct {
 			const struct row_table *table;
@@ -141,61 +136,13 @@ struct event {
 			size_t n;
 			bool failed;
 		} ticks;
-		struct {
-			uint64_t link; /* number of the connection: never reused */
-			const struct worker_facts *facts;
-			const struct held_task *tasks; /* answers the running-tasks query ahead */
-			size_t n;
-			struct set_id set; /* the last one it was told, by whomever */
-			uint64_t dial; /* which of this instance's connections, from 1; 0: it does
-			                  not say */
-			bool drops_receipts; /* it can not prove what no row tells of */
-			struct str token;    /* that let it in; NULL: it was here before */
-		} hello;
-		struct {
-			uint64_t link;
-			uint64_t number;
-			bool leaving;          /* it takes no more tasks */
-			enum worker_state own; /* how it sees itself */
-			struct set_id set;     /* the last one it was told */
-		} beat;                        /* EV_BEAT, EV_LINK_LOST */
-		struct {
-			uint64_t link;
-			uint64_t number; /* of the healthcheck */
-			bool ok;
-			struct str reason; /* when not ok */
-		} checked;
-		struct { /* the answer to "notify if not running" */
-			uint64_t link;
-			uint64_t seq;
-			const struct held_task *held;   /* of those asked, these are here */
-			const struct held_task *absent; /* and these are not, and never will be */
-			size_t n_held, n_absent;
-		} notified;
-		struct {
-			uint64_t link;
-			rid task;
-			int64_t token;
-			int64_t started_ms;
-		} started;
-		struct {
-			uint64_t link;
-			rid task;
-			int64_t token;
-			int32_t status, exit_code, signal;
-			bool killed, permanent;
-			int64_t started_ms, ended_ms;
-			struct str reason;
-			int32_t output_where;
-			struct str output[N_STREAMS];
-			int64_t output_bytes[N_STREAMS], output_dropped[N_STREAMS];
-			struct usage usage;
-			struct str result;
-		} ended;
-		struct {
-			uint64_t link;
-			struct output_row row;
-		} output;
+		struct link_hello hello;
+		struct link_beat beat;
+		struct link_checked checked;
+		struct link_notified notified;
+		struct link_started started;
+		struct link_ended ended;
+		struct output_row output;
 		struct {               /* EV_HEAD_READ, EV_DUE_READ, EV_TASKS_READ */
 			uint64_t read; /* the number of the request */
 			rid queue;

@@ -29,11 +29,12 @@ static void copy_object(struct arena *a, struct event *to)
 
 static void copy_hello(struct arena *a, struct event *to)
 {
-	struct worker_row row = {.facts = *to->hello.facts};
+	struct worker_row row = {.facts = to->hello.facts};
 
-	to->hello.facts = &((struct worker_row *)row_new(a, &worker_table, &row))->facts;
-	to->hello.token = arena_str(a, to->hello.token);
-	to->hello.tasks = arena_memdup(a, to->hello.tasks, to->hello.n * sizeof *to->hello.tasks);
+	to->hello.facts = ((struct worker_row *)row_new(a, &worker_table, &row))->facts;
+	to->let_in = arena_str(a, to->let_in);
+	to->hello.tasks =
+	    arena_memdup(a, to->hello.tasks, to->hello.n_tasks * sizeof *to->hello.tasks);
 }
 
 void event_copy(struct pending *p, const struct event *ev)

@@ -12,21 +12,17 @@
  */
 #include "core/internal.h"
 
-static void kill_unknown(uint64_t link, const struct held_task *h, struct effects *out)
+static void kill_unknown(uint64_t link, const struct link_held *h, struct effects *out)
 {
-	struct message *m = effects_message(out, MSG_KILL, link);
-
-	m->task = h->task;
-	m->token = h->token;
-	m->why.reason = STR("the server does not know this attempt any more");
-	m->why.forget = true;
+	effects_message(out, MSG_KILL, link)->kill = (struct link_kill){h->task, h->token,
+	    STR("the server does not know this attempt any more"), .forget = true};
 }
 
 /*
  * Nobody but its receipt says whose an attempt is that has no row. Orders of older servers than the
  * last that could start anything are no matter: whoever had one has spoken since, or is over.
  */
-static bool is_proven(const struct core *c, const struct held_task *h)
+static bool is_proven(const struct core *c, const struct link_held *h)
 {
 	if (MUTANT(UNPROVEN_BELIEVED) || MUTANT(ANYBODY_IS_WITNESS)) /* the fence before it */
 		return true;
@@ -36,7 +32,7 @@ static bool is_proven(const struct core *c, const struct held_task *h)
 }
 
 /* What a volatile server had dispatched without a row of it: the worker is the only witness. */
-static struct task *unwritten(struct core *c, const struct worker *w, const struct held_task *h)
+static struct task *unwritten(struct core *c, const struct worker *w, const struct link_held *h)
 {
 	struct task *t = task_find(c, h->task);
 	const struct task_row *row = t ? &t->row : lane_row(c, h->task);
@@ -55,7 +51,7 @@ static struct task *unwritten(struct core *c, const struct worker *w, const stru
 }
 
 static struct task *adopt(
-    struct core *c, struct worker *w, const struct held_task *h, struct effects *out)
+    struct core *c, struct worker *w, const struct link_held *h, struct effects *out)
 {
 	struct task *t = MUTANT(HELLO_ADOPTS_NOTHING) ? NULL : unwritten(c, w, h);
 	struct task_state *s;
@@ -81,7 +77,7 @@ static struct task *adopt(
 }
 
 static void held_by_worker(struct core *c, const struct event *ev, struct worker *w,
-    const struct held_task *h, struct effects *out)
+    const struct link_held *h, struct effects *out)
 {
 	struct task *t = report_current(c, w, h->task, h->token);
 
@@ -89,7 +85,7 @@ static void held_by_worker(struct core *c, const struct event *ev, struct worker
 		t = adopt(c, w, h, out);
 	if (!t) {
 		if (!h->ended) /* an end is reported again and acknowledged */
-			kill_unknown(ev->hello.link, h, out);
+			kill_unknown(ev->link, h, out);
 		return;
 	}
 	t->seen = c->hellos;
@@ -98,13 +94,9 @@ static void held_by_worker(struct core *c, const struct event *ev, struct worker
 		times_started(c, &t->row.state, h->started_ms);
 		task_move(c, t, TASK_RUNNING, STR_NULL, out);
 	}
-	if (t->row.state.wish == WISH_CANCEL) {
-		struct message *m = effects_message(out, MSG_KILL, ev->hello.link);
-
-		m->task = h->task;
-		m->token = h->token;
-		m->why.reason = STR("cancelled");
-	}
+	if (t->row.state.wish == WISH_CANCEL)
+		effects_message(out, MSG_KILL, ev->link)->kill =
+		    (struct link_kill){h->task, h->token, STR("cancelled")};
 }
 
 static void reconcile(struct core *c, const struct event *ev, struct worker *w, struct effects *out)
@@ -112,7 +104,7 @@ static void reconcile(struct core *c, const struct event *ev, struct worker *w, 
 	struct task *t, *next;
 
 	c->hellos++;
-	for (size_t i = 0; i < ev->hello.n; i++)
+	for (size_t i = 0; i < ev->hello.n_tasks; i++)
 		held_by_worker(c, ev, w, &ev->hello.tasks[i], out);
 	TAILQ_FOREACH_SAFE (t, &w->tasks, on_worker, next)
 		if (t->seen != c->hellos)
@@ -147,9 +139,7 @@ static void join_set(struct core *c, const struct event *ev, struct worker *w)
 
 static void welcome(struct core *c, const struct event *ev, struct worker *w, struct effects *out)
 {
-	struct message *m;
-
-	bind_link(c, w, ev->hello.link);
+	bind_link(c, w, ev->link);
 	w->dial = ev->hello.dial;
 	w->drops_receipts = ev->hello.drops_receipts;
 	join_set(c, ev, w);
@@ -163,13 +153,13 @@ static void welcome(struct core *c, const struct event *ev, struct worker *w, st
 	w->row.last_seen_ms = c->now_ms;
 	w->row.version++;
 	watch_look(c, w, out); /* news that come before the welcome are only repeated by it */
-	m = effects_message(out, MSG_WELCOME, w->link);
-	m->welcome.worker = w->row.id;
-	m->welcome.server = c->o.server;
-	m->welcome.timeouts = c->o.timeouts;
-	m->welcome.news = watch_news(c, w);
-	m->welcome.notify_seq = w->notify_seq;
-	m->welcome.maxthreads = worker_maxthreads(c, w);
+	effects_message(out, MSG_WELCOME, w->link)->welcome =
+	    (struct link_welcome){.worker = w->row.id,
+	        .server = c->o.server,
+	        .timeouts = c->o.timeouts,
+	        .news = watch_news(c, w),
+	        .notify_seq = w->notify_seq,
+	        .maxthreads = worker_maxthreads(c, w)};
 	save_worker(c, w, out);
 	watch_check(c, w, out);
 	place_worker_joined(c, w);
@@ -217,8 +207,8 @@ static const char *replacement_refused(
 static void tell_joined(
     struct core *c, const struct event *ev, const struct worker *w, struct effects *out)
 {
-	const struct worker_facts *f = ev->hello.facts;
-	const struct detail details[] = {{"host", f->host}, {"token", ev->hello.token}};
+	const struct worker_facts *f = &ev->hello.facts;
+	const struct detail details[] = {{"host", f->host}, {"token", ev->let_in}};
 
 	audit(c, "worker.joined", f->shard, 0, w->row.id, STR("reeve"),
 	    details_of(&out->batch.arena, details, sizeof details / sizeof details[0]), out);
@@ -226,7 +216,7 @@ static void tell_joined(
 
 static struct worker *first_hello(struct core *c, const struct event *ev, struct effects *out)
 {
-	struct worker_row row = {.facts = *ev->hello.facts,
+	struct worker_row row = {.facts = ev->hello.facts,
 	    .first_seen_ms = c->now_ms,
 	    .version = 0,
 	    .maxthreads_set = -1};
@@ -241,7 +231,7 @@ static struct worker *first_hello(struct core *c, const struct event *ev, struct
 /* Another process bears the name now: nothing of the old one's remains but its tasks' fate. */
 static void take_over(struct core *c, struct worker *w, const struct event *ev, struct effects *out)
 {
-	bool proven = has_same_lock(w, ev->hello.facts);
+	bool proven = has_same_lock(w, &ev->hello.facts);
 
 	if (!proven && (w->health.state != WORKER_MUST_DIE || start_owes(c, w)))
 		gone_add(c, w, out);
@@ -281,7 +271,7 @@ static void same_again(
 /* It was held up on its way: what it says of the tasks is no longer the truth. */
 static bool came_too_late(const struct worker *w, const struct event *ev)
 {
-	return w->row.facts.instance == ev->hello.facts->instance && ev->hello.dial &&
+	return w->row.facts.instance == ev->hello.facts.instance && ev->hello.dial &&
 	       ev->hello.dial <= w->dial && !MUTANT(LATE_HELLO_BELIEVED);
 }
 
@@ -308,9 +298,9 @@ static bool is_quarantined(const struct worker *w, const struct worker_facts *f)
 
 static void refuse_quarantined(const struct worker *w, const struct event *ev, struct effects *out)
 {
-	bool die = ev->hello.n || w->row.facts.instance == ev->hello.facts->instance;
+	bool die = ev->hello.n_tasks || w->row.facts.instance == ev->hello.facts.instance;
 
-	worker_refuse(ev->hello.link, die, die,
+	worker_refuse(ev->link, die, die,
 	    STR("what the server knew of this worker is damaged in the store: the name is free "
 	        "when its last bearer is lost (reeve worker ls says when)"),
 	    out);
@@ -318,7 +308,7 @@ static void refuse_quarantined(const struct worker *w, const struct event *ev, s
 
 static void refuse_beyond_limit(const struct core *c, const struct event *ev, struct effects *out)
 {
-	worker_refuse(ev->hello.link, false, false,
+	worker_refuse(ev->link, false, false,
 	    arena_strf(&out->batch.arena,
 	        "the server knows %lld workers and may know no more (server.limits.workers_max): "
 	        "remove lost ones with `reeve worker rm`, or raise it",
@@ -328,20 +318,20 @@ static void refuse_beyond_limit(const struct core *c, const struct event *ev, st
 
 void hello(struct core *c, const struct event *ev, struct effects *out)
 {
-	const struct worker_facts *f = ev->hello.facts;
+	const struct worker_facts *f = &ev->hello.facts;
 	struct worker *w = worker_find_name(c, f->shard);
 	const char *why = w ? replacement_refused(c, w, f) : NULL;
 	bool may_return = false; /* whose name is taken would only come back in vain */
 
-	if (!ev->hello.link || worker_by_link(c, ev->hello.link))
+	if (!ev->link || worker_by_link(c, ev->link))
 		return; /* its link is gone by now; or it says it twice */
 	if ((ev->hello.dial > DIAL_MAX || f->start > START_MAX) && !MUTANT(DIAL_UNBOUNDED)) {
-		worker_refuse(ev->hello.link, false, false,
+		worker_refuse(ev->link, false, false,
 		    STR("it numbers its connections or its starts beyond what can be"), out);
 		return;
 	}
 	if (gone_has(c, f)) {
-		worker_refuse(ev->hello.link, true, !w,
+		worker_refuse(ev->link, true, !w,
 		    STR("this worker was removed, or another has its name; it must start anew"),
 		    out);
 		return;
@@ -360,21 +350,21 @@ void hello(struct core *c, const struct event *ev, struct effects *out)
 		why = "this worker was declared lost; its tasks were given up: it must start anew";
 	}
 	if (why) {
-		worker_refuse(ev->hello.link, true, may_return, str_of(why), out);
+		worker_refuse(ev->link, true, may_return, str_of(why), out);
 		return;
 	}
 	if (w && !gone_has_room(c) && w->row.facts.instance != f->instance) {
-		worker_refuse(ev->hello.link, false, false,
+		worker_refuse(ev->link, false, false,
 		    STR("too many workers lost their names lately: each has its time to end"), out);
 		return;
 	}
 	if (w && never_answers(c, w, f)) {
-		worker_refuse(ev->hello.link, false, false,
+		worker_refuse(ev->link, false, false,
 		    STR("it has not answered any welcome for too long; it will be given up"), out);
 		return;
 	}
 	if (w && came_too_late(w, ev)) {
-		worker_refuse(ev->hello.link, false, false,
+		worker_refuse(ev->link, false, false,
 		    STR("this worker has said hello on a newer connection since"), out);
 		return;
 	}
@@ -391,11 +381,11 @@ void hello(struct core *c, const struct event *ev, struct effects *out)
 
 void link_lost(struct core *c, const struct event *ev, struct effects *out)
 {
-	struct worker *w = worker_by_link(c, ev->beat.link);
-	struct event *parked = lane_find_hello(c, ev->beat.link);
+	struct worker *w = worker_by_link(c, ev->link);
+	struct event *parked = lane_find_hello(c, ev->link);
 
 	if (parked)
-		parked->hello.link = 0;
+		parked->link = 0;
 	if (!w)
 		return;
 	worker_unlink(c, w);

@@ -379,7 +379,7 @@ void watch_lose(struct core *c, struct worker *w, struct str reason, struct effe
 void watch_beat(struct core *c, const struct event *ev, struct effects *out);
 void watch_checked(struct core *c, const struct event *ev, struct effects *out);
 void watch_check(struct core *c, struct worker *w, struct effects *out); /* if one is due */
-struct health_news watch_news(struct core *c, struct worker *w);
+struct link_news watch_news(struct core *c, struct worker *w);
 void watch_tell_all(struct core *c, struct effects *out);
 void watch_set(struct core *c, struct effects *out); /* consensus, not more often than needed */
 

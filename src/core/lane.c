@@ -55,7 +55,7 @@ static bool hello_needs(const struct core *c, const struct event *ev, size_t i)
 bool lane_needs(const struct core *c, const struct event *ev)
 {
 	if (ev->kind == EV_HELLO)
-		for (size_t i = 0; i < ev->hello.n; i++)
+		for (size_t i = 0; i < ev->hello.n_tasks; i++)
 			if (hello_needs(c, ev, i))
 				return true;
 	if (ev->idem_key.p || wants_past(ev) || is_long(ev))
@@ -93,7 +93,7 @@ static void gather(struct core *c, struct pending *p)
 	if (wants_past(ev))
 		l->past_wanted = p;
 	if (ev->kind == EV_HELLO)
-		for (size_t i = 0; i < ev->hello.n; i++)
+		for (size_t i = 0; i < ev->hello.n_tasks; i++)
 			if (hello_needs(c, ev, i))
 				want_task(l, ev->hello.tasks[i].task);
 	if (ev->idem_key.p)
@@ -205,10 +205,10 @@ struct event *lane_find_hello(struct core *c, uint64_t link)
 	if (!c->start.parked_hellos)
 		return NULL;
 	TAILQ_FOREACH (p, &c->lane.waiting, in_lane)
-		if (p->event.kind == EV_HELLO && p->event.hello.link == link)
+		if (p->event.kind == EV_HELLO && p->event.link == link)
 			return &p->event;
 	TAILQ_FOREACH (p, &c->lane.group, in_lane)
-		if (p->event.kind == EV_HELLO && p->event.hello.link == link)
+		if (p->event.kind == EV_HELLO && p->event.link == link)
 			return &p->event;
 	return NULL;
 }
@@ -225,8 +225,8 @@ static void fail(struct core *c, const struct pending *p, struct effects *out)
 
 	if (p->event.kind == EV_HELLO) {
 		c->start.parked_hellos--;
-		if (p->event.hello.link)
-			worker_refuse(p->event.hello.link, false, false,
+		if (p->event.link)
+			worker_refuse(p->event.link, false, false,
 			    STR("the store could not be read: try again"), out);
 		return;
 	}

@@ -62,21 +62,22 @@ static void order(struct core *c, struct task *t, struct worker *w, struct effec
 	const struct queue_row *q = &t->queue->row;
 	struct arena *a = &out->batch.arena;
 
-	m->task = t->row.id;
-	m->token = t->row.state.token;
-	m->run.attempt = t->row.state.attempt;
-	m->run.max_attempts = task_max_attempts(t);
-	m->run.queue = arena_str(a, q->name);
-	m->run.plugin = arena_str(a, q->plugin);
-	m->run.body = arena_str(a, t->row.spec.body);
-	m->run.env = arena_str(a, q->env);
-	m->run.settings = arena_str(a, q->run);
-	m->run.timeout_ms = task_timeout_ms(t);
-	m->run.output_mode = q->output_mode;
-	m->run.output_max = t->output_max = q->output_max;
-	m->run.exit_codes = q->exit_codes;
-	m->run.number = ++w->run_number;
-	m->run.notify_seq = w->notify_seq;
+	t->output_max = q->output_max;
+	m->run = (struct link_run){.task = t->row.id,
+	    .token = t->row.state.token,
+	    .attempt = t->row.state.attempt,
+	    .max_attempts = task_max_attempts(t),
+	    .queue = arena_str(a, q->name),
+	    .plugin = arena_str(a, q->plugin),
+	    .body = arena_str(a, t->row.spec.body),
+	    .env = arena_str(a, q->env),
+	    .run_settings = arena_str(a, q->run),
+	    .timeout_ms = task_timeout_ms(t),
+	    .output_mode = q->output_mode,
+	    .output_max = q->output_max,
+	    .exit_codes = q->exit_codes,
+	    .number = ++w->run_number,
+	    .notify_seq = w->notify_seq};
 	unsure_ordered(c, t);
 }
 

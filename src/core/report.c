@@ -37,7 +37,7 @@ void report_absent(
 
 void report_started(struct core *c, const struct event *ev, struct effects *out)
 {
-	struct worker *w = report_heard(c, ev->started.link, out);
+	struct worker *w = report_heard(c, ev->link, out);
 	struct task *t = report_current(c, w, ev->started.task, ev->started.token);
 
 	if (!t)
@@ -102,16 +102,14 @@ static int end_status(const struct task *t, const struct event *ev)
 
 void report_ended(struct core *c, const struct event *ev, struct effects *out)
 {
-	struct worker *w = report_heard(c, ev->ended.link, out);
+	struct worker *w = report_heard(c, ev->link, out);
 	struct task *t = report_current(c, w, ev->ended.task, ev->ended.token);
-	struct message *ack;
 	int status;
 
 	if (!w)
 		return; /* not welcome: it says it again after its hello */
-	ack = effects_message(out, MSG_ENDED_ACK, w->link);
-	ack->task = ev->ended.task;
-	ack->token = ev->ended.token;
+	effects_message(out, MSG_ENDED_ACK, w->link)->ended_ack =
+	    (struct run_ref){ev->ended.task, ev->ended.token};
 	if (!t)
 		return;
 	place_room(c);
@@ -128,19 +126,14 @@ void report_ended(struct core *c, const struct event *ev, struct effects *out)
 
 void report_output(struct core *c, const struct event *ev, struct effects *out)
 {
-	const struct output_row *o = &ev->output.row;
-	struct worker *w = report_heard(c, ev->output.link, out);
+	const struct output_row *o = &ev->output;
+	struct worker *w = report_heard(c, ev->link, out);
 	struct task *t = report_current(c, w, o->task, o->token);
-	struct message *ack;
 
 	if (!w)
 		return;
-	ack = effects_message(out, MSG_OUTPUT_ACK, w->link);
-	ack->task = o->task;
-	ack->token = o->token;
-	ack->output.stream = o->stream;
-	ack->output.end = o->offset + o->raw_bytes;
-	ack->output.refused = !t;
+	effects_message(out, MSG_OUTPUT_ACK, w->link)->output_ack = (struct link_output_ack){
+	    o->task, o->token, o->stream, o->offset + o->raw_bytes, .refused = !t};
 	/* a worker that goes on beyond the limit fills nobody's disk; its end says what is gone */
 	if (!t || o->offset + o->raw_bytes > output_max(t))
 		return;

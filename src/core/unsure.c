@@ -68,7 +68,6 @@ void unsure_forget(struct core *c, struct worker *w)
 
 static void ask(struct core *c, struct worker *w, struct effects *out)
 {
-	struct message *m = effects_message(out, MSG_NOTIFY, w->link);
 	size_t most = w->n_unsure < ASKED_MAX ? (size_t)w->n_unsure : ASKED_MAX;
 	struct run_ref *refs = arena_alloc(&out->batch.arena, most * sizeof *refs);
 	struct task *t;
@@ -79,9 +78,8 @@ static void ask(struct core *c, struct worker *w, struct effects *out)
 			refs[n++] = (struct run_ref){t->row.id, t->row.state.token};
 	if (!MUTANT(NOTIFY_SEQ_NOT_RAISED))
 		w->notify_seq++; /* after the list is made: above every run it asks about */
-	m->notify.seq = w->notify_seq;
-	m->notify.refs = refs;
-	m->notify.n = n;
+	effects_message(out, MSG_NOTIFY, w->link)->notify =
+	    (struct link_notify){w->notify_seq, refs, n};
 	w->next_poll_ms = c->mono_ms + w->poll_wait_ms;
 	w->poll_wait_ms = w->poll_wait_ms * 2 > POLL_MOST_MS ? POLL_MOST_MS : w->poll_wait_ms * 2;
 }
@@ -122,7 +120,7 @@ static void look(struct core *c, struct timer *t, struct effects *out)
 }
 
 static void is_held(
-    struct core *c, struct worker *w, const struct held_task *h, struct effects *out)
+    struct core *c, struct worker *w, const struct link_held *h, struct effects *out)
 {
 	struct task *t = report_current(c, w, h->task, h->token);
 
@@ -137,7 +135,7 @@ static void is_held(
 
 /* Never instead of a real word: only of what we are unsure about, and only of this attempt. */
 static void is_absent(
-    struct core *c, struct worker *w, const struct held_task *h, struct effects *out)
+    struct core *c, struct worker *w, const struct link_held *h, struct effects *out)
 {
 	struct task *t = report_current(c, w, h->task, h->token);
 
@@ -153,7 +151,7 @@ static void is_absent(
 
 void unsure_answer(struct core *c, const struct event *ev, struct effects *out)
 {
-	struct worker *w = worker_by_link(c, ev->notified.link);
+	struct worker *w = worker_by_link(c, ev->link);
 
 	if (!w || ev->notified.seq > w->notify_seq)
 		return;

@@ -21,7 +21,7 @@ static bool may_be_permitted(const struct core *c, const struct worker *w)
  * No set is told while the initial wait lasts: whoever heard of the few that are here already
  * would forget the larger set that it knows, and be a false consensus at the next restart.
  */
-struct health_news watch_news(struct core *c, struct worker *w)
+struct link_news watch_news(struct core *c, struct worker *w)
 {
 	struct set_id set = {0};
 
@@ -29,13 +29,13 @@ struct health_news watch_news(struct core *c, struct worker *w)
 		consensus_told(&c->set, &w->member);
 		set = c->set.id;
 	}
-	return (struct health_news){w->health.state, set, w->check_counted};
+	return (struct link_news){w->health.state, set, w->check_counted};
 }
 
 static void tell(struct core *c, struct worker *w, struct effects *out)
 {
 	if (w->link)
-		effects_message(out, MSG_BEAT_ACK, w->link)->beat.news = watch_news(c, w);
+		effects_message(out, MSG_BEAT_ACK, w->link)->beat_ack.news = watch_news(c, w);
 }
 
 /* A set came into being at once for many: they need not wait for their next beats. */
@@ -195,8 +195,6 @@ static void next_check(const struct core *c, struct worker *w)
 
 void watch_check(struct core *c, struct worker *w, struct effects *out)
 {
-	struct message *m;
-
 	if (!check_is_due(c, w))
 		return;
 	if (w->check_sent && w->check_counted != w->check_sent && !w->check_gone)
@@ -204,9 +202,8 @@ void watch_check(struct core *c, struct worker *w, struct effects *out)
 	if (!check_may_be_answered(c, w))
 		next_check(c, w);
 	w->check_said_ms = c->mono_ms;
-	m = effects_message(out, MSG_CHECK, w->link);
-	m->check.number = w->check_sent;
-	m->check.beat = w->check_beat;
+	effects_message(out, MSG_CHECK, w->link)->check =
+	    (struct link_check){w->check_sent, w->check_beat};
 }
 
 static void check_failed(struct worker *w, struct str reason)
@@ -217,7 +214,7 @@ static void check_failed(struct worker *w, struct str reason)
 
 void watch_checked(struct core *c, const struct event *ev, struct effects *out)
 {
-	struct worker *w = worker_by_link(c, ev->checked.link);
+	struct worker *w = worker_by_link(c, ev->link);
 	uint64_t n = ev->checked.number;
 
 	if (!w)
@@ -245,25 +242,18 @@ static void kill_again(struct worker *w, struct effects *out)
 {
 	struct task *t;
 
-	TAILQ_FOREACH (t, &w->tasks, on_worker) {
-		struct message *m;
-
-		if (t->row.state.wish != WISH_CANCEL)
-			continue;
-		m = effects_message(out, MSG_KILL, w->link);
-		m->task = t->row.id;
-		m->token = t->row.state.token;
-		m->why.reason = STR("cancelled");
-	}
+	TAILQ_FOREACH (t, &w->tasks, on_worker)
+		if (t->row.state.wish == WISH_CANCEL)
+			effects_message(out, MSG_KILL, w->link)->kill =
+			    (struct link_kill){t->row.id, t->row.state.token, STR("cancelled")};
 }
 
 void watch_beat(struct core *c, const struct event *ev, struct effects *out)
 {
-	struct worker *w = worker_by_link(c, ev->beat.link);
-	struct message *m;
+	struct worker *w = worker_by_link(c, ev->link);
 
 	if (!w) {
-		worker_refuse(ev->beat.link, false, false,
+		worker_refuse(ev->link, false, false,
 		    STR("this connection is not this worker's present one"), out);
 		return;
 	}
@@ -275,9 +265,8 @@ void watch_beat(struct core *c, const struct event *ev, struct effects *out)
 	watch_heard(c, w, out);
 	if (!w->link)
 		return; /* it was too late */
-	m = effects_message(out, MSG_BEAT_ACK, w->link);
-	m->beat.number = ev->beat.number;
-	m->beat.news = watch_news(c, w);
+	effects_message(out, MSG_BEAT_ACK, w->link)->beat_ack =
+	    (struct link_beat_ack){ev->beat.number, watch_news(c, w)};
 	if (!w->leaving)
 		watch_check(c, w, out);
 	if (w->n_wishes)

@@ -139,11 +139,8 @@ bool worker_serves(
 
 void worker_refuse(uint64_t link, bool die, bool restart, struct str reason, struct effects *out)
 {
-	struct message *m = effects_message(out, MSG_REFUSED, link);
-
-	m->why.reason = arena_str(&out->batch.arena, reason);
-	m->why.die = die;
-	m->why.restart = restart;
+	effects_message(out, MSG_REFUSED, link)->refused =
+	    (struct link_refused){arena_str(&out->batch.arena, reason), die, restart};
 }
 
 void worker_unlink(struct core *c, struct worker *w)
@@ -229,7 +226,7 @@ static int set(
 	save_worker(c, w, out);
 	object_audit(c, o, OBJECT_CHANGED, ev->actor, STR_NULL, out);
 	if (w->link)
-		effects_message(out, MSG_SETTINGS, w->link)->welcome.maxthreads =
+		effects_message(out, MSG_SETTINGS, w->link)->settings.maxthreads =
 		    worker_maxthreads(c, w);
 	place_room(c);
 	return 0;
@@ -240,7 +237,6 @@ static int stop(
 {
 	struct worker *w = (struct worker *)o;
 	bool restart = ev->object.verb == WORKER_RESTART;
-	struct message *m;
 
 	if (!w->link) {
 		problem_set(r->problem, ERR_CONFLICT, "the worker is not connected");
@@ -248,10 +244,8 @@ static int stop(
 	}
 	audit_object(
 	    c, restart ? "worker.restarting" : "worker.stopping", o, ev->actor, STR_NULL, out);
-	m = effects_message(out, MSG_SETTINGS, w->link);
-	m->welcome.maxthreads = worker_maxthreads(c, w);
-	m->welcome.leave = true;
-	m->welcome.restart = restart;
+	effects_message(out, MSG_SETTINGS, w->link)->settings =
+	    (struct link_settings){worker_maxthreads(c, w), true, restart};
 	return 0;
 }
 

@@ -23,7 +23,7 @@ static int probe_cgroups(struct hand *h, struct problem *p)
 {
 	static const char *const argv[] = {"/nonexistent/probe", NULL}, *const envp[] = {NULL};
 	struct cgroup *c = cgroup_take(&h->cgroups);
-	struct spawn s = {.argv = argv, .envp = envp, .cgroup_fd = c ? c->dir_fd : -1};
+	struct spawn s = {.program = {.argv = argv, .env = envp}, .cgroup_fd = c ? c->dir_fd : -1};
 	struct spawned got = {.error = errno};
 	int r = 0;
 
@@ -103,13 +103,14 @@ static int make_pipe(int *ret_ours, int *ret_theirs, bool we_read)
 	return 0;
 }
 
-static int open_pipes(struct hand *h, const struct process_spec *s, struct process *p, int *fds)
+/* The child's ends, in place of its first three descriptors. */
+static int open_pipes(struct hand *h, struct process *p, int *fds)
 {
-	p->cgroup = s->cgroup;
 	if (!p->cgroup && h->cgroups.dir_fd >= 0 && !(p->cgroup = cgroup_take(&h->cgroups)))
 		return -1;
-	fds[0] = s->stdin_fd == -1 ? h->null_fd : s->stdin_fd;
-	if (s->stdin_fd == PROCESS_PIPE && make_pipe(&p->in, &fds[0], false) < 0)
+	if (fds[0] == PROCESS_NULL)
+		fds[0] = h->null_fd;
+	else if (fds[0] == PROCESS_PIPE && make_pipe(&p->in, &fds[0], false) < 0)
 		return -1;
 	for (int i = 0; i < 2; i++)
 		if (make_pipe(&p->out[i], &fds[i + 1], true) < 0)
@@ -117,64 +118,43 @@ static int open_pipes(struct hand *h, const struct process_spec *s, struct proce
 	return 0;
 }
 
-static void close_theirs(const struct process_spec *s, int *fds)
+static void close_theirs(bool piped, int *fds)
 {
-	if (s->stdin_fd == PROCESS_PIPE)
+	if (piped)
 		process_close(&fds[0]);
 	process_close(&fds[1]);
 	process_close(&fds[2]);
 }
 
-static struct spawn spawn_of(const struct hand *h, const struct process_spec *s)
-{
-	struct spawn spawn = {.argv = s->argv,
-	    .envp = s->envp,
-	    .cwd = s->cwd,
-	    .umask = s->umask,
-	    .set_nice = s->set_nice,
-	    .nice = s->nice,
-	    .rlimits = s->rlimits,
-	    .n_rlimits = s->n_rlimits,
-	    .n_joins = s->n_joins,
-	    .same_group = s->same_group,
-	    .death_signal = s->death_signal,
-	    .rights = s->rights,
-	    .n_fds = 3 + s->n_extra,
-	    .open_files = h->open_files,
-	    .cgroup_fd = -1};
-
-	memcpy(spawn.joins, s->joins, sizeof spawn.joins);
-	for (int i = 0; i < s->n_extra; i++)
-		spawn.fds[3 + i] = s->extra_fds[i];
-	return spawn;
-}
-
-int process_start(struct hand *h, const struct process_spec *s, struct process *ret,
+int process_start(struct hand *h, struct spawn *s, struct cgroup *cgroup, struct process *ret,
     struct spawned *ret_failed, char *why, size_t why_size)
 {
-	struct spawn spawn = spawn_of(h, s);
-	int fds[3] = {-1, -1, -1}, r;
+	bool piped = s->fds[0] == PROCESS_PIPE;
+	int r;
 
 	*ret = (struct process){.pid = -1,
 	    .pidfd = -1,
 	    .in = -1,
 	    .out = {-1, -1},
+	    .cgroup = cgroup,
 	    .exit_code = -1,
-	    .leads_group = !s->same_group};
+	    .leads_group = !s->program.same_group};
 	*ret_failed = (struct spawned){-1, -1, SPAWN_CLONE, 0};
-	if (open_pipes(h, s, ret, fds) < 0) {
+	s->fds[1] = s->fds[2] = -1;
+	if (s->n_fds < 3)
+		s->n_fds = 3;
+	s->open_files = h->open_files;
+	if (open_pipes(h, ret, s->fds) < 0) {
 		ret_failed->error = errno;
 		snprintf(why, why_size, "pipes or cgroup: %s", strerror(errno));
 		r = ERR_IO;
 	} else {
-		memcpy(spawn.fds, fds, sizeof fds);
-		if (ret->cgroup)
-			spawn.cgroup_fd = ret->cgroup->dir_fd;
-		r = spawn_process(&spawn, ret_failed);
+		s->cgroup_fd = ret->cgroup ? ret->cgroup->dir_fd : -1;
+		r = spawn_process(s, ret_failed);
 		if (r < 0)
-			spawn_explain(&spawn, ret_failed, why, why_size);
+			spawn_explain(s, ret_failed, why, why_size);
 	}
-	close_theirs(s, fds);
+	close_theirs(piped, s->fds);
 	if (r < 0) {
 		process_release(h, ret);
 		return r;

@@ -38,32 +38,16 @@ struct process {
 	int signal;
 };
 
-#define PROCESS_EXTRA_MAX (SPAWN_FDS_MAX - 3)
+/* In place of a first descriptor. */
+#define PROCESS_NULL (-1) /* /dev/null */
+#define PROCESS_PIPE (-2) /* a pipe, whose other end is `in` */
 
-struct process_spec {
-	const char *const *argv;
-	const char *const *envp;
-	const char *cwd;
-	int stdin_fd; /* -1: /dev/null; PROCESS_PIPE: a pipe, whose other end is `in` */
-	int extra_fds[PROCESS_EXTRA_MAX]; /* become 3, 4, … */
-	int n_extra;
-	mode_t umask;
-	bool set_nice;
-	int nice;
-	const struct spawn_rlimit *rlimits;
-	size_t n_rlimits;
-	int joins[SPAWN_JOINS_MAX]; /* see struct spawn */
-	int n_joins;
-	struct cgroup *cgroup; /* taken already, for its limits; NULL: one is taken */
-	bool same_group;
-	int death_signal; /* 0: none */
-	struct rights rights;
-};
-
-#define PROCESS_PIPE (-2)
-
-/* 0, or ERR_IO: ret_failed and `why` (for people) tell; nothing is left behind then. */
-int process_start(struct hand *h, const struct process_spec *s, struct process *ret,
+/*
+ * s: with its first descriptor (or one of the above) and those from 3 on; the rest is filled in.
+ * cgroup: taken already, for its limits; NULL: one is taken.
+ * 0, or ERR_IO: ret_failed and `why` (for people) tell; nothing is left behind then.
+ */
+int process_start(struct hand *h, struct spawn *s, struct cgroup *cgroup, struct process *ret,
     struct spawned *ret_failed, char *why, size_t why_size);
 /*
  * To the leader, its group, or all there is. KILL to the cgroup ends it at once and for good; other

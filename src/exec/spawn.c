@@ -79,7 +79,7 @@ static IN_CHILD void execute(struct child *c)
 	int kept = 0;
 
 	for (char **p = c->paths; *p; p++) {
-		execve(*p, (char *const *)c->s->argv, (char *const *)c->s->envp);
+		execve(*p, (char *const *)c->s->program.argv, (char *const *)c->s->program.env);
 		if (errno == EACCES)
 			kept =
 			    EACCES; /* found, but not for us: say that if there is no better one */
@@ -106,13 +106,13 @@ static IN_CHILD void set_limits(struct child *c)
 {
 	if (c->s->open_files > 0)
 		limit_files(c);
-	for (size_t i = 0; i < c->s->n_rlimits; i++) {
-		struct rlimit r = {c->s->rlimits[i].value, c->s->rlimits[i].value};
+	for (size_t i = 0; i < c->s->program.n_limits; i++) {
+		struct rlimit r = {c->s->program.limits[i].value, c->s->program.limits[i].value};
 
-		if (setrlimit((__rlimit_resource_t)c->s->rlimits[i].resource, &r) < 0)
+		if (setrlimit((__rlimit_resource_t)c->s->program.limits[i].resource, &r) < 0)
 			fail(c, SPAWN_LIMIT);
 	}
-	if (c->s->set_nice && setpriority(PRIO_PROCESS, 0, c->s->nice) < 0)
+	if (c->s->program.set_nice && setpriority(PRIO_PROCESS, 0, c->s->program.nice) < 0)
 		fail(c, SPAWN_LIMIT);
 }
 
@@ -140,9 +140,9 @@ static IN_CHILD void take_rights(struct child *c)
 {
 	if (rights_apply(&c->s->rights) < 0)
 		fail(c, SPAWN_RIGHTS);
-	if (c->s->death_signal && prctl(PR_SET_PDEATHSIG, c->s->death_signal) < 0)
+	if (c->s->program.death_signal && prctl(PR_SET_PDEATHSIG, c->s->program.death_signal) < 0)
 		fail(c, SPAWN_SETUP);
-	if (c->s->death_signal && getppid() != c->parent) /* it died before we could ask */
+	if (c->s->program.death_signal && getppid() != c->parent) /* it died before we could ask */
 		_exit(127);
 }
 
@@ -158,10 +158,10 @@ static IN_CHILD int child_main(void *arg)
 	 * hand */
 	for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
 		sigaction(ignored[i], &dfl, NULL);
-	if (!c->s->same_group && setsid() < 0)
+	if (!c->s->program.same_group && setsid() < 0)
 		fail(c, SPAWN_SETUP);
 	join_cgroups(c);
-	umask(c->s->umask);
+	umask(c->s->program.umask);
 	place_fds(c);
 	/* another user sets them as himself: he can not give himself more than he may have */
 	if (!c->s->rights.change_user)
@@ -169,7 +169,7 @@ static IN_CHILD int child_main(void *arg)
 	take_rights(c);
 	if (c->s->rights.change_user)
 		set_limits(c);
-	if (chdir(c->s->cwd ? c->s->cwd : "/") < 0)
+	if (chdir(c->s->program.cwd ? c->s->program.cwd : "/") < 0)
 		fail(c, SPAWN_CHDIR);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -270,7 +270,7 @@ static const char *env_get(const char *const *envp, const char *name)
 
 static char **candidates(const struct spawn *s, struct arena *a)
 {
-	const char *path = env_get(s->envp, "PATH");
+	const char *path = env_get(s->program.env, "PATH");
 	struct str rest = str_of(path ? path : "/usr/local/bin:/usr/bin:/bin"), dir;
 	size_t n = 0, most = 2;
 	char **paths;
@@ -278,12 +278,12 @@ static char **candidates(const struct spawn *s, struct arena *a)
 	for (const char *p = rest.p; *p; p++)
 		most += *p == ':';
 	paths = arena_alloc(a, (most + 1) * sizeof *paths);
-	if (strchr(s->argv[0], '/') || !*s->argv[0])
-		paths[n++] = (char *)s->argv[0];
+	if (strchr(s->program.argv[0], '/') || !*s->program.argv[0])
+		paths[n++] = (char *)s->program.argv[0];
 	else
 		while (n < most && str_next(&rest, ':', &dir))
-			paths[n++] = arena_printf(
-			    a, STR_FMT "%s%s", STR_ARG(dir), dir.n ? "/" : "./", s->argv[0]);
+			paths[n++] = arena_printf(a, STR_FMT "%s%s", STR_ARG(dir),
+			    dir.n ? "/" : "./", s->program.argv[0]);
 	paths[n] = NULL;
 	return paths;
 }
@@ -394,13 +394,14 @@ void spawn_explain(const struct spawn *s, const struct spawned *failed, char *ou
 
 	switch (failed->step) {
 	case SPAWN_CHDIR:
-		snprintf(out, size, "working directory %s: %s", s->cwd ? s->cwd : "/", what);
+		snprintf(out, size, "working directory %s: %s",
+		    s->program.cwd ? s->program.cwd : "/", what);
 		break;
 	case SPAWN_EXEC:
-		if (failed->error == ENOENT && !strchr(s->argv[0], '/'))
-			snprintf(out, size, "exec %s: not found in PATH", s->argv[0]);
+		if (failed->error == ENOENT && !strchr(s->program.argv[0], '/'))
+			snprintf(out, size, "exec %s: not found in PATH", s->program.argv[0]);
 		else
-			snprintf(out, size, "exec %s: %s", s->argv[0], what);
+			snprintf(out, size, "exec %s: %s", s->program.argv[0], what);
 		break;
 	case SPAWN_LIMIT: snprintf(out, size, "its limits or nice value: %s", what); break;
 	case SPAWN_RIGHTS: snprintf(out, size, "its user or capabilities: %s", what); break;
@@ -408,9 +409,11 @@ void spawn_explain(const struct spawn *s, const struct spawned *failed, char *ou
 		snprintf(out, size,
 		    "%s could not be started: its process did not get to run it within %d s, and "
 		    "was killed; something keeps it from running, as a frozen cgroup does",
-		    s->argv[0], SPAWN_WAIT_MS / 1000);
+		    s->program.argv[0], SPAWN_WAIT_MS / 1000);
 		break;
 	case SPAWN_JOIN: snprintf(out, size, "its cgroup: %s", what); break;
-	default: snprintf(out, size, "a process for %s could not be made: %s", s->argv[0], what);
+	default:
+		snprintf(
+		    out, size, "a process for %s could not be made: %s", s->program.argv[0], what);
 	}
 }

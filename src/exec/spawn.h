@@ -12,34 +12,20 @@
 #include <sys/types.h>
 
 #include "exec/rights.h"
+#include "model/program.h"
 
 #define SPAWN_FDS_MAX 9
 #define SPAWN_JOINS_MAX 4
 #define SPAWN_WAIT_MS 5000 /* for the child to execute; we do nothing else meanwhile */
 
-struct spawn_rlimit {
-	int resource;
-	unsigned long long value; /* soft and hard */
-};
-
 struct spawn {
-	const char *const
-	    *argv; /* argv[0] is looked for in the PATH of envp, unless it has a slash */
-	const char *const *envp;
-	const char *cwd;        /* NULL: "/" */
+	struct program program;
 	int fds[SPAWN_FDS_MAX]; /* become 0, 1, 2, 3, … */
 	int n_fds;
-	mode_t umask;
-	bool set_nice; /* else ours */
-	int nice;
-	int open_files; /* soft limit on descriptors; 0: ours */
-	const struct spawn_rlimit *rlimits;
-	size_t n_rlimits;
+	int open_files;             /* soft limit on descriptors; 0: ours */
 	int cgroup_fd;              /* a cgroup v2 directory to be born in; -1: ours */
 	int joins[SPAWN_JOINS_MAX]; /* files into which it writes "0": cgroups of version 1 */
 	int n_joins;
-	bool same_group;  /* stays in our session and process group */
-	int death_signal; /* that it gets when we die; 0: none */
 	struct rights rights;
 };
 

@@ -183,7 +183,7 @@ static void on_over(struct kept *k, const struct keeper_over *o, const int *fds,
 	k->fns->over(k);
 }
 
-static void obey(struct keeper_client *c, const struct from_keeper *m, int *fds, int *n_fds)
+static void take_answer(struct keeper_client *c, const struct from_keeper *m, int *fds, int *n_fds)
 {
 	struct kept *k;
 
@@ -243,7 +243,7 @@ bool keeper_readable(struct keeper_client *c)
 		if (r > 0 && from_keeper_decode(buf_str(&c->talk.in), &a, &m, NULL) < 0)
 			r = -1;
 		if (r > 0)
-			obey(c, &m, fds, &n_fds);
+			take_answer(c, &m, fds, &n_fds);
 		for (int n = 0; n < n_fds; n++) /* nobody took them */
 			close(fds[n]);
 		arena_release(&a);

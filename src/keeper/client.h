@@ -121,7 +121,7 @@ uint64_t keeper_ping(struct keeper_client *c);
 pid_t keeper_pid(const struct keeper_client *c); /* 0: not known */
 void keeper_freeze(struct keeper_client *c, bool on, int64_t wait_ms);
 
-/* launch.c: a descriptor for talking to it, or -1 with a problem. */
+/* client_launch.c: a descriptor for talking to it, or -1 with a problem. */
 int keeper_launch(int held_fd, pid_t *ret_pid, struct problem *ret_problem);
 
 #endif

@@ -81,53 +81,39 @@ static void refuse(struct keeper *k, uint64_t id, int code, const char *why)
 
 static const char *const *tagged(struct keeper *k, const struct keeper_start *s)
 {
+	const char *const *own = s->program.env;
 	size_t n = 0;
 	const char **env;
 
 	if (k->hand.cgroups.dir_fd >= 0)
-		return s->env;
-	while (s->env[n])
+		return own;
+	while (own[n])
 		n++;
 	env = arena_alloc(&k->arena, (n + 2) * sizeof *env);
-	memcpy(env, s->env, n * sizeof *env);
+	memcpy(env, own, n * sizeof *env);
 	env[n] = arena_printf(&k->arena, KEEPER_TAG "=%llu", (unsigned long long)s->id);
 	env[n + 1] = NULL;
 	return env;
 }
 
-static void set_rlimits(struct keeper *k, const struct keeper_start *s, struct process_spec *spec)
-{
-	/* room for two that stand in for a cgroup */
-	struct spawn_rlimit *r = arena_alloc(&k->arena, (s->n_rlimits + 2) * sizeof *r);
-
-	for (size_t i = 0; i < s->n_rlimits; i++)
-		r[i] = (struct spawn_rlimit){s->rlimits[i].resource, s->rlimits[i].value};
-	spec->rlimits = r;
-	spec->n_rlimits = s->n_rlimits;
-}
-
-static int make_spec(struct keeper *k, const struct keeper_start *s, const int *fds, int n_fds,
-    struct process_spec *spec)
+static int make_spawn(
+    struct keeper *k, const struct keeper_start *s, const int *fds, int n_fds, struct spawn *ret)
 {
 	int at = s->input == KEEPER_STDIN_FD ? 1 : 0;
+	size_t n = s->program.n_limits;
+	/* room for two that stand in for a cgroup */
+	struct program_limit *limits = arena_alloc(&k->arena, (n + 2) * sizeof *limits);
 
 	if (n_fds != at + (int)s->n_fds)
 		return -1;
-	*spec = (struct process_spec){.argv = s->argv,
-	    .envp = tagged(k, s),
-	    .cwd = s->cwd,
-	    .stdin_fd = at                              ? fds[0]
-	                : s->input == KEEPER_STDIN_PIPE ? PROCESS_PIPE
-	                                                : -1,
-	    .n_extra = (int)s->n_fds,
-	    .umask = s->umask,
-	    .set_nice = s->nice != NICE_UNSET,
-	    .nice = s->nice,
-	    .same_group = s->same_group,
-	    .death_signal = s->death_signal};
+	*ret = (struct spawn){.program = s->program, .n_fds = 3 + (int)s->n_fds};
+	ret->fds[0] = at ? fds[0] : s->input == KEEPER_STDIN_PIPE ? PROCESS_PIPE : PROCESS_NULL;
 	for (uint32_t i = 0; i < s->n_fds; i++)
-		spec->extra_fds[i] = fds[at + (int)i];
-	set_rlimits(k, s, spec);
+		ret->fds[3 + i] = fds[at + (int)i];
+	if (n)
+		memcpy(limits, s->program.limits, n * sizeof *limits);
+	ret->program.limits = limits;
+	ret->program.env = tagged(k, s);
 	return 0;
 }
 
@@ -152,48 +138,49 @@ static void tell_started(struct keeper *k, struct job *j, struct str warning)
 	process_close(&j->process.in);
 }
 
-static void keep_extra(struct job *j, const struct process_spec *spec)
+static void keep_extra(struct job *j, const struct spawn *spawn)
 {
-	for (int i = 0; j->kept && i < spec->n_extra; i++)
-		j->extra[j->n_extra++] = fcntl(spec->extra_fds[i], F_DUPFD_CLOEXEC, 3);
+	for (int i = 3; j->kept && i < spawn->n_fds; i++)
+		j->extra[j->n_extra++] = fcntl(spawn->fds[i], F_DUPFD_CLOEXEC, 3);
 }
 
-static void add_rlimit(struct process_spec *spec, int resource, int64_t value)
+static void add_limit(struct program *p, int resource, int64_t value)
 {
-	struct spawn_rlimit *all = (struct spawn_rlimit *)spec->rlimits;
+	struct program_limit *all = (struct program_limit *)p->limits;
 
 	if (value > 0)
-		all[spec->n_rlimits++] = (struct spawn_rlimit){resource, (uint64_t)value};
+		all[p->n_limits++] = (struct program_limit){resource, (uint64_t)value};
 }
 
 /*
  * Most tasks have none. Where there is no tree of cgroup v2, all get a directory of version 1 if
  * there is any, because it can be emptied.
  */
-static int take_limits(struct keeper *k, const struct keeper_start *s, struct process_spec *spec,
-    struct limits_task *t, struct problem *p)
+static int take_limits(struct keeper *k, const struct run_limits *l, struct spawn *spawn,
+    struct cgroup **ret_cgroup, struct limits_task *t, struct problem *p)
 {
-	const struct run_limits *l = &s->limits;
-	const struct rights *r = &spec->rights;
+	const struct rights *r = &spawn->rights;
+	struct cgroup *cgroup = NULL;
 
 	if (k->limits.tree_kill && !l->memory && !l->cpu_milli && !l->pids)
 		return 0;
-	if (k->hand.cgroups.dir_fd >= 0 && !(spec->cgroup = cgroup_take(&k->hand.cgroups)))
+	if (k->hand.cgroups.dir_fd >= 0 && !(cgroup = cgroup_take(&k->hand.cgroups)))
 		return problem_set(p, ERR_IO, "its cgroup could not be made");
-	*t = (struct limits_task){.v2_dir_fd = spec->cgroup ? spec->cgroup->dir_fd : -1,
+	*t = (struct limits_task){.v2_dir_fd = cgroup ? cgroup->dir_fd : -1,
 	    .as_root = (r->change_user ? r->uid : geteuid()) == 0};
 	if (limits_take(&k->limits, l, t, p) < 0) {
-		if (spec->cgroup)
-			cgroup_put(&k->hand.cgroups, spec->cgroup);
+		if (cgroup)
+			cgroup_put(&k->hand.cgroups, cgroup);
 		return p->code;
 	}
-	if (t->spent && spec->cgroup)
-		spec->cgroup->killed = true; /* whatever comes of it: it is not used again */
-	spec->n_joins = t->n_join;
+	if (t->spent && cgroup)
+		cgroup->killed = true; /* whatever comes of it: it is not used again */
+	*ret_cgroup = cgroup;
+	spawn->n_joins = t->n_join;
 	for (int i = 0; i < t->n_join; i++)
-		spec->joins[i] = t->join_fds[i];
-	add_rlimit(spec, RLIMIT_AS, t->address_space);
-	add_rlimit(spec, RLIMIT_NPROC, t->processes);
+		spawn->joins[i] = t->join_fds[i];
+	add_limit(&spawn->program, RLIMIT_AS, t->address_space);
+	add_limit(&spawn->program, RLIMIT_NPROC, t->processes);
 	return 1;
 }
 
@@ -212,27 +199,28 @@ static void remember_result(struct job *j, const struct keeper_start *s, const s
 	j->rights.groups = groups;
 }
 
-static void begin(struct keeper *k, const struct keeper_start *s, struct process_spec *spec)
+static void begin(struct keeper *k, const struct keeper_start *s, struct spawn *spawn)
 {
 	char why[REASON_MAX_BYTES];
 	struct limits_task limits = {0};
 	struct problem p = {0};
 	struct spawned failed;
 	struct process process;
+	struct cgroup *cgroup = NULL;
 	struct job *j;
 	int limited, r;
 
-	if (identity_find(k, s, &spec->rights, why, sizeof why) < 0) {
+	if (identity_find(k, s, &spawn->rights, why, sizeof why) < 0) {
 		refuse(k, s->id, 126, why);
 		return;
 	}
-	limited = take_limits(k, s, spec, &limits, &p);
+	limited = take_limits(k, &s->limits, spawn, &cgroup, &limits, &p);
 	if (limited < 0) {
 		snprintf(why, sizeof why, "%.250s%s%.250s", p.what, p.hint[0] ? "; " : "", p.hint);
 		refuse(k, s->id, limited == ERR_IO ? -1 : 126, why);
 		return;
 	}
-	r = process_start(&k->hand, spec, &process, &failed, why, sizeof why);
+	r = process_start(&k->hand, spawn, cgroup, &process, &failed, why, sizeof why);
 	if (limited)
 		limits_joined(&limits);
 	if (r < 0) {
@@ -245,12 +233,12 @@ static void begin(struct keeper *k, const struct keeper_start *s, struct process
 	j->process = process;
 	j->limited = limited > 0;
 	j->limits = limits;
-	remember_result(j, s, &spec->rights);
+	remember_result(j, s, &spawn->rights);
 	j->kept = s->kept && k->o.keep;
 	j->term_to = (enum kill_to)s->term_to;
 	j->started_ms = wall_ms();
 	j->started_mono_ms = keeper_now_ms();
-	keep_extra(j, spec);
+	keep_extra(j, spawn);
 	k->n_live++;
 	keeper_watch(k, process.pidfd, &j->leader, EPOLLIN);
 	tell_started(k, j, p.what[0] ? str_of(p.what) : STR_NULL);
@@ -258,14 +246,14 @@ static void begin(struct keeper *k, const struct keeper_start *s, struct process
 
 void job_start(struct keeper *k, const struct keeper_start *s, const int *fds, int n_fds)
 {
-	struct process_spec spec;
+	struct spawn spawn;
 
 	if (k->phase != PHASE_SERVING)
 		return;
-	if (job_find(k, s->id) || make_spec(k, s, fds, n_fds, &spec) < 0)
+	if (job_find(k, s->id) || make_spawn(k, s, fds, n_fds, &spawn) < 0)
 		refuse(k, s->id, -1, "the keeper did not understand the order");
 	else
-		begin(k, s, &spec);
+		begin(k, s, &spawn);
 }
 
 void job_hold(struct keeper *k, uint64_t id, struct str note)

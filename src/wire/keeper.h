@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "model/program.h"
 #include "model/settings.h"
 #include "model/usage.h"
 
@@ -49,30 +50,18 @@ struct keeper_opened {
 
 enum keeper_stdin { KEEPER_STDIN_NULL, KEEPER_STDIN_FD, KEEPER_STDIN_PIPE };
 
-struct keeper_rlimit {
-	int32_t resource;
-	uint64_t value;
-};
-
 struct keeper_start {
 	uint64_t id;
-	const char *const *argv; /* NULL-terminated, as is env */
-	const char *const *env;
-	const char *cwd; /* NULL: "/" */
-	uint32_t umask;
-	int32_t nice; /* NICE_UNSET */
+	struct program program;
 	enum keeper_stdin input;
 	uint32_t n_fds;
-	bool same_group, new_privs, has_capabilities, kept;
-	int32_t death_signal; /* 0: none */
+	bool new_privs, has_capabilities, kept;
 	uint64_t capabilities;
 	struct str user, group;
 	const struct str *groups;
 	size_t n_groups;
 	struct run_limits limits; /* memory, cpu, pids, policy */
-	const struct keeper_rlimit *rlimits;
-	size_t n_rlimits;
-	int32_t term_to; /* enum kill_to */
+	int32_t term_to;          /* enum kill_to */
 	struct str note;
 	const char *result_file; /* NULL: none */
 	bool sandboxed;

@@ -62,17 +62,32 @@ static int get_open(const Reeve__Keeper__Open *m, struct arena *a, const struct 
 	return get_identities(m->groups, m->n_groups, a, &o->groups, p);
 }
 
-static int get_limits(
-    const Reeve__Keeper__Start *m, struct arena *a, struct keeper_start *s, struct problem *p)
+static int get_program(
+    const Reeve__Keeper__Start *m, struct arena *a, struct program *ret, struct problem *p)
 {
-	const Reeve__Keeper__Limits *l = m->limits;
-	struct keeper_rlimit *r = arena_alloc(a, m->n_rlimits * sizeof *r);
+	struct program_limit *limits = arena_alloc(a, m->n_rlimits * sizeof *limits);
 
+	CHECK(m->n_argv > 0, "start.argv");
+	CHECK(m->umask <= 0777, "start.umask");
+	CHECK(m->death_signal >= 0 && m->death_signal <= SIGNAL_MAX, "start.death_signal");
 	CHECK(m->n_rlimits <= KEEPER_RLIMITS_MAX, "start.rlimits");
 	for (size_t i = 0; i < m->n_rlimits; i++)
-		r[i] = (struct keeper_rlimit){m->rlimits[i]->resource, m->rlimits[i]->value};
-	s->rlimits = r;
-	s->n_rlimits = m->n_rlimits;
+		limits[i] = (struct program_limit){m->rlimits[i]->resource, m->rlimits[i]->value};
+	*ret = (struct program){.argv = words_of(m->argv, m->n_argv, a),
+	    .env = words_of(m->env, m->n_env, a),
+	    .cwd = m->cwd,
+	    .umask = m->umask,
+	    .set_nice = m->has_nice,
+	    .nice = m->nice,
+	    .limits = limits,
+	    .n_limits = m->n_rlimits,
+	    .same_group = m->same_group,
+	    .death_signal = m->death_signal};
+	return 0;
+}
+
+static int get_limits(const Reeve__Keeper__Limits *l, struct keeper_start *s, struct problem *p)
+{
 	if (!l)
 		return 0;
 	CHECK(l->memory >= 0 && l->cpu_milli >= 0 && l->pids >= 0, "start.limits");
@@ -104,33 +119,25 @@ static int get_start(const Reeve__Keeper__Start *m, struct arena *a,
 	struct keeper_start *s = arena_zalloc(a, sizeof *s);
 
 	CHECK(m->id != 0, "start.id");
-	CHECK(m->n_argv > 0, "start.argv");
-	CHECK(m->umask <= 0777, "start.umask");
 	CHECK((unsigned)m->input <= KEEPER_STDIN_PIPE, "start.input");
 	CHECK(m->n_fds <= KEEPER_EXTRA_MAX, "start.n_fds");
-	CHECK(m->death_signal >= 0 && m->death_signal <= SIGNAL_MAX, "start.death_signal");
 	CHECK(m->term_to >= 0 && m->term_to < N_KILL_TOS, "start.term_to");
 	CHECK(m->note.len <= KEEPER_NOTE_MAX, "start.note");
 	CHECK(m->n_groups <= KEEPER_USERS_MAX, "start.groups");
 	CHECK(!m->result_file || m->result_file[0] == '/', "start.result_file");
 	*s = (struct keeper_start){.id = m->id,
-	    .argv = words_of(m->argv, m->n_argv, a),
-	    .env = words_of(m->env, m->n_env, a),
-	    .cwd = m->cwd,
-	    .umask = m->umask,
-	    .nice = m->has_nice ? m->nice : NICE_UNSET,
 	    .input = (enum keeper_stdin)m->input,
 	    .n_fds = m->n_fds,
-	    .same_group = m->same_group,
 	    .kept = m->kept,
-	    .death_signal = m->death_signal,
 	    .term_to = m->term_to,
 	    .note = decode_bytes(m->note),
 	    .result_file = m->result_file,
 	    .sandboxed = m->sandboxed};
 	*ret = s;
 	get_rights(m, a, s);
-	return get_limits(m, a, s, p);
+	if (get_program(m, a, &s->program, p) < 0)
+		return ERR_PROTOCOL;
+	return get_limits(m->limits, s, p);
 }
 
 static int get_signal(const Reeve__Keeper__Signal *m, struct arena *a,

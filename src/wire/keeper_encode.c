@@ -88,15 +88,25 @@ static void put_rights(const struct keeper_start *s, struct arena *a, Reeve__Kee
 		m->groups[i] = encode_cstr(a, s->groups[i]);
 }
 
-static void put_rlimits(const struct keeper_start *s, struct arena *a, Reeve__Keeper__Start *m)
+static void put_program(const struct program *p, struct arena *a, Reeve__Keeper__Start *m)
 {
 	Reeve__Keeper__Rlimit *to =
-	    PARTS(a, s->n_rlimits, Reeve__Keeper__Rlimit, REEVE__KEEPER__RLIMIT__INIT, m->rlimits);
+	    PARTS(a, p->n_limits, Reeve__Keeper__Rlimit, REEVE__KEEPER__RLIMIT__INIT, m->rlimits);
 
-	m->n_rlimits = s->n_rlimits;
-	for (size_t i = 0; i < s->n_rlimits; i++) {
-		to[i].resource = s->rlimits[i].resource;
-		to[i].value = s->rlimits[i].value;
+	m->n_argv = count(p->argv);
+	m->argv = (char **)p->argv;
+	m->n_env = count(p->env);
+	m->env = (char **)p->env;
+	m->cwd = (char *)p->cwd;
+	OPTIONAL(m, umask, p->umask);
+	m->has_nice = p->set_nice;
+	m->nice = p->nice;
+	OPTIONAL(m, same_group, p->same_group);
+	OPTIONAL(m, death_signal, p->death_signal);
+	m->n_rlimits = p->n_limits;
+	for (size_t i = 0; i < p->n_limits; i++) {
+		to[i].resource = p->limits[i].resource;
+		to[i].value = p->limits[i].value;
 	}
 }
 
@@ -105,18 +115,8 @@ static Reeve__Keeper__Start *put_start(const struct keeper_start *s, struct aren
 	Reeve__Keeper__Start *m = NEW(a, Reeve__Keeper__Start, REEVE__KEEPER__START__INIT);
 
 	m->id = s->id;
-	m->n_argv = count(s->argv);
-	m->argv = (char **)s->argv;
-	m->n_env = count(s->env);
-	m->env = (char **)s->env;
-	m->cwd = (char *)s->cwd;
-	OPTIONAL(m, umask, s->umask);
-	m->has_nice = s->nice != NICE_UNSET;
-	m->nice = s->nice;
 	OPTIONAL(m, input, (Reeve__Keeper__Stdin)s->input);
 	OPTIONAL(m, n_fds, s->n_fds);
-	OPTIONAL(m, same_group, s->same_group);
-	OPTIONAL(m, death_signal, s->death_signal);
 	OPTIONAL(m, kept, s->kept);
 	OPTIONAL(m, term_to, s->term_to);
 	OPTIONAL(m, sandboxed, s->sandboxed);
@@ -125,7 +125,7 @@ static Reeve__Keeper__Start *put_start(const struct keeper_start *s, struct aren
 	m->note = encode_bytes(s->note);
 	m->limits = put_limits(&s->limits, a);
 	put_rights(s, a, m);
-	put_rlimits(s, a, m);
+	put_program(&s->program, a, m);
 	return m;
 }
 

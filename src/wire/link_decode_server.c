@@ -61,9 +61,9 @@ static int get_lists(
 }
 
 static int get_refs(Reeve__TaskRef *const *refs, size_t n, const char *part, struct arena *a,
-    struct link_task_ref **ret_refs, struct problem *p)
+    const struct link_held **ret_refs, struct problem *p)
 {
-	struct link_task_ref *to = arena_alloc(a, n * sizeof *to);
+	struct link_held *to = arena_alloc(a, n * sizeof *to);
 
 	*ret_refs = to;
 	for (size_t i = 0; i < n; i++) {
@@ -71,7 +71,7 @@ static int get_refs(Reeve__TaskRef *const *refs, size_t n, const char *part, str
 
 		CHECK(decode_is_ref(r->task, r->token), part);
 		CHECK(r->started_ms >= 0, part);
-		to[i] = (struct link_task_ref){.task = r->task,
+		to[i] = (struct link_held){.task = r->task,
 		    .token = r->token,
 		    .ended = r->ended,
 		    .started_ms = r->started_ms};
@@ -148,7 +148,7 @@ static int get_hello(
 	f->started_ms = m->started_ms;
 	f->start = m->start;
 	h->dial = m->dial;
-	h->receipts = m->receipts;
+	h->drops_receipts = !m->receipts;
 	f->lock = str_of(m->lock);
 	f->host = decode_text(m->host);
 	f->zone = decode_text(m->zone);

@@ -112,15 +112,16 @@ static int get_notify(
 	for (size_t i = 0; i < m->n_notify; i++) {
 		const Reeve__Notify *n = m->notify[i];
 		struct link_notify *to = &ret->notify[i];
+		struct run_ref *refs;
 
 		CHECK(n->seq != 0, "notify.seq");
 		CHECK(n->n_refs <= LINK_NOTIFY_MAX, "notify.refs");
 		to->seq = n->seq;
 		to->n_refs = n->n_refs;
-		to->refs = arena_alloc(a, n->n_refs * sizeof *to->refs);
+		to->refs = refs = arena_alloc(a, n->n_refs * sizeof *refs);
 		for (size_t k = 0; k < n->n_refs; k++) {
 			CHECK(decode_is_ref(n->refs[k]->task, n->refs[k]->token), "notify.refs");
-			to->refs[k] = (struct link_run_ref){n->refs[k]->task, n->refs[k]->token};
+			refs[k] = (struct run_ref){n->refs[k]->task, n->refs[k]->token};
 		}
 	}
 	return 0;
@@ -135,7 +136,7 @@ static int get_acks(
 		const Reeve__EndedAck *e = m->ended_ack[i];
 
 		CHECK(decode_is_ref(e->task, e->token), "ended_ack");
-		ret->ended_ack[i] = (struct link_ended_ack){e->task, e->token};
+		ret->ended_ack[i] = (struct run_ref){e->task, e->token};
 	}
 	ret->n_output_ack = m->n_output_ack;
 	ret->output_ack = arena_alloc(a, m->n_output_ack * sizeof *ret->output_ack);

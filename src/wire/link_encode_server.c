@@ -17,7 +17,7 @@ static char **list(struct arena *a, struct str lines, size_t *ret_n)
 	return items;
 }
 
-static Reeve__TaskRef **refs(const struct link_task_ref *from, size_t n, struct arena *a)
+static Reeve__TaskRef **refs(const struct link_held *from, size_t n, struct arena *a)
 {
 	Reeve__TaskRef **ptrs;
 	Reeve__TaskRef *to = PARTS(a, n, Reeve__TaskRef, REEVE__TASK_REF__INIT, ptrs);
@@ -81,7 +81,7 @@ static Reeve__Hello *put_hello(const struct link_hello *h, struct arena *a)
 	m->tasks = refs(h->tasks, h->n_tasks, a);
 	m->set = encode_set(&h->set, a);
 	m->dial = h->dial;
-	OPTIONAL(m, receipts, h->receipts);
+	OPTIONAL(m, receipts, !h->drops_receipts);
 	return m;
 }
 

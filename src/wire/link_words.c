@@ -49,7 +49,7 @@ static bool listed(struct words *w, size_t i, size_t n)
 			attempt((w), (items)[i_].task, (items)[i_].token);  \
 	} while (0)
 
-static void refs(struct words *w, const struct link_task_ref *r, size_t n)
+static void refs(struct words *w, const struct link_held *r, size_t n)
 {
 	for (size_t i = 0; i < n && listed(w, i, n); i++) {
 		attempt(w, r[i].task, r[i].token);

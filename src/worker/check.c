@@ -34,7 +34,7 @@ static const char *program_of(const struct worker *w, int i)
 static void tell(struct worker *w, uint64_t number, const char *why)
 {
 	worker_feed(w, (struct agent_event){.kind = AE_CHECKED,
-	                   .check = {.number = number, .ok = !why, .reason = str_of(why)}});
+	                   .checked = {.number = number, .ok = !why, .reason = str_of(why)}});
 }
 
 static void check_free(struct check *c)
@@ -101,11 +101,9 @@ static bool launch(struct check *c)
 
 	env_init_clean(&env, &a);
 	env_set(&env, STR(EXEC_LOCK_VARIABLE), str_of(c->w->lock_mark));
-	struct keeper_start s = {.argv = argv,
-	    .env = env_list(&env),
-	    .umask = 022,
-	    .nice = NICE_UNSET,
-	    .death_signal = SIGKILL};
+	struct keeper_start s = {
+	    .program = {
+	        .argv = argv, .env = env_list(&env), .umask = 022, .death_signal = SIGKILL}};
 	ok = keeper_start(&c->w->keeper, &s, NULL, 0, &c->kept, &fns);
 	arena_release(&a);
 	return ok;

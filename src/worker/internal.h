@@ -168,7 +168,7 @@ void check_close(struct worker *w);
 void session_dial(struct worker *w);
 void session_close(struct worker *w, const char *why);
 /* outbox.c */
-void outbox_hello(struct worker *w, const struct agent_effect *e);
+void outbox_hello(struct worker *w, const struct link_hello *from);
 void outbox_add(struct worker *w, const struct agent_effect *e);
 void outbox_open(struct worker *w);
 void outbox_end_turn(struct worker *w);
@@ -184,7 +184,7 @@ void worker_trace_received(struct worker *w, const struct link_to_worker *m);
 void worker_trace_effect(struct worker *w, const struct agent_effect *e);
 void worker_trace_link(struct worker *w, const char *what, const char *why);
 /* jobs.c */
-void job_start(struct worker *w, const struct agent_effect *e);
+void run_start(struct worker *w, const struct link_run *r);
 void job_stop(struct worker *w, const struct agent_effect *e);
 void job_read(struct worker *w, const struct agent_effect *e);
 struct job *job_find(const struct worker *w, rid task, int64_t token);
@@ -195,7 +195,7 @@ void job_record(struct worker *w, rid task, int64_t token, uint64_t kept_id);
 void jobs_leave(struct worker *w);
 void jobs_forget_all(struct worker *w); /* the records only: leaving */
 /* process_job.c */
-void process_job_start(struct worker *w, const struct order *o, const struct plugin_options *p);
+void process_job_start(struct worker *w, const struct link_run *r, const struct plugin_options *p);
 void process_job_release(struct job *j);
 void process_job_check(struct job *j); /* is it over? Then the brain is told */
 extern const struct kept_fns process_job_fns;
@@ -209,7 +209,7 @@ bool job_output_is_done(const struct job *j);
 void job_output_release(struct job *j);
 void job_output_remove(struct worker *w, rid task, int64_t token);
 /* launch.c: what the keeper is asked for. 0, or an exit code with a reason. */
-int launch_job(struct job *j, const struct order *o, const struct plugin_options *p,
+int launch_job(struct job *j, const struct link_run *r, const struct plugin_options *p,
     const struct kept_fns *fns, char *why, size_t size);
 /* What looks at a long runner, run as that one is. 0, or nothing is started, with a reason. */
 int launch_check(struct job *j, struct kept *k, const struct kept_fns *fns, char *why, size_t size);
@@ -222,7 +222,8 @@ void monitoring_start(struct job *j);
 void monitoring_stop(struct job *j);
 /* adopting.c: what outlives us, and what earlier workers left */
 /* Empty: it would be too long. */
-struct str note_write(const struct job *j, const struct order *o, struct buf *b);
+struct str note_write(
+    const struct worker *w, const struct job *j, const struct link_run *r, struct buf *b);
 void adopt_all(struct worker *w);
 /* identity.c: as whom tasks may run; and giving up what we do not need ourselves */
 int identities_gather(struct worker *w, struct keeper_options *o, struct problem *ret_problem);
@@ -237,7 +238,7 @@ void pools_open(struct worker *w);
 void pools_close(struct worker *w);
 void pools_flush(struct worker *w); /* writes what is for the plugins */
 struct pool *pool_find(const struct worker *w, struct str name);
-void pool_submit(struct pool *p, const struct order *o);
+void pool_submit(struct pool *p, const struct link_run *r);
 void pool_stop(struct job *j, bool kill);
 void pool_read(struct job *j, bool on);
 

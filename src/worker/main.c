@@ -46,15 +46,15 @@ static void carry_out(struct worker *w, const struct agent_effect *e)
 
 	worker_trace_effect(w, e);
 	switch (e->kind) {
-	case AF_HELLO: outbox_hello(w, e); break;
+	case AF_HELLO: outbox_hello(w, e->hello); break;
 	case AF_BEAT:
 	case AF_STARTED:
 	case AF_OUTPUT:
 	case AF_ENDED:
 	case AF_CHECKED:
 	case AF_NOTIFIED: outbox_add(w, e); break;
-	case AF_CHECK: check_start(w, e->check.number); break;
-	case AF_START: job_start(w, e); break;
+	case AF_CHECK: check_start(w, e->check); break;
+	case AF_START: run_start(w, e->run); break;
 	case AF_STOP: job_stop(w, e); break;
 	case AF_READ: job_read(w, e); break;
 	case AF_FORGET: job_forget(w, e); break;
@@ -93,9 +93,9 @@ static void enqueue(struct worker *w, const struct agent_event *e)
 		q->e.exit.result = arena_str(&w->queue_arena, e->exit.result);
 	}
 	if (e->kind == AE_CHECKED)
-		q->e.check.reason = arena_str(&w->queue_arena, e->check.reason);
+		q->e.checked.reason = arena_str(&w->queue_arena, e->checked.reason);
 	if (e->kind == AE_UNWELL)
-		q->e.why.reason = arena_str(&w->queue_arena, e->why.reason);
+		q->e.unwell = arena_str(&w->queue_arena, e->unwell);
 	if (e->kind == AE_OUTPUT)
 		q->e.output.data = arena_str(&w->queue_arena, e->output.data);
 	*w->queue_tail = q;

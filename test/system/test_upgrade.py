@@ -5,9 +5,10 @@ import shutil
 import sqlite3
 import stat
 
+import chaos
 import pytest
 from client import Api
-from harness import run, wait_until
+from harness import BIN, run, wait_until
 
 NOWHERE = ("--listen", "127.0.0.1:0", "--link-listen", "127.0.0.1:0")
 
@@ -155,3 +156,41 @@ def test_restart_keeps_what_was_said(server):
         assert api.task(held["id"]) == held
         assert api.submit(queue="q", key="k", expect=200)["id"] == held["id"]
     wait_until(lambda: api.get("/v1/status")["ready"], what="it is ready")
+
+
+BEFORE = os.environ.get("REEVE_BEFORE_BIN")
+HOW_TASKS_END = [(["true"], {}, ("succeeded", 0)), (["sh", "-c", "exit 3"], {}, ("failed", 3)),
+                 (["sleep", "600"], {"timeout": "300ms"}, ("terminated", None)), (["/no/such"], {}, ("failed", 127))]
+
+
+@pytest.mark.skipif(not BEFORE, reason="REEVE_BEFORE_BIN names no program of the version before")
+@pytest.mark.parametrize("changing, first, then", [("server", BEFORE, BIN), ("worker", BEFORE, BIN), ("worker", BIN, BEFORE)])
+def test_the_version_before_at_one_end(cluster, changing, first, then):
+    """They work together, and one takes over from the other while a task runs."""
+    cluster.binary = first if changing == "server" else then
+    cluster.start_server(env=dict(chaos.SHORT, REEVE_SERVER_LOSE_UNHEALTHY_AFTER="30s"))
+    cluster.binary = first if changing == "worker" else then
+    worker = cluster.start_worker("--maxthreads", 8, "--kill-wait", "300ms", "--on-worker-exit", "keep")
+    stop = os.path.join(cluster.dir, "stop")
+    script = f"echo begun; until [ -e {stop} ]; do sleep 0.05; done; echo over; echo at last >&2"
+    runs, cancelled = cluster.submit("sh", "-c", script)["id"], cluster.submit("sleep", 600)["id"]
+    log = f"/v1/tasks/{runs}/logs"
+    wait_until(lambda: "begun" in cluster.call("GET", log, params={"stream": "stdout"}).text, what="its output came")
+    for round in (1, 2):
+        ids = [cluster.submit(*command, **members)["id"] for command, members, _ in HOW_TASKS_END]
+        ended = [cluster.wait_ended(i) for i in ids]
+        assert [(t["state"], t["exit_code"]) for t in ended] == [end for _, _, end in HOW_TASKS_END]
+        if round == 2:
+            break
+        process = cluster.server if changing == "server" else worker
+        assert process.stop() == 0
+        process.binary = then
+        cluster.restart(process)
+    cluster.wait_task(cancelled, "running")
+    cluster.cli("cancel", cancelled)
+    assert cluster.wait_ended(cancelled)["state"] == "cancelled"
+    open(stop, "w").close()
+    task = cluster.wait_ended(runs)
+    assert (task["state"], task["attempt"], len(task["attempts"])) == ("succeeded", 1, 1), task
+    for stream, text in (("stdout", "begun\nover\n"), ("stderr", "at last\n")):
+        assert cluster.call("GET", log, params={"stream": stream}).text == text

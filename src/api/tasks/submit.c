@@ -197,7 +197,7 @@ static enum step take_text(struct call *c, struct str text)
 	return STEP_GO_ON;
 }
 
-static enum step submit_one(struct call *c, struct str *ret_text)
+static enum step take_next(struct call *c, struct str *ret_text)
 {
 	struct submit *s = c->state;
 	struct str rest = s->rest;
@@ -273,7 +273,7 @@ static void submit_more(struct call *c)
 	enum step step;
 
 	s->last_queue = NULL; /* rows are only valid until the next step of the core */
-	for (size_t n = 1; (step = submit_one(c, &text)) == STEP_GO_ON; n++) {
+	for (size_t n = 1; (step = take_next(c, &text)) == STEP_GO_ON; n++) {
 		bytes += rest.n - s->rest.n;
 		rest = s->rest;
 		if (slice_is_over(c, begun, n, &bytes)) {

@@ -53,7 +53,7 @@ static int wait_for_one(struct cli *c, const char *id)
 	return task_exit_code(task);
 }
 
-static int submit_one(struct cli *c, json_t *task)
+static int send_one(struct cli *c, json_t *task)
 {
 	AUTO(json_drop) json_t *reply = NULL;
 	const char *id;
@@ -294,5 +294,5 @@ int cmd_submit(struct cli *c)
 		return c->problem.code;
 	if (task_from_options(c, 0, !ndjson, &task) < 0 || use_limit(c, task) < 0)
 		return c->problem.code;
-	return array || ndjson ? submit_many(c, task) : submit_one(c, task);
+	return array || ndjson ? submit_many(c, task) : send_one(c, task);
 }

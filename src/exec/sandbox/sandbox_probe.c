@@ -65,11 +65,9 @@ static int try_it(const char *program, char *said, size_t size)
 	said[0] = 0;
 	if (null_fd < 0 || pipe2(fds, O_CLOEXEC) < 0)
 		return -1;
-	spawn_process(&(struct spawn){.argv = argv,
-	                  .envp = envp,
+	spawn_process(&(struct spawn){.program = {.argv = argv, .env = envp, .umask = 022},
 	                  .fds = {null_fd, null_fd, fds[1]},
 	                  .n_fds = 3,
-	                  .umask = 022,
 	                  .cgroup_fd = -1},
 	    &got);
 	close(fds[1]);

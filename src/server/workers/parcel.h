@@ -9,20 +9,10 @@
 #include "wire/link.h"
 
 struct parcel {
+	struct link_to_worker frame; /* the refs of its questions are ours */
 	struct link_welcome welcome;
 	struct link_refused refused;
-	bool has_welcome, has_refused, has_settings, has_beat_ack, has_check;
-	struct link_settings settings;
-	struct link_beat_ack beat_ack;
-	struct link_check check;
-	struct link_run *runs;
-	struct link_kill *kills;
-	struct link_ended_ack *ended_acks;
-	struct link_output_ack *output_acks;
-	struct link_notify *notifies; /* their refs are ours */
-	size_t n_notifies, cap_notifies;
-	size_t n_runs, cap_runs, n_kills, cap_kills, n_ended_acks, cap_ended_acks, n_output_acks,
-	    cap_output_acks;
+	size_t cap_run, cap_kill, cap_ended_ack, cap_output_ack, cap_notify;
 	size_t bytes;
 };
 

@@ -104,25 +104,16 @@ static void turn_away(struct session *s, const char *why)
 	link_close(s->link, why);
 }
 
-static struct held_task *held_of(struct sessions *all, const struct link_task_ref *refs, size_t n)
-{
-	struct held_task *held = arena_alloc(&all->arena, (n + 1) * sizeof *held);
-
-	for (size_t i = 0; i < n; i++)
-		held[i] = (struct held_task){
-		    refs[i].task, refs[i].token, refs[i].ended, refs[i].started_ms, false};
-	return held;
-}
-
 /* Each attempt with whether it was given to who has proven to be this worker. */
-static const struct held_task *held_and_proven(struct session *s, const struct link_hello *h)
+static const struct link_held *held_and_proven(struct session *s, const struct link_hello *h)
 {
 	struct receipts *receipts = engine_heeds_receipts(s->all->engine);
-	struct held_task *held = held_of(s->all, h->tasks, h->n_tasks);
+	struct link_held *held =
+	    arena_memdup(&s->all->arena, h->tasks, h->n_tasks * sizeof *h->tasks);
 
 	for (size_t i = 0; receipts && i < h->n_tasks; i++)
 		held[i].proven = receipt_holds(
-		    receipts, held[i].task, held[i].token, str_of(s->shard), &h->tasks[i].receipt);
+		    receipts, held[i].task, held[i].token, str_of(s->shard), &held[i].receipt);
 	return held;
 }
 
@@ -283,102 +274,19 @@ static bool greet(struct session *s, struct link_hello *h)
 	return true;
 }
 
-static void take_hello(struct session *s, const struct link_hello *h)
+/* What was said over this connection is what happens to the brain. */
+static void hear(struct session *s, struct event ev)
 {
-	struct sessions *all = s->all;
-	struct event ev = {.kind = EV_HELLO};
+	ev.link = s->number;
+	engine_step(s->all->engine, &ev);
+}
 
-	ev.hello.link = s->number;
-	ev.hello.facts = &h->facts;
+static void hear_hello(struct session *s, const struct link_hello *h)
+{
+	struct event ev = {.kind = EV_HELLO, .let_in = str_of(s->token), .hello = *h};
+
 	ev.hello.tasks = held_and_proven(s, h);
-	ev.hello.n = h->n_tasks;
-	ev.hello.set = h->set;
-	ev.hello.dial = h->dial;
-	ev.hello.drops_receipts = !h->receipts;
-	ev.hello.token = str_of(s->token);
-	engine_step(all->engine, &ev);
-}
-
-static void take_started(struct session *s, const struct link_started *m)
-{
-	struct event ev = {.kind = EV_STARTED};
-
-	ev.started.link = s->number;
-	ev.started.task = m->task;
-	ev.started.token = m->token;
-	ev.started.started_ms = m->started_ms;
-	engine_step(s->all->engine, &ev);
-}
-
-static void take_output(struct session *s, const struct output_row *row)
-{
-	struct event ev = {.kind = EV_OUTPUT};
-
-	ev.output.link = s->number;
-	ev.output.row = *row;
-	engine_step(s->all->engine, &ev);
-}
-
-static void take_ended(struct session *s, const struct link_ended *m)
-{
-	struct event ev = {.kind = EV_ENDED};
-
-	ev.ended.link = s->number;
-	ev.ended.task = m->task;
-	ev.ended.token = m->token;
-	ev.ended.status = m->status;
-	ev.ended.exit_code = m->exit_code;
-	ev.ended.signal = m->signal;
-	ev.ended.killed = m->killed;
-	ev.ended.permanent = m->permanent;
-	ev.ended.started_ms = m->started_ms;
-	ev.ended.ended_ms = m->ended_ms;
-	ev.ended.reason = m->reason;
-	ev.ended.output_where = m->output_where;
-	ev.ended.usage = m->usage;
-	ev.ended.result = m->result;
-	for (int i = 0; i < N_STREAMS; i++) {
-		ev.ended.output[i] = m->output[i];
-		ev.ended.output_bytes[i] = m->output_bytes[i];
-		ev.ended.output_dropped[i] = m->output_dropped[i];
-	}
-	engine_step(s->all->engine, &ev);
-}
-
-static void take_beat(struct session *s, const struct link_beat *m)
-{
-	struct event ev = {.kind = EV_BEAT};
-
-	ev.beat.link = s->number;
-	ev.beat.number = m->number;
-	ev.beat.leaving = m->leaving;
-	ev.beat.own = m->own;
-	ev.beat.set = m->set;
-	engine_step(s->all->engine, &ev);
-}
-
-static void take_checked(struct session *s, const struct link_checked *m)
-{
-	struct event ev = {.kind = EV_CHECKED};
-
-	ev.checked.link = s->number;
-	ev.checked.number = m->number;
-	ev.checked.ok = m->ok;
-	ev.checked.reason = m->reason;
-	engine_step(s->all->engine, &ev);
-}
-
-static void take_notified(struct session *s, const struct link_notified *m)
-{
-	struct event ev = {.kind = EV_NOTIFIED};
-
-	ev.notified.link = s->number;
-	ev.notified.seq = m->seq;
-	ev.notified.held = held_of(s->all, m->held, m->n_held);
-	ev.notified.n_held = m->n_held;
-	ev.notified.absent = held_of(s->all, m->absent, m->n_absent);
-	ev.notified.n_absent = m->n_absent;
-	engine_step(s->all->engine, &ev);
+	hear(s, ev);
 }
 
 static void take(struct session *s, const struct link_to_server *m)
@@ -389,19 +297,19 @@ static void take(struct session *s, const struct link_to_server *m)
 		return;
 	tracing_received(s->all->trace, s->traced_as, m);
 	if (is_first)
-		take_hello(s, m->hello);
+		hear_hello(s, m->hello);
 	for (size_t i = 0; i < m->n_checked; i++)
-		take_checked(s, &m->checked[i]);
+		hear(s, (struct event){.kind = EV_CHECKED, .checked = m->checked[i]});
 	if (m->has_beat)
-		take_beat(s, &m->beat);
+		hear(s, (struct event){.kind = EV_BEAT, .beat = m->beat});
 	for (size_t i = 0; i < m->n_notified; i++)
-		take_notified(s, &m->notified[i]);
+		hear(s, (struct event){.kind = EV_NOTIFIED, .notified = m->notified[i]});
 	for (size_t i = 0; i < m->n_started; i++)
-		take_started(s, &m->started[i]);
+		hear(s, (struct event){.kind = EV_STARTED, .started = m->started[i]});
 	for (size_t i = 0; i < m->n_output; i++)
-		take_output(s, &m->output[i]);
+		hear(s, (struct event){.kind = EV_OUTPUT, .output = m->output[i]});
 	for (size_t i = 0; i < m->n_ended; i++)
-		take_ended(s, &m->ended[i]);
+		hear(s, (struct event){.kind = EV_ENDED, .ended = m->ended[i]});
 }
 
 static void on_frame(struct link *l, struct str payload, void *arg)
@@ -436,7 +344,6 @@ static void session_free(struct session *s)
 static void on_close(struct link *l, const char *why, void *arg)
 {
 	struct session *s = arg;
-	struct event ev = {.kind = EV_LINK_LOST};
 
 	if (s->greeted || (!s->turned_away && may_log_stranger(s->all)))
 		log_info("worker link %llu (%s) closed: %s", (unsigned long long)s->number,
@@ -444,9 +351,8 @@ static void on_close(struct link *l, const char *why, void *arg)
 	if (s->greeted)
 		tracing_link(s->all->trace, s->traced_as, "loses the link of ", why);
 	idmap_del(&s->all->by_number, s->number);
-	ev.beat.link = s->number;
 	if (s->greeted && s->all->engine)
-		engine_step(s->all->engine, &ev);
+		hear(s, (struct event){.kind = EV_LINK_LOST});
 	if (s->is_touched)
 		TAILQ_REMOVE(&s->all->touched, s, touched);
 	*s->prev = s->next;
@@ -526,7 +432,7 @@ static void send_now(struct session *s)
 {
 	struct link_to_worker m = parcel_frame(&s->out, engine_ids(s->all->engine));
 	struct buf frame = {0};
-	bool last = s->out.has_refused;
+	bool last = m.refused != NULL;
 
 	tracing_sent(s->all->trace, s->traced_as, &m);
 	arena_reset(&s->all->arena);
@@ -550,7 +456,7 @@ static void touch(struct session *s)
 static void add_receipt(struct session *s)
 {
 	struct receipts *receipts = engine_gives_receipts(s->all->engine);
-	struct link_run *run = &s->out.runs[s->out.n_runs - 1];
+	struct link_run *run = &s->out.frame.run[s->out.frame.n_run - 1];
 
 	if (receipts)
 		run->receipt = receipt_make(receipts, run->task, run->token, str_of(s->shard));

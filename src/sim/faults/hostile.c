@@ -60,12 +60,12 @@ static struct set_id some_set(struct rng *r)
 
 /* He holds what others do: all that he names is in `held` and on his link's list. */
 static size_t some_tasks(
-    const struct world *w, struct rng *r, struct hostile_link *l, struct held_task *held)
+    const struct world *w, struct rng *r, struct hostile_link *l, struct link_held *held)
 {
 	const struct truth_task *t;
 
 	while (l->n_held < HOSTILE_HELD && sim_chance(r, 600) && (t = some_task(w, r))) {
-		held[l->n_held] = (struct held_task){
+		held[l->n_held] = (struct link_held){
 		    t->id, token_of(t), sim_chance(r, 300), sim_chance(r, 500), false};
 		l->held[l->n_held++] = t->id;
 	}
@@ -75,7 +75,7 @@ static size_t some_tasks(
 static void say_hello(struct world *w, struct rng *r, struct hostile_link *l)
 {
 	static const char *const locks[] = {"machine-0", "nowhere"};
-	struct held_task held[HOSTILE_HELD];
+	struct link_held held[HOSTILE_HELD];
 	struct sim_worker *k = &w->workers[l->victim < 0 ? 0 : l->victim];
 	struct worker_facts facts;
 	struct event ev = {.kind = EV_HELLO};
@@ -92,8 +92,8 @@ static void say_hello(struct world *w, struct rng *r, struct hostile_link *l)
 	facts.start = some_number(r, k->started_ms, &l->is_absurd);
 	ev.hello.dial = (uint64_t)some_number(r, 1000, &l->is_absurd);
 	ev.hello.set = some_set(r);
-	ev.hello.n = some_tasks(w, r, l, held);
-	ev.hello.facts = &facts;
+	ev.hello.n_tasks = some_tasks(w, r, l, held);
+	ev.hello.facts = facts;
 	ev.hello.tasks = held;
 	sim_raw_send(w, l->number, &ev);
 }
@@ -115,7 +115,7 @@ static void say_ended(struct world *w, struct rng *r, uint64_t link, const struc
 
 static void say_something(struct world *w, struct rng *r, uint64_t link, const struct truth_task *t)
 {
-	struct held_task about = {t->id, token_of(t), false, 0, false};
+	struct link_held about = {t->id, token_of(t), false, 0, false};
 	struct event ev = {0};
 
 	switch (rng_below(r, 6)) {
@@ -133,8 +133,7 @@ static void say_something(struct world *w, struct rng *r, uint64_t link, const s
 		break;
 	case 2:
 		ev.kind = EV_OUTPUT;
-		ev.output.row =
-		    (struct output_row){t->id, token_of(t), STDOUT, 0, 6, 0, STR("forged")};
+		ev.output = (struct output_row){t->id, token_of(t), STDOUT, 0, 6, 0, STR("forged")};
 		break;
 	case 3:
 		ev.kind = EV_CHECKED;
@@ -158,18 +157,18 @@ static void begin(struct world *w)
 		w->hostile = xcalloc(1, sizeof *w->hostile);
 }
 
-bool sim_hostile_lies_of(struct world *w, struct rng *r, struct held_task *ret_lie)
+bool sim_hostile_lies_of(struct world *w, struct rng *r, struct link_held *ret_lie)
 {
 	const struct truth_task *t = some_task(w, r);
 
 	if (!t || !t->running)
 		return false;
-	*ret_lie = (struct held_task){
+	*ret_lie = (struct link_held){
 	    t->id, t->started_token, sim_chance(r, 300), sim_chance(r, 500), false};
 	return true;
 }
 
-void sim_hostile_claims(struct world *w, uint64_t instance, const struct held_task *lie)
+void sim_hostile_claims(struct world *w, uint64_t instance, const struct link_held *lie)
 {
 	struct sim_hostile *h;
 
@@ -195,7 +194,7 @@ static struct hostile_link *dial(struct world *w)
 uint64_t sim_hostile_lie(
     struct world *w, struct rng *r, uint64_t instance, const struct set_id *set)
 {
-	struct held_task held[HOSTILE_HELD];
+	struct link_held held[HOSTILE_HELD];
 	struct worker_facts facts;
 	struct event ev = {.kind = EV_HELLO};
 	struct hostile_link *l = dial(w);
@@ -211,8 +210,8 @@ uint64_t sim_hostile_lie(
 	facts.key = STR(KEY);
 	facts.start = facts.started_ms = w->now_us / 1000 + 1;
 	facts.maxthreads = 0;
-	ev.hello.n = some_tasks(w, r, l, held);
-	ev.hello.facts = &facts;
+	ev.hello.n_tasks = some_tasks(w, r, l, held);
+	ev.hello.facts = facts;
 	ev.hello.tasks = held;
 	ev.hello.dial = 1;
 	ev.hello.set = *set;

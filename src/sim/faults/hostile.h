@@ -17,9 +17,9 @@ void sim_hostile_begin(struct world *w, struct fault *f, unsigned number);
 uint64_t sim_hostile_lie(
     struct world *w, struct rng *r, uint64_t instance, const struct set_id *set);
 /* Some attempt that runs, as a hello names it. False: there is none. */
-bool sim_hostile_lies_of(struct world *w, struct rng *r, struct held_task *ret_lie);
+bool sim_hostile_lies_of(struct world *w, struct rng *r, struct link_held *ret_lie);
 /* A real worker of that instance says to hold what another has. */
-void sim_hostile_claims(struct world *w, uint64_t instance, const struct held_task *lie);
+void sim_hostile_claims(struct world *w, uint64_t instance, const struct link_held *lie);
 /* And then, once he was heard, that some of it has ended. */
 void sim_hostile_end(struct world *w, struct rng *r, uint64_t link);
 void sim_hostile_heal(struct world *w); /* he hangs up */

@@ -62,7 +62,7 @@ static int who_turns(struct world *w, struct fault *f, int away)
 	return slot;
 }
 
-static bool has(const struct held_task *held, size_t n, rid task)
+static bool has(const struct link_held *held, size_t n, rid task)
 {
 	for (size_t i = 0; i < n; i++)
 		if (held[i].task == task)
@@ -70,7 +70,7 @@ static bool has(const struct held_task *held, size_t n, rid task)
 	return false;
 }
 
-size_t sim_liar_claims(struct world *w, struct sim_worker *k, struct held_task *held, size_t n)
+size_t sim_liar_claims(struct world *w, struct sim_worker *k, struct link_held *held, size_t n)
 {
 	const size_t most = n + LIAR_CLAIMS;
 
@@ -78,7 +78,7 @@ size_t sim_liar_claims(struct world *w, struct sim_worker *k, struct held_task *
 		return n;
 	k->lies--;
 	for (int i = 0; i < 4 * LIAR_CLAIMS && n < most; i++) {
-		struct held_task lie;
+		struct link_held lie;
 
 		if (!sim_hostile_lies_of(w, &k->lie_rng, &lie))
 			break;

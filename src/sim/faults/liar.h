@@ -17,7 +17,7 @@
 /* False: there are no sets to lie about. */
 bool sim_liar_begin(struct world *w, struct fault *f, unsigned number);
 /* What its hello says to hold, and, if it lies, some of others' attempts; returns how many. */
-size_t sim_liar_claims(struct world *w, struct sim_worker *k, struct held_task *held, size_t n);
+size_t sim_liar_claims(struct world *w, struct sim_worker *k, struct link_held *held, size_t n);
 /* A later step of the fault with that number. */
 void sim_liar_step(struct world *w, struct fault *f, unsigned number, int step);
 

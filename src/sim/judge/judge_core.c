@@ -87,8 +87,8 @@ static bool is_ordered(const struct world *w, rid task, int64_t token)
 	const struct effects *fx = w->server->pipe.gathering;
 
 	for (size_t i = fx->n_messages; i-- > 0;)
-		if (fx->messages[i].kind == MSG_RUN && fx->messages[i].task == task)
-			return fx->messages[i].token == token;
+		if (fx->messages[i].kind == MSG_RUN && fx->messages[i].run.task == task)
+			return fx->messages[i].run.token == token;
 	return false;
 }
 

@@ -57,7 +57,7 @@ void judge_health(struct world *w, const struct event *ev)
 
 	judge_new_messages(w);
 	if (ev->kind == EV_BEAT) {
-		l = sim_link_find(w, ev->beat.link);
+		l = sim_link_find(w, ev->link);
 		if (l && l->slot >= 0)
 			look_at(w, l->slot);
 	}
@@ -69,7 +69,7 @@ void judge_worker(struct world *w, int slot, const struct agent_event *in)
 {
 	struct sim_worker *k = &w->workers[slot];
 
-	if (in->kind == AE_CHECKED && in->check.ok)
+	if (in->kind == AE_CHECKED && in->checked.ok)
 		k->last_ok_us = w->now_us;
 	for (size_t i = 0; in->kind == AE_RUN && i < k->effects.n; i++)
 		if (k->effects.items[i].kind == AF_START &&

@@ -4,20 +4,6 @@
 #include "sim/judge/judge_internal.h"
 #include "sim/world/net.h"
 
-static uint64_t link_of(const struct event *ev)
-{
-	switch (ev->kind) {
-	case EV_HELLO: return ev->hello.link;
-	case EV_BEAT: return ev->beat.link;
-	case EV_CHECKED: return ev->checked.link;
-	case EV_NOTIFIED: return ev->notified.link;
-	case EV_STARTED: return ev->started.link;
-	case EV_ENDED: return ev->ended.link;
-	case EV_OUTPUT: return ev->output.link;
-	default: return 0;
-	}
-}
-
 /* The rules for names: of a lost worker; and, where that was chosen, of an unhealthy one. */
 static bool may_be_taken(const struct world *w, int slot)
 {
@@ -50,7 +36,7 @@ void judge_hostile_before(struct world *w, const struct event *ev)
 
 	for (int i = 0; i < w->o.workers; i++)
 		h->is_free[i] = may_be_taken(w, i);
-	l = hostile_link(w, link_of(ev));
+	l = hostile_link(w, ev->link);
 	h->watches = l != NULL;
 	h->n_tasks = 0;
 	if (!l)
@@ -62,7 +48,7 @@ void judge_hostile_before(struct world *w, const struct event *ev)
 	if (ev->kind == EV_ENDED)
 		watch(w, ev->ended.task);
 	if (ev->kind == EV_OUTPUT)
-		watch(w, ev->output.row.task);
+		watch(w, ev->output.task);
 	if (ev->kind == EV_NOTIFIED)
 		watch(w, ev->notified.absent[0].task);
 }
@@ -91,7 +77,7 @@ void judge_hostile_message(struct world *w, const struct message *m)
 		    world_node_name(w, l->victim));
 	else if (m->kind == MSG_RUN && !has_threads(w, l))
 		world_fail(w, 41, "somebody who takes no tasks is given task %u",
-		    judge_number(w, m->task));
+		    judge_number(w, m->run.task));
 }
 
 /* Whatever a worker claims of others' attempts, none becomes its own by that. */
@@ -121,7 +107,7 @@ static bool is_harmed(const struct task_state *was, const struct task_state *is)
 void judge_hostile_after(struct world *w, const struct event *ev)
 {
 	struct sim_hostile *h = w->hostile;
-	const struct hostile_link *l = hostile_link(w, link_of(ev));
+	const struct hostile_link *l = hostile_link(w, ev->link);
 	struct task_state now;
 
 	/* a name that was free may have come with its tasks' fate */

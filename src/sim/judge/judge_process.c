@@ -127,7 +127,7 @@ void judge_said(struct world *w, int slot, const struct event *ev)
 	const struct sim_worker *k = &w->workers[slot];
 
 	for (size_t i = 0; ev->kind == EV_NOTIFIED && i < ev->notified.n_absent; i++) {
-		const struct held_task *a = &ev->notified.absent[i];
+		const struct link_held *a = &ev->notified.absent[i];
 		struct truth_task *t = truth_of(w, a->task);
 
 		if (t->absent_instance != k->instance || a->token > t->absent_token)

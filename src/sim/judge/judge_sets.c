@@ -34,21 +34,22 @@ static void check_run(struct world *w, const struct message *m)
 	bool batched;
 	int slot;
 
-	if (!core_task_state(sim_core(w), m->task, &s) ||
+	if (!core_task_state(sim_core(w), m->run.task, &s) ||
 	    !core_worker(sim_core(w), s.worker, sim_server_mono_ms(w), &v))
 		return;
 	slot = slot_of(w, &v);
 	batched = v.batched && w->server->core_options.is_volatile;
 	if (v.state != WORKER_HEALTHY || batched)
-		world_fail(w, 37, "task %u goes to a worker that is %s", judge_number(w, m->task),
+		world_fail(w, 37, "task %u goes to a worker that is %s",
+		    judge_number(w, m->run.task),
 		    batched ? "in no set yet" : worker_state_names[v.state]);
 	else if (slot >= 0 && !is_strangers(w, m->link) &&
 	         !has_lately_started(w, &w->workers[slot]))
 		world_fail(w, 37, "task %u goes to %s, which can not start processes",
-		    judge_number(w, m->task), world_node_name(w, slot));
+		    judge_number(w, m->run.task), world_node_name(w, slot));
 }
 
-static void check_news(struct world *w, const struct health_news *n)
+static void check_news(struct world *w, const struct link_news *n)
 {
 	struct set_view v;
 
@@ -76,7 +77,7 @@ void judge_new_messages(struct world *w)
 		else if (m->kind == MSG_WELCOME)
 			check_news(w, &m->welcome.news);
 		else if (m->kind == MSG_BEAT_ACK)
-			check_news(w, &m->beat.news);
+			check_news(w, &m->beat_ack.news);
 	}
 }
 

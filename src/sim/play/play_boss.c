@@ -17,7 +17,7 @@ static struct timeouts *timeouts_of(struct play *p)
 	return &p->o.timeouts;
 }
 
-static void news_of(struct at *a, struct health_news *n)
+static void news_of(struct at *a, struct link_news *n)
 {
 	struct play *p = a->p;
 
@@ -65,9 +65,9 @@ static void do_refused(struct at *a)
 	struct message m = {.kind = MSG_REFUSED};
 
 	at_actor(a, "to");
-	m.why.die = at_bool(a, "die", true);
-	m.why.restart = at_bool(a, "restart", false);
-	m.why.reason = str_of(at_str(a, "reason", "the script says so"));
+	m.refused.die = at_bool(a, "die", true);
+	m.refused.restart = at_bool(a, "restart", false);
+	m.refused.reason = str_of(at_str(a, "reason", "the script says so"));
 	if (ready(a))
 		send(a, &m);
 }
@@ -79,31 +79,32 @@ static void do_beat_ack(struct at *a)
 
 	if (is_wrong(a->p))
 		return;
-	m.beat.number = (uint64_t)at_int(a, "number", 0, INT64_MAX, (int64_t)x->last_beat);
-	news_of(a, &m.beat.news);
+	m.beat_ack.number = (uint64_t)at_int(a, "number", 0, INT64_MAX, (int64_t)x->last_beat);
+	news_of(a, &m.beat_ack.news);
 	if (ready(a))
 		send(a, &m);
 }
 
-static void about(struct at *a, struct message *m)
+static struct run_ref about(struct at *a)
 {
 	int task = at_task(a, "task");
 
 	at_actor(a, "to");
-	m->token = at_int(a, "token", 0, INT64_MAX, 1);
-	if (task >= 0)
-		m->task = a->p->tasks[task].id;
+	return (struct run_ref){
+	    task >= 0 ? a->p->tasks[task].id : 0, at_int(a, "token", 0, INT64_MAX, 1)};
 }
 
 static void do_run(struct at *a)
 {
 	struct message m = {.kind = MSG_RUN};
+	struct run_ref of = about(a);
 	struct actor *x;
 
-	about(a, &m);
 	if (is_wrong(a->p))
 		return;
 	x = at_actor(a, "to");
+	m.run.task = of.task;
+	m.run.token = of.token;
 	m.run.attempt = (int32_t)at_int(a, "attempt", 1, 1000, 1);
 	m.run.max_attempts = 1;
 	m.run.queue = STR("default");
@@ -139,7 +140,7 @@ static void do_notify(struct at *a)
 		task = at_task(&r, "task");
 		if (task < 0)
 			return;
-		refs[m.notify.n++] =
+		refs[m.notify.n_refs++] =
 		    (struct run_ref){a->p->tasks[task].id, at_int(&r, "token", 0, INT64_MAX, 1)};
 	}
 	if (ready(a))
@@ -163,19 +164,18 @@ static void do_check(struct at *a)
 static void do_kill(struct at *a)
 {
 	struct message m = {.kind = MSG_KILL};
+	struct run_ref of = about(a);
 
-	about(a, &m);
-	m.why.forget = at_bool(a, "forget", false);
-	m.why.reason = str_of(at_str(a, "reason", "cancelled"));
+	m.kill = (struct link_kill){of.task, of.token, str_of(at_str(a, "reason", "cancelled")),
+	    at_bool(a, "forget", false)};
 	if (ready(a))
 		send(a, &m);
 }
 
 static void do_ended_ack(struct at *a)
 {
-	struct message m = {.kind = MSG_ENDED_ACK};
+	struct message m = {.kind = MSG_ENDED_ACK, .ended_ack = about(a)};
 
-	about(a, &m);
 	if (ready(a))
 		send(a, &m);
 }
@@ -185,9 +185,9 @@ static void do_settings(struct at *a)
 	struct message m = {.kind = MSG_SETTINGS};
 
 	at_actor(a, "to");
-	m.welcome.maxthreads = (int32_t)at_int(a, "maxthreads", -1, 100000, 4);
-	m.welcome.leave = at_bool(a, "leave", false);
-	m.welcome.restart = at_bool(a, "restart", false);
+	m.settings.maxthreads = (int32_t)at_int(a, "maxthreads", -1, 100000, 4);
+	m.settings.leave = at_bool(a, "leave", false);
+	m.settings.restart = at_bool(a, "restart", false);
 	if (ready(a))
 		send(a, &m);
 }
@@ -218,9 +218,9 @@ static void do_server_habit(struct at *a)
 	p->boss.state = (enum worker_state)state;
 }
 
-static struct health_news boss_news(const struct play *p, const struct actor *x)
+static struct link_news boss_news(const struct play *p, const struct actor *x)
 {
-	return (struct health_news){p->boss.state, p->boss.set, x->checks};
+	return (struct link_news){p->boss.state, p->boss.set, x->checks};
 }
 
 static void hear_hello(struct play *p, struct actor *x, uint64_t link)
@@ -250,8 +250,8 @@ static void hear_beat(struct play *p, struct actor *x, const struct event *ev)
 
 	x->last_beat = ev->beat.number;
 	if (p->boss.acks) {
-		m.beat.number = ev->beat.number;
-		m.beat.news = boss_news(p, x);
+		m.beat_ack.number = ev->beat.number;
+		m.beat_ack.news = boss_news(p, x);
 		sim_net_to_worker(p->w, &m);
 	}
 	if (p->boss.checks) {
@@ -264,10 +264,8 @@ static void hear_beat(struct play *p, struct actor *x, const struct event *ev)
 
 static void hear_ended(struct play *p, struct actor *x, const struct event *ev)
 {
-	struct message m = {.kind = MSG_ENDED_ACK,
-	    .link = x->link,
-	    .task = ev->ended.task,
-	    .token = ev->ended.token};
+	struct message m = {
+	    .kind = MSG_ENDED_ACK, .link = x->link, .ended_ack = {ev->ended.task, ev->ended.token}};
 
 	if (p->boss.acks)
 		sim_net_to_worker(p->w, &m);
@@ -280,7 +278,7 @@ static void hear_checked(struct play *p, struct actor *x, const struct event *ev
 	if (!ev->checked.ok || ev->checked.number <= x->checks)
 		return;
 	x->checks = ev->checked.number;
-	m.beat.news = boss_news(p, x);
+	m.beat_ack.news = boss_news(p, x);
 	if (p->boss.acks)
 		sim_net_to_worker(p->w, &m);
 }
@@ -288,17 +286,13 @@ static void hear_checked(struct play *p, struct actor *x, const struct event *ev
 void boss_hears(struct world *w, const struct event *ev, void *arg)
 {
 	struct play *p = arg;
-	uint64_t link = ev->kind == EV_HELLO     ? ev->hello.link
-	                : ev->kind == EV_ENDED   ? ev->ended.link
-	                : ev->kind == EV_CHECKED ? ev->checked.link
-	                                         : ev->beat.link;
-	struct actor *x = actor_of_link(p, link);
+	struct actor *x = actor_of_link(p, ev->link);
 
 	(void)w;
 	if (!x)
 		return;
 	switch (ev->kind) {
-	case EV_HELLO: hear_hello(p, x, link); break;
+	case EV_HELLO: hear_hello(p, x, ev->link); break;
 	case EV_BEAT: hear_beat(p, x, ev); break;
 	case EV_CHECKED: hear_checked(p, x, ev); break;
 	case EV_ENDED: hear_ended(p, x, ev); break;

@@ -38,7 +38,7 @@ static json_t *task_json(const struct play *p, rid task)
 	return name ? json_string(name) : json_null();
 }
 
-static json_t *refs_json(const struct play *p, const struct held_task *refs, size_t n)
+static json_t *refs_json(const struct play *p, const struct link_held *refs, size_t n)
 {
 	json_t *all = json_array();
 
@@ -60,8 +60,9 @@ static json_t *said_json(const struct play *p, const struct event *ev)
 	switch (ev->kind) {
 	case EV_HELLO:
 		return json_pack("{s:o, s:o, s:I}", "held",
-		    refs_json(p, ev->hello.tasks, ev->hello.n), "set", set_json(p, &ev->hello.set),
-		    "started_ms", (json_int_t)ev->hello.facts->started_ms);
+		    refs_json(p, ev->hello.tasks, ev->hello.n_tasks), "set",
+		    set_json(p, &ev->hello.set), "started_ms",
+		    (json_int_t)ev->hello.facts.started_ms);
 	case EV_BEAT:
 		return json_pack("{s:I, s:b, s:s, s:o}", "number", (json_int_t)ev->beat.number,
 		    "leaving", ev->beat.leaving, "own", worker_state_names[ev->beat.own], "set",
@@ -82,11 +83,11 @@ static json_t *said_json(const struct play *p, const struct event *ev)
 		    task_state_name(ev->ended.status), "exit", (int)ev->ended.exit_code, "signal",
 		    (int)ev->ended.signal, "killed", ev->ended.killed, "never_started",
 		    !ev->ended.started_ms, "reason", str_json(ev->ended.reason));
-	default: return json_pack("{s:o}", "task", task_json(p, ev->output.row.task));
+	default: return json_pack("{s:o}", "task", task_json(p, ev->output.task));
 	}
 }
 
-static json_t *news_json(const struct play *p, const struct health_news *n)
+static json_t *news_json(const struct play *p, const struct link_news *n)
 {
 	return json_pack("{s:s, s:o, s:I}", "state", worker_state_names[n->state], "set",
 	    set_json(p, &n->set), "check", (json_int_t)n->check);
@@ -96,7 +97,7 @@ static json_t *notify_json(const struct play *p, const struct message *m)
 {
 	json_t *refs = json_array();
 
-	for (size_t i = 0; i < m->notify.n; i++)
+	for (size_t i = 0; i < m->notify.n_refs; i++)
 		json_array_append_new(
 		    refs, json_pack("{s:o, s:I}", "task", task_json(p, m->notify.refs[i].task),
 		              "token", (json_int_t)m->notify.refs[i].token));
@@ -111,29 +112,32 @@ static json_t *told_json(const struct play *p, const struct message *m)
 		    "notify_seq", (json_int_t)m->welcome.notify_seq, "maxthreads",
 		    (int)m->welcome.maxthreads);
 	case MSG_REFUSED:
-		return json_pack("{s:b, s:b, s:o}", "die", m->why.die, "restart", m->why.restart,
-		    "reason", str_json(m->why.reason));
+		return json_pack("{s:b, s:b, s:o}", "die", m->refused.die, "restart",
+		    m->refused.restart, "reason", str_json(m->refused.reason));
 	case MSG_RUN:
-		return json_pack("{s:o, s:I, s:i, s:I, s:I}", "task", task_json(p, m->task),
-		    "token", (json_int_t)m->token, "attempt", (int)m->run.attempt, "number",
+		return json_pack("{s:o, s:I, s:i, s:I, s:I}", "task", task_json(p, m->run.task),
+		    "token", (json_int_t)m->run.token, "attempt", (int)m->run.attempt, "number",
 		    (json_int_t)m->run.number, "notify_seq", (json_int_t)m->run.notify_seq);
 	case MSG_NOTIFY: return notify_json(p, m);
 	case MSG_CHECK:
 		return json_pack("{s:I, s:I}", "number", (json_int_t)m->check.number, "beat",
 		    (json_int_t)m->check.beat);
 	case MSG_KILL:
-		return json_pack("{s:o, s:I, s:b, s:o}", "task", task_json(p, m->task), "token",
-		    (json_int_t)m->token, "forget", m->why.forget, "reason",
-		    str_json(m->why.reason));
+		return json_pack("{s:o, s:I, s:b, s:o}", "task", task_json(p, m->kill.task),
+		    "token", (json_int_t)m->kill.token, "forget", m->kill.forget, "reason",
+		    str_json(m->kill.reason));
 	case MSG_BEAT_ACK:
-		return json_pack("{s:I, s:o}", "number", (json_int_t)m->beat.number, "news",
-		    news_json(p, &m->beat.news));
+		return json_pack("{s:I, s:o}", "number", (json_int_t)m->beat_ack.number, "news",
+		    news_json(p, &m->beat_ack.news));
 	case MSG_SETTINGS:
-		return json_pack("{s:i, s:b, s:b}", "maxthreads", (int)m->welcome.maxthreads,
-		    "leave", m->welcome.leave, "restart", m->welcome.restart);
+		return json_pack("{s:i, s:b, s:b}", "maxthreads", (int)m->settings.maxthreads,
+		    "leave", m->settings.leave, "restart", m->settings.restart);
+	case MSG_ENDED_ACK:
+		return json_pack("{s:o, s:I}", "task", task_json(p, m->ended_ack.task), "token",
+		    (json_int_t)m->ended_ack.token);
 	default:
-		return json_pack(
-		    "{s:o, s:I}", "task", task_json(p, m->task), "token", (json_int_t)m->token);
+		return json_pack("{s:o, s:I}", "task", task_json(p, m->output_ack.task), "token",
+		    (json_int_t)m->output_ack.token);
 	}
 }
 

@@ -215,7 +215,7 @@ static bool about_task(const struct play *p, const struct packet *m, int task)
 	if (task < 0)
 		return true;
 	if (m->direction == TO_WORKER)
-		return m->to_worker.task == id;
+		return packet_task(m) == id;
 	return (m->to_server.kind == EV_STARTED && m->to_server.started.task == id) ||
 	       (m->to_server.kind == EV_ENDED && m->to_server.ended.task == id);
 }

@@ -153,22 +153,22 @@ static int task_index(const struct play *p, rid id)
 static void hear_run(struct play *p, struct actor *x, const struct message *m)
 {
 	struct puppet *k = x->puppet;
-	int task = task_index(p, m->task);
+	int task = task_index(p, m->run.task);
 	struct event ev = {.kind = EV_STARTED};
 
 	if (task < 0)
 		return;
-	k->runs[task].token = m->token;
+	k->runs[task].token = m->run.token;
 	k->runs[task].held = k->habits.runs == RUN_START;
 	if (k->habits.runs == RUN_START) {
-		ev.started.task = m->task;
-		ev.started.token = m->token;
+		ev.started.task = m->run.task;
+		ev.started.token = m->run.token;
 		ev.started.started_ms = sim_server_wall_ms(p->w);
 		send(p, x, &ev, 1);
 	} else if (k->habits.runs == RUN_REFUSE) {
 		ev = (struct event){.kind = EV_ENDED};
-		ev.ended.task = m->task;
-		ev.ended.token = m->token;
+		ev.ended.task = m->run.task;
+		ev.ended.token = m->run.token;
 		ev.ended.status = TASK_QUEUED;
 		ev.ended.exit_code = -1;
 		ev.ended.reason = STR("the puppet refuses it");
@@ -179,7 +179,7 @@ static void hear_run(struct play *p, struct actor *x, const struct message *m)
 static void hear_notify(struct play *p, struct actor *x, const struct message *m)
 {
 	struct puppet *k = x->puppet;
-	struct held_task held[PLAY_TASKS_MAX], absent[PLAY_TASKS_MAX];
+	struct link_held held[PLAY_TASKS_MAX], absent[PLAY_TASKS_MAX];
 	struct event ev = {.kind = EV_NOTIFIED};
 
 	if (!k->habits.notifies || m->notify.seq <= k->notify_seq)
@@ -188,10 +188,10 @@ static void hear_notify(struct play *p, struct actor *x, const struct message *m
 	ev.notified.seq = m->notify.seq;
 	ev.notified.held = held;
 	ev.notified.absent = absent;
-	for (size_t i = 0; i < m->notify.n && i < PLAY_TASKS_MAX; i++) {
+	for (size_t i = 0; i < m->notify.n_refs && i < PLAY_TASKS_MAX; i++) {
 		const struct run_ref *r = &m->notify.refs[i];
 		int task = task_index(p, r->task);
-		struct held_task h = {r->task, r->token, false, 0, false};
+		struct link_held h = {r->task, r->token, false, 0, false};
 
 		if (task >= 0 && k->runs[task].held && k->runs[task].token == r->token) {
 			h.started_ms = sim_server_wall_ms(p->w);
@@ -203,7 +203,7 @@ static void hear_notify(struct play *p, struct actor *x, const struct message *m
 	send(p, x, &ev, 1);
 }
 
-static void hear_news(struct puppet *k, const struct health_news *n)
+static void hear_news(struct puppet *k, const struct link_news *n)
 {
 	k->state = n->state;
 	if (n->set.server)
@@ -227,7 +227,7 @@ void puppet_hears(struct world *w, uint64_t link, const struct message *m, void 
 		if (k->habits.beats)
 			begin_beating(p, x);
 		break;
-	case MSG_BEAT_ACK: hear_news(k, &m->beat.news); break;
+	case MSG_BEAT_ACK: hear_news(k, &m->beat_ack.news); break;
 	case MSG_CHECK:
 		if (k->habits.checks == CHECK_IGNORE)
 			break;
@@ -255,7 +255,7 @@ void puppet_link_down(struct world *w, uint64_t link, void *arg)
 }
 
 /* [{"task": "t1", "token": 1, "ended": false, "started": true, "receipt": true}] */
-static size_t read_refs(struct at *a, const char *key, struct held_task refs[PLAY_TASKS_MAX])
+static size_t read_refs(struct at *a, const char *key, struct link_held refs[PLAY_TASKS_MAX])
 {
 	json_t *list = json_object_get(a->j, key), *j;
 	struct puppet *k = speaker(a)->puppet;
@@ -274,7 +274,7 @@ static size_t read_refs(struct at *a, const char *key, struct held_task refs[PLA
 		task = at_task(&r, "task");
 		if (task < 0)
 			return n;
-		refs[n++] = (struct held_task){a->p->tasks[task].id,
+		refs[n++] = (struct link_held){a->p->tasks[task].id,
 		    at_int(&r, "token", 0, INT64_MAX,
 		        k && k->runs[task].token ? k->runs[task].token : 1),
 		    at_bool(&r, "ended", false),
@@ -340,7 +340,7 @@ static void turn_away(struct play *p, struct puppet *k)
 static void do_hello(struct at *a)
 {
 	struct puppet *k = puppet_of(a);
-	struct held_task held[PLAY_TASKS_MAX];
+	struct link_held held[PLAY_TASKS_MAX];
 	struct worker_facts facts;
 	struct event ev = {.kind = EV_HELLO};
 	bool same_link = at_bool(a, "same_link", false);
@@ -350,9 +350,9 @@ static void do_hello(struct at *a)
 	if (is_wrong(a->p))
 		return;
 	read_facts(a, speaker(a), &facts);
-	ev.hello.facts = &facts;
+	ev.hello.facts = facts;
 	ev.hello.tasks = held;
-	ev.hello.n = read_refs(a, "held", held);
+	ev.hello.n_tasks = read_refs(a, "held", held);
 	set_read(a, "set", &k->told, &ev.hello.set);
 	ev.hello.dial = (uint64_t)at_int(a, "dial", 0, INT64_MAX, 0);
 	if (!ready(a))
@@ -474,7 +474,7 @@ static void do_ended(struct at *a)
 static void do_notified(struct at *a)
 {
 	struct puppet *k = puppet_of(a);
-	struct held_task held[PLAY_TASKS_MAX], absent[PLAY_TASKS_MAX];
+	struct link_held held[PLAY_TASKS_MAX], absent[PLAY_TASKS_MAX];
 	struct event ev = {.kind = EV_NOTIFIED};
 	json_t *last;
 

@@ -121,7 +121,7 @@ static void note_id(struct play *p, const struct message *m)
 {
 	for (size_t i = 0; m->kind == MSG_RUN && i < p->n_tasks; i++)
 		if (str_eq(m->run.body, str_of(p->tasks[i].body)))
-			p->tasks[i].id = m->task;
+			p->tasks[i].id = m->run.task;
 }
 
 /* Every message, as it is sent. */

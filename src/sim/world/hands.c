@@ -21,109 +21,51 @@ static struct receipt receipt_of(const struct sim_worker *k, rid task, int64_t t
 	return receipt;
 }
 
-static bool is_proven(const struct sim_worker *k, const struct agent_ref *ref)
+static bool is_proven(const struct sim_worker *k, const struct link_held *held)
 {
-	struct receipt own = receipt_of(k, ref->task, ref->token);
+	struct receipt own = receipt_of(k, held->task, held->token);
 
-	return !k->drops_receipts && memcmp(own.bytes, ref->receipt.bytes, sizeof own.bytes) == 0;
+	return !k->drops_receipts && memcmp(own.bytes, held->receipt.bytes, sizeof own.bytes) == 0;
 }
 
-/* The same fields under the names that the other side has for them. */
-static struct held_task *held_of(struct sim_worker *k, const struct agent_ref *refs, size_t n)
+/* What the shells of both sides add to it. */
+static struct link_hello full_hello(
+    struct world *w, struct sim_worker *k, const struct link_hello *from)
 {
-	struct held_task *held = arena_alloc(&k->arena, (n + 1 + LIAR_CLAIMS) * sizeof *held);
+	struct link_held *held =
+	    arena_alloc(&k->arena, (from->n_tasks + LIAR_CLAIMS) * sizeof *held);
+	struct link_hello hello = *from;
 
-	for (size_t i = 0; i < n; i++)
-		held[i] = (struct held_task){refs[i].task, refs[i].token, refs[i].ended,
-		    refs[i].started_ms, is_proven(k, &refs[i])};
-	return held;
-}
-
-static void event_of_ended(const struct agent_effect *e, struct event *ev)
-{
-	const struct agent_ended *x = e->ended;
-
-	ev->kind = EV_ENDED;
-	ev->ended.task = e->task;
-	ev->ended.token = e->token;
-	ev->ended.status = x->status;
-	ev->ended.exit_code = x->exit_code;
-	ev->ended.signal = x->signal;
-	ev->ended.killed = x->killed;
-	ev->ended.permanent = x->permanent;
-	ev->ended.started_ms = x->started_ms;
-	ev->ended.ended_ms = x->ended_ms;
-	ev->ended.reason = x->reason;
-	ev->ended.output_where = x->output_where;
-	ev->ended.usage = x->usage;
-	ev->ended.result = x->result;
-	for (int i = 0; i < N_STREAMS; i++) {
-		ev->ended.output[i] = x->output[i];
-		ev->ended.output_bytes[i] = x->output_bytes[i];
-		ev->ended.output_dropped[i] = x->output_dropped[i];
+	for (size_t i = 0; i < from->n_tasks; i++) {
+		held[i] = from->tasks[i];
+		held[i].proven = is_proven(k, &held[i]);
 	}
+	sim_worker_facts(k, &hello.facts);
+	hello.tasks = held;
+	hello.n_tasks = sim_liar_claims(w, k, held, from->n_tasks);
+	hello.drops_receipts = k->drops_receipts;
+	return hello;
 }
 
-static void event_of_hello(struct world *w, struct sim_worker *k, const struct agent_effect *e,
-    struct worker_facts *facts, struct event *ev)
+static struct event event_of(struct world *w, struct sim_worker *k, const struct agent_effect *e)
 {
-	struct held_task *held = held_of(k, e->hello.refs, e->hello.n);
-
-	sim_worker_facts(k, facts);
-	ev->kind = EV_HELLO;
-	ev->hello.facts = facts;
-	ev->hello.tasks = held;
-	ev->hello.n = sim_liar_claims(w, k, held, e->hello.n);
-	ev->hello.drops_receipts = k->drops_receipts;
-	ev->hello.set = e->hello.set;
-	ev->hello.dial = e->hello.dial;
-}
-
-static void event_of_notified(struct sim_worker *k, const struct agent_effect *e, struct event *ev)
-{
-	ev->kind = EV_NOTIFIED;
-	ev->notified.seq = e->notified.seq;
-	ev->notified.held = held_of(k, e->notified.held, e->notified.n_held);
-	ev->notified.n_held = e->notified.n_held;
-	ev->notified.absent = held_of(k, e->notified.absent, e->notified.n_absent);
-	ev->notified.n_absent = e->notified.n_absent;
+	switch (e->kind) {
+	case AF_HELLO: return (struct event){.kind = EV_HELLO, .hello = full_hello(w, k, e->hello)};
+	case AF_BEAT: return (struct event){.kind = EV_BEAT, .beat = e->beat};
+	case AF_STARTED: return (struct event){.kind = EV_STARTED, .started = e->started};
+	case AF_OUTPUT: return (struct event){.kind = EV_OUTPUT, .output = e->output};
+	case AF_ENDED: return (struct event){.kind = EV_ENDED, .ended = *e->ended};
+	case AF_CHECKED: return (struct event){.kind = EV_CHECKED, .checked = e->checked};
+	default: return (struct event){.kind = EV_NOTIFIED, .notified = e->notified};
+	}
 }
 
 /* What goes over the link. */
 static void say(struct world *w, int slot, const struct agent_effect *e)
 {
 	struct sim_worker *k = &w->workers[slot];
-	struct worker_facts facts;
-	struct event ev = {0};
+	struct event ev = event_of(w, k, e);
 
-	switch (e->kind) {
-	case AF_HELLO: event_of_hello(w, k, e, &facts, &ev); break;
-	case AF_BEAT:
-		ev.kind = EV_BEAT;
-		ev.beat.number = e->beat.number;
-		ev.beat.leaving = e->beat.leaving;
-		ev.beat.own = e->beat.own;
-		ev.beat.set = e->beat.set;
-		break;
-	case AF_STARTED:
-		ev.kind = EV_STARTED;
-		ev.started.task = e->task;
-		ev.started.token = e->token;
-		ev.started.started_ms = e->started.started_ms;
-		break;
-	case AF_OUTPUT:
-		ev.kind = EV_OUTPUT;
-		ev.output.row = e->output;
-		break;
-	case AF_ENDED: event_of_ended(e, &ev); break;
-	case AF_CHECKED:
-		ev.kind = EV_CHECKED;
-		ev.checked.number = e->check.number;
-		ev.checked.ok = e->check.ok;
-		ev.checked.reason = e->check.reason;
-		break;
-	default: event_of_notified(k, e, &ev); break;
-	}
 	judge_said(w, slot, &ev);
 	if (k->link)
 		sim_net_to_server(w, k->link, &ev);
@@ -135,10 +77,10 @@ static void check(struct world *w, int slot, const struct agent_effect *e)
 	struct agent_event x = {.kind = AE_CHECKED};
 	int64_t takes = w->o.exact ? 10000 : sim_between(&w->rng_hand, 1000, 100000);
 
-	x.check.number = e->check.number;
-	x.check.ok = k->no_fork_until_us <= w->now_us;
-	if (!x.check.ok)
-		x.check.reason = STR("fork: resource temporarily unavailable");
+	x.checked.number = e->check;
+	x.checked.ok = k->no_fork_until_us <= w->now_us;
+	if (!x.checked.ok)
+		x.checked.reason = STR("fork: resource temporarily unavailable");
 	else if (w->o.classes & 1u << CLASS_PROCESS && !w->healed && sim_chance(&w->rng_hand, 20))
 		takes = sim_between(&w->rng_hand, SECOND_US, 60 * SECOND_US);
 	if (k->check_takes_us)
@@ -219,100 +161,38 @@ void sim_worker_feed(struct world *w, int slot, struct agent_event *e)
 		sim_worker_wake(w, slot);
 }
 
-static struct agent_news news_of(const struct health_news *n)
+static struct agent_event event_of_message(const struct message *m)
 {
-	return (struct agent_news){n->state, n->set, n->check};
-}
-
-static void feed_run(struct world *w, int slot, const struct message *m, struct agent_event *e)
-{
-	struct agent_run run = {
-	    .attempt = m->run.attempt,
-	    .max_attempts = m->run.max_attempts,
-	    .queue = m->run.queue,
-	    .plugin = m->run.plugin,
-	    .body = m->run.body,
-	    .env = m->run.env,
-	    .run_settings = m->run.settings,
-	    .timeout_ms = m->run.timeout_ms,
-	    .output_max = m->run.output_max,
-	    .output_mode = m->run.output_mode,
-	    .exit_codes = m->run.exit_codes,
-	    .number = m->run.number,
-	    .notify_seq = m->run.notify_seq,
-	    .receipt = receipt_of(&w->workers[slot], m->task, m->token),
-	};
-
-	e->kind = AE_RUN;
-	e->run = &run;
-	sim_worker_feed(w, slot, e);
-}
-
-static void feed_notify(struct world *w, int slot, const struct message *m, struct agent_event *e)
-{
-	struct agent_run_ref *refs = xcalloc(m->notify.n + 1, sizeof *refs);
-
-	for (size_t i = 0; i < m->notify.n; i++)
-		refs[i] = (struct agent_run_ref){m->notify.refs[i].task, m->notify.refs[i].token};
-	e->kind = AE_NOTIFY;
-	e->notify.seq = m->notify.seq;
-	e->notify.refs = refs;
-	e->notify.n = m->notify.n;
-	sim_worker_feed(w, slot, e);
-	free(refs);
+	switch (m->kind) {
+	case MSG_WELCOME: return (struct agent_event){.kind = AE_WELCOME, .welcome = m->welcome};
+	case MSG_SETTINGS:
+		return (struct agent_event){.kind = AE_SETTINGS, .settings = m->settings};
+	case MSG_REFUSED: return (struct agent_event){.kind = AE_REFUSED, .refused = m->refused};
+	case MSG_RUN: return (struct agent_event){.kind = AE_RUN, .run = &m->run};
+	case MSG_NOTIFY: return (struct agent_event){.kind = AE_NOTIFY, .notify = m->notify};
+	case MSG_CHECK: return (struct agent_event){.kind = AE_CHECK, .check = m->check};
+	case MSG_KILL: return (struct agent_event){.kind = AE_KILL, .kill = m->kill};
+	case MSG_ENDED_ACK:
+		return (struct agent_event){.kind = AE_ENDED_ACK, .ended_ack = m->ended_ack};
+	case MSG_OUTPUT_ACK:
+		return (struct agent_event){.kind = AE_OUTPUT_ACK, .output_ack = m->output_ack};
+	default: return (struct agent_event){.kind = AE_BEAT_ACK, .beat_ack = m->beat_ack};
+	}
 }
 
 void sim_worker_message(struct world *w, int slot, const struct message *m)
 {
-	struct agent_event e = {.task = m->task, .token = m->token};
+	struct sim_worker *k = &w->workers[slot];
+	struct agent_event e = event_of_message(m);
+	struct link_run run;
 
-	switch (m->kind) {
-	case MSG_WELCOME:
-		e.kind = AE_WELCOME;
-		e.welcome.server = m->welcome.server;
-		e.welcome.timeouts = m->welcome.timeouts;
-		e.welcome.news = news_of(&m->welcome.news);
-		e.welcome.notify_seq = m->welcome.notify_seq;
-		e.welcome.maxthreads = m->welcome.maxthreads;
-		w->workers[slot].redial_us = 0;
-		w->workers[slot].kill_wait_ms = m->welcome.timeouts.kill_wait_ms;
-		break;
-	case MSG_SETTINGS:
-		e.kind = AE_SETTINGS;
-		e.welcome.maxthreads = m->welcome.maxthreads;
-		e.welcome.leave = m->welcome.leave;
-		e.welcome.restart = m->welcome.restart;
-		break;
-	case MSG_REFUSED:
-		e.kind = AE_REFUSED;
-		e.why.reason = m->why.reason;
-		e.why.die = m->why.die;
-		e.why.restart = m->why.restart;
-		break;
-	case MSG_RUN: feed_run(w, slot, m, &e); return;
-	case MSG_NOTIFY: feed_notify(w, slot, m, &e); return;
-	case MSG_CHECK:
-		e.kind = AE_CHECK;
-		e.check.number = m->check.number;
-		e.check.beat = m->check.beat;
-		break;
-	case MSG_KILL:
-		e.kind = AE_KILL;
-		e.why.reason = m->why.reason;
-		e.why.forget = m->why.forget;
-		break;
-	case MSG_ENDED_ACK: e.kind = AE_ENDED_ACK; break;
-	case MSG_OUTPUT_ACK:
-		e.kind = AE_OUTPUT_ACK;
-		e.ack.stream = m->output.stream;
-		e.ack.end = m->output.end;
-		e.ack.refused = m->output.refused;
-		break;
-	default:
-		e.kind = AE_BEAT_ACK;
-		e.beat.number = m->beat.number;
-		e.beat.news = news_of(&m->beat.news);
-		break;
+	if (m->kind == MSG_WELCOME) {
+		k->redial_us = 0;
+		k->kill_wait_ms = m->welcome.timeouts.kill_wait_ms;
+	} else if (m->kind == MSG_RUN) {
+		run = m->run;
+		run.receipt = receipt_of(k, run.task, run.token);
+		e.run = &run;
 	}
 	sim_worker_feed(w, slot, &e);
 }

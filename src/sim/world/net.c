@@ -192,7 +192,7 @@ static void close_side(struct world *w, struct sim_link *l, int direction)
 	if (is_last)
 		link_free(w, l);
 	if (direction == TO_SERVER && greeted) {
-		lost.beat.link = number;
+		lost.link = number;
 		sim_server_step(w, &lost);
 	} else if (direction == TO_WORKER && slot >= 0) {
 		sim_worker_link_down(w, slot, number);
@@ -393,15 +393,7 @@ static void deliver_to_server(struct world *w, struct sim_link *l, struct packet
 		return;
 	}
 	l->greeted = true;
-	switch (ev.kind) {
-	case EV_HELLO: ev.hello.link = l->number; break;
-	case EV_BEAT: ev.beat.link = l->number; break;
-	case EV_CHECKED: ev.checked.link = l->number; break;
-	case EV_NOTIFIED: ev.notified.link = l->number; break;
-	case EV_STARTED: ev.started.link = l->number; break;
-	case EV_ENDED: ev.ended.link = l->number; break;
-	default: ev.output.link = l->number; break;
-	}
+	ev.link = l->number;
 	if (w->hooks.said)
 		w->hooks.said(w, &ev, w->hooks.arg);
 	else

@@ -16,7 +16,6 @@ enum { TO_SERVER, TO_WORKER, N_DIRECTIONS };
 struct packet {
 	uint64_t link, order; /* order: on this link and direction, from 1 */
 	int direction;
-	size_t bytes;
 	struct str clock; /* of a traced sender; the trace's */
 	union {
 		struct message to_worker;
@@ -121,6 +120,7 @@ struct packet *packet_of_message(const struct message *m);
 struct packet *packet_of_event(const struct event *ev);
 struct packet *packet_copy(const struct packet *p);
 const char *packet_kind(const struct packet *p);
+rid packet_task(const struct packet *p);               /* that it is about; 0: none */
 const char *packet_kind_name(int direction, int kind); /* by direction: event or message kind */
 /* Its kind and what it is about, appended. */
 void packet_words(struct world *w, const struct packet *p, struct buf *out);

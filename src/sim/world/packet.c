@@ -45,26 +45,21 @@ static void put_str(struct packer *m, struct str *s)
 			(field) = copy_;                                \
 	} while (0)
 
-static void pack_facts(struct packer *m, struct event *ev)
+static void pack_hello(struct packer *m, struct link_hello *h)
 {
-	struct worker_facts facts = *ev->hello.facts;
-	struct worker_facts *to;
-	struct str *all[] = {&facts.shard, &facts.lock, &facts.key, &facts.host, &facts.zone,
-	    &facts.target, &facts.version, &facts.labels, &facts.plugins, &facts.active_queues,
-	    &facts.ignore_queues};
+	struct worker_facts *f = &h->facts;
+	struct str *all[] = {&f->shard, &f->lock, &f->key, &f->host, &f->zone, &f->target,
+	    &f->version, &f->labels, &f->plugins, &f->active_queues, &f->ignore_queues};
 
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		put_str(m, all[i]);
-	to = put(m, &facts, sizeof facts);
-	if (m->at)
-		ev->hello.facts = to;
-	PUT_ARRAY(m, ev->hello.tasks, ev->hello.n);
+	PUT_ARRAY(m, h->tasks, h->n_tasks);
 }
 
 static void pack_event(struct packer *m, struct event *ev)
 {
 	switch (ev->kind) {
-	case EV_HELLO: pack_facts(m, ev); break;
+	case EV_HELLO: pack_hello(m, &ev->hello); break;
 	case EV_CHECKED: put_str(m, &ev->checked.reason); break;
 	case EV_NOTIFIED:
 		PUT_ARRAY(m, ev->notified.held, ev->notified.n_held);
@@ -76,7 +71,7 @@ static void pack_event(struct packer *m, struct event *ev)
 			put_str(m, &ev->ended.output[i]);
 		put_str(m, &ev->ended.result);
 		break;
-	case EV_OUTPUT: put_str(m, &ev->output.row.data); break;
+	case EV_OUTPUT: put_str(m, &ev->output.data); break;
 	default: break;
 	}
 }
@@ -84,16 +79,16 @@ static void pack_event(struct packer *m, struct event *ev)
 static void pack_message(struct packer *m, struct message *x)
 {
 	switch (x->kind) {
-	case MSG_REFUSED:
-	case MSG_KILL: put_str(m, &x->why.reason); break;
+	case MSG_REFUSED: put_str(m, &x->refused.reason); break;
+	case MSG_KILL: put_str(m, &x->kill.reason); break;
 	case MSG_RUN:
 		put_str(m, &x->run.queue);
 		put_str(m, &x->run.plugin);
 		put_str(m, &x->run.body);
 		put_str(m, &x->run.env);
-		put_str(m, &x->run.settings);
+		put_str(m, &x->run.run_settings);
 		break;
-	case MSG_NOTIFY: PUT_ARRAY(m, x->notify.refs, x->notify.n); break;
+	case MSG_NOTIFY: PUT_ARRAY(m, x->notify.refs, x->notify.n_refs); break;
 	default: break;
 	}
 }
@@ -106,7 +101,7 @@ struct packet *packet_of_message(const struct message *m)
 
 	pack_message(&count, &copy);
 	p = xmalloc(sizeof *p + count.need + 8);
-	*p = (struct packet){.direction = TO_WORKER, .bytes = count.need};
+	*p = (struct packet){.direction = TO_WORKER};
 	p->to_worker = *m;
 	count.at = (char *)(p + 1);
 	pack_message(&count, &p->to_worker);
@@ -121,7 +116,7 @@ struct packet *packet_of_event(const struct event *ev)
 
 	pack_event(&count, &copy);
 	p = xmalloc(sizeof *p + count.need + 8);
-	*p = (struct packet){.direction = TO_SERVER, .bytes = count.need};
+	*p = (struct packet){.direction = TO_SERVER};
 	p->to_server = *ev;
 	count.at = (char *)(p + 1);
 	pack_event(&count, &p->to_server);
@@ -165,63 +160,66 @@ const char *packet_kind(const struct packet *p)
 }
 
 /* What it is about: a task and token, or a number. */
-static void subject(const struct packet *p, rid *ret_task, int64_t *ret_token, uint64_t *ret_n)
-{
-	const struct message *m = &p->to_worker;
-	const struct event *ev = &p->to_server;
+struct subject {
+	rid task;
+	int64_t token;
+	uint64_t n;
+};
 
-	*ret_task = 0;
-	*ret_token = 0;
-	*ret_n = 0;
-	if (p->direction == TO_WORKER) {
-		*ret_task = m->task;
-		*ret_token = m->token;
-		switch (m->kind) {
-		case MSG_WELCOME: *ret_n = m->welcome.notify_seq; break;
-		case MSG_NOTIFY: *ret_n = m->notify.seq; break;
-		case MSG_CHECK: *ret_n = m->check.number; break;
-		case MSG_BEAT_ACK: *ret_n = m->beat.number; break;
-		case MSG_RUN: *ret_n = m->run.number; break;
-		default: break;
-		}
-		return;
+static struct subject subject_of_message(const struct message *m)
+{
+	switch (m->kind) {
+	case MSG_WELCOME: return (struct subject){.n = m->welcome.notify_seq};
+	case MSG_NOTIFY: return (struct subject){.n = m->notify.seq};
+	case MSG_CHECK: return (struct subject){.n = m->check.number};
+	case MSG_BEAT_ACK: return (struct subject){.n = m->beat_ack.number};
+	case MSG_RUN: return (struct subject){m->run.task, m->run.token, m->run.number};
+	case MSG_KILL: return (struct subject){m->kill.task, m->kill.token};
+	case MSG_ENDED_ACK: return (struct subject){m->ended_ack.task, m->ended_ack.token};
+	case MSG_OUTPUT_ACK: return (struct subject){m->output_ack.task, m->output_ack.token};
+	default: return (struct subject){0};
 	}
+}
+
+static struct subject subject_of_event(const struct event *ev)
+{
 	switch (ev->kind) {
-	case EV_HELLO: *ret_n = ev->hello.n; break;
-	case EV_BEAT: *ret_n = ev->beat.number; break;
-	case EV_CHECKED: *ret_n = ev->checked.number; break;
-	case EV_NOTIFIED: *ret_n = ev->notified.seq; break;
-	case EV_STARTED:
-		*ret_task = ev->started.task;
-		*ret_token = ev->started.token;
-		break;
+	case EV_HELLO: return (struct subject){.n = ev->hello.n_tasks};
+	case EV_BEAT: return (struct subject){.n = ev->beat.number};
+	case EV_CHECKED: return (struct subject){.n = ev->checked.number};
+	case EV_NOTIFIED: return (struct subject){.n = ev->notified.seq};
+	case EV_STARTED: return (struct subject){ev->started.task, ev->started.token};
 	case EV_ENDED:
-		*ret_task = ev->ended.task;
-		*ret_token = ev->ended.token;
-		*ret_n = (uint64_t)(int64_t)ev->ended.status;
-		break;
+		return (struct subject){
+		    ev->ended.task, ev->ended.token, (uint64_t)(int64_t)ev->ended.status};
 	case EV_OUTPUT:
-		*ret_task = ev->output.row.task;
-		*ret_token = ev->output.row.token;
-		*ret_n = (uint64_t)ev->output.row.offset;
-		break;
-	default: break;
+		return (struct subject){
+		    ev->output.task, ev->output.token, (uint64_t)ev->output.offset};
+	default: return (struct subject){0};
 	}
+}
+
+static struct subject subject_of(const struct packet *p)
+{
+	return p->direction == TO_WORKER ? subject_of_message(&p->to_worker)
+	                                 : subject_of_event(&p->to_server);
+}
+
+rid packet_task(const struct packet *p)
+{
+	return subject_of(p).task;
 }
 
 void packet_mix(struct world *w, const struct packet *p)
 {
-	rid task;
-	int64_t token;
-	uint64_t n;
+	struct subject s = subject_of(p);
 
-	subject(p, &task, &token, &n);
 	world_mix(
 	    w, p->link << 8 | (uint64_t)(p->direction == TO_WORKER ? (int)p->to_worker.kind
 	                                                           : 100 + (int)p->to_server.kind));
-	world_mix(w, task);
-	world_mix(w, (uint64_t)token);
-	world_mix(w, n);
+	world_mix(w, s.task);
+	world_mix(w, (uint64_t)s.token);
+	world_mix(w, s.n);
 }
 
 /* The words after the kind that make a line worth reading. */
@@ -229,25 +227,22 @@ static void details(struct world *w, const struct packet *p, struct buf *b)
 {
 	const struct message *m = &p->to_worker;
 	const struct event *ev = &p->to_server;
-	rid task;
-	int64_t token;
-	uint64_t n;
+	struct subject s = subject_of(p);
 
-	subject(p, &task, &token, &n);
-	if (task)
-		buf_printf(b, " task %u/%lld", judge_number(w, task), (long long)token);
+	if (s.task)
+		buf_printf(b, " task %u/%lld", judge_number(w, s.task), (long long)s.token);
 	if (p->direction == TO_SERVER && ev->kind == EV_ENDED)
 		buf_printf(b, " %s%s" STR_FMT,
 		    ev->ended.started_ms ? task_state_name(ev->ended.status) : "never started",
 		    ev->ended.reason.n ? ": " : "", STR_ARG(ev->ended.reason));
-	else if (!task)
-		buf_printf(b, " %llu", (unsigned long long)n);
+	else if (!s.task)
+		buf_printf(b, " %llu", (unsigned long long)s.n);
 	if (p->direction == TO_WORKER && m->kind == MSG_REFUSED)
-		buf_printf(b, "%s%s: " STR_FMT, m->why.die ? " die" : "",
-		    m->why.restart ? " restart" : "", STR_ARG(m->why.reason));
+		buf_printf(b, "%s%s: " STR_FMT, m->refused.die ? " die" : "",
+		    m->refused.restart ? " restart" : "", STR_ARG(m->refused.reason));
 	if (p->direction == TO_WORKER && (m->kind == MSG_WELCOME || m->kind == MSG_BEAT_ACK)) {
-		const struct health_news *news =
-		    m->kind == MSG_WELCOME ? &m->welcome.news : &m->beat.news;
+		const struct link_news *news =
+		    m->kind == MSG_WELCOME ? &m->welcome.news : &m->beat_ack.news;
 
 		buf_printf(b, " (%s, set %llu, check %llu)", worker_state_names[news->state],
 		    (unsigned long long)news->set.version, (unsigned long long)news->check);
@@ -255,12 +250,12 @@ static void details(struct world *w, const struct packet *p, struct buf *b)
 	if (p->direction == TO_WORKER && m->kind == MSG_RUN)
 		buf_printf(b, " number %llu seq %llu", (unsigned long long)m->run.number,
 		    (unsigned long long)m->run.notify_seq);
-	for (size_t i = 0; p->direction == TO_WORKER && m->kind == MSG_NOTIFY && i < m->notify.n;
-	     i++)
+	for (size_t i = 0;
+	     p->direction == TO_WORKER && m->kind == MSG_NOTIFY && i < m->notify.n_refs; i++)
 		buf_printf(b, " %u/%lld", judge_number(w, m->notify.refs[i].task),
 		    (long long)m->notify.refs[i].token);
 	if (p->direction == TO_SERVER && ev->kind == EV_HELLO)
-		for (size_t i = 0; i < ev->hello.n; i++)
+		for (size_t i = 0; i < ev->hello.n_tasks; i++)
 			buf_printf(b, " %u/%lld%s", judge_number(w, ev->hello.tasks[i].task),
 			    (long long)ev->hello.tasks[i].token,
 			    ev->hello.tasks[i].ended ? " ended" : "");

@@ -18,9 +18,7 @@
 #include "worker/jobs/spool.h"
 
 struct noted { /* as read from a note; strings live in the JSON */
-	rid task;
-	int64_t token;
-	struct agent_run run;
+	struct link_run run;
 	bool has_outcome, has_status;
 	int sandbox_at; /* 0: there is none */
 	json_t *json;
@@ -102,12 +100,12 @@ static struct receipt receipt_read(const json_t *note)
 	return hex_take(str_of(text), r.bytes, sizeof r.bytes) ? r : none;
 }
 
-struct str note_write(const struct job *j, const struct order *o, struct buf *b)
+struct str note_write(
+    const struct worker *w, const struct job *j, const struct link_run *r, struct buf *b)
 {
-	const struct agent_run *r = o->run;
 	json_t *all =
 	    json_pack("{s:I,s:I,s:i,s:i,s:s%,s:s%,s:I,s:I,s:i,s:b,s:i,s:b,s:I,s:b,s:b,s:i}", "task",
-	        (json_int_t)o->task, "token", (json_int_t)o->token, "attempt", r->attempt,
+	        (json_int_t)r->task, "token", (json_int_t)r->token, "attempt", r->attempt,
 	        "max_attempts", r->max_attempts, "queue", r->queue.p, r->queue.n, "plugin",
 	        r->plugin.p, r->plugin.n, "timeout_ms", (json_int_t)r->timeout_ms, "output_max",
 	        (json_int_t)r->output_max, "output_mode", r->output_mode, "exit_codes",
@@ -117,7 +115,7 @@ struct str note_write(const struct job *j, const struct order *o, struct buf *b)
 	struct str own = json_member(r->body, "run");
 	char *text;
 
-	json_object_set_new(all, "installation", installation_write(&o->ids));
+	json_object_set_new(all, "installation", installation_write(&w->ids));
 	receipt_write(all, &r->receipt);
 	add_settings(all, "queue_run", r->run_settings);
 	add_settings(all, "run", own);
@@ -142,12 +140,12 @@ static bool note_read(struct str note, struct noted *n)
 	const char *plugin = json_string_value(json_object_get(j, "plugin"));
 
 	*n = (struct noted){.json = j,
-	    .task = (rid)number(j, "task"),
-	    .token = number(j, "token"),
 	    .has_outcome = json_is_true(json_object_get(j, "outcome")),
 	    .has_status = json_is_true(json_object_get(j, "status")),
 	    .sandbox_at = (int)number(j, "sandbox_at"),
-	    .run = {.attempt = (int32_t)number(j, "attempt"),
+	    .run = {.task = (rid)number(j, "task"),
+	        .token = number(j, "token"),
+	        .attempt = (int32_t)number(j, "attempt"),
 	        .max_attempts = (int32_t)number(j, "max_attempts"),
 	        .queue = str_of(queue),
 	        .plugin = str_of(plugin),
@@ -159,7 +157,7 @@ static bool note_read(struct str note, struct noted *n)
 	        .kill_wait_given = json_is_true(json_object_get(j, "kill_wait_given")),
 	        .kill_wait_ms = number(j, "kill_wait_ms"),
 	        .receipt = receipt_read(j)}};
-	return n->task && n->token;
+	return n->run.task && n->run.token;
 }
 
 static void read_settings(struct job *j, const json_t *note)
@@ -213,8 +211,6 @@ static void feed_adopt(struct worker *w, const struct noted *n, const struct kep
     const struct spool *spools)
 {
 	struct agent_event e = {.kind = AE_ADOPT,
-	    .task = n->task,
-	    .token = n->token,
 	    .adopt = {.run = &n->run,
 	        .started_ms = a->started_ms,
 	        .started_mono_ms = a->started_mono_ms}};
@@ -233,9 +229,9 @@ static void adopt_lost(struct worker *w, const struct noted *n, const struct kep
 	    .signal = SIGKILL,
 	    .reason = STR("the worker was killed, and the plugin's process with it")};
 
-	job_record(w, n->task, n->token, a->id);
+	job_record(w, n->run.task, n->run.token, a->id);
 	feed_adopt(w, n, a, NULL);
-	worker_exited(w, n->task, n->token, x);
+	worker_exited(w, n->run.task, n->run.token, x);
 }
 
 static void adopt_one(struct worker *w, struct kept_adopted *a)
@@ -250,8 +246,8 @@ static void adopt_one(struct worker *w, struct kept_adopted *a)
 		adopt_lost(w, &n, a);
 	} else {
 		installation_read(n.json, &w->ids);
-		job_record(w, n.task, n.token, a->id);
-		j = job_new(w, n.task, n.token);
+		job_record(w, n.run.task, n.run.token, a->id);
+		j = job_new(w, n.run.task, n.run.token);
 		j->keeps = true;
 		read_settings(j, n.json);
 		read_surroundings(j, n.json);
@@ -276,8 +272,8 @@ static bool is_wanted(const char *name, void *arg)
 
 	for (size_t i = 0; i < w->keeper.n_adopted && !found; i++) {
 		if (note_read(w->keeper.adopted[i].note, &n)) {
-			snprintf(want, sizeof want, "%016llx.%lld.", (unsigned long long)n.task,
-			    (long long)n.token);
+			snprintf(want, sizeof want, "%016llx.%lld.", (unsigned long long)n.run.task,
+			    (long long)n.run.token);
 			found = strncmp(name, want, strlen(want)) == 0;
 		}
 		json_decref(n.json);

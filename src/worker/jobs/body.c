@@ -116,16 +116,15 @@ static void write_merged_env(struct str queue, struct str task, struct buf *b)
 	json_decref(own);
 }
 
-void order_write(const struct order *o, struct buf *b)
+void run_write(const struct link_run *r, const struct id_space *ids, struct buf *b)
 {
-	const struct agent_run *r = o->run;
 	struct str params = json_member(r->body, "params"), env = json_member(r->body, "env");
 	char id[ID_TEXT];
 
 	buf_add_cstr(b, "{\"id\":\"");
-	buf_add_cstr(b, id_format(&o->ids, o->task, id));
+	buf_add_cstr(b, id_format(ids, r->task, id));
 	buf_add_cstr(b, "\",\"token\":");
-	buf_add_i64(b, o->token);
+	buf_add_i64(b, r->token);
 	buf_add_cstr(b, ",\"attempt\":");
 	buf_add_i64(b, r->attempt);
 	buf_add_cstr(b, ",\"max_attempts\":");
@@ -213,8 +212,8 @@ static void add_number(struct env *e, const char *name, int64_t n)
 	env_set(e, str_of(name), str_of(text));
 }
 
-int order_env(const struct order *o, const char *const *plugin_env, const char *worker,
-    const char *lock, struct env *e, const char **ret_why)
+int run_env(const struct link_run *r, const struct id_space *ids, const char *const *plugin_env,
+    const char *worker, const char *lock, struct env *e, const char **ret_why)
 {
 	char id[ID_TEXT];
 
@@ -224,14 +223,14 @@ int order_env(const struct order *o, const char *const *plugin_env, const char *
 		if (str_next(&rest, '=', &name))
 			env_set(e, name, rest);
 	}
-	if (o->run && (add_json_env(e, o->run->env, ret_why) < 0 ||
-	                  add_json_env(e, json_member(o->run->body, "env"), ret_why) < 0))
+	if (r && (add_json_env(e, r->env, ret_why) < 0 ||
+	             add_json_env(e, json_member(r->body, "env"), ret_why) < 0))
 		return -1;
-	if (o->run) {
-		env_set(e, STR("REEVE_TASK_ID"), str_of(id_format(&o->ids, o->task, id)));
-		add_number(e, "REEVE_ATTEMPT", o->run->attempt);
-		add_number(e, "REEVE_TASK_TOKEN", o->token);
-		env_set(e, STR("REEVE_TASK_QUEUE"), o->run->queue);
+	if (r) {
+		env_set(e, STR("REEVE_TASK_ID"), str_of(id_format(ids, r->task, id)));
+		add_number(e, "REEVE_ATTEMPT", r->attempt);
+		add_number(e, "REEVE_TASK_TOKEN", r->token);
+		env_set(e, STR("REEVE_TASK_QUEUE"), r->queue);
 	}
 	env_set(e, STR("REEVE_WORKER"), str_of(worker));
 	env_set(e, STR(EXEC_LOCK_VARIABLE), str_of(lock));

@@ -5,23 +5,16 @@
 
 #include <jansson.h>
 
-#include "agent/event.h"
 #include "base/arena.h"
 #include "exec/env.h"
+#include "model/link.h"
 
 /* The text of one member's value, found without parsing the rest; NULL when it is not there. */
 struct str json_member(struct str object, const char *key);
 void json_quote(struct buf *b, struct str text); /* bytes that are not UTF-8 become '?' */
 
-struct order { /* one attempt, as the runners see it */
-	rid task;
-	int64_t token;
-	struct id_space ids;
-	const struct agent_run *run;
-};
-
 /* What a plugin is told: {"id":…,"token":…,"attempt":…,"queue":…,"params":…,"env":…} */
-void order_write(const struct order *o, struct buf *b);
+void run_write(const struct link_run *r, const struct id_space *ids, struct buf *b);
 
 struct command {
 	const char **argv; /* NULL-terminated */
@@ -30,8 +23,8 @@ struct command {
 
 /* 0, or -1 with a reason for people in ret_why. */
 int command_parse(struct str body, struct arena *a, struct command *ret, const char **ret_why);
-/* The clean environment, the plugin's, the queue's, the task's, then ours. */
-int order_env(const struct order *o, const char *const *plugin_env, const char *worker,
-    const char *lock, struct env *ret_env, const char **ret_why);
+/* The clean environment, the plugin's, the queue's, the task's, then ours. r NULL: no task's. */
+int run_env(const struct link_run *r, const struct id_space *ids, const char *const *plugin_env,
+    const char *worker, const char *lock, struct env *ret_env, const char **ret_why);
 
 #endif

@@ -49,24 +49,23 @@ static const struct plugin_options *find_plugin(const struct worker *w, struct s
 	return NULL;
 }
 
-void job_start(struct worker *w, const struct agent_effect *e)
+void run_start(struct worker *w, const struct link_run *r)
 {
-	struct order o = {e->task, e->token, w->ids, e->run};
-	const struct plugin_options *p = find_plugin(w, e->run->plugin);
+	const struct plugin_options *p = find_plugin(w, r->plugin);
 	struct agent_exit x = {EXIT_ERROR, 0, 126, 0, STR_NULL};
 	struct buf b = {0};
 
 	if (p && p->mode == PLUGIN_PERSISTENT) {
-		pool_submit(pool_find(w, e->run->plugin), &o);
+		pool_submit(pool_find(w, r->plugin), r);
 		return;
 	}
-	if (p || (str_is(e->run->plugin, PLUGIN_COMMAND) && !w->o->no_command)) {
-		process_job_start(w, &o, p);
+	if (p || (str_is(r->plugin, PLUGIN_COMMAND) && !w->o->no_command)) {
+		process_job_start(w, r, p);
 		return;
 	}
-	buf_printf(&b, "this worker does not allow the plugin " STR_FMT, STR_ARG(e->run->plugin));
+	buf_printf(&b, "this worker does not allow the plugin " STR_FMT, STR_ARG(r->plugin));
 	x.reason = buf_str(&b);
-	worker_exited(w, e->task, e->token, x);
+	worker_exited(w, r->task, r->token, x);
 	buf_release(&b);
 }
 

@@ -23,12 +23,12 @@
 struct launch {
 	struct worker *w;
 	struct job *job;
-	const struct order *order;
+	const struct link_run *run;
 	struct arena arena;
 	struct env env;
 	struct command command;
 	struct keeper_start start;
-	struct keeper_rlimit rlimits[KEEPER_RLIMITS_MAX];
+	struct program_limit limits[KEEPER_RLIMITS_MAX];
 	int fds[KEEPER_FDS_MAX]; /* standard input first, if it is one of them */
 	int n_fds;
 	int own_fds; /* so many of them are to be closed when the keeper has them */
@@ -49,7 +49,7 @@ static int refuse(struct launch *l, int code, const char *why)
 /* In most tasks there are none: then the defaults serve all of them. */
 static int read_settings(struct launch *l)
 {
-	const struct agent_run *run = l->order->run;
+	const struct link_run *run = l->run;
 	struct str own = json_member(run->body, "run");
 	struct run_settings *s;
 	struct problem p = {0};
@@ -68,8 +68,8 @@ static int read_settings(struct launch *l)
 static void add_rlimit(struct launch *l, int resource, int64_t value)
 {
 	if (value >= 0)
-		l->rlimits[l->start.n_rlimits++] =
-		    (struct keeper_rlimit){resource, (uint64_t)value};
+		l->limits[l->start.program.n_limits++] =
+		    (struct program_limit){resource, (uint64_t)value};
 }
 
 static void set_limits(struct launch *l)
@@ -82,7 +82,7 @@ static void set_limits(struct launch *l)
 	add_rlimit(l, RLIMIT_CORE, r->core_size);
 	add_rlimit(l, RLIMIT_STACK, r->stack_size);
 	add_rlimit(l, RLIMIT_CPU, r->cpu_seconds);
-	l->start.rlimits = l->rlimits;
+	l->start.program.limits = l->limits;
 }
 
 /* Another user starts without any capabilities unless some are named; ourselves we leave as we are,
@@ -121,12 +121,13 @@ static void set_settings(struct launch *l)
 {
 	const struct run_settings *s = l->job->settings;
 
-	l->start.umask = s->umask == UMASK_UNSET ? 022 : (uint32_t)s->umask;
-	l->start.nice = s->nice;
-	l->start.same_group = s->same_group;
+	l->start.program.umask = s->umask == UMASK_UNSET ? 022 : (uint32_t)s->umask;
+	l->start.program.set_nice = s->nice != NICE_UNSET;
+	l->start.program.nice = s->nice;
+	l->start.program.same_group = s->same_group;
 	l->start.term_to = s->kill.to;
 	/* who goes on without a worker must not die with the keeper's parent either */
-	l->start.death_signal = death_signal(s);
+	l->start.program.death_signal = death_signal(s);
 	set_limits(l);
 }
 
@@ -157,8 +158,8 @@ static int use_plugin(struct launch *l, const struct plugin_options *p)
 	struct buf b = {0};
 	int r;
 
-	order_write(l->order, &b);
-	l->start.argv = p->exec;
+	run_write(l->run, &l->w->ids, &b);
+	l->start.program.argv = p->exec;
 	r = add_stdin(l, buf_str(&b));
 	buf_release(&b);
 	return r ? r : add_extra(l, &l->job->result_fd, result_file());
@@ -178,7 +179,7 @@ static int use_action(struct launch *l, struct str action)
 	argv[0] = arena_strdup(&l->arena, path);
 	argv[1] = "action";
 	argv[2] = NULL;
-	l->start.argv = argv;
+	l->start.program.argv = argv;
 	l->is_action = true;
 	r = add_stdin(l, action);
 	return r ? r : add_extra(l, &l->job->result_fd, result_file());
@@ -188,7 +189,7 @@ static int use_action(struct launch *l, struct str action)
 static int bring_program(struct launch *l)
 {
 	char path[64];
-	const char **argv = (const char **)l->start.argv;
+	const char **argv = (const char **)l->start.program.argv;
 
 	if (!l->is_action)
 		return 0;
@@ -206,7 +207,7 @@ static int use_command(struct launch *l)
 
 	if (!l->command.argv)
 		return refuse(l, CODE_REFUSED, "the task has no command");
-	l->start.argv = l->command.argv;
+	l->start.program.argv = l->command.argv;
 	return input.p ? add_stdin(l, input) : 0;
 }
 
@@ -258,7 +259,7 @@ static int put_in_sandbox(struct launch *l)
 	struct problem p = {0};
 	int r = bring_program(l);
 	struct sandbox_spec spec = {.sandbox = &s->sandbox,
-	    .argv = l->start.argv,
+	    .argv = l->start.program.argv,
 	    .envp = env_list(&l->env),
 	    .cwd = l->command.cwd,
 	    .hidden = hidden,
@@ -277,9 +278,9 @@ static int put_in_sandbox(struct launch *l)
 		    p.hint);
 		return CODE_REFUSED;
 	}
-	l->start.argv = l->sandboxed.argv;
-	l->start.env = l->sandboxed.envp;
-	l->start.cwd = NULL;
+	l->start.program.argv = l->sandboxed.argv;
+	l->start.program.env = l->sandboxed.envp;
+	l->start.program.cwd = NULL;
 	l->start.sandboxed = true;
 	/* inside, bubblewrap sees to it; without any it could not set the sandbox up */
 	l->start.has_capabilities = false;
@@ -315,22 +316,22 @@ static void remember_surroundings(struct launch *l)
 /* What the task says of its environment is stronger than what follows from its user. */
 static int describe_surroundings(struct launch *l, const struct plugin_options *p)
 {
-	const struct agent_run *run = l->order->run;
+	const struct link_run *run = l->run;
 	struct str user = l->job->settings->user;
 	const char *wrong = NULL;
 
 	identity_environment(user.n ? user : str_of(l->w->o->user), &l->env);
 	if (command_parse(run->body, &l->arena, &l->command, &wrong) < 0 ||
-	    order_env(l->order, p ? p->env : NULL, l->w->facts.shard.p, l->w->lock_mark, &l->env,
-	        &wrong) < 0)
+	    run_env(run, &l->w->ids, p ? p->env : NULL, l->w->facts.shard.p, l->w->lock_mark,
+	        &l->env, &wrong) < 0)
 		return refuse(l, CODE_REFUSED, wrong);
-	l->start.cwd = l->command.cwd;
+	l->start.program.cwd = l->command.cwd;
 	return 0;
 }
 
 static int describe(struct launch *l, const struct plugin_options *p)
 {
-	struct str action = json_member(l->order->run->body, "action");
+	struct str action = json_member(l->run->body, "action");
 	int r;
 
 	if ((r = read_settings(l)) || (r = set_rights(l)) || (r = describe_surroundings(l, p)))
@@ -341,7 +342,7 @@ static int describe(struct launch *l, const struct plugin_options *p)
 	if ((r = add_status_file(l)) || (r = set_result_file(l)))
 		return r;
 	remember_surroundings(l);
-	l->start.env = env_list(&l->env);
+	l->start.program.env = env_list(&l->env);
 	return l->job->settings->sandbox.on ? put_in_sandbox(l) : 0;
 }
 
@@ -356,26 +357,21 @@ static void finish(struct launch *l)
 	buf_release(&l->note);
 }
 
-int launch_job(struct job *j, const struct order *o, const struct plugin_options *p,
+int launch_job(struct job *j, const struct link_run *r, const struct plugin_options *p,
     const struct kept_fns *fns, char *why, size_t size)
 {
-	struct launch l = {.w = j->w,
-	    .job = j,
-	    .order = o,
-	    .start = {.nice = NICE_UNSET},
-	    .sandboxed.status_fd = -1,
-	    .why = why,
-	    .why_size = size};
-	int r;
+	struct launch l = {
+	    .w = j->w, .job = j, .run = r, .sandboxed.status_fd = -1, .why = why, .why_size = size};
+	int code;
 
 	env_init_clean(&l.env, &l.arena);
-	r = describe(&l, p);
-	if (r == 0) {
+	code = describe(&l, p);
+	if (code == 0) {
 		j->keeps = j->w->keeper.keeps;
 		j->sandbox_fd = l.sandboxed.status_fd;
 		j->sandbox_at = l.sandbox_at;
 		if (j->keeps)
-			l.start.note = note_write(j, o, &l.note);
+			l.start.note = note_write(j->w, j, r, &l.note);
 		/* nobody could know it again by less: such a one ends with us */
 		j->keeps = l.start.note.n > 0;
 		l.start.kept = j->keeps;
@@ -384,7 +380,7 @@ int launch_job(struct job *j, const struct order *o, const struct plugin_options
 			job_record(j->w, j->task, j->token, j->kept.id);
 	}
 	finish(&l);
-	return r;
+	return code;
 }
 
 static void set_env(struct env *e, const char *const *vars)
@@ -403,7 +399,6 @@ int launch_check(struct job *j, struct kept *k, const struct kept_fns *fns, char
 	const struct run_check *c = &j->settings->check;
 	struct launch l = {.w = j->w,
 	    .job = j,
-	    .start = {.nice = NICE_UNSET},
 	    .command.cwd = j->cwd,
 	    .sandboxed.status_fd = -1,
 	    .why = why,
@@ -413,11 +408,11 @@ int launch_check(struct job *j, struct kept *k, const struct kept_fns *fns, char
 
 	for (size_t i = 0; i < c->n_command; i++)
 		argv[i] = arena_str(&l.arena, c->command[i]).p;
-	l.start.argv = argv;
-	l.start.cwd = j->cwd;
+	l.start.program.argv = argv;
+	l.start.program.cwd = j->cwd;
 	l.env.arena = &l.arena;
 	set_env(&l.env, j->env);
-	l.start.env = env_list(&l.env);
+	l.start.program.env = env_list(&l.env);
 	set_settings(&l);
 	if (r == 0 && j->settings->sandbox.on)
 		r = put_in_sandbox(&l);

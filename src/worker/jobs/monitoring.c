@@ -137,7 +137,7 @@ static void step(struct monitoring *m, const struct monitor_event *ev)
 		worker_feed(j->w, (struct agent_event){.kind = AE_UNWELL,
 		                      .task = j->task,
 		                      .token = j->token,
-		                      .why.reason = str_of(e.why)});
+		                      .unwell = str_of(e.why)});
 		break;
 	case MONITOR_NOTHING: break;
 	}

@@ -112,16 +112,16 @@ static void on_over(struct kept *k)
 
 const struct kept_fns process_job_fns = {on_started, on_not_started, on_over};
 
-void process_job_start(struct worker *w, const struct order *o, const struct plugin_options *p)
+void process_job_start(struct worker *w, const struct link_run *r, const struct plugin_options *p)
 {
-	struct job *j = job_new(w, o->task, o->token);
+	struct job *j = job_new(w, r->task, r->token);
 	char why[REASON_MAX_BYTES];
-	int code = launch_job(j, o, p, &process_job_fns, why, sizeof why);
+	int code = launch_job(j, r, p, &process_job_fns, why, sizeof why);
 
 	if (!code)
 		return;
 	job_free(j);
-	could_not_start(w, o->task, o->token, code, str_of(why));
+	could_not_start(w, r->task, r->token, code, str_of(why));
 }
 
 void process_job_release(struct job *j)

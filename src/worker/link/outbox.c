@@ -24,12 +24,11 @@ static void take_started_back(struct outbox *o, rid task)
 		o->m.started[place - 1].task = 0;
 }
 
-static void add_started(struct outbox *o, const struct agent_effect *e)
+static void add_started(struct outbox *o, const struct link_started *s)
 {
 	GROW(o->m.started, o->cap_started, o->m.n_started + 1);
-	o->m.started[o->m.n_started++] =
-	    (struct link_started){e->task, e->token, e->started.started_ms, e->started.pid};
-	idmap_put(&o->started, e->task, (void *)(uintptr_t)o->m.n_started);
+	o->m.started[o->m.n_started++] = *s;
+	idmap_put(&o->started, s->task, (void *)(uintptr_t)o->m.n_started);
 	o->bytes += 32;
 }
 
@@ -47,9 +46,8 @@ static struct str compressed(struct outbox *o, struct str raw)
 	return (struct str){to, n};
 }
 
-static void add_output(struct outbox *o, const struct agent_effect *e)
+static void add_output(struct outbox *o, struct output_row row)
 {
-	struct output_row row = e->output;
 	struct str small = row.data.n >= COMPRESS_FROM ? compressed(o, row.data) : STR_NULL;
 
 	row.codec = small.p != NULL;
@@ -59,66 +57,38 @@ static void add_output(struct outbox *o, const struct agent_effect *e)
 	o->bytes += row.data.n + 64;
 }
 
-static void add_ended(struct outbox *o, const struct agent_effect *e)
+static void add_ended(struct outbox *o, const struct link_ended *e)
 {
-	const struct agent_ended *x = e->ended;
-	struct link_ended l = {
-	    .task = e->task,
-	    .token = e->token,
-	    .status = x->status,
-	    .exit_code = x->exit_code,
-	    .signal = x->signal,
-	    .reason = arena_str(&o->arena, x->reason),
-	    .started_ms = x->started_ms,
-	    .ended_ms = x->ended_ms,
-	    .killed = x->killed,
-	    .permanent = x->permanent,
-	    .output_where = x->output_where,
-	    .usage = x->usage,
-	    .result = arena_str(&o->arena, x->result),
-	};
+	struct link_ended *to;
 
-	for (int i = 0; i < N_STREAMS; i++) {
-		l.output[i] = arena_str(&o->arena, x->output[i]);
-		l.output_bytes[i] = x->output_bytes[i];
-		l.output_dropped[i] = x->output_dropped[i];
-		o->bytes += x->output[i].n;
-	}
 	take_started_back(o, e->task);
 	GROW(o->m.ended, o->cap_ended, o->m.n_ended + 1);
-	o->m.ended[o->m.n_ended++] = l;
-	o->bytes += 64 + x->reason.n + x->result.n;
+	to = &o->m.ended[o->m.n_ended++];
+	*to = *e;
+	to->reason = arena_str(&o->arena, e->reason);
+	to->result = arena_str(&o->arena, e->result);
+	for (int i = 0; i < N_STREAMS; i++) {
+		to->output[i] = arena_str(&o->arena, e->output[i]);
+		o->bytes += e->output[i].n;
+	}
+	o->bytes += 64 + e->reason.n + e->result.n;
 }
 
-static struct link_task_ref *refs_of(struct outbox *o, const struct agent_ref *from, size_t n)
+static void add_checked(struct outbox *o, struct link_checked c)
 {
-	struct link_task_ref *to = arena_alloc(&o->arena, n * sizeof *to);
-
-	for (size_t i = 0; i < n; i++)
-		to[i] = (struct link_task_ref){from[i].task, from[i].token, from[i].ended,
-		    from[i].started_ms, from[i].receipt};
-	return to;
-}
-
-static void add_checked(struct outbox *o, const struct agent_effect *e)
-{
+	c.reason = arena_str(&o->arena, c.reason);
 	GROW(o->m.checked, o->cap_checked, o->m.n_checked + 1);
-	o->m.checked[o->m.n_checked++] = (struct link_checked){
-	    e->check.number, e->check.ok, arena_str(&o->arena, e->check.reason)};
-	o->bytes += 32 + e->check.reason.n;
+	o->m.checked[o->m.n_checked++] = c;
+	o->bytes += 32 + c.reason.n;
 }
 
-static void add_notified(struct outbox *o, const struct agent_effect *e)
+static void add_notified(struct outbox *o, struct link_notified n)
 {
+	n.held = arena_memdup(&o->arena, n.held, n.n_held * sizeof *n.held);
+	n.absent = arena_memdup(&o->arena, n.absent, n.n_absent * sizeof *n.absent);
 	GROW(o->m.notified, o->cap_notified, o->m.n_notified + 1);
-	o->m.notified[o->m.n_notified++] = (struct link_notified){
-	    .seq = e->notified.seq,
-	    .held = refs_of(o, e->notified.held, e->notified.n_held),
-	    .absent = refs_of(o, e->notified.absent, e->notified.n_absent),
-	    .n_held = e->notified.n_held,
-	    .n_absent = e->notified.n_absent,
-	};
-	o->bytes += 16 + 32 * (e->notified.n_held + e->notified.n_absent);
+	o->m.notified[o->m.n_notified++] = n;
+	o->bytes += 16 + 32 * (n.n_held + n.n_absent);
 }
 
 static size_t parts_of(const struct link_to_server *m)
@@ -135,34 +105,27 @@ void outbox_add(struct worker *w, const struct agent_effect *e)
 	switch (e->kind) {
 	case AF_BEAT:
 		o->m.has_beat = true;
-		o->m.beat =
-		    (struct link_beat){e->beat.number, e->beat.leaving, e->beat.own, e->beat.set};
+		o->m.beat = e->beat;
 		break;
-	case AF_CHECKED: add_checked(o, e); break;
-	case AF_NOTIFIED: add_notified(o, e); break;
-	case AF_STARTED: add_started(o, e); break;
-	case AF_OUTPUT: add_output(o, e); break;
-	case AF_ENDED: add_ended(o, e); break;
+	case AF_CHECKED: add_checked(o, e->checked); break;
+	case AF_NOTIFIED: add_notified(o, e->notified); break;
+	case AF_STARTED: add_started(o, &e->started); break;
+	case AF_OUTPUT: add_output(o, e->output); break;
+	case AF_ENDED: add_ended(o, e->ended); break;
 	default: MUST(!"a part of a frame");
 	}
 	if (o->bytes >= FRAME_BYTES || parts_of(&o->m) >= FRAME_PARTS)
 		outbox_flush(w);
 }
 
-void outbox_hello(struct worker *w, const struct agent_effect *e)
+void outbox_hello(struct worker *w, const struct link_hello *from)
 {
 	struct outbox *o = &w->outbox;
-	struct link_hello hello = {
-	    .protocol = LINK_PROTOCOL,
-	    .facts = w->facts,
-	    .n_tasks = e->hello.n,
-	    .set = e->hello.set,
-	    .dial = e->hello.dial,
-	    .receipts = true,
-	};
+	struct link_hello hello = *from;
 	struct link_to_server m = {.hello = &hello};
 
-	hello.tasks = refs_of(o, e->hello.refs, e->hello.n);
+	hello.protocol = LINK_PROTOCOL;
+	hello.facts = w->facts;
 	worker_trace_sent(w, &m);
 	buf_reset(&o->encoded);
 	link_encode_to_server(&m, &o->arena, &o->encoded);

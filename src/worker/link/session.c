@@ -27,21 +27,11 @@ static void before_knock(struct worker *w, const struct link_to_worker *m)
 	worker_feed(w, (struct agent_event){.kind = AE_LINK_UP});
 }
 
-static struct agent_news news_of(const struct link_news *n)
-{
-	return (struct agent_news){n->state, n->set, n->check};
-}
-
 static void feed_welcome(struct worker *w, const struct link_welcome *m)
 {
 	w->ids = m->ids;
 	w->timeouts = m->timeouts;
-	worker_feed(w, (struct agent_event){.kind = AE_WELCOME,
-	                   .welcome = {.server = m->server,
-	                       .timeouts = m->timeouts,
-	                       .news = news_of(&m->news),
-	                       .notify_seq = m->notify_seq,
-	                       .maxthreads = m->maxthreads}});
+	worker_feed(w, (struct agent_event){.kind = AE_WELCOME, .welcome = *m});
 	if (!agent_is_welcome(w->agent))
 		return;
 	log_info("connected to %s", w->o->server);
@@ -54,29 +44,19 @@ static void feed_welcome(struct worker *w, const struct link_welcome *m)
 static void feed_acks(struct worker *w, const struct link_to_worker *m)
 {
 	if (m->has_settings)
-		worker_feed(w, (struct agent_event){.kind = AE_SETTINGS,
-		                   .welcome = {.maxthreads = m->settings.maxthreads,
-		                       .leave = m->settings.leave,
-		                       .restart = m->settings.restart}});
+		worker_feed(w, (struct agent_event){.kind = AE_SETTINGS, .settings = m->settings});
 	if (m->has_beat_ack)
-		worker_feed(w, (struct agent_event){.kind = AE_BEAT_ACK,
-		                   .beat = {m->beat_ack.number, news_of(&m->beat_ack.news)}});
+		worker_feed(w, (struct agent_event){.kind = AE_BEAT_ACK, .beat_ack = m->beat_ack});
 	for (size_t i = 0; i < m->n_ended_ack; i++)
-		worker_feed(w, (struct agent_event){.kind = AE_ENDED_ACK,
-		                   .task = m->ended_ack[i].task,
-		                   .token = m->ended_ack[i].token});
-	for (size_t i = 0; i < m->n_output_ack; i++) {
-		const struct link_output_ack *a = &m->output_ack[i];
-
-		worker_feed(w, (struct agent_event){.kind = AE_OUTPUT_ACK,
-		                   .task = a->task,
-		                   .token = a->token,
-		                   .ack = {a->stream, a->end, a->refused}});
-	}
+		worker_feed(
+		    w, (struct agent_event){.kind = AE_ENDED_ACK, .ended_ack = m->ended_ack[i]});
+	for (size_t i = 0; i < m->n_output_ack; i++)
+		worker_feed(
+		    w, (struct agent_event){.kind = AE_OUTPUT_ACK, .output_ack = m->output_ack[i]});
 }
 
 /* How it wants to be ended is the brain's to know; the rest of its settings are the hand's. */
-static void take_kill(struct worker *w, struct agent_run *run)
+static void take_kill(struct worker *w, struct link_run *run)
 {
 	struct str own = json_member(run->body, "run");
 	struct run_settings s;
@@ -93,41 +73,19 @@ static void take_kill(struct worker *w, struct agent_run *run)
 static void feed_orders(struct worker *w, const struct link_to_worker *m)
 {
 	for (size_t i = 0; i < m->n_run; i++) {
-		const struct link_run *r = &m->run[i];
-		struct agent_run run = {r->attempt, r->max_attempts, r->queue, r->plugin, r->body,
-		    r->env, r->run_settings, r->timeout_ms, r->output_max, r->output_mode,
-		    r->exit_codes, r->number, r->notify_seq, .receipt = r->receipt};
-
-		take_kill(w, &run);
-		worker_feed(
-		    w, (struct agent_event){
-		           .kind = AE_RUN, .task = r->task, .token = r->token, .run = &run});
+		take_kill(w, &m->run[i]);
+		worker_feed(w, (struct agent_event){.kind = AE_RUN, .run = &m->run[i]});
 	}
 	for (size_t i = 0; i < m->n_kill; i++)
-		worker_feed(
-		    w, (struct agent_event){.kind = AE_KILL,
-		           .task = m->kill[i].task,
-		           .token = m->kill[i].token,
-		           .why = {.reason = m->kill[i].reason, .forget = m->kill[i].forget}});
-}
-
-static void feed_notify(struct worker *w, const struct link_notify *m)
-{
-	struct agent_run_ref *refs = arena_alloc(&w->frame_arena, (m->n_refs + 1) * sizeof *refs);
-
-	for (size_t i = 0; i < m->n_refs; i++)
-		refs[i] = (struct agent_run_ref){m->refs[i].task, m->refs[i].token};
-	worker_feed(
-	    w, (struct agent_event){.kind = AE_NOTIFY, .notify = {m->seq, refs, m->n_refs}});
+		worker_feed(w, (struct agent_event){.kind = AE_KILL, .kill = m->kill[i]});
 }
 
 static void feed_questions(struct worker *w, const struct link_to_worker *m)
 {
 	for (size_t i = 0; i < m->n_notify; i++)
-		feed_notify(w, &m->notify[i]);
+		worker_feed(w, (struct agent_event){.kind = AE_NOTIFY, .notify = m->notify[i]});
 	if (m->has_check)
-		worker_feed(w, (struct agent_event){.kind = AE_CHECK,
-		                   .check = {.number = m->check.number, .beat = m->check.beat}});
+		worker_feed(w, (struct agent_event){.kind = AE_CHECK, .check = m->check});
 }
 
 static void on_frame(struct link *l, struct str payload, void *arg)
@@ -153,10 +111,7 @@ static void on_frame(struct link *l, struct str payload, void *arg)
 	if (m.welcome)
 		feed_welcome(w, m.welcome);
 	if (m.refused)
-		worker_feed(w, (struct agent_event){.kind = AE_REFUSED,
-		                   .why = {.reason = m.refused->reason,
-		                       .die = m.refused->die,
-		                       .restart = m.refused->restart}});
+		worker_feed(w, (struct agent_event){.kind = AE_REFUSED, .refused = *m.refused});
 	feed_acks(w, &m);
 	feed_orders(w, &m);
 	feed_questions(w, &m);

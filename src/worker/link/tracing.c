@@ -77,7 +77,7 @@ void worker_trace_effect(struct worker *w, const struct agent_effect *e)
 	if (e->task)
 		buf_printf(b, " %s/%lld", id_format(&w->ids, e->task, id), (long long)e->token);
 	if (e->kind == AF_CHECK)
-		buf_printf(b, " %llu", (unsigned long long)e->check.number);
+		buf_printf(b, " %llu", (unsigned long long)e->check);
 	if (e->kind == AF_CLOSE || e->kind == AF_EXIT || e->kind == AF_NOTE)
 		buf_printf(b, " " STR_FMT, STR_ARG(e->why.text));
 	trace_local(w->traced, buf_str(b));

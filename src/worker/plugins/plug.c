@@ -113,16 +113,14 @@ static void launch(struct plug *g)
 	struct arena a = {0};
 	struct env env;
 	const char *wrong = NULL;
-	struct order nothing = {0};
 
 	env_init_clean(&env, &a);
-	order_env(&nothing, p->o->env, p->w->facts.shard.p, p->w->lock_mark, &env, &wrong);
-	struct keeper_start s = {.argv = p->o->exec,
-	    .env = env_list(&env),
-	    .input = KEEPER_STDIN_PIPE,
-	    .umask = 022,
-	    .nice = NICE_UNSET,
-	    .death_signal = SIGKILL};
+	run_env(NULL, NULL, p->o->env, p->w->facts.shard.p, p->w->lock_mark, &env, &wrong);
+	struct keeper_start s = {.program = {.argv = p->o->exec,
+	                             .env = env_list(&env),
+	                             .umask = 022,
+	                             .death_signal = SIGKILL},
+	    .input = KEEPER_STDIN_PIPE};
 	keeper_start(&p->w->keeper, &s, NULL, 0, &g->kept, &fns);
 	arena_release(&a);
 }

@@ -199,24 +199,24 @@ static void set_limit(struct job *j, int64_t timeout_ms)
 	loop_timer_set(j->limit, timeout_ms);
 }
 
-void pool_submit(struct pool *p, const struct order *o)
+void pool_submit(struct pool *p, const struct link_run *r)
 {
-	struct job *j = job_new(p->w, o->task, o->token);
+	struct job *j = job_new(p->w, r->task, r->token);
 	size_t start = frame_begin(&j->frame);
 
 	j->pool = p;
 	if (p->w->keeper.keeps) { /* it ends with us, and the next worker has to say so */
 		struct buf note = {0};
 
-		job_record(p->w, o->task, o->token,
-		    keeper_hold(&p->w->keeper, note_write(NULL, o, &note)));
+		job_record(p->w, r->task, r->token,
+		    keeper_hold(&p->w->keeper, note_write(p->w, NULL, r, &note)));
 		buf_release(&note);
 	}
-	order_write(o, &j->frame);
+	run_write(r, &p->w->ids, &j->frame);
 	frame_end(&j->frame, start);
 	TAILQ_INSERT_TAIL(&p->waiting, j, entry);
 	if (!pool_is_ready(p))
-		set_limit(j, o->run->timeout_ms);
+		set_limit(j, r->timeout_ms);
 	pool_pump(p);
 }
 

@@ -11,7 +11,7 @@
 
 const struct timeouts usual = {10000, 30000, 20000, 20000, 60000, 5000, 5000};
 
-const struct agent_run plain_run = {.attempt = 1,
+const struct link_run plain_run = {.attempt = 1,
     .max_attempts = 1,
     .queue = {"q", 1},
     .plugin = {"command", 7},
@@ -24,7 +24,7 @@ struct buf told;
 int64_t mono;
 static uint64_t run_number; /* on this link */
 
-static void tell_refs(const struct agent_ref *refs, size_t n)
+static void tell_refs(const struct link_held *refs, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&told, " %d/%d%s%s", (int)refs[i].task, (int)refs[i].token,
@@ -39,7 +39,8 @@ static void tell_set(const struct set_id *set)
 
 static void tell_ended(const struct agent_effect *e)
 {
-	buf_printf(&told, "ended %d/%d %d", (int)e->task, (int)e->token, e->ended->status);
+	buf_printf(
+	    &told, "ended %d/%d %d", (int)e->ended->task, (int)e->ended->token, e->ended->status);
 	if (e->ended->exit_code >= 0)
 		buf_printf(&told, " code %d", e->ended->exit_code);
 	buf_printf(&told, "%s%s%s", e->ended->killed ? " killed" : "",
@@ -64,8 +65,8 @@ static void tell(const struct agent_effect *e)
 	switch (e->kind) {
 	case AF_HELLO:
 		buf_add_cstr(&told, "hello");
-		tell_refs(e->hello.refs, e->hello.n);
-		tell_set(&e->hello.set);
+		tell_refs(e->hello->tasks, e->hello->n_tasks);
+		tell_set(&e->hello->set);
 		break;
 	case AF_BEAT:
 		buf_printf(
@@ -74,10 +75,11 @@ static void tell(const struct agent_effect *e)
 			buf_printf(&told, " %s", worker_state_names[e->beat.own]);
 		tell_set(&e->beat.set);
 		break;
-	case AF_CHECK: buf_printf(&told, "check %d", (int)e->check.number); break;
+	case AF_CHECK: buf_printf(&told, "check %d", (int)e->check); break;
 	case AF_CHECKED:
-		buf_printf(&told, "checked %d %s", (int)e->check.number, e->check.ok ? "ok" : "");
-		buf_add_str(&told, e->check.reason);
+		buf_printf(
+		    &told, "checked %d %s", (int)e->checked.number, e->checked.ok ? "ok" : "");
+		buf_add_str(&told, e->checked.reason);
 		break;
 	case AF_NOTIFIED:
 		buf_printf(&told, "notified %d", (int)e->notified.seq);
@@ -87,9 +89,9 @@ static void tell(const struct agent_effect *e)
 			buf_printf(&told, " %d/%d", (int)e->notified.absent[i].task,
 			    (int)e->notified.absent[i].token);
 		break;
-	case AF_STARTED: buf_printf(&told, "started %d", (int)e->task); break;
+	case AF_STARTED: buf_printf(&told, "started %d", (int)e->started.task); break;
 	case AF_OUTPUT:
-		buf_printf(&told, "output %d %d@%d+%d", (int)e->task, e->output.stream,
+		buf_printf(&told, "output %d %d@%d+%d", (int)e->output.task, e->output.stream,
 		    (int)e->output.offset, e->output.raw_bytes);
 		break;
 	case AF_ENDED: tell_ended(e); break;
@@ -130,15 +132,19 @@ void down(void)
 	step((struct agent_event){.kind = AE_LINK_DOWN});
 }
 
-int welcome_by(uint64_t server, struct timeouts t, struct agent_news news, uint64_t seq)
+int welcome_by(uint64_t server, struct timeouts t, struct link_news news, uint64_t seq)
 {
-	return step((struct agent_event){
-	    .kind = AE_WELCOME, .welcome = {server, t, news, seq, .maxthreads = -1}});
+	return step((struct agent_event){.kind = AE_WELCOME,
+	    .welcome = {.server = server,
+	        .timeouts = t,
+	        .news = news,
+	        .notify_seq = seq,
+	        .maxthreads = -1}});
 }
 
 void welcome(void)
 {
-	welcome_by(1, usual, (struct agent_news){0}, 0);
+	welcome_by(1, usual, (struct link_news){0}, 0);
 }
 
 void tick_at(int64_t at)
@@ -147,11 +153,13 @@ void tick_at(int64_t at)
 	step((struct agent_event){.kind = AE_TICK});
 }
 
-void run_with(rid task, int64_t token, struct agent_run r)
+void run_with(rid task, int64_t token, struct link_run r)
 {
 	run_number = r.number ? r.number : run_number + 1;
 	r.number = run_number;
-	step((struct agent_event){.kind = AE_RUN, .task = task, .token = token, .run = &r});
+	r.task = task;
+	r.token = token;
+	step((struct agent_event){.kind = AE_RUN, .run = &r});
 }
 
 void run(rid task, int64_t token)
@@ -191,23 +199,23 @@ void wrote(rid task, int64_t token, size_t n)
 
 void acked(rid task, int64_t token)
 {
-	step((struct agent_event){.kind = AE_ENDED_ACK, .task = task, .token = token});
+	step((struct agent_event){.kind = AE_ENDED_ACK, .ended_ack = {task, token}});
 }
 
 void output_acked(rid task, int64_t token, int64_t end)
 {
 	step((struct agent_event){
-	    .kind = AE_OUTPUT_ACK, .task = task, .token = token, .ack = {STDOUT, end, false}});
+	    .kind = AE_OUTPUT_ACK, .output_ack = {task, token, STDOUT, end, false}});
 }
 
 int beat_acked(uint64_t number)
 {
-	return step((struct agent_event){.kind = AE_BEAT_ACK, .beat = {.number = number}});
+	return step((struct agent_event){.kind = AE_BEAT_ACK, .beat_ack = {.number = number}});
 }
 
-void news(struct agent_news n)
+void news(struct link_news n)
 {
-	step((struct agent_event){.kind = AE_BEAT_ACK, .beat = {0, n}});
+	step((struct agent_event){.kind = AE_BEAT_ACK, .beat_ack = {0, n}});
 }
 
 int check(uint64_t number, uint64_t beat)
@@ -218,10 +226,10 @@ int check(uint64_t number, uint64_t beat)
 int checked(uint64_t number, bool ok)
 {
 	return step((struct agent_event){
-	    .kind = AE_CHECKED, .check = {number, 0, ok, ok ? STR_NULL : STR("fork: no memory")}});
+	    .kind = AE_CHECKED, .checked = {number, ok, ok ? STR_NULL : STR("fork: no memory")}});
 }
 
-void notify(uint64_t seq, const struct agent_run_ref *refs, size_t n)
+void notify(uint64_t seq, const struct run_ref *refs, size_t n)
 {
 	step((struct agent_event){.kind = AE_NOTIFY, .notify = {seq, refs, n}});
 }
@@ -229,15 +237,13 @@ void notify(uint64_t seq, const struct agent_run_ref *refs, size_t n)
 void refused(bool die, bool restart)
 {
 	step((struct agent_event){
-	    .kind = AE_REFUSED, .why = {STR("because"), .die = die, .restart = restart}});
+	    .kind = AE_REFUSED, .refused = {STR("because"), .die = die, .restart = restart}});
 }
 
 void kill_task(rid task, int64_t token, bool forget)
 {
-	step((struct agent_event){.kind = AE_KILL,
-	    .task = task,
-	    .token = token,
-	    .why = {STR("cancelled by root"), .forget = forget}});
+	step((struct agent_event){
+	    .kind = AE_KILL, .kill = {task, token, STR("cancelled by root"), .forget = forget}});
 }
 
 void leave(void)
@@ -273,6 +279,6 @@ void join(void)
 	welcome();
 	check(1, 0);
 	checked(1, true);
-	news((struct agent_news){.state = WORKER_HEALTHY, .check = 1});
+	news((struct link_news){.state = WORKER_HEALTHY, .check = 1});
 	assert_int_equal(agent_health(agent), WORKER_HEALTHY);
 }

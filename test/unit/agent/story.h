@@ -23,7 +23,7 @@ extern struct buf told;              /* the same as text, separated by "; " */
 extern int64_t mono;
 /* beats are too old after 40 s, checks after 45 s; then 55 s until it gives up (server: 60 s) */
 extern const struct timeouts usual;
-extern const struct agent_run plain_run; /* number 0: the next one */
+extern const struct link_run plain_run; /* number 0: the next one */
 
 #define SAYS(text) assert_string_equal(told.n ? told.p : "", text)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -32,10 +32,10 @@ extern const struct agent_run plain_run; /* number 0: the next one */
 int step(struct agent_event in);
 void up(void);
 void down(void);
-int welcome_by(uint64_t server, struct timeouts t, struct agent_news news, uint64_t seq);
+int welcome_by(uint64_t server, struct timeouts t, struct link_news news, uint64_t seq);
 void welcome(void);
 void tick_at(int64_t at);
-void run_with(rid task, int64_t token, struct agent_run r);
+void run_with(rid task, int64_t token, struct link_run r);
 void run(rid task, int64_t token);
 void started(rid task, int64_t token);
 void exited(rid task, int64_t token, int code);
@@ -44,10 +44,10 @@ void wrote(rid task, int64_t token, size_t n);
 void acked(rid task, int64_t token);
 void output_acked(rid task, int64_t token, int64_t end);
 int beat_acked(uint64_t number);
-void news(struct agent_news n);
+void news(struct link_news n);
 int check(uint64_t number, uint64_t beat);
 int checked(uint64_t number, bool ok);
-void notify(uint64_t seq, const struct agent_run_ref *refs, size_t n);
+void notify(uint64_t seq, const struct run_ref *refs, size_t n);
 void refused(bool die, bool restart);
 void kill_task(rid task, int64_t token, bool forget);
 void leave(void);

@@ -15,7 +15,7 @@ static void test_a_task(void **state)
 	SAYS("beat 1 unhealthy");
 	check(1, 0);
 	checked(1, true);
-	news((struct agent_news){.state = WORKER_HEALTHY, .check = 1});
+	news((struct link_news){.state = WORKER_HEALTHY, .check = 1});
 	run(1, 5);
 	SAYS("start 1/5");
 	run(1, 5); /* said twice */
@@ -40,7 +40,7 @@ static void test_a_task(void **state)
 
 static void test_statuses(void **state)
 {
-	struct agent_run coded = plain_run;
+	struct link_run coded = plain_run;
 
 	coded.exit_codes = true;
 	join();
@@ -98,10 +98,10 @@ static void exited_with(rid task, size_t n, int code)
 	        .result = {text, n}}});
 }
 
-static const struct agent_ended *end_of(rid task)
+static const struct link_ended *end_of(rid task)
 {
 	for (size_t i = 0; i < effects.n; i++)
-		if (effects.items[i].kind == AF_ENDED && effects.items[i].task == task)
+		if (effects.items[i].kind == AF_ENDED && effects.items[i].ended->task == task)
 			return effects.items[i].ended;
 	fail();
 	return NULL;
@@ -135,7 +135,7 @@ static void test_results(void **state)
 
 static void test_time_limit(void **state)
 {
-	struct agent_run limited = plain_run;
+	struct link_run limited = plain_run;
 
 	limited.timeout_ms = 3000;
 	join();

@@ -52,7 +52,7 @@ static void test_output_small(void **state)
 
 static void test_output_modes(void **state)
 {
-	struct agent_run r = plain_run;
+	struct link_run r = plain_run;
 
 	join();
 	r.output_mode = OUTPUT_MODE_CHUNKS;
@@ -92,8 +92,7 @@ static void test_output_window(void **state)
 	SAYS("read 1");
 	wrote(1, 1, OUTPUT_CHUNK_BYTES);
 	SAYS("output 1 0@1048576+65536; pause 1");
-	step((struct agent_event){
-	    .kind = AE_OUTPUT_ACK, .task = 1, .token = 1, .ack = {STDOUT, 0, true}});
+	step((struct agent_event){.kind = AE_OUTPUT_ACK, .output_ack = {1, 1, STDOUT, 0, true}});
 	SAYS("read 1"); /* refused: nobody wants it */
 	wrote(1, 1, OUTPUT_CHUNK_BYTES);
 	SAYS("");

@@ -10,7 +10,7 @@
 #define CHECK_LIMIT 45000
 #define GIVE_UP (1000 + BEAT_LIMIT + 1 + 55000 + 1)
 
-static const struct agent_news healthy = {.state = WORKER_HEALTHY, .check = 1};
+static const struct link_news healthy = {.state = WORKER_HEALTHY, .check = 1};
 
 static void test_health(void **state)
 {
@@ -25,11 +25,11 @@ static void test_health(void **state)
 	mono = 2000;
 	checked(1, true);
 	SAYS("checked 1 ok");
-	news((struct agent_news){.state = WORKER_HEALTHY}); /* permitted, but no check counts */
+	news((struct link_news){.state = WORKER_HEALTHY}); /* permitted, but no check counts */
 	assert_int_equal(agent_health(agent), WORKER_UNHEALTHY);
-	news((struct agent_news){.state = WORKER_UNHEALTHY, .check = 1});
+	news((struct link_news){.state = WORKER_UNHEALTHY, .check = 1});
 	assert_int_equal(agent_health(agent), WORKER_UNHEALTHY); /* the server has the last word */
-	news((struct agent_news){.state = WORKER_HEALTHY, .check = 1});
+	news((struct link_news){.state = WORKER_HEALTHY, .check = 1});
 	assert_int_equal(agent_health(agent), WORKER_HEALTHY);
 	assert_int_equal(agent_give_up_ms(agent), GIVE_UP);
 }
@@ -96,7 +96,7 @@ static void test_marks(void **state)
 	mono = 19000;
 	checked(2, true);
 	assert_int_equal(agent_give_up_ms(agent), 1000 + CHECK_LIMIT + 1 + 55000 + 1);
-	news((struct agent_news){.state = WORKER_HEALTHY, .check = 2});
+	news((struct link_news){.state = WORKER_HEALTHY, .check = 2});
 	assert_int_equal(agent_give_up_ms(agent), GIVE_UP + 10000);
 	beat_acked(1); /* late */
 	beat_acked(2); /* twice */
@@ -156,7 +156,7 @@ static void test_short_patience(void **state)
 	struct timeouts t = {500, 500, 500, 500, 2000, 500, 200};
 
 	up();
-	welcome_by(1, t, (struct agent_news){0}, 0);
+	welcome_by(1, t, (struct link_news){0}, 0);
 	check(1, 0);
 	checked(1, true);
 	news(healthy);
@@ -179,7 +179,7 @@ static void test_failed_checks(void **state)
 		beat_acked((uint64_t)i);
 		check((uint64_t)i + 1, (uint64_t)i);
 		checked((uint64_t)i + 1, false);
-		news((struct agent_news){.state = WORKER_UNHEALTHY, .check = 1});
+		news((struct link_news){.state = WORKER_UNHEALTHY, .check = 1});
 		assert_int_equal(agent_health(agent),
 		    mono > 1000 + CHECK_LIMIT ? WORKER_UNHEALTHY : WORKER_HEALTHY);
 		tick_at(mono + 10000);
@@ -199,7 +199,7 @@ static void test_no_consensus(void **state)
 	check(1, 0);
 	checked(1, true);
 	for (int i = 1; i <= 100; i++) { /* nobody dies for lack of consensus alone */
-		news((struct agent_news){.state = WORKER_UNHEALTHY, .check = (uint64_t)i});
+		news((struct link_news){.state = WORKER_UNHEALTHY, .check = (uint64_t)i});
 		tick_at(mono + 10000);
 		beat_acked((uint64_t)i + 1);
 		check((uint64_t)i + 1, (uint64_t)i + 1);
@@ -210,7 +210,7 @@ static void test_no_consensus(void **state)
 	run(1, 1);
 	SAYS("ended 1/1 2 unstarted (the worker is not healthy now: the server has not called it "
 	     "healthy yet)");
-	news((struct agent_news){.state = WORKER_HEALTHY});
+	news((struct link_news){.state = WORKER_HEALTHY});
 	assert_int_equal(agent_health(agent), WORKER_HEALTHY);
 }
 
@@ -229,7 +229,7 @@ static void test_other_server(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		begin(&(struct agent_options){0});
 		up();
-		welcome_by(cases[i].first, usual, (struct agent_news){0}, 0);
+		welcome_by(cases[i].first, usual, (struct link_news){0}, 0);
 		check(1, 0);
 		checked(1, true);
 		news(healthy);
@@ -312,7 +312,7 @@ static void test_restart(void **state)
 	SAYS("note; close; exit 1");
 	begin(&back);
 	join();
-	news((struct agent_news){.state = WORKER_MUST_DIE});
+	news((struct link_news){.state = WORKER_MUST_DIE});
 	SAYS("close; exit 1 restart");
 	begin(&back);
 	join();
@@ -340,7 +340,7 @@ static void test_restart(void **state)
 
 static void run_numbered(rid task, uint64_t number, uint64_t seq)
 {
-	struct agent_run r = plain_run;
+	struct link_run r = plain_run;
 
 	r.number = number;
 	r.notify_seq = seq;
@@ -352,7 +352,7 @@ static void test_refused_runs(void **state)
 	up();
 	run_numbered(1, 1, 9);
 	SAYS("");
-	welcome_by(1, usual, (struct agent_news){0}, 9);
+	welcome_by(1, usual, (struct link_news){0}, 9);
 	SAYS("beat 1 unhealthy; ended 1/1 2 unstarted (it came before the worker was welcomed)");
 	acked(1, 1);
 	run_numbered(1, 1, 9); /* the same, again: what was said of it stays true */
@@ -378,7 +378,7 @@ static void test_refused_runs(void **state)
 /* A refused attempt fences older ones off as a taken one does. */
 static void test_refused_later_attempt(void **state)
 {
-	struct agent_run r = plain_run;
+	struct link_run r = plain_run;
 
 	join();
 	run(1, 1);
@@ -428,9 +428,11 @@ static void test_replay_window(void **state)
 
 	join();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct agent_event in = {.kind = AE_RUN, .task = i + 1, .token = 1};
-		struct agent_run r = plain_run;
+		struct agent_event in = {.kind = AE_RUN};
+		struct link_run r = plain_run;
 
+		r.task = i + 1;
+		r.token = 1;
 		r.number = cases[i].number;
 		in.run = &r;
 		step(in);
@@ -459,7 +461,7 @@ static void test_replay_after_the_end(void **state)
 
 static void test_notify(void **state)
 {
-	static const struct agent_run_ref refs[] = {
+	static const struct run_ref refs[] = {
 	    {1, 1}, {2, 1}, {2, 2}, {3, 1}, {4, 1}, {5, 1}, {5, 2}, {0, 0}};
 
 	join();
@@ -490,7 +492,7 @@ static void test_notify(void **state)
 	up();
 	notify(10, refs, 1);
 	SAYS("");
-	welcome_by(1, usual, (struct agent_news){0}, 12);
+	welcome_by(1, usual, (struct link_news){0}, 12);
 	notify(12, refs, 1);
 	SAYS("note");
 	notify(13, refs, 1);
@@ -561,13 +563,13 @@ static void test_check_of_an_old_beat(void **state)
 		tick_at(mono + 1000 + 9000);
 		check((uint64_t)i, (uint64_t)i);
 		checked((uint64_t)i, true);
-		news((struct agent_news){.state = WORKER_HEALTHY, .check = (uint64_t)i});
+		news((struct link_news){.state = WORKER_HEALTHY, .check = (uint64_t)i});
 	}
 	assert_int_equal(agent_health(agent), WORKER_HEALTHY);
 	check(50, 1);
 	SAYS("check 50");
 	checked(50, true);
-	news((struct agent_news){.state = WORKER_HEALTHY, .check = 50});
+	news((struct link_news){.state = WORKER_HEALTHY, .check = 50});
 	assert_int_equal(agent_health(agent), WORKER_HEALTHY); /* a mark never goes back */
 }
 
@@ -598,7 +600,7 @@ static void test_hasty_beats(void **state)
 	uint64_t n = 0;
 
 	up();
-	welcome_by(7, hasty, (struct agent_news){WORKER_UNHEALTHY, {0}, 0}, 0);
+	welcome_by(7, hasty, (struct link_news){WORKER_UNHEALTHY, {0}, 0}, 0);
 	check(1, 0);
 	checked(1, true);
 	for (uint64_t i = 1; i <= 200; i++) {
@@ -613,7 +615,7 @@ static void test_hasty_beats(void **state)
 			}
 		}
 		beat_acked(n);
-		news((struct agent_news){WORKER_HEALTHY, {0}, i});
+		news((struct link_news){WORKER_HEALTHY, {0}, i});
 		assert_int_equal(agent_health(agent), WORKER_HEALTHY);
 		check(i + 1, n);
 		checked(i + 1, true);
@@ -640,7 +642,7 @@ static void test_beat_log(void **state)
 
 static void test_sets(void **state)
 {
-	struct agent_news n = {.set = {.server = 1, .version = 5}};
+	struct link_news n = {.set = {.server = 1, .version = 5}};
 
 	up();
 	SAYS("hello");
@@ -658,7 +660,7 @@ static void test_sets(void **state)
 	down();
 	up();
 	SAYS("hello set 1.7");
-	welcome_by(2, usual, (struct agent_news){0}, 0);
+	welcome_by(2, usual, (struct link_news){0}, 0);
 	SAYS("beat 3 unhealthy set 1.7"); /* nothing new was told: the old one is worth keeping */
 	n.set = (struct set_id){.server = 2, .version = 1};
 	news(n);
@@ -671,12 +673,12 @@ static void test_welcomed_twice(void **state)
 	join();
 	run(1, 1);
 	notify(3, NULL, 0);
-	assert_int_equal(welcome_by(1, usual, (struct agent_news){0}, 0), 0);
+	assert_int_equal(welcome_by(1, usual, (struct link_news){0}, 0), 0);
 	SAYS("");
 	run_numbered(2, 9, 2); /* the first welcome's number does not come back */
 	SAYS("ended 2/1 2 unstarted (it came too late: the server was told that it is not here)");
 	down();
-	assert_int_equal(welcome_by(1, usual, (struct agent_news){0}, 0), 0);
+	assert_int_equal(welcome_by(1, usual, (struct link_news){0}, 0), 0);
 	assert_false(agent_is_welcome(agent));
 }
 
@@ -694,10 +696,10 @@ static void test_absurd_timeouts(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		begin(&(struct agent_options){0});
 		up();
-		welcome_by(1, cases[i], (struct agent_news){0}, 0);
+		welcome_by(1, cases[i], (struct link_news){0}, 0);
 		check(1, 0);
 		checked(1, true);
-		news((struct agent_news){.check = 1});
+		news((struct link_news){.check = 1});
 		assert_true(agent_wake_ms(agent) > mono || agent_phase(agent) == AGENT_GONE);
 		assert_true(agent_give_up_ms(agent) >= mono);
 	}

@@ -11,7 +11,7 @@
 
 static void run_to_kill(rid task, enum kill_method method, int64_t wait_ms)
 {
-	struct agent_run r = plain_run;
+	struct link_run r = plain_run;
 
 	r.kill_method = method;
 	r.kill_wait_given = wait_ms >= 0;
@@ -78,7 +78,7 @@ static void test_leaving_hurries(void **state)
 static void unwell(rid task, const char *why)
 {
 	step((struct agent_event){
-	    .kind = AE_UNWELL, .task = task, .token = 1, .why.reason = str_of(why)});
+	    .kind = AE_UNWELL, .task = task, .token = 1, .unwell = str_of(why)});
 }
 
 static void test_unwell(void **state)
@@ -98,12 +98,12 @@ static void test_unwell(void **state)
 
 static void adopt(rid task, int64_t started_mono_ms, int64_t timeout_ms)
 {
-	struct agent_run r = plain_run;
+	struct link_run r = plain_run;
 
+	r.task = task;
+	r.token = 7;
 	r.timeout_ms = timeout_ms;
 	step((struct agent_event){.kind = AE_ADOPT,
-	    .task = task,
-	    .token = 7,
 	    .adopt = {.run = &r, .started_ms = 123456, .started_mono_ms = started_mono_ms}});
 }
 
@@ -124,14 +124,14 @@ static void test_adopted(void **state)
 static const struct receipt *said_receipt(size_t i)
 {
 	assert_int_equal(effects.items[0].kind, AF_HELLO);
-	assert_true(i < effects.items[0].hello.n);
-	return &effects.items[0].hello.refs[i].receipt;
+	assert_true(i < effects.items[0].hello->n_tasks);
+	return &effects.items[0].hello->tasks[i].receipt;
 }
 
 /* Of what runs, of what waits for an older attempt to end, and of what is over. */
 static void test_receipts_are_said_with_each_hello(void **state)
 {
-	struct agent_run r = plain_run;
+	struct link_run r = plain_run;
 
 	join();
 	for (uint8_t i = 1; i <= 3; i++) {
@@ -145,7 +145,7 @@ static void test_receipts_are_said_with_each_hello(void **state)
 	for (int round = 0; round < 2; round++) {
 		down();
 		up();
-		assert_int_equal(effects.items[0].hello.n, 4);
+		assert_int_equal(effects.items[0].hello->n_tasks, 4);
 		for (uint8_t i = 0; i < 4; i++)
 			assert_int_equal(said_receipt(i)->bytes[0], i + 1);
 	}
@@ -153,11 +153,12 @@ static void test_receipts_are_said_with_each_hello(void **state)
 
 static void test_receipts_of_adopted_ones(void **state)
 {
-	struct agent_run r = plain_run;
+	struct link_run r = plain_run;
 
+	r.task = 1;
+	r.token = 7;
 	r.receipt.bytes[15] = 9;
-	step((struct agent_event){
-	    .kind = AE_ADOPT, .task = 1, .token = 7, .adopt = {.run = &r, .started_ms = 1}});
+	step((struct agent_event){.kind = AE_ADOPT, .adopt = {.run = &r, .started_ms = 1}});
 	up();
 	assert_int_equal(said_receipt(0)->bytes[15], 9);
 }
@@ -166,11 +167,10 @@ static void test_receipts_of_adopted_ones(void **state)
  * chunk. */
 static void test_adopted_output_goes_on(void **state)
 {
-	struct agent_run r = plain_run;
+	struct link_run r = plain_run;
 
+	r.task = r.token = 1;
 	step((struct agent_event){.kind = AE_ADOPT,
-	    .task = 1,
-	    .token = 1,
 	    .adopt = {.run = &r, .started_ms = 1, .output_from = {2 * OUTPUT_CHUNK_BYTES, 0}}});
 	join();
 	wrote(1, 1, OUTPUT_CHUNK_BYTES + 10);
@@ -195,13 +195,12 @@ static void test_adopted_output_is_in_chunks(void **state)
 /* Beyond its limit only the count is needed. */
 static void test_adopted_beyond_its_limit(void **state)
 {
-	struct agent_run r = plain_run;
+	struct link_run r = plain_run;
 
+	r.task = r.token = 1;
 	r.output_max = 100;
-	step((struct agent_event){.kind = AE_ADOPT,
-	    .task = 1,
-	    .token = 1,
-	    .adopt = {.run = &r, .started_ms = 1, .output_from = {1000, 0}}});
+	step((struct agent_event){
+	    .kind = AE_ADOPT, .adopt = {.run = &r, .started_ms = 1, .output_from = {1000, 0}}});
 	join();
 	wrote(1, 1, 10);
 	assert_int_equal(agent_output_need(agent, 1, 1, STDOUT).from, 1010);
@@ -219,12 +218,13 @@ static void test_adopted_keeps_its_time_limit(void **state)
 
 static void test_adopted_only_before_the_first_link(void **state)
 {
-	struct agent_run r = plain_run;
+	struct link_run r = plain_run;
 
+	r.task = 9;
+	r.token = 1;
 	join();
-	assert_int_equal(step((struct agent_event){
-	                     .kind = AE_ADOPT, .task = 9, .token = 1, .adopt = {&r, 1, 1}}),
-	    ERR_PROTOCOL);
+	assert_int_equal(
+	    step((struct agent_event){.kind = AE_ADOPT, .adopt = {&r, 1, 1}}), ERR_PROTOCOL);
 	assert_int_equal(agent_held(agent), 0);
 }
 

@@ -92,7 +92,7 @@ static void answer_check(struct world *w, const struct message *m)
 {
 	struct event ev = {.kind = EV_CHECKED};
 
-	ev.checked.link = m->link;
+	ev.link = m->link;
 	ev.checked.number = m->check.number;
 	ev.checked.ok = !w->check_fails;
 	if (w->check_fails)
@@ -111,7 +111,7 @@ void world_message(struct world *w, const struct message *m)
 		answer_check(w, m);
 	if (m->kind != MSG_RUN || w->n_told == sizeof w->told / sizeof w->told[0])
 		return;
-	w->told[w->n_told++] = (struct told){m->task, m->token};
+	w->told[w->n_told++] = (struct told){m->run.task, m->run.token};
 }
 
 void world_worker(struct world *w, const char *name, int maxthreads)
@@ -130,8 +130,8 @@ void world_worker(struct world *w, const char *name, int maxthreads)
 	    .maxthreads = maxthreads};
 	struct event ev = {.kind = EV_HELLO};
 
-	ev.hello.link = ++w->link;
-	ev.hello.facts = &f;
+	ev.link = ++w->link;
+	ev.hello.facts = f;
 	world_step(w, &ev);
 	world_run(w);
 }
@@ -140,7 +140,7 @@ void world_worker_leaves(struct world *w)
 {
 	struct event ev = {.kind = EV_LINK_LOST};
 
-	ev.beat.link = w->link;
+	ev.link = w->link;
 	world_step(w, &ev);
 	world_run(w);
 }
@@ -160,7 +160,7 @@ void world_started(struct world *w, rid task)
 	struct event ev = {.kind = EV_STARTED};
 
 	assert_true(world_was_run(w, task, &ev.started.token));
-	ev.started.link = w->link;
+	ev.link = w->link;
 	ev.started.task = task;
 	ev.started.started_ms = w->wall;
 	world_step(w, &ev);
@@ -171,13 +171,13 @@ void world_output(struct world *w, rid task, int stream, int64_t offset, const c
 {
 	struct event ev = {.kind = EV_OUTPUT};
 
-	assert_true(world_was_run(w, task, &ev.output.row.token));
-	ev.output.link = w->link;
-	ev.output.row.task = task;
-	ev.output.row.stream = stream;
-	ev.output.row.offset = offset;
-	ev.output.row.raw_bytes = (int32_t)strlen(text);
-	ev.output.row.data = str_of(text);
+	assert_true(world_was_run(w, task, &ev.output.token));
+	ev.link = w->link;
+	ev.output.task = task;
+	ev.output.stream = stream;
+	ev.output.offset = offset;
+	ev.output.raw_bytes = (int32_t)strlen(text);
+	ev.output.data = str_of(text);
 	world_step(w, &ev);
 	world_run(w);
 }
@@ -187,7 +187,7 @@ void world_ended(struct world *w, rid task, int status, int exit_code, const cha
 	struct event ev = {.kind = EV_ENDED};
 
 	assert_true(world_was_run(w, task, &ev.ended.token));
-	ev.ended.link = w->link;
+	ev.link = w->link;
 	ev.ended.task = task;
 	ev.ended.status = status;
 	ev.ended.exit_code = exit_code;

@@ -20,9 +20,8 @@ static void output(struct world *w, uint64_t link, rid task, int64_t token, int6
 	static char data[CHUNK];
 	struct event ev = {.kind = EV_OUTPUT};
 
-	ev.output.link = link;
-	ev.output.row =
-	    (struct output_row){task, token, STDOUT, offset, CHUNK, 0, {data, sizeof data}};
+	ev.link = link;
+	ev.output = (struct output_row){task, token, STDOUT, offset, CHUNK, 0, {data, sizeof data}};
 	world_step(w, &ev);
 }
 
@@ -55,8 +54,8 @@ STORY(output_beyond_the_limit_is_not_stored)
 	/* it is acknowledged all the same: a worker that was told another limit goes on */
 	ack = world_sent(w, MSG_OUTPUT_ACK, 4);
 	assert_non_null(ack);
-	assert_false(ack->output.refused);
-	assert_int_equal(ack->output.end, 5 * CHUNK);
+	assert_false(ack->output_ack.refused);
+	assert_int_equal(ack->output_ack.end, 5 * CHUNK);
 	world_free(w);
 }
 
@@ -67,7 +66,7 @@ STORY(an_end_cannot_claim_more_than_the_limit)
 	struct event ev = {.kind = EV_ENDED};
 	const struct task_state *s;
 
-	ev.ended.link = 1;
+	ev.link = 1;
 	ev.ended.task = task;
 	ev.ended.token = 1;
 	ev.ended.status = TASK_SUCCEEDED;
@@ -91,7 +90,7 @@ STORY(output_inside_an_end_is_cut_at_the_limit)
 	struct event ev = {.kind = EV_ENDED};
 	const struct task_state *s;
 
-	ev.ended.link = 1;
+	ev.link = 1;
 	ev.ended.task = task;
 	ev.ended.token = 1;
 	ev.ended.status = TASK_SUCCEEDED;
@@ -157,14 +156,14 @@ static const char *hello_as(struct world *w, uint64_t link, struct who x)
 	const struct message *m;
 
 	world_forget_sent(w);
-	ev.hello.link = link;
-	ev.hello.facts = &f;
+	ev.link = link;
+	ev.hello.facts = f;
 	ev.hello.dial = x.dial;
 	world_step(w, &ev);
 	m = world_sent(w, MSG_REFUSED, 0);
 	for (size_t i = 0; m && m->link != link; i++)
 		m = world_sent(w, MSG_REFUSED, i);
-	return m ? m->why.reason.p : NULL;
+	return m ? m->refused.reason.p : NULL;
 }
 
 static const struct who real = {5, "m:/dir", "real", 100, 1};
@@ -276,7 +275,7 @@ static struct world *world_of_strangers(void)
 static void assert_told_to_die(struct world *w, uint64_t link, struct who x)
 {
 	assert_non_null(hello_as(w, link, x));
-	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+	assert_true(world_sent(w, MSG_REFUSED, 0)->refused.die);
 }
 
 /* A stranger has the name, so its row no longer says which start under the lock was the last. */
@@ -429,8 +428,8 @@ STORY(names_without_end_are_refused_and_who_is_known_is_not)
 	world_hello(w, 3, "w3", 3, 4, NULL, 0);
 	no = world_sent(w, MSG_REFUSED, 0);
 	assert_non_null(no);
-	assert_false(no->why.die); /* it tries again by itself */
-	assert_non_null(memmem(no->why.reason.p, no->why.reason.n, "workers_max", 11));
+	assert_false(no->refused.die); /* it tries again by itself */
+	assert_non_null(memmem(no->refused.reason.p, no->refused.reason.n, "workers_max", 11));
 	assert_int_equal(core_find(w->core, KIND_WORKER, STR("w3")), 0);
 	world_forget_sent(w);
 	world_restart(w);

@@ -44,8 +44,8 @@ static void stranger_comes(
 	    .maxthreads = 4};
 	struct event ev = {.kind = EV_HELLO};
 
-	ev.hello.link = link;
-	ev.hello.facts = &f;
+	ev.link = link;
+	ev.hello.facts = f;
 	ev.hello.set = only(told, instance);
 	world_step(w, &ev);
 }
@@ -64,7 +64,7 @@ static void leave(struct world *w, uint64_t link)
 {
 	struct event ev = {.kind = EV_BEAT};
 
-	ev.beat.link = link;
+	ev.link = link;
 	ev.beat.number = 10000;
 	ev.beat.own = WORKER_HEALTHY;
 	ev.beat.leaving = true;
@@ -129,8 +129,8 @@ STORY(a_later_start_under_its_lock_speaks_for_who_has_served)
 	restart(w);
 	hello(w, 11, "w1", 1, &lie, NULL, 0);
 	assert_true(waiting(w));
-	ev.hello.link = 12;
-	ev.hello.facts = &f;
+	ev.link = 12;
+	ev.hello.facts = f;
 	world_step(w, &ev);
 	assert_false(waiting(w));
 	world_free(w);
@@ -230,9 +230,9 @@ STORY(who_never_took_tasks_is_no_witness_of_starts)
 	struct world *w = world_new(&swift);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO);
 	struct set_id set = fleet(w, 1);
-	struct held_task held = {.task = submit(w, q, 2), .started_ms = 5, .proven = true};
+	struct link_held held = {.task = submit(w, q, 2), .started_ms = 5, .proven = true};
 
-	held.token = world_sent(w, MSG_RUN, 0)->token;
+	held.token = world_sent(w, MSG_RUN, 0)->run.token;
 	restart(w);
 	hello(w, 11, "liar", LIAR, NULL, &held, 1);
 	assert_int_equal(world_count_sent(w, MSG_KILL), 1);
@@ -250,20 +250,20 @@ STORY(who_shows_no_receipt_is_no_witness_of_a_start)
 		struct world *w = world_new(&swift);
 		rid q = world_queue(w, "q", -1, ORDER_FIFO);
 		struct set_id set = fleet(w, 2);
-		struct held_task own = {.task = submit(w, q, 2), .started_ms = 5, .proven = true};
-		struct held_task lie;
+		struct link_held own = {.task = submit(w, q, 2), .started_ms = 5, .proven = true};
+		struct link_held lie;
 		const char *name;
 		uint64_t taker;
 
-		own.token = world_sent(w, MSG_RUN, 0)->token;
+		own.token = world_sent(w, MSG_RUN, 0)->run.token;
 		taker = world_sent(w, MSG_RUN, 0)->link;
 		name = taker == 1 ? "w1" : "w2";
-		lie = (struct held_task){.task = own.task, .token = own.token, .started_ms = 5};
+		lie = (struct link_held){.task = own.task, .token = own.token, .started_ms = 5};
 		w->options.is_volatile = is_volatile;
 		restart(w);
 		hello(w, 11, taker == 1 ? "w2" : "w1", 3 - taker, &set, &lie, 1);
 		assert_int_equal(world_count_sent(w, MSG_KILL), 1);
-		assert_true(world_sent(w, MSG_KILL, 0)->why.forget);
+		assert_true(world_sent(w, MSG_KILL, 0)->kill.forget);
 		world_ended(w, 11, own.task, own.token, TASK_SUCCEEDED);
 		assert_int_equal(world_task(w, own.task)->state.status, TASK_QUEUED);
 		hello(w, 12, name, taker, &set, &own, 1);
@@ -280,12 +280,12 @@ STORY(a_receipt_is_worth_nothing_once_its_bearer_had_to_speak)
 {
 	struct world *w = world_new(&swift);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO);
-	struct held_task stale = {.started_ms = 5, .proven = true}, own = stale;
+	struct link_held stale = {.started_ms = 5, .proven = true}, own = stale;
 	struct set_id set;
 
 	fleet(w, 1);
 	stale.task = own.task = submit(w, q, 2);
-	stale.token = world_sent(w, MSG_RUN, 0)->token;
+	stale.token = world_sent(w, MSG_RUN, 0)->run.token;
 	set = present(w);
 	restart(w);
 	hello(w, 11, "w1", 1, &set, NULL, 0); /* nothing here, he says */
@@ -297,7 +297,7 @@ STORY(a_receipt_is_worth_nothing_once_its_bearer_had_to_speak)
 		world_beat(w, 12, n);
 	}
 	assert_int_equal(world_sent(w, MSG_RUN, 0)->link, 12);
-	own.token = world_sent(w, MSG_RUN, 0)->token;
+	own.token = world_sent(w, MSG_RUN, 0)->run.token;
 	w->workers[0].unwritten = true; /* as if he had stayed */
 	restart(w);
 	hello(w, 21, "w1", 1, NULL, &stale, 1);
@@ -326,10 +326,10 @@ STORY(orders_of_a_server_without_receipts_are_believed_until_the_wait_is_over)
 		struct world *w = world_new(&swift);
 		rid q = world_queue(w, "q", -1, ORDER_FIFO);
 		struct set_id set = fleet(w, 2);
-		struct held_task held = {.task = submit(w, q, 2), .started_ms = 5}, other = held;
+		struct link_held held = {.task = submit(w, q, 2), .started_ms = 5}, other = held;
 		uint64_t taker = world_sent(w, MSG_RUN, 0)->link;
 
-		held.token = world_sent(w, MSG_RUN, 0)->token;
+		held.token = world_sent(w, MSG_RUN, 0)->run.token;
 		w->key_is_new = damaged;
 		if (!damaged)
 			forget_receipts(w);
@@ -347,7 +347,7 @@ STORY(orders_of_a_server_without_receipts_are_believed_until_the_wait_is_over)
 			world_beat(w, 11, n);
 			world_beat(w, 12, n);
 		}
-		other.token = world_sent(w, MSG_RUN, 0)->token;
+		other.token = world_sent(w, MSG_RUN, 0)->run.token;
 		restart(w); /* this one's orders had them */
 		hello(w, 21, "w1", 1, NULL, &other, 1);
 		hello(w, 22, "w2", 2, NULL, &other, 1);

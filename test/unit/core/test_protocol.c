@@ -33,19 +33,19 @@ static void checked(struct world *w, uint64_t link, uint64_t number, bool ok)
 {
 	struct event ev = {.kind = EV_CHECKED};
 
-	ev.checked.link = link;
+	ev.link = link;
 	ev.checked.number = number;
 	ev.checked.ok = ok;
 	ev.checked.reason = ok ? STR_NULL : STR("fork: no memory");
 	world_step(w, &ev);
 }
 
-static void notified(struct world *w, uint64_t link, uint64_t seq, const struct held_task *held,
-    const struct held_task *absent)
+static void notified(struct world *w, uint64_t link, uint64_t seq, const struct link_held *held,
+    const struct link_held *absent)
 {
 	struct event ev = {.kind = EV_NOTIFIED};
 
-	ev.notified.link = link;
+	ev.link = link;
 	ev.notified.seq = seq;
 	ev.notified.held = held;
 	ev.notified.n_held = held ? 1 : 0;
@@ -80,7 +80,7 @@ STORY(a_worker_is_healthy_only_after_a_healthcheck)
 	assert_state(w, "w1", WORKER_UNHEALTHY);
 	checked(w, 1, 1, true);
 	assert_state(w, "w1", WORKER_HEALTHY);
-	assert_int_equal(world_sent(w, MSG_RUN, 0)->task, t);
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->run.task, t);
 	world_free(w);
 }
 
@@ -230,15 +230,15 @@ STORY(must_die_is_for_ever_and_told_again)
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	world_advance(w, 26000);
 	assert_state(w, "w1", WORKER_MUST_DIE);
-	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+	assert_true(world_sent(w, MSG_REFUSED, 0)->refused.die);
 	world_forget_sent(w);
 	world_beat(w, 1, 1); /* on a link that is no longer its own */
-	assert_false(world_sent(w, MSG_REFUSED, 0)->why.die);
+	assert_false(world_sent(w, MSG_REFUSED, 0)->refused.die);
 	world_hello(w, 2, "w1", 1, 2, NULL, 0);
-	assert_true(world_sent(w, MSG_REFUSED, 1)->why.die);
+	assert_true(world_sent(w, MSG_REFUSED, 1)->refused.die);
 	world_restart(w);
 	world_hello(w, 3, "w1", 1, 2, NULL, 0);
-	assert_true(world_sent(w, MSG_REFUSED, 2)->why.die);
+	assert_true(world_sent(w, MSG_REFUSED, 2)->refused.die);
 	world_hello(w, 4, "w1", 2, 2, NULL, 0);
 	assert_state(w, "w1", WORKER_HEALTHY);
 	world_free(w);
@@ -274,13 +274,13 @@ STORY(what_is_absent_was_never_started_and_what_is_held_runs)
 {
 	struct world *w = world_new(NULL);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO);
-	struct held_task a = {.token = 1}, b = {.token = 1, .started_ms = 7};
+	struct link_held a = {.token = 1}, b = {.token = 1, .started_ms = 7};
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	a.task = world_submit_one(w, q);
 	b.task = world_submit_one(w, q);
 	world_advance(w, 4000);
-	assert_int_equal(world_sent(w, MSG_NOTIFY, 0)->notify.n, 2);
+	assert_int_equal(world_sent(w, MSG_NOTIFY, 0)->notify.n_refs, 2);
 	notified(w, 1, 2, NULL, &a); /* a number that was never sent */
 	assert_int_equal(world_task(w, a.task)->state.status, TASK_CLAIMED);
 	notified(w, 1, 1, &b, &a);
@@ -297,7 +297,7 @@ STORY(was_not_running_never_overwrites_a_real_word)
 {
 	struct world *w = world_new(NULL);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO);
-	struct held_task a = {.token = 1};
+	struct link_held a = {.token = 1};
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	a.task = world_submit_one(w, q);
@@ -315,7 +315,7 @@ STORY(a_lost_link_makes_unsure_and_the_next_hello_settles_it)
 {
 	struct world *w = world_new(NULL);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO), a, b;
-	struct held_task held = {.token = 1};
+	struct link_held held = {.token = 1};
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	a = world_submit_one(w, q);
@@ -342,8 +342,8 @@ static void dialled(struct world *w, uint64_t link, uint64_t dial)
 	    .maxthreads = 2};
 	struct event ev = {.kind = EV_HELLO};
 
-	ev.hello.link = link;
-	ev.hello.facts = &f;
+	ev.link = link;
+	ev.hello.facts = f;
 	ev.hello.dial = dial;
 	world_step(w, &ev);
 }
@@ -360,7 +360,7 @@ STORY(a_hello_that_was_held_up_is_not_believed)
 	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
 	assert_int_equal(world_task(w, t)->state.token, 1);
 	assert_int_equal(world_sent(w, MSG_REFUSED, 0)->link, 1);
-	assert_false(world_sent(w, MSG_REFUSED, 0)->why.die);
+	assert_false(world_sent(w, MSG_REFUSED, 0)->refused.die);
 	dialled(w, 3, 3);
 	assert_int_equal(world_sent(w, MSG_REFUSED, 1)->link, 2);
 	world_free(w);
@@ -583,8 +583,8 @@ static void stranger(struct world *w, uint64_t link, uint64_t instance)
 	    .maxthreads = 1};
 	struct event ev = {.kind = EV_HELLO};
 
-	ev.hello.link = link;
-	ev.hello.facts = &f;
+	ev.link = link;
+	ev.hello.facts = f;
 	world_step(w, &ev);
 }
 
@@ -600,7 +600,7 @@ STORY(a_stranger_takes_a_name_only_from_the_lost_unless_bumping_is_allowed)
 		world_hello(w, 1, "w1", 50, 2, NULL, 0);
 		stranger(w, 2, 7);
 		assert_int_equal(world_sent(w, MSG_REFUSED, 0)->link, 2);
-		assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+		assert_true(world_sent(w, MSG_REFUSED, 0)->refused.die);
 		world_advance(w, 5001);
 		assert_state(w, "w1", WORKER_UNHEALTHY);
 		world_forget_sent(w);
@@ -620,10 +620,10 @@ STORY(an_earlier_instance_never_displaces_a_later_one)
 	world_hello(w, 1, "w1", 5, 2, NULL, 0);
 	world_hello(w, 2, "w1", 6, 2, NULL, 0); /* later start, same lock */
 	assert_int_equal(world_sent(w, MSG_REFUSED, 0)->link, 1);
-	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+	assert_true(world_sent(w, MSG_REFUSED, 0)->refused.die);
 	world_hello(w, 3, "w1", 5, 2, NULL, 0);
 	assert_int_equal(world_sent(w, MSG_REFUSED, 1)->link, 3);
-	assert_true(world_sent(w, MSG_REFUSED, 1)->why.die);
+	assert_true(world_sent(w, MSG_REFUSED, 1)->refused.die);
 	world_free(w);
 }
 

@@ -88,14 +88,16 @@ static void deliver(struct life *l)
 		if (!s)
 			continue;
 		if (m->kind == MSG_RUN) {
-			never_started_before(l, m->task, m->token);
-			not_cancelled(l, m->task);
+			never_started_before(l, m->run.task, m->run.token);
+			not_cancelled(l, m->run.task);
 			assert_true(s->n < 4096);
-			s->held[s->n++] = (struct held){m->task, m->token, true};
-		} else if (m->kind == MSG_KILL && holds(s, m->task, m->token) && m->why.forget) {
-			holds(s, m->task, m->token)->live = false;
-		} else if (m->kind == MSG_ENDED_ACK && holds(s, m->task, m->token)) {
-			holds(s, m->task, m->token)->live = false;
+			s->held[s->n++] = (struct held){m->run.task, m->run.token, true};
+		} else if (m->kind == MSG_KILL && holds(s, m->kill.task, m->kill.token) &&
+		           m->kill.forget) {
+			holds(s, m->kill.task, m->kill.token)->live = false;
+		} else if (m->kind == MSG_ENDED_ACK &&
+		           holds(s, m->ended_ack.task, m->ended_ack.token)) {
+			holds(s, m->ended_ack.task, m->ended_ack.token)->live = false;
 		}
 	}
 }
@@ -113,7 +115,7 @@ static void check_limits(struct life *l)
 static void hello(struct life *l, int i, bool anew)
 {
 	struct sim_worker *s = &l->workers[i];
-	struct held_task held[4096];
+	struct link_held held[4096];
 	char name[8];
 	size_t n = 0;
 
@@ -124,7 +126,7 @@ static void hello(struct life *l, int i, bool anew)
 	}
 	for (size_t k = 0; k < s->n; k++)
 		if (s->held[k].live)
-			held[n++] = (struct held_task){s->held[k].task, s->held[k].token, false, 1};
+			held[n++] = (struct link_held){s->held[k].task, s->held[k].token, false, 1};
 	s->link = ++l->last_link;
 	s->up = true;
 	snprintf(name, sizeof name, "w%d", i);

@@ -152,13 +152,13 @@ STORY(overlap_replace_waits_for_the_end)
 	add(w, "s", (struct asked){.overlap = OVERLAP_REPLACE});
 	world_advance(w, MINUTE);
 	run = world_sent(w, MSG_RUN, 0);
-	world_started(w, 1, run->task, run->token);
+	world_started(w, 1, run->run.task, run->run.token);
 	world_advance(w, 2 * MINUTE);
 	assert_int_equal(w->n_tasks, 1);
 	assert_true(world_count_sent(w, MSG_KILL) >= 1);
 	assert_int_equal(w->ticks[1].outcome, TICK_SKIPPED);
 	assert_int_equal(w->ticks[2].outcome, TICK_WAITING);
-	world_ended(w, 1, w->tasks[0].id, run->token, TASK_CANCELLED);
+	world_ended(w, 1, w->tasks[0].id, run->run.token, TASK_CANCELLED);
 	assert_int_equal(w->n_tasks, 2);
 	assert_int_equal(w->tasks[1].spec.owner.part, w->ticks[2].tick_s);
 	world_free(w);

@@ -30,8 +30,8 @@ STORY(a_task_runs_and_succeeds)
 	t = world_submit_one(w, q);
 	run = world_sent(w, MSG_RUN, 0);
 	assert_non_null(run);
-	assert_int_equal(run->task, t);
-	assert_int_equal(run->token, 1);
+	assert_int_equal(run->run.task, t);
+	assert_int_equal(run->run.token, 1);
 	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
 	world_started(w, 1, t, 1);
 	assert_int_equal(world_task(w, t)->state.status, TASK_RUNNING);
@@ -46,7 +46,7 @@ static void ended_with(struct world *w, rid task, int64_t token, int status, con
 {
 	struct event ev = {.kind = EV_ENDED};
 
-	ev.ended.link = 1;
+	ev.link = 1;
 	ev.ended.task = task;
 	ev.ended.token = token;
 	ev.ended.status = status;
@@ -90,7 +90,7 @@ STORY(the_queues_settings_go_with_the_run)
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	world_submit_one(w, q);
-	assert_null(world_sent(w, MSG_RUN, 0)->run.settings.p);
+	assert_null(world_sent(w, MSG_RUN, 0)->run.run_settings.p);
 	ev.object.id = q;
 	ev.object.row = &ch.row;
 	ev.object.fields = ch.fields;
@@ -99,7 +99,7 @@ STORY(the_queues_settings_go_with_the_run)
 	world_hello(w, 2, "w1", 2, 2, NULL, 0);
 	world_forget_sent(w);
 	world_submit_one(w, q);
-	assert_true(str_is(world_sent(w, MSG_RUN, 0)->run.settings, "{\"nice\":5}"));
+	assert_true(str_is(world_sent(w, MSG_RUN, 0)->run.run_settings, "{\"nice\":5}"));
 	world_free(w);
 }
 
@@ -185,8 +185,8 @@ static void orders_by(enum queue_order order, const int *priorities, const int *
 		const struct message *m = world_sent(w, MSG_RUN, (size_t)i);
 
 		assert_non_null(m);
-		assert_int_equal(m->task, t[expected[i]]);
-		world_ended(w, 1, m->task, m->token, TASK_SUCCEEDED);
+		assert_int_equal(m->run.task, t[expected[i]]);
+		world_ended(w, 1, m->run.task, m->run.token, TASK_SUCCEEDED);
 	}
 	assert_int_equal(world_counts(w, q).queued, 0);
 	world_free(w);
@@ -244,7 +244,7 @@ STORY(an_order_that_never_became_a_process_does_not_count)
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	t = world_submit_one(w, q);
-	ev.ended.link = 1;
+	ev.link = 1;
 	ev.ended.task = t;
 	ev.ended.token = 1;
 	ev.ended.status = TASK_FAILED;
@@ -275,7 +275,7 @@ STORY(a_restarted_server_waits_for_the_worker_s_word)
 {
 	struct world *w = world_new(NULL);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO), a, b;
-	struct held_task held;
+	struct link_held held;
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	a = world_submit_one(w, q);
@@ -284,12 +284,12 @@ STORY(a_restarted_server_waits_for_the_worker_s_word)
 	world_forget_sent(w);
 	assert_int_equal(world_counts(w, q).claimed, 2);
 	/* the worker received a, but b was lost with the connection */
-	held = (struct held_task){a, 1, false, w->now_ms};
+	held = (struct link_held){a, 1, false, w->now_ms};
 	world_hello(w, 2, "w1", 1, 2, &held, 1);
 	assert_int_equal(world_task(w, a)->state.status, TASK_RUNNING);
 	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
-	assert_int_equal(world_sent(w, MSG_RUN, 0)->task, b);
-	assert_int_equal(world_sent(w, MSG_RUN, 0)->token, 2);
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->run.task, b);
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->run.token, 2);
 	assert_int_equal(world_task(w, b)->state.attempt, 1);
 	world_free(w);
 }
@@ -335,7 +335,7 @@ STORY(a_silent_worker_is_lost_only_after_its_time)
 	world_forget_sent(w);
 	world_hello(w, 2, "w1", 1, 2, NULL, 0);
 	assert_non_null(world_sent(w, MSG_REFUSED, 0));
-	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+	assert_true(world_sent(w, MSG_REFUSED, 0)->refused.die);
 	world_free(w);
 }
 
@@ -349,7 +349,7 @@ STORY(a_connected_worker_that_says_nothing_is_lost_too)
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	t = world_submit_one(w, q);
 	world_advance(w, 600);
-	beat.beat.link = 1;
+	beat.link = 1;
 	world_step(w, &beat);
 	world_advance(w, QUICK_LOSS_MS - 1);
 	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
@@ -372,8 +372,8 @@ STORY(two_workers_with_one_name)
 	struct event ev = {.kind = EV_HELLO};
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
-	ev.hello.link = 2;
-	ev.hello.facts = &f;
+	ev.link = 2;
+	ev.hello.facts = f;
 	world_step(w, &ev);
 	assert_non_null(world_sent(w, MSG_REFUSED, 0));
 	assert_int_equal(world_sent(w, MSG_REFUSED, 0)->link, 2);
@@ -463,10 +463,10 @@ STORY(cancel_queued_held_deep_and_running)
 	assert_int_equal(world_task(w, held)->state.status, TASK_CANCELLED);
 	assert_int_equal(world_counts(w, q).held, 0);
 	world_tasks(w, EV_CANCEL, &t[0], 1);
-	assert_int_equal(world_sent(w, MSG_KILL, 0)->task, t[0]);
+	assert_int_equal(world_sent(w, MSG_KILL, 0)->kill.task, t[0]);
 	assert_int_equal(world_task(w, t[0])->state.wish, WISH_CANCEL);
 	struct event ev = {.kind = EV_ENDED};
-	ev.ended.link = 1;
+	ev.link = 1;
 	ev.ended.task = t[0];
 	ev.ended.token = 1;
 	ev.ended.status = TASK_FAILED;
@@ -687,7 +687,7 @@ STORY(a_change_of_order_reaches_the_whole_backlog)
 	world_step(w, &ev);
 	world_hello(w, 1, "w1", 1, 1, NULL, 0);
 	for (int i = 5; i >= 0; i--) {
-		assert_int_equal(world_sent(w, MSG_RUN, (size_t)(5 - i))->task, t[i]);
+		assert_int_equal(world_sent(w, MSG_RUN, (size_t)(5 - i))->run.task, t[i]);
 		world_ended(w, 1, t[i], 1, TASK_SUCCEEDED);
 	}
 	world_free(w);

@@ -46,7 +46,7 @@ static void said_started(struct tale *s, int64_t started_ms)
 {
 	struct event ev = {.kind = EV_STARTED};
 
-	ev.started.link = 1;
+	ev.link = 1;
 	ev.started.task = s->task;
 	ev.started.token = stored(s)->token;
 	ev.started.started_ms = started_ms;
@@ -57,7 +57,7 @@ static void said_ended(struct tale *s, int64_t started_ms, int64_t ended_ms, int
 {
 	struct event ev = {.kind = EV_ENDED};
 
-	ev.ended.link = 1;
+	ev.link = 1;
 	ev.ended.task = s->task;
 	ev.ended.token = stored(s)->token;
 	ev.ended.status = status;
@@ -199,7 +199,7 @@ STORY(each_attempt_has_its_own_mark)
 STORY(a_hello_with_a_wrong_start)
 {
 	struct tale s = begin(1);
-	struct held_task held = {s.task, stored(&s)->token, false, 1000};
+	struct link_held held = {s.task, stored(&s)->token, false, 1000};
 
 	world_link_lost(s.w, 1);
 	world_hello(s.w, 2, "w1", 1, 2, &held, 1);

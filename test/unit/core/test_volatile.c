@@ -20,10 +20,10 @@ STORY(a_claim_is_not_written_but_a_start_is)
 	assert_false(waiting(w)); /* no volatile server was here before */
 	fleet(w, 1);
 	t = submit(w, q, 2);
-	assert_int_equal(world_sent(w, MSG_RUN, 0)->task, t);
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->run.task, t);
 	assert_int_equal(world_task(w, t)->state.status, TASK_QUEUED);
 	assert_int_equal(world_counts(w, q).claimed, 1);
-	world_started(w, 1, t, world_sent(w, MSG_RUN, 0)->token);
+	world_started(w, 1, t, world_sent(w, MSG_RUN, 0)->run.token);
 	assert_int_equal(world_task(w, t)->state.status, TASK_RUNNING);
 	once = submit(w, q, 1); /* may run once only: its row is the only proof */
 	assert_int_equal(world_task(w, once)->state.status, TASK_CLAIMED);
@@ -58,7 +58,7 @@ STORY(who_left_the_set_and_comes_back_needs_the_others_to_know_again)
 	struct worker_view v;
 
 	fleet(w, 2);
-	going.beat.link = 2;
+	going.link = 2;
 	going.beat.number = 9;
 	going.beat.own = WORKER_HEALTHY;
 	going.beat.leaving = true;
@@ -79,11 +79,11 @@ STORY(after_a_restart_nothing_starts_until_all_have_spoken)
 	struct world *w = world_new(&swift);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
 	struct set_id set = fleet(w, 2);
-	struct held_task held = {0};
+	struct link_held held = {0};
 	int64_t token;
 
 	t = submit(w, q, 2);
-	held = (struct held_task){t, token = world_sent(w, MSG_RUN, 0)->token, false, 0, true};
+	held = (struct link_held){t, token = world_sent(w, MSG_RUN, 0)->run.token, false, 0, true};
 	restart(w);
 	assert_true(waiting(w));
 	hello(w, 11, "w1", 1, &set, NULL, 0);
@@ -124,10 +124,10 @@ STORY(an_end_that_only_the_worker_knows_is_not_lost)
 	struct world *w = world_new(&swift);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
 	struct set_id set = fleet(w, 1);
-	struct held_task held = {.ended = true, .started_ms = 5, .proven = true};
+	struct link_held held = {.ended = true, .started_ms = 5, .proven = true};
 
 	held.task = t = submit(w, q, 2);
-	held.token = world_sent(w, MSG_RUN, 0)->token;
+	held.token = world_sent(w, MSG_RUN, 0)->run.token;
 	restart(w);
 	hello(w, 11, "w1", 1, &set, &held, 1);
 	world_ended(w, 11, t, held.token, TASK_SUCCEEDED);
@@ -142,10 +142,10 @@ STORY(a_start_that_only_the_worker_knows_keeps_its_time)
 	struct world *w = world_new(&swift);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO);
 	struct set_id set = fleet(w, 1);
-	struct held_task held = {.task = submit(w, q, 2), .started_ms = w->now_ms, .proven = true};
+	struct link_held held = {.task = submit(w, q, 2), .started_ms = w->now_ms, .proven = true};
 	const struct task_state *s;
 
-	held.token = world_sent(w, MSG_RUN, 0)->token;
+	held.token = world_sent(w, MSG_RUN, 0)->run.token;
 	restart(w);
 	world_advance(w, 2000);
 	hello(w, 11, "w1", 1, &set, &held, 1);
@@ -161,7 +161,7 @@ STORY(a_start_that_only_the_worker_knows_keeps_its_time)
 STORY(a_hello_that_names_an_attempt_of_the_past_loses_nothing)
 {
 	struct core_options small = swift;
-	struct held_task held = {.ended = true, .proven = true};
+	struct link_held held = {.ended = true, .proven = true};
 	struct world *w;
 	rid q, t;
 
@@ -171,11 +171,11 @@ STORY(a_hello_that_names_an_attempt_of_the_past_loses_nothing)
 	fleet(w, 1);
 	submit(w, q, 2);
 	held.task = t = submit(w, q, 2);
-	held.token = world_sent(w, MSG_RUN, 1)->token;
+	held.token = world_sent(w, MSG_RUN, 1)->run.token;
 	for (size_t i = 0; i < 2; i++) { /* the second waits longer: memory has no place for it */
 		const struct message *run = world_sent(w, MSG_RUN, i);
 
-		world_ended(w, 1, run->task, run->token, TASK_FAILED);
+		world_ended(w, 1, run->run.task, run->run.token, TASK_FAILED);
 		world_advance(w, 10);
 	}
 	world_link_lost(w, 1);
@@ -186,7 +186,7 @@ STORY(a_hello_that_names_an_attempt_of_the_past_loses_nothing)
 		for (size_t i = 2; i < world_count_sent(w, MSG_RUN); i++) {
 			const struct message *run = world_sent(w, MSG_RUN, i);
 
-			world_ended(w, 2, run->task, run->token, TASK_SUCCEEDED);
+			world_ended(w, 2, run->run.task, run->run.token, TASK_SUCCEEDED);
 		}
 	}
 	assert_int_equal(world_task(w, t)->state.status, TASK_SUCCEEDED);
@@ -201,7 +201,7 @@ STORY(without_consensus_the_wait_lasts_and_then_the_task_starts_with_a_higher_to
 	int64_t token, left = core_safe_wait_ms(&w->options);
 
 	t = submit(w, q, 2);
-	token = world_sent(w, MSG_RUN, 0)->token;
+	token = world_sent(w, MSG_RUN, 0)->run.token;
 	restart(w);
 	hello(w, 11, "w1", 1, &set, NULL, 0); /* w2 never comes back */
 	for (uint64_t n = 1; left > 1000; left -= 1000) {
@@ -216,8 +216,8 @@ STORY(without_consensus_the_wait_lasts_and_then_the_task_starts_with_a_higher_to
 		world_advance(w, 100);
 	}
 	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
-	assert_int_equal(world_sent(w, MSG_RUN, 0)->task, t);
-	assert_true(world_sent(w, MSG_RUN, 0)->token > token);
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->run.task, t);
+	assert_true(world_sent(w, MSG_RUN, 0)->run.token > token);
 	world_free(w);
 }
 
@@ -244,12 +244,12 @@ STORY(tokens_rise_also_when_the_dispatch_changes)
 	int64_t token;
 
 	t = submit(w, q, 2);
-	token = world_sent(w, MSG_RUN, 0)->token; /* never written down */
+	token = world_sent(w, MSG_RUN, 0)->run.token; /* never written down */
 	w->options.is_volatile = false;
 	restart(w);
 	hello(w, 11, "w1", 1, &set, NULL, 0);
-	assert_int_equal(world_sent(w, MSG_RUN, 0)->task, t);
-	assert_true(world_sent(w, MSG_RUN, 0)->token > token);
+	assert_int_equal(world_sent(w, MSG_RUN, 0)->run.task, t);
+	assert_true(world_sent(w, MSG_RUN, 0)->run.token > token);
 	world_free(w);
 }
 
@@ -426,14 +426,14 @@ STORY(who_was_displaced_is_told_to_die_and_does_not_take_its_name_back)
 	fleet(w, 1);
 	world_link_lost(w, 1);
 	world_advance(w, 6000); /* unhealthy, but not lost */
-	ev.hello.link = 5;
-	ev.hello.facts = &f;
+	ev.link = 5;
+	ev.hello.facts = f;
 	world_step(w, &ev);
 	assert_int_equal(world_count_sent(w, MSG_REFUSED), 0);
 	restart(w);
 	hello(w, 6, "w1", 1, NULL, NULL, 0); /* the other one has not said hello to this server */
 	assert_true(told_to_die(w));
-	assert_false(world_sent(w, MSG_REFUSED, 0)->why.restart);
+	assert_false(world_sent(w, MSG_REFUSED, 0)->refused.restart);
 	world_free(w);
 }
 
@@ -462,12 +462,12 @@ static void a_damaged_worker_is_waited_for(uint64_t instance)
 	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
 	struct set_id set = fleet(w, 2);
 	const struct message *run;
-	struct held_task held;
+	struct link_held held;
 	int64_t safe_ms = core_safe_wait_ms(&swift);
 
 	t = submit(w, q, 3);
 	run = world_sent(w, MSG_RUN, 0);
-	held = (struct held_task){t, run->token, false, w->now_ms, true};
+	held = (struct link_held){t, run->run.token, false, w->now_ms, true};
 	uint64_t had = run->link;
 
 	damage_worker(w, had == 1 ? "w1" : "w2", instance);
@@ -476,12 +476,12 @@ static void a_damaged_worker_is_waited_for(uint64_t instance)
 	/* the real one, with what it runs: nobody can say so; it must end it */
 	hello(w, 11, had == 1 ? "w1" : "w2", had, &set, &held, 1);
 	assert_int_equal(world_count_sent(w, MSG_WELCOME), 0);
-	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+	assert_true(world_sent(w, MSG_REFUSED, 0)->refused.die);
 	hello(w, 12, had == 1 ? "w2" : "w1", 3 - had, &set, NULL, 0);
 	assert_int_equal(world_count_sent(w, MSG_WELCOME), 1);
 	/* a new process of the name waits, and need not die for it */
 	hello(w, 13, had == 1 ? "w1" : "w2", 77, NULL, NULL, 0);
-	assert_false(world_sent(w, MSG_REFUSED, 1)->why.die);
+	assert_false(world_sent(w, MSG_REFUSED, 1)->refused.die);
 	for (int64_t ms = 500; ms < safe_ms; ms += 500) {
 		world_advance(w, 500);
 		world_beat(w, 12, (uint64_t)ms);
@@ -509,7 +509,7 @@ STORY(a_damaged_worker_is_waited_for_as_long_as_it_may_run)
 /* Not that another has its name: nobody has. */
 static void assert_told_of_damage(struct world *w, size_t nth)
 {
-	struct str reason = world_sent(w, MSG_REFUSED, nth)->why.reason;
+	struct str reason = world_sent(w, MSG_REFUSED, nth)->refused.reason;
 
 	assert_non_null(memmem(reason.p, reason.n, "damaged in the store", 20));
 }
@@ -518,7 +518,7 @@ STORY(what_a_damaged_worker_was_given_waits_until_it_is_lost)
 {
 	struct core_options durable = swift;
 	struct world *w;
-	struct held_task held;
+	struct link_held held;
 	const struct timeouts *o = &swift.timeouts;
 	int64_t token, silent_ms = o->heartbeat_ms + o->heartbeat_grace_ms;
 	int64_t lost_ms = silent_ms + o->lose_after_ms + swift.lost_hold_ms;
@@ -529,16 +529,16 @@ STORY(what_a_damaged_worker_was_given_waits_until_it_is_lost)
 	q = world_queue(w, "q", -1, ORDER_FIFO);
 	fleet(w, 1);
 	t = submit(w, q, 3);
-	token = world_sent(w, MSG_RUN, 0)->token;
-	held = (struct held_task){t, token, false, w->now_ms, true};
+	token = world_sent(w, MSG_RUN, 0)->run.token;
+	held = (struct link_held){t, token, false, w->now_ms, true};
 	damage_worker(w, "w1", 1);
 	restart(w);
 	hello(w, 12, "w2", 2, NULL, NULL, 0);
 	hello(w, 11, "w1", 1, NULL, &held, 1);
-	assert_true(world_sent(w, MSG_REFUSED, 0)->why.die);
+	assert_true(world_sent(w, MSG_REFUSED, 0)->refused.die);
 	assert_told_of_damage(w, 0);
 	hello(w, 13, "w1", 77, NULL, NULL, 0); /* a new process of the name waits, and may live */
-	assert_false(world_sent(w, MSG_REFUSED, 1)->why.die);
+	assert_false(world_sent(w, MSG_REFUSED, 1)->refused.die);
 	assert_told_of_damage(w, 1);
 	for (int64_t ms = 500; ms < lost_ms; ms += 500) {
 		world_advance(w, 500);
@@ -550,7 +550,7 @@ STORY(what_a_damaged_worker_was_given_waits_until_it_is_lost)
 		world_beat(w, 12, 1000000 + (uint64_t)i);
 	}
 	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
-	assert_true(world_sent(w, MSG_RUN, 0)->token > token);
+	assert_true(world_sent(w, MSG_RUN, 0)->run.token > token);
 	world_free(w);
 }
 

@@ -23,7 +23,7 @@ static inline rid submit(struct world *w, rid queue, int attempts)
 }
 
 static inline void hello(struct world *w, uint64_t link, const char *name, uint64_t instance,
-    const struct set_id *set, const struct held_task *held, size_t n)
+    const struct set_id *set, const struct link_held *held, size_t n)
 {
 	struct worker_facts f = {.shard = str_of(name),
 	    .instance = instance,
@@ -34,10 +34,10 @@ static inline void hello(struct world *w, uint64_t link, const char *name, uint6
 	    .maxthreads = 4};
 	struct event ev = {.kind = EV_HELLO};
 
-	ev.hello.link = link;
-	ev.hello.facts = &f;
+	ev.link = link;
+	ev.hello.facts = f;
 	ev.hello.tasks = held;
-	ev.hello.n = n;
+	ev.hello.n_tasks = n;
 	ev.hello.drops_receipts = w->drops_receipts;
 	if (set)
 		ev.hello.set = *set;
@@ -100,7 +100,7 @@ static inline bool told_to_die(struct world *w)
 {
 	const struct message *m = world_sent(w, MSG_REFUSED, 0);
 
-	return m && m->why.die;
+	return m && m->refused.die;
 }
 
 #endif

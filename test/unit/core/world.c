@@ -230,9 +230,9 @@ void world_commit(struct world *w)
 		w->last_notice = fx->notices[fx->n_notices - 1].kind;
 	effects_reset(fx, ++w->seq);
 	for (size_t i = 0; i < n_checks; i++)
-		world_step(
-		    w, &(struct event){.kind = EV_CHECKED,
-		           .checked = {.link = checks[i][0], .number = checks[i][1], .ok = true}});
+		world_step(w, &(struct event){.kind = EV_CHECKED,
+		                  .link = checks[i][0],
+		                  .checked = {.number = checks[i][1], .ok = true}});
 	if (reads && !w->hold_reads)
 		world_answer_reads(w);
 }
@@ -570,7 +570,7 @@ const struct reply *world_tasks(struct world *w, enum event_kind kind, const rid
 }
 
 void world_hello(struct world *w, uint64_t link, const char *shard, uint64_t instance,
-    int maxthreads, const struct held_task *held, size_t n)
+    int maxthreads, const struct link_held *held, size_t n)
 {
 	struct worker_facts f = {.shard = str_of(shard),
 	    .instance = instance,
@@ -582,10 +582,10 @@ void world_hello(struct world *w, uint64_t link, const char *shard, uint64_t ins
 	    .maxthreads = maxthreads};
 	struct event ev = {.kind = EV_HELLO};
 
-	ev.hello.link = link;
-	ev.hello.facts = &f;
+	ev.link = link;
+	ev.hello.facts = f;
 	ev.hello.tasks = held;
-	ev.hello.n = n;
+	ev.hello.n_tasks = n;
 	world_step(w, &ev);
 }
 
@@ -593,7 +593,7 @@ void world_link_lost(struct world *w, uint64_t link)
 {
 	struct event ev = {.kind = EV_LINK_LOST};
 
-	ev.beat.link = link;
+	ev.link = link;
 	world_step(w, &ev);
 }
 
@@ -601,7 +601,7 @@ void world_beat_with(struct world *w, uint64_t link, uint64_t number, const stru
 {
 	struct event ev = {.kind = EV_BEAT};
 
-	ev.beat.link = link;
+	ev.link = link;
 	ev.beat.number = number;
 	if (set)
 		ev.beat.set = *set;
@@ -619,7 +619,7 @@ void world_beat(struct world *w, uint64_t link, uint64_t number)
 		if (w->sent[i].kind == MSG_WELCOME)
 			set = w->sent[i].welcome.news.set;
 		if (w->sent[i].kind == MSG_BEAT_ACK)
-			set = w->sent[i].beat.news.set;
+			set = w->sent[i].beat_ack.news.set;
 	}
 	world_beat_with(w, link, number, &set);
 }
@@ -628,7 +628,7 @@ void world_started(struct world *w, uint64_t link, rid task, int64_t token)
 {
 	struct event ev = {.kind = EV_STARTED};
 
-	ev.started.link = link;
+	ev.link = link;
 	ev.started.task = task;
 	ev.started.token = token;
 	ev.started.started_ms = w->now_ms;
@@ -639,7 +639,7 @@ void world_ended(struct world *w, uint64_t link, rid task, int64_t token, int st
 {
 	struct event ev = {.kind = EV_ENDED};
 
-	ev.ended.link = link;
+	ev.link = link;
 	ev.ended.task = task;
 	ev.ended.token = token;
 	ev.ended.status = status;

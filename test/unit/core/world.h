@@ -87,7 +87,7 @@ rid world_submit_one(struct world *w, rid queue);
 rid world_submit_key(struct world *w, rid queue, const char *key);
 const struct reply *world_tasks(struct world *w, enum event_kind kind, const rid *ids, size_t n);
 void world_hello(struct world *w, uint64_t link, const char *shard, uint64_t instance,
-    int maxthreads, const struct held_task *held, size_t n);
+    int maxthreads, const struct link_held *held, size_t n);
 void world_link_lost(struct world *w, uint64_t link);
 /* The same with everything that matters to the worker set; repeats what the server told it. */
 void world_beat(struct world *w, uint64_t link, uint64_t number);

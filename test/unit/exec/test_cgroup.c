@@ -50,11 +50,13 @@ static int teardown(void **state)
 static int start(struct process *p, const char *program, char why[256])
 {
 	const char *argv[] = {program, "1000", NULL}, *envp[] = {"PATH=/usr/bin:/bin", NULL};
-	struct process_spec s = {
-	    .argv = argv, .envp = envp, .stdin_fd = -1, .umask = 022, .death_signal = SIGKILL};
+	struct spawn s = {
+	    .program = {.argv = argv, .env = envp, .umask = 022, .death_signal = SIGKILL},
+	    .fds = {PROCESS_NULL}};
 	struct spawned failed;
 
-	return process_start(&hand, &s, p, &failed, why, 256) < 0 ? spawn_exit_code(&failed) : 0;
+	return process_start(&hand, &s, NULL, p, &failed, why, 256) < 0 ? spawn_exit_code(&failed)
+	                                                                : 0;
 }
 
 static void wait_end(struct process *p)

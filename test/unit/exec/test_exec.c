@@ -60,8 +60,9 @@ static int teardown(void **state)
 
 static int start(struct process *p, const char *const *argv, const char *cwd, char why[256])
 {
-	struct process_spec s = {
-	    .argv = argv, .cwd = cwd, .stdin_fd = -1, .umask = 022, .death_signal = SIGKILL};
+	struct spawn s = {
+	    .program = {.argv = argv, .cwd = cwd, .umask = 022, .death_signal = SIGKILL},
+	    .fds = {PROCESS_NULL}};
 	AUTO(free_cstr) char *mark = exec_lock_mark(lock);
 	struct spawned failed;
 	struct env e;
@@ -71,8 +72,8 @@ static int start(struct process *p, const char *const *argv, const char *cwd, ch
 	env_set(&e, STR("PATH"), STR("/nowhere:/usr/bin:/bin"));
 	env_set(&e, STR("GREETING"), STR("hello"));
 	env_set(&e, STR(EXEC_LOCK_VARIABLE), str_of(mark));
-	s.envp = env_list(&e);
-	r = process_start(&hand, &s, p, &failed, why, 256);
+	s.program.env = env_list(&e);
+	r = process_start(&hand, &s, NULL, p, &failed, why, 256);
 	return r < 0 ? spawn_exit_code(&failed) : 0;
 }
 

@@ -121,10 +121,9 @@ static int teardown(void **state)
 static void begin_with(struct seen *s, struct keeper_start *o, const int *fds, int n_fds)
 {
 	*s = (struct seen){0};
-	o->env = env;
-	o->umask = 022;
-	o->nice = NICE_UNSET;
-	o->death_signal = SIGKILL;
+	o->program.env = env;
+	o->program.umask = 022;
+	o->program.death_signal = SIGKILL;
 	assert_true(keeper_start(&keeper, o, fds, n_fds, &s->kept, &fns));
 }
 
@@ -132,7 +131,7 @@ static void begin(struct seen *s, const char *script)
 {
 	const char *argv[] = {"sh", "-c", script, NULL};
 
-	begin_with(s, &(struct keeper_start){.argv = argv}, NULL, 0);
+	begin_with(s, &(struct keeper_start){.program.argv = argv}, NULL, 0);
 }
 
 static bool turn(int ms)
@@ -236,7 +235,9 @@ static void what_can_not_be_executed_is_told_exactly(void **state)
 		struct seen s;
 		int64_t by = now_ms() + PATIENCE_MS;
 
-		begin_with(&s, &(struct keeper_start){.argv = argv, .cwd = cases[i].cwd}, NULL, 0);
+		begin_with(&s,
+		    &(struct keeper_start){.program.argv = argv, .program.cwd = cases[i].cwd}, NULL,
+		    0);
 		while (!s.not_started && now_ms() < by)
 			assert_true(turn(100));
 		assert_int_equal(s.not_started, cases[i].code);
@@ -315,7 +316,7 @@ static void long_arguments_and_files_come_through(void **state)
 	char *word = malloc(LONG + 1), path[] = "/tmp/keeper-test-XXXXXX";
 	const char *argv[] = {
 	    "sh", "-c", "printf %s \"$1\" | wc -c; cat; cat <&3", "sh", word, NULL};
-	struct keeper_start o = {.argv = argv, .input = KEEPER_STDIN_FD, .n_fds = 1};
+	struct keeper_start o = {.program.argv = argv, .input = KEEPER_STDIN_FD, .n_fds = 1};
 	int fds[2] = {mkstemp(path), -1};
 	struct seen s;
 
@@ -340,13 +341,17 @@ static void limits_and_place_are_set(void **state)
 	    "nice; umask; pwd; ulimit -c; ls /proc/self/fd | wc -l; "
 	    "grep -c NoNewPrivs:.1 /proc/self/status",
 	    NULL};
-	struct keeper_rlimit limit = {4 /* RLIMIT_CORE */, 0};
-	struct keeper_start o = {.argv = argv, .cwd = "/usr", .rlimits = &limit, .n_rlimits = 1};
+	struct program_limit limit = {4 /* RLIMIT_CORE */, 0};
+	struct keeper_start o = {.program.argv = argv,
+	    .program.cwd = "/usr",
+	    .program.limits = &limit,
+	    .program.n_limits = 1};
 	struct seen s = {0};
 
-	o.env = env;
-	o.umask = 027;
-	o.nice = 7;
+	o.program.env = env;
+	o.program.umask = 027;
+	o.program.set_nice = true;
+	o.program.nice = 7;
 	assert_true(keeper_start(&keeper, &o, NULL, 0, &s.kept, &fns));
 	until(&s.over);
 	assert_string_equal(output(&s, 0), "7\n0027\n/usr\n0\n4\n1\n");
@@ -442,7 +447,7 @@ static void what_was_ordered_from_a_dead_keeper_counts_as_started(void **state)
 	s = (struct seen){0};
 	{
 		const char *argv[] = {"true", NULL};
-		struct keeper_start o = {.argv = argv, .env = env, .nice = NICE_UNSET};
+		struct keeper_start o = {.program.argv = argv, .program.env = env};
 
 		keeper_start(&keeper, &o, NULL, 0, &s.kept, &fns);
 	}
@@ -454,7 +459,7 @@ static void what_was_ordered_from_a_dead_keeper_counts_as_started(void **state)
 static void a_start_twice_or_nonsense_is_refused(void **state)
 {
 	const char *argv[] = {"true", NULL};
-	struct keeper_start o = {.argv = argv, .n_fds = 2};
+	struct keeper_start o = {.program.argv = argv, .n_fds = 2};
 	struct seen s;
 	int64_t by = now_ms() + PATIENCE_MS;
 
@@ -468,7 +473,7 @@ static void a_start_twice_or_nonsense_is_refused(void **state)
 static void another_user_needs_a_permit(void **state)
 {
 	const char *argv[] = {"true", NULL};
-	struct keeper_start o = {.argv = argv, .user = STR("nobody")};
+	struct keeper_start o = {.program.argv = argv, .user = STR("nobody")};
 	struct seen s;
 	int64_t by = now_ms() + PATIENCE_MS;
 
@@ -486,7 +491,8 @@ static void another_user_is_really_that_one(void **state)
 	const struct keeper_identity nobody = {STR("nobody"), 65534, 65534, groups, 2};
 	const char *argv[] = {
 	    "sh", "-c", "id -u; id -g; id -G; grep CapEff /proc/self/status", NULL};
-	struct keeper_start o = {.argv = argv, .user = STR("nobody"), .has_capabilities = true};
+	struct keeper_start o = {
+	    .program.argv = argv, .user = STR("nobody"), .has_capabilities = true};
 	struct problem p = {0};
 	struct seen s;
 
@@ -545,16 +551,19 @@ static void kept_ones_go_on_and_are_taken_over(void **state)
 
 	assert_int_equal(pipe2(pipe_fds, O_CLOEXEC), 0);
 	begin_with(&runs,
-	    &(struct keeper_start){
-	        .argv = argv, .input = KEEPER_STDIN_FD, .kept = true, .note = STR("note one")},
+	    &(struct keeper_start){.program.argv = argv,
+	        .input = KEEPER_STDIN_FD,
+	        .kept = true,
+	        .note = STR("note one")},
 	    pipe_fds, 1);
 	until(&runs.started);
 	begin(&not_kept, "echo $$; exec sleep 1000");
 	until(&not_kept.started);
 	unkept = first_number(&not_kept);
 	begin_with(&ends,
-	    &(struct keeper_start){.argv = short_argv, .kept = true, .note = STR("note two")}, NULL,
-	    0);
+	    &(struct keeper_start){
+	        .program.argv = short_argv, .kept = true, .note = STR("note two")},
+	    NULL, 0);
 	until(&ends.over);
 	keeper_deadline(&keeper, now_ms() + 3600000);
 	/* as if we were killed: what we have seen and not taken is there again */
@@ -608,7 +617,7 @@ static void alone_it_keeps_the_lease(void **state)
 	struct seen s;
 	int pid;
 
-	begin_with(&s, &(struct keeper_start){.argv = argv, .kept = true}, NULL, 0);
+	begin_with(&s, &(struct keeper_start){.program.argv = argv, .kept = true}, NULL, 0);
 	until(&s.started);
 	pid = first_number(&s);
 	keeper_deadline(&keeper, now_ms() + 300);

@@ -37,8 +37,8 @@ static struct message beat_ack(uint64_t number, enum worker_state state, uint64_
 {
 	struct message m = {.kind = MSG_BEAT_ACK};
 
-	m.beat.number = number;
-	m.beat.news = (struct health_news){state, {7, check, {1, 2, 3}}, check};
+	m.beat_ack.number = number;
+	m.beat_ack.news = (struct link_news){state, {7, check, {1, 2, 3}}, check};
 	return m;
 }
 
@@ -63,8 +63,8 @@ static void test_news(void **state)
 
 static void test_refused(void **state)
 {
-	struct message die = {.kind = MSG_REFUSED, .why = {.die = true, .restart = true}};
-	struct message mild = {.kind = MSG_REFUSED, .why = {.reason = STR("not now")}};
+	struct message die = {.kind = MSG_REFUSED, .refused = {.die = true, .restart = true}};
+	struct message mild = {.kind = MSG_REFUSED, .refused = {.reason = STR("not now")}};
 	struct link_to_worker m;
 
 	parcel_add(&parcel, &die);
@@ -80,8 +80,8 @@ static void test_refused(void **state)
 static void test_settings(void **state)
 {
 	struct message leave = {
-	    .kind = MSG_SETTINGS, .welcome = {.maxthreads = 3, .leave = true, .restart = true}};
-	struct message more = {.kind = MSG_SETTINGS, .welcome = {.maxthreads = 9}};
+	    .kind = MSG_SETTINGS, .settings = {.maxthreads = 3, .leave = true, .restart = true}};
+	struct message more = {.kind = MSG_SETTINGS, .settings = {.maxthreads = 9}};
 	struct link_to_worker m;
 
 	parcel_add(&parcel, &leave);
@@ -102,10 +102,11 @@ static void test_questions(void **state)
 		refs[i] = (struct run_ref){i + 1, 2};
 	ask.notify.seq = 8;
 	ask.notify.refs = refs;
-	ask.notify.n = 2;
+	ask.notify.n_refs = 2;
 	parcel_add(&parcel, &ask);
 	ask.notify.seq = 9;
-	ask.notify.n = LINK_NOTIFY_MAX + 5; /* more than a frame may ask: the rest another time */
+	ask.notify.n_refs =
+	    LINK_NOTIFY_MAX + 5; /* more than a frame may ask: the rest another time */
 	parcel_add(&parcel, &ask);
 	for (uint64_t i = 1; i <= 3; i++) {
 		check.check.number = i;

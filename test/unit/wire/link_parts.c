@@ -48,6 +48,7 @@ struct link_hello good_hello(void)
 	        .maxthreads = 3},
 	    .set = {0xfeedull << 48, 12, {~0ull, 5, 3}},
 	    .dial = 4,
+	    .drops_receipts = true,
 	};
 }
 

@@ -71,27 +71,28 @@ static void test_start(void **state)
 {
 	static const char *const argv[] = {"a", "", "b\xff", NULL}, *const env[] = {"K=v", NULL};
 	const struct str groups[] = {STR("g1"), STR("g2")};
-	const struct keeper_rlimit rlimits[] = {{4, 0}, {7, UINT64_MAX}};
+	const struct program_limit rlimits[] = {{4, 0}, {7, UINT64_MAX}};
 	struct keeper_start s = {.id = 5,
-	    .argv = argv,
-	    .env = env,
-	    .cwd = "/x",
-	    .umask = 027,
-	    .nice = -3,
+	    .program.argv = argv,
+	    .program.env = env,
+	    .program.cwd = "/x",
+	    .program.umask = 027,
+	    .program.set_nice = true,
+	    .program.nice = -3,
 	    .input = KEEPER_STDIN_PIPE,
 	    .n_fds = 2,
-	    .same_group = true,
+	    .program.same_group = true,
 	    .new_privs = true,
 	    .has_capabilities = true,
 	    .capabilities = 1ull << 40,
 	    .kept = true,
-	    .death_signal = 15,
+	    .program.death_signal = 15,
 	    .user = STR("u"),
 	    .groups = groups,
 	    .n_groups = 2,
 	    .limits = {.memory = 1 << 20, .cpu_milli = 1500, .pids = 9, .policy = LIMIT_WARN},
-	    .rlimits = rlimits,
-	    .n_rlimits = 2,
+	    .program.limits = rlimits,
+	    .program.n_limits = 2,
 	    .term_to = KILL_TO_CHILD,
 	    .note = {"n\0te", 4},
 	    .result_file = "/r",
@@ -99,32 +100,32 @@ static void test_start(void **state)
 	const struct keeper_start *g = there((struct to_keeper){.start = &s}).start;
 
 	for (int i = 0; i < 3; i++)
-		assert_string_equal(g->argv[i], argv[i]);
-	assert_null(g->argv[3]);
-	assert_string_equal(g->env[0], "K=v");
-	assert_string_equal(g->cwd, "/x");
+		assert_string_equal(g->program.argv[i], argv[i]);
+	assert_null(g->program.argv[3]);
+	assert_string_equal(g->program.env[0], "K=v");
+	assert_string_equal(g->program.cwd, "/x");
 	assert_string_equal(g->result_file, "/r");
-	assert_int_equal(g->nice, -3);
+	assert_true(g->program.set_nice && g->program.nice == -3);
 	assert_int_equal(g->input, KEEPER_STDIN_PIPE);
-	assert_true(
-	    g->same_group && g->new_privs && g->has_capabilities && g->kept && g->sandboxed);
+	assert_true(g->program.same_group && g->new_privs && g->has_capabilities && g->kept &&
+	            g->sandboxed);
 	assert_int_equal(g->capabilities, 1ull << 40);
 	assert_int_equal(g->limits.memory, 1 << 20);
 	assert_int_equal(g->limits.policy, LIMIT_WARN);
-	assert_int_equal(g->rlimits[1].value, UINT64_MAX);
+	assert_int_equal(g->program.limits[1].value, UINT64_MAX);
 	assert_true(str_is(g->groups[1], "g2") && str_eq(g->note, s.note) && !g->group.p);
 	assert_int_equal(g->term_to, KILL_TO_CHILD);
-	assert_int_equal(g->death_signal, 15);
+	assert_int_equal(g->program.death_signal, 15);
 }
 
 static void test_what_is_not_said_is_the_default(void **state)
 {
 	static const char *const argv[] = {"a", NULL}, *const env[] = {NULL};
-	struct keeper_start s = {.id = 5, .argv = argv, .env = env, .nice = NICE_UNSET};
+	struct keeper_start s = {.id = 5, .program.argv = argv, .program.env = env};
 	const struct keeper_start *g = there((struct to_keeper){.start = &s}).start;
 
-	assert_int_equal(g->nice, NICE_UNSET);
-	assert_null(g->cwd);
+	assert_false(g->program.set_nice);
+	assert_null(g->program.cwd);
 	assert_null(g->result_file);
 	assert_false(g->has_capabilities);
 	assert_int_equal(g->limits.memory + g->limits.pids + g->limits.cpu_milli, 0);
@@ -180,15 +181,15 @@ static void test_answers(void **state)
 static void test_bounds(void **state)
 {
 	static const char *const argv[] = {"a", NULL}, *const none[] = {NULL};
-	const struct keeper_start good = {.id = 5, .argv = argv, .env = none, .nice = NICE_UNSET};
+	const struct keeper_start good = {.id = 5, .program.argv = argv, .program.env = none};
 	struct keeper_start bad[] = {good, good, good, good, good, good, good};
 	struct to_keeper got;
 
 	bad[0].id = 0;
-	bad[1].argv = none;
-	bad[2].umask = 01000;
+	bad[1].program.argv = none;
+	bad[2].program.umask = 01000;
 	bad[3].n_fds = KEEPER_EXTRA_MAX + 1;
-	bad[4].death_signal = 65;
+	bad[4].program.death_signal = 65;
 	bad[5].term_to = N_KILL_TOS;
 	bad[6].result_file = "relative";
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

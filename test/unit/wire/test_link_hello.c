@@ -9,8 +9,8 @@
 
 static void test_hello(void **state)
 {
-	struct link_task_ref refs[] = {
-	    {1, 2, false, 0, {{0}}}, {3, 4, true, 9, {{7, 8, [15] = 9}}}};
+	struct link_held refs[] = {
+	    {1, 2, false, 0}, {3, 4, true, 9, .receipt = {{7, 8, [15] = 9}}}};
 	struct link_hello h = good_hello();
 	struct link_to_server in = {.hello = &h}, got;
 
@@ -30,19 +30,19 @@ static void test_hello(void **state)
 	assert_int_equal(got.hello->tasks[1].started_ms, 9);
 	assert_false(receipt_is_given(&got.hello->tasks[0].receipt));
 	assert_memory_equal(&got.hello->tasks[1].receipt, &refs[1].receipt, RECEIPT_BYTES);
-	assert_false(got.hello->receipts);
+	assert_true(got.hello->drops_receipts);
 	assert_set(&got.hello->set, &h.set);
 	h.set = (struct set_id){0};
-	h.receipts = true;
+	h.drops_receipts = false;
 	assert_int_equal(to_server(&in, &got), 0);
 	assert_set(&got.hello->set, &h.set);
-	assert_true(got.hello->receipts);
+	assert_false(got.hello->drops_receipts);
 }
 
 /* A receipt of another length is none. */
 static void test_receipt_lengths(void **state)
 {
-	struct link_task_ref ref = {1, 2, false, 0, {{'r', 'e', 'c', 'e', 'i', 'p', 't'}}};
+	struct link_held ref = {1, 2, .receipt = {{'r', 'e', 'c', 'e', 'i', 'p', 't'}}};
 	struct link_hello h = good_hello();
 	struct link_to_server in = {.hello = &h}, got;
 	struct buf b = {0};
@@ -68,7 +68,7 @@ static void test_bad_hellos(void **state)
 {
 	struct link_hello h = good_hello();
 	struct link_to_server in = {.hello = &h}, got;
-	struct link_task_ref ref = {0, 1, false, 0};
+	struct link_held ref = {0, 1, false, 0};
 	char longer[NAME_MAX_BYTES + 2] = {0};
 
 	memset(longer, 'x', NAME_MAX_BYTES + 1);

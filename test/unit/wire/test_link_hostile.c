@@ -129,16 +129,16 @@ static void test_parts_are_bounded(void **state)
 static void test_tasks_of_a_hello_are_bounded(void **state)
 {
 	size_t n = LINK_HELLO_TASKS_MAX;
-	struct link_task_ref *refs = xcalloc(4 * n, sizeof *refs);
+	struct link_held *refs = xcalloc(4 * n, sizeof *refs);
 	struct link_hello h = good_hello();
 	struct link_to_server m = {.hello = &h}, got;
 
 	for (size_t i = 0; i < 4 * n; i++)
-		refs[i] = (struct link_task_ref){.task = i + 1, .token = 1, .started_ms = 9};
+		refs[i] = (struct link_held){.task = i + 1, .token = 1, .started_ms = 9};
 	h.tasks = refs;
 	h.n_tasks = n;
 	for (size_t i = 0; i < n; i++)
-		refs[i] = (struct link_task_ref){i + 1, 1, true, 9, {{1}}};
+		refs[i] = (struct link_held){i + 1, 1, true, 9, .receipt = {{1}}};
 	assert_int_equal(to_server(&m, &got), 0);
 	assert_int_equal(got.hello->n_tasks, n);
 	h.n_tasks = n + 1;

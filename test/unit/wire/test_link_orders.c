@@ -30,9 +30,9 @@ static void test_orders(void **state)
 	struct link_refused refused = {STR("no"), true, true};
 	struct link_run run = good_run();
 	struct link_kill kill = {3, 4, STR("cancelled"), true};
-	struct link_ended_ack ea = {5, 6};
+	struct run_ref ea = {5, 6};
 	struct link_output_ack oa = {7, 8, STDOUT, 65536, true};
-	struct link_run_ref refs[] = {{1, 2}, {3, 4}};
+	struct run_ref refs[] = {{1, 2}, {3, 4}};
 	struct link_notify notify[] = {{22, refs, 2}, {23, refs, 1}};
 	struct link_to_worker in = {{"clock", 5}, {challenge, sizeof challenge}, &w, &refused, true,
 	                          true, true, {12, true, true},
@@ -117,12 +117,12 @@ static void test_bad_welcomes(void **state)
 
 static void test_bad_questions(void **state)
 {
-	static struct link_run_ref many[LINK_NOTIFY_MAX + 1];
+	static struct run_ref many[LINK_NOTIFY_MAX + 1];
 	struct link_notify n = {1, many, LINK_NOTIFY_MAX};
 	struct link_to_worker in = {.notify = &n, .n_notify = 1}, got;
 
 	for (size_t i = 0; i <= LINK_NOTIFY_MAX; i++)
-		many[i] = (struct link_run_ref){i + 1, 1};
+		many[i] = (struct run_ref){i + 1, 1};
 	assert_int_equal(to_worker(&in, &got), 0);
 	n.n_refs++;
 	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);

@@ -61,8 +61,7 @@ static void test_largest_result(void **state)
 static void test_health_reports(void **state)
 {
 	struct link_checked c[] = {{7, true, STR_NULL}, {8, false, STR("exec: no")}};
-	struct link_task_ref held[] = {{1, 2, false, 9}, {3, 4, true, 0}},
-	                     absent = {5, 6, false, 0};
+	struct link_held held[] = {{1, 2, false, 9}, {3, 4, true, 0}}, absent = {5, 6, false, 0};
 	struct link_notified n = {11, held, &absent, 2, 1};
 	struct link_to_server in = {.clock = {"\0c", 2},
 	                          .has_beat = true,
@@ -92,14 +91,14 @@ static void test_health_reports(void **state)
 
 static void test_bad_health_reports(void **state)
 {
-	static struct link_task_ref many[LINK_NOTIFY_MAX + 1];
+	static struct link_held many[LINK_NOTIFY_MAX + 1];
 	static char clock[LINK_CLOCK_MAX + 1];
 	struct link_checked c = {0, true, STR_NULL};
 	struct link_notified n = {0};
 	struct link_to_server in = {.checked = &c, .n_checked = 1}, got;
 
 	for (size_t i = 0; i <= LINK_NOTIFY_MAX; i++)
-		many[i] = (struct link_task_ref){i + 1, 1, false, 0};
+		many[i] = (struct link_held){i + 1, 1, false, 0};
 	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL);
 	in = (struct link_to_server){.notified = &n, .n_notified = 1};
 	assert_int_equal(to_server(&in, &got), ERR_PROTOCOL);

@@ -47,7 +47,7 @@ static void assert_words(const char *wanted)
 
 static void test_hello(void **state)
 {
-	struct link_task_ref refs[] = {{TASK, 3, false, 9}, {TASK, 4, true, 9}};
+	struct link_held refs[] = {{TASK, 3, false, 9}, {TASK, 4, true, 9}};
 	struct link_hello hello = {.tasks = refs};
 	struct link_to_server m = {.hello = &hello};
 
@@ -62,7 +62,7 @@ static void test_hello(void **state)
 static void test_reports(void **state)
 {
 	struct link_checked checked[] = {{7, true, STR_NULL}, {8, false, STR("no forks")}};
-	struct link_task_ref held = {TASK, 1, false, 9}, absent = {TASK, 2, false, 0};
+	struct link_held held = {TASK, 1, false, 9}, absent = {TASK, 2, false, 0};
 	struct link_notified notified = {5, &held, &absent, 1, 1};
 	struct link_started started = {.task = TASK, .token = 1};
 	struct output_row output = {.task = TASK, .token = 1};
@@ -93,11 +93,11 @@ static void test_reports(void **state)
 static void test_orders(void **state)
 {
 	struct link_welcome welcome = {.ids = ids, .news = {WORKER_UNHEALTHY, {.version = 3}, 2}};
-	struct link_ended_ack ended_ack = {TASK, 1};
+	struct run_ref ended_ack = {TASK, 1};
 	struct link_output_ack output_ack = {.task = TASK, .token = 1};
 	struct link_run run = {.task = TASK, .token = 2};
 	struct link_kill kill = {.task = TASK, .token = 2};
-	struct link_run_ref ref = {TASK, 2};
+	struct run_ref ref = {TASK, 2};
 	struct link_notify notify = {6, &ref, 1};
 	struct link_to_worker m = {
 	    .welcome = &welcome,

@@ -345,7 +345,7 @@ void fake_kill(struct fake *f, rid task, int64_t token, bool forget)
 
 void fake_ack(struct fake *f, rid task, int64_t token)
 {
-	struct link_ended_ack a = {task, token};
+	struct run_ref a = {task, token};
 
 	send_message(f, &(struct link_to_worker){.ended_ack = &a, .n_ended_ack = 1});
 }
@@ -356,7 +356,7 @@ void fake_check(struct fake *f)
 	                    .has_check = true, .check = {++f->last_check, f->beat.number}});
 }
 
-void fake_notify(struct fake *f, struct link_run_ref *refs, size_t n)
+void fake_notify(struct fake *f, struct run_ref *refs, size_t n)
 {
 	struct link_notify m = {++f->notify_seq, refs, n};
 

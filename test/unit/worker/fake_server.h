@@ -65,7 +65,7 @@ void fake_run(struct fake *f, struct link_run r); /* with defaults for what is m
 void fake_kill(struct fake *f, rid task, int64_t token, bool forget);
 void fake_ack(struct fake *f, rid task, int64_t token);
 void fake_check(struct fake *f);
-void fake_notify(struct fake *f, struct link_run_ref *refs, size_t n); /* with the next number */
+void fake_notify(struct fake *f, struct run_ref *refs, size_t n); /* with the next number */
 void fake_refuse(struct fake *f, bool die, bool restart);
 void fake_drop_link(struct fake *f);
 struct link_ended *fake_end(struct fake *f, rid task); /* the last one of that task */

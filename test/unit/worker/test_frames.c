@@ -67,12 +67,12 @@ static void test_member_garbage(void **state)
 
 static void test_order(void **state)
 {
-	struct agent_run run = {2, 3, STR("a\"b\n"), STR("p"),
+	const struct id_space ids = {{1, 2, 3, 4, 5}};
+	struct link_run run = {1, 9, 2, 3, STR("a\"b\n"), STR("p"),
 	    STR("{\"env\":{\"A\":\"1\"},\"params\":{\"x\":1}}"), STR("{\"A\":\"0\",\"B\":\"2\"}")};
-	struct order o = {1, 9, {{1, 2, 3, 4, 5}}, &run};
 	struct buf b = {0};
 
-	order_write(&o, &b);
+	run_write(&run, &ids, &b);
 	assert_string_equal(b.p,
 	    "{\"id\":\"000000000102030405000001\",\"token\":9,\"attempt\":2,\"max_attempts\":3,"
 	    "\"queue\":\"a\\\"b\\u000a\",\"params\":{\"x\":1},\"env\":{\"A\":\"1\",\"B\":\"2\"}}");

@@ -127,7 +127,7 @@ static void test_check_fails(void **state)
 
 static void test_notify(void **state)
 {
-	struct link_run_ref refs[] = {{1, 1}, {2, 1}, {1, 7}};
+	struct run_ref refs[] = {{1, 1}, {2, 1}, {1, 7}};
 
 	start_worker();
 	run_sh(1, "exec sleep 1000");
