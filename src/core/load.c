@@ -84,7 +84,7 @@ static void load_worker(struct core *c, const struct worker_row *row)
 	struct worker *w = worker_add(c, row);
 
 	if (row->state == WORKER_MUST_DIE)
-		w->health.state = WORKER_MUST_DIE;
+		health_lose(&w->health);
 }
 
 void load_step(struct core *c, const struct event *ev, struct effects *out)
