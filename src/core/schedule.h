@@ -65,7 +65,8 @@ void schedule_unpack(const struct schedule *s, struct arena *a, struct schedule_
 /* schedule.c */
 struct schedule *schedule_find(const struct core *c, rid id);
 struct schedule *schedule_find_name(const struct core *c, struct str name);
-struct schedule *schedule_after(const struct core *c, struct str name); /* NULL: the first */
+struct schedule *schedule_after(const struct core *c, struct str name);    /* NULL: the first */
+void schedule_move(struct schedule_row *row, enum schedule_state_kind to); /* every move */
 void schedule_load(struct core *c, const struct schedule_row *row);
 void schedules_release(struct core *c);
 int run_schedule_command(
