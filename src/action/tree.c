@@ -12,6 +12,25 @@
 static const struct outcome good = {.kind = OUTCOME_GOOD};
 static const struct outcome cancelled = {OUTCOME_CANCELLED, 1, "Cancelled"};
 
+const struct moves node_moves = {
+    "action node",
+    {[NODE_IDLE] = "idle",
+        [NODE_RUNNING] = "running",
+        [NODE_ENDING] = "ending",
+        [NODE_OVER] = "over"},
+    {
+        {NODE_IDLE, NODE_RUNNING, "what is around it begins it"},
+        {NODE_RUNNING, NODE_ENDING, "cancelled, too late, or a codependent step is over"},
+        {NODE_RUNNING, NODE_OVER, "its program or transfer is over, or what is in it"},
+        {NODE_ENDING, NODE_OVER, "its program or transfer is over, or what is in it"},
+    },
+};
+
+void node_move(struct node *n, enum node_state to)
+{
+	n->state = moves_make(&node_moves, n->state, to);
+}
+
 static bool is_leaf(const struct node *n)
 {
 	return n->n_inner == 0;
@@ -51,7 +70,7 @@ static void begin(struct tree *t, struct node *n)
 {
 	bool one_at_a_time = n->action->kind == ACTION_SERIAL;
 
-	n->state = NODE_RUNNING;
+	node_move(n, NODE_RUNNING);
 	if (is_leaf(n)) {
 		t->hands.start(t->hands.arg, n);
 		return;
@@ -76,7 +95,7 @@ static void end(struct tree *t, struct node *n)
 {
 	if (n->state != NODE_RUNNING)
 		return;
-	n->state = NODE_ENDING;
+	node_move(n, NODE_ENDING);
 	if (is_leaf(n))
 		t->hands.end(t->hands.arg, n);
 	else
@@ -85,7 +104,7 @@ static void end(struct tree *t, struct node *n)
 
 static void finish(struct tree *t, struct node *n, struct outcome o)
 {
-	n->state = NODE_OVER;
+	node_move(n, NODE_OVER);
 	n->outcome = o;
 	n->next_over = NULL;
 	*t->over_last = n;

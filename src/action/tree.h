@@ -5,11 +5,14 @@
  *
  *   idle --begin--> running --its leaf reports, or its inner actions are over--> over
  *                      └─end─> ending ────────────────────────────────────────────┘
+ *
+ * The table is in tree.c; node_move() makes every move.
  */
 #ifndef ACTION_TREE_H
 #define ACTION_TREE_H
 
 #include "base/arena.h"
+#include "base/moves.h"
 #include "model/action.h"
 
 enum node_state { NODE_IDLE, NODE_RUNNING, NODE_ENDING, NODE_OVER };
@@ -54,6 +57,9 @@ struct tree {
 	bool cancelled;
 };
 
+extern const struct moves node_moves;
+
+void node_move(struct node *n, enum node_state to);
 void tree_init(struct tree *t, const struct action *root, const struct tree_hands *hands);
 void tree_release(struct tree *t);
 void tree_start(struct tree *t, int64_t now_ms);

@@ -27,6 +27,26 @@ struct agent_effect *agent_effects_add(struct agent_effects *e, enum agent_effec
 	return &e->items[e->n++];
 }
 
+const struct moves agent_moves = {
+    "agent",
+    {[AGENT_SERVING] = "serving",
+        [AGENT_LEAVING] = "leaving",
+        [AGENT_DYING] = "dying",
+        [AGENT_GONE] = "gone"},
+    {
+        {AGENT_SERVING, AGENT_LEAVING, "SIGTERM, or told to stop"},
+        {AGENT_LEAVING, AGENT_GONE, "all is over, and acknowledged or 3 s waited"},
+        {AGENT_SERVING, AGENT_DYING, "it must die, or is told to"},
+        {AGENT_LEAVING, AGENT_DYING, "it must die, or is told to"},
+        {AGENT_DYING, AGENT_GONE, "all processes are gone"},
+    },
+};
+
+void agent_move(struct agent *a, enum agent_phase to)
+{
+	a->phase = moves_make(&agent_moves, a->phase, to);
+}
+
 bool is_ending(const struct agent *a)
 {
 	return a->phase == AGENT_DYING || a->phase == AGENT_GONE;
@@ -99,7 +119,7 @@ static int on_leave(struct agent *a, const struct agent_event *in, struct agent_
 		kill_all(a, in->mono_ms, out);
 		return 0;
 	}
-	a->phase = AGENT_LEAVING;
+	agent_move(a, AGENT_LEAVING);
 	if (a->link == LINK_WELCOME)
 		send_beat(a, in->mono_ms, out);
 	TAILQ_FOREACH (h, &a->all, all)
@@ -140,7 +160,7 @@ static void leave(struct agent *a, int code, const char *why, struct agent_effec
 {
 	struct agent_effect *e = agent_effects_add(out, AF_EXIT);
 
-	a->phase = AGENT_GONE;
+	agent_move(a, AGENT_GONE);
 	e->why.code = code;
 	e->why.restart = a->restart;
 	e->why.text = str_of(why);

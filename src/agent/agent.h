@@ -7,7 +7,8 @@
  *      |                  |
  *      +---silent too long, or told to die---> dying --all processes gone--> gone
  *
- * Nothing is started in any phase but serving.
+ * Nothing is started in any phase but serving. The table is in agent.c; agent_move() makes every
+ * move.
  */
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H

@@ -11,10 +11,16 @@
 #include "base/err.h"
 #include "base/heap.h"
 #include "base/idmap.h"
+#include "base/moves.h"
 
 /*
- *   waiting --older attempt gone--> starting --started--> running --exited--> ended --acked-->
- * (gone)
+ *   waiting --no older attempt--> starting --started--> running --exited--> ended --acked--> (gone)
+ *      |  |                          |                     ^                  ^
+ *      |  |                          '--not startable------|------------------+
+ *      |  '--adopted---------------------------------------'                  |
+ *      '--never started: refused, killed--------------------------------------'
+ *
+ * The table is in tasks.c; held_move() makes every move.
  */
 enum held_state { HELD_WAITING, HELD_STARTING, HELD_RUNNING, HELD_ENDED };
 
@@ -48,7 +54,15 @@ struct held {
 
 TAILQ_HEAD(held_list, held);
 
-/* CLOSING: we have given it up; nothing is said or obeyed until it is down. */
+/*
+ *   down --connected--> hello --welcome--> welcome
+ *    ^  ^                |  |                |  |
+ *    |  '----broken------+--|----------------'  |
+ *    '--broken-- closing <--+--given up by us---'
+ *
+ * CLOSING: we have given it up; nothing is said or obeyed until it is down. The table is in link.c;
+ * link_move() makes every move.
+ */
 enum link_state { LINK_DOWN, LINK_HELLO, LINK_WELCOME, LINK_CLOSING };
 
 #define CHECKS_KEPT 4
@@ -103,6 +117,8 @@ struct agent {
 };
 
 /* tasks.c */
+extern const struct moves held_moves;
+void held_move(struct held *h, enum held_state to);
 struct held *held_find(const struct agent *a, rid task, int64_t token);
 void held_drop(
     struct agent *a, struct held *h, const struct agent_event *in, struct agent_effects *out);
@@ -139,6 +155,8 @@ void output_forget(struct agent *a, struct held *h);
 int on_run(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_notify(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 /* link.c */
+extern const struct moves link_moves;
+void link_move(struct agent *a, enum link_state to);
 int on_link_up(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_link_down(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_welcome(struct agent *a, const struct agent_event *in, struct agent_effects *out);
@@ -161,6 +179,8 @@ int on_checked(struct agent *a, const struct agent_event *in, struct agent_effec
 /* outcome.c */
 void outcome_of(struct held *h, const struct agent_exit *x, int64_t now_ms);
 /* agent.c */
+extern const struct moves agent_moves;
+void agent_move(struct agent *a, enum agent_phase to);
 bool is_ending(const struct agent *a); /* dying or gone */
 void note(struct agent_effects *out, const char *text);
 void note_of(struct agent_effects *out, rid task, int64_t token, const char *text);

@@ -12,11 +12,33 @@
 #define SILENCE_LEAST_MS 5000 /* no sooner, unless even that is more than may be */
 #define ENDED_AGAIN_LEAST_MS 1000
 
+const struct moves link_moves = {
+    "link",
+    {[LINK_DOWN] = "down",
+        [LINK_HELLO] = "hello",
+        [LINK_WELCOME] = "welcome",
+        [LINK_CLOSING] = "closing"},
+    {
+        {LINK_DOWN, LINK_HELLO, "connected: it says who it is and what it holds"},
+        {LINK_HELLO, LINK_WELCOME, "the server welcomes it"},
+        {LINK_HELLO, LINK_CLOSING, "no answer in 30 s, refused, or the worker is dying"},
+        {LINK_WELCOME, LINK_CLOSING, "three beats unanswered, refused, or the worker is dying"},
+        {LINK_CLOSING, LINK_DOWN, "closed"},
+        {LINK_WELCOME, LINK_DOWN, "broken"},
+        {LINK_HELLO, LINK_DOWN, "broken"},
+    },
+};
+
+void link_move(struct agent *a, enum link_state to)
+{
+	a->link = moves_make(&link_moves, a->link, to);
+}
+
 void close_link(struct agent *a, struct agent_effects *out, const char *why)
 {
 	if (a->link != LINK_HELLO && a->link != LINK_WELCOME)
 		return;
-	a->link = LINK_CLOSING;
+	link_move(a, LINK_CLOSING);
 	agent_effects_add(out, AF_CLOSE)->why.text = str_of(why);
 }
 
@@ -57,7 +79,7 @@ int on_link_up(struct agent *a, const struct agent_event *in, struct agent_effec
 {
 	if (a->link != LINK_DOWN)
 		on_link_down(a, in, out);
-	a->link = LINK_HELLO;
+	link_move(a, LINK_HELLO);
 	if (is_ending(a)) {
 		close_link(a, out, "leaving");
 		return 0;
@@ -76,7 +98,8 @@ int on_link_down(struct agent *a, const struct agent_event *in, struct agent_eff
 {
 	struct held *h, *next;
 
-	a->link = LINK_DOWN;
+	if (a->link != LINK_DOWN) /* one that never came up goes down, too */
+		link_move(a, LINK_DOWN);
 	a->leaving_beat = 0;
 	for (h = TAILQ_FIRST(&a->all); h; h = next) {
 		next = TAILQ_NEXT(h, all);
@@ -140,7 +163,7 @@ int on_welcome(struct agent *a, const struct agent_event *in, struct agent_effec
 {
 	if (a->link != LINK_HELLO || is_ending(a))
 		return 0; /* said twice, or our end crossed it */
-	a->link = LINK_WELCOME;
+	link_move(a, LINK_WELCOME);
 	a->maxthreads = in->welcome.maxthreads;
 	a->notify_seq = in->welcome.notify_seq;
 	a->beat_acked = a->beat; /* older beats' answers will not come any more */

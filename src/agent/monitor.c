@@ -5,21 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
-
-#define TO(state) (1u << (state))
-
-static const unsigned moves[N_MONITOR_STATES] = {
-    [MONITOR_ASLEEP] = TO(MONITOR_STARTING) | TO(MONITOR_WELL),
-    [MONITOR_STARTING] = TO(MONITOR_WELL) | TO(MONITOR_FAILED),
-    [MONITOR_WELL] = TO(MONITOR_FAILED),
-    [MONITOR_FAILED] = 0,
+const struct moves monitor_moves = {
+    "monitor",
+    {[MONITOR_ASLEEP] = "asleep",
+        [MONITOR_STARTING] = "starting",
+        [MONITOR_WELL] = "well",
+        [MONITOR_FAILED] = "failed"},
+    {
+        {MONITOR_ASLEEP, MONITOR_STARTING, "the process runs"},
+        {MONITOR_ASLEEP, MONITOR_WELL, "it runs, and there is nothing to look at"},
+        {MONITOR_STARTING, MONITOR_WELL, "`healthy_after` good looks in a row"},
+        {MONITOR_STARTING, MONITOR_FAILED, "not well within `start_timeout`"},
+        {MONITOR_WELL, MONITOR_FAILED, "`unhealthy_after` bad looks in a row"},
+    },
 };
 
-static void move(struct monitor *m, enum monitor_state to)
+void monitor_move(struct monitor *m, enum monitor_state to)
 {
-	MUST(moves[m->state] & TO(to));
-	m->state = to;
+	m->state = moves_make(&monitor_moves, m->state, to);
 	m->row = 0;
 	if (to == MONITOR_FAILED)
 		m->looking = false;
@@ -94,7 +97,7 @@ static void take_good(struct monitor *m, int64_t now_ms, struct monitor_effect *
 	if (m->state == MONITOR_WELL) {
 		m->row = 0;
 	} else if (++m->row >= m->healthy_after) {
-		move(m, MONITOR_WELL);
+		monitor_move(m, MONITOR_WELL);
 		ret->kind = MONITOR_IS_WELL;
 	}
 	look_over(m, now_ms); /* after the move: the interval is that of the new state */
@@ -109,7 +112,7 @@ static void take_bad(struct monitor *m, struct str why, int64_t now_ms, struct m
 	} else if (++m->row >= m->unhealthy_after) {
 		snprintf(ret->why, sizeof ret->why, "became unhealthy: %s", m->why);
 		ret->kind = MONITOR_HAS_FAILED;
-		move(m, MONITOR_FAILED);
+		monitor_move(m, MONITOR_FAILED);
 	}
 }
 
@@ -139,7 +142,7 @@ static void give_up_start(struct monitor *m, struct monitor_effect *ret)
 	snprintf(ret->why, sizeof ret->why, "never healthy after %s: %s",
 	    span(m->start_timeout_ms, limit), m->why[0] ? m->why : "no check has been answered");
 	ret->kind = MONITOR_HAS_FAILED;
-	move(m, MONITOR_FAILED);
+	monitor_move(m, MONITOR_FAILED);
 }
 
 static void look(struct monitor *m, int64_t now_ms, struct monitor_effect *ret)
@@ -155,7 +158,7 @@ static void begin(struct monitor *m, int64_t now_ms, struct monitor_effect *ret)
 	if (m->state != MONITOR_ASLEEP)
 		return;
 	m->started_ms = m->look_ms = now_ms;
-	move(m, m->watched ? MONITOR_STARTING : MONITOR_WELL);
+	monitor_move(m, m->watched ? MONITOR_STARTING : MONITOR_WELL);
 	if (!m->watched)
 		ret->kind = MONITOR_IS_WELL;
 }

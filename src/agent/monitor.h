@@ -9,6 +9,7 @@
 #ifndef AGENT_MONITOR_H
 #define AGENT_MONITOR_H
 
+#include "base/moves.h"
 #include "model/settings.h"
 
 #define MONITOR_WHY_MAX 256
@@ -21,7 +22,8 @@
  *     |             FAILED <---------'
  *     '-----------------------------> WELL   (nothing to look at: what runs is well)
  *
- * FAILED is for ever: a process that is started anew gets a monitor of its own.
+ * FAILED is for ever: a process that is started anew gets a monitor of its own. The table is in
+ * monitor.c; monitor_move() makes every move.
  */
 enum monitor_state {
 	MONITOR_ASLEEP,
@@ -71,6 +73,9 @@ struct monitor {
 	char why[MONITOR_WHY_MAX]; /* of the last failure; empty: none yet */
 };
 
+extern const struct moves monitor_moves;
+
+void monitor_move(struct monitor *m, enum monitor_state to);
 /* What can not be (negative times, a threshold of 0) is raised to the least that can. */
 void monitor_init(struct monitor *m, const struct run_check *c);
 /* The one door; events that mean nothing now are ignored. At most one effect per step. */

@@ -97,7 +97,7 @@ void start_dying(
 	if (is_ending(a))
 		return;
 	a->restart = restart && a->phase == AGENT_SERVING; /* who wants to leave does not return */
-	a->phase = AGENT_DYING;
+	agent_move(a, AGENT_DYING);
 	a->exit_code = 1;
 	free(a->exit_reason);
 	a->exit_reason = xstrdup(why);

@@ -6,6 +6,27 @@
 #include "agent/internal.h"
 #include "base/mem.h"
 
+const struct moves held_moves = {
+    "attempt",
+    {[HELD_WAITING] = "waiting",
+        [HELD_STARTING] = "starting",
+        [HELD_RUNNING] = "running",
+        [HELD_ENDED] = "ended"},
+    {
+        {HELD_WAITING, HELD_STARTING, "no older attempt of its task is here any more"},
+        {HELD_STARTING, HELD_RUNNING, "its process was made"},
+        {HELD_RUNNING, HELD_ENDED, "its process is gone"},
+        {HELD_STARTING, HELD_ENDED, "its process could not be made, or is gone"},
+        {HELD_WAITING, HELD_ENDED, "never started: refused, killed, or the worker leaves"},
+        {HELD_WAITING, HELD_RUNNING, "adopted: its process outlived an earlier worker's"},
+    },
+};
+
+void held_move(struct held *h, enum held_state to)
+{
+	h->state = moves_make(&held_moves, h->state, to);
+}
+
 struct held *held_find(const struct agent *a, rid task, int64_t token)
 {
 	struct held *h = idmap_get(&a->by_task, task);
@@ -104,16 +125,16 @@ void held_start(struct held *h, const struct link_run *run, struct agent_effects
 {
 	struct agent_effect *e = agent_effects_add(out, AF_START);
 
-	h->state = HELD_STARTING;
+	held_move(h, HELD_STARTING);
 	e->task = h->task;
 	e->token = h->token;
 	e->run = run;
 }
 
-/* The body is copied: it must outlive the message that brought it. */
+/* As a new one does. The body is copied: it must outlive the message that brought it. */
 void held_wait(struct held *h, const struct link_run *run)
 {
-	h->state = HELD_WAITING;
+	MUST(h->state == HELD_WAITING);
 	h->waiting_run = run_copy(run);
 }
 
@@ -179,7 +200,7 @@ static void finish(struct agent *a, struct held *h, const struct agent_exit *x,
 	int64_t before = output_unacked(&h->output);
 
 	a->n_live--;
-	h->state = HELD_ENDED;
+	held_move(h, HELD_ENDED);
 	heap_del(&a->deadlines, &h->deadline);
 	outcome_of(h, x, in->now_ms);
 	/* what goes inside the end does not wait for acknowledgements of its own */
@@ -254,7 +275,7 @@ int on_started(struct agent *a, const struct agent_event *in, struct agent_effec
 
 	if (!h || h->state != HELD_STARTING)
 		return ERR_PROTOCOL;
-	h->state = HELD_RUNNING;
+	held_move(h, HELD_RUNNING);
 	h->started_ms = start_time(in);
 	if (h->timeout_ms > 0 && !h->stopping)
 		heap_put(&a->deadlines, &h->deadline, in->mono_ms + h->timeout_ms, h->serial);
@@ -284,7 +305,7 @@ int on_adopt(struct agent *a, const struct agent_event *in, struct agent_effects
 	if (a->link != LINK_DOWN || held_find(a, in->adopt.run->task, in->adopt.run->token))
 		return ERR_PROTOCOL;
 	h = held_add(a, in->adopt.run);
-	h->state = HELD_RUNNING;
+	held_move(h, HELD_RUNNING);
 	h->started_ms = in->adopt.started_ms > 0 ? in->adopt.started_ms : 1;
 	for (int i = 0; i < N_STREAMS; i++)
 		output_resume(&h->output, i, in->adopt.output_from[i]);

@@ -77,6 +77,17 @@ struct eligible {
 	uint64_t generation; /* the worker's, when it was entered; stale when it has moved on */
 };
 
+/*
+ *   none --something may have changed--> rotation --nothing to start, at its limit--> none
+ *                                         ^    |
+ *                        a worker has room|    |no worker has room
+ *                                         |    v
+ *                                         stalled
+ *
+ * The table is in queue.c; queue_line() makes every move.
+ */
+enum line { LINE_NONE, LINE_ROTATION, LINE_STALLED };
+
 struct queue {
 	struct object object;
 	struct queue_row row; /* its strings are owned, in `strings` */
@@ -88,7 +99,7 @@ struct queue {
 	struct eligible *eligible;
 	size_t n_eligible, cap_eligible, cursor;
 	TAILQ_ENTRY(queue) in_line;
-	enum { LINE_NONE, LINE_ROTATION, LINE_STALLED } line;
+	enum line line;
 	struct task_list on_hold; /* in no order: see hold.c */
 	struct timer wake;        /* wall clock: first due task, or end of a pause */
 	uint64_t counts_seq;      /* batch that holds its counters */
@@ -341,6 +352,8 @@ void queue_consider(struct core *c, struct queue *q, struct worker *w);
 void queue_count(struct queue *q, const struct task *t, int status, int delta);
 void queue_count_end(struct core *c, struct queue *q, int status, struct effects *out);
 int64_t queue_rank(const struct queue *q, int32_t priority);
+extern const struct moves line_moves;
+void queue_line(struct core *c, struct queue *q, enum line to);
 void queue_ready(struct core *c, struct queue *q); /* something may start */
 void queue_set_wake(struct core *c, struct queue *q);
 

@@ -103,14 +103,6 @@ static void claim(struct core *c, struct task *t, struct worker *w, struct effec
 	order(c, t, w, out);
 }
 
-static void stand_aside(struct core *c, struct queue *q, bool stalled)
-{
-	TAILQ_REMOVE(&c->rotation, q, in_line);
-	q->line = stalled ? LINE_STALLED : LINE_NONE;
-	if (stalled)
-		TAILQ_INSERT_TAIL(&c->stalled, q, in_line);
-}
-
 /* What the store can not vouch for is not run: it is held, and whoever releases it gets it back. */
 static void set_aside(struct core *c, struct task *t, struct effects *out)
 {
@@ -126,7 +118,7 @@ static void place_one(struct core *c, struct queue *q, struct effects *out)
 	struct worker *w;
 
 	if (!t || !may_start(q)) {
-		stand_aside(c, q, false);
+		queue_line(c, q, LINE_NONE);
 		return;
 	}
 	if (t->row.damage) {
@@ -135,12 +127,11 @@ static void place_one(struct core *c, struct queue *q, struct effects *out)
 	}
 	w = pick(c, q);
 	if (!w) {
-		stand_aside(c, q, true);
+		queue_line(c, q, LINE_STALLED);
 		return;
 	}
 	claim(c, t, w, out);
-	TAILQ_REMOVE(&c->rotation, q, in_line);
-	TAILQ_INSERT_TAIL(&c->rotation, q, in_line);
+	queue_line(c, q, LINE_ROTATION);
 }
 
 void place(struct core *c, struct effects *out)

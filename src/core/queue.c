@@ -47,13 +47,31 @@ struct queue *queue_add(struct core *c, const struct queue_row *row)
 	return q;
 }
 
-static void leave_line(struct core *c, struct queue *q)
+const struct moves line_moves = {
+    "place in line",
+    {[LINE_NONE] = "none", [LINE_ROTATION] = "rotation", [LINE_STALLED] = "stalled"},
+    {
+        {LINE_NONE, LINE_ROTATION, "something may have changed"},
+        {LINE_ROTATION, LINE_NONE, "nothing to start, at its limit, or it is deleted"},
+        {LINE_ROTATION, LINE_ROTATION, "one task was placed: the next queue's turn"},
+        {LINE_ROTATION, LINE_STALLED, "no worker has room"},
+        {LINE_STALLED, LINE_ROTATION, "a worker has room, or something else has changed"},
+        {LINE_STALLED, LINE_NONE, "it is deleted"},
+    },
+};
+
+/* Always to the end of that line. */
+void queue_line(struct core *c, struct queue *q, enum line to)
 {
 	if (q->line == LINE_ROTATION)
 		TAILQ_REMOVE(&c->rotation, q, in_line);
 	else if (q->line == LINE_STALLED)
 		TAILQ_REMOVE(&c->stalled, q, in_line);
-	q->line = LINE_NONE;
+	q->line = moves_make(&line_moves, q->line, to);
+	if (to == LINE_ROTATION)
+		TAILQ_INSERT_TAIL(&c->rotation, q, in_line);
+	else if (to == LINE_STALLED)
+		TAILQ_INSERT_TAIL(&c->stalled, q, in_line);
 }
 
 static void load(struct core *c, const void *row)
@@ -86,7 +104,8 @@ static void forget(struct core *c, struct queue *q)
 	TAILQ_FOREACH_SAFE (t, &c->ghosts, in_ghosts, next)
 		if (t->queue == q)
 			task_free(c, t);
-	leave_line(c, q);
+	if (q->line != LINE_NONE)
+		queue_line(c, q, LINE_NONE);
 	timer_clear(c, TIMER_WALL, &q->wake);
 	object_del(c, &q->object);
 	free(q->strings);
@@ -138,11 +157,8 @@ int64_t queue_rank(const struct queue *q, int32_t priority)
 
 void queue_ready(struct core *c, struct queue *q)
 {
-	if (q->line == LINE_ROTATION)
-		return;
-	leave_line(c, q);
-	q->line = LINE_ROTATION;
-	TAILQ_INSERT_TAIL(&c->rotation, q, in_line);
+	if (q->line != LINE_ROTATION)
+		queue_line(c, q, LINE_ROTATION);
 }
 
 static timer_fn wake;

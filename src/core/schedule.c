@@ -40,6 +40,11 @@ static void release(struct core *c)
 	zones_forget(c);
 }
 
+void schedule_move(struct schedule_row *row, enum schedule_state_kind to)
+{
+	row->state = (int32_t)moves_make(&schedule_moves, (unsigned)row->state, to);
+}
+
 static void count_state(struct core *c, struct schedule *s, const struct schedule_row *row)
 {
 	c->schedules.n_in[s->state]--;
@@ -114,7 +119,7 @@ static void begin_anew(struct core *c, struct schedule *s, struct schedule_row *
 	}
 	look_begin(&l, c->now_ms / 1000);
 	if (row->state == SCHEDULE_FINISHED)
-		row->state = SCHEDULE_ACTIVE;
+		schedule_move(row, SCHEDULE_ACTIVE);
 }
 
 /* After any change: saved, announced, and its next tick is known again. */
@@ -125,7 +130,7 @@ static void changed(struct core *c, struct schedule *s, struct schedule_row *row
 	row->mtime_ms = c->now_ms;
 	schedule_set_timer(c, s, row);
 	if (row->state == SCHEDULE_ACTIVE && schedule_is_over(s, row))
-		row->state = SCHEDULE_FINISHED;
+		schedule_move(row, SCHEDULE_FINISHED);
 	if (MUTANT(PAUSE_NOT_SAVED) && row->state == SCHEDULE_PAUSED)
 		schedule_pack(s, row);
 	else
@@ -229,9 +234,10 @@ static int pause(
 	schedule_unpack(s, &out->batch.arena, &row);
 	if (row.state == SCHEDULE_FINISHED)
 		return problem_set(r->problem, ERR_CONFLICT, "it has no ticks left to pause");
-	if (row.state != SCHEDULE_PAUSED)
+	if (row.state != SCHEDULE_PAUSED) {
 		row.paused_ms = c->now_ms;
-	row.state = SCHEDULE_PAUSED;
+		schedule_move(&row, SCHEDULE_PAUSED);
+	}
 	row.pause_reason = ev->object.reason;
 	row.paused_until_ms = ev->object.until_ms;
 	changed(c, s, &row, ev->actor, OBJECT_PAUSED,
@@ -256,7 +262,7 @@ void schedule_resume(struct core *c, struct schedule *s, struct str actor, struc
 
 	schedule_unpack(s, &out->batch.arena, &row);
 	look_skip_past(&l, pause_end_s(c, &row), paused_reason(&row, &out->batch.arena));
-	row.state = SCHEDULE_ACTIVE;
+	schedule_move(&row, SCHEDULE_ACTIVE);
 	row.pause_reason = STR_NULL;
 	row.paused_ms = row.paused_until_ms = 0;
 	changed(c, s, &row, actor, OBJECT_RESUMED, STR_NULL, out);

@@ -54,6 +54,7 @@ void schedule_unpack(const struct schedule *s, struct arena *a, struct schedule_
 
 /* schedule.c */
 extern const struct object_kind schedule_kind;
+void schedule_move(struct schedule_row *row, enum schedule_state_kind to); /* every move */
 void schedule_resume(struct core *c, struct schedule *s, struct str actor, struct effects *out);
 /* The whole row, or only how far it has got. */
 void schedule_save(struct core *c, struct schedule *s, const struct schedule_row *row, bool whole,

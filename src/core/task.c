@@ -159,7 +159,7 @@ void task_move(struct core *c, struct task *t, int to, struct str reason, struct
 	struct task_state *s = &t->row.state;
 	int from = s->status;
 
-	MUST(task_move_allowed(from, to));
+	moves_make(&task_moves, task_phase(from), task_phase(to));
 	window_del(t);
 	hold_del(c, t);
 	queue_count(t->queue, t, from, -1);

@@ -254,7 +254,7 @@ void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 		schedule_set_timer(c, s, &row);
 	finished = schedule_is_over(s, &row);
 	if (finished)
-		row.state = SCHEDULE_FINISHED;
+		schedule_move(&row, SCHEDULE_FINISHED);
 	if ((l.changed || finished) && !MUTANT(TICK_WITHOUT_PROGRESS))
 		schedule_save(c, s, &row, false, out); /* the row's strings are gone after it */
 	else

@@ -81,7 +81,7 @@ static void lose(struct core *c, struct worker *w, struct str reason, struct eff
 
 void watch_lose(struct core *c, struct worker *w, struct str reason, struct effects *out)
 {
-	w->health.state = WORKER_MUST_DIE;
+	health_lose(&w->health);
 	lose(c, w, reason, out);
 }
 

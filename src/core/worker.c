@@ -37,7 +37,7 @@ static void load(struct core *c, const void *row)
 	struct worker *w = worker_add(c, row);
 
 	if (w->row.state == WORKER_MUST_DIE)
-		w->health.state = WORKER_MUST_DIE;
+		health_lose(&w->health);
 }
 
 static int64_t version(const struct object *o)

@@ -7,6 +7,21 @@
 #define GIVE_UP_MS 10000 /* after KILL: what does not die then can not be killed */
 #define LOOK_MS 100
 
+const struct moves keeper_moves = {
+    "keeper",
+    {[PHASE_SERVING] = "serving", [PHASE_ALONE] = "alone", [PHASE_ENDING] = "ending"},
+    {
+        {PHASE_SERVING, PHASE_ALONE, "its worker is gone, and it keeps the tasks"},
+        {PHASE_ALONE, PHASE_SERVING, "a worker calls"},
+        {PHASE_SERVING, PHASE_ENDING, "its worker is gone, or says leave, or makes no sense"},
+    },
+};
+
+void keeper_move(struct keeper *k, enum phase to)
+{
+	k->phase = moves_make(&keeper_moves, k->phase, to);
+}
+
 static bool is_live(const struct job *j)
 {
 	return j->state == JOB_RUNNING || j->state == JOB_EMPTYING;
@@ -35,7 +50,8 @@ void end_begin(struct keeper *k, bool at_once)
 
 	if (k->phase == PHASE_ENDING && !at_once)
 		return;
-	k->phase = PHASE_ENDING;
+	if (k->phase != PHASE_ENDING) /* else it is only hurried */
+		keeper_move(k, PHASE_ENDING);
 	k->kill_ms = at_once ? now : earlier(now + k->o.term_wait_ms, k->deadline_ms);
 	k->give_up_ms = k->kill_ms + GIVE_UP_MS;
 	freeze_all(k, false);
@@ -51,7 +67,7 @@ void end_alone(struct keeper *k)
 {
 	struct job *j;
 
-	k->phase = PHASE_ALONE;
+	keeper_move(k, PHASE_ALONE);
 	TAILQ_FOREACH (j, &k->jobs, entry)
 		if (j->state == JOB_HELD)
 			job_lost(k, j);

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/idmap.h"
+#include "base/moves.h"
 #include "exec/confine/limits.h"
 #include "exec/process.h"
 #include "keeper/talk.h"
@@ -15,13 +16,16 @@
  *   running --leader reaped--> emptying --nothing left--> over --released--> (forgotten)
  *   held (runs in another process) -----its worker is gone---> over
  *
- * job_move() performs every move.
+ * The table is in job.c; job_move() makes every move.
  */
 enum job_state { JOB_RUNNING, JOB_EMPTYING, JOB_OVER, JOB_HELD, N_JOB_STATES };
 
 /*
  *   serving --worker gone, keep--> alone --worker calls--> serving
- *   serving, alone --worker gone, no keep; leave; bad message--> ending --nothing left--> (exit)
+ *   serving --worker gone, no keep; leave; bad message--> ending --nothing left--> (exit)
+ *   alone --nothing left to run or to tell--> (exit)
+ *
+ * The table is in end.c; keeper_move() makes every move.
  */
 enum phase { PHASE_SERVING, PHASE_ALONE, PHASE_ENDING };
 
@@ -104,6 +108,8 @@ void keeper_open(struct keeper *k, const struct keeper_open *o);
 void calls_listen(struct keeper *k);
 void calls_accept(struct keeper *k);
 /* job.c */
+extern const struct moves job_moves;
+void job_move(struct keeper *k, struct job *j, enum job_state to);
 void job_start(struct keeper *k, const struct keeper_start *s, const int *fds, int n_fds);
 void job_hold(struct keeper *k, uint64_t id, struct str note);
 void job_signal(struct keeper *k, const struct keeper_signal *s);
@@ -114,6 +120,8 @@ void job_lost(struct keeper *k, struct job *j);
 void job_tell_over(struct keeper *k, struct job *j);
 struct job *job_find(const struct keeper *k, uint64_t id);
 /* end.c */
+extern const struct moves keeper_moves;
+void keeper_move(struct keeper *k, enum phase to);
 void end_begin(struct keeper *k, bool at_once);
 void end_alone(struct keeper *k); /* the worker is gone, the tasks go on */
 void end_time(struct keeper *k);

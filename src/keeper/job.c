@@ -20,18 +20,24 @@
 #define LOOKS_CLEAN 2        /* one that is just being made shows up in a later look */
 #define ESCAPE_LOOKS_MAX 400 /* for those who do not die; others' tasks must get to their end */
 
-static const bool moves[N_JOB_STATES][N_JOB_STATES] = {
-    [JOB_RUNNING] = {[JOB_EMPTYING] = true},
-    [JOB_EMPTYING] = {[JOB_OVER] = true},
-    [JOB_HELD] = {[JOB_OVER] = true},
+const struct moves job_moves = {
+    "job",
+    {[JOB_RUNNING] = "running",
+        [JOB_EMPTYING] = "emptying",
+        [JOB_OVER] = "over",
+        [JOB_HELD] = "held"},
+    {
+        {JOB_RUNNING, JOB_EMPTYING, "its leader is reaped"},
+        {JOB_EMPTYING, JOB_OVER, "nothing is left of its tree"},
+        {JOB_HELD, JOB_OVER, "its worker is gone, and the plugin's process with it"},
+    },
 };
 
-static void job_move(struct keeper *k, struct job *j, enum job_state to)
+void job_move(struct keeper *k, struct job *j, enum job_state to)
 {
-	MUST(moves[j->state][to]);
 	if (j->state == JOB_EMPTYING)
 		k->n_live--;
-	j->state = to;
+	j->state = moves_make(&job_moves, j->state, to);
 }
 
 struct job *job_find(const struct keeper *k, uint64_t id)
@@ -39,11 +45,12 @@ struct job *job_find(const struct keeper *k, uint64_t id)
 	return idmap_get(&k->by_id, id);
 }
 
-static struct job *job_new(struct keeper *k, uint64_t id, struct str note)
+static struct job *job_new(struct keeper *k, uint64_t id, struct str note, enum job_state first)
 {
 	struct job *j = xcalloc(1, sizeof *j);
 
 	j->id = id;
+	j->state = first;
 	j->leader.kind = WATCH_LEADER;
 	j->tree.kind = WATCH_TREE;
 	j->process = (struct process){.pid = -1, .pidfd = -1, .in = -1, .out = {-1, -1}};
@@ -229,7 +236,7 @@ static void begin(struct keeper *k, const struct keeper_start *s, struct spawn *
 		refuse(k, s->id, spawn_exit_code(&failed), why);
 		return;
 	}
-	j = job_new(k, s->id, s->note);
+	j = job_new(k, s->id, s->note, JOB_RUNNING);
 	j->process = process;
 	j->limited = limited > 0;
 	j->limits = limits;
@@ -262,8 +269,7 @@ void job_hold(struct keeper *k, uint64_t id, struct str note)
 
 	if (!k->o.keep || job_find(k, id))
 		return;
-	j = job_new(k, id, note);
-	j->state = JOB_HELD;
+	j = job_new(k, id, note, JOB_HELD);
 	j->kept = true;
 }
 

@@ -10,7 +10,8 @@
 void worker_attach(struct keeper *k, int fd)
 {
 	talk_init(&k->worker, fd);
-	k->phase = PHASE_SERVING;
+	if (k->phase != PHASE_SERVING) /* not the first, for whom it was made */
+		keeper_move(k, PHASE_SERVING);
 	k->greeted = k->worker_writable_wanted = false;
 	keeper_watch(k, fd, &k->worker_watch, EPOLLIN);
 }

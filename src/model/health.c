@@ -7,6 +7,22 @@
 
 const char *const worker_state_names[N_WORKER_STATES] = {"new", "unhealthy", "healthy", "must_die"};
 
+const struct moves worker_moves = {
+    "worker",
+    {[WORKER_NEW] = "new",
+        [WORKER_UNHEALTHY] = "unhealthy",
+        [WORKER_HEALTHY] = "healthy",
+        [WORKER_MUST_DIE] = "must_die"},
+    {
+        {WORKER_NEW, WORKER_UNHEALTHY, "its tasks are known, or it does not speak"},
+        {WORKER_UNHEALTHY, WORKER_HEALTHY, "all proofs are fresh"},
+        {WORKER_HEALTHY, WORKER_UNHEALTHY, "one of them is too old"},
+        {WORKER_UNHEALTHY, WORKER_MUST_DIE, "unhealthy for too long, or declared lost"},
+        {WORKER_NEW, WORKER_MUST_DIE, "declared lost; or it was lost before the server started"},
+        {WORKER_HEALTHY, WORKER_MUST_DIE, "declared lost"},
+    },
+};
+
 void timeouts_default(struct timeouts *t)
 {
 	*t = (struct timeouts){
@@ -76,13 +92,23 @@ enum health_lack health_lack(const struct health *h, const struct timeouts *t, i
 	return LACK_NOTHING;
 }
 
+void health_move(struct health *h, enum worker_state to)
+{
+	h->state = moves_make(&worker_moves, h->state, to);
+	if (to == WORKER_HEALTHY)
+		h->has_been_healthy = true;
+}
+
 static bool become(struct health *h, enum worker_state state, int64_t now_ms)
 {
-	h->state = state;
+	health_move(h, state);
 	h->since_ms = now_ms;
-	if (state == WORKER_HEALTHY)
-		h->has_been_healthy = true;
 	return true;
+}
+
+void health_lose(struct health *h)
+{
+	health_move(h, WORKER_MUST_DIE);
 }
 
 static int64_t earlier(int64_t a, int64_t b)

@@ -13,14 +13,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/moves.h"
+
 /*
  *   NEW ------> UNHEALTHY ------> MUST_DIE
- *                 ^   |
- *                 |   v
- *                HEALTHY
+ *                 ^   |              ^
+ *                 |   v              |
+ *                HEALTHY      any: an operator says that it is lost
  *
  * NEW: the server does not know yet what it runs. UNHEALTHY: it gets no new tasks. MUST_DIE: for
- * ever; its tasks are given up, and whenever it speaks it is told to die.
+ * ever; its tasks are given up, and whenever it speaks it is told to die. The table is in health.c;
+ * health_step() and health_lose() go through one door there.
  */
 enum worker_state {
 	WORKER_NEW,
@@ -31,6 +34,7 @@ enum worker_state {
 };
 
 extern const char *const worker_state_names[N_WORKER_STATES];
+extern const struct moves worker_moves;
 
 struct timeouts {
 	int64_t heartbeat_ms;       /* between two beats */
@@ -66,11 +70,15 @@ int64_t timeouts_to_lose_ms(const struct timeouts *t);
 
 void health_init(struct health *h, int64_t now_ms);
 enum health_lack health_lack(const struct health *h, const struct timeouts *t, int64_t now_ms);
+/* Every move; for whoever decides one, which is health_step() and health_lose(). */
+void health_move(struct health *h, enum worker_state to);
 /*
- * The one door. At most one step along the diagram towards MUST_DIE per call, so nobody is given
- * up who was not seen unhealthy before. Returns whether the state changed.
+ * What time has done to it. At most one step along the diagram towards MUST_DIE per call, so nobody
+ * is given up who was not seen unhealthy before. Returns whether the state changed.
  */
 bool health_step(struct health *h, const struct timeouts *t, int64_t now_ms);
+/* Not by time: somebody says that it is lost, or the store has it as that. */
+void health_lose(struct health *h);
 /* When a step would change it if nothing is heard until then; INT64_MAX: never. */
 int64_t health_next_ms(const struct health *h, const struct timeouts *t);
 

@@ -6,6 +6,8 @@
  *               pause                    the last tick is past, or the end date
  *   active(0) ---------> paused(1)   active ------------------------------------> finished(2)
  *      ^---------------------'  resume, or its time            a change begins it anew
+ *
+ * The table of allowed moves is in schedule.c; schedule_move() in core makes them all.
  */
 #ifndef MODEL_SCHEDULE_H
 #define MODEL_SCHEDULE_H
@@ -19,6 +21,7 @@ enum overlap { OVERLAP_ALLOW, OVERLAP_SKIP, OVERLAP_QUEUE, OVERLAP_REPLACE, N_OV
 enum missed { MISSED_SKIP, MISSED_ONCE, MISSED_ALL, N_MISSED };
 
 extern const char *const schedule_state_names[N_SCHEDULE_STATES];
+extern const struct moves schedule_moves;
 extern const char *const overlap_names[N_OVERLAPS];
 extern const char *const missed_names[N_MISSED];
 int overlap_parse(struct str s); /* -1: unknown */

@@ -30,20 +30,32 @@ bool task_is_held(int status)
 	return task_phase(status) == PHASE_HELD;
 }
 
-#define TO(phase) (1u << (phase))
-
-/* The table of moves between phases. Ended to queued is the operator's retry. */
-static const unsigned allowed[N_PHASES] = {
-    [PHASE_HELD] = TO(PHASE_HELD) | TO(PHASE_QUEUED) | TO(PHASE_ENDED),
-    [PHASE_QUEUED] = TO(PHASE_HELD) | TO(PHASE_QUEUED) | TO(PHASE_CLAIMED) | TO(PHASE_ENDED),
-    [PHASE_CLAIMED] = TO(PHASE_QUEUED) | TO(PHASE_RUNNING) | TO(PHASE_ENDED),
-    [PHASE_RUNNING] = TO(PHASE_QUEUED) | TO(PHASE_ENDED),
-    [PHASE_ENDED] = TO(PHASE_QUEUED),
+const struct moves task_moves = {
+    "task",
+    {[PHASE_HELD] = "held",
+        [PHASE_QUEUED] = "queued",
+        [PHASE_CLAIMED] = "claimed",
+        [PHASE_RUNNING] = "running",
+        [PHASE_ENDED] = "ended"},
+    {
+        {PHASE_HELD, PHASE_QUEUED, "released"},
+        {PHASE_HELD, PHASE_HELD, "held with another status"},
+        {PHASE_HELD, PHASE_ENDED, "cancelled"},
+        {PHASE_QUEUED, PHASE_CLAIMED, "placed: a worker has room"},
+        {PHASE_QUEUED, PHASE_HELD, "held by an operator, or its row is damaged"},
+        {PHASE_QUEUED, PHASE_ENDED, "cancelled"},
+        {PHASE_CLAIMED, PHASE_RUNNING, "its worker has started it"},
+        {PHASE_CLAIMED, PHASE_QUEUED, "never started; or it failed, with attempts left"},
+        {PHASE_CLAIMED, PHASE_ENDED, "its worker says how it ended, or is lost"},
+        {PHASE_RUNNING, PHASE_QUEUED, "it failed, or its worker is lost, with attempts left"},
+        {PHASE_RUNNING, PHASE_ENDED, "its worker says how it ended, or is lost"},
+        {PHASE_ENDED, PHASE_QUEUED, "an operator retries it"},
+    },
 };
 
 bool task_move_allowed(int from, int to)
 {
-	return allowed[task_phase(from)] & TO(task_phase(to));
+	return moves_allowed(&task_moves, task_phase(from), task_phase(to));
 }
 
 static const struct {

@@ -13,11 +13,13 @@
  *          cancelled(-5) orphaned(-6, its worker was lost and it may not run twice)
  *   operator's retry: any ended -> queued
  *
- * The table of allowed moves is in task.c; core/task.c holds the one function that moves.
+ * The table of allowed moves, between phases, is in task.c; core/task.c holds the one function that
+ * moves.
  */
 #ifndef MODEL_TASK_H
 #define MODEL_TASK_H
 
+#include "base/moves.h"
 #include "model/id.h"
 #include "model/kind.h"
 #include "model/usage.h"
@@ -110,6 +112,7 @@ enum task_phase task_phase(int status);
 bool task_is_ended(int status);
 /* held: any negative status that is not one of ours, and blocked */
 bool task_is_held(int status);
+extern const struct moves task_moves; /* between phases */
 bool task_move_allowed(int from, int to);
 /* "queued", "succeeded", …; "held" for held ones, "finished" for plugin statuses above 2 */
 const char *task_state_name(int status);

@@ -389,13 +389,14 @@ def test_the_keeper_ends_them_before_the_server_gives_them_up(cluster):
     chaos.wait_worker(cluster, "w1", "healthy")
     task, _, pid = submit_ready(cluster, "a", "", max_attempts=2)
     deaf, _, deaf_pid = submit_ready(cluster, "b", "trap '' TERM; exec sleep 1000")
-    kept.leave("kill")
-    assert is_alive(pid) and is_alive(deaf_pid)
 
     def given_up():
         tasks = [cluster.get(f"/v1/tasks/{i}") for i in (task, deaf)]
         states = [(t["state"], t["attempt"]) for t in tasks]
         return states if states != [("running", 1)] * 2 else None
+    wait_until(lambda: given_up() is None, what="the server has heard that both run")
+    kept.leave("kill")
+    assert is_alive(pid) and is_alive(deaf_pid)
     wait_until(given_up, what="the server has given them up", every=0.005)
     assert not is_alive(pid) and not is_alive(deaf_pid)
     assert cluster.wait_ended(deaf)["state"] == "orphaned"

@@ -22,6 +22,30 @@
 #define LINGER_MS 10000
 #define WORK_US 2000 /* at a time, for what concerns many connections at once */
 
+const struct moves http_conn_moves = {
+    "HTTP connection",
+    {[CONN_READING] = "reading",
+        [CONN_WAITING] = "waiting",
+        [CONN_WRITING] = "writing",
+        [CONN_STREAMING] = "streaming",
+        [CONN_LINGERING] = "lingering"},
+    {
+        {CONN_READING, CONN_WAITING, "a whole request has come: the handler has it"},
+        {CONN_WAITING, CONN_WRITING, "the handler answers"},
+        {CONN_WRITING, CONN_READING, "the answer is written"},
+        {CONN_WAITING, CONN_STREAMING, "the handler begins an answer without an end"},
+        {CONN_STREAMING, CONN_WRITING, "the handler ends it"},
+        {CONN_READING, CONN_LINGERING, "too slow or malformed, and told so"},
+        {CONN_WAITING, CONN_LINGERING, "too much unanswered input, or shutdown, and told so"},
+        {CONN_WRITING, CONN_LINGERING, "refused, or too much unanswered input, and told so"},
+    },
+};
+
+void http_conn_move(struct http_conn *c, enum http_conn_state to)
+{
+	c->state = moves_make(&http_conn_moves, c->state, to);
+}
+
 static void check_soon(struct http_conn *c)
 {
 	if (c->checking)
@@ -233,7 +257,7 @@ void http_conn_complete(struct http_conn *c)
 	size_t left = evbuffer_get_length(bufferevent_get_input(c->bev));
 
 	c->ev = NULL;
-	c->state = CONN_READING;
+	http_conn_move(c, CONN_READING);
 	c->active_ms = clock_mono_ms();
 	c->first_ms = left ? c->active_ms : 0;
 	c->server->held = c->server->held - c->held + left;
@@ -329,7 +353,7 @@ static void on_linger_event(struct bufferevent *bev, short what, void *arg)
  */
 static void linger(struct http_conn *c)
 {
-	c->state = CONN_LINGERING;
+	http_conn_move(c, CONN_LINGERING);
 	c->active_ms = clock_mono_ms();
 	TAILQ_INSERT_TAIL(&c->server->lingering, c, entry);
 	bufferevent_setcb(c->bev, on_linger_read, NULL, on_linger_event, c);

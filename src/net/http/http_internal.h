@@ -21,11 +21,20 @@
 
 #include <bsd/sys/queue.h>
 
+#include "base/moves.h"
 #include "net/http/http.h"
 #include "net/http/http_scan.h"
 
 #define HTTP_PIPELINED_MAX 65536 /* read ahead of an answer, to notice a hang-up */
 
+/*
+ *   reading --request--> waiting --answer--> writing --written--> reading
+ *                           '--stream--> streaming --ended--^
+ *   reading, waiting, writing --cut off with a word, or refused--> lingering
+ *
+ * Whatever is closed without a word goes from any of them at once. The table is in http_conn.c;
+ * http_conn_move() makes every move.
+ */
 enum http_conn_state {
 	CONN_READING,   /* a request, or waiting for one */
 	CONN_WAITING,   /* the handler has it */
@@ -132,6 +141,8 @@ struct http_server {
 };
 
 /* http_conn.c */
+extern const struct moves http_conn_moves;
+void http_conn_move(struct http_conn *c, enum http_conn_state to);
 struct bufferevent *http_conn_accept(struct event_base *base, void *listener);
 struct http_conn *http_conn_of(struct http_server *s, struct evhttp_request *ev);
 /* Fills in who is at the other end; is_unix says which kind of socket it is. */

@@ -223,7 +223,7 @@ void http_conn_write(struct http_conn *c, struct str head, struct str body)
 
 void http_conn_finish(struct http_conn *c)
 {
-	c->state = CONN_WRITING;
+	http_conn_move(c, CONN_WRITING);
 	c->active_ms = clock_mono_ms();
 	c->ev->chunked = 0; /* of the request; evhttp would end the answer with a last chunk */
 	if (evbuffer_get_length(bufferevent_get_output(c->bev)) > 0) {
@@ -256,7 +256,6 @@ static void reply(
 	buf_add(b, "\r\n", 2);
 	if (r->ev->type == EVHTTP_REQ_HEAD)
 		body.n = 0;
-	c->state = CONN_WRITING;
 	write_both(c, buf_str(b), body, queue);
 	c->request = NULL;
 	http_request_free(r);

@@ -105,7 +105,7 @@ void http_request_present(struct evhttp_request *ev, void *listener)
 	r->ev = ev;
 	c->ev = ev;
 	c->request = r;
-	c->state = CONN_WAITING;
+	http_conn_move(c, CONN_WAITING);
 	wrong = http_check(c, ev);
 	if (wrong) {
 		http_refuse(r, wrong);

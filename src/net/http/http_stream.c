@@ -43,7 +43,7 @@ void http_stream_start(struct http_request *r, int status, const char *content_t
 	if (r->chunked)
 		buf_add_cstr(b, "Transfer-Encoding: chunked\r\n");
 	buf_add(b, "\r\n", 2);
-	c->state = CONN_STREAMING;
+	http_conn_move(c, CONN_STREAMING);
 	bufferevent_setcb(c->bev, NULL, on_stream_written, on_stream_event, c);
 	bufferevent_enable(c->bev, EV_WRITE);
 	http_conn_write(c, buf_str(b), STR_NULL);

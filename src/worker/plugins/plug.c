@@ -21,6 +21,24 @@
 #define BACKOFF_MOST_MS 10000
 #define PIPE_BYTES (1 << 20) /* whole batches at a time */
 
+const struct moves plug_moves = {
+    "plugin process",
+    {[PLUG_GREETING] = "greeting", [PLUG_READY] = "ready", [PLUG_RETIRING] = "retiring"},
+    {
+        {PLUG_GREETING, PLUG_READY, "its hello"},
+        {PLUG_READY, PLUG_RETIRING, "recycled, stopped or broken; or it is gone"},
+        {PLUG_GREETING, PLUG_RETIRING, "no hello in 10 s, garbage, not started, or it is gone"},
+        {PLUG_RETIRING, PLUG_RETIRING, "by force, where asking was not enough; or it is gone"},
+    },
+};
+
+void plug_move(struct plug *g, enum plug_state to)
+{
+	if (g->state == PLUG_GREETING)
+		g->pool->n_starting--;
+	g->state = moves_make(&plug_moves, g->state, to);
+}
+
 static void set_watch(struct loop_watch **w, struct loop *loop, int fd, loop_fd_fn *fn, void *arg)
 {
 	*w = loop_watch_new(loop, fd, fn, arg);
@@ -139,22 +157,15 @@ void plug_start(struct pool *p)
 	launch(g);
 }
 
-static void leave_greeting(struct plug *g)
-{
-	if (g->state == PLUG_GREETING)
-		g->pool->n_starting--;
-}
-
 void plug_retire(struct plug *g, const char *why)
 {
-	leave_greeting(g);
 	if (g->state == PLUG_GREETING && *why)
 		log_error("plugin %s[%d]: %s", g->pool->o->name, (int)g->kept.pid, why);
 	if (!g->why[0])
 		snprintf(g->why, sizeof g->why, "%s", why);
 	if (g->state == PLUG_GREETING && !g->stopped)
 		g->pool->failures++;
-	g->state = PLUG_RETIRING;
+	plug_move(g, PLUG_RETIRING);
 	g->deaf = true;
 	kept_signal(&g->kept, SIGKILL, KILL_TO_CGROUP); /* the rest when it is over */
 }
@@ -162,16 +173,15 @@ void plug_retire(struct plug *g, const char *why)
 /* It is about to leave; if it does not, it has to. */
 void plug_closed(struct plug *g)
 {
-	leave_greeting(g);
 	if (g->state == PLUG_GREETING)
 		g->pool->failures++;
-	g->state = PLUG_RETIRING;
+	plug_move(g, PLUG_RETIRING);
 	loop_timer_set(g->timer, CLOSED_WAIT_MS);
 }
 
 void plug_recycle(struct plug *g)
 {
-	g->state = PLUG_RETIRING;
+	plug_move(g, PLUG_RETIRING);
 	g->stopped = true;
 	if (g->n_jobs > 0)
 		return;
@@ -273,10 +283,9 @@ static void on_over(struct kept *k)
 	struct pool *p = g->pool;
 	char reason[REASON_MAX_BYTES];
 
-	leave_greeting(g);
 	if (g->state == PLUG_GREETING)
 		p->failures++;
-	g->state = PLUG_RETIRING;
+	plug_move(g, PLUG_RETIRING);
 	if (k->out[STDOUT] >= 0) /* replies written before it died still count */
 		on_plug_output(k->out[STDOUT], true, false, g);
 	describe(g, reason, sizeof reason);
@@ -293,7 +302,8 @@ void plug_free(struct plug *g)
 {
 	struct job *j;
 
-	leave_greeting(g);
+	if (g->state == PLUG_GREETING)
+		plug_move(g, PLUG_RETIRING);
 	drop_watch(&g->in_watch);
 	drop_watch(&g->out_watch[STDOUT]);
 	drop_watch(&g->out_watch[STDERR]);

@@ -248,7 +248,7 @@ void pool_stop(struct job *j, bool kill)
 		ask_to_cancel(g, j);
 	} else {
 		g->stopped = true;
-		g->state = PLUG_RETIRING;
+		plug_move(g, PLUG_RETIRING);
 		snprintf(g->why, sizeof g->why, "its process was stopped to end another task");
 		kept_signal(&g->kept, SIGTERM, KILL_TO_CGROUP);
 	}

@@ -3,11 +3,15 @@
 #ifndef WORKER_POOL_H
 #define WORKER_POOL_H
 
+#include "base/moves.h"
 #include "worker/internal.h"
 #include "worker/plugins/frames.h"
 
 /*
  *   greeting --hello--> ready --recycled, stopped or broken--> retiring --process gone--> (freed)
+ *       '-----------no hello in time, garbage, not started-------^
+ *
+ * The table is in plug.c; plug_move() makes every move.
  */
 enum plug_state { PLUG_GREETING, PLUG_READY, PLUG_RETIRING };
 
@@ -50,6 +54,8 @@ void pool_pump(struct pool *p);
 bool pool_is_ready(const struct pool *p); /* has it a process that said hello? */
 void pool_fail_waiting(struct pool *p, enum agent_exit_kind kind, int code, const char *reason);
 /* plug.c */
+extern const struct moves plug_moves;
+void plug_move(struct plug *g, enum plug_state to);
 void plug_start(struct pool *p);
 void plug_retire(struct plug *g, const char *why); /* kills it; its tasks fail with the reason */
 void plug_recycle(struct plug *g);                 /* asks it to go, once it has nothing to do */

@@ -81,8 +81,7 @@ static void on_reply(struct plug *g, struct job *j, const struct plugin_frame *f
 
 static void on_hello(struct plug *g, const struct plugin_frame *f)
 {
-	g->state = PLUG_READY;
-	g->pool->n_starting--;
+	plug_move(g, PLUG_READY);
 	g->pool->failures = 0;
 	g->concurrency = f->concurrency;
 	g->can_cancel = f->can_cancel;

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "../walk.h"
 #include "action/tree.h"
 #include "base/mem.h"
 #include "wire/action.h"
@@ -292,6 +293,19 @@ static void test_merged_failures_are_bounded(void **state)
 	assert_in_range(strlen(tree_outcome(&tree).text), 1000, 3000);
 }
 
+static unsigned node(unsigned from, unsigned to)
+{
+	struct node n = {.state = from};
+
+	node_move(&n, to);
+	return n.state;
+}
+
+static void test_what_the_table_allows_goes_through_the_door(void **state)
+{
+	walk(&node_moves, node);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +324,7 @@ int main(void)
 	    cmocka_unit_test_teardown(test_log_source, clean),
 	    cmocka_unit_test_teardown(test_many_that_fail_at_once, clean),
 	    cmocka_unit_test_teardown(test_merged_failures_are_bounded, clean),
+	    cmocka_unit_test(test_what_the_table_allows_goes_through_the_door),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

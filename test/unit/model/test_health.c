@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "../walk.h"
 #include "model/health.h"
 
 static const struct timeouts limits = {
@@ -90,6 +91,33 @@ static void who_gave_up_stays_so(void **state)
 	assert_int_equal(h.state, WORKER_MUST_DIE);
 }
 
+static unsigned moved(unsigned from, unsigned to)
+{
+	struct health h = {.state = from};
+
+	health_move(&h, to);
+	if (h.has_been_healthy != (to == WORKER_HEALTHY))
+		_exit(4);
+	return h.state;
+}
+
+static void what_the_table_allows_goes_through_the_door(void **state)
+{
+	walk(&worker_moves, moved);
+	for (unsigned i = 0; i < N_WORKER_STATES; i++)
+		assert_string_equal(worker_moves.states[i], worker_state_names[i]);
+}
+
+static void whoever_is_declared_lost_must_die(void **state)
+{
+	struct health h;
+
+	health_init(&h, 0);
+	health_lose(&h);
+	assert_int_equal(h.state, WORKER_MUST_DIE);
+	assert_int_equal(health_lack(&h, &limits, 0), LACK_LIFE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -97,6 +125,8 @@ int main(void)
 	    cmocka_unit_test(who_lacks_only_consensus_is_not_counted_down),
 	    cmocka_unit_test(near_a_limit_the_worker_does_not_begin_anew),
 	    cmocka_unit_test(who_gave_up_stays_so),
+	    cmocka_unit_test(what_the_table_allows_goes_through_the_door),
+	    cmocka_unit_test(whoever_is_declared_lost_must_die),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
