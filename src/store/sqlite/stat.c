@@ -4,6 +4,7 @@
  * counted in memory, and written now and then.
  */
 #include "base/log.h"
+#include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
 static const struct column stat_columns[] = {
@@ -67,21 +68,29 @@ static int mend_stat(struct sqlite_store *s, struct problem *ret_problem)
 	return rc;
 }
 
+/* The row, and what came after it was last written. */
+static void add_stat_sql(struct buf *sql)
+{
+	buf_add_cstr(sql, "SELECT max(last_id");
+	for (int i = 0; i < N_TABLES; i++)
+		if (row_tables[i]->has_id)
+			buf_printf(
+			    sql, ", (SELECT ifnull(max(id), 0) FROM %s)", row_tables[i]->name);
+	buf_add_cstr(sql, "), max(last_event, (SELECT ifnull(max(seq), 0) FROM event)),"
+	                  " n_tasks + (SELECT count(*) FROM task WHERE id > last_id), last_id, "
+	                  "n_tasks FROM stat");
+}
+
 int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem)
 {
+	AUTO(buf_release) struct buf sql = {0};
 	sqlite3_stmt *st = NULL;
 	int rc = mend_stat(s, ret_problem);
 
 	if (rc)
 		return rc;
-	/* the row, and what came after it was last written */
-	rc = sqlite3_prepare_v2(s->db,
-	    "SELECT max(last_id, (SELECT ifnull(max(id), 0) FROM task),"
-	    " (SELECT ifnull(max(id), 0) FROM queue), (SELECT ifnull(max(id), 0) FROM worker),"
-	    " (SELECT ifnull(max(id), 0) FROM schedule), (SELECT ifnull(max(id), 0) FROM token)),"
-	    " max(last_event, (SELECT ifnull(max(seq), 0) FROM event)),"
-	    " n_tasks + (SELECT count(*) FROM task WHERE id > last_id), last_id, n_tasks FROM stat",
-	    -1, &st, NULL);
+	add_stat_sql(&sql);
+	rc = sqlite3_prepare_v2(s->db, sql.p, -1, &st, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(st);
 	if (rc == SQLITE_ROW) {
