@@ -406,6 +406,20 @@ static void test_damage_is_noticed(void **state)
 	}
 }
 
+/* Time that runs out during the check of a start is no damage, however early it does. */
+static void test_short_check_is_no_damage(void **state)
+{
+	static const struct store_options o = {.check_ms = 1};
+	struct ctx *c = *state;
+	struct problem p = {0};
+
+	for (int i = 0; i < 20; i++) {
+		shut(c);
+		if (store_open(c->url, &o, &c->s, &p) != 0)
+			fail_msg("%s", p.what);
+	}
+}
+
 /* What an earlier version wrote must still fit: these were made by the first that had sums. */
 static void test_sums_stay_the_same(void **state)
 {
@@ -756,6 +770,7 @@ int main(void)
 	    T(test_migrate_results),
 	    T(test_migrate_schedules),
 	    T(test_damage_is_noticed),
+	    T(test_short_check_is_no_damage),
 	    T(test_sums_stay_the_same),
 	    T(test_damaged_output_keeps_its_length),
 	    T(test_damaged_short_output_is_counted),
