@@ -20,11 +20,14 @@ int decode_bad(struct problem *p, const char *part);
 ProtobufCAllocator decode_allocator(struct arena *a);
 struct str decode_bytes(ProtobufCBinaryData b); /* absent and empty are one */
 struct str decode_text(char *s);                /* made fit to be shown */
-/* No string of the message holds a NUL byte. */
-bool decode_strings_ok(const ProtobufCMessageDescriptor *d, struct str bytes);
-/* No more than so many fields in itself, and with those of its parts. */
-bool decode_count_ok(
+enum decode_walked { DECODE_CLEAN, DECODE_UNCLEAN, DECODE_TOO_MUCH };
+/*
+ * One walk before a message is unpacked. Too much: more fields than so many in itself, or with
+ * those of its parts. Unclean: a string holds a NUL byte, or this is no message.
+ */
+enum decode_walked decode_walk(
     const ProtobufCMessageDescriptor *d, struct str bytes, size_t own_max, size_t all_max);
+bool decode_strings_ok(const ProtobufCMessageDescriptor *d, struct str bytes); /* is it clean? */
 bool decode_varint(struct str *s, uint64_t *ret_n); /* takes it off; false: there is none */
 bool decode_receipt(ProtobufCBinaryData b, struct receipt *ret_receipt);
 bool decode_is_ref(uint64_t task, int64_t token);

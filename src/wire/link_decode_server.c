@@ -340,20 +340,20 @@ int link_decode_to_server(
     struct str payload, struct arena *a, struct link_to_server *ret_message, struct problem *p)
 {
 	ProtobufCAllocator from = decode_allocator(a);
+	enum decode_walked walked;
 	Reeve__ToServer *m;
 	uint64_t version;
 	int r;
 
 	*ret_message = (struct link_to_server){0};
-	CHECK(decode_count_ok(
-	          &reeve__to_server__descriptor, payload, LINK_PARTS_MAX, LINK_FIELDS_MAX),
-	    "the number of its parts");
+	walked =
+	    decode_walk(&reeve__to_server__descriptor, payload, LINK_PARTS_MAX, LINK_FIELDS_MAX);
+	CHECK(walked != DECODE_TOO_MUCH, "the number of its parts");
 	m = reeve__to_server__unpack(&from, payload.n, (const uint8_t *)payload.p);
 	if (!m && peek_version(payload, &version) && version != LINK_PROTOCOL)
 		return bad_version(version, p);
 	CHECK(m, "its encoding");
-	CHECK(
-	    decode_strings_ok(&reeve__to_server__descriptor, payload), "a string: it holds a NUL");
+	CHECK(walked == DECODE_CLEAN, "a string: it holds a NUL");
 	if ((r = decode_clock(m->clock, &ret_message->clock, p)) < 0)
 		return r;
 	if (m->knock && (r = get_knock(m->knock, a, &ret_message->knock, p)) < 0)

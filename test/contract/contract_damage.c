@@ -82,6 +82,20 @@ static void assert_is_nobody(const struct worker_row *w, const char *change)
 		fail_msg("%s: it is still somebody", change);
 }
 
+/* Time that runs out during the check of a start is no damage, however early it does. */
+static void test_short_check_is_no_damage(void **state)
+{
+	static const struct store_options o = {.check_ms = 1};
+	struct ctx *c = *state;
+	struct problem p = {0};
+
+	for (int i = 0; i < 20; i++) {
+		shut(c);
+		if (store_open(c->url, &o, &c->s, &p) != 0)
+			fail_msg("%s", p.what);
+	}
+}
+
 /* Whatever was changed of its row: nothing that it says is believed. */
 static void test_a_damaged_worker_is_nobody(void **state)
 {
@@ -264,6 +278,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    T(test_damage_is_noticed),
+	    T(test_short_check_is_no_damage),
 	    T(test_a_damaged_worker_is_nobody),
 	    T(test_sums_stay_the_same),
 	    T(test_damaged_output_keeps_its_length),
