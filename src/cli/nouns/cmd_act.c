@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "cli/frame/cmds.h"
 #include "cli/output/output.h"
-#include "cli/reach/place.h"
+#include "cli/reach/last.h"
 #include "cli/tasks/work.h"
 
 #define HELD_STATUS (-10)

@@ -8,7 +8,6 @@
 #include "cli/frame/complete.h"
 #include "cli/frame/help.h"
 #include "cli/output/output.h"
-#include "cli/reach/place.h"
 #include "zones/zones.h"
 
 #define NAMES_LIMIT 200

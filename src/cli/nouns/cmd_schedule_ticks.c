@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "cli/frame/cmds.h"
 #include "cli/nouns/schedules.h"
-#include "cli/reach/place.h"
+#include "cli/reach/last.h"
 #include "model/limits.h"
 #include "wire/json_in.h"
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cli/frame/cmds.h"
 #include "cli/output/output.h"
-#include "cli/reach/place.h"
+#include "cli/reach/last.h"
 #include "cli/tasks/work.h"
 #include "model/limits.h"
 #include "model/task.h"
