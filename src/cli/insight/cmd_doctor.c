@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/frame/cmds.h"
-#include "cli/nouns/doctor.h"
+#include "cli/insight/doctor.h"
 #include "cli/output/output.h"
 #include "cli/reach/server.h"
 #include "cli/reach/settings.h"
