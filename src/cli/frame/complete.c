@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cli/frame/command.h"
 #include "cli/frame/help.h"
+#include "cli/nouns/noun.h"
 #include "model/task.h"
 
 static const struct {
@@ -85,8 +86,7 @@ void complete_kind(const struct completer *k, const char *kind, struct buf *out)
 		buf_add_cstr(out, ":command\n");
 	if (!strcmp(kind, "task") || !strcmp(kind, "batch"))
 		add(out, "@last", "what was submitted last");
-	if (!strcmp(kind, "queue") || !strcmp(kind, "worker") || !strcmp(kind, "task") ||
-	    !strcmp(kind, "schedule") || !strcmp(kind, "token") || !strcmp(kind, "zone"))
+	if (noun_find(kind, strlen(kind)) || !strcmp(kind, "zone"))
 		k->names(kind, out, k->arg);
 }
 

@@ -35,7 +35,7 @@ static int cancel_it(struct run *r)
 	r->cancelled = true;
 	cli_note(r->c, "\nreeve: cancelling %s; Ctrl-C again leaves at once", r->id);
 	result = cli_call(r->c, "POST", path, body, &reply);
-	/* It may have ended a moment before. */
+	/* The task may have ended a moment before. */
 	return result == ERR_CONFLICT ? 0 : result;
 }
 
