@@ -103,31 +103,26 @@ static int play_line(struct str line, size_t number, void *arg)
 	return 0;
 }
 
-static void print_events(struct cli *c, const json_t *events)
+static char *local_time(const struct cli *c, const json_t *event)
 {
-	static const struct column columns[] = {{"LINE", COLUMN_RIGHT}, {"EVENT", 0},
-	    {"LOCAL TIME", 0}, {"EPOCH", COLUMN_RIGHT}, {"SHIFT", COLUMN_RIGHT},
-	    {"UNTIL", COLUMN_RIGHT}};
-	struct table t;
-	json_t *e;
-	size_t i;
-
-	table_init(&t, columns, 6);
-	json_array_foreach(events, i, e)
-	{
-		table_addf(&t, "%lld", (long long)ji(e, "line", 0));
-		table_add(&t, js(e, "label"));
-		table_addf(&t, "%s %s", js(e, "local"), js(e, "abbreviation"));
-		table_addf(&t, "%lld", (long long)ji(e, "epoch", 0));
-		table_addf(&t, "%lld", (long long)ji(e, "shift", 0));
-		if (!strcmp(js(e, "label"), cron_label_name(CRON_SKIPPED)))
-			table_addf(&t, "%lld", (long long)ji(e, "until", 0));
-		else
-			table_add(&t, NULL);
-	}
-	table_print(&t, c);
-	table_release(&t);
+	return xasprintf("%s %s", js(event, "local"), js(event, "abbreviation"));
 }
+
+static char *until_words(const struct cli *c, const json_t *event)
+{
+	return strcmp(js(event, "label"), cron_label_name(CRON_SKIPPED))
+	           ? NULL
+	           : xasprintf("%lld", (long long)ji(event, "until", 0));
+}
+
+static const struct column columns[] = {
+    {"LINE", COLUMN_RIGHT, {SHOWN_NUMBER, "line"}},
+    {"EVENT", 0, {SHOWN_TEXT, "label"}},
+    {"LOCAL TIME", 0, {.words = local_time}},
+    {"EPOCH", COLUMN_RIGHT, {SHOWN_NUMBER, "epoch"}},
+    {"SHIFT", COLUMN_RIGHT, {SHOWN_NUMBER, "shift"}},
+    {"UNTIL", COLUMN_RIGHT, {.words = until_words}},
+};
 
 /* Given, or what all the items say: mandatory, so that nobody is surprised by a default. */
 static int read_limit(struct cli *c, const struct cron_items *items, int64_t *ret_limit)
@@ -170,7 +165,7 @@ static int play_file(struct play *p)
 		all = json_pack("{s:O,s:O}", "items", p->events, "readings", p->readings);
 		print_json(c, all);
 	} else if (json_array_size(p->events) > 0) {
-		print_events(c, p->events);
+		table_show(c, columns, N_OF(columns), p->events);
 	}
 	return r;
 }

@@ -112,7 +112,7 @@ static int create(struct adding *a, const json_t *job, json_t *body, const char 
 {
 	AUTO(json_drop) json_t *there = NULL, *made = NULL;
 	struct cli *c = a->cli;
-	int r = schedule_get(c, js(body, "name"), &there);
+	int r = noun_get(c, &schedule_noun, js(body, "name"), &there);
 
 	if (r == ERR_NOT_FOUND) {
 		c->problem = (struct problem){0};
@@ -122,7 +122,7 @@ static int create(struct adding *a, const json_t *job, json_t *body, const char 
 		if (r != ERR_CONFLICT)
 			return r;
 		c->problem = (struct problem){0}; /* somebody made it just now */
-		r = schedule_get(c, js(body, "name"), &there);
+		r = noun_get(c, &schedule_noun, js(body, "name"), &there);
 	}
 	if (r == 0)
 		*ret_what = difference(there, job, body);
@@ -188,31 +188,26 @@ static void print_remarks(struct cli *c, const json_t *results)
 	    strchr(json_string_value(note), ',') ? "s" : "", json_string_value(note), text);
 }
 
+char *crontab_line_words(const struct cli *c, const json_t *job)
+{
+	const json_t *line = json_array_get(json_object_get(job, "command"), 2);
+
+	return json_is_string(line) ? xstrdup(json_string_value(line)) : NULL;
+}
+
 static void print_results(struct cli *c, json_t *results)
 {
-	static const struct column columns[] = {{"LINE", COLUMN_RIGHT}, {"SCHEDULE", 0},
-	    {"RESULT", 0}, {"WHEN", COLUMN_STRETCH}, {"ZONE", COLUMN_WIDE},
-	    {"COMMAND", COLUMN_STRETCH}};
-	struct table t;
-	json_t *one;
-	size_t i;
+	static const struct column columns[] = {
+	    {"LINE", COLUMN_RIGHT, {SHOWN_NUMBER, "line"}},
+	    {"SCHEDULE", 0, {SHOWN_TEXT, "name"}},
+	    {"RESULT", 0, {SHOWN_TEXT, "result"}},
+	    {"WHEN", COLUMN_STRETCH, {.words = when_words}},
+	    {"ZONE", COLUMN_WIDE, {SHOWN_TEXT, "zone"}},
+	    {"COMMAND", COLUMN_STRETCH, {.words = crontab_line_words}},
+	};
 
-	table_init(&t, columns, sizeof columns / sizeof columns[0]);
-	json_array_foreach(results, i, one)
-	{
-		AUTO(free_cstr) char *words = schedule_words(one);
-
-		table_addf(&t, "%lld", (long long)ji(one, "line", 0));
-		table_add(&t, js(one, "name"));
-		table_add(&t, js(one, "result"));
-		table_add(&t, words);
-		table_add(&t, js(one, "zone"));
-		table_add(
-		    &t, json_string_value(json_array_get(json_object_get(one, "command"), 2)));
-	}
-	if (i > 0)
-		table_print(&t, c);
-	table_release(&t);
+	if (json_array_size(results))
+		table_show(c, columns, N_OF(columns), results);
 	print_remarks(c, results);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handlers behind the table of commands, one small file per family. */
+/* Handlers behind the table of commands, beside the verbs of nouns (cli/nouns/noun.h). */
 #ifndef CLI_CMDS_H
 #define CLI_CMDS_H
 
@@ -16,37 +16,19 @@ int cmd_status(struct cli *c);
 int cmd_top(struct cli *c);
 int cmd_events(struct cli *c);
 int cmd_audit_verify(struct cli *c);
-int cmd_task_ls(struct cli *c);
-int cmd_task_show(struct cli *c);
 int cmd_task_hold(struct cli *c);
 int cmd_task_release(struct cli *c);
 int cmd_task_set(struct cli *c);
-int cmd_queue_ls(struct cli *c);
-int cmd_queue_show(struct cli *c);
-int cmd_queue_create(struct cli *c);
-int cmd_queue_set(struct cli *c);
-int cmd_queue_pause(struct cli *c);
-int cmd_queue_resume(struct cli *c);
 int cmd_queue_rm(struct cli *c);
 int cmd_schedule_add(struct cli *c);
-int cmd_schedule_ls(struct cli *c);
-int cmd_schedule_show(struct cli *c);
 int cmd_schedule_set(struct cli *c);
-int cmd_schedule_pause(struct cli *c);
-int cmd_schedule_resume(struct cli *c);
 int cmd_schedule_rm(struct cli *c);
 int cmd_schedule_run(struct cli *c);
 int cmd_schedule_backfill(struct cli *c);
 int cmd_schedule_history(struct cli *c);
 int cmd_token_create(struct cli *c);
-int cmd_token_ls(struct cli *c);
-int cmd_token_revoke(struct cli *c);
-int cmd_worker_ls(struct cli *c);
-int cmd_worker_show(struct cli *c);
-int cmd_worker_set(struct cli *c);
 int cmd_worker_stop(struct cli *c);
 int cmd_worker_restart(struct cli *c);
-int cmd_worker_rm(struct cli *c);
 int cmd_cron_next(struct cli *c);
 int cmd_cron_check(struct cli *c);
 int cmd_cron_explain(struct cli *c);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of commands itself. */
 #include "cli/frame/cmds.h"
+#include "cli/nouns/noun.h"
 
 static const struct option_def submit_options[] = {
     {"array", 'a', "ITEMS", "one task per item: - for lines of standard input, or FROM-TO[:STEP]"},
@@ -249,9 +250,9 @@ const struct command client_commands[] = {
         "reeve task ls --batch @last -o wide\twhat was submitted last\n"
         "reeve task ls --queue builds --watch\tlive\n",
         NULL, {list_options, filter_options, task_ls_options}, GROUP_OBJECTS, COMMAND_NO_ARGS,
-        cmd_task_ls},
+        noun_ls},
     {"task show", "show a task with its attempts and output", "ID…", NULL, NULL, "task",
-        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_task_show},
+        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
     {"task hold", "keep queued tasks from starting", "[ID]…", FILTERS_NOTE, NULL, "task",
         {act_options, filter_options, output_options}, GROUP_OBJECTS, 0, cmd_task_hold},
     {"task release", "let held tasks start", "[ID]…", FILTERS_NOTE, NULL, "task",
@@ -260,14 +261,14 @@ const struct command client_commands[] = {
         "reeve task set @last --priority 10\tbefore the others\n", "task",
         {task_set_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_task_set},
     {"queue ls", "list queues", NULL, NULL, NULL, NULL, {list_options}, GROUP_OBJECTS,
-        COMMAND_NO_ARGS, cmd_queue_ls},
+        COMMAND_NO_ARGS, noun_ls},
     {"queue show", "show a queue's settings and counts", "NAME…", NULL, NULL, "queue",
-        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_show},
+        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
     {"queue create", "make a queue", "NAME", NULL,
         "reeve queue create builds --threads 4\tfour at a time\n"
         "reeve queue create mail --plugin mailer --max-attempts 5 --backoff 30s\tfor a plugin\n",
         NULL, {queue_options, process_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
-        cmd_queue_create},
+        noun_create},
     {"queue set", "change a queue's settings", "NAME",
         "Variables given with --env are set among those that it has; KEY= with nothing removes "
         "one. So are the settings of processes (--user to --result-file), where none takes one "
@@ -275,13 +276,13 @@ const struct command client_commands[] = {
         "reeve queue set builds --threads 8\tmore at once\n"
         "reeve queue set builds --threads none\tas many as the workers take\n",
         "queue", {queue_options, queue_set_options, process_options, output_options}, GROUP_OBJECTS,
-        COMMAND_NEEDS_ARG, cmd_queue_set},
+        COMMAND_NEEDS_ARG, noun_set},
     {"queue pause", "start nothing more from a queue", "NAME…",
         "What runs goes on. Tasks may still be submitted.",
         "reeve queue pause builds --reason 'new compiler' --until 2h\tresumes by itself\n", "queue",
-        {queue_pause_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_pause},
+        {queue_pause_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_pause},
     {"queue resume", "start work from a paused queue again", "NAME…", NULL, NULL, "queue",
-        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_resume},
+        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_resume},
     {"queue rm", "delete a queue", "NAME…",
         "Its ended tasks and their output go with it: on a terminal you are asked first. "
         "Refused while it holds live tasks, unless forced.",
@@ -308,9 +309,9 @@ const struct command client_commands[] = {
     {"schedule ls", "list schedules, with their next run and how the last one ended", NULL, NULL,
         "reeve schedule ls --state paused\twhat somebody stopped, and why\n"
         "reeve schedule ls -o wide --watch\tlive, with everything\n",
-        NULL, {list_options, schedule_ls_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, cmd_schedule_ls},
+        NULL, {list_options, schedule_ls_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, noun_ls},
     {"schedule show", "show a schedule: settings, next runs, live tasks, history", "NAME…", NULL,
-        NULL, "schedule", {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_show},
+        NULL, "schedule", {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
     {"schedule set", "change a schedule", "NAME [COMMAND [ARG]…]",
         "What is not given stays as it is; none takes a setting back. Other times count from now "
         "on. Variables and labels are set among those that it has; KEY= with nothing removes one. "
@@ -326,9 +327,9 @@ const struct command client_commands[] = {
         "reeve schedule pause backup --reason 'the disk is being replaced' --until 2d\tresumes by "
         "itself\n",
         "schedule", {schedule_pause_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
-        cmd_schedule_pause},
+        noun_pause},
     {"schedule resume", "go on with the next tick", "NAME…", NULL, NULL, "schedule",
-        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_resume},
+        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_resume},
     {"schedule rm", "delete a schedule", "NAME…",
         "Its history goes with it: on a terminal you are asked first. Its tasks stay.", NULL,
         "schedule", {yes_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_rm},
@@ -353,14 +354,13 @@ const struct command client_commands[] = {
         "last proved that it can start processes. Below the table stands for each that is not "
         "healthy why, and when it would be held to be lost.",
         "reeve worker ls --state unhealthy,must_die\tonly those in trouble\n", NULL,
-        {list_options, worker_ls_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, cmd_worker_ls},
+        {list_options, worker_ls_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, noun_ls},
     {"worker show", "show a worker", "NAME…", NULL, NULL, "worker", {output_options}, GROUP_OBJECTS,
-        COMMAND_NEEDS_ARG, cmd_worker_show},
+        COMMAND_NEEDS_ARG, noun_show},
     {"worker set", "change how many tasks a worker runs", "NAME…", NULL,
         "reeve worker set w1 --maxthreads 0\tlet it run dry\n"
         "reeve worker set w1 --maxthreads worker\tback to its own setting\n",
-        "worker", {worker_set_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
-        cmd_worker_set},
+        "worker", {worker_set_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_set},
     {"worker stop", "tell a worker to end its tasks and exit", "NAME…",
         "As if it got SIGTERM: its tasks are ended, and retried if they have attempts left. To let "
         "them finish first: `reeve worker set NAME --maxthreads 0`. On a terminal you are asked "
@@ -381,7 +381,7 @@ const struct command client_commands[] = {
         "the same, it is told to die, until it must have ended by itself.",
         "reeve worker rm w7\tit is lost, or was only ever a name\n"
         "reeve worker rm --lost w7\tits machine is off: do not wait\n",
-        "worker", {worker_rm_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_worker_rm},
+        "worker", {worker_rm_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_rm},
     {"token create", "make a token for a program or a person", "NAME",
         "Prints the token, once; the server keeps a hash of it only. A role may do what the ones "
         "before it may: read (see tasks, queues, schedules, workers and events, but no output, "
@@ -392,10 +392,10 @@ const struct command client_commands[] = {
         "reeve token create rack7 --join --once --zone rack7\tfor one new worker there\n",
         NULL, {token_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_token_create},
     {"token ls", "list tokens", NULL, "What they allow, and until when; never their secrets.", NULL,
-        NULL, {list_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, cmd_token_ls},
+        NULL, {list_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, noun_ls},
     {"token revoke", "revoke a token", "NAME…",
         "It is not a good one from then on; whoever still uses it is cut off.", NULL, "token",
-        {NULL}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_token_revoke},
+        {NULL}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_rm},
     {"audit verify", "check that the audit trail is as it was written", NULL,
         "Each event that is kept holds a hash of what it says and of the hash before it. Names the "
         "first one that was changed, is missing or was added, and exits 1; prints the head, the "

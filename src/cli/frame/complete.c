@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cli/frame/command.h"
 #include "cli/frame/help.h"
+#include "cli/nouns/noun.h"
 #include "model/task.h"
 
 static const struct {
@@ -85,13 +86,12 @@ void complete_kind(const struct completer *k, const char *kind, struct buf *out)
 		buf_add_cstr(out, ":command\n");
 	if (!strcmp(kind, "task") || !strcmp(kind, "batch"))
 		add(out, "@last", "what was submitted last");
-	if (!strcmp(kind, "queue") || !strcmp(kind, "worker") || !strcmp(kind, "task") ||
-	    !strcmp(kind, "schedule") || !strcmp(kind, "token") || !strcmp(kind, "zone"))
+	if (noun_find(kind, strlen(kind)) || !strcmp(kind, "zone"))
 		k->names(kind, out, k->arg);
 }
 
 /* Where the line stands. */
-struct place {
+struct cursor {
 	struct options tables; /* only its tables are used */
 	const struct command *command;
 	const char *family;            /* "queue", its verb not given yet */
@@ -124,7 +124,7 @@ static const struct option_def *open_option(const struct options *o, const char 
 	return d && d->arg && !(d->flags & OPTION_MAYBE) ? d : NULL;
 }
 
-static void take_command(struct place *p, const char *word)
+static void take_command(struct cursor *p, const char *word)
 {
 	const char *words[2] = {p->family ? p->family : word, word};
 	size_t used;
@@ -141,7 +141,7 @@ static void take_command(struct place *p, const char *word)
 	}
 }
 
-static void walk(struct place *p, const char *const *words, size_t n)
+static void walk(struct cursor *p, const char *const *words, size_t n)
 {
 	options_add_table(&p->tables, global_options);
 	for (size_t i = 0; i < n && !p->dashes; i++) {
@@ -165,7 +165,7 @@ static void walk(struct place *p, const char *const *words, size_t n)
 	}
 }
 
-static void add_options(const struct place *p, struct buf *out)
+static void add_options(const struct cursor *p, struct buf *out)
 {
 	for (size_t t = 0; t < p->tables.n_tables; t++)
 		for (const struct option_def *d = p->tables.tables[t]; d->name; d++) {
@@ -195,7 +195,7 @@ static void keep(const struct buf *all, const char *typed, struct str lead, stru
 void complete_line(const struct completer *k, const char *const *words, size_t n, struct buf *out)
 {
 	AUTO(buf_release) struct buf all = {0};
-	struct place p = {0};
+	struct cursor p = {0};
 	const char *typed = n > 0 ? words[n - 1] : "", *equals = strchr(typed, '=');
 	struct str lead = STR_NULL;
 	bool negated;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Man pages in roff, from the table of commands: what --help says can not differ from them. */
+/* Man pages in roff, from the table of commands: what --help says cannot differ from them. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>

@@ -8,35 +8,10 @@
 
 #define RUNS_LOOKED_AT 20
 
-void schedule_path(const char *name, const char *verb, struct buf *ret_path)
-{
-	buf_add_cstr(ret_path, "/v1/schedules");
-	url_add_path(ret_path, name);
-	if (verb)
-		url_add_path(ret_path, verb);
-}
-
-int schedule_get(struct cli *c, const char *name, json_t **ret_schedule)
-{
-	AUTO(buf_release) struct buf path = {0};
-
-	schedule_path(name, NULL, &path);
-	return cli_get(c, path.p, ret_schedule);
-}
-
 bool schedule_pattern_given(const struct cli *c)
 {
 	return options_given(&c->options, "item") || options_given(&c->options, "crontab") ||
 	       options_given(&c->options, "calendar");
-}
-
-static int put_text(struct cli *c, json_t *body, const char *member, const char *value)
-{
-	json_t *text = json_string(value);
-
-	if (!text)
-		return problem_set(&c->problem, ERR_INVALID, "%s is not valid UTF-8", member);
-	return json_object_set_new(body, member, text);
 }
 
 int schedule_put_pattern(struct cli *c, const struct cron_pattern *p, json_t *body)
@@ -45,47 +20,27 @@ int schedule_put_pattern(struct cli *c, const struct cron_pattern *p, json_t *bo
 
 	if (p && !strcmp(p->kind, "item"))
 		json_object_set_new(body, "items", cron_items_tree(&p->items));
-	else if (p && put_text(c, body, p->kind, p->text.p ? p->text.p : "") < 0)
+	else if (p && body_add_text(c, body, p->kind, p->text.p ? p->text.p : "") < 0)
 		return c->problem.code;
-	if (dst && put_text(c, body, "dst", dst) < 0)
+	if (dst && body_add_text(c, body, "dst", dst) < 0)
 		return c->problem.code;
-	return tz ? put_text(c, body, "time_zone", tz) : 0;
-}
-
-void moment_text(const char *given, struct buf *out)
-{
-	char text[TIME_TEXT_MAX];
-	int64_t seconds;
-
-	if (str_to_i64(str_of(given), 0, CRON_TIME_MAX, &seconds))
-		buf_add_cstr(out, time_format_ms(seconds * 1000, text));
-	else
-		buf_add_cstr(out, given);
+	return tz ? body_add_text(c, body, "time_zone", tz) : 0;
 }
 
 int schedule_put_policies(struct cli *c, json_t *body)
 {
-	static const struct {
-		const char *option, *member;
-		bool moment;
-	} values[] = {{"overlap", "overlap", false}, {"missed", "missed", false},
-	    {"max-shift", "max_shift", false}, {"jitter", "jitter", false},
-	    {"start", "start", true}, {"end", "end", true}};
+	static const struct setting policies[] = {
+	    {"overlap", SETTING_TEXT, .none = true},
+	    {"missed", SETTING_TEXT, .none = true},
+	    {"max-shift", SETTING_TEXT, .none = true},
+	    {"jitter", SETTING_TEXT, .none = true},
+	    {"start", SETTING_MOMENT, .none = true},
+	    {"end", SETTING_MOMENT, .none = true},
+	    {"name", SETTING_TEXT},
+	    {NULL},
+	};
 
-	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
-		const char *given = options_get(&c->options, values[i].option);
-		AUTO(buf_release) struct buf text = {0};
-
-		if (!given)
-			continue;
-		if (values[i].moment)
-			moment_text(given, &text);
-		if (!strcmp(given, "none"))
-			json_object_set_new(body, values[i].member, json_null());
-		else if (put_text(c, body, values[i].member, text.p ? text.p : given) < 0)
-			return c->problem.code;
-	}
-	return 0;
+	return body_add(c, policies, NULL, body);
 }
 
 const char *shift_suggestion(int64_t distance_s)

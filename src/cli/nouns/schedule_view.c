@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Schedules for people: in a list, and all about one. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "cli/nouns/schedules.h"
-#include "cli/tasks/work.h"
 #include "cron/zone/civil.h"
 
-static const struct column schedule_columns[] = {
-    {"SCHEDULE", COLUMN_STRETCH},
-    {"STATE", COLUMN_STATE},
-    {"NEXT RUN", 0},
-    {"ZONE", COLUMN_STRETCH},
-    {"LAST", COLUMN_RIGHT},
-    {"OUTCOME", COLUMN_STATE},
-    {"LIVE", COLUMN_RIGHT | COLUMN_WIDE},
-    {"RUNS", COLUMN_RIGHT | COLUMN_WIDE},
-    {"SKIPPED", COLUMN_RIGHT | COLUMN_WIDE},
-    {"QUEUE", COLUMN_STRETCH | COLUMN_WIDE},
-    {"OVERLAP", COLUMN_WIDE},
-    {"MISSED", COLUMN_WIDE},
-    {"MAX SHIFT", COLUMN_RIGHT | COLUMN_WIDE},
-    {"WHEN", COLUMN_STRETCH},
-    {"REASON", COLUMN_STRETCH | COLUMN_WIDE},
-};
+#define STATES_SHOWN_MAX 200 /* each is a request of its own */
+#define LIVE_SHOWN 10
+#define HISTORY_SHOWN "10"
 
 void moment_words(const char *local, const char *abbreviation, struct buf *out)
 {
@@ -64,44 +47,92 @@ char *schedule_dst_words(const json_t *schedule)
 	return words.p ? buf_take(&words) : NULL;
 }
 
-void schedule_table_init(struct table *t)
+static char *state_word(const struct cli *c, const json_t *schedule)
 {
-	table_init(t, schedule_columns, sizeof schedule_columns / sizeof schedule_columns[0]);
+	return xstrdup(jhas(schedule, "problem") ? "fail" : js(schedule, "state"));
 }
 
-void schedule_table_add(struct table *t, const json_t *schedule, const char *last_state)
+static char *next_words(const struct cli *c, const json_t *schedule)
 {
-	const json_t *last = json_object_get(schedule, "last");
 	AUTO(buf_release) struct buf next = {0};
-	AUTO(free_cstr) char *words = schedule_words(schedule);
-	char text[TIME_TEXT_MAX];
 
 	if (jhas(schedule, "next_local"))
 		moment_words(js(schedule, "next_local"), "", &next);
-	table_add(t, js(schedule, "name"));
-	table_add(t, jhas(schedule, "problem") ? "fail" : js(schedule, "state"));
-	table_add(t, next.p);
-	table_add(t, js(schedule, "time_zone"));
-	table_add(t, jhas(last, "tick") ? jago(last, "tick", text) : NULL);
-	table_add(t, last_state);
-	table_addf(t, "%lld", (long long)ji(schedule, "live", 0));
-	table_add(t, human_count(ji(schedule, "fired", 0), text));
-	table_add(t, human_count(ji(schedule, "skipped", 0), text));
-	table_add(t, js(json_object_get(schedule, "task"), "queue"));
-	table_add(t, js(schedule, "overlap"));
-	table_add(t, js(schedule, "missed"));
-	table_add(t, time_human_ms(ji(schedule, "max_shift_ms", 0), text));
-	table_add(t, words);
-	table_add(t, jhas(schedule, "problem") ? js(schedule, "problem")
-	                                       : js(json_object_get(schedule, "pause"), "reason"));
+	return next.p ? buf_take(&next) : NULL;
 }
 
-static char *state_words(struct cli *c, const json_t *schedule)
+char *when_words(const struct cli *c, const json_t *schedule)
+{
+	return schedule_words(schedule);
+}
+
+static char *reason_words(const struct cli *c, const json_t *schedule)
+{
+	return xstrdup(jhas(schedule, "problem")
+	                   ? js(schedule, "problem")
+	                   : js(json_object_get(schedule, "pause"), "reason"));
+}
+
+static const struct column columns[] = {
+    {"SCHEDULE", COLUMN_STRETCH, {SHOWN_TEXT, "name"}},
+    {"STATE", COLUMN_STATE, {.words = state_word}},
+    {"NEXT RUN", 0, {.words = next_words}},
+    {"ZONE", COLUMN_STRETCH, {SHOWN_TEXT, "time_zone"}},
+    {"LAST", COLUMN_RIGHT, {SHOWN_AGO, "last.tick"}},
+    {"OUTCOME", COLUMN_STATE, {SHOWN_TEXT, "last.state"}},
+    {"LIVE", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_NUMBER, "live", "0"}},
+    {"RUNS", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_COUNT, "fired", "0"}},
+    {"SKIPPED", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_COUNT, "skipped", "0"}},
+    {"QUEUE", COLUMN_STRETCH | COLUMN_WIDE, {SHOWN_TEXT, "task.queue"}},
+    {"OVERLAP", COLUMN_WIDE, {SHOWN_TEXT, "overlap"}},
+    {"MISSED", COLUMN_WIDE, {SHOWN_TEXT, "missed"}},
+    {"MAX SHIFT", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_SPAN, "max_shift_ms"}},
+    {"WHEN", COLUMN_STRETCH, {.words = when_words}},
+    {"REASON", COLUMN_STRETCH | COLUMN_WIDE, {.words = reason_words}},
+};
+
+static void add_last_states(struct cli *c, const json_t *schedules)
+{
+	json_t *schedule;
+	size_t i;
+
+	json_array_foreach(schedules, i, schedule)
+	{
+		json_t *last = json_object_get(schedule, "last");
+		char state[32] = "";
+
+		if (!*js(last, "task") || i >= STATES_SHOWN_MAX)
+			continue;
+		task_state_of(c, js(last, "task"), state);
+		json_object_set_new(last, "state", json_string(state));
+	}
+}
+
+static void note_problems(struct cli *c, const json_t *schedules)
+{
+	json_t *schedule;
+	size_t i;
+
+	json_array_foreach(schedules, i, schedule) if (jhas(schedule, "problem"))
+	    cli_note(c, "%s does not run: %s", js(schedule, "name"), js(schedule, "problem"));
+}
+
+const struct listing schedule_list = {.columns = columns,
+    .n_columns = N_OF(columns),
+    .usual = 50,
+    .most = 10000000,
+    .none = "there are no such schedules; `reeve schedule add` makes one",
+    .prepare = add_last_states,
+    .remarks = note_problems};
+
+static char *state_words(const struct cli *c, const json_t *schedule)
 {
 	const json_t *pause = json_object_get(schedule, "pause");
 	const char *glyph = state_glyph(js(schedule, "state"), c->term.utf8);
 	char ago[TIME_TEXT_MAX], until[TIME_TEXT_MAX];
 
+	if (!jhas(schedule, "id")) /* a draft */
+		return NULL;
 	if (!json_is_object(pause))
 		return xasprintf("%s %s", glyph, js(schedule, "state"));
 	return xasprintf("%s paused %s%s%s%s%s", glyph, jago(pause, "since", ago),
@@ -110,60 +141,122 @@ static char *state_words(struct cli *c, const json_t *schedule)
 	    jhas(pause, "until") ? jago(pause, "until", until) : "");
 }
 
-static char *span_fact(const json_t *j, const char *name)
+static char *dst_words(const struct cli *c, const json_t *schedule)
 {
-	char text[TIME_TEXT_MAX];
-
-	return ji(j, name, 0) ? xstrdup(time_human_ms(ji(j, name, 0), text)) : NULL;
+	return schedule_dst_words(schedule);
 }
 
-static char *counts_words(const json_t *schedule)
+static char *runs_words(const struct cli *c, const json_t *schedule)
 {
+	if (!jhas(schedule, "id"))
+		return NULL;
 	return xasprintf("%lld, %lld skipped, %lld live now", (long long)ji(schedule, "fired", 0),
 	    (long long)ji(schedule, "skipped", 0), (long long)ji(schedule, "live", 0));
 }
 
-static char *number_fact(const json_t *j, const char *name)
-{
-	return jhas(j, name) ? xasprintf("%lld", (long long)ji(j, name, 0)) : NULL;
-}
+static const struct fact facts[] = {
+    {"schedule", {SHOWN_TEXT, "name"}},
+    {"id", {SHOWN_TEXT, "id"}},
+    {"state", {.words = state_words}},
+    {"problem", {SHOWN_TEXT, "problem"}},
+    {"when", {.words = when_words}},
+    {"written as", {SHOWN_TEXT, "source"}},
+    {"zone", {SHOWN_TEXT, "time_zone", "none needed"}},
+    {"daylight saving", {.words = dst_words}},
+    {"max shift", {SHOWN_SPAN_IF, "max_shift_ms"}},
+    {"overlap", {SHOWN_TEXT, "overlap"}},
+    {"missed", {SHOWN_TEXT, "missed"}},
+    {"jitter", {SHOWN_SPAN_IF, "jitter_ms"}},
+    {"start", {SHOWN_TIME, "start"}},
+    {"end", {SHOWN_TIME, "end"}},
+    {"queue", {SHOWN_TEXT, "task.queue"}},
+    {"command", {SHOWN_COMMAND, "task.command"}},
+    {"action", {SHOWN_JSON, "task.action"}},
+    {"params", {SHOWN_JSON, "task.params"}},
+    {"cwd", {SHOWN_TEXT, "task.cwd"}},
+    {"env", {SHOWN_PAIRS, "task.env"}},
+    {"run", {SHOWN_OBJECT, "task.run"}},
+    {"labels", {SHOWN_PAIRS, "task.labels"}},
+    {"priority", {SHOWN_NUMBER, "task.priority"}},
+    {"max attempts", {SHOWN_NUMBER, "task.max_attempts"}},
+    {"time limit", {SHOWN_TEXT, "task.timeout"}},
+    {"backoff", {SHOWN_TEXT, "task.backoff"}},
+    {"runs", {.words = runs_words}},
+    {"made", {SHOWN_TIME, "ctime"}},
+    {"changed", {SHOWN_TIME, "mtime"}},
+};
 
 void schedule_facts(struct cli *c, const json_t *schedule)
 {
-	const json_t *task = json_object_get(schedule, "task");
-	bool is_made = jhas(schedule, "id");
-	struct fact facts[] = {
-	    {"schedule", xstrdup(js(schedule, "name"))},
-	    {"id", text_fact(js(schedule, "id"))},
-	    {"state", is_made ? state_words(c, schedule) : NULL},
-	    {"problem", text_fact(js(schedule, "problem"))},
-	    {"when", schedule_words(schedule)},
-	    {"written as", text_fact(js(schedule, "source"))},
-	    {"zone",
-	        xstrdup(jhas(schedule, "time_zone") ? js(schedule, "time_zone") : "none needed")},
-	    {"daylight saving", schedule_dst_words(schedule)},
-	    {"max shift", span_fact(schedule, "max_shift_ms")},
-	    {"overlap", text_fact(js(schedule, "overlap"))},
-	    {"missed", text_fact(js(schedule, "missed"))},
-	    {"jitter", span_fact(schedule, "jitter_ms")},
-	    {"start", time_fact(schedule, "start")},
-	    {"end", time_fact(schedule, "end")},
-	    {"queue", text_fact(js(task, "queue"))},
-	    {"command", command_fact(task)},
-	    {"action", json_fact(json_object_get(task, "action"))},
-	    {"params", json_fact(json_object_get(task, "params"))},
-	    {"cwd", text_fact(js(task, "cwd"))},
-	    {"env", pairs_fact(json_object_get(task, "env"))},
-	    {"run", run_fact(task)},
-	    {"labels", pairs_fact(json_object_get(task, "labels"))},
-	    {"priority", number_fact(task, "priority")},
-	    {"max attempts", number_fact(task, "max_attempts")},
-	    {"time limit", text_fact(js(task, "timeout"))},
-	    {"backoff", text_fact(js(task, "backoff"))},
-	    {"runs", is_made ? counts_words(schedule) : NULL},
-	    {"made", time_fact(schedule, "ctime")},
-	    {"changed", time_fact(schedule, "mtime")},
+	facts_show(c, facts, N_OF(facts), schedule);
+}
+
+void schedule_understood(struct cli *c, const json_t *schedule)
+{
+	static const struct fact understood[] = {
+	    {"when", {.words = when_words}},
+	    {"zone", {SHOWN_TEXT, "time_zone", "none needed"}},
+	    {"daylight saving", {.words = dst_words}},
+	    {"max shift", {SHOWN_SPAN, "max_shift_ms"}},
+	    {"overlap", {SHOWN_TEXT, "overlap"}},
+	    {"missed", {SHOWN_TEXT, "missed"}},
 	};
 
-	facts_print(c, facts, sizeof facts / sizeof facts[0]);
+	facts_show(c, understood, N_OF(understood), schedule);
 }
+
+static int show_live(struct cli *c, const json_t *schedule)
+{
+	static const struct column live[] = {
+	    {"LIVE TASK", 0, {SHOWN_TEXT, "id"}},
+	    {"STATE", COLUMN_STATE, {SHOWN_TEXT, "state"}},
+	    {"TICK", 0, {SHOWN_TEXT, "tick"}},
+	    {"AGE", COLUMN_RIGHT, {SHOWN_AGO, "ctime"}},
+	    {"WORKER", COLUMN_STRETCH, {SHOWN_TEXT, "worker"}},
+	    {"REASON", COLUMN_STRETCH, {SHOWN_TEXT, "reason"}},
+	};
+	AUTO(buf_release) struct buf url = {0};
+	AUTO(json_drop) json_t *list = NULL;
+	int r;
+
+	buf_add_cstr(&url, task_noun.path);
+	url_add(&url, "schedule", js(schedule, "name"));
+	url_add(&url, "state", "queued,claimed,running,held,blocked");
+	r = ji(schedule, "live", 0) ? cli_get_list(c, url.p, LIVE_SHOWN, &list) : 0;
+	if (r < 0 || json_array_size(json_object_get(list, "items")) == 0)
+		return r;
+	putchar('\n');
+	table_show(c, live, N_OF(live), json_object_get(list, "items"));
+	return 0;
+}
+
+static int show_history(struct cli *c, const json_t *schedule)
+{
+	AUTO(buf_release) struct buf url = {0};
+	AUTO(json_drop) json_t *page = NULL;
+	const json_t *ticks;
+	int r;
+
+	noun_path(c, &schedule_noun, js(schedule, "name"), "history", &url);
+	url_add(&url, "limit", HISTORY_SHOWN);
+	r = cli_get(c, url.p, &page);
+	ticks = json_object_get(page, "items");
+	if (r < 0 || json_array_size(ticks) == 0)
+		return r;
+	putchar('\n');
+	ticks_add_states(c, js(schedule, "name"), ticks);
+	table_show(c, tick_columns, N_TICK_COLUMNS, ticks);
+	return 0;
+}
+
+static int show_more(struct cli *c, const json_t *schedule)
+{
+	int r;
+
+	putchar('\n');
+	if ((r = schedule_print_future(c, schedule)) < 0 || (r = show_live(c, schedule)) < 0)
+		return r;
+	return show_history(c, schedule);
+}
+
+const struct view schedule_view = {facts, N_OF(facts), show_more};

@@ -4,46 +4,47 @@
 #define CLI_SCHEDULES_H
 
 #include "cli/cron/cron_input.h"
-#include "cli/output/output.h"
+#include "cli/nouns/noun.h"
 
-/* "/v1/schedules/NAME/verb"; the verb may be NULL. */
-void schedule_path(const char *name, const char *verb, struct buf *ret_path);
 #define SCHEDULES_DRY_RUN "/v1/schedules?dry_run=true"
-int schedule_get(struct cli *c, const char *name, json_t **ret_schedule);
 
 /* The members "crontab", "calendar" or "items", with "dst"; and "time_zone". */
 int schedule_put_pattern(struct cli *c, const struct cron_pattern *p, json_t *body);
-/* overlap, missed, max_shift, jitter, start, end. "none" takes one back: null. */
+/* overlap, missed, max_shift, jitter, start, end, a new name. "none" takes one back: null. */
 int schedule_put_policies(struct cli *c, json_t *body);
 bool schedule_pattern_given(const struct cli *c); /* any of --item, --crontab, --calendar */
 /* How late may it be? Half the distance of runs that are `distance_s` apart, rounded. */
 const char *shift_suggestion(int64_t distance_s);
 /* Refuses a pattern that leaves open how late is too late, and proposes something. */
 int schedule_need_shift(struct cli *c, const struct cron_items *items);
-/* Bare numbers are seconds since 1970, as everywhere in `reeve cron`; the rest is as given. */
-void moment_text(const char *given, struct buf *out);
 
 /* "cron-backup.sh-5f0c9a1e": the same for the same user and command, whenever it runs. */
 void crontab_name(const char *prefix, const char *user, const char *command, struct buf *out);
 /* The next one of the same name: NAME-2, NAME-3. `taken`: an object that counts them. */
 void crontab_name_unique(json_t *taken, struct buf *name);
 int schedule_add_crontab(struct cli *c, const char *path);
+/* For columns: the line that a job's shell is given. */
+char *crontab_line_words(const struct cli *c, const json_t *job);
 
 /* "Sun 2027-03-28 01:59:59 +01:00 CET" of {"local","abbreviation"}, or of a text alone. */
 void moment_words(const char *local, const char *abbreviation, struct buf *out);
 /* "at 02:30, every day; or …": a schedule's words in one line. */
 char *schedule_words(const json_t *schedule);
 char *schedule_dst_words(const json_t *schedule);
+/* For columns: a schedule's words; of a moment {"local","abbreviation","utc"} either. */
+char *when_words(const struct cli *c, const json_t *schedule);
+char *local_words(const struct cli *c, const json_t *moment);
+char *utc_words(const struct cli *c, const json_t *moment);
 /* The next five runs, and what daylight saving does to them this year and the next. */
 int schedule_print_future(struct cli *c, const json_t *schedule);
 /* The same of a preview's answer. */
 void schedule_print_preview(struct cli *c, const json_t *preview);
-void schedule_table_init(struct table *t);
-/* `last_state`: of the last task; NULL: not known. */
-void schedule_table_add(struct table *t, const json_t *schedule, const char *last_state);
 void schedule_facts(struct cli *c, const json_t *schedule); /* also of a draft, without an id */
-/* A table of ticks; the tasks' states are asked for. */
-int schedule_print_ticks(struct cli *c, const char *name, const json_t *ticks);
+void schedule_understood(struct cli *c, const json_t *schedule); /* only when, and how */
+#define N_TICK_COLUMNS 6
+extern const struct column tick_columns[N_TICK_COLUMNS];
+/* For these columns: asks for the states of the ticks' tasks. */
+void ticks_add_states(struct cli *c, const char *schedule, const json_t *ticks);
 /* The state of a task: "gone" when it was deleted. */
 void task_state_of(struct cli *c, const char *id, char ret_state[32]);
 

@@ -1,92 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How workers are shown: the table, the remarks about those that get no tasks, and one at large. */
+/* Workers for people: in a list, with remarks about those that get no tasks, and all about one. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "cli/nouns/views.h"
-#include "cli/output/output.h"
+#include "cli/nouns/noun.h"
 
 #define NOTES_SHOWN 10 /* when a whole zone is away, the first few say it all */
 
-static const struct column worker_columns[] = {
-    {"NAME", COLUMN_STRETCH},
-    {"STATE", COLUMN_STATE},
-    {"LINK", 0},
-    {"TASKS", COLUMN_RIGHT},
-    {"MAX", COLUMN_RIGHT},
-    {"UNSURE", COLUMN_RIGHT | COLUMN_WIDE},
-    {"SEEN", COLUMN_RIGHT},
-    {"CHECK", COLUMN_RIGHT},
-    {"HOST", COLUMN_STRETCH},
-    {"ZONE", COLUMN_STRETCH},
-    {"TARGET", COLUMN_STRETCH | COLUMN_WIDE},
-    {"VERSION", COLUMN_WIDE},
-    {"PLUGINS", COLUMN_STRETCH | COLUMN_WIDE},
-    {"LABELS", COLUMN_STRETCH | COLUMN_WIDE},
+static char *link_words(const struct cli *c, const json_t *worker)
+{
+	return xstrdup(jb(worker, "connected") ? "up" : "down");
+}
+
+static char *max_words(const struct cli *c, const json_t *worker)
+{
+	return jhas(worker, "maxthreads")
+	           ? xasprintf("%lld%s", (long long)ji(worker, "maxthreads", 0),
+	                 jb(worker, "maxthreads_set") ? "*" : "")
+	           : NULL;
+}
+
+static const struct column columns[] = {
+    {"NAME", COLUMN_STRETCH, {SHOWN_TEXT, "name"}},
+    {"STATE", COLUMN_STATE, {SHOWN_TEXT, "state"}},
+    {"LINK", 0, {.words = link_words}},
+    {"TASKS", COLUMN_RIGHT, {SHOWN_NUMBER, "running", "0"}},
+    {"MAX", COLUMN_RIGHT, {.words = max_words}},
+    {"UNSURE", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_NUMBER, "unsure", "0"}},
+    {"SEEN", COLUMN_RIGHT, {SHOWN_AGE, "silent_ms"}},
+    {"CHECK", COLUMN_RIGHT, {SHOWN_AGE, "check_age_ms"}},
+    {"HOST", COLUMN_STRETCH, {SHOWN_TEXT, "host"}},
+    {"ZONE", COLUMN_STRETCH, {SHOWN_TEXT, "zone"}},
+    {"TARGET", COLUMN_STRETCH | COLUMN_WIDE, {SHOWN_TEXT, "target"}},
+    {"VERSION", COLUMN_WIDE, {SHOWN_TEXT, "version"}},
+    {"PLUGINS", COLUMN_STRETCH | COLUMN_WIDE, {SHOWN_NAMES, "plugins"}},
+    {"LABELS", COLUMN_STRETCH | COLUMN_WIDE, {SHOWN_PAIRS, "labels"}},
 };
-
-static char *joined(const json_t *array)
-{
-	AUTO(buf_release) struct buf words = {0};
-	json_t *item;
-	size_t i;
-
-	json_array_foreach(array, i, item)
-	    buf_printf(&words, "%s%s", i ? "," : "", json_string_value(item));
-	return words.p ? buf_take(&words) : NULL;
-}
-
-static char *labels_of(const json_t *worker)
-{
-	AUTO(buf_release) struct buf words = {0};
-
-	add_pairs(&words, json_object_get(worker, "labels"));
-	return words.p ? buf_take(&words) : NULL;
-}
-
-void worker_table_init(struct table *t)
-{
-	table_init(t, worker_columns, sizeof worker_columns / sizeof worker_columns[0]);
-}
-
-static void add_ago(struct table *t, const json_t *worker, const char *name)
-{
-	char text[TIME_TEXT_MAX];
-
-	if (!jhas(worker, name))
-		table_add(t, NULL);
-	else if (ji(worker, name, 0) < 1000)
-		table_add(t, "now");
-	else
-		table_addf(t, "%s ago", human_short(ji(worker, name, 0), text));
-}
-
-void worker_table_add(struct table *t, const json_t *worker)
-{
-	AUTO(free_cstr) char *plugins = joined(json_object_get(worker, "plugins"));
-	AUTO(free_cstr) char *labels = labels_of(worker);
-
-	table_add(t, js(worker, "name"));
-	table_add(t, js(worker, "state"));
-	table_add(t, jb(worker, "connected") ? "up" : "down");
-	table_addf(t, "%lld", (long long)ji(worker, "running", 0));
-	if (jhas(worker, "maxthreads"))
-		table_addf(t, "%lld%s", (long long)ji(worker, "maxthreads", 0),
-		    jb(worker, "maxthreads_set") ? "*" : "");
-	else
-		table_add(t, NULL);
-	table_addf(t, "%lld", (long long)ji(worker, "unsure", 0));
-	add_ago(t, worker, "silent_ms");
-	add_ago(t, worker, "check_age_ms");
-	table_add(t, js(worker, "host"));
-	table_add(t, js(worker, "zone"));
-	table_add(t, js(worker, "target"));
-	table_add(t, js(worker, "version"));
-	table_add(t, plugins);
-	table_add(t, labels);
-}
 
 static void add_note(const struct cli *c, const json_t *worker, struct buf *out)
 {
@@ -109,8 +58,10 @@ static void add_note(const struct cli *c, const json_t *worker, struct buf *out)
 	buf_add_char(out, '\n');
 }
 
-void worker_notes(const struct cli *c, const json_t *workers, struct buf *out)
+/* A line for each that gets no tasks or has unsure ones: why, and until when. */
+static void print_notes(struct cli *c, const json_t *workers)
 {
+	AUTO(buf_release) struct buf out = {0};
 	size_t i, n = 0;
 	json_t *worker;
 
@@ -119,19 +70,29 @@ void worker_notes(const struct cli *c, const json_t *workers, struct buf *out)
 		if (!*js(worker, "why_unhealthy") && !ji(worker, "unsure", 0))
 			continue;
 		if (n++ < NOTES_SHOWN)
-			add_note(c, worker, out);
+			add_note(c, worker, &out);
 	}
 	if (n > NOTES_SHOWN)
-		buf_printf(out, "  %s and %zu more; reeve worker show NAME tells why\n",
+		buf_printf(&out, "  %s and %zu more; reeve worker show NAME tells why\n",
 		    state_glyph("warn", c->term.utf8), n - NOTES_SHOWN);
+	fputs(out.p ? out.p : "", stdout);
 }
 
-static char *text_of(const json_t *worker, const char *name)
+const struct listing worker_list = {.columns = columns,
+    .n_columns = N_OF(columns),
+    .most = 1000000,
+    .none = "there are no workers; `reeve worker --join ADDRESS` starts one",
+    .none_such = "there are no such workers",
+    .remarks = print_notes};
+
+static char *state_words(const struct cli *c, const json_t *worker)
 {
-	return *js(worker, name) ? xstrdup(js(worker, name)) : NULL;
+	const char *state = js(worker, "state");
+
+	return xasprintf("%s %s", state_glyph(state, c->term.utf8), state);
 }
 
-static char *lost_fact(const json_t *worker)
+static char *lost_words(const struct cli *c, const json_t *worker)
 {
 	char text[TIME_TEXT_MAX];
 
@@ -141,16 +102,7 @@ static char *lost_fact(const json_t *worker)
 	    "in %s, if nothing changes", time_human_ms(ji(worker, "lost_in_ms", 0), text));
 }
 
-static char *ago_fact(const json_t *worker, const char *name)
-{
-	char text[TIME_TEXT_MAX];
-
-	if (!jhas(worker, name))
-		return NULL;
-	return xasprintf("%s ago", time_human_ms(ji(worker, name, 0), text));
-}
-
-static char *unsure_fact(const json_t *worker)
+static char *unsure_words(const struct cli *c, const json_t *worker)
 {
 	int64_t n = ji(worker, "unsure", 0);
 
@@ -159,7 +111,15 @@ static char *unsure_fact(const json_t *worker)
 	         : NULL;
 }
 
-static char *set_fact(const json_t *worker)
+static char *limit_words(const struct cli *c, const json_t *worker)
+{
+	return jhas(worker, "maxthreads")
+	           ? xasprintf("%lld%s", (long long)ji(worker, "maxthreads", 0),
+	                 jb(worker, "maxthreads_set") ? " (set here, not by the worker)" : "")
+	           : xstrdup("no limit");
+}
+
+static char *set_words(const struct cli *c, const json_t *worker)
 {
 	const json_t *set = json_object_get(worker, "set");
 
@@ -172,47 +132,31 @@ static char *set_fact(const json_t *worker)
 	    (long long)ji(set, "indirect", 0));
 }
 
-static char *seen_fact(const json_t *worker, const char *name)
-{
-	char text[TIME_TEXT_MAX];
+static const struct fact facts[] = {
+    {"worker", {SHOWN_TEXT, "name"}},
+    {"id", {SHOWN_TEXT, "id"}},
+    {"instance", {SHOWN_TEXT, "instance"}},
+    {"state", {.words = state_words}},
+    {"why", {SHOWN_TEXT, "why_unhealthy"}},
+    {"lost", {.words = lost_words}},
+    {"link", {.words = link_words}},
+    {"heard", {SHOWN_SPAN_AGO, "silent_ms"}},
+    {"good check", {SHOWN_SPAN_AGO, "check_age_ms"}},
+    {"host", {SHOWN_TEXT, "host"}},
+    {"zone", {SHOWN_TEXT, "zone"}},
+    {"target", {SHOWN_TEXT, "target"}},
+    {"version", {SHOWN_TEXT, "version"}},
+    {"labels", {SHOWN_PAIRS, "labels"}},
+    {"plugins", {SHOWN_NAMES, "plugins"}},
+    {"serves only", {SHOWN_NAMES, "activequeues"}},
+    {"ignores", {SHOWN_NAMES, "ignorequeues"}},
+    {"running", {SHOWN_NUMBER, "running", "0"}},
+    {"unsure", {.words = unsure_words}},
+    {"maxthreads", {.words = limit_words}},
+    {"started", {SHOWN_TIME, "started"}},
+    {"first seen", {SHOWN_TIME, "first_seen"}},
+    {"last seen", {SHOWN_TIME, "last_seen"}},
+    {"worker set", {.words = set_words}},
+};
 
-	return jhas(worker, name) ? xasprintf("%s (%s)", js(worker, name), jago(worker, name, text))
-	                          : NULL;
-}
-
-void worker_show(struct cli *c, const json_t *worker)
-{
-	struct fact facts[] = {
-	    {"worker", text_of(worker, "name")},
-	    {"id", text_of(worker, "id")},
-	    {"instance", text_of(worker, "instance")},
-	    {"state", xasprintf("%s %s", state_glyph(js(worker, "state"), c->term.utf8),
-	                  js(worker, "state"))},
-	    {"why", text_of(worker, "why_unhealthy")},
-	    {"lost", lost_fact(worker)},
-	    {"link", xstrdup(jb(worker, "connected") ? "up" : "down")},
-	    {"heard", ago_fact(worker, "silent_ms")},
-	    {"good check", ago_fact(worker, "check_age_ms")},
-	    {"host", text_of(worker, "host")},
-	    {"zone", text_of(worker, "zone")},
-	    {"target", text_of(worker, "target")},
-	    {"version", text_of(worker, "version")},
-	    {"labels", labels_of(worker)},
-	    {"plugins", joined(json_object_get(worker, "plugins"))},
-	    {"serves only", joined(json_object_get(worker, "activequeues"))},
-	    {"ignores", joined(json_object_get(worker, "ignorequeues"))},
-	    {"running", xasprintf("%lld", (long long)ji(worker, "running", 0))},
-	    {"unsure", unsure_fact(worker)},
-	    {"maxthreads",
-	        jhas(worker, "maxthreads")
-	            ? xasprintf("%lld%s", (long long)ji(worker, "maxthreads", 0),
-	                  jb(worker, "maxthreads_set") ? " (set here, not by the worker)" : "")
-	            : xstrdup("no limit")},
-	    {"started", seen_fact(worker, "started")},
-	    {"first seen", seen_fact(worker, "first_seen")},
-	    {"last seen", seen_fact(worker, "last_seen")},
-	    {"worker set", set_fact(worker)},
-	};
-
-	facts_print(c, facts, sizeof facts / sizeof facts[0]);
-}
+const struct view worker_view = {facts, N_OF(facts)};

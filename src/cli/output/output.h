@@ -16,9 +16,39 @@ enum column_flag {
 	COLUMN_STATE = 8,   /* a state: glyph and word, coloured */
 };
 
+/* How a member of an object is written for people. */
+enum shown {
+	SHOWN_TEXT,
+	SHOWN_NUMBER,
+	SHOWN_COUNT,    /* 1,234,567 */
+	SHOWN_SPAN,     /* of milliseconds: "1m30s" */
+	SHOWN_SPAN_IF,  /* the same; 0 is none */
+	SHOWN_SPAN_AGO, /* the same: "1m30s ago" */
+	SHOWN_COARSE,   /* of milliseconds: "3m" */
+	SHOWN_AGE,      /* of milliseconds: "3m ago", "now" */
+	SHOWN_AGO,      /* of a time: "3m ago", "in 5m" */
+	SHOWN_TIME,     /* the time itself, and how long ago it was */
+	SHOWN_NAMES,    /* of an array: "a,b" */
+	SHOWN_PAIRS,    /* of an object: "k=v k=v" */
+	SHOWN_COMMAND,  /* of an array: as it would be typed */
+	SHOWN_JSON,
+	SHOWN_OBJECT, /* the same; one without members is none */
+};
+
+struct value {
+	enum shown how;
+	const char *member;    /* "name", or of an object inside: "counts.queued" */
+	const char *otherwise; /* what is said when there is none; NULL: nothing */
+	/* In place of all that: the words that an object is worth; NULL: nothing. */
+	char *(*words)(const struct cli *c, const json_t *object);
+};
+/* NULL: there is nothing to say. The caller frees it. */
+char *value_text(const struct cli *c, const struct value *v, const json_t *object);
+
 struct column {
 	const char *title;
 	unsigned flags;
+	struct value value;
 };
 
 struct table {
@@ -33,23 +63,24 @@ void table_release(struct table *t);
 /* The next cell; NULL and "" show as "-". */
 void table_add(struct table *t, const char *text);
 void table_addf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A row for each object of the array, by the columns' values. */
+void table_fill(struct table *t, const struct cli *c, const json_t *objects);
 /* `width` 0: as wide as need be. */
 void table_render(
     const struct table *t, const struct term *term, int width, bool wide, struct buf *out);
 void table_print(const struct table *t, struct cli *c);
+/* A whole table of what an array holds. */
+void table_show(
+    struct cli *c, const struct column *columns, size_t n_columns, const json_t *objects);
 
-/* Lines of "name  value", aligned; a NULL value is left out. */
+/* A line "name  value" of a detailed view; one without a value is left out. */
 struct fact {
 	const char *name;
-	char *value; /* freed by facts_print */
+	struct value value;
 };
-void facts_print(struct cli *c, struct fact *facts, size_t n);
-/* Their values, of members that may be missing: then NULL. */
-char *text_fact(const char *text);
-char *time_fact(const json_t *j, const char *name);
-char *command_fact(const json_t *j); /* its member "command" */
-char *pairs_fact(const json_t *object);
-char *json_fact(const json_t *value);
+void facts_show(struct cli *c, const struct fact *facts, size_t n, const json_t *object);
+
+#define N_OF(array) (sizeof(array) / sizeof(array)[0])
 
 /* -o json, jsonl or yaml was asked for; then print_json shows it. */
 bool wants_machine(const struct cli *c);
@@ -63,6 +94,10 @@ size_t json_reals(const json_t *j);
 void print_json(const struct cli *c, json_t *j);
 /* Runs `draw` once, or again and again with --watch. */
 int watch_loop(struct cli *c, int (*draw)(struct cli *c));
+/* "Retry 37 tasks?" on the terminal; true without one. */
+bool confirm(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The exit code then, after a word about it. */
+int not_confirmed(const struct cli *c);
 /* "✓ succeeded" in its colour, appended. */
 void add_state(struct buf *b, const struct term *t, bool colour, const char *state);
 void yaml_print(FILE *f, json_t *j);
@@ -89,7 +124,7 @@ const char *human_rate(double per_s, char out[TIME_TEXT_MAX]);
 const char *human_bytes(int64_t n, char out[TIME_TEXT_MAX]);
 /* 1234567 → "1,234,567" */
 const char *human_count(int64_t n, char out[TIME_TEXT_MAX]);
-/* Time left at this speed, -1 when it can not be told. */
+/* Time left at this speed, -1 when it cannot be told. */
 int64_t eta_ms(int64_t done, int64_t total, double per_s);
 
 #endif

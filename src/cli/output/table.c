@@ -47,6 +47,19 @@ void table_addf(struct table *t, const char *fmt, ...)
 	t->cells[t->n_cells++] = text;
 }
 
+void table_fill(struct table *t, const struct cli *c, const json_t *objects)
+{
+	json_t *object;
+	size_t row;
+
+	json_array_foreach(objects, row, object) for (size_t i = 0; i < t->n_columns; i++)
+	{
+		AUTO(free_cstr) char *text = value_text(c, &t->columns[i].value, object);
+
+		table_add(t, text);
+	}
+}
+
 /* "-" is no state: there is none. */
 static bool has_glyph(const struct table *t, size_t column, const char *text)
 {
@@ -213,21 +226,13 @@ void table_print(const struct table *t, struct cli *c)
 	fwrite(out.p, 1, out.n, stdout);
 }
 
-void facts_print(struct cli *c, struct fact *facts, size_t n)
+void table_show(
+    struct cli *c, const struct column *columns, size_t n_columns, const json_t *objects)
 {
-	size_t widest = 0;
+	struct table t;
 
-	for (size_t i = 0; i < n; i++)
-		if (facts[i].value && strlen(facts[i].name) > widest)
-			widest = strlen(facts[i].name);
-	for (size_t i = 0; i < n; i++) {
-		AUTO(buf_release) struct buf clean = {0};
-
-		if (!facts[i].value)
-			continue;
-		text_add_clean(&clean, str_of(facts[i].value));
-		printf("%s%-*s%s  %s\n", term_on(c->term.out_colour, COLOUR_DIM), (int)widest,
-		    facts[i].name, term_off(c->term.out_colour), clean.p ? clean.p : "");
-		free(facts[i].value);
-	}
+	table_init(&t, columns, n_columns);
+	table_fill(&t, c, objects);
+	table_print(&t, c);
+	table_release(&t);
 }

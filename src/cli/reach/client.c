@@ -21,7 +21,7 @@
 #define REQUEST_MS 120000L
 #define CONNECT_MS 5000L
 #define PATIENCE_FIRST_MS 300   /* nobody was ever there: do not make a person wait */
-#define PATIENCE_AGAIN_MS 60000 /* it was there a moment ago: it restarts */
+#define PATIENCE_AGAIN_MS 60000 /* a server that was there a moment ago restarts */
 
 struct client {
 	char *server, *base, *socket, *token, *ca_file, *cert_file, *key_file;

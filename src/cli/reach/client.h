@@ -50,7 +50,7 @@ const char *client_server(const struct client *c);
 void reply_release(struct reply *r);
 
 /*
- * One request, repeated while the server can not be reached. An error reply (status >= 400) is an
+ * One request, repeated while the server cannot be reached. An error reply (status >= 400) is an
  * error here: the problem is taken from its body. ERR_TIMEOUT with nothing said: interrupted.
  */
 int client_do(struct client *c, const struct request *q, struct reply *ret_reply,

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/reach/place.h"
+#include "cli/reach/server.h"
+#include "cli/reach/token.h"
 #include "config/config.h"
 
 #define STATE_LISTEN 0x0a /* in /proc/net/tcp */
@@ -69,10 +70,10 @@ static bool take_token(const char *dir, unsigned port, struct buf *ret_token)
 	    !port_is_trusted(port, st.st_uid))
 		return false;
 	buf_reset(ret_token);
-	return place_token(NULL, path, ret_token, &none) == 0;
+	return token_read(NULL, path, ret_token, &none) == 0;
 }
 
-void place_local_token(const char *configured, const char *server, struct buf *ret_token)
+void token_find_local(const char *configured, const char *server, struct buf *ret_token)
 {
 	AUTO(buf_release) struct buf state = {0};
 	char address[128];
@@ -83,7 +84,7 @@ void place_local_token(const char *configured, const char *server, struct buf *r
 		return;
 	if (configured && take_token(configured, (unsigned)port, ret_token))
 		return;
-	if (place_state_dir(&state) && take_token(state.p, (unsigned)port, ret_token))
+	if (state_dir(&state) && take_token(state.p, (unsigned)port, ret_token))
 		return;
 	if (!take_token("/var/lib/reeve", (unsigned)port, ret_token))
 		buf_reset(ret_token);

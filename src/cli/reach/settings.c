@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/reach/place.h"
+#include "cli/reach/server.h"
+#include "cli/reach/token.h"
 
 int cli_config(struct cli *c, const struct config **ret_config)
 {
@@ -61,13 +62,13 @@ int cli_server(struct cli *c, struct buf *ret_url)
 	if (cli_setting(c, "server", &given) < 0)
 		return c->problem.code;
 	if (given)
-		return place_normalise(given, ret_url, &c->problem);
+		return server_normalise(given, ret_url, &c->problem);
 	if (cli_config(c, &config) < 0)
 		return c->problem.code;
 	/* The default places are searched anyhow, and in a better order. */
 	own =
 	    config_is_given(config, "server.socket") || config_is_given(config, "server.state_dir");
-	return place_find(own ? config_str(config, "server.socket") : NULL, ret_url, &c->problem);
+	return server_find(own ? config_str(config, "server.socket") : NULL, ret_url, &c->problem);
 }
 
 /*
@@ -81,7 +82,7 @@ static bool is_files_server(const struct config *config, const char *server)
 
 	if (!config_is_given(config, "cli.server"))
 		return true;
-	return place_normalise(config_str(config, "cli.server"), &url, &none) == 0 &&
+	return server_normalise(config_str(config, "cli.server"), &url, &none) == 0 &&
 	       !strcmp(url.p, server);
 }
 
@@ -95,14 +96,14 @@ int cli_token(struct cli *c, const char *server, struct buf *ret_token)
 	if (options_given(&c->options, "token-file") || (token && !*token))
 		token = NULL;
 	if (token || file)
-		return place_token(token, file, ret_token, &c->problem);
+		return token_read(token, file, ret_token, &c->problem);
 	if (cli_config(c, &config) < 0)
 		return c->problem.code;
 	if (is_files_server(config, server) &&
 	    config_secret(config, "cli.token", ret_token, &c->problem) < 0)
 		return c->problem.code;
 	if (!ret_token->n)
-		place_local_token(config_str(config, "server.state_dir"), server, ret_token);
+		token_find_local(config_str(config, "server.state_dir"), server, ret_token);
 	return 0;
 }
 

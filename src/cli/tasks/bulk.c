@@ -149,7 +149,7 @@ static void take_refusal(struct bulk *b, const struct chunk *chunk, const struct
 		problem_hint(&b->c->problem, "correct these lines, and send all of them again");
 }
 
-/* A clear word about what is already in, when the rest can not be sent. */
+/* A clear word about what is already in, when the rest cannot be sent. */
 static int broken(struct bulk *b, const struct chunk *chunk, int r)
 {
 	if (b->accepted > 0)

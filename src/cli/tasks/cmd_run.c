@@ -10,7 +10,7 @@
 #include "cli/frame/cmds.h"
 #include "cli/frame/interrupt.h"
 #include "cli/output/output.h"
-#include "cli/reach/place.h"
+#include "cli/reach/last.h"
 #include "cli/tasks/work.h"
 #include "model/task.h"
 
@@ -35,7 +35,7 @@ static int cancel_it(struct run *r)
 	r->cancelled = true;
 	cli_note(r->c, "\nreeve: cancelling %s; Ctrl-C again leaves at once", r->id);
 	result = cli_call(r->c, "POST", path, body, &reply);
-	/* It may have ended a moment before. */
+	/* The task may have ended a moment before. */
 	return result == ERR_CONFLICT ? 0 : result;
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/reach/place.h"
+#include "cli/reach/last.h"
 #include "cli/tasks/work.h"
 
 #define FAILED_STATES "failed,terminated,orphaned"

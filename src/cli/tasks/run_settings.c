@@ -132,10 +132,3 @@ int run_from_options(struct cli *c, const json_t *old, json_t *body)
 			return c->problem.code;
 	return json_object_set_new(body, "run", TAKE(run));
 }
-
-char *run_fact(const json_t *object)
-{
-	const json_t *run = json_object_get(object, "run");
-
-	return json_object_size(run) ? json_dumps(run, json_reals(run)) : NULL;
-}

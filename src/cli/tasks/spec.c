@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/nouns/body.h"
 #include "cli/reach/settings.h"
 #include "cli/tasks/work.h"
 #include "model/limits.h"
@@ -12,58 +13,12 @@
 struct spec {
 	struct cli *c;
 	json_t *task;
-	bool changes; /* it is there already: "none" and KEY= take something away */
+	bool changes; /* the task is there already: "none" and KEY= take something away */
 };
 
 static int not_text(struct cli *c, const char *what)
 {
 	return problem_set(&c->problem, ERR_INVALID, "%s is not valid UTF-8", what);
-}
-
-/* Not every command has every option of a task. */
-static const char *value_of(const struct spec *s, const char *option)
-{
-	bool negated;
-
-	return options_find(&s->c->options, str_of(option), &negated)
-	           ? options_get(&s->c->options, option)
-	           : NULL;
-}
-
-static bool takes_away(const struct spec *s, const char *value, const char *member)
-{
-	if (!s->changes || strcmp(value, "none"))
-		return false;
-	json_object_del(s->task, member);
-	return true;
-}
-
-static int set_text(const struct spec *s, const char *member, const char *value)
-{
-	json_t *text = value ? json_string(value) : NULL;
-
-	if (!value)
-		return 0;
-	if (!text)
-		return not_text(s->c, member);
-	if (takes_away(s, value, member))
-		json_decref(text);
-	else
-		json_object_set_new(s->task, member, text);
-	return 0;
-}
-
-static int set_number(
-    const struct spec *s, const char *option, const char *member, int64_t min, int64_t max)
-{
-	const char *value = value_of(s, option);
-	int64_t n;
-
-	if (!value || takes_away(s, value, member))
-		return 0;
-	if (options_i64(&s->c->options, option, min, max, &n, &s->c->problem) < 0)
-		return s->c->problem.code;
-	return json_object_set_new(s->task, member, json_integer(n));
 }
 
 static int set_pair(const struct spec *s, const char *option, const char *pair, json_t *pairs)
@@ -174,27 +129,30 @@ static int set_content(const struct spec *s, size_t n_names)
 	return set_params(s) < 0 ? s->c->problem.code : set_action(s);
 }
 
+static const struct setting queue_setting[] = {{"queue", SETTING_TEXT}, {NULL}};
+
 int task_put_options(struct cli *c, size_t n_names, bool changes, json_t *task)
 {
-	static const struct {
-		const char *option, *member;
-	} texts[] = {{"cwd", "cwd"}, {"key", "key"}, {"run-after", "run_after"},
-	    {"timeout", "timeout"}, {"backoff", "backoff"}, {"backoff-max", "backoff_max"}};
+	static const struct setting settings[] = {
+	    {"cwd", SETTING_TEXT},
+	    {"key", SETTING_TEXT},
+	    {"run-after", SETTING_TEXT},
+	    {"timeout", SETTING_TEXT},
+	    {"backoff", SETTING_TEXT},
+	    {"backoff-max", SETTING_TEXT},
+	    {"priority", SETTING_NUMBER, .min = -PRIORITY_MAX, .max = PRIORITY_MAX},
+	    {"max-attempts", SETTING_NUMBER, .min = 1, .max = ATTEMPTS_MAX},
+	    {NULL},
+	};
 	const struct spec s = {c, task, changes};
 
-	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-		if (set_text(&s, texts[i].member, value_of(&s, texts[i].option)) < 0)
-			return c->problem.code;
-	if (set_number(&s, "priority", "priority", -PRIORITY_MAX, PRIORITY_MAX) < 0 ||
-	    set_number(&s, "max-attempts", "max_attempts", 1, ATTEMPTS_MAX) < 0 ||
+	if (body_add(c, settings, changes ? task : NULL, task) < 0 ||
 	    set_pairs(&s, "env", "env") < 0 || set_pairs(&s, "label", "labels") < 0 ||
 	    run_from_options(c, json_object_get(task, "run"), task) < 0 ||
 	    set_content(&s, n_names) < 0)
 		return c->problem.code;
 	/* A queue that is only the usual one (from a variable, a file) is not a change. */
-	if (changes && options_given(&c->options, "queue"))
-		return set_text(&s, "queue", options_get(&c->options, "queue"));
-	return 0;
+	return changes ? body_add(c, queue_setting, task, task) : 0;
 }
 
 bool task_given(const struct cli *c, size_t n_names)
@@ -209,10 +167,10 @@ bool task_given(const struct cli *c, size_t n_names)
 int task_from_options(struct cli *c, size_t n_names, bool needs_command, json_t **ret_task)
 {
 	AUTO(json_drop) json_t *task = json_object();
-	const struct spec s = {.c = c, .task = task};
 	const char *queue;
 
-	if (cli_setting(c, "queue", &queue) < 0 || set_text(&s, "queue", queue) < 0 ||
+	if (cli_setting(c, "queue", &queue) < 0 ||
+	    (queue && body_add_text(c, task, "queue", queue) < 0) ||
 	    task_put_options(c, n_names, false, task) < 0)
 		return c->problem.code;
 	if (needs_command && !json_object_get(task, "command") &&

@@ -9,7 +9,7 @@
 #include "cli/frame/cmds.h"
 #include "cli/frame/interrupt.h"
 #include "cli/output/output.h"
-#include "cli/reach/place.h"
+#include "cli/reach/last.h"
 #include "cli/tasks/work.h"
 #include "model/task.h"
 

@@ -49,11 +49,11 @@ bool task_given(const struct cli *c, size_t n_names); /* any of them */
 bool run_given(const struct cli *c);
 /* Over what was there, or over --run; `old` may be NULL. "none" takes a setting back. */
 int run_from_options(struct cli *c, const json_t *old, json_t *body);
-/* The object as it is written; NULL: there is none. The caller frees it. */
-char *run_fact(const json_t *object);
 
 /* The exit code that mirrors an ended task: see docs in help ("Exit status"). */
 int task_exit_code(const json_t *task);
+/* "backup, its tick of …": the schedule that a task comes from; NULL: none. */
+char *task_schedule_words(const struct cli *c, const json_t *task);
 /* "succeeded on w1 in 3.0s", "failed (exit 3) …": the end of one task in words. */
 void task_outcome(const json_t *task, struct buf *out);
 
@@ -108,8 +108,5 @@ int bulk_line(struct bulk *b);
 int bulk_finish(struct bulk *b);
 /* {"batch","accepted","duplicates","rejected","ids","errors"}; borrowed. */
 json_t *bulk_result(const struct bulk *b);
-
-/* "Retry 37 tasks?" on the terminal; true without one. */
-bool confirm(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -16,8 +16,9 @@
 
 #include "cli/frame/complete.h"
 #include "cli/frame/help.h"
-#include "cli/reach/place.h"
+#include "cli/reach/last.h"
 #include "cli/reach/problem.h"
+#include "cli/reach/server.h"
 #include "cli/reach/sse.h"
 #include "cli/tasks/work.h"
 
@@ -127,7 +128,7 @@ static void assert_server(const char *given, const char *want)
 {
 	struct buf url = {0};
 
-	assert_int_equal(place_normalise(given, &url, &problem), 0);
+	assert_int_equal(server_normalise(given, &url, &problem), 0);
 	assert_string_equal(url.p, want);
 	buf_release(&url);
 }
@@ -146,7 +147,7 @@ static void test_servers_as_typed(void **state)
 	assert_server("127.0.0.1:7400", "http://127.0.0.1:7400");
 	assert_server("[::1]:7400", "http://[::1]:7400");
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-		assert_int_equal(place_normalise(wrong[i], &url, &problem), ERR_INVALID);
+		assert_int_equal(server_normalise(wrong[i], &url, &problem), ERR_INVALID);
 	buf_release(&url);
 }
 
@@ -167,7 +168,7 @@ static void assert_found(const char *configured, const char *want)
 {
 	struct buf url = {0};
 
-	assert_int_equal(place_find(configured, &url, &problem), 0);
+	assert_int_equal(server_find(configured, &url, &problem), 0);
 	assert_string_equal(url.p, want);
 	buf_release(&url);
 }

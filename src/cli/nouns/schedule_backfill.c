@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedule run, backfill, history. */
+/* schedule backfill: the tasks of ticks that have gone by without one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,51 +7,10 @@
 #include "base/mem.h"
 #include "cli/frame/cmds.h"
 #include "cli/nouns/schedules.h"
-#include "cli/reach/place.h"
 #include "model/limits.h"
 #include "wire/json_in.h"
 
-#define HISTORY_DEFAULT 30
 #define PREVIEW_PAGE 100
-
-static int run_one(struct cli *c, const char *name)
-{
-	AUTO(json_drop) json_t *reply = NULL;
-	AUTO(buf_release) struct buf path = {0};
-	const char *id;
-	int r;
-
-	schedule_path(name, "run", &path);
-	r = cli_call(c, "POST", path.p, NULL, &reply);
-	if (r < 0)
-		return r;
-	id = json_string_value(json_array_get(json_object_get(reply, "tasks"), 0));
-	if (id)
-		last_save(LAST_TASK, id);
-	if (wants_machine(c))
-		print_json(c, reply);
-	else
-		say(stdout, "%s", id ? id : "nothing was submitted");
-	return EXIT_OK;
-}
-
-int cmd_schedule_run(struct cli *c)
-{
-	for (size_t i = 0; i < c->options.n_args; i++) {
-		int r = run_one(c, c->options.args[i]);
-
-		if (r != EXIT_OK)
-			return r;
-	}
-	return EXIT_OK;
-}
-
-static int one_name(struct cli *c)
-{
-	return c->options.n_args == 1
-	           ? 0
-	           : problem_set(&c->problem, ERR_INVALID, "one schedule at a time");
-}
 
 struct stretch {
 	int64_t from_s, to_s; /* to_s is not part of it */
@@ -100,7 +59,7 @@ static int ticks_with_tasks(struct cli *c, const char *name, json_t **ret_ticks)
 	size_t i;
 	int r;
 
-	schedule_path(name, "history", &path);
+	noun_path(c, &schedule_noun, name, "history", &path);
 	r = cli_get_list(c, path.p, 0, &list);
 	if (r < 0)
 		return r;
@@ -163,28 +122,21 @@ static int list_ticks(
 	return 0;
 }
 
+static char *would_words(const struct cli *c, const json_t *tick)
+{
+	return xstrdup(jb(tick, "has_task") ? "not run: it has a task" : "run");
+}
+
 static void print_ticks(struct cli *c, const json_t *ticks)
 {
-	static const struct column columns[] = {{"TICK", 0}, {"UTC", 0}, {"WOULD", 0}};
-	struct table t;
+	static const struct column columns[] = {{"TICK", 0, {.words = local_words}},
+	    {"UTC", 0, {.words = utc_words}}, {"WOULD", 0, {.words = would_words}}};
 	json_t *tick;
 	size_t i, n = 0;
 
-	table_init(&t, columns, 3);
-	json_array_foreach(ticks, i, tick)
-	{
-		AUTO(buf_release) struct buf local = {0};
-		bool has = jb(tick, "has_task");
-
-		moment_words(js(tick, "local"), js(tick, "abbreviation"), &local);
-		table_add(&t, local.p);
-		table_addf(&t, "%.19sZ", js(tick, "utc"));
-		table_add(&t, has ? "not run: it has a task" : "run");
-		n += !has;
-	}
+	json_array_foreach(ticks, i, tick) n += !jb(tick, "has_task");
 	if (i > 0)
-		table_print(&t, c);
-	table_release(&t);
+		table_show(c, columns, N_OF(columns), ticks);
 	cli_note(c, "%zu of %zu ticks would get a task; none was submitted", n, i);
 }
 
@@ -193,7 +145,7 @@ static int dry_run(struct cli *c, const char *name, struct stretch s)
 	AUTO(json_drop) json_t *schedule = NULL, *had = NULL, *items = json_array(), *list = NULL;
 	int r;
 
-	if ((r = schedule_get(c, name, &schedule)) < 0 ||
+	if ((r = noun_get(c, &schedule_noun, name, &schedule)) < 0 ||
 	    (r = ticks_with_tasks(c, name, &had)) < 0 ||
 	    (r = list_ticks(c, schedule, s, had, items)) < 0)
 		return r;
@@ -217,15 +169,13 @@ static int backfill(struct cli *c, const char *name, struct stretch s)
 	AUTO(json_drop)
 	json_t *body = json_pack("{s:s,s:s}", "from", time_format_ms(s.from_s * 1000, from), "to",
 	    time_format_ms(s.to_s * 1000, to));
-	AUTO(buf_release) struct buf path = {0};
 	size_t n;
 	int r;
 
 	/* The server's own now, which its clock has reached for sure. */
 	if (!options_given(&c->options, "to"))
 		json_object_del(body, "to");
-	schedule_path(name, "backfill", &path);
-	r = cli_call(c, "POST", path.p, body, &reply);
+	r = noun_call(c, "POST", &schedule_noun, name, "backfill", body, &reply);
 	if (r < 0)
 		return r;
 	n = json_array_size(json_object_get(reply, "tasks"));
@@ -242,40 +192,9 @@ int cmd_schedule_backfill(struct cli *c)
 {
 	struct stretch s = {0};
 
-	if (one_name(c) < 0 || read_stretch(c, &s) < 0)
+	if (noun_alone(c) < 0 || read_stretch(c, &s) < 0)
 		return c->problem.code;
 	if (options_switch(&c->options, "dry-run", false))
 		return dry_run(c, c->options.args[0], s);
 	return backfill(c, c->options.args[0], s);
-}
-
-static int draw_history(struct cli *c)
-{
-	AUTO(buf_release) struct buf path = {0};
-	AUTO(json_drop) json_t *list = NULL;
-	int64_t limit = wants_machine(c) ? 0 : HISTORY_DEFAULT;
-	const json_t *ticks;
-	int r;
-
-	if (options_i64(&c->options, "limit", 0, 10000000, &limit, &c->problem) < 0)
-		return c->problem.code;
-	schedule_path(c->options.args[0], "history", &path);
-	r = cli_get_list(c, path.p, (size_t)limit, &list);
-	if (r < 0)
-		return r;
-	ticks = json_object_get(list, "items");
-	if (wants_machine(c))
-		print_json(c, list);
-	else if (json_array_size(ticks) == 0)
-		cli_note(c, "none of its ticks was due yet");
-	else
-		schedule_print_ticks(c, c->options.args[0], ticks);
-	if (!wants_machine(c) && jhas(list, "next"))
-		cli_note(c, "(there are more; -n 0 shows all)");
-	return EXIT_OK;
-}
-
-int cmd_schedule_history(struct cli *c)
-{
-	return one_name(c) < 0 ? c->problem.code : watch_loop(c, draw_history);
 }

@@ -12,9 +12,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/frame/cmds.h"
-#include "cli/nouns/doctor.h"
+#include "cli/insight/doctor.h"
 #include "cli/output/output.h"
-#include "cli/reach/place.h"
+#include "cli/reach/server.h"
 #include "cli/reach/settings.h"
 
 #define CLOCK_SKEW_MS 5000
@@ -222,7 +222,7 @@ static void check_disks(struct doctor *d)
 {
 	AUTO(buf_release) struct buf dir = {0};
 
-	if (place_state_dir(&dir))
+	if (state_dir(&dir))
 		check_disk(d, dir.p);
 	check_disk(d, "/var/lib/reeve");
 }

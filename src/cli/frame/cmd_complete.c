@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* help, completion, man pages, and the words that completions ask for. */
+/* completion, and the words that completions ask for. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,35 +7,10 @@
 #include "cli/frame/cmds.h"
 #include "cli/frame/complete.h"
 #include "cli/frame/help.h"
-#include "cli/output/output.h"
-#include "cli/reach/place.h"
+#include "cli/nouns/noun.h"
 #include "zones/zones.h"
 
 #define NAMES_LIMIT 200
-
-int cmd_help(struct cli *c)
-{
-	size_t used = 0, n = c->options.n_args;
-	const struct command *cmd;
-
-	if (n == 0) {
-		help_overview(&c->term, stdout);
-		return EXIT_OK;
-	}
-	if (n == 1 && command_is_family(c->options.args[0])) {
-		/* "worker" is a command and a family: show both. */
-		cmd = command_find(c->options.args, 1, &used);
-		if (cmd)
-			help_command(cmd, &c->term);
-		help_family(c->options.args[0], &c->term, stdout);
-		return EXIT_OK;
-	}
-	cmd = command_find(c->options.args, n > 2 ? 2 : n, &used);
-	if (!cmd)
-		return command_unknown(c->options.args, n, &c->problem);
-	help_command(cmd, &c->term);
-	return EXIT_OK;
-}
 
 int cmd_completion(struct cli *c)
 {
@@ -48,11 +23,6 @@ int cmd_completion(struct cli *c)
 	}
 	fputs(script, stdout);
 	return EXIT_OK;
-}
-
-int cmd_gen_man(struct cli *c)
-{
-	return man_write(c->options.args[0], &c->problem);
 }
 
 static void zone_names(struct buf *out)
@@ -71,9 +41,9 @@ static void zone_names(struct buf *out)
 static void live_names(const char *kind, struct buf *out, void *arg)
 {
 	struct cli *c = arg;
-	AUTO(free_cstr) char *path = xasprintf("/v1/%ss", kind);
+	const struct noun *n = noun_find(kind, strlen(kind));
 	AUTO(json_drop) json_t *list = NULL;
-	bool tasks = !strcmp(kind, "task");
+	bool tasks = n == &task_noun;
 	json_t *item;
 	size_t i;
 
@@ -81,7 +51,7 @@ static void live_names(const char *kind, struct buf *out, void *arg)
 		zone_names(out);
 		return;
 	}
-	if (cli_get_list(c, path, tasks ? 20 : NAMES_LIMIT, &list) < 0)
+	if (!n || cli_get_list(c, n->path, tasks ? 20 : NAMES_LIMIT, &list) < 0)
 		return;
 	json_array_foreach(json_object_get(list, "items"), i, item)
 	{

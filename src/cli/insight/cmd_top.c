@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "cli/frame/cmds.h"
 #include "cli/frame/interrupt.h"
-#include "cli/nouns/views.h"
-#include "cli/output/output.h"
+#include "cli/insight/status.h"
+#include "cli/nouns/noun.h"
 #include "cli/output/screen.h"
 
 #define RUNNING_SHOWN 100
@@ -34,63 +34,55 @@ static int take_picture(struct cli *c, struct picture *ret)
 	int r = cli_get(c, "/v1/status", &ret->status);
 
 	if (r == 0)
-		r = cli_get_list(c, "/v1/queues", 100, &ret->queues);
+		r = cli_get_list(c, queue_noun.path, 100, &ret->queues);
 	if (r == 0)
-		r = cli_get_list(c, "/v1/workers", 100, &ret->workers);
+		r = cli_get_list(c, worker_noun.path, 100, &ret->workers);
 	if (r == 0)
 		r = cli_get_list(
 		    c, "/v1/tasks?state=running,claimed&full=true", RUNNING_SHOWN, &ret->running);
 	return r;
 }
 
-static void add_running(struct table *t, const json_t *task, int64_t now)
+static char *for_words(const struct cli *c, const json_t *task)
 {
-	AUTO(buf_release) struct buf command = {0};
-	int64_t began = jtime(task, "started");
+	int64_t began = jtime(task, "started"), now = clock_wall_ms();
 	char text[TIME_TEXT_MAX];
 
-	add_command(&command, json_object_get(task, "command"));
-	table_add(t, js(task, "id"));
-	table_add(t, js(task, "queue"));
-	table_add(t, js(task, "state"));
-	table_add(t, began ? time_human_ms(now > began ? now - began : 0, text) : NULL);
-	table_add(t, js(task, "worker"));
-	table_add(t, command.p);
+	return began ? xstrdup(time_human_ms(now > began ? now - began : 0, text)) : NULL;
+}
+
+static const struct column running_columns[] = {
+    {"TASK", 0, {SHOWN_TEXT, "id"}},
+    {"QUEUE", COLUMN_STRETCH, {SHOWN_TEXT, "queue"}},
+    {"STATE", COLUMN_STATE, {SHOWN_TEXT, "state"}},
+    {"FOR", COLUMN_RIGHT, {.words = for_words}},
+    {"WORKER", COLUMN_STRETCH, {SHOWN_TEXT, "worker"}},
+    {"COMMAND", COLUMN_STRETCH, {SHOWN_COMMAND, "command"}},
+};
+
+static void render_list(const struct cli *c, const struct column *columns, size_t n,
+    const json_t *list, int width, struct buf *out)
+{
+	struct table t;
+
+	table_init(&t, columns, n);
+	table_fill(&t, c, json_object_get(list, "items"));
+	table_render(&t, &c->term, width, c->format == FORMAT_WIDE, out);
+	table_release(&t);
 }
 
 static void render(struct cli *c, const struct picture *p, int width, struct buf *out)
 {
-	static const struct column columns[] = {{"TASK", 0}, {"QUEUE", COLUMN_STRETCH},
-	    {"STATE", COLUMN_STATE}, {"FOR", COLUMN_RIGHT}, {"WORKER", COLUMN_STRETCH},
-	    {"COMMAND", COLUMN_STRETCH}};
-	int64_t now = clock_wall_ms();
-	bool wide = c->format == FORMAT_WIDE;
-	struct table t;
-	json_t *item;
-	size_t i;
-
 	status_render(c, p->status, out);
 	buf_add_char(out, '\n');
-	queue_table_init(&t);
-	json_array_foreach(json_object_get(p->queues, "items"), i, item) queue_table_add(&t, item);
-	table_render(&t, &c->term, width, wide, out);
-	table_release(&t);
+	render_list(c, queue_list.columns, queue_list.n_columns, p->queues, width, out);
 	buf_add_char(out, '\n');
-	worker_table_init(&t);
-	json_array_foreach(json_object_get(p->workers, "items"), i, item)
-	    worker_table_add(&t, item);
-	table_render(&t, &c->term, width, wide, out);
-	table_release(&t);
+	render_list(c, worker_list.columns, worker_list.n_columns, p->workers, width, out);
 	buf_add_char(out, '\n');
-	if (json_array_size(json_object_get(p->running, "items")) == 0) {
+	if (json_array_size(json_object_get(p->running, "items")) == 0)
 		buf_add_cstr(out, "nothing runs\n");
-		return;
-	}
-	table_init(&t, columns, sizeof columns / sizeof columns[0]);
-	json_array_foreach(json_object_get(p->running, "items"), i, item)
-	    add_running(&t, item, now);
-	table_render(&t, &c->term, width, wide, out);
-	table_release(&t);
+	else
+		render_list(c, running_columns, N_OF(running_columns), p->running, width, out);
 }
 
 static int once(struct cli *c)

@@ -10,7 +10,7 @@
 #include "cli/frame/cmds.h"
 #include "cli/frame/interrupt.h"
 #include "cli/output/output.h"
-#include "cli/reach/place.h"
+#include "cli/reach/last.h"
 #include "cli/reach/sse.h"
 
 #define LIST_DEFAULT 100

@@ -9,8 +9,6 @@
 #include "cli/tasks/work.h"
 #include "cron/words/words.h"
 
-#define TRIES 10 /* against others who change the same schedule */
-
 /* NAME stands before "--", the command after it. */
 static int check_name(struct cli *c)
 {
@@ -33,24 +31,6 @@ static int check_zone(struct cli *c, const struct cron_items *items)
 	    "line's zone means nothing to it");
 }
 
-static void print_facts(struct cli *c, const json_t *schedule)
-{
-	char shift[TIME_TEXT_MAX];
-	struct fact facts[] = {
-	    {"when", schedule_words(schedule)},
-	    {"zone",
-	        xstrdup(jhas(schedule, "time_zone") ? js(schedule, "time_zone") : "none needed")},
-	    {"daylight saving", schedule_dst_words(schedule)},
-	    {"max shift", jhas(schedule, "max_shift_ms")
-	                      ? xstrdup(time_human_ms(ji(schedule, "max_shift_ms", 0), shift))
-	                      : NULL},
-	    {"overlap", text_fact(js(schedule, "overlap"))},
-	    {"missed", text_fact(js(schedule, "missed"))},
-	};
-
-	facts_print(c, facts, sizeof facts / sizeof facts[0]);
-}
-
 static void say_either_or(const struct cron_items *items)
 {
 	const char *words = cron_either_or_words(items);
@@ -70,9 +50,9 @@ static int print_understood(
 	if (!items)
 		return EXIT_OK;
 	say_either_or(items);
-	print_facts(c, schedule);
+	schedule_understood(c, schedule);
 	putchar('\n');
-	/* It is made, whatever becomes of the questions about it. */
+	/* The schedule is made, whatever becomes of the questions about it. */
 	if (schedule_print_future(c, schedule) < 0) {
 		cli_complain(&c->term, &c->problem);
 		c->problem = (struct problem){0};
@@ -107,13 +87,13 @@ static int add_one(struct cli *c, const struct cron_pattern *p)
 	if ((r = check_zone(c, &p->items)) < 0 || (r = schedule_need_shift(c, &p->items)) < 0 ||
 	    (r = task_from_options(c, 1, true, &task)) < 0)
 		return r;
-	json_object_set_new(body, "name", json_string(c->options.args[0]));
 	json_object_set(body, "task", task);
-	if (schedule_put_pattern(c, p, body) < 0 || schedule_put_policies(c, body) < 0)
+	if (body_add_text(c, body, "name", c->options.args[0]) < 0 ||
+	    schedule_put_pattern(c, p, body) < 0 || schedule_put_policies(c, body) < 0)
 		return c->problem.code;
 	if (options_switch(&c->options, "dry-run", false))
 		return dry_run(c, p, body);
-	r = cli_call(c, "POST", "/v1/schedules", body, &schedule);
+	r = cli_call(c, "POST", schedule_noun.path, body, &schedule);
 	return r < 0 ? r : print_understood(c, schedule, &p->items, "added");
 }
 
@@ -170,45 +150,24 @@ static int put_task(struct cli *c, const json_t *old, json_t *body)
 	return task_put_options(c, 1, true, task);
 }
 
-static int change(
-    struct cli *c, const char *path, const struct cron_pattern *p, json_t **ret_schedule)
+static int fill(struct cli *c, void *arg, const json_t *old, json_t *body)
 {
-	AUTO(json_drop) json_t *body = json_object(), *old = NULL;
-	const char *name = options_get(&c->options, "name");
-	char etag[ETAG_MAX] = "";
-	int r = 0;
+	int r = old ? put_task(c, old, body) : 0;
 
-	if (task_given(c, 1) &&
-	    ((r = cli_get_tagged(c, path, etag, &old)) < 0 || (r = put_task(c, old, body)) < 0))
-		return r;
-	if (schedule_put_pattern(c, p, body) < 0 || schedule_put_policies(c, body) < 0)
-		return c->problem.code;
-	if (name)
-		json_object_set_new(body, "name", json_string(name));
-	if (json_object_size(body) == 0) {
-		problem_set(&c->problem, ERR_INVALID, "nothing to change was given");
-		return problem_hint(&c->problem, "`reeve schedule set --help` lists the settings");
-	}
-	return cli_patch(c, path, body, etag, ret_schedule);
+	if (r == 0)
+		r = schedule_put_pattern(c, arg, body);
+	return r < 0 ? r : schedule_put_policies(c, body);
 }
 
-static int set(struct cli *c, const struct cron_pattern *p)
+static int set(struct cli *c, struct cron_pattern *p)
 {
 	static const struct cron_items same = {0};
+	const struct change change = {task_given(c, 1), fill, p};
 	AUTO(json_drop) json_t *schedule = NULL;
-	AUTO(buf_release) struct buf path = {0};
 	bool times = p || options_given(&c->options, "tz") || options_given(&c->options, "dst") ||
 	             options_given(&c->options, "start") || options_given(&c->options, "end");
-	int r;
+	int r = noun_change(c, &schedule_noun, c->options.args[0], &change, &schedule);
 
-	schedule_path(c->options.args[0], NULL, &path);
-	/* A task is changed as it was read: nobody else may have changed it since. */
-	for (int tries = 1;; tries++) {
-		r = change(c, path.p, p, &schedule);
-		if (r != ERR_PRECONDITION || tries == TRIES)
-			break;
-		client_backoff(c->client, tries);
-	}
 	if (r < 0)
 		return r;
 	return print_understood(c, schedule, !times ? NULL : p ? &p->items : &same, "changed");

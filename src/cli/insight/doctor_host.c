@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* doctor, of this host: by what tasks can be ended, limited and shut in. */
-#include "cli/nouns/doctor.h"
+#include "cli/insight/doctor.h"
 #include "exec/confine/limits.h"
 #include "exec/sandbox/sandbox.h"
 

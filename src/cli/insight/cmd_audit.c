@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "cli/frame/cmds.h"
 #include "cli/output/output.h"
-#include "cli/reach/place.h"
 
 #define SHELL "__audit-store"
 

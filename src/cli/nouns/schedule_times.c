@@ -9,31 +9,35 @@
 
 #define STATES_ASKED_MAX 200 /* one by one, for those that the list of tasks did not hold */
 
+char *local_words(const struct cli *c, const json_t *moment)
+{
+	AUTO(buf_release) struct buf words = {0};
+
+	moment_words(js(moment, "local"), js(moment, "abbreviation"), &words);
+	return words.p ? buf_take(&words) : NULL;
+}
+
+char *utc_words(const struct cli *c, const json_t *moment)
+{
+	return xasprintf("%.19sZ", js(moment, "utc"));
+}
+
+static char *left_words(const struct cli *c, const json_t *moment)
+{
+	char text[TIME_TEXT_MAX];
+
+	return xstrdup(human_short(jtime(moment, "utc") - clock_wall_ms() + 500, text));
+}
+
 static void print_moments(struct cli *c, const json_t *moments)
 {
-	static const struct column columns[] = {{"NEXT RUNS", 0}, {"UTC", 0}, {"IN", COLUMN_RIGHT}};
-	int64_t now_ms = clock_wall_ms();
-	struct table t;
-	json_t *moment;
-	size_t i;
+	static const struct column columns[] = {{"NEXT RUNS", 0, {.words = local_words}},
+	    {"UTC", 0, {.words = utc_words}}, {"IN", COLUMN_RIGHT, {.words = left_words}}};
 
-	if (json_array_size(moments) == 0) {
+	if (json_array_size(moments) == 0)
 		puts("It does not run any more.");
-		return;
-	}
-	table_init(&t, columns, 3);
-	json_array_foreach(moments, i, moment)
-	{
-		AUTO(buf_release) struct buf local = {0};
-		char left[TIME_TEXT_MAX];
-
-		moment_words(js(moment, "local"), js(moment, "abbreviation"), &local);
-		table_add(&t, local.p);
-		table_addf(&t, "%.19sZ", js(moment, "utc"));
-		table_add(&t, human_short(jtime(moment, "utc") - now_ms + 500, left));
-	}
-	table_print(&t, c);
-	table_release(&t);
+	else
+		table_show(c, columns, N_OF(columns), moments);
 }
 
 /* What lies behind us is of no use to anybody who looks ahead. */
@@ -69,13 +73,12 @@ int schedule_print_future(struct cli *c, const json_t *schedule)
 	json_t *ask = json_pack("{s:O,s:O,s:i}", "items", json_object_get(schedule, "items"),
 	    "time_zone", json_object_get(schedule, "time_zone"), "n", 0);
 	AUTO(json_drop) json_t *next = NULL, *preview = NULL;
-	AUTO(buf_release) struct buf path = {0};
 	int r;
 
 	if (jhas(schedule, "problem")) /* nobody can say, and the problem was told */
 		return 0;
-	schedule_path(js(schedule, "name"), "next", &path);
-	if ((r = cli_get(c, path.p, &next)) < 0 ||
+	if ((r = noun_call(c, "GET", &schedule_noun, js(schedule, "name"), "next", NULL, &next)) <
+	        0 ||
 	    (r = cli_call(c, "POST", "/v1/schedules/preview", ask, &preview)) < 0)
 		return r;
 	print_moments(c, json_object_get(next, "items"));
@@ -87,13 +90,9 @@ int schedule_print_future(struct cli *c, const json_t *schedule)
 
 void task_state_of(struct cli *c, const char *id, char ret_state[32])
 {
-	AUTO(buf_release) struct buf path = {0};
 	AUTO(json_drop) json_t *task = NULL;
-	int r;
+	int r = noun_get(c, &task_noun, id, &task);
 
-	buf_add_cstr(&path, "/v1/tasks");
-	url_add_path(&path, id);
-	r = cli_get(c, path.p, &task);
 	if (r < 0)
 		c->problem = (struct problem){0};
 	snprintf(ret_state, 32, "%.31s", r == ERR_NOT_FOUND ? "gone" : js(task, "state"));
@@ -116,50 +115,39 @@ static json_t *states_of(struct cli *c, const char *name, size_t n)
 	return states;
 }
 
-static void add_task(struct cli *c, struct table *t, const json_t *tick, json_t *states, int *asked)
+static char *reason_words(const struct cli *c, const json_t *tick)
 {
-	const char *id = js(tick, "task");
-	char state[32] = "";
-
-	if (*id && !jhas(states, id) && ++*asked <= STATES_ASKED_MAX) {
-		task_state_of(c, id, state);
-		json_object_set_new(states, id, json_string(state));
-	}
-	table_add(t, id);
-	table_add(t, js(states, id));
+	if (!jhas(tick, "until"))
+		return xstrdup(js(tick, "reason"));
+	return xasprintf("%s%sup to %.19sZ", js(tick, "reason"), jhas(tick, "reason") ? "; " : "",
+	    js(tick, "until"));
 }
 
-static void add_tick(struct cli *c, struct table *t, const json_t *tick, json_t *states, int *asked)
-{
-	AUTO(buf_release) struct buf local = {0};
-	char late[TIME_TEXT_MAX];
+const struct column tick_columns[N_TICK_COLUMNS] = {
+    {"TICK", 0, {.words = local_words}},
+    {"OUTCOME", 0, {SHOWN_TEXT, "outcome"}},
+    {"LATE", COLUMN_RIGHT, {SHOWN_SPAN_IF, "late_by_ms"}},
+    {"TASK", 0, {SHOWN_TEXT, "task"}},
+    {"STATE", COLUMN_STATE, {SHOWN_TEXT, "state"}},
+    {"REASON", COLUMN_STRETCH, {.words = reason_words}},
+};
 
-	moment_words(js(tick, "local"), "", &local);
-	table_add(t, local.p);
-	table_add(t, js(tick, "outcome"));
-	table_add(t,
-	    ji(tick, "late_by_ms", 0) > 0 ? time_human_ms(ji(tick, "late_by_ms", 0), late) : NULL);
-	add_task(c, t, tick, states, asked);
-	if (jhas(tick, "until"))
-		table_addf(t, "%s%sup to %.19sZ", js(tick, "reason"),
-		    jhas(tick, "reason") ? "; " : "", js(tick, "until"));
-	else
-		table_add(t, js(tick, "reason"));
-}
-
-int schedule_print_ticks(struct cli *c, const char *name, const json_t *ticks)
+void ticks_add_states(struct cli *c, const char *schedule, const json_t *ticks)
 {
-	static const struct column columns[] = {{"TICK", 0}, {"OUTCOME", 0}, {"LATE", COLUMN_RIGHT},
-	    {"TASK", 0}, {"STATE", COLUMN_STATE}, {"REASON", COLUMN_STRETCH}};
-	AUTO(json_drop) json_t *states = states_of(c, name, 2 * json_array_size(ticks) + 10);
-	struct table t;
+	AUTO(json_drop) json_t *states = states_of(c, schedule, 2 * json_array_size(ticks) + 10);
 	json_t *tick;
 	size_t i;
 	int asked = 0;
 
-	table_init(&t, columns, sizeof columns / sizeof columns[0]);
-	json_array_foreach(ticks, i, tick) add_tick(c, &t, tick, states, &asked);
-	table_print(&t, c);
-	table_release(&t);
-	return 0;
+	json_array_foreach(ticks, i, tick)
+	{
+		const char *id = js(tick, "task");
+		char state[32] = "";
+
+		if (*id && !jhas(states, id) && ++asked <= STATES_ASKED_MAX) {
+			task_state_of(c, id, state);
+			json_object_set_new(states, id, json_string(state));
+		}
+		json_object_set(tick, "state", json_object_get(states, id));
+	}
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cancel, retry, hold, release: on one task, on some, or on everything that matches. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "cli/frame/cmds.h"
 #include "cli/output/output.h"
-#include "cli/reach/place.h"
+#include "cli/reach/last.h"
 #include "cli/tasks/work.h"
 
 #define HELD_STATUS (-10)
@@ -16,22 +15,6 @@
 struct act {
 	const char *verb, *done; /* "cancel", "cancelled" */
 };
-
-bool confirm(const struct cli *c, const char *fmt, ...)
-{
-	char answer[16] = "";
-	va_list ap;
-
-	if (!c->term.in_tty || !c->term.err_tty)
-		return true;
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputs(" [y/N] ", stderr);
-	if (!fgets(answer, sizeof answer, stdin))
-		return false;
-	return answer[0] == 'y' || answer[0] == 'Y';
-}
 
 static json_t *body_of(struct cli *c)
 {
@@ -113,10 +96,8 @@ static int act_on_many(struct cli *c, const struct act *a, json_t *body)
 		if (r < 0)
 			return r;
 		matched = ji(count, "matched", 0);
-		if (matched > 1 && !confirm(c, "%s %lld tasks?", a->verb, (long long)matched)) {
-			cli_note(c, "nothing was changed");
-			return EXIT_FAILED;
-		}
+		if (matched > 1 && !confirm(c, "%s %lld tasks?", a->verb, (long long)matched))
+			return not_confirmed(c);
 	}
 	r = post_action(c, a, body, dry_run, &reply);
 	return r < 0 ? r : show_action(c, a, reply, dry_run);

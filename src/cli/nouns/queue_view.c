@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queues for people: in a list, and all about one. */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "cli/nouns/noun.h"
+
+static char *state_words(const struct cli *c, const json_t *queue)
+{
+	return xstrdup(jb(queue, "paused") ? "paused" : "active");
+}
+
+static char *running_words(const struct cli *c, const json_t *queue)
+{
+	const json_t *counts = json_object_get(queue, "counts");
+	char text[TIME_TEXT_MAX];
+
+	if (!jhas(counts, "running")) /* a token with labels is not told */
+		return NULL;
+	return xstrdup(human_count(ji(counts, "running", 0) + ji(counts, "claimed", 0), text));
+}
+
+static const struct column columns[] = {
+    {"QUEUE", COLUMN_STRETCH, {SHOWN_TEXT, "name"}},
+    {"STATE", COLUMN_STATE, {.words = state_words}},
+    {"THREADS", COLUMN_RIGHT, {SHOWN_NUMBER, "threads"}},
+    {"QUEUED", COLUMN_RIGHT, {SHOWN_COUNT, "counts.queued"}},
+    {"DELAYED", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_COUNT, "counts.delayed"}},
+    {"HELD", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_COUNT, "counts.held"}},
+    {"RUNNING", COLUMN_RIGHT, {.words = running_words}},
+    {"SUCCEEDED", COLUMN_RIGHT, {SHOWN_COUNT, "counts.succeeded"}},
+    {"FAILED", COLUMN_RIGHT, {SHOWN_COUNT, "counts.failed"}},
+    {"OTHER", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_COUNT, "counts.other"}},
+    {"OLDEST", COLUMN_RIGHT, {SHOWN_COARSE, "oldest_ms"}},
+    {"WORKERS", COLUMN_RIGHT, {SHOWN_NUMBER, "workers", "0"}},
+    {"ORDER", COLUMN_WIDE, {SHOWN_TEXT, "order"}},
+    {"PLUGIN", COLUMN_STRETCH, {SHOWN_TEXT, "plugin"}},
+    {"REASON", COLUMN_STRETCH | COLUMN_WIDE, {SHOWN_TEXT, "pause_reason"}},
+};
+
+const struct listing queue_list = {.columns = columns,
+    .n_columns = N_OF(columns),
+    .most = 1000000,
+    .none = "there are no queues yet; the first task makes one"};
+
+static char *pause_words(const struct cli *c, const json_t *queue)
+{
+	char ago[TIME_TEXT_MAX];
+
+	if (!jb(queue, "paused"))
+		return NULL;
+	return xasprintf("%s%s%s", *js(queue, "pause_reason") ? js(queue, "pause_reason") : "yes",
+	    jhas(queue, "paused_until") ? "; resumes " : "",
+	    jhas(queue, "paused_until") ? jago(queue, "paused_until", ago) : "");
+}
+
+static char *exit_words(const struct cli *c, const json_t *queue)
+{
+	return xstrdup(jb(queue, "exit_codes") ? "99 skip, 100 permanent, 111 temporary"
+	                                       : "0 succeeded, others failed");
+}
+
+static char *output_words(const struct cli *c, const json_t *queue)
+{
+	char text[TIME_TEXT_MAX];
+
+	return xasprintf(
+	    "%s, at most %s", js(queue, "output"), human_bytes(ji(queue, "output_max", 0), text));
+}
+
+static char *counts_words(const struct cli *c, const json_t *queue)
+{
+	json_t *counts = json_object_get(queue, "counts"), *n;
+	AUTO(buf_release) struct buf words = {0};
+	const char *name;
+
+	if (!counts)
+		return NULL;
+	json_object_foreach(counts, name, n) if (json_integer_value(n) > 0) buf_printf(
+	    &words, "%s%lld %s", words.n ? ", " : "", (long long)json_integer_value(n), name);
+	return xstrdup(words.p ? words.p : "none");
+}
+
+static const struct fact facts[] = {
+    {"queue", {SHOWN_TEXT, "name"}},
+    {"id", {SHOWN_TEXT, "id"}},
+    {"paused", {.words = pause_words}},
+    {"plugin", {SHOWN_TEXT, "plugin"}},
+    {"threads", {SHOWN_NUMBER, "threads", "no limit"}},
+    {"order", {SHOWN_TEXT, "order"}},
+    {"time limit", {SHOWN_SPAN, "timeout_ms", "none"}},
+    {"max attempts", {SHOWN_NUMBER, "max_attempts", "1"}},
+    {"backoff", {SHOWN_SPAN, "backoff_ms", "none"}},
+    {"backoff max", {SHOWN_SPAN, "backoff_max_ms", "none"}},
+    {"exit codes", {.words = exit_words}},
+    {"env", {SHOWN_PAIRS, "env"}},
+    {"run", {SHOWN_OBJECT, "run"}},
+    {"output", {.words = output_words}},
+    {"tasks", {.words = counts_words}},
+    {"workers", {SHOWN_NUMBER, "workers", "0"}},
+};
+
+const struct view queue_view = {facts, N_OF(facts)};

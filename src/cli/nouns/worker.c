@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Workers as the server sees them: what can be set; `worker stop` and `worker restart`. */
+#include "base/mem.h"
+#include "cli/frame/cmds.h"
+#include "cli/nouns/noun.h"
+#include "cli/tasks/work.h"
+#include "model/limits.h"
+
+static const struct setting settings[] = {
+    {"maxthreads", SETTING_NUMBER, true, NULL, 0, THREADS_MAX, "worker",
+        "\"none\" means no limit, \"worker\" the worker's own setting"},
+    {NULL},
+};
+
+const struct noun worker_noun = {.word = "worker",
+    .path = "/v1/workers",
+    .list = &worker_list,
+    .view = &worker_view,
+    .settings = settings,
+    .set_hint = "reeve worker set NAME --maxthreads N",
+    .gone = "forgotten"};
+
+/* A worker's tasks die with it: whoever sits at a terminal is asked first. */
+static int may_stop(struct cli *c, const struct noun *n, const char *name, const char *verb)
+{
+	AUTO(json_drop) json_t *worker = NULL;
+	int64_t tasks;
+	int r;
+
+	if (options_switch(&c->options, "yes", false))
+		return 1;
+	r = noun_get(c, n, name, &worker);
+	if (r < 0)
+		return r;
+	tasks = ji(worker, "running", 0);
+	return tasks == 0 || confirm(c, "%s the worker %s, and end its %lld task%s?", verb,
+	                         js(worker, "name"), (long long)tasks, tasks == 1 ? "" : "s");
+}
+
+static int stop_one(struct cli *c, const struct noun *n, const char *name)
+{
+	int r = may_stop(c, n, name, "stop");
+
+	if (r == 0)
+		return not_confirmed(c);
+	return r < 0 ? r : noun_act(c, n, name, "stop", NULL, "was told to stop");
+}
+
+static int restart_one(struct cli *c, const struct noun *n, const char *name)
+{
+	int r = may_stop(c, n, name, "restart");
+
+	if (r == 0)
+		return not_confirmed(c);
+	return r < 0 ? r : noun_act(c, n, name, "restart", NULL, "was told to restart");
+}
+
+int cmd_worker_stop(struct cli *c)
+{
+	return noun_each(c, stop_one);
+}
+
+int cmd_worker_restart(struct cli *c)
+{
+	return noun_each(c, restart_one);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tasks for people: in a list, and all about one, with its attempts and output. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/nouns/noun.h"
+#include "cli/tasks/work.h"
+#include "model/task.h"
+
+#define OUTPUT_SHOWN 2000
+
+static bool is_delayed(const json_t *task)
+{
+	return ji(task, "status", 0) == TASK_QUEUED && jtime(task, "due") > clock_wall_ms();
+}
+
+static char *state_word(const struct cli *c, const json_t *task)
+{
+	return xstrdup(is_delayed(task) ? "delayed" : js(task, "state"));
+}
+
+static char *age_words(const struct cli *c, const json_t *task)
+{
+	char text[TIME_TEXT_MAX];
+
+	return xstrdup(human_short(clock_wall_ms() - jtime(task, "ctime"), text));
+}
+
+static char *took_words(const struct cli *c, const json_t *task)
+{
+	int64_t began = jtime(task, "started"), ended = jtime(task, "ended");
+	bool running = ji(task, "status", 0) == TASK_RUNNING;
+	char text[TIME_TEXT_MAX];
+
+	if (!began || (!ended && !running))
+		return NULL;
+	return xstrdup(time_human_ms((running ? clock_wall_ms() : ended) - began, text));
+}
+
+static char *exit_words(const struct cli *c, const json_t *task)
+{
+	int64_t signal = ji(task, "signal", 0), code = ji(task, "exit_code", -1);
+
+	if (signal > 0)
+		return xasprintf("sig %lld", (long long)signal);
+	return code >= 0 ? xasprintf("%lld", (long long)code) : NULL;
+}
+
+static char *reason_words(const struct cli *c, const json_t *task)
+{
+	char text[TIME_TEXT_MAX];
+
+	if (is_delayed(task))
+		return xasprintf("starts %s", jago(task, "due", text));
+	return xstrdup(jb(task, "cancelling") ? "being cancelled"
+	               : jb(task, "unsure")   ? "unsure: was it started?"
+	                                      : js(task, "reason"));
+}
+
+static const struct column columns[] = {
+    {"ID", 0, {SHOWN_TEXT, "id"}},
+    {"QUEUE", COLUMN_STRETCH, {SHOWN_TEXT, "queue"}},
+    {"STATE", COLUMN_STATE, {.words = state_word}},
+    {"TRY", COLUMN_RIGHT, {SHOWN_NUMBER, "attempt", "0"}},
+    {"AGE", COLUMN_RIGHT, {.words = age_words}},
+    {"TOOK", COLUMN_RIGHT, {.words = took_words}},
+    {"WORKER", COLUMN_STRETCH, {SHOWN_TEXT, "worker"}},
+    {"EXIT", COLUMN_RIGHT | COLUMN_WIDE, {.words = exit_words}},
+    {"PRIORITY", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_NUMBER, "priority", "0"}},
+    {"KEY", COLUMN_STRETCH | COLUMN_WIDE, {SHOWN_TEXT, "key"}},
+    {"LABELS", COLUMN_STRETCH | COLUMN_WIDE, {SHOWN_PAIRS, "labels"}},
+    {"REASON", COLUMN_STRETCH, {.words = reason_words}},
+};
+
+const struct listing task_list = {.columns = columns,
+    .n_columns = N_OF(columns),
+    .usual = 50,
+    .most = 10000000,
+    .none = "there are no such tasks"};
+
+static char *state_words(const struct cli *c, const json_t *task)
+{
+	AUTO(buf_release) struct buf words = {0};
+
+	buf_printf(&words, "%s ", state_glyph(js(task, "state"), c->term.utf8));
+	task_outcome(task, &words);
+	return buf_take(&words);
+}
+
+static char *usage_words(const struct cli *c, const json_t *task)
+{
+	const json_t *usage = json_object_get(task, "usage");
+	char user[TIME_TEXT_MAX], system[TIME_TEXT_MAX], memory[TIME_TEXT_MAX];
+	int64_t kills = ji(usage, "oom_kills", 0);
+
+	if (!json_is_object(usage))
+		return NULL;
+	return xasprintf("%s user, %s system, %s%s", time_human_ms(ji(usage, "user_ms", 0), user),
+	    time_human_ms(ji(usage, "system_ms", 0), system),
+	    human_bytes(ji(usage, "peak_memory", 0), memory),
+	    kills ? "; the kernel ended some of it for lack of memory" : "");
+}
+
+char *task_schedule_words(const struct cli *c, const json_t *task)
+{
+	char ago[TIME_TEXT_MAX];
+
+	if (!jhas(task, "schedule_id"))
+		return NULL;
+	return xasprintf("%s, %s%s%s%s",
+	    jhas(task, "schedule") ? js(task, "schedule") : "one that was deleted",
+	    jhas(task, "tick") ? "its tick of " : "run by hand", js(task, "tick"),
+	    jhas(task, "tick") ? ", " : "", jhas(task, "tick") ? jago(task, "tick", ago) : "");
+}
+
+static char *attempts_words(const struct cli *c, const json_t *task)
+{
+	return xasprintf("%lld of at most %lld", (long long)ji(task, "attempt", 0),
+	    (long long)ji(task, "max_attempts", 1));
+}
+
+static char *doubt_words(const struct cli *c, const json_t *task)
+{
+	return jb(task, "times_doubtful")
+	           ? xstrdup("doubtful: the clock of its worker differs from the server's")
+	           : NULL;
+}
+
+static char *damage_words(const struct cli *c, const json_t *task)
+{
+	return jb(task, "damaged")
+	           ? xstrdup("a part of it does not fit its checksum in the store, and is left out")
+	           : NULL;
+}
+
+static const struct fact facts[] = {
+    {"task", {SHOWN_TEXT, "id"}},
+    {"queue", {SHOWN_TEXT, "queue"}},
+    {"state", {.words = state_words}},
+    {"command", {SHOWN_COMMAND, "command"}},
+    {"action", {SHOWN_JSON, "action"}},
+    {"params", {SHOWN_JSON, "params"}},
+    {"cwd", {SHOWN_TEXT, "cwd"}},
+    {"env", {SHOWN_PAIRS, "env"}},
+    {"run", {SHOWN_OBJECT, "run"}},
+    {"labels", {SHOWN_PAIRS, "labels"}},
+    {"key", {SHOWN_TEXT, "key"}},
+    {"batch", {SHOWN_TEXT, "batch"}},
+    {"schedule", {.words = task_schedule_words}},
+    {"priority", {SHOWN_NUMBER, "priority", "0"}},
+    {"attempts", {.words = attempts_words}},
+    {"time limit", {SHOWN_SPAN, "timeout_ms"}},
+    {"submitted", {SHOWN_TIME, "ctime"}},
+    {"due", {SHOWN_TIME, "due"}},
+    {"started", {SHOWN_TIME, "started"}},
+    {"ended", {SHOWN_TIME, "ended"}},
+    {"times", {.words = doubt_words}},
+    {"damaged", {.words = damage_words}},
+    {"used", {.words = usage_words}},
+};
+
+static char *started_words(const struct cli *c, const json_t *attempt)
+{
+	return xasprintf("%s%s", js(attempt, "started"), jb(attempt, "times_doubtful") ? " ?" : "");
+}
+
+static void show_attempts(struct cli *c, const json_t *task)
+{
+	static const struct column attempt_columns[] = {
+	    {"ATTEMPT", COLUMN_RIGHT, {SHOWN_NUMBER, "attempt"}},
+	    {"STATE", COLUMN_STATE, {SHOWN_TEXT, "state"}},
+	    {"STARTED", 0, {.words = started_words}},
+	    {"TOOK", COLUMN_RIGHT, {.words = took_words}},
+	    {"EXIT", COLUMN_RIGHT, {.words = exit_words}},
+	    {"REASON", COLUMN_STRETCH, {SHOWN_TEXT, "reason"}},
+	};
+	const json_t *attempts = json_object_get(task, "attempts");
+
+	if (json_array_size(attempts) < 2)
+		return;
+	putchar('\n');
+	table_show(c, attempt_columns, N_OF(attempt_columns), attempts);
+}
+
+/* The end of a stream that is not part of the task itself. False: it cannot be had now. */
+static bool get_tail(
+    struct cli *c, const json_t *task, const char *stream, int64_t bytes, struct buf *ret_text)
+{
+	AUTO(buf_release) struct buf path = {0};
+	AUTO(reply_release) struct reply reply = {0};
+	struct problem none = {0};
+	struct request q = {.method = "GET"};
+	char offset[24];
+
+	snprintf(offset, sizeof offset, "%lld",
+	    (long long)(bytes > OUTPUT_SHOWN ? bytes - OUTPUT_SHOWN : 0));
+	buf_add_cstr(&path, "/v1/tasks");
+	url_add_path(&path, js(task, "id"));
+	buf_add_cstr(&path, "/logs");
+	url_add(&path, "stream", stream);
+	url_add(&path, "offset", offset);
+	q.path = path.p;
+	if (client_do(c->client, &q, &reply, &none) < 0)
+		return false;
+	buf_add(ret_text, reply.body.p ? reply.body.p : "", reply.body.n);
+	return true;
+}
+
+static void show_lines(struct str text)
+{
+	struct str line;
+
+	while (str_next(&text, '\n', &line)) {
+		AUTO(buf_release) struct buf clean = {0};
+
+		text_add_clean(&clean, line);
+		if (text.n > 0 || line.n > 0)
+			printf("  %s\n", clean.p ? clean.p : "");
+	}
+}
+
+static void show_output(struct cli *c, const json_t *task, const char *stream)
+{
+	AUTO(free_cstr) char *member = xasprintf("%s_bytes", stream);
+	AUTO(buf_release) struct buf text = {0};
+	int64_t bytes = ji(task, member, 0);
+	char size[TIME_TEXT_MAX];
+	struct str shown;
+
+	if (bytes == 0)
+		return;
+	printf("\n%s%s%s (%s)\n", term_on(c->term.out_colour, COLOUR_BOLD), stream,
+	    term_off(c->term.out_colour), human_bytes(bytes, size));
+	buf_add_cstr(&text, js(task, stream));
+	if (text.n == 0 && !get_tail(c, task, stream, bytes, &text)) {
+		say(stdout, "  `reeve logs --%s %s` shows it", stream, js(task, "id"));
+		return;
+	}
+	shown = buf_str(&text);
+	if (shown.n > OUTPUT_SHOWN)
+		shown = (struct str){shown.p + shown.n - OUTPUT_SHOWN, OUTPUT_SHOWN};
+	if (bytes > (int64_t)shown.n)
+		printf("  %s\n", c->term.utf8 ? "…" : "...");
+	show_lines(shown);
+}
+
+static void show_result(struct cli *c, const json_t *task)
+{
+	struct str text = str_of(js(task, "result"));
+	char size[TIME_TEXT_MAX];
+
+	if (text.n == 0)
+		return;
+	printf("\n%sresult%s (%s)\n", term_on(c->term.out_colour, COLOUR_BOLD),
+	    term_off(c->term.out_colour), human_bytes((int64_t)text.n, size));
+	show_lines(text);
+}
+
+static int show_more(struct cli *c, const json_t *task)
+{
+	show_attempts(c, task);
+	show_result(c, task);
+	show_output(c, task, "stdout");
+	show_output(c, task, "stderr");
+	if (!task_is_ended((int)ji(task, "status", 0)))
+		say(stdout, "\n`reeve why %s` says what it waits for", js(task, "id"));
+	return EXIT_OK;
+}
+
+const struct view task_view = {facts, N_OF(facts), show_more};

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nouns as tables: values for people, requests from options, and rows that fit their commands. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "cli/nouns/noun.h"
+
+#define OBJECT                                                                                    \
+	"{\"name\":\"a\",\"empty\":\"\",\"null\":null,\"n\":1234567,\"zero\":0,\"in\":{\"x\":7}," \
+	"\"list\":[\"a\",\"b\"],\"pairs\":{\"k\":\"v\"},\"none\":{},\"command\":[\"echo\",\"a "   \
+	"b\"]}"
+
+static void assert_value(struct value v, const char *want)
+{
+	AUTO(json_drop) json_t *object = json_loads(OBJECT, 0, NULL);
+	AUTO(free_cstr) char *text = value_text(NULL, &v, object);
+
+	if (want)
+		assert_string_equal(text, want);
+	else
+		assert_null(text);
+}
+
+static void test_values(void **state)
+{
+	assert_value((struct value){SHOWN_TEXT, "name"}, "a");
+	assert_value((struct value){SHOWN_TEXT, "empty"}, NULL);
+	assert_value((struct value){SHOWN_TEXT, "null", "nobody"}, "nobody");
+	assert_value((struct value){SHOWN_TEXT, "absent.deeper"}, NULL);
+	assert_value((struct value){SHOWN_NUMBER, "in.x"}, "7");
+	assert_value((struct value){SHOWN_NUMBER, "in.y", "0"}, "0");
+	assert_value((struct value){SHOWN_COUNT, "n"}, "1,234,567");
+	assert_value((struct value){SHOWN_COARSE, "n"}, "20m");
+	assert_value((struct value){SHOWN_AGE, "n"}, "20m ago");
+	assert_value((struct value){SHOWN_AGE, "zero"}, "now");
+	assert_value((struct value){SHOWN_SPAN_IF, "zero"}, NULL);
+	assert_value((struct value){SHOWN_NAMES, "list"}, "a,b");
+	assert_value((struct value){SHOWN_PAIRS, "pairs"}, "k=v");
+	assert_value((struct value){SHOWN_COMMAND, "command"}, "echo 'a b'");
+	assert_value((struct value){SHOWN_JSON, "none"}, "{}");
+	assert_value((struct value){SHOWN_OBJECT, "none"}, NULL);
+}
+
+static const struct option_def options[] = {
+    {"text", 0, "TEXT", ""},
+    {"other-text", 0, "TEXT", ""},
+    {"at", 0, "TIME", ""},
+    {"number", 0, "N", ""},
+    {"on", 0, NULL, ""},
+    {"queue", 0, "NAME", "", NULL, OPTION_REPEAT},
+    {"env", 0, "KEY=VALUE", "", NULL, OPTION_REPEAT},
+    {"yes", 'y', NULL, ""},
+    {NULL},
+};
+
+static const struct setting settings[] = {
+    {"text", SETTING_TEXT, .none = true},
+    {"other-text", SETTING_TEXT},
+    {"at", SETTING_MOMENT},
+    {"number", SETTING_NUMBER, .max = 9, .instead = "worker", .hint = "up to nine"},
+    {"on", SETTING_SWITCH, .member = "is_on"},
+    {"queue", SETTING_NAMES, .member = "queues"},
+    {"env", SETTING_PAIRS},
+    {"elsewhere", SETTING_TEXT},
+    {NULL},
+};
+
+static void line_parse(struct cli *c, const char *line)
+{
+	static char words[256];
+	char *argv[16], *save = NULL;
+	int argc = 0;
+
+	*c = (struct cli){0};
+	snprintf(words, sizeof words, "%s", line);
+	for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save))
+		argv[argc++] = word;
+	options_add_table(&c->options, options);
+	options_add_table(&c->options, process_options);
+	assert_int_equal(options_parse(&c->options, OPTIONS_ANYWHERE, argc, argv, &c->problem), 0);
+}
+
+/* `old`: what is there already; "": a new body, "=": the body itself is changed. */
+static void assert_body(const char *line, const char *old, const char *want)
+{
+	bool whole = *old == '=';
+	AUTO(json_drop) json_t *was = json_loads(whole ? old + 1 : old, 0, NULL);
+	AUTO(json_drop) json_t *body = whole ? json_incref(was) : json_object();
+	AUTO(json_drop) json_t *wanted = want ? json_loads(want, 0, NULL) : NULL;
+	struct cli c;
+	int r;
+
+	line_parse(&c, line);
+	r = body_add(&c, settings, was, body);
+	assert_int_equal(r, want ? 0 : ERR_INVALID);
+	if (want)
+		assert_true(json_equal(body, wanted));
+	options_release(&c.options);
+}
+
+static void test_bodies(void **state)
+{
+	assert_body("", "", "{}");
+	assert_body("--text x --other-text y", "", "{\"text\":\"x\",\"other_text\":\"y\"}");
+	assert_body("--text none --other-text none", "", "{\"text\":null,\"other_text\":\"none\"}");
+	assert_body("--other-text none", "={\"other_text\":\"y\",\"z\":1}", "{\"z\":1}");
+	assert_body("--at 0", "", "{\"at\":\"1970-01-01T00:00:00.000Z\"}");
+	assert_body("--at 5m", "", "{\"at\":\"5m\"}");
+	assert_body("--number 9", "", "{\"number\":9}");
+	assert_body("--number worker", "", "{\"number\":\"worker\"}");
+	assert_body("--number 10", "", NULL);
+	assert_body("--number none", "", NULL);
+	assert_body("--on", "", "{\"is_on\":true}");
+	assert_body("--no-on", "", "{\"is_on\":false}");
+	assert_body("--queue a --queue b", "", "{\"queues\":[\"a\",\"b\"]}");
+	assert_body("--env A=1", "", "{\"env\":{\"A\":\"1\"}}");
+	assert_body("--env A= --env C=3", "{\"env\":{\"A\":\"1\",\"B\":\"2\"}}",
+	    "{\"env\":{\"B\":\"2\",\"C\":\"3\"}}");
+	assert_body("--env A", "", NULL);
+}
+
+/* JSON cannot hold other bytes: what was asked for must not be dropped without a word. */
+static void test_text_that_is_not_utf8_is_refused(void **state)
+{
+	assert_body("--text \xff", "", NULL);
+	assert_body("--at \xff", "", NULL);
+	assert_body("--queue \xff", "", NULL);
+	assert_body("--env A=\xff", "", NULL);
+	assert_body("--env \xff=1", "", NULL);
+}
+
+static void test_what_is_put_over_must_be_read_first(void **state)
+{
+	struct cli c;
+
+	line_parse(&c, "--text x --queue a");
+	assert_false(body_needs_old(&c, settings));
+	options_release(&c.options);
+	line_parse(&c, "--env A=1");
+	assert_true(body_needs_old(&c, settings));
+	options_release(&c.options);
+	line_parse(&c, "--nice 3");
+	assert_false(body_needs_old(&c, settings));
+	assert_true(body_needs_old(&c, queue_noun.settings));
+	options_release(&c.options);
+}
+
+static void test_options_are_parameters(void **state)
+{
+	struct buf url = {0};
+	struct cli c;
+
+	line_parse(&c, "--queue a --text x/y --queue b --on --yes");
+	query_add(&c, options, &url);
+	assert_string_equal(url.p, "?text=x%2Fy&on=true&queue=a&queue=b");
+	buf_release(&url);
+	options_release(&c.options);
+}
+
+static bool has_option(const struct command *cmd, const char *name)
+{
+	for (size_t i = 0; i < COMMAND_TABLES_MAX && cmd->options[i]; i++)
+		for (const struct option_def *d = cmd->options[i]; d->name; d++)
+			if (!strcmp(d->name, name))
+				return true;
+	return false;
+}
+
+/* Some command of the noun has the option that each setting speaks of. */
+static void assert_settings(const struct noun *n, const struct setting *table)
+{
+	for (const struct setting *s = table; s && s->option; s++) {
+		bool found = false;
+
+		for (size_t i = 0; i < n_client_commands; i++) {
+			const struct command *cmd = &client_commands[i];
+
+			found |= strcspn(cmd->path, " ") == strlen(n->word) &&
+			         !strncmp(cmd->path, n->word, strlen(n->word)) &&
+			         has_option(cmd, s->option);
+		}
+		assert_true(found);
+	}
+}
+
+static void test_rows_fit_their_commands(void **state)
+{
+	size_t n_found = 0;
+
+	for (size_t i = 0; i < n_client_commands; i++) {
+		const struct command *cmd = &client_commands[i];
+		const struct noun *n = noun_find(cmd->path, strcspn(cmd->path, " "));
+
+		if (cmd->run == noun_ls)
+			assert_non_null(n->list);
+		if (cmd->run == noun_show)
+			assert_non_null(n->view);
+		if (cmd->run == noun_create || cmd->run == noun_set)
+			assert_non_null(n->settings);
+		if (cmd->run == noun_pause)
+			assert_non_null(n->pause);
+		if (cmd->run == noun_rm)
+			assert_non_null(n->gone);
+		if (!n)
+			continue;
+		n_found++;
+		assert_settings(n, n->settings);
+		assert_settings(n, n->pause);
+	}
+	assert_true(n_found > 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_values),
+	    cmocka_unit_test(test_bodies),
+	    cmocka_unit_test(test_text_that_is_not_utf8_is_refused),
+	    cmocka_unit_test(test_what_is_put_over_must_be_read_first),
+	    cmocka_unit_test(test_options_are_parameters),
+	    cmocka_unit_test(test_rows_fit_their_commands),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
