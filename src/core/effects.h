@@ -7,6 +7,7 @@
 #define CORE_EFFECTS_H
 
 #include "base/err.h"
+#include "core/say.h"
 #include "model/batch.h"
 #include "model/query.h"
 
@@ -53,6 +54,7 @@ struct message {
 		} welcome;                   /* MSG_SETTINGS uses maxthreads */
 		struct {
 			struct str reason;
+			enum hint_code hint; /* MSG_REFUSED: said after the reason */
 			bool die,
 			    restart; /* MSG_REFUSED: end all; it may come back as a new instance */
 			bool forget; /* MSG_KILL */
@@ -94,7 +96,8 @@ struct outcome { /* of one task in a command, in the order asked */
 	int code;  /* 0, or an enum err */
 	bool twin; /* submit: an older live task with the same unique key */
 	int32_t status;
-	const char *why; /* static text when code is not 0 */
+	const char *why;     /* static text when code is not 0 */
+	enum hint_code hint; /* said after it */
 };
 
 struct reply {
@@ -102,8 +105,9 @@ struct reply {
 	int64_t time_ms; /* when it was carried out: what waited for the store came in earlier */
 	int code;        /* 0, or an enum err with problem set */
 	struct problem *problem;
-	bool replayed; /* answered from an idempotency record */
-	rid id;        /* the queue, worker, schedule or batch it was about */
+	struct hint *hint; /* what to do about it, where that is a command; NULL: nothing */
+	bool replayed;     /* answered from an idempotency record */
+	rid id;            /* the queue, worker, schedule or batch it was about */
 	const struct outcome *outcomes;
 	size_t n;
 };
@@ -155,6 +159,8 @@ void effects_reset(struct effects *e, uint64_t seq);
 bool effects_empty(const struct effects *e);
 struct message *effects_message(struct effects *e, enum message_kind kind, uint64_t link);
 struct reply *effects_reply(struct effects *e, uint64_t ticket);
+/* As problem_hint(): for hints that name a command. Returns the problem's code. */
+int reply_hint(struct reply *r, enum hint_code code, struct str name);
 struct notice *effects_notice(struct effects *e, const char *kind);
 struct read_ask *effects_read(struct effects *e, enum read_kind kind);
 

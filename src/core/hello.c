@@ -312,18 +312,19 @@ static void refuse_quarantined(const struct worker *w, const struct event *ev, s
 
 	worker_refuse(ev->hello.link, die, die,
 	    STR("what the server knew of this worker is damaged in the store: the name is free "
-	        "when its last bearer is lost (reeve worker ls says when)"),
-	    out);
+	        "when its last bearer is lost"),
+	    out)
+	    ->why.hint = HINT_WHEN_LOST;
 }
 
 static void refuse_beyond_limit(const struct core *c, const struct event *ev, struct effects *out)
 {
 	worker_refuse(ev->hello.link, false, false,
 	    arena_strf(&out->batch.arena,
-	        "the server knows %lld workers and may know no more (server.limits.workers_max): "
-	        "remove lost ones with `reeve worker rm`, or raise it",
+	        "the server knows %lld workers and may know no more (server.limits.workers_max)",
 	        (long long)c->n_workers),
-	    out);
+	    out)
+	    ->why.hint = HINT_WORKERS_REMOVE;
 }
 
 void hello(struct core *c, const struct event *ev, struct effects *out)

@@ -377,14 +377,14 @@ const struct timeouts *worker_timeouts(const struct core *c, const struct worker
 void worker_heard_of(struct core *c, struct worker *w, struct effects *out);
 bool worker_has_room(const struct core *c, const struct worker *w);
 /* To whoever is on that link: go away, for good (die), and perhaps come back as somebody new. */
-void worker_refuse(uint64_t link, bool die, bool restart, struct str reason, struct effects *out);
+struct message *worker_refuse(
+    uint64_t link, bool die, bool restart, struct str reason, struct effects *out);
 /* Its processes are certainly gone, or as good as: nobody can say how they ended. */
 void worker_lose_tasks(
     struct core *c, struct worker *w, struct str reason, int64_t hold_ms, struct effects *out);
 int run_worker_command(
     struct core *c, const struct event *ev, struct reply *r, struct effects *out);
-bool worker_serves(
-    const struct core *c, const struct worker *w, const struct queue *q, const char **ret_why);
+enum unserved worker_unserved(const struct core *c, const struct worker *w, const struct queue *q);
 
 /* hello.c */
 void hello(struct core *c, const struct event *ev, struct effects *out);

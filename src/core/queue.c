@@ -47,7 +47,7 @@ static void set_str(struct str *field, struct str value)
 /* Enters a connected worker that serves the queue, or renews its entry. */
 void queue_consider(struct core *c, struct queue *q, struct worker *w)
 {
-	if (!w->link || !worker_serves(c, w, q, NULL))
+	if (!w->link || worker_unserved(c, w, q))
 		return;
 	for (size_t i = 0; i < q->n_eligible; i++)
 		if (q->eligible[i].worker == w) {
@@ -284,7 +284,7 @@ static int name_taken(struct core *c, struct str name, const struct queue *self,
 	r->id = other->row.id;
 	problem_set(
 	    r->problem, ERR_CONFLICT, "there is a queue \"" STR_FMT "\" already", STR_ARG(name));
-	return problem_hint(r->problem, "change it with: reeve queue set " STR_FMT, STR_ARG(name));
+	return reply_hint(r, HINT_QUEUE_CHANGE, name);
 }
 
 static int create(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
@@ -392,14 +392,12 @@ static int delete (
 	if (dispatched) {
 		problem_set(
 		    r->problem, ERR_CONFLICT, "%lld tasks of the queue are on workers", dispatched);
-		return problem_hint(r->problem,
-		    "cancel them (reeve cancel --queue " STR_FMT "), wait, and try again",
-		    STR_ARG(q->row.name));
+		return reply_hint(r, HINT_QUEUE_CANCEL, q->row.name);
 	}
 	if (c->start.waiting && q->n_queued) {
 		problem_set(r->problem, ERR_CONFLICT,
 		    "some of the queue's tasks may be running: the server waits for its workers");
-		return problem_hint(r->problem, "try again when the wait is over: reeve status");
+		return reply_hint(r, HINT_START_WAIT, STR_NULL);
 	}
 	forget_tasks(c, &q->ready);
 	forget_tasks(c, &q->due);

@@ -142,7 +142,7 @@ void schedule_save(struct core *c, struct schedule *s, const struct schedule_row
 static int not_there(struct reply *r)
 {
 	problem_set(r->problem, ERR_NOT_FOUND, "there is no such schedule");
-	return problem_hint(r->problem, "list them with: reeve schedule ls");
+	return reply_hint(r, HINT_SCHEDULES, STR_NULL);
 }
 
 static int name_taken(struct core *c, struct str name, const struct schedule *self, struct reply *r)
@@ -154,8 +154,7 @@ static int name_taken(struct core *c, struct str name, const struct schedule *se
 	r->id = other->id;
 	problem_set(
 	    r->problem, ERR_CONFLICT, "there is a schedule \"" STR_FMT "\" already", STR_ARG(name));
-	return problem_hint(
-	    r->problem, "change it with: reeve schedule set " STR_FMT, STR_ARG(name));
+	return reply_hint(r, HINT_SCHEDULE_CHANGE, name);
 }
 
 #define GIVEN(ch, f) ((ch)->fields & (1u << (f)))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "words/words.h"
 
 #define FRAME_AIM (1u << 20) /* a frame holds about this much, so none comes near the limit */
 
@@ -17,6 +18,7 @@ static void drop_notifies(struct parcel *o)
 void parcel_release(struct parcel *o)
 {
 	drop_notifies(o);
+	arena_release(&o->words);
 	free(o->notifies);
 	free(o->runs);
 	free(o->kills);
@@ -129,7 +131,8 @@ static void add_refused(struct parcel *o, const struct message *m)
 	if (o->has_refused && o->refused.die && !m->why.die)
 		return;
 	o->has_refused = true;
-	o->refused = (struct link_refused){m->why.reason, m->why.die, m->why.restart};
+	o->refused = (struct link_refused){
+	    words_joined(&o->words, m->why.reason, m->why.hint), m->why.die, m->why.restart};
 }
 
 void parcel_add(struct parcel *o, const struct message *m)
@@ -185,6 +188,7 @@ void parcel_clear(struct parcel *o)
 {
 	o->has_welcome = o->has_refused = o->has_settings = o->has_beat_ack = o->has_check = false;
 	drop_notifies(o);
+	arena_release(&o->words);
 	o->n_runs = o->n_kills = o->n_ended_acks = o->n_output_acks = 0;
 	o->bytes = 0;
 }

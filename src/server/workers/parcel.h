@@ -23,6 +23,7 @@ struct parcel {
 	size_t n_notifies, cap_notifies;
 	size_t n_runs, cap_runs, n_kills, cap_kills, n_ended_acks, cap_ended_acks, n_output_acks,
 	    cap_output_acks;
+	struct arena words; /* of a refusal; empty for all who are welcome */
 	size_t bytes;
 };
 

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "words/words.h"
+
 /* Healthchecks don't matter; a beat may be a second old, then nine seconds remain. */
 #define NEVER_MS (INT64_MAX / 16)
 #define QUICK                                     \
@@ -584,7 +586,8 @@ static bool says(struct world *w, rid task, const char *code)
 	bool found = false;
 
 	for (size_t i = 0; i < n; i++)
-		found |= strcmp(whys[i].code, code) == 0 && whys[i].text.n && whys[i].lift.n;
+		found |= strcmp(why_names[whys[i].code], code) == 0 && words_why(&a, &whys[i]).n &&
+		         words_lift(&a, &whys[i]).n;
 	arena_release(&a);
 	return found;
 }
