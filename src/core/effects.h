@@ -60,7 +60,8 @@ struct message {
 			bool forget; /* MSG_KILL */
 		} why;
 		struct {
-			int32_t attempt, max_attempts;
+			int32_t attempt, max_attempts; /* its number, and that of the last one
+			                                  that it may have */
 			struct str queue, plugin, body, env;
 			struct str settings; /* the queue's object `run`; NULL: none */
 			int64_t timeout_ms, output_max;

@@ -65,7 +65,7 @@ static void order(struct core *c, struct task *t, struct worker *w, struct effec
 	m->task = t->row.id;
 	m->token = t->row.state.token;
 	m->run.attempt = t->row.state.attempt;
-	m->run.max_attempts = task_max_attempts(t);
+	m->run.max_attempts = t->row.state.attempts_before + task_max_attempts(t);
 	m->run.queue = arena_str(a, q->name);
 	m->run.plugin = arena_str(a, q->plugin);
 	m->run.body = arena_str(a, t->row.spec.body);

@@ -129,12 +129,13 @@ static void why_workers(struct answer *an, const struct core *c, const struct qu
 static void why_due(struct answer *an, const struct task_state *s, int64_t now_ms)
 {
 	if (s->due_ms > now_ms)
-		*add(an, s->attempt ? WHY_BACKOFF : WHY_RUN_AFTER) = (struct facts){
-		    .n = s->attempt + 1,
-		    .reason = s->reason,
-		    .at_ms = s->due_ms,
-		    .in_ms = s->due_ms - now_ms,
-		};
+		*add(an, s->attempt > s->attempts_before ? WHY_BACKOFF : WHY_RUN_AFTER) =
+		    (struct facts){
+		        .n = s->attempt + 1,
+		        .reason = s->reason,
+		        .at_ms = s->due_ms,
+		        .in_ms = s->due_ms - now_ms,
+		    };
 }
 
 /* A lost worker may still be ending it; the clock on the wall has no say in this. */

@@ -72,6 +72,7 @@ static const struct column task_columns[] = {
     T(I64, "schedule", spec.schedule, 0),
     T(I64, "tick_s", spec.tick_s, 0),
     T(I32, "times_doubtful", state.times_doubtful, COLUMN_STATE),
+    T(I32, "attempts_before", state.attempts_before, COLUMN_STATE),
     SUM("spec_sum", 0),
     SUM("state_sum", COLUMN_STATE),
     SUM("body_sum", COLUMN_BULKY),

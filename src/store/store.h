@@ -25,7 +25,7 @@
 struct store;
 struct store_reader;
 
-#define STORE_SCHEMA_VERSION 10
+#define STORE_SCHEMA_VERSION 11
 
 /* Kind of an event, reason of a tick, that do not fit their checksum. */
 #define STORE_DAMAGED "damaged"

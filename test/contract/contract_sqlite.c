@@ -360,6 +360,38 @@ static void test_migrate_unwritten(void **state)
 	}
 }
 
+/*
+ * Version 11 numbers on after a retry. Down, what is left of a task's attempts stays; up, those who
+ * were retried before have none before; and no checksum is broken.
+ */
+static void test_migrate_attempts(void **state)
+{
+	struct ctx *c = *state;
+	struct task_row *never = task_new(c, 1, 5, TASK_QUEUED), got;
+	struct task_row *retried = task_new(c, 2, 5, TASK_QUEUED);
+	struct problem p = {0};
+
+	never->state.attempt = 2;
+	never->state.attempts_before = 0;
+	retried->state.attempt = 4;
+	retried->state.attempts_before = 3;
+	add_insert(c, never);
+	add_insert(c, retried);
+	commit(c);
+	assert_int_equal(store_task_get(c->r, 2, &c->a, &got), 0);
+	assert_int_equal(got.state.attempts_before, 3);
+	shut(c);
+	assert_int_equal(store_migrate(c->url, 10, &p), 0);
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	for (rid id = 1; id <= 2; id++) {
+		assert_int_equal(store_task_get(c->r, id, &c->a, &got), 0);
+		assert_int_equal(got.state.attempt, id == 1 ? 2 : 1);
+		assert_int_equal(got.state.attempts_before, 0);
+		assert_int_equal(got.damage, 0);
+	}
+}
+
 /* A value changed behind our back: the row says so, and what it said is not repeated. */
 static void test_damage_is_noticed(void **state)
 {
@@ -753,6 +785,7 @@ int main(void)
 	    T(test_migrate_worker_states),
 	    T(test_migrate_worker_keys),
 	    T(test_migrate_unwritten),
+	    T(test_migrate_attempts),
 	    T(test_migrate_results),
 	    T(test_migrate_schedules),
 	    T(test_damage_is_noticed),
