@@ -112,6 +112,10 @@ rid core_schedule_by_name(const struct core *c, struct str name);
 /* By name, after `after` (NULL: the first); 0: there is none. */
 rid core_schedule_next(const struct core *c, struct str after);
 size_t core_schedules(const struct core *c);
+/* Zones that it was told of, or that schedules are in. */
+size_t core_zones(const struct core *c);
+/* A schedule is in it, or will be by a command that waits: else it may be taken back. */
+bool core_needs_zone(const struct core *c, struct str name);
 size_t core_schedules_in(const struct core *c, enum schedule_state_kind state);
 
 /* Tokens, by id. */

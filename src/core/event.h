@@ -194,7 +194,8 @@ struct event {
 		struct {
 			rid schedule, task, queue;
 		} schedule_task;
-		struct { /* lives until another one of that name was given */
+		struct { /* lives until another one of that name was given, or NULL: it is
+			    taken back, for nobody needs it */
 			struct str name;
 			const struct cron_zone *zone;
 		} zone;

@@ -61,6 +61,7 @@ static void forget(struct core *c, struct schedule *s)
 	RB_REMOVE(schedule_names, &c->schedules.names, s);
 	c->schedules.n--;
 	c->schedules.n_in[s->state]--;
+	zone_use(c, s, STR_NULL);
 	cron_items_release(&s->items);
 	free((char *)s->name.p);
 	free(s->packed);
@@ -97,7 +98,7 @@ static int set_pattern(
 		return code;
 	cron_items_release(&s->items);
 	s->items = items;
-	s->zone = row->zone.p ? zone_find(c, row->zone) : NULL;
+	zone_use(c, s, row->zone);
 	return 0;
 }
 
