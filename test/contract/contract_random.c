@@ -343,7 +343,6 @@ static void compare_ticks(struct pair *p)
 	    .from_s = pick(p, 2) ? 0 : pick(p, 200) - 20,
 	    .to_s = pick(p, 2) ? 0 : pick(p, 200) - 20,
 	    .oldest_first = pick(p, 2),
-	    .with_task = pick(p, 2),
 	    .reaching = pick(p, 2),
 	    .after_time_ms = pick(p, 2) ? 0 : pick(p, 20),
 	    .after_tick_s = pick(p, 200) - 20,

@@ -75,8 +75,6 @@ static void ticks_sql(struct buf *sql, const struct tick_query *q)
 		buf_add_cstr(sql, q->reaching ? " AND until_s >= ?2" : " AND tick_s >= ?2");
 	if (q->to_s)
 		buf_add_cstr(sql, " AND tick_s < ?3");
-	if (q->with_task)
-		buf_add_cstr(sql, " AND task <> 0");
 	if (!q->oldest_first && q->after_time_ms)
 		buf_add_cstr(sql, " AND (time_ms, tick_s, offset_s) < (?4, ?5, ?6)");
 	buf_add_cstr(sql, q->oldest_first
