@@ -196,7 +196,7 @@ struct lane {
 	size_t n_ids, cap_ids;
 	struct pending *backfill;      /* the group's only one; NULL: none */
 	struct tick_query ticks_asked; /* for it; schedule 0: none */
-	bool ticks_stale;              /* one of those was fired since */
+	bool ticks_stale;              /* one of those was fired, or waits, since */
 	struct tick_row *ticks;        /* its answer: what is recorded of its range */
 	size_t n_ticks;
 	bool failed;

@@ -280,6 +280,29 @@ STORY(a_queue_that_goes_takes_no_other_queues_tasks_along)
 	world_free(w);
 }
 
+/* A place in line is as good as a task: it gets one when its turn has come. */
+STORY(what_begins_to_wait_while_the_past_is_read_is_not_filled_in)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){.overlap = OVERLAP_QUEUE});
+
+	world_advance(w, MINUTE);
+	assert_int_equal(w->n_tasks, 1);
+	w->hold_reads = true;
+	world_step(w, &(struct event){.kind = EV_SCHEDULE_BACKFILL,
+	                  .ticket = ++w->last_ticket,
+	                  .actor = STR("test"),
+	                  .schedule = {.id = id, .from_s = 1800000090, .to_s = 1800000121}});
+	world_advance(w, MINUTE);
+	assert_int_equal(world_schedule(w, id)->progress.waiting_s, 1800000120);
+	world_answer_reads(w);
+	assert_int_equal(world_reply(w)->code, ERR_CONFLICT);
+	end_task(w, w->tasks[0].id);
+	world_advance(w, 0);
+	assert_no_tick_ran_twice(w);
+	world_free(w);
+}
+
 static void told_of(struct world *w, const char *name, const struct cron_zone *z)
 {
 	world_step(w, &(struct event){.kind = EV_ZONE, .zone = {.name = str_of(name), .zone = z}});
@@ -409,6 +432,7 @@ int main(void)
 	    cmocka_unit_test(what_was_filled_in_is_done_when_the_clock_comes_back),
 	    cmocka_unit_test(what_waits_is_not_filled_in),
 	    cmocka_unit_test(what_fires_while_the_past_is_read_is_not_filled_in),
+	    cmocka_unit_test(what_begins_to_wait_while_the_past_is_read_is_not_filled_in),
 	    cmocka_unit_test(in_another_zone_it_repeats_nothing),
 	    cmocka_unit_test(zones_that_no_schedule_is_in_are_forgotten),
 	    cmocka_unit_test(a_zone_that_a_waiting_command_names_is_needed),
