@@ -360,26 +360,20 @@ static void test_migrate_unwritten(void **state)
 	}
 }
 
-/*
- * Version 11 numbers on after a retry. Down, what is left of a task's attempts stays; up, those who
- * were retried before have none before; and no checksum is broken.
- */
+/* Version 11 numbers on after a retry: down, what is left of the attempts stays. */
 static void test_migrate_attempts(void **state)
 {
 	struct ctx *c = *state;
-	struct task_row *never = task_new(c, 1, 5, TASK_QUEUED), got;
-	struct task_row *retried = task_new(c, 2, 5, TASK_QUEUED);
+	struct task_row *t, got;
 	struct problem p = {0};
 
-	never->state.attempt = 2;
-	never->state.attempts_before = 0;
-	retried->state.attempt = 4;
-	retried->state.attempts_before = 3;
-	add_insert(c, never);
-	add_insert(c, retried);
+	for (rid id = 1; id <= 2; id++) {
+		t = task_new(c, id, 5, TASK_QUEUED);
+		t->state.attempt = id == 1 ? 2 : 4;
+		t->state.attempts_before = id == 1 ? 0 : 3;
+		add_insert(c, t);
+	}
 	commit(c);
-	assert_int_equal(store_task_get(c->r, 2, &c->a, &got), 0);
-	assert_int_equal(got.state.attempts_before, 3);
 	shut(c);
 	assert_int_equal(store_migrate(c->url, 10, &p), 0);
 	assert_int_equal(try_open(c, &p), 0);
