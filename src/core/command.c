@@ -7,8 +7,14 @@ static struct outcome refused(const struct task *t, const char *why)
 	return (struct outcome){t->row.id, ERR_CONFLICT, false, t->row.state.status, why};
 }
 
-static const char not_known[] = "the server does not know yet whether it runs: it waits for its "
-                                "workers (reeve status says how long)";
+static struct outcome not_known(const struct task *t)
+{
+	struct outcome o =
+	    refused(t, "the server does not know yet whether it runs: it waits for its workers");
+
+	o.hint = HINT_HOW_LONG;
+	return o;
+}
 
 static struct outcome done(rid id, int32_t status)
 {
@@ -33,7 +39,7 @@ static struct outcome cancel(struct core *c, struct task *t, struct str reason, 
 	rid id = t->row.id;
 
 	if (start_may_run(c, &t->row))
-		return refused(t, not_known);
+		return not_known(t);
 	if (!reason.n)
 		reason = STR("cancelled");
 	switch (task_phase(t->row.state.status)) {
@@ -80,7 +86,7 @@ static struct outcome set(
 	if (task_phase(status) != PHASE_QUEUED && task_phase(status) != PHASE_HELD)
 		return refused(t, "it has left the queue");
 	if (to != TASK_QUEUED && start_may_run(c, &t->row))
-		return refused(t, not_known);
+		return not_known(t);
 	if (ev->tasks.has_priority)
 		set_priority(t, ev->tasks.priority);
 	if (to != status)
@@ -199,6 +205,7 @@ int command_run(struct core *c, const struct event *ev, struct pending *p, struc
 	struct reply r = {.ticket = ev->ticket, .time_ms = c->now_ms};
 
 	r.problem = arena_zalloc(&out->batch.arena, sizeof *r.problem);
+	r.hint = arena_zalloc(&out->batch.arena, sizeof *r.hint);
 	if (p && p->idem && p->idem->key.p) {
 		r.code = replay(ev, p->idem, &r, out);
 	} else {

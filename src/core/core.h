@@ -8,6 +8,7 @@
 
 #include "core/effects.h"
 #include "core/event.h"
+#include "core/say.h"
 
 struct core;
 
@@ -99,16 +100,6 @@ struct set_view {
 };
 void core_set(const struct core *c, int64_t mono_ms, struct set_view *ret_view);
 
-/* Everything that the server waits for now, in words; the most important first. */
-struct wait {
-	const char *code; /* static, stable: "initial-wait", "worker-word", "consensus", … */
-	rid worker;       /* 0: none in particular */
-	int32_t tasks;    /* that wait for it */
-	int64_t in_ms;    /* at the latest; -1: nobody can say */
-	struct str text;
-};
-size_t core_waits(const struct core *c, int64_t mono_ms, struct arena *a, struct wait **ret_waits);
-
 /* Schedules. The row is made for the asker, in the arena; without one it lives until the next step,
  * and has no items' text. */
 struct schedule_view {
@@ -120,6 +111,10 @@ struct schedule_view {
 	const char *failed;             /* static: why it can not fire at all; NULL: it can */
 };
 bool core_schedule(const struct core *c, rid id, struct arena *a, struct schedule_view *ret_view);
+/* Zones that it was told of, or that schedules are in. */
+size_t core_zones(const struct core *c);
+/* A schedule is in it, or will be by a command that waits: else it may be taken back. */
+bool core_needs_zone(const struct core *c, struct str name);
 size_t core_schedules_in(const struct core *c, enum schedule_state_kind state);
 
 const struct token_row *core_token(const struct core *c, rid id);
@@ -129,13 +124,6 @@ bool core_task_state(const struct core *c, rid id, struct task_state *ret_state)
 /* Ordered, and nobody knows whether it was started. */
 bool core_task_unsure(const struct core *c, rid id);
 
-/* Why a task waits: every reason, and what would lift it. */
-struct why {
-	const char *code; /* static, stable: "queue-paused", "queue-full", … */
-	struct str text;  /* what holds it */
-	struct str lift;  /* what would lift it */
-};
-size_t core_why(const struct core *c, const struct task_row *row, int64_t now_ms, int64_t mono_ms,
-    struct arena *a, struct why **ret_whys);
+/* Why a task waits, and what the server waits for: core/say.h. */
 
 #endif

@@ -2,6 +2,7 @@
 /* The vectors of one batch's effects. */
 #include "core/effects.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -45,6 +46,13 @@ struct reply *effects_reply(struct effects *e, uint64_t ticket)
 	r = &e->replies[e->n_replies++];
 	*r = (struct reply){.ticket = ticket};
 	return r;
+}
+
+int reply_hint(struct reply *r, enum hint_code code, struct str name)
+{
+	r->hint->code = code;
+	snprintf(r->hint->name, sizeof r->hint->name, STR_FMT, STR_ARG(name));
+	return r->problem->code;
 }
 
 struct notice *effects_notice(struct effects *e, const char *kind)

@@ -7,6 +7,7 @@
 #define CORE_EFFECTS_H
 
 #include "base/err.h"
+#include "core/say.h"
 #include "model/batch.h"
 #include "model/kind.h"
 #include "model/link.h"
@@ -28,6 +29,7 @@ enum message_kind {
 struct message {
 	enum message_kind kind;
 	uint64_t link;
+	enum hint_code hint; /* MSG_REFUSED: said after the reason */
 	union {
 		struct link_welcome welcome;
 		struct link_refused refused;
@@ -47,7 +49,8 @@ struct outcome { /* of one task in a command, in the order asked */
 	int code;  /* 0, or an enum err */
 	bool twin; /* submit: an older live task with the same unique key */
 	int32_t status;
-	const char *why; /* static text when code is not 0 */
+	const char *why;     /* static text when code is not 0 */
+	enum hint_code hint; /* said after it */
 };
 
 struct reply {
@@ -55,8 +58,9 @@ struct reply {
 	int64_t time_ms; /* when it was carried out: what waited for the store came in earlier */
 	int code;        /* 0, or an enum err with problem set */
 	struct problem *problem;
-	bool replayed; /* answered from an idempotency record */
-	rid id;        /* the object or batch it was about */
+	struct hint *hint; /* what to do about it, where that is a command; NULL: nothing */
+	bool replayed;     /* answered from an idempotency record */
+	rid id;            /* the object or batch it was about */
 	const struct outcome *outcomes;
 	size_t n;
 };
@@ -108,6 +112,8 @@ void effects_reset(struct effects *e, uint64_t seq);
 bool effects_empty(const struct effects *e);
 struct message *effects_message(struct effects *e, enum message_kind kind, uint64_t link);
 struct reply *effects_reply(struct effects *e, uint64_t ticket);
+/* As problem_hint(): for hints that name a command. Returns the problem's code. */
+int reply_hint(struct reply *r, enum hint_code code, struct str name);
 struct notice *effects_notice(struct effects *e, const char *kind);
 struct read_ask *effects_read(struct effects *e, enum read_kind kind);
 

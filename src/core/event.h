@@ -126,7 +126,8 @@ struct event {
 			struct owner owner;
 			rid task, queue;
 		} owned;
-		struct { /* lives until another one of that name was given */
+		struct { /* lives until another one of that name was given, or NULL: it is
+			    taken back, for nobody needs it */
 			struct str name;
 			const struct cron_zone *zone;
 		} zone;

@@ -103,6 +103,7 @@ static void wait_in_line(struct look *l, const struct cron_event *e)
 	row.reason = arena_strf(&l->out->batch.arena, "waits for the end of task " STR_FMT,
 	    STR_ARG(id_text(l, l->s->live[0])));
 	tick_save(&row, l->out);
+	lane_past_grows(l->c, l->s->object.id, e->time); /* or it will be: nobody may fill it in */
 	p->waiting_s = e->time;
 	p->waiting_offset_s = row.offset_s;
 	l->changed = true;

@@ -302,18 +302,19 @@ static void refuse_quarantined(const struct worker *w, const struct event *ev, s
 
 	worker_refuse(ev->link, die, die,
 	    STR("what the server knew of this worker is damaged in the store: the name is free "
-	        "when its last bearer is lost (reeve worker ls says when)"),
-	    out);
+	        "when its last bearer is lost"),
+	    out)
+	    ->hint = HINT_WHEN_LOST;
 }
 
 static void refuse_beyond_limit(const struct core *c, const struct event *ev, struct effects *out)
 {
 	worker_refuse(ev->link, false, false,
 	    arena_strf(&out->batch.arena,
-	        "the server knows %lld workers and may know no more (server.limits.workers_max): "
-	        "remove lost ones with `reeve worker rm`, or raise it",
+	        "the server knows %lld workers and may know no more (server.limits.workers_max)",
 	        (long long)c->objects[KIND_WORKER].n),
-	    out);
+	    out)
+	    ->hint = HINT_WORKERS_REMOVE;
 }
 
 void hello(struct core *c, const struct event *ev, struct effects *out)

@@ -207,7 +207,7 @@ struct lane {
 	size_t n_ids, cap_ids;
 	struct pending *past_wanted;  /* the group's only one that goes by the past; NULL: none */
 	struct tick_query past_asked; /* for it; schedule 0: none */
-	bool past_is_stale;           /* something was added to it since */
+	bool past_is_stale;           /* one of those was fired, or waits, since */
 	struct tick_row *ticks;       /* its answer: what is recorded of its range */
 	size_t n_ticks;
 	bool failed;
@@ -373,12 +373,12 @@ const struct timeouts *worker_timeouts(const struct core *c, const struct worker
 void worker_heard_of(struct core *c, struct worker *w, struct effects *out);
 bool worker_has_room(const struct core *c, const struct worker *w);
 /* To whoever is on that link: go away, for good (die), and perhaps come back as somebody new. */
-void worker_refuse(uint64_t link, bool die, bool restart, struct str reason, struct effects *out);
+struct message *worker_refuse(
+    uint64_t link, bool die, bool restart, struct str reason, struct effects *out);
 /* Its processes are certainly gone, or as good as: nobody can say how they ended. */
 void worker_lose_tasks(
     struct core *c, struct worker *w, struct str reason, int64_t hold_ms, struct effects *out);
-bool worker_serves(
-    const struct core *c, const struct worker *w, const struct queue *q, const char **ret_why);
+enum unserved worker_unserved(const struct core *c, const struct worker *w, const struct queue *q);
 
 /* hello.c */
 void hello(struct core *c, const struct event *ev, struct effects *out);

@@ -140,10 +140,9 @@ static int name_taken(
 	r->id = other->id;
 	problem_set(r->problem, ERR_CONFLICT, "there is a %s \"" STR_FMT "\" already", name_of(ev),
 	    STR_ARG(name));
-	if (!object_kinds[ev->object.kind]->set)
+	if (!object_kinds[ev->object.kind]->taken)
 		return problem_hint(r->problem, "revoke it, or choose another name");
-	return problem_hint(
-	    r->problem, "change it with: reeve %s set " STR_FMT, name_of(ev), STR_ARG(name));
+	return reply_hint(r, object_kinds[ev->object.kind]->taken, name);
 }
 
 static int is_full(struct core *c, const struct event *ev, struct reply *r)
@@ -214,9 +213,10 @@ int object_command(struct core *c, const struct event *ev, struct reply *r, stru
 	if (ev->kind == EV_CREATE)
 		return create(c, ev, r, out);
 	o = object_find(c, ev->object.kind, ev->object.id);
-	if (!o)
-		return problem_set(
-		    r->problem, ERR_NOT_FOUND, "there is no such %s any more", name_of(ev));
+	if (!o) {
+		problem_set(r->problem, ERR_NOT_FOUND, "there is no such %s any more", name_of(ev));
+		return reply_hint(r, object_kinds[ev->object.kind]->gone, STR_NULL);
+	}
 	r->id = o->id;
 	e = is_outdated(o, ev, r);
 	if (!e && ev->kind == EV_SET && renames(ev))

@@ -9,6 +9,7 @@
 
 #include <bsd/sys/tree.h>
 
+#include "core/say.h"
 #include "model/kind.h"
 #include "model/query.h"
 #include "model/row.h"
@@ -64,6 +65,8 @@ struct object_kind {
 	const char *events[N_OBJECT_EVENTS];
 	size_t max;       /* so many may be made; 0: no limit */
 	const char *full; /* what to do then; NULL: nothing */
+	/* What to do where there is one of that name already, or none any more. */
+	enum hint_code taken, gone;
 	void (*load)(struct core *c, const void *row);
 	int64_t (*version)(const struct object *o); /* NULL: it has none */
 	/* The name is free. The object is new: only its id, name and kind are set so far. */

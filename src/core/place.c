@@ -66,7 +66,7 @@ static void order(struct core *c, struct task *t, struct worker *w, struct effec
 	m->run = (struct link_run){.task = t->row.id,
 	    .token = t->row.state.token,
 	    .attempt = t->row.state.attempt,
-	    .max_attempts = task_max_attempts(t),
+	    .max_attempts = t->row.state.attempts_before + task_max_attempts(t),
 	    .queue = arena_str(a, q->name),
 	    .plugin = arena_str(a, q->plugin),
 	    .body = arena_str(a, t->row.spec.body),

@@ -12,7 +12,7 @@ struct queue *queue_find(const struct core *c, rid id)
 /* Enters a connected worker that serves the queue, or renews its entry. */
 void queue_consider(struct core *c, struct queue *q, struct worker *w)
 {
-	if (!w->link || !worker_serves(c, w, q, NULL))
+	if (!w->link || worker_unserved(c, w, q))
 		return;
 	for (size_t i = 0; i < q->n_eligible; i++)
 		if (q->eligible[i].worker == w) {
@@ -327,14 +327,12 @@ static int remove_queue(
 	if (dispatched) {
 		problem_set(
 		    r->problem, ERR_CONFLICT, "%lld tasks of the queue are on workers", dispatched);
-		return problem_hint(r->problem,
-		    "cancel them (reeve cancel --queue " STR_FMT "), wait, and try again",
-		    STR_ARG(q->row.name));
+		return reply_hint(r, HINT_QUEUE_CANCEL, q->row.name);
 	}
 	if (c->start.waiting && q->n_queued) {
 		problem_set(r->problem, ERR_CONFLICT,
 		    "some of the queue's tasks may be running: the server waits for its workers");
-		return problem_hint(r->problem, "try again when the wait is over: reeve status");
+		return reply_hint(r, HINT_START_WAIT, STR_NULL);
 	}
 	batch_delete(&out->batch, &queue_table, o->id);
 	object_audit(c, o, OBJECT_DELETED, ev->actor, STR_NULL, out);
@@ -353,6 +351,7 @@ static void release(struct core *c)
 const struct object_kind queue_kind = {
     .table = &queue_table,
     .events = OBJECT_EVENTS("queue"),
+    .taken = HINT_QUEUE_CHANGE,
     .load = load,
     .version = version,
     .create = create,

@@ -24,6 +24,7 @@ static void forget(struct core *c, struct schedule *s)
 	timer_clear(c, TIMER_WALL, &s->timer);
 	object_del(c, &s->object);
 	c->schedules.n_in[s->state]--;
+	zone_use(c, s, STR_NULL);
 	cron_items_release(&s->items);
 	free((char *)s->object.name.p);
 	free(s->packed);
@@ -63,7 +64,7 @@ static int set_pattern(
 		return code;
 	cron_items_release(&s->items);
 	s->items = items;
-	s->zone = row->zone.p ? zone_find(c, row->zone) : NULL;
+	zone_use(c, s, row->zone);
 	return 0;
 }
 
@@ -315,6 +316,8 @@ static void clock_was_set(struct core *c)
 const struct object_kind schedule_kind = {
     .table = &schedule_table,
     .events = OBJECT_EVENTS("schedule"),
+    .taken = HINT_SCHEDULE_CHANGE,
+    .gone = HINT_SCHEDULES,
     .max = SCHEDULES_MAX,
     .load = load,
     .version = version,

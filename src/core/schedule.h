@@ -25,6 +25,7 @@ struct zone {
 	RB_ENTRY(zone) by_name;
 	struct str name;
 	const struct cron_zone *zone; /* NULL: this machine does not know it */
+	uint32_t users;               /* schedules that are in it */
 };
 RB_HEAD(zones_by_name, zone);
 
@@ -44,6 +45,7 @@ struct schedule {
 
 struct schedules {
 	struct zones_by_name zones;
+	size_t n_zones;
 	size_t n_in[N_SCHEDULE_STATES];
 };
 
@@ -67,7 +69,8 @@ void schedule_task_ended(struct core *c, struct object *o, rid task);
 bool schedule_of_queue(const struct core *c, rid queue, struct str *ret_name);
 
 /* schedule_zone.c */
-struct zone *zone_find(struct core *c, struct str name); /* makes an empty one */
+/* From now on the schedule is in that zone (NULL: in none), of which nothing may be known yet. */
+void zone_use(struct core *c, struct schedule *s, struct str name);
 void zone_set(struct core *c, const struct event *ev, struct effects *out);
 void zones_forget(struct core *c);
 

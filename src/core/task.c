@@ -299,7 +299,14 @@ int64_t task_timeout_ms(const struct task *t)
 	return own < 0 ? 0 : own ? own : t->queue->row.timeout_ms;
 }
 
-/* base * 2^(attempt-1), capped, then spread over [half, whole] so that retries don't march in step.
+/* Since somebody asked for it: by a submit, or by the last retry. */
+static int32_t attempts_made(const struct task_state *s)
+{
+	return s->attempt - s->attempts_before;
+}
+
+/* base * 2^(attempts-1), capped, then spread over [half, whole] so that retries don't march in
+ * step.
  */
 static int64_t backoff_ms(struct core *c, const struct task *t)
 {
@@ -309,7 +316,7 @@ static int64_t backoff_ms(struct core *c, const struct task *t)
 	int64_t delay = base;
 	struct rng r = {c->seed ^ t->row.id};
 
-	for (int i = 1; i < t->row.state.attempt && delay < cap; i++)
+	for (int i = 1; i < attempts_made(&t->row.state) && delay < cap; i++)
 		delay *= 2;
 	if (delay > cap)
 		delay = cap;
@@ -377,7 +384,7 @@ static void end_attempt(struct core *c, struct task *t, int status, struct str r
 	struct task_state *s = &t->row.state;
 	int32_t most = task_max_attempts(t) + (MUTANT(ONE_ATTEMPT_TOO_MANY) ? 1 : 0);
 
-	if (may_retry && s->wish == WISH_NONE && s->attempt < most) {
+	if (may_retry && s->wish == WISH_NONE && attempts_made(s) < most) {
 		retry_later(c, t, status, reason, hold_ms, out);
 		return;
 	}
@@ -430,7 +437,8 @@ void task_begin_anew(
 	if (stored)
 		keep_inline_output(t, &stored->state, out);
 	forget_results(s);
-	s->attempt = 0;
+	s->attempt = MUTANT(RETRY_COUNTS_FROM_ONE) ? 0 : s->attempt;
+	s->attempts_before = s->attempt; /* numbers go on, so each names one attempt */
 	/* its worker may still be ending it, whoever asks */
 	s->due_ms = hold_to_floor(c, t) ? c->now_ms + c->hold_floor_ms - c->mono_ms : 0;
 	s->claimed_ms = 0;

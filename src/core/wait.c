@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the server waits for, in words: so that a wait is never a mystery. */
-#include "base/timefmt.h"
+/* What the server waits for: so that a wait is never a mystery. */
 #include "core/internal.h"
+
+const char *const wait_names[N_WAITS] = {
+#define X(code, name) [code] = name,
+    WAIT_TABLE(X)
+#undef X
+};
 
 struct waits {
 	struct arena *a;
@@ -9,7 +14,9 @@ struct waits {
 	size_t n, cap;
 };
 
-static struct wait *add(struct waits *ws, const char *code, rid worker, int64_t in_ms)
+/* About a worker, or (NULL) about none in particular. */
+static struct wait *add(
+    struct waits *ws, enum wait_code code, const struct worker *w, int64_t in_ms)
 {
 	struct wait *bigger;
 
@@ -20,11 +27,13 @@ static struct wait *add(struct waits *ws, const char *code, rid worker, int64_t 
 			bigger[i] = ws->items[i];
 		ws->items = bigger;
 	}
-	ws->items[ws->n] = (struct wait){.code = code, .worker = worker, .in_ms = in_ms};
+	ws->items[ws->n] = (struct wait){.code = code, .in_ms = in_ms, .facts.in_ms = in_ms};
+	if (w) {
+		ws->items[ws->n].worker = w->row.id;
+		ws->items[ws->n].facts.name = w->row.facts.shard;
+	}
 	return &ws->items[ws->n++];
 }
-
-#define SAY(w, ...) ((w)->text = arena_strf(ws->a, __VA_ARGS__))
 
 /* Until it is lost, if nothing more is heard; -1: that is not running. */
 int64_t wait_lost_in_ms(const struct core *c, const struct worker *w, int64_t mono_ms)
@@ -42,19 +51,18 @@ int64_t wait_lost_in_ms(const struct core *c, const struct worker *w, int64_t mo
 	return at > mono_ms ? at - mono_ms : 0;
 }
 
-static const char *said(const struct core *c, const struct worker *w)
+static enum wait_code said(const struct core *c, const struct worker *w)
 {
 	if (w->health.state == WORKER_MUST_DIE)
-		return "is lost without having said what it runs";
+		return WAIT_START_LOST;
 	if (!w->health.known)
-		return "has not spoken yet";
+		return WAIT_START_SILENT;
 	if (!w->member.initial.server)
-		return "is new here";
+		return WAIT_START_NEW;
 	if (w->member.initial.server != c->start.dispatcher)
-		return "has not heard from the last server which workers there are";
-	return set_hash_eq(&w->member.initial.hash, &c->set.id.hash)
-	           ? "agrees with those who are here"
-	           : "knows another set of workers than those who are here";
+		return WAIT_START_UNTOLD;
+	return set_hash_eq(&w->member.initial.hash, &c->set.id.hash) ? WAIT_START_AGREES
+	                                                             : WAIT_START_DIFFERS;
 }
 
 /* The operator's own number, where it is less than what is safe. */
@@ -67,52 +75,38 @@ static bool is_unsafe(const struct core *c)
 static void wait_start(const struct core *c, int64_t mono_ms, struct waits *ws)
 {
 	int64_t left = c->start.until_ms - mono_ms;
-	char text[TIME_TEXT_MAX];
 	struct worker *w;
-	struct wait *x;
 
 	if (!c->start.waiting)
 		return;
 	left = left > 0 ? left : 0;
-	x = add(ws, "initial-wait", 0, left);
-	SAY(x,
-	    "nothing is started for at most %s: the last server did not write down what it "
-	    "started, so every worker that may run something must speak first, or have ended it%s",
-	    time_human_ms(left, text),
-	    is_unsafe(c) ? ". UNSAFE: the time is the one of CAUTION_startup_wait_for_workers, and "
-	                   "shorter than that takes: what a worker runs that speaks later may be "
-	                   "started a second time"
-	                 : "");
+	add(ws, is_unsafe(c) ? WAIT_START_UNSAFE : WAIT_START, NULL, left);
 	EACH_OBJECT(w, c, KIND_WORKER)
-	{
-		if (w->health.state == WORKER_MUST_DIE && !start_owes(c, w))
-			continue;
-		x = add(ws, "initial-wait-worker", w->row.id, left);
-		SAY(x, "worker " STR_FMT " %s", STR_ARG(w->row.facts.shard), said(c, w));
-	}
+	if (w->health.state != WORKER_MUST_DIE || start_owes(c, w))
+		add(ws, said(c, w), w, left);
+}
+
+/* Of a worker, and so many of its tasks. */
+static void add_tasks(
+    struct waits *ws, enum wait_code code, const struct worker *w, int32_t tasks, int64_t in_ms)
+{
+	struct wait *x = add(ws, code, w, in_ms);
+
+	x->tasks = tasks;
+	x->facts.n = tasks;
 }
 
 /* Dispatched tasks of a worker that is not there. */
 static void wait_word(const struct core *c, int64_t mono_ms, struct waits *ws)
 {
-	char text[TIME_TEXT_MAX];
 	struct worker *w;
 
 	EACH_OBJECT(w, c, KIND_WORKER)
 	{
 		int64_t left = wait_lost_in_ms(c, w, mono_ms);
-		struct wait *x;
 
-		if (w->link || !w->running || left < 0)
-			continue;
-		x = add(ws, "worker-word", w->row.id, left);
-		x->tasks = w->running;
-		SAY(x,
-		    "%d task%s on worker " STR_FMT
-		    ", which is away: they count as running until it "
-		    "returns, or is lost in %s",
-		    w->running, w->running == 1 ? "" : "s", STR_ARG(w->row.facts.shard),
-		    time_human_ms(left, text));
+		if (!w->link && w->running && left >= 0)
+			add_tasks(ws, WAIT_WORD, w, w->running, left);
 	}
 }
 
@@ -123,16 +117,9 @@ static void wait_unsure(const struct core *c, int64_t mono_ms, struct waits *ws)
 	EACH_OBJECT(w, c, KIND_WORKER)
 	{
 		int64_t next = w->next_poll_ms - mono_ms;
-		struct wait *x;
 
-		if (!w->link || !w->n_unsure)
-			continue;
-		x = add(ws, "unsure", w->row.id, next > 0 ? next : 0);
-		x->tasks = w->n_unsure;
-		SAY(x,
-		    "worker " STR_FMT
-		    " has not said whether it started %d task%s: it is asked again",
-		    STR_ARG(w->row.facts.shard), w->n_unsure, w->n_unsure == 1 ? "" : "s");
+		if (w->link && w->n_unsure)
+			add_tasks(ws, WAIT_UNSURE, w, w->n_unsure, next > 0 ? next : 0);
 	}
 }
 
@@ -148,26 +135,18 @@ static const struct worker *in_the_way(const struct core *c, const struct worker
 	return NULL;
 }
 
-/* It is in no set yet, so nobody hears of it: first those who are must know of each other. */
-static void say_batched(const struct worker *w, const struct worker *other, int64_t left,
-    struct waits *ws, struct wait *x)
+/* A batched one is in no set yet, so nobody hears of it: first those who are must know of each
+ * other. */
+static enum wait_code consensus_code(
+    const struct worker *w, const struct worker *other, int64_t left_ms)
 {
-	char text[TIME_TEXT_MAX];
-
-	if (!other)
-		SAY(x,
-		    "worker " STR_FMT " gets no tasks yet: newcomers are taken in together, and it "
-		    "is among the next",
-		    STR_ARG(w->row.facts.shard));
-	else
-		SAY(x,
-		    "worker " STR_FMT
-		    " gets no tasks yet: newcomers are taken in together, and the "
-		    "next ones when worker " STR_FMT
-		    " has repeated the present set of workers, which it does %s%s",
-		    STR_ARG(w->row.facts.shard), STR_ARG(other->row.facts.shard),
-		    left < 0 ? "with its next heartbeats" : "when it speaks, or is lost in ",
-		    left < 0 ? "" : time_human_ms(left, text));
+	if (w->member.batched)
+		return !other ? WAIT_BATCHED : left_ms < 0 ? WAIT_BATCHED_BEAT : WAIT_BATCHED_LOSS;
+	if (!other || other == w)
+		return WAIT_SET_OWN;
+	if (left_ms < 0)
+		return WAIT_SET_BEAT;
+	return other->link ? WAIT_SET_UNHEALTHY : WAIT_SET_AWAY;
 }
 
 static void wait_consensus(
@@ -175,36 +154,18 @@ static void wait_consensus(
 {
 	const struct worker *other = in_the_way(c, w);
 	int64_t left = other ? wait_lost_in_ms(c, other, mono_ms) : -1;
-	char text[TIME_TEXT_MAX];
-	struct wait *x = add(ws, "consensus", w->row.id, left);
+	struct wait *x = add(ws, consensus_code(w, other, left), w, left);
 
-	if (w->member.batched)
-		say_batched(w, other, left, ws, x);
-	else if (!other || other == w)
-		SAY(x,
-		    "worker " STR_FMT " gets no tasks yet: it must first repeat the set of workers",
-		    STR_ARG(w->row.facts.shard));
-	else if (left < 0)
-		SAY(x,
-		    "worker " STR_FMT " gets no tasks yet: worker " STR_FMT
-		    " does not know of it, and hears of it with its next heartbeats",
-		    STR_ARG(w->row.facts.shard), STR_ARG(other->row.facts.shard));
-	else
-		SAY(x,
-		    "worker " STR_FMT " gets no tasks yet: worker " STR_FMT
-		    " does not know of it and is %s; it speaks, or is lost in %s",
-		    STR_ARG(w->row.facts.shard), STR_ARG(other->row.facts.shard),
-		    other->link ? "unhealthy" : "away", time_human_ms(left, text));
+	if (other)
+		x->facts.other = other->row.facts.shard;
 }
 
 static void wait_health(const struct core *c, int64_t mono_ms, struct waits *ws)
 {
-	static const char *const needs[] = {[LACK_NOTHING] = "",
-	    [LACK_KNOWN] = "its hello",
-	    [LACK_BEAT] = "its heartbeat",
-	    [LACK_CHECK] = "a healthcheck that succeeds",
-	    [LACK_CONSENSUS] = "the other workers to know of it",
-	    [LACK_LIFE] = ""};
+	static const enum wait_code codes[] = {[LACK_KNOWN] = WAIT_HELLO,
+	    [LACK_BEAT] = WAIT_BEAT,
+	    [LACK_CHECK] = WAIT_CHECK,
+	    [LACK_LIFE] = WAIT_LIFE};
 	struct worker *w;
 
 	EACH_OBJECT(w, c, KIND_WORKER)
@@ -219,11 +180,9 @@ static void wait_health(const struct core *c, int64_t mono_ms, struct waits *ws)
 				wait_consensus(c, w, mono_ms, ws);
 			continue;
 		}
-		x = add(ws, "worker-health", w->row.id, wait_lost_in_ms(c, w, mono_ms));
-		SAY(x, "worker " STR_FMT " gets no tasks yet: it waits for %s%s%s",
-		    STR_ARG(w->row.facts.shard), needs[lack],
-		    lack == LACK_CHECK && w->check_failed ? "; the last one said: " : "",
-		    lack == LACK_CHECK && w->check_failed ? w->check_failed : "");
+		x = add(ws, codes[lack], w, wait_lost_in_ms(c, w, mono_ms));
+		if (lack == LACK_CHECK)
+			x->facts.reason = str_of(w->check_failed);
 	}
 }
 

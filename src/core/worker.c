@@ -120,27 +120,26 @@ static bool names_queue(const struct core *c, struct str list, const struct queu
 	                     lines_has(list, str_of(id_format(&c->ids, q->row.id, id))));
 }
 
-bool worker_serves(
-    const struct core *c, const struct worker *w, const struct queue *q, const char **ret_why)
+enum unserved worker_unserved(const struct core *c, const struct worker *w, const struct queue *q)
 {
 	const struct worker_facts *f = &w->row.facts;
-	const char *why = NULL;
 
 	if (!lines_has(f->plugins, q->row.plugin))
-		why = "does not allow the plugin";
-	else if (f->active_queues.n && !names_queue(c, f->active_queues, q))
-		why = "serves only its activequeues";
-	else if (!f->active_queues.n && names_queue(c, f->ignore_queues, q))
-		why = "has the queue among its ignorequeues";
-	if (ret_why)
-		*ret_why = why;
-	return !why;
+		return UNSERVED_PLUGIN;
+	if (f->active_queues.n && !names_queue(c, f->active_queues, q))
+		return UNSERVED_ACTIVE;
+	if (!f->active_queues.n && names_queue(c, f->ignore_queues, q))
+		return UNSERVED_IGNORED;
+	return UNSERVED_NO;
 }
 
-void worker_refuse(uint64_t link, bool die, bool restart, struct str reason, struct effects *out)
+struct message *worker_refuse(
+    uint64_t link, bool die, bool restart, struct str reason, struct effects *out)
 {
-	effects_message(out, MSG_REFUSED, link)->refused =
-	    (struct link_refused){arena_str(&out->batch.arena, reason), die, restart};
+	struct message *m = effects_message(out, MSG_REFUSED, link);
+
+	m->refused = (struct link_refused){arena_str(&out->batch.arena, reason), die, restart};
+	return m;
 }
 
 void worker_unlink(struct core *c, struct worker *w)
@@ -188,10 +187,7 @@ static int remove_worker(
 	if ((c->o.is_volatile || start_owes(c, w)) && !is_lost && !ev->object.force) {
 		/* it may come back with a set of its own, and run what nobody knows of */
 		problem_set(r->problem, ERR_CONFLICT, "the worker is away, but not lost");
-		return problem_hint(r->problem,
-		    "wait until it is lost; if its machine is certainly gone: reeve worker rm "
-		    "--lost " STR_FMT,
-		    STR_ARG(w->row.facts.shard));
+		return reply_hint(r, HINT_WORKER_LOSS, w->row.facts.shard);
 	}
 	if ((ev->object.force && !is_lost) || start_owes(c, w)) {
 		if (!gone_has_room(c))
@@ -203,9 +199,7 @@ static int remove_worker(
 	if (w->running) {
 		problem_set(
 		    r->problem, ERR_CONFLICT, "the worker still holds %d tasks", w->running);
-		return problem_hint(r->problem,
-		    "if its machine is certainly gone: reeve worker rm --lost " STR_FMT,
-		    STR_ARG(w->row.facts.shard));
+		return reply_hint(r, HINT_WORKER_LOST, w->row.facts.shard);
 	}
 	worker_heard_of(c, w, out);
 	batch_delete(&out->batch, &worker_table, o->id);
@@ -240,7 +234,7 @@ static int stop(
 
 	if (!w->link) {
 		problem_set(r->problem, ERR_CONFLICT, "the worker is not connected");
-		return problem_hint(r->problem, "it can only be told when it is: reeve worker ls");
+		return reply_hint(r, HINT_WORKER_TELL, STR_NULL);
 	}
 	audit_object(
 	    c, restart ? "worker.restarting" : "worker.stopping", o, ev->actor, STR_NULL, out);

@@ -16,7 +16,7 @@ struct task_filter {
 	size_t n_among;              /* 0: any */
 	rid batch;
 	rid worker;
-	rid schedule;
+	rid owner;
 	struct {
 		int min, max;
 	} states[FILTER_STATES_MAX];
@@ -55,7 +55,6 @@ struct tick_query {
 	rid schedule;
 	int64_t from_s, to_s; /* ticks in [from, to); to 0: open; 0, 0: all */
 	bool oldest_first;
-	bool with_task;        /* only those that have one */
 	bool reaching;         /* also stretches that began before from_s and reach into it */
 	int64_t after_time_ms; /* newest first: behind this place; 0: from the newest */
 	int64_t after_tick_s, after_offset_s;

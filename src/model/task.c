@@ -146,9 +146,11 @@ static const struct column task_columns[] = {
     T(USAGE, "usage", state.usage, COLUMN_STATE),
     T(BLOB, "result", state.result, COLUMN_STATE | COLUMN_BULKY),
     /* behind the bulky ones, for they came later; who looks for them has an index */
-    T(I64, "schedule", spec.owner.id, 0),
-    T(I64, "tick_s", spec.owner.part, 0),
+    {"owner", offsetof(struct task_row, spec.owner.id), 0, COLUMN_I64, "schedule"},
+    {"owner_part", offsetof(struct task_row, spec.owner.part), 0, COLUMN_I64, "tick_s"},
+    T(I32, "owner_kind", spec.owner.kind, 0),
     T(I32, "times_doubtful", state.times_doubtful, COLUMN_STATE),
+    T(I32, "attempts_before", state.attempts_before, COLUMN_STATE),
     COLUMN_SUM_OF("spec_sum", 0),
     COLUMN_SUM_OF("state_sum", COLUMN_STATE),
     COLUMN_SUM_OF("body_sum", COLUMN_BULKY),

@@ -63,7 +63,7 @@ struct task_spec {
 /* How it stands. */
 struct task_state {
 	int32_t status;
-	int32_t attempt;        /* attempts begun; the first is 1 */
+	int32_t attempt;        /* attempts begun; the first is 1, and a retry goes on counting */
 	int64_t token;          /* fencing: rises with every dispatch */
 	int64_t rank;           /* order inside the queue before the id; smaller first */
 	int64_t due_ms;         /* queued: not before this wall time; 0: now */
@@ -81,6 +81,7 @@ struct task_state {
 	int64_t ended_ms;
 	struct str reason;            /* for people: why it ended or waits as it does; NULL: none */
 	struct str history;           /* earlier attempts, one line each: see model/history.h */
+	int32_t attempts_before;      /* the last retry: these do not count towards the maximum */
 	int32_t output_where;         /* enum output_where */
 	struct str output[N_STREAMS]; /* when inline */
 	int64_t output_bytes[N_STREAMS];   /* kept */

@@ -25,7 +25,7 @@
 struct store;
 struct store_reader;
 
-#define STORE_SCHEMA_VERSION 10
+#define STORE_SCHEMA_VERSION 12
 
 struct store_options {
 	bool create;  /* make it if it is not there */
@@ -69,8 +69,8 @@ struct store_loader {
 	/* behind the queues: how many tasks of a live status (queued, held, claimed, running) each
 	 * of them holds */
 	int (*count)(void *arg, rid queue, int32_t status, int64_t n);
-	/* behind the schedules: every live task of one, in order of id */
-	int (*schedule_task)(void *arg, rid schedule, rid task, rid queue);
+	/* every live task (queued, held, claimed, running) that has an owner, in order of id */
+	int (*owned)(void *arg, const struct owner *of, rid task, rid queue);
 	/* last of all: the highest id and event number ever written */
 	int (*done)(void *arg, rid last_id, uint64_t last_event);
 };

@@ -9,7 +9,8 @@
 
 uint64_t sum_hash_name(const struct row_table *t, int column)
 {
-	const char *name = t->columns[column].name;
+	const struct column *c = &t->columns[column];
+	const char *name = c->summed_as ? c->summed_as : c->name;
 	uint64_t hash = XXH3_64bits(name, strlen(name));
 
 	MUST(column < COLUMNS_MAX);

@@ -201,7 +201,7 @@ static int keep_row(void *arg, const struct row_table *t, const void *row)
 	return 0;
 }
 
-static int keep_schedule_task(void *arg, rid schedule, rid task, rid queue)
+static int keep_owned(void *arg, const struct owner *of, rid task, rid queue)
 {
 	struct start *s = arg;
 
@@ -214,7 +214,7 @@ static int keep_schedule_task(void *arg, rid schedule, rid task, rid queue)
 			memcpy(more, s->tasks, s->n_tasks * sizeof *s->tasks);
 		s->tasks = more;
 	}
-	s->tasks[s->n_tasks].schedule = schedule;
+	s->tasks[s->n_tasks].schedule = of->id;
 	s->tasks[s->n_tasks++].task = task;
 	return 0;
 }
@@ -227,7 +227,7 @@ static int keep_last(void *arg, rid last_id, uint64_t last_event)
 
 void start_read(struct ctx *c, struct start *ret_start)
 {
-	struct store_loader l = {ret_start, keep_row, skip_count, keep_schedule_task, keep_last};
+	struct store_loader l = {ret_start, keep_row, skip_count, keep_owned, keep_last};
 	struct problem p = {0};
 
 	*ret_start = (struct start){.c = c};

@@ -58,12 +58,12 @@ static int on_count(void *arg, rid queue, int32_t status, int64_t n)
 	return enter(l, 3);
 }
 
-static int on_schedule_task(void *arg, rid schedule, rid task, rid queue)
+static int on_owned(void *arg, const struct owner *of, rid task, rid queue)
 {
 	struct loaded *l = arg;
 
 	assert_true(queue > 0);
-	l->schedule_tasks[l->n_schedule_tasks][0] = schedule;
+	l->schedule_tasks[l->n_schedule_tasks][0] = of->id;
 	l->schedule_tasks[l->n_schedule_tasks++][1] = task;
 	return enter(l, 6);
 }
@@ -79,7 +79,7 @@ static int on_done(void *arg, rid last_id, uint64_t last_event)
 
 static int load(struct ctx *c, struct loaded *l)
 {
-	struct store_loader loader = {l, on_row, on_count, on_schedule_task, on_done};
+	struct store_loader loader = {l, on_row, on_count, on_owned, on_done};
 	struct problem p = {0};
 
 	l->c = c;

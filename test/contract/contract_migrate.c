@@ -249,6 +249,32 @@ static void test_migrate_schedules(void **state)
 
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+/* Version 11 numbers on after a retry: down, what is left of the attempts stays. */
+static void test_migrate_attempts(void **state)
+{
+	struct ctx *c = *state;
+	struct task_row *t, got;
+	struct problem p = {0};
+
+	for (rid id = 1; id <= 2; id++) {
+		t = task_new(c, id, 5, TASK_QUEUED);
+		t->state.attempt = id == 1 ? 2 : 4;
+		t->state.attempts_before = id == 1 ? 0 : 3;
+		add_insert(c, t);
+	}
+	commit(c);
+	shut(c);
+	assert_int_equal(store_migrate(c->url, 10, &p), 0);
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	for (rid id = 1; id <= 2; id++) {
+		assert_int_equal(store_task_get(c->r, id, &c->a, &got), 0);
+		assert_int_equal(got.state.attempt, id == 1 ? 2 : 1);
+		assert_int_equal(got.state.attempts_before, 0);
+		assert_int_equal(got.damage, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +283,7 @@ int main(void)
 	    T(test_migrate_worker_states),
 	    T(test_migrate_worker_keys),
 	    T(test_migrate_unwritten),
+	    T(test_migrate_attempts),
 	    T(test_migrate_results),
 	    T(test_migrate_schedules),
 	    T(test_migrate_doubts),

@@ -200,7 +200,7 @@ static void random_filter(struct pair *p, struct task_filter *f)
 	f->queue = pick(p, 2) ? 0 : (rid)pick(p, QUEUES) + 1;
 	f->batch = pick(p, 4) ? 0 : 1 + (rid)pick(p, (int64_t)p->next_id);
 	f->worker = pick(p, 4) ? 0 : 1 + (rid)pick(p, 2);
-	f->schedule = pick(p, 3) ? 0 : 1 + (rid)pick(p, SCHEDULES);
+	f->owner = pick(p, 3) ? 0 : 1 + (rid)pick(p, SCHEDULES);
 	f->since = pick(p, 3) ? 0 : (rid)pick(p, (int64_t)p->next_id);
 	f->until = pick(p, 3) ? 0 : (rid)pick(p, (int64_t)p->next_id + 2);
 	f->ended_before_ms = pick(p, 4) ? 0 : pick(p, 50);
@@ -342,7 +342,6 @@ static void compare_ticks(struct pair *p)
 	    .from_s = pick(p, 2) ? 0 : pick(p, 200) - 20,
 	    .to_s = pick(p, 2) ? 0 : pick(p, 200) - 20,
 	    .oldest_first = pick(p, 2),
-	    .with_task = pick(p, 2),
 	    .reaching = pick(p, 2),
 	    .after_time_ms = pick(p, 2) ? 0 : pick(p, 20),
 	    .after_tick_s = pick(p, 200) - 20,

@@ -178,11 +178,10 @@ void test_ticks_oldest_first(void **state)
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(rows[i].tick_s, 10 + i);
 	assert_int_equal(rows[2].time_ms, 7);
-	q.with_task = true; /* the limit counts only those */
 	q.limit = 4;
 	assert_int_equal(ticks(c, &q, &rows), 4);
-	assert_int_equal(rows[0].tick_s, 11);
-	assert_int_equal(rows[3].tick_s, 17);
+	assert_int_equal(rows[0].tick_s, 10);
+	assert_int_equal(rows[3].tick_s, 13);
 	q = (struct tick_query){.schedule = 5, .from_s = 28, .oldest_first = true, .limit = 100};
 	assert_int_equal(ticks(c, &q, &rows), 2); /* to 0: open */
 	q.from_s = 0;
@@ -218,7 +217,7 @@ static int count_listed(struct ctx *c, const struct task_filter *f, bool oldest_
 		assert_int_equal(
 		    store_task_list(c->r, f, oldest_first, true, cursor, 1000, &c->a, &page), 0);
 		for (size_t i = 0; i < page.n; i++)
-			assert_int_equal(page.rows[i].spec.owner.id, f->schedule);
+			assert_int_equal(page.rows[i].spec.owner.id, f->owner);
 		found += (int)page.n;
 		cursor = page.next;
 	} while (cursor);
@@ -229,7 +228,7 @@ static int count_listed(struct ctx *c, const struct task_filter *f, bool oldest_
 void test_tasks_of_a_schedule(void **state)
 {
 	struct ctx *c = *state;
-	struct task_filter f = {.schedule = 7}, queued = {.schedule = 7, .n_states = 1};
+	struct task_filter f = {.owner = 7}, queued = {.owner = 7, .n_states = 1};
 	struct status_count *counts;
 	size_t n;
 

@@ -226,7 +226,8 @@ def test_output_is_kept_over_a_retry(dev):
     assert again["state"] == "succeeded" and dev.cli("logs", task).out == "second\n"
     assert len(again["attempts"]) == 2
     assert dev.cli("logs", task, "--attempt", -1).out == "first\n"
-    assert dev.cli("logs", task, "--attempt=1").out == "second\n", "a retry counts from 1 again"
+    assert dev.cli("logs", task, "--attempt=1").out == "first\n", "a number names one attempt"
+    assert dev.cli("logs", task, "--attempt=2").out == "second\n"
     assert dev.cli("logs", task, "--attempt", -2, check=False).code != 0
 
 

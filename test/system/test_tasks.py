@@ -76,6 +76,19 @@ def test_attempts_with_backoff(dev):
     assert dev.cli("logs", task["id"], "--attempt", 2).out == "attempt 2\n"
 
 
+def test_attempt_numbers_go_on_after_a_retry(dev):
+    task = dev.submit("sh", "-c", "echo attempt $REEVE_ATTEMPT; exit 3", max_attempts=3, backoff="10ms", backoff_max="10ms")["id"]
+    assert dev.wait_ended(task)["attempt"] == 3
+    dev.cli("retry", task)
+    wait_until(lambda: dev.get(f"/v1/tasks/{task}")["attempt"] > 3)
+    ended = dev.wait_ended(task)
+    assert (ended["attempt"], ended["attempts_before"], ended["max_attempts"]) == (6, 3, 3), "it has all of its attempts again"
+    assert [a["attempt"] for a in ended["attempts"]] == [1, 2, 3, 4, 5, 6]
+    for number in (1, 3, 4, 6):
+        assert dev.cli("logs", task, "--attempt", number).out == f"attempt {number}\n"
+    assert "6 of at most 6" in dev.cli("task", "show", task).out
+
+
 def test_waiting_between_attempts_says_so(dev):
     task = dev.submit("false", max_attempts=2, backoff="1h")["id"]
     wait_until(lambda: dev.get(f"/v1/tasks/{task}")["due"])

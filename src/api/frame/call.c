@@ -9,6 +9,7 @@
 
 #include "api/insight/metrics.h"
 #include "wire/json_in.h"
+#include "words/words.h"
 
 /* Under the address sanitizer none is kept, so that a use after the answer is found. */
 #ifdef __has_feature
@@ -356,6 +357,8 @@ bool call_refused(struct call *c, const struct reply *r)
 		c->problem = *r->problem;
 	else
 		problem_set(&c->problem, r->code, "%s", err_title(r->code));
+	if (r->hint)
+		words_hint(r->hint, &c->problem);
 	call_problem(c);
 	return true;
 }

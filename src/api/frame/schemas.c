@@ -124,6 +124,8 @@ const struct schema schemas[] = {
 	"{\"type\":\"null\"}]},\"timeout_ms\":{\"type\":[\"integer\",\"null\"]},"
 	"\"max_attempts\":{\"type\":\"integer\"},\"backoff_ms\":{\"type\":\"integer\"},"
 	"\"backoff_max_ms\":{\"type\":\"integer\"},\"attempt\":{\"type\":\"integer\"},"
+	"\"attempts_before\":{\"type\":\"integer\",\"description\":\"the last retry; they do not "
+	"count towards max_attempts\"},"
 	"\"token\":{\"type\":\"integer\"},\"worker\":{\"type\":[\"string\",\"null\"]},"
 	"\"worker_id\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Id\"},"
 	"{\"type\":\"null\"}]},\"cancelling\":{\"type\":\"boolean\"},"
@@ -147,7 +149,7 @@ const struct schema schemas[] = {
 	"\"chunks\"]},\"damaged\":{\"type\":\"boolean\"},\"duplicate\":{\"type\":\"boolean\"}},\"required\":[\"id\",\"queue\","
 	"\"queue_id\",\"state\",\"status\",\"priority\",\"labels\",\"key\",\"batch\","
 	"\"schedule\",\"schedule_id\",\"tick\",\"run_after\",\"due\",\"timeout_ms\",\"max_attempts\",\"backoff_ms\","
-	"\"backoff_max_ms\",\"attempt\",\"token\",\"worker\",\"worker_id\",\"cancelling\",\"unsure\","
+	"\"backoff_max_ms\",\"attempt\",\"attempts_before\",\"token\",\"worker\",\"worker_id\",\"cancelling\",\"unsure\","
 	"\"ctime\",\"mtime\",\"claimed\",\"started\",\"ended\",\"times_doubtful\",\"exit_code\",\"signal\","
 	"\"reason\",\"usage\",\"stdout_bytes\",\"stderr_bytes\",\"stdout_dropped\",\"stderr_dropped\","
 	"\"output\",\"damaged\"]}"},

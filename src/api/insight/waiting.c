@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "api/objects/show.h"
+#include "words/words.h"
 
 void show_worker_set(struct call *c)
 {
@@ -25,47 +26,42 @@ void show_worker_set(struct call *c)
 	jw_close(b, '}');
 }
 
-static void add_wait(struct call *c, const struct wait *w)
+static void add_wait(struct call *c, const char *code, const struct wait *w, struct str text)
 {
 	struct buf *b = &c->out;
 	struct worker_view view;
 	bool known = w->worker && core_worker(c->host->core, w->worker, 0, &view);
 
 	jw_open(b, '{');
-	jw_mcstr(b, "code", w->code);
+	jw_mcstr(b, "code", code);
 	jw_mstr_null(b, "worker", known ? view.row->facts.shard : STR_NULL);
 	jw_mi64(b, "tasks", w->tasks);
 	jw_mi64_null(b, "in_ms", w->in_ms, w->in_ms >= 0);
 	jw_mtime_null(b, "until", w->in_ms >= 0 ? c->host->wall_ms(c->host->arg) + w->in_ms : 0);
-	jw_mstr(b, "text", w->text);
+	jw_mstr(b, "text", text);
 	jw_close(b, '}');
 }
 
 void show_waiting(struct call *c, bool no_worker)
 {
-	static const struct wait loading = {.code = "loading", .in_ms = -1},
-	                         nobody = {.code = "no-worker", .in_ms = -1};
+	static const struct wait nobody = {.in_ms = -1};
 	const struct core *core = c->host->core;
-	struct wait *waits = NULL, one;
+	struct wait *waits = NULL;
 	size_t n = 0;
 
 	jw_key(&c->out, "waiting");
 	jw_open(&c->out, '[');
-	if (!core_is_open(core)) {
-		one = loading;
-		one.text = STR("the store is being loaded");
-		add_wait(c, &one);
-	} else {
+	if (!core_is_open(core))
+		add_wait(c, "loading", &nobody, STR("the store is being loaded"));
+	else
 		n = core_waits(core, c->host->mono_ms(c->host->arg), &c->arena, &waits);
-	}
 	for (size_t i = 0; i < n; i++)
 		if (!c->who.limit || !waits[i].worker) /* workers, and everybody's tasks on them */
-			add_wait(c, &waits[i]);
-	if (core_is_open(core) && no_worker) {
-		one = nobody;
-		one.text = STR("no worker is connected, so nothing starts; reeve worker --join "
-		               "starts one");
-		add_wait(c, &one);
-	}
+			add_wait(c, wait_names[waits[i].code], &waits[i],
+			    words_wait(&c->arena, &waits[i]));
+	if (core_is_open(core) && no_worker)
+		add_wait(c, "no-worker", &nobody,
+		    STR("no worker is connected, so nothing starts; reeve worker --join starts "
+		        "one"));
 	jw_close(&c->out, ']');
 }

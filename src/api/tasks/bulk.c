@@ -6,6 +6,7 @@
 #include "api/tasks/filter.h"
 #include "model/limits.h"
 #include "wire/json_in.h"
+#include "words/words.h"
 
 #define PAGE_IDS 1000
 #define ERRORS_SHOWN 10
@@ -71,7 +72,7 @@ static void add_error(struct call *c, const struct outcome *o)
 	jw_mid_null(b, "id", c->host->ids, o->id);
 	jw_key(b, "type");
 	buf_printf(b, "\"urn:reeve:error:%s\"", err_name(o->code));
-	jw_mcstr(b, "detail", o->why ? o->why : err_title(o->code));
+	jw_mstr(b, "detail", words_outcome(&c->arena, o));
 	jw_close(b, '}');
 }
 

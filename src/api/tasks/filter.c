@@ -102,10 +102,10 @@ static int add_worker(struct call *c, struct task_filter *f, struct str text, co
 static int add_schedule(struct call *c, struct task_filter *f, struct str text, const char *field)
 {
 	/* one that was deleted can still be named by its id */
-	if (id_parse(c->host->ids, text, &f->schedule) && f->schedule)
+	if (id_parse(c->host->ids, text, &f->owner) && f->owner)
 		return 0;
-	f->schedule = find_schedule(c, text, field, &c->problem);
-	return f->schedule ? 0 : c->problem.code;
+	f->owner = find_schedule(c, text, field, &c->problem);
+	return f->owner ? 0 : c->problem.code;
 }
 
 static int add_time(struct call *c, rid *where, struct str text, const char *field, bool upper)
@@ -214,6 +214,6 @@ int filter_from_json(struct call *c, json_t *object, struct task_filter *ret_fil
 
 bool filter_is_empty(const struct task_filter *f)
 {
-	return !f->queue && !f->batch && !f->worker && !f->schedule && !f->n_states &&
-	       !f->n_labels && !f->since && !f->until;
+	return !f->queue && !f->batch && !f->worker && !f->owner && !f->n_states && !f->n_labels &&
+	       !f->since && !f->until;
 }

@@ -65,7 +65,7 @@ static int64_t wanted_token(const struct logs *l, const struct task_state *s)
 	struct str rest = s->history;
 	struct attempt one;
 
-	/* a retry counts from one again, so that numbers alone do not reach what was before it */
+	/* the one before, whatever its number is */
 	if (l->attempt < 0)
 		return earlier_token(s, -l->attempt);
 	if (!l->attempt || l->attempt == s->attempt)

@@ -86,6 +86,7 @@ static void add_place(struct buf *b, const struct api *a, const struct task_row 
 	bool known = s->worker && core_worker(a->host.core, s->worker, 0, &view);
 
 	jw_mi64(b, "attempt", s->attempt);
+	jw_mi64(b, "attempts_before", s->attempts_before);
 	jw_mi64(b, "token", s->token);
 	jw_mstr_null(b, "worker", known ? view.row->facts.shard : STR_NULL);
 	jw_mid_null(b, "worker_id", a->host.ids, s->worker);

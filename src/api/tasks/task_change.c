@@ -3,6 +3,7 @@
 #include "api/objects/show.h"
 #include "model/limits.h"
 #include "wire/json_in.h"
+#include "words/words.h"
 
 #define HOLD_STATUS (-10)
 
@@ -24,8 +25,8 @@ static void changed(struct call *c, const struct reply *r)
 	if (r->n && r->outcomes[0].code) {
 		const struct outcome *o = &r->outcomes[0];
 
-		problem_set(&c->problem, o->code, "task %s: %s",
-		    id_format(c->host->ids, c->task, text), o->why ? o->why : err_title(o->code));
+		problem_set(&c->problem, o->code, "task %s: " STR_FMT,
+		    id_format(c->host->ids, c->task, text), STR_ARG(words_outcome(&c->arena, o)));
 		problem_hint(&c->problem, "reeve task show %s shows how it stands", text);
 		call_problem(c);
 		return;

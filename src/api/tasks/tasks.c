@@ -2,6 +2,7 @@
 /* Looking at tasks: lists, counts, and why one waits. */
 #include "api/objects/show.h"
 #include "api/tasks/filter.h"
+#include "words/words.h"
 
 #define STEP_FULL 2    /* tasks read at a time; each may have a megabyte */
 #define SHORT_LIST 100 /* bare ones: read in a millisecond or two */
@@ -167,9 +168,10 @@ static void add_why_summary(
 {
 	jw_key(b, "summary");
 	if (n == 1)
-		jw_str(b, whys[0].text);
+		jw_str(b, words_why(a, &whys[0]));
 	else if (n > 1)
-		jw_str(b, arena_strf(a, STR_FMT " (and %zu more)", STR_ARG(whys[0].text), n - 1));
+		jw_str(b, arena_strf(a, STR_FMT " (and %zu more)", STR_ARG(words_why(a, &whys[0])),
+		              n - 1));
 	else if (task_is_ended(t->state.status))
 		buf_printf(b, "\"nothing: it has ended (%s)\"", task_state_name(t->state.status));
 	else if (task_phase(t->state.status) == PHASE_QUEUED)
@@ -198,9 +200,9 @@ static void why_done(struct call *c)
 	jw_open(b, '[');
 	for (size_t i = 0; i < n; i++) {
 		jw_open(b, '{');
-		jw_mcstr(b, "code", whys[i].code);
-		jw_mstr(b, "text", whys[i].text);
-		jw_mstr_null(b, "lift", whys[i].lift);
+		jw_mcstr(b, "code", why_names[whys[i].code]);
+		jw_mstr(b, "text", words_why(&c->arena, &whys[i]));
+		jw_mstr_null(b, "lift", words_lift(&c->arena, &whys[i]));
 		jw_close(b, '}');
 	}
 	jw_close(b, ']');

@@ -230,7 +230,7 @@ const struct command client_commands[] = {
         "reeve cancel --queue builds --state queued\teverything that waits there\n",
         "task", {act_options, filter_options, output_options}, GROUP_DAILY, 0, cmd_cancel},
     {"retry", "run ended tasks again", "[ID]…",
-        "They are queued with a fresh count of attempts.\n" FILTERS_NOTE,
+        "They are queued with all of their attempts; numbers go on.\n" FILTERS_NOTE,
         "reeve retry --failed @last\twhat failed in the last batch\n"
         "reeve retry --state orphaned --since 1d --dry-run\tcount first\n",
         "task", {act_options, retry_options, filter_options, output_options}, GROUP_DAILY, 0,

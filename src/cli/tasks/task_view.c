@@ -118,7 +118,7 @@ char *task_schedule_words(const struct cli *c, const json_t *task)
 static char *attempts_words(const struct cli *c, const json_t *task)
 {
 	return xasprintf("%lld of at most %lld", (long long)ji(task, "attempt", 0),
-	    (long long)ji(task, "max_attempts", 1));
+	    (long long)(ji(task, "attempts_before", 0) + ji(task, "max_attempts", 1)));
 }
 
 static char *doubt_words(const struct cli *c, const json_t *task)

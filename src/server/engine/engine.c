@@ -304,11 +304,19 @@ static void feed(struct event *ev, void *arg)
 		engine_step(e, ev);
 }
 
+static bool needs_zone(struct str name, void *arg)
+{
+	const struct engine *e = arg;
+
+	return core_needs_zone(e->core, name);
+}
+
 struct engine *engine_new(
     struct loop *l, struct store *s, const struct engine_options *o, struct problem *ret_problem)
 {
 	struct engine *e = xcalloc(1, sizeof *e);
-	struct time_zones_options zones = {o->zoneinfo_dir, o->zoneinfo_refresh_ms, feed, e};
+	struct time_zones_options zones = {
+	    o->zoneinfo_dir, o->zoneinfo_refresh_ms, feed, needs_zone, e};
 
 	tickets_init(&e->tickets);
 	pipeline_begin(&e->pipe);

@@ -58,10 +58,9 @@ static int on_count(void *arg, rid queue, int32_t status, int64_t n)
 	        .kind = EV_LOAD_COUNT, .count.queue = queue, .count.status = status, .count.n = n});
 }
 
-static int on_schedule_task(void *arg, rid schedule, rid task, rid queue)
+static int on_owned(void *arg, const struct owner *of, rid task, rid queue)
 {
-	return feed(arg, &(struct event){.kind = EV_LOAD_OWNED,
-	                     .owned = {{KIND_SCHEDULE, schedule, 0}, task, queue}});
+	return feed(arg, &(struct event){.kind = EV_LOAD_OWNED, .owned = {*of, task, queue}});
 }
 
 static struct meta_row *save(struct loading *l, const char *name, struct str value)
@@ -110,7 +109,7 @@ int engine_load(struct store *s, struct core *c, struct time_zones *zones, struc
     struct id_space *ret_ids, struct receipt_key *ret_key, struct problem *ret_problem)
 {
 	struct loading l = {c, zones, out, ret_ids, ret_key, ret_problem, false, false};
-	struct store_loader loader = {&l, on_row, on_count, on_schedule_task, on_done};
+	struct store_loader loader = {&l, on_row, on_count, on_owned, on_done};
 
 	return store_load(s, &loader, ret_problem);
 }

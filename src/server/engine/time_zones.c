@@ -125,6 +125,36 @@ static void look_again(struct time_zones *t)
 	}
 }
 
+/* The brain lets go of it first. */
+static void take_back(struct time_zones *t, struct told *z)
+{
+	struct event ev = {.kind = EV_ZONE, .zone = {.name = z->name}};
+
+	t->o.feed(&ev, t->o.arg);
+	if (z->ref)
+		zone_ref_drop(z->ref);
+	free((char *)z->name.p);
+}
+
+/* Names come from whoever makes schedules: those that nobody is in any more must not add up. */
+static void forget_unneeded(struct time_zones *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->o.needs(t->told[i].name, t->o.arg))
+			t->told[kept++] = t->told[i];
+		else
+			take_back(t, &t->told[i]);
+	}
+	t->n = kept;
+}
+
+size_t time_zones_count(const struct time_zones *t)
+{
+	return t->n;
+}
+
 /* Once when it begins and once when it is over, not at every look. */
 static void tell_stale(struct time_zones *t)
 {
@@ -147,6 +177,7 @@ static void on_timer(void *arg)
 	zones_refresh(t->zones, changed, t);
 	tell_stale(t);
 	look_again(t);
+	forget_unneeded(t);
 	loop_timer_set(t->timer, t->o.refresh_ms);
 }
 

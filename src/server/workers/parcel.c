@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "words/words.h"
 
 #define FRAME_AIM (1u << 20) /* a frame holds about this much, so none comes near the limit */
 
@@ -18,6 +19,7 @@ static void drop_questions(struct parcel *o)
 void parcel_release(struct parcel *o)
 {
 	drop_questions(o);
+	arena_release(&o->words);
 	free(o->frame.notify);
 	free(o->frame.run);
 	free(o->frame.kill);
@@ -64,11 +66,12 @@ static void add_settings(struct link_to_worker *f, struct link_settings s)
 }
 
 /* Whoever is told to die must hear it, whatever is said to him after. */
-static void add_refused(struct parcel *o, const struct link_refused *r)
+static void add_refused(struct parcel *o, const struct message *m)
 {
-	if (o->frame.refused && o->refused.die && !r->die)
+	if (o->frame.refused && o->refused.die && !m->refused.die)
 		return;
-	o->refused = *r;
+	o->refused = m->refused;
+	o->refused.reason = words_joined(&o->words, m->refused.reason, m->hint);
 	o->frame.refused = &o->refused;
 }
 
@@ -81,7 +84,7 @@ void parcel_add(struct parcel *o, const struct message *m)
 		o->welcome = m->welcome;
 		o->frame.welcome = &o->welcome;
 		break;
-	case MSG_REFUSED: add_refused(o, &m->refused); break;
+	case MSG_REFUSED: add_refused(o, m); break;
 	case MSG_RUN: ADD(o, run, *r, r->body.n + r->env.n + r->run_settings.n + 64); break;
 	case MSG_KILL: ADD(o, kill, m->kill, m->kill.reason.n + 32); break;
 	case MSG_ENDED_ACK: ADD(o, ended_ack, m->ended_ack, 24); break;
@@ -117,6 +120,7 @@ void parcel_clear(struct parcel *o)
 	f->refused = NULL;
 	f->has_settings = f->has_beat_ack = f->has_check = false;
 	drop_questions(o);
+	arena_release(&o->words);
 	f->n_run = f->n_kill = f->n_ended_ack = f->n_output_ack = 0;
 	o->bytes = 0;
 }

@@ -13,6 +13,7 @@ struct parcel {
 	struct link_welcome welcome;
 	struct link_refused refused;
 	size_t cap_run, cap_kill, cap_ended_ack, cap_output_ack, cap_notify;
+	struct arena words; /* of a refusal; empty for all who are welcome */
 	size_t bytes;
 };
 

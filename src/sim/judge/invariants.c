@@ -20,7 +20,7 @@ const struct invariant invariants[] = {
     {20, "no-repeat", "a clock that is set back makes no tick fire twice"},
     {22, "backoff", "no attempt before its due time, no retry before its backoff"},
     {25, "cancelled", "no start after an acknowledged cancel"},
-    {26, "attempts", "attempts do not exceed the maximum"},
+    {26, "attempts", "attempts do not exceed the maximum, and their numbers go on after a retry"},
     {27, "output",
         "the stored log is a prefix of the output, and log, result and usage are nobody else's"},
     {28, "replay", "event numbers have no gaps; the rows give the same state again"},

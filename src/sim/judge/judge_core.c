@@ -33,6 +33,9 @@ static void check_edge(struct world *w, struct truth_task *t, const struct notic
 		if (!t->retries)
 			world_fail(w, 3, "task %u was %s and becomes %s, nobody asked for that",
 			    t->number, task_state_name(t->status), task_state_name(n->status));
+		if (n->attempt < t->attempt)
+			world_fail(w, 26, "task %u is retried, and counts from %d again, after %d",
+			    t->number, n->attempt, t->attempt);
 		t->cancelled = false;
 		t->starts = 0;
 	}
@@ -108,9 +111,10 @@ static void check_claim(
 {
 	const struct queue_row *q = core_queue(sim_core(w), t->queue->id);
 	int32_t most = t->max_attempts ? t->max_attempts : q ? q->max_attempts : INT32_MAX;
+	int32_t nth = s->attempt - s->attempts_before; /* since the last retry */
 
-	if (t->stored && s->attempt > most) /* what it asked for is known from its row */
-		world_fail(w, 26, "task %u begins attempt %d of %d", t->number, s->attempt, most);
+	if (t->stored && nth > most) /* what it asked for is known from its row */
+		world_fail(w, 26, "task %u begins attempt %d of %d", t->number, nth, most);
 	if (!is_ordered(w, t->id, s->token))
 		return; /* it runs already: the worker says so */
 	check_limits(w, t, s);
@@ -148,7 +152,7 @@ static void check_requeue(
 	t->is_held = ev->kind == EV_ENDED && ev->ended.task == t->id ? wait == w->o.lost_hold_ms
 	                                                             : wait >= w->o.lost_hold_ms;
 	if (ev->kind == EV_ENDED && ev->ended.task == t->id && ev->ended.started_ms &&
-	    wait < least_backoff(w, t, s->attempt))
+	    wait < least_backoff(w, t, s->attempt - s->attempts_before))
 		world_fail(w, 22, "task %u is retried after %lld ms", t->number, (long long)wait);
 }
 
@@ -247,6 +251,7 @@ static void see_move(struct world *w, const struct notice *n, const struct event
 	move_counts(t, n->status);
 	t->is_known = true;
 	t->status = n->status;
+	t->attempt = n->attempt;
 	if (in_memory && s.status == n->status)
 		t->token = s.token;
 	if (was_dispatched && n->status != TASK_RUNNING)

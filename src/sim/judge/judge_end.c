@@ -4,6 +4,7 @@
 
 #include "sim/judge/judge_internal.h"
 #include "sim/load/load.h"
+#include "words/words.h"
 
 #define FAR_MS (INT64_C(900) * 1000) /* less than judge_patience_us() */
 
@@ -104,8 +105,7 @@ static void say_why(struct world *w, const struct truth_task *t, char *text, siz
 		n = core_why(
 		    sim_core(w), &row, sim_server_wall_ms(w), sim_server_mono_ms(w), &a, &whys);
 	if (n)
-		snprintf(text, room, "%.*s", (int)(whys[0].text.n < 150 ? whys[0].text.n : 150),
-		    whys[0].text.p);
+		snprintf(text, room, "%.150s", words_why(&a, &whys[0]).p);
 	arena_release(&a);
 }
 

@@ -24,7 +24,7 @@ struct truth_task {
 	int key;                            /* its unique key's number; 0: none */
 	/* as the core sees it */
 	bool is_live, is_known; /* known: status is meaningful */
-	int32_t status;
+	int32_t status, attempt;
 	int64_t token, due_ms;
 	int64_t lost_us; /* it waits because its worker was lost then; 0: not so */
 	bool is_held;    /* … or something like that: what its row says of the end is wall time */

@@ -229,6 +229,7 @@ static void forget_view(struct judge *j)
 			continue;
 		t->status = t->stored_status;
 		t->token = t->stored_token;
+		t->attempt = t->stored_attempt;
 		if (t->due_ms != t->stored_due_ms) { /* the loss was not written down */
 			t->lost_us = 0;
 			t->is_held = false;

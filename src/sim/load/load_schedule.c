@@ -4,6 +4,7 @@
 
 #include "sim/judge/judge.h"
 #include "sim/load/load_internal.h"
+#include "sim/world/server.h"
 #include "sim/world/zones.h"
 
 #define DELETE_LATER_US (30 * SECOND_US)
@@ -147,6 +148,19 @@ static void draw_set(struct world *w, struct request *r)
 			r->fields |= fields_of(i);
 }
 
+/*
+ * Now and then the past takes so long to come that the range's end is there before it, and what was
+ * read says nothing of that. By numbers of its own: all else is drawn as without it.
+ */
+static void maybe_slow_answer(struct world *w, const struct request *r)
+{
+	struct rng own = {w->o.seed ^ (uint64_t)r->number << 32};
+
+	if (!sim_chance(&own, 500))
+		return;
+	w->server->ticks_slow_us = sim_between(&own, SECOND_US, 5 * SECOND_US);
+}
+
 /* What lies around now, or around what was now before somebody set the clock. */
 static void draw_range(struct world *w, struct request *r)
 {
@@ -158,6 +172,7 @@ static void draw_range(struct world *w, struct request *r)
 	if (sim_chance(g, 400)) { /* its end may have come by the time that the past is read */
 		r->from_s = now_s - sim_between(g, 0, 20);
 		r->to_s = now_s + sim_between(g, 1, 6);
+		maybe_slow_answer(w, r);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/play/play_internal.h"
+#include "words/words.h"
 
 static const char *const lack_names[] = {"nothing", "known", "beat", "check", "consensus", "life"};
 static const char *const phase_names[] = {"serving", "leaving", "dying", "gone"};
@@ -222,9 +223,10 @@ static json_t *view_waits(const struct play *p, struct arena *a)
 		const char *on = worker_name(p, waits[i].worker, room);
 
 		json_array_append_new(
-		    all, json_pack("{s:s, s:o, s:i, s:o, s:o}", "code", waits[i].code, "worker",
-		             on ? json_string(on) : json_null(), "tasks", (int)waits[i].tasks,
-		             "in_ms", ms_json(waits[i].in_ms), "text", str_json(waits[i].text)));
+		    all, json_pack("{s:s, s:o, s:i, s:o, s:o}", "code", wait_names[waits[i].code],
+		             "worker", on ? json_string(on) : json_null(), "tasks",
+		             (int)waits[i].tasks, "in_ms", ms_json(waits[i].in_ms), "text",
+		             str_json(words_wait(a, &waits[i]))));
 	}
 	return all;
 }

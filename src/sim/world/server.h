@@ -45,6 +45,7 @@ struct sim_server {
 	int64_t busy_until_us;          /* commits are refused */
 	int64_t reads_fail_until_us;
 	int64_t reads_slow_until_us, read_slow_us;
+	int64_t ticks_slow_us; /* the next answer about ticks comes so long after they were read */
 	bool lose_next_commit; /* the outcome of the next commit is unknown: it ends itself */
 	bool lost_is_applied;
 };

@@ -35,10 +35,9 @@ static int on_count(void *arg, rid queue, int32_t status, int64_t n)
 	        .kind = EV_LOAD_COUNT, .count.queue = queue, .count.status = status, .count.n = n});
 }
 
-static int on_schedule_task(void *arg, rid schedule, rid task, rid queue)
+static int on_owned(void *arg, const struct owner *of, rid task, rid queue)
 {
-	return feed(arg, &(struct event){.kind = EV_LOAD_OWNED,
-	                     .owned = {{KIND_SCHEDULE, schedule, 0}, task, queue}});
+	return feed(arg, &(struct event){.kind = EV_LOAD_OWNED, .owned = {*of, task, queue}});
 }
 
 static void on_zone(void *arg, const char *name, const struct cron_zone *z)
@@ -71,7 +70,7 @@ static int on_done(void *arg, rid last_id, uint64_t last_event)
 void sim_server_load(struct world *w)
 {
 	struct loading l = {w, false};
-	struct store_loader loader = {&l, on_row, on_count, on_schedule_task, on_done};
+	struct store_loader loader = {&l, on_row, on_count, on_owned, on_done};
 	struct problem p = {0};
 
 	sim_zones_tell(w, on_zone, &l);

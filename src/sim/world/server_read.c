@@ -150,6 +150,10 @@ void sim_read_event(struct world *w, struct sim_event *e)
 	if (e->kind == SE_READ) {
 		look(w, d);
 		s->read_us += w->o.exact ? 0 : sim_between(&w->rng_store, 0, 200);
+		if (d->ask.kind == READ_TICKS) {
+			s->read_us += s->ticks_slow_us;
+			s->ticks_slow_us = 0;
+		}
 		done = world_event(w, s->read_us, SE_READ_DONE, SIM_SERVER);
 		done->n = e->n;
 		done->p = d;

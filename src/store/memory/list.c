@@ -27,7 +27,7 @@ static bool matches(const struct task_filter *f, const struct task_row *t)
 {
 	if ((f->queue && t->spec.queue != f->queue) || (f->batch && t->spec.batch != f->batch) ||
 	    (f->worker && t->state.worker != f->worker) ||
-	    (f->schedule && t->spec.owner.id != f->schedule))
+	    (f->owner && t->spec.owner.id != f->owner))
 		return false;
 	if (t->id < f->since || (f->until && t->id >= f->until))
 		return false;
@@ -211,7 +211,7 @@ static int load_tasks(struct mem_store *s, const struct store_loader *l)
 	return 0;
 }
 
-static int load_schedule_tasks(struct mem_store *s, const struct store_loader *l)
+static int load_owned(struct mem_store *s, const struct store_loader *l)
 {
 	struct mem_task *t;
 	int rc;
@@ -219,8 +219,7 @@ static int load_schedule_tasks(struct mem_store *s, const struct store_loader *l
 	RB_FOREACH (t, mem_ids, &s->tasks) {
 		if (!t->row->spec.owner.id || task_is_ended(t->row->state.status))
 			continue;
-		if ((rc = l->schedule_task(
-		         l->arg, t->row->spec.owner.id, t->row->id, t->row->spec.queue)))
+		if ((rc = l->owned(l->arg, &t->row->spec.owner, t->row->id, t->row->spec.queue)))
 			return rc;
 	}
 	return 0;
@@ -234,8 +233,6 @@ static int load_table(struct mem_store *s, const struct row_table *t, const stru
 		rc = l->row(l->arg, t, r->row);
 	if (!rc && t == &queue_table)
 		rc = load_counts(s, l);
-	if (!rc && t == &schedule_table)
-		rc = load_schedule_tasks(s, l);
 	return rc;
 }
 
@@ -248,6 +245,8 @@ int mem_load(struct store *base, const struct store_loader *l, struct problem *r
 	for (int i = 0; i < N_TABLES && !rc; i++)
 		if (row_tables[i]->is_loaded)
 			rc = load_table(s, row_tables[i], l);
+	if (!rc)
+		rc = load_owned(s, l);
 	if (!rc)
 		rc = load_tasks(s, l);
 	if (!rc)

@@ -40,8 +40,7 @@ static size_t collect(struct mem_store *s, const struct tick_query *q, struct ti
 
 		if (t->schedule != q->schedule || (q->to_s && t->tick_s >= q->to_s))
 			break;
-		if ((q->with_task && !t->task) || !is_behind(q, t) ||
-		    (bounded && q->reaching && t->until_s < q->from_s))
+		if (!is_behind(q, t) || (bounded && q->reaching && t->until_s < q->from_s))
 			continue;
 		GROW(found, cap, n + 1);
 		found[n++] = t;

@@ -80,12 +80,12 @@ static struct range range_of(const struct task_filter *f)
 	return g;
 }
 
-#define OF_SCHEDULE "{task_schedule} WHERE " SCHEDULE_SQL " AND schedule = ?"
+#define OF_OWNER "{task_owner} WHERE " OWNED_SQL " AND owner = ?"
 
 static void add_source(struct sql_query *q, const struct task_filter *f, struct range g)
 {
-	if (f->schedule)
-		sql_term(q, OF_SCHEDULE, (int64_t)f->schedule);
+	if (f->owner)
+		sql_term(q, OF_OWNER, (int64_t)f->owner);
 	else if (only_live(f))
 		sql_add(&q->text, "{task_live} WHERE " LIVE_SQL);
 	else
@@ -98,7 +98,7 @@ static void add_source(struct sql_query *q, const struct task_filter *f, struct 
 static int step_end(struct sql_reader *r, const struct task_filter *f, struct range g,
     bool oldest_first, int64_t step, int64_t *ret_id)
 {
-	const struct task_filter source = {.schedule = f->schedule};
+	const struct task_filter source = {.owner = f->owner};
 	AUTO(sql_query_release) struct sql_query q;
 
 	*ret_id = 0;
@@ -150,7 +150,7 @@ int sql_task_list(struct store_reader *base, const struct task_filter *f, bool o
 		g.low = (int64_t)cursor + 1;
 	if (cursor && !oldest_first && (int64_t)cursor <= g.high)
 		g.high = (int64_t)cursor - 1;
-	if (filters_rows(f) && (f->schedule || !only_live(f)))
+	if (filters_rows(f) && (f->owner || !only_live(f)))
 		rc = step_end(r, f, g, oldest_first, STORE_SCAN_STEP, &end);
 	if (end && oldest_first)
 		g.high = end;

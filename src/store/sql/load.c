@@ -80,14 +80,15 @@ static int load_count(void *arg, const int64_t *n)
 	return stop(l, l->to->count(l->to->arg, (rid)n[0], (int32_t)n[1], n[2]));
 }
 
-static const char schedule_tasks_sql[] = "SELECT schedule, id, queue FROM task {task_schedule_live}"
-                                         " WHERE " SCHEDULE_LIVE_SQL " ORDER BY id";
+static const char owned_sql[] = "SELECT owner_kind, owner, id, queue FROM task {task_owner_live}"
+                                " WHERE " OWNED_LIVE_SQL " ORDER BY id";
 
-static int load_schedule_task(void *arg, const int64_t *n)
+static int load_owned(void *arg, const int64_t *n)
 {
+	const struct owner of = {(int32_t)n[0], (rid)n[1], 0};
 	struct load *l = arg;
 
-	return stop(l, l->to->schedule_task(l->to->arg, (rid)n[0], (rid)n[1], (rid)n[2]));
+	return stop(l, l->to->owned(l->to->arg, &of, (rid)n[2], (rid)n[3]));
 }
 
 /* Their ids first, then row by row: few enough to sort, possibly too large to hold at once. */
@@ -114,8 +115,6 @@ static int load_table(struct load *l, const struct row_table *t)
 
 	if (rc == 0 && t == &queue_table)
 		rc = load_numbers(l, counts_sql, 3, load_count);
-	if (rc == 0 && t == &schedule_table)
-		rc = load_numbers(l, schedule_tasks_sql, 3, load_schedule_task);
 	return rc;
 }
 
@@ -128,6 +127,8 @@ int sql_load(struct sql_reader *r, const struct store_loader *to, rid last_id, u
 	for (int i = 0; i < N_TABLES && rc == 0; i++)
 		if (row_tables[i]->is_loaded)
 			rc = load_table(&l, row_tables[i]);
+	if (rc == 0)
+		rc = load_numbers(&l, owned_sql, 4, load_owned);
 	if (rc == 0)
 		rc = load_numbers(&l, dispatched_sql, 1, load_task);
 	if (rc == 0)

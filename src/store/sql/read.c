@@ -146,8 +146,6 @@ static void ticks_of(struct sql_query *sql, const struct tick_query *q)
 		sql_term(sql, q->reaching ? " AND until_s >= ?" : " AND tick_s >= ?", q->from_s);
 	if (q->to_s)
 		sql_term(sql, " AND tick_s < ?", q->to_s);
-	if (q->with_task)
-		sql_add(&sql->text, " AND task <> 0");
 	if (!q->oldest_first && q->after_time_ms) {
 		sql_term(sql, " AND (time_ms, tick_s, offset_s) < (?, ", q->after_time_ms);
 		sql_term(sql, "?, ", q->after_tick_s);

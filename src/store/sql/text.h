@@ -23,8 +23,8 @@ struct sql_dialect {
 #define READY_SQL "status = -2 AND due_ms <= 0"
 #define DUE_SQL "status = -2 AND due_ms > 0"
 #define LIVE_SQL "(status < -6 OR status = -4 OR status = -1 OR status = 0)"
-#define SCHEDULE_SQL "schedule > 0"
-#define SCHEDULE_LIVE_SQL "schedule > 0 AND status <= 0 AND status NOT IN (-3, -5, -6)"
+#define OWNED_SQL "owner > 0"
+#define OWNED_LIVE_SQL "owner > 0 AND status <= 0 AND status NOT IN (-3, -5, -6)"
 #define KEY_SQL "unique_key IS NOT NULL AND status <= 0 AND status NOT IN (-3, -5, -6)"
 
 /* A statement under way. */

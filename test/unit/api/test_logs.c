@@ -141,6 +141,31 @@ static void test_earlier_attempt(void **state)
 	expect(id, "", "second");
 }
 
+static void test_numbers_reach_what_was_before_a_retry(void **state)
+{
+	char target[96], text[ID_TEXT];
+	rid id = running("{\"command\":[\"x\"]}");
+	json_t *v;
+
+	world_output(w, id, STDOUT, 0, "first");
+	world_ended(w, id, TASK_FAILED, 1, NULL);
+	id_format(world_ids(w), id, text);
+	snprintf(target, sizeof target, "/v1/tasks/%s/retry", text);
+	json_decref(ask_json(w, API_POST, target, "{}", 200));
+	world_started(w, id);
+	world_output(w, id, STDOUT, 0, "second");
+	world_ended(w, id, TASK_SUCCEEDED, 0, NULL);
+	expect(id, "?attempt=1", "first");
+	expect(id, "?attempt=2", "second");
+	expect(id, "?attempt=-1", "first");
+	snprintf(target, sizeof target, "/v1/tasks/%s", text);
+	v = ask_json(w, API_GET, target, NULL, 200);
+	assert_int_equal(jint(v, "attempt"), 2);
+	assert_int_equal(jint(v, "attempts_before"), 1);
+	assert_int_equal(jint(v, "max_attempts"), 1);
+	json_decref(v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -149,6 +174,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_follow, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_slow_reader, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_earlier_attempt, setup, teardown),
+	    cmocka_unit_test_setup_teardown(
+	        test_numbers_reach_what_was_before_a_retry, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

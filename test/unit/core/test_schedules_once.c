@@ -3,6 +3,8 @@
  * More stories about schedules: each tick runs once, and leaves a trace, whatever is done to the
  * schedule, its zone and its clock meanwhile. Most of them were found by the simulator.
  */
+#include <stdio.h>
+
 #include "schedule_story.h"
 
 STORY(what_has_waited_runs_once_through_a_restart)
@@ -290,6 +292,123 @@ STORY(a_queue_that_goes_takes_no_other_queues_tasks_along)
 	world_free(w);
 }
 
+/* A place in line is as good as a task: it gets one when its turn has come. */
+STORY(what_begins_to_wait_while_the_past_is_read_is_not_filled_in)
+{
+	struct world *w = quiet_world();
+	rid id = add(w, "s", (struct asked){.overlap = OVERLAP_QUEUE});
+
+	world_advance(w, MINUTE);
+	assert_int_equal(w->n_tasks, 1);
+	w->hold_reads = true;
+	world_step(w, &(struct event){.kind = EV_DO,
+	                  .ticket = ++w->last_ticket,
+	                  .actor = STR("test"),
+	                  .object = {.kind = KIND_SCHEDULE,
+	                      .verb = SCHEDULE_BACKFILL,
+	                      .id = id,
+	                      .from_s = 1800000090,
+	                      .to_s = 1800000121}});
+	world_advance(w, MINUTE);
+	assert_int_equal(world_schedule(w, id)->progress.waiting_s, 1800000120);
+	world_answer_reads(w);
+	assert_int_equal(world_reply(w)->code, ERR_CONFLICT);
+	end_task(w, w->tasks[0].id);
+	world_advance(w, 0);
+	assert_no_tick_ran_twice(w);
+	world_free(w);
+}
+
+static void told_of(struct world *w, const char *name, const struct cron_zone *z)
+{
+	world_step(w, &(struct event){.kind = EV_ZONE, .zone = {.name = str_of(name), .zone = z}});
+}
+
+/* As the server does, every minute. */
+static void take_back_unneeded(struct world *w, size_t n)
+{
+	char name[32];
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(name, sizeof name, "Zone/%zu", i);
+		if (!core_needs_zone(w->core, str_of(name)))
+			told_of(w, name, NULL);
+	}
+}
+
+STORY(zones_that_no_schedule_is_in_are_forgotten)
+{
+	enum { MANY = 60 };
+	struct world *w = quiet_world();
+	struct schedule_change none = {
+	    .fields = SCHEDULE_BIT(items) | SCHEDULE_BIT(source) | SCHEDULE_BIT(zone),
+	    .row = {.items = str_of(every_minute), .source = STR("a test")}};
+	struct cron_zone *z = posix("UTC0");
+	rid ids[MANY];
+	char name[32];
+
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof name, "Zone/%d", i);
+		told_of(w, name, z);
+		ids[i] = add(w, name, (struct asked){.items = daily, .zone = name});
+	}
+	take_back_unneeded(w, MANY);
+	assert_int_equal(core_zones(w->core), MANY);
+	for (int i = 0; i < MANY - 2; i++)
+		assert_int_equal(act(w, EV_DELETE, ids[i])->code, 0);
+	/* the last but one stays, and goes by no zone any more */
+	command(w, &(struct event){.kind = EV_SET,
+	               .object = {.kind = KIND_SCHEDULE,
+	                   .id = ids[MANY - 2],
+	                   .row = &none.row,
+	                   .fields = none.fields}});
+	take_back_unneeded(w, MANY);
+	assert_int_equal(core_zones(w->core), 1);
+	world_advance(w, 26 * HOUR); /* the last one goes on */
+	assert_true(count_ticks(w, TICK_FIRED) > 0);
+	/* whose schedule goes and comes back is told of anew */
+	assert_int_equal(act(w, EV_DELETE, ids[MANY - 1])->code, 0);
+	take_back_unneeded(w, MANY);
+	assert_int_equal(core_zones(w->core), 0);
+	told_of(w, "Zone/1", z);
+	add(w, "again", (struct asked){.items = daily, .zone = "Zone/1"});
+	take_back_unneeded(w, MANY);
+	assert_int_equal(core_zones(w->core), 1);
+	world_free(w);
+	cron_zone_free(z);
+}
+
+STORY(a_zone_that_a_waiting_command_names_is_needed)
+{
+	struct world *w = quiet_world();
+	struct cron_zone *z = posix("UTC0");
+	struct schedule_change ch = {.fields = row_settable(&schedule_table),
+	    .row = {.name = STR("s"),
+	        .items = str_of(daily),
+	        .source = STR("a test"),
+	        .zone = STR("Zone/0"),
+	        .queue = w->queues[0].id,
+	        .body = STR("{}"),
+	        .max_shift_s = 7200}};
+
+	told_of(w, "Zone/0", z);
+	assert_false(core_needs_zone(w->core, STR("Zone/0")));
+	w->hold_reads = true; /* whether it was asked for before: that must be read first */
+	world_step(w, &(struct event){.kind = EV_CREATE,
+	                  .ticket = ++w->last_ticket,
+	                  .actor = STR("test"),
+	                  .idem_key = STR("once"),
+	                  .object = {.kind = KIND_SCHEDULE, .row = &ch.row, .fields = ch.fields}});
+	take_back_unneeded(w, 1);
+	assert_int_equal(core_zones(w->core), 1);
+	w->hold_reads = false;
+	world_answer_reads(w);
+	assert_int_equal(world_reply(w)->code, 0);
+	assert_true(core_needs_zone(w->core, STR("Zone/0")));
+	world_free(w);
+	cron_zone_free(z);
+}
+
 /* Daylight saving began at nine: what ran before that has UTC's own offset. */
 STORY(in_another_zone_it_repeats_nothing)
 {
@@ -336,7 +455,10 @@ int main(void)
 	    cmocka_unit_test(what_was_filled_in_is_done_when_the_clock_comes_back),
 	    cmocka_unit_test(what_waits_is_not_filled_in),
 	    cmocka_unit_test(what_fires_while_the_past_is_read_is_not_filled_in),
+	    cmocka_unit_test(what_begins_to_wait_while_the_past_is_read_is_not_filled_in),
 	    cmocka_unit_test(in_another_zone_it_repeats_nothing),
+	    cmocka_unit_test(zones_that_no_schedule_is_in_are_forgotten),
+	    cmocka_unit_test(a_zone_that_a_waiting_command_names_is_needed),
 	    cmocka_unit_test(a_queue_that_goes_takes_no_other_queues_tasks_along),
 	};
 

@@ -9,6 +9,9 @@
 
 #include <cmocka.h>
 
+#include "model/history.h"
+#include "words/words.h"
+
 /* Healthchecks don't matter; a beat may be a second old, then nine seconds remain. */
 #define NEVER_MS (INT64_MAX / 16)
 #define QUICK                                     \
@@ -233,6 +236,60 @@ STORY(a_failed_task_is_retried_with_backoff_then_fails)
 	world_ended(w, 1, t, 2, TASK_FAILED);
 	assert_int_equal(world_task(w, t)->state.status, TASK_FAILED);
 	assert_int_equal(world_task(w, t)->state.attempt, 2);
+	world_free(w);
+}
+
+static void retry(struct world *w, rid task)
+{
+	struct event ev = {.kind = EV_RETRY, .ticket = ++w->last_ticket};
+
+	ev.tasks.ids = &task;
+	ev.tasks.n = 1;
+	world_step(w, &ev);
+	assert_int_equal(world_reply(w)->outcomes[0].code, 0);
+}
+
+/* Each number names one attempt; and all that a task may have, it may have again. */
+STORY(attempt_numbers_go_on_after_a_retry)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
+	struct submit_task s = {.status = TASK_QUEUED,
+	    .spec = {.queue = q,
+	        .max_attempts = 2,
+	        .backoff_ms = 1000,
+	        .backoff_max_ms = 60000,
+	        .body = STR("{}")}};
+	struct attempt past;
+	struct str history;
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	t = world_submit(w, &s, 1)->outcomes[0].id;
+	for (int n = 1; n <= 6; n++) {
+		const struct message *run = world_sent(w, MSG_RUN, n - 1);
+
+		assert_non_null(run);
+		assert_int_equal(run->run.attempt, n);
+		assert_int_equal(run->run.max_attempts, (n + 1) / 2 * 2);
+		world_ended(w, 1, t, n, TASK_FAILED);
+		assert_int_equal(world_task(w, t)->state.attempt, n);
+		if (n % 2 == 0) {
+			assert_int_equal(world_task(w, t)->state.status, TASK_FAILED);
+			retry(w, t);
+			continue;
+		}
+		/* the first backoff of three, each time */
+		assert_true(world_task(w, t)->state.due_ms <= w->now_ms + 1000);
+		world_advance(w, 1000);
+	}
+	history = world_task(w, t)->state.history;
+	for (int n = 1; n <= 6; n++) {
+		assert_true(history_next(&history, &past));
+		assert_int_equal(past.number, n);
+		assert_int_equal(past.token, n);
+	}
+	assert_int_equal(world_task(w, t)->state.attempt, 7);
+	assert_int_equal(world_task(w, t)->state.attempts_before, 6);
 	world_free(w);
 }
 
@@ -491,7 +548,8 @@ STORY(retry_gives_an_ended_task_a_fresh_life)
 	world_ended(w, 1, t, 1, TASK_FAILED);
 	assert_int_equal(world_tasks(w, EV_RETRY, &t, 1)->outcomes[0].code, 0);
 	assert_int_equal(world_task(w, t)->state.status, TASK_CLAIMED);
-	assert_int_equal(world_task(w, t)->state.attempt, 1);
+	assert_int_equal(world_task(w, t)->state.attempt, 2);
+	assert_int_equal(world_task(w, t)->state.attempts_before, 1);
 	assert_int_equal(world_task(w, t)->state.token, 2);
 	assert_true(world_task(w, t)->state.history.n > 0);
 	world_free(w);
@@ -586,7 +644,8 @@ static bool says(struct world *w, rid task, const char *code)
 	bool found = false;
 
 	for (size_t i = 0; i < n; i++)
-		found |= strcmp(whys[i].code, code) == 0 && whys[i].text.n && whys[i].lift.n;
+		found |= strcmp(why_names[whys[i].code], code) == 0 && words_why(&a, &whys[i]).n &&
+		         words_lift(&a, &whys[i]).n;
 	arena_release(&a);
 	return found;
 }
@@ -706,6 +765,7 @@ int main(void)
 	    cmocka_unit_test(order_lifo),
 	    cmocka_unit_test(order_priority),
 	    cmocka_unit_test(a_failed_task_is_retried_with_backoff_then_fails),
+	    cmocka_unit_test(attempt_numbers_go_on_after_a_retry),
 	    cmocka_unit_test(an_order_that_never_became_a_process_does_not_count),
 	    cmocka_unit_test(a_stale_token_changes_nothing),
 	    cmocka_unit_test(a_restarted_server_waits_for_the_worker_s_word),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stories about volatile dispatch: nothing is written before a start, so workers are the truth. */
 #include "volatile_story.h"
+#include "words/words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -331,12 +332,12 @@ STORY(the_wait_is_told_in_words)
 	restart(w);
 	n = core_waits(w->core, w->mono_ms, &a, &waits);
 	assert_int_equal(n, 3);
-	assert_string_equal(waits[0].code, "initial-wait");
-	assert_non_null(strstr(waits[1].text.p, "w1 has not spoken yet"));
-	assert_non_null(strstr(waits[2].text.p, "w2 has not spoken yet"));
+	assert_string_equal(wait_names[waits[0].code], "initial-wait");
+	assert_non_null(strstr(words_wait(&a, &waits[1]).p, "w1 has not spoken yet"));
+	assert_non_null(strstr(words_wait(&a, &waits[2]).p, "w2 has not spoken yet"));
 	n = core_why(w->core, world_task(w, t), w->now_ms, w->mono_ms, &a, &whys);
 	assert_true(n > 0);
-	assert_string_equal(whys[0].code, "initial-wait");
+	assert_string_equal(why_names[whys[0].code], "initial-wait");
 	arena_release(&a);
 	world_free(w);
 }

@@ -77,6 +77,19 @@ static void test_refused(void **state)
 	assert_null(sent().refused);
 }
 
+static void test_what_to_do_about_a_refusal_is_said_with_it(void **state)
+{
+	struct message m = {
+	    .kind = MSG_REFUSED, .refused.reason = STR("no more"), .hint = HINT_WHEN_LOST};
+
+	for (int i = 0; i < 2; i++) {
+		parcel_add(&parcel, &m);
+		assert_string_equal(parcel_frame(&parcel, &(struct id_space){0}).refused->reason.p,
+		    "no more (reeve worker ls says when)");
+		parcel_clear(&parcel);
+	}
+}
+
 static void test_settings(void **state)
 {
 	struct message leave = {
@@ -128,6 +141,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_news),
 	    cmocka_unit_test(test_refused),
+	    cmocka_unit_test(test_what_to_do_about_a_refusal_is_said_with_it),
 	    cmocka_unit_test(test_settings),
 	    cmocka_unit_test(test_questions),
 	};

@@ -18,7 +18,8 @@ static struct loop *loop;
 static struct time_zones *zones;
 static char dir[] = "/tmp/reeve-zones-XXXXXX";
 static char path[64];
-static int told, wanted;
+static int told, wanted, taken_back;
+static bool is_needed;
 static int32_t offset; /* of the zone told last */
 static const struct cron_zone *before;
 
@@ -29,9 +30,19 @@ static void feed(struct event *ev, void *arg)
 	if (before)
 		assert_int_equal(cron_zone_offset(before, 0), offset);
 	before = ev->zone.zone;
+	if (!before) {
+		if (++taken_back == wanted)
+			loop_stop(loop);
+		return;
+	}
 	offset = cron_zone_offset(before, 0);
 	if (++told == wanted)
 		loop_stop(loop);
+}
+
+static bool needs(struct str name, void *arg)
+{
+	return is_needed;
 }
 
 /* As a package is installed: another file under the old name. */
@@ -56,14 +67,15 @@ static void put(const char *name)
 
 static int set_up(void **state)
 {
-	struct time_zones_options o = {.dir = dir, .refresh_ms = 10, .feed = feed};
+	struct time_zones_options o = {.dir = dir, .refresh_ms = 10, .feed = feed, .needs = needs};
 
 	strcpy(dir + strlen(dir) - 6, "XXXXXX");
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof path, "%s/Town", dir);
 	loop = loop_new();
 	zones = time_zones_new(loop, &o);
-	told = wanted = 0;
+	told = wanted = taken_back = 0;
+	is_needed = true;
 	before = NULL;
 	return 0;
 }
@@ -102,6 +114,25 @@ static void test_found_later(void **state)
 	wanted = 1;
 	loop_run(loop);
 	assert_int_equal(offset, 3 * 3600);
+}
+
+static void test_what_nobody_needs_is_taken_back(void **state)
+{
+	struct problem p = {0};
+
+	put("Etc/GMT-1");
+	assert_int_equal(time_zones_need(zones, STR("Town"), &p), 0);
+	assert_int_equal(time_zones_need(zones, STR("Nowhere"), &p), ERR_NOT_FOUND);
+	assert_int_equal(time_zones_count(zones), 2);
+	is_needed = false;
+	wanted = 2;
+	loop_run(loop);
+	assert_int_equal(time_zones_count(zones), 0);
+	is_needed = true;
+	before = NULL;
+	assert_int_equal(time_zones_need(zones, STR("Town"), &p), 0);
+	assert_int_equal(told, 2); /* as if for the first time */
+	assert_int_equal(offset, 3600);
 }
 
 static void test_looking_tells_nobody(void **state)
@@ -176,8 +207,8 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {T(test_told_once_and_when_it_changes),
-	    T(test_found_later), T(test_looking_tells_nobody),
-	    T(test_a_damaged_file_is_logged_once)};
+	    T(test_found_later), T(test_what_nobody_needs_is_taken_back),
+	    T(test_looking_tells_nobody), T(test_a_damaged_file_is_logged_once)};
 
 	return cmocka_run_group_tests_name("server/time_zones", tests, NULL, NULL);
 }

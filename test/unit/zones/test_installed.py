@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """libreeve-cron as others get it: installed, found by pkg-config, compiled against, run.
 
-  test_installed.py BUILD EXAMPLE.c
+  test_installed.py BUILD AGENDA.c CHIMES.c TICKER.c
 """
 import json
 import os
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-BUILD, EXAMPLE = sys.argv[1:]
+BUILD, AGENDA, *CHIMES = sys.argv[1:]
 # Names of ours inside the library: a program that has its own must not notice.
 CLASH = """
 int buf_add(void); int str_of(void); int xmalloc(void); int cron_items_next(void);
@@ -39,8 +39,8 @@ def flags(root, options):
                   env={**os.environ, "PKG_CONFIG_PATH": path}).split()
 
 
-def compile_example(root, options):
-    binary, clash = os.path.join(root, "agenda"), os.path.join(root, "clash.c")
+def compile_example(root, options, name, *sources):
+    binary, clash = os.path.join(root, name), os.path.join(root, "clash.c")
     with open(clash, "w") as f:
         f.write(CLASH)
     sanitize = options["b_sanitize"]
@@ -48,8 +48,8 @@ def compile_example(root, options):
         sanitize = ",".join(sanitize)
     extra = [] if sanitize in ("", "none") else [f"-fsanitize={sanitize}"]
     # Away from the source tree, so that only the installed header can be found.
-    output("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", *extra, os.path.abspath(EXAMPLE), clash, "-o", binary,
-           *flags(root, options), cwd=root)
+    output("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", *extra, *map(os.path.abspath, sources), clash, "-o", binary,
+           "-pthread", *flags(root, options), cwd=root)
     return binary
 
 
@@ -63,7 +63,7 @@ def check_visible(root, options):
     assert declared <= names, f"declared, but not there: {declared - names}"
 
 
-def check_run(binary):
+def check_agenda(binary):
     # The night of 29 March 2026, on which 02:30 does not exist in Berlin; a second before the jump instead.
     out = output(binary, "30 2 * * *", "Europe/Berlin", "1774700000")
     assert out.splitlines() == [
@@ -80,12 +80,25 @@ def check_run(binary):
     assert lost.returncode == 1 and "Europe/Berlin" in lost.stderr, lost
 
 
+def check_chimes(binary):
+    # The same night, by a clock that is made up; a queue of 16 is filled and drained on the way.
+    out = output(binary, "30 2 * * *", "Europe/Berlin", "40", "1774700000").splitlines()
+    assert out[:3] == ["1774745999 on time", "1774830600 on time", "1774917000 on time"] and len(out) == 40, out
+    # By the real one: each second once, in order, however late this machine is.
+    times = [line.split()[0] for line in output(binary, '{"epoch": {"period": 1}}', "UTC", "3").splitlines()]
+    assert [int(t) - int(times[0]) for t in times] == [0, 1, 2], times
+    assert output(binary, '{"epoch": {"start": 1, "end": 5}}', "UTC", "3", "1000") == "", "nothing is ever due: it ends"
+    bad = subprocess.run([binary, "61 2 * * *", "Europe/Berlin", "1"], stderr=subprocess.PIPE, text=True)
+    assert bad.returncode == 1 and "61" in bad.stderr, bad
+
+
 def main():
     options = build_options()
     with tempfile.TemporaryDirectory() as root:
         install(root)
         check_visible(root, options)
-        check_run(compile_example(root, options))
+        check_agenda(compile_example(root, options, "agenda", AGENDA))
+        check_chimes(compile_example(root, options, "chimes", *CHIMES))
 
 
 main()

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the brain has to say to people, as data: a code, and the facts that belong to it. src/words
+ * makes sentences of both; no sentence that names a command is spelled in the brain.
+ */
+#ifndef CORE_SAY_H
+#define CORE_SAY_H
+
+#include "base/arena.h"
+#include "model/limits.h"
+#include "model/queue.h"
+#include "model/task.h"
+
+struct core;
+
+/* Why a connected worker gets nothing of a queue. */
+enum unserved { UNSERVED_NO, UNSERVED_PLUGIN, UNSERVED_ACTIVE, UNSERVED_IGNORED, N_UNSERVED };
+
+/* The code says which of these it has; the others are 0. */
+struct facts {
+	struct str name;   /* the queue, worker or schedule that it is about */
+	struct str other;  /* a second name: the worker in the way, the plugin */
+	struct str reason; /* what somebody said of it; may be empty */
+	int64_t n, of;     /* so many, of so many */
+	int64_t in_ms;     /* when it is over by itself, from now */
+	int64_t at_ms;     /* the same on the wall clock */
+	enum queue_order order;
+	struct {
+		enum unserved why;
+		int32_t n;
+	} unserved[N_UNSERVED - 1]; /* how many workers for each reason; n 0: no more of them */
+};
+
+/* What holds a task, and its stable name: one name may have several codes, which read differently.
+ */
+#define WHY_TABLE(X)                                      \
+	X(WHY_INITIAL_WAIT, "initial-wait")               \
+	X(WHY_LOST_HOLD, "lost-hold")                     \
+	X(WHY_BACKOFF, "backoff")                         \
+	X(WHY_RUN_AFTER, "run-after")                     \
+	X(WHY_QUEUE_PAUSED, "queue-paused")               \
+	X(WHY_QUEUE_PAUSED_UNTIL, "queue-paused")         \
+	X(WHY_QUEUE_CLOSED, "queue-closed")               \
+	X(WHY_QUEUE_FULL, "queue-full")                   \
+	X(WHY_NO_WORKERS, "no-workers")                   \
+	X(WHY_NO_WORKERS_AWAY, "no-workers")              \
+	X(WHY_PLUGIN_NOT_ALLOWED, "plugin-not-allowed")   \
+	X(WHY_NO_WORKER_SERVES, "no-worker-serves-queue") \
+	X(WHY_WORKERS_FULL, "workers-full")               \
+	X(WHY_WORKERS_UNHEALTHY, "workers-unhealthy")     \
+	X(WHY_WORKERS_LEAVING, "workers-leaving")         \
+	X(WHY_BEHIND_OTHERS, "behind-others")             \
+	X(WHY_BEHIND_OTHERS_BY_PRIORITY, "behind-others") \
+	X(WHY_STARTING, "starting")                       \
+	X(WHY_STARTING_ONCE_READ, "starting")             \
+	X(WHY_WORKER_AWAY, "unsure")                      \
+	X(WHY_NO_ANSWER, "unsure")                        \
+	X(WHY_CANCELLING, "cancelling")                   \
+	X(WHY_ON_ITS_WAY, "running")                      \
+	X(WHY_ON_ITS_WAY_TO_UNHEALTHY, "running")         \
+	X(WHY_RUNNING, "running")                         \
+	X(WHY_RUNNING_ON_UNHEALTHY, "running")            \
+	X(WHY_BLOCKED, "blocked")                         \
+	X(WHY_HELD, "held")
+
+enum why_code {
+#define X(code, name) code,
+	WHY_TABLE(X)
+#undef X
+	    N_WHYS
+};
+
+struct why {
+	enum why_code code;
+	struct facts facts;
+};
+extern const char *const why_names[N_WHYS];
+/* Every reason that the task waits. */
+size_t core_why(const struct core *c, const struct task_row *row, int64_t now_ms, int64_t mono_ms,
+    struct arena *a, struct why **ret_whys);
+
+/* What the server waits for, and its stable name. */
+#define WAIT_TABLE(X)                                \
+	X(WAIT_START, "initial-wait")                \
+	X(WAIT_START_UNSAFE, "initial-wait")         \
+	X(WAIT_START_LOST, "initial-wait-worker")    \
+	X(WAIT_START_SILENT, "initial-wait-worker")  \
+	X(WAIT_START_NEW, "initial-wait-worker")     \
+	X(WAIT_START_UNTOLD, "initial-wait-worker")  \
+	X(WAIT_START_AGREES, "initial-wait-worker")  \
+	X(WAIT_START_DIFFERS, "initial-wait-worker") \
+	X(WAIT_WORD, "worker-word")                  \
+	X(WAIT_UNSURE, "unsure")                     \
+	X(WAIT_BATCHED, "consensus")                 \
+	X(WAIT_BATCHED_BEAT, "consensus")            \
+	X(WAIT_BATCHED_LOSS, "consensus")            \
+	X(WAIT_SET_OWN, "consensus")                 \
+	X(WAIT_SET_BEAT, "consensus")                \
+	X(WAIT_SET_UNHEALTHY, "consensus")           \
+	X(WAIT_SET_AWAY, "consensus")                \
+	X(WAIT_HELLO, "worker-health")               \
+	X(WAIT_BEAT, "worker-health")                \
+	X(WAIT_CHECK, "worker-health")               \
+	X(WAIT_LIFE, "worker-health")
+
+enum wait_code {
+#define X(code, name) code,
+	WAIT_TABLE(X)
+#undef X
+	    N_WAITS
+};
+
+struct wait {
+	enum wait_code code;
+	rid worker;    /* 0: none in particular */
+	int32_t tasks; /* that wait for it */
+	int64_t in_ms; /* at the latest; -1: nobody can say */
+	struct facts facts;
+};
+extern const char *const wait_names[N_WAITS];
+/* Everything that the server waits for now; the most important first. */
+size_t core_waits(const struct core *c, int64_t mono_ms, struct arena *a, struct wait **ret_waits);
+
+/* What a person who was refused something could do, where that is a command. */
+enum hint_code {
+	HINT_NONE,
+	HINT_SCHEDULES,       /* see which ones there are */
+	HINT_SCHEDULE_CHANGE, /* change the one of that name */
+	HINT_QUEUE_CHANGE,
+	HINT_QUEUE_CANCEL, /* cancel its tasks and try again */
+	HINT_START_WAIT,   /* try again when the initial wait is over */
+	HINT_WORKER_LOSS,  /* wait until that worker is lost, or declare it so */
+	HINT_WORKER_LOST,  /* declare it lost */
+	HINT_WORKER_TELL,  /* see whether it is connected */
+	/* and what is said after a sentence, rather than beside it */
+	HINT_HOW_LONG,       /* see how long the initial wait may take */
+	HINT_WHEN_LOST,      /* see when a worker is lost */
+	HINT_WORKERS_REMOVE, /* remove lost workers, or raise the limit */
+	N_HINTS
+};
+
+struct hint {
+	enum hint_code code;
+	char name[NAME_MAX_BYTES + 1]; /* of what it is about; "": nothing in particular */
+};
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a task waits, in words, and what would lift it. */
+#include "words/words.h"
+
+static const struct {
+	const char *holds, *lifts;
+} sentences[N_WHYS] = {
+    [WHY_INITIAL_WAIT] = {"the server was restarted and must first know what its workers run",
+        "they all speak, or in {in}; which are missing: reeve status"},
+    [WHY_LOST_HOLD] = {"the worker that had it was lost, and may still be ending it{: |reason}",
+        "the hold for lost workers' tasks is over in {in}"},
+    [WHY_BACKOFF] = {"it waits before attempt {n}{; the last one: |reason}", "at {at}, in {in}"},
+    [WHY_RUN_AFTER] = {"it was asked to run later", "at {at}, in {in}"},
+    [WHY_QUEUE_PAUSED] = {"the queue {name} is paused{: |reason}", "reeve queue resume {typed}"},
+    [WHY_QUEUE_PAUSED_UNTIL] = {"the queue {name} is paused{: |reason}",
+        "it resumes by itself in {in}, or with: reeve queue resume {typed}"},
+    [WHY_QUEUE_CLOSED] = {"the queue's limit is reached: {n} of {of} threads in use",
+        "reeve queue set {typed} --threads N"},
+    [WHY_QUEUE_FULL] = {"the queue's limit is reached: {n} of {of} threads in use",
+        "one of them ends, or: reeve queue set {typed} --threads {one more}"},
+    [WHY_NO_WORKERS] = {"no worker is connected", "start one: reeve worker --join HOST:PORT"},
+    [WHY_NO_WORKERS_AWAY] = {"no worker is connected (some are away)",
+        "start one: reeve worker --join HOST:PORT"},
+    [WHY_PLUGIN_NOT_ALLOWED] = {"no connected worker allows the plugin {other}, so the queue is "
+                                "ignored",
+        "add it to `plugins` in a worker's configuration, or give the queue another: reeve queue "
+        "set {typed} --plugin NAME"},
+    [WHY_NO_WORKER_SERVES] = {"of {n} connected workers none serves the queue: {unserved}",
+        "change activequeues or ignorequeues of a worker"},
+    [WHY_WORKERS_FULL] = {"{workers} at maxthreads",
+        "a running task ends, another worker joins, or: reeve worker set NAME --maxthreads N"},
+    [WHY_WORKERS_UNHEALTHY] = {"{workers} not healthy",
+        "what each of them waits for, and until when: reeve status"},
+    [WHY_WORKERS_LEAVING] = {"{workers} leaving", "start another: reeve worker --join HOST:PORT"},
+    [WHY_BEHIND_OTHERS] = {"{n} tasks of the queue are ready to start; order is {order}",
+        "its turn comes"},
+    [WHY_BEHIND_OTHERS_BY_PRIORITY] = {"{n} tasks of the queue are ready to start; order is "
+                                       "{order}",
+        "its turn comes; a higher priority brings it forward: reeve task set ID --priority N"},
+    [WHY_STARTING] = {"nothing holds it: it is about to start", "a moment"},
+    [WHY_STARTING_ONCE_READ] = {"nothing holds it: it is about to start once the queue's head is "
+                                "read",
+        "a moment"},
+    [WHY_WORKER_AWAY] = {"its worker {name} is away: whether it still runs is not known, so it "
+                         "counts as running",
+        "the worker returns, or is declared lost in {in}; if its machine is certainly gone: reeve "
+        "worker rm --lost {typed}"},
+    [WHY_NO_ANSWER] = {"worker {name} was told to start it and has not said whether it did: it "
+                       "counts as running",
+        "the worker answers; it is asked again in {in}"},
+    [WHY_CANCELLING] = {"worker {name} is ending it", "its processes end"},
+    [WHY_ON_ITS_WAY] = {"it is on its way to worker {name}", "it ends"},
+    [WHY_ON_ITS_WAY_TO_UNHEALTHY] = {"it is on its way to worker {name}, which is not healthy",
+        "it ends, or its worker is lost in {in}"},
+    [WHY_RUNNING] = {"it is running on worker {name}", "it ends"},
+    [WHY_RUNNING_ON_UNHEALTHY] = {"it is running on worker {name}, which is not healthy",
+        "it ends, or its worker is lost in {in}"},
+    [WHY_BLOCKED] = {"it is held back by status {n}{: |reason}", "reeve task release ID"},
+    [WHY_HELD] = {"it is held back by status {n}{: |reason}", "reeve task release ID"},
+};
+
+struct str words_why(struct arena *a, const struct why *w)
+{
+	return words_fill(a, sentences[w->code].holds, &w->facts);
+}
+
+struct str words_lift(struct arena *a, const struct why *w)
+{
+	return words_fill(a, sentences[w->code].lifts, &w->facts);
+}

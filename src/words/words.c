@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sentences with places for facts, and how each fact is written. */
+#include "words/words.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/timefmt.h"
+
+static void add_name(struct buf *b, const struct facts *f)
+{
+	buf_add_str(b, f->name);
+}
+
+static bool is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '-' || c == '_' || c == '.';
+}
+
+/* A name as one would type it into a shell. */
+static void add_typed(struct buf *b, const struct facts *f)
+{
+	bool plain = f->name.n > 0;
+
+	for (size_t i = 0; i < f->name.n; i++)
+		plain &= is_plain(f->name.p[i]);
+	buf_printf(b, plain ? STR_FMT : "'" STR_FMT "'", STR_ARG(f->name));
+}
+
+static void add_other(struct buf *b, const struct facts *f)
+{
+	buf_add_str(b, f->other);
+}
+
+static void add_reason(struct buf *b, const struct facts *f)
+{
+	buf_add_str(b, f->reason);
+}
+
+static void add_n(struct buf *b, const struct facts *f)
+{
+	buf_add_i64(b, f->n);
+}
+
+static void add_of(struct buf *b, const struct facts *f)
+{
+	buf_add_i64(b, f->of);
+}
+
+static void add_one_more(struct buf *b, const struct facts *f)
+{
+	buf_add_i64(b, f->of + 1);
+}
+
+/* The plural of what there are n of. */
+static void add_s(struct buf *b, const struct facts *f)
+{
+	buf_add_cstr(b, f->n == 1 ? "" : "s");
+}
+
+static void add_in(struct buf *b, const struct facts *f)
+{
+	char text[TIME_TEXT_MAX];
+
+	buf_add_cstr(b, time_human_ms(f->in_ms, text));
+}
+
+static void add_at(struct buf *b, const struct facts *f)
+{
+	char text[TIME_TEXT_MAX];
+
+	buf_add_cstr(b, time_format_ms(f->at_ms, text));
+}
+
+static void add_order(struct buf *b, const struct facts *f)
+{
+	buf_add_cstr(b, queue_order_names[f->order]);
+}
+
+static void add_workers(struct buf *b, const struct facts *f)
+{
+	buf_printf(b, "%lld of %lld worker%s the queue %s", (long long)f->n, (long long)f->of,
+	    f->of == 1 ? " that serves" : "s that serve", f->n == 1 ? "is" : "are");
+}
+
+static void add_unserved(struct buf *b, const struct facts *f)
+{
+	static const char *const words[N_UNSERVED] = {
+	    [UNSERVED_PLUGIN] = "does not allow the plugin",
+	    [UNSERVED_ACTIVE] = "serves only its activequeues",
+	    [UNSERVED_IGNORED] = "has the queue among its ignorequeues"};
+
+	for (size_t i = 0; i < N_UNSERVED - 1 && f->unserved[i].n; i++)
+		buf_printf(
+		    b, "%s%d %s", i ? ", " : "", f->unserved[i].n, words[f->unserved[i].why]);
+}
+
+static const struct {
+	const char *key;
+	void (*add)(struct buf *b, const struct facts *f);
+} table[] = {
+    {"name", add_name},         /* of the queue, worker or schedule */
+    {"typed", add_typed},       /* the same, quoted for a shell where it must be */
+    {"other", add_other},       /* the second name */
+    {"reason", add_reason},     /* what somebody said */
+    {"n", add_n},               /* so many */
+    {"s", add_s},               /* of them: the plural's ending */
+    {"of", add_of},             /* of so many */
+    {"one more", add_one_more}, /* than those */
+    {"in", add_in},             /* time left */
+    {"at", add_at},             /* and until when */
+    {"order", add_order},       /* the queue's */
+    {"workers", add_workers},   /* n of those that serve the queue are */
+    {"unserved", add_unserved}, /* why workers do not serve it */
+};
+
+static void add_fact(struct buf *b, struct str key, const struct facts *f)
+{
+	size_t i = 0;
+
+	while (i < sizeof table / sizeof table[0] && !str_is(key, table[i].key))
+		i++;
+	MUST(i < sizeof table / sizeof table[0]);
+	table[i].add(b, f);
+}
+
+/* What stands between the braces; of {before|fact} nothing where the fact is empty. */
+static void add_place(struct buf *b, struct str place, const struct facts *f)
+{
+	size_t begin = b->n, at;
+	const char *bar = memchr(place.p, '|', place.n);
+	struct str before = {place.p, bar ? (size_t)(bar - place.p) : 0};
+	size_t skip = bar ? before.n + 1 : 0;
+
+	buf_add_str(b, before);
+	at = b->n;
+	add_fact(b, (struct str){place.p + skip, place.n - skip}, f);
+	if (b->n == at)
+		b->n = begin;
+}
+
+struct str words_fill(struct arena *a, const char *sentence, const struct facts *f)
+{
+	AUTO(buf_release) struct buf b = {0};
+
+	for (const char *p = sentence; *p; p++) {
+		const char *end = *p == '{' ? strchr(p, '}') : NULL;
+
+		if (!end) {
+			buf_add_char(&b, *p);
+			continue;
+		}
+		add_place(&b, (struct str){p + 1, (size_t)(end - p - 1)}, f);
+		p = end;
+	}
+	return arena_str(a, buf_str(&b));
+}
