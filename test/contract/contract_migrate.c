@@ -275,6 +275,35 @@ static void test_migrate_attempts(void **state)
 	}
 }
 
+/* Version 12 calls a task's schedule its owner: sums fit up and down, and other owners are nobody.
+ */
+static void test_migrate_owners(void **state)
+{
+	struct ctx *c = *state;
+	struct task_row *t[2] = {task_new(c, 1, 5, TASK_QUEUED), task_new(c, 2, 5, TASK_QUEUED)},
+	                got;
+	struct problem p = {0};
+
+	t[0]->spec.owner = (struct owner){KIND_SCHEDULE, 9, 60};
+	t[1]->spec.owner = (struct owner){KIND_QUEUE, 8, 7};
+	for (int i = 0; i < 2; i++)
+		add_insert(c, t[i]);
+	commit(c);
+	shut(c);
+	assert_int_equal(store_migrate(c->url, 11, &p), 0);
+	sql(c,
+	    "CREATE TABLE sure (ok NOT NULL CHECK (ok)); INSERT INTO sure"
+	    " SELECT (schedule, tick_s, id) IN ((9, 60, 1), (0, 0, 2)) FROM task; DROP TABLE sure");
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	t[1]->spec.owner = (struct owner){0};
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(store_task_get(c->r, t[i]->id, &c->a, &got), 0);
+		assert_int_equal(got.damage, 0);
+		assert_same_row(&task_table, t[i], &got);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +313,7 @@ int main(void)
 	    T(test_migrate_worker_keys),
 	    T(test_migrate_unwritten),
 	    T(test_migrate_attempts),
+	    T(test_migrate_owners),
 	    T(test_migrate_results),
 	    T(test_migrate_schedules),
 	    T(test_migrate_doubts),

@@ -46,7 +46,7 @@ static void test_every_field_has_a_column(void **state)
 	static const struct {
 		const struct row_table *t;
 		size_t padding;
-	} all[] = {{&task_table, 8}, {&queue_table, 16}, {&worker_table, 4}, {&event_table, 0},
+	} all[] = {{&task_table, 12}, {&queue_table, 16}, {&worker_table, 4}, {&event_table, 0},
 	    {&idem_table, 8}, {&output_table, 4}, {&meta_table, 0}, {&schedule_table, 8},
 	    {&tick_table, 4}, {&token_table, 8}};
 
