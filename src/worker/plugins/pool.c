@@ -78,6 +78,8 @@ void pools_close(struct worker *w)
 		loop_timer_free(p->retry);
 	}
 	free(w->pools);
+	w->pools = NULL; /* the loop goes on until the link is closed: nobody may find them */
+	w->n_pools = 0;
 }
 
 struct pool *pool_find(const struct worker *w, struct str name)
