@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "bench/internal.h"
-#include "core/consensus.h"
+#include "core/workers/consensus.h"
 
 #define ROUNDS 9
 #define SERVER 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What people audit: rows of their own, and a notice with the same number. */
-#include "core/internal.h"
+#include "core/state.h"
 
 void detail_add_str(struct buf *b, struct str s)
 {

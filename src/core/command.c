@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands: what people ask of tasks, and the way from a command to its one reply. */
-#include "core/internal.h"
+#include "core/state.h"
 
 static struct outcome refused(const struct task *t, const char *why)
 {

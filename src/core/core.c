@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The door: every event enters here, and the rotation is served before it closes again. */
-#include "core/internal.h"
+#include "core/state.h"
 
 #include <stdlib.h>
 

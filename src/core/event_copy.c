@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A command that must wait is copied whole, for its strings are only borrowed. */
-#include "core/internal.h"
+#include "core/state.h"
 
 static void copy_submit(struct arena *a, struct event *to)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of kinds: a further one is a row here, and a folder of its own. */
-#include "core/internal.h"
+#include "core/state.h"
 
 const struct object_kind *const object_kinds[N_KINDS] = {
     [KIND_SCHEDULE] = &schedule_kind,

@@ -5,7 +5,7 @@
  * those who come meanwhile form the next group. A group's reads begin only when everything the
  * earlier groups wrote is durable, so no two commands can both find a key free.
  */
-#include "core/internal.h"
+#include "core/state.h"
 
 #include <stdlib.h>
 

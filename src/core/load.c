@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* At start: the stored rows come in as events, then the doors open. */
-#include "core/internal.h"
+#include "core/state.h"
 
 static void load_meta(struct core *c, const struct meta_row *m)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking at the brain without changing it: for lists, status and metrics. */
-#include "core/internal.h"
+#include "core/state.h"
 
 bool core_schedule(const struct core *c, rid id, struct arena *a, struct schedule_view *ret_view)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/object.h"
 
-#include "core/internal.h"
+#include "core/state.h"
 
 static int id_cmp(const struct object *a, const struct object *b)
 {

@@ -5,7 +5,7 @@
  * all who show nothing that is known share one. How many were left out is told when the minute is
  * over. A name that was only claimed, without its secret, counts apart from its bearer's.
  */
-#include "core/internal.h"
+#include "core/state.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/timer.h"
 
-#include "core/internal.h"
+#include "core/state.h"
 
 #define WALL_PER_STEP 1000   /* others want their turn, and the store its batch */
 #define STEP_NOTICED_MS 1500 /* slewing and rounding stay below */

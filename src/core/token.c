@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tokens: kept, found, revoked. Whether a secret fits is for others to say. */
-#include "core/internal.h"
+#include "core/state.h"
 
 #include <stdlib.h>
 #include <string.h>

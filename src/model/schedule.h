@@ -86,7 +86,7 @@ extern const char *const tick_outcome_names[N_TICK_OUTCOMES];
 
 /*
  * What became of a due tick, or of a stretch of them. One row per (schedule, tick_s, offset_s); of
- * manual and backfill rows the offset is only part of that key: see core/backfill.c.
+ * manual and backfill rows the offset is only part of that key: see core/schedule/backfill.c.
  */
 struct tick_row {
 	rid schedule;

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "core/consensus.h"
+#include "core/workers/consensus.h"
 
 #define MAX 128
 

@@ -17,7 +17,7 @@
 
 #include "base/mutant.h"
 #include "base/rng.h"
-#include "core/consensus.h"
+#include "core/workers/consensus.h"
 
 #define SEEDS 2000
 #define STEPS 300

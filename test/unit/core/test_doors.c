@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "../walk.h"
-#include "core/internal.h"
+#include "core/state.h"
 #include "world.h"
 
 static const int status_of[N_PHASES] = {

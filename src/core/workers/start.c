@@ -17,7 +17,7 @@
  */
 #include <string.h>
 
-#include "core/internal.h"
+#include "core/state.h"
 
 #define TOKENS_PER_BOOT 32 /* bits */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the server waits for: so that a wait is never a mystery. */
-#include "core/internal.h"
+#include "core/state.h"
 
 const char *const wait_names[N_WAITS] = {
 #define X(code, name) [code] = name,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Schedules: their index, their tasks, and what people ask of them. tick.c makes them fire. */
-#include "core/internal.h"
+#include "core/state.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
  * are in old sets too, but need not be followed: a worker that requires a dead one can't be part of
  * a consensus at all. The history is pruned by construction: O(workers) memory.
  */
-#include "core/consensus.h"
+#include "core/workers/consensus.h"
 
 #include <stdlib.h>
 

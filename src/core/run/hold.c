@@ -8,7 +8,7 @@
  * hold has passed, so whoever waits after a loss waits until a whole hold after the start, too:
  * the floor. It rises with each loss, for tasks that were out of memory meanwhile.
  */
-#include "core/internal.h"
+#include "core/state.h"
 
 /* By a loss that nobody could prove: what was over for certain needs no hold. */
 static bool ended_by_loss(struct str history)

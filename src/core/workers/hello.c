@@ -10,7 +10,7 @@
  * Who says hello has proven a key before it comes here (the session has seen to it). A lock is
  * only that: the place and the key. What else a worker knows of another proves nothing.
  */
-#include "core/internal.h"
+#include "core/state.h"
 
 static void kill_unknown(uint64_t link, const struct link_held *h, struct effects *out)
 {

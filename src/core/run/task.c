@@ -3,7 +3,7 @@
  * Tasks in memory, and the one door through which every state changes: task_move() checks the
  * table, keeps the queue's counts, records the write and tells the watchers.
  */
-#include "core/internal.h"
+#include "core/state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * rotation, one task each per turn; a queue for which no worker has room stands aside (stalled)
  * until some worker has room again.
  */
-#include "core/internal.h"
+#include "core/state.h"
 
 #define LOOK_AT 8 /* workers compared for one task: a fair spread without a walk over all */
 

@@ -31,7 +31,7 @@ RB_HEAD(zones_by_name, zone);
 
 struct schedule {
 	struct object object; /* its name is owned */
-	char *packed;         /* everything else: see schedule_pack.c */
+	char *packed;         /* everything else: see pack.c */
 	uint32_t n_packed;
 	uint32_t n_live;
 	rid *live; /* its tasks that have not ended, in no order */
@@ -49,7 +49,7 @@ struct schedules {
 	size_t n_in[N_SCHEDULE_STATES];
 };
 
-/* schedule_pack.c */
+/* pack.c */
 void schedule_pack(struct schedule *s, const struct schedule_row *row);
 /* Without an arena the row's strings are good until the next schedule_pack(). */
 void schedule_unpack(const struct schedule *s, struct arena *a, struct schedule_row *ret_row);
@@ -62,13 +62,13 @@ void schedule_resume(struct core *c, struct schedule *s, struct str actor, struc
 void schedule_save(struct core *c, struct schedule *s, const struct schedule_row *row, bool whole,
     struct effects *out);
 
-/* schedule_tasks.c */
+/* tasks.c */
 /* Unless it is in a queue that the schedule has left. */
 void schedule_task_live(struct core *c, struct object *o, rid task, rid queue);
 void schedule_task_ended(struct core *c, struct object *o, rid task);
 bool schedule_of_queue(const struct core *c, rid queue, struct str *ret_name);
 
-/* schedule_zone.c */
+/* zone.c */
 /* From now on the schedule is in that zone (NULL: in none), of which nothing may be known yet. */
 void zone_use(struct core *c, struct schedule *s, struct str name);
 void zone_set(struct core *c, const struct event *ev, struct effects *out);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/internal.h"
+#include "core/state.h"
 
 #define SET_EVERY_MS 50 /* consensus is computed at most so often */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tasks that somebody asks a schedule for: one now, or those of ticks that have gone by. */
-#include "core/internal.h"
+#include "core/state.h"
 
 /*
  * Rows beside those of ticks, and not to be confused with them. Not a tick at all: (second, this

@@ -3,7 +3,7 @@
  * Which tasks of a schedule have not ended: what its overlap policy goes by. All of them are in the
  * schedule's queue, which nobody can delete while it is that.
  */
-#include "core/internal.h"
+#include "core/state.h"
 
 #include <stdlib.h>
 

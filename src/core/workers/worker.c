@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Workers: who they are, what they serve, and what operators ask of them. */
-#include "core/internal.h"
+#include "core/state.h"
 
 #include <stdlib.h>
 #include <string.h>

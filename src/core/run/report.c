@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What workers report of their tasks. The token fences: only the present attempt is listened to. */
-#include "core/internal.h"
+#include "core/state.h"
 
 #define GIVE_BACK_PAUSE_MS 1000
 

@@ -3,7 +3,7 @@
  * Time zones as the server was told of them, by name. A name stays while a schedule is in it, or
  * until the server takes the zone back; it does so when nobody needs it (core_needs_zone()).
  */
-#include "core/internal.h"
+#include "core/state.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
  * not have. What it calls absent will never start there, for by answering it has adopted a number
  * above that of every run sent before. What it has is running until we are told otherwise.
  */
-#include "core/internal.h"
+#include "core/state.h"
 
 #define POLL_FIRST_MS 2000
 #define POLL_MOST_MS 256000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queues: their index, their counts, their timers, and the commands that change them. */
-#include "core/internal.h"
+#include "core/state.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a task waits: all the reasons at once, each with the facts that say what would lift it. */
-#include "core/internal.h"
+#include "core/state.h"
 
 const char *const why_names[N_WHYS] = {
 #define X(code, name) [code] = name,

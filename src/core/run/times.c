@@ -5,7 +5,7 @@
  * starts after its order and has ended when we hear so. What is not possible is moved to where it
  * is, with its length kept, and marked.
  */
-#include "core/internal.h"
+#include "core/state.h"
 
 /* Clocks that are kept in step differ by less. */
 #define CLOCKS_DIFFER_MS 1000

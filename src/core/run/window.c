@@ -11,7 +11,7 @@
  * trimmed; when it has come back, what lies beyond its last row is dropped again, unless the read
  * reached the end. The merge of what is here and what was read is then exact.
  */
-#include "core/internal.h"
+#include "core/state.h"
 
 #include <stdlib.h>
 

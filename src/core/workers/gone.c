@@ -18,7 +18,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "core/internal.h"
+#include "core/state.h"
 
 static bool is_over(const struct core *c, const struct gone *g)
 {

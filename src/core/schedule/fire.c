@@ -4,7 +4,7 @@
  * its reason. Each leaves a row in the same batch as the schedule's progress, so that no crash can
  * make it happen twice or not at all.
  */
-#include "core/internal.h"
+#include "core/state.h"
 
 #include "base/rng.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* New tasks: ids, twins by unique key, the first row, and a place in the queue. */
-#include "core/internal.h"
+#include "core/state.h"
 
 #define NOTICE_EACH_UP_TO 100  /* larger submits are announced once, by their batch */
 #define SLICE_BYTES (1u << 20) /* of long submits: what goes into memory is copied */

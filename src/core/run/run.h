@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What runs tasks, for its neighbours: tasks in memory, their queues and windows, holds and doubts.
+ *
+ * Memory holds the live tasks only, and of a deep queue only the head: see window.c for the rule
+ * that keeps this exact. A task that leaves memory while a read of the store is under way stays
+ * behind as a ghost until that read has come back, so an old picture never beats a newer one.
+ */
+#ifndef CORE_RUN_H
+#define CORE_RUN_H
+
+#include <bsd/sys/queue.h>
+#include <bsd/sys/tree.h>
+
+#include "core/effects.h"
+#include "core/event.h"
+#include "core/object.h"
+#include "core/timer.h"
+
+struct core;
+struct pending;
+struct worker;
+
+struct place_key { /* order inside a window; smaller first */
+	int64_t a;
+	uint64_t b;
+};
+
+struct task {
+	struct task_row row; /* its strings are owned: see task_new() */
+	struct queue *queue;
+	struct worker *worker; /* that it is dispatched to */
+	struct window *window; /* that it waits in */
+	struct place_key key;  /* in that window */
+	RB_ENTRY(task) in_window;
+	TAILQ_ENTRY(task) on_worker;
+	TAILQ_ENTRY(task) in_ghosts;
+	uint64_t ghost_read; /* ghosts: the newest read when it left; 0: not a ghost */
+	uint64_t batch_seq;  /* the batch that holds a row of it, */
+	size_t batch_row;    /* and which one: further changes go into the same row */
+	uint64_t seen;       /* number of the hello that named it */
+	int64_t ordered_ms; /* monotonic: its run was sent, and no word has come since; 0: it has */
+	int64_t output_max; /* that its run named; 0: not known to this process */
+	bool unsure;        /* … for so long that nobody knows whether it was started */
+	int64_t hold_until_ms;    /* monotonic: its lost worker may still be ending it; 0: no */
+	int64_t hold_then_due_ms; /* and when it is due after that; 0: at once */
+	bool hold_is_known;       /* it was lost since it came into memory */
+	struct timer hold;        /* monotonic: while it waits for that, outside of any window */
+	TAILQ_ENTRY(task) in_hold;
+	char *strings; /* spec strings, one allocation */
+	char *reason, *history;
+};
+
+RB_HEAD(task_tree, task);
+TAILQ_HEAD(task_list, task);
+
+/* The head of a queue, in order; what lies beyond is in the store only. */
+struct window {
+	struct task_tree tree;
+	struct queue *queue;
+	bool is_due; /* ordered by due time, else by the queue's order */
+	size_t n, bytes;
+	bool complete;     /* nothing lies beyond */
+	uint64_t reading;  /* number of the read under way; 0: none */
+	uint32_t limit;    /* of that read */
+	bool is_from_head; /* it begins at the very head, else after `from` */
+	struct place_key from;
+};
+
+struct eligible {
+	struct worker *worker;
+	uint64_t generation; /* the worker's, when it was entered; stale when it has moved on */
+};
+
+/*
+ *   none --something may have changed--> rotation --nothing to start, at its limit--> none
+ *                                         ^    |
+ *                        a worker has room|    |no worker has room
+ *                                         |    v
+ *                                         stalled
+ *
+ * The table is in queue.c; queue_line() makes every move.
+ */
+enum line { LINE_NONE, LINE_ROTATION, LINE_STALLED };
+
+struct queue {
+	struct object object;
+	struct queue_row row; /* its strings are owned, in `strings` */
+	char *strings;
+	struct window ready, due;
+	int64_t n_queued, n_delayed, n_held, n_claimed, n_running;
+	int64_t n_on_hold;    /* of the delayed ones; in memory, but in no window: see hold.c */
+	bool delayed_unknown; /* after a start, until the store's delayed tasks were read */
+	struct eligible *eligible;
+	size_t n_eligible, cap_eligible, cursor;
+	TAILQ_ENTRY(queue) in_line;
+	enum line line;
+	struct task_list on_hold; /* in no order: see hold.c */
+	struct timer wake;        /* wall clock: first due task, or end of a pause */
+	uint64_t counts_seq;      /* batch that holds its counters */
+	size_t counts_row;
+};
+
+TAILQ_HEAD(queue_list, queue);
+
+/* task.c: the one door */
+struct task *task_new(struct core *c, const struct task_row *row);
+struct task *task_find(const struct core *c, rid id);
+void task_insert(struct core *c, struct task *t, struct task_row *row, struct effects *out);
+void task_move(struct core *c, struct task *t, int to, struct str reason, struct effects *out);
+void task_save(struct core *c, struct task *t, struct effects *out);
+void task_set_reason(struct task *t, struct str reason);
+void task_set_history(struct task *t, struct str history);
+/* Ordered, but certainly never started. May free it. */
+void task_give_back(
+    struct core *c, struct task *t, struct str reason, int64_t delay_ms, struct effects *out);
+/* An ended task, with the output that its row holds, begins anew. May free it. */
+void task_begin_anew(
+    struct core *c, struct task *t, const struct task_row *stored, struct effects *out);
+void task_notice(struct core *c, const struct task *t, const char *kind, struct effects *out);
+/* Out of memory: it is ended, or the store knows all about it. May free it. */
+void task_forget(struct core *c, struct task *t);
+void task_unghost(struct core *c, struct task *t);
+void ghosts_reap(struct core *c);
+void task_free(struct core *c, struct task *t);
+/* A queued task goes where it belongs: a window, or the store only. May free it. */
+void task_enqueue(struct core *c, struct task *t, struct effects *out);
+void task_attach(struct task *t, struct worker *w);
+void task_detach(struct task *t);
+int32_t task_max_attempts(const struct task *t);
+int64_t task_timeout_ms(const struct task *t);
+/* The attempt failed in some way: another one with backoff, or the given end. May free it. */
+void task_end_attempt(struct core *c, struct task *t, int status, struct str reason, bool may_retry,
+    struct effects *out);
+/* The same for a lost worker's: another attempt only after the hold. */
+void task_end_lost(
+    struct core *c, struct task *t, struct str reason, int64_t hold_ms, struct effects *out);
+void task_wish_cancel(struct task *t);
+/* The order of a run is not written before it is sent. */
+bool task_is_volatile(const struct core *c, const struct task *t);
+
+/* window.c */
+void window_init(struct window *w, struct queue *q, bool is_due);
+bool window_wants(const struct window *w, const struct task_row *row);
+void window_put(struct window *w, struct task *t);
+void window_del(struct task *t);
+struct task *window_first(struct window *w);
+struct task *window_last(struct window *w);
+struct task *window_next(struct task *t);
+void window_trim(struct core *c, struct window *w);
+void window_refill(struct core *c, struct window *w, struct effects *out);
+void window_clear(struct core *c, struct window *w);
+void window_read(struct core *c, const struct event *ev, struct effects *out);
+uint64_t read_begin(struct core *c);
+void read_end(struct core *c, uint64_t number);
+/* One has failed: all are tried again in a while. */
+void reads_retry(struct core *c);
+
+/* queue.c */
+extern const struct object_kind queue_kind;
+struct queue *queue_find(const struct core *c, rid id);
+struct queue *queue_add(struct core *c, const struct queue_row *row);
+void queue_consider(struct core *c, struct queue *q, struct worker *w);
+void queue_count(struct queue *q, const struct task *t, int status, int delta);
+void queue_count_end(struct core *c, struct queue *q, int status, struct effects *out);
+int64_t queue_rank(const struct queue *q, int32_t priority);
+extern const struct moves line_moves;
+void queue_line(struct core *c, struct queue *q, enum line to);
+void queue_ready(struct core *c, struct queue *q); /* something may start */
+void queue_set_wake(struct core *c, struct queue *q);
+
+/* submit.c */
+/* A task that the server itself submits; the queue is there. */
+rid submit_alone(struct core *c, const struct submit_task *t, struct effects *out);
+/* A long submit's next slice. True: it was the last, or it is not to be taken in. */
+bool submit_slice(struct core *c, struct pending *p, struct effects *out);
+void submit_run(struct core *c, const struct event *ev, const struct pending *p, struct reply *r,
+    struct effects *out);
+
+/* place.c */
+void place(struct core *c, struct effects *out);
+void place_worker_joined(struct core *c, struct worker *w);
+void place_room(struct core *c); /* a worker has room again */
+
+/* hold.c */
+/* In a task's history: its worker was surely gone. */
+#define PROVEN_LOSS "the worker was restarted"
+void hold_started(struct core *c);
+/* Something was just lost: whoever had it may still be ending it for so long. */
+void hold_lost(struct core *c, int64_t hold_ms);
+/* It was that, and is tried again then; its row's due time is then_due_ms afterwards. */
+void hold_begin(struct core *c, struct task *t, int64_t hold_ms, int64_t then_due_ms);
+/* True: its hold is not over, and it waits here for that. */
+bool hold_take(struct core *c, struct task *t);
+/* True: it was lost at a time that we do not know, and the hold may not be over. */
+bool hold_to_floor(struct core *c, struct task *t);
+void hold_del(struct core *c, struct task *t);
+
+/* unsure.c */
+void unsure_ordered(struct core *c, struct task *t);
+void unsure_settle(struct task *t); /* there was word of it */
+void unsure_link_lost(struct core *c, struct worker *w);
+void unsure_forget(struct core *c, struct worker *w); /* a new link: nothing is asked on it yet */
+void unsure_answer(struct core *c, const struct event *ev, struct effects *out);
+
+/* report.c */
+struct task *report_current(const struct core *c, const struct worker *w, rid task, int64_t token);
+/* Its worker says that it is not there and never was; which is not so if it called it running.
+ * May free it. */
+void report_absent(
+    struct core *c, struct task *t, struct str reason, int64_t delay_ms, struct effects *out);
+
+/* times.c: what a worker says of time, made possible; the attempt's claimed_ms must be set. */
+void times_started(const struct core *c, struct task_state *s, int64_t said_ms);
+/* started_ms 0: it is not said */
+void times_ended(const struct core *c, struct task_state *s, int64_t started_ms, int64_t ended_ms);
+/* Sets claimed_ms of an attempt that only its worker knows of. */
+void times_adopted(const struct core *c, struct task_row *t, int64_t said_ms);
+void times_forget(struct task_state *s);
+
+void report_started(struct core *c, const struct event *ev, struct effects *out);
+void report_ended(struct core *c, const struct event *ev, struct effects *out);
+void report_output(struct core *c, const struct event *ev, struct effects *out);
+
+#endif

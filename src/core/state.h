@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All that the brain knows: each room's part is declared in the room's own header. */
+#ifndef CORE_STATE_H
+#define CORE_STATE_H
+
+#include "base/idmap.h"
+#include "base/mem.h"
+#include "base/mutant.h"
+#include "core/audit.h"
+#include "core/core.h"
+#include "core/idem.h"
+#include "core/lane.h"
+#include "core/object.h"
+#include "core/run/run.h"
+#include "core/schedule/schedule.h"
+#include "core/timer.h"
+#include "core/workers/workers.h"
+#include "model/history.h"
+#include "model/limits.h"
+#include "model/lines.h"
+
+struct token {
+	struct object object;
+	struct token_row row; /* its strings are owned, in `strings` */
+	char *strings;
+};
+
+/* The brain. Stored fields (rows) lie apart from what is rebuilt. */
+struct core {
+	struct core_options o;
+	bool open;
+	struct id_space ids;
+	int64_t now_ms, mono_ms; /* of the present step */
+	uint64_t seed;
+	rid last_id;
+	uint64_t last_event;
+	uint64_t last_read;    /* reads are numbered from 1 */
+	uint64_t *outstanding; /* numbers of reads under way, ascending */
+	size_t n_outstanding, cap_outstanding;
+	uint64_t hellos;
+	struct gone gone[GONE_MAX];
+	size_t n_gone;
+	struct idmap tasks;      /* in memory, by id; ghosts too */
+	struct task_list ghosts; /* oldest first */
+	struct objects objects[N_KINDS];
+	struct idmap links; /* link number -> worker */
+	struct queue_list rotation, stalled;
+	struct timers timers;
+	int64_t hold_floor_ms; /* when every hold that we may not know of is over */
+	struct consensus set;
+	int64_t set_looked_ms;  /* monotonic: when it was last computed */
+	struct timer set_timer; /* monotonic: it is to be computed again; not set: it is fresh */
+	struct start start;
+	struct lane lane;
+	struct schedules schedules;
+	struct refusals refusals;
+	struct timer retry_reads; /* monotonic; not set: no read has failed */
+};
+
+/* command.c, core.c */
+int core_command(struct core *c, const struct event *ev, struct effects *out);
+void tasks_run(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
+int command_run(struct core *c, const struct event *ev, struct pending *p, struct effects *out);
+
+/* load.c */
+void load_step(struct core *c, const struct event *ev, struct effects *out);
+
+/* token.c */
+extern const struct object_kind token_kind;
+
+#endif
