@@ -9,8 +9,9 @@ static const char *const sentences[N_HINTS] = {
     [HINT_QUEUE_CHANGE] = "change it with: reeve queue set {name}",
     [HINT_QUEUE_CANCEL] = "cancel them (reeve cancel --queue {name}), wait, and try again",
     [HINT_START_WAIT] = "try again when the wait is over: reeve status",
-    [HINT_WORKER_LOSS] = "wait until it is lost; if its machine is certainly gone: reeve worker rm "
-                         "--lost {name}",
+    [HINT_WORKER_LOSS] =
+        ("wait until it is lost; if its machine is certainly gone: reeve worker rm "
+         "--lost {name}"),
     [HINT_WORKER_LOST] = "if its machine is certainly gone: reeve worker rm --lost {name}",
     [HINT_WORKER_TELL] = "it can only be told when it is: reeve worker ls",
     /* these follow upon a sentence */

@@ -368,7 +368,7 @@ static void read_task(struct store_reader *r, void *arg)
 	struct call *c = arg;
 
 	arena_reset(&c->row_arena);
-	c->code = store_task_get(r, c->task, &c->row_arena, &c->row);
+	c->code = store_task_get(r, c->about, &c->row_arena, &c->row);
 }
 
 static void task_read(struct call *c)
@@ -404,7 +404,7 @@ bool call_read_failed(struct call *c)
 		return false;
 	if (c->code == ERR_NOT_FOUND) {
 		problem_set(&c->problem, ERR_NOT_FOUND, "there is no task %s",
-		    id_format(c->host->ids, c->task, text));
+		    id_format(c->host->ids, c->about, text));
 		problem_hint(&c->problem,
 		    "reeve task ls shows the tasks; ended ones are pruned after a while");
 	} else {

@@ -87,7 +87,7 @@ struct call {
 	call_fn *on_over; /* gives back watches and timers */
 	call_fn *on_free; /* frees what a reader thread may have been using until now */
 	void *state;      /* the handler's own, in the arena */
-	rid task;         /* the task most handlers are about */
+	rid about;        /* the task or object that the path names */
 	struct task_row row;
 	struct arena row_arena; /* for handlers that read it again and again */
 	int code;               /* of the last read */
@@ -168,7 +168,7 @@ int find_id(
     const struct api *a, struct str text, const char *field, rid *ret_id, struct problem *p);
 
 /*
- * c->task, read from the store, then fn. The one way to a task that is to be shown: one outside
+ * c->about, read from the store, then fn. The one way to a task that is to be shown: one outside
  * of the caller's limits is not found, whoever named it.
  */
 void call_read_task(struct call *c, call_fn *fn);

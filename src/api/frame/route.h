@@ -123,11 +123,11 @@ extern const size_t n_schedule_schemas;
 /* The handlers. */
 call_fn tasks_submit, tasks_list, tasks_summary, task_get, task_patch, task_cancel, task_retry,
     task_why, task_logs, bulk_cancel, bulk_retry, bulk_release, bulk_hold;
-call_fn queues_list, queue_get, queue_create, queue_patch, queue_pause, queue_resume, queue_delete;
-call_fn workers_list, worker_get, worker_patch, worker_delete, worker_stop, worker_restart;
-call_fn schedules_list, schedules_get, schedules_create, schedules_patch, schedules_delete,
-    schedules_pause, schedules_resume, schedules_run, schedules_backfill, schedules_history,
-    schedules_next, schedules_preview;
+call_fn resource_get, resource_pause, resource_resume, resource_delete; /* by their tag */
+call_fn queues_list, queue_create, queue_patch;
+call_fn workers_list, worker_patch, worker_stop, worker_restart;
+call_fn schedules_list, schedules_create, schedules_patch, schedules_run, schedules_backfill,
+    schedules_history, schedules_next, schedules_preview;
 call_fn tokens_list, tokens_get, tokens_create, tokens_revoke;
 call_fn audit_verify, events_get, status_get, healthz_get, readyz_get, metrics_get, openapi_get;
 

@@ -88,7 +88,7 @@ static void task_looked_at(struct call *c)
 {
 	if (call_read_failed(c))
 		return;
-	c->task = 0;
+	c->about = 0;
 	c->go_on(c);
 }
 
@@ -183,7 +183,7 @@ void scope_check_path(struct call *c, call_fn *fn)
 	if (!arg) {
 		fn(c);
 	} else if (strncmp(arg, "{id}", 4) == 0) {
-		if (call_path_id(c, &c->task))
+		if (call_path_id(c, &c->about))
 			call_read_task(c, task_looked_at);
 	} else if (strncmp(arg, "{queue}", 7) == 0 && !queue_is_covered(c)) {
 		not_covered(c, "queue");

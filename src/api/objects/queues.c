@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queues: all of them are in memory, so looking needs no store; changes are commands. */
+#include "api/objects/resource.h"
 #include "api/objects/show.h"
 #include "api/tasks/task_in.h"
 #include "model/limits.h"
@@ -42,16 +43,20 @@ void queues_list(struct call *c)
 	    c, q && core_queue(c->host->core, core_next(c->host->core, KIND_QUEUE, at)) ? at : 0);
 }
 
-static const struct queue_row *path_queue(struct call *c)
+bool queue_seek(struct call *c, int64_t *ret_version)
 {
 	const struct queue_row *q = find_queue(c, c->arg, "queue", &c->problem);
 
-	if (!q)
+	if (!q) {
 		call_problem(c);
-	return q;
+		return false;
+	}
+	c->about = q->id;
+	*ret_version = q->version;
+	return true;
 }
 
-static void answer_queue(struct call *c, rid id, int status)
+void queue_answer(struct call *c, rid id, int status)
 {
 	const struct queue_row *q = core_queue(c->host->core, id);
 
@@ -63,14 +68,6 @@ static void answer_queue(struct call *c, rid id, int status)
 		return;
 	show_queue(&c->out, c->api, q, shown_of(c));
 	call_json(c, status);
-}
-
-void queue_get(struct call *c)
-{
-	const struct queue_row *q = path_queue(c);
-
-	if (q)
-		answer_queue(c, q->id, 200);
 }
 
 struct change {
@@ -220,26 +217,6 @@ static const struct json_member members[] = {{"name", set_name}, {"plugin", set_
     {"exit_codes", set_exit_codes}, {"env", set_env}, {"run", set_run}, {"output", set_output},
     {"output_max", set_output_max}};
 
-static void queue_made(struct call *c, const struct reply *r)
-{
-	if (call_refused(c, r))
-		return;
-	call_location(c, "/v1/queues/", r->id);
-	answer_queue(c, r->id, 201);
-}
-
-static void queue_changed(struct call *c, const struct reply *r)
-{
-	if (!call_refused(c, r))
-		answer_queue(c, c->task, 200);
-}
-
-static void queue_gone(struct call *c, const struct reply *r)
-{
-	if (!call_refused(c, r))
-		call_empty(c, 204);
-}
-
 /* Reads the members of a new or changed queue; the strings live as long as *ret_body. */
 static bool read_change(struct call *c, struct change *k, json_t **ret_body)
 {
@@ -265,7 +242,7 @@ void queue_create(struct call *c)
 		return;
 	ev.object.fields = k.fields;
 	if (k.fields & ROW_BIT(queue_table, queue_row, name)) {
-		call_command(c, &ev, queue_made);
+		call_command(c, &ev, resource_made);
 	} else {
 		problem_set(&c->problem, ERR_INVALID, "a queue needs a \"name\"");
 		problem_field(&c->problem, "name");
@@ -276,64 +253,17 @@ void queue_create(struct call *c)
 
 void queue_patch(struct call *c)
 {
-	const struct queue_row *q = path_queue(c);
 	struct change k = {0};
-	struct event ev = {.kind = EV_SET, .object = {.kind = KIND_QUEUE, .row = &k.row}};
+	struct event ev = {.kind = EV_SET};
 	json_t *body;
 
-	if (!q || (ev.object.if_version = call_if_match(c, q->version)) < 0)
+	if (!resource_begin(c, &ev) || !read_change(c, &k, &body))
 		return;
-	ev.object.id = c->task = q->id;
-	if (!read_change(c, &k, &body))
-		return;
+	ev.object.row = &k.row;
 	ev.object.fields = k.fields;
 	if (k.fields == 0)
 		call_fail(c, ERR_INVALID, "nothing to change: the body names no setting");
 	else
-		call_command(c, &ev, queue_changed);
+		call_command(c, &ev, resource_changed);
 	json_decref(body);
-}
-
-static void pause_or_resume(struct call *c, enum event_kind kind, bool pause)
-{
-	const struct queue_row *q = path_queue(c);
-	struct event ev = {.kind = kind, .object.kind = KIND_QUEUE};
-	struct pause_in k = {0};
-	json_t *body;
-
-	if (!q || (ev.object.if_version = call_if_match(c, q->version)) < 0)
-		return;
-	ev.object.id = c->task = q->id;
-	if (!call_body(c, &body))
-		return;
-	if (pause_in_read(c, body, pause, &k)) {
-		call_problem(c);
-	} else {
-		ev.object.reason = k.reason;
-		ev.object.until_ms = k.until_ms;
-		call_command(c, &ev, queue_changed);
-	}
-	json_decref(body);
-}
-
-void queue_pause(struct call *c)
-{
-	pause_or_resume(c, EV_PAUSE, true);
-}
-
-void queue_resume(struct call *c)
-{
-	pause_or_resume(c, EV_RESUME, false);
-}
-
-void queue_delete(struct call *c)
-{
-	const struct queue_row *q = path_queue(c);
-	struct event ev = {.kind = EV_DELETE, .object.kind = KIND_QUEUE};
-
-	if (!q || !call_bool(c, Q_FORCE, &ev.object.force) ||
-	    (ev.object.if_version = call_if_match(c, q->version)) < 0)
-		return;
-	ev.object.id = q->id;
-	call_command(c, &ev, queue_gone);
 }

@@ -26,7 +26,7 @@ void jw_mitems(struct buf *b, struct str text); /* canonical JSON */
 void jw_mdst(struct buf *b, const struct cron_items *items);
 /* The members that its maker chose: from the task to the dates. */
 void jw_msettings(struct buf *b, const struct api *a, const struct schedule_row *r, unsigned flags);
-/* The schedule of the path; on false the problem has been sent. c->task is its id. */
+/* The schedule of the path; on false the problem has been sent. c->about is its id. */
 bool path_schedule(struct call *c, struct schedule_view *ret_view);
 void show_notice(struct buf *b, const struct api *a, const struct notice *n);
 void show_event(struct buf *b, const struct event_row *e);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/objects/resource.h"
 #include "api/objects/show.h"
 #include "model/limits.h"
 #include "model/lines.h"
@@ -74,12 +75,6 @@ void tokens_get(struct call *c)
 	call_json(c, 200);
 }
 
-static void token_gone(struct call *c, const struct reply *r)
-{
-	if (!call_refused(c, r))
-		call_empty(c, 204);
-}
-
 void tokens_revoke(struct call *c)
 {
 	const struct token_row *t = path_token(c);
@@ -88,7 +83,7 @@ void tokens_revoke(struct call *c)
 	if (!t)
 		return;
 	ev.object.id = t->id;
-	call_command(c, &ev, token_gone);
+	call_command(c, &ev, resource_gone);
 }
 
 /* Making one. */

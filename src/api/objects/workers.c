@@ -2,6 +2,7 @@
 /* Workers: looked at in memory, changed by commands. */
 #include <string.h>
 
+#include "api/objects/resource.h"
 #include "api/objects/show.h"
 #include "model/limits.h"
 #include "model/row.h"
@@ -77,38 +78,32 @@ void workers_list(struct call *c)
 	show_page_end(c, id && core_next(c->host->core, KIND_WORKER, at) ? at : 0);
 }
 
-static bool path_worker(struct call *c, struct worker_view *ret_view)
+bool worker_seek(struct call *c, int64_t *ret_version)
 {
+	struct worker_view view;
 	rid id = find_worker(c, c->arg, "worker", &c->problem);
 
-	if (id && view_of(c, id, ret_view)) {
-		c->task = id;
-		return true;
+	if (!id || !view_of(c, id, &view)) {
+		call_problem(c);
+		return false;
 	}
-	call_problem(c);
-	return false;
+	c->about = id;
+	*ret_version = view.row->version;
+	return true;
 }
 
-static void answer_worker(struct call *c)
+void worker_answer(struct call *c, rid id, int status)
 {
 	struct worker_view view;
 
-	if (!view_of(c, c->task, &view)) {
+	if (!view_of(c, id, &view)) {
 		call_fail(c, ERR_NOT_FOUND, "the worker was forgotten in the meantime");
 		return;
 	}
 	if (call_etag(c, view.row->version))
 		return;
 	show_worker(&c->out, c->api, &view);
-	call_json(c, 200);
-}
-
-void worker_get(struct call *c)
-{
-	struct worker_view view;
-
-	if (path_worker(c, &view))
-		answer_worker(c);
+	call_json(c, status);
 }
 
 static int set_maxthreads(json_t *v, const char *field, void *arg, struct problem *p)
@@ -132,30 +127,14 @@ static int set_maxthreads(json_t *v, const char *field, void *arg, struct proble
 
 static const struct json_member members[] = {{"maxthreads", set_maxthreads}};
 
-static void worker_changed(struct call *c, const struct reply *r)
-{
-	if (!call_refused(c, r))
-		answer_worker(c);
-}
-
-static void worker_gone(struct call *c, const struct reply *r)
-{
-	if (!call_refused(c, r))
-		call_empty(c, 204);
-}
-
 void worker_patch(struct call *c)
 {
-	struct event ev = {.kind = EV_SET, .object.kind = KIND_WORKER};
 	struct worker_row row = {0};
-	struct worker_view view;
+	struct event ev = {.kind = EV_SET};
 	json_t *body;
 
-	if (!path_worker(c, &view) ||
-	    (ev.object.if_version = call_if_match(c, view.row->version)) < 0 ||
-	    !call_body(c, &body))
+	if (!resource_begin(c, &ev) || !call_body(c, &body))
 		return;
-	ev.object.id = c->task;
 	ev.object.row = &row;
 	ev.object.fields = row_settable(&worker_table);
 	if (json_in_members(body, "", members, 1, &row, &c->problem))
@@ -163,41 +142,16 @@ void worker_patch(struct call *c)
 	else if (json_object_size(body) == 0)
 		call_fail(c, ERR_INVALID, "nothing to change: give \"maxthreads\"");
 	else
-		call_command(c, &ev, worker_changed);
+		call_command(c, &ev, resource_changed);
 	json_decref(body);
-}
-
-void worker_delete(struct call *c)
-{
-	struct event ev = {.kind = EV_DELETE, .object.kind = KIND_WORKER};
-	struct worker_view view;
-
-	if (!path_worker(c, &view) || !call_bool(c, Q_LOST, &ev.object.force) ||
-	    (ev.object.if_version = call_if_match(c, view.row->version)) < 0)
-		return;
-	ev.object.id = c->task;
-	call_command(c, &ev, worker_gone);
-}
-
-static void stop(struct call *c, bool restart)
-{
-	struct event ev = {.kind = EV_DO,
-	    .object = {.kind = KIND_WORKER, .verb = restart ? WORKER_RESTART : WORKER_STOP}};
-	struct worker_view view;
-
-	if (!path_worker(c, &view) ||
-	    (ev.object.if_version = call_if_match(c, view.row->version)) < 0)
-		return;
-	ev.object.id = c->task;
-	call_command(c, &ev, worker_changed);
 }
 
 void worker_stop(struct call *c)
 {
-	stop(c, false);
+	resource_do(c, WORKER_STOP);
 }
 
 void worker_restart(struct call *c)
 {
-	stop(c, true);
+	resource_do(c, WORKER_RESTART);
 }

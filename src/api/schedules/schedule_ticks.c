@@ -2,6 +2,7 @@
 /* A schedule's ticks: those to come, those that were, and tasks that somebody asks for. */
 #include <stdio.h>
 
+#include "api/objects/resource.h"
 #include "api/objects/show.h"
 #include "api/schedules/schedule_in.h"
 
@@ -31,13 +32,10 @@ static void run_done(struct call *c, const struct reply *r)
 
 void schedules_run(struct call *c)
 {
-	struct event ev = {.kind = EV_DO, .object = {.kind = KIND_SCHEDULE, .verb = SCHEDULE_RUN}};
-	struct schedule_view v;
+	struct event ev = {.kind = EV_DO, .object.verb = SCHEDULE_RUN};
 
-	if (!path_schedule(c, &v) || (ev.object.if_version = call_if_match(c, v.row.version)) < 0)
-		return;
-	ev.object.id = c->task;
-	call_command(c, &ev, run_done);
+	if (resource_begin(c, &ev))
+		call_command(c, &ev, run_done);
 }
 
 struct stretch {
@@ -97,17 +95,13 @@ static int64_t up_to_second(int64_t ms)
 
 void schedules_backfill(struct call *c)
 {
-	struct event ev = {
-	    .kind = EV_DO, .object = {.kind = KIND_SCHEDULE, .verb = SCHEDULE_BACKFILL}};
+	struct event ev = {.kind = EV_DO, .object.verb = SCHEDULE_BACKFILL};
 	struct stretch s = {0};
-	struct schedule_view v;
 	json_t *body;
 
-	if (!path_schedule(c, &v) || (ev.object.if_version = call_if_match(c, v.row.version)) < 0 ||
-	    !call_body(c, &body))
+	if (!resource_begin(c, &ev) || !call_body(c, &body))
 		return;
 	s.to_ms = s.now_ms = c->host->wall_ms(c->host->arg);
-	ev.object.id = c->task;
 	if (read_stretch(c, body, &s)) {
 		call_problem(c);
 	} else {
@@ -162,7 +156,7 @@ static void history_done(struct call *c)
 
 	if (call_read_failed(c))
 		return;
-	core_schedule(c->host->core, c->task, NULL, &v);
+	core_schedule(c->host->core, c->about, NULL, &v);
 	jw_open(b, '{');
 	jw_key(b, "items");
 	jw_open(b, '[');
@@ -188,7 +182,7 @@ void schedules_history(struct call *c)
 	if (!path_schedule(c, &v) || !call_int(c, Q_LIMIT, 1, 1000, &limit) ||
 	    !read_cursor(c, &h->query))
 		return;
-	h->query.schedule = c->task;
+	h->query.schedule = c->about;
 	h->query.limit = (uint32_t)limit + 1;
 	call_read_long(c, read_history, history_done);
 }

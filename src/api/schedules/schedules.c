@@ -2,6 +2,7 @@
 /* Schedules: all of them are in memory, so looking needs no store; changes are commands. */
 #include <string.h>
 
+#include "api/objects/resource.h"
 #include "api/objects/show.h"
 #include "api/schedules/schedule_in.h"
 #include "model/limits.h"
@@ -153,14 +154,24 @@ void schedules_list(struct call *c)
 
 bool path_schedule(struct call *c, struct schedule_view *ret_view)
 {
-	c->task = find_schedule(c, c->arg, "schedule", &c->problem);
-	if (c->task && core_schedule(c->host->core, c->task, &c->arena, ret_view))
+	c->about = find_schedule(c, c->arg, "schedule", &c->problem);
+	if (c->about && core_schedule(c->host->core, c->about, &c->arena, ret_view))
 		return true;
 	call_problem(c);
 	return false;
 }
 
-static void answer_schedule(struct call *c, rid id, int status)
+bool schedule_seek(struct call *c, int64_t *ret_version)
+{
+	struct schedule_view v;
+
+	if (!path_schedule(c, &v))
+		return false;
+	*ret_version = v.row.version;
+	return true;
+}
+
+void schedule_answer(struct call *c, rid id, int status)
 {
 	struct schedule_view v;
 
@@ -174,34 +185,6 @@ static void answer_schedule(struct call *c, rid id, int status)
 		return;
 	show_schedule(&c->out, c->api, &v, access_sees(c, RIGHT_LOGS) ? SHOW_FULL : 0);
 	call_json(c, status);
-}
-
-void schedules_get(struct call *c)
-{
-	struct schedule_view v;
-
-	if (path_schedule(c, &v))
-		answer_schedule(c, c->task, 200);
-}
-
-static void schedule_made(struct call *c, const struct reply *r)
-{
-	if (call_refused(c, r))
-		return;
-	call_location(c, "/v1/schedules/", r->id);
-	answer_schedule(c, r->id, 201);
-}
-
-static void schedule_changed(struct call *c, const struct reply *r)
-{
-	if (!call_refused(c, r))
-		answer_schedule(c, c->task, 200);
-}
-
-static void schedule_gone(struct call *c, const struct reply *r)
-{
-	if (!call_refused(c, r))
-		call_empty(c, 204);
 }
 
 /* Its route once more, now that the queue is there. */
@@ -241,7 +224,7 @@ void schedules_create(struct call *c)
 	if (schedule_in_read(&in, c, body, NULL))
 		call_problem(c);
 	else
-		give(c, &ev, &in, schedule_made);
+		give(c, &ev, &in, resource_made);
 	schedule_in_release(&in);
 	json_decref(body);
 }
@@ -256,55 +239,13 @@ void schedules_patch(struct call *c)
 	if (!path_schedule(c, &old) ||
 	    (ev.object.if_version = call_if_match(c, old.row.version)) < 0 || !call_body(c, &body))
 		return;
-	ev.object.id = c->task;
+	ev.object.id = c->about;
 	if (schedule_in_read(&in, c, body, &old))
 		call_problem(c);
 	else if (in.fields == 0)
 		call_fail(c, ERR_INVALID, "nothing to change: the body names no setting");
 	else
-		give(c, &ev, &in, schedule_changed);
+		give(c, &ev, &in, resource_changed);
 	schedule_in_release(&in);
 	json_decref(body);
-}
-
-void schedules_delete(struct call *c)
-{
-	struct event ev = {.kind = EV_DELETE, .object.kind = KIND_SCHEDULE};
-	struct schedule_view v;
-
-	if (!path_schedule(c, &v) || (ev.object.if_version = call_if_match(c, v.row.version)) < 0)
-		return;
-	ev.object.id = c->task;
-	call_command(c, &ev, schedule_gone);
-}
-
-static void pause_or_resume(struct call *c, enum event_kind kind, bool pause)
-{
-	struct event ev = {.kind = kind, .object.kind = KIND_SCHEDULE};
-	struct schedule_view v;
-	struct pause_in k = {0};
-	json_t *body;
-
-	if (!path_schedule(c, &v) || (ev.object.if_version = call_if_match(c, v.row.version)) < 0 ||
-	    !call_body(c, &body))
-		return;
-	ev.object.id = c->task;
-	if (pause_in_read(c, body, pause, &k)) {
-		call_problem(c);
-	} else {
-		ev.object.reason = k.reason;
-		ev.object.until_ms = k.until_ms;
-		call_command(c, &ev, schedule_changed);
-	}
-	json_decref(body);
-}
-
-void schedules_pause(struct call *c)
-{
-	pause_or_resume(c, EV_PAUSE, true);
-}
-
-void schedules_resume(struct call *c)
-{
-	pause_or_resume(c, EV_RESUME, false);
 }

@@ -89,7 +89,7 @@ static int read_streams(struct store_reader *r, struct call *c)
 		if (!l->wanted[i] || !l->token || (l->more && !l->follow))
 			continue;
 		rc = store_output(
-		    r, c->task, l->token, i, l->offset[i], PIECE_BYTES, &l->text[i], &end);
+		    r, c->about, l->token, i, l->offset[i], PIECE_BYTES, &l->text[i], &end);
 		if (rc && rc != ERR_NOT_FOUND)
 			return rc;
 		l->offset[i] = end.at;
@@ -105,7 +105,7 @@ static void read_piece(struct store_reader *r, void *arg)
 	struct logs *l = c->state;
 	int64_t token;
 
-	c->code = store_task_get(r, c->task, &c->row_arena, &c->row);
+	c->code = store_task_get(r, c->about, &c->row_arena, &c->row);
 	if (c->code)
 		return;
 	token = wanted_token(l, &c->row.state);
@@ -304,7 +304,7 @@ void task_logs(struct call *c)
 	struct logs *l = call_state(c, sizeof *l);
 	int64_t offset = 0;
 
-	if (!call_path_id(c, &c->task) || !call_bool(c, Q_FOLLOW, &l->follow) ||
+	if (!call_path_id(c, &c->about) || !call_bool(c, Q_FOLLOW, &l->follow) ||
 	    !call_int(c, Q_OFFSET, 0, INT64_MAX, &offset) || !which_attempt(c, l) ||
 	    !which_streams(c, l))
 		return;
@@ -312,6 +312,6 @@ void task_logs(struct call *c)
 	c->on_over = logs_over;
 	c->on_free = logs_free;
 	if (l->follow)
-		l->watch = c->host->watch_output(c->host->arg, c->task, output_news, c);
+		l->watch = c->host->watch_output(c->host->arg, c->about, output_news, c);
 	logs_look(c);
 }

@@ -43,7 +43,7 @@ static void replay_read(struct call *c)
 		return;
 	task_overlay(c->api, &c->row);
 	show_task(&c->out, c->api, &c->row, SHOW_FULL);
-	call_location(c, "/v1/tasks/", c->task);
+	call_location(c, "/v1/tasks/", c->about);
 	call_json(c, 201);
 }
 
@@ -81,7 +81,7 @@ static void one_done(struct call *c, const struct reply *r)
 		call_fail(c, ERR_INTERNAL, "the submit was answered without a task");
 		return;
 	}
-	c->task = o->id;
+	c->about = o->id;
 	if (o->code) {
 		outcome_problem(o, &c->problem);
 		call_problem(c);

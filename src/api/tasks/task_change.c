@@ -26,7 +26,7 @@ static void changed(struct call *c, const struct reply *r)
 		const struct outcome *o = &r->outcomes[0];
 
 		problem_set(&c->problem, o->code, "task %s: " STR_FMT,
-		    id_format(c->host->ids, c->task, text), STR_ARG(words_outcome(&c->arena, o)));
+		    id_format(c->host->ids, c->about, text), STR_ARG(words_outcome(&c->arena, o)));
 		problem_hint(&c->problem, "reeve task show %s shows how it stands", text);
 		call_problem(c);
 		return;
@@ -84,9 +84,9 @@ static void change(
 	struct event ev = {.kind = kind};
 	json_t *body;
 
-	if (!call_path_id(c, &c->task) || !call_body(c, &body))
+	if (!call_path_id(c, &c->about) || !call_body(c, &body))
 		return;
-	ev.tasks.ids = &c->task;
+	ev.tasks.ids = &c->about;
 	ev.tasks.n = 1;
 	if (json_in_members(body, "", members, n_members, &ev, &c->problem))
 		call_problem(c);

@@ -212,6 +212,6 @@ static void why_done(struct call *c)
 
 void task_why(struct call *c)
 {
-	if (call_path_id(c, &c->task))
+	if (call_path_id(c, &c->about))
 		call_read_task(c, why_done);
 }

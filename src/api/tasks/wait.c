@@ -31,7 +31,7 @@ static void waiter_over(struct call *c)
 		return;
 	TAILQ_REMOVE(w->others, w, link);
 	if (TAILQ_EMPTY(w->others)) {
-		idmap_del(&c->api->waiters, c->task);
+		idmap_del(&c->api->waiters, c->about);
 		free(w->others);
 	}
 	w->others = NULL;
@@ -41,11 +41,11 @@ static void waiter_join(struct call *c)
 {
 	struct waiter *w = c->state;
 
-	w->others = idmap_get(&c->api->waiters, c->task);
+	w->others = idmap_get(&c->api->waiters, c->about);
 	if (!w->others) {
 		w->others = xcalloc(1, sizeof *w->others);
 		TAILQ_INIT(w->others);
-		idmap_put(&c->api->waiters, c->task, w->others);
+		idmap_put(&c->api->waiters, c->about, w->others);
 	}
 	TAILQ_INSERT_TAIL(w->others, w, link);
 	c->on_over = waiter_over;
@@ -112,7 +112,7 @@ void task_get(struct call *c)
 	int64_t ms = 0;
 
 	w->c = c;
-	if (!call_path_id(c, &c->task) || !call_duration(c, Q_WAIT, &ms))
+	if (!call_path_id(c, &c->about) || !call_duration(c, Q_WAIT, &ms))
 		return;
 	if (ms > WAIT_MAX_MS)
 		ms = WAIT_MAX_MS;
