@@ -115,7 +115,7 @@ static int take(struct core *c, const struct event *ev, struct effects *out)
 	case EV_KEYS_READ:
 	case EV_TASKS_READ:
 	case EV_TICKS_READ: lane_read(c, ev, out); return 0;
-	case EV_TICK: return 0; /* every step looks at the clocks */
+	case EV_TICK: return 0; /* timers are served before the step ends */
 	case EV_GO_ON: lane_go_on(c, out); return 0;
 	case EV_ZONE: zone_set(c, ev, out); return 0;
 	case EV_REFUSED: refusal(c, ev, out); return 0;
@@ -134,7 +134,8 @@ int core_step(struct core *c, const struct event *ev, struct effects *out)
 	if (c->open) {
 		if (timers_clock_was_set(c))
 			kinds_clock_was_set(c);
-		timers_run(c, out);
+		if (ev->kind == EV_TICK)
+			timers_run(c, out);
 		watch_set(c, out);
 		start_look(c, out);
 		place(c, out);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Everything in the brain that waits for a time: one structure for all of it. Whoever waits embeds
- * a timer and says what is to be done; the end of each step serves those that are due.
+ * a timer and says what is to be done; EV_TICK serves those that are due, and core_wake_ms() says
+ * when it is wanted.
  */
 #ifndef CORE_TIMER_H
 #define CORE_TIMER_H

@@ -235,8 +235,9 @@ void sim_hostile_begin(struct world *w, struct fault *f, unsigned number)
 	const struct truth_task *t;
 	bool has_sets = w->o.is_volatile || w->o.changes_dispatch;
 
-	/* without that fence he would be noticed, not the bug */
-	if (sim_chance(&other, 300) && !MUTANT_OF_SETS && sim_liar_begin(w, f, number))
+	if (MUTANT_OF_SETS) /* without that fence he would be noticed, not the bug */
+		return;
+	if (sim_chance(&other, 300) && sim_liar_begin(w, f, number))
 		return;
 	l = dial(w);
 	if (!l)

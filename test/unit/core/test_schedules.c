@@ -159,6 +159,8 @@ STORY(overlap_replace_waits_for_the_end)
 	assert_int_equal(w->ticks[1].outcome, TICK_SKIPPED);
 	assert_int_equal(w->ticks[2].outcome, TICK_WAITING);
 	world_ended(w, 1, w->tasks[0].id, run->run.token, TASK_CANCELLED);
+	assert_true(core_wake_ms(w->core) <= w->mono_ms);
+	world_advance(w, 0);
 	assert_int_equal(w->n_tasks, 2);
 	assert_int_equal(w->tasks[1].spec.owner.part, w->ticks[2].tick_s);
 	world_free(w);
