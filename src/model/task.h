@@ -13,8 +13,8 @@
  *          cancelled(-5) orphaned(-6, its worker was lost and it may not run twice)
  *   operator's retry: any ended -> queued
  *
- * The table of allowed moves, between phases, is in task.c; core/run/task.c holds the one function that
- * moves.
+ * The table of allowed moves, between phases, is in task.c; core/run/task.c holds the one function
+ * that moves.
  */
 #ifndef MODEL_TASK_H
 #define MODEL_TASK_H

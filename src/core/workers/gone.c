@@ -7,7 +7,8 @@
  * of that time has passed nobody knows after a restart, so it begins anew then, as the hold does.
  *
  * Its row is another's now, or nobody's. So it is remembered here, too, how far its lock had come:
- * an earlier start under it is a dead predecessor, whose hello was held up on its way.
+ * an earlier start under it is a dead predecessor, whose hello was held up on its way. That is why
+ * those whose name another machine has are remembered even if they were lost.
  *
  * Who is given up in the initial wait, unheard, may have started what no row tells of: it is still
  * waited for (it owes its word), also by the next server.

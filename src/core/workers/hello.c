@@ -233,7 +233,7 @@ static void take_over(struct core *c, struct worker *w, const struct event *ev, 
 {
 	bool proven = has_same_lock(w, &ev->hello.facts);
 
-	if (!proven && (w->health.state != WORKER_MUST_DIE || start_owes(c, w)))
+	if (!proven) /* a lost one, too: its dead predecessors may still have a word on its way */
 		gone_add(c, w, out);
 	w->row.unwritten = false;
 	if (w->link) {

@@ -296,6 +296,25 @@ STORY(a_dead_predecessor_of_who_was_displaced_stays_dead)
 	world_free(w);
 }
 
+STORY(a_dead_predecessor_of_who_was_lost_stays_dead_whoever_has_the_name)
+{
+	struct world *w = world_of_strangers();
+	struct worker_view v;
+
+	assert_null(hello_as(w, 1, real));
+	assert_null(hello_as(w, 2, (struct who){6, "m:/dir", "real", 101, 1}));
+	world_link_lost(w, 2);
+	world_advance(w, 60 * 1000);
+	assert_true(core_worker(w->core, core_next(w->core, KIND_WORKER, 0), w->mono_ms, &v));
+	assert_int_equal(v.state, WORKER_MUST_DIE);
+	assert_null(hello_as(w, 3, (struct who){9, "other", "forged", 1, 1}));
+	world_link_lost(w, 3);
+	world_advance(w, 1000);
+	assert_told_to_die(w, 4, real); /* it was held up on its way for so long */
+	assert_null(hello_as(w, 5, (struct who){9, "other", "forged", 1, 2}));
+	world_free(w);
+}
+
 STORY(who_was_displaced_before_there_were_keys_is_known_by_its_lock)
 {
 	struct world *w = world_of_strangers();
@@ -452,6 +471,7 @@ int main(void)
 	    cmocka_unit_test(who_was_known_before_there_were_keys_keeps_its_name_with_its_lock),
 	    cmocka_unit_test(a_worker_that_can_run_a_million_tasks_is_not_believed),
 	    cmocka_unit_test(a_dead_predecessor_of_who_was_displaced_stays_dead),
+	    cmocka_unit_test(a_dead_predecessor_of_who_was_lost_stays_dead_whoever_has_the_name),
 	    cmocka_unit_test(who_was_displaced_before_there_were_keys_is_known_by_its_lock),
 	    cmocka_unit_test(what_older_servers_wrote_of_the_displaced_is_read),
 	    cmocka_unit_test(older_servers_read_what_is_written_of_the_displaced),
