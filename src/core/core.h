@@ -37,9 +37,9 @@ struct core *core_new(const struct core_options *o);
 void core_free(struct core *c);
 /* Returns 0, or the enum err that a command was answered with (its reply says more). */
 int core_step(struct core *c, const struct event *in, struct effects *out);
-/* When EV_TICK is wanted next, monotonic; INT64_MAX: not at all. wall is now_ms - mono_ms. */
 /* Whether workers may hold what no row tells of: then it matters what their hellos prove. */
 bool core_heeds_receipts(const struct core *c);
+/* When EV_TICK is wanted next, monotonic; INT64_MAX: not at all. */
 int64_t core_wake_ms(const struct core *c);
 /*
  * A long submit has been taken in only in part: EV_GO_ON goes on with it. Until this is false again

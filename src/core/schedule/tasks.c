@@ -44,7 +44,7 @@ void schedule_task_ended(struct core *c, struct object *o, rid task)
 		return;
 	free(s->live);
 	s->live = NULL;
-	if (s->waits) /* its turn has come: at the end of this step */
+	if (s->waits) /* its turn has come: a tick is wanted at once */
 		schedule_wake(c, s, c->now_ms);
 }
 
