@@ -21,11 +21,13 @@ void effects_reset(struct effects *e, uint64_t seq)
 {
 	batch_reset(&e->batch, seq);
 	e->n_messages = e->n_replies = e->n_notices = e->n_reads = 0;
+	e->go_on = false;
 }
 
 bool effects_empty(const struct effects *e)
 {
-	return !(e->batch.n || e->n_messages || e->n_replies || e->n_notices || e->n_reads);
+	return !(
+	    e->batch.n || e->n_messages || e->n_replies || e->n_notices || e->n_reads || e->go_on);
 }
 
 struct message *effects_message(struct effects *e, enum message_kind kind, uint64_t link)

@@ -105,6 +105,7 @@ struct effects {
 	size_t n_notices, cap_notices;
 	struct read_ask *reads;
 	size_t n_reads, cap_reads;
+	bool go_on; /* EV_GO_ON is wanted as soon as another set gathers */
 };
 
 void effects_release(struct effects *e);

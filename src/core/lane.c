@@ -130,9 +130,7 @@ static void ask(struct core *c, struct effects *out)
 	struct lane *l = &c->lane;
 	struct read_ask *r;
 
-	/* A long submit asks even for nothing: so every one begins when all before it is durable,
-	 * and no row of them can keep the others' effects from being committed. */
-	if (l->n_keys || l->has_long) {
+	if (l->n_keys) {
 		r = effects_read(out, READ_KEYS);
 		r->number = l->keys_read = read_begin(c);
 		r->n = l->n_keys;
@@ -152,6 +150,16 @@ static void ask(struct core *c, struct effects *out)
 		    object_kinds[l->past_wanted->event.object.kind]->past->ask(
 		        c, &l->past_wanted->event);
 	}
+}
+
+/*
+ * Nothing is committed while a long submit is taken in. So each begins a batch: rows of others wait
+ * for one at most. It may begin while the batch before it is on its way to the store.
+ */
+static void await_next_batch(struct lane *l, struct effects *out)
+{
+	l->begins_after = out->batch.seq;
+	out->go_on = true;
 }
 
 static void run_group(struct core *c, struct effects *out);
@@ -174,8 +182,10 @@ static void start(struct core *c, struct effects *out)
 		TAILQ_INSERT_TAIL(&l->group, p, in_lane);
 		gather(c, p);
 	}
-	if (l->n_keys || l->n_ids || l->past_wanted || l->has_long)
+	if (l->n_keys || l->n_ids || l->past_wanted)
 		ask(c, out);
+	else if (l->has_long && out->batch.n)
+		await_next_batch(l, out);
 	else
 		run_group(c, out); /* what they wanted has come into memory meanwhile */
 }
@@ -305,8 +315,12 @@ static void run_group(struct core *c, struct effects *out)
 
 void lane_go_on(struct core *c, struct effects *out)
 {
-	if (c->lane.midway)
-		run_group(c, out);
+	struct lane *l = &c->lane;
+
+	if (!l->midway && (!l->begins_after || l->begins_after == out->batch.seq))
+		return;
+	l->begins_after = 0;
+	run_group(c, out);
 }
 
 static void keep_idem(struct lane *l, struct pending *p, const struct idem_row *found)
@@ -386,10 +400,7 @@ void lane_read(struct core *c, const struct event *ev, struct effects *out)
 	bool failed;
 	uint64_t number = take_answer(c, ev, &failed);
 
-	if (ev->kind == EV_KEYS_READ && l->n_keys == 0)
-		read_end(c, number); /* it speaks of nothing */
-	else
-		l->answered[l->n_answered++] = number;
+	l->answered[l->n_answered++] = number;
 	l->failed |= failed;
 	if (!l->keys_read && !l->tasks_read && !l->past_read)
 		run_group(c, out);

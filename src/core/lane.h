@@ -61,9 +61,10 @@ struct lane {
 	size_t n_entered;     /* of the keys that were read, are in `fresh` */
 	uint64_t answered[3]; /* reads of this group: over when it has been run */
 	size_t n_answered;
-	bool has_long;       /* a long submit, the group's only one */
-	bool midway;         /* it is being run, slice by slice, */
-	uint64_t midway_seq; /* all of it into this batch */
+	bool has_long;         /* a long submit, the group's only one */
+	uint64_t begins_after; /* the group begins when this batch no longer gathers; 0: else */
+	bool midway;           /* it is being run, slice by slice, */
+	uint64_t midway_seq;   /* all of it into this batch */
 };
 
 bool lane_needs(const struct core *c, const struct event *ev);

@@ -42,12 +42,13 @@ void pipeline_free(struct pipeline *p)
 }
 
 /* What has gathered goes to the store. */
-static struct batch *fly(struct pipeline *p)
+static void fly(struct pipeline *p, struct pipeline_work *work)
 {
 	MUST(!p->flying);
 	p->flying = p->gathering;
 	gather_anew(p);
-	return &p->flying->batch;
+	work->commit = &p->flying->batch;
+	work->go_on = p->flying->go_on;
 }
 
 static struct effects *begin_release(struct pipeline *p, struct effects *fx)
@@ -65,10 +66,11 @@ struct pipeline_work pipeline_flush(struct pipeline *p)
 	if (p->flying || p->releasing || p->is_midway || effects_empty(fx))
 		return work;
 	if (fx->batch.n && !MUTANT(RELEASED_BEFORE_COMMIT)) {
-		work.commit = fly(p);
+		fly(p, &work);
 		return work;
 	}
 	work.release = begin_release(p, fx);
+	work.go_on = fx->go_on;
 	gather_anew(p);
 	return work;
 }
@@ -83,7 +85,7 @@ static struct pipeline_work durable(struct pipeline *p)
 	begin_release(p, fx);
 	/* as soon as one commit ends the next begins: the disk waits for nobody */
 	if (p->gathering->batch.n && !p->is_midway)
-		work.commit = fly(p);
+		fly(p, &work);
 	return work;
 }
 

@@ -40,6 +40,7 @@ struct pipeline_work {
 	struct effects *release; /* pipeline_release(); NULL: nothing */
 	bool retry;              /* after a while: pipeline_retry() */
 	bool tell_unknown;       /* whoever waits for an answer hears that nobody knows it yet */
+	bool go_on;              /* another set gathers now: EV_GO_ON */
 	bool end;                /* nothing may leave any more: the process ends */
 };
 

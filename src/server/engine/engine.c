@@ -238,6 +238,8 @@ static void work(struct engine *e, const struct pipeline_work *w)
 		if (!effects_empty(e->pipe.gathering))
 			loop_deferred_schedule(e->flush);
 	}
+	if (w->go_on)
+		loop_deferred_schedule(e->go_on);
 	if (w->tell_unknown)
 		tell_unknown(e);
 	if (w->retry)

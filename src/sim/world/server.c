@@ -99,7 +99,7 @@ static void plan_go_on(struct world *w)
 {
 	struct sim_server *s = w->server;
 
-	if (s->go_on_planned || !s->pipe.is_midway)
+	if (s->go_on_planned)
 		return;
 	s->go_on_planned = true;
 	plan_event(w, SE_GO_ON, w->o.exact ? 0 : sim_between(&w->rng_store, 0, 3000));
@@ -218,7 +218,8 @@ void sim_server_step(struct world *w, struct event *ev)
 	if (!w->o.no_judge)
 		judge_health(w, ev);
 	sim_server_wake(w);
-	plan_go_on(w);
+	if (s->pipe.is_midway)
+		plan_go_on(w);
 	plan_flush(w);
 }
 
@@ -354,6 +355,8 @@ static void work(struct world *w, const struct pipeline_work *p)
 		commit(w);
 	if (p->release && s->core && pipeline_release(&s->pipe, p->release, &out))
 		plan_flush(w);
+	if (p->go_on && s->core)
+		plan_go_on(w);
 	if (p->tell_unknown)
 		tickets_answer_all(&s->tickets, NULL);
 	if (p->retry)

@@ -71,7 +71,7 @@ static void assert_nothing(struct pipeline_work w)
 {
 	assert_null(w.commit);
 	assert_null(w.release);
-	assert_false(w.retry || w.tell_unknown || w.end);
+	assert_false(w.retry || w.tell_unknown || w.go_on || w.end);
 }
 
 static struct pipeline *begin(void)
@@ -160,6 +160,29 @@ static void the_next_commit_begins_before_the_last_is_told(void **state)
 	assert_string_equal(told.text, "answer1 answer2");
 	release(p, pipeline_flush(p).release, &told);
 	assert_string_equal(told.text, "answer1 answer2 answer3");
+	end(p);
+}
+
+static void who_waits_for_another_set_goes_on_when_it_gathers(void **state)
+{
+	struct pipeline *p = begin();
+	struct told told = {0};
+	struct pipeline_work w;
+
+	gather_row(p);
+	assert_false(pipeline_flush(p).go_on);
+	gather_row(p);
+	p->gathering->go_on = true;
+	assert_nothing(pipeline_flush(p)); /* the first still flies */
+	w = pipeline_committed(p, COMMIT_DURABLE);
+	assert_non_null(w.commit);
+	assert_true(w.go_on);
+	release(p, w.release, &told);
+	w = pipeline_committed(p, COMMIT_DURABLE);
+	assert_false(w.go_on); /* once is enough */
+	release(p, w.release, &told);
+	p->gathering->go_on = true; /* a set of nothing else */
+	assert_true(pipeline_flush(p).go_on);
 	end(p);
 }
 
@@ -272,6 +295,7 @@ int main(void)
 	    cmocka_unit_test(an_answer_waits_for_its_row),
 	    cmocka_unit_test(what_has_no_rows_waits_for_what_flies),
 	    cmocka_unit_test(the_next_commit_begins_before_the_last_is_told),
+	    cmocka_unit_test(who_waits_for_another_set_goes_on_when_it_gathers),
 	    cmocka_unit_test(a_set_leaves_in_one_order),
 	    cmocka_unit_test(a_refused_commit_is_tried_whole_until_it_is_durable),
 	    cmocka_unit_test(an_unknown_outcome_ends_the_shell_and_tells_nobody),

@@ -189,7 +189,7 @@ static void apply(struct world *w, const struct row_op *op)
 void world_commit(struct world *w)
 {
 	struct effects *fx = &w->fx;
-	bool reads = fx->n_reads > 0;
+	bool reads = fx->n_reads > 0, go_on = fx->go_on;
 	uint64_t checks[64][2];
 	size_t n_checks = 0;
 
@@ -235,6 +235,8 @@ void world_commit(struct world *w)
 		                  .checked = {.number = checks[i][1], .ok = true}});
 	if (reads && !w->hold_reads)
 		world_answer_reads(w);
+	if (go_on)
+		world_step(w, &(struct event){.kind = EV_GO_ON});
 }
 
 void world_step(struct world *w, struct event *ev)
