@@ -78,7 +78,7 @@ static const struct {
     {"{\"server\": {\"tls\": {\"crt\": \"x\"}}}",
         F "1: unknown key \"crt\" in server.tls; did you mean \"cert\"?\n"},
     {"{\"mongohost\": \"mongodb://x\"}", F
-        "1: unknown key \"mongohost\"; a key of Disbatch: docs/CONFIGURATION.md names its equal\n"},
+        "1: unknown key \"mongohost\"; a key of Disbatch: see docs/coming-from/disbatch.md\n"},
     {"{\"\": 1, \"a\\u0007b\": 1}", F "1: unknown key \"\"\n" F "1: unknown key \"a\\x07b\"\n"},
     {"{\"log\": {\n\"l\\u0065vil\": 1}}",
         F "2: unknown key \"levil\" in log; did you mean \"level\"?\n"},
