@@ -173,6 +173,6 @@ void config_key_hint(struct str section, struct str name, struct buf *ret_hint)
 	else if (far)
 		buf_printf(ret_hint, "did you mean \"%s\"?", far);
 	else if (!section.n && is_disbatch(name))
-		buf_add_cstr(ret_hint, "a key of Disbatch: docs/CONFIGURATION.md names its equal");
+		buf_add_cstr(ret_hint, "a key of Disbatch: see docs/coming-from/disbatch.md");
 	buf_release(&store);
 }

@@ -108,9 +108,9 @@ def check_histograms(types, samples):
 
 def documented_metrics():
     with open(f"{ROOT}/docs/API.md", encoding="utf-8") as f:
-        line = next(x for x in f if x.startswith("Metrics: "))
+        first = [line.split("|")[1] for line in f if line.startswith("| `reeve_")]
     return {m.group(1): set((m.group(2) or "").split(",")) - {""}
-            for m in re.finditer(r"`(reeve_[a-z_]+)(?:\{([a-z,]+)\})?`", line)}
+            for m in re.finditer(r"`(reeve_[a-z_]+)(?:\{([a-z,]+)\})?`", " ".join(first))}
 
 
 def test_metrics(live):

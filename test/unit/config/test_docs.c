@@ -170,7 +170,7 @@ static void test_seed_keys_are_mapped(void **state)
 	    "views_dir", "log4perl", "activequeues", "ignorequeues"};
 	struct buf docs = {0};
 
-	slurp("docs/CONFIGURATION.md", &docs);
+	slurp("docs/coming-from/disbatch.md", &docs);
 	for (size_t i = 0; i < COUNT(keys); i++) {
 		char *row = xasprintf("\n| `%s` |", keys[i]);
 

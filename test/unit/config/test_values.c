@@ -77,8 +77,8 @@ static const struct {
     {"{\"server\": {\"tls.cert\": \"x\"}}", F "1: unknown key \"tls.cert\" in server\n"},
     {"{\"server\": {\"tls\": {\"crt\": \"x\"}}}",
         F "1: unknown key \"crt\" in server.tls; did you mean \"cert\"?\n"},
-    {"{\"mongohost\": \"mongodb://x\"}", F
-        "1: unknown key \"mongohost\"; a key of Disbatch: docs/CONFIGURATION.md names its equal\n"},
+    {"{\"mongohost\": \"mongodb://x\"}",
+        F "1: unknown key \"mongohost\"; a key of Disbatch: see docs/coming-from/disbatch.md\n"},
     {"{\"\": 1, \"a\\u0007b\": 1}", F "1: unknown key \"\"\n" F "1: unknown key \"a\\x07b\"\n"},
     {"{\"log\": {\n\"l\\u0065vil\": 1}}",
         F "2: unknown key \"levil\" in log; did you mean \"level\"?\n"},
