@@ -8,6 +8,7 @@ BERLIN = ("--tz", "Europe/Berlin")
 HALF_PAST_TWO = ("--crontab", "30 2 * * *")
 FIVE_MINUTES = '{"epoch": {"period": 300}}'
 SPRING = 1806195600  # 2027-03-28T01:00:00Z, when Berlin's clocks jump
+AUTUMN = 1824944400  # 2027-10-31T01:00:00Z, when they go back
 NOON = 1800014400  # 2027-01-15T12:00:00Z
 
 
@@ -198,6 +199,18 @@ def test_play_is_bounded(cron):
     result = cron("play", "-", "--item", '{"epoch": {"period": 1}}', "--max-shift", "10000000", input="5 -\n9000000 -\n",
                   code=2)
     assert "more than 100000 events" in result.err
+
+
+@pytest.mark.parametrize("star, range_", [("0 * * * *", "0 0-23 * * *"), ("* 2 * * *", "0-59 2 * * *")])
+def test_a_full_range_is_as_good_as_a_star(cron, star, range_):
+    """On both odd days, and said of a crontab, since cron itself does not think so."""
+    for start in (SPRING, AUTUMN):
+        times = {line: cron("next", "--crontab", line, *BERLIN, "--from", str(start - 7200), "-n", "150", "-o", "epoch").out
+                 for line in (star, range_)}
+        assert times[star] == times[range_] and times[star].count("\n") == 150
+    notes = [job["notes"] for job in cron("import", "-", "--tz", "UTC", "-o", "jsonl", input=f"{star} a\n{range_} b\n").jsonl]
+    assert notes[0] == [] and len(notes[1]) == 1 and "full range" in notes[1][0]
+    assert cron("import", "-", "--tz", "UTC", "--dst", "skip,repeat_use_both", "-o", "jsonl", input=f"{range_} b\n").jsonl[0]["notes"] == []
 
 
 CRONTAB = """# minute hour day month weekday
