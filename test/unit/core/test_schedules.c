@@ -105,6 +105,22 @@ STORY(what_is_older_than_the_limit_is_passed_over)
 	world_free(w);
 }
 
+STORY(exactly_the_limit_is_still_within_it)
+{
+	for (int64_t late_s = 600; late_s <= 601; late_s++) {
+		struct world *w = quiet_world();
+
+		add(w, "s",
+		    (struct asked){.items = "{\"epoch\":1800000060}",
+		        .missed = MISSED_ALL,
+		        .max_shift_s = 600});
+		set_clock(w, (1800000060 + late_s) * 1000 - w->now_ms);
+		assert_int_equal(w->n_tasks, late_s == 600);
+		assert_int_equal(last_tick(w)->outcome, late_s == 600 ? TICK_FIRED : TICK_SKIPPED);
+		world_free(w);
+	}
+}
+
 STORY(many_missed_ticks_come_in_several_batches)
 {
 	struct world *w = quiet_world();
@@ -569,6 +585,7 @@ int main(void)
 	    cmocka_unit_test(what_stands_for_nothing_is_not_said_to_stand_for_others),
 	    cmocka_unit_test(all_missed_ticks_run),
 	    cmocka_unit_test(what_is_older_than_the_limit_is_passed_over),
+	    cmocka_unit_test(exactly_the_limit_is_still_within_it),
 	    cmocka_unit_test(many_missed_ticks_come_in_several_batches),
 	    cmocka_unit_test(overlap_skip),
 	    cmocka_unit_test(overlap_queue_keeps_one_waiting),
