@@ -107,7 +107,9 @@ struct reeve_cron_state {
 
 struct reeve_cron_policy {
 	/* Events missed by no more than this many seconds still fire, and a clock that goes back by
-	 * no more repeats none. About half the period is usual. */
+	 * no more repeats none. About half the period is usual. What the items say about it is not
+	 * looked at: parse those with limits of their own one by one, and begin each with its own.
+	 */
 	int64_t max_shift_seconds;
 	int64_t on_time_seconds; /* found so late, an event is still on time */
 };

@@ -8,6 +8,7 @@ BERLIN = ("--tz", "Europe/Berlin")
 HALF_PAST_TWO = ("--crontab", "30 2 * * *")
 FIVE_MINUTES = '{"epoch": {"period": 300}}'
 SPRING = 1806195600  # 2027-03-28T01:00:00Z, when Berlin's clocks jump
+AUTUMN = 1824944400  # 2027-10-31T01:00:00Z, when they go back
 NOON = 1800014400  # 2027-01-15T12:00:00Z
 
 
@@ -159,6 +160,29 @@ def test_play_takes_the_limit_from_the_item(cron):
     assert "how far time may shift" in cron("play", "-", "--crontab", "* * * * *", "--tz", "UTC", input="", code=2).err
 
 
+def test_play_takes_items_with_limits_of_their_own(cron):
+    """Every minute, patient for one; every ten, patient for twenty: a sleep of 1000 s, and back by 200 s."""
+    often, seldom = ({"epoch": {"start": NOON + start, "period": period},
+                      "max_shift_seconds_for_unskip_and_do_not_repeat": limit}
+                     for start, period, limit in ((0, 60, 60), (30, 600, 1200)))
+    readings = "".join(f"{NOON + at} -\n" for at in (0, 1000, 800, 900, 990))
+    words = ("play", "-", "--item", json.dumps([often, seldom]))
+    shown = json.loads(cron(*words, "-o", "json", input=readings).out)
+    assert [(e["line"], e["label"], e["epoch"] - NOON, e["max_shift"]) for e in shown["items"]] == [
+        (1, "on-time", 0, 60),
+        (2, "late", 30, 1200), (2, "skipped", 60, 60), (2, "late", 630, 1200), (2, "on-time", 960, 60),
+        (4, "on-time", 840, 60), (4, "on-time", 900, 60), (5, "on-time", 960, 60)]
+    assert [(r["line"], r["max_shift"]) for r in shown["readings"] if r["repeats"]] == [(3, 60)]
+    plain = cron(*words, input=readings)
+    assert "MAX SHIFT" in plain.out and "further than the limit of 60" in plain.err
+    alone = [e["label"] for e in cron(*words[:3], json.dumps(seldom), "-o", "jsonl", input=readings).jsonl]
+    assert alone == ["late", "late"] and "MAX SHIFT" not in cron(*words[:3], json.dumps(seldom), input=readings).out
+    same = cron(*words, "--max-shift", "1200", "-o", "jsonl", input=readings).jsonl
+    assert {e["max_shift"] for e in same} == {1200} and "already-fired" in {e["label"] for e in same}
+    without = json.dumps([often, {"epoch": 5}])
+    assert "in every item" in cron(*words[:3], without, input=readings, code=2).err
+
+
 @pytest.mark.parametrize("line, what", [
     ("1800000000", "not a reading"), ("tomorrow 5 UTC", "not a time"), ("1800000000 -5 UTC", "monotonic"),
     ("1800000000 nan UTC", "monotonic"), ("1800000000 5 Nowhere/Else", "no time zone"),
@@ -175,6 +199,18 @@ def test_play_is_bounded(cron):
     result = cron("play", "-", "--item", '{"epoch": {"period": 1}}', "--max-shift", "10000000", input="5 -\n9000000 -\n",
                   code=2)
     assert "more than 100000 events" in result.err
+
+
+@pytest.mark.parametrize("star, range_", [("0 * * * *", "0 0-23 * * *"), ("* 2 * * *", "0-59 2 * * *")])
+def test_a_full_range_is_as_good_as_a_star(cron, star, range_):
+    """On both odd days, and said of a crontab, since cron itself does not think so."""
+    for start in (SPRING, AUTUMN):
+        times = {line: cron("next", "--crontab", line, *BERLIN, "--from", str(start - 7200), "-n", "150", "-o", "epoch").out
+                 for line in (star, range_)}
+        assert times[star] == times[range_] and times[star].count("\n") == 150
+    notes = [job["notes"] for job in cron("import", "-", "--tz", "UTC", "-o", "jsonl", input=f"{star} a\n{range_} b\n").jsonl]
+    assert notes[0] == [] and len(notes[1]) == 1 and "full range" in notes[1][0]
+    assert cron("import", "-", "--tz", "UTC", "--dst", "skip,repeat_use_both", "-o", "jsonl", input=f"{range_} b\n").jsonl[0]["notes"] == []
 
 
 CRONTAB = """# minute hour day month weekday

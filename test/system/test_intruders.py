@@ -64,6 +64,7 @@ def left(runner, script, **run):
     "f.truncate(1 << 62)", "f.write(b'done\\n'); f.truncate(1 << 62)", "f.write(b'done\\n\\0\\0x')",
     "f.write(b'\\xff\\xfe\\n')", "f.write(b'x' * 5_000_000)", "f.write(b'{' * 60_000)", "f.write(b'[' * 60_000 + b'\\n')",
     "f.write(b'{\"result\": \"done\\\\u0000\"}')", "f.write(b'{\"result\": [\"done\"]}')", "f.write(b'{\"data\": 1}')",
+    "f.write(b'{\"result\": \"done\", \"data\": 7}')", "f.write(b'{\"result\": \"done\", \"data\": ' + b'[' * 900 + b']' * 900 + b'}')",
     "f.write(b'done done\\n')", "f.write(b'DONE\\n')"])
 def test_a_status_that_is_none_is_a_failure(runner, script):
     """Sparse, endless, deep, binary or not quite: never a success, and the worker goes on."""
@@ -80,10 +81,10 @@ def test_data_that_becomes_longer_when_it_is_written_again(runner, tmp_path):
     """0.1 becomes 0.10000000000000001: what fitted into the file does not fit into what was kept for it."""
     path = tmp_path / "empty"
     path.write_text("")
-    write = "f.write(b'{\"result\": \"done\", \"data\": [' + b','.join([b'0.1'] * %d) + b']}')"
+    write = "f.write(b'{\"result\": \"done\", \"data\": {\"n\": [' + b','.join([b'0.1'] * %d) + b']}}')"
     for n in (2000, 8000, 16000):
         task = left(runner, write % n, result_file=str(path))
-        small = n * 20 + 1 <= 50 << 10
+        small = n * 20 + 7 <= 50 << 10
         assert (task["state"], bool(task["result"])) == (("succeeded", True) if small else ("failed", False)), (n, task["state"])
         assert small or "result" in task["reason"], task["reason"]
 

@@ -210,8 +210,8 @@ def test_ends_in_between_are_told_as_they_were(cluster, kept, tmp_path):
         "killed": ("echo said; kill -9 $$", {}, ("failed", None, 9, None)),
         "term": ("echo said; kill -TERM $$", {}, ("failed", None, 15, None)),
         "result": (f"echo said; printf done > {result}", {"result_file": str(result)}, ("succeeded", 0, None, "done")),
-        "status": ('echo said; echo \'{"result": "done", "data": [1]}\' > $REEVE_STATUS_FILE', {"status_file": True},
-                   ("succeeded", 0, None, "[1]")),
+        "status": ('echo said; echo \'{"result": "done", "data": {"n": 1}}\' > $REEVE_STATUS_FILE', {"status_file": True},
+                   ("succeeded", 0, None, '{"n":1}')),
         "no": ("echo said; echo failed > $REEVE_STATUS_FILE", {"status_file": True}, ("failed", 0, None, None))}
     tasks = {name: submit_ready(cluster, name, script, run=run) for name, (script, run, _) in cases.items()}
     kept.leave("kill")

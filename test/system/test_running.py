@@ -147,6 +147,18 @@ def test_group_and_groups(runner):
 
 
 @needs_root
+def test_a_directory_of_path_that_may_not_be_searched(runner, tmp_path):
+    """The program may be there, so nobody can say that there is none: 126. Found further on, it runs."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    for path, code, said in ((f"{closed}:/usr/bin", 126, "exec no-such-tool: Permission denied"),
+                             ("/nowhere:/usr/bin", 127, "exec no-such-tool: not found in PATH")):
+        task = runner.ended("no-such-tool", run={"user": "daemon"}, env={"PATH": path})
+        assert (task["state"], task["exit_code"], task["reason"]) == ("failed", code, said), task
+    assert runner.ended("true", run={"user": "daemon"}, env={"PATH": f"{closed}:/usr/bin"})["state"] == "succeeded"
+
+
+@needs_root
 def test_own_environment_wins(runner):
     assert runner.says("echo $HOME $USER", run={"user": "daemon"}, env={"HOME": "/mine"}) == ["/mine daemon"]
 

@@ -93,13 +93,17 @@ def test_result_of_an_action(runner, tmp_path):
     ("done", "succeeded", None), ("incomplete", "failed", "run again"), ("backoff", "failed", "later"),
     ("failed", "failed", "for good"), ('{"result": "done", "data": {"rows": 3}}', "succeeded", None),
     ('{"result": "backoff"}', "failed", "later"), ("", "failed", "no status line"), ("perhaps", "failed", "status line"),
-    ('{"result": "perhaps"}', "failed", "status line"), ("{broken", "failed", "status line")])
+    ('{"result": "perhaps"}', "failed", "status line"), ("{broken", "failed", "status line"),
+    ('{"result": "done", "data": {}}', "succeeded", None), ('{"result": "done", "data": 7}', "failed", "not an object"),
+    ('{"result": "done", "data": ["rows"]}', "failed", "not an object"), ('{"result": "done", "data": null}', "failed", "not an object"),
+    ('{"result": "failed", "data": "no"}', "failed", "not an object")])
 def test_status_lines(runner, line, state, said):
     script = f"echo incomplete > $REEVE_STATUS_FILE; echo '{line}' > $REEVE_STATUS_FILE" if line else "true"
     task = runner.ended("sh", "-c", script, run={"status_file": True})
     assert (task["state"], task["exit_code"]) == (state, 0), task
     assert said is None or said in task["reason"], task
-    assert task["result"] == ('{"rows":3}' if "rows" in line else None), task
+    kept = {'{"result": "done", "data": {"rows": 3}}': '{"rows":3}', '{"result": "done", "data": {}}': "{}"}
+    assert task["result"] == kept.get(line), task
 
 
 def test_the_last_line_counts(runner):
@@ -118,10 +122,10 @@ def test_a_bad_exit_is_stronger_than_a_good_status(runner):
 
 
 def test_statuses_and_attempts(runner):
-    """"failed" is for good; the others are tried again."""
+    """"failed" is for good; the others are tried again, and so is what cannot be understood."""
     members = {"max_attempts": 3, "backoff": "1ms", "run": {"status_file": True}}
-    for word, attempts in (("failed", 1), ("incomplete", 3), ("backoff", 3)):
-        task = runner.ended("sh", "-c", f"echo {word} > $REEVE_STATUS_FILE", **members)
+    for word, attempts in (("failed", 1), ("incomplete", 3), ("backoff", 3), ('{"result": "failed", "data": 7}', 3)):
+        task = runner.ended("sh", "-c", f"echo '{word}' > $REEVE_STATUS_FILE", **members)
         assert (task["state"], task["attempt"]) == ("failed", attempts), (word, task)
 
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Schedules in real processes: one task a tick through crashes, and a word about every other tick."""
+import json
 import os
+import re
 import shutil
 import time
 
 import pytest
 from client import Api
-from harness import wait_until
+from harness import ROOT, wait_until
 
 EVERY_SECOND = {"epoch": {"period": 1}}
 
@@ -56,6 +58,15 @@ def one_task_each(api, name="s"):
 def api(server):
     """No worker: tasks stay queued."""
     return Api(server)
+
+
+def test_the_first_example_of_the_page(api):
+    """As it stands there, also for who has just been through README's tour, which has made a schedule."""
+    with open(f"{ROOT}/docs/SCHEDULES.md", encoding="utf-8") as f:
+        example = json.loads(re.search(r"-d '({.*?})'", f.read(), re.S).group(1))
+    with open(f"{ROOT}/README.md", encoding="utf-8") as f:
+        make(api, re.search(r"\$ reeve schedule add (\S+) ", f.read()).group(1))
+    assert api.post("/v1/schedules", example, 201)["words"] == "at 02:30, every day"
 
 
 @pytest.fixture

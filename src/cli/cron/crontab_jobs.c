@@ -99,6 +99,10 @@ static json_t *notes_of(const struct import *im, const struct cron_items *items,
 
 	if (items->either_or)
 		add_remark(notes, cron_either_or_words(items));
+	if (items->full_range)
+		add_remark(notes,
+		    "a full range is as good as * when the clock changes: cron itself would "
+		    "run a skipped time late, and a repeated one once");
 	if (input)
 		add_remark(notes, "what follows the first % is the command's standard input");
 	if (im->mails)

@@ -163,7 +163,7 @@ static const struct option_def cron_explain_options[] = {
 
 static const struct option_def cron_play_options[] = {
     {"max-shift", 0, "TIME",
-        "max_shift_seconds_for_unskip_and_do_not_repeat (default: what the item says)"},
+        "so late still fires, and so far back repeats nothing (default: what each item says)"},
     {"on-time", 0, "TIME", "found so late is still on time (default: 60)"},
     {NULL},
 };
@@ -439,7 +439,8 @@ const struct command client_commands[] = {
         "is seconds since boot, or - when it is unknown; ZONE may be left out: that of the line "
         "before, at first --tz. Lines that begin with # are remarks; - reads standard input.\n"
         "Prints the events in order: on-time, late, skipped (one for all that are older than the "
-        "limit), already-fired (the clock passes them again). Needs no server.",
+        "limit), already-fired (the clock passes them again). Items that say different limits are "
+        "played each by its own. Needs no server.",
         "reeve cron play readings --item "
         "'{\"epoch\":{\"period\":300}}' --max-shift 150\twhat a sleeping laptop would do\n",
         "file", {cron_options, cron_play_options, output_options}, GROUP_TOOLS, COMMAND_NEEDS_ARG,

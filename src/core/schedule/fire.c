@@ -211,6 +211,7 @@ void look_miss(struct look *l, const struct cron_event *e)
 	l->n_missed++;
 }
 
+/* What becomes of the newest is not known yet: it may be skipped, too, and says so itself. */
 static void skip_missed(struct look *l)
 {
 	bool once = l->row->missed == MISSED_ONCE;
@@ -220,7 +221,7 @@ static void skip_missed(struct look *l)
 	if (!once || l->n_missed > 1)
 		look_skip(l, &l->missed,
 		    arena_strf(&l->out->batch.arena, "missed%s: " STR_FMT,
-		        once ? ", and a later one stands for it" : "", STR_ARG(l->cause)));
+		        once ? ", and only the newest counts" : "", STR_ARG(l->cause)));
 }
 
 void look_flush(struct look *l)

@@ -325,9 +325,15 @@ static void take_days(const struct fields *f, struct cron_item *it)
 	it->days = (uint32_t)f->bits[DAY] | (f->last_day ? CRON_LAST_DAY : 0);
 }
 
+static bool is_starred(const struct fields *f)
+{
+	return f->star[MINUTE] || f->star[HOUR];
+}
+
 /*
  * Vixie's own rule goes by the star: a minute field of star-slash-ten counts as running all the
  * time, even in one hour only. An item's "vixie" sees no stars: here the answers are written out.
+ * A range that leaves nothing out is as good as a star (docs/decisions/0018).
  */
 static void set_dst(const struct fields *f, const struct cron_dst *dst, struct cron_item *it)
 {
@@ -335,7 +341,7 @@ static void set_dst(const struct fields *f, const struct cron_dst *dst, struct c
 	    .mode = CRON_DST_GIVEN, .skipped = CRON_SKIP, .repeated = CRON_REPEAT_BOTH};
 
 	cron_item_set_dst(it, dst);
-	if (it->by_vixie && it->skipped != CRON_SKIP && (f->star[MINUTE] || f->star[HOUR]))
+	if (it->by_vixie && it->skipped != CRON_SKIP && is_starred(f))
 		cron_item_set_dst(it, &all_the_time);
 }
 
@@ -354,6 +360,7 @@ static int add_item(const struct fields *f, bool days, bool weekdays, const stru
 	if (weekdays)
 		take_weekdays(f, &it);
 	set_dst(f, dst, &it);
+	items->full_range = it.by_vixie && it.skipped == CRON_SKIP && !is_starred(f);
 	if ((rc = item_check_dates(&it, "", p)) == ERR_OK)
 		items_add(items, &it);
 	return rc;

@@ -64,6 +64,9 @@ struct cron_items {
 	char *zone; /* that the text named itself (CRON_TZ, OnCalendar's last word); NULL: none */
 	bool either_or; /* a crontab line with both day fields: two items, or only the weekdays'
 	                 * when the days of the month never come (30 February) */
+	/* A crontab line that runs all the time here, but not by Vixie's program: it has 0-23 or
+	 * 0-59 where that looks for a star. */
+	bool full_range;
 };
 
 /* ERR_INVALID: malformed, with the position and a hint. ERR_NOT_FOUND: well-formed, but no date

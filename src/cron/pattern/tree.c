@@ -269,7 +269,7 @@ int tree_selector(
 		return read_one(t, v, s, ret_ranges);
 	if (json_array_size(v) == 0) {
 		tree_bad(t, ERR_INVALID, "the list is empty");
-		problem_hint(t->p, "write at least one value, or leave the key out");
+		problem_hint(t->p, "write at least one value; every one is {\"period\": 1}");
 		return ERR_INVALID;
 	}
 	for (size_t i = 0; i < json_array_size(v); i++) {

@@ -121,20 +121,32 @@ static bool apply_word(struct str word, struct agent_exit *x)
 	return false;
 }
 
-/* {"result": "done", "data": …}; the data becomes the task's result. Written again it may be longer
- * than it was: of too much only so much is kept that the brain makes a failure of it. */
-static bool apply_json(struct str line, struct agent_exit *x, struct buf *kept)
+#define NOT_A_STATUS "its status line is not one of done, incomplete, backoff, failed"
+
+/* The task's result. Written again the data may be longer than it was: of too much only so much is
+ * kept that the brain makes a failure of it. */
+static void keep_data(const json_t *data, struct agent_exit *x, struct buf *kept)
 {
-	json_t *j = json_loadb(line.p, line.n, 0, NULL), *data = json_object_get(j, "data");
-	const char *word = json_string_value(json_object_get(j, "result"));
-	bool ok = word && apply_word(str_of(word), x);
-	char *text = ok && data ? json_dumps(data, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+	AUTO(free_cstr) char *text = json_dumps(data, JSON_COMPACT);
 
 	if (text)
 		x->result = keep(kept, (struct str){text, strnlen(text, RESULT_FILE_MAX + 1)});
-	free(text);
+}
+
+/* {"result": "done", "data": {…}}: what is wrong with it; NULL: nothing. */
+static const char *apply_json(struct str line, struct agent_exit *x, struct buf *kept)
+{
+	json_t *j = json_loadb(line.p, line.n, 0, NULL), *data = json_object_get(j, "data");
+	const char *word = json_string_value(json_object_get(j, "result")), *wrong = NULL;
+
+	if (data && !json_is_object(data))
+		wrong = "the data of its status line is not an object";
+	else if (!word || !apply_word(str_of(word), x))
+		wrong = NOT_A_STATUS;
+	else if (data)
+		keep_data(data, x, kept);
 	json_decref(j);
-	return ok;
+	return wrong;
 }
 
 static struct str last_line(struct str text)
@@ -153,12 +165,18 @@ static struct str last_line(struct str text)
 static void read_status(struct str text, struct agent_exit *x, struct buf *kept)
 {
 	struct str line = last_line(text);
+	const char *wrong = NULL;
 
-	if (apply_word(line, x) || (line.n && line.p[0] == '{' && apply_json(line, x, kept)))
+	if (!line.n)
+		wrong = "it wrote no status line to $REEVE_STATUS_FILE";
+	else if (line.p[0] == '{')
+		wrong = apply_json(line, x, kept);
+	else if (!apply_word(line, x))
+		wrong = NOT_A_STATUS;
+	if (!wrong)
 		return;
 	x->status = TASK_FAILED;
-	x->reason = line.n ? STR("its status line is not one of done, incomplete, backoff, failed")
-	                   : STR("it wrote no status line to $REEVE_STATUS_FILE");
+	x->reason = str_of(wrong);
 }
 
 /* One byte more than may be: the brain makes a failure of that. */

@@ -128,6 +128,10 @@ static const char *const refusals[][3] = {
     {"{\"name\":\"x\",\"items\":{\"epoch\":5,"
      "\"max_shift_seconds_for_unskip_and_do_not_repeat\":7}," REST "}",
         "max_shift", "one such limit"},
+    {"{\"name\":\"x\",\"items\":[{\"epoch\":5,"
+     "\"max_shift_seconds_for_unskip_and_do_not_repeat\":7},{\"epoch\":6,"
+     "\"max_shift_seconds_for_unskip_and_do_not_repeat\":8}]," TASK "}",
+        "max_shift", "one such limit"},
     {"{\"name\":\"x\"," EPOCH ",\"max_shift\":1}", "task", "POST /v1/tasks"},
     {"{\"name\":\"x\"," EPOCH ",\"max_shift\":1,\"task\":[]}", "task", "an object"},
     {"{\"name\":\"x\"," EPOCH ",\"max_shift\":1,\"task\":{\"comand\":[]}}", "task.comand",

@@ -62,6 +62,28 @@ STORY(of_missed_ticks_the_newest_runs_once)
 	world_free(w);
 }
 
+/* The newest of the missed ones does not run either: no row may say that one does in its place. */
+STORY(what_stands_for_nothing_is_not_said_to_stand_for_others)
+{
+	static const int overlaps[] = {OVERLAP_SKIP, OVERLAP_QUEUE};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct world *w = quiet_world();
+
+		add(w, "s", (struct asked){.overlap = overlaps[i], .missed = MISSED_ONCE});
+		world_advance(w, 2 * MINUTE); /* a task that nobody runs, and a tick after it */
+		w->now_ms += 10 * MINUTE;
+		world_restart(w);
+		world_advance(w, 0);
+		assert_int_equal(w->n_tasks, 1);
+		assert_true(w->n_ticks >= 4);
+		assert_non_null(strstr(w->ticks[2].reason.p, "missed, and only the newest counts"));
+		assert_int_equal(w->ticks[3].outcome, TICK_SKIPPED);
+		assert_int_equal(w->ticks[3].tick_s, w->ticks[2].until_s + 60);
+		world_free(w);
+	}
+}
+
 STORY(all_missed_ticks_run)
 {
 	struct world *w = after_downtime((struct asked){.missed = MISSED_ALL});
@@ -81,6 +103,22 @@ STORY(what_is_older_than_the_limit_is_passed_over)
 	assert_int_equal(w->n_tasks, 10);
 	assert_int_equal(w->n_ticks, 11);
 	world_free(w);
+}
+
+STORY(exactly_the_limit_is_still_within_it)
+{
+	for (int64_t late_s = 600; late_s <= 601; late_s++) {
+		struct world *w = quiet_world();
+
+		add(w, "s",
+		    (struct asked){.items = "{\"epoch\":1800000060}",
+		        .missed = MISSED_ALL,
+		        .max_shift_s = 600});
+		set_clock(w, (1800000060 + late_s) * 1000 - w->now_ms);
+		assert_int_equal(w->n_tasks, late_s == 600);
+		assert_int_equal(last_tick(w)->outcome, late_s == 600 ? TICK_FIRED : TICK_SKIPPED);
+		world_free(w);
+	}
 }
 
 STORY(many_missed_ticks_come_in_several_batches)
@@ -544,8 +582,10 @@ int main(void)
 	    cmocka_unit_test(what_was_not_committed_happens_again_once),
 	    cmocka_unit_test(missed_ticks_are_skipped_as_one_stretch),
 	    cmocka_unit_test(of_missed_ticks_the_newest_runs_once),
+	    cmocka_unit_test(what_stands_for_nothing_is_not_said_to_stand_for_others),
 	    cmocka_unit_test(all_missed_ticks_run),
 	    cmocka_unit_test(what_is_older_than_the_limit_is_passed_over),
+	    cmocka_unit_test(exactly_the_limit_is_still_within_it),
 	    cmocka_unit_test(many_missed_ticks_come_in_several_batches),
 	    cmocka_unit_test(overlap_skip),
 	    cmocka_unit_test(overlap_queue_keeps_one_waiting),

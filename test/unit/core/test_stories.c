@@ -211,31 +211,37 @@ STORY(order_priority)
 	orders_by(ORDER_PRIORITY, (int[]){0, 9, 1, 9, -2}, (int[]){1, 3, 2, 0, 4});
 }
 
+/* The pause doubles up to its greatest, and is spread over the upper half of that. */
 STORY(a_failed_task_is_retried_with_backoff_then_fails)
 {
+	static const int64_t wholes[] = {1000, 2000, 3000};
 	struct world *w = world_new(NULL);
 	rid q = world_queue(w, "q", -1, ORDER_FIFO), t;
 	struct submit_task s = {.status = TASK_QUEUED,
 	    .spec = {.queue = q,
-	        .max_attempts = 2,
+	        .max_attempts = 4,
 	        .backoff_ms = 1000,
-	        .backoff_max_ms = 60000,
+	        .backoff_max_ms = 3000,
 	        .body = STR("{}")}};
+	bool is_spread = false;
 
 	world_hello(w, 1, "w1", 1, 2, NULL, 0);
 	t = world_submit(w, &s, 1)->outcomes[0].id;
-	world_ended(w, 1, t, 1, TASK_FAILED);
-	assert_int_equal(world_task(w, t)->state.status, TASK_QUEUED);
-	assert_true(world_task(w, t)->state.due_ms >= w->now_ms + 500);
-	assert_true(world_task(w, t)->state.due_ms <= w->now_ms + 1000);
-	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
-	world_advance(w, 499);
-	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
-	world_advance(w, 501);
-	assert_int_equal(world_count_sent(w, MSG_RUN), 2);
-	world_ended(w, 1, t, 2, TASK_FAILED);
+	for (size_t i = 0; i < 3; i++) {
+		world_ended(w, 1, t, (int64_t)i + 1, TASK_FAILED);
+		assert_int_equal(world_task(w, t)->state.status, TASK_QUEUED);
+		assert_true(world_task(w, t)->state.due_ms >= w->now_ms + wholes[i] / 2);
+		assert_true(world_task(w, t)->state.due_ms <= w->now_ms + wholes[i]);
+		is_spread |= world_task(w, t)->state.due_ms != w->now_ms + wholes[i];
+		world_advance(w, wholes[i] / 2 - 1);
+		assert_int_equal(world_count_sent(w, MSG_RUN), i + 1);
+		world_advance(w, wholes[i] / 2 + 1);
+		assert_int_equal(world_count_sent(w, MSG_RUN), i + 2);
+	}
+	assert_true(is_spread);
+	world_ended(w, 1, t, 4, TASK_FAILED);
 	assert_int_equal(world_task(w, t)->state.status, TASK_FAILED);
-	assert_int_equal(world_task(w, t)->state.attempt, 2);
+	assert_int_equal(world_task(w, t)->state.attempt, 4);
 	world_free(w);
 }
 

@@ -17,6 +17,7 @@ static const struct {
     {"semiannually", MIDNIGHT "\"day_of_month\":1,\"month\":[1,7]," VIXIE},
     {"annually", MIDNIGHT "\"day_of_month\":1,\"month\":1," VIXIE},
     {"12:30", "{\"minute\":30,\"hour\":12," VIXIE},
+    {"*:50/20", "{\"minute\":50," VIXIE}, /* the step leads out of it, and is used no further */
     {"*:0/15", "{\"minute\":{\"period\":15}," VIXIE},
     {"*:*:*", "{\"second\":{\"period\":1},\"minute\":{\"period\":1}," VIXIE},
     {"8..17/2:0:30",
@@ -90,6 +91,8 @@ static const struct {
     {"24:00", ERR_INVALID, "column 1", "hour 24", "23"},
     {"1:0:", ERR_INVALID, "column 5", "second is missing", ""},
     {"20..15:00", ERR_INVALID, "column 1", "before it starts", "comma"},
+    {"*:0/60", ERR_INVALID, "column 5", "from 1 to 59", "0/15"},
+    {"*:0/90", ERR_INVALID, "column 5", "repetition", ""},
     {"12:3/90", ERR_INVALID, "column 6", "repetition", ""},
     {"12:3/0", ERR_INVALID, "column 6", "repetition", ""},
     {"1:2:3.5", ERR_INVALID, "column 6", "fractions", "whole seconds"},

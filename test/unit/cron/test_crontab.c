@@ -16,6 +16,11 @@ static const struct {
     {"*/10 2 * * *", "{\"minute\":{\"period\":10},\"hour\":2," STARRED},
     {"0,10,20,30,40,50 2 * * *", "{\"minute\":{\"period\":10},\"hour\":2," VIXIE},
     {"* * * * *", "{\"minute\":{\"period\":1}," VIXIE},
+    /* A full range is as good as a star; all but one of its values are not. */
+    {"0 0-23 * * *", "{\"minute\":0," VIXIE},
+    {"0-59 2 * * *", "{\"minute\":{\"period\":1},\"hour\":2," VIXIE},
+    {"0 */1 * * *", "{\"minute\":0," VIXIE},
+    {"0 0-22 * * *", "{\"minute\":0,\"hour\":{\"end\":22}," VIXIE},
     {"0 0 * * 0", "{\"minute\":0,\"hour\":0,\"day_of_week\":\"Sun\"," VIXIE},
     {"0 0 * * 7", "{\"minute\":0,\"hour\":0,\"day_of_week\":\"Sun\"," VIXIE},
     {"0 0 * * Fri-Sun",
@@ -206,12 +211,53 @@ static void test_percent(void **state)
 	buf_release(&input);
 }
 
+/* By the answers that a line comes to, and whether Vixie's own program comes to the same. */
+static void test_what_runs_all_the_time(void **state)
+{
+	static const struct {
+		const char *line;
+		bool all_the_time, full_range;
+	} cases[] = {
+	    {"0 * * * *", true, false},
+	    {"0 */1 * * *", true, false},
+	    {"*/10 2 * * *", true, false},
+	    {"0-59 * * * *", true, false},
+	    {"@hourly", true, false},
+	    {"0 0-23 * * *", true, true},
+	    {"0 0-11,12-23 * * *", true, true},
+	    {"0-59 2 * * *", true, true},
+	    {"0 0-23 13 * fri", true, true},
+	    {"0-59/10 2 * * *", false, false},
+	    {"0 1-23 * * *", false, false},
+	    {"30 2 * * *", false, false},
+	};
+	struct cron_dst given = {CRON_DST_GIVEN, CRON_UNSKIP, CRON_REPEAT_EARLY};
+	struct cron_items items;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		items = crontab_items(cases[i].line);
+		for (size_t k = 0; k < items.n; k++) {
+			assert_int_equal(
+			    items.items[k].skipped == CRON_SKIP, cases[i].all_the_time);
+			assert_int_equal(
+			    items.items[k].repeated == CRON_REPEAT_BOTH, cases[i].all_the_time);
+		}
+		assert_int_equal(items.full_range, cases[i].full_range);
+		cron_items_release(&items);
+	}
+	assert_int_equal(cron_items_crontab(STR("0 0-23 * * *"), &given, &items, NULL), 0);
+	assert_int_equal(items.items[0].skipped, CRON_UNSKIP);
+	assert_false(items.full_range); /* nothing was left to a rule */
+	cron_items_release(&items);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_taken),
 	    cmocka_unit_test(test_refused),
 	    cmocka_unit_test(test_zone_and_dst),
+	    cmocka_unit_test(test_what_runs_all_the_time),
 	    cmocka_unit_test(test_lines),
 	    cmocka_unit_test(test_bad_lines),
 	    cmocka_unit_test(test_percent),

@@ -87,6 +87,8 @@ static const struct {
     {"{\"epoch\": {\"stop\": 5}}", ERR_INVALID, "epoch.stop", "no such key", "\"start\""},
     {"{\"epoch\": 1.5}", ERR_INVALID, "epoch", "fraction", "number"},
     {"{\"minute\": 60, " DST, ERR_INVALID, "minute", "60 is too great", "0 and 59"},
+    {"{\"epoch\": {\"period\": \"500\"}}", ERR_INVALID, "epoch.period", "not a text", "number"},
+    {"{\"minute\": {\"period\": 90}, " DST, ERR_INVALID, "minute.period", "too great", "60"},
     {"{\"minute\": [], " DST, ERR_INVALID, "minute", "empty", "at least one"},
     {"{\"minute\": [[1]], " DST, ERR_INVALID, "minute[0]", "not a list", ""},
     {"{\"minute\": 0, \"hour\": [1, 2, 24], " DST, ERR_INVALID, "hour[2]", "hour[2]: 24", "23"},

@@ -244,6 +244,23 @@ static void test_what_is_due(void **arg)
 	reeve_cron_free(cron);
 }
 
+/* The policy's limit holds, whatever the items say; each alone has its own. */
+static void test_a_run_has_one_limit(void **arg)
+{
+	struct reeve_cron *cron = pattern_of(REEVE_CRON_JSON,
+	    "[{\"epoch\":{\"period\":3600},\"max_shift_seconds_for_unskip_and_do_not_repeat\":5},"
+	    "{\"epoch\":1,\"max_shift_seconds_for_unskip_and_do_not_repeat\":7}]");
+	struct reeve_cron_state state = {0};
+	struct reeve_cron_event e = {0};
+	int64_t wake;
+
+	assert_int_equal(due(cron, NULL, NEW_YEAR + 1, &state, &e, &wake), 0);
+	assert_int_equal(due(cron, NULL, NEW_YEAR + 2 * HOUR, &state, &e, &wake), 2);
+	assert_int_equal(e.time, NEW_YEAR + 2 * HOUR);
+	assert_int_equal(e.label, REEVE_CRON_ON_TIME);
+	reeve_cron_free(cron);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +273,7 @@ int main(void)
 	    cmocka_unit_test(test_wrong_zones_are_explained),
 	    cmocka_unit_test(test_a_missing_zone_is_no_crash),
 	    cmocka_unit_test(test_what_is_due),
+	    cmocka_unit_test(test_a_run_has_one_limit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
