@@ -12,9 +12,9 @@
 #include "core/lane.h"
 #include "core/object.h"
 #include "core/run/run.h"
-#include "core/schedule/schedule.h"
 #include "core/timer.h"
 #include "core/workers/workers.h"
+#include "core/zone.h"
 #include "model/history.h"
 #include "model/limits.h"
 #include "model/lines.h"
@@ -52,7 +52,7 @@ struct core {
 	struct timer set_timer; /* monotonic: it is to be computed again; not set: it is fresh */
 	struct start start;
 	struct lane lane;
-	struct schedules schedules;
+	struct known_zones zones;
 	struct refusals refusals;
 	struct timer retry_reads; /* monotonic; not set: no read has failed */
 };
@@ -64,8 +64,5 @@ int command_run(struct core *c, const struct event *ev, struct pending *p, struc
 
 /* load.c */
 void load_step(struct core *c, const struct event *ev, struct effects *out);
-
-/* token.c */
-extern const struct object_kind token_kind;
 
 #endif

@@ -28,6 +28,8 @@ enum column_flag {
 	COLUMN_FAR = 8,       /* when long it may lie elsewhere, but is in the checksum */
 	COLUMN_NAME = 16,     /* people know the row by it; at most one */
 	COLUMN_SETTABLE = 32, /* people choose it: EV_CREATE and EV_SET may give it */
+	COLUMN_TIME_ZONE = 64,    /* a time zone's name: the brain must know the zone first; at most one */
+	COLUMN_REACH = 128,   /* of a part: how far it reaches from the key's first number; at most one */
 };
 
 /*
@@ -113,8 +115,12 @@ const struct column *row_differs(const struct row_table *t, const void *x, const
 int row_compare(const struct row_table *t, int n, const void *x, const void *y);
 /* NULL: there is none of that name. */
 const struct column *row_column(const struct row_table *t, const char *name);
+/* The column with that flag, of which there is at most one; NULL: there is none. */
+const struct column *row_flagged(const struct row_table *t, enum column_flag flag);
 /* NULL: people know such rows by their ids, or numbers. */
 const struct column *row_name_column(const struct row_table *t);
+/* The time zone that a row is in, by name; NULL: it has none. */
+struct str row_time_zone(const struct row_table *t, const void *row);
 
 static inline int32_t column_i32(const struct column *c, const void *row)
 {

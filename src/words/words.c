@@ -100,7 +100,7 @@ static const struct {
 	const char *key;
 	void (*add)(struct buf *b, const struct facts *f);
 } table[] = {
-    {"name", add_name},         /* of the queue, worker or schedule */
+    {"name", add_name},         /* of what it is about */
     {"typed", add_typed},       /* the same, quoted for a shell where it must be */
     {"other", add_other},       /* the second name */
     {"reason", add_reason},     /* what somebody said */

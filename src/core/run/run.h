@@ -157,7 +157,6 @@ void read_end(struct core *c, uint64_t number);
 void reads_retry(struct core *c);
 
 /* queue.c */
-extern const struct object_kind queue_kind;
 struct queue *queue_find(const struct core *c, rid id);
 struct queue *queue_add(struct core *c, const struct queue_row *row);
 void queue_consider(struct core *c, struct queue *q, struct worker *w);

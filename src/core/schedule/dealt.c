@@ -8,6 +8,7 @@
  * A zone that is moved gives the same instants other labels, so a span counts only while the zone
  * is where it was. Spans of one place of the zone never touch each other.
  */
+#include "core/schedule/schedule.h"
 #include "core/state.h"
 
 static bool is_used(const struct dealt_span *s)

@@ -4,6 +4,7 @@
  * Numbers are zigzag varints, strings have their length plus one before them (0: NULL). The name
  * and the items are not in here: the schedule has them itself.
  */
+#include "core/schedule/schedule.h"
 #include "core/state.h"
 
 #include <stdlib.h>

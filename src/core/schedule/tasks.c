@@ -3,6 +3,7 @@
  * Which tasks of a schedule have not ended: what its overlap policy goes by. All of them are in the
  * schedule's queue, which nobody can delete while it is that.
  */
+#include "core/schedule/schedule.h"
 #include "core/state.h"
 
 #include <stdlib.h>
@@ -48,7 +49,7 @@ void schedule_task_ended(struct core *c, struct object *o, rid task)
 		schedule_wake(c, s, c->now_ms);
 }
 
-bool schedule_of_queue(const struct core *c, rid queue, struct str *ret_name)
+const struct object *schedule_user_of(const struct core *c, rid queue)
 {
 	struct schedule_row row;
 	struct schedule *s;
@@ -56,10 +57,8 @@ bool schedule_of_queue(const struct core *c, rid queue, struct str *ret_name)
 	EACH_OBJECT(s, c, KIND_SCHEDULE)
 	{
 		schedule_unpack(s, NULL, &row);
-		if (row.queue != queue)
-			continue;
-		*ret_name = s->object.name;
-		return true;
+		if (row.queue == queue)
+			return &s->object;
 	}
-	return false;
+	return NULL;
 }

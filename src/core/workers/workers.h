@@ -82,7 +82,6 @@ struct gone {
 #define GONE_MAX 256
 
 /* worker.c */
-extern const struct object_kind worker_kind;
 struct worker *worker_find(const struct core *c, rid id);
 struct worker *worker_find_name(const struct core *c, struct str shard);
 struct worker *worker_by_link(const struct core *c, uint64_t link);

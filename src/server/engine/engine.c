@@ -123,16 +123,13 @@ int engine_zone(struct engine *e, struct str name, struct zone_ref **ret_ref, st
 	return time_zones_get(e->zones, name, ret_ref, p);
 }
 
-/* A schedule's zone must be known before the schedule is. */
+/* An object's time zone must be known before the object is. */
 static bool has_its_zone(struct engine *e, const struct event *ev, engine_reply_fn *fn, void *arg)
 {
 	struct problem p = {0};
 	struct reply r = {.problem = &p};
-	struct str zone;
+	struct str zone = core_zone_named(ev);
 
-	if ((ev->kind != EV_CREATE && ev->kind != EV_SET) || ev->object.kind != KIND_SCHEDULE)
-		return true;
-	zone = ((const struct schedule_row *)ev->object.row)->zone;
 	if (!zone.p || time_zones_need(e->zones, zone, &p) == 0)
 		return true;
 	r.code = p.code = ERR_INVALID;

@@ -46,11 +46,8 @@ static void tell_zone(struct world *w, const struct event *ev)
 {
 	struct zone_ref *ref = NULL;
 	struct event zone = {.kind = EV_ZONE};
-	struct str name;
+	struct str name = core_zone_named(ev);
 
-	if ((ev->kind != EV_CREATE && ev->kind != EV_SET) || ev->object.kind != KIND_SCHEDULE)
-		return;
-	name = ((const struct schedule_row *)ev->object.row)->zone;
 	if (!name.p)
 		return;
 	assert_int_equal(zones_get(w->zones, name, &ref, NULL), 0);
