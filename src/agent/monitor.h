@@ -36,7 +36,7 @@ enum monitor_state {
 enum monitor_event_kind {
 	MONITOR_STARTED, /* the process runs */
 	MONITOR_RESULT,  /* a look has ended */
-	MONITOR_TICK,    /* nothing but time has passed */
+	MONITOR_WAKE,    /* nothing but time has passed */
 };
 
 struct monitor_event {

@@ -116,7 +116,7 @@ static int take(struct core *c, const struct event *ev, struct effects *out)
 	case EV_KEYS_READ:
 	case EV_TASKS_READ:
 	case EV_PARTS_READ: lane_read(c, ev, out); return 0;
-	case EV_TICK: return 0; /* timers are served before the step ends */
+	case EV_WAKE: return 0; /* timers are served before the step ends */
 	case EV_GO_ON: lane_go_on(c, out); return 0;
 	case EV_ZONE: zone_set(c, ev); return 0;
 	case EV_REFUSED: refusal(c, ev, out); return 0;
@@ -135,7 +135,7 @@ int core_step(struct core *c, const struct event *ev, struct effects *out)
 	if (c->open) {
 		if (timers_clock_was_set(c))
 			kinds_time_changed(c, NULL);
-		if (ev->kind == EV_TICK)
+		if (ev->kind == EV_WAKE)
 			timers_run(c, out);
 		watch_set(c, out);
 		start_look(c, out);

@@ -39,7 +39,7 @@ void core_free(struct core *c);
 int core_step(struct core *c, const struct event *in, struct effects *out);
 /* Whether workers may hold what no row tells of: then it matters what their hellos prove. */
 bool core_heeds_receipts(const struct core *c);
-/* When EV_TICK is wanted next, monotonic; INT64_MAX: not at all. */
+/* When EV_WAKE is wanted next, monotonic; INT64_MAX: not at all. */
 int64_t core_wake_ms(const struct core *c);
 /*
  * A long submit has been taken in only in part: EV_GO_ON goes on with it. Until this is false again

@@ -49,7 +49,7 @@ enum event_kind {
 	/* what a time zone is, for the first time or from now on; also before the load */
 	EV_ZONE,
 	/* time has passed */
-	EV_TICK,
+	EV_WAKE,
 	/* it is a long submit's turn again: see core_is_midway() */
 	EV_GO_ON,
 	N_EVENTS,

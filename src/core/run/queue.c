@@ -48,7 +48,7 @@ struct queue *queue_add(struct core *c, const struct queue_row *row)
 }
 
 const struct moves line_moves = {
-    "place in line",
+    "line",
     {[LINE_NONE] = "none", [LINE_ROTATION] = "rotation", [LINE_STALLED] = "stalled"},
     {
         {LINE_NONE, LINE_ROTATION, "something may have changed"},

@@ -21,7 +21,7 @@ struct core;
 struct pending;
 struct worker;
 
-struct place_key { /* order inside a window; smaller first */
+struct window_key { /* order inside a window; smaller first */
 	int64_t a;
 	uint64_t b;
 };
@@ -31,7 +31,7 @@ struct task {
 	struct queue *queue;
 	struct worker *worker; /* that it is dispatched to */
 	struct window *window; /* that it waits in */
-	struct place_key key;  /* in that window */
+	struct window_key key;  /* in that window */
 	RB_ENTRY(task) in_window;
 	TAILQ_ENTRY(task) on_worker;
 	TAILQ_ENTRY(task) in_ghosts;
@@ -64,7 +64,7 @@ struct window {
 	uint64_t reading;  /* number of the read under way; 0: none */
 	uint32_t limit;    /* of that read */
 	bool is_from_head; /* it begins at the very head, else after `from` */
-	struct place_key from;
+	struct window_key from;
 };
 
 struct eligible {

@@ -31,8 +31,8 @@ struct engine {
 	struct time_zones *zones;
 	struct readers *readers; /* one thread: the brain's reads keep their order */
 	struct loop_deferred *flush, *go_on;
-	struct loop_timer *tick, *retry;
-	int64_t tick_at;
+	struct loop_timer *wake, *retry;
+	int64_t wake_at;
 	struct rng rng; /* seeded by the kernel once: a draw per event must be cheap */
 	struct pipeline pipe;
 	struct tickets tickets;
@@ -71,15 +71,15 @@ bool engine_is_stuck(const struct engine *e)
 	return e->pipe.is_stuck;
 }
 
-static void set_tick(struct engine *e)
+static void set_wake(struct engine *e)
 {
 	int64_t at = core_wake_ms(e->core), now;
 
-	if (at == e->tick_at)
+	if (at == e->wake_at)
 		return;
-	e->tick_at = at;
+	e->wake_at = at;
 	now = clock_mono_ms();
-	loop_timer_set(e->tick, at == INT64_MAX ? -1 : at > now ? at - now : 0);
+	loop_timer_set(e->wake, at == INT64_MAX ? -1 : at > now ? at - now : 0);
 }
 
 void engine_step(struct engine *e, struct event *ev)
@@ -88,7 +88,7 @@ void engine_step(struct engine *e, struct event *ev)
 	ev->mono_ms = clock_mono_ms();
 	ev->seed = rng_next(&e->rng);
 	pipeline_step(&e->pipe, e->core, ev);
-	set_tick(e);
+	set_wake(e);
 	if (e->pipe.is_midway)
 		loop_deferred_schedule(e->go_on); /* in the next turn: the others' comes first */
 	else if (!effects_empty(e->pipe.gathering))
@@ -100,12 +100,12 @@ static void go_on(void *arg)
 	engine_step(arg, &(struct event){.kind = EV_GO_ON});
 }
 
-static void on_tick(void *arg)
+static void on_wake(void *arg)
 {
 	struct engine *e = arg;
 
-	e->tick_at = -1;
-	engine_step(e, &(struct event){.kind = EV_TICK});
+	e->wake_at = -1;
+	engine_step(e, &(struct event){.kind = EV_WAKE});
 }
 
 static void refuse(engine_reply_fn *fn, void *arg)
@@ -320,14 +320,14 @@ struct engine *engine_new(
 	e->loop = l;
 	e->store = s;
 	e->o = *o;
-	e->tick_at = -1;
+	e->wake_at = -1;
 	e->rng.state = clock_random();
 	e->core = core_new(&o->core);
 	e->zones = time_zones_new(l, &zones);
 	e->hub = hub_new();
 	e->flush = loop_deferred_new(l, flush, e);
 	e->go_on = loop_deferred_new(l, go_on, e);
-	e->tick = loop_timer_new(l, on_tick, e);
+	e->wake = loop_timer_new(l, on_wake, e);
 	e->retry = loop_timer_new(l, commit_again, e);
 	e->writer = writer_new(l, s, on_commit, e);
 	e->readers = readers_new(l, s, 1, ret_problem);
@@ -335,7 +335,7 @@ struct engine *engine_new(
 		engine_free(e);
 		return NULL;
 	}
-	set_tick(e);
+	set_wake(e);
 	loop_deferred_schedule(e->flush);
 	return e;
 }
@@ -366,7 +366,7 @@ void engine_free(struct engine *e)
 		readers_free(e->readers);
 	loop_deferred_free(e->flush);
 	loop_deferred_free(e->go_on);
-	loop_timer_free(e->tick);
+	loop_timer_free(e->wake);
 	loop_timer_free(e->retry);
 	tickets_release(&e->tickets);
 	pipeline_free(&e->pipe);

@@ -251,7 +251,7 @@ void world_run(struct world *w)
 
 void world_advance(struct world *w, int64_t ms)
 {
-	struct event ev = {.kind = EV_TICK};
+	struct event ev = {.kind = EV_WAKE};
 
 	w->wall += ms;
 	w->mono += ms;

@@ -404,7 +404,7 @@ void world_advance(struct world *w, int64_t ms)
 			w->now_ms += at - w->mono_ms;
 			w->mono_ms = at;
 		}
-		world_step(w, &(struct event){.kind = EV_TICK});
+		world_step(w, &(struct event){.kind = EV_WAKE});
 	}
 	w->now_ms += end - w->mono_ms;
 	w->mono_ms = end;

@@ -20,63 +20,63 @@
 #define LOOKS_CLEAN 2        /* one that is just being made shows up in a later look */
 #define ESCAPE_LOOKS_MAX 400 /* for those who do not die; others' tasks must get to their end */
 
-const struct moves job_moves = {
-    "job",
-    {[JOB_RUNNING] = "running",
-        [JOB_EMPTYING] = "emptying",
-        [JOB_OVER] = "over",
-        [JOB_HELD] = "held"},
+const struct moves ward_moves = {
+    "ward",
+    {[WARD_RUNNING] = "running",
+        [WARD_EMPTYING] = "emptying",
+        [WARD_OVER] = "over",
+        [WARD_HELD] = "held"},
     {
-        {JOB_RUNNING, JOB_EMPTYING, "its leader is reaped"},
-        {JOB_EMPTYING, JOB_OVER, "nothing is left of its tree"},
-        {JOB_HELD, JOB_OVER, "its worker is gone, and the plugin's process with it"},
+        {WARD_RUNNING, WARD_EMPTYING, "its leader is reaped"},
+        {WARD_EMPTYING, WARD_OVER, "nothing is left of its tree"},
+        {WARD_HELD, WARD_OVER, "its worker is gone, and the plugin's process with it"},
     },
 };
 
-void job_move(struct keeper *k, struct job *j, enum job_state to)
+void ward_move(struct keeper *k, struct ward *w, enum ward_state to)
 {
-	if (j->state == JOB_EMPTYING)
+	if (w->state == WARD_EMPTYING)
 		k->n_live--;
-	j->state = moves_make(&job_moves, j->state, to);
+	w->state = moves_make(&ward_moves, w->state, to);
 }
 
-struct job *job_find(const struct keeper *k, uint64_t id)
+struct ward *ward_find(const struct keeper *k, uint64_t id)
 {
 	return idmap_get(&k->by_id, id);
 }
 
-static struct job *job_new(struct keeper *k, uint64_t id, struct str note, enum job_state first)
+static struct ward *ward_new(struct keeper *k, uint64_t id, struct str note, enum ward_state first)
 {
-	struct job *j = xcalloc(1, sizeof *j);
+	struct ward *w = xcalloc(1, sizeof *w);
 
-	j->id = id;
-	j->state = first;
-	j->leader.kind = WATCH_LEADER;
-	j->tree.kind = WATCH_TREE;
-	j->process = (struct process){.pid = -1, .pidfd = -1, .in = -1, .out = {-1, -1}};
-	j->result_fd = -1;
+	w->id = id;
+	w->state = first;
+	w->leader.kind = WATCH_LEADER;
+	w->tree.kind = WATCH_TREE;
+	w->process = (struct process){.pid = -1, .pidfd = -1, .in = -1, .out = {-1, -1}};
+	w->result_fd = -1;
 	if (note.n)
-		j->note = (struct str){memcpy(xmalloc(note.n), note.p, note.n), note.n};
-	idmap_put(&k->by_id, id, j);
-	TAILQ_INSERT_TAIL(&k->jobs, j, entry);
-	return j;
+		w->note = (struct str){memcpy(xmalloc(note.n), note.p, note.n), note.n};
+	idmap_put(&k->by_id, id, w);
+	TAILQ_INSERT_TAIL(&k->wards, w, entry);
+	return w;
 }
 
-void job_release(struct keeper *k, struct job *j)
+void ward_release(struct keeper *k, struct ward *w)
 {
-	if (j->state == JOB_RUNNING || j->state == JOB_EMPTYING)
+	if (w->state == WARD_RUNNING || w->state == WARD_EMPTYING)
 		return; /* nobody forgets what lives */
-	idmap_del(&k->by_id, j->id);
-	TAILQ_REMOVE(&k->jobs, j, entry);
-	process_release(&k->hand, &j->process);
-	process_close(&j->result_fd);
-	free(j->result_path);
-	free((gid_t *)j->rights.groups);
-	for (int i = 0; i < j->n_extra; i++)
-		process_close(&j->extra[i]);
-	free((char *)j->note.p);
-	j->note = STR_NULL;
-	TAILQ_INSERT_TAIL(&k->dead, j, entry);
+	idmap_del(&k->by_id, w->id);
+	TAILQ_REMOVE(&k->wards, w, entry);
+	process_release(&k->hand, &w->process);
+	process_close(&w->result_fd);
+	free(w->result_path);
+	free((gid_t *)w->rights.groups);
+	for (int i = 0; i < w->n_extra; i++)
+		process_close(&w->extra[i]);
+	free((char *)w->note.p);
+	w->note = STR_NULL;
+	TAILQ_INSERT_TAIL(&k->dead, w, entry);
 }
 
 static void refuse(struct keeper *k, uint64_t id, int code, const char *why)
@@ -136,19 +136,19 @@ static int64_t wall_ms(void)
  * Our ends of the pipes go to the worker. Copies stay here: for the next worker, or so that a task
  * which is asked to end after its worker's death may still write what it does, and not die of it.
  */
-static void tell_started(struct keeper *k, struct job *j, struct str warning)
+static void tell_started(struct keeper *k, struct ward *w, struct str warning)
 {
-	struct keeper_started m = {j->id, j->process.pid, warning};
-	int fds[3] = {j->process.out[0], j->process.out[1], j->process.in};
+	struct keeper_started m = {w->id, w->process.pid, warning};
+	int fds[3] = {w->process.out[0], w->process.out[1], w->process.in};
 
-	worker_tell(k, &(struct from_keeper){.started = &m}, fds, j->process.in >= 0 ? 3 : 2);
-	process_close(&j->process.in);
+	worker_tell(k, &(struct from_keeper){.started = &m}, fds, w->process.in >= 0 ? 3 : 2);
+	process_close(&w->process.in);
 }
 
-static void keep_extra(struct job *j, const struct spawn *spawn)
+static void keep_extra(struct ward *w, const struct spawn *spawn)
 {
-	for (int i = 3; j->kept && i < spawn->n_fds; i++)
-		j->extra[j->n_extra++] = fcntl(spawn->fds[i], F_DUPFD_CLOEXEC, 3);
+	for (int i = 3; w->kept && i < spawn->n_fds; i++)
+		w->extra[w->n_extra++] = fcntl(spawn->fds[i], F_DUPFD_CLOEXEC, 3);
 }
 
 static void add_limit(struct program *p, int resource, int64_t value)
@@ -191,19 +191,19 @@ static int take_limits(struct keeper *k, const struct run_limits *l, struct spaw
 	return 1;
 }
 
-static void remember_result(struct job *j, const struct keeper_start *s, const struct rights *r)
+static void remember_result(struct ward *w, const struct keeper_start *s, const struct rights *r)
 {
 	gid_t *groups;
 
-	j->sandboxed = s->sandboxed;
+	w->sandboxed = s->sandboxed;
 	if (!s->result_file)
 		return;
 	groups = xmalloc((r->n_groups + 1) * sizeof *groups);
 	if (r->n_groups)
 		memcpy(groups, r->groups, r->n_groups * sizeof *groups);
-	j->result_path = xstrdup(s->result_file);
-	j->rights = *r;
-	j->rights.groups = groups;
+	w->result_path = xstrdup(s->result_file);
+	w->rights = *r;
+	w->rights.groups = groups;
 }
 
 static void begin(struct keeper *k, const struct keeper_start *s, struct spawn *spawn)
@@ -214,7 +214,7 @@ static void begin(struct keeper *k, const struct keeper_start *s, struct spawn *
 	struct spawned failed;
 	struct process process;
 	struct cgroup *cgroup = NULL;
-	struct job *j;
+	struct ward *w;
 	int limited, r;
 
 	if (identity_find(k, s, &spawn->rights, why, sizeof why) < 0) {
@@ -236,149 +236,149 @@ static void begin(struct keeper *k, const struct keeper_start *s, struct spawn *
 		refuse(k, s->id, spawn_exit_code(&failed), why);
 		return;
 	}
-	j = job_new(k, s->id, s->note, JOB_RUNNING);
-	j->process = process;
-	j->limited = limited > 0;
-	j->limits = limits;
-	remember_result(j, s, &spawn->rights);
-	j->kept = s->kept && k->o.keep;
-	j->term_to = (enum kill_to)s->term_to;
-	j->started_ms = wall_ms();
-	j->started_mono_ms = keeper_now_ms();
-	keep_extra(j, spawn);
+	w = ward_new(k, s->id, s->note, WARD_RUNNING);
+	w->process = process;
+	w->limited = limited > 0;
+	w->limits = limits;
+	remember_result(w, s, &spawn->rights);
+	w->kept = s->kept && k->o.keep;
+	w->term_to = (enum kill_to)s->term_to;
+	w->started_ms = wall_ms();
+	w->started_mono_ms = keeper_now_ms();
+	keep_extra(w, spawn);
 	k->n_live++;
-	keeper_watch(k, process.pidfd, &j->leader, EPOLLIN);
-	tell_started(k, j, p.what[0] ? str_of(p.what) : STR_NULL);
+	keeper_watch(k, process.pidfd, &w->leader, EPOLLIN);
+	tell_started(k, w, p.what[0] ? str_of(p.what) : STR_NULL);
 }
 
-void job_start(struct keeper *k, const struct keeper_start *s, const int *fds, int n_fds)
+void ward_start(struct keeper *k, const struct keeper_start *s, const int *fds, int n_fds)
 {
 	struct spawn spawn;
 
 	if (k->phase != PHASE_SERVING)
 		return;
-	if (job_find(k, s->id) || make_spawn(k, s, fds, n_fds, &spawn) < 0)
+	if (ward_find(k, s->id) || make_spawn(k, s, fds, n_fds, &spawn) < 0)
 		refuse(k, s->id, -1, "the keeper did not understand the order");
 	else
 		begin(k, s, &spawn);
 }
 
-void job_hold(struct keeper *k, uint64_t id, struct str note)
+void ward_hold(struct keeper *k, uint64_t id, struct str note)
 {
-	struct job *j;
+	struct ward *w;
 
-	if (!k->o.keep || job_find(k, id))
+	if (!k->o.keep || ward_find(k, id))
 		return;
-	j = job_new(k, id, note, JOB_HELD);
-	j->kept = true;
+	w = ward_new(k, id, note, WARD_HELD);
+	w->kept = true;
 }
 
-void job_signal(struct keeper *k, const struct keeper_signal *s)
+void ward_signal(struct keeper *k, const struct keeper_signal *s)
 {
-	struct job *j = job_find(k, s->id);
+	struct ward *w = ward_find(k, s->id);
 
-	if (!j || j->state == JOB_OVER || j->state == JOB_HELD)
+	if (!w || w->state == WARD_OVER || w->state == WARD_HELD)
 		return;
 	/* the outer bubblewrap would take everybody with it */
-	if (j->sandboxed && s->signal != SIGKILL && sandbox_signal(j->process.pid, s->signal))
+	if (w->sandboxed && s->signal != SIGKILL && sandbox_signal(w->process.pid, s->signal))
 		return;
-	process_signal(&j->process, s->signal, (enum kill_to)s->to);
+	process_signal(&w->process, s->signal, (enum kill_to)s->to);
 }
 
-void job_tell_over(struct keeper *k, struct job *j)
+void ward_tell_over(struct keeper *k, struct ward *w)
 {
-	struct keeper_over m = {.id = j->id,
-	    .exit_code = j->process.exit_code,
-	    .signal = j->process.signal,
-	    .usage = j->process.usage};
+	struct keeper_over m = {.id = w->id,
+	    .exit_code = w->process.exit_code,
+	    .signal = w->process.signal,
+	    .usage = w->process.usage};
 
-	worker_tell(k, &(struct from_keeper){.over = &m}, &j->result_fd, j->result_fd >= 0);
-	if (!j->kept)
-		job_release(k, j);
+	worker_tell(k, &(struct from_keeper){.over = &m}, &w->result_fd, w->result_fd >= 0);
+	if (!w->kept)
+		ward_release(k, w);
 }
 
-static void look_again(struct keeper *k, struct job *j)
+static void look_again(struct keeper *k, struct ward *w)
 {
 	int64_t soon = keeper_now_ms();
 
-	if (j->process.cgroup) /* the kernel says when it has become empty */
-		keeper_watch(k, j->process.cgroup->events_fd, &j->tree, EPOLLPRI);
-	j->tree_watched = j->process.cgroup != NULL;
-	soon += j->process.cgroup && !j->escape_looks ? LOOK_ANYWAY_MS : LOOK_AGAIN_MS;
+	if (w->process.cgroup) /* the kernel says when it has become empty */
+		keeper_watch(k, w->process.cgroup->events_fd, &w->tree, EPOLLPRI);
+	w->tree_watched = w->process.cgroup != NULL;
+	soon += w->process.cgroup && !w->escape_looks ? LOOK_ANYWAY_MS : LOOK_AGAIN_MS;
 	if (soon < k->look_ms)
 		k->look_ms = soon;
 }
 
 /* It ran in a process of the worker's that ended with it. */
-void job_lost(struct keeper *k, struct job *j)
+void ward_lost(struct keeper *k, struct ward *w)
 {
-	job_move(k, j, JOB_OVER);
-	j->process.signal = SIGKILL;
-	j->process.exit_code = -1;
+	ward_move(k, w, WARD_OVER);
+	w->process.signal = SIGKILL;
+	w->process.exit_code = -1;
 }
 
-void job_leader_over(struct keeper *k, struct job *j)
+void ward_leader_over(struct keeper *k, struct ward *w)
 {
-	if (j->state != JOB_RUNNING || !process_reap(&j->process))
+	if (w->state != WARD_RUNNING || !process_reap(&w->process))
 		return;
-	keeper_unwatch(k, j->process.pidfd);
-	job_move(k, j, JOB_EMPTYING);
-	if (j->process.cgroup)
-		job_look(k, j);
+	keeper_unwatch(k, w->process.pidfd);
+	ward_move(k, w, WARD_EMPTYING);
+	if (w->process.cgroup)
+		ward_look(k, w);
 	else
-		look_again(k, j); /* by and by: it may be the search for orphans that found it */
+		look_again(k, w); /* by and by: it may be the search for orphans that found it */
 }
 
 /* Empty is not enough: somebody may have left it, whose parent was in it until now. */
-static bool is_gone_with_cgroup(struct keeper *k, struct job *j)
+static bool is_gone_with_cgroup(struct keeper *k, struct ward *w)
 {
-	if (!process_is_gone(&j->process))
+	if (!process_is_gone(&w->process))
 		return false;
-	return j->escape_looks++ >= ESCAPE_LOOKS_MAX || !orphans_end(k, j);
+	return w->escape_looks++ >= ESCAPE_LOOKS_MAX || !orphans_end(k, w);
 }
 
-static bool is_empty(struct keeper *k, struct job *j)
+static bool is_empty(struct keeper *k, struct ward *w)
 {
-	if (j->process.cgroup)
-		return is_gone_with_cgroup(k, j);
-	if (orphans_end(k, j) || (j->limited && !limits_is_empty(&k->limits, &j->limits))) {
-		j->clean_looks = 0;
-		if (j->limited)
-			limits_kill(&k->limits, &j->limits);
+	if (w->process.cgroup)
+		return is_gone_with_cgroup(k, w);
+	if (orphans_end(k, w) || (w->limited && !limits_is_empty(&k->limits, &w->limits))) {
+		w->clean_looks = 0;
+		if (w->limited)
+			limits_kill(&k->limits, &w->limits);
 	} else {
-		j->clean_looks++;
+		w->clean_looks++;
 	}
-	return j->clean_looks >= LOOKS_CLEAN;
+	return w->clean_looks >= LOOKS_CLEAN;
 }
 
 /* Before the cgroup is given back: what was measured in it. */
-static void settle(struct keeper *k, struct job *j)
+static void settle(struct keeper *k, struct ward *w)
 {
-	if (j->tree_watched)
-		keeper_unwatch(k, j->process.cgroup->events_fd);
-	j->tree_watched = false;
-	if (j->limited) {
-		limits_read(&k->limits, &j->limits, &j->process.usage);
-		if (j->limits.spent && j->process.cgroup)
-			j->process.cgroup->killed = true;
-		limits_put(&k->limits, &j->limits);
+	if (w->tree_watched)
+		keeper_unwatch(k, w->process.cgroup->events_fd);
+	w->tree_watched = false;
+	if (w->limited) {
+		limits_read(&k->limits, &w->limits, &w->process.usage);
+		if (w->limits.spent && w->process.cgroup)
+			w->process.cgroup->killed = true;
+		limits_put(&k->limits, &w->limits);
 	}
-	if (j->process.cgroup)
-		cgroup_put(&k->hand.cgroups, j->process.cgroup);
-	j->process.cgroup = NULL;
-	if (j->result_path)
-		j->result_fd = open_as_task(&j->rights, j->result_path, j->sandboxed);
+	if (w->process.cgroup)
+		cgroup_put(&k->hand.cgroups, w->process.cgroup);
+	w->process.cgroup = NULL;
+	if (w->result_path)
+		w->result_fd = open_as_task(&w->rights, w->result_path, w->sandboxed);
 }
 
-void job_look(struct keeper *k, struct job *j)
+void ward_look(struct keeper *k, struct ward *w)
 {
-	if (j->state != JOB_EMPTYING)
+	if (w->state != WARD_EMPTYING)
 		return;
-	if (!is_empty(k, j)) {
-		look_again(k, j);
+	if (!is_empty(k, w)) {
+		look_again(k, w);
 		return;
 	}
-	settle(k, j);
-	job_move(k, j, JOB_OVER);
-	job_tell_over(k, j);
+	settle(k, w);
+	ward_move(k, w, WARD_OVER);
+	ward_tell_over(k, w);
 }
