@@ -50,7 +50,7 @@ enum event_kind {
 	EV_ZONE,
 	/* time has passed */
 	EV_WAKE,
-	/* it is a long submit's turn again: see core_is_midway() */
+	/* a long submit's turn has come again: see core_is_midway() */
 	EV_GO_ON,
 	N_EVENTS,
 };

@@ -4,7 +4,7 @@
 
 #include "keeper/internal.h"
 
-#define GIVE_UP_MS 10000 /* after KILL: what does not die then can not be killed */
+#define GIVE_UP_MS 10000 /* after KILL: what does not die then cannot be killed */
 #define LOOK_MS 100
 
 const struct moves keeper_moves = {

@@ -309,7 +309,7 @@ static void look_again(struct keeper *k, struct ward *w)
 		k->look_ms = soon;
 }
 
-/* It ran in a process of the worker's that ended with it. */
+/* The task ran in a process of the worker's that ended with it. */
 void ward_lost(struct keeper *k, struct ward *w)
 {
 	ward_move(k, w, WARD_OVER);

@@ -91,7 +91,7 @@ static void obey(struct keeper *k, const struct to_keeper *m, const int *fds, in
 		end_begin(k, true);
 }
 
-/* Who sends what can not be read is not a worker of ours: it is as if it had gone. */
+/* Who sends what cannot be read is not a worker of ours: it is as if it had gone. */
 static bool one_message(struct keeper *k)
 {
 	struct arena a = {0};

@@ -101,11 +101,11 @@ void row_copy(const struct row_table *t, struct arena *a, const void *row, unsig
 /* The column at that place of the struct, as a set of one; MUST be there. */
 uint64_t row_bit(const struct row_table *t, size_t offset);
 #define ROW_BIT(table, type, member) row_bit(&(table), offsetof(struct type, member))
-/* Those that people choose. */
+/* The columns that people choose. */
 uint64_t row_settable(const struct row_table *t);
 /* Copies the columns of the set, strings borrowed. */
 void row_take(const struct row_table *t, void *to, const void *from, uint64_t columns);
-/* Its strings move into one heap block, which takes the place of *strings. */
+/* The row's strings move into one heap block, which takes the place of *strings. */
 void row_own(const struct row_table *t, void *row, char **strings);
 /* The columns with COLUMN_STATE, strings borrowed. */
 void row_take_state(const struct row_table *t, void *to, const void *from);

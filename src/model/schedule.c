@@ -105,7 +105,7 @@ static void quarantine(void *row, const struct quarantine_facts *f)
 {
 	struct schedule_row *s = row, kept = *s;
 
-	if (quarantine_is_whole(f)) /* without items it can not fire, whoever resumes it */
+	if (quarantine_is_whole(f)) /* without items it cannot fire, whoever resumes it */
 		*s = (struct schedule_row){.id = kept.id,
 		    .name = f->name,
 		    .queue = kept.queue,

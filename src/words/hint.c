@@ -13,7 +13,7 @@ static const char *const sentences[N_HINTS] = {
          "--lost {name}"),
     [HINT_WORKER_LOST] = "if its machine is certainly gone: reeve worker rm --lost {name}",
     [HINT_WORKER_TELL] = "it can only be told when it is: reeve worker ls",
-    /* these follow upon a sentence */
+    /* said behind a sentence */
     [HINT_HOW_LONG] = " (reeve status says how long)",
     [HINT_WHEN_LOST] = " (reeve worker ls says when)",
     [HINT_WORKERS_REMOVE] = ": remove lost ones with `reeve worker rm`, or raise it",

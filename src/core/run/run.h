@@ -187,7 +187,8 @@ void place_room(struct core *c); /* a worker has room again */
 void hold_started(struct core *c);
 /* Something was just lost: whoever had it may still be ending it for so long. */
 void hold_lost(struct core *c, int64_t hold_ms);
-/* It was that, and is tried again then; its row's due time is then_due_ms afterwards. */
+/* The task was lost, and is tried again after the hold, or at then_due_ms if that is later: its
+ * row has that due time when the hold is over. */
 void hold_begin(struct core *c, struct task *t, int64_t hold_ms, int64_t then_due_ms);
 /* True: its hold is not over, and it waits here for that. */
 bool hold_take(struct core *c, struct task *t);
@@ -204,8 +205,8 @@ void unsure_answer(struct core *c, const struct event *ev, struct effects *out);
 
 /* report.c */
 struct task *report_current(const struct core *c, const struct worker *w, rid task, int64_t token);
-/* Its worker says that it is not there and never was; which is not so if it called it running.
- * May free it. */
+/* The task's worker says that it does not have it and never had; which is not so if the worker has
+ * called it running. May free it. */
 void report_absent(
     struct core *c, struct task *t, struct str reason, int64_t delay_ms, struct effects *out);
 

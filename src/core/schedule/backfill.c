@@ -93,7 +93,7 @@ struct past {
 	int64_t reach_s; /* what lies before is recorded up to here */
 };
 
-/* It has its task, or will get it when its turn has come. */
+/* The tick has its task, or will get it when its turn has come. */
 static bool is_taken(struct past *p, int64_t tick_s, bool *ret_recorded)
 {
 	const struct tick_row *rows = p->had->past;

@@ -167,7 +167,7 @@ struct dealt_span dealt_break(struct schedule_progress *p, int64_t from_s)
 	return gap;
 }
 
-/* It gets another zone or pattern: whatever ran at an instant ran then, wherever that zone is. */
+/* A schedule gets another zone or pattern: what ran at an instant ran then, wherever the zone is. */
 struct dealt_span dealt_keep(struct schedule_progress *p, int64_t from_s)
 {
 	for (int i = 0; i < DEALT_SPANS; i++)

@@ -265,7 +265,7 @@ static bool is_waiting(const struct look *l, int64_t tick_s)
 	return tick_s == p->waiting_s && p->waiting_offset_s == schedule_offset_s(l->s, tick_s);
 }
 
-/* Nothing will be fired any more in a gap that can not be remembered. */
+/* Nothing will be fired any more in a gap that cannot be remembered. */
 static void give_up(struct look *l, const struct schedule_progress *before, struct dealt_span gap)
 {
 	struct schedule_row was = *l->row;

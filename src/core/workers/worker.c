@@ -185,7 +185,7 @@ static int remove_worker(
 		return problem_hint(r->problem, "stop it first");
 	}
 	if ((c->o.is_volatile || start_owes(c, w)) && !is_lost && !ev->object.force) {
-		/* it may come back with a set of its own, and run what nobody knows of */
+		/* the worker may come back with a set of its own, and run what nobody knows of */
 		problem_set(r->problem, ERR_CONFLICT, "the worker is away, but not lost");
 		return reply_hint(r, HINT_WORKER_LOSS, w->row.facts.shard);
 	}

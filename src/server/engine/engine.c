@@ -113,7 +113,7 @@ static void refuse(engine_reply_fn *fn, void *arg)
 	struct problem p = {0};
 	struct reply r = {.code = ERR_BUSY, .problem = &p};
 
-	problem_set(&p, ERR_BUSY, "the store can not be written at the moment");
+	problem_set(&p, ERR_BUSY, "the store cannot be written at the moment");
 	problem_hint(&p, "look at the server's log (is the disk full?), then try again");
 	fn(&r, arg);
 }
@@ -164,7 +164,7 @@ void engine_expire(struct engine *e, int64_t idem_before_ms, int64_t events_befo
 }
 
 /*
- * Whoever waits for a batch that can not be written would wait for as long as the disk is full. The
+ * Whoever waits for a batch that cannot be written would wait for as long as the disk is full. The
  * brain has carried the command out, and its rows stay in the batch, which is tried again: so it
  * is neither done nor refused, and that is what its caller hears.
  */
@@ -174,7 +174,7 @@ static void tell_unknown(struct engine *e)
 	struct reply r = {.code = ERR_BUSY, .problem = &p};
 
 	problem_set(&p, ERR_BUSY,
-	    "the store can not be written at the moment: whether this was done will be known "
+	    "the store cannot be written at the moment: whether this was done will be known "
 	    "later");
 	problem_hint(&p,
 	    "once there is room (is the disk full?), ask again with the same "

@@ -25,7 +25,7 @@ struct time_zones {
 	size_t n, cap;
 	size_t n_stale; /* files that could not be read at the last look */
 	struct loop_timer *timer;
-	int clock_fd; /* readable when the wall clock was set; -1: the system can not tell */
+	int clock_fd; /* readable when the wall clock was set; -1: the system cannot tell */
 	struct loop_watch *clock;
 };
 

@@ -39,7 +39,7 @@ struct bound {
 	enum { BOUND_NULL, BOUND_NUMBER, BOUND_BYTES } kind;
 };
 
-/* What can not be read off the tables. */
+/* What cannot be read off the tables. */
 struct sqlite_stat {
 	rid last_id;
 	uint64_t last_event;
@@ -96,7 +96,7 @@ struct sqlite_reader {
 		unsigned used;
 	} cache[READ_CACHE];
 	unsigned clock;
-	bool goes_on; /* a long body that can not be read is damage, and not the end */
+	bool goes_on; /* a long body that cannot be read is damage, and not the end */
 };
 
 /* open.c */
