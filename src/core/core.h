@@ -48,7 +48,8 @@ int64_t core_wake_ms(const struct core *c);
 bool core_is_midway(const struct core *c);
 bool core_is_open(const struct core *c); /* everything is loaded */
 
-/* Views; further ones of a kind are in its room. Returned rows and strings are valid until the next step. */
+/* Views; further ones of a kind are in its room. Returned rows and strings are valid until the next
+ * step. */
 
 /* Objects of one kind; 0: there is none. */
 rid core_find(const struct core *c, enum kind kind, struct str name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of kinds: a further one is a row of KIND_TABLE, and a room of its own. */
-#include "core/state.h"
+#include "core/object.h"
 
 const struct object_kind *const object_kinds[N_KINDS] = {
 #define X(id, name) [KIND_##id] = &name##_kind,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/zone.h"
 
-#include "core/state.h"
-
 #include <stdlib.h>
+
+#include "core/state.h"
 
 static int zone_cmp(const struct zone *a, const struct zone *b)
 {

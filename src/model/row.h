@@ -28,8 +28,10 @@ enum column_flag {
 	COLUMN_FAR = 8,       /* when long it may lie elsewhere, but is in the checksum */
 	COLUMN_NAME = 16,     /* people know the row by it; at most one */
 	COLUMN_SETTABLE = 32, /* people choose it: EV_CREATE and EV_SET may give it */
-	COLUMN_TIME_ZONE = 64,    /* a time zone's name: the brain must know the zone first; at most one */
-	COLUMN_REACH = 128,   /* of a part: how far it reaches from the key's first number; at most one */
+	COLUMN_TIME_ZONE =
+	    64, /* a time zone's name: the brain must know the zone first; at most one */
+	COLUMN_REACH =
+	    128, /* of a part: how far it reaches from the key's first number; at most one */
 };
 
 /*

@@ -201,8 +201,8 @@ int store_output(struct store_reader *r, rid task, int64_t token, int stream, in
 	return r->ops->output(r, task, token, stream, offset, max, out, ret_end);
 }
 
-int store_parts(struct store_reader *r, const struct part_query *q, struct arena *a,
-    struct part_page *ret_page)
+int store_parts(
+    struct store_reader *r, const struct part_query *q, struct arena *a, struct part_page *ret_page)
 {
 	*ret_page = (struct part_page){0};
 	return q->limit ? r->ops->parts(r, q, a, ret_page) : 0;

@@ -356,8 +356,8 @@ static void compare_ticks(struct pair *p)
 	assert_int_equal(store_parts(p->y.r, &q, &p->y.a, &y), 0);
 	assert_int_equal(x.n, y.n);
 	for (size_t i = 0; i < x.n; i++)
-		assert_same_row(&tick_table, (struct tick_row *)x.rows + i,
-		    (struct tick_row *)y.rows + i);
+		assert_same_row(
+		    &tick_table, (struct tick_row *)x.rows + i, (struct tick_row *)y.rows + i);
 }
 
 static void compare_starts(struct pair *p)

@@ -165,7 +165,8 @@ void test_ticks_newest_first(void **state)
 void test_ticks_oldest_first(void **state)
 {
 	struct ctx *c = *state;
-	struct part_query q = {.table = &tick_table, .object = 5, .from = 10, .to = 20, .limit = 100};
+	struct part_query q = {
+	    .table = &tick_table, .object = 5, .from = 10, .to = 20, .limit = 100};
 	struct tick_row *rows;
 
 	for (int64_t s = -30; s < 30; s++)
@@ -181,7 +182,8 @@ void test_ticks_oldest_first(void **state)
 	assert_int_equal(ticks(c, &q, &rows), 4);
 	assert_int_equal(rows[0].tick_s, 10);
 	assert_int_equal(rows[3].tick_s, 13);
-	q = (struct part_query){.table = &tick_table, .object = 5, .from = 28, .oldest_first = true, .limit = 100};
+	q = (struct part_query){
+	    .table = &tick_table, .object = 5, .from = 28, .oldest_first = true, .limit = 100};
 	assert_int_equal(ticks(c, &q, &rows), 2); /* to 0: open */
 	q.from = 0;
 	assert_int_equal(ticks(c, &q, &rows), 60);
@@ -192,7 +194,8 @@ void test_ticks_oldest_first(void **state)
 void test_ticks_expire(void **state)
 {
 	struct ctx *c = *state;
-	struct part_query q = {.table = &tick_table, .object = 5, .oldest_first = true, .limit = 5000};
+	struct part_query q = {
+	    .table = &tick_table, .object = 5, .oldest_first = true, .limit = 5000};
 	struct problem p = {0};
 	struct tick_row *rows;
 

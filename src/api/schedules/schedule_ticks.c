@@ -181,8 +181,7 @@ void schedules_history(struct call *c)
 	struct schedule_view v;
 	int64_t limit = 100;
 
-	if (!path_schedule(c, &v) || !call_int(c, Q_LIMIT, 1, 1000, &limit) ||
-	    !read_cursor(c, h))
+	if (!path_schedule(c, &v) || !call_int(c, Q_LIMIT, 1, 1000, &limit) || !read_cursor(c, h))
 		return;
 	h->query.table = &tick_table;
 	h->query.object = h->after.schedule = c->about;

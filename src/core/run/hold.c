@@ -10,6 +10,8 @@
  */
 #include "core/state.h"
 
+#include "model/history.h"
+
 /* By a loss that nobody could prove: what was over for certain needs no hold. */
 static bool ended_by_loss(struct str history)
 {

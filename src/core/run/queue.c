@@ -316,8 +316,8 @@ static int remove_queue(
 
 	if (user) {
 		problem_set(r->problem, ERR_CONFLICT,
-		    "the %s \"" STR_FMT "\" submits its tasks to the queue",
-		    kind_names[user->kind], STR_ARG(user->name));
+		    "the %s \"" STR_FMT "\" submits its tasks to the queue", kind_names[user->kind],
+		    STR_ARG(user->name));
 		return problem_hint(r->problem, "remove it, or give it another queue, first");
 	}
 	if (live && !ev->object.force) {

@@ -31,7 +31,7 @@ struct task {
 	struct queue *queue;
 	struct worker *worker; /* that it is dispatched to */
 	struct window *window; /* that it waits in */
-	struct window_key key;  /* in that window */
+	struct window_key key; /* in that window */
 	RB_ENTRY(task) in_window;
 	TAILQ_ENTRY(task) on_worker;
 	TAILQ_ENTRY(task) in_ghosts;

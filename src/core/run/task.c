@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "model/history.h"
+#include "model/limits.h"
 
 #define REAP_MAX 4096
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tasks that somebody asks a schedule for: one now, or those of ticks that have gone by. */
-#include "core/schedule/schedule.h"
 #include "core/state.h"
+
+#include "core/schedule/schedule.h"
 
 /*
  * Rows beside those of ticks, and not to be confused with them. Not a tick at all: (second, this

@@ -8,8 +8,8 @@
  * A zone that is moved gives the same instants other labels, so a span counts only while the zone
  * is where it was. Spans of one place of the zone never touch each other.
  */
+#include "base/mutant.h"
 #include "core/schedule/schedule.h"
-#include "core/state.h"
 
 static bool is_used(const struct dealt_span *s)
 {
@@ -167,7 +167,8 @@ struct dealt_span dealt_break(struct schedule_progress *p, int64_t from_s)
 	return gap;
 }
 
-/* A schedule gets another zone or pattern: what ran at an instant ran then, wherever the zone is. */
+/* A schedule gets another zone or pattern: what ran at an instant ran then, wherever the zone is.
+ */
 struct dealt_span dealt_keep(struct schedule_progress *p, int64_t from_s)
 {
 	for (int i = 0; i < DEALT_SPANS; i++)

@@ -4,10 +4,10 @@
  * its reason. Each leaves a row in the same batch as the schedule's progress, so that no crash can
  * make it happen twice or not at all.
  */
-#include "core/schedule/schedule.h"
 #include "core/state.h"
 
 #include "base/rng.h"
+#include "core/schedule/schedule.h"
 
 void tick_save(const struct tick_row *row, struct effects *out)
 {

@@ -3,10 +3,11 @@
  * Which tasks of a schedule have not ended: what its overlap policy goes by. All of them are in the
  * schedule's queue, which nobody can delete while it is that.
  */
-#include "core/schedule/schedule.h"
 #include "core/state.h"
 
 #include <stdlib.h>
+
+#include "core/schedule/schedule.h"
 
 static bool is_live(const struct schedule *s, rid task)
 {

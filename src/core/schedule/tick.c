@@ -3,8 +3,9 @@
  * Schedules on the clock: each has one timer, for its next tick. When the clock or a zone was
  * changed all of them are looked at, since their ticks may have come, gone, or come again.
  */
-#include "core/schedule/schedule.h"
 #include "core/state.h"
+
+#include "core/schedule/schedule.h"
 
 #define ON_TIME_S 60    /* a short restart is no reason to call anything missed, */
 #define ON_TIME_SHARE 2 /* unless the next tick is nearer than that: half way is the limit */

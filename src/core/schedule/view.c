@@ -2,7 +2,6 @@
 #include "core/schedule/view.h"
 
 #include "core/schedule/schedule.h"
-#include "core/state.h"
 
 bool core_schedule(const struct core *c, rid id, struct arena *a, struct schedule_view *ret_view)
 {

@@ -12,6 +12,8 @@
  */
 #include "core/state.h"
 
+#include "model/limits.h"
+
 static void kill_unknown(uint64_t link, const struct link_held *h, struct effects *out)
 {
 	effects_message(out, MSG_KILL, link)->kill = (struct link_kill){h->task, h->token,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/lines.h"
+
 struct worker *worker_find(const struct core *c, rid id)
 {
 	return object_find(c, KIND_WORKER, id);

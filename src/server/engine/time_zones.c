@@ -136,7 +136,7 @@ static void take_back(struct time_zones *t, struct told *z)
 	free((char *)z->name.p);
 }
 
-/* Names come from whoever makes schedules: those that nobody is in any more must not add up. */
+/* Names come from whoever makes objects: those that nobody is in any more must not add up. */
 static void forget_unneeded(struct time_zones *t)
 {
 	size_t kept = 0;

@@ -131,8 +131,8 @@ struct agree {
 	struct idmap there[N_TABLES]; /* which objects there are */
 	bool is_read[N_TABLES];       /* all of them */
 	struct idmap told;            /* what is gone is named once */
-	struct sqlite_stat stat; /* all 0: not known */
-	int64_t n_tasks;         /* of those that its numbers count */
+	struct sqlite_stat stat;      /* all 0: not known */
+	int64_t n_tasks;              /* of those that its numbers count */
 	sqlite3_stmt *find_task;
 };
 void agree_release(struct agree *g);

@@ -144,8 +144,8 @@ static void leave_at_once(struct worker *w, const struct problem *p)
 }
 
 /*
- * The keeper's children died with it, and what they forked is ended here. A worker that has given up
- * its rights cannot make another keeper that has them: then it leaves, to be started anew.
+ * The keeper's children died with it, and what they forked is ended here. A worker that has given
+ * up its rights cannot make another keeper that has them: then it leaves, to be started anew.
  */
 static void replace(struct worker *w)
 {
