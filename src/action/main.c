@@ -107,7 +107,7 @@ static struct outcome run(struct runner *r, const struct action *root)
 	while (!r->tree.is_over) {
 		wait_for_something(r);
 		read_signals(r);
-		runs_tick(&r->runs, clock_mono_ms());
+		runs_wake(&r->runs, clock_mono_ms());
 		transfers_step(&r->transfers);
 		tree_step(&r->tree, clock_mono_ms());
 	}

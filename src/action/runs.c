@@ -212,7 +212,7 @@ static void next_step(struct runs *r, struct run *run, int64_t now_ms)
 	tree_leaf_over(r->tree, node, (struct outcome){OUTCOME_FAILED, 1, text});
 }
 
-void runs_tick(struct runs *r, int64_t now_ms)
+void runs_wake(struct runs *r, int64_t now_ms)
 {
 	struct run *next;
 

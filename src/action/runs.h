@@ -25,8 +25,8 @@ void runs_start(struct runs *r, struct node *leaf);
 void runs_end(struct runs *r, struct node *leaf, int64_t now_ms);
 /* SIGCHLD came: take every status there is; also of descendants that were left to us. */
 void runs_reap(struct runs *r);
-void runs_tick(struct runs *r, int64_t now_ms);
-int64_t runs_due_ms(const struct runs *r); /* when runs_tick() is needed; -1: never */
+void runs_wake(struct runs *r, int64_t now_ms);
+int64_t runs_due_ms(const struct runs *r); /* when runs_wake() is needed; -1: never */
 /* At the end: kills whatever descends from us, and waits for it, a second at most. */
 void runs_sweep(struct runs *r);
 

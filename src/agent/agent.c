@@ -216,7 +216,7 @@ static int dispatch(struct agent *a, const struct agent_event *in, struct agent_
 	case AE_OUTPUT: return on_output(a, in, out);
 	case AE_EXITED: return on_exited(a, in, out);
 	case AE_LEAVE: return on_leave(a, in, out);
-	case AE_TICK: return 0;
+	case AE_WAKE: return 0;
 	}
 	return ERR_INTERNAL;
 }

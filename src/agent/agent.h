@@ -35,7 +35,7 @@ struct agent *agent_new(const struct agent_options *o);
 void agent_free(struct agent *a);
 /* 0, or ERR_PROTOCOL when the server or a hand said what makes no sense (it is noted, not done). */
 int agent_step(struct agent *a, const struct agent_event *in, struct agent_effects *out);
-/* When AE_TICK is wanted next, monotonic; INT64_MAX: not at all. */
+/* When AE_WAKE is wanted next, monotonic; INT64_MAX: not at all. */
 int64_t agent_wake_ms(const struct agent *a);
 
 enum agent_phase agent_phase(const struct agent *a);

@@ -31,7 +31,7 @@ enum agent_event_kind {
 	AE_ADOPT, /* before the first link: it runs since the life of an earlier process of ours */
 	/* the operator wants it to go; said twice: at once */
 	AE_LEAVE,
-	AE_TICK,
+	AE_WAKE,
 };
 
 enum agent_exit_kind {

@@ -93,7 +93,7 @@ int on_output(struct agent *a, const struct agent_event *in, struct agent_effect
 	return 0;
 }
 
-/* Those who read along want to see a line soon; but a line now and then shall not cost its chunk
+/* People who read along want to see a line soon; but a line now and then shall not cost its chunk
  * over and over. */
 void on_flushes(struct agent *a, int64_t mono_ms, struct agent_effects *out)
 {

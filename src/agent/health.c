@@ -183,7 +183,7 @@ static int64_t sent_at(const struct agent *a, uint64_t beat)
 	return beat == 0 ? a->hello_sent_ms : beat_log_sent_ms(&a->beats, beat, a->hello_sent_ms);
 }
 
-/* Its answer got lost, or crossed the question. */
+/* The check's answer got lost, or crossed the question. */
 static bool is_passed(const struct agent *a, uint64_t number)
 {
 	const struct check *c = &a->passed[number % CHECKS_KEPT];

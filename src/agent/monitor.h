@@ -4,7 +4,7 @@
  * command) is the shell's part. docs/HEALTH.md is written for users.
  *
  * One look at a time: the next one is due an interval after the end of the one before, so a slow
- * answer can not pile up looks. While it starts, failures are only remembered: they are expected.
+ * answer cannot pile up looks. While it starts, failures are only remembered: they are expected.
  */
 #ifndef AGENT_MONITOR_H
 #define AGENT_MONITOR_H
@@ -36,7 +36,7 @@ enum monitor_state {
 enum monitor_event_kind {
 	MONITOR_STARTED, /* the process runs */
 	MONITOR_RESULT,  /* a look has ended */
-	MONITOR_TICK,    /* nothing but time has passed */
+	MONITOR_WAKE,    /* nothing but time has passed */
 };
 
 struct monitor_event {
@@ -76,7 +76,7 @@ struct monitor {
 extern const struct moves monitor_moves;
 
 void monitor_move(struct monitor *m, enum monitor_state to);
-/* What can not be (negative times, a threshold of 0) is raised to the least that can. */
+/* What cannot be (negative times, a threshold of 0) is raised to the least that can. */
 void monitor_init(struct monitor *m, const struct run_check *c);
 /* The one door; events that mean nothing now are ignored. At most one effect per step. */
 void monitor_step(

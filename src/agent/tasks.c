@@ -297,7 +297,7 @@ int on_unwell(struct agent *a, const struct agent_event *in, struct agent_effect
 	return 0;
 }
 
-/* Its time limit runs from its own start, whoever was there to see it. */
+/* The task's time limit runs from its own start, whoever was there to see it. */
 int on_adopt(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
 	struct held *h;

@@ -274,7 +274,7 @@ static void on_timer(void *arg)
 		feed(w, (struct agent_event){
 		            .kind = AE_CHECKED, .checked = {.number = w->check, .ok = true}});
 	}
-	feed(w, (struct agent_event){.kind = AE_TICK});
+	feed(w, (struct agent_event){.kind = AE_WAKE});
 	finish(w);
 }
 

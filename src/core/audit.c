@@ -73,21 +73,6 @@ void audit_object(struct core *c, const char *kind, const struct object *o, stru
 		n->owner = (struct owner){o->kind, o->id, 0};
 }
 
-/* Ticks have rows of their own: the notice is only for whoever watches. */
-void notice_tick(struct core *c, const char *kind, const struct tick_row *tick, struct effects *out)
-{
-	const struct object *s = object_find(c, KIND_SCHEDULE, tick->schedule);
-	struct notice *n = effects_notice(out, kind);
-
-	n->seq = ++c->last_event;
-	n->time_ms = c->now_ms;
-	n->owner = (struct owner){KIND_SCHEDULE, s->id, tick->tick_s};
-	n->task = tick->task;
-	n->exit_code = -1;
-	n->subject = arena_str(&out->batch.arena, s->name);
-	n->detail = detail_of(&out->batch.arena, "reason", tick->reason);
-}
-
 void save_queue(struct core *c, struct queue *q, struct effects *out)
 {
 	batch_put(&out->batch, &queue_table, row_new(&out->batch.arena, &queue_table, &q->row));

@@ -6,7 +6,6 @@
 #include "core/effects.h"
 #include "core/object.h"
 #include "core/timer.h"
-#include "model/schedule.h"
 
 struct core;
 struct event;
@@ -30,8 +29,6 @@ void audit(struct core *c, const char *kind, struct str subject, rid queue, rid 
 /* About an object that is there. */
 void audit_object(struct core *c, const char *kind, const struct object *o, struct str actor,
     struct str detail, struct effects *out);
-void notice_tick(
-    struct core *c, const char *kind, const struct tick_row *tick, struct effects *out);
 void save_queue(struct core *c, struct queue *q, struct effects *out);
 void save_worker(struct core *c, struct worker *w, struct effects *out);
 /* "name":"value" pairs as a JSON object; strings are escaped */

@@ -2,6 +2,8 @@
 /* Commands: what people ask of tasks, and the way from a command to its one reply. */
 #include "core/state.h"
 
+#include "core/idem.h"
+
 static struct outcome refused(const struct task *t, const char *why)
 {
 	return (struct outcome){t->row.id, ERR_CONFLICT, false, t->row.state.status, why};
@@ -129,7 +131,7 @@ static void put_back(struct core *c, rid id, struct effects *out)
 		task_forget(c, t);
 }
 
-void tasks_run(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
+static void tasks_run(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
 {
 	struct outcome *o = arena_alloc(&out->batch.arena, (ev->tasks.n + 1) * sizeof *o);
 

@@ -58,6 +58,7 @@ void core_free(struct core *c)
 	while ((t = TAILQ_FIRST(&c->ghosts)))
 		task_free(c, t);
 	kinds_release(c);
+	zones_release(c);
 	gone_release(c);
 	refusals_release(c);
 	free_list(&c->lane.waiting);
@@ -114,10 +115,10 @@ static int take(struct core *c, const struct event *ev, struct effects *out)
 	case EV_DUE_READ: window_read(c, ev, out); return 0;
 	case EV_KEYS_READ:
 	case EV_TASKS_READ:
-	case EV_TICKS_READ: lane_read(c, ev, out); return 0;
-	case EV_TICK: return 0; /* timers are served before the step ends */
+	case EV_PARTS_READ: lane_read(c, ev, out); return 0;
+	case EV_WAKE: return 0; /* timers are served before the step ends */
 	case EV_GO_ON: lane_go_on(c, out); return 0;
-	case EV_ZONE: zone_set(c, ev, out); return 0;
+	case EV_ZONE: zone_set(c, ev); return 0;
 	case EV_REFUSED: refusal(c, ev, out); return 0;
 	default: return core_command(c, ev, out);
 	}
@@ -133,8 +134,8 @@ int core_step(struct core *c, const struct event *ev, struct effects *out)
 	code = take(c, ev, out);
 	if (c->open) {
 		if (timers_clock_was_set(c))
-			kinds_clock_was_set(c);
-		if (ev->kind == EV_TICK)
+			kinds_time_changed(c, NULL);
+		if (ev->kind == EV_WAKE)
 			timers_run(c, out);
 		watch_set(c, out);
 		start_look(c, out);

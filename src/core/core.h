@@ -39,7 +39,7 @@ void core_free(struct core *c);
 int core_step(struct core *c, const struct event *in, struct effects *out);
 /* Whether workers may hold what no row tells of: then it matters what their hellos prove. */
 bool core_heeds_receipts(const struct core *c);
-/* When EV_TICK is wanted next, monotonic; INT64_MAX: not at all. */
+/* When EV_WAKE is wanted next, monotonic; INT64_MAX: not at all. */
 int64_t core_wake_ms(const struct core *c);
 /*
  * A long submit has been taken in only in part: EV_GO_ON goes on with it. Until this is false again
@@ -48,13 +48,15 @@ int64_t core_wake_ms(const struct core *c);
 bool core_is_midway(const struct core *c);
 bool core_is_open(const struct core *c); /* everything is loaded */
 
-/* Looking. Returned rows and strings are valid until the next step. */
+/* Views; further ones of a kind are in its room. Returned rows and strings are valid until the next
+ * step. */
 
 /* Objects of one kind; 0: there is none. */
 rid core_find(const struct core *c, enum kind kind, struct str name);
 rid core_next(const struct core *c, enum kind kind, rid after);             /* by id; 0: first */
 rid core_next_name(const struct core *c, enum kind kind, struct str after); /* NULL: the first */
 size_t core_count(const struct core *c, enum kind kind);
+size_t core_count_in(const struct core *c, enum kind kind, int state); /* of the kind's states */
 
 const struct queue_row *core_queue(const struct core *c, rid id);
 struct queue_counts {
@@ -100,22 +102,12 @@ struct set_view {
 };
 void core_set(const struct core *c, int64_t mono_ms, struct set_view *ret_view);
 
-/* Schedules. The row is made for the asker, in the arena; without one it lives until the next step,
- * and has no items' text. */
-struct schedule_view {
-	struct schedule_row row;
-	const struct cron_items *items; /* until the next step, as is the zone */
-	const struct cron_zone *zone;   /* NULL: it has none, or it is not known here */
-	int64_t next_s;                 /* the next tick; 0: there is none */
-	uint32_t live;                  /* of its tasks have not ended */
-	const char *failed;             /* static: why it can not fire at all; NULL: it can */
-};
-bool core_schedule(const struct core *c, rid id, struct arena *a, struct schedule_view *ret_view);
-/* Zones that it was told of, or that schedules are in. */
+/* Time zones that the brain was told of, or that objects are in. */
 size_t core_zones(const struct core *c);
-/* A schedule is in it, or will be by a command that waits: else it may be taken back. */
+/* An object is in it, or will be by a command that waits: else it may be taken back. */
 bool core_needs_zone(const struct core *c, struct str name);
-size_t core_schedules_in(const struct core *c, enum schedule_state_kind state);
+/* The one that a command names, of which EV_ZONE must have told before; NULL: none. */
+struct str core_zone_named(const struct event *ev);
 
 const struct token_row *core_token(const struct core *c, rid id);
 

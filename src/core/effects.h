@@ -77,7 +77,7 @@ struct notice {
 	struct str subject, detail; /* detail: JSON object text or NULL */
 };
 
-enum read_kind { READ_HEAD, READ_DUE, READ_KEYS, READ_TASKS, READ_TICKS };
+enum read_kind { READ_HEAD, READ_DUE, READ_KEYS, READ_TASKS, READ_PARTS };
 
 struct key_ask {
 	rid queue; /* unique key; 0: an idempotency key */
@@ -89,7 +89,7 @@ struct read_ask {
 	uint64_t number;
 	struct head_query head;
 	struct due_query due;
-	struct tick_query ticks;
+	struct part_query parts;
 	const struct key_ask *keys; /* with their strings they stay until the answer was given */
 	const rid *ids;
 	size_t n;

@@ -45,12 +45,12 @@ enum event_kind {
 	EV_DUE_READ,
 	EV_KEYS_READ,
 	EV_TASKS_READ,
-	EV_TICKS_READ,
+	EV_PARTS_READ,
 	/* what a time zone is, for the first time or from now on; also before the load */
 	EV_ZONE,
 	/* time has passed */
-	EV_TICK,
-	/* it is a long submit's turn again: see core_is_midway() */
+	EV_WAKE,
+	/* a long submit's turn has come again: see core_is_midway() */
 	EV_GO_ON,
 	N_EVENTS,
 };
@@ -114,7 +114,7 @@ struct event {
 			bool force; /* delete: a queue with its live tasks; a worker whose tasks are
 			               certainly over */
 			enum verb verb;       /* do */
-			int64_t from_s, to_s; /* SCHEDULE_BACKFILL */
+			int64_t from_s, to_s; /* of a verb about a stretch of time */
 		} object;
 		struct {
 			struct str subject; /* what was asked for */
@@ -131,12 +131,12 @@ struct event {
 			struct str name;
 			const struct cron_zone *zone;
 		} zone;
-		struct { /* EV_TICKS_READ: what the asked stretch of one schedule holds */
+		struct { /* EV_PARTS_READ */
 			uint64_t read;
-			const struct tick_row *rows; /* oldest first */
+			const void *rows; /* of the table that was asked */
 			size_t n;
 			bool failed;
-		} ticks;
+		} parts;
 		struct link_hello hello;
 		struct link_beat beat;
 		struct link_checked checked;

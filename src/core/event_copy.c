@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A command that must wait is copied whole, for its strings are only borrowed. */
-#include "core/state.h"
+#include "core/lane.h"
+#include "core/object.h"
 
 static void copy_submit(struct arena *a, struct event *to)
 {

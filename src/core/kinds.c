@@ -1,34 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of kinds: a further one is a row here, and a folder of its own. */
-#include "core/state.h"
+/* The table of kinds: a further one is a row of KIND_TABLE, and a room of its own. */
+#include "core/object.h"
 
 const struct object_kind *const object_kinds[N_KINDS] = {
-    [KIND_SCHEDULE] = &schedule_kind,
-    [KIND_QUEUE] = &queue_kind,
-    [KIND_WORKER] = &worker_kind,
-    [KIND_TOKEN] = &token_kind,
+#define X(id, name) [KIND_##id] = &name##_kind,
+    KIND_TABLE(X)
+#undef X
 };
 
-void kinds_load(struct core *c, const struct row_table *t, const void *row)
+static const struct object_kind *kind_of(const struct row_table *t)
 {
 	for (int i = 0; i < N_KINDS; i++)
 		if (object_kinds[i]->table == t)
-			object_kinds[i]->load(c, row);
+			return object_kinds[i];
+	return NULL;
 }
 
-void kinds_clock_was_set(struct core *c)
+void kinds_load(struct core *c, const struct row_table *t, const void *row)
+{
+	const struct object_kind *k = kind_of(t);
+
+	if (k)
+		k->load(c, row);
+}
+
+const struct object *kinds_user_of(const struct core *c, rid queue)
+{
+	const struct object *user = NULL;
+
+	for (int i = 0; i < N_KINDS && !user; i++)
+		if (object_kinds[i]->user_of)
+			user = object_kinds[i]->user_of(c, queue);
+	return user;
+}
+
+void kinds_time_changed(struct core *c, const struct zone *z)
 {
 	for (int i = 0; i < N_KINDS; i++)
-		if (object_kinds[i]->clock_was_set)
-			object_kinds[i]->clock_was_set(c);
+		if (object_kinds[i]->time_changed)
+			object_kinds[i]->time_changed(c, z);
 }
 
-/* Workers hold tasks, and queues have them: what is held goes first. */
+/* What was loaded last goes first: workers hold tasks of queues. */
 void kinds_release(struct core *c)
 {
-	static const enum kind order[N_KINDS] = {
-	    KIND_WORKER, KIND_QUEUE, KIND_SCHEDULE, KIND_TOKEN};
+	for (int i = N_TABLES; i-- > 0;) {
+		const struct object_kind *k = kind_of(row_tables[i]);
 
-	for (int i = 0; i < N_KINDS; i++)
-		object_kinds[order[i]]->release(c);
+		if (k)
+			k->release(c);
+	}
 }

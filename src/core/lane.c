@@ -109,8 +109,8 @@ static void gather(struct core *c, struct pending *p)
 				want_task(l, ev->tasks.ids[i]);
 }
 
-/* Of two requests with one idempotency key the second must find the first; ticks are read for one
- * at a time; and nothing is committed while a long submit is taken in. */
+/* Of two requests with one idempotency key the second must find the first; a past is read for
+ * one at a time; and nothing is committed while a long submit is taken in. */
 static bool must_wait(const struct lane *l, const struct event *ev)
 {
 	const struct pending *p;
@@ -143,10 +143,10 @@ static void ask(struct core *c, struct effects *out)
 		r->ids = arena_memdup(&out->batch.arena, l->ids, l->n_ids * sizeof *l->ids);
 	}
 	if (l->past_wanted) {
-		r = effects_read(out, READ_TICKS);
+		r = effects_read(out, READ_PARTS);
 		r->number = l->past_read = read_begin(c);
 		l->past_is_stale = false;
-		r->ticks = l->past_asked =
+		r->parts = l->past_asked =
 		    object_kinds[l->past_wanted->event.object.kind]->past->ask(
 		        c, &l->past_wanted->event);
 	}
@@ -191,11 +191,11 @@ static void start(struct core *c, struct effects *out)
 }
 
 /* A clock that was set back makes even the past fire. */
-void lane_past_grows(struct core *c, rid object, int64_t tick_s)
+void lane_past_grows(struct core *c, rid object, int64_t at)
 {
-	const struct tick_query *q = &c->lane.past_asked;
+	const struct part_query *q = &c->lane.past_asked;
 
-	if (q->schedule == object && tick_s >= q->from_s && tick_s < q->to_s)
+	if (q->object == object && at >= q->from && at < q->to)
 		c->lane.past_is_stale = true;
 }
 
@@ -256,9 +256,9 @@ static void forget_answers(struct lane *l)
 	l->key_holders = NULL;
 	l->rows = NULL;
 	l->holders = NULL;
-	l->ticks = NULL;
-	l->n_ticks = 0;
-	l->past_asked.schedule = 0;
+	l->past = NULL;
+	l->n_past = 0;
+	l->past_asked.object = 0;
 	l->past_wanted = NULL;
 	l->n_keys = l->n_ids = l->n_entered = 0;
 }
@@ -358,12 +358,16 @@ static void keep_rows(struct lane *l, const struct event *ev)
 		keep_row(l, i, &ev->rows.rows[i]);
 }
 
-static void keep_ticks(struct lane *l, const struct event *ev)
+static void keep_past(struct lane *l, const struct event *ev)
 {
-	l->ticks = arena_memdup(&l->arena, ev->ticks.rows, ev->ticks.n * sizeof *l->ticks);
-	l->n_ticks = ev->ticks.n;
-	for (size_t i = 0; i < l->n_ticks; i++)
-		l->ticks[i].reason = arena_str(&l->arena, l->ticks[i].reason);
+	const struct row_table *t = l->past_asked.table;
+	const char *from = ev->parts.rows;
+	char *to = arena_alloc(&l->arena, ev->parts.n * t->row_size);
+
+	l->past = to;
+	l->n_past = ev->parts.n;
+	for (size_t at = 0; at < l->n_past * t->row_size; at += t->row_size)
+		row_copy(t, &l->arena, from + at, 0, to + at);
 }
 
 /* Which read it is that was answered, and whether it failed. */
@@ -371,7 +375,7 @@ static uint64_t take_answer(struct core *c, const struct event *ev, bool *ret_fa
 {
 	struct lane *l = &c->lane;
 	bool failed = ev->kind == EV_KEYS_READ    ? ev->keys.failed
-	              : ev->kind == EV_TICKS_READ ? ev->ticks.failed
+	              : ev->kind == EV_PARTS_READ ? ev->parts.failed
 	                                          : ev->rows.failed;
 
 	*ret_failed = failed;
@@ -381,11 +385,11 @@ static uint64_t take_answer(struct core *c, const struct event *ev, bool *ret_fa
 			keep_keys(c, ev);
 		return ev->keys.read;
 	}
-	if (ev->kind == EV_TICKS_READ) {
+	if (ev->kind == EV_PARTS_READ) {
 		l->past_read = 0;
 		if (!failed)
-			keep_ticks(l, ev);
-		return ev->ticks.read;
+			keep_past(l, ev);
+		return ev->parts.read;
 	}
 	l->tasks_read = 0;
 	if (!failed)

@@ -52,10 +52,10 @@ struct lane {
 	struct idmap row_of; /* id -> its row */
 	size_t n_ids, cap_ids;
 	struct pending *past_wanted;  /* the group's only one that goes by the past; NULL: none */
-	struct tick_query past_asked; /* for it; schedule 0: none */
-	bool past_is_stale;           /* one of those was fired, or waits, since */
-	struct tick_row *ticks;       /* its answer: what is recorded of its range */
-	size_t n_ticks;
+	struct part_query past_asked; /* for it; object 0: none */
+	bool past_is_stale;           /* one of those was added since */
+	void *past;                   /* its answer: rows of the asked table */
+	size_t n_past;
 	bool failed;
 	struct fresh_keys fresh;
 	size_t n_entered;     /* of the keys that were read, are in `fresh` */
@@ -69,8 +69,8 @@ struct lane {
 
 bool lane_needs(const struct core *c, const struct event *ev);
 const struct task_row *lane_row(const struct core *c, rid task);
-/* A tick of it got a task: what was read of its past is no longer all of it. */
-void lane_past_grows(struct core *c, rid object, int64_t tick_s);
+/* A part of it is added there: what was read of its past is no longer all of it. */
+void lane_past_grows(struct core *c, rid object, int64_t at);
 void lane_push(struct core *c, const struct event *ev, struct effects *out);
 struct event *lane_find_hello(struct core *c, uint64_t link);
 void lane_read(struct core *c, const struct event *ev, struct effects *out);

@@ -129,6 +129,12 @@ static struct str row_name(const struct event *ev)
 	return column_str(row_name_column(object_kinds[ev->object.kind]->table), ev->object.row);
 }
 
+static int hint(const struct event *ev, struct reply *r, enum hint_code code, struct str name)
+{
+	r->hint->kind = ev->object.kind;
+	return reply_hint(r, code, name);
+}
+
 static int name_taken(
     struct core *c, const struct event *ev, const struct object *self, struct reply *r)
 {
@@ -142,7 +148,7 @@ static int name_taken(
 	    STR_ARG(name));
 	if (!object_kinds[ev->object.kind]->taken)
 		return problem_hint(r->problem, "revoke it, or choose another name");
-	return reply_hint(r, object_kinds[ev->object.kind]->taken, name);
+	return hint(ev, r, object_kinds[ev->object.kind]->taken, name);
 }
 
 static int is_full(struct core *c, const struct event *ev, struct reply *r)
@@ -215,7 +221,7 @@ int object_command(struct core *c, const struct event *ev, struct reply *r, stru
 	o = object_find(c, ev->object.kind, ev->object.id);
 	if (!o) {
 		problem_set(r->problem, ERR_NOT_FOUND, "there is no such %s any more", name_of(ev));
-		return reply_hint(r, object_kinds[ev->object.kind]->gone, STR_NULL);
+		return hint(ev, r, object_kinds[ev->object.kind]->gone, STR_NULL);
 	}
 	r->id = o->id;
 	e = is_outdated(o, ev, r);

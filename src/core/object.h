@@ -19,6 +19,7 @@ struct effects;
 struct event;
 struct reply;
 struct task;
+struct zone;
 
 /* The first member of every object. */
 struct object {
@@ -30,10 +31,13 @@ struct object {
 RB_HEAD(objects_by_id, object);
 RB_HEAD(objects_by_name, object);
 
+#define OBJECT_STATES_MAX 8
+
 struct objects { /* of one kind */
 	struct objects_by_id by_id;
 	struct objects_by_name by_name;
 	size_t n;
+	size_t n_in[OBJECT_STATES_MAX]; /* in each of the kind's states, if it has some */
 };
 
 /* What may be written down of every object. */
@@ -57,7 +61,7 @@ typedef int object_fn(
 struct object_past {
 	bool (*is_wanted)(const struct event *ev);
 	/* Just before it is read: the command may be narrowed to what can be known. */
-	struct tick_query (*ask)(struct core *c, struct event *ev);
+	struct part_query (*ask)(struct core *c, struct event *ev);
 };
 
 struct object_kind {
@@ -72,20 +76,27 @@ struct object_kind {
 	/* The name is free. The object is new: only its id, name and kind are set so far. */
 	int (*create)(
 	    struct core *c, const struct event *ev, rid id, struct reply *r, struct effects *out);
-	object_fn *set, *pause, *resume, *remove, *act; /* NULL: it can not be told that */
+	object_fn *set, *pause, *resume, *remove, *act; /* NULL: it cannot be told that */
 	const struct object_past *past;                 /* NULL: none of them does */
 	/* A task of it has begun anew or has ended. NULL: it owns none. */
 	void (*task_live)(struct core *c, struct object *o, rid task, rid queue);
 	void (*task_ended)(struct core *c, struct object *o, rid task);
-	/* A clock was set, or the machine slept. NULL: nothing goes by the clock. */
-	void (*clock_was_set)(struct core *c);
+	/* One of them that submits tasks to the queue, or NULL. NULL: none ever does. */
+	const struct object *(*user_of)(const struct core *c, rid queue);
+	/* A clock was set, or the machine slept; only that zone's, if one is given. NULL: nothing
+	 * goes by the clock. */
+	void (*time_changed)(struct core *c, const struct zone *z);
 	void (*release)(struct core *c); /* all of them, and what they share */
 };
 
 /* kinds.c */
 extern const struct object_kind *const object_kinds[N_KINDS];
+#define X(id, name) extern const struct object_kind name##_kind; /* in its room */
+KIND_TABLE(X)
+#undef X
 void kinds_load(struct core *c, const struct row_table *t, const void *row);
-void kinds_clock_was_set(struct core *c);
+const struct object *kinds_user_of(const struct core *c, rid queue);
+void kinds_time_changed(struct core *c, const struct zone *z);
 void kinds_release(struct core *c);
 
 /* object.c */

@@ -25,7 +25,7 @@ struct pipeline {
 	struct effects *gathering, *flying, *releasing; /* NULL: none; gathering: not begun */
 	uint64_t seq;                                   /* of the last batch; only rises */
 	bool is_midway; /* what gathers is not whole yet: see core_is_midway() */
-	bool is_stuck;  /* the store has refused the flying set: it can not take more now */
+	bool is_stuck;  /* the store has refused the flying set: it cannot take more now */
 };
 
 enum commit_outcome {

@@ -7,6 +7,7 @@
 #define CORE_SAY_H
 
 #include "base/arena.h"
+#include "model/kind.h"
 #include "model/limits.h"
 #include "model/queue.h"
 #include "model/task.h"
@@ -18,7 +19,7 @@ enum unserved { UNSERVED_NO, UNSERVED_PLUGIN, UNSERVED_ACTIVE, UNSERVED_IGNORED,
 
 /* The code says which of these it has; the others are 0. */
 struct facts {
-	struct str name;   /* the queue, worker or schedule that it is about */
+	struct str name;   /* of the object that it is about */
 	struct str other;  /* a second name: the worker in the way, the plugin */
 	struct str reason; /* what somebody said of it; may be empty */
 	int64_t n, of;     /* so many, of so many */
@@ -124,9 +125,8 @@ size_t core_waits(const struct core *c, int64_t mono_ms, struct arena *a, struct
 /* What a person who was refused something could do, where that is a command. */
 enum hint_code {
 	HINT_NONE,
-	HINT_SCHEDULES,       /* see which ones there are */
-	HINT_SCHEDULE_CHANGE, /* change the one of that name */
-	HINT_QUEUE_CHANGE,
+	HINT_LIST,         /* see which ones of the kind there are */
+	HINT_CHANGE,       /* change the one of that name */
 	HINT_QUEUE_CANCEL, /* cancel its tasks and try again */
 	HINT_START_WAIT,   /* try again when the initial wait is over */
 	HINT_WORKER_LOSS,  /* wait until that worker is lost, or declare it so */
@@ -142,6 +142,7 @@ enum hint_code {
 struct hint {
 	enum hint_code code;
 	char name[NAME_MAX_BYTES + 1]; /* of what it is about; "": nothing in particular */
+	enum kind kind;                /* and its kind: HINT_LIST, HINT_CHANGE */
 };
 
 #endif

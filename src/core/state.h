@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that the brain knows: each room's part is declared in the room's own header. */
+/*
+ * All that the brain knows: each room's part is declared in the room's own header, and what only
+ * one kind knows is in the kind's room. For whoever touches `struct core`; the others include what
+ * they use.
+ */
 #ifndef CORE_STATE_H
 #define CORE_STATE_H
 
@@ -8,22 +12,12 @@
 #include "base/mutant.h"
 #include "core/audit.h"
 #include "core/core.h"
-#include "core/idem.h"
 #include "core/lane.h"
 #include "core/object.h"
 #include "core/run/run.h"
-#include "core/schedule/schedule.h"
 #include "core/timer.h"
 #include "core/workers/workers.h"
-#include "model/history.h"
-#include "model/limits.h"
-#include "model/lines.h"
-
-struct token {
-	struct object object;
-	struct token_row row; /* its strings are owned, in `strings` */
-	char *strings;
-};
+#include "core/zone.h"
 
 /* The brain. Stored fields (rows) lie apart from what is rebuilt. */
 struct core {
@@ -52,20 +46,16 @@ struct core {
 	struct timer set_timer; /* monotonic: it is to be computed again; not set: it is fresh */
 	struct start start;
 	struct lane lane;
-	struct schedules schedules;
+	struct known_zones zones;
 	struct refusals refusals;
 	struct timer retry_reads; /* monotonic; not set: no read has failed */
 };
 
 /* command.c, core.c */
 int core_command(struct core *c, const struct event *ev, struct effects *out);
-void tasks_run(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
 int command_run(struct core *c, const struct event *ev, struct pending *p, struct effects *out);
 
 /* load.c */
 void load_step(struct core *c, const struct event *ev, struct effects *out);
-
-/* token.c */
-extern const struct object_kind token_kind;
 
 #endif

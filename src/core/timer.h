@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Everything in the brain that waits for a time: one structure for all of it. Whoever waits embeds
- * a timer and says what is to be done; EV_TICK serves those that are due, and core_wake_ms() says
+ * a timer and says what is to be done; EV_WAKE serves those that are due, and core_wake_ms() says
  * when it is wanted.
  */
 #ifndef CORE_TIMER_H

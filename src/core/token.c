@@ -8,6 +8,12 @@
 #include "base/timefmt.h"
 #include "model/lines.h"
 
+struct token {
+	struct object object;
+	struct token_row row; /* its strings are owned, in `strings` */
+	char *strings;
+};
+
 static void load(struct core *c, const void *row)
 {
 	struct token *t = xcalloc(1, sizeof *t);

@@ -181,7 +181,7 @@ void keeper_freeze(struct keeper_client *c, bool on, int64_t wait_ms)
 		;
 }
 
-/* It closes its end when it goes; false: it did not in that time. */
+/* The keeper closes its end when it goes; false: it did not in that time. */
 static bool wait_gone(struct keeper_client *c, int64_t wait_ms)
 {
 	struct pollfd pf = {c->talk.fd, POLLIN, 0};

@@ -4,7 +4,7 @@
 
 #include "keeper/internal.h"
 
-#define GIVE_UP_MS 10000 /* after KILL: what does not die then can not be killed */
+#define GIVE_UP_MS 10000 /* after KILL: what does not die then cannot be killed */
 #define LOOK_MS 100
 
 const struct moves keeper_moves = {
@@ -22,20 +22,20 @@ void keeper_move(struct keeper *k, enum phase to)
 	k->phase = moves_make(&keeper_moves, k->phase, to);
 }
 
-static bool is_live(const struct job *j)
+static bool is_live(const struct ward *w)
 {
-	return j->state == JOB_RUNNING || j->state == JOB_EMPTYING;
+	return w->state == WARD_RUNNING || w->state == WARD_EMPTYING;
 }
 
 static void kill_all(struct keeper *k)
 {
-	struct job *j;
+	struct ward *w;
 
 	if (k->n_live)
 		freeze_all(k, false);
-	TAILQ_FOREACH (j, &k->jobs, entry)
-		if (is_live(j))
-			process_kill(&j->process);
+	TAILQ_FOREACH (w, &k->wards, entry)
+		if (is_live(w))
+			process_kill(&w->process);
 }
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -46,7 +46,7 @@ static int64_t earlier(int64_t a, int64_t b)
 void end_begin(struct keeper *k, bool at_once)
 {
 	int64_t now = keeper_now_ms();
-	struct job *j;
+	struct ward *w;
 
 	if (k->phase == PHASE_ENDING && !at_once)
 		return;
@@ -55,9 +55,9 @@ void end_begin(struct keeper *k, bool at_once)
 	k->kill_ms = at_once ? now : earlier(now + k->o.term_wait_ms, k->deadline_ms);
 	k->give_up_ms = k->kill_ms + GIVE_UP_MS;
 	freeze_all(k, false);
-	TAILQ_FOREACH (j, &k->jobs, entry)
-		if (!at_once && is_live(j))
-			process_signal(&j->process, SIGTERM, j->term_to);
+	TAILQ_FOREACH (w, &k->wards, entry)
+		if (!at_once && is_live(w))
+			process_signal(&w->process, SIGTERM, w->term_to);
 	if (at_once)
 		end_time(k);
 }
@@ -65,38 +65,38 @@ void end_begin(struct keeper *k, bool at_once)
 /* Pools of plugins and checks were the worker's own: they end with it, and what ran in them. */
 void end_alone(struct keeper *k)
 {
-	struct job *j;
+	struct ward *w;
 
 	keeper_move(k, PHASE_ALONE);
-	TAILQ_FOREACH (j, &k->jobs, entry)
-		if (j->state == JOB_HELD)
-			job_lost(k, j);
-		else if (is_live(j) && !j->kept)
-			process_kill(&j->process);
+	TAILQ_FOREACH (w, &k->wards, entry)
+		if (w->state == WARD_HELD)
+			ward_lost(k, w);
+		else if (is_live(w) && !w->kept)
+			process_kill(&w->process);
 }
 
 void freeze_all(struct keeper *k, bool on)
 {
-	struct job *j;
+	struct ward *w;
 
 	if (cgroups_freeze(&k->hand.cgroups, on))
 		return;
-	TAILQ_FOREACH (j, &k->jobs, entry)
-		if (j->state == JOB_RUNNING)
-			process_signal(&j->process, on ? SIGSTOP : SIGCONT, KILL_TO_GROUP);
+	TAILQ_FOREACH (w, &k->wards, entry)
+		if (w->state == WARD_RUNNING)
+			process_signal(&w->process, on ? SIGSTOP : SIGCONT, KILL_TO_GROUP);
 }
 
 static void look(struct keeper *k)
 {
-	struct job *j, *next;
+	struct ward *w, *next;
 
 	k->look_ms = INT64_MAX;
 	keeper_listen(k);
 	orphans_bury(k);
 	if (k->hand.cgroups.dir_fd >= 0)
 		orphans_end(k, NULL);
-	TAILQ_FOREACH_SAFE (j, &k->jobs, entry, next)
-		job_look(k, j);
+	TAILQ_FOREACH_SAFE (w, &k->wards, entry, next)
+		ward_look(k, w);
 }
 
 void end_time(struct keeper *k)
@@ -133,6 +133,6 @@ bool end_reached(const struct keeper *k)
 	if (k->phase == PHASE_ENDING)
 		return k->n_live == 0 || k->give_up_ms <= keeper_now_ms();
 	if (k->phase == PHASE_ALONE)
-		return k->n_live == 0 && (TAILQ_EMPTY(&k->jobs) || k->deadline_ms == INT64_MAX);
+		return k->n_live == 0 && (TAILQ_EMPTY(&k->wards) || k->deadline_ms == INT64_MAX);
 	return false;
 }

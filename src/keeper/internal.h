@@ -16,9 +16,9 @@
  *   running --leader reaped--> emptying --nothing left--> over --released--> (forgotten)
  *   held (runs in another process) -----its worker is gone---> over
  *
- * The table is in job.c; job_move() makes every move.
+ * The table is in ward.c; ward_move() makes every move.
  */
-enum job_state { JOB_RUNNING, JOB_EMPTYING, JOB_OVER, JOB_HELD, N_JOB_STATES };
+enum ward_state { WARD_RUNNING, WARD_EMPTYING, WARD_OVER, WARD_HELD, N_WARD_STATES };
 
 /*
  *   serving --worker gone, keep--> alone --worker calls--> serving
@@ -36,11 +36,12 @@ struct watch {
 	enum watch_kind kind;
 };
 
-struct job {
-	TAILQ_ENTRY(job) entry;
-	struct watch leader, tree; /* CONTAINER_OF gives the job */
+/* What is in the keeper's care: a process tree, or a task that runs in another one's process. */
+struct ward {
+	TAILQ_ENTRY(ward) entry;
+	struct watch leader, tree; /* CONTAINER_OF gives the ward */
 	uint64_t id;
-	enum job_state state;
+	enum ward_state state;
 	struct process process;
 	bool limited; /* limits counts */
 	struct limits_task limits;
@@ -58,7 +59,7 @@ struct job {
 	struct str note;
 };
 
-TAILQ_HEAD(job_list, job);
+TAILQ_HEAD(ward_list, ward);
 
 struct identities {
 	struct keeper_identity *users, *groups;
@@ -74,7 +75,7 @@ struct keeper {
 	struct talk worker;
 	struct hand hand;
 	struct limits_host limits;
-	struct job_list jobs,
+	struct ward_list wards,
 	    dead; /* dead: freed at the end of the turn, which may still name them */
 	struct idmap by_id;
 	size_t n_live;              /* running or emptying */
@@ -107,18 +108,18 @@ void worker_flush(struct keeper *k);
 void keeper_open(struct keeper *k, const struct keeper_open *o);
 void calls_listen(struct keeper *k);
 void calls_accept(struct keeper *k);
-/* job.c */
-extern const struct moves job_moves;
-void job_move(struct keeper *k, struct job *j, enum job_state to);
-void job_start(struct keeper *k, const struct keeper_start *s, const int *fds, int n_fds);
-void job_hold(struct keeper *k, uint64_t id, struct str note);
-void job_signal(struct keeper *k, const struct keeper_signal *s);
-void job_release(struct keeper *k, struct job *j);
-void job_leader_over(struct keeper *k, struct job *j);
-void job_look(struct keeper *k, struct job *j); /* is its tree gone? */
-void job_lost(struct keeper *k, struct job *j);
-void job_tell_over(struct keeper *k, struct job *j);
-struct job *job_find(const struct keeper *k, uint64_t id);
+/* ward.c */
+extern const struct moves ward_moves;
+void ward_move(struct keeper *k, struct ward *w, enum ward_state to);
+void ward_start(struct keeper *k, const struct keeper_start *s, const int *fds, int n_fds);
+void ward_hold(struct keeper *k, uint64_t id, struct str note);
+void ward_signal(struct keeper *k, const struct keeper_signal *s);
+void ward_release(struct keeper *k, struct ward *w);
+void ward_leader_over(struct keeper *k, struct ward *w);
+void ward_look(struct keeper *k, struct ward *w); /* is its tree gone? */
+void ward_lost(struct keeper *k, struct ward *w);
+void ward_tell_over(struct keeper *k, struct ward *w);
+struct ward *ward_find(const struct keeper *k, uint64_t id);
 /* end.c */
 extern const struct moves keeper_moves;
 void keeper_move(struct keeper *k, enum phase to);
@@ -136,7 +137,7 @@ int identity_find(
 void identities_keep(struct keeper *k, const struct keeper_open *o);
 /* orphans.c */
 void orphans_bury(struct keeper *k);
-bool orphans_end(struct keeper *k, const struct job *j); /* true: found and signalled some */
+bool orphans_end(struct keeper *k, const struct ward *w); /* true: found and signalled some */
 
 #define KEEPER_TAG "REEVE_KEEPER_JOB" /* in the environment, to know one's orphans by */
 

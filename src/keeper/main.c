@@ -91,7 +91,7 @@ static void set_up(struct keeper *k)
 	    .time_watch.kind = WATCH_TIME,
 	    .children_watch.kind = WATCH_CHILDREN,
 	    .hand = {.null_fd = -1, .cgroups.dir_fd = -1}};
-	TAILQ_INIT(&k->jobs);
+	TAILQ_INIT(&k->wards);
 	TAILQ_INIT(&k->dead);
 	k->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	k->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -163,18 +163,18 @@ static void handle(struct keeper *k, struct watch *w, uint32_t events)
 			end_time(k);
 		break;
 	case WATCH_CHILDREN: on_children(k); break;
-	case WATCH_LEADER: job_leader_over(k, CONTAINER_OF(w, struct job, leader)); break;
-	case WATCH_TREE: job_look(k, CONTAINER_OF(w, struct job, tree)); break;
+	case WATCH_LEADER: ward_leader_over(k, CONTAINER_OF(w, struct ward, leader)); break;
+	case WATCH_TREE: ward_look(k, CONTAINER_OF(w, struct ward, tree)); break;
 	}
 }
 
 static void free_dead(struct keeper *k)
 {
-	struct job *j;
+	struct ward *w;
 
-	while ((j = TAILQ_FIRST(&k->dead))) {
-		TAILQ_REMOVE(&k->dead, j, entry);
-		free(j);
+	while ((w = TAILQ_FIRST(&k->dead))) {
+		TAILQ_REMOVE(&k->dead, w, entry);
+		free(w);
 	}
 }
 
@@ -190,12 +190,12 @@ static void turn(struct keeper *k)
 
 static void release(struct keeper *k)
 {
-	struct job *j, *next;
+	struct ward *w, *next;
 
 	exec_end_children(LAST_WAIT_MS); /* no task is left: whoever is ours has escaped from one */
 	worker_detach(k);
-	TAILQ_FOREACH_SAFE (j, &k->jobs, entry, next)
-		job_release(k, j);
+	TAILQ_FOREACH_SAFE (w, &k->wards, entry, next)
+		ward_release(k, w);
 	free_dead(k);
 	if (k->calls_fd >= 0)
 		unlink(k->o.socket.p);

@@ -53,42 +53,42 @@ static void first_open(struct keeper *k, const struct keeper_open *o)
 	answer(k, &a);
 }
 
-static void tell_kept(struct keeper *k, struct job *j)
+static void tell_kept(struct keeper *k, struct ward *w)
 {
-	struct keeper_over over = {.id = j->id,
-	    .exit_code = j->process.exit_code,
-	    .signal = j->process.signal,
-	    .usage = j->process.usage};
-	struct keeper_kept m = {.id = j->id,
-	    .note = j->note,
-	    .pid = j->process.pid > 0 ? j->process.pid : 0,
-	    .started_ms = j->started_ms,
-	    .started_mono_ms = j->started_mono_ms,
-	    .over = j->state == JOB_OVER ? &over : NULL};
+	struct keeper_over over = {.id = w->id,
+	    .exit_code = w->process.exit_code,
+	    .signal = w->process.signal,
+	    .usage = w->process.usage};
+	struct keeper_kept m = {.id = w->id,
+	    .note = w->note,
+	    .pid = w->process.pid > 0 ? w->process.pid : 0,
+	    .started_ms = w->started_ms,
+	    .started_mono_ms = w->started_mono_ms,
+	    .over = w->state == WARD_OVER ? &over : NULL};
 	int fds[KEEPER_FDS_MAX];
 
-	if (j->process.out[0] >= 0 && j->process.out[1] >= 0) {
-		fds[m.n_fds++] = j->process.out[0];
-		fds[m.n_fds++] = j->process.out[1];
-		for (int i = 0; i < j->n_extra; i++)
-			fds[m.n_fds++] = j->extra[i];
+	if (w->process.out[0] >= 0 && w->process.out[1] >= 0) {
+		fds[m.n_fds++] = w->process.out[0];
+		fds[m.n_fds++] = w->process.out[1];
+		for (int i = 0; i < w->n_extra; i++)
+			fds[m.n_fds++] = w->extra[i];
 	}
-	m.has_result = j->result_fd >= 0;
+	m.has_result = w->result_fd >= 0;
 	if (m.has_result)
-		fds[m.n_fds++] = j->result_fd;
+		fds[m.n_fds++] = w->result_fd;
 	worker_tell(k, &(struct from_keeper){.kept = &m}, fds, (int)m.n_fds);
 }
 
 static void adopted(struct keeper *k)
 {
 	struct keeper_opened a = {0};
-	struct job *j;
+	struct ward *w;
 
 	k->adoptions++;
 	answer(k, &a);
-	TAILQ_FOREACH (j, &k->jobs, entry)
-		if (j->kept)
-			tell_kept(k, j);
+	TAILQ_FOREACH (w, &k->wards, entry)
+		if (w->kept)
+			tell_kept(k, w);
 	worker_tell(k, &(struct from_keeper){.all_kept = true}, NULL, 0);
 }
 

@@ -18,13 +18,13 @@
 
 #define PASSES_MAX 4
 
-static struct job *job_of_leader(const struct keeper *k, pid_t pid)
+static struct ward *ward_of_leader(const struct keeper *k, pid_t pid)
 {
-	struct job *j;
+	struct ward *w;
 
-	TAILQ_FOREACH (j, &k->jobs, entry)
-		if (j->process.pid == pid && !j->process.reaped)
-			return j;
+	TAILQ_FOREACH (w, &k->wards, entry)
+		if (w->process.pid == pid && !w->process.reaped)
+			return w;
 	return NULL;
 }
 
@@ -32,15 +32,15 @@ static struct job *job_of_leader(const struct keeper *k, pid_t pid)
 void orphans_bury(struct keeper *k)
 {
 	siginfo_t info;
-	struct job *j;
+	struct ward *w;
 
 	for (;;) {
 		info.si_pid = 0;
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid)
 			return;
-		j = job_of_leader(k, info.si_pid);
-		if (j)
-			job_leader_over(k, j);
+		w = ward_of_leader(k, info.si_pid);
+		if (w)
+			ward_leader_over(k, w);
 		else
 			waitid(P_PID, (id_t)info.si_pid, &info, WEXITED | WNOHANG);
 	}
@@ -61,7 +61,7 @@ static ssize_t read_environment(pid_t pid, char *text, size_t size)
 	return n;
 }
 
-/* The job's number in the environment, or 0. */
+/* The ward's number in the environment, or 0. */
 static uint64_t tag_of(pid_t pid)
 {
 	static char text[128 << 10];
@@ -77,30 +77,30 @@ static uint64_t tag_of(pid_t pid)
 	return 0;
 }
 
-static const struct job *owner_by_cgroup(const struct keeper *k, pid_t pid)
+static const struct ward *owner_by_cgroup(const struct keeper *k, pid_t pid)
 {
 	unsigned number = cgroup_number_of(&k->hand.cgroups, pid);
-	struct job *j;
+	struct ward *w;
 
-	TAILQ_FOREACH (j, &k->jobs, entry)
-		if (number && j->process.cgroup && j->process.cgroup->number == number)
-			return j;
+	TAILQ_FOREACH (w, &k->wards, entry)
+		if (number && w->process.cgroup && w->process.cgroup->number == number)
+			return w;
 	return NULL;
 }
 
-static const struct job *owner_of(const struct keeper *k, pid_t pid)
+static const struct ward *owner_of(const struct keeper *k, pid_t pid)
 {
 	uint64_t tag;
 
 	if (k->hand.cgroups.dir_fd >= 0)
 		return owner_by_cgroup(k, pid);
 	tag = tag_of(pid);
-	return tag ? job_find(k, tag) : NULL;
+	return tag ? ward_find(k, tag) : NULL;
 }
 
 struct search {
 	struct keeper *k;
-	const struct job *job; /* that is over; NULL: only those who escaped */
+	const struct ward *ward; /* that is over; NULL: only those who escaped */
 	size_t n;
 	bool buried, any;
 };
@@ -113,37 +113,37 @@ static void count_one(pid_t pid, void *arg)
 /* Are there more than the leaders? Mostly not, and that is quickly seen. */
 static bool are_there(struct search *s)
 {
-	const struct job *j;
+	const struct ward *w;
 
 	s->n = 0;
 	exec_each_child(count_one, s);
-	TAILQ_FOREACH (j, &s->k->jobs, entry)
-		s->n -= j->state == JOB_RUNNING;
+	TAILQ_FOREACH (w, &s->k->wards, entry)
+		s->n -= w->state == WARD_RUNNING;
 	return s->n != 0;
 }
 
 static void end_if_orphan(pid_t pid, void *arg)
 {
 	struct search *s = arg;
-	const struct job *owner;
+	const struct ward *owner;
 	siginfo_t info = {0};
 
-	if (job_of_leader(s->k, pid))
+	if (ward_of_leader(s->k, pid))
 		return;
 	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG) == 0 && info.si_pid) {
 		s->buried = true; /* its own children may have become ours a moment ago */
 		return;
 	}
 	owner = owner_of(s->k, pid);
-	if (owner && owner != s->job && owner->state == JOB_RUNNING)
+	if (owner && owner != s->ward && owner->state == WARD_RUNNING)
 		return;
 	s->any |= kill(pid, SIGKILL) == 0;
 }
 
 /* Leaders that are over are left to their own watch here: we may be called for one of them. */
-bool orphans_end(struct keeper *k, const struct job *j)
+bool orphans_end(struct keeper *k, const struct ward *w)
 {
-	struct search s = {.k = k, .job = j};
+	struct search s = {.k = k, .ward = w};
 
 	if (k->hand.cgroups.dir_fd < 0)
 		orphans_bury(k);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets with descriptors over a unix socket, never waiting: what the other side can not take now
+ * Packets with descriptors over a unix socket, never waiting: what the other side cannot take now
  * is kept in line. Used by both sides.
  */
 #ifndef KEEPER_TALK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * As whom a process may run: only those who were named when the keeper was made. The worker, which
- * has fewer rights than we may have, can not add to them.
+ * has fewer rights than we may have, cannot add to them.
  */
 #include <stdio.h>
 #include <string.h>

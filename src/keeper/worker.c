@@ -67,20 +67,20 @@ static void freeze(struct keeper *k, bool on)
 
 static void obey(struct keeper *k, const struct to_keeper *m, const int *fds, int n_fds)
 {
-	struct job *j;
+	struct ward *w;
 
 	if (m->open)
 		keeper_open(k, m->open);
 	else if (!k->opened)
 		worker_gone(k);
 	else if (m->start)
-		job_start(k, m->start, fds, n_fds);
+		ward_start(k, m->start, fds, n_fds);
 	else if (m->signal)
-		job_signal(k, m->signal);
+		ward_signal(k, m->signal);
 	else if (m->hold)
-		job_hold(k, m->hold, m->hold_note);
-	else if (m->release && (j = job_find(k, m->release)))
-		job_release(k, j);
+		ward_hold(k, m->hold, m->hold_note);
+	else if (m->release && (w = ward_find(k, m->release)))
+		ward_release(k, w);
 	if (m->ping)
 		worker_tell(k, &(struct from_keeper){.pong = m->ping}, NULL, 0);
 	if (m->has_deadline)
@@ -91,7 +91,7 @@ static void obey(struct keeper *k, const struct to_keeper *m, const int *fds, in
 		end_begin(k, true);
 }
 
-/* Who sends what can not be read is not a worker of ours: it is as if it had gone. */
+/* Who sends what cannot be read is not a worker of ours: it is as if it had gone. */
 static bool one_message(struct keeper *k)
 {
 	struct arena a = {0};

@@ -10,7 +10,6 @@
 #include "model/queue.h"
 #include "model/records.h"
 #include "model/row.h"
-#include "model/schedule.h"
 #include "model/task.h"
 #include "model/token.h"
 #include "model/worker.h"

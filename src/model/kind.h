@@ -8,8 +8,19 @@
 
 #include "model/id.h"
 
-/* Numbers of kinds that own tasks are stored. */
-enum kind { KIND_SCHEDULE, KIND_QUEUE, KIND_WORKER, KIND_TOKEN, N_KINDS };
+/* Numbers of kinds that own tasks are stored: a further one is the last. */
+#define KIND_TABLE(X)         \
+	X(SCHEDULE, schedule) \
+	X(QUEUE, queue)       \
+	X(WORKER, worker)     \
+	X(TOKEN, token)
+
+enum kind {
+#define X(id, name) KIND_##id,
+	KIND_TABLE(X)
+#undef X
+	    N_KINDS
+};
 
 extern const char *const kind_names[N_KINDS];
 

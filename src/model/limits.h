@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every limit on what may come in, in one place. */
+/* Limits on what may come in, in one place; those of one kind only are in the kind's header. */
 #ifndef MODEL_LIMITS_H
 #define MODEL_LIMITS_H
 
@@ -23,10 +23,6 @@
 #define PLUGINS_MAX 256
 #define DIAL_MAX (1LL << 56)  /* connections of one worker: 2^32 for each of 2^24 adoptions */
 #define START_MAX (1LL << 56) /* which start under one lock; the first is a time in ms */
-#define SCHEDULES_MAX 1000000
-#define BACKFILL_MAX 10000  /* ticks of one request */
-#define BACKFILL_ROWS 50000 /* of history that it may have to look at */
-#define MAX_SHIFT_MAX_S (366LL * 86400)
 
 #define HELD_STATUS_MIN (-1000000) /* held statuses lie in [min, -7], and -4 (blocked) */
 #define PLUGIN_STATUS_MAX 1000000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows that do not fit their checksums. Nobody knows what they said, so each kind has a way to be
- * there and do no harm: its table's `quarantine`. A queue or a schedule is there by its name, but
+ * there and do no harm: its table's `quarantine`. What can be paused is there by its name, but
  * paused, with the reason, and without what it would have run; a token admits nobody; a worker is
  * one that nobody has heard of; a task says which of its parts are damaged.
  */

@@ -47,17 +47,18 @@ struct due_query {
 };
 
 /*
- * What became of a schedule's ticks. Newest first: by when that was decided (time_ms, tick_s,
- * offset_s, all falling). Oldest first: by tick (tick_s, offset_s). Many ticks may have been
- * decided in one millisecond, so the place in the list is that of a whole row.
+ * The recorded parts of an object: rows of a table that belongs to the object's, whose key is the
+ * object and then numbers. Newest first: by when they were written down, then by key (time_ms and
+ * the key's numbers, all falling). Oldest first: by key. Many may have been written down in one
+ * millisecond, so a place in the list is that of a whole row.
  */
-struct tick_query {
-	rid schedule;
-	int64_t from_s, to_s; /* ticks in [from, to); to 0: open; 0, 0: all */
+struct part_query {
+	const struct row_table *table;
+	rid object;
+	int64_t from, to; /* the key's first number is in [from, to); to 0: open; 0, 0: all */
 	bool oldest_first;
-	bool reaching;         /* also stretches that began before from_s and reach into it */
-	int64_t after_time_ms; /* newest first: behind this place; 0: from the newest */
-	int64_t after_tick_s, after_offset_s;
+	bool reaching;     /* also stretches that began before `from` and reach into it */
+	const void *after; /* newest first: behind this row; NULL: from the newest */
 	uint32_t limit;
 };
 

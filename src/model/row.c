@@ -188,12 +188,24 @@ int row_compare(const struct row_table *t, int n, const void *x, const void *y)
 	return order;
 }
 
-const struct column *row_name_column(const struct row_table *t)
+const struct column *row_flagged(const struct row_table *t, enum column_flag flag)
 {
 	for (int i = 0; i < t->n; i++)
-		if (t->columns[i].flags & COLUMN_NAME)
+		if (t->columns[i].flags & flag)
 			return &t->columns[i];
 	return NULL;
+}
+
+const struct column *row_name_column(const struct row_table *t)
+{
+	return row_flagged(t, COLUMN_NAME);
+}
+
+struct str row_time_zone(const struct row_table *t, const void *row)
+{
+	const struct column *c = row_flagged(t, COLUMN_TIME_ZONE);
+
+	return c ? column_str(c, row) : STR_NULL;
 }
 
 const struct column *row_column(const struct row_table *t, const char *name)

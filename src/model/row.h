@@ -28,6 +28,10 @@ enum column_flag {
 	COLUMN_FAR = 8,       /* when long it may lie elsewhere, but is in the checksum */
 	COLUMN_NAME = 16,     /* people know the row by it; at most one */
 	COLUMN_SETTABLE = 32, /* people choose it: EV_CREATE and EV_SET may give it */
+	COLUMN_TIME_ZONE =
+	    64, /* a time zone's name: the brain must know the zone first; at most one */
+	COLUMN_REACH =
+	    128, /* of a part: how far it reaches from the key's first number; at most one */
 };
 
 /*
@@ -99,11 +103,11 @@ void row_copy(const struct row_table *t, struct arena *a, const void *row, unsig
 /* The column at that place of the struct, as a set of one; MUST be there. */
 uint64_t row_bit(const struct row_table *t, size_t offset);
 #define ROW_BIT(table, type, member) row_bit(&(table), offsetof(struct type, member))
-/* Those that people choose. */
+/* The columns that people choose. */
 uint64_t row_settable(const struct row_table *t);
 /* Copies the columns of the set, strings borrowed. */
 void row_take(const struct row_table *t, void *to, const void *from, uint64_t columns);
-/* Its strings move into one heap block, which takes the place of *strings. */
+/* The row's strings move into one heap block, which takes the place of *strings. */
 void row_own(const struct row_table *t, void *row, char **strings);
 /* The columns with COLUMN_STATE, strings borrowed. */
 void row_take_state(const struct row_table *t, void *to, const void *from);
@@ -113,8 +117,12 @@ const struct column *row_differs(const struct row_table *t, const void *x, const
 int row_compare(const struct row_table *t, int n, const void *x, const void *y);
 /* NULL: there is none of that name. */
 const struct column *row_column(const struct row_table *t, const char *name);
+/* The column with that flag, of which there is at most one; NULL: there is none. */
+const struct column *row_flagged(const struct row_table *t, enum column_flag flag);
 /* NULL: people know such rows by their ids, or numbers. */
 const struct column *row_name_column(const struct row_table *t);
+/* The time zone that a row is in, by name; NULL: it has none. */
+struct str row_time_zone(const struct row_table *t, const void *row);
 
 static inline int32_t column_i32(const struct column *c, const void *row)
 {

@@ -72,7 +72,7 @@ static const struct column schedule_columns[] = {
     P(I64, "n_fired", progress.n_fired),
     P(I64, "n_skipped", progress.n_skipped),
     COLUMN_OF(schedule_row, TEXT, "name", name, COLUMN_NAME | COLUMN_SETTABLE),
-    SET(TEXT, "zone", zone),
+    COLUMN_OF(schedule_row, TEXT, "zone", zone, COLUMN_TIME_ZONE | COLUMN_SETTABLE),
     SET(I64, "queue", queue),
     SET(I32, "priority", priority),
     SET(I32, "max_attempts", max_attempts),
@@ -105,7 +105,7 @@ static void quarantine(void *row, const struct quarantine_facts *f)
 {
 	struct schedule_row *s = row, kept = *s;
 
-	if (quarantine_is_whole(f)) /* without items it can not fire, whoever resumes it */
+	if (quarantine_is_whole(f)) /* without items it cannot fire, whoever resumes it */
 		*s = (struct schedule_row){.id = kept.id,
 		    .name = f->name,
 		    .queue = kept.queue,
@@ -133,7 +133,7 @@ static const struct column tick_columns[] = {
     K(I64, "schedule", schedule),
     K(I64, "tick_s", tick_s),
     K(I64, "offset_s", offset_s),
-    K(I64, "until_s", until_s),
+    COLUMN_OF(tick_row, I64, "until_s", until_s, COLUMN_REACH),
     K(I32, "outcome", outcome),
     K(I64, "task", task),
     K(I64, "time_ms", time_ms),

@@ -14,6 +14,11 @@
 
 #include "model/task.h"
 
+#define SCHEDULES_MAX 1000000
+#define BACKFILL_MAX 10000  /* ticks of one request */
+#define BACKFILL_ROWS 50000 /* of history that a backfill may have to look at */
+#define MAX_SHIFT_MAX_S (366LL * 86400)
+
 enum schedule_state_kind { SCHEDULE_ACTIVE, SCHEDULE_PAUSED, SCHEDULE_FINISHED, N_SCHEDULE_STATES };
 /* A tick is due, and a task of an earlier one has not ended. */
 enum overlap { OVERLAP_ALLOW, OVERLAP_SKIP, OVERLAP_QUEUE, OVERLAP_REPLACE, N_OVERLAPS };

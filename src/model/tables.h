@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of tables: every kind of row that a store keeps. Each is described beside its struct;
- * a further one gets a number here and its place in tables.c.
+ * The table of tables: every kind of row that a store keeps. Each is described beside its struct,
+ * as NAME_table.
  */
 #ifndef MODEL_TABLES_H
 #define MODEL_TABLES_H
 
+#define ROW_TABLES(X)         \
+	X(META, meta)         \
+	X(QUEUE, queue)       \
+	X(WORKER, worker)     \
+	X(SCHEDULE, schedule) \
+	X(TOKEN, token)       \
+	X(IDEM, idem)         \
+	X(TASK, task)         \
+	X(TICK, tick)         \
+	X(EVENT, event)       \
+	X(OUTPUT, output)
+
 enum table_number {
-	TABLE_META,
-	TABLE_QUEUE,
-	TABLE_WORKER,
-	TABLE_SCHEDULE,
-	TABLE_TOKEN,
-	TABLE_IDEM,
-	TABLE_TASK,
-	TABLE_TICK,
-	TABLE_EVENT,
-	TABLE_OUTPUT,
-	N_TABLES,
+#define X(id, name) TABLE_##id,
+	ROW_TABLES(X)
+#undef X
+	    N_TABLES
 };
 
 struct row_table;

@@ -122,11 +122,11 @@ static int read_token(
 		e = config_secret(c, key, ret_token, ret_problem);
 	if (e == 0 && !ret_token->n)
 		e = problem_set(
-		    ret_problem, ERR_IO, "the token file %s can not be read", config_str(c, file));
+		    ret_problem, ERR_IO, "the token file %s cannot be read", config_str(c, file));
 	return e;
 }
 
-/* Both or none: a token that can not be read must not open what it guards. */
+/* Both or none: a token that cannot be read must not open what it guards. */
 static int read_tokens(struct server *s, struct problem *ret_problem)
 {
 	struct buf token = {0}, join = {0};

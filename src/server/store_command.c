@@ -151,7 +151,7 @@ static int audit_opened(struct store *s, struct audit_check *k, struct problem *
 	while (e == 0 && !k->done)
 		e = store_audit_step(r, k);
 	if (r && e)
-		problem_set(p, e, "the store can not be read: `reeve store check` says more");
+		problem_set(p, e, "the store cannot be read: `reeve store check` says more");
 	store_reader_close(r);
 	return e;
 }

@@ -116,7 +116,7 @@ static void check_kept(struct audit_check *k)
 		return;
 	if (k->expect.seq < k->anchor.seq)
 		broken(k, AUDIT_EXPIRED, k->expect.seq,
-		    "event %llu has expired, and can not be compared: keep a newer head",
+		    "event %llu has expired, and cannot be compared: keep a newer head",
 		    (ull)k->expect.seq);
 	else
 		broken(k, AUDIT_MISSING, k->expect.seq, "event %llu is missing: its hash was kept",

@@ -53,8 +53,8 @@ struct store_ops {
 	int (*count_ended)(struct store_reader *r, int64_t *ret_n);
 	int (*output)(struct store_reader *r, rid task, int64_t token, int stream, int64_t offset,
 	    size_t max, struct buf *out, struct output_end *ret_end);
-	int (*ticks)(struct store_reader *r, const struct tick_query *q, struct arena *a,
-	    struct tick_row **ret_rows, size_t *ret_n);
+	int (*parts)(struct store_reader *r, const struct part_query *q, struct arena *a,
+	    struct part_page *ret_page);
 	int (*events)(struct store_reader *r, uint64_t after, uint32_t limit, struct arena *a,
 	    struct event_page *ret_page);
 	int (*events_before)(struct store_reader *r, uint64_t before, uint32_t limit,

@@ -19,7 +19,7 @@ static void add_number(struct buf *b, uint64_t n)
 	buf_add(b, (const char *)bytes, sizeof bytes);
 }
 
-/* Its length first, so that no two rows are spelt alike. Nothing is not the empty text. */
+/* A text's length first, so that no two rows are spelt alike. None is not the empty text. */
 static void add_text(struct buf *b, struct str s)
 {
 	add_number(b, s.p ? (uint64_t)s.n : UINT64_MAX);

@@ -201,12 +201,11 @@ int store_output(struct store_reader *r, rid task, int64_t token, int stream, in
 	return r->ops->output(r, task, token, stream, offset, max, out, ret_end);
 }
 
-int store_ticks(struct store_reader *r, const struct tick_query *q, struct arena *a,
-    struct tick_row **ret_rows, size_t *ret_n)
+int store_parts(
+    struct store_reader *r, const struct part_query *q, struct arena *a, struct part_page *ret_page)
 {
-	*ret_rows = NULL;
-	*ret_n = 0;
-	return q->limit ? r->ops->ticks(r, q, a, ret_rows, ret_n) : 0;
+	*ret_page = (struct part_page){0};
+	return q->limit ? r->ops->parts(r, q, a, ret_page) : 0;
 }
 
 int store_events(struct store_reader *r, uint64_t after, uint32_t limit, struct arena *a,

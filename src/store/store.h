@@ -123,8 +123,12 @@ struct output_end {
 int store_output(struct store_reader *r, rid task, int64_t token, int stream, int64_t offset,
     size_t max, struct buf *out, struct output_end *ret_end);
 
-int store_ticks(struct store_reader *r, const struct tick_query *q, struct arena *a,
-    struct tick_row **ret_rows, size_t *ret_n);
+struct part_page {
+	void *rows; /* of the table that was asked */
+	size_t n;
+};
+int store_parts(struct store_reader *r, const struct part_query *q, struct arena *a,
+    struct part_page *ret_page);
 
 struct event_page {
 	struct event_row *rows;

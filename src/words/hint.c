@@ -4,9 +4,8 @@
 
 static const char *const sentences[N_HINTS] = {
     [HINT_NONE] = "",
-    [HINT_SCHEDULES] = "list them with: reeve schedule ls",
-    [HINT_SCHEDULE_CHANGE] = "change it with: reeve schedule set {name}",
-    [HINT_QUEUE_CHANGE] = "change it with: reeve queue set {name}",
+    [HINT_LIST] = "list them with: reeve {other} ls",
+    [HINT_CHANGE] = "change it with: reeve {other} set {name}",
     [HINT_QUEUE_CANCEL] = "cancel them (reeve cancel --queue {name}), wait, and try again",
     [HINT_START_WAIT] = "try again when the wait is over: reeve status",
     [HINT_WORKER_LOSS] =
@@ -14,7 +13,7 @@ static const char *const sentences[N_HINTS] = {
          "--lost {name}"),
     [HINT_WORKER_LOST] = "if its machine is certainly gone: reeve worker rm --lost {name}",
     [HINT_WORKER_TELL] = "it can only be told when it is: reeve worker ls",
-    /* these follow upon a sentence */
+    /* said behind a sentence */
     [HINT_HOW_LONG] = " (reeve status says how long)",
     [HINT_WHEN_LOST] = " (reeve worker ls says when)",
     [HINT_WORKERS_REMOVE] = ": remove lost ones with `reeve worker rm`, or raise it",
@@ -27,7 +26,8 @@ void words_hint(const struct hint *h, struct problem *p)
 
 	if (!h->code)
 		return;
-	words = words_fill(&a, sentences[h->code], &(struct facts){.name = str_of(h->name)});
+	words = words_fill(&a, sentences[h->code],
+	    &(struct facts){.name = str_of(h->name), .other = str_of(kind_names[h->kind])});
 	problem_hint(p, STR_FMT, STR_ARG(words));
 	arena_release(&a);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sentences with places for facts, and how each fact is written. */
+/* Sentences with slots for facts, and how each fact is written. */
 #include "words/words.h"
 
 #include <string.h>
@@ -100,7 +100,7 @@ static const struct {
 	const char *key;
 	void (*add)(struct buf *b, const struct facts *f);
 } table[] = {
-    {"name", add_name},         /* of the queue, worker or schedule */
+    {"name", add_name},         /* of what it is about */
     {"typed", add_typed},       /* the same, quoted for a shell where it must be */
     {"other", add_other},       /* the second name */
     {"reason", add_reason},     /* what somebody said */
@@ -126,16 +126,16 @@ static void add_fact(struct buf *b, struct str key, const struct facts *f)
 }
 
 /* What stands between the braces; of {before|fact} nothing where the fact is empty. */
-static void add_place(struct buf *b, struct str place, const struct facts *f)
+static void add_slot(struct buf *b, struct str slot, const struct facts *f)
 {
 	size_t begin = b->n, at;
-	const char *bar = memchr(place.p, '|', place.n);
-	struct str before = {place.p, bar ? (size_t)(bar - place.p) : 0};
+	const char *bar = memchr(slot.p, '|', slot.n);
+	struct str before = {slot.p, bar ? (size_t)(bar - slot.p) : 0};
 	size_t skip = bar ? before.n + 1 : 0;
 
 	buf_add_str(b, before);
 	at = b->n;
-	add_fact(b, (struct str){place.p + skip, place.n - skip}, f);
+	add_fact(b, (struct str){slot.p + skip, slot.n - skip}, f);
 	if (b->n == at)
 		b->n = begin;
 }
@@ -151,7 +151,7 @@ struct str words_fill(struct arena *a, const char *sentence, const struct facts 
 			buf_add_char(&b, *p);
 			continue;
 		}
-		add_place(&b, (struct str){p + 1, (size_t)(end - p - 1)}, f);
+		add_slot(&b, (struct str){p + 1, (size_t)(end - p - 1)}, f);
 		p = end;
 	}
 	return arena_str(a, buf_str(&b));

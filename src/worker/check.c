@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A healthcheck: one tiny process, made exactly as a task's is (same function, cgroup and pipes).
- * Who only answers, but can not start anything any more, must not count as healthy.
+ * Who only answers, but cannot start anything any more, must not count as healthy.
  */
 #include <signal.h>
 #include <stdio.h>

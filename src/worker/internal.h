@@ -125,7 +125,7 @@ struct worker {
 	LIST_HEAD(, record) all_records;
 	struct pool *pools;
 	size_t n_pools;
-	struct loop_timer *tick, *redial;
+	struct loop_timer *wake, *redial;
 	struct loop_deferred *flush;
 	struct loop_signal *signals[5];
 	struct loop_watch *stop_watch;

@@ -136,9 +136,9 @@ void worker_output(struct worker *w, const struct job *j, int stream, struct str
 	        .kind = AE_OUTPUT, .task = j->task, .token = j->token, .output = {stream, data}});
 }
 
-static void on_tick(void *arg)
+static void on_wake(void *arg)
 {
-	worker_feed(arg, (struct agent_event){.kind = AE_TICK});
+	worker_feed(arg, (struct agent_event){.kind = AE_WAKE});
 }
 
 static void on_redial(void *arg)
@@ -169,7 +169,7 @@ static void on_flush(void *arg)
 	outbox_end_turn(w);
 	tell_keeper(w);
 	keeping_flush(w);
-	loop_timer_set(w->tick, wake == INT64_MAX ? -1 : wake > now ? wake - now : 0);
+	loop_timer_set(w->wake, wake == INT64_MAX ? -1 : wake > now ? wake - now : 0);
 }
 
 static void on_signal(int signo, void *arg)
@@ -277,7 +277,7 @@ static void open_loop(struct worker *w)
 	w->rng.state = clock_random();
 	w->agent = agent_new(&o);
 	w->loop = loop_new_at_once();
-	w->tick = loop_timer_new(w->loop, on_tick, w);
+	w->wake = loop_timer_new(w->loop, on_wake, w);
 	w->redial = loop_timer_new(w->loop, on_redial, w);
 	outbox_open(w);
 	w->flush = loop_deferred_new(w->loop, on_flush, w);
@@ -306,7 +306,7 @@ static void close_loop(struct worker *w)
 		link_close(w->link, "leaving");
 		loop_run(w->loop); /* until it is closed */
 	}
-	loop_timer_free(w->tick);
+	loop_timer_free(w->wake);
 	loop_timer_free(w->redial);
 	loop_timer_free(w->outbox.patience);
 	loop_deferred_free(w->flush);

@@ -13,6 +13,7 @@
 
 #include "base/rng.h"
 #include "model/row.h"
+#include "model/schedule.h"
 #include "store/store.h"
 
 struct ctx {

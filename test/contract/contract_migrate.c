@@ -212,12 +212,12 @@ static void test_migrate_schedules(void **state)
 	struct ctx *c = *state;
 	struct task_row *t[2] = {task_new(c, 1, 5, TASK_SUCCEEDED), task_new(c, 2, 5, TASK_QUEUED)};
 	struct schedule_row s = {.id = 9, .name = STR("s"), .items = STR("[]")};
-	struct tick_row tick = {.schedule = 9, .tick_s = 60, .time_ms = 60000, .task = 2}, *rows;
-	struct tick_query q = {.schedule = 9, .limit = 10};
+	struct tick_row tick = {.schedule = 9, .tick_s = 60, .time_ms = 60000, .task = 2};
+	struct part_query q = {.table = &tick_table, .object = 9, .limit = 10};
+	struct part_page page;
 	struct problem p = {0};
 	struct task_row got;
 	int64_t ended;
-	size_t n;
 
 	for (int i = 0; i < 2; i++) {
 		t[i]->spec.owner.id = 9;
@@ -235,8 +235,8 @@ static void test_migrate_schedules(void **state)
 	assert_int_equal(try_open(c, &p), 0);
 	c->r = store_reader_open(c->s, &p);
 	assert_start(c, 0, 0, 9); /* no id is given twice */
-	assert_int_equal(store_ticks(c->r, &q, &c->a, &rows, &n), 0);
-	assert_int_equal(n, 0);
+	assert_int_equal(store_parts(c->r, &q, &c->a, &page), 0);
+	assert_int_equal(page.n, 0);
 	for (int i = 0; i < 2; i++) {
 		t[i]->spec.owner.id = 0;
 		t[i]->spec.owner.part = 0;

@@ -338,23 +338,26 @@ static void compare_output(struct pair *p)
 
 static void compare_ticks(struct pair *p)
 {
-	struct tick_query q = {.schedule = (rid)pick(p, SCHEDULES) + 1,
-	    .from_s = pick(p, 2) ? 0 : pick(p, 200) - 20,
-	    .to_s = pick(p, 2) ? 0 : pick(p, 200) - 20,
+	struct tick_row after = {.schedule = (rid)pick(p, SCHEDULES) + 1,
+	    .time_ms = pick(p, 20),
+	    .tick_s = pick(p, 200) - 20,
+	    .offset_s = 3600 * (pick(p, 3) - 1)};
+	struct part_query q = {.table = &tick_table,
+	    .object = after.schedule,
+	    .from = pick(p, 2) ? 0 : pick(p, 200) - 20,
+	    .to = pick(p, 2) ? 0 : pick(p, 200) - 20,
 	    .oldest_first = pick(p, 2),
 	    .reaching = pick(p, 2),
-	    .after_time_ms = pick(p, 2) ? 0 : pick(p, 20),
-	    .after_tick_s = pick(p, 200) - 20,
-	    .after_offset_s = 3600 * (pick(p, 3) - 1),
+	    .after = pick(p, 2) ? NULL : &after,
 	    .limit = 1 + (uint32_t)pick(p, 60)};
-	struct tick_row *x, *y;
-	size_t nx, ny;
+	struct part_page x, y;
 
-	assert_int_equal(store_ticks(p->x.r, &q, &p->x.a, &x, &nx), 0);
-	assert_int_equal(store_ticks(p->y.r, &q, &p->y.a, &y, &ny), 0);
-	assert_int_equal(nx, ny);
-	for (size_t i = 0; i < nx; i++)
-		assert_same_row(&tick_table, &x[i], &y[i]);
+	assert_int_equal(store_parts(p->x.r, &q, &p->x.a, &x), 0);
+	assert_int_equal(store_parts(p->y.r, &q, &p->y.a, &y), 0);
+	assert_int_equal(x.n, y.n);
+	for (size_t i = 0; i < x.n; i++)
+		assert_same_row(
+		    &tick_table, (struct tick_row *)x.rows + i, (struct tick_row *)y.rows + i);
 }
 
 static void compare_starts(struct pair *p)

@@ -90,19 +90,20 @@ static void add_tick(struct ctx *c, rid schedule, int64_t tick_s, int64_t offset
 	batch_put(&c->b, &tick_table, t);
 }
 
-static size_t ticks(struct ctx *c, const struct tick_query *q, struct tick_row **ret_rows)
+static size_t ticks(struct ctx *c, const struct part_query *q, struct tick_row **ret_rows)
 {
-	size_t n = 77;
+	struct part_page page = {.n = 77};
 
-	assert_int_equal(store_ticks(c->r, q, &c->a, ret_rows, &n), 0);
-	assert_true(n <= q->limit);
-	return n;
+	assert_int_equal(store_parts(c->r, q, &c->a, &page), 0);
+	assert_true(page.n <= q->limit);
+	*ret_rows = page.rows;
+	return page.n;
 }
 
 void test_schedule_delete(void **state)
 {
 	struct ctx *c = *state;
-	struct tick_query q = {.schedule = 2, .limit = 10};
+	struct part_query q = {.table = &tick_table, .object = 2, .limit = 10};
 	struct schedule_row rows[3];
 	struct tick_row *found;
 	struct task_row *t = task_new(c, 100, 5, TASK_QUEUED), got;
@@ -120,7 +121,7 @@ void test_schedule_delete(void **state)
 	batch_delete(&c->b, &schedule_table, 77); /* not there: no harm */
 	commit(c);
 	assert_int_equal(ticks(c, &q, &found), 0);
-	q.schedule = 1;
+	q.object = 1;
 	assert_int_equal(ticks(c, &q, &found), 4);
 	rows[1] = rows[2];
 	assert_stored(c, rows, 2);
@@ -143,7 +144,7 @@ void test_ticks_newest_first(void **state)
 	add_tick(c, 6, 1000, 0, 60);
 	commit(c);
 	for (uint32_t limit = 1; limit < 70; limit += 11) {
-		struct tick_query q = {.schedule = 5, .limit = limit};
+		struct part_query q = {.table = &tick_table, .object = 5, .limit = limit};
 		struct tick_row *rows;
 		int64_t at = 60;
 		size_t n;
@@ -154,9 +155,7 @@ void test_ticks_newest_first(void **state)
 				at--;
 				assert_int_equal(rows[k].tick_s, 1000 + at / 2);
 				assert_int_equal(rows[k].offset_s, at % 2 ? 3600 : -3600);
-				q.after_time_ms = rows[k].time_ms;
-				q.after_tick_s = rows[k].tick_s;
-				q.after_offset_s = rows[k].offset_s;
+				q.after = &rows[k];
 			}
 		} while (n);
 		assert_int_equal(at, 0);
@@ -166,7 +165,8 @@ void test_ticks_newest_first(void **state)
 void test_ticks_oldest_first(void **state)
 {
 	struct ctx *c = *state;
-	struct tick_query q = {.schedule = 5, .from_s = 10, .to_s = 20, .limit = 100};
+	struct part_query q = {
+	    .table = &tick_table, .object = 5, .from = 10, .to = 20, .limit = 100};
 	struct tick_row *rows;
 
 	for (int64_t s = -30; s < 30; s++)
@@ -182,9 +182,10 @@ void test_ticks_oldest_first(void **state)
 	assert_int_equal(ticks(c, &q, &rows), 4);
 	assert_int_equal(rows[0].tick_s, 10);
 	assert_int_equal(rows[3].tick_s, 13);
-	q = (struct tick_query){.schedule = 5, .from_s = 28, .oldest_first = true, .limit = 100};
+	q = (struct part_query){
+	    .table = &tick_table, .object = 5, .from = 28, .oldest_first = true, .limit = 100};
 	assert_int_equal(ticks(c, &q, &rows), 2); /* to 0: open */
-	q.from_s = 0;
+	q.from = 0;
 	assert_int_equal(ticks(c, &q, &rows), 60);
 	q.limit = 0;
 	assert_int_equal(ticks(c, &q, &rows), 0);
@@ -193,7 +194,8 @@ void test_ticks_oldest_first(void **state)
 void test_ticks_expire(void **state)
 {
 	struct ctx *c = *state;
-	struct tick_query q = {.schedule = 5, .oldest_first = true, .limit = 5000};
+	struct part_query q = {
+	    .table = &tick_table, .object = 5, .oldest_first = true, .limit = 5000};
 	struct problem p = {0};
 	struct tick_row *rows;
 

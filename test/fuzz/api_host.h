@@ -11,6 +11,7 @@
 
 #include "api/frame/api.h"
 #include "base/mem.h"
+#include "model/schedule.h"
 
 #define HOST_TIMERS 16
 

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "api/frame/call.h"
+#include "core/schedule/view.h"
 #include "model/limits.h"
 #include "wire/json_in.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/frame/call.h"
+#include "core/schedule/view.h"
 #include "model/lines.h"
 
 bool scope_covers_named(const struct call *c, struct str queue, struct str labels)

@@ -7,6 +7,7 @@
 #include "api/insight/metrics.h"
 #include "api/insight/metrics_internal.h"
 #include "base/mem.h"
+#include "model/schedule.h"
 
 static const char *const outcome_names[N_OUTCOMES] = {
     "succeeded", "failed", "finished", "cancelled", "terminated", "orphaned", "retried"};
@@ -178,7 +179,7 @@ static void write_schedules(const struct metrics *m, const struct api_host *h, s
 	head(b, "reeve_schedules", "gauge", "Schedules, by state.");
 	for (int i = 0; i < N_SCHEDULE_STATES; i++)
 		buf_printf(b, "reeve_schedules{state=\"%s\"} %zu\n", schedule_state_names[i],
-		    core_schedules_in(h->core, (enum schedule_state_kind)i));
+		    core_count_in(h->core, KIND_SCHEDULE, i));
 	head(b, "reeve_schedule_ticks_total", "counter",
 	    "Due ticks that got a task, and skips that were recorded.");
 	buf_printf(b, "reeve_schedule_ticks_total{outcome=\"fired\"} %llu\n",

@@ -4,7 +4,7 @@
 #define API_SHOW_H
 
 #include "api/frame/call.h"
-#include "cron/pattern/item.h"
+#include "core/schedule/view.h"
 
 /* SHOW_COUNTS and SHOW_REASON: of queues, where these are the caller's business. */
 enum show_flags { SHOW_FULL = 1, SHOW_TWIN = 2, SHOW_COUNTS = 4, SHOW_REASON = 8 };

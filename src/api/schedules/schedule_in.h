@@ -4,7 +4,7 @@
 #define API_SCHEDULE_IN_H
 
 #include "api/frame/call.h"
-#include "cron/pattern/item.h"
+#include "core/schedule/view.h"
 #include "model/row.h"
 #include "wire/json_in.h"
 #include "zones/zones.h"

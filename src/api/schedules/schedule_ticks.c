@@ -113,19 +113,20 @@ void schedules_backfill(struct call *c)
 }
 
 struct history {
-	struct tick_query query;
-	struct tick_row *rows;
-	size_t n;
+	struct part_query query;
+	struct tick_row after;
+	struct part_page page;
 };
 
 /* A place in the list: when it was decided, which tick, by which label. */
-static bool read_cursor(struct call *c, struct tick_query *q)
+static bool read_cursor(struct call *c, struct history *h)
 {
 	struct str rest = c->query[Q_CURSOR], part;
-	int64_t *to[] = {&q->after_time_ms, &q->after_tick_s, &q->after_offset_s};
+	int64_t *to[] = {&h->after.time_ms, &h->after.tick_s, &h->after.offset_s};
 
 	if (!rest.p)
 		return true;
+	h->query.after = &h->after;
 	for (int i = 0; i < 3; i++)
 		if (!str_next(&rest, '.', &part) ||
 		    !str_to_i64(part, i ? INT64_MIN : 1, INT64_MAX, to[i]))
@@ -143,7 +144,7 @@ static void read_history(struct store_reader *r, void *arg)
 	struct call *c = arg;
 	struct history *h = c->state;
 
-	c->code = store_ticks(r, &h->query, &c->arena, &h->rows, &h->n);
+	c->code = store_parts(r, &h->query, &c->arena, &h->page);
 }
 
 /* One more than was asked for is read: then there is a next page. */
@@ -151,7 +152,8 @@ static void history_done(struct call *c)
 {
 	struct history *h = c->state;
 	struct buf *b = &c->out;
-	size_t shown = h->n < h->query.limit ? h->n : h->query.limit - 1;
+	const struct tick_row *rows = h->page.rows;
+	size_t n = h->page.n, shown = n < h->query.limit ? n : h->query.limit - 1;
 	struct schedule_view v = {0};
 
 	if (call_read_failed(c))
@@ -161,12 +163,12 @@ static void history_done(struct call *c)
 	jw_key(b, "items");
 	jw_open(b, '[');
 	for (size_t i = 0; i < shown; i++)
-		show_tick(b, c->api, &h->rows[i], &v);
+		show_tick(b, c->api, &rows[i], &v);
 	jw_close(b, ']');
 	jw_key(b, "next");
-	if (h->n > shown && shown)
-		buf_printf(b, "\"%lld.%lld.%lld\"", (long long)h->rows[shown - 1].time_ms,
-		    (long long)h->rows[shown - 1].tick_s, (long long)h->rows[shown - 1].offset_s);
+	if (n > shown && shown)
+		buf_printf(b, "\"%lld.%lld.%lld\"", (long long)rows[shown - 1].time_ms,
+		    (long long)rows[shown - 1].tick_s, (long long)rows[shown - 1].offset_s);
 	else
 		jw_null(b);
 	jw_close(b, '}');
@@ -179,10 +181,10 @@ void schedules_history(struct call *c)
 	struct schedule_view v;
 	int64_t limit = 100;
 
-	if (!path_schedule(c, &v) || !call_int(c, Q_LIMIT, 1, 1000, &limit) ||
-	    !read_cursor(c, &h->query))
+	if (!path_schedule(c, &v) || !call_int(c, Q_LIMIT, 1, 1000, &limit) || !read_cursor(c, h))
 		return;
-	h->query.schedule = c->about;
+	h->query.table = &tick_table;
+	h->query.object = h->after.schedule = c->about;
 	h->query.limit = (uint32_t)limit + 1;
 	call_read_long(c, read_history, history_done);
 }

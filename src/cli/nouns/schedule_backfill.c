@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "cli/frame/cmds.h"
 #include "cli/nouns/schedules.h"
-#include "model/limits.h"
+#include "model/schedule.h"
 #include "wire/json_in.h"
 
 #define PREVIEW_PAGE 100

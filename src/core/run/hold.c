@@ -4,11 +4,13 @@
  *
  * It is a length of time on the monotonic clock, so no step of the wall clock shortens or
  * lengthens it: the tasks wait here, in memory, and in no window. Their rows hold the end as wall
- * time, for people, and for a server that starts anew. That one can not know how much of the
+ * time, for people, and for a server that starts anew. That one cannot know how much of the
  * hold has passed, so whoever waits after a loss waits until a whole hold after the start, too:
  * the floor. It rises with each loss, for tasks that were out of memory meanwhile.
  */
 #include "core/state.h"
+
+#include "model/history.h"
 
 /* By a loss that nobody could prove: what was over for certain needs no hold. */
 static bool ended_by_loss(struct str history)

@@ -103,7 +103,7 @@ static void claim(struct core *c, struct task *t, struct worker *w, struct effec
 	order(c, t, w, out);
 }
 
-/* What the store can not vouch for is not run: it is held, and whoever releases it gets it back. */
+/* What the store cannot vouch for is not run: it is held, and whoever releases it gets it back. */
 static void set_aside(struct core *c, struct task *t, struct effects *out)
 {
 	task_move(c, t, TASK_BLOCKED,

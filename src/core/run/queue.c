@@ -48,7 +48,7 @@ struct queue *queue_add(struct core *c, const struct queue_row *row)
 }
 
 const struct moves line_moves = {
-    "place in line",
+    "line",
     {[LINE_NONE] = "none", [LINE_ROTATION] = "rotation", [LINE_STALLED] = "stalled"},
     {
         {LINE_NONE, LINE_ROTATION, "something may have changed"},
@@ -312,12 +312,12 @@ static int remove_queue(
 	struct queue *q = (struct queue *)o;
 	long long dispatched = q->n_claimed + q->n_running;
 	long long live = dispatched + q->n_queued + q->n_held;
-	struct str schedule;
+	const struct object *user = kinds_user_of(c, o->id);
 
-	if (schedule_of_queue(c, q->row.id, &schedule)) {
+	if (user) {
 		problem_set(r->problem, ERR_CONFLICT,
-		    "the schedule \"" STR_FMT "\" submits its tasks to the queue",
-		    STR_ARG(schedule));
+		    "the %s \"" STR_FMT "\" submits its tasks to the queue", kind_names[user->kind],
+		    STR_ARG(user->name));
 		return problem_hint(r->problem, "remove it, or give it another queue, first");
 	}
 	if (live && !ev->object.force) {
@@ -351,7 +351,7 @@ static void release(struct core *c)
 const struct object_kind queue_kind = {
     .table = &queue_table,
     .events = OBJECT_EVENTS("queue"),
-    .taken = HINT_QUEUE_CHANGE,
+    .taken = HINT_CHANGE,
     .load = load,
     .version = version,
     .create = create,

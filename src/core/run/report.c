@@ -2,6 +2,8 @@
 /* What workers report of their tasks. The token fences: only the present attempt is listened to. */
 #include "core/state.h"
 
+#include "model/limits.h"
+
 #define GIVE_BACK_PAUSE_MS 1000
 
 struct task *report_current(const struct core *c, const struct worker *w, rid task, int64_t token)

@@ -21,7 +21,7 @@ struct core;
 struct pending;
 struct worker;
 
-struct place_key { /* order inside a window; smaller first */
+struct window_key { /* order inside a window; smaller first */
 	int64_t a;
 	uint64_t b;
 };
@@ -31,7 +31,7 @@ struct task {
 	struct queue *queue;
 	struct worker *worker; /* that it is dispatched to */
 	struct window *window; /* that it waits in */
-	struct place_key key;  /* in that window */
+	struct window_key key; /* in that window */
 	RB_ENTRY(task) in_window;
 	TAILQ_ENTRY(task) on_worker;
 	TAILQ_ENTRY(task) in_ghosts;
@@ -64,7 +64,7 @@ struct window {
 	uint64_t reading;  /* number of the read under way; 0: none */
 	uint32_t limit;    /* of that read */
 	bool is_from_head; /* it begins at the very head, else after `from` */
-	struct place_key from;
+	struct window_key from;
 };
 
 struct eligible {
@@ -157,7 +157,6 @@ void read_end(struct core *c, uint64_t number);
 void reads_retry(struct core *c);
 
 /* queue.c */
-extern const struct object_kind queue_kind;
 struct queue *queue_find(const struct core *c, rid id);
 struct queue *queue_add(struct core *c, const struct queue_row *row);
 void queue_consider(struct core *c, struct queue *q, struct worker *w);
@@ -188,7 +187,8 @@ void place_room(struct core *c); /* a worker has room again */
 void hold_started(struct core *c);
 /* Something was just lost: whoever had it may still be ending it for so long. */
 void hold_lost(struct core *c, int64_t hold_ms);
-/* It was that, and is tried again then; its row's due time is then_due_ms afterwards. */
+/* The task was lost, and is tried again after the hold, or at then_due_ms if that is later: its
+ * row has that due time when the hold is over. */
 void hold_begin(struct core *c, struct task *t, int64_t hold_ms, int64_t then_due_ms);
 /* True: its hold is not over, and it waits here for that. */
 bool hold_take(struct core *c, struct task *t);
@@ -205,8 +205,8 @@ void unsure_answer(struct core *c, const struct event *ev, struct effects *out);
 
 /* report.c */
 struct task *report_current(const struct core *c, const struct worker *w, rid task, int64_t token);
-/* Its worker says that it is not there and never was; which is not so if it called it running.
- * May free it. */
+/* The task's worker says that it does not have it and never had; which is not so if the worker has
+ * called it running. May free it. */
 void report_absent(
     struct core *c, struct task *t, struct str reason, int64_t delay_ms, struct effects *out);
 

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "model/history.h"
+#include "model/limits.h"
 
 #define REAP_MAX 4096
 
@@ -439,7 +441,7 @@ void task_begin_anew(
 	forget_results(s);
 	s->attempt = MUTANT(RETRY_COUNTS_FROM_ONE) ? 0 : s->attempt;
 	s->attempts_before = s->attempt; /* numbers go on, so each names one attempt */
-	/* its worker may still be ending it, whoever asks */
+	/* the task's worker may still be ending it, whoever asks */
 	s->due_ms = hold_to_floor(c, t) ? c->now_ms + c->hold_floor_ms - c->mono_ms : 0;
 	s->claimed_ms = 0;
 	times_forget(s);

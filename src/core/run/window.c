@@ -15,15 +15,15 @@
 
 #include <stdlib.h>
 
-static int place_cmp(const struct task *a, const struct task *b)
+static int key_cmp(const struct task *a, const struct task *b)
 {
 	if (a->key.a != b->key.a)
 		return a->key.a < b->key.a ? -1 : 1;
 	return a->key.b < b->key.b ? -1 : a->key.b > b->key.b;
 }
 
-RB_PROTOTYPE(task_tree, task, in_window, place_cmp)
-RB_GENERATE(task_tree, task, in_window, place_cmp)
+RB_PROTOTYPE(task_tree, task, in_window, key_cmp)
+RB_GENERATE(task_tree, task, in_window, key_cmp)
 
 void window_init(struct window *w, struct queue *q, bool is_due)
 {
@@ -31,13 +31,13 @@ void window_init(struct window *w, struct queue *q, bool is_due)
 	RB_INIT(&w->tree);
 }
 
-static struct place_key key_of(const struct window *w, const struct task_row *row)
+static struct window_key key_of(const struct window *w, const struct task_row *row)
 {
 	if (w->is_due)
-		return (struct place_key){row->state.due_ms, row->id};
+		return (struct window_key){row->state.due_ms, row->id};
 	if (w->queue->row.order == ORDER_LIFO)
-		return (struct place_key){row->state.rank, ~row->id};
-	return (struct place_key){row->state.rank, row->id};
+		return (struct window_key){row->state.rank, ~row->id};
+	return (struct window_key){row->state.rank, row->id};
 }
 
 static size_t weight(const struct task *t)
@@ -68,7 +68,7 @@ bool window_wants(const struct window *w, const struct task_row *row)
 	if (w->complete || w->reading)
 		return true;
 	last = RB_MAX(task_tree, &((struct window *)w)->tree);
-	return last && place_cmp(&probe, last) < 0;
+	return last && key_cmp(&probe, last) < 0;
 }
 
 void window_put(struct window *w, struct task *t)
@@ -192,7 +192,7 @@ static void drop_beyond(struct core *c, struct window *w, const struct task_row 
 	struct task boundary = {.key = key_of(w, row)};
 	struct task *t;
 
-	while ((t = window_last(w)) && place_cmp(t, &boundary) > 0) {
+	while ((t = window_last(w)) && key_cmp(t, &boundary) > 0) {
 		window_del(t);
 		task_forget(c, t);
 	}
@@ -204,7 +204,7 @@ static void drop_unread(struct core *c, struct window *w)
 	struct task boundary = {.key = w->from};
 	struct task *t;
 
-	while ((t = window_last(w)) && (w->is_from_head || place_cmp(t, &boundary) > 0)) {
+	while ((t = window_last(w)) && (w->is_from_head || key_cmp(t, &boundary) > 0)) {
 		window_del(t);
 		task_forget(c, t);
 	}

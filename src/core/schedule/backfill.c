@@ -2,6 +2,8 @@
 /* Tasks that somebody asks a schedule for: one now, or those of ticks that have gone by. */
 #include "core/state.h"
 
+#include "core/schedule/schedule.h"
+
 /*
  * Rows beside those of ticks, and not to be confused with them. Not a tick at all: (second, this
  * and the task's counter). Filled in: (tick, this and the zone's offset), so that the skip which
@@ -71,12 +73,13 @@ static bool goes_by_past(const struct event *ev)
 	return ev->object.verb == SCHEDULE_BACKFILL;
 }
 
-static struct tick_query ask_past(struct core *c, struct event *ev)
+static struct part_query ask_past(struct core *c, struct event *ev)
 {
 	bound(c, ev);
-	return (struct tick_query){.schedule = ev->object.id,
-	    .from_s = ev->object.from_s,
-	    .to_s = ev->object.to_s,
+	return (struct part_query){.table = &tick_table,
+	    .object = ev->object.id,
+	    .from = ev->object.from_s,
+	    .to = ev->object.to_s,
 	    .oldest_first = true,
 	    .reaching = true,
 	    .limit = BACKFILL_ROWS};
@@ -91,11 +94,11 @@ struct past {
 	int64_t reach_s; /* what lies before is recorded up to here */
 };
 
-/* It has its task, or will get it when its turn has come. */
+/* The tick has its task, or will get it when its turn has come. */
 static bool is_taken(struct past *p, int64_t tick_s, bool *ret_recorded)
 {
-	const struct tick_row *rows = p->had->ticks;
-	size_t n = p->had->n_ticks;
+	const struct tick_row *rows = p->had->past;
+	size_t n = p->had->n_past;
 	bool taken = false;
 
 	for (; p->at < n && rows[p->at].tick_s < tick_s; p->at++)
@@ -153,7 +156,7 @@ static int refuse(struct core *c, struct schedule *s, const struct event *ev,
 		    r->problem, ERR_INVALID, "only ticks that have gone by can be filled in");
 		return problem_hint(r->problem, "end the range at now, or earlier");
 	}
-	if (c->lane.n_ticks >= BACKFILL_ROWS || count(s, ev, row) > BACKFILL_MAX) {
+	if (c->lane.n_past >= BACKFILL_ROWS || count(s, ev, row) > BACKFILL_MAX) {
 		problem_set(r->problem, ERR_TOO_LARGE,
 		    "there are more than %d ticks in that range, or too much history",
 		    BACKFILL_MAX);

@@ -8,7 +8,8 @@
  * A zone that is moved gives the same instants other labels, so a span counts only while the zone
  * is where it was. Spans of one place of the zone never touch each other.
  */
-#include "core/state.h"
+#include "base/mutant.h"
+#include "core/schedule/schedule.h"
 
 static bool is_used(const struct dealt_span *s)
 {
@@ -143,7 +144,7 @@ static void make_room(struct schedule_progress *p, int64_t now_s, struct dealt_s
 	drop(next);
 }
 
-static struct dealt_span *place_for(struct schedule_progress *p)
+static struct dealt_span *free_span(struct schedule_progress *p)
 {
 	for (int i = 1; i < DEALT_SPANS; i++)
 		if (!is_used(&p->dealt[i]))
@@ -157,16 +158,17 @@ struct dealt_span dealt_break(struct schedule_progress *p, int64_t from_s)
 	struct dealt_span gap = {1, 0, 0};
 
 	if (is_used(&p->dealt[0])) {
-		if (!place_for(p))
+		if (!free_span(p))
 			make_room(p, from_s, &gap);
-		*place_for(p) = p->dealt[0];
+		*free_span(p) = p->dealt[0];
 	}
 	p->dealt[0] = (struct dealt_span){from_s, from_s - !MUTANT(PASSED_SECOND_LOST), p->moved_s};
 	unite(p, &p->dealt[0]);
 	return gap;
 }
 
-/* It gets another zone or pattern: whatever ran at an instant ran then, wherever that zone is. */
+/* A schedule gets another zone or pattern: what ran at an instant ran then, wherever the zone is.
+ */
 struct dealt_span dealt_keep(struct schedule_progress *p, int64_t from_s)
 {
 	for (int i = 0; i < DEALT_SPANS; i++)
@@ -199,11 +201,11 @@ static struct dealt_span *nearest(struct schedule_progress *p, int64_t from_s, i
 /* A stretch that was filled in. Without a place of its own it is joined to its neighbour. */
 struct dealt_span dealt_add(struct schedule_progress *p, int64_t from_s, int64_t to_s)
 {
-	struct dealt_span *s = nearest(p, from_s, to_s), *place = place_for(p), gap = {1, 0, 0};
+	struct dealt_span *s = nearest(p, from_s, to_s), *own = free_span(p), gap = {1, 0, 0};
 
 	if (s->from_s > to_s + 1 || s->to_s + 1 < from_s) {
-		if (place) {
-			*place = (struct dealt_span){from_s, to_s, p->moved_s};
+		if (own) {
+			*own = (struct dealt_span){from_s, to_s, p->moved_s};
 			return gap;
 		}
 		gap = s->from_s > to_s ? (struct dealt_span){to_s + 1, s->from_s - 1, p->moved_s}

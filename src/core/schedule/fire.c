@@ -7,6 +7,7 @@
 #include "core/state.h"
 
 #include "base/rng.h"
+#include "core/schedule/schedule.h"
 
 void tick_save(const struct tick_row *row, struct effects *out)
 {
@@ -31,6 +32,22 @@ static struct tick_row row_of(const struct look *l, const struct cron_event *e, 
 	    .shift_s = e->shift};
 }
 
+/* Ticks have rows of their own: the notice is only for whoever watches. */
+static void notice_tick(const struct look *l, const char *kind, const struct tick_row *tick)
+{
+	const struct object *s = &l->s->object;
+	struct arena *a = &l->out->batch.arena;
+	struct notice *n = effects_notice(l->out, kind);
+
+	n->seq = ++l->c->last_event;
+	n->time_ms = l->c->now_ms;
+	n->owner = (struct owner){s->kind, s->id, tick->tick_s};
+	n->task = tick->task;
+	n->exit_code = -1;
+	n->subject = arena_str(a, s->name);
+	n->detail = detail_of(a, "reason", tick->reason);
+}
+
 void look_skip(struct look *l, const struct cron_event *e, struct str reason)
 {
 	struct tick_row row = row_of(l, e, TICK_SKIPPED);
@@ -39,7 +56,7 @@ void look_skip(struct look *l, const struct cron_event *e, struct str reason)
 	tick_save(&row, l->out);
 	l->row->progress.n_skipped++;
 	l->changed = true;
-	notice_tick(l->c, "schedule.skipped", &row, l->out);
+	notice_tick(l, "schedule.skipped", &row);
 }
 
 /* Spread over the jitter, the same for the same tick wherever it is computed. */
@@ -85,7 +102,7 @@ static void fire(struct look *l, const struct cron_event *e, struct str reason)
 	p->last_task = row.task;
 	p->n_fired++;
 	l->changed = true;
-	notice_tick(l->c, "schedule.fired", &row, l->out);
+	notice_tick(l, "schedule.fired", &row);
 }
 
 static struct str id_text(const struct look *l, rid id)
@@ -249,7 +266,7 @@ static bool is_waiting(const struct look *l, int64_t tick_s)
 	return tick_s == p->waiting_s && p->waiting_offset_s == schedule_offset_s(l->s, tick_s);
 }
 
-/* Nothing will be fired any more in a gap that can not be remembered. */
+/* Nothing will be fired any more in a gap that cannot be remembered. */
 static void give_up(struct look *l, const struct schedule_progress *before, struct dealt_span gap)
 {
 	struct schedule_row was = *l->row;

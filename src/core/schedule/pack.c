@@ -4,10 +4,11 @@
  * Numbers are zigzag varints, strings have their length plus one before them (0: NULL). The name
  * and the items are not in here: the schedule has them itself.
  */
-#include "core/state.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
+#include "core/schedule/schedule.h"
 
 struct packer {
 	uint8_t *at; /* NULL: only reading */

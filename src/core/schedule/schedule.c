@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Schedules: their index, their tasks, and what people ask of them. tick.c makes them fire. */
-#include "core/state.h"
+#include "core/schedule/schedule.h"
 
 #include <stdlib.h>
+
+#include "core/state.h"
 
 static struct str own(struct str s)
 {
 	return (struct str){xstrndup(s.p, s.n), s.n};
+}
+
+/* How many are in each state. */
+static size_t *n_in(struct core *c)
+{
+	return c->objects[KIND_SCHEDULE].n_in;
 }
 
 static struct schedule *add(struct core *c, const struct schedule_row *row)
@@ -15,7 +23,7 @@ static struct schedule *add(struct core *c, const struct schedule_row *row)
 
 	s->mono_ms = CRON_NO_MONOTONIC;
 	object_add(c, &s->object, KIND_SCHEDULE, row->id, own(row->name));
-	c->schedules.n_in[s->state]++;
+	n_in(c)[s->state]++;
 	return s;
 }
 
@@ -23,8 +31,8 @@ static void forget(struct core *c, struct schedule *s)
 {
 	timer_clear(c, TIMER_WALL, &s->timer);
 	object_del(c, &s->object);
-	c->schedules.n_in[s->state]--;
-	zone_use(c, s, STR_NULL);
+	n_in(c)[s->state]--;
+	zone_use(c, s->zone, STR_NULL);
 	cron_items_release(&s->items);
 	free((char *)s->object.name.p);
 	free(s->packed);
@@ -38,7 +46,6 @@ static void release(struct core *c)
 
 	while ((s = object_first(c, KIND_SCHEDULE)))
 		forget(c, s);
-	zones_forget(c);
 }
 
 void schedule_move(struct schedule_row *row, enum schedule_state_kind to)
@@ -48,9 +55,9 @@ void schedule_move(struct schedule_row *row, enum schedule_state_kind to)
 
 static void count_state(struct core *c, struct schedule *s, const struct schedule_row *row)
 {
-	c->schedules.n_in[s->state]--;
+	n_in(c)[s->state]--;
 	s->state = (uint8_t)row->state;
-	c->schedules.n_in[s->state]++;
+	n_in(c)[s->state]++;
 }
 
 /* The pattern and its zone; what is stored was good when it was stored. */
@@ -64,7 +71,7 @@ static int set_pattern(
 		return code;
 	cron_items_release(&s->items);
 	s->items = items;
-	zone_use(c, s, row->zone);
+	s->zone = zone_use(c, s->zone, row->zone);
 	return 0;
 }
 
@@ -308,16 +315,11 @@ static int64_t version(const struct object *o)
 	return row.version;
 }
 
-static void clock_was_set(struct core *c)
-{
-	schedules_look_all(c, NULL);
-}
-
 const struct object_kind schedule_kind = {
     .table = &schedule_table,
     .events = OBJECT_EVENTS("schedule"),
-    .taken = HINT_SCHEDULE_CHANGE,
-    .gone = HINT_SCHEDULES,
+    .taken = HINT_CHANGE,
+    .gone = HINT_LIST,
     .max = SCHEDULES_MAX,
     .load = load,
     .version = version,
@@ -330,6 +332,7 @@ const struct object_kind schedule_kind = {
     .past = &schedule_past,
     .task_live = schedule_task_live,
     .task_ended = schedule_task_ended,
-    .clock_was_set = clock_was_set,
+    .user_of = schedule_user_of,
+    .time_changed = schedules_look_all,
     .release = release,
 };

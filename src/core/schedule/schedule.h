@@ -6,11 +6,10 @@
 #ifndef CORE_SCHEDULE_H
 #define CORE_SCHEDULE_H
 
-#include <bsd/sys/tree.h>
-
 #include "base/arena.h"
 #include "core/object.h"
 #include "core/timer.h"
+#include "core/zone.h"
 #include "cron/engine.h"
 #include "model/schedule.h"
 
@@ -19,15 +18,6 @@ struct queue;
 struct effects;
 struct event;
 struct reply;
-
-/* A zone by name. The zone itself belongs to whoever told us of it. */
-struct zone {
-	RB_ENTRY(zone) by_name;
-	struct str name;
-	const struct cron_zone *zone; /* NULL: this machine does not know it */
-	uint32_t users;               /* schedules that are in it */
-};
-RB_HEAD(zones_by_name, zone);
 
 struct schedule {
 	struct object object; /* its name is owned */
@@ -43,19 +33,12 @@ struct schedule {
 	struct timer timer; /* wall clock */
 };
 
-struct schedules {
-	struct zones_by_name zones;
-	size_t n_zones;
-	size_t n_in[N_SCHEDULE_STATES];
-};
-
 /* pack.c */
 void schedule_pack(struct schedule *s, const struct schedule_row *row);
 /* Without an arena the row's strings are good until the next schedule_pack(). */
 void schedule_unpack(const struct schedule *s, struct arena *a, struct schedule_row *ret_row);
 
 /* schedule.c */
-extern const struct object_kind schedule_kind;
 void schedule_move(struct schedule_row *row, enum schedule_state_kind to); /* every move */
 void schedule_resume(struct core *c, struct schedule *s, struct str actor, struct effects *out);
 /* The whole row, or only how far it has got. */
@@ -66,13 +49,7 @@ void schedule_save(struct core *c, struct schedule *s, const struct schedule_row
 /* Unless it is in a queue that the schedule has left. */
 void schedule_task_live(struct core *c, struct object *o, rid task, rid queue);
 void schedule_task_ended(struct core *c, struct object *o, rid task);
-bool schedule_of_queue(const struct core *c, rid queue, struct str *ret_name);
-
-/* zone.c */
-/* From now on the schedule is in that zone (NULL: in none), of which nothing may be known yet. */
-void zone_use(struct core *c, struct schedule *s, struct str name);
-void zone_set(struct core *c, const struct event *ev, struct effects *out);
-void zones_forget(struct core *c);
+const struct object *schedule_user_of(const struct core *c, rid queue);
 
 /* tick.c */
 void schedule_set_timer(struct core *c, struct schedule *s, const struct schedule_row *row);

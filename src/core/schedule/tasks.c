@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "core/schedule/schedule.h"
+
 static bool is_live(const struct schedule *s, rid task)
 {
 	for (uint32_t i = 0; i < s->n_live; i++)
@@ -48,7 +50,7 @@ void schedule_task_ended(struct core *c, struct object *o, rid task)
 		schedule_wake(c, s, c->now_ms);
 }
 
-bool schedule_of_queue(const struct core *c, rid queue, struct str *ret_name)
+const struct object *schedule_user_of(const struct core *c, rid queue)
 {
 	struct schedule_row row;
 	struct schedule *s;
@@ -56,10 +58,8 @@ bool schedule_of_queue(const struct core *c, rid queue, struct str *ret_name)
 	EACH_OBJECT(s, c, KIND_SCHEDULE)
 	{
 		schedule_unpack(s, NULL, &row);
-		if (row.queue != queue)
-			continue;
-		*ret_name = s->object.name;
-		return true;
+		if (row.queue == queue)
+			return &s->object;
 	}
-	return false;
+	return NULL;
 }

@@ -5,6 +5,8 @@
  */
 #include "core/state.h"
 
+#include "core/schedule/schedule.h"
+
 #define ON_TIME_S 60    /* a short restart is no reason to call anything missed, */
 #define ON_TIME_SHARE 2 /* unless the next tick is nearer than that: half way is the limit */
 #define TICKS_PER_LOOK 200
@@ -18,7 +20,7 @@ int64_t schedule_offset_s(const struct schedule *s, int64_t at_s)
 const char *schedule_failed(const struct schedule *s)
 {
 	if (!s->items.n)
-		return "its stored pattern can not be read: set it anew";
+		return "its stored pattern cannot be read: set it anew";
 	if (cron_items_use_zone(&s->items) && !(s->zone && s->zone->zone))
 		return "this server does not know its time zone: install tzdata, or set another "
 		       "zone";
@@ -263,7 +265,7 @@ void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 		audit_object(c, "schedule.finished", &s->object, STR("reeve"), STR_NULL, out);
 }
 
-/* Their timers come at once, and are served in turn, as many as a step may. */
+/* The schedules' timers come at once, and are served in turn, as many as a step may. */
 void schedules_look_all(struct core *c, const struct zone *z)
 {
 	struct schedule *s;

@@ -67,8 +67,8 @@ void consensus_leave(struct consensus *s, struct member *m);
 /* The present id was sent to it. */
 void consensus_told(struct consensus *s, struct member *m);
 /*
- * It said this id in a beat; anything but a newer one of ours that it was told is ignored. The hash
- * counts as well: a version that names other workers than it did here proves nothing.
+ * The member said this id in a beat; anything but a newer one of ours that it was told is ignored.
+ * The hash counts as well: a version that names other workers than it did here proves nothing.
  */
 void consensus_repeated(struct consensus *s, struct member *m, const struct set_id *said);
 

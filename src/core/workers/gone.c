@@ -16,10 +16,12 @@
  * In the store: "INSTANCE MS" of each, then "|" and " START OWES N:LOCK N:KEY" of each. Servers
  * before this one wrote the first part only, and read no further.
  */
+#include "core/state.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "core/state.h"
+#include "model/limits.h"
 
 static bool is_over(const struct core *c, const struct gone *g)
 {

@@ -12,6 +12,8 @@
  */
 #include "core/state.h"
 
+#include "model/limits.h"
+
 static void kill_unknown(uint64_t link, const struct link_held *h, struct effects *out)
 {
 	effects_message(out, MSG_KILL, link)->kill = (struct link_kill){h->task, h->token,
@@ -143,7 +145,7 @@ static void welcome(struct core *c, const struct event *ev, struct worker *w, st
 	w->dial = ev->hello.dial;
 	w->drops_receipts = ev->hello.drops_receipts;
 	join_set(c, ev, w);
-	/* it begins anew with us when it gets our first welcome: that may be this one */
+	/* the worker begins anew with us when it gets our first welcome: that may be this one */
 	if (!w->has_spoken)
 		health_init(&w->health, c->mono_ms);
 	if (!w->first_hello_ms)
@@ -268,7 +270,7 @@ static void same_again(
 	}
 }
 
-/* It was held up on its way: what it says of the tasks is no longer the truth. */
+/* The hello was held up on its way: what it says of the tasks is no longer the truth. */
 static bool came_too_late(const struct worker *w, const struct event *ev)
 {
 	return w->row.facts.instance == ev->hello.facts.instance && ev->hello.dial &&
@@ -287,8 +289,9 @@ static bool never_answers(
 }
 
 /*
- * Its row in the store is damaged: nobody knows who bore the name, and what it was given. Until it
- * is lost by time nobody bears it; who holds something, or says to be that very process, ends it.
+ * The worker's row in the store is damaged: nobody knows who bore the name, and what it was given.
+ * Until it is lost by time nobody bears the name; who holds something, or says to be that very
+ * process, ends it.
  */
 static bool is_quarantined(const struct worker *w, const struct worker_facts *f)
 {

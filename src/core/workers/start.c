@@ -15,9 +15,11 @@
  * its orders had receipts (see hello.c). "timeouts": the longest that
  * workers may still go by, which have not spoken to us yet. A third one, "gone", is gone.c's.
  */
+#include "core/state.h"
+
 #include <string.h>
 
-#include "core/state.h"
+#include "model/limits.h"
 
 #define TOKENS_PER_BOOT 32 /* bits */
 

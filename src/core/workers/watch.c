@@ -96,7 +96,7 @@ static void tell_watchers(struct core *c, struct worker *w, struct effects *out)
 	    out);
 }
 
-/* Its first healthcheck has failed, or was not answered, or was not enough. */
+/* A worker's first healthcheck has failed, or was not answered, or was not enough. */
 static void first_check_is_over(struct core *c, struct worker *w, struct effects *out)
 {
 	if (w->is_untold && w->health.state == WORKER_UNHEALTHY)
@@ -156,7 +156,7 @@ void watch_heard(struct core *c, struct worker *w, struct effects *out)
 		watch_look(c, w, out);
 }
 
-/* However short the heartbeats are: a slow worker is not flooded with what it can not do faster. */
+/* However short the heartbeats are: a slow worker is not flooded with what it cannot do faster. */
 static int64_t check_again_ms(const struct timeouts *t)
 {
 	int64_t often = t->heartbeat_ms / 2, seldom = t->check_grace_ms / 16;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/lines.h"
+
 struct worker *worker_find(const struct core *c, rid id)
 {
 	return object_find(c, KIND_WORKER, id);
@@ -185,7 +187,7 @@ static int remove_worker(
 		return problem_hint(r->problem, "stop it first");
 	}
 	if ((c->o.is_volatile || start_owes(c, w)) && !is_lost && !ev->object.force) {
-		/* it may come back with a set of its own, and run what nobody knows of */
+		/* the worker may come back with a set of its own, and run what nobody knows of */
 		problem_set(r->problem, ERR_CONFLICT, "the worker is away, but not lost");
 		return reply_hint(r, HINT_WORKER_LOSS, w->row.facts.shard);
 	}

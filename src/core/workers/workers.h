@@ -82,7 +82,6 @@ struct gone {
 #define GONE_MAX 256
 
 /* worker.c */
-extern const struct object_kind worker_kind;
 struct worker *worker_find(const struct core *c, rid id);
 struct worker *worker_find_name(const struct core *c, struct str shard);
 struct worker *worker_by_link(const struct core *c, uint64_t link);
@@ -93,13 +92,13 @@ void worker_unlink(struct core *c, struct worker *w);
 int32_t worker_maxthreads(const struct core *c, const struct worker *w);
 /* What it goes by: the present ones once it has spoken, else perhaps longer ones. */
 const struct timeouts *worker_timeouts(const struct core *c, const struct worker *w);
-/* It has spoken, or is gone: it does not go by older timeouts any more. */
+/* The worker has spoken, or is gone: it does not go by older timeouts any more. */
 void worker_heard_of(struct core *c, struct worker *w, struct effects *out);
 bool worker_has_room(const struct core *c, const struct worker *w);
 /* To whoever is on that link: go away, for good (die), and perhaps come back as somebody new. */
 struct message *worker_refuse(
     uint64_t link, bool die, bool restart, struct str reason, struct effects *out);
-/* Its processes are certainly gone, or as good as: nobody can say how they ended. */
+/* The worker's processes are certainly gone, or as good as: nobody can say how they ended. */
 void worker_lose_tasks(
     struct core *c, struct worker *w, struct str reason, int64_t hold_ms, struct effects *out);
 enum unserved worker_unserved(const struct core *c, const struct worker *w, const struct queue *q);
@@ -123,7 +122,7 @@ void watch_set(struct core *c, struct effects *out); /* consensus, not more ofte
 /* gone.c */
 bool gone_has(const struct core *c, const struct worker_facts *f);
 bool gone_has_room(struct core *c);
-/* It is given up now, whatever it thinks itself; there is room. */
+/* The worker is given up now, whatever it thinks itself; there is room. */
 void gone_add(struct core *c, const struct worker *w, struct effects *out);
 void gone_load(struct core *c, struct str text);
 bool gone_owe(const struct core *c); /* does any of them? */

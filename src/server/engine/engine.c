@@ -31,8 +31,8 @@ struct engine {
 	struct time_zones *zones;
 	struct readers *readers; /* one thread: the brain's reads keep their order */
 	struct loop_deferred *flush, *go_on;
-	struct loop_timer *tick, *retry;
-	int64_t tick_at;
+	struct loop_timer *wake, *retry;
+	int64_t wake_at;
 	struct rng rng; /* seeded by the kernel once: a draw per event must be cheap */
 	struct pipeline pipe;
 	struct tickets tickets;
@@ -71,15 +71,15 @@ bool engine_is_stuck(const struct engine *e)
 	return e->pipe.is_stuck;
 }
 
-static void set_tick(struct engine *e)
+static void set_wake(struct engine *e)
 {
 	int64_t at = core_wake_ms(e->core), now;
 
-	if (at == e->tick_at)
+	if (at == e->wake_at)
 		return;
-	e->tick_at = at;
+	e->wake_at = at;
 	now = clock_mono_ms();
-	loop_timer_set(e->tick, at == INT64_MAX ? -1 : at > now ? at - now : 0);
+	loop_timer_set(e->wake, at == INT64_MAX ? -1 : at > now ? at - now : 0);
 }
 
 void engine_step(struct engine *e, struct event *ev)
@@ -88,7 +88,7 @@ void engine_step(struct engine *e, struct event *ev)
 	ev->mono_ms = clock_mono_ms();
 	ev->seed = rng_next(&e->rng);
 	pipeline_step(&e->pipe, e->core, ev);
-	set_tick(e);
+	set_wake(e);
 	if (e->pipe.is_midway)
 		loop_deferred_schedule(e->go_on); /* in the next turn: the others' comes first */
 	else if (!effects_empty(e->pipe.gathering))
@@ -100,12 +100,12 @@ static void go_on(void *arg)
 	engine_step(arg, &(struct event){.kind = EV_GO_ON});
 }
 
-static void on_tick(void *arg)
+static void on_wake(void *arg)
 {
 	struct engine *e = arg;
 
-	e->tick_at = -1;
-	engine_step(e, &(struct event){.kind = EV_TICK});
+	e->wake_at = -1;
+	engine_step(e, &(struct event){.kind = EV_WAKE});
 }
 
 static void refuse(engine_reply_fn *fn, void *arg)
@@ -113,7 +113,7 @@ static void refuse(engine_reply_fn *fn, void *arg)
 	struct problem p = {0};
 	struct reply r = {.code = ERR_BUSY, .problem = &p};
 
-	problem_set(&p, ERR_BUSY, "the store can not be written at the moment");
+	problem_set(&p, ERR_BUSY, "the store cannot be written at the moment");
 	problem_hint(&p, "look at the server's log (is the disk full?), then try again");
 	fn(&r, arg);
 }
@@ -123,16 +123,13 @@ int engine_zone(struct engine *e, struct str name, struct zone_ref **ret_ref, st
 	return time_zones_get(e->zones, name, ret_ref, p);
 }
 
-/* A schedule's zone must be known before the schedule is. */
+/* An object's time zone must be known before the object is. */
 static bool has_its_zone(struct engine *e, const struct event *ev, engine_reply_fn *fn, void *arg)
 {
 	struct problem p = {0};
 	struct reply r = {.problem = &p};
-	struct str zone;
+	struct str zone = core_zone_named(ev);
 
-	if ((ev->kind != EV_CREATE && ev->kind != EV_SET) || ev->object.kind != KIND_SCHEDULE)
-		return true;
-	zone = ((const struct schedule_row *)ev->object.row)->zone;
 	if (!zone.p || time_zones_need(e->zones, zone, &p) == 0)
 		return true;
 	r.code = p.code = ERR_INVALID;
@@ -167,7 +164,7 @@ void engine_expire(struct engine *e, int64_t idem_before_ms, int64_t events_befo
 }
 
 /*
- * Whoever waits for a batch that can not be written would wait for as long as the disk is full. The
+ * Whoever waits for a batch that cannot be written would wait for as long as the disk is full. The
  * brain has carried the command out, and its rows stay in the batch, which is tried again: so it
  * is neither done nor refused, and that is what its caller hears.
  */
@@ -177,7 +174,7 @@ static void tell_unknown(struct engine *e)
 	struct reply r = {.code = ERR_BUSY, .problem = &p};
 
 	problem_set(&p, ERR_BUSY,
-	    "the store can not be written at the moment: whether this was done will be known "
+	    "the store cannot be written at the moment: whether this was done will be known "
 	    "later");
 	problem_hint(&p,
 	    "once there is room (is the disk full?), ask again with the same "
@@ -325,14 +322,14 @@ struct engine *engine_new(
 	e->loop = l;
 	e->store = s;
 	e->o = *o;
-	e->tick_at = -1;
+	e->wake_at = -1;
 	e->rng.state = clock_random();
 	e->core = core_new(&o->core);
 	e->zones = time_zones_new(l, &zones);
 	e->hub = hub_new();
 	e->flush = loop_deferred_new(l, flush, e);
 	e->go_on = loop_deferred_new(l, go_on, e);
-	e->tick = loop_timer_new(l, on_tick, e);
+	e->wake = loop_timer_new(l, on_wake, e);
 	e->retry = loop_timer_new(l, commit_again, e);
 	e->writer = writer_new(l, s, on_commit, e);
 	e->readers = readers_new(l, s, 1, ret_problem);
@@ -340,7 +337,7 @@ struct engine *engine_new(
 		engine_free(e);
 		return NULL;
 	}
-	set_tick(e);
+	set_wake(e);
 	loop_deferred_schedule(e->flush);
 	return e;
 }
@@ -371,7 +368,7 @@ void engine_free(struct engine *e)
 		readers_free(e->readers);
 	loop_deferred_free(e->flush);
 	loop_deferred_free(e->go_on);
-	loop_timer_free(e->tick);
+	loop_timer_free(e->wake);
 	loop_timer_free(e->retry);
 	tickets_release(&e->tickets);
 	pipeline_free(&e->pipe);

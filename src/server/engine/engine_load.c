@@ -33,21 +33,22 @@ static void see_meta(struct loading *l, const struct meta_row *m)
 		l->has_key = true;
 }
 
-/* One whose zone is unknown is loaded all the same, and says so itself. */
-static void see_schedule(struct loading *l, const struct schedule_row *s)
+/* An object whose time zone is unknown is loaded all the same, and says so itself. */
+static void see_time_zone(struct loading *l, const struct row_table *t, const void *row)
 {
+	struct str zone = row_time_zone(t, row);
 	struct problem p = {0};
 
-	if (s->zone.p && time_zones_need(l->zones, s->zone, &p) != 0)
-		log_warn("the schedule " STR_FMT " can not fire: %s", STR_ARG(s->name), p.what);
+	if (zone.p && time_zones_need(l->zones, zone, &p) != 0)
+		log_warn("the %s " STR_FMT " cannot fire: %s", t->name,
+		    STR_ARG(column_str(row_name_column(t), row)), p.what);
 }
 
 static int on_row(void *arg, const struct row_table *t, const void *row)
 {
 	if (t == &meta_table)
 		see_meta(arg, row);
-	else if (t == &schedule_table)
-		see_schedule(arg, row);
+	see_time_zone(arg, t, row);
 	return feed(arg, &(struct event){.kind = EV_LOAD_ROW, .load = {t, row}});
 }
 

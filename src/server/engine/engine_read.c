@@ -93,19 +93,15 @@ static void read_tasks(struct store_reader *r, struct reading *d)
 	d->ev.rows.failed = failed;
 }
 
-/* A backfill must not give a tick its second task: which of them have one? */
-static void read_ticks(struct store_reader *r, struct reading *d)
+static void read_parts(struct store_reader *r, struct reading *d)
 {
-	struct tick_query q = d->ask.ticks;
-	struct tick_row *rows = NULL;
-	size_t n = 0;
+	struct part_page page;
 
-	q.oldest_first = true;
-	d->ev.kind = EV_TICKS_READ;
-	d->ev.ticks.read = d->ask.number;
-	d->ev.ticks.failed = store_ticks(r, &q, &d->arena, &rows, &n) != 0;
-	d->ev.ticks.rows = rows;
-	d->ev.ticks.n = n;
+	d->ev.kind = EV_PARTS_READ;
+	d->ev.parts.read = d->ask.number;
+	d->ev.parts.failed = store_parts(r, &d->ask.parts, &d->arena, &page) != 0;
+	d->ev.parts.rows = page.rows;
+	d->ev.parts.n = page.n;
 }
 
 static void work(struct store_reader *r, void *arg)
@@ -115,7 +111,7 @@ static void work(struct store_reader *r, void *arg)
 	switch (d->ask.kind) {
 	case READ_KEYS: read_keys(r, d); break;
 	case READ_TASKS: read_tasks(r, d); break;
-	case READ_TICKS: read_ticks(r, d); break;
+	case READ_PARTS: read_parts(r, d); break;
 	default: read_rows(r, d); break;
 	}
 }

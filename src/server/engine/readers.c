@@ -120,7 +120,7 @@ static struct read_jobs *next_line(struct readers *r)
 	return !STAILQ_EMPTY(&r->quick) && r->n_answered < ANSWERED_MAX ? &r->quick : NULL;
 }
 
-/* Those who are left when it is to stop, in any order. */
+/* The jobs that are left when the threads are to stop, in any order. */
 static struct read_jobs *last_line(struct readers *r)
 {
 	return !STAILQ_EMPTY(&r->quick) ? &r->quick : !STAILQ_EMPTY(&r->slow) ? &r->slow : NULL;

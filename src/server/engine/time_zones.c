@@ -25,11 +25,11 @@ struct time_zones {
 	size_t n, cap;
 	size_t n_stale; /* files that could not be read at the last look */
 	struct loop_timer *timer;
-	int clock_fd; /* readable when the wall clock was set; -1: the system can not tell */
+	int clock_fd; /* readable when the wall clock was set; -1: the system cannot tell */
 	struct loop_watch *clock;
 };
 
-static size_t place_of(const struct time_zones *t, struct str name)
+static size_t index_of(const struct time_zones *t, struct str name)
 {
 	size_t low = 0, high = t->n;
 
@@ -46,14 +46,14 @@ static size_t place_of(const struct time_zones *t, struct str name)
 
 static struct told *find(struct time_zones *t, struct str name)
 {
-	size_t at = place_of(t, name);
+	size_t at = index_of(t, name);
 
 	return at < t->n && str_eq(t->told[at].name, name) ? &t->told[at] : NULL;
 }
 
 static struct told *add(struct time_zones *t, struct str name)
 {
-	size_t at = place_of(t, name);
+	size_t at = index_of(t, name);
 
 	GROW(t->told, t->cap, t->n + 1);
 	memmove(&t->told[at + 1], &t->told[at], (t->n - at) * sizeof *t->told);
@@ -136,7 +136,7 @@ static void take_back(struct time_zones *t, struct told *z)
 	free((char *)z->name.p);
 }
 
-/* Names come from whoever makes schedules: those that nobody is in any more must not add up. */
+/* Names come from whoever makes objects: those that nobody is in any more must not add up. */
 static void forget_unneeded(struct time_zones *t)
 {
 	size_t kept = 0;
@@ -199,7 +199,7 @@ static void on_clock(int fd, bool readable, bool writable, void *arg)
 		log_info("the wall clock was set, or the machine slept: schedules are looked at");
 	if (!watch_clock(fd))
 		loop_watch_set(t->clock, false, false);
-	t->o.feed(&(struct event){.kind = EV_TICK}, t->o.arg);
+	t->o.feed(&(struct event){.kind = EV_WAKE}, t->o.arg);
 }
 
 static void open_clock(struct time_zones *t, struct loop *l)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time as the brain can not see it by itself: what zones are, when their files change, and that
+ * Time as the brain cannot see it by itself: what zones are, when their files change, and that
  * somebody set the wall clock or the machine woke up. Each becomes an event.
  */
 #ifndef SERVER_TIME_ZONES_H

@@ -22,7 +22,7 @@ struct http_api {
 static const char *host_not_ready(void *arg)
 {
 	return engine_is_stuck(((struct http_api *)arg)->engine)
-	           ? "the store can not be written at the moment"
+	           ? "the store cannot be written at the moment"
 	           : NULL;
 }
 

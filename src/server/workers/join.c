@@ -85,7 +85,7 @@ static void look_over(struct join *j)
 	j->busy = false;
 }
 
-/* It was used up, durably: only now it lets somebody in, and nobody else. */
+/* The token was used up, durably: only now it lets somebody in, and nobody else. */
 static void used(const struct reply *r, void *arg)
 {
 	struct join *j = arg;

@@ -55,7 +55,7 @@ static void refill(const struct newcomers *n, struct measure *m, int64_t mono_ms
 	m->at_ms = mono_ms;
 }
 
-/* Its own; else a free one, or the fullest. */
+/* The token's own measure; else a free one, or the fullest. */
 static struct measure *measure_of(struct newcomers *n, rid token, int64_t mono_ms)
 {
 	struct measure *fullest = NULL;

@@ -144,10 +144,10 @@ static void check_requeue(
 
 	if (!ev || !s)
 		return;
-	if (ev->kind == EV_TICK && wait < w->o.lost_hold_ms)
+	if (ev->kind == EV_WAKE && wait < w->o.lost_hold_ms)
 		world_fail(w, 11, "task %u of a lost worker waits only %lld ms", t->number,
 		    (long long)wait);
-	t->lost_us = ev->kind == EV_TICK ? w->now_us : 0;
+	t->lost_us = ev->kind == EV_WAKE ? w->now_us : 0;
 	/* also when its own word comes so late that its worker is lost by it */
 	t->is_held = ev->kind == EV_ENDED && ev->ended.task == t->id ? wait == w->o.lost_hold_ms
 	                                                             : wait >= w->o.lost_hold_ms;

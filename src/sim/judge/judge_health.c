@@ -61,7 +61,7 @@ void judge_health(struct world *w, const struct event *ev)
 		if (l && l->slot >= 0)
 			look_at(w, l->slot);
 	}
-	for (int i = 0; ev->kind == EV_TICK && i < w->o.workers; i++)
+	for (int i = 0; ev->kind == EV_WAKE && i < w->o.workers; i++)
 		look_at(w, i);
 }
 

@@ -4,6 +4,7 @@
 #define SIM_JUDGE_INTERNAL_H
 
 #include "cron/pattern/item.h"
+#include "model/schedule.h"
 #include "sim/judge/judge.h"
 
 struct truth_queue {

@@ -4,6 +4,7 @@
 #define SIM_LOAD_INTERNAL_H
 
 #include "model/row.h"
+#include "model/schedule.h"
 #include "sim/world/server.h"
 
 #define QUEUES_MOST 4

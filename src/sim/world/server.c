@@ -424,7 +424,7 @@ void sim_server_heal(struct world *w)
 void sim_server_event(struct world *w, struct sim_event *e)
 {
 	struct sim_server *s = w->server;
-	struct event tick = {.kind = EV_TICK};
+	struct event tick = {.kind = EV_WAKE};
 
 	if (e->kind == SE_SERVER_START) {
 		sim_server_start(w);

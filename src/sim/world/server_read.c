@@ -69,16 +69,13 @@ static void read_tasks(struct store_reader *r, struct reading *d)
 	d->ev.rows.n = d->ask.n;
 }
 
-static void read_ticks(struct store_reader *r, struct reading *d)
+static void read_parts(struct store_reader *r, struct reading *d)
 {
-	struct tick_query q = d->ask.ticks;
-	struct tick_row *rows = NULL;
-	size_t n = 0;
+	struct part_page page;
 
-	q.oldest_first = true;
-	store_ticks(r, &q, &d->arena, &rows, &n);
-	d->ev.ticks.rows = rows;
-	d->ev.ticks.n = n;
+	store_parts(r, &d->ask.parts, &d->arena, &page);
+	d->ev.parts.rows = page.rows;
+	d->ev.parts.n = page.n;
 }
 
 static void look(struct world *w, struct reading *d)
@@ -87,7 +84,7 @@ static void look(struct world *w, struct reading *d)
 	    [READ_DUE] = EV_DUE_READ,
 	    [READ_KEYS] = EV_KEYS_READ,
 	    [READ_TASKS] = EV_TASKS_READ,
-	    [READ_TICKS] = EV_TICKS_READ};
+	    [READ_PARTS] = EV_PARTS_READ};
 	struct store_reader *r = w->server->reader;
 	bool failed = w->server->reads_fail_until_us > w->now_us;
 
@@ -98,10 +95,10 @@ static void look(struct world *w, struct reading *d)
 		d->ev.keys.read = d->ask.number;
 		d->ev.keys.failed = failed;
 		return;
-	case READ_TICKS:
-		read_ticks(r, d);
-		d->ev.ticks.read = d->ask.number;
-		d->ev.ticks.failed = failed;
+	case READ_PARTS:
+		read_parts(r, d);
+		d->ev.parts.read = d->ask.number;
+		d->ev.parts.failed = failed;
 		return;
 	case READ_TASKS: read_tasks(r, d); break;
 	default: read_rows(r, d); break;
@@ -150,7 +147,7 @@ void sim_read_event(struct world *w, struct sim_event *e)
 	if (e->kind == SE_READ) {
 		look(w, d);
 		s->read_us += w->o.exact ? 0 : sim_between(&w->rng_store, 0, 200);
-		if (d->ask.kind == READ_TICKS) {
+		if (d->ask.kind == READ_PARTS) {
 			s->read_us += s->ticks_slow_us;
 			s->ticks_slow_us = 0;
 		}

@@ -340,7 +340,7 @@ static void hand_says(struct world *w, int slot, struct hand_word *h)
 void sim_worker_event(struct world *w, struct sim_event *e)
 {
 	struct sim_worker *k = &w->workers[e->slot];
-	struct agent_event tick = {.kind = AE_TICK};
+	struct agent_event tick = {.kind = AE_WAKE};
 
 	switch (e->kind) {
 	case SE_WORKER_START:

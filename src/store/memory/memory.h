@@ -78,9 +78,9 @@ struct mem_row *mem_next(struct mem_row *r);
 struct mem_row *mem_before(struct mem_store *s, const struct row_table *t, struct mem_row *r);
 void mem_clear(struct mem_store *s);
 
-/* ticks.c */
-int mem_ticks(struct store_reader *base, const struct tick_query *q, struct arena *a,
-    struct tick_row **ret_rows, size_t *ret_n);
+/* parts.c */
+int mem_parts(struct store_reader *base, const struct part_query *q, struct arena *a,
+    struct part_page *ret_page);
 
 /* list.c, read.c */
 int mem_load(struct store *base, const struct store_loader *l, struct problem *ret_problem);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists and counts by filter. What is asked of a schedule's tasks, or of dispatched or held ones
+ * Lists and counts by filter. What is asked of an owner's tasks, or of dispatched or held ones
  * alone, comes from their index; all else walks the tasks by id, and a list does so in bounded
  * steps.
  */

@@ -52,7 +52,7 @@ static int load_rows(struct load *l, const struct row_table *t)
 		    &q.text, "WHERE name NOT IN ('" META_AUDIT_HEAD "', '" META_AUDIT_ANCHOR "') ");
 	buf_printf(&q.text.out, "ORDER BY %s", t->columns[0].name);
 	return run(
-	    l, l->r->sql->rows(l->r, &q, t, 0, &l->a, hand_over, l), "the store can not be read");
+	    l, l->r->sql->rows(l->r, &q, t, 0, &l->a, hand_over, l), "the store cannot be read");
 }
 
 static int load_numbers(struct load *l, const char *text, int n, sql_numbers_fn *fn)
@@ -61,7 +61,7 @@ static int load_numbers(struct load *l, const char *text, int n, sql_numbers_fn 
 
 	sql_query_begin(&q, l->r);
 	sql_add(&q.text, text);
-	return run(l, l->r->sql->numbers(l->r, &q, n, fn, l), "the store can not be read");
+	return run(l, l->r->sql->numbers(l->r, &q, n, fn, l), "the store cannot be read");
 }
 
 static const char counts_sql[] = "SELECT queue, status, sum(n) FROM ("
@@ -91,7 +91,7 @@ static int load_owned(void *arg, const int64_t *n)
 	return stop(l, l->to->owned(l->to->arg, &of, (rid)n[2], (rid)n[3]));
 }
 
-/* Their ids first, then row by row: few enough to sort, possibly too large to hold at once. */
+/* The tasks' ids first, then row by row: few enough to sort, possibly too large to hold at once. */
 static const char dispatched_sql[] =
     "SELECT id FROM task {task_live} WHERE " LIVE_SQL " AND status >= -1 ORDER BY id";
 
@@ -102,7 +102,7 @@ static int load_task(void *arg, const int64_t *n)
 	int rc = sql_task_get(&l->r->base, (rid)n[0], &l->a, &t);
 
 	if (rc)
-		rc = l->r->sql->problem(l->r, "a task can not be read", l->problem);
+		rc = l->r->sql->problem(l->r, "a task cannot be read", l->problem);
 	else
 		rc = l->to->row(l->to->arg, &task_table, &t);
 	arena_reset(&l->a);

@@ -34,7 +34,7 @@ static bool is_only_one(struct sql_reader *r, const struct row_table *t, struct 
 	return sql_number(r, &q, NULL, &n) == 0 && n == 1;
 }
 
-/* Its name as it is stored, if it can be one and nobody else has it; else one made of its id. */
+/* The row's name as stored, if it can be one and nobody else has it; else one made of its id. */
 static struct str name_for(struct sql_reader *r, const struct row_table *t,
     const struct sql_found *found, const struct id_space *ids, struct arena *a)
 {

@@ -84,8 +84,10 @@ int sql_task_get(struct store_reader *base, rid id, struct arena *a, struct task
 int sql_find_key(struct store_reader *base, rid queue, struct str key, rid *ret_id);
 int sql_find_idem(
     struct store_reader *base, struct str key, struct arena *a, struct idem_row *ret_row);
-int sql_ticks(struct store_reader *base, const struct tick_query *q, struct arena *a,
-    struct tick_row **ret_rows, size_t *ret_n);
+
+/* parts.c */
+int sql_parts(struct store_reader *base, const struct part_query *q, struct arena *a,
+    struct part_page *ret_page);
 
 /* queue.c */
 int sql_queue_head(struct store_reader *base, const struct head_query *q, struct arena *a,

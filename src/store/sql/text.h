@@ -19,7 +19,7 @@ struct sql_dialect {
 };
 
 #define ENDED_SQL "(status > 0 OR status IN (-3, -5, -6))"
-/* These must be the very texts of the partial indexes, or SQLite does not use them. */
+/* Conditions: they must be the very texts of the partial indexes, or SQLite does not use them. */
 #define READY_SQL "status = -2 AND due_ms <= 0"
 #define DUE_SQL "status = -2 AND due_ms > 0"
 #define LIVE_SQL "(status < -6 OR status = -4 OR status = -1 OR status = 0)"

@@ -14,8 +14,8 @@ static char there, by_priority, damaged;
 
 void agree_release(struct agree *g)
 {
-	idmap_release(&g->queues);
-	idmap_release(&g->schedules);
+	for (int i = 0; i < N_TABLES; i++)
+		idmap_release(&g->there[i]);
 	idmap_release(&g->told);
 	sqlite3_finalize(g->find_task);
 }
@@ -34,7 +34,7 @@ static void saw_queue(struct agree *g, unsigned damage, const struct queue_row *
 	char *is = damage & 1 ? &damaged : q->order == ORDER_PRIORITY ? &by_priority : &there;
 
 	if (q->id)
-		idmap_put(&g->queues, q->id, is);
+		idmap_put(&g->there[TABLE_QUEUE], q->id, is);
 }
 
 static void look_at_task(struct agree *g, unsigned damage, const struct task_row *t)
@@ -43,9 +43,9 @@ static void look_at_task(struct agree *g, unsigned damage, const struct task_row
 	char *queue;
 
 	g->n_tasks += t->id <= g->stat.last_id;
-	if (damage & (DAMAGED_SPEC | DAMAGED_STATE) || !g->queues_read)
+	if (damage & (DAMAGED_SPEC | DAMAGED_STATE) || !g->is_read[TABLE_QUEUE])
 		return;
-	queue = idmap_get(&g->queues, t->spec.queue);
+	queue = idmap_get(&g->there[TABLE_QUEUE], t->spec.queue);
 	if (!queue)
 		tell_gone(g, "queue", t->spec.queue, "it is gone, and tasks of it are there");
 	else if (queue == &by_priority)
@@ -76,28 +76,42 @@ static void look_at_output(struct agree *g, const struct output_row *o)
 		tell_gone(g, "task", o->task, "it is gone, and what it wrote is there");
 }
 
-static void look_at_tick(struct agree *g, const struct tick_row *k)
+static void saw_object(struct agree *g, const struct row_table *t, const void *row)
 {
-	if (g->schedules_read && !idmap_get(&g->schedules, k->schedule))
-		tell_gone(g, "schedule", k->schedule, "it is gone, and its ticks are there");
+	rid id = (rid)column_i64(&t->columns[0], row);
+
+	if (id)
+		idmap_put(&g->there[t->number], id, &there);
+}
+
+static void look_at_part(struct agree *g, const struct row_table *t, const void *row)
+{
+	const struct row_table *of = t->belongs_to;
+	rid id = (rid)column_i64(&t->columns[0], row);
+	char words[80];
+
+	if (!g->is_read[of->number] || idmap_get(&g->there[of->number], id))
+		return;
+	snprintf(words, sizeof words, "it is gone, and its %ss are there", t->name);
+	tell_gone(g, of->name, id, words);
 }
 
 void agree_row(struct agree *g, const struct row_table *t, unsigned damage, const void *row)
 {
 	if (t == &queue_table)
 		saw_queue(g, damage, row);
-	else if (t == &schedule_table && ((const struct schedule_row *)row)->id)
-		idmap_put(&g->schedules, ((const struct schedule_row *)row)->id, &there);
 	else if (t == &task_table)
 		look_at_task(g, damage, row);
+	else if (t->is_loaded && t->has_id)
+		saw_object(g, t, row);
 	else if (damage)
 		return;
 	else if (t == &stat_table)
 		g->stat = *(const struct sqlite_stat *)row;
 	else if (t == &output_table)
 		look_at_output(g, row);
-	else if (t == &tick_table)
-		look_at_tick(g, row);
+	else if (t->belongs_to)
+		look_at_part(g, t, row);
 }
 
 /* Long bodies have no checksum of their own, so nobody has read them; but each has a task. */
@@ -130,8 +144,8 @@ static void compare_count(struct agree *g)
 
 void agree_table_end(struct agree *g, const struct row_table *t)
 {
-	g->queues_read |= t == &queue_table;
-	g->schedules_read |= t == &schedule_table;
+	if (t != &stat_table)
+		g->is_read[t->number] = true;
 	if (t == &task_table)
 		compare_count(g);
 	if (t == &output_table)

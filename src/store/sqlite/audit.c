@@ -18,7 +18,7 @@ static int load_end(
 
 	if (rc > 0)
 		return sql_refuse_damaged("meta", str_of(name), ret_problem);
-	return rc ? r->sql->problem(r, "the store can not be read", ret_problem) : 0;
+	return rc ? r->sql->problem(r, "the store cannot be read", ret_problem) : 0;
 }
 
 int sqlite_load_chain(struct sqlite_store *s, struct problem *ret_problem)

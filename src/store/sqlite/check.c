@@ -117,7 +117,7 @@ static const char *name_of_group(const struct row_table *t, unsigned damage)
 	       : damage & DAMAGED_SPEC   ? "what was asked for does not fit its checksum"
 	       : damage & DAMAGED_STATE  ? "how it stands does not fit its checksum"
 	       : damage & DAMAGED_OUTPUT ? "its history or output does not fit its checksum"
-	                                 : "can not be read";
+	                                 : "cannot be read";
 }
 
 static int check_row(void *arg, const struct sql_found *row)

@@ -65,7 +65,7 @@ static int run_step(void *arg, const char *sql, int version, struct problem *ret
 	if (sqlite3_exec(db, all, NULL, NULL, NULL) == SQLITE_OK)
 		return 0;
 	sqlite_problem(
-	    db, "the store's schema can not be changed, is the file damaged?", ret_problem);
+	    db, "the store's schema cannot be changed, is the file damaged?", ret_problem);
 	sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
 	return ERR_STORE;
 }

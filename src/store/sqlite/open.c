@@ -75,7 +75,7 @@ int sqlite_lock(const char *path, int *ret_fd, struct problem *ret_problem)
 
 	if (fd < 0) {
 		problem_set(
-		    ret_problem, ERR_STORE, "%s can not be opened: %s", name, strerror(errno));
+		    ret_problem, ERR_STORE, "%s cannot be opened: %s", name, strerror(errno));
 		problem_hint(ret_problem, "the store's directory must exist and be writable");
 		return ERR_STORE;
 	}
@@ -91,7 +91,7 @@ int sqlite_lock(const char *path, int *ret_fd, struct problem *ret_problem)
 	return 0;
 }
 
-/* Its global lock around every allocation would be fought over by readers and writer. */
+/* SQLite's global lock around every allocation would be fought over by readers and writer. */
 static void configure_once(void)
 {
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -122,7 +122,7 @@ int sqlite_connect(const char *path, bool create, bool nosync, enum sqlite_role 
 
 	pthread_once(&once, configure_once);
 	if (sqlite3_open_v2(path, ret_db, flags | (create ? SQLITE_OPEN_CREATE : 0), NULL)) {
-		problem_set(ret_problem, ERR_STORE, "%s can not be opened: %s", path,
+		problem_set(ret_problem, ERR_STORE, "%s cannot be opened: %s", path,
 		    *ret_db ? sqlite3_errmsg(*ret_db) : "out of memory");
 		goto failed;
 	}
@@ -171,7 +171,7 @@ static int mark_lock(int fd, struct problem *ret_problem)
 	if (write(fd, lock_mark, sizeof lock_mark - 1) == (ssize_t)sizeof lock_mark - 1)
 		return 0;
 	problem_set(
-	    ret_problem, ERR_STORE, "the store's lock can not be written: %s", strerror(errno));
+	    ret_problem, ERR_STORE, "the store's lock cannot be written: %s", strerror(errno));
 	return problem_hint(ret_problem, "make room on the disk that holds the store");
 }
 
@@ -313,7 +313,7 @@ const struct store_ops store_sqlite = {
     .prunable = sql_prunable,
     .count_ended = sqlite_count_ended,
     .output = sqlite_output,
-    .ticks = sql_ticks,
+    .parts = sql_parts,
     .events = sql_events,
     .events_before = sql_events_before,
     .audit = sql_audit,

@@ -39,7 +39,7 @@ struct bound {
 	enum { BOUND_NULL, BOUND_NUMBER, BOUND_BYTES } kind;
 };
 
-/* What can not be read off the tables. */
+/* What cannot be read off the tables. */
 struct sqlite_stat {
 	rid last_id;
 	uint64_t last_event;
@@ -96,7 +96,7 @@ struct sqlite_reader {
 		unsigned used;
 	} cache[READ_CACHE];
 	unsigned clock;
-	bool goes_on; /* a long body that can not be read is damage, and not the end */
+	bool goes_on; /* a long body that cannot be read is damage, and not the end */
 };
 
 /* open.c */
@@ -122,17 +122,17 @@ int sqlite_check(const char *path, const struct store_checker *to, int64_t *ret_
     struct problem *ret_problem);
 int sqlite_check_start(const char *path, int64_t limit_ms, struct problem *ret_problem);
 
-/* agree.c: what rows say of each other. Tables come in the order of check.c: queues, schedules and
- * the store's numbers before tasks, tasks before their output. */
+/* agree.c: what rows say of each other. Tables come in the order of check.c: the store's numbers
+ * and all objects before tasks, tasks before their output, objects before their parts. */
 struct agree {
 	sqlite3 *db;
 	void (*tell)(void *arg, const char *table, rid id, const char *what); /* id 0: the table */
 	void *arg;
-	struct idmap queues, schedules; /* which there are */
-	struct idmap told;              /* what is gone is named once */
-	bool queues_read, schedules_read;
-	struct sqlite_stat stat; /* all 0: not known */
-	int64_t n_tasks;         /* of those that its numbers count */
+	struct idmap there[N_TABLES]; /* which objects there are */
+	bool is_read[N_TABLES];       /* all of them */
+	struct idmap told;            /* what is gone is named once */
+	struct sqlite_stat stat;      /* all 0: not known */
+	int64_t n_tasks;              /* of those that its numbers count */
 	sqlite3_stmt *find_task;
 };
 void agree_release(struct agree *g);

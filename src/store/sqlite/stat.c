@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The numbers that can not be read off the tables, in a row of their own: see 0001_up.sql. They are
+ * The numbers that cannot be read off the tables, in a row of their own: see 0001_up.sql. They are
  * counted in memory, and written now and then.
  */
 #include "base/log.h"
@@ -43,8 +43,8 @@ static enum stat_row read_stat(struct sqlite_store *s, struct sqlite_stat *ret_s
 	return is;
 }
 
-/* Its numbers do not fit their checksum, or are gone: what can be counted is counted. Those of a
- * new store have none yet: from now on a change of them shows. */
+/* The numbers do not fit their checksum, or are gone: what can be counted is counted. Those of a
+ * new store have no checksum yet: from now on a change of them shows. */
 static int mend_stat(struct sqlite_store *s, struct problem *ret_problem)
 {
 	struct sqlite_stat stat = {0};
@@ -64,7 +64,7 @@ static int mend_stat(struct sqlite_store *s, struct problem *ret_problem)
 	}
 	s->stat = stat;
 	if (rc == 0 && sqlite_save_stat(s))
-		rc = sqlite_problem(s->db, "the store can not be written", ret_problem);
+		rc = sqlite_problem(s->db, "the store cannot be written", ret_problem);
 	return rc;
 }
 
@@ -104,5 +104,5 @@ int sqlite_load_stat(struct sqlite_store *s, struct problem *ret_problem)
 	sqlite3_finalize(st);
 	if (rc == SQLITE_ROW)
 		return 0;
-	return sqlite_problem(s->db, "the store can not be read", ret_problem);
+	return sqlite_problem(s->db, "the store cannot be read", ret_problem);
 }

@@ -220,7 +220,7 @@ static void feed_adopt(struct worker *w, const struct noted *n, const struct kep
 	worker_feed(w, e);
 }
 
-/* It ran in a plugin's process, which ended with the worker. */
+/* The attempt ran in a plugin's process, which ended with the worker. */
 static void adopt_lost(struct worker *w, const struct noted *n, const struct kept_adopted *a)
 {
 	struct agent_exit x = {.kind = EXIT_STATUS,

@@ -40,7 +40,7 @@ static void hide_server_above(struct worker *w)
 		hide(w, real);
 }
 
-/* Can others come to it at all? What lies behind a closed door can not even be covered by them. */
+/* Can others come to it at all? What lies behind a closed door cannot even be covered by them. */
 static bool is_within_reach(const char *path)
 {
 	AUTO(free_cstr) char *up = xstrdup(path);

@@ -38,7 +38,7 @@ static struct spool *spool_of(struct job *j, int stream)
 	for (int i = 0; i < N_STREAMS; i++) {
 		spool_name(j, i, name);
 		if (spool_open(&j->spools[i], j->w->spool_dir, name, j->keeps, max, &p) < 0)
-			log_warn("output can not be put aside: %s", p.what);
+			log_warn("output cannot be put aside: %s", p.what);
 		else
 			spool_policy(&j->spools[i], (enum output_policy)j->settings->output_policy);
 	}

@@ -100,7 +100,7 @@ int keeping_open(struct worker *w, struct problem *p)
 			problem_set(p, ERR_CONFLICT,
 			    "the keeper of an earlier worker is still ending its processes");
 			return problem_hint(
-			    p, "look for processes that can not be killed; then start again");
+			    p, "look for processes that cannot be killed; then start again");
 		}
 		nanosleep(&pause, NULL);
 	}
@@ -131,7 +131,7 @@ static void take_list(struct keeper_client *to, struct keeper_client *from)
 }
 
 /*
- * Nothing is told about the tasks that we can not end: the next instance, with the rights that we
+ * Nothing is told about the tasks that we cannot end: the next instance, with the rights that we
  * gave up, ends them first.
  */
 static void leave_at_once(struct worker *w, const struct problem *p)
@@ -144,8 +144,8 @@ static void leave_at_once(struct worker *w, const struct problem *p)
 }
 
 /*
- * Its children died with it, and what they forked is ended here. Whoever has given up its rights
- * can not make another keeper that has them: then it leaves, to be started anew.
+ * The keeper's children died with it, and what they forked is ended here. A worker that has given
+ * up its rights cannot make another keeper that has them: then it leaves, to be started anew.
  */
 static void replace(struct worker *w)
 {

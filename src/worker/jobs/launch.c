@@ -196,7 +196,7 @@ static int bring_program(struct launch *l)
 	snprintf(path, sizeof path, "/proc/self/fd/%u", 3 + l->start.n_fds);
 	l->start.n_fds++;
 	if (add_fd(l, open(argv[0], O_RDONLY | O_CLOEXEC), true))
-		return refuse(l, SPAWN_NOT_MADE, "this program's own file can not be opened");
+		return refuse(l, SPAWN_NOT_MADE, "this program's own file cannot be opened");
 	argv[0] = arena_strdup(&l->arena, path);
 	return 0;
 }

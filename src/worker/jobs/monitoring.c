@@ -109,7 +109,7 @@ static void look(struct monitoring *m, uint64_t number)
 
 static void on_timer(void *arg)
 {
-	step(arg, &(struct monitor_event){.kind = MONITOR_TICK});
+	step(arg, &(struct monitor_event){.kind = MONITOR_WAKE});
 }
 
 static void set_timer(struct monitoring *m)

@@ -84,7 +84,7 @@ static void could_not_start(struct worker *w, rid task, int64_t token, int code,
 {
 	struct agent_exit x = {.kind = EXIT_ERROR, .exit_code = code, .reason = why};
 
-	/* it may well start on another worker, so it must not count as tried */
+	/* the task may well start on another worker, so it must not count as tried */
 	if (code == SPAWN_NOT_MADE)
 		x.kind = EXIT_NEVER;
 	worker_exited(w, task, token, x);

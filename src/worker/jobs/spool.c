@@ -256,7 +256,7 @@ static ssize_t throw_away(struct spool *s, int fd, size_t most)
 	return n;
 }
 
-/* The file can not take it. A task whose disk is full still goes on, a little at a time. */
+/* The file cannot take it. A task whose disk is full still goes on, a little at a time. */
 static ssize_t overflow(struct spool *s, int fd, size_t most)
 {
 	if (spool_unread(s) == 0 && s->gap == 0)

@@ -14,7 +14,7 @@
  * another process can go on with it; the bound is for what was not taken. Without, it has no name
  * and is gone with its descriptor.
  *
- * A disk that can not take more (full, over a quota, gone) is like a full spool; when nothing else
+ * A disk that cannot take more (full, over a quota, gone) is like a full spool; when nothing else
  * is unread, a little goes through memory, so that a full disk slows a task but never stops it.
  * The process must ignore SIGXFSZ.
  */
@@ -44,7 +44,7 @@ struct spool {
 	int64_t hollow;  /* … and up to there no content stands behind what is asked for */
 	int64_t gap;     /* thrown away behind what is stored */
 	int64_t dropped; /* in all */
-	struct buf held; /* on its way to the disk, when that can not take it; then a mark */
+	struct buf held; /* on its way to the disk, when that cannot take it; then a mark */
 	size_t held_at;
 };
 

@@ -18,7 +18,7 @@ static int open_dir(const char *dir)
 
 static int no_dir(const char *dir, struct problem *p, const char *why)
 {
-	problem_set(p, ERR_IO, "output can not be kept in %s: %s", dir, why);
+	problem_set(p, ERR_IO, "output cannot be kept in %s: %s", dir, why);
 	return problem_hint(p, "It must be a directory of the worker's own user, not a link.");
 }
 

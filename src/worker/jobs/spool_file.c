@@ -95,7 +95,7 @@ static const char *wrong_in(const struct head *h, int64_t length)
 	if (memcmp(h->magic, magic, sizeof magic))
 		return "it does not begin as one";
 	if (h->base < 0 || h->base > POSITION_MAX || h->gap < 0 || h->gap > POSITION_MAX)
-		return "its header can not be";
+		return "its header cannot be";
 	if (length > POSITION_MAX || h->start < h->base || h->start > h->base + bytes)
 		return "it is shorter than its header says";
 	if (h->cut != -1 && (h->cut < h->start || h->cut > h->base + bytes))

@@ -9,7 +9,7 @@
 #define SPOOL_PASSING_NAME ".spool-"
 
 int spool_make_dir(const char *dir, struct problem *ret_problem);
-/* These return -1 with errno. */
+/* The functions return -1 with errno, where nothing else is said. */
 int spool_create(struct spool *s);
 int spool_load(struct spool *s, struct problem *ret_problem); /* an enum err */
 off_t spool_file_at(const struct spool *s, int64_t position);

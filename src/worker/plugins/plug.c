@@ -170,7 +170,7 @@ void plug_retire(struct plug *g, const char *why)
 	kept_signal(&g->kept, SIGKILL, KILL_TO_CGROUP); /* the rest when it is over */
 }
 
-/* It is about to leave; if it does not, it has to. */
+/* The plugin is about to leave; if it does not, it has to. */
 void plug_closed(struct plug *g)
 {
 	if (g->state == PLUG_GREETING)

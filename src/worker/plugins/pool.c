@@ -47,7 +47,7 @@ static bool no_plugs(const struct worker *w)
 	return true;
 }
 
-/* Their input ends: a good plugin goes by itself; the others do not get long. */
+/* The plugins' input ends: a good one goes by itself; the others do not get long. */
 static void say_goodbye(struct worker *w)
 {
 	struct plug *g;

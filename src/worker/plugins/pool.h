@@ -31,7 +31,7 @@ struct plug { /* one process */
 	bool can_cancel;
 	bool dirty;    /* in has grown in this turn */
 	bool deaf;     /* what it wrote was garbage: nothing more is believed */
-	int n_paused;  /* of its tasks, whose output the server can not take now */
+	int n_paused;  /* of its tasks, whose output the server cannot take now */
 	bool stopped;  /* on purpose: no backoff for that */
 	char why[256]; /* it had to go; empty: it went by itself */
 };

@@ -165,7 +165,7 @@ void on_plug_output(int fd, bool readable, bool writable, void *arg)
 	pool_pump(g->pool);
 }
 
-/* Its stderr is for the worker's log, a line at a time. */
+/* A plugin's stderr is for the worker's log, a line at a time. */
 void on_plug_errors(int fd, bool readable, bool writable, void *arg)
 {
 	struct plug *g = arg;

@@ -150,7 +150,7 @@ void welcome(void)
 void tick_at(int64_t at)
 {
 	mono = at;
-	step((struct agent_event){.kind = AE_TICK});
+	step((struct agent_event){.kind = AE_WAKE});
 }
 
 void run_with(rid task, int64_t token, struct link_run r)

@@ -39,7 +39,7 @@ static struct monitor_event event_of(const char *text)
 	char *rest;
 
 	if (strcmp(text, "start") == 0 || strcmp(text, "tick") == 0) {
-		ev.kind = text[0] == 's' ? MONITOR_STARTED : MONITOR_TICK;
+		ev.kind = text[0] == 's' ? MONITOR_STARTED : MONITOR_WAKE;
 		return ev;
 	}
 	ev.ok = text[0] == 'o';

@@ -46,11 +46,8 @@ static void tell_zone(struct world *w, const struct event *ev)
 {
 	struct zone_ref *ref = NULL;
 	struct event zone = {.kind = EV_ZONE};
-	struct str name;
+	struct str name = core_zone_named(ev);
 
-	if ((ev->kind != EV_CREATE && ev->kind != EV_SET) || ev->object.kind != KIND_SCHEDULE)
-		return;
-	name = ((const struct schedule_row *)ev->object.row)->zone;
 	if (!name.p)
 		return;
 	assert_int_equal(zones_get(w->zones, name, &ref, NULL), 0);
@@ -254,7 +251,7 @@ void world_run(struct world *w)
 
 void world_advance(struct world *w, int64_t ms)
 {
-	struct event ev = {.kind = EV_TICK};
+	struct event ev = {.kind = EV_WAKE};
 
 	w->wall += ms;
 	w->mono += ms;

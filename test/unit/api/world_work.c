@@ -61,15 +61,15 @@ static void answer_tasks(struct world *w, const struct read_ask *ask, struct are
 	world_step(w, &ev);
 }
 
-static void answer_ticks(struct world *w, const struct read_ask *ask, struct arena *a)
+static void answer_parts(struct world *w, const struct read_ask *ask, struct arena *a)
 {
-	struct event ev = {.kind = EV_TICKS_READ};
-	struct tick_query q = ask->ticks;
-	struct tick_row *rows = NULL;
+	struct event ev = {.kind = EV_PARTS_READ};
+	struct part_page page;
 
-	ev.ticks.read = ask->number;
-	assert_int_equal(store_ticks(w->reader, &q, a, &rows, &ev.ticks.n), 0);
-	ev.ticks.rows = rows;
+	ev.parts.read = ask->number;
+	assert_int_equal(store_parts(w->reader, &ask->parts, a, &page), 0);
+	ev.parts.rows = page.rows;
+	ev.parts.n = page.n;
 	world_step(w, &ev);
 }
 
@@ -81,8 +81,8 @@ void world_answer_read(struct world *w, const struct read_ask *ask)
 		answer_keys(w, ask, &a);
 	else if (ask->kind == READ_TASKS)
 		answer_tasks(w, ask, &a);
-	else if (ask->kind == READ_TICKS)
-		answer_ticks(w, ask, &a);
+	else if (ask->kind == READ_PARTS)
+		answer_parts(w, ask, &a);
 	else
 		answer_rows(w, ask, &a);
 	arena_release(&a);

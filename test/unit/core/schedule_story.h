@@ -105,7 +105,7 @@ static inline void end_task(struct world *w, rid id)
 static inline void set_clock(struct world *w, int64_t by_ms)
 {
 	w->now_ms += by_ms;
-	world_step(w, &(struct event){.kind = EV_TICK});
+	world_step(w, &(struct event){.kind = EV_WAKE});
 	world_advance(w, 0);
 }
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../walk.h"
+#include "core/schedule/schedule.h"
 #include "core/state.h"
 #include "world.h"
 

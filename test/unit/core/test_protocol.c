@@ -215,7 +215,7 @@ STORY(nobody_is_lost_who_was_not_unhealthy_before)
 	/* the server itself was stopped for an hour: the beats wait in its sockets */
 	w->mono_ms += 3600000;
 	w->now_ms += 3600000;
-	world_step(w, &(struct event){.kind = EV_TICK});
+	world_step(w, &(struct event){.kind = EV_WAKE});
 	assert_state(w, "w1", WORKER_UNHEALTHY);
 	world_beat(w, 1, 9);
 	assert_int_equal(view(w, "w1").lack, LACK_NOTHING);

@@ -362,20 +362,20 @@ static int by_tick(const void *a, const void *b)
 	return x->tick_s < y->tick_s ? -1 : x->tick_s > y->tick_s;
 }
 
-static void answer_ticks(struct world *w, const struct read_ask *a)
+static void answer_parts(struct world *w, const struct read_ask *a)
 {
 	struct tick_row *rows = xcalloc(w->n_ticks + 1, sizeof *rows);
-	struct event ev = {.kind = EV_TICKS_READ};
+	struct event ev = {.kind = EV_PARTS_READ};
 	size_t n = 0;
 
 	for (size_t i = 0; i < w->n_ticks; i++)
-		if (w->ticks[i].schedule == a->ticks.schedule &&
-		    w->ticks[i].until_s >= a->ticks.from_s && w->ticks[i].tick_s < a->ticks.to_s)
+		if (w->ticks[i].schedule == a->parts.object &&
+		    w->ticks[i].until_s >= a->parts.from && w->ticks[i].tick_s < a->parts.to)
 			rows[n++] = w->ticks[i];
 	qsort(rows, n, sizeof *rows, by_tick);
-	ev.ticks.read = a->number;
-	ev.ticks.rows = rows;
-	ev.ticks.n = n;
+	ev.parts.read = a->number;
+	ev.parts.rows = rows;
+	ev.parts.n = n;
 	world_step(w, &ev);
 	free(rows);
 }
@@ -390,8 +390,8 @@ void world_answer_reads(struct world *w)
 			answer_keys(w, &a);
 		else if (a.kind == READ_TASKS)
 			answer_tasks(w, &a);
-		else if (a.kind == READ_TICKS)
-			answer_ticks(w, &a);
+		else if (a.kind == READ_PARTS)
+			answer_parts(w, &a);
 		else
 			answer_rows(w, &a);
 	}
@@ -406,7 +406,7 @@ void world_advance(struct world *w, int64_t ms)
 			w->now_ms += at - w->mono_ms;
 			w->mono_ms = at;
 		}
-		world_step(w, &(struct event){.kind = EV_TICK});
+		world_step(w, &(struct event){.kind = EV_WAKE});
 	}
 	w->now_ms += end - w->mono_ms;
 	w->mono_ms = end;

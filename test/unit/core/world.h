@@ -8,6 +8,7 @@
 #define TEST_CORE_WORLD_H
 
 #include "core/core.h"
+#include "core/schedule/view.h"
 #include "model/row.h"
 
 /* What somebody asks for: these columns of the row. */

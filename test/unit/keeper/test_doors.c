@@ -28,15 +28,15 @@ void keeper_listen(struct keeper *k)
 {
 }
 
-static unsigned job(unsigned from, unsigned to)
+static unsigned ward(unsigned from, unsigned to)
 {
 	struct keeper k = {.n_live = 1};
-	struct job j = {.state = from};
+	struct ward w = {.state = from};
 
-	job_move(&k, &j, to);
-	if (k.n_live != (from != JOB_EMPTYING)) /* it lives until it is over */
+	ward_move(&k, &w, to);
+	if (k.n_live != (from != WARD_EMPTYING)) /* it lives until it is over */
 		_exit(4);
-	return j.state;
+	return w.state;
 }
 
 static unsigned phase(unsigned from, unsigned to)
@@ -49,7 +49,7 @@ static unsigned phase(unsigned from, unsigned to)
 
 static void test_a_job(void **state)
 {
-	walk(&job_moves, job);
+	walk(&ward_moves, ward);
 }
 
 static void test_the_keeper(void **state)

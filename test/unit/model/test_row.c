@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "model/batch.h"
+#include "model/schedule.h"
 
 static void check_columns(const struct row_table *t)
 {

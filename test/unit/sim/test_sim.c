@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "model/schedule.h"
 #include "sim/faults/plan.h"
 #include "sim/judge/judge.h"
 #include "sim/runs.h"

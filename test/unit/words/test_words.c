@@ -180,9 +180,8 @@ static void every_wait_has_its_sentence(void **state)
 static void every_hint_has_its_sentence(void **state)
 {
 	static const char *const hints[] = {
-	    [HINT_SCHEDULES] = "list them with: reeve schedule ls",
-	    [HINT_SCHEDULE_CHANGE] = "change it with: reeve schedule set n 1",
-	    [HINT_QUEUE_CHANGE] = "change it with: reeve queue set n 1",
+	    [HINT_LIST] = "list them with: reeve queue ls",
+	    [HINT_CHANGE] = "change it with: reeve queue set n 1",
 	    [HINT_QUEUE_CANCEL] = "cancel them (reeve cancel --queue n 1), wait, and try again",
 	    [HINT_START_WAIT] = "try again when the wait is over: reeve status",
 	    [HINT_WORKER_LOSS] = "wait until it is lost; if its machine is certainly gone: reeve "
@@ -191,10 +190,10 @@ static void every_hint_has_its_sentence(void **state)
 	    [HINT_WORKER_TELL] = "it can only be told when it is: reeve worker ls",
 	};
 
-	for (int i = HINT_SCHEDULES; i <= HINT_WORKER_TELL; i++) {
+	for (int i = HINT_LIST; i <= HINT_WORKER_TELL; i++) {
 		struct problem p = {0};
 
-		words_hint(&(struct hint){i, "n 1"}, &p);
+		words_hint(&(struct hint){i, "n 1", KIND_QUEUE}, &p);
 		assert_string_equal(p.hint, hints[i]);
 	}
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Time zones as the server was told of them, by name. A name stays while a schedule is in it, or
- * until the server takes the zone back; it does so when nobody needs it (core_needs_zone()).
- */
-#include "core/state.h"
+#include "core/zone.h"
 
 #include <stdlib.h>
+
+#include "core/state.h"
 
 static int zone_cmp(const struct zone *a, const struct zone *b)
 {
@@ -19,7 +17,7 @@ static struct zone *find(const struct core *c, struct str name)
 {
 	struct zone probe = {.name = name};
 
-	return RB_FIND(zones_by_name, &((struct core *)c)->schedules.zones, &probe);
+	return RB_FIND(zones_by_name, &((struct core *)c)->zones.by_name, &probe);
 }
 
 static struct zone *find_or_make(struct core *c, struct str name)
@@ -30,42 +28,44 @@ static struct zone *find_or_make(struct core *c, struct str name)
 		return z;
 	z = xcalloc(1, sizeof *z);
 	z->name = (struct str){xstrndup(name.p, name.n), name.n};
-	RB_INSERT(zones_by_name, &c->schedules.zones, z);
-	c->schedules.n_zones++;
+	RB_INSERT(zones_by_name, &c->zones.by_name, z);
+	c->zones.n++;
 	return z;
 }
 
 static void forget(struct core *c, struct zone *z)
 {
-	RB_REMOVE(zones_by_name, &c->schedules.zones, z);
-	c->schedules.n_zones--;
+	RB_REMOVE(zones_by_name, &c->zones.by_name, z);
+	c->zones.n--;
 	free((char *)z->name.p);
 	free(z);
 }
 
-void zone_use(struct core *c, struct schedule *s, struct str name)
+struct zone *zone_use(struct core *c, struct zone *before, struct str name)
 {
-	struct zone *before = s->zone;
+	struct zone *z = name.p ? find_or_make(c, name) : NULL;
 
-	s->zone = name.p ? find_or_make(c, name) : NULL;
-	if (s->zone)
-		s->zone->users++;
+	if (z)
+		z->users++;
 	if (before)
 		before->users--; /* the server takes it back, if nobody else is in it */
+	return z;
+}
+
+struct str core_zone_named(const struct event *ev)
+{
+	if (ev->kind != EV_CREATE && ev->kind != EV_SET)
+		return STR_NULL;
+	return row_time_zone(object_kinds[ev->object.kind]->table, ev->object.row);
 }
 
 static bool names_zone(const struct pending_list *list, struct str name)
 {
 	const struct pending *p;
 
-	TAILQ_FOREACH (p, list, in_lane) {
-		const struct event *ev = &p->event;
-
-		if ((ev->kind == EV_CREATE || ev->kind == EV_SET) &&
-		    ev->object.kind == KIND_SCHEDULE &&
-		    str_eq(((const struct schedule_row *)ev->object.row)->zone, name))
+	TAILQ_FOREACH (p, list, in_lane)
+		if (str_eq(core_zone_named(&p->event), name))
 			return true;
-	}
 	return false;
 }
 
@@ -79,7 +79,7 @@ bool core_needs_zone(const struct core *c, struct str name)
 
 size_t core_zones(const struct core *c)
 {
-	return c->schedules.n_zones;
+	return c->zones.n;
 }
 
 static void take_back(struct core *c, struct str name)
@@ -93,7 +93,7 @@ static void take_back(struct core *c, struct str name)
 		forget(c, z);
 }
 
-void zone_set(struct core *c, const struct event *ev, struct effects *out)
+void zone_set(struct core *c, const struct event *ev)
 {
 	struct zone *z;
 
@@ -106,13 +106,13 @@ void zone_set(struct core *c, const struct event *ev, struct effects *out)
 		return;
 	z->zone = ev->zone.zone;
 	if (c->open)
-		schedules_look_all(c, z);
+		kinds_time_changed(c, z);
 }
 
-void zones_forget(struct core *c)
+void zones_release(struct core *c)
 {
 	struct zone *z, *next;
 
-	RB_FOREACH_SAFE (z, zones_by_name, &c->schedules.zones, next)
+	RB_FOREACH_SAFE (z, zones_by_name, &c->zones.by_name, next)
 		forget(c, z);
 }

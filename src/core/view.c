@@ -2,28 +2,6 @@
 /* Looking at the brain without changing it: for lists, status and metrics. */
 #include "core/state.h"
 
-bool core_schedule(const struct core *c, rid id, struct arena *a, struct schedule_view *ret_view)
-{
-	struct schedule *s = object_find(c, KIND_SCHEDULE, id);
-	struct buf items = {0};
-
-	if (!s)
-		return false;
-	*ret_view = (struct schedule_view){.live = s->n_live,
-	    .failed = schedule_failed(s),
-	    .items = &s->items,
-	    .zone = s->zone ? s->zone->zone : NULL};
-	schedule_unpack(s, a, &ret_view->row);
-	if (!a)
-		return true;
-	cron_items_write(&s->items, &items);
-	ret_view->row.items = arena_str(a, buf_str(&items));
-	buf_release(&items);
-	if (ret_view->row.state == SCHEDULE_ACTIVE)
-		ret_view->next_s = schedule_due_s(s, &ret_view->row);
-	return true;
-}
-
 static rid id_of(const struct object *o)
 {
 	return o ? o->id : 0;
@@ -49,9 +27,9 @@ size_t core_count(const struct core *c, enum kind kind)
 	return c->objects[kind].n;
 }
 
-size_t core_schedules_in(const struct core *c, enum schedule_state_kind state)
+size_t core_count_in(const struct core *c, enum kind kind, int state)
 {
-	return c->schedules.n_in[state];
+	return c->objects[kind].n_in[state];
 }
 
 const struct queue_row *core_queue(const struct core *c, rid id)
