@@ -167,7 +167,7 @@ const struct config_key config_keys[] = {
 	{"worker.sandbox_hide", KEY_LIST, NULL, "REEVE_WORKER_SANDBOX_HIDE", "sandbox-hide", W, RESTART,
 	    "Paths that are empty inside every sandbox, beside the state directories of this worker and of a server at the usual places."},
 	{"worker.spool", KEY_SIZE, "16MiB", "REEVE_WORKER_SPOOL", "spool", W, RESTART,
-	    "How much output of one stream of a task is put aside on disk while the server can not take it.", 4096, INT64_C(1) << 50},
+	    "How much output of one stream of a task is put aside on disk while the server cannot take it.", 4096, INT64_C(1) << 50},
 	{"worker.when_lost", KEY_ENUM, "exit", "REEVE_WORKER_WHEN_LOST", "when-lost", W, RESTART,
 	    "What a lost worker does once it has ended its tasks: `exit`, or `restart` as a new one. One whose name another has taken always exits.", .choices = "exit|restart"},
 	{"worker.trace_shiviz", KEY_PATH, NULL, "REEVE_WORKER_TRACE_SHIVIZ", "trace-shiviz", W, RESTART,
