@@ -61,7 +61,7 @@ enum sim_event_kind {
 	/* nodes */
 	SE_RESUME,
 	/* the rest */
-	SE_LOAD,
+	SE_LOAD,  /* a request is drawn: of kind n, or if n is N_KINDS of those that all have */
 	SE_REPLY, /* reaches the client, or it gives up waiting */
 	SE_FAULT,
 	SE_HEAL,
