@@ -48,11 +48,7 @@ int main(int argc, char **argv)
 	        "Every mistake, with its line and a hint. Exits 1 when there is one.",
 	        "reeve config check /etc/reeve/reeve.json\tbefore a reload\n", "file",
 	        {config_check_options}, GROUP_TOOLS, 0, NULL, config_check_command},
-	    {"bench", "measure this machine, and Reeve on it", "[CASE]…",
-	        "Starts a server and a worker of its own, on loopback, and measures the machine's "
-	        "own limits beside Reeve's figures. Cases: submit, noop, spawn, latency, backlog, "
-	        "cron (default: all of these), workers, schedules. Progress goes to standard "
-	        "error, the figures as JSON to standard output.",
+	    {"bench", "measure this machine, and Reeve on it", "[CASE]…", bench_about,
 	        "reeve bench --scale 0.1 noop\ta quick look\n"
 	        "reeve bench --dir /srv/bench >figures.json\teverything, on that disk\n",
 	        NULL, {bench_options}, GROUP_TOOLS, 0, NULL, bench_command},

@@ -19,13 +19,13 @@
 	X(ERR_PRECONDITION, -9, "precondition-failed", 412, 1, "It was changed in the meantime") \
 	X(ERR_REUSED_KEY, -10, "idempotency-key-reused", 422, 1,                                 \
 	    "The idempotency key was used for a different request")                              \
-	X(ERR_BUSY, -11, "busy", 503, 1, "The server can not take this now")                     \
+	X(ERR_BUSY, -11, "busy", 503, 1, "The server cannot take this now")                      \
 	X(ERR_STORE, -12, "store", 500, 1, "The store failed")                                   \
 	X(ERR_SCHEMA, -13, "schema", 500, 1, "The store's schema does not fit this version")     \
 	X(ERR_IO, -14, "io", 500, 1, "Input or output failed")                                   \
 	X(ERR_PROTOCOL, -15, "protocol", 400, 1, "The peer broke the protocol")                  \
 	X(ERR_TIMEOUT, -16, "timeout", 408, 1, "It took too long")                               \
-	X(ERR_UNREACHABLE, -17, "unreachable", 502, 1, "The server can not be reached")          \
+	X(ERR_UNREACHABLE, -17, "unreachable", 502, 1, "The server cannot be reached")           \
 	X(ERR_INTERNAL, -18, "internal", 500, 1, "Something went wrong inside Reeve")
 
 enum err {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory: allocation that can not fail quietly (out of memory ends the process with a message),
+ * Memory: allocation that cannot fail quietly (out of memory ends the process with a message),
  * scope cleanup, and checked assertions that stay on in release builds.
  */
 #ifndef BASE_MEM_H

@@ -25,7 +25,7 @@ void trace_close(struct trace *t);
 /* 0, or the errno that ended the trace: nothing is written after a failure. */
 int trace_error(const struct trace *t);
 
-/* Characters that a trace can not have are replaced; too long names are cut. */
+/* Characters that a trace cannot have are replaced; too long names are cut. */
 struct trace_host *trace_host_new(struct trace *t, struct str name);
 void trace_host_free(struct trace_host *h);
 const char *trace_host_name(const struct trace_host *h);

@@ -5,6 +5,7 @@
 
 #include "base/options.h"
 
+extern const char bench_about[]; /* for its help */
 extern const struct option_def bench_options[];
 
 /* argv is what follows the command's name. Returns the exit code. */

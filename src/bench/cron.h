@@ -28,7 +28,7 @@ struct cron_asked {
 	double fresh_per_s, walking_per_s;
 };
 
-/* Which versions answer from `--peers`; NULL with a problem when they can not. */
+/* Which versions answer from `--peers`; NULL with a problem when they cannot. */
 json_t *cron_peers_versions(struct bench *b);
 /* Asks them the same, and notes rates, answers that differ, and "ratio": ours to the faster one. */
 int cron_peers_measure(struct bench *b, const struct cron_asked *asked, json_t *to);

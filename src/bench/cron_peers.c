@@ -96,7 +96,7 @@ static void add_example(json_t *to, int64_t from, int64_t ours, int64_t theirs)
 		        theirs == CRON_NO_TIME ? json_null() : json_integer(theirs)));
 }
 
-/* They may not have come to the end of the list: they are slower. */
+/* Peers may not have come to the end of the list: they are slower. */
 static size_t fresh_differences(const struct cron_asked *a, const json_t *theirs, json_t *to)
 {
 	size_t n = 0, differ = 0;

@@ -4,12 +4,7 @@
 
 #include "bench/internal.h"
 
-static const struct goal {
-	const char *name;
-	const char *path; /* in the output */
-	double goal;
-	bool at_most;
-} goals[] = {
+const struct goal common_goals[] = {
     {"bulk submit, tasks/s", "submit.bulk.tasks_per_s", 100000, false},
     {"one by one, 1 client, tasks/s", "submit.one_by_one_unix.clients_1.tasks_per_s", 2500, false},
     {"one by one, 64 clients, tasks/s", "submit.one_by_one_unix.clients_64.tasks_per_s", 20000,
@@ -43,15 +38,10 @@ static const struct goal {
     {"backlog, the server's memory at its peak, MB", "backlog.rss_peak_mb", 150, true},
     {"cron, common patterns, ratio to the faster peer", "cron.least_ratio_common", 40, false},
     {"cron, rare patterns, ratio to the faster peer", "cron.least_ratio_rare", 1, false},
-    {"schedules, the server's memory for 100,000, at rest, MB", "schedules.rss_mb_per_100000", 64,
-        true},
-    {"schedules, the same after a restart, MB", "schedules.rss_mb_per_100000_loaded", 64, true},
-    {"schedules, none due, the server's share of a core, percent", "schedules.idle_cpu_percent",
-        0.1, true},
-    {"schedules, 10,000 due at once, the latest task, ms", "schedules.due.alone.submitted.max_ms",
-        50, true},
-    {"schedules, 10,000 due at once, the latest one durable and told, ms",
-        "schedules.due.watched.told.max_ms", 50, true},
+    {0},
+};
+
+const struct goal workers_goals[] = {
     {"workers, one computation of consensus, ms", "workers.consensus.worst_ms", 50, true},
     {"workers, durable, the server's share of a core, percent",
         "workers.durable.server_cpu_percent", 25, true},
@@ -65,22 +55,27 @@ static const struct goal {
         "workers.volatile.server_rss_kb_per_worker", 20, true},
     {"workers, volatile, a set change reaches all, heartbeats",
         "workers.volatile.set_change_heartbeats", 2, true},
+    {0},
 };
 
-json_t *goals_json(const json_t *out)
+static void add(const struct goal *g, const json_t *out, json_t *list)
+{
+	double x = figure_get(out, g->path);
+
+	if (isnan(x))
+		return; /* its case was not asked for */
+	json_array_append_new(
+	    list, json_pack("{s:s,s:s,s:o,s:o,s:b}", "name", g->name, "bound",
+	              g->at_most ? "at most" : "at least", "goal", figure(g->goal), "measured",
+	              figure(x), "met", g->at_most ? x <= g->goal : x >= g->goal));
+}
+
+json_t *goals_json(const struct goal *const *lists, const json_t *out)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < sizeof goals / sizeof goals[0]; i++) {
-		const struct goal *g = &goals[i];
-		double x = figure_get(out, g->path);
-
-		if (isnan(x))
-			continue; /* its case was not asked for */
-		json_array_append_new(list,
-		    json_pack("{s:s,s:s,s:o,s:o,s:b}", "name", g->name, "bound",
-		        g->at_most ? "at most" : "at least", "goal", figure(g->goal), "measured",
-		        figure(x), "met", g->at_most ? x <= g->goal : x >= g->goal));
-	}
+	for (; *lists; lists++)
+		for (const struct goal *g = *lists; g->name; g++)
+			add(g, out, list);
 	return list;
 }

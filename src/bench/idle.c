@@ -9,7 +9,7 @@
 
 #define IDLE_TASKS 200
 
-/* Its own memory: what it shares with others it does not cost. */
+/* A process's own memory: what it shares with others it does not cost. */
 static double own_kb(pid_t pid, const char *field)
 {
 	AUTO(free_cstr) char *path = xasprintf("/proc/%d/smaps_rollup", (int)pid);

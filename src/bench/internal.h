@@ -30,7 +30,7 @@ struct bench {
 	/* the case workers */
 	int64_t workers, seconds, heartbeat_ms;
 	const char *dispatch; /* NULL: both */
-	int64_t schedules;    /* of the case of that name, before scaling */
+	int64_t objects;      /* of a case that makes very many, before scaling */
 	const char *peers;    /* the case cron: where other programs are; NULL: none */
 	bool keep;
 	const char *base_dir;
@@ -152,9 +152,6 @@ int hand_measure(struct bench *b, int cgroup_parent, json_t *to);
 /* idle.c: what a task that waits costs the worker under test */
 int idle_measure(struct bench *b, json_t *to);
 
-/* due.c: so many schedules that are due in one second; how late each of them was */
-int due_measure(struct bench *b, int64_t n, json_t *to);
-
 /* agree.c: one computation of consensus over so many workers */
 json_t *consensus_json(size_t n);
 
@@ -167,9 +164,15 @@ int case_latency(struct bench *b, json_t *to);
 int case_backlog(struct bench *b, json_t *to);
 int case_workers(struct bench *b, json_t *to);
 int case_cron(struct bench *b, json_t *to);
-int case_schedules(struct bench *b, json_t *to);
 
-/* goals.c */
-json_t *goals_json(const json_t *out);
+/* goals.c: what we want of a machine with two cores; one without a name ends a list */
+struct goal {
+	const char *name;
+	const char *path; /* in the output */
+	double goal;
+	bool at_most;
+};
+extern const struct goal common_goals[], workers_goals[];
+json_t *goals_json(const struct goal *const *lists, const json_t *out); /* NULL ends them */
 
 #endif

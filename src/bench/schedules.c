@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "bench/internal.h"
+#include "bench/schedules.h"
 
 #define CLIENTS 64
 #define DUE 10000
@@ -132,7 +132,7 @@ static int reload(struct bench *b, double before, int64_t n, json_t *to)
 
 static int measure(struct bench *b, json_t *to)
 {
-	int64_t n = bench_scaled(b, b->schedules, 100);
+	int64_t n = bench_scaled(b, b->objects, 100);
 	json_t *due = json_object();
 	double before;
 	int r = queue_make(b, "parked", "\"plugin\":\"noop\",\"threads\":0");
@@ -163,3 +163,16 @@ int case_schedules(struct bench *b, json_t *to)
 	stand_stop(b);
 	return r;
 }
+
+const struct goal schedules_goals[] = {
+    {"schedules, the server's memory for 100,000, at rest, MB", "schedules.rss_mb_per_100000", 64,
+        true},
+    {"schedules, the same after a restart, MB", "schedules.rss_mb_per_100000_loaded", 64, true},
+    {"schedules, none due, the server's share of a core, percent", "schedules.idle_cpu_percent",
+        0.1, true},
+    {"schedules, 10,000 due at once, the latest task, ms", "schedules.due.alone.submitted.max_ms",
+        50, true},
+    {"schedules, 10,000 due at once, the latest one durable and told, ms",
+        "schedules.due.watched.told.max_ms", 50, true},
+    {0},
+};

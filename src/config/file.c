@@ -199,7 +199,7 @@ static void load_open_file(struct config *c, int fd, struct where *w)
 	int err = read_all(fd, &b);
 
 	if (err) {
-		report(c, w, "can not be read: %s", strerror(-err));
+		report(c, w, "cannot be read: %s", strerror(-err));
 	} else if (b.n > CONFIG_FILE_MAX) {
 		report(c, w, "larger than %u bytes: this is not a configuration", CONFIG_FILE_MAX);
 	} else if (load_text(c, buf_str(&b), w) && !fstat(fd, &st) && S_ISREG(st.st_mode) &&

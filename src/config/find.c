@@ -24,7 +24,7 @@ static void unreadable(struct config *c, const char *path, int err, const char *
 {
 	struct where w = {.name = path};
 
-	report(c, &w, "can not be read: %s", strerror(err));
+	report(c, &w, "cannot be read: %s", strerror(err));
 	if (hint)
 		report_hint(c, "%s", hint);
 	if (c->n_errors == 1)

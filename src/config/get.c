@@ -147,7 +147,7 @@ static int read_secret(const char *path, bool strict, struct buf *b, struct prob
 		return denied;
 	if (n < 0) {
 		problem_set(ret_problem, err == ENOENT ? ERR_NOT_FOUND : ERR_IO,
-		    "the token file %s can not be read: %s", path, strerror(err));
+		    "the token file %s cannot be read: %s", path, strerror(err));
 		problem_hint(ret_problem, "make one: (umask 077; openssl rand -hex 32 > %s)", path);
 		return err == ENOENT ? ERR_NOT_FOUND : ERR_IO;
 	}

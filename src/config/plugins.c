@@ -154,7 +154,7 @@ static void check_members(struct job *j, json_t *plugin)
 static bool check_name(struct job *j, const char *name)
 {
 	if (!*name || strlen(name) > NAME_MAX_BYTES || strpbrk(name, " \t\r\n\"/")) {
-		report(j->c, &j->w, "worker.plugins: \"%s\" can not be a plugin's name", j->name);
+		report(j->c, &j->w, "worker.plugins: \"%s\" cannot be a plugin's name", j->name);
 		return false;
 	}
 	if (!strcmp(name, PLUGIN_COMMAND)) {

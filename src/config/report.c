@@ -26,7 +26,7 @@ static void add(struct config *c, const struct where *w, bool is_warning, const 
 {
 	if (!is_warning && !c->n_errors++)
 		c->first_code = ERR_INVALID;
-	/* one more than the limit, so that the last hint can not land on another problem */
+	/* one more than the limit, so that the last hint cannot land on another problem */
 	if (c->n_problems > PROBLEMS_MAX)
 		c->n_problems = PROBLEMS_MAX;
 	GROW(c->problems, c->cap_problems, c->n_problems + 1);

@@ -72,8 +72,7 @@ void run_twice(const struct sim_options *given, struct run_result *ret)
 	run_one(given, NULL, &again);
 	if (ret->verdict.invariant || ret->hash == again.hash)
 		return;
-	ret->verdict.invariant = 34;
-	invariant_find(34, &ret->verdict.name, &ret->verdict.text);
+	verdict_set(&ret->verdict, 34);
 	snprintf(ret->verdict.detail, sizeof ret->verdict.detail,
 	    "hash %016llx, then %016llx; %llu events, then %llu", (unsigned long long)ret->hash,
 	    (unsigned long long)again.hash, (unsigned long long)ret->events,

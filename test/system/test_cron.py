@@ -66,7 +66,7 @@ def test_items_from_files_and_standard_input(cron, tmp_path):
     assert cron("next", "--item", f"@{file}", "--from", "1", "-o", "epoch").out == "300\n"
     assert cron("next", "--item", "-", "--from", "1", "-o", "epoch", input=FIVE_MINUTES).out == "300\n"
     assert cron("next", "--crontab", "@daily", "--tz", "UTC", "--from", "1", "-o", "epoch").out == "86400\n"
-    assert "can not read" in cron("next", "--item", f"@{tmp_path}/none", code=2).err
+    assert "cannot read" in cron("next", "--item", f"@{tmp_path}/none", code=2).err
     assert "longer than" in cron("next", "--item", "-", input=" " * 20000, code=2).err
 
 

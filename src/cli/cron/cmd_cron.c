@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cron next, check, explain: when a schedule runs, asked without a server. */
+/* cron next, check, explain: when something runs, asked without a server. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

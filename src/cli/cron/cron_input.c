@@ -75,7 +75,7 @@ static int read_zone(struct cli *c, bool needs_zone, struct cron_input *in)
 {
 	const char *given = options_get(&c->options, "tz");
 
-	/* A zone that the text names is part of the schedule. */
+	/* A zone that the text names is part of the pattern. */
 	in->zone_name = in->items.zone ? in->items.zone : given;
 	if (!in->zone_name && needs_zone && cron_items_use_zone(&in->items))
 		return cron_zone_missing(c);
@@ -84,7 +84,7 @@ static int read_zone(struct cli *c, bool needs_zone, struct cron_input *in)
 	return cron_input_zone(c, in->zones, in->zone_name, &in->zone);
 }
 
-/* "@daily" is a schedule, and "@1800000000" systemd's way to write a time, which is refused. */
+/* "@daily" is a pattern, and "@1800000000" systemd's way to write a time, which is refused. */
 static bool names_file(const char *kind, const char *given)
 {
 	if (given[0] != '@' || !strcmp(kind, "crontab"))
@@ -171,7 +171,7 @@ int cron_each_line(struct cli *c, const char *path,
 
 	if (!f)
 		return problem_set(
-		    &c->problem, ERR_INVALID, "can not read %.200s: %s", path, strerror(errno));
+		    &c->problem, ERR_INVALID, "cannot read %.200s: %s", path, strerror(errno));
 	for (size_t number = 1; r == 0 && fgets(line, sizeof line, f); number++) {
 		size_t n = strlen(line);
 
@@ -186,7 +186,7 @@ int cron_each_line(struct cli *c, const char *path,
 		r = each((struct str){line, n}, number, arg);
 	}
 	if (r == 0 && ferror(f))
-		r = problem_set(&c->problem, ERR_IO, "can not read %.200s", path);
+		r = problem_set(&c->problem, ERR_IO, "cannot read %.200s", path);
 	if (f != stdin)
 		fclose(f);
 	return r;

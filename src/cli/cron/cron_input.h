@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the offline `cron` commands share: a schedule and its zone from the command line, times. */
+/* What the offline `cron` commands share: a pattern and its zone from the command line, times. */
 #ifndef CLI_CRON_INPUT_H
 #define CLI_CRON_INPUT_H
 

@@ -220,3 +220,10 @@ int crontab_jobs(struct cli *c, const char *path, const char *fallback_zone, jso
 	*ret_jobs = im.items;
 	return r < 0 ? r : im.worst;
 }
+
+char *crontab_line_words(const struct cli *c, const json_t *job)
+{
+	const json_t *line = json_array_get(json_object_get(job, "command"), 2);
+
+	return json_is_string(line) ? xstrdup(json_string_value(line)) : NULL;
+}

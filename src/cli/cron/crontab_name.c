@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/nouns/schedules.h"
+#include "cli/cron/crontab_jobs.h"
+#include "cli/output/output.h"
 
 #define PROGRAM_SHOWN 40 /* bytes of the program's name */
 

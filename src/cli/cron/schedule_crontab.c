@@ -188,13 +188,6 @@ static void print_remarks(struct cli *c, const json_t *results)
 	    strchr(json_string_value(note), ',') ? "s" : "", json_string_value(note), text);
 }
 
-char *crontab_line_words(const struct cli *c, const json_t *job)
-{
-	const json_t *line = json_array_get(json_object_get(job, "command"), 2);
-
-	return json_is_string(line) ? xstrdup(json_string_value(line)) : NULL;
-}
-
 static void print_results(struct cli *c, json_t *results)
 {
 	static const struct column columns[] = {

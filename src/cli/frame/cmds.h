@@ -20,12 +20,6 @@ int cmd_task_hold(struct cli *c);
 int cmd_task_release(struct cli *c);
 int cmd_task_set(struct cli *c);
 int cmd_queue_rm(struct cli *c);
-int cmd_schedule_add(struct cli *c);
-int cmd_schedule_set(struct cli *c);
-int cmd_schedule_rm(struct cli *c);
-int cmd_schedule_run(struct cli *c);
-int cmd_schedule_backfill(struct cli *c);
-int cmd_schedule_history(struct cli *c);
 int cmd_token_create(struct cli *c);
 int cmd_worker_stop(struct cli *c);
 int cmd_worker_restart(struct cli *c);
@@ -40,5 +34,8 @@ int cmd_complete(struct cli *c);
 int cmd_gen_man(struct cli *c);
 int cmd_help(struct cli *c);
 int cmd_version(struct cli *c);
+
+extern const struct command_table work_commands, task_commands, queue_commands, worker_commands,
+    token_commands, cron_commands;
 
 #endif

@@ -18,9 +18,11 @@ void commands_add(const struct command *table, size_t n)
 
 const struct command *command_at(size_t i)
 {
-	if (i < n_client_commands)
-		return &client_commands[i];
-	i -= n_client_commands;
+	for (size_t t = 0; client_tables[t]; t++) {
+		if (i < client_tables[t]->n)
+			return &client_tables[t]->rows[i];
+		i -= client_tables[t]->n;
+	}
 	return i < n_added ? &added[i] : NULL;
 }
 

@@ -41,6 +41,18 @@ struct command {
 	int (*shell)(int argc, char **argv);
 };
 
+/* Words that complete a kind of value; one without a kind ends a list of them. */
+struct completion {
+	const char *kind, *words[24];
+};
+
+/* The commands of one noun or folder. */
+struct command_table {
+	const struct command *rows;
+	size_t n;
+	const struct completion *completions; /* NULL: none of its own */
+};
+
 /* The client's commands, and those that main.c adds. `i` counts over both; NULL past the end. */
 void commands_add(const struct command *table, size_t n);
 const struct command *command_at(size_t i);
@@ -55,19 +67,17 @@ bool command_is_family(const char *word);
 int command_unknown(const char *const *words, size_t n, struct problem *ret_problem);
 
 extern const struct option_def global_options[];
-extern const struct option_def output_options[];  /* -o */
-extern const struct option_def list_options[];    /* --watch, --limit */
-extern const struct option_def filter_options[];  /* --state, --queue, --label … */
-extern const struct option_def task_options[];    /* what a submitted task is given */
-extern const struct option_def once_options[];    /* what only a task that comes once has */
-extern const struct option_def process_options[]; /* how its processes are run */
-extern const struct option_def cron_options[];    /* when: one of three, and its zone */
-/* Of the commands about schedules. */
-extern const struct option_def schedule_options[], schedule_add_options[], schedule_set_options[],
-    schedule_ls_options[], schedule_pause_options[], schedule_backfill_options[];
-extern const struct option_def yes_options[]; /* -y */
-extern const struct command client_commands[];
-extern const size_t n_client_commands;
+extern const struct option_def output_options[];          /* -o */
+extern const struct option_def list_options[];            /* --watch, --limit */
+extern const struct option_def filter_options[];          /* --state, --queue, --label … */
+extern const struct option_def task_options[];            /* what a submitted task is given */
+extern const struct option_def once_options[];            /* what only a task that comes once has */
+extern const struct option_def process_options[];         /* how its processes are run */
+extern const struct option_def cron_options[];            /* when: one of three, and its zone */
+extern const struct option_def yes_options[];             /* -y */
+extern const struct command_table *const client_tables[]; /* NULL ends them */
+/* Tasks and events may be asked for by the name of one of these; NULL ends them. */
+extern const char *const filter_objects[];
 extern const char *const command_group_names[N_GROUPS];
 
 #endif

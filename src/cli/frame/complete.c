@@ -10,30 +10,14 @@
 #include "cli/nouns/noun.h"
 #include "model/task.h"
 
-static const struct {
-	const char *kind;
-	const char *words[32];
-} fixed[] = {
+static const struct completion common[] = {
     {"format", {"table", "wide", "json", "jsonl", "yaml"}},
-    {"cron-format", {"table", "wide", "json", "jsonl", "yaml", "epoch"}},
-    {"dst", {"vixie", "skip,repeat_use_both", "skip,repeat_use_only_early",
-                "skip,repeat_use_only_late", "unskip,repeat_use_both",
-                "unskip,repeat_use_only_early", "unskip,repeat_use_only_late"}},
-    {"order", {"fifo", "lifo", "priority"}},
-    {"overlap", {"allow", "skip", "queue", "replace"}},
-    {"missed", {"skip", "once", "all"}},
-    {"schedule-state", {"active", "paused", "finished"}},
-    {"output-mode", {"auto", "inline", "chunks"}},
     {"kill-method", {"term_wait_kill", "term", "kill"}},
-    {"role", {"read", "logs", "submit", "operate", "admin"}},
-    {"shell", {"bash", "zsh", "fish"}},
-    {"worker-state", {"new", "unhealthy", "healthy", "must_die"}},
-    {"event",
-        {"task", "task.submitted", "task.running", "task.succeeded", "task.failed", "task.retrying",
-            "task.cancelled", "task.terminated", "task.orphaned", "queue", "queue.paused",
-            "queue.resumed", "worker", "worker.joined", "worker.away", "worker.unhealthy",
-            "worker.healthy", "worker.lost", "schedule", "schedule.fired", "schedule.skipped",
-            "token", "token.created", "token.revoked", "token.used", "access.refused", "server"}},
+    {"event", {"task", "task.submitted", "task.running", "task.succeeded", "task.failed",
+                  "task.retrying", "task.cancelled", "task.terminated", "task.orphaned", "queue",
+                  "queue.paused", "queue.resumed", "worker", "worker.joined", "worker.away",
+                  "worker.unhealthy", "worker.healthy", "worker.lost"}},
+    {NULL},
 };
 
 static void add(struct buf *out, const char *word, const char *help)
@@ -70,11 +54,18 @@ static void add_commands(struct buf *out, const char *family)
 	}
 }
 
+static void add_words(struct buf *out, const struct completion *c, const char *kind)
+{
+	for (; c && c->kind; c++)
+		for (size_t i = 0; !strcmp(kind, c->kind) && c->words[i]; i++)
+			add(out, c->words[i], NULL);
+}
+
 void complete_kind(const struct completer *k, const char *kind, struct buf *out)
 {
-	for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
-		for (size_t j = 0; !strcmp(kind, fixed[i].kind) && fixed[i].words[j]; j++)
-			add(out, fixed[i].words[j], NULL);
+	add_words(out, common, kind);
+	for (size_t i = 0; client_tables[i]; i++)
+		add_words(out, client_tables[i]->completions, kind);
 	if (!strcmp(kind, "state"))
 		for (size_t i = 0; i < n_task_state_names; i++)
 			add(out, task_state_names[i], NULL);

@@ -205,7 +205,7 @@ void man_overview(struct buf *out)
 
 static int unwritten(const char *name, struct problem *p)
 {
-	return problem_set(p, ERR_IO, "%s can not be written: %s", name, strerror(errno));
+	return problem_set(p, ERR_IO, "%s cannot be written: %s", name, strerror(errno));
 }
 
 /* Renamed into its place: a build then sees by the directory's time that its pages are new. */

@@ -34,18 +34,6 @@ const struct option_def list_options[] = {
     {NULL},
 };
 
-const struct option_def filter_options[] = {
-    {"state", 0, "STATE", "in this state; several with commas", NULL, OPTION_REPEAT, "state"},
-    {"queue", 0, "NAME", "in this queue", NULL, 0, "queue"},
-    {"label", 'l', "KEY=VALUE", "with this label", NULL, OPTION_REPEAT},
-    {"batch", 0, "ID", "submitted together in this batch (@last: the last one)", NULL, 0, "batch"},
-    {"worker", 0, "NAME", "on this worker", NULL, 0, "worker"},
-    {"schedule", 0, "NAME", "submitted by this schedule", NULL, 0, "schedule"},
-    {"since", 0, "TIME", "submitted after this time, or this long ago"},
-    {"until", 0, "TIME", "submitted before this time, or this long ago"},
-    {NULL},
-};
-
 const struct option_def task_options[] = {
     {"queue", 0, "NAME", "into this queue (default: \"default\")", "REEVE_QUEUE", 0, "queue"},
     {"priority", 'p', "N", "higher first, in queues ordered by priority"},
@@ -79,5 +67,22 @@ const struct option_def process_options[] = {
     {"sandbox", 0, NULL, "in namespaces of its own, with a read-only root and no network"},
     {"result-file", 0, "FILE", "what it writes there (at most 50 KiB) is the task's result"},
     {"run", 0, "JSON", "all such settings as an object; the options above are put over it"},
+    {NULL},
+};
+
+/* When: one of the three, and what they leave open. */
+const struct option_def cron_options[] = {
+    {"item", 0, "JSON", "an item, or a list of them; @FILE; - for standard input"},
+    {"crontab", 0, "LINE", "the five time fields of a crontab line, or @daily and the like"},
+    {"calendar", 0, "EXPR", "an expression as in systemd's OnCalendar="},
+    {"dst", 0, "POLICY",
+        "for --crontab and --calendar: vixie (default), or as skip,repeat_use_only_early", NULL, 0,
+        "dst"},
+    {"tz", 0, "ZONE", "the wall clock's zone: Europe/Berlin, UTC, +02:00, local", NULL, 0, "zone"},
+    {NULL},
+};
+
+const struct option_def yes_options[] = {
+    {"yes", 'y', NULL, "do not ask"},
     {NULL},
 };

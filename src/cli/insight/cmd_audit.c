@@ -17,7 +17,7 @@ static int verify_file(struct cli *c, const char *store, const char *expect)
 	int n = 2;
 
 	if (!cmd)
-		return problem_set(&c->problem, ERR_INTERNAL, "this reeve can not read stores");
+		return problem_set(&c->problem, ERR_INTERNAL, "this reeve cannot read stores");
 	if (expect) {
 		argv[n++] = "--expect";
 		argv[n++] = (char *)expect;

@@ -27,7 +27,6 @@ struct watch {
 
 static int events_url(struct cli *c, struct buf *url)
 {
-	static const char *const singles[] = {"queue", "worker", "schedule"};
 	const char *value;
 	char id[25];
 	size_t at = 0;
@@ -35,9 +34,9 @@ static int events_url(struct cli *c, struct buf *url)
 	buf_add_cstr(url, "/v1/events");
 	while ((value = options_next(&c->options, "kind", &at)))
 		url_add(url, "kind", value);
-	for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++)
-		if ((value = options_get(&c->options, singles[i])))
-			url_add(url, singles[i], value);
+	for (size_t i = 0; filter_objects[i]; i++)
+		if ((value = options_get(&c->options, filter_objects[i])))
+			url_add(url, filter_objects[i], value);
 	if ((value = options_get(&c->options, "task"))) {
 		if (id_resolve(value, id, &c->problem) < 0)
 			return c->problem.code;

@@ -15,7 +15,7 @@ static void check_kill(struct doctor *d, const struct limits_host *h)
 		    "cgroup.kill works: whatever a task leaves behind is ended with it");
 	else
 		doctor_found(d, "cgroup", "warn", DELEGATE,
-		    "a worker started from here can not make cgroups of version 2, and ends tasks "
+		    "a worker started from here cannot make cgroups of version 2, and ends tasks "
 		    "by other means: %s",
 		    h->kill_why);
 }

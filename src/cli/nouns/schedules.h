@@ -18,13 +18,7 @@ const char *shift_suggestion(int64_t distance_s);
 /* Refuses a pattern that leaves open how late is too late, and proposes something. */
 int schedule_need_shift(struct cli *c, const struct cron_items *items);
 
-/* "cron-backup.sh-5f0c9a1e": the same for the same user and command, whenever it runs. */
-void crontab_name(const char *prefix, const char *user, const char *command, struct buf *out);
-/* The next one of the same name: NAME-2, NAME-3. `taken`: an object that counts them. */
-void crontab_name_unique(json_t *taken, struct buf *name);
 int schedule_add_crontab(struct cli *c, const char *path);
-/* For columns: the line that a job's shell is given. */
-char *crontab_line_words(const struct cli *c, const json_t *job);
 
 /* "Sun 2027-03-28 01:59:59 +01:00 CET" of {"local","abbreviation"}, or of a text alone. */
 void moment_words(const char *local, const char *abbreviation, struct buf *out);
@@ -47,5 +41,14 @@ extern const struct column tick_columns[N_TICK_COLUMNS];
 void ticks_add_states(struct cli *c, const char *schedule, const json_t *ticks);
 /* The state of a task: "gone" when it was deleted. */
 void task_state_of(struct cli *c, const char *id, char ret_state[32]);
+
+int cmd_schedule_add(struct cli *c);
+int cmd_schedule_set(struct cli *c);
+int cmd_schedule_rm(struct cli *c);
+int cmd_schedule_run(struct cli *c);
+int cmd_schedule_backfill(struct cli *c);
+int cmd_schedule_history(struct cli *c);
+
+extern const struct command_table schedule_commands;
 
 #endif

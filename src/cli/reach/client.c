@@ -308,7 +308,7 @@ static int transport_problem(const struct call *call, struct problem *p)
 	               call->code == CURLE_SSL_CACERT_BADFILE || call->code == CURLE_SSL_CERTPROBLEM
 	           ? ERR_PROTOCOL
 	           : ERR_UNREACHABLE;
-	problem_set(p, code, "the server at %s can not be reached: %s", c->server, why);
+	problem_set(p, code, "the server at %s cannot be reached: %s", c->server, why);
 	return problem_hint(p, "%s", transport_hint(call, why));
 }
 

@@ -19,12 +19,12 @@ static int read_file(const char *file, struct buf *ret_token, struct problem *p)
 
 	if (fd < 0)
 		return problem_set(
-		    p, ERR_IO, "the token file %s can not be read: %s", file, strerror(errno));
+		    p, ERR_IO, "the token file %s cannot be read: %s", file, strerror(errno));
 	n = read(fd, text, sizeof text);
 	close(fd);
 	if (n < 0)
 		return problem_set(
-		    p, ERR_IO, "the token file %s can not be read: %s", file, strerror(errno));
+		    p, ERR_IO, "the token file %s cannot be read: %s", file, strerror(errno));
 	for (ssize_t i = 0; i < n && text[i] != '\n' && text[i] != '\r'; i++)
 		buf_add_char(ret_token, text[i]);
 	if (ret_token->n == 0)
@@ -42,6 +42,6 @@ int token_read(
 	for (size_t i = 0; i < ret_token->n; i++)
 		if ((unsigned char)ret_token->p[i] <= 0x20 || ret_token->p[i] == 0x7f)
 			return problem_set(ret_problem, ERR_INVALID,
-			    "a token can not hold blanks or control characters");
+			    "a token cannot hold blanks or control characters");
 	return 0;
 }

@@ -149,7 +149,7 @@ static int act(struct cli *c, const struct act *a)
 			return act_on_filter(c, a, id);
 	}
 	if (c->options.n_args > 0 && filtered) {
-		problem_set(&c->problem, ERR_INVALID, "ids and filters can not be mixed");
+		problem_set(&c->problem, ERR_INVALID, "ids and filters cannot be mixed");
 		return problem_hint(&c->problem, "name the ids, or what they have in common");
 	}
 	if (c->options.n_args > 0)

@@ -126,7 +126,7 @@ static int feed_ndjson(struct cli *c, struct bulk *b, const char *file)
 
 	if (!f)
 		return problem_set(
-		    &c->problem, ERR_IO, "%s can not be read: %s", file, strerror(errno));
+		    &c->problem, ERR_IO, "%s cannot be read: %s", file, strerror(errno));
 	while (r == 0 && (n = getline(&line, &cap, f)) >= 0) {
 		buf_add(bulk_buffer(b), line, (size_t)n);
 		if (n == 0 || line[n - 1] != '\n')
@@ -135,7 +135,7 @@ static int feed_ndjson(struct cli *c, struct bulk *b, const char *file)
 	}
 	if (r == 0 && ferror(f))
 		r = problem_set(
-		    &c->problem, ERR_IO, "%s can not be read: %s", file, strerror(errno));
+		    &c->problem, ERR_IO, "%s cannot be read: %s", file, strerror(errno));
 	if (f != stdin)
 		fclose(f);
 	return r;
@@ -272,7 +272,7 @@ static int no_task_options(struct cli *c)
 	if (!wrong)
 		return 0;
 	problem_set(&c->problem, ERR_INVALID,
-	    "--%s can not be used with --ndjson: each line is a whole task", wrong);
+	    "--%s cannot be used with --ndjson: each line is a whole task", wrong);
 	return problem_hint(&c->problem, "write it into the lines, or use --array");
 }
 

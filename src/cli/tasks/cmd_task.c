@@ -62,9 +62,9 @@ static void show_origin(struct cli *c)
 		c->problem = (struct problem){0}; /* the question was why it waits: that was said */
 		return;
 	}
-	origin = task_schedule_words(c, task);
+	origin = task_origin(c, task);
 	if (origin)
-		say(stdout, "  of the schedule %s", origin);
+		say(stdout, "  of %s", origin);
 }
 
 int cmd_why(struct cli *c)

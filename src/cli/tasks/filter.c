@@ -3,12 +3,22 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/output/output.h"
 #include "cli/reach/last.h"
 #include "cli/tasks/work.h"
 
 #define FAILED_STATES "failed,terminated,orphaned"
 
-static const char *const singles[] = {"queue", "worker", "schedule", "since", "until"};
+/* The options that are given once: names of objects, and times; NULL past the last. */
+static const char *single(size_t i)
+{
+	static const char *const times[] = {"since", "until"};
+
+	for (size_t k = 0; filter_objects[k]; k++)
+		if (i-- == 0)
+			return filter_objects[k];
+	return i < N_OF(times) ? times[i] : NULL;
+}
 
 static bool has_failed(const struct cli *c)
 {
@@ -20,8 +30,8 @@ static bool has_failed(const struct cli *c)
 
 bool filter_given(const struct cli *c)
 {
-	for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++)
-		if (options_given(&c->options, singles[i]))
+	for (size_t i = 0; single(i); i++)
+		if (options_given(&c->options, single(i)))
 			return true;
 	return options_given(&c->options, "state") || options_given(&c->options, "label") ||
 	       options_given(&c->options, "batch") || has_failed(c);
@@ -41,9 +51,9 @@ int filter_url(struct cli *c, struct buf *url)
 	char batch[25];
 	size_t at = 0;
 
-	for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++)
-		if ((value = options_get(&c->options, singles[i])))
-			url_add(url, singles[i], value);
+	for (size_t i = 0; single(i); i++)
+		if ((value = options_get(&c->options, single(i))))
+			url_add(url, single(i), value);
 	while ((value = options_next(&c->options, "state", &at)))
 		url_add(url, "state", value);
 	if (has_failed(c))
@@ -76,9 +86,9 @@ int filter_json(struct cli *c, json_t **ret_filter)
 
 	json_object_set_new(filter, "state", states);
 	json_object_set_new(filter, "label", labels);
-	for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++)
-		if ((value = options_get(&c->options, singles[i])))
-			json_object_set_new(filter, singles[i], json_string(value));
+	for (size_t i = 0; single(i); i++)
+		if ((value = options_get(&c->options, single(i))))
+			json_object_set_new(filter, single(i), json_string(value));
 	while ((value = options_next(&c->options, "state", &at)))
 		add_states(states, value);
 	if (has_failed(c))

@@ -16,14 +16,14 @@ int input_read(struct cli *c, const char *path, size_t max, struct buf *ret_text
 
 	if (!f)
 		return problem_set(
-		    &c->problem, ERR_INVALID, "can not read %.200s: %s", path, strerror(errno));
+		    &c->problem, ERR_INVALID, "cannot read %.200s: %s", path, strerror(errno));
 	while (ret_text->n <= max && (n = fread(chunk, 1, sizeof chunk, f)) > 0)
 		buf_add(ret_text, chunk, n);
 	bad = ferror(f);
 	if (f != stdin)
 		fclose(f);
 	if (bad)
-		return problem_set(&c->problem, ERR_IO, "can not read %.200s", path);
+		return problem_set(&c->problem, ERR_IO, "cannot read %.200s", path);
 	if (ret_text->n > max)
 		return problem_set(
 		    &c->problem, ERR_TOO_LARGE, "%.200s is longer than %zu bytes", path, max);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A task's JSON from the options of `run`, `submit`, `schedule add` and `schedule set`. */
+/* A task's JSON from the options of every command that describes one. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -103,7 +103,7 @@ static char *usage_words(const struct cli *c, const json_t *task)
 	    kills ? "; the kernel ended some of it for lack of memory" : "");
 }
 
-char *task_schedule_words(const struct cli *c, const json_t *task)
+static char *schedule_words_of(const struct cli *c, const json_t *task)
 {
 	char ago[TIME_TEXT_MAX];
 
@@ -113,6 +113,13 @@ char *task_schedule_words(const struct cli *c, const json_t *task)
 	    jhas(task, "schedule") ? js(task, "schedule") : "one that was deleted",
 	    jhas(task, "tick") ? "its tick of " : "run by hand", js(task, "tick"),
 	    jhas(task, "tick") ? ", " : "", jhas(task, "tick") ? jago(task, "tick", ago) : "");
+}
+
+char *task_origin(const struct cli *c, const json_t *task)
+{
+	AUTO(free_cstr) char *words = schedule_words_of(c, task);
+
+	return words ? xasprintf("the schedule %s", words) : NULL;
 }
 
 static char *attempts_words(const struct cli *c, const json_t *task)
@@ -148,7 +155,7 @@ static const struct fact facts[] = {
     {"labels", {SHOWN_PAIRS, "labels"}},
     {"key", {SHOWN_TEXT, "key"}},
     {"batch", {SHOWN_TEXT, "batch"}},
-    {"schedule", {.words = task_schedule_words}},
+    {"schedule", {.words = schedule_words_of}},
     {"priority", {SHOWN_NUMBER, "priority", "0"}},
     {"attempts", {.words = attempts_words}},
     {"time limit", {SHOWN_SPAN, "timeout_ms"}},

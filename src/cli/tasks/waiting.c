@@ -142,7 +142,7 @@ static int wait_for(struct cli *c, int64_t timeout_ms)
 	char id[25];
 
 	if (c->options.n_args > 0 && filter_given(c)) {
-		problem_set(&c->problem, ERR_INVALID, "ids and filters can not be mixed");
+		problem_set(&c->problem, ERR_INVALID, "ids and filters cannot be mixed");
 		return problem_hint(&c->problem, "wait for the ids, or for what matches");
 	}
 	if (c->options.n_args == 1 && !strcmp(c->options.args[0], "@last")) {

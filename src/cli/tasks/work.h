@@ -52,8 +52,8 @@ int run_from_options(struct cli *c, const json_t *old, json_t *body);
 
 /* The exit code that mirrors an ended task: see docs in help ("Exit status"). */
 int task_exit_code(const json_t *task);
-/* "backup, its tick of …": the schedule that a task comes from; NULL: none. */
-char *task_schedule_words(const struct cli *c, const json_t *task);
+/* What a task comes from, and which part of it; NULL: somebody submitted it. */
+char *task_origin(const struct cli *c, const json_t *task);
 /* "succeeded on w1 in 3.0s", "failed (exit 3) …": the end of one task in words. */
 void task_outcome(const json_t *task, struct buf *out);
 

@@ -4,7 +4,7 @@
 #include "sim/judge/judge.h"
 #include "sim/world/worker.h"
 
-/* It has processes, all of them under way: one that is just being made would start at waking. */
+/* All of its processes are under way: one that is just being made would start at waking. */
 static bool is_at_work(const struct world *w, int slot)
 {
 	const struct sim_worker *k = &w->workers[slot];

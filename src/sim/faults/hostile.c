@@ -58,7 +58,7 @@ static struct set_id some_set(struct rng *r)
 	return (struct set_id){rng_next(r) | 1, rng_next(r), {rng_next(r), rng_next(r), 1}};
 }
 
-/* He holds what others do: all that he names is in `held` and on his link's list. */
+/* The liar holds what others do: all that he names is in `held` and on his link's list. */
 static size_t some_tasks(
     const struct world *w, struct rng *r, struct hostile_link *l, struct link_held *held)
 {

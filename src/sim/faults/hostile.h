@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Somebody at the worker port who was let in, and lies. He knows every name, instance, lock, task
- * and token; what he can not do is prove another's key. He takes no tasks of his own, so whatever
+ * and token; what he cannot do is prove another's key. He takes no tasks of his own, so whatever
  * he says must change nothing: invariant 41, and all others as ever.
  */
 #ifndef SIM_HOSTILE_H

@@ -49,7 +49,7 @@ static int who_stays_away(const struct world *w, const struct fault *f)
 	return f->slot;
 }
 
-/* It was given tasks, so that its word counts; what it lacks is the others' receipts. */
+/* A worker that was given tasks, so that its word counts; it lacks the others' receipts. */
 static int who_turns(struct world *w, struct fault *f, int away)
 {
 	int slot = (int)rng_below(&f->rng, (uint64_t)w->o.workers);

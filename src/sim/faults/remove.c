@@ -15,7 +15,7 @@ static void plan(struct world *w, unsigned number, int64_t at_us, int step)
 	e->value = step;
 }
 
-/* It holds nothing, and nothing that it was sent can reach it any more. */
+/* The worker holds nothing, and nothing that it was sent can reach it any more. */
 static bool is_idle(struct world *w, int slot, rid *ret_id)
 {
 	struct sim_worker *k = &w->workers[slot];

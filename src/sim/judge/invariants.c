@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold: numbers and words. A later kind of work adds its rows here, and its hooks. */
-#include "sim/judge/judge.h"
+/* What must hold: numbers and words. A kind of work has its own beside its hooks. */
+#include <stddef.h>
 
-const struct invariant invariants[] = {
+#include "sim/kind.h"
+
+static const struct invariant invariants[] = {
     {1, "acknowledged", "an acknowledged submit exists after any recovery"},
     {2, "idempotent", "one idempotency key, one task; one live task per unique key"},
     {3, "legal-moves", "only legal state edges; what has ended never changes by itself"},
@@ -15,9 +17,6 @@ const struct invariant invariants[] = {
     {12, "absent", "an instance that said \"not here\" never starts that attempt"},
     {13, "limits", "queue and worker limits hold, counting unsure attempts"},
     {14, "counts", "counts equal a recount and are never negative"},
-    {19, "one-per-tick",
-        "at most one task per schedule and tick; every due tick has one, waits, or has a reason"},
-    {20, "no-repeat", "a clock that is set back makes no tick fire twice"},
     {22, "backoff", "no attempt before its due time, no retry before its backoff"},
     {25, "cancelled", "no start after an acknowledged cancel"},
     {26, "attempts", "attempts do not exceed the maximum, and their numbers go on after a retry"},
@@ -33,20 +32,33 @@ const struct invariant invariants[] = {
         "a task goes only to a healthy worker that has lately started a process"},
     {38, "no-way-back", "an instance that was replaced does not come back"},
     {39, "true-sets", "no set is told in the initial wait; nobody is credited with one not heard"},
-    {40, "schedule-rules",
-        "schedules keep their overlap policy, pauses, dates and jitter; rows and counts agree"},
     {41, "own-attempts", "a worker harms only its own attempts, whatever it says"},
     {34, "deterministic", "the same seed gives the same trace hash"},
+    {0},
 };
-const size_t n_invariants = sizeof invariants / sizeof invariants[0];
 
-void invariant_find(int number, const char **ret_name, const char **ret_text)
+static const struct invariant *among(const struct invariant *i, int number)
 {
-	*ret_name = "unknown";
-	*ret_text = "";
-	for (size_t i = 0; i < n_invariants; i++)
-		if (invariants[i].number == number) {
-			*ret_name = invariants[i].name;
-			*ret_text = invariants[i].text;
-		}
+	for (; i && i->number; i++)
+		if (i->number == number)
+			return i;
+	return NULL;
+}
+
+const struct invariant *invariant_find(int number)
+{
+	const struct invariant *found = among(invariants, number);
+
+	for (size_t i = 0; !found && sim_kinds[i]; i++)
+		found = among(sim_kinds[i]->invariants, number);
+	return found;
+}
+
+void verdict_set(struct verdict *v, int number)
+{
+	const struct invariant *i = invariant_find(number);
+
+	v->invariant = number;
+	v->name = i ? i->name : "unknown";
+	v->text = i ? i->text : "";
 }

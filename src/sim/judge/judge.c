@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "sim/judge/judge_internal.h"
+#include "sim/kind.h"
 
 struct judge *judge_new(void)
 {
@@ -13,7 +14,6 @@ struct judge *judge_new(void)
 
 void judge_free(struct judge *j)
 {
-	judge_schedules_free(j);
 	for (size_t i = 0; i < j->n_tasks; i++)
 		free(j->tasks[i]);
 	for (size_t i = 0; i < j->n_queues; i++)
@@ -115,7 +115,7 @@ void judge_answered(struct world *w, const struct event *command, const struct r
 	if (r->code != 0)
 		return;
 	if (command->kind == EV_SUBMIT ||
-	    (command->kind == EV_DO && command->object.kind == KIND_SCHEDULE))
+	    (command->kind == EV_DO && sim_kind_of(command->object.kind)->answers_tasks))
 		answered_submit(w, r);
 	else if (command->kind == EV_CANCEL)
 		answered_cancel(w, r);

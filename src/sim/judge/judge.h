@@ -13,20 +13,18 @@
 struct judge;
 
 struct invariant {
-	int number; /* as in docs/TESTING.md */
+	int number; /* as in docs/TESTING.md; 0 ends a list of them */
 	const char *name, *text;
 };
-extern const struct invariant invariants[];
-extern const size_t n_invariants;
-void invariant_find(int number, const char **ret_name, const char **ret_text);
+/* NULL: there is none of that number. */
+const struct invariant *invariant_find(int number);
+/* Says which does not hold: number, name and text. */
+void verdict_set(struct verdict *v, int number);
 
 struct judge *judge_new(void);
 void judge_free(struct judge *j);
 /* A short number for a task, in order of first sight: for the story. */
 unsigned judge_number(struct world *w, rid task);
-
-/* Some task of some schedule; 0: there is none. */
-rid judge_scheduled_task(const struct world *w, uint64_t random);
 
 /* Around every step of the core. */
 void judge_before(struct world *w, const struct event *ev);
@@ -49,7 +47,7 @@ void judge_said(struct world *w, int slot, const struct event *ev);
 void judge_started(struct world *w, const struct sim_process *p);
 void judge_wrote(struct world *w, const struct sim_process *p);
 void judge_ended(struct world *w, const struct sim_process *p);
-/* Its machine sleeps past the moment by which it had to be over: it is nobody's any more. */
+/* The machine sleeps past the moment by which a process had to be over: that is nobody's now. */
 void judge_overslept(struct world *w, struct sim_process *p);
 /* An attempt that could not be executed: 126, 127. */
 void judge_unexecutable(struct world *w, const struct sim_process *p);

@@ -4,6 +4,7 @@
 
 #include "sim/faults/hostile.h"
 #include "sim/judge/judge_internal.h"
+#include "sim/kind.h"
 
 static void move_counts(struct truth_task *t, int32_t to)
 {
@@ -84,7 +85,7 @@ static bool was_due(struct world *w, const struct truth_task *t)
 	return false;
 }
 
-/* This step sends it out. */
+/* Whether the step that was just made sends the attempt out. */
 static bool is_ordered(const struct world *w, rid task, int64_t token)
 {
 	const struct effects *fx = w->server->pipe.gathering;
@@ -304,8 +305,7 @@ void judge_before(struct world *w, const struct event *ev)
 {
 	struct judge *j = w->judge;
 
-	if (j->n_schedules)
-		judge_schedules_before(w);
+	SIM_KINDS_DO(before, w);
 	if (w->hostile)
 		judge_hostile_before(w, ev);
 	j->watches = ev->kind == EV_STARTED || ev->kind == EV_ENDED;
@@ -338,8 +338,7 @@ void judge_after(struct world *w, const struct event *ev)
 	if (w->o.no_judge)
 		return;
 	judge_new_notices(w, ev);
-	if (w->judge->n_schedules)
-		judge_schedules_after(w, ev);
+	SIM_KINDS_DO(after, w, ev);
 	if (w->judge->watches)
 		check_stale(w);
 	if (w->hostile)

@@ -53,7 +53,7 @@ void judge_hostile_before(struct world *w, const struct event *ev)
 		watch(w, ev->notified.absent[0].task);
 }
 
-/* He says that he has none; but an operator's number for that name holds for whoever bears it. */
+/* A liar says that he has none; but an operator's number holds for whoever bears the name. */
 static bool has_threads(const struct world *w, const struct hostile_link *l)
 {
 	rid id = l->victim < 0

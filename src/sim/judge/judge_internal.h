@@ -3,8 +3,6 @@
 #ifndef SIM_JUDGE_INTERNAL_H
 #define SIM_JUDGE_INTERNAL_H
 
-#include "cron/pattern/item.h"
-#include "model/schedule.h"
 #include "sim/judge/judge.h"
 
 struct truth_queue {
@@ -51,67 +49,11 @@ struct truth_task {
 	int64_t absent_token;
 	/* stored output */
 	int64_t out_token, out_end[N_STREAMS];
-	/* of a schedule */
-	struct truth_schedule *schedule; /* NULL: of none */
-	int64_t tick_s, run_after_ms;
-	bool has_tick;    /* a row of ticks names it */
-	bool is_of_tick;  /* … as fired, not by hand */
 	bool was_retried; /* what had ended may be live beside its successor */
-};
-
-/* One row of ticks, as it is stored. */
-struct truth_tick {
-	int64_t tick_s, offset_s;
-	rid task;
-	int32_t outcome;
-	int steps_back; /* of the clock, before it got its task */
-};
-
-/* Nothing was fired in there, and a row says why. */
-struct truth_stretch {
-	int64_t from_s, to_s;
-};
-
-/* The server has looked at a schedule; its rows may not be durable yet. */
-struct truth_look {
-	int64_t time_s, offset_s; /* what its clock and the moving zone said */
-	uint64_t batch;           /* the batch that gathered then, */
-	size_t rows;              /* and how many rows it had after that step */
-	bool is_whole;            /* nothing was left for the next step */
-};
-
-/*
- * A schedule as the store has it, and how far its clock has come. Places where something was
- * decided are instants; in a zone that moves they are local times, for that is what it goes by.
- */
-struct truth_schedule {
-	rid id;
-	unsigned number; /* for the story */
-	bool deleted, touched;
-	struct schedule_row row; /* without strings */
-	struct cron_items items;
-	int zone; /* enum sim_zone_kind; -1: none */
-	bool was_set;
-	int64_t begun_s;       /* made, changed or resumed then */
-	int64_t held_s;        /* nothing was due up to here, when the clock was set back last */
-	int64_t zone_offset_s; /* of the moving zone, as of checked_s */
-	int64_t shown_s;       /* local times up to here may come again, and need not fire */
-	int64_t looked_ms; /* the wall clock at the last step; INT64_MIN: none since the start */
-	int64_t checked_s; /* up to here everything that was due is accounted for */
-	int64_t seen_s;    /* up to here it was looked at, since the zone moved; INT64_MIN: not */
-	int64_t next_s;    /* nothing is due between checked_s and this; INT64_MIN: look */
-	struct idmap ticks, decided;
-	struct truth_tick **all;
-	size_t n, cap;
-	struct truth_stretch *stretches;
-	size_t n_stretches, cap_stretches;
-	struct truth_look *looks; /* that wait for their rows */
-	size_t n_looks, cap_looks;
-	struct truth_tick *waiting;
-	struct truth_task **tasks;
-	size_t n_tasks, cap_tasks;
-	size_t first_task; /* of this queue: earlier ones overlap with nothing */
-	int64_t n_fired, n_skipped;
+	/* of an object that submits tasks */
+	struct owner owner;
+	int64_t run_after_ms;
+	unsigned marks; /* what the judge of the owner's kind notes of it */
 };
 
 #define PEAKS_MOST 64
@@ -128,12 +70,9 @@ struct judge {
 	int64_t n_ends; /* of tasks, as stored */
 	struct truth_queue **queues;
 	size_t n_queues, cap_queues;
-	struct truth_schedule **schedules;
-	size_t n_schedules, cap_schedules;
-	int steps_back;    /* of the server's wall clock */
-	bool is_unsettled; /* the core has more to do at once */
-	uint64_t batch;    /* the one that is being applied, */
-	size_t row;        /* and which of its rows */
+	int steps_back; /* of the server's wall clock */
+	uint64_t batch; /* the one that is being applied, */
+	size_t row;     /* and which of its rows */
 	uint64_t last_notice, notice_incarnation;
 	/* messages of the gathering set that were looked at */
 	uint64_t message_seq;
@@ -154,27 +93,9 @@ bool truth_is_gone(const struct truth_task *t);
 void judge_new_messages(struct world *w);
 void judge_credit(struct world *w, int slot,
     const struct worker_view *v); /* which sets the server believes it to know */
-void judge_worker_row(struct world *w, const struct worker_row *row);
-/* judge_schedule.c */
-struct truth_schedule *truth_schedule_of(struct world *w, rid id);
-int64_t truth_place(const struct truth_schedule *s, int64_t tick_s, int64_t offset_s);
-void judge_schedules_free(struct judge *j);
-void judge_schedule_row(struct world *w, const struct schedule_row *row, bool whole);
-void judge_schedule_gone(struct world *w, rid id);
-void judge_schedules_applied(struct world *w);
-void truth_pass(struct world *w, struct truth_schedule *s, int64_t to_s);
-void truth_follow_zone(struct truth_schedule *s, int64_t offset_s);
-/* judge_look.c */
-void truth_take_looks(struct world *w, struct truth_schedule *s); /* whose rows are there */
-void judge_schedules_before(struct world *w);
-void judge_schedules_after(struct world *w, const struct event *ev);
-void judge_schedules_loaded(struct world *w);
-/* judge_tick.c */
-void judge_scheduled(struct world *w, struct truth_task *t, const struct task_row *row);
-void judge_tick_row(struct world *w, const struct tick_row *row);
-/* Whether a task of it has not ended; of its own ticks, or of any. */
-struct truth_task *truth_live_task(
-    const struct truth_schedule *s, const struct truth_task *but, bool ticks_only);
+void judge_worker_stored(struct world *w, const struct row_op *op);
+/* judge_store.c */
+void judge_queue_stored(struct world *w, const struct row_op *op);
 /* judge_core.c */
 void judge_new_notices(struct world *w, const struct event *ev);
 

@@ -21,7 +21,7 @@ static bool has_lately_started(const struct world *w, const struct sim_worker *k
 	return k->last_ok_us && w->now_us - k->last_ok_us <= limit_ms * 1100;
 }
 
-/* He bears the name, and says that his healthchecks went well. */
+/* The liar bears the name, and says that his healthchecks went well. */
 static bool is_strangers(const struct world *w, uint64_t link)
 {
 	return w->hostile && hostile_link(w, link);
@@ -45,7 +45,7 @@ static void check_run(struct world *w, const struct message *m)
 		    batched ? "in no set yet" : worker_state_names[v.state]);
 	else if (slot >= 0 && !is_strangers(w, m->link) &&
 	         !has_lately_started(w, &w->workers[slot]))
-		world_fail(w, 37, "task %u goes to %s, which can not start processes",
+		world_fail(w, 37, "task %u goes to %s, which cannot start processes",
 		    judge_number(w, m->run.task), world_node_name(w, slot));
 }
 
@@ -95,8 +95,12 @@ void judge_credit(struct world *w, int slot, const struct worker_view *v)
 }
 
 /* Instances of one lock follow one another. */
-void judge_worker_row(struct world *w, const struct worker_row *row)
+void judge_worker_stored(struct world *w, const struct row_op *op)
 {
+	const struct worker_row *row = op->row;
+
+	if (op->table != &worker_table || op->verb == ROW_DELETE)
+		return;
 	for (int i = 0; i < w->o.workers; i++) {
 		struct sim_worker *k = &w->workers[i];
 

@@ -5,6 +5,7 @@
 
 #include "sim/faults/hostile.h"
 #include "sim/judge/judge_internal.h"
+#include "sim/kind.h"
 
 /* One live task per unique key and queue. */
 static void check_key(struct world *w, struct truth_task *t)
@@ -39,8 +40,10 @@ static void inserted(struct world *w, struct truth_task *t, const struct task_ro
 	t->max_attempts = row->spec.max_attempts;
 	t->backoff_ms = row->spec.backoff_ms;
 	t->backoff_max_ms = row->spec.backoff_max_ms;
-	if (row->spec.owner.id)
-		judge_scheduled(w, t, row);
+	t->run_after_ms = row->spec.run_after_ms;
+	t->owner = row->spec.owner;
+	if (t->owner.id)
+		sim_kind_of(t->owner.kind)->task_stored(w, t);
 	if (row->spec.key.p)
 		t->key = row->spec.key.p[row->spec.key.n - 1] - '0';
 	if (!row->spec.body.p ||
@@ -162,34 +165,28 @@ static void queue_row(struct world *w, const struct queue_row *row)
 		q->most_threads = row->threads;
 }
 
-static void queue_gone(struct world *w, rid id)
+void judge_queue_stored(struct world *w, const struct row_op *op)
 {
-	struct truth_queue *q = truth_queue_of(w, id);
+	struct truth_queue *q;
 
+	if (op->table != &queue_table)
+		return;
+	if (op->verb == ROW_PUT)
+		queue_row(w, op->row);
+	if (op->verb != ROW_DELETE)
+		return;
+	q = truth_queue_of(w, op->id);
 	q->deleted = q->deleted_durably = true;
 }
 
-static void row_written(struct world *w, const struct row_op *op)
+static void row_applied(struct world *w, const struct row_op *op)
 {
-	switch (op->table->number) {
-	case TABLE_TASK: task_row(w, op->row, op->verb == ROW_INSERT); break;
-	case TABLE_QUEUE:
-		if (op->verb == ROW_PUT)
-			queue_row(w, op->row);
-		break;
-	case TABLE_WORKER: judge_worker_row(w, op->row); break;
-	case TABLE_SCHEDULE: judge_schedule_row(w, op->row, op->verb == ROW_PUT); break;
-	case TABLE_TICK: judge_tick_row(w, op->row); break;
-	default: break;
+	if (op->table == &task_table) {
+		if (op->verb <= ROW_STATE)
+			task_row(w, op->row, op->verb == ROW_INSERT);
+	} else if (op->verb <= ROW_DELETE) {
+		SIM_KINDS_DO(stored, w, op);
 	}
-}
-
-static void row_gone(struct world *w, const struct row_table *t, rid id)
-{
-	if (t == &queue_table)
-		queue_gone(w, id);
-	else if (t == &schedule_table)
-		judge_schedule_gone(w, id);
 }
 
 void judge_applied(struct world *w, const struct batch *b)
@@ -200,17 +197,11 @@ void judge_applied(struct world *w, const struct batch *b)
 			output_row(w, b->rows[i].row);
 	w->judge->batch = b->seq;
 	for (size_t i = 0; i < b->n; i++) {
-		const struct row_op *op = &b->rows[i];
-
 		w->judge->row = i;
-		if (op->verb == ROW_DELETE)
-			row_gone(w, op->table, op->id);
-		else if (op->verb <= ROW_STATE)
-			row_written(w, op);
+		row_applied(w, &b->rows[i]);
 	}
 	w->judge->row = b->n;
-	if (w->judge->n_schedules)
-		judge_schedules_applied(w);
+	SIM_KINDS_DO(applied, w);
 }
 
 /* The core's memory is gone: what it knew is what is stored. */
@@ -276,8 +267,7 @@ void judge_loaded(struct world *w)
 	if (w->o.no_judge)
 		return;
 	forget_view(j);
-	if (j->n_schedules)
-		judge_schedules_loaded(w);
+	SIM_KINDS_DO(loaded, w);
 	judge_new_notices(w, NULL);
 	for (size_t i = 0; i < j->n_queues; i++)
 		compare_counts(w, j->queues[i]);

@@ -11,23 +11,23 @@
 
 #define TRIES_MOST 60
 
-struct load *sim_load_new(struct world *w)
+void sim_load_begin(struct world *w)
 {
 	struct load *l = xcalloc(1, sizeof *l);
 	int64_t every;
 
+	w->load = l;
 	if (w->o.no_load)
-		return l;
+		return;
 	l->n_queues = (int)sim_between(&w->rng_load, 1, QUEUES_MOST);
 	for (int i = 0; i < l->n_queues; i++)
 		load_make_queue(w, l, i);
 	every = w->heal_us * 9 / 10 / (w->o.n_commands + 1);
 	for (int i = 0; i < w->o.tasks; i++)
 		world_event(
-		    w, every * i + sim_between(&w->rng_load, 0, every * 2), SE_LOAD, SIM_RAW);
-	if (w->o.has_schedules)
-		load_schedules_init(w, l);
-	return l;
+		    w, every * i + sim_between(&w->rng_load, 0, every * 2), SE_LOAD, SIM_RAW)
+		    ->n = N_KINDS;
+	SIM_KINDS_DO(load, w);
 }
 
 static void request_free(struct load *l, struct request *r)
@@ -36,6 +36,7 @@ static void request_free(struct load *l, struct request *r)
 	if (r->next)
 		r->next->prev = r->prev;
 	l->n_open--;
+	free(r->own);
 	free(r);
 }
 
@@ -164,8 +165,8 @@ void sim_load_event(struct world *w, struct sim_event *e)
 {
 	switch (e->kind) {
 	case SE_LOAD:
-		if (!w->healed && e->n)
-			load_draw_schedule(w, w->load);
+		if (!w->healed && e->n < N_KINDS)
+			sim_kind_of((enum kind)e->n)->draw_request(w);
 		else if (!w->healed)
 			load_draw(w, w->load);
 		break;
@@ -181,20 +182,7 @@ void sim_load_heal(struct world *w)
 	for (struct request *r = w->load->requests; r; r = r->next)
 		if (r->kind != EV_SUBMIT && !(r->kind == EV_CREATE && r->of == KIND_QUEUE))
 			r->given_up = true; /* an old wish must not come after the ones below */
-	for (int i = 0; i < w->load->n_queues; i++) {
-		struct request *r = load_command(w, w->load, EV_RESUME, KIND_QUEUE);
-
-		r->queue = i;
-		load_send(w, r, SECOND_US);
-	}
-	for (int i = 0; i < w->o.workers; i++) {
-		struct request *r = load_command(w, w->load, EV_SET, KIND_WORKER);
-
-		r->slot = i;
-		r->value = -2;
-		load_send(w, r, 2 * SECOND_US);
-	}
-	load_schedules_heal(w, w->load);
+	SIM_KINDS_DO(heal, w);
 }
 
 bool sim_load_is_quiet(const struct world *w)

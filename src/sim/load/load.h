@@ -7,11 +7,11 @@
 
 struct load;
 
-struct load *sim_load_new(struct world *w);
+void sim_load_begin(struct world *w);
 void sim_load_free(struct load *l);
 /* SE_LOAD, SE_COMMAND, SE_REPLY */
 void sim_load_event(struct world *w, struct sim_event *e);
-/* Everything may run: queues are resumed, workers have room. */
+/* Everything may run. */
 void sim_load_heal(struct world *w);
 /* No client waits for an answer any more. */
 bool sim_load_is_quiet(const struct world *w);

@@ -55,48 +55,6 @@ static void submit_of(
 		give_away(ev, c);
 }
 
-static bool queue_command_of(
-    const struct request *r, rid id, struct event *ev, struct command_parts *c, int64_t wall)
-{
-	if (!id && r->kind != EV_CREATE)
-		return false;
-	ev->object.id = r->kind == EV_CREATE ? 0 : id;
-	c->queue = r->row;
-	c->queue.name = str_of(c->name);
-	ev->object.row = &c->queue;
-	ev->object.fields = r->fields;
-	ev->object.force = r->force;
-	if (r->kind == EV_PAUSE) {
-		ev->object.until_ms = r->value ? wall + r->value : 0;
-		ev->object.reason = STR("drawn");
-	}
-	return true;
-}
-
-static bool worker_command_of(
-    const struct world *w, const struct request *r, struct event *ev, struct command_parts *c)
-{
-	ev->object.id = core_find(sim_core(w), KIND_WORKER, str_of(w->workers[r->slot].shard));
-	c->worker.maxthreads_set = (int32_t)r->value;
-	c->worker.maxthreads_is_set = r->value != -2;
-	ev->object.row = &c->worker;
-	ev->object.fields = row_settable(&worker_table);
-	ev->object.force = r->kind == EV_DELETE;
-	return ev->object.id;
-}
-
-static bool object_command_of(
-    struct world *w, const struct request *r, rid queue, struct event *ev, struct command_parts *c)
-{
-	ev->object.kind = r->of;
-	ev->object.verb = r->verb;
-	switch (r->of) {
-	case KIND_WORKER: return worker_command_of(w, r, ev, c);
-	case KIND_SCHEDULE: return load_schedule_event_of(w, r, queue, ev, c);
-	default: return queue_command_of(r, queue, ev, c, sim_server_wall_ms(w));
-	}
-}
-
 bool load_event_of(
     struct world *w, const struct request *r, struct event *ev, struct command_parts *c)
 {
@@ -121,7 +79,10 @@ bool load_event_of(
 		ev->tasks.status = r->status;
 		ev->tasks.priority = r->priority;
 		return true;
-	default: return object_command_of(w, r, q ? q->id : 0, ev, c);
+	default:
+		ev->object.kind = r->of;
+		ev->object.verb = r->verb;
+		return sim_kind_of(r->of)->command(w, r, q ? q->id : 0, ev, c);
 	}
 }
 
@@ -137,10 +98,7 @@ static const char *verb_name(const struct request *r)
 	case EV_PAUSE: return "pause";
 	case EV_RESUME: return "resume";
 	case EV_DELETE: return "delete";
-	default:
-		return r->verb == SCHEDULE_RUN        ? "run"
-		       : r->verb == SCHEDULE_BACKFILL ? "backfill"
-		                                      : "stop";
+	default: return r->word;
 	}
 }
 

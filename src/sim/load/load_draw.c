@@ -115,6 +115,7 @@ static void draw_worker_command(struct world *w, struct load *l)
 	r->flag = sim_chance(g, 700); /* restart */
 	r->repeat = false;
 	r->verb = r->flag ? WORKER_RESTART : WORKER_STOP;
+	r->word = r->flag ? "restart" : "stop";
 	if (r->kind == EV_DO && sim_chance(g, 150) && !w->workers[r->slot].agent &&
 	    !w->workers[r->slot].processes && !w->workers[r->slot].start)
 		r->kind = EV_DELETE; /* an operator who has looked at the machine */

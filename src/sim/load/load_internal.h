@@ -4,21 +4,21 @@
 #define SIM_LOAD_INTERNAL_H
 
 #include "model/row.h"
-#include "model/schedule.h"
+#include "sim/kind.h"
 #include "sim/world/server.h"
 
 #define QUEUES_MOST 4
 #define SUBMIT_MOST 12
 #define KEYS_MOST 6
-#define SCHEDULES_MOST 5
 
 struct request {
 	struct request *next, **prev;
 	struct world *w;
 	unsigned number;
 	enum event_kind kind;
-	enum kind of;   /* EV_CREATE to EV_DO: of what */
-	enum verb verb; /* EV_DO */
+	enum kind of;     /* EV_CREATE to EV_DO: of what */
+	enum verb verb;   /* EV_DO, */
+	const char *word; /* and what that is called */
 	int queue, slot;
 	int pending, tries;
 	bool repeat; /* what got no answer is sent again */
@@ -37,15 +37,11 @@ struct request {
 	int64_t value;
 	struct queue_row row; /* queue commands */
 	uint64_t fields;
-	/* schedule commands */
-	int schedule;
-	struct schedule_row plan; /* its strings are constants, but for: */
-	char items[120];
-	int64_t from_s, to_s, until_ms;
+	void *own; /* what only this kind asks for; freed with it */
 };
 
 struct load {
-	int n_queues, n_schedules;
+	int n_queues;
 	struct request *requests;
 	unsigned last_request;
 	int n_open;
@@ -60,8 +56,6 @@ struct command_parts {
 	char key[16], idem[16], name[16];
 	struct queue_row queue;
 	struct worker_row worker;
-	char schedule_name[16];
-	struct schedule_row schedule;
 	struct arena arena; /* of a long submit, unless it was given away */
 };
 
@@ -75,12 +69,8 @@ void load_send(struct world *w, struct request *r, int64_t in_us);
 /* load_draw.c */
 void load_draw(struct world *w, struct load *l);
 void load_make_queue(struct world *w, struct load *l, int queue);
-/* load_schedule.c */
-void load_schedules_init(struct world *w, struct load *l);
-void load_draw_schedule(struct world *w, struct load *l);
-void load_schedules_heal(struct world *w, struct load *l);
-bool load_schedule_event_of(struct world *w, const struct request *r, rid queue, struct event *ev,
-    struct command_parts *parts);
+/* load_objects.c */
+extern const struct sim_kind sim_kind_queue, sim_kind_worker;
 /* load_command.c: false when what it names is not there. */
 bool load_event_of(
     struct world *w, const struct request *r, struct event *ev, struct command_parts *parts);

@@ -229,7 +229,7 @@ bool play_step(struct play *p);
 struct actor *actor_of_link(struct play *p, uint64_t link);
 uint64_t actor_instance(const struct play *p, const struct actor *x);
 const char *play_task_name(const struct play *p, rid id);
-/* It is not counted any more as having happened since the last query. */
+/* What was said so far does not count as said since the last query. */
 void play_forget_calls(struct play *p);
 
 /* play_calls.c */

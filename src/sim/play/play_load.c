@@ -237,12 +237,11 @@ static int read_violation(struct at *a)
 
 	if (!n)
 		return 0;
-	for (size_t i = 0; i < n_invariants && used < sizeof all - 8; i++) {
-		if (invariants[i].number == n)
-			return n;
-		used +=
-		    (size_t)snprintf(all + used, 8, "%s%d", used ? ", " : "", invariants[i].number);
-	}
+	if (invariant_find(n))
+		return n;
+	for (int i = 1; i < 100 && used < sizeof all - 8; i++)
+		if (invariant_find(i))
+			used += (size_t)snprintf(all + used, 8, "%s%d", used ? ", " : "", i);
 	play_wrong(
 	    a->p, a->path, "expect_violation", "there is no such invariant", "there are: %s", all);
 	return 0;

@@ -100,7 +100,7 @@ void sim_net_slow(struct world *w, int slot, int64_t extra_us, int64_t until_us)
 /* *rule is copied. */
 void sim_net_rule(struct world *w, const struct net_rule *rule);
 void sim_net_heal(struct world *w);
-/* Its process has ended: the kernel tells the others after a while (negative: nobody does). */
+/* The server has ended: the kernel tells the others after a while (negative: nobody does). */
 void sim_net_server_died(struct world *w, int share, int64_t notice_us);
 void sim_net_worker_died(struct world *w, int slot, int share, int64_t notice_us);
 /* Dials again after a growing while. */
@@ -122,7 +122,7 @@ struct packet *packet_copy(const struct packet *p);
 const char *packet_kind(const struct packet *p);
 rid packet_task(const struct packet *p);               /* that it is about; 0: none */
 const char *packet_kind_name(int direction, int kind); /* by direction: event or message kind */
-/* Its kind and what it is about, appended. */
+/* A packet's kind and what it is about, appended. */
 void packet_words(struct world *w, const struct packet *p, struct buf *out);
 void packet_tell(struct world *w, const char *what, const struct packet *p, int slot);
 void packet_mix(struct world *w, const struct packet *p);

@@ -3,6 +3,7 @@
 
 #include "base/mutant.h"
 #include "base/rng.h"
+#include "sim/kind.h"
 #include "sim/world/world.h"
 
 const char *const sim_class_names[N_CLASSES] = {"net", "call", "crash", "pause", "clock", "process",
@@ -10,8 +11,6 @@ const char *const sim_class_names[N_CLASSES] = {"net", "call", "crash", "pause",
 
 /* The classes from there on are drawn from streams of their own: seeds keep their meaning. */
 #define DRAWN_CLASSES ((1u << CLASS_CHANGE) - 1)
-
-#define SCHEDULES_PER_MILLE 200
 
 void sim_options_init(struct sim_options *o)
 {
@@ -144,20 +143,6 @@ static void draw_change(struct sim_options *o)
 		o->drift_max_ppm = ppm;
 }
 
-/* A share of the worlds has schedules, too; what else they draw stays what it was without. */
-static void draw_schedules(struct sim_options *o)
-{
-	struct rng r = {o->seed ^ 0x7469636b74696d65ull};
-	bool asked = o->is_listed && o->faults & 1u << CLASS_TIME;
-
-	o->has_schedules = sim_chance(&r, SCHEDULES_PER_MILLE) || asked;
-	if (o->has_schedules && (sim_chance(&r, 800) || asked))
-		o->classes |= (1u << CLASS_TIME) & o->faults;
-	if (o->has_schedules && sim_chance(&r, 400))
-		o->classes |= (1u << CLASS_CRASH) & o->faults;
-	o->n_times = o->classes & 1u << CLASS_TIME ? (int)sim_between(&r, 1, 12) : 0;
-}
-
 static bool draw_rare(struct sim_options *o, struct rng *r, int class, int per_mille)
 {
 	if (sim_chance(r, per_mille) || o->is_listed)
@@ -272,7 +257,8 @@ void sim_options_draw(struct sim_options *o)
 	o->guard_ms = sim_between(&r, 1, 2000);
 	draw_long_kill(o);
 	draw_change(o);
-	draw_schedules(o);
+	o->kinds = 0;
+	SIM_KINDS_DO(draw, o);
 	draw_remove(o);
 	draw_coma(o);
 	draw_slow(o);
@@ -348,8 +334,9 @@ void sim_options_format(const struct sim_options *o, struct buf *out)
 	    (long long)o->delay_max_us, (long long)o->commit_max_us,
 	    o->allow_bump_unhealthy ? ", unhealthy workers may be bumped" : "",
 	    o->restart_when_lost ? ", lost workers restart" : "");
-	if (o->has_schedules)
-		buf_add_cstr(out, "  with schedules\n");
+	for (int i = 0; i < N_KINDS; i++)
+		if (o->kinds & 1u << i)
+			buf_printf(out, "  with %ss\n", kind_names[i]);
 	if (o->submit_slice)
 		buf_printf(
 		    out, "  long submits are taken in %u tasks at a time\n", o->submit_slice);

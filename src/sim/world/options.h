@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "model/health.h"
+#include "model/kind.h"
 
 enum sim_class {       /* of faults; a seed draws which of them it has, and how often */
 	CLASS_NET,     /* cuts, partitions, half-open links, slow lines */
@@ -22,7 +23,7 @@ enum sim_class {       /* of faults; a seed draws which of them it has, and how 
 	CLASS_SPLIT,   /* some workers are away while others join, then the server dies: see split.c
 	                */
 	CLASS_CHANGE,  /* the server comes back with another dispatch, or other timeouts */
-	CLASS_TIME,    /* the server's clocks and a zone are changed, in worlds with schedules */
+	CLASS_TIME, /* the server's clocks and a zone are changed, where some work looks at them */
 	CLASS_REMOVE,  /* an operator removes idle workers that are cut off as lost: see remove.c */
 	CLASS_SLOW,    /* healthchecks that take long, heartbeats that are short */
 	CLASS_HOSTILE, /* somebody who was let in lies: see hostile.h */
@@ -69,8 +70,8 @@ struct sim_options {
 	int n_attacks;         /* of CLASS_HOSTILE, */
 	int n_comas;           /* and of CLASS_COMA */
 	int64_t check_max_ms;  /* CLASS_SLOW: a healthcheck takes about so long; 0: as usual */
-	bool has_schedules;
-	int64_t guard_ms; /* the keeper's: a killed worker's processes end within this */
+	unsigned kinds;        /* 1u << enum kind: what not every world has */
+	int64_t guard_ms;      /* the keeper's: a killed worker's processes end within this */
 	bool restart_when_lost;
 	/* CLASS_CHANGE: what a server in the phase with faults may be started with instead */
 	bool changes_dispatch, changes_timeouts;

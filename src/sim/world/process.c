@@ -189,7 +189,7 @@ static void write_some(struct world *w, struct sim_process *p)
 	go_on(w, p);
 }
 
-/* It is over; its worker, if that still is the one, will hear of it. */
+/* The process is over; its worker, if that still is the one, will hear of it. */
 static void end(struct world *w, struct sim_process *p)
 {
 	struct sim_worker *k = &w->workers[p->slot];

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A start of the server: the store's rows become the brain's first events, as in the real one. */
 #include "base/mem.h"
+#include "sim/kind.h"
 #include "sim/world/server.h"
-#include "sim/world/zones.h"
 
 struct loading {
 	struct world *w;
 	bool has_installation;
 };
 
-static int feed(struct loading *l, struct event *ev)
+static int feed(void *arg, struct event *ev)
 {
-	struct world *w = l->w;
+	struct world *w = ((struct loading *)arg)->w;
 
 	ev->now_ms = sim_server_wall_ms(w);
 	ev->mono_ms = sim_server_mono_ms(w);
@@ -38,11 +38,6 @@ static int on_count(void *arg, rid queue, int32_t status, int64_t n)
 static int on_owned(void *arg, const struct owner *of, rid task, rid queue)
 {
 	return feed(arg, &(struct event){.kind = EV_LOAD_OWNED, .owned = {*of, task, queue}});
-}
-
-static void on_zone(void *arg, const char *name, const struct cron_zone *z)
-{
-	feed(arg, &(struct event){.kind = EV_ZONE, .zone = {.name = str_of(name), .zone = z}});
 }
 
 static void found(struct loading *l)
@@ -73,6 +68,6 @@ void sim_server_load(struct world *w)
 	struct store_loader loader = {&l, on_row, on_count, on_owned, on_done};
 	struct problem p = {0};
 
-	sim_zones_tell(w, on_zone, &l);
+	SIM_KINDS_DO(starting, w, feed, &l);
 	MUST(store_load(w->server->store, &loader, &p) == 0);
 }

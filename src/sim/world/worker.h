@@ -91,7 +91,7 @@ void sim_worker_link_down(struct world *w, int slot, uint64_t link);
 void sim_worker_message(struct world *w, int slot, const struct message *m);
 /* The alarm of the brain is set anew (its clock has changed). */
 void sim_worker_wake(struct world *w, int slot);
-/* It stands still: its keeper watches the time. */
+/* The worker stands still: its keeper watches the time. */
 void sim_worker_paused(struct world *w, int slot);
 /* Dials, if its brain is in a mood for that. */
 void sim_worker_dial(struct world *w, int slot);

@@ -10,13 +10,11 @@
 #include "sim/faults/hostile.h"
 #include "sim/faults/plan.h"
 #include "sim/faults/remove.h"
-#include "sim/judge/judge.h"
-#include "sim/load/load.h"
+#include "sim/kind.h"
 #include "sim/world/net.h"
 #include "sim/world/server.h"
 #include "sim/world/trace.h"
 #include "sim/world/worker.h"
-#include "sim/world/zones.h"
 
 #define EVENTS_AT_ONCE 200000 /* at one moment: somebody runs in a circle */
 #define SETTLE_EVERY_US (2 * SECOND_US)
@@ -74,9 +72,8 @@ void world_fail(struct world *w, int invariant, const char *fmt, ...)
 
 	if (v->invariant || w->o.no_judge)
 		return;
-	v->invariant = invariant;
+	verdict_set(v, invariant);
 	v->at_us = w->now_us;
-	invariant_find(invariant, &v->name, &v->text);
 	va_start(ap, fmt);
 	vsnprintf(v->detail, sizeof v->detail, fmt, ap);
 	va_end(ap);
@@ -365,15 +362,13 @@ struct world *world_new(const struct sim_options *drawn)
 	w->rng_store.state = drawn->seed ^ 0x73746f7265000000ull;
 	w->rng_id.state = drawn->seed ^ 0x6964000000000000ull;
 	w->rng_change.state = drawn->seed ^ 0x72657374617274ull;
-	w->rng_schedule.state = drawn->seed ^ 0x7363686564756c65ull;
 	w->heal_us = drawn->minutes * MINUTE_US;
 	w->judge = judge_new();
-	if (drawn->has_schedules)
-		w->zones = sim_zones_new(w);
+	SIM_KINDS_DO(begin, w);
 	sim_server_init(w);
 	sim_workers_init(w);
 	sim_net_init(w);
-	w->load = sim_load_new(w);
+	sim_load_begin(w);
 	w->plan = sim_plan_new(w);
 	if (!drawn->no_load)
 		start_all(w);
@@ -419,7 +414,7 @@ void world_free(struct world *w)
 	sim_workers_release(w);
 	sim_server_release(w);
 	judge_free(w->judge);
-	sim_zones_free(w->zones);
+	SIM_KINDS_DO(free, w);
 	sim_hostile_free(w->hostile);
 	while ((e = w->free_events)) {
 		w->free_events = e->next;

@@ -26,7 +26,6 @@ struct sim_server;
 struct sim_worker;
 struct sim_plan;
 struct sim_trace;
-struct sim_zones;
 struct sim_hostile;
 
 #define SECOND_US INT64_C(1000000)
@@ -62,7 +61,7 @@ enum sim_event_kind {
 	/* nodes */
 	SE_RESUME,
 	/* the rest */
-	SE_LOAD,
+	SE_LOAD,  /* a request is drawn: of kind n, or if n is N_KINDS of those that all have */
 	SE_REPLY, /* reaches the client, or it gives up waiting */
 	SE_FAULT,
 	SE_HEAL,
@@ -128,14 +127,14 @@ struct world {
 	uint64_t serial, events;
 	struct heap heap;
 	struct sim_event *free_events;
-	struct rng rng_net, rng_hand, rng_load, rng_store, rng_id, rng_change, rng_schedule;
+	struct rng rng_net, rng_hand, rng_load, rng_store, rng_id, rng_change;
 	struct sim_server *server;
 	struct sim_worker *workers; /* o.workers of them */
 	struct sim_net *net;
 	struct load *load;
 	struct sim_plan *plan;
 	struct judge *judge;
-	struct sim_zones *zones;     /* NULL: nothing has a schedule */
+	void *of_kind[N_KINDS];      /* what each kind has of its own; NULL: nothing */
 	struct sim_hostile *hostile; /* NULL: nobody has attacked yet */
 	struct sim_trace *trace;     /* for ShiViz; NULL: none is wanted */
 	bool healed;
@@ -197,13 +196,13 @@ struct sim_node *world_node(struct world *w, int slot);
 void world_pause(struct world *w, int slot, int64_t for_us);
 /* The same of a whole machine: its processes and its keeper stand still, too. Clocks go on. */
 void world_sleep(struct world *w, int slot, int64_t for_us);
-/* It goes on now. */
+/* A node that stands still goes on now. */
 void world_resume(struct world *w, int slot);
-/* Its wall clock jumps. */
+/* The node's wall clock jumps. */
 void world_clock_jump(struct world *w, int slot, int64_t by_ms);
-/* Its wall clock stands still, or goes on from there. */
+/* The node's wall clock stands still, or goes on from there. */
 void world_clock_stop(struct world *w, int slot, bool stop);
-/* Its clocks run that much too fast from now on. */
+/* The node's clocks run that much too fast from now on. */
 void world_clock_drift(struct world *w, int slot, int64_t ppm);
 
 #endif

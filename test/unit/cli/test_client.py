@@ -163,7 +163,7 @@ class Running(Case):
 
     def test_server_gone(self):
         self.reeve("run", "true", code=125, REEVE_SERVER="unix:/nowhere/reeve.sock")
-        self.assertIn("can not be reached", self.err)
+        self.assertIn("cannot be reached", self.err)
         self.reeve("wait", "0" * 24, code=125, REEVE_SERVER="unix:/nowhere/reeve.sock")
         self.reeve("status", code=1, REEVE_SERVER="unix:/nowhere/reeve.sock")
 

@@ -179,8 +179,8 @@ static void assert_settings(const struct noun *n, const struct setting *table)
 	for (const struct setting *s = table; s && s->option; s++) {
 		bool found = false;
 
-		for (size_t i = 0; i < n_client_commands; i++) {
-			const struct command *cmd = &client_commands[i];
+		for (size_t i = 0; command_at(i); i++) {
+			const struct command *cmd = command_at(i);
 
 			found |= strcspn(cmd->path, " ") == strlen(n->word) &&
 			         !strncmp(cmd->path, n->word, strlen(n->word)) &&
@@ -194,8 +194,8 @@ static void test_rows_fit_their_commands(void **state)
 {
 	size_t n_found = 0;
 
-	for (size_t i = 0; i < n_client_commands; i++) {
-		const struct command *cmd = &client_commands[i];
+	for (size_t i = 0; command_at(i); i++) {
+		const struct command *cmd = command_at(i);
 		const struct noun *n = noun_find(cmd->path, strcspn(cmd->path, " "));
 
 		if (cmd->run == noun_ls)

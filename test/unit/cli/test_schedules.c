@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "cli/cron/crontab_jobs.h"
 #include "cli/nouns/schedules.h"
 #include "cli/tasks/work.h"
 

@@ -228,7 +228,7 @@ static void test_named_file_must_exist(void **state)
 
 	assert_int_equal(config_load(&src, &c, &p), ERR_NOT_FOUND);
 	assert_string_equal(
-	    p.what, "/nonexistent/x.json: can not be read: No such file or directory");
+	    p.what, "/nonexistent/x.json: cannot be read: No such file or directory");
 	config_free(c);
 	src = (struct config_sources){.environment = env};
 	assert_int_equal(config_load(&src, &c, &p), ERR_NOT_FOUND);
@@ -236,7 +236,7 @@ static void test_named_file_must_exist(void **state)
 	config_free(c);
 	src = (struct config_sources){.file = "/tmp"};
 	assert_int_equal(config_load(&src, &c, &p), ERR_INVALID);
-	assert_string_equal(p.what, "/tmp: can not be read: Is a directory");
+	assert_string_equal(p.what, "/tmp: cannot be read: Is a directory");
 	config_free(c);
 	src = (struct config_sources){.file = "/dev/null"};
 	config_free(test_load_good(&src));

@@ -189,6 +189,7 @@ static struct world *quiet_world(void)
 	o.workers = 1;
 	o.minutes = 10;
 	o.classes = 0;
+	o.kinds = 1u << KIND_SCHEDULE;
 	return world_new(&o);
 }
 
@@ -248,10 +249,10 @@ static void test_schedules(void **state)
 		again.is_listed = true;
 		again.dispatch = o.is_volatile;
 		sim_options_draw(&again);
-		assert_int_equal(again.has_schedules, o.has_schedules);
+		assert_int_equal(again.kinds, o.kinds);
 		assert_int_equal(again.n_times, o.n_times);
 		assert_int_equal(sim_plan_size(&again), sim_plan_size(&o));
-		with += o.has_schedules;
+		with += (o.kinds >> KIND_SCHEDULE) & 1;
 		times += o.n_times > 0;
 	}
 	assert_in_range(with, 150, 250);
@@ -259,7 +260,7 @@ static void test_schedules(void **state)
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct run_result r = run(seed, 1u << CLASS_TIME | 1u << CLASS_CRASH);
 
-		assert_true(r.o.has_schedules);
+		assert_true(r.o.kinds & 1u << KIND_SCHEDULE);
 		if (r.verdict.invariant)
 			fail_msg("seed %llu: %d: %s", (unsigned long long)seed, r.verdict.invariant,
 			    r.verdict.detail);

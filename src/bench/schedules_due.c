@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "bench/internal.h"
+#include "bench/schedules.h"
 
 #define CLIENTS 64
 #define AHEAD_S 2 /* between the last one's creation and the tick */
@@ -159,7 +159,7 @@ static int stream_open(struct bench *b)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	return problem_set(&b->problem, ERR_IO, "the event stream can not be opened");
+	return problem_set(&b->problem, ERR_IO, "the event stream cannot be opened");
 }
 
 /* What is complete in the buffer counts as told now; the rest of it is kept for later. */

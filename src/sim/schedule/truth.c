@@ -6,33 +6,33 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "sim/judge/judge_internal.h"
-#include "sim/world/zones.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/zones.h"
 
 #define UNNOTICED_S 2 /* the server does not mind when its clock is set by less */
 
 struct truth_schedule *truth_schedule_of(struct world *w, rid id)
 {
-	struct judge *j = w->judge;
+	struct sim_schedules *all = schedules_of(w);
 	struct truth_schedule *s;
 
-	for (size_t i = 0; i < j->n_schedules; i++)
-		if (j->schedules[i]->id == id)
-			return j->schedules[i];
+	for (size_t i = 0; i < all->n; i++)
+		if (all->all[i]->id == id)
+			return all->all[i];
 	s = xcalloc(1, sizeof *s);
 	s->id = id;
 	s->zone = -1;
 	s->looked_ms = s->checked_s = s->seen_s = s->shown_s = s->next_s = INT64_MIN;
-	GROW(j->schedules, j->cap_schedules, j->n_schedules + 1);
-	j->schedules[j->n_schedules++] = s;
-	s->number = (unsigned)j->n_schedules;
+	GROW(all->all, all->cap, all->n + 1);
+	all->all[all->n++] = s;
+	s->number = (unsigned)all->n;
 	return s;
 }
 
-void judge_schedules_free(struct judge *j)
+void truth_schedules_free(struct sim_schedules *all)
 {
-	for (size_t i = 0; i < j->n_schedules; i++) {
-		struct truth_schedule *s = j->schedules[i];
+	for (size_t i = 0; i < all->n; i++) {
+		struct truth_schedule *s = all->all[i];
 
 		for (size_t k = 0; k < s->n; k++)
 			free(s->all[k]);
@@ -45,7 +45,7 @@ void judge_schedules_free(struct judge *j)
 		cron_items_release(&s->items);
 		free(s);
 	}
-	free(j->schedules);
+	free(all->all);
 }
 
 int64_t truth_place(const struct truth_schedule *s, int64_t tick_s, int64_t offset_s)
@@ -132,8 +132,8 @@ void truth_pass(struct world *w, struct truth_schedule *s, int64_t to_s)
 }
 
 /*
- * Its local time has jumped: what lies in between was passed, or comes again. A look before that
- * left something for the next step: how far it came nobody can say, so that much is excused.
+ * The zone's local time has jumped: what lies in between was passed, or comes again. A look before
+ * that left something for the next step: how far it came nobody can say, so that much is excused.
  */
 void truth_follow_zone(struct truth_schedule *s, int64_t offset_s)
 {
@@ -201,7 +201,7 @@ static void put(struct world *w, struct truth_schedule *s, const struct schedule
 	set_pattern(s, row);
 }
 
-void judge_schedule_row(struct world *w, const struct schedule_row *row, bool whole)
+static void schedule_row(struct world *w, const struct schedule_row *row, bool whole)
 {
 	struct truth_schedule *s = truth_schedule_of(w, row->id);
 	struct schedule_row was = s->row;
@@ -224,9 +224,16 @@ void judge_schedule_row(struct world *w, const struct schedule_row *row, bool wh
 		    w, "store: schedule %u is %s", s->number, schedule_state_names[s->row.state]);
 }
 
-void judge_schedule_gone(struct world *w, rid id)
+void judge_schedule_stored(struct world *w, const struct row_op *op)
 {
-	truth_schedule_of(w, id)->deleted = true;
+	if (op->table == &tick_table && op->verb != ROW_DELETE)
+		judge_tick_row(w, op->row);
+	if (op->table != &schedule_table)
+		return;
+	if (op->verb == ROW_DELETE)
+		truth_schedule_of(w, op->id)->deleted = true;
+	else
+		schedule_row(w, op->row, op->verb == ROW_PUT);
 }
 
 static void check_counts(struct world *w, const struct truth_schedule *s)
@@ -241,16 +248,18 @@ static void check_counts(struct world *w, const struct truth_schedule *s)
 	if (p->waiting_s != waiting)
 		world_fail(w, 40, "it says that tick %lld waits, the row is tick %lld's",
 		    (long long)p->waiting_s, (long long)waiting);
-	for (size_t i = s->n_tasks; i-- > 0 && !s->tasks[i]->has_tick;)
+	for (size_t i = s->n_tasks; i-- > 0 && !(s->tasks[i]->marks & MARK_HAS_TICK);)
 		world_fail(w, 19, "task %u of tick %lld has no row of a tick", s->tasks[i]->number,
-		    (long long)s->tasks[i]->tick_s);
+		    (long long)s->tasks[i]->owner.part);
 }
 
 /* A batch is whole: its rows agree. */
 void judge_schedules_applied(struct world *w)
 {
-	for (size_t i = 0; i < w->judge->n_schedules; i++) {
-		struct truth_schedule *s = w->judge->schedules[i];
+	struct sim_schedules *all = schedules_of(w);
+
+	for (size_t i = 0; all && i < all->n; i++) {
+		struct truth_schedule *s = all->all[i];
 
 		if (s->touched && !s->deleted)
 			check_counts(w, s);

@@ -6,8 +6,8 @@
  * rows once all that it wrote is there, in the order in which things happened.
  */
 #include "base/mem.h"
-#include "sim/judge/judge_internal.h"
-#include "sim/world/zones.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/zones.h"
 
 /* False: rows of it, or of what came before it, are still to come. */
 static bool is_written(const struct judge *j, const struct truth_look *k)
@@ -51,15 +51,16 @@ static void check_waits(struct world *w, const struct truth_schedule *s)
 void judge_schedules_before(struct world *w)
 {
 	struct judge *j = w->judge;
+	struct sim_schedules *all = schedules_of(w);
 	const struct sim_server *v = w->server;
 
-	if (!v->core || !core_is_open(v->core) || v->pipe.flying || v->pipe.gathering->batch.n ||
-	    j->is_unsettled)
+	if (!all || !all->n || !v->core || !core_is_open(v->core) || v->pipe.flying ||
+	    v->pipe.gathering->batch.n || all->is_unsettled)
 		return;
 	j->batch = v->pipe.gathering->batch.seq;
 	j->row = 0;
-	for (size_t i = 0; i < j->n_schedules; i++) {
-		struct truth_schedule *s = j->schedules[i];
+	for (size_t i = 0; i < all->n; i++) {
+		struct truth_schedule *s = all->all[i];
 
 		if (s->deleted || !s->row.id || s->looked_ms == INT64_MIN)
 			continue;
@@ -95,12 +96,15 @@ static struct truth_look look_now(struct world *w)
 
 void judge_schedules_after(struct world *w, const struct event *ev)
 {
-	struct judge *j = w->judge;
-	struct truth_look k = look_now(w);
+	struct sim_schedules *all = schedules_of(w);
+	struct truth_look k;
 
-	j->is_unsettled = !k.is_whole;
-	for (size_t i = 0; i < j->n_schedules; i++) {
-		struct truth_schedule *s = j->schedules[i];
+	if (!all || !all->n)
+		return;
+	k = look_now(w);
+	all->is_unsettled = !k.is_whole;
+	for (size_t i = 0; i < all->n; i++) {
+		struct truth_schedule *s = all->all[i];
 
 		if (s->deleted || !s->row.id)
 			continue;
@@ -115,10 +119,14 @@ void judge_schedules_after(struct world *w, const struct event *ev)
  */
 void judge_schedules_loaded(struct world *w)
 {
-	struct truth_look k = look_now(w);
+	struct sim_schedules *all = schedules_of(w);
+	struct truth_look k;
 
-	for (size_t i = 0; i < w->judge->n_schedules; i++) {
-		struct truth_schedule *s = w->judge->schedules[i];
+	if (!all || !all->n)
+		return;
+	k = look_now(w);
+	for (size_t i = 0; i < all->n; i++) {
+		struct truth_schedule *s = all->all[i];
 
 		if (!s->deleted && s->row.id)
 			truth_take_looks(w, s);

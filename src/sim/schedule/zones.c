@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/world/zones.h"
+#include "sim/schedule/zones.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "sim/schedule/schedule.h"
 #include "sim/world/server.h"
 
 #define N_FORMS 2
@@ -25,7 +26,7 @@ static struct cron_zone *made_of(const char *rule)
 	return z;
 }
 
-struct sim_zones *sim_zones_new(struct world *w)
+struct sim_zones *sim_zones_new(struct rng *r)
 {
 	static const char *const moved[] = {
 	    "BBB0:05", "BBB-0:05", "BBB1", "BBB-1", "BBB3", "BBB-3", "BBB0:00:30", "BBB-11"};
@@ -35,15 +36,12 @@ struct sim_zones *sim_zones_new(struct world *w)
 	/* the world begins with the year: 00:03 is followed by 01:03, and 01:08 by 00:08 */
 	z->zones[ZONE_SUMMER][0] = made_of("AAA0BBB-1,J1/0:03,J1/1:08");
 	z->zones[ZONE_MOVING][0] = made_of("AAA0");
-	z->zones[ZONE_MOVING][1] =
-	    made_of(moved[rng_below(&w->rng_schedule, sizeof moved / sizeof moved[0])]);
+	z->zones[ZONE_MOVING][1] = made_of(moved[rng_below(r, sizeof moved / sizeof moved[0])]);
 	return z;
 }
 
 void sim_zones_free(struct sim_zones *z)
 {
-	if (!z)
-		return;
 	for (int i = 0; i < N_SIM_ZONES; i++)
 		for (int k = 0; k < N_FORMS; k++)
 			cron_zone_free(z->zones[i][k]);
@@ -52,33 +50,38 @@ void sim_zones_free(struct sim_zones *z)
 
 const struct cron_zone *sim_zone(const struct world *w, int kind)
 {
-	return w->zones->zones[kind][kind == ZONE_MOVING ? w->zones->form : 0];
+	const struct sim_zones *z = schedules_of(w)->zones;
+
+	return z->zones[kind][kind == ZONE_MOVING ? z->form : 0];
 }
 
 const struct cron_zone *sim_zone_at(const struct world *w, int kind, int64_t offset_s)
 {
+	const struct sim_zones *z = schedules_of(w)->zones;
+
 	for (int i = 0; kind == ZONE_MOVING && i < N_FORMS; i++)
-		if (cron_zone_offset(w->zones->zones[kind][i], 0) == offset_s)
-			return w->zones->zones[kind][i];
+		if (cron_zone_offset(z->zones[kind][i], 0) == offset_s)
+			return z->zones[kind][i];
 	return sim_zone(w, kind);
 }
 
 void sim_zone_move(struct world *w)
 {
 	const char *name = sim_zone_names[ZONE_MOVING];
+	struct sim_schedules *all = schedules_of(w);
 	struct event ev = {.kind = EV_ZONE, .zone.name = str_of(name)};
 
-	if (!w->zones)
+	if (!all)
 		return;
-	w->zones->form = !w->zones->form;
+	all->zones->form = !all->zones->form;
 	ev.zone.zone = sim_zone(w, ZONE_MOVING);
 	world_tell(w, "%s is %d s east of Greenwich now", name, cron_zone_offset(ev.zone.zone, 0));
 	sim_server_step(w, &ev);
 }
 
-void sim_zones_tell(struct world *w,
-    void (*feed)(void *arg, const char *name, const struct cron_zone *z), void *arg)
+void sim_zones_tell(struct world *w, sim_feed_fn *feed, void *arg)
 {
-	for (int i = 0; w->zones && i < N_SIM_ZONES; i++)
-		feed(arg, sim_zone_names[i], sim_zone(w, i));
+	for (int i = 0; schedules_of(w) && i < N_SIM_ZONES; i++)
+		feed(arg, &(struct event){.kind = EV_ZONE,
+		              .zone = {str_of(sim_zone_names[i]), sim_zone(w, i)}});
 }

@@ -4,7 +4,7 @@
 #define SIM_ZONES_H
 
 #include "cron/zone/zone.h"
-#include "sim/world/world.h"
+#include "sim/kind.h"
 
 enum sim_zone_kind {
 	ZONE_PLAIN,  /* half hours, never changes */
@@ -14,7 +14,9 @@ enum sim_zone_kind {
 };
 extern const char *const sim_zone_names[N_SIM_ZONES];
 
-struct sim_zones *sim_zones_new(struct world *w);
+struct sim_zones;
+
+struct sim_zones *sim_zones_new(struct rng *r);
 void sim_zones_free(struct sim_zones *z);
 const struct cron_zone *sim_zone(const struct world *w, int kind); /* as it is now */
 /* As it was when the moving one was that far east of Greenwich. */
@@ -22,7 +24,6 @@ const struct cron_zone *sim_zone_at(const struct world *w, int kind, int64_t off
 /* The moving one becomes the other; the server hears of it if it is up. */
 void sim_zone_move(struct world *w);
 /* For a server that starts: feeds it every zone. */
-void sim_zones_tell(struct world *w,
-    void (*feed)(void *arg, const char *name, const struct cron_zone *z), void *arg);
+void sim_zones_tell(struct world *w, sim_feed_fn *feed, void *arg);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "sim/judge/judge_internal.h"
-#include "sim/world/zones.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/zones.h"
 
 /* What is filled in has a row beside the tick's own, that far off. */
 #define BACKFILL_OFFSET_S (INT64_C(1) << 33)
@@ -20,27 +20,24 @@ static uint64_t key_of(int64_t tick_s, int64_t offset_s)
 	return ((uint64_t)tick_s << 20) + (uint64_t)(offset_s + (1 << 18));
 }
 
-void judge_scheduled(struct world *w, struct truth_task *t, const struct task_row *row)
+void judge_schedule_task(struct world *w, struct truth_task *t)
 {
-	struct truth_schedule *s = truth_schedule_of(w, row->spec.owner.id);
+	struct truth_schedule *s = truth_schedule_of(w, t->owner.id);
 
-	t->schedule = s;
-	t->tick_s = row->spec.owner.part;
-	t->run_after_ms = row->spec.run_after_ms;
 	GROW(s->tasks, s->cap_tasks, s->n_tasks + 1);
 	s->tasks[s->n_tasks++] = t;
 	s->touched = true;
 }
 
-rid judge_scheduled_task(const struct world *w, uint64_t random)
+rid truth_some_task(const struct world *w, uint64_t random)
 {
-	const struct judge *j = w->judge;
+	const struct sim_schedules *all = schedules_of(w);
 	const struct truth_schedule *s;
 	size_t recent;
 
-	if (!j->n_schedules)
+	if (!all->n)
 		return 0;
-	s = j->schedules[random % j->n_schedules];
+	s = all->all[random % all->n];
 	recent = s->n_tasks < 4 ? s->n_tasks : 4;
 	return recent ? s->tasks[s->n_tasks - 1 - (random >> 32) % recent]->id : 0;
 }
@@ -53,7 +50,7 @@ struct truth_task *truth_live_task(
 
 		if (t == but || truth_is_gone(t) || task_is_ended(t->stored_status))
 			continue;
-		if (!ticks_only || (t->is_of_tick && !t->was_retried))
+		if (!ticks_only || (t->marks & MARK_OF_TICK && !t->was_retried))
 			return t;
 	}
 	return NULL;
@@ -75,31 +72,31 @@ static struct truth_tick *tick_of(struct truth_schedule *s, const struct tick_ro
 	return k;
 }
 
-/* Its task is there already, and says the same. */
+/* The tick's task is there already, and says the same. */
 static void check_task(struct world *w, struct truth_schedule *s, const struct tick_row *row)
 {
 	struct truth_task *t = truth_of(w, row->task);
 	int64_t tick_s = row->outcome == TICK_MANUAL ? 0 : row->tick_s;
 
-	if (!t->stored || t->schedule != s || t->tick_s != tick_s || t->has_tick)
+	if (!t->stored || t->owner.id != s->id || t->owner.part != tick_s ||
+	    t->marks & MARK_HAS_TICK)
 		world_fail(w, 40, "tick %lld names task %u, which is %s", (long long)row->tick_s,
 		    t->number,
-		    !t->stored     ? "not stored"
-		    : t->has_tick  ? "another one's"
-		    : !t->schedule ? "of no schedule"
-		                   : "of another tick");
-	t->has_tick = true;
-	t->is_of_tick = row->outcome == TICK_FIRED;
+		    !t->stored                 ? "not stored"
+		    : t->marks & MARK_HAS_TICK ? "another one's"
+		    : !t->owner.id             ? "of no schedule"
+		                               : "of another tick");
+	t->marks = MARK_HAS_TICK | (row->outcome == TICK_FIRED ? MARK_OF_TICK : 0);
 }
 
 static void check_jitter(
     struct world *w, const struct truth_schedule *s, const struct truth_task *t)
 {
-	int64_t by = t->run_after_ms - t->tick_s * 1000;
+	int64_t by = t->run_after_ms - t->owner.part * 1000;
 
 	if (s->row.jitter_ms ? by < 0 || by > s->row.jitter_ms : t->run_after_ms != 0)
 		world_fail(w, 40, "task %u of tick %lld is put off by %lld of %lld ms", t->number,
-		    (long long)t->tick_s, (long long)by, (long long)s->row.jitter_ms);
+		    (long long)t->owner.part, (long long)by, (long long)s->row.jitter_ms);
 }
 
 /* By the pattern and the dates. What has waited is of the pattern that was. */
@@ -136,7 +133,7 @@ static void fired(
 	other = truth_live_task(s, t, true);
 	if (s->row.overlap != OVERLAP_ALLOW && other)
 		world_fail(w, 40, "tick %lld gets task %u while task %u of tick %lld is %s (%s)",
-		    (long long)row->tick_s, t->number, other->number, (long long)other->tick_s,
+		    (long long)row->tick_s, t->number, other->number, (long long)other->owner.part,
 		    task_state_name(other->stored_status), overlap_names[s->row.overlap]);
 }
 

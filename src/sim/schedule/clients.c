@@ -1,50 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schedules, and clients who make, change, stop and run them. */
+/* Clients who make, change, stop and run schedules. */
 #include <stdio.h>
 
-#include "sim/judge/judge.h"
+#include "base/mem.h"
 #include "sim/load/load_internal.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/zones.h"
 #include "sim/world/server.h"
-#include "sim/world/zones.h"
 
+#define NAMES_MOST 5
 #define DELETE_LATER_US (30 * SECOND_US)
 
-static struct request *request(struct world *w, struct load *l, enum event_kind kind, int schedule)
-{
-	struct request *r = load_command(w, l, kind, KIND_SCHEDULE);
+/* What a client asks for: request.own. */
+struct plan {
+	char name[16], items[120];
+	struct schedule_row row; /* its strings are constants, and the two above */
+	int64_t from_s, to_s, until_ms;
+};
 
-	r->schedule = schedule;
-	r->queue = (int)rng_below(&w->rng_schedule, (uint64_t)l->n_queues);
+static struct rng *rng_of(const struct world *w)
+{
+	return &schedules_of(w)->rng;
+}
+
+static struct request *request(struct world *w, enum event_kind kind, int number)
+{
+	struct request *r = load_command(w, w->load, kind, KIND_SCHEDULE);
+	struct plan *p = r->own = xcalloc(1, sizeof *p);
+
+	snprintf(p->name, sizeof p->name, "s%d", number);
+	p->row.name = str_of(p->name);
+	p->row.items = str_of(p->items); /* none yet */
+	return r;
+}
+
+static struct request *request_somewhere(struct world *w, enum event_kind kind, int number)
+{
+	struct request *r = request(w, kind, number);
+
+	r->queue = (int)rng_below(rng_of(w), (uint64_t)w->load->n_queues);
 	return r;
 }
 
 /* Runs last minutes, clocks jump by years: some patterns match often, some almost never. */
-static int64_t draw_items(struct world *w, struct request *r)
+static int64_t draw_items(struct rng *g, struct plan *p)
 {
 	static const char *const skipped[] = {"skip", "unskip"};
 	static const char *const repeated[] = {
 	    "repeat_use_both", "repeat_use_only_early", "repeat_use_only_late"};
 	static const int periods[] = {2, 5, 7, 10, 15, 20, 30, 60, 61, 300, 3600};
-	struct rng *g = &w->rng_schedule;
 	int period = periods[rng_below(g, sizeof periods / sizeof periods[0])];
 	const char *s = skipped[rng_below(g, 2)], *d = repeated[rng_below(g, 3)];
 	int zone = (int)rng_below(g, N_SIM_ZONES);
 
 	if (sim_chance(g, 450)) {
-		snprintf(r->items, sizeof r->items, "{\"epoch\":{\"period\":%d,\"start\":%d}}",
+		snprintf(p->items, sizeof p->items, "{\"epoch\":{\"period\":%d,\"start\":%d}}",
 		    period, (int)sim_between(g, 0, period));
 		return period;
 	}
 	if (period < 60)
-		snprintf(r->items, sizeof r->items,
+		snprintf(p->items, sizeof p->items,
 		    "{\"minute\":{\"period\":1},\"second\":{\"period\":%d},\"dst_fixes\":[\"%s\","
 		    "\"%s\"]}",
 		    period, s, d);
 	else
-		snprintf(r->items, sizeof r->items,
+		snprintf(p->items, sizeof p->items,
 		    "{\"minute\":{\"period\":%d},\"dst_fixes\":[\"%s\",\"%s\"]}",
 		    period < 300 ? 1 : 5, s, d);
-	r->plan.zone = str_of(sim_zone_names[zone]);
+	p->row.zone = str_of(sim_zone_names[zone]);
 	return period;
 }
 
@@ -57,45 +80,53 @@ static int64_t draw_limit(struct rng *g, int64_t period)
 	return limit > period * 50 ? period * 50 : limit;
 }
 
-static void draw_plan(struct world *w, struct request *r)
+static void draw_plan(struct world *w, struct plan *p)
 {
-	struct rng *g = &w->rng_schedule;
-	int64_t period = draw_items(w, r), wall = sim_server_wall_ms(w);
+	struct rng *g = rng_of(w);
+	struct schedule_row *row = &p->row;
+	int64_t period = draw_items(g, p), wall = sim_server_wall_ms(w);
 
-	r->plan.source = STR("drawn");
-	r->plan.body = STR("{\"s\":1}");
-	r->plan.priority = (int32_t)sim_between(g, -3, 3);
-	r->plan.max_attempts = sim_chance(g, 500) ? 0 : (int32_t)sim_between(g, 1, 3);
-	r->plan.backoff_ms = r->plan.backoff_max_ms = -1;
-	r->plan.overlap = (int32_t)rng_below(g, N_OVERLAPS);
-	r->plan.missed = (int32_t)rng_below(g, N_MISSED);
-	r->plan.max_shift_s = draw_limit(g, period);
-	r->plan.jitter_ms = sim_chance(g, 600) ? 0 : sim_between(g, 1, 20000);
+	row->items = str_of(p->items);
+	row->source = STR("drawn");
+	row->body = STR("{\"s\":1}");
+	row->priority = (int32_t)sim_between(g, -3, 3);
+	row->max_attempts = sim_chance(g, 500) ? 0 : (int32_t)sim_between(g, 1, 3);
+	row->backoff_ms = row->backoff_max_ms = -1;
+	row->overlap = (int32_t)rng_below(g, N_OVERLAPS);
+	row->missed = (int32_t)rng_below(g, N_MISSED);
+	row->max_shift_s = draw_limit(g, period);
+	row->jitter_ms = sim_chance(g, 600) ? 0 : sim_between(g, 1, 20000);
 	if (sim_chance(g, 150))
-		r->plan.start_ms = wall + sim_between(g, -60000, 120000);
+		row->start_ms = wall + sim_between(g, -60000, 120000);
 	if (sim_chance(g, 150))
-		r->plan.end_ms = wall + sim_between(g, 10000, 300000);
+		row->end_ms = wall + sim_between(g, 10000, 300000);
 }
 
-static void make(struct world *w, struct load *l, int schedule)
+static void make(struct world *w, int number)
 {
-	struct request *r = request(w, l, EV_CREATE, schedule);
+	struct request *r = request_somewhere(w, EV_CREATE, number);
 
-	draw_plan(w, r);
+	draw_plan(w, r->own);
 	r->fields = row_settable(&schedule_table);
 	load_send(w, r, SECOND_US);
 }
 
-void load_schedules_init(struct world *w, struct load *l)
+void schedules_load(struct world *w)
 {
-	struct rng *g = &w->rng_schedule;
+	struct sim_schedules *all = schedules_of(w);
+	struct sim_event *e;
 	int n = w->o.tasks / 5;
 
-	l->n_schedules = (int)sim_between(g, 1, SCHEDULES_MOST);
-	for (int i = 0; i < l->n_schedules; i++)
-		make(w, l, i);
-	for (int i = 0; i < n; i++)
-		world_event(w, sim_between(g, 0, w->heal_us * 9 / 10), SE_LOAD, SIM_RAW)->n = 1;
+	if (!all)
+		return;
+	all->n_names = (int)sim_between(&all->rng, 1, NAMES_MOST);
+	for (int i = 0; i < all->n_names; i++)
+		make(w, i);
+	for (int i = 0; i < n; i++) {
+		e = world_event(
+		    w, sim_between(&all->rng, 0, w->heal_us * 9 / 10), SE_LOAD, SIM_RAW);
+		e->n = KIND_SCHEDULE;
+	}
 }
 
 #define BIT(member) ROW_BIT(schedule_table, schedule_row, member)
@@ -139,9 +170,9 @@ static void draw_set(struct world *w, struct request *r)
 {
 	unsigned drawn;
 
-	draw_plan(w, r);
-	drawn = (unsigned)rng_next(&w->rng_schedule);
-	if (sim_chance(&w->rng_schedule, 500))
+	draw_plan(w, r->own);
+	drawn = (unsigned)rng_next(rng_of(w));
+	if (sim_chance(rng_of(w), 500))
 		drawn &= ~(1u << DRAW_ITEMS | 1u << DRAW_TASK | 1u << DRAW_START | 1u << DRAW_END);
 	for (int i = 0; i < N_DRAWS; i++)
 		if (drawn & 1u << i)
@@ -164,50 +195,52 @@ static void maybe_slow_answer(struct world *w, const struct request *r)
 /* What lies around now, or around what was now before somebody set the clock. */
 static void draw_range(struct world *w, struct request *r)
 {
-	struct rng *g = &w->rng_schedule;
+	struct rng *g = rng_of(w);
+	struct plan *p = r->own;
 	int64_t now_s = sim_server_wall_ms(w) / 1000;
 
-	r->from_s = now_s - sim_between(g, 0, sim_chance(g, 600) ? 120 : 8000);
-	r->to_s = r->from_s + sim_between(g, 1, 90);
+	p->from_s = now_s - sim_between(g, 0, sim_chance(g, 600) ? 120 : 8000);
+	p->to_s = p->from_s + sim_between(g, 1, 90);
 	if (sim_chance(g, 400)) { /* its end may have come by the time that the past is read */
-		r->from_s = now_s - sim_between(g, 0, 20);
-		r->to_s = now_s + sim_between(g, 1, 6);
+		p->from_s = now_s - sim_between(g, 0, 20);
+		p->to_s = now_s + sim_between(g, 1, 6);
 		maybe_slow_answer(w, r);
 	}
 }
 
-static void draw_command(
-    struct world *w, struct load *l, enum event_kind kind, enum verb verb, int schedule)
+static void draw_command(struct world *w, enum event_kind kind, enum verb verb, int number)
 {
-	struct rng *g = &w->rng_schedule;
-	struct request *r = request(w, l, kind, schedule);
+	struct rng *g = rng_of(w);
+	struct request *r = request_somewhere(w, kind, number);
 
 	r->verb = verb;
+	r->word = verb == SCHEDULE_RUN ? "run" : "backfill";
 	r->repeat = verb != SCHEDULE_RUN && sim_chance(g, 500);
 	if (kind == EV_SET)
 		draw_set(w, r);
 	if (verb == SCHEDULE_BACKFILL)
 		draw_range(w, r);
 	if (kind == EV_PAUSE && sim_chance(g, 500))
-		r->until_ms = sim_server_wall_ms(w) + sim_between(g, 100, 60000);
+		((struct plan *)r->own)->until_ms =
+		    sim_server_wall_ms(w) + sim_between(g, 100, 60000);
 	load_send(w, r, 0);
 }
 
-/* Its tasks are tasks like any others: people cancel and repeat them, too. */
-static void draw_task(struct world *w, struct load *l)
+/* A schedule's tasks are tasks like any others: people cancel and repeat them, too. */
+static void draw_task(struct world *w)
 {
-	rid task = judge_scheduled_task(w, rng_next(&w->rng_schedule));
+	rid task = truth_some_task(w, rng_next(rng_of(w)));
 	struct request *r;
 
 	if (!task)
 		return;
-	r = load_request(w, l, sim_chance(&w->rng_schedule, 600) ? EV_CANCEL : EV_RETRY);
+	r = load_request(w, w->load, sim_chance(rng_of(w), 600) ? EV_CANCEL : EV_RETRY);
 	r->n_ids = 1;
 	r->ids[0] = task;
 	load_send(w, r, 0);
 }
 
-void load_draw_schedule(struct world *w, struct load *l)
+void schedules_draw_request(struct world *w)
 {
 	static const struct {
 		enum event_kind kind;
@@ -216,47 +249,43 @@ void load_draw_schedule(struct world *w, struct load *l)
 	    {EV_PAUSE, VERB_NONE}, {EV_RESUME, VERB_NONE}, {EV_RESUME, VERB_NONE},
 	    {EV_RESUME, VERB_NONE}, {EV_DO, SCHEDULE_RUN}, {EV_DO, SCHEDULE_BACKFILL},
 	    {EV_DO, SCHEDULE_BACKFILL}};
-	int n = (int)rng_below(&w->rng_schedule, 13);
-	int schedule = (int)rng_below(&w->rng_schedule, (uint64_t)l->n_schedules);
+	int n = (int)rng_below(rng_of(w), 13);
+	int number = (int)rng_below(rng_of(w), (uint64_t)schedules_of(w)->n_names);
 
 	if (n < 10) {
-		draw_command(w, l, drawn[n].kind, drawn[n].verb, schedule);
+		draw_command(w, drawn[n].kind, drawn[n].verb, number);
 	} else if (n < 11) {
-		draw_command(w, l, EV_DELETE, VERB_NONE, schedule);
-		make(w, l, schedule);
+		draw_command(w, EV_DELETE, VERB_NONE, number);
+		make(w, number);
 	} else {
-		draw_task(w, l);
+		draw_task(w);
 	}
 }
 
-/* They go on for a while in a world that is well; then nothing may be left to wait for. */
-void load_schedules_heal(struct world *w, struct load *l)
+/* Schedules go on for a while in a world that is well; then nothing may be left to wait for. */
+void schedules_heal(struct world *w)
 {
-	for (int i = 0; i < l->n_schedules; i++) {
-		struct request *r = load_command(w, l, EV_PAUSE, KIND_SCHEDULE);
+	const struct sim_schedules *all = schedules_of(w);
 
-		r->schedule = i;
-		load_send(w, r, DELETE_LATER_US);
-	}
+	for (int i = 0; all && i < all->n_names; i++)
+		load_send(w, request(w, EV_PAUSE, i), DELETE_LATER_US);
 }
 
-bool load_schedule_event_of(
+bool schedule_command(
     struct world *w, const struct request *r, rid queue, struct event *ev, struct command_parts *c)
 {
-	snprintf(c->schedule_name, sizeof c->schedule_name, "s%d", r->schedule);
+	struct plan *p = r->own;
+
 	if (r->kind != EV_CREATE)
-		ev->object.id = core_find(sim_core(w), KIND_SCHEDULE, str_of(c->schedule_name));
+		ev->object.id = core_find(sim_core(w), KIND_SCHEDULE, p->row.name);
 	else if (!queue)
 		return false;
-	c->schedule = r->plan;
-	c->schedule.name = str_of(c->schedule_name);
-	c->schedule.items = str_of(r->items);
-	c->schedule.queue = queue;
-	ev->object.row = &c->schedule;
+	p->row.queue = queue;
+	ev->object.row = &p->row;
 	ev->object.fields = queue ? r->fields : r->fields & ~task_fields();
 	ev->object.reason = STR("drawn");
-	ev->object.until_ms = r->until_ms;
-	ev->object.from_s = r->from_s;
-	ev->object.to_s = r->to_s;
+	ev->object.until_ms = p->until_ms;
+	ev->object.from_s = p->from_s;
+	ev->object.to_s = p->to_s;
 	return true;
 }
