@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "api/objects/resource.h"
-#include "api/objects/show.h"
 #include "api/schedules/schedule_in.h"
+#include "api/schedules/show_schedule.h"
 
 static void add_tasks(struct call *c, const struct reply *r)
 {
