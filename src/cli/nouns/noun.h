@@ -31,7 +31,9 @@ struct noun {
 	const char *path; /* "/v1/queues" */
 	const struct listing *list;
 	const struct view *view;
-	/* Members of its JSON that options set, also those of a pause; NULL: no such verb. */
+	/* Members of its JSON that options set: the given ones of a table, or else settings; also
+	 * those of a pause; NULL: no such verb. */
+	const struct field *fields;
 	const struct setting *settings, *pause;
 	const char *set_hint;    /* when nothing was given to set; NULL: where they are listed */
 	const char *reason_hint; /* a pause needs a reason; NULL: it does not */
