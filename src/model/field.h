@@ -24,6 +24,7 @@ enum field_kind {
 	FIELD_DURATION,    /* int64_t: milliseconds, at least min; shown as NAME_ms */
 	FIELD_SECONDS,     /* the same in whole seconds, at most max */
 	FIELD_TIME,        /* int64_t: milliseconds since 1970; given also as a duration from now */
+	FIELD_PAST,        /* the same; a duration counts back */
 	FIELD_CHOICE,      /* int32_t: the index of one of `names` */
 	FIELD_NAMES,       /* struct field_list: at most `max` names */
 	FIELD_PATHS,       /* struct field_list: at most `max` absolute paths */

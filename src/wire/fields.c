@@ -127,11 +127,13 @@ static int read_number(
 	case FIELD_DURATION: rc = json_in_duration(v, place, &n, r->problem); break;
 	case FIELD_SECONDS: rc = read_seconds(r, f, v, place, &n); break;
 	case FIELD_TIME: rc = json_in_time(v, place, r->now_ms, 1, &n, r->problem); break;
+	case FIELD_PAST: rc = json_in_time(v, place, r->now_ms, -1, &n, r->problem); break;
 	default: rc = json_in_int(v, place, f->min, f->max, &n, r->problem); break;
 	}
 	if (rc || (rc = check_least(r, f, place, n)))
 		return rc;
-	if (f->kind == FIELD_TIME && f->flags & FIELD_NULL_GIVEN && n == 0)
+	if (n == 0 && f->flags & FIELD_NULL_GIVEN &&
+	    (f->kind == FIELD_TIME || f->kind == FIELD_PAST))
 		n = -1; /* 0 stands for none, and nobody means 1970 */
 	put_number(r, f, n);
 	return 0;
@@ -248,7 +250,8 @@ static int read_one(const struct fields_in *r, const struct field *f, json_t *v,
 	case FIELD_SIZE:
 	case FIELD_DURATION:
 	case FIELD_SECONDS:
-	case FIELD_TIME: return read_number(r, f, v, place);
+	case FIELD_TIME:
+	case FIELD_PAST: return read_number(r, f, v, place);
 	case FIELD_CHOICE: return read_choice(r, f, v, place);
 	case FIELD_NAMES:
 	case FIELD_PATHS: return read_list(r, f, v, place);

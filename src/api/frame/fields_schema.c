@@ -106,6 +106,7 @@ static void add_kind(struct buf *b, const struct field *f, enum shape shape)
 	case FIELD_DURATION:
 	case FIELD_SECONDS: add_span(b, shape, or_null); break;
 	case FIELD_TIME:
+	case FIELD_PAST:
 		if (given)
 			add_texts_and_numbers(b, or_null);
 		else

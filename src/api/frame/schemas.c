@@ -12,9 +12,6 @@ static const struct field problem_shape[] = {
 static const struct field line_error_shape[] = {INT("line", 0), TEXT("type", 0), TEXT("detail", 0),
     TEXT("hint", RARE), TEXT("field", RARE), {NULL}};
 
-static const struct field reason_shape[] = {
-    FIELD_TOLD("reason", 0, NULL, "{\"type\":[\"string\",\"null\"],\"maxLength\":512}"), {NULL}};
-
 static const struct schema schemas[] = {
     {"Id", "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{24}$\"}"},
     {"Time", "{\"type\":\"string\",\"format\":\"date-time\"}"},
@@ -28,7 +25,6 @@ static const struct schema schemas[] = {
         .about = "how its processes are run, limited, watched and ended; null: the default"},
     {"RunCheck", .fields = run_check_fields, .shape = SHAPE_SETTINGS,
         .about = "one of command, tcp and http"},
-    {"Reason", .fields = reason_shape, .shape = SHAPE_CHANGE},
     {"Pause", .fields = pause_fields, .shape = SHAPE_CHANGE},
 };
 

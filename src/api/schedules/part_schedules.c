@@ -8,12 +8,6 @@
 static const struct field schedule_tasks_shape[] = {
     ID("schedule", 0), OTHER("tasks", 0, ARRAY(REF("Id"))), {NULL}};
 
-static const struct field backfill_shape[] = {
-    FIELD_TOLD("from", FIELD_NEEDED, "a time, or a duration ago",
-        "{\"type\":[\"string\",\"number\",\"null\"]}"),
-    FIELD_TOLD("to", 0, "a time, or a duration ago", "{\"type\":[\"string\",\"number\",\"null\"]}"),
-    {NULL}};
-
 static const struct field tick_shape[] = {TIME("tick", 0), TEXT("local", 0), TIME("until", NONE),
     OTHER("outcome", 0, "{\"enum\":[\"fired\",\"skipped\",\"waiting\",\"manual\",\"backfill\"]}"),
     ID("task", NONE), TIME("decided", 0), INT("late_by_ms", 0), TEXT("reason", NONE), {NULL}};
@@ -35,21 +29,7 @@ static const struct field preview_shape[] = {TEXT("words", 0), TEXT("source", NO
     FIELD_FOUND("daylight_saving", FIELD_OBJECTS, 0, NULL, .table = preview_shape_daylight_saving),
     {NULL}};
 
-static const struct field schedule_draft_shape_daylight_saving[] = {TEXT("text", 0),
-    OTHER("trick", 0, "{\"enum\":[\"gap\",\"overlap\"]}"), OTHER("at", 0, REF("Moment")),
-    INT("labels", 0), OTHER("runs", 0, ARRAY(REF("Moment"))), {NULL}};
-
-static const struct field schedule_draft_shape[] = {TEXT("name", 0),
-    OTHER("task", 0, TYPE("object")),
-    OTHER("overlap", 0, "{\"enum\":[\"allow\",\"skip\",\"queue\",\"replace\"]}"),
-    OTHER("missed", 0, "{\"enum\":[\"skip\",\"once\",\"all\"]}"), INT("max_shift_ms", 0),
-    INT("jitter_ms", 0), TIME("start", NONE), TIME("end", NONE), TEXT("words", 0),
-    TEXT("source", NONE), TEXT("time_zone", NONE), OTHER("items", 0, ARRAY(TYPE("object"))),
-    FIELD_FOUND("dst", FIELD_LINES, NONE, NULL), TEXT("either_or", NONE),
-    OTHER("next", 0, ARRAY(REF("Moment"))),
-    FIELD_FOUND(
-        "daylight_saving", FIELD_OBJECTS, 0, NULL, .table = schedule_draft_shape_daylight_saving),
-    {NULL}};
+static const struct field named_shape[] = {TEXT("name", 0), {NULL}};
 
 static const struct schema schemas[] = {
     {"Schedule", .fields = schedule_fields},
@@ -57,7 +37,7 @@ static const struct schema schemas[] = {
     {"ScheduleCreate", .fields = schedule_fields, .shape = SHAPE_CREATE},
     {"ScheduleChange", .fields = schedule_fields, .shape = SHAPE_CHANGE},
     {"ScheduleTasks", .fields = schedule_tasks_shape},
-    {"Backfill", .fields = backfill_shape, .shape = SHAPE_CREATE},
+    {"Backfill", .fields = backfill_fields, .shape = SHAPE_CREATE},
     {"Tick", .fields = tick_shape},
     {"TickList", .page_of = "Tick"},
     {"Moment", .fields = moment_shape},
@@ -65,7 +45,9 @@ static const struct schema schemas[] = {
     {"PreviewAsk", .fields = preview_fields, .shape = SHAPE_CHANGE},
     {"Preview", .fields = preview_shape},
     {"ScheduleSettings", .fields = schedule_settings},
-    {"ScheduleDraft", .fields = schedule_draft_shape, .about = "what a dry run answers"},
+    {"ScheduleName", .fields = named_shape},
+    {"ScheduleDraft", "{\"description\":\"what a dry run answers\",\"allOf\":[" REF(
+                          "ScheduleName") "," REF("ScheduleSettings") "," REF("Preview") "]}"},
     {"ScheduleMade", "{\"anyOf\":[" REF("Schedule") "," REF("ScheduleDraft") "]}"},
 };
 

@@ -55,7 +55,7 @@ void schedules_draft(struct call *c, json_t *body);
 struct preview {
 	int64_t from_ms, until_ms, now_ms, n, year;
 };
-extern const struct field preview_fields[];
+extern const struct field preview_fields[], backfill_fields[];
 #define PREVIEW_N 5 /* times, unless more are asked for */
 void preview_add(struct call *c, const struct preview *w, const struct pattern *p);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What there is to ask about tasks, and the shapes of what is said then. */
 #include "api/frame/shapes.h"
+#include "api/tasks/task_shapes.h"
 
 static const struct route routes[] = {
     {API_POST, "/v1/tasks", tasks_submit, "submitTasks", "tasks",
@@ -99,22 +100,12 @@ static const struct field task_summary_shape[] = {INT("total", 0),
     OTHER("states", 0, "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"}}"),
     INT("done", 0), INT("live", 0), {NULL}};
 
-static const struct field task_change_shape[] = {FIELD_TOLD("priority", 0, NULL, TYPE("integer")),
-    FIELD_TOLD("status", 0, NULL, TYPE("integer")),
-    FIELD_TOLD("reason", 0, NULL, TYPE_OR_NULL("string")), {NULL}};
-
 static const struct field why_shape_reasons[] = {
     TEXT("code", 0), TEXT("text", 0), TEXT("lift", NONE), {NULL}};
 
 static const struct field why_shape[] = {ID("id", 0), OTHER("state", 0, REF("State")),
     BOOL("unsure", 0), TEXT("summary", 0),
     FIELD_FOUND("reasons", FIELD_OBJECTS, 0, NULL, .table = why_shape_reasons), {NULL}};
-
-static const struct field bulk_action_shape[] = {FIELD_TOLD("filter", 0, NULL, REF("TaskFilter")),
-    FIELD_TOLD("ids", 0, NULL, ARRAY(REF("Id"))),
-    FIELD_TOLD("reason", 0, NULL, TYPE_OR_NULL("string")),
-    FIELD_TOLD("dry_run", 0, NULL, TYPE("boolean")), FIELD_TOLD("all", 0, NULL, TYPE("boolean")),
-    {NULL}};
 
 static const struct field task_filter_shape[] = {FIELD_TOLD("queue", 0, NULL, TYPE("string")),
     FIELD_TOLD("state", 0, NULL,
@@ -147,9 +138,10 @@ static const struct schema schemas[] = {
             "Task") "," REF("SubmitResult") "]}"},
     {"SubmitResult", .fields = submit_result_shape},
     {"TaskSummary", .fields = task_summary_shape},
-    {"TaskChange", .fields = task_change_shape, .shape = SHAPE_CHANGE},
+    {"TaskChange", .fields = task_change_fields, .shape = SHAPE_CHANGE},
+    {"Reason", .fields = reason_fields, .shape = SHAPE_CHANGE},
     {"Why", .fields = why_shape},
-    {"BulkAction", .fields = bulk_action_shape, .shape = SHAPE_CHANGE},
+    {"BulkAction", .fields = bulk_fields, .shape = SHAPE_CHANGE},
     {"TaskFilter", .fields = task_filter_shape, .shape = SHAPE_CHANGE},
     {"BulkResult", .fields = bulk_result_shape},
 };
