@@ -75,28 +75,22 @@ static void write_one(struct buf *b, const struct showing *s, const struct field
 	}
 }
 
-static const struct field_out *own_of(const struct showing *s, const char *name)
+/* A member that has no place in the row. */
+static void write_own(struct buf *b, const struct showing *s, const struct field *f)
 {
 	const struct field_out *own = s->own;
 
-	while (own && own->name && strcmp(own->name, name) != 0)
-		own++;
-	return own && own->name ? own : NULL;
+	while (strcmp(own->name, f->name) != 0)
+		MUST((++own)->name);
+	jw_key(b, f->name);
+	own->write(b, s->arg);
 }
 
 void fields_write(struct buf *b, const struct showing *s, const struct field *fields)
 {
-	for (const struct field *f = fields; f->name; f++) {
-		const struct field_out *own = own_of(s, f->name);
-
-		if (!(f->flags & FIELD_SHOWN))
-			continue;
-		if (own) {
-			jw_key(b, f->name);
-			own->write(b, s->arg);
-		} else {
-			MUST(f->size);
+	for (const struct field *f = fields; f->name; f++)
+		if (f->flags & FIELD_SHOWN && f->size)
 			write_one(b, s, f);
-		}
-	}
+		else if (f->flags & FIELD_SHOWN)
+			write_own(b, s, f);
 }

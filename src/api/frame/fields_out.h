@@ -6,7 +6,7 @@
 #include "api/frame/json_out.h"
 #include "model/field.h"
 
-/* A member that is not in the row, or is more than what is there: writes the value. */
+/* A member that is not in the row: writes the value. */
 struct field_out {
 	const char *name; /* NULL ends a table */
 	void (*write)(struct buf *b, const void *arg);

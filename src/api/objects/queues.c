@@ -35,7 +35,9 @@ static struct str queue_name(const struct core *core, rid id)
 
 static bool queue_covers(const struct call *c, rid id)
 {
-	return scope_covers_queue(c, queue_name(c->host->core, id));
+	const struct queue_row *q = core_queue(c->host->core, id);
+
+	return q && scope_covers_queue(c, q->name);
 }
 
 static void queue_hint(const struct call *c, struct str text, struct problem *p)

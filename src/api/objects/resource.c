@@ -85,7 +85,7 @@ rid find_object(
 	const struct resource *r = resource_of(kind);
 	rid id = core_find(c->host->core, kind, text);
 
-	if (!id && (!id_parse(c->host->ids, text, &id) || !r->name(c->host->core, id).p))
+	if (!id && (!id_parse(c->host->ids, text, &id) || !id || !r->name(c->host->core, id).p))
 		id = 0;
 	if (id && r->covers && !r->covers(c, id))
 		id = 0;

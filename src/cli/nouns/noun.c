@@ -172,7 +172,7 @@ int noun_show(struct cli *c)
 	return noun_each(c, show_one);
 }
 
-static const struct setting *settings_of(const struct noun *n, struct made_settings *made)
+const struct setting *noun_settings(const struct noun *n, struct made_settings *made)
 {
 	return n->fields ? settings_make(n->fields, made) : n->settings;
 }
@@ -185,7 +185,7 @@ int noun_create(struct cli *c)
 	int r;
 
 	if (noun_alone(c) < 0 || body_add_text(c, body, "name", c->options.args[0]) < 0 ||
-	    body_add(c, settings_of(n, &made), NULL, body) < 0)
+	    body_add(c, noun_settings(n, &made), NULL, body) < 0)
 		return c->problem.code;
 	r = cli_call(c, "POST", n->path, body, &object);
 	if (r < 0)
@@ -244,7 +244,7 @@ static int fill_settings(struct cli *c, void *arg, const json_t *old, json_t *bo
 int noun_apply(struct cli *c, const struct noun *n, const char *name, json_t **ret_changed)
 {
 	struct made_settings made;
-	const struct setting *settings = settings_of(n, &made);
+	const struct setting *settings = noun_settings(n, &made);
 	const struct change change = {
 	    body_needs_old(c, settings), fill_settings, (struct setting *)settings};
 

@@ -47,6 +47,8 @@ struct noun {
 extern const struct listing queue_list, schedule_list, task_list, token_list, worker_list;
 extern const struct view queue_view, schedule_view, task_view, worker_view;
 extern const struct noun queue_noun, schedule_noun, task_noun, token_noun, worker_noun;
+/* Which of its members options set; NULL: none. */
+const struct setting *noun_settings(const struct noun *n, struct made_settings *made);
 /* By a word of `n` bytes; NULL: there is none. */
 const struct noun *noun_find(const char *word, size_t n);
 
