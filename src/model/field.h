@@ -42,7 +42,7 @@ enum field_kind {
 enum field_flag {
 	FIELD_GIVEN = 1,          /* requests may give it */
 	FIELD_SHOWN = 2,          /* answers have it */
-	FIELD_NEEDED = 4,         /* a new object can not be without it */
+	FIELD_NEEDED = 4,         /* a new object cannot be without it */
 	FIELD_NULL_GIVEN = 8,     /* null may be given: 0, or no text */
 	FIELD_NULL_SHOWN = 16,    /* the same is shown as null */
 	FIELD_NEGATIVE_NONE = 32, /* not 0 is null, but what is below: -1 */

@@ -126,7 +126,7 @@ const struct field schedule_fields[] = {
     F("name", FIELD_OBJECT_NAME, name, FIELD_BOTH | FIELD_NEEDED, NULL),
     F("state", FIELD_CHOICE, state, FIELD_SHOWN, NULL, .names = schedule_state_names,
         .n_names = N_SCHEDULE_STATES),
-    FIELD_FOUND("problem", FIELD_TEXT, NONE, "why it can not run at all"),
+    FIELD_FOUND("problem", FIELD_TEXT, NONE, "why it cannot run at all"),
     FIELD_FOUND("items", FIELD_OTHER, 0, "its pattern of times",
         .schema = "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}"),
     F("source", FIELD_TEXT, source, FIELD_SHOWN | NONE, "the pattern as it was written"),

@@ -70,7 +70,16 @@ enum query {
 
 #define Q(q) (1u << (q))
 #define PAGE (Q(Q_LIMIT) | Q(Q_CURSOR))
-#define Q_OWNERS Q(Q_SCHEDULE) /* objects to which tasks belong */
+/* Kinds to which tasks belong: the query for each, and what tasks, events and filters say of it. */
+#define Q_OWNERS Q(Q_SCHEDULE)
+#define OWNERS_OF_TASKS                                                             \
+	FIELD_FOUND("schedule", FIELD_TEXT, FIELD_NULL_SHOWN, "that submitted it"), \
+	    FIELD_FOUND("schedule_id", FIELD_ID, FIELD_NULL_SHOWN, NULL),           \
+	    FIELD_FOUND("tick", FIELD_TIME, FIELD_NULL_SHOWN, "of the schedule")
+#define OWNERS_OF_EVENTS                                       \
+	FIELD_FOUND("schedule", FIELD_TEXT, FIELD_RARE, NULL), \
+	    FIELD_FOUND("tick", FIELD_TIME, FIELD_RARE, NULL)
+#define OWNERS_IN_FILTERS FIELD_TOLD("schedule", 0, NULL, "{\"type\":\"string\"}")
 #define FILTERS                                                                                    \
 	(Q(Q_QUEUE) | Q(Q_STATE) | Q(Q_LABEL) | Q(Q_BATCH) | Q(Q_WORKER) | Q_OWNERS | Q(Q_SINCE) | \
 	    Q(Q_UNTIL))

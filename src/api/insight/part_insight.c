@@ -6,7 +6,7 @@ static const struct route event_routes[] = {
     {API_GET, "/v1/events", events_get, "getEvents", "events",
         "The durable events, or everything as it happens (text/event-stream)",
         Q(Q_AFTER) | Q(Q_LIMIT) | Q(Q_FOLLOW) | Q(Q_KIND) | Q(Q_QUEUE) | Q(Q_TASK) | Q(Q_BATCH) |
-            Q(Q_WORKER) | Q(Q_SCHEDULE),
+            Q(Q_WORKER) | Q_OWNERS,
         NULL, false, "EventList", {200}, SCOPED, RIGHT_READ},
     {API_GET, "/v1/audit/verify", audit_verify, "verifyAudit", "events",
         "Is the audit trail as it was written?", Q(Q_EXPECT), NULL, false, "AuditCheck", {200}, 0,
@@ -28,9 +28,8 @@ static const struct route server_routes[] = {
 
 static const struct field event_shape[] = {INT("seq", 0), TIME("time", 0), TEXT("kind", 0),
     ID("task", RARE), TEXT("queue", RARE), ID("batch", RARE), TEXT("worker", RARE),
-    TEXT("schedule", RARE), TIME("tick", RARE), INT("status", RARE), INT("attempt", RARE),
-    INT("exit_code", RARE), TEXT("subject", RARE), TEXT("actor", RARE),
-    OTHER("detail", RARE, TYPE("object")), {NULL}};
+    OWNERS_OF_EVENTS, INT("status", RARE), INT("attempt", RARE), INT("exit_code", RARE),
+    TEXT("subject", RARE), TEXT("actor", RARE), OTHER("detail", RARE, TYPE("object")), {NULL}};
 
 static const struct field audit_check_shape_fault[] = {
     OTHER("kind", 0, "{\"enum\":[\"changed\",\"missing\",\"added\",\"rewritten\",\"expired\"]}"),

@@ -27,7 +27,7 @@ struct resource {
 	/* What to do when there is none of that name; NULL: see the list. */
 	void (*hint)(const struct call *c, struct str text, struct problem *p);
 	const char *gone;          /* what has become of one that is not there any more */
-	const char *const *states; /* lists can be narrowed to some of them; NULL: they can not */
+	const char *const *states; /* lists can be narrowed to some of them; NULL: they cannot */
 	int n_states;
 	int (*state)(const struct call *c, rid id);
 	bool holds_tasks;                /* what is done to it is done to all of them */

@@ -10,7 +10,7 @@
 
 #define JITTER_MAX_MS (86400LL * 1000)
 
-/* What the table of members can not say. */
+/* What the table of members cannot say. */
 static int check_name(const struct schedule_in *in, struct problem *p)
 {
 	if (!(in->fields & SCHEDULE_BIT(name)) || !str_is(in->row.name, "preview"))

@@ -59,9 +59,8 @@ static const struct field task_shape[] = {ID("id", 0), TEXT("queue", NONE), ID("
     OTHER("action", RARE, TYPE("object")), OTHER("run", RARE, REF("RunSettings")),
     OTHER("usage", 0, OR_NULL(REF("Usage"))), TEXT("result", NONE | RARE),
     FIELD_FOUND("labels", FIELD_STRINGS, 0, NULL), TEXT("key", NONE), ID("batch", NONE),
-    TEXT("schedule", NONE), ID("schedule_id", NONE), TIME("tick", NONE), TIME("run_after", NONE),
-    TIME("due", NONE), INT("timeout_ms", NONE), INT("max_attempts", 0), INT("backoff_ms", 0),
-    INT("backoff_max_ms", 0), INT("attempt", 0),
+    OWNERS_OF_TASKS, TIME("run_after", NONE), TIME("due", NONE), INT("timeout_ms", NONE),
+    INT("max_attempts", 0), INT("backoff_ms", 0), INT("backoff_max_ms", 0), INT("attempt", 0),
     FIELD_FOUND(
         "attempts_before", FIELD_I64, 0, "the last retry; they do not count towards max_attempts"),
     INT("token", 0), TEXT("worker", NONE), ID("worker_id", NONE), BOOL("cancelling", 0),
@@ -114,7 +113,7 @@ static const struct field task_filter_shape[] = {FIELD_TOLD("queue", 0, NULL, TY
     FIELD_TOLD("label", 0, NULL,
         "{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}"),
     FIELD_TOLD("batch", 0, NULL, REF("Id")), FIELD_TOLD("worker", 0, NULL, TYPE("string")),
-    FIELD_TOLD("schedule", 0, NULL, TYPE("string")), FIELD_TOLD("since", 0, NULL, TYPE("string")),
+    OWNERS_IN_FILTERS, FIELD_TOLD("since", 0, NULL, TYPE("string")),
     FIELD_TOLD("until", 0, NULL, TYPE("string")), {NULL}};
 
 static const struct field bulk_result_shape_errors[] = {

@@ -10,7 +10,10 @@
 #define TRIES 10 /* against others who change the same object */
 
 static const struct noun *const nouns[] = {
-    &queue_noun, &schedule_noun, &task_noun, &token_noun, &worker_noun};
+#define X(word) &word##_noun,
+    NOUN_TABLE(X)
+#undef X
+};
 
 const struct noun *noun_find(const char *word, size_t n)
 {

@@ -46,7 +46,10 @@ struct noun {
 
 extern const struct listing queue_list, schedule_list, task_list, token_list, worker_list;
 extern const struct view queue_view, schedule_view, task_view, worker_view;
-extern const struct noun queue_noun, schedule_noun, task_noun, token_noun, worker_noun;
+#define NOUN_TABLE(X) X(queue) X(schedule) X(task) X(token) X(worker)
+#define X(word) extern const struct noun word##_noun;
+NOUN_TABLE(X)
+#undef X
 /* Which of its members options set; NULL: none. */
 const struct setting *noun_settings(const struct noun *n, struct made_settings *made);
 /* By a word of `n` bytes; NULL: there is none. */
