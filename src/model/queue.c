@@ -7,24 +7,6 @@
 const char *const queue_order_names[N_ORDERS] = {"fifo", "lifo", "priority"};
 const char *const output_mode_names[N_OUTPUT_MODES] = {"auto", "inline", "chunks"};
 
-static int index_of(struct str s, const char *const *names, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (str_is(s, names[i]))
-			return i;
-	return -1;
-}
-
-int queue_order_parse(struct str s)
-{
-	return index_of(s, queue_order_names, N_ORDERS);
-}
-
-int output_mode_parse(struct str s)
-{
-	return index_of(s, output_mode_names, N_OUTPUT_MODES);
-}
-
 void queue_defaults(struct queue_row *ret_row)
 {
 	*ret_row = (struct queue_row){
@@ -67,6 +49,57 @@ static const struct column queue_columns[] = {
     COLUMN_OF(queue_row, I64, "n_other", n_other, COLUMN_STATE),
     COLUMN_SUM_OF("sum", 0),
     COLUMN_SUM_OF("state_sum", COLUMN_STATE),
+};
+
+#define F(name, kind, member, bits, text, ...)                \
+	FIELD(name, kind, queue_row, member, .flags = (bits), \
+	    .about = text __VA_OPT__(, ) __VA_ARGS__)
+#define BOTH FIELD_BOTH
+static const struct field counts[] = {
+    FIELD_FOUND("queued", FIELD_I64, 0, NULL),
+    FIELD_FOUND("delayed", FIELD_I64, 0, "of the queued ones"),
+    FIELD_FOUND("held", FIELD_I64, 0, NULL),
+    FIELD_FOUND("claimed", FIELD_I64, 0, NULL),
+    FIELD_FOUND("running", FIELD_I64, 0, NULL),
+    FIELD_FOUND("succeeded", FIELD_I64, 0, NULL),
+    FIELD_FOUND("failed", FIELD_I64, 0, NULL),
+    FIELD_FOUND("other", FIELD_I64, 0, NULL),
+    {NULL},
+};
+
+const struct field queue_fields[] = {
+    F("id", FIELD_ID, id, FIELD_SHOWN, NULL),
+    F("name", FIELD_OBJECT_NAME, name, BOTH | FIELD_NEEDED, NULL),
+    F("plugin", FIELD_OBJECT_NAME, plugin, BOTH, "what runs its tasks; command: their own one"),
+    F("threads", FIELD_I32, threads, BOTH | FIELD_NULL | FIELD_NEGATIVE_NONE,
+        "so many at once, over all workers; null: no limit", .max = THREADS_MAX),
+    F("order", FIELD_CHOICE, order, BOTH, "which task is started first", .names = queue_order_names,
+        .n_names = N_ORDERS),
+    F("paused", FIELD_BOOL, paused, FIELD_SHOWN, NULL),
+    F("pause_reason", FIELD_TEXT, pause_reason, FIELD_SHOWN | FIELD_NULL_SHOWN, NULL),
+    F("paused_until", FIELD_TIME, paused_until_ms, FIELD_SHOWN | FIELD_NULL_SHOWN, NULL),
+    F("timeout", FIELD_DURATION, timeout_ms, BOTH | FIELD_NULL,
+        "for tasks that do not say themselves; null: no limit"),
+    F("max_attempts", FIELD_I32, max_attempts, BOTH, "for tasks that do not say themselves",
+        .min = 1, .max = ATTEMPTS_MAX),
+    F("backoff", FIELD_DURATION, backoff_ms, BOTH, "before the second attempt; doubles"),
+    F("backoff_max", FIELD_DURATION, backoff_max_ms, BOTH, "how far it doubles"),
+    F("exit_codes", FIELD_BOOL, exit_codes, BOTH,
+        "whether 99, 100 and 111 mean skip, permanent and temporary"),
+    F("env", FIELD_STRINGS, env, BOTH | FIELD_SECRET, "variables of every task"),
+    F("run", FIELD_RUN, run, BOTH | FIELD_NULL, NULL),
+    F("output", FIELD_CHOICE, output_mode, BOTH, "how output is kept", .names = output_mode_names,
+        .n_names = N_OUTPUT_MODES, .option = "output-mode"),
+    F("output_max", FIELD_I64, output_max, BOTH, "so many bytes of each stream are kept",
+        .max = INT64_MAX / 2),
+    F("ctime", FIELD_TIME, ctime_ms, FIELD_SHOWN, NULL),
+    F("mtime", FIELD_TIME, mtime_ms, FIELD_SHOWN, NULL),
+    F("version", FIELD_I64, version, FIELD_SHOWN, "rises with every change: the ETag"),
+    FIELD_FOUND("counts", FIELD_OBJECT, FIELD_NULL_SHOWN,
+        "its tasks, by state; null: a token with labels is not told", .table = counts),
+    FIELD_FOUND("oldest_ms", FIELD_I64, FIELD_NULL_SHOWN, "the age of the oldest task that waits"),
+    FIELD_FOUND("workers", FIELD_I64, 0, "connected ones that would serve it"),
+    {NULL},
 };
 
 static void quarantine(void *row, const struct quarantine_facts *f)

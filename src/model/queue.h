@@ -4,6 +4,7 @@
 #ifndef MODEL_QUEUE_H
 #define MODEL_QUEUE_H
 
+#include "model/field.h"
 #include "model/id.h"
 
 enum queue_order { ORDER_FIFO, ORDER_LIFO, ORDER_PRIORITY, N_ORDERS };
@@ -36,11 +37,10 @@ struct queue_row {
 };
 
 extern const struct row_table queue_table; /* model/row.h */
+extern const struct field queue_fields[];
 
 extern const char *const queue_order_names[N_ORDERS];
 extern const char *const output_mode_names[N_OUTPUT_MODES];
-int queue_order_parse(struct str s); /* -1: unknown */
-int output_mode_parse(struct str s);
 /* The defaults of a queue that only has a name. */
 void queue_defaults(struct queue_row *ret_row);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "model/limits.h"
 #include "model/row.h"
 
 const char *const schedule_state_names[N_SCHEDULE_STATES] = {"active", "paused", "finished"};
@@ -21,24 +22,6 @@ const char *const overlap_names[N_OVERLAPS] = {"allow", "skip", "queue", "replac
 const char *const missed_names[N_MISSED] = {"skip", "once", "all"};
 const char *const tick_outcome_names[N_TICK_OUTCOMES] = {
     "fired", "skipped", "waiting", "manual", "backfill"};
-
-static int find(const char *const *names, int n, struct str s)
-{
-	for (int i = 0; i < n; i++)
-		if (str_is(s, names[i]))
-			return i;
-	return -1;
-}
-
-int overlap_parse(struct str s)
-{
-	return find(overlap_names, N_OVERLAPS, s);
-}
-
-int missed_parse(struct str s)
-{
-	return find(missed_names, N_MISSED, s);
-}
 
 #define SET(kind, name, field) COLUMN_OF(schedule_row, kind, name, field, COLUMN_SETTABLE)
 #define S(kind, name, field) COLUMN_OF(schedule_row, kind, name, field, 0)
@@ -100,6 +83,73 @@ static const struct column schedule_columns[] = {
 };
 _Static_assert(DEALT_SPANS == 4, "columns for each span");
 _Static_assert(N_COLUMNS(schedule_columns) <= COLUMNS_MAX, "one of the widest");
+
+#define F(name, kind, member, bits, text, ...)                   \
+	FIELD(name, kind, schedule_row, member, .flags = (bits), \
+	    .about = text __VA_OPT__(, ) __VA_ARGS__)
+#define NONE FIELD_NULL_SHOWN
+#define SETTINGS                                                                                  \
+	FIELD_FOUND("task", FIELD_OTHER, 0, "what it submits, as POST /v1/tasks takes it",        \
+	    .schema = "{\"type\":\"object\"}"),                                                   \
+	    F("overlap", FIELD_CHOICE, overlap, FIELD_BOTH,                                       \
+	        "what a tick does while a task of an earlier one has not ended",                  \
+	        .names = overlap_names, .n_names = N_OVERLAPS, .usual = "skip"),                  \
+	    F("missed", FIELD_CHOICE, missed, FIELD_BOTH,                                         \
+	        "which ticks still run that were due while nobody looked", .names = missed_names, \
+	        .n_names = N_MISSED, .usual = "once"),                                            \
+	    F("max_shift", FIELD_SECONDS, max_shift_s, FIELD_BOTH,                                \
+	        "how late a tick may still run, and how far the clock may go back without "       \
+	        "running things again",                                                           \
+	        .max = MAX_SHIFT_MAX_S),                                                          \
+	    F("jitter", FIELD_DURATION, jitter_ms, FIELD_BOTH | FIELD_NULL_GIVEN,                 \
+	        "tasks begin up to so much later, each by chance"),                               \
+	    F("start", FIELD_TIME, start_ms, FIELD_BOTH | FIELD_NULL,                             \
+	        "nothing before this: a time, or a duration from now"),                           \
+	    F("end", FIELD_TIME, end_ms, FIELD_BOTH | FIELD_NULL,                                 \
+	        "nothing after this: a time, or a duration from now")
+
+static const struct field pause_fields[] = {
+    FIELD_FOUND("reason", FIELD_TEXT, NONE, NULL),
+    FIELD_FOUND("since", FIELD_TIME, NONE, NULL),
+    FIELD_FOUND("until", FIELD_TIME, NONE, NULL),
+    {NULL},
+};
+static const struct field last_fields[] = {
+    FIELD_FOUND("tick", FIELD_TIME, NONE, NULL),
+    FIELD_FOUND("task", FIELD_ID, 0, NULL),
+    {NULL},
+};
+
+const struct field schedule_settings[] = {SETTINGS, {NULL}};
+const struct field schedule_fields[] = {
+    F("id", FIELD_ID, id, FIELD_SHOWN, NULL),
+    F("name", FIELD_OBJECT_NAME, name, FIELD_BOTH | FIELD_NEEDED, NULL),
+    F("state", FIELD_CHOICE, state, FIELD_SHOWN, NULL, .names = schedule_state_names,
+        .n_names = N_SCHEDULE_STATES),
+    FIELD_FOUND("problem", FIELD_TEXT, NONE, "why it cannot run at all"),
+    FIELD_FOUND("items", FIELD_OTHER, 0, "its pattern of times",
+        .schema = "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}"),
+    F("source", FIELD_TEXT, source, FIELD_SHOWN | NONE, "the pattern as it was written"),
+    F("time_zone", FIELD_TEXT, zone, FIELD_SHOWN | NONE, "null: no wall clock is in it"),
+    FIELD_FOUND("words", FIELD_TEXT, 0, "the pattern in words"),
+    FIELD_FOUND("dst", FIELD_OTHER, 0, "what daylight saving does to it, in words",
+        .schema = "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"string\"}}"),
+    SETTINGS,
+    FIELD_FOUND("pause", FIELD_OBJECT, NONE, NULL, .table = pause_fields),
+    FIELD_FOUND("next", FIELD_TIME, NONE, "its next tick"),
+    FIELD_FOUND("next_local", FIELD_TEXT, NONE, "the same on its own wall clock"),
+    FIELD_FOUND("last", FIELD_OBJECT, NONE, "its last tick that got a task", .table = last_fields),
+    FIELD_FOUND("live", FIELD_I64, 0, "tasks of it that have not ended"),
+    F("fired", FIELD_I64, progress.n_fired, FIELD_SHOWN, "ticks that got a task"),
+    F("skipped", FIELD_I64, progress.n_skipped, FIELD_SHOWN,
+        "ticks that got none; a stretch of them counts as one"),
+    F("ctime", FIELD_TIME, ctime_ms, FIELD_SHOWN, NULL),
+    F("mtime", FIELD_TIME, mtime_ms, FIELD_SHOWN, NULL),
+    F("version", FIELD_I64, version, FIELD_SHOWN, "rises with every change: the ETag"),
+    FIELD_TOLD("task", FIELD_NEEDED, NULL, "{\"$ref\":\"#/components/schemas/TaskSubmit\"}"),
+    PATTERN_FIELDS,
+    {NULL},
+};
 
 static void quarantine(void *row, const struct quarantine_facts *f)
 {

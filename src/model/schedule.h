@@ -12,6 +12,7 @@
 #ifndef MODEL_SCHEDULE_H
 #define MODEL_SCHEDULE_H
 
+#include "model/field.h"
 #include "model/task.h"
 
 #define SCHEDULES_MAX 1000000
@@ -29,8 +30,6 @@ extern const char *const schedule_state_names[N_SCHEDULE_STATES];
 extern const struct moves schedule_moves;
 extern const char *const overlap_names[N_OVERLAPS];
 extern const char *const missed_names[N_MISSED];
-int overlap_parse(struct str s); /* -1: unknown */
-int missed_parse(struct str s);
 
 #define DEALT_SPANS 4
 #define DEALT_ANYWHERE INT64_MIN /* moved_s: it counts wherever the zone is */
@@ -106,5 +105,20 @@ struct tick_row {
 };
 
 extern const struct row_table schedule_table, tick_table; /* model/row.h */
+/* model/field.h; of the settings those that its maker chose, as they are shown. */
+extern const struct field schedule_fields[], schedule_settings[];
+/* Requests give a pattern of times in one of three spellings. */
+#define PATTERN_FIELDS                                                                           \
+	FIELD_TOLD("crontab", 0, "30 2 * * *", "{\"type\":\"string\"}"),                         \
+	    FIELD_TOLD("calendar", 0, "Mon *-*-* 02:30", "{\"type\":\"string\"}"),               \
+	    FIELD_TOLD("items", 0,                                                               \
+	        "an item or a list of them: epoch, or minute, hour, day_of_month … with "      \
+	        "dst_fixes",                                                                     \
+	        "{\"type\":[\"object\",\"array\"],\"items\":{\"type\":\"object\"}}"),            \
+	    FIELD_TOLD("time_zone", 0, "of the wall clock", "{\"type\":[\"string\",\"null\"]}"), \
+	    FIELD_TOLD("dst", 0,                                                                 \
+	        "vixie, or one of skip, unskip and one of repeat_use_both, "                     \
+	        "repeat_use_only_early, repeat_use_only_late",                                   \
+	        "{\"type\":[\"string\",\"array\"],\"items\":{\"type\":\"string\"}}")
 
 #endif

@@ -113,6 +113,31 @@ static const struct column token_columns[] = {
     COLUMN_SUM_OF("sum", 0),
 };
 
+#define F(name, kind, member, bits, text, ...)                \
+	FIELD(name, kind, token_row, member, .flags = (bits), \
+	    .about = text __VA_OPT__(, ) __VA_ARGS__)
+const struct field token_fields[] = {
+    F("id", FIELD_ID, id, FIELD_SHOWN, NULL),
+    F("name", FIELD_OBJECT_NAME, name, FIELD_BOTH | FIELD_NEEDED, NULL),
+    F("role", FIELD_CHOICE, role, FIELD_BOTH | FIELD_NEEDED | FIELD_NULL_SHOWN,
+        "what its bearer may do; join only admits workers", .names = role_names,
+        .n_names = N_ROLES),
+    F("queues", FIELD_LINES, queues, FIELD_BOTH, "only in these; none: in all",
+        .max = TOKEN_QUEUES_MAX),
+    F("labels", FIELD_LABELS, labels, FIELD_BOTH, "only tasks that have all of these",
+        .max = TOKEN_LABELS_MAX),
+    F("once", FIELD_BOOL, once, FIELD_BOTH, "of a join token: for one worker only"),
+    F("zone", FIELD_OBJECT_NAME, zone, FIELD_BOTH | FIELD_NULL,
+        "of a join token: only workers of this one"),
+    F("created", FIELD_TIME, ctime_ms, FIELD_SHOWN, NULL),
+    F("creator", FIELD_TEXT, creator, FIELD_SHOWN, NULL),
+    F("expires", FIELD_TIME, expires_ms, FIELD_BOTH | FIELD_NULL,
+        "a time, or so long from now; null: never"),
+    FIELD_FOUND("expired", FIELD_BOOL, 0, NULL),
+    F("damaged", FIELD_BOOL, damaged, FIELD_SHOWN, "what it says is not certain: it admits nobody"),
+    {NULL},
+};
+
 /* One whose rights are not certain admits nobody. It is there to be seen, and revoked. */
 static void quarantine(void *row, const struct quarantine_facts *f)
 {

@@ -7,6 +7,7 @@
 #ifndef MODEL_TOKEN_H
 #define MODEL_TOKEN_H
 
+#include "model/field.h"
 #include "model/id.h"
 
 #define TOKEN_QUEUES_MAX 16
@@ -62,6 +63,7 @@ struct token_row {
 };
 
 extern const struct row_table token_table; /* model/row.h */
+extern const struct field token_fields[];
 
 extern const char *const right_names[N_RIGHTS]; /* [RIGHT_NONE] is "none" */
 extern const char *const role_names[N_ROLES];   /* [0] is NULL */

@@ -7,32 +7,37 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "model/limits.h"
+#include "model/row.h"
 #include "wire/text.h"
 
 #define FIELDS_MOST 32
 #define PATH_MOST 4096
 
-int fields_refuse(const struct reading *r, const char *place, const char *what)
+int fields_refuse(const struct fields_in *r, const char *place, const char *what)
 {
 	problem_set(r->problem, ERR_INVALID, "\"%s\" %s", place, what);
 	return problem_field(r->problem, place);
 }
 
-static int keep(const struct reading *r, struct str s, void *at)
+static int keep(const struct fields_in *r, struct str s, void *at)
 {
 	*(struct str *)at = arena_str(r->arena, s);
 	return 0;
 }
 
-static int read_text(const struct reading *r, const struct field *f, json_t *v, const char *place)
+static int read_text(const struct fields_in *r, const struct field *f, json_t *v, const char *place)
 {
 	void *at = (char *)r->into + f->offset;
-	size_t max = f->max ? (size_t)f->max : PATH_MOST;
+	size_t max = f->max                         ? (size_t)f->max
+	             : f->kind == FIELD_OBJECT_NAME ? NAME_MAX_BYTES
+	                                            : PATH_MOST;
 	struct str s;
 
 	if (json_in_str(v, place, max, &s, r->problem))
 		return ERR_INVALID;
-	if (f->kind == FIELD_TEXT)
+	if (f->kind == FIELD_OBJECT_NAME && name_check(s, place, r->problem))
+		return ERR_INVALID;
+	if (f->kind == FIELD_TEXT || f->kind == FIELD_OBJECT_NAME)
 		return keep(r, s, at);
 	if (!text_is_name(s, max))
 		return fields_refuse(r, place, "must not be empty or hold control characters");
@@ -43,17 +48,22 @@ static int read_text(const struct reading *r, const struct field *f, json_t *v, 
 	return keep(r, s, at);
 }
 
-static int read_bool(const struct reading *r, const struct field *f, json_t *v, const char *place)
+static int read_bool(const struct fields_in *r, const struct field *f, json_t *v, const char *place)
 {
+	void *at = (char *)r->into + f->offset;
 	bool on;
 
 	if (json_in_bool(v, place, &on, r->problem))
 		return ERR_INVALID;
-	*(bool *)((char *)r->into + f->offset) = on != (f->kind == FIELD_NOT);
+	on ^= f->kind == FIELD_NOT;
+	if (f->size == sizeof(int32_t))
+		*(int32_t *)at = on;
+	else
+		*(bool *)at = on;
 	return 0;
 }
 
-static int read_size(const struct reading *r, json_t *v, const char *place, int64_t *ret)
+static int read_size(const struct fields_in *r, json_t *v, const char *place, int64_t *ret)
 {
 	struct str s;
 
@@ -68,7 +78,8 @@ static int read_size(const struct reading *r, json_t *v, const char *place, int6
 	return problem_hint(r->problem, "write 512M, 2G, 64K, or a number of bytes");
 }
 
-static int check_least(const struct reading *r, const struct field *f, const char *place, int64_t n)
+static int check_least(
+    const struct fields_in *r, const struct field *f, const char *place, int64_t n)
 {
 	char least[TIME_TEXT_MAX];
 
@@ -79,27 +90,57 @@ static int check_least(const struct reading *r, const struct field *f, const cha
 	return problem_field(r->problem, place);
 }
 
-static int read_number(const struct reading *r, const struct field *f, json_t *v, const char *place)
+static int read_seconds(
+    const struct fields_in *r, const struct field *f, json_t *v, const char *place, int64_t *ret)
+{
+	int64_t ms;
+
+	if (json_in_duration(v, place, &ms, r->problem))
+		return ERR_INVALID;
+	*ret = ms / 1000;
+	if (ms % 1000 == 0 && *ret <= f->max)
+		return 0;
+	problem_set(r->problem, ERR_INVALID, "\"%s\" must be whole seconds, and at most %lld days",
+	    place, (long long)f->max / 86400);
+	problem_hint(r->problem, "for example 10m");
+	return problem_field(r->problem, place);
+}
+
+static void put_number(const struct fields_in *r, const struct field *f, int64_t n)
 {
 	void *at = (char *)r->into + f->offset;
+
+	if (f->size == sizeof(int32_t))
+		*(int32_t *)at = (int32_t)n;
+	else
+		*(int64_t *)at = n;
+}
+
+static int read_number(
+    const struct fields_in *r, const struct field *f, json_t *v, const char *place)
+{
 	int64_t n = 0;
 	int rc;
 
 	switch (f->kind) {
 	case FIELD_SIZE: rc = read_size(r, v, place, &n); break;
 	case FIELD_DURATION: rc = json_in_duration(v, place, &n, r->problem); break;
+	case FIELD_SECONDS: rc = read_seconds(r, f, v, place, &n); break;
+	case FIELD_TIME: rc = json_in_time(v, place, r->now_ms, 1, &n, r->problem); break;
+	case FIELD_PAST: rc = json_in_time(v, place, r->now_ms, -1, &n, r->problem); break;
 	default: rc = json_in_int(v, place, f->min, f->max, &n, r->problem); break;
 	}
 	if (rc || (rc = check_least(r, f, place, n)))
 		return rc;
-	if (f->kind == FIELD_I32)
-		*(int32_t *)at = (int32_t)n;
-	else
-		*(int64_t *)at = n;
+	if (n == 0 && f->flags & FIELD_NULL_GIVEN &&
+	    (f->kind == FIELD_TIME || f->kind == FIELD_PAST))
+		n = -1; /* 0 stands for none, and nobody means 1970 */
+	put_number(r, f, n);
 	return 0;
 }
 
-static int read_choice(const struct reading *r, const struct field *f, json_t *v, const char *place)
+static int read_choice(
+    const struct fields_in *r, const struct field *f, json_t *v, const char *place)
 {
 	AUTO(buf_release) struct buf all = {0};
 	const char *near;
@@ -126,7 +167,7 @@ static int read_choice(const struct reading *r, const struct field *f, json_t *v
 	return problem_field(r->problem, place);
 }
 
-int fields_read_list(const struct reading *r, json_t *v, const char *place, size_t most,
+int fields_read_list(const struct fields_in *r, json_t *v, const char *place, size_t most,
     size_t max_bytes, struct field_list *ret_list)
 {
 	size_t n = json_array_size(v), i;
@@ -153,7 +194,7 @@ int fields_read_list(const struct reading *r, json_t *v, const char *place, size
 	return 0;
 }
 
-static int read_list(const struct reading *r, const struct field *f, json_t *v, const char *place)
+static int read_list(const struct fields_in *r, const struct field *f, json_t *v, const char *place)
 {
 	bool paths = f->kind == FIELD_PATHS;
 	size_t max = paths ? PATH_MOST : NAME_MAX_BYTES;
@@ -173,7 +214,19 @@ static int read_list(const struct reading *r, const struct field *f, json_t *v, 
 	return 0;
 }
 
-static void put_back(const struct reading *r, const struct field *f)
+/* False: null does not stand for anything here. */
+static bool put_null(const struct fields_in *r, const struct field *f)
+{
+	if (!(f->flags & FIELD_NULL_GIVEN))
+		return false;
+	if (f->flags & FIELD_NEGATIVE_NONE)
+		put_number(r, f, -1);
+	else
+		memset((char *)r->into + f->offset, 0, f->size);
+	return true;
+}
+
+static void put_back(const struct fields_in *r, const struct field *f)
 {
 	if (f->kind == FIELD_OBJECT)
 		for (const struct field *inner = f->table; inner->name; inner++)
@@ -182,10 +235,11 @@ static void put_back(const struct reading *r, const struct field *f)
 		memcpy((char *)r->into + f->offset, (const char *)r->defaults + f->offset, f->size);
 }
 
-static int read_one(const struct reading *r, const struct field *f, json_t *v, const char *place)
+static int read_one(const struct fields_in *r, const struct field *f, json_t *v, const char *place)
 {
 	switch (f->kind) {
 	case FIELD_NAME:
+	case FIELD_OBJECT_NAME:
 	case FIELD_TEXT:
 	case FIELD_FILE:
 	case FIELD_PATH: return read_text(r, f, v, place);
@@ -194,28 +248,63 @@ static int read_one(const struct reading *r, const struct field *f, json_t *v, c
 	case FIELD_I32:
 	case FIELD_I64:
 	case FIELD_SIZE:
-	case FIELD_DURATION: return read_number(r, f, v, place);
+	case FIELD_DURATION:
+	case FIELD_SECONDS:
+	case FIELD_TIME:
+	case FIELD_PAST: return read_number(r, f, v, place);
 	case FIELD_CHOICE: return read_choice(r, f, v, place);
 	case FIELD_NAMES:
 	case FIELD_PATHS: return read_list(r, f, v, place);
 	case FIELD_OBJECT: return fields_read(r, f->table, v, place);
-	default: return f->read(r, v, place);
+	default: return f->read ? f->read(r, v, place) : 0;
 	}
 }
 
+/* A table that says nothing of requests is all for them. */
+static bool is_given(const struct field *f)
+{
+	return !f->flags || f->flags & FIELD_GIVEN;
+}
+
 static int unknown(
-    const struct reading *r, const struct field *table, const char *key, const char *where)
+    const struct fields_in *r, const struct field *table, const char *key, const char *where)
 {
 	const char *names[FIELDS_MOST];
 	size_t n = 0;
 
-	for (; table[n].name && n < FIELDS_MOST; n++)
-		names[n] = table[n].name;
+	for (const struct field *f = table; f->name && n < FIELDS_MOST; f++)
+		if (is_given(f))
+			names[n++] = f->name;
 	return json_in_unknown(key, where, names, n, r->problem);
 }
 
+static const struct json_member *own_of(const struct fields_in *r, const char *name)
+{
+	const struct json_member *own = r->own;
+
+	while (own && own->name && strcmp(own->name, name) != 0)
+		own++;
+	return own && own->name ? own : NULL;
+}
+
+static int read_member(
+    const struct fields_in *r, const struct field *f, json_t *v, const char *place)
+{
+	const struct json_member *own = own_of(r, f->name);
+
+	if (r->row && f->size)
+		*r->given |= row_bit(r->row, f->offset);
+	if (own)
+		return own->set(v, place, r->arg, r->problem);
+	if (!json_is_null(v) || (!r->defaults && !put_null(r, f)))
+		return read_one(r, f, v, place);
+	if (r->defaults)
+		put_back(r, f);
+	return 0;
+}
+
 int fields_read(
-    const struct reading *r, const struct field *table, json_t *object, const char *where)
+    const struct fields_in *r, const struct field *table, json_t *object, const char *where)
 {
 	const char *key;
 	char place[64];
@@ -228,15 +317,12 @@ int fields_read(
 
 		if (rc)
 			break;
-		while (f->name && strcmp(f->name, key) != 0)
+		while (f->name && (strcmp(f->name, key) != 0 || !is_given(f)))
 			f++;
 		if (!f->name)
 			return unknown(r, table, key, where);
-		snprintf(place, sizeof place, "%s.%s", where, key);
-		if (json_is_null(v))
-			put_back(r, f);
-		else
-			rc = read_one(r, f, v, place);
+		snprintf(place, sizeof place, "%s%s%s", where, *where ? "." : "", key);
+		rc = read_member(r, f, v, place);
 	}
 	return rc;
 }

@@ -29,12 +29,15 @@ _Static_assert(
 #define F(name, kind, member, ...) \
 	FIELD(name, kind, run_settings, member __VA_OPT__(, ) __VA_ARGS__)
 #define LIST(name, kind, member, most) FIELD_LIST(name, kind, run_settings, member, most)
-#define OTHER(label, member, fn)                                               \
-	{                                                                      \
-		.name = label, .kind = FIELD_OTHER,                            \
-		.offset = offsetof(struct run_settings, member),               \
-		.size = sizeof(((struct run_settings *)0)->member), .read = fn \
+#define OTHER(label, member, fn, ...)                                                       \
+	{                                                                                   \
+		.name = label, .kind = FIELD_OTHER,                                         \
+		.offset = offsetof(struct run_settings, member),                            \
+		.size = sizeof(((struct run_settings *)0)->member), .read = fn, __VA_ARGS__ \
 	}
+#define TYPE(json) .schema = "{\"type\":" json "}"
+#define PORT TYPE("\"integer\"")
+#define TEXT_OR_NULL TYPE("[\"string\",\"null\"]")
 #define CHOICE(name, member, texts) \
 	F(name, FIELD_CHOICE, member, 0, 0, texts, sizeof texts / sizeof texts[0])
 #define END          \
@@ -50,7 +53,7 @@ static const char *const capability_names[CAPABILITIES_MAX] = {"chown", "dac_ove
     "audit_control", "setfcap", "mac_override", "mac_admin", "syslog", "wake_alarm",
     "block_suspend", "audit_read", "perfmon", "bpf", "checkpoint_restore"};
 
-static int check_capability(const struct reading *r, struct str name, const char *place)
+static int check_capability(const struct fields_in *r, struct str name, const char *place)
 {
 	const char *near;
 
@@ -68,7 +71,7 @@ static int check_capability(const struct reading *r, struct str name, const char
 	return problem_field(r->problem, place);
 }
 
-static int read_capabilities(const struct reading *r, json_t *v, const char *place)
+static int read_capabilities(const struct fields_in *r, json_t *v, const char *place)
 {
 	struct run_settings *s = r->into;
 	struct field_list list = {NULL, 0};
@@ -88,7 +91,7 @@ static int read_capabilities(const struct reading *r, json_t *v, const char *pla
 	return 0;
 }
 
-static int read_umask(const struct reading *r, json_t *v, const char *place)
+static int read_umask(const struct fields_in *r, json_t *v, const char *place)
 {
 	const char *text = json_string_value(v);
 	int32_t bits = 0;
@@ -109,7 +112,7 @@ static int read_umask(const struct reading *r, json_t *v, const char *place)
 	return 0;
 }
 
-static int read_cpu(const struct reading *r, json_t *v, const char *place)
+static int read_cpu(const struct fields_in *r, json_t *v, const char *place)
 {
 	double cores = json_number_value(v);
 
@@ -122,7 +125,7 @@ static int read_cpu(const struct reading *r, json_t *v, const char *place)
 }
 
 /* The kernel counts whole seconds; a part of one counts as one. */
-static int read_cpu_time(const struct reading *r, json_t *v, const char *place)
+static int read_cpu_time(const struct fields_in *r, json_t *v, const char *place)
 {
 	int64_t ms;
 
@@ -136,13 +139,13 @@ static int read_cpu_time(const struct reading *r, json_t *v, const char *place)
 
 static const struct field limits[] = {
     F("memory", FIELD_SIZE, limits.memory),
-    OTHER("cpu", limits.cpu_milli, read_cpu),
+    OTHER("cpu", limits.cpu_milli, read_cpu, TYPE("[\"number\",\"null\"]")),
     F("pids", FIELD_I32, limits.pids, 0, PIDS_MOST),
     F("open_files", FIELD_I64, limits.open_files, OPEN_FILES_LEAST, OPEN_FILES_MOST),
     F("file_size", FIELD_SIZE, limits.file_size),
     F("core_size", FIELD_SIZE, limits.core_size),
     F("stack_size", FIELD_SIZE, limits.stack_size),
-    OTHER("cpu_time", limits.cpu_seconds, read_cpu_time),
+    OTHER("cpu_time", limits.cpu_seconds, read_cpu_time, TYPE("[\"string\",\"number\",\"null\"]")),
     CHOICE("policy", limits.policy, limit_policy_names),
     END,
 };
@@ -163,7 +166,7 @@ static const struct field sandbox[] = {
     END,
 };
 
-static int read_sandbox(const struct reading *r, json_t *v, const char *place)
+static int read_sandbox(const struct fields_in *r, json_t *v, const char *place)
 {
 	struct run_settings *s = r->into;
 
@@ -173,7 +176,7 @@ static int read_sandbox(const struct reading *r, json_t *v, const char *place)
 	return json_is_object(v) ? fields_read(r, sandbox, v, place) : 0;
 }
 
-static int read_check_command(const struct reading *r, json_t *v, const char *place)
+static int read_check_command(const struct fields_in *r, json_t *v, const char *place)
 {
 	struct run_check *c = &((struct run_settings *)r->into)->check;
 	struct field_list words;
@@ -188,7 +191,7 @@ static int read_check_command(const struct reading *r, json_t *v, const char *pl
 	return 0;
 }
 
-static int read_port(const struct reading *r, json_t *v, const char *place, enum check_kind kind)
+static int read_port(const struct fields_in *r, json_t *v, const char *place, enum check_kind kind)
 {
 	struct run_check *c = &((struct run_settings *)r->into)->check;
 	int64_t port;
@@ -200,17 +203,17 @@ static int read_port(const struct reading *r, json_t *v, const char *place, enum
 	return 0;
 }
 
-static int read_check_tcp(const struct reading *r, json_t *v, const char *place)
+static int read_check_tcp(const struct fields_in *r, json_t *v, const char *place)
 {
 	return read_port(r, v, place, CHECK_TCP);
 }
 
-static int read_check_http(const struct reading *r, json_t *v, const char *place)
+static int read_check_http(const struct fields_in *r, json_t *v, const char *place)
 {
 	return read_port(r, v, place, CHECK_HTTP);
 }
 
-static int read_url_path(const struct reading *r, json_t *v, const char *place)
+static int read_url_path(const struct fields_in *r, json_t *v, const char *place)
 {
 	struct run_check *c = &((struct run_settings *)r->into)->check;
 	struct str s;
@@ -226,7 +229,7 @@ static int read_url_path(const struct reading *r, json_t *v, const char *place)
 	return 0;
 }
 
-static int read_host(const struct reading *r, json_t *v, const char *place)
+static int read_host(const struct fields_in *r, json_t *v, const char *place)
 {
 	struct run_check *c = &((struct run_settings *)r->into)->check;
 	struct str s;
@@ -242,12 +245,13 @@ static int read_host(const struct reading *r, json_t *v, const char *place)
 	return 0;
 }
 
-static const struct field checks[] = {
-    OTHER("command", check.command, read_check_command),
-    OTHER("tcp", check.port, read_check_tcp),
-    OTHER("http", check.port, read_check_http),
-    OTHER("path", check.path, read_url_path),
-    OTHER("host", check.host, read_host),
+const struct field run_check_fields[] = {
+    OTHER("command", check.command, read_check_command,
+        TYPE("\"array\",\"items\":{\"type\":\"string\"}")),
+    OTHER("tcp", check.port, read_check_tcp, PORT),
+    OTHER("http", check.port, read_check_http, PORT),
+    OTHER("path", check.path, read_url_path, TEXT_OR_NULL),
+    OTHER("host", check.host, read_host, TEXT_OR_NULL),
     F("start_timeout", FIELD_DURATION, check.start_timeout_ms),
     F("start_interval", FIELD_DURATION, check.start_interval_ms, INTERVAL_LEAST_MS),
     F("interval", FIELD_DURATION, check.interval_ms, INTERVAL_LEAST_MS),
@@ -258,7 +262,7 @@ static const struct field checks[] = {
 };
 
 /* Exactly one way to look, either here or in what is there already. */
-static int read_check(const struct reading *r, json_t *v, const char *place)
+static int read_check(const struct fields_in *r, json_t *v, const char *place)
 {
 	static const char *const ways[] = {"command", "tcp", "http"};
 	struct run_check *c = &((struct run_settings *)r->into)->check;
@@ -274,7 +278,7 @@ static int read_check(const struct reading *r, json_t *v, const char *place)
 		return problem_hint(
 		    r->problem, "as {\"http\": 8080, \"path\": \"/health\"}, or null for no check");
 	}
-	if (fields_read(r, checks, v, place))
+	if (fields_read(r, run_check_fields, v, place))
 		return ERR_INVALID;
 	if (c->kind != CHECK_HTTP && json_object_get(v, "path"))
 		return fields_refuse(r, place, "has a path, which only http has");
@@ -293,12 +297,12 @@ static const struct field output[] = {
     END,
 };
 
-static const struct field members[] = {
+const struct field run_fields[] = {
     F("user", FIELD_NAME, user, 0, NAME_MAX_BYTES),
     F("group", FIELD_NAME, group, 0, NAME_MAX_BYTES),
     LIST("groups", FIELD_NAMES, groups, GROUPS_MOST),
     F("nice", FIELD_I32, nice, -20, 19),
-    OTHER("umask", umask, read_umask),
+    OTHER("umask", umask, read_umask, TYPE("[\"string\",\"null\"],\"pattern\":\"^[0-7]{1,4}$\"")),
     CHOICE("parent_death_signal", death_signal, death_signal_names),
     F("process_group", FIELD_NOT, same_group),
     F("no_new_privs", FIELD_NOT, new_privs),
@@ -307,11 +311,14 @@ static const struct field members[] = {
         .offset = offsetof(struct run_settings, capabilities),
         .size = offsetof(struct run_settings, limit_capabilities) + sizeof(bool) -
                 offsetof(struct run_settings, capabilities),
-        .read = read_capabilities},
+        .read = read_capabilities,
+        .schema = "{\"oneOf\":[{\"enum\":[\"all\",null]},{\"type\":\"array\",\"items\":{\"type\":"
+                  "\"string\"}}]}"},
     {.name = "limits", .kind = FIELD_OBJECT, .table = limits},
     {.name = "kill", .kind = FIELD_OBJECT, .table = kills},
-    OTHER("sandbox", sandbox, read_sandbox),
-    OTHER("check", check, read_check),
+    OTHER("sandbox", sandbox, read_sandbox, .table = sandbox),
+    OTHER("check", check, read_check,
+        .schema = "{\"oneOf\":[{\"$ref\":\"#/components/schemas/RunCheck\"},{\"type\":\"null\"}]}"),
     F("result_file", FIELD_FILE, result_file),
     F("status_file", FIELD_BOOL, status_file),
     F("input", FIELD_TEXT, input, 0, RUN_INPUT_MAX),
@@ -320,7 +327,7 @@ static const struct field members[] = {
 };
 
 /* What is wrong only together, or too small. */
-static int check_whole(const struct reading *r)
+static int check_whole(const struct fields_in *r)
 {
 	const struct run_settings *s = r->into;
 
@@ -339,11 +346,11 @@ int settings_parse(
     const json_t *object, struct arena *a, struct run_settings *io, struct problem *p)
 {
 	struct run_settings defaults;
-	struct reading r = {a, io, &defaults, p};
+	struct fields_in r = {a, io, &defaults, p};
 	int rc;
 
 	run_settings_default(&defaults);
-	rc = fields_read(&r, members, (json_t *)object, "run");
+	rc = fields_read(&r, run_fields, (json_t *)object, "run");
 	return rc ? rc : check_whole(&r);
 }
 

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "base/err.h"
+#include "model/field.h"
 #include "model/settings.h"
 
 #define RUN_INPUT_MAX (256u << 10)
@@ -26,5 +27,8 @@ int settings_over(const json_t *queue, const json_t *task, struct arena *a,
 /* The same with both as text; NULL or empty: none. */
 int settings_merge(struct str queue, struct str task, struct arena *a, struct run_settings *ret,
     struct problem *p);
+
+/* The members of the object, and of its `check` (model/field.h). */
+extern const struct field run_fields[], run_check_fields[];
 
 #endif

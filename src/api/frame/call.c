@@ -129,10 +129,8 @@ static void client_gone(void *arg)
 
 static void count_answer(struct call *c, int status)
 {
-	size_t at = c->route ? (size_t)(c->route - routes) : n_routes;
-
 	c->status = status;
-	metrics_answer(c->api->metrics, at, status);
+	metrics_answer(c->api->metrics, route_number(c->route), status);
 }
 
 static void answer(struct call *c, int status)

@@ -22,6 +22,8 @@ struct call;
 struct metrics;
 struct waiter;
 struct subscriber;
+struct fields_in;
+struct field;
 typedef void call_reply_fn(struct call *c, const struct reply *r);
 
 TAILQ_HEAD(call_list, call);
@@ -131,6 +133,8 @@ bool call_read_failed(struct call *c);
 
 /* Parsing what a request carries. On false the problem has been sent. */
 bool call_body(struct call *c, json_t **ret_object); /* {} when there is none; the caller decrefs */
+/* Reads the body by a table; strings are copied, so nothing of the body is needed afterwards. */
+bool call_fields(struct call *c, const struct fields_in *r, const struct field *fields);
 /* Texts for which the loop has no time: call_parse(), and fn goes on with call_parsed(). */
 bool parse_is_long(struct str text);
 void call_parse(struct call *c, struct str text, call_fn *fn);
@@ -146,24 +150,16 @@ bool call_page(struct call *c, rid *ret_cursor, uint32_t *ret_limit);
 void call_location(struct call *c, const char *folder, rid id);
 struct str call_actor(struct call *c);
 
-/* {"reason","until"} of whatever can be paused; nothing of what resumes. */
-struct pause_in {
-	struct str reason;
-	int64_t until_ms, now_ms;
-};
-int pause_in_read(struct call *c, json_t *body, bool pause, struct pause_in *ret_pause);
 /* The queue `default`, on first use. Then no_idem is the caller's to take back. */
 void call_make_default(struct call *c, call_reply_fn *fn);
 
-/* Finding by name or id, among what the core holds. What lies outside a token's limits is not
- * there, in the very words of what nobody has; hints name only what the caller may see. */
+/* Finding by name or id, as find_object() in objects/resource.h does. */
 const struct queue_row *find_queue(
     const struct call *c, struct str text, const char *field, struct problem *p);
 /* A limited token sees no workers: for its bearer a name that nobody has is a worker like others,
  * only that it has done nothing. */
 #define WORKER_NOBODY ((rid)1 << 62)
 rid find_worker(const struct call *c, struct str text, const char *field, struct problem *p);
-rid find_schedule(const struct call *c, struct str text, const char *field, struct problem *p);
 int find_id(
     const struct api *a, struct str text, const char *field, rid *ret_id, struct problem *p);
 

@@ -10,11 +10,12 @@
 static void not_found(struct call *c, struct str path)
 {
 	const char *names[64], *near;
+	const struct route *r;
 	size_t n = 0;
 
-	for (size_t i = 0; i < n_routes && n < 64; i++)
-		if (!strchr(routes[i].pattern, '{'))
-			names[n++] = routes[i].pattern;
+	for (size_t i = 0; (r = route_at(i)) && n < 64; i++)
+		if (!strchr(r->pattern, '{'))
+			names[n++] = r->pattern;
 	near = str_nearest(path, names, n);
 	problem_set(&c->problem, ERR_NOT_FOUND, "there is nothing at \"%.*s\"",
 	    path.n > 200 ? 200 : (int)path.n, path.p ? path.p : "");

@@ -31,24 +31,17 @@ static void add_parameter(
 static void add_path_parameter(struct buf *b, const char *pattern)
 {
 	const char *open = strchr(pattern, '{');
+	char name[32], about[64];
 
 	if (!open)
 		return;
-	if (strncmp(open, "{id}", 4) == 0)
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(open + 1, "}"), open + 1);
+	snprintf(about, sizeof about, "name or id of the %s", name);
+	if (strcmp(name, "id") == 0)
 		add_parameter(
-		    b, "id", "path", "id of the task", "{\"$ref\":\"#/components/schemas/Id\"}");
-	else if (strncmp(open, "{queue}", 7) == 0)
-		add_parameter(
-		    b, "queue", "path", "name or id of the queue", "{\"type\":\"string\"}");
-	else if (strncmp(open, "{token}", 7) == 0)
-		add_parameter(
-		    b, "token", "path", "name or id of the token", "{\"type\":\"string\"}");
-	else if (strncmp(open, "{schedule}", 10) == 0)
-		add_parameter(
-		    b, "schedule", "path", "name or id of the schedule", "{\"type\":\"string\"}");
+		    b, name, "path", "id of the task", "{\"$ref\":\"#/components/schemas/Id\"}");
 	else
-		add_parameter(
-		    b, "worker", "path", "name or id of the worker", "{\"type\":\"string\"}");
+		add_parameter(b, name, "path", about, "{\"type\":\"string\"}");
 }
 
 static void add_parameters(struct buf *b, const struct route *r)
@@ -212,45 +205,78 @@ static void add_operation(struct buf *b, const struct route *r)
 static bool seen_before(size_t i)
 {
 	for (size_t k = 0; k < i; k++)
-		if (strcmp(routes[k].pattern, routes[i].pattern) == 0)
+		if (strcmp(route_at(k)->pattern, route_at(i)->pattern) == 0)
 			return true;
 	return false;
 }
 
 static void add_paths(struct buf *b)
 {
+	const struct route *r, *other;
+
 	jw_key(b, "paths");
 	jw_open(b, '{');
-	for (size_t i = 0; i < n_routes; i++) {
+	for (size_t i = 0; (r = route_at(i)); i++) {
 		if (seen_before(i))
 			continue;
-		jw_key(b, routes[i].pattern);
+		jw_key(b, r->pattern);
 		jw_open(b, '{');
-		for (size_t k = i; k < n_routes; k++)
-			if (strcmp(routes[k].pattern, routes[i].pattern) == 0)
-				add_operation(b, &routes[k]);
+		for (size_t k = i; (other = route_at(k)); k++)
+			if (strcmp(other->pattern, r->pattern) == 0)
+				add_operation(b, other);
 		jw_close(b, '}');
 	}
 	jw_close(b, '}');
+}
+
+static void add_tags(struct buf *b)
+{
+	const struct part *p;
+
+	jw_key(b, "tags");
+	jw_open(b, '[');
+	for (size_t i = 0; (p = part_at(i)); i++) {
+		if (!p->tag)
+			continue;
+		jw_open(b, '{');
+		jw_mcstr(b, "name", p->tag);
+		jw_close(b, '}');
+	}
+	jw_close(b, ']');
+}
+
+static void add_page(struct buf *b, const char *of)
+{
+	jw_raw(b, STR("{\"type\":\"object\",\"properties\":{\"items\":{\"type\":\"array\","
+	              "\"items\":"));
+	add_ref(b, "schemas", of);
+	buf_add_cstr(b, "},\"next\":{\"type\":[\"string\",\"null\"]}},"
+	                "\"required\":[\"items\",\"next\"]}");
 }
 
 static void add_schemas(struct buf *b, const struct schema *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		jw_key(b, list[i].name);
-		jw_raw(b, str_of(list[i].json));
+		if (list[i].fields)
+			fields_schema(b, list[i].fields, list[i].shape, list[i].about);
+		else if (list[i].page_of)
+			add_page(b, list[i].page_of);
+		else
+			jw_raw(b, str_of(list[i].json));
 	}
 }
 
 static void add_components(struct buf *b)
 {
+	const struct part *p;
+
 	jw_key(b, "components");
 	jw_open(b, '{');
 	jw_key(b, "schemas");
 	jw_open(b, '{');
-	add_schemas(b, schemas, n_schemas);
-	add_schemas(b, schedule_schemas, n_schedule_schemas);
-	add_schemas(b, token_schemas, n_token_schemas);
+	for (size_t i = 0; (p = part_at(i)); i++)
+		add_schemas(b, p->schemas, p->n_schemas);
 	jw_close(b, '}');
 	jw_key(b, "responses");
 	jw_raw(b, STR("{\"Problem\":{\"description\":\"What was wrong, and what to do about it\","
@@ -280,10 +306,7 @@ void api_openapi(struct buf *out)
 	jw_raw(out, STR("[{\"url\":\"/\"}]"));
 	jw_key(out, "security");
 	jw_raw(out, STR("[{},{\"token\":[]}]"));
-	jw_key(out, "tags");
-	jw_raw(out, STR("[{\"name\":\"tasks\"},{\"name\":\"queues\"},{\"name\":\"workers\"},"
-	                "{\"name\":\"schedules\"},{\"name\":\"events\"},{\"name\":\"tokens\"},{"
-	                "\"name\":\"server\"}]"));
+	add_tags(out);
 	add_paths(out);
 	add_components(out);
 	jw_close(out, '}');

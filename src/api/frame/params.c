@@ -7,11 +7,10 @@
 #include "api/frame/call.h"
 #include "core/schedule/view.h"
 #include "model/limits.h"
-#include "wire/json_in.h"
+#include "wire/fields.h"
 
 #define PAGE_DEFAULT 100
 #define PAGE_MAX 1000
-#define NAMES_FOR_HINT 512
 #define HASH_LONG (1u << 20)
 
 static bool bad_query(struct call *c, enum query q, const char *expected)
@@ -98,124 +97,6 @@ bool call_path_id(struct call *c, rid *ret_id)
 	return false;
 }
 
-static int no_queue(const struct call *c, struct str text, const char *field, struct problem *p)
-{
-	const char *names[NAMES_FOR_HINT], *near;
-	const struct queue_row *q = NULL;
-	struct arena arena = {0};
-	size_t n = 0, looked = 0;
-
-	while (
-	    (q = core_queue(c->host->core, core_next(c->host->core, KIND_QUEUE, q ? q->id : 0))) &&
-	    looked++ < NAMES_FOR_HINT)
-		if (scope_covers_queue(c, q->name))
-			names[n++] = arena_str(&arena, q->name).p;
-	near = str_nearest(text, names, n);
-	problem_set(p, ERR_NOT_FOUND, "there is no queue \"%.*s\"",
-	    text.n > NAME_MAX_BYTES ? NAME_MAX_BYTES : (int)text.n, text.p ? text.p : "");
-	if (near)
-		problem_hint(p, "reeve queue ls shows the queues; did you mean \"%s\"?", near);
-	else if (c->who.limit)
-		problem_hint(p, "or it lies outside the limits of this token");
-	else
-		problem_hint(p, "reeve queue create %.*s makes it", STR_ARG(text));
-	arena_release(&arena);
-	return problem_field(p, field);
-}
-
-const struct queue_row *find_queue(
-    const struct call *c, struct str text, const char *field, struct problem *p)
-{
-	const struct queue_row *q =
-	    core_queue(c->host->core, core_find(c->host->core, KIND_QUEUE, text));
-	rid id;
-
-	if (!q && id_parse(c->host->ids, text, &id) && id)
-		q = core_queue(c->host->core, id);
-	if (q && !scope_covers_queue(c, q->name))
-		q = NULL;
-	if (!q)
-		no_queue(c, text, field, p);
-	return q;
-}
-
-static void no_worker(const struct call *c, struct str text, const char *field, struct problem *p)
-{
-	const char *names[NAMES_FOR_HINT], *near;
-	struct worker_view view;
-	struct arena arena = {0};
-	size_t n = 0;
-	rid id = 0;
-
-	while ((id = core_next(c->host->core, KIND_WORKER, id)) && n < NAMES_FOR_HINT)
-		if (core_worker(c->host->core, id, 0, &view))
-			names[n++] = arena_str(&arena, view.row->facts.shard).p;
-	near = str_nearest(text, names, n);
-	problem_set(p, ERR_NOT_FOUND, "there is no worker \"%.*s\"",
-	    text.n > NAME_MAX_BYTES ? NAME_MAX_BYTES : (int)text.n, text.p ? text.p : "");
-	if (near)
-		problem_hint(p, "reeve worker ls shows the workers; did you mean \"%s\"?", near);
-	else
-		problem_hint(p, "reeve worker ls shows the workers");
-	problem_field(p, field);
-	arena_release(&arena);
-}
-
-rid find_worker(const struct call *c, struct str text, const char *field, struct problem *p)
-{
-	struct worker_view view;
-	rid id = core_find(c->host->core, KIND_WORKER, text);
-
-	if (!id && (!id_parse(c->host->ids, text, &id) || !id ||
-	               !core_worker(c->host->core, id, 0, &view)))
-		id = c->who.limit ? WORKER_NOBODY : 0;
-	if (!id)
-		no_worker(c, text, field, p);
-	return id;
-}
-
-static void no_schedule(const struct call *c, struct str text, const char *field, struct problem *p)
-{
-	const char *names[NAMES_FOR_HINT], *near;
-	struct schedule_view view = {0};
-	struct arena arena = {0};
-	size_t n = 0, looked = 0;
-	rid id;
-
-	while (looked++ < NAMES_FOR_HINT &&
-	       (id = core_next_name(c->host->core, KIND_SCHEDULE, view.row.name)) &&
-	       core_schedule(c->host->core, id, NULL, &view))
-		if (scope_covers(c, view.row.queue, view.row.labels))
-			names[n++] = arena_str(&arena, view.row.name).p;
-	near = str_nearest(text, names, n);
-	problem_set(p, ERR_NOT_FOUND, "there is no schedule \"%.*s\"",
-	    text.n > NAME_MAX_BYTES ? NAME_MAX_BYTES : (int)text.n, text.p ? text.p : "");
-	if (near)
-		problem_hint(
-		    p, "reeve schedule ls shows the schedules; did you mean \"%s\"?", near);
-	else
-		problem_hint(p, "reeve schedule ls shows the schedules");
-	problem_field(p, field);
-	arena_release(&arena);
-}
-
-rid find_schedule(const struct call *c, struct str text, const char *field, struct problem *p)
-{
-	struct schedule_view view;
-	rid id = core_find(c->host->core, KIND_SCHEDULE, text);
-
-	if (!id && (!id_parse(c->host->ids, text, &id) || !id ||
-	               !core_schedule(c->host->core, id, NULL, &view)))
-		id = 0;
-	if (id && c->who.limit &&
-	    !(core_schedule(c->host->core, id, NULL, &view) &&
-	        scope_covers(c, view.row.queue, view.row.labels)))
-		id = 0;
-	if (!id)
-		no_schedule(c, text, field, p);
-	return id;
-}
-
 bool media_is(struct str type, const char *name)
 {
 	struct str bare;
@@ -250,6 +131,20 @@ bool call_body(struct call *c, json_t **ret_object)
 	}
 	call_problem(c);
 	return false;
+}
+
+bool call_fields(struct call *c, const struct fields_in *r, const struct field *fields)
+{
+	json_t *body;
+	int rc;
+
+	if (!call_body(c, &body))
+		return false;
+	rc = fields_read(r, fields, body, "");
+	json_decref(body);
+	if (rc)
+		call_problem(c);
+	return !rc;
 }
 
 void call_location(struct call *c, const char *folder, rid id)
@@ -328,33 +223,4 @@ uint64_t call_fingerprint(struct call *c)
 	rest.p += c->hashed;
 	rest.n -= c->hashed;
 	return hash_more(c->hash, rest);
-}
-
-static int set_reason(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct pause_in *k = arg;
-
-	return json_is_null(v) ? 0 : json_in_str(v, field, REASON_MAX_BYTES, &k->reason, p);
-}
-
-static int set_until(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct pause_in *k = arg;
-
-	if (json_is_null(v))
-		return 0;
-	if (json_in_time(v, field, k->now_ms, 1, &k->until_ms, p))
-		return ERR_INVALID;
-	if (k->until_ms > k->now_ms)
-		return 0;
-	problem_set(p, ERR_INVALID, "\"%s\" lies in the past", field);
-	return problem_field(p, field);
-}
-
-static const struct json_member pause_members[] = {{"reason", set_reason}, {"until", set_until}};
-
-int pause_in_read(struct call *c, json_t *body, bool pause, struct pause_in *ret)
-{
-	*ret = (struct pause_in){.now_ms = c->host->wall_ms(c->host->arg)};
-	return json_in_members(body, "", pause_members, pause ? 2 : 0, ret, &c->problem);
 }

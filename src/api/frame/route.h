@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of routes. Dispatch, 404, 405 with Allow, the check of query parameters, the names in
- * the metrics and /openapi.json all come from it.
+ * The tables of routes. Dispatch, 404, 405 with Allow, the check of query parameters, the names in
+ * the metrics and /openapi.json all come from them. Each part of the interface has its own table,
+ * with the shapes of what it takes and gives, in its own folder; here they are one list.
  */
 #ifndef API_ROUTE_H
 #define API_ROUTE_H
 
 #include "api/frame/api.h"
+#include "api/frame/fields_out.h"
 #include "model/token.h"
 
 /* name, JSON schema, what it is, may be given more than once */
@@ -67,6 +69,20 @@ enum query {
 };
 
 #define Q(q) (1u << (q))
+#define PAGE (Q(Q_LIMIT) | Q(Q_CURSOR))
+/* Kinds to which tasks belong: the query for each, and what tasks, events and filters say of it. */
+#define Q_OWNERS Q(Q_SCHEDULE)
+#define OWNERS_OF_TASKS                                                             \
+	FIELD_FOUND("schedule", FIELD_TEXT, FIELD_NULL_SHOWN, "that submitted it"), \
+	    FIELD_FOUND("schedule_id", FIELD_ID, FIELD_NULL_SHOWN, NULL),           \
+	    FIELD_FOUND("tick", FIELD_TIME, FIELD_NULL_SHOWN, "of the schedule")
+#define OWNERS_OF_EVENTS                                       \
+	FIELD_FOUND("schedule", FIELD_TEXT, FIELD_RARE, NULL), \
+	    FIELD_FOUND("tick", FIELD_TIME, FIELD_RARE, NULL)
+#define OWNERS_IN_FILTERS FIELD_TOLD("schedule", 0, NULL, "{\"type\":\"string\"}")
+#define FILTERS                                                                                    \
+	(Q(Q_QUEUE) | Q(Q_STATE) | Q(Q_LABEL) | Q(Q_BATCH) | Q(Q_WORKER) | Q_OWNERS | Q(Q_SINCE) | \
+	    Q(Q_UNTIL))
 
 struct query_info {
 	const char *name, *schema, *about;
@@ -81,6 +97,8 @@ enum route_flags {
 	ROUTE_ETAG = 8,     /* sends ETag, honours If-None-Match */
 	ROUTE_BULK = 16,    /* takes NDJSON as well */
 };
+#define SCOPED ROUTE_SCOPED
+#define CHANGE ROUTE_IF_MATCH
 
 struct call;
 typedef void call_fn(struct call *c);
@@ -101,34 +119,47 @@ struct route {
 	enum right right; /* that it needs */
 };
 
-extern const struct route routes[];
-extern const size_t n_routes;
 extern const char *const method_names[N_API_METHODS];
 
 /* NULL when none fits; *ret_allowed then has a bit for each method the path knows. */
 const struct route *route_find(
     enum api_method m, struct str path, struct str *ret_arg, unsigned *ret_allowed);
 
-/* Names and JSON texts of the component schemas. */
+/* A component schema: JSON text, a page of others, or the shape that a table of members gives. */
 struct schema {
 	const char *name, *json;
+	const char *page_of;
+	const struct field *fields;
+	enum shape shape;
+	const char *about; /* of such a shape; NULL: its name says it */
 };
-extern const struct schema schemas[];
-extern const size_t n_schemas;
-extern const struct schema token_schemas[];
-extern const size_t n_token_schemas;
-extern const struct schema schedule_schemas[];
-extern const size_t n_schedule_schemas;
 
-/* The handlers. */
+struct part {
+	const char *tag; /* of its routes; NULL: it has none */
+	const struct route *routes;
+	size_t n_routes;
+	const struct schema *schemas;
+	size_t n_schemas;
+	const struct resource *resource; /* the kind of object that it is about; NULL: none */
+};
+#define PART_ROUTES(list) .routes = (list), .n_routes = sizeof(list) / sizeof(list)[0]
+#define PART_SCHEMAS(list) .schemas = (list), .n_schemas = sizeof(list) / sizeof(list)[0]
+
+#define PART_TABLE(X) X(frame) X(task) X(queue) X(worker) X(schedule) X(event) X(token) X(server)
+#define X(name) extern const struct part name##_part;
+PART_TABLE(X)
+#undef X
+
+/* By number; NULL: there are no more. */
+const struct part *part_at(size_t i);
+const struct route *route_at(size_t i);
+size_t route_number(const struct route *r); /* of NULL: how many there are */
+
+/* Handlers that lie in several files. Those of every kind of object: the routes' part says which.
+ */
+call_fn resource_list, resource_get, resource_pause, resource_resume, resource_delete;
 call_fn tasks_submit, tasks_list, tasks_summary, task_get, task_patch, task_cancel, task_retry,
     task_why, task_logs, bulk_cancel, bulk_retry, bulk_release, bulk_hold;
-call_fn resource_get, resource_pause, resource_resume, resource_delete; /* by their tag */
-call_fn queues_list, queue_create, queue_patch;
-call_fn workers_list, worker_patch, worker_stop, worker_restart;
-call_fn schedules_list, schedules_create, schedules_patch, schedules_run, schedules_backfill,
-    schedules_history, schedules_next, schedules_preview;
-call_fn tokens_list, tokens_get, tokens_create, tokens_revoke;
 call_fn audit_verify, events_get, status_get, healthz_get, readyz_get, metrics_get, openapi_get;
 
 #endif

@@ -5,8 +5,7 @@
  */
 #include <string.h>
 
-#include "api/frame/call.h"
-#include "core/schedule/view.h"
+#include "api/objects/resource.h"
 #include "model/lines.h"
 
 bool scope_covers_named(const struct call *c, struct str queue, struct str labels)
@@ -49,17 +48,14 @@ void scope_narrow(struct call *c, struct task_filter *f)
 
 bool scope_sees_notice(const struct call *c, const struct notice *n)
 {
-	const struct queue_row *q;
-	struct schedule_view v;
+	const struct resource *owner;
 
 	if (!c->who.limit)
 		return true;
-	if (n->queue) {
-		q = core_queue(c->host->core, n->queue);
-		return q && scope_covers_queue(c, q->name);
-	}
-	return n->owner.id && core_schedule(c->host->core, n->owner.id, NULL, &v) &&
-	       scope_covers(c, v.row.queue, v.row.labels);
+	if (n->queue)
+		return resource_of(KIND_QUEUE)->covers(c, n->queue);
+	owner = n->owner.id ? resource_of((enum kind)n->owner.kind) : NULL;
+	return owner && owner->covers(c, n->owner.id);
 }
 
 bool scope_sees_event(const struct call *c, const struct event_row *e)
@@ -101,20 +97,13 @@ static void not_covered(struct call *c, const char *what)
 	access_refuse(c);
 }
 
-static bool queue_is_covered(struct call *c)
+static bool is_covered(struct call *c, const struct resource *r)
 {
 	struct problem ignored;
-	const struct queue_row *q = find_queue(c, c->arg, "queue", &ignored);
 
 	/* what is done to a queue is done to all of its tasks */
-	return q && (c->req.method == API_GET || !c->who.limit->labels.n);
-}
-
-static bool schedule_is_covered(struct call *c)
-{
-	struct problem ignored;
-
-	return find_schedule(c, c->arg, "schedule", &ignored) != 0;
+	return find_object(c, r->kind, c->arg, "", &ignored) &&
+	       (c->req.method == API_GET || !r->holds_tasks || !c->who.limit->labels.n);
 }
 
 /* -- batches: one is there for whoever sees a task of it */
@@ -179,17 +168,14 @@ void scope_check_batch(struct call *c, rid batch, call_fn *fn)
 void scope_check_path(struct call *c, call_fn *fn)
 {
 	const char *arg = c->who.limit ? strchr(c->route->pattern, '{') : NULL;
+	const struct resource *r = arg ? resource_at(c->route->tag) : NULL;
 
 	c->go_on = fn;
-	if (!arg) {
-		fn(c);
-	} else if (strncmp(arg, "{id}", 4) == 0) {
+	if (arg && strncmp(arg, "{id}", 4) == 0) {
 		if (call_path_id(c, &c->about))
 			call_read_task(c, task_looked_at);
-	} else if (strncmp(arg, "{queue}", 7) == 0 && !queue_is_covered(c)) {
-		not_covered(c, "queue");
-	} else if (strncmp(arg, "{schedule}", 10) == 0 && !schedule_is_covered(c)) {
-		not_covered(c, "schedule");
+	} else if (r && !is_covered(c, r)) {
+		not_covered(c, kind_names[r->kind]);
 	} else {
 		fn(c);
 	}

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/objects/resource.h"
 #include "api/objects/show.h"
 
 #define HEARTBEAT_MS 15000
@@ -33,7 +34,8 @@ struct rendered {
 struct event_filter {
 	struct str kinds[KINDS_MAX];
 	size_t n_kinds;
-	rid queue, task, batch, worker, schedule;
+	rid queue, task, batch, worker, owner;
+	struct str owner_asked; /* its name, as it was given */
 };
 
 struct subscriber {
@@ -79,7 +81,7 @@ static bool notice_fits(const struct event_filter *f, const struct notice *n)
 {
 	return (!f->queue || f->queue == n->queue) && (!f->task || f->task == n->task) &&
 	       (!f->batch || f->batch == n->batch) && (!f->worker || f->worker == n->worker) &&
-	       (!f->schedule || f->schedule == n->owner.id) && kind_fits(f, str_of(n->kind));
+	       (!f->owner || f->owner == n->owner.id) && kind_fits(f, str_of(n->kind));
 }
 
 static int add_kinds(struct call *c, struct event_filter *f, struct str list)
@@ -114,10 +116,13 @@ static bool read_filter(struct call *c, struct event_filter *f)
 		f->worker = find_worker(c, c->query[Q_WORKER], "worker", &c->problem);
 		rc = f->worker ? 0 : c->problem.code;
 	}
-	if (!rc && c->query[Q_SCHEDULE].p) {
-		f->schedule = find_schedule(c, c->query[Q_SCHEDULE], "schedule", &c->problem);
-		rc = f->schedule ? 0 : c->problem.code;
-	}
+	for (int i = 0; !rc && i < N_QUERY; i++)
+		if (Q_OWNERS & Q(i) && c->query[i].p) {
+			f->owner = find_object(c, resource_asked((enum query)i)->kind, c->query[i],
+			    query_infos[i].name, &c->problem);
+			f->owner_asked = c->query[i];
+			rc = f->owner ? 0 : c->problem.code;
+		}
 	if (!rc && c->query[Q_TASK].p)
 		rc = find_id(c->api, c->query[Q_TASK], "task", &f->task, &c->problem);
 	if (!rc && c->query[Q_BATCH].p)
@@ -486,16 +491,19 @@ static void events_done(struct call *c)
 /* Durable rows say what they are about as text: the name that was asked for, or the id. */
 static void subject_of(struct call *c, struct event_list *l)
 {
-	static const enum query by[] = {Q_QUEUE, Q_WORKER, Q_TASK, Q_BATCH, Q_SCHEDULE};
-	rid ids[] = {
-	    l->filter.queue, l->filter.worker, l->filter.task, l->filter.batch, l->filter.schedule};
+	const struct event_filter *f = &l->filter;
+	const struct {
+		rid id;
+		struct str asked;
+	} by[] = {{f->queue, c->query[Q_QUEUE]}, {f->worker, c->query[Q_WORKER]},
+	    {f->task, c->query[Q_TASK]}, {f->batch, c->query[Q_BATCH]}, {f->owner, f->owner_asked}};
 	char text[ID_TEXT];
 
 	for (size_t i = 0; i < sizeof by / sizeof by[0]; i++)
-		if (ids[i]) {
-			l->subject[0] = arena_str(&c->arena, c->query[by[i]]);
+		if (by[i].id) {
+			l->subject[0] = arena_str(&c->arena, by[i].asked);
 			l->subject[1] =
-			    arena_str(&c->arena, str_of(id_format(c->host->ids, ids[i], text)));
+			    arena_str(&c->arena, str_of(id_format(c->host->ids, by[i].id, text)));
 		}
 }
 

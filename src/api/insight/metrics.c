@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/insight/metrics_internal.h"
+#include "api/objects/resource.h"
 #include "base/mem.h"
 
 const double metric_bounds[N_BOUNDS] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
@@ -19,7 +20,7 @@ struct metrics *metrics_new(void)
 {
 	struct metrics *m = xcalloc(1, sizeof *m);
 
-	m->answers = xcalloc(n_routes + 1, sizeof *m->answers);
+	m->answers = xcalloc(route_number(NULL) + 1, sizeof *m->answers);
 	return m;
 }
 
@@ -40,7 +41,7 @@ void metrics_free(struct metrics *m)
 	free(m);
 }
 
-static void observe(struct histogram *h, double seconds)
+void metric_observe(struct histogram *h, double seconds)
 {
 	size_t i = 0;
 
@@ -132,7 +133,7 @@ static void saw_claim(struct metrics *m, const struct notice *n)
 	}
 	b->ms = n->time_ms;
 	if (n->attempt <= 1)
-		observe(&queue_of(m, n->queue)->wait,
+		metric_observe(&queue_of(m, n->queue)->wait,
 		    n->time_ms > from ? (double)(n->time_ms - from) / 1000 : 0);
 }
 
@@ -142,7 +143,8 @@ static void saw_end(struct metrics *m, const struct notice *n, bool for_good)
 	struct begun *b = idmap_del(&m->begun, n->task);
 
 	if (b) {
-		observe(&queue_of(m, n->queue)->duration, (double)(n->time_ms - b->ms) / 1000);
+		metric_observe(
+		    &queue_of(m, n->queue)->duration, (double)(n->time_ms - b->ms) / 1000);
 		LIST_REMOVE(b, link);
 		free(b);
 	}
@@ -162,25 +164,14 @@ static enum outcome_kind outcome_of(int status)
 	}
 }
 
-static void saw_tick(struct metrics *m, const struct notice *n)
-{
-	int64_t late_ms = n->time_ms - n->owner.part * 1000;
-
-	if (strcmp(n->kind, "schedule.skipped") == 0) {
-		m->ticks_skipped++;
-	} else if (strcmp(n->kind, "schedule.fired") == 0) {
-		m->ticks_fired++;
-		observe(&m->lateness, late_ms > 0 ? (double)late_ms / 1000 : 0);
-	}
-}
-
 void metrics_notice(struct metrics *m, const struct core *core, const struct notice *n)
 {
+	const struct resource *owner = n->owner.id ? resource_of((enum kind)n->owner.kind) : NULL;
 	struct begun *b;
 
 	m->events++;
-	if (n->owner.id)
-		saw_tick(m, n);
+	if (owner && owner->saw)
+		owner->saw(m, n);
 	if (!n->task || n->owner.id)
 		return;
 	if (strcmp(n->kind, "task.submitted") == 0) {
@@ -210,6 +201,6 @@ void metrics_answer(struct metrics *m, size_t route, int status)
 
 void metrics_commit(struct metrics *m, double seconds, size_t rows)
 {
-	observe(&m->commit, seconds);
+	metric_observe(&m->commit, seconds);
 	m->commit_rows += rows;
 }

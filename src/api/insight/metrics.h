@@ -15,7 +15,7 @@ void metrics_free(struct metrics *m);
 void metrics_notice(struct metrics *m, const struct core *core, const struct notice *n);
 /* A new task. Large submits have no notice for each: whoever tells first is counted. */
 void metrics_submitted(struct metrics *m, rid queue, rid task, int64_t now_ms, int64_t due_ms);
-void metrics_answer(struct metrics *m, size_t route, int status); /* route n_routes: none */
+void metrics_answer(struct metrics *m, size_t route, int status); /* route_number() */
 void metrics_commit(struct metrics *m, double seconds, size_t rows);
 /* Over the last ten whole seconds. */
 void metrics_rates(

@@ -73,4 +73,10 @@ struct metrics {
 	struct histogram lateness; /* of the fired ones */
 };
 
+void metric_observe(struct histogram *h, double seconds);
+/* In Prometheus's words: what a figure is; all of a histogram, with these labels or "". */
+void metric_head(struct buf *b, const char *name, const char *type, const char *help);
+void metric_histogram(
+    struct buf *b, const char *name, const char *label, const struct histogram *h);
+
 #endif

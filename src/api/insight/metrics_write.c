@@ -6,13 +6,14 @@
 
 #include "api/insight/metrics.h"
 #include "api/insight/metrics_internal.h"
+#include "api/objects/resource.h"
 #include "base/mem.h"
 #include "model/schedule.h"
 
 static const char *const outcome_names[N_OUTCOMES] = {
     "succeeded", "failed", "finished", "cancelled", "terminated", "orphaned", "retried"};
 
-static void head(struct buf *b, const char *name, const char *type, const char *help)
+void metric_head(struct buf *b, const char *name, const char *type, const char *help)
 {
 	buf_printf(b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
@@ -31,8 +32,7 @@ static void add_label(struct buf *b, const char *key, struct str value)
 	buf_add_char(b, '"');
 }
 
-static void add_histogram(
-    struct buf *b, const char *name, const char *label, const struct histogram *h)
+void metric_histogram(struct buf *b, const char *name, const char *label, const struct histogram *h)
 {
 	uint64_t sum = 0;
 
@@ -64,7 +64,8 @@ static void write_outcomes(const struct metrics *m, const struct api_host *h, st
 {
 	struct buf label = {0};
 
-	head(b, "reeve_tasks_total", "counter", "Tasks submitted, retried and ended, by outcome.");
+	metric_head(
+	    b, "reeve_tasks_total", "counter", "Tasks submitted, retried and ended, by outcome.");
 	for (size_t i = 0; i < m->n_queues; i++) {
 		const struct queue_metrics *q = m->queues[i];
 
@@ -76,14 +77,17 @@ static void write_outcomes(const struct metrics *m, const struct api_host *h, st
 			buf_printf(b, "reeve_tasks_total{%s,outcome=\"%s\"} %llu\n", label.p,
 			    outcome_names[o], (unsigned long long)q->outcomes[o]);
 	}
-	head(b, "reeve_task_wait_seconds", "histogram", "From submit (or due time) to dispatch.");
+	metric_head(
+	    b, "reeve_task_wait_seconds", "histogram", "From submit (or due time) to dispatch.");
 	for (size_t i = 0; i < m->n_queues; i++)
 		if (queue_label(h, m->queues[i]->id, &label))
-			add_histogram(b, "reeve_task_wait_seconds", label.p, &m->queues[i]->wait);
-	head(b, "reeve_task_duration_seconds", "histogram", "From start to end of an attempt.");
+			metric_histogram(
+			    b, "reeve_task_wait_seconds", label.p, &m->queues[i]->wait);
+	metric_head(
+	    b, "reeve_task_duration_seconds", "histogram", "From start to end of an attempt.");
 	for (size_t i = 0; i < m->n_queues; i++)
 		if (queue_label(h, m->queues[i]->id, &label))
-			add_histogram(
+			metric_histogram(
 			    b, "reeve_task_duration_seconds", label.p, &m->queues[i]->duration);
 	buf_release(&label);
 }
@@ -95,7 +99,8 @@ static void write_queues(const struct api_host *h, struct buf *b)
 	struct buf label = {0}, oldest = {0};
 	struct queue_counts n;
 
-	head(b, "reeve_queue_tasks", "gauge", "Live tasks, by state; delayed ones are queued too.");
+	metric_head(
+	    b, "reeve_queue_tasks", "gauge", "Live tasks, by state; delayed ones are queued too.");
 	while ((q = core_queue(h->core, core_next(h->core, KIND_QUEUE, q ? q->id : 0)))) {
 		const char *names[] = {"queued", "delayed", "held", "claimed", "running"};
 
@@ -109,7 +114,7 @@ static void write_queues(const struct api_host *h, struct buf *b)
 		buf_printf(&oldest, "reeve_queue_oldest_seconds{%s} %.3f\n", label.p,
 		    n.oldest_ms && now > n.oldest_ms ? (double)(now - n.oldest_ms) / 1000 : 0.0);
 	}
-	head(b, "reeve_queue_oldest_seconds", "gauge", "Age of the oldest queued task.");
+	metric_head(b, "reeve_queue_oldest_seconds", "gauge", "Age of the oldest queued task.");
 	buf_add_str(b, buf_str(&oldest));
 	buf_release(&label);
 	buf_release(&oldest);
@@ -125,17 +130,19 @@ static void write_set(const struct api_host *h, int connected, int64_t unsure, s
 	struct set_view v;
 
 	core_set(h->core, h->mono_ms(h->arg), &v);
-	head(b, "reeve_workers_connected", "gauge", "Workers with a link to the server.");
+	metric_head(b, "reeve_workers_connected", "gauge", "Workers with a link to the server.");
 	buf_printf(b, "reeve_workers_connected %d\n", connected);
-	head(b, "reeve_tasks_unsure", "gauge", "Tasks ordered of which nobody knows if they run.");
+	metric_head(
+	    b, "reeve_tasks_unsure", "gauge", "Tasks ordered of which nobody knows if they run.");
 	buf_printf(b, "reeve_tasks_unsure %lld\n", (long long)unsure);
-	head(b, "reeve_worker_set_version", "gauge", "Version of the present worker set.");
+	metric_head(b, "reeve_worker_set_version", "gauge", "Version of the present worker set.");
 	buf_printf(b, "reeve_worker_set_version %llu\n", (unsigned long long)v.id.version);
-	head(b, "reeve_worker_set_workers", "gauge", "Workers in the present set.");
+	metric_head(b, "reeve_worker_set_workers", "gauge", "Workers in the present set.");
 	buf_printf(b, "reeve_worker_set_workers %u\n", v.id.hash.count);
-	head(b, "reeve_worker_set_consensus", "gauge", "1: all in the set require all in it.");
+	metric_head(
+	    b, "reeve_worker_set_consensus", "gauge", "1: all in the set require all in it.");
 	buf_printf(b, "reeve_worker_set_consensus %d\n", v.consensus);
-	head(b, "reeve_initial_wait_seconds", "gauge",
+	metric_head(b, "reeve_initial_wait_seconds", "gauge",
 	    "Until tasks may be started after a restart, at the latest; 0: they may.");
 	buf_printf(b, "reeve_initial_wait_seconds %.3f\n",
 	    v.waiting && v.ends_in_ms > 0 ? (double)v.ends_in_ms / 1000 : 0.0);
@@ -163,7 +170,7 @@ static void write_workers(const struct api_host *h, struct buf *b)
 		connected += w.connected;
 		unsure += w.unsure;
 	}
-	head(b, "reeve_workers", "gauge", "Workers, by zone and state.");
+	metric_head(b, "reeve_workers", "gauge", "Workers, by zone and state.");
 	for (i = 0; i < n * N_WORKER_STATES; i++) {
 		buf_add_cstr(b, "reeve_workers{");
 		add_label(b, "zone", zones[i / N_WORKER_STATES].name);
@@ -174,36 +181,29 @@ static void write_workers(const struct api_host *h, struct buf *b)
 	write_set(h, connected, unsure, b);
 }
 
-static void write_schedules(const struct metrics *m, const struct api_host *h, struct buf *b)
+static void write_kinds(const struct metrics *m, const struct api_host *h, struct buf *b)
 {
-	head(b, "reeve_schedules", "gauge", "Schedules, by state.");
-	for (int i = 0; i < N_SCHEDULE_STATES; i++)
-		buf_printf(b, "reeve_schedules{state=\"%s\"} %zu\n", schedule_state_names[i],
-		    core_count_in(h->core, KIND_SCHEDULE, i));
-	head(b, "reeve_schedule_ticks_total", "counter",
-	    "Due ticks that got a task, and skips that were recorded.");
-	buf_printf(b, "reeve_schedule_ticks_total{outcome=\"fired\"} %llu\n",
-	    (unsigned long long)m->ticks_fired);
-	buf_printf(b, "reeve_schedule_ticks_total{outcome=\"skipped\"} %llu\n",
-	    (unsigned long long)m->ticks_skipped);
-	head(b, "reeve_schedule_lateness_seconds", "histogram",
-	    "From a tick's second to the submit of its task.");
-	add_histogram(b, "reeve_schedule_lateness_seconds", "", &m->lateness);
+	const struct part *p;
+
+	for (size_t i = 0; (p = part_at(i)); i++)
+		if (p->resource && p->resource->figures)
+			p->resource->figures(m, h, b);
+}
+
+static void add_answers(struct buf *b, const struct route *r, int status, uint32_t n)
+{
+	buf_printf(b, "reeve_http_requests_total{route=\"%s%s%s\",status=\"%d\"} %u\n",
+	    r ? method_names[r->method] : "", r ? " " : "", r ? r->pattern : "none", status, n);
 }
 
 static void write_http(const struct metrics *m, struct buf *b)
 {
-	head(b, "reeve_http_requests_total", "counter", "Requests answered, by route and status.");
-	for (size_t r = 0; r <= n_routes; r++)
-		for (int s = 0; s < N_STATUSES; s++)
-			if (m->answers[r].by_status[s])
-				buf_printf(b,
-				    "reeve_http_requests_total{route=\"%s%s%s\",status=\"%d\"} "
-				    "%u\n",
-				    r < n_routes ? method_names[routes[r].method] : "",
-				    r < n_routes ? " " : "",
-				    r < n_routes ? routes[r].pattern : "none", s + 100,
-				    m->answers[r].by_status[s]);
+	metric_head(
+	    b, "reeve_http_requests_total", "counter", "Requests answered, by route and status.");
+	for (size_t r = 0; r <= route_number(NULL); r++)
+		for (int i = 0; i < N_STATUSES; i++)
+			if (m->answers[r].by_status[i])
+				add_answers(b, route_at(r), i + 100, m->answers[r].by_status[i]);
 }
 
 static void write_load(const struct api_host *h, struct buf *b)
@@ -211,19 +211,19 @@ static void write_load(const struct api_host *h, struct buf *b)
 	struct api_load l = {0};
 
 	h->load(h->arg, &l);
-	head(b, "reeve_loop_longest_step_seconds", "gauge",
+	metric_head(b, "reeve_loop_longest_step_seconds", "gauge",
 	    "The most processor time that the loop took between two polls, since the start.");
 	buf_printf(b, "reeve_loop_longest_step_seconds %.6f\n", l.longest_turn_s);
-	head(b, "reeve_loop_steps_total", "counter", "Steps of the loop.");
+	metric_head(b, "reeve_loop_steps_total", "counter", "Steps of the loop.");
 	buf_printf(b, "reeve_loop_steps_total %llu\n", (unsigned long long)l.turns);
-	head(b, "reeve_loop_long_steps_total", "counter",
+	metric_head(b, "reeve_loop_long_steps_total", "counter",
 	    "Steps of the loop that took more than 10 ms of processor time.");
 	buf_printf(b, "reeve_loop_long_steps_total %llu\n", (unsigned long long)l.long_turns);
-	head(b, "reeve_http_connections", "gauge", "Open HTTP connections.");
+	metric_head(b, "reeve_http_connections", "gauge", "Open HTTP connections.");
 	buf_printf(b, "reeve_http_connections %d\n", l.connections);
-	head(b, "reeve_http_output_bytes", "gauge", "Answers that wait to be read.");
+	metric_head(b, "reeve_http_output_bytes", "gauge", "Answers that wait to be read.");
 	buf_printf(b, "reeve_http_output_bytes %zu\n", l.output_bytes);
-	head(b, "reeve_http_cut_off_total", "counter",
+	metric_head(b, "reeve_http_cut_off_total", "counter",
 	    "Connections that were cut: they held too much.");
 	buf_printf(b, "reeve_http_cut_off_total %llu\n", (unsigned long long)l.cut_off);
 }
@@ -247,21 +247,21 @@ void metrics_write(const struct metrics *m, const struct api_host *h,
 	write_outcomes(m, h, out);
 	write_queues(h, out);
 	write_workers(h, out);
-	write_schedules(m, h, out);
-	head(
+	write_kinds(m, h, out);
+	metric_head(
 	    out, "reeve_commit_seconds", "histogram", "How long the store took to commit a batch.");
-	add_histogram(out, "reeve_commit_seconds", "", &m->commit);
-	head(out, "reeve_commit_rows_total", "counter", "Row operations committed.");
+	metric_histogram(out, "reeve_commit_seconds", "", &m->commit);
+	metric_head(out, "reeve_commit_rows_total", "counter", "Row operations committed.");
 	buf_printf(out, "reeve_commit_rows_total %llu\n", (unsigned long long)m->commit_rows);
 	write_http(m, out);
 	if (h->load)
 		write_load(h, out);
-	head(out, "reeve_events_total", "counter", "Events told to watchers.");
+	metric_head(out, "reeve_events_total", "counter", "Events told to watchers.");
 	buf_printf(out, "reeve_events_total %llu\n", (unsigned long long)m->events);
-	head(out, "reeve_build_info", "gauge", "The version that runs.");
+	metric_head(out, "reeve_build_info", "gauge", "The version that runs.");
 	buf_add_cstr(out, "reeve_build_info{");
 	add_label(out, "version", str_of(facts->version ? facts->version : ""));
 	buf_add_cstr(out, "} 1\n");
-	head(out, "reeve_process_resident_bytes", "gauge", "Resident memory of the server.");
+	metric_head(out, "reeve_process_resident_bytes", "gauge", "Resident memory of the server.");
 	buf_printf(out, "reeve_process_resident_bytes %lld\n", resident_bytes());
 }

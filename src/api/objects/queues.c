@@ -5,7 +5,7 @@
 #include "api/tasks/task_in.h"
 #include "model/limits.h"
 #include "model/row.h"
-#include "wire/json_in.h"
+#include "wire/fields.h"
 
 /*
  * Their environments may hold secrets, as tasks' may. To a token with labels their numbers are
@@ -20,171 +20,53 @@ static unsigned shown_of(const struct call *c)
 	       (given && access_sees(c, RIGHT_LOGS) ? SHOW_FULL : 0);
 }
 
-void queues_list(struct call *c)
+const struct queue_row *find_queue(
+    const struct call *c, struct str text, const char *field, struct problem *p)
 {
-	const struct queue_row *q = NULL;
-	uint32_t limit;
-	rid at;
-
-	if (!call_page(c, &at, &limit))
-		return;
-	jw_open(&c->out, '{');
-	jw_key(&c->out, "items");
-	jw_open(&c->out, '[');
-	while (limit > 0 && c->out.n < PAGE_BYTES &&
-	       (q = core_queue(c->host->core, core_next(c->host->core, KIND_QUEUE, at)))) {
-		at = q->id;
-		if (!scope_covers_queue(c, q->name))
-			continue;
-		show_queue(&c->out, c->api, q, shown_of(c));
-		limit--;
-	}
-	show_page_end(
-	    c, q && core_queue(c->host->core, core_next(c->host->core, KIND_QUEUE, at)) ? at : 0);
+	return core_queue(c->host->core, find_object(c, KIND_QUEUE, text, field, p));
 }
 
-bool queue_seek(struct call *c, int64_t *ret_version)
+static struct str queue_name(const struct core *core, rid id)
 {
-	const struct queue_row *q = find_queue(c, c->arg, "queue", &c->problem);
+	const struct queue_row *q = core_queue(core, id);
 
-	if (!q) {
-		call_problem(c);
-		return false;
-	}
-	c->about = q->id;
-	*ret_version = q->version;
-	return true;
+	return q ? q->name : STR_NULL;
 }
 
-void queue_answer(struct call *c, rid id, int status)
+static bool queue_covers(const struct call *c, rid id)
 {
 	const struct queue_row *q = core_queue(c->host->core, id);
 
-	if (!q) {
-		call_fail(c, ERR_NOT_FOUND, "the queue was deleted in the meantime");
-		return;
-	}
-	if (call_etag(c, q->version))
-		return;
-	show_queue(&c->out, c->api, q, shown_of(c));
-	call_json(c, status);
+	return q && scope_covers_queue(c, q->name);
+}
+
+static void queue_hint(const struct call *c, struct str text, struct problem *p)
+{
+	if (c->who.limit)
+		problem_hint(p, "or it lies outside the limits of this token");
+	else
+		problem_hint(p, "reeve queue create %.*s makes it", STR_ARG(text));
+}
+
+static int64_t queue_version(const struct core *core, rid id)
+{
+	return core_queue(core, id)->version;
+}
+
+static void queue_show(struct call *c, rid id)
+{
+	show_queue(&c->out, c->api, core_queue(c->host->core, id), shown_of(c));
 }
 
 struct change {
 	struct queue_row row;
-	uint64_t fields;
+	uint64_t given;
 	struct call *c;
 };
 
-static struct change *took(void *arg, size_t offset)
-{
-	struct change *k = arg;
-
-	k->fields |= row_bit(&queue_table, offset);
-	return k;
-}
-#define TOOK(arg, member) took(arg, offsetof(struct queue_row, member))
-
-static int set_name(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct change *k = TOOK(arg, name);
-
-	if (json_in_str(v, field, NAME_MAX_BYTES, &k->row.name, p))
-		return ERR_INVALID;
-	return name_check(k->row.name, field, p);
-}
-
-static int set_plugin(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct change *k = TOOK(arg, plugin);
-
-	if (json_in_str(v, field, NAME_MAX_BYTES, &k->row.plugin, p))
-		return ERR_INVALID;
-	return name_check(k->row.plugin, field, p);
-}
-
-static int set_threads(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct change *k = TOOK(arg, threads);
-	int64_t n = -1;
-	int rc = json_is_null(v) ? 0 : json_in_int(v, field, 0, THREADS_MAX, &n, p);
-
-	k->row.threads = (int32_t)n;
-	return rc;
-}
-
-static int choice(json_t *v, const char *field, int (*parse)(struct str s),
-    const char *const *names, int n, int32_t *ret, struct problem *p)
-{
-	struct str text;
-	const char *near;
-
-	if (json_in_str(v, field, NAME_MAX_BYTES, &text, p))
-		return ERR_INVALID;
-	*ret = parse(text);
-	if (*ret >= 0)
-		return 0;
-	near = str_nearest(text, names, (size_t)n);
-	problem_set(p, ERR_INVALID, "\"%s\" is \"%.*s\"; %s, %s or %s is expected", field,
-	    text.n > 64 ? 64 : (int)text.n, text.p, names[0], names[1], names[2]);
-	if (near)
-		problem_hint(p, "did you mean \"%s\"?", near);
-	return problem_field(p, field);
-}
-
-static int set_order(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	return choice(v, field, queue_order_parse, queue_order_names, N_ORDERS,
-	    &TOOK(arg, order)->row.order, p);
-}
-
-static int set_output(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	return choice(v, field, output_mode_parse, output_mode_names, N_OUTPUT_MODES,
-	    &TOOK(arg, output_mode)->row.output_mode, p);
-}
-
-static int set_timeout(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct change *k = TOOK(arg, timeout_ms);
-
-	k->row.timeout_ms = 0;
-	return json_is_null(v) ? 0 : json_in_duration(v, field, &k->row.timeout_ms, p);
-}
-
-static int set_attempts(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct change *k = TOOK(arg, max_attempts);
-	int64_t n = 0;
-	int rc = json_in_int(v, field, 1, ATTEMPTS_MAX, &n, p);
-
-	k->row.max_attempts = (int32_t)n;
-	return rc;
-}
-
-static int set_backoff(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	return json_in_duration(v, field, &TOOK(arg, backoff_ms)->row.backoff_ms, p);
-}
-
-static int set_backoff_max(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	return json_in_duration(v, field, &TOOK(arg, backoff_max_ms)->row.backoff_max_ms, p);
-}
-
-static int set_exit_codes(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct change *k = TOOK(arg, exit_codes);
-	bool on = false;
-	int rc = json_in_bool(v, field, &on, p);
-
-	k->row.exit_codes = on;
-	return rc;
-}
-
 static int set_env(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	struct change *k = TOOK(arg, env);
+	struct change *k = arg;
 	struct buf text = {0};
 	int rc = env_in(v, field, &text, p);
 
@@ -195,7 +77,7 @@ static int set_env(json_t *v, const char *field, void *arg, struct problem *p)
 
 static int set_run(json_t *v, const char *field, void *arg, struct problem *p)
 {
-	struct change *k = TOOK(arg, run);
+	struct change *k = arg;
 	struct buf text = {0};
 	int rc = run_in(v, field, &text, p);
 
@@ -204,66 +86,92 @@ static int set_run(json_t *v, const char *field, void *arg, struct problem *p)
 	return rc;
 }
 
-static int set_output_max(json_t *v, const char *field, void *arg, struct problem *p)
+static const struct json_member own[] = {{"env", set_env}, {"run", set_run}, {NULL}};
+
+/* Reads the members of a new or changed queue. */
+static bool read_change(struct call *c, struct change *k)
 {
-	struct change *k = TOOK(arg, output_max);
+	const struct fields_in r = {.arena = &c->arena,
+	    .into = &k->row,
+	    .problem = &c->problem,
+	    .own = own,
+	    .arg = k,
+	    .row = &queue_table,
+	    .given = &k->given};
 
-	return json_in_int(v, field, 0, INT64_MAX / 2, &k->row.output_max, p);
-}
-
-static const struct json_member members[] = {{"name", set_name}, {"plugin", set_plugin},
-    {"threads", set_threads}, {"order", set_order}, {"timeout", set_timeout},
-    {"max_attempts", set_attempts}, {"backoff", set_backoff}, {"backoff_max", set_backoff_max},
-    {"exit_codes", set_exit_codes}, {"env", set_env}, {"run", set_run}, {"output", set_output},
-    {"output_max", set_output_max}};
-
-/* Reads the members of a new or changed queue; the strings live as long as *ret_body. */
-static bool read_change(struct call *c, struct change *k, json_t **ret_body)
-{
 	k->c = c;
-	if (!call_body(c, ret_body))
-		return false;
-	if (!json_in_members(
-	        *ret_body, "", members, sizeof members / sizeof members[0], k, &c->problem))
-		return true;
-	json_decref(*ret_body);
-	call_problem(c);
-	return false;
+	return call_fields(c, &r, queue_fields);
 }
 
-void queue_create(struct call *c)
+static void queue_create(struct call *c)
 {
 	struct change k = {0};
 	struct event ev = {.kind = EV_CREATE, .object = {.kind = KIND_QUEUE, .row = &k.row}};
-	json_t *body;
 
 	queue_defaults(&k.row);
-	if (!read_change(c, &k, &body))
+	if (!read_change(c, &k))
 		return;
-	ev.object.fields = k.fields;
-	if (k.fields & ROW_BIT(queue_table, queue_row, name)) {
+	ev.object.fields = k.given;
+	if (k.given & ROW_BIT(queue_table, queue_row, name)) {
 		call_command(c, &ev, resource_made);
-	} else {
-		problem_set(&c->problem, ERR_INVALID, "a queue needs a \"name\"");
-		problem_field(&c->problem, "name");
-		call_problem(c);
+		return;
 	}
-	json_decref(body);
+	problem_set(&c->problem, ERR_INVALID, "a queue needs a \"name\"");
+	problem_field(&c->problem, "name");
+	call_problem(c);
 }
 
-void queue_patch(struct call *c)
+static void queue_patch(struct call *c)
 {
 	struct change k = {0};
 	struct event ev = {.kind = EV_SET};
-	json_t *body;
 
-	if (!resource_begin(c, &ev) || !read_change(c, &k, &body))
+	if (!resource_begin(c, &ev) || !read_change(c, &k))
 		return;
 	ev.object.row = &k.row;
-	ev.object.fields = k.fields;
-	if (k.fields == 0)
+	ev.object.fields = k.given;
+	if (k.given == 0)
 		call_fail(c, ERR_INVALID, "nothing to change: the body names no setting");
 	else
 		call_command(c, &ev, resource_changed);
-	json_decref(body);
 }
+
+static const struct route routes[] = {
+    {API_GET, "/v1/queues", resource_list, "listQueues", "queues", "List queues", PAGE, NULL, false,
+        "QueueList", {200}, SCOPED, RIGHT_READ},
+    {API_POST, "/v1/queues", queue_create, "createQueue", "queues", "Make a queue", 0,
+        "QueueCreate", true, "Queue", {201}, 0, RIGHT_ADMIN},
+    {API_GET, "/v1/queues/{queue}", resource_get, "getQueue", "queues", "One queue", 0, NULL, false,
+        "Queue", {200}, ROUTE_ETAG | SCOPED, RIGHT_READ},
+    {API_PATCH, "/v1/queues/{queue}", queue_patch, "changeQueue", "queues", "Change its settings",
+        0, "QueueChange", true, "Queue", {200}, CHANGE, RIGHT_ADMIN},
+    {API_DELETE, "/v1/queues/{queue}", resource_delete, "deleteQueue", "queues",
+        "Delete it, its ended tasks and their output", Q(Q_FORCE), NULL, false, NULL, {204}, CHANGE,
+        RIGHT_ADMIN},
+    {API_POST, "/v1/queues/{queue}/pause", resource_pause, "pauseQueue", "queues",
+        "Start nothing more from it", 0, "Pause", false, "Queue", {200}, CHANGE | SCOPED,
+        RIGHT_OPERATE},
+    {API_POST, "/v1/queues/{queue}/resume", resource_resume, "resumeQueue", "queues",
+        "Start its tasks again", 0, NULL, false, "Queue", {200}, CHANGE | SCOPED, RIGHT_OPERATE},
+};
+
+static const struct schema schemas[] = {
+    {"Queue", .fields = queue_fields},
+    {"QueueList", .page_of = "Queue"},
+    {"QueueCreate", .fields = queue_fields, .shape = SHAPE_CREATE},
+    {"QueueChange", .fields = queue_fields, .shape = SHAPE_CHANGE},
+};
+
+static const struct resource resource = {
+    .kind = KIND_QUEUE,
+    .name = queue_name,
+    .version = queue_version,
+    .covers = queue_covers,
+    .show = queue_show,
+    .hint = queue_hint,
+    .gone = "deleted",
+    .holds_tasks = true,
+};
+
+const struct part queue_part = {
+    .tag = "queues", PART_ROUTES(routes), PART_SCHEMAS(schemas), .resource = &resource};

@@ -4,31 +4,204 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct resource resources[] = {
-    {"queues", KIND_QUEUE, queue_seek, queue_answer},
-    {"schedules", KIND_SCHEDULE, schedule_seek, schedule_answer},
-    {"workers", KIND_WORKER, worker_seek, worker_answer},
-};
+#include "api/objects/show.h"
+#include "model/limits.h"
+#include "wire/fields.h"
+
+#define NAMES_FOR_HINT 512
+
+const struct resource *resource_at(const char *tag)
+{
+	const struct part *p;
+
+	for (size_t i = 0; (p = part_at(i)); i++)
+		if (p->tag && strcmp(p->tag, tag) == 0)
+			return p->resource;
+	return NULL;
+}
+
+const struct resource *resource_of(enum kind kind)
+{
+	const struct part *p;
+
+	for (size_t i = 0; (p = part_at(i)); i++)
+		if (p->resource && p->resource->kind == kind)
+			return p->resource;
+	return NULL;
+}
+
+const struct resource *resource_asked(enum query q)
+{
+	const struct part *p;
+
+	for (size_t i = 0; (p = part_at(i)); i++)
+		if (p->resource && p->resource->owner && p->resource->owner->query == q)
+			return p->resource;
+	return NULL;
+}
 
 static const struct resource *of_route(const struct call *c)
 {
-	for (size_t i = 0; i < sizeof resources / sizeof resources[0]; i++)
-		if (strcmp(resources[i].tag, c->route->tag) == 0)
-			return &resources[i];
-	MUST(!"a resource's route");
-	return NULL;
+	const struct resource *r = resource_at(c->route->tag);
+
+	MUST(r);
+	return r;
+}
+
+static const char *nearest(
+    const struct call *c, const struct resource *r, struct str text, struct arena *a)
+{
+	const char *names[NAMES_FOR_HINT];
+	size_t n = 0, looked = 0;
+	rid id = 0;
+
+	while (looked++ < NAMES_FOR_HINT && (id = core_next(c->host->core, r->kind, id)))
+		if (!r->covers || r->covers(c, id))
+			names[n++] = arena_str(a, r->name(c->host->core, id)).p;
+	return str_nearest(text, names, n);
+}
+
+static void not_there(const struct call *c, const struct resource *r, struct str text,
+    const char *field, struct problem *p)
+{
+	AUTO(arena_release) struct arena a = {0};
+	const char *near = nearest(c, r, text, &a), *word = kind_names[r->kind];
+
+	problem_set(p, ERR_NOT_FOUND, "there is no %s \"%.*s\"", word,
+	    text.n > NAME_MAX_BYTES ? NAME_MAX_BYTES : (int)text.n, text.p ? text.p : "");
+	if (near)
+		problem_hint(
+		    p, "reeve %s ls shows the %ss; did you mean \"%s\"?", word, word, near);
+	else if (r->hint)
+		r->hint(c, text, p);
+	else
+		problem_hint(p, "reeve %s ls shows the %ss", word, word);
+	problem_field(p, field);
+}
+
+rid find_object(
+    const struct call *c, enum kind kind, struct str text, const char *field, struct problem *p)
+{
+	const struct resource *r = resource_of(kind);
+	rid id = core_find(c->host->core, kind, text);
+
+	if (!id && (!id_parse(c->host->ids, text, &id) || !id || !r->name(c->host->core, id).p))
+		id = 0;
+	if (id && r->covers && !r->covers(c, id))
+		id = 0;
+	if (!id)
+		not_there(c, r, text, field, p);
+	return id;
+}
+
+static bool seek(struct call *c)
+{
+	enum kind kind = of_route(c)->kind;
+
+	c->about = find_object(c, kind, c->arg, kind_names[kind], &c->problem);
+	if (c->about)
+		return true;
+	call_problem(c);
+	return false;
+}
+
+/* A replay may come after somebody has moved it out of the caller's limits. */
+static void answer(struct call *c, rid id, int status)
+{
+	const struct resource *r = of_route(c);
+	const struct core *core = c->host->core;
+
+	if (!r->name(core, id).p || (r->covers && !r->covers(c, id))) {
+		problem_set(&c->problem, ERR_NOT_FOUND, "the %s was %s in the meantime",
+		    kind_names[r->kind], r->gone);
+		call_problem(c);
+		return;
+	}
+	if (r->version && call_etag(c, r->version(core, id)))
+		return;
+	r->show(c, id);
+	call_json(c, status);
+}
+
+static bool state_bit(struct call *c, const struct resource *r, struct str name, unsigned *states)
+{
+	AUTO(buf_release) struct buf all = {0};
+	const char *near;
+
+	for (int i = 0; i < r->n_states; i++) {
+		if (str_is(name, r->states[i])) {
+			*states |= 1u << i;
+			return true;
+		}
+		buf_printf(&all, "%s%s",
+		    i == 0                ? ""
+		    : i + 1 < r->n_states ? ", "
+		                          : " and ",
+		    r->states[i]);
+	}
+	near = name.n <= 64 ? str_nearest(name, r->states, (size_t)r->n_states) : NULL;
+	problem_set(&c->problem, ERR_INVALID, "\"%.*s\" is not a state of a %s",
+	    name.n > 64 ? 64 : (int)name.n, name.p, kind_names[r->kind]);
+	if (near)
+		problem_hint(&c->problem, "did you mean \"%s\"?", near);
+	else
+		problem_hint(&c->problem, "states are %s", all.p);
+	problem_field(&c->problem, "state");
+	call_problem(c);
+	return false;
+}
+
+bool resource_states(struct call *c, unsigned *ret_states)
+{
+	struct str list, one;
+
+	*ret_states = 0;
+	for (size_t i = 0; i < c->req.n_params; i++) {
+		list = c->req.params[i].value;
+		if (!str_is(c->req.params[i].key, "state"))
+			continue;
+		while (str_next(&list, ',', &one))
+			if (!state_bit(c, of_route(c), one, ret_states))
+				return false;
+	}
+	return true;
+}
+
+/* All of them are in memory, so looking needs no store. */
+void resource_list(struct call *c)
+{
+	const struct resource *r = of_route(c);
+	const struct core *core = c->host->core;
+	unsigned states;
+	uint32_t limit;
+	rid at, id = 0;
+
+	if (!call_page(c, &at, &limit) || !resource_states(c, &states))
+		return;
+	jw_open(&c->out, '{');
+	jw_key(&c->out, "items");
+	jw_open(&c->out, '[');
+	while (limit > 0 && c->out.n < PAGE_BYTES && (id = core_next(core, r->kind, at))) {
+		at = id;
+		if ((r->covers && !r->covers(c, id)) ||
+		    (states && !(states & 1u << r->state(c, id))))
+			continue;
+		r->show(c, id);
+		limit--;
+	}
+	show_page_end(c, id && core_next(core, r->kind, at) ? at : 0);
 }
 
 bool resource_begin(struct call *c, struct event *ev)
 {
 	const struct resource *r = of_route(c);
-	int64_t version;
 
-	if (!r->seek(c, &version))
+	if (!seek(c))
 		return false;
 	ev->object.kind = r->kind;
 	ev->object.id = c->about;
-	ev->object.if_version = call_if_match(c, version);
+	if (r->version)
+		ev->object.if_version = call_if_match(c, r->version(c->host->core, c->about));
 	return ev->object.if_version >= 0;
 }
 
@@ -40,13 +213,13 @@ void resource_made(struct call *c, const struct reply *r)
 		return;
 	snprintf(path, sizeof path, "/v1/%s/", c->route->tag);
 	call_location(c, path, r->id);
-	of_route(c)->answer(c, r->id, 201);
+	answer(c, r->id, 201);
 }
 
 void resource_changed(struct call *c, const struct reply *r)
 {
 	if (!call_refused(c, r))
-		of_route(c)->answer(c, c->about, 200);
+		answer(c, c->about, 200);
 }
 
 void resource_gone(struct call *c, const struct reply *r)
@@ -57,28 +230,44 @@ void resource_gone(struct call *c, const struct reply *r)
 
 void resource_get(struct call *c)
 {
-	int64_t version;
-
-	if (of_route(c)->seek(c, &version))
-		of_route(c)->answer(c, c->about, 200);
+	if (seek(c))
+		answer(c, c->about, 200);
 }
+
+struct pause {
+	struct str reason;
+	int64_t until_ms;
+};
+
+const struct field pause_fields[] = {
+    FIELD("reason", FIELD_TEXT, pause, reason, .max = REASON_MAX_BYTES,
+        .flags = FIELD_GIVEN | FIELD_NULL_GIVEN, .about = "why, for everybody to see"),
+    FIELD("until", FIELD_TIME, pause, until_ms, .flags = FIELD_GIVEN | FIELD_NULL_GIVEN,
+        .about = "a time, or a duration from now; null: until resumed"),
+    {NULL},
+};
+static const struct field no_fields[] = {{NULL}};
 
 static void pause_or_resume(struct call *c, bool pause)
 {
 	struct event ev = {.kind = pause ? EV_PAUSE : EV_RESUME};
-	struct pause_in k = {0};
-	json_t *body;
+	struct pause k = {0};
+	const struct fields_in r = {.arena = &c->arena,
+	    .into = &k,
+	    .problem = &c->problem,
+	    .now_ms = c->host->wall_ms(c->host->arg)};
 
-	if (!resource_begin(c, &ev) || !call_body(c, &body))
+	if (!resource_begin(c, &ev) || !call_fields(c, &r, pause ? pause_fields : no_fields))
 		return;
-	if (pause_in_read(c, body, pause, &k)) {
+	if (k.until_ms && k.until_ms <= r.now_ms) {
+		problem_set(&c->problem, ERR_INVALID, "\"until\" lies in the past");
+		problem_field(&c->problem, "until");
 		call_problem(c);
-	} else {
-		ev.object.reason = k.reason;
-		ev.object.until_ms = k.until_ms;
-		call_command(c, &ev, resource_changed);
+		return;
 	}
-	json_decref(body);
+	ev.object.reason = k.reason;
+	ev.object.until_ms = k.until_ms;
+	call_command(c, &ev, resource_changed);
 }
 
 void resource_pause(struct call *c)

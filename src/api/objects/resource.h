@@ -1,34 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What requests about objects of every kind have in common: the path names one, If-Match its
- * version, a command changes it, and the answer is the object as it is then. The routes' tag says
- * which kind it is; a kind has a row in resource.c.
+ * version, a command changes it, and the answer is the object as it is then. The part of the
+ * interface that a route belongs to says which kind it is.
  */
 #ifndef API_RESOURCE_H
 #define API_RESOURCE_H
 
 #include "api/frame/call.h"
 
-struct resource {
-	const char *tag; /* of its routes, and in its path: /v1/TAG/ID */
-	enum kind kind;
-	/* What the path names: c->about, and its version. False: the problem has been sent. */
-	bool (*seek)(struct call *c, int64_t *ret_version);
-	void (*answer)(struct call *c, rid id, int status);
+/* How an object to which tasks belong is named in them, and in what is told of it. */
+struct owner_names {
+	enum query query;             /* that asks for its tasks and events */
+	const char *name, *id, *part; /* a part is a second */
 };
 
-bool queue_seek(struct call *c, int64_t *ret_version);
-void queue_answer(struct call *c, rid id, int status);
-bool schedule_seek(struct call *c, int64_t *ret_version);
-void schedule_answer(struct call *c, rid id, int status);
-bool worker_seek(struct call *c, int64_t *ret_version);
-void worker_answer(struct call *c, rid id, int status);
+struct metrics;
+
+struct resource {
+	enum kind kind;
+	struct str (*name)(const struct core *core, rid id); /* NULL: there is none */
+	int64_t (*version)(const struct core *core, rid id); /* NULL: they have none */
+	/* Whether it lies within the caller's limits; NULL: that is not asked. */
+	bool (*covers)(const struct call *c, rid id);
+	void (*show)(struct call *c, rid id); /* as the caller may see it, into c->out */
+	/* What to do when there is none of that name; NULL: see the list. */
+	void (*hint)(const struct call *c, struct str text, struct problem *p);
+	const char *gone;          /* what has become of one that is not there any more */
+	const char *const *states; /* lists can be narrowed to some of them; NULL: they cannot */
+	int n_states;
+	int (*state)(const struct call *c, rid id);
+	bool holds_tasks;                /* what is done to it is done to all of them */
+	const struct owner_names *owner; /* NULL: tasks do not belong to it */
+	/* Figures: something happened to one, and what to say of all; NULL: none. */
+	void (*saw)(struct metrics *m, const struct notice *n);
+	void (*figures)(const struct metrics *m, const struct api_host *h, struct buf *b);
+};
+
+/* The states that the query names, a bit for each; 0: any. False: the problem has been sent. */
+bool resource_states(struct call *c, unsigned *ret_states);
+/* NULL: that kind, or that part, has none. */
+const struct resource *resource_of(enum kind kind);
+const struct resource *resource_at(const char *tag);
+/* Among those that the core holds, by name or id. What lies outside a token's limits is not there,
+ * in the very words of what nobody has; hints name only what the caller may see. 0: not there. */
+rid find_object(
+    const struct call *c, enum kind kind, struct str text, const char *field, struct problem *p);
+/* By a query that names an owner of tasks; NULL: that is none. */
+const struct resource *resource_asked(enum query q);
 
 /* The command is about what the path names, at the version that If-Match demands. False: the
  * problem has been sent. */
 bool resource_begin(struct call *c, struct event *ev);
 /* A kind's own verb, answered with the object. */
 void resource_do(struct call *c, enum verb verb);
+extern const struct field pause_fields[];
 /* Replies: 201 with its place, 200, 204. */
 void resource_made(struct call *c, const struct reply *r);
 void resource_changed(struct call *c, const struct reply *r);

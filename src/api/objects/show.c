@@ -2,6 +2,9 @@
 /* Queues and events as JSON. */
 #include "api/objects/show.h"
 
+#include "api/frame/fields_out.h"
+#include "api/objects/resource.h"
+
 static void add_counts(struct buf *b, const struct queue_row *q, const struct queue_counts *n)
 {
 	jw_open(b, '{');
@@ -16,59 +19,75 @@ static void add_counts(struct buf *b, const struct queue_row *q, const struct qu
 	jw_close(b, '}');
 }
 
-/* What is in it, and who would run it. */
-static void add_contents(
-    struct buf *b, const struct api *a, const struct queue_row *q, unsigned flags)
-{
-	bool counts = flags & SHOW_COUNTS;
-	int64_t now = a->host.wall_ms(a->host.arg);
-	struct queue_counts n = {0};
+struct queue_shown {
+	const struct api *a;
+	const struct queue_row *q;
+	struct queue_counts n;
+	bool counts;
+};
 
-	core_queue_counts(a->host.core, q->id, &n);
-	jw_key(b, "counts");
-	if (counts)
-		add_counts(b, q, &n);
+static void put_counts(struct buf *b, const void *arg)
+{
+	const struct queue_shown *s = arg;
+
+	if (s->counts)
+		add_counts(b, s->q, &s->n);
 	else
 		jw_null(b);
-	jw_mi64_null(
-	    b, "oldest_ms", now > n.oldest_ms ? now - n.oldest_ms : 0, counts && n.oldest_ms != 0);
-	jw_mi64(b, "workers", n.workers);
 }
+
+static void put_oldest(struct buf *b, const void *arg)
+{
+	const struct queue_shown *s = arg;
+	int64_t now = s->a->host.wall_ms(s->a->host.arg), since = s->n.oldest_ms;
+
+	if (s->counts && since)
+		jw_i64(b, now > since ? now - since : 0);
+	else
+		jw_null(b);
+}
+
+static void put_workers(struct buf *b, const void *arg)
+{
+	jw_i64(b, ((const struct queue_shown *)arg)->n.workers);
+}
+
+/* What is in it, and who would run it. */
+static const struct field_out queue_found[] = {
+    {"counts", put_counts}, {"oldest_ms", put_oldest}, {"workers", put_workers}, {NULL}};
 
 void show_queue(struct buf *b, const struct api *a, const struct queue_row *q, unsigned flags)
 {
+	struct queue_shown found = {.a = a, .q = q, .counts = flags & SHOW_COUNTS};
+	struct queue_row row = *q;
+	const struct showing s = {a->host.ids, &row, queue_found, &found, flags & SHOW_FULL};
+
+	core_queue_counts(a->host.core, q->id, &found.n);
+	if (!q->paused || !(flags & SHOW_REASON))
+		row.pause_reason = STR_NULL;
+	if (!q->paused)
+		row.paused_until_ms = 0;
 	jw_open(b, '{');
-	jw_mid_null(b, "id", a->host.ids, q->id);
-	jw_mstr(b, "name", q->name);
-	jw_mstr(b, "plugin", q->plugin);
-	jw_mi64_null(b, "threads", q->threads, q->threads >= 0);
-	jw_mcstr(b, "order", queue_order_names[q->order]);
-	jw_mbool(b, "paused", q->paused);
-	jw_mstr_null(
-	    b, "pause_reason", q->paused && flags & SHOW_REASON ? q->pause_reason : STR_NULL);
-	jw_mtime_null(b, "paused_until", q->paused ? q->paused_until_ms : 0);
-	jw_mi64_null(b, "timeout_ms", q->timeout_ms, q->timeout_ms > 0);
-	jw_mi64(b, "max_attempts", q->max_attempts);
-	jw_mi64(b, "backoff_ms", q->backoff_ms);
-	jw_mi64(b, "backoff_max_ms", q->backoff_max_ms);
-	jw_mbool(b, "exit_codes", q->exit_codes);
-	jw_key(b, "env");
-	jw_raw(b, q->env.n && flags & SHOW_FULL ? q->env : STR("{}"));
-	jw_key(b, "run");
-	jw_raw(b, q->run.n ? q->run : STR("null"));
-	jw_mcstr(b, "output", output_mode_names[q->output_mode]);
-	jw_mi64(b, "output_max", q->output_max);
-	jw_mtime_null(b, "ctime", q->ctime_ms);
-	jw_mtime_null(b, "mtime", q->mtime_ms);
-	jw_mi64(b, "version", q->version);
-	add_contents(b, a, q, flags);
+	fields_write(b, &s, queue_fields);
 	jw_close(b, '}');
+}
+
+static void add_owner(struct buf *b, const struct api *a, const struct owner *o)
+{
+	const struct resource *r = resource_of((enum kind)o->kind);
+	struct str name = r->name(a->host.core, o->id);
+
+	if (name.p)
+		jw_mstr(b, r->owner->name, name);
+	else
+		jw_mid_null(b, r->owner->name, a->host.ids, o->id);
+	if (o->part)
+		jw_mtime_null(b, r->owner->part, o->part * 1000);
 }
 
 static void add_names(struct buf *b, const struct api *a, const struct notice *n)
 {
 	const struct queue_row *q = n->queue ? core_queue(a->host.core, n->queue) : NULL;
-	struct schedule_view s;
 	struct worker_view w;
 
 	if (n->task)
@@ -79,12 +98,8 @@ static void add_names(struct buf *b, const struct api *a, const struct notice *n
 		jw_mid_null(b, "queue", a->host.ids, n->queue);
 	if (n->batch)
 		jw_mid_null(b, "batch", a->host.ids, n->batch);
-	if (n->owner.id && core_schedule(a->host.core, n->owner.id, NULL, &s))
-		jw_mstr(b, "schedule", s.row.name);
-	else if (n->owner.id)
-		jw_mid_null(b, "schedule", a->host.ids, n->owner.id);
-	if (n->owner.part)
-		jw_mtime_null(b, "tick", n->owner.part * 1000);
+	if (n->owner.id)
+		add_owner(b, a, &n->owner);
 	if (n->worker && core_worker(a->host.core, n->worker, 0, &w))
 		jw_mstr(b, "worker", w.row->facts.shard);
 	else if (n->worker)

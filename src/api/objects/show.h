@@ -4,30 +4,16 @@
 #define API_SHOW_H
 
 #include "api/frame/call.h"
-#include "core/schedule/view.h"
 
 /* SHOW_COUNTS and SHOW_REASON: of queues, where these are the caller's business. */
 enum show_flags { SHOW_FULL = 1, SHOW_TWIN = 2, SHOW_COUNTS = 4, SHOW_REASON = 8 };
 
 void show_task(struct buf *b, const struct api *a, const struct task_row *t, unsigned flags);
 void show_queue(struct buf *b, const struct api *a, const struct queue_row *q, unsigned flags);
+extern const struct field worker_fields[];
 void show_worker(struct buf *b, const struct api *a, const struct worker_view *w);
 /* Why it is not healthy, in words; STR_NULL: nothing is amiss. */
 struct str worker_why(const struct worker_view *w, struct arena *a);
-void show_schedule(
-    struct buf *b, const struct api *a, const struct schedule_view *v, unsigned flags);
-void show_tick(
-    struct buf *b, const struct api *a, const struct tick_row *t, const struct schedule_view *v);
-/* A time on a wall clock; a moment in UTC and in a zone; patterns in words. */
-void jw_local(struct buf *b, int64_t at_s, int64_t offset_s);
-void jw_moment(struct buf *b, const struct cron_zone *z, int64_t at_s);
-void jw_mwords(struct buf *b, const struct cron_items *items);
-void jw_mitems(struct buf *b, struct str text); /* canonical JSON */
-void jw_mdst(struct buf *b, const struct cron_items *items);
-/* The members that its maker chose: from the task to the dates. */
-void jw_msettings(struct buf *b, const struct api *a, const struct schedule_row *r, unsigned flags);
-/* The schedule of the path; on false the problem has been sent. c->about is its id. */
-bool path_schedule(struct call *c, struct schedule_view *ret_view);
 void show_notice(struct buf *b, const struct api *a, const struct notice *n);
 void show_event(struct buf *b, const struct event_row *e);
 /* Members of the status: the present worker set, and all that the server waits for. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A worker as JSON: who it is, how it stands, and in words why it gets no tasks. */
 #include "api/objects/show.h"
+
+#include "api/frame/fields_out.h"
 #include "base/timefmt.h"
 
 static struct str why_check(const struct worker_view *w, struct arena *a)
@@ -33,57 +35,87 @@ struct str worker_why(const struct worker_view *w, struct arena *a)
 	return STR_NULL;
 }
 
-static void add_set(struct buf *b, const struct worker_view *w)
+/* All that a worker's members are taken from, in one place. */
+struct worker_shown {
+	struct worker_row row;
+	struct worker_view view;
+	struct str why;
+};
+
+static void put_instance(struct buf *b, const void *arg)
 {
-	jw_key(b, "set");
+	const struct worker_shown *w = arg;
+
+	buf_printf(b, "\"%016llx\"", (unsigned long long)w->row.facts.instance);
+}
+
+#define F(name, kind, member, bits, text, ...)                                 \
+	FIELD(name, kind, worker_shown, member, .flags = FIELD_SHOWN | (bits), \
+	    .about = text __VA_OPT__(, ) __VA_ARGS__)
+#define NONE FIELD_NULL_SHOWN
+#define STATE .names = worker_state_names, .n_names = N_WORKER_STATES
+static const struct field set_fields[] = {
+    F("version", FIELD_I64, view.set_version, NONE, "of the last set that it has repeated"),
+    F("indirect", FIELD_I64, view.indirect_version, NONE, "up to here it requires the others"),
+    F("joined", FIELD_I64, view.joined_version, NONE, "the first set that it is in"),
+    F("batched", FIELD_BOOL, view.batched, 0, "it waits until the others agree"),
+    {NULL},
+};
+
+const struct field worker_fields[] = {
+    F("id", FIELD_ID, row.id, 0, NULL),
+    F("name", FIELD_TEXT, row.facts.shard, 0, NULL),
+    FIELD_FOUND("instance", FIELD_TEXT, 0, "this process of it"),
+    F("state", FIELD_CHOICE, view.state, 0, NULL, STATE),
+    F("connected", FIELD_BOOL, view.connected, 0, NULL),
+    F("own_state", FIELD_CHOICE, view.own, 0, "how it sees itself", STATE),
+    F("why_unhealthy", FIELD_TEXT, why, NONE, NULL),
+    F("running", FIELD_I32, view.running, 0, "tasks that it was given and has not ended"),
+    F("unsure", FIELD_I32, view.unsure, 0, "of these, nobody knows whether they run"),
+    F("silent_ms", FIELD_I64, view.silent_ms, 0, "since it was last heard"),
+    F("check_age_ms", FIELD_I64, view.check_age_ms, NONE | FIELD_NEGATIVE_NONE,
+        "since its last good healthcheck"),
+    F("lost_in_ms", FIELD_I64, view.lost_in_ms, NONE | FIELD_NEGATIVE_NONE,
+        "until it is held to be lost"),
+    FIELD_FOUND("set", FIELD_OBJECT, 0, "its part in the worker set", .table = set_fields),
+    F("host", FIELD_TEXT, row.facts.host, 0, NULL),
+    F("zone", FIELD_TEXT, row.facts.zone, 0, NULL),
+    F("target", FIELD_TEXT, row.facts.target, 0, "its platform"),
+    F("version", FIELD_TEXT, row.facts.version, 0, "of its program"),
+    F("labels", FIELD_LABELS, row.facts.labels, 0, NULL),
+    F("plugins", FIELD_LINES, row.facts.plugins, 0, "that it runs"),
+    F("activequeues", FIELD_LINES, row.facts.active_queues, 0, "if any: only these"),
+    F("ignorequeues", FIELD_LINES, row.facts.ignore_queues, 0, NULL),
+    F("maxthreads", FIELD_I32, view.maxthreads, NONE | FIELD_NEGATIVE_NONE,
+        "so many tasks at once; null: no limit"),
+    F("maxthreads_set", FIELD_BOOL, row.maxthreads_is_set, 0, "by an operator, not by itself"),
+    F("started", FIELD_TIME, row.facts.started_ms, NONE, NULL),
+    F("first_seen", FIELD_TIME, row.first_seen_ms, NONE, NULL),
+    F("last_seen", FIELD_TIME, row.last_seen_ms, NONE, NULL),
+    F("version_number", FIELD_I64, row.version, 0, "rises with every change: the ETag"),
+    FIELD_TOLD("maxthreads", FIELD_NEEDED, "null: no limit; worker: its own setting",
+        "{\"oneOf\":[{\"type\":[\"integer\",\"null\"],\"minimum\":0},{\"const\":\"worker\"}]}"),
+    {NULL},
+};
+
+static void put_set(struct buf *b, const void *arg)
+{
+	const struct showing s = {.row = arg};
+
 	jw_open(b, '{');
-	jw_mi64_null(b, "version", (int64_t)w->set_version, w->set_version != 0);
-	jw_mi64_null(b, "indirect", (int64_t)w->indirect_version, w->indirect_version != 0);
-	jw_mi64_null(b, "joined", (int64_t)w->joined_version, w->joined_version != 0);
-	jw_mbool(b, "batched", w->batched);
+	fields_write(b, &s, set_fields);
 	jw_close(b, '}');
 }
 
-static void add_health(struct buf *b, const struct worker_view *w)
-{
-	struct arena a = {0};
-
-	jw_mcstr(b, "state", worker_state_names[w->state]);
-	jw_mbool(b, "connected", w->connected);
-	jw_mcstr(b, "own_state", worker_state_names[w->own]);
-	jw_mstr_null(b, "why_unhealthy", worker_why(w, &a));
-	jw_mi64(b, "running", w->running);
-	jw_mi64(b, "unsure", w->unsure);
-	jw_mi64(b, "silent_ms", w->silent_ms);
-	jw_mi64_null(b, "check_age_ms", w->check_age_ms, w->check_age_ms >= 0);
-	jw_mi64_null(b, "lost_in_ms", w->lost_in_ms, w->lost_in_ms >= 0);
-	add_set(b, w);
-	arena_release(&a);
-}
+static const struct field_out found[] = {{"instance", put_instance}, {"set", put_set}, {NULL}};
 
 void show_worker(struct buf *b, const struct api *a, const struct worker_view *w)
 {
-	const struct worker_facts *f = &w->row->facts;
+	AUTO(arena_release) struct arena arena = {0};
+	const struct worker_shown shown = {*w->row, *w, worker_why(w, &arena)};
+	const struct showing s = {a->host.ids, &shown, found, &shown, true};
 
 	jw_open(b, '{');
-	jw_mid_null(b, "id", a->host.ids, w->row->id);
-	jw_mstr(b, "name", f->shard);
-	jw_key(b, "instance");
-	buf_printf(b, "\"%016llx\"", (unsigned long long)f->instance);
-	add_health(b, w);
-	jw_mstr(b, "host", f->host);
-	jw_mstr(b, "zone", f->zone);
-	jw_mstr(b, "target", f->target);
-	jw_mstr(b, "version", f->version);
-	jw_mlabels(b, "labels", f->labels);
-	jw_mlines(b, "plugins", f->plugins);
-	jw_mlines(b, "activequeues", f->active_queues);
-	jw_mlines(b, "ignorequeues", f->ignore_queues);
-	jw_mi64_null(b, "maxthreads", w->maxthreads, w->maxthreads >= 0);
-	jw_mbool(b, "maxthreads_set", w->row->maxthreads_is_set);
-	jw_mtime_null(b, "started", f->started_ms);
-	jw_mtime_null(b, "first_seen", w->row->first_seen_ms);
-	jw_mtime_null(b, "last_seen", w->row->last_seen_ms);
-	jw_mi64(b, "version_number", w->row->version);
+	fields_write(b, &s, worker_fields);
 	jw_close(b, '}');
 }

@@ -3,87 +3,48 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/frame/shapes.h"
 #include "api/objects/resource.h"
 #include "api/objects/show.h"
 #include "model/limits.h"
 #include "model/lines.h"
-#include "wire/json_in.h"
+#include "wire/fields.h"
 
+struct token_shown {
+	const struct api *a;
+	const struct token_row *t;
+};
+
+static void put_expired(struct buf *b, const void *arg)
+{
+	const struct token_shown *s = arg;
+
+	jw_bool(b, token_has_expired(s->t, s->a->host.wall_ms(s->a->host.arg)));
+}
+
+static const struct field_out found[] = {{"expired", put_expired}, {NULL}};
+
+/* Leaves the object open. */
 static void show_token(struct buf *b, const struct api *a, const struct token_row *t)
 {
+	const struct token_shown shown = {a, t};
+	const struct showing s = {a->host.ids, t, found, &shown, true};
+
 	jw_open(b, '{');
-	jw_mid_null(b, "id", a->host.ids, t->id);
-	jw_mstr(b, "name", t->name);
-	jw_mcstr(b, "role", role_names[t->role]);
-	jw_mlines(b, "queues", t->queues);
-	jw_mlabels(b, "labels", t->labels);
-	jw_mbool(b, "once", t->once);
-	jw_mstr_null(b, "zone", t->zone);
-	jw_mtime_null(b, "created", t->ctime_ms);
-	jw_mstr(b, "creator", t->creator);
-	jw_mtime_null(b, "expires", t->expires_ms);
-	jw_mbool(b, "expired", token_has_expired(t, a->host.wall_ms(a->host.arg)));
-	jw_mbool(b, "damaged", t->damaged);
+	fields_write(b, &s, token_fields);
 }
 
-void tokens_list(struct call *c)
+static struct str token_name(const struct core *core, rid id)
 {
-	const struct token_row *t = NULL;
-	uint32_t limit;
-	rid at;
+	const struct token_row *t = core_token(core, id);
 
-	if (!call_page(c, &at, &limit))
-		return;
-	jw_open(&c->out, '{');
-	jw_key(&c->out, "items");
-	jw_open(&c->out, '[');
-	while (limit-- > 0 &&
-	       (t = core_token(c->host->core, core_next(c->host->core, KIND_TOKEN, at)))) {
-		at = t->id;
-		show_token(&c->out, c->api, t);
-		jw_close(&c->out, '}');
-	}
-	show_page_end(
-	    c, t && core_token(c->host->core, core_next(c->host->core, KIND_TOKEN, at)) ? at : 0);
+	return t ? t->name : STR_NULL;
 }
 
-static const struct token_row *path_token(struct call *c)
+static void token_show(struct call *c, rid id)
 {
-	const struct token_row *t =
-	    core_token(c->host->core, core_find(c->host->core, KIND_TOKEN, c->arg));
-	rid id;
-
-	if (!t && id_parse(c->host->ids, c->arg, &id) && id)
-		t = core_token(c->host->core, id);
-	if (t)
-		return t;
-	problem_set(&c->problem, ERR_NOT_FOUND, "there is no token \"%.*s\"",
-	    c->arg.n > NAME_MAX_BYTES ? NAME_MAX_BYTES : (int)c->arg.n, c->arg.p);
-	problem_hint(&c->problem, "reeve token ls shows the tokens");
-	call_problem(c);
-	return NULL;
-}
-
-void tokens_get(struct call *c)
-{
-	const struct token_row *t = path_token(c);
-
-	if (!t)
-		return;
-	show_token(&c->out, c->api, t);
+	show_token(&c->out, c->api, core_token(c->host->core, id));
 	jw_close(&c->out, '}');
-	call_json(c, 200);
-}
-
-void tokens_revoke(struct call *c)
-{
-	const struct token_row *t = path_token(c);
-	struct event ev = {.kind = EV_DELETE, .object.kind = KIND_TOKEN};
-
-	if (!t)
-		return;
-	ev.object.id = t->id;
-	call_command(c, &ev, resource_gone);
 }
 
 /* Making one. */
@@ -95,20 +56,6 @@ struct making {
 	char hash[TOKEN_HASH_MAX_BYTES];
 	bool hashed;
 };
-
-static int set_name(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct making *m = arg;
-
-	if (json_in_str(v, field, NAME_MAX_BYTES, &m->row.name, p))
-		return ERR_INVALID;
-	m->row.name = arena_str(&m->c->arena, m->row.name);
-	if (str_is(m->row.name, "file")) {
-		problem_set(p, ERR_INVALID, "the name \"file\" is that of the server's own token");
-		return problem_field(p, field);
-	}
-	return name_check(m->row.name, field, p);
-}
 
 static int set_role(json_t *v, const char *field, void *arg, struct problem *p)
 {
@@ -204,51 +151,21 @@ static int set_labels(json_t *v, const char *field, void *arg, struct problem *p
 	return rc;
 }
 
-static int set_zone(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct making *m = arg;
+static const struct json_member own[] = {
+    {"role", set_role}, {"queues", set_queues}, {"labels", set_labels}, {NULL}};
 
-	if (json_is_null(v))
-		return 0;
-	if (json_in_str(v, field, NAME_MAX_BYTES, &m->row.zone, p))
-		return ERR_INVALID;
-	m->row.zone = arena_str(&m->c->arena, m->row.zone);
-	return name_check(m->row.zone, field, p);
-}
-
-static int set_once(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct making *m = arg;
-	bool once = false;
-	int rc = json_in_bool(v, field, &once, p);
-
-	m->row.once = once;
-	return rc;
-}
-
-static int set_expires(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct making *m = arg;
-	int64_t now = m->c->host->wall_ms(m->c->host->arg);
-
-	if (json_is_null(v))
-		return 0;
-	if (json_in_time(v, field, now, 1, &m->row.expires_ms, p))
-		return ERR_INVALID;
-	if (m->row.expires_ms > now)
-		return 0;
-	problem_set(p, ERR_INVALID, "\"%s\" lies in the past", field);
-	return problem_field(p, field);
-}
-
-static const struct json_member members[] = {{"name", set_name}, {"role", set_role},
-    {"queues", set_queues}, {"labels", set_labels}, {"once", set_once}, {"zone", set_zone},
-    {"expires", set_expires}};
-
-static int check(const struct token_row *t, struct problem *p)
+static int check(const struct token_row *t, int64_t now_ms, struct problem *p)
 {
 	bool join = t->role == ROLE_JOIN;
 
+	if (str_is(t->name, "file")) {
+		problem_set(p, ERR_INVALID, "the name \"file\" is that of the server's own token");
+		return problem_field(p, "name");
+	}
+	if (t->expires_ms && t->expires_ms <= now_ms) {
+		problem_set(p, ERR_INVALID, "\"expires\" lies in the past");
+		return problem_field(p, "expires");
+	}
 	if (!t->name.p || !t->role) {
 		problem_set(p, ERR_INVALID, "a token needs a \"name\" and a \"role\"");
 		return problem_field(p, t->name.p ? "role" : "name");
@@ -324,18 +241,20 @@ static void hash_made(struct call *c)
 	call_command(c, &ev, token_made);
 }
 
-void tokens_create(struct call *c)
+static void tokens_create(struct call *c)
 {
 	struct making *m = call_state(c, sizeof *m);
-	json_t *body;
-	int rc;
+	const struct fields_in r = {.arena = &c->arena,
+	    .into = &m->row,
+	    .problem = &c->problem,
+	    .now_ms = c->host->wall_ms(c->host->arg),
+	    .own = own,
+	    .arg = m};
 
 	m->c = c;
-	if (!call_body(c, &body))
+	if (!call_fields(c, &r, token_fields))
 		return;
-	rc = json_in_members(body, "", members, sizeof members / sizeof members[0], m, &c->problem);
-	json_decref(body);
-	if (rc || check(&m->row, &c->problem)) {
+	if (check(&m->row, r.now_ms, &c->problem)) {
 		call_problem(c);
 		return;
 	}
@@ -343,3 +262,35 @@ void tokens_create(struct call *c)
 	c->on_free = forget_secret;
 	call_read(c, make_hash, hash_made);
 }
+
+static const struct route routes[] = {
+    {API_GET, "/v1/tokens", resource_list, "listTokens", "tokens", "List tokens", PAGE, NULL, false,
+        "TokenList", {200}, 0, RIGHT_ADMIN},
+    {API_POST, "/v1/tokens", tokens_create, "createToken", "tokens",
+        "Make a token; its secret is shown this once", 0, "TokenCreate", true, "TokenMade", {201},
+        0, RIGHT_ADMIN},
+    {API_GET, "/v1/tokens/{token}", resource_get, "getToken", "tokens", "One token", 0, NULL, false,
+        "Token", {200}, 0, RIGHT_ADMIN},
+    {API_DELETE, "/v1/tokens/{token}", resource_delete, "revokeToken", "tokens",
+        "Revoke it: from now on it is not a good one", 0, NULL, false, NULL, {204}, 0, RIGHT_ADMIN},
+};
+
+static const struct field secret_shape[] = {
+    FIELD_FOUND(
+        "token", FIELD_TEXT, NONE, "what its bearer shows; null when the request was repeated"),
+    {NULL},
+};
+
+static const struct schema schemas[] = {
+    {"Token", .fields = token_fields},
+    {"TokenSecret", .fields = secret_shape},
+    {"TokenMade", "{\"allOf\":[" REF("Token") "," REF("TokenSecret") "]}"},
+    {"TokenList", .page_of = "Token"},
+    {"TokenCreate", .fields = token_fields, .shape = SHAPE_CREATE},
+};
+
+static const struct resource resource = {
+    .kind = KIND_TOKEN, .name = token_name, .show = token_show, .gone = "revoked"};
+
+const struct part token_part = {
+    .tag = "tokens", PART_ROUTES(routes), PART_SCHEMAS(schemas), .resource = &resource};

@@ -6,104 +6,52 @@
 #include "api/objects/show.h"
 #include "model/limits.h"
 #include "model/row.h"
-#include "wire/json_in.h"
+#include "wire/fields.h"
 
 #define MAXTHREADS_OWN (-2) /* back to the worker's own setting */
+#define NOTHING_SET (-3)
 
 static bool view_of(const struct call *c, rid id, struct worker_view *ret_view)
 {
 	return core_worker(c->host->core, id, c->host->mono_ms(c->host->arg), ret_view);
 }
 
-static bool state_bit(struct call *c, struct str name, unsigned *states)
-{
-	const char *near;
-
-	for (int i = 0; i < N_WORKER_STATES; i++)
-		if (str_is(name, worker_state_names[i])) {
-			*states |= 1u << i;
-			return true;
-		}
-	near = name.n <= 64 ? str_nearest(name, worker_state_names, N_WORKER_STATES) : NULL;
-	problem_set(&c->problem, ERR_INVALID, "\"%.*s\" is not a state of a worker",
-	    name.n > 64 ? 64 : (int)name.n, name.p);
-	if (near)
-		problem_hint(&c->problem, "did you mean \"%s\"?", near);
-	else
-		problem_hint(&c->problem, "states are new, unhealthy, healthy and must_die");
-	problem_field(&c->problem, "state");
-	call_problem(c);
-	return false;
-}
-
-/* A bit per state that is wanted; all when none is named. */
-static bool wanted_states(struct call *c, unsigned *ret_states)
-{
-	struct str list, one;
-
-	*ret_states = 0;
-	for (size_t i = 0; i < c->req.n_params; i++) {
-		if (!str_is(c->req.params[i].key, "state"))
-			continue;
-		list = c->req.params[i].value;
-		while (str_next(&list, ',', &one))
-			if (!state_bit(c, one, ret_states))
-				return false;
-	}
-	if (!*ret_states)
-		*ret_states = ~0u;
-	return true;
-}
-
-void workers_list(struct call *c)
+static struct str worker_name(const struct core *core, rid id)
 {
 	struct worker_view view;
-	unsigned states;
-	uint32_t limit;
-	rid at, id = 0;
 
-	if (!call_page(c, &at, &limit) || !wanted_states(c, &states))
-		return;
-	jw_open(&c->out, '{');
-	jw_key(&c->out, "items");
-	jw_open(&c->out, '[');
-	while (limit > 0 && c->out.n < PAGE_BYTES &&
-	       (id = core_next(c->host->core, KIND_WORKER, at))) {
-		at = id;
-		if (!view_of(c, id, &view) || !(states & 1u << view.state))
-			continue;
+	return core_worker(core, id, 0, &view) ? view.row->facts.shard : STR_NULL;
+}
+
+rid find_worker(const struct call *c, struct str text, const char *field, struct problem *p)
+{
+	struct problem untold;
+	bool limited = c->who.limit;
+	rid id = find_object(c, KIND_WORKER, text, field, limited ? &untold : p);
+
+	return !id && limited ? WORKER_NOBODY : id;
+}
+
+static int64_t worker_version(const struct core *core, rid id)
+{
+	struct worker_view view;
+
+	return core_worker(core, id, 0, &view) ? view.row->version : 0;
+}
+
+static int worker_state(const struct call *c, rid id)
+{
+	struct worker_view view;
+
+	return view_of(c, id, &view) ? view.state : 0;
+}
+
+static void worker_show(struct call *c, rid id)
+{
+	struct worker_view view;
+
+	if (view_of(c, id, &view))
 		show_worker(&c->out, c->api, &view);
-		limit--;
-	}
-	show_page_end(c, id && core_next(c->host->core, KIND_WORKER, at) ? at : 0);
-}
-
-bool worker_seek(struct call *c, int64_t *ret_version)
-{
-	struct worker_view view;
-	rid id = find_worker(c, c->arg, "worker", &c->problem);
-
-	if (!id || !view_of(c, id, &view)) {
-		call_problem(c);
-		return false;
-	}
-	c->about = id;
-	*ret_version = view.row->version;
-	return true;
-}
-
-void worker_answer(struct call *c, rid id, int status)
-{
-	struct worker_view view;
-
-	if (!view_of(c, id, &view)) {
-		call_fail(c, ERR_NOT_FOUND, "the worker was forgotten in the meantime");
-		return;
-	}
-	if (call_etag(c, view.row->version))
-		return;
-	show_worker(&c->out, c->api, &view);
-	call_json(c, status);
 }
 
 static int set_maxthreads(json_t *v, const char *field, void *arg, struct problem *p)
@@ -125,33 +73,69 @@ static int set_maxthreads(json_t *v, const char *field, void *arg, struct proble
 	return 0;
 }
 
-static const struct json_member members[] = {{"maxthreads", set_maxthreads}};
+static const struct json_member own[] = {{"maxthreads", set_maxthreads}, {NULL}};
 
-void worker_patch(struct call *c)
+static void worker_patch(struct call *c)
 {
-	struct worker_row row = {0};
+	struct worker_row row = {.maxthreads_set = NOTHING_SET};
+	const struct fields_in r = {.problem = &c->problem, .own = own, .arg = &row};
 	struct event ev = {.kind = EV_SET};
-	json_t *body;
 
-	if (!resource_begin(c, &ev) || !call_body(c, &body))
+	if (!resource_begin(c, &ev) || !call_fields(c, &r, worker_fields))
 		return;
 	ev.object.row = &row;
 	ev.object.fields = row_settable(&worker_table);
-	if (json_in_members(body, "", members, 1, &row, &c->problem))
-		call_problem(c);
-	else if (json_object_size(body) == 0)
+	if (row.maxthreads_set == NOTHING_SET)
 		call_fail(c, ERR_INVALID, "nothing to change: give \"maxthreads\"");
 	else
 		call_command(c, &ev, resource_changed);
-	json_decref(body);
 }
 
-void worker_stop(struct call *c)
+static void worker_stop(struct call *c)
 {
 	resource_do(c, WORKER_STOP);
 }
 
-void worker_restart(struct call *c)
+static void worker_restart(struct call *c)
 {
 	resource_do(c, WORKER_RESTART);
 }
+
+static const struct route routes[] = {
+    {API_GET, "/v1/workers", resource_list, "listWorkers", "workers", "List workers",
+        PAGE | Q(Q_STATE), NULL, false, "WorkerList", {200}, 0, RIGHT_READ},
+    {API_GET, "/v1/workers/{worker}", resource_get, "getWorker", "workers", "One worker", 0, NULL,
+        false, "Worker", {200}, ROUTE_ETAG, RIGHT_READ},
+    {API_PATCH, "/v1/workers/{worker}", worker_patch, "changeWorker", "workers",
+        "Set how many tasks it may run at once", 0, "WorkerChange", true, "Worker", {200}, CHANGE,
+        RIGHT_OPERATE},
+    {API_DELETE, "/v1/workers/{worker}", resource_delete, "forgetWorker", "workers",
+        "Forget one that is not connected", Q(Q_LOST), NULL, false, NULL, {204}, CHANGE,
+        RIGHT_ADMIN},
+    {API_POST, "/v1/workers/{worker}/stop", worker_stop, "stopWorker", "workers",
+        "Tell it to end its tasks and exit", 0, NULL, false, "Worker", {200}, CHANGE,
+        RIGHT_OPERATE},
+    {API_POST, "/v1/workers/{worker}/restart", worker_restart, "restartWorker", "workers",
+        "Tell it to end its tasks and begin anew, as a new instance", 0, NULL, false, "Worker",
+        {200}, CHANGE, RIGHT_OPERATE},
+};
+
+static const struct schema schemas[] = {
+    {"Worker", .fields = worker_fields},
+    {"WorkerList", .page_of = "Worker"},
+    {"WorkerChange", .fields = worker_fields, .shape = SHAPE_CREATE},
+};
+
+static const struct resource resource = {
+    .kind = KIND_WORKER,
+    .name = worker_name,
+    .version = worker_version,
+    .show = worker_show,
+    .gone = "forgotten",
+    .states = worker_state_names,
+    .n_states = N_WORKER_STATES,
+    .state = worker_state,
+};
+
+const struct part worker_part = {
+    .tag = "workers", PART_ROUTES(routes), PART_SCHEMAS(schemas), .resource = &resource};

@@ -5,21 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SETTER(name, member)                                                        \
-	static int name(json_t *v, const char *field, void *arg, struct problem *p) \
-	{                                                                           \
-		((struct pattern_members *)arg)->member = v;                        \
-		return 0;                                                           \
-	}
-SETTER(set_crontab, crontab)
-SETTER(set_calendar, calendar)
-SETTER(set_items, items)
-SETTER(set_dst, dst)
-SETTER(set_zone, zone)
-
-const struct json_member pattern_table[] = {{"crontab", set_crontab}, {"calendar", set_calendar},
-    {"items", set_items}, {"dst", set_dst}, {"time_zone", set_zone}};
-const size_t n_pattern_table = sizeof pattern_table / sizeof pattern_table[0];
+void pattern_in_find(const json_t *body, struct pattern_members *ret)
+{
+	*ret = (struct pattern_members){
+	    .crontab = json_object_get(body, "crontab"),
+	    .calendar = json_object_get(body, "calendar"),
+	    .items = json_object_get(body, "items"),
+	    .dst = json_object_get(body, "dst"),
+	    .zone = json_object_get(body, "time_zone"),
+	};
+}
 
 bool pattern_in_given(const struct pattern_members *m)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A schedule that is only tried: judged as if it were made, and told with its next times. */
-#include "api/objects/show.h"
 #include "api/schedules/schedule_in.h"
+#include "api/schedules/show_schedule.h"
 
 /* What the core would still find. */
 static int check_name(struct call *c, struct str name)
@@ -25,7 +25,7 @@ static void answer(struct call *c, const struct schedule_in *in)
 	jw_open(&c->out, '{');
 	jw_mstr(&c->out, "name", r->name);
 	preview_add(c, &w, &in->pattern);
-	jw_msettings(&c->out, c->api, r, SHOW_FULL);
+	show_draft(&c->out, c->api, r);
 	jw_close(&c->out, '}');
 	call_json(c, 200);
 }

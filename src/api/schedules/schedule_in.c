@@ -3,143 +3,58 @@
 #include "api/schedules/schedule_in.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "api/tasks/task_in.h"
 #include "model/limits.h"
+#include "wire/fields.h"
 
 #define JITTER_MAX_MS (86400LL * 1000)
 
-static struct schedule_in *took(void *arg, uint64_t field)
+/* What the table of members cannot say. */
+static int check_name(const struct schedule_in *in, struct problem *p)
 {
-	struct schedule_in *in = arg;
-
-	in->fields |= field;
-	return in;
-}
-
-static int set_name(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct str *name = &took(arg, SCHEDULE_BIT(name))->row.name;
-
-	if (json_in_str(v, field, NAME_MAX_BYTES, name, p) || name_check(*name, field, p))
-		return ERR_INVALID;
-	if (!str_is(*name, "preview"))
+	if (!(in->fields & SCHEDULE_BIT(name)) || !str_is(in->row.name, "preview"))
 		return 0;
 	problem_set(p, ERR_INVALID, "no schedule can have the name \"preview\"");
 	problem_hint(p, "/v1/schedules/preview is something else");
-	return problem_field(p, field);
+	return problem_field(p, "name");
 }
 
-static void add_words(struct buf *b, const char *const *names, int n)
+static int check_jitter(const struct schedule_in *in, struct problem *p)
 {
-	for (int i = 0; i < n; i++)
-		buf_printf(b, "%s%s", i == 0 ? "" : i == n - 1 ? " or " : ", ", names[i]);
-}
-
-int choice_in(
-    json_t *v, const char *field, const char *const *names, int n, int32_t *ret, struct problem *p)
-{
-	AUTO(buf_release) struct buf words = {0};
-	const char *near;
-	struct str text;
-
-	if (json_in_str(v, field, NAME_MAX_BYTES, &text, p))
-		return ERR_INVALID;
-	for (int i = 0; i < n; i++)
-		if (str_is(text, names[i])) {
-			*ret = i;
-			return 0;
-		}
-	add_words(&words, names, n);
-	near = str_nearest(text, names, (size_t)n);
-	problem_set(p, ERR_INVALID, "\"%s\" is \"%.*s\"; %s is expected", field,
-	    text.n > 64 ? 64 : (int)text.n, text.p, words.p);
-	if (near)
-		problem_hint(p, "did you mean \"%s\"?", near);
-	return problem_field(p, field);
-}
-
-static int set_overlap(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	return choice_in(
-	    v, field, overlap_names, N_OVERLAPS, &took(arg, SCHEDULE_BIT(overlap))->row.overlap, p);
-}
-
-static int set_missed(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	return choice_in(
-	    v, field, missed_names, N_MISSED, &took(arg, SCHEDULE_BIT(missed))->row.missed, p);
-}
-
-static int set_max_shift(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct schedule_in *in = took(arg, SCHEDULE_BIT(max_shift_s));
-	int64_t ms;
-
-	if (json_in_duration(v, field, &ms, p))
-		return ERR_INVALID;
-	in->row.max_shift_s = ms / 1000;
-	if (ms % 1000 == 0 && ms / 1000 <= MAX_SHIFT_MAX_S)
+	if (in->row.jitter_ms <= JITTER_MAX_MS)
 		return 0;
-	problem_set(p, ERR_INVALID, "\"%s\" must be whole seconds, and at most 366 days", field);
-	problem_hint(p, "for example 10m");
-	return problem_field(p, field);
+	problem_set(p, ERR_INVALID, "\"jitter\" is longer than a day");
+	return problem_field(p, "jitter");
 }
 
-static int set_jitter(json_t *v, const char *field, void *arg, struct problem *p)
+static int check_date(int64_t ms, const char *field, struct problem *p)
 {
-	int64_t *ms = &took(arg, SCHEDULE_BIT(jitter_ms))->row.jitter_ms;
-
-	*ms = 0;
-	if (json_is_null(v))
-		return 0;
-	if (json_in_duration(v, field, ms, p))
-		return ERR_INVALID;
-	if (*ms <= JITTER_MAX_MS)
-		return 0;
-	problem_set(p, ERR_INVALID, "\"%s\" is longer than a day", field);
-	return problem_field(p, field);
-}
-
-static int set_date(struct schedule_in *in, json_t *v, const char *field, int64_t *ret_ms)
-{
-	struct problem *p = &in->c->problem;
-
-	*ret_ms = 0;
-	if (json_is_null(v))
-		return 0;
-	if (json_in_time(v, field, in->now_ms, 1, ret_ms, p))
-		return ERR_INVALID;
-	if (*ret_ms > 0 && *ret_ms <= CRON_TIME_MAX * 1000)
+	if (ms >= 0 && ms <= CRON_TIME_MAX * 1000)
 		return 0;
 	problem_set(p, ERR_INVALID, "\"%s\" lies before 1970 or after 9999", field);
 	return problem_field(p, field);
 }
 
-static int set_start(json_t *v, const char *field, void *arg, struct problem *p)
+static int read_members(struct schedule_in *in, json_t *body)
 {
-	struct schedule_in *in = took(arg, SCHEDULE_BIT(start_ms));
+	struct problem *p = &in->c->problem;
+	const struct fields_in r = {.arena = &in->c->arena,
+	    .into = &in->row,
+	    .problem = p,
+	    .now_ms = in->now_ms,
+	    .row = &schedule_table,
+	    .given = &in->fields};
+	int rc = fields_read(&r, schedule_fields, body, "");
 
-	return set_date(in, v, field, &in->row.start_ms);
+	if (rc || (rc = check_name(in, p)) || (rc = check_jitter(in, p)) ||
+	    (rc = check_date(in->row.start_ms, "start", p)) ||
+	    (rc = check_date(in->row.end_ms, "end", p)))
+		return rc;
+	pattern_in_find(body, &in->pattern_members);
+	in->task = json_object_get(body, "task");
+	return in->task ? json_in_object(in->task, "task", p) : 0;
 }
-
-static int set_end(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct schedule_in *in = took(arg, SCHEDULE_BIT(end_ms));
-
-	return set_date(in, v, field, &in->row.end_ms);
-}
-
-static int set_task(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	((struct schedule_in *)arg)->task = v;
-	return json_in_object(v, field, p);
-}
-
-static const struct json_member members[] = {{"name", set_name}, {"task", set_task},
-    {"overlap", set_overlap}, {"missed", set_missed}, {"max_shift", set_max_shift},
-    {"jitter", set_jitter}, {"start", set_start}, {"end", set_end}};
 
 /* "task.command" for what the task's own reader calls "command". */
 static int within_task(struct problem *p)
@@ -275,16 +190,6 @@ static int need(struct schedule_in *in, bool given, const char *field, const cha
 	problem_set(p, ERR_INVALID, "a schedule needs a \"%s\"", field);
 	problem_hint(p, "%s", hint);
 	return problem_field(p, field);
-}
-
-static int read_members(struct schedule_in *in, json_t *body)
-{
-	struct json_member all[16];
-	size_t n = sizeof members / sizeof members[0];
-
-	memcpy(all, members, sizeof members);
-	memcpy(all + n, pattern_table, n_pattern_table * sizeof *all);
-	return json_in_members(body, "", all, n + n_pattern_table, in, &in->c->problem);
 }
 
 static int read_pattern(struct schedule_in *in, const struct schedule_view *old)

@@ -3,8 +3,9 @@
 #ifndef API_SCHEDULE_IN_H
 #define API_SCHEDULE_IN_H
 
-#include "api/frame/call.h"
+#include "api/objects/resource.h"
 #include "core/schedule/view.h"
+#include "cron/pattern/item.h"
 #include "model/row.h"
 #include "wire/json_in.h"
 #include "zones/zones.h"
@@ -13,8 +14,7 @@
 struct pattern_members {
 	json_t *crontab, *calendar, *items, *dst, *zone;
 };
-extern const struct json_member pattern_table[];
-extern const size_t n_pattern_table;
+void pattern_in_find(const json_t *body, struct pattern_members *ret_members);
 bool pattern_in_given(const struct pattern_members *m); /* any of them */
 
 /* What they mean. */
@@ -33,7 +33,7 @@ void pattern_in_release(struct pattern *p);
 #define SCHEDULE_BIT(member) ROW_BIT(schedule_table, schedule_row, member)
 
 struct schedule_in {
-	struct pattern_members pattern_members; /* first: pattern_table's setters know only it */
+	struct pattern_members pattern_members;
 	struct call *c;
 	struct schedule_row row;
 	uint64_t fields; /* of it that were given */
@@ -54,14 +54,17 @@ void schedules_draft(struct call *c, json_t *body);
 
 /* The members of a preview; the times to come lie in [from_ms, until_ms]. */
 struct preview {
-	struct pattern_members members; /* first: pattern_table's setters know only it */
 	int64_t from_ms, until_ms, now_ms, n, year;
 };
+extern const struct field preview_fields[], backfill_fields[];
 #define PREVIEW_N 5 /* times, unless more are asked for */
 void preview_add(struct call *c, const struct preview *w, const struct pattern *p);
 
-/* One of a few words, with a hint when it is none of them. */
-int choice_in(
-    json_t *v, const char *field, const char *const *names, int n, int32_t *ret, struct problem *p);
+call_fn schedules_list, schedules_create, schedules_patch, schedules_run, schedules_backfill,
+    schedules_history, schedules_next, schedules_preview;
+extern const struct resource schedule_resource;
+/* schedule_metrics.c */
+void schedule_saw(struct metrics *m, const struct notice *n);
+void schedule_figures(const struct metrics *m, const struct api_host *h, struct buf *b);
 
 #endif

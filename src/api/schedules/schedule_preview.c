@@ -1,48 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a pattern of times would mean, for whoever is still writing it. */
-#include <string.h>
-
-#include "api/objects/show.h"
 #include "api/schedules/schedule_in.h"
+#include "api/schedules/show_schedule.h"
 #include "cron/words/words.h"
 #include "cron/zone/civil.h"
+#include "wire/fields.h"
 
 #define PREVIEW_MAX 100
 #define NOTES_MAX 400 /* of a year: no zone moves its clocks that often */
 
-static int set_from(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct preview *w = arg;
-
-	if (json_in_time(v, field, w->now_ms, 1, &w->from_ms, p))
-		return ERR_INVALID;
-	if (w->from_ms >= 0 && w->from_ms <= CRON_TIME_MAX * 1000)
-		return 0;
-	problem_set(p, ERR_INVALID, "\"%s\" lies before 1970 or after 9999", field);
-	return problem_field(p, field);
-}
-
-static int set_n(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	return json_in_int(v, field, 0, PREVIEW_MAX, &((struct preview *)arg)->n, p);
-}
-
-static int set_year(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	return json_in_int(
-	    v, field, CRON_YEAR_MIN, CRON_YEAR_MAX, &((struct preview *)arg)->year, p);
-}
-
-static const struct json_member members[] = {{"from", set_from}, {"n", set_n}, {"year", set_year}};
+#define F(name, kind, member, text, ...)                         \
+	FIELD(name, kind, preview, member, .flags = FIELD_GIVEN, \
+	    .about = text __VA_OPT__(, ) __VA_ARGS__)
+const struct field preview_fields[] = {
+    PATTERN_FIELDS,
+    F("from", FIELD_TIME, from_ms, "a time, or a duration from now"),
+    F("n", FIELD_I64, n, "so many times to come; 5 unless said", .max = PREVIEW_MAX),
+    F("year", FIELD_I64, year, "daylight saving of this year", .min = CRON_YEAR_MIN,
+        .max = CRON_YEAR_MAX),
+    {NULL},
+};
 
 static int read_members(struct call *c, json_t *body, struct preview *w)
 {
-	struct json_member all[16];
-	size_t n = sizeof members / sizeof members[0];
+	struct problem *p = &c->problem;
+	const struct fields_in r = {
+	    .arena = &c->arena, .into = w, .problem = p, .now_ms = w->now_ms};
+	int rc = fields_read(&r, preview_fields, body, "");
 
-	memcpy(all, members, sizeof members);
-	memcpy(all + n, pattern_table, n_pattern_table * sizeof *all);
-	return json_in_members(body, "", all, n + n_pattern_table, w, &c->problem);
+	if (rc || (w->from_ms >= 0 && w->from_ms <= CRON_TIME_MAX * 1000))
+		return rc;
+	problem_set(p, ERR_INVALID, "\"from\" lies before 1970 or after 9999");
+	return problem_field(p, "from");
 }
 
 struct notes {
@@ -111,11 +100,14 @@ void preview_add(struct call *c, const struct preview *w, const struct pattern *
 {
 	struct buf *b = &c->out;
 
-	jw_mwords(b, &p->items);
+	jw_key(b, "words");
+	jw_words(b, &p->items);
 	jw_mstr_null(b, "source", p->source);
 	jw_mstr_null(b, "time_zone", p->zone);
-	jw_mitems(b, p->text);
-	jw_mdst(b, &p->items);
+	jw_key(b, "items");
+	jw_items(b, p->text);
+	jw_key(b, "dst");
+	jw_dst(b, &p->items);
 	jw_mcstr(b, "either_or", cron_either_or_words(&p->items));
 	add_next(c, w, p);
 	add_daylight(c, w, p);
@@ -134,13 +126,15 @@ void schedules_preview(struct call *c)
 	struct preview w = {.n = PREVIEW_N,
 	    .now_ms = c->host->wall_ms(c->host->arg),
 	    .until_ms = CRON_TIME_MAX * 1000};
+	struct pattern_members members;
 	struct pattern p = {0};
 	json_t *body;
 
 	if (!call_body(c, &body))
 		return;
 	w.from_ms = w.now_ms;
-	if (read_members(c, body, &w) || pattern_in_make(c, &w.members, NULL, &p))
+	pattern_in_find(body, &members);
+	if (read_members(c, body, &w) || pattern_in_make(c, &members, NULL, &p))
 		call_problem(c);
 	else
 		answer(c, &w, &p);

@@ -3,8 +3,9 @@
 #include <stdio.h>
 
 #include "api/objects/resource.h"
-#include "api/objects/show.h"
 #include "api/schedules/schedule_in.h"
+#include "api/schedules/show_schedule.h"
+#include "wire/fields.h"
 
 static void add_tasks(struct call *c, const struct reply *r)
 {
@@ -39,35 +40,21 @@ void schedules_run(struct call *c)
 }
 
 struct stretch {
-	int64_t from_ms, to_ms, now_ms;
-	bool has_from;
+	int64_t from_ms, to_ms;
 };
 
-static int set_from(json_t *v, const char *field, void *arg, struct problem *p)
+#define NOT_GIVEN INT64_MIN
+const struct field backfill_fields[] = {
+    FIELD("from", FIELD_PAST, stretch, from_ms, .flags = FIELD_GIVEN | FIELD_NEEDED,
+        .about = "a time, or a duration ago"),
+    FIELD("to", FIELD_PAST, stretch, to_ms, .flags = FIELD_GIVEN | FIELD_NULL_GIVEN,
+        .about = "a time, or a duration ago; null: now"),
+    {NULL},
+};
+
+static int check_stretch(const struct stretch *s, struct problem *p)
 {
-	struct stretch *s = arg;
-
-	s->has_from = true;
-	return json_in_time(v, field, s->now_ms, -1, &s->from_ms, p);
-}
-
-static int set_to(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct stretch *s = arg;
-
-	return json_is_null(v) ? 0 : json_in_time(v, field, s->now_ms, -1, &s->to_ms, p);
-}
-
-static const struct json_member stretch_members[] = {{"from", set_from}, {"to", set_to}};
-
-static int read_stretch(struct call *c, json_t *body, struct stretch *s)
-{
-	struct problem *p = &c->problem;
-	int rc = json_in_members(body, "", stretch_members, 2, s, p);
-
-	if (rc)
-		return rc;
-	if (!s->has_from) {
+	if (s->from_ms == NOT_GIVEN) {
 		problem_set(p, ERR_INVALID, "a backfill needs a \"from\"");
 		problem_hint(
 		    p, "a time, or a duration ago: {\"from\":\"2d\"}; \"to\" is now unless given");
@@ -96,20 +83,21 @@ static int64_t up_to_second(int64_t ms)
 void schedules_backfill(struct call *c)
 {
 	struct event ev = {.kind = EV_DO, .object.verb = SCHEDULE_BACKFILL};
-	struct stretch s = {0};
-	json_t *body;
+	struct stretch s = {.from_ms = NOT_GIVEN};
+	const struct fields_in r = {
+	    .into = &s, .problem = &c->problem, .now_ms = c->host->wall_ms(c->host->arg)};
 
-	if (!resource_begin(c, &ev) || !call_body(c, &body))
+	if (!resource_begin(c, &ev) || !call_fields(c, &r, backfill_fields))
 		return;
-	s.to_ms = s.now_ms = c->host->wall_ms(c->host->arg);
-	if (read_stretch(c, body, &s)) {
+	if (!s.to_ms)
+		s.to_ms = r.now_ms;
+	if (check_stretch(&s, &c->problem)) {
 		call_problem(c);
-	} else {
-		ev.object.from_s = up_to_second(s.from_ms);
-		ev.object.to_s = up_to_second(s.to_ms);
-		call_command(c, &ev, backfill_done);
+		return;
 	}
-	json_decref(body);
+	ev.object.from_s = up_to_second(s.from_ms);
+	ev.object.to_s = up_to_second(s.to_ms);
+	call_command(c, &ev, backfill_done);
 }
 
 struct history {

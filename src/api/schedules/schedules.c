@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "api/objects/resource.h"
-#include "api/objects/show.h"
 #include "api/schedules/schedule_in.h"
+#include "api/schedules/show_schedule.h"
 #include "model/limits.h"
 
 #define LOOKED_AT_MAX 20000 /* of one page: what matches rarely is found in several */
@@ -15,48 +15,16 @@ struct schedule_filter {
 	unsigned states; /* bits; 0: any */
 };
 
-static int add_state(struct call *c, struct schedule_filter *f, struct str text)
-{
-	for (int i = 0; i < N_SCHEDULE_STATES; i++)
-		if (str_is(text, schedule_state_names[i])) {
-			f->states |= 1u << i;
-			return 0;
-		}
-	problem_set(&c->problem, ERR_INVALID, "\"%.*s\" is not a state of a schedule",
-	    text.n > 64 ? 64 : (int)text.n, text.p);
-	problem_hint(&c->problem, "they are active, paused and finished");
-	return problem_field(&c->problem, "state");
-}
-
-static int add_states(struct call *c, struct schedule_filter *f)
-{
-	struct str list, one;
-
-	for (size_t i = 0; i < c->req.n_params; i++) {
-		list = c->req.params[i].value;
-		if (!str_is(c->req.params[i].key, "state"))
-			continue;
-		while (str_next(&list, ',', &one))
-			if (add_state(c, f, one))
-				return ERR_INVALID;
-	}
-	return 0;
-}
-
 static bool read_filter(struct call *c, struct schedule_filter *f, uint32_t *ret_limit)
 {
 	const struct queue_row *q;
 	int64_t limit = 100;
 
-	if (!call_int(c, Q_LIMIT, 1, 1000, &limit))
+	if (!call_int(c, Q_LIMIT, 1, 1000, &limit) || !resource_states(c, &f->states))
 		return false;
 	*ret_limit = (uint32_t)limit;
 	f->after = c->query[Q_CURSOR].n ? c->query[Q_CURSOR] : STR_NULL;
 	f->prefix = c->query[Q_NAME];
-	if (add_states(c, f)) {
-		call_problem(c);
-		return false;
-	}
 	if (!c->query[Q_QUEUE].p)
 		return true;
 	q = find_queue(c, c->query[Q_QUEUE], "queue", &c->problem);
@@ -154,37 +122,11 @@ void schedules_list(struct call *c)
 
 bool path_schedule(struct call *c, struct schedule_view *ret_view)
 {
-	c->about = find_schedule(c, c->arg, "schedule", &c->problem);
+	c->about = find_object(c, KIND_SCHEDULE, c->arg, "schedule", &c->problem);
 	if (c->about && core_schedule(c->host->core, c->about, &c->arena, ret_view))
 		return true;
 	call_problem(c);
 	return false;
-}
-
-bool schedule_seek(struct call *c, int64_t *ret_version)
-{
-	struct schedule_view v;
-
-	if (!path_schedule(c, &v))
-		return false;
-	*ret_version = v.row.version;
-	return true;
-}
-
-void schedule_answer(struct call *c, rid id, int status)
-{
-	struct schedule_view v;
-
-	/* a replay may come after somebody has moved it out of the caller's limits */
-	if (!core_schedule(c->host->core, id, &c->arena, &v) ||
-	    !scope_covers(c, v.row.queue, v.row.labels)) {
-		call_fail(c, ERR_NOT_FOUND, "the schedule was deleted in the meantime");
-		return;
-	}
-	if (call_etag(c, v.row.version))
-		return;
-	show_schedule(&c->out, c->api, &v, access_sees(c, RIGHT_LOGS) ? SHOW_FULL : 0);
-	call_json(c, status);
 }
 
 /* Its route once more, now that the queue is there. */
@@ -231,15 +173,14 @@ void schedules_create(struct call *c)
 
 void schedules_patch(struct call *c)
 {
-	struct event ev = {.kind = EV_SET, .object.kind = KIND_SCHEDULE};
+	struct event ev = {.kind = EV_SET};
 	struct schedule_view old;
 	struct schedule_in in;
 	json_t *body;
 
-	if (!path_schedule(c, &old) ||
-	    (ev.object.if_version = call_if_match(c, old.row.version)) < 0 || !call_body(c, &body))
+	if (!resource_begin(c, &ev) || !call_body(c, &body))
 		return;
-	ev.object.id = c->about;
+	core_schedule(c->host->core, c->about, &c->arena, &old);
 	if (schedule_in_read(&in, c, body, &old))
 		call_problem(c);
 	else if (in.fields == 0)
@@ -249,3 +190,45 @@ void schedules_patch(struct call *c)
 	schedule_in_release(&in);
 	json_decref(body);
 }
+
+static struct str schedule_name(const struct core *core, rid id)
+{
+	struct schedule_view v;
+
+	return core_schedule(core, id, NULL, &v) ? v.row.name : STR_NULL;
+}
+
+static int64_t schedule_version(const struct core *core, rid id)
+{
+	struct schedule_view v;
+
+	return core_schedule(core, id, NULL, &v) ? v.row.version : 0;
+}
+
+static void schedule_show(struct call *c, rid id)
+{
+	add_one(c, id, access_sees(c, RIGHT_LOGS) ? SHOW_FULL : 0);
+}
+
+static bool schedule_covers(const struct call *c, rid id)
+{
+	struct schedule_view v;
+
+	return core_schedule(c->host->core, id, NULL, &v) &&
+	       scope_covers(c, v.row.queue, v.row.labels);
+}
+
+static const struct owner_names in_tasks = {Q_SCHEDULE, "schedule", "schedule_id", "tick"};
+const struct resource schedule_resource = {
+    .kind = KIND_SCHEDULE,
+    .name = schedule_name,
+    .version = schedule_version,
+    .covers = schedule_covers,
+    .show = schedule_show,
+    .gone = "deleted",
+    .states = schedule_state_names,
+    .n_states = N_SCHEDULE_STATES,
+    .owner = &in_tasks,
+    .saw = schedule_saw,
+    .figures = schedule_figures,
+};

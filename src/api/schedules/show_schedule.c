@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/objects/show.h"
+#include "api/frame/fields_out.h"
+#include "api/schedules/show_schedule.h"
 #include "cron/words/words.h"
 #include "cron/zone/civil.h"
 
@@ -43,23 +44,22 @@ void jw_moment(struct buf *b, const struct cron_zone *z, int64_t at_s)
 	jw_close(b, '}');
 }
 
-void jw_mwords(struct buf *b, const struct cron_items *items)
+void jw_words(struct buf *b, const struct cron_items *items)
 {
 	struct buf words = {0};
 
 	cron_describe(items, &words);
 	while (words.n && words.p[words.n - 1] == '\n')
 		words.n--;
-	jw_mstr(b, "words", buf_str(&words));
+	jw_str(b, buf_str(&words));
 	buf_release(&words);
 }
 
 /* Always a list, also of one. */
-void jw_mitems(struct buf *b, struct str text)
+void jw_items(struct buf *b, struct str text)
 {
 	bool bare = text.n && text.p[0] == '{';
 
-	jw_key(b, "items");
 	if (bare)
 		jw_open(b, '[');
 	jw_raw(b, text.n ? text : STR("[]"));
@@ -68,7 +68,7 @@ void jw_mitems(struct buf *b, struct str text)
 }
 
 /* Both answers in words; null when no wall clock is in it, an entry for each kind of item. */
-void jw_mdst(struct buf *b, const struct cron_items *items)
+void jw_dst(struct buf *b, const struct cron_items *items)
 {
 	static const char *const skipped[] = {[CRON_SKIP] = "a time that does not exist is skipped",
 	    [CRON_UNSKIP] = "a time that does not exist runs one second before the gap"};
@@ -78,7 +78,6 @@ void jw_mdst(struct buf *b, const struct cron_items *items)
 	    [CRON_REPEAT_LATE] = "one that comes twice runs once, the late one"};
 	unsigned seen = 0;
 
-	jw_key(b, "dst");
 	if (!cron_items_use_zone(items)) {
 		jw_null(b);
 		return;
@@ -106,17 +105,24 @@ static void add_duration(struct buf *b, const char *key, int64_t ms)
 		buf_printf(b, "\"%llds\"", (long long)ms / 1000);
 }
 
-/* As POST takes it, so that what is shown can be given again. */
-static void add_task(
-    struct buf *b, const struct api *a, const struct schedule_row *r, unsigned flags)
-{
-	const struct queue_row *q = core_queue(a->host.core, r->queue);
+struct schedule_shown {
+	const struct api *a;
+	const struct schedule_row *r;
+	const struct schedule_view *v; /* NULL: a draft, of which there is only the row */
+	unsigned flags;
+};
 
-	jw_key(b, "task");
+/* As POST takes it, so that what is shown can be given again. */
+static void put_task(struct buf *b, const void *arg)
+{
+	const struct schedule_shown *s = arg;
+	const struct schedule_row *r = s->r;
+	const struct queue_row *q = core_queue(s->a->host.core, r->queue);
+
 	jw_open(b, '{');
 	/* 0: a draft's, that names a queue which is made on first use */
 	jw_mstr_null(b, "queue", q ? q->name : r->queue ? STR_NULL : STR("default"));
-	if (flags & SHOW_FULL && r->body.n > 2 && r->body.p[0] == '{')
+	if (s->flags & SHOW_FULL && r->body.n > 2 && r->body.p[0] == '{')
 		jw_raw(b, (struct str){r->body.p + 1, r->body.n - 2});
 	if (r->priority)
 		jw_mi64(b, "priority", r->priority);
@@ -133,9 +139,35 @@ static void add_task(
 	jw_close(b, '}');
 }
 
-static void add_pause(struct buf *b, const struct schedule_row *r)
+static void put_problem(struct buf *b, const void *arg)
 {
-	jw_key(b, "pause");
+	const struct schedule_shown *s = arg;
+
+	if (s->v->failed)
+		jw_str(b, str_of(s->v->failed));
+	else
+		jw_null(b);
+}
+
+static void put_items(struct buf *b, const void *arg)
+{
+	jw_items(b, ((const struct schedule_shown *)arg)->r->items);
+}
+
+static void put_words(struct buf *b, const void *arg)
+{
+	jw_words(b, ((const struct schedule_shown *)arg)->v->items);
+}
+
+static void put_dst(struct buf *b, const void *arg)
+{
+	jw_dst(b, ((const struct schedule_shown *)arg)->v->items);
+}
+
+static void put_pause(struct buf *b, const void *arg)
+{
+	const struct schedule_row *r = ((const struct schedule_shown *)arg)->r;
+
 	if (r->state != SCHEDULE_PAUSED) {
 		jw_null(b);
 		return;
@@ -147,62 +179,67 @@ static void add_pause(struct buf *b, const struct schedule_row *r)
 	jw_close(b, '}');
 }
 
-static void add_progress(struct buf *b, const struct api *a, const struct schedule_view *v)
+static void put_next(struct buf *b, const void *arg)
 {
-	const struct schedule_progress *p = &v->row.progress;
+	const struct schedule_shown *s = arg;
 
-	jw_mtime_null(b, "next", v->next_s * 1000);
-	jw_key(b, "next_local");
+	if (s->v->next_s)
+		jw_time(b, s->v->next_s * 1000);
+	else
+		jw_null(b);
+}
+
+static void put_next_local(struct buf *b, const void *arg)
+{
+	const struct schedule_view *v = ((const struct schedule_shown *)arg)->v;
+
 	if (v->next_s)
 		jw_local(b, v->next_s, offset_at(v->zone, v->next_s));
 	else
 		jw_null(b);
-	jw_key(b, "last");
-	if (p->last_task) {
-		jw_open(b, '{');
-		jw_mtime_null(b, "tick", p->last_tick_s * 1000);
-		jw_mid_null(b, "task", a->host.ids, p->last_task);
-		jw_close(b, '}');
-	} else {
-		jw_null(b);
-	}
-	jw_mi64(b, "live", v->live);
-	jw_mi64(b, "fired", p->n_fired);
-	jw_mi64(b, "skipped", p->n_skipped);
 }
 
-void jw_msettings(struct buf *b, const struct api *a, const struct schedule_row *r, unsigned flags)
+static void put_last(struct buf *b, const void *arg)
 {
-	add_task(b, a, r, flags);
-	jw_mcstr(b, "overlap", overlap_names[r->overlap]);
-	jw_mcstr(b, "missed", missed_names[r->missed]);
-	jw_mi64(b, "max_shift_ms", r->max_shift_s * 1000);
-	jw_mi64(b, "jitter_ms", r->jitter_ms);
-	jw_mtime_null(b, "start", r->start_ms);
-	jw_mtime_null(b, "end", r->end_ms);
+	const struct schedule_shown *s = arg;
+	const struct schedule_progress *p = &s->r->progress;
+
+	if (!p->last_task) {
+		jw_null(b);
+		return;
+	}
+	jw_open(b, '{');
+	jw_mtime_null(b, "tick", p->last_tick_s * 1000);
+	jw_mid_null(b, "task", s->a->host.ids, p->last_task);
+	jw_close(b, '}');
+}
+
+static void put_live(struct buf *b, const void *arg)
+{
+	jw_i64(b, ((const struct schedule_shown *)arg)->v->live);
+}
+
+static const struct field_out found[] = {{"task", put_task}, {"problem", put_problem},
+    {"items", put_items}, {"words", put_words}, {"dst", put_dst}, {"pause", put_pause},
+    {"next", put_next}, {"next_local", put_next_local}, {"last", put_last}, {"live", put_live},
+    {NULL}};
+
+void show_draft(struct buf *b, const struct api *a, const struct schedule_row *r)
+{
+	const struct schedule_shown shown = {a, r, NULL, SHOW_FULL};
+	const struct showing s = {a->host.ids, r, found, &shown, true};
+
+	fields_write(b, &s, schedule_settings);
 }
 
 void show_schedule(
     struct buf *b, const struct api *a, const struct schedule_view *v, unsigned flags)
 {
-	const struct schedule_row *r = &v->row;
+	const struct schedule_shown shown = {a, &v->row, v, flags};
+	const struct showing s = {a->host.ids, &v->row, found, &shown, flags & SHOW_FULL};
 
 	jw_open(b, '{');
-	jw_mid_null(b, "id", a->host.ids, r->id);
-	jw_mstr(b, "name", r->name);
-	jw_mcstr(b, "state", schedule_state_names[r->state]);
-	jw_mcstr(b, "problem", v->failed);
-	jw_mitems(b, r->items);
-	jw_mstr_null(b, "source", r->source);
-	jw_mstr_null(b, "time_zone", r->zone);
-	jw_mwords(b, v->items);
-	jw_mdst(b, v->items);
-	jw_msettings(b, a, r, flags);
-	add_pause(b, r);
-	add_progress(b, a, v);
-	jw_mtime_null(b, "ctime", r->ctime_ms);
-	jw_mtime_null(b, "mtime", r->mtime_ms);
-	jw_mi64(b, "version", r->version);
+	fields_write(b, &s, schedule_fields);
 	jw_close(b, '}');
 }
 

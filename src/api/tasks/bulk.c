@@ -3,9 +3,11 @@
  * Acting on everything that matches: the store is paged through by id, and each page becomes one
  * command, until the end. Nothing blocks in between; a client that leaves ends it.
  */
+#include "api/frame/shapes.h"
 #include "api/tasks/filter.h"
+#include "api/tasks/task_shapes.h"
 #include "model/limits.h"
-#include "wire/json_in.h"
+#include "wire/fields.h"
 #include "words/words.h"
 
 #define PAGE_IDS 1000
@@ -240,28 +242,18 @@ static int set_ids(json_t *v, const char *field, void *arg, struct problem *p)
 	return 0;
 }
 
-static int set_reason(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct bulk *k = arg;
-	struct str text = STR_NULL;
-	int rc = json_is_null(v) ? 0 : json_in_str(v, field, REASON_MAX_BYTES, &text, p);
-
-	k->reason = arena_str(&k->c->arena, text);
-	return rc;
-}
-
-static int set_dry_run(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	return json_in_bool(v, field, &((struct bulk *)arg)->dry_run, p);
-}
-
-static int set_all(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	return json_in_bool(v, field, &((struct bulk *)arg)->all, p);
-}
-
-static const struct json_member members[] = {{"filter", set_filter}, {"ids", set_ids},
-    {"reason", set_reason}, {"dry_run", set_dry_run}, {"all", set_all}};
+#define F(name, kind, member, ...) \
+	FIELD(name, kind, bulk, member, .flags = FIELD_GIVEN __VA_OPT__(, ) __VA_ARGS__)
+const struct field bulk_fields[] = {
+    FIELD_TOLD("filter", 0, NULL, REF("TaskFilter")),
+    FIELD_TOLD("ids", 0, NULL, ARRAY(REF("Id"))),
+    FIELD("reason", FIELD_TEXT, bulk, reason, .max = REASON_MAX_BYTES,
+        .flags = FIELD_GIVEN | FIELD_NULL_GIVEN, .about = "for the record"),
+    F("dry_run", FIELD_BOOL, dry_run, .about = "only count what matches"),
+    F("all", FIELD_BOOL, all, .about = "must be said when nothing narrows it"),
+    {NULL},
+};
+static const struct json_member own[] = {{"filter", set_filter}, {"ids", set_ids}, {NULL}};
 
 static int check(struct bulk *k, struct problem *p)
 {
@@ -283,16 +275,14 @@ static void default_states(struct bulk *k, const char *const *names)
 static void bulk(struct call *c, enum event_kind kind, int32_t status, const char *const *names)
 {
 	struct bulk *k = call_state(c, sizeof *k);
-	json_t *body;
-	int rc;
+	const struct fields_in r = {
+	    .arena = &c->arena, .into = k, .problem = &c->problem, .own = own, .arg = k};
 
 	*k = (struct bulk){.kind = kind, .status = status, .c = c};
 	c->on_free = bulk_free;
-	if (!call_body(c, &body))
+	if (!call_fields(c, &r, bulk_fields))
 		return;
-	rc = json_in_members(body, "", members, sizeof members / sizeof members[0], k, &c->problem);
-	json_decref(body);
-	if (rc || check(k, &c->problem)) {
+	if (check(k, &c->problem)) {
 		call_problem(c);
 		return;
 	}

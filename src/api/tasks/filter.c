@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/tasks/filter.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "api/objects/resource.h"
 #include "model/limits.h"
 #include "wire/json_in.h"
 
@@ -99,12 +101,15 @@ static int add_worker(struct call *c, struct task_filter *f, struct str text, co
 	return f->worker ? 0 : c->problem.code;
 }
 
-static int add_schedule(struct call *c, struct task_filter *f, struct str text, const char *field)
+static int add_owner(
+    struct call *c, struct task_filter *f, enum query q, struct str text, const char *field)
 {
+	const struct resource *r = resource_asked(q);
+
 	/* one that was deleted can still be named by its id */
-	if (id_parse(c->host->ids, text, &f->owner) && f->owner)
+	if (!r || (id_parse(c->host->ids, text, &f->owner) && f->owner))
 		return 0;
-	f->owner = find_schedule(c, text, field, &c->problem);
+	f->owner = find_object(c, r->kind, text, field, &c->problem);
 	return f->owner ? 0 : c->problem.code;
 }
 
@@ -127,10 +132,9 @@ static int add_one(
 	case Q_LABEL: return add_label(c, f, v, field);
 	case Q_BATCH: return find_id(c->api, v, field, &f->batch, &c->problem);
 	case Q_WORKER: return add_worker(c, f, v, field);
-	case Q_SCHEDULE: return add_schedule(c, f, v, field);
 	case Q_SINCE: return add_time(c, &f->since, v, field, false);
 	case Q_UNTIL: return add_time(c, &f->until, v, field, true);
-	default: return 0;
+	default: return add_owner(c, f, q, v, field);
 	}
 }
 
@@ -183,33 +187,38 @@ static int set_one(struct reading *r, json_t *v, const char *field, enum query q
 	    r->c, r->f, q, (struct str){json_string_value(v), json_string_length(v)}, field);
 }
 
-#define SETTER(name, q)                                                             \
-	static int name(json_t *v, const char *field, void *arg, struct problem *p) \
-	{                                                                           \
-		return set_one(arg, v, field, q);                                   \
-	}
-SETTER(set_queue, Q_QUEUE)
-SETTER(set_state, Q_STATE)
-SETTER(set_label, Q_LABEL)
-SETTER(set_batch, Q_BATCH)
-SETTER(set_worker, Q_WORKER)
-SETTER(set_schedule, Q_SCHEDULE)
-SETTER(set_since, Q_SINCE)
-SETTER(set_until, Q_UNTIL)
+static int unknown(struct call *c, const char *key)
+{
+	const char *names[N_QUERY];
+	size_t n = 0;
 
-static const struct json_member members[] = {{"queue", set_queue}, {"state", set_state},
-    {"label", set_label}, {"batch", set_batch}, {"worker", set_worker}, {"schedule", set_schedule},
-    {"since", set_since}, {"until", set_until}};
+	for (int q = 0; q < N_QUERY; q++)
+		if (FILTERS & Q(q))
+			names[n++] = query_infos[q].name;
+	return json_in_unknown(key, "filter", names, n, &c->problem);
+}
 
 int filter_from_json(struct call *c, json_t *object, struct task_filter *ret_filter)
 {
 	struct reading r = {.c = c, .f = ret_filter};
+	const char *key;
+	char field[64];
+	json_t *v;
+	int rc = json_in_object(object, "filter", &c->problem);
 
 	*ret_filter = (struct task_filter){0};
-	if (json_in_object(object, "filter", &c->problem))
-		return ERR_INVALID;
-	return json_in_members(
-	    object, "filter", members, sizeof members / sizeof members[0], &r, &c->problem);
+	json_object_foreach(object, key, v)
+	{
+		int q = 0;
+
+		while (q < N_QUERY && (!(FILTERS & Q(q)) || strcmp(query_infos[q].name, key) != 0))
+			q++;
+		snprintf(field, sizeof field, "filter.%s", key);
+		rc = q == N_QUERY ? unknown(c, key) : set_one(&r, v, field, (enum query)q);
+		if (rc)
+			break;
+	}
+	return rc;
 }
 
 bool filter_is_empty(const struct task_filter *f)

@@ -2,6 +2,7 @@
 /* A task as JSON, and how the newest state in memory is laid over a stored row. */
 #include <string.h>
 
+#include "api/objects/resource.h"
 #include "api/objects/show.h"
 #include "model/history.h"
 
@@ -133,14 +134,21 @@ static void add_usage(struct buf *b, const struct usage *u)
 	jw_close(b, '}');
 }
 
-static void add_schedule(struct buf *b, const struct api *a, const struct task_spec *s)
+/* The members of all kinds that it might belong to; null are those of all but one. */
+static void add_owners(struct buf *b, const struct api *a, const struct owner *o)
 {
-	struct schedule_view v;
-	bool known = s->owner.id && core_schedule(a->host.core, s->owner.id, NULL, &v);
+	const struct part *p;
 
-	jw_mstr_null(b, "schedule", known ? v.row.name : STR_NULL);
-	jw_mid_null(b, "schedule_id", a->host.ids, s->owner.id);
-	jw_mtime_null(b, "tick", s->owner.part * 1000);
+	for (size_t i = 0; (p = part_at(i)); i++) {
+		const struct resource *r = p->resource;
+		bool is_its = r && o->id && (int)r->kind == o->kind;
+
+		if (!r || !r->owner)
+			continue;
+		jw_mstr_null(b, r->owner->name, is_its ? r->name(a->host.core, o->id) : STR_NULL);
+		jw_mid_null(b, r->owner->id, a->host.ids, is_its ? o->id : 0);
+		jw_mtime_null(b, r->owner->part, is_its ? o->part * 1000 : 0);
+	}
 }
 
 void show_task(struct buf *b, const struct api *a, const struct task_row *t, unsigned flags)
@@ -167,7 +175,7 @@ void show_task(struct buf *b, const struct api *a, const struct task_row *t, uns
 	jw_mlabels(b, "labels", t->spec.labels);
 	jw_mstr_null(b, "key", t->spec.key);
 	jw_mid_null(b, "batch", ids, t->spec.batch);
-	add_schedule(b, a, &t->spec);
+	add_owners(b, a, &t->spec.owner);
 	jw_mtime_null(b, "run_after", t->spec.run_after_ms);
 	jw_mtime_null(b, "due", s->due_ms);
 	add_limits(b, &t->spec, q);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Changing one task: cancel, retry, hold, release, priority. The answer is the task after it. */
 #include "api/objects/show.h"
+#include "api/tasks/task_shapes.h"
 #include "model/limits.h"
-#include "wire/json_in.h"
+#include "wire/fields.h"
 #include "words/words.h"
 
 #define HOLD_STATUS (-10)
@@ -34,80 +35,69 @@ static void changed(struct call *c, const struct reply *r)
 	call_read_task(c, show_after);
 }
 
-static int set_reason(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct event *ev = arg;
+#define NOT_GIVEN INT32_MIN
+struct change {
+	struct str reason;
+	int32_t priority, status;
+};
 
-	if (json_is_null(v))
+#define REASON                                                               \
+	FIELD("reason", FIELD_TEXT, change, reason, .max = REASON_MAX_BYTES, \
+	    .flags = FIELD_GIVEN | FIELD_NULL_GIVEN, .about = "for the record")
+const struct field reason_fields[] = {REASON, {NULL}};
+const struct field task_change_fields[] = {
+    FIELD(
+        "priority", FIELD_I32, change, priority, -PRIORITY_MAX, PRIORITY_MAX, .flags = FIELD_GIVEN),
+    FIELD("status", FIELD_I32, change, status, HELD_STATUS_MIN, PLUGIN_STATUS_MAX,
+        .flags = FIELD_GIVEN, .about = "-2 releases it; -10, -4 or any from -7 down holds it"),
+    REASON,
+    {NULL},
+};
+
+static int check_status(int32_t status, struct problem *p)
+{
+	if (status == NOT_GIVEN || status == TASK_QUEUED || task_is_held(status))
 		return 0;
-	return json_in_str(v, field, REASON_MAX_BYTES, &ev->tasks.reason, p);
-}
-
-static const struct json_member reason_members[] = {{"reason", set_reason}};
-
-static int set_priority(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct event *ev = arg;
-	int64_t n = 0;
-	int rc = json_in_int(v, field, -PRIORITY_MAX, PRIORITY_MAX, &n, p);
-
-	ev->tasks.has_priority = true;
-	ev->tasks.priority = (int32_t)n;
-	return rc;
-}
-
-static int set_status(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	struct event *ev = arg;
-	int64_t n = 0;
-
-	if (json_in_int(v, field, HELD_STATUS_MIN, PLUGIN_STATUS_MAX, &n, p))
-		return ERR_INVALID;
-	ev->tasks.has_status = true;
-	ev->tasks.status = (int32_t)n;
-	if (n == TASK_QUEUED || task_is_held((int)n))
-		return 0;
-	problem_set(p, ERR_INVALID, "the status can not be set to %lld", (long long)n);
+	problem_set(p, ERR_INVALID, "the status can not be set to %d", status);
 	problem_hint(p,
 	    "-2 releases a held task, %d (or -4, or any from -7 down) holds a queued one; "
 	    "to end one use POST …/cancel",
 	    HOLD_STATUS);
-	return problem_field(p, field);
+	return problem_field(p, "status");
 }
 
-static const struct json_member patch_members[] = {
-    {"priority", set_priority}, {"status", set_status}, {"reason", set_reason}};
-
-static void change(
-    struct call *c, enum event_kind kind, const struct json_member *members, size_t n_members)
+static void change(struct call *c, enum event_kind kind, const struct field *fields)
 {
-	struct event ev = {.kind = kind};
-	json_t *body;
+	struct change k = {STR_NULL, NOT_GIVEN, NOT_GIVEN};
+	const struct fields_in r = {.arena = &c->arena, .into = &k, .problem = &c->problem};
+	struct event ev = {.kind = kind, .tasks = {.ids = &c->about, .n = 1}};
 
-	if (!call_path_id(c, &c->about) || !call_body(c, &body))
+	if (!call_path_id(c, &c->about) || !call_fields(c, &r, fields))
 		return;
-	ev.tasks.ids = &c->about;
-	ev.tasks.n = 1;
-	if (json_in_members(body, "", members, n_members, &ev, &c->problem))
+	ev.tasks.reason = k.reason;
+	ev.tasks.has_priority = k.priority != NOT_GIVEN;
+	ev.tasks.priority = ev.tasks.has_priority ? k.priority : 0;
+	ev.tasks.has_status = k.status != NOT_GIVEN;
+	ev.tasks.status = ev.tasks.has_status ? k.status : 0;
+	if (check_status(k.status, &c->problem))
 		call_problem(c);
 	else if (kind == EV_TASK_SET && !ev.tasks.has_status && !ev.tasks.has_priority)
 		call_fail(c, ERR_INVALID, "nothing to change: give \"priority\" or \"status\"");
 	else
 		call_command(c, &ev, changed);
-	json_decref(body);
 }
 
 void task_cancel(struct call *c)
 {
-	change(c, EV_CANCEL, reason_members, 1);
+	change(c, EV_CANCEL, reason_fields);
 }
 
 void task_retry(struct call *c)
 {
-	change(c, EV_RETRY, reason_members, 1);
+	change(c, EV_RETRY, reason_fields);
 }
 
 void task_patch(struct call *c)
 {
-	change(c, EV_TASK_SET, patch_members, 3);
+	change(c, EV_TASK_SET, task_change_fields);
 }

@@ -2,12 +2,61 @@
 /* Bodies of requests by tables of settings, and parameters by tables of options. */
 #include "cli/nouns/body.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/tasks/work.h"
 #include "cron/pattern/item.h"
+
+static enum setting_kind kind_of(const struct field *f)
+{
+	switch (f->kind) {
+	case FIELD_STRINGS: return SETTING_PAIRS;
+	case FIELD_RUN: return SETTING_RUN;
+	case FIELD_BOOL: return SETTING_SWITCH;
+	case FIELD_I32:
+	case FIELD_I64: return SETTING_NUMBER;
+	case FIELD_TIME: return SETTING_MOMENT;
+	default: return SETTING_TEXT;
+	}
+}
+
+/* Who must have a member cannot take it back: "none" is then a word like others. */
+static struct setting setting_of(const struct field *f, const char *option)
+{
+	enum setting_kind kind = kind_of(f);
+
+	return (struct setting){
+	    .option = option,
+	    .kind = kind,
+	    .none = kind <= SETTING_NUMBER && !(f->flags & FIELD_NEEDED),
+	    .member = f->name,
+	    .min = f->min,
+	    .max = f->max,
+	    .hint = f->flags & FIELD_NULL_GIVEN ? "\"none\" means no limit" : NULL,
+	};
+}
+
+const struct setting *settings_make(const struct field *fields, struct made_settings *made)
+{
+	size_t n = 0;
+
+	for (const struct field *f = fields; f->name; f++) {
+		if (!(f->flags & FIELD_GIVEN) || f->kind == FIELD_OTHER)
+			continue;
+		MUST(n < SETTINGS_MOST - 1);
+		snprintf(made->options[n], sizeof made->options[n], "%s",
+		    f->option ? f->option : f->name);
+		for (char *at = made->options[n]; (at = strchr(at, '_'));)
+			*at = '-';
+		made->rows[n] = setting_of(f, made->options[n]);
+		n++;
+	}
+	made->rows[n] = (struct setting){0};
+	return made->rows;
+}
 
 static bool is_given(const struct cli *c, const struct setting *s)
 {

@@ -4,6 +4,7 @@
 #define CLI_BODY_H
 
 #include "cli/frame/cli.h"
+#include "model/field.h"
 
 enum setting_kind {
 	SETTING_TEXT,
@@ -24,6 +25,14 @@ struct setting {
 	const char *instead; /* a word that may stand in place of the number */
 	const char *hint;    /* when it is no such number */
 };
+
+/* Settings by a table of members: an option for each that requests may give. */
+#define SETTINGS_MOST 32
+struct made_settings {
+	struct setting rows[SETTINGS_MOST];
+	char options[SETTINGS_MOST][32];
+};
+const struct setting *settings_make(const struct field *fields, struct made_settings *made);
 
 /*
  * Adds what was given on the line; `old` is what is changed, NULL: nothing is there yet. It may be

@@ -10,7 +10,10 @@
 #define TRIES 10 /* against others who change the same object */
 
 static const struct noun *const nouns[] = {
-    &queue_noun, &schedule_noun, &task_noun, &token_noun, &worker_noun};
+#define X(word) &word##_noun,
+    NOUN_TABLE(X)
+#undef X
+};
 
 const struct noun *noun_find(const char *word, size_t n)
 {
@@ -172,14 +175,20 @@ int noun_show(struct cli *c)
 	return noun_each(c, show_one);
 }
 
+const struct setting *noun_settings(const struct noun *n, struct made_settings *made)
+{
+	return n->fields ? settings_make(n->fields, made) : n->settings;
+}
+
 int noun_create(struct cli *c)
 {
 	const struct noun *n = noun_of(c);
+	struct made_settings made;
 	AUTO(json_drop) json_t *body = json_object(), *object = NULL;
 	int r;
 
 	if (noun_alone(c) < 0 || body_add_text(c, body, "name", c->options.args[0]) < 0 ||
-	    body_add(c, n->settings, NULL, body) < 0)
+	    body_add(c, noun_settings(n, &made), NULL, body) < 0)
 		return c->problem.code;
 	r = cli_call(c, "POST", n->path, body, &object);
 	if (r < 0)
@@ -232,15 +241,15 @@ int noun_change(struct cli *c, const struct noun *n, const char *name, const str
 
 static int fill_settings(struct cli *c, void *arg, const json_t *old, json_t *body)
 {
-	const struct noun *n = arg;
-
-	return body_add(c, n->settings, old, body);
+	return body_add(c, arg, old, body);
 }
 
 int noun_apply(struct cli *c, const struct noun *n, const char *name, json_t **ret_changed)
 {
+	struct made_settings made;
+	const struct setting *settings = noun_settings(n, &made);
 	const struct change change = {
-	    body_needs_old(c, n->settings), fill_settings, (struct noun *)n};
+	    body_needs_old(c, settings), fill_settings, (struct setting *)settings};
 
 	return noun_change(c, n, name, &change, ret_changed);
 }

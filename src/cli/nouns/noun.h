@@ -31,7 +31,9 @@ struct noun {
 	const char *path; /* "/v1/queues" */
 	const struct listing *list;
 	const struct view *view;
-	/* Members of its JSON that options set, also those of a pause; NULL: no such verb. */
+	/* Members of its JSON that options set: the given ones of a table, or else settings; also
+	 * those of a pause; NULL: no such verb. */
+	const struct field *fields;
 	const struct setting *settings, *pause;
 	const char *set_hint;    /* when nothing was given to set; NULL: where they are listed */
 	const char *reason_hint; /* a pause needs a reason; NULL: it does not */
@@ -44,7 +46,12 @@ struct noun {
 
 extern const struct listing queue_list, schedule_list, task_list, token_list, worker_list;
 extern const struct view queue_view, schedule_view, task_view, worker_view;
-extern const struct noun queue_noun, schedule_noun, task_noun, token_noun, worker_noun;
+#define NOUN_TABLE(X) X(queue) X(schedule) X(task) X(token) X(worker)
+#define X(word) extern const struct noun word##_noun;
+NOUN_TABLE(X)
+#undef X
+/* Which of its members options set; NULL: none. */
+const struct setting *noun_settings(const struct noun *n, struct made_settings *made);
 /* By a word of `n` bytes; NULL: there is none. */
 const struct noun *noun_find(const char *word, size_t n);
 

@@ -7,24 +7,7 @@
 #include "cli/frame/cmds.h"
 #include "cli/nouns/noun.h"
 #include "cli/tasks/work.h"
-#include "model/limits.h"
-
-static const struct setting settings[] = {
-    {"name", SETTING_TEXT},
-    {"plugin", SETTING_TEXT, .none = true},
-    {"order", SETTING_TEXT, .none = true},
-    {"timeout", SETTING_TEXT, .none = true},
-    {"backoff", SETTING_TEXT, .none = true},
-    {"backoff-max", SETTING_TEXT, .none = true},
-    {"output-mode", SETTING_TEXT, .none = true, .member = "output"},
-    {"exit-codes", SETTING_SWITCH},
-    {"threads", SETTING_NUMBER, true, NULL, 0, THREADS_MAX, .hint = "\"none\" means no limit"},
-    {"max-attempts", SETTING_NUMBER, true, NULL, 1, ATTEMPTS_MAX},
-    {"output-max", SETTING_NUMBER, true, NULL, 0, INT64_MAX},
-    {"env", SETTING_PAIRS},
-    {"run", SETTING_RUN},
-    {NULL},
-};
+#include "model/queue.h"
 
 static const struct setting pause_settings[] = {
     {"reason", SETTING_TEXT},
@@ -36,7 +19,7 @@ const struct noun queue_noun = {.word = "queue",
     .path = "/v1/queues",
     .list = &queue_list,
     .view = &queue_view,
-    .settings = settings,
+    .fields = queue_fields,
     .pause = pause_settings};
 
 static int cancel_dispatched(struct cli *c, const char *name)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/nouns/schedules.h"
+#include "model/schedule.h"
 
 #define RUNS_LOOKED_AT 20
 
@@ -29,18 +30,9 @@ int schedule_put_pattern(struct cli *c, const struct cron_pattern *p, json_t *bo
 
 int schedule_put_policies(struct cli *c, json_t *body)
 {
-	static const struct setting policies[] = {
-	    {"overlap", SETTING_TEXT, .none = true},
-	    {"missed", SETTING_TEXT, .none = true},
-	    {"max-shift", SETTING_TEXT, .none = true},
-	    {"jitter", SETTING_TEXT, .none = true},
-	    {"start", SETTING_MOMENT, .none = true},
-	    {"end", SETTING_MOMENT, .none = true},
-	    {"name", SETTING_TEXT},
-	    {NULL},
-	};
+	struct made_settings made;
 
-	return body_add(c, policies, NULL, body);
+	return body_add(c, settings_make(schedule_fields, &made), NULL, body);
 }
 
 const char *shift_suggestion(int64_t distance_s)

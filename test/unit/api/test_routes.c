@@ -61,14 +61,14 @@ static void test_unknown_things(void **state)
 {
 	char path[128];
 
-	for (size_t i = 0; i < n_routes; i++) {
+	for (size_t i = 0; i < route_number(NULL); i++) {
 		struct talk *t;
 
-		if (!strchr(routes[i].pattern, '{'))
+		if (!strchr(route_at(i)->pattern, '{'))
 			continue;
-		path_of(&routes[i], path, sizeof path);
-		t = ask(w, routes[i].method, path,
-		    routes[i].request_needed ? "{\"priority\":1}" : NULL);
+		path_of(route_at(i), path, sizeof path);
+		t = ask(w, route_at(i)->method, path,
+		    route_at(i)->request_needed ? "{\"priority\":1}" : NULL);
 		assert_int_equal(t->status, 404);
 		check_problem(t);
 		talk_free(t);
@@ -79,15 +79,15 @@ static void test_unknown_parameter(void **state)
 {
 	char path[128], target[160];
 
-	for (size_t i = 0; i < n_routes; i++) {
+	for (size_t i = 0; i < route_number(NULL); i++) {
 		struct talk *t;
 
-		path_of(&routes[i], path, sizeof path);
+		path_of(route_at(i), path, sizeof path);
 		snprintf(target, sizeof target, "%s?limti=3", path);
-		t = ask(w, routes[i].method, target, NULL);
+		t = ask(w, route_at(i)->method, target, NULL);
 		assert_int_equal(t->status, 400);
 		check_problem(t);
-		if (routes[i].query & Q(Q_LIMIT))
+		if (route_at(i)->query & Q(Q_LIMIT))
 			assert_non_null(strstr(t->body.p, "did you mean \\\"limit\\\"?"));
 		talk_free(t);
 	}
@@ -97,14 +97,14 @@ static void test_wrong_method(void **state)
 {
 	char path[128], allow[64];
 
-	for (size_t i = 0; i < n_routes; i++) {
+	for (size_t i = 0; i < route_number(NULL); i++) {
 		struct talk *t;
 
-		path_of(&routes[i], path, sizeof path);
+		path_of(route_at(i), path, sizeof path);
 		t = ask(w, API_PUT, path, NULL);
 		assert_int_equal(t->status, 405);
-		assert_non_null(strstr(
-		    talk_header(t, "Allow", allow, sizeof allow), method_names[routes[i].method]));
+		assert_non_null(strstr(talk_header(t, "Allow", allow, sizeof allow),
+		    method_names[route_at(i)->method]));
 		check_problem(t);
 		talk_free(t);
 	}
@@ -146,13 +146,14 @@ static void test_bodies(void **state)
 	    "{\"name\":\"nothing\",\"items\":{\"epoch\":32000000000},\"max_shift\":1,"
 	    "\"task\":{\"command\":[\"true\"]}}",
 	    201));
-	for (size_t i = 0; i < n_routes; i++)
-		for (size_t k = 0; routes[i].request && k < sizeof bad / sizeof bad[0]; k++) {
+	for (size_t i = 0; i < route_number(NULL); i++)
+		for (size_t k = 0; route_at(i)->request && k < sizeof bad / sizeof bad[0]; k++) {
 			struct talk *t;
 
-			path_of(&routes[i], path, sizeof path);
-			t = ask(w, routes[i].method, path, bad[k].body);
-			if (t->status != bad[k].status && !(k == 0 && routes[i].flags & ROUTE_BULK))
+			path_of(route_at(i), path, sizeof path);
+			t = ask(w, route_at(i)->method, path, bad[k].body);
+			if (t->status != bad[k].status &&
+			    !(k == 0 && route_at(i)->flags & ROUTE_BULK))
 				fail_msg("%s with %s: %d", path, bad[k].body, t->status);
 			talk_free(t);
 		}

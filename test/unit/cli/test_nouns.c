@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "cli/nouns/noun.h"
+#include "model/schedule.h"
 
 #define OBJECT                                                                                    \
 	"{\"name\":\"a\",\"empty\":\"\",\"null\":null,\"n\":1234567,\"zero\":0,\"in\":{\"x\":7}," \
@@ -138,6 +139,7 @@ static void test_text_that_is_not_utf8_is_refused(void **state)
 
 static void test_what_is_put_over_must_be_read_first(void **state)
 {
+	struct made_settings made;
 	struct cli c;
 
 	line_parse(&c, "--text x --queue a");
@@ -148,7 +150,7 @@ static void test_what_is_put_over_must_be_read_first(void **state)
 	options_release(&c.options);
 	line_parse(&c, "--nice 3");
 	assert_false(body_needs_old(&c, settings));
-	assert_true(body_needs_old(&c, queue_noun.settings));
+	assert_true(body_needs_old(&c, noun_settings(&queue_noun, &made)));
 	options_release(&c.options);
 }
 
@@ -192,8 +194,10 @@ static void assert_settings(const struct noun *n, const struct setting *table)
 
 static void test_rows_fit_their_commands(void **state)
 {
+	struct made_settings made;
 	size_t n_found = 0;
 
+	assert_settings(&schedule_noun, settings_make(schedule_fields, &made));
 	for (size_t i = 0; command_at(i); i++) {
 		const struct command *cmd = command_at(i);
 		const struct noun *n = noun_find(cmd->path, strcspn(cmd->path, " "));
@@ -203,7 +207,7 @@ static void test_rows_fit_their_commands(void **state)
 		if (cmd->run == noun_show)
 			assert_non_null(n->view);
 		if (cmd->run == noun_create || cmd->run == noun_set)
-			assert_non_null(n->settings);
+			assert_non_null(noun_settings(n, &made));
 		if (cmd->run == noun_pause)
 			assert_non_null(n->pause);
 		if (cmd->run == noun_rm)
@@ -211,7 +215,7 @@ static void test_rows_fit_their_commands(void **state)
 		if (!n)
 			continue;
 		n_found++;
-		assert_settings(n, n->settings);
+		assert_settings(n, noun_settings(n, &made));
 		assert_settings(n, n->pause);
 	}
 	assert_true(n_found > 20);
