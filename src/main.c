@@ -29,7 +29,7 @@ static const struct command restore_row = {"restore",
     "The backup is copied and checked beside the store, and takes its place in one step: until "
     "then, whatever happens, the store is as it was. Refused while a server runs, and where there "
     "is a store, unless --force is given; a store that is too damaged to be read is kept beside "
-    "it, as NAME.damaged.",
+    "it, as NAME.damaged. Run it as the server's user.",
     "reeve restore /backup/reeve-2026-11-18.db\ton a new machine\n"
     "zstd -dc reeve.db.zst | reeve restore --force -\tin the place of what is there\n",
     "file", {restore_options}, GROUP_SERVICES, COMMAND_NEEDS_ARG, NULL, restore_command};

@@ -133,7 +133,7 @@ int store_backup(const char *url, const char *file, const struct store_copying *
 	AUTO(free_cstr) char *part = xasprintf("%s.part", file);
 	const char *place;
 	const struct store_ops *ops = store_backend_of(url, &place, ret_problem);
-	int fd, rc;
+	int fd = -1, rc;
 
 	*ret_copy = (struct store_copy){0};
 	if (!ops)

@@ -18,7 +18,7 @@ static int refuse_foreign(const char *path, struct problem *ret_problem)
 	if (access(path, R_OK | W_OK) == 0 || errno != EACCES)
 		return 0;
 	problem_set(ret_problem, ERR_DENIED, "%s may not be read by this user", path);
-	return problem_hint(ret_problem, "run it as root, or as the server's own user");
+	return problem_hint(ret_problem, "run it as the server's own user, or as root");
 }
 
 /* A transaction's snapshot is that of its first read. */

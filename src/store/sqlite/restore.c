@@ -29,6 +29,23 @@ static int io_problem(const char *doing, const char *path, struct problem *ret_p
 	return ERR_IO;
 }
 
+/* root would have to work in a folder where somebody else can turn every name to another file. */
+static int refuse_other_user(const char *path, struct problem *ret_problem)
+{
+	AUTO(free_cstr) char *dir = xstrdup(path);
+	char *slash = strrchr(dir, '/');
+	struct stat st;
+
+	if (slash)
+		slash[slash == dir] = 0;
+	if (geteuid() != 0 || stat(slash ? dir : ".", &st) < 0 || st.st_uid == 0)
+		return 0;
+	problem_set(ret_problem, ERR_DENIED,
+	    "the folder of %s belongs to the user with the number %u", path, (unsigned)st.st_uid);
+	return problem_hint(ret_problem,
+	    "restore as that user: sudo -u '#%u' reeve restore - <FILE", (unsigned)st.st_uid);
+}
+
 static int refuse_present(const char *path, bool replace, struct problem *ret_problem)
 {
 	if (replace || (sqlite_size_of(path, "") <= 0 && sqlite_size_of(path, "-wal") <= 0))
@@ -38,20 +55,6 @@ static int refuse_present(const char *path, bool replace, struct problem *ret_pr
 }
 
 /* -- the copy beside it */
-
-/* root restores for the one who has the folder, or has had the store */
-static int give_away(int fd, const char *path)
-{
-	AUTO(free_cstr) char *dir = xstrdup(path);
-	char *slash = strrchr(dir, '/');
-	struct stat st;
-
-	if (slash)
-		slash[slash == dir] = 0;
-	if (geteuid() != 0 || (stat(path, &st) < 0 && stat(slash ? dir : ".", &st) < 0))
-		return 0;
-	return fchown(fd, st.st_uid, st.st_gid);
-}
 
 static int write_all(int fd, const char *p, size_t n)
 {
@@ -88,16 +91,15 @@ static int copy_bytes(const struct store_source *source, int to, const char *fre
 	return fsync(to) < 0 ? io_problem("written", fresh, ret_problem) : 0;
 }
 
-static int fetch(const char *path, const struct store_source *source, const char *fresh,
+static int fetch(const struct store_source *source, const char *fresh,
     const struct store_copying *how, int64_t *ret_bytes, struct problem *ret_problem)
 {
 	int rc, fd = open(fresh, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return io_problem("written", fresh, ret_problem);
-	rc = fchmod(fd, 0600) < 0 || give_away(fd, path) < 0
-	         ? io_problem("written", fresh, ret_problem)
-	         : copy_bytes(source, fd, fresh, how, ret_bytes, ret_problem);
+	rc = fchmod(fd, 0600) < 0 ? io_problem("written", fresh, ret_problem)
+	                          : copy_bytes(source, fd, fresh, how, ret_bytes, ret_problem);
 	close(fd);
 	return rc;
 }
@@ -193,8 +195,6 @@ static int take_place(const char *path, const char *fresh, int lock, struct prob
 	remove_beside(path, "-shm");
 	if (rename(fresh, path) < 0 || store_sync_entry(path) < 0)
 		return io_problem("written", path, ret_problem);
-	if (give_away(lock, path) < 0)
-		return io_problem("given to the store's owner", "the lock", ret_problem);
 	return sqlite_mark_lock(lock, ret_problem);
 }
 
@@ -206,7 +206,7 @@ static int restore_locked(const char *path, int lock, const struct store_source 
 
 	if (rc)
 		return rc;
-	rc = fetch(path, source, fresh, how, &ret_copy->bytes, ret_problem);
+	rc = fetch(source, fresh, how, &ret_copy->bytes, ret_problem);
 	if (rc == 0)
 		rc = look_at(fresh, how, ret_copy, ret_problem);
 	if (rc == 0)
@@ -221,8 +221,10 @@ static int restore_locked(const char *path, int lock, const struct store_source 
 int sqlite_restore(const char *path, const struct store_source *source,
     const struct store_copying *how, struct store_copy *ret_copy, struct problem *ret_problem)
 {
-	int version, lock, rc = private_place(path, ret_problem);
+	int version, lock, rc = refuse_other_user(path, ret_problem);
 
+	if (rc == 0)
+		rc = private_place(path, ret_problem);
 	if (rc == 0)
 		rc = sqlite_lock(path, &lock, ret_problem);
 	if (rc)
