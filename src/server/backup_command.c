@@ -43,16 +43,22 @@ static int to_file(const char *url, const char *file, const struct options *o, s
 	return copy_talk_done(&talk, stdout, file, &copy);
 }
 
-static int pour(int from, struct problem *p)
+static int pour(int from, int64_t of, const struct store_copying *how, struct problem *p)
 {
 	char bytes[65536];
+	int64_t poured = 0;
 	ssize_t n, w = 0;
 
 	while ((n = read(from, bytes, sizeof bytes)) > 0)
-		for (ssize_t at = 0; at < n; at += w)
-			if ((w = write(STDOUT_FILENO, bytes + at, (size_t)(n - at))) < 0)
+		for (ssize_t at = 0; at < n; at += w) {
+			w = write(STDOUT_FILENO, bytes + at, (size_t)(n - at));
+			if (w < 0)
 				return problem_set(p, ERR_IO,
 				    "standard output cannot be written: %s", strerror(errno));
+			poured += w;
+			if (!how->copied(how->arg, poured, of))
+				return ERR_TIMEOUT;
+		}
 	return n < 0 ? problem_set(p, ERR_IO, "the copy cannot be read: %s", strerror(errno)) : 0;
 }
 
@@ -73,7 +79,7 @@ static int through_folder(
 	unlink(file);
 	rmdir(dir);
 	if (e == 0)
-		e = pour(fd, p);
+		e = pour(fd, copy.bytes, &how, p);
 	if (fd >= 0)
 		close(fd);
 	if (e)

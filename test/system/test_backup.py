@@ -126,6 +126,16 @@ def test_what_is_no_backup(server, tmp_path):
     server.restart()
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root")
+def test_root_does_not_write_into_anothers_folder(server, tmp_path):
+    server.cli("backup", tmp_path / "b")
+    (tmp_path / "theirs").mkdir()
+    os.chown(tmp_path / "theirs", 12345, 12345)
+    said = run("restore", tmp_path / "b", "--store", store_of(tmp_path / "theirs"), check=False)
+    assert said.code == 1 and "sudo -u '#12345'" in said.err, said
+    assert not os.listdir(tmp_path / "theirs")
+
+
 def test_memory_has_nothing_to_back_up(tmp_path):
     for command in ("backup", "restore"):
         (tmp_path / "restore").touch()
@@ -187,7 +197,7 @@ def test_terminals(server, tmp_path):
     slow.stdin.close()
     assert slow.wait(PATIENCE) == 0
     os.close(theirs)
-    assert b"copying: 0.0 MiB" in os.read(ours, 65536)
+    assert b"copying: 0." in os.read(ours, 65536)
     os.close(ours)
 
 

@@ -259,6 +259,8 @@ int sqlite_check_copy(const char *path, const struct store_checker *to, struct s
 		rc = sql_check_version(ret_copy->version, true, ret_problem);
 	if (rc)
 		return rc;
+	if (to->progress) /* the structure comes first, and says nothing for long */
+		to->progress(to->arg, 0);
 	return ret_copy->version < STORE_SCHEMA_VERSION
 	           ? check_older(path, to, ret_problem)
 	           : check_locked(path, to, &ret_copy->rows, ret_problem);
