@@ -45,7 +45,7 @@ static int refuse_present(const char *file, bool replace, struct problem *p)
 {
 	struct stat st;
 
-	if (lstat(file, &st) < 0 && errno == ENOENT)
+	if (lstat(file, &st) < 0)
 		return 0;
 	if (is_store(file)) {
 		problem_set(p, ERR_CONFLICT, "%s is a store, and not the file of a backup", file);
@@ -82,11 +82,17 @@ static bool is_ours(int fd, const char *part)
 /* What an interrupted backup has left is written over; what another is just writing is not. */
 static int open_part(const char *part, int *ret_fd, struct problem *p)
 {
-	int fd = open(part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC, fd;
+	bool is_new;
 
+	fd = open(part, flags | O_CREAT | O_EXCL, 0600);
+	is_new = fd >= 0; /* then it is ours, whoever a network's disk makes of us */
+	if (fd < 0 && errno == EEXIST)
+		fd = open(part, flags);
 	if (fd < 0)
 		return cannot("written", part, p);
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0 || !is_ours(fd, part)) {
+	if ((flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) ||
+	    (!is_new && !is_ours(fd, part))) {
 		close(fd);
 		problem_set(p, ERR_BUSY, "%s is being written by somebody else", part);
 		return problem_hint(p, "wait for it, or remove it if it is nobody's");

@@ -245,13 +245,15 @@ def moments(*words):
 
 def test_killed_in_the_middle_of_a_backup(full_store, tmp_path):
     file = tmp_path / "b"
-    for was_killed in moments("backup", file, "--store", store_of(full_store.state_dir())):
+    full_store.restart()
+    api = Api(full_store)
+    for n, was_killed in enumerate(moments("backup", file, "--store", store_of(full_store.state_dir()))):
         if file.exists():
-            assert len(tasks_in(file)) == 12000
+            assert len(tasks_in(file)) in (12000 + n, 12000 + n - 1)
         assert file.exists() or was_killed
+        api.submit()  # the server goes on
     assert_whole(f"sqlite:{file}")
     assert not os.path.exists(f"{file}.part"), "what the killed ones left was written over"
-    full_store.restart()
 
 
 def test_killed_in_the_middle_of_a_restore(full_store, tmp_path):
