@@ -13,6 +13,37 @@
 #include "sim/sim.h"
 #include "worker/command.h"
 
+static const struct command backup_row = {"backup",
+    "copy the server's store into a file, while it runs", "FILE|-",
+    "One file with all that the store holds at that moment: tasks with their output, queues, "
+    "schedules, workers, tokens, the audit trail. The server goes on meanwhile. The copy is "
+    "checked, every row against its checksum, before it gets its name. Run it on the server's "
+    "machine, as root or as the server's user. - writes to standard output, when the copy is whole "
+    "and checked; TMPDIR (else /var/tmp) must have room for it.",
+    "reeve backup /backup/reeve-$(date +%F).db\tevery night\n"
+    "reeve backup - | zstd >reeve.db.zst\tpacked\n",
+    "file", {backup_options}, GROUP_SERVICES, COMMAND_NEEDS_ARG, NULL, backup_command};
+
+static const struct command restore_row = {"restore",
+    "put a backup in the place of the store, while no server uses it", "FILE|-",
+    "The backup is copied and checked beside the store, and takes its place in one step: until "
+    "then, whatever happens, the store is as it was. Refused while a server runs, and where there "
+    "is a store, unless --force is given; a store that is too damaged to be read is kept beside "
+    "it, as NAME.damaged. Run it as the server's user.",
+    "reeve restore /backup/reeve-2026-11-18.db\ton a new machine\n"
+    "zstd -dc reeve.db.zst | reeve restore --force -\tin the place of what is there\n",
+    "file", {restore_options}, GROUP_SERVICES, COMMAND_NEEDS_ARG, NULL, restore_command};
+
+static const struct command migrate_row = {"store migrate",
+    "bring a store's schema up or down, while no server uses it", NULL,
+    "On the way down, what the older schema cannot hold is set aside where the older reeve does "
+    "not look, and is back on the way up: it says what, and how many. What cannot be set aside "
+    "(below version 9 the hashes of the audit trail, below 8 the checksums of rows) is lost; "
+    "without --lose nothing is done then. Make a backup first.",
+    "reeve store migrate\tup to what this reeve knows\n"
+    "reeve store migrate --to 11\tdown, for an older reeve\n",
+    NULL, {store_options}, GROUP_SERVICES, 0, NULL, store_migrate_command};
+
 int main(int argc, char **argv)
 {
 	const struct command shells[] = {
@@ -29,9 +60,9 @@ int main(int argc, char **argv)
 	        "reeve worker --join 127.0.0.1:7401 --maxthreads 8\tserve up to eight tasks at "
 	        "once\n",
 	        NULL, {config_options(CONFIG_FOR_WORKER)}, GROUP_SERVICES, 0, NULL, worker_command},
-	    {"store migrate", "bring a store's schema up or down, while no server uses it", NULL,
-	        NULL, "reeve store migrate\tup to what this reeve knows\n", NULL, {store_options},
-	        GROUP_SERVICES, 0, NULL, store_migrate_command},
+	    backup_row,
+	    restore_row,
+	    migrate_row,
 	    {"store version", "show a store's schema version", NULL, NULL, NULL, NULL,
 	        {store_only_options}, GROUP_SERVICES, 0, NULL, store_version_command},
 	    {"store check", "look for damage in a store, while no server uses it", NULL,

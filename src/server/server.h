@@ -35,6 +35,9 @@ int store_migrate_command(int argc, char **argv);
 int store_version_command(int argc, char **argv);
 int store_check_command(int argc, char **argv);
 int audit_store_command(int argc, char **argv);
+int backup_command(int argc, char **argv);
+int restore_command(int argc, char **argv);
+extern const struct option_def backup_options[], restore_options[];
 extern const struct option_def store_options[], store_only_options[], audit_store_options[];
 
 #endif

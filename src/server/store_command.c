@@ -9,11 +9,14 @@
 #include "base/options.h"
 #include "config/flags.h"
 #include "server/server.h"
+#include "server/store_command.h"
 #include "store/store.h"
 
 const struct option_def store_options[] = {
     {"to", 0, "VERSION", "the schema version to bring it to (default: this reeve's own)", NULL, 0,
         NULL},
+    {"lose", 0, NULL, "lose what an older schema cannot hold, and what cannot be set aside", NULL,
+        0, NULL},
     {"store", 0, "URL", "the store, such as sqlite:PATH (default: the server's)", NULL, 0, NULL},
     {NULL},
 };
@@ -32,7 +35,7 @@ const struct option_def audit_store_options[] = {
 
 enum doing { MIGRATE, VERSION, CHECK, AUDIT };
 
-static int explain(const struct problem *p)
+int store_explain(const struct problem *p)
 {
 	fprintf(stderr, "reeve: %s\n", p->what);
 	if (p->hint[0])
@@ -40,16 +43,38 @@ static int explain(const struct problem *p)
 	return err_exit_code(p->code);
 }
 
-static int migrate(const char *url, int64_t to, struct problem *p)
+static void print_leaving(FILE *to, const char *does, const struct buf *what)
+{
+	if (what->n)
+		fprintf(to, "%s: %s\n", does, what->p);
+}
+
+static int migrate_to(const char *url, struct store_migration *m, struct problem *p)
 {
 	int from = 0, e = store_schema_version(url, &from, p);
 
 	if (e == 0)
-		e = store_migrate(url, (int)to, p);
-	if (e)
-		return explain(p);
-	printf("%s: schema version %d, was %d\n", url, (int)to, from);
+		e = store_migrate(url, m, p);
+	if (e) {
+		int code = store_explain(p);
+
+		print_leaving(stderr, "would be set aside until the way up", &m->set_aside);
+		return code;
+	}
+	printf("%s: schema version %d, was %d\n", url, m->version, from);
+	print_leaving(stdout, "set aside until the way up", &m->set_aside);
+	print_leaving(stdout, "lost", &m->lost);
 	return 0;
+}
+
+static int migrate(const char *url, int64_t to, const struct options *o, struct problem *p)
+{
+	struct store_migration m = {.version = (int)to, .lose = options_switch(o, "lose", false)};
+	int code = migrate_to(url, &m, p);
+
+	buf_release(&m.set_aside);
+	buf_release(&m.lost);
+	return code;
 }
 
 static int show(const char *url, struct problem *p)
@@ -57,7 +82,7 @@ static int show(const char *url, struct problem *p)
 	int version = 0;
 
 	if (store_schema_version(url, &version, p) != 0)
-		return explain(p);
+		return store_explain(p);
 	printf("%s: schema version %d; this reeve knows up to %d\n", url, version,
 	    STORE_SCHEMA_VERSION);
 	return 0;
@@ -103,7 +128,7 @@ static int check(const char *url, struct problem *p)
 	int e = store_check(url, &to, &rows, p);
 
 	if (e && !f.n)
-		return explain(p);
+		return store_explain(p);
 	if (f.n)
 		printf("%s: %lld things are damaged (%lld rows were read); %s\n", url,
 		    (long long)f.n, (long long)rows,
@@ -167,14 +192,14 @@ static int audit(const char *url, const struct options *o, struct problem *p)
 		problem_set(p, ERR_INVALID, "--expect %.100s is not an event's hash", expect);
 		problem_hint(
 		    p, "give the head as it was printed: its number, a colon, 64 hex digits");
-		return explain(p);
+		return store_explain(p);
 	}
 	e = store_open(url, &(struct store_options){0}, &s, p);
 	if (e == 0)
 		e = audit_opened(s, &k, p);
 	store_close(s);
 	if (e)
-		return explain(p);
+		return store_explain(p);
 	if (options_given(o, "json"))
 		print_audit_json(&k);
 	else
@@ -182,24 +207,32 @@ static int audit(const char *url, const struct options *o, struct problem *p)
 	return k.fault ? 1 : 0;
 }
 
-/* The server's own store, unless one is named. Version 0 would be an empty store: not from here. */
+const char *store_url(const struct options *o, struct config **ret_config, int *ret_code)
+{
+	const char *url = options_get(o, "store");
+
+	*ret_config = NULL;
+	if (url)
+		return url;
+	*ret_config = config_for("reeve store", CONFIG_FOR_SERVER, 0, NULL, ret_code);
+	return *ret_config ? config_str(*ret_config, "server.store") : NULL;
+}
+
+/* Version 0 would be an empty store: not from here. */
 static int with_store(const struct options *o, enum doing doing)
 {
 	int code = 1;
 	int64_t to = STORE_SCHEMA_VERSION;
 	struct problem p = {0};
-	const char *url = options_get(o, "store");
-	struct config *c = NULL;
+	struct config *c;
+	const char *url;
 
 	if (doing == MIGRATE && options_i64(o, "to", 1, STORE_SCHEMA_VERSION, &to, &p) != 0)
-		return explain(&p);
-	if (!url) {
-		c = config_for("reeve store", CONFIG_FOR_SERVER, 0, NULL, &code);
-		if (!c)
-			return code;
-		url = config_str(c, "server.store");
-	}
-	code = doing == MIGRATE ? migrate(url, to, &p)
+		return store_explain(&p);
+	url = store_url(o, &c, &code);
+	if (!url)
+		return code;
+	code = doing == MIGRATE ? migrate(url, to, o, &p)
 	       : doing == CHECK ? check(url, &p)
 	       : doing == AUDIT ? audit(url, o, &p)
 	                        : show(url, &p);
@@ -219,7 +252,7 @@ static int store_command(int argc, char **argv, enum doing doing)
 	                      : doing == AUDIT ? audit_store_options
 	                                       : store_only_options);
 	if (options_parse(&o, OPTIONS_ANYWHERE, argc, argv, &p) != 0)
-		code = explain(&p);
+		code = store_explain(&p);
 	else
 		code = with_store(&o, doing);
 	options_release(&o);

@@ -22,11 +22,18 @@ struct store_ops {
 	int (*open)(const char *place, const struct store_options *o, struct store **ret_store,
 	    struct problem *ret_problem);
 	void (*close)(struct store *s);
-	int (*migrate)(const char *place, int version, struct problem *ret_problem);
+	int (*migrate)(const char *place, struct store_migration *m, struct problem *ret_problem);
 	int (*schema_version)(const char *place, int *ret_version, struct problem *ret_problem);
 
 	int (*check)(const char *place, const struct store_checker *c, int64_t *ret_rows,
 	    struct problem *ret_problem); /* NULL: there is nothing that could be damaged */
+
+	/* Into an empty file, which is checked by how->check; NULL, both: nothing is kept. */
+	int (*backup)(const char *place, const char *file, const struct store_copying *how,
+	    struct store_copy *ret_copy, struct problem *ret_problem);
+	int (*restore)(const char *place, const struct store_source *source,
+	    const struct store_copying *how, struct store_copy *ret_copy,
+	    struct problem *ret_problem);
 
 	int (*commit)(struct store *s, const struct batch *b, struct problem *ret_problem);
 	int (*load)(struct store *s, const struct store_loader *l, struct problem *ret_problem);
@@ -71,6 +78,12 @@ struct store {
 struct store_reader {
 	const struct store_ops *ops;
 };
+
+/* NULL: no backend has that scheme. */
+const struct store_ops *store_backend_of(
+    const char *url, const char **ret_place, struct problem *ret_problem);
+/* backup.c, for those that keep files: the folder's entry for this one is durable. */
+int store_sync_entry(const char *file);
 
 extern const struct store_ops store_memory;
 extern const struct store_ops store_sqlite;

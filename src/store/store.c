@@ -10,7 +10,7 @@ static const struct store_ops *const backends[] = {&store_memory, &store_sqlite}
 
 #define N_BACKENDS (sizeof backends / sizeof backends[0])
 
-static const struct store_ops *backend_of(
+const struct store_ops *store_backend_of(
     const char *url, const char **ret_place, struct problem *ret_problem)
 {
 	for (size_t i = 0; i < N_BACKENDS; i++) {
@@ -30,7 +30,7 @@ int store_open(const char *url, const struct store_options *o, struct store **re
     struct problem *ret_problem)
 {
 	const char *place;
-	const struct store_ops *ops = backend_of(url, &place, ret_problem);
+	const struct store_ops *ops = store_backend_of(url, &place, ret_problem);
 
 	*ret_store = NULL;
 	return ops ? ops->open(place, o, ret_store, ret_problem) : ERR_INVALID;
@@ -47,26 +47,26 @@ const char *store_backend(const struct store *s)
 	return s->ops->name;
 }
 
-int store_migrate(const char *url, int version, struct problem *ret_problem)
+int store_migrate(const char *url, struct store_migration *m, struct problem *ret_problem)
 {
 	const char *place;
-	const struct store_ops *ops = backend_of(url, &place, ret_problem);
+	const struct store_ops *ops = store_backend_of(url, &place, ret_problem);
 
 	if (!ops)
 		return ERR_INVALID;
-	if (version < 0 || version > STORE_SCHEMA_VERSION) {
-		problem_set(ret_problem, ERR_INVALID, "there is no schema version %d", version);
+	if (m->version < 0 || m->version > STORE_SCHEMA_VERSION) {
+		problem_set(ret_problem, ERR_INVALID, "there is no schema version %d", m->version);
 		problem_hint(
 		    ret_problem, "this reeve knows versions 0 to %d", STORE_SCHEMA_VERSION);
 		return ERR_INVALID;
 	}
-	return ops->migrate(place, version, ret_problem);
+	return ops->migrate(place, m, ret_problem);
 }
 
 int store_schema_version(const char *url, int *ret_version, struct problem *ret_problem)
 {
 	const char *place;
-	const struct store_ops *ops = backend_of(url, &place, ret_problem);
+	const struct store_ops *ops = store_backend_of(url, &place, ret_problem);
 
 	return ops ? ops->schema_version(place, ret_version, ret_problem) : ERR_INVALID;
 }
@@ -75,7 +75,7 @@ int store_check(
     const char *url, const struct store_checker *c, int64_t *ret_rows, struct problem *ret_problem)
 {
 	const char *place;
-	const struct store_ops *ops = backend_of(url, &place, ret_problem);
+	const struct store_ops *ops = store_backend_of(url, &place, ret_problem);
 
 	*ret_rows = 0;
 	if (!ops)

@@ -39,8 +39,19 @@ int store_open(const char *url, const struct store_options *o, struct store **re
     struct problem *ret_problem);
 void store_close(struct store *s);
 const char *store_backend(const struct store *s); /* "memory", "sqlite" */
-/* Brings the schema to `version` (up or down), one transaction a step. Offline only. */
-int store_migrate(const char *url, int version, struct problem *ret_problem);
+
+/*
+ * Brings the schema to `version` (up or down), one transaction a step. Offline only. What an older
+ * one cannot hold is set aside where an older program does not look, and is back on the way up;
+ * what cannot be is lost, if that is allowed: else nothing is changed (ERR_CONFLICT).
+ */
+struct store_migration {
+	int version;
+	bool lose;
+	/* what there was, in words ("1 schedule and 340 ticks"); the caller releases both */
+	struct buf set_aside, lost;
+};
+int store_migrate(const char *url, struct store_migration *m, struct problem *ret_problem);
 int store_schema_version(const char *url, int *ret_version, struct problem *ret_problem);
 
 /*
@@ -55,6 +66,38 @@ struct store_checker {
 /* 0: nothing is damaged; ERR_STORE without a problem: the checker was told what is. */
 int store_check(
     const char *url, const struct store_checker *c, int64_t *ret_rows, struct problem *ret_problem);
+
+/*
+ * A backup is one file with all that the store holds as of one moment: a database of SQLite's in
+ * our schema, whatever the store is. Both ways it is checked before it gets its final name.
+ */
+struct store_copying {
+	void *arg;
+	/* now and then; `of` 0: nobody knows; false: stop, and leave nothing behind */
+	bool (*copied)(void *arg, int64_t bytes, int64_t of);
+	struct store_checker check; /* of the copy */
+	bool replace;               /* what is there already */
+	bool damaged;               /* take the copy all the same if something in it is */
+};
+struct store_copy {
+	int version;         /* of its schema */
+	int64_t bytes, rows; /* rows 0: the schema is older than ours, so only its structure was
+	                        looked at */
+};
+/*
+ * While others go on writing: of one snapshot, never begun anew. ERR_STORE without a problem: the
+ * checker was told what is damaged, and there is no file. 0 though it was told: how->damaged.
+ */
+int store_backup(const char *url, const char *file, const struct store_copying *how,
+    struct store_copy *ret_copy, struct problem *ret_problem);
+/* What `from` holds, read to its end (`bytes`, 0: nobody knows), takes the place of the store,
+ * whole or not at all. While nobody has it open. */
+struct store_source {
+	int from;
+	int64_t bytes;
+};
+int store_restore(const char *url, const struct store_source *source,
+    const struct store_copying *how, struct store_copy *ret_copy, struct problem *ret_problem);
 
 int store_commit(struct store *s, const struct batch *b, struct problem *ret_problem);
 

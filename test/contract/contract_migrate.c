@@ -8,6 +8,21 @@
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 #define NEWEST TEXT(STORE_SCHEMA_VERSION)
+/* A statement that fails unless the query gives true, in every row. */
+#define SURE(query)                                                                \
+	"CREATE TEMP TABLE sure (ok NOT NULL CHECK (ok)); INSERT INTO sure " query \
+	"; DROP TABLE sure"
+
+/* Whatever is lost. */
+static int migrate(const char *url, int version, struct problem *ret_problem)
+{
+	struct store_migration m = {.version = version, .lose = true};
+	int rc = store_migrate(url, &m, ret_problem);
+
+	buf_release(&m.set_aside);
+	buf_release(&m.lost);
+	return rc;
+}
 
 static void test_newer_schema_is_refused(void **state)
 {
@@ -22,7 +37,7 @@ static void test_newer_schema_is_refused(void **state)
 	assert_says(p.hint, "reeve store migrate --to " NEWEST);
 	assert_int_equal(store_schema_version(c->url, &version, &p), 0);
 	assert_int_equal(version, 999);
-	assert_int_equal(store_migrate(c->url, 1, &p), ERR_SCHEMA);
+	assert_int_equal(migrate(c->url, 1, &p), ERR_SCHEMA);
 	sql(c, "PRAGMA user_version = " NEWEST);
 	assert_int_equal(try_open(c, &p), 0);
 }
@@ -34,19 +49,19 @@ static void test_migrate_down_and_up(void **state)
 	struct problem p = {0};
 	int version = -1;
 
-	assert_int_equal(store_migrate(c->url, 0, &p), ERR_BUSY); /* it is open */
+	assert_int_equal(migrate(c->url, 0, &p), ERR_BUSY); /* it is open */
 	shut(c);
 	for (int round = 0; round < 2; round++) {
-		assert_int_equal(store_migrate(c->url, 0, &p), 0);
+		assert_int_equal(migrate(c->url, 0, &p), 0);
 		assert_int_equal(store_schema_version(c->url, &version, &p), 0);
 		assert_int_equal(version, 0);
 		assert_int_equal(store_open(c->url, &strict, &c->s, &p), ERR_SCHEMA);
 		assert_says(p.hint, "reeve store migrate --to " NEWEST);
-		assert_int_equal(store_migrate(c->url, STORE_SCHEMA_VERSION, &p), 0);
+		assert_int_equal(migrate(c->url, STORE_SCHEMA_VERSION, &p), 0);
 	}
-	assert_int_equal(store_migrate(c->url, 99, &p), ERR_INVALID);
-	assert_int_equal(store_migrate(c->url, -1, &p), ERR_INVALID);
-	assert_int_equal(store_migrate("sqlite:/nonexistent/x.db", 1, &p), ERR_NOT_FOUND);
+	assert_int_equal(migrate(c->url, 99, &p), ERR_INVALID);
+	assert_int_equal(migrate(c->url, -1, &p), ERR_INVALID);
+	assert_int_equal(migrate("sqlite:/nonexistent/x.db", 1, &p), ERR_NOT_FOUND);
 	assert_int_equal(store_open(c->url, &strict, &c->s, &p), 0);
 	add_insert(c, task_new(c, 1, 5, TASK_QUEUED));
 	commit(c);
@@ -84,7 +99,7 @@ static void test_migrate_worker_states(void **state)
 	}
 	commit(c);
 	shut(c);
-	assert_int_equal(store_migrate(c->url, 1, &p), 0);
+	assert_int_equal(migrate(c->url, 1, &p), 0);
 	assert_workers(c, "SELECT state FROM worker ORDER BY id", (int[]){1, 1, 1, 2});
 	sql(c, "UPDATE worker SET state = 0 WHERE id = 1");
 	assert_int_equal(try_open(c, &p), 0); /* upwards by itself, as a server does */
@@ -92,33 +107,43 @@ static void test_migrate_worker_states(void **state)
 	assert_workers(c, "SELECT state FROM worker ORDER BY id", (int[]){1, 1, 1, 3});
 }
 
-/* Version 3 added columns: down they are forgotten, up they are empty, all else stays. */
+/* Version 3 added columns: down they are set aside, up they are back; not those of a task that has
+ * run since, nor of one that is gone. */
 static void test_migrate_results(void **state)
 {
 	struct ctx *c = *state;
-	struct task_row *t = task_new(c, 1, 5, TASK_SUCCEEDED), got;
+	struct task_row *t[3], got;
 	struct queue_row q = {.id = 5, .name = STR("q"), .plugin = STR("p"), .run = STR("{}")};
 	struct problem p = {0};
 
-	t->state.usage = (struct usage){1, 2, 3, 4, 1};
-	t->state.result = STR("r");
-	t->state.output[STDERR] = STR("e");
-	add_insert(c, t);
+	for (int i = 0; i < 3; i++) {
+		t[i] = task_new(c, (rid)i + 1, 5, TASK_SUCCEEDED);
+		t[i]->state.token = 7;
+		t[i]->state.usage = (struct usage){1, 2, 3, 4, 1};
+		t[i]->state.result = STR("r");
+		t[i]->state.output[STDERR] = STR("e");
+		add_insert(c, t[i]);
+	}
 	batch_put(&c->b, &queue_table, &q);
 	commit(c);
-	assert_int_equal(store_task_get(c->r, 1, &c->a, &got), 0);
-	assert_same_row(&task_table, t, &got);
 	shut(c);
-	assert_int_equal(store_migrate(c->url, 2, &p), 0);
+	assert_int_equal(migrate(c->url, 2, &p), 0);
+	sql(c, "UPDATE task SET token = 8 WHERE id = 2; DELETE FROM task WHERE id = 3");
 	assert_int_equal(try_open(c, &p), 0);
 	c->r = store_reader_open(c->s, &p);
 	assert_int_equal(store_task_get(c->r, 1, &c->a, &got), 0);
-	t->state.usage = (struct usage){0};
-	t->state.result = STR_NULL;
-	assert_same_row(&task_table, t, &got);
+	assert_same_row(&task_table, t[0], &got);
+	assert_int_equal(store_task_get(c->r, 2, &c->a, &got), 0);
+	t[1]->state.usage = (struct usage){0};
+	t[1]->state.result = STR_NULL;
+	t[1]->state.token = 8;
+	assert_same_row(&task_table, t[1], &got);
+	assert_int_equal(store_task_get(c->r, 3, &c->a, &got), ERR_NOT_FOUND);
+	shut(c);
+	sql(c, SURE("SELECT run = '{}' FROM queue"));
 }
 
-/* Version 5 added a mark: down it is forgotten, all else stays. */
+/* Version 5 added a mark: down it is set aside, all else stays. */
 static void test_migrate_doubts(void **state)
 {
 	struct ctx *c = *state;
@@ -130,39 +155,41 @@ static void test_migrate_doubts(void **state)
 	add_insert(c, t);
 	commit(c);
 	shut(c);
-	assert_int_equal(store_migrate(c->url, 4, &p), 0);
+	assert_int_equal(migrate(c->url, 4, &p), 0);
 	assert_int_equal(try_open(c, &p), 0);
 	c->r = store_reader_open(c->s, &p);
 	assert_int_equal(store_task_get(c->r, 1, &c->a, &got), 0);
-	t->state.times_doubtful = 0;
 	assert_same_row(&task_table, t, &got);
 }
 
-/* Version 6 gave workers keys and counted starts: down their order is their time again. */
+/* Version 6 gave workers keys and counted starts: down their order is their time again. Who has
+ * come since goes on in that order, and has no key yet. */
 static void test_migrate_worker_keys(void **state)
 {
 	struct ctx *c = *state;
-	struct worker_row w = {.id = 1,
-	    .facts = {.shard = STR("w1"),
-	        .instance = 5,
-	        .started_ms = 1000,
-	        .start = 77,
-	        .lock = STR("m:/d"),
-	        .key = STR("k")}};
+	struct worker_row w[2];
 	struct problem p = {0};
 
-	batch_put(&c->b, &worker_table, &w);
+	for (int i = 0; i < 2; i++) {
+		w[i] = (struct worker_row){.id = (rid)i + 1,
+		    .facts = {.shard = i ? STR("w2") : STR("w1"),
+		        .instance = 5,
+		        .started_ms = 1000,
+		        .start = 77,
+		        .lock = STR("m:/d"),
+		        .key = STR("k")}};
+		batch_put(&c->b, &worker_table, &w[i]);
+	}
 	commit(c);
 	shut(c);
-	assert_int_equal(store_migrate(c->url, 5, &p), 0);
-	sql(c, "UPDATE worker SET started_ms = started_ms + 1 WHERE started_ms = 77");
+	assert_int_equal(migrate(c->url, 5, &p), 0);
+	sql(c, SURE("SELECT started_ms = 77 FROM worker"));
+	sql(c, "UPDATE worker SET started_ms = started_ms + 1, instance = 6 WHERE id = 2");
 	assert_int_equal(try_open(c, &p), 0);
 	shut(c);
-	/* the old order goes on, and no key is known */
-	sql(c,
-	    "CREATE TABLE found AS SELECT 1 / (start = 78 AND link_key IS NULL) AS ok FROM worker");
-	sql(c, "CREATE TABLE sure (ok NOT NULL); INSERT INTO sure SELECT ok FROM found; DROP TABLE "
-	       "found; DROP TABLE sure");
+	sql(c, SURE("SELECT start = 77 AND started_ms = 1000 AND link_key = 'k' FROM worker "
+	            "WHERE id = 1"));
+	sql(c, SURE("SELECT start = 78 AND link_key IS NULL FROM worker WHERE id = 2"));
 }
 
 /*
@@ -186,7 +213,8 @@ static void test_migrate_unwritten(void **state)
 	commit(c);
 	shut(c);
 	for (int open = 1; open >= 0; open--) {
-		assert_int_equal(store_migrate(c->url, 9, &p), 0);
+		assert_int_equal(migrate(c->url, 9, &p), 0);
+		sql(c, "DROP TABLE aside_10_worker"); /* it never was newer */
 		assert_int_equal(try_open(c, &p), 0);
 		start_read(c, &start);
 		shut(c);
@@ -206,50 +234,54 @@ static void assert_start(struct ctx *c, size_t schedules, size_t tasks, rid last
 	assert_int_equal(seen.last_id, last_id);
 }
 
-/* Version 4 added schedules: down they and their ticks are forgotten, their tasks stay. */
+/* Version 4 added schedules: down they and their ticks are set aside, their tasks stay. Up they are
+ * back, and what is gone since is not. */
 static void test_migrate_schedules(void **state)
 {
 	struct ctx *c = *state;
-	struct task_row *t[2] = {task_new(c, 1, 5, TASK_SUCCEEDED), task_new(c, 2, 5, TASK_QUEUED)};
-	struct schedule_row s = {.id = 9, .name = STR("s"), .items = STR("[]")};
+	struct schedule_row s = {.id = 9, .name = STR("s"), .queue = 5, .items = STR("[]")};
+	struct queue_row q = {.id = 5, .name = STR("q"), .plugin = STR("p")};
 	struct tick_row tick = {.schedule = 9, .tick_s = 60, .time_ms = 60000, .task = 2};
-	struct part_query q = {.table = &tick_table, .object = 9, .limit = 10};
+	struct part_query query = {.table = &tick_table, .object = 9, .limit = 10};
 	struct part_page page;
 	struct problem p = {0};
-	struct task_row got;
-	int64_t ended;
+	struct task_row *t[3], got;
 
-	for (int i = 0; i < 2; i++) {
-		t[i]->spec.owner.id = 9;
-		t[i]->spec.owner.part = 60 * i;
+	for (int i = 0; i < 3; i++) {
+		t[i] = task_new(c, (rid)i + 1, 5, i ? TASK_QUEUED : TASK_SUCCEEDED);
+		t[i]->spec.owner = (struct owner){KIND_SCHEDULE, 9, 60 * i};
 		t[i]->state.result = STR("r");
 		add_insert(c, t[i]);
 	}
+	batch_put(&c->b, &queue_table, &q);
 	batch_put(&c->b, &schedule_table, &s);
 	batch_put(&c->b, &tick_table, &tick);
 	commit(c);
 	ctx_reopen(c);
-	assert_start(c, 1, 1, 9);
+	assert_start(c, 1, 2, 9);
 	shut(c);
-	assert_int_equal(store_migrate(c->url, 3, &p), 0);
+	assert_int_equal(migrate(c->url, 3, &p), 0);
+	sql(c, SURE("SELECT last_id = 9 FROM stat")); /* no id is given twice */
+	sql(c, "DELETE FROM task WHERE id = 2; DELETE FROM queue;"
+	       "UPDATE stat SET n_tasks = n_tasks - 1");
 	assert_int_equal(try_open(c, &p), 0);
 	c->r = store_reader_open(c->s, &p);
-	assert_start(c, 0, 0, 9); /* no id is given twice */
-	assert_int_equal(store_parts(c->r, &q, &c->a, &page), 0);
-	assert_int_equal(page.n, 0);
-	for (int i = 0; i < 2; i++) {
-		t[i]->spec.owner.id = 0;
-		t[i]->spec.owner.part = 0;
+	assert_start(c, 1, 1, 9);
+	assert_int_equal(store_parts(c->r, &query, &c->a, &page), 0);
+	assert_int_equal(page.n, 1);
+	assert_same_row(&tick_table, &tick, page.rows);
+	for (int i = 0; i < 3; i += 2) {
 		assert_int_equal(store_task_get(c->r, t[i]->id, &c->a, &got), 0);
 		assert_same_row(&task_table, t[i], &got);
 	}
-	assert_int_equal(store_count_ended(c->r, &ended), 0);
-	assert_int_equal(ended, 1);
+	assert_int_equal(store_task_get(c->r, 2, &c->a, &got), ERR_NOT_FOUND);
 }
 
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
-/* Version 11 numbers on after a retry: down, what is left of the attempts stays. */
+/* Version 11 numbers on after a retry: down, what is left of the attempts stays; up, the numbers go
+ * on.
+ */
 static void test_migrate_attempts(void **state)
 {
 	struct ctx *c = *state;
@@ -264,19 +296,21 @@ static void test_migrate_attempts(void **state)
 	}
 	commit(c);
 	shut(c);
-	assert_int_equal(store_migrate(c->url, 10, &p), 0);
+	assert_int_equal(migrate(c->url, 10, &p), 0);
+	sql(c, SURE("SELECT attempt = 3 - id FROM task"));
+	sql(c, "UPDATE task SET attempt = attempt + 1, state_sum = NULL");
 	assert_int_equal(try_open(c, &p), 0);
 	c->r = store_reader_open(c->s, &p);
 	for (rid id = 1; id <= 2; id++) {
 		assert_int_equal(store_task_get(c->r, id, &c->a, &got), 0);
-		assert_int_equal(got.state.attempt, id == 1 ? 2 : 1);
-		assert_int_equal(got.state.attempts_before, 0);
+		assert_int_equal(got.state.attempt, id == 1 ? 3 : 5);
+		assert_int_equal(got.state.attempts_before, id == 1 ? 0 : 3);
 		assert_int_equal(got.damage, 0);
 	}
 }
 
-/* Version 12 calls a task's schedule its owner: sums fit up and down, and other owners are nobody.
- */
+/* Version 12 calls a task's schedule its owner: sums fit up and down, and other owners are set
+ * aside. */
 static void test_migrate_owners(void **state)
 {
 	struct ctx *c = *state;
@@ -290,13 +324,10 @@ static void test_migrate_owners(void **state)
 		add_insert(c, t[i]);
 	commit(c);
 	shut(c);
-	assert_int_equal(store_migrate(c->url, 11, &p), 0);
-	sql(c,
-	    "CREATE TABLE sure (ok NOT NULL CHECK (ok)); INSERT INTO sure"
-	    " SELECT (schedule, tick_s, id) IN ((9, 60, 1), (0, 0, 2)) FROM task; DROP TABLE sure");
+	assert_int_equal(migrate(c->url, 11, &p), 0);
+	sql(c, SURE("SELECT (schedule, tick_s, id) IN ((9, 60, 1), (0, 0, 2)) FROM task"));
 	assert_int_equal(try_open(c, &p), 0);
 	c->r = store_reader_open(c->s, &p);
-	t[1]->spec.owner = (struct owner){0};
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(store_task_get(c->r, t[i]->id, &c->a, &got), 0);
 		assert_int_equal(got.damage, 0);

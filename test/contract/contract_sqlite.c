@@ -138,7 +138,8 @@ static void test_not_ours_is_refused(void **state)
 	assert_int_equal(try_open(c, &p), ERR_STORE);
 	assert_says(p.what, "is not a Reeve database");
 	assert_int_equal(store_schema_version(c->url, &(int){0}, &p), ERR_STORE);
-	assert_int_equal(store_migrate(c->url, 1, &p), ERR_STORE);
+	assert_int_equal(
+	    store_migrate(c->url, &(struct store_migration){.version = 1}, &p), ERR_STORE);
 }
 
 static void test_no_such_place(void **state)

@@ -30,7 +30,7 @@ static void mem_close(struct store *base)
 	free(s);
 }
 
-static int mem_migrate(const char *place, int version, struct problem *ret_problem)
+static int mem_migrate(const char *place, struct store_migration *m, struct problem *ret_problem)
 {
 	return problem_set(
 	    ret_problem, ERR_INVALID, "a store in memory has no schema that could be migrated");

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Schedules, what became of their ticks, and which tasks they submitted. A task's columns are added at
--- the end, so that no row is rewritten however many there are.
-CREATE TABLE schedule (
+-- the end, so that no row is rewritten however many there are. What was set aside on the way down is back, as after
+-- a time without a server: of what schedules name, a queue or a task may be gone, as it may at any time.
+CREATE TABLE IF NOT EXISTS aside_schedule (
 	id INTEGER PRIMARY KEY,
 	state INTEGER NOT NULL,
 	begun INTEGER NOT NULL,
@@ -54,7 +55,9 @@ CREATE TABLE schedule (
 	body TEXT
 );
 
-CREATE TABLE tick (
+ALTER TABLE aside_schedule RENAME TO schedule;
+
+CREATE TABLE IF NOT EXISTS aside_tick (
 	schedule INTEGER NOT NULL,
 	tick_s INTEGER NOT NULL,
 	offset_s INTEGER NOT NULL,
@@ -66,6 +69,7 @@ CREATE TABLE tick (
 	reason TEXT,
 	PRIMARY KEY (schedule, tick_s, offset_s)
 ) WITHOUT ROWID;
+ALTER TABLE aside_tick RENAME TO tick;
 -- A schedule's newest, and what is old enough to go.
 CREATE INDEX tick_newest ON tick (schedule, time_ms, tick_s, offset_s);
 CREATE INDEX tick_time ON tick (time_ms);
@@ -77,3 +81,6 @@ ALTER TABLE task ADD COLUMN tick_s INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX task_schedule ON task (schedule) WHERE schedule > 0;
 CREATE INDEX task_schedule_live ON task (schedule)
 	WHERE schedule > 0 AND status <= 0 AND status NOT IN (-3, -5, -6);
+CREATE TABLE IF NOT EXISTS aside_4_task (id INTEGER PRIMARY KEY, schedule INTEGER, tick_s INTEGER);
+UPDATE task SET schedule = a.schedule, tick_s = a.tick_s FROM aside_4_task a WHERE a.id = task.id;
+DROP TABLE aside_4_task;

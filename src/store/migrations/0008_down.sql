@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Back: checksums are forgotten.
+-- Back: checksums are lost (src/store/sql/leaving.c): an older program changes rows and not their sums, so they could not be
+-- told from damage later.
 ALTER TABLE task DROP COLUMN spec_sum;
 ALTER TABLE task DROP COLUMN state_sum;
 ALTER TABLE task DROP COLUMN body_sum;

@@ -4,3 +4,8 @@
 ALTER TABLE worker ADD COLUMN unwritten INTEGER NOT NULL DEFAULT 0;
 UPDATE worker SET unwritten = 1, sum = NULL
 	WHERE state <> 3 AND EXISTS (SELECT 1 FROM meta WHERE name = 'volatile' AND CAST(value AS TEXT) LIKE '% open%');
+-- What was set aside on the way down, if it is still the same process. If in doubt, it may hold some.
+CREATE TABLE IF NOT EXISTS aside_10_worker (id INTEGER PRIMARY KEY, instance INTEGER, unwritten INTEGER);
+UPDATE worker SET unwritten = a.unwritten, sum = NULL
+	FROM aside_10_worker a WHERE a.id = worker.id AND a.instance = worker.instance;
+DROP TABLE aside_10_worker;

@@ -1,5 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Back: only schedules own tasks. Others become nobody's, and a checksum that covers their owner fits no more.
+-- Back: only schedules own tasks. What others own is set aside and becomes nobody's, and a checksum that covers its
+-- owner fits no more.
+DROP TABLE IF EXISTS aside_12_task;
+CREATE TABLE aside_12_task (id INTEGER PRIMARY KEY, owner_kind INTEGER, owner INTEGER, owner_part INTEGER);
+INSERT INTO aside_12_task SELECT id, owner_kind, owner, owner_part FROM task WHERE owner_kind <> 0;
 UPDATE task SET owner = 0, owner_part = 0, spec_sum = NULL WHERE owner_kind <> 0;
 DROP INDEX task_owner;
 DROP INDEX task_owner_live;

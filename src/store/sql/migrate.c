@@ -3,17 +3,17 @@
 
 #include "base/mem.h"
 #include "store/migrations.h"
-#include "store/store.h"
 
-int sql_migrate(int from, int to, migrate_step_fn *step, void *arg, struct problem *ret_problem)
+int sql_migrate(const struct migrate_door *door, int from, struct store_migration *m,
+    struct problem *ret_problem)
 {
-	int rc = 0;
+	int rc = sql_count_leaving(door, from, m, ret_problem);
 
 	MUST(n_migrations == STORE_SCHEMA_VERSION);
-	for (int v = from; v < to && rc == 0; v++)
-		rc = step(arg, migrations[v].up, v + 1, ret_problem);
-	for (int v = from; v > to && rc == 0; v--)
-		rc = step(arg, migrations[v - 1].down, v - 1, ret_problem);
+	for (int v = from; v < m->version && rc == 0; v++)
+		rc = door->step(door->arg, migrations[v].up, v + 1, ret_problem);
+	for (int v = from; v > m->version && rc == 0; v--)
+		rc = door->step(door->arg, migrations[v - 1].down, v - 1, ret_problem);
 	return rc;
 }
 

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "store/sql/migrate.h"
 #include "store/sqlite/sqlite.h"
 
 /* All of row_tables, and one of our own before them. */
@@ -59,17 +60,19 @@ static const struct row_table *table_named(const char *name)
 static void found_in_structure(struct check *k, const char *table, const char *words)
 {
 	/* a long body's row has its task's number */
-	const char *about = strcmp(table, "task_body") == 0 ? "task" : table;
+	const char *about = table && strcmp(table, "task_body") == 0 ? "task" : table;
 	AUTO(buf_release) struct buf clean = {0};
 
-	sqlite_clean_words(table_named(about), &k->ids, words, &clean);
-	found(k, table, NULL, clean.p ? clean.p : "");
+	sqlite_clean_words(about ? table_named(about) : NULL, &k->ids, words, &clean);
+	found(k, table ? table : "file", NULL, clean.p ? clean.p : "");
 }
 
-/* SQLite's words, a row each; "ok" if there is nothing to say. */
+/* SQLite's words, a row each; "ok" if there is nothing to say. `table` NULL: of all. */
 static void check_structure(struct check *k, const char *table)
 {
-	AUTO(free_cstr) char *sql = xasprintf("PRAGMA integrity_check('%s')", table);
+	AUTO(free_cstr)
+	char *sql =
+	    xasprintf(table ? "PRAGMA integrity_check('%s')" : "PRAGMA integrity_check", table);
 	sqlite3_stmt *st = NULL;
 	int rc = sqlite3_prepare_v2(k->db, sql, -1, &st, NULL);
 
@@ -87,7 +90,7 @@ static void check_structure(struct check *k, const char *table)
 	if (rc == SQLITE_INTERRUPT)
 		k->cut = true;
 	else if (rc != SQLITE_DONE)
-		found(k, table, NULL, sqlite3_errmsg(k->db));
+		found(k, table ? table : "file", NULL, sqlite3_errmsg(k->db));
 }
 
 static void check_all_structure(struct check *k)
@@ -232,6 +235,35 @@ int sqlite_check(const char *path, const struct store_checker *to, int64_t *ret_
 	rc = check_locked(path, to, ret_rows, ret_problem);
 	close(fd);
 	return rc;
+}
+
+/* What an older schema's rows must be is not known any more. */
+static int check_older(const char *path, const struct store_checker *to, struct problem *p)
+{
+	struct check k = {.to = to};
+	int rc = sqlite_connect(path, false, false, ROLE_READER, &k.db, p);
+
+	if (rc)
+		return rc;
+	check_structure(&k, NULL);
+	sqlite3_close(k.db);
+	return k.n_damaged ? ERR_STORE : 0;
+}
+
+int sqlite_check_copy(const char *path, const struct store_checker *to, struct store_copy *ret_copy,
+    struct problem *ret_problem)
+{
+	int rc = sqlite_schema_version(path, &ret_copy->version, ret_problem);
+
+	if (rc == 0)
+		rc = sql_check_version(ret_copy->version, true, ret_problem);
+	if (rc)
+		return rc;
+	if (to->progress) /* the structure comes first, and says nothing for long */
+		to->progress(to->arg, 0);
+	return ret_copy->version < STORE_SCHEMA_VERSION
+	           ? check_older(path, to, ret_problem)
+	           : check_locked(path, to, &ret_copy->rows, ret_problem);
 }
 
 /* -- at a start */

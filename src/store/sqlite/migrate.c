@@ -70,9 +70,23 @@ static int run_step(void *arg, const char *sql, int version, struct problem *ret
 	return ERR_STORE;
 }
 
+static int count(void *arg, const char *sql, int64_t *ret_n, struct problem *ret_problem)
+{
+	return sqlite_exec_i64(arg, sql, ret_n, ret_problem);
+}
+
+static int migrate_opened(
+    sqlite3 *db, int from, struct store_migration *m, struct problem *ret_problem)
+{
+	struct migrate_door door = {db, run_step, count};
+
+	return sql_migrate(&door, from, m, ret_problem);
+}
+
 int sqlite_prepare_schema(
     sqlite3 *db, const char *path, const struct store_options *o, struct problem *ret_problem)
 {
+	struct store_migration up = {.version = STORE_SCHEMA_VERSION};
 	int version = -1, rc = identify(db, path, &version, ret_problem);
 
 	if (rc)
@@ -85,11 +99,10 @@ int sqlite_prepare_schema(
 		rc = mark_as_ours(db, ret_problem);
 	if (rc)
 		return rc;
-	return sql_migrate(
-	    version < 0 ? 0 : version, STORE_SCHEMA_VERSION, run_step, db, ret_problem);
+	return migrate_opened(db, version < 0 ? 0 : version, &up, ret_problem);
 }
 
-static int migrate_locked(const char *path, int version, struct problem *ret_problem)
+static int migrate_locked(const char *path, struct store_migration *m, struct problem *ret_problem)
 {
 	sqlite3 *db = NULL;
 	int from, rc = sqlite_connect(path, false, false, ROLE_MIGRATION, &db, ret_problem);
@@ -101,7 +114,7 @@ static int migrate_locked(const char *path, int version, struct problem *ret_pro
 	if (rc == 0)
 		rc = sql_check_version(from, true, ret_problem);
 	if (rc == 0)
-		rc = sql_migrate(from, version, run_step, db, ret_problem);
+		rc = migrate_opened(db, from, m, ret_problem);
 	sqlite3_close(db);
 	return rc;
 }
@@ -117,7 +130,7 @@ static int must_exist(const char *path, struct problem *ret_problem)
 	return ERR_NOT_FOUND;
 }
 
-int sqlite_migrate(const char *path, int version, struct problem *ret_problem)
+int sqlite_migrate(const char *path, struct store_migration *m, struct problem *ret_problem)
 {
 	int fd, rc = must_exist(path, ret_problem);
 
@@ -125,7 +138,7 @@ int sqlite_migrate(const char *path, int version, struct problem *ret_problem)
 		rc = sqlite_lock(path, &fd, ret_problem);
 	if (rc)
 		return rc;
-	rc = migrate_locked(path, version, ret_problem);
+	rc = migrate_locked(path, m, ret_problem);
 	close(fd);
 	return rc;
 }

@@ -158,11 +158,10 @@ static int check_place(const char *path, const struct store_options *o, struct p
 	return ERR_NOT_FOUND;
 }
 
-/* The lock remembers that there was a store. */
 static const char lock_mark[] =
     "There is a store beside this file. It is locked while a server runs.\n";
 
-static int mark_lock(int fd, struct problem *ret_problem)
+int sqlite_mark_lock(int fd, struct problem *ret_problem)
 {
 	struct stat st;
 
@@ -175,7 +174,7 @@ static int mark_lock(int fd, struct problem *ret_problem)
 	return problem_hint(ret_problem, "make room on the disk that holds the store");
 }
 
-static int64_t size_of(const char *path, const char *suffix)
+int64_t sqlite_size_of(const char *path, const char *suffix)
 {
 	AUTO(free_cstr) char *name = xasprintf("%s%s", path, suffix);
 	struct stat st;
@@ -186,10 +185,10 @@ static int64_t size_of(const char *path, const char *suffix)
 /* An empty file, or none, is a new store, unless something says that there was more. */
 static int refuse_emptied(const char *path, struct problem *ret_problem)
 {
-	int64_t size = size_of(path, "");
-	const char *trace = size_of(path, "-wal") > 0    ? "-wal"
-	                    : size_of(path, ".lock") > 0 ? ".lock"
-	                                                 : NULL;
+	int64_t size = sqlite_size_of(path, "");
+	const char *trace = sqlite_size_of(path, "-wal") > 0    ? "-wal"
+	                    : sqlite_size_of(path, ".lock") > 0 ? ".lock"
+	                                                        : NULL;
 
 	if (size > 0 || !trace)
 		return 0;
@@ -217,7 +216,7 @@ static int open_parts(
 	if (rc == 0 && sqlite_prepare_all(s))
 		rc = sqlite_problem(s->db, "the store's schema is damaged", ret_problem);
 	if (rc == 0)
-		rc = mark_lock(s->lock_fd, ret_problem);
+		rc = sqlite_mark_lock(s->lock_fd, ret_problem);
 	if (rc == 0)
 		rc = sqlite_load_stat(s, ret_problem);
 	if (rc == 0)
@@ -297,6 +296,8 @@ const struct store_ops store_sqlite = {
     .migrate = sqlite_migrate,
     .schema_version = sqlite_schema_version,
     .check = sqlite_check,
+    .backup = sqlite_backup,
+    .restore = sqlite_restore,
     .commit = sqlite_commit,
     .load = sqlite_load,
     .expire = sqlite_expire,

@@ -104,6 +104,9 @@ enum sqlite_role { ROLE_WRITER, ROLE_READER, ROLE_CHECKPOINTER, ROLE_MIGRATION }
 int sqlite_connect(const char *path, bool create, bool nosync, enum sqlite_role role,
     sqlite3 **ret_db, struct problem *ret_problem);
 int sqlite_lock(const char *path, int *ret_fd, struct problem *ret_problem);
+/* The lock remembers that there was a store. */
+int sqlite_mark_lock(int fd, struct problem *ret_problem);
+int64_t sqlite_size_of(const char *path, const char *suffix); /* -1: there is none */
 /* ERR_STORE with SQLite's own words after ours. */
 int sqlite_problem(sqlite3 *db, const char *doing, struct problem *ret_problem);
 int sqlite_exec(sqlite3 *db, const char *sql, struct problem *ret_problem);
@@ -114,13 +117,23 @@ int sqlite_exec_i64(sqlite3 *db, const char *sql, int64_t *ret_value, struct pro
 int sqlite_prepare_schema(
     sqlite3 *db, const char *path, const struct store_options *o, struct problem *ret_problem);
 int sqlite_not_ours(const char *path, struct problem *ret_problem);
-int sqlite_migrate(const char *path, int version, struct problem *ret_problem);
+int sqlite_migrate(const char *path, struct store_migration *m, struct problem *ret_problem);
 int sqlite_schema_version(const char *path, int *ret_version, struct problem *ret_problem);
 
 /* check.c */
 int sqlite_check(const char *path, const struct store_checker *to, int64_t *ret_rows,
     struct problem *ret_problem);
+/* A copy that nobody else has; of an older schema, too, but then without its rows. *ret_copy gets
+ * version and rows. */
+int sqlite_check_copy(const char *path, const struct store_checker *to, struct store_copy *ret_copy,
+    struct problem *ret_problem);
 int sqlite_check_start(const char *path, int64_t limit_ms, struct problem *ret_problem);
+
+/* backup.c, restore.c */
+int sqlite_backup(const char *path, const char *file, const struct store_copying *how,
+    struct store_copy *ret_copy, struct problem *ret_problem);
+int sqlite_restore(const char *path, const struct store_source *source,
+    const struct store_copying *how, struct store_copy *ret_copy, struct problem *ret_problem);
 
 /* agree.c: what rows say of each other. Tables come in the order of check.c: the store's numbers
  * and all objects before tasks, tasks before their output, objects before their parts. */
