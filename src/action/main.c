@@ -127,7 +127,7 @@ static int read_all(struct buf *b, struct problem *p)
 			continue;
 		if (n < 0)
 			return problem_set(p, ERR_IO,
-			    "the action can not be read from standard "
+			    "the action cannot be read from standard "
 			    "input: %s",
 			    strerror(errno));
 		if (b->n + (size_t)n > TASK_BODY_MAX)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Each run leads a session and group of its own (exec/spawn.h sees to that), so it is ended with
- * its descendants. Its group is signalled only while the leader is unreaped: then the number can
- * not be another's. We are a subreaper: whoever leaves his group still comes back to us.
+ * its descendants. Its group is signalled only while the leader is unreaped: then the number
+ * cannot be another's. We are a subreaper: whoever leaves his group still comes back to us.
  */
 #include "action/runs.h"
 

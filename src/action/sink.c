@@ -72,7 +72,7 @@ int sink_open(struct sink *s, const char *target, char *why, size_t size)
 	s->fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
 	if (s->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
 		open_named(s);
-	return s->fd < 0 ? failed("can not write into", folder, why, size) : 0;
+	return s->fd < 0 ? failed("cannot write into", folder, why, size) : 0;
 }
 
 int sink_write(struct sink *s, const void *p, size_t n, char *why, size_t size)
@@ -83,14 +83,14 @@ int sink_write(struct sink *s, const void *p, size_t n, char *why, size_t size)
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done <= 0)
-			return failed("can not write", s->target, why, size);
+			return failed("cannot write", s->target, why, size);
 		at += done;
 		n -= (size_t)done;
 	}
 	return 0;
 }
 
-/* A name for what has none yet: a link can not replace a file, a rename can. */
+/* A name for what has none yet: a link cannot replace a file, a rename can. */
 static int give_name(struct sink *s)
 {
 	char self[64];
@@ -120,7 +120,7 @@ int sink_commit(struct sink *s, int mode, char *why, size_t size)
 
 	if (fchmod(s->fd, wanted) < 0 || (!s->temporary[0] && give_name(s) < 0) ||
 	    rename(s->temporary, s->target) < 0) {
-		failed("can not make", s->target, why, size);
+		failed("cannot make", s->target, why, size);
 		sink_abandon(s);
 		return ERR_IO;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file that is there whole or not at all: it has no name until it is complete, and then takes
- * the place of an older one. Where the file system can not do that it has a temporary name beside
+ * the place of an older one. Where the file system cannot do that it has a temporary name beside
  * the target.
  */
 #ifndef ACTION_SINK_H

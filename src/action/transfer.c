@@ -72,7 +72,7 @@ static int open_source(struct transfer *t, const char *path)
 	/* not blocking: of a pipe nobody may ever open the other end */
 	t->in_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (t->in_fd < 0 || fstat(t->in_fd, &st) < 0) {
-		snprintf(t->why, sizeof t->why, "can not read %.200s: %s", path, strerror(errno));
+		snprintf(t->why, sizeof t->why, "cannot read %.200s: %s", path, strerror(errno));
 		return ERR_IO;
 	}
 	if (!S_ISREG(st.st_mode)) {
@@ -101,7 +101,7 @@ int transfer_open(struct transfer *t)
 	else if (!t->is_http)
 		to = path;
 	if (digest_init(&t->digest, a->digest) < 0) {
-		snprintf(t->why, sizeof t->why, "this host can not compute such checksums");
+		snprintf(t->why, sizeof t->why, "this host cannot compute such checksums");
 		return ERR_IO;
 	}
 	if (!(t->is_http && transfer_is_download(t)) && open_source(t, from) < 0)

@@ -44,7 +44,7 @@ const char *size_text(int64_t bytes, char out[32]);
 /* The path in file:///a%20b; ERR_INVALID when there is none. */
 int file_url_path(const char *url, char *out, size_t size);
 
-/* libcurl: begins; ERR_INTERNAL with `why` when it can not even do that. */
+/* libcurl: begins; ERR_INTERNAL with `why` when it cannot even do that. */
 int http_begin(void *multi, struct transfer *t);
 void http_end(void *multi, struct transfer *t);
 /* What its result means: 0, or ERR_IO with `why`. */

@@ -36,7 +36,7 @@ static int64_t bounded(int64_t t)
 	return most(-CRON_TIME_MAX, least(t, CRON_TIME_MAX));
 }
 
-/* Says in *ret_ms how much of the same boot's time went by; false: it can not be known. */
+/* Says in *ret_ms how much of the same boot's time went by; false: it cannot be known. */
 static bool monotonic_passed(int64_t before_ms, int64_t now_ms, int64_t *ret_ms)
 {
 	if (before_ms == CRON_NO_MONOTONIC || now_ms == CRON_NO_MONOTONIC || now_ms < before_ms)

@@ -26,7 +26,7 @@ enum reeve_cron_code {
 	REEVE_CRON_OK = 0,
 	REEVE_CRON_INVALID = -1,   /* malformed, or used wrongly */
 	REEVE_CRON_NOT_FOUND = -2, /* no such zone; or no date will ever match */
-	REEVE_CRON_IO = -3,        /* a file can not be read */
+	REEVE_CRON_IO = -3,        /* a file cannot be read */
 };
 
 struct reeve_cron_error {
@@ -63,7 +63,7 @@ enum reeve_cron_form {
 };
 
 /*
- * `dst`: what happens to times that do not exist or come twice, for the two forms that can not say
+ * `dst`: what happens to times that do not exist or come twice, for the two forms that cannot say
  * it themselves: "vixie" (so is NULL) or two words as "unskip,repeat_use_only_early". NULL for
  * JSON.
  */

@@ -28,8 +28,8 @@ static int probe_cgroups(struct hand *h, struct problem *p)
 	int r = 0;
 
 	if (!c || spawn_process(&s, &got) == 0 || got.step != SPAWN_EXEC)
-		r = problem_set(p, ERR_IO, "processes can not be started in %s: %s",
-		    h->cgroups.path, got.pid > 0 ? "they are killed at once" : strerror(got.error));
+		r = problem_set(p, ERR_IO, "processes cannot be started in %s: %s", h->cgroups.path,
+		    got.pid > 0 ? "they are killed at once" : strerror(got.error));
 	if (got.pid > 0)
 		waitid(P_PIDFD, (id_t)got.pidfd, &(siginfo_t){0}, WEXITED);
 	process_close(&got.pidfd);

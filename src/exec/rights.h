@@ -19,7 +19,7 @@ struct rights {
 	bool no_new_privs;
 };
 
-/* 0, or -1 with errno. For the child, before it executes: it can not be undone. */
+/* 0, or -1 with errno. For the child, before it executes: it cannot be undone. */
 int rights_apply(const struct rights *r);
 uint64_t rights_own(void); /* the capabilities that we have */
 /* The number of a capability ("net_bind_service", with or without "cap_"), or -1. */

@@ -163,7 +163,7 @@ static IN_CHILD int child_main(void *arg)
 	join_cgroups(c);
 	umask(c->s->program.umask);
 	place_fds(c);
-	/* another user sets them as himself: he can not give himself more than he may have */
+	/* another user sets them as himself: he cannot give himself more than he may have */
 	if (!c->s->rights.change_user)
 		set_limits(c);
 	take_rights(c);
@@ -300,7 +300,7 @@ static void thaw(int cgroup_fd)
 }
 
 /*
- * Not waited for for ever either: what can not even be killed is left to whoever buries our
+ * Not waited for for ever either: what cannot even be killed is left to whoever buries our
  * children, and keeps the stack that it was given.
  */
 static void reap_failed(const struct spawn *s, int pidfd)

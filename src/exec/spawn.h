@@ -52,7 +52,7 @@ struct spawned {
 int spawn_process(const struct spawn *s, struct spawned *ret);
 /* No process came to be, so nothing of the program was tried: that is the machine's fault. */
 #define SPAWN_NOT_MADE (-1)
-/* 127 when there is no such program, 126 when it can not be executed; SPAWN_NOT_MADE. */
+/* 127 when there is no such program, 126 when it cannot be executed; SPAWN_NOT_MADE. */
 int spawn_exit_code(const struct spawned *s);
 /* "exec /nope: No such file or directory" */
 void spawn_explain(const struct spawn *s, const struct spawned *failed, char *out, size_t size);

@@ -46,7 +46,7 @@ static int parse_problem(const json_error_t *e, struct str text, struct problem 
 		problem_set(
 		    p, ERR_INVALID, "a string holds a NUL character (\\u0000) at %s", where);
 		return problem_hint(p,
-		    "names, commands and environments can not carry NUL; encode binary data, "
+		    "names, commands and environments cannot carry NUL; encode binary data, "
 		    "for example as base64");
 	case json_error_stack_overflow: return too_deep_problem(p);
 	case json_error_numeric_overflow:

@@ -19,7 +19,7 @@ static int failed(struct problem *p, const char *path, int error)
 {
 	if (error == ENOENT || error == ENOTDIR)
 		return problem_set(p, ERR_NOT_FOUND, "there is no file %s", path);
-	return problem_set(p, ERR_IO, "%s can not be read: %s", path, strerror(error));
+	return problem_set(p, ERR_IO, "%s cannot be read: %s", path, strerror(error));
 }
 
 static int64_t nanoseconds(const struct timespec *t)

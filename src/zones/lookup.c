@@ -65,7 +65,7 @@ static int load_named(struct zones *z, struct entry *e, struct str name,
 	int rc;
 
 	if (!zone_name_is_file(name)) {
-		problem_set(p, ERR_INVALID, "\"" STR_FMT "\" can not be the name of a time zone",
+		problem_set(p, ERR_INVALID, "\"" STR_FMT "\" cannot be the name of a time zone",
 		    STR_ARG(name));
 		problem_hint(p, "names are made like Europe/Berlin; or write an offset, as +02:00");
 		return ERR_INVALID;

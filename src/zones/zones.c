@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The cache: one entry a name, sorted. It holds each zone once; what nobody else holds is forgotten
- * when there is much of that, so that asking for ever new names can not fill the memory.
+ * when there is much of that, so that asking for ever new names cannot fill the memory.
  */
 #include "zones/zones.h"
 

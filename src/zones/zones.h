@@ -30,7 +30,7 @@ struct zone_ref {
  * plus; "Europe/Berlin" or ":Europe/Berlin": a file; what is no file but looks like a POSIX TZ
  * string ("EST5", "<+03>-3", "CET-1CEST,M3.5.0,M10.5.0/3"): that, west is plus.
  * ERR_NOT_FOUND: no such zone, with a hint. ERR_INVALID: the name or the file is not valid. ERR_IO:
- * the file can not be read.
+ * the file cannot be read.
  */
 int zones_get(struct zones *z, struct str name, struct zone_ref **ret_ref, struct problem *p);
 void zone_ref_drop(struct zone_ref *r);
@@ -39,7 +39,7 @@ size_t zones_count(const struct zones *z); /* in the cache, held or not */
 /*
  * Looks at the files of all zones in the cache again; calls back for each zone that differs now
  * (from 1970 on), and returns how many there were. `now` is the cache's: take zones_get() or refs++
- * to keep it. A file that can not be read any more changes nothing: zones_stale() counts those.
+ * to keep it. A file that cannot be read any more changes nothing: zones_stale() counts those.
  */
 size_t zones_refresh(
     struct zones *z, void (*changed)(struct str name, struct zone_ref *now, void *arg), void *arg);

@@ -198,7 +198,7 @@ static void test_damaged_short_output_is_counted(void **state)
 	buf_release(&out);
 }
 
-/* What somebody wrote by hand and can not be read counts as not measured. */
+/* What somebody wrote by hand and cannot be read counts as not measured. */
 static void test_bad_usage(void **state)
 {
 	static const char *const bad[] = {"'x'", "''", "'1 2 3'", "'1 2 3 4 5'", "'1 2 3 -4'",

@@ -184,7 +184,7 @@ def start(cluster, workers=("w1", "w2"), maxthreads=4, threads=6, env=None, args
 @pytest.fixture
 def proxies():
     """A function that makes proxies before a server's link. To be asked for before the cluster, so that it ends after it:
-    a worker that can not reach its server takes its time to leave."""
+    a worker that cannot reach its server takes its time to leave."""
     made = []
 
     def make(target, seed=0):

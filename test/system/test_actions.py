@@ -41,7 +41,7 @@ class Runner:
         text = text.encode() if isinstance(text, str) else text
         source = self.folder / "action.json"
         source.write_bytes(text)
-        # a shell puts the file at descriptor 3, which Python can not
+        # a shell puts the file at descriptor 3, which Python cannot
         return subprocess.Popen(["sh", "-c", 'exec "$0" action <"$1" 3>"$2"', harness.BIN, source,
                                  self.folder / "result"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 env=self.env, cwd=self.folder)
@@ -354,7 +354,7 @@ def test_download_from_nobody(act):
 
 @pytest.mark.parametrize("to, words", [
     (".", "Downloading failed: . is a directory; the name of a file is needed"),
-    ("none/x", "Downloading failed: can not write into none/: No such file or directory"),
+    ("none/x", "Downloading failed: cannot write into none/: No such file or directory"),
 ])
 def test_download_to_where_it_can_not_go(act, web, to, words):
     assert act(download(web.url + "/content", to)).reason == words
@@ -394,7 +394,7 @@ def test_upload_with_another_checksum(act, web):
 
 @pytest.mark.parametrize("source, path, words", [
     ("x", "/refused", "the server answered 403"),
-    ("none", "/x", "can not read none: No such file or directory"),
+    ("none", "/x", "cannot read none: No such file or directory"),
     (".", "/x", ". is not a regular file"),
     ("pipe", "/x", "pipe is not a regular file"),
 ])
@@ -414,7 +414,7 @@ def test_files(act):
     assert names(act.folder) == ["a b", "c", "d"]
     done = act(parallel(download(f"file://{act.folder}/c", "e", max_bytes=1), download("file:///nonexistent", "e")))
     assert done.reason == ("Downloading failed: it is larger than 1 byte, which is its max_bytes; "
-                           "Downloading failed: can not read /nonexistent: No such file or directory")
+                           "Downloading failed: cannot read /nonexistent: No such file or directory")
     assert names(act.folder) == ["a b", "c", "d"]
 
 

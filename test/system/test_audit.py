@@ -177,7 +177,7 @@ def link(cluster, before, event):
 
 
 def test_a_chain_written_anew_is_found_by_a_kept_head(cluster):
-    """What a chain without a secret can not show by itself, and how it is found all the same."""
+    """What a chain without a secret cannot show by itself, and how it is found all the same."""
     cluster.start_server()
     fill(cluster)
     kept = head(verify(cluster))

@@ -99,7 +99,7 @@ def test_a_short_black_hole(stand, way):
 
 @pytest.mark.parametrize("way", WAYS, ids=WAY_NAMES)
 def test_a_long_black_hole(proxies, cluster, rng, way):
-    """w1 is lost, whichever way it can not be heard or hear; its tasks go on elsewhere, after they ended here. What the
+    """w1 is lost, whichever way it cannot be heard or hear; its tasks go on elsewhere, after they ended here. What the
     hole held back comes then, much too late, and does no harm."""
     stand = Stand(cluster, proxies, rng, seconds=(0, 0.1, 0.8))
     records = Records(cluster)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A worker whose link answers but which can not start processes any more: it is found out, spared, and taken back."""
+"""A worker whose link answers but which cannot start processes any more: it is found out, spared, and taken back."""
 import os
 import shutil
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers stopped with SIGSTOP: they can not watch their limits, so their guards do. No second copy beside a first one."""
+"""Workers stopped with SIGSTOP: they cannot watch their limits, so their guards do. No second copy beside a first one."""
 import signal
 import threading
 

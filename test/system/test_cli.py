@@ -124,7 +124,7 @@ def test_wait_mirrors_every_end(dev, cli):
 
 
 def test_orphans_are_ours(server, tmp_path):
-    """What became of the work can not be known: that is Reeve's own kind of end."""
+    """What became of the work cannot be known: that is Reeve's own kind of end."""
     server.start_worker()
     id = server.cli("submit", "--", "sleep", "60").out.strip()
     server.wait_task(id, "running")

@@ -13,7 +13,7 @@ from harness import Cluster, run, wait_until
 
 PAGE = 4096
 MARK = re.compile(r"\n?\[reeve: \d+ bytes of output are damaged in the store\]\n")
-MISSING = re.compile(r"\[reeve: (\d+ bytes of output are missing|the rest can not be read): the store is damaged\]\n$")
+MISSING = re.compile(r"\[reeve: (\d+ bytes of output are missing|the rest cannot be read): the store is damaged\]\n$")
 BIG = "i=0; while [ $i -lt 9000 ]; do echo line $i of much output; i=$((i+1)); done"
 
 

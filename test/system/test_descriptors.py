@@ -22,7 +22,7 @@ def fill(api, cluster):
     used = len(os.listdir(f"/proc/{cluster.server.pid}/fd"))
     resource.prlimit(cluster.server.pid, resource.RLIMIT_NOFILE, (used + ROOM, used + ROOM))
     socks = [socket.create_connection(api.address, 60) for _ in range(ROOM * 3)]
-    wait_until(lambda: "can not accept" in cluster.server.log(), what="it has no descriptors left")
+    wait_until(lambda: "cannot accept" in cluster.server.log(), what="it has no descriptors left")
     return socks
 
 
@@ -41,7 +41,7 @@ def test_out_of_descriptors(server):
         spent = time.monotonic() - begun
         # each request is a few turns, and looking again for room once a second is one or two
         assert steps(api) - before < 50 * (asked + spent + 1), "the loop spins"
-        assert server.server.log().count("can not accept") < 10 * (spent + 30)
+        assert server.server.log().count("cannot accept") < 10 * (spent + 30)
         api.submit("true", status=-10)
     finally:
         for sock in socks:

@@ -503,7 +503,7 @@ def test_adopted_keeper_killed(cluster, kept):
 
 
 def test_a_next_worker_that_does_not_reach_the_server_gets_no_new_lease(cluster):
-    """It can not say that it has them: they end when they would have ended with the first one."""
+    """It cannot say that it has them: they end when they would have ended with the first one."""
     cluster.start_server(env=chaos.SHORT)
     kept = Kept(cluster)
     chaos.wait_worker(cluster, "w1", "healthy")

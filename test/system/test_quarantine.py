@@ -167,7 +167,7 @@ def test_a_damaged_schedule_does_not_fire_and_says_why(cluster, change):
     cluster.cli("schedule", "resume", "bad", check=False)
     others = fired(cluster, "good")
     wait_until(lambda: fired(cluster, "good") >= others + 2, what="the other one fires")
-    assert fired(cluster, "bad") == n, "without its items it can not fire, whoever resumes it"
+    assert fired(cluster, "bad") == n, "without its items it cannot fire, whoever resumes it"
     cluster.cli("schedule", "rm", "bad")
     schedule(cluster, "bad")
     wait_until(lambda: fired(cluster, "bad") > 0, what="a new one of its name fires")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Output when the server can not take it, when there is too much of it, and when the wrong ones hold the pipe."""
+"""Output when the server cannot take it, when there is too much of it, and when the wrong ones hold the pipe."""
 import hashlib
 import os
 import re

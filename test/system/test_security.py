@@ -280,7 +280,7 @@ def test_worker_over_tls(cluster, certs):
     wait_until(lambda: "certificate" in refused.log().lower(), what="a server of another authority is refused")
     plain = cluster._process("plain", ["worker", "--join", cluster.link, "--name", "plain", "--state-dir",
                                        cluster.state_dir("plain")], None)
-    wait_until(lambda: "link lost" in plain.log() or "can not connect" in plain.log(), what="plain text does not do")
+    wait_until(lambda: "link lost" in plain.log() or "cannot connect" in plain.log(), what="plain text does not do")
     cluster.start_worker("--tls-ca", certs / "ca.pem")
     assert api.ended(api.submit("echo", "x")["id"])["stdout"] == "x\n"
     assert not cluster.has_worker("doubter") and not cluster.has_worker("plain")

@@ -183,7 +183,7 @@ def test_worker_is_told_to_stop(cage):
     cage.assert_clean()
 
 
-# -- what can not be started
+# -- what cannot be started
 
 def make_plain(path, text, mode):
     with open(path, "w") as f:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A child that is stopped under its parent's trace, and can not be seen into. */
+/* A child that is stopped under its parent's trace, and cannot be seen into. */
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 

@@ -68,7 +68,7 @@ bool scope_sees_event(const struct call *c, const struct event_row *e);
 int scope_problem(struct call *c, struct str queue, struct problem *p);
 /* Goes on with `fn` when what the path names lies within the limits; else it is not there. */
 void scope_check_path(struct call *c, void (*fn)(struct call *c));
-/* A batch of which it sees no task is not there for it, and can not be joined. */
+/* A batch of which it sees no task is not there for it, and cannot be joined. */
 void scope_check_batch(struct call *c, rid batch, void (*fn)(struct call *c));
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /openapi.json, written from the tables that serve the requests: it can not lag behind them. */
+/* /openapi.json, written from the tables that serve the requests: it cannot lag behind them. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

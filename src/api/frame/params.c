@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "api/frame/call.h"
-#include "core/schedule/view.h"
 #include "model/limits.h"
 #include "wire/fields.h"
 

@@ -8,7 +8,6 @@
 #include "api/insight/metrics_internal.h"
 #include "api/objects/resource.h"
 #include "base/mem.h"
-#include "model/schedule.h"
 
 static const char *const outcome_names[N_OUTCOMES] = {
     "succeeded", "failed", "finished", "cancelled", "terminated", "orphaned", "retried"};

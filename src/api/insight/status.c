@@ -223,7 +223,7 @@ void metrics_get(struct call *c)
 	call_text(c, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&a->metrics_text));
 }
 
-/* It can not change while the process lives. */
+/* It cannot change while the process lives. */
 void openapi_get(struct call *c)
 {
 	struct api *a = c->api;

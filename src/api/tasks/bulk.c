@@ -291,7 +291,7 @@ static void bulk(struct call *c, enum event_kind kind, int32_t status, const cha
 		default_states(k, names);
 		k->ids = arena_alloc(&c->arena, PAGE_IDS * sizeof *k->ids);
 	}
-	/* one key can not stand for several commands; what matches is found anew each time */
+	/* one key cannot stand for several commands; what matches is found anew each time */
 	c->no_idem = !k->has_ids || k->n_ids > PAGE_IDS;
 	bulk_next(c);
 }

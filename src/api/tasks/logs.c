@@ -187,7 +187,7 @@ static void add_stream_marks(struct call *c, int stream, struct buf *b)
 	}
 }
 
-/* What the bytes can not say of themselves, behind all of them. */
+/* What the bytes cannot say of themselves, behind all of them. */
 static void add_marks(struct call *c, struct buf *b)
 {
 	struct logs *l = c->state;
@@ -244,7 +244,7 @@ static void logs_read(struct call *c)
 	l->reading = false;
 	if (c->code && l->started) { /* too late to say so in another way */
 		c->host->io->stream_write(
-		    c->req.io, STR("\n[reeve: the rest can not be read: the store is damaged]\n"));
+		    c->req.io, STR("\n[reeve: the rest cannot be read: the store is damaged]\n"));
 		call_stream_end(c);
 		return;
 	}

@@ -7,7 +7,7 @@
 
 #define TWINS_AT_ONCE 500
 
-const char hidden_twin[] = "the key is taken by a task that this token can not see";
+const char hidden_twin[] = "the key is taken by a task that this token cannot see";
 
 static size_t next_end(const struct submit *s)
 {

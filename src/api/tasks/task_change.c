@@ -58,7 +58,7 @@ static int check_status(int32_t status, struct problem *p)
 {
 	if (status == NOT_GIVEN || status == TASK_QUEUED || task_is_held(status))
 		return 0;
-	problem_set(p, ERR_INVALID, "the status can not be set to %d", status);
+	problem_set(p, ERR_INVALID, "the status cannot be set to %d", status);
 	problem_hint(p,
 	    "-2 releases a held task, %d (or -4, or any from -7 down) holds a queued one; "
 	    "to end one use POST …/cancel",

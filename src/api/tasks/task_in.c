@@ -302,7 +302,7 @@ static int set_status(json_t *v, const char *field, void *arg, struct problem *p
 	((struct taking *)arg)->task->status = (int32_t)n;
 	if (n == TASK_QUEUED || task_is_held((int)n))
 		return 0;
-	problem_set(p, ERR_INVALID, "a task can not be submitted with status %lld", (long long)n);
+	problem_set(p, ERR_INVALID, "a task cannot be submitted with status %lld", (long long)n);
 	problem_hint(p, "leave it out, or give -4 or anything from -7 down to hold the task");
 	return problem_field(p, field);
 }

@@ -70,7 +70,7 @@ struct cron_items {
 };
 
 /* ERR_INVALID: malformed, with the position and a hint. ERR_NOT_FOUND: well-formed, but no date
- * will ever match (30 February). `dst`: what a text that can not say it itself means; NULL is
+ * will ever match (30 February). `dst`: what a text that cannot say it itself means; NULL is
  * Vixie's rule. */
 enum cron_dst_mode { CRON_DST_VIXIE, CRON_DST_GIVEN };
 struct cron_dst {

@@ -217,7 +217,7 @@ static int check_epoch(struct tree *t, const json_t *v)
 {
 	for (enum key_id id = 0; id < N_KEYS; id++)
 		if (has(v, id) && id != KEY_EPOCH && id != KEY_SHIFT_LIMIT)
-			return bad_key(t, id, "this can not stand beside \"epoch\"",
+			return bad_key(t, id, "this cannot stand beside \"epoch\"",
 			    "epoch counts seconds since 1970 and no wall clock; make two items of "
 			    "it, or leave one of the keys out");
 	return ERR_OK;

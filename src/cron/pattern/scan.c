@@ -136,7 +136,7 @@ int scan_zone(struct scan *s, struct str name, char **ret_zone)
 	}
 	for (size_t i = 0; i < name.n; i++)
 		if (!isalnum((unsigned char)name.p[i]) && !strchr("_+-/:,.<>", name.p[i])) {
-			scan_bad(s, at + i, "'%c' can not be part of a zone's name", name.p[i]);
+			scan_bad(s, at + i, "'%c' cannot be part of a zone's name", name.p[i]);
 			problem_hint(s->p, "write a name such as Europe/Berlin or UTC");
 			return ERR_INVALID;
 		}

@@ -126,7 +126,7 @@ static int not_held(
 		warn(p, "%s is not limited: %s", limit_on_names[on], why);
 		return 0;
 	}
-	problem_set(p, ERR_INVALID, "this worker can not limit %s: %s", limit_on_names[on], why);
+	problem_set(p, ERR_INVALID, "this worker cannot limit %s: %s", limit_on_names[on], why);
 	problem_hint(p, "`reeve doctor` on the worker says how to hand it the controllers; or run "
 	                "the task without that limit, or with the limit policy \"warn\"");
 	problem_field(p, "run.limits");
@@ -150,7 +150,7 @@ static int take_v2(
 
 	if (t->v2_dir_fd < 0)
 		return not_held(l, on, "the task has no cgroup of its own", p);
-	t->spent = t->spent || on == ON_MEMORY; /* its peak and its kills can not be set back */
+	t->spent = t->spent || on == ON_MEMORY; /* its peak and its kills cannot be set back */
 	t->by[on] = BY_V2;
 	if (limits_write_files(t->v2_dir_fd, files, limits_v2_files(on, l, files), &name) < 0)
 		return refused(l, on, name, p);
@@ -184,7 +184,7 @@ static int take_rlimit(
 		t->address_space = l->memory;
 		warn(p, "memory is limited for each process by itself, and by its address space");
 	} else if (t->as_root) {
-		return not_held(l, on, "without cgroups root's processes can not be counted", p);
+		return not_held(l, on, "without cgroups root's processes cannot be counted", p);
 	} else {
 		t->processes = l->pids;
 		warn(p, "pids counts every process of the user, not only this task's");

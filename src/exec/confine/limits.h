@@ -46,7 +46,7 @@ struct limits_host {
 /*
  * Once, before the first task. v2_dir_fd: struct cgroups' directory, below which the tasks' are
  * made; -1: there is none. What an earlier instance left in hierarchies of version 1 is ended and
- * removed. Never fails: what can not be limited is BY_NOTHING.
+ * removed. Never fails: what cannot be limited is BY_NOTHING.
  */
 void limits_probe(struct limits_host *h, const char *lock, int v2_dir_fd);
 /* What a process that died left in hierarchies of version 1; exec_end_cgroups() is for version 2.
@@ -75,7 +75,7 @@ struct limits_task {
 };
 
 /*
- * 0, or an error that says what can not be limited, why, and what to do; then nothing is held.
+ * 0, or an error that says what cannot be limited, why, and what to do; then nothing is held.
  * With 0 and a text in p->what, some limit is not held as asked for (policy "warn", or an rlimit in
  * place of a cgroup): tell the user. l NULL or without limits is fine.
  */

@@ -139,13 +139,13 @@ static void probe_one(struct limits_host *h, const struct limits_place *place, e
 	if (!path)
 		return;
 	if (mkdir(path, 0755) < 0 && errno != EEXIST) {
-		snprintf(h->why[on], sizeof h->why[on], "%.140s can not be made: %s", path,
+		snprintf(h->why[on], sizeof h->why[on], "%.140s cannot be made: %s", path,
 		    strerror(errno));
 		return;
 	}
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || faccessat(fd, needed_files[on], W_OK, AT_EACCESS) < 0) {
-		snprintf(h->why[on], sizeof h->why[on], "%.100s/%s can not be written: %s", path,
+		snprintf(h->why[on], sizeof h->why[on], "%.100s/%s cannot be written: %s", path,
 		    needed_files[on], strerror(errno));
 		if (fd >= 0)
 			close(fd);

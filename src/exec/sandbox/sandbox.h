@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A command inside bubblewrap: its own processes, mounts, network and /tmp, a root that can not be
+ * A command inside bubblewrap: its own processes, mounts, network and /tmp, a root that cannot be
  * written, and a filter on system calls. docs/SANDBOX.md says what that is good for.
  *
  *   keeper ── bwrap, outside: waits and hands on the exit code (128 + N for signal N)
@@ -48,7 +48,7 @@ struct sandboxed { /* what to start in its place; lives in the arena, the descri
 	int status_fd; /* one of them; kept until the end, for sandbox_ran() */
 };
 
-/* ERR_INVALID: a path that can not be had inside, or there is no bubblewrap. */
+/* ERR_INVALID: a path that cannot be had inside, or there is no bubblewrap. */
 int sandbox_prepare(const struct sandbox_spec *s, struct arena *a, struct sandboxed *ret,
     struct problem *ret_problem);
 void sandbox_started(struct sandboxed *b); /* the process is there: only the status stays open */
@@ -74,7 +74,7 @@ const char *sandbox_program(void);
 /* Tries it. False: `why` says what is missing, and what to do. */
 bool sandbox_available(char *why, size_t size);
 
-/* The filter on system calls as BPF in a sealed memfd, made once; ERR_INTERNAL when it can not. */
+/* The filter on system calls as BPF in a sealed memfd, made once; ERR_INTERNAL when it cannot. */
 int sandbox_filter_make(int *ret_fd, struct problem *ret_problem);
 
 #endif

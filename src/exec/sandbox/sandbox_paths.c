@@ -78,7 +78,7 @@ static int add_bind(struct making *m, const char *field, const char *word, struc
 		return r;
 	if (strcmp(real, "/") == 0)
 		return bad_path(
-		    m, field, given, "the whole root can not be given: name directories");
+		    m, field, given, "the whole root cannot be given: name directories");
 	/* under another name, what is hidden would show */
 	for (size_t i = 0; i < m->n_hidden; i++)
 		if (strcmp(real, given) != 0 && is_within(m->hidden[i], real))

@@ -99,6 +99,6 @@ bool sandbox_available(char *why, size_t size)
 	if (file)
 		snprintf(why, size, "%s does not let us make user namespaces (%s)", file, said);
 	else
-		snprintf(why, size, "%s fails: %s", program, said[0] ? said : "it can not be run");
+		snprintf(why, size, "%s fails: %s", program, said[0] ? said : "it cannot be run");
 	return false;
 }

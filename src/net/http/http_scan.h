@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A second look at a request's bytes, beside evhttp's, for what can not be known afterwards: evhttp
+ * A second look at a request's bytes, beside evhttp's, for what cannot be known afterwards: evhttp
  * forgives line ends, folded lines and chunk sizes that RFC 9112 does not, cuts a header line at a
  * NUL byte, and takes trailers for headers. Pure.
  */

@@ -59,7 +59,7 @@ void http_server_room(struct http_server *s)
 /* Out of descriptors: the waiting ones keep the socket readable, so look away until the sweep. */
 static void on_accept_error(struct evconnlistener *lev, void *arg)
 {
-	log_warn("can not accept an HTTP connection: %s", strerror(errno));
+	log_warn("cannot accept an HTTP connection: %s", strerror(errno));
 	evconnlistener_disable(lev);
 }
 
@@ -181,7 +181,7 @@ static int remove_stale(const struct sockaddr_un *sun, struct problem *p)
 		    p, ERR_CONFLICT, "%s is in the way: it is not a socket", sun->sun_path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return problem_set(p, ERR_IO, "Can not make a socket: %s", strerror(errno));
+		return problem_set(p, ERR_IO, "Cannot make a socket: %s", strerror(errno));
 	e = connect(fd, (const struct sockaddr *)sun, sizeof *sun) == 0 ? 0 : errno;
 	close(fd);
 	if (e != ECONNREFUSED) {
@@ -215,7 +215,7 @@ int http_listen_unix(
 		listener_add(s, fd, NULL, path);
 		return 0;
 	}
-	problem_set(ret_problem, ERR_IO, "Can not listen on %s: %s", path, strerror(errno));
+	problem_set(ret_problem, ERR_IO, "Cannot listen on %s: %s", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return ERR_IO;

@@ -45,13 +45,13 @@ static void try_next(struct link *l, int last_error)
 	int one = 1, fd;
 
 	if (!ai) {
-		link_fail(l, "can not connect to %s: %s", l->peer, strerror(last_error));
+		link_fail(l, "cannot connect to %s: %s", l->peer, strerror(last_error));
 		return;
 	}
 	l->next_address = ai->ai_next;
 	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0) {
-		link_fail(l, "can not make a socket: %s", strerror(errno));
+		link_fail(l, "cannot make a socket: %s", strerror(errno));
 		return;
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -77,7 +77,7 @@ static void on_resolved(struct addrinfo *list, const char *why, void *arg)
 	if (list)
 		try_next(l, 0);
 	else
-		link_fail(l, "can not find %s: %s", l->address.host, why);
+		link_fail(l, "cannot find %s: %s", l->address.host, why);
 }
 
 struct link *link_dial(struct loop *loop, const char *address, struct tls *tls,

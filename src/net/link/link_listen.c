@@ -52,7 +52,7 @@ static void on_accept_error(struct evconnlistener *lev, void *arg)
 	static const struct timeval pause = {0, 200000};
 	struct link_listener *ll = arg;
 
-	log_warn("can not accept a link: %s", strerror(errno));
+	log_warn("cannot accept a link: %s", strerror(errno));
 	evconnlistener_disable(lev);
 	event_add(ll->retry, &pause);
 }

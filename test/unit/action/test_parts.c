@@ -186,7 +186,7 @@ static void test_sink_where_it_can_not_be(void **state)
 	assert_true(sink_open(&s, folder, why, sizeof why) < 0);
 	assert_non_null(strstr(why, "is a directory"));
 	assert_true(sink_open(&s, "/nonexistent/x", why, sizeof why) < 0);
-	assert_string_equal(why, "can not write into /nonexistent/: No such file or directory");
+	assert_string_equal(why, "cannot write into /nonexistent/: No such file or directory");
 	assert_int_equal(s.fd, -1);
 }
 

@@ -68,7 +68,7 @@ static size_t count_in(const char *target)
 	return n;
 }
 
-/* One that speaks but can not start anything gets nothing to do, and says why. */
+/* One that speaks but cannot start anything gets nothing to do, and says why. */
 static void test_unhealthy(void **state)
 {
 	json_t *v;

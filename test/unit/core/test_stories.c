@@ -106,7 +106,7 @@ STORY(the_queues_settings_go_with_the_run)
 	world_free(w);
 }
 
-/* Nobody runs what the store can not vouch for; the others go on, and a release changes nothing. */
+/* Nobody runs what the store cannot vouch for; the others go on, and a release changes nothing. */
 STORY(a_damaged_task_is_set_aside)
 {
 	struct world *w = world_new(NULL);

@@ -180,7 +180,7 @@ static void what_is_not_offered_is_not_used(void **state)
 	limits_describe(&h, ON_CPU, text, sizeof text);
 	assert_string_equal(text, "cpu: nothing: cgroup v2 has no cpu controller for us here");
 	assert_int_equal(limits_take(&h, &l, &t, &p), ERR_INVALID);
-	assert_non_null(strstr(p.what, "can not limit cpu"));
+	assert_non_null(strstr(p.what, "cannot limit cpu"));
 	assert_non_null(strstr(p.hint, "reeve doctor"));
 	l.policy = LIMIT_WARN;
 	assert_int_equal(limits_take(&h, &l, &t, &p), 0);
@@ -242,7 +242,7 @@ static void version_1_is_found_below_our_own_place(void **state)
 	assert_int_equal(h.by[ON_MEMORY], BY_RLIMIT);
 	/* there is a hierarchy, but what counts is missing in it */
 	assert_int_equal(h.by[ON_PIDS], BY_RLIMIT);
-	assert_non_null(strstr(h.why[ON_PIDS], "pids.max can not be written"));
+	assert_non_null(strstr(h.why[ON_PIDS], "pids.max cannot be written"));
 	limits_release(&h);
 }
 

@@ -277,7 +277,7 @@ static void test_unknown_names(void **state)
 	w.stop_at_closes = 1;
 	w.client.link = link_dial(w.loop, "a..b:1", NULL, NULL, &events, &w.client);
 	loop_run(w.loop);
-	assert_non_null(strstr(w.client.why, "can not find a..b"));
+	assert_non_null(strstr(w.client.why, "cannot find a..b"));
 	memset(&w.client, 0, sizeof w.client);
 	w.client.w = &w;
 	w.closes = 0;

@@ -99,7 +99,7 @@ static void test_check(void **state)
 	stop_worker();
 }
 
-/* It answers, but can not start anything: it gets no tasks, and says why. */
+/* It answers, but cannot start anything: it gets no tasks, and says why. */
 static void test_check_fails(void **state)
 {
 	static const struct {
@@ -210,7 +210,7 @@ static void test_started_rises(void **state)
 }
 
 /*
- * A worker stopped past its limits can not end its tasks: its keeper does. Continued, it finds them
+ * A worker stopped past its limits cannot end its tasks: its keeper does. Continued, it finds them
  * dead, reports nothing, and goes.
  */
 static void test_stopped(void **state)

@@ -98,9 +98,9 @@ static void test_no_way_out(void **state)
 	folder_put(f, "x", 0, "OUT");
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		expect_refused(
-		    f->zones, rows[i], ERR_INVALID, "can not be the name", "Europe/Berlin");
+		    f->zones, rows[i], ERR_INVALID, "cannot be the name", "Europe/Berlin");
 	/* what is left of them after the prefix is looked at, too */
-	expect_refused(f->zones, "posix/../x", ERR_INVALID, "can not be the name", "");
+	expect_refused(f->zones, "posix/../x", ERR_INVALID, "cannot be the name", "");
 }
 
 static void test_bad_files(void **state)
