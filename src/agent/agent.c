@@ -262,6 +262,11 @@ enum agent_phase agent_phase(const struct agent *a)
 	return a->phase;
 }
 
+bool agent_will_return(const struct agent *a)
+{
+	return a->restart;
+}
+
 bool agent_is_welcome(const struct agent *a)
 {
 	return a->link == LINK_WELCOME;

@@ -39,6 +39,7 @@ int agent_step(struct agent *a, const struct agent_event *in, struct agent_effec
 int64_t agent_wake_ms(const struct agent *a);
 
 enum agent_phase agent_phase(const struct agent *a);
+bool agent_will_return(const struct agent *a); /* leaves only to begin again as a new instance */
 bool agent_is_welcome(const struct agent *a);
 size_t agent_live(const struct agent *a); /* not over yet */
 size_t agent_held(const struct agent *a); /* with those that wait to be acknowledged */

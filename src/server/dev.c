@@ -218,6 +218,7 @@ static bool on_ready(struct loop *l, const struct server_info *info, void *arg)
 	d->suspend = loop_signal_new(l, SIGTSTP, on_suspend, d);
 	d->again = loop_timer_new(l, start_again, d);
 	greet(info, d->config);
+	unsetenv("NOTIFY_SOCKET"); /* a service manager hears of us from us alone */
 	start_worker(d);
 	return true;
 }

@@ -15,11 +15,14 @@
 #include "base/mem.h"
 #include "base/private.h"
 #include "config/flags.h"
+#include "net/loop/address.h"
+#include "net/loop/notify.h"
 #include "server/engine/engine.h"
 #include "server/engine/retention.h"
 #include "server/http/http_api.h"
 #include "server/http/own_token.h"
 #include "server/paths.h"
+#include "server/sockets.h"
 #include "server/workers/sessions.h"
 
 #define API_READERS 2
@@ -31,6 +34,8 @@ struct server {
 	struct config *reloaded;    /* owned, after SIGHUP */
 	const struct server_hooks *hooks;
 	struct loop *loop;
+	struct notify *notify;  /* NULL: there is no service manager */
+	struct sockets sockets; /* that we were handed */
 	struct store *store;
 	struct engine *engine;
 	struct sessions *sessions;
@@ -79,6 +84,7 @@ static void stop(int signo, void *arg)
 		return;
 	s->stopping = true;
 	log_info("stopping on %s", strsignal(signo));
+	notify_stopping(s->notify);
 	if (s->hooks->on_stop)
 		s->hooks->on_stop(s->loop, s->hooks->arg);
 	else
@@ -179,6 +185,7 @@ static int open_store(struct server *s, struct problem *p)
 	const char *dir = config_str(s->config, "server.state_dir");
 	int e = paths_make_dir(dir, p);
 
+	notify_status(s->notify, "opening the store"); /* a migration may take long */
 	if (e == 0)
 		e = private_dir(dir, 0, p);
 	return e ? e : store_open(config_str(s->config, "server.store"), &o, &s->store, p);
@@ -187,6 +194,7 @@ static int open_store(struct server *s, struct problem *p)
 static int open_link(struct server *s, struct problem *p)
 {
 	const char *address = config_str(s->config, "server.link_listen");
+	const struct passed *given = sockets_next(&s->sockets, SOCKET_LINK, NULL);
 	struct sessions_options o = {.address = address};
 
 	s->link_tls = make_tls(s->config, "server.link_tls", p);
@@ -195,12 +203,15 @@ static int open_link(struct server *s, struct problem *p)
 	o.tls = s->link_tls;
 	o.join_token = s->join_token.p;
 	o.trace = s->trace;
+	o.passed_fd = given ? given->fd : 0;
 	o.strangers_max = (size_t)config_int(s->config, "server.limits.links_waiting_max");
 	o.buffered_max = (size_t)config_int(s->config, "server.limits.links_buffered_max");
 	o.joins_per_minute = config_int(s->config, "server.limits.joins_per_minute");
 	s->sessions = sessions_new(s->loop, &o, p);
 	if (!s->sessions)
 		return p->code;
+	if (given)
+		address = given->address;
 	snprintf(s->link, sizeof s->link, "%.*s:%d", (int)(strrchr(address, ':') - address),
 	    address, sessions_port(s->sessions));
 	return 0;
@@ -278,19 +289,57 @@ static int open_engine(struct server *s, struct problem *p)
 	return 0;
 }
 
-static int listen_tcp(struct server *s, const char *address, struct problem *p)
+/* The first one is how others shall call us. */
+static void note_address(struct server *s, const char *address, int port)
 {
 	const char *scheme = s->tls ? "https" : "http";
-	int port = 0, host = (int)(strrchr(address, ':') - address);
-	int e = http_listen_tcp(http_api_server(s->http), address, s->tls, &port, p);
+	int host = (int)(strrchr(address, ':') - address);
 
-	if (e)
-		return e;
 	buf_printf(&s->listen, "%.*s:%d\n", host, address, port);
 	if (!s->url.n)
 		buf_printf(&s->url, "%s://%.*s:%d%s", scheme, host, address, port,
 		    config_str(s->config, "server.base_path"));
-	return 0;
+}
+
+/* Each address that is configured, unless we were handed sockets in their place. */
+static int listen_tcp(struct server *s, struct problem *p)
+{
+	const struct passed *given = sockets_next(&s->sockets, SOCKET_API_TCP, NULL);
+	const char *const *addresses;
+	size_t n = given ? 0 : config_list(s->config, "server.listen", &addresses);
+	int e = 0, port = 0;
+
+	for (size_t i = 0; i < n && e == 0; i++) {
+		e = http_listen_tcp(http_api_server(s->http), addresses[i], s->tls, &port, p);
+		if (e == 0)
+			note_address(s, addresses[i], port);
+	}
+	for (; given; given = sockets_next(&s->sockets, SOCKET_API_TCP, given)) {
+		http_listen_passed(http_api_server(s->http), given->fd, false, s->tls);
+		note_address(s, given->address, address_port(given->fd));
+	}
+	return e;
+}
+
+static const char *socket_path(const struct server *s)
+{
+	const struct passed *given = sockets_next(&s->sockets, SOCKET_API_UNIX, NULL);
+
+	return given ? given->address : config_str(s->config, "server.socket");
+}
+
+static int listen_unix(struct server *s, struct problem *p)
+{
+	const struct passed *given = sockets_next(&s->sockets, SOCKET_API_UNIX, NULL);
+	const char *path = config_str(s->config, "server.socket");
+	mode_t mode = (mode_t)config_int(s->config, "server.socket_mode");
+	int e = given ? 0 : paths_make_parent(path, p);
+
+	if (!given && e == 0)
+		e = http_listen_unix(http_api_server(s->http), path, mode, p);
+	for (; given; given = sockets_next(&s->sockets, SOCKET_API_UNIX, given))
+		http_listen_passed(http_api_server(s->http), given->fd, true, NULL);
+	return e;
 }
 
 static int open_http(struct server *s, struct problem *p)
@@ -303,38 +352,27 @@ static int open_http(struct server *s, struct problem *p)
 	    .idle_ms = config_duration_ms(s->config, "server.limits.idle"),
 	    .request_ms = config_duration_ms(s->config, "server.limits.request"),
 	};
-	const char *socket = config_str(s->config, "server.socket"), *const * addresses;
 	struct api_options api = api_options_of(s);
-	size_t n = config_list(s->config, "server.listen", &addresses);
 	int e;
 
 	s->tls = make_tls(s->config, "server.tls", p);
 	if (p->code)
 		return p->code;
 	s->http = http_api_new(s->loop, s->engine, s->readers, &o, &api);
-	e = paths_make_parent(socket, p);
+	e = listen_unix(s, p);
 	if (e == 0)
-		e = http_listen_unix(http_api_server(s->http), socket,
-		    (mode_t)config_int(s->config, "server.socket_mode"), p);
-	for (size_t i = 0; i < n && e == 0; i++)
-		e = listen_tcp(s, addresses[i], p);
+		e = listen_tcp(s, p);
 	api = api_options_of(s); /* the ports are known now */
 	api_set_options(http_api_api(s->http), &api);
 	return e;
 }
 
-static void reload(int signo, void *arg)
+static void apply(struct server *s, struct config *fresh)
 {
-	struct server *s = arg;
-	struct config *fresh = s->hooks->reload ? s->hooks->reload(s->hooks->arg) : NULL;
 	struct retention_options keep;
 	struct api_options api;
 	struct problem p = {0};
 
-	if (!fresh) {
-		log_error("the configuration was not reloaded: the old one stays in force");
-		return;
-	}
 	config_free(s->reloaded);
 	s->config = s->reloaded = fresh;
 	if (config_setup_log(fresh, "server") != 0 || log_reopen() != 0)
@@ -353,13 +391,29 @@ static void reload(int signo, void *arg)
 	log_info("configuration reloaded");
 }
 
+static void reload(int signo, void *arg)
+{
+	struct server *s = arg;
+	struct config *fresh;
+
+	notify_reloading(s->notify);
+	fresh = s->hooks->reload ? s->hooks->reload(s->hooks->arg) : NULL;
+	if (fresh)
+		apply(s, fresh);
+	else
+		log_error("the configuration was not reloaded: the old one stays in force");
+	notify_ready(s->notify);
+}
+
 static int open_all(struct server *s, struct problem *p)
 {
-	int e;
+	int e = sockets_take(s->config, &s->sockets, p);
 
 	s->loop = loop_new();
+	s->notify = notify_new(s->loop);
 	s->id = random_not_0();
-	e = tracing_open(config_str(s->config, "server.trace_shiviz"), s->id, &s->trace, p);
+	if (e == 0)
+		e = tracing_open(config_str(s->config, "server.trace_shiviz"), s->id, &s->trace, p);
 	if (e == 0)
 		e = open_store(s, p);
 	if (e == 0)
@@ -399,6 +453,7 @@ static void close_all(struct server *s)
 	loop_signal_free(s->term);
 	loop_signal_free(s->intr);
 	loop_signal_free(s->hup);
+	notify_free(s->notify);
 	loop_free(s->loop);
 	tls_free(s->tls);
 	tls_free(s->link_tls);
@@ -413,12 +468,14 @@ static void close_all(struct server *s)
 
 static void serve(struct server *s)
 {
-	struct server_info info = {
-	    config_str(s->config, "server.socket"), buf_str(&s->url).p, sessions_port(s->sessions)};
+	struct server_info info = {socket_path(s), buf_str(&s->url).p, sessions_port(s->sessions)};
 
 	log_info("serving at %s and unix:%s, workers at %s, store %s",
 	    s->url.n ? s->url.p : "no TCP address", info.socket, s->link,
 	    config_str(s->config, "server.store"));
+	notify_status(
+	    s->notify, "serving at %s, workers at %s", s->url.n ? s->url.p : info.socket, s->link);
+	notify_ready(s->notify);
 	if (!s->hooks->on_ready || s->hooks->on_ready(s->loop, &info, s->hooks->arg))
 		loop_run(s->loop);
 	if (s->hooks->on_end)
@@ -454,6 +511,7 @@ int server_run(const struct config *c, const struct server_hooks *hooks)
 		serve(&s);
 	} else {
 		log_error("%s%s%s", p.what, p.hint[0] ? ". " : "", p.hint);
+		notify_status(s.notify, "%s", p.what);
 		s.exit_code = 1;
 	}
 	close_all(&s);

@@ -16,6 +16,7 @@
 #include "net/link/link.h"
 #include "net/link/proof.h"
 #include "net/loop/loop.h"
+#include "net/loop/notify.h"
 #include "wire/link.h"
 #include "worker/jobs/body.h"
 #include "worker/worker.h"
@@ -89,6 +90,7 @@ struct queued_event {
 struct worker {
 	const struct worker_options *o;
 	struct loop *loop;
+	struct notify *notify; /* NULL: there is no service manager */
 	struct tls *tls;
 	struct link *link;
 	bool link_open;

@@ -167,6 +167,8 @@ static void on_flush(void *arg)
 
 	pools_flush(w);
 	outbox_end_turn(w);
+	if (agent_phase(w->agent) != AGENT_SERVING && !agent_will_return(w->agent))
+		notify_stopping(w->notify);
 	tell_keeper(w);
 	keeping_flush(w);
 	loop_timer_set(w->wake, wake == INT64_MAX ? -1 : wake > now ? wake - now : 0);
@@ -180,6 +182,7 @@ static void on_signal(int signo, void *arg)
 	    agent_phase(w->agent) == AGENT_SERVING) {
 		log_info("signal %d: leaving; the tasks go on, and the next worker takes them over",
 		    signo);
+		notify_stopping(w->notify);
 		w->detached = true;
 		w->exit_code = 0;
 		outbox_flush(w);
@@ -211,12 +214,14 @@ static void on_hangup(int signo, void *arg)
 	struct worker *w = arg;
 	struct problem p = {0};
 
+	notify_reloading(w->notify);
 	if (w->o->on_hangup)
 		w->o->on_hangup(w->o->config_arg);
 	if (log_reopen() < 0)
 		log_error("the log could not be opened anew");
 	if (w->tls && tls_reload(w->tls, &p) < 0)
 		log_error("%s; the old certificates stay in use", p.what);
+	notify_ready(w->notify);
 }
 
 static void on_stop_fd(int fd, bool readable, bool writable, void *arg)
@@ -277,6 +282,7 @@ static void open_loop(struct worker *w)
 	w->rng.state = clock_random();
 	w->agent = agent_new(&o);
 	w->loop = loop_new_at_once();
+	w->notify = notify_new(w->loop);
 	w->wake = loop_timer_new(w->loop, on_wake, w);
 	w->redial = loop_timer_new(w->loop, on_redial, w);
 	outbox_open(w);
@@ -314,6 +320,7 @@ static void close_loop(struct worker *w)
 		loop_signal_free(w->signals[i]);
 	if (w->stop_watch)
 		loop_watch_free(w->stop_watch);
+	notify_free(w->notify);
 	if (w->keeper_watch)
 		loop_watch_free(w->keeper_watch);
 	if (w->keeper_ping)
@@ -372,6 +379,9 @@ int worker_main(const struct worker_options *o)
 		open_loop(&w);
 		log_info("worker " STR_FMT " dials %s", STR_ARG(w.facts.shard), o->server);
 		session_dial(&w);
+		/* A server that is away keeps no machine from starting: we dial until it is there.
+		 */
+		notify_ready(w.notify);
 		loop_run(w.loop);
 		close_loop(&w);
 	}

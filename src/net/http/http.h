@@ -61,6 +61,8 @@ int http_listen_tcp(struct http_server *s, const char *address, struct tls *tls,
 /* A stale socket file (nobody listens) is replaced; a live one is an error. */
 int http_listen_unix(
     struct http_server *s, const char *path, mode_t mode, struct problem *ret_problem);
+/* One that somebody else has made, and removes: it listens already. */
+void http_listen_passed(struct http_server *s, int fd, bool is_unix, struct tls *tls);
 int http_connections(const struct http_server *s);
 size_t http_output(const struct http_server *s);    /* bytes that nobody has read yet */
 uint64_t http_cut_off(const struct http_server *s); /* connections that held too much */

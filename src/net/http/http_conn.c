@@ -134,7 +134,7 @@ struct bufferevent *http_conn_accept(struct event_base *base, void *listener)
 	c->server = s;
 	c->fd = -1;
 	c->peer.is_tls = hl->tls != NULL;
-	c->peer.is_unix = hl->unix_path != NULL;
+	c->peer.is_unix = hl->is_unix;
 	c->active_ms = clock_mono_ms();
 	TAILQ_INSERT_TAIL(&s->fresh, c, entry);
 	s->count++;

@@ -49,7 +49,8 @@ struct http_listener {
 	struct evhttp *http; /* one each: evhttp's per-connection hook knows nothing else */
 	struct evconnlistener *listener;
 	struct tls *tls;
-	char *unix_path;
+	bool is_unix;
+	char *unix_path; /* ours to remove; NULL: none, or somebody else's */
 };
 
 struct http_conn {

@@ -134,13 +134,12 @@ struct http_server *http_server_new(
 	return s;
 }
 
-static void listener_add(struct http_server *s, int fd, struct tls *tls, const char *unix_path)
+static struct http_listener *listener_add(struct http_server *s, int fd, struct tls *tls)
 {
 	struct http_listener *hl = xcalloc(1, sizeof *hl);
 
 	hl->server = s;
 	hl->tls = tls;
-	hl->unix_path = unix_path ? xstrdup(unix_path) : NULL;
 	hl->http = evhttp_new(loop_base(s->loop));
 	MUST(hl->http);
 	evhttp_set_allowed_methods(hl->http, METHODS);
@@ -156,6 +155,12 @@ static void listener_add(struct http_server *s, int fd, struct tls *tls, const c
 	LIST_INSERT_HEAD(&s->listeners, hl, entry);
 	if (s->full)
 		evconnlistener_disable(hl->listener);
+	return hl;
+}
+
+void http_listen_passed(struct http_server *s, int fd, bool is_unix, struct tls *tls)
+{
+	listener_add(s, fd, tls)->is_unix = is_unix;
 }
 
 int http_listen_tcp(struct http_server *s, const char *address, struct tls *tls, int *ret_port,
@@ -164,7 +169,7 @@ int http_listen_tcp(struct http_server *s, const char *address, struct tls *tls,
 	int fd, e = address_listen(address, &fd, ret_port, ret_problem);
 
 	if (e == 0)
-		listener_add(s, fd, tls, NULL);
+		listener_add(s, fd, tls);
 	return e;
 }
 
@@ -197,6 +202,7 @@ int http_listen_unix(
     struct http_server *s, const char *path, mode_t mode, struct problem *ret_problem)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	struct http_listener *hl;
 	int fd, e;
 
 	if (strlen(path) >= sizeof sun.sun_path)
@@ -212,7 +218,9 @@ int http_listen_unix(
 	if (fd >= 0 && fchmod(fd, mode) == 0 &&
 	    bind(fd, (struct sockaddr *)&sun, sizeof sun) == 0 && chmod(path, mode) == 0 &&
 	    listen(fd, 4096) == 0) {
-		listener_add(s, fd, NULL, path);
+		hl = listener_add(s, fd, NULL);
+		hl->is_unix = true;
+		hl->unix_path = xstrdup(path);
 		return 0;
 	}
 	problem_set(ret_problem, ERR_IO, "Cannot listen on %s: %s", path, strerror(errno));

@@ -37,6 +37,7 @@ struct link_options {
 	size_t stranger_frame; /* the largest frame from one (0: frame_max) */
 	size_t buffered_max;   /* input of all links that is no whole frame yet (0: no limit) */
 	size_t send_max;       /* queued bytes above which link_send() closes it (0: 64 MiB) */
+	int passed_fd;         /* listens already, and is used instead of the address (0: none) */
 };
 
 /* `address` is "host:port", "[v6]:port". The accept callback sets arg for the link's events. */

@@ -70,9 +70,11 @@ struct link_listener *link_listen(struct loop *loop, const char *address, struct
 {
 	static const struct link_options none;
 	struct link_listener *ll;
-	int fd, port;
+	int fd = o ? o->passed_fd : 0, port;
 
-	if (address_listen(address, &fd, &port, ret_problem) != 0)
+	if (fd > 0)
+		port = address_port(fd);
+	else if (address_listen(address, &fd, &port, ret_problem) != 0)
 		return NULL;
 	ll = xcalloc(1, sizeof *ll);
 	ll->loop = loop;

@@ -100,7 +100,7 @@ static int listen_on(const struct addrinfo *ai)
 	return -1;
 }
 
-static int bound_port(int fd)
+int address_port(int fd)
 {
 	struct sockaddr_storage ss;
 	socklen_t n = sizeof ss;
@@ -139,6 +139,6 @@ int address_listen(const char *text, int *ret_fd, int *ret_port, struct problem 
 	}
 	*ret_fd = fd;
 	if (ret_port)
-		*ret_port = bound_port(fd);
+		*ret_port = address_port(fd);
 	return 0;
 }

@@ -387,6 +387,7 @@ struct sessions *sessions_new(
 	struct link_options limits = {.first_ms = KNOCK_WAIT_MS,
 	    .strangers_max = o->strangers_max,
 	    .stranger_frame = KNOCK_MAX_BYTES,
+	    .passed_fd = o->passed_fd,
 	    .buffered_max = o->buffered_max};
 	struct sessions *s = xcalloc(1, sizeof *s);
 

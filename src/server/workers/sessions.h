@@ -12,6 +12,7 @@ struct sessions;
 
 struct sessions_options {
 	const char *address;      /* "host:port" */
+	int passed_fd;            /* listens already, in its place (0: none) */
 	struct tls *tls;          /* NULL: plain */
 	const char *join_token;   /* every hello must show it */
 	size_t strangers_max;     /* connections that have not been let in yet */

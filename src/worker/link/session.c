@@ -35,6 +35,7 @@ static void feed_welcome(struct worker *w, const struct link_welcome *m)
 	if (!agent_is_welcome(w->agent))
 		return;
 	log_info("connected to %s", w->o->server);
+	notify_status(w->notify, "connected to %s", w->o->server);
 	w->redial_ms = REDIAL_FIRST_MS;
 	if (!w->ready_told && w->o->on_ready)
 		w->o->on_ready(w->o->arg);
@@ -150,6 +151,7 @@ static void on_close(struct link *l, const char *why, void *arg)
 		return;
 	}
 	log_warn("%s: %s; dialling again in %d ms", w->o->server, why, (int)wait);
+	notify_status(w->notify, "not connected to %s: %s", w->o->server, why);
 	worker_feed(w, (struct agent_event){.kind = AE_LINK_DOWN});
 	loop_timer_set(w->redial, wait);
 	w->redial_ms = w->redial_ms * 2 < slowest ? w->redial_ms * 2 : slowest;
