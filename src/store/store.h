@@ -48,7 +48,7 @@ const char *store_backend(const struct store *s); /* "memory", "sqlite" */
 struct store_migration {
 	int version;
 	bool lose;
-	/* what there was, in words ("1 schedule and 340 ticks"); the caller releases both */
+	/* what there was, in words ("2 tokens and 340 ticks"); the caller releases both */
 	struct buf set_aside, lost;
 };
 int store_migrate(const char *url, struct store_migration *m, struct problem *ret_problem);

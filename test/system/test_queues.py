@@ -54,6 +54,17 @@ def test_threads_follow_a_change(dev):
     assert dev.wait_idle() == {"cancelled": 5}
 
 
+def test_a_list_counts_tasks_and_not_their_endings(dev):
+    dev.create_queue("q", max_attempts=3, backoff=0)
+    dev.submit(queue="q", command=["false"])
+    assert dev.wait_idle() == {"failed": 1}
+    listed = dev.cli("queue", "ls", "-o", "wide").out.splitlines()[0].split()
+    assert "QUEUED" in listed and not {"SUCCEEDED", "FAILED", "OTHER"} & set(listed)
+    shown = dict(line.split(None, 1) for line in dev.cli("queue", "show", "q").out.splitlines() if " " in line.strip())
+    assert shown["tasks"] == "none"
+    assert shown["endings"] == f"{dev.get('/v1/queues/q')['counts']['failed']} failed"
+
+
 def test_maxthreads_of_each_worker(cluster):
     cluster.start_server()
     cluster.start_worker("--maxthreads", 1, name="w1")

@@ -28,9 +28,6 @@ static const struct column columns[] = {
     {"DELAYED", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_COUNT, "counts.delayed"}},
     {"HELD", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_COUNT, "counts.held"}},
     {"RUNNING", COLUMN_RIGHT, {.words = running_words}},
-    {"SUCCEEDED", COLUMN_RIGHT, {SHOWN_COUNT, "counts.succeeded"}},
-    {"FAILED", COLUMN_RIGHT, {SHOWN_COUNT, "counts.failed"}},
-    {"OTHER", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_COUNT, "counts.other"}},
     {"OLDEST", COLUMN_RIGHT, {SHOWN_COARSE, "oldest_ms"}},
     {"WORKERS", COLUMN_RIGHT, {SHOWN_NUMBER, "workers", "0"}},
     {"ORDER", COLUMN_WIDE, {SHOWN_TEXT, "order"}},
@@ -68,17 +65,30 @@ static char *output_words(const struct cli *c, const json_t *queue)
 	    "%s, at most %s", js(queue, "output"), human_bytes(ji(queue, "output_max", 0), text));
 }
 
-static char *counts_words(const struct cli *c, const json_t *queue)
+static char *words_of(const json_t *queue, const char *const *names)
 {
-	json_t *counts = json_object_get(queue, "counts"), *n;
+	const json_t *counts = json_object_get(queue, "counts");
 	AUTO(buf_release) struct buf words = {0};
-	const char *name;
 
-	if (!counts)
+	if (!json_is_object(counts)) /* a token with labels is not told */
 		return NULL;
-	json_object_foreach(counts, name, n) if (json_integer_value(n) > 0) buf_printf(
-	    &words, "%s%lld %s", words.n ? ", " : "", (long long)json_integer_value(n), name);
+	for (; *names; names++)
+		if (ji(counts, *names, 0) > 0)
+			buf_printf(&words, "%s%lld %s", words.n ? ", " : "",
+			    (long long)ji(counts, *names, 0), *names);
 	return xstrdup(words.p ? words.p : "none");
+}
+
+static char *tasks_words(const struct cli *c, const json_t *queue)
+{
+	return words_of(
+	    queue, (const char *const[]){"queued", "delayed", "held", "claimed", "running", NULL});
+}
+
+/* Not tasks: one that is retried ends more than once. */
+static char *endings_words(const struct cli *c, const json_t *queue)
+{
+	return words_of(queue, (const char *const[]){"succeeded", "failed", "other", NULL});
 }
 
 static const struct fact facts[] = {
@@ -96,7 +106,8 @@ static const struct fact facts[] = {
     {"env", {SHOWN_PAIRS, "env"}},
     {"run", {SHOWN_OBJECT, "run"}},
     {"output", {.words = output_words}},
-    {"tasks", {.words = counts_words}},
+    {"tasks", {.words = tasks_words}},
+    {"endings", {.words = endings_words}},
     {"workers", {SHOWN_NUMBER, "workers", "0"}},
 };
 
