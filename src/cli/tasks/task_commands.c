@@ -63,7 +63,7 @@ static const struct option_def task_set_options[] = {
 	"are asked first when there is more than one."
 
 static const struct command work_rows[] = {
-    {"run", "submit a command, follow its output, exit as it does", "COMMAND [ARG]…",
+    {"run", "submit a command, follow its output, exit as it does", "[COMMAND [ARG]…]",
         "Standard output and standard error stay apart. Ctrl-C cancels the task and waits for its "
         "end; a second Ctrl-C leaves at once. When the server restarts meanwhile, nothing is lost: "
         "the output goes on where it stopped.\n"
@@ -71,7 +71,7 @@ static const struct command work_rows[] = {
         "reeve run make test\trun it on some worker, as if it ran here\n"
         "reeve run --queue builds --timeout 10m -- ./build.sh --all\twith limits\n",
         "command", {run_options, task_options, once_options, process_options}, GROUP_DAILY,
-        COMMAND_ARGV | COMMAND_MIRRORS | COMMAND_NEEDS_ARG, cmd_run},
+        COMMAND_ARGV | COMMAND_MIRRORS, cmd_run},
     {"submit", "submit one task or very many", "[COMMAND [ARG]…]",
         "Prints the id, or the batch when there are several. With --array, {} stands for the item "
         "in the command, --key, --cwd, --env and --label; a command without {} gets the item as "
