@@ -157,6 +157,7 @@ int cmd_run(struct cli *c)
 
 	if (task_from_options(c, 0, true, &task) < 0)
 		return c->problem.code;
+	directory_put_here(c, false, task);
 	interrupt_catch();
 	result = cli_call(c, "POST", "/v1/tasks", task, &reply);
 	if (result < 0)

@@ -294,5 +294,7 @@ int cmd_submit(struct cli *c)
 		return c->problem.code;
 	if (task_from_options(c, 0, !ndjson, &task) < 0 || use_limit(c, task) < 0)
 		return c->problem.code;
+	if (!ndjson)
+		directory_put_here(c, array, task);
 	return array || ndjson ? submit_many(c, task) : send_one(c, task);
 }

@@ -67,6 +67,7 @@ static const struct command work_rows[] = {
         "Standard output and standard error stay apart. Ctrl-C cancels the task and waits for its "
         "end; a second Ctrl-C leaves at once. When the server restarts meanwhile, nothing is lost: "
         "the output goes on where it stopped.\n"
+        "On this machine it runs in your directory; on another one in /, or where -C says.\n"
         "The first word that is not an option begins the command; \"--\" before it is allowed.",
         "reeve run make test\trun it on some worker, as if it ran here\n"
         "reeve run --queue builds --timeout 10m -- ./build.sh --all\twith limits\n",
@@ -78,6 +79,7 @@ static const struct command work_rows[] = {
         "its last argument. Long streams are split into requests of 50,000 tasks which belong to "
         "one "
         "batch. A repeated request never submits twice.\n"
+        "On this machine tasks run in your directory; on another one in /, or where -C says.\n"
         "--limit N uses a queue with N threads: the one of --queue, or else \"limit-N\"; it is "
         "made when it is missing.",
         "reeve submit -- ./backup.sh /home\tone task\n"
