@@ -155,7 +155,7 @@ int cmd_run(struct cli *c)
 	struct run r = {.c = c};
 	int result;
 
-	if (task_from_options(c, 0, true, &task) < 0)
+	if (task_from_options(c, 0, true, &task) < 0 || stdin_put(c, true, task) < 0)
 		return c->problem.code;
 	directory_put_here(c, false, task);
 	interrupt_catch();

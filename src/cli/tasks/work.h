@@ -51,6 +51,9 @@ int directory_put(struct cli *c, const char *given, json_t *task);
 void directory_put_here(struct cli *c, bool is_pattern, json_t *task);
 void directory_warn(struct cli *c, const json_t *task); /* of a task that comes later */
 
+/* The command's standard input, from --stdin, or `unasked` from our own. */
+int stdin_put(struct cli *c, bool unasked, json_t *task);
+
 /* The options of process_options, into the member `run` of a task's or a queue's JSON. */
 bool run_given(const struct cli *c);
 /* Over what was there, or over --run; `old` may be NULL. "none" takes a setting back. */
