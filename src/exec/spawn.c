@@ -388,6 +388,20 @@ int spawn_exit_code(const struct spawned *s)
 	return s->step == SPAWN_EXEC && s->error == ENOENT ? 127 : 126;
 }
 
+/* A program with a relative path may be there, but in another directory. */
+static void explain_exec(const struct spawn *s, int error, char *out, size_t size)
+{
+	const char *program = s->program.argv[0], *slash = strchr(program, '/');
+
+	if (error == ENOENT && !slash)
+		snprintf(out, size, "exec %s: not found in PATH", program);
+	else if (error == ENOENT && slash != program)
+		snprintf(out, size, "exec %s in %s: %s", program,
+		    s->program.cwd ? s->program.cwd : "/", strerror(error));
+	else
+		snprintf(out, size, "exec %s: %s", program, strerror(error));
+}
+
 void spawn_explain(const struct spawn *s, const struct spawned *failed, char *out, size_t size)
 {
 	const char *what = strerror(failed->error);
@@ -397,12 +411,7 @@ void spawn_explain(const struct spawn *s, const struct spawned *failed, char *ou
 		snprintf(out, size, "working directory %s: %s",
 		    s->program.cwd ? s->program.cwd : "/", what);
 		break;
-	case SPAWN_EXEC:
-		if (failed->error == ENOENT && !strchr(s->program.argv[0], '/'))
-			snprintf(out, size, "exec %s: not found in PATH", s->program.argv[0]);
-		else
-			snprintf(out, size, "exec %s: %s", s->program.argv[0], what);
-		break;
+	case SPAWN_EXEC: explain_exec(s, failed->error, out, size); break;
 	case SPAWN_LIMIT: snprintf(out, size, "its limits or nice value: %s", what); break;
 	case SPAWN_RIGHTS: snprintf(out, size, "its user or capabilities: %s", what); break;
 	case SPAWN_WAIT:

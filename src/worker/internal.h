@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/heap.h"
 #include "base/idmap.h"
+#include "base/machine.h"
 #include "base/rng.h"
 #include "base/trace.h"
 #include "exec/process.h"
@@ -100,6 +101,7 @@ struct worker {
 	struct arena facts_arena;
 	char *lock;
 	char *lock_mark; /* what tasks see of it */
+	char machine[MACHINE_MARK_MAX];
 	int lock_fd;
 	unsigned char secret[PROOF_KEY_BYTES]; /* of its key */
 	struct keeper_client keeper;

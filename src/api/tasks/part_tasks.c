@@ -55,7 +55,7 @@ static const struct field usage_shape[] = {
 static const struct field task_shape[] = {ID("id", 0), TEXT("queue", NONE), ID("queue_id", 0),
     OTHER("state", 0, REF("State")), INT("status", 0), INT("priority", 0),
     FIELD_FOUND("command", FIELD_LINES, RARE, NULL), OTHER("params", RARE, TYPE("object")),
-    FIELD_FOUND("env", FIELD_STRINGS, RARE, NULL), TEXT("cwd", RARE),
+    FIELD_FOUND("env", FIELD_STRINGS, RARE, NULL), TEXT("cwd", RARE), TEXT("cwd_machine", RARE),
     OTHER("action", RARE, TYPE("object")), OTHER("run", RARE, REF("RunSettings")),
     OTHER("usage", 0, OR_NULL(REF("Usage"))), TEXT("result", NONE | RARE),
     FIELD_FOUND("labels", FIELD_STRINGS, 0, NULL), TEXT("key", NONE), ID("batch", NONE),
@@ -79,6 +79,8 @@ static const struct field task_submit_shape[] = {
     FIELD_TOLD("action", 0, NULL, TYPE("object")),
     FIELD_TOLD("run", 0, NULL, OR_NULL(REF("RunSettings"))),
     FIELD_TOLD("cwd", 0, NULL, TYPE("string")),
+    FIELD_TOLD("cwd_machine", 0, "where cwd holds; elsewhere the task begins in /",
+        "{\"type\":\"string\",\"maxLength\":128}"),
     FIELD_TOLD(
         "priority", 0, NULL, "{\"type\":\"integer\",\"minimum\":-1000000,\"maximum\":1000000}"),
     FIELD_TOLD(

@@ -23,7 +23,7 @@ struct taking {
 	struct task_in *in;
 	struct submit_task *task;
 	json_t *command, *action, *env, *params, *run;
-	struct str cwd;
+	struct str cwd, cwd_machine;
 	bool named; /* its queue */
 };
 
@@ -187,6 +187,12 @@ static int set_cwd(json_t *v, const char *field, void *arg, struct problem *p)
 	return problem_field(p, field);
 }
 
+/* The directory of a caller who did not name one: elsewhere it means nothing. */
+static int set_cwd_machine(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	return json_in_str(v, field, NAME_MAX_BYTES, &((struct taking *)arg)->cwd_machine, p);
+}
+
 static int set_priority(json_t *v, const char *field, void *arg, struct problem *p)
 {
 	int64_t n = 0;
@@ -309,10 +315,10 @@ static int set_status(json_t *v, const char *field, void *arg, struct problem *p
 
 static const struct json_member members[] = {{"queue", set_queue}, {"command", set_command},
     {"action", set_action}, {"run", set_run}, {"params", set_params}, {"env", set_env},
-    {"cwd", set_cwd}, {"priority", set_priority}, {"run_after", set_run_after},
-    {"timeout", set_timeout}, {"max_attempts", set_attempts}, {"backoff", set_backoff},
-    {"backoff_max", set_backoff_max}, {"key", set_key}, {"labels", set_labels},
-    {"status", set_status}};
+    {"cwd", set_cwd}, {"cwd_machine", set_cwd_machine}, {"priority", set_priority},
+    {"run_after", set_run_after}, {"timeout", set_timeout}, {"max_attempts", set_attempts},
+    {"backoff", set_backoff}, {"backoff_max", set_backoff_max}, {"key", set_key},
+    {"labels", set_labels}, {"status", set_status}};
 
 static void add_part(struct buf *b, const char *key, json_t *v)
 {
@@ -334,6 +340,8 @@ static int take_body(struct taking *t, struct problem *p)
 	add_part(b, "env", t->env);
 	if (t->cwd.p)
 		jw_mstr(b, "cwd", t->cwd);
+	if (t->cwd_machine.p)
+		jw_mstr(b, "cwd_machine", t->cwd_machine);
 	add_part(b, "params", t->params);
 	if (t->run) {
 		jw_key(b, "run");

@@ -87,6 +87,7 @@ static int add_one(struct cli *c, const struct cron_pattern *p)
 	if ((r = check_zone(c, &p->items)) < 0 || (r = schedule_need_shift(c, &p->items)) < 0 ||
 	    (r = task_from_options(c, 1, true, &task)) < 0)
 		return r;
+	directory_warn(c, task);
 	json_object_set(body, "task", task);
 	if (body_add_text(c, body, "name", c->options.args[0]) < 0 ||
 	    schedule_put_pattern(c, p, body) < 0 || schedule_put_policies(c, body) < 0)

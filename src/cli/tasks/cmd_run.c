@@ -15,6 +15,7 @@
 #include "model/task.h"
 
 #define WHY_AFTER_MS 2000
+#define PUMP_MS 100 /* how late a word about waiting may come */
 
 struct run {
 	struct cli *c;
@@ -76,14 +77,21 @@ static void say_why(struct run *r)
 	}
 }
 
+/* Moves both on; false when both have ended, and there is nothing to wait for any more. */
+static bool step_both(struct follower streams[2], bool in_turn)
+{
+	follower_step(&streams[0]);
+	if (!in_turn || streams[0].done)
+		follower_step(&streams[1]);
+	return !streams[0].done || !streams[1].done;
+}
+
 static int follow_both(struct run *r)
 {
 	int seen = interrupt_count(), result;
 
-	while (!r->streams[0].done || !r->streams[1].done) {
-		follower_step(&r->streams[0]);
-		follower_step(&r->streams[1]);
-		client_pump(r->c->client, 100);
+	while (step_both(r->streams, false)) {
+		client_pump(r->c->client, PUMP_MS);
 		if (interrupt_count() > seen) {
 			seen = interrupt_count();
 			if (r->cancelled ||
@@ -147,8 +155,9 @@ int cmd_run(struct cli *c)
 	struct run r = {.c = c};
 	int result;
 
-	if (task_from_options(c, 0, true, &task) < 0)
+	if (task_from_options(c, 0, true, &task) < 0 || stdin_put(c, true, task) < 0)
 		return c->problem.code;
+	directory_put_here(c, false, task);
 	interrupt_catch();
 	result = cli_call(c, "POST", "/v1/tasks", task, &reply);
 	if (result < 0)
@@ -221,12 +230,8 @@ int cmd_logs(struct cli *c)
 		    .follow = follow,
 		    .fd = STDOUT_FILENO,
 		    .done = i ? out && !err : err && !out};
-	while (!streams[0].done || !streams[1].done) {
-		follower_step(&streams[0]);
-		if (follow || streams[0].done) /* else one after the other */
-			follower_step(&streams[1]);
-		client_pump(c->client, 100);
-	}
+	while (step_both(streams, !follow))
+		client_pump(c->client, PUMP_MS);
 	for (int i = 0; i < 2 && r == 0; i++)
 		r = streams[i].result;
 	return r;

@@ -263,7 +263,9 @@ static int use_limit(struct cli *c, json_t *task)
 static int no_task_options(struct cli *c)
 {
 	const struct option_def *const tables[] = {task_options, once_options};
-	const char *wrong = options_given(&c->options, "limit") ? "limit" : NULL;
+	const char *wrong = options_given(&c->options, "limit")   ? "limit"
+	                    : options_given(&c->options, "stdin") ? "stdin"
+	                                                          : NULL;
 
 	for (size_t i = 0; i < 2; i++)
 		for (const struct option_def *d = tables[i]; d->name && !wrong; d++)
@@ -274,6 +276,22 @@ static int no_task_options(struct cli *c)
 	problem_set(&c->problem, ERR_INVALID,
 	    "--%s cannot be used with --ndjson: each line is a whole task", wrong);
 	return problem_hint(&c->problem, "write it into the lines, or use --array");
+}
+
+/* The items of an array are not put into what the tasks read. */
+static int check_array_input(struct cli *c, const json_t *task)
+{
+	const char *given = options_get(&c->options, "stdin");
+
+	if (!given || !options_given(&c->options, "array"))
+		return 0;
+	if (!strcmp(given, "-") && !strcmp(options_get(&c->options, "array"), "-"))
+		return problem_set(&c->problem, ERR_INVALID,
+		    "--array - and --stdin - cannot both read standard input");
+	if (!strstr(js(json_object_get(task, "run"), "input"), "{}"))
+		return 0;
+	problem_set(&c->problem, ERR_INVALID, "with --array, {} in the standard input is refused");
+	return problem_hint(&c->problem, "give the item in the command or with --env ITEM={}");
 }
 
 int cmd_submit(struct cli *c)
@@ -292,7 +310,11 @@ int cmd_submit(struct cli *c)
 	}
 	if (ndjson && no_task_options(c) < 0)
 		return c->problem.code;
-	if (task_from_options(c, 0, !ndjson, &task) < 0 || use_limit(c, task) < 0)
+	if (task_from_options(c, 0, !ndjson, &task) < 0 ||
+	    (!ndjson && stdin_put(c, false, task) < 0) || check_array_input(c, task) < 0 ||
+	    use_limit(c, task) < 0)
 		return c->problem.code;
+	if (!ndjson)
+		directory_put_here(c, array, task);
 	return array || ndjson ? submit_many(c, task) : send_one(c, task);
 }

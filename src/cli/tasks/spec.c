@@ -129,12 +129,24 @@ static int set_content(const struct spec *s, size_t n_names)
 	return set_params(s) < 0 ? s->c->problem.code : set_action(s);
 }
 
+static int set_directory(const struct spec *s)
+{
+	const char *given = options_get(&s->c->options, "cwd");
+
+	if (!given)
+		return 0;
+	if (!s->changes || strcmp(given, "none"))
+		return directory_put(s->c, given, s->task);
+	json_object_del(s->task, "cwd");
+	json_object_del(s->task, "cwd_machine");
+	return 0;
+}
+
 static const struct setting queue_setting[] = {{"queue", SETTING_TEXT}, {NULL}};
 
 int task_put_options(struct cli *c, size_t n_names, bool changes, json_t *task)
 {
 	static const struct setting settings[] = {
-	    {"cwd", SETTING_TEXT},
 	    {"key", SETTING_TEXT},
 	    {"run-after", SETTING_TEXT},
 	    {"timeout", SETTING_TEXT},
@@ -146,7 +158,7 @@ int task_put_options(struct cli *c, size_t n_names, bool changes, json_t *task)
 	};
 	const struct spec s = {c, task, changes};
 
-	if (body_add(c, settings, changes ? task : NULL, task) < 0 ||
+	if (body_add(c, settings, changes ? task : NULL, task) < 0 || set_directory(&s) < 0 ||
 	    set_pairs(&s, "env", "env") < 0 || set_pairs(&s, "label", "labels") < 0 ||
 	    run_from_options(c, json_object_get(task, "run"), task) < 0 ||
 	    set_content(&s, n_names) < 0)

@@ -7,6 +7,8 @@ static const struct option_def submit_options[] = {
     {"array", 'a', "ITEMS", "one task per item: - for lines of standard input, or FROM-TO[:STEP]"},
     {"ndjson", 0, "FILE", "tasks as JSON, one a line; - for standard input", NULL, 0, "file"},
     {"atomic", 0, NULL, "take all lines or none (up to 100,000)"},
+    {"stdin", 0, "FILE", "the command's standard input, text of at most 256 KiB; - for ours", NULL,
+        0, "file"},
     {"limit", 0, "N", "run at most N at once, through a queue that has this limit"},
     {"wait", 0, NULL, "wait until all have ended, with progress; the exit code says how"},
     {"wait-timeout", 0, "TIME", "with --wait: give up after this (exit code 124)"},
@@ -14,6 +16,7 @@ static const struct option_def submit_options[] = {
 };
 
 static const struct option_def run_options[] = {
+    {"stdin", 0, "FILE", "its standard input, in place of ours", NULL, 0, "file"},
     {"detach-on-interrupt", 0, NULL, "Ctrl-C leaves the task running instead of cancelling it"},
     {NULL},
 };
@@ -63,21 +66,27 @@ static const struct option_def task_set_options[] = {
 	"are asked first when there is more than one."
 
 static const struct command work_rows[] = {
-    {"run", "submit a command, follow its output, exit as it does", "COMMAND [ARG]…",
+    {"run", "submit a command, follow its output, exit as it does", "[COMMAND [ARG]…]",
         "Standard output and standard error stay apart. Ctrl-C cancels the task and waits for its "
         "end; a second Ctrl-C leaves at once. When the server restarts meanwhile, nothing is lost: "
         "the output goes on where it stopped.\n"
+        "Standard input is read to its end before the task is submitted, and becomes a part of it: "
+        "text of at most 256 KiB. A terminal is not read. In a loop that reads lines, say "
+        "</dev/null.\n"
+        "On this machine it runs in your directory; on another one in /, or where -C says.\n"
         "The first word that is not an option begins the command; \"--\" before it is allowed.",
         "reeve run make test\trun it on some worker, as if it ran here\n"
+        "echo 1 2 | reeve run wc -w\tits standard input is ours\n"
         "reeve run --queue builds --timeout 10m -- ./build.sh --all\twith limits\n",
         "command", {run_options, task_options, once_options, process_options}, GROUP_DAILY,
-        COMMAND_ARGV | COMMAND_MIRRORS | COMMAND_NEEDS_ARG, cmd_run},
+        COMMAND_ARGV | COMMAND_MIRRORS, cmd_run},
     {"submit", "submit one task or very many", "[COMMAND [ARG]…]",
         "Prints the id, or the batch when there are several. With --array, {} stands for the item "
         "in the command, --key, --cwd, --env and --label; a command without {} gets the item as "
         "its last argument. Long streams are split into requests of 50,000 tasks which belong to "
         "one "
         "batch. A repeated request never submits twice.\n"
+        "On this machine tasks run in your directory; on another one in /, or where -C says.\n"
         "--limit N uses a queue with N threads: the one of --queue, or else \"limit-N\"; it is "
         "made when it is missing.",
         "reeve submit -- ./backup.sh /home\tone task\n"

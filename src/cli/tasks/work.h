@@ -45,6 +45,15 @@ int task_from_options(struct cli *c, size_t n_names, bool needs_command, json_t 
 int task_put_options(struct cli *c, size_t n_names, bool changes, json_t *task);
 bool task_given(const struct cli *c, size_t n_names); /* any of them */
 
+/* Where the task runs: as named (a relative path is below this directory), or where we are, on this
+   machine only. Says so where a program with a relative path will not be found. */
+int directory_put(struct cli *c, const char *given, json_t *task);
+void directory_put_here(struct cli *c, bool is_pattern, json_t *task);
+void directory_warn(struct cli *c, const json_t *task); /* of a task that comes later */
+
+/* The command's standard input, from --stdin, or `unasked` from our own. */
+int stdin_put(struct cli *c, bool unasked, json_t *task);
+
 /* The options of process_options, into the member `run` of a task's or a queue's JSON. */
 bool run_given(const struct cli *c);
 /* Over what was there, or over --run; `old` may be NULL. "none" takes a setting back. */

@@ -162,18 +162,29 @@ static int parse_argv(json_t *list, struct arena *a, struct command *ret, const 
 	return 0;
 }
 
-int command_parse(struct str body, struct arena *a, struct command *ret, const char **ret_why)
+/* A caller's own directory means something on the caller's machine only. */
+static const char *directory_of(const json_t *o, const char *machine)
+{
+	const char *cwd = json_string_value(json_object_get(o, "cwd"));
+	const char *holds_on = json_string_value(json_object_get(o, "cwd_machine"));
+
+	return cwd && *cwd && (!holds_on || !strcmp(holds_on, machine)) ? cwd : NULL;
+}
+
+int command_parse(struct str body, const char *machine, struct arena *a, struct command *ret,
+    const char **ret_why)
 {
 	json_t *o = json_loadb(body.p ? body.p : "", body.n, 0, NULL);
-	json_t *cwd = json_object_get(o, "cwd"), *command = json_object_get(o, "command");
+	json_t *command = json_object_get(o, "command");
+	const char *cwd = directory_of(o, machine);
 	int r = 0;
 
 	*ret = (struct command){0};
 	if (!json_is_object(o)) {
 		*ret_why = "the task's body is not a JSON object";
 		r = -1;
-	} else if (json_is_string(cwd) && *json_string_value(cwd)) {
-		ret->cwd = arena_strdup(a, json_string_value(cwd));
+	} else if (cwd) {
+		ret->cwd = arena_strdup(a, cwd);
 	}
 	if (r == 0 && command)
 		r = parse_argv(command, a, ret, ret_why);

@@ -21,8 +21,9 @@ struct command {
 	const char *cwd;   /* NULL: none given */
 };
 
-/* 0, or -1 with a reason for people in ret_why. */
-int command_parse(struct str body, struct arena *a, struct command *ret, const char **ret_why);
+/* 0, or -1 with a reason for people in ret_why. `machine`: the mark of this one. */
+int command_parse(struct str body, const char *machine, struct arena *a, struct command *ret,
+    const char **ret_why);
 /* The clean environment, the plugin's, the queue's, the task's, then ours. r NULL: no task's. */
 int run_env(const struct link_run *r, const struct id_space *ids, const char *const *plugin_env,
     const char *worker, const char *lock, struct env *ret_env, const char **ret_why);

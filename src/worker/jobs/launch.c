@@ -321,7 +321,7 @@ static int describe_surroundings(struct launch *l, const struct plugin_options *
 	const char *wrong = NULL;
 
 	identity_environment(user.n ? user : str_of(l->w->o->user), &l->env);
-	if (command_parse(run->body, &l->arena, &l->command, &wrong) < 0 ||
+	if (command_parse(run->body, l->w->machine, &l->arena, &l->command, &wrong) < 0 ||
 	    run_env(run, &l->w->ids, p ? p->env : NULL, l->w->facts.shard.p, l->w->lock_mark,
 	        &l->env, &wrong) < 0)
 		return refuse(l, CODE_REFUSED, wrong);

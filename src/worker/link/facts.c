@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/machine.h"
 #include "base/mem.h"
 #include "base/private.h"
 #include "model/limits.h"
@@ -40,20 +41,6 @@ static int make_dirs(const char *path, struct problem *p)
 	}
 }
 
-static void machine_id(char out[128])
-{
-	FILE *f = fopen("/etc/machine-id", "re");
-
-	out[0] = 0;
-	if (f && !fgets(out, 128, f))
-		out[0] = 0;
-	if (f)
-		fclose(f);
-	out[strcspn(out, "\n")] = 0;
-	if (!out[0])
-		gethostname(out, 127);
-}
-
 /* Whom we become after the start, if that is somebody else: the directory may be theirs already. */
 static uid_t worker_uid(const struct worker *w)
 {
@@ -67,7 +54,7 @@ int lock_take(struct worker *w, struct problem *p)
 {
 	const char *dir = w->o->state_dir;
 	AUTO(free_cstr) char *path = NULL;
-	char real[PATH_MAX], machine[128];
+	char real[PATH_MAX], machine[MACHINE_ID_MAX];
 	int r;
 
 	if (!dir || !*dir)
@@ -84,6 +71,7 @@ int lock_take(struct worker *w, struct problem *p)
 		return ERR_CONFLICT;
 	}
 	machine_id(machine);
+	machine_mark(w->machine);
 	w->lock = xasprintf("%s:%s", machine, real);
 	w->lock_mark = exec_lock_mark(w->lock);
 	return 0;

@@ -51,6 +51,8 @@ class Submitting(Case):
         id = self.reeve("submit", "--queue", "q", "-p", "5", "-e", "A=b=c", "-l", "k=v", "--timeout=5m",
                         "--max-attempts", "3", "echo", "--not-mine", "{}").strip()
         spec = self.fake.tasks[id]["spec"]
+        self.assertRegex(spec.pop("cwd_machine"), r"^[0-9a-f]{16}$")
+        self.assertEqual(spec.pop("cwd"), os.path.realpath(self.dir.name))
         self.assertEqual(spec, {"queue": "q", "priority": 5, "env": {"A": "b=c"}, "labels": {"k": "v"}, "timeout": "5m",
                                 "max_attempts": 3, "command": ["echo", "--not-mine", "{}"]})
 

@@ -137,7 +137,10 @@ static void test_commands(void **state)
 	fake_run(&f, (struct link_run){.task = 5, .plugin = STR("other"), .body = STR("{}")});
 	fake_run(&f, (struct link_run){
 	                 .task = 6, .body = STR("{\"command\":[\"true\"],\"cwd\":\"/gone\"}")});
-	fake_until(&f, has_ends, 6);
+	fake_run(&f, (struct link_run){.task = 7,
+	                 .body = STR("{\"command\":[\"./x\"],\"cwd\":\"/gone\",\"cwd_machine\":"
+	                             "\"another\"}")});
+	fake_until(&f, has_ends, 7);
 	assert_int_equal(fake_end(&f, 2)->exit_code, 127);
 	assert_str(fake_end(&f, 2)->reason, "exec /nope: No such file or directory");
 	assert_str(fake_end(&f, 3)->reason, "the task's command is not a list of strings");
@@ -145,6 +148,7 @@ static void test_commands(void **state)
 	assert_str(fake_end(&f, 5)->reason, "this worker does not allow the plugin other");
 	assert_int_equal(fake_end(&f, 5)->exit_code, 126);
 	assert_str(fake_end(&f, 6)->reason, "working directory /gone: No such file or directory");
+	assert_str(fake_end(&f, 7)->reason, "exec ./x in /: No such file or directory");
 	stop_worker(0);
 }
 
