@@ -22,6 +22,7 @@ struct facts {
 	struct str name;   /* of the object that it is about */
 	struct str other;  /* a second name: the worker in the way, the plugin */
 	struct str reason; /* what somebody said of it; may be empty */
+	struct str task;   /* the id of the task that waits, as people write it */
 	int64_t n, of;     /* so many, of so many */
 	int64_t in_ms;     /* when it is over by itself, from now */
 	int64_t at_ms;     /* the same on the wall clock */
@@ -48,6 +49,7 @@ struct facts {
 	X(WHY_PLUGIN_NOT_ALLOWED, "plugin-not-allowed")   \
 	X(WHY_NO_WORKER_SERVES, "no-worker-serves-queue") \
 	X(WHY_WORKERS_FULL, "workers-full")               \
+	X(WHY_WORKERS_CLOSED, "workers-full")             \
 	X(WHY_WORKERS_UNHEALTHY, "workers-unhealthy")     \
 	X(WHY_WORKERS_LEAVING, "workers-leaving")         \
 	X(WHY_BEHIND_OTHERS, "behind-others")             \

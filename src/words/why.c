@@ -28,7 +28,9 @@ static const struct {
     [WHY_NO_WORKER_SERVES] = {"of {n} connected workers none serves the queue: {unserved}",
         "change activequeues or ignorequeues of a worker"},
     [WHY_WORKERS_FULL] = {"{workers} at maxthreads",
-        "a running task ends, another worker joins, or: reeve worker set NAME --maxthreads N"},
+        "a running task ends, another worker joins, or: reeve worker set {typed} --maxthreads N"},
+    [WHY_WORKERS_CLOSED] = {"{workers} at maxthreads 0, which takes no task",
+        "another worker joins, or: reeve worker set {typed} --maxthreads N"},
     [WHY_WORKERS_UNHEALTHY] = {"{workers} not healthy",
         "what each of them waits for, and until when: reeve status"},
     [WHY_WORKERS_LEAVING] = {"{workers} leaving", "start another: reeve worker --join HOST:PORT"},
@@ -36,7 +38,7 @@ static const struct {
         "its turn comes"},
     [WHY_BEHIND_OTHERS_BY_PRIORITY] = {"{n} tasks of the queue are ready to start; order is "
                                        "{order}",
-        "its turn comes; a higher priority brings it forward: reeve task set ID --priority N"},
+        "its turn comes; a higher priority brings it forward: reeve task set {task} --priority N"},
     [WHY_STARTING] = {"nothing holds it: it is about to start", "a moment"},
     [WHY_STARTING_ONCE_READ] = {"nothing holds it: it is about to start once the queue's head is "
                                 "read",
@@ -55,8 +57,8 @@ static const struct {
     [WHY_RUNNING] = {"it is running on worker {name}", "it ends"},
     [WHY_RUNNING_ON_UNHEALTHY] = {"it is running on worker {name}, which is not healthy",
         "it ends, or its worker is lost in {in}"},
-    [WHY_BLOCKED] = {"it is held back by status {n}{: |reason}", "reeve task release ID"},
-    [WHY_HELD] = {"it is held back by status {n}{: |reason}", "reeve task release ID"},
+    [WHY_BLOCKED] = {"it is held back by status {n}{: |reason}", "reeve task release {task}"},
+    [WHY_HELD] = {"it is held back by status {n}{: |reason}", "reeve task release {task}"},
 };
 
 struct str words_why(struct arena *a, const struct why *w)

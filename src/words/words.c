@@ -38,6 +38,11 @@ static void add_reason(struct buf *b, const struct facts *f)
 	buf_add_str(b, f->reason);
 }
 
+static void add_task(struct buf *b, const struct facts *f)
+{
+	buf_add_str(b, f->task);
+}
+
 static void add_n(struct buf *b, const struct facts *f)
 {
 	buf_add_i64(b, f->n);
@@ -104,6 +109,7 @@ static const struct {
     {"typed", add_typed},       /* the same, quoted for a shell where it must be */
     {"other", add_other},       /* the second name */
     {"reason", add_reason},     /* what somebody said */
+    {"task", add_task},         /* the id of the one that waits */
     {"n", add_n},               /* so many */
     {"s", add_s},               /* of them: the plural's ending */
     {"of", add_of},             /* of so many */

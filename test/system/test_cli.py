@@ -79,6 +79,8 @@ def test_hold_why_release(cli):
     assert "q" in cli("why", id).out
     cli("task", "hold", id)
     assert cli("task", "show", id, "-o", "json").json["state"] == "held"
+    why = cli("why", id).out
+    assert "held back" in why and "reeve task release " + id in why and "0 of 0 threads" in why
     cli("task", "release", id)
     cli("queue", "set", "q", "--threads", "none")
     assert cli("wait", id).code == 0

@@ -55,8 +55,9 @@ static void why_threads(struct answer *an, const struct queue *q)
 }
 
 struct fleet {
-	int connected, away, unhealthy, leaving, full, allow_plugin, serve, room;
-	struct facts refusals; /* its `unserved` */
+	int connected, away, unhealthy, leaving, allow_plugin, serve, room;
+	struct facts full, closed; /* at maxthreads; at maxthreads 0: `n`, `name` of the first */
+	struct facts refusals;     /* its `unserved` */
 };
 
 static void note_refusal(struct facts *f, enum unserved why)
@@ -67,6 +68,15 @@ static void note_refusal(struct facts *f, enum unserved why)
 		i++;
 	f->unserved[i].why = why;
 	f->unserved[i].n++;
+}
+
+/* One that takes nothing at all has another cure than one that is busy. */
+static void note_no_room(struct fleet *f, const struct core *c, const struct worker *w)
+{
+	struct facts *which = worker_maxthreads(c, w) == 0 ? &f->closed : &f->full;
+
+	if (which->n++ == 0)
+		which->name = w->row.facts.shard;
 }
 
 static struct fleet survey(const struct core *c, const struct queue *q)
@@ -95,16 +105,19 @@ static struct fleet survey(const struct core *c, const struct queue *q)
 		else if (worker_has_room(c, w))
 			f.room++;
 		else
-			f.full++;
+			note_no_room(&f, c, w);
 	}
+	f.full.of = f.closed.of = f.serve;
 	return f;
 }
 
 /* Some are full, some sick, some about to go: each has its own cure. */
 static void why_no_room(struct answer *an, const struct fleet *f)
 {
-	if (f->full)
-		*add(an, WHY_WORKERS_FULL) = (struct facts){.n = f->full, .of = f->serve};
+	if (f->full.n)
+		*add(an, WHY_WORKERS_FULL) = f->full;
+	if (f->closed.n)
+		*add(an, WHY_WORKERS_CLOSED) = f->closed;
 	if (f->unhealthy)
 		*add(an, WHY_WORKERS_UNHEALTHY) = (struct facts){.n = f->unhealthy, .of = f->serve};
 	if (f->leaving)
@@ -146,7 +159,8 @@ static void why_hold(struct answer *an, const struct task *t, int64_t mono_ms)
 	    .reason = t->row.state.reason, .in_ms = left_ms(t->hold_until_ms, mono_ms)};
 }
 
-static void why_queued(struct answer *an, const struct core *c, const struct queue *q,
+/* Those that a task which is held meets as well, once it is released. */
+static void why_not_now(struct answer *an, const struct core *c, const struct queue *q,
     const struct task *t, const struct task_state *s, int64_t now_ms, int64_t mono_ms)
 {
 	bool held_back = t && timer_is_set(&t->hold);
@@ -160,7 +174,14 @@ static void why_queued(struct answer *an, const struct core *c, const struct que
 	why_paused(an, q, now_ms);
 	why_threads(an, q);
 	why_workers(an, c, q);
-	if (s->due_ms <= now_ms && !held_back && q->n_queued - q->n_delayed > 1)
+}
+
+static void why_queued(struct answer *an, const struct queue *q, const struct task *t,
+    const struct task_state *s, int64_t now_ms)
+{
+	bool is_waiting = s->due_ms > now_ms || (t && timer_is_set(&t->hold));
+
+	if (!is_waiting && q->n_queued - q->n_delayed > 1)
 		*add(an, q->row.order == ORDER_PRIORITY ? WHY_BEHIND_OTHERS_BY_PRIORITY
 		                                        : WHY_BEHIND_OTHERS) =
 		    (struct facts){.n = q->n_queued - q->n_delayed, .order = q->row.order};
@@ -209,14 +230,21 @@ size_t core_why(const struct core *c, const struct task_row *row, int64_t now_ms
 	struct task *t = task_find(c, row->id);
 	const struct task_state *s = t ? &t->row.state : &row->state;
 	struct queue *q = queue_find(c, row->spec.queue);
+	enum task_phase phase = task_phase(s->status);
 	struct answer an = {.a = a};
+	char text[ID_TEXT];
+	struct str id = arena_str(a, str_of(id_format(&c->ids, row->id, text)));
 
-	if (q && task_phase(s->status) == PHASE_QUEUED)
-		why_queued(&an, c, q, t, s, now_ms, mono_ms);
-	else if (task_phase(s->status) == PHASE_HELD)
+	if (phase == PHASE_HELD)
 		why_held(&an, s);
-	else
+	if (q && (phase == PHASE_HELD || phase == PHASE_QUEUED))
+		why_not_now(&an, c, q, t, s, now_ms, mono_ms);
+	if (q && phase == PHASE_QUEUED)
+		why_queued(&an, q, t, s, now_ms);
+	if (phase != PHASE_HELD && phase != PHASE_QUEUED)
 		why_dispatched(&an, c, t, mono_ms);
+	for (size_t i = 0; i < an.n; i++)
+		an.whys[i].facts.task = id;
 	*ret_whys = an.whys;
 	return an.n;
 }

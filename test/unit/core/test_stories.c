@@ -4,11 +4,13 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "core/state.h"
 #include "model/history.h"
 #include "words/words.h"
 
@@ -731,6 +733,73 @@ STORY(why_names_every_reason)
 	world_free(w);
 }
 
+STORY(why_of_a_held_task_names_the_other_reasons_too)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", 0, ORDER_FIFO), t = world_submit_one(w, q);
+	struct event ev = {.kind = EV_PAUSE, .object.kind = KIND_QUEUE, .ticket = ++w->last_ticket};
+
+	world_submit_one(w, q); /* another is in the queue: who is held is behind nobody */
+	ev.object.id = q;
+	world_step(w, &ev);
+	ev = (struct event){.kind = EV_TASK_SET, .ticket = ++w->last_ticket};
+	ev.tasks.n = 1;
+	ev.tasks.ids = &t;
+	ev.tasks.has_status = true;
+	ev.tasks.status = -10;
+	world_step(w, &ev);
+	assert_true(says(w, t, "held"));
+	assert_true(says(w, t, "queue-paused"));
+	assert_true(says(w, t, "queue-closed"));
+	assert_true(says(w, t, "no-workers"));
+	assert_false(says(w, t, "behind-others"));
+	assert_false(says(w, t, "starting"));
+	world_free(w);
+}
+
+/* The sentence of what would lift the reason with that code; empty: it is no reason. */
+static const char *lift_of(struct world *w, rid task, enum why_code code)
+{
+	static char text[300];
+	struct arena a = {0};
+	struct why *whys;
+	size_t n = core_why(w->core, world_task(w, task), w->now_ms, w->mono_ms, &a, &whys);
+
+	text[0] = 0;
+	for (size_t i = 0; i < n; i++)
+		if (whys[i].code == code)
+			snprintf(text, sizeof text, "%s", words_lift(&a, &whys[i]).p);
+	arena_release(&a);
+	return text;
+}
+
+STORY(why_gives_commands_that_can_be_typed)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t[2];
+	struct event ev = {.kind = EV_TASK_SET};
+	char id[ID_TEXT], release[64];
+
+	world_hello(w, 1, "w0", 1, 0, NULL, 0);
+	t[0] = world_submit_one(w, q);
+	assert_string_equal(lift_of(w, t[0], WHY_WORKERS_CLOSED),
+	    "another worker joins, or: reeve worker set w0 --maxthreads N");
+	assert_string_equal(lift_of(w, t[0], WHY_WORKERS_FULL), "");
+	world_hello(w, 2, "w1", 2, 1, NULL, 0);
+	t[1] = world_submit_one(w, q);
+	assert_string_equal(lift_of(w, t[1], WHY_WORKERS_FULL),
+	    "a running task ends, another worker joins, or: reeve worker set w1 --maxthreads N");
+	ev.tasks.n = 1;
+	ev.tasks.ids = &t[1];
+	ev.tasks.has_status = true;
+	ev.tasks.status = -10;
+	world_step(w, &ev);
+	snprintf(
+	    release, sizeof release, "reeve task release %s", id_format(&w->core->ids, t[1], id));
+	assert_string_equal(lift_of(w, t[1], WHY_HELD), release);
+	world_free(w);
+}
+
 STORY(a_change_of_order_reaches_the_whole_backlog)
 {
 	struct core_options small = {.window_tasks = 2};
@@ -791,6 +860,8 @@ int main(void)
 	    cmocka_unit_test(a_new_queue_is_served_only_by_workers_that_allow_its_plugin),
 	    cmocka_unit_test(a_task_that_is_leaving_memory_is_still_found),
 	    cmocka_unit_test(why_names_every_reason),
+	    cmocka_unit_test(why_of_a_held_task_names_the_other_reasons_too),
+	    cmocka_unit_test(why_gives_commands_that_can_be_typed),
 	    cmocka_unit_test(a_change_of_order_reaches_the_whole_backlog),
 	};
 
