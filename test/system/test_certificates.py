@@ -80,6 +80,13 @@ def test_a_server_that_proves_nothing_is_not_believed(cluster, certs, bad):
     assert not cluster.has_worker("w1")
 
 
+def test_a_name_that_is_not_in_the_certificate_is_told_on_both_sides(cluster, certs):
+    cluster.start_server(*flags(certs, "elsewhere", "link-"))
+    worker = dialler(cluster, certs, "misled")
+    wait_until(lambda: "its certificate is for another name: use that one with --join" in worker.log(), what="the worker says it")
+    wait_until(lambda: "and its --join a name that is in it" in cluster.server.log(), what="the server says it, too")
+
+
 def test_a_client_that_proves_nothing_gets_nowhere(cluster, certs):
     cluster.start_server(*flags(certs, "server", ca="ca"), *flags(certs, "server", "link-", ca="ca"))
     url = cluster.status()["url"]

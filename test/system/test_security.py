@@ -300,6 +300,32 @@ def test_worker_with_a_certificate(cluster, certs):
         assert not cluster.has_worker(name)
 
 
+def tells(cluster, name, flags, to_worker, to_server):
+    """Both logs say what is wrong with this worker, and what to do about it."""
+    worker = cluster._process(name, ["worker", "--join", cluster.link, "--name", name, "--state-dir",
+                                     cluster.state_dir(name), *flags], None)
+    wait_until(lambda: to_worker in worker.log(), what=f"the worker's log says: {to_worker}")
+    wait_until(lambda: to_server in cluster.server.log(), what=f"the server's log says: {to_server}")
+    assert "turned away: " in cluster.server.log()
+    worker.stop()
+
+
+def test_tls_mistakes_are_told_on_both_sides(cluster, certs):
+    cluster.start_server(*server_flags(certs, "link-", "ca"))
+    trust = ["--tls-ca", certs / "ca.pem"]
+    stranger = ["--tls-cert", certs / "stranger.pem", "--tls-key", certs / "stranger.key"]
+    tells(cluster, "none", trust, "if it demands a certificate of yours, give it with --tls-cert", "with its --tls-cert")
+    tells(cluster, "stranger", trust + stranger, "of its --link-tls-ca", "by an authority of --link-tls-ca")
+    tells(cluster, "doubter", ["--tls-ca", certs / "other.pem"], "--tls-ca FILE names the certificate authority",
+          "it does not trust this server's certificate")
+    tells(cluster, "plain", [], "if it speaks TLS there, --tls-ca FILE", "it does not speak TLS: its --tls-ca FILE")
+
+
+def test_tls_against_a_plain_link_is_told_on_both_sides(cluster, certs):
+    cluster.start_server()
+    tells(cluster, "w1", ["--tls-ca", certs / "ca.pem"], "it does not speak TLS: leave out --tls-ca", "this port does not")
+
+
 def test_renewed_certificate_is_shown_after_reload(cluster, certs, tmp_path):
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
 

@@ -70,11 +70,14 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
 
 	if (l->bev) {
 		flush_once(l);
+		fault_let_alert_out(l);
 		bufferevent_free(l->bev);
 		l->bev = NULL;
 	}
 	if (l->announced)
 		l->ev.on_close(l, l->why, l->arg);
+	else if (l->ev.on_stranger)
+		l->ev.on_stranger(l, l->why, l->accept_arg);
 	else
 		log_debug("%s: refused: %s", l->peer, l->why);
 	link_free(l);
@@ -108,6 +111,7 @@ static void on_limit(evutil_socket_t fd, short what, void *arg)
 {
 	struct link *l = arg;
 
+	l->fault = fault_of_silence(l);
 	if (!l->open)
 		link_fail(l, "no connection within %lld ms", (long long)l->o.open_ms);
 	else
@@ -157,6 +161,8 @@ static bool deliver(struct link *l, struct str span, size_t *ret_used, size_t *r
 		switch (frame_next(&rest, l->frame_max, &payload, ret_need)) {
 		case FRAME_MORE: return true;
 		case FRAME_TOO_LARGE:
+			if (!l->got_frame && fault_looks_like_tls(rest))
+				l->fault = LINK_FAULT_IS_TLS;
 			link_fail(l, "a frame of %zu bytes came; at most %zu are allowed",
 			    *ret_need, l->frame_max);
 			return false;
@@ -224,6 +230,7 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 	struct link *l = arg;
 	int saved = errno;
 	unsigned long e = l->tls ? bufferevent_get_openssl_error(bev) : 0;
+	const char *doubt;
 	char text[160];
 
 	if (what & BEV_EVENT_CONNECTED) {
@@ -233,13 +240,18 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 	if (l->open)
 		l->lost = true;
 	if (e && !(what & BEV_EVENT_EOF)) {
+		l->fault = fault_of_tls(l, e);
+		doubt = fault_in_certificate(l);
 		tls_error_text(e, text, sizeof text);
-		link_fail(l, "TLS: %s", text);
-	} else if ((what & BEV_EVENT_ERROR) && saved && !l->tls) {
-		link_fail(l, "link lost: %s", strerror(saved));
-	} else {
-		link_fail(l, "link lost: the peer closed the connection");
+		link_fail(l, "TLS: %s%s%s", text, doubt ? ": " : "", doubt ? doubt : "");
+		return;
 	}
+	if (!l->accepted)
+		l->fault = fault_of_silence(l);
+	if ((what & BEV_EVENT_ERROR) && saved && !l->tls)
+		link_fail(l, "link lost: %s", strerror(saved));
+	else
+		link_fail(l, "link lost: the peer closed the connection");
 }
 
 void link_adopt(struct link *l, int fd)
@@ -362,6 +374,11 @@ bool link_peer_may_be(const struct link *l, struct str name)
 
 	return !cert || (name.n && name.p[0] != '.' &&
 	                    X509_check_host(cert, name.p, name.n, flags, NULL) == 1);
+}
+
+enum link_fault link_fault(const struct link *l)
+{
+	return l->fault;
 }
 
 const char *link_peer(const struct link *l)

@@ -17,6 +17,19 @@
 struct link;
 struct link_listener;
 
+/* What is wrong between the two ends, as far as this one can see. */
+enum link_fault {
+	LINK_FAULT_NONE,
+	LINK_FAULT_UNTRUSTED, /* its certificate is not of an authority that we trust, or is over */
+	LINK_FAULT_NAME,      /* its certificate is for another name than the one we dialled */
+	LINK_FAULT_DISTRUSTED, /* it does not believe our certificate */
+	LINK_FAULT_NO_CERT,    /* we demand a certificate, and it has shown none */
+	LINK_FAULT_WANTS_CERT, /* it demands a certificate, it seems, and we have shown none */
+	LINK_FAULT_IS_PLAIN,   /* it does not speak TLS */
+	LINK_FAULT_IS_TLS,     /* it speaks TLS, it seems, and we do not */
+	N_LINK_FAULTS
+};
+
 struct link_events {
 	void (*on_open)(struct link *l, void *arg); /* dialled and, with TLS, verified */
 	void (*on_frame)(struct link *l, struct str payload, void *arg);
@@ -24,6 +37,9 @@ struct link_events {
 	void (*on_close)(struct link *l, const char *why, void *arg);
 	/* What was queued by link_send() has drained below half of the high mark. Optional. */
 	void (*on_drain)(struct link *l, void *arg);
+	/* One that was accepted failed in its handshake: nothing else is heard of it. `arg` is the
+	 * listener's. Optional. */
+	void (*on_stranger)(struct link *l, const char *why, void *arg);
 };
 
 struct link_options {
@@ -60,6 +76,7 @@ void link_end(struct link *l);
 void link_expect(struct link *l); /* another first frame, within the same limit */
 void link_admit(struct link *l);  /* it is no stranger any more: it may send large frames */
 const char *link_peer(const struct link *l);
+enum link_fault link_fault(const struct link *l); /* of one that closes */
 /* False: the other end has shown a certificate, and it is not for that name (CN or DNS name). */
 bool link_peer_may_be(const struct link *l, struct str name);
 bool link_is_local(const struct link *l); /* the other end is on a loopback address */

@@ -33,6 +33,7 @@ struct link {
 	struct event *close_event;
 	char peer[300];
 	char why[200];
+	enum link_fault fault;
 	bool accepted;  /* by a listener, else dialled */
 	bool announced; /* the user knows this link: on_close is owed */
 	bool open;
@@ -71,6 +72,11 @@ void link_fail(struct link *l, const char *fmt, ...) __attribute__((format(print
 /* Without a word to anybody. */
 void link_free(struct link *l);
 void link_dial_release(struct link *l);
+enum link_fault fault_of_tls(const struct link *l, unsigned long e);
+enum link_fault fault_of_silence(const struct link *l);
+const char *fault_in_certificate(const struct link *l);
+bool fault_looks_like_tls(struct str first);
+void fault_let_alert_out(const struct link *l);
 void quota_init(struct link_quota *q, const struct link_options *o);
 void quota_enter(struct link_quota *q, struct link *l);
 void quota_admit(struct link *l);

@@ -331,6 +331,19 @@ static void on_frame(struct link *l, struct str payload, void *arg)
 		turn_away(s, "a hello must follow the knock");
 }
 
+/* Of the two ends, what could be wrong with which. */
+static const char *const hints[N_LINK_FAULTS] = {
+    [LINK_FAULT_UNTRUSTED] = "its certificate must be signed by an authority of --link-tls-ca",
+    [LINK_FAULT_NO_CERT] = "this server demands a certificate of each worker: give it one with its "
+                           "--tls-cert and --tls-key",
+    [LINK_FAULT_DISTRUSTED] = "it does not trust this server's certificate: its --tls-ca must name "
+                              "the authority that signed it, and its --join a name that is in it",
+    [LINK_FAULT_IS_PLAIN] = "it does not speak TLS: its --tls-ca FILE names the certificate "
+                            "authority to trust",
+    [LINK_FAULT_IS_TLS] = "it speaks TLS, and this port does not: give the server --link-tls-cert "
+                          "and --link-tls-key, or leave out its --tls-ca if you trust the way",
+};
+
 static void session_free(struct session *s)
 {
 	parcel_release(&s->out);
@@ -341,11 +354,23 @@ static void session_free(struct session *s)
 	free(s);
 }
 
+/* A handshake that failed: whose mistake it is can often be said. Who only looked is not told of.
+ */
+static void on_stranger(struct link *l, const char *why, void *arg)
+{
+	const char *hint = hints[link_fault(l)];
+
+	if (hint && may_log_stranger(arg))
+		log_warn("worker at %s turned away: %s: %s", link_peer(l), why, hint);
+}
+
 static void on_close(struct link *l, const char *why, void *arg)
 {
 	struct session *s = arg;
 
-	if (s->greeted || (!s->turned_away && may_log_stranger(s->all)))
+	if (!s->greeted && hints[link_fault(l)])
+		on_stranger(l, why, s->all);
+	else if (s->greeted || (!s->turned_away && may_log_stranger(s->all)))
 		log_info("worker link %llu (%s) closed: %s", (unsigned long long)s->number,
 		    link_peer(l), why);
 	if (s->greeted)
@@ -379,7 +404,8 @@ static void *on_accept(struct link *l, const char *peer, void *arg)
 	return s;
 }
 
-static const struct link_events events = {.on_frame = on_frame, .on_close = on_close};
+static const struct link_events events = {
+    .on_frame = on_frame, .on_close = on_close, .on_stranger = on_stranger};
 
 struct sessions *sessions_new(
     struct loop *l, const struct sessions_options *o, struct problem *ret_problem)

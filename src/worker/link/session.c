@@ -6,7 +6,20 @@
 
 #define REDIAL_FIRST_MS 50
 #define REDIAL_SLOWEST_MS 5000
-#define CHALLENGE_WAIT_MS 10000
+/* Longer than the server waits for a handshake: so it can still say that it awaited one. */
+#define CHALLENGE_WAIT_MS 12000
+
+static const char *const hints[N_LINK_FAULTS] = {
+    [LINK_FAULT_UNTRUSTED] = "--tls-ca FILE names the certificate authority to trust",
+    [LINK_FAULT_NAME] = "its certificate is for another name: use that one with --join",
+    [LINK_FAULT_DISTRUSTED] = "it does not trust this worker's certificate: that of --tls-cert "
+                              "must be signed by an authority of its --link-tls-ca",
+    [LINK_FAULT_WANTS_CERT] = "if it demands a certificate of yours, give it with --tls-cert and "
+                              "--tls-key",
+    [LINK_FAULT_IS_PLAIN] = "it does not speak TLS: leave out --tls-ca if you trust the way to it",
+    [LINK_FAULT_IS_TLS] = "if it speaks TLS there, --tls-ca FILE names the certificate authority "
+                          "to trust",
+};
 
 static void on_open(struct link *l, void *arg)
 {
@@ -125,11 +138,20 @@ static bool dials_again(const struct worker *w)
 	return phase == AGENT_SERVING || phase == AGENT_LEAVING;
 }
 
+/* Silence has other reasons once a server was there that spoke as we do. */
+static const char *hint_of(const struct worker *w, enum link_fault fault)
+{
+	bool is_guess = fault == LINK_FAULT_IS_TLS || fault == LINK_FAULT_WANTS_CERT;
+
+	return is_guess && w->ready_told ? NULL : hints[fault];
+}
+
 static void on_close(struct link *l, const char *why, void *arg)
 {
 	struct worker *w = arg;
 	int64_t wait = w->redial_ms / 2 + (int64_t)rng_below(&w->rng, (uint64_t)w->redial_ms);
 	int64_t slowest = w->timeouts.heartbeat_ms;
+	const char *hint;
 
 	/* a longer pause could cost us our life, where the limits are short */
 	if (slowest > REDIAL_SLOWEST_MS)
@@ -149,7 +171,9 @@ static void on_close(struct link *l, const char *why, void *arg)
 		worker_feed(w, (struct agent_event){.kind = AE_LINK_DOWN});
 		return;
 	}
-	log_warn("%s: %s; dialling again in %d ms", w->o->server, why, (int)wait);
+	hint = hint_of(w, link_fault(l));
+	log_warn("%s: %s%s%s; dialling again in %d ms", w->o->server, why, hint ? ": " : "",
+	    hint ? hint : "", (int)wait);
 	worker_feed(w, (struct agent_event){.kind = AE_LINK_DOWN});
 	loop_timer_set(w->redial, wait);
 	w->redial_ms = w->redial_ms * 2 < slowest ? w->redial_ms * 2 : slowest;

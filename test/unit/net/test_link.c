@@ -88,7 +88,7 @@ static void on_drain(struct link *l, void *arg)
 	loop_stop(e->w->loop);
 }
 
-static const struct link_events events = {on_open, on_frame, on_close, on_drain};
+static const struct link_events events = {on_open, on_frame, on_close, on_drain, NULL};
 
 static void *on_accept(struct link *l, const char *peer, void *arg)
 {

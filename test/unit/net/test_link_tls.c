@@ -26,6 +26,7 @@ struct world {
 	bool accepted, opened;
 	size_t bytes;
 	char server_why[200], client_why[200];
+	enum link_fault server_fault, client_fault;
 	int closes, stop_at_closes;
 };
 
@@ -55,6 +56,7 @@ static void on_close(struct link *l, const char *why, void *arg)
 	struct world *w = arg;
 	bool is_client = l == w->client;
 
+	*(is_client ? &w->client_fault : &w->server_fault) = link_fault(l);
 	snprintf(is_client ? w->client_why : w->server_why, sizeof w->client_why, "%s", why);
 	if (is_client)
 		w->client = NULL;
@@ -64,7 +66,17 @@ static void on_close(struct link *l, const char *why, void *arg)
 		loop_stop(w->loop);
 }
 
-static const struct link_events events = {on_open, on_frame, on_close, NULL};
+static void on_stranger(struct link *l, const char *why, void *arg)
+{
+	struct world *w = arg;
+
+	w->server_fault = link_fault(l);
+	snprintf(w->server_why, sizeof w->server_why, "%s", why);
+	if (++w->closes == w->stop_at_closes)
+		loop_stop(w->loop);
+}
+
+static const struct link_events events = {on_open, on_frame, on_close, NULL, on_stranger};
 
 static void *on_accept(struct link *l, const char *peer, void *arg)
 {
@@ -73,6 +85,12 @@ static void *on_accept(struct link *l, const char *peer, void *arg)
 	w->accepted = true;
 	w->server = l;
 	return w;
+}
+
+static void *on_accept_and_speak(struct link *l, const char *peer, void *arg)
+{
+	link_send(l, STR("who is there?"));
+	return on_accept(l, peer, arg);
 }
 
 static void on_watchdog(void *arg)
@@ -97,6 +115,16 @@ static void world_init(struct world *w, bool mutual, const char *client_ca, bool
 	assert_non_null(w->client_tls);
 	w->listener =
 	    link_listen(w->loop, "127.0.0.1:0", w->server_tls, NULL, &events, on_accept, w, &p);
+	assert_non_null(w->listener);
+}
+
+static void listen_again(struct world *w, const char *address, struct tls *tls,
+    const struct link_options *o, link_accept_fn *accept_fn)
+{
+	struct problem p = {0};
+
+	link_listener_free(w->listener);
+	w->listener = link_listen(w->loop, address, tls, o, &events, accept_fn, w, &p);
 	assert_non_null(w->listener);
 }
 
@@ -171,7 +199,7 @@ static void test_client_without_certificate_is_refused(void **state)
 	struct world w;
 
 	world_init(&w, true, certs.ca, false);
-	w.stop_at_closes = 1;
+	w.stop_at_closes = 2;
 	dial(&w, "127.0.0.1");
 	loop_run(w.loop);
 	assert_false(w.accepted);
@@ -185,12 +213,62 @@ static void test_server_of_another_ca_is_refused(void **state)
 	struct world w;
 
 	world_init(&w, false, certs.other_ca, false);
-	w.stop_at_closes = 1;
+	w.stop_at_closes = 2;
 	dial(&w, "127.0.0.1");
 	loop_run(w.loop);
 	assert_false(w.opened);
 	assert_non_null(strstr(w.client_why, "verify failed"));
 	world_release(&w);
+}
+
+/* Both ends hear of the end; what each of them sees of it. */
+static void assert_faults(
+    struct world *w, const char *host, enum link_fault client, enum link_fault server)
+{
+	w->stop_at_closes = 2;
+	dial(w, host);
+	loop_run(w->loop);
+	assert_int_equal(w->client_fault, client);
+	assert_int_equal(w->server_fault, server);
+	world_release(w);
+}
+
+static void test_both_ends_see_what_is_wrong(void **state)
+{
+	struct world w;
+
+	for (int i = 0; i < 10; i++) { /* the alert is not lost now and then */
+		world_init(&w, true, certs.ca, false);
+		w.stop_at_closes = 2;
+		dial(&w, "127.0.0.1");
+		loop_run(w.loop);
+		assert_non_null(strstr(w.client_why, "certificate required"));
+		assert_int_equal(w.client_fault, LINK_FAULT_WANTS_CERT);
+		assert_int_equal(w.server_fault, LINK_FAULT_NO_CERT);
+		world_release(&w);
+	}
+	world_init(&w, false, certs.other_ca, false);
+	assert_faults(&w, "127.0.0.1", LINK_FAULT_UNTRUSTED, LINK_FAULT_DISTRUSTED);
+	world_init(&w, false, certs.ca, false); /* the certificate is for 127.0.0.1 */
+	listen_again(&w, "127.0.0.2:0", w.server_tls, NULL, on_accept);
+	assert_faults(&w, "127.0.0.2", LINK_FAULT_NAME, LINK_FAULT_DISTRUSTED);
+}
+
+static void test_plain_and_tls_see_each_other(void **state)
+{
+	static const struct link_options hasty = {.open_ms = 200};
+	struct world w;
+	struct tls *tls;
+
+	world_init(&w, false, certs.ca, false); /* the server speaks TLS, the client does not */
+	listen_again(&w, "127.0.0.1:0", w.server_tls, &hasty, on_accept);
+	tls = w.client_tls;
+	w.client_tls = NULL;
+	assert_faults(&w, "127.0.0.1", LINK_FAULT_IS_TLS, LINK_FAULT_IS_PLAIN);
+	tls_free(tls);
+	world_init(&w, false, certs.ca, false); /* and the other way */
+	listen_again(&w, "127.0.0.1:0", NULL, NULL, on_accept_and_speak);
+	assert_faults(&w, "127.0.0.1", LINK_FAULT_IS_PLAIN, LINK_FAULT_IS_TLS);
 }
 
 static void test_plain_bytes_do_not_become_a_link(void **state)
@@ -274,6 +352,8 @@ int main(void)
 	    cmocka_unit_test(test_mutual_round_trip_and_reload),
 	    cmocka_unit_test(test_client_without_certificate_is_refused),
 	    cmocka_unit_test(test_server_of_another_ca_is_refused),
+	    cmocka_unit_test(test_both_ends_see_what_is_wrong),
+	    cmocka_unit_test(test_plain_and_tls_see_each_other),
 	    cmocka_unit_test(test_plain_bytes_do_not_become_a_link),
 	    cmocka_unit_test(test_end_without_close_notify),
 	    cmocka_unit_test(test_files_are_checked),
