@@ -196,6 +196,30 @@ static void test_migrate_unwritten(void **state)
 	}
 }
 
+/* Version 13 knows who has left: before it nobody had, and the row is believed again on the way up.
+ */
+static void test_migrate_departed(void **state)
+{
+	struct ctx *c = *state;
+	struct worker_row rows[2];
+	struct start start;
+	struct problem p = {0};
+
+	for (int i = 0; i < 2; i++) {
+		rows[i] = (struct worker_row){.id = (rid)i + 1, .departed = i};
+		batch_put(&c->b, &worker_table, &rows[i]);
+	}
+	commit(c);
+	shut(c);
+	assert_workers(c, "SELECT departed FROM worker ORDER BY id", (int[]){0, 1});
+	assert_int_equal(store_migrate(c->url, 12, &p), 0);
+	assert_int_equal(try_open(c, &p), 0);
+	start_read(c, &start);
+	shut(c);
+	assert_workers(c, "SELECT departed FROM worker ORDER BY id", (int[]){0, 0});
+	assert_workers(c, "SELECT sum IS NULL FROM worker ORDER BY id", (int[]){0, 1});
+}
+
 static void assert_start(struct ctx *c, size_t schedules, size_t tasks, rid last_id)
 {
 	struct start seen;
@@ -312,6 +336,7 @@ int main(void)
 	    T(test_migrate_worker_states),
 	    T(test_migrate_worker_keys),
 	    T(test_migrate_unwritten),
+	    T(test_migrate_departed),
 	    T(test_migrate_attempts),
 	    T(test_migrate_owners),
 	    T(test_migrate_results),

@@ -293,7 +293,7 @@ const struct schema schemas[] = {
 	"\"until\":{\"description\":\"a time, or a duration from now\",\"type\":[\"string\","
 	"\"number\",\"null\"]}},\"additionalProperties\":false}"},
     {"WorkerState",
-	"{\"enum\":[\"new\",\"unhealthy\",\"healthy\",\"must_die\"]}"},
+	"{\"enum\":[\"new\",\"unhealthy\",\"healthy\",\"must_die\",\"left\"]}"},
     {"Worker",
 	"{\"type\":\"object\",\"properties\":{\"id\":{\"$ref\":\"#/components/schemas/Id\"},"
 	"\"name\":{\"type\":\"string\"},\"instance\":{\"type\":\"string\"},"
@@ -377,7 +377,7 @@ const struct schema schemas[] = {
 	"\"queues\":{\"type\":\"integer\"},\"workers\":{\"type\":\"object\","
 	"\"properties\":{\"new\":{\"type\":\"integer\"},"
 	"\"unhealthy\":{\"type\":\"integer\"},\"healthy\":{\"type\":\"integer\"},"
-	"\"must_die\":{\"type\":\"integer\"},\"connected\":{\"type\":\"integer\"}}},"
+	"\"must_die\":{\"type\":\"integer\"},\"left\":{\"type\":\"integer\"},\"connected\":{\"type\":\"integer\"}}},"
 	"\"tasks\":{\"type\":\"object\",\"properties\":{\"queued\":{\"type\":\"integer\"},"
 	"\"delayed\":{\"type\":[\"integer\",\"null\"]},\"held\":{\"type\":\"integer\"},"
 	"\"claimed\":{\"type\":\"integer\"},\"running\":{\"type\":\"integer\"},"

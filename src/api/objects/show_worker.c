@@ -48,7 +48,7 @@ static void add_health(struct buf *b, const struct worker_view *w)
 {
 	struct arena a = {0};
 
-	jw_mcstr(b, "state", worker_state_names[w->state]);
+	jw_mcstr(b, "state", worker_shown_names[w->shown]);
 	jw_mbool(b, "connected", w->connected);
 	jw_mcstr(b, "own_state", worker_state_names[w->own]);
 	jw_mstr_null(b, "why_unhealthy", worker_why(w, &a));

@@ -19,18 +19,18 @@ static bool state_bit(struct call *c, struct str name, unsigned *states)
 {
 	const char *near;
 
-	for (int i = 0; i < N_WORKER_STATES; i++)
-		if (str_is(name, worker_state_names[i])) {
+	for (int i = 0; i < N_WORKER_SHOWN; i++)
+		if (str_is(name, worker_shown_names[i])) {
 			*states |= 1u << i;
 			return true;
 		}
-	near = name.n <= 64 ? str_nearest(name, worker_state_names, N_WORKER_STATES) : NULL;
+	near = name.n <= 64 ? str_nearest(name, worker_shown_names, N_WORKER_SHOWN) : NULL;
 	problem_set(&c->problem, ERR_INVALID, "\"%.*s\" is not a state of a worker",
 	    name.n > 64 ? 64 : (int)name.n, name.p);
 	if (near)
 		problem_hint(&c->problem, "did you mean \"%s\"?", near);
 	else
-		problem_hint(&c->problem, "states are new, unhealthy, healthy and must_die");
+		problem_hint(&c->problem, "states are new, unhealthy, healthy, must_die and left");
 	problem_field(&c->problem, "state");
 	call_problem(c);
 	return false;
@@ -70,7 +70,7 @@ void workers_list(struct call *c)
 	while (limit > 0 && c->out.n < PAGE_BYTES &&
 	       (id = core_next(c->host->core, KIND_WORKER, at))) {
 		at = id;
-		if (!view_of(c, id, &view) || !(states & 1u << view.state))
+		if (!view_of(c, id, &view) || !(states & 1u << view.shown))
 			continue;
 		show_worker(&c->out, c->api, &view);
 		limit--;

@@ -21,7 +21,7 @@ static const struct option_def worker_rm_options[] = {
 };
 
 static const struct completion worker_completions[] = {
-    {"worker-state", {"new", "unhealthy", "healthy", "must_die"}},
+    {"worker-state", {"new", "unhealthy", "healthy", "must_die", "left"}},
     {NULL},
 };
 
@@ -29,7 +29,9 @@ static const struct command worker_rows[] = {
     {"worker ls", "list workers, and say why one gets no tasks", NULL,
         "LINK says whether the worker is connected, SEEN when it was last heard, CHECK when it "
         "last proved that it can start processes. Below the table stands for each that is not "
-        "healthy why, and when it would be held to be lost.",
+        "healthy why, and when it would be held to be lost. One that said goodbye and had nothing "
+        "to "
+        "do is `left`.",
         "reeve worker ls --state unhealthy,must_die\tonly those in trouble\n", NULL,
         {list_options, worker_ls_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, noun_ls},
     {"worker show", "show a worker", "NAME…", NULL, NULL, "worker", {output_options}, GROUP_OBJECTS,

@@ -88,7 +88,8 @@ static struct fleet survey(const struct core *c, const struct queue *q)
 	{
 		enum unserved why = worker_unserved(c, w, q);
 
-		f.away += !w->link && w->health.state != WORKER_MUST_DIE && !why;
+		f.away +=
+		    !w->link && !w->row.departed && w->health.state != WORKER_MUST_DIE && !why;
 		if (!w->link)
 			continue;
 		f.connected++;

@@ -800,6 +800,72 @@ STORY(why_gives_commands_that_can_be_typed)
 	world_free(w);
 }
 
+static struct worker_view view_of(const struct world *w, const char *name)
+{
+	struct worker_view v;
+
+	assert_true(
+	    core_worker(w->core, core_find(w->core, KIND_WORKER, str_of(name)), w->mono_ms, &v));
+	return v;
+}
+
+static void say_goodbye(struct world *w, uint64_t link)
+{
+	struct event ev = {.kind = EV_BEAT, .link = link};
+
+	ev.beat.number = 1000;
+	ev.beat.own = WORKER_HEALTHY;
+	ev.beat.leaving = true;
+	world_step(w, &ev);
+	world_link_lost(w, link);
+}
+
+static bool was_told(const struct world *w, const char *kind)
+{
+	for (size_t i = 0; i < w->n_told; i++)
+		if (strcmp(w->told[i], kind) == 0)
+			return true;
+	return false;
+}
+
+STORY(a_worker_that_said_goodbye_has_left)
+{
+	struct world *w = world_new(NULL);
+	rid t = world_submit_one(w, world_queue(w, "q", -1, ORDER_FIFO));
+
+	world_hello(w, 1, "w1", 1, 0, NULL, 0);
+	assert_int_equal(view_of(w, "w1").shown, WORKER_HEALTHY);
+	say_goodbye(w, 1);
+	world_advance(w, 3600000); /* its health runs down, and nobody is alarmed */
+	assert_int_equal(view_of(w, "w1").shown, WORKER_LEFT);
+	assert_int_equal(view_of(w, "w1").state, WORKER_MUST_DIE);
+	assert_int_equal(view_of(w, "w1").lack, LACK_NOTHING);
+	assert_int_equal(view_of(w, "w1").lost_in_ms, -1);
+	assert_false(was_told(w, "worker.lost") || was_told(w, "worker.unhealthy"));
+	assert_string_equal(lift_of(w, t, WHY_NO_WORKERS_AWAY), "");
+	world_restart(w);
+	assert_int_equal(view_of(w, "w1").shown, WORKER_LEFT);
+	world_hello(w, 2, "w1", 2, 1, NULL, 0); /* it comes back as any other */
+	assert_int_equal(view_of(w, "w1").shown, WORKER_HEALTHY);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	world_free(w);
+}
+
+STORY(a_worker_that_goes_with_a_task_has_not_left)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO);
+
+	world_hello(w, 1, "w1", 1, 1, NULL, 0);
+	world_submit_one(w, q);
+	say_goodbye(w, 1);
+	assert_int_equal(view_of(w, "w1").shown, WORKER_HEALTHY);
+	world_advance(w, 3600000);
+	assert_int_equal(view_of(w, "w1").shown, WORKER_MUST_DIE);
+	assert_true(was_told(w, "worker.lost"));
+	world_free(w);
+}
+
 STORY(a_change_of_order_reaches_the_whole_backlog)
 {
 	struct core_options small = {.window_tasks = 2};
@@ -862,6 +928,8 @@ int main(void)
 	    cmocka_unit_test(why_names_every_reason),
 	    cmocka_unit_test(why_of_a_held_task_names_the_other_reasons_too),
 	    cmocka_unit_test(why_gives_commands_that_can_be_typed),
+	    cmocka_unit_test(a_worker_that_said_goodbye_has_left),
+	    cmocka_unit_test(a_worker_that_goes_with_a_task_has_not_left),
 	    cmocka_unit_test(a_change_of_order_reaches_the_whole_backlog),
 	};
 
