@@ -33,6 +33,8 @@ static const struct column worker_columns[] = {
     W(TEXT, "link_key", facts.key),
     W(I32, "unwritten", unwritten),
     W(I32, "departed", departed),
+    W(I32, "drained", drained),
+    W(TEXT, "drain_reason", drain_reason),
     COLUMN_SUM_OF("sum", 0),
 };
 

@@ -40,6 +40,8 @@ struct worker_row {
 	int32_t unwritten;
 	/* it said goodbye and had nothing: it is missed by nobody. Its health runs down unseen */
 	int32_t departed;
+	int32_t drained; /* an operator wants it to get nothing more */
+	struct str drain_reason;
 	int64_t first_seen_ms, last_seen_ms;
 	int64_t version; /* the ETag */
 };

@@ -196,28 +196,32 @@ static void test_migrate_unwritten(void **state)
 	}
 }
 
-/* Version 13 knows who has left: before it nobody had, and the row is believed again on the way up.
- */
+/* Version 13 knows who has left and who is drained; on the way down a drain is maxthreads 0. */
 static void test_migrate_departed(void **state)
 {
 	struct ctx *c = *state;
-	struct worker_row rows[2];
+	struct worker_row rows[4];
 	struct start start;
 	struct problem p = {0};
 
-	for (int i = 0; i < 2; i++) {
-		rows[i] = (struct worker_row){.id = (rid)i + 1, .departed = i};
+	for (int i = 0; i < 4; i++) {
+		rows[i] = (struct worker_row){.id = (rid)i + 1,
+		    .departed = i & 1,
+		    .drained = i & 1,
+		    .drain_reason = i & 1 ? STR("new disk") : STR_NULL};
 		batch_put(&c->b, &worker_table, &rows[i]);
 	}
 	commit(c);
 	shut(c);
-	assert_workers(c, "SELECT departed FROM worker ORDER BY id", (int[]){0, 1});
+	assert_workers(c, "SELECT departed FROM worker ORDER BY id", (int[]){0, 1, 0, 1});
 	assert_int_equal(store_migrate(c->url, 12, &p), 0);
 	assert_int_equal(try_open(c, &p), 0);
 	start_read(c, &start);
 	shut(c);
-	assert_workers(c, "SELECT departed FROM worker ORDER BY id", (int[]){0, 0});
-	assert_workers(c, "SELECT sum IS NULL FROM worker ORDER BY id", (int[]){0, 1});
+	assert_workers(c, "SELECT departed FROM worker ORDER BY id", (int[]){0, 0, 0, 0});
+	assert_workers(c, "SELECT drained FROM worker ORDER BY id", (int[]){0, 0, 0, 0});
+	assert_workers(c, "SELECT maxthreads_is_set FROM worker ORDER BY id", (int[]){0, 1, 0, 1});
+	assert_workers(c, "SELECT sum IS NULL FROM worker ORDER BY id", (int[]){0, 1, 0, 1});
 }
 
 static void assert_start(struct ctx *c, size_t schedules, size_t tasks, rid last_id)

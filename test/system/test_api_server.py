@@ -368,5 +368,7 @@ def test_every_route_keeps_its_contract(dev):
         c.ask("GET", path, 200)
     wait_until(lambda: c.api.get("/v1/queues/q")["counts"]["queued"] == 0, what="the queue is empty")
     c.ask("DELETE", "/v1/queues/q", 204)
+    c.ask("POST", f"/v1/workers/{worker}/drain", 200, json={"reason": "new disk"})
+    c.ask("POST", f"/v1/workers/{worker}/undrain", 200)
     c.ask("POST", f"/v1/workers/{worker}/stop", 200)
     assert c.used == {(m, path) for m, path, _ in c.patterns}, "a route was not used"

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers that go on purpose: who said goodbye has left, and is no alarm."""
+"""Workers that go on purpose: who said goodbye has left, and is no alarm; who is drained ends what it has."""
+import subprocess
+
+import harness
 import requests
 from chaos import LOST_S, SHORT, wait_worker
-from harness import wait_until
+from harness import PATIENCE, wait_until
+from records import Records
 
 
 def test_a_stopped_worker_has_left_and_comes_back(cluster):
@@ -24,7 +28,38 @@ def test_a_stopped_worker_has_left_and_comes_back(cluster):
     metrics = requests.get(cluster._base + "/metrics", headers=cluster.auth, timeout=10).text
     assert 'state="left"} 1\n' in metrics and 'state="must_die"} 0\n' in metrics
     assert not [e for e in cluster.get("/v1/events")["items"] if e["kind"] == "worker.lost"]
+    cluster.server.kill9()
     cluster.restart()
     assert cluster.get("/v1/workers/w1")["state"] == "left", "the mark is in the store"
     cluster.start_worker(name="w1")
     wait_worker(cluster, "w1", "healthy")
+
+
+def test_drain(cluster):
+    cluster.start_server()
+    w1 = cluster.start_worker("--maxthreads", 4, name="w1")
+    records = Records(cluster)
+    first = cluster.submit(*records.command("forever"))["id"]
+    records.wait_begun(1)
+    wait = subprocess.Popen([harness.BIN, "worker", "drain", "w1", "--reason", "new disk", "--wait"], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True,
+                            env=harness.clean_environment(HOME=cluster.state_dir(), REEVE_SERVER="unix:" + cluster.socket))
+    wait_until(lambda: cluster.get("/v1/workers/w1")["drained"], what="it is drained")
+    second = cluster.submit("true")["id"]
+    assert "workers-drained" in cluster.why(second)
+    assert "new disk" in cluster.cli("why", second).out and "reeve worker undrain w1" in cluster.cli("why", second).out
+    assert "drained: new disk" in cluster.cli("worker", "ls").out and "new disk" in cluster.cli("worker", "show", "w1").out
+    assert cluster.get(f"/v1/tasks/{first}")["state"] == "running" and wait.poll() is None
+    cluster.cli("cancel", first)
+    out, err = wait.communicate(timeout=PATIENCE)
+    assert wait.returncode == 0 and "w1" in out and "w1 still runs 1 task" in err, (out, err)
+    assert w1.stop() == 0
+    cluster.server.kill9()
+    cluster.restart()
+    cluster.start_worker("--maxthreads", 4, name="w1")
+    wait_worker(cluster, "w1", "healthy")
+    assert "workers-drained" in cluster.why(second), "it stays drained over restarts of both"
+    cluster.cli("worker", "undrain", "w1")
+    assert cluster.wait_ended(second)["state"] == "succeeded"
+    told = {e["kind"]: e for e in cluster.get("/v1/events")["items"]}
+    assert "new disk" in str(told["worker.drained"]) and "worker.undrained" in told

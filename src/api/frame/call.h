@@ -152,6 +152,8 @@ struct pause_in {
 	int64_t until_ms, now_ms;
 };
 int pause_in_read(struct call *c, json_t *body, bool pause, struct pause_in *ret_pause);
+/* Only why. */
+int reason_in_read(struct call *c, json_t *body, struct str *ret_reason);
 /* The queue `default`, on first use. Then no_idem is the caller's to take back. */
 void call_make_default(struct call *c, call_reply_fn *fn);
 

@@ -353,6 +353,15 @@ static int set_until(json_t *v, const char *field, void *arg, struct problem *p)
 
 static const struct json_member pause_members[] = {{"reason", set_reason}, {"until", set_until}};
 
+int reason_in_read(struct call *c, json_t *body, struct str *ret_reason)
+{
+	struct pause_in k = {0};
+	int e = json_in_members(body, "", pause_members, 1, &k, &c->problem);
+
+	*ret_reason = k.reason;
+	return e;
+}
+
 int pause_in_read(struct call *c, json_t *body, bool pause, struct pause_in *ret)
 {
 	*ret = (struct pause_in){.now_ms = c->host->wall_ms(c->host->arg)};

@@ -125,7 +125,7 @@ call_fn tasks_submit, tasks_list, tasks_summary, task_get, task_patch, task_canc
     task_why, task_logs, bulk_cancel, bulk_retry, bulk_release, bulk_hold;
 call_fn resource_get, resource_pause, resource_resume, resource_delete; /* by their tag */
 call_fn queues_list, queue_create, queue_patch;
-call_fn workers_list, worker_patch, worker_stop, worker_restart;
+call_fn workers_list, worker_patch, worker_stop, worker_restart, worker_drain, worker_undrain;
 call_fn schedules_list, schedules_create, schedules_patch, schedules_run, schedules_backfill,
     schedules_history, schedules_next, schedules_preview;
 call_fn tokens_list, tokens_get, tokens_create, tokens_revoke;

@@ -292,6 +292,9 @@ const struct schema schemas[] = {
 	"{\"type\":\"object\",\"properties\":{\"reason\":{\"type\":[\"string\",\"null\"]},"
 	"\"until\":{\"description\":\"a time, or a duration from now\",\"type\":[\"string\","
 	"\"number\",\"null\"]}},\"additionalProperties\":false}"},
+    {"Drain",
+	"{\"type\":\"object\",\"properties\":{\"reason\":{\"type\":[\"string\",\"null\"]}},"
+	"\"additionalProperties\":false}"},
     {"WorkerState",
 	"{\"enum\":[\"new\",\"unhealthy\",\"healthy\",\"must_die\",\"left\"]}"},
     {"Worker",
@@ -316,7 +319,8 @@ const struct schema schemas[] = {
 	"\"activequeues\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
 	"\"ignorequeues\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
 	"\"maxthreads\":{\"type\":[\"integer\",\"null\"]},"
-	"\"maxthreads_set\":{\"type\":\"boolean\"},\"running\":{\"type\":\"integer\"},"
+	"\"maxthreads_set\":{\"type\":\"boolean\"},\"drained\":{\"type\":\"boolean\"},"
+	"\"drain_reason\":{\"type\":[\"string\",\"null\"]},\"running\":{\"type\":\"integer\"},"
 	"\"started\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Time\"},"
 	"{\"type\":\"null\"}]},"
 	"\"first_seen\":{\"oneOf\":[{\"$ref\":\"#/components/schemas/Time\"},"
@@ -327,7 +331,7 @@ const struct schema schemas[] = {
 	"\"version_number\":{\"type\":\"integer\"}},\"required\":[\"id\",\"name\","
 	"\"instance\",\"state\",\"connected\",\"own_state\",\"why_unhealthy\",\"unsure\",\"check_age_ms\","
 	"\"set\",\"host\",\"zone\",\"target\",\"version\",\"labels\","
-	"\"plugins\",\"activequeues\",\"ignorequeues\",\"maxthreads\",\"maxthreads_set\","
+	"\"plugins\",\"activequeues\",\"ignorequeues\",\"maxthreads\",\"maxthreads_set\",\"drained\",\"drain_reason\","
 	"\"running\",\"started\",\"first_seen\",\"last_seen\",\"silent_ms\",\"lost_in_ms\","
 	"\"version_number\"]}"},
     {"WorkerList",

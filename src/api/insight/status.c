@@ -73,7 +73,7 @@ static void count_workers(const struct call *c, struct totals *t)
 		t->connected += w.connected;
 		t->unsure += w.unsure;
 		t->used += w.running;
-		if (w.state == WORKER_HEALTHY && w.connected)
+		if (w.state == WORKER_HEALTHY && w.connected && !w.row->drained)
 			t->max = w.maxthreads < 0 || t->max < 0 ? -1 : t->max + w.maxthreads;
 	}
 	if (t->narrow)

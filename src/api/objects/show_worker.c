@@ -81,6 +81,8 @@ void show_worker(struct buf *b, const struct api *a, const struct worker_view *w
 	jw_mlines(b, "ignorequeues", f->ignore_queues);
 	jw_mi64_null(b, "maxthreads", w->maxthreads, w->maxthreads >= 0);
 	jw_mbool(b, "maxthreads_set", w->row->maxthreads_is_set);
+	jw_mbool(b, "drained", w->row->drained);
+	jw_mstr_null(b, "drain_reason", w->row->drain_reason);
 	jw_mtime_null(b, "started", f->started_ms);
 	jw_mtime_null(b, "first_seen", w->row->first_seen_ms);
 	jw_mtime_null(b, "last_seen", w->row->last_seen_ms);

@@ -155,3 +155,22 @@ void worker_restart(struct call *c)
 {
 	resource_do(c, WORKER_RESTART);
 }
+
+void worker_drain(struct call *c)
+{
+	struct event ev = {.kind = EV_DO, .object.verb = WORKER_DRAIN};
+	json_t *body;
+
+	if (!resource_begin(c, &ev) || !call_body(c, &body))
+		return;
+	if (reason_in_read(c, body, &ev.object.reason))
+		call_problem(c);
+	else
+		call_command(c, &ev, resource_changed);
+	json_decref(body);
+}
+
+void worker_undrain(struct call *c)
+{
+	resource_do(c, WORKER_UNDRAIN);
+}

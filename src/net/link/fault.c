@@ -8,8 +8,9 @@
 #include "net/link/link_internal.h"
 #include "net/loop/tls_internal.h"
 
-#define TLS_HANDSHAKE 0x16 /* the first bytes of a client that speaks TLS: this, then the version \
-	                    */
+#define TLS_HANDSHAKE                                                               \
+	0x16 /* the first bytes of a client that speaks TLS: this, then the version \
+	      */
 #define TLS_MAJOR 0x03
 
 static enum link_fault fault_of_alert(const SSL *ssl, int alert)
