@@ -71,6 +71,7 @@ void core_queue_counts(const struct core *c, rid id, struct queue_counts *ret_co
 struct worker_view {
 	const struct worker_row *row;
 	enum worker_state state;
+	int shown;          /* the same, or WORKER_LEFT */
 	int32_t maxthreads; /* in force; -1: none */
 	bool connected;
 	bool never_healthy;    /* as far as this server knows it could never be given anything */

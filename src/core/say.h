@@ -52,6 +52,7 @@ struct facts {
 	X(WHY_WORKERS_CLOSED, "workers-full")             \
 	X(WHY_WORKERS_UNHEALTHY, "workers-unhealthy")     \
 	X(WHY_WORKERS_LEAVING, "workers-leaving")         \
+	X(WHY_WORKERS_DRAINED, "workers-drained")         \
 	X(WHY_BEHIND_OTHERS, "behind-others")             \
 	X(WHY_BEHIND_OTHERS_BY_PRIORITY, "behind-others") \
 	X(WHY_STARTING, "starting")                       \

@@ -38,7 +38,9 @@ enum verb {
 	SCHEDULE_BACKFILL, /* the ticks of [from_s, to_s) that have none */
 	WORKER_STOP,       /* it ends what it has, and goes */
 	WORKER_RESTART,    /* and comes back as a new instance */
-	TOKEN_USE,         /* it was good for one use, by the worker of that name */
+	WORKER_DRAIN,      /* it gets no more tasks; what it has goes on */
+	WORKER_UNDRAIN,
+	TOKEN_USE, /* it was good for one use, by the worker of that name */
 };
 
 #endif

@@ -3,6 +3,9 @@
 
 #include "model/row.h"
 
+const char *const worker_shown_names[N_WORKER_SHOWN] = {
+    "new", "unhealthy", "healthy", "must_die", "left"};
+
 #define SET(kind, name, field) COLUMN_OF(worker_row, kind, name, field, COLUMN_SETTABLE)
 #define W(kind, name, field) COLUMN_OF(worker_row, kind, name, field, 0)
 static const struct column worker_columns[] = {
@@ -29,6 +32,9 @@ static const struct column worker_columns[] = {
     W(I64, "start", facts.start),
     W(TEXT, "link_key", facts.key),
     W(I32, "unwritten", unwritten),
+    W(I32, "departed", departed),
+    W(I32, "drained", drained),
+    W(TEXT, "drain_reason", drain_reason),
     COLUMN_SUM_OF("sum", 0),
 };
 

@@ -38,9 +38,17 @@ struct worker_row {
 	/* this instance could be given tasks by a volatile server, and may hold starts of which no
 	 * row tells: a server that waits needs its word */
 	int32_t unwritten;
+	/* it said goodbye and had nothing: it is missed by nobody. Its health runs down unseen */
+	int32_t departed;
+	int32_t drained; /* an operator wants it to get nothing more */
+	struct str drain_reason;
 	int64_t first_seen_ms, last_seen_ms;
 	int64_t version; /* the ETag */
 };
+
+/* What people see of it: its health, or that it has left. */
+enum worker_shown { WORKER_LEFT = N_WORKER_STATES, N_WORKER_SHOWN };
+extern const char *const worker_shown_names[N_WORKER_SHOWN];
 
 extern const struct row_table worker_table; /* model/row.h */
 

@@ -25,7 +25,7 @@
 struct store;
 struct store_reader;
 
-#define STORE_SCHEMA_VERSION 12
+#define STORE_SCHEMA_VERSION 13
 
 struct store_options {
 	bool create;  /* make it if it is not there */

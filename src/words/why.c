@@ -34,6 +34,8 @@ static const struct {
     [WHY_WORKERS_UNHEALTHY] = {"{workers} not healthy",
         "what each of them waits for, and until when: reeve status"},
     [WHY_WORKERS_LEAVING] = {"{workers} leaving", "start another: reeve worker --join HOST:PORT"},
+    [WHY_WORKERS_DRAINED] = {"{workers} drained{: |reason}",
+        "reeve worker undrain {typed}; or start another: reeve worker --join HOST:PORT"},
     [WHY_BEHIND_OTHERS] = {"{n} tasks of the queue are ready to start; order is {order}",
         "its turn comes"},
     [WHY_BEHIND_OTHERS_BY_PRIORITY] = {"{n} tasks of the queue are ready to start; order is "

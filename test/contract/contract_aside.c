@@ -17,6 +17,8 @@ static void make_plausible(const struct row_table *t, void *row, int i)
 		((struct task_row *)row)->spec.owner.id = (rid)i + 1;
 	if (t == &worker_table) /* who was healthy must speak again */
 		((struct worker_row *)row)->state = i % 2 ? 1 : 3;
+	if (t == &worker_table && !((struct worker_row *)row)->drained)
+		((struct worker_row *)row)->drain_reason = STR_NULL;
 	if (t == &event_table)
 		((struct event_row *)row)->seq = (uint64_t)i + 1;
 }

@@ -224,6 +224,37 @@ static void test_migrate_unwritten(void **state)
 	}
 }
 
+/* Version 13 knows who has left and who is drained; on the way down a drain is maxthreads 0. */
+static void test_migrate_departed(void **state)
+{
+	struct ctx *c = *state;
+	struct worker_row rows[4];
+	struct start start;
+	struct problem p = {0};
+
+	for (int i = 0; i < 4; i++) {
+		rows[i] = (struct worker_row){.id = (rid)i + 1,
+		    .departed = i & 1,
+		    .drained = i & 1,
+		    .drain_reason = i & 1 ? STR("new disk") : STR_NULL};
+		batch_put(&c->b, &worker_table, &rows[i]);
+	}
+	commit(c);
+	shut(c);
+	assert_workers(c, "SELECT departed FROM worker ORDER BY id", (int[]){0, 1, 0, 1});
+	assert_int_equal(migrate(c->url, 12, &p), 0);
+	assert_workers(c, "SELECT maxthreads_is_set FROM worker ORDER BY id", (int[]){0, 1, 0, 1});
+	sql(c, "UPDATE worker SET instance = 7 WHERE id = 2;" /* it came back */
+	       "UPDATE worker SET maxthreads_set = 3 WHERE id = 4");
+	assert_int_equal(try_open(c, &p), 0);
+	start_read(c, &start);
+	shut(c);
+	assert_workers(c, "SELECT departed FROM worker ORDER BY id", (int[]){0, 0, 0, 1});
+	assert_workers(c, "SELECT drained FROM worker ORDER BY id", (int[]){0, 1, 0, 0});
+	assert_workers(c, "SELECT maxthreads_is_set FROM worker ORDER BY id", (int[]){0, 0, 0, 1});
+	assert_workers(c, "SELECT sum IS NULL FROM worker ORDER BY id", (int[]){0, 1, 0, 1});
+}
+
 static void assert_start(struct ctx *c, size_t schedules, size_t tasks, rid last_id)
 {
 	struct start seen;
@@ -343,6 +374,7 @@ int main(void)
 	    T(test_migrate_worker_states),
 	    T(test_migrate_worker_keys),
 	    T(test_migrate_unwritten),
+	    T(test_migrate_departed),
 	    T(test_migrate_attempts),
 	    T(test_migrate_owners),
 	    T(test_migrate_results),

@@ -24,7 +24,7 @@ def test_status(live):
     status = live.get("/v1/status")
     assert status["ready"] is True and status["version"] and status["uptime_ms"] >= 0
     assert status["store"]["backend"] == "sqlite" and status["store"]["schema"] >= 2
-    assert status["workers"] == {"new": 0, "unhealthy": 0, "healthy": 1, "must_die": 0, "connected": 1}
+    assert status["workers"] == {"new": 0, "unhealthy": 0, "healthy": 1, "must_die": 0, "left": 0, "connected": 1}
     assert status["tasks"] == {"queued": 0, "delayed": 0, "held": 1, "claimed": 0, "running": 0, "unsure": 0}
     assert status["dispatch"] == "durable" and status["waiting"] == []
     assert status["worker_set"]["workers"] == 1 and status["worker_set"]["waiting"] is False
@@ -368,5 +368,7 @@ def test_every_route_keeps_its_contract(dev):
         c.ask("GET", path, 200)
     wait_until(lambda: c.api.get("/v1/queues/q")["counts"]["queued"] == 0, what="the queue is empty")
     c.ask("DELETE", "/v1/queues/q", 204)
+    c.ask("POST", f"/v1/workers/{worker}/drain", 200, json={"reason": "new disk"})
+    c.ask("POST", f"/v1/workers/{worker}/undrain", 200)
     c.ask("POST", f"/v1/workers/{worker}/stop", 200)
     assert c.used == {(m, path) for m, path, _ in c.patterns}, "a route was not used"

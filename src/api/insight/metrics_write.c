@@ -121,7 +121,7 @@ static void write_queues(const struct api_host *h, struct buf *b)
 
 struct zone {
 	struct str name;
-	int n[N_WORKER_STATES];
+	int n[N_WORKER_SHOWN];
 };
 
 static void write_set(const struct api_host *h, int connected, int64_t unsure, struct buf *b)
@@ -165,16 +165,16 @@ static void write_workers(const struct api_host *h, struct buf *b)
 			GROW(zones, cap, n + 1);
 			zones[n++] = (struct zone){.name = w.row->facts.zone};
 		}
-		zones[i].n[w.state]++;
+		zones[i].n[w.shown]++;
 		connected += w.connected;
 		unsure += w.unsure;
 	}
 	metric_head(b, "reeve_workers", "gauge", "Workers, by zone and state.");
-	for (i = 0; i < n * N_WORKER_STATES; i++) {
+	for (i = 0; i < n * N_WORKER_SHOWN; i++) {
 		buf_add_cstr(b, "reeve_workers{");
-		add_label(b, "zone", zones[i / N_WORKER_STATES].name);
-		buf_printf(b, ",state=\"%s\"} %d\n", worker_state_names[i % N_WORKER_STATES],
-		    zones[i / N_WORKER_STATES].n[i % N_WORKER_STATES]);
+		add_label(b, "zone", zones[i / N_WORKER_SHOWN].name);
+		buf_printf(b, ",state=\"%s\"} %d\n", worker_shown_names[i % N_WORKER_SHOWN],
+		    zones[i / N_WORKER_SHOWN].n[i % N_WORKER_SHOWN]);
 	}
 	free(zones);
 	write_set(h, connected, unsure, b);

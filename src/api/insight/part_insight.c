@@ -52,7 +52,7 @@ static const struct schema event_schemas[] = {
 static const struct field status_shape_store[] = {TEXT("backend", 0), INT("schema", 0), {NULL}};
 
 static const struct field status_shape_workers[] = {INT("new", 0), INT("unhealthy", 0),
-    INT("healthy", 0), INT("must_die", 0), INT("connected", 0), {NULL}};
+    INT("healthy", 0), INT("must_die", 0), INT("left", 0), INT("connected", 0), {NULL}};
 
 static const struct field status_shape_tasks[] = {INT("queued", 0), INT("delayed", NONE),
     INT("held", 0), INT("claimed", 0), INT("running", 0), INT("unsure", NONE), {NULL}};

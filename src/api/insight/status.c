@@ -8,7 +8,7 @@
 struct totals {
 	struct queue_counts tasks;
 	int64_t queues;
-	int64_t workers[N_WORKER_STATES];
+	int64_t workers[N_WORKER_SHOWN];
 	int64_t connected, unsure;
 	int64_t used, max; /* max -1: a worker without limit */
 	bool narrow;       /* to what a token with limits sees */
@@ -69,11 +69,11 @@ static void count_workers(const struct call *c, struct totals *t)
 	while ((id = core_next(core, KIND_WORKER, id))) {
 		if (!core_worker(core, id, mono, &w))
 			continue;
-		t->workers[w.state]++;
+		t->workers[w.shown]++;
 		t->connected += w.connected;
 		t->unsure += w.unsure;
 		t->used += w.running;
-		if (w.state == WORKER_HEALTHY && w.connected)
+		if (w.state == WORKER_HEALTHY && w.connected && !w.row->drained)
 			t->max = w.maxthreads < 0 || t->max < 0 ? -1 : t->max + w.maxthreads;
 	}
 	if (t->narrow)
@@ -85,8 +85,8 @@ static void add_counts(struct buf *b, const struct totals *t)
 	jw_mi64(b, "queues", t->queues);
 	jw_key(b, "workers");
 	jw_open(b, '{');
-	for (int i = 0; i < N_WORKER_STATES; i++)
-		jw_mi64(b, worker_state_names[i], t->workers[i]);
+	for (int i = 0; i < N_WORKER_SHOWN; i++)
+		jw_mi64(b, worker_shown_names[i], t->workers[i]);
 	jw_mi64(b, "connected", t->connected);
 	jw_close(b, '}');
 	jw_key(b, "tasks");

@@ -36,7 +36,7 @@ struct str worker_why(const struct worker_view *w, struct arena *a)
 }
 
 /* All that a worker's members are taken from, in one place. */
-struct worker_shown {
+struct worker_seen {
 	struct worker_row row;
 	struct worker_view view;
 	struct str why;
@@ -44,13 +44,13 @@ struct worker_shown {
 
 static void put_instance(struct buf *b, const void *arg)
 {
-	const struct worker_shown *w = arg;
+	const struct worker_seen *w = arg;
 
 	buf_printf(b, "\"%016llx\"", (unsigned long long)w->row.facts.instance);
 }
 
-#define F(name, kind, member, bits, text, ...)                                 \
-	FIELD(name, kind, worker_shown, member, .flags = FIELD_SHOWN | (bits), \
+#define F(name, kind, member, bits, text, ...)                                \
+	FIELD(name, kind, worker_seen, member, .flags = FIELD_SHOWN | (bits), \
 	    .about = text __VA_OPT__(, ) __VA_ARGS__)
 #define NONE FIELD_NULL_SHOWN
 #define STATE .names = worker_state_names, .n_names = N_WORKER_STATES
@@ -66,7 +66,8 @@ const struct field worker_fields[] = {
     F("id", FIELD_ID, row.id, 0, NULL),
     F("name", FIELD_TEXT, row.facts.shard, 0, NULL),
     FIELD_FOUND("instance", FIELD_TEXT, 0, "this process of it"),
-    F("state", FIELD_CHOICE, view.state, 0, NULL, STATE),
+    F("state", FIELD_CHOICE, view.shown, 0, NULL, .names = worker_shown_names,
+        .n_names = N_WORKER_SHOWN),
     F("connected", FIELD_BOOL, view.connected, 0, NULL),
     F("own_state", FIELD_CHOICE, view.own, 0, "how it sees itself", STATE),
     F("why_unhealthy", FIELD_TEXT, why, NONE, NULL),
@@ -89,6 +90,8 @@ const struct field worker_fields[] = {
     F("maxthreads", FIELD_I32, view.maxthreads, NONE | FIELD_NEGATIVE_NONE,
         "so many tasks at once; null: no limit"),
     F("maxthreads_set", FIELD_BOOL, row.maxthreads_is_set, 0, "by an operator, not by itself"),
+    F("drained", FIELD_BOOL, row.drained, 0, "an operator gives it no more tasks"),
+    F("drain_reason", FIELD_TEXT, row.drain_reason, NONE, NULL),
     F("started", FIELD_TIME, row.facts.started_ms, NONE, NULL),
     F("first_seen", FIELD_TIME, row.first_seen_ms, NONE, NULL),
     F("last_seen", FIELD_TIME, row.last_seen_ms, NONE, NULL),
@@ -112,7 +115,7 @@ static const struct field_out found[] = {{"instance", put_instance}, {"set", put
 void show_worker(struct buf *b, const struct api *a, const struct worker_view *w)
 {
 	AUTO(arena_release) struct arena arena = {0};
-	const struct worker_shown shown = {*w->row, *w, worker_why(w, &arena)};
+	const struct worker_seen shown = {*w->row, *w, worker_why(w, &arena)};
 	const struct showing s = {a->host.ids, &shown, found, &shown, true};
 
 	jw_open(b, '{');

@@ -43,7 +43,7 @@ static int worker_state(const struct call *c, rid id)
 {
 	struct worker_view view;
 
-	return view_of(c, id, &view) ? view.state : 0;
+	return view_of(c, id, &view) ? view.shown : 0;
 }
 
 static void worker_show(struct call *c, rid id)
@@ -101,6 +101,33 @@ static void worker_restart(struct call *c)
 	resource_do(c, WORKER_RESTART);
 }
 
+struct drain {
+	struct str reason;
+};
+
+static const struct field drain_fields[] = {
+    FIELD("reason", FIELD_TEXT, drain, reason, .max = REASON_MAX_BYTES,
+        .flags = FIELD_GIVEN | FIELD_NULL_GIVEN, .about = "why, for everybody to see"),
+    {NULL},
+};
+
+static void worker_drain(struct call *c)
+{
+	struct event ev = {.kind = EV_DO, .object.verb = WORKER_DRAIN};
+	struct drain k = {0};
+	const struct fields_in r = {.arena = &c->arena, .into = &k, .problem = &c->problem};
+
+	if (!resource_begin(c, &ev) || !call_fields(c, &r, drain_fields))
+		return;
+	ev.object.reason = k.reason;
+	call_command(c, &ev, resource_changed);
+}
+
+static void worker_undrain(struct call *c)
+{
+	resource_do(c, WORKER_UNDRAIN);
+}
+
 static const struct route routes[] = {
     {API_GET, "/v1/workers", resource_list, "listWorkers", "workers", "List workers",
         PAGE | Q(Q_STATE), NULL, false, "WorkerList", {200}, 0, RIGHT_READ},
@@ -118,12 +145,18 @@ static const struct route routes[] = {
     {API_POST, "/v1/workers/{worker}/restart", worker_restart, "restartWorker", "workers",
         "Tell it to end its tasks and begin anew, as a new instance", 0, NULL, false, "Worker",
         {200}, CHANGE, RIGHT_OPERATE},
+    {API_POST, "/v1/workers/{worker}/drain", worker_drain, "drainWorker", "workers",
+        "Give it no more tasks; what it runs goes on", 0, "Drain", false, "Worker", {200}, CHANGE,
+        RIGHT_OPERATE},
+    {API_POST, "/v1/workers/{worker}/undrain", worker_undrain, "undrainWorker", "workers",
+        "Give it tasks again", 0, NULL, false, "Worker", {200}, CHANGE, RIGHT_OPERATE},
 };
 
 static const struct schema schemas[] = {
     {"Worker", .fields = worker_fields},
     {"WorkerList", .page_of = "Worker"},
     {"WorkerChange", .fields = worker_fields, .shape = SHAPE_CREATE},
+    {"Drain", .fields = drain_fields, .shape = SHAPE_CHANGE},
 };
 
 static const struct resource resource = {
@@ -132,8 +165,8 @@ static const struct resource resource = {
     .version = worker_version,
     .show = worker_show,
     .gone = "forgotten",
-    .states = worker_state_names,
-    .n_states = N_WORKER_STATES,
+    .states = worker_shown_names,
+    .n_states = N_WORKER_SHOWN,
     .state = worker_state,
 };
 

@@ -23,6 +23,8 @@ int cmd_queue_rm(struct cli *c);
 int cmd_token_create(struct cli *c);
 int cmd_worker_stop(struct cli *c);
 int cmd_worker_restart(struct cli *c);
+int cmd_worker_drain(struct cli *c);
+int cmd_worker_undrain(struct cli *c);
 int cmd_cron_next(struct cli *c);
 int cmd_cron_check(struct cli *c);
 int cmd_cron_explain(struct cli *c);

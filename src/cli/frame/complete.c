@@ -13,10 +13,11 @@
 static const struct completion common[] = {
     {"format", {"table", "wide", "json", "jsonl", "yaml"}},
     {"kill-method", {"term_wait_kill", "term", "kill"}},
-    {"event", {"task", "task.submitted", "task.running", "task.succeeded", "task.failed",
-                  "task.retrying", "task.cancelled", "task.terminated", "task.orphaned", "queue",
-                  "queue.paused", "queue.resumed", "worker", "worker.joined", "worker.away",
-                  "worker.unhealthy", "worker.healthy", "worker.lost"}},
+    {"event",
+        {"task", "task.submitted", "task.running", "task.succeeded", "task.failed", "task.retrying",
+            "task.cancelled", "task.terminated", "task.orphaned", "queue", "queue.paused",
+            "queue.resumed", "worker", "worker.joined", "worker.away", "worker.unhealthy",
+            "worker.healthy", "worker.lost", "worker.drained", "worker.undrained"}},
     {NULL},
 };
 

@@ -61,7 +61,8 @@ static void add_workers(const json_t *status, struct buf *out)
 {
 	static const struct {
 		const char *state, *words;
-	} rest[] = {{"new", "new"}, {"unhealthy", "unhealthy"}, {"must_die", "lost"}};
+	} rest[] = {
+	    {"new", "new"}, {"unhealthy", "unhealthy"}, {"must_die", "lost"}, {"left", "left"}};
 	const json_t *workers = json_object_get(status, "workers");
 	int64_t n;
 

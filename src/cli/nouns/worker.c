@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workers as the server sees them: what can be set; `worker stop` and `worker restart`. */
+/* Workers as the server sees them: what can be set; stopped, restarted, drained. */
+#include <time.h>
+
 #include "base/mem.h"
 #include "cli/frame/cmds.h"
 #include "cli/nouns/noun.h"
@@ -63,4 +65,55 @@ int cmd_worker_stop(struct cli *c)
 int cmd_worker_restart(struct cli *c)
 {
 	return noun_each(c, restart_one);
+}
+
+/* Until it has nothing left; how much that still is goes to standard error when it changes. */
+static int wait_idle(struct cli *c, const struct noun *n, const char *name)
+{
+	struct timespec moment = {0, 200000000};
+	int64_t before = -1;
+
+	for (;;) {
+		AUTO(json_drop) json_t *worker = NULL;
+		int r = noun_get(c, n, name, &worker);
+		int64_t tasks = ji(worker, "running", 0);
+
+		if (r < 0 || tasks == 0)
+			return r < 0 ? r : EXIT_OK;
+		if (tasks != before)
+			cli_note(c, "%s still runs %lld task%s", name, (long long)tasks,
+			    tasks == 1 ? "" : "s");
+		before = tasks;
+		nanosleep(&moment, NULL);
+	}
+}
+
+static const struct setting drain_settings[] = {{"reason", SETTING_TEXT}, {NULL}};
+
+static int drain_one(struct cli *c, const struct noun *n, const char *name)
+{
+	AUTO(json_drop) json_t *body = json_object();
+	int r;
+
+	if (body_add(c, drain_settings, NULL, body) < 0)
+		return c->problem.code;
+	r = noun_act(c, n, name, "drain", body, "drained: it gets no more tasks");
+	if (r < 0 || !options_switch(&c->options, "wait", false))
+		return r;
+	return wait_idle(c, n, name);
+}
+
+static int undrain_one(struct cli *c, const struct noun *n, const char *name)
+{
+	return noun_act(c, n, name, "undrain", NULL, "gets tasks again");
+}
+
+int cmd_worker_drain(struct cli *c)
+{
+	return noun_each(c, drain_one);
+}
+
+int cmd_worker_undrain(struct cli *c)
+{
+	return noun_each(c, undrain_one);
 }

@@ -20,8 +20,14 @@ static const struct option_def worker_rm_options[] = {
     {NULL},
 };
 
+static const struct option_def worker_drain_options[] = {
+    {"reason", 0, "TEXT", "why; `worker ls`, `worker show` and `why` show it"},
+    {"wait", 'w', NULL, "return when it runs nothing more"},
+    {NULL},
+};
+
 static const struct completion worker_completions[] = {
-    {"worker-state", {"new", "unhealthy", "healthy", "must_die"}},
+    {"worker-state", {"new", "unhealthy", "healthy", "must_die", "left"}},
     {NULL},
 };
 
@@ -29,7 +35,9 @@ static const struct command worker_rows[] = {
     {"worker ls", "list workers, and say why one gets no tasks", NULL,
         "LINK says whether the worker is connected, SEEN when it was last heard, CHECK when it "
         "last proved that it can start processes. Below the table stands for each that is not "
-        "healthy why, and when it would be held to be lost.",
+        "healthy why, and when it would be held to be lost. One that said goodbye and had nothing "
+        "to "
+        "do is `left`.",
         "reeve worker ls --state unhealthy,must_die\tonly those in trouble\n", NULL,
         {list_options, worker_ls_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, noun_ls},
     {"worker show", "show a worker", "NAME…", NULL, NULL, "worker", {output_options}, GROUP_OBJECTS,
@@ -40,7 +48,7 @@ static const struct command worker_rows[] = {
         "worker", {worker_set_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_set},
     {"worker stop", "tell a worker to end its tasks and exit", "NAME…",
         "As if it got SIGTERM: its tasks are ended, and retried if they have attempts left. To let "
-        "them finish first: `reeve worker set NAME --maxthreads 0`. On a terminal you are asked "
+        "them finish first: `reeve worker drain --wait NAME`. On a terminal you are asked "
         "first when it has tasks.",
         NULL, "worker", {yes_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
         cmd_worker_stop},
@@ -50,6 +58,15 @@ static const struct command worker_rows[] = {
         "have attempts left. On a terminal you are asked first when it has tasks.",
         NULL, "worker", {yes_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
         cmd_worker_restart},
+    {"worker drain", "give a worker no more tasks; what it runs goes on", "NAME…",
+        "It stays so, also over restarts of the worker and the server, until `reeve worker undrain "
+        "NAME`. With --wait the command returns when the worker has no task left, and says on "
+        "standard error how many there still are. If it is interrupted, the worker stays drained.",
+        "reeve worker drain w1 --reason 'new disk' --wait\tbefore its machine goes down\n",
+        "worker", {worker_drain_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        cmd_worker_drain},
+    {"worker undrain", "give a drained worker tasks again", "NAME…", NULL, NULL, "worker",
+        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_worker_undrain},
     {"worker rm", "forget a worker that is not connected", "NAME…",
         "With volatile dispatch only a worker that is lost is forgotten: one that is away may run "
         "what nobody knows of. Wait until it is lost (reeve worker ls counts down).\n"

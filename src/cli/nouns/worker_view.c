@@ -48,6 +48,11 @@ static void add_note(const struct cli *c, const json_t *worker, struct buf *out)
 		buf_add_cstr(out, ": ");
 		text_add_clean(out, str_of(js(worker, "why_unhealthy")));
 	}
+	if (jb(worker, "drained")) {
+		buf_printf(out, "%s drained%s", *js(worker, "why_unhealthy") ? ";" : ":",
+		    *js(worker, "drain_reason") ? ": " : "");
+		text_add_clean(out, str_of(js(worker, "drain_reason")));
+	}
 	if (jhas(worker, "lost_in_ms"))
 		buf_printf(out, "; it is lost in %s, unless that changes",
 		    time_human_ms(ji(worker, "lost_in_ms", 0), text));
@@ -67,7 +72,8 @@ static void print_notes(struct cli *c, const json_t *workers)
 
 	json_array_foreach(workers, i, worker)
 	{
-		if (!*js(worker, "why_unhealthy") && !ji(worker, "unsure", 0))
+		if (!*js(worker, "why_unhealthy") && !ji(worker, "unsure", 0) &&
+		    !jb(worker, "drained"))
 			continue;
 		if (n++ < NOTES_SHOWN)
 			add_note(c, worker, &out);
@@ -109,6 +115,15 @@ static char *unsure_words(const struct cli *c, const json_t *worker)
 	return n ? xasprintf("%lld of them: nobody knows yet whether %s started", (long long)n,
 	               n == 1 ? "it was" : "they were")
 	         : NULL;
+}
+
+static char *drain_words(const struct cli *c, const json_t *worker)
+{
+	const char *reason = js(worker, "drain_reason");
+
+	return jb(worker, "drained")
+	           ? xasprintf("it gets no more tasks%s%s", *reason ? ": " : "", reason)
+	           : NULL;
 }
 
 static char *limit_words(const struct cli *c, const json_t *worker)
@@ -153,6 +168,7 @@ static const struct fact facts[] = {
     {"running", {SHOWN_NUMBER, "running", "0"}},
     {"unsure", {.words = unsure_words}},
     {"maxthreads", {.words = limit_words}},
+    {"drained", {.words = drain_words}},
     {"started", {SHOWN_TIME, "started"}},
     {"first seen", {SHOWN_TIME, "first_seen"}},
     {"last seen", {SHOWN_TIME, "last_seen"}},

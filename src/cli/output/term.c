@@ -186,6 +186,7 @@ static const struct mark {
     {"healthy", "●", "+", COLOUR_GREEN},
     {"unhealthy", "◐", "?", COLOUR_YELLOW},
     {"must_die", "✗", "x", COLOUR_RED},
+    {"left", "○", "o", COLOUR_DIM},
     {"active", "●", "+", COLOUR_GREEN},
     {"paused", "‖", "|", COLOUR_YELLOW},
     {"ok", "✓", "+", COLOUR_GREEN},

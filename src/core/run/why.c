@@ -56,8 +56,9 @@ static void why_threads(struct answer *an, const struct queue *q)
 
 struct fleet {
 	int connected, away, unhealthy, leaving, allow_plugin, serve, room;
-	struct facts full, closed; /* at maxthreads; at maxthreads 0: `n`, `name` of the first */
-	struct facts refusals;     /* its `unserved` */
+	/* at maxthreads; at maxthreads 0; drained: `n`, and `name` and `reason` of the first */
+	struct facts full, closed, drained;
+	struct facts refusals; /* its `unserved` */
 };
 
 static void note_refusal(struct facts *f, enum unserved why)
@@ -73,10 +74,14 @@ static void note_refusal(struct facts *f, enum unserved why)
 /* One that takes nothing at all has another cure than one that is busy. */
 static void note_no_room(struct fleet *f, const struct core *c, const struct worker *w)
 {
-	struct facts *which = worker_maxthreads(c, w) == 0 ? &f->closed : &f->full;
+	struct facts *which = w->row.drained                 ? &f->drained
+	                      : worker_maxthreads(c, w) == 0 ? &f->closed
+	                                                     : &f->full;
 
-	if (which->n++ == 0)
-		which->name = w->row.facts.shard;
+	if (which->n++ > 0)
+		return;
+	which->name = w->row.facts.shard;
+	which->reason = w->row.drain_reason;
 }
 
 static struct fleet survey(const struct core *c, const struct queue *q)
@@ -88,7 +93,8 @@ static struct fleet survey(const struct core *c, const struct queue *q)
 	{
 		enum unserved why = worker_unserved(c, w, q);
 
-		f.away += !w->link && w->health.state != WORKER_MUST_DIE && !why;
+		f.away +=
+		    !w->link && !w->row.departed && w->health.state != WORKER_MUST_DIE && !why;
 		if (!w->link)
 			continue;
 		f.connected++;
@@ -107,7 +113,7 @@ static struct fleet survey(const struct core *c, const struct queue *q)
 		else
 			note_no_room(&f, c, w);
 	}
-	f.full.of = f.closed.of = f.serve;
+	f.full.of = f.closed.of = f.drained.of = f.serve;
 	return f;
 }
 
@@ -118,6 +124,8 @@ static void why_no_room(struct answer *an, const struct fleet *f)
 		*add(an, WHY_WORKERS_FULL) = f->full;
 	if (f->closed.n)
 		*add(an, WHY_WORKERS_CLOSED) = f->closed;
+	if (f->drained.n)
+		*add(an, WHY_WORKERS_DRAINED) = f->drained;
 	if (f->unhealthy)
 		*add(an, WHY_WORKERS_UNHEALTHY) = (struct facts){.n = f->unhealthy, .of = f->serve};
 	if (f->leaving)

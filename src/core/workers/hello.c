@@ -118,6 +118,7 @@ static void bind_link(struct core *c, struct worker *w, uint64_t link)
 	w->link = link;
 	idmap_put(&c->links, link, w);
 	w->leaving = false;
+	w->row.departed = false;
 	w->generation++;
 	w->beat = 0;
 	w->run_number = 0;
@@ -398,7 +399,10 @@ void link_lost(struct core *c, const struct event *ev, struct effects *out)
 	    !w->running) { /* it will not run anything again: nobody need wait for it */
 		consensus_leave(&c->set, &w->member);
 		w->row.unwritten = false;
+		w->row.departed = true;
 	}
 	save_worker(c, w, out);
-	audit(c, "worker.away", w->row.facts.shard, 0, w->row.id, STR("reeve"), STR_NULL, out);
+	audit(c, "worker.away", w->row.facts.shard, 0, w->row.id, STR("reeve"),
+	    w->row.departed ? detail_of(&out->batch.arena, "reason", STR("it left")) : STR_NULL,
+	    out);
 }

@@ -82,7 +82,7 @@ static void wait_start(const struct core *c, int64_t mono_ms, struct waits *ws)
 	left = left > 0 ? left : 0;
 	add(ws, is_unsafe(c) ? WAIT_START_UNSAFE : WAIT_START, NULL, left);
 	EACH_OBJECT(w, c, KIND_WORKER)
-	if (w->health.state != WORKER_MUST_DIE || start_owes(c, w))
+	if ((w->health.state != WORKER_MUST_DIE && !w->row.departed) || start_owes(c, w))
 		add(ws, said(c, w), w, left);
 }
 

@@ -72,8 +72,9 @@ static void lose(struct core *c, struct worker *w, struct str reason, struct eff
 	if (!start_owes(c, w))
 		w->row.unwritten = false; /* all that it had is known, and held */
 	save_worker(c, w, out);
-	audit(c, "worker.lost", w->row.facts.shard, 0, w->row.id, STR("reeve"),
-	    detail_of(&out->batch.arena, "reason", reason), out);
+	if (!w->row.departed) /* nobody misses it */
+		audit(c, "worker.lost", w->row.facts.shard, 0, w->row.id, STR("reeve"),
+		    detail_of(&out->batch.arena, "reason", reason), out);
 	worker_lose_tasks(c, w,
 	    arena_strf(&out->batch.arena, "its worker was lost: " STR_FMT, STR_ARG(reason)),
 	    c->o.lost_hold_ms, out);
@@ -90,6 +91,8 @@ static void tell_watchers(struct core *c, struct worker *w, struct effects *out)
 	enum health_lack lack = health_lack(&w->health, worker_timeouts(c, w), c->mono_ms);
 
 	w->is_untold = false;
+	if (w->row.departed)
+		return;
 	audit(c, w->health.state == WORKER_HEALTHY ? "worker.healthy" : "worker.unhealthy",
 	    w->row.facts.shard, 0, w->row.id, STR("reeve"),
 	    lack ? detail_of(&out->batch.arena, "reason", str_of(lack_texts[lack])) : STR_NULL,

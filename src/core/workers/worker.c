@@ -110,7 +110,7 @@ bool worker_has_room(const struct core *c, const struct worker *w)
 	        health_lack(&w->health, worker_timeouts(c, w), c->mono_ms) != LACK_NOTHING) &&
 	    !MUTANT(PLACE_ON_UNHEALTHY))
 		return false;
-	return w->link && !w->leaving && (max < 0 || w->running < max);
+	return w->link && !w->leaving && !w->row.drained && (max < 0 || w->running < max);
 }
 
 /* Lists may name a queue or give its id. */
@@ -245,6 +245,33 @@ static int stop(
 	return 0;
 }
 
+/* Also one that is away: it stays so when it comes back. */
+static int drain(
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
+{
+	struct worker *w = (struct worker *)o;
+	struct str reason = ev->object.reason;
+
+	w->row.drained = ev->object.verb == WORKER_DRAIN;
+	w->row.drain_reason = w->row.drained ? reason : STR_NULL;
+	row_own(&worker_table, &w->row, &w->strings);
+	object_rename(c, o, w->row.facts.shard);
+	w->row.version++;
+	save_worker(c, w, out);
+	audit_object(c, w->row.drained ? "worker.drained" : "worker.undrained", o, ev->actor,
+	    reason.n ? detail_of(&out->batch.arena, "reason", reason) : STR_NULL, out);
+	place_room(c);
+	return 0;
+}
+
+static int act(
+    struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
+{
+	bool drains = ev->object.verb == WORKER_DRAIN || ev->object.verb == WORKER_UNDRAIN;
+
+	return (drains ? drain : stop)(c, o, ev, r, out);
+}
+
 static void release(struct core *c)
 {
 	struct worker *w;
@@ -264,6 +291,6 @@ const struct object_kind worker_kind = {
     .version = version,
     .set = set,
     .remove = remove_worker,
-    .act = stop,
+    .act = act,
     .release = release,
 };

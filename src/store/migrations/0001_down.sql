@@ -3,6 +3,7 @@
 DROP TABLE IF EXISTS aside_token;
 DROP TABLE IF EXISTS aside_6_worker;
 DROP TABLE IF EXISTS aside_10_worker;
+DROP TABLE IF EXISTS aside_13_worker;
 DROP TABLE IF EXISTS aside_tick;
 DROP TABLE IF EXISTS aside_schedule;
 DROP TABLE IF EXISTS aside_3_queue;

@@ -18,6 +18,8 @@ struct leaving {
 };
 
 static const struct leaving leavings[] = {
+    {13, false, "worker that left or is drained", "workers that left or are drained",
+        COUNT("worker WHERE departed <> 0 OR drained <> 0")},
     {12, false, "owner of a task", "owners of tasks", COUNT("task WHERE owner_kind <> 0")},
     {11, false, "count of attempts before a retry", "counts of attempts before a retry",
         COUNT("task WHERE attempts_before <> 0")},

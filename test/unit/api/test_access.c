@@ -36,6 +36,8 @@ static const struct {
     {"forgetWorker", RIGHT_ADMIN, false},
     {"stopWorker", RIGHT_OPERATE, false},
     {"restartWorker", RIGHT_OPERATE, false},
+    {"drainWorker", RIGHT_OPERATE, false},
+    {"undrainWorker", RIGHT_OPERATE, false},
     {"listSchedules", RIGHT_READ, true},
     {"createSchedule", RIGHT_OPERATE, true},
     {"previewSchedule", RIGHT_READ, true},

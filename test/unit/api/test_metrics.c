@@ -52,6 +52,7 @@ static void test_figures(void **state)
 	expect(t->body.p, "reeve_task_duration_seconds_bucket{queue=\"default\",le=\"2.5\"} 1\n");
 	expect(t->body.p, "reeve_workers{zone=\"a\",state=\"healthy\"} 1\n");
 	expect(t->body.p, "reeve_workers{zone=\"a\",state=\"must_die\"} 0\n");
+	expect(t->body.p, "reeve_workers{zone=\"a\",state=\"left\"} 0\n");
 	expect(t->body.p, "reeve_workers_connected 1\n");
 	expect(t->body.p, "reeve_tasks_unsure 0\n");
 	expect(t->body.p, "reeve_worker_set_workers 1\n");

@@ -134,6 +134,25 @@ static void test_stop(void **state)
 	json_decref(ask_json(w, API_POST, "/v1/workers/w1/restart", NULL, 409));
 }
 
+static void test_drain(void **state)
+{
+	json_t *v;
+
+	world_worker(w, "w1", 4);
+	v = ask_json(w, API_POST, "/v1/workers/w1/drain", "{\"reason\":\"new disk\"}", 200);
+	assert_true(json_is_true(json_object_get(v, "drained")));
+	assert_string_equal(jstr(v, "drain_reason"), "new disk");
+	json_decref(v);
+	json_decref(ask_json(w, API_POST, "/v1/workers/w1/drain", "{\"until\":\"1h\"}", 400));
+	world_worker_leaves(w);
+	json_decref(ask_json(w, API_POST, "/v1/workers/w1/drain", NULL, 200));
+	v = ask_json(w, API_POST, "/v1/workers/w1/undrain", NULL, 200);
+	assert_true(json_is_false(json_object_get(v, "drained")));
+	assert_true(json_is_null(json_object_get(v, "drain_reason")));
+	json_decref(v);
+	json_decref(ask_json(w, API_POST, "/v1/workers/none/drain", NULL, 404));
+}
+
 static bool is_unsure(rid id)
 {
 	char target[64] = "/v1/tasks/";
@@ -241,6 +260,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_unhealthy, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_lost, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_stop, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_drain, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_unsure, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_initial_wait, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_set, setup, teardown),

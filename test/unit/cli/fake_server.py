@@ -165,7 +165,7 @@ class Handler(BaseHTTPRequestHandler):
                      "ready": True, "queues": len(fake.queues),
                      "dispatch": fake.dispatch,
                      "workers": dict({s: sum(w["state"] == s for w in fake.workers.values())
-                                      for s in ("new", "unhealthy", "healthy", "must_die")},
+                                      for s in ("new", "unhealthy", "healthy", "must_die", "left")},
                                      connected=sum(w["connected"] for w in fake.workers.values())),
                      "worker_set": {"server": "0" * 15 + "7", "version": 4, "hash": "0" * 32, "workers": len(fake.workers),
                                     "consensus": False, "batched": 2, "waiting": False, "ends_in_ms": None},

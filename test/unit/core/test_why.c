@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a task waits: every reason, and what would lift it. */
+/* Why a task waits: every reason, and what would lift it. Workers that have left, or are drained.
+ */
 #include "world.h"
 
 #include <setjmp.h>
@@ -11,6 +12,11 @@
 
 #include "core/state.h"
 #include "words/words.h"
+
+/* Healthchecks don't matter; a beat may be a second old, then nine seconds remain. */
+#define NEVER_MS (INT64_MAX / 16)
+#define LOSS_MS 20000 /* more than that */
+static const struct core_options quick = {.timeouts = {1000, 0, NEVER_MS, NEVER_MS, 9000}};
 
 #define STORY(name) static void name(void **state)
 
@@ -137,6 +143,127 @@ STORY(why_gives_commands_that_can_be_typed)
 	world_free(w);
 }
 
+static struct worker_view view_of(const struct world *w, const char *name)
+{
+	struct worker_view v;
+
+	assert_true(
+	    core_worker(w->core, core_find(w->core, KIND_WORKER, str_of(name)), w->mono_ms, &v));
+	return v;
+}
+
+static void say_goodbye(struct world *w, uint64_t link)
+{
+	struct event ev = {.kind = EV_BEAT, .link = link};
+
+	ev.beat.number = 1000;
+	ev.beat.own = WORKER_HEALTHY;
+	ev.beat.leaving = true;
+	world_step(w, &ev);
+	world_link_lost(w, link);
+}
+
+static bool was_told(const struct world *w, const char *kind)
+{
+	for (size_t i = 0; i < w->n_told; i++)
+		if (strcmp(w->told[i], kind) == 0)
+			return true;
+	return false;
+}
+
+STORY(a_worker_that_said_goodbye_has_left)
+{
+	struct world *w = world_new(&quick);
+	rid t = world_submit_one(w, world_queue(w, "q", -1, ORDER_FIFO));
+
+	world_hello(w, 1, "w1", 1, 0, NULL, 0);
+	assert_int_equal(view_of(w, "w1").shown, WORKER_HEALTHY);
+	say_goodbye(w, 1);
+	world_advance(w, LOSS_MS); /* its health runs down, and nobody is alarmed */
+	assert_int_equal(view_of(w, "w1").shown, WORKER_LEFT);
+	assert_int_equal(view_of(w, "w1").state, WORKER_MUST_DIE);
+	assert_int_equal(view_of(w, "w1").lack, LACK_NOTHING);
+	assert_int_equal(view_of(w, "w1").lost_in_ms, -1);
+	assert_false(was_told(w, "worker.lost") || was_told(w, "worker.unhealthy"));
+	assert_string_equal(lift_of(w, t, WHY_NO_WORKERS_AWAY), "");
+	world_restart(w);
+	assert_int_equal(view_of(w, "w1").shown, WORKER_LEFT);
+	world_hello(w, 2, "w1", 2, 1, NULL, 0); /* it comes back as any other */
+	assert_int_equal(view_of(w, "w1").shown, WORKER_HEALTHY);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	world_free(w);
+}
+
+STORY(a_worker_that_goes_with_a_task_has_not_left)
+{
+	struct world *w = world_new(&quick);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO);
+
+	world_hello(w, 1, "w1", 1, 1, NULL, 0);
+	world_submit_one(w, q);
+	say_goodbye(w, 1);
+	assert_int_equal(view_of(w, "w1").shown, WORKER_HEALTHY);
+	world_advance(w, LOSS_MS);
+	assert_int_equal(view_of(w, "w1").shown, WORKER_MUST_DIE);
+	assert_true(was_told(w, "worker.lost"));
+	world_free(w);
+}
+
+static void tell_worker(struct world *w, const char *name, enum verb verb, const char *reason)
+{
+	struct event ev = {.kind = EV_DO, .ticket = ++w->last_ticket, .actor = STR("eve")};
+
+	ev.object.kind = KIND_WORKER;
+	ev.object.id = core_find(w->core, KIND_WORKER, str_of(name));
+	ev.object.verb = verb;
+	ev.object.reason = reason ? str_of(reason) : STR_NULL;
+	world_step(w, &ev);
+	assert_int_equal(world_reply(w)->code, 0);
+}
+
+STORY(a_drained_worker_gets_nothing_and_keeps_what_it_has)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO), t[2];
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	t[0] = world_submit_one(w, q);
+	tell_worker(w, "w1", WORKER_DRAIN, "new disk");
+	assert_true(was_told(w, "worker.drained"));
+	t[1] = world_submit_one(w, q);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	assert_int_equal(world_count_sent(w, MSG_KILL), 0);
+	assert_int_equal(view_of(w, "w1").running, 1);
+	assert_true(says(w, t[1], "workers-drained"));
+	assert_string_equal(lift_of(w, t[1], WHY_WORKERS_DRAINED),
+	    "reeve worker undrain w1; or start another: reeve worker --join HOST:PORT");
+	world_ended(w, 1, t[0], 1, TASK_SUCCEEDED);
+	assert_int_equal(view_of(w, "w1").running, 0);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	tell_worker(w, "w1", WORKER_UNDRAIN, NULL);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 2);
+	assert_false(view_of(w, "w1").row->drained);
+	world_free(w);
+}
+
+STORY(a_drain_outlives_the_worker_and_the_server)
+{
+	struct world *w = world_new(NULL);
+	rid q = world_queue(w, "q", -1, ORDER_FIFO);
+
+	world_hello(w, 1, "w1", 1, 2, NULL, 0);
+	say_goodbye(w, 1);
+	tell_worker(w, "w1", WORKER_DRAIN, "new disk"); /* also when it is not there */
+	world_restart(w);
+	world_hello(w, 2, "w1", 2, 2, NULL, 0);
+	world_submit_one(w, q);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 0);
+	assert_true(str_is(view_of(w, "w1").row->drain_reason, "new disk"));
+	tell_worker(w, "w1", WORKER_UNDRAIN, NULL);
+	assert_int_equal(world_count_sent(w, MSG_RUN), 1);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +271,10 @@ int main(void)
 	    cmocka_unit_test(why_names_every_reason),
 	    cmocka_unit_test(why_of_a_held_task_names_the_other_reasons_too),
 	    cmocka_unit_test(why_gives_commands_that_can_be_typed),
+	    cmocka_unit_test(a_worker_that_said_goodbye_has_left),
+	    cmocka_unit_test(a_worker_that_goes_with_a_task_has_not_left),
+	    cmocka_unit_test(a_drained_worker_gets_nothing_and_keeps_what_it_has),
+	    cmocka_unit_test(a_drain_outlives_the_worker_and_the_server),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
