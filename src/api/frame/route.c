@@ -31,12 +31,17 @@ const struct route *route_at(size_t i)
 	return NULL;
 }
 
+static bool has(const struct part *p, const struct route *r)
+{
+	return p->n_routes && r >= p->routes && r < p->routes + p->n_routes;
+}
+
 size_t route_number(const struct route *r)
 {
 	size_t before = 0;
 
 	for (size_t k = 0; k < sizeof parts / sizeof parts[0]; before += parts[k++]->n_routes)
-		if (r && r >= parts[k]->routes && r < parts[k]->routes + parts[k]->n_routes)
+		if (r && has(parts[k], r))
 			return before + (size_t)(r - parts[k]->routes);
 	return before;
 }
