@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-import time
 
 import harness
 import pytest
@@ -260,24 +259,6 @@ def test_a_queue_takes_its_history_along_and_says_so(dev, cli):
     assert all(dev.call("GET", f"/v1/tasks/{task}").status_code == 404 for task in ended)
     gone = cli("queue", "rm", "q", check=False)
     assert gone.code != 0 and 'no queue "q"' in gone.err, gone
-
-
-def fastest(tries, *commands):
-    """The shortest time of each command, taken by turns: a busy machine only ever adds."""
-    best = [float("inf")] * len(commands)
-    for _ in range(tries):
-        for i, command in enumerate(commands):
-            begin = time.monotonic()
-            command()
-            best[i] = min(best[i], time.monotonic() - begin)
-    return best
-
-
-def test_run_and_logs_wait_for_nothing(dev, cli):
-    submit, run, logs = fastest(10, lambda: cli("submit", "--wait", "--", "true"), lambda: cli("run", "--", "true"),
-                                lambda: cli("logs", "@last"))
-    assert run <= 1.5 * submit, (run, submit)
-    assert logs <= 1.5 * submit, (logs, submit)
 
 
 def test_run_takes_an_action_or_params_in_place_of_a_command(cluster):

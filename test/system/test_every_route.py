@@ -76,7 +76,7 @@ class World:
                                {"filter": {"label": "team=hidden-label"}}],
                 "TaskChange": [{"priority": 7}, {"status": -2}], "Reason": [{"reason": "r"}],
                 "QueueCreate": [{"name": "hidden-queue"}, {"name": "other"}], "QueueChange": [{"threads": 0}],
-                "Pause": [{"reason": "r"}], "WorkerChange": [{"maxthreads": 0}],
+                "Drain": [{"reason": "r"}], "Pause": [{"reason": "r"}], "WorkerChange": [{"maxthreads": 0}],
                 "ScheduleCreate": [{"name": "s", "task": task, **FAR}], "ScheduleChange": [{"missed": "skip"}],
                 "PreviewAsk": [{"items": FAR["items"]}], "Backfill": [{"from": "2h", "to": "1h"}],
                 "TokenCreate": [{"name": "t", "role": "read"}]}
