@@ -2,13 +2,13 @@
 """Backups beside a busy server, and back: consistent, whole or not at all, whatever comes in between."""
 import os
 import pty
+import select
 import shutil
 import signal
 import sqlite3
 import stat
 import subprocess
 import threading
-import time
 
 import pytest
 from client import Api
@@ -190,14 +190,18 @@ def test_terminals(server, tmp_path):
     slow = start("restore", "--force", "-", "--store", store_of(server.state_dir()), stdin=subprocess.PIPE, stderr=theirs,
                  stdout=subprocess.DEVNULL)
     made = (tmp_path / "b").read_bytes()
-    for part in (made[:5000], made[5000:9000], made[9000:]):
-        slow.stdin.write(part)
+    shown, at = b"", 0
+    while b"copying: 0." not in shown and at < 4000:  # as slowly as it takes to be longer than a second
+        slow.stdin.write(made[at:at + 1])
         slow.stdin.flush()
-        time.sleep(1.2)
+        at += 1
+        if select.select([ours], [], [], 0.05)[0]:
+            shown += os.read(ours, 65536)
+    slow.stdin.write(made[at:])
     slow.stdin.close()
     assert slow.wait(PATIENCE) == 0
     os.close(theirs)
-    assert b"copying: 0." in os.read(ours, 65536)
+    assert b"copying: 0." in shown
     os.close(ours)
 
 
