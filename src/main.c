@@ -18,7 +18,9 @@ static const struct command backup_row = {"backup",
     "One file with all that the store holds at that moment: tasks with their output, queues, "
     "schedules, workers, tokens, the audit trail. The server goes on meanwhile. The copy is "
     "checked, every row against its checksum, before it gets its name. Run it on the server's "
-    "machine, as root or as the server's user. - writes to standard output, when the copy is whole "
+    "machine, as root or as the server's user: it copies the store of the configuration, or of "
+    "--store, and is refused when REEVE_SERVER names another server. - writes to standard output, "
+    "when the copy is whole "
     "and checked; TMPDIR (else /var/tmp) must have room for it.",
     "reeve backup /backup/reeve-$(date +%F).db\tevery night\n"
     "reeve backup - | zstd >reeve.db.zst\tpacked\n",

@@ -88,8 +88,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: chimes CRONTAB-LINE|JSON ZONE COUNT [EPOCH-SECONDS]\n");
 		return 2;
 	}
-	if (reeve_cron_parse(argv[1][0] == '{' ? REEVE_CRON_JSON : REEVE_CRON_CRONTAB, argv[1], NULL,
-	        &cron, &error) < 0)
+	if (reeve_cron_parse(argv[1][0] == '{' ? REEVE_CRON_JSON : REEVE_CRON_CRONTAB, argv[1],
+	        NULL, &cron, &error) < 0)
 		return complain(&error);
 	if (reeve_cron_zone_open(argv[2], NULL, &o.zone, &error) < 0) {
 		code = complain(&error);

@@ -22,8 +22,8 @@ struct ticker {
 
 /* One event, if one is due; its state is the queue's from then on. Events that were fired before a
  * clock was set back are only passed by. */
-static bool put_one(struct ticker *t, const struct reeve_cron_reading *now, bool *ret_wakes,
-    int64_t *ret_wake_s)
+static bool put_one(
+    struct ticker *t, const struct reeve_cron_reading *now, bool *ret_wakes, int64_t *ret_wake_s)
 {
 	struct ticker_event *e = &t->queue[(t->first + t->n) % ROOM];
 	struct reeve_cron_run *run;
@@ -47,8 +47,8 @@ static bool put_one(struct ticker *t, const struct reeve_cron_reading *now, bool
 /* The wall clock may be set while we sleep, so nobody sleeps longer than until the next look. */
 static void sleep_until(struct ticker *t, int64_t system_s, int64_t wake_s)
 {
-	int64_t ms = wake_s - system_s < t->o.look_ms / 1000 ? (wake_s - system_s) * 1000
-	                                                      : t->o.look_ms;
+	int64_t ms =
+	    wake_s - system_s < t->o.look_ms / 1000 ? (wake_s - system_s) * 1000 : t->o.look_ms;
 	struct timespec at;
 
 	clock_gettime(CLOCK_MONOTONIC, &at);

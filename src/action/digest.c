@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "wire/action.h"
+#include "wire/json/action.h"
 
 int digest_init(struct digest *d, enum action_digest kind)
 {

@@ -3,7 +3,7 @@
 #ifndef ACTION_DIGEST_H
 #define ACTION_DIGEST_H
 
-#include "model/action.h"
+#include "model/run/action.h"
 
 struct digest {
 	enum action_digest kind;

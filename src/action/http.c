@@ -26,8 +26,8 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
 }
 
 /*
- * Its last piece is held back until the checksum is known to be right: a server that gets less than
- * was announced does not take it for the file.
+ * The last piece of a file is held back until the checksum is known to be right: a server that gets
+ * less than was announced does not take it for the file.
  */
 static size_t on_read(char *p, size_t size, size_t n, void *arg)
 {

@@ -13,10 +13,10 @@
 #include "action/outcome.h"
 #include "action/runs.h"
 #include "action/transfers.h"
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "model/limits.h"
-#include "wire/action.h"
+#include "wire/json/action.h"
 
 struct runner {
 	struct tree tree;
@@ -50,7 +50,7 @@ static void on_say(void *arg, const struct node *n, bool is_error, const char *t
 	outcome_say(is_error ? STDERR_FILENO : STDOUT_FILENO, n->log_source, text);
 }
 
-/* Those that end us, and SIGCHLD, come as bytes; before any thread of libcurl's is there. */
+/* Signals that end us, and SIGCHLD, come as bytes; before any thread of libcurl's is there. */
 static int take_signals(void)
 {
 	sigset_t set;

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/err.h"
+#include "base/world/clock.h"
 
 #define NAME_TRIES 16
 

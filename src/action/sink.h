@@ -9,7 +9,7 @@
 
 #include <limits.h>
 
-#include "model/action.h"
+#include "model/run/action.h"
 
 struct sink {
 	int fd; /* -1: not open */

@@ -13,7 +13,7 @@
 
 #include "base/arena.h"
 #include "base/moves.h"
-#include "model/action.h"
+#include "model/run/action.h"
 
 enum node_state { NODE_IDLE, NODE_RUNNING, NODE_ENDING, NODE_OVER };
 

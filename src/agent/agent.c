@@ -96,6 +96,7 @@ void agent_free(struct agent *a)
 	idmap_release(&a->by_task);
 	heap_release(&a->deadlines);
 	heap_release(&a->flushes);
+	heap_release(&a->followed);
 	free(a->exit_reason);
 	free(a);
 }
@@ -189,9 +190,9 @@ static void maybe_leave(struct agent *a, const struct agent_event *in, struct ag
 	if (a->leave_by_ms == INT64_MAX)
 		a->leave_by_ms = in->mono_ms + a->o.leave_wait_ms;
 	if (all_said(a))
-		leave(a, 0, "drained", out);
+		leave(a, 0, "all is over", out);
 	else if (in->mono_ms >= a->leave_by_ms)
-		leave(a, 0, "drained, but the server did not acknowledge everything", out);
+		leave(a, 0, "all is over, but the server did not acknowledge everything", out);
 }
 
 static int dispatch(struct agent *a, const struct agent_event *in, struct agent_effects *out)
@@ -205,8 +206,11 @@ static int dispatch(struct agent *a, const struct agent_event *in, struct agent_
 	case AE_BEAT_ACK: return on_beat_ack(a, in, out);
 	case AE_ENDED_ACK: return on_ended_ack(a, in, out);
 	case AE_OUTPUT_ACK: return on_output_ack(a, in, out);
+	case AE_INPUT: return on_input(a, in, out);
+	case AE_INPUT_TAKEN: return on_input_taken(a, in, out);
 	case AE_RUN: return on_run(a, in, out);
 	case AE_KILL: return on_kill(a, in, out);
+	case AE_FOLLOW: return on_follow(a, in);
 	case AE_NOTIFY: return on_notify(a, in, out);
 	case AE_CHECK: return on_check(a, in, out);
 	case AE_CHECKED: return on_checked(a, in, out);

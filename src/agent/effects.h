@@ -8,20 +8,22 @@
 
 #include "agent/event.h"
 #include "base/arena.h"
-#include "model/batch.h"
-#include "model/link.h"
+#include "model/link/link.h"
+#include "model/rows/batch.h"
 
 enum agent_effect_kind {
 	AF_HELLO, /* send it, with everything held */
 	AF_BEAT,
 	AF_STARTED,
-	AF_OUTPUT, /* output: raw bytes; whoever sends may compress */
+	AF_OUTPUT,    /* output: raw bytes; whoever sends may compress */
+	AF_INPUT_ACK, /* what was given to the process; what follows is wanted */
 	AF_ENDED,
 	AF_CHECKED,  /* what became of a healthcheck */
 	AF_NOTIFIED, /* which of the asked attempts are here, and which never will be */
 	AF_CHECK,    /* start a tiny process, as for a task, and say whether that went well */
 	AF_START,    /* run: make the process, or hand it to its plugin */
 	AF_STOP,     /* kill: gently, or at once */
+	AF_INPUT,    /* write that to the task's standard input, and close it if that is its end */
 	AF_READ,     /* go on or pause reading a task's output */
 	AF_FORGET, /* nothing more will be said about that attempt: whatever is kept of it can go */
 	AF_CLOSE,  /* the link; dial a new one, unless the phase says otherwise */
@@ -41,6 +43,8 @@ struct agent_effect {
 		struct link_notified notified;
 		struct link_started started;
 		struct output_row output;
+		struct link_input_ack input_ack;
+		struct link_input input; /* AF_INPUT */
 		const struct link_ended *ended;
 		const struct link_run *run;
 		bool kill; /* AF_STOP */

@@ -4,7 +4,7 @@
 #ifndef AGENT_EVENT_H
 #define AGENT_EVENT_H
 
-#include "model/link.h"
+#include "model/link/link.h"
 
 enum agent_event_kind {
 	/* the link: dialled; broken or closed */
@@ -17,14 +17,18 @@ enum agent_event_kind {
 	AE_BEAT_ACK,
 	AE_ENDED_ACK,
 	AE_OUTPUT_ACK,
+	AE_INPUT,
 	AE_RUN,
 	AE_KILL,
+	AE_FOLLOW,
 	AE_NOTIFY,
 	AE_CHECK,
 	/* from the hands: for each AF_START one AE_EXITED, last, and before it at most one
 	   AE_STARTED */
 	AE_STARTED,
 	AE_OUTPUT,
+	AE_INPUT_TAKEN, /* for each AF_INPUT at most one: the process has all of it, or wants none
+	                 */
 	AE_EXITED,
 	AE_CHECKED, /* for each AF_CHECK one */
 	AE_UNWELL,  /* a long runner's check failed for good: end it */
@@ -65,8 +69,11 @@ struct agent_event {
 		struct link_beat_ack beat_ack;
 		struct run_ref ended_ack;
 		struct link_output_ack output_ack;
+		struct link_input input;
+		bool input_is_closed; /* AE_INPUT_TAKEN: nobody reads it any more */
 		const struct link_run *run;
 		struct link_kill kill;
+		struct link_follow follow;
 		struct link_notify notify;
 		struct link_check check;
 		struct link_checked checked; /* AE_CHECKED */

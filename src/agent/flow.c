@@ -6,6 +6,10 @@
 
 #define FLUSH_FIRST_MS 250
 #define FLUSH_SLOWEST_MS 2000
+/* For those who read along: soon enough to look immediate, late enough that the output of a short
+ * task still travels inside its end. */
+#define FOLLOW_FIRST_MS 20
+#define FOLLOW_REPEATS_PER_MS 1024 /* bytes sent again, of all that are followed together */
 
 static void set_reading(struct agent *a, struct held *h, bool read, struct agent_effects *out)
 {
@@ -68,6 +72,67 @@ void send_output(struct agent *a, struct held *h, bool partial, struct agent_eff
 	}
 }
 
+/* So much of the unsealed chunks would be sent once more. */
+static int64_t repeated_bytes(const struct output *o)
+{
+	int64_t n = 0;
+
+	for (int i = 0; i < N_STREAMS; i++) {
+		const struct chunk *c = STAILQ_LAST(&o->streams[i].chunks, chunk, next);
+
+		if (c && c->bytes.n < OUTPUT_CHUNK_BYTES)
+			n += (int64_t)c->sent;
+	}
+	return n;
+}
+
+/*
+ * People who read along want to see a line at once; nobody else does, and then a line now and then
+ * shall not cost its chunk over and over. With many followed tasks, each waits for the others.
+ */
+static int64_t flush_wait_ms(const struct agent *a, const struct held *h)
+{
+	int64_t wait;
+
+	if (!heap_has(&h->follow))
+		return h->output.flush_every_ms;
+	wait = repeated_bytes(&h->output) * (int64_t)a->followed.n / FOLLOW_REPEATS_PER_MS;
+	if (wait < FOLLOW_FIRST_MS)
+		return FOLLOW_FIRST_MS;
+	return wait < FLUSH_SLOWEST_MS ? wait : FLUSH_SLOWEST_MS;
+}
+
+static void flush_by(struct agent *a, struct held *h, int64_t at)
+{
+	if (!heap_has(&h->flush) || h->flush.at > at)
+		heap_put(&a->flushes, &h->flush, at, h->serial);
+}
+
+static void forget_followers(struct agent *a, int64_t mono_ms)
+{
+	struct heap_node *n;
+
+	while ((n = heap_min(&a->followed)) && n->at <= mono_ms)
+		heap_del(&a->followed, n);
+}
+
+/* The server says so again and again: whoever is forgotten by it is forgotten here. */
+int on_follow(struct agent *a, const struct agent_event *in)
+{
+	struct held *h = held_find(a, in->follow.task, in->follow.token);
+
+	if (!h || h->state == HELD_ENDED)
+		return 0;
+	if (in->follow.for_ms == 0) {
+		heap_del(&a->followed, &h->follow);
+		return 0;
+	}
+	heap_put(&a->followed, &h->follow, in->mono_ms + in->follow.for_ms, h->serial);
+	if (heap_has(&h->flush)) /* what was held back until now */
+		flush_by(a, h, in->mono_ms + flush_wait_ms(a, h));
+	return 0;
+}
+
 int on_output(struct agent *a, const struct agent_event *in, struct agent_effects *out)
 {
 	struct held *h = held_find(a, in->task, in->token);
@@ -86,15 +151,13 @@ int on_output(struct agent *a, const struct agent_event *in, struct agent_effect
 	send_output(a, h, false, out);
 	if (out->n > sent)
 		h->output.flush_every_ms = FLUSH_FIRST_MS; /* no slow talker, then */
-	if (!heap_has(&h->flush))
-		heap_put(&a->flushes, &h->flush, in->mono_ms + h->output.flush_every_ms, h->serial);
+	forget_followers(a, in->mono_ms);
+	flush_by(a, h, in->mono_ms + flush_wait_ms(a, h));
 	if (is_full(a, h))
 		set_reading(a, h, false, out);
 	return 0;
 }
 
-/* People who read along want to see a line soon; but a line now and then shall not cost its chunk
- * over and over. */
 void on_flushes(struct agent *a, int64_t mono_ms, struct agent_effects *out)
 {
 	struct heap_node *n;
@@ -105,7 +168,8 @@ void on_flushes(struct agent *a, int64_t mono_ms, struct agent_effects *out)
 
 		heap_del(&a->flushes, n);
 		send_output(a, h, true, out);
-		if (out->n > before && h->output.flush_every_ms < FLUSH_SLOWEST_MS)
+		if (out->n > before && !heap_has(&h->follow) &&
+		    h->output.flush_every_ms < FLUSH_SLOWEST_MS)
 			h->output.flush_every_ms *= 2;
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How we stand with the server, by the function that it uses itself (model/health.h). Our marks
- * are never younger than its own: what it has heard counts from when we SENT it. And we are
+ * How we stand with the server, by the function that it uses itself (model/link/health.h). Our
+ * marks are never younger than its own: what it has heard counts from when we SENT it. And we are
  * strict: what should have happened while nobody looked (a sleeping machine) happens first,
  * each change at its own time. So our processes are over before the server may think so.
  */

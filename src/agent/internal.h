@@ -8,9 +8,9 @@
 #include "agent/agent.h"
 #include "agent/beat_log.h"
 #include "agent/output.h"
+#include "base/data/heap.h"
+#include "base/data/idmap.h"
 #include "base/err.h"
-#include "base/heap.h"
-#include "base/idmap.h"
 #include "base/moves.h"
 
 /*
@@ -26,6 +26,16 @@ enum held_state { HELD_WAITING, HELD_STARTING, HELD_RUNNING, HELD_ENDED };
 
 /* Why we ended it; the first cause stays. */
 enum stop_cause { CAUSE_NONE, CAUSE_KILL, CAUSE_TIMEOUT, CAUSE_UNWELL, CAUSE_LEAVE, CAUSE_SILENCE };
+
+/* What is on its way to an attempt's process: one part at a time. */
+struct input_flow {
+	bool is_streamed; /* it has one */
+	bool is_over;     /* the process has all of it, or reads no more */
+	int64_t given;    /* so much the process has */
+	int64_t writing;  /* and so much is being written to it; 0: nothing */
+	bool is_last;     /* what is being written is the end of it */
+	int64_t asked_ms; /* monotonic: when the rest was last asked for */
+};
 
 struct held {
 	TAILQ_ENTRY(held) all;
@@ -47,7 +57,9 @@ struct held {
 	struct link_run *waiting_run; /* copied; while waiting */
 	struct heap_node deadline;    /* the time limit, then the kill */
 	struct heap_node flush;
+	struct heap_node follow; /* somebody reads along until then */
 	struct output output;
+	struct input_flow input;
 	struct link_ended end;
 	char *end_reason, *end_result;
 };
@@ -86,7 +98,7 @@ struct agent {
 	struct held_list paused;
 	size_t n_held, n_live;
 	uint64_t serial;
-	struct heap deadlines, flushes;
+	struct heap deadlines, flushes, followed;
 	size_t unacked; /* output bytes, of all tasks */
 	/* the link */
 	uint32_t n_links;
@@ -147,10 +159,17 @@ void start_dying(
 /* flow.c */
 int on_output(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_output_ack(struct agent *a, const struct agent_event *in, struct agent_effects *out);
+int on_follow(struct agent *a, const struct agent_event *in);
 void on_flushes(struct agent *a, int64_t mono_ms, struct agent_effects *out);
 void send_output(struct agent *a, struct held *h, bool partial, struct agent_effects *out);
 void output_give_up(struct agent *a, struct held *h, struct agent_effects *out);
 void output_forget(struct agent *a, struct held *h);
+/* input.c */
+int on_input(struct agent *a, const struct agent_event *in, struct agent_effects *out);
+int on_input_taken(struct agent *a, const struct agent_event *in, struct agent_effects *out);
+/* Asks for what follows, if anything can. */
+void send_input_ack(
+    const struct agent *a, struct held *h, int64_t mono_ms, struct agent_effects *out);
 /* accept.c */
 int on_run(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_notify(struct agent *a, const struct agent_event *in, struct agent_effects *out);

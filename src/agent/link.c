@@ -10,7 +10,7 @@
 
 #define BEATS_MISSED 3
 #define SILENCE_LEAST_MS 5000 /* no sooner, unless even that is more than may be */
-#define ENDED_AGAIN_LEAST_MS 1000
+#define SAID_AGAIN_LEAST_MS 1000
 
 const struct moves link_moves = {
     "link",
@@ -142,21 +142,25 @@ static void send_again(struct agent *a, int64_t mono_ms, struct agent_effects *o
 		    a, h, h->output.chunked || h->state == HELD_ENDED || !heap_has(&h->flush), out);
 		if (h->state == HELD_ENDED)
 			send_ended(a, h, mono_ms, out);
+		send_input_ack(a, h, mono_ms, out);
 	}
 }
 
-/* An end that went unanswered for as long as a beat may be lost; said twice it does no harm. */
-static void send_ends_again(struct agent *a, int64_t mono_ms, struct agent_effects *out)
+/* An end, or a wish for input, that went unanswered for as long as a beat may be lost; said twice
+ * it does no harm. */
+static void say_again(struct agent *a, int64_t mono_ms, struct agent_effects *out)
 {
 	int64_t wait_ms =
-	    a->own.heartbeat_ms > ENDED_AGAIN_LEAST_MS ? a->own.heartbeat_ms : ENDED_AGAIN_LEAST_MS;
+	    a->own.heartbeat_ms > SAID_AGAIN_LEAST_MS ? a->own.heartbeat_ms : SAID_AGAIN_LEAST_MS;
 	struct held *h;
 
-	if (MUTANT(ENDED_SENT_ONCE))
-		return;
-	TAILQ_FOREACH (h, &a->all, all)
-		if (h->state == HELD_ENDED && mono_ms - h->ended_sent_ms >= wait_ms)
+	TAILQ_FOREACH (h, &a->all, all) {
+		if (h->state == HELD_ENDED && mono_ms - h->ended_sent_ms >= wait_ms &&
+		    !MUTANT(ENDED_SENT_ONCE))
 			send_ended(a, h, mono_ms, out);
+		if (mono_ms - h->input.asked_ms >= wait_ms)
+			send_input_ack(a, h, mono_ms, out);
+	}
 }
 
 int on_welcome(struct agent *a, const struct agent_event *in, struct agent_effects *out)
@@ -264,7 +268,7 @@ void on_link_time(struct agent *a, int64_t mono_ms, struct agent_effects *out)
 		return;
 	}
 	send_beat(a, mono_ms, out);
-	send_ends_again(a, mono_ms, out);
+	say_again(a, mono_ms, out);
 }
 
 int64_t link_wake_ms(const struct agent *a)

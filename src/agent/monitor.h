@@ -10,7 +10,7 @@
 #define AGENT_MONITOR_H
 
 #include "base/moves.h"
-#include "model/settings.h"
+#include "model/run/settings.h"
 
 #define MONITOR_WHY_MAX 256
 #define MONITOR_LEAST_MS 10 /* between two looks, whatever was asked for */
@@ -81,7 +81,7 @@ void monitor_init(struct monitor *m, const struct run_check *c);
 /* The one door; events that mean nothing now are ignored. At most one effect per step. */
 void monitor_step(
     struct monitor *m, const struct monitor_event *ev, int64_t mono_ms, struct monitor_effect *ret);
-/* When a TICK is due if nothing is heard until then; INT64_MAX: never. */
+/* When MONITOR_WAKE is due if nothing is heard until then; INT64_MAX: never. */
 int64_t monitor_wake_ms(const struct monitor *m);
 
 #endif

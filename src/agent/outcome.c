@@ -8,7 +8,7 @@
 #include "base/mutant.h"
 #include "base/timefmt.h"
 #include "model/queue.h"
-#include "model/settings.h"
+#include "model/run/settings.h"
 
 static void set_reason(struct held *h, char *reason)
 {

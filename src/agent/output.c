@@ -8,14 +8,14 @@
 #include "model/limits.h"
 #include "model/queue.h"
 
-#define INLINE_STREAM_MAX (1 << 20)
+#define INLINE_STREAM_MAX (1 << 20) /* of one that travels inside the end */
 #define FLUSH_FIRST_MS 250
 
 void output_init(struct output *o, int32_t mode, int64_t max)
 {
 	*o = (struct output){.mode = mode, .max = max > 0 ? max : OUTPUT_MAX_DEFAULT};
-	if (mode == OUTPUT_MODE_INLINE && o->max > INLINE_STREAM_MAX)
-		o->max = INLINE_STREAM_MAX;
+	if (mode == OUTPUT_MODE_INLINE && o->max > OUTPUT_INLINE_MAX)
+		o->max = OUTPUT_INLINE_MAX;
 	o->flush_every_ms = FLUSH_FIRST_MS;
 	for (int i = 0; i < N_STREAMS; i++)
 		STAILQ_INIT(&o->streams[i].chunks);
@@ -64,6 +64,9 @@ size_t output_add(struct output *o, int stream, struct str data)
 
 	s->dropped += (int64_t)(data.n - keep);
 	data.n = keep;
+	/* too much for the end: on its way like all large output, and put together by the server */
+	if (o->mode == OUTPUT_MODE_INLINE && s->kept + (int64_t)keep > INLINE_STREAM_MAX)
+		o->mode = OUTPUT_MODE_CHUNKS;
 	while (data.n > 0) {
 		struct chunk *c = open_chunk(s);
 		size_t fits = OUTPUT_CHUNK_BYTES - c->bytes.n;
@@ -169,6 +172,8 @@ void output_resume(struct output *o, int stream, int64_t from)
 
 	s->kept = s->acked = from < o->max ? from : o->max;
 	s->dropped = from - s->kept;
+	if (o->mode == OUTPUT_MODE_INLINE && from > 0)
+		o->mode = OUTPUT_MODE_CHUNKS; /* it was too much for the end */
 	/* some of it may have been sent: what goes inside the end would be there twice */
 	o->chunked |= o->mode != OUTPUT_MODE_INLINE;
 }

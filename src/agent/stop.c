@@ -5,7 +5,7 @@
 #include "agent/internal.h"
 #include "base/mem.h"
 #include "base/mutant.h"
-#include "model/settings.h"
+#include "model/run/settings.h"
 
 static int64_t term_wait_ms(const struct agent *a, const struct held *h, enum stop_cause cause)
 {

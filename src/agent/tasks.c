@@ -41,6 +41,33 @@ static struct str copy(struct str s)
 	return s.p ? (struct str){xstrndup(s.p, s.n), s.n} : STR_NULL;
 }
 
+static struct link_need *needs_copy(const struct link_need *from, size_t n)
+{
+	struct link_need *c = n ? xmalloc(n * sizeof *c) : NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		c[i] = from[i];
+		c[i].job = copy(from[i].job);
+		c[i].state = copy(from[i].state);
+		c[i].worker = copy(from[i].worker);
+		c[i].reason = copy(from[i].reason);
+		c[i].result = copy(from[i].result);
+	}
+	return c;
+}
+
+static void needs_free(const struct link_need *needs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free((char *)needs[i].job.p);
+		free((char *)needs[i].state.p);
+		free((char *)needs[i].worker.p);
+		free((char *)needs[i].reason.p);
+		free((char *)needs[i].result.p);
+	}
+	free((struct link_need *)needs);
+}
+
 static struct link_run *run_copy(const struct link_run *r)
 {
 	struct link_run *c = xmalloc(sizeof *c);
@@ -51,6 +78,7 @@ static struct link_run *run_copy(const struct link_run *r)
 	c->body = copy(r->body);
 	c->env = copy(r->env);
 	c->run_settings = copy(r->run_settings);
+	c->needs = needs_copy(r->needs, r->n_needs);
 	return c;
 }
 
@@ -63,6 +91,7 @@ static void run_free(struct link_run *r)
 	free((char *)r->body.p);
 	free((char *)r->env.p);
 	free((char *)r->run_settings.p);
+	needs_free(r->needs, r->n_needs);
 	free(r);
 }
 
@@ -76,6 +105,7 @@ struct held *held_add(struct agent *a, const struct link_run *run)
 	h->serial = ++a->serial;
 	h->timeout_ms = run->timeout_ms;
 	h->exit_codes = run->exit_codes;
+	h->input.is_streamed = run->is_streamed;
 	h->kill_method = run->kill_method;
 	h->kill_wait_ms = run->kill_wait_given ? run->kill_wait_ms : a->o.term_wait_ms;
 	output_init(&h->output, run->output_mode, run->output_max);
@@ -161,6 +191,7 @@ void held_drop(
 	output_forget(a, h);
 	heap_del(&a->deadlines, &h->deadline);
 	heap_del(&a->flushes, &h->flush);
+	heap_del(&a->followed, &h->follow);
 	unlink_attempt(a, h);
 	TAILQ_REMOVE(&a->all, h, all);
 	a->n_held--;
@@ -211,6 +242,7 @@ static void finish(struct agent *a, struct held *h, const struct agent_exit *x,
 	}
 	send_output(a, h, true, out);
 	heap_del(&a->flushes, &h->flush);
+	heap_del(&a->followed, &h->follow);
 	send_ended(a, h, in->mono_ms, out);
 	start_waiting(a, h->task, out);
 }
@@ -282,6 +314,7 @@ int on_started(struct agent *a, const struct agent_event *in, struct agent_effec
 	if (a->link == LINK_WELCOME)
 		agent_effects_add(out, AF_STARTED)->started =
 		    (struct link_started){h->task, h->token, h->started_ms, in->pid};
+	send_input_ack(a, h, in->mono_ms, out);
 	return 0;
 }
 

@@ -10,7 +10,7 @@ void hex_put(char *out, const uint8_t *bytes, size_t n)
 	*out = 0;
 }
 
-static int hex_value(char c)
+int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -26,7 +26,7 @@ bool hex_take(struct str text, uint8_t *ret_bytes, size_t n)
 	if (text.n != 2 * n)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		int high = hex_value(text.p[2 * i]), low = hex_value(text.p[2 * i + 1]);
+		int high = hex_digit(text.p[2 * i]), low = hex_digit(text.p[2 * i + 1]);
 
 		if (high < 0 || low < 0)
 			return false;

@@ -9,6 +9,8 @@
 
 #include "base/str.h"
 
+/* -1: it is none. */
+int hex_digit(char c);
 /* 2 * n digits, lower case, and a NUL. */
 void hex_put(char *out, const uint8_t *bytes, size_t n);
 /* False: it is not exactly 2 * n digits; then the bytes mean nothing. */

@@ -23,8 +23,8 @@
 
 #include <stdbool.h>
 
-#define MOVES_STATES_MAX 6
-#define MOVES_MAX 16
+#define MOVES_STATES_MAX 9
+#define MOVES_MAX 20
 
 /* The enum begins with 0 and has no gaps; what is not filled in is not there. */
 struct moves {

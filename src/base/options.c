@@ -2,6 +2,7 @@
 /* The parser behind option tables. Every complaint names the nearest thing that exists. */
 #include "base/options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -69,6 +70,20 @@ static void hint_help(const struct options *o, struct problem *p)
 		problem_hint(p, "`%s --help` lists the options", o->program);
 }
 
+/* Another word for one that is there. */
+static const char *synonym(const struct options *o, struct str name)
+{
+	char text[64];
+	const char *meant;
+	bool negated;
+
+	if (!o->meant || name.n >= sizeof text)
+		return NULL;
+	snprintf(text, sizeof text, STR_FMT, STR_ARG(name));
+	meant = o->meant(o->program ? o->program : "", text);
+	return meant && options_find(o, str_of(meant), &negated) ? meant : NULL;
+}
+
 static int unknown(const struct options *o, struct str name, struct problem *p)
 {
 	const char *names[NAMES_MAX] = {0};
@@ -79,7 +94,9 @@ static int unknown(const struct options *o, struct str name, struct problem *p)
 		for (const struct option_def *d = o->tables[t]; d->name && n < NAMES_MAX; d++)
 			if (!(d->flags & OPTION_HIDDEN))
 				names[n++] = d->name;
-	near = str_nearest(name, names, n);
+	near = synonym(o, name);
+	if (!near)
+		near = str_nearest(name, names, n);
 	for (size_t i = 0; !near && i < n; i++) /* --token was meant to be --token-file */
 		if (name.n > 2 && !strncmp(names[i], name.p, name.n))
 			near = names[i];

@@ -48,6 +48,8 @@ struct options {
 	bool has_dashes;     /* "--" was seen */
 	size_t dashes_at;    /* index of the first argument after it */
 	const char *program; /* for hints: "reeve server"; may be NULL */
+	/* What an option of this name is called here, for hints; NULL: nobody knows. */
+	const char *(*meant)(const char *program, const char *name);
 };
 
 void options_release(struct options *o);

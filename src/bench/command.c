@@ -14,13 +14,13 @@
 
 #include "base/mem.h"
 #include "bench/bench.h"
-#include "bench/schedules.h"
+#include "bench/cases/schedules.h"
 
 const char bench_about[] =
     "Starts a server and a worker of its own, on loopback, and measures the machine's own limits "
-    "beside Reeve's figures. Cases: submit, noop, spawn, latency, backlog, cron (default: all of "
-    "these), workers, schedules. Progress goes to standard error, the figures as JSON to standard "
-    "output.";
+    "beside Reeve's figures. Cases: submit, noop, spawn, latency, backlog, cron, plan, needs, "
+    "dag, services (default: all of these), workers, schedules. Progress goes to standard error, "
+    "the figures as JSON to standard output.";
 
 const struct option_def bench_options[] = {
     {"scale", 0, "FACTOR", "so much of the usual counts: 0.1 is quick and coarse (default: 1)"},
@@ -36,6 +36,8 @@ const struct option_def bench_options[] = {
         "in the case workers: durable or volatile (default: one after the other)"},
     {"peers", 0, "DIR", "in the case cron: where test/bench/cron-peers/install put others", NULL, 0,
         "directory"},
+    {"graph", 0, "FILE", "in the case dag: also what `reeve group plan` makes of this file", NULL,
+        0, "file"},
     {"time-limit", 0, "TIME", "for any one step (default: 10m)"},
     {"dir", 0, "DIR", "work on this disk (default: $TMPDIR, else /var/tmp)", NULL, 0, "directory"},
     {"keep", 0, NULL, "leave databases and logs behind"},
@@ -57,6 +59,10 @@ static const struct bench_case cases[] = {
     {"latency", case_latency, true},
     {"backlog", case_backlog, true},
     {"cron", case_cron, false},
+    {"plan", case_plan, false},
+    {"needs", case_needs, false},
+    {"dag", case_dag, true},
+    {"services", case_services, false},
     {"workers", case_workers, false, true},
     {"schedules", case_schedules, false, true},
 };
@@ -159,6 +165,7 @@ static int parse(struct bench *b, struct options *o, int argc, char **argv)
 	b->keep = options_switch(o, "keep", false);
 	b->base_dir = options_get(o, "dir");
 	b->peers = options_get(o, "peers");
+	b->graph = options_get(o, "graph");
 	if ((r = options_i64(o, "tasks", 1, 100000000, &b->tasks, &b->problem)) < 0 ||
 	    (r = options_i64(o, "in-flight", 1, 16384, &b->inflight, &b->problem)) < 0 ||
 	    (r = options_i64(o, "schedules", 1, 1000000, &b->objects, &b->problem)) < 0 ||
@@ -192,7 +199,8 @@ static int choose(struct bench *b, const struct options *o, unsigned *ret_wanted
 			return near ? problem_hint(&b->problem, "did you mean %s?", near)
 			            : problem_hint(&b->problem,
 			                  "machine, submit, noop, spawn, "
-			                  "latency, backlog, cron, workers or schedules");
+			                  "latency, backlog, cron, plan, needs, dag, workers or "
+			                  "schedules");
 		}
 		*ret_wanted |= 1u << i;
 	}

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/heap.h"
+#include "base/data/heap.h"
 #include "base/mem.h"
 #include "bench/internal.h"
 #include "exec/process.h"

@@ -31,6 +31,7 @@ struct bench {
 	int64_t workers, seconds, heartbeat_ms;
 	const char *dispatch; /* NULL: both */
 	int64_t objects;      /* of a case that makes very many, before scaling */
+	const char *graph;    /* the case dag: also the plan of this file; NULL: none */
 	const char *peers;    /* the case cron: where other programs are; NULL: none */
 	bool keep;
 	const char *base_dir;
@@ -61,6 +62,11 @@ double samples_ms(struct samples *s, double quantile);
 /* A number that people read: four digits count. */
 json_t *figure(double x);
 double figure_get(const json_t *o, const char *path); /* "a.b.c"; NAN when absent */
+
+/* own.c: this process */
+void peak_forget(void);
+double peak_mb(void); /* since then; NAN when it cannot be told */
+double cpu_seconds(void);
 
 /* process.c */
 pid_t child_start(const char *const *argv, const char *log, struct problem *ret_problem);
@@ -163,7 +169,11 @@ int case_spawn(struct bench *b, json_t *to);
 int case_latency(struct bench *b, json_t *to);
 int case_backlog(struct bench *b, json_t *to);
 int case_workers(struct bench *b, json_t *to);
+int case_needs(struct bench *b, json_t *to);
 int case_cron(struct bench *b, json_t *to);
+int case_plan(struct bench *b, json_t *to);
+int case_dag(struct bench *b, json_t *to);
+int case_services(struct bench *b, json_t *to);
 
 /* goals.c: what we want of a machine with two cores; one without a name ends a list */
 struct goal {

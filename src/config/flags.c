@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/log.h"
 
 static bool has_flag(const struct option_def *table, size_t n, const char *name)
 {

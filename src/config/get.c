@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/private.h"
+#include "base/world/private.h"
 #include "config/internal.h"
 #include "model/lines.h"
 

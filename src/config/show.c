@@ -129,15 +129,27 @@ void config_write_value(const struct config *c, const char *key, struct buf *b)
 	json_decref(json);
 }
 
+static int longer(int n, const char *text)
+{
+	return (int)strlen(text) > n ? (int)strlen(text) : n;
+}
+
 void config_show(const struct config *c, bool origin, struct buf *b)
 {
+	int names = 0, origins = 0;
+
+	for (size_t i = 0; i < n_config_keys; i++) {
+		const char *name = config_keys[i].name;
+
+		names = longer(names, name);
+		origins = longer(origins, config_origin(c, name));
+	}
 	for (size_t i = 0; i < n_config_keys; i++) {
 		const char *name = config_keys[i].name, *from = config_origin(c, name);
 
-		buf_printf(b, "%-31s", name);
-		buf_add_char(b, ' ');
+		buf_printf(b, "%-*s ", names, name);
 		if (origin)
-			buf_printf(b, "%-32s ", *from ? from : "-");
+			buf_printf(b, "%-*s ", origins, *from ? from : "-");
 		config_write_value(c, name, b);
 		buf_add_char(b, '\n');
 	}

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "model/limits.h"
+
 #define OR(value, otherwise) ((value) ? (value) : (otherwise))
 
 struct core *core_new(const struct core_options *o)
@@ -23,20 +25,36 @@ struct core *core_new(const struct core_options *o)
 	    .workers_max = o->workers_max,
 	    .caution_startup_wait = o->caution_startup_wait,
 	    .startup_wait_ms = o->startup_wait_ms,
+	    .resources = o->resources,
+	    .n_resources = o->n_resources,
+	    .groups_active = OR(o->groups_active, 2),
+	    .groups_delay_ms = OR(o->groups_delay_ms, 2000),
 	    .submit_slice = OR(o->submit_slice, 1024),
 	    .consensus_patience = OR(o->consensus_patience, 16),
+	    .input_max = OR(o->input_max, INPUT_MAX_DEFAULT),
+	    .input_silence_ms = OR(o->input_silence_ms, INPUT_SILENCE_DEFAULT_MS),
 	};
 	if (!c->o.timeouts.heartbeat_ms)
 		timeouts_default(&c->o.timeouts);
 	c->start.before = c->o.timeouts;
 	consensus_init(&c->set, c->o.server, c->o.consensus_patience);
 	c->set_looked_ms = INT64_MIN / 2;
+	inputs_init(&c->inputs);
 	TAILQ_INIT(&c->ghosts);
 	TAILQ_INIT(&c->rotation);
 	TAILQ_INIT(&c->stalled);
+	TAILQ_INIT(&c->roomy);
+	TAILQ_INIT(&c->hungry);
+	TAILQ_INIT(&c->starving);
+	commons_init(c);
+	RB_INIT(&c->throttles);
 	TAILQ_INIT(&c->lane.waiting);
 	TAILQ_INIT(&c->lane.group);
 	RB_INIT(&c->lane.fresh);
+	TAILQ_INIT(&c->groups.waiting);
+	TAILQ_INIT(&c->groups.active);
+	TAILQ_INIT(&c->groups.dirty);
+	TAILQ_INIT(&c->groups.late);
 	return c;
 }
 
@@ -57,6 +75,7 @@ void core_free(struct core *c)
 
 	while ((t = TAILQ_FIRST(&c->ghosts)))
 		task_free(c, t);
+	inputs_release(c);
 	kinds_release(c);
 	zones_release(c);
 	gone_release(c);
@@ -67,10 +86,13 @@ void core_free(struct core *c)
 	idmap_release(&c->lane.row_of);
 	free(c->lane.keys);
 	free(c->lane.ids);
+	free(c->lane.batch_ids);
 	free(c->outstanding);
 	timers_release(c);
 	idmap_release(&c->tasks);
 	idmap_release(&c->links);
+	idmap_release(&c->shapes);
+	commons_release(c);
 	free(c);
 }
 
@@ -96,6 +118,19 @@ static void greet(struct core *c, const struct event *ev, struct effects *out)
 	lane_push(c, ev, out);
 }
 
+/* What commands wait for, or what a group needs. */
+static void answered(struct core *c, const struct event *ev, struct effects *out)
+{
+	bool is_lanes = ev->kind == EV_KEYS_READ ||
+	                (ev->kind == EV_TASKS_READ && ev->rows.read == c->lane.tasks_read) ||
+	                (ev->kind == EV_PARTS_READ && ev->parts.read == c->lane.past_read);
+
+	if (is_lanes)
+		lane_read(c, ev, out);
+	else
+		groups_read(c, ev, out);
+}
+
 static int take(struct core *c, const struct event *ev, struct effects *out)
 {
 	if (ev->kind <= EV_LOAD_DONE) {
@@ -111,11 +146,13 @@ static int take(struct core *c, const struct event *ev, struct effects *out)
 	case EV_STARTED: report_started(c, ev, out); return 0;
 	case EV_ENDED: report_ended(c, ev, out); return 0;
 	case EV_OUTPUT: report_output(c, ev, out); return 0;
+	case EV_INPUT_ACK: report_input_ack(c, ev, out); return 0;
+	case EV_INPUT_READ: input_was_read(c, ev, out); return 0;
 	case EV_HEAD_READ:
 	case EV_DUE_READ: window_read(c, ev, out); return 0;
 	case EV_KEYS_READ:
 	case EV_TASKS_READ:
-	case EV_PARTS_READ: lane_read(c, ev, out); return 0;
+	case EV_PARTS_READ: answered(c, ev, out); return 0;
 	case EV_WAKE: return 0; /* timers are served before the step ends */
 	case EV_GO_ON: lane_go_on(c, out); return 0;
 	case EV_ZONE: zone_set(c, ev); return 0;
@@ -139,7 +176,9 @@ int core_step(struct core *c, const struct event *ev, struct effects *out)
 			timers_run(c, out);
 		watch_set(c, out);
 		start_look(c, out);
+		groups_work(c, out);
 		place(c, out);
+		needs_work(c, true, out);
 	}
 	ghosts_reap(c);
 	return code;

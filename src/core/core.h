@@ -9,6 +9,7 @@
 #include "core/effects.h"
 #include "core/event.h"
 #include "core/say.h"
+#include "model/need.h"
 
 struct core;
 
@@ -25,7 +26,13 @@ struct core_options {
 	int64_t workers_max;       /* known ones; a new name beyond is refused (0: no limit) */
 	bool caution_startup_wait; /* startup_wait_ms replaces the safe wait: copies may start */
 	int64_t startup_wait_ms;
-	uint32_t submit_slice; /* tasks of a long submit taken in by one step (0: 1024) */
+	const struct amount *resources; /* of the whole cluster; copied */
+	size_t n_resources;
+	uint32_t submit_slice;    /* tasks of a long submit taken in by one step (0: 1024) */
+	int64_t input_max;        /* bytes of one task's streamed input (0: 1 GiB) */
+	int64_t input_silence_ms; /* of whoever sends one, before it is given up (0: 60 s) */
+	uint32_t groups_active;   /* groups that dispatch at once, unless workers idle (0: 2) */
+	int64_t groups_delay_ms;  /* for so long they must, before one more does (0: 2 s) */
 	uint32_t
 	    consensus_patience; /* newcomers without consensus before they are batched (0: 16) */
 };
@@ -53,7 +60,10 @@ bool core_is_open(const struct core *c); /* everything is loaded */
 
 /* Objects of one kind; 0: there is none. */
 rid core_find(const struct core *c, enum kind kind, struct str name);
-rid core_next(const struct core *c, enum kind kind, rid after);             /* by id; 0: first */
+rid core_before(const struct core *c, enum kind kind, rid id);      /* 0: the last */
+struct str core_name(const struct core *c, enum kind kind, rid id); /* NULL: there is none */
+int64_t core_version(const struct core *c, enum kind kind, rid id); /* its ETag; 0: it has none */
+rid core_next(const struct core *c, enum kind kind, rid after);     /* by id; 0: first */
 rid core_next_name(const struct core *c, enum kind kind, struct str after); /* NULL: the first */
 size_t core_count(const struct core *c, enum kind kind);
 size_t core_count_in(const struct core *c, enum kind kind, int state); /* of the kind's states */
@@ -73,6 +83,7 @@ struct worker_view {
 	enum worker_state state;
 	int shown;          /* the same, or WORKER_LEFT */
 	int32_t maxthreads; /* in force; -1: none */
+	uint64_t link;      /* 0: not connected */
 	bool connected;
 	bool never_healthy;    /* as far as this server knows it could never be given anything */
 	enum worker_state own; /* how it sees itself, by its last beat */
@@ -84,6 +95,8 @@ struct worker_view {
 	int64_t silent_ms;    /* since it was last heard */
 	int64_t check_age_ms; /* since the last good healthcheck was sent; -1: none yet */
 	int64_t lost_in_ms;   /* until it is declared lost; -1: not running down */
+	const struct holding *holdings; /* what it offers, and how much of that is held */
+	size_t n_holdings;
 	uint64_t notify_seq;
 	/* worker set consensus: versions of this server's sets; 0: none */
 	uint64_t set_version;      /* that it has repeated */
@@ -102,6 +115,9 @@ struct set_view {
 	int64_t ends_in_ms; /* at the latest; -1: not waiting */
 };
 void core_set(const struct core *c, int64_t mono_ms, struct set_view *ret_view);
+
+/* What the whole cluster has; NULL: there are not so many. */
+const struct holding *core_resource(const struct core *c, size_t i);
 
 /* Time zones that the brain was told of, or that objects are in. */
 size_t core_zones(const struct core *c);

@@ -8,10 +8,10 @@
 
 #include "base/err.h"
 #include "core/say.h"
-#include "model/batch.h"
 #include "model/kind.h"
-#include "model/link.h"
-#include "model/query.h"
+#include "model/link/link.h"
+#include "model/rows/batch.h"
+#include "model/rows/query.h"
 
 enum message_kind {
 	MSG_WELCOME,
@@ -23,7 +23,8 @@ enum message_kind {
 	MSG_ENDED_ACK,
 	MSG_OUTPUT_ACK,
 	MSG_BEAT_ACK,
-	MSG_SETTINGS
+	MSG_SETTINGS,
+	MSG_INPUT
 };
 
 struct message {
@@ -39,6 +40,7 @@ struct message {
 		struct link_kill kill;
 		struct run_ref ended_ack;
 		struct link_output_ack output_ack;
+		struct link_input input;
 		struct link_beat_ack beat_ack;
 		struct link_settings settings;
 	};
@@ -53,6 +55,13 @@ struct outcome { /* of one task in a command, in the order asked */
 	enum hint_code hint; /* said after it */
 };
 
+struct input_standing {
+	int64_t size;  /* so much there is */
+	int64_t taken; /* and so much of it the present attempt has, as far as we heard */
+	bool is_ended;
+	int64_t silence_ms; /* its sender is given up when it was not heard of for so long */
+};
+
 struct reply {
 	uint64_t ticket;
 	int64_t time_ms; /* when it was carried out: what waited for the store came in earlier */
@@ -63,6 +72,7 @@ struct reply {
 	rid id;            /* the object or batch it was about */
 	const struct outcome *outcomes;
 	size_t n;
+	struct input_standing input; /* EV_INPUT */
 };
 
 /* For watchers: everything that happens, numbered without gaps. Durable ones also have a row. */
@@ -74,10 +84,11 @@ struct notice {
 	struct owner owner; /* the object that has tasks, and which part of it; id 0: none */
 	int32_t status, attempt;
 	int32_t exit_code;
+	int32_t wish; /* of a task: a job that was skipped is cancelled, and has WISH_SKIP */
 	struct str subject, detail; /* detail: JSON object text or NULL */
 };
 
-enum read_kind { READ_HEAD, READ_DUE, READ_KEYS, READ_TASKS, READ_PARTS };
+enum read_kind { READ_HEAD, READ_DUE, READ_KEYS, READ_TASKS, READ_PARTS, READ_INPUT };
 
 struct key_ask {
 	rid queue; /* unique key; 0: an idempotency key */
@@ -93,6 +104,8 @@ struct read_ask {
 	const struct key_ask *keys; /* with their strings they stay until the answer was given */
 	const rid *ids;
 	size_t n;
+	const rid *batches; /* READ_TASKS: of tasks */
+	size_t n_batches;
 };
 
 struct effects {

@@ -7,13 +7,14 @@
 #define CORE_EVENT_H
 
 #include "cron/zone/zone.h"
-#include "model/batch.h"
+#include "model/group_graph.h"
 #include "model/kind.h"
-#include "model/link.h"
-#include "model/query.h"
+#include "model/link/link.h"
+#include "model/rows/batch.h"
+#include "model/rows/query.h"
 
 enum event_kind {
-	/* at start, in the order of store_loader; the last one opens for business */
+	/* at start, in the order of row_loader; the last one opens for business */
 	EV_LOAD_ROW,
 	EV_LOAD_COUNT,
 	EV_LOAD_OWNED,
@@ -23,6 +24,7 @@ enum event_kind {
 	EV_CANCEL,
 	EV_RETRY,
 	EV_TASK_SET,
+	EV_INPUT,
 	/* about an object: what all kinds have, and what only its own has */
 	EV_CREATE,
 	EV_SET,
@@ -40,12 +42,14 @@ enum event_kind {
 	EV_STARTED,
 	EV_ENDED,
 	EV_OUTPUT,
+	EV_INPUT_ACK,
 	/* from the store's readers: what an earlier step asked for */
 	EV_HEAD_READ,
 	EV_DUE_READ,
 	EV_KEYS_READ,
 	EV_TASKS_READ,
 	EV_PARTS_READ,
+	EV_INPUT_READ,
 	/* what a time zone is, for the first time or from now on; also before the load */
 	EV_ZONE,
 	/* time has passed */
@@ -59,6 +63,32 @@ enum event_kind {
 struct submit_task {
 	struct task_spec spec; /* queue is found by name or id beforehand */
 	int32_t status;        /* TASK_QUEUED, or a held status */
+};
+
+/* The tasks of a submit are the jobs of a group. They begin blocked, and have no unique keys. */
+struct submit_group {
+	struct str name;                /* NULL: its id */
+	int32_t policy;                 /* enum group_policy */
+	const struct group_edge *edges; /* jobs by their places in the submit */
+	size_t n_edges;
+	const struct str *names; /* of each job; NULL: they have none */
+	const uint32_t *weights; /* of each job: how long it may take; NULL: all alike */
+	/* of each job: how it stands, since it was built elsewhere (retry.h); NULL: it was not */
+	const struct task_state *const *taken; /* NULL: none was */
+	rid retried_of;                        /* the group that this one is left of; 0: none */
+	struct str reason; /* what triggered it, for people; NULL: somebody submitted it */
+	struct str series; /* that it is part of; NULL: none */
+};
+
+/*
+ * Parts of an object that are written with it. All of it lies in the arena, which is given away if
+ * the command is carried out; the object's own room fills in what only it can know.
+ */
+struct object_parts {
+	bool all; /* they take the place of all that there are */
+	void *rows;
+	size_t n;
+	struct arena *arena;
 };
 
 struct event {
@@ -90,10 +120,13 @@ struct event {
 		struct {
 			const struct submit_task *tasks;
 			size_t n;
-			rid batch; /* join an earlier batch; 0: n > 1 makes a new one */
+			rid batch;        /* join this one, which must be there; 0: a new one, */
+			bool makes_batch; /* also for one task: several always are one */
+			struct str name;  /* of a new one; NULL: none */
 			/* Not NULL: a long one. All of it lies in this arena and is given away;
 			 * it is taken in slice by slice: see core_is_midway(). */
 			struct arena *arena;
+			const struct submit_group *group; /* NULL: they are nobody's */
 		} submit;
 		struct {
 			const rid *ids; /* EV_CANCEL, EV_RETRY, EV_TASK_SET */
@@ -103,6 +136,12 @@ struct event {
 			int32_t status;                /* TASK_QUEUED (release) or a held one */
 			int32_t priority;
 		} tasks;
+		struct { /* EV_INPUT */
+			rid task;
+			int64_t offset; /* where the data begins; -1: there is none, only asked */
+			struct str data;
+			bool end; /* nothing follows it */
+		} input;
 		struct { /* EV_CREATE to EV_DO */
 			enum kind kind;
 			rid id;             /* not for create */
@@ -113,8 +152,9 @@ struct event {
 			int64_t until_ms; /* pause: 0: until resumed */
 			bool force; /* delete: a queue with its live tasks; a worker whose tasks are
 			               certainly over */
-			enum verb verb;       /* do */
-			int64_t from_s, to_s; /* of a verb about a stretch of time */
+			enum verb verb;             /* do */
+			int64_t from_s, to_s;       /* of a verb about a stretch of time */
+			struct object_parts *parts; /* NULL: none */
 		} object;
 		struct {
 			struct str subject; /* what was asked for */
@@ -131,8 +171,9 @@ struct event {
 			struct str name;
 			const struct cron_zone *zone;
 		} zone;
-		struct { /* EV_PARTS_READ */
+		struct { /* EV_PARTS_READ, EV_INPUT_READ */
 			uint64_t read;
+			rid object;       /* whose parts they are */
 			const void *rows; /* of the table that was asked */
 			size_t n;
 			bool failed;
@@ -144,6 +185,7 @@ struct event {
 		struct link_started started;
 		struct link_ended ended;
 		struct output_row output;
+		struct link_input_ack input_ack;
 		struct {               /* EV_HEAD_READ, EV_DUE_READ, EV_TASKS_READ */
 			uint64_t read; /* the number of the request */
 			rid queue;
@@ -152,6 +194,8 @@ struct event {
 			const rid *holders; /* EV_TASKS_READ: per row, the live task with its unique
 			                       key; 0: none */
 			size_t n;
+			/* EV_TASKS_READ: one per batch asked, id 0: none */
+			const struct task_batch_row *batches;
 			bool failed;
 		} rows;
 		struct { /* EV_KEYS_READ: answers in the order asked */

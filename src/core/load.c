@@ -43,7 +43,7 @@ static void load_task(struct core *c, const struct task_row *row, struct effects
 		return;
 	}
 	if (w) {
-		task_attach(t, w);
+		task_attach(c, t, w, row->state.charged);
 		return;
 	}
 	task_end_attempt(c, t, TASK_ORPHANED, STR("nothing is known of its worker"), true, out);
@@ -60,6 +60,7 @@ static void load_done(struct core *c, const struct event *ev, struct effects *ou
 	c->open = true;
 	hold_started(c);
 	gone_started(c);
+	inputs_started(c);
 	audit(c, "server.started", STR("server"), 0, 0, STR("reeve"), STR_NULL, out);
 	EACH_OBJECT(w, c, KIND_WORKER)
 	{
@@ -78,6 +79,8 @@ static void load_row(
 {
 	if (t == &meta_table)
 		load_meta(c, row);
+	else if (t == &input_table)
+		input_load(c, row);
 	else if (t == &task_table)
 		load_task(c, row, out);
 	else

@@ -84,6 +84,13 @@ void *object_from(const struct core *c, enum kind kind, rid id)
 	return RB_NFIND(objects_by_id, &all_of(c, kind)->by_id, &probe);
 }
 
+void *object_before(const struct core *c, enum kind kind, rid id)
+{
+	struct object *o = object_from(c, kind, id);
+
+	return o ? RB_PREV(objects_by_id, NULL, o) : RB_MAX(objects_by_id, &all_of(c, kind)->by_id);
+}
+
 void *object_after(const struct core *c, enum kind kind, struct str name)
 {
 	struct objects_by_name *names = &all_of(c, kind)->by_name;
@@ -101,6 +108,42 @@ void object_audit(struct core *c, const struct object *o, enum object_event what
 	audit_object(c, object_kinds[o->kind]->events[what], o, actor, detail, out);
 }
 
+/* People see its version as the ETag; not every kind says when it was changed. */
+static void touch(const struct core *c, const struct row_table *t, void *row)
+{
+	const struct column *version = row_column(t, "version");
+	const struct column *changed = row_column(t, "mtime_ms");
+
+	++*(int64_t *)column_at(version, row);
+	if (changed)
+		*(int64_t *)column_at(changed, row) = c->now_ms;
+}
+
+void object_changed(struct core *c, struct object *o, void *row, enum object_event what,
+    struct str actor, struct str detail, struct effects *out)
+{
+	const struct object_kind *k = object_kinds[o->kind];
+
+	touch(c, k->table, row);
+	k->save(c, o, row, out);
+	object_audit(c, o, what, actor, detail, out);
+}
+
+void object_paused(struct core *c, struct object *o, void *row, struct pause *in_row,
+    const struct event *ev, struct effects *out)
+{
+	*in_row = (struct pause){ev->object.reason, ev->object.until_ms};
+	object_changed(c, o, row, OBJECT_PAUSED, ev->actor,
+	    detail_of(&out->batch.arena, "reason", ev->object.reason), out);
+}
+
+void object_resumed(struct core *c, struct object *o, void *row, struct pause *in_row,
+    struct str actor, struct effects *out)
+{
+	*in_row = (struct pause){0};
+	object_changed(c, o, row, OBJECT_RESUMED, actor, STR_NULL, out);
+}
+
 void owner_task_live(struct core *c, const struct owner *of, rid task, rid queue)
 {
 	struct object *o = of->id ? object_find(c, (enum kind)of->kind, of->id) : NULL;
@@ -115,6 +158,14 @@ void owner_task_ended(struct core *c, const struct owner *of, rid task)
 
 	if (o && object_kinds[o->kind]->task_ended)
 		object_kinds[o->kind]->task_ended(c, o, task);
+}
+
+void owner_task_waits(struct core *c, const struct owner *of, rid task)
+{
+	struct object *o = of->id ? object_find(c, (enum kind)of->kind, of->id) : NULL;
+
+	if (o && object_kinds[o->kind]->task_waits)
+		object_kinds[o->kind]->task_waits(c, o, task);
 }
 
 /* -- commands */
@@ -146,8 +197,6 @@ static int name_taken(
 	r->id = other->id;
 	problem_set(r->problem, ERR_CONFLICT, "there is a %s \"" STR_FMT "\" already", name_of(ev),
 	    STR_ARG(name));
-	if (!object_kinds[ev->object.kind]->taken)
-		return problem_hint(r->problem, "revoke it, or choose another name");
 	return hint(ev, r, object_kinds[ev->object.kind]->taken, name);
 }
 

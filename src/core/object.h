@@ -11,8 +11,8 @@
 
 #include "core/say.h"
 #include "model/kind.h"
-#include "model/query.h"
-#include "model/row.h"
+#include "model/rows/query.h"
+#include "model/rows/row.h"
 
 struct core;
 struct effects;
@@ -31,7 +31,7 @@ struct object {
 RB_HEAD(objects_by_id, object);
 RB_HEAD(objects_by_name, object);
 
-#define OBJECT_STATES_MAX 8
+#define OBJECT_STATES_MAX 9
 
 struct objects { /* of one kind */
 	struct objects_by_id by_id;
@@ -73,6 +73,9 @@ struct object_kind {
 	enum hint_code taken, gone;
 	void (*load)(struct core *c, const void *row);
 	int64_t (*version)(const struct object *o); /* NULL: it has none */
+	/* A changed row, which may be the object's own: kept, durable. Needed for object_changed().
+	 */
+	void (*save)(struct core *c, struct object *o, void *row, struct effects *out);
 	/* The name is free. The object is new: only its id, name and kind are set so far. */
 	int (*create)(
 	    struct core *c, const struct event *ev, rid id, struct reply *r, struct effects *out);
@@ -81,6 +84,8 @@ struct object_kind {
 	/* A task of it has begun anew or has ended. NULL: it owns none. */
 	void (*task_live)(struct core *c, struct object *o, rid task, rid queue);
 	void (*task_ended)(struct core *c, struct object *o, rid task);
+	/* A task of it that was dispatched waits again. NULL: that is nothing to it. */
+	void (*task_waits)(struct core *c, struct object *o, rid task);
 	/* One of them that submits tasks to the queue, or NULL. NULL: none ever does. */
 	const struct object *(*user_of)(const struct core *c, rid queue);
 	/* A clock was set, or the machine slept; only that zone's, if one is given. NULL: nothing
@@ -109,17 +114,27 @@ void *object_find_name(const struct core *c, enum kind kind, struct str name);
 /* In order of ids. */
 void *object_first(const struct core *c, enum kind kind);
 void *object_next(const struct object *o);
-void *object_from(const struct core *c, enum kind kind, rid id); /* at or after it */
+void *object_from(const struct core *c, enum kind kind, rid id);   /* at or after it */
+void *object_before(const struct core *c, enum kind kind, rid id); /* the last one */
 /* In order of names; NULL: the first. */
 void *object_after(const struct core *c, enum kind kind, struct str name);
 #define EACH_OBJECT(var, c, kind) \
 	for ((var) = object_first(c, kind); (var); (var) = object_next(&(var)->object))
 
+/* After any change of its row, which may be its own: a version of its own, durable and told. */
+void object_changed(struct core *c, struct object *o, void *row, enum object_event what,
+    struct str actor, struct str detail, struct effects *out);
+/* What every pause and its end set in the row, and say; the rest is the kind's. */
+void object_paused(struct core *c, struct object *o, void *row, struct pause *in_row,
+    const struct event *ev, struct effects *out);
+void object_resumed(struct core *c, struct object *o, void *row, struct pause *in_row,
+    struct str actor, struct effects *out);
 int object_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
 void object_audit(struct core *c, const struct object *o, enum object_event what, struct str actor,
     struct str detail, struct effects *out);
-/* A task of that owner has begun, begun anew, or ended. */
+/* A task of that owner has begun, begun anew, or ended; or waits again. */
 void owner_task_live(struct core *c, const struct owner *of, rid task, rid queue);
 void owner_task_ended(struct core *c, const struct owner *of, rid task);
+void owner_task_waits(struct core *c, const struct owner *of, rid task);
 
 #endif

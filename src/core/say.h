@@ -24,8 +24,10 @@ struct facts {
 	struct str reason; /* what somebody said of it; may be empty */
 	struct str task;   /* the id of the task that waits, as people write it */
 	int64_t n, of;     /* so many, of so many */
-	int64_t in_ms;     /* when it is over by itself, from now */
-	int64_t at_ms;     /* the same on the wall clock */
+	int64_t needs, freest,
+	    total;     /* of `other`: what it needs, what one has free, what there is */
+	int64_t in_ms; /* when it is over by itself, from now */
+	int64_t at_ms; /* the same on the wall clock */
 	enum queue_order order;
 	struct {
 		enum unserved why;
@@ -52,7 +54,18 @@ struct facts {
 	X(WHY_WORKERS_CLOSED, "workers-full")             \
 	X(WHY_WORKERS_UNHEALTHY, "workers-unhealthy")     \
 	X(WHY_WORKERS_LEAVING, "workers-leaving")         \
+	X(WHY_WORKERS_TOO_OLD, "workers-too-old")         \
 	X(WHY_WORKERS_DRAINED, "workers-drained")         \
+	X(WHY_NEED_PLACE, "need-place")                   \
+	X(WHY_NEED_TOO_MUCH, "need-too-much")             \
+	X(WHY_NEED_SHORT, "need-short")                   \
+	X(WHY_NEED_TOGETHER, "need-short")                \
+	X(WHY_NEED_KEPT, "need-kept")                     \
+	X(WHY_NEED_NO_OFFERS, "need-no-offers")           \
+	X(WHY_RESOURCE_SHORT, "resource-short")           \
+	X(WHY_RESOURCE_TOO_MUCH, "resource-too-much")     \
+	X(WHY_THROTTLED, "throttled")                     \
+	X(WHY_THROTTLED_ARRAY, "throttled")               \
 	X(WHY_BEHIND_OTHERS, "behind-others")             \
 	X(WHY_BEHIND_OTHERS_BY_PRIORITY, "behind-others") \
 	X(WHY_STARTING, "starting")                       \
@@ -65,7 +78,14 @@ struct facts {
 	X(WHY_RUNNING, "running")                         \
 	X(WHY_RUNNING_ON_UNHEALTHY, "running")            \
 	X(WHY_BLOCKED, "blocked")                         \
-	X(WHY_HELD, "held")
+	X(WHY_HELD, "held")                               \
+	X(WHY_GROUP_WAITS, "group-waits")                 \
+	X(WHY_GROUP_READS, "group-reads")                 \
+	X(WHY_GROUP_RUNS, "group-runs")                   \
+	X(WHY_GROUP_ENDS, "group-ends")                   \
+	X(WHY_JOB_NEEDS, "needs")                         \
+	X(WHY_JOB_NEEDS_FIRST, "needs-first")             \
+	X(WHY_JOB_DUE, "needs-met")
 
 enum why_code {
 #define X(code, name) code,
@@ -130,6 +150,7 @@ enum hint_code {
 	HINT_NONE,
 	HINT_LIST,         /* see which ones of the kind there are */
 	HINT_CHANGE,       /* change the one of that name */
+	HINT_REVOKE,       /* revoke the one of that name */
 	HINT_QUEUE_CANCEL, /* cancel its tasks and try again */
 	HINT_START_WAIT,   /* try again when the initial wait is over */
 	HINT_WORKER_LOSS,  /* wait until that worker is lost, or declare it so */

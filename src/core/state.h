@@ -7,13 +7,15 @@
 #ifndef CORE_STATE_H
 #define CORE_STATE_H
 
-#include "base/idmap.h"
+#include "base/data/idmap.h"
 #include "base/mem.h"
 #include "base/mutant.h"
-#include "core/audit.h"
+#include "core/ask/audit.h"
+#include "core/ask/lane.h"
 #include "core/core.h"
-#include "core/lane.h"
+#include "core/group/group.h"
 #include "core/object.h"
+#include "core/run/input.h"
 #include "core/run/run.h"
 #include "core/timer.h"
 #include "core/workers/workers.h"
@@ -39,6 +41,17 @@ struct core {
 	struct objects objects[N_KINDS];
 	struct idmap links; /* link number -> worker */
 	struct queue_list rotation, stalled;
+	bool is_room_back;        /* what workers give back is dealt with, */
+	struct queue *waited;     /* and of the queues that waited for that this was the last */
+	struct worker_list roomy; /* that may have more room than before */
+	struct idmap shapes;      /* by id */
+	uint64_t last_shape, last_list;
+	struct common *commons; /* what the whole cluster has */
+	size_t n_commons;
+	struct throttles throttles;
+	uint64_t n_shaped_placed;           /* tasks that need something */
+	struct shape_list hungry, starving; /* passed over; the longest first */
+	struct shape *common_for;           /* all that the cluster has is kept for it */
 	struct timers timers;
 	int64_t hold_floor_ms; /* when every hold that we may not know of is over */
 	struct consensus set;
@@ -46,7 +59,9 @@ struct core {
 	struct timer set_timer; /* monotonic: it is to be computed again; not set: it is fresh */
 	struct start start;
 	struct lane lane;
+	struct inputs inputs;
 	struct known_zones zones;
+	struct groups groups;
 	struct refusals refusals;
 	struct timer retry_reads; /* monotonic; not set: no read has failed */
 };

@@ -7,7 +7,7 @@
 #ifndef CORE_TIMER_H
 #define CORE_TIMER_H
 
-#include "base/heap.h"
+#include "base/data/heap.h"
 #include "model/id.h"
 
 struct core;

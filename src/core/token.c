@@ -144,6 +144,7 @@ const struct object_kind token_kind = {
     .events = {[OBJECT_CREATED] = "token.created", [OBJECT_DELETED] = "token.revoked"},
     .max = TOKENS_MAX,
     .full = "revoke those that nobody uses",
+    .taken = HINT_REVOKE,
     .load = load,
     .create = create,
     .remove = revoke,

@@ -17,6 +17,25 @@ rid core_next(const struct core *c, enum kind kind, rid after)
 	return id_of(object_from(c, kind, after + 1));
 }
 
+rid core_before(const struct core *c, enum kind kind, rid id)
+{
+	return id_of(object_before(c, kind, id ? id : UINT64_MAX));
+}
+
+struct str core_name(const struct core *c, enum kind kind, rid id)
+{
+	const struct object *o = object_find(c, kind, id);
+
+	return o ? o->name : STR_NULL;
+}
+
+int64_t core_version(const struct core *c, enum kind kind, rid id)
+{
+	const struct object *o = object_find(c, kind, id);
+
+	return o && object_kinds[kind]->version ? object_kinds[kind]->version(o) : 0;
+}
+
 rid core_next_name(const struct core *c, enum kind kind, struct str after)
 {
 	return id_of(object_after(c, kind, after));
@@ -39,15 +58,6 @@ const struct queue_row *core_queue(const struct core *c, rid id)
 	return q ? &q->row : NULL;
 }
 
-static int32_t connected_workers(const struct queue *q)
-{
-	int32_t n = 0;
-
-	for (size_t i = 0; i < q->n_eligible; i++)
-		n += q->eligible[i].generation == q->eligible[i].worker->generation;
-	return n;
-}
-
 void core_queue_counts(const struct core *c, rid id, struct queue_counts *ret)
 {
 	struct queue *q = queue_find(c, id);
@@ -57,9 +67,9 @@ void core_queue_counts(const struct core *c, rid id, struct queue_counts *ret)
 	if (!q)
 		return;
 	t = q->row.order == ORDER_LIFO ? window_last(&q->ready) : window_first(&q->ready);
-	*ret =
-	    (struct queue_counts){q->n_queued, q->n_delayed, q->n_held, q->n_claimed, q->n_running,
-	        (int64_t)(q->ready.n + q->due.n), t ? t->row.ctime_ms : 0, connected_workers(q)};
+	*ret = (struct queue_counts){q->n_queued, q->n_delayed, q->n_held, q->n_claimed,
+	    q->n_running, (int64_t)(q->ready.n + q->due.n), t ? t->row.ctime_ms : 0,
+	    fit_connected(&q->shapes.plain)};
 }
 
 bool core_worker(const struct core *c, rid id, int64_t mono_ms, struct worker_view *ret)
@@ -74,6 +84,7 @@ bool core_worker(const struct core *c, rid id, int64_t mono_ms, struct worker_vi
 	    .shown = w->row.departed ? WORKER_LEFT : (int)w->health.state,
 	    .own = w->own,
 	    .maxthreads = worker_maxthreads(c, w),
+	    .link = w->link,
 	    .connected = w->link != 0,
 	    .never_healthy = !w->health.has_been_healthy,
 	    .lack = w->row.departed ? LACK_NOTHING
@@ -84,6 +95,8 @@ bool core_worker(const struct core *c, rid id, int64_t mono_ms, struct worker_vi
 	    .silent_ms = mono_ms - w->health.beat_ms,
 	    .check_age_ms = w->health.check_ms == HEALTH_NEVER ? -1 : mono_ms - w->health.check_ms,
 	    .lost_in_ms = w->row.departed ? -1 : wait_lost_in_ms(c, w, mono_ms),
+	    .holdings = w->holdings.all,
+	    .n_holdings = w->holdings.n,
 	    .notify_seq = w->notify_seq,
 	    .set_version = w->member.version,
 	    .indirect_version = w->member.indirect,
@@ -91,6 +104,11 @@ bool core_worker(const struct core *c, rid id, int64_t mono_ms, struct worker_vi
 	    .batched = w->member.batched,
 	};
 	return true;
+}
+
+const struct holding *core_resource(const struct core *c, size_t i)
+{
+	return i < c->n_commons ? &c->commons[i].held : NULL;
 }
 
 bool core_task_state(const struct core *c, rid id, struct task_state *ret_state)

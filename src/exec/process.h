@@ -13,8 +13,8 @@
 
 #include "exec/confine/cgroup.h"
 #include "exec/spawn.h"
-#include "model/settings.h"
-#include "model/usage.h"
+#include "model/run/settings.h"
+#include "model/run/usage.h"
 
 struct hand {                   /* shared by all processes of one worker */
 	struct cgroups cgroups; /* dir_fd -1: process groups instead */

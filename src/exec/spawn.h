@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include "exec/rights.h"
-#include "model/program.h"
+#include "model/run/program.h"
 
 #define SPAWN_FDS_MAX 9
 #define SPAWN_JOINS_MAX 4

@@ -10,7 +10,7 @@
 #include <bsd/sys/queue.h>
 #include <sys/types.h>
 
-#include "base/idmap.h"
+#include "base/data/idmap.h"
 #include "keeper/talk.h"
 
 struct keeper_options {

@@ -13,30 +13,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/world/memory_file.h"
 #include "keeper/client.h"
 #include "keeper/image.h"
 
 #define WORKER_AT 3
 #define HELD_AT 4
 #define FD_FLOOR 16
-
-static int image_file(void)
-{
-	int fd = memfd_create("reeve-keeper", MFD_CLOEXEC);
-	size_t at = 0;
-
-	while (fd >= 0 && at < keeper_image_bytes()) {
-		ssize_t n = write(fd, keeper_image + at, keeper_image_bytes() - at);
-
-		if (n > 0) {
-			at += (size_t)n;
-		} else if (errno != EINTR) {
-			close(fd);
-			fd = -1;
-		}
-	}
-	return fd;
-}
 
 /* Between fork and exec: nothing here may allocate or lock. */
 static _Noreturn void become_keeper(int image, int talk_fd, int held_fd)
@@ -60,7 +43,9 @@ static _Noreturn void become_keeper(int image, int talk_fd, int held_fd)
 
 int keeper_launch(int held_fd, pid_t *ret_pid, struct problem *p)
 {
-	int image = image_file(), fds[2] = {-1, -1};
+	int image = memory_file(
+	        "reeve-keeper", (struct str){(const char *)keeper_image, keeper_image_bytes()}),
+	    fds[2] = {-1, -1};
 
 	if (image < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0) {
 		problem_set(p, ERR_IO, "the keeper's file or socket: %s", strerror(errno));

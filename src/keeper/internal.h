@@ -6,7 +6,7 @@
 #include <bsd/sys/queue.h>
 
 #include "base/arena.h"
-#include "base/idmap.h"
+#include "base/data/idmap.h"
 #include "base/moves.h"
 #include "exec/confine/limits.h"
 #include "exec/process.h"

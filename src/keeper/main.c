@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/heap.h"
+#include "base/data/heap.h"
 #include "base/mem.h"
 #include "exec/children.h"
 #include "keeper/internal.h"

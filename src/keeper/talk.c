@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/world/memory_file.h"
 
 #define INLINE_MAX                                                                    \
 	(64u << 10) /* longer ones travel as a file in memory, as one more descriptor \
@@ -60,24 +61,6 @@ void talk_close(struct talk *t)
 		close(t->fd);
 	t->fd = -1;
 	buf_release(&t->in);
-}
-
-static int memory_file(struct str message)
-{
-	int fd = memfd_create("reeve-message", MFD_CLOEXEC);
-	size_t at = 0;
-
-	while (fd >= 0 && at < message.n) {
-		ssize_t n = write(fd, message.p + at, message.n - at);
-
-		if (n > 0) {
-			at += (size_t)n;
-		} else if (errno != EINTR) {
-			close(fd);
-			fd = -1;
-		}
-	}
-	return fd;
 }
 
 /* 1: sent; 0: not now; -1: the other side is gone. */
@@ -146,7 +129,7 @@ static bool put_in_line(struct talk *t, struct talk_packet *p, const int *fds, i
 static bool send_file(struct talk *t, struct str message, const int *fds, int n_fds)
 {
 	struct talk_packet *p = packet_new(KIND_FILE, STR_NULL);
-	int all[KEEPER_FDS_MAX + 1], file = memory_file(message);
+	int all[KEEPER_FDS_MAX + 1], file = memory_file("reeve-message", message);
 	bool ok = file >= 0;
 
 	if (n_fds)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/str.h"
-#include "wire/keeper.h"
+#include "wire/link/keeper.h"
 
 struct talk_packet;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/limits.h"
+#include "model/lines.h"
 
 #define DOUBTFUL "?\t" /* before the reason, which holds no tab: its times were moved */
 
@@ -14,32 +15,16 @@ void attempt_of(const struct task_state *s, struct attempt *ret_attempt)
 	        s->ended_ms, s->status, s->exit_code, s->signal, s->times_doubtful, s->reason};
 }
 
-/* Tabs and newlines are the format's own: a reason may not hold them. */
-static void flatten(char *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (p[i] == '\t' || p[i] == '\n')
-			p[i] = ' ';
-}
-
 struct str history_append(struct arena *a, const struct task_state *s)
 {
-	struct str old = s->history, line, dropped;
-	char *reason = arena_memdup(a, s->reason.p ? s->reason.p : "", s->reason.n);
-	char *out;
-
-	flatten(reason, s->reason.n);
-	line = arena_strf(a, "%d\t%lld\t%llu\t%lld\t%lld\t%lld\t%d\t%d\t%d\t%s%.*s\n", s->attempt,
+	struct str reason = lines_flat(a, s->reason);
+	struct str line = arena_strf(a,
+	    "%d\t%lld\t%llu\t%lld\t%lld\t%lld\t%d\t%d\t%d\t%s" STR_FMT "\n", s->attempt,
 	    (long long)s->token, (unsigned long long)s->worker, (long long)s->claimed_ms,
 	    (long long)s->started_ms, (long long)s->ended_ms, s->status, s->exit_code, s->signal,
-	    s->times_doubtful ? DOUBTFUL : "", (int)s->reason.n, reason);
-	while (old.n && old.n + line.n > HISTORY_MAX_BYTES)
-		str_next(&old, '\n', &dropped);
-	out = arena_alloc(a, old.n + line.n);
-	if (old.n)
-		memcpy(out, old.p, old.n);
-	memcpy(out + old.n, line.p, line.n);
-	return (struct str){out, old.n + line.n};
+	    s->times_doubtful ? DOUBTFUL : "", STR_ARG(reason));
+
+	return lines_append(a, s->history, line, HISTORY_MAX_BYTES);
 }
 
 static bool number(struct str *line, int64_t *ret_n)

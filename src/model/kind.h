@@ -6,6 +6,7 @@
 #ifndef MODEL_KIND_H
 #define MODEL_KIND_H
 
+#include "base/str.h"
 #include "model/id.h"
 
 /* Numbers of kinds that own tasks are stored: a further one is the last. */
@@ -13,7 +14,9 @@
 	X(SCHEDULE, schedule) \
 	X(QUEUE, queue)       \
 	X(WORKER, worker)     \
-	X(TOKEN, token)
+	X(TOKEN, token)       \
+	X(GROUP, group)       \
+	X(GRAPH, graph)
 
 enum kind {
 #define X(id, name) KIND_##id,
@@ -24,12 +27,24 @@ enum kind {
 
 extern const char *const kind_names[N_KINDS];
 
-/* What a task is part of: that object, and which part of it; of a schedule, the tick. */
+/* What a task is part of: that object, and which part of it; of a schedule, the tick; of a
+ * group, the job. */
 struct owner {
 	int32_t kind; /* enum kind */
 	rid id;       /* 0: it belongs to nobody */
 	int64_t part;
 };
+
+/* In the row of an object that can be paused. */
+struct pause {
+	struct str reason;
+	int64_t until_ms; /* 0: until resumed */
+};
+
+static inline bool pause_is_over(const struct pause *p, int64_t now_ms)
+{
+	return p->until_ms && p->until_ms <= now_ms;
+}
 
 /* What only one kind can be told: EV_DO. */
 enum verb {
@@ -40,7 +55,9 @@ enum verb {
 	WORKER_RESTART,    /* and comes back as a new instance */
 	WORKER_DRAIN,      /* it gets no more tasks; what it has goes on */
 	WORKER_UNDRAIN,
-	TOKEN_USE, /* it was good for one use, by the worker of that name */
+	TOKEN_USE,    /* it was good for one use, by the worker of that name */
+	GROUP_CANCEL, /* what waits ends, what runs is told */
+	GRAPH_CHANGE, /* packages of it, at once: see struct object_parts */
 };
 
 #endif

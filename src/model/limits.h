@@ -17,13 +17,23 @@
 #define DURATION_MAX_MS (10LL * 365 * 86400 * 1000)
 #define REASON_MAX_BYTES 512
 #define HISTORY_MAX_BYTES 8192   /* earlier attempts; the oldest are dropped first */
+#define DEEDS_MAX_BYTES 8192     /* what operators did; the oldest are dropped first */
 #define OUTPUT_CHUNK_BYTES 65536 /* raw bytes in one stored chunk */
 #define OUTPUT_INLINE_BYTES 8192 /* both streams together, kept in the task's own row */
 #define OUTPUT_MAX_DEFAULT (256LL << 20)
+#define OUTPUT_INLINE_MAX (16LL << 20) /* of each stream, in a queue of mode inline */
+#define INPUT_PART_BYTES (1u << 20)    /* of streamed input, in one stored part */
+#define INPUT_APPEND_MAX (1u << 20)    /* of streamed input, in one request */
+#define INPUT_MAX_DEFAULT (1LL << 30)  /* of one task's streamed input */
+#define INPUT_SILENCE_DEFAULT_MS 60000
+#define NEEDS_SHOWN_MAX 256            /* jobs that one is shown of those that it needs */
+#define NEEDS_RESULTS_MAX (256u << 10) /* bytes of their results together, else none of them */
 #define PLUGINS_MAX 256
 #define DIAL_MAX (1LL << 56)  /* connections of one worker: 2^32 for each of 2^24 adoptions */
 #define START_MAX (1LL << 56) /* which start under one lock; the first is a time in ms */
 
+#define TAIL_LINES_MAX 100000      /* that may be asked for of a stream's end */
+#define HELD_STATUS (-10)          /* what `hold` gives a task; the others are for programs */
 #define HELD_STATUS_MIN (-1000000) /* held statuses lie in [min, -7], and -4 (blocked) */
 #define PLUGIN_STATUS_MAX 1000000
 

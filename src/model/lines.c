@@ -71,3 +71,27 @@ struct str lines_value(struct str lines, struct str key)
 			return (struct str){one.p + key.n + 1, one.n - key.n - 1};
 	return STR_NULL;
 }
+
+struct str lines_flat(struct arena *a, struct str s)
+{
+	char *p = arena_memdup(a, s.p ? s.p : "", s.n);
+
+	for (size_t i = 0; i < s.n; i++)
+		if (p[i] == '\t' || p[i] == '\n')
+			p[i] = ' ';
+	return (struct str){p, s.n};
+}
+
+struct str lines_append(struct arena *a, struct str lines, struct str line, size_t max)
+{
+	struct str dropped;
+	char *out;
+
+	while (lines.n && lines.n + line.n > max)
+		str_next(&lines, '\n', &dropped);
+	out = arena_alloc(a, lines.n + line.n);
+	if (lines.n)
+		memcpy(out, lines.p, lines.n);
+	memcpy(out + lines.n, line.p, line.n);
+	return (struct str){out, lines.n + line.n};
+}

@@ -12,6 +12,10 @@ size_t lines_count(struct str lines);
 void lines_add(struct buf *b, struct str item);
 /* Sorted and without repeats. */
 struct str lines_sorted(struct arena *a, struct str lines);
+/* Text that may stand in a line of fields: tabs and line breaks become blanks. */
+struct str lines_flat(struct arena *a, struct str s);
+/* A line more, which ends with a line break; the oldest go when all would have more than `max`. */
+struct str lines_append(struct arena *a, struct str lines, struct str line, size_t max);
 /* "key=value" -> value of key, or NULL */
 struct str lines_value(struct str lines, struct str key);
 

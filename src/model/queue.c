@@ -2,10 +2,19 @@
 #include "model/queue.h"
 
 #include "model/limits.h"
-#include "model/row.h"
+#include "model/rows/row.h"
 
 const char *const queue_order_names[N_ORDERS] = {"fifo", "lifo", "priority"};
+const char *const queue_placement_names[N_PLACEMENTS] = {"spread", "pack"};
 const char *const output_mode_names[N_OUTPUT_MODES] = {"auto", "inline", "chunks"};
+
+int64_t queue_output_max(const struct queue_row *q)
+{
+	int64_t max = q->output_max > 0 ? q->output_max : OUTPUT_MAX_DEFAULT;
+
+	return q->output_mode == OUTPUT_MODE_INLINE && max > OUTPUT_INLINE_MAX ? OUTPUT_INLINE_MAX
+	                                                                       : max;
+}
 
 void queue_defaults(struct queue_row *ret_row)
 {
@@ -30,8 +39,8 @@ static const struct column queue_columns[] = {
     SET(I32, "threads", threads),
     SET(I32, "run_order", order),
     Q(I32, "paused", paused),
-    Q(TEXT, "pause_reason", pause_reason),
-    Q(I64, "paused_until_ms", paused_until_ms),
+    Q(TEXT, "pause_reason", pause.reason),
+    Q(I64, "paused_until_ms", pause.until_ms),
     SET(I64, "timeout_ms", timeout_ms),
     SET(I32, "max_attempts", max_attempts),
     SET(I64, "backoff_ms", backoff_ms),
@@ -41,6 +50,8 @@ static const struct column queue_columns[] = {
     SET(TEXT, "run", run),
     SET(I32, "output_mode", output_mode),
     SET(I64, "output_max", output_max),
+    SET(TEXT, "need", need),
+    SET(I32, "placement", placement),
     Q(I64, "ctime_ms", ctime_ms),
     Q(I64, "mtime_ms", mtime_ms),
     Q(I64, "version", version),
@@ -73,11 +84,11 @@ const struct field queue_fields[] = {
     F("plugin", FIELD_OBJECT_NAME, plugin, BOTH, "what runs its tasks; command: their own one"),
     F("threads", FIELD_I32, threads, BOTH | FIELD_NULL | FIELD_NEGATIVE_NONE,
         "so many at once, over all workers; null: no limit", .max = THREADS_MAX),
-    F("order", FIELD_CHOICE, order, BOTH, "which task is started first", .names = queue_order_names,
-        .n_names = N_ORDERS),
+    F("order", FIELD_CHOICE, order, BOTH, "which task is started first; \"default\" is fifo",
+        .names = queue_order_names, .first_too = "default", .n_names = N_ORDERS),
     F("paused", FIELD_BOOL, paused, FIELD_SHOWN, NULL),
-    F("pause_reason", FIELD_TEXT, pause_reason, FIELD_SHOWN | FIELD_NULL_SHOWN, NULL),
-    F("paused_until", FIELD_TIME, paused_until_ms, FIELD_SHOWN | FIELD_NULL_SHOWN, NULL),
+    F("pause_reason", FIELD_TEXT, pause.reason, FIELD_SHOWN | FIELD_NULL_SHOWN, NULL),
+    F("paused_until", FIELD_TIME, pause.until_ms, FIELD_SHOWN | FIELD_NULL_SHOWN, NULL),
     F("timeout", FIELD_DURATION, timeout_ms, BOTH | FIELD_NULL,
         "for tasks that do not say themselves; null: no limit"),
     F("max_attempts", FIELD_I32, max_attempts, BOTH, "for tasks that do not say themselves",
@@ -92,6 +103,11 @@ const struct field queue_fields[] = {
         .n_names = N_OUTPUT_MODES, .option = "output-mode"),
     F("output_max", FIELD_I64, output_max, BOTH, "so many bytes of each stream are kept",
         .max = INT64_MAX / 2),
+    F("need", FIELD_NEED, need, BOTH | FIELD_NULL,
+        "what its tasks need of a worker; a task's own amounts stand for these"),
+    F("placement", FIELD_CHOICE, placement, BOTH,
+        "which of the workers that fit gets a task: the least busy (spread) or the most (pack)",
+        .names = queue_placement_names, .n_names = N_PLACEMENTS),
     F("ctime", FIELD_TIME, ctime_ms, FIELD_SHOWN, NULL),
     F("mtime", FIELD_TIME, mtime_ms, FIELD_SHOWN, NULL),
     F("version", FIELD_I64, version, FIELD_SHOWN, "rises with every change: the ETag"),
@@ -115,8 +131,7 @@ static void quarantine(void *row, const struct quarantine_facts *f)
 	}
 	q->n_succeeded = q->n_failed = q->n_other = 0;
 	q->paused = 1;
-	q->paused_until_ms = 0;
-	q->pause_reason = quarantine_reason(f);
+	q->pause = (struct pause){quarantine_reason(f), 0};
 }
 
 const struct row_table queue_table = {

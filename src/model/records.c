@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/records.h"
 
-#include "model/row.h"
+#include "model/rows/row.h"
 #include "model/task.h"
 
 #define E(kind, name, field) COLUMN_OF(event_row, kind, name, field, 0)

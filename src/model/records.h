@@ -22,7 +22,7 @@ struct idem_row {
 	struct str key;
 	uint64_t fingerprint; /* of the request */
 	int64_t time_ms;
-	struct str result; /* what the core answered, packed: see core/idem.h */
+	struct str result; /* what the core answered, packed: see core/ask/idem.h */
 	bool damaged;      /* the rest is not certain; not stored */
 };
 
@@ -44,6 +44,7 @@ struct meta_row {
 	struct str value;
 };
 
-extern const struct row_table event_table, idem_table, output_table, meta_table; /* model/row.h */
+extern const struct row_table event_table, idem_table, output_table,
+    meta_table; /* model/rows/row.h */
 
 #endif

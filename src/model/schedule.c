@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "model/limits.h"
-#include "model/row.h"
+#include "model/rows/row.h"
 
 const char *const schedule_state_names[N_SCHEDULE_STATES] = {"active", "paused", "finished"};
 const struct moves schedule_moves = {
@@ -68,15 +68,16 @@ static const struct column schedule_columns[] = {
     SET(I64, "jitter_ms", jitter_ms),
     SET(I64, "start_ms", start_ms),
     SET(I64, "end_ms", end_ms),
-    S(TEXT, "pause_reason", pause_reason),
+    S(TEXT, "pause_reason", pause.reason),
     S(I64, "paused_ms", paused_ms),
-    S(I64, "paused_until_ms", paused_until_ms),
+    S(I64, "paused_until_ms", pause.until_ms),
     S(I64, "ctime_ms", ctime_ms),
     S(I64, "mtime_ms", mtime_ms),
     S(I64, "version", version),
     SET(TEXT, "items", items),
     SET(TEXT, "source", source),
     SET(TEXT, "labels", labels),
+    SET(TEXT, "need", need),
     SET(TEXT, "body", body),
     COLUMN_SUM_OF("sum", 0),
     COLUMN_SUM_OF("state_sum", COLUMN_STATE),
@@ -165,8 +166,7 @@ static void quarantine(void *row, const struct quarantine_facts *f)
 	memset(&s->progress, 0, sizeof s->progress); /* it begins anew, and not with some past */
 	s->state = SCHEDULE_PAUSED;
 	s->paused_ms = f->now_ms;
-	s->paused_until_ms = 0;
-	s->pause_reason = quarantine_reason(f);
+	s->pause = (struct pause){quarantine_reason(f), 0};
 }
 
 const struct row_table schedule_table = {

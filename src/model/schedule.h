@@ -12,7 +12,7 @@
 #ifndef MODEL_SCHEDULE_H
 #define MODEL_SCHEDULE_H
 
-#include "model/field.h"
+#include "model/rows/field.h"
 #include "model/task.h"
 
 #define SCHEDULES_MAX 1000000
@@ -63,16 +63,15 @@ struct schedule_row {
 	int32_t priority;
 	int32_t max_attempts;
 	int64_t timeout_ms, backoff_ms, backoff_max_ms;
-	struct str labels, body;
+	struct str labels, body, need;
 	/* how */
 	int32_t overlap, missed;
 	int64_t max_shift_s; /* max_shift_seconds_for_unskip_and_do_not_repeat */
 	int64_t jitter_ms;
 	int64_t start_ms, end_ms; /* 0: open */
 	int32_t state;            /* enum schedule_state_kind */
-	struct str pause_reason;
-	int64_t paused_ms;       /* since; 0: not paused */
-	int64_t paused_until_ms; /* 0: until resumed */
+	int64_t paused_ms;        /* since; 0: not paused */
+	struct pause pause;
 	int64_t ctime_ms, mtime_ms;
 	int64_t version;
 	struct schedule_progress progress;
@@ -104,8 +103,8 @@ struct tick_row {
 	struct str reason; /* for people; NULL: on time */
 };
 
-extern const struct row_table schedule_table, tick_table; /* model/row.h */
-/* model/field.h; of the settings those that its maker chose, as they are shown. */
+extern const struct row_table schedule_table, tick_table; /* model/rows/row.h */
+/* model/rows/field.h; of the settings those that its maker chose, as they are shown. */
 extern const struct field schedule_fields[], schedule_settings[];
 /* Requests give a pattern of times in one of three spellings. */
 #define PATTERN_FIELDS                                                                           \

@@ -3,7 +3,7 @@
 #include "model/task.h"
 
 #include "model/limits.h"
-#include "model/row.h"
+#include "model/rows/row.h"
 
 enum task_phase task_phase(int status)
 {
@@ -151,6 +151,12 @@ static const struct column task_columns[] = {
     T(I32, "owner_kind", spec.owner.kind, 0),
     T(I32, "times_doubtful", state.times_doubtful, COLUMN_STATE),
     T(I32, "attempts_before", state.attempts_before, COLUMN_STATE),
+    T(TEXT, "name", spec.name, 0),
+    T(TEXT, "actor", spec.actor, 0),
+    T(TEXT, "deeds", state.deeds, COLUMN_STATE | COLUMN_BULKY),
+    T(I32, "streamed", spec.is_streamed, 0),
+    T(TEXT, "need", spec.need, 0),
+    T(TEXT, "charged", state.charged, COLUMN_STATE),
     COLUMN_SUM_OF("spec_sum", 0),
     COLUMN_SUM_OF("state_sum", COLUMN_STATE),
     COLUMN_SUM_OF("body_sum", COLUMN_BULKY),

@@ -22,7 +22,7 @@
 #include "base/moves.h"
 #include "model/id.h"
 #include "model/kind.h"
-#include "model/usage.h"
+#include "model/run/usage.h"
 
 enum task_status {
 	TASK_ORPHANED = -6,
@@ -38,7 +38,9 @@ enum task_status {
 
 enum task_phase { PHASE_HELD, PHASE_QUEUED, PHASE_CLAIMED, PHASE_RUNNING, PHASE_ENDED, N_PHASES };
 
-enum task_wish { WISH_NONE, WISH_CANCEL };
+/* Skip: its group ended it, because what it needs did not end as it must; it stays after the end.
+ */
+enum task_wish { WISH_NONE, WISH_CANCEL, WISH_SKIP };
 
 enum output_where { OUTPUT_NONE, OUTPUT_INLINE, OUTPUT_CHUNKS };
 
@@ -47,16 +49,20 @@ enum { STDOUT, STDERR, N_STREAMS };
 /* What the submitter asked for. */
 struct task_spec {
 	rid queue;
-	rid batch;              /* first id of the request that brought it; 0: alone */
+	rid batch;              /* see model/task_batch.h; 0: none */
 	int32_t priority;       /* higher first, in queues of order priority */
 	int32_t max_attempts;   /* 0: the queue's */
 	int64_t run_after_ms;   /* wall clock; 0: at once */
 	int64_t timeout_ms;     /* 0: the queue's; -1: none */
 	int64_t backoff_ms;     /* -1: the queue's */
 	int64_t backoff_max_ms; /* -1: the queue's */
+	int32_t is_streamed;    /* bool: its standard input comes bit by bit (model/input.h) */
 	struct owner owner;     /* the object that submitted it, and for which part of it */
+	struct str name;        /* for people; NULL: none */
+	struct str actor;       /* who submitted it; NULL: the server, or nobody knows */
 	struct str key;         /* unique among the queue's live tasks; NULL: none */
 	struct str labels;      /* "key=value\n" lines, sorted; NULL: none */
+	struct str need;        /* of its worker: model/need.h; NULL: what the queue says */
 	struct str body; /* JSON object: command, env, cwd, params, run; opaque to the brains */
 };
 
@@ -69,6 +75,8 @@ struct task_state {
 	int64_t due_ms;         /* queued: not before this wall time; 0: now */
 	rid worker;             /* that has, or last had it */
 	uint64_t instance;      /* of that worker */
+	struct str charged;     /* the need that its worker was charged with; NULL: none, or not
+	                           dispatched */
 	int32_t wish;           /* enum task_wish: what an operator wants of a dispatched task */
 	int32_t exit_code;      /* of the last attempt; -1: none */
 	int32_t signal;         /* that ended it; 0: none */
@@ -79,11 +87,12 @@ struct task_state {
 	int64_t claimed_ms; /* of the present or last attempt; 0: not yet */
 	int64_t started_ms; /* by the worker's clock, where that is possible by ours */
 	int64_t ended_ms;
-	struct str reason;            /* for people: why it ended or waits as it does; NULL: none */
-	struct str history;           /* earlier attempts, one line each: see model/history.h */
-	int32_t attempts_before;      /* the last retry: these do not count towards the maximum */
-	int32_t output_where;         /* enum output_where */
-	struct str output[N_STREAMS]; /* when inline */
+	struct str reason;       /* for people: why it ended or waits as it does; NULL: none */
+	struct str history;      /* earlier attempts, one line each: see model/history.h */
+	struct str deeds;        /* what operators did to it: see model/deeds.h; NULL: nothing */
+	int32_t attempts_before; /* the last retry: these do not count towards the maximum */
+	int32_t output_where;    /* enum output_where */
+	struct str output[N_STREAMS];      /* when inline */
 	int64_t output_bytes[N_STREAMS];   /* kept */
 	int64_t output_dropped[N_STREAMS]; /* beyond the cap */
 	struct str
@@ -96,18 +105,19 @@ enum task_damage {
 	DAMAGED_SPEC = 1,   /* what was asked for, less the body */
 	DAMAGED_STATE = 2,  /* how it stands */
 	DAMAGED_BODY = 4,   /* what to run */
-	DAMAGED_OUTPUT = 8, /* history, result, and output that is kept in the row */
+	DAMAGED_OUTPUT = 8, /* history, deeds, result, and output that is kept in the row */
 };
 
+/* What moves look at lies together, at its beginning: most of them touch little else. */
 struct task_row {
 	rid id;
 	int64_t ctime_ms;
-	struct task_spec spec;
 	struct task_state state;
+	struct task_spec spec;
 	unsigned damage; /* enum task_damage; not stored */
 };
 
-extern const struct row_table task_table; /* model/row.h */
+extern const struct row_table task_table; /* model/rows/row.h */
 
 enum task_phase task_phase(int status);
 bool task_is_ended(int status);

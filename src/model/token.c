@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "model/lines.h"
-#include "model/row.h"
+#include "model/rows/row.h"
 
 #define ID_DIGITS 24
 

@@ -7,8 +7,8 @@
 #ifndef MODEL_TOKEN_H
 #define MODEL_TOKEN_H
 
-#include "model/field.h"
 #include "model/id.h"
+#include "model/rows/field.h"
 
 #define TOKEN_QUEUES_MAX 16
 #define TOKEN_LABELS_MAX 8
@@ -62,7 +62,7 @@ struct token_row {
 	bool damaged;       /* what it says is not certain; not stored */
 };
 
-extern const struct row_table token_table; /* model/row.h */
+extern const struct row_table token_table; /* model/rows/row.h */
 extern const struct field token_fields[];
 
 extern const char *const right_names[N_RIGHTS]; /* [RIGHT_NONE] is "none" */

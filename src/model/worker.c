@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/worker.h"
 
-#include "model/row.h"
+#include "model/rows/row.h"
 
 const char *const worker_shown_names[N_WORKER_SHOWN] = {
     "new", "unhealthy", "healthy", "must_die", "left"};
@@ -35,6 +35,7 @@ static const struct column worker_columns[] = {
     W(I32, "departed", departed),
     W(I32, "drained", drained),
     W(TEXT, "drain_reason", drain_reason),
+    W(TEXT, "offer", facts.offer),
     COLUMN_SUM_OF("sum", 0),
 };
 

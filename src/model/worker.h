@@ -3,9 +3,9 @@
 #ifndef MODEL_WORKER_H
 #define MODEL_WORKER_H
 
-#include "model/health.h"
 #include "model/id.h"
-#include "model/worker_set.h"
+#include "model/link/health.h"
+#include "model/link/worker_set.h"
 
 /* What a worker says of itself. Lists are "item\n" lines. */
 struct worker_facts {
@@ -24,6 +24,8 @@ struct worker_facts {
 	struct str active_queues; /* names or ids; if not empty, only these */
 	struct str ignore_queues; /* used only when active_queues is empty */
 	int32_t maxthreads;       /* -1: no limit */
+	struct str offer; /* model/need.h; NULL: of before there were any: it gets no task that
+	                     needs something */
 };
 
 /* In place of the key of a worker whose row is damaged: nobody can prove to hold it. */
@@ -38,7 +40,7 @@ struct worker_row {
 	/* this instance could be given tasks by a volatile server, and may hold starts of which no
 	 * row tells: a server that waits needs its word */
 	int32_t unwritten;
-	/* it said goodbye and had nothing: it is missed by nobody. Its health runs down unseen */
+	/* the worker said goodbye and had nothing: nobody misses it. Its health runs down unseen */
 	int32_t departed;
 	int32_t drained; /* an operator wants it to get nothing more */
 	struct str drain_reason;
@@ -50,6 +52,6 @@ struct worker_row {
 enum worker_shown { WORKER_LEFT = N_WORKER_STATES, N_WORKER_SHOWN };
 extern const char *const worker_shown_names[N_WORKER_SHOWN];
 
-extern const struct row_table worker_table; /* model/row.h */
+extern const struct row_table worker_table; /* model/rows/row.h */
 
 #endif

@@ -32,6 +32,48 @@ const struct option_def restore_options[] = {
 
 /* -- backup */
 
+static bool is_loopback(struct str url)
+{
+	static const char *const here[] = {"localhost", "127.", "[::1]"};
+	const char *host = memmem(url.p, url.n, "://", 3);
+	struct str s = str_of(host ? host + 3 : url.p);
+
+	for (size_t i = 0; i < sizeof here / sizeof here[0]; i++)
+		if (str_starts(s, here[i]))
+			return true;
+	return false;
+}
+
+/* Where commands ask a server, people mean its store: a socket is ours when the configuration has
+ * it, an address when it is this machine's. */
+static bool is_ours(const char *server, const struct config *c)
+{
+	struct str s = str_of(server);
+
+	if (str_starts(s, "unix:"))
+		s = str_of(server + (str_starts(s, "unix://") ? 7 : 5));
+	return s.p[0] == '/' ? str_is(s, config_str(c, "server.socket")) : is_loopback(s);
+}
+
+/* The server that REEVE_SERVER names has a store somewhere, and it is not this one. */
+static int refuse_elsewhere(const char *url, const struct config *c)
+{
+	const char *server = getenv("REEVE_SERVER");
+	struct problem p = {0};
+
+	if (!c || !server || !*server || is_ours(server, c))
+		return 0;
+	problem_set(&p, ERR_INVALID,
+	    "REEVE_SERVER names another server (%.128s) than the one whose store would be copied "
+	    "(%.128s)",
+	    server, url);
+	problem_hint(&p,
+	    "run it on that server's machine, or say which store: --store sqlite:PATH, here "
+	    "--store %.128s",
+	    url);
+	return store_explain(&p);
+}
+
 static int to_file(const char *url, const char *file, const struct options *o, struct problem *p)
 {
 	struct copy_talk talk;
@@ -40,7 +82,7 @@ static int to_file(const char *url, const char *file, const struct options *o, s
 
 	if (store_backup(url, file, &how, &copy, p) != 0)
 		return copy_talk_failed(&talk, "there is no backup", p);
-	return copy_talk_done(&talk, stdout, file, &copy);
+	return copy_talk_done(&talk, stdout, file, url, &copy);
 }
 
 static int pour(int from, int64_t of, const struct store_copying *how, struct problem *p)
@@ -85,7 +127,7 @@ static int through_folder(
 	if (e)
 		return copy_talk_failed(&talk, "there is no backup", p);
 	if (isatty(STDERR_FILENO) || talk.n_damaged)
-		return copy_talk_done(&talk, stderr, "standard output", &copy);
+		return copy_talk_done(&talk, stderr, "standard output", url, &copy);
 	return 0;
 }
 
@@ -108,10 +150,14 @@ static int to_stdout(const char *url, const struct options *o, struct problem *p
 	return through_folder(url, dir, o, p);
 }
 
-static int backup(const char *url, const struct options *o, struct problem *p)
+static int backup(
+    const char *url, const struct options *o, const struct config *c, struct problem *p)
 {
 	const char *file = o->args[0];
+	int code = refuse_elsewhere(url, c);
 
+	if (code)
+		return code;
 	return strcmp(file, "-") ? to_file(url, file, o, p) : to_stdout(url, o, p);
 }
 
@@ -141,7 +187,8 @@ static int open_source(const char *file, struct store_source *ret, struct proble
 	return problem_hint(p, "make a backup of it: reeve backup FILE --store sqlite:%s", file);
 }
 
-static int restore(const char *url, const struct options *o, struct problem *p)
+static int restore(
+    const char *url, const struct options *o, const struct config *c, struct problem *p)
 {
 	struct copy_talk talk;
 	struct store_copying how = copy_talk_begin(&talk, o);
@@ -156,7 +203,7 @@ static int restore(const char *url, const struct options *o, struct problem *p)
 		close(source.from);
 	if (e)
 		return copy_talk_failed(&talk, "the store is as it was", p);
-	return copy_talk_done(&talk, stdout, url, &copy);
+	return copy_talk_done(&talk, stdout, url, o->args[0], &copy);
 }
 
 /* -- commands */
@@ -165,7 +212,8 @@ struct copy_way {
 	const char *program;
 	const struct option_def *options;
 	bool makes_state_dir; /* as the server would */
-	int (*run)(const char *url, const struct options *o, struct problem *p);
+	int (*run)(
+	    const char *url, const struct options *o, const struct config *c, struct problem *p);
 };
 
 static int run_on(
@@ -175,7 +223,7 @@ static int run_on(
 
 	if (c && k->makes_state_dir && paths_make_dir(config_str(c, "server.state_dir"), &p) != 0)
 		return store_explain(&p);
-	return k->run(url, o, &p);
+	return k->run(url, o, c, &p);
 }
 
 static int with_url(const struct copy_way *k, const struct options *o)

@@ -2,9 +2,10 @@
 #include "server/copy_talk.h"
 
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/world/clock.h"
 #include "server/store_command.h"
 
 #define SILENT_MS 1000 /* what is over by then needs no progress */
@@ -100,7 +101,8 @@ int copy_talk_failed(struct copy_talk *t, const char *then, struct problem *prob
 	return asked_to_stop ? 128 + asked_to_stop : err_exit_code(problem->code);
 }
 
-int copy_talk_done(struct copy_talk *t, FILE *to, const char *what, const struct store_copy *c)
+int copy_talk_done(
+    struct copy_talk *t, FILE *to, const char *what, const char *from, const struct store_copy *c)
 {
 	wipe(t);
 	if (c->rows)
@@ -112,8 +114,9 @@ int copy_talk_done(struct copy_talk *t, FILE *to, const char *what, const struct
 		    "checks those of %d)",
 		    what, (double)c->bytes / MIB, c->version, STORE_SCHEMA_VERSION);
 	if (t->n_damaged)
-		fprintf(to, "; %lld things are damaged\n", (long long)t->n_damaged);
+		fprintf(to, "; %lld things are damaged", (long long)t->n_damaged);
 	else
-		fprintf(to, "; nothing is damaged\n");
+		fprintf(to, "; nothing is damaged");
+	fprintf(to, "; from %s\n", strcmp(from, "-") ? from : "standard input");
 	return t->n_damaged ? 1 : 0;
 }

@@ -18,6 +18,7 @@ struct copy_talk {
 struct store_copying copy_talk_begin(struct copy_talk *t, const struct options *o);
 /* Both return the exit code. `then`: how things stand now. */
 int copy_talk_failed(struct copy_talk *t, const char *then, struct problem *problem);
-int copy_talk_done(struct copy_talk *t, FILE *to, const char *what, const struct store_copy *copy);
+int copy_talk_done(struct copy_talk *t, FILE *to, const char *what, const char *from,
+    const struct store_copy *copy);
 
 #endif

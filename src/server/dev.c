@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/log.h"
 #include "config/flags.h"
 #include "server/server.h"
 
@@ -198,11 +198,13 @@ static void greet(const struct server_info *info, const struct config *c)
 {
 	printf("Reeve is running: %s\n"
 	       "  socket: %s\n"
-	       "Try, in another terminal:\n"
-	       "  reeve run -- echo hello\n"
-	       "  seq 20 | reeve submit --array - --wait -- sh -c 'sleep 0.2; echo {}'\n"
-	       "  reeve top\n",
+	       "Try, in another terminal:\n",
 	    info->url, info->socket);
+	if (config_is_given(c, "server.state_dir") || config_is_given(c, "server.socket"))
+		printf("  export REEVE_SERVER=unix:%s\n", info->socket);
+	printf("  reeve run -- echo hello\n"
+	       "  seq 20 | reeve submit --array - --wait -- sh -c 'sleep 0.2; echo {}'\n"
+	       "  reeve top\n");
 	greet_http(info, c);
 	printf("Ctrl-C stops it; what is queued waits for the next start.\n");
 	fflush(stdout);

@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/mem.h"
-#include "base/private.h"
+#include "base/world/clock.h"
+#include "base/world/log.h"
+#include "base/world/private.h"
 #include "config/flags.h"
 #include "net/loop/address.h"
 #include "net/loop/notify.h"
@@ -23,7 +23,9 @@
 #include "server/http/own_token.h"
 #include "server/paths.h"
 #include "server/sockets.h"
+#include "server/workers/following.h"
 #include "server/workers/sessions.h"
+#include "wire/json/need.h"
 
 #define API_READERS 2
 #define STORE_CHECK_MS 1000 /* so much longer a start may take at most */
@@ -39,6 +41,7 @@ struct server {
 	struct store *store;
 	struct engine *engine;
 	struct sessions *sessions;
+	struct following *following;
 	struct readers *readers;
 	struct join *join;
 	struct retention *retention;
@@ -181,7 +184,8 @@ static struct retention_options retention_of(const struct config *c)
 
 static int open_store(struct server *s, struct problem *p)
 {
-	struct store_options o = {.create = true, .migrate = true, .check_ms = STORE_CHECK_MS};
+	struct store_options o = {
+	    .create = true, .migrate = true, .search = true, .check_ms = STORE_CHECK_MS};
 	const char *dir = config_str(s->config, "server.state_dir");
 	int e = paths_make_dir(dir, p);
 
@@ -248,11 +252,15 @@ static struct core_options core_options_of(const struct config *c, uint64_t serv
 	    .window_bytes = (size_t)config_int(c, "server.window_bytes"),
 	    .timeouts = timeouts_of(c),
 	    .lost_hold_ms = config_duration_ms(c, "server.lost_task_hold"),
+	    .groups_active = (uint32_t)config_int(c, "server.groups_active"),
+	    .groups_delay_ms = config_duration_ms(c, "server.groups_delay"),
 	    .server = server,
 	    .is_volatile = config_enum(c, "server.dispatch") == 1,
 	    .allow_bump_unhealthy = config_bool(c, "server.allow_bump_unhealthy_worker"),
 	    .maxthreads_max = (int32_t)config_int(c, "server.limits.worker_maxthreads"),
 	    .workers_max = config_int(c, "server.limits.workers_max"),
+	    .input_max = config_int(c, "server.limits.input"),
+	    .input_silence_ms = config_duration_ms(c, "server.limits.input_silence"),
 	    .caution_startup_wait = config_is_set(c, caution),
 	};
 
@@ -261,8 +269,34 @@ static struct core_options core_options_of(const struct config *c, uint64_t serv
 	return o;
 }
 
+/* What the whole cluster has, by name. */
+static int resources_of(
+    const struct config *c, struct amount ret[RESOURCES_MAX], size_t *ret_n, struct problem *p)
+{
+	const char *const *items;
+	size_t n = config_list(c, "server.resources", &items);
+
+	if (n > RESOURCES_MAX)
+		return problem_set(
+		    p, ERR_INVALID, "server.resources has more than %d", RESOURCES_MAX);
+	for (size_t i = 0; i < n; i++) {
+		struct str value = str_of(items[i]);
+
+		if (!str_next(&value, '=', &ret[i].name) ||
+		    amount_in(ret[i].name, value, "server.resources", true, &ret[i].n, p))
+			return ERR_INVALID;
+		if (amount_unit(ret[i].name) != AMOUNT_PIECES)
+			return problem_set(p, ERR_INVALID,
+			    "server.resources has \"%.*s\", which only workers have",
+			    (int)ret[i].name.n, ret[i].name.p);
+	}
+	*ret_n = n;
+	return 0;
+}
+
 static int open_engine(struct server *s, struct problem *p)
 {
+	struct amount resources[RESOURCES_MAX];
 	struct engine_options o = {
 	    .core = core_options_of(s->config, s->id),
 	    .zoneinfo_dir = config_str(s->config, "server.zoneinfo_dir"),
@@ -272,11 +306,16 @@ static int open_engine(struct server *s, struct problem *p)
 	    .on_fatal = on_fatal,
 	    .arg = s,
 	};
+	int rc = resources_of(s->config, resources, &o.core.n_resources, p);
 
+	if (rc)
+		return rc;
+	o.core.resources = resources;
 	s->engine = engine_new(s->loop, s->store, &o, p);
 	if (!s->engine)
 		return p->code;
 	sessions_serve(s->sessions, s->engine);
+	s->following = following_new(s->loop, s->engine, s->sessions);
 	tracing_watch(s->trace, s->engine);
 	s->readers = readers_new(s->loop, s->store, API_READERS, p);
 	if (!s->readers)
@@ -438,6 +477,8 @@ static void close_all(struct server *s)
 		readers_free(s->readers);
 	if (s->retention)
 		retention_free(s->retention);
+	if (s->following)
+		following_free(s->following);
 	if (s->engine)
 		engine_settle(s->engine);
 	if (s->http)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/log.h"
+#include "base/world/log.h"
 
 static const char *const names[] = {
     [SOCKET_API_TCP] = "api", [SOCKET_API_UNIX] = "api", [SOCKET_LINK] = "link"};

@@ -12,11 +12,9 @@
 
 struct command_parts;
 struct fault;
+struct loading;
 struct request;
 struct truth_task;
-
-/* Takes an event to the brain of a server that starts. */
-typedef int sim_feed_fn(void *arg, struct event *ev);
 
 /* Hooks; each may be NULL. */
 struct sim_kind {
@@ -29,7 +27,7 @@ struct sim_kind {
 	void (*begin)(struct world *w);
 	void (*free)(struct world *w);
 	/* What the brain must be told before the store is loaded. */
-	void (*starting)(struct world *w, sim_feed_fn *feed, void *arg);
+	void (*starting)(struct world *w, struct loading *l);
 	/* A fault of CLASS_TIME. */
 	void (*time_fault)(struct world *w, struct fault *f);
 	/* The load: the first requests; one more, by SE_LOAD with its number; all may run now. */
@@ -39,11 +37,21 @@ struct sim_kind {
 	/* The command of a request, for that queue, if it is there; false: it names nothing. */
 	bool (*command)(struct world *w, const struct request *r, rid queue, struct event *ev,
 	    struct command_parts *parts);
+	/* The group, or the like, that a submit makes (request.makes) of its tasks. */
+	void (*submit)(struct world *w, const struct request *r, struct event *ev, struct arena *a);
 	/* The judge: around every step; a start; a task that it owns is stored. */
 	void (*before)(struct world *w);
 	void (*after)(struct world *w, const struct event *ev);
 	void (*loaded)(struct world *w);
 	void (*task_stored)(struct world *w, struct truth_task *t);
+	/* The judge: a row of such a task is written; a process of it starts. */
+	void (*task_moved)(struct world *w, struct truth_task *t, const struct task_row *row);
+	void (*task_started)(struct world *w, struct truth_task *t);
+	/* The judge: a worker is about to start it, by this order. */
+	void (*task_shown)(struct world *w, struct truth_task *t, const struct link_run *run);
+	/* The judge, after healing: nothing is left to wait for; and what is. */
+	bool (*settled)(struct world *w);
+	void (*unsettled)(struct world *w);
 	/* The judge: any row but a task's is written or gone; a batch is whole. */
 	void (*stored)(struct world *w, const struct row_op *op);
 	void (*applied)(struct world *w);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of kinds: a further one is a row here, and a folder of its own. */
 #include "base/mem.h"
+#include "sim/group/group.h"
 #include "sim/load/load_internal.h"
 #include "sim/schedule/schedule.h"
 
 const struct sim_kind *const sim_kinds[] = {
-    &sim_kind_queue, &sim_kind_worker, &sim_kind_schedule, NULL};
+    &sim_kind_queue, &sim_kind_worker, &sim_kind_schedule, &sim_kind_group, NULL};
 
 const struct sim_kind *sim_kind_of(enum kind kind)
 {

@@ -36,18 +36,29 @@ struct store_ops {
 	    struct problem *ret_problem);
 
 	int (*commit)(struct store *s, const struct batch *b, struct problem *ret_problem);
-	int (*load)(struct store *s, const struct store_loader *l, struct problem *ret_problem);
+	int (*load)(struct store *s, const struct row_loader *l, struct problem *ret_problem);
 	int (*expire)(struct store *s, int64_t idem_before_ms, int64_t events_before_ms,
 	    struct problem *ret_problem);
 	void (*rest)(struct store *s); /* NULL: it has nothing to give back */
+	const char *(*search_trouble)(const struct store *s); /* NULL: there can be none */
 
 	struct store_reader *(*reader_open)(struct store *s, struct problem *ret_problem);
 	void (*reader_close)(struct store_reader *r);
 	int (*task_get)(struct store_reader *r, rid id, struct arena *a, struct task_row *ret_row);
+	int (*tasks_get)(struct store_reader *r, const rid *ids, size_t n, struct arena *a,
+	    struct task_row *ret_rows);
+	int (*task_head)(
+	    struct store_reader *r, rid id, size_t max, struct arena *a, struct str *ret_head);
 	int (*task_list)(struct store_reader *r, const struct task_filter *f, bool oldest_first,
 	    bool bare, rid cursor, uint32_t limit, struct arena *a, struct task_page *ret_page);
 	int (*task_count)(struct store_reader *r, const struct task_filter *f, struct arena *a,
 	    struct status_count **ret_counts, size_t *ret_n);
+	int (*batch_get)(
+	    struct store_reader *r, rid id, struct arena *a, struct task_batch_row *ret_row);
+	int (*batch_list)(struct store_reader *r, const struct batch_query *q, struct arena *a,
+	    struct batch_page *ret_page);
+	int (*task_pace)(struct store_reader *r, const struct task_filter *f, int64_t since_ms,
+	    struct arena *a, struct pace_count **ret_counts, size_t *ret_n);
 	int (*queue_head)(struct store_reader *r, const struct head_query *q, struct arena *a,
 	    struct task_row **ret_rows, size_t *ret_n);
 	int (*queue_due)(struct store_reader *r, const struct due_query *q, struct arena *a,
@@ -87,6 +98,10 @@ int store_sync_entry(const char *file);
 
 extern const struct store_ops store_memory;
 extern const struct store_ops store_sqlite;
+
+/* store.c: one more of that status; they are kept ascending. */
+void count_status(
+    struct arena *a, struct status_count **counts, size_t *n, size_t *cap, int status);
 
 /* How many rows one call of store_task_list looks at before it hands back a short page. */
 #define STORE_SCAN_STEP 20000

@@ -7,7 +7,7 @@
 #ifndef STORE_CHAIN_H
 #define STORE_CHAIN_H
 
-#include "model/batch.h"
+#include "model/rows/batch.h"
 #include "store/store.h"
 
 /* Sets prev and hash, and makes it the head. The hash lies in the head, until the next one. */

@@ -3,7 +3,7 @@
 #ifndef STORE_CHUNK_H
 #define STORE_CHUNK_H
 
-#include "model/batch.h"
+#include "model/rows/batch.h"
 
 /*
  * Appends the raw bytes of `c` from *at on to `out` and moves *at behind them. Returns 1 when there

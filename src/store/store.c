@@ -4,10 +4,12 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "store/backend.h"
 
 static const struct store_ops *const backends[] = {&store_memory, &store_sqlite};
 
+#define COUNT_PAGE 1000
 #define N_BACKENDS (sizeof backends / sizeof backends[0])
 
 const struct store_ops *store_backend_of(
@@ -91,7 +93,7 @@ int store_commit(struct store *s, const struct batch *b, struct problem *ret_pro
 	return s->ops->commit(s, b, ret_problem);
 }
 
-int store_load(struct store *s, const struct store_loader *l, struct problem *ret_problem)
+int store_load(struct store *s, const struct row_loader *l, struct problem *ret_problem)
 {
 	return s->ops->load(s, l, ret_problem);
 }
@@ -108,6 +110,11 @@ void store_rest(struct store *s)
 		s->ops->rest(s);
 }
 
+const char *store_search_trouble(const struct store *s)
+{
+	return s->ops->search_trouble ? s->ops->search_trouble(s) : NULL;
+}
+
 struct store_reader *store_reader_open(struct store *s, struct problem *ret_problem)
 {
 	return s->ops->reader_open(s, ret_problem);
@@ -122,6 +129,19 @@ void store_reader_close(struct store_reader *r)
 int store_task_get(struct store_reader *r, rid id, struct arena *a, struct task_row *ret_row)
 {
 	return r->ops->task_get(r, id, a, ret_row);
+}
+
+int store_tasks_get(
+    struct store_reader *r, const rid *ids, size_t n, struct arena *a, struct task_row *ret_rows)
+{
+	return r->ops->tasks_get(r, ids, n, a, ret_rows);
+}
+
+int store_task_head(
+    struct store_reader *r, rid id, size_t max, struct arena *a, struct str *ret_head)
+{
+	*ret_head = STR_NULL;
+	return r->ops->task_head(r, id, max, a, ret_head);
 }
 
 /* A label is one line; asked for something else, no task can have it. */
@@ -142,6 +162,43 @@ int store_task_list(struct store_reader *r, const struct task_filter *f, bool ol
 	return r->ops->task_list(r, f, oldest_first, bare, cursor, limit, a, ret_page);
 }
 
+void count_status(struct arena *a, struct status_count **counts, size_t *n, size_t *cap, int status)
+{
+	size_t at = 0;
+
+	while (at < *n && (*counts)[at].status < status)
+		at++;
+	if (at == *n || (*counts)[at].status != status) {
+		*counts = arena_room(a, *counts, *n, cap, sizeof **counts);
+		memmove(*counts + at + 1, *counts + at, (*n - at) * sizeof **counts);
+		(*counts)[at] = (struct status_count){status, 0};
+		++*n;
+	}
+	(*counts)[at].n++;
+}
+
+/* With words: whatever finds the tasks has to look at them, so they are counted one by one. */
+static int count_listed(struct store_reader *r, const struct task_filter *f, struct arena *a,
+    struct status_count **counts, size_t *n)
+{
+	AUTO(arena_release) struct arena rows = {0};
+	struct task_page page = {0};
+	size_t cap = 0;
+
+	do {
+		rid cursor = page.next;
+		int rc;
+
+		arena_reset(&rows);
+		rc = store_task_list(r, f, true, true, cursor, COUNT_PAGE, &rows, &page);
+		if (rc)
+			return rc;
+		for (size_t i = 0; i < page.n; i++)
+			count_status(a, counts, n, &cap, page.rows[i].state.status);
+	} while (page.next);
+	return 0;
+}
+
 int store_task_count(struct store_reader *r, const struct task_filter *f, struct arena *a,
     struct status_count **ret_counts, size_t *ret_n)
 {
@@ -149,7 +206,31 @@ int store_task_count(struct store_reader *r, const struct task_filter *f, struct
 	*ret_n = 0;
 	if (filter_matches_nothing(f))
 		return 0;
+	if (f->search.n)
+		return count_listed(r, f, a, ret_counts, ret_n);
 	return r->ops->task_count(r, f, a, ret_counts, ret_n);
+}
+
+int store_batch_get(struct store_reader *r, rid id, struct arena *a, struct task_batch_row *ret_row)
+{
+	return id ? r->ops->batch_get(r, id, a, ret_row) : ERR_NOT_FOUND;
+}
+
+int store_batch_list(struct store_reader *r, const struct batch_query *q, struct arena *a,
+    struct batch_page *ret_page)
+{
+	*ret_page = (struct batch_page){0};
+	return q->limit ? r->ops->batch_list(r, q, a, ret_page) : 0;
+}
+
+int store_task_pace(struct store_reader *r, const struct task_filter *f, int64_t since_ms,
+    struct arena *a, struct pace_count **ret_counts, size_t *ret_n)
+{
+	*ret_counts = NULL;
+	*ret_n = 0;
+	if (filter_matches_nothing(f))
+		return 0;
+	return r->ops->task_pace(r, f, since_ms, a, ret_counts, ret_n);
 }
 
 int store_queue_head(struct store_reader *r, const struct head_query *q, struct arena *a,

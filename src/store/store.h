@@ -19,18 +19,20 @@
 #define STORE_STORE_H
 
 #include "base/err.h"
-#include "model/batch.h"
-#include "model/query.h"
+#include "model/rows/batch.h"
+#include "model/rows/loader.h"
+#include "model/rows/query.h"
 
 struct store;
 struct store_reader;
 
-#define STORE_SCHEMA_VERSION 13
+#define STORE_SCHEMA_VERSION 21
 
 struct store_options {
 	bool create;  /* make it if it is not there */
 	bool migrate; /* bring an older schema up to date; otherwise an older one is an error */
 	bool unsafe_nosync; /* benchmarks of the machine's limit only */
+	bool search;        /* keep an index of words, where the backend has one to keep */
 	int64_t check_ms;   /* for so long its structure is checked first; 0: not at all */
 };
 
@@ -101,23 +103,8 @@ int store_restore(const char *url, const struct store_source *source,
 
 int store_commit(struct store *s, const struct batch *b, struct problem *ret_problem);
 
-/* What the brain must know at start. Rows live for the call; a non-zero return stops the load. */
-struct store_loader {
-	void *arg;
-	/*
-	 * In the order of row_tables, every row of those that are loaded. Behind the last of them
-	 * every task that is claimed or running, in order of id.
-	 */
-	int (*row)(void *arg, const struct row_table *t, const void *row);
-	/* behind the queues: how many tasks of a live status (queued, held, claimed, running) each
-	 * of them holds */
-	int (*count)(void *arg, rid queue, int32_t status, int64_t n);
-	/* every live task (queued, held, claimed, running) that has an owner, in order of id */
-	int (*owned)(void *arg, const struct owner *of, rid task, rid queue);
-	/* last of all: the highest id and event number ever written */
-	int (*done)(void *arg, rid last_id, uint64_t last_event);
-};
-int store_load(struct store *s, const struct store_loader *l, struct problem *ret_problem);
+/* What the brain must know at start. */
+int store_load(struct store *s, const struct row_loader *l, struct problem *ret_problem);
 
 /* The read side. A reader belongs to one thread at a time. */
 struct store_reader *store_reader_open(struct store *s, struct problem *ret_problem);
@@ -125,6 +112,13 @@ void store_reader_close(struct store_reader *r);
 
 /* Found rows live in the arena. ERR_NOT_FOUND when there is no such row. */
 int store_task_get(struct store_reader *r, rid id, struct arena *a, struct task_row *ret_row);
+/* Several, as they were at one moment; the row of one that is not there is all zero. */
+int store_tasks_get(
+    struct store_reader *r, const rid *ids, size_t n, struct arena *a, struct task_row *ret_rows);
+
+/* The first bytes of its body, at most `max`; NULL when it has none, or is not there. */
+int store_task_head(
+    struct store_reader *r, rid id, size_t max, struct arena *a, struct str *ret_head);
 
 struct task_page {
 	struct task_row *rows;
@@ -141,6 +135,36 @@ int store_task_list(struct store_reader *r, const struct task_filter *f, bool ol
 /* Counts by status of everything that matches; *ret_counts in the arena, ascending status. */
 int store_task_count(struct store_reader *r, const struct task_filter *f, struct arena *a,
     struct status_count **ret_counts, size_t *ret_n);
+
+/*
+ * Batches of tasks. One from before batches had rows (is_old) is made up of its tasks, as long as
+ * there are any; and only the row of one that has lost a task and has none left is gone, with the
+ * commit that took the last.
+ */
+int store_batch_get(
+    struct store_reader *r, rid id, struct arena *a, struct task_batch_row *ret_row);
+struct batch_query {
+	struct str name; /* only those whose name begins so; NULL: all */
+	bool whole;      /* the name is just that */
+	rid before;      /* older than this one; 0: from the newest */
+	uint32_t limit;
+};
+struct batch_page {
+	struct task_batch_row *rows;
+	size_t n;
+};
+/* Newest first. Those that are old are not among them. */
+int store_batch_list(struct store_reader *r, const struct batch_query *q, struct arena *a,
+    struct batch_page *ret_page);
+/* How the tasks that match stand, ascending status: how many, when the last one got there, and how
+ * many did so since `since_ms`. Made for filters with a batch. */
+struct pace_count {
+	int32_t status;
+	int64_t n, last_ms, n_since;
+};
+int store_task_pace(struct store_reader *r, const struct task_filter *f, int64_t since_ms,
+    struct arena *a, struct pace_count **ret_counts, size_t *ret_n);
+
 int store_queue_head(struct store_reader *r, const struct head_query *q, struct arena *a,
     struct task_row **ret_rows, size_t *ret_n);
 int store_queue_due(struct store_reader *r, const struct due_query *q, struct arena *a,
@@ -232,5 +256,8 @@ int store_expire(
 /* Nothing is to be written for a while: gives back memory that only makes writing faster. Write
  * side. */
 void store_rest(struct store *s);
+/* Why searches have no index at present, in words; NULL: they have one, or need none. Any thread.
+ */
+const char *store_search_trouble(const struct store *s);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef STORE_SUM_H
 #define STORE_SUM_H
 
-#include "model/row.h"
+#include "model/rows/row.h"
 
 /* What goes into the sums so far: names and values of a group's columns, in their order. */
 struct sums {

@@ -7,7 +7,7 @@
 #define STORE_USAGE_TEXT_H
 
 #include "base/str.h"
-#include "model/usage.h"
+#include "model/run/usage.h"
 
 #define USAGE_TEXT_MAX 84
 

@@ -4,7 +4,7 @@
 #define WIRE_DECODE_H
 
 #include "link.pb-c.h"
-#include "wire/link.h"
+#include "wire/link/link.h"
 
 #define OFFSET_MAX (1LL << 50)
 #define COUNT_MAX (1LL << 53) /* bytes, microseconds; JSON numbers are exact up to here */

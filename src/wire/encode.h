@@ -7,7 +7,7 @@
 #define WIRE_ENCODE_H
 
 #include "link.pb-c.h"
-#include "wire/link.h"
+#include "wire/link/link.h"
 
 /* One array of n structs and one of pointers to them: what protobuf-c wants of repeated fields. */
 #define PARTS(a, n, type, init, ret_ptrs)                                \

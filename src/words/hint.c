@@ -5,6 +5,7 @@
 static const char *const sentences[N_HINTS] = {
     [HINT_NONE] = "",
     [HINT_LIST] = "list them with: reeve {other} ls",
+    [HINT_REVOKE] = "revoke it, or choose another name",
     [HINT_CHANGE] = "change it with: reeve {other} set {name}",
     [HINT_QUEUE_CANCEL] = "cancel them (reeve cancel --queue {name}), wait, and try again",
     [HINT_START_WAIT] = "try again when the wait is over: reeve status",

@@ -34,12 +34,38 @@ static const struct {
     [WHY_WORKERS_UNHEALTHY] = {"{workers} not healthy",
         "what each of them waits for, and until when: reeve status"},
     [WHY_WORKERS_LEAVING] = {"{workers} leaving", "start another: reeve worker --join HOST:PORT"},
+    [WHY_WORKERS_TOO_OLD] =
+        {"its input is streamed, or it is shown what it needs: {workers} too old for that",
+            "upgrade one of them, or start another: reeve worker --join HOST:PORT"},
     [WHY_WORKERS_DRAINED] = {"{workers} drained{: |reason}",
         "reeve worker undrain {typed}; or start another: reeve worker --join HOST:PORT"},
-    [WHY_BEHIND_OTHERS] = {"{n} tasks of the queue are ready to start; order is {order}",
+    [WHY_NEED_PLACE] = {"of {n} worker{s} for the queue none may run it: it needs {place}",
+        "a worker that fits joins: reeve worker --label KEY=VALUE, --target NAME"},
+    [WHY_NEED_TOO_MUCH] = {"it needs {needs} of {other}: no worker offers so much; the largest has "
+                           "{freest}",
+        "a larger worker joins, or it is submitted with a smaller need"},
+    [WHY_NEED_SHORT] = {"it needs {needs} of {other}: of {n} worker{s} the freest has {freest}; "
+                        "total {total}",
+        "a running task ends, or another worker joins: reeve worker ls -o wide says what is free"},
+    [WHY_NEED_TOGETHER] = {"of {n} worker{s} none has all that it needs at once",
+        "a running task ends, or another worker joins: reeve worker ls -o wide says what is free"},
+    [WHY_NEED_KEPT] = {"worker {name} has what it needs, and is kept for a task that was passed "
+                       "over too often",
+        "that task has started"},
+    [WHY_NEED_NO_OFFERS] = {"{n} of {of} workers do not say what they offer: they are of an older "
+                            "version, and get no task that needs something",
+        "they are upgraded, or another worker joins"},
+    [WHY_RESOURCE_SHORT] = {"it needs {needs} of {other}: of {total} in the whole cluster {freest} "
+                            "are free",
+        "a task that holds some ends: reeve status says how many are held"},
+    [WHY_RESOURCE_TOO_MUCH] = {"it needs {needs} of {other}: the whole cluster has only {total}",
+        "more is configured (server.resources), or it is submitted with a smaller need"},
+    [WHY_THROTTLED] = {"{n} of at most {of} tasks of the throttle {other} run", "one of them ends"},
+    [WHY_THROTTLED_ARRAY] = {"{n} of at most {of} tasks of this array run", "one of them ends"},
+    [WHY_BEHIND_OTHERS] = {"{n} tasks of its queue are ready, and start in the order {order}",
         "its turn comes"},
-    [WHY_BEHIND_OTHERS_BY_PRIORITY] = {"{n} tasks of the queue are ready to start; order is "
-                                       "{order}",
+    [WHY_BEHIND_OTHERS_BY_PRIORITY] = {"{n} tasks of its queue are ready, and start in the "
+                                       "order {order}",
         "its turn comes; a higher priority brings it forward: reeve task set {task} --priority N"},
     [WHY_STARTING] = {"nothing holds it: it is about to start", "a moment"},
     [WHY_STARTING_ONCE_READ] = {"nothing holds it: it is about to start once the queue's head is "
@@ -61,6 +87,18 @@ static const struct {
         "it ends, or its worker is lost in {in}"},
     [WHY_BLOCKED] = {"it is held back by status {n}{: |reason}", "reeve task release {task}"},
     [WHY_HELD] = {"it is held back by status {n}{: |reason}", "reeve task release {task}"},
+    [WHY_GROUP_WAITS] = {"the group {name} waits for its turn: {n} before it are not over",
+        "they end, or workers idle"},
+    [WHY_GROUP_READS] = {"the group {name} is being read from the store", "a moment"},
+    [WHY_GROUP_RUNS] = {"of the {of} jobs of the group {name} {n} wait for a worker, run or are "
+                        "held",
+        "they end"},
+    [WHY_GROUP_ENDS] = {"the group {name} is being ended: {n} of its {of} jobs have not{: |reason}",
+        "their workers say that they are over"},
+    [WHY_JOB_NEEDS] = {"it needs task {other}, which has not ended", "that ends"},
+    [WHY_JOB_NEEDS_FIRST] = {"the first of {n} in a row that it waits for is task {other}",
+        "that ends; what holds it: reeve why {other}"},
+    [WHY_JOB_DUE] = {"all that it needs has ended: it is about to be queued", "a moment"},
 };
 
 struct str words_why(struct arena *a, const struct why *w)

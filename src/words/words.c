@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "model/lines.h"
+#include "model/need.h"
 
 static void add_name(struct buf *b, const struct facts *f)
 {
@@ -101,6 +103,34 @@ static void add_unserved(struct buf *b, const struct facts *f)
 		    b, "%s%d %s", i ? ", " : "", f->unserved[i].n, words[f->unserved[i].why]);
 }
 
+static void add_needs(struct buf *b, const struct facts *f)
+{
+	amount_add(b, f->other, f->needs);
+}
+
+static void add_freest(struct buf *b, const struct facts *f)
+{
+	amount_add(b, f->other, f->freest);
+}
+
+static void add_total(struct buf *b, const struct facts *f)
+{
+	amount_add(b, f->other, f->total);
+}
+
+/* Lines of a need that say where: model/need.h. */
+static void add_place(struct buf *b, const struct facts *f)
+{
+	struct str rest = f->other, line;
+
+	for (bool first = true; lines_next(&rest, &line); first = false)
+		buf_printf(b, "%s%s" STR_FMT, first ? "" : " and ",
+		    line.p[0] == '+'   ? "the label "
+		    : line.p[0] == '-' ? "one without the label "
+		                       : "the target ",
+		    STR_ARG(((struct str){line.p + 1, line.n - 1})));
+}
+
 static const struct {
 	const char *key;
 	void (*add)(struct buf *b, const struct facts *f);
@@ -118,6 +148,10 @@ static const struct {
     {"at", add_at},             /* and until when */
     {"order", add_order},       /* the queue's */
     {"workers", add_workers},   /* n of those that serve the queue are */
+    {"needs", add_needs},       /* so much of the second name's, */
+    {"freest", add_freest},     /* and how much one worker has free, */
+    {"total", add_total},       /* and all together have */
+    {"place", add_place},       /* the second name: where it must run */
     {"unserved", add_unserved}, /* why workers do not serve it */
 };
 

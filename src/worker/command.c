@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/log.h"
 #include "config/flags.h"
 #include "worker/worker.h"
 
@@ -126,6 +126,10 @@ static int run(struct running *r)
 	    .zone = config_str(c, "worker.zone"),
 	    .target = config_str(c, "worker.target"),
 	    .labels = list_of(c, "worker.labels"),
+	    .cpu = config_str(c, "worker.cpu"),
+	    .memory = config_is_set(c, "worker.memory") ? config_int(c, "worker.memory") : 0,
+	    .disk = config_is_set(c, "worker.disk") ? config_int(c, "worker.disk") : 0,
+	    .resources = list_of(c, "worker.resources"),
 	    .active_queues = list_of(c, "worker.activequeues"),
 	    .ignore_queues = list_of(c, "worker.ignorequeues"),
 	    .no_command = !config_bool(c, "worker.allow_commands"),

@@ -7,24 +7,25 @@
 
 #include "agent/agent.h"
 #include "base/arena.h"
-#include "base/heap.h"
-#include "base/idmap.h"
-#include "base/machine.h"
+#include "base/data/heap.h"
+#include "base/data/idmap.h"
 #include "base/rng.h"
-#include "base/trace.h"
+#include "base/world/machine.h"
+#include "base/world/trace.h"
 #include "exec/process.h"
 #include "keeper/client.h"
 #include "net/link/link.h"
 #include "net/link/proof.h"
 #include "net/loop/loop.h"
 #include "net/loop/notify.h"
-#include "wire/link.h"
+#include "wire/link/link.h"
 #include "worker/jobs/body.h"
 #include "worker/worker.h"
 
 struct worker;
 struct monitoring;
 struct spool;
+struct job_input;
 struct check;
 struct pool;
 struct plug;
@@ -33,7 +34,7 @@ struct plug;
 struct outbox {
 	struct arena arena;
 	struct link_to_server m;
-	size_t cap_started, cap_output, cap_ended, cap_checked, cap_notified;
+	size_t cap_started, cap_input_ack, cap_output, cap_ended, cap_checked, cap_notified;
 	struct idmap started; /* task -> place in m.started, plus one */
 	size_t bytes;
 	struct buf encoded;
@@ -61,6 +62,7 @@ struct job {
 	const char *const *env; /* of a task that has a command for its check */
 	const char *cwd;
 	bool paused, full[N_STREAMS];
+	struct job_input *input; /* NULL: it is not streamed, or has ended */
 	bool keeps; /* outlives us: output goes through named spools, its record is released late */
 	struct arena memory;                 /* of the settings */
 	const struct run_settings *settings; /* the defaults, where none are given */
@@ -154,6 +156,8 @@ void worker_feed(struct worker *w, struct agent_event e);
 void worker_exited(struct worker *w, rid task, int64_t token, struct agent_exit x);
 void worker_output(struct worker *w, const struct job *j, int stream, struct str data);
 /* facts.c */
+int offer_gather(const struct worker_options *o, struct arena *a, struct str *ret_offer,
+    struct problem *ret_problem); /* offer.c */
 int facts_gather(struct worker *w, struct problem *ret_problem);
 int lock_take(struct worker *w, struct problem *ret_problem);
 int state_sync(const char *dir); /* what was renamed in it stays so, whatever happens */
@@ -212,6 +216,10 @@ bool job_output_cut(struct job *j); /* whoever still holds the pipes; false: the
 bool job_output_is_done(const struct job *j);
 void job_output_release(struct job *j);
 void job_output_remove(struct worker *w, rid task, int64_t token);
+/* job_input.c: streamed input, on its way into the pipe */
+void job_input_open(struct job *j);
+void job_input_write(struct worker *w, const struct agent_effect *e);
+void job_input_release(struct job *j);
 /* launch.c: what the keeper is asked for. 0, or an exit code with a reason. */
 int launch_job(struct job *j, const struct link_run *r, const struct plugin_options *p,
     const struct kept_fns *fns, char *why, size_t size);
@@ -219,7 +227,6 @@ int launch_job(struct job *j, const struct link_run *r, const struct plugin_opti
 int launch_check(struct job *j, struct kept *k, const struct kept_fns *fns, char *why, size_t size);
 /* job_result.c: what the process left beside its exit code; strings live in *ret_text. */
 void job_result(struct job *j, struct agent_exit *x, struct buf *ret_text);
-int memory_file(const char *name, struct str content);
 int result_file(void);
 /* monitoring.c: a long runner's checks */
 void monitoring_start(struct job *j);

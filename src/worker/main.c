@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
+#include "base/world/log.h"
 #include "worker/internal.h"
 
 #define OPEN_FILES 65536
@@ -49,6 +49,7 @@ static void carry_out(struct worker *w, const struct agent_effect *e)
 	case AF_HELLO: outbox_hello(w, e->hello); break;
 	case AF_BEAT:
 	case AF_STARTED:
+	case AF_INPUT_ACK:
 	case AF_OUTPUT:
 	case AF_ENDED:
 	case AF_CHECKED:
@@ -57,6 +58,7 @@ static void carry_out(struct worker *w, const struct agent_effect *e)
 	case AF_START: run_start(w, e->run); break;
 	case AF_STOP: job_stop(w, e); break;
 	case AF_READ: job_read(w, e); break;
+	case AF_INPUT: job_input_write(w, e); break;
 	case AF_FORGET: job_forget(w, e); break;
 	case AF_CLOSE:
 		session_close(w, arena_printf(&w->queue_arena, STR_FMT, STR_ARG(e->why.text)));
@@ -120,7 +122,7 @@ void worker_feed(struct worker *w, struct agent_event e)
 	}
 	arena_reset(&w->queue_arena);
 	w->stepping = false;
-	loop_deferred_schedule(w->flush);
+	loop_deferred_arm(w->flush);
 }
 
 void worker_exited(struct worker *w, rid task, int64_t token, struct agent_exit x)

@@ -29,12 +29,15 @@ struct worker_options {
 	const char *server; /* "host:port" */
 	bool use_tls;
 	struct tls_files tls;
-	const char *join_token;    /* NULL: none */
-	const char *shard;         /* lasting name; NULL: the host name */
-	const char *state_dir;     /* made when missing; one worker at a time */
-	const char *zone;          /* NULL: none */
-	const char *target;        /* NULL: "x86_64-linux" as the machine is */
-	const char *const *labels; /* "key=value", NULL-terminated; all lists may be NULL */
+	const char *join_token;       /* NULL: none */
+	const char *shard;            /* lasting name; NULL: the host name */
+	const char *state_dir;        /* made when missing; one worker at a time */
+	const char *zone;             /* NULL: none */
+	const char *target;           /* NULL: "x86_64-linux" as the machine is */
+	const char *const *labels;    /* "key=value", NULL-terminated; all lists may be NULL */
+	const char *cpu;              /* cores that it offers; NULL: as many as it finds */
+	int64_t memory, disk;         /* bytes that it offers; 0: what it finds */
+	const char *const *resources; /* "name=amount" that it offers beside these */
 	const char *const *active_queues;
 	const char *const *ignore_queues;
 	const struct plugin_options *plugins;

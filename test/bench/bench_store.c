@@ -12,8 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "store/store.h"
 
 static int64_t n_tasks = 200000, batch_size = 1000;

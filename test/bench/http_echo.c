@@ -41,7 +41,7 @@ static void on_request(struct http_request *r, void *arg)
 		return;
 	}
 	b->waiting[b->n++] = r;
-	loop_deferred_schedule(b->deferred);
+	loop_deferred_arm(b->deferred);
 }
 
 static void on_signal(int signo, void *arg)

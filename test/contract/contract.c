@@ -17,10 +17,9 @@ static const struct {
     {"sqlite", "sqlite:%s/store.db"},
 };
 
-static const struct store_options options = {.create = true, .migrate = true};
-
 static void open_parts(struct ctx *c)
 {
+	const struct store_options options = {.create = true, .migrate = true, .search = c->search};
 	struct problem p = {0};
 	int rc = store_open(c->url, &options, &c->s, &p);
 
@@ -169,7 +168,8 @@ void row_random(const struct row_table *t, struct rng *rng, struct arena *a, voi
 		else if (col->type == COLUMN_USAGE)
 			random_usage(rng, at);
 		else if (col->type != COLUMN_SUM)
-			*(struct str *)at = random_str(rng, a, i > 0 && t != &output_table);
+			*(struct str *)at = random_str(
+			    rng, a, i > 0 && t != &output_table && t != &input_part_table);
 	}
 }
 
@@ -198,6 +198,10 @@ static int keep_row(void *arg, const struct row_table *t, const void *row)
 		row_copy(t, &s->c->a, row, 0, &s->tokens[s->n_tokens++]);
 	else if (t == &worker_table)
 		row_copy(t, &s->c->a, row, 0, &s->workers[s->n_workers++]);
+	else if (t == &group_table)
+		row_copy(t, &s->c->a, row, 0, &s->groups[s->n_groups++]);
+	else if (t == &graph_table)
+		row_copy(t, &s->c->a, row, 0, &s->graphs[s->n_graphs++]);
 	return 0;
 }
 
@@ -227,7 +231,7 @@ static int keep_last(void *arg, rid last_id, uint64_t last_event)
 
 void start_read(struct ctx *c, struct start *ret_start)
 {
-	struct store_loader l = {ret_start, keep_row, skip_count, keep_owned, keep_last};
+	struct row_loader l = {ret_start, keep_row, skip_count, keep_owned, keep_last};
 	struct problem p = {0};
 
 	*ret_start = (struct start){.c = c};

@@ -12,7 +12,10 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "model/row.h"
+#include "model/built.h"
+#include "model/graph.h"
+#include "model/group.h"
+#include "model/rows/row.h"
 #include "model/schedule.h"
 #include "store/store.h"
 
@@ -24,6 +27,7 @@ struct ctx {
 	struct arena a;
 	struct batch b;
 	uint64_t seq;
+	bool search; /* with an index of words; from the next ctx_reopen() on */
 };
 
 /* `backend` as in store_backend(). A further backend adds a line to the table in contract.c. */
@@ -56,7 +60,9 @@ struct start {
 	size_t n_schedules, n_tasks, tasks_cap;
 	struct token_row tokens[START_SCHEDULES_MAX];
 	struct worker_row workers[START_SCHEDULES_MAX];
-	size_t n_tokens, n_workers;
+	struct group_row groups[START_SCHEDULES_MAX];
+	struct graph_row graphs[START_SCHEDULES_MAX];
+	size_t n_tokens, n_workers, n_groups, n_graphs;
 	rid last_id;
 };
 void start_read(struct ctx *c, struct start *ret_start);
@@ -76,6 +82,11 @@ void test_audit_is_part_of_the_start(void **state);
 void test_token_round_trip(void **state);
 void test_token_delete(void **state);
 void test_filter_among_queues(void **state);
+void test_group_round_trip(void **state);
+void test_group_graph(void **state);
+void test_built_jobs(void **state);
+void test_graph_round_trip(void **state);
+void test_graph_packages(void **state);
 void test_schedule_round_trip(void **state);
 void test_rest_changes_nothing(void **state);
 void test_schedule_progress(void **state);
@@ -84,6 +95,13 @@ void test_ticks_newest_first(void **state);
 void test_ticks_oldest_first(void **state);
 void test_ticks_expire(void **state);
 void test_tasks_of_a_schedule(void **state);
+void test_batch_round_trip(void **state);
+void test_batch_goes_with_its_last_task(void **state);
+void test_batch_is_joined_as_it_goes(void **state);
+void test_batch_goes_with_its_queue(void **state);
+void test_batch_from_before_rows(void **state);
+void test_batches_by_name(void **state);
+void test_batch_pace(void **state);
 void test_load(void **state);
 
 #endif

@@ -15,6 +15,18 @@ static void make_plausible(const struct row_table *t, void *row, int i)
 {
 	if (t == &task_table)
 		((struct task_row *)row)->spec.owner.id = (rid)i + 1;
+	if (t == &task_table) { /* a batch without tasks does not come back */
+		((struct task_row *)row)->id = (rid)i + 100;
+		((struct task_row *)row)->spec.batch = (rid)i + 50;
+	}
+	if (t == &task_batch_table) {
+		((struct task_batch_row *)row)->id = (rid)i + 50;
+		((struct task_batch_row *)row)->n_tasks = 1;
+		((struct task_batch_row *)row)->last_task = (rid)i + 100;
+		((struct task_batch_row *)row)->n_gone = 0;
+	}
+	if (t == &task_table && i % 2)
+		((struct task_row *)row)->spec.owner.kind = KIND_GROUP;
 	if (t == &worker_table) /* who was healthy must speak again */
 		((struct worker_row *)row)->state = i % 2 ? 1 : 3;
 	if (t == &worker_table && !((struct worker_row *)row)->drained)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "model/health.h"
+#include "model/link/health.h"
 
 /* A value changed behind our back: the row says so, and what it said is not repeated. */
 static void test_damage_is_noticed(void **state)
@@ -124,6 +124,94 @@ static void test_a_damaged_worker_is_nobody(void **state)
 		commit(c);
 		start_read(c, &start);
 		assert_same_row(&worker_table, &start.workers[0], &good_worker);
+	}
+}
+
+static int take_row(void *arg, const struct row_table *t, const void *row)
+{
+	return 0;
+}
+
+static int take_count(void *arg, rid queue, int32_t status, int64_t n)
+{
+	return 0;
+}
+
+static int take_owned(void *arg, const struct owner *of, rid task, rid queue)
+{
+	return 0;
+}
+
+static int take_last(void *arg, rid last_id, uint64_t last_event)
+{
+	return 0;
+}
+
+/* SQLite's number of seven bits a byte, for an id of 50 to 56 bits. */
+static void put_varint(rid id, unsigned char ret[8])
+{
+	for (int i = 7; i >= 0; i--, id >>= 7)
+		ret[i] = (unsigned char)((id & 0x7f) | (i < 7 ? 0x80 : 0));
+}
+
+static off_t place_of(struct ctx *c, rid id)
+{
+	int fd = open(ctx_path(c), O_RDONLY);
+	unsigned char is[8], page[4096];
+	off_t place = 0;
+
+	put_varint(id, is);
+	for (off_t at = 0; pread(fd, page, sizeof page, at) == sizeof page; at += sizeof page) {
+		unsigned char *found = memmem(page, sizeof page, is, sizeof is);
+
+		place = found ? at + (found - page) : place;
+	}
+	close(fd);
+	assert_true(place > 0);
+	return place;
+}
+
+static void write_id(struct ctx *c, off_t place, rid id)
+{
+	int fd = open(ctx_path(c), O_WRONLY);
+	unsigned char is[8];
+
+	put_varint(id, is);
+	assert_int_equal(pwrite(fd, is, sizeof is, place), sizeof is);
+	close(fd);
+}
+
+/* Bits of an id in the file: the row has then the id of the next one, or is out of its place. */
+static void test_an_id_that_is_not_the_rows_is_refused(void **state)
+{
+	const rid first = INT64_C(0x6afdbab1000001);
+	const rid to[] = {first + 2, first + 0x100, first + 1 - (INT64_C(1) << 40)};
+	struct ctx *c = *state;
+
+	for (rid i = 0; i < 3; i++) {
+		struct worker_row w = good_worker;
+		char name[] = {'w', (char)('1' + i), 0};
+
+		w.id = first + i;
+		w.facts.shard = str_of(name);
+		batch_put(&c->b, &worker_table, &w);
+		commit(c);
+	}
+	for (size_t i = 0; i < sizeof to / sizeof to[0]; i++) {
+		struct row_loader l = {NULL, take_row, take_count, take_owned, take_last};
+		struct problem p = {0};
+		off_t place;
+
+		shut(c);
+		place = place_of(c, first + 1);
+		write_id(c, place, to[i]);
+		assert_int_equal(try_open(c, NULL), 0);
+		assert_int_equal(store_load(c->s, &l, &p), ERR_STORE);
+		assert_non_null(strstr(p.what, "the store is damaged (worker: two rows"));
+		shut(c);
+		write_id(c, place, first + 1);
+		assert_int_equal(try_open(c, NULL), 0);
+		assert_int_equal(store_load(c->s, &l, &p), 0);
 	}
 }
 
@@ -280,6 +368,7 @@ int main(void)
 	    T(test_damage_is_noticed),
 	    T(test_short_check_is_no_damage),
 	    T(test_a_damaged_worker_is_nobody),
+	    T(test_an_id_that_is_not_the_rows_is_refused),
 	    T(test_sums_stay_the_same),
 	    T(test_damaged_output_keeps_its_length),
 	    T(test_damaged_short_output_is_counted),

@@ -79,7 +79,7 @@ static int on_done(void *arg, rid last_id, uint64_t last_event)
 
 static int load(struct ctx *c, struct loaded *l)
 {
-	struct store_loader loader = {l, on_row, on_count, on_owned, on_done};
+	struct row_loader loader = {l, on_row, on_count, on_owned, on_done};
 	struct problem p = {0};
 
 	l->c = c;

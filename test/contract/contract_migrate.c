@@ -308,6 +308,91 @@ static void test_migrate_schedules(void **state)
 	assert_int_equal(store_task_get(c->r, 2, &c->a, &got), ERR_NOT_FOUND);
 }
 
+/* Version 18 added groups, 20 what they are left of, 21 series: down they and their graphs are set
+ * aside, and their jobs are tasks like any others. Up they are back, in the state in which they
+ * were. */
+static void test_migrate_groups(void **state)
+{
+	struct ctx *c = *state;
+	struct queue_row q = {.id = 5, .name = STR("q"), .plugin = STR("p")};
+	struct group_graph_row chunk = {.data = STR("graph")};
+	struct problem p = {0};
+	struct group_row g[N_GROUP_STATES];
+	struct part_query query = {.table = &group_graph_table, .oldest_first = true, .limit = 10};
+	struct part_page page;
+	struct start start;
+	struct task_row *t[N_GROUP_STATES], got;
+
+	batch_put(&c->b, &queue_table, &q);
+	for (int i = 0; i < N_GROUP_STATES; i++) {
+		struct group_graph_row *row = arena_memdup(&c->b.arena, &chunk, sizeof chunk);
+
+		g[i] = (struct group_row){.id = 100 + 10 * (rid)i,
+		    .name = arena_strf(&c->a, "g%d", i),
+		    .state = i,
+		    .n_jobs = 1,
+		    .n_chunks = 1,
+		    .retried_of = i % 2 ? 100 : 0,
+		    .series = i % 3 ? STR("night") : STR_NULL};
+		row->group = g[i].id;
+		t[i] =
+		    task_new(c, g[i].id + 1, 5, i > GROUP_QUEUED ? TASK_SUCCEEDED : TASK_BLOCKED);
+		t[i]->spec.owner = (struct owner){KIND_GROUP, g[i].id, 0};
+		batch_put(&c->b, &group_table, &g[i]);
+		batch_put(&c->b, &group_graph_table, row);
+		add_insert(c, t[i]);
+	}
+	commit(c);
+	shut(c);
+	assert_int_equal(migrate(c->url, 17, &p), 0);
+	sql(c, SURE("SELECT count(*) = 0 FROM task WHERE owner <> 0"));
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	start_read(c, &start);
+	assert_int_equal(start.n_groups, N_GROUP_STATES);
+	for (int i = 0; i < N_GROUP_STATES; i++) {
+		assert_same_row(&group_table, &g[i], &start.groups[i]);
+		query.object = g[i].id;
+		assert_int_equal(store_parts(c->r, &query, &c->a, &page), 0);
+		assert_int_equal(page.n, 1);
+		assert_true(str_is(((struct group_graph_row *)page.rows)->data, "graph"));
+		assert_int_equal(store_task_get(c->r, t[i]->id, &c->a, &got), 0);
+		assert_same_row(&task_table, t[i], &got);
+	}
+}
+
+/* Version 19 added graphs of packages: down they are set aside, up they are back as they were. */
+static void test_migrate_graphs(void **state)
+{
+	struct ctx *c = *state;
+	struct graph_row g = {.id = 7, .name = STR("core"), .n_packages = 2, .version = 3};
+	struct graph_package_row k[2] = {{7, 0, STR("o/a/1/1"), STR("r o/b\n")},
+	    {7, 1, STR("o/b/1/1"), .reason = STR("plan disconnected")}};
+	struct part_query query = {
+	    .table = &graph_package_table, .object = 7, .oldest_first = true, .limit = 10};
+	struct part_page page;
+	struct start start;
+	struct problem p = {0};
+
+	batch_put(&c->b, &graph_table, &g);
+	for (int i = 0; i < 2; i++)
+		batch_put(&c->b, &graph_package_table, &k[i]);
+	commit(c);
+	shut(c);
+	assert_int_equal(migrate(c->url, 18, &p), 0);
+	sql(c, SURE("SELECT last_id >= 7 FROM stat"));
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	start_read(c, &start);
+	assert_int_equal(start.n_graphs, 1);
+	assert_same_row(&graph_table, &g, &start.graphs[0]);
+	assert_int_equal(store_parts(c->r, &query, &c->a, &page), 0);
+	assert_int_equal(page.n, 2);
+	for (int i = 0; i < 2; i++)
+		assert_same_row(
+		    &graph_package_table, &k[i], &((struct graph_package_row *)page.rows)[i]);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 /* Version 11 numbers on after a retry: down, what is left of the attempts stays; up, the numbers go
@@ -378,6 +463,8 @@ int main(void)
 	    T(test_migrate_attempts),
 	    T(test_migrate_owners),
 	    T(test_migrate_results),
+	    T(test_migrate_groups),
+	    T(test_migrate_graphs),
 	    T(test_migrate_schedules),
 	    T(test_migrate_doubts),
 	};

@@ -151,6 +151,22 @@ static void random_schedule_op(struct pair *p)
 		batch_state(&p->x.b, &schedule_table, s);
 }
 
+static void random_task_batch(struct pair *p)
+{
+	struct task_batch_row *t = arena_zalloc(&p->x.b.arena, sizeof *t);
+
+	row_random(&task_batch_table, &p->rng, &p->x.b.arena, t);
+	t->id = 1 + (rid)pick(p, (int64_t)p->next_id);
+	t->n_tasks = 1 + pick(p, 4);
+	t->n_gone = 0;
+	t->last_task = 1 << 20; /* whoever has its id is below */
+	t->name = pick(p, 3) ? arena_strf(&p->x.b.arena, "b%d", (int)pick(p, 30)) : STR_NULL;
+	if (pick(p, 2))
+		batch_put(&p->x.b, &task_batch_table, t);
+	else
+		batch_state(&p->x.b, &task_batch_table, t);
+}
+
 static void random_op(struct pair *p)
 {
 	struct batch *b = &p->x.b;
@@ -159,6 +175,8 @@ static void random_op(struct pair *p)
 
 	if (pick(p, 10) == 0)
 		random_schedule_op(p);
+	if (pick(p, 10) == 0)
+		random_task_batch(p);
 	if (dice < 35) {
 		batch_insert(b, &task_table, random_task(p, p->next_id));
 		p->next_id += 1 + (rid)pick(p, 2);
@@ -204,9 +222,11 @@ static void random_filter(struct pair *p, struct task_filter *f)
 	f->since = pick(p, 3) ? 0 : (rid)pick(p, (int64_t)p->next_id);
 	f->until = pick(p, 3) ? 0 : (rid)pick(p, (int64_t)p->next_id + 2);
 	f->ended_before_ms = pick(p, 4) ? 0 : pick(p, 50);
+	f->now_ms = pick(p, 50);
 	for (int64_t i = pick(p, 4); i > 0; i--) {
 		int64_t k = pick(p, sizeof ranges / sizeof ranges[0]);
 
+		f->states[f->n_states].delayed = ranges[k].max == -2 && pick(p, 2);
 		f->states[f->n_states].min = ranges[k].min;
 		f->states[f->n_states++].max = ranges[k].max;
 	}
@@ -280,6 +300,47 @@ static void compare_counts(struct pair *p)
 	assert_int_equal(store_count_ended(p->x.r, &ex), 0);
 	assert_int_equal(store_count_ended(p->y.r, &ey), 0);
 	assert_int_equal(ex, ey);
+}
+
+static void compare_pace(struct pair *p)
+{
+	struct pace_count *x, *y;
+	struct task_filter f;
+	int64_t since = pick(p, 100);
+	size_t nx, ny;
+
+	random_filter(p, &f);
+	assert_int_equal(store_task_pace(p->x.r, &f, since, &p->x.a, &x, &nx), 0);
+	assert_int_equal(store_task_pace(p->y.r, &f, since, &p->y.a, &y, &ny), 0);
+	assert_int_equal(nx, ny);
+	for (size_t i = 0; i < nx; i++) {
+		assert_int_equal(x[i].status, y[i].status);
+		assert_int_equal(x[i].n, y[i].n);
+		assert_int_equal(x[i].last_ms, y[i].last_ms);
+		assert_int_equal(x[i].n_since, y[i].n_since);
+	}
+}
+
+static void compare_batches(struct pair *p)
+{
+	struct batch_query q = {.whole = pick(p, 2),
+	    .before = pick(p, 2) ? 0 : (rid)pick(p, (int64_t)p->next_id),
+	    .limit = 1 + (uint32_t)pick(p, 20)};
+	rid id = 1 + (rid)pick(p, (int64_t)p->next_id);
+	struct task_batch_row x = {0}, y = {0};
+	struct batch_page some, same;
+	int rc;
+
+	q.name = pick(p, 2) ? arena_strf(&p->x.a, "b%d", (int)pick(p, 30)) : STR_NULL;
+	assert_int_equal(store_batch_list(p->x.r, &q, &p->x.a, &some), 0);
+	assert_int_equal(store_batch_list(p->y.r, &q, &p->y.a, &same), 0);
+	assert_int_equal(some.n, same.n);
+	for (size_t i = 0; i < some.n; i++)
+		assert_same_row(&task_batch_table, &some.rows[i], &same.rows[i]);
+	rc = store_batch_get(p->x.r, id, &p->x.a, &x);
+	assert_int_equal(store_batch_get(p->y.r, id, &p->y.a, &y), rc);
+	assert_same_row(&task_batch_table, &x, &y);
+	assert_int_equal(x.is_old, y.is_old);
 }
 
 static void compare_queues(struct pair *p)
@@ -386,6 +447,8 @@ static void test_same_answers(void **state)
 		for (int i = 0; i < 12; i++) {
 			compare_lists(p);
 			compare_counts(p);
+			compare_pace(p);
+			compare_batches(p);
 			compare_queues(p);
 			compare_lookups(p);
 			compare_ticks(p);

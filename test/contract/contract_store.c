@@ -46,9 +46,11 @@ static void test_every_field_has_a_column(void **state)
 	static const struct {
 		const struct row_table *t;
 		size_t padding;
-	} all[] = {{&task_table, 12}, {&queue_table, 16}, {&worker_table, 4}, {&event_table, 0},
+	} all[] = {{&task_table, 16}, {&queue_table, 12}, {&worker_table, 4}, {&event_table, 0},
 	    {&idem_table, 8}, {&output_table, 4}, {&meta_table, 0}, {&schedule_table, 8},
-	    {&tick_table, 4}, {&token_table, 8}};
+	    {&tick_table, 4}, {&token_table, 8}, {&input_table, 4}, {&input_part_table, 0},
+	    {&group_table, 0}, {&group_graph_table, 0}, {&graph_table, 0},
+	    {&graph_package_table, 0}, {&built_table, 0}};
 
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
 		size_t covered = 0;
@@ -59,6 +61,107 @@ static void test_every_field_has_a_column(void **state)
 			fail_msg("%s: %zu bytes in columns of %zu", all[i].t->name, covered,
 			    all[i].t->row_size);
 	}
+}
+
+static void test_tasks_by_name(void **state)
+{
+	struct ctx *c = *state;
+	struct task_filter f = {.name = STR("nightly")};
+	struct status_count *counts;
+	struct task_page page;
+	size_t n;
+
+	for (rid id = 1; id <= 60; id++) {
+		struct task_row *t = task_new(c, id, 7, id % 2 ? TASK_QUEUED : TASK_SUCCEEDED);
+
+		t->spec.name = id % 3 == 0   ? STR("nightly")
+		               : id % 3 == 1 ? STR("nightly report")
+		                             : STR_NULL;
+		add_insert(c, t);
+	}
+	commit(c);
+	assert_int_equal(store_task_list(c->r, &f, false, true, 0, 15, &c->a, &page), 0);
+	assert_int_equal(page.n, 15);
+	assert_int_equal(page.rows[0].id, 60);
+	assert_true(str_is(page.rows[14].spec.name, "nightly"));
+	assert_int_equal(store_task_list(c->r, &f, false, true, page.next, 15, &c->a, &page), 0);
+	assert_int_equal(page.n, 5);
+	assert_int_equal(page.next, 0);
+	f.states[0].min = f.states[0].max = TASK_QUEUED;
+	f.n_states = 1;
+	assert_int_equal(store_task_count(c->r, &f, &c->a, &counts, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(counts[0].n, 10);
+	f.name = STR("night");
+	assert_int_equal(store_task_list(c->r, &f, true, true, 0, 15, &c->a, &page), 0);
+	assert_int_equal(page.n, 0);
+}
+
+static void test_heads_of_bodies(void **state)
+{
+	static const size_t sizes[] = {1, 511, 512, 513, 2048, 2049, 100000};
+	struct ctx *c = *state;
+	struct str head;
+
+	for (rid id = 1; id <= sizeof sizes / sizeof sizes[0]; id++) {
+		struct task_row *t = task_new(c, id, 7, TASK_QUEUED);
+		char *text = arena_alloc(&c->a, sizes[id - 1]);
+
+		memset(text, 'x', sizes[id - 1]);
+		text[0] = (char)('a' + id);
+		t->spec.body = (struct str){text, sizes[id - 1]};
+		add_insert(c, t);
+	}
+	commit(c);
+	for (rid id = 1; id <= sizeof sizes / sizeof sizes[0]; id++) {
+		assert_int_equal(store_task_head(c->r, id, 512, &c->a, &head), 0);
+		assert_int_equal(head.n, sizes[id - 1] < 512 ? sizes[id - 1] : 512);
+		assert_int_equal(head.p[0], 'a' + id);
+	}
+	assert_int_equal(store_task_head(c->r, 99, 512, &c->a, &head), 0);
+	assert_null(head.p);
+}
+
+static size_t input_parts(struct ctx *c, rid task, int64_t from, struct input_part_row **ret_rows)
+{
+	struct part_query q = {.table = &input_part_table,
+	    .object = task,
+	    .from = from,
+	    .oldest_first = true,
+	    .limit = 10};
+	struct part_page page;
+
+	assert_int_equal(store_parts(c->r, &q, &c->a, &page), 0);
+	*ret_rows = page.rows;
+	return page.n;
+}
+
+/* Read from any part on, gone up to any, and all at once with what they belong to. */
+static void test_parts_of_input(void **state)
+{
+	struct ctx *c = *state;
+	struct input_row in[] = {{7, 1, 12, INPUT_OPEN}, {8, 1, 4, INPUT_ENDED}};
+	struct input_part_row parts[] = {{7, 0, {"a\0b\xff", 4}}, {7, 4, STR("efgh")},
+	    {7, 8, STR("ijkl")}, {8, 0, STR("else")}},
+	                      *got;
+
+	for (size_t i = 0; i < 4; i++)
+		batch_put(&c->b, &input_part_table, &parts[i]);
+	batch_put(&c->b, &input_table, &in[0]);
+	batch_put(&c->b, &input_table, &in[1]);
+	commit(c);
+	assert_int_equal(input_parts(c, 7, 0, &got), 3);
+	assert_true(str_eq(got[0].data, parts[0].data));
+	assert_int_equal(input_parts(c, 7, 4, &got), 2);
+	assert_true(got[0].offset == 4 && str_eq(got[1].data, STR("ijkl")));
+	batch_trim(&c->b, &input_part_table, 7, 8);
+	commit(c);
+	assert_int_equal(input_parts(c, 7, 0, &got), 1);
+	assert_int_equal(got[0].offset, 8);
+	batch_delete(&c->b, &input_table, 7);
+	commit(c);
+	assert_int_equal(input_parts(c, 7, 0, &got), 0);
+	assert_int_equal(input_parts(c, 8, 0, &got), 1);
 }
 
 static void test_task_round_trip(void **state)
@@ -92,6 +195,24 @@ static void test_task_round_trip(void **state)
 		assert_same_row(&task_table, &t[i], &got);
 	}
 	assert_int_equal(store_task_get(c->r, 999, &c->a, &got), ERR_NOT_FOUND);
+}
+
+static void test_several_tasks_at_once(void **state)
+{
+	static const rid ids[] = {3, 99, 1, 0, 3};
+	struct ctx *c = *state;
+	struct task_row rows[5];
+
+	for (rid id = 1; id <= 3; id++)
+		add_insert(c, task_new(c, id, 7, TASK_QUEUED));
+	commit(c);
+	assert_int_equal(store_tasks_get(c->r, ids, 5, &c->a, rows), 0);
+	assert_int_equal(rows[0].id, 3);
+	assert_int_equal(rows[1].id, 0);
+	assert_int_equal(rows[2].id, 1);
+	assert_int_equal(rows[3].id, 0);
+	assert_same_row(&task_table, &rows[0], &rows[4]);
+	assert_int_equal(store_tasks_get(c->r, ids, 0, &c->a, rows), 0);
 }
 
 static void test_bodies_of_any_length(void **state)
@@ -409,7 +530,11 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 	    T(test_every_field_has_a_column),
+	    T(test_parts_of_input),
+	    T(test_tasks_by_name),
+	    T(test_heads_of_bodies),
 	    T(test_task_round_trip),
+	    T(test_several_tasks_at_once),
 	    T(test_bodies_of_any_length),
 	    T(test_many_operations_on_one_row),
 	    T(test_failed_batch_leaves_nothing),
@@ -432,6 +557,11 @@ int main(int argc, char **argv)
 	    T(test_token_round_trip),
 	    T(test_token_delete),
 	    T(test_filter_among_queues),
+	    T(test_group_round_trip),
+	    T(test_group_graph),
+	    T(test_built_jobs),
+	    T(test_graph_round_trip),
+	    T(test_graph_packages),
 	    T(test_schedule_round_trip),
 	    T(test_rest_changes_nothing),
 	    T(test_schedule_progress),
@@ -440,6 +570,13 @@ int main(int argc, char **argv)
 	    T(test_ticks_oldest_first),
 	    T(test_ticks_expire),
 	    T(test_tasks_of_a_schedule),
+	    T(test_batch_round_trip),
+	    T(test_batch_goes_with_its_last_task),
+	    T(test_batch_is_joined_as_it_goes),
+	    T(test_batch_goes_with_its_queue),
+	    T(test_batch_from_before_rows),
+	    T(test_batches_by_name),
+	    T(test_batch_pace),
 	    T(test_load),
 	    T(test_bounded_scan),
 	};

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "wire/action.h"
+#include "wire/json/action.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
  * what a keeper says. What is accepted must survive being written and read again.
  */
 #include "base/mem.h"
-#include "wire/keeper.h"
+#include "wire/link/keeper.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

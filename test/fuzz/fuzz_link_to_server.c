@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "wire/link_words.h"
+#include "wire/link/link_words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,7 +21,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST(link_decode_to_server(buf_str(&b), &a, &again, &p) == 0);
 		MUST(again.n_ended == m.n_ended && again.n_output == m.n_output);
 		MUST(again.n_started == m.n_started && !again.hello == !m.hello);
-		MUST(!again.knock == !m.knock);
+		MUST(!again.knock == !m.knock && again.n_input_ack == m.n_input_ack);
+		for (size_t i = 0; i < m.n_input_ack; i++)
+			MUST(again.input_ack[i].end == m.input_ack[i].end);
 		MUST(again.n_checked == m.n_checked && again.n_notified == m.n_notified);
 		MUST(again.has_beat == m.has_beat && again.beat.own == m.beat.own);
 		MUST(str_eq(again.clock, m.clock));

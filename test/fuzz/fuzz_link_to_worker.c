@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "wire/link_words.h"
+#include "wire/link/link_words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,6 +21,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST(link_decode_to_worker(buf_str(&b), &a, &again, &p) == 0);
 		MUST(again.n_run == m.n_run && again.n_kill == m.n_kill);
 		MUST(again.n_ended_ack == m.n_ended_ack && again.n_output_ack == m.n_output_ack);
+		MUST(again.n_input == m.n_input);
+		for (size_t i = 0; i < m.n_input; i++)
+			MUST(str_eq(again.input[i].data, m.input[i].data) &&
+			     again.input[i].offset == m.input[i].offset &&
+			     again.input[i].end == m.input[i].end);
 		MUST(again.n_notify == m.n_notify && again.has_check == m.has_check);
 		MUST(again.has_beat_ack == m.has_beat_ack && str_eq(again.clock, m.clock));
 		MUST(again.beat_ack.number == m.beat_ack.number);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "wire/settings.h"
+#include "wire/json/settings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,8 +3,8 @@
  * Vector clocks out of arbitrary bytes: what is accepted keeps the bounds, has that one encoding,
  * and can be merged without anybody's count going back.
  */
+#include "base/data/vclock.h"
 #include "base/mem.h"
-#include "base/vclock.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -113,7 +113,9 @@ def documented_metrics():
             for m in re.finditer(r"`(reeve_[a-z_]+)(?:\{([a-z,]+)\})?`", " ".join(first))}
 
 
-def test_metrics(live):
+def test_metrics(cluster):
+    cluster.start_dev("--cluster-resource", "licence=1")
+    live = Api(cluster)
     live.queue("odd {name}é")
     live.ended(live.submit(queue="odd {name}é")["id"])
     live.ended(live.submit("false")["id"])
@@ -265,7 +267,7 @@ def documented_routes():
             if not line.startswith("| `"):
                 continue
             for cell in re.findall(r"`([^`]+)`", line.split("|")[1]):
-                match = re.match(r"^(GET|POST|PATCH|DELETE) (/\S+)$", cell)
+                match = re.match(r"^(GET|POST|PUT|PATCH|DELETE) (/\S*)$", cell)
                 if match:
                     last = match.groups()
                     routes.add(last)
@@ -279,6 +281,45 @@ def test_document_and_manual_name_the_same_routes(live):
     doc = live.get("/openapi.json")
     described = {(m.upper(), path) for path, item in doc["paths"].items() for m in item if m in OPENAPI_METHODS}
     assert described == documented_routes()
+
+
+def ask_groups(c):
+    jobs = [{"name": "a", "command": ["sleep", "1000"]}, {"name": "b", "command": ["true"], "needs": [{"job": "a", "after": "end"}]}]
+    c.ask("POST", "/v1/groups", 201, json={"name": "g", "policy": "fail-fast", "jobs": jobs})
+    c.ask("POST", "/v1/groups", 400, json={"jobs": [{"name": "a", "needs": ["z"]}]})
+    c.ask("GET", "/v1/groups?state=queued,dispatching&name=g&limit=1", 200)
+    c.ask("GET", "/v1/groups/g", 200)
+    c.ask("GET", "/v1/groups/g/why", 200)
+    c.ask("GET", "/v1/groups/g/jobs?state=pending,schedulable,eligible,dispatched&limit=1", 200)
+    c.ask("GET", "/v1/groups/g/jobs/a", 200)
+    c.ask("GET", "/v1/groups/g/jobs/nobody", 404)
+    c.ask("GET", "/v1/groups/g/graph", 200)
+    c.ask("DELETE", "/v1/groups/g", 409)
+    c.ask("POST", "/v1/groups/g/retry", 409, json={"what": "failed"})
+    c.ask("POST", "/v1/groups/g/cancel", 200, json={"reason": "enough"})
+    wait_until(lambda: c.ask("GET", "/v1/groups/g", 200).json()["state"] == "canceled", what="it is canceled")
+    c.ask("GET", "/v1/groups/g/stream", 200)
+    c.ask("POST", "/v1/groups/g/retry", 201, json={"what": "failed", "name": "again"})
+    c.ask("DELETE", "/v1/groups/g", 204)
+    c.ask("GET", "/v1/groups/g", 404)
+
+
+def ask_graphs(c):
+    file = {"packages": [{"ident": "o/a/1/1", "runtime": ["o/b"]}, {"ident": "o/b/1/1", "build": ["o/x"]}]}
+    c.ask("PUT", "/v1/graphs/g/packages", 201, json=file)
+    c.ask("PUT", "/v1/graphs/g/packages", 200, json=file)
+    c.ask("PUT", "/v1/graphs/g/packages", 412, json=file, headers={"If-None-Match": "*"})
+    c.ask("POST", "/v1/graphs/g/packages", 200, json={"packages": [{"ident": "o/c/1/1"}]})
+    c.ask("POST", "/v1/graphs/g/packages", 409, json={"packages": [{"ident": "o/b/2/1", "runtime": ["o/a"]}]})
+    c.ask("PATCH", "/v1/graphs/g/packages", 200, json={"unbuildable": [{"package": "o/b", "reason": "r"}], "remove": ["o/c"]})
+    c.ask("GET", "/v1/graphs", 200)
+    c.ask("GET", "/v1/graphs/g", 200)
+    c.ask("GET", "/v1/graphs/g", 304, headers={"If-None-Match": '"4"'})
+    c.ask("GET", "/v1/graphs/g/packages?name=o/&limit=1", 200)
+    c.ask("GET", "/v1/graphs/g/package?name=o/b", 200)
+    c.ask("GET", "/v1/graphs/g/check", 200)
+    c.ask("DELETE", "/v1/graphs/g", 204)
+    c.ask("GET", "/v1/graphs/g", 404)
 
 
 def ask_schedules(c):
@@ -321,6 +362,7 @@ def test_every_route_keeps_its_contract(dev):
     c.ask("GET", "/v1/queues/q", 200)
     c.ask("POST", "/v1/queues/q/resume", 200)
     ask_schedules(c)
+    ask_graphs(c)
     c.ask("POST", "/v1/tasks", 201, json={"command": ["true"], "run_after": "1h", "key": "k", "status": -10})
     c.ask("POST", "/v1/tasks", 200, json={"command": ["true"], "key": "k"})
     task = c.ask("POST", "/v1/tasks", 201, json={"queue": "q", "command": ["echo", "x"], "labels": {"a": "b"}}).json()["id"]
@@ -330,6 +372,14 @@ def test_every_route_keeps_its_contract(dev):
     schema = c.operation("POST", "/v1/tasks")["responses"]["200"]["content"]["application/json"]["schema"]
     c.validate(many.json(), schema)
     held = many.json()["ids"][0]
+    c.ask("GET", "/v1/batches", 200)
+    c.ask("GET", f"/v1/batches/{many.json()['batch']}", 200)
+    c.ask("GET", "/v1/batches/nobody", 404)
+    ask_groups(c)
+    fed = c.ask("POST", "/v1/tasks", 201, json={"command": ["cat"], "stdin": "stream"}).json()["id"]
+    c.ask("POST", f"/v1/tasks/{fed}/input?offset=0&end=true", 200, data=b"x\n",
+          headers={"Content-Type": "application/octet-stream"})
+    c.api.ended(fed)
     c.ask("GET", f"/v1/tasks/{task}", 200)
     c.ask("GET", f"/v1/tasks/{task}?wait=1s", 200)
     c.ask("GET", f"/v1/tasks/{task[:18]}fffff0", 404)
@@ -338,6 +388,7 @@ def test_every_route_keeps_its_contract(dev):
     c.ask("GET", "/v1/tasks/summary?state=held", 200)
     c.ask("PATCH", f"/v1/tasks/{held}", 200, json={"priority": 4})
     c.ask("GET", f"/v1/tasks/{held}/why", 200)
+    c.ask("GET", f"/v1/tasks/{held}/history", 200)
     c.ask("POST", f"/v1/tasks/{held}/cancel", 200, json={"reason": "enough"})
     c.ask("POST", f"/v1/tasks/{held}/cancel", 409, json={"reason": "enough"})
     c.ask("POST", f"/v1/tasks/{held}/retry", 200, json={})
@@ -364,7 +415,7 @@ def test_every_route_keeps_its_contract(dev):
     with c.api.session.get(c.api.url + "/v1/events", headers={"Accept": "text/event-stream"}, stream=True,
                            timeout=PATIENCE) as r:
         assert r.headers["Content-Type"] in c.operation("GET", "/v1/events")["responses"]["200"]["content"]
-    for path in ("/v1/status", "/healthz", "/readyz", "/metrics", "/openapi.json"):
+    for path in ("/v1/status", "/", "/healthz", "/readyz", "/metrics", "/openapi.json"):
         c.ask("GET", path, 200)
     wait_until(lambda: c.api.get("/v1/queues/q")["counts"]["queued"] == 0, what="the queue is empty")
     c.ask("DELETE", "/v1/queues/q", 204)

@@ -115,6 +115,23 @@ def test_restore_refuses_a_store_in_use(server, tmp_path):
     assert len(server.all_tasks()) == 1
 
 
+def test_it_says_of_which_store(server, tmp_path):
+    store = store_of(server.state_dir())
+    assert server.cli("backup", tmp_path / "b").out.endswith(f"; from {store}\n")
+    assert server.cli("backup", tmp_path / "c", env={"REEVE_SERVER": server.url}).out.endswith(f"; from {store}\n")
+    server.server.stop()
+    assert server.cli("restore", "--force", tmp_path / "b").out.endswith(f"; from {tmp_path / 'b'}\n")
+
+
+@pytest.mark.parametrize("elsewhere", ["http://reeve.example:7400", "reeve.example:7400", "unix:/nowhere/reeve.sock",
+                                       "unix:///nowhere/reeve.sock", "/nowhere/reeve.sock"])
+def test_a_server_elsewhere_is_not_this_store(server, tmp_path, elsewhere):
+    said = server.cli("backup", tmp_path / "b", env={"REEVE_SERVER": elsewhere}, check=False)
+    assert said.code == 2 and elsewhere in said.err and f"--store {store_of(server.state_dir())}" in said.err
+    assert not os.path.exists(tmp_path / "b")
+    server.cli("backup", tmp_path / "b", "--store", store_of(server.state_dir()), env={"REEVE_SERVER": elsewhere})
+
+
 def test_what_is_no_backup(server, tmp_path):
     (tmp_path / "letter").write_text("dear store\n" * 1000)
     server.server.stop()

@@ -31,7 +31,7 @@ def processes_in(path):
 def test_all_cases(reeve, disk):
     result = reeve("bench", "--scale", "0.01", "--dir", disk, timeout=harness.PATIENCE * 4)
     out = result.json
-    assert {"run", "machine", "submit", "noop", "spawn", "latency", "backlog", "cron", "goals"} <= out.keys()
+    assert {"run", "machine", "submit", "noop", "spawn", "latency", "backlog", "cron", "plan", "needs", "services", "goals"} <= out.keys()
     assert out["machine"]["fdatasync_4k_append"]["per_s"] > 0
     assert out["machine"]["sqlite_insert_1000_rows_per_commit"]["rows_per_s"] > 0
     for way in "one_by_one_unix", "one_by_one_tcp":
@@ -50,6 +50,8 @@ def test_all_cases(reeve, disk):
     assert out["cron"]["peers"] is None and out["cron"]["least_ratio_common"] is None
     for pattern in out["cron"]["patterns"].values():
         assert pattern["fresh_per_s"] > 0 and pattern["walking_per_s"] > 0
+    for shape in "layers", "small_cycles", "huge_cycle":
+        assert out["plan"][shape]["jobs"] >= 1000 and out["plan"][shape]["plan_cpu_s"] > 0
     assert out["goals"] and all({"name", "goal", "measured", "met"} <= g.keys() for g in out["goals"])
     assert "workers" not in out and "schedules" not in out  # take minutes: only by name
     assert os.listdir(disk) == []

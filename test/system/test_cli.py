@@ -87,13 +87,16 @@ def test_hold_why_release(cli):
     assert cli("wait", id).code == 0
 
 
-def test_lists_and_doctor(cli):
+def test_lists_and_doctor(cli, dev):
     cli("run", "true")
     assert [queue["name"] for queue in cli("queue", "ls", "-o", "json").json["items"]] == ["default"]
     assert len(cli("worker", "ls", "-o", "jsonl").jsonl) == 1
     assert cli("status", "-o", "json").json["ready"] is True
     assert "default" in cli("top").out
     assert "it answers in" in cli("doctor").out
+    disks = [c["text"] for c in cli("doctor", "-o", "json").json["items"] if c["check"] == "disk"]
+    assert any(t.endswith(f"are free for a server's store, in {dev.state_dir()}") for t in disks), disks
+    assert len(disks) == len(set(disks))
     assert cli("__complete", "queue").out == "default\n"
 
 
@@ -225,21 +228,6 @@ def test_an_atomic_refusal_names_the_lines(dev, cli):
     assert any(line.startswith("reeve: line 4: ") and "nope" in line for line in said), result
     assert "2 of 3 tasks are not valid, so none was taken" in result.err
     assert dev.get("/v1/tasks/summary")["total"] == 0
-
-
-def test_logs_of_a_batch_say_what_to_type(dev, cli):
-    """A batch is called like its first task, so that its id names that task too."""
-    batch = cli("submit", "--array", "1-3", "--wait", "--", "echo").out.strip()
-    result = cli("logs", batch)
-    assert result.out == "1\n", result
-    assert f"{batch} is a batch of 3 tasks; this is the output of its first" in result.err, result
-    assert f"`reeve task ls --batch {batch}`" in result.err, result
-    assert cli("-q", "logs", batch).err == ""
-    newest = cli("task", "ls", "--batch", batch, "-n", "1", "-o", "jsonl").jsonl[0]["id"]
-    other = cli("logs", newest)
-    assert (other.out, other.err) == ("3\n", ""), other
-    nothing = cli("logs", "0" * 24, check=False)
-    assert nothing.code == 1 and " is a batch" not in nothing.err and "not of this installation" in nothing.err, nothing
 
 
 def test_wait_timeout_has_one_name_everywhere(dev, cli):

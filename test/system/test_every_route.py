@@ -9,10 +9,10 @@ import re
 import pytest
 import requests
 from client import Api
-from harness import PATIENCE
+from harness import PATIENCE, wait_until
 
 ROLES = ["read", "logs", "submit", "operate", "admin"]
-OPEN = {"getHealth", "getReadiness"}  # whether it lives, for whoever watches it
+OPEN = {"getHealth", "getReadiness", "getRoot"}  # whether it lives, for whoever watches it; what it is
 FAR = {"items": [{"epoch": {"period": 86400 * 365}}], "max_shift": "1h"}
 
 
@@ -28,7 +28,7 @@ class World:
         api.queue("mine")
         task = {"queue": "hidden-queue", "command": ["echo", "hidden-output"], "key": "hidden-key",
                 "labels": {"team": "hidden-label"}}
-        ids = api.submit_many([task, {**task, "key": "hidden-key-2"}])
+        ids = api.submit_many([task, {**task, "key": "hidden-key-2"}], "?batch_name=hidden-batch")
         self.batch, (self.task, other) = ids["batch"], ids["ids"]
         for one in (self.task, other):
             api.ended(one)
@@ -39,11 +39,17 @@ class World:
         api.ended(api.post("/v1/schedules/hidden-schedule/run", status=201)["tasks"][0])
         api.post("/v1/queues/hidden-queue/pause", {"reason": "hidden-reason"})
         self.held = api.submit(queue="hidden-queue", labels={"team": "hidden-label"}, status=-10)["id"]
+        self.group = api.post("/v1/groups", {"name": "hidden-group", "queue": "hidden-queue",
+                                             "jobs": [{"name": "hidden-job", "command": ["echo", "hidden-command"],
+                                                       "labels": {"team": "hidden-label"}}]}, 201)["id"]
+        self.graph = api.ok("PUT", "/v1/graphs/hidden-graph/packages", 201,
+                            json={"packages": [{"ident": "hidden/package/1/1"}]})["id"]
         self.token = api.post("/v1/tokens", {"name": "hidden-token", "role": "read"}, 201)["id"]
         self.queue = api.get("/v1/queues/hidden-queue")["id"]
         self.paths = {"id": [self.task, self.held], "queue": ["hidden-queue", self.queue], "worker": ["hidden-worker"],
-                      "schedule": ["hidden-schedule", self.schedule], "token": ["hidden-token", self.token]}
-        self.ids = {self.task, other, self.held, self.batch, self.schedule, self.token, self.queue}
+                      "schedule": ["hidden-schedule", self.schedule], "token": ["hidden-token", self.token], "batch": [self.batch, "hidden-batch"],
+                      "group": ["hidden-group", self.group], "job": ["hidden-job", "0"], "graph": ["hidden-graph", self.graph]}
+        self.ids = {self.task, other, self.held, self.batch, self.schedule, self.token, self.queue, self.group, self.graph}
 
     def bearer(self, name, **members):
         return Api(self.cluster, self.admin.post("/v1/tokens", {"name": name, **members}, 201)["token"])
@@ -53,18 +59,20 @@ class World:
         a = self.admin
         worker = a.get("/v1/workers/hidden-worker")
         return {"tasks": a.get("/v1/tasks?queue=hidden-queue&full=true&limit=1000")["items"],
-                "queue": a.get("/v1/queues/hidden-queue"), "queues": [q["name"] for q in a.get("/v1/queues")["items"]],
+                "queue": {**a.get("/v1/queues/hidden-queue"), "oldest_ms": None}, "queues": [q["name"] for q in a.get("/v1/queues")["items"]],
+                "groups": a.get("/v1/groups")["items"],
+                "graphs": a.get("/v1/graphs")["items"],
                 "schedules": [(s["name"], s["version"]) for s in a.get("/v1/schedules")["items"]],
                 "tokens": a.get("/v1/tokens/hidden-token"), "worker": (worker["id"], worker["maxthreads"], worker["instance"])}
 
     def parameters(self):
         """Values of query parameters that ask for what is hidden. None: said elsewhere, or it changes only how."""
-        return {"queue": ["hidden-queue", self.queue], "schedule": ["hidden-schedule", self.schedule],
-                "worker": ["hidden-worker"], "task": [self.task], "batch": [self.batch], "label": ["team=hidden-label"],
-                "name": ["hidden"], "full": ["true"], "state": ["held", "ended", "paused"], "cursor": [self.mine], "after": ["0"],
+        return {"queue": ["hidden-queue", self.queue], "schedule": ["hidden-schedule", self.schedule], "group": ["hidden-group", self.group],
+                "worker": ["hidden-worker"], "task": [self.task], "batch": [self.batch], "batch_name": ["hidden-batch"], "label": ["team=hidden-label"],
+                "name": ["hidden"], "search": ["hidden"], "full": ["true"], "state": ["held", "ended", "paused"], "cursor": [self.mine], "after": ["0"],
                 "since": ["1d"], "until": ["1s"], "kind": ["queue", "token", "schedule"], "order": ["asc"], "limit": ["1000"],
-                "stream": ["stdout"], "offset": ["0"], "attempt": ["1"], "atomic": ["true"], "force": ["true"],
-                "lost": ["true"], "dry_run": ["true"], "n": ["3"], "wait": ["1s"], "follow": None, "expect": None}
+                "stream": ["stdout"], "offset": ["0"], "tail": ["1"], "attempt": ["1"], "atomic": ["true"], "force": ["true"],
+                "search": ["hidden"], "lost": ["true"], "end": ["true"], "dry_run": ["true"], "n": ["3"], "wait": ["1s"], "follow": None, "expect": None}
 
     def bodies(self):
         """Bodies of requests, by the name of their schema: each would do something to what is hidden, or add to it."""
@@ -79,6 +87,10 @@ class World:
                 "Drain": [{"reason": "r"}], "Pause": [{"reason": "r"}], "WorkerChange": [{"maxthreads": 0}],
                 "ScheduleCreate": [{"name": "s", "task": task, **FAR}], "ScheduleChange": [{"missed": "skip"}],
                 "PreviewAsk": [{"items": FAR["items"]}], "Backfill": [{"from": "2h", "to": "1h"}],
+                "GroupSubmit": [{"jobs": [{"name": "j", **task}]}, {"jobs": [{"name": "j", "command": ["true"]}], "queue": self.queue}],
+                "PackageFile": [{"packages": [{"ident": "hidden/other/1/1"}]}],
+                "PackagesChange": [{"remove": ["hidden/package"]}, {"unbuildable": ["hidden/package"]}],
+                "GroupRetry": [{"what": "failed"}, {"what": "from", "job": "hidden-job"}],
                 "TokenCreate": [{"name": "t", "role": "read"}]}
 
 
@@ -128,7 +140,8 @@ def test_the_tables_know_every_parameter_and_body(world):
     for o in operations(world.admin):
         assert o.name in OPEN or o.right in ROLES, o.name
         assert set(o.named) <= set(world.paths) and set(o.query) <= set(world.parameters()), (o.name, o.query)
-        assert ("requestBody" in o.said) == bool(o.schema) and (not o.schema or o.schema in world.bodies()), (o.name, o.schema)
+        has_json = "application/json" in o.said.get("requestBody", {}).get("content", {})
+        assert has_json == bool(o.schema) and (not o.schema or o.schema in world.bodies()), (o.name, o.schema)
 
 
 def test_nobody_and_too_small_a_role_get_nowhere(world):
@@ -194,6 +207,8 @@ def test_limits_hide_all_else(world, limits, but):
 def test_the_same_questions_show_it_to_who_may(world):
     """Or the tests above would look for what is nowhere."""
     seen = set()
+    world.admin.post("/v1/groups/hidden-group/cancel")  # its stream ends with it
+    wait_until(lambda: world.admin.get("/v1/groups/hidden-group")["ended"], what="the group has ended")
     for o in operations(world.admin):
         for target, body in o.requests(world) if o.method == "GET" else []:
             answer = o.ask(world.admin, target, body)

@@ -55,8 +55,12 @@ def test_full_disk_is_refused_then_survived(cluster, small_disk):
     assert refused.status_code == 503 and "disk full" in refused.json()["hint"]
     assert server.running
     assert cluster.task(kept)["state"] == "queued", "what is kept can be read meanwhile"
+    status = cluster.get("/v1/status")
+    assert status["ready"] is False and status["not_ready"], status
+    assert "not ready yet" in cluster.cli("status").out and "it is not ready" in cluster.cli("doctor", check=False).out
     os.unlink(f"{small_disk}/ballast")
     wait_until(lambda: "the store takes writes again" in server.log(), what="the store goes on")
+    assert cluster.get("/v1/status")["not_ready"] is None
     again = {key: submit(cluster, key + "x" * 500_000, key) for key in answers}
     assert {a.status_code for a in again.values()} == {201}
     ids = [a.json()["id"] for a in again.values()]

@@ -124,12 +124,36 @@ def test_output_modes(dev, mode, small, large):
 
 def test_mode_inline_keeps_the_output_in_the_row(dev):
     dev.cli("queue", "create", "q", "--output-mode", "inline")
+    assert "inline, at most 16.0 MiB of each stream" in dev.cli("queue", "show", "q").out
     task = ended(dev, "sh", "-c", "seq 100000", queue="q")
-    assert task["output"] == "inline"
-    log = raw_log(dev, task["id"])
-    assert log.startswith(b"1\n2\n3\n")
-    assert task["stdout_bytes"] + task["stdout_dropped"] == sum(len(str(i)) + 1 for i in range(1, 100001))
-    assert task["stdout_dropped"] == 0 or b"dropped" in log
+    assert task["output"] == "inline" and task["stdout_dropped"] == 0
+    assert task["stdout"] == "".join(f"{i}\n" for i in range(1, 100001))
+
+
+@pytest.mark.parametrize("total", [MIB, MIB + 1, 16 * MIB, 16 * MIB + 1, 20 * MIB])
+def test_mode_inline_up_to_its_limit(dev, total):
+    """The task itself has all of it, up to the limit that every page names."""
+    limit = 16 * MIB
+    dev.cli("queue", "create", "q", "--output-mode", "inline")
+    task = ended(dev, "sh", "-c", f"yes 'ä€ \"\\' | head -c {total}; echo bad >&2", queue="q")
+    line = 'ä€ "\\\n'.encode()
+    want = (line * (limit // len(line) + 1))[:min(total, limit)]
+    assert (task["output"], task["stderr"]) == ("inline", "bad\n")
+    assert task["stdout"].encode()[:len(want) - 4] == want[:-4], "a character may be cut at the very end"
+    assert (task["stdout_bytes"], task["stdout_dropped"]) == (min(total, limit), max(0, total - limit))
+    log = raw_log(dev, task["id"], stream="stdout")
+    assert log.startswith(want)
+    mark = f"[reeve: {total - limit} bytes of output dropped: the limit is {limit}]\n"
+    assert log[len(want):].decode().strip("\n") == (mark.strip("\n") if total > limit else "")
+    assert dev.get("/v1/tasks", full="true")["items"][0]["stdout_bytes"] == len(want), "lists stay small"
+
+
+def test_mode_inline_has_the_smaller_limit(dev):
+    dev.cli("queue", "create", "q", "--output-mode", "inline", "--output-max", 2 * MIB)
+    assert "inline, at most 2.0 MiB" in dev.cli("queue", "show", "q").out
+    task = ended(dev, "sh", "-c", f"head -c {2 * MIB + 1} /dev/zero | tr '\\0' x", queue="q")
+    assert (task["output"], len(task["stdout"]), task["stdout_dropped"]) == ("inline", 2 * MIB, 1)
+    assert f"the limit is {2 * MIB}]" in raw_log(dev, task["id"]).decode()[-80:]
 
 
 @pytest.mark.parametrize("limit, total", [(1000, 5000), (100000, 3000000)])

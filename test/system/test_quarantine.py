@@ -75,6 +75,24 @@ def test_a_task_that_is_gone_or_out_of_its_place_is_found(cluster):
     assert "nothing is damaged" in run("store", "check", "--store", f"sqlite:{database(cluster)}").out
 
 
+# -- ids
+
+@pytest.mark.parametrize("kind, bit", [("schedule", 3), ("schedule", 57), ("queue", 40), ("token", 63)])
+def test_a_row_whose_id_has_changed_is_listed_as_damaged(cluster, kind, bit):
+    cluster.start_server()
+    cluster.create_queue("q")
+    for name in "ab":
+        schedule(cluster, name, items=[{"epoch": {"period": 3600}}])
+    token(cluster, "a", "--role", "read")
+    before = len(cluster.get(f"/v1/{kind}s")["items"])
+    name = "q" if kind == "queue" else "a"
+    changed = f"(id | (1 << {bit})) - (id & (1 << {bit}))"
+    assert damage(cluster, f"UPDATE {kind} SET id = {changed} WHERE name = '{name}'") == [f"{kind} {name}: does not fit its checksum"]
+    cluster.restart()
+    listed = cluster.get(f"/v1/{kind}s")["items"]
+    assert len(listed) == before and any("damaged" in str(one) for one in listed if one["name"] == name), listed
+
+
 # -- tokens
 
 def token(cluster, name, *args):
@@ -404,6 +422,17 @@ def test_damaged_output_says_so_whatever_its_length(cluster):
     said = logs(gone)
     assert re.search(r"\n\[reeve: \d+ bytes of output are missing: the store is damaged\]\n$", said), said[-200:]
     assert logs(gone, offset=200000) == ""
+
+
+@pytest.mark.parametrize("change", ["token = 0", "attempt = 0", "output_where = 0"])
+def test_output_of_a_damaged_state_is_not_taken_for_none(cluster, change):
+    cluster.start_dev()
+    task = cluster.submit("echo", "x")["id"]
+    cluster.wait_ended(task)
+    damage(cluster, f"UPDATE task SET {change} WHERE id = {row_of(task)}")
+    cluster.restart()
+    said = cluster.call("GET", f"/v1/tasks/{task}/logs", params={"stream": "stdout"})
+    assert said.status_code == 500 and "damaged" in said.text, said.text
 
 
 def row_of(task):

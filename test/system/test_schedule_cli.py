@@ -221,7 +221,8 @@ def test_what_can_not_be_set(schedule):
 
 def test_pause_and_resume(schedule):
     schedule("add", "s", *NIGHTLY, "--", "true")
-    assert "needs a reason" in schedule("pause", "s", code=2).err
+    assert schedule("pause", "s").out == "schedule s paused\n", "as with a queue, it may do without a reason"
+    schedule("resume", "s")
     assert schedule("pause", "s", "--reason", "the disk", "--until", "2d").out == "schedule s paused\n"
     shown = schedule("show", "s").out
     assert "paused" in shown and "the disk; resumes in" in shown and "It is paused" in shown

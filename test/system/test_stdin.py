@@ -34,20 +34,27 @@ def test_none_costs_nothing(dev, cli):
     assert cli("run", "--run", '{"input":"said"}', "cat", input="read").out == "said"
 
 
-def test_what_a_task_cannot_hold_is_said(dev, cli):
-    long = cli("run", "cat", input="x" * (MOST + 1), check=False)
-    assert long.code == 2 and "at most 262144 bytes (256 KiB)" in long.err and "put it into a file" in long.err
-    for wrong in (b"\xff\xfe", b"a\0b"):
-        refused = cli("run", "cat", input=wrong, check=False)
-        assert refused.code == 2 and "not text in UTF-8" in refused.err and "put it into a file" in refused.err
-    assert dev.all_tasks() == []
+def test_what_a_task_cannot_hold_is_streamed(dev, cli):
+    assert cli("run", "wc", "-c", input="x" * (MOST + 1)).out.strip() == str(MOST + 1)
+    for binary in (b"\xff\xfe", b"a\0b"):
+        assert cli("run", "od", "-An", "-tx1", input=binary).out.split() == [f"{b:02x}" for b in binary]
+    assert [t.get("stdin") for t in dev.all_tasks()] == ["stream"] * 3
 
 
-def test_a_slow_one_is_waited_for_and_that_is_said(dev):
+def test_a_slow_one_of_submit_is_waited_for_and_that_is_said(dev):
     env = harness.clean_environment(REEVE_SERVER="unix:" + dev.socket)
-    done = subprocess.run(["bash", "-c", '(sleep 3; echo late) | "$0" run cat', harness.BIN], env=env,
-                          capture_output=True, text=True, timeout=harness.PATIENCE, check=True)
-    assert done.stdout == "late\n" and "reading standard input to its end" in done.stderr
+    done = subprocess.run(["bash", "-c", '(sleep 3; echo late) | "$0" submit --stdin - --wait cat', harness.BIN],
+                          env=env, capture_output=True, text=True, timeout=harness.PATIENCE, check=True)
+    task = dev.task(done.stdout.strip())
+    assert task["run"]["input"] == "late\n" and "reading standard input to its end" in done.stderr
+
+
+def test_an_array_has_it_whole(cli, tmp_path):
+    (tmp_path / "long").write_bytes(b"x" * (MOST + 1))
+    (tmp_path / "binary").write_bytes(b"a\0b")
+    long = cli("submit", "--array", "1-2", "--stdin", tmp_path / "long", "cat", check=False)
+    assert long.code == 2 and "at most 262144 bytes (256 KiB)" in long.err and "put it into a file" in long.err
+    assert "must be text" in cli("submit", "--array", "1-2", "--stdin", tmp_path / "binary", "cat", check=False).err
 
 
 def test_submit_takes_a_file_or_its_own(dev, cli, tmp_path):

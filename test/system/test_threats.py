@@ -44,7 +44,7 @@ def test_every_unsafe_operation_looks_at_the_origin(server):
                     headers={**EVIL, "Content-Type": "application/x-www-form-urlencoded"})
 
 
-OPEN = {"/healthz", "/readyz"}  # whether it lives, for whoever watches it
+OPEN = {"/", "/healthz", "/readyz"}  # what it is, and whether it lives, for whoever watches it
 
 
 def test_every_operation_wants_a_token(server):

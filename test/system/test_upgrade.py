@@ -159,11 +159,12 @@ def test_restart_keeps_what_was_said(server):
 
 
 BEFORE = os.environ.get("REEVE_BEFORE_BIN")
+MISSING = os.environ.get("REEVE_BEFORE_MISSING", "REEVE_BEFORE_BIN names none (tools/before builds one)")
 HOW_TASKS_END = [(["true"], {}, ("succeeded", 0)), (["sh", "-c", "exit 3"], {}, ("failed", 3)),
                  (["sleep", "600"], {"timeout": "300ms"}, ("terminated", None)), (["/no/such"], {}, ("failed", 127))]
 
 
-@pytest.mark.skipif(not BEFORE, reason="REEVE_BEFORE_BIN names no program of the version before")
+@pytest.mark.skipif(not BEFORE, reason=f"no program of the version before: {MISSING}")
 @pytest.mark.parametrize("changing, first, then", [("server", BEFORE, BIN), ("worker", BEFORE, BIN), ("worker", BIN, BEFORE)])
 def test_the_version_before_at_one_end(cluster, changing, first, then):
     """They work together, and one takes over from the other while a task runs."""

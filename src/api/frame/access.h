@@ -9,10 +9,12 @@
 
 #include <bsd/sys/queue.h>
 
-#include "model/query.h"
+#include "model/rows/query.h"
 #include "model/token.h"
 
 struct api;
+struct arena;
+struct store_reader;
 struct call;
 struct notice;
 struct event_row;
@@ -68,6 +70,10 @@ bool scope_sees_event(const struct call *c, const struct event_row *e);
 int scope_problem(struct call *c, struct str queue, struct problem *p);
 /* Goes on with `fn` when what the path names lies within the limits; else it is not there. */
 void scope_check_path(struct call *c, void (*fn)(struct call *c));
+/* On a reader's thread: whether all tasks behind the object's id lie within what may be seen. One
+ * without any is not there. */
+int scope_look(struct store_reader *r, const struct task_filter *seen, rid object, int64_t n_tasks,
+    struct arena *scratch, bool *ret_covered);
 /* A batch of which it sees no task is not there for it, and cannot be joined. */
 void scope_check_batch(struct call *c, rid batch, void (*fn)(struct call *c));
 

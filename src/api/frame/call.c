@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "api/insight/metrics.h"
-#include "wire/json_in.h"
+#include "wire/json/json_in.h"
 #include "words/words.h"
 
 /* Under the address sanitizer none is kept, so that a use after the answer is found. */
@@ -267,8 +267,12 @@ static void command_done(const struct reply *r, void *arg)
 	struct call *c = arg;
 
 	c->pending--;
-	if (!c->over)
+	if (!c->over) {
 		c->on_reply(c, r);
+		return;
+	}
+	if (c->on_late)
+		c->on_late(c, r);
 	else if (c->pending == 0)
 		recycle(c);
 }

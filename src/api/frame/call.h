@@ -15,13 +15,14 @@
 #include "api/frame/api.h"
 #include "api/frame/json_out.h"
 #include "api/frame/route.h"
-#include "base/idmap.h"
+#include "base/data/idmap.h"
 #include "base/mem.h"
 
 struct call;
 struct metrics;
 struct waiter;
 struct subscriber;
+struct graph_room;
 struct fields_in;
 struct field;
 typedef void call_reply_fn(struct call *c, const struct reply *r);
@@ -46,8 +47,9 @@ struct api {
 	struct rendered *rendered; /* the notices told of last, for all: see events.c */
 	unsigned untold;           /* notices of the present commit that nobody heard of yet */
 	struct access access;
-	struct buf openapi;      /* written once, when it is first asked for */
-	struct buf metrics_text; /* as written in that turn of the host's loop */
+	struct graph_room *graphs; /* kept graphs in memory; NULL: none was used yet */
+	struct buf openapi;        /* written once, when it is first asked for */
+	struct buf metrics_text;   /* as written in that turn of the host's loop */
 	uint64_t metrics_turn;
 };
 
@@ -58,6 +60,10 @@ struct parse_away {
 	json_t *value;
 	struct problem problem;
 	int rc;
+	/* while a body is copied */
+	size_t copied;
+	void *timer;
+	void (*then)(struct call *c);
 };
 
 struct call {
@@ -66,8 +72,9 @@ struct call {
 	const struct api_host *host;
 	struct api_request req;
 	const struct route *route;
-	struct str arg;            /* what stands for {…} in the path */
-	struct str query[N_QUERY]; /* first value of each; NULL: absent */
+	struct str args[ROUTE_ARGS]; /* what stands for each {…} in the path */
+	struct str arg;              /* the first of them */
+	struct str query[N_QUERY];   /* first value of each; NULL: absent */
 	struct principal who;
 	rid shown;                 /* the token that is to be looked at */
 	TAILQ_ENTRY(call) in_line; /* until then */
@@ -84,12 +91,14 @@ struct call {
 	call_fn *on_read;
 	call_fn *on_task; /* after call_read_task() */
 	call_reply_fn *on_reply;
-	call_fn *go_on;   /* once what the path names lies within the limits */
-	void *scope;      /* what is looked for within them */
-	call_fn *on_over; /* gives back watches and timers */
-	call_fn *on_free; /* frees what a reader thread may have been using until now */
-	void *state;      /* the handler's own, in the arena */
-	rid about;        /* the task or object that the path names */
+	call_reply_fn *on_late; /* the same, when the client has left meanwhile; NULL: nothing */
+	call_fn *go_on;         /* once what the path names lies within the limits */
+	void *scope;            /* what is looked for within them */
+	call_fn *on_over;       /* gives back watches and timers */
+	call_fn *on_free;       /* frees what a reader thread may have been using until now */
+	void *state;            /* the handler's own, in the arena */
+	rid about;              /* the task or object that the path names */
+	rid covered;            /* the object whose tasks were all found to lie within the limits */
 	struct task_row row;
 	struct arena row_arena; /* for handlers that read it again and again */
 	int code;               /* of the last read */
@@ -141,11 +150,14 @@ void call_parse(struct call *c, struct str text, call_fn *fn);
 /* What was parsed away, or else `text`, parsed now. The caller decrefs the value. */
 int call_parsed(struct call *c, struct str text, json_t **ret_value, struct problem *p);
 void parse_release(struct call *c);
+/* The body into c->away.text, for the client may take his away; slice by slice, then fn. */
+void call_copy_body(struct call *c, call_fn *fn);
 bool media_is(struct str content_type, const char *name);
 bool call_path_id(struct call *c, rid *ret_id);
 bool call_bool(struct call *c, enum query q, bool *ret);
 bool call_int(struct call *c, enum query q, int64_t min, int64_t max, int64_t *ret);
 bool call_duration(struct call *c, enum query q, int64_t *ret_ms);
+bool call_limit(struct call *c, uint32_t *ret_limit);
 bool call_page(struct call *c, rid *ret_cursor, uint32_t *ret_limit);
 void call_location(struct call *c, const char *folder, rid id);
 struct str call_actor(struct call *c);
@@ -171,6 +183,9 @@ void call_read_task(struct call *c, call_fn *fn);
 /* On a reader's thread: what says where a task belongs, without its texts. id 0: there is none. */
 int read_bare_task(struct store_reader *r, rid id, struct arena *a, struct task_row *ret);
 void task_overlay(const struct api *a, struct task_row *row);
+
+/* graphs/room.c */
+void graph_room_free(struct graph_room *r);
 
 /* dispatch.c */
 bool call_allowed(struct call *c); /* auth.c: on false the problem has been sent */

@@ -161,8 +161,9 @@ static void run_route(struct call *c)
 /* Submits go through their bodies by themselves, task by task. */
 static bool parse_first(const struct call *c)
 {
-	return c->route->request && !(c->route->flags & ROUTE_BULK) &&
-	       c->req.body.n <= CALL_BODY_MAX && parse_is_long(c->req.body);
+	return c->route->request && !strchr(c->route->request, '/') &&
+	       !(c->route->flags & (ROUTE_BULK | ROUTE_YAML)) && c->req.body.n <= CALL_BODY_MAX &&
+	       parse_is_long(c->req.body);
 }
 
 void api_dispatch(struct call *c)
@@ -170,7 +171,8 @@ void api_dispatch(struct call *c)
 	struct str path = without_base(c->api, c->req.path);
 	unsigned allowed;
 
-	c->route = route_find(c->req.method, path, &c->arg, &allowed);
+	c->route = route_find(c->req.method, path, c->args, &allowed);
+	c->arg = c->args[0];
 	if ((c->route && c->route->right == RIGHT_NONE) ||
 	    (call_allowed(c) && access_identify(c) == ADMITTED))
 		call_go_on(c);
@@ -189,7 +191,8 @@ void call_go_on(struct call *c)
 	struct str path = without_base(c->api, c->req.path);
 	unsigned allowed;
 
-	route_find(c->req.method, path, &c->arg, &allowed);
+	route_find(c->req.method, path, c->args, &allowed);
+	c->arg = c->args[0];
 	if (!path_ok(c))
 		return;
 	if (!c->route && allowed)
@@ -261,6 +264,7 @@ void api_free(struct api *a)
 	if (!a)
 		return;
 	calls_free(a);
+	graph_room_free(a->graphs);
 	access_release(&a->access);
 	if (a->behind_timer)
 		a->host.cancel_timer(a->host.arg, a->behind_timer);

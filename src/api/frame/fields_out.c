@@ -66,6 +66,7 @@ static void write_one(struct buf *b, const struct showing *s, const struct field
 	case FIELD_CHOICE: jw_mcstr(b, f->name, f->names[number_of(s, f)]); break;
 	case FIELD_LINES: jw_mlines(b, f->name, text_of(s, f)); break;
 	case FIELD_LABELS: jw_mlabels(b, f->name, text_of(s, f)); break;
+	case FIELD_NEED: jw_mneed(b, f->name, text_of(s, f)); break;
 	case FIELD_STRINGS:
 	case FIELD_RUN: write_raw(b, f, text_of(s, f)); break;
 	case FIELD_OBJECT_NAME:

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects as JSON, and the shape of that JSON, by the tables of their members (model/field.h). */
+/* Objects as JSON, and the shape of that JSON, by the tables of their members (model/rows/field.h).
+ */
 #ifndef API_FIELDS_OUT_H
 #define API_FIELDS_OUT_H
 
 #include "api/frame/json_out.h"
-#include "model/field.h"
+#include "model/rows/field.h"
 
 /* A member that is not in the row: writes the value. */
 struct field_out {

@@ -119,6 +119,7 @@ static void add_kind(struct buf *b, const struct field *f, enum shape shape)
 	case FIELD_LABELS:
 	case FIELD_STRINGS: add_strings(b, f, given); break;
 	case FIELD_RUN: add_ref(b, REF("RunSettings"), or_null); break;
+	case FIELD_NEED: add_ref(b, given ? REF("NeedGiven") : REF("Need"), or_null); break;
 	case FIELD_OBJECT: add_object(b, f->table, shape, "object", or_null); break;
 	case FIELD_OBJECTS:
 		add_type(b, "array", or_null);

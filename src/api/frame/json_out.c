@@ -7,6 +7,7 @@
 
 #include "base/timefmt.h"
 #include "model/lines.h"
+#include "model/need.h"
 
 static void separate(struct buf *b)
 {
@@ -95,12 +96,17 @@ static void add_text(struct buf *b, const unsigned char *p, size_t n)
 	buf_add(b, p + plain, n - plain);
 }
 
+void jw_text(struct buf *b, struct str s)
+{
+	if (s.n)
+		add_text(b, (const unsigned char *)s.p, s.n);
+}
+
 void jw_str(struct buf *b, struct str s)
 {
 	separate(b);
 	buf_add_char(b, '"');
-	if (s.n)
-		add_text(b, (const unsigned char *)s.p, s.n);
+	jw_text(b, s);
 	buf_add_char(b, '"');
 }
 
@@ -286,5 +292,103 @@ void jw_mlabels(struct buf *b, const char *key, struct str lines)
 		buf_add_char(b, ':');
 		jw_str(b, item.p ? item : STR(""));
 	}
+	jw_close(b, '}');
+}
+
+void jw_mamount(struct buf *b, struct str name, int64_t n)
+{
+	jw_str(b, name);
+	buf_add_char(b, ':');
+	if (amount_unit(name) == AMOUNT_MILLI)
+		amount_add(b, name, n);
+	else
+		buf_add_i64(b, n);
+}
+
+/* Labels that it wants, or does not; the member is there only if there are any. */
+static void add_labels(struct buf *b, const char *key, char sign, struct str need)
+{
+	struct str line, name;
+	bool any = false;
+
+	while (lines_next(&need, &line)) {
+		struct str value = {line.p + 1, line.n - 1};
+
+		if (line.p[0] != sign || !str_next(&value, '=', &name))
+			continue;
+		if (!any) {
+			jw_key(b, key);
+			jw_open(b, '{');
+		}
+		any = true;
+		jw_str(b, name);
+		buf_add_char(b, ':');
+		jw_str(b, value.p ? value : STR(""));
+	}
+	if (any)
+		jw_close(b, '}');
+}
+
+static void add_amounts(struct buf *b, bool pieces, struct str need)
+{
+	struct amount at;
+
+	while (amount_next(&need, &at))
+		if ((amount_unit(at.name) == AMOUNT_PIECES) == pieces)
+			jw_mamount(b, at.name, at.n);
+}
+
+static bool has_pieces(struct str need)
+{
+	struct amount at;
+
+	while (amount_next(&need, &at))
+		if (amount_unit(at.name) == AMOUNT_PIECES)
+			return true;
+	return false;
+}
+
+static void add_throttles(struct buf *b, struct str need)
+{
+	struct amount at;
+	bool any = false;
+
+	while (throttle_next(&need, &at)) {
+		if (!any) {
+			jw_key(b, "throttles");
+			jw_open(b, '{');
+		}
+		any = true;
+		jw_str(b, at.name);
+		buf_add_char(b, ':');
+		buf_add_i64(b, at.n);
+	}
+	if (any)
+		jw_close(b, '}');
+}
+
+void jw_mneed(struct buf *b, const char *key, struct str need)
+{
+	struct str rest = need, line;
+
+	jw_key(b, key);
+	if (!need.n) {
+		jw_null(b);
+		return;
+	}
+	jw_open(b, '{');
+	add_amounts(b, false, need);
+	while (lines_next(&rest, &line))
+		if (line.p[0] == '@')
+			jw_mstr(b, "target", (struct str){line.p + 1, line.n - 1});
+	add_labels(b, "labels", '+', need);
+	add_labels(b, "not_labels", '-', need);
+	if (has_pieces(need)) {
+		jw_key(b, "resources");
+		jw_open(b, '{');
+		add_amounts(b, true, need);
+		jw_close(b, '}');
+	}
+	add_throttles(b, need);
 	jw_close(b, '}');
 }

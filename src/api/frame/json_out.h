@@ -14,6 +14,7 @@ void jw_open(struct buf *b, char bracket); /* '{' or '[', as an element */
 void jw_close(struct buf *b, char bracket);
 void jw_key(struct buf *b, const char *key);
 /* Values: as elements of an array, or after jw_key. Invalid UTF-8 becomes U+FFFD. */
+void jw_text(struct buf *b, struct str s); /* a part of a string, without its quotes */
 void jw_str(struct buf *b, struct str s);
 void jw_i64(struct buf *b, int64_t n);
 void jw_bool(struct buf *b, bool v);
@@ -36,5 +37,9 @@ void jw_mid_null(struct buf *b, const char *key, const struct id_space *ids, rid
 /* "item\n" lines as an array of strings; "key=value\n" lines as an object. */
 void jw_mlines(struct buf *b, const char *key, struct str lines);
 void jw_mlabels(struct buf *b, const char *key, struct str lines);
+/* A need (model/need.h) as an object; none: null. */
+void jw_mneed(struct buf *b, const char *key, struct str need);
+/* Something counted, in its own unit: cores with decimals. */
+void jw_mamount(struct buf *b, struct str name, int64_t n);
 
 #endif

@@ -28,13 +28,10 @@ static void add_parameter(
 	jw_close(b, '}');
 }
 
-static void add_path_parameter(struct buf *b, const char *pattern)
+static void add_path_parameter(struct buf *b, const char *open)
 {
-	const char *open = strchr(pattern, '{');
 	char name[32], about[64];
 
-	if (!open)
-		return;
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(open + 1, "}"), open + 1);
 	snprintf(about, sizeof about, "name or id of the %s", name);
 	if (strcmp(name, "id") == 0)
@@ -48,7 +45,8 @@ static void add_parameters(struct buf *b, const struct route *r)
 {
 	jw_key(b, "parameters");
 	jw_open(b, '[');
-	add_path_parameter(b, r->pattern);
+	for (const char *at = strchr(r->pattern, '{'); at; at = strchr(at + 1, '{'))
+		add_path_parameter(b, at);
 	for (int q = 0; q < N_QUERY; q++)
 		if (r->query & Q(q))
 			add_parameter(b, query_infos[q].name, "query", query_infos[q].about,
@@ -99,8 +97,12 @@ static void add_request(struct buf *b, const struct route *r)
 		    "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/%s\"}}]}}",
 		    r->request, r->request);
 		add_media(b, "application/x-ndjson", NULL);
+	} else if (strchr(r->request, '/')) {
+		add_media(b, r->request, NULL);
 	} else {
 		add_media(b, "application/json", r->request);
+		if (r->flags & ROUTE_YAML)
+			add_media(b, "application/yaml", r->request);
 	}
 	jw_close(b, '}');
 	jw_close(b, '}');
@@ -231,11 +233,11 @@ static void add_paths(struct buf *b)
 
 static void add_tags(struct buf *b)
 {
-	const struct part *p;
+	const struct section *p;
 
 	jw_key(b, "tags");
 	jw_open(b, '[');
-	for (size_t i = 0; (p = part_at(i)); i++) {
+	for (size_t i = 0; (p = section_at(i)); i++) {
 		if (!p->tag)
 			continue;
 		jw_open(b, '{');
@@ -269,13 +271,13 @@ static void add_schemas(struct buf *b, const struct schema *list, size_t n)
 
 static void add_components(struct buf *b)
 {
-	const struct part *p;
+	const struct section *p;
 
 	jw_key(b, "components");
 	jw_open(b, '{');
 	jw_key(b, "schemas");
 	jw_open(b, '{');
-	for (size_t i = 0; (p = part_at(i)); i++)
+	for (size_t i = 0; (p = section_at(i)); i++)
 		add_schemas(b, p->schemas, p->n_schemas);
 	jw_close(b, '}');
 	jw_key(b, "responses");

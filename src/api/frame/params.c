@@ -6,7 +6,7 @@
 
 #include "api/frame/call.h"
 #include "model/limits.h"
-#include "wire/fields.h"
+#include "wire/json/fields.h"
 
 #define PAGE_DEFAULT 100
 #define PAGE_MAX 1000
@@ -56,14 +56,21 @@ bool call_duration(struct call *c, enum query q, int64_t *ret_ms)
 	return bad_query(c, q, "a duration such as 30s or 5m");
 }
 
-bool call_page(struct call *c, rid *ret_cursor, uint32_t *ret_limit)
+bool call_limit(struct call *c, uint32_t *ret_limit)
 {
 	int64_t limit = PAGE_DEFAULT;
 
-	*ret_cursor = 0;
 	if (!call_int(c, Q_LIMIT, 1, PAGE_MAX, &limit))
 		return false;
 	*ret_limit = (uint32_t)limit;
+	return true;
+}
+
+bool call_page(struct call *c, rid *ret_cursor, uint32_t *ret_limit)
+{
+	*ret_cursor = 0;
+	if (!call_limit(c, ret_limit))
+		return false;
 	if (!c->query[Q_CURSOR].p)
 		return true;
 	if (id_parse(c->host->ids, c->query[Q_CURSOR], ret_cursor) && *ret_cursor)

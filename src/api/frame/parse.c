@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "api/frame/call.h"
-#include "wire/json_in.h"
+#include "wire/json/json_in.h"
 
 #define PARSE_HERE_BYTES (128u << 10)
+#define COPY_BYTES (2u << 20)
 
 bool parse_is_long(struct str text)
 {
@@ -53,4 +54,39 @@ void parse_release(struct call *c)
 	json_decref(c->away.value);
 	free(c->away.text);
 	c->away = (struct parse_away){0};
+}
+
+static void copy_over(struct call *c)
+{
+	if (c->away.timer)
+		c->host->cancel_timer(c->host->arg, TAKE(c->away.timer));
+}
+
+/* Fresh memory for 64 MB takes the loop longer than others should wait. */
+static void copy_more(void *arg)
+{
+	struct call *c = arg;
+	struct parse_away *a = &c->away;
+	size_t left = a->n - a->copied, n = left < COPY_BYTES ? left : COPY_BYTES;
+
+	a->timer = NULL;
+	memcpy(a->text + a->copied, c->req.body.p + a->copied, n);
+	a->copied += n;
+	call_hash(c, a->copied);
+	if (a->copied < a->n) {
+		a->timer = c->host->timer(c->host->arg, 0, copy_more, c);
+		return;
+	}
+	c->on_over = NULL;
+	a->then(c);
+}
+
+void call_copy_body(struct call *c, call_fn *fn)
+{
+	parse_release(c);
+	c->away.text = xmalloc(c->req.body.n + 1);
+	c->away.n = c->req.body.n;
+	c->away.then = fn;
+	c->on_over = copy_over;
+	copy_more(c);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the interface in one list, and how a path finds its route in it. */
+/* The sections of the interface in one list, and how a path finds its route in it. */
 #include "api/frame/route.h"
 
 #include <string.h>
@@ -12,26 +12,26 @@ const struct query_info query_infos[N_QUERY] = {
 #undef X
 };
 
-static const struct part *const parts[] = {
-#define X(name) &name##_part,
-    PART_TABLE(X)
+static const struct section *const sections[] = {
+#define X(name) &name##_section,
+    SECTION_TABLE(X)
 #undef X
 };
 
-const struct part *part_at(size_t i)
+const struct section *section_at(size_t i)
 {
-	return i < sizeof parts / sizeof parts[0] ? parts[i] : NULL;
+	return i < sizeof sections / sizeof sections[0] ? sections[i] : NULL;
 }
 
 const struct route *route_at(size_t i)
 {
-	for (size_t k = 0; k < sizeof parts / sizeof parts[0]; i -= parts[k++]->n_routes)
-		if (i < parts[k]->n_routes)
-			return &parts[k]->routes[i];
+	for (size_t k = 0; k < sizeof sections / sizeof sections[0]; i -= sections[k++]->n_routes)
+		if (i < sections[k]->n_routes)
+			return &sections[k]->routes[i];
 	return NULL;
 }
 
-static bool has(const struct part *p, const struct route *r)
+static bool has(const struct section *p, const struct route *r)
 {
 	return p->n_routes && r >= p->routes && r < p->routes + p->n_routes;
 }
@@ -40,51 +40,72 @@ size_t route_number(const struct route *r)
 {
 	size_t before = 0;
 
-	for (size_t k = 0; k < sizeof parts / sizeof parts[0]; before += parts[k++]->n_routes)
-		if (r && has(parts[k], r))
-			return before + (size_t)(r - parts[k]->routes);
+	for (size_t k = 0; k < sizeof sections / sizeof sections[0];
+	     before += sections[k++]->n_routes)
+		if (r && has(sections[k], r))
+			return before + (size_t)(r - sections[k]->routes);
 	return before;
 }
 
-/* "{…}" stands for one segment that is not empty. */
-static bool pattern_fits(const char *pattern, struct str path, struct str *ret_arg)
+static bool take_text(const char **pattern, struct str *path)
 {
-	const char *open = strchr(pattern, '{'), *close, *slash;
-	size_t before = open ? (size_t)(open - pattern) : 0;
-	struct str arg;
+	size_t n = strcspn(*pattern, "{");
 
-	if (!open)
-		return str_is(path, pattern);
-	if (path.n <= before || memcmp(path.p, pattern, before) != 0)
+	if (path->n < n || (n && memcmp(path->p, *pattern, n) != 0))
 		return false;
-	close = strchr(open, '}') + 1;
-	arg = (struct str){path.p + before, path.n - before};
-	slash = memchr(arg.p, '/', arg.n);
-	if (slash)
-		arg.n = (size_t)(slash - arg.p);
-	path = (struct str){arg.p + arg.n, path.n - before - arg.n};
-	if (arg.n == 0 || !str_is(path, close))
+	*pattern += n;
+	*path = (struct str){path->p + n, path->n - n};
+	return true;
+}
+
+static bool take_arg(const char **pattern, struct str *path, bool all, struct str *ret_arg)
+{
+	const char *slash = path->n && !all ? memchr(path->p, '/', path->n) : NULL;
+	size_t n = slash ? (size_t)(slash - path->p) : path->n;
+
+	*ret_arg = (struct str){path->p, n};
+	*pattern = strchr(*pattern, '}') + 1;
+	*path = (struct str){path->p + n, path->n - n};
+	return n > 0;
+}
+
+/* A name may hold slashes: what is last in the path takes them. */
+static bool pattern_fits(const char *pattern, struct str path, struct str args[ROUTE_ARGS])
+{
+	struct str found[ROUTE_ARGS] = {STR_NULL, STR_NULL};
+	int n = 0;
+
+	for (;; n++) {
+		if (!take_text(&pattern, &path))
+			return false;
+		if (!*pattern)
+			break;
+		if (n == ROUTE_ARGS || !take_arg(&pattern, &path, n > 0, &found[n]))
+			return false;
+	}
+	if (path.n)
 		return false;
-	*ret_arg = arg;
+	if (n)
+		memcpy(args, found, sizeof found);
 	return true;
 }
 
 const struct route *route_find(
-    enum api_method m, struct str path, struct str *ret_arg, unsigned *ret_allowed)
+    enum api_method m, struct str path, struct str ret_args[ROUTE_ARGS], unsigned *ret_allowed)
 {
 	*ret_allowed = 0;
-	*ret_arg = STR_NULL;
+	ret_args[0] = ret_args[1] = STR_NULL;
 	if (path.n > 1 && path.p[path.n - 1] == '/')
 		path.n--;
-	for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
-		for (size_t i = 0; i < parts[k]->n_routes; i++) {
-			const struct route *r = &parts[k]->routes[i];
+	for (size_t k = 0; k < sizeof sections / sizeof sections[0]; k++)
+		for (size_t i = 0; i < sections[k]->n_routes; i++) {
+			const struct route *r = &sections[k]->routes[i];
 
 			/* fixed paths stand before those with an argument, and win for every
 			 * method */
-			if (*ret_allowed && strchr(r->pattern, '{') && !ret_arg->p)
+			if (*ret_allowed && strchr(r->pattern, '{') && !ret_args[0].p)
 				return NULL;
-			if (!pattern_fits(r->pattern, path, ret_arg))
+			if (!pattern_fits(r->pattern, path, ret_args))
 				continue;
 			if (r->method == m)
 				return r;

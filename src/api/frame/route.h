@@ -24,6 +24,8 @@
 	X(Q_LABEL, "label", "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}",               \
 	    "key=value; all that are given must be there", true)                                  \
 	X(Q_BATCH, "batch", "{\"$ref\":\"#/components/schemas/Id\"}", "id of a batch", false)     \
+	X(Q_BATCH_NAME, "batch_name", "{\"type\":\"string\",\"maxLength\":128}",                  \
+	    "makes a batch of this name, also of one task", false)                                \
 	X(Q_WORKER, "worker", "{\"type\":\"string\"}", "name or id of a worker", false)           \
 	X(Q_SINCE, "since", "{\"type\":\"string\"}", "a time, or a duration ago", false)          \
 	X(Q_UNTIL, "until", "{\"type\":\"string\"}", "a time, or a duration ago", false)          \
@@ -37,6 +39,9 @@
 	    "which output", false)                                                                \
 	X(Q_OFFSET, "offset", "{\"type\":\"integer\",\"minimum\":0}",                             \
 	    "skip this many bytes (of one stream)", false)                                        \
+	X(Q_TAIL, "tail", "{\"type\":\"integer\",\"minimum\":0,\"maximum\":100000}",              \
+	    "only the last lines of each stream, and what comes after them", false)               \
+	X(Q_END, "end", "{\"type\":\"boolean\",\"default\":false}", "nothing follows it", false)  \
 	X(Q_FOLLOW, "follow", "{\"type\":\"boolean\",\"default\":false}",                         \
 	    "go on with what is still to come", false)                                            \
 	X(Q_ATTEMPT, "attempt", "{\"type\":\"integer\",\"minimum\":1}",                           \
@@ -55,7 +60,11 @@
 	    "kinds of events, or their beginnings: task, task.failed, queue", true)               \
 	X(Q_TASK, "task", "{\"$ref\":\"#/components/schemas/Id\"}", "id of a task", false)        \
 	X(Q_SCHEDULE, "schedule", "{\"type\":\"string\"}", "name or id of a schedule", false)     \
-	X(Q_NAME, "name", "{\"type\":\"string\"}", "how the name begins", false)                  \
+	X(Q_GROUP, "group", "{\"type\":\"string\"}", "name or id of a group", false)              \
+	X(Q_NAME, "name", "{\"type\":\"string\"}",                                                \
+	    "how the name begins; of tasks: the whole name", false)                               \
+	X(Q_SEARCH, "search", "{\"type\":\"string\",\"maxLength\":1024}",                         \
+	    "words of name, labels, command and params; all must be there", false)                \
 	X(Q_N, "n", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,\"default\":5}",         \
 	    "how many", false)                                                                    \
 	X(Q_DRY_RUN, "dry_run", "{\"type\":\"boolean\",\"default\":false}",                       \
@@ -68,21 +77,27 @@ enum query {
 	    N_QUERY,
 };
 
-#define Q(q) (1u << (q))
+#define Q(q) (UINT64_C(1) << (q))
 #define PAGE (Q(Q_LIMIT) | Q(Q_CURSOR))
 /* Kinds to which tasks belong: the query for each, and what tasks, events and filters say of it. */
-#define Q_OWNERS Q(Q_SCHEDULE)
-#define OWNERS_OF_TASKS                                                             \
-	FIELD_FOUND("schedule", FIELD_TEXT, FIELD_NULL_SHOWN, "that submitted it"), \
-	    FIELD_FOUND("schedule_id", FIELD_ID, FIELD_NULL_SHOWN, NULL),           \
-	    FIELD_FOUND("tick", FIELD_TIME, FIELD_NULL_SHOWN, "of the schedule")
+#define Q_OWNERS (Q(Q_SCHEDULE) | Q(Q_GROUP))
+#define OWNERS_OF_TASKS                                                                \
+	FIELD_FOUND("schedule", FIELD_TEXT, FIELD_NULL_SHOWN, "that submitted it"),    \
+	    FIELD_FOUND("schedule_id", FIELD_ID, FIELD_NULL_SHOWN, NULL),              \
+	    FIELD_FOUND("tick", FIELD_TIME, FIELD_NULL_SHOWN, "of the schedule"),      \
+	    FIELD_FOUND("group", FIELD_TEXT, FIELD_NULL_SHOWN, "that it is a job of"), \
+	    FIELD_FOUND("group_id", FIELD_ID, FIELD_NULL_SHOWN, NULL),                 \
+	    FIELD_FOUND("job", FIELD_TEXT, FIELD_NULL_SHOWN, "its name in the group")
 #define OWNERS_OF_EVENTS                                       \
 	FIELD_FOUND("schedule", FIELD_TEXT, FIELD_RARE, NULL), \
-	    FIELD_FOUND("tick", FIELD_TIME, FIELD_RARE, NULL)
-#define OWNERS_IN_FILTERS FIELD_TOLD("schedule", 0, NULL, "{\"type\":\"string\"}")
+	    FIELD_FOUND("tick", FIELD_TIME, FIELD_RARE, NULL), \
+	    FIELD_FOUND("group", FIELD_TEXT, FIELD_RARE, NULL)
+#define OWNERS_IN_FILTERS                                         \
+	FIELD_TOLD("schedule", 0, NULL, "{\"type\":\"string\"}"), \
+	    FIELD_TOLD("group", 0, NULL, "{\"type\":\"string\"}")
 #define FILTERS                                                                                    \
 	(Q(Q_QUEUE) | Q(Q_STATE) | Q(Q_LABEL) | Q(Q_BATCH) | Q(Q_WORKER) | Q_OWNERS | Q(Q_SINCE) | \
-	    Q(Q_UNTIL))
+	    Q(Q_UNTIL) | Q(Q_NAME) | Q(Q_SEARCH))
 
 struct query_info {
 	const char *name, *schema, *about;
@@ -96,6 +111,7 @@ enum route_flags {
 	ROUTE_IF_MATCH = 4, /* honours If-Match */
 	ROUTE_ETAG = 8,     /* sends ETag, honours If-None-Match */
 	ROUTE_BULK = 16,    /* takes NDJSON as well */
+	ROUTE_YAML = 32,    /* takes YAML as well: its handler reads the body by itself */
 };
 #define SCOPED ROUTE_SCOPED
 #define CHANGE ROUTE_IF_MATCH
@@ -105,13 +121,15 @@ typedef void call_fn(struct call *c);
 
 struct route {
 	enum api_method method;
-	const char *pattern; /* "/v1/tasks/{id}/logs": one {…} at most */
+	/* "/v1/tasks/{id}/logs": each {…} stands for a segment, a second one for all that is left
+	 */
+	const char *pattern;
 	call_fn *fn;
 	const char *name; /* operationId */
 	const char *tag;
 	const char *summary;
-	unsigned query;      /* Q(…) */
-	const char *request; /* schema of the body; NULL: none */
+	uint64_t query;      /* Q(…) */
+	const char *request; /* schema of the body, or a media type; NULL: none */
 	bool request_needed;
 	const char *response; /* schema of the answer, or a media type; NULL: 204 */
 	int success[2];       /* statuses of success; 0: no second one */
@@ -122,8 +140,9 @@ struct route {
 extern const char *const method_names[N_API_METHODS];
 
 /* NULL when none fits; *ret_allowed then has a bit for each method the path knows. */
+#define ROUTE_ARGS 2
 const struct route *route_find(
-    enum api_method m, struct str path, struct str *ret_arg, unsigned *ret_allowed);
+    enum api_method m, struct str path, struct str ret_args[ROUTE_ARGS], unsigned *ret_allowed);
 
 /* A component schema: JSON text, a page of others, or the shape that a table of members gives. */
 struct schema {
@@ -134,7 +153,7 @@ struct schema {
 	const char *about; /* of such a shape; NULL: its name says it */
 };
 
-struct part {
+struct section {
 	const char *tag; /* of its routes; NULL: it has none */
 	const struct route *routes;
 	size_t n_routes;
@@ -142,24 +161,29 @@ struct part {
 	size_t n_schemas;
 	const struct resource *resource; /* the kind of object that it is about; NULL: none */
 };
-#define PART_ROUTES(list) .routes = (list), .n_routes = sizeof(list) / sizeof(list)[0]
-#define PART_SCHEMAS(list) .schemas = (list), .n_schemas = sizeof(list) / sizeof(list)[0]
+#define SECTION_ROUTES(list) .routes = (list), .n_routes = sizeof(list) / sizeof(list)[0]
+#define SECTION_SCHEMAS(list) .schemas = (list), .n_schemas = sizeof(list) / sizeof(list)[0]
 
-#define PART_TABLE(X) X(frame) X(task) X(queue) X(worker) X(schedule) X(event) X(token) X(server)
-#define X(name) extern const struct part name##_part;
-PART_TABLE(X)
+#define SECTION_TABLE(X) \
+	X(frame)         \
+	X(task)          \
+	X(batch) X(queue) X(worker) X(schedule) X(group) X(graph) X(event) X(token) X(server)
+#define X(name) extern const struct section name##_section;
+SECTION_TABLE(X)
 #undef X
 
 /* By number; NULL: there are no more. */
-const struct part *part_at(size_t i);
+const struct section *section_at(size_t i);
 const struct route *route_at(size_t i);
 size_t route_number(const struct route *r); /* of NULL: how many there are */
 
-/* Handlers that lie in several files. Those of every kind of object: the routes' part says which.
+/* Handlers that lie in several files. Those of every kind of object: the routes' section says
+ * which.
  */
 call_fn resource_list, resource_get, resource_pause, resource_resume, resource_delete;
 call_fn tasks_submit, tasks_list, tasks_summary, task_get, task_patch, task_cancel, task_retry,
-    task_why, task_logs, bulk_cancel, bulk_retry, bulk_release, bulk_hold;
-call_fn audit_verify, events_get, status_get, healthz_get, readyz_get, metrics_get, openapi_get;
+    task_input, task_why, task_history, task_logs, bulk_cancel, bulk_retry, bulk_release, bulk_hold;
+call_fn audit_verify, events_get, status_get, root_get, healthz_get, readyz_get, metrics_get,
+    openapi_get;
 
 #endif

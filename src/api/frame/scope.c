@@ -106,6 +106,85 @@ static bool is_covered(struct call *c, const struct resource *r)
 	       (c->req.method == API_GET || !r->holds_tasks || !c->who.limit->labels.n);
 }
 
+/* -- objects with tasks of their own: one is there for whoever sees all of them */
+
+struct tasks_look {
+	rid object;
+	int64_t n_tasks;
+	struct task_filter seen;
+	bool covered;
+};
+
+static int count_tasks(
+    struct store_reader *r, const struct task_filter *f, struct arena *a, int64_t *ret_n)
+{
+	struct status_count *counts = NULL;
+	size_t n = 0;
+	int rc;
+
+	arena_reset(a);
+	rc = store_task_count(r, f, a, &counts, &n);
+	for (size_t i = 0; i < n; i++)
+		*ret_n += counts[i].n;
+	return rc;
+}
+
+int scope_look(struct store_reader *r, const struct task_filter *seen, rid object, int64_t n_tasks,
+    struct arena *scratch, bool *ret_covered)
+{
+	struct task_filter all = {.since = object + 1, .until = object + 1 + (rid)n_tasks};
+	struct task_filter some = *seen;
+	int64_t n_all = 0, n_some = 0;
+	int rc = count_tasks(r, &all, scratch, &n_all);
+
+	some.since = all.since;
+	some.until = all.until;
+	if (!rc)
+		rc = count_tasks(r, &some, scratch, &n_some);
+	*ret_covered = n_all && n_all == n_some;
+	return rc;
+}
+
+static void look_at_tasks(struct store_reader *r, void *arg)
+{
+	struct call *c = arg;
+	struct tasks_look *look = c->scope;
+
+	c->code =
+	    scope_look(r, &look->seen, look->object, look->n_tasks, &c->row_arena, &look->covered);
+}
+
+static void tasks_looked_at(struct call *c)
+{
+	const struct tasks_look *look = c->scope;
+
+	if (call_read_failed(c))
+		return;
+	if (!look->covered) {
+		not_covered(c, kind_names[resource_at(c->route->tag)->kind]);
+		return;
+	}
+	c->covered = look->object;
+	c->go_on(c);
+}
+
+static void check_tasks(struct call *c, const struct resource *r)
+{
+	const struct core *core = c->host->core;
+	struct tasks_look *look = arena_zalloc(&c->arena, sizeof *look);
+	rid id = core_find(core, r->kind, c->arg);
+
+	if (!id && (!id_parse(c->host->ids, c->arg, &id) || !core_name(core, r->kind, id).p)) {
+		not_covered(c, kind_names[r->kind]);
+		return;
+	}
+	look->object = id;
+	look->n_tasks = r->n_tasks(core, id);
+	scope_narrow(c, &look->seen);
+	c->scope = look;
+	call_read_long(c, look_at_tasks, tasks_looked_at);
+}
+
 /* -- batches: one is there for whoever sees a task of it */
 
 #define BATCH_STEPS 16 /* of a store's list; the first holds a batch's first tasks */
@@ -174,6 +253,8 @@ void scope_check_path(struct call *c, call_fn *fn)
 	if (arg && strncmp(arg, "{id}", 4) == 0) {
 		if (call_path_id(c, &c->about))
 			call_read_task(c, task_looked_at);
+	} else if (r && r->n_tasks) {
+		check_tasks(c, r);
 	} else if (r && !is_covered(c, r)) {
 		not_covered(c, kind_names[r->kind]);
 	} else {

@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * GET /v1/events: the durable ones as a list, or everything as it happens, as server-sent events.
- * A subscriber is a place in the ring of past notices. After a commit all who had heard everything
- * stand in line, and are told what came since, for a few milliseconds per turn of the loop: one
- * commit for a thousand of them holds nobody up. A notice is rendered once for all. Who does not
- * read is told no more until it has.
- *
- *   joined (it has heard everything) -> behind (in line) -> joined, or waits until it has read
+ * A notice is rendered once for all who are told it.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "api/insight/subscriber.h"
 #include "api/objects/resource.h"
 #include "api/objects/show.h"
 
-#define HEARTBEAT_MS 15000
-#define LAG_BYTES (8u << 10)    /* unread, and it is told no more until it has read them */
-#define PIECE_BYTES (16u << 10) /* written at a time */
-#define SLICE_MS 4
-#define SLICE_BYTES (512u << 10)
 #define KINDS_MAX 16
 #define RENDERED 512     /* notices that are kept as text */
-#define UNTOLD_MAX 4096  /* of one commit; far less than the ring holds */
 #define SCAN_ROWS 1000   /* of the list: read at a time */
 #define SCAN_MOST 100000 /* looked at for one page: what matches rarely is found in several */
 
@@ -38,17 +28,9 @@ struct event_filter {
 	struct str owner_asked; /* its name, as it was given */
 };
 
-struct subscriber {
-	TAILQ_ENTRY(subscriber) link;
-	struct call *c;
+struct watcher {
+	struct subscriber subscriber;
 	struct event_filter filter;
-	uint64_t last_seq; /* in `text` */
-	uint64_t sent_seq; /* given to the connection */
-	struct buf text;   /* to be written when the commit is complete */
-	void *timer;
-	bool joined; /* it has heard everything */
-	bool behind; /* it stands in line, to be told what it has not */
-	bool more;
 };
 
 struct event_list {
@@ -62,8 +44,6 @@ struct event_list {
 	struct event_row *found;
 	size_t n_found;
 };
-
-static void catch_up(void *subscriber);
 
 static bool kind_fits(const struct event_filter *f, struct str kind)
 {
@@ -132,72 +112,6 @@ static bool read_filter(struct call *c, struct event_filter *f)
 	return !rc;
 }
 
-static void no_longer_behind(struct subscriber *s)
-{
-	struct api *a = s->c->api;
-
-	TAILQ_REMOVE(&a->behind, s, link);
-	s->behind = false;
-	if (!TAILQ_EMPTY(&a->behind) || !a->behind_timer)
-		return;
-	a->host.cancel_timer(a->host.arg, a->behind_timer);
-	a->behind_timer = NULL;
-}
-
-static void subscriber_over(struct call *c)
-{
-	struct subscriber *s = c->state;
-
-	if (s->joined)
-		TAILQ_REMOVE(&c->api->subscribers, s, link);
-	if (s->behind)
-		no_longer_behind(s);
-	if (s->timer)
-		c->host->cancel_timer(c->host->arg, s->timer);
-	s->joined = false;
-	s->timer = NULL;
-	buf_release(&s->text);
-}
-
-static void join(struct subscriber *s)
-{
-	s->joined = true;
-	TAILQ_INSERT_TAIL(&s->c->api->subscribers, s, link);
-}
-
-/*
- * It does not read as fast as things happen. What it was not told yet is in the ring, from where
- * it goes on once it has read the rest: until then it costs nothing.
- */
-static void leave(struct subscriber *s)
-{
-	struct call *c = s->c;
-
-	if (s->joined)
-		TAILQ_REMOVE(&c->api->subscribers, s, link);
-	s->joined = false;
-	s->last_seq = s->sent_seq;
-	buf_release(&s->text);
-	c->host->io->stream_on_drain(c->req.io, catch_up, s);
-}
-
-static void flush(struct subscriber *s)
-{
-	const struct api_io *io = s->c->host->io;
-
-	if (s->text.n == 0) {
-		s->sent_seq = s->last_seq; /* nothing of it was for this one */
-		return;
-	}
-	if (io->stream_pending(s->c->req.io) > LAG_BYTES) {
-		leave(s);
-		return;
-	}
-	io->stream_write(s->c->req.io, buf_str(&s->text));
-	buf_release(&s->text); /* there may be many, and most are quiet */
-	s->sent_seq = s->last_seq;
-}
-
 static void add_sse(struct buf *b, const struct api *a, const struct notice *n)
 {
 	struct buf json = {0};
@@ -232,179 +146,29 @@ void rendered_free(struct api *a)
 	free(a->rendered);
 }
 
-static bool past_notice(const struct notice *n, void *arg)
+static void tell(struct subscriber *s, const struct notice *n)
 {
-	struct subscriber *s = arg;
-
-	if (n->seq <= s->last_seq)
-		return true;
-	s->more = s->text.n > PIECE_BYTES;
-	if (s->more)
-		return false;
-	s->last_seq = n->seq;
-	if (notice_fits(&s->filter, n) && scope_sees_notice(s->c, n))
+	if (notice_fits(&((struct watcher *)s)->filter, n) && scope_sees_notice(s->c, n))
 		buf_add_str(&s->text, rendered(s->c->api, n));
-	return true;
 }
 
-static void heartbeat(void *arg)
+/* What is no longer in memory is announced as a gap. */
+static void tell_gap(struct subscriber *s, uint64_t after)
 {
-	struct subscriber *s = arg;
-	const struct api_host *h = s->c->host;
-
-	s->timer = h->timer(h->arg, HEARTBEAT_MS, heartbeat, s);
-	if (h->io->stream_pending(s->c->req.io) > 0)
-		return; /* it has something to read */
-	buf_add_cstr(&s->text, ": still here\n\n");
-	flush(s);
-}
-
-/* From the place asked for on. What is no longer in memory is announced as a gap. */
-static void replay(struct subscriber *s)
-{
-	const struct api_host *h = s->c->host;
-	uint64_t last = h->last_seq(h->arg), after = s->last_seq;
-
-	s->more = false;
-	if (after <= last && h->replay(h->arg, after, past_notice, s))
-		return;
-	s->last_seq = last;
 	buf_printf(&s->text,
 	    "id: %llu\nevent: reset\ndata: {\"seq\":%llu,\"kind\":\"reset\",\"after\":%llu}\n\n",
-	    (unsigned long long)last, (unsigned long long)last, (unsigned long long)after);
+	    (unsigned long long)s->last_seq, (unsigned long long)s->last_seq,
+	    (unsigned long long)after);
 }
 
-/* Returns how much it was told. */
-static size_t tell_past(struct subscriber *s)
-{
-	const struct api_io *io = s->c->host->io;
-	size_t n;
-
-	if (io->stream_pending(s->c->req.io) > LAG_BYTES) {
-		leave(s);
-		return 0;
-	}
-	replay(s);
-	if (s->more)
-		io->stream_on_drain(s->c->req.io, catch_up, s);
-	else
-		join(s);
-	n = s->text.n;
-	flush(s);
-	return n;
-}
-
-/* Those in line, until it is the others' turn. What they are told is to be sent in the next turn,
- * which takes longer than the telling. */
-static void tell_some(struct api *a)
-{
-	const struct api_host *h = &a->host;
-	int64_t begun = h->mono_ms(h->arg);
-	struct subscriber *s;
-	size_t bytes = 0;
-
-	while ((s = TAILQ_FIRST(&a->behind)) && bytes < SLICE_BYTES &&
-	       h->mono_ms(h->arg) - begun < SLICE_MS) {
-		no_longer_behind(s);
-		bytes += tell_past(s);
-	}
-}
-
-static void tell_all(struct api *a)
-{
-	struct subscriber *s;
-
-	while ((s = TAILQ_FIRST(&a->behind))) {
-		no_longer_behind(s);
-		tell_past(s);
-	}
-}
-
-static void tell_behind(void *arg)
-{
-	struct api *a = arg;
-
-	a->behind_timer = NULL;
-	tell_some(a);
-	if (!TAILQ_EMPTY(&a->behind))
-		a->behind_timer = a->host.timer(a->host.arg, 0, tell_behind, a);
-}
-
-static void stand_in_line(struct subscriber *s)
-{
-	struct api *a = s->c->api;
-
-	s->behind = true;
-	TAILQ_INSERT_TAIL(&a->behind, s, link);
-	if (!a->behind_timer)
-		a->behind_timer = a->host.timer(a->host.arg, 0, tell_behind, a);
-}
-
-/* It has read what it was told. */
-static void catch_up(void *arg)
-{
-	struct subscriber *s = arg;
-
-	if (!s->joined && !s->behind)
-		stand_in_line(s);
-}
-
-static void all_stand_in_line(struct api *a)
-{
-	struct subscriber *s;
-
-	a->untold = 0;
-	while ((s = TAILQ_FIRST(&a->subscribers))) {
-		TAILQ_REMOVE(&a->subscribers, s, link);
-		s->joined = false;
-		stand_in_line(s);
-	}
-}
-
-/* NULL: the commit is complete. */
-void subscribers_notice(struct api *a, const struct notice *n)
-{
-	if (TAILQ_EMPTY(&a->subscribers))
-		return;
-	if (n && ++a->untold < UNTOLD_MAX)
-		return;
-	all_stand_in_line(a);
-	if (n)
-		tell_all(a); /* the ring must not overtake them */
-	else
-		tell_some(a);
-}
+static const struct subscription everything = {.tell = tell, .gap = tell_gap};
 
 static void subscribe(struct call *c)
 {
-	struct subscriber *s = call_state(c, sizeof *s);
-	struct str at = c->req.last_event_id.p ? c->req.last_event_id : c->query[Q_AFTER];
-	int64_t after = 0;
+	struct watcher *w = call_state(c, sizeof *w);
 
-	s->c = c;
-	if (!read_filter(c, &s->filter))
-		return;
-	if (at.p && !str_to_i64(at, 0, INT64_MAX, &after)) {
-		problem_set(&c->problem, ERR_INVALID, "the place to resume from is not a number");
-		problem_hint(&c->problem, "give the id of the last event that was seen");
-		problem_field(&c->problem, c->req.last_event_id.p ? "Last-Event-ID" : "after");
-		call_problem(c);
-		return;
-	}
-	c->on_over = subscriber_over;
-	call_header(c, "Cache-Control", "no-store");
-	call_header(c, "X-Accel-Buffering", "no");
-	call_stream_start(c, "text/event-stream");
-	buf_add_cstr(&s->text, ": reeve\nretry: 2000\n\n");
-	s->timer = c->host->timer(c->host->arg, HEARTBEAT_MS, heartbeat, s);
-	s->last_seq = at.p ? (uint64_t)after : c->host->last_seq(c->host->arg);
-	s->sent_seq = s->last_seq;
-	if (at.p) {
-		tell_past(s);
-	} else {
-		join(s);
-		flush(s);
-	}
+	if (read_filter(c, &w->filter))
+		subscriber_begin(&w->subscriber, c, &everything);
 }
 
 static void read_events(struct store_reader *r, void *arg)
@@ -426,7 +190,7 @@ static bool row_fits(const struct event_list *l, const struct event_row *e)
 	return str_eq(e->subject, l->subject[0]) || str_eq(e->subject, l->subject[1]);
 }
 
-/* Its page is given back before the answer is written. */
+/* An event's page is given back before the answer is written. */
 static struct event_row kept(struct arena *a, const struct event_row *e)
 {
 	struct event_row copy = *e;

@@ -6,7 +6,7 @@
 #include <bsd/sys/queue.h>
 
 #include "api/frame/route.h"
-#include "base/idmap.h"
+#include "base/data/idmap.h"
 
 #define N_BOUNDS 18
 #define RECENT 16384 /* submit times kept to the millisecond */

@@ -180,11 +180,25 @@ static void write_workers(const struct api_host *h, struct buf *b)
 	write_set(h, connected, unsure, b);
 }
 
+static void write_resources(const struct api_host *h, struct buf *b)
+{
+	const struct holding *one;
+
+	metric_head(b, "reeve_resource_total", "gauge", "What the whole cluster has, by name.");
+	for (size_t i = 0; (one = core_resource(h->core, i)); i++)
+		buf_printf(b, "reeve_resource_total{resource=\"%s\"} %lld\n", one->name,
+		    (long long)one->total);
+	metric_head(b, "reeve_resource_held", "gauge", "How much of that dispatched tasks hold.");
+	for (size_t i = 0; (one = core_resource(h->core, i)); i++)
+		buf_printf(b, "reeve_resource_held{resource=\"%s\"} %lld\n", one->name,
+		    (long long)one->used);
+}
+
 static void write_kinds(const struct metrics *m, const struct api_host *h, struct buf *b)
 {
-	const struct part *p;
+	const struct section *p;
 
-	for (size_t i = 0; (p = part_at(i)); i++)
+	for (size_t i = 0; (p = section_at(i)); i++)
 		if (p->resource && p->resource->figures)
 			p->resource->figures(m, h, b);
 }
@@ -227,6 +241,15 @@ static void write_load(const struct api_host *h, struct buf *b)
 	buf_printf(b, "reeve_http_cut_off_total %llu\n", (unsigned long long)l.cut_off);
 }
 
+static void write_search(const struct api_host *h, struct buf *b)
+{
+	bool is_well = !h->search_trouble || !h->search_trouble(h->arg);
+
+	metric_head(b, "reeve_search_index_ok", "gauge",
+	    "0: searches have no index of words at present, and look at every task.");
+	buf_printf(b, "reeve_search_index_ok %d\n", is_well);
+}
+
 static long long resident_bytes(void)
 {
 	long long pages = 0;
@@ -246,6 +269,7 @@ void metrics_write(const struct metrics *m, const struct api_host *h,
 	write_outcomes(m, h, out);
 	write_queues(h, out);
 	write_workers(h, out);
+	write_resources(h, out);
 	write_kinds(m, h, out);
 	metric_head(
 	    out, "reeve_commit_seconds", "histogram", "How long the store took to commit a batch.");
@@ -255,6 +279,7 @@ void metrics_write(const struct metrics *m, const struct api_host *h,
 	write_http(m, out);
 	if (h->load)
 		write_load(h, out);
+	write_search(h, out);
 	metric_head(out, "reeve_events_total", "counter", "Events told to watchers.");
 	buf_printf(out, "reeve_events_total %llu\n", (unsigned long long)m->events);
 	metric_head(out, "reeve_build_info", "gauge", "The version that runs.");

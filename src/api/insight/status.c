@@ -105,6 +105,38 @@ static void add_counts(struct buf *b, const struct totals *t)
 	jw_close(b, '}');
 }
 
+/* What the whole cluster has, and how much of it is held; not for tokens with limits. */
+static void add_resources(struct call *c)
+{
+	const struct holding *h;
+
+	jw_key(&c->out, "resources");
+	jw_open(&c->out, '[');
+	for (size_t i = 0; !c->who.limit && (h = core_resource(c->host->core, i)); i++) {
+		jw_open(&c->out, '{');
+		jw_mcstr(&c->out, "name", h->name);
+		jw_mi64(&c->out, "total", h->total);
+		jw_mi64(&c->out, "held", h->used);
+		jw_close(&c->out, '}');
+	}
+	jw_close(&c->out, ']');
+}
+
+/* NULL: it takes requests, and what it acknowledges is durable. */
+static const char *why_not_ready(const struct call *c)
+{
+	if (!core_is_open(c->host->core))
+		return "the store is being loaded";
+	return c->host->not_ready ? c->host->not_ready(c->host->arg) : NULL;
+}
+
+static struct str search_trouble(const struct call *c)
+{
+	const char *why = c->host->search_trouble ? c->host->search_trouble(c->host->arg) : NULL;
+
+	return why ? str_of(why) : STR_NULL;
+}
+
 static void add_identity(struct call *c, int64_t now)
 {
 	const struct api_server_facts *f = &c->api->opt.facts;
@@ -122,7 +154,9 @@ static void add_identity(struct call *c, int64_t now)
 	jw_mi64(b, "schema", STORE_SCHEMA_VERSION);
 	jw_close(b, '}');
 	jw_mcstr(b, "dispatch", f->is_volatile ? "volatile" : "durable");
-	jw_mbool(b, "ready", core_is_open(c->host->core));
+	jw_mbool(b, "ready", !why_not_ready(c));
+	jw_mstr_null(b, "not_ready", why_not_ready(c) ? str_of(why_not_ready(c)) : STR_NULL);
+	jw_mstr_null(b, "search_trouble", search_trouble(c));
 	jw_mlines(b, "listen", str_of(f->listen));
 	jw_mcstr(b, "link", f->link);
 	jw_mcstr(b, "url", f->url);
@@ -153,6 +187,7 @@ static void answer_status(struct call *c, const struct labelled *l)
 	jw_open(&c->out, '{');
 	add_identity(c, now);
 	add_counts(&c->out, &t);
+	add_resources(c);
 	add_rates(c, now);
 	show_worker_set(c);
 	show_waiting(c, t.tasks.queued > 0 && t.connected == 0);
@@ -188,6 +223,17 @@ void status_get(struct call *c)
 	call_read_long(c, count_live, live_counted);
 }
 
+/* Whoever types the address into a browser is told where he is, and nothing that is secret. */
+void root_get(struct call *c)
+{
+	call_text(c, 200, "text/plain; charset=utf-8",
+	    STR("This is Reeve's HTTP interface. There is no web page yet.\n\n"
+	        "  reeve top         what is going on, in a terminal\n"
+	        "  /openapi.json     the interface (with a token)\n"
+	        "  /metrics          figures for Prometheus (with a token)\n"
+	        "  /healthz, /readyz is it alive, does it take requests\n"));
+}
+
 void healthz_get(struct call *c)
 {
 	call_text(c, 200, "text/plain", STR("ok\n"));
@@ -195,10 +241,8 @@ void healthz_get(struct call *c)
 
 void readyz_get(struct call *c)
 {
-	const char *why = c->host->not_ready ? c->host->not_ready(c->host->arg) : NULL;
+	const char *why = why_not_ready(c);
 
-	if (!core_is_open(c->host->core))
-		why = "the store is being loaded";
 	if (!why) {
 		call_text(c, 200, "text/plain", STR("ok\n"));
 		return;
@@ -223,7 +267,7 @@ void metrics_get(struct call *c)
 	call_text(c, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&a->metrics_text));
 }
 
-/* It cannot change while the process lives. */
+/* The document cannot change while the process lives. */
 void openapi_get(struct call *c)
 {
 	struct api *a = c->api;

@@ -4,8 +4,8 @@
 #include "api/objects/show.h"
 #include "api/tasks/task_in.h"
 #include "model/limits.h"
-#include "model/row.h"
-#include "wire/fields.h"
+#include "model/rows/row.h"
+#include "wire/json/fields.h"
 
 /*
  * Their environments may hold secrets, as tasks' may. To a token with labels their numbers are
@@ -26,13 +26,6 @@ const struct queue_row *find_queue(
 	return core_queue(c->host->core, find_object(c, KIND_QUEUE, text, field, p));
 }
 
-static struct str queue_name(const struct core *core, rid id)
-{
-	const struct queue_row *q = core_queue(core, id);
-
-	return q ? q->name : STR_NULL;
-}
-
 static bool queue_covers(const struct call *c, rid id)
 {
 	const struct queue_row *q = core_queue(c->host->core, id);
@@ -46,11 +39,6 @@ static void queue_hint(const struct call *c, struct str text, struct problem *p)
 		problem_hint(p, "or it lies outside the limits of this token");
 	else
 		problem_hint(p, "reeve queue create %.*s makes it", STR_ARG(text));
-}
-
-static int64_t queue_version(const struct core *core, rid id)
-{
-	return core_queue(core, id)->version;
 }
 
 static void queue_show(struct call *c, rid id)
@@ -164,8 +152,6 @@ static const struct schema schemas[] = {
 
 static const struct resource resource = {
     .kind = KIND_QUEUE,
-    .name = queue_name,
-    .version = queue_version,
     .covers = queue_covers,
     .show = queue_show,
     .hint = queue_hint,
@@ -173,5 +159,5 @@ static const struct resource resource = {
     .holds_tasks = true,
 };
 
-const struct part queue_part = {
-    .tag = "queues", PART_ROUTES(routes), PART_SCHEMAS(schemas), .resource = &resource};
+const struct section queue_section = {
+    .tag = "queues", SECTION_ROUTES(routes), SECTION_SCHEMAS(schemas), .resource = &resource};

@@ -6,15 +6,15 @@
 
 #include "api/objects/show.h"
 #include "model/limits.h"
-#include "wire/fields.h"
+#include "wire/json/fields.h"
 
 #define NAMES_FOR_HINT 512
 
 const struct resource *resource_at(const char *tag)
 {
-	const struct part *p;
+	const struct section *p;
 
-	for (size_t i = 0; (p = part_at(i)); i++)
+	for (size_t i = 0; (p = section_at(i)); i++)
 		if (p->tag && strcmp(p->tag, tag) == 0)
 			return p->resource;
 	return NULL;
@@ -22,9 +22,9 @@ const struct resource *resource_at(const char *tag)
 
 const struct resource *resource_of(enum kind kind)
 {
-	const struct part *p;
+	const struct section *p;
 
-	for (size_t i = 0; (p = part_at(i)); i++)
+	for (size_t i = 0; (p = section_at(i)); i++)
 		if (p->resource && p->resource->kind == kind)
 			return p->resource;
 	return NULL;
@@ -32,9 +32,9 @@ const struct resource *resource_of(enum kind kind)
 
 const struct resource *resource_asked(enum query q)
 {
-	const struct part *p;
+	const struct section *p;
 
-	for (size_t i = 0; (p = part_at(i)); i++)
+	for (size_t i = 0; (p = section_at(i)); i++)
 		if (p->resource && p->resource->owner && p->resource->owner->query == q)
 			return p->resource;
 	return NULL;
@@ -57,7 +57,7 @@ static const char *nearest(
 
 	while (looked++ < NAMES_FOR_HINT && (id = core_next(c->host->core, r->kind, id)))
 		if (!r->covers || r->covers(c, id))
-			names[n++] = arena_str(a, r->name(c->host->core, id)).p;
+			names[n++] = arena_str(a, core_name(c->host->core, r->kind, id)).p;
 	return str_nearest(text, names, n);
 }
 
@@ -85,7 +85,8 @@ rid find_object(
 	const struct resource *r = resource_of(kind);
 	rid id = core_find(c->host->core, kind, text);
 
-	if (!id && (!id_parse(c->host->ids, text, &id) || !id || !r->name(c->host->core, id).p))
+	if (!id &&
+	    (!id_parse(c->host->ids, text, &id) || !id || !core_name(c->host->core, r->kind, id).p))
 		id = 0;
 	if (id && r->covers && !r->covers(c, id))
 		id = 0;
@@ -110,38 +111,37 @@ static void answer(struct call *c, rid id, int status)
 {
 	const struct resource *r = of_route(c);
 	const struct core *core = c->host->core;
+	int64_t version;
 
-	if (!r->name(core, id).p || (r->covers && !r->covers(c, id))) {
+	if (!core_name(core, r->kind, id).p || (r->covers && !r->covers(c, id))) {
 		problem_set(&c->problem, ERR_NOT_FOUND, "the %s was %s in the meantime",
 		    kind_names[r->kind], r->gone);
 		call_problem(c);
 		return;
 	}
-	if (r->version && call_etag(c, r->version(core, id)))
+	version = core_version(core, r->kind, id);
+	if (version && call_etag(c, version))
 		return;
 	r->show(c, id);
 	call_json(c, status);
 }
 
-static bool state_bit(struct call *c, const struct resource *r, struct str name, unsigned *states)
+static bool state_bit(
+    struct call *c, const struct state_words *r, struct str name, unsigned *states)
 {
 	AUTO(buf_release) struct buf all = {0};
 	const char *near;
 
-	for (int i = 0; i < r->n_states; i++) {
-		if (str_is(name, r->states[i])) {
+	for (int i = 0; i < r->n; i++) {
+		if (str_is(name, r->names[i])) {
 			*states |= 1u << i;
 			return true;
 		}
-		buf_printf(&all, "%s%s",
-		    i == 0                ? ""
-		    : i + 1 < r->n_states ? ", "
-		                          : " and ",
-		    r->states[i]);
+		buf_printf(&all, "%s%s", i == 0 ? "" : i + 1 < r->n ? ", " : " and ", r->names[i]);
 	}
-	near = name.n <= 64 ? str_nearest(name, r->states, (size_t)r->n_states) : NULL;
+	near = name.n <= 64 ? str_nearest(name, r->names, (size_t)r->n) : NULL;
 	problem_set(&c->problem, ERR_INVALID, "\"%.*s\" is not a state of a %s",
-	    name.n > 64 ? 64 : (int)name.n, name.p, kind_names[r->kind]);
+	    name.n > 64 ? 64 : (int)name.n, name.p, r->of);
 	if (near)
 		problem_hint(&c->problem, "did you mean \"%s\"?", near);
 	else
@@ -151,7 +151,7 @@ static bool state_bit(struct call *c, const struct resource *r, struct str name,
 	return false;
 }
 
-bool resource_states(struct call *c, unsigned *ret_states)
+bool call_states(struct call *c, const struct state_words *words, unsigned *ret_states)
 {
 	struct str list, one;
 
@@ -161,47 +161,32 @@ bool resource_states(struct call *c, unsigned *ret_states)
 		if (!str_is(c->req.params[i].key, "state"))
 			continue;
 		while (str_next(&list, ',', &one))
-			if (!state_bit(c, of_route(c), one, ret_states))
+			if (!state_bit(c, words, one, ret_states))
 				return false;
 	}
 	return true;
 }
 
-/* All of them are in memory, so looking needs no store. */
-void resource_list(struct call *c)
+bool resource_states(struct call *c, unsigned *ret_states)
 {
 	const struct resource *r = of_route(c);
-	const struct core *core = c->host->core;
-	unsigned states;
-	uint32_t limit;
-	rid at, id = 0;
+	const struct state_words words = {r->states, r->n_states, kind_names[r->kind]};
 
-	if (!call_page(c, &at, &limit) || !resource_states(c, &states))
-		return;
-	jw_open(&c->out, '{');
-	jw_key(&c->out, "items");
-	jw_open(&c->out, '[');
-	while (limit > 0 && c->out.n < PAGE_BYTES && (id = core_next(core, r->kind, at))) {
-		at = id;
-		if ((r->covers && !r->covers(c, id)) ||
-		    (states && !(states & 1u << r->state(c, id))))
-			continue;
-		r->show(c, id);
-		limit--;
-	}
-	show_page_end(c, id && core_next(core, r->kind, at) ? at : 0);
+	return call_states(c, &words, ret_states);
 }
 
 bool resource_begin(struct call *c, struct event *ev)
 {
-	const struct resource *r = of_route(c);
+	enum kind kind = of_route(c)->kind;
+	int64_t version;
 
 	if (!seek(c))
 		return false;
-	ev->object.kind = r->kind;
+	ev->object.kind = kind;
 	ev->object.id = c->about;
-	if (r->version)
-		ev->object.if_version = call_if_match(c, r->version(c->host->core, c->about));
+	version = core_version(c->host->core, kind, c->about);
+	if (version)
+		ev->object.if_version = call_if_match(c, version);
 	return ev->object.if_version >= 0;
 }
 
@@ -233,11 +218,6 @@ void resource_get(struct call *c)
 	if (seek(c))
 		answer(c, c->about, 200);
 }
-
-struct pause {
-	struct str reason;
-	int64_t until_ms;
-};
 
 const struct field pause_fields[] = {
     FIELD("reason", FIELD_TEXT, pause, reason, .max = REASON_MAX_BYTES,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What requests about objects of every kind have in common: the path names one, If-Match its
- * version, a command changes it, and the answer is the object as it is then. The part of the
+ * version, a command changes it, and the answer is the object as it is then. The section of the
  * interface that a route belongs to says which kind it is.
  */
 #ifndef API_RESOURCE_H
@@ -12,31 +12,45 @@
 /* How an object to which tasks belong is named in them, and in what is told of it. */
 struct owner_names {
 	enum query query;             /* that asks for its tasks and events */
-	const char *name, *id, *part; /* a part is a second */
+	const char *name, *id, *part; /* a part is a second, */
+	bool part_is_name;            /* or what the task is called */
 };
 
 struct metrics;
 
+#define LOOKED_AT_MAX 20000 /* of one page: what matches rarely is found in several */
+
 struct resource {
 	enum kind kind;
-	struct str (*name)(const struct core *core, rid id); /* NULL: there is none */
-	int64_t (*version)(const struct core *core, rid id); /* NULL: they have none */
 	/* Whether it lies within the caller's limits; NULL: that is not asked. */
 	bool (*covers)(const struct call *c, rid id);
+	/* It lies within them if all of its tasks do, so many, behind its id: they are looked at
+	 * before any request about it, and c->covered says so. NULL: nobody has to. */
+	int64_t (*n_tasks)(const struct core *core, rid id);
 	void (*show)(struct call *c, rid id); /* as the caller may see it, into c->out */
+	/* In a list: whole only if that is asked for. NULL: as it is shown alone. */
+	void (*show_listed)(struct call *c, rid id, bool full);
 	/* What to do when there is none of that name; NULL: see the list. */
 	void (*hint)(const struct call *c, struct str text, struct problem *p);
 	const char *gone;          /* what has become of one that is not there any more */
 	const char *const *states; /* lists can be narrowed to some of them; NULL: they cannot */
 	int n_states;
 	int (*state)(const struct call *c, rid id);
-	bool holds_tasks;                /* what is done to it is done to all of them */
-	const struct owner_names *owner; /* NULL: tasks do not belong to it */
+	rid (*queue)(const struct call *c, rid id); /* the same for its queue; NULL: it has none */
+	bool by_name;                               /* lists are in order of names, not of ids */
+	bool holds_tasks;                           /* what is done to it is done to all of them */
+	const struct owner_names *owner;            /* NULL: tasks do not belong to it */
 	/* Figures: something happened to one, and what to say of all; NULL: none. */
 	void (*saw)(struct metrics *m, const struct notice *n);
 	void (*figures)(const struct metrics *m, const struct api_host *h, struct buf *b);
 };
 
+struct state_words {
+	const char *const *names;
+	int n;
+	const char *of;
+};
+bool call_states(struct call *c, const struct state_words *words, unsigned *ret_states);
 /* The states that the query names, a bit for each; 0: any. False: the problem has been sent. */
 bool resource_states(struct call *c, unsigned *ret_states);
 /* NULL: that kind, or that part, has none. */

@@ -4,6 +4,7 @@
 
 #include "api/frame/fields_out.h"
 #include "api/objects/resource.h"
+#include "words/words.h"
 
 static void add_counts(struct buf *b, const struct queue_row *q, const struct queue_counts *n)
 {
@@ -64,9 +65,9 @@ void show_queue(struct buf *b, const struct api *a, const struct queue_row *q, u
 
 	core_queue_counts(a->host.core, q->id, &found.n);
 	if (!q->paused || !(flags & SHOW_REASON))
-		row.pause_reason = STR_NULL;
+		row.pause.reason = STR_NULL;
 	if (!q->paused)
-		row.paused_until_ms = 0;
+		row.pause.until_ms = 0;
 	jw_open(b, '{');
 	fields_write(b, &s, queue_fields);
 	jw_close(b, '}');
@@ -75,13 +76,16 @@ void show_queue(struct buf *b, const struct api *a, const struct queue_row *q, u
 static void add_owner(struct buf *b, const struct api *a, const struct owner *o)
 {
 	const struct resource *r = resource_of((enum kind)o->kind);
-	struct str name = r->name(a->host.core, o->id);
+	struct str name;
 
+	if (!r || !r->owner)
+		return; /* a kind that has no routes of its own */
+	name = core_name(a->host.core, r->kind, o->id);
 	if (name.p)
 		jw_mstr(b, r->owner->name, name);
 	else
 		jw_mid_null(b, r->owner->name, a->host.ids, o->id);
-	if (o->part)
+	if (o->part && !r->owner->part_is_name)
 		jw_mtime_null(b, r->owner->part, o->part * 1000);
 }
 
@@ -152,4 +156,18 @@ void show_page_end(struct call *c, rid next)
 	jw_mid_null(&c->out, "next", c->host->ids, next);
 	jw_close(&c->out, '}');
 	call_json(c, 200);
+}
+
+void show_whys(struct buf *b, struct arena *a, const struct why *whys, size_t n)
+{
+	jw_key(b, "reasons");
+	jw_open(b, '[');
+	for (size_t i = 0; i < n; i++) {
+		jw_open(b, '{');
+		jw_mcstr(b, "code", why_names[whys[i].code]);
+		jw_mstr(b, "text", words_why(a, &whys[i]));
+		jw_mstr_null(b, "lift", words_lift(a, &whys[i]));
+		jw_close(b, '}');
+	}
+	jw_close(b, ']');
 }

@@ -4,6 +4,7 @@
 
 #include "api/frame/fields_out.h"
 #include "base/timefmt.h"
+#include "model/lines.h"
 
 static struct str why_check(const struct worker_view *w, struct arena *a)
 {
@@ -35,11 +36,27 @@ struct str worker_why(const struct worker_view *w, struct arena *a)
 	return STR_NULL;
 }
 
+/* It may be meant for later, but more often a name is misspelt, and the worker stands idle. */
+static struct str worker_warning(const struct api *a, const struct worker_row *w)
+{
+	struct str rest = w->facts.active_queues, name;
+	bool any = false;
+	rid id;
+
+	while (lines_next(&rest, &name)) {
+		any = true;
+		if (core_find(a->host.core, KIND_QUEUE, name) ||
+		    (id_parse(a->host.ids, name, &id) && core_queue(a->host.core, id)))
+			return STR_NULL;
+	}
+	return any ? STR("none of its activequeues exists, so it gets no tasks") : STR_NULL;
+}
+
 /* All that a worker's members are taken from, in one place. */
 struct worker_seen {
 	struct worker_row row;
 	struct worker_view view;
-	struct str why;
+	struct str why, warning;
 };
 
 static void put_instance(struct buf *b, const void *arg)
@@ -53,6 +70,7 @@ static void put_instance(struct buf *b, const void *arg)
 	FIELD(name, kind, worker_seen, member, .flags = FIELD_SHOWN | (bits), \
 	    .about = text __VA_OPT__(, ) __VA_ARGS__)
 #define NONE FIELD_NULL_SHOWN
+#define AMOUNTS "{\"type\":[\"object\",\"null\"],\"additionalProperties\":{\"type\":\"number\"}}"
 #define STATE .names = worker_state_names, .n_names = N_WORKER_STATES
 static const struct field set_fields[] = {
     F("version", FIELD_I64, view.set_version, NONE, "of the last set that it has repeated"),
@@ -71,6 +89,7 @@ const struct field worker_fields[] = {
     F("connected", FIELD_BOOL, view.connected, 0, NULL),
     F("own_state", FIELD_CHOICE, view.own, 0, "how it sees itself", STATE),
     F("why_unhealthy", FIELD_TEXT, why, NONE, NULL),
+    F("warning", FIELD_TEXT, warning, NONE, "what is probably a mistake in its configuration"),
     F("running", FIELD_I32, view.running, 0, "tasks that it was given and has not ended"),
     F("unsure", FIELD_I32, view.unsure, 0, "of these, nobody knows whether they run"),
     F("silent_ms", FIELD_I64, view.silent_ms, 0, "since it was last heard"),
@@ -84,6 +103,11 @@ const struct field worker_fields[] = {
     F("target", FIELD_TEXT, row.facts.target, 0, "its platform"),
     F("version", FIELD_TEXT, row.facts.version, 0, "of its program"),
     F("labels", FIELD_LABELS, row.facts.labels, 0, NULL),
+    FIELD_FOUND("offers", FIELD_OTHER, FIELD_NULL_SHOWN,
+        "what it offers in all; null: it does not say, and gets no task with needs",
+        .schema = AMOUNTS),
+    FIELD_FOUND("held", FIELD_OTHER, 0, "how much of that its tasks hold", .schema = AMOUNTS),
+    FIELD_FOUND("free", FIELD_OTHER, 0, "what is left of it", .schema = AMOUNTS),
     F("plugins", FIELD_LINES, row.facts.plugins, 0, "that it runs"),
     F("activequeues", FIELD_LINES, row.facts.active_queues, 0, "if any: only these"),
     F("ignorequeues", FIELD_LINES, row.facts.ignore_queues, 0, NULL),
@@ -110,12 +134,44 @@ static void put_set(struct buf *b, const void *arg)
 	jw_close(b, '}');
 }
 
-static const struct field_out found[] = {{"instance", put_instance}, {"set", put_set}, {NULL}};
+static void put_amounts(struct buf *b, const struct worker_view *v, int total, int used)
+{
+	if (!v->row->facts.offer.n) {
+		jw_null(b);
+		return;
+	}
+	jw_open(b, '{');
+	for (size_t i = 0; i < v->n_holdings; i++) {
+		const struct holding *h = &v->holdings[i];
+
+		jw_mamount(b, str_of(h->name), total * h->total + used * h->used);
+	}
+	jw_close(b, '}');
+}
+
+static void put_offers(struct buf *b, const void *arg)
+{
+	put_amounts(b, &((const struct worker_seen *)arg)->view, 1, 0);
+}
+
+static void put_held(struct buf *b, const void *arg)
+{
+	put_amounts(b, &((const struct worker_seen *)arg)->view, 0, 1);
+}
+
+static void put_free(struct buf *b, const void *arg)
+{
+	put_amounts(b, &((const struct worker_seen *)arg)->view, 1, -1);
+}
+
+static const struct field_out found[] = {{"instance", put_instance}, {"set", put_set},
+    {"offers", put_offers}, {"held", put_held}, {"free", put_free}, {NULL}};
 
 void show_worker(struct buf *b, const struct api *a, const struct worker_view *w)
 {
 	AUTO(arena_release) struct arena arena = {0};
-	const struct worker_seen shown = {*w->row, *w, worker_why(w, &arena)};
+	const struct worker_seen shown = {
+	    *w->row, *w, worker_why(w, &arena), worker_warning(a, w->row)};
 	const struct showing s = {a->host.ids, &shown, found, &shown, true};
 
 	jw_open(b, '{');

@@ -8,7 +8,7 @@
 #include "api/objects/show.h"
 #include "model/limits.h"
 #include "model/lines.h"
-#include "wire/fields.h"
+#include "wire/json/fields.h"
 
 struct token_shown {
 	const struct api *a;
@@ -32,13 +32,6 @@ static void show_token(struct buf *b, const struct api *a, const struct token_ro
 
 	jw_open(b, '{');
 	fields_write(b, &s, token_fields);
-}
-
-static struct str token_name(const struct core *core, rid id)
-{
-	const struct token_row *t = core_token(core, id);
-
-	return t ? t->name : STR_NULL;
 }
 
 static void token_show(struct call *c, rid id)
@@ -289,8 +282,7 @@ static const struct schema schemas[] = {
     {"TokenCreate", .fields = token_fields, .shape = SHAPE_CREATE},
 };
 
-static const struct resource resource = {
-    .kind = KIND_TOKEN, .name = token_name, .show = token_show, .gone = "revoked"};
+static const struct resource resource = {.kind = KIND_TOKEN, .show = token_show, .gone = "revoked"};
 
-const struct part token_part = {
-    .tag = "tokens", PART_ROUTES(routes), PART_SCHEMAS(schemas), .resource = &resource};
+const struct section token_section = {
+    .tag = "tokens", SECTION_ROUTES(routes), SECTION_SCHEMAS(schemas), .resource = &resource};

@@ -5,8 +5,8 @@
 #include "api/objects/resource.h"
 #include "api/objects/show.h"
 #include "model/limits.h"
-#include "model/row.h"
-#include "wire/fields.h"
+#include "model/rows/row.h"
+#include "wire/json/fields.h"
 
 #define MAXTHREADS_OWN (-2) /* back to the worker's own setting */
 #define NOTHING_SET (-3)
@@ -16,13 +16,6 @@ static bool view_of(const struct call *c, rid id, struct worker_view *ret_view)
 	return core_worker(c->host->core, id, c->host->mono_ms(c->host->arg), ret_view);
 }
 
-static struct str worker_name(const struct core *core, rid id)
-{
-	struct worker_view view;
-
-	return core_worker(core, id, 0, &view) ? view.row->facts.shard : STR_NULL;
-}
-
 rid find_worker(const struct call *c, struct str text, const char *field, struct problem *p)
 {
 	struct problem untold;
@@ -30,13 +23,6 @@ rid find_worker(const struct call *c, struct str text, const char *field, struct
 	rid id = find_object(c, KIND_WORKER, text, field, limited ? &untold : p);
 
 	return !id && limited ? WORKER_NOBODY : id;
-}
-
-static int64_t worker_version(const struct core *core, rid id)
-{
-	struct worker_view view;
-
-	return core_worker(core, id, 0, &view) ? view.row->version : 0;
 }
 
 static int worker_state(const struct call *c, rid id)
@@ -161,8 +147,6 @@ static const struct schema schemas[] = {
 
 static const struct resource resource = {
     .kind = KIND_WORKER,
-    .name = worker_name,
-    .version = worker_version,
     .show = worker_show,
     .gone = "forgotten",
     .states = worker_shown_names,
@@ -170,5 +154,5 @@ static const struct resource resource = {
     .state = worker_state,
 };
 
-const struct part worker_part = {
-    .tag = "workers", PART_ROUTES(routes), PART_SCHEMAS(schemas), .resource = &resource};
+const struct section worker_section = {
+    .tag = "workers", SECTION_ROUTES(routes), SECTION_SCHEMAS(schemas), .resource = &resource};

@@ -89,7 +89,8 @@ static int read_text(
 	return 0;
 }
 
-/* They would share one position, and a zone that is moved would move the epoch items, too. */
+/* Items of both sorts would share one position, and a zone that is moved would move the epoch
+ * items, too. */
 static int refuse_mixture(struct call *c, const struct cron_items *items)
 {
 	for (size_t i = 1; i < items->n; i++)

@@ -6,7 +6,7 @@
 
 #include "api/tasks/task_in.h"
 #include "model/limits.h"
-#include "wire/fields.h"
+#include "wire/json/fields.h"
 
 #define JITTER_MAX_MS (86400LL * 1000)
 
@@ -75,6 +75,7 @@ static int check_task(const json_t *task, struct problem *p)
 	    {"run_after", "the schedule says when; \"jitter\" spreads its tasks"},
 	    {"key", "each tick has one task anyway; \"overlap\" says what two of them do"},
 	    {"status", "pause the schedule instead"},
+	    {"stdin", "nobody is there to send it; \"run\": {\"input\": …} is a text for all"},
 	};
 
 	for (size_t i = 0; i < sizeof not_here / sizeof not_here[0]; i++)
@@ -93,13 +94,15 @@ static void take_task(struct schedule_in *in, const struct task_spec *spec)
 
 	in->fields |= SCHEDULE_BIT(queue) | SCHEDULE_BIT(priority) | SCHEDULE_BIT(max_attempts) |
 	              SCHEDULE_BIT(timeout_ms) | SCHEDULE_BIT(backoff_ms) |
-	              SCHEDULE_BIT(backoff_max_ms) | SCHEDULE_BIT(labels) | SCHEDULE_BIT(body);
+	              SCHEDULE_BIT(backoff_max_ms) | SCHEDULE_BIT(labels) | SCHEDULE_BIT(need) |
+	              SCHEDULE_BIT(body);
 	row->priority = spec->priority;
 	row->max_attempts = spec->max_attempts;
 	row->timeout_ms = spec->timeout_ms;
 	row->backoff_ms = spec->backoff_ms;
 	row->backoff_max_ms = spec->backoff_max_ms;
 	row->labels = spec->labels;
+	row->need = spec->need;
 	row->body = spec->body;
 }
 

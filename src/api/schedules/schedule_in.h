@@ -6,8 +6,8 @@
 #include "api/objects/resource.h"
 #include "core/schedule/view.h"
 #include "cron/pattern/item.h"
-#include "model/row.h"
-#include "wire/json_in.h"
+#include "model/rows/row.h"
+#include "wire/json/json_in.h"
 #include "zones/zones.h"
 
 /* The members that make a pattern, as they stand in the body. */
@@ -60,8 +60,8 @@ extern const struct field preview_fields[], backfill_fields[];
 #define PREVIEW_N 5 /* times, unless more are asked for */
 void preview_add(struct call *c, const struct preview *w, const struct pattern *p);
 
-call_fn schedules_list, schedules_create, schedules_patch, schedules_run, schedules_backfill,
-    schedules_history, schedules_next, schedules_preview;
+call_fn schedules_create, schedules_patch, schedules_run, schedules_backfill, schedules_history,
+    schedules_next, schedules_preview;
 extern const struct resource schedule_resource;
 /* schedule_metrics.c */
 void schedule_saw(struct metrics *m, const struct notice *n);

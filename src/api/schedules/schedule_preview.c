@@ -4,7 +4,7 @@
 #include "api/schedules/show_schedule.h"
 #include "cron/words/words.h"
 #include "cron/zone/civil.h"
-#include "wire/fields.h"
+#include "wire/json/fields.h"
 
 #define PREVIEW_MAX 100
 #define NOTES_MAX 400 /* of a year: no zone moves its clocks that often */

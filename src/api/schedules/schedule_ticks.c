@@ -5,7 +5,7 @@
 #include "api/objects/resource.h"
 #include "api/schedules/schedule_in.h"
 #include "api/schedules/show_schedule.h"
-#include "wire/fields.h"
+#include "wire/json/fields.h"
 
 static void add_tasks(struct call *c, const struct reply *r)
 {

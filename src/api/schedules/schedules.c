@@ -1,124 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Schedules: all of them are in memory, so looking needs no store; changes are commands. */
-#include <string.h>
-
 #include "api/objects/resource.h"
 #include "api/schedules/schedule_in.h"
 #include "api/schedules/show_schedule.h"
 #include "model/limits.h"
-
-#define LOOKED_AT_MAX 20000 /* of one page: what matches rarely is found in several */
-
-struct schedule_filter {
-	struct str prefix, after;
-	rid queue;
-	unsigned states; /* bits; 0: any */
-};
-
-static bool read_filter(struct call *c, struct schedule_filter *f, uint32_t *ret_limit)
-{
-	const struct queue_row *q;
-	int64_t limit = 100;
-
-	if (!call_int(c, Q_LIMIT, 1, 1000, &limit) || !resource_states(c, &f->states))
-		return false;
-	*ret_limit = (uint32_t)limit;
-	f->after = c->query[Q_CURSOR].n ? c->query[Q_CURSOR] : STR_NULL;
-	f->prefix = c->query[Q_NAME];
-	if (!c->query[Q_QUEUE].p)
-		return true;
-	q = find_queue(c, c->query[Q_QUEUE], "queue", &c->problem);
-	if (!q) {
-		call_problem(c);
-		return false;
-	}
-	f->queue = q->id;
-	return true;
-}
-
-static bool has_prefix(struct str name, struct str prefix)
-{
-	return !prefix.n || (name.n >= prefix.n && memcmp(name.p, prefix.p, prefix.n) == 0);
-}
-
-static bool fits(
-    const struct call *c, const struct schedule_filter *f, const struct schedule_view *v)
-{
-	return scope_covers(c, v->row.queue, v->row.labels) && has_prefix(v->row.name, f->prefix) &&
-	       (!f->queue || f->queue == v->row.queue) &&
-	       (!f->states || f->states & 1u << v->row.state);
-}
-
-/* Names are in order: before and behind the prefix there is nothing to look for. */
-static struct str first_place(const struct schedule_filter *f)
-{
-	bool behind = f->after.p && str_cmp(f->after, f->prefix) >= 0;
-
-	return behind || !f->prefix.n ? f->after : f->prefix;
-}
-
-static bool is_past(const struct schedule_filter *f, struct str name)
-{
-	return f->prefix.n && !has_prefix(name, f->prefix) && str_cmp(name, f->prefix) > 0;
-}
-
-static void add_one(struct call *c, rid id, unsigned flags)
-{
-	AUTO(arena_release) struct arena a = {0};
-	struct schedule_view v;
-
-	if (core_schedule(c->host->core, id, &a, &v))
-		show_schedule(&c->out, c->api, &v, flags);
-}
-
-/* False: there is no more; *at is the last one looked at. */
-static bool add_page(
-    struct call *c, struct schedule_filter *f, uint32_t limit, unsigned flags, struct str *at)
-{
-	const struct core *core = c->host->core;
-	rid id = 0;
-	struct schedule_view v;
-
-	/* the prefix itself may be a name, and what follows a name leaves that out */
-	if (f->prefix.n && str_eq(*at, f->prefix) && !str_eq(f->after, f->prefix))
-		id = core_find(core, KIND_SCHEDULE, f->prefix);
-	for (int looked = 0; looked < LOOKED_AT_MAX; looked++) {
-		if (!id)
-			id = core_next_name(core, KIND_SCHEDULE, *at);
-		if (!id || !core_schedule(core, id, NULL, &v) || is_past(f, v.row.name))
-			return false;
-		if (fits(c, f, &v)) {
-			if (limit-- == 0 || c->out.n > PAGE_BYTES)
-				return true;
-			add_one(c, id, flags);
-		}
-		*at = v.row.name; /* the core's own: no step comes between */
-		id = 0;
-	}
-	return true;
-}
-
-void schedules_list(struct call *c)
-{
-	struct schedule_filter f = {0};
-	struct buf *b = &c->out;
-	struct str at;
-	uint32_t limit;
-	bool full, more;
-
-	if (!read_filter(c, &f, &limit) || !call_bool(c, Q_FULL, &full) ||
-	    (full && !access_may(c, RIGHT_LOGS)))
-		return;
-	at = first_place(&f);
-	jw_open(b, '{');
-	jw_key(b, "items");
-	jw_open(b, '[');
-	more = add_page(c, &f, limit, full ? SHOW_FULL : 0, &at);
-	jw_close(b, ']');
-	jw_mstr_null(b, "next", more ? at : STR_NULL);
-	jw_close(b, '}');
-	call_json(c, 200);
-}
 
 bool path_schedule(struct call *c, struct schedule_view *ret_view)
 {
@@ -129,7 +14,7 @@ bool path_schedule(struct call *c, struct schedule_view *ret_view)
 	return false;
 }
 
-/* Its route once more, now that the queue is there. */
+/* The call's route once more, now that the queue is there. */
 static void default_made(struct call *c, const struct reply *r)
 {
 	c->no_idem = false;
@@ -191,23 +76,32 @@ void schedules_patch(struct call *c)
 	json_decref(body);
 }
 
-static struct str schedule_name(const struct core *core, rid id)
+static void schedule_show_listed(struct call *c, rid id, bool full)
 {
+	AUTO(arena_release) struct arena a = {0};
 	struct schedule_view v;
 
-	return core_schedule(core, id, NULL, &v) ? v.row.name : STR_NULL;
-}
-
-static int64_t schedule_version(const struct core *core, rid id)
-{
-	struct schedule_view v;
-
-	return core_schedule(core, id, NULL, &v) ? v.row.version : 0;
+	if (core_schedule(c->host->core, id, &a, &v))
+		show_schedule(&c->out, c->api, &v, full ? SHOW_FULL : 0);
 }
 
 static void schedule_show(struct call *c, rid id)
 {
-	add_one(c, id, access_sees(c, RIGHT_LOGS) ? SHOW_FULL : 0);
+	schedule_show_listed(c, id, access_sees(c, RIGHT_LOGS));
+}
+
+static int schedule_state(const struct call *c, rid id)
+{
+	struct schedule_view v;
+
+	return core_schedule(c->host->core, id, NULL, &v) ? v.row.state : 0;
+}
+
+static rid schedule_queue(const struct call *c, rid id)
+{
+	struct schedule_view v;
+
+	return core_schedule(c->host->core, id, NULL, &v) ? v.row.queue : 0;
 }
 
 static bool schedule_covers(const struct call *c, rid id)
@@ -221,13 +115,15 @@ static bool schedule_covers(const struct call *c, rid id)
 static const struct owner_names in_tasks = {Q_SCHEDULE, "schedule", "schedule_id", "tick"};
 const struct resource schedule_resource = {
     .kind = KIND_SCHEDULE,
-    .name = schedule_name,
-    .version = schedule_version,
     .covers = schedule_covers,
     .show = schedule_show,
+    .show_listed = schedule_show_listed,
     .gone = "deleted",
     .states = schedule_state_names,
     .n_states = N_SCHEDULE_STATES,
+    .state = schedule_state,
+    .queue = schedule_queue,
+    .by_name = true,
     .owner = &in_tasks,
     .saw = schedule_saw,
     .figures = schedule_figures,

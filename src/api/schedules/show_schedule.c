@@ -136,6 +136,8 @@ static void put_task(struct buf *b, const void *arg)
 		add_duration(b, "backoff_max", r->backoff_max_ms);
 	if (r->labels.n)
 		jw_mlabels(b, "labels", r->labels);
+	if (r->need.n)
+		jw_mneed(b, "need", r->need);
 	jw_close(b, '}');
 }
 
@@ -173,9 +175,9 @@ static void put_pause(struct buf *b, const void *arg)
 		return;
 	}
 	jw_open(b, '{');
-	jw_mstr_null(b, "reason", r->pause_reason);
+	jw_mstr_null(b, "reason", r->pause.reason);
 	jw_mtime_null(b, "since", r->paused_ms);
-	jw_mtime_null(b, "until", r->paused_until_ms);
+	jw_mtime_null(b, "until", r->pause.until_ms);
 	jw_close(b, '}');
 }
 

@@ -7,7 +7,7 @@
 #include "api/tasks/filter.h"
 #include "api/tasks/task_shapes.h"
 #include "model/limits.h"
-#include "wire/fields.h"
+#include "wire/json/fields.h"
 #include "words/words.h"
 
 #define PAGE_IDS 1000

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "api/objects/resource.h"
+#include "api/tasks/task_in.h"
 #include "model/limits.h"
-#include "wire/json_in.h"
+#include "wire/json/json_in.h"
 
+#define DELAYED "delayed" /* no state, but a part of the queued ones that people ask for */
 #define ID_TIME_MAX_MS 4294967294999ll /* what the seconds of an id can hold */
 
 int filter_add_state(struct task_filter *f, struct str text, const char *field, struct problem *p)
@@ -19,7 +21,9 @@ int filter_add_state(struct task_filter *f, struct str text, const char *field, 
 		problem_set(p, ERR_INVALID, "more than %d states are given", FILTER_STATES_MAX);
 		return problem_field(p, field);
 	}
-	if (!task_state_parse(text, &min, &max)) {
+	if (str_is(text, DELAYED)) {
+		min = max = TASK_QUEUED;
+	} else if (!task_state_parse(text, &min, &max)) {
 		near = str_nearest(text, task_state_names, n_task_state_names);
 		problem_set(p, ERR_INVALID, "\"%.*s\" is not a state of a task",
 		    text.n > 64 ? 64 : (int)text.n, text.p);
@@ -27,10 +31,12 @@ int filter_add_state(struct task_filter *f, struct str text, const char *field, 
 			problem_hint(p, "did you mean \"%s\"?", near);
 		else
 			problem_hint(p,
-			    "states are held, blocked, queued, claimed, running, succeeded, "
-			    "failed, finished, cancelled, terminated, orphaned, or a number");
+			    "states are held, blocked, queued, delayed, claimed, running, "
+			    "succeeded, failed, finished, cancelled, terminated, orphaned, or a "
+			    "number");
 		return problem_field(p, field);
 	}
+	f->states[f->n_states].delayed = str_is(text, DELAYED);
 	f->states[f->n_states].min = min;
 	f->states[f->n_states++].max = max;
 	return 0;
@@ -123,6 +129,28 @@ static int add_time(struct call *c, rid *where, struct str text, const char *fie
 	return 0;
 }
 
+static int add_name(struct call *c, struct task_filter *f, struct str text, const char *field)
+{
+	if (task_name_check(text, field, &c->problem))
+		return ERR_INVALID;
+	f->name = arena_str(&c->arena, text);
+	return 0;
+}
+
+/* Who may not see what tasks run must not guess it word by word. */
+static int add_search(struct call *c, struct task_filter *f, struct str text, const char *field)
+{
+	if (!access_sees(c, RIGHT_LOGS)) {
+		problem_set(&c->problem, ERR_DENIED,
+		    "to search in commands and parameters one must be allowed to see them");
+		problem_hint(&c->problem, "a token of the role logs, or above, may do so");
+		return problem_field(&c->problem, field);
+	}
+	return search_parse(&c->arena, text, &f->search, &c->problem)
+	           ? problem_field(&c->problem, field)
+	           : 0;
+}
+
 static int add_one(
     struct call *c, struct task_filter *f, enum query q, struct str v, const char *field)
 {
@@ -132,6 +160,8 @@ static int add_one(
 	case Q_LABEL: return add_label(c, f, v, field);
 	case Q_BATCH: return find_id(c->api, v, field, &f->batch, &c->problem);
 	case Q_WORKER: return add_worker(c, f, v, field);
+	case Q_NAME: return add_name(c, f, v, field);
+	case Q_SEARCH: return add_search(c, f, v, field);
 	case Q_SINCE: return add_time(c, &f->since, v, field, false);
 	case Q_UNTIL: return add_time(c, &f->until, v, field, true);
 	default: return add_owner(c, f, q, v, field);
@@ -140,7 +170,7 @@ static int add_one(
 
 bool filter_from_query(struct call *c, struct task_filter *ret_filter)
 {
-	*ret_filter = (struct task_filter){0};
+	*ret_filter = (struct task_filter){.now_ms = c->host->wall_ms(c->host->arg)};
 	for (size_t i = 0; i < c->req.n_params; i++)
 		for (int q = 0; q < N_QUERY; q++)
 			if (str_is(c->req.params[i].key, query_infos[q].name) &&
@@ -206,7 +236,7 @@ int filter_from_json(struct call *c, json_t *object, struct task_filter *ret_fil
 	json_t *v;
 	int rc = json_in_object(object, "filter", &c->problem);
 
-	*ret_filter = (struct task_filter){0};
+	*ret_filter = (struct task_filter){.now_ms = c->host->wall_ms(c->host->arg)};
 	json_object_foreach(object, key, v)
 	{
 		int q = 0;
@@ -224,5 +254,5 @@ int filter_from_json(struct call *c, json_t *object, struct task_filter *ret_fil
 bool filter_is_empty(const struct task_filter *f)
 {
 	return !f->queue && !f->batch && !f->worker && !f->owner && !f->n_states && !f->n_labels &&
-	       !f->since && !f->until;
+	       !f->since && !f->until && !f->name.p && !f->search.n;
 }

@@ -6,10 +6,13 @@
  *   read -> write -> (more there? drained? -> read) -> (followed: wait for news -> read) -> marks,
  * end
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "api/frame/call.h"
+#include "api/tasks/log_tail.h"
 #include "model/history.h"
+#include "model/limits.h"
 
 #define PIECE_BYTES (64u << 10)
 
@@ -21,6 +24,8 @@ struct logs {
 	bool wanted[N_STREAMS];
 	int64_t attempt; /* asked for; 0: the present one, and those after it; -1: the one before */
 	int64_t token;   /* of the attempt being read; 0: not begun */
+	int64_t tail;    /* the last lines only; -1: all of them, or that is done */
+	int64_t from;    /* the first byte's offset, where lines were counted */
 	bool follow, started, reading, news, draining, more;
 	void *watch;
 };
@@ -99,6 +104,22 @@ static int read_streams(struct store_reader *r, struct call *c)
 	return 0;
 }
 
+/* What was there when it was asked for begins with its last lines. */
+static int skip_to_tail(struct store_reader *r, struct call *c)
+{
+	struct logs *l = c->state;
+	int rc = 0;
+
+	for (int i = 0; i < N_STREAMS && rc == 0 && l->tail >= 0 && l->token; i++) {
+		if (l->wanted[i])
+			rc = log_tail(r, c->about, l->token, i, l->tail, &l->offset[i]);
+		if (l->wanted[i])
+			l->from = l->offset[i];
+	}
+	l->tail = -1;
+	return rc;
+}
+
 static void read_piece(struct store_reader *r, void *arg)
 {
 	struct call *c = arg;
@@ -106,12 +127,16 @@ static void read_piece(struct store_reader *r, void *arg)
 	int64_t token;
 
 	c->code = store_task_get(r, c->about, &c->row_arena, &c->row);
+	if (!c->code && c->row.damage & DAMAGED_STATE)
+		c->code = ERR_STORE; /* nobody knows which attempt was the last */
 	if (c->code)
 		return;
 	token = wanted_token(l, &c->row.state);
 	if (!l->token)
 		l->token = token;
-	c->code = read_streams(r, c);
+	c->code = skip_to_tail(r, c);
+	if (!c->code)
+		c->code = read_streams(r, c);
 	if (c->code || l->text[STDOUT].n || l->text[STDERR].n || token == l->token)
 		return;
 	/* the attempt before is read to its end: on to the one that followed it */
@@ -167,6 +192,14 @@ static int64_t missing_bytes(const struct logs *l, const struct task_state *s, i
 	return s->output_where == OUTPUT_CHUNKS && task_is_ended(s->status) && n > 0 ? n : 0;
 }
 
+/* A worker of an earlier version keeps less of mode inline: then what it kept is the limit. */
+static int64_t output_limit(const struct queue_row *q, const struct task_state *s, int stream)
+{
+	int64_t kept = s->output_bytes[stream];
+
+	return !q || s->output_where == OUTPUT_INLINE ? kept : queue_output_max(q);
+}
+
 static void add_stream_marks(struct call *c, int stream, struct buf *b)
 {
 	const struct queue_row *q = core_queue(c->host->core, c->row.spec.queue);
@@ -182,8 +215,7 @@ static void add_stream_marks(struct call *c, int stream, struct buf *b)
 	if (s->output_dropped[stream] > 0) {
 		mark_begin(l, b);
 		buf_printf(b, "%lld bytes of output dropped: the limit is %lld]\n",
-		    (long long)s->output_dropped[stream],
-		    (long long)(q ? q->output_max : s->output_bytes[stream]));
+		    (long long)s->output_dropped[stream], (long long)output_limit(q, s, stream));
 	}
 }
 
@@ -204,11 +236,25 @@ static void add_marks(struct call *c, struct buf *b)
 
 #define LOG_TYPE "text/plain; charset=utf-8"
 
+/* So that whoever loses the connection knows where to go on. */
+static void say_from(struct call *c)
+{
+	const struct logs *l = c->state;
+	char text[24];
+
+	if (!c->query[Q_TAIL].p || (l->wanted[STDOUT] && l->wanted[STDERR]))
+		return;
+	snprintf(text, sizeof text, "%lld", (long long)l->from);
+	call_header(c, "Reeve-Offset", text);
+}
+
 static void stream_piece(struct call *c, bool at_end)
 {
 	const struct api_io *io = c->host->io;
 	struct logs *l = c->state;
 
+	if (!l->started)
+		say_from(c);
 	if (at_end && !l->started) { /* all of it in one piece: a plain answer with a length */
 		call_text(c, 200, LOG_TYPE, buf_str(&c->out));
 		return;
@@ -280,6 +326,9 @@ static bool which_streams(struct call *c, struct logs *l)
 		problem_set(&c->problem, ERR_INVALID, "an offset needs one stream");
 		problem_hint(&c->problem, "add stream=stdout or stream=stderr");
 		problem_field(&c->problem, "offset");
+	} else if (c->query[Q_OFFSET].p && c->query[Q_TAIL].p) {
+		problem_set(&c->problem, ERR_INVALID, "\"offset\" and \"tail\" exclude each other");
+		problem_field(&c->problem, "tail");
 	} else {
 		return true;
 	}
@@ -304,8 +353,10 @@ void task_logs(struct call *c)
 	struct logs *l = call_state(c, sizeof *l);
 	int64_t offset = 0;
 
+	l->tail = -1;
 	if (!call_path_id(c, &c->about) || !call_bool(c, Q_FOLLOW, &l->follow) ||
-	    !call_int(c, Q_OFFSET, 0, INT64_MAX, &offset) || !which_attempt(c, l) ||
+	    !call_int(c, Q_OFFSET, 0, INT64_MAX, &offset) ||
+	    !call_int(c, Q_TAIL, 0, TAIL_LINES_MAX, &l->tail) || !which_attempt(c, l) ||
 	    !which_streams(c, l))
 		return;
 	l->offset[STDOUT] = l->offset[STDERR] = offset;

@@ -4,6 +4,8 @@
 
 #include "api/objects/resource.h"
 #include "api/objects/show.h"
+#include "base/mem.h"
+#include "model/body.h"
 #include "model/history.h"
 
 /* What the core holds is at least as new as any row; output it leaves to the store. */
@@ -15,6 +17,8 @@ void task_overlay(const struct api *a, struct task_row *row)
 		return;
 	if (!fresh.history.p)
 		fresh.history = old->history;
+	if (!fresh.deeds.p)
+		fresh.deeds = old->deeds;
 	if (fresh.output_where == OUTPUT_NONE) {
 		fresh.output_where = old->output_where;
 		memcpy(fresh.output, old->output, sizeof fresh.output);
@@ -29,6 +33,16 @@ static void add_body(struct buf *b, struct str body)
 {
 	if (body.n > 2 && body.p[0] == '{')
 		jw_raw(b, (struct str){body.p + 1, body.n - 2});
+}
+
+static void add_summary(struct buf *b, struct str body)
+{
+	AUTO(buf_release) struct buf text = {0};
+
+	if (body.n > BODY_HEAD_BYTES)
+		body.n = BODY_HEAD_BYTES;
+	body_summary(body, &text);
+	jw_mstr_null(b, "summary", text.n ? buf_str(&text) : STR_NULL);
 }
 
 static void add_attempt(struct buf *b, const struct id_space *ids, const struct attempt *t)
@@ -95,7 +109,7 @@ static void add_place(struct buf *b, const struct api *a, const struct task_row 
 	jw_mbool(b, "unsure", core_task_unsure(a->host.core, t->id));
 }
 
-static void add_output(struct buf *b, const struct task_state *s, bool full)
+static void add_output(struct buf *b, const struct task_state *s, bool full, size_t *ret_at)
 {
 	static const char *const where[] = {"none", "inline", "chunks"};
 
@@ -103,7 +117,9 @@ static void add_output(struct buf *b, const struct task_state *s, bool full)
 		bool kept = s->output_where == OUTPUT_INLINE;
 
 		jw_mstr_null(b, "stdout", kept ? s->output[STDOUT] : STR_NULL);
+		ret_at[STDOUT] = b->n - 1;
 		jw_mstr_null(b, "stderr", kept ? s->output[STDERR] : STR_NULL);
+		ret_at[STDERR] = b->n - 1;
 	}
 	jw_mi64(b, "stdout_bytes", s->output_bytes[STDOUT]);
 	jw_mi64(b, "stderr_bytes", s->output_bytes[STDERR]);
@@ -135,23 +151,29 @@ static void add_usage(struct buf *b, const struct usage *u)
 }
 
 /* The members of all kinds that it might belong to; null are those of all but one. */
-static void add_owners(struct buf *b, const struct api *a, const struct owner *o)
+static void add_owners(struct buf *b, const struct api *a, const struct task_row *t)
 {
-	const struct part *p;
+	const struct owner *o = &t->spec.owner;
+	const struct section *p;
 
-	for (size_t i = 0; (p = part_at(i)); i++) {
+	for (size_t i = 0; (p = section_at(i)); i++) {
 		const struct resource *r = p->resource;
 		bool is_its = r && o->id && (int)r->kind == o->kind;
 
 		if (!r || !r->owner)
 			continue;
-		jw_mstr_null(b, r->owner->name, is_its ? r->name(a->host.core, o->id) : STR_NULL);
+		jw_mstr_null(
+		    b, r->owner->name, is_its ? core_name(a->host.core, r->kind, o->id) : STR_NULL);
 		jw_mid_null(b, r->owner->id, a->host.ids, is_its ? o->id : 0);
-		jw_mtime_null(b, r->owner->part, is_its ? o->part * 1000 : 0);
+		if (r->owner->part_is_name)
+			jw_mstr_null(b, r->owner->part, is_its ? t->spec.name : STR_NULL);
+		else
+			jw_mtime_null(b, r->owner->part, is_its ? o->part * 1000 : 0);
 	}
 }
 
-void show_task(struct buf *b, const struct api *a, const struct task_row *t, unsigned flags)
+static void add_task(
+    struct buf *b, const struct api *a, const struct task_row *t, unsigned flags, size_t *ret_at)
 {
 	const struct task_state *s = &t->state;
 	const struct id_space *ids = a->host.ids;
@@ -165,6 +187,8 @@ void show_task(struct buf *b, const struct api *a, const struct task_row *t, uns
 	jw_open(b, '{');
 	jw_key(b, "id");
 	jw_id(b, ids, t->id);
+	jw_mstr_null(b, "name", t->spec.name);
+	add_summary(b, flags & (SHOW_FULL | SHOW_SUMMARY) ? t->spec.body : STR_NULL);
 	jw_mstr_null(b, "queue", q->name);
 	jw_mid_null(b, "queue_id", ids, t->spec.queue);
 	jw_mcstr(b, "state", task_state_name(s->status));
@@ -172,10 +196,15 @@ void show_task(struct buf *b, const struct api *a, const struct task_row *t, uns
 	jw_mi64(b, "priority", t->spec.priority);
 	if (flags & SHOW_FULL)
 		add_body(b, t->spec.body);
+	if (t->spec.is_streamed)
+		jw_mcstr(b, "stdin", "stream");
 	jw_mlabels(b, "labels", t->spec.labels);
+	jw_mneed(b, "need", t->spec.need);
+	jw_mneed(b, "holds", s->charged);
 	jw_mstr_null(b, "key", t->spec.key);
 	jw_mid_null(b, "batch", ids, t->spec.batch);
-	add_owners(b, a, &t->spec.owner);
+	jw_mstr_null(b, "actor", t->spec.actor);
+	add_owners(b, a, t);
 	jw_mtime_null(b, "run_after", t->spec.run_after_ms);
 	jw_mtime_null(b, "due", s->due_ms);
 	add_limits(b, &t->spec, q);
@@ -194,9 +223,26 @@ void show_task(struct buf *b, const struct api *a, const struct task_row *t, uns
 		jw_mstr_null(b, "result", s->result);
 		add_attempts(b, ids, s);
 	}
-	add_output(b, s, flags & SHOW_FULL);
+	add_output(b, s, flags & SHOW_FULL, ret_at);
 	jw_mbool(b, "damaged", t->damage != 0);
 	if (flags & SHOW_TWIN)
 		jw_mbool(b, "duplicate", true);
 	jw_close(b, '}');
+}
+
+void show_task(struct buf *b, const struct api *a, const struct task_row *t, unsigned flags)
+{
+	size_t at[N_STREAMS];
+
+	add_task(b, a, t, flags, at);
+}
+
+void show_task_around(
+    struct buf *b, const struct api *a, const struct task_row *t, size_t ret_at[N_STREAMS])
+{
+	struct task_row shown = *t;
+
+	shown.state.output_where = OUTPUT_INLINE;
+	shown.state.output[STDOUT] = shown.state.output[STDERR] = STR("");
+	add_task(b, a, &shown, SHOW_FULL, ret_at);
 }

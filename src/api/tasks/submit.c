@@ -10,7 +10,8 @@
 
 #include "api/objects/show.h"
 #include "model/limits.h"
-#include "wire/json_array.h"
+#include "wire/json/json_array.h"
+#include "wire/json/json_in.h"
 
 #define SLICE_MS 4
 #define SLICE_LINES 256
@@ -160,7 +161,7 @@ static const struct queue_row *task_queue(struct call *c, struct str labels, int
 
 enum step { STEP_GO_ON, STEP_END, STEP_TOO_MANY, STEP_NEED_DEFAULT, STEP_PARSE, STEP_NOT_JSON };
 
-/* Its queue, and whether it fits there. False: `default` must be made first. */
+/* The task's queue, and whether the task fits there. False: `default` must be made first. */
 static bool task_place(struct call *c, struct submit_task *task, int *rc)
 {
 	struct submit *s = c->state;
@@ -327,6 +328,24 @@ static bool body_form(struct call *c, struct submit *s)
 	return true;
 }
 
+static int take_batch(struct call *c, struct submit *s)
+{
+	struct str id = c->query[Q_BATCH], name = c->query[Q_BATCH_NAME];
+
+	if (id.p && name.p) {
+		problem_set(&c->problem, ERR_INVALID,
+		    "\"batch\" joins a batch that has its name, if any: no \"batch_name\" beside "
+		    "it");
+		return problem_field(&c->problem, "batch_name");
+	}
+	if (id.p)
+		return find_id(c->api, id, "batch", &s->batch, &c->problem);
+	if (!name.p)
+		return 0;
+	s->batch_name = arena_str(&c->arena, name);
+	return name_check(s->batch_name, "batch_name", &c->problem);
+}
+
 void tasks_submit(struct call *c)
 {
 	struct submit *s = call_state(c, sizeof *s);
@@ -337,10 +356,7 @@ void tasks_submit(struct call *c)
 	jw_open(&s->errors, '[');
 	if (!call_bool(c, Q_ATOMIC, &s->atomic))
 		return;
-	if (c->query[Q_BATCH].p &&
-	    find_id(c->api, c->query[Q_BATCH], "batch", &s->batch, &c->problem))
-		call_problem(c);
-	else if (!body_form(c, s))
+	if (take_batch(c, s) || !body_form(c, s))
 		call_problem(c);
 	else
 		scope_check_batch(c, s->batch, submit_more);

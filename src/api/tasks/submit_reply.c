@@ -54,6 +54,7 @@ static void answer_new(struct call *c, const struct outcome *o)
 	struct task_row *t = &c->row;
 
 	*t = (struct task_row){.id = o->id, .ctime_ms = s->ctime_ms, .spec = s->tasks[0].spec};
+	t->spec.actor = call_actor(c);
 	t->state = (struct task_state){.status = o->status,
 	    .exit_code = -1,
 	    .due_ms = t->spec.run_after_ms,
@@ -82,6 +83,8 @@ static void one_done(struct call *c, const struct reply *r)
 		return;
 	}
 	c->about = o->id;
+	if (r->id)
+		((struct submit *)c->state)->tasks[0].spec.batch = r->id;
 	if (o->code) {
 		outcome_problem(o, &c->problem);
 		call_problem(c);
@@ -180,8 +183,12 @@ static void refuse_all(struct call *c)
 static void send(struct call *c)
 {
 	struct submit *s = c->state;
-	struct event ev = {
-	    .kind = EV_SUBMIT, .submit = {.tasks = s->tasks, .n = s->n_tasks, .batch = s->batch}};
+	struct event ev = {.kind = EV_SUBMIT,
+	    .submit = {.tasks = s->tasks,
+	        .n = s->n_tasks,
+	        .batch = s->batch,
+	        .makes_batch = s->many || s->batch_name.p,
+	        .name = s->batch_name}};
 
 	s->ctime_ms = s->in.now_ms;
 	if (s->many && (s->n_tasks > LONG_TASKS || s->arena.total > LONG_BYTES)) {

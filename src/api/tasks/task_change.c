@@ -3,7 +3,7 @@
 #include "api/objects/show.h"
 #include "api/tasks/task_shapes.h"
 #include "model/limits.h"
-#include "wire/fields.h"
+#include "wire/json/fields.h"
 #include "words/words.h"
 
 #define HOLD_STATUS (-10)

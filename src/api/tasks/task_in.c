@@ -13,9 +13,10 @@
 #include "base/mem.h"
 #include "model/limits.h"
 #include "model/lines.h"
-#include "wire/action.h"
-#include "wire/json_in.h"
-#include "wire/settings.h"
+#include "wire/json/action.h"
+#include "wire/json/json_in.h"
+#include "wire/json/need.h"
+#include "wire/json/settings.h"
 
 #define CWD_MAX 4096
 
@@ -124,16 +125,21 @@ static int strings_check(json_t *v, const char *field, struct problem *p)
 	return 0;
 }
 
-int env_in(json_t *v, const char *field, struct buf *out, struct problem *p)
+static int fits(const struct buf *out, const char *field, struct problem *p)
 {
-	if (strings_check(v, field, p))
-		return ERR_INVALID;
-	jw_value(out, v);
 	if (out->n <= TASK_BODY_MAX)
 		return 0;
 	problem_set(p, ERR_TOO_LARGE, "\"%s\" has %zu bytes; at most %u are allowed", field, out->n,
 	    TASK_BODY_MAX);
 	return problem_field(p, field);
+}
+
+int env_in(json_t *v, const char *field, struct buf *out, struct problem *p)
+{
+	if (strings_check(v, field, p))
+		return ERR_INVALID;
+	jw_value(out, v);
+	return fits(out, field, p);
 }
 
 static int run_check(const json_t *v, struct problem *p)
@@ -153,11 +159,7 @@ int run_in(json_t *v, const char *field, struct buf *out, struct problem *p)
 		return ERR_INVALID;
 	if (json_object_size(v))
 		jw_value(out, v);
-	if (out->n <= TASK_BODY_MAX)
-		return 0;
-	problem_set(p, ERR_TOO_LARGE, "\"%s\" has %zu bytes; at most %u are allowed", field, out->n,
-	    TASK_BODY_MAX);
-	return problem_field(p, field);
+	return fits(out, field, p);
 }
 
 static int set_run(json_t *v, const char *field, void *arg, struct problem *p)
@@ -184,6 +186,17 @@ static int set_cwd(json_t *v, const char *field, void *arg, struct problem *p)
 		return 0;
 	problem_set(p, ERR_INVALID, "\"%s\" is not an absolute path", field);
 	problem_hint(p, "begin it with /: the task runs on some worker, not where you are");
+	return problem_field(p, field);
+}
+
+static int set_stdin(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	if (json_is_string(v) && strcmp(json_string_value(v), "stream") == 0) {
+		((struct taking *)arg)->task->spec.is_streamed = true;
+		return 0;
+	}
+	problem_set(p, ERR_INVALID, "\"%s\" can only be \"stream\"", field);
+	problem_hint(p, "a text that is known already goes into \"run\": {\"input\": …}");
 	return problem_field(p, field);
 }
 
@@ -264,6 +277,34 @@ static int set_key(json_t *v, const char *field, void *arg, struct problem *p)
 	return 0;
 }
 
+int task_name_check(struct str name, const char *field, struct problem *p)
+{
+	const char *why = name.n == 0 ? "is empty; leave it out instead" : NULL;
+
+	for (size_t i = 0; !why && i < name.n; i++)
+		if ((unsigned char)name.p[i] < 0x20 || name.p[i] == 0x7f)
+			why = "holds a control character";
+	if (!why)
+		return 0;
+	problem_set(p, ERR_INVALID, "\"%s\" %s", field, why);
+	return problem_field(p, field);
+}
+
+static int set_name(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct taking *t = arg;
+	struct str name;
+
+	if (json_is_null(v))
+		return 0;
+	if (json_in_str(v, field, NAME_MAX_BYTES, &name, p) || task_name_check(name, field, p))
+		return ERR_INVALID;
+	if (str_is(name, "@last"))
+		return name_check(name, field, p);
+	t->task->spec.name = arena_str(t->in->arena, name);
+	return 0;
+}
+
 static int set_labels(json_t *v, const char *field, void *arg, struct problem *p)
 {
 	struct taking *t = arg;
@@ -299,6 +340,13 @@ static int set_labels(json_t *v, const char *field, void *arg, struct problem *p
 	return 0;
 }
 
+static int set_need(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	struct taking *t = arg;
+
+	return need_in(v, field, t->in->arena, &t->task->spec.need, p);
+}
+
 static int set_status(json_t *v, const char *field, void *arg, struct problem *p)
 {
 	int64_t n = 0;
@@ -315,10 +363,11 @@ static int set_status(json_t *v, const char *field, void *arg, struct problem *p
 
 static const struct json_member members[] = {{"queue", set_queue}, {"command", set_command},
     {"action", set_action}, {"run", set_run}, {"params", set_params}, {"env", set_env},
-    {"cwd", set_cwd}, {"cwd_machine", set_cwd_machine}, {"priority", set_priority},
-    {"run_after", set_run_after}, {"timeout", set_timeout}, {"max_attempts", set_attempts},
-    {"backoff", set_backoff}, {"backoff_max", set_backoff_max}, {"key", set_key},
-    {"labels", set_labels}, {"status", set_status}};
+    {"cwd", set_cwd}, {"cwd_machine", set_cwd_machine}, {"stdin", set_stdin},
+    {"priority", set_priority}, {"run_after", set_run_after}, {"timeout", set_timeout},
+    {"max_attempts", set_attempts}, {"backoff", set_backoff}, {"backoff_max", set_backoff_max},
+    {"key", set_key}, {"name", set_name}, {"labels", set_labels}, {"need", set_need},
+    {"status", set_status}};
 
 static void add_part(struct buf *b, const char *key, json_t *v)
 {
@@ -362,6 +411,20 @@ static int take_body(struct taking *t, struct problem *p)
 	return 0;
 }
 
+/* Plugins and actions are given their task that way. */
+static int check_stdin(const struct taking *t, struct problem *p)
+{
+	if (!t->task->spec.is_streamed)
+		return 0;
+	if (!t->command)
+		problem_set(p, ERR_INVALID, "\"stdin\" goes with a \"command\" only");
+	else if (json_object_get(t->run, "input"))
+		problem_set(p, ERR_INVALID, "the task has both \"stdin\" and \"run.input\"");
+	else
+		return 0;
+	return problem_field(p, "stdin");
+}
+
 int task_in_value(struct task_in *in, json_t *v, struct submit_task *ret, struct problem *p)
 {
 	struct taking t = {.in = in, .task = ret};
@@ -380,6 +443,8 @@ int task_in_value(struct task_in *in, json_t *v, struct submit_task *ret, struct
 	in->has_action = t.action;
 	in->has_params = t.params;
 	in->run = STR_NULL;
+	if (!rc)
+		rc = check_stdin(&t, p);
 	if (!rc)
 		rc = take_body(&t, p);
 	if (rc)

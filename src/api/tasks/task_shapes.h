@@ -3,7 +3,7 @@
 #ifndef API_TASK_SHAPES_H
 #define API_TASK_SHAPES_H
 
-#include "model/field.h"
+#include "model/rows/field.h"
 
 extern const struct field reason_fields[], task_change_fields[], bulk_fields[];
 

@@ -2,6 +2,7 @@
 /* Looking at tasks: lists, counts, and why one waits. */
 #include "api/objects/show.h"
 #include "api/tasks/filter.h"
+#include "model/body.h"
 #include "words/words.h"
 
 #define STEP_FULL 2    /* tasks read at a time; each may have a megabyte */
@@ -18,7 +19,7 @@ struct listing {
 	struct step *steps; /* together the page that was asked for */
 	rid cursor, next;
 	uint32_t limit;
-	bool oldest_first, full;
+	bool oldest_first, full, summary;
 	struct status_count *counts;
 	size_t n_counts;
 };
@@ -27,8 +28,8 @@ static size_t row_bytes(const struct task_row *t)
 {
 	const struct task_state *s = &t->state;
 
-	return t->spec.key.n + t->spec.labels.n + t->spec.body.n + s->reason.n + s->history.n +
-	       s->output[STDOUT].n + s->output[STDERR].n + s->result.n;
+	return t->spec.key.n + t->spec.labels.n + t->spec.need.n + t->spec.body.n + s->reason.n +
+	       s->history.n + s->output[STDOUT].n + s->output[STDERR].n + s->result.n;
 }
 
 /* Ends the page where it gets too large, though never before its first task. */
@@ -42,6 +43,18 @@ static bool cut_page(struct task_page *p, size_t *bytes)
 		*bytes += row_bytes(&p->rows[i]) + 1;
 	}
 	return false;
+}
+
+/* What each is, in a few words: lists leave out bodies. */
+static int read_heads(struct store_reader *r, struct call *c, struct task_page *p)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < p->n && rc == 0; i++)
+		if (!(p->rows[i].damage & DAMAGED_BODY))
+			rc = store_task_head(
+			    r, p->rows[i].id, BODY_HEAD_BYTES, &c->arena, &p->rows[i].spec.body);
+	return rc;
 }
 
 /* A few at a time: how large they are shows only when they are there. */
@@ -63,6 +76,8 @@ static void read_list(struct store_reader *r, void *arg)
 		want = left < step ? left : step;
 		c->code = store_task_list(
 		    r, &l->filter, l->oldest_first, !l->full, l->next, want, &c->arena, p);
+		if (c->code == 0 && l->summary)
+			c->code = read_heads(r, c, p);
 		if (c->code)
 			return;
 		if (cut_page(p, &bytes)) {
@@ -89,7 +104,10 @@ static void list_done(struct call *c)
 	for (struct step *s = l->steps; s; s = s->next)
 		for (size_t i = 0; i < s->page.n; i++) {
 			task_overlay(c->api, &s->page.rows[i]);
-			show_task(&c->out, c->api, &s->page.rows[i], l->full ? SHOW_FULL : 0);
+			show_task(&c->out, c->api, &s->page.rows[i],
+			    l->full      ? SHOW_FULL
+			    : l->summary ? SHOW_SUMMARY
+			                 : 0);
 		}
 	show_page_end(c, l->next);
 }
@@ -102,6 +120,7 @@ void tasks_list(struct call *c)
 	if (!call_page(c, &l->cursor, &l->limit) || !call_bool(c, Q_FULL, &l->full) ||
 	    !filter_from_query(c, &l->filter) || (l->full && !access_may(c, RIGHT_LOGS)))
 		return;
+	l->summary = !l->full && access_sees(c, RIGHT_LOGS);
 	l->oldest_first = str_is(order, "asc");
 	if (order.p && !l->oldest_first && !str_is(order, "desc")) {
 		problem_set(&c->problem, ERR_INVALID, "\"order\" is neither asc nor desc");
@@ -109,7 +128,7 @@ void tasks_list(struct call *c)
 		call_problem(c);
 		return;
 	}
-	if (l->full || l->limit > SHORT_LIST)
+	if (l->full || l->filter.search.n || l->limit > SHORT_LIST)
 		call_read_long(c, read_list, list_done);
 	else
 		call_read(c, read_list, list_done);
@@ -173,11 +192,12 @@ static void add_why_summary(
 		jw_str(b, arena_strf(a, STR_FMT " (and %zu more)", STR_ARG(words_why(a, &whys[0])),
 		              n - 1));
 	else if (task_is_ended(t->state.status))
-		buf_printf(b, "\"nothing: it has ended (%s)\"", task_state_name(t->state.status));
+		jw_str(b, STR("it has ended, and waits for nothing"));
 	else if (task_phase(t->state.status) == PHASE_QUEUED)
-		jw_str(b, STR("nothing: it will start at once"));
+		jw_str(b, STR("it waits for nothing, and starts at once"));
 	else
-		buf_printf(b, "\"nothing: it is %s\"", task_state_name(t->state.status));
+		buf_printf(
+		    b, "\"it waits for nothing: it is %s\"", task_state_name(t->state.status));
 }
 
 static void why_done(struct call *c)
@@ -196,16 +216,7 @@ static void why_done(struct call *c)
 	jw_mcstr(b, "state", task_state_name(c->row.state.status));
 	jw_mbool(b, "unsure", core_task_unsure(h->core, c->row.id));
 	add_why_summary(b, &c->arena, &c->row, whys, n);
-	jw_key(b, "reasons");
-	jw_open(b, '[');
-	for (size_t i = 0; i < n; i++) {
-		jw_open(b, '{');
-		jw_mcstr(b, "code", why_names[whys[i].code]);
-		jw_mstr(b, "text", words_why(&c->arena, &whys[i]));
-		jw_mstr_null(b, "lift", words_lift(&c->arena, &whys[i]));
-		jw_close(b, '}');
-	}
-	jw_close(b, ']');
+	show_whys(b, &c->arena, whys, n);
 	jw_close(b, '}');
 	call_json(c, 200);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "api/objects/show.h"
+#include "api/tasks/whole_task.h"
 
 #define WAIT_MAX_MS (3600 * 1000)
 
@@ -100,6 +101,11 @@ static void wait_read(struct call *c)
 			w->ended = false;
 			look(c);
 		}
+		return;
+	}
+	if (access_sees(c, RIGHT_LOGS) && whole_task_is_large(c)) {
+		waiter_over(c);
+		whole_task_show(c);
 		return;
 	}
 	show_task(&c->out, c->api, &c->row, access_sees(c, RIGHT_LOGS) ? SHOW_FULL : 0);

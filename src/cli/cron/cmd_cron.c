@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "cli/cron/cron_input.h"
 #include "cli/frame/cmds.h"
 #include "cli/output/output.h"
@@ -47,8 +47,8 @@ static void print_epochs(const struct cron_input *in, int64_t from, int64_t n)
 
 static void print_times(struct cli *c, const struct cron_input *in, const json_t *times)
 {
-	static const struct column columns[] = {
-	    {"LOCAL TIME", 0}, {"UTC", 0}, {"EPOCH", COLUMN_RIGHT}};
+	static const struct heading columns[] = {
+	    {"LOCAL TIME", 0}, {"UTC", 0}, {"EPOCH", HEADING_RIGHT}};
 	struct table t;
 	json_t *time;
 	size_t i;

@@ -16,12 +16,12 @@ static char *notes_words(const struct cli *c, const json_t *job)
 	return notes.p ? buf_take(&notes) : NULL;
 }
 
-static const struct column columns[] = {
-    {"LINE", COLUMN_RIGHT, {SHOWN_NUMBER, "line"}},
+static const struct heading columns[] = {
+    {"LINE", HEADING_RIGHT, {SHOWN_NUMBER, "line"}},
     {"WHEN", 0, {.words = when_words}},
     {"ZONE", 0, {SHOWN_TEXT, "zone"}},
-    {"COMMAND", COLUMN_STRETCH, {.words = crontab_line_words}},
-    {"NOTES", COLUMN_WIDE, {.words = notes_words}},
+    {"COMMAND", HEADING_STRETCH, {.words = crontab_line_words}},
+    {"NOTES", HEADING_WIDE, {.words = notes_words}},
 };
 
 int cmd_cron_import(struct cli *c)

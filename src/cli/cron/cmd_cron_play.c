@@ -149,14 +149,14 @@ static char *until_words(const struct cli *c, const json_t *event)
 }
 
 /* The last one only where there are several limits. */
-static const struct column columns[] = {
-    {"LINE", COLUMN_RIGHT, {SHOWN_NUMBER, "line"}},
+static const struct heading columns[] = {
+    {"LINE", HEADING_RIGHT, {SHOWN_NUMBER, "line"}},
     {"EVENT", 0, {SHOWN_TEXT, "label"}},
     {"LOCAL TIME", 0, {.words = local_time}},
-    {"EPOCH", COLUMN_RIGHT, {SHOWN_NUMBER, "epoch"}},
-    {"SHIFT", COLUMN_RIGHT, {SHOWN_NUMBER, "shift"}},
-    {"UNTIL", COLUMN_RIGHT, {.words = until_words}},
-    {"MAX SHIFT", COLUMN_RIGHT, {SHOWN_NUMBER, "max_shift"}},
+    {"EPOCH", HEADING_RIGHT, {SHOWN_NUMBER, "epoch"}},
+    {"SHIFT", HEADING_RIGHT, {SHOWN_NUMBER, "shift"}},
+    {"UNTIL", HEADING_RIGHT, {.words = until_words}},
+    {"MAX SHIFT", HEADING_RIGHT, {SHOWN_NUMBER, "max_shift"}},
 };
 
 static void add_item(struct play *p, const struct cron_item *it, int64_t limit)

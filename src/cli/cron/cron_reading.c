@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cli/cron/cron_input.h"
 #include "cron/engine.h"
-#include "wire/json_in.h"
+#include "wire/json/json_in.h"
 
 #define MONOTONIC_MAX_S 1e12
 #define NUMBER_MAX 40

@@ -190,13 +190,13 @@ static void print_remarks(struct cli *c, const json_t *results)
 
 static void print_results(struct cli *c, json_t *results)
 {
-	static const struct column columns[] = {
-	    {"LINE", COLUMN_RIGHT, {SHOWN_NUMBER, "line"}},
+	static const struct heading columns[] = {
+	    {"LINE", HEADING_RIGHT, {SHOWN_NUMBER, "line"}},
 	    {"SCHEDULE", 0, {SHOWN_TEXT, "name"}},
 	    {"RESULT", 0, {SHOWN_TEXT, "result"}},
-	    {"WHEN", COLUMN_STRETCH, {.words = when_words}},
-	    {"ZONE", COLUMN_WIDE, {SHOWN_TEXT, "zone"}},
-	    {"COMMAND", COLUMN_STRETCH, {.words = crontab_line_words}},
+	    {"WHEN", HEADING_STRETCH, {.words = when_words}},
+	    {"ZONE", HEADING_WIDE, {SHOWN_TEXT, "zone"}},
+	    {"COMMAND", HEADING_STRETCH, {.words = crontab_line_words}},
 	};
 
 	if (json_array_size(results))

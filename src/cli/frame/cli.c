@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From argv to a command's handler, and from its result to an exit code. */
 #include "cli/frame/cli.h"
+#include "cli/frame/synonyms.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,9 @@
 #include "cli/frame/interrupt.h"
 #include "cli/output/output.h"
 #include "cli/reach/settings.h"
+
+#define PAGE_FIRST 100
+#define PAGE_MOST 1000
 
 void cli_complain(const struct term *t, const struct problem *p)
 {
@@ -128,49 +133,91 @@ int cli_get(struct cli *c, const char *path, json_t **ret_json)
 }
 
 static int get_page(
-    struct cli *c, const char *path, const char *cursor, size_t left, json_t **ret_page)
+    struct cli *c, const char *path, const char *cursor, size_t want, json_t **ret_page)
 {
 	AUTO(buf_release) struct buf url = {0};
 	char limit[24];
 
 	buf_add_cstr(&url, path);
-	snprintf(limit, sizeof limit, "%zu", left == 0 || left > 1000 ? (size_t)1000 : left);
+	snprintf(limit, sizeof limit, "%zu", want);
 	url_add(&url, "limit", limit);
 	if (cursor)
 		url_add(&url, "cursor", cursor);
 	return cli_get(c, url.p, ret_page);
 }
 
-int cli_get_list(struct cli *c, const char *path, size_t limit, json_t **ret_list)
+/* The first page is short, so that something can be shown at once. */
+static size_t page_size(size_t limit, size_t had)
 {
-	AUTO(json_drop) json_t *items = json_array();
+	size_t most = had ? PAGE_MOST : PAGE_FIRST;
+
+	return limit && limit - had < most ? limit - had : most;
+}
+
+int cli_each_page(struct cli *c, const char *path, size_t limit, cli_page_fn *fn, void *arg)
+{
 	AUTO(free_cstr) char *cursor = NULL;
+	size_t had = 0;
 
 	do {
 		AUTO(json_drop) json_t *page = NULL;
-		size_t have = json_array_size(items);
-		int r = get_page(c, path, cursor, limit ? limit - have : 0, &page);
+		int r = get_page(c, path, cursor, page_size(limit, had), &page);
+		json_t *items = json_object_get(page, "items");
+		const char *next = json_string_value(json_object_get(page, "next"));
 
 		if (r < 0)
 			return r;
-		if (!json_is_array(json_object_get(page, "items")))
+		if (!json_is_array(items))
 			return problem_set(
 			    &c->problem, ERR_PROTOCOL, "the server's list has no items");
-		json_array_extend(items, json_object_get(page, "items"));
+		had += json_array_size(items);
 		free(cursor);
-		cursor = NULL;
-		if (json_is_string(json_object_get(page, "next")))
-			cursor = xstrdup(json_string_value(json_object_get(page, "next")));
-	} while (cursor && (limit == 0 || json_array_size(items) < limit));
-	*ret_list = json_pack("{s:O,s:s?}", "items", items, "next", cursor);
+		cursor = next ? xstrdup(next) : NULL;
+		if (!fn(c, items, cursor && limit && had >= limit ? cursor : NULL, arg))
+			return 0;
+	} while (cursor && (limit == 0 || had < limit));
 	return 0;
+}
+
+struct gathered {
+	json_t *items;
+	char *next;
+};
+
+static bool gather(struct cli *c, json_t *items, const char *next, void *arg)
+{
+	struct gathered *g = arg;
+
+	json_array_extend(g->items, items);
+	g->next = next ? xstrdup(next) : NULL;
+	return true;
+}
+
+int cli_get_list(struct cli *c, const char *path, size_t limit, json_t **ret_list)
+{
+	AUTO(json_drop) json_t *items = json_array();
+	struct gathered g = {items, NULL};
+	int r = cli_each_page(c, path, limit, gather, &g);
+
+	if (r == 0)
+		*ret_list = json_pack("{s:O,s:s?}", "items", items, "next", g.next);
+	free(g.next);
+	return r;
 }
 
 static int set_format(struct cli *c)
 {
-	static const char *const names[] = {"table", "wide", "json", "jsonl", "yaml", "epoch"};
-	size_t n = sizeof names / sizeof names[0] - !(c->command->flags & COMMAND_EPOCH);
-	const char *given, *near;
+	const char *names[8] = {"table", "wide", "json", "jsonl", "yaml"}, *given, *near;
+	enum cli_format formats[8] = {
+	    FORMAT_TABLE, FORMAT_WIDE, FORMAT_JSON, FORMAT_JSONL, FORMAT_YAML};
+	size_t n = 5;
+
+	if (c->command->flags & COMMAND_EPOCH)
+		names[n] = "epoch", formats[n++] = FORMAT_EPOCH;
+	if (c->command->flags & COMMAND_DRAWS) {
+		names[n] = "dot", formats[n++] = FORMAT_DOT;
+		names[n] = "svg", formats[n++] = FORMAT_SVG;
+	}
 
 	if (cli_setting(c, "output", &given) < 0) {
 		if (!(c->command->flags & COMMAND_ANYHOW))
@@ -179,7 +226,7 @@ static int set_format(struct cli *c)
 	}
 	for (size_t i = 0; given && i < n; i++)
 		if (!strcmp(given, names[i])) {
-			c->format = (enum cli_format)i;
+			c->format = formats[i];
 			return 0;
 		}
 	if (!given)
@@ -217,6 +264,7 @@ static int run_client_command(struct cli *c, int argc, char **argv)
 
 	buf_printf(&program, "reeve %s", c->command->path);
 	c->options.program = program.p;
+	c->options.meant = synonym_of_option;
 	for (size_t i = 0; i < COMMAND_TABLES_MAX && c->command->options[i]; i++)
 		options_add_table(&c->options, c->command->options[i]);
 	r = options_parse(&c->options, mode, argc, argv, &c->problem);
@@ -302,8 +350,8 @@ int cli_main(int argc, char **argv, const struct command *extra, size_t n_extra)
 	if (r == 0)
 		r = dispatch(&c, argc - 1 - used, argv + 1 + used);
 	r = cli_exit_code(&c, r);
-	if (fflush(stdout) != 0 && r == 0)
-		r = EXIT_FAILED;
+	if ((fflush(stdout) != 0 || ferror(stdout)) && r == 0)
+		r = errno == EPIPE ? EXIT_UNREAD : EXIT_FAILED;
 	client_free(c.client);
 	config_free(c.config);
 	options_release(&c.options);

@@ -19,9 +19,19 @@ enum cli_exit {
 	EXIT_TIMED_OUT = 124,
 	EXIT_OURS = 125,
 	EXIT_INTERRUPTED = 130,
+	EXIT_UNREAD = 141, /* nobody reads what we write: as SIGPIPE would have it */
 };
 
-enum cli_format { FORMAT_TABLE, FORMAT_WIDE, FORMAT_JSON, FORMAT_JSONL, FORMAT_YAML, FORMAT_EPOCH };
+enum cli_format {
+	FORMAT_TABLE,
+	FORMAT_WIDE,
+	FORMAT_JSON,
+	FORMAT_JSONL,
+	FORMAT_YAML,
+	FORMAT_EPOCH,
+	FORMAT_DOT,
+	FORMAT_SVG,
+};
 
 struct cli {
 	const struct command *command;
@@ -54,6 +64,12 @@ int cli_get(struct cli *c, const char *path, json_t **ret_json);
    ERR_PRECONDITION when somebody else was faster. */
 int cli_get_tagged(struct cli *c, const char *path, char ret_etag[ETAG_MAX], json_t **ret_json);
 int cli_patch(struct cli *c, const char *path, json_t *body, const char *etag, json_t **ret_json);
+/*
+ * A list page by page, up to `limit` items (0: all). `next` with the last page only: there are more
+ * than were wanted. False: no further page is needed.
+ */
+typedef bool cli_page_fn(struct cli *c, json_t *items, const char *next, void *arg);
+int cli_each_page(struct cli *c, const char *path, size_t limit, cli_page_fn *fn, void *arg);
 /* All pages of a list, up to `limit` items (0: all): {"items":[…],"next":…}. */
 int cli_get_list(struct cli *c, const char *path, size_t limit, json_t **ret_list);
 

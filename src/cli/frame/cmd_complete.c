@@ -43,7 +43,7 @@ static void live_names(const char *kind, struct buf *out, void *arg)
 	struct cli *c = arg;
 	const struct noun *n = noun_find(kind, strlen(kind));
 	AUTO(json_drop) json_t *list = NULL;
-	bool tasks = n == &task_noun;
+	bool tasks = n == &task_noun, batches = n == &batch_noun, many = tasks || batches;
 	json_t *item;
 	size_t i;
 
@@ -51,13 +51,19 @@ static void live_names(const char *kind, struct buf *out, void *arg)
 		zone_names(out);
 		return;
 	}
-	if (!n || cli_get_list(c, n->path, tasks ? 20 : NAMES_LIMIT, &list) < 0)
+	if (!n || cli_get_list(c, n->path, many ? 20 : NAMES_LIMIT, &list) < 0)
 		return;
 	json_array_foreach(json_object_get(list, "items"), i, item)
 	{
 		AUTO(buf_release) struct buf line = {0};
 
-		text_add_clean(&line, str_of(js(item, tasks ? "id" : "name")));
+		text_add_clean(&line, str_of(js(item, many ? "id" : "name")));
+		if (batches) {
+			buf_add_cstr(&line, "\t");
+			text_add_clean(&line, str_of(js(item, "name")));
+			buf_printf(&line, " %lld of %lld ended", (long long)ji(item, "done", 0),
+			    (long long)ji(item, "total", 0));
+		}
 		if (tasks) {
 			buf_printf(&line, "\t%s in ", js(item, "state"));
 			text_add_clean(&line, str_of(js(item, "queue")));

@@ -16,9 +16,11 @@ int cmd_status(struct cli *c);
 int cmd_top(struct cli *c);
 int cmd_events(struct cli *c);
 int cmd_audit_verify(struct cli *c);
+int cmd_task_history(struct cli *c);
 int cmd_task_hold(struct cli *c);
 int cmd_task_release(struct cli *c);
 int cmd_task_set(struct cli *c);
+int cmd_batch_show(struct cli *c);
 int cmd_queue_rm(struct cli *c);
 int cmd_token_create(struct cli *c);
 int cmd_worker_stop(struct cli *c);
@@ -38,6 +40,6 @@ int cmd_help(struct cli *c);
 int cmd_version(struct cli *c);
 
 extern const struct command_table work_commands, task_commands, queue_commands, worker_commands,
-    token_commands, cron_commands;
+    token_commands, cron_commands, batch_commands;
 
 #endif

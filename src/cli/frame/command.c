@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/frame/synonyms.h"
+
 #define NAMES_MAX 128
 
 static const struct command *added;
@@ -108,6 +110,17 @@ static const char *nearest(const char *word, const char *const *names, size_t n)
 	return str_nearest(str_of(word), names, n);
 }
 
+/* A word of another system first, if there is such a verb here; then what it looks like. */
+static const char *verb_meant(const char *word, const char *const *names, size_t n)
+{
+	const char *meant = synonym_of_verb(word);
+
+	for (size_t i = 0; meant && i < n; i++)
+		if (!strcmp(names[i], meant))
+			return meant;
+	return nearest(word, names, n);
+}
+
 int command_unknown(const char *const *words, size_t n, struct problem *ret_problem)
 {
 	const char *names[NAMES_MAX], *near;
@@ -118,14 +131,19 @@ int command_unknown(const char *const *words, size_t n, struct problem *ret_prob
 
 		problem_set(ret_problem, ERR_INVALID, "there is no command \"%.32s %.32s\"",
 		    words[0], words[1]);
-		near = nearest(words[1], names, n_names);
+		near = synonym_of_command(words[0], words[1]);
+		if (near)
+			return problem_hint(ret_problem, "did you mean \"reeve %s\"?", near);
+		near = verb_meant(words[1], names, n_names);
 		if (near)
 			return problem_hint(
 			    ret_problem, "did you mean \"reeve %s %s\"?", words[0], near);
 		return problem_hint(ret_problem, "`reeve help %.32s` lists its commands", words[0]);
 	}
 	problem_set(ret_problem, ERR_INVALID, "there is no command \"%.64s\"", words[0]);
-	near = nearest(words[0], names, first_words(firsts, names));
+	near = synonym_of_command(words[0], n > 1 ? words[1] : NULL);
+	if (!near)
+		near = nearest(words[0], names, first_words(firsts, names));
 	if (near)
 		return problem_hint(ret_problem, "did you mean \"reeve %s\"?", near);
 	return problem_hint(ret_problem, "`reeve help` lists the commands");

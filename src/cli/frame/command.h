@@ -20,6 +20,7 @@ enum command_flag {
 	COMMAND_NO_ARGS = 16,
 	COMMAND_ANYHOW = 32, /* works also when the configuration is broken */
 	COMMAND_EPOCH = 64,  /* takes -o epoch */
+	COMMAND_DRAWS = 128, /* takes -o dot and -o svg */
 };
 
 #define COMMAND_TABLES_MAX 6
@@ -44,6 +45,8 @@ struct command {
 /* Words that complete a kind of value; one without a kind ends a list of them. */
 struct completion {
 	const char *kind, *words[24];
+	const char *const *names; /* instead: the choices of a member, as its object lists them */
+	size_t n_names;
 };
 
 /* The commands of one noun or folder. */

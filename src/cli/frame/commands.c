@@ -4,12 +4,15 @@
  * further noun is one of these, and one of the objects that tasks and events are asked by.
  */
 #include "cli/frame/cmds.h"
+#include "cli/group/group.h"
+#include "cli/nouns/graphs.h"
 #include "cli/nouns/noun.h"
 #include "cli/nouns/schedules.h"
+#include "cli/service/service.h"
 
 const char *const command_group_names[N_GROUPS] = {
     [GROUP_DAILY] = "Work",
-    [GROUP_OBJECTS] = "Tasks, queues, schedules, workers, tokens",
+    [GROUP_OBJECTS] = "Tasks, batches, queues, schedules, workers, tokens",
     [GROUP_SERVICES] = "Services",
     [GROUP_TOOLS] = "Tools",
 };
@@ -20,9 +23,13 @@ const struct option_def filter_options[] = {
     {"state", 0, "STATE", "in this state; several with commas", NULL, OPTION_REPEAT, "state"},
     {"queue", 0, "NAME", "in this queue", NULL, 0, "queue"},
     {"label", 'l', "KEY=VALUE", "with this label", NULL, OPTION_REPEAT},
-    {"batch", 0, "ID", "submitted together in this batch (@last: the last one)", NULL, 0, "batch"},
+    {"batch", 0, "BATCH", "of this batch: its id, its name or @last", NULL, 0, "batch"},
+    {"group", 0, "GROUP", "jobs of this group: its id, its name or @last", NULL, 0, "group"},
     {"worker", 0, "NAME", "on this worker", NULL, 0, "worker"},
     {"schedule", 0, "NAME", "submitted by this schedule", NULL, 0, "schedule"},
+    {"name", 0, "NAME", "of this name"},
+    {"search", 0, "WORDS",
+        "with these words in name, labels, command or parameters; bui* begins one"},
     {"since", 0, "TIME", "submitted after this time, or this long ago"},
     {"until", 0, "TIME", "submitted before this time, or this long ago"},
     {NULL},
@@ -33,7 +40,8 @@ static const struct option_def events_options[] = {
     {"kind", 'k', "KIND", "only these: task, task.failed, queue …", NULL, OPTION_REPEAT, "event"},
     {"queue", 0, "NAME", "of this queue", NULL, 0, "queue"},
     {"task", 0, "ID", "of this task"},
-    {"batch", 0, "ID", "of this batch (@last: the last one)", NULL, 0, "batch"},
+    {"batch", 0, "BATCH", "of this batch: its id, its name or @last", NULL, 0, "batch"},
+    {"group", 0, "GROUP", "of this group: its id, its name or @last", NULL, 0, "group"},
     {"worker", 0, "NAME", "of this worker", NULL, 0, "worker"},
     {"schedule", 0, "NAME", "of this schedule", NULL, 0, "schedule"},
     {"after", 0, "SEQ", "after this number"},
@@ -58,8 +66,14 @@ static const struct command daily_rows[] = {
     {"status", "show how the server and its work stand", NULL, NULL, NULL, NULL, {list_options},
         GROUP_DAILY, COMMAND_NO_ARGS, cmd_status},
     {"top", "watch queues, workers and running tasks live", NULL,
-        "Full-screen on a terminal (q or Ctrl-C leaves); one picture otherwise.", NULL, NULL,
-        {top_options}, GROUP_DAILY, COMMAND_NO_ARGS, cmd_top},
+        "Full-screen on a terminal, one picture otherwise. Busy queues, workers in trouble and the "
+        "tasks that have run longest come first. Keys: Tab goes to the next list, which gets the "
+        "most "
+        "room; arrows, PgUp, PgDn, g and G scroll it, s sorts it another way; / filters all three "
+        "by "
+        "a text, Esc clears that; p pauses; q or Ctrl-C leaves. When the server is away, the last "
+        "picture stays, and it goes on when the server is back.",
+        NULL, NULL, {top_options}, GROUP_DAILY, COMMAND_NO_ARGS, cmd_top},
     {"events", "list what happened, or follow it", NULL,
         "After a broken connection it goes on where it stopped.",
         "reeve events -f --kind task.failed\tfailures as they happen\n"
@@ -110,5 +124,5 @@ static const struct command_table daily = {daily_rows, N_OF(daily_rows)},
                                   tools = {tool_rows, N_OF(tool_rows), tool_completions};
 
 const struct command_table *const client_tables[] = {&work_commands, &daily, &task_commands,
-    &queue_commands, &schedule_commands, &worker_commands, &token_commands, &audit, &cron_commands,
-    &tools, NULL};
+    &batch_commands, &queue_commands, &schedule_commands, &worker_commands, &token_commands, &audit,
+    &cron_commands, &group_commands, &graph_commands, &service_commands, &tools, NULL};

@@ -57,9 +57,14 @@ static void add_commands(struct buf *out, const char *family)
 
 static void add_words(struct buf *out, const struct completion *c, const char *kind)
 {
-	for (; c && c->kind; c++)
-		for (size_t i = 0; !strcmp(kind, c->kind) && c->words[i]; i++)
+	for (; c && c->kind; c++) {
+		if (strcmp(kind, c->kind))
+			continue;
+		for (size_t i = 0; c->words[i]; i++)
 			add(out, c->words[i], NULL);
+		for (size_t i = 0; i < c->n_names; i++)
+			add(out, c->names[i], NULL);
+	}
 }
 
 void complete_kind(const struct completer *k, const char *kind, struct buf *out)
@@ -67,6 +72,8 @@ void complete_kind(const struct completer *k, const char *kind, struct buf *out)
 	add_words(out, common, kind);
 	for (size_t i = 0; client_tables[i]; i++)
 		add_words(out, client_tables[i]->completions, kind);
+	if (!strcmp(kind, "state"))
+		add(out, "delayed", NULL);
 	if (!strcmp(kind, "state"))
 		for (size_t i = 0; i < n_task_state_names; i++)
 			add(out, task_state_names[i], NULL);
@@ -76,7 +83,7 @@ void complete_kind(const struct completer *k, const char *kind, struct buf *out)
 		buf_printf(out, ":%s\n", kind);
 	else if (!strcmp(kind, "command"))
 		buf_add_cstr(out, ":command\n");
-	if (!strcmp(kind, "task") || !strcmp(kind, "batch"))
+	if (!strcmp(kind, "task") || !strcmp(kind, "batch") || !strcmp(kind, "group"))
 		add(out, "@last", "what was submitted last");
 	if (noun_find(kind, strlen(kind)) || !strcmp(kind, "zone"))
 		k->names(kind, out, k->arg);

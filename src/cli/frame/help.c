@@ -136,17 +136,27 @@ void help_overview(const struct term *t, FILE *f)
 	    f);
 }
 
-void help_family(const char *word, const struct term *t, FILE *f)
+/* Those with just these flags, of being hidden; returns how many. */
+static size_t family_rows(const char *word, FILE *f, unsigned hidden)
 {
 	const struct command *cmd;
-	size_t n = strlen(word);
+	size_t n = strlen(word), rows = 0;
 
-	fprintf(f, "usage: reeve %s COMMAND …\n", word);
-	heading(f, colour_for(t, f), "Commands");
 	for (size_t i = 0; (cmd = command_at(i)); i++)
 		if (!strncmp(cmd->path, word, n) && (cmd->path[n] == ' ' || !cmd->path[n]) &&
-		    !(cmd->flags & COMMAND_HIDDEN))
+		    (cmd->flags & COMMAND_HIDDEN) == hidden) {
 			row(f, cmd->path, cmd->summary, 21);
+			rows++;
+		}
+	return rows;
+}
+
+void help_family(const char *word, const struct term *t, FILE *f)
+{
+	fprintf(f, "usage: reeve %s COMMAND …\n", word);
+	heading(f, colour_for(t, f), "Commands");
+	if (family_rows(word, f, 0) == 0) /* a family that is not in the overview */
+		family_rows(word, f, COMMAND_HIDDEN);
 	fprintf(f, "\n`reeve help %s COMMAND` says more.\n", word);
 }
 

@@ -41,6 +41,7 @@ const struct option_def task_options[] = {
     {"cwd", 'C', "DIR", "run it in this directory, on whatever machine; . is this one", NULL, 0,
         "directory"},
     {"label", 'l', "KEY=VALUE", "attach a label", NULL, OPTION_REPEAT},
+    {"need", 0, "LIST", "what it needs of a worker, as memory=8G,cpu=2,gpu=1,label.zone=a"},
     {"timeout", 0, "TIME", "terminate it when it runs longer"},
     {"max-attempts", 0, "N", "how often it may be tried"},
     {"backoff", 0, "TIME", "pause before the second attempt; it doubles"},
@@ -51,14 +52,16 @@ const struct option_def task_options[] = {
 };
 
 const struct option_def once_options[] = {
+    {"name", 0, "NAME", "a name for people, shown in lists; of several tasks also their batch's"},
     {"key", 0, "KEY", "at most one unfinished task with this key in the queue"},
     {"run-after", 0, "TIME", "not before this time, or so long from now"},
+    {"hold", 0, NULL, "held back until it is released: reeve task release"},
     {NULL},
 };
 
 const struct option_def process_options[] = {
     {"user", 0, "NAME", "run it as this user, where the worker may"},
-    {"nice", 0, "N", "how much it stands back for others: -20 to 19"},
+    {"nice", 0, "N", "its share of the processor: from -20, the most, to 19, the least"},
     {"memory", 0, "SIZE", "end it when all its processes together hold more, as 512M"},
     {"cpu", 0, "N", "so many processors at most, as 1.5"},
     {"pids", 0, "N", "so many processes at most"},

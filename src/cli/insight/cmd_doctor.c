@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "cli/frame/cmds.h"
 #include "cli/insight/doctor.h"
 #include "cli/output/output.h"
@@ -107,7 +108,11 @@ static void check_ready(struct doctor *d)
 		doctor_found(d, "ready", "ok", NULL, "it is ready");
 	else
 		doctor_found(d, "ready", "warn", "wait; `reeve status --watch` shows what for",
-		    "it is not ready yet");
+		    "it is not ready: %s",
+		    jhas(d->status, "not_ready") ? js(d->status, "not_ready") : "not yet");
+	if (jhas(d->status, "search_trouble"))
+		doctor_found(d, "search", "warn", NULL, "searches have no index of words: %s",
+		    js(d->status, "search_trouble"));
 	json_array_foreach(json_object_get(d->status, "waiting"), i, words)
 	    doctor_found(d, "ready", "warn", NULL, "it waits: %s", json_string_value(words));
 }
@@ -200,7 +205,7 @@ static void check_queues(struct doctor *d)
 		doctor_found(d, "queues", "ok", NULL, "no queue is stuck");
 }
 
-static void check_disk(struct doctor *d, const char *path)
+static void check_disk(struct doctor *d, const char *what, const char *path)
 {
 	struct statvfs fs;
 	char text[TIME_TEXT_MAX];
@@ -212,19 +217,60 @@ static void check_disk(struct doctor *d, const char *path)
 	if (free_bytes < DISK_MIN_BYTES)
 		doctor_found(d, "disk", "warn",
 		    "make room, or keep finished tasks for a shorter time",
-		    "only %s are free for %s", human_bytes(free_bytes, text), path);
+		    "only %s are free for %s, in %s", human_bytes(free_bytes, text), what, path);
 	else
-		doctor_found(d, "disk", "ok", NULL, "%s are free for %s",
-		    human_bytes(free_bytes, text), path);
+		doctor_found(d, "disk", "ok", NULL, "%s are free for %s, in %s",
+		    human_bytes(free_bytes, text), what, path);
+}
+
+/* A folder in which a server keeps its store. */
+static bool check_store_in(struct doctor *d, const char *dir)
+{
+	AUTO(free_cstr) char *file = xasprintf("%s/reeve.db", dir);
+	struct stat st;
+
+	if (stat(file, &st) < 0)
+		return false;
+	check_disk(d, "a server's store", dir);
+	return true;
+}
+
+/* Beside its socket, where the configuration has it, or where a package keeps it: each once, and
+ * only what lies on this machine. */
+static void check_stores(struct doctor *d, const struct config *config)
+{
+	AUTO(buf_release) struct buf beside = {0};
+	const char *const dirs[] = {
+	    NULL, config ? config_str(config, "server.state_dir") : NULL, "/var/lib/reeve"};
+	const char *found[N_OF(dirs)] = {NULL};
+	size_t n = 0;
+
+	if (cli_server(d->c, &beside) == 0 && !strncmp(beside.p, "unix:", 5))
+		*strrchr(beside.p, '/') = 0;
+	else
+		buf_reset(&beside);
+	for (size_t i = 0; i < N_OF(dirs); i++) {
+		const char *dir = i ? dirs[i] : beside.n ? beside.p + 5 : NULL;
+		bool known = !dir;
+
+		for (size_t k = 0; k < n; k++)
+			known |= !strcmp(found[k], dir);
+		if (!known && check_store_in(d, dir))
+			found[n++] = dir;
+	}
 }
 
 static void check_disks(struct doctor *d)
 {
-	AUTO(buf_release) struct buf dir = {0};
+	const struct config *config = NULL;
+	struct problem p = d->c->problem;
 
-	if (state_dir(&dir))
-		check_disk(d, dir.p);
-	check_disk(d, "/var/lib/reeve");
+	if (cli_config(d->c, &config) < 0)
+		config = NULL;
+	check_stores(d, config);
+	if (config)
+		check_disk(d, "a worker's state", config_str(config, "worker.state_dir"));
+	d->c->problem = p;
 }
 
 static void check_files(struct doctor *d)

@@ -5,13 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "cli/frame/cmds.h"
 #include "cli/frame/interrupt.h"
-#include "cli/output/output.h"
+#include "cli/output/stream.h"
 #include "cli/reach/last.h"
 #include "cli/reach/sse.h"
+#include "cli/reach/target.h"
+#include "cli/tasks/work.h"
 
 #define LIST_DEFAULT 100
 #define PAGE 1000
@@ -24,6 +26,25 @@ struct watch {
 	bool gap;     /* the server announced one: what is durable of it is listed, then on */
 	int64_t gap_after, gap_to;
 };
+
+/* Of a batch's id nothing would ever come. */
+static int one_task(struct cli *c, const char *typed, char ret_id[25])
+{
+	AUTO(json_drop) json_t *batch = NULL;
+
+	if (id_resolve(typed, ret_id, &c->problem) < 0)
+		return c->problem.code;
+	if (batch_get(c, ret_id, &batch) == 0 && !jb(batch, "id_is_task")) {
+		problem_set(
+		    &c->problem, ERR_INVALID, "%s is the id of a batch, not of a task", ret_id);
+		return problem_hint(&c->problem,
+		    "--batch %s shows what happens to its tasks; the batch itself: reeve batch "
+		    "show %s",
+		    ret_id, ret_id);
+	}
+	c->problem = (struct problem){0};
+	return 0;
+}
 
 static int events_url(struct cli *c, struct buf *url)
 {
@@ -38,12 +59,17 @@ static int events_url(struct cli *c, struct buf *url)
 		if ((value = options_get(&c->options, filter_objects[i])))
 			url_add(url, filter_objects[i], value);
 	if ((value = options_get(&c->options, "task"))) {
-		if (id_resolve(value, id, &c->problem) < 0)
+		if (one_task(c, value, id) < 0)
 			return c->problem.code;
 		url_add(url, "task", id);
 	}
+	if ((value = options_get(&c->options, "group"))) {
+		if (group_id_of(c, value, id) < 0)
+			return c->problem.code;
+		url_add(url, "group", id);
+	}
 	if ((value = options_get(&c->options, "batch"))) {
-		if (batch_resolve(value, id, &c->problem) < 0)
+		if (batch_find(c, value, id) < 0)
 			return c->problem.code;
 		url_add(url, "batch", id);
 	}
@@ -57,14 +83,14 @@ static const char *event_state(const char *kind)
 	return dot ? dot + 1 : kind;
 }
 
-/* The time of the day, and the day when it is another one. */
-static void add_time(const json_t *event, struct buf *out)
+/* The time of the day, and the day when it is another one; all of it where that is asked for. */
+static void add_time(const struct cli *c, const json_t *event, struct buf *out)
 {
 	const char *time = js(event, "time");
 	char today[TIME_TEXT_MAX];
 
 	time_format_ms(clock_wall_ms(), today);
-	if (strlen(time) < 19) {
+	if (strlen(time) < 19 || c->format == FORMAT_WIDE) {
 		text_add_clean(out, str_of(time));
 		return;
 	}
@@ -84,7 +110,7 @@ static void print_event(struct cli *c, const json_t *event)
 	bool colour = c->term.out_colour;
 
 	buf_add_cstr(&line, term_on(colour, COLOUR_DIM));
-	add_time(event, &line);
+	add_time(c, event, &line);
 	buf_printf(&line, "%s  %s%s ", term_off(colour), term_on(colour, state_colour(state)),
 	    state_glyph(state, c->term.utf8));
 	text_add_clean(&line, str_of(kind));
@@ -99,6 +125,10 @@ static void print_event(struct cli *c, const json_t *event)
 				buf_printf(&line, "  %s ", names[i]);
 			text_add_clean(&line, str_of(js(event, names[i])));
 		}
+	if (c->format == FORMAT_WIDE && *js(event, "actor")) {
+		buf_add_cstr(&line, "  by ");
+		text_add_clean(&line, str_of(js(event, "actor")));
+	}
 	if (ji(event, "attempt", 0) > 1)
 		buf_printf(&line, "  attempt %lld", (long long)ji(event, "attempt", 0));
 	if (ji(event, "exit_code", 0) > 0)
@@ -266,7 +296,7 @@ static int follow(struct cli *c, const char *url, const char *list_url, int64_t 
 
 static bool is_filtered(const struct cli *c)
 {
-	static const char *const filters[] = {"kind", "queue", "worker", "task", "batch"};
+	static const char *const filters[] = {"kind", "queue", "worker", "task", "batch", "group"};
 
 	for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++)
 		if (options_given(&c->options, filters[i]))
@@ -274,47 +304,95 @@ static bool is_filtered(const struct cli *c)
 	return false;
 }
 
-/* Too many: with --after the first ones are wanted, else the last ones. */
-static void trim(json_t *items, int64_t limit, bool first)
+static void drop_first(json_t *items, size_t keep)
 {
-	while (limit > 0 && (int64_t)json_array_size(items) > limit)
-		json_array_remove(items, first ? json_array_size(items) - 1 : 0);
+	while (json_array_size(items) > keep)
+		json_array_remove(items, 0);
 }
 
-/* The server filters what is in a page, so with a filter all pages have to be seen. */
-static int list(struct cli *c, const char *url, int64_t limit, json_t **ret_list)
+/* The last ones. The server filters what is in a page, so with a filter all pages are seen. */
+static int list_last(struct cli *c, const char *url, int64_t limit, json_t **ret_items)
 {
 	AUTO(json_drop) json_t *items = json_array();
-	const char *given = options_get(&c->options, "after");
-	AUTO(free_cstr) char *after = given ? xstrdup(given) : NULL;
-	bool newest = !given && !is_filtered(c) && limit > 0 && limit <= PAGE;
-	int r;
+	bool newest = !is_filtered(c) && limit <= PAGE;
+	AUTO(free_cstr) char *after = newest ? NULL : xstrdup("0");
 
-	if (!after && !newest)
-		after = xstrdup("0");
 	do {
 		char *next = NULL;
+		int r = add_page(c, url, after, newest ? limit : PAGE, items, &next);
 
-		r = add_page(c, url, after, newest ? limit : PAGE, items, &next);
 		if (r < 0)
 			return r;
-		trim(items, limit, given);
+		drop_first(items, (size_t)limit);
 		free(after);
 		after = next;
-	} while (after && !(given && limit > 0 && (int64_t)json_array_size(items) >= limit));
-	*ret_list = json_pack("{s:O,s:s?}", "items", items, "next", after);
+	} while (after && !newest);
+	*ret_items = TAKE(items);
 	return 0;
+}
+
+static void show_items(struct stream *s, json_t *items)
+{
+	json_t *event;
+	size_t i;
+
+	if (wants_machine(s->c)) {
+		stream_json(s, items);
+		return;
+	}
+	json_array_foreach(items, i, event) show_event(s->c, event);
+	s->n += i;
+}
+
+static int end_events(struct stream *s, const char *next)
+{
+	if (wants_machine(s->c))
+		stream_json_end(s, next);
+	else if (s->n == 0)
+		cli_note(s->c, "there are no such events; -f follows what happens from now on");
+	return EXIT_OK;
+}
+
+/* From a number on, page by page: up to `limit` of them, or (0) all. */
+static int show_from(struct cli *c, const char *url, const char *from, int64_t limit)
+{
+	struct stream s = {.c = c};
+	AUTO(free_cstr) char *after = xstrdup(from);
+	int64_t left = limit;
+
+	do {
+		AUTO(json_drop) json_t *items = json_array();
+		char *next = NULL;
+		int r = add_page(c, url, after, limit && left < PAGE ? left : PAGE, items, &next);
+
+		if (r < 0)
+			return r;
+		show_items(&s, items);
+		left -= (int64_t)json_array_size(items);
+		free(after);
+		after = next;
+	} while (stream_flush(&s) && after && !(limit && left <= 0));
+	return end_events(&s, after);
+}
+
+static int show_last(struct cli *c, const char *url, int64_t limit)
+{
+	struct stream s = {.c = c};
+	AUTO(json_drop) json_t *items = NULL;
+	int r = list_last(c, url, limit, &items);
+
+	if (r < 0)
+		return r;
+	show_items(&s, items);
+	return end_events(&s, NULL);
 }
 
 int cmd_events(struct cli *c)
 {
 	AUTO(buf_release) struct buf url = {0};
-	AUTO(json_drop) json_t *found = NULL;
+	const char *after = options_get(&c->options, "after");
 	bool live = options_switch(&c->options, "follow", false);
 	int64_t limit = live ? 0 : LIST_DEFAULT;
-	json_t *event;
-	size_t i;
-	int r;
 
 	if (options_i64(&c->options, "limit", 0, 10000000, &limit, &c->problem) < 0 ||
 	    events_url(c, &url) < 0)
@@ -323,19 +401,13 @@ int cmd_events(struct cli *c)
 		AUTO(buf_release) struct buf from = {0};
 
 		buf_add_str(&from, buf_str(&url));
-		if (options_get(&c->options, "after"))
-			url_add(&from, "after", options_get(&c->options, "after"));
+		if (after)
+			url_add(&from, "after", after);
 		return follow(c, from.p, url.p, limit);
 	}
-	r = list(c, url.p, limit, &found);
-	if (r < 0)
-		return r;
-	if (wants_machine(c)) {
-		print_json(c, found);
-		return EXIT_OK;
-	}
-	json_array_foreach(json_object_get(found, "items"), i, event) show_event(c, event);
-	if (i == 0)
-		cli_note(c, "there are no such events; -f follows what happens from now on");
-	return EXIT_OK;
+	if (options_given(&c->options, "task")) /* of its life, all of it is kept in the task */
+		return task_history_show(c, options_get(&c->options, "task"));
+	if (after || limit == 0)
+		return show_from(c, url.p, after ? after : "0", limit);
+	return show_last(c, url.p, limit);
 }

@@ -107,6 +107,23 @@ static void add_threads(const json_t *threads, struct buf *out)
 		    used, max);
 }
 
+/* What the whole cluster has, if anything is configured. */
+static void add_resources(const json_t *resources, struct buf *out)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(resources, i, one)
+	{
+		buf_add_cstr(out, i ? ", " : "cluster  ");
+		text_add_clean(out, str_of(js(one, "name")));
+		buf_printf(out, " %lld of %lld held", (long long)ji(one, "held", 0),
+		    (long long)ji(one, "total", 0));
+	}
+	if (i)
+		buf_add_char(out, '\n');
+}
+
 static void add_work(const json_t *status, struct buf *out)
 {
 	const json_t *tasks = json_object_get(status, "tasks");
@@ -129,6 +146,7 @@ static void add_work(const json_t *status, struct buf *out)
 		    human_rate(json_number_value(json_object_get(rates, "submitted_per_s")), a),
 		    human_rate(json_number_value(json_object_get(rates, "ended_per_s")), b));
 	add_threads(threads, out);
+	add_resources(json_object_get(status, "resources"), out);
 }
 
 void status_render(struct cli *c, const json_t *status, struct buf *out)
@@ -145,6 +163,15 @@ void status_render(struct cli *c, const json_t *status, struct buf *out)
 	    state_glyph(ready ? "ok" : "warn", c->term.utf8), ready ? "ready" : "not ready yet",
 	    term_off(c->term.out_colour));
 	text_add_clean(out, buf_str(&words));
+	if (jhas(status, "not_ready")) {
+		buf_add_cstr(out, "\n         ");
+		text_add_clean(out, str_of(js(status, "not_ready")));
+	}
+	if (jhas(status, "search_trouble")) {
+		buf_printf(out, "\nsearch   %s there is no index of words: ",
+		    state_glyph("warn", c->term.utf8));
+		text_add_clean(out, str_of(js(status, "search_trouble")));
+	}
 	if (c->client)
 		buf_printf(out, "\naddress  %s", client_server(c->client));
 	buf_add_char(out, '\n');
@@ -169,7 +196,8 @@ static int draw_status(struct cli *c)
 	}
 	status_render(c, status, &out);
 	if (!json_array_size(json_object_get(status, "waiting")))
-		buf_add_cstr(&out, "waiting  for nothing\n");
+		buf_add_cstr(&out,
+		    "waiting  for nothing itself; `reeve why ID` says what a task waits for\n");
 	fputs(out.p, stdout);
 	return EXIT_OK;
 }

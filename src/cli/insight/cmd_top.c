@@ -2,158 +2,232 @@
 /* top: everything at a glance, redrawn in place; one picture when there is no terminal. */
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <termios.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "cli/frame/cmds.h"
 #include "cli/frame/interrupt.h"
-#include "cli/insight/status.h"
+#include "cli/insight/top.h"
 #include "cli/nouns/noun.h"
 #include "cli/output/screen.h"
 
+#define PUMP_MS 50   /* how late a key may be heard while the server is asked */
+#define SLOW_LOOKS 4 /* of the time, at most one part in so many is spent asking */
+#define FIRST_WAIT_MS 2000
 #define RUNNING_SHOWN 100
-
-struct picture {
-	json_t *status, *queues, *workers, *running;
-};
-
-static void picture_release(struct picture *p)
-{
-	json_decref(p->status);
-	json_decref(p->queues);
-	json_decref(p->workers);
-	json_decref(p->running);
-}
-
-static int take_picture(struct cli *c, struct picture *ret)
-{
-	int r = cli_get(c, "/v1/status", &ret->status);
-
-	if (r == 0)
-		r = cli_get_list(c, queue_noun.path, 100, &ret->queues);
-	if (r == 0)
-		r = cli_get_list(c, worker_noun.path, 100, &ret->workers);
-	if (r == 0)
-		r = cli_get_list(
-		    c, "/v1/tasks?state=running,claimed&full=true", RUNNING_SHOWN, &ret->running);
-	return r;
-}
-
-static char *for_words(const struct cli *c, const json_t *task)
-{
-	int64_t began = jtime(task, "started"), now = clock_wall_ms();
-	char text[TIME_TEXT_MAX];
-
-	return began ? xstrdup(time_human_ms(now > began ? now - began : 0, text)) : NULL;
-}
-
-static const struct column running_columns[] = {
-    {"TASK", 0, {SHOWN_TEXT, "id"}},
-    {"QUEUE", COLUMN_STRETCH, {SHOWN_TEXT, "queue"}},
-    {"STATE", COLUMN_STATE, {SHOWN_TEXT, "state"}},
-    {"FOR", COLUMN_RIGHT, {.words = for_words}},
-    {"WORKER", COLUMN_STRETCH, {SHOWN_TEXT, "worker"}},
-    {"COMMAND", COLUMN_STRETCH, {SHOWN_COMMAND, "command"}},
-};
-
-static void render_list(const struct cli *c, const struct column *columns, size_t n,
-    const json_t *list, int width, struct buf *out)
-{
-	struct table t;
-
-	table_init(&t, columns, n);
-	table_fill(&t, c, json_object_get(list, "items"));
-	table_render(&t, &c->term, width, c->format == FORMAT_WIDE, out);
-	table_release(&t);
-}
-
-static void render(struct cli *c, const struct picture *p, int width, struct buf *out)
-{
-	status_render(c, p->status, out);
-	buf_add_char(out, '\n');
-	render_list(c, queue_list.columns, queue_list.n_columns, p->queues, width, out);
-	buf_add_char(out, '\n');
-	render_list(c, worker_list.columns, worker_list.n_columns, p->workers, width, out);
-	buf_add_char(out, '\n');
-	if (json_array_size(json_object_get(p->running, "items")) == 0)
-		buf_add_cstr(out, "nothing runs\n");
-	else
-		render_list(c, running_columns, N_OF(running_columns), p->running, width, out);
-}
 
 static int once(struct cli *c)
 {
-	AUTO(picture_release) struct picture p = {0};
+	struct top_data d = {.c = c};
+	struct top_view v = {0};
 	AUTO(buf_release) struct buf out = {0};
 	AUTO(json_drop) json_t *all = NULL;
-	int r = take_picture(c, &p);
+	int r = cli_get(c, "/v1/status", &d.status);
 
-	if (r < 0)
-		return r;
-	if (wants_machine(c)) {
-		all = json_pack("{s:O,s:O,s:O,s:O}", "status", p.status, "queues",
-		    json_object_get(p.queues, "items"), "workers",
-		    json_object_get(p.workers, "items"), "running",
-		    json_object_get(p.running, "items"));
+	if (r == 0)
+		r = cli_get_list(c, queue_noun.path, 1000, &d.lists[PANEL_QUEUES]);
+	if (r == 0)
+		r = cli_get_list(c, worker_noun.path, 1000, &d.lists[PANEL_WORKERS]);
+	if (r == 0)
+		r = cli_get_list(c, "/v1/tasks?state=running,claimed&full=true", RUNNING_SHOWN,
+		    &d.lists[PANEL_TASKS]);
+	if (r == 0 && wants_machine(c)) {
+		all = json_pack("{s:O,s:O,s:O,s:O}", "status", d.status, "queues",
+		    json_object_get(d.lists[PANEL_QUEUES], "items"), "workers",
+		    json_object_get(d.lists[PANEL_WORKERS], "items"), "running",
+		    json_object_get(d.lists[PANEL_TASKS], "items"));
 		print_json(c, all);
-		return EXIT_OK;
+	} else if (r == 0) {
+		top_render(&d, &v, c->term.out_tty ? term_width(STDOUT_FILENO, 80) : 0, 0, &out);
+		fwrite(out.p, 1, out.n, stdout);
 	}
-	render(c, &p, c->term.out_tty ? term_width(STDOUT_FILENO, 80) : 0, &out);
-	fwrite(out.p, 1, out.n, stdout);
-	return EXIT_OK;
+	top_data_release(&d);
+	return r;
 }
 
-/* True when it is time to leave. */
-static bool rest(int64_t ms)
+struct top {
+	struct cli *c;
+	struct top_data data;
+	struct top_view view;
+	int64_t every_ms, next_ms;
+	int width, height; /* of the last drawing */
+	bool is_over;
+};
+
+static void draw(struct top *t)
 {
+	AUTO(buf_release) struct buf out = {0}, last = {0};
+
+	t->width = term_width(STDOUT_FILENO, 80);
+	t->height = term_height(STDOUT_FILENO, 24);
+	top_render(&t->data, &t->view, t->width, t->height > 2 ? (size_t)t->height - 1 : 1, &out);
+	top_render_keys(&t->data, &t->view, t->width, &last);
+	screen_paint(buf_str(&out), last.p ? last.p : "");
+	t->is_over |= ferror(stdout) != 0;
+}
+
+static void scroll(struct top_view *v, int64_t rows)
+{
+	int64_t at = (int64_t)v->first[v->focus] + rows;
+
+	v->first[v->focus] = at > 0 ? (size_t)at : 0; /* too far is set right when it is drawn */
+}
+
+static void type(struct top_view *v, char key)
+{
+	size_t n = strlen(v->filter);
+
+	if (key == '\r' || key == '\n') {
+		v->is_typing = false;
+	} else if ((key == 127 || key == 8) && n > 0) {
+		v->filter[n - 1] = 0;
+	} else if (key >= ' ' && key < 127 && n + 1 < FILTER_MAX) {
+		v->filter[n] = key;
+		v->filter[n + 1] = 0;
+	}
+	memset(v->first, 0, sizeof v->first);
+}
+
+static void press(struct top *t, char key)
+{
+	struct top_view *v = &t->view;
+
+	switch (key) {
+	case 'q':
+	case 'Q':
+	case 3: t->is_over = true; break;
+	case '\t': v->focus = (v->focus + 1) % N_PANELS; break;
+	case '1':
+	case '2':
+	case '3': v->focus = (enum top_panel)(key - '1'); break;
+	case 'j': scroll(v, 1); break;
+	case 'k': scroll(v, -1); break;
+	case ' ': scroll(v, (int64_t)v->page[v->focus]); break;
+	case 'g': v->first[v->focus] = 0; break;
+	case 'G': scroll(v, INT32_MAX); break;
+	case 's': v->sort[v->focus] = (v->sort[v->focus] + 1) % top_sorts(v->focus); break;
+	case '/': v->is_typing = true; break;
+	case 'p': v->is_paused = !v->is_paused; break;
+	default: break;
+	}
+}
+
+static const struct {
+	const char *bytes;
+	char key; /* that does the same; 0: below */
+	int pages;
+} sequences[] = {{"[A", 'k', 0}, {"[B", 'j', 0}, {"OA", 'k', 0}, {"OB", 'j', 0}, {"[5~", 0, -1},
+    {"[6~", 0, 1}, {"[H", 'g', 0}, {"[F", 'G', 0}, {"[1~", 'g', 0}, {"[4~", 'G', 0},
+    {"[C", '\t', 0}};
+
+/* What follows an Esc; returns how many bytes that were. */
+static size_t press_sequence(struct top *t, struct str rest)
+{
+	struct top_view *v = &t->view;
+
+	for (size_t i = 0; i < N_OF(sequences); i++) {
+		if (!str_starts(rest, sequences[i].bytes))
+			continue;
+		if (sequences[i].key)
+			press(t, sequences[i].key);
+		else
+			scroll(v, sequences[i].pages * (int64_t)v->page[v->focus]);
+		return strlen(sequences[i].bytes);
+	}
+	if (rest.n == 0) {
+		v->is_typing = false;
+		v->filter[0] = 0;
+	}
+	return rest.n;
+}
+
+/* False: the terminal is gone. */
+static bool read_keys(struct top *t)
+{
+	char bytes[64];
+	ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
+
+	if (n <= 0)
+		return false;
+	for (size_t i = 0; i < (size_t)n && !t->is_over; i++) {
+		if (bytes[i] == 27)
+			i += press_sequence(t, (struct str){bytes + i + 1, (size_t)n - i - 1});
+		else if (t->view.is_typing)
+			type(&t->view, bytes[i]);
+		else
+			press(t, bytes[i]);
+	}
+	return true;
+}
+
+/* Waits for a key, a signal, an answer, or the time of the next look. */
+static void wait_for_something(struct top *t)
+{
+	bool busy = top_data_is_busy(&t->data);
+	int64_t ms = busy ? 0 : t->next_ms - clock_mono_ms();
 	struct pollfd fds[] = {
 	    {.fd = interrupt_fd(), .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
-	char key = 0;
 
-	poll(fds, 2, (int)ms);
+	if (busy)
+		client_pump(t->c->client, PUMP_MS);
+	poll(fds, 2, ms < 0 ? 0 : (int)(ms > 1000 ? 1000 : ms));
 	interrupt_drain();
-	if (fds[1].revents & (POLLIN | POLLHUP) && read(STDIN_FILENO, &key, 1) <= 0)
-		return true;
-	return interrupt_count() > 0 || key == 'q' || key == 'Q' || key == 3;
+	if (fds[1].revents && !read_keys(t))
+		t->is_over = true;
+	if (fds[1].revents || t->width != term_width(STDOUT_FILENO, 80) ||
+	    t->height != term_height(STDOUT_FILENO, 24))
+		draw(t);
 }
 
-static int redraw(struct cli *c)
+static void look(struct top *t)
 {
-	AUTO(picture_release) struct picture p = {0};
-	AUTO(buf_release) struct buf out = {0}, last = {0};
-	int r = take_picture(c, &p);
+	int64_t now = clock_mono_ms(), rest;
 
-	if (r < 0)
-		return r;
-	render(c, &p, term_width(STDOUT_FILENO, 80), &out);
-	buf_printf(&last, "%sq leaves%s", term_on(c->term.out_colour, COLOUR_DIM),
-	    term_off(c->term.out_colour));
-	screen_paint(buf_str(&out), last.p);
-	return 0;
+	if (!top_data_is_busy(&t->data)) {
+		if (now >= t->next_ms && !t->view.is_paused)
+			top_data_begin(&t->data);
+		else if (now >= t->next_ms)
+			t->next_ms = now + t->every_ms;
+		return;
+	}
+	if (!top_data_step(&t->data))
+		return;
+	rest = t->data.took_ms * SLOW_LOOKS;
+	t->next_ms = clock_mono_ms() + (rest > t->every_ms ? rest : t->every_ms);
+	draw(t);
+}
+
+/* A server that was never there is not waited for, and a wrong token stays wrong. */
+static bool is_hopeless(const struct top_data *d)
+{
+	return !d->status &&
+	       (d->is_final ||
+	           (d->away_since_ms && clock_mono_ms() - d->away_since_ms > FIRST_WAIT_MS));
 }
 
 static int full_screen(struct cli *c, int64_t every_ms)
 {
-	struct termios saved, raw;
-	int r;
+	struct top t = {.c = c, .data = {.c = c}, .every_ms = every_ms};
+	int r = EXIT_OK;
 
-	if (tcgetattr(STDIN_FILENO, &saved) < 0)
+	if (!cli_client(c))
+		return c->problem.code;
+	if (!screen_take())
 		return once(c);
-	interrupt_catch();
-	raw = saved;
-	raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
-	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-	screen_enter();
-	do
-		r = redraw(c);
-	while (r == 0 && !rest(every_ms));
-	screen_leave();
-	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
-	return interrupt_count() > 0 ? EXIT_OK : r;
+	draw(&t);
+	while (!t.is_over && interrupt_count() == 0) {
+		look(&t);
+		if (is_hopeless(&t.data)) {
+			r = c->problem.code;
+			break;
+		}
+		wait_for_something(&t);
+	}
+	screen_give_back();
+	top_data_release(&t.data);
+	return r;
 }
 
 int cmd_top(struct cli *c)

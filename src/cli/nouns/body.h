@@ -4,7 +4,7 @@
 #define CLI_BODY_H
 
 #include "cli/frame/cli.h"
-#include "model/field.h"
+#include "model/rows/field.h"
 
 enum setting_kind {
 	SETTING_TEXT,

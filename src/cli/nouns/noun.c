@@ -4,8 +4,10 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
+#include "cli/output/stream.h"
 
 #define TRIES 10 /* against others who change the same object */
 
@@ -34,15 +36,23 @@ static const struct noun *noun_of(const struct cli *c)
 int noun_path(
     struct cli *c, const struct noun *n, const char *name, const char *verb, struct buf *ret_path)
 {
+	bool by_id = n->resolve && (!n->has_names || !strcmp(name, "@last"));
 	char id[25];
 
-	if (n->resolve && n->resolve(name, id, &c->problem) < 0)
+	if (by_id && n->resolve(name, id, &c->problem) < 0)
 		return c->problem.code;
 	buf_add_cstr(ret_path, n->path);
-	url_add_path(ret_path, n->resolve ? id : name);
+	url_add_path(ret_path, by_id ? id : name);
 	if (verb)
 		url_add_path(ret_path, verb);
 	return 0;
+}
+
+static int told(struct cli *c, const struct noun *n, const char *name, int r)
+{
+	if (r == ERR_NOT_FOUND && n->unknown)
+		n->unknown(c, name);
+	return r;
 }
 
 int noun_call(struct cli *c, const char *method, const struct noun *n, const char *name,
@@ -51,7 +61,7 @@ int noun_call(struct cli *c, const char *method, const struct noun *n, const cha
 	AUTO(buf_release) struct buf path = {0};
 	int r = noun_path(c, n, name, verb, &path);
 
-	return r < 0 ? r : cli_call(c, method, path.p, body, ret_json);
+	return r < 0 ? r : told(c, n, name, cli_call(c, method, path.p, body, ret_json));
 }
 
 int noun_get(struct cli *c, const struct noun *n, const char *name, json_t **ret_object)
@@ -59,11 +69,32 @@ int noun_get(struct cli *c, const struct noun *n, const char *name, json_t **ret
 	return noun_call(c, "GET", n, name, NULL, NULL, ret_object);
 }
 
+int noun_wait_idle(
+    struct cli *c, const struct noun *n, const char *name, noun_running *running, bool tells)
+{
+	struct timespec moment = {0, 100000000};
+	int64_t before = -1;
+
+	for (;;) {
+		AUTO(json_drop) json_t *object = NULL;
+		int r = noun_get(c, n, name, &object);
+		int64_t tasks = r < 0 ? 0 : running(object);
+
+		if (tasks == 0)
+			return r < 0 ? r : EXIT_OK;
+		if (tells && tasks != before)
+			cli_note(c, "%s still runs %lld task%s", name, (long long)tasks,
+			    tasks == 1 ? "" : "s");
+		before = tasks;
+		nanosleep(&moment, NULL);
+	}
+}
+
 void noun_tell(struct cli *c, const struct noun *n, json_t *object, const char *done)
 {
 	if (wants_machine(c))
 		print_json(c, object);
-	else
+	else if (!c->quiet)
 		say(stdout, "%s %s %s", n->word, js(object, "name"), done);
 }
 
@@ -101,37 +132,66 @@ static bool is_narrowed(const struct cli *c)
 	return query.n > 0;
 }
 
-static void print_items(struct cli *c, const struct listing *l, const json_t *items)
+/* A list on its way to the reader. */
+struct shown_list {
+	struct stream out;
+	const struct listing *l;
+	json_t *all; /* what the remarks are about; NULL: there are none */
+	bool more;
+};
+
+static bool show_page(struct cli *c, json_t *items, const char *next, void *arg)
 {
-	if (json_array_size(items) == 0) {
-		cli_note(c, "%s", l->none_such && is_narrowed(c) ? l->none_such : l->none);
+	struct shown_list *s = arg;
+
+	s->more = next;
+	if (wants_machine(c)) {
+		stream_json(&s->out, items);
+		if (next)
+			stream_json_end(&s->out, next);
+		return stream_flush(&s->out);
+	}
+	if (s->l->prepare)
+		s->l->prepare(c, items);
+	if (s->all)
+		json_array_extend(s->all, items);
+	stream_rows(&s->out, s->l->columns, s->l->n_columns, items);
+	return stream_flush(&s->out);
+}
+
+static void end_list(struct cli *c, struct shown_list *s)
+{
+	const struct listing *l = s->l;
+
+	if (wants_machine(c)) {
+		if (!s->more)
+			stream_json_end(&s->out, NULL);
 		return;
 	}
-	if (l->prepare)
-		l->prepare(c, items);
-	table_show(c, l->columns, l->n_columns, items);
-	if (l->remarks)
-		l->remarks(c, items);
+	if (s->out.n == 0) {
+		cli_note(c, "%s", l->none_such && is_narrowed(c) ? l->none_such : l->none);
+		if (l->nothing)
+			l->nothing(c);
+	} else if (s->all)
+		l->remarks(c, s->all);
+	if (l->usual && s->more)
+		cli_note(c, "(there are more; -n 0 shows all)");
 }
 
 int listing_show(struct cli *c, const struct listing *l, const char *url)
 {
-	AUTO(json_drop) json_t *list = NULL;
+	AUTO(json_drop) json_t *all = l->remarks && !wants_machine(c) ? json_array() : NULL;
+	struct shown_list s = {.out.c = c, .l = l, .all = all};
 	int64_t limit = wants_machine(c) ? 0 : l->usual;
 	int r;
 
 	if (options_i64(&c->options, "limit", 0, l->most, &limit, &c->problem) < 0)
 		return c->problem.code;
-	r = cli_get_list(c, url, (size_t)limit, &list);
+	r = cli_each_page(c, url, (size_t)limit, show_page, &s);
 	if (r < 0)
 		return r;
-	if (wants_machine(c)) {
-		print_json(c, list);
-		return EXIT_OK;
-	}
-	print_items(c, l, json_object_get(list, "items"));
-	if (l->usual && jhas(list, "next"))
-		cli_note(c, "(there are more; -n 0 shows all)");
+	if (!ferror(stdout))
+		end_list(c, &s);
 	return EXIT_OK;
 }
 
@@ -215,14 +275,14 @@ static int change_once(struct cli *c, const struct noun *n, const char *name,
 
 	if (change->needs_old && ((r = noun_path(c, n, name, NULL, &path)) < 0 ||
 	                             (r = cli_get_tagged(c, path.p, etag, &old)) < 0))
-		return r;
+		return told(c, n, name, r);
 	if ((r = change->fill(c, change->arg, old, body)) < 0)
 		return r;
 	if (json_object_size(body) == 0)
 		return nothing_given(c, n);
 	if (!path.n && (r = noun_path(c, n, name, NULL, &path)) < 0)
 		return r;
-	return cli_patch(c, path.p, body, etag, ret_changed);
+	return told(c, n, name, cli_patch(c, path.p, body, etag, ret_changed));
 }
 
 /* What is put over what there is: nobody else may have changed that since. */
@@ -291,10 +351,6 @@ static int pause_one(struct cli *c, const struct noun *n, const char *name)
 
 	if (body_add(c, n->pause, NULL, body) < 0)
 		return c->problem.code;
-	if (n->reason_hint && !*js(body, "reason")) {
-		problem_set(&c->problem, ERR_INVALID, "a pause needs a reason");
-		return problem_hint(&c->problem, "%s", n->reason_hint);
-	}
 	return noun_act(c, n, name, "pause", body, "paused");
 }
 
@@ -331,7 +387,8 @@ static int rm_one(struct cli *c, const struct noun *n, const char *name)
 
 	if (r < 0)
 		return r;
-	say(stdout, "%s %s %s", n->word, name, n->gone);
+	if (!c->quiet)
+		say(stdout, "%s %s %s", n->word, name, n->gone);
 	return EXIT_OK;
 }
 

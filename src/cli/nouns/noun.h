@@ -10,11 +10,12 @@
 #include "cli/output/output.h"
 
 struct listing {
-	const struct column *columns;
+	const struct heading *columns;
 	size_t n_columns;
 	int64_t usual, most;   /* how many people are shown (0: all), how many may be asked for */
 	const char *none;      /* said of a list without items … */
 	const char *none_such; /* … and when only some were asked for; NULL: the same */
+	void (*nothing)(struct cli *c); /* more words about an empty list; NULL: none */
 	/* For people only: adds to the items what the columns need; says more below the table. */
 	void (*prepare)(struct cli *c, const json_t *items);
 	void (*remarks)(struct cli *c, const json_t *items);
@@ -35,20 +36,29 @@ struct noun {
 	 * those of a pause; NULL: no such verb. */
 	const struct field *fields;
 	const struct setting *settings, *pause;
-	const char *set_hint;    /* when nothing was given to set; NULL: where they are listed */
-	const char *reason_hint; /* a pause needs a reason; NULL: it does not */
-	const char *gone;        /* "deleted": what becomes of it by `rm` */
+	const char *set_hint; /* when nothing was given to set; NULL: where they are listed */
+	const char *gone;     /* "deleted": what becomes of it by `rm` */
 	/* Where names are ids; NULL: they are taken as typed. */
 	int (*resolve)(const char *typed, char ret_id[25], struct problem *ret_problem);
+	/* The server knows no such name: what else it may be, as a hint; NULL: nothing. */
+	void (*unknown)(struct cli *c, const char *name);
+	bool has_names; /* with resolve: only @last has to be resolved */
 	/* Parameters of its list; NULL: the command's own options by their names. */
 	int (*query)(struct cli *c, struct buf *url);
 };
 
-extern const struct listing queue_list, schedule_list, task_list, token_list, worker_list;
-extern const struct view queue_view, schedule_view, task_view, worker_view;
-#define NOUN_TABLE(X) X(queue) X(schedule) X(task) X(token) X(worker)
+extern const struct listing batch_list, graph_list, group_list, queue_list, schedule_list,
+    task_list, token_list, worker_list;
+extern const struct view batch_view, graph_view, group_view, queue_view, schedule_view, task_view,
+    worker_view;
+#define NOUN_TABLE(X) X(batch) X(graph) X(group) X(queue) X(schedule) X(task) X(token) X(worker)
 #define X(word) extern const struct noun word##_noun;
 NOUN_TABLE(X)
+#undef X
+/* Nouns that tasks belong to, and what a task is to one, in words; NULL: it is not of that noun. */
+#define OWNER_TABLE(X) X(schedule) X(group)
+#define X(word) char *word##_of_task(const struct cli *c, const json_t *task);
+OWNER_TABLE(X)
 #undef X
 /* Which of its members options set; NULL: none. */
 const struct setting *noun_settings(const struct noun *n, struct made_settings *made);
@@ -77,6 +87,10 @@ int noun_path(
 int noun_call(struct cli *c, const char *method, const struct noun *n, const char *name,
     const char *verb, json_t *body, json_t **ret_json);
 int noun_get(struct cli *c, const struct noun *n, const char *name, json_t **ret_object);
+/* Looks at it until none of its tasks runs; says on standard error how many still do, if wanted. */
+typedef int64_t noun_running(const json_t *object);
+int noun_wait_idle(
+    struct cli *c, const struct noun *n, const char *name, noun_running *running, bool tells);
 /* POSTs the verb, and tells what it did: "queue NAME paused". */
 int noun_act(struct cli *c, const struct noun *n, const char *name, const char *verb, json_t *body,
     const char *done);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queues: what can be set, and `queue rm`. */
 #include <stdio.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "cli/frame/cmds.h"
@@ -32,6 +31,13 @@ static int cancel_dispatched(struct cli *c, const char *name)
 	return cli_call(c, "POST", "/v1/tasks/actions/cancel", body, &reply);
 }
 
+static int64_t running(const json_t *queue)
+{
+	const json_t *counts = json_object_get(queue, "counts");
+
+	return ji(counts, "claimed", 0) + ji(counts, "running", 0);
+}
+
 /*
  * A queue whose tasks have processes cannot go: nothing more is started, what runs is ended, and
  * we wait for that.
@@ -40,23 +46,12 @@ static int stop_queue(struct cli *c, const struct noun *n, const char *name)
 {
 	AUTO(json_drop) json_t *body = json_pack("{s:s}", "reason", "it is being deleted");
 	AUTO(json_drop) json_t *paused = NULL;
-	struct timespec moment = {0, 50000000};
 	int r;
 
 	if ((r = noun_call(c, "POST", n, name, "pause", body, &paused)) < 0 ||
 	    (r = cancel_dispatched(c, name)) < 0)
 		return r;
-	for (;;) {
-		AUTO(json_drop) json_t *queue = NULL;
-		const json_t *counts;
-
-		if ((r = noun_get(c, n, name, &queue)) < 0)
-			return r;
-		counts = json_object_get(queue, "counts");
-		if (ji(counts, "claimed", 0) + ji(counts, "running", 0) == 0)
-			return 0;
-		nanosleep(&moment, NULL);
-	}
+	return noun_wait_idle(c, n, name, running, false);
 }
 
 static int count_tasks(struct cli *c, const char *queue, int64_t *ret_live, int64_t *ret_ended)
@@ -103,6 +98,8 @@ static int delete_queue(struct cli *c, const struct noun *n, const char *name)
 	    (r = count_tasks(c, name, &live, &ended)) < 0 || /* some may have ended meanwhile */
 	    (r = noun_delete(c, n, name)) < 0)
 		return r;
+	if (c->quiet)
+		return EXIT_OK;
 	if (live + ended == 0)
 		say(stdout, "queue %s deleted", name);
 	else

@@ -2,18 +2,25 @@
 /* The commands about queues. */
 #include "cli/frame/cmds.h"
 #include "cli/nouns/noun.h"
+#include "model/queue.h"
 
 static const struct option_def queue_options[] = {
     {"plugin", 0, "NAME", "what runs its tasks (default: command)"},
     {"threads", 't', "N", "at most so many at once, over all workers; none: no limit"},
     {"order", 0, "ORDER", "fifo, lifo or priority", NULL, 0, "order"},
+    {"need", 0, "LIST",
+        "what its tasks need of a worker, as memory=8G,cpu=2,gpu=1,label.zone=a; none: nothing"},
+    {"placement", 0, "WAY", "spread tasks over the workers that fit, or pack them", NULL, 0,
+        "placement"},
     {"timeout", 0, "TIME", "for tasks that do not say themselves; none: no limit"},
     {"max-attempts", 0, "N", "for tasks that do not say themselves"},
     {"backoff", 0, "TIME", "for tasks that do not say themselves"},
     {"backoff-max", 0, "TIME", "for tasks that do not say themselves"},
     {"exit-codes", 0, NULL, "exit codes 99, 100 and 111 mean skip, permanent, temporary"},
     {"env", 'e', "KEY=VALUE", "a variable for every task", NULL, OPTION_REPEAT},
-    {"output-mode", 0, "MODE", "keep output auto, inline or in chunks", NULL, 0, "output-mode"},
+    {"output-mode", 0, "MODE",
+        "keep output auto, in chunks, or inline: in the task itself, at most 16 MiB of a stream",
+        NULL, 0, "output-mode"},
     {"output-max", 0, "BYTES", "keep so much of a task's output"},
     {NULL},
 };
@@ -36,13 +43,14 @@ static const struct option_def queue_rm_options[] = {
 };
 
 static const struct completion queue_completions[] = {
-    {"order", {"fifo", "lifo", "priority"}},
-    {"output-mode", {"auto", "inline", "chunks"}},
+    {"order", .names = queue_order_names, .n_names = N_ORDERS},
+    {"placement", .names = queue_placement_names, .n_names = N_PLACEMENTS},
+    {"output-mode", .names = output_mode_names, .n_names = N_OUTPUT_MODES},
     {NULL},
 };
 
 static const struct command queue_rows[] = {
-    {"queue ls", "list queues", NULL, NULL, NULL, NULL, {list_options}, GROUP_OBJECTS,
+    {"queue ls", "list queues, oldest first", NULL, NULL, NULL, NULL, {list_options}, GROUP_OBJECTS,
         COMMAND_NO_ARGS, noun_ls},
     {"queue show", "show a queue's settings and counts", "NAME…", NULL, NULL, "queue",
         {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_show},

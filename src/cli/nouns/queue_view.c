@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queues for people: in a list, and all about one. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "cli/nouns/noun.h"
+#include "model/queue.h"
 
 static char *state_words(const struct cli *c, const json_t *queue)
 {
@@ -20,19 +22,19 @@ static char *running_words(const struct cli *c, const json_t *queue)
 	return xstrdup(human_count(ji(counts, "running", 0) + ji(counts, "claimed", 0), text));
 }
 
-static const struct column columns[] = {
-    {"QUEUE", COLUMN_STRETCH, {SHOWN_TEXT, "name"}},
-    {"STATE", COLUMN_STATE, {.words = state_words}},
-    {"THREADS", COLUMN_RIGHT, {SHOWN_NUMBER, "threads"}},
-    {"QUEUED", COLUMN_RIGHT, {SHOWN_COUNT, "counts.queued"}},
-    {"DELAYED", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_COUNT, "counts.delayed"}},
-    {"HELD", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_COUNT, "counts.held"}},
-    {"RUNNING", COLUMN_RIGHT, {.words = running_words}},
-    {"OLDEST", COLUMN_RIGHT, {SHOWN_COARSE, "oldest_ms"}},
-    {"WORKERS", COLUMN_RIGHT, {SHOWN_NUMBER, "workers", "0"}},
-    {"ORDER", COLUMN_WIDE, {SHOWN_TEXT, "order"}},
-    {"PLUGIN", COLUMN_STRETCH, {SHOWN_TEXT, "plugin"}},
-    {"REASON", COLUMN_STRETCH | COLUMN_WIDE, {SHOWN_TEXT, "pause_reason"}},
+static const struct heading columns[] = {
+    {"QUEUE", HEADING_STRETCH, {SHOWN_TEXT, "name"}},
+    {"STATE", HEADING_STATE, {.words = state_words}},
+    {"THREADS", HEADING_RIGHT, {SHOWN_NUMBER, "threads"}},
+    {"QUEUED", HEADING_RIGHT, {SHOWN_COUNT, "counts.queued"}},
+    {"DELAYED", HEADING_RIGHT | HEADING_WIDE, {SHOWN_COUNT, "counts.delayed"}},
+    {"HELD", HEADING_RIGHT | HEADING_WIDE, {SHOWN_COUNT, "counts.held"}},
+    {"RUNNING", HEADING_RIGHT, {.words = running_words}},
+    {"OLDEST", HEADING_RIGHT, {SHOWN_COARSE, "oldest_ms"}},
+    {"WORKERS", HEADING_RIGHT, {SHOWN_NUMBER, "workers", "0"}},
+    {"ORDER", HEADING_WIDE, {SHOWN_TEXT, "order"}},
+    {"PLUGIN", HEADING_STRETCH, {SHOWN_TEXT, "plugin"}},
+    {"REASON", HEADING_STRETCH | HEADING_WIDE, {SHOWN_TEXT, "pause_reason"}},
 };
 
 const struct listing queue_list = {.columns = columns,
@@ -59,10 +61,13 @@ static char *exit_words(const struct cli *c, const json_t *queue)
 
 static char *output_words(const struct cli *c, const json_t *queue)
 {
+	bool is_inline = !strcmp(js(queue, "output"), output_mode_names[OUTPUT_MODE_INLINE]);
+	struct queue_row q = {.output_mode = is_inline ? OUTPUT_MODE_INLINE : OUTPUT_MODE_AUTO,
+	    .output_max = ji(queue, "output_max", 0)};
 	char text[TIME_TEXT_MAX];
 
-	return xasprintf(
-	    "%s, at most %s", js(queue, "output"), human_bytes(ji(queue, "output_max", 0), text));
+	return xasprintf("%s, at most %s of each stream", js(queue, "output"),
+	    human_bytes(queue_output_max(&q), text));
 }
 
 static char *words_of(const json_t *queue, const char *const *names)
@@ -98,6 +103,8 @@ static const struct fact facts[] = {
     {"plugin", {SHOWN_TEXT, "plugin"}},
     {"threads", {SHOWN_NUMBER, "threads", "no limit"}},
     {"order", {SHOWN_TEXT, "order"}},
+    {"needs", {SHOWN_NEED, "need"}},
+    {"placement", {SHOWN_TEXT, "placement"}},
     {"time limit", {SHOWN_SPAN, "timeout_ms", "none"}},
     {"max attempts", {SHOWN_NUMBER, "max_attempts", "1"}},
     {"backoff", {SHOWN_SPAN, "backoff_ms", "none"}},

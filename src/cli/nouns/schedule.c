@@ -17,8 +17,7 @@ const struct noun schedule_noun = {.word = "schedule",
     .path = "/v1/schedules",
     .list = &schedule_list,
     .view = &schedule_view,
-    .pause = pause_settings,
-    .reason_hint = "--reason TEXT: whoever misses its runs will want to know"};
+    .pause = pause_settings};
 
 /* The history goes with the schedule, which nobody expects who has not been told. */
 static bool may_delete(struct cli *c, const json_t *schedule)
@@ -43,7 +42,8 @@ static int delete_schedule(struct cli *c, const struct noun *n, const char *name
 	if (r < 0)
 		return r;
 	live = ji(schedule, "live", 0);
-	say(stdout, "schedule %s deleted", js(schedule, "name"));
+	if (!c->quiet)
+		say(stdout, "schedule %s deleted", js(schedule, "name"));
 	if (live)
 		cli_note(c, "%lld of its tasks %s not ended yet, and go%s on", (long long)live,
 		    live == 1 ? "has" : "have", live == 1 ? "es" : "");

@@ -46,6 +46,8 @@ static int print_understood(
 		print_json(c, schedule);
 		return EXIT_OK;
 	}
+	if (c->quiet)
+		return EXIT_OK;
 	say(stdout, "schedule %s %s", js(schedule, "name"), done);
 	if (!items)
 		return EXIT_OK;

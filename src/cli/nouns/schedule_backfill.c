@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "cli/frame/cmds.h"
 #include "cli/nouns/schedules.h"
 #include "model/schedule.h"
-#include "wire/json_in.h"
+#include "wire/json/json_in.h"
 
 #define PREVIEW_PAGE 100
 
@@ -129,7 +129,7 @@ static char *would_words(const struct cli *c, const json_t *tick)
 
 static void print_ticks(struct cli *c, const json_t *ticks)
 {
-	static const struct column columns[] = {{"TICK", 0, {.words = local_words}},
+	static const struct heading columns[] = {{"TICK", 0, {.words = local_words}},
 	    {"UTC", 0, {.words = utc_words}}, {"WOULD", 0, {.words = would_words}}};
 	json_t *tick;
 	size_t i, n = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands about schedules. */
 #include "cli/nouns/schedules.h"
+#include "model/schedule.h"
 
 static const struct option_def schedule_options[] = {
     {"max-shift", 0, "TIME",
@@ -52,9 +53,9 @@ static const struct option_def schedule_backfill_options[] = {
 };
 
 static const struct completion schedule_completions[] = {
-    {"overlap", {"allow", "skip", "queue", "replace"}},
-    {"missed", {"skip", "once", "all"}},
-    {"schedule-state", {"active", "paused", "finished"}},
+    {"overlap", .names = overlap_names, .n_names = N_OVERLAPS},
+    {"missed", .names = missed_names, .n_names = N_MISSED},
+    {"schedule-state", .names = schedule_state_names, .n_names = N_SCHEDULE_STATES},
     {"event", {"schedule", "schedule.fired", "schedule.skipped"}},
     {NULL},
 };

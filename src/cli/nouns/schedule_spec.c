@@ -2,8 +2,8 @@
 /* A schedule's JSON from the options of `schedule add` and `schedule set`. */
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "cli/nouns/schedules.h"
 #include "model/schedule.h"
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "cli/nouns/schedules.h"
 
 #define STATES_ASKED_MAX 200 /* one by one, for those that the list of tasks did not hold */
@@ -31,8 +31,8 @@ static char *left_words(const struct cli *c, const json_t *moment)
 
 static void print_moments(struct cli *c, const json_t *moments)
 {
-	static const struct column columns[] = {{"NEXT RUNS", 0, {.words = local_words}},
-	    {"UTC", 0, {.words = utc_words}}, {"IN", COLUMN_RIGHT, {.words = left_words}}};
+	static const struct heading columns[] = {{"NEXT RUNS", 0, {.words = local_words}},
+	    {"UTC", 0, {.words = utc_words}}, {"IN", HEADING_RIGHT, {.words = left_words}}};
 
 	if (json_array_size(moments) == 0)
 		puts("It does not run any more.");
@@ -123,13 +123,13 @@ static char *reason_words(const struct cli *c, const json_t *tick)
 	    js(tick, "until"));
 }
 
-const struct column tick_columns[N_TICK_COLUMNS] = {
+const struct heading tick_columns[N_TICK_COLUMNS] = {
     {"TICK", 0, {.words = local_words}},
     {"OUTCOME", 0, {SHOWN_TEXT, "outcome"}},
-    {"LATE", COLUMN_RIGHT, {SHOWN_SPAN_IF, "late_by_ms"}},
+    {"LATE", HEADING_RIGHT, {SHOWN_SPAN_IF, "late_by_ms"}},
     {"TASK", 0, {SHOWN_TEXT, "task"}},
-    {"STATE", COLUMN_STATE, {SHOWN_TEXT, "state"}},
-    {"REASON", COLUMN_STRETCH, {.words = reason_words}},
+    {"STATE", HEADING_STATE, {SHOWN_TEXT, "state"}},
+    {"REASON", HEADING_STRETCH, {.words = reason_words}},
 };
 
 void ticks_add_states(struct cli *c, const char *schedule, const json_t *ticks)

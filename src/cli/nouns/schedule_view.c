@@ -73,22 +73,22 @@ static char *reason_words(const struct cli *c, const json_t *schedule)
 	                   : js(json_object_get(schedule, "pause"), "reason"));
 }
 
-static const struct column columns[] = {
-    {"SCHEDULE", COLUMN_STRETCH, {SHOWN_TEXT, "name"}},
-    {"STATE", COLUMN_STATE, {.words = state_word}},
+static const struct heading columns[] = {
+    {"SCHEDULE", HEADING_STRETCH, {SHOWN_TEXT, "name"}},
+    {"STATE", HEADING_STATE, {.words = state_word}},
     {"NEXT RUN", 0, {.words = next_words}},
-    {"ZONE", COLUMN_STRETCH, {SHOWN_TEXT, "time_zone"}},
-    {"LAST", COLUMN_RIGHT, {SHOWN_AGO, "last.tick"}},
-    {"OUTCOME", COLUMN_STATE, {SHOWN_TEXT, "last.state"}},
-    {"LIVE", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_NUMBER, "live", "0"}},
-    {"RUNS", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_COUNT, "fired", "0"}},
-    {"SKIPPED", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_COUNT, "skipped", "0"}},
-    {"QUEUE", COLUMN_STRETCH | COLUMN_WIDE, {SHOWN_TEXT, "task.queue"}},
-    {"OVERLAP", COLUMN_WIDE, {SHOWN_TEXT, "overlap"}},
-    {"MISSED", COLUMN_WIDE, {SHOWN_TEXT, "missed"}},
-    {"MAX SHIFT", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_SPAN, "max_shift_ms"}},
-    {"WHEN", COLUMN_STRETCH, {.words = when_words}},
-    {"REASON", COLUMN_STRETCH | COLUMN_WIDE, {.words = reason_words}},
+    {"ZONE", HEADING_STRETCH, {SHOWN_TEXT, "time_zone"}},
+    {"LAST", HEADING_RIGHT, {SHOWN_AGO, "last.tick"}},
+    {"OUTCOME", HEADING_STATE, {SHOWN_TEXT, "last.state"}},
+    {"LIVE", HEADING_RIGHT | HEADING_WIDE, {SHOWN_NUMBER, "live", "0"}},
+    {"RUNS", HEADING_RIGHT | HEADING_WIDE, {SHOWN_COUNT, "fired", "0"}},
+    {"SKIPPED", HEADING_RIGHT | HEADING_WIDE, {SHOWN_COUNT, "skipped", "0"}},
+    {"QUEUE", HEADING_STRETCH | HEADING_WIDE, {SHOWN_TEXT, "task.queue"}},
+    {"OVERLAP", HEADING_WIDE, {SHOWN_TEXT, "overlap"}},
+    {"MISSED", HEADING_WIDE, {SHOWN_TEXT, "missed"}},
+    {"MAX SHIFT", HEADING_RIGHT | HEADING_WIDE, {SHOWN_SPAN, "max_shift_ms"}},
+    {"WHEN", HEADING_STRETCH, {.words = when_words}},
+    {"REASON", HEADING_STRETCH | HEADING_WIDE, {.words = reason_words}},
 };
 
 static void add_last_states(struct cli *c, const json_t *schedules)
@@ -177,6 +177,7 @@ static const struct fact facts[] = {
     {"env", {SHOWN_PAIRS, "task.env"}},
     {"run", {SHOWN_OBJECT, "task.run"}},
     {"labels", {SHOWN_PAIRS, "task.labels"}},
+    {"needs", {SHOWN_NEED, "task.need"}},
     {"priority", {SHOWN_NUMBER, "task.priority"}},
     {"max attempts", {SHOWN_NUMBER, "task.max_attempts"}},
     {"time limit", {SHOWN_TEXT, "task.timeout"}},
@@ -207,13 +208,13 @@ void schedule_understood(struct cli *c, const json_t *schedule)
 
 static int show_live(struct cli *c, const json_t *schedule)
 {
-	static const struct column live[] = {
+	static const struct heading live[] = {
 	    {"LIVE TASK", 0, {SHOWN_TEXT, "id"}},
-	    {"STATE", COLUMN_STATE, {SHOWN_TEXT, "state"}},
+	    {"STATE", HEADING_STATE, {SHOWN_TEXT, "state"}},
 	    {"TICK", 0, {SHOWN_TEXT, "tick"}},
-	    {"AGE", COLUMN_RIGHT, {SHOWN_AGO, "ctime"}},
-	    {"WORKER", COLUMN_STRETCH, {SHOWN_TEXT, "worker"}},
-	    {"REASON", COLUMN_STRETCH, {SHOWN_TEXT, "reason"}},
+	    {"AGE", HEADING_RIGHT, {SHOWN_AGO, "ctime"}},
+	    {"WORKER", HEADING_STRETCH, {SHOWN_TEXT, "worker"}},
+	    {"REASON", HEADING_STRETCH, {SHOWN_TEXT, "reason"}},
 	};
 	AUTO(buf_release) struct buf url = {0};
 	AUTO(json_drop) json_t *list = NULL;
@@ -260,3 +261,15 @@ static int show_more(struct cli *c, const json_t *schedule)
 }
 
 const struct view schedule_view = {facts, N_OF(facts), show_more};
+
+char *schedule_of_task(const struct cli *c, const json_t *task)
+{
+	char ago[TIME_TEXT_MAX];
+
+	if (!jhas(task, "schedule_id"))
+		return NULL;
+	return xasprintf("%s, %s%s%s%s",
+	    jhas(task, "schedule") ? js(task, "schedule") : "one that was deleted",
+	    jhas(task, "tick") ? "its tick of " : "run by hand", js(task, "tick"),
+	    jhas(task, "tick") ? ", " : "", jhas(task, "tick") ? jago(task, "tick", ago) : "");
+}

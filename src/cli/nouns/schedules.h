@@ -36,7 +36,7 @@ void schedule_print_preview(struct cli *c, const json_t *preview);
 void schedule_facts(struct cli *c, const json_t *schedule); /* also of a draft, without an id */
 void schedule_understood(struct cli *c, const json_t *schedule); /* only when, and how */
 #define N_TICK_COLUMNS 6
-extern const struct column tick_columns[N_TICK_COLUMNS];
+extern const struct heading tick_columns[N_TICK_COLUMNS];
 /* For these columns: asks for the states of the ticks' tasks. */
 void ticks_add_states(struct cli *c, const char *schedule, const json_t *ticks);
 /* The state of a task: "gone" when it was deleted. */

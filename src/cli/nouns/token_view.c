@@ -23,16 +23,16 @@ static char *expires_words(const struct cli *c, const json_t *token)
 	return jb(token, "expired") ? xstrdup("expired") : value_text(c, &expires, token);
 }
 
-static const struct column columns[] = {
+static const struct heading columns[] = {
     {"NAME", 0, {SHOWN_TEXT, "name"}},
     {"ROLE", 0, {.words = role_words}},
-    {"QUEUES", COLUMN_STRETCH, {.words = queues_words}},
-    {"LABELS", COLUMN_STRETCH, {SHOWN_PAIRS, "labels"}},
+    {"QUEUES", HEADING_STRETCH, {.words = queues_words}},
+    {"LABELS", HEADING_STRETCH, {SHOWN_PAIRS, "labels"}},
     {"ZONE", 0, {SHOWN_TEXT, "zone"}},
     {"EXPIRES", 0, {.words = expires_words}},
     {"CREATED", 0, {SHOWN_AGO, "created"}},
-    {"BY", COLUMN_WIDE, {SHOWN_TEXT, "creator"}},
-    {"ID", COLUMN_WIDE, {SHOWN_TEXT, "id"}},
+    {"BY", HEADING_WIDE, {SHOWN_TEXT, "creator"}},
+    {"ID", HEADING_WIDE, {SHOWN_TEXT, "id"}},
 };
 
 const struct listing token_list = {.columns = columns,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Workers as the server sees them: what can be set; stopped, restarted, drained. */
-#include <time.h>
-
 #include "base/mem.h"
 #include "cli/frame/cmds.h"
 #include "cli/nouns/noun.h"
@@ -67,25 +65,9 @@ int cmd_worker_restart(struct cli *c)
 	return noun_each(c, restart_one);
 }
 
-/* Until it has nothing left; how much that still is goes to standard error when it changes. */
-static int wait_idle(struct cli *c, const struct noun *n, const char *name)
+static int64_t running(const json_t *worker)
 {
-	struct timespec moment = {0, 200000000};
-	int64_t before = -1;
-
-	for (;;) {
-		AUTO(json_drop) json_t *worker = NULL;
-		int r = noun_get(c, n, name, &worker);
-		int64_t tasks = ji(worker, "running", 0);
-
-		if (r < 0 || tasks == 0)
-			return r < 0 ? r : EXIT_OK;
-		if (tasks != before)
-			cli_note(c, "%s still runs %lld task%s", name, (long long)tasks,
-			    tasks == 1 ? "" : "s");
-		before = tasks;
-		nanosleep(&moment, NULL);
-	}
+	return ji(worker, "running", 0);
 }
 
 static const struct setting drain_settings[] = {{"reason", SETTING_TEXT}, {NULL}};
@@ -100,7 +82,7 @@ static int drain_one(struct cli *c, const struct noun *n, const char *name)
 	r = noun_act(c, n, name, "drain", body, "drained: it gets no more tasks");
 	if (r < 0 || !options_switch(&c->options, "wait", false))
 		return r;
-	return wait_idle(c, n, name);
+	return noun_wait_idle(c, n, name, running, true);
 }
 
 static int undrain_one(struct cli *c, const struct noun *n, const char *name)

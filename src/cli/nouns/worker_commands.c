@@ -2,6 +2,7 @@
 /* The commands about workers. */
 #include "cli/frame/cmds.h"
 #include "cli/nouns/noun.h"
+#include "model/worker.h"
 
 static const struct option_def worker_set_options[] = {
     {"maxthreads", 't', "N", "run at most so many tasks; none: no limit; worker: its own setting"},
@@ -27,12 +28,12 @@ static const struct option_def worker_drain_options[] = {
 };
 
 static const struct completion worker_completions[] = {
-    {"worker-state", {"new", "unhealthy", "healthy", "must_die", "left"}},
+    {"worker-state", .names = worker_shown_names, .n_names = N_WORKER_SHOWN},
     {NULL},
 };
 
 static const struct command worker_rows[] = {
-    {"worker ls", "list workers, and say why one gets no tasks", NULL,
+    {"worker ls", "list workers, oldest first, and say why one gets no tasks", NULL,
         "LINK says whether the worker is connected, SEEN when it was last heard, CHECK when it "
         "last proved that it can start processes. Below the table stands for each that is not "
         "healthy why, and when it would be held to be lost. One that said goodbye and had nothing "

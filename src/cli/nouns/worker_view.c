@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Workers for people: in a list, with remarks about those that get no tasks, and all about one. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "cli/nouns/noun.h"
@@ -12,29 +13,44 @@ static char *link_words(const struct cli *c, const json_t *worker)
 	return xstrdup(jb(worker, "connected") ? "up" : "down");
 }
 
+/* Set by an operator, it is not what the worker's own configuration says. */
 static char *max_words(const struct cli *c, const json_t *worker)
 {
 	return jhas(worker, "maxthreads")
 	           ? xasprintf("%lld%s", (long long)ji(worker, "maxthreads", 0),
-	                 jb(worker, "maxthreads_set") ? "*" : "")
+	                 jb(worker, "maxthreads_set") ? " (set)" : "")
 	           : NULL;
 }
 
-static const struct column columns[] = {
-    {"NAME", COLUMN_STRETCH, {SHOWN_TEXT, "name"}},
-    {"STATE", COLUMN_STATE, {SHOWN_TEXT, "state"}},
+/* "must_die" is what the server wants of it; for people it is lost. */
+static const char *state_of(const json_t *worker)
+{
+	const char *state = js(worker, "state");
+
+	return strcmp(state, "must_die") ? state : "lost";
+}
+
+static char *state_cell(const struct cli *c, const json_t *worker)
+{
+	return xstrdup(state_of(worker));
+}
+
+static const struct heading columns[] = {
+    {"NAME", HEADING_STRETCH, {SHOWN_TEXT, "name"}},
+    {"STATE", HEADING_STATE, {.words = state_cell}},
     {"LINK", 0, {.words = link_words}},
-    {"TASKS", COLUMN_RIGHT, {SHOWN_NUMBER, "running", "0"}},
-    {"MAX", COLUMN_RIGHT, {.words = max_words}},
-    {"UNSURE", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_NUMBER, "unsure", "0"}},
-    {"SEEN", COLUMN_RIGHT, {SHOWN_AGE, "silent_ms"}},
-    {"CHECK", COLUMN_RIGHT, {SHOWN_AGE, "check_age_ms"}},
-    {"HOST", COLUMN_STRETCH, {SHOWN_TEXT, "host"}},
-    {"ZONE", COLUMN_STRETCH, {SHOWN_TEXT, "zone"}},
-    {"TARGET", COLUMN_STRETCH | COLUMN_WIDE, {SHOWN_TEXT, "target"}},
-    {"VERSION", COLUMN_WIDE, {SHOWN_TEXT, "version"}},
-    {"PLUGINS", COLUMN_STRETCH | COLUMN_WIDE, {SHOWN_NAMES, "plugins"}},
-    {"LABELS", COLUMN_STRETCH | COLUMN_WIDE, {SHOWN_PAIRS, "labels"}},
+    {"TASKS", HEADING_RIGHT, {SHOWN_NUMBER, "running", "0"}},
+    {"MAX", HEADING_RIGHT, {.words = max_words}},
+    {"UNSURE", HEADING_RIGHT | HEADING_WIDE, {SHOWN_NUMBER, "unsure", "0"}},
+    {"SEEN", HEADING_RIGHT, {SHOWN_AGE, "silent_ms"}},
+    {"CHECK", HEADING_RIGHT, {SHOWN_AGE, "check_age_ms"}},
+    {"HOST", HEADING_STRETCH, {SHOWN_TEXT, "host"}},
+    {"ZONE", HEADING_STRETCH, {SHOWN_TEXT, "zone"}},
+    {"TARGET", HEADING_STRETCH | HEADING_WIDE, {SHOWN_TEXT, "target"}},
+    {"VERSION", HEADING_WIDE, {SHOWN_TEXT, "version"}},
+    {"PLUGINS", HEADING_STRETCH | HEADING_WIDE, {SHOWN_NAMES, "plugins"}},
+    {"LABELS", HEADING_STRETCH | HEADING_WIDE, {SHOWN_PAIRS, "labels"}},
+    {"FREE", HEADING_STRETCH | HEADING_WIDE, {SHOWN_NEED, "free"}},
 };
 
 static void add_note(const struct cli *c, const json_t *worker, struct buf *out)
@@ -52,6 +68,10 @@ static void add_note(const struct cli *c, const json_t *worker, struct buf *out)
 		buf_printf(out, "%s drained%s", *js(worker, "why_unhealthy") ? ";" : ":",
 		    *js(worker, "drain_reason") ? ": " : "");
 		text_add_clean(out, str_of(js(worker, "drain_reason")));
+	}
+	if (*js(worker, "warning")) {
+		buf_add_cstr(out, ": ");
+		text_add_clean(out, str_of(js(worker, "warning")));
 	}
 	if (jhas(worker, "lost_in_ms"))
 		buf_printf(out, "; it is lost in %s, unless that changes",
@@ -73,7 +93,7 @@ static void print_notes(struct cli *c, const json_t *workers)
 	json_array_foreach(workers, i, worker)
 	{
 		if (!*js(worker, "why_unhealthy") && !ji(worker, "unsure", 0) &&
-		    !jb(worker, "drained"))
+		    !jb(worker, "drained") && !*js(worker, "warning"))
 			continue;
 		if (n++ < NOTES_SHOWN)
 			add_note(c, worker, &out);
@@ -93,7 +113,7 @@ const struct listing worker_list = {.columns = columns,
 
 static char *state_words(const struct cli *c, const json_t *worker)
 {
-	const char *state = js(worker, "state");
+	const char *state = state_of(worker);
 
 	return xasprintf("%s %s", state_glyph(state, c->term.utf8), state);
 }
@@ -142,7 +162,8 @@ static char *set_words(const struct cli *c, const json_t *worker)
 		return xstrdup("waits until the others agree");
 	if (!jhas(set, "joined"))
 		return NULL;
-	return xasprintf("joined with version %lld, has version %lld, requires up to %lld",
+	return xasprintf("a member since version %lld; has version %lld; relies on members up to "
+	                 "version %lld",
 	    (long long)ji(set, "joined", 0), (long long)ji(set, "version", 0),
 	    (long long)ji(set, "indirect", 0));
 }
@@ -153,6 +174,7 @@ static const struct fact facts[] = {
     {"instance", {SHOWN_TEXT, "instance"}},
     {"state", {.words = state_words}},
     {"why", {SHOWN_TEXT, "why_unhealthy"}},
+    {"warning", {SHOWN_TEXT, "warning"}},
     {"lost", {.words = lost_words}},
     {"link", {.words = link_words}},
     {"heard", {SHOWN_SPAN_AGO, "silent_ms"}},
@@ -162,6 +184,9 @@ static const struct fact facts[] = {
     {"target", {SHOWN_TEXT, "target"}},
     {"version", {SHOWN_TEXT, "version"}},
     {"labels", {SHOWN_PAIRS, "labels"}},
+    {"offers", {SHOWN_NEED, "offers", "nothing: it gets no task that needs something"}},
+    {"held", {SHOWN_NEED, "held"}},
+    {"free", {SHOWN_NEED, "free"}},
     {"plugins", {SHOWN_NAMES, "plugins"}},
     {"serves only", {SHOWN_NAMES, "activequeues"}},
     {"ignores", {SHOWN_NAMES, "ignorequeues"}},

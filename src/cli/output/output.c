@@ -10,8 +10,8 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "cli/frame/interrupt.h"
 #include "cli/output/screen.h"
 
@@ -58,6 +58,22 @@ static int write_escaped(const char *bytes, size_t n, void *arg)
 		from = i + 1;
 	}
 	return n > from && fwrite(bytes + from, 1, n - from, f) != n - from ? -1 : 0;
+}
+
+/* Strings hold no line breaks, so what follows one is the next line. */
+static int write_indented(const char *bytes, size_t n, void *arg)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (bytes[i] != '\n')
+			continue;
+		if (write_escaped(bytes + from, i + 1 - from, arg))
+			return -1;
+		fputs("    ", arg);
+		from = i + 1;
+	}
+	return n > from ? write_escaped(bytes + from, n - from, arg) : 0;
 }
 
 static int digits_of(double value)
@@ -114,6 +130,13 @@ void print_json(const struct cli *c, json_t *j)
 		    j, write_escaped, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY | json_reals(j));
 		putchar('\n');
 	}
+}
+
+void print_json_item(json_t *j)
+{
+	fputs("    ", stdout);
+	json_dump_callback(
+	    j, write_indented, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY | json_reals(j));
 }
 
 static void wait_ms(int64_t ms)

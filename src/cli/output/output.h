@@ -9,11 +9,11 @@
 #include "base/timefmt.h"
 #include "cli/frame/cli.h"
 
-enum column_flag {
-	COLUMN_WIDE = 1,    /* only with -o wide */
-	COLUMN_RIGHT = 2,   /* numbers */
-	COLUMN_STRETCH = 4, /* gives way when the terminal is too narrow */
-	COLUMN_STATE = 8,   /* a state: glyph and word, coloured */
+enum heading_flag {
+	HEADING_WIDE = 1,    /* only with -o wide */
+	HEADING_RIGHT = 2,   /* numbers */
+	HEADING_STRETCH = 4, /* gives way when the terminal is too narrow */
+	HEADING_STATE = 8,   /* a state: glyph and word, coloured */
 };
 
 /* How a member of an object is written for people. */
@@ -30,6 +30,7 @@ enum shown {
 	SHOWN_TIME,     /* the time itself, and how long ago it was */
 	SHOWN_NAMES,    /* of an array: "a,b" */
 	SHOWN_PAIRS,    /* of an object: "k=v k=v" */
+	SHOWN_NEED,     /* of an object: "memory=8 GiB cpu=2 label.zone=a" */
 	SHOWN_COMMAND,  /* of an array: as it would be typed */
 	SHOWN_JSON,
 	SHOWN_OBJECT, /* the same; one without members is none */
@@ -45,33 +46,44 @@ struct value {
 /* NULL: there is nothing to say. The caller frees it. */
 char *value_text(const struct cli *c, const struct value *v, const json_t *object);
 
-struct column {
+struct heading {
 	const char *title;
 	unsigned flags;
 	struct value value;
 };
 
+#define COLUMNS_MOST 32
+
+/* How a table is laid out: which columns are there, and how wide. */
+struct layout {
+	bool shown[COLUMNS_MOST];
+	size_t widths[COLUMNS_MOST];
+	size_t natural[COLUMNS_MOST]; /* as wide as their widest cell so far */
+};
+
 struct table {
-	const struct column *columns;
+	const struct heading *columns;
 	size_t n_columns;
 	char **cells; /* row by row */
 	size_t n_cells, cap;
 };
 
-void table_init(struct table *t, const struct column *columns, size_t n);
+void table_init(struct table *t, const struct heading *columns, size_t n);
 void table_release(struct table *t);
 /* The next cell; NULL and "" show as "-". */
 void table_add(struct table *t, const char *text);
 void table_addf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A row for each object of the array, by the columns' values. */
 void table_fill(struct table *t, const struct cli *c, const json_t *objects);
+/* The next page of a longer table: columns only get wider. A title where they are others. */
+void table_print_page(const struct table *t, struct cli *c, struct layout *l);
 /* `width` 0: as wide as need be. */
 void table_render(
     const struct table *t, const struct term *term, int width, bool wide, struct buf *out);
 void table_print(const struct table *t, struct cli *c);
 /* A whole table of what an array holds. */
 void table_show(
-    struct cli *c, const struct column *columns, size_t n_columns, const json_t *objects);
+    struct cli *c, const struct heading *columns, size_t n_columns, const json_t *objects);
 
 /* A line "name  value" of a detailed view; one without a value is left out. */
 struct fact {
@@ -90,6 +102,8 @@ void say(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void print_json_line(json_t *j);
 /* jansson's flag for as many digits as keep every number what it is: 2.7, not 2.7000000000000002 */
 size_t json_reals(const json_t *j);
+/* An item of a list within an object, without a line break behind it. */
+void print_json_item(json_t *j);
 /* With jsonl a list prints its items, one a line. */
 void print_json(const struct cli *c, json_t *j);
 /* Runs `draw` once, or again and again with --watch. */

@@ -6,8 +6,11 @@
 #include "cli/output/screen.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <termios.h>
 #include <unistd.h>
 
+#include "cli/frame/interrupt.h"
 #include "cli/output/term.h"
 
 #define HEIGHT_USUAL 24
@@ -28,6 +31,35 @@ void screen_leave(void)
 {
 	fputs("\033[?7h\033[?25h\033[?1049l", stdout);
 	fflush(stdout);
+}
+
+static struct termios saved;
+static bool is_raw;
+
+void screen_give_back(void)
+{
+	if (!is_raw)
+		return;
+	is_raw = false;
+	screen_leave();
+	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
+}
+
+bool screen_take(void)
+{
+	struct termios raw;
+
+	if (tcgetattr(STDIN_FILENO, &saved) < 0)
+		return false;
+	interrupt_catch();
+	raw = saved;
+	raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
+	raw.c_cc[VSUSP] = raw.c_cc[VQUIT] = _POSIX_VDISABLE; /* would leave it as it is here */
+	is_raw = true;
+	atexit(screen_give_back);
+	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+	screen_enter();
+	return true;
 }
 
 void screen_paint(struct str text, const char *last)

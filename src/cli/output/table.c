@@ -11,13 +11,12 @@
 #include "base/mem.h"
 #include "cli/output/output.h"
 
-#define COLUMNS_MAX 32
 #define GAP 2
 #define STRETCH_MIN 8
 
-void table_init(struct table *t, const struct column *columns, size_t n)
+void table_init(struct table *t, const struct heading *columns, size_t n)
 {
-	MUST(n <= COLUMNS_MAX);
+	MUST(n <= COLUMNS_MOST);
 	*t = (struct table){.columns = columns, .n_columns = n};
 }
 
@@ -63,7 +62,7 @@ void table_fill(struct table *t, const struct cli *c, const json_t *objects)
 /* "-" is no state: there is none. */
 static bool has_glyph(const struct table *t, size_t column, const char *text)
 {
-	return t->columns[column].flags & COLUMN_STATE && strcmp(text, "-") != 0;
+	return t->columns[column].flags & HEADING_STATE && strcmp(text, "-") != 0;
 }
 
 static size_t cell_width(const struct table *t, size_t column, const char *text)
@@ -71,16 +70,14 @@ static size_t cell_width(const struct table *t, size_t column, const char *text)
 	return text_width(str_of(text)) + (has_glyph(t, column, text) ? 2 : 0);
 }
 
-/* How the table is laid out: which columns are there, and how wide. */
-struct layout {
-	bool shown[COLUMNS_MAX];
-	size_t widths[COLUMNS_MAX];
-};
-
 static void measure(const struct table *t, size_t *widths)
 {
-	for (size_t i = 0; i < t->n_columns; i++)
-		widths[i] = text_width(str_of(t->columns[i].title));
+	for (size_t i = 0; i < t->n_columns; i++) {
+		size_t w = text_width(str_of(t->columns[i].title));
+
+		if (w > widths[i])
+			widths[i] = w;
+	}
 	for (size_t i = 0; i < t->n_cells; i++) {
 		size_t w = cell_width(t, i % t->n_columns, t->cells[i]);
 
@@ -98,14 +95,15 @@ static size_t total_width(const struct table *t, const struct layout *l)
 	return total > GAP ? total - GAP : 0;
 }
 
-/* Takes the excess from the widest stretchable column, a step at a time. False: not enough. */
-static bool squeeze(const struct table *t, size_t width, struct layout *l)
+/* Takes the excess from the widest stretchable column, a step at a time; `from` 1 leaves out the
+ * first. False: not enough. */
+static bool squeeze(const struct table *t, size_t width, size_t from, struct layout *l)
 {
 	for (size_t total = total_width(t, l); total > width; total--) {
 		size_t widest = SIZE_MAX;
 
-		for (size_t i = 0; i < t->n_columns; i++)
-			if (l->shown[i] && t->columns[i].flags & COLUMN_STRETCH &&
+		for (size_t i = from; i < t->n_columns; i++)
+			if (l->shown[i] && t->columns[i].flags & HEADING_STRETCH &&
 			    l->widths[i] > STRETCH_MIN &&
 			    (widest == SIZE_MAX || l->widths[i] > l->widths[widest]))
 				widest = i;
@@ -120,24 +118,25 @@ static bool squeeze(const struct table *t, size_t width, struct layout *l)
 static bool hide_one(const struct table *t, struct layout *l)
 {
 	for (size_t i = t->n_columns; i-- > 1;)
-		if (l->shown[i] && !(t->columns[i].flags & COLUMN_STATE)) {
+		if (l->shown[i] && !(t->columns[i].flags & HEADING_STATE)) {
 			l->shown[i] = false;
 			return true;
 		}
 	return false;
 }
 
-/* Columns that do not fit are left out, unless all were asked for. */
+/* Columns that do not fit are left out, unless all were asked for. The first one is the name, which
+ * people copy: it is cut when nothing else can give way. */
 static void lay_out(const struct table *t, size_t width, bool wide, struct layout *l)
 {
-	size_t natural[COLUMNS_MAX];
-
-	measure(t, natural);
+	measure(t, l->natural);
 	for (size_t i = 0; i < t->n_columns; i++)
-		l->shown[i] = wide || !(t->columns[i].flags & COLUMN_WIDE);
+		l->shown[i] = wide || !(t->columns[i].flags & HEADING_WIDE);
 	do
-		memcpy(l->widths, natural, sizeof natural);
-	while (width > 0 && !squeeze(t, width, l) && !wide && hide_one(t, l));
+		memcpy(l->widths, l->natural, sizeof l->natural);
+	while (width > 0 && !squeeze(t, width, 1, l) && !wide && hide_one(t, l));
+	if (width > 0)
+		squeeze(t, width, 0, l);
 }
 
 static void pad(struct buf *out, size_t n)
@@ -153,13 +152,13 @@ static void add_cell(const struct table *t, const struct term *term, size_t colu
 	size_t used = cell_width(t, column, text);
 	size_t space = used < width ? width - used : 0;
 
-	if (flags & COLUMN_RIGHT)
+	if (flags & HEADING_RIGHT)
 		pad(out, space);
 	if (has_glyph(t, column, text))
 		add_state(out, term, term->out_colour, text);
 	else
 		text_add_cut(out, str_of(text), width, term->utf8);
-	if (!last && !(flags & COLUMN_RIGHT))
+	if (!last && !(flags & HEADING_RIGHT))
 		pad(out, space);
 	if (!last)
 		pad(out, GAP);
@@ -185,7 +184,7 @@ static void add_title(
 		const char *title = t->columns[i].title;
 		size_t used = text_width(str_of(title));
 		size_t space = used < l->widths[i] ? l->widths[i] - used : 0;
-		bool right = t->columns[i].flags & COLUMN_RIGHT;
+		bool right = t->columns[i].flags & HEADING_RIGHT;
 
 		if (!l->shown[i])
 			continue;
@@ -199,35 +198,52 @@ static void add_title(
 	buf_add_char(out, '\n');
 }
 
-void table_render(
-    const struct table *t, const struct term *term, int width, bool wide, struct buf *out)
+static void add_rows(
+    const struct table *t, const struct term *term, const struct layout *l, struct buf *out)
 {
-	struct layout l = {0};
-	size_t last;
+	size_t last = last_shown(t, l);
 
-	lay_out(t, width > 0 ? (size_t)width : 0, wide, &l);
-	last = last_shown(t, &l);
-	add_title(t, term, &l, out);
 	for (size_t row = 0; row + t->n_columns <= t->n_cells; row += t->n_columns) {
 		for (size_t i = 0; i < t->n_columns; i++)
-			if (l.shown[i])
+			if (l->shown[i])
 				add_cell(
-				    t, term, i, t->cells[row + i], l.widths[i], i == last, out);
+				    t, term, i, t->cells[row + i], l->widths[i], i == last, out);
 		buf_add_char(out, '\n');
 	}
 }
 
-void table_print(const struct table *t, struct cli *c)
+void table_render(
+    const struct table *t, const struct term *term, int width, bool wide, struct buf *out)
+{
+	struct layout l = {0};
+
+	lay_out(t, width > 0 ? (size_t)width : 0, wide, &l);
+	add_title(t, term, &l, out);
+	add_rows(t, term, &l, out);
+}
+
+void table_print_page(const struct table *t, struct cli *c, struct layout *l)
 {
 	AUTO(buf_release) struct buf out = {0};
 	int width = c->term.out_tty ? term_width(STDOUT_FILENO, 80) : 0;
+	struct layout was = *l;
 
-	table_render(t, &c->term, width, c->format == FORMAT_WIDE, &out);
+	lay_out(t, width > 0 ? (size_t)width : 0, c->format == FORMAT_WIDE, l);
+	if (memcmp(was.shown, l->shown, sizeof was.shown) != 0)
+		add_title(t, &c->term, l, &out);
+	add_rows(t, &c->term, l, &out);
 	fwrite(out.p, 1, out.n, stdout);
 }
 
+void table_print(const struct table *t, struct cli *c)
+{
+	struct layout l = {0};
+
+	table_print_page(t, c, &l);
+}
+
 void table_show(
-    struct cli *c, const struct column *columns, size_t n_columns, const json_t *objects)
+    struct cli *c, const struct heading *columns, size_t n_columns, const json_t *objects)
 {
 	struct table t;
 

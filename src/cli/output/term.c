@@ -182,10 +182,28 @@ static const struct mark {
     {"terminated", "⊘", "!", COLOUR_RED},
     {"cancelled", "⊖", "-", COLOUR_DIM},
     {"orphaned", "?", "?", COLOUR_YELLOW},
+    {"pending", "·", ".", COLOUR_DIM},
+    {"schedulable", "◌", ":", COLOUR_DIM},
+    {"eligible", "○", "o", COLOUR_NONE},
+    {"dispatched", "▶", ">", COLOUR_BLUE},
+    {"built", "✓", "+", COLOUR_GREEN},
+    {"job-failed", "✗", "x", COLOUR_RED},
+    {"dependency-failed", "⊘", "!", COLOUR_YELLOW},
+    {"job-lost", "?", "?", COLOUR_YELLOW},
+    {"cancel-pending", "⊖", "-", COLOUR_YELLOW},
+    {"cancel-complete", "⊖", "-", COLOUR_DIM},
+    {"triggered", "·", ".", COLOUR_DIM},
+    {"created", "·", ".", COLOUR_DIM},
+    {"dispatching", "▶", ">", COLOUR_BLUE},
+    {"complete", "✓", "+", COLOUR_GREEN},
+    {"failure-cleanup", "✗", "x", COLOUR_RED},
+    {"canceling", "⊖", "-", COLOUR_YELLOW},
+    {"canceled", "⊖", "-", COLOUR_DIM},
     {"new", "○", "o", COLOUR_NONE},
     {"healthy", "●", "+", COLOUR_GREEN},
     {"unhealthy", "◐", "?", COLOUR_YELLOW},
     {"must_die", "✗", "x", COLOUR_RED},
+    {"lost", "✗", "x", COLOUR_RED},
     {"left", "○", "o", COLOUR_DIM},
     {"active", "●", "+", COLOUR_GREEN},
     {"paused", "‖", "|", COLOUR_YELLOW},
@@ -199,8 +217,10 @@ static const struct mark *mark_of(const char *state)
 {
 	static const struct mark none = {"", "·", ".", COLOUR_NONE};
 
+	size_t n = strcspn(state, " "); /* "finished 7" */
+
 	for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
-		if (!strcmp(marks[i].state, state))
+		if (!strncmp(marks[i].state, state, n) && !marks[i].state[n])
 			return &marks[i];
 	return &none;
 }

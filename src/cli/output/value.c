@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "cli/output/output.h"
+#include "model/need.h"
 
 #define FACTS_MAX 64
 
@@ -45,6 +46,42 @@ static char *gathered(void (*add)(struct buf *b, const json_t *j), const json_t 
 	return words.p ? buf_take(&words) : NULL;
 }
 
+static void add_one(struct buf *b, const char *prefix, const char *name, const json_t *v)
+{
+	double n = json_number_value(v);
+	struct str counted =
+	    *prefix ? STR("pieces") : str_of(name); /* a throttle may be called cpu */
+	bool is_milli = amount_unit(counted) == AMOUNT_MILLI;
+
+	buf_printf(b, "%s%s%s=", b->n ? " " : "", prefix, name);
+	if (json_is_string(v))
+		buf_add_cstr(b, json_string_value(v));
+	else
+		amount_add(b, counted, (int64_t)(is_milli ? n * 1000 + 0.5 : n));
+}
+
+/* As it would be given, but with units for people. */
+static void add_need(struct buf *b, const json_t *need)
+{
+	static const struct {
+		const char *member, *prefix;
+	} inner[] = {{"labels", "label."}, {"not_labels", "not."}, {"resources", ""},
+	    {"throttles", "throttle."}};
+	const char *name;
+	json_t *v;
+
+	json_object_foreach((json_t *)need, name, v)
+	{
+		if (!json_is_object(v))
+			add_one(b, "", name, v);
+	}
+	for (size_t i = 0; i < sizeof inner / sizeof inner[0]; i++)
+		json_object_foreach(json_object_get(need, inner[i].member), name, v)
+		{
+			add_one(b, inner[i].prefix, name, v);
+		}
+}
+
 static char *shown(enum shown how, const json_t *object, const char *name)
 {
 	const json_t *j = json_object_get(object, name);
@@ -63,6 +100,7 @@ static char *shown(enum shown how, const json_t *object, const char *name)
 	case SHOWN_TIME: return xasprintf("%s (%s)", js(object, name), jago(object, name, text));
 	case SHOWN_NAMES: return names(j);
 	case SHOWN_PAIRS: return gathered(add_pairs, j);
+	case SHOWN_NEED: return gathered(add_need, j);
 	case SHOWN_COMMAND: return gathered(add_command, j);
 	case SHOWN_JSON: return json_dumps(j, json_reals(j));
 	case SHOWN_OBJECT: return json_object_size(j) ? json_dumps(j, json_reals(j)) : NULL;

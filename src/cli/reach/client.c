@@ -11,8 +11,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "cli/frame/interrupt.h"
 #include "cli/output/output.h"
 #include "cli/reach/problem.h"
@@ -28,6 +28,7 @@ struct client {
 	CURLM *multi;
 	int64_t patience_ms;
 	bool is_tty, reached, said;
+	int watched; /* a descriptor, plus one; 0: none */
 };
 
 struct call {
@@ -39,6 +40,7 @@ struct call {
 	struct reply reply;
 	char error[CURL_ERROR_SIZE];
 	CURLcode code;
+	int64_t offset; /* where its bytes begin, when the server says so */
 	bool done, too_large;
 };
 
@@ -114,19 +116,30 @@ static size_t on_body(char *bytes, size_t one, size_t n, void *arg)
 	return n;
 }
 
+static bool header_is(struct str line, const char *name, struct str *ret_value)
+{
+	size_t n = strlen(name);
+
+	if (line.n <= n || strncasecmp(line.p, name, n))
+		return false;
+	line = (struct str){line.p + n, line.n - n};
+	while (line.n > 0 && line.p[0] == ' ')
+		line.p++, line.n--;
+	while (line.n > 0 && (unsigned char)line.p[line.n - 1] <= ' ')
+		line.n--;
+	*ret_value = line;
+	return true;
+}
+
 static size_t on_header(char *bytes, size_t one, size_t n, void *arg)
 {
 	struct call *call = arg;
-	struct str line = {bytes, n};
+	struct str line = {bytes, n}, value;
 
-	if (n > 5 && !strncasecmp(bytes, "ETag:", 5)) {
-		line = (struct str){bytes + 5, n - 5};
-		while (line.n > 0 && line.p[0] == ' ')
-			line.p++, line.n--;
-		while (line.n > 0 && (unsigned char)line.p[line.n - 1] <= ' ')
-			line.n--;
-		snprintf(call->reply.etag, sizeof call->reply.etag, STR_FMT, STR_ARG(line));
-	}
+	if (header_is(line, "ETag:", &value))
+		snprintf(call->reply.etag, sizeof call->reply.etag, STR_FMT, STR_ARG(value));
+	else if (header_is(line, "Reeve-Offset:", &value))
+		str_to_i64(value, 0, INT64_MAX, &call->offset);
 	return n;
 }
 
@@ -158,6 +171,7 @@ static void set_headers(struct call *call, const struct request *q)
 		add_header(call, "Idempotency-Key", q->key ? q->key : key);
 	add_header(call, "Last-Event-ID", q->last_event_id);
 	add_header(call, "If-Match", q->if_match);
+	add_header(call, "If-None-Match", q->if_none_match);
 	curl_easy_setopt(call->easy, CURLOPT_HTTPHEADER, call->headers);
 }
 
@@ -233,16 +247,31 @@ static bool collect(struct client *c)
 
 void client_pump(struct client *c, int64_t wait_ms)
 {
-	struct curl_waitfd fd = {.fd = interrupt_fd(), .events = CURL_WAIT_POLLIN};
+	struct curl_waitfd fds[2];
+	unsigned n = 0;
 	int running = 0;
 
 	curl_multi_perform(c->multi, &running);
 	if (collect(c) || wait_ms <= 0)
 		return;
-	curl_multi_poll(c->multi, &fd, fd.fd >= 0, (int)(wait_ms > 60000 ? 60000 : wait_ms), NULL);
+	if (interrupt_fd() >= 0)
+		fds[n++] = (struct curl_waitfd){.fd = interrupt_fd(), .events = CURL_WAIT_POLLIN};
+	if (c->watched)
+		fds[n++] = (struct curl_waitfd){.fd = c->watched - 1, .events = CURL_WAIT_POLLIN};
+	curl_multi_poll(c->multi, fds, n, (int)(wait_ms > 60000 ? 60000 : wait_ms), NULL);
 	interrupt_drain();
 	curl_multi_perform(c->multi, &running);
 	collect(c);
+}
+
+int64_t call_offset(const struct call *call)
+{
+	return call->offset;
+}
+
+void client_watch(struct client *c, int fd)
+{
+	c->watched = fd + 1;
 }
 
 bool call_is_done(const struct call *call)

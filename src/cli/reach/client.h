@@ -33,7 +33,7 @@ struct request {
 	const char *accept;       /* NULL: anything */
 	const char *key;          /* Idempotency-Key; NULL: a POST gets one of its own */
 	const char *last_event_id;
-	const char *if_match;
+	const char *if_match, *if_none_match;
 	client_data_fn *on_data; /* a stream: its bytes as they come, no time limit */
 	void *arg;
 };
@@ -60,7 +60,11 @@ int client_do(struct client *c, const struct request *q, struct reply *ret_reply
 struct call *client_start(struct client *c, const struct request *q);
 /* Moves all calls on; waits at most so long for something to happen. */
 void client_pump(struct client *c, int64_t wait_ms);
+/* client_pump returns when that can be read, too; -1: nothing. */
+void client_watch(struct client *c, int fd);
 bool call_is_done(const struct call *call);
+/* Of a stream that begins later than asked: where. 0: nothing was said of that. */
+int64_t call_offset(const struct call *call);
 /* The reply of a call that is done; the call is gone afterwards. */
 int call_finish(struct call *call, struct reply *ret_reply, struct problem *ret_problem);
 void call_abort(struct call *call);

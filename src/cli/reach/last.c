@@ -11,6 +11,15 @@
 #include "base/mem.h"
 #include "cli/reach/server.h"
 
+static const struct {
+	const char *word;       /* as it is kept */
+	const char *what, *see; /* when another kind is wanted */
+} kinds[] = {
+    [LAST_TASK] = {"task", "a single task", "name the task itself: `reeve task show @last`"},
+    [LAST_BATCH] = {"batch", "a batch of tasks", "`reeve task ls --batch @last` shows them"},
+    [LAST_GROUP] = {"group", "a group of jobs", "`reeve group show @last` shows it"},
+};
+
 static void make_dirs(char *path)
 {
 	for (char *at = path + 1; *at; at++)
@@ -34,7 +43,7 @@ void last_save(enum last_kind kind, const char *id)
 	f = fopen(temporary.p, "we");
 	if (!f)
 		return;
-	fprintf(f, "%s %s\n", kind == LAST_BATCH ? "batch" : "task", id);
+	fprintf(f, "%s %s\n", kinds[kind].word, id);
 	if (fclose(f) != 0 || rename(temporary.p, path.p) != 0)
 		unlink(temporary.p);
 }
@@ -62,7 +71,10 @@ int last_load(enum last_kind *ret_kind, char ret_id[25], struct problem *ret_pro
 	fclose(f);
 	if (n != 2 || !is_id(id))
 		return nothing_yet(ret_problem);
-	*ret_kind = strcmp(kind, "batch") ? LAST_TASK : LAST_BATCH;
+	*ret_kind = LAST_TASK;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (!strcmp(kind, kinds[i].word))
+			*ret_kind = (enum last_kind)i;
 	memcpy(ret_id, id, 25);
 	return 0;
 }
@@ -80,43 +92,44 @@ bool is_id(const char *text)
 static int not_an_id(const char *typed, const char *what, struct problem *p)
 {
 	problem_set(p, ERR_INVALID, "\"%.64s\" is not the id of a %s", typed, what);
-	return problem_hint(p, "an id has 24 hexadecimal digits; `reeve task ls` shows them, and "
-	                       "@last is the last one");
+	return problem_hint(p,
+	    "an id has 24 hexadecimal digits; `reeve %s ls` shows them, and "
+	    "@last is the last one",
+	    what);
+}
+
+static int resolve(enum last_kind wanted, const char *typed, char ret_id[25], struct problem *p)
+{
+	enum last_kind kind;
+
+	if (is_id(typed)) {
+		memcpy(ret_id, typed, 25);
+		return 0;
+	}
+	if (strcmp(typed, "@last"))
+		return not_an_id(typed, kinds[wanted].word, p);
+	if (last_load(&kind, ret_id, p) < 0)
+		return p->code;
+	if (kind == wanted)
+		return 0;
+	problem_set(p, ERR_INVALID, "@last is %s, and %s is wanted here", kinds[kind].what,
+	    wanted == LAST_TASK    ? "one task"
+	    : wanted == LAST_BATCH ? "a batch"
+	                           : "a group");
+	return problem_hint(p, "%s", kinds[kind].see);
 }
 
 int id_resolve(const char *typed, char ret_id[25], struct problem *ret_problem)
 {
-	enum last_kind kind;
-
-	if (is_id(typed)) {
-		memcpy(ret_id, typed, 25);
-		return 0;
-	}
-	if (strcmp(typed, "@last"))
-		return not_an_id(typed, "task", ret_problem);
-	if (last_load(&kind, ret_id, ret_problem) < 0)
-		return ret_problem->code;
-	if (kind == LAST_TASK)
-		return 0;
-	problem_set(
-	    ret_problem, ERR_INVALID, "@last is a batch of tasks, and one task is wanted here");
-	return problem_hint(ret_problem, "`reeve task ls --batch @last` shows them");
+	return resolve(LAST_TASK, typed, ret_id, ret_problem);
 }
 
 int batch_resolve(const char *typed, char ret_id[25], struct problem *ret_problem)
 {
-	enum last_kind kind;
+	return resolve(LAST_BATCH, typed, ret_id, ret_problem);
+}
 
-	if (is_id(typed)) {
-		memcpy(ret_id, typed, 25);
-		return 0;
-	}
-	if (strcmp(typed, "@last"))
-		return not_an_id(typed, "batch", ret_problem);
-	if (last_load(&kind, ret_id, ret_problem) < 0)
-		return ret_problem->code;
-	if (kind == LAST_BATCH)
-		return 0;
-	problem_set(ret_problem, ERR_INVALID, "@last is a single task, and a batch is wanted here");
-	return problem_hint(ret_problem, "name the task itself: `reeve task show @last`");
+int group_resolve(const char *typed, char ret_id[25], struct problem *ret_problem)
+{
+	return resolve(LAST_GROUP, typed, ret_id, ret_problem);
 }

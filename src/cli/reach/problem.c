@@ -50,6 +50,8 @@ int problem_from_reply(int status, struct str body, struct problem *ret_problem)
 	if (!detail && !title)
 		problem_set(
 		    ret_problem, code, "the server answered %d: %s", status, err_title(code));
+	else if (detail && field && strpbrk(field, ".["))
+		problem_set(ret_problem, code, "%s: %s", field, detail);
 	else
 		problem_set(ret_problem, code, "%s", detail ? detail : title);
 	/* The server speaks of headers there; a person has options. */

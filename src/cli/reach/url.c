@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/world/clock.h"
 #include "cli/reach/client.h"
 
 static void add_encoded(struct buf *url, const char *text)

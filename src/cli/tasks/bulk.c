@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "cli/frame/interrupt.h"
 #include "cli/output/output.h"
 #include "cli/tasks/work.h"
@@ -34,6 +34,7 @@ struct chunk {
 struct bulk {
 	struct cli *c;
 	bool atomic, keep_ids;
+	const char *name;       /* of the batch; NULL: none */
 	struct chunk now;       /* gathering */
 	struct chunk under_way; /* while it has a call */
 	int64_t accepted, duplicates, rejected;
@@ -52,6 +53,16 @@ struct bulk *bulk_new(struct cli *c, bool atomic, bool keep_ids)
 	    0, "rejected", 0, "ids", "errors");
 	MUST(b->result != NULL);
 	return b;
+}
+
+void bulk_name(struct bulk *b, const char *name)
+{
+	b->name = name;
+}
+
+void bulk_join(struct bulk *b, const char *batch)
+{
+	json_object_set_new(b->result, "batch", json_string(batch));
 }
 
 void bulk_free(struct bulk *b)
@@ -91,6 +102,8 @@ static void start(struct bulk *b, struct chunk *chunk)
 	buf_add_cstr(&path, "/v1/tasks");
 	if (batch_of(b))
 		url_add(&path, "batch", batch_of(b));
+	else if (b->name)
+		url_add(&path, "batch_name", b->name);
 	if (b->atomic)
 		url_add(&path, "atomic", "true");
 	q.path = path.p;

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `reeve run` and `reeve logs`: a task's output here, and its end as our own. */
+/* `reeve run`: a task's output here, and its end as our own. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "cli/frame/cmds.h"
 #include "cli/frame/interrupt.h"
 #include "cli/output/output.h"
 #include "cli/reach/last.h"
+#include "cli/reach/target.h"
+#include "cli/tasks/sender.h"
 #include "cli/tasks/work.h"
 #include "model/task.h"
 
@@ -21,23 +24,30 @@ struct run {
 	struct cli *c;
 	char id[25];
 	struct follower streams[2];
+	struct sender sender; /* of its standard input */
 	bool cancelled;
 	int64_t why_at_ms; /* when to say what it waits for; 0: no more */
 	char *why;         /* what was said last */
 };
 
-static int cancel_it(struct run *r)
+static int cancel_it(struct run *r, const char *reason)
 {
 	AUTO(json_drop)
-	json_t *body = json_pack("{s:s}", "reason", "Ctrl-C in reeve run"), *reply = NULL;
+	json_t *body = json_pack("{s:s}", "reason", reason), *reply = NULL;
 	AUTO(free_cstr) char *path = xasprintf("/v1/tasks/%s/cancel", r->id);
 	int result;
 
 	r->cancelled = true;
-	cli_note(r->c, "\nreeve: cancelling %s; Ctrl-C again leaves at once", r->id);
 	result = cli_call(r->c, "POST", path, body, &reply);
 	/* The task may have ended a moment before. */
 	return result == ERR_CONFLICT ? 0 : result;
+}
+
+/* "^C" stands in this line of the terminal: ours is the next. */
+static int interrupted(struct run *r)
+{
+	cli_note(r->c, "\nreeve: cancelling %s; Ctrl-C again leaves at once", r->id);
+	return cancel_it(r, "Ctrl-C in reeve run");
 }
 
 /* All that holds it back, in one line. */
@@ -77,27 +87,56 @@ static void say_why(struct run *r)
 	}
 }
 
-/* Moves both on; false when both have ended, and there is nothing to wait for any more. */
-static bool step_both(struct follower streams[2], bool in_turn)
+/* The task takes no more when it has ended: then the rest of what there is to read stays. */
+static int send_input(struct run *r)
 {
-	follower_step(&streams[0]);
-	if (!in_turn || streams[0].done)
-		follower_step(&streams[1]);
-	return !streams[0].done || !streams[1].done;
+	sender_step(&r->sender);
+	if (!r->sender.done || r->sender.result >= 0 || r->sender.result == ERR_CONFLICT)
+		return 0;
+	sender_cancel(&r->sender);
+	return r->sender.result;
+}
+
+/* Nobody sees what it writes any more: it ends, as it would here. */
+static int output_error(const struct run *r)
+{
+	return r->streams[0].write_error ? r->streams[0].write_error : r->streams[1].write_error;
+}
+
+/* We do not wait for its end: a pipe's other commands do not either. */
+static int end_unseen(struct run *r)
+{
+	int result = 0;
+
+	if (!r->cancelled) {
+		cli_note(r->c, "reeve: cancelling %s: %s", r->id,
+		    output_error(r) == EPIPE ? "nobody reads its output any more"
+		                             : "its output cannot be written here");
+		result = cancel_it(r, "nobody reads the output of reeve run");
+	}
+	if (result < 0 || output_error(r) == EPIPE)
+		return result < 0 ? result : EXIT_UNREAD;
+	return problem_set(
+	    &r->c->problem, ERR_IO, "the output cannot be written: %s", strerror(output_error(r)));
 }
 
 static int follow_both(struct run *r)
 {
 	int seen = interrupt_count(), result;
 
-	while (step_both(r->streams, false)) {
-		client_pump(r->c->client, PUMP_MS);
+	while (followers_step(r->streams, false)) {
+		result = send_input(r);
+		if (result < 0)
+			return result;
+		client_pump(r->c->client, sender_wait_ms(&r->sender, PUMP_MS));
+		if (output_error(r))
+			return end_unseen(r);
 		if (interrupt_count() > seen) {
 			seen = interrupt_count();
 			if (r->cancelled ||
 			    options_switch(&r->c->options, "detach-on-interrupt", false))
 				return problem_set(&r->c->problem, ERR_TIMEOUT, "interrupted");
-			result = cancel_it(r);
+			result = interrupted(r);
 			if (result < 0)
 				return result;
 		}
@@ -121,7 +160,7 @@ static int wait_for_end(struct run *r, json_t **ret_task)
 		if (result != ERR_TIMEOUT || r->cancelled ||
 		    options_switch(&r->c->options, "detach-on-interrupt", false))
 			return result;
-		result = cancel_it(r);
+		result = interrupted(r);
 		if (result < 0)
 			return result;
 	}
@@ -133,6 +172,8 @@ static int finish_run(struct run *r)
 	AUTO(buf_release) struct buf words = {0};
 	int result = follow_both(r), code;
 
+	if (result == EXIT_UNREAD)
+		return result;
 	if (result == 0)
 		result = wait_for_end(r, &task);
 	if (result == ERR_TIMEOUT && interrupt_count() > 0) {
@@ -149,90 +190,50 @@ static int finish_run(struct run *r)
 	return code;
 }
 
-int cmd_run(struct cli *c)
+static int run_it(struct run *r, json_t *task)
 {
-	AUTO(json_drop) json_t *task = NULL, *reply = NULL;
-	struct run r = {.c = c};
-	int result;
+	struct cli *c = r->c;
+	AUTO(json_drop) json_t *reply = NULL;
+	int result = cli_call(c, "POST", "/v1/tasks", task, &reply);
 
-	if (task_from_options(c, 0, true, &task) < 0 || stdin_put(c, true, task) < 0)
-		return c->problem.code;
-	directory_put_here(c, false, task);
-	interrupt_catch();
-	result = cli_call(c, "POST", "/v1/tasks", task, &reply);
 	if (result < 0)
 		return result;
 	if (!is_id(js(reply, "id")))
 		return problem_set(&c->problem, ERR_PROTOCOL, "the server's reply has no id");
-	memcpy(r.id, js(reply, "id"), sizeof r.id);
-	last_save(LAST_TASK, r.id);
-	if (jb(reply, "duplicate"))
-		cli_note(c, "reeve: a task with this key is there already; following %s", r.id);
+	memcpy(r->id, js(reply, "id"), sizeof r->id);
+	last_save(LAST_TASK, r->id);
+	if (jb(reply, "duplicate")) {
+		r->sender.done = true; /* it reads what it was given then */
+		cli_note(c, "reeve: a task with this key is there already; following %s", r->id);
+	}
 	if (!c->quiet)
-		r.why_at_ms = clock_mono_ms() + WHY_AFTER_MS;
-	r.streams[0] = (struct follower){
-	    .c = c, .id = r.id, .stream = "stdout", .follow = true, .fd = STDOUT_FILENO};
-	r.streams[1] = (struct follower){
-	    .c = c, .id = r.id, .stream = "stderr", .follow = true, .fd = STDERR_FILENO};
-	result = finish_run(&r);
+		r->why_at_ms = clock_mono_ms() + WHY_AFTER_MS;
+	for (int i = 0; i < 2; i++)
+		r->streams[i] = (struct follower){.c = c,
+		    .id = r->id,
+		    .stream = i ? "stderr" : "stdout",
+		    .follow = true,
+		    .fd = i ? STDERR_FILENO : STDOUT_FILENO};
+	return finish_run(r);
+}
+
+int cmd_run(struct cli *c)
+{
+	AUTO(json_drop) json_t *task = NULL;
+	struct run r = {.c = c};
+	int result;
+
+	if (task_from_options(c, 0, true, &task) < 0 ||
+	    stdin_put(c, true, false, task, &r.sender) < 0)
+		return c->problem.code;
+	r.sender.id = r.id;
+	r.sender.waits = true;
+	directory_put_here(c, false, task);
+	interrupt_catch();
+	result = run_it(&r, task);
+	sender_release(&r.sender);
 	call_abort(r.streams[0].call);
 	call_abort(r.streams[1].call);
 	free(r.why);
 	return result;
-}
-
-/*
- * A batch is called like its first task, and its id is what `submit --array` prints: whoever types
- * it may not mean that one task.
- */
-static int note_batch(struct cli *c, const char *id)
-{
-	AUTO(json_drop) json_t *summary = NULL;
-	AUTO(buf_release) struct buf url = {0};
-	int64_t total;
-	int r;
-
-	if (c->quiet || !strcmp(c->options.args[0], "@last"))
-		return 0;
-	buf_add_cstr(&url, "/v1/tasks/summary");
-	url_add(&url, "batch", id);
-	r = cli_get(c, url.p, &summary);
-	if (r == ERR_UNREACHABLE) /* long enough was tried; of all else the stream will tell */
-		return r;
-	c->problem = (struct problem){0};
-	total = ji(summary, "total", 0);
-	if (total > 1)
-		cli_note(c,
-		    "reeve: %s is a batch of %lld tasks; this is the output of its first\n"
-		    "  hint: `reeve task ls --batch %s` shows the others, `reeve logs ID` the "
-		    "output of one",
-		    id, (long long)total, id);
-	return 0;
-}
-
-int cmd_logs(struct cli *c)
-{
-	bool out = options_switch(&c->options, "stdout", false);
-	bool err = options_switch(&c->options, "stderr", false);
-	bool follow = options_switch(&c->options, "follow", false);
-	struct follower streams[2];
-	char id[25];
-	int r = 0;
-
-	if (id_resolve(c->options.args[0], id, &c->problem) < 0 || !cli_client(c) ||
-	    note_batch(c, id) < 0)
-		return c->problem.code;
-	for (int i = 0; i < 2; i++)
-		streams[i] = (struct follower){.c = c,
-		    .id = id,
-		    .stream = i ? "stderr" : "stdout",
-		    .attempt = options_get(&c->options, "attempt"),
-		    .follow = follow,
-		    .fd = STDOUT_FILENO,
-		    .done = i ? out && !err : err && !out};
-	while (step_both(streams, !follow))
-		client_pump(c->client, PUMP_MS);
-	for (int i = 0; i < 2 && r == 0; i++)
-		r = streams[i].result;
-	return r;
 }

@@ -10,6 +10,8 @@
 #include "cli/frame/interrupt.h"
 #include "cli/output/output.h"
 #include "cli/reach/last.h"
+#include "cli/reach/target.h"
+#include "cli/tasks/sender.h"
 #include "cli/tasks/work.h"
 #include "model/limits.h"
 
@@ -21,8 +23,7 @@ static int wait_timeout(struct cli *c, int64_t *ret_ms)
 	return options_duration(&c->options, "wait-timeout", ret_ms, &c->problem);
 }
 
-/* Turns the end of a wait into an exit code. */
-static int waited(struct cli *c, int r)
+int waited(struct cli *c, int r)
 {
 	if (r >= 0)
 		return r;
@@ -53,16 +54,49 @@ static int wait_for_one(struct cli *c, const char *id)
 	return task_exit_code(task);
 }
 
-static int send_one(struct cli *c, json_t *task)
+/* The batch that the tasks shall join; "": none. */
+static int batch_joined(struct cli *c, char ret_id[25])
+{
+	const char *typed = options_get(&c->options, "batch");
+
+	ret_id[0] = 0;
+	return typed ? batch_find(c, typed, ret_id) : 0;
+}
+
+/* The rest of its standard input: before the id is shown, or the task is over. */
+static int send_rest(struct sender *s, const json_t *reply)
+{
+	int r;
+
+	if (s->fd < 0 || jb(reply, "duplicate"))
+		return 0;
+	s->id = js(reply, "id");
+	r = sender_finish(s);
+	if (r < 0 && r != ERR_CONFLICT)
+		sender_cancel(s);
+	return r == ERR_CONFLICT ? 0 : r;
+}
+
+static int send_one(struct cli *c, json_t *task, struct sender *input)
 {
 	AUTO(json_drop) json_t *reply = NULL;
+	AUTO(buf_release) struct buf url = {0};
+	char batch[25];
 	const char *id;
-	int r = cli_call(c, "POST", "/v1/tasks", task, &reply);
+	int r = batch_joined(c, batch);
 
+	buf_add_cstr(&url, "/v1/tasks");
+	if (r == 0 && *batch)
+		url_add(&url, "batch", batch);
+	if (r == 0)
+		r = cli_call(c, "POST", url.p, task, &reply);
 	if (r < 0)
 		return r;
 	id = js(reply, "id");
 	last_save(LAST_TASK, id);
+	r = send_rest(input, reply);
+	if (r < 0)
+		return r;
 	if (jb(reply, "duplicate"))
 		cli_note(c, "reeve: a task with this key is there already: %s (%s)", id,
 		    js(reply, "state"));
@@ -80,14 +114,14 @@ static int feed_stdin(struct cli *c, struct bulk *b, const struct pattern *p)
 	size_t cap = 0;
 	ssize_t n;
 
-	for (int64_t number = 1; (n = getline(&line, &cap, stdin)) >= 0; number++) {
+	for (int64_t number = 1, index = 1; (n = getline(&line, &cap, stdin)) >= 0; number++) {
 		int r;
 
 		if (n > 0 && line[n - 1] == '\n')
 			n--;
 		if (n == 0)
 			continue;
-		if (!pattern_add(p, (struct str){line, (size_t)n}, bulk_buffer(b)))
+		if (!pattern_add(p, (struct str){line, (size_t)n}, index++, bulk_buffer(b)))
 			return problem_set(&c->problem, ERR_INVALID,
 			    "line %lld of standard input is not valid UTF-8", (long long)number);
 		r = bulk_line(b);
@@ -97,23 +131,30 @@ static int feed_stdin(struct cli *c, struct bulk *b, const struct pattern *p)
 	return 0;
 }
 
-static int feed_range(struct cli *c, struct bulk *b, const struct pattern *p, const char *text)
+static int feed_range(struct bulk *b, const struct pattern *p, const struct range *range)
 {
-	struct range range;
 	char item[24];
+	int r = 0;
 
-	if (range_parse(text, &range, &c->problem) < 0)
-		return c->problem.code;
-	for (int64_t i = 0; i < range_count(&range); i++) {
-		int n = snprintf(item, sizeof item, "%lld", (long long)range_at(&range, i));
-		int r;
+	for (int64_t i = 0; i < range_count(range) && r == 0; i++) {
+		int64_t index = range_at(range, i);
+		int n = snprintf(item, sizeof item, "%lld", (long long)index);
 
-		pattern_add(p, (struct str){item, (size_t)n}, bulk_buffer(b));
+		pattern_add(p, (struct str){item, (size_t)n}, index, bulk_buffer(b));
 		r = bulk_line(b);
-		if (r < 0)
-			return r;
 	}
-	return 0;
+	return r;
+}
+
+static int feed_ranges(struct cli *c, struct bulk *b, const struct pattern *p, const char *text)
+{
+	struct array_items items;
+	int r = array_parse(text, &items, &c->problem);
+
+	for (size_t i = 0; r == 0 && i < items.n; i++)
+		r = feed_range(b, p, &items.all[i]);
+	array_release(&items);
+	return r;
 }
 
 static int feed_ndjson(struct cli *c, struct bulk *b, const char *file)
@@ -158,7 +199,8 @@ static void show_errors(const json_t *result)
 			say(stderr, "  hint: %s", js(error, "hint"));
 	}
 	if (rejected > 0)
-		fprintf(stderr, "reeve: %lld of the lines were refused%s\n", (long long)rejected,
+		fprintf(stderr, "reeve: %lld %s refused%s\n", (long long)rejected,
+		    rejected == 1 ? "line was" : "lines were",
 		    rejected > ERRORS_SHOWN ? "; the first are shown" : "");
 }
 
@@ -175,7 +217,8 @@ static int show_batch(struct cli *c, json_t *result)
 	show_errors(result);
 	if (*batch)
 		last_save(LAST_BATCH, batch);
-	cli_note(c, "%s tasks submitted%s", human_count(ji(result, "accepted", 0), count),
+	cli_note(c, "%s %s submitted%s", human_count(ji(result, "accepted", 0), count),
+	    ji(result, "accepted", 0) == 1 ? "task" : "tasks",
 	    ji(result, "duplicates", 0) > 0 ? "; some were there already" : "");
 	return ji(result, "rejected", 0) > 0 ? EXIT_FAILED : EXIT_OK;
 }
@@ -199,14 +242,20 @@ static int submit_many(struct cli *c, json_t *task)
 	struct bulk *b =
 	    bulk_new(c, options_switch(&c->options, "atomic", false), wants_machine(c));
 	struct pattern p = {0};
-	int r, code;
+	const char *name = options_get(&c->options, "name");
+	char batch[25];
+	int r = batch_joined(c, batch), code;
 
+	if (name && !strstr(name, "{}")) /* else each task has its own */
+		bulk_name(b, name);
+	if (r == 0 && *batch)
+		bulk_join(b, batch);
 	if (array)
 		pattern_init(&p, task);
-	if (ndjson)
+	if (r == 0 && ndjson)
 		r = feed_ndjson(c, b, ndjson);
-	else
-		r = strcmp(array, "-") ? feed_range(c, b, &p, array) : feed_stdin(c, b, &p);
+	else if (r == 0)
+		r = array_is_stdin(array) ? feed_stdin(c, b, &p) : feed_ranges(c, b, &p, array);
 	if (r == 0)
 		r = bulk_finish(b);
 	pattern_release(&p);
@@ -259,7 +308,8 @@ static int use_limit(struct cli *c, json_t *task)
 	    (long long)limit);
 }
 
-/* Each line of NDJSON is a whole task: an option that would be ignored is refused instead. */
+/* Each line of NDJSON is a whole task: an option that would be ignored is refused instead. The name
+ * is the batch's. */
 static int no_task_options(struct cli *c)
 {
 	const struct option_def *const tables[] = {task_options, once_options};
@@ -269,7 +319,7 @@ static int no_task_options(struct cli *c)
 
 	for (size_t i = 0; i < 2; i++)
 		for (const struct option_def *d = tables[i]; d->name && !wrong; d++)
-			if (options_given(&c->options, d->name))
+			if (options_given(&c->options, d->name) && strcmp(d->name, "name"))
 				wrong = d->name;
 	if (!wrong)
 		return 0;
@@ -285,7 +335,7 @@ static int check_array_input(struct cli *c, const json_t *task)
 
 	if (!given || !options_given(&c->options, "array"))
 		return 0;
-	if (!strcmp(given, "-") && !strcmp(options_get(&c->options, "array"), "-"))
+	if (!strcmp(given, "-") && array_is_stdin(options_get(&c->options, "array")))
 		return problem_set(&c->problem, ERR_INVALID,
 		    "--array - and --stdin - cannot both read standard input");
 	if (!strstr(js(json_object_get(task, "run"), "input"), "{}"))
@@ -294,11 +344,39 @@ static int check_array_input(struct cli *c, const json_t *task)
 	return problem_hint(&c->problem, "give the item in the command or with --env ITEM={}");
 }
 
-int cmd_submit(struct cli *c)
+/* Else all but the last would be dropped without a word. */
+static int one_array(struct cli *c)
+{
+	size_t at = 0;
+
+	if (!options_next(&c->options, "array", &at) || !options_next(&c->options, "array", &at))
+		return 0;
+	problem_set(&c->problem, ERR_INVALID, "--array is given more than once");
+	return problem_hint(&c->problem, "write its items in one, with commas: --array 1-3,7,9");
+}
+
+static int put_script_input(struct cli *c, const char *input, json_t *task)
+{
+	json_t *run = json_object_get(task, "run"), *text;
+
+	if (!input)
+		return 0;
+	text = json_string(input);
+	if (!text)
+		return problem_set(&c->problem, ERR_INVALID, "the script is not valid UTF-8");
+	if (!run) {
+		run = json_object();
+		json_object_set_new(task, "run", run);
+	}
+	return json_object_set_new(run, "input", text);
+}
+
+static int submit(struct cli *c, const char *input)
 {
 	bool array = options_given(&c->options, "array"),
 	     ndjson = options_given(&c->options, "ndjson");
 	AUTO(json_drop) json_t *task = NULL;
+	AUTO(sender_release) struct sender rest = {.fd = -1};
 
 	if (array && ndjson)
 		return problem_set(
@@ -311,10 +389,29 @@ int cmd_submit(struct cli *c)
 	if (ndjson && no_task_options(c) < 0)
 		return c->problem.code;
 	if (task_from_options(c, 0, !ndjson, &task) < 0 ||
-	    (!ndjson && stdin_put(c, false, task) < 0) || check_array_input(c, task) < 0 ||
-	    use_limit(c, task) < 0)
+	    (!ndjson && stdin_put(c, false, true, task, &rest) < 0) ||
+	    put_script_input(c, input, task) < 0 || check_array_input(c, task) < 0 ||
+	    array_put_throttle(c, task) < 0 || use_limit(c, task) < 0)
 		return c->problem.code;
 	if (!ndjson)
 		directory_put_here(c, array, task);
-	return array || ndjson ? submit_many(c, task) : send_one(c, task);
+	return array || ndjson ? submit_many(c, task) : send_one(c, task, &rest);
+}
+
+int cmd_submit(struct cli *c)
+{
+	const char *input = NULL;
+
+	if (one_array(c) < 0)
+		return c->problem.code;
+	if (script_given(c)) {
+		const char *array = options_get(&c->options, "array");
+
+		if (array && array_is_stdin(array))
+			return problem_set(&c->problem, ERR_INVALID,
+			    "--array - and the script cannot both be standard input");
+		if (script_take(c, &input) < 0)
+			return c->problem.code;
+	}
+	return submit(c, input);
 }

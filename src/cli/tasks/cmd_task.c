@@ -4,8 +4,10 @@
 
 #include "base/mem.h"
 #include "cli/frame/cmds.h"
+#include "cli/group/group.h"
 #include "cli/nouns/noun.h"
 #include "cli/reach/last.h"
+#include "cli/reach/target.h"
 #include "cli/tasks/work.h"
 #include "model/limits.h"
 
@@ -23,6 +25,43 @@ static const struct setting settings[] = {
     {NULL},
 };
 
+static bool is_group(struct cli *c, const char *name)
+{
+	AUTO(buf_release) struct buf path = {0};
+	AUTO(json_drop) json_t *group = NULL;
+
+	buf_add_cstr(&path, "/v1/groups");
+	url_add_path(&path, name);
+	return cli_get(c, path.p, &group) == 0;
+}
+
+static bool has_command(const char *first, const char *second)
+{
+	size_t n = 0;
+
+	return command_find((const char *const[]){first, second}, 2, &n) && n == 2;
+}
+
+/* The id of a batch or a group looks like a task's; where one task is meant it is none. */
+static void unknown(struct cli *c, const char *name)
+{
+	AUTO(json_drop) json_t *batch = NULL;
+	struct problem p = c->problem;
+	bool is_batch = batch_get(c, name, &batch) == 0,
+	     is_of_group = !is_batch && is_group(c, name);
+
+	c->problem = p;
+	if (is_batch)
+		problem_hint(&c->problem,
+		    "it is the id of a batch: reeve batch show %s; its tasks: reeve task ls "
+		    "--batch %s",
+		    name, name);
+	else if (is_of_group)
+		problem_hint(&c->problem, "it is the id of a group%s%s",
+		    has_command("group", "show") ? ": reeve group show " : "",
+		    has_command("group", "show") ? name : "");
+}
+
 const struct noun task_noun = {.word = "task",
     .path = "/v1/tasks",
     .list = &task_list,
@@ -30,6 +69,7 @@ const struct noun task_noun = {.word = "task",
     .settings = settings,
     .set_hint = "reeve task set ID --priority N",
     .resolve = id_resolve,
+    .unknown = unknown,
     .query = query};
 
 static int set_one(struct cli *c, const struct noun *n, const char *name)
@@ -41,7 +81,7 @@ static int set_one(struct cli *c, const struct noun *n, const char *name)
 		return r;
 	if (wants_machine(c))
 		print_json(c, task);
-	else
+	else if (!c->quiet)
 		say(stdout, "%s has priority %lld now", js(task, "id"),
 		    (long long)ji(task, "priority", 0));
 	return EXIT_OK;
@@ -53,12 +93,12 @@ int cmd_task_set(struct cli *c)
 }
 
 /* Where a task comes from that nobody submitted by hand. */
-static void show_origin(struct cli *c)
+static void show_origin(struct cli *c, const char *id)
 {
 	AUTO(free_cstr) char *origin = NULL;
 	AUTO(json_drop) json_t *task = NULL;
 
-	if (noun_get(c, &task_noun, c->options.args[0], &task) < 0) {
+	if (noun_get(c, &task_noun, id, &task) < 0) {
 		c->problem = (struct problem){0}; /* the question was why it waits: that was said */
 		return;
 	}
@@ -67,19 +107,15 @@ static void show_origin(struct cli *c)
 		say(stdout, "  of %s", origin);
 }
 
-int cmd_why(struct cli *c)
+void why_show(struct cli *c, json_t *why)
 {
-	AUTO(json_drop) json_t *why = NULL;
 	AUTO(buf_release) struct buf state = {0};
 	json_t *reason;
 	size_t i;
-	int r = noun_call(c, "GET", &task_noun, c->options.args[0], "why", NULL, &why);
 
-	if (r < 0)
-		return r;
 	if (wants_machine(c)) {
 		print_json(c, why);
-		return EXIT_OK;
+		return;
 	}
 	add_state(&state, &c->term, c->term.out_colour, js(why, "state"));
 	fputs(state.p, stdout);
@@ -92,6 +128,60 @@ int cmd_why(struct cli *c)
 		if (*js(reason, "lift"))
 			say(stdout, "    %s %s", c->term.utf8 ? "→" : "->", js(reason, "lift"));
 	}
-	show_origin(c);
+}
+
+int why_task(struct cli *c, const char *id)
+{
+	AUTO(json_drop) json_t *why = NULL;
+	int r = noun_call(c, "GET", &task_noun, id, "why", NULL, &why);
+
+	if (r < 0)
+		return r;
+	why_show(c, why);
+	if (!wants_machine(c))
+		show_origin(c, id);
 	return EXIT_OK;
+}
+
+/* Of a batch: the first of its tasks that waits, for the others do so behind it. */
+static int why_batch(struct cli *c, const char *id)
+{
+	AUTO(buf_release) struct buf url = {0};
+	AUTO(json_drop) json_t *list = NULL, *batch = NULL;
+	const json_t *states, *first;
+	char count[TIME_TEXT_MAX];
+	int r = batch_get(c, id, &batch);
+
+	buf_add_cstr(&url, "/v1/tasks?order=asc&limit=1&state=queued,held,blocked");
+	url_add(&url, "batch", id);
+	if (r == 0)
+		r = cli_get(c, url.p, &list);
+	if (r < 0)
+		return r;
+	states = json_object_get(batch, "states");
+	first = json_array_get(json_object_get(list, "items"), 0);
+	cli_note(c, "batch %s: %s wait; %lld running, %lld of %lld ended", id,
+	    human_count(
+	        ji(states, "queued", 0) + ji(states, "held", 0) + ji(states, "blocked", 0), count),
+	    (long long)ji(batch, "running", 0), (long long)ji(batch, "done", 0),
+	    (long long)ji(batch, "total", 0));
+	if (!first) {
+		say(stdout, "nothing: none of its tasks waits");
+		return EXIT_OK;
+	}
+	cli_note(c, "the first that waits is %s", js(first, "id"));
+	return why_task(c, js(first, "id"));
+}
+
+int cmd_why(struct cli *c)
+{
+	struct target t;
+
+	if (target_find(c, c->options.args[0], &t) < 0)
+		return c->problem.code;
+	switch (t.kind) {
+	case TARGET_BATCH: return why_batch(c, t.id);
+	case TARGET_GROUP: return group_explain(c, t.id);
+	default: return why_task(c, t.id);
+	}
 }

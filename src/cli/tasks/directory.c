@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/machine.h"
 #include "base/mem.h"
+#include "base/world/machine.h"
 #include "cli/nouns/body.h"
 #include "cli/output/output.h"
 #include "cli/tasks/work.h"

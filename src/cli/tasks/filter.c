@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "cli/output/output.h"
-#include "cli/reach/last.h"
+#include "cli/reach/target.h"
 #include "cli/tasks/work.h"
 
 #define FAILED_STATES "failed,terminated,orphaned"
@@ -12,7 +12,7 @@
 /* The options that are given once: names of objects, and times; NULL past the last. */
 static const char *single(size_t i)
 {
-	static const char *const times[] = {"since", "until"};
+	static const char *const times[] = {"since", "until", "name", "search"};
 
 	for (size_t k = 0; filter_objects[k]; k++)
 		if (i-- == 0)
@@ -34,21 +34,30 @@ bool filter_given(const struct cli *c)
 		if (options_given(&c->options, single(i)))
 			return true;
 	return options_given(&c->options, "state") || options_given(&c->options, "label") ||
-	       options_given(&c->options, "batch") || has_failed(c);
+	       options_given(&c->options, "batch") || options_given(&c->options, "group") ||
+	       has_failed(c);
 }
 
-static int get_batch(struct cli *c, char ret_id[25])
+/* What they were submitted in, by its id; "": nothing was said. */
+struct owners {
+	char batch[25], group[25];
+};
+
+static int get_owners(struct cli *c, struct owners *ret)
 {
 	const char *batch = options_get(&c->options, "batch");
+	const char *group = options_get(&c->options, "group");
 
-	ret_id[0] = 0;
-	return batch ? batch_resolve(batch, ret_id, &c->problem) : 0;
+	*ret = (struct owners){0};
+	if (batch && batch_find(c, batch, ret->batch) < 0)
+		return c->problem.code;
+	return group ? group_id_of(c, group, ret->group) : 0;
 }
 
 int filter_url(struct cli *c, struct buf *url)
 {
 	const char *value;
-	char batch[25];
+	struct owners of;
 	size_t at = 0;
 
 	for (size_t i = 0; single(i); i++)
@@ -61,10 +70,12 @@ int filter_url(struct cli *c, struct buf *url)
 	at = 0;
 	while ((value = options_next(&c->options, "label", &at)))
 		url_add(url, "label", value);
-	if (get_batch(c, batch) < 0)
+	if (get_owners(c, &of) < 0)
 		return c->problem.code;
-	if (*batch)
-		url_add(url, "batch", batch);
+	if (*of.batch)
+		url_add(url, "batch", of.batch);
+	if (*of.group)
+		url_add(url, "group", of.group);
 	return 0;
 }
 
@@ -81,7 +92,7 @@ int filter_json(struct cli *c, json_t **ret_filter)
 	AUTO(json_drop) json_t *filter = json_object();
 	json_t *states = json_array(), *labels = json_array();
 	const char *value;
-	char batch[25];
+	struct owners of;
 	size_t at = 0;
 
 	json_object_set_new(filter, "state", states);
@@ -96,10 +107,12 @@ int filter_json(struct cli *c, json_t **ret_filter)
 	at = 0;
 	while ((value = options_next(&c->options, "label", &at)))
 		json_array_append_new(labels, json_string(value));
-	if (get_batch(c, batch) < 0)
+	if (get_owners(c, &of) < 0)
 		return c->problem.code;
-	if (*batch)
-		json_object_set_new(filter, "batch", json_string(batch));
+	if (*of.batch)
+		json_object_set_new(filter, "batch", json_string(of.batch));
+	if (*of.group)
+		json_object_set_new(filter, "group", json_string(of.group));
 	if (json_array_size(states) == 0)
 		json_object_del(filter, "state");
 	if (json_array_size(labels) == 0)

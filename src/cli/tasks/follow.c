@@ -7,13 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "cli/tasks/work.h"
 
 #define PATIENCE_MS 60000
 
-static void write_all(int fd, struct str s)
+/* 0, or why it could not be written. Who has closed the descriptor himself wants to see nothing. */
+static int write_all(int fd, struct str s)
 {
 	while (s.n > 0) {
 		ssize_t n = write(fd, s.p, s.n);
@@ -27,20 +28,75 @@ static void write_all(int fd, struct str s)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return; /* nobody reads; the task goes on all the same */
+			return errno == EBADF ? 0 : errno;
 		s.p += n;
 		s.n -= (size_t)n;
 	}
+	return 0;
+}
+
+static void put(struct follower *f, struct str s)
+{
+	if (!f->write_error)
+		f->write_error = write_all(f->fd, s);
+}
+
+void log_lines_end(struct log_lines *l)
+{
+	if (l->part.n)
+		buf_printf(&l->out, "%s" STR_FMT "\n", l->prefix, STR_ARG(buf_str(&l->part)));
+	buf_reset(&l->part);
+}
+
+void log_lines_add(struct log_lines *l, struct str bytes)
+{
+	while (bytes.n > 0) {
+		const char *end = memchr(bytes.p, '\n', bytes.n);
+		size_t n = end ? (size_t)(end - bytes.p) : bytes.n;
+		size_t room = LOG_LINE_MAX - l->part.n, take = n < room ? n : room;
+
+		buf_add(&l->part, bytes.p, take);
+		if (end && take == n) {
+			buf_add_cstr(&l->out, l->prefix);
+			buf_add_str(&l->out, buf_str(&l->part));
+			buf_add_char(&l->out, '\n');
+			buf_reset(&l->part);
+			take++;
+		} else if (l->part.n == LOG_LINE_MAX) {
+			log_lines_end(l);
+		}
+		bytes.p += take;
+		bytes.n -= take;
+	}
+}
+
+void log_lines_release(struct log_lines *l)
+{
+	buf_release(&l->part);
+	buf_release(&l->out);
+}
+
+static void write_lines(struct follower *f)
+{
+	put(f, buf_str(&f->lines->out));
+	buf_reset(&f->lines->out);
 }
 
 static void on_bytes(struct str bytes, void *arg)
 {
 	struct follower *f = arg;
 
+	if (f->tail && f->offset == 0)
+		f->offset = call_offset(f->call);
 	f->offset += (int64_t)bytes.n;
 	f->failing_since_ms = 0;
 	f->tries = 0;
-	write_all(f->fd, bytes);
+	if (!f->lines) {
+		put(f, bytes);
+		return;
+	}
+	log_lines_add(f->lines, bytes);
+	write_lines(f);
 }
 
 static void begin(struct follower *f)
@@ -60,6 +116,8 @@ static void begin(struct follower *f)
 	if (f->offset > 0) {
 		snprintf(offset, sizeof offset, "%lld", (long long)f->offset);
 		url_add(&path, "offset", offset);
+	} else if (f->tail) {
+		url_add(&path, "tail", f->tail);
 	}
 	q.path = path.p;
 	f->call = client_start(f->c->client, &q);
@@ -80,6 +138,10 @@ static void ended(struct follower *f)
 	}
 	f->done = true;
 	f->result = r;
+	if (f->lines) {
+		log_lines_end(f->lines);
+		write_lines(f);
+	}
 }
 
 void follower_step(struct follower *f)
@@ -90,4 +152,12 @@ void follower_step(struct follower *f)
 		ended(f);
 	if (!f->done && !f->call && clock_mono_ms() >= f->retry_at_ms)
 		begin(f);
+}
+
+bool followers_step(struct follower streams[2], bool in_turn)
+{
+	follower_step(&streams[0]);
+	if (!in_turn || streams[0].done)
+		follower_step(&streams[1]);
+	return !streams[0].done || !streams[1].done;
 }

@@ -44,6 +44,8 @@ void task_outcome(const json_t *task, struct buf *out)
 	char span[TIME_TEXT_MAX];
 
 	buf_add_cstr(out, js(task, "state"));
+	if (ji(task, "status", 0) > TASK_FAILED)
+		buf_printf(out, " %lld", (long long)ji(task, "status", 0));
 	if (signal > 0)
 		buf_printf(out, " (signal %lld: %s)", (long long)signal, strsignal((int)signal));
 	else if (code > 0)

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "cli/output/output.h"
 #include "cli/tasks/work.h"
 
@@ -55,7 +55,7 @@ void progress_sample(struct progress *p, const struct counts *n, int64_t now_ms)
 	p->sampled_done = n->done;
 }
 
-static void add_bar(const struct counts *n, int cells, bool utf8, struct buf *out)
+void progress_bar(const struct counts *n, int cells, bool utf8, struct buf *out)
 {
 	int full = n->total > 0 ? (int)((double)n->done / (double)n->total * cells) : 0;
 
@@ -91,11 +91,10 @@ void progress_line(
 	if (n->running > 0)
 		buf_printf(&words, "  %s running", human_count(n->running, text));
 	if (n->failed > 0)
-		buf_printf(&words, "  %s %s failed", state_glyph("failed", utf8),
-		    human_count(n->failed, text));
+		buf_printf(&words, "  %s%s failed", utf8 ? "✗ " : "", human_count(n->failed, text));
 	room = width - (int)text_width(buf_str(&words)) - 3;
 	if (room >= 8)
-		add_bar(n, room < BAR_MAX ? room : BAR_MAX, utf8, out);
+		progress_bar(n, room < BAR_MAX ? room : BAR_MAX, utf8, out);
 	text_add_cut(out, buf_str(&words), (size_t)(width > 0 ? width : 1), utf8);
 }
 

@@ -147,7 +147,9 @@ static const struct setting queue_setting[] = {{"queue", SETTING_TEXT}, {NULL}};
 int task_put_options(struct cli *c, size_t n_names, bool changes, json_t *task)
 {
 	static const struct setting settings[] = {
+	    {"name", SETTING_TEXT},
 	    {"key", SETTING_TEXT},
+	    {"need", SETTING_TEXT},
 	    {"run-after", SETTING_TEXT},
 	    {"timeout", SETTING_TEXT},
 	    {"backoff", SETTING_TEXT},
@@ -157,6 +159,12 @@ int task_put_options(struct cli *c, size_t n_names, bool changes, json_t *task)
 	    {NULL},
 	};
 	const struct spec s = {c, task, changes};
+	bool negated;
+
+	/* what comes again and again has no such option */
+	if (options_find(&c->options, STR("hold"), &negated) &&
+	    options_switch(&c->options, "hold", false))
+		json_object_set_new(task, "status", json_integer(HELD_STATUS));
 
 	if (body_add(c, settings, changes ? task : NULL, task) < 0 || set_directory(&s) < 0 ||
 	    set_pairs(&s, "env", "env") < 0 || set_pairs(&s, "label", "labels") < 0 ||

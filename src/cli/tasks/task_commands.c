@@ -2,13 +2,19 @@
 /* The commands about tasks: those of every day, and `task`. */
 #include "cli/frame/cmds.h"
 #include "cli/nouns/noun.h"
+#include "cli/tasks/work.h"
 
 static const struct option_def submit_options[] = {
-    {"array", 'a', "ITEMS", "one task per item: - for lines of standard input, or FROM-TO[:STEP]"},
+    {"array", 'a', "ITEMS",
+        "one task per item: - for lines of standard input, or FROM-TO[:STEP], with commas; %N "
+        "after "
+        "it: at most N of them at once"},
     {"ndjson", 0, "FILE", "tasks as JSON, one a line; - for standard input", NULL, 0, "file"},
     {"atomic", 0, NULL, "take all lines or none (up to 100,000)"},
-    {"stdin", 0, "FILE", "the command's standard input, text of at most 256 KiB; - for ours", NULL,
-        0, "file"},
+    {"stdin", 0, "FILE",
+        "the command's standard input, of at most 1 GiB (server.limits.input); - for ours", NULL, 0,
+        "file"},
+    {"batch", 0, "BATCH", "join this batch: its id, its name or @last", NULL, 0, "batch"},
     {"limit", 0, "N", "run at most N at once, through a queue that has this limit"},
     {"wait", 0, NULL, "wait until all have ended, with progress; the exit code says how"},
     {"wait-timeout", 0, "TIME", "with --wait: give up after this (exit code 124)"},
@@ -28,10 +34,18 @@ static const struct option_def wait_options[] = {
 };
 
 static const struct option_def logs_options[] = {
-    {"follow", 'f', NULL, "go on as it is written, until the task ends"},
+    {"follow", 'f', NULL, "go on as it is written, until the tasks end"},
     {"stdout", 0, NULL, "only what it wrote to its standard output"},
     {"stderr", 0, NULL, "only what it wrote to its standard error"},
     {"attempt", 0, "N", "of this attempt; -1: of the one before the last"},
+    {"tail", 'n', "N", "only the last N lines of each stream, and what comes after them"},
+    {"since", 0, "TIME", "only of tasks that have run since this time, or so long ago"},
+    {"prefix", 0, NULL, "each line with its task before it, as with several; --no-prefix: never"},
+    {"batch", 0, "ID", "of all tasks of this batch (@last: the last one)", NULL, 0, "batch"},
+    {"queue", 0, "NAME", "of the tasks in this queue", NULL, 0, "queue"},
+    {"state", 0, "STATE", "of tasks in this state; several with commas", NULL, OPTION_REPEAT,
+        "state"},
+    {"label", 'l', "KEY=VALUE", "of tasks with this label", NULL, OPTION_REPEAT},
     {NULL},
 };
 
@@ -60,52 +74,66 @@ static const struct option_def task_set_options[] = {
     {NULL},
 };
 
-#define FILTERS_NOTE                                                                              \
-	"Name tasks by id (24 hexadecimal digits), by @last for what you submitted last, or by "  \
-	"filters: everything that matches is taken, on the server, in one go. On a terminal you " \
-	"are asked first when there is more than one."
+#define FILTERS_NOTE                                                                            \
+	"Name tasks by id (24 hexadecimal digits), a batch by its id or name (which means all " \
+	"of its tasks), by @last what you submitted last; or give filters: everything that "    \
+	"matches is taken, on the server, in one go. On a terminal you are asked first when "   \
+	"there is more than one."
 
 static const struct command work_rows[] = {
     {"run", "submit a command, follow its output, exit as it does", "[COMMAND [ARG]…]",
         "Standard output and standard error stay apart. Ctrl-C cancels the task and waits for its "
         "end; a second Ctrl-C leaves at once. When the server restarts meanwhile, nothing is lost: "
         "the output goes on where it stopped.\n"
-        "Standard input is read to its end before the task is submitted, and becomes a part of it: "
-        "text of at most 256 KiB. A terminal is not read. In a loop that reads lines, say "
-        "</dev/null.\n"
+        "Standard input is forwarded as it comes, at most 1 GiB of it (server.limits.input). A "
+        "terminal is not read. In a loop that reads lines, say </dev/null.\n"
         "On this machine it runs in your directory; on another one in /, or where -C says.\n"
         "The first word that is not an option begins the command; \"--\" before it is allowed.",
         "reeve run make test\trun it on some worker, as if it ran here\n"
-        "echo 1 2 | reeve run wc -w\tits standard input is ours\n"
+        "echo 1 2 | reeve run wc -w\tits standard input is ours, as it comes\n"
         "reeve run --queue builds --timeout 10m -- ./build.sh --all\twith limits\n",
         "command", {run_options, task_options, once_options, process_options}, GROUP_DAILY,
         COMMAND_ARGV | COMMAND_MIRRORS, cmd_run},
     {"submit", "submit one task or very many", "[COMMAND [ARG]…]",
-        "Prints the id, or the batch when there are several. With --array, {} stands for the item "
-        "in the command, --key, --cwd, --env and --label; a command without {} gets the item as "
-        "its last argument. Long streams are split into requests of 50,000 tasks which belong to "
-        "one "
-        "batch. A repeated request never submits twice.\n"
+        "Prints the task's id; with --array or --ndjson that of the batch, which every command "
+        "takes that takes a task: B=$(reeve submit --array 1-3 -- sleep {}); reeve wait $B.\n"
+        "With --array, {} stands for the item in the command, --key, --cwd, --env and --label; a "
+        "command without {} gets the item as its last argument. $" ARRAY_INDEX
+        " is the number of the item: its own, or that of its line. Long streams are split into "
+        "requests of 50,000 tasks which belong to one batch. A repeated request never submits "
+        "twice.\n"
+        "With - for the command, standard input is a script (\"reeve submit - <job.sh\"), run by "
+        "what its first line names, or by sh, of at most 120,000 bytes; words after the - are its "
+        "arguments. Lines that begin with #REEVE, before the first command, hold options; those "
+        "given here win. Shells, Python, Perl, Ruby and Node get the script as an argument; "
+        "others read it from standard input, and have none of their own.\n"
         "On this machine tasks run in your directory; on another one in /, or where -C says.\n"
-        "--limit N uses a queue with N threads: the one of --queue, or else \"limit-N\"; it is "
-        "made when it is missing.",
+        "--array 1-9%4 runs at most 4 of these tasks at once, in any queue. --limit N uses a queue "
+        "with N threads, for all tasks in it: the one of --queue, or else \"limit-N\"; it is made "
+        "when it is missing.",
         "reeve submit -- ./backup.sh /home\tone task\n"
-        "seq 100 | reeve submit --array - --limit 8 --wait -- ./convert {}\ta hundred, eight at a "
+        "seq 100 | reeve submit --array -%8 --wait -- ./convert {}\ta hundred, eight at a "
         "time, with progress\n"
-        "reeve submit --array 0-90:10 -- ./render --from {}\ta range\n"
+        "reeve submit --array 0-90:10,200 -- ./render --from {}\ta range and one more\n"
+        "reeve submit --array 1-9 --name nightly -- ./convert\ta batch with a name\n"
         "reeve submit --ndjson tasks.jsonl\tready-made tasks\n",
         "command", {submit_options, task_options, once_options, process_options, output_options},
         GROUP_DAILY, COMMAND_ARGV, cmd_submit},
     {"wait", "wait until tasks have ended, exit as they did", "[ID]…",
-        "With one task the exit code is that of its command; with several it is 0 when all "
-        "succeeded, else 1.",
+        "With one task the exit code is that of its command; with several, or a batch, it is 0 "
+        "when all succeeded, else 1.",
         "reeve wait @last\twhat was submitted last\n"
         "reeve wait --queue nightly --timeout 1h\teverything in a queue\n",
         "task", {wait_options, filter_options}, GROUP_DAILY, COMMAND_MIRRORS, cmd_wait},
-    {"logs", "show what a task wrote", "ID", NULL,
+    {"logs", "show what tasks wrote", "[ID]…",
+        "Of several tasks, each line has its task before it, as in \"[ID] text\". They are shown "
+        "one after the other, oldest first; with --follow at the same time, 32 at most, and the "
+        "next one when one ends. Output is kept without times: --since chooses tasks, not lines.",
         "reeve logs -f @last\tfollow it live\n"
-        "reeve logs --stderr ID\tonly its errors\n",
-        "task", {logs_options}, GROUP_DAILY, COMMAND_NEEDS_ARG, cmd_logs},
+        "reeve logs --stderr ID\tonly its errors\n"
+        "reeve logs -f -n 5 --batch @last\tall of a batch, from its last lines on\n"
+        "reeve logs --queue builds --state failed --since 1h\twhat went wrong lately\n",
+        "task", {logs_options}, GROUP_DAILY, 0, cmd_logs},
     {"why", "say everything that a task waits for, and what would lift it", "ID", NULL,
         "reeve why @last\twhy does it not run yet?\n", "task", {output_options}, GROUP_DAILY,
         COMMAND_NEEDS_ARG, cmd_why},
@@ -132,6 +160,9 @@ static const struct command task_rows[] = {
         noun_ls},
     {"task show", "show a task with its attempts and output", "ID…", NULL, NULL, "task",
         {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
+    {"task history", "show every state of a task: when, why, and by whom", "ID", NULL,
+        "reeve task history @last\tsubmitted by whom, started when, ended how\n", "task",
+        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_task_history},
     {"task hold", "keep queued tasks from starting", "[ID]…", FILTERS_NOTE, NULL, "task",
         {act_options, filter_options, output_options}, GROUP_OBJECTS, 0, cmd_task_hold},
     {"task release", "let held tasks start", "[ID]…", FILTERS_NOTE, NULL, "task",

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "cli/nouns/noun.h"
 #include "cli/tasks/work.h"
 #include "model/task.h"
@@ -18,7 +18,17 @@ static bool is_delayed(const json_t *task)
 
 static char *state_word(const struct cli *c, const json_t *task)
 {
-	return xstrdup(is_delayed(task) ? "delayed" : js(task, "state"));
+	const char *state = js(task, "state");
+
+	if (!strcmp(state, "finished")) /* a plugin's own: its number says more */
+		return xasprintf("finished %lld", (long long)ji(task, "status", 0));
+	return xstrdup(is_delayed(task) ? "delayed" : state);
+}
+
+/* What it is: its name, or else what it runs. */
+static char *name_words(const struct cli *c, const json_t *task)
+{
+	return xstrdup(jhas(task, "name") ? js(task, "name") : js(task, "summary"));
 }
 
 static char *age_words(const struct cli *c, const json_t *task)
@@ -52,33 +62,51 @@ static char *reason_words(const struct cli *c, const json_t *task)
 {
 	char text[TIME_TEXT_MAX];
 
-	if (is_delayed(task))
-		return xasprintf("starts %s", jago(task, "due", text));
+	if (is_delayed(task)) { /* between two looks at the clock its time may have come */
+		int64_t left_ms = jtime(task, "due") - clock_wall_ms();
+
+		return xasprintf("starts in %s", human_short(left_ms > 0 ? left_ms : 0, text));
+	}
 	return xstrdup(jb(task, "cancelling") ? "being cancelled"
 	               : jb(task, "unsure")   ? "unsure: was it started?"
 	                                      : js(task, "reason"));
 }
 
-static const struct column columns[] = {
+static const struct heading columns[] = {
     {"ID", 0, {SHOWN_TEXT, "id"}},
-    {"QUEUE", COLUMN_STRETCH, {SHOWN_TEXT, "queue"}},
-    {"STATE", COLUMN_STATE, {.words = state_word}},
-    {"TRY", COLUMN_RIGHT, {SHOWN_NUMBER, "attempt", "0"}},
-    {"AGE", COLUMN_RIGHT, {.words = age_words}},
-    {"TOOK", COLUMN_RIGHT, {.words = took_words}},
-    {"WORKER", COLUMN_STRETCH, {SHOWN_TEXT, "worker"}},
-    {"EXIT", COLUMN_RIGHT | COLUMN_WIDE, {.words = exit_words}},
-    {"PRIORITY", COLUMN_RIGHT | COLUMN_WIDE, {SHOWN_NUMBER, "priority", "0"}},
-    {"KEY", COLUMN_STRETCH | COLUMN_WIDE, {SHOWN_TEXT, "key"}},
-    {"LABELS", COLUMN_STRETCH | COLUMN_WIDE, {SHOWN_PAIRS, "labels"}},
-    {"REASON", COLUMN_STRETCH, {.words = reason_words}},
+    {"NAME", HEADING_STRETCH, {.words = name_words}},
+    {"QUEUE", HEADING_STRETCH, {SHOWN_TEXT, "queue"}},
+    {"STATE", HEADING_STATE, {.words = state_word}},
+    {"TRY", HEADING_RIGHT, {SHOWN_NUMBER, "attempt", "0"}},
+    {"AGE", HEADING_RIGHT, {.words = age_words}},
+    {"TOOK", HEADING_RIGHT, {.words = took_words}},
+    {"WORKER", HEADING_STRETCH, {SHOWN_TEXT, "worker"}},
+    {"EXIT", HEADING_RIGHT | HEADING_WIDE, {.words = exit_words}},
+    {"PRIORITY", HEADING_RIGHT | HEADING_WIDE, {SHOWN_NUMBER, "priority", "0"}},
+    {"KEY", HEADING_STRETCH | HEADING_WIDE, {SHOWN_TEXT, "key"}},
+    {"BY", HEADING_STRETCH | HEADING_WIDE, {SHOWN_TEXT, "actor"}},
+    {"SUBMITTED", HEADING_WIDE, {SHOWN_TEXT, "ctime"}},
+    {"LABELS", HEADING_STRETCH | HEADING_WIDE, {SHOWN_PAIRS, "labels"}},
+    {"REASON", HEADING_STRETCH, {.words = reason_words}},
 };
+
+/* Who looks for a part of a word has found a way to get no answer at all. */
+static void hint_at_beginnings(struct cli *c)
+{
+	const char *words = options_get(&c->options, "search");
+
+	if (words && !strchr(words, '*'))
+		cli_note(c,
+		    "  hint: --search finds whole words; with an asterisk, as in build*, those "
+		    "that begin so");
+}
 
 const struct listing task_list = {.columns = columns,
     .n_columns = N_OF(columns),
     .usual = 50,
     .most = 10000000,
-    .none = "there are no such tasks"};
+    .none = "there are no such tasks",
+    .nothing = hint_at_beginnings};
 
 static char *state_words(const struct cli *c, const json_t *task)
 {
@@ -103,23 +131,24 @@ static char *usage_words(const struct cli *c, const json_t *task)
 	    kills ? "; the kernel ended some of it for lack of memory" : "");
 }
 
-static char *schedule_words_of(const struct cli *c, const json_t *task)
-{
-	char ago[TIME_TEXT_MAX];
-
-	if (!jhas(task, "schedule_id"))
-		return NULL;
-	return xasprintf("%s, %s%s%s%s",
-	    jhas(task, "schedule") ? js(task, "schedule") : "one that was deleted",
-	    jhas(task, "tick") ? "its tick of " : "run by hand", js(task, "tick"),
-	    jhas(task, "tick") ? ", " : "", jhas(task, "tick") ? jago(task, "tick", ago) : "");
-}
+static const struct {
+	const char *word;
+	char *(*of_task)(const struct cli *c, const json_t *task);
+} owners[] = {
+#define X(word) {#word, word##_of_task},
+    OWNER_TABLE(X)
+#undef X
+};
 
 char *task_origin(const struct cli *c, const json_t *task)
 {
-	AUTO(free_cstr) char *words = schedule_words_of(c, task);
+	for (size_t i = 0; i < N_OF(owners); i++) {
+		AUTO(free_cstr) char *words = owners[i].of_task(c, task);
 
-	return words ? xasprintf("the schedule %s", words) : NULL;
+		if (words)
+			return xasprintf("the %s %s", owners[i].word, words);
+	}
+	return NULL;
 }
 
 static char *attempts_words(const struct cli *c, const json_t *task)
@@ -144,6 +173,7 @@ static char *damage_words(const struct cli *c, const json_t *task)
 
 static const struct fact facts[] = {
     {"task", {SHOWN_TEXT, "id"}},
+    {"name", {SHOWN_TEXT, "name"}},
     {"queue", {SHOWN_TEXT, "queue"}},
     {"state", {.words = state_words}},
     {"command", {SHOWN_COMMAND, "command"}},
@@ -153,13 +183,18 @@ static const struct fact facts[] = {
     {"env", {SHOWN_PAIRS, "env"}},
     {"run", {SHOWN_OBJECT, "run"}},
     {"labels", {SHOWN_PAIRS, "labels"}},
+    {"needs", {SHOWN_NEED, "need"}},
+    {"holds", {SHOWN_NEED, "holds"}},
     {"key", {SHOWN_TEXT, "key"}},
     {"batch", {SHOWN_TEXT, "batch"}},
-    {"schedule", {.words = schedule_words_of}},
-    {"priority", {SHOWN_NUMBER, "priority", "0"}},
+#define X(word) {#word, {.words = word##_of_task}},
+    OWNER_TABLE(X)
+#undef X
+        {"priority", {SHOWN_NUMBER, "priority", "0"}},
     {"attempts", {.words = attempts_words}},
     {"time limit", {SHOWN_SPAN, "timeout_ms"}},
     {"submitted", {SHOWN_TIME, "ctime"}},
+    {"by", {SHOWN_TEXT, "actor"}},
     {"due", {SHOWN_TIME, "due"}},
     {"started", {SHOWN_TIME, "started"}},
     {"ended", {SHOWN_TIME, "ended"}},
@@ -175,13 +210,13 @@ static char *started_words(const struct cli *c, const json_t *attempt)
 
 static void show_attempts(struct cli *c, const json_t *task)
 {
-	static const struct column attempt_columns[] = {
-	    {"ATTEMPT", COLUMN_RIGHT, {SHOWN_NUMBER, "attempt"}},
-	    {"STATE", COLUMN_STATE, {SHOWN_TEXT, "state"}},
+	static const struct heading attempt_columns[] = {
+	    {"ATTEMPT", HEADING_RIGHT, {SHOWN_NUMBER, "attempt"}},
+	    {"STATE", HEADING_STATE, {SHOWN_TEXT, "state"}},
 	    {"STARTED", 0, {.words = started_words}},
-	    {"TOOK", COLUMN_RIGHT, {.words = took_words}},
-	    {"EXIT", COLUMN_RIGHT, {.words = exit_words}},
-	    {"REASON", COLUMN_STRETCH, {SHOWN_TEXT, "reason"}},
+	    {"TOOK", HEADING_RIGHT, {.words = took_words}},
+	    {"EXIT", HEADING_RIGHT, {.words = exit_words}},
+	    {"REASON", HEADING_STRETCH, {SHOWN_TEXT, "reason"}},
 	};
 	const json_t *attempts = json_object_get(task, "attempts");
 

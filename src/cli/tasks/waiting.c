@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "cli/frame/cmds.h"
 #include "cli/frame/interrupt.h"
+#include "cli/group/group.h"
 #include "cli/output/output.h"
-#include "cli/reach/last.h"
+#include "cli/reach/target.h"
 #include "cli/tasks/work.h"
 #include "model/task.h"
 
@@ -64,6 +65,17 @@ static void rest(struct cli *c, int64_t took_ms, int64_t deadline)
 		client_pump(c->client, until - now);
 }
 
+int wait_goes_on(struct cli *c, const struct progress *p, int64_t begin_ms, int64_t deadline)
+{
+	if (clock_mono_ms() < deadline && interrupt_count() == 0) {
+		rest(c, clock_mono_ms() - begin_ms, deadline);
+		return 0;
+	}
+	if (p->drawn)
+		fputc('\n', stderr);
+	return interrupt_count() > 0 ? interrupted(c) : timed_out(c);
+}
+
 static int summary_code(const struct counts *n)
 {
 	return n->failed > 0 ? EXIT_FAILED : EXIT_OK;
@@ -89,39 +101,9 @@ int wait_summary(struct cli *c, const char *path, int64_t timeout_ms)
 		progress_show(&progress, c, &n, over);
 		if (over)
 			return summary_code(&n);
-		if (clock_mono_ms() >= deadline || interrupt_count() > 0) {
-			if (progress.drawn)
-				fputc('\n', stderr);
-			return interrupt_count() > 0 ? interrupted(c) : timed_out(c);
-		}
-		rest(c, clock_mono_ms() - begin, deadline);
+		if (wait_goes_on(c, &progress, begin, deadline) < 0)
+			return c->problem.code;
 	}
-}
-
-static int wait_for_ids(struct cli *c, int64_t timeout_ms)
-{
-	int64_t begin = clock_mono_ms();
-	int code = EXIT_OK;
-
-	for (size_t i = 0; i < c->options.n_args; i++) {
-		AUTO(json_drop) json_t *task = NULL;
-		AUTO(buf_release) struct buf words = {0};
-		int64_t left = timeout_ms < 0 ? -1 : timeout_ms - (clock_mono_ms() - begin);
-		char id[25];
-		int r = id_resolve(c->options.args[i], id, &c->problem), one;
-
-		if (r == 0)
-			r = wait_task(c, id, timeout_ms < 0 ? -1 : left < 0 ? 0 : left, &task);
-		if (r < 0)
-			return r;
-		buf_printf(&words, "%s %s ", state_glyph(js(task, "state"), c->term.utf8), id);
-		task_outcome(task, &words);
-		cli_note(c, "%s", words.p);
-		one = task_exit_code(task);
-		if (one != EXIT_OK)
-			code = c->options.n_args == 1 ? one : EXIT_FAILED;
-	}
-	return code;
 }
 
 static int wait_for_filter(struct cli *c, const char *batch, int64_t timeout_ms)
@@ -136,23 +118,57 @@ static int wait_for_filter(struct cli *c, const char *batch, int64_t timeout_ms)
 	return r < 0 ? r : wait_summary(c, url.p, timeout_ms);
 }
 
+/* The task's own exit code, or what the batch's tasks or the group's jobs amount to. */
+static int wait_for_one(struct cli *c, const char *typed, int64_t timeout_ms)
+{
+	AUTO(json_drop) json_t *task = NULL;
+	AUTO(buf_release) struct buf words = {0};
+	struct target t;
+	int r = target_find(c, typed, &t);
+
+	if (r < 0)
+		return r;
+	if (t.kind == TARGET_BATCH)
+		return wait_for_filter(c, t.id, timeout_ms);
+	if (t.kind == TARGET_GROUP)
+		return group_wait(c, t.id, timeout_ms);
+	r = wait_task(c, t.id, timeout_ms, &task);
+	if (r < 0)
+		return r;
+	buf_printf(&words, "%s %s ", state_glyph(js(task, "state"), c->term.utf8), t.id);
+	task_outcome(task, &words);
+	cli_note(c, "%s", words.p);
+	return task_exit_code(task);
+}
+
+static int wait_for_named(struct cli *c, int64_t timeout_ms)
+{
+	int64_t begin = clock_mono_ms();
+	int code = EXIT_OK;
+
+	for (size_t i = 0; i < c->options.n_args; i++) {
+		int64_t left = timeout_ms < 0 ? -1 : timeout_ms - (clock_mono_ms() - begin);
+		int r = wait_for_one(c, c->options.args[i],
+		    timeout_ms < 0 ? -1
+		    : left < 0     ? 0
+		                   : left);
+
+		if (r < 0)
+			return r;
+		if (r != EXIT_OK)
+			code = c->options.n_args == 1 ? r : EXIT_FAILED;
+	}
+	return code;
+}
+
 static int wait_for(struct cli *c, int64_t timeout_ms)
 {
-	enum last_kind kind;
-	char id[25];
-
 	if (c->options.n_args > 0 && filter_given(c)) {
 		problem_set(&c->problem, ERR_INVALID, "ids and filters cannot be mixed");
 		return problem_hint(&c->problem, "wait for the ids, or for what matches");
 	}
-	if (c->options.n_args == 1 && !strcmp(c->options.args[0], "@last")) {
-		if (last_load(&kind, id, &c->problem) < 0)
-			return c->problem.code;
-		if (kind == LAST_BATCH)
-			return wait_for_filter(c, id, timeout_ms);
-	}
 	if (c->options.n_args > 0)
-		return wait_for_ids(c, timeout_ms);
+		return wait_for_named(c, timeout_ms);
 	if (filter_given(c))
 		return wait_for_filter(c, NULL, timeout_ms);
 	problem_set(&c->problem, ERR_INVALID, "nothing to wait for was named");

@@ -20,23 +20,45 @@ int range_parse(const char *text, struct range *ret_range, struct problem *ret_p
 int64_t range_count(const struct range *r);
 int64_t range_at(const struct range *r, int64_t i);
 
+/* Ranges with commas between them: "1,3,7", "1-9:2,20". How many may run at once may follow,
+ * "1-9%4"; it is looked at with array_limit(). */
+struct array_items {
+	struct range *all;
+	size_t n, cap;
+};
+int array_parse(const char *text, struct array_items *ret_items, struct problem *ret_problem);
+void array_release(struct array_items *r);
+bool array_is_stdin(const char *text); /* "-", "-%4" */
+/* 0: it has none. */
+int array_limit(const char *text, int64_t *ret_limit, struct problem *ret_problem);
+/* The limit of --array as a throttle in the task's need, with a key of this call's own. */
+int array_put_throttle(struct cli *c, json_t *task);
+
 /* A task's JSON with places for the item. */
 struct pattern {
 	struct buf text;
-	size_t *cuts; /* offsets in text where the item goes, rising */
+	struct cut {
+		size_t at; /* offset in text, rising */
+		bool is_index;
+	} * cuts; /* where the item goes, or its index */
 	size_t n_cuts, cap;
 };
 /*
  * Makes a pattern of a task: every "{}" in its strings is a place. When its command has none, the
- * item becomes the last argument.
+ * item becomes the last argument. The index goes into the command's environment.
  */
+#define ARRAY_INDEX "REEVE_ARRAY_INDEX"
 void pattern_init(struct pattern *p, json_t *task);
 void pattern_release(struct pattern *p);
 /* Appends one line: the task for this item. False when the item is not UTF-8. */
-bool pattern_add(const struct pattern *p, struct str item, struct buf *out);
+bool pattern_add(const struct pattern *p, struct str item, int64_t index, struct buf *out);
 
 /* A whole file, or standard input ("-"), without the last line's end. */
 int input_read(struct cli *c, const char *path, size_t max, struct buf *ret_text);
+
+/* `submit -`: the script becomes the command; *ret_input is what it reads, NULL: nothing. */
+bool script_given(const struct cli *c);
+int script_take(struct cli *c, const char **ret_input);
 
 /* The task that the options of task_options and the command describe; the command is what follows
    the first `n_names` arguments. */
@@ -50,9 +72,6 @@ bool task_given(const struct cli *c, size_t n_names); /* any of them */
 int directory_put(struct cli *c, const char *given, json_t *task);
 void directory_put_here(struct cli *c, bool is_pattern, json_t *task);
 void directory_warn(struct cli *c, const json_t *task); /* of a task that comes later */
-
-/* The command's standard input, from --stdin, or `unasked` from our own. */
-int stdin_put(struct cli *c, bool unasked, json_t *task);
 
 /* The options of process_options, into the member `run` of a task's or a queue's JSON. */
 bool run_given(const struct cli *c);
@@ -79,6 +98,7 @@ struct counts {
 void counts_from_summary(const json_t *summary, struct counts *ret_counts);
 /* Takes a sample and updates the speed. Pure: the caller says the time. */
 void progress_sample(struct progress *p, const struct counts *n, int64_t now_ms);
+void progress_bar(const struct counts *n, int cells, bool utf8, struct buf *out);
 /* One line, cut to `width`: bar, amounts, rate, ETA, failures. */
 void progress_line(
     const struct progress *p, const struct counts *n, int width, bool utf8, struct buf *out);
@@ -87,14 +107,33 @@ void progress_show(struct progress *p, struct cli *c, const struct counts *n, bo
 
 /* Waits for everything under this path of summaries ("/v1/tasks/summary?batch=…"). */
 int wait_summary(struct cli *c, const char *path, int64_t timeout_ms);
+/* Between two looks, of which the last began then: rests. ERR_TIMEOUT: it is over, or interrupted.
+ */
+int wait_goes_on(struct cli *c, const struct progress *p, int64_t begin_ms, int64_t deadline);
+/* The exit code of `submit --wait`, of what a wait returned. */
+int waited(struct cli *c, int r);
 /* Waits for one task; *ret_task is as it ended. ERR_TIMEOUT when that took too long. */
 int wait_task(struct cli *c, const char *id, int64_t timeout_ms, json_t **ret_task);
+
+/* Lines, each with the name of its task before it: whole ones, or pieces of very long ones. */
+#define LOG_LINE_MAX 65536
+struct log_lines {
+	const char *prefix;
+	struct buf part; /* of a line that has not ended */
+	struct buf out;  /* to be written */
+};
+void log_lines_add(struct log_lines *l, struct str bytes);
+void log_lines_end(struct log_lines *l); /* what is left is a line, too */
+void log_lines_release(struct log_lines *l);
 
 /* Output, followed over broken connections. */
 struct follower {
 	struct cli *c;
-	const char *id, *stream, *attempt; /* attempt may be NULL */
+	const char *id, *stream;
+	const char *attempt, *tail; /* NULL: the last one; all of it */
+	struct log_lines *lines;    /* NULL: bytes as they are */
 	bool follow;
+	int write_error; /* of errno; EPIPE: nobody reads what we write; 0: none */
 	int fd;
 	int64_t offset;
 	struct call *call;
@@ -105,10 +144,15 @@ struct follower {
 };
 /* Moves it on; never blocks. Call client_pump between. */
 void follower_step(struct follower *f);
+/* Moves both streams on; false when both have ended, and there is nothing to wait for any more. */
+bool followers_step(struct follower streams[2], bool in_turn);
 
 /* Bulk submission: lines of JSON, split into requests of one batch. */
 struct bulk;
 struct bulk *bulk_new(struct cli *c, bool atomic, bool keep_ids);
+/* The batch that is made gets this name; or the lines join that one. */
+void bulk_name(struct bulk *b, const char *name);
+void bulk_join(struct bulk *b, const char *batch);
 void bulk_free(struct bulk *b);
 /* The buffer that the next line (with its newline) is appended to; then bulk_line. */
 struct buf *bulk_buffer(struct bulk *b);
@@ -117,5 +161,12 @@ int bulk_line(struct bulk *b);
 int bulk_finish(struct bulk *b);
 /* {"batch","accepted","duplicates","rejected","ids","errors"}; borrowed. */
 json_t *bulk_result(const struct bulk *b);
+
+/* What something waits for, as the server explains it. */
+void why_show(struct cli *c, json_t *why);
+int why_task(struct cli *c, const char *id);
+
+/* history.c: every state of a task. */
+int task_history_show(struct cli *c, const char *id);
 
 #endif

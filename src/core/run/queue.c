@@ -9,30 +9,6 @@ struct queue *queue_find(const struct core *c, rid id)
 	return object_find(c, KIND_QUEUE, id);
 }
 
-/* Enters a connected worker that serves the queue, or renews its entry. */
-void queue_consider(struct core *c, struct queue *q, struct worker *w)
-{
-	if (!w->link || worker_unserved(c, w, q))
-		return;
-	for (size_t i = 0; i < q->n_eligible; i++)
-		if (q->eligible[i].worker == w) {
-			q->eligible[i].generation = w->generation;
-			return;
-		}
-	GROW(q->eligible, q->cap_eligible, q->n_eligible + 1);
-	q->eligible[q->n_eligible++] = (struct eligible){w, w->generation};
-}
-
-/* Again after a change of plugin or name: other workers may serve it then. */
-static void find_workers(struct core *c, struct queue *q)
-{
-	struct worker *w;
-
-	q->n_eligible = 0;
-	EACH_OBJECT(w, c, KIND_WORKER)
-	queue_consider(c, q, w);
-}
-
 struct queue *queue_add(struct core *c, const struct queue_row *row)
 {
 	struct queue *q = xcalloc(1, sizeof *q);
@@ -42,6 +18,7 @@ struct queue *queue_add(struct core *c, const struct queue_row *row)
 	window_init(&q->ready, q, false);
 	window_init(&q->due, q, true);
 	TAILQ_INIT(&q->on_hold);
+	shapes_init(c, q);
 	object_add(c, &q->object, KIND_QUEUE, q->row.id, q->row.name);
 	queue_set_wake(c, q);
 	return q;
@@ -108,8 +85,8 @@ static void forget(struct core *c, struct queue *q)
 		queue_line(c, q, LINE_NONE);
 	timer_clear(c, TIMER_WALL, &q->wake);
 	object_del(c, &q->object);
+	shapes_release(c, q);
 	free(q->strings);
-	free(q->eligible);
 	free(q);
 }
 
@@ -161,6 +138,17 @@ void queue_ready(struct core *c, struct queue *q)
 		queue_line(c, q, LINE_ROTATION);
 }
 
+void queue_waited(struct core *c, struct queue *q)
+{
+	queue_line(c, q, LINE_ROTATION);
+	TAILQ_REMOVE(&c->rotation, q, in_line);
+	if (c->waited)
+		TAILQ_INSERT_AFTER(&c->rotation, c->waited, q, in_line);
+	else
+		TAILQ_INSERT_HEAD(&c->rotation, q, in_line);
+	c->waited = q;
+}
+
 static timer_fn wake;
 
 void queue_set_wake(struct core *c, struct queue *q)
@@ -168,32 +156,27 @@ void queue_set_wake(struct core *c, struct queue *q)
 	struct task *t = window_first(&q->due);
 	int64_t at = t ? t->row.state.due_ms : INT64_MAX;
 
-	if (q->row.paused && q->row.paused_until_ms && q->row.paused_until_ms < at)
-		at = q->row.paused_until_ms;
+	if (q->row.paused && q->row.pause.until_ms && q->row.pause.until_ms < at)
+		at = q->row.pause.until_ms;
 	if (at == INT64_MAX)
 		timer_clear(c, TIMER_WALL, &q->wake);
 	else
 		timer_set(c, TIMER_WALL, &q->wake, at, q->row.id, wake);
 }
 
-/* After any change: a version of its own, durable and told. */
-static void changed(struct core *c, struct queue *q, enum object_event what, struct str actor,
-    struct str detail, struct effects *out)
+static void save(struct core *c, struct object *o, void *own, struct effects *out)
 {
+	struct queue *q = (struct queue *)o;
+
 	row_own(&queue_table, &q->row, &q->strings);
-	object_rename(c, &q->object, q->row.name);
-	q->row.version++;
-	q->row.mtime_ms = c->now_ms;
-	save_queue(c, q, out);
-	object_audit(c, &q->object, what, actor, detail, out);
+	object_rename(c, o, q->row.name);
+	batch_put(&out->batch, &queue_table, row_new(&out->batch.arena, &queue_table, &q->row));
 }
 
 static void unpause(struct core *c, struct queue *q, struct str actor, struct effects *out)
 {
 	q->row.paused = 0;
-	q->row.paused_until_ms = 0;
-	q->row.pause_reason = STR_NULL;
-	changed(c, q, OBJECT_RESUMED, actor, STR_NULL, out);
+	object_resumed(c, &q->object, &q->row, &q->row.pause, actor, out);
 	queue_ready(c, q);
 }
 
@@ -202,10 +185,10 @@ static void wake(struct core *c, struct timer *timer, struct effects *out)
 	struct queue *q = CONTAINER_OF(timer, struct queue, wake);
 	struct task *t;
 
-	if (q->row.paused && q->row.paused_until_ms && q->row.paused_until_ms <= c->now_ms)
+	if (q->row.paused && pause_is_over(&q->row.pause, c->now_ms))
 		unpause(c, q, STR("reeve"), out);
 	while ((t = window_first(&q->due)) && t->row.state.due_ms <= c->now_ms) {
-		window_del(t);
+		window_del(c, t);
 		if (hold_to_floor(c, t)) {
 			hold_take(c, t);
 			continue;
@@ -244,7 +227,7 @@ static void change_order(struct core *c, struct queue *q, int32_t order, struct 
 	batch_rerank(&out->batch, q->row.id, order);
 }
 
-/* What was given; the strings are the event's until changed() has made them ours. */
+/* What was given; the strings are the event's until save() has made them ours. */
 static void apply(struct core *c, struct queue *q, const struct event *ev, struct effects *out)
 {
 	const struct queue_row *given = ev->object.row;
@@ -262,14 +245,14 @@ static int create(
 	struct queue *q;
 
 	queue_defaults(&row);
-	row.version = 0; /* changed() makes it the first */
+	row.version = 0; /* object_changed() makes it the first */
 	row.id = id;
 	row.name = ((const struct queue_row *)ev->object.row)->name;
 	row.ctime_ms = c->now_ms;
 	q = queue_add(c, &row);
 	apply(c, q, ev, out);
-	changed(c, q, OBJECT_CREATED, ev->actor, STR_NULL, out);
-	find_workers(c, q); /* now that it has its plugin */
+	object_changed(c, &q->object, &q->row, OBJECT_CREATED, ev->actor, STR_NULL, out);
+	fit_lists_anew(c, q); /* now that it has its plugin */
 	return 0;
 }
 
@@ -279,8 +262,10 @@ static int set(
 	struct queue *q = (struct queue *)o;
 
 	apply(c, q, ev, out);
-	changed(c, q, OBJECT_CHANGED, ev->actor, STR_NULL, out);
-	find_workers(c, q);
+	object_changed(c, o, &q->row, OBJECT_CHANGED, ev->actor, STR_NULL, out);
+	if (ev->object.fields & ROW_BIT(queue_table, queue_row, need))
+		shapes_anew(c, q);
+	fit_lists_anew(c, q);
 	queue_ready(c, q);
 	return 0;
 }
@@ -291,11 +276,9 @@ static int pause(
 	struct queue *q = (struct queue *)o;
 
 	q->row.paused = 1;
-	q->row.paused_until_ms = ev->object.until_ms;
-	q->row.pause_reason = ev->object.reason;
+	object_paused(c, o, &q->row, &q->row.pause, ev, out);
 	queue_set_wake(c, q);
-	changed(c, q, OBJECT_PAUSED, ev->actor,
-	    detail_of(&out->batch.arena, "reason", ev->object.reason), out);
+	reserve_queue_rests(c, q);
 	return 0;
 }
 
@@ -321,8 +304,10 @@ static int remove_queue(
 		return problem_hint(r->problem, "remove it, or give it another queue, first");
 	}
 	if (live && !ev->object.force) {
-		problem_set(r->problem, ERR_CONFLICT, "the queue holds %lld live tasks", live);
-		return problem_hint(r->problem, "wait for them, cancel them, or delete with force");
+		problem_set(r->problem, ERR_CONFLICT, "%lld %s of the queue %s not ended yet", live,
+		    live == 1 ? "task" : "tasks", live == 1 ? "has" : "have");
+		return problem_hint(r->problem, "wait for them, cancel them, or force it: then "
+		                                "they are cancelled and deleted, too");
 	}
 	if (dispatched) {
 		problem_set(
@@ -335,6 +320,7 @@ static int remove_queue(
 		return reply_hint(r, HINT_START_WAIT, STR_NULL);
 	}
 	batch_delete(&out->batch, &queue_table, o->id);
+	inputs_drop_queue(c, o->id, out);
 	object_audit(c, o, OBJECT_DELETED, ev->actor, STR_NULL, out);
 	forget(c, q);
 	return 0;
@@ -354,6 +340,7 @@ const struct object_kind queue_kind = {
     .taken = HINT_CHANGE,
     .load = load,
     .version = version,
+    .save = save,
     .create = create,
     .set = set,
     .pause = pause,

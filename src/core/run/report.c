@@ -54,9 +54,7 @@ void report_started(struct core *c, const struct event *ev, struct effects *out)
 /* Of one stream. The queue's may have been changed since the run; a restarted server knows that. */
 static int64_t output_max(const struct task *t)
 {
-	int64_t max = t->output_max ? t->output_max : t->queue->row.output_max;
-
-	return max > 0 ? max : OUTPUT_MAX_DEFAULT;
+	return t->output_max > 0 ? t->output_max : queue_output_max(&t->queue->row);
 }
 
 /* A worker keeps to the limit by itself. What one says beyond it counts as dropped. */
@@ -114,7 +112,6 @@ void report_ended(struct core *c, const struct event *ev, struct effects *out)
 	    (struct run_ref){ev->ended.task, ev->ended.token};
 	if (!t)
 		return;
-	place_room(c);
 	if (!ev->ended.started_ms && !ev->ended.killed) {
 		/* no process was made; a pause keeps it from coming straight back to this worker */
 		report_absent(c, t, ev->ended.reason, w->leaving ? 0 : GIVE_BACK_PAUSE_MS, out);
@@ -140,4 +137,13 @@ void report_output(struct core *c, const struct event *ev, struct effects *out)
 	if (!t || o->offset + o->raw_bytes > output_max(t))
 		return;
 	batch_put(&out->batch, &output_table, row_new(&out->batch.arena, &output_table, o));
+}
+
+void report_input_ack(struct core *c, const struct event *ev, struct effects *out)
+{
+	struct worker *w = report_heard(c, ev->link, out);
+	struct task *t = report_current(c, w, ev->input_ack.task, ev->input_ack.token);
+
+	if (t)
+		input_ask(c, t, ev->input_ack.end, out);
 }

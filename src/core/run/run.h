@@ -15,30 +15,31 @@
 #include "core/effects.h"
 #include "core/event.h"
 #include "core/object.h"
+#include "core/run/shape.h"
 #include "core/timer.h"
+#include "model/deeds.h"
 
 struct core;
 struct pending;
 struct worker;
 
-struct window_key { /* order inside a window; smaller first */
-	int64_t a;
-	uint64_t b;
-};
-
 struct task {
-	struct task_row row; /* its strings are owned: see task_new() */
+	/* what nearly every move touches comes first, up to the first members of the row */
 	struct queue *queue;
 	struct worker *worker; /* that it is dispatched to */
 	struct window *window; /* that it waits in */
+	struct shape *shape;   /* while it is in the ready window; NULL: it needs nothing */
+	struct shape *charged; /* while it is dispatched: what it holds; NULL: nothing */
+	uint64_t ghost_read;   /* ghosts: the newest read when it left; 0: not a ghost */
+	uint64_t batch_seq;    /* the batch that holds a row of it, */
+	size_t batch_row;      /* and which one: further changes go into the same row */
 	struct window_key key; /* in that window */
 	RB_ENTRY(task) in_window;
 	TAILQ_ENTRY(task) on_worker;
+	struct task_row row; /* its strings are owned: see task_new() */
+	RB_ENTRY(task) in_shape;
 	TAILQ_ENTRY(task) in_ghosts;
-	uint64_t ghost_read; /* ghosts: the newest read when it left; 0: not a ghost */
-	uint64_t batch_seq;  /* the batch that holds a row of it, */
-	size_t batch_row;    /* and which one: further changes go into the same row */
-	uint64_t seen;       /* number of the hello that named it */
+	uint64_t seen;      /* number of the hello that named it */
 	int64_t ordered_ms; /* monotonic: its run was sent, and no word has come since; 0: it has */
 	int64_t output_max; /* that its run named; 0: not known to this process */
 	bool unsure;        /* … for so long that nobody knows whether it was started */
@@ -47,8 +48,9 @@ struct task {
 	bool hold_is_known;       /* it was lost since it came into memory */
 	struct timer hold;        /* monotonic: while it waits for that, outside of any window */
 	TAILQ_ENTRY(task) in_hold;
-	char *strings; /* spec strings, one allocation */
-	char *reason, *history;
+	bool has_result; /* its row had one when it came into memory, which is not kept */
+	char *strings;   /* spec strings, one allocation */
+	char *reason, *history, *deeds;
 };
 
 RB_HEAD(task_tree, task);
@@ -65,11 +67,6 @@ struct window {
 	uint32_t limit;    /* of that read */
 	bool is_from_head; /* it begins at the very head, else after `from` */
 	struct window_key from;
-};
-
-struct eligible {
-	struct worker *worker;
-	uint64_t generation; /* the worker's, when it was entered; stale when it has moved on */
 };
 
 /*
@@ -91,8 +88,7 @@ struct queue {
 	int64_t n_queued, n_delayed, n_held, n_claimed, n_running;
 	int64_t n_on_hold;    /* of the delayed ones; in memory, but in no window: see hold.c */
 	bool delayed_unknown; /* after a start, until the store's delayed tasks were read */
-	struct eligible *eligible;
-	size_t n_eligible, cap_eligible, cursor;
+	struct shapes shapes; /* what its tasks need, and the workers that may have that */
 	TAILQ_ENTRY(queue) in_line;
 	enum line line;
 	struct task_list on_hold; /* in no order: see hold.c */
@@ -111,6 +107,9 @@ void task_move(struct core *c, struct task *t, int to, struct str reason, struct
 void task_save(struct core *c, struct task *t, struct effects *out);
 void task_set_reason(struct task *t, struct str reason);
 void task_set_history(struct task *t, struct str history);
+/* What an operator does to it: who, and why, before it is saved. */
+void task_note_deed(struct core *c, struct task *t, enum deed_verb verb, int32_t status,
+    const struct event *ev, struct effects *out);
 /* Ordered, but certainly never started. May free it. */
 void task_give_back(
     struct core *c, struct task *t, struct str reason, int64_t delay_ms, struct effects *out);
@@ -125,8 +124,12 @@ void ghosts_reap(struct core *c);
 void task_free(struct core *c, struct task *t);
 /* A queued task goes where it belongs: a window, or the store only. May free it. */
 void task_enqueue(struct core *c, struct task *t, struct effects *out);
-void task_attach(struct task *t, struct worker *w);
-void task_detach(struct task *t);
+/* It is the worker's, and holds there what it was charged with. */
+void task_attach(struct core *c, struct task *t, struct worker *w, struct str charged);
+/* A further attempt, on that worker: what is known of the one before it goes. */
+void task_begin_attempt(
+    struct core *c, struct task *t, struct worker *w, int64_t token, struct str charged);
+void task_detach(struct core *c, struct task *t);
 int32_t task_max_attempts(const struct task *t);
 int64_t task_timeout_ms(const struct task *t);
 /* The attempt failed in some way: another one with backoff, or the given end. May free it. */
@@ -136,17 +139,23 @@ void task_end_attempt(struct core *c, struct task *t, int status, struct str rea
 void task_end_lost(
     struct core *c, struct task *t, struct str reason, int64_t hold_ms, struct effects *out);
 void task_wish_cancel(struct task *t);
+/* command.c: as an operator does it: what waits has ended then, what runs is told. May free it. */
+struct outcome task_call_off(
+    struct core *c, struct task *t, const struct event *ev, struct effects *out);
+/* A task that was only loaded to be looked at goes back. May free it. */
+void task_put_back(struct core *c, rid id, struct effects *out);
 /* The order of a run is not written before it is sent. */
 bool task_is_volatile(const struct core *c, const struct task *t);
 
 /* window.c */
 void window_init(struct window *w, struct queue *q, bool is_due);
 bool window_wants(const struct window *w, const struct task_row *row);
-void window_put(struct window *w, struct task *t);
-void window_del(struct task *t);
+void window_put(struct core *c, struct window *w, struct task *t);
+void window_del(struct core *c, struct task *t);
 struct task *window_first(struct window *w);
 struct task *window_last(struct window *w);
 struct task *window_next(struct task *t);
+struct task *window_from(struct window *w, struct window_key key); /* at or after it */
 void window_trim(struct core *c, struct window *w);
 void window_refill(struct core *c, struct window *w, struct effects *out);
 void window_clear(struct core *c, struct window *w);
@@ -159,13 +168,15 @@ void reads_retry(struct core *c);
 /* queue.c */
 struct queue *queue_find(const struct core *c, rid id);
 struct queue *queue_add(struct core *c, const struct queue_row *row);
-void queue_consider(struct core *c, struct queue *q, struct worker *w);
 void queue_count(struct queue *q, const struct task *t, int status, int delta);
 void queue_count_end(struct core *c, struct queue *q, int status, struct effects *out);
 int64_t queue_rank(const struct queue *q, int32_t priority);
 extern const struct moves line_moves;
 void queue_line(struct core *c, struct queue *q, enum line to);
 void queue_ready(struct core *c, struct queue *q); /* something may start */
+/* It has waited for room, which is there: before the others, behind those that waited longer. */
+void queue_waited(struct core *c, struct queue *q);
+bool queue_may_start(const struct queue *q); /* it is not paused, nor at its limit */
 void queue_set_wake(struct core *c, struct queue *q);
 
 /* submit.c */
@@ -173,13 +184,20 @@ void queue_set_wake(struct core *c, struct queue *q);
 rid submit_alone(struct core *c, const struct submit_task *t, struct effects *out);
 /* A long submit's next slice. True: it was the last, or it is not to be taken in. */
 bool submit_slice(struct core *c, struct pending *p, struct effects *out);
-void submit_run(struct core *c, const struct event *ev, const struct pending *p, struct reply *r,
+int submit_run(struct core *c, const struct event *ev, const struct pending *p, struct reply *r,
     struct effects *out);
 
 /* place.c */
+struct shown_needs { /* of a job: in the batch's arena */
+	const struct link_need *needs;
+	size_t n, n_left_out;
+};
+/* Sends the order of a task that its worker was just given. NULL: it is shown nothing. */
+void place_order(
+    struct core *c, struct task *t, const struct shown_needs *needs, struct effects *out);
 void place(struct core *c, struct effects *out);
 void place_worker_joined(struct core *c, struct worker *w);
-void place_room(struct core *c); /* a worker has room again */
+void place_room(struct core *c, struct worker *w); /* it may have more room than before */
 
 /* hold.c */
 /* In a task's history: its worker was surely gone. */
@@ -203,6 +221,17 @@ void unsure_link_lost(struct core *c, struct worker *w);
 void unsure_forget(struct core *c, struct worker *w); /* a new link: nothing is asked on it yet */
 void unsure_answer(struct core *c, const struct event *ev, struct effects *out);
 
+/* why.c, why_need.c */
+struct why_answer {
+	struct arena *a;
+	struct why *whys;
+	size_t n, cap;
+	bool lacks; /* something that the task needs */
+};
+struct facts *why_add(struct why_answer *an, enum why_code code);
+void why_need(
+    struct why_answer *an, const struct core *c, const struct queue *q, const struct task_row *row);
+
 /* report.c */
 struct task *report_current(const struct core *c, const struct worker *w, rid task, int64_t token);
 /* The task's worker says that it does not have it and never had; which is not so if the worker has
@@ -221,5 +250,6 @@ void times_forget(struct task_state *s);
 void report_started(struct core *c, const struct event *ev, struct effects *out);
 void report_ended(struct core *c, const struct event *ev, struct effects *out);
 void report_output(struct core *c, const struct event *ev, struct effects *out);
+void report_input_ack(struct core *c, const struct event *ev, struct effects *out);
 
 #endif

@@ -31,22 +31,38 @@ static struct str own(char **at, struct str s)
 	return (struct str){copy, s.n};
 }
 
+static struct str replace(char **owned, struct str s)
+{
+	char *copy = s.p && s.n ? xstrndup(s.p, s.n) : NULL;
+
+	free(*owned);
+	*owned = copy;
+	return (struct str){copy, copy ? s.n : 0};
+}
+
 struct task *task_new(struct core *c, const struct task_row *row)
 {
 	const struct task_spec *s = &row->spec;
 	struct task *t = xcalloc(1, sizeof *t);
+	/* it changes no decision, but a job's process is told it */
+	struct str name = s->owner.id && s->owner.kind == KIND_GROUP ? s->name : STR_NULL;
 	char *at;
 
 	t->row = *row;
-	at = t->strings = xmalloc(s->key.n + s->labels.n + s->body.n + 3);
+	at = t->strings = xmalloc(s->key.n + s->labels.n + s->need.n + s->body.n + name.n + 5);
 	t->row.spec.key = own(&at, s->key);
 	t->row.spec.labels = own(&at, s->labels);
+	t->row.spec.need = own(&at, s->need);
 	t->row.spec.body = own(&at, s->body);
-	t->row.state.reason = t->row.state.history = STR_NULL;
+	t->row.spec.name = own(&at, name);
+	t->row.spec.actor = STR_NULL;
+	t->row.state.reason = t->row.state.charged = STR_NULL;
 	task_set_reason(t, row->state.reason);
 	task_set_history(t, row->state.history);
+	t->row.state.deeds = replace(&t->deeds, row->state.deeds);
 	for (int i = 0; i < N_STREAMS; i++)
 		t->row.state.output[i] = STR_NULL;
+	t->has_result = row->state.result.n > 0;
 	t->row.state.result = STR_NULL;
 	t->queue = queue_find(c, row->spec.queue);
 	MUST(t->queue);
@@ -56,25 +72,17 @@ struct task *task_new(struct core *c, const struct task_row *row)
 
 void task_free(struct core *c, struct task *t)
 {
-	window_del(t);
+	window_del(c, t);
 	hold_del(c, t);
-	task_detach(t);
+	task_detach(c, t);
 	if (t->ghost_read)
 		TAILQ_REMOVE(&c->ghosts, t, in_ghosts);
 	idmap_del(&c->tasks, t->row.id);
 	free(t->strings);
 	free(t->reason);
 	free(t->history);
+	free(t->deeds);
 	free(t);
-}
-
-static struct str replace(char **owned, struct str s)
-{
-	char *copy = s.p && s.n ? xstrndup(s.p, s.n) : NULL;
-
-	free(*owned);
-	*owned = copy;
-	return (struct str){copy, copy ? s.n : 0};
 }
 
 void task_set_reason(struct task *t, struct str reason)
@@ -89,11 +97,32 @@ void task_set_history(struct task *t, struct str history)
 	t->row.state.history = replace(&t->history, history);
 }
 
+void task_note_deed(struct core *c, struct task *t, enum deed_verb verb, int32_t status,
+    const struct event *ev, struct effects *out)
+{
+	struct task_state *s = &t->row.state;
+	struct str reason = ev->tasks.reason;
+	struct deed d = {.time_ms = c->now_ms,
+	    .verb = verb,
+	    .status = status,
+	    .attempt = s->attempt,
+	    .actor = ev->actor};
+
+	window_del(c, t); /* which counts the bytes of its texts */
+	if (reason.n > REASON_MAX_BYTES)
+		reason.n = REASON_MAX_BYTES;
+	d.reason = verb == DEED_PRIORITY ? arena_strf(&out->batch.arena, "%d", ev->tasks.priority)
+	                                 : reason;
+	s->deeds = replace(&t->deeds, deeds_append(&out->batch.arena, s->deeds, &d));
+}
+
 static void copy_state(struct arena *a, struct task_state *to, const struct task_state *from)
 {
 	*to = *from;
+	to->charged = arena_str(a, from->charged);
 	to->reason = arena_str(a, from->reason);
 	to->history = arena_str(a, from->history);
+	to->deeds = arena_str(a, from->deeds);
 	for (int i = 0; i < N_STREAMS; i++)
 		to->output[i] = arena_str(a, from->output[i]);
 	to->result = arena_str(a, from->result);
@@ -139,6 +168,7 @@ void task_notice(struct core *c, const struct task *t, const char *kind, struct 
 	n->status = t->row.state.status;
 	n->attempt = t->row.state.attempt;
 	n->exit_code = t->row.state.exit_code;
+	n->wish = t->row.state.wish;
 }
 
 static const char *notice_kind(int from, int to)
@@ -162,11 +192,11 @@ void task_move(struct core *c, struct task *t, int to, struct str reason, struct
 	int from = s->status;
 
 	moves_make(&task_moves, task_phase(from), task_phase(to));
-	window_del(t);
+	window_del(c, t);
 	hold_del(c, t);
 	queue_count(t->queue, t, from, -1);
 	if (task_phase(to) != PHASE_CLAIMED && task_phase(to) != PHASE_RUNNING)
-		task_detach(t);
+		task_detach(c, t);
 	s->status = to;
 	s->mtime_ms = c->now_ms;
 	if (to == TASK_QUEUED)
@@ -177,7 +207,9 @@ void task_move(struct core *c, struct task *t, int to, struct str reason, struct
 	if (task_is_ended(to)) {
 		if (!s->ended_ms)
 			s->ended_ms = c->now_ms;
-		s->wish = WISH_NONE;
+		if (t->row.spec.is_streamed)
+			input_drop(c, t->row.id, out);
+		s->wish = s->wish == WISH_SKIP ? WISH_SKIP : WISH_NONE;
 		queue_count_end(c, t->queue, to, out);
 	} else {
 		queue_count(t->queue, t, to, +1);
@@ -189,6 +221,8 @@ void task_move(struct core *c, struct task *t, int to, struct str reason, struct
 		owner_task_ended(c, &t->row.spec.owner, t->row.id);
 	else if (task_is_ended(from))
 		owner_task_live(c, &t->row.spec.owner, t->row.id, t->row.spec.queue);
+	else if (to == TASK_QUEUED && !task_is_held(from))
+		owner_task_waits(c, &t->row.spec.owner, t->row.id);
 	queue_ready(c, t->queue);
 }
 
@@ -238,7 +272,7 @@ void task_enqueue(struct core *c, struct task *t, struct effects *out)
 	if (hold_take(c, t))
 		return;
 	if (window_wants(w, &t->row)) {
-		window_put(w, t);
+		window_put(c, w, t);
 		window_trim(c, w);
 	} else {
 		task_forget(c, t);
@@ -247,7 +281,7 @@ void task_enqueue(struct core *c, struct task *t, struct effects *out)
 	queue_set_wake(c, q);
 }
 
-void task_attach(struct task *t, struct worker *w)
+void task_attach(struct core *c, struct task *t, struct worker *w, struct str charged)
 {
 	MUST(!t->worker);
 	t->worker = w;
@@ -255,9 +289,26 @@ void task_attach(struct task *t, struct worker *w)
 	w->running++;
 	if (t->row.state.wish == WISH_CANCEL)
 		w->n_wishes++;
+	charge_task(c, t, charged);
 }
 
-void task_detach(struct task *t)
+void task_begin_attempt(
+    struct core *c, struct task *t, struct worker *w, int64_t token, struct str charged)
+{
+	struct task_state *s = &t->row.state;
+
+	s->attempt++;
+	s->token = token;
+	s->worker = w->row.id;
+	s->instance = w->row.facts.instance;
+	times_forget(s);
+	s->exit_code = -1;
+	s->signal = 0;
+	s->usage = (struct usage){0};
+	task_attach(c, t, w, charged);
+}
+
+void task_detach(struct core *c, struct task *t)
 {
 	struct worker *w = t->worker;
 
@@ -268,7 +319,9 @@ void task_detach(struct task *t)
 		w->n_wishes--;
 	TAILQ_REMOVE(&w->tasks, t, on_worker);
 	w->running--;
+	charge_release(c, t);
 	t->worker = NULL;
+	place_room(c, w);
 }
 
 void task_wish_cancel(struct task *t)
@@ -280,10 +333,13 @@ void task_wish_cancel(struct task *t)
 
 /*
  * A task that may run once only is never dispatched without a row: its row is the only proof. Nor
- * is any to a worker that will not be able to prove that it was.
+ * is any to a worker that will not be able to prove that it was, nor one that needs something: its
+ * row is what tells how much it holds.
  */
 bool task_is_volatile(const struct core *c, const struct task *t)
 {
+	if (t->charged)
+		return false;
 	if (t->worker && t->worker->drops_receipts && !MUTANT(DROPPED_RECEIPT_UNWRITTEN))
 		return false;
 	return c->o.is_volatile && (task_max_attempts(t) > 1 || MUTANT(ONCE_IS_VOLATILE));
@@ -441,6 +497,7 @@ void task_begin_anew(
 	forget_results(s);
 	s->attempt = MUTANT(RETRY_COUNTS_FROM_ONE) ? 0 : s->attempt;
 	s->attempts_before = s->attempt; /* numbers go on, so each names one attempt */
+	s->wish = WISH_NONE;
 	/* the task's worker may still be ending it, whoever asks */
 	s->due_ms = hold_to_floor(c, t) ? c->now_ms + c->hold_floor_ms - c->mono_ms : 0;
 	s->claimed_ms = 0;

@@ -43,6 +43,8 @@ static void become_unsure(struct core *c, struct task *t)
 	if (t->unsure)
 		return;
 	t->unsure = true;
+	if (MUTANT(UNSURE_HOLDS_NOTHING))
+		charge_release(c, t);
 	if (w->n_unsure++ == 0 || w->next_poll_ms > c->mono_ms + POLL_FIRST_MS) {
 		w->next_poll_ms = c->mono_ms; /* a new doubt: ask at once */
 		w->poll_wait_ms = POLL_FIRST_MS;
@@ -146,7 +148,6 @@ static void is_absent(
 	if (!t || t->worker != w)
 		return;
 	report_absent(c, t, STR("the worker never received it"), 0, out);
-	place_room(c);
 }
 
 void unsure_answer(struct core *c, const struct event *ev, struct effects *out)

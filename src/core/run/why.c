@@ -8,13 +8,7 @@ const char *const why_names[N_WHYS] = {
 #undef X
 };
 
-struct answer {
-	struct arena *a;
-	struct why *whys;
-	size_t n, cap;
-};
-
-static struct facts *add(struct answer *an, enum why_code code)
+struct facts *why_add(struct why_answer *an, enum why_code code)
 {
 	struct why *bigger;
 
@@ -34,28 +28,28 @@ static int64_t left_ms(int64_t until_ms, int64_t now_ms)
 	return until_ms > now_ms ? until_ms - now_ms : 0;
 }
 
-static void why_paused(struct answer *an, const struct queue *q, int64_t now_ms)
+static void why_paused(struct why_answer *an, const struct queue *q, int64_t now_ms)
 {
-	bool ends = q->row.paused_until_ms != 0;
+	bool ends = q->row.pause.until_ms != 0;
 
 	if (q->row.paused)
-		*add(an, ends ? WHY_QUEUE_PAUSED_UNTIL : WHY_QUEUE_PAUSED) =
+		*why_add(an, ends ? WHY_QUEUE_PAUSED_UNTIL : WHY_QUEUE_PAUSED) =
 		    (struct facts){.name = q->row.name,
-		        .reason = q->row.pause_reason,
-		        .in_ms = ends ? q->row.paused_until_ms - now_ms : 0};
+		        .reason = q->row.pause.reason,
+		        .in_ms = ends ? q->row.pause.until_ms - now_ms : 0};
 }
 
-static void why_threads(struct answer *an, const struct queue *q)
+static void why_threads(struct why_answer *an, const struct queue *q)
 {
 	int64_t used = q->n_claimed + q->n_running;
 
 	if (q->row.threads >= 0 && used >= q->row.threads)
-		*add(an, q->row.threads == 0 ? WHY_QUEUE_CLOSED : WHY_QUEUE_FULL) =
+		*why_add(an, q->row.threads == 0 ? WHY_QUEUE_CLOSED : WHY_QUEUE_FULL) =
 		    (struct facts){.name = q->row.name, .n = used, .of = q->row.threads};
 }
 
 struct fleet {
-	int connected, away, unhealthy, leaving, allow_plugin, serve, room;
+	int connected, away, unhealthy, leaving, allow_plugin, serve, room, too_old;
 	/* at maxthreads; at maxthreads 0; drained: `n`, and `name` and `reason` of the first */
 	struct facts full, closed, drained;
 	struct facts refusals; /* its `unserved` */
@@ -84,7 +78,8 @@ static void note_no_room(struct fleet *f, const struct core *c, const struct wor
 	which->reason = w->row.drain_reason;
 }
 
-static struct fleet survey(const struct core *c, const struct queue *q)
+static struct fleet survey(
+    const struct core *c, const struct queue *q, const struct task_spec *spec)
 {
 	struct fleet f = {0};
 	struct worker *w;
@@ -108,6 +103,8 @@ static struct fleet survey(const struct core *c, const struct queue *q)
 			f.unhealthy++;
 		else if (w->leaving)
 			f.leaving++;
+		else if (!worker_takes(c, w, spec))
+			f.too_old++;
 		else if (worker_has_room(c, w))
 			f.room++;
 		else
@@ -118,40 +115,44 @@ static struct fleet survey(const struct core *c, const struct queue *q)
 }
 
 /* Some are full, some sick, some about to go: each has its own cure. */
-static void why_no_room(struct answer *an, const struct fleet *f)
+static void why_no_room(struct why_answer *an, const struct fleet *f)
 {
 	if (f->full.n)
-		*add(an, WHY_WORKERS_FULL) = f->full;
+		*why_add(an, WHY_WORKERS_FULL) = f->full;
 	if (f->closed.n)
-		*add(an, WHY_WORKERS_CLOSED) = f->closed;
+		*why_add(an, WHY_WORKERS_CLOSED) = f->closed;
 	if (f->drained.n)
-		*add(an, WHY_WORKERS_DRAINED) = f->drained;
+		*why_add(an, WHY_WORKERS_DRAINED) = f->drained;
 	if (f->unhealthy)
-		*add(an, WHY_WORKERS_UNHEALTHY) = (struct facts){.n = f->unhealthy, .of = f->serve};
+		*why_add(an, WHY_WORKERS_UNHEALTHY) =
+		    (struct facts){.n = f->unhealthy, .of = f->serve};
+	if (f->too_old)
+		*why_add(an, WHY_WORKERS_TOO_OLD) = (struct facts){.n = f->too_old, .of = f->serve};
 	if (f->leaving)
-		*add(an, WHY_WORKERS_LEAVING) = (struct facts){.n = f->leaving, .of = f->serve};
+		*why_add(an, WHY_WORKERS_LEAVING) = (struct facts){.n = f->leaving, .of = f->serve};
 }
 
-static void why_workers(struct answer *an, const struct core *c, const struct queue *q)
+static void why_workers(struct why_answer *an, const struct core *c, const struct queue *q,
+    const struct task_spec *spec)
 {
-	struct fleet f = survey(c, q);
+	struct fleet f = survey(c, q, spec);
 
 	f.refusals.n = f.connected;
 	if (f.connected == 0)
-		add(an, f.away ? WHY_NO_WORKERS_AWAY : WHY_NO_WORKERS);
+		why_add(an, f.away ? WHY_NO_WORKERS_AWAY : WHY_NO_WORKERS);
 	else if (f.allow_plugin == 0)
-		*add(an, WHY_PLUGIN_NOT_ALLOWED) =
+		*why_add(an, WHY_PLUGIN_NOT_ALLOWED) =
 		    (struct facts){.name = q->row.name, .other = q->row.plugin};
 	else if (f.serve == 0)
-		*add(an, WHY_NO_WORKER_SERVES) = f.refusals;
+		*why_add(an, WHY_NO_WORKER_SERVES) = f.refusals;
 	else if (f.room == 0)
 		why_no_room(an, &f);
 }
 
-static void why_due(struct answer *an, const struct task_state *s, int64_t now_ms)
+static void why_due(struct why_answer *an, const struct task_state *s, int64_t now_ms)
 {
 	if (s->due_ms > now_ms)
-		*add(an, s->attempt > s->attempts_before ? WHY_BACKOFF : WHY_RUN_AFTER) =
+		*why_add(an, s->attempt > s->attempts_before ? WHY_BACKOFF : WHY_RUN_AFTER) =
 		    (struct facts){
 		        .n = s->attempt + 1,
 		        .reason = s->reason,
@@ -161,40 +162,63 @@ static void why_due(struct answer *an, const struct task_state *s, int64_t now_m
 }
 
 /* A lost worker may still be ending it; the clock on the wall has no say in this. */
-static void why_hold(struct answer *an, const struct task *t, int64_t mono_ms)
+static void why_hold(struct why_answer *an, const struct task *t, int64_t mono_ms)
 {
-	*add(an, WHY_LOST_HOLD) = (struct facts){
+	*why_add(an, WHY_LOST_HOLD) = (struct facts){
 	    .reason = t->row.state.reason, .in_ms = left_ms(t->hold_until_ms, mono_ms)};
 }
 
-/* Those that a task which is held meets as well, once it is released. */
-static void why_not_now(struct answer *an, const struct core *c, const struct queue *q,
-    const struct task *t, const struct task_state *s, int64_t now_ms, int64_t mono_ms)
+/* The reasons that a task which is held meets as well, once it is released. */
+static void why_not_now(struct why_answer *an, const struct core *c, const struct queue *q,
+    const struct task *t, const struct task_row *row, int64_t now_ms, int64_t mono_ms)
 {
+	const struct task_state *s = t ? &t->row.state : &row->state;
 	bool held_back = t && timer_is_set(&t->hold);
+	size_t before;
 
 	if (c->start.waiting)
-		add(an, WHY_INITIAL_WAIT)->in_ms = c->start.until_ms - mono_ms;
+		why_add(an, WHY_INITIAL_WAIT)->in_ms = c->start.until_ms - mono_ms;
 	if (held_back)
 		why_hold(an, t, mono_ms);
 	else
 		why_due(an, s, now_ms);
 	why_paused(an, q, now_ms);
 	why_threads(an, q);
-	why_workers(an, c, q);
+	why_workers(an, c, q, &row->spec);
+	before = an->n;
+	why_need(an, c, q, row);
+	an->lacks = an->n > before;
 }
 
-static void why_queued(struct answer *an, const struct queue *q, const struct task *t,
+/* Whether somebody has to start before it. Who needs what is not there waits for that, and others
+ * pass it by: then only its like are before it, and it is not before others. */
+static bool is_behind(const struct queue *q, const struct task *t, bool lacks)
+{
+	struct task *first;
+
+	if (!t || t->window != &q->ready)
+		return q->n_queued - q->n_delayed > 1; /* beyond what is in memory */
+	first = window_first((struct window *)&q->ready);
+	for (struct task *at = first; at && at != t; at = window_next(at)) {
+		const struct shape *shape = at->shape ? at->shape : &q->shapes.plain;
+
+		if (at->shape == t->shape || (!lacks && !shape->is_blocked))
+			return true;
+	}
+	return false;
+}
+
+static void why_queued(struct why_answer *an, const struct queue *q, const struct task *t,
     const struct task_state *s, int64_t now_ms)
 {
 	bool is_waiting = s->due_ms > now_ms || (t && timer_is_set(&t->hold));
 
-	if (!is_waiting && q->n_queued - q->n_delayed > 1)
-		*add(an, q->row.order == ORDER_PRIORITY ? WHY_BEHIND_OTHERS_BY_PRIORITY
-		                                        : WHY_BEHIND_OTHERS) =
+	if (!is_waiting && is_behind(q, t, an->lacks))
+		*why_add(an, q->row.order == ORDER_PRIORITY ? WHY_BEHIND_OTHERS_BY_PRIORITY
+		                                            : WHY_BEHIND_OTHERS) =
 		    (struct facts){.n = q->n_queued - q->n_delayed, .order = q->row.order};
 	if (!an->n)
-		add(an, q->ready.reading ? WHY_STARTING_ONCE_READ : WHY_STARTING);
+		why_add(an, q->ready.reading ? WHY_STARTING_ONCE_READ : WHY_STARTING);
 }
 
 static enum why_code code_of_dispatched(const struct task *t, bool is_unhealthy)
@@ -211,7 +235,7 @@ static enum why_code code_of_dispatched(const struct task *t, bool is_unhealthy)
 }
 
 static void why_dispatched(
-    struct answer *an, const struct core *c, const struct task *t, int64_t mono_ms)
+    struct why_answer *an, const struct core *c, const struct task *t, int64_t mono_ms)
 {
 	const struct worker *w = t ? t->worker : NULL;
 	enum why_code code;
@@ -221,14 +245,14 @@ static void why_dispatched(
 		return;
 	lost_in = wait_lost_in_ms(c, w, mono_ms);
 	code = code_of_dispatched(t, lost_in >= 0);
-	*add(an, code) = (struct facts){.name = w->row.facts.shard,
+	*why_add(an, code) = (struct facts){.name = w->row.facts.shard,
 	    .in_ms =
 	        code == WHY_NO_ANSWER ? left_ms(w->next_poll_ms, mono_ms) : left_ms(lost_in, 0)};
 }
 
-static void why_held(struct answer *an, const struct task_state *s)
+static void why_held(struct why_answer *an, const struct task_state *s)
 {
-	*add(an, s->status == TASK_BLOCKED ? WHY_BLOCKED : WHY_HELD) =
+	*why_add(an, s->status == TASK_BLOCKED ? WHY_BLOCKED : WHY_HELD) =
 	    (struct facts){.n = s->status, .reason = s->reason};
 }
 
@@ -239,14 +263,15 @@ size_t core_why(const struct core *c, const struct task_row *row, int64_t now_ms
 	const struct task_state *s = t ? &t->row.state : &row->state;
 	struct queue *q = queue_find(c, row->spec.queue);
 	enum task_phase phase = task_phase(s->status);
-	struct answer an = {.a = a};
+	struct why_answer an = {.a = a};
+	bool is_job = false;
 	char text[ID_TEXT];
 	struct str id = arena_str(a, str_of(id_format(&c->ids, row->id, text)));
 
-	if (phase == PHASE_HELD)
+	if (phase == PHASE_HELD && !(is_job = group_why_job(&an, c, row, s->status)))
 		why_held(&an, s);
-	if (q && (phase == PHASE_HELD || phase == PHASE_QUEUED))
-		why_not_now(&an, c, q, t, s, now_ms, mono_ms);
+	if (q && !is_job && (phase == PHASE_HELD || phase == PHASE_QUEUED))
+		why_not_now(&an, c, q, t, t ? &t->row : row, now_ms, mono_ms);
 	if (q && phase == PHASE_QUEUED)
 		why_queued(&an, q, t, s, now_ms);
 	if (phase != PHASE_HELD && phase != PHASE_QUEUED)

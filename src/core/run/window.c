@@ -42,7 +42,8 @@ static struct window_key key_of(const struct window *w, const struct task_row *r
 
 static size_t weight(const struct task *t)
 {
-	return t->row.spec.body.n + t->row.spec.labels.n + t->row.state.history.n;
+	return t->row.spec.body.n + t->row.spec.labels.n + t->row.spec.need.n +
+	       t->row.state.history.n + t->row.state.deeds.n;
 }
 
 struct task *window_first(struct window *w)
@@ -60,6 +61,13 @@ struct task *window_next(struct task *t)
 	return RB_NEXT(task_tree, &t->window->tree, t);
 }
 
+struct task *window_from(struct window *w, struct window_key key)
+{
+	struct task probe = {.key = key};
+
+	return RB_NFIND(task_tree, &w->tree, &probe);
+}
+
 bool window_wants(const struct window *w, const struct task_row *row)
 {
 	struct task probe = {.key = key_of(w, row)};
@@ -71,7 +79,7 @@ bool window_wants(const struct window *w, const struct task_row *row)
 	return last && key_cmp(&probe, last) < 0;
 }
 
-void window_put(struct window *w, struct task *t)
+void window_put(struct core *c, struct window *w, struct task *t)
 {
 	MUST(!t->window);
 	t->key = key_of(w, &t->row);
@@ -79,9 +87,11 @@ void window_put(struct window *w, struct task *t)
 	t->window = w;
 	w->n++;
 	w->bytes += weight(t);
+	if (!w->is_due)
+		shape_enter(c, t);
 }
 
-void window_del(struct task *t)
+void window_del(struct core *c, struct task *t)
 {
 	struct window *w = t->window;
 
@@ -91,6 +101,7 @@ void window_del(struct task *t)
 	t->window = NULL;
 	w->n--;
 	w->bytes -= weight(t);
+	shape_leave(c, t);
 }
 
 static bool too_big(const struct core *c, const struct window *w)
@@ -104,7 +115,7 @@ void window_trim(struct core *c, struct window *w)
 		struct task *t = window_last(w);
 
 		w->complete = false;
-		window_del(t);
+		window_del(c, t);
 		task_forget(c, t);
 	}
 }
@@ -116,7 +127,7 @@ void window_clear(struct core *c, struct window *w)
 
 	while ((t = window_last(w))) {
 		w->complete = false;
-		window_del(t);
+		window_del(c, t);
 		task_forget(c, t);
 	}
 }
@@ -183,7 +194,7 @@ static void merge_row(struct core *c, struct window *w, const struct task_row *r
 	} else {
 		return;
 	}
-	window_put(w, t);
+	window_put(c, w, t);
 }
 
 /* Newcomers beyond the last row that was read: tasks that were not read may lie before them. */
@@ -193,7 +204,7 @@ static void drop_beyond(struct core *c, struct window *w, const struct task_row 
 	struct task *t;
 
 	while ((t = window_last(w)) && key_cmp(t, &boundary) > 0) {
-		window_del(t);
+		window_del(c, t);
 		task_forget(c, t);
 	}
 }
@@ -205,7 +216,7 @@ static void drop_unread(struct core *c, struct window *w)
 	struct task *t;
 
 	while ((t = window_last(w)) && (w->is_from_head || key_cmp(t, &boundary) > 0)) {
-		window_del(t);
+		window_del(c, t);
 		task_forget(c, t);
 	}
 }

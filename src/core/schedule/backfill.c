@@ -41,7 +41,7 @@ int schedule_run_now(struct core *c, const struct event *ev, struct schedule *s,
 	rid task;
 
 	schedule_unpack(s, &out->batch.arena, &row);
-	task = schedule_submit(c, &row, 0, 0, out);
+	task = schedule_submit(c, &row, 0, 0, ev->actor, out);
 	record(c, s, c->now_ms / 1000, TICK_MANUAL, task, out);
 	row.progress.last_task = task;
 	schedule_save(c, s, &row, false, out);
@@ -193,7 +193,7 @@ int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s
 
 		if (is_taken(&p, t, &recorded))
 			continue;
-		task = schedule_submit(c, &row, t, 0, out);
+		task = schedule_submit(c, &row, t, 0, ev->actor, out);
 		record(c, s, t, TICK_BACKFILL, task, out);
 		o[r->n++] = submitted(task);
 	}

@@ -72,7 +72,7 @@ static int64_t jittered_ms(const struct schedule_row *row, int64_t tick_s)
 }
 
 rid schedule_submit(struct core *c, const struct schedule_row *row, int64_t tick_s,
-    int64_t run_after_ms, struct effects *out)
+    int64_t run_after_ms, struct str actor, struct effects *out)
 {
 	struct submit_task t = {.status = TASK_QUEUED,
 	    .spec = {.queue = row->queue,
@@ -83,7 +83,9 @@ rid schedule_submit(struct core *c, const struct schedule_row *row, int64_t tick
 	        .backoff_ms = row->backoff_ms,
 	        .backoff_max_ms = row->backoff_max_ms,
 	        .owner = {KIND_SCHEDULE, row->id, tick_s},
+	        .actor = actor,
 	        .labels = row->labels,
+	        .need = row->need,
 	        .body = row->body}};
 
 	return submit_alone(c, &t, out);
@@ -94,7 +96,8 @@ static void fire(struct look *l, const struct cron_event *e, struct str reason)
 	struct schedule_progress *p = &l->row->progress;
 	struct tick_row row = row_of(l, e, TICK_FIRED);
 
-	row.task = schedule_submit(l->c, l->row, e->time, jittered_ms(l->row, e->time), l->out);
+	row.task =
+	    schedule_submit(l->c, l->row, e->time, jittered_ms(l->row, e->time), STR_NULL, l->out);
 	row.reason = reason;
 	tick_save(&row, l->out);
 	lane_past_grows(l->c, l->s->object.id, e->time);

@@ -106,9 +106,9 @@ void schedule_save(struct core *c, struct schedule *s, const struct schedule_row
 		buf_release(&items);
 		batch_put(&out->batch, &schedule_table, copy);
 	} else {
-		copy = arena_memdup(a, row, sizeof *row);
-		copy->name = copy->items = copy->source = copy->zone = STR_NULL;
-		copy->labels = copy->body = copy->pause_reason = STR_NULL;
+		copy = arena_zalloc(a, sizeof *row);
+		copy->id = row->id;
+		row_take_state(&schedule_table, copy, row);
 		batch_state(&out->batch, &schedule_table, copy);
 	}
 	schedule_pack(s, row);
@@ -130,12 +130,12 @@ static void begin_anew(struct core *c, struct schedule *s, struct schedule_row *
 		schedule_move(row, SCHEDULE_ACTIVE);
 }
 
-/* After any change: saved, announced, and its next tick is known again. */
-static void changed(struct core *c, struct schedule *s, struct schedule_row *row, struct str actor,
-    enum object_event what, struct str detail, struct effects *out)
+/* Its next tick is known again. */
+static void save(struct core *c, struct object *o, void *changed, struct effects *out)
 {
-	row->version++;
-	row->mtime_ms = c->now_ms;
+	struct schedule *s = (struct schedule *)o;
+	struct schedule_row *row = changed;
+
 	schedule_set_timer(c, s, row);
 	if (row->state == SCHEDULE_ACTIVE && schedule_is_over(s, row))
 		schedule_move(row, SCHEDULE_FINISHED);
@@ -143,7 +143,6 @@ static void changed(struct core *c, struct schedule *s, struct schedule_row *row
 		schedule_pack(s, row);
 	else
 		schedule_save(c, s, row, true, out);
-	object_audit(c, &s->object, what, actor, detail, out);
 }
 
 static int create(
@@ -165,7 +164,7 @@ static int create(
 	row_take(&schedule_table, &row, given, ev->object.fields);
 	dealt_init(&row.progress, c->now_ms / 1000 + 1);
 	begin_anew(c, s, &row, false, out);
-	changed(c, s, &row, ev->actor, OBJECT_CREATED, STR_NULL, out);
+	object_changed(c, &s->object, &row, OBJECT_CREATED, ev->actor, STR_NULL, out);
 	return 0;
 }
 
@@ -179,7 +178,7 @@ static void rename_to(struct core *c, struct schedule *s, struct str name)
 
 static struct str paused_reason(const struct schedule_row *row, struct arena *a)
 {
-	return row->pause_reason.p ? arena_strf(a, "paused: " STR_FMT, STR_ARG(row->pause_reason))
+	return row->pause.reason.p ? arena_strf(a, "paused: " STR_FMT, STR_ARG(row->pause.reason))
 	                           : STR("paused");
 }
 
@@ -228,7 +227,7 @@ static int set(
 		s->n_live = 0; /* a new place: what is left in the old one overlaps with nothing */
 	if (begins)
 		begin_anew(c, s, &row, fields & pattern, out);
-	changed(c, s, &row, ev->actor, OBJECT_CHANGED, STR_NULL, out);
+	object_changed(c, o, &row, OBJECT_CHANGED, ev->actor, STR_NULL, out);
 	return 0;
 }
 
@@ -246,21 +245,16 @@ static int pause(
 		row.paused_ms = c->now_ms;
 		schedule_move(&row, SCHEDULE_PAUSED);
 	}
-	row.pause_reason = ev->object.reason;
-	row.paused_until_ms = ev->object.until_ms;
-	changed(c, s, &row, ev->actor, OBJECT_PAUSED,
-	    ev->object.reason.p ? detail_of(&out->batch.arena, "reason", ev->object.reason)
-	                        : STR_NULL,
-	    out);
+	object_paused(c, o, &row, &row.pause, ev, out);
 	return 0;
 }
 
 /* The last second that it covered: nobody may have been there when its time was over. */
 static int64_t pause_end_s(const struct core *c, const struct schedule_row *row)
 {
-	if (!row->paused_until_ms || row->paused_until_ms > c->now_ms)
+	if (!row->pause.until_ms || row->pause.until_ms > c->now_ms)
 		return c->now_ms / 1000;
-	return (row->paused_until_ms - 1) / 1000;
+	return (row->pause.until_ms - 1) / 1000;
 }
 
 void schedule_resume(struct core *c, struct schedule *s, struct str actor, struct effects *out)
@@ -271,9 +265,8 @@ void schedule_resume(struct core *c, struct schedule *s, struct str actor, struc
 	schedule_unpack(s, &out->batch.arena, &row);
 	look_skip_past(&l, pause_end_s(c, &row), paused_reason(&row, &out->batch.arena));
 	schedule_move(&row, SCHEDULE_ACTIVE);
-	row.pause_reason = STR_NULL;
-	row.paused_ms = row.paused_until_ms = 0;
-	changed(c, s, &row, actor, OBJECT_RESUMED, STR_NULL, out);
+	row.paused_ms = 0;
+	object_resumed(c, &s->object, &row, &row.pause, actor, out);
 }
 
 static int resume(
@@ -323,6 +316,7 @@ const struct object_kind schedule_kind = {
     .max = SCHEDULES_MAX,
     .load = load,
     .version = version,
+    .save = save,
     .create = create,
     .set = set,
     .pause = pause,

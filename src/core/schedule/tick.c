@@ -59,7 +59,7 @@ static int64_t wake_ms(struct core *c, struct schedule *s, const struct schedule
 	int64_t next;
 
 	if (row->state == SCHEDULE_PAUSED)
-		return row->paused_until_ms ? row->paused_until_ms : INT64_MAX;
+		return row->pause.until_ms ? row->pause.until_ms : INT64_MAX;
 	if (row->progress.waiting_s && !s->n_live)
 		return c->now_ms;
 	next = schedule_due_s(s, row);
@@ -233,8 +233,7 @@ void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 	bool more, finished;
 
 	schedule_unpack(s, NULL, &row);
-	if (row.state == SCHEDULE_PAUSED && row.paused_until_ms &&
-	    row.paused_until_ms <= c->now_ms) {
+	if (row.state == SCHEDULE_PAUSED && pause_is_over(&row.pause, c->now_ms)) {
 		schedule_resume(c, s, STR("reeve"), out);
 		schedule_look(c, s, out); /* it is active, and its pause may be long over */
 		return;

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/worker_set.h"
+#include "model/link/worker_set.h"
 
 struct member { /* embedded in a worker; all zero before it joins */
 	TAILQ_ENTRY(member) entry;

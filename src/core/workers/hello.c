@@ -56,24 +56,14 @@ static struct task *adopt(
     struct core *c, struct worker *w, const struct link_held *h, struct effects *out)
 {
 	struct task *t = MUTANT(HELLO_ADOPTS_NOTHING) ? NULL : unwritten(c, w, h);
-	struct task_state *s;
 
 	if (!t)
 		return NULL;
-	s = &t->row.state;
 	task_unghost(c, t);
-	s->attempt++;
-	s->token = h->token;
-	s->worker = w->row.id;
-	s->instance = w->row.facts.instance;
+	task_begin_attempt(c, t, w, h->token, STR_NULL); /* what is charged has a row */
 	times_adopted(c, &t->row, h->started_ms);
-	times_forget(s);
-	s->exit_code = -1;
-	s->signal = 0;
-	s->usage = (struct usage){0};
-	task_attach(t, w);
 	task_move(c, t, TASK_CLAIMED, STR_NULL, out);
-	s->due_ms = 0;
+	t->row.state.due_ms = 0;
 	task_save(c, t, out);
 	return t;
 }
@@ -145,6 +135,8 @@ static void welcome(struct core *c, const struct event *ev, struct worker *w, st
 	bind_link(c, w, ev->link);
 	w->dial = ev->hello.dial;
 	w->drops_receipts = ev->hello.drops_receipts;
+	w->takes_input = ev->hello.takes_input;
+	w->takes_needs = ev->hello.takes_needs;
 	join_set(c, ev, w);
 	/* the worker begins anew with us when it gets our first welcome: that may be this one */
 	if (!w->has_spoken)
@@ -166,7 +158,7 @@ static void welcome(struct core *c, const struct event *ev, struct worker *w, st
 	save_worker(c, w, out);
 	watch_check(c, w, out);
 	place_worker_joined(c, w);
-	place_room(c);
+	place_room(c, w);
 }
 
 /* Whoever was here before there were keys gets the first one that its lock comes with. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watching the workers: the only place where a worker's state changes, by model/health.c, and what
- * such a change means. We step with the present time only, never with the exact moment that
+ * Watching the workers: the only place where a worker's state changes, by model/link/health.c, and
+ * what such a change means. We step with the present time only, never with the exact moment that
  * passed: a server that was itself stopped for long must not condemn workers whose beats are
  * still waiting in its sockets.
  */
@@ -121,7 +121,7 @@ static void changed(struct core *c, struct worker *w, enum worker_state before, 
 		tell_watchers(c, w, out);
 	tell(c, w, out);
 	if (w->health.state == WORKER_HEALTHY)
-		place_room(c);
+		place_room(c, w);
 }
 
 static void look_again(struct core *c, struct timer *t, struct effects *out)
@@ -150,7 +150,7 @@ void watch_look(struct core *c, struct worker *w, struct effects *out)
 void watch_heard(struct core *c, struct worker *w, struct effects *out)
 {
 	if (health_lack(&w->health, worker_timeouts(c, w), c->mono_ms) == LACK_BEAT)
-		place_room(c); /* we were stopped, and queues may have passed it by */
+		place_room(c, w); /* we were stopped, and queues may have passed it by */
 	w->health.beat_ms = c->mono_ms;
 	w->has_spoken = true;
 	worker_heard_of(c, w, out);
@@ -237,7 +237,7 @@ void watch_checked(struct core *c, const struct event *ev, struct effects *out)
 	w->health.check_ms = w->check_sent_ms[n % CHECKS_KEPT];
 	watch_look(c, w, out);
 	first_check_is_over(c, w, out);
-	place_room(c);
+	place_room(c, w);
 	tell(c, w, out);
 }
 
@@ -262,6 +262,8 @@ void watch_beat(struct core *c, const struct event *ev, struct effects *out)
 	}
 	if (ev->beat.number > w->beat)
 		w->beat = ev->beat.number;
+	if (w->leaving && !ev->beat.leaving)
+		place_room(c, w);
 	w->leaving = ev->beat.leaving;
 	w->own = ev->beat.own;
 	consensus_repeated(&c->set, &w->member, &ev->beat.set);

@@ -30,6 +30,7 @@ struct worker *worker_add(struct core *c, const struct worker_row *row)
 	row_own(&worker_table, &w->row, &w->strings);
 	health_init(&w->health, c->mono_ms);
 	TAILQ_INIT(&w->tasks);
+	charge_offer(w);
 	object_add(c, &w->object, KIND_WORKER, w->row.id, w->row.facts.shard);
 	return w;
 }
@@ -47,25 +48,15 @@ static int64_t version(const struct object *o)
 	return ((const struct worker *)o)->row.version;
 }
 
-static void purge_eligible(struct core *c, const struct worker *w)
-{
-	struct queue *q;
-
-	EACH_OBJECT(q, c, KIND_QUEUE)
-	{
-		size_t kept = 0;
-
-		for (size_t i = 0; i < q->n_eligible; i++)
-			if (q->eligible[i].worker != w)
-				q->eligible[kept++] = q->eligible[i];
-		q->n_eligible = kept;
-	}
-}
-
 void worker_free(struct core *c, struct worker *w)
 {
 	MUST(TAILQ_EMPTY(&w->tasks));
-	purge_eligible(c, w);
+	fit_unlinked(c, w);
+	fit_purge(c, w);
+	if (w->is_roomy)
+		TAILQ_REMOVE(&c->roomy, w, in_roomy);
+	holdings_release(&w->holdings);
+	free(w->left);
 	timer_clear(c, TIMER_MONO, &w->watch);
 	timer_clear(c, TIMER_MONO, &w->poll);
 	consensus_leave(&c->set, &w->member);
@@ -101,16 +92,21 @@ void worker_heard_of(struct core *c, struct worker *w, struct effects *out)
 		start_all_heard(c, out);
 }
 
-bool worker_has_room(const struct core *c, const struct worker *w)
+bool worker_may_start(const struct core *c, const struct worker *w)
 {
-	int32_t max = worker_maxthreads(c, w);
-
 	/* by its marks too: a server that was stopped has not looked at its workers yet */
 	if ((w->health.state != WORKER_HEALTHY ||
 	        health_lack(&w->health, worker_timeouts(c, w), c->mono_ms) != LACK_NOTHING) &&
 	    !MUTANT(PLACE_ON_UNHEALTHY))
 		return false;
-	return w->link && !w->leaving && !w->row.drained && (max < 0 || w->running < max);
+	return w->link && !w->leaving && (!w->row.drained || MUTANT(DRAIN_IGNORED));
+}
+
+bool worker_has_room(const struct core *c, const struct worker *w)
+{
+	int32_t max = worker_maxthreads(c, w);
+
+	return worker_may_start(c, w) && (max < 0 || w->running < max);
 }
 
 /* Lists may name a queue or give its id. */
@@ -120,6 +116,12 @@ static bool names_queue(const struct core *c, struct str list, const struct queu
 
 	return list.n && (lines_has(list, q->row.name) ||
 	                     lines_has(list, str_of(id_format(&c->ids, q->row.id, id))));
+}
+
+bool worker_takes(const struct core *c, const struct worker *w, const struct task_spec *s)
+{
+	return (w->takes_input || !s->is_streamed) &&
+	       (w->takes_needs || !needs_are_shown(c, &s->owner));
 }
 
 enum unserved worker_unserved(const struct core *c, const struct worker *w, const struct queue *q)
@@ -149,6 +151,7 @@ void worker_unlink(struct core *c, struct worker *w)
 	idmap_del(&c->links, w->link);
 	w->link = 0;
 	w->generation++;
+	fit_unlinked(c, w);
 }
 
 void worker_lose_tasks(
@@ -158,7 +161,7 @@ void worker_lose_tasks(
 
 	while ((t = TAILQ_FIRST(&w->tasks)))
 		task_end_lost(c, t, reason, hold_ms, out);
-	place_room(c);
+	place_room(c, w);
 }
 
 void worker_adopt_facts(struct core *c, struct worker *w, const struct worker_facts *f)
@@ -166,6 +169,7 @@ void worker_adopt_facts(struct core *c, struct worker *w, const struct worker_fa
 	w->row.facts = *f;
 	row_own(&worker_table, &w->row, &w->strings);
 	object_rename(c, &w->object, w->row.facts.shard);
+	charge_offer(w);
 }
 
 static int too_many_gone(struct reply *r)
@@ -210,6 +214,15 @@ static int remove_worker(
 	return 0;
 }
 
+static void save(struct core *c, struct object *o, void *own, struct effects *out)
+{
+	struct worker *w = (struct worker *)o;
+
+	row_own(&worker_table, &w->row, &w->strings);
+	object_rename(c, o, w->row.facts.shard);
+	save_worker(c, w, out);
+}
+
 static int set(
     struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
@@ -218,13 +231,11 @@ static int set(
 	if (!ev->object.fields)
 		return 0;
 	row_take(&worker_table, &w->row, ev->object.row, ev->object.fields);
-	w->row.version++;
-	save_worker(c, w, out);
-	object_audit(c, o, OBJECT_CHANGED, ev->actor, STR_NULL, out);
+	object_changed(c, o, &w->row, OBJECT_CHANGED, ev->actor, STR_NULL, out);
 	if (w->link)
 		effects_message(out, MSG_SETTINGS, w->link)->settings.maxthreads =
 		    worker_maxthreads(c, w);
-	place_room(c);
+	place_room(c, w);
 	return 0;
 }
 
@@ -254,13 +265,10 @@ static int drain(
 
 	w->row.drained = ev->object.verb == WORKER_DRAIN;
 	w->row.drain_reason = w->row.drained ? reason : STR_NULL;
-	row_own(&worker_table, &w->row, &w->strings);
-	object_rename(c, o, w->row.facts.shard);
-	w->row.version++;
-	save_worker(c, w, out);
-	audit_object(c, w->row.drained ? "worker.drained" : "worker.undrained", o, ev->actor,
+	reserve_lost(c, w);
+	object_changed(c, o, &w->row, w->row.drained ? OBJECT_PAUSED : OBJECT_RESUMED, ev->actor,
 	    reason.n ? detail_of(&out->batch.arena, "reason", reason) : STR_NULL, out);
-	place_room(c);
+	place_room(c, w);
 	return 0;
 }
 
@@ -286,9 +294,13 @@ static void release(struct core *c)
 
 const struct object_kind worker_kind = {
     .table = &worker_table,
-    .events = {[OBJECT_CHANGED] = "worker.changed", [OBJECT_DELETED] = "worker.removed"},
+    .events = {[OBJECT_CHANGED] = "worker.changed",
+        [OBJECT_PAUSED] = "worker.drained",
+        [OBJECT_RESUMED] = "worker.undrained",
+        [OBJECT_DELETED] = "worker.removed"},
     .load = load,
     .version = version,
+    .save = save,
     .set = set,
     .remove = remove_worker,
     .act = act,

@@ -17,6 +17,8 @@ struct core;
 
 #define CHECKS_KEPT 8
 
+TAILQ_HEAD(worker_list, worker);
+
 struct worker {
 	struct object object;
 	struct worker_row row; /* strings owned, in `strings` */
@@ -30,11 +32,19 @@ struct worker {
 	uint64_t dial;          /* of its newest hello: older ones come too late */
 	bool leaving;           /* it drains: nothing more for it */
 	bool drops_receipts;    /* it gets no orders that are not written down */
+	bool takes_input;       /* that is streamed */
+	bool takes_needs;       /* it can show a job what it needs */
 	uint64_t generation;    /* changes with the link and the facts: see struct eligible */
 	struct timer watch;     /* monotonic: its health is looked at */
 	struct task_list tasks;
-	int32_t running;  /* length of tasks */
-	int32_t n_wishes; /* of these are to be killed */
+	struct holdings holdings; /* what it offers, and how much of that its tasks hold */
+	struct left *left;        /* lists of shapes that it did not fit: see fit.c */
+	size_t n_left, cap_left;
+	bool is_roomy; /* it may have more room: it is looked at when the step is over */
+	TAILQ_ENTRY(worker) in_roomy;
+	struct shape *reserved_for; /* starving; NULL: nobody */
+	int32_t running;            /* length of tasks */
+	int32_t n_wishes;           /* of these are to be killed */
 	/* runs without an answer: see unsure.c */
 	int32_t n_unsure;
 	uint64_t run_number; /* of the last run on this link */
@@ -94,7 +104,10 @@ int32_t worker_maxthreads(const struct core *c, const struct worker *w);
 const struct timeouts *worker_timeouts(const struct core *c, const struct worker *w);
 /* The worker has spoken, or is gone: it does not go by older timeouts any more. */
 void worker_heard_of(struct core *c, struct worker *w, struct effects *out);
+bool worker_may_start(const struct core *c, const struct worker *w); /* anything, now */
 bool worker_has_room(const struct core *c, const struct worker *w);
+/* Its program can run it. */
+bool worker_takes(const struct core *c, const struct worker *w, const struct task_spec *s);
 /* To whoever is on that link: go away, for good (die), and perhaps come back as somebody new. */
 struct message *worker_refuse(
     uint64_t link, bool die, bool restart, struct str reason, struct effects *out);

@@ -13,7 +13,7 @@
 
 const char *const limit_on_names[N_LIMITS] = {"memory", "cpu", "pids"};
 const char *const limit_by_names[N_LIMIT_BYS] = {
-    "nothing", "cgroup v2", "cgroup v1", "an rlimit of each process"};
+    "cannot be limited", "cgroup v2", "cgroup v1", "an rlimit of each process"};
 
 bool limit_wanted(const struct run_limits *l, enum limit_on on)
 {

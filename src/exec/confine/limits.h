@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "model/settings.h"
-#include "model/usage.h"
+#include "model/run/settings.h"
+#include "model/run/usage.h"
 
 enum limit_on { ON_MEMORY, ON_CPU, ON_PIDS, N_LIMITS };
 enum limit_by { BY_NOTHING, BY_V2, BY_V1, BY_RLIMIT, N_LIMIT_BYS };

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/world/memory_file.h"
 #include "exec/process.h"
 #include "exec/sandbox/sandbox_internal.h"
 
@@ -38,7 +39,8 @@ void sandbox_option3(struct making *m, const char *word, const char *a, const ch
 	sandbox_option(m, b);
 }
 
-/* Its own reaper stays process 1 (no --as-pid-1): a command is not made to wait for orphans. */
+/* The sandbox's own reaper stays process 1 (no --as-pid-1): a command is not made to wait for
+ * orphans. */
 static void add_namespaces(struct making *m)
 {
 	if (!m->s->privileged)
@@ -89,16 +91,13 @@ static void add_number(struct making *m, const char *word, int number)
 	sandbox_option2(m, word, arena_printf(m->arena, "%d", number));
 }
 
-static int memory_file(const char *name, struct str content, struct problem *p)
+static int file_of(const char *name, struct str content, struct problem *p)
 {
-	int fd = memfd_create(name, MFD_CLOEXEC);
+	int fd = memory_file(name, content);
 
-	if (fd >= 0 && write(fd, content.p, content.n) == (ssize_t)content.n &&
-	    lseek(fd, 0, SEEK_SET) == 0)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return problem_set(p, ERR_IO, "a file in memory for the sandbox: %s", strerror(errno));
+	return fd >= 0 ? fd
+	               : problem_set(
+	                     p, ERR_IO, "a file in memory for the sandbox: %s", strerror(errno));
 }
 
 /* Whoever reads moves the position, so each sandbox opens the filter anew. */
@@ -126,9 +125,9 @@ static int add_descriptors(struct making *m, struct sandboxed *ret)
 	if (m->n > OPTIONS_MAX)
 		return problem_set(m->problem, ERR_TOO_LARGE,
 		    "the sandbox has too many paths and variables: at most %d words", OPTIONS_MAX);
-	ret->fds[0] = memory_file("sandbox-options", buf_str(&m->options), m->problem);
+	ret->fds[0] = file_of("sandbox-options", buf_str(&m->options), m->problem);
 	ret->status_fd = ret->fds[SANDBOX_STATUS_AT] =
-	    memory_file("sandbox-status", STR(""), m->problem);
+	    file_of("sandbox-status", STR(""), m->problem);
 	ret->n_fds = 2;
 	if (filter)
 		ret->fds[ret->n_fds++] = open_again(m->s->filter_fd, m->problem);

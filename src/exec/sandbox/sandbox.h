@@ -19,7 +19,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "model/settings.h"
+#include "model/run/settings.h"
 
 #define SANDBOX_FDS_MAX 3
 

@@ -50,7 +50,7 @@ static const char *forbidden_by(void)
 	return NULL;
 }
 
-/* Its exit code, and the first line it wrote. */
+/* The program's exit code, and the first line it wrote. */
 static int try_it(const char *program, char *said, size_t size)
 {
 	const char *argv[] = {program, "--unshare-user", "--unshare-pid", "--unshare-net",

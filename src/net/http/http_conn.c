@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
+#include "base/world/log.h"
 #include "net/http/http_internal.h"
 #include "net/loop/address.h"
 #include "net/loop/read_ahead.h"
@@ -390,7 +390,7 @@ static void cut_largest(struct http_server *s)
 	    "Too much unanswered input is waiting; send less at once, or later.");
 }
 
-/* Its answer has begun, so that nothing can be said any more. */
+/* The connection's answer has begun, so that nothing can be said any more. */
 static void cut_greediest(struct http_server *s)
 {
 	struct http_conn *c, *greediest = TAILQ_FIRST(&s->conns);

@@ -12,8 +12,8 @@
 #include <sys/uio.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "net/http/http_internal.h"
 
 #define PAGES_FROM 32768

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/hex.h"
 #include "base/str.h"
 
 #define CHUNK_DIGITS 15 /* more do not fit into evhttp's number either */
@@ -69,24 +70,13 @@ static bool says_chunked(struct str line)
 	return line.n - at == sizeof value - 1 && strncasecmp(line.p + at, value, line.n - at) == 0;
 }
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 static void end_of_size(struct http_scan *s, struct str line)
 {
 	uint64_t size = 0;
 	size_t i = 0;
 
-	for (; i < line.n && digit(line.p[i]) >= 0 && i < CHUNK_DIGITS; i++)
-		size = size << 4 | (uint64_t)digit(line.p[i]);
+	for (; i < line.n && hex_digit(line.p[i]) >= 0 && i < CHUNK_DIGITS; i++)
+		size = size << 4 | (uint64_t)hex_digit(line.p[i]);
 	if (i == 0 || i < line.n) {
 		fault(s, bad_size);
 		return;

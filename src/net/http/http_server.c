@@ -12,9 +12,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
+#include "base/world/log.h"
 #include "net/http/http_internal.h"
 #include "net/loop/address.h"
 #include "net/loop/loop_internal.h"

@@ -2,8 +2,8 @@
 /* Answers without a known end: chunked for HTTP/1.1, until the close for HTTP/1.0. */
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "net/http/http_internal.h"
 
 static void on_stream_written(struct bufferevent *bev, void *arg)

@@ -16,8 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/log.h"
 #include "net/link/frame.h"
 #include "net/link/link_internal.h"
 #include "net/loop/loop_internal.h"

@@ -36,7 +36,7 @@ void quota_admit(struct link *l)
 	TAILQ_REMOVE(&l->quota->strangers, l, stranger_entry);
 }
 
-/* Its input counts no more: it is closing, and will be freed from the loop. */
+/* The link's input counts no more: the link is closing, and will be freed from the loop. */
 void quota_leave(struct link *l)
 {
 	struct link_quota *q = l->quota;

@@ -21,9 +21,9 @@
 
 #include <bsd/sys/queue.h>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
+#include "base/world/log.h"
 #include "net/loop/loop_internal.h"
 
 struct post {
@@ -48,7 +48,7 @@ struct loop_deferred {
 	struct loop *loop;
 	loop_fn *fn;
 	void *arg;
-	struct deferred_list *in; /* the list that holds it, NULL while it is not scheduled */
+	struct deferred_list *in; /* the list that holds it, NULL while it is not armed */
 };
 TAILQ_HEAD(deferred_list, loop_deferred);
 
@@ -168,7 +168,7 @@ static void on_deferred(evutil_socket_t fd, short what, void *arg)
 		d->fn(d->arg);
 	}
 	l->in_deferred = false;
-	/* What scheduled itself again waits for the next turn, so that I/O gets its share. */
+	/* What armed itself again waits for the next turn, so that I/O gets its share. */
 	if (!TAILQ_EMPTY(&l->deferred))
 		event_add(l->deferred_event, &now);
 }
@@ -183,7 +183,7 @@ struct loop_deferred *loop_deferred_new(struct loop *l, loop_fn *fn, void *arg)
 	return d;
 }
 
-void loop_deferred_schedule(struct loop_deferred *d)
+void loop_deferred_arm(struct loop_deferred *d)
 {
 	struct loop *l = d->loop;
 

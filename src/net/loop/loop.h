@@ -57,9 +57,10 @@ struct loop_timer *loop_timer_new(struct loop *l, loop_fn *fn, void *arg);
 void loop_timer_set(struct loop_timer *t, int64_t ms);
 void loop_timer_free(struct loop_timer *t);
 
-/* Runs once per schedule, after all I/O that was ready in this turn has been handled. */
+/* Runs once each time that it is armed, after all I/O that was ready in this turn has been handled.
+ */
 struct loop_deferred *loop_deferred_new(struct loop *l, loop_fn *fn, void *arg);
-void loop_deferred_schedule(struct loop_deferred *d);
+void loop_deferred_arm(struct loop_deferred *d);
 void loop_deferred_free(struct loop_deferred *d);
 
 struct loop_signal *loop_signal_new(struct loop *l, int signo, loop_signal_fn *fn, void *arg);

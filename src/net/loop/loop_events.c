@@ -3,8 +3,8 @@
 #include <event2/event.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "net/loop/loop_internal.h"
 
 struct loop_timer {

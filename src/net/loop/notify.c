@@ -11,10 +11,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/world/clock.h"
+#include "base/world/log.h"
 
 #define RETRY_MS 1000
 #define PACE_MIN_MS 10

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "core/pipeline.h"
-#include "core/tickets.h"
+#include "base/world/clock.h"
+#include "base/world/log.h"
+#include "core/pipeline/pipeline.h"
+#include "core/pipeline/tickets.h"
 #include "server/engine/engine_load.h"
 #include "server/engine/engine_read.h"
 #include "server/engine/readers.h"
@@ -71,6 +71,11 @@ bool engine_is_stuck(const struct engine *e)
 	return e->pipe.is_stuck;
 }
 
+const char *engine_search_trouble(const struct engine *e)
+{
+	return store_search_trouble(e->store);
+}
+
 static void set_wake(struct engine *e)
 {
 	int64_t at = core_wake_ms(e->core), now;
@@ -90,9 +95,9 @@ void engine_step(struct engine *e, struct event *ev)
 	pipeline_step(&e->pipe, e->core, ev);
 	set_wake(e);
 	if (e->pipe.is_midway)
-		loop_deferred_schedule(e->go_on); /* in the next turn: the others' comes first */
+		loop_deferred_arm(e->go_on); /* in the next turn: the others' comes first */
 	else if (!effects_empty(e->pipe.gathering))
-		loop_deferred_schedule(e->flush);
+		loop_deferred_arm(e->flush);
 }
 
 static void go_on(void *arg)
@@ -155,7 +160,7 @@ void engine_prune(struct engine *e, const rid *ids, size_t n)
 	for (size_t i = 0; i < n; i++)
 		batch_prune(&e->pipe.gathering->batch, ids[i]);
 	if (n)
-		loop_deferred_schedule(e->flush);
+		loop_deferred_arm(e->flush);
 }
 
 void engine_expire(struct engine *e, int64_t idem_before_ms, int64_t events_before_ms)
@@ -233,10 +238,10 @@ static void work(struct engine *e, const struct pipeline_work *w)
 	if (w->release) {
 		pipeline_release(&e->pipe, w->release, &out);
 		if (!effects_empty(e->pipe.gathering))
-			loop_deferred_schedule(e->flush);
+			loop_deferred_arm(e->flush);
 	}
 	if (w->go_on)
-		loop_deferred_schedule(e->go_on);
+		loop_deferred_arm(e->go_on);
 	if (w->tell_unknown)
 		tell_unknown(e);
 	if (w->retry)
@@ -338,7 +343,7 @@ struct engine *engine_new(
 		return NULL;
 	}
 	set_wake(e);
-	loop_deferred_schedule(e->flush);
+	loop_deferred_arm(e->flush);
 	return e;
 }
 
@@ -346,17 +351,17 @@ struct engine *engine_new(
 void engine_settle(struct engine *e)
 {
 	struct problem p = {0};
+	struct batch *last;
 
 	e->stopping = true;
 	while (e->pipe.is_midway)
 		engine_step(e, &(struct event){.kind = EV_GO_ON});
 	if (e->writer)
 		writer_free(TAKE(e->writer)); /* waits for the batch that is flying */
-	/* what came after a batch that could not be written must not be written either */
+	last = pipeline_last(&e->pipe);
 	if (e->pipe.is_stuck)
 		log_error("the store still refuses writes: what nobody was told about is dropped");
-	else if (e->pipe.gathering->batch.n &&
-	         store_commit(e->store, &e->pipe.gathering->batch, &p) != 0)
+	if (last && store_commit(e->store, last, &p) != 0)
 		log_error("the last batch could not be written: %s", p.what);
 	effects_reset(e->pipe.gathering, 0);
 }

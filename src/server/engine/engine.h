@@ -8,7 +8,7 @@
 #define SERVER_ENGINE_H
 
 #include "core/core.h"
-#include "core/tickets.h"
+#include "core/pipeline/tickets.h"
 #include "net/loop/loop.h"
 #include "server/engine/hub.h"
 #include "server/workers/receipts.h"
@@ -45,6 +45,8 @@ struct receipts *engine_heeds_receipts(const struct engine *e);
 struct hub *engine_hub(struct engine *e);
 /* The store can't be written at the moment: commands are refused. */
 bool engine_is_stuck(const struct engine *e);
+/* Why searches have no index, in words; NULL: they have. */
+const char *engine_search_trouble(const struct engine *e);
 
 /* Fills in times and seed, and steps. */
 void engine_step(struct engine *e, struct event *ev);

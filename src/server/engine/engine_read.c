@@ -63,33 +63,39 @@ static void read_keys(struct store_reader *r, struct reading *d)
 	d->ev.keys.failed = failed;
 }
 
-static int read_task(
-    struct store_reader *r, struct reading *d, rid id, struct task_row *ret_row, rid *ret_holder)
+static int read_holder(struct store_reader *r, const struct task_row *row, rid *ret_holder)
 {
-	int e = id ? store_task_get(r, id, &d->arena, ret_row) : ERR_NOT_FOUND;
+	return row->spec.key.p ? store_find_key(r, row->spec.queue, row->spec.key, ret_holder) : 0;
+}
 
-	if (e == ERR_NOT_FOUND) {
-		*ret_row = (struct task_row){0};
-		return 0;
-	}
-	if (e == 0 && ret_row->spec.key.p)
-		e = store_find_key(r, ret_row->spec.queue, ret_row->spec.key, ret_holder);
-	return e;
+static int read_batch(
+    struct store_reader *r, struct reading *d, rid id, struct task_batch_row *ret_row)
+{
+	int e = store_batch_get(r, id, &d->arena, ret_row);
+
+	if (e == ERR_NOT_FOUND)
+		*ret_row = (struct task_batch_row){0};
+	return e == ERR_NOT_FOUND ? 0 : e;
 }
 
 static void read_tasks(struct store_reader *r, struct reading *d)
 {
+	struct task_batch_row *batches =
+	    arena_zalloc(&d->arena, (d->ask.n_batches + 1) * sizeof *batches);
 	struct task_row *rows = arena_zalloc(&d->arena, (d->ask.n + 1) * sizeof *rows);
 	rid *holders = arena_zalloc(&d->arena, (d->ask.n + 1) * sizeof *holders);
-	bool failed = false;
+	bool failed = store_tasks_get(r, d->ask.ids, d->ask.n, &d->arena, rows) != 0;
 
 	for (size_t i = 0; i < d->ask.n && !failed; i++)
-		failed = read_task(r, d, d->ask.ids[i], &rows[i], &holders[i]) != 0;
+		failed = read_holder(r, &rows[i], &holders[i]) != 0;
+	for (size_t i = 0; i < d->ask.n_batches && !failed; i++)
+		failed = read_batch(r, d, d->ask.batches[i], &batches[i]) != 0;
 	d->ev.kind = EV_TASKS_READ;
 	d->ev.rows.read = d->ask.number;
 	d->ev.rows.rows = rows;
 	d->ev.rows.holders = holders;
 	d->ev.rows.n = d->ask.n;
+	d->ev.rows.batches = batches;
 	d->ev.rows.failed = failed;
 }
 
@@ -97,8 +103,9 @@ static void read_parts(struct store_reader *r, struct reading *d)
 {
 	struct part_page page;
 
-	d->ev.kind = EV_PARTS_READ;
+	d->ev.kind = d->ask.kind == READ_INPUT ? EV_INPUT_READ : EV_PARTS_READ;
 	d->ev.parts.read = d->ask.number;
+	d->ev.parts.object = d->ask.parts.object;
 	d->ev.parts.failed = store_parts(r, &d->ask.parts, &d->arena, &page) != 0;
 	d->ev.parts.rows = page.rows;
 	d->ev.parts.n = page.n;
@@ -111,6 +118,7 @@ static void work(struct store_reader *r, void *arg)
 	switch (d->ask.kind) {
 	case READ_KEYS: read_keys(r, d); break;
 	case READ_TASKS: read_tasks(r, d); break;
+	case READ_INPUT:
 	case READ_PARTS: read_parts(r, d); break;
 	default: read_rows(r, d); break;
 	}
@@ -132,7 +140,10 @@ void engine_read(struct readers *r, const struct read_ask *ask, engine_read_fn *
 	d->ask = *ask;
 	d->fn = fn;
 	d->arg = arg;
-	if (ask->kind == READ_TASKS)
+	if (ask->kind == READ_TASKS) {
 		d->ask.ids = arena_memdup(&d->arena, ask->ids, ask->n * sizeof *ask->ids);
+		d->ask.batches =
+		    arena_memdup(&d->arena, ask->batches, ask->n_batches * sizeof *ask->batches);
+	}
 	readers_run(r, false, work, done, d);
 }

@@ -4,7 +4,7 @@
 #include <bsd/sys/queue.h>
 #include <stdlib.h>
 
-#include "base/idmap.h"
+#include "base/data/idmap.h"
 #include "base/mem.h"
 
 struct watcher {
@@ -23,6 +23,7 @@ struct output_watcher {
 };
 
 struct output_task {
+	TAILQ_ENTRY(output_task) entry;
 	rid id;
 	TAILQ_HEAD(, output_watcher) watchers;
 };
@@ -33,6 +34,9 @@ struct hub {
 	uint64_t last_seq;
 	TAILQ_HEAD(, watcher) watchers;
 	struct idmap outputs; /* task -> struct output_task */
+	TAILQ_HEAD(, output_task) followed;
+	hub_follow_fn *on_follow; /* NULL: nobody wants to know */
+	void *on_follow_arg;
 	int walking;
 	struct output_watcher **dead; /* unwatched during a walk */
 	size_t n_dead, cap_dead;
@@ -44,6 +48,7 @@ struct hub *hub_new(void)
 
 	h->ring = xcalloc(HUB_RING, sizeof *h->ring);
 	TAILQ_INIT(&h->watchers);
+	TAILQ_INIT(&h->followed);
 	return h;
 }
 
@@ -124,6 +129,32 @@ static void wake_output(struct hub *h, rid task)
 	h->walking--;
 }
 
+static void tell_follow(struct hub *h, rid task, bool is_followed)
+{
+	if (h->on_follow)
+		h->on_follow(task, is_followed, h->on_follow_arg);
+}
+
+void hub_on_follow(struct hub *h, hub_follow_fn *fn, void *arg)
+{
+	h->on_follow = fn;
+	h->on_follow_arg = arg;
+}
+
+bool hub_is_followed(const struct hub *h, rid task)
+{
+	return h->outputs.n && idmap_get(&h->outputs, task);
+}
+
+size_t hub_each_followed(const struct hub *h, hub_follow_fn *fn, void *arg)
+{
+	const struct output_task *t;
+
+	TAILQ_FOREACH (t, &h->followed, entry)
+		fn(t->id, true, arg);
+	return h->outputs.n;
+}
+
 static void remove_output(struct hub *h, struct output_watcher *w)
 {
 	struct output_task *t = w->task;
@@ -132,6 +163,8 @@ static void remove_output(struct hub *h, struct output_watcher *w)
 	free(w);
 	if (TAILQ_EMPTY(&t->watchers)) {
 		idmap_del(&h->outputs, t->id);
+		TAILQ_REMOVE(&h->followed, t, entry);
+		tell_follow(h, t->id, false);
 		free(t);
 	}
 }
@@ -214,15 +247,19 @@ void *hub_watch_output(struct hub *h, rid task, hub_fn *fn, void *arg)
 {
 	struct output_task *t = idmap_get(&h->outputs, task);
 	struct output_watcher *w = xcalloc(1, sizeof *w);
+	bool is_first = !t;
 
-	if (!t) {
+	if (is_first) {
 		t = xcalloc(1, sizeof *t);
 		t->id = task;
 		TAILQ_INIT(&t->watchers);
 		idmap_put(&h->outputs, task, t);
+		TAILQ_INSERT_TAIL(&h->followed, t, entry);
 	}
 	*w = (struct output_watcher){.task = t, .fn = fn, .arg = arg};
 	TAILQ_INSERT_TAIL(&t->watchers, w, entry);
+	if (is_first)
+		tell_follow(h, task, true);
 	return w;
 }
 

@@ -27,5 +27,11 @@ bool hub_replay(
 uint64_t hub_last_seq(const struct hub *h);
 void *hub_watch_output(struct hub *h, rid task, hub_fn *fn, void *arg);
 void hub_unwatch_output(struct hub *h, void *handle);
+/* Told of a task that somebody watches now, and of one that nobody watches any more. */
+typedef void hub_follow_fn(rid task, bool is_followed, void *arg);
+void hub_on_follow(struct hub *h, hub_follow_fn *fn, void *arg);
+bool hub_is_followed(const struct hub *h, rid task);
+/* All of them, by fn with true; returns how many. */
+size_t hub_each_followed(const struct hub *h, hub_follow_fn *fn, void *arg);
 
 #endif

@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 
 #define SLICE_US 4000
 /* Answers that wait for the loop: they are memory, and a busy loop is not read ahead of. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Retention: ended tasks go by age and by count, lost workers by age; a few at a time. */
+/* Retention: ended tasks go by age and by count, groups with their jobs, lost workers by age; a few
+ * at a time. */
 #ifndef SERVER_RETENTION_H
 #define SERVER_RETENTION_H
 

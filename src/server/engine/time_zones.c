@@ -6,8 +6,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/log.h"
 
 #define REFRESH_MS 60000
 #define FAR_AWAY_S 8000000000 /* the year 2223: only its being cancelled matters */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
+#include "base/world/log.h"
 
 #define REST_AFTER_S 5 /* without anything to write the store's cache is of no use */
 

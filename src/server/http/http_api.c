@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "server/http/http_door.h"
 #include "server/http/token_crypto.h"
 
@@ -24,6 +24,11 @@ static const char *host_not_ready(void *arg)
 	return engine_is_stuck(((struct http_api *)arg)->engine)
 	           ? "the store cannot be written at the moment"
 	           : NULL;
+}
+
+static const char *host_search_trouble(void *arg)
+{
+	return engine_search_trouble(((struct http_api *)arg)->engine);
 }
 
 static void host_load(void *arg, struct api_load *ret)
@@ -159,6 +164,7 @@ struct http_api *http_api_new(struct loop *l, struct engine *e, struct readers *
 	    .core = engine_core(e),
 	    .ids = engine_ids(e),
 	    .not_ready = host_not_ready,
+	    .search_trouble = host_search_trouble,
 	    .load = host_load,
 	    .wall_ms = host_wall,
 	    .mono_ms = host_mono,

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/secret.h"
+#include "base/world/clock.h"
 #include "model/limits.h"
 #include "server/http/token_crypto.h"
 

@@ -25,6 +25,8 @@ void parcel_release(struct parcel *o)
 	free(o->frame.kill);
 	free(o->frame.ended_ack);
 	free(o->frame.output_ack);
+	free(o->frame.follow);
+	free(o->frame.input);
 	*o = (struct parcel){0};
 }
 
@@ -75,6 +77,15 @@ static void add_refused(struct parcel *o, const struct message *m)
 	o->frame.refused = &o->refused;
 }
 
+static size_t needs_bytes(const struct link_run *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_needs; i++)
+		n += r->needs[i].job.n + r->needs[i].reason.n + r->needs[i].result.n + 128;
+	return n;
+}
+
 void parcel_add(struct parcel *o, const struct message *m)
 {
 	const struct link_run *r = &m->run;
@@ -85,10 +96,13 @@ void parcel_add(struct parcel *o, const struct message *m)
 		o->frame.welcome = &o->welcome;
 		break;
 	case MSG_REFUSED: add_refused(o, m); break;
-	case MSG_RUN: ADD(o, run, *r, r->body.n + r->env.n + r->run_settings.n + 64); break;
+	case MSG_RUN:
+		ADD(o, run, *r, r->body.n + r->env.n + r->run_settings.n + needs_bytes(r) + 64);
+		break;
 	case MSG_KILL: ADD(o, kill, m->kill, m->kill.reason.n + 32); break;
 	case MSG_ENDED_ACK: ADD(o, ended_ack, m->ended_ack, 24); break;
 	case MSG_OUTPUT_ACK: ADD(o, output_ack, m->output_ack, 32); break;
+	case MSG_INPUT: ADD(o, input, m->input, m->input.data.n + 48); break;
 	case MSG_BEAT_ACK: add_beat_ack(&o->frame, m->beat_ack); break;
 	case MSG_SETTINGS: add_settings(&o->frame, m->settings); break;
 	case MSG_NOTIFY:
@@ -99,6 +113,11 @@ void parcel_add(struct parcel *o, const struct message *m)
 		o->frame.check = m->check;
 		break;
 	}
+}
+
+void parcel_add_follow(struct parcel *o, struct link_follow f)
+{
+	ADD(o, follow, f, 32);
 }
 
 bool parcel_is_full(const struct parcel *o)
@@ -121,6 +140,6 @@ void parcel_clear(struct parcel *o)
 	f->has_settings = f->has_beat_ack = f->has_check = false;
 	drop_questions(o);
 	arena_release(&o->words);
-	f->n_run = f->n_kill = f->n_ended_ack = f->n_output_ack = 0;
+	f->n_run = f->n_kill = f->n_ended_ack = f->n_output_ack = f->n_follow = f->n_input = 0;
 	o->bytes = 0;
 }

@@ -6,13 +6,13 @@
 #include <bsd/sys/queue.h>
 
 #include "core/effects.h"
-#include "wire/link.h"
+#include "wire/link/link.h"
 
 struct parcel {
 	struct link_to_worker frame; /* the refs of its questions are ours */
 	struct link_welcome welcome;
 	struct link_refused refused;
-	size_t cap_run, cap_kill, cap_ended_ack, cap_output_ack, cap_notify;
+	size_t cap_run, cap_kill, cap_ended_ack, cap_output_ack, cap_follow, cap_input, cap_notify;
 	struct arena words; /* of a refusal; empty for all who are welcome */
 	size_t bytes;
 };
@@ -20,6 +20,7 @@ struct parcel {
 void parcel_release(struct parcel *o);
 /* Strings stay borrowed until parcel_clear(). */
 void parcel_add(struct parcel *o, const struct message *m);
+void parcel_add_follow(struct parcel *o, struct link_follow f);
 bool parcel_is_full(const struct parcel *o);
 /* One frame with everything in it; good until the parcel is cleared. */
 struct link_to_worker parcel_frame(struct parcel *o, const struct id_space *ids);

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "model/id.h"
-#include "model/receipt.h"
+#include "model/link/receipt.h"
 
 #define META_RECEIPT_KEY "receipt_key"
 

@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/idmap.h"
-#include "base/log.h"
+#include "base/data/idmap.h"
 #include "base/mem.h"
 #include "base/secret.h"
+#include "base/world/clock.h"
+#include "base/world/log.h"
 #include "model/limits.h"
 #include "net/link/proof.h"
 #include "server/workers/newcomers.h"
 #include "server/workers/parcel.h"
-#include "wire/link.h"
+#include "wire/link/link.h"
 
 /* Whoever can reach the port could otherwise fill the disk with lines about himself. */
 #define STRANGERS_LOGGED 10
@@ -306,6 +306,8 @@ static void take(struct session *s, const struct link_to_server *m)
 		hear(s, (struct event){.kind = EV_NOTIFIED, .notified = m->notified[i]});
 	for (size_t i = 0; i < m->n_started; i++)
 		hear(s, (struct event){.kind = EV_STARTED, .started = m->started[i]});
+	for (size_t i = 0; i < m->n_input_ack; i++)
+		hear(s, (struct event){.kind = EV_INPUT_ACK, .input_ack = m->input_ack[i]});
 	for (size_t i = 0; i < m->n_output; i++)
 		hear(s, (struct event){.kind = EV_OUTPUT, .output = m->output[i]});
 	for (size_t i = 0; i < m->n_ended; i++)
@@ -489,6 +491,36 @@ static void add_receipt(struct session *s)
 		run->receipt = receipt_make(receipts, run->task, run->token, str_of(s->shard));
 }
 
+static void send_touched(struct sessions *all)
+{
+	struct session *s;
+
+	while ((s = TAILQ_FIRST(&all->touched))) {
+		TAILQ_REMOVE(&all->touched, s, touched);
+		s->is_touched = false;
+		send_now(s);
+	}
+}
+
+/* Of the run that was just added: whoever waits for its output is here already. */
+static void add_follow(struct session *s, const struct link_run *run)
+{
+	if (hub_is_followed(engine_hub(s->all->engine), run->task))
+		parcel_add_follow(
+		    &s->out, (struct link_follow){run->task, run->token, FOLLOW_FOR_MS});
+}
+
+void sessions_follow(struct sessions *all, uint64_t link, const struct link_follow *f)
+{
+	struct session *s = idmap_get(&all->by_number, link);
+
+	if (!s)
+		return;
+	parcel_add_follow(&s->out, *f);
+	touch(s);
+	send_touched(all);
+}
+
 void sessions_send(struct sessions *all, const struct message *m, size_t n)
 {
 	struct session *s = NULL;
@@ -501,15 +533,13 @@ void sessions_send(struct sessions *all, const struct message *m, size_t n)
 		if (parcel_is_full(&s->out))
 			send_now(s);
 		parcel_add(&s->out, &m[i]);
-		if (m[i].kind == MSG_RUN)
+		if (m[i].kind == MSG_RUN) {
 			add_receipt(s);
+			add_follow(s, &m[i].run);
+		}
 		touch(s);
 	}
-	while ((s = TAILQ_FIRST(&all->touched))) {
-		TAILQ_REMOVE(&all->touched, s, touched);
-		s->is_touched = false;
-		send_now(s);
-	}
+	send_touched(all);
 }
 
 void sessions_free(struct sessions *s)

@@ -8,6 +8,8 @@
 #include "server/workers/join.h"
 #include "server/workers/tracing.h"
 
+#define FOLLOW_FOR_MS 10000 /* unless it is said again: a reader who is gone is forgotten */
+
 struct sessions;
 
 struct sessions_options {
@@ -31,6 +33,8 @@ void sessions_join_by(struct sessions *s, struct join *j);
 void sessions_set_token(struct sessions *s, const char *join_token);
 int sessions_port(const struct sessions *s);
 void sessions_send(struct sessions *s, const struct message *m, size_t n);
+/* Somebody reads this attempt's output along, or nobody any more. */
+void sessions_follow(struct sessions *s, uint64_t link, const struct link_follow *f);
 void sessions_free(struct sessions *s);
 
 #endif

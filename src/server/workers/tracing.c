@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "wire/link_words.h"
+#include "wire/link/link_words.h"
 
 struct tracing {
 	struct trace *trace;

@@ -3,9 +3,9 @@
 #ifndef SERVER_TRACING_H
 #define SERVER_TRACING_H
 
-#include "base/trace.h"
+#include "base/world/trace.h"
 #include "server/engine/engine.h"
-#include "wire/link.h"
+#include "wire/link/link.h"
 
 struct tracing; /* NULL: none is wanted; then nothing happens, at no cost */
 

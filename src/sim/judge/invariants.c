@@ -29,10 +29,17 @@ static const struct invariant invariants[] = {
     {35, "healthy-start", "a worker takes a task only while it is healthy itself"},
     {36, "first-to-go", "a worker gives up before the server gives it up"},
     {37, "sound-placement",
-        "a task goes only to a healthy worker that has lately started a process"},
+        "a task goes only to a healthy worker that has lately started a process, and is not "
+        "drained"},
     {38, "no-way-back", "an instance that was replaced does not come back"},
     {39, "true-sets", "no set is told in the initial wait; nobody is credited with one not heard"},
     {41, "own-attempts", "a worker harms only its own attempts, whatever it says"},
+    {44, "not-overcommitted",
+        "what processes need is there, on each worker and in the cluster, where they may be; no "
+        "more run than a throttle allows"},
+    {45, "given-back", "after healing nobody holds anything"},
+    {42, "batches", "a batch's row counts what was submitted to it; who joins one joins that one"},
+    {43, "input", "a process reads its input in order and whole; what was acknowledged stays"},
     {34, "deterministic", "the same seed gives the same trace hash"},
     {0},
 };

@@ -20,6 +20,7 @@ void judge_free(struct judge *j)
 		free(j->queues[i]);
 	free(j->tasks);
 	free(j->queues);
+	judge_batches_free(j);
 	idmap_release(&j->by_id);
 	idmap_release(&j->queues_by_id);
 	idmap_release(&j->by_request);

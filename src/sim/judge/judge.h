@@ -35,6 +35,8 @@ void judge_applied(struct world *w, const struct batch *b);
 void judge_notices(struct world *w, const struct effects *fx);
 /* A client is answered, durably. */
 void judge_answered(struct world *w, const struct event *command, const struct reply *r);
+/* A submit is: to this batch of tasks; 0: to a new one, or none. */
+void judge_batch_answered(struct world *w, rid joined, const struct reply *r);
 /* A client asks for another run of an ended task, or for anything else: from now on it may be. */
 void judge_asked(struct world *w, const struct event *command);
 /* The server has loaded its store and is open. */
@@ -50,6 +52,7 @@ void judge_ended(struct world *w, const struct sim_process *p);
 /* The machine sleeps past the moment by which a process had to be over: that is nobody's now. */
 void judge_overslept(struct world *w, struct sim_process *p);
 /* An attempt that could not be executed: 126, 127. */
+void judge_shown(struct world *w, const struct link_run *run); /* it is about to be started */
 void judge_unexecutable(struct world *w, const struct sim_process *p);
 
 /* Whom the server has lost by this step; and a step of a worker. */

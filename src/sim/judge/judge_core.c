@@ -2,6 +2,7 @@
 /* What the core decides, step by step, as its notices tell. */
 #include <string.h>
 
+#include "core/group/view.h"
 #include "sim/faults/hostile.h"
 #include "sim/judge/judge_internal.h"
 #include "sim/kind.h"
@@ -59,6 +60,8 @@ static void check_limits(struct world *w, const struct truth_task *t, const stru
 	    view.running > view.maxthreads)
 		world_fail(w, 13, "task %u: the worker has %d tasks, it allows %d", t->number,
 		    view.running, view.maxthreads);
+	if (core_worker(c, s->worker, sim_server_mono_ms(w), &view) && view.row->drained)
+		world_fail(w, 37, "task %u goes to a worker that is drained", t->number);
 }
 
 void judge_clock(struct world *w, bool back)
@@ -85,7 +88,7 @@ static bool was_due(struct world *w, const struct truth_task *t)
 	return false;
 }
 
-/* Whether the step that was just made sends the attempt out. */
+/* Whether the step that was just made sends the attempt out, or is about to. */
 static bool is_ordered(const struct world *w, rid task, int64_t token)
 {
 	const struct effects *fx = w->server->pipe.gathering;
@@ -93,7 +96,7 @@ static bool is_ordered(const struct world *w, rid task, int64_t token)
 	for (size_t i = fx->n_messages; i-- > 0;)
 		if (fx->messages[i].kind == MSG_RUN && fx->messages[i].run.task == task)
 			return fx->messages[i].run.token == token;
-	return false;
+	return core_order_is_late(sim_core(w), task, token);
 }
 
 /* The hold is a length of time: no step of any clock ends it, or makes it longer. */
@@ -116,9 +119,12 @@ static void check_claim(
 
 	if (t->stored && nth > most) /* what it asked for is known from its row */
 		world_fail(w, 26, "task %u begins attempt %d of %d", t->number, nth, most);
+	if (core_order_is_late(sim_core(w), t->id, s->token))
+		t->late_token = s->token;
 	if (!is_ordered(w, t->id, s->token))
 		return; /* it runs already: the worker says so */
 	check_limits(w, t, s);
+	judge_need_claimed(w, t, q, s->token);
 	if (t->lost_us)
 		check_hold(w, t);
 	if (!t->is_held && !was_due(w, t))
@@ -144,6 +150,8 @@ static void check_requeue(
 	int64_t wait = s->due_ms - sim_server_wall_ms(w);
 
 	if (!ev || !s)
+		return;
+	if (t->late_token == s->token) /* nobody was ever told of it */
 		return;
 	if (ev->kind == EV_WAKE && wait < w->o.lost_hold_ms)
 		world_fail(w, 11, "task %u of a lost worker waits only %lld ms", t->number,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "sim/judge/judge_internal.h"
+#include "sim/kind.h"
 #include "sim/load/load.h"
 #include "words/words.h"
 
@@ -31,13 +32,18 @@ static int64_t healed_ms(const struct world *w)
 }
 
 /* A due time that a jumping clock made is kept as it was given: nobody waits for it here. */
+bool truth_is_far(const struct world *w, const struct truth_task *t)
+{
+	return t->stored_status == TASK_QUEUED && t->stored_due_ms > healed_ms(w) + FAR_MS;
+}
+
 static bool waits(const struct world *w, const struct truth_task *t)
 {
 	if (!t->stored || truth_is_gone(t) || task_is_ended(t->stored_status))
 		return false;
 	if (task_is_held(t->stored_status))
 		return false;
-	return !(t->stored_status == TASK_QUEUED && t->stored_due_ms > healed_ms(w) + FAR_MS);
+	return !truth_is_far(w, t);
 }
 
 static const struct truth_task *first_waiting(const struct world *w)
@@ -84,13 +90,21 @@ static int first_unhealthy(const struct world *w)
 	return -1;
 }
 
+static bool kinds_settled(struct world *w)
+{
+	for (size_t i = 0; sim_kinds[i]; i++)
+		if (sim_kinds[i]->settled && !sim_kinds[i]->settled(w))
+			return false;
+	return true;
+}
+
 bool judge_settled(struct world *w)
 {
 	const struct sim_server *s = w->server;
 
 	return s->core && !s->pipe.flying && effects_empty(s->pipe.gathering) &&
 	       sim_load_is_quiet(w) && first_with_process(w) < 0 && !first_waiting(w) &&
-	       first_unhealthy(w) < 0;
+	       first_unhealthy(w) < 0 && kinds_settled(w);
 }
 
 static void say_why(struct world *w, const struct truth_task *t, char *text, size_t room)
@@ -132,6 +146,7 @@ void judge_unsettled(struct world *w)
 		    w->workers[slot].agent
 		        ? worker_state_names[agent_health(w->workers[slot].agent)]
 		        : "gone");
+	SIM_KINDS_DO(unsettled, w);
 	world_fail(w, 32, "some client or commit never came to an end");
 }
 
@@ -154,5 +169,6 @@ bool judge_end(struct world *w)
 		if (!j->queues[i]->deleted &&
 		    (j->queues[i]->n[PHASE_CLAIMED] || j->queues[i]->n[PHASE_RUNNING]))
 			world_fail(w, 33, "a queue still counts dispatched tasks");
+	judge_needs_end(w);
 	return !w->verdict.invariant;
 }

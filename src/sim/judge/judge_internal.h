@@ -4,6 +4,8 @@
 #define SIM_JUDGE_INTERNAL_H
 
 #include "sim/judge/judge.h"
+#include "sim/load/needs.h"
+#include "sim/world/worker.h"
 
 struct truth_queue {
 	rid id;
@@ -25,8 +27,12 @@ struct truth_task {
 	bool is_live, is_known; /* known: status is meaningful */
 	int32_t status, attempt;
 	int64_t token, due_ms;
-	int64_t lost_us; /* it waits because its worker was lost then; 0: not so */
-	bool is_held;    /* … or something like that: what its row says of the end is wall time */
+	struct str need, queue_need; /* its own; its queue's when it was claimed, */
+	int64_t claim_token;         /* with that token */
+	int64_t held[N_HELD];        /* by its process */
+	int64_t late_token;          /* of an attempt whose order was not sent yet; 0: none */
+	int64_t lost_us;             /* it waits because its worker was lost then; 0: not so */
+	bool is_held; /* … or something like that: what its row says of the end is wall time */
 	int64_t due_since_us; /* when it was told to wait until then */
 	/* as the store has it */
 	bool stored;
@@ -67,7 +73,10 @@ struct judge {
 	struct idmap by_id, queues_by_id, by_request, by_key;
 	struct truth_task **tasks;
 	size_t n_tasks, cap_tasks;
-	int64_t n_ends; /* of tasks, as stored */
+	int64_t n_ends;               /* of tasks, as stored */
+	struct truth_batch **batches; /* of tasks: judge_batches.c */
+	size_t n_batches, cap_batches;
+	struct idmap batches_by_id;
 	struct truth_queue **queues;
 	size_t n_queues, cap_queues;
 	int steps_back; /* of the server's wall clock */
@@ -89,11 +98,21 @@ struct truth_task *truth_of(struct world *w, rid id);
 struct truth_queue *truth_queue_of(struct world *w, rid id);
 /* True when the judge has nothing to say about it any more. */
 bool truth_is_gone(const struct truth_task *t);
+/* After healing: it waits for a time that nobody waits for. */
+bool truth_is_far(const struct world *w, const struct truth_task *t);
 /* judge_sets.c */
 void judge_new_messages(struct world *w);
 void judge_credit(struct world *w, int slot,
     const struct worker_view *v); /* which sets the server believes it to know */
 void judge_worker_stored(struct world *w, const struct row_op *op);
+/* judge_needs.c */
+void judge_need_claimed(
+    struct world *w, struct truth_task *t, const struct queue_row *q, int64_t token);
+void judge_need_started(struct world *w, struct truth_task *t, const struct sim_process *p);
+void judge_needs_end(struct world *w);
+/* judge_batches.c */
+void judge_batches_applied(struct world *w, const struct batch *b);
+void judge_batches_free(struct judge *j);
 /* judge_store.c */
 void judge_queue_stored(struct world *w, const struct row_op *op);
 /* judge_core.c */

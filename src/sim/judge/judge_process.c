@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/judge/judge_internal.h"
+#include "sim/kind.h"
 
 static void check_order(struct world *w, const struct truth_task *t, int64_t token)
 {
@@ -35,6 +36,8 @@ static void begin(struct world *w, struct truth_task *t, const struct sim_proces
 	check_order(w, t, p->token);
 	t->starts++;
 	check_promises(w, t, p);
+	if (t->owner.id && sim_kind_of(t->owner.kind)->task_started)
+		sim_kind_of(t->owner.kind)->task_started(w, t);
 	t->started_token = p->token;
 	memset(t->produced, 0, sizeof t->produced);
 }
@@ -48,12 +51,21 @@ void judge_started(struct world *w, const struct sim_process *p)
 	t->over_by_us = 0;
 	t->given_up = p->is_given_up;
 	t->is_risked |= p->is_given_up;
+	judge_need_started(w, t, p);
 	if (!t->queue || p->is_given_up)
 		return;
 	t->queue->processes++;
 	if (t->queue->most_threads >= 0 && t->queue->processes > t->queue->most_threads)
 		world_fail(w, 13, "%lld processes of one queue run, %d were allowed at most",
 		    (long long)t->queue->processes, t->queue->most_threads);
+}
+
+void judge_shown(struct world *w, const struct link_run *run)
+{
+	struct truth_task *t = truth_of(w, run->task);
+
+	if (t->owner.id && sim_kind_of(t->owner.kind)->task_shown)
+		sim_kind_of(t->owner.kind)->task_shown(w, t, run);
 }
 
 void judge_unexecutable(struct world *w, const struct sim_process *p)

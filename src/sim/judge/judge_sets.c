@@ -59,6 +59,12 @@ static void check_news(struct world *w, const struct link_news *n)
 		    (unsigned long long)n->set.version);
 }
 
+static void ordered(struct world *w, const struct message *m)
+{
+	truth_of(w, m->run.task)->late_token = 0;
+	check_run(w, m);
+}
+
 void judge_new_messages(struct world *w)
 {
 	struct judge *j = w->judge;
@@ -73,7 +79,7 @@ void judge_new_messages(struct world *w)
 		if (w->hostile)
 			judge_hostile_message(w, m);
 		if (m->kind == MSG_RUN)
-			check_run(w, m);
+			ordered(w, m);
 		else if (m->kind == MSG_WELCOME)
 			check_news(w, &m->welcome.news);
 		else if (m->kind == MSG_BEAT_ACK)

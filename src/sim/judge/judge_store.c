@@ -42,6 +42,7 @@ static void inserted(struct world *w, struct truth_task *t, const struct task_ro
 	t->backoff_max_ms = row->spec.backoff_max_ms;
 	t->run_after_ms = row->spec.run_after_ms;
 	t->owner = row->spec.owner;
+	t->need = needs_known(row->spec.need);
 	if (t->owner.id)
 		sim_kind_of(t->owner.kind)->task_stored(w, t);
 	if (row->spec.key.p)
@@ -148,6 +149,8 @@ static void task_row(struct world *w, const struct task_row *row, bool insert)
 	t->stored_token = s->token;
 	t->stored_attempt = s->attempt;
 	t->stored_due_ms = s->due_ms;
+	if (t->owner.id && sim_kind_of(t->owner.kind)->task_moved)
+		sim_kind_of(t->owner.kind)->task_moved(w, t, row);
 	check_key(w, t);
 	check_output(w, t, s);
 	check_result(w, t, s);
@@ -201,6 +204,7 @@ void judge_applied(struct world *w, const struct batch *b)
 		row_applied(w, &b->rows[i]);
 	}
 	w->judge->row = b->n;
+	judge_batches_applied(w, b);
 	SIM_KINDS_DO(applied, w);
 }
 

@@ -44,6 +44,7 @@ void sim_load_free(struct load *l)
 {
 	while (l->requests)
 		request_free(l, l->requests);
+	load_inputs_free(l);
 	free(l->tasks);
 	free(l);
 }
@@ -131,9 +132,12 @@ static void reply(struct world *w, struct request *r, int code)
 	}
 	if (code == 0 && r->kind == EV_SUBMIT && !r->remembered) {
 		r->remembered = true;
+		w->load->batch = r->made ? r->made : w->load->batch;
 		for (size_t i = 0; i < r->n_ids; i++)
 			if (r->ids[i])
 				remember(w->load, r->ids[i]);
+		if (load_is_streamed(r) && r->ids[0])
+			load_input_begin(w, r->ids[0]);
 	}
 	if (code == 0 && r->kind == EV_DELETE && r->of == KIND_QUEUE)
 		load_make_queue(w, w->load, r->queue);

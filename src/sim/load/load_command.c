@@ -13,6 +13,7 @@ static void give_away(struct event *ev, struct command_parts *c)
 
 	for (size_t i = 0; i < ev->submit.n; i++) {
 		tasks[i].spec.body = arena_str(&c->arena, tasks[i].spec.body);
+		tasks[i].spec.need = arena_str(&c->arena, tasks[i].spec.need);
 		tasks[i].spec.key = arena_str(&c->arena, tasks[i].spec.key);
 	}
 	ev->submit.tasks = tasks;
@@ -34,7 +35,9 @@ static void submit_of(
 		    .timeout_ms = r->timeout_ms,
 		    .backoff_ms = -1,
 		    .backoff_max_ms = -1,
+		    .need = r->need,
 		    .body = str_of(c->bodies[i]),
+		    .is_streamed = load_is_streamed(r),
 		};
 		if (r->delay_ms)
 			s->run_after_ms = sim_server_wall_ms(w) + r->delay_ms;
@@ -51,6 +54,10 @@ static void submit_of(
 	}
 	ev->submit.tasks = c->tasks;
 	ev->submit.n = (size_t)r->n;
+	ev->submit.batch = r->batch;
+	ev->submit.makes_batch = r->n > 1 && !r->makes;
+	if (r->makes)
+		sim_kind_of(r->of)->submit(w, r, ev, &c->arena);
 	if (w->o.submit_slice && ev->submit.n > w->o.submit_slice)
 		give_away(ev, c);
 }
@@ -126,6 +133,11 @@ void load_judge(struct world *w, struct request *r, const struct reply *reply)
 		judge_answered(w, &ev, reply);
 	if (r->kind != EV_SUBMIT || reply->code != 0)
 		return;
+	if (reply->ticket && !r->makes)
+		judge_batch_answered(w, r->batch, reply);
+	if (r->acked && r->idem && r->made != reply->id)
+		world_fail(w, 2, "request %u: what it made is another one now", r->number);
+	r->made = reply->id;
 	for (size_t i = 0; i < reply->n && i < SUBMIT_MOST; i++) {
 		world_mix(w, reply->outcomes[i].id);
 		if (r->acked && r->idem && r->ids[i] != reply->outcomes[i].id)

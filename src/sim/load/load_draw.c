@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which command comes next. */
 #include "sim/load/load_internal.h"
+#include "sim/load/needs.h"
 #include "sim/world/server.h"
 #include "sim/world/worker.h"
+
+#define JOIN_EVERY 7 /* requests: a submit joins the batch that was made last */
 
 static void draw_queue(struct world *w, struct queue_row *q)
 {
@@ -17,6 +20,8 @@ static void draw_queue(struct world *w, struct queue_row *q)
 	q->backoff_max_ms = sim_between(r, q->backoff_ms, 60000);
 	q->exit_codes = sim_chance(r, 500);
 	q->output_mode = (int32_t)rng_below(r, N_OUTPUT_MODES);
+	q->need = needs_of_queue(w);
+	q->placement = w->o.has_needs ? (int32_t)rng_below(&w->rng_need, N_PLACEMENTS) : 0;
 	q->output_max = sim_chance(r, 300) ? sim_between(r, 20, 300) : 1 << 20;
 }
 
@@ -46,7 +51,10 @@ static void draw_submit(struct world *w, struct load *l)
 	r->priority = (int32_t)sim_between(g, -3, 3);
 	r->status = sim_chance(g, 50) ? -10 : TASK_QUEUED;
 	r->timeout_ms = sim_chance(g, 800) ? 0 : sim_between(g, 500, 30000);
+	r->need = needs_of_task(w);
 	r->delay_ms = sim_chance(g, 850) ? 0 : sim_between(g, 100, 40000);
+	if (r->number % JOIN_EVERY == 0)
+		r->batch = l->batch;
 	load_send(w, r, 0);
 }
 
@@ -101,8 +109,18 @@ static void draw_queue_command(struct world *w, struct load *l)
 	if (r->kind == EV_SET) {
 		draw_queue(w, &r->row);
 		r->fields = draw_fields(g);
+		if (w->o.has_needs && sim_chance(&w->rng_need, 500))
+			r->fields |= ROW_BIT(queue_table, queue_row, need) |
+			             ROW_BIT(queue_table, queue_row, placement);
 	}
 	load_send(w, r, 0);
+}
+
+static void drain(struct request *r, bool on)
+{
+	r->kind = EV_DO;
+	r->verb = on ? WORKER_DRAIN : WORKER_UNDRAIN;
+	r->word = on ? "drain" : "undrain";
 }
 
 static void draw_worker_command(struct world *w, struct load *l)
@@ -119,6 +137,8 @@ static void draw_worker_command(struct world *w, struct load *l)
 	if (r->kind == EV_DO && sim_chance(g, 150) && !w->workers[r->slot].agent &&
 	    !w->workers[r->slot].processes && !w->workers[r->slot].start)
 		r->kind = EV_DELETE; /* an operator who has looked at the machine */
+	else if (w->o.has_drains && sim_chance(&w->rng_need, 600))
+		drain(r, sim_chance(&w->rng_need, 550));
 	load_send(w, r, 0);
 }
 

@@ -3,7 +3,7 @@
 #ifndef SIM_LOAD_INTERNAL_H
 #define SIM_LOAD_INTERNAL_H
 
-#include "model/row.h"
+#include "model/rows/row.h"
 #include "sim/kind.h"
 #include "sim/world/server.h"
 
@@ -16,7 +16,8 @@ struct request {
 	struct world *w;
 	unsigned number;
 	enum event_kind kind;
-	enum kind of;     /* EV_CREATE to EV_DO: of what */
+	enum kind of;     /* EV_CREATE to EV_DO, or what a submit makes: of what */
+	bool makes;       /* EV_SUBMIT: an object of that kind */
 	enum verb verb;   /* EV_DO, */
 	const char *word; /* and what that is called */
 	int queue, slot;
@@ -27,9 +28,12 @@ struct request {
 	int got_code;
 	/* submits */
 	int n, key; /* key: 0 none */
+	rid batch;  /* that they join; 0: none */
+	rid made;   /* the batch of the first answer */
 	int max_attempts;
 	int32_t priority, status;
 	int64_t timeout_ms, delay_ms;
+	struct str need; /* static */
 	/* tasks: asked for, or given by the first answer */
 	rid ids[SUBMIT_MOST];
 	size_t n_ids;
@@ -46,7 +50,9 @@ struct load {
 	unsigned last_request;
 	int n_open;
 	rid *tasks; /* that clients know of */
+	rid batch;  /* that was made last, as far as they know */
 	size_t n_tasks, cap_tasks;
+	struct sim_sender *senders; /* of streamed input: load_input.c */
 };
 
 /* Room for what a command's event points to. */
@@ -69,6 +75,10 @@ void load_send(struct world *w, struct request *r, int64_t in_us);
 /* load_draw.c */
 void load_draw(struct world *w, struct load *l);
 void load_make_queue(struct world *w, struct load *l, int queue);
+/* load_input.c */
+bool load_is_streamed(const struct request *r);
+void load_input_begin(struct world *w, rid task); /* whoever submitted it sends it */
+void load_inputs_free(struct load *l);
 /* load_objects.c */
 extern const struct sim_kind sim_kind_queue, sim_kind_worker;
 /* load_command.c: false when what it names is not there. */

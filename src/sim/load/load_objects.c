@@ -59,6 +59,13 @@ static void give_workers_room(struct world *w)
 		r->slot = i;
 		r->value = -2;
 		load_send(w, r, 2 * SECOND_US);
+		if (!w->o.has_drains)
+			continue;
+		r = load_command(w, w->load, EV_DO, KIND_WORKER);
+		r->slot = i;
+		r->verb = WORKER_UNDRAIN;
+		r->word = "undrain";
+		load_send(w, r, 2 * SECOND_US);
 	}
 }
 

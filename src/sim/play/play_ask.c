@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/row.h"
+#include "model/rows/row.h"
 #include "sim/judge/judge.h"
 #include "sim/play/play_internal.h"
 

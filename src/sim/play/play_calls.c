@@ -3,9 +3,9 @@
 #include "sim/play/play_internal.h"
 
 const char *const said_names[N_SAID] = {
-    "hello", "beat", "checked", "notified", "started", "ended", "output"};
+    "hello", "beat", "checked", "notified", "started", "ended", "output", "input_ack"};
 const char *const told_names[N_TOLD] = {"welcome", "refused", "run", "notify", "check", "kill",
-    "ended_ack", "output_ack", "beat_ack", "settings"};
+    "ended_ack", "output_ack", "beat_ack", "settings", "input"};
 
 void calls_release(struct calls *c)
 {
@@ -83,6 +83,9 @@ static json_t *said_json(const struct play *p, const struct event *ev)
 		    task_state_name(ev->ended.status), "exit", (int)ev->ended.exit_code, "signal",
 		    (int)ev->ended.signal, "killed", ev->ended.killed, "never_started",
 		    !ev->ended.started_ms, "reason", str_json(ev->ended.reason));
+	case EV_INPUT_ACK:
+		return json_pack("{s:o, s:I, s:I}", "task", task_json(p, ev->input_ack.task),
+		    "token", (json_int_t)ev->input_ack.token, "end", (json_int_t)ev->input_ack.end);
 	default: return json_pack("{s:o}", "task", task_json(p, ev->output.task));
 	}
 }
@@ -135,6 +138,10 @@ static json_t *told_json(const struct play *p, const struct message *m)
 	case MSG_ENDED_ACK:
 		return json_pack("{s:o, s:I}", "task", task_json(p, m->ended_ack.task), "token",
 		    (json_int_t)m->ended_ack.token);
+	case MSG_INPUT:
+		return json_pack("{s:o, s:I, s:I, s:b}", "task", task_json(p, m->input.task),
+		    "token", (json_int_t)m->input.token, "offset", (json_int_t)m->input.offset,
+		    "end", m->input.end);
 	default:
 		return json_pack("{s:o, s:I}", "task", task_json(p, m->output_ack.task), "token",
 		    (json_int_t)m->output_ack.token);
@@ -150,6 +157,7 @@ static int said_kind(enum event_kind kind)
 	case EV_NOTIFIED: return SAID_NOTIFIED;
 	case EV_STARTED: return SAID_STARTED;
 	case EV_ENDED: return SAID_ENDED;
+	case EV_INPUT_ACK: return SAID_INPUT_ACK;
 	default: return SAID_OUTPUT;
 	}
 }

@@ -32,9 +32,10 @@ enum said {
 	SAID_STARTED,
 	SAID_ENDED,
 	SAID_OUTPUT,
+	SAID_INPUT_ACK,
 	N_SAID
 };
-#define N_TOLD (MSG_SETTINGS + 1)
+#define N_TOLD (MSG_INPUT + 1)
 extern const char *const said_names[N_SAID], *const told_names[N_TOLD];
 
 /* What was said by, or to, one worker: counted since the last query and ever, and the last one. */

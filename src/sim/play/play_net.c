@@ -182,9 +182,10 @@ static void read_kind(struct at *a, struct play_rule *r)
 			return;
 		}
 	play_wrong(a->p, a->path, "kind", "there is no such message",
-	    "hello, beat, checked, notified, started, ended, output; welcome, refused, run, "
+	    "hello, beat, checked, notified, started, ended, output, input_ack; welcome, refused, "
+	    "run, "
 	    "notify, "
-	    "check, kill, ended_ack, output_ack, beat_ack, settings");
+	    "check, kill, ended_ack, output_ack, beat_ack, settings, input");
 }
 
 static void do_fault(struct at *a)

@@ -41,10 +41,9 @@ static void check_waits(struct world *w, const struct truth_schedule *s)
 {
 	if (s->row.state == SCHEDULE_ACTIVE && s->waiting && !truth_live_task(s, NULL, false))
 		world_fail(w, 40, "tick %lld waits for nothing", (long long)s->waiting->tick_s);
-	if (s->row.state == SCHEDULE_PAUSED && s->row.paused_until_ms &&
-	    s->row.paused_until_ms <= s->looked_ms)
+	if (s->row.state == SCHEDULE_PAUSED && pause_is_over(&s->row.pause, s->looked_ms))
 		world_fail(w, 40, "its pause should have ended %lld ms ago",
-		    (long long)(s->looked_ms - s->row.paused_until_ms));
+		    (long long)(s->looked_ms - s->row.pause.until_ms));
 }
 
 /* Everything that the last step has decided is durable, and it left nothing for the next. */

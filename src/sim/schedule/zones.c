@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "core/pipeline/loading.h"
 #include "sim/schedule/schedule.h"
 #include "sim/world/server.h"
 
@@ -79,9 +80,9 @@ void sim_zone_move(struct world *w)
 	sim_server_step(w, &ev);
 }
 
-void sim_zones_tell(struct world *w, sim_feed_fn *feed, void *arg)
+void sim_zones_tell(struct world *w, struct loading *l)
 {
 	for (int i = 0; schedules_of(w) && i < N_SIM_ZONES; i++)
-		feed(arg, &(struct event){.kind = EV_ZONE,
-		              .zone = {str_of(sim_zone_names[i]), sim_zone(w, i)}});
+		loading_feed(l, &(struct event){.kind = EV_ZONE,
+		                    .zone = {str_of(sim_zone_names[i]), sim_zone(w, i)}});
 }

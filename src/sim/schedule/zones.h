@@ -24,6 +24,6 @@ const struct cron_zone *sim_zone_at(const struct world *w, int kind, int64_t off
 /* The moving one becomes the other; the server hears of it if it is up. */
 void sim_zone_move(struct world *w);
 /* For a server that starts: feeds it every zone. */
-void sim_zones_tell(struct world *w, sim_feed_fn *feed, void *arg);
+void sim_zones_tell(struct world *w, struct loading *l);
 
 #endif

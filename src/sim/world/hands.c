@@ -44,6 +44,8 @@ static struct link_hello full_hello(
 	hello.tasks = held;
 	hello.n_tasks = sim_liar_claims(w, k, held, from->n_tasks);
 	hello.drops_receipts = k->drops_receipts;
+	hello.takes_input = true;
+	hello.takes_needs = true;
 	return hello;
 }
 
@@ -53,6 +55,7 @@ static struct event event_of(struct world *w, struct sim_worker *k, const struct
 	case AF_HELLO: return (struct event){.kind = EV_HELLO, .hello = full_hello(w, k, e->hello)};
 	case AF_BEAT: return (struct event){.kind = EV_BEAT, .beat = e->beat};
 	case AF_STARTED: return (struct event){.kind = EV_STARTED, .started = e->started};
+	case AF_INPUT_ACK: return (struct event){.kind = EV_INPUT_ACK, .input_ack = e->input_ack};
 	case AF_OUTPUT: return (struct event){.kind = EV_OUTPUT, .output = e->output};
 	case AF_ENDED: return (struct event){.kind = EV_ENDED, .ended = *e->ended};
 	case AF_CHECKED: return (struct event){.kind = EV_CHECKED, .checked = e->checked};
@@ -100,6 +103,7 @@ static void carry_out(struct world *w, int slot, const struct agent_effect *e)
 	case AF_START: sim_process_new(w, slot, e); break;
 	case AF_STOP: sim_process_stop(w, slot, e->task, e->token, e->kill); break;
 	case AF_READ: sim_process_read(w, slot, e->task, e->token, e->read); break;
+	case AF_INPUT: sim_process_given(w, slot, e); break;
 	case AF_CLOSE:
 		world_tell(w, "%s closes its link: " STR_FMT, world_node_name(w, slot),
 		    STR_ARG(e->why.text));
@@ -174,6 +178,7 @@ static struct agent_event event_of_message(const struct message *m)
 	case MSG_KILL: return (struct agent_event){.kind = AE_KILL, .kill = m->kill};
 	case MSG_ENDED_ACK:
 		return (struct agent_event){.kind = AE_ENDED_ACK, .ended_ack = m->ended_ack};
+	case MSG_INPUT: return (struct agent_event){.kind = AE_INPUT, .input = m->input};
 	case MSG_OUTPUT_ACK:
 		return (struct agent_event){.kind = AE_OUTPUT_ACK, .output_ack = m->output_ack};
 	default: return (struct agent_event){.kind = AE_BEAT_ACK, .beat_ack = m->beat_ack};

@@ -4,6 +4,7 @@
 #include "base/mutant.h"
 #include "base/rng.h"
 #include "sim/kind.h"
+#include "sim/load/needs.h"
 #include "sim/world/world.h"
 
 const char *const sim_class_names[N_CLASSES] = {"net", "call", "crash", "pause", "clock", "process",
@@ -264,6 +265,7 @@ void sim_options_draw(struct sim_options *o)
 	draw_slow(o);
 	draw_hostile(o);
 	draw_slices(o);
+	sim_needs_draw(o);
 }
 
 bool sim_classes_parse(struct str list, unsigned *ret_classes, struct str *ret_bad)
@@ -337,6 +339,10 @@ void sim_options_format(const struct sim_options *o, struct buf *out)
 	for (int i = 0; i < N_KINDS; i++)
 		if (o->kinds & 1u << i)
 			buf_printf(out, "  with %ss\n", kind_names[i]);
+	if (o->has_needs)
+		buf_add_cstr(out, "  with needs and offers\n");
+	if (o->has_drains)
+		buf_add_cstr(out, "  operators drain workers\n");
 	if (o->submit_slice)
 		buf_printf(
 		    out, "  long submits are taken in %u tasks at a time\n", o->submit_slice);

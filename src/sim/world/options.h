@@ -8,8 +8,8 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "model/health.h"
 #include "model/kind.h"
+#include "model/link/health.h"
 
 enum sim_class {       /* of faults; a seed draws which of them it has, and how often */
 	CLASS_NET,     /* cuts, partitions, half-open links, slow lines */
@@ -62,16 +62,19 @@ struct sim_options {
 	int64_t delay_max_us;  /* usual delay of a message */
 	int64_t commit_max_us; /* usual time of a commit */
 	uint32_t window_tasks;
-	uint32_t submit_slice; /* submits of more tasks are taken in in slices of that; 0: none */
-	int n_commands;        /* as many as the load is drawn for; `tasks` of them happen */
-	int n_faults;          /* how many are planned */
-	int n_times;           /* and so many of CLASS_TIME, */
-	int n_removes;         /* of CLASS_REMOVE, */
-	int n_attacks;         /* of CLASS_HOSTILE, */
-	int n_comas;           /* and of CLASS_COMA */
-	int64_t check_max_ms;  /* CLASS_SLOW: a healthcheck takes about so long; 0: as usual */
-	unsigned kinds;        /* 1u << enum kind: what not every world has */
-	int64_t guard_ms;      /* the keeper's: a killed worker's processes end within this */
+	uint32_t submit_slice;  /* submits of more tasks are taken in in slices of that; 0: none */
+	int n_commands;         /* as many as the load is drawn for; `tasks` of them happen */
+	int n_faults;           /* how many are planned */
+	int n_times;            /* and so many of CLASS_TIME, */
+	int n_removes;          /* of CLASS_REMOVE, */
+	int n_attacks;          /* of CLASS_HOSTILE, */
+	int n_comas;            /* and of CLASS_COMA */
+	int64_t check_max_ms;   /* CLASS_SLOW: a healthcheck takes about so long; 0: as usual */
+	unsigned kinds;         /* 1u << enum kind: what not every world has */
+	bool has_needs;         /* tasks need something, and workers offer it: see needs.h */
+	bool has_drains;        /* operators drain workers */
+	int64_t guard_ms;       /* the keeper's: a killed worker's processes end within this */
+	uint32_t groups_active; /* groups that dispatch at once; 0: the default */
 	bool restart_when_lost;
 	/* CLASS_CHANGE: what a server in the phase with faults may be started with instead */
 	bool changes_dispatch, changes_timeouts;

@@ -76,17 +76,37 @@ static void pack_event(struct packer *m, struct event *ev)
 	}
 }
 
+/* Their texts before them: when all is measured nothing may be written to what is another's. */
+static void pack_needs(struct packer *m, struct link_run *r)
+{
+	struct link_need *own = xmalloc((r->n_needs + 1) * sizeof *own);
+
+	for (size_t i = 0; i < r->n_needs; i++) {
+		own[i] = r->needs[i];
+		put_str(m, &own[i].job);
+		put_str(m, &own[i].state);
+		put_str(m, &own[i].worker);
+		put_str(m, &own[i].reason);
+		put_str(m, &own[i].result);
+	}
+	r->needs = own;
+	PUT_ARRAY(m, r->needs, r->n_needs);
+	free(own);
+}
+
 static void pack_message(struct packer *m, struct message *x)
 {
 	switch (x->kind) {
 	case MSG_REFUSED: put_str(m, &x->refused.reason); break;
 	case MSG_KILL: put_str(m, &x->kill.reason); break;
+	case MSG_INPUT: put_str(m, &x->input.data); break;
 	case MSG_RUN:
 		put_str(m, &x->run.queue);
 		put_str(m, &x->run.plugin);
 		put_str(m, &x->run.body);
 		put_str(m, &x->run.env);
 		put_str(m, &x->run.run_settings);
+		pack_needs(m, &x->run);
 		break;
 	case MSG_NOTIFY: PUT_ARRAY(m, x->notify.refs, x->notify.n_refs); break;
 	default: break;
@@ -137,7 +157,7 @@ struct packet *packet_copy(const struct packet *p)
 const char *packet_kind_name(int direction, int kind)
 {
 	static const char *const messages[] = {"welcome", "refused", "run", "notify", "check",
-	    "kill", "ended-ack", "output-ack", "beat-ack", "settings"};
+	    "kill", "ended-ack", "output-ack", "beat-ack", "settings", "input"};
 
 	if (direction == TO_WORKER)
 		return messages[kind];
@@ -149,6 +169,7 @@ const char *packet_kind_name(int direction, int kind)
 	case EV_STARTED: return "started";
 	case EV_ENDED: return "ended";
 	case EV_OUTPUT: return "output";
+	case EV_INPUT_ACK: return "input-ack";
 	default: return "?";
 	}
 }
@@ -177,6 +198,8 @@ static struct subject subject_of_message(const struct message *m)
 	case MSG_KILL: return (struct subject){m->kill.task, m->kill.token};
 	case MSG_ENDED_ACK: return (struct subject){m->ended_ack.task, m->ended_ack.token};
 	case MSG_OUTPUT_ACK: return (struct subject){m->output_ack.task, m->output_ack.token};
+	case MSG_INPUT:
+		return (struct subject){m->input.task, m->input.token, (uint64_t)m->input.offset};
 	default: return (struct subject){0};
 	}
 }
@@ -192,6 +215,9 @@ static struct subject subject_of_event(const struct event *ev)
 	case EV_ENDED:
 		return (struct subject){
 		    ev->ended.task, ev->ended.token, (uint64_t)(int64_t)ev->ended.status};
+	case EV_INPUT_ACK:
+		return (struct subject){
+		    ev->input_ack.task, ev->input_ack.token, (uint64_t)ev->input_ack.end};
 	case EV_OUTPUT:
 		return (struct subject){
 		    ev->output.task, ev->output.token, (uint64_t)ev->output.offset};

@@ -151,6 +151,7 @@ void sim_process_new(struct world *w, int slot, const struct agent_effect *e)
 		exited(w, slot, e->task, e->token, &never);
 		return;
 	}
+	judge_shown(w, e->run);
 	p = process_new(w, slot, e->task, e->token);
 	draw_exit(w, &p->exit);
 	p->left_us = draw_length(w);
@@ -163,7 +164,7 @@ void sim_process_new(struct world *w, int slot, const struct agent_effect *e)
 		sim_process_free(w, p);
 		exited(w, slot, e->task, e->token, &bad);
 	} else if (!w->o.exact && sim_chance(&w->rng_hand, 150)) {
-		/* it waits for its plugin's process */
+		/* the task waits for its plugin's process */
 		plan(w, p, SE_PROCESS_START, sim_between(&w->rng_hand, 1000, 3 * SECOND_US));
 	} else {
 		start(w, p);
@@ -221,6 +222,14 @@ void sim_process_read(struct world *w, int slot, rid task, int64_t token, bool o
 		end(w, p);
 	else if (on && p->state == PROCESS_RUNS && !p->event)
 		go_on(w, p);
+}
+
+void sim_process_given(struct world *w, int slot, const struct agent_effect *e)
+{
+	struct sim_process *p = find(&w->workers[slot], e->task, e->token);
+
+	if (p && p->state == PROCESS_RUNS)
+		sim_process_input(w, p, &e->input);
 }
 
 static void end_by(struct world *w, struct sim_process *p, int signal, int64_t in_us)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/world/server.h"
+#include "sim/load/needs.h"
 
 #include <stdlib.h>
 
@@ -25,9 +26,12 @@ void sim_server_init(struct world *w)
 	    .consensus_patience = w->o.consensus_patience,
 	    .window_tasks = w->o.window_tasks,
 	    .submit_slice = w->o.submit_slice,
+	    .groups_active = w->o.groups_active,
 	    .timeouts = w->o.timeouts,
 	    .lost_hold_ms = w->o.lost_hold_ms,
 	    .run_wait_ms = w->o.run_wait_ms,
+	    .resources = sim_resources,
+	    .n_resources = w->o.has_needs ? n_sim_resources : 0,
 	    .is_volatile = w->o.is_volatile,
 	    .allow_bump_unhealthy = w->o.allow_bump_unhealthy,
 	};
@@ -70,13 +74,13 @@ void sim_server_wake(struct world *w)
 	if (!s->core)
 		return;
 	at = node_clock_true_us(&s->node.clock, core_wake_ms(s->core));
-	if (s->tick && s->tick->node.at == at)
+	if (s->wake && s->wake->node.at == at)
 		return;
-	world_cancel(w, TAKE(s->tick));
+	world_cancel(w, TAKE(s->wake));
 	if (at == INT64_MAX)
 		return;
-	s->tick = world_event(w, at, SE_SERVER_TICK, SIM_SERVER);
-	s->tick->n = s->incarnation;
+	s->wake = world_event(w, at, SE_SERVER_WAKE, SIM_SERVER);
+	s->wake->n = s->incarnation;
 }
 
 static void plan_event(struct world *w, enum sim_event_kind kind, int64_t in_us)
@@ -158,7 +162,7 @@ void sim_server_crash(struct world *w, int64_t down_us)
 		return;
 	world_tell(w, "server dies");
 	core_free(TAKE(s->core));
-	world_cancel(w, TAKE(s->tick));
+	world_cancel(w, TAKE(s->wake));
 	s->crash_at = AT_NOWHERE;
 	pipeline_drop(&s->pipe);
 	sim_net_server_died(w, w->o.exact ? 1000 : (int)rng_below(&w->rng_net, 1001),
@@ -171,24 +175,29 @@ void sim_server_crash(struct world *w, int64_t down_us)
 	}
 }
 
+static void write_now(struct world *w, const struct batch *b)
+{
+	struct problem p = {0};
+
+	MUST(store_commit(w->server->store, b, &p) == 0);
+	judge_applied(w, b);
+}
+
 /* An orderly end: what has gathered is still written, nobody is told any more. */
 void sim_server_stop(struct world *w, int64_t down_us)
 {
 	struct sim_server *s = w->server;
-	struct problem p = {0};
+	struct batch *last;
 
 	while (s->core && s->pipe.is_midway)
 		go_on(w);
 	if (!s->core)
 		return;
-	if (s->pipe.flying && !s->applied && !s->pipe.is_stuck) {
-		MUST(store_commit(s->store, &s->pipe.flying->batch, &p) == 0);
-		judge_applied(w, &s->pipe.flying->batch);
-	}
-	if (!s->pipe.is_stuck && s->pipe.gathering->batch.n) {
-		MUST(store_commit(s->store, &s->pipe.gathering->batch, &p) == 0);
-		judge_applied(w, &s->pipe.gathering->batch);
-	}
+	if (s->pipe.flying && !s->applied && !s->pipe.is_stuck)
+		write_now(w, &s->pipe.flying->batch);
+	last = pipeline_last(&s->pipe);
+	if (last)
+		write_now(w, last);
 	sim_server_crash(w, down_us);
 }
 
@@ -250,10 +259,11 @@ static int rank_in_frame(enum message_kind kind)
 	    [MSG_BEAT_ACK] = 3,
 	    [MSG_ENDED_ACK] = 4,
 	    [MSG_OUTPUT_ACK] = 5,
-	    [MSG_RUN] = 6,
-	    [MSG_KILL] = 7,
-	    [MSG_NOTIFY] = 8,
-	    [MSG_CHECK] = 9};
+	    [MSG_INPUT] = 6,
+	    [MSG_RUN] = 7,
+	    [MSG_KILL] = 8,
+	    [MSG_NOTIFY] = 9,
+	    [MSG_CHECK] = 10};
 
 	return ranks[kind];
 }
@@ -262,7 +272,7 @@ static int rank_in_frame(enum message_kind kind)
 static bool let_go_messages(struct world *w, const struct message *m, size_t n)
 {
 	int first = n == 1 ? rank_in_frame(m[0].kind) : 0;
-	int last = n == 1 ? first : 9;
+	int last = n == 1 ? first : rank_in_frame(MSG_CHECK);
 
 	for (int rank = first; rank <= last; rank++)
 		for (size_t i = 0; i < n; i++) {
@@ -424,7 +434,7 @@ void sim_server_heal(struct world *w)
 void sim_server_event(struct world *w, struct sim_event *e)
 {
 	struct sim_server *s = w->server;
-	struct event tick = {.kind = EV_WAKE};
+	struct event wake = {.kind = EV_WAKE};
 
 	if (e->kind == SE_SERVER_START) {
 		sim_server_start(w);
@@ -433,7 +443,7 @@ void sim_server_event(struct world *w, struct sim_event *e)
 	if (!s->core || e->n != s->incarnation)
 		return;
 	switch (e->kind) {
-	case SE_SERVER_TICK: sim_server_step(w, &tick); break;
+	case SE_SERVER_WAKE: sim_server_step(w, &wake); break;
 	case SE_FLUSH: flush(w); break;
 	case SE_GO_ON: go_on(w); break;
 	case SE_COMMIT_APPLY: apply(w); break;

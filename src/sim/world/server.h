@@ -6,8 +6,8 @@
 #ifndef SIM_SERVER_H
 #define SIM_SERVER_H
 
-#include "core/pipeline.h"
-#include "core/tickets.h"
+#include "core/pipeline/pipeline.h"
+#include "core/pipeline/tickets.h"
 #include "sim/world/world.h"
 #include "store/store.h"
 
@@ -34,7 +34,7 @@ struct sim_server {
 	uint64_t seen_set;   /* the number of the set that gathered when the judge last looked, */
 	size_t seen_notices; /* and how many of its notices it has seen */
 	bool flush_planned, go_on_planned, applied;
-	struct sim_event *tick;
+	struct sim_event *wake;
 	int64_t read_us;        /* the reader is busy until then: reads keep their order */
 	struct tickets tickets; /* commands that wait for their answer */
 	/* faults */
@@ -52,7 +52,7 @@ struct sim_server {
 
 void sim_server_init(struct world *w);
 void sim_server_release(struct world *w);
-/* Starts it (no harm if it is up): loads the store as server/engine/engine_load.c does. */
+/* Starts it (no harm if it is up): what is stored is loaded by core/pipeline/loading.h. */
 void sim_server_start(struct world *w);
 /* kill -9: what is not durable is gone; its links break. It is started again after down_us (<0:
  * only by sim_server_start()). */

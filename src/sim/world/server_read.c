@@ -59,12 +59,17 @@ static void read_tasks(struct store_reader *r, struct reading *d)
 {
 	struct task_row *rows = arena_zalloc(&d->arena, (d->ask.n + 1) * sizeof *rows);
 	rid *holders = arena_zalloc(&d->arena, (d->ask.n + 1) * sizeof *holders);
+	struct task_batch_row *batches =
+	    arena_zalloc(&d->arena, (d->ask.n_batches + 1) * sizeof *batches);
 
+	store_tasks_get(r, d->ask.ids, d->ask.n, &d->arena, rows);
 	for (size_t i = 0; i < d->ask.n; i++)
-		if (d->ask.ids[i] && store_task_get(r, d->ask.ids[i], &d->arena, &rows[i]) == 0 &&
-		    rows[i].spec.key.p)
+		if (rows[i].spec.key.p)
 			store_find_key(r, rows[i].spec.queue, rows[i].spec.key, &holders[i]);
+	for (size_t i = 0; i < d->ask.n_batches; i++)
+		store_batch_get(r, d->ask.batches[i], &d->arena, &batches[i]);
 	d->ev.rows.rows = rows;
+	d->ev.rows.batches = batches;
 	d->ev.rows.holders = holders;
 	d->ev.rows.n = d->ask.n;
 }
@@ -84,7 +89,8 @@ static void look(struct world *w, struct reading *d)
 	    [READ_DUE] = EV_DUE_READ,
 	    [READ_KEYS] = EV_KEYS_READ,
 	    [READ_TASKS] = EV_TASKS_READ,
-	    [READ_PARTS] = EV_PARTS_READ};
+	    [READ_PARTS] = EV_PARTS_READ,
+	    [READ_INPUT] = EV_INPUT_READ};
 	struct store_reader *r = w->server->reader;
 	bool failed = w->server->reads_fail_until_us > w->now_us;
 
@@ -95,9 +101,11 @@ static void look(struct world *w, struct reading *d)
 		d->ev.keys.read = d->ask.number;
 		d->ev.keys.failed = failed;
 		return;
+	case READ_INPUT:
 	case READ_PARTS:
 		read_parts(r, d);
 		d->ev.parts.read = d->ask.number;
+		d->ev.parts.object = d->ask.parts.object;
 		d->ev.parts.failed = failed;
 		return;
 	case READ_TASKS: read_tasks(r, d); break;
@@ -118,8 +126,11 @@ void sim_read_begin(struct world *w, const struct read_ask *ask)
 	if (s->reads_slow_until_us > w->now_us)
 		delay += s->read_slow_us;
 	d->ask = *ask;
-	if (ask->kind == READ_TASKS)
+	if (ask->kind == READ_TASKS) {
 		d->ask.ids = arena_memdup(&d->arena, ask->ids, ask->n * sizeof *ask->ids);
+		d->ask.batches =
+		    arena_memdup(&d->arena, ask->batches, ask->n_batches * sizeof *ask->batches);
+	}
 	if (ask->kind == READ_KEYS) {
 		struct key_ask *keys =
 		    arena_memdup(&d->arena, ask->keys, ask->n * sizeof *ask->keys);

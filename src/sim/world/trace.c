@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
-#include "base/trace.h"
+#include "base/world/trace.h"
 
 struct sim_trace {
 	struct trace *file;

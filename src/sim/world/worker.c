@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "sim/judge/judge.h"
+#include "sim/load/needs.h"
 #include "sim/world/net.h"
 
 #define WALL_START_MS (INT64_C(1767225600) * 1000)
@@ -84,6 +85,8 @@ void sim_worker_facts(const struct sim_worker *k, struct worker_facts *f)
 	    .version = STR(REEVE_VERSION),
 	    .plugins = STR("command\n"),
 	    .maxthreads = k->maxthreads,
+	    .offer = k->offer[0] ? str_of(k->offer) : STR_NULL,
+	    .labels = k->labels[0] ? str_of(k->labels) : STR_NULL,
 	};
 }
 
@@ -95,13 +98,13 @@ void sim_worker_wake(struct world *w, int slot)
 	if (!k->agent)
 		return;
 	at = node_clock_true_us(&k->node.clock, agent_wake_ms(k->agent));
-	if (k->tick && k->tick->node.at == at)
+	if (k->wake && k->wake->node.at == at)
 		return;
-	world_cancel(w, TAKE(k->tick));
+	world_cancel(w, TAKE(k->wake));
 	if (at == INT64_MAX)
 		return;
-	k->tick = world_event(w, at, SE_WORKER_TICK, slot);
-	k->tick->n = k->incarnation;
+	k->wake = world_event(w, at, SE_WORKER_WAKE, slot);
+	k->wake->n = k->incarnation;
 }
 
 void sim_hand(struct world *w, int slot, int64_t in_us, const struct agent_event *e)
@@ -124,7 +127,7 @@ static void gone(struct world *w, int slot)
 	struct sim_worker *k = &w->workers[slot];
 
 	agent_free(TAKE(k->agent));
-	world_cancel(w, TAKE(k->tick));
+	world_cancel(w, TAKE(k->wake));
 	k->link = 0;
 	k->dialling = k->exiting = false;
 	k->die_after = 0;
@@ -228,6 +231,7 @@ static void begin(struct world *w, int slot)
 	}
 	k->incarnation++;
 	k->instance = rng_next(&w->rng_id) | 1;
+	needs_offer(w, k);
 	k->drops_receipts = !w->o.exact && (k->instance >> 8) % 4 == 0;
 	k->last_ok_us = 0;
 	k->started_ms = k->last_started_ms ? k->last_started_ms + 1 : wall;
@@ -340,7 +344,7 @@ static void hand_says(struct world *w, int slot, struct hand_word *h)
 void sim_worker_event(struct world *w, struct sim_event *e)
 {
 	struct sim_worker *k = &w->workers[e->slot];
-	struct agent_event tick = {.kind = AE_WAKE};
+	struct agent_event wake = {.kind = AE_WAKE};
 
 	switch (e->kind) {
 	case SE_WORKER_START:
@@ -348,9 +352,9 @@ void sim_worker_event(struct world *w, struct sim_event *e)
 			k->start = NULL;
 		begin(w, e->slot);
 		break;
-	case SE_WORKER_TICK:
+	case SE_WORKER_WAKE:
 		if (k->agent && k->incarnation == e->n)
-			sim_worker_feed(w, e->slot, &tick);
+			sim_worker_feed(w, e->slot, &wake);
 		break;
 	case SE_GUARD: guard(w, e->slot, e->n); break;
 	default:

@@ -29,6 +29,7 @@ struct sim_process {
 	bool overslept; /* its machine sleeps, or has slept, past the moment when it had to be over
 	                 */
 	int64_t produced[N_STREAMS];
+	int64_t read; /* of its streamed input */
 	int chunks_left;
 	struct sim_event *event; /* its next one */
 };
@@ -49,13 +50,14 @@ struct sim_worker {
 	bool dialling, exiting, exit_restart;
 	int exit_code;
 	int64_t redial_us;
-	struct sim_event *tick, *guard, *start;
+	struct sim_event *wake, *guard, *start;
 	bool stepping;
 	struct arena arena; /* of one step */
 	struct sim_process *processes;
 	int32_t n_processes;
 	int32_t maxthreads;
-	int64_t kill_wait_ms; /* as its keeper was told last */
+	char offer[32], labels[16]; /* of the instance */
+	int64_t kill_wait_ms;       /* as its keeper was told last */
 	struct agent_options agent_options;
 	/* faults */
 	int64_t check_takes_us;   /* a script's; 0: as usual */
@@ -110,6 +112,9 @@ void sim_worker_event(struct world *w, struct sim_event *e);
 void sim_process_new(struct world *w, int slot, const struct agent_effect *e);
 /* Go on or stop reading its output. */
 void sim_process_read(struct world *w, int slot, rid task, int64_t token, bool on);
+/* Its streamed input goes on: load_input.c knows what it should read. */
+void sim_process_given(struct world *w, int slot, const struct agent_effect *e);
+void sim_process_input(struct world *w, struct sim_process *p, const struct link_input *in);
 void sim_process_stop(struct world *w, int slot, rid task, int64_t token, bool kill);
 /* All of the machine, at once or one after the other within that time. */
 void sim_processes_end(struct world *w, int slot, int64_t within_us);

@@ -128,7 +128,7 @@ static void dispatch(struct world *w, struct sim_event *e)
 	case SE_DIAL:
 	case SE_DIALLED: sim_net_event(w, e); break;
 	case SE_SERVER_START:
-	case SE_SERVER_TICK:
+	case SE_SERVER_WAKE:
 	case SE_FLUSH:
 	case SE_GO_ON:
 	case SE_COMMIT_APPLY:
@@ -137,7 +137,7 @@ static void dispatch(struct world *w, struct sim_event *e)
 	case SE_READ:
 	case SE_READ_DONE: sim_read_event(w, e); break;
 	case SE_WORKER_START:
-	case SE_WORKER_TICK:
+	case SE_WORKER_WAKE:
 	case SE_HAND:
 	case SE_GUARD: sim_worker_event(w, e); break;
 	case SE_PROCESS_START:
@@ -164,14 +164,14 @@ static bool waits_for_node(enum sim_event_kind kind)
 	case SE_LINK_DOWN:
 	case SE_DIAL:
 	case SE_DIALLED:
-	case SE_SERVER_TICK:
+	case SE_SERVER_WAKE:
 	case SE_FLUSH:
 	case SE_GO_ON:
 	case SE_COMMIT_DONE:
 	case SE_COMMIT_AGAIN:
 	case SE_READ_DONE:
 	case SE_COMMAND:
-	case SE_WORKER_TICK:
+	case SE_WORKER_WAKE:
 	case SE_HAND: return true;
 	default: return false;
 	}
@@ -180,10 +180,10 @@ static bool waits_for_node(enum sim_event_kind kind)
 /* The one who owns this alarm must not touch it any more. */
 static void forget_alarm(struct world *w, const struct sim_event *e)
 {
-	if (e->kind == SE_SERVER_TICK && w->server->tick == e)
-		w->server->tick = NULL;
-	if (e->kind == SE_WORKER_TICK && w->workers[e->slot].tick == e)
-		w->workers[e->slot].tick = NULL;
+	if (e->kind == SE_SERVER_WAKE && w->server->wake == e)
+		w->server->wake = NULL;
+	if (e->kind == SE_WORKER_WAKE && w->workers[e->slot].wake == e)
+		w->workers[e->slot].wake = NULL;
 }
 
 /* On a machine that sleeps nothing happens; its plugin's pool is the worker's, who starts nothing.
@@ -359,6 +359,8 @@ struct world *world_new(const struct sim_options *drawn)
 	w->rng_net.state = drawn->seed ^ 0x6e65740000000000ull;
 	w->rng_hand.state = drawn->seed ^ 0x68616e6400000000ull;
 	w->rng_load.state = drawn->seed ^ 0x6c6f616400000000ull;
+	w->rng_need.state = drawn->seed ^ 0x6e656564206f6620ull;
+	w->rng_throttle.state = drawn->seed ^ 0x7468726f74746c65ull;
 	w->rng_store.state = drawn->seed ^ 0x73746f7265000000ull;
 	w->rng_id.state = drawn->seed ^ 0x6964000000000000ull;
 	w->rng_change.state = drawn->seed ^ 0x72657374617274ull;

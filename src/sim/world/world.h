@@ -11,8 +11,8 @@
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
-#include "base/heap.h"
-#include "base/idmap.h"
+#include "base/data/heap.h"
+#include "base/data/idmap.h"
 #include "base/rng.h"
 #include "core/core.h"
 #include "sim/world/clock_node.h"
@@ -41,7 +41,7 @@ enum sim_event_kind {
 	SE_DIALLED,
 	/* server */
 	SE_SERVER_START,
-	SE_SERVER_TICK,
+	SE_SERVER_WAKE,
 	SE_FLUSH,
 	SE_GO_ON,
 	SE_COMMIT_APPLY,
@@ -52,7 +52,7 @@ enum sim_event_kind {
 	SE_COMMAND, /* reaches the server */
 	/* worker */
 	SE_WORKER_START,
-	SE_WORKER_TICK,
+	SE_WORKER_WAKE,
 	SE_HAND, /* a hand's word to its agent: started, output, exited, checked */
 	SE_PROCESS_START,
 	SE_PROCESS_OUTPUT,
@@ -127,7 +127,8 @@ struct world {
 	uint64_t serial, events;
 	struct heap heap;
 	struct sim_event *free_events;
-	struct rng rng_net, rng_hand, rng_load, rng_store, rng_id, rng_change;
+	struct rng rng_net, rng_hand, rng_load, rng_store, rng_id, rng_change, rng_need,
+	    rng_throttle;
 	struct sim_server *server;
 	struct sim_worker *workers; /* o.workers of them */
 	struct sim_net *net;

@@ -7,10 +7,11 @@
 #include "model/lines.h"
 #include "store/memory/memory.h"
 
-static bool has_state(const struct task_filter *f, int status)
+static bool has_state(const struct task_filter *f, const struct task_state *s)
 {
 	for (size_t i = 0; i < f->n_states; i++)
-		if (status >= f->states[i].min && status <= f->states[i].max)
+		if (s->status >= f->states[i].min && s->status <= f->states[i].max &&
+		    (!f->states[i].delayed || s->due_ms > f->now_ms))
 			return true;
 	return f->n_states == 0;
 }
@@ -23,7 +24,15 @@ static bool is_among(const struct task_filter *f, rid queue)
 	return f->n_among == 0;
 }
 
-static bool matches(const struct task_filter *f, const struct task_row *t)
+static bool has_words(const struct task_filter *f, const struct task_row *t)
+{
+	AUTO(buf_release) struct buf text = {0};
+
+	search_text(&t->spec, &text);
+	return search_matches(&f->search, buf_str(&text));
+}
+
+bool mem_task_matches(const struct task_filter *f, const struct task_row *t)
 {
 	if ((f->queue && t->spec.queue != f->queue) || (f->batch && t->spec.batch != f->batch) ||
 	    (f->worker && t->state.worker != f->worker) ||
@@ -34,12 +43,16 @@ static bool matches(const struct task_filter *f, const struct task_row *t)
 	if (f->ended_before_ms &&
 	    (!task_is_ended(t->state.status) || t->state.ended_ms >= f->ended_before_ms))
 		return false;
+	if (f->name.p && (!t->spec.name.p || !str_eq(t->spec.name, f->name)))
+		return false;
+	if (f->search.n && !has_words(f, t))
+		return false;
 	if (!is_among(f, t->spec.queue))
 		return false;
 	for (size_t i = 0; i < f->n_labels; i++)
 		if (!lines_has(t->spec.labels, f->labels[i]))
 			return false;
-	return has_state(f, t->state.status);
+	return has_state(f, &t->state);
 }
 
 /* The first task with an id >= `id`. */
@@ -82,7 +95,7 @@ int mem_task_list(struct store_reader *base, const struct task_filter *f, bool o
 			ret_page->next = step(s, t, !oldest_first)->row->id;
 			break;
 		}
-		if (!matches(f, t->row))
+		if (!mem_task_matches(f, t->row))
 			continue;
 		if (ret_page->n == limit) {
 			ret_page->next = ret_page->rows[limit - 1].id;
@@ -97,22 +110,6 @@ int mem_task_list(struct store_reader *base, const struct task_filter *f, bool o
 	return 0;
 }
 
-static void count_one(
-    struct arena *a, struct status_count **counts, size_t *n, size_t *cap, int status)
-{
-	size_t at = 0;
-
-	while (at < *n && (*counts)[at].status < status)
-		at++;
-	if (at == *n || (*counts)[at].status != status) {
-		*counts = arena_room(a, *counts, *n, cap, sizeof **counts);
-		memmove(*counts + at + 1, *counts + at, (*n - at) * sizeof **counts);
-		(*counts)[at] = (struct status_count){status, 0};
-		++*n;
-	}
-	(*counts)[at].n++;
-}
-
 int mem_task_count(struct store_reader *base, const struct task_filter *f, struct arena *a,
     struct status_count **ret_counts, size_t *ret_n)
 {
@@ -122,8 +119,8 @@ int mem_task_count(struct store_reader *base, const struct task_filter *f, struc
 
 	pthread_mutex_lock(&s->mutex);
 	RB_FOREACH (t, mem_ids, &s->tasks)
-		if (matches(f, t->row))
-			count_one(a, ret_counts, ret_n, &cap, t->row->state.status);
+		if (mem_task_matches(f, t->row))
+			count_status(a, ret_counts, ret_n, &cap, t->row->state.status);
 	pthread_mutex_unlock(&s->mutex);
 	return 0;
 }
@@ -171,7 +168,7 @@ static int compare_counts(const void *x, const void *y)
 	return a->status < b->status ? -1 : a->status > b->status;
 }
 
-static int load_counts(struct mem_store *s, const struct store_loader *l)
+static int load_counts(struct mem_store *s, const struct row_loader *l)
 {
 	struct live_count *all = NULL;
 	size_t n = 0, cap = 0;
@@ -195,7 +192,7 @@ static int load_counts(struct mem_store *s, const struct store_loader *l)
 	return rc;
 }
 
-static int load_tasks(struct mem_store *s, const struct store_loader *l)
+static int load_tasks(struct mem_store *s, const struct row_loader *l)
 {
 	struct mem_task *t;
 	int rc;
@@ -211,7 +208,7 @@ static int load_tasks(struct mem_store *s, const struct store_loader *l)
 	return 0;
 }
 
-static int load_owned(struct mem_store *s, const struct store_loader *l)
+static int load_owned(struct mem_store *s, const struct row_loader *l)
 {
 	struct mem_task *t;
 	int rc;
@@ -225,7 +222,7 @@ static int load_owned(struct mem_store *s, const struct store_loader *l)
 	return 0;
 }
 
-static int load_table(struct mem_store *s, const struct row_table *t, const struct store_loader *l)
+static int load_table(struct mem_store *s, const struct row_table *t, const struct row_loader *l)
 {
 	int rc = 0;
 
@@ -236,7 +233,7 @@ static int load_table(struct mem_store *s, const struct row_table *t, const stru
 	return rc;
 }
 
-int mem_load(struct store *base, const struct store_loader *l, struct problem *ret_problem)
+int mem_load(struct store *base, const struct row_loader *l, struct problem *ret_problem)
 {
 	struct mem_store *s = (struct mem_store *)base;
 	int rc = 0;

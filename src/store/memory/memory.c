@@ -26,6 +26,8 @@ static void mem_close(struct store *base)
 	struct mem_store *s = (struct mem_store *)base;
 
 	mem_clear(s);
+	idmap_release(&s->in_batch);
+	free(s->lossy);
 	pthread_mutex_destroy(&s->mutex);
 	free(s);
 }
@@ -127,6 +129,7 @@ static void apply(struct mem_store *s, const struct row_op *op)
 		break;
 	case ROW_PRUNE: prune_task(s, op->id); break;
 	case ROW_RERANK: rerank_queue(s, op->id, op->order); break;
+	case ROW_TRIM: mem_trim(s, op->table, op->id, op->below); break;
 	}
 }
 
@@ -165,6 +168,7 @@ static int mem_commit(struct store *base, const struct batch *b, struct problem 
 		    "nothing of this batch was written: a task is there already");
 	for (size_t i = 0; i < b->n && rc == 0; i++)
 		apply(s, &b->rows[i]);
+	mem_drop_empty_batches(s);
 	pthread_mutex_unlock(&s->mutex);
 	return rc;
 }
@@ -234,8 +238,13 @@ const struct store_ops store_memory = {
     .reader_open = mem_reader_open,
     .reader_close = mem_reader_close,
     .task_get = mem_task_get,
+    .tasks_get = mem_tasks_get,
+    .task_head = mem_task_head,
     .task_list = mem_task_list,
     .task_count = mem_task_count,
+    .batch_get = mem_batch_get,
+    .batch_list = mem_batch_list,
+    .task_pace = mem_task_pace,
     .queue_head = mem_queue_head,
     .queue_due = mem_queue_due,
     .find_key = mem_find_key,

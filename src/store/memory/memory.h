@@ -6,6 +6,7 @@
 #include <bsd/sys/tree.h>
 #include <pthread.h>
 
+#include "base/data/idmap.h"
 #include "store/backend.h"
 
 /* A task, and its places in the orders it is asked by. */
@@ -37,6 +38,9 @@ struct mem_store {
 	struct mem_due due;
 	struct mem_keys keys;
 	struct mem_rows rows[N_TABLES]; /* all but tasks */
+	struct idmap in_batch;          /* batch of tasks -> how many it has */
+	rid *lossy;                     /* batches that lost a task in this commit */
+	size_t n_lossy, lossy_cap;
 	rid last_id;
 	uint64_t last_event;
 	struct chain_end head, anchor; /* of the events */
@@ -67,6 +71,7 @@ void mem_put_state(struct mem_store *s, const struct row_table *t, const void *r
 void mem_remove(struct mem_store *s, struct mem_row *r);
 void mem_delete(
     struct mem_store *s, const struct row_table *t, rid id); /* and what belongs to it */
+void mem_trim(struct mem_store *s, const struct row_table *t, rid id, int64_t below);
 void mem_delete_belongings(struct mem_store *s, const struct row_table *t, rid id);
 /* The first row that is not before the first `n_key` columns of `key`. */
 struct mem_row *mem_from(
@@ -82,11 +87,26 @@ void mem_clear(struct mem_store *s);
 int mem_parts(struct store_reader *base, const struct part_query *q, struct arena *a,
     struct part_page *ret_page);
 
+/* batches.c */
+void mem_batch_count(struct mem_store *s, const struct task_row *t, int delta);
+void mem_drop_empty_batches(struct mem_store *s); /* of those that lost a task */
+int mem_batch_get(
+    struct store_reader *base, rid id, struct arena *a, struct task_batch_row *ret_row);
+int mem_batch_list(struct store_reader *base, const struct batch_query *q, struct arena *a,
+    struct batch_page *ret_page);
+int mem_task_pace(struct store_reader *base, const struct task_filter *f, int64_t since_ms,
+    struct arena *a, struct pace_count **ret_counts, size_t *ret_n);
+
 /* list.c, read.c */
-int mem_load(struct store *base, const struct store_loader *l, struct problem *ret_problem);
+bool mem_task_matches(const struct task_filter *f, const struct task_row *t);
+int mem_load(struct store *base, const struct row_loader *l, struct problem *ret_problem);
 struct store_reader *mem_reader_open(struct store *base, struct problem *ret_problem);
 void mem_reader_close(struct store_reader *base);
 int mem_task_get(struct store_reader *base, rid id, struct arena *a, struct task_row *ret_row);
+int mem_tasks_get(struct store_reader *base, const rid *ids, size_t n, struct arena *a,
+    struct task_row *ret_rows);
+int mem_task_head(
+    struct store_reader *base, rid id, size_t max, struct arena *a, struct str *ret_head);
 int mem_task_list(struct store_reader *base, const struct task_filter *f, bool oldest_first,
     bool bare, rid cursor, uint32_t limit, struct arena *a, struct task_page *ret_page);
 int mem_task_count(struct store_reader *base, const struct task_filter *f, struct arena *a,

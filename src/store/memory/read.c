@@ -20,17 +20,55 @@ void mem_reader_close(struct store_reader *base)
 	free(base);
 }
 
+static bool copy_task(struct mem_store *s, rid id, struct arena *a, struct task_row *ret_row)
+{
+	struct mem_task *t = mem_task_find(s, id);
+
+	if (t)
+		row_copy(&task_table, a, t->row, 0, ret_row);
+	return t;
+}
+
 int mem_task_get(struct store_reader *base, rid id, struct arena *a, struct task_row *ret_row)
+{
+	struct mem_store *s = ((struct mem_reader *)base)->s;
+	bool found;
+
+	pthread_mutex_lock(&s->mutex);
+	found = copy_task(s, id, a, ret_row);
+	pthread_mutex_unlock(&s->mutex);
+	return found ? 0 : ERR_NOT_FOUND;
+}
+
+int mem_tasks_get(
+    struct store_reader *base, const rid *ids, size_t n, struct arena *a, struct task_row *ret_rows)
+{
+	struct mem_store *s = ((struct mem_reader *)base)->s;
+
+	pthread_mutex_lock(&s->mutex);
+	for (size_t i = 0; i < n; i++)
+		if (!copy_task(s, ids[i], a, &ret_rows[i]))
+			ret_rows[i] = (struct task_row){0};
+	pthread_mutex_unlock(&s->mutex);
+	return 0;
+}
+
+int mem_task_head(
+    struct store_reader *base, rid id, size_t max, struct arena *a, struct str *ret_head)
 {
 	struct mem_store *s = ((struct mem_reader *)base)->s;
 	struct mem_task *t;
 
 	pthread_mutex_lock(&s->mutex);
 	t = mem_task_find(s, id);
-	if (t)
-		row_copy(&task_table, a, t->row, 0, ret_row);
+	if (t) {
+		struct str body = t->row->spec.body;
+
+		body.n = body.n < max ? body.n : max;
+		*ret_head = arena_str(a, body);
+	}
 	pthread_mutex_unlock(&s->mutex);
-	return t ? 0 : ERR_NOT_FOUND;
+	return 0;
 }
 
 /* The first ready task of the queue at or behind (rank, id); NULL at the queue's end. */

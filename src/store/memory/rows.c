@@ -95,6 +95,17 @@ static void remove_all(struct mem_store *s, const struct row_table *t, rid id)
 	}
 }
 
+void mem_trim(struct mem_store *s, const struct row_table *t, rid id, int64_t below)
+{
+	struct mem_row *r, *next;
+
+	for (r = mem_from(s, t, 1, &id); r && row_compare(t, 1, r->row, &id) == 0; r = next) {
+		next = mem_next(r);
+		if (column_i64(&t->columns[1], r->row) < below)
+			mem_remove(s, r);
+	}
+}
+
 void mem_delete_belongings(struct mem_store *s, const struct row_table *t, rid id)
 {
 	for (int i = 0; i < N_TABLES; i++)

@@ -84,6 +84,7 @@ void mem_task_add(struct mem_store *s, struct task_row *owned)
 
 	t->row = owned;
 	MUST(RB_INSERT(mem_ids, &s->tasks, t) == NULL);
+	mem_batch_count(s, owned, +1);
 	mem_task_link(s, t);
 }
 
@@ -91,6 +92,7 @@ void mem_task_remove(struct mem_store *s, struct mem_task *t)
 {
 	mem_task_unlink(s, t);
 	RB_REMOVE(mem_ids, &s->tasks, t);
+	mem_batch_count(s, t->row, -1);
 	mem_delete_belongings(s, &task_table, t->row->id);
 	free(t->row);
 	free(t);

@@ -1,9 +1,22 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Below the first schema there is nothing: an empty database remains. What was set aside goes with what it was part of.
 DROP TABLE IF EXISTS aside_token;
+DROP TABLE IF EXISTS aside_task_batch;
 DROP TABLE IF EXISTS aside_6_worker;
 DROP TABLE IF EXISTS aside_10_worker;
 DROP TABLE IF EXISTS aside_13_worker;
+DROP TABLE IF EXISTS aside_17_worker;
+DROP TABLE IF EXISTS aside_17_schedule;
+DROP TABLE IF EXISTS aside_17_queue;
+DROP TABLE IF EXISTS aside_17_task;
+DROP TABLE IF EXISTS aside_groups;
+DROP TABLE IF EXISTS aside_group_graph;
+DROP TABLE IF EXISTS aside_18_task;
+DROP TABLE IF EXISTS aside_20_groups;
+DROP TABLE IF EXISTS aside_21_groups;
+DROP TABLE IF EXISTS aside_built;
+DROP TABLE IF EXISTS aside_graph;
+DROP TABLE IF EXISTS aside_graph_package;
 DROP TABLE IF EXISTS aside_tick;
 DROP TABLE IF EXISTS aside_schedule;
 DROP TABLE IF EXISTS aside_3_queue;
@@ -12,6 +25,10 @@ DROP TABLE IF EXISTS aside_4_task;
 DROP TABLE IF EXISTS aside_5_task;
 DROP TABLE IF EXISTS aside_11_task;
 DROP TABLE IF EXISTS aside_12_task;
+DROP TABLE IF EXISTS aside_15_task;
+DROP TABLE IF EXISTS aside_streamed_task;
+DROP TABLE IF EXISTS aside_input;
+DROP TABLE IF EXISTS aside_input_part;
 DROP TABLE stat;
 DROP TABLE meta;
 DROP TABLE idem;

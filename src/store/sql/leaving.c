@@ -18,6 +18,28 @@ struct leaving {
 };
 
 static const struct leaving leavings[] = {
+    {21, false, "group of a series", "groups of a series",
+        COUNT("groups WHERE series IS NOT NULL")},
+    {21, false, "job of a series", "jobs of a series", COUNT("built")},
+    {20, false, "group's origin", "groups' origins", COUNT("groups WHERE retried_of <> 0")},
+    {19, false, "graph of packages", "graphs of packages", COUNT("graph")},
+    {18, false, "group", "groups", COUNT("groups")},
+    {18, false, "job of a group", "jobs of groups",
+        COUNT("task WHERE owner_kind = 4 AND owner <> 0")},
+    {17, false, "need of a task, queue or schedule", "needs of tasks, queues and schedules",
+        "SELECT (SELECT count(*) FROM task WHERE need IS NOT NULL OR charged IS NOT NULL) + "
+        "(SELECT count(*) FROM schedule WHERE need IS NOT NULL) + "
+        "(SELECT count(*) FROM queue WHERE need IS NOT NULL OR placement <> 0)"},
+    {17, false, "offer of a worker", "offers of workers", COUNT("worker WHERE offer IS NOT NULL")},
+    {16, false, "task with a streamed input", "tasks with a streamed input",
+        COUNT("task WHERE streamed <> 0")},
+    {16, false, "streamed input", "streamed inputs", COUNT("input")},
+    {15, false, "name of a task", "names of tasks", COUNT("task WHERE name IS NOT NULL")},
+    {15, false, "submitter of a task", "submitters of tasks",
+        COUNT("task WHERE actor IS NOT NULL")},
+    {15, false, "record of what was done to a task", "records of what was done to tasks",
+        COUNT("task WHERE deeds IS NOT NULL")},
+    {14, false, "batch's row", "batches' rows", COUNT("task_batch")},
     {13, false, "worker that left or is drained", "workers that left or are drained",
         COUNT("worker WHERE departed <> 0 OR drained <> 0")},
     {12, false, "owner of a task", "owners of tasks", COUNT("task WHERE owner_kind <> 0")},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists and counts by filter. What is asked of an owner's tasks, or of dispatched or held ones
- * alone, comes from their index; all else walks the tasks by id, and a list does so in bounded
- * steps.
+ * Lists and counts by filter. What is asked of an owner's tasks, of those of a name, or of
+ * dispatched or held ones alone, comes from their index; all else walks the tasks by id, and a list
+ * does so in bounded steps.
  */
 #include "base/mem.h"
 #include "store/sql/read.h"
@@ -26,6 +26,8 @@ static void add_states(struct sql_query *q, const struct task_filter *f)
 		sql_term(
 		    q, i ? " OR status BETWEEN ?" : " AND (status BETWEEN ?", f->states[i].min);
 		sql_term(q, " AND ?", f->states[i].max);
+		if (f->states[i].delayed)
+			sql_term(q, " AND due_ms > ?", f->now_ms);
 	}
 	if (f->n_states)
 		sql_add(&q->text, ")");
@@ -58,11 +60,13 @@ static void add_filter(struct sql_query *q, const struct task_filter *f)
 		sql_term(q, " AND worker = ?", (int64_t)f->worker);
 	if (f->ended_before_ms)
 		sql_term(q, " AND " ENDED_SQL " AND ended_ms < ?", f->ended_before_ms);
+	if (f->name.p)
+		sql_term_str(q, " AND name = ?", f->name);
 	add_states(q, f);
 	add_labels(q, f);
 }
 
-/* Ids in [low, high]. A request's tasks are never older than its first, which names the batch. */
+/* Ids in [low, high]. A batch has its id before its tasks have theirs. */
 struct range {
 	int64_t low, high;
 };
@@ -82,23 +86,45 @@ static struct range range_of(const struct task_filter *f)
 
 #define OF_OWNER "{task_owner} WHERE " OWNED_SQL " AND owner = ?"
 
+/* Of a batch not beyond its last task, if that is known. One term: SQLite looks at no second bound
+ * for where to stop. */
+static void add_high(struct sql_query *q, const struct task_filter *f, int64_t high)
+{
+	if (!f->batch) {
+		sql_term(q, " AND id <= ?", high);
+		return;
+	}
+	sql_term(q, " AND id <= coalesce((SELECT CASE WHEN last_task < ?", high);
+	sql_term(q, " THEN last_task ELSE ?", high);
+	sql_term(q, " END FROM task_batch WHERE id = ?", (int64_t)f->batch);
+	sql_term(q, "), ?)", high);
+}
+
 static void add_source(struct sql_query *q, const struct task_filter *f, struct range g)
 {
 	if (f->owner)
 		sql_term(q, OF_OWNER, (int64_t)f->owner);
+	else if (f->name.p)
+		sql_term_str(q, "{task_name} WHERE " NAMED_SQL " AND name = ?", f->name);
 	else if (only_live(f))
 		sql_add(&q->text, "{task_live} WHERE " LIVE_SQL);
 	else
 		sql_add(&q->text, "{} WHERE 1 = 1");
 	sql_term(q, " AND id >= ?", g.low);
-	sql_term(q, " AND id <= ?", g.high);
+	add_high(q, f, g.high);
+}
+
+void sql_add_matching(struct sql_query *q, const struct task_filter *f)
+{
+	add_source(q, f, range_of(f));
+	add_filter(q, f);
 }
 
 /* The id of the last row that one step looks at; 0 when the step reaches the end. */
 static int step_end(struct sql_reader *r, const struct task_filter *f, struct range g,
     bool oldest_first, int64_t step, int64_t *ret_id)
 {
-	const struct task_filter source = {.owner = f->owner};
+	const struct task_filter source = {.owner = f->owner, .batch = f->batch, .name = f->name};
 	AUTO(sql_query_release) struct sql_query q;
 
 	*ret_id = 0;
@@ -114,8 +140,8 @@ static int step_end(struct sql_reader *r, const struct task_filter *f, struct ra
 /* Is there more to look at than what the source gives? */
 static bool filters_rows(const struct task_filter *f)
 {
-	return f->queue || f->n_among || f->batch || f->worker || f->ended_before_ms ||
-	       f->n_states || f->n_labels;
+	return f->search.n || f->queue || f->n_among || f->batch || f->worker ||
+	       f->ended_before_ms || f->n_states || f->n_labels;
 }
 
 static int list_range(struct sql_reader *r, const struct task_filter *f, struct range g,
@@ -136,12 +162,27 @@ static int list_range(struct sql_reader *r, const struct task_filter *f, struct 
 	return rc;
 }
 
+/* As above; *ret_last as sql_search() has it. */
+static int search_range(struct sql_reader *r, const struct task_filter *f, struct range g,
+    bool oldest_first, bool bare, uint32_t limit, struct arena *a, struct task_page *page,
+    rid *ret_last)
+{
+	AUTO(sql_query_release) struct sql_query q;
+
+	sql_select(&q, r, &task_table, 0);
+	add_source(&q, f, g);
+	add_filter(&q, f);
+	sql_add(&q.text, oldest_first ? " ORDER BY id" : " ORDER BY id DESC");
+	return sql_search(r, &q, f, bare, limit, a, page, ret_last);
+}
+
 int sql_task_list(struct store_reader *base, const struct task_filter *f, bool oldest_first,
     bool bare, rid cursor, uint32_t limit, struct arena *a, struct task_page *ret_page)
 {
 	struct sql_reader *r = (struct sql_reader *)base;
 	struct range g = range_of(f);
 	int64_t end = 0;
+	rid last = 0;
 	int rc = 0;
 
 	if (limit > STORE_SCAN_STEP)
@@ -150,17 +191,21 @@ int sql_task_list(struct store_reader *base, const struct task_filter *f, bool o
 		g.low = (int64_t)cursor + 1;
 	if (cursor && !oldest_first && (int64_t)cursor <= g.high)
 		g.high = (int64_t)cursor - 1;
-	if (filters_rows(f) && (f->owner || !only_live(f)))
+	if (filters_rows(f) && (f->owner || f->name.p || !only_live(f)))
 		rc = step_end(r, f, g, oldest_first, STORE_SCAN_STEP, &end);
 	if (end && oldest_first)
 		g.high = end;
 	else if (end)
 		g.low = end;
-	if (rc == 0) /* one more than asked tells whether there is a next page */
+	if (rc == 0 && f->search.n)
+		rc = search_range(r, f, g, oldest_first, bare, limit, a, ret_page, &last);
+	else if (rc == 0) /* one more than asked tells whether there is a next page */
 		rc = list_range(r, f, g, oldest_first, bare, limit + 1, a, ret_page);
 	if (rc)
 		return rc;
-	if (ret_page->n > limit) {
+	if (last) {
+		ret_page->next = last;
+	} else if (ret_page->n > limit) {
 		ret_page->n = limit;
 		ret_page->next = ret_page->rows[limit - 1].id;
 	} else {
@@ -194,8 +239,7 @@ int sql_task_count(struct store_reader *base, const struct task_filter *f, struc
 
 	sql_query_begin(&q, r);
 	sql_add(&q.text, "SELECT status, count(*) FROM task ");
-	add_source(&q, f, range_of(f));
-	add_filter(&q, f);
+	sql_add_matching(&q, f);
 	sql_add(&q.text, " GROUP BY status ORDER BY status");
 	rc = r->sql->numbers(r, &q, 2, add_count, &counts);
 	*ret_counts = counts.rows;

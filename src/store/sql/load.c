@@ -5,8 +5,9 @@
 
 struct load {
 	struct sql_reader *r;
-	const struct store_loader *to;
+	const struct row_loader *to;
 	const struct row_table *table; /* that is being read */
+	rid last;                      /* id of the row before, if these are ids */
 	struct arena a;                /* of one row */
 	struct id_space ids;
 	struct problem *problem;
@@ -25,13 +26,37 @@ static int run(struct load *l, int rc, const char *doing)
 	return rc && !l->stopped ? l->r->sql->problem(l->r, doing, l->problem) : rc;
 }
 
+/* Rows come by their ids. Another order, or the same id twice, means that an id in the file is not
+ * the row's: the row would take the place of another, or be looked for where it is not. A check of
+ * the structure finds this, if there is time for all of it. */
+static bool is_misplaced(struct load *l, const void *row)
+{
+	const struct row_table *t = l->table;
+	rid id = t->has_id && t->n_key == 1 ? (rid)column_i64(&t->columns[0], row) : 0;
+	bool is_wrong = l->last && id && (int64_t)id <= (int64_t)l->last;
+
+	l->last = id;
+	return is_wrong;
+}
+
+static int refuse_misplaced(struct load *l)
+{
+	problem_set(l->problem, ERR_STORE,
+	    "the store is damaged (%s: two rows have one id, or one is out of its place)",
+	    l->table->name);
+	return problem_hint(
+	    l->problem, "`reeve store check` names everything that is; restore a backup");
+}
+
 static int hand_over(void *arg, const struct sql_found *found)
 {
 	struct load *l = arg;
 	const struct meta_row *m = found->row;
 	int rc = 0;
 
-	if (found->damage)
+	if (is_misplaced(l, found->row))
+		rc = refuse_misplaced(l);
+	else if (found->damage)
 		rc = sql_quarantine(l->r, l->table, found, &l->ids, &l->a, l->problem);
 	else if (l->table == &meta_table && str_is(m->name, META_INSTALLATION))
 		id_space_parse(m->value, &l->ids); /* all zero if nobody knows it */
@@ -46,6 +71,7 @@ static int load_rows(struct load *l, const struct row_table *t)
 	AUTO(sql_query_release) struct sql_query q;
 
 	l->table = t;
+	l->last = 0;
 	sql_select(&q, l->r, t, 0);
 	if (t == &meta_table)
 		sql_add(
@@ -118,7 +144,7 @@ static int load_table(struct load *l, const struct row_table *t)
 	return rc;
 }
 
-int sql_load(struct sql_reader *r, const struct store_loader *to, rid last_id, uint64_t last_event,
+int sql_load(struct sql_reader *r, const struct row_loader *to, rid last_id, uint64_t last_event,
     struct problem *ret_problem)
 {
 	struct load l = {.r = r, .to = to, .problem = ret_problem};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows that do not fit their checksums, at a start. Each kind says how it does no harm
- * (model/quarantine.h), and the rest works. Of what the server itself goes by (meta) nothing can be
- * left out: the start is refused.
+ * (model/rows/quarantine.h), and the rest works. Of what the server itself goes by (meta) nothing
+ * can be left out: the start is refused.
  */
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
+#include "base/world/log.h"
 #include "store/sql/read.h"
 
 #define NAME_MAX_SHOWN 64

@@ -101,7 +101,7 @@ int sql_queue_head(struct store_reader *base, const struct head_query *q, struct
     struct task_row **ret_rows, size_t *ret_n)
 {
 	struct sql_reader *r = (struct sql_reader *)base;
-	struct sql_rows found = {.t = &task_table, .a = a};
+	struct sql_rows found = {.t = &task_table, .a = a, .expected = q->limit};
 	int rc = r->sql->snapshot_begin(r);
 
 	if (rc)
@@ -117,7 +117,7 @@ int sql_queue_due(struct store_reader *base, const struct due_query *q, struct a
     struct task_row **ret_rows, size_t *ret_n)
 {
 	struct sql_reader *r = (struct sql_reader *)base;
-	struct sql_rows found = {.t = &task_table, .a = a};
+	struct sql_rows found = {.t = &task_table, .a = a, .expected = q->limit};
 	struct walk w = {
 	    "{task_due} WHERE " DUE_SQL, "due_ms", q->queue, q->after, q->due_ms, q->id, q->limit};
 	int rc = r->sql->snapshot_begin(r);

@@ -49,6 +49,8 @@ static int gather_one(void *arg, const struct sql_found *found)
 	size_t size = to->t->row_size;
 	void *at;
 
+	if (!to->cap && to->expected)
+		to->rows = arena_alloc(to->a, (to->cap = to->expected) * size);
 	to->rows = arena_room(to->a, to->rows, to->n, &to->cap, size);
 	at = memcpy((char *)to->rows + to->n++ * size, found->row, size);
 	if (found->damage && to->t->quarantine)
@@ -85,20 +87,55 @@ int sql_number(struct sql_reader *r, const struct sql_query *q, bool *ret_found,
 	return rc;
 }
 
+static int keep_task(void *arg, const struct sql_found *found)
+{
+	struct task_row *to = arg;
+
+	*to = *(const struct task_row *)found->row;
+	to->damage = found->damage;
+	return 0;
+}
+
+/* All zero: it is not there. */
+static int get_task(
+    struct sql_reader *r, const struct sql_query *q, struct arena *a, struct task_row *ret_row)
+{
+	*ret_row = (struct task_row){0};
+	return r->sql->rows(r, q, &task_table, 0, a, keep_task, ret_row);
+}
+
+static void ask_task(struct sql_query *q, struct sql_reader *r, rid id)
+{
+	sql_select(q, r, &task_table, 0);
+	sql_term(q, "WHERE id = ?", (int64_t)id);
+}
+
 int sql_task_get(struct store_reader *base, rid id, struct arena *a, struct task_row *ret_row)
 {
 	struct sql_reader *r = (struct sql_reader *)base;
-	struct sql_rows found = {.t = &task_table, .a = a};
 	AUTO(sql_query_release) struct sql_query q;
 	int rc;
 
-	sql_select(&q, r, &task_table, 0);
-	sql_term(&q, "WHERE id = ?", (int64_t)id);
-	rc = sql_gather(r, &q, 0, &found);
-	if (rc == 0 && found.n == 0)
-		return ERR_NOT_FOUND;
-	if (rc == 0)
-		*ret_row = *(struct task_row *)found.rows;
+	ask_task(&q, r, id);
+	rc = get_task(r, &q, a, ret_row);
+	return rc == 0 && !ret_row->id ? ERR_NOT_FOUND : rc;
+}
+
+int sql_tasks_get(
+    struct store_reader *base, const rid *ids, size_t n, struct arena *a, struct task_row *ret_rows)
+{
+	struct sql_reader *r = (struct sql_reader *)base;
+	AUTO(sql_query_release) struct sql_query q;
+	int rc = r->sql->snapshot_begin(r);
+
+	ask_task(&q, r, 0);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		q.params[0].n = (int64_t)ids[i];
+		rc = get_task(r, &q, a, &ret_rows[i]);
+	}
+	r->sql->snapshot_end(r);
 	return rc;
 }
 

@@ -11,7 +11,7 @@
 #include "store/sql/text.h"
 
 #define SQL_PARAMS_MAX \
-	(8 + 2 * FILTER_STATES_MAX + FILTER_LABELS_MAX + TOKEN_LABELS_MAX + TOKEN_QUEUES_MAX)
+	(14 + 2 * FILTER_STATES_MAX + FILTER_LABELS_MAX + TOKEN_LABELS_MAX + TOKEN_QUEUES_MAX)
 
 /* A query: its text, and the values of its parameters in their order. They are never spliced. */
 struct sql_query {
@@ -73,6 +73,8 @@ struct sql_rows {
 	struct arena *a;
 	void *rows;
 	size_t n, cap;
+	size_t
+	    expected; /* so many at most, if that is known: then nothing is moved while it grows */
 };
 int sql_gather(
     struct sql_reader *r, const struct sql_query *q, unsigned skip_flags, struct sql_rows *to);
@@ -81,6 +83,8 @@ int sql_number(struct sql_reader *r, const struct sql_query *q, bool *ret_found,
 
 /* read.c */
 int sql_task_get(struct store_reader *base, rid id, struct arena *a, struct task_row *ret_row);
+int sql_tasks_get(struct store_reader *base, const rid *ids, size_t n, struct arena *a,
+    struct task_row *ret_rows);
 int sql_find_key(struct store_reader *base, rid queue, struct str key, rid *ret_id);
 int sql_find_idem(
     struct store_reader *base, struct str key, struct arena *a, struct idem_row *ret_row);
@@ -100,8 +104,23 @@ int sql_task_list(struct store_reader *base, const struct task_filter *f, bool o
     bool bare, rid cursor, uint32_t limit, struct arena *a, struct task_page *ret_page);
 int sql_task_count(struct store_reader *base, const struct task_filter *f, struct arena *a,
     struct status_count **ret_counts, size_t *ret_n);
+/* Behind "SELECT … FROM task ": the tasks that match. */
+void sql_add_matching(struct sql_query *q, const struct task_filter *f);
 int sql_prunable(struct store_reader *base, rid after, int64_t before_ms, uint32_t limit,
     rid *ret_ids, size_t *ret_n);
+
+/* batches.c */
+int sql_batch_get(
+    struct store_reader *base, rid id, struct arena *a, struct task_batch_row *ret_row);
+int sql_batch_list(struct store_reader *base, const struct batch_query *q, struct arena *a,
+    struct batch_page *ret_page);
+int sql_task_pace(struct store_reader *base, const struct task_filter *f, int64_t since_ms,
+    struct arena *a, struct pace_count **ret_counts, size_t *ret_n);
+
+/* search.c: the rows of a query that have the filter's words, all columns of which it selects. Up
+ * to *ret_last they were looked at, if not all of them; else it is 0. */
+int sql_search(struct sql_reader *r, const struct sql_query *q, const struct task_filter *f,
+    bool bare, uint32_t limit, struct arena *a, struct task_page *page, rid *ret_last);
 
 /* output.c */
 int sql_output(struct store_reader *base, rid task, int64_t token, int stream, int64_t offset,
@@ -120,7 +139,7 @@ int sql_audit(struct store_reader *base, uint64_t after, uint32_t limit, struct 
     struct audit_page *ret_page);
 
 /* load.c: what a start is told; the last numbers are the backend's to know. */
-int sql_load(struct sql_reader *r, const struct store_loader *to, rid last_id, uint64_t last_event,
+int sql_load(struct sql_reader *r, const struct row_loader *to, rid last_id, uint64_t last_event,
     struct problem *ret_problem);
 
 /* quarantine.c: what a start makes of rows that do not fit their checksums */

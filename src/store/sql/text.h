@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SQL as the stores that speak it need it: one text for all, written by the lists of columns in
- * model/row.h, and a dialect for where databases differ. Nothing here knows a database.
+ * model/rows/row.h, and a dialect for where databases differ. Nothing here knows a database.
  *
  * In a text, ? is the next parameter (?7 is the seventh), {name} asks for an index by its name, and
  * {} for none: a walk over the table itself. Databases that choose by themselves are not told.
@@ -9,7 +9,7 @@
 #ifndef STORE_SQL_TEXT_H
 #define STORE_SQL_TEXT_H
 
-#include "model/batch.h"
+#include "model/rows/batch.h"
 
 struct sql_dialect {
 	bool dollars;         /* parameters are $1, $2, …; else ? */
@@ -23,6 +23,7 @@ struct sql_dialect {
 #define READY_SQL "status = -2 AND due_ms <= 0"
 #define DUE_SQL "status = -2 AND due_ms > 0"
 #define LIVE_SQL "(status < -6 OR status = -4 OR status = -1 OR status = 0)"
+#define NAMED_SQL "name IS NOT NULL"
 #define OWNED_SQL "owner > 0"
 #define OWNED_LIVE_SQL "owner > 0 AND status <= 0 AND status NOT IN (-3, -5, -6)"
 #define KEY_SQL "unique_key IS NOT NULL AND status <= 0 AND status NOT IN (-3, -5, -6)"
@@ -48,6 +49,7 @@ enum sql_verb {
 	SQL_STATE = ROW_STATE,   /* the row's columns with COLUMN_STATE, then its id */
 	SQL_DELETE = ROW_DELETE, /* by the first column: an id, or the owner's */
 	SQL_EXPIRE,              /* a thousand of those with an earlier time */
+	SQL_TRIM,                /* by the first column, and below a value of the second */
 	N_SQL_VERBS,
 };
 /* False: that is not done to rows of this table. */
@@ -55,9 +57,12 @@ bool sql_add_verb(struct sql_text *s, const struct row_table *t, enum sql_verb v
 
 /* What is done to many tasks at once. */
 enum sql_task_verb {
-	SQL_TASK_PRUNE,          /* id */
+	SQL_TASK_PRUNE,          /* id; answers with the task's batch, if it went */
 	SQL_QUEUE_DELETE_OUTPUT, /* queue; before its tasks */
 	SQL_QUEUE_DELETE_TASKS,  /* queue */
+	SQL_QUEUE_BATCHES,       /* queue: the batch of each task in it */
+	SQL_BATCH_LOST,          /* a batch, how many of its tasks are gone */
+	SQL_BATCH_DELETE_EMPTY,  /* a batch */
 	SQL_RERANK_READY,        /* queue, 1: by priority, 0: not */
 	SQL_RERANK_DUE,
 	N_SQL_TASK_VERBS,

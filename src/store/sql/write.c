@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statements that write: for any table, by its list of columns; and those about many tasks. */
+#include "model/graph.h"
 #include "store/sql/text.h"
 
 const char *const sql_task_texts[N_SQL_TASK_VERBS] = {
-    [SQL_TASK_PRUNE] = "DELETE FROM task WHERE id = ? AND " ENDED_SQL,
+    [SQL_TASK_PRUNE] = "DELETE FROM task WHERE id = ? AND " ENDED_SQL " RETURNING batch",
     [SQL_QUEUE_DELETE_OUTPUT] =
         "DELETE FROM output WHERE task IN (SELECT id FROM task WHERE queue = ?)",
     [SQL_QUEUE_DELETE_TASKS] = "DELETE FROM task WHERE queue = ?",
+    [SQL_QUEUE_BATCHES] = "SELECT batch FROM task WHERE queue = ? AND batch > 0",
+    [SQL_BATCH_LOST] = "UPDATE task_batch SET n_gone = n_gone + ?2 WHERE id = ?1",
+    [SQL_BATCH_DELETE_EMPTY] = "DELETE FROM task_batch WHERE id = ? AND n_gone >= n_tasks",
     [SQL_RERANK_READY] = "UPDATE task {task_ready} SET rank = -(priority * ?2)"
                          " WHERE queue = ?1 AND " READY_SQL " AND rank <> -(priority * ?2)",
     [SQL_RERANK_DUE] = "UPDATE task {task_due} SET rank = -(priority * ?2)"
@@ -82,6 +86,12 @@ bool sql_add_verb(struct sql_text *s, const struct row_table *t, enum sql_verb v
 		buf_printf(&s->out, "DELETE FROM %s WHERE %s", t->name, t->columns[0].name);
 		sql_add(s, " = ?");
 		return t->has_id || t->belongs_to;
+	case SQL_TRIM:
+		buf_printf(&s->out, "DELETE FROM %s WHERE %s", t->name, t->columns[0].name);
+		sql_add(s, " = ? AND ");
+		sql_add(s, t->columns[1].name);
+		sql_add(s, " < ?");
+		return t == &input_part_table || t == &graph_package_table;
 	default: /* of events only the oldest, by their numbers: the rest must be a chain */
 		add_expire(s, t);
 		return t->expires != EXPIRES_NEVER && t != &event_table;

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
+#include "base/world/log.h"
 #include "store/sql/migrate.h"
 #include "store/sqlite/sqlite.h"
 

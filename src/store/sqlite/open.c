@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/private.h"
+#include "base/world/private.h"
 #include "store/sqlite/sqlite.h"
 
 /* Our statements are right: where SQLite finds an error in one, the schema is not what it was. */
@@ -225,6 +225,8 @@ static int open_parts(
 		rc = checkpointer_start(s, ret_problem);
 	if (rc == 0 && !s->nosync)
 		log_lengthen(s);
+	if (rc == 0 && o->search)
+		follower_start(s);
 	return rc;
 }
 
@@ -241,6 +243,7 @@ static void sqlite_close(struct store *base)
 {
 	struct sqlite_store *s = (struct sqlite_store *)base;
 
+	follower_stop(s);
 	save_numbers(s);
 	if (s->broken) { /* the log is the only truth: it must not be moved, and then removed */
 		sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -258,7 +261,8 @@ static void sqlite_close(struct store *base)
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
 	pthread_mutex_destroy(&s->mutex);
-	free(s->order);
+	fold_release(&s->fold);
+	free(s->lossy);
 	free(s->path);
 	free(s);
 }
@@ -302,11 +306,17 @@ const struct store_ops store_sqlite = {
     .load = sqlite_load,
     .expire = sqlite_expire,
     .rest = sqlite_rest,
+    .search_trouble = sqlite_search_trouble,
     .reader_open = sqlite_reader_open,
     .reader_close = sqlite_reader_close,
     .task_get = sql_task_get,
-    .task_list = sql_task_list,
+    .tasks_get = sql_tasks_get,
+    .task_head = sqlite_task_head,
+    .task_list = sqlite_task_list,
     .task_count = sql_task_count,
+    .batch_get = sql_batch_get,
+    .batch_list = sql_batch_list,
+    .task_pace = sql_task_pace,
     .queue_head = sql_queue_head,
     .queue_due = sql_queue_due,
     .find_key = sql_find_key,

@@ -31,6 +31,7 @@ struct store_reader *sqlite_reader_open(struct store *base, struct problem *ret_
 	struct sqlite_reader *r = xcalloc(1, sizeof *r);
 
 	sqlite_reader_init(r, NULL);
+	r->follower = s->follower.started ? &s->follower : NULL;
 	if (sqlite_connect(s->path, false, s->nosync, ROLE_READER, &r->db, ret_problem) == 0)
 		return &r->sql.base;
 	free(r);
@@ -41,6 +42,7 @@ void sqlite_reader_close(struct store_reader *base)
 {
 	struct sqlite_reader *r = (struct sqlite_reader *)base;
 
+	sqlite_search_forget(r);
 	sqlite_reader_forget(r);
 	sqlite3_close(r->db);
 	free(r);
@@ -218,6 +220,54 @@ int sqlite_output(struct store_reader *base, rid task, int64_t token, int stream
 	return rc;
 }
 
+/* Of a long text only the pages that are wanted. */
+static int read_far_head(
+    struct sqlite_reader *r, rid id, size_t max, struct arena *a, struct str *ret_head)
+{
+	sqlite3_blob *blob = NULL;
+	int rc = sqlite3_blob_open(r->db, "main", "task_body", "body", (sqlite3_int64)id, 0, &blob);
+	size_t n;
+	char *p;
+
+	if (rc) { /* pruned meanwhile; or its text is what cannot be read, which a look at it tells
+		   */
+		sqlite3_blob_close(blob);
+		return 0;
+	}
+	n = (size_t)sqlite3_blob_bytes(blob);
+	n = n < max ? n : max;
+	p = arena_alloc(a, n + 1);
+	rc = sqlite3_blob_read(blob, p, (int)n, 0);
+	if (rc == SQLITE_OK)
+		*ret_head = (struct str){p, n};
+	sqlite3_blob_close(blob);
+	return 0;
+}
+
+int sqlite_task_head(
+    struct store_reader *base, rid id, size_t max, struct arena *a, struct str *ret_head)
+{
+	struct sqlite_reader *r = (struct sqlite_reader *)base;
+	sqlite3_stmt *st;
+	bool is_far;
+	int rc = query(r, "SELECT substr(body, 1, ?2) FROM task WHERE id = ?1", &st);
+
+	if (rc)
+		return rc;
+	sqlite3_bind_int64(st, 1, (sqlite3_int64)id);
+	sqlite3_bind_int64(st, 2, (sqlite3_int64)max);
+	rc = sqlite3_step(st);
+	is_far = rc == SQLITE_ROW && sqlite3_column_type(st, 0) == SQLITE_NULL;
+	if (rc == SQLITE_ROW && !is_far) {
+		const char *p = (const char *)sqlite3_column_text(st, 0);
+
+		*ret_head =
+		    arena_str(a, (struct str){p ? p : "", (size_t)sqlite3_column_bytes(st, 0)});
+	}
+	rc = done(st, rc);
+	return rc == 0 && is_far ? read_far_head(r, id, max, a, ret_head) : rc;
+}
+
 /* Everything there is less everything that lives; the latter stands in the partial indexes. */
 int sqlite_count_ended(struct store_reader *base, int64_t *ret_n)
 {
@@ -242,7 +292,7 @@ static void set_load_cache(sqlite3 *db, bool loading)
 	    NULL, NULL, NULL);
 }
 
-int sqlite_load(struct store *base, const struct store_loader *to, struct problem *ret_problem)
+int sqlite_load(struct store *base, const struct row_loader *to, struct problem *ret_problem)
 {
 	struct sqlite_store *s = (struct sqlite_store *)base;
 	struct sqlite_reader r;

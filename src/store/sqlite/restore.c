@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/private.h"
+#include "base/world/private.h"
 #include "store/sqlite/sqlite.h"
 
 #define COPY_BYTES 65536
@@ -193,6 +193,9 @@ static int take_place(const char *path, const char *fresh, int lock, struct prob
 		return rc;
 	remove_beside(path, "-wal"); /* by now these hold nothing */
 	remove_beside(path, "-shm");
+	remove_beside(path, WORDS_SUFFIX); /* of the tasks that were there */
+	remove_beside(path, WORDS_SUFFIX "-wal");
+	remove_beside(path, WORDS_SUFFIX "-shm");
 	if (rename(fresh, path) < 0 || store_sync_entry(path) < 0)
 		return io_problem("written", path, ret_problem);
 	return sqlite_mark_lock(lock, ret_problem);

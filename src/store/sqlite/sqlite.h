@@ -6,9 +6,11 @@
 #include <pthread.h>
 #include <sqlite3.h>
 
-#include "base/idmap.h"
+#include "base/data/idmap.h"
 #include "store/backend.h"
+#include "store/sql/fold.h"
 #include "store/sql/read.h"
+#include "store/sqlite/words.h"
 #include "store/usage_text.h"
 
 #define SQLITE_WRITER_CACHE "24000" /* KiB */
@@ -46,11 +48,6 @@ struct sqlite_stat {
 	int64_t n_tasks;
 };
 
-struct sort_entry {
-	rid id;
-	size_t at;
-};
-
 /* Moves what the log holds into the database beside the writer: see checkpoint.c. */
 struct checkpointer {
 	pthread_t thread;
@@ -78,11 +75,16 @@ struct sqlite_store {
 	struct sqlite_stat stat, stat_committed, stat_saved;
 	struct chain_end head, head_committed; /* of the chain of events */
 	bool stat_due; /* something was deleted or came out of order: it must be written now */
-	struct sort_entry *order;
-	size_t order_cap;
+	struct fold fold;
+	struct lossy { /* batches of tasks that lost some in this transaction */
+		rid id;
+		int64_t n;
+	} * lossy;
+	size_t n_lossy, lossy_cap;
 	int log_pages;        /* in the write-ahead log after the last commit */
 	size_t output_cached; /* bytes of output whose pages may still be in the cache */
 	struct checkpointer checkpointer;
+	struct follower follower;
 };
 
 #define READ_CACHE 32
@@ -96,6 +98,9 @@ struct sqlite_reader {
 		unsigned used;
 	} cache[READ_CACHE];
 	unsigned clock;
+	struct follower *follower; /* NULL: there is no index of words */
+	sqlite3 *words;            /* the index; NULL: not there now */
+	unsigned long words_generation;
 	bool goes_on; /* a long body that cannot be read is damage, and not the end */
 };
 
@@ -190,6 +195,7 @@ int sqlite_write_row(
     struct sqlite_store *s, const struct row_table *t, enum sql_verb verb, const void *row);
 int sqlite_write_by(
     struct sqlite_store *s, const struct row_table *t, enum sql_verb verb, int64_t arg);
+int sqlite_trim(struct sqlite_store *s, const struct row_op *op);
 int sqlite_step_once(sqlite3_stmt *st);
 int sqlite_commit(struct store *base, const struct batch *b, struct problem *ret_problem);
 int sqlite_apply(struct sqlite_store *s, const struct batch *b);
@@ -197,6 +203,11 @@ int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_p
 void sqlite_rest(struct store *base);
 int sqlite_expire(struct store *base, int64_t idem_before_ms, int64_t events_before_ms,
     struct problem *ret_problem);
+
+/* batches.c */
+int sqlite_prune_row(struct sqlite_store *s, rid task, bool *ret_gone);
+int sqlite_note_batches(struct sqlite_store *s, rid queue); /* it is about to be deleted */
+int sqlite_drop_empty_batches(struct sqlite_store *s);      /* when all rows are written */
 
 /* stat.c */
 extern const struct row_table stat_table;
@@ -217,10 +228,17 @@ void sqlite_reader_init(struct sqlite_reader *r, sqlite3 *db);
 void sqlite_reader_forget(struct sqlite_reader *r);
 struct store_reader *sqlite_reader_open(struct store *base, struct problem *ret_problem);
 void sqlite_reader_close(struct store_reader *base);
+int sqlite_task_head(
+    struct store_reader *base, rid id, size_t max, struct arena *a, struct str *ret_head);
 int sqlite_count_ended(struct store_reader *base, int64_t *ret_n);
 int sqlite_output(struct store_reader *base, rid task, int64_t token, int stream, int64_t offset,
     size_t max, struct buf *out, struct output_end *ret_end);
-int sqlite_load(struct store *base, const struct store_loader *to, struct problem *ret_problem);
+int sqlite_load(struct store *base, const struct row_loader *to, struct problem *ret_problem);
+
+/* search.c */
+int sqlite_task_list(struct store_reader *base, const struct task_filter *f, bool oldest_first,
+    bool bare, rid cursor, uint32_t limit, struct arena *a, struct task_page *ret_page);
+void sqlite_search_forget(struct sqlite_reader *r);
 
 /* audit.c: the ends of the chain of events */
 int sqlite_load_chain(struct sqlite_store *s, struct problem *ret_problem);

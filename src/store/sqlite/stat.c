@@ -3,8 +3,8 @@
  * The numbers that cannot be read off the tables, in a row of their own: see 0001_up.sql. They are
  * counted in memory, and written now and then.
  */
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/log.h"
 #include "store/sqlite/sqlite.h"
 
 static const struct column stat_columns[] = {
@@ -74,8 +74,8 @@ static void add_stat_sql(struct buf *sql)
 	buf_add_cstr(sql, "SELECT max(last_id");
 	for (int i = 0; i < N_TABLES; i++)
 		if (row_tables[i]->has_id)
-			buf_printf(
-			    sql, ", (SELECT ifnull(max(id), 0) FROM %s)", row_tables[i]->name);
+			buf_printf(sql, ", (SELECT ifnull(max(%s), 0) FROM %s)",
+			    row_tables[i]->columns[0].name, row_tables[i]->name);
 	buf_add_cstr(sql, "), max(last_event, (SELECT ifnull(max(seq), 0) FROM event)),"
 	                  " n_tasks + (SELECT count(*) FROM task WHERE id > last_id), last_id, "
 	                  "n_tasks FROM stat");

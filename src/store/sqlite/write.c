@@ -128,6 +128,18 @@ int sqlite_write_by(
 	return sqlite_step_once(st);
 }
 
+int sqlite_trim(struct sqlite_store *s, const struct row_op *op)
+{
+	sqlite3_stmt *st;
+	int rc = row_stmt(s, op->table, SQL_TRIM, &st);
+
+	if (rc)
+		return rc;
+	sqlite3_bind_int64(st, 1, (int64_t)op->id);
+	sqlite3_bind_int64(st, 2, op->below);
+	return sqlite_step_once(st);
+}
+
 int sqlite_run(struct sqlite_store *s, enum write_stmt which, const int64_t *args, int n)
 {
 	sqlite3_stmt *st;
@@ -173,6 +185,7 @@ int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_p
 		return give_up(s, "nothing of this batch was written", ret_problem);
 	rc = sqlite_run(s, W_COMMIT, NULL, 0);
 	if (rc == SQLITE_OK) {
+		follower_notice(s, s->stat.last_id != s->stat_committed.last_id);
 		s->stat_committed = s->stat;
 		s->head_committed = s->head;
 		if (save)
@@ -199,16 +212,20 @@ static int refuse_broken(struct problem *ret_problem)
 }
 
 /*
- * Output is written once and rarely read: its pages must not fill the cache that the tasks need,
- * nor the memory.
+ * Output and input are written once and read once or never: its pages must not fill the cache that
+ * the tasks need, nor the memory.
  */
 static void forget_output(struct sqlite_store *s, const struct batch *b)
 {
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < b->n; i++)
-		if (b->rows[i].table == &output_table)
+		if (b->rows[i].verb != ROW_PUT)
+			continue;
+		else if (b->rows[i].table == &output_table)
 			bytes += ((const struct output_row *)b->rows[i].row)->data.n;
+		else if (b->rows[i].table == &input_part_table)
+			bytes += ((const struct input_part_row *)b->rows[i].row)->data.n;
 	s->output_cached += bytes;
 	if (s->output_cached < OUTPUT_CACHED_MAX)
 		return;
@@ -221,6 +238,7 @@ int sqlite_commit(struct store *base, const struct batch *b, struct problem *ret
 	struct sqlite_store *s = (struct sqlite_store *)base;
 	int rc;
 
+	atomic_store_explicit(&s->follower.writing, true, memory_order_relaxed);
 	pthread_mutex_lock(&s->mutex);
 	if (s->broken) {
 		rc = refuse_broken(ret_problem);
@@ -232,6 +250,7 @@ int sqlite_commit(struct store *base, const struct batch *b, struct problem *ret
 		forget_output(s, b);
 	}
 	pthread_mutex_unlock(&s->mutex);
+	atomic_store_explicit(&s->follower.writing, false, memory_order_relaxed);
 	return rc;
 }
 

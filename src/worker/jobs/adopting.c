@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/hex.h"
-#include "base/log.h"
 #include "base/mem.h"
-#include "wire/settings.h"
+#include "base/world/log.h"
+#include "wire/json/settings.h"
 #include "worker/internal.h"
 #include "worker/jobs/spool.h"
 

@@ -8,6 +8,7 @@
 
 #include "exec/process.h"
 #include "wire/text.h"
+#include "worker/jobs/needs.h"
 
 /* Behind the string that begins at i, or n. */
 static size_t skip_string(struct str s, size_t i)
@@ -139,6 +140,10 @@ void run_write(const struct link_run *r, const struct id_space *ids, struct buf 
 			write_merged_env(r->env, env, b);
 		else
 			buf_add_str(b, env.p ? env : r->env);
+	}
+	if (r->n_needs) {
+		buf_add_cstr(b, ",\"needs\":");
+		needs_write(r, ids, b);
 	}
 	buf_add_char(b, '}');
 }

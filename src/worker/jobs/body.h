@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "exec/env.h"
-#include "model/link.h"
+#include "model/link/link.h"
 
 /* The text of one member's value, found without parsing the rest; NULL when it is not there. */
 struct str json_member(struct str object, const char *key);

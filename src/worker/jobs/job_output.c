@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/log.h"
 #include "worker/internal.h"
 #include "worker/jobs/spool.h"
 

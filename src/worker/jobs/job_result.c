@@ -15,26 +15,6 @@
 
 #define OUTCOME_BYTES 65536
 
-int memory_file(const char *name, struct str content)
-{
-	int fd = memfd_create(name, MFD_CLOEXEC);
-	size_t at = 0;
-
-	while (fd >= 0 && at < content.n) {
-		ssize_t n = write(fd, content.p + at, content.n - at);
-
-		if (n <= 0) {
-			close(fd);
-			fd = -1;
-		} else {
-			at += (size_t)n;
-		}
-	}
-	if (fd >= 0)
-		lseek(fd, 0, SEEK_SET);
-	return fd;
-}
-
 /* Of fixed size, so that it can't grow. */
 int result_file(void)
 {
@@ -76,10 +56,14 @@ static struct str keep(struct buf *text, struct str s)
 static void read_outcome(struct str text, struct agent_exit *x, struct buf *kept)
 {
 	json_t *j = json_loadb(text.p, text.n, 0, NULL);
-	json_int_t status = json_integer_value(json_object_get(j, "status"));
+	json_t *number = json_object_get(j, "status");
+	json_int_t status = json_integer_value(number);
 	json_t *reason = json_object_get(j, "reason");
 
-	if (status < 1 || status > PLUGIN_STATUS_MAX) {
+	if (json_is_integer(number) && (status < 1 || status > PLUGIN_STATUS_MAX)) {
+		x->status = TASK_FAILED;
+		x->reason = STR("the plugin wrote a status that is not from 1 to 1000000");
+	} else if (status < 1 || status > PLUGIN_STATUS_MAX) {
 		x->status = TASK_FAILED;
 		x->reason = STR("the plugin wrote a result that is not {\"status\": N}");
 	} else {

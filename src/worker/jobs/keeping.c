@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/log.h"
 #include "exec/children.h"
 #include "worker/internal.h"
 

@@ -10,15 +10,18 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/log.h"
+#include "base/world/memory_file.h"
 #include "exec/rights.h"
 #include "exec/sandbox/sandbox.h"
 #include "model/limits.h"
-#include "wire/settings.h"
+#include "wire/json/settings.h"
 #include "worker/internal.h"
+#include "worker/jobs/needs.h"
 
 #define CODE_REFUSED 126
+#define NEEDS_ENV_MAX 16384
 
 struct launch {
 	struct worker *w;
@@ -208,7 +211,9 @@ static int use_command(struct launch *l)
 	if (!l->command.argv)
 		return refuse(l, CODE_REFUSED, "the task has no command");
 	l->start.program.argv = l->command.argv;
-	return input.p ? add_stdin(l, input) : 0;
+	if (l->run->is_streamed)
+		l->start.input = KEEPER_STDIN_PIPE;
+	return input.p && !l->run->is_streamed ? add_stdin(l, input) : 0;
 }
 
 static int add_status_file(struct launch *l)
@@ -220,6 +225,29 @@ static int add_status_file(struct launch *l)
 	snprintf(path, sizeof path, "/proc/self/fd/%u", 3 + l->start.n_fds);
 	env_set(&l->env, STR("REEVE_STATUS_FILE"), str_of(path));
 	return add_extra(l, &l->job->status_fd, memory_file("reeve-status", STR_NULL));
+}
+
+/* In memory, as the status file is. Short ones are in the environment as well. */
+static int add_needs(struct launch *l)
+{
+	struct buf b = {0};
+	char text[64];
+	int r;
+
+	if (!l->run->n_needs)
+		return 0;
+	needs_write(l->run, &l->w->ids, &b);
+	snprintf(text, sizeof text, "/proc/self/fd/%u", 3 + l->start.n_fds);
+	env_set(&l->env, STR("REEVE_NEEDS"), str_of(text));
+	if (b.n <= NEEDS_ENV_MAX)
+		env_set(&l->env, STR("REEVE_NEEDS_JSON"), buf_str(&b));
+	snprintf(text, sizeof text, "%zu", l->run->needs_left_out);
+	if (l->run->needs_left_out)
+		env_set(&l->env, STR("REEVE_NEEDS_LEFT_OUT"), str_of(text));
+	l->start.n_fds++;
+	r = add_fd(l, memory_file("reeve-needs", buf_str(&b)), true);
+	buf_release(&b);
+	return r;
 }
 
 /* The file is opened from outside: what is seen inside must be the same one. */
@@ -339,7 +367,7 @@ static int describe(struct launch *l, const struct plugin_options *p)
 	set_settings(l);
 	if ((r = p ? use_plugin(l, p) : action.n ? use_action(l, action) : use_command(l)))
 		return r;
-	if ((r = add_status_file(l)) || (r = set_result_file(l)))
+	if ((r = add_status_file(l)) || (r = add_needs(l)) || (r = set_result_file(l)))
 		return r;
 	remember_surroundings(l);
 	l->start.program.env = env_list(&l->env);
@@ -370,7 +398,8 @@ int launch_job(struct job *j, const struct link_run *r, const struct plugin_opti
 		j->keeps = j->w->keeper.keeps;
 		j->sandbox_fd = l.sandboxed.status_fd;
 		j->sandbox_at = l.sandbox_at;
-		if (j->keeps)
+		/* whose input comes through us would take our death for its end */
+		if (j->keeps && !r->is_streamed)
 			l.start.note = note_write(j->w, j, r, &l.note);
 		/* nobody could know it again by less: such a one ends with us */
 		j->keeps = l.start.note.n > 0;

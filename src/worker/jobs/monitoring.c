@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "agent/monitor.h"
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/log.h"
 #include "model/limits.h"
 #include "worker/internal.h"
 #include "worker/jobs/probe.h"

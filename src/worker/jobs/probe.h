@@ -7,7 +7,7 @@
 #ifndef WORKER_PROBE_H
 #define WORKER_PROBE_H
 
-#include "model/settings.h"
+#include "model/run/settings.h"
 #include "net/loop/loop.h"
 
 #define PROBE_HEADER_MAX 8192

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/log.h"
 #include "model/limits.h"
 #include "worker/internal.h"
 
@@ -74,6 +74,7 @@ static void on_started(struct kept *k)
 	if (k->warning)
 		log_warn("task %s: %s", id_format(&j->w->ids, j->task, id), k->warning);
 	job_output_open(j);
+	job_input_open(j);
 	worker_feed(
 	    j->w, (struct agent_event){
 	              .kind = AE_STARTED, .task = j->task, .token = j->token, .pid = k->pid});
@@ -128,6 +129,7 @@ void process_job_release(struct job *j)
 {
 	monitoring_stop(j);
 	job_output_release(j);
+	job_input_release(j);
 	if (j->linger)
 		loop_timer_free(j->linger);
 	process_close(&j->result_fd);

@@ -25,7 +25,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "model/settings.h"
+#include "model/run/settings.h"
 
 #define SPOOL_LEAST 4096     /* a smaller bound is raised to this */
 #define SPOOL_HELD_MAX 65536 /* bytes that may be in memory */

@@ -12,10 +12,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/machine.h"
 #include "base/mem.h"
-#include "base/private.h"
+#include "base/world/clock.h"
+#include "base/world/machine.h"
+#include "base/world/private.h"
 #include "model/limits.h"
 #include "model/lines.h"
 #include "model/queue.h"
@@ -197,7 +197,7 @@ int facts_gather(struct worker *w, struct problem *p)
 	f->active_queues = list_of(a, w->o->active_queues, NULL);
 	f->ignore_queues = list_of(a, w->o->ignore_queues, NULL);
 	f->maxthreads = w->o->maxthreads;
-	if ((r = check(w, p)) < 0)
+	if ((r = check(w, p)) < 0 || (r = offer_gather(w->o, a, &f->offer, p)) < 0)
 		return r;
 	if ((r = key_take(w, p)) < 0)
 		return r;

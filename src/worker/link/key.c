@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "worker/internal.h"
 
 static void make(unsigned char ret[PROOF_KEY_BYTES])

@@ -57,6 +57,13 @@ static void add_output(struct outbox *o, struct output_row row)
 	o->bytes += row.data.n + 64;
 }
 
+static void add_input_ack(struct outbox *o, const struct link_input_ack *k)
+{
+	GROW(o->m.input_ack, o->cap_input_ack, o->m.n_input_ack + 1);
+	o->m.input_ack[o->m.n_input_ack++] = *k;
+	o->bytes += 32;
+}
+
 static void add_ended(struct outbox *o, const struct link_ended *e)
 {
 	struct link_ended *to;
@@ -93,7 +100,8 @@ static void add_notified(struct outbox *o, struct link_notified n)
 
 static size_t parts_of(const struct link_to_server *m)
 {
-	return m->n_started + m->n_output + m->n_ended + m->n_checked + m->n_notified;
+	return m->n_started + m->n_input_ack + m->n_output + m->n_ended + m->n_checked +
+	       m->n_notified;
 }
 
 void outbox_add(struct worker *w, const struct agent_effect *e)
@@ -110,6 +118,7 @@ void outbox_add(struct worker *w, const struct agent_effect *e)
 	case AF_CHECKED: add_checked(o, e->checked); break;
 	case AF_NOTIFIED: add_notified(o, e->notified); break;
 	case AF_STARTED: add_started(o, &e->started); break;
+	case AF_INPUT_ACK: add_input_ack(o, &e->input_ack); break;
 	case AF_OUTPUT: add_output(o, e->output); break;
 	case AF_ENDED: add_ended(o, e->ended); break;
 	default: MUST(!"a part of a frame");
@@ -126,6 +135,8 @@ void outbox_hello(struct worker *w, const struct link_hello *from)
 
 	hello.protocol = LINK_PROTOCOL;
 	hello.facts = w->facts;
+	hello.takes_input = true;
+	hello.takes_needs = true;
 	worker_trace_sent(w, &m);
 	buf_reset(&o->encoded);
 	link_encode_to_server(&m, &o->arena, &o->encoded);
@@ -148,7 +159,8 @@ static void drop_empty_starts(struct outbox *o)
 void outbox_drop(struct outbox *o)
 {
 	drop_empty_starts(o);
-	o->m.n_started = o->m.n_output = o->m.n_ended = o->m.n_checked = o->m.n_notified = 0;
+	o->m.n_started = o->m.n_input_ack = o->m.n_output = o->m.n_ended = 0;
+	o->m.n_checked = o->m.n_notified = 0;
 	o->m.has_beat = false;
 	o->bytes = 0;
 	arena_reset(&o->arena);
@@ -156,8 +168,7 @@ void outbox_drop(struct outbox *o)
 
 static bool is_empty(const struct link_to_server *m)
 {
-	return !(m->n_started || m->n_output || m->n_ended || m->n_checked || m->n_notified ||
-	         m->has_beat);
+	return parts_of(m) == 0 && !m->has_beat;
 }
 
 static void on_patience_end(void *arg)
@@ -172,8 +183,7 @@ void outbox_open(struct worker *w)
 
 static bool only_starts(const struct outbox *o)
 {
-	return o->m.n_started && !o->m.n_output && !o->m.n_ended && !o->m.n_checked &&
-	       !o->m.n_notified && !o->m.has_beat;
+	return o->m.n_started && parts_of(&o->m) == o->m.n_started && !o->m.has_beat;
 }
 
 void outbox_end_turn(struct worker *w)
@@ -210,6 +220,7 @@ void outbox_flush(struct worker *w)
 void outbox_release(struct outbox *o)
 {
 	free(o->m.started);
+	free(o->m.input_ack);
 	free(o->m.output);
 	free(o->m.ended);
 	free(o->m.checked);

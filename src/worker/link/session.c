@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The link: dialled, dialled again, and what comes over it turned into events for the brain. */
-#include "base/log.h"
-#include "wire/settings.h"
+#include "base/world/log.h"
+#include "wire/json/settings.h"
 #include "worker/internal.h"
 
 #define REDIAL_FIRST_MS 50
@@ -67,6 +67,8 @@ static void feed_acks(struct worker *w, const struct link_to_worker *m)
 	for (size_t i = 0; i < m->n_output_ack; i++)
 		worker_feed(
 		    w, (struct agent_event){.kind = AE_OUTPUT_ACK, .output_ack = m->output_ack[i]});
+	for (size_t i = 0; i < m->n_input; i++)
+		worker_feed(w, (struct agent_event){.kind = AE_INPUT, .input = m->input[i]});
 }
 
 /* How it wants to be ended is the brain's to know; the rest of its settings are the hand's. */
@@ -92,6 +94,8 @@ static void feed_orders(struct worker *w, const struct link_to_worker *m)
 	}
 	for (size_t i = 0; i < m->n_kill; i++)
 		worker_feed(w, (struct agent_event){.kind = AE_KILL, .kill = m->kill[i]});
+	for (size_t i = 0; i < m->n_follow; i++)
+		worker_feed(w, (struct agent_event){.kind = AE_FOLLOW, .follow = m->follow[i]});
 }
 
 static void feed_questions(struct worker *w, const struct link_to_worker *m)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The worker's side of a trace: each frame that leaves or comes, and what the brain wants done. */
-#include "wire/link_words.h"
+#include "wire/link/link_words.h"
 #include "worker/internal.h"
 
 int worker_trace_open(struct worker *w, struct problem *ret_problem)

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "base/world/log.h"
 #include "model/limits.h"
 #include "worker/plugins/pool.h"
 

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "base/world/log.h"
 #include "model/limits.h"
 
 #define FAILURES_MOST 3 /* without a hello, until those who wait are told */

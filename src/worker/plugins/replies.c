@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/world/log.h"
 #include "worker/plugins/pool.h"
 
 #define READS_PER_TURN 32

@@ -14,7 +14,7 @@
 #include "../walk.h"
 #include "action/tree.h"
 #include "base/mem.h"
-#include "wire/action.h"
+#include "wire/json/action.h"
 
 #define LEAVES_MAX ACTION_NODES_MAX
 

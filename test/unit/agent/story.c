@@ -94,6 +94,13 @@ static void tell(const struct agent_effect *e)
 		buf_printf(&told, "output %d %d@%d+%d", (int)e->output.task, e->output.stream,
 		    (int)e->output.offset, e->output.raw_bytes);
 		break;
+	case AF_INPUT_ACK:
+		buf_printf(&told, "wants %d@%d", (int)e->input_ack.task, (int)e->input_ack.end);
+		break;
+	case AF_INPUT:
+		buf_printf(&told, "write %d@%d+%d%s", (int)e->task, (int)e->input.offset,
+		    (int)e->input.data.n, e->input.end ? " end" : "");
+		break;
 	case AF_ENDED: tell_ended(e); break;
 	case AF_START: buf_printf(&told, "start %d/%d", (int)e->task, (int)e->token); break;
 	case AF_STOP: buf_printf(&told, "%s %d", e->kill ? "KILL" : "TERM", (int)e->task); break;

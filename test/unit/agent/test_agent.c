@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/settings.h"
+#include "model/run/settings.h"
 
 static void test_a_task(void **state)
 {

@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "model/settings.h"
+#include "model/run/settings.h"
 #include "story.h"
 
 static void run_to_kill(rid task, enum kill_method method, int64_t wait_ms)

@@ -22,7 +22,10 @@ static const struct {
     {"cancelTask", RIGHT_OPERATE, true},
     {"retryTask", RIGHT_OPERATE, true},
     {"explainTask", RIGHT_READ, true},
+    {"getTaskHistory", RIGHT_READ, true},
     {"getTaskLogs", RIGHT_LOGS, true},
+    {"listBatches", RIGHT_READ, true},
+    {"getBatch", RIGHT_READ, true},
     {"listQueues", RIGHT_READ, true},
     {"createQueue", RIGHT_ADMIN, false},
     {"getQueue", RIGHT_READ, true},
@@ -50,6 +53,26 @@ static const struct {
     {"backfillSchedule", RIGHT_OPERATE, true},
     {"getScheduleHistory", RIGHT_READ, true},
     {"getScheduleNext", RIGHT_READ, true},
+    {"listGroups", RIGHT_READ, true},
+    {"submitGroup", RIGHT_SUBMIT, true},
+    {"getGroup", RIGHT_READ, true},
+    {"deleteGroup", RIGHT_OPERATE, true},
+    {"cancelGroup", RIGHT_OPERATE, true},
+    {"retryGroup", RIGHT_SUBMIT, false},
+    {"explainGroup", RIGHT_READ, true},
+    {"listJobs", RIGHT_READ, true},
+    {"getJob", RIGHT_READ, true},
+    {"getGroupGraph", RIGHT_READ, true},
+    {"followGroup", RIGHT_READ, true},
+    {"listGraphs", RIGHT_READ, false},
+    {"getGraph", RIGHT_READ, false},
+    {"deleteGraph", RIGHT_OPERATE, false},
+    {"listPackages", RIGHT_READ, false},
+    {"replacePackages", RIGHT_OPERATE, false},
+    {"addPackages", RIGHT_OPERATE, false},
+    {"changePackages", RIGHT_OPERATE, false},
+    {"getPackage", RIGHT_READ, false},
+    {"checkGraph", RIGHT_READ, false},
     {"getEvents", RIGHT_READ, true},
     {"verifyAudit", RIGHT_ADMIN, false},
     {"listTokens", RIGHT_ADMIN, false},
@@ -57,6 +80,8 @@ static const struct {
     {"getToken", RIGHT_ADMIN, false},
     {"revokeToken", RIGHT_ADMIN, false},
     {"getStatus", RIGHT_READ, true},
+    {"getRoot", RIGHT_NONE, false},
+    {"appendTaskInput", RIGHT_SUBMIT, true},
     {"getHealth", RIGHT_NONE, false},
     {"getReadiness", RIGHT_NONE, false},
     {"getMetrics", RIGHT_READ, false},
@@ -77,6 +102,7 @@ static void path_of(const struct route *r, char out[256])
 {
 	const char *open = strchr(r->pattern, '{'), *close = strchr(r->pattern, '}');
 
+	/* a second one stands for itself */
 	if (open)
 		snprintf(out, 256, "%.*s%s%s", (int)(open - r->pattern), r->pattern,
 		    strncmp(open, "{id}", 4) ? "nothing" : "000000000000000000000000", close + 1);
@@ -453,6 +479,9 @@ static void test_read_shows_no_contents(void **state)
 	for (int i = 0; i < 2; i++) {
 		t = ask_as(i ? &logs : &b, API_GET, path, NULL);
 		assert_int_equal(t->status, 200);
+		assert_int_equal(strstr(t->body.p, "hidden") != NULL, i);
+		talk_free(t);
+		t = ask_as(i ? &logs : &b, API_GET, "/v1/tasks", NULL);
 		assert_int_equal(strstr(t->body.p, "hidden") != NULL, i);
 		talk_free(t);
 		t = ask_as(i ? &logs : &b, API_GET, "/v1/queues/q", NULL);

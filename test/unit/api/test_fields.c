@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "model/limits.h"
 #include "model/queue.h"
-#include "model/row.h"
-#include "wire/fields.h"
+#include "model/rows/row.h"
+#include "wire/json/fields.h"
 
 #define NOW_MS 1000000
 

@@ -46,6 +46,7 @@ static void answer_tasks(struct world *w, const struct read_ask *ask, struct are
 	struct event ev = {.kind = EV_TASKS_READ};
 	struct task_row *rows = arena_zalloc(a, (ask->n + 1) * sizeof *rows);
 	rid *holders = arena_zalloc(a, (ask->n + 1) * sizeof *holders);
+	struct task_batch_row *batches = arena_zalloc(a, (ask->n_batches + 1) * sizeof *batches);
 
 	for (size_t i = 0; i < ask->n; i++) {
 		if (store_task_get(w->reader, ask->ids[i], a, &rows[i]))
@@ -54,8 +55,12 @@ static void answer_tasks(struct world *w, const struct read_ask *ask, struct are
 			store_find_key(
 			    w->reader, rows[i].spec.queue, rows[i].spec.key, &holders[i]);
 	}
+	for (size_t i = 0; i < ask->n_batches; i++)
+		if (store_batch_get(w->reader, ask->batches[i], a, &batches[i]))
+			batches[i] = (struct task_batch_row){0};
 	ev.rows.read = ask->number;
 	ev.rows.rows = rows;
+	ev.rows.batches = batches;
 	ev.rows.holders = holders;
 	ev.rows.n = ask->n;
 	world_step(w, &ev);

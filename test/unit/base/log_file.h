@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/str.h"
+#include "base/world/log.h"
 
 static char log_path[64];
 

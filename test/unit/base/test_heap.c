@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/heap.h"
+#include "base/data/heap.h"
 #include "base/rng.h"
 
 #define N 200

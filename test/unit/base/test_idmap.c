@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/idmap.h"
+#include "base/data/idmap.h"
 #include "base/rng.h"
 
 #define N 3000

@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/str.h"
+#include "base/world/log.h"
 
 #define LINES 3000
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/private.h"
+#include "base/world/private.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "base/trace.h"
+#include "base/world/trace.h"
 #include "log_file.h"
 
 static char path[64];

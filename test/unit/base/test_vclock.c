@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "base/data/vclock.h"
 #include "base/rng.h"
-#include "base/vclock.h"
 
 static void count(struct vclock *c, const char *name, int times)
 {

@@ -191,8 +191,7 @@ class Running(Case):
         self.assertEqual(json.loads(self.reeve("task", "show", "@last", "-o", "json"))["id"], id)
         self.reeve("submit", "--array", "1-3", "exit")
         self.reeve("wait", "@last", code=1)
-        self.reeve("logs", "@last", code=2)
-        self.assertIn("batch", self.err)
+        self.reeve("logs", "@last")
         self.assertEqual(self.reeve("retry", "--failed", "@last"), "3 of 3 queued again\n")
 
 
@@ -283,7 +282,7 @@ class Acting(Case):
         if pid == 0:
             os.execve(REEVE, [REEVE, "top"], dict(self.env, TERM="xterm"))
         seen = b""
-        while b"q leaves" not in seen:
+        while b"q quit" not in seen:
             seen += os.read(fd, 4096)
         os.write(fd, b"q")
         try:
@@ -302,7 +301,7 @@ class Showing(Case):
         self.assertEqual(len(self.reeve("task", "ls", "-o", "jsonl").splitlines()), 2500)
         self.assertEqual(len(json.loads(self.reeve("task", "ls", "-o", "json", "-n", "1500"))["items"]), 1500)
         table = self.reeve("task", "ls", "--failed", "-o", "wide").splitlines()
-        self.assertRegex(table[0], r"^ID +QUEUE +STATE +TRY +AGE +TOOK +WORKER +EXIT")
+        self.assertRegex(table[0], r"^ID +NAME +QUEUE +STATE +TRY +AGE +TOOK +WORKER +EXIT")
         self.assertEqual(len(table), 51)
         self.assertTrue(all("✗ failed" in line for line in table[1:]))
         self.assertNotIn("\033", "\n".join(table))
@@ -423,7 +422,7 @@ class Showing(Case):
         self.assertNotIn("more", self.reeve("status"))
 
     def test_status_says_what_it_waits_for(self):
-        self.assertIn("waiting  for nothing\n", self.reeve("status"))
+        self.assertIn("waiting  for nothing itself; `reeve why ID`", self.reeve("status"))
         self.assertNotIn("dispatch", self.reeve("status"))
         self.fake.dispatch = "volatile"
         self.fake.add_worker("w1")
@@ -610,7 +609,7 @@ class Asking(Case):
         self.reeve(code=2)
         for words, hint in ((["stauts"], 'did you mean "reeve status"?'), (["task", "lss"], 'did you mean "reeve task ls"?'),
                             (["task", "ls", "--quue", "x"], "did you mean --queue?"), (["status", "-o", "jsom"], "json"),
-                            (["status", "extra"], "--help"), (["logs"], "--help"), (["help", "nonsense"], "reeve help")):
+                            (["status", "extra"], "--help"), (["logs"], "which tasks"), (["task", "show"], "--help"), (["help", "nonsense"], "reeve help")):
             self.reeve(*words, code=2)
             self.assertIn(hint, self.err)
 

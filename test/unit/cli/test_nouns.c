@@ -192,6 +192,23 @@ static void assert_settings(const struct noun *n, const struct setting *table)
 	}
 }
 
+/* Every option of the command's own tables is a setting: none is understood and then forgotten. */
+static void assert_all_set(const struct command *cmd, const struct setting *table)
+{
+	for (size_t i = 0; i < COMMAND_TABLES_MAX && cmd->options[i]; i++) {
+		if (cmd->options[i] == output_options || cmd->options[i] == process_options)
+			continue;
+		for (const struct option_def *o = cmd->options[i]; o->name; o++) {
+			const struct setting *s = table;
+
+			while (s->option && strcmp(s->option, o->name))
+				s++;
+			if (!s->option)
+				fail_msg("%s --%s sets nothing", cmd->path, o->name);
+		}
+	}
+}
+
 static void test_rows_fit_their_commands(void **state)
 {
 	struct made_settings made;
@@ -206,10 +223,14 @@ static void test_rows_fit_their_commands(void **state)
 			assert_non_null(n->list);
 		if (cmd->run == noun_show)
 			assert_non_null(n->view);
-		if (cmd->run == noun_create || cmd->run == noun_set)
+		if (cmd->run == noun_create || cmd->run == noun_set) {
 			assert_non_null(noun_settings(n, &made));
-		if (cmd->run == noun_pause)
+			assert_all_set(cmd, noun_settings(n, &made));
+		}
+		if (cmd->run == noun_pause) {
 			assert_non_null(n->pause);
+			assert_all_set(cmd, n->pause);
+		}
 		if (cmd->run == noun_rm)
 			assert_non_null(n->gone);
 		if (!n)

@@ -58,8 +58,8 @@ static void test_cut(void **state)
 	assert_cut("abcd", 0, "");
 }
 
-static const struct column columns[] = {{"NAME", COLUMN_STRETCH}, {"STATE", COLUMN_STATE},
-    {"N", COLUMN_RIGHT}, {"MORE", COLUMN_WIDE}, {"LAST", COLUMN_STRETCH}};
+static const struct heading columns[] = {{"NAME", HEADING_STRETCH}, {"STATE", HEADING_STATE},
+    {"N", HEADING_RIGHT}, {"MORE", HEADING_WIDE}, {"LAST", HEADING_STRETCH}};
 
 static void fill(struct table *t)
 {
@@ -98,14 +98,14 @@ static void test_table(void **state)
 	    "NAME                STATE         N  MORE  LAST\n"
 	    "a rather long name  ▶ running     5  wide  end\n"
 	    "é                   ✗ failed   1234  -     -\n");
-	assert_table(34, false,
-	    "NAME         STATE         N  LAST\n"
-	    "a rather l…  ▶ running     5  end\n"
-	    "é            ✗ failed   1234  -\n");
-	assert_table(26, false, /* the last columns go */
-	    "NAME       STATE         N\n"
-	    "a rather…  ▶ running     5\n"
-	    "é          ✗ failed   1234\n");
+	assert_table(36, false, /* the last columns go, and names stay whole */
+	    "NAME                STATE         N\n"
+	    "a rather long name  ▶ running     5\n"
+	    "é                   ✗ failed   1234\n");
+	assert_table(26, false, /* until nothing else is left */
+	    "NAME             STATE\n"
+	    "a rather long …  ▶ running\n"
+	    "é                ✗ failed\n");
 	assert_table(5, false, /* the first one and states stay, whatever happens */
 	    "NAME      STATE\n"
 	    "a rathe…  ▶ running\n"
@@ -199,7 +199,7 @@ static void test_progress_line(void **state)
 	assert_line(&p, (struct counts){1000, 250, 0, 8}, 80,
 	    "[#######.......................] 250/1,000 25%  10/s  ETA 1m15s  8 running");
 	assert_line(
-	    &p, (struct counts){1000, 250, 2, 0}, 52, "250/1,000 25%  10/s  ETA 1m15s  x 2 failed");
+	    &p, (struct counts){1000, 250, 2, 0}, 50, "250/1,000 25%  10/s  ETA 1m15s  2 failed");
 	assert_line(&p, (struct counts){4, 4, 0, 0}, 80,
 	    "[##############################] 4/4 100%  10/s  in 5.0s");
 	assert_line(&p, (struct counts){1000, 250, 0, 8}, 12, "250/1,000 2~");

@@ -52,6 +52,46 @@ static void test_ranges(void **state)
 	assert_int_equal(range_parse("1-1000000000", &r, &problem), ERR_TOO_LARGE);
 }
 
+static void assert_ranges(const char *text, const int64_t *items, size_t n)
+{
+	struct array_items r;
+	size_t at = 0;
+
+	assert_int_equal(array_parse(text, &r, &problem), 0);
+	for (size_t i = 0; i < r.n; i++)
+		for (int64_t k = 0; k < range_count(&r.all[i]); k++, at++)
+			assert_int_equal(range_at(&r.all[i], k), items[at]);
+	assert_int_equal(at, n);
+	array_release(&r);
+}
+
+static void test_lists_of_ranges(void **state)
+{
+	static const char *const wrong[] = {"", ",", "1,", ",1", "1,,2", "1-3,x", "1,-", "1%2,3",
+	    "1-3%", "1%0", "1%-1", "%4", "1,%4", "1%4%4", "1%99999999999999999999"};
+	struct array_items r;
+	int64_t limit;
+
+	assert_ranges("1,3,7", (const int64_t[]){1, 3, 7}, 3);
+	assert_ranges("1-9:4,20,3-2", (const int64_t[]){1, 5, 9, 20, 3, 2}, 6);
+	assert_ranges("5", (const int64_t[]){5}, 1);
+	assert_ranges("1,3%2", (const int64_t[]){1, 3}, 2);
+	assert_int_equal(array_limit("1,3%2", &limit, &problem), 0);
+	assert_int_equal(limit, 2);
+	assert_int_equal(array_limit("-%12", &limit, &problem), 0);
+	assert_int_equal(limit, 12);
+	assert_int_equal(array_limit("1-9", &limit, &problem), 0);
+	assert_int_equal(limit, 0);
+	assert_int_equal(array_limit("-%x", &limit, &problem), ERR_INVALID);
+	assert_true(array_is_stdin("-") && array_is_stdin("-%3"));
+	assert_false(array_is_stdin("-3") || array_is_stdin(""));
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		assert_int_equal(array_parse(wrong[i], &r, &problem), ERR_INVALID);
+		assert_null(r.all);
+	}
+	assert_int_equal(array_parse("1-60000000,1-60000000", &r, &problem), ERR_TOO_LARGE);
+}
+
 static void assert_pattern(const char *task, const char *item, const char *want)
 {
 	json_t *j = json_loads(task, 0, NULL), *got, *wanted;
@@ -60,7 +100,7 @@ static void assert_pattern(const char *task, const char *item, const char *want)
 
 	assert_non_null(j);
 	pattern_init(&p, j);
-	assert_true(pattern_add(&p, str_of(item), &b));
+	assert_true(pattern_add(&p, str_of(item), 7, &b));
 	assert_int_equal(b.p[b.n - 1], '\n');
 	got = json_loadb(b.p, b.n, 0, NULL);
 	wanted = json_loads(want, 0, NULL);
@@ -80,15 +120,19 @@ static void test_patterns(void **state)
 
 	assert_pattern("{\"command\":[\"c\",\"{}.in\",\"{}{}\"],\"env\":{},\"key\":\"k-{}\"}",
 	    "a\"\\\n",
-	    "{\"command\":[\"c\",\"a\\\"\\\\\\n.in\",\"a\\\"\\\\\\na\\\"\\\\\\n\"],\"env\":{},"
+	    "{\"command\":[\"c\",\"a\\\"\\\\\\n.in\",\"a\\\"\\\\\\na\\\"\\\\\\n\"],\"env\":{"
+	    "\"REEVE_ARRAY_INDEX\":\"7\"},"
 	    "\"key\":\"k-a\\\"\\\\\\n\"}");
 	assert_pattern("{\"command\":[\"c\"],\"priority\":3}", "x",
-	    "{\"command\":[\"c\",\"x\"],\"priority\":3}");
+	    "{\"command\":[\"c\",\"x\"],\"priority\":3,\"env\":{\"REEVE_ARRAY_INDEX\":\"7\"}}");
 	assert_pattern(
 	    "{\"params\":{\"n\":[\"{}\",1,null]}}", "5", "{\"params\":{\"n\":[\"5\",1,null]}}");
-	assert_pattern("{\"command\":[\"{}\"]}", "", "{\"command\":[\"\"]}");
+	assert_pattern("{\"command\":[\"{}\"]}", "",
+	    "{\"command\":[\"\"],\"env\":{\"REEVE_ARRAY_INDEX\":\"7\"}}");
+	assert_pattern("{\"command\":[\"{}\"],\"env\":{\"REEVE_ARRAY_INDEX\":\"mine\"}}", "",
+	    "{\"command\":[\"\"],\"env\":{\"REEVE_ARRAY_INDEX\":\"mine\"}}");
 	pattern_init(&p, j);
-	assert_false(pattern_add(&p, STR("\xff"), &b));
+	assert_false(pattern_add(&p, STR("\xff"), 1, &b));
 	pattern_release(&p);
 	buf_release(&b);
 	json_decref(j);
@@ -343,6 +387,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_ranges),
+	    cmocka_unit_test(test_lists_of_ranges),
 	    cmocka_unit_test(test_patterns),
 	    cmocka_unit_test(test_exit_codes),
 	    cmocka_unit_test(test_servers_as_typed),

@@ -69,6 +69,22 @@ static unsigned schedule(unsigned from, unsigned to)
 	return (unsigned)row.state;
 }
 
+static unsigned group(unsigned from, unsigned to)
+{
+	struct world *w = world_new(&(struct core_options){0});
+	struct group_row row = {.id = 7, .name = STR("g"), .state = (int32_t)from};
+	struct group *g;
+
+	world_step(w, &(struct event){.kind = EV_WAKE});
+	g = group_add(w->core, &row);
+	if (from == GROUP_QUEUED)
+		TAILQ_INSERT_TAIL(&w->core->groups.waiting, g, in_line);
+	if (from == GROUP_DISPATCHING || from == GROUP_FAILURE_CLEANUP || from == GROUP_CANCELING)
+		TAILQ_INSERT_TAIL(&w->core->groups.active, g, in_line);
+	group_move(w->core, g, to, STR_NULL, STR_NULL, &w->fx);
+	return (unsigned)g->row.state;
+}
+
 static void test_a_task(void **state)
 {
 	walk(&task_moves, task);
@@ -86,12 +102,18 @@ static void test_a_schedule(void **state)
 		assert_string_equal(schedule_moves.states[i], schedule_state_names[i]);
 }
 
+static void test_a_group(void **state)
+{
+	walk(&group_moves, group);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_a_task),
 	    cmocka_unit_test(test_a_queues_place_in_line),
 	    cmocka_unit_test(test_a_schedule),
+	    cmocka_unit_test(test_a_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "core/pipeline.h"
-#include "core/tickets.h"
+#include "core/pipeline/pipeline.h"
+#include "core/pipeline/tickets.h"
 
 struct told {
 	char text[256];

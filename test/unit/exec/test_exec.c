@@ -20,9 +20,9 @@
 
 #include <cmocka.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/world/clock.h"
 #include "exec/env.h"
 #include "exec/process.h"
 

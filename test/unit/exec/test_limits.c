@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "exec/confine/cgroup.h"
 #include "exec/confine/limits_internal.h"
 

@@ -178,7 +178,8 @@ static void what_is_not_offered_is_not_used(void **state)
 	assert_int_equal(h.by[ON_CPU], BY_NOTHING);
 	assert_int_equal(h.by[ON_PIDS], BY_RLIMIT);
 	limits_describe(&h, ON_CPU, text, sizeof text);
-	assert_string_equal(text, "cpu: nothing: cgroup v2 has no cpu controller for us here");
+	assert_string_equal(
+	    text, "cpu: cannot be limited: cgroup v2 has no cpu controller for us here");
 	assert_int_equal(limits_take(&h, &l, &t, &p), ERR_INVALID);
 	assert_non_null(strstr(p.what, "cannot limit cpu"));
 	assert_non_null(strstr(p.hint, "reeve doctor"));

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "base/heap.h"
+#include "base/data/heap.h"
 #include "exec/process.h"
 #include "keeper/client.h"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "../walk.h"
-#include "model/health.h"
+#include "model/link/health.h"
 
 static const struct timeouts limits = {
     .heartbeat_ms = 7000,

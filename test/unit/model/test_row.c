@@ -10,7 +10,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "model/batch.h"
+#include "model/rows/batch.h"
+#include "model/rows/pack.h"
 #include "model/schedule.h"
 
 static void check_columns(const struct row_table *t)
@@ -47,8 +48,9 @@ static void test_tables_hold_what_they_promise(void **state)
 		}
 		if (t->expires)
 			assert_int_equal(row_column(t, "time_ms")->type, COLUMN_I64);
-		if (t->is_loaded && t->quarantine) { /* by a name, and with words for people */
-			assert_non_null(row_name_column(t));
+		if (t->is_loaded &&
+		    t->quarantine) { /* by a name or an id, and with words for people */
+			assert_true(row_name_column(t) || t->has_id);
 			assert_non_null(t->quarantined);
 		}
 		if (t->belongs_to)
@@ -131,7 +133,7 @@ static void test_quarantine_does_no_harm(void **state)
 
 	queue_table.quarantine(&q, &f);
 	assert_true(q.id == 5 && q.paused && str_is(q.name, "q"));
-	assert_true(str_is(q.plugin, ROW_DAMAGED) && q.pause_reason.p);
+	assert_true(str_is(q.plugin, ROW_DAMAGED) && q.pause.reason.p);
 	assert_int_equal(q.ctime_ms, 1000); /* that lay ahead */
 	schedule_table.quarantine(&s, &f);
 	assert_true(s.id == 6 && s.state == SCHEDULE_PAUSED && !s.items.p);
@@ -154,6 +156,48 @@ static void test_a_queue_whose_numbers_are_damaged_keeps_its_settings(void **sta
 	assert_int_equal(q.n_failed, 0);
 }
 
+static struct schedule_row widest(void)
+{
+	struct schedule_row r = {0};
+
+	for (int i = 0; i < schedule_table.n; i++) {
+		const struct column *c = &schedule_table.columns[i];
+		void *at = column_at(c, &r);
+
+		switch (c->type) {
+		case COLUMN_I32: *(int32_t *)at = i % 2 ? INT32_MIN : INT32_MAX; break;
+		case COLUMN_I64: *(int64_t *)at = i % 2 ? INT64_MIN : INT64_MAX; break;
+		case COLUMN_TEXT: *(struct str *)at = i % 2 ? STR("words") : STR(""); break;
+		default: break;
+		}
+	}
+	return r;
+}
+
+/* Whatever columns there are: the widest numbers, empty strings, none, and what is left out. */
+static void test_a_packed_row_comes_back_whole(void **state)
+{
+	uint64_t without = ROW_BIT(schedule_table, schedule_row, name);
+	struct schedule_row rows[] = {widest(), {.id = 7, .zone = STR("UTC")}}, got;
+	struct arena a = {0};
+	void *packed = NULL;
+	uint32_t n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		row_pack(&schedule_table, without, &rows[i], &packed, &n);
+		got = (struct schedule_row){.name = rows[i].name};
+		row_unpack(&schedule_table, without, packed, &a, &got);
+		assert_null(row_differs(&schedule_table, &rows[i], &got));
+		got.name = STR_NULL;
+		row_unpack(&schedule_table, without, packed, NULL, &got);
+		assert_null(got.name.p);
+		assert_true(str_eq(got.zone, rows[i].zone));
+	}
+	assert_true(n < 64); /* nearly all of it is zero */
+	free(packed);
+	arena_release(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +206,7 @@ int main(void)
 	    cmocka_unit_test(test_state_is_taken_and_nothing_else),
 	    cmocka_unit_test(test_keys_compare_column_by_column),
 	    cmocka_unit_test(test_quarantine_does_no_harm),
+	    cmocka_unit_test(test_a_packed_row_comes_back_whole),
 	    cmocka_unit_test(test_a_queue_whose_numbers_are_damaged_keeps_its_settings),
 	};
 

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "net/loop/loop.h"
 
 struct world {
@@ -41,7 +41,7 @@ static void on_pipe(int fd, bool readable, bool writable, void *arg)
 	assert_true(readable);
 	assert_int_equal(read(fd, &c, 1), 1);
 	mark(w, (char[]){c, 0});
-	loop_deferred_schedule(w->deferred);
+	loop_deferred_arm(w->deferred);
 }
 
 static void on_deferred(void *arg)
@@ -82,7 +82,7 @@ static void again(void *arg)
 	struct world *w = arg;
 
 	w->turns++;
-	loop_deferred_schedule(w->deferred);
+	loop_deferred_arm(w->deferred);
 }
 
 static void on_io_gets_its_share(int fd, bool readable, bool writable, void *arg)
@@ -103,7 +103,7 @@ static void test_deferred_does_not_starve_io(void **state)
 	w.deferred = loop_deferred_new(w.loop, again, &w);
 	watch = loop_watch_new(w.loop, fds[0], on_io_gets_its_share, &w);
 	loop_watch_set(watch, true, false);
-	loop_deferred_schedule(w.deferred);
+	loop_deferred_arm(w.deferred);
 	assert_int_equal(write(fds[1], "x", 1), 1);
 	loop_run(w.loop);
 	assert_in_range(w.turns, 1, 100);
@@ -124,14 +124,14 @@ static void free_other(void *arg)
 	loop_stop(w->loop);
 }
 
-static void test_deferred_freed_while_scheduled(void **state)
+static void test_deferred_freed_while_armed(void **state)
 {
 	struct world w = {.loop = loop_new()};
 	struct loop_deferred *first = loop_deferred_new(w.loop, free_other, &w);
 
 	w.deferred = loop_deferred_new(w.loop, on_deferred, &w);
-	loop_deferred_schedule(first);
-	loop_deferred_schedule(w.deferred);
+	loop_deferred_arm(first);
+	loop_deferred_arm(w.deferred);
 	loop_run(w.loop);
 	assert_int_equal(w.n, 1);
 	assert_string_equal(w.trace, "");
@@ -373,7 +373,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_deferred_runs_after_ready_io),
 	    cmocka_unit_test(test_deferred_does_not_starve_io),
-	    cmocka_unit_test(test_deferred_freed_while_scheduled),
+	    cmocka_unit_test(test_deferred_freed_while_armed),
 	    cmocka_unit_test(test_posts_from_threads),
 	    cmocka_unit_test(test_posts_keep_their_order),
 	    cmocka_unit_test(test_timers_are_never_early),

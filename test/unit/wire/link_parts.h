@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "wire/link.h"
+#include "wire/link/link.h"
 
 extern struct arena arena;
 extern struct buf out; /* the last frame */

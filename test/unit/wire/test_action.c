@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "wire/action.h"
+#include "wire/json/action.h"
 
 static struct arena arena;
 static struct problem problem;

@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "model/limits.h"
-#include "wire/json_array.h"
-#include "wire/json_in.h"
+#include "wire/json/json_array.h"
+#include "wire/json/json_in.h"
 
 static int parse(const struct buf *b, struct problem *p)
 {

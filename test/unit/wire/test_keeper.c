@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "wire/keeper.h"
+#include "wire/link/keeper.h"
 
 static struct arena arena;
 static struct buf bytes;

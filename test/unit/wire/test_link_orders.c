@@ -2,14 +2,66 @@
 /* What a server says to its workers: it arrives whole, and nothing out of bounds gets through. */
 #include "link_parts.h"
 
+#include <string.h>
+
+#include "model/group.h"
+#include "model/limits.h"
 #include "model/queue.h"
-#include "model/settings.h"
+#include "model/run/settings.h"
 
 static struct link_run good_run(void)
 {
 	return (struct link_run){1, 2, 1, 3, STR("q"), STR("command"), STR("{}"),
 	    STR("{\"A\":\"b\"}"), STR("{\"nice\":5}"), 1000, 4096, OUTPUT_MODE_CHUNKS, true, 65, 3,
-	    {{1, [15] = 2}}};
+	    {{1, [15] = 2}}, true};
+}
+
+static void test_needs(void **state)
+{
+	static struct link_need many[NEEDS_SHOWN_MAX + 1];
+	static char long_text[RESULT_FILE_MAX + 2];
+	struct link_need needs[] = {{.task = 5,
+	                                .job = STR("fetch[os=linux]"),
+	                                .state = STR("built"),
+	                                .worker = STR("w1"),
+	                                .attempt = 2,
+	                                .exit_code = 0,
+	                                .started_ms = 10,
+	                                .ended_ms = 11,
+	                                .result = {"a\0b", 3}},
+	    {.task = 6, .state = STR("job-failed"), .exit_code = -1, .signal = 9, .is_cut = true}};
+	struct link_run run = good_run();
+	struct link_to_worker in = {.run = &run, .n_run = 1}, got;
+
+	run.needs = needs;
+	run.n_needs = 2;
+	run.needs_left_out = 7;
+	assert_int_equal(to_worker(&in, &got), 0);
+	assert_true(got.run[0].n_needs == 2 && got.run[0].needs_left_out == 7);
+	assert_str(got.run[0].needs[0].job, "fetch[os=linux]");
+	assert_true(str_eq(got.run[0].needs[0].result, needs[0].result));
+	assert_true(got.run[0].needs[0].started_ms == 10 && got.run[0].needs[0].exit_code == 0);
+	assert_true(got.run[0].needs[1].is_cut && got.run[0].needs[1].exit_code == -1);
+	assert_true(got.run[0].needs[1].job.p == NULL && got.run[0].needs[1].signal == 9);
+
+	needs[0].task = 0;
+	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
+	needs[0].task = 5;
+	needs[0].state = STR("");
+	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
+	needs[0].state = STR("built");
+	memset(long_text, 'x', sizeof long_text - 1);
+	needs[0].result = (struct str){long_text, RESULT_FILE_MAX + 1};
+	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
+	needs[0].result.n--;
+	assert_int_equal(to_worker(&in, &got), 0);
+	needs[0].job = (struct str){long_text, JOB_NAME_MAX_BYTES + 1};
+	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
+	for (size_t i = 0; i < NEEDS_SHOWN_MAX + 1; i++)
+		many[i] = needs[1];
+	run.needs = many;
+	run.n_needs = NEEDS_SHOWN_MAX + 1;
+	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
 }
 
 static struct link_welcome good_welcome(void)
@@ -30,14 +82,17 @@ static void test_orders(void **state)
 	struct link_refused refused = {STR("no"), true, true};
 	struct link_run run = good_run();
 	struct link_kill kill = {3, 4, STR("cancelled"), true};
+	struct link_follow follow = {9, 10, 11};
 	struct run_ref ea = {5, 6};
 	struct link_output_ack oa = {7, 8, STDOUT, 65536, true};
+	struct link_input inputs[] = {
+	    {9, 10, 4096, {"a\0b", 3}, true}, {9, 10, 4099, STR_NULL, true}};
 	struct run_ref refs[] = {{1, 2}, {3, 4}};
 	struct link_notify notify[] = {{22, refs, 2}, {23, refs, 1}};
 	struct link_to_worker in = {{"clock", 5}, {challenge, sizeof challenge}, &w, &refused, true,
 	                          true, true, {12, true, true},
-	                          {44, {WORKER_HEALTHY, {9, 10, {1, 2, 3}}, 6}}, &ea, &oa, &run,
-	                          &kill, notify, {31, 43}, 1, 1, 1, 1, 2},
+	                          {44, {WORKER_HEALTHY, {9, 10, {1, 2, 3}}, 6}}, &ea, &oa, inputs,
+	                          &run, &kill, &follow, notify, {31, 43}, 1, 1, 2, 1, 1, 1, 2},
 	                      got;
 
 	assert_int_equal(to_worker(&in, &got), 0);
@@ -69,7 +124,12 @@ static void test_orders(void **state)
 	assert_str(got.kill[0].reason, "cancelled");
 	assert_true(got.kill[0].forget && got.output_ack[0].refused);
 	assert_int_equal(got.ended_ack[0].token, 6);
+	assert_true(got.follow[0].task == 9 && got.follow[0].token == 10);
+	assert_int_equal(got.follow[0].for_ms, 11);
 	assert_int_equal(got.output_ack[0].end, 65536);
+	assert_true(got.run[0].is_streamed && got.n_input == 2);
+	assert_true(str_eq(got.input[0].data, inputs[0].data) && got.input[0].offset == 4096);
+	assert_true(got.input[0].end && got.input[1].data.n == 0 && got.input[1].end);
 }
 
 static void test_bad_orders(void **state)
@@ -89,6 +149,20 @@ static void test_bad_orders(void **state)
 	BAD(output_max, -1);
 	BAD(number, 0);
 #undef BAD
+}
+
+static void test_bad_follows(void **state)
+{
+	struct link_follow f = {1, 2, FOLLOW_MAX_MS};
+	struct link_to_worker in = {.follow = &f, .n_follow = 1}, got;
+
+	assert_int_equal(to_worker(&in, &got), 0);
+	f.for_ms++;
+	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
+	f.for_ms = -1;
+	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
+	f = (struct link_follow){0, 2, 1};
+	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
 }
 
 static void test_bad_welcomes(void **state)
@@ -145,7 +219,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(test_orders, setup),
+	    cmocka_unit_test_setup(test_needs, setup),
 	    cmocka_unit_test_setup(test_bad_orders, setup),
+	    cmocka_unit_test_setup(test_bad_follows, setup),
 	    cmocka_unit_test_setup(test_bad_welcomes, setup),
 	    cmocka_unit_test_setup(test_bad_questions, setup),
 	};

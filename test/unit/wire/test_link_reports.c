@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "model/limits.h"
-#include "model/settings.h"
+#include "model/run/settings.h"
 #include "wire/text.h"
 
 static void test_reports(void **state)
@@ -35,7 +35,7 @@ static void test_reports(void **state)
 	assert_null(got.ended[0].output[STDERR].p);
 	assert_int_equal(got.ended[0].output_dropped[STDERR], 7);
 	assert_str(got.ended[0].reason, "exit code 3");
-	assert_memory_equal(&got.ended[0].usage, &e.usage, sizeof e.usage);
+	assert_true(usage_equal(&got.ended[0].usage, &e.usage));
 	assert_int_equal(got.ended[0].result.n, 3);
 	assert_memory_equal(got.ended[0].result.p, "r\0\n", 3);
 	e.usage = (struct usage){0};

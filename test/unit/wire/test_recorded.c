@@ -21,8 +21,8 @@
 #include "base/mem.h"
 #include "model/limits.h"
 #include "model/queue.h"
-#include "wire/keeper.h"
-#include "wire/link.h"
+#include "wire/link/keeper.h"
+#include "wire/link/link.h"
 
 static struct arena arena;
 static struct buf bytes, again;
@@ -166,6 +166,14 @@ static void test_hello(void **state)
 	    .drops_receipts = true};
 
 	to_server("hello", &(struct link_to_server){.hello = &full});
+	bare.takes_input = true;
+	to_server("hello.inputs", &(struct link_to_server){.hello = &bare});
+	bare.takes_input = false;
+	bare.takes_needs = true;
+	to_server("hello.needs", &(struct link_to_server){.hello = &bare});
+	bare.takes_needs = false;
+	full.facts.offer = STR("cpu=8000\ngpu=25\nmemory=26\n");
+	to_server("hello.offer", &(struct link_to_server){.hello = &full});
 	to_server("hello.bare", &(struct link_to_server){.hello = &bare});
 }
 
@@ -217,8 +225,11 @@ static void test_reports(void **state)
 	    {.task = 121, .token = 122, .status = TASK_SUCCEEDED, .ended_ms = 123},
 	};
 
+	struct link_input_ack input[] = {{311, 312, 0}, {313, 314, 315}};
+
 	to_server("started", &(struct link_to_server){.started = started, .n_started = 2});
 	to_server("output", &(struct link_to_server){.output = output, .n_output = 2});
+	to_server("input_ack", &(struct link_to_server){.input_ack = input, .n_input_ack = 2});
 	to_server("ended", &(struct link_to_server){.ended = ended, .n_ended = 3});
 }
 
@@ -269,14 +280,51 @@ static void test_orders(void **state)
 	        .body = STR("{}"),
 	        .number = 183}};
 	struct link_kill kill[] = {{191, 192, STR("cancelled"), false}, {193, 194, STR_NULL, true}};
+	struct link_follow follow[] = {{227, 228, 10000}, {229, 230, 0}};
 	struct run_ref ended[] = {{201, 202}, {203, 204}};
 	struct link_output_ack output[] = {
 	    {211, 212, STDERR, 213, false}, {214, 215, STDOUT, 216, true}};
 	struct run_ref refs[] = {{221, 222}, {223, 224}};
 	struct link_notify notify[] = {{225, refs, 2}, {226, NULL, 0}};
 
+	struct link_run streamed = {.task = 301,
+	    .token = 302,
+	    .attempt = 1,
+	    .queue = STR("q"),
+	    .plugin = STR("command"),
+	    .body = STR("{}"),
+	    .number = 303,
+	    .is_streamed = true};
+	struct link_input input[] = {
+	    {304, 305, 306, {"a\0b", 3}, false}, {307, 308, 309, STR_NULL, true}};
+
+	struct link_need needs[] = {{.task = 311,
+	                                .job = STR("fetch"),
+	                                .state = STR("built"),
+	                                .worker = STR("w1"),
+	                                .attempt = 312,
+	                                .exit_code = 0,
+	                                .started_ms = 313,
+	                                .ended_ms = 314,
+	                                .reason = STR("skipped"),
+	                                .result = {"{\0}", 3}},
+	    {.task = 315,
+	        .state = STR("job-failed"),
+	        .exit_code = -1,
+	        .signal = 9,
+	        .is_cut = true}};
+	struct link_run shown = streamed;
+
+	shown.is_streamed = false;
+	shown.needs = needs;
+	shown.n_needs = 2;
+	shown.needs_left_out = 316;
+	to_worker("run.needs", &(struct link_to_worker){.run = &shown, .n_run = 1});
 	to_worker("run", &(struct link_to_worker){.run = run, .n_run = 2});
+	to_worker("run.streamed", &(struct link_to_worker){.run = &streamed, .n_run = 1});
+	to_worker("input", &(struct link_to_worker){.input = input, .n_input = 2});
 	to_worker("kill", &(struct link_to_worker){.kill = kill, .n_kill = 2});
+	to_worker("follow", &(struct link_to_worker){.follow = follow, .n_follow = 2});
 	to_worker("ended_ack", &(struct link_to_worker){.ended_ack = ended, .n_ended_ack = 2});
 	to_worker("output_ack", &(struct link_to_worker){.output_ack = output, .n_output_ack = 2});
 	to_worker("notify", &(struct link_to_worker){.notify = notify, .n_notify = 2});

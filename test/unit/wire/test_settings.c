@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "wire/json_in.h"
-#include "wire/settings.h"
+#include "wire/json/json_in.h"
+#include "wire/json/settings.h"
 
 static struct arena arena;
 static struct problem problem;

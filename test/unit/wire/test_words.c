@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "wire/link_words.h"
+#include "wire/link/link_words.h"
 
 #define TASK ((rid)0x6919c2a1000001)
 
@@ -65,6 +65,7 @@ static void test_reports(void **state)
 	struct link_held held = {TASK, 1, false, 9}, absent = {TASK, 2, false, 0};
 	struct link_notified notified = {5, &held, &absent, 1, 1};
 	struct link_started started = {.task = TASK, .token = 1};
+	struct link_input_ack input_ack = {TASK, 1, 77};
 	struct output_row output = {.task = TASK, .token = 1};
 	struct link_ended ended[] = {
 	    {.task = TASK, .token = 1, .status = TASK_SUCCEEDED, .started_ms = 5},
@@ -78,6 +79,8 @@ static void test_reports(void **state)
 	    .n_notified = 1,
 	    .started = &started,
 	    .n_started = 1,
+	    .input_ack = &input_ack,
+	    .n_input_ack = 1,
 	    .output = &output,
 	    .n_output = 1,
 	    .ended = ended,
@@ -86,7 +89,8 @@ static void test_reports(void **state)
 
 	link_words_to_server(&m, &ids, &out);
 	assert_words("checked 7 ok; checked 8 failed: no forks; beat 12 (healthy, leaving); "
-	             "notified 5 held TASK/1 absent TASK/2; started TASK/1; output TASK/1; "
+	             "notified 5 held TASK/1 absent TASK/2; started TASK/1; input-ack TASK/1; "
+	             "output TASK/1; "
 	             "ended TASK/1 succeeded TASK/2 never started");
 }
 
@@ -95,6 +99,7 @@ static void test_orders(void **state)
 	struct link_welcome welcome = {.ids = ids, .news = {WORKER_UNHEALTHY, {.version = 3}, 2}};
 	struct run_ref ended_ack = {TASK, 1};
 	struct link_output_ack output_ack = {.task = TASK, .token = 1};
+	struct link_input input = {.task = TASK, .token = 1};
 	struct link_run run = {.task = TASK, .token = 2};
 	struct link_kill kill = {.task = TASK, .token = 2};
 	struct run_ref ref = {TASK, 2};
@@ -109,6 +114,8 @@ static void test_orders(void **state)
 	    .n_ended_ack = 1,
 	    .output_ack = &output_ack,
 	    .n_output_ack = 1,
+	    .input = &input,
+	    .n_input = 1,
 	    .run = &run,
 	    .n_run = 1,
 	    .kill = &kill,
@@ -124,7 +131,7 @@ static void test_orders(void **state)
 	assert_words("welcome (unhealthy, set 3, check 2); "
 	             "settings: maxthreads 4, leave and come back; "
 	             "beat-ack 12 (healthy, set 4, check 2); ended-ack TASK/1; output-ack TASK/1; "
-	             "run TASK/2; kill TASK/2; notify 6 TASK/2; check 9");
+	             "input TASK/1; run TASK/2; kill TASK/2; notify 6 TASK/2; check 9");
 }
 
 static void test_refused_and_news(void **state)

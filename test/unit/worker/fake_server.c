@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "base/log.h"
 #include "base/mem.h"
+#include "base/world/log.h"
 #include "net/link/proof.h"
 
 static void send_message(struct fake *f, const struct link_to_worker *m)

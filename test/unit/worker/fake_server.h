@@ -7,7 +7,7 @@
 
 #include "net/link/link.h"
 #include "net/loop/loop.h"
-#include "wire/link.h"
+#include "wire/link/link.h"
 #include "worker/worker.h"
 
 struct fake {

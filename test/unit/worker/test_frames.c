@@ -79,6 +79,39 @@ static void test_order(void **state)
 	buf_release(&b);
 }
 
+static void test_order_of_a_job(void **state)
+{
+	const struct id_space ids = {{1, 2, 3, 4, 5}};
+	struct link_need needs[] = {{.task = 1,
+	                                .job = STR("fetch"),
+	                                .state = STR("built"),
+	                                .worker = STR("w"),
+	                                .attempt = 1,
+	                                .exit_code = 0,
+	                                .started_ms = 1000,
+	                                .ended_ms = 2000,
+	                                .result = STR("{\"artifacts\": [\"a.tar\"], \"n\": 1}")},
+	    {.task = 2, .job = STR("x"), .state = STR("built"), .result = STR("no \"JSON\"")},
+	    {.task = 3, .state = STR("job-failed"), .exit_code = -1, .signal = 9, .is_cut = true}};
+	struct link_run run = {1, 9, 2, 3, STR("q"), STR("p"), STR("{}")};
+	struct buf b = {0};
+
+	run.needs = needs;
+	run.n_needs = 3;
+	run_write(&run, &ids, &b);
+	assert_non_null(strstr(b.p,
+	    ",\"needs\":{\"fetch\":{\"task\":\"000000000102030405000001\",\"state\":\"built\","
+	    "\"result\":{\"artifacts\":[\"a.tar\"],\"n\":1},\"artifacts\":[\"a.tar\"],"
+	    "\"worker\":\"w\",\"started\":\"1970-01-01T00:00:01.000Z\","
+	    "\"ended\":\"1970-01-01T00:00:02.000Z\",\"attempt\":1,\"exit\":0,\"reason\":null},"));
+	assert_non_null(strstr(b.p, "\"x\":{\"task\":\"000000000102030405000002\","
+	                            "\"state\":\"built\",\"result\":\"no \\\"JSON\\\"\","));
+	assert_non_null(strstr(b.p, "\"000000000102030405000003\":{\"task\":"));
+	assert_non_null(strstr(b.p, "\"result\":null,\"result_left_out\":true,"));
+	assert_non_null(strstr(b.p, "\"exit\":null,\"signal\":9,\"reason\":null}}}"));
+	buf_release(&b);
+}
+
 static void test_framing(void **state)
 {
 	struct buf b = {0};
@@ -143,6 +176,7 @@ int main(void)
 	    cmocka_unit_test(test_member),
 	    cmocka_unit_test(test_member_garbage),
 	    cmocka_unit_test(test_order),
+	    cmocka_unit_test(test_order_of_a_job),
 	    cmocka_unit_test(test_framing),
 	    cmocka_unit_test(test_parse),
 	};

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "fake_server.h"
 
 static struct fake f;

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What there is to ask about groups, and the shapes of what is said then. */
+#include "api/frame/shapes.h"
+#include "api/groups/groups.h"
+#include "model/group_graph.h"
+
+static const struct field why_reason_shape[] = {
+    TEXT("code", 0), TEXT("text", 0), TEXT("lift", NONE), {NULL}};
+
+static const struct field why_shape[] = {ID("id", 0),
+    FIELD_FOUND(
+        "state", FIELD_CHOICE, 0, NULL, .names = group_state_names, .n_names = N_GROUP_STATES),
+    TEXT("summary", 0), FIELD_FOUND("reasons", FIELD_OBJECTS, 0, NULL, .table = why_reason_shape),
+    {NULL}};
+
+static const struct field need_shape[] = {TEXT("job", 0),
+    FIELD_FOUND("after", FIELD_CHOICE, 0, NULL, .names = edge_condition_names,
+        .n_names = N_EDGE_CONDITIONS),
+    FIELD_FOUND("why", FIELD_LINES, 0, "runtime, build, strong; empty where a person wrote it"),
+    {NULL}};
+
+static const struct field job_shape[] = {INT("number", 0), TEXT("name", 0),
+    FIELD_FOUND("state", FIELD_TEXT, 0, "as in GROUPS.md; gone: its task was pruned"),
+    ID("task", NONE), TEXT("queue", NONE), TEXT("worker", NONE), TIME("started", NONE),
+    TIME("ended", NONE), INT("attempts", 0), TEXT("reason", NONE), INT("exit_code", NONE),
+    INT("signal", NONE), FIELD_FOUND("n_needs", FIELD_I64, 0, "how many in all"),
+    FIELD_FOUND("needs", FIELD_OBJECTS, 0, "in lists the first 100", .table = need_shape),
+    FIELD_FOUND("dependents", FIELD_OBJECTS, RARE, "jobs that need it", .table = need_shape),
+    {NULL}};
+
+#define INTS ARRAY(TYPE("integer"))
+static const struct field compact_shape[] = {OTHER("group", 0, REF("Group")),
+    FIELD_FOUND("first_task", FIELD_ID, NONE, "of the first job: the others' follow"),
+    FIELD_FOUND("states", FIELD_TEXT, 0, "a letter for each job; ?: its task was pruned"),
+    OTHER("started", 0, INTS), OTHER("ended", 0, INTS), OTHER("names", 0, ARRAY(TYPE("string"))),
+    FIELD_FOUND(
+        "needs", FIELD_OTHER, 0, "each: job, need, condition, reasons", .schema = ARRAY(INTS)),
+    {NULL}};
+
+static const struct schema schemas[] = {
+    {"Job", .fields = job_shape},
+    {"JobList", .page_of = "Job"},
+    {"GroupGraph", .fields = compact_shape},
+    {"Group", .fields = group_fields},
+    {"GroupList", .page_of = "Group"},
+    {"GroupSubmit",
+        "{\"type\":\"object\",\"description\":\"a file of jobs, as `reeve group plan` takes "
+        "it, or packages, or the name of a kept "
+        "graph\",\"properties\":{\"packages\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},"
+        "\"graph\":{\"type\":\"string\"},\"touched\":{\"type\":\"array\",\"items\":{\"type\":"
+        "\"string\"}},\"rounds\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":100},"
+        "\"unbuildable\":{\"type\":\"array\",\"items\":{\"type\":[\"string\",\"object\"]}},\"job\":"
+        "{\"type\":\"object\",\"description\":\"the pattern of the tasks of "
+        "packages\"},\"name\":{\"type\":\"string\"},\"policy\":"
+        "{\"enum\":[\"best-effort\",\"fail-fast\",\"fail-now\"],\"default\":\"best-effort\"},"
+        "\"queue\":{\"type\":\"string\",\"default\":\"default\",\"description\":\"of jobs that "
+        "name none\"},\"series\":{\"type\":\"string\",\"description\":\"what groups that build the "
+        "same again and again have in common\"},\"jobs\":" ARRAY(REF("GroupJob")) "}}"},
+    {"GroupJob",
+        "{\"type\":\"object\",\"description\":\"its own members, and those of its task\","
+        "\"required\":[\"name\"],\"properties\":{\"name\":{\"type\":\"string\"},\"needs\":"
+        "{\"type\":\"array\",\"items\":{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"object\","
+        "\"required\":[\"job\"],\"properties\":{\"job\":{\"type\":\"string\"},\"after\":{\"enum\":"
+        "[\"success\",\"end\",\"failure\"],\"default\":\"success\"}}}]}},\"matrix\":{\"type\":"
+        "\"object\",\"additionalProperties\":{\"type\":\"array\",\"items\":{\"type\":[\"string\","
+        "\"number\"]}}},\"throttle\":{\"type\":"
+        "\"integer\",\"minimum\":1},\"duration\":{\"description\":\"seconds, or a duration\"}}}"},
+    {"GroupRetry", .fields = group_retry_fields, .shape = SHAPE_CHANGE},
+    {"GroupWhy", .fields = why_shape},
+};
+
+static const struct route routes[] = {
+    {API_GET, "/v1/groups", groups_list, "listGroups", "groups", "List groups, newest first",
+        PAGE | Q(Q_STATE) | Q(Q_NAME), NULL, false, "GroupList", {200}, SCOPED, RIGHT_READ},
+    {API_POST, "/v1/groups", groups_submit, "submitGroup", "groups",
+        "Submit jobs that need each other, whole or not at all", 0, "GroupSubmit", true, "Group",
+        {201}, ROUTE_YAML | SCOPED, RIGHT_SUBMIT},
+    {API_GET, "/v1/groups/{group}", group_get, "getGroup", "groups", "One group", 0, NULL, false,
+        "Group", {200}, ROUTE_ETAG | SCOPED, RIGHT_READ},
+    {API_DELETE, "/v1/groups/{group}", resource_delete, "deleteGroup", "groups",
+        "Delete it when it has ended; its tasks stay", 0, NULL, false, NULL, {204}, SCOPED,
+        RIGHT_OPERATE},
+    {API_POST, "/v1/groups/{group}/cancel", group_cancel, "cancelGroup", "groups",
+        "End what waits, and tell what runs", 0, "Reason", false, "Group", {200}, SCOPED,
+        RIGHT_OPERATE},
+    {API_POST, "/v1/groups/{group}/retry", group_retry, "retryGroup", "groups",
+        "A new group of what is left of one that has ended", 0, "GroupRetry", false, "Group", {201},
+        0, RIGHT_SUBMIT},
+    {API_GET, "/v1/groups/{group}/why", group_why, "explainGroup", "groups", "What it waits for", 0,
+        NULL, false, "GroupWhy", {200}, SCOPED, RIGHT_READ},
+    {API_GET, "/v1/groups/{group}/jobs", group_jobs, "listJobs", "groups",
+        "List its jobs in order of importance, with what each needs", PAGE | Q(Q_STATE) | Q(Q_NAME),
+        NULL, false, "JobList", {200}, SCOPED, RIGHT_READ},
+    {API_GET, "/v1/groups/{group}/jobs/{job}", group_job, "getJob", "groups",
+        "One job by its name, its number or its task's id, with all that it needs and all that "
+        "need it",
+        0, NULL, false, "Job", {200}, SCOPED, RIGHT_READ},
+    {API_GET, "/v1/groups/{group}/graph", group_compact, "getGroupGraph", "groups",
+        "All jobs, their states and needs in one compact answer", 0, NULL, false, "GroupGraph",
+        {200}, SCOPED, RIGHT_READ},
+    {API_GET, "/v1/groups/{group}/stream", group_stream, "followGroup", "groups",
+        "What happens to it and its jobs, until it has ended", Q(Q_AFTER), NULL, false,
+        "text/event-stream", {200}, SCOPED, RIGHT_READ},
+};
+
+const struct section group_section = {
+    .tag = "groups", SECTION_ROUTES(routes), SECTION_SCHEMAS(schemas), .resource = &group_resource};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What there is to ask about schedules, and the shapes of what is said then. */
+#include "api/frame/shapes.h"
+#include "api/objects/resource.h"
+#include "api/schedules/schedule_in.h"
+#include "api/schedules/show_schedule.h"
+
+static const struct field schedule_tasks_shape[] = {
+    ID("schedule", 0), OTHER("tasks", 0, ARRAY(REF("Id"))), {NULL}};
+
+static const struct field tick_shape[] = {TIME("tick", 0), TEXT("local", 0), TIME("until", NONE),
+    OTHER("outcome", 0, "{\"enum\":[\"fired\",\"skipped\",\"waiting\",\"manual\",\"backfill\"]}"),
+    ID("task", NONE), TIME("decided", 0), INT("late_by_ms", 0), TEXT("reason", NONE), {NULL}};
+
+static const struct field moment_shape[] = {
+    TIME("utc", 0), TEXT("local", 0), INT("offset_s", 0), TEXT("abbreviation", 0), {NULL}};
+
+static const struct field moment_list_shape[] = {
+    TEXT("time_zone", NONE), OTHER("items", 0, ARRAY(REF("Moment"))), {NULL}};
+
+static const struct field preview_shape_daylight_saving[] = {TEXT("text", 0),
+    OTHER("trick", 0, "{\"enum\":[\"gap\",\"overlap\"]}"), OTHER("at", 0, REF("Moment")),
+    INT("labels", 0), OTHER("runs", 0, ARRAY(REF("Moment"))), {NULL}};
+
+static const struct field preview_shape[] = {TEXT("words", 0), TEXT("source", NONE),
+    TEXT("time_zone", NONE), OTHER("items", 0, ARRAY(TYPE("object"))),
+    FIELD_FOUND("dst", FIELD_LINES, NONE, NULL), TEXT("either_or", NONE),
+    OTHER("next", 0, ARRAY(REF("Moment"))),
+    FIELD_FOUND("daylight_saving", FIELD_OBJECTS, 0, NULL, .table = preview_shape_daylight_saving),
+    {NULL}};
+
+static const struct field named_shape[] = {TEXT("name", 0), {NULL}};
+
+static const struct schema schemas[] = {
+    {"Schedule", .fields = schedule_fields},
+    {"ScheduleList", .page_of = "Schedule"},
+    {"ScheduleCreate", .fields = schedule_fields, .shape = SHAPE_CREATE},
+    {"ScheduleChange", .fields = schedule_fields, .shape = SHAPE_CHANGE},
+    {"ScheduleTasks", .fields = schedule_tasks_shape},
+    {"Backfill", .fields = backfill_fields, .shape = SHAPE_CREATE},
+    {"Tick", .fields = tick_shape},
+    {"TickList", .page_of = "Tick"},
+    {"Moment", .fields = moment_shape},
+    {"MomentList", .fields = moment_list_shape},
+    {"PreviewAsk", .fields = preview_fields, .shape = SHAPE_CHANGE},
+    {"Preview", .fields = preview_shape},
+    {"ScheduleSettings", .fields = schedule_settings},
+    {"ScheduleName", .fields = named_shape},
+    {"ScheduleDraft", "{\"description\":\"what a dry run answers\",\"allOf\":[" REF(
+                          "ScheduleName") "," REF("ScheduleSettings") "," REF("Preview") "]}"},
+    {"ScheduleMade", "{\"anyOf\":[" REF("Schedule") "," REF("ScheduleDraft") "]}"},
+};
+
+static const struct route routes[] = {
+    {API_GET, "/v1/schedules", resource_list, "listSchedules", "schedules",
+        "List schedules, by name", PAGE | Q(Q_STATE) | Q(Q_QUEUE) | Q(Q_NAME) | Q(Q_FULL), NULL,
+        false, "ScheduleList", {200}, SCOPED, RIGHT_READ},
+    {API_POST, "/v1/schedules", schedules_create, "createSchedule", "schedules",
+        "Submit a task at these times, from now on", Q(Q_DRY_RUN), "ScheduleCreate", true,
+        "ScheduleMade", {201, 200}, SCOPED, RIGHT_OPERATE},
+    {API_POST, "/v1/schedules/preview", schedules_preview, "previewSchedule", "schedules",
+        "What a pattern of times means: words, next times, daylight saving", 0, "PreviewAsk", true,
+        "Preview", {200}, SCOPED, RIGHT_READ},
+    {API_GET, "/v1/schedules/{schedule}", resource_get, "getSchedule", "schedules", "One schedule",
+        0, NULL, false, "Schedule", {200}, ROUTE_ETAG | SCOPED, RIGHT_READ},
+    {API_PATCH, "/v1/schedules/{schedule}", schedules_patch, "changeSchedule", "schedules",
+        "Change it; other times count from now on", 0, "ScheduleChange", true, "Schedule", {200},
+        CHANGE | SCOPED, RIGHT_OPERATE},
+    {API_DELETE, "/v1/schedules/{schedule}", resource_delete, "deleteSchedule", "schedules",
+        "Delete it and its history; its tasks stay", 0, NULL, false, NULL, {204}, CHANGE | SCOPED,
+        RIGHT_OPERATE},
+    {API_POST, "/v1/schedules/{schedule}/pause", resource_pause, "pauseSchedule", "schedules",
+        "Submit nothing more; its ticks are recorded as skipped", 0, "Pause", false, "Schedule",
+        {200}, CHANGE | SCOPED, RIGHT_OPERATE},
+    {API_POST, "/v1/schedules/{schedule}/resume", resource_resume, "resumeSchedule", "schedules",
+        "Go on with the next tick", 0, NULL, false, "Schedule", {200}, CHANGE | SCOPED,
+        RIGHT_OPERATE},
+    {API_POST, "/v1/schedules/{schedule}/run", schedules_run, "runSchedule", "schedules",
+        "Submit its task now, beside its ticks", 0, NULL, false, "ScheduleTasks", {201},
+        CHANGE | SCOPED, RIGHT_OPERATE},
+    {API_POST, "/v1/schedules/{schedule}/backfill", schedules_backfill, "backfillSchedule",
+        "schedules", "Submit the tasks of past ticks that have none", 0, "Backfill", true,
+        "ScheduleTasks", {200}, CHANGE | SCOPED, RIGHT_OPERATE},
+    {API_GET, "/v1/schedules/{schedule}/history", schedules_history, "getScheduleHistory",
+        "schedules", "What became of its ticks, newest first", PAGE, NULL, false, "TickList", {200},
+        SCOPED, RIGHT_READ},
+    {API_GET, "/v1/schedules/{schedule}/next", schedules_next, "getScheduleNext", "schedules",
+        "When it fires next", Q(Q_N), NULL, false, "MomentList", {200}, SCOPED, RIGHT_READ},
+};
+
+const struct section schedule_section = {.tag = "schedules",
+    SECTION_ROUTES(routes),
+    SECTION_SCHEMAS(schemas),
+    .resource = &schedule_resource};

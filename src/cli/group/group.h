@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Groups on the command line: plans without a server, and groups that run. */
+#ifndef CLI_GROUP_GROUP_H
+#define CLI_GROUP_GROUP_H
+
+#include "cli/frame/cli.h"
+#include "cli/tasks/work.h"
+#include "graph/write/report.h"
+
+extern const struct command_table group_commands;
+
+int cmd_group_plan(struct cli *c);
+int cmd_group_submit(struct cli *c);
+int cmd_group_trigger(struct cli *c);
+int cmd_group_retry(struct cli *c);
+int cmd_group_show(struct cli *c);
+int cmd_group_watch(struct cli *c);
+int cmd_group_why(struct cli *c);
+int cmd_group_cancel(struct cli *c);
+int cmd_group_graph(struct cli *c);
+int cmd_group_log(struct cli *c);
+
+/* For people: the jobs, what was left out, and what can be said of all. */
+void plan_show(struct cli *c, const struct report *r);
+/* Graphviz's text through its program `dot` to standard output, as SVG. */
+int graphviz_draw(struct str dot, struct problem *p);
+
+/* A file that is to run is looked at before anything is sent. */
+int group_file_check(struct str text, bool *ret_has_queue, struct problem *p);
+/* The request's body; `said` goes before what the file says. Jobs that name no directory run in
+   `cwd`; NULL: wherever they do. */
+int group_body(
+    struct str text, const json_t *said, const char *cwd, struct buf *ret_body, struct problem *p);
+/* What is wrong with how it shall be waited for is said before anything is sent. */
+int group_check_wait(struct cli *c);
+/* A new group: told, remembered, and waited for or watched if the line says so. */
+int group_submitted(struct cli *c, json_t *group);
+
+/* Until it has ended; its exit code. */
+int group_wait(struct cli *c, const char *id, int64_t timeout_ms);
+int group_watch(struct cli *c, const char *group);
+int group_end_early(struct cli *c, const char *group);
+int group_explain(struct cli *c, const char *group);
+int group_exit_code(const json_t *group); /* of one that has ended */
+struct counts group_counts_of(const json_t *group);
+/* "group nightly failed: 3 built, 1 failed, in 2m10s; …" */
+void group_outcome(const json_t *group, struct buf *out);
+/* Jobs that have failed, with their reasons, as a table; nothing without any. */
+int group_show_failures(struct cli *c, const json_t *group);
+
+struct live;
+int group_get_live(struct cli *c, const char *group, struct live *ret_live);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kept graphs of packages: what their commands share. */
+#ifndef CLI_GRAPHS_H
+#define CLI_GRAPHS_H
+
+#include "cli/nouns/noun.h"
+
+extern const struct command_table graph_commands;
+
+int cmd_graph_load(struct cli *c);
+int cmd_graph_add(struct cli *c);
+int cmd_graph_set(struct cli *c);
+int cmd_graph_rm(struct cli *c);
+int cmd_graph_show(struct cli *c);
+int cmd_graph_check(struct cli *c);
+
+extern const struct listing package_list;
+extern const struct view package_view;
+
+/* One request about the graph's packages: `method` of /v1/graphs/NAME/packages. */
+int graph_request(struct cli *c, const char *method, const char *graph, struct str body,
+    bool only_new, json_t **ret_graph);
+/* The graph for machines, else a line about what was changed. */
+void graph_tell(struct cli *c, json_t *graph);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/reach/target.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/output/output.h"
+#include "cli/reach/last.h"
+
+static int get(struct cli *c, const char *path, const char *name, json_t **ret_object)
+{
+	AUTO(buf_release) struct buf url = {0};
+
+	buf_add_cstr(&url, path);
+	url_add_path(&url, name);
+	return cli_get(c, url.p, ret_object);
+}
+
+int batch_get(struct cli *c, const char *name, json_t **ret_batch)
+{
+	return get(c, "/v1/batches", name, ret_batch);
+}
+
+int group_fetch(struct cli *c, const char *name, json_t **ret_group)
+{
+	return get(c, "/v1/groups", name, ret_group);
+}
+
+static int take_id(struct cli *c, const json_t *object, const char *member, char ret_id[25])
+{
+	if (!is_id(js(object, member)))
+		return problem_set(&c->problem, ERR_PROTOCOL, "the server's reply has no id");
+	memcpy(ret_id, js(object, member), 25);
+	return 0;
+}
+
+int batch_find(struct cli *c, const char *typed, char ret_id[25])
+{
+	AUTO(json_drop) json_t *batch = NULL;
+	int r;
+
+	if (is_id(typed) || !strcmp(typed, "@last"))
+		return batch_resolve(typed, ret_id, &c->problem);
+	r = batch_get(c, typed, &batch);
+	return r < 0 ? r : take_id(c, batch, "id", ret_id);
+}
+
+int group_id_of(struct cli *c, const char *typed, char ret_id[25])
+{
+	AUTO(json_drop) json_t *group = NULL;
+	int r;
+
+	if (is_id(typed) || !strcmp(typed, "@last"))
+		return group_resolve(typed, ret_id, &c->problem);
+	r = group_fetch(c, typed, &group);
+	return r < 0 ? r : take_id(c, group, "id", ret_id);
+}
+
+int group_job_get(struct cli *c, const char *group, const char *job, json_t **ret_job)
+{
+	AUTO(buf_release) struct buf url = {0};
+	char id[25];
+
+	if (!strcmp(group, "@last") && group_resolve(group, id, &c->problem) < 0)
+		return c->problem.code;
+	buf_add_cstr(&url, "/v1/groups");
+	url_add_path(&url, strcmp(group, "@last") ? group : id);
+	buf_add_cstr(&url, "/jobs");
+	url_add_path(&url, job);
+	return cli_get(c, url.p, ret_job);
+}
+
+/* A group's name has no slash, a job's may have some. */
+static int find_job(struct cli *c, const char *typed, struct target *t)
+{
+	size_t n = strcspn(typed, "/");
+	AUTO(free_cstr) char *group = xstrndup(typed, n);
+	AUTO(json_drop) json_t *job = NULL;
+	int r = group_job_get(c, group, typed + n + 1, &job);
+
+	return r < 0 ? r : take_id(c, job, "task", t->id);
+}
+
+static int find_last(struct cli *c, struct target *t)
+{
+	static const enum target_kind kinds[] = {
+	    [LAST_TASK] = TARGET_TASK, [LAST_BATCH] = TARGET_BATCH, [LAST_GROUP] = TARGET_GROUP};
+	enum last_kind kind = LAST_TASK;
+	int r = last_load(&kind, t->id, &c->problem);
+
+	t->kind = kinds[kind];
+	return r;
+}
+
+/* 1: it is a batch or a group; 0: it is neither. */
+static int find_several(struct cli *c, const char *typed, struct target *t)
+{
+	AUTO(json_drop) json_t *batch = NULL, *group = NULL;
+	int r = batch_get(c, typed, &batch);
+
+	if (r == 0 && !jb(batch, "id_is_task")) {
+		t->kind = TARGET_BATCH;
+		r = take_id(c, batch, "id", t->id);
+		return r < 0 ? r : 1;
+	}
+	if (r == ERR_NOT_FOUND && (r = group_fetch(c, typed, &group)) == 0) {
+		t->kind = TARGET_GROUP;
+		r = take_id(c, group, "id", t->id);
+		return r < 0 ? r : 1;
+	}
+	if (r < 0 && r != ERR_NOT_FOUND)
+		return r;
+	c->problem = (struct problem){0};
+	return 0;
+}
+
+/* "GROUP/JOB", both of them said: a path is none. */
+static bool names_a_job(const char *typed)
+{
+	const char *slash = strchr(typed, '/');
+
+	return slash && slash != typed && slash[1];
+}
+
+int target_find(struct cli *c, const char *typed, struct target *ret_target)
+{
+	int r;
+
+	*ret_target = (struct target){.kind = TARGET_TASK};
+	if (!strcmp(typed, "@last"))
+		return find_last(c, ret_target);
+	r = find_several(c, typed, ret_target);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	if (names_a_job(typed))
+		return find_job(c, typed, ret_target);
+	if (is_id(typed))
+		return id_resolve(typed, ret_target->id, &c->problem);
+	problem_set(&c->problem, ERR_INVALID,
+	    "\"%.64s\" is neither the id of a task nor the id or name of a batch or a group",
+	    typed);
+	return problem_hint(&c->problem,
+	    "an id has 24 hexadecimal digits; `reeve task ls`, `reeve batch ls` and `reeve group "
+	    "ls` show them, and @last is the last one");
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A task, a batch of tasks or a group of jobs, as people name it where each of them may stand. */
+#ifndef CLI_TARGET_H
+#define CLI_TARGET_H
+
+#include "cli/frame/cli.h"
+
+enum target_kind { TARGET_TASK, TARGET_BATCH, TARGET_GROUP };
+struct target {
+	enum target_kind kind;
+	char id[25];
+};
+/*
+ * By an id, which the server knows as one of them; by @last; by a batch's or a group's name; or a
+ * job by GROUP/JOB. An id that is a batch's and a task's (of a batch from before these had ids of
+ * their own) is the task's.
+ */
+int target_find(struct cli *c, const char *typed, struct target *ret_target);
+/* A batch by its id, @last or its name. */
+int batch_find(struct cli *c, const char *typed, char ret_id[25]);
+/* "/v1/batches/…" */
+int batch_get(struct cli *c, const char *name, json_t **ret_batch);
+/* The same for groups: "/v1/groups/…" */
+int group_id_of(struct cli *c, const char *typed, char ret_id[25]);
+int group_fetch(struct cli *c, const char *name, json_t **ret_group);
+/* "/v1/groups/…/jobs/…" of GROUP/JOB, or of a job's name in a group */
+int group_job_get(struct cli *c, const char *group, const char *job, json_t **ret_job);
+
+#endif

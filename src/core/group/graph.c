@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The graph of an active group: read from the store piece by piece, as the jobs that need each job.
+ * What is open follows from how the jobs stand, so nothing has to be remembered of it.
+ *
+ * What a job's end is to those that need it:
+ *
+ *                    built   failed, lost, cancelled   skipped
+ *   after success     met            broken             broken
+ *   after failure    broken           met               broken
+ *   after any end     met             met                met
+ *
+ * A broken need skips the job: its group ends it without having started it.
+ */
+#include "core/state.h"
+
+#define READ_CHUNKS 16
+
+void graph_ask(struct core *c, struct group *g, struct effects *out)
+{
+	struct active *a = g->active;
+	struct read_ask *r = effects_read(out, READ_PARTS);
+
+	r->number = a->read = read_begin(c);
+	r->parts = (struct part_query){.table = &group_graph_table,
+	    .object = g->row.id,
+	    .from = a->n_read,
+	    .to = a->n_read + READ_CHUNKS,
+	    .oldest_first = true,
+	    .limit = READ_CHUNKS};
+}
+
+static void begin(struct group *g)
+{
+	struct active *a = g->active;
+	size_t n = (size_t)g->row.n_jobs;
+
+	if (a->first)
+		return;
+	a->first = xcalloc(n + 1, sizeof *a->first);
+	a->open = xcalloc(n + 1, sizeof *a->open);
+	a->cap_edges = (size_t)g->row.n_edges;
+	a->needed_by = xmalloc((a->cap_edges + 1) * sizeof *a->needed_by);
+}
+
+static void begin_job(struct active *a, uint32_t job)
+{
+	while (a->n_begun <= job)
+		a->first[a->n_begun++] = (uint32_t)a->n_edges;
+}
+
+static bool take_chunk(struct group *g, struct str data)
+{
+	struct active *a = g->active;
+	struct group_graph_reader r;
+	struct group_edge e;
+
+	group_graph_read(&r, data, (uint32_t)g->row.n_jobs);
+	while (group_graph_read_job(&r)) {
+		if (r.has_name ? r.job != a->n_begun : r.job + 1 != a->n_begun)
+			return false;
+		begin_job(a, r.job);
+		while (group_graph_read_edge(&r, &e)) {
+			if (a->n_edges == a->cap_edges)
+				return false;
+			a->needed_by[a->n_edges++] = e.job << 2 | e.condition;
+		}
+	}
+	return !r.is_bad;
+}
+
+bool graph_take(struct group *g, const struct event *ev)
+{
+	const struct group_graph_row *rows = ev->parts.rows;
+	struct active *a = g->active;
+
+	begin(g);
+	for (size_t i = 0; i < ev->parts.n; i++, a->n_read++)
+		if (rows[i].number != a->n_read || !take_chunk(g, rows[i].data))
+			return false;
+	if (a->n_read < g->row.n_chunks)
+		return ev->parts.n > 0;
+	return a->n_begun == g->row.n_jobs && a->n_edges == (size_t)g->row.n_edges;
+}
+
+bool graph_is_whole(const struct group *g)
+{
+	return g->active->n_read >= g->row.n_chunks;
+}
+
+static size_t end_of(const struct group *g, uint32_t job)
+{
+	const struct active *a = g->active;
+
+	return job + 1 < g->row.n_jobs ? a->first[job + 1] : a->n_edges;
+}
+
+static bool is_ended(const struct active *a, uint32_t job)
+{
+	return a->marks[job] >= MARK_BUILT && a->marks[job] <= MARK_SKIPPED;
+}
+
+static bool is_met(enum edge_condition condition, enum job_mark need)
+{
+	switch (condition) {
+	case EDGE_SUCCESS: return need == MARK_BUILT;
+	case EDGE_FAILURE: return need == MARK_FAILED;
+	default: return true;
+	}
+}
+
+static void set_due(struct active *a, uint32_t job, enum job_mark mark)
+{
+	a->marks[job] = (uint8_t)mark;
+	job_list_push(&a->todo, job);
+}
+
+/* All needs are open at first; then those of jobs that have ended are looked at as ever. */
+void graph_count(struct group *g)
+{
+	struct active *a = g->active;
+
+	for (size_t i = 0; i < a->n_edges; i++)
+		a->open[a->needed_by[i] >> 2]++;
+	for (uint32_t job = 0; job < g->row.n_jobs; job++) {
+		if (is_ended(a, job) && !MUTANT(GROUP_RELEASE_FORGOTTEN_AT_START))
+			job_list_push(&a->ended, job);
+		else if (a->marks[job] == MARK_WAITS && !a->open[job])
+			set_due(a, job, MARK_DUE);
+	}
+}
+
+static void follow_edge(struct active *a, uint32_t edge, enum job_mark need)
+{
+	uint32_t job = edge >> 2;
+
+	if (a->marks[job] != MARK_WAITS)
+		return;
+	if (!is_met(edge & 3, need) && !MUTANT(GROUP_CONDITION_IGNORED))
+		set_due(a, job, MARK_DOOMED);
+	else if (--a->open[job] == 0)
+		set_due(a, job, MARK_DUE);
+	else if (a->open[job] == 1 && a->near.n < GROUP_NEAR)
+		job_list_push(&a->near, job);
+}
+
+void graph_look_ahead(struct group *g, uint32_t job)
+{
+	struct active *a = g->active;
+	size_t end = end_of(g, job), first = a->first[job];
+
+	if (end > first + GROUP_NEAR)
+		end = first + GROUP_NEAR;
+	for (size_t i = first; i < end && a->near.n < GROUP_NEAR; i++)
+		if (a->open[a->needed_by[i] >> 2] == 1)
+			job_list_push(&a->near, a->needed_by[i] >> 2);
+}
+
+/* For a planted bug: there are none, since a submit drops them. */
+static bool is_twin(const struct active *a, uint32_t job)
+{
+	size_t i = a->first[job];
+
+	while (i < a->edge && a->needed_by[i] != a->needed_by[a->edge])
+		i++;
+	return i < a->edge;
+}
+
+/* Long lists are followed over several steps: the place in the first one's is kept. */
+bool graph_follow(struct group *g, size_t *budget)
+{
+	struct active *a = g->active;
+	uint32_t job;
+	bool speaks;
+
+	while (a->ended.n) {
+		job = a->ended.jobs[a->ended.first];
+		speaks = needs_speaks(g, job);
+		if (a->edge < a->first[job])
+			a->edge = a->first[job];
+		for (; a->edge < end_of(g, job); a->edge++, --*budget) {
+			if (!*budget)
+				return false;
+			if (MUTANT(GROUP_TWIN_NEEDS) && is_twin(a, job))
+				continue;
+			if (speaks)
+				needs_note(g, a->needed_by[a->edge] >> 2, job);
+			follow_edge(a, a->needed_by[a->edge], a->marks[job]);
+		}
+		a->edge = 0;
+		job_list_pop(&a->ended, &job);
+	}
+	return true;
+}
+
+/* Edges are kept by need: whoever asks looks through all that come before the job. */
+bool graph_blocker(const struct group *g, uint32_t job, uint32_t *ret_need)
+{
+	const struct active *a = g->active;
+
+	if (!a || !a->first || a->stage != STAGE_RUN)
+		return false;
+	for (uint32_t need = 0; need < job; need++)
+		for (size_t i = a->first[need]; i < end_of(g, need); i++)
+			if (a->needed_by[i] >> 2 == job && !is_ended(a, need)) {
+				*ret_need = need;
+				return true;
+			}
+	return false;
+}

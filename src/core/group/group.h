@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Groups: jobs that need each other. A job is a task; what it needs is in the group's graph, which
+ * is in memory only while the group dispatches.
+ *
+ * Whatever happens to a job is noted by the hooks of the kind, and acted upon before the step ends
+ * (groups_work()), so both are in one batch. Nothing is trusted to have been done: a start reads
+ * the graph and the rows of the jobs again, and what is due follows from them.
+ */
+#ifndef CORE_GROUP_H
+#define CORE_GROUP_H
+
+#include <bsd/sys/queue.h>
+
+#include "core/effects.h"
+#include "core/event.h"
+#include "core/object.h"
+#include "core/timer.h"
+#include "model/group.h"
+#include "model/group_graph.h"
+
+struct core;
+struct pending;
+struct task;
+
+/* What is known of a job while its group is active: a byte. */
+enum job_mark {
+	MARK_WAITS,  /* for what it needs */
+	MARK_DUE,    /* it may start: its task is to be released */
+	MARK_DOOMED, /* it can never start: its task is to be ended */
+	MARK_LIVE,   /* it waits for a worker, runs, or is held by an operator */
+	MARK_BUILT,
+	MARK_FAILED,
+	MARK_SKIPPED,
+	MARK_UNKNOWN, /* not read yet */
+};
+
+struct job_list { /* first in, first out */
+	uint32_t *jobs;
+	size_t first, n, cap;
+};
+
+/* What an active group is busy with: each needs what is before it. */
+enum group_stage {
+	STAGE_GRAPH,  /* its graph is being read */
+	STAGE_STATES, /* the rows of its jobs are being read */
+	STAGE_RUN,
+	STAGE_END, /* what has not ended is being ended */
+};
+
+#define GROUP_NEAR 256      /* jobs whose tasks are read before they are due */
+#define GROUP_READ_JOBS 512 /* rows in one read, and moves in one step */
+
+struct active {
+	enum group_stage stage;
+	uint64_t read;   /* number of the read under way; 0: none */
+	int64_t n_read;  /* of its graph: pieces so far */
+	uint32_t next;   /* the job that is looked at next: STAGE_STATES, STAGE_END */
+	uint32_t *asked; /* whose rows are being read */
+	uint32_t n_asked;
+	struct timer later; /* monotonic: there is more to do */
+	/* the graph: the jobs that need job i are needed_by[first[i] .. first[i + 1]) */
+	uint32_t *first, *needed_by; /* job << 2 | condition */
+	uint32_t n_begun;            /* of `first` */
+	size_t n_edges, cap_edges;
+	uint32_t *open; /* of each job: so many of its needs are not met */
+	uint8_t *marks; /* enum job_mark of each job */
+	uint32_t n_unknown;
+	uint32_t first_failed;      /* the job, if one has */
+	struct group_counts counts; /* of what is known */
+	int64_t n_live, n_gone;     /* gone: without a row */
+	struct job_list todo;       /* due or doomed, or to be ended */
+	struct job_list ended;      /* whose dependents are to be looked at, */
+	size_t edge;                /* the first one's from this edge on */
+	struct job_list near;       /* that wait for one need only: their tasks are to be read */
+	uint32_t kept[GROUP_NEAR];  /* whose tasks were, so that their release needs no read; */
+	size_t n_kept;              /* so many were ever: the oldest go first */
+	/* what jobs are shown of those that they need: see needs.c */
+	uint8_t *left;            /* a bit of each job: it left a result; NULL: none has */
+	uint32_t *shown;          /* of each job: its last one in `links`, + 1; NULL: nothing */
+	struct shown_need *links; /* lists */
+	size_t n_links, cap_links;
+	bool is_followed; /* whatever had ended when it began is among them */
+};
+
+struct shown_need {
+	uint32_t need;
+	uint32_t next; /* + 1; 0: it is the last */
+};
+TAILQ_HEAD(late_orders, late_order);
+
+struct queue_use {
+	rid queue;
+	int64_t n; /* jobs that have not ended */
+};
+
+struct group {
+	struct object object;
+	struct group_row row; /* its strings are owned, in `strings` */
+	char *strings;
+	uint64_t batch_seq; /* the batch that holds a row of it, */
+	size_t batch_row;   /* and which one */
+	struct queue_use *queues;
+	uint32_t n_queues;
+	struct active *active;      /* NULL: it is not */
+	TAILQ_ENTRY(group) in_line; /* of those that wait, or of those that are active */
+	TAILQ_ENTRY(group) in_dirty;
+	bool is_dirty;            /* something is to be done, or written */
+	bool is_changed;          /* its counts are to be written */
+	struct built_note *built; /* of a series: jobs that are to be written down */
+	size_t n_built, cap_built;
+};
+
+struct built_note {
+	rid task;
+	int64_t duration_ms;
+	char *name;
+	size_t name_n;
+};
+TAILQ_HEAD(group_list, group);
+
+struct groups {
+	struct group_list waiting, active; /* by id */
+	struct group_list dirty;
+	size_t n_active;
+	struct timer pull;       /* monotonic: whether workers idle is to be looked at */
+	struct timer more;       /* monotonic: a step had no time left */
+	bool has_idled;          /* they did when that was looked at last */
+	struct late_orders late; /* of jobs that are to be shown what they need */
+	bool look_at_late;
+	struct timer read_again; /* monotonic: a read for one of them has failed */
+};
+
+/* group.c */
+struct group *group_find(const struct core *c, rid id);
+/* The group that the task is a job of, if there is one; and the job's number. */
+struct group *group_of(const struct core *c, const struct task_row *t, uint32_t *ret_job);
+struct group *group_add(struct core *c, const struct group_row *row);
+void group_forget(struct core *c, struct group *g);
+/* The one door. */
+void group_move(struct core *c, struct group *g, enum group_state to, struct str reason,
+    struct str actor, struct effects *out);
+void group_dirty(struct core *c, struct group *g);
+void group_save(struct core *c, struct group *g, struct effects *out);
+
+/* submit.c: a group comes in */
+struct group_plan;
+/* Checks it and writes its rows, but those of its jobs. The plan is in the batch's arena. */
+int group_submit_begin(struct core *c, const struct event *ev, struct problem *p,
+    struct effects *out, struct group_plan **ret_plan);
+/* Then, if it is long in a step of its own: its graph. On an error nothing of it is left. */
+int group_submit_make(struct core *c, const struct event *ev, struct group_plan *plan,
+    struct problem *p, struct effects *out);
+bool group_plan_is_made(const struct group_plan *p);
+rid group_plan_id(const struct group_plan *p);
+/* The i-th job's task, as the caller gave it; its id, owner and status are the group's. */
+const struct submit_task *group_plan_job(
+    const struct group_plan *p, const struct event *ev, size_t i, struct task_spec *ret_spec);
+/* How the i-th job stands if it was built elsewhere, which is counted; NULL: it was not. */
+const struct task_state *group_plan_taken(
+    const struct group_plan *p, const struct event *ev, size_t i);
+void group_submit_end(struct core *c, struct group_plan *p, struct effects *out);
+
+/* order.c: most important first; false: there is a cycle, through *ret_job */
+struct order {
+	const struct group_edge *edges;
+	size_t n_edges;
+	const uint32_t *weights; /* NULL: all alike */
+	uint32_t n;
+};
+bool order_jobs(const struct order *o, struct arena *a, uint32_t **ret_order, uint32_t *ret_job);
+
+/* jobs.c: hooks of the kind, and what an operator may do to a job */
+void group_task_live(struct core *c, struct object *o, rid task, rid queue);
+void group_task_ended(struct core *c, struct object *o, rid task);
+void group_task_waits(struct core *c, struct object *o, rid task);
+const struct object *group_user_of(const struct core *c, rid queue);
+/* The status that a held job gets when it is released: the group may have it wait on. */
+int group_released(const struct core *c, const struct task *t);
+bool group_owns(const struct core *c, const struct task *t);
+
+/* active.c: what is in memory of an active group */
+void active_begin(struct core *c, struct group *g, enum group_stage stage);
+void active_end(struct core *c, struct group *g);
+void active_restart(struct core *c, struct group *g, enum group_stage stage);
+void job_list_push(struct job_list *l, uint32_t job);
+bool job_list_pop(struct job_list *l, uint32_t *ret_job);
+/* Keeps a blocked task in memory for as long as there is room; and lets all of them go. */
+void active_keep(struct core *c, struct group *g, uint32_t job);
+/* How a job stands, by its task. What has ended stays as it is: a report that comes again changes
+ * nothing. */
+void active_note(struct group *g, uint32_t job, const struct task_state *s);
+void active_note_gone(struct group *g, uint32_t job);
+bool active_has_ended(const struct group *g); /* all of its jobs have */
+
+/* graph.c: reads it, and counts what is open */
+void graph_ask(struct core *c, struct group *g, struct effects *out);
+/* False: it is damaged. */
+bool graph_take(struct group *g, const struct event *ev);
+bool graph_is_whole(const struct group *g);
+void graph_count(struct group *g);
+/* Looks at the dependents of what has ended; false: the budget is used up. */
+bool graph_follow(struct group *g, size_t *budget);
+/* A job has been released: those that wait for nothing else may be due next. */
+void graph_look_ahead(struct group *g, uint32_t job);
+/* Some job that this one needs and that has not ended as it must; false: there is none. */
+bool graph_blocker(const struct group *g, uint32_t job, uint32_t *ret_need);
+
+/* env.c: a queue's environment, and beside it what tells a job which one it is. */
+struct str group_env(
+    const struct core *c, const struct task_row *t, struct str env, struct arena *a);
+
+/* series.c */
+void series_note(struct group *g, const struct task_row *t); /* it has ended */
+void series_save(struct core *c, struct group *g, struct effects *out);
+void series_drop(struct group *g);
+
+/* needs.c: what a job is shown of those that it needs */
+void needs_note_result(struct group *g, uint32_t job);
+bool needs_speaks(const struct group *g, uint32_t job); /* an ended job: it is to be shown */
+void needs_note(struct group *g, uint32_t job, uint32_t need);
+void needs_followed(struct core *c, struct group *g); /* all that had ended were noted */
+void needs_drop(struct active *a);
+/* Its job is shown something, as far as that is known. */
+bool needs_are_shown(const struct core *c, const struct owner *o);
+/* It was just given to a worker. True: its order is sent later, with what it is shown. */
+bool needs_delay(struct core *c, const struct task *t);
+/* just_placed: the step is over but for that. */
+void needs_work(struct core *c, bool just_placed, struct effects *out);
+bool needs_read(struct core *c, const struct event *ev, struct effects *out);
+void needs_release(struct core *c);
+
+/* why.c: what a job that is blocked waits for; false: it is no such. */
+struct why_answer;
+bool group_why_job(
+    struct why_answer *an, const struct core *c, const struct task_row *row, int32_t status);
+
+/* work.c */
+void groups_work(struct core *c, struct effects *out);
+bool groups_read(struct core *c, const struct event *ev, struct effects *out);
+void groups_go_on(struct core *c); /* another step is to follow at once */
+void groups_later(struct core *c, struct group *g, int64_t in_ms);
+
+/* pull.c: which ones become active */
+void groups_pull(struct core *c, struct effects *out);
+
+#endif

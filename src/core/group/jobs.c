@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What happens to jobs, by whomever: it is only noted here, and acted upon before the step ends.
+ * And what an operator may do to a single job, so that its group stays right:
+ *
+ *   cancel    it counts as failed, whatever state the group is in
+ *   hold      the group waits for it, for as long as it takes
+ *   release   it starts if what it needs has ended as it must, else it waits for that again
+ *   retry     is refused: what needed it has been skipped by then
+ */
+#include "core/state.h"
+
+static struct queue_use *use_of(struct group *g, rid queue)
+{
+	for (uint32_t i = 0; i < g->n_queues; i++)
+		if (g->queues[i].queue == queue)
+			return &g->queues[i];
+	g->queues = xrealloc(g->queues, (g->n_queues + 1) * sizeof *g->queues);
+	g->queues[g->n_queues] = (struct queue_use){queue, 0};
+	return &g->queues[g->n_queues++];
+}
+
+void group_task_live(struct core *c, struct object *o, rid task, rid queue)
+{
+	use_of((struct group *)o, queue)->n++;
+}
+
+/* While jobs are unknown the row's counts are those of before, and what has ended since. */
+void group_task_ended(struct core *c, struct object *o, rid task)
+{
+	struct group *g = (struct group *)o;
+	const struct task *t = task_find(c, task);
+	uint32_t job;
+
+	MUST(t);
+	use_of(g, t->row.spec.queue)->n--;
+	if (group_of(c, &t->row, &job) != g)
+		return;
+	group_count_end(&g->row.counts, &t->row.state);
+	g->is_changed = true;
+	series_note(g, &t->row);
+	if (g->active) {
+		active_note(g, job, &t->row.state);
+		if (!g->active->n_unknown)
+			g->row.counts = g->active->counts;
+	}
+	group_dirty(c, g);
+}
+
+/* A group that is ending has nothing tried again. */
+void group_task_waits(struct core *c, struct object *o, rid task)
+{
+	struct group *g = (struct group *)o;
+	const struct task *t = task_find(c, task);
+	uint32_t job;
+
+	if (!t || !g->active || g->active->stage != STAGE_END || group_of(c, &t->row, &job) != g)
+		return;
+	job_list_push(&g->active->todo, job);
+	group_dirty(c, g);
+}
+
+const struct object *group_user_of(const struct core *c, rid queue)
+{
+	struct group *g;
+
+	EACH_OBJECT(g, c, KIND_GROUP)
+	{
+		for (uint32_t i = 0; i < g->n_queues && !group_is_ended(g->row.state); i++)
+			if (g->queues[i].queue == queue &&
+			    (g->queues[i].n || g->row.state < GROUP_QUEUED))
+				return &g->object;
+	}
+	return NULL;
+}
+
+bool group_owns(const struct core *c, const struct task *t)
+{
+	uint32_t job;
+
+	return group_of(c, &t->row, &job) != NULL;
+}
+
+int group_released(const struct core *c, const struct task *t)
+{
+	uint32_t job;
+	const struct group *g = group_of(c, &t->row, &job);
+	bool is_met;
+
+	if (!g)
+		return TASK_QUEUED;
+	is_met = g->row.state == GROUP_DISPATCHING && g->active && g->active->stage == STAGE_RUN &&
+	         (g->active->marks[job] == MARK_LIVE || g->active->marks[job] == MARK_DUE);
+	return is_met || MUTANT(GROUP_RELEASE_IGNORES_NEEDS) ? TASK_QUEUED : TASK_BLOCKED;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A group as others see it: see core.h. */
+#ifndef CORE_GROUP_VIEW_H
+#define CORE_GROUP_VIEW_H
+
+#include "core/core.h"
+#include "model/group.h"
+
+struct group_view {
+	const struct group_row *row;
+	bool is_reading; /* its graph and its jobs, before anything else is done */
+	int64_t live;    /* jobs that wait for a worker, run, or are held; -1: not known */
+	size_t bytes;    /* of memory, while it is active */
+};
+bool core_group(const struct core *c, rid id, struct group_view *ret_view);
+
+/* The task is a worker's, but its order waits for what it is to be shown. */
+bool core_order_is_late(const struct core *c, rid task, int64_t token);
+
+/* The oldest tasks that may not be pruned: a group that has not ended goes by all its jobs. */
+bool core_may_prune(const struct core *c, rid task);
+
+/* What holds a group: the reasons that it does not end, in the words of core/say.h. */
+size_t core_group_why(const struct core *c, rid id, struct arena *a, struct why **ret_whys);
+
+#endif

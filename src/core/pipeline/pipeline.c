@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/pipeline/pipeline.h"
+
+#include "base/mem.h"
+#include "base/mutant.h"
+
+static void gather_anew(struct pipeline *p)
+{
+	struct effects *fx = p->sets;
+
+	while (fx == p->flying || fx == p->releasing)
+		fx++;
+	MUST(fx < p->sets + 3);
+	p->gathering = fx;
+	fx->batch.seq = ++p->seq;
+}
+
+void pipeline_begin(struct pipeline *p)
+{
+	pipeline_drop(p);
+	for (int i = 0; i < 3; i++)
+		effects_reset(&p->sets[i], 0);
+	p->is_stuck = p->is_midway = false;
+	gather_anew(p);
+}
+
+void pipeline_step(struct pipeline *p, struct core *c, const struct event *ev)
+{
+	core_step(c, ev, p->gathering);
+	p->is_midway = core_is_midway(c);
+}
+
+void pipeline_drop(struct pipeline *p)
+{
+	p->gathering = p->flying = p->releasing = NULL;
+}
+
+void pipeline_free(struct pipeline *p)
+{
+	for (int i = 0; i < 3; i++)
+		effects_release(&p->sets[i]);
+}
+
+/* What has gathered goes to the store. */
+static void fly(struct pipeline *p, struct pipeline_work *work)
+{
+	MUST(!p->flying);
+	p->flying = p->gathering;
+	gather_anew(p);
+	work->commit = &p->flying->batch;
+	work->go_on = p->flying->go_on;
+}
+
+static struct effects *begin_release(struct pipeline *p, struct effects *fx)
+{
+	MUST(!p->releasing);
+	p->releasing = fx;
+	return fx;
+}
+
+struct pipeline_work pipeline_flush(struct pipeline *p)
+{
+	struct effects *fx = p->gathering;
+	struct pipeline_work work = {0};
+
+	if (p->flying || p->releasing || p->is_midway || effects_empty(fx))
+		return work;
+	if (fx->batch.n && !MUTANT(RELEASED_BEFORE_COMMIT)) {
+		fly(p, &work);
+		return work;
+	}
+	work.release = begin_release(p, fx);
+	work.go_on = fx->go_on;
+	gather_anew(p);
+	return work;
+}
+
+static struct pipeline_work durable(struct pipeline *p)
+{
+	struct effects *fx = p->flying;
+	struct pipeline_work work = {.release = fx};
+
+	p->is_stuck = false;
+	p->flying = NULL;
+	begin_release(p, fx);
+	/* as soon as one commit ends the next begins: the disk waits for nobody */
+	if (p->gathering->batch.n && !p->is_midway)
+		fly(p, &work);
+	return work;
+}
+
+struct pipeline_work pipeline_committed(struct pipeline *p, enum commit_outcome outcome)
+{
+	MUST(p->flying);
+	switch (outcome) {
+	case COMMIT_DURABLE: return durable(p);
+	case COMMIT_REFUSED:
+		p->is_stuck = true;
+		return (struct pipeline_work){.retry = true, .tell_unknown = true};
+	default: return (struct pipeline_work){.end = true};
+	}
+}
+
+struct pipeline_work pipeline_retry(struct pipeline *p)
+{
+	if (MUTANT(RETRY_DROPS_A_ROW) && p->flying->batch.n > 1)
+		p->flying->batch.n--;
+	return (struct pipeline_work){.commit = &p->flying->batch};
+}
+
+static bool let_go(struct effects *fx, const struct pipeline_outlets *o)
+{
+	for (size_t i = 0; i < fx->n_reads; i++)
+		if (!o->read(&fx->reads[i], o->arg))
+			return false;
+	if (fx->n_messages && !o->send(fx->messages, fx->n_messages, o->arg))
+		return false;
+	for (size_t i = 0; i < fx->n_replies; i++)
+		if (!o->answer(&fx->replies[i], o->arg))
+			return false;
+	return o->tell(fx, o->arg);
+}
+
+bool pipeline_release(struct pipeline *p, struct effects *fx, const struct pipeline_outlets *o)
+{
+	MUST(fx == p->releasing && fx != p->gathering);
+	if (!let_go(fx, o) || (MUTANT(RELEASED_TWICE) && !let_go(fx, o)))
+		return false;
+	effects_reset(fx, 0);
+	p->releasing = NULL;
+	return true;
+}
+
+struct batch *pipeline_last(struct pipeline *p)
+{
+	struct batch *b = &p->gathering->batch;
+
+	MUST(!p->is_midway);
+	return p->is_stuck || !b->n ? NULL : b;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a worker and a server say to each other: the words of docs/PROTOCOL.md, declared once. Both
+ * brains take and give these structs, the codec (wire/link/link.h) writes and reads them, and the
+ * simulator carries them as they are. What only one side's shell can know (who the worker is, the
+ * ids' installation, a receipt and whether it holds) is filled in by that shell.
+ */
+#ifndef MODEL_LINK_H
+#define MODEL_LINK_H
+
+#include "model/link/receipt.h"
+#include "model/task.h"
+#include "model/worker.h"
+
+/* An attempt: a task and the token of one try at it. A task's tokens only rise. */
+struct run_ref {
+	rid task;
+	int64_t token;
+};
+
+/* Of an attempt, by the worker that was given it. */
+struct link_held {
+	rid task;
+	int64_t token;
+	bool ended;         /* over; only waits to be acknowledged */
+	int64_t started_ms; /* 0: not started */
+	bool proven;        /* the server's shell says so: its receipt holds. Never sent */
+	struct receipt receipt;
+};
+
+/* The worker to the server. */
+
+struct link_hello {
+	uint32_t protocol;
+	struct worker_facts facts;     /* labels come sorted, lists without repeats */
+	const struct link_held *tasks; /* all it has: answers the running-tasks query ahead */
+	size_t n_tasks;
+	struct set_id set;   /* the last one it was told, by whomever; server 0: none */
+	uint64_t dial;       /* which of this instance's connections, from 1; 0: it does not say */
+	bool drops_receipts; /* it cannot prove what no row tells of */
+	bool takes_input;    /* that is streamed */
+	bool takes_needs;    /* it can show a job what it needs */
+};
+
+struct link_beat {
+	uint64_t number;
+	bool leaving;          /* it takes no more runs */
+	enum worker_state own; /* how it sees itself */
+	struct set_id set;     /* the last one it was told */
+};
+
+struct link_checked {
+	uint64_t number; /* of the healthcheck */
+	bool ok;
+	struct str reason; /* when not ok; NULL: none */
+};
+
+struct link_notified { /* answers a notify */
+	uint64_t seq;
+	const struct link_held *held, *absent; /* absent: not here, and never will be */
+	size_t n_held, n_absent;
+};
+
+struct link_started {
+	rid task;
+	int64_t token;
+	int64_t started_ms;
+	int32_t pid; /* 0: none of its own */
+};
+
+struct link_ended {
+	rid task;
+	int64_t token;
+	int32_t status, exit_code, signal; /* exit_code -1: none */
+	struct str reason;                 /* NULL: none */
+	int64_t started_ms;                /* 0: no process was ever made for this attempt */
+	int64_t ended_ms;
+	bool killed, permanent;       /* because of a kill; no further attempt */
+	int32_t output_where;         /* enum output_where */
+	struct str output[N_STREAMS]; /* with OUTPUT_INLINE */
+	int64_t output_bytes[N_STREAMS], output_dropped[N_STREAMS];
+	struct usage usage;
+	struct str result; /* any bytes, at most RESULT_FILE_MAX; NULL: none */
+};
+
+/* The server to the worker. */
+
+struct link_news { /* what the server thinks of the worker */
+	enum worker_state state;
+	struct set_id set; /* server 0: none */
+	uint64_t check;    /* the last healthcheck that counts; 0: none yet */
+};
+
+struct link_welcome {
+	rid worker;
+	struct id_space ids;
+	uint64_t server; /* the process that speaks */
+	struct timeouts timeouts;
+	struct link_news news;
+	uint64_t notify_seq; /* runs with a lower one are stale */
+	int32_t maxthreads;  /* in force; -1: no limit */
+};
+
+struct link_refused {
+	struct str reason;
+	bool die, restart; /* end all; it may come back as a new instance */
+};
+
+struct link_settings {
+	int32_t maxthreads;  /* in force; -1: no limit */
+	bool leave, restart; /* drain and go; and come back as a new instance */
+};
+
+struct link_beat_ack {
+	uint64_t number; /* 0: not an answer, only news */
+	struct link_news news;
+};
+
+struct link_output_ack {
+	rid task;
+	int64_t token;
+	int32_t stream;
+	int64_t end; /* everything before it is durable */
+	bool refused;
+};
+
+struct link_follow { /* somebody reads along: output shall come at once */
+	rid task;
+	int64_t token;
+	int64_t for_ms; /* 0: nobody any more */
+};
+#define FOLLOW_MAX_MS 600000
+
+struct link_input_ack {
+	rid task;
+	int64_t token;
+	int64_t end; /* so much was given to the process: what follows is wanted */
+};
+
+struct link_input {
+	rid task;
+	int64_t token;
+	int64_t offset;
+	struct str data; /* empty only with end */
+	bool end;        /* nothing follows */
+};
+
+/* What a job is shown of one that it needs. */
+struct link_need {
+	rid task;
+	struct str job;    /* its name; NULL: it has none */
+	struct str state;  /* of the job: see job_state_names */
+	struct str worker; /* that had it last; NULL: none, or it is not known any more */
+	int32_t attempt, exit_code, signal; /* exit_code -1: none */
+	int64_t started_ms, ended_ms;       /* 0: never */
+	struct str reason, result;          /* NULL: none */
+	bool is_cut;                        /* it left a result, which is not here */
+};
+
+struct link_run {
+	rid task;
+	int64_t token;
+	int32_t attempt, max_attempts;
+	struct str queue, plugin;
+	struct str body;         /* JSON object */
+	struct str env;          /* JSON object of the queue; NULL: none */
+	struct str run_settings; /* JSON object of the queue: its `run`; NULL: none */
+	int64_t timeout_ms;      /* 0: none */
+	int64_t output_max;      /* 0: the default */
+	int32_t output_mode;
+	bool exit_codes;
+	uint64_t number;     /* on this link, from 1: a replay is known by it */
+	uint64_t notify_seq; /* older than the worker's: it is refused */
+	struct receipt receipt;
+	bool is_streamed; /* its standard input comes by link_input */
+	/* of a job: what it needs and has something to say, and how many more there are */
+	const struct link_need *needs;
+	size_t n_needs, needs_left_out;
+	/* how it wants to be ended: the worker's shell finds it in the settings. Never sent */
+	int32_t kill_method; /* enum kill_method */
+	bool kill_wait_given;
+	int64_t kill_wait_ms; /* between TERM and KILL, if given; else the worker's */
+};
+
+struct link_kill {
+	rid task;
+	int64_t token;
+	struct str reason; /* NULL: none */
+	bool forget;       /* nobody waits for its end */
+};
+
+struct link_notify { /* which of these are not here? */
+	uint64_t seq;
+	const struct run_ref *refs;
+	size_t n_refs;
+};
+
+struct link_check {
+	uint64_t number;
+	uint64_t beat; /* the newest beat heard on this link; 0: only the hello */
+};
+
+#endif

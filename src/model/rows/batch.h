@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A batch: operations on rows that a store commits as one transaction, in the order given for
+ * rows of one key. The core writes batches, the stores apply them; neither knows the other.
+ */
+#ifndef MODEL_BATCH_H
+#define MODEL_BATCH_H
+
+#include "base/arena.h"
+#include "model/input.h"
+#include "model/queue.h"
+#include "model/records.h"
+#include "model/rows/row.h"
+#include "model/task.h"
+#include "model/task_batch.h"
+#include "model/token.h"
+#include "model/worker.h"
+
+enum row_verb {
+	ROW_INSERT, /* row: a new one */
+	ROW_PUT,    /* row: insert, or replace by key */
+	ROW_STATE,  /* row: only its columns with COLUMN_STATE; the key names it */
+	ROW_DELETE, /* id: it and what belongs to it; a queue takes its tasks along */
+	ROW_PRUNE,  /* id: a task and its output, only if it is ended */
+	ROW_RERANK, /* id: a queue; order: recompute the rank of its queued tasks (priority:
+	               -priority, else 0) */
+	ROW_TRIM,   /* id, below: what belongs to it, as far as the key's second column is below */
+};
+
+struct row_op {
+	enum row_verb verb;
+	int32_t order; /* with ROW_RERANK */
+	int64_t below; /* with ROW_TRIM */
+	const struct row_table *table;
+	union {
+		void *row;
+		rid id;
+	};
+};
+
+struct batch {
+	struct arena arena; /* owns everything the rows point to */
+	struct row_op *rows;
+	size_t n, cap;
+	uint64_t seq; /* batches are numbered from 1 */
+};
+
+void batch_release(struct batch *b);
+void batch_reset(struct batch *b, uint64_t seq); /* keeps memory */
+
+/* Rows are borrowed: in the batch's arena, or for as long as it lives. */
+void batch_insert(struct batch *b, const struct row_table *t, void *row);
+void batch_put(struct batch *b, const struct row_table *t, void *row);
+void batch_state(struct batch *b, const struct row_table *t, void *row);
+void batch_delete(struct batch *b, const struct row_table *t, rid id);
+/* Of a table that belongs to another: what is long goes in several batches. */
+void batch_trim(struct batch *b, const struct row_table *t, rid id, int64_t below);
+void batch_prune(struct batch *b, rid task);
+void batch_rerank(struct batch *b, rid queue, int32_t order);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Groups in a simulated world: their clients, and their judge. */
+#ifndef SIM_GROUP_H
+#define SIM_GROUP_H
+
+#include "model/group_graph.h"
+#include "sim/judge/judge_internal.h"
+#include "sim/kind.h"
+#include "sim/load/load_internal.h"
+
+#define PLAN_EDGES 40
+
+struct truth_group;
+
+/* What a client asked for; it stays, for the judge. */
+struct group_wish {
+	unsigned request;
+	bool has_cycle;
+	int32_t policy;
+	int n;
+	struct group_edge edges[PLAN_EDGES]; /* as given, twins and all */
+	size_t n_edges;
+	char name[16]; /* "": none */
+	/* what is left of another group, from that job on (-1: all that is not built) */
+	const struct truth_group *parent; /* NULL: it is not */
+	int from, origin[SUBMIT_MOST];
+	bool was_built[SUBMIT_MOST];        /* there, when it was asked for */
+	struct task_row taken[SUBMIT_MOST]; /* id 0: it is built again */
+};
+
+struct truth_result {
+	char *text;
+	size_t n;
+};
+
+struct truth_group {
+	rid id;
+	unsigned number; /* for the story */
+	struct group_row row;
+	bool deleted, touched;
+	bool is_cancelled; /* somebody has asked for it */
+	const struct group_wish *wish;
+	struct truth_task *jobs[SUBMIT_MOST]; /* as the client counts them */
+	bool is_skipped[SUBMIT_MOST];
+	struct truth_result results[SUBMIT_MOST];
+	int n_jobs;
+};
+
+/* What a world with groups has of them. */
+struct sim_groups {
+	struct rng rng;
+	struct group_wish **wishes;
+	size_t n_wishes, cap_wishes;
+	struct truth_group **all;
+	size_t n, cap;
+};
+
+extern const struct sim_kind sim_kind_group;
+
+/* NULL: this world has none. */
+static inline struct sim_groups *groups_of(const struct world *w)
+{
+	return w->of_kind[KIND_GROUP];
+}
+
+/* clients.c: hooks of the load */
+void groups_load(struct world *w);
+void groups_draw_request(struct world *w);
+void groups_heal(struct world *w);
+void group_submit(struct world *w, const struct request *r, struct event *ev, struct arena *a);
+bool group_command(struct world *w, const struct request *r, rid queue, struct event *ev,
+    struct command_parts *parts);
+/* truth.c: hooks of the judge */
+void judge_group_job(struct world *w, struct truth_task *t);
+void judge_group_job_moved(struct world *w, struct truth_task *t, const struct task_row *row);
+void judge_group_job_started(struct world *w, struct truth_task *t);
+struct truth_group *groups_truth(struct world *w, rid id); /* made, if it is not there */
+int groups_place(const struct truth_group *g, const struct truth_task *t); /* -1: not known */
+void judge_group_stored(struct world *w, const struct row_op *op);
+void judge_groups_applied(struct world *w);
+/* left.c: false: nothing is left */
+bool group_wish_left(struct group_wish *p, const struct truth_group *g, struct rng *rng);
+void group_submit_left(const struct group_wish *p, struct submit_group *g, struct arena *a);
+void judge_group_left(struct world *w, const struct truth_group *g);
+void judge_group_taken(
+    struct world *w, const struct truth_group *g, int job, const struct task_row *row);
+/* shown.c */
+void judge_group_result(struct truth_group *g, int job, const struct task_row *row);
+void judge_group_job_shown(struct world *w, struct truth_task *t, const struct link_run *run);
+bool judge_groups_settled(struct world *w);
+void judge_groups_unsettled(struct world *w);
+
+#endif

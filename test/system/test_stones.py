@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What newcomers stumbled over: filters, scripts, words of other systems, hints, plain answers."""
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import termios
+
+import harness
+import pytest
+import requests
+from test_plugins import done, start
+
+
+def terminal(cluster, *args, columns=80):
+    """What a terminal of so many columns shows."""
+    main, end = pty.openpty()
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    child = subprocess.Popen([harness.BIN, *args], stdin=end, stdout=end, stderr=subprocess.STDOUT,
+                             env=harness.clean_environment(REEVE_SERVER=f"unix:{cluster.socket}", NO_COLOR="1",
+                                                           LANG="C.UTF-8", TERM="xterm"))
+    os.close(end)
+    out = b""
+    try:
+        while data := os.read(main, 65536):
+            out += data
+    except OSError:
+        pass
+    child.wait(harness.PATIENCE)
+    os.close(main)
+    return out.decode().replace("\r\n", "\n")
+
+
+def test_delayed_is_asked_for_as_it_is_shown(dev):
+    later = dev.cli("submit", "--run-after", "1h", "--", "true").out.strip()
+    dev.cli("queue", "create", "closed", "--threads", "0")
+    dev.cli("submit", "--queue", "closed", "--", "true")
+    assert [t["id"] for t in dev.all_tasks(state="delayed")] == [later]
+    assert len(dev.all_tasks(state="queued")) == 2, "they are queued, too"
+    assert later in dev.cli("task", "ls", "--state", "delayed,failed").out
+    assert dev.cli("cancel", "--state", "delayed").out == "1 of 1 cancelled\n"
+    assert "delayed" in dev.cli("task", "ls", "--state", "nonsense", check=False).err
+
+
+def test_a_script_from_standard_input(dev):
+    dev.cli("queue", "create", "builds")
+    script = "#!/bin/bash\n# a comment\n#REEVE --queue builds --label 'who=ann b'\n#REEVE -p 7\n\necho ${BASH_VERSION:+bash} $0 $1; read -r x; echo [$x]\n#REEVE --queue nonsense\n"
+    task = dev.cli("submit", "-", "one", input=script).out.strip()
+    done = dev.wait_ended(task)
+    assert (done["queue"], done["labels"], done["priority"]) == ("builds", {"who": "ann b"}, 7)
+    assert (done["state"], done["stdout"]) == ("succeeded", "bash script one\n[]\n"), "its standard input is free"
+    task = dev.cli("submit", "--queue", "default", "-", input=script).out.strip()
+    assert dev.task(task)["queue"] == "default", "the line wins"
+    task = dev.cli("submit", "-", input="echo plain").out.strip()
+    assert dev.wait_ended(task)["stdout"] == "plain\n"
+
+
+def test_a_script_of_another_language(dev):
+    task = dev.cli("submit", "-", "x", input="#!/usr/bin/env python3\nimport sys\nprint(sys.argv[1:], 6 * 7)\n").out.strip()
+    assert dev.wait_ended(task)["stdout"] == "['x'] 42\n"
+
+
+@pytest.mark.parametrize("script, said", [
+    ("#!/usr/bin/python3\nimport sys\nprint(repr(sys.stdin.read()), sys.argv[1:])\n", "'' ['-x', 'y']\n"),
+    ("#!/usr/bin/env -S python3 -u\nimport sys\nprint(repr(sys.stdin.read()), sys.argv[1:])\n", "'' ['-x', 'y']\n"),
+    ("#!/usr/bin/perl -w\nuse strict;\nmy @in = <STDIN>;\nprint scalar(@in), \" @ARGV\\n\";\n", "0 -x y\n"),
+    ("\ufeff#!/usr/bin/perl\nprint \"perl @ARGV\\n\";\n", "perl -x y\n"),
+    ("\ufeff#REEVE --name first\ncat; echo $1 $2\n", "-x y\n"),
+    ("#!/bin/cat\nread by what it names\n", None),
+])
+def test_a_script_does_not_read_itself(dev, script, said):
+    task = dev.cli("submit", "-", "-x" if said else "/dev/null", "y" if said else "/dev/null", input=script).out.strip()
+    done = dev.wait_ended(task)
+    assert (done["state"], done["stdout"]) == ("succeeded", said or script)
+    assert done["name"] == ("first" if "#REEVE" in script else None)
+
+
+@pytest.mark.parametrize("script, args, words", [
+    ("", [], "is empty"), ("#REEVE --quue x\ntrue\n", [], "line 1 of the script: there is no option --quue"),
+    ("#REEVE --quue x\ntrue\n", [], "did you mean --queue?"), ("#!/bin/sh\n#REEVE 'x\n", [], "line 2 of the script: a quote"),
+    ("#REEVE x\n", [], 'options only, not by "x"'), ("true", ["--stdin", "/dev/null"], "--stdin"),
+    ("true", ["--array", "-"], "both be standard input"), ("x" * 120001, [], "longer than 120000 bytes"), ("a\0b", [], "NUL"),
+])
+def test_scripts_that_are_refused(dev, script, args, words):
+    result = dev.cli("submit", *args, "-", input=script, check=False)
+    assert result.code != 0 and words in result.err
+    assert not dev.all_tasks(), "and nothing was submitted"
+
+
+def test_held_at_submit(dev):
+    task = dev.cli("submit", "--hold", "--", "true").out.strip()
+    assert dev.task(task)["state"] == "held"
+    assert f"reeve task release {task}" in dev.cli("why", task).out
+    dev.cli("task", "release", task)
+    assert dev.wait_ended(task)["state"] == "succeeded"
+
+
+def says(status):
+    return {"exec": ["/bin/sh", "-c", "echo '{\"status\": %s}' >&3" % status]}
+
+
+def test_a_plugins_own_status_is_seen(cluster):
+    start(cluster, p=says(300))
+    task = done(cluster, "p", {})
+    assert (task["state"], task["status"]) == ("finished", 300)
+    assert "finished 300" in cluster.cli("task", "ls").out and "300" in cluster.cli("task", "show", task["id"]).out
+
+
+@pytest.mark.parametrize("status", ["0", "-3", "1000001"])
+def test_a_plugin_is_told_which_numbers_there_are(cluster, status):
+    start(cluster, p=says(status))
+    task = done(cluster, "p", {})
+    assert (task["state"], task["reason"]) == ("failed", "the plugin wrote a status that is not from 1 to 1000000")
+
+
+def test_words_of_disbatch(server):
+    assert server.cli("queue", "create", "q", "--sort", "lifo", check=False).err.endswith("did you mean --order?\n")
+    reply = server.call("POST", "/v1/queues", json={"name": "q", "sort": "lifo"}, expect=400).json()
+    assert reply["hint"] == 'did you mean "order"?'
+    server.cli("queue", "create", "q", "--order", "lifo")
+    server.cli("queue", "set", "q", "--order", "default")
+    assert server.get("/v1/queues/q")["order"] == "fifo"
+    assert server.cli("queue", "set", "q", "--order", "defaults", check=False).code != 0
+
+
+@pytest.mark.parametrize("words, meant", [
+    ("ps", "task ls"), ("ls", "task ls"), ("kill 1", "cancel ID"), ("drain w", "worker drain NAME"), ("job", "task ls"),
+    ("get queues", "queue ls"), ("get", "task ls"), ("exit", None), ("cron add x", "schedule add NAME"), ("man", "help"),
+    ("describe x", "task show ID"), ("queue list", "queue ls"), ("worker delete x", "worker rm"), ("stauts", "status"),
+    ("squeue", "task ls"), ("sbatch", "submit"), ("queue add x", "queue create NAME"), ("tail", "logs -f ID"),
+])
+def test_words_of_others(reeve, words, meant):
+    result = reeve(*words.split(), check=False)
+    assert result.code == 2
+    if meant:
+        assert f'did you mean "reeve {meant}"?' in result.err
+
+
+@pytest.mark.parametrize("option, meant", [("at", "run-after"), ("mem", "memory"), ("chdir", "cwd"), ("partition", "queue")])
+def test_options_of_others(reeve, option, meant):
+    assert f"did you mean --{meant}?" in reeve("submit", f"--{option}", "x", "--", "true", check=False).err
+
+
+def test_every_synonym_names_something_that_is_there(reeve):
+    """A hint that does not work is worse than none."""
+    with open(os.path.join(harness.ROOT, "src/cli/frame/synonyms.c")) as f:
+        rows = f.read().split("} commands[] = {")[1].split("};")[0].strip().splitlines()
+    for row in rows:
+        meant = row.strip(" {},").split(", ")[2].strip('"')
+        words = [w for w in meant.split() if w.islower() and not w.startswith("-")]
+        assert reeve(*words, "--help").out.startswith(f"usage: reeve {' '.join(words)}"), row
+
+
+def test_a_wrong_member_is_named_with_its_place(server):
+    result = server.cli("submit", "--action", '{"serial":{"actions":[{"run":{"path":"true"}},{"run":{"pth":1}}]}}', check=False)
+    assert "action.serial.actions[1].run.pth" in result.err
+
+
+def test_names_stay_whole_on_a_terminal(server):
+    name = "a-queue-whose-name-is-not-short-at-all-0123456789"
+    server.cli("queue", "create", name)
+    for columns in (80, 70):
+        shown = terminal(server, "queue", "ls", columns=columns)
+        assert name in shown and "active" in shown
+        assert max(len(line) for line in shown.splitlines()) <= columns
+    assert "…" in terminal(server, "queue", "ls", columns=40), "until there is no room at all"
+
+
+def test_a_worker_whose_queues_do_not_exist(cluster):
+    cluster.start_server()
+    cluster.start_worker("--activequeues", "biulds")
+    words = "none of its activequeues exists, so it gets no tasks"
+    assert cluster.get("/v1/workers/w1")["warning"] == words
+    assert words in cluster.cli("worker", "ls").out and words in cluster.cli("worker", "show", "w1").out
+    cluster.cli("queue", "create", "biulds")
+    assert cluster.get("/v1/workers/w1")["warning"] is None and words not in cluster.cli("worker", "ls").out
+
+
+def test_why_of_a_task_that_has_ended(dev):
+    task = dev.cli("submit", "--", "false").out.strip()
+    dev.wait_ended(task)
+    assert dev.cli("why", task).out == "✗ failed: it has ended, and waits for nothing\n"
+
+
+def test_quiet_is_quiet(dev):
+    task = dev.cli("submit", "--", "false").out.strip()
+    dev.wait_ended(task)
+    assert dev.cli("retry", "-q", task).out == ""
+    dev.wait_ended(task)
+    assert dev.cli("retry", "-q", "--state", "failed").out == ""
+
+
+def test_one_is_not_many(server):
+    result = server.cli("submit", "--ndjson", "-", input='{"nonsense":1}\n{"command":["true"]}\n', check=False)
+    assert "1 line was refused" in result.err and "1 task submitted" in result.err
+    result = server.cli("queue", "rm", "default", check=False)
+    assert "1 task of the queue has not ended yet" in result.err
+
+
+def test_columns_of_the_configuration(reeve):
+    lines = reeve("config", "show", "--origin").out.splitlines()
+    places = {line.index(" default ") for line in lines if " default " in line}
+    assert len(lines) > 50 and len({line[:max(places)].rstrip().split()[0] for line in lines}) == len(lines)
+    ends = {len(line) - len(line.split(None, 1)[1]) for line in lines if not line.startswith(" ")}
+    assert len(ends) == 1, "the second column begins at one place"
+
+
+def test_who_types_the_address_into_a_browser(dev):
+    page = requests.get(f"{dev.url}/", timeout=harness.PATIENCE)
+    assert page.status_code == 200 and page.headers["Content-Type"].startswith("text/plain")
+    assert "no web page" in page.text and "/openapi.json" in page.text
+
+
+def test_gen_says_what_it_can_make(reeve):
+    assert "gen man" in reeve("help", "gen").out
+
+
+@pytest.mark.parametrize("words", [["yes"], ["sh", "-c", "while :; do echo tick; sleep 0.1; done"]])
+def test_run_ends_when_nobody_reads_its_output(dev, words):
+    """As it would here: the reader leaves, the command ends, and so do we."""
+    reader, writer = os.pipe()
+    run = subprocess.Popen([harness.BIN, "-s", f"unix:{dev.socket}", "run", "--", *words], stdout=writer,
+                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert os.read(reader, 2) in (b"y\n", b"ti")
+    os.close(reader)
+    run.communicate(timeout=harness.PATIENCE)
+    assert run.returncode == 141
+    task = dev.get("/v1/tasks")["items"][0]
+    dev.wait_task(task["id"], "cancelled")
+
+
+def test_run_says_that_its_output_cannot_be_written(dev):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([harness.BIN, "-s", f"unix:{dev.socket}", "run", "--", "echo", "x"], stdout=full,
+                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=harness.PATIENCE)
+    assert done.returncode == 125 and b"the output cannot be written: No space left" in done.stderr, done

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Groups: what is taken, what is refused and how that is said, and what is told about them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+static struct world *w;
+
+static int setup(void **state)
+{
+	w = world_new();
+	world_open(w);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	world_free(w);
+	return 0;
+}
+
+#define TRUE "\"command\":[\"true\"]"
+#define TWO "{\"name\":\"a\"," TRUE "},{\"name\":\"b\"," TRUE ",\"needs\":[\"a\"]}"
+
+static json_t *make(const char *members)
+{
+	char body[2048];
+
+	snprintf(body, sizeof body, "{%s}", members);
+	return ask_json(w, API_POST, "/v1/groups", body, 201);
+}
+
+static void test_is_taken_whole(void **state)
+{
+	json_t *v = make("\"name\":\"two\",\"policy\":\"fail-now\",\"jobs\":[" TWO "]");
+	json_t *again = ask_json(w, API_GET, "/v1/groups/two", NULL, 200);
+
+	assert_int_equal(jint(v, "jobs"), 2);
+	assert_int_equal(jint(v, "edges"), 1);
+	assert_string_equal(jstr(v, "policy"), "fail-now");
+	assert_string_equal(jstr(again, "id"), jstr(v, "id"));
+	assert_true(core_find(world_core(w), KIND_QUEUE, STR("default")));
+	json_decref(again);
+	json_decref(v);
+}
+
+static const struct {
+	const char *body;
+	int status;
+	const char *words;
+} refusals[] = {
+    {"{\"jobs\":[\n{\"name\":\"a\"," TRUE "},\n{\"name\":\"b\",\"needs\":[\"z\"]}]}", 400,
+        "line 3: b: it needs z"},
+    {"{\"jobs\":[\n{\"name\":\"a\",\"command\":[\"x\"],\"timeout\":[]}]}", 400, "line 2: a:"},
+    {"{\"jobs\":[\n{\"name\":\"a\",\"params\":{}}]}", 400, "line 2: a: the task has no"},
+    {"{\"jobs\":[{\"name\":\"a\"," TRUE ",\"queue\":\"q\"}]}", 404, "there is no queue \"q\""},
+    {"{\"jobs\":[" TWO "],\"name\":\"0123456789abcdef01234567\"}", 400, "not a usable name"},
+    {"{\"jobs\":[" TWO "],\"policy\":7}", 400, "policy"},
+    {"{\"jobs\":[" TWO "],\"jobs\":[]}", 400, "jobs is there twice"},
+    {"{\"packages\":[],\"job\":{\"key\":\"k\"}}", 400, "not a job's to say"},
+    {"{\"packages\":[],\"graph\":\"g\"}", 400, "in place of"},
+    {"", 400, "holds no group"},
+};
+
+static void test_what_is_wrong(void **state)
+{
+	for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+		json_t *v =
+		    ask_json(w, API_POST, "/v1/groups", refusals[i].body, refusals[i].status);
+
+		if (!strstr(jstr(v, "detail"), refusals[i].words))
+			fail_msg("%s: %s", refusals[i].body, jstr(v, "detail"));
+		json_decref(v);
+	}
+	assert_int_equal(core_count(world_core(w), KIND_GROUP), 0);
+}
+
+static void test_name_is_taken(void **state)
+{
+	json_decref(make("\"name\":\"n\",\"jobs\":[]"));
+	json_decref(ask_json(w, API_POST, "/v1/groups", "{\"name\":\"n\",\"jobs\":[]}", 409));
+}
+
+static void test_ends(void **state)
+{
+	json_t *v = make("\"name\":\"n\",\"jobs\":[" TWO "]"), *why;
+
+	json_decref(ask_json(w, API_DELETE, "/v1/groups/n", NULL, 409));
+	why = ask_json(w, API_GET, "/v1/groups/n/why", NULL, 200);
+	assert_true(json_array_size(json_object_get(why, "reasons")) > 0);
+	json_decref(ask_json(w, API_POST, "/v1/groups/n/cancel", "{\"reason\":\"r\"}", 200));
+	world_run(w);
+	json_decref(v);
+	v = ask_json(w, API_GET, "/v1/groups/n", NULL, 200);
+	assert_string_equal(jstr(v, "state"), "canceled");
+	assert_string_equal(jstr(v, "reason"), "r");
+	json_decref(ask_json(w, API_POST, "/v1/groups/n/cancel", NULL, 409));
+	json_decref(why);
+	json_decref(v);
+}
+
+static rid job_task(const char *group, const char *job)
+{
+	char path[128];
+	json_t *v;
+	rid id;
+
+	snprintf(path, sizeof path, "/v1/groups/%s/jobs/%s", group, job);
+	v = ask_json(w, API_GET, path, NULL, 200);
+	assert_true(id_parse(world_ids(w), str_of(jstr(v, "task")), &id));
+	json_decref(v);
+	return id;
+}
+
+static void test_jobs(void **state)
+{
+	json_t *v = make("\"name\":\"n\",\"jobs\":[" TWO "]"), *one, *items;
+
+	json_decref(v);
+	v = ask_json(w, API_GET, "/v1/groups/n/jobs", NULL, 200);
+	items = json_object_get(v, "items");
+	assert_int_equal(json_array_size(items), 2);
+	one = json_array_get(json_object_get(json_array_get(items, 1), "needs"), 0);
+	assert_string_equal(jstr(one, "job"), "a");
+	json_decref(v);
+	v = ask_json(w, API_GET, "/v1/groups/n/jobs/a", NULL, 200);
+	one = json_array_get(json_object_get(v, "dependents"), 0);
+	assert_string_equal(jstr(one, "job"), "b");
+	json_decref(v);
+	json_decref(ask_json(w, API_GET, "/v1/groups/n/jobs/z", NULL, 404));
+	v = ask_json(w, API_GET, "/v1/groups/n/jobs?name=b&limit=1", NULL, 200);
+	assert_int_equal(json_array_size(json_object_get(v, "items")), 1);
+	json_decref(v);
+}
+
+/* The graph is written in pieces, and only as fast as it is taken. */
+static void test_graph(void **state)
+{
+	struct talk *t;
+	json_t *v;
+
+	json_decref(make("\"name\":\"n\",\"jobs\":[" TWO "]"));
+	t = talk_new(API_GET, "/v1/groups/n/graph", NULL);
+	t->pending = 1;
+	talk_send(w, t);
+	world_run(w);
+	assert_true(t->streaming && !t->ended && t->drain);
+	t->pending = 0;
+	t->drain(t->drain_arg);
+	world_run(w);
+	assert_true(t->ended);
+	v = talk_json(t);
+	assert_string_equal(jstr(v, "states"), "es");
+	assert_int_equal(json_array_size(json_object_get(v, "names")), 2);
+	assert_int_equal(json_array_size(json_object_get(v, "needs")), 1);
+	json_decref(v);
+	talk_free(t);
+	t = talk_new(API_GET, "/v1/groups/n/graph", NULL);
+	t->pending = 1;
+	talk_send(w, t);
+	world_run(w);
+	talk_hang_up(t);
+	world_run(w);
+	talk_free(t);
+}
+
+static void test_stream(void **state)
+{
+	struct talk *t;
+
+	world_worker(w, "w", 4);
+	json_decref(make("\"name\":\"n\",\"jobs\":[" TWO "]"));
+	t = talk_new(API_GET, "/v1/groups/n/stream", NULL);
+	talk_send(w, t);
+	world_run(w);
+	assert_non_null(strstr(t->body.p, "event: group\n"));
+	world_ended(w, job_task("n", "a"), TASK_FAILED, 1, "");
+	world_run(w);
+	world_advance(w, 1000);
+	assert_non_null(strstr(t->body.p, "[0,\"f\","));
+	assert_non_null(strstr(t->body.p, "[1,\"x\","));
+	assert_non_null(strstr(t->body.p, "event: end\n"));
+	assert_true(t->ended);
+	talk_free(t);
+}
+
+/* Where the past is forgotten the stream ends; whoever leaves leaves nothing. */
+static void test_stream_ends(void **state)
+{
+	struct talk *t;
+
+	json_decref(make("\"name\":\"n\",\"jobs\":[" TWO "]"));
+	world_forget_past(w);
+	t = ask(w, API_GET, "/v1/groups/n/stream?after=1", NULL);
+	assert_true(t->ended);
+	talk_free(t);
+	t = talk_new(API_GET, "/v1/groups/n/stream", NULL);
+	talk_send(w, t);
+	world_run(w);
+	assert_int_equal(world_watches(w), 1);
+	talk_hang_up(t);
+	world_run(w);
+	assert_int_equal(world_watches(w), 0);
+	talk_free(t);
+	t = ask(w, API_GET, "/v1/groups/n/stream?after=x", NULL);
+	assert_int_equal(t->status, 400);
+	talk_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_is_taken_whole, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_what_is_wrong, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_name_is_taken, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_ends, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_jobs, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_graph, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_stream, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_stream_ends, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
