@@ -105,6 +105,11 @@ static void host_command(void *arg, struct event *ev, api_reply_fn *fn, void *fn
 	free(o);
 }
 
+static bool host_when_durable(void *arg, uint64_t batch, api_reply_fn *fn, void *fn_arg)
+{
+	return false;
+}
+
 static int host_zone(void *arg, struct str name, struct zone_ref **ret_ref, struct problem *p)
 {
 	return zones_get(host.zones, name, ret_ref, p);
@@ -234,6 +239,7 @@ static void host_start(const struct api_io *io)
 	    .wall_ms = host_time,
 	    .mono_ms = host_time,
 	    .command = host_command,
+	    .when_durable = host_when_durable,
 	    .tell = host_tell,
 	    .zone = host_zone,
 	    .read = host_read,

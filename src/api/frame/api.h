@@ -89,7 +89,12 @@ struct api_host {
 	 * Strings in *ev need live only for the call.
 	 */
 	void (*command)(void *arg, struct event *ev, api_reply_fn *fn, void *fn_arg);
-	/* The same for what nobody waits for: nothing is kept of it for an answer. */
+	/*
+	 * What the brain's memory says may come from a batch that is not durable yet: fn is called
+	 * once it is. False: it is already, and fn is not called.
+	 */
+	bool (*when_durable)(void *arg, uint64_t batch, api_reply_fn *fn, void *fn_arg);
+	/* A command that nobody waits for: nothing is kept of it for an answer. */
 	void (*tell)(void *arg, struct event *ev);
 	/* A time zone by name, to be looked at and dropped. */
 	int (*zone)(void *arg, struct str name, struct zone_ref **ret_ref, struct problem *p);

@@ -303,6 +303,27 @@ void call_command(struct call *c, struct event *ev, call_reply_fn *fn)
 	c->host->command(c->host->arg, ev, command_done, c);
 }
 
+static void is_durable(struct call *c, const struct reply *r)
+{
+	if (r->code)
+		call_fail(c, r->code,
+		    "it has ended, which is not durable yet: the store cannot be written at the "
+		    "moment");
+	else
+		c->when_durable(c);
+}
+
+void call_when_durable(struct call *c, uint64_t batch, call_fn *fn)
+{
+	c->on_reply = is_durable;
+	c->when_durable = fn;
+	c->pending++;
+	if (c->host->when_durable(c->host->arg, batch, command_done, c))
+		return;
+	c->pending--;
+	fn(c);
+}
+
 void call_hold(struct call *c)
 {
 	c->pending++;

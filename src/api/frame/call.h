@@ -92,6 +92,7 @@ struct call {
 	call_fn *on_task; /* after call_read_task() */
 	call_reply_fn *on_reply;
 	call_reply_fn *on_late; /* the same, when the client has left meanwhile; NULL: nothing */
+	call_fn *when_durable;  /* after call_when_durable() */
 	call_fn *go_on;         /* once what the path names lies within the limits */
 	void *scope;            /* what is looked for within them */
 	call_fn *on_over;       /* gives back watches and timers */
@@ -127,6 +128,8 @@ int64_t call_if_match(struct call *c, int64_t version);
 
 /* Asking the host. */
 void call_command(struct call *c, struct event *ev, call_reply_fn *fn);
+/* fn at once, or as soon as that batch is durable: what memory says of it may be told then. */
+void call_when_durable(struct call *c, uint64_t batch, call_fn *fn);
 /* Between these the call can be looked at even if it was answered meanwhile. */
 void call_hold(struct call *c);
 void call_unhold(struct call *c);

@@ -5,6 +5,7 @@
 
 #include "api/frame/call.h"
 #include "api/insight/metrics.h"
+#include "api/objects/resource.h"
 #include "model/limits.h"
 
 static void not_found(struct call *c, struct str path)
@@ -186,6 +187,20 @@ static void parse_and_run(struct call *c)
 		run_route(c);
 }
 
+/* The brain knows of an end before that is durable: whoever asks now hears of it a commit later. */
+static void settle_and_run(struct call *c)
+{
+	const struct resource *r =
+	    strchr(c->route->pattern, '{') ? resource_at(c->route->tag) : NULL;
+	struct problem none = {0};
+	rid id = r && r->end_batch ? find_object(c, r->kind, c->arg, "", &none) : 0;
+
+	if (id)
+		call_when_durable(c, r->end_batch(c->host->core, id), parse_and_run);
+	else
+		parse_and_run(c);
+}
+
 void call_go_on(struct call *c)
 {
 	struct str path = without_base(c->api, c->req.path);
@@ -204,7 +219,7 @@ void call_go_on(struct call *c)
 	else if (!(c->route->flags & ROUTE_EARLY) && !core_is_open(c->host->core))
 		call_fail(c, ERR_BUSY, "the server is still loading its tasks");
 	else if (queries_ok(c) && key_ok(c))
-		scope_check_path(c, parse_and_run);
+		scope_check_path(c, settle_and_run);
 }
 
 static void saw_notice(const struct notice *n, void *arg)

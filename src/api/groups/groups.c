@@ -34,6 +34,13 @@ static int64_t group_tasks(const struct core *core, rid id)
 	return row_of(core, id)->n_jobs;
 }
 
+static uint64_t group_end_batch(const struct core *core, rid id)
+{
+	struct group_view v;
+
+	return core_group(core, id, &v) ? v.end_batch : 0;
+}
+
 static int group_state(const struct call *c, rid id)
 {
 	return row_of(c->host->core, id)->state;
@@ -104,6 +111,7 @@ const struct resource group_resource = {
     .kind = KIND_GROUP,
     .covers = group_covers,
     .n_tasks = group_tasks,
+    .end_batch = group_end_batch,
     .owner = &in_tasks,
     .figures = group_figures,
     .show = group_show,

@@ -19,6 +19,7 @@ struct listing {
 	struct task_filter seen; /* what the caller may see */
 	struct group_row *found; /* in the arena */
 	size_t n, cap;
+	uint64_t end_batch; /* the last end among them */
 };
 
 static bool fits(const struct listing *l, const struct group_row *g)
@@ -44,6 +45,8 @@ static void find(struct listing *l, size_t most)
 		if (!fits(l, v.row))
 			continue;
 		l->found = arena_room(&l->c->arena, l->found, l->n, &l->cap, sizeof *l->found);
+		if (v.end_batch > l->end_batch)
+			l->end_batch = v.end_batch;
 		row_copy(&group_table, &l->c->arena, v.row, 0, &l->found[l->n++]);
 	}
 	l->more = id && core_before(core, KIND_GROUP, l->at);
@@ -83,6 +86,18 @@ static void show(struct call *c)
 	show_page_end(c, l->more ? l->at : 0);
 }
 
+static void narrow(struct call *c)
+{
+	struct listing *l = c->state;
+
+	if (!c->who.limit) {
+		show(c);
+		return;
+	}
+	scope_narrow(c, &l->seen);
+	call_read_long(c, look, show);
+}
+
 void groups_list(struct call *c)
 {
 	struct listing *l = call_state(c, sizeof *l);
@@ -91,10 +106,5 @@ void groups_list(struct call *c)
 	if (!call_page(c, &l->at, &l->limit) || !resource_states(c, &l->states))
 		return;
 	find(l, c->who.limit ? LOOK_MOST : l->limit);
-	if (!c->who.limit) {
-		show(c);
-		return;
-	}
-	scope_narrow(c, &l->seen);
-	call_read_long(c, look, show);
+	call_when_durable(c, l->end_batch, narrow);
 }

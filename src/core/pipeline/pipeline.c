@@ -30,6 +30,11 @@ void pipeline_step(struct pipeline *p, struct core *c, const struct event *ev)
 	p->is_midway = core_is_midway(c);
 }
 
+bool pipeline_is_durable(const struct pipeline *p, uint64_t batch)
+{
+	return batch < (p->flying ? p->flying : p->gathering)->batch.seq;
+}
+
 void pipeline_drop(struct pipeline *p)
 {
 	p->gathering = p->flying = p->releasing = NULL;

@@ -59,6 +59,9 @@ void pipeline_begin(struct pipeline *p);
 void pipeline_drop(struct pipeline *p);
 void pipeline_free(struct pipeline *p);
 
+/* Whether the batch of that number is in the store; 0 is what was there before. */
+bool pipeline_is_durable(const struct pipeline *p, uint64_t batch);
+
 /* A step of the brain, into the set that gathers. */
 void pipeline_step(struct pipeline *p, struct core *c, const struct event *ev);
 /* Something has gathered: what of it may go? Asked too often it does no harm. */

@@ -155,6 +155,19 @@ void engine_command(struct engine *e, struct event *ev, engine_reply_fn *fn, voi
 	engine_step(e, ev);
 }
 
+bool engine_when_durable(struct engine *e, uint64_t batch, engine_reply_fn *fn, void *arg)
+{
+	if (pipeline_is_durable(&e->pipe, batch))
+		return false;
+	if (e->pipe.is_stuck) {
+		refuse(fn, arg);
+		return true;
+	}
+	effects_reply(e->pipe.gathering, tickets_take(&e->tickets, fn, arg));
+	loop_deferred_arm(e->flush);
+	return true;
+}
+
 void engine_prune(struct engine *e, const rid *ids, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -52,6 +52,8 @@ const char *engine_search_trouble(const struct engine *e);
 void engine_step(struct engine *e, struct event *ev);
 /* The same for commands: fn is called on the loop when the outcome is durable. */
 void engine_command(struct engine *e, struct event *ev, engine_reply_fn *fn, void *arg);
+/* Calls fn like that once this batch is durable. False: it is already, and fn is not called. */
+bool engine_when_durable(struct engine *e, uint64_t batch, engine_reply_fn *fn, void *arg);
 /* A time zone to look at; the brain hears of it only by commands that name it. */
 int engine_zone(struct engine *e, struct str name, struct zone_ref **ret_ref, struct problem *p);
 /* Ended tasks to be deleted; those that are not ended any more stay. */

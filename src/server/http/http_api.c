@@ -61,6 +61,11 @@ static void host_command(void *arg, struct event *ev, api_reply_fn *fn, void *fn
 	engine_command(((struct http_api *)arg)->engine, ev, fn, fn_arg);
 }
 
+static bool host_when_durable(void *arg, uint64_t batch, api_reply_fn *fn, void *fn_arg)
+{
+	return engine_when_durable(((struct http_api *)arg)->engine, batch, fn, fn_arg);
+}
+
 static void host_tell(void *arg, struct event *ev)
 {
 	engine_step(((struct http_api *)arg)->engine, ev);
@@ -169,6 +174,7 @@ struct http_api *http_api_new(struct loop *l, struct engine *e, struct readers *
 	    .wall_ms = host_wall,
 	    .mono_ms = host_mono,
 	    .command = host_command,
+	    .when_durable = host_when_durable,
 	    .tell = host_tell,
 	    .zone = host_zone,
 	    .read = host_read,

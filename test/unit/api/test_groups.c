@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "core/group/view.h"
 #include "world.h"
 
 static struct world *w;
@@ -34,6 +35,15 @@ static json_t *make(const char *members)
 
 	snprintf(body, sizeof body, "{%s}", members);
 	return ask_json(w, API_POST, "/v1/groups", body, 201);
+}
+
+static enum group_state state_of(const char *name)
+{
+	struct group_view v;
+
+	assert_true(
+	    core_group(world_core(w), core_find(world_core(w), KIND_GROUP, str_of(name)), &v));
+	return v.row->state;
 }
 
 static void test_is_taken_whole(void **state)
@@ -190,6 +200,31 @@ static void test_stream(void **state)
 	talk_free(t);
 }
 
+/* The brain knows of an end before the store does: nobody hears of one that a crash takes back. */
+static void test_end_is_told_when_it_is_durable(void **state)
+{
+	static const char *const looks[] = {
+	    "/v1/groups/n", "/v1/groups?name=n", "/v1/groups/n/why", "/v1/groups/n/stream"};
+	struct talk *cancel = talk_new(API_POST, "/v1/groups/n/cancel", "{}"), *t[4];
+
+	json_decref(make("\"name\":\"n\",\"jobs\":[" TWO "]"));
+	world_advance(w, 1000);
+	talk_send(w, cancel);
+	for (int i = 0; i < 4; i++)
+		talk_send(w, t[i] = talk_new(API_GET, looks[i], NULL));
+	assert_true(group_is_ended(state_of("n")));
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(t[i]->status, 0);
+	world_run(w);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(t[i]->status, 200);
+		assert_non_null(strstr(t[i]->body.p, "\"canceled\""));
+		talk_free(t[i]);
+	}
+	assert_int_equal(cancel->status, 200);
+	talk_free(cancel);
+}
+
 /* Where the past is forgotten the stream ends; whoever leaves leaves nothing. */
 static void test_stream_ends(void **state)
 {
@@ -223,6 +258,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_jobs, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_graph, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_stream, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_end_is_told_when_it_is_durable, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_stream_ends, setup, teardown),
 	};
 

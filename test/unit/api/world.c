@@ -58,15 +58,32 @@ static void tell_zone(struct world *w, const struct event *ev)
 	w->held[w->n_held++] = ref;
 }
 
+static uint64_t expect(struct world *w, api_reply_fn *fn, void *fn_arg)
+{
+	struct expected *e = xcalloc(1, sizeof *e);
+
+	*e = (struct expected){.ticket = ++w->ticket, .fn = fn, .arg = fn_arg};
+	TAILQ_INSERT_TAIL(&w->expected, e, link);
+	return e->ticket;
+}
+
+/* Whatever has been committed here is durable: only the present batch is not. */
+static bool host_when_durable(void *arg, uint64_t batch, api_reply_fn *fn, void *fn_arg)
+{
+	struct world *w = arg;
+
+	if (batch < w->fx[w->now].batch.seq)
+		return false;
+	effects_reply(&w->fx[w->now], expect(w, fn, fn_arg));
+	return true;
+}
+
 static void host_command(void *arg, struct event *ev, api_reply_fn *fn, void *fn_arg)
 {
 	struct world *w = arg;
-	struct expected *e = xcalloc(1, sizeof *e);
 
 	tell_zone(w, ev);
-	*e = (struct expected){.ticket = ++w->ticket, .fn = fn, .arg = fn_arg};
-	TAILQ_INSERT_TAIL(&w->expected, e, link);
-	ev->ticket = e->ticket;
+	ev->ticket = expect(w, fn, fn_arg);
 	step(w, ev);
 }
 
@@ -314,6 +331,7 @@ struct world *world_new_with(const struct core_options *co)
 	    .wall_ms = host_wall,
 	    .mono_ms = host_mono,
 	    .command = host_command,
+	    .when_durable = host_when_durable,
 	    .tell = host_tell,
 	    .zone = host_zone,
 	    .read = host_read,

@@ -104,11 +104,16 @@ static void an_answer_waits_for_its_row(void **state)
 
 	gather_row(p);
 	gather_reply(p, 7);
+	assert_true(pipeline_is_durable(p, 0));
+	assert_false(pipeline_is_durable(p, p->gathering->batch.seq));
 	w = pipeline_flush(p);
 	assert_non_null(w.commit);
 	assert_null(w.release);
+	assert_false(pipeline_is_durable(p, w.commit->seq));
 	assert_nothing(pipeline_flush(p)); /* asked again it has nothing more */
 	w = pipeline_committed(p, COMMIT_DURABLE);
+	assert_true(pipeline_is_durable(p, w.release->batch.seq));
+	assert_false(pipeline_is_durable(p, p->gathering->batch.seq));
 	assert_null(w.commit);
 	assert_true(release(p, w.release, &told));
 	assert_string_equal(told.text, "answer7");
