@@ -9,9 +9,9 @@
 struct group_view {
 	const struct group_row *row;
 	uint64_t end_batch; /* that its end was written in; 0: it has not ended, or long ago */
-	bool is_reading; /* its graph and its jobs, before anything else is done */
-	int64_t live;    /* jobs that wait for a worker, run, or are held; -1: not known */
-	size_t bytes;    /* of memory, while it is active */
+	bool is_reading;    /* its graph and its jobs, before anything else is done */
+	int64_t live;       /* jobs that wait for a worker, run, or are held; -1: not known */
+	size_t bytes;       /* of memory, while it is active */
 };
 bool core_group(const struct core *c, rid id, struct group_view *ret_view);
 
