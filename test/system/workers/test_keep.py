@@ -9,10 +9,10 @@ import signal
 import chaos
 import pytest
 from chaos import Load, pause, rng  # noqa: F401 (a fixture)
-from harness import PATIENCE, ROOT, wait_until
+from harness import PATIENCE, PROGRAMS, wait_until
 from keepers import Watched, is_alive
 
-NUMBERS = os.path.join(ROOT, "test", "system", "programs", "numbers.py")
+NUMBERS = os.path.join(PROGRAMS, "numbers.py")
 PATIENT = dict(chaos.SHORT, REEVE_SERVER_LOSE_UNHEALTHY_AFTER="30s")
 ENDS = ["term", "kill"]
 

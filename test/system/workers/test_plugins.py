@@ -8,6 +8,7 @@ import harness
 import pytest
 from harness import wait_until
 from keepers import lock_mark
+from plugins import done, start
 
 EXAMPLES = os.path.join(harness.ROOT, "examples", "plugins")
 
@@ -22,18 +23,6 @@ def compiled(cluster, name, *flags):
 
 def python(name):
     return ["/usr/bin/python3", os.path.join(EXAMPLES, name + ".py")]
-
-
-def start(cluster, *args, **plugins):
-    """A cluster whose worker has these plugins, and a queue for each."""
-    cluster.start_dev(*args, env={"REEVE_WORKER_PLUGINS": json.dumps(plugins)})
-    for name in plugins:
-        cluster.create_queue(name, plugin=name)
-    return cluster
-
-
-def done(cluster, queue, params, **members):
-    return cluster.wait_ended(cluster.submit(queue=queue, params=params, **members)["id"])
 
 
 def test_once_in_python(cluster):

@@ -11,7 +11,8 @@ import time
 
 import requests
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+PROGRAMS = os.path.join(ROOT, "test", "system", "programs")
 BIN = os.environ.get("REEVE_BIN", os.path.join(ROOT, "build-check", "reeve"))
 # Sanitized programs beside whatever else the machine does: patience costs nothing when the condition comes soon.
 PATIENCE = float(os.environ.get("REEVE_TEST_PATIENCE", "180"))

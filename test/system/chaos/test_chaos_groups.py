@@ -8,7 +8,7 @@ from chaos import pause, rng  # noqa: F401 (a fixture)
 from harness import wait_until
 from records import Records
 
-GRAPH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "unit", "graph", "real_graph.json")
+GRAPH = os.path.join(harness.ROOT, "test", "unit", "graph", "real_graph.json")
 KILLS = 50
 
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 import yaml
+from harness import ROOT
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCUMENT = os.path.join(ROOT, "docs", "SERVICES.md")
 
 

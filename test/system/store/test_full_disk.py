@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import requests
 from harness import PATIENCE, wait_until
-from test_running_output import MIB, check_marks, lines, write
+from written import MIB, check_marks, lines, write
 
 
 @pytest.fixture

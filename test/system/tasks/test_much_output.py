@@ -2,7 +2,7 @@
 """
 Very much output, kept whole: counted, in order, and in bounded memory on both sides.
 
-  REEVE_OUTPUT_MIB=2048 REEVE_TEST_SECONDS=1800 REEVE_BIN=build-release/reeve /usr/bin/python3 -m pytest test/system/test_much_output.py
+  REEVE_OUTPUT_MIB=2048 REEVE_TEST_SECONDS=1800 REEVE_BIN=build-release/reeve /usr/bin/python3 -m pytest test/system/tasks/test_much_output.py
 """
 import hashlib
 import os

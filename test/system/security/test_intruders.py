@@ -7,7 +7,7 @@ import pytest
 from keepers import Watched, is_alive
 from running import Runner, as_nobody, needs_root
 
-INTRUDE = os.path.join(harness.ROOT, "test", "system", "programs", "intrude.py")
+INTRUDE = os.path.join(harness.PROGRAMS, "intrude.py")
 WAYS = {"attach", "seize", "memory", "descriptor", "mem", "environ", "maps", "fd"}
 
 

@@ -9,8 +9,8 @@ import subprocess
 import pytest
 import yaml
 from client import Api
+from harness import ROOT
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 REAL = os.path.join(ROOT, "test", "unit", "graph", "real_graph.json")
 JOBS = """\
 jobs:

@@ -10,7 +10,7 @@ import pytest
 from harness import wait_until
 from keepers import Watched
 
-CONFINE = os.path.join(harness.ROOT, "test", "system", "programs", "confine.py")
+CONFINE = os.path.join(harness.PROGRAMS, "confine.py")
 CAN_CONFINE = platform.machine() == "x86_64"  # which the filter is written for
 NOBODY = 54322  # a user that nobody has
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the user")

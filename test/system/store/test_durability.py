@@ -153,7 +153,7 @@ def test_nothing_of_a_killed_worker_survives_its_return(cluster):
     cluster.start_server()
     w1 = cluster.start_worker(name="w1")
     ready = os.path.join(cluster.dir, "ready")
-    tree = os.path.join(os.path.dirname(__file__), "programs", "tree.sh")
+    tree = os.path.join(harness.PROGRAMS, "tree.sh")
     task = cluster.submit(tree, ready)["id"]
     wait_until(lambda: os.path.exists(ready))
     wait_until(lambda: len(harness.processes_with(f"REEVE_TASK_ID={task}")) >= 4)
@@ -168,7 +168,7 @@ def test_nothing_of_a_killed_worker_survives_it(cluster):
     cluster.start_server()
     w1 = cluster.start_worker(name="w1")
     ready = os.path.join(cluster.dir, "ready")
-    tree = os.path.join(os.path.dirname(__file__), "programs", "tree.sh")
+    tree = os.path.join(harness.PROGRAMS, "tree.sh")
     task = cluster.submit(tree, ready)["id"]
     wait_until(lambda: os.path.exists(ready))
     wait_until(lambda: len(harness.processes_with(f"REEVE_TASK_ID={task}")) >= 4)

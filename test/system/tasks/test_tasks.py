@@ -11,8 +11,7 @@ import pytest
 from harness import wait_until
 from records import Records
 
-PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
-TREE = os.path.join(PROGRAMS, "tree.sh")
+TREE = os.path.join(harness.PROGRAMS, "tree.sh")
 
 
 def seconds(text):

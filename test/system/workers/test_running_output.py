@@ -2,7 +2,6 @@
 """Output when the server cannot take it, when there is too much of it, and when the wrong ones hold the pipe."""
 import hashlib
 import os
-import re
 import signal
 
 import harness
@@ -11,34 +10,7 @@ from chaos import proxies  # noqa: F401 (a fixture)
 from harness import wait_until
 from keepers import Watched, is_alive
 from running import Runner
-
-MIB = 1 << 20
-MARK = re.compile(rb"\n\[reeve: (\d+) bytes? of output (?:was|were) dropped here\]\n")
-# Numbered lines, so many bytes of them; then a file that says that it got so far.
-WRITE = """python3 -c '
-import os
-n = {bytes}
-out = b"".join(b"line %d\\n" % i for i in range(1, n // 6))[:n]
-at = 0
-while at < n:
-    at += os.write(1, out[at:at + 50000])
-'; touch {done}; {then}"""
-
-
-def lines(n):
-    return b"".join(b"line %d\n" % i for i in range(1, n // 6))[:n]
-
-
-def check_marks(log, wanted):
-    """What is there is in its place, and each mark says how much is missing there. Returns that sum."""
-    at = gone = 0
-    parts = MARK.split(log)
-    for text, gap in zip(parts[::2], parts[1::2] + [b"0"]):
-        assert wanted[at:at + len(text)] == text, f"at {at}: {text[:60]!r} instead of {wanted[at:at + 60]!r}"
-        at += len(text) + int(gap)
-        gone += int(gap)
-    assert at == len(wanted), f"{at} of {len(wanted)} bytes are accounted for"
-    return gone
+from written import MIB, WRITE, check_marks, lines, write
 
 
 class Stopped:
@@ -67,18 +39,6 @@ class Stopped:
 @pytest.fixture(params=["stopped", "black hole"])
 def stopped(proxies, cluster, request):
     return Stopped(cluster, proxies, request.param)
-
-
-def write(stopped, n, policy, spool, then="true"):
-    """A task that has begun, and writes as soon as the server does not listen any more; (task, file that says it is done)."""
-    cluster = stopped.cluster
-    ready, go, done = (os.path.join(cluster.dir, word) for word in ("ready", "go", "done"))
-    script = f"touch {ready}; while [ ! -e {go} ]; do sleep 0.02; done; " + WRITE.format(bytes=n, done=done, then=then)
-    task = cluster.submit("sh", "-c", script, run={"output": {"policy": policy, "spool": spool}})["id"]
-    wait_until(lambda: os.path.exists(ready), what="it has begun")
-    stopped.stop()
-    open(go, "w").close()
-    return task, done
 
 
 def test_dropped_with_marks(stopped):

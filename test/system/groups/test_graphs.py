@@ -10,9 +10,8 @@ import threading
 
 import pytest
 from client import Api
-from harness import wait_until
+from harness import ROOT, wait_until
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 REAL = os.path.join(ROOT, "test", "unit", "graph", "real_graph.json")
 RELEASE = os.environ.get("REEVE_RELEASE_BIN")
 KINDS = {"b": "build", "r": "runtime", "s": "strong"}

@@ -8,7 +8,7 @@ import tempfile
 
 import harness
 
-RECORD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "record.sh")
+RECORD = os.path.join(harness.PROGRAMS, "record.sh")
 Line = collections.namedtuple("Line", "task attempt token what pid seconds code")
 
 

@@ -8,7 +8,7 @@ import pytest
 from harness import PATIENCE, wait_until
 from records import Records
 
-STEP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "append.sh")
+STEP = os.path.join(harness.PROGRAMS, "append.sh")
 
 
 def appends(path, word):
@@ -237,7 +237,7 @@ def test_a_deep_queue_drains_completely_and_in_order(cluster):
     total = 20000
     report = cluster.submit_many({"queue": "deep", "params": {"n": n}} for n in range(total))
     assert report["accepted"] == total and len(set(report["ids"])) == total
-    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "note.py")
+    program = os.path.join(harness.PROGRAMS, "note.py")
     cluster.start_worker(name="w1", env={"REEVE_WORKER_PLUGINS": harness.json.dumps(
         {"note": {"exec": ["/usr/bin/python3", program, trace], "mode": "persistent"}})})
     wait_until(lambda: len(words(trace)) > 1000)

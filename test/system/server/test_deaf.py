@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import harness
 import pytest
@@ -48,7 +47,7 @@ class Probe:
     """Measures what somebody else waits for, in a process of its own; it must get all its answers."""
 
     def __init__(self, cluster):
-        self.args = [sys.executable, str(Path(__file__).with_name("probe.py")), cluster.socket]
+        self.args = [sys.executable, os.path.join(harness.ROOT, "test", "system", "support", "probe.py"), cluster.socket]
 
     def __enter__(self):
         self.process = subprocess.Popen(self.args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

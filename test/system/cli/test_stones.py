@@ -10,7 +10,7 @@ import termios
 import harness
 import pytest
 import requests
-from test_plugins import done, start
+from plugins import done, start
 
 
 def terminal(cluster, *args, columns=80):
