@@ -34,7 +34,7 @@ static void load_task(struct core *c, const struct task_row *row, struct effects
 	if (!queue_find(c, row->spec.queue))
 		return;
 	t = task_new(c, row);
-	queue_count(t->queue, t, row->state.status, +1);
+	queue_count(t->queue, &t->row.state, row->state.status, +1);
 	if (row->damage & DAMAGED_STATE) {
 		task_end_attempt(c, t, TASK_ORPHANED,
 		    STR("damaged: its row in the store does not fit its checksum, nobody knows how "

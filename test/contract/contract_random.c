@@ -167,6 +167,15 @@ static void random_task_batch(struct pair *p)
 		batch_state(&p->x.b, &task_batch_table, t);
 }
 
+/* Whole, or in two parts. */
+static void insert(struct pair *p, struct task_row *t)
+{
+	if (pick(p, 2))
+		batch_insert(&p->x.b, &task_table, t);
+	else
+		batch_first(&p->x.b, t, &t->spec);
+}
+
 static void random_op(struct pair *p)
 {
 	struct batch *b = &p->x.b;
@@ -178,7 +187,7 @@ static void random_op(struct pair *p)
 	if (pick(p, 10) == 0)
 		random_task_batch(p);
 	if (dice < 35) {
-		batch_insert(b, &task_table, random_task(p, p->next_id));
+		insert(p, random_task(p, p->next_id));
 		p->next_id += 1 + (rid)pick(p, 2);
 	} else if (dice < 75) {
 		batch_state(b, &task_table, random_task(p, known));

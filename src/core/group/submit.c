@@ -18,7 +18,6 @@ struct sorted_edges {
 
 struct group_plan {
 	struct group *group;
-	struct sorted_edges sorted;
 	bool is_made;    /* all that there is to be written before its jobs */
 	uint32_t *order; /* the jobs, most important first, as the caller counts them */
 	uint32_t *place; /* of each of the caller's jobs in that order */
@@ -143,19 +142,22 @@ static struct str job_name(const struct event *ev, uint32_t job)
 	return ev->submit.group->names ? ev->submit.group->names[job] : STR_NULL;
 }
 
+/* What it takes to find the order goes at once: the batch is in memory until it is durable. */
 static int order(
     const struct event *ev, struct arena *a, struct group_plan *plan, struct problem *p)
 {
 	const struct submit_group *s = ev->submit.group;
 	struct order o = {s->edges, s->n_edges, s->weights, (uint32_t)ev->submit.n};
-	uint32_t job;
+	AUTO(arena_release) struct arena scratch = {0};
+	uint32_t *found, job;
 
-	if (!order_jobs(&o, a, &plan->order, &job)) {
+	if (!order_jobs(&o, &scratch, &found, &job)) {
 		problem_set(p, ERR_INVALID,
 		    "jobs need each other in a circle, job %u among them%s" STR_FMT, job,
 		    job_name(ev, job).n ? ": " : "", STR_ARG(job_name(ev, job)));
 		return problem_hint(p, "take one of their needs away");
 	}
+	plan->order = arena_memdup(a, found, ev->submit.n * sizeof *found);
 	plan->place = arena_alloc(a, (ev->submit.n + 1) * sizeof *plan->place);
 	for (uint32_t i = 0; i < ev->submit.n; i++)
 		plan->place[plan->order[i]] = i;
@@ -267,16 +269,15 @@ static int take_order(struct core *c, const struct event *ev, struct group_plan 
 int group_submit_make(struct core *c, const struct event *ev, struct group_plan *plan,
     struct problem *p, struct effects *out)
 {
-	struct arena *a = &out->batch.arena;
-	int e;
+	AUTO(arena_release) struct arena scratch = {0};
+	struct sorted_edges sorted = sort_edges(ev, plan, &scratch);
+	int e = drop_twins(ev, &sorted, plan, &scratch, p);
 
-	plan->sorted = sort_edges(ev, plan, a);
-	e = drop_twins(ev, &plan->sorted, plan, a, p);
 	if (e) {
 		group_forget(c, plan->group);
 		return e;
 	}
-	write_graph(ev, plan, &plan->sorted, plan->group, out);
+	write_graph(ev, plan, &sorted, plan->group, out);
 	group_move(c, plan->group, GROUP_CREATED, ev->submit.group->reason, ev->actor, out);
 	plan->is_made = true;
 	return 0;

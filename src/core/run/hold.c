@@ -62,9 +62,9 @@ static void end(struct core *c, struct timer *timer, struct effects *out)
 
 	leave(t);
 	t->hold_until_ms = 0;
-	queue_count(t->queue, t, s->status, -1);
+	queue_count(t->queue, s, s->status, -1);
 	s->due_ms = t->hold_then_due_ms;
-	queue_count(t->queue, t, s->status, +1);
+	queue_count(t->queue, s, s->status, +1);
 	task_save(c, t, out); /* the store must count it among the ready ones */
 	task_enqueue(c, t, out);
 }

@@ -90,13 +90,13 @@ static void forget(struct core *c, struct queue *q)
 	free(q);
 }
 
-void queue_count(struct queue *q, const struct task *t, int status, int delta)
+void queue_count(struct queue *q, const struct task_state *s, int status, int delta)
 {
 	switch (task_phase(status)) {
 	case PHASE_HELD: q->n_held += delta; break;
 	case PHASE_QUEUED:
 		q->n_queued += delta;
-		if (t->row.state.due_ms > 0 && !q->delayed_unknown)
+		if (s->due_ms > 0 && !q->delayed_unknown)
 			q->n_delayed += delta;
 		break;
 	case PHASE_CLAIMED: q->n_claimed += delta; break;

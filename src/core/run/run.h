@@ -168,7 +168,7 @@ void reads_retry(struct core *c);
 /* queue.c */
 struct queue *queue_find(const struct core *c, rid id);
 struct queue *queue_add(struct core *c, const struct queue_row *row);
-void queue_count(struct queue *q, const struct task *t, int status, int delta);
+void queue_count(struct queue *q, const struct task_state *s, int status, int delta);
 void queue_count_end(struct core *c, struct queue *q, int status, struct effects *out);
 int64_t queue_rank(const struct queue *q, int32_t priority);
 extern const struct moves line_moves;

@@ -21,21 +21,46 @@ static struct task_row first_row(struct core *c, const struct queue *q, const st
 	return row;
 }
 
-static void take_in(struct core *c, struct queue *q, struct task_row *row, struct effects *out)
+/* What a long submit has is in the batch already, texts and all. */
+static struct task_row *row_in_batch(
+    const struct event *ev, const struct task_row *row, struct arena *a)
+{
+	return ev->submit.arena ? arena_memdup(a, row, sizeof *row) : row_new(a, &task_table, row);
+}
+
+/* Where a long submit has what was asked for, which is the brain's: it was given away. */
+static struct task_spec *home_of(const struct submit_task *s)
+{
+	return (struct task_spec *)&s->spec;
+}
+
+/* A long submit's are written from there. */
+static void insert(
+    const struct event *ev, const struct task_row *row, struct task_spec *home, struct effects *out)
+{
+	if (!ev->submit.arena) {
+		batch_insert(&out->batch, &task_table, row_in_batch(ev, row, &out->batch.arena));
+		return;
+	}
+	*home = row->spec;
+	batch_first(&out->batch, row, home);
+}
+
+static void take_in(struct core *c, const struct event *ev, struct queue *q,
+    const struct task_row *row, struct task_spec *home, struct effects *out)
 {
 	struct window *w = row->state.due_ms > 0 ? &q->due : &q->ready;
-	struct task counted = {.row.state = row->state};
 
 	if (row->state.status == TASK_QUEUED && window_wants(w, row)) {
 		struct task *t = task_new(c, row);
 
-		task_insert(c, t, row, out);
+		task_insert(c, t, row_in_batch(ev, row, &out->batch.arena), out);
 		task_enqueue(c, t, out);
 		return;
 	}
 	/* memory has no place for it: written, counted, and left to the store */
-	batch_insert(&out->batch, &task_table, row);
-	queue_count(q, &counted, row->state.status, +1);
+	insert(ev, row, home, out);
+	queue_count(q, &row->state, row->state.status, +1);
 }
 
 static void announce(struct core *c, const struct task_row *row, struct effects *out)
@@ -64,19 +89,14 @@ static void announce_batch(struct core *c, rid batch, size_t n_tasks, struct eff
 }
 
 static void enter(struct core *c, const struct event *ev, struct queue *q,
-    const struct task_row *row, struct effects *out)
+    const struct task_row *row, struct task_spec *home, struct effects *out)
 {
-	struct arena *a = &out->batch.arena;
-
 	owner_task_live(c, &row->spec.owner, row->id, row->spec.queue);
 	if (ev->submit.n <= NOTICE_EACH_UP_TO)
 		announce(c, row, out);
 	if (row->spec.is_streamed)
 		input_begin(c, row, out);
-	/* a long submit's strings are in the batch already */
-	take_in(c, q,
-	    ev->submit.arena ? arena_memdup(a, row, sizeof *row) : row_new(a, &task_table, row),
-	    out);
+	take_in(c, ev, q, row, home, out);
 }
 
 static struct outcome submit_one(struct core *c, const struct event *ev,
@@ -101,15 +121,14 @@ static struct outcome submit_one(struct core *c, const struct event *ev,
 		row.state.deeds = deeds_held(&out->batch.arena, c->now_ms, row.state.status);
 	if (s->spec.key.p)
 		lane_take_key(c, s->spec.queue, s->spec.key, row.id);
-	enter(c, ev, q, &row, out);
+	enter(c, ev, q, &row, home_of(s), out);
 	return (struct outcome){.id = row.id, .status = row.state.status};
 }
 
 /* A job that was built elsewhere: it has ended, and is in the store only. */
 static void enter_taken(struct core *c, const struct event *ev, struct task_row *row,
-    const struct task_state *taken, struct effects *out)
+    struct task_spec *home, const struct task_state *taken, struct effects *out)
 {
-	struct arena *a = &out->batch.arena;
 	int64_t rank = row->state.rank;
 
 	row->state = *taken;
@@ -117,8 +136,7 @@ static void enter_taken(struct core *c, const struct event *ev, struct task_row 
 	row->state.mtime_ms = c->now_ms;
 	if (ev->submit.n <= NOTICE_EACH_UP_TO)
 		announce(c, row, out);
-	batch_insert(&out->batch, &task_table,
-	    ev->submit.arena ? arena_memdup(a, row, sizeof *row) : row_new(a, &task_table, row));
+	insert(ev, row, home, out);
 }
 
 /* The i-th job of a group; its queue is there for as long as the group is. */
@@ -126,21 +144,22 @@ static void submit_job(struct core *c, const struct event *ev, const struct grou
     size_t i, struct effects *out)
 {
 	struct submit_task job = {.status = TASK_BLOCKED};
+	const struct submit_task *given;
 	const struct task_state *taken;
 	struct task_row row;
 	struct queue *q;
 
 	if (MUTANT(GROUP_HALF) && i > ev->submit.n / 2)
 		return;
-	group_plan_job(plan, ev, i, &job.spec);
+	given = group_plan_job(plan, ev, i, &job.spec);
 	q = queue_find(c, job.spec.queue);
 	MUST(q);
 	row = first_row(c, q, &job, group_plan_id(plan) + 1 + i, 0, ev->actor);
 	taken = group_plan_taken(plan, ev, i);
 	if (taken)
-		enter_taken(c, ev, &row, taken, out);
+		enter_taken(c, ev, &row, home_of(given), taken, out);
 	else
-		enter(c, ev, q, &row, out);
+		enter(c, ev, q, &row, home_of(given), out);
 }
 
 rid submit_alone(struct core *c, const struct submit_task *t, struct effects *out)
@@ -213,7 +232,8 @@ static void begin(struct core *c, struct pending *p, struct effects *out)
 	const struct event *ev = &p->event;
 
 	arena_adopt(&out->batch.arena, &p->arena);
-	p->outcomes = arena_alloc(&out->batch.arena, (ev->submit.n + 1) * sizeof *p->outcomes);
+	p->outcomes = arena_alloc(
+	    &out->batch.arena, ((ev->submit.group ? 0 : ev->submit.n) + 1) * sizeof *p->outcomes);
 	if (ev->submit.group)
 		begin_group(c, p, out);
 	else

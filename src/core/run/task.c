@@ -152,7 +152,7 @@ void task_insert(struct core *c, struct task *t, struct task_row *row, struct ef
 	t->batch_seq = out->batch.seq;
 	t->batch_row = out->batch.n;
 	batch_insert(&out->batch, &task_table, row);
-	queue_count(t->queue, t, t->row.state.status, +1);
+	queue_count(t->queue, &t->row.state, t->row.state.status, +1);
 }
 
 void task_notice(struct core *c, const struct task *t, const char *kind, struct effects *out)
@@ -194,7 +194,7 @@ void task_move(struct core *c, struct task *t, int to, struct str reason, struct
 	moves_make(&task_moves, task_phase(from), task_phase(to));
 	window_del(c, t);
 	hold_del(c, t);
-	queue_count(t->queue, t, from, -1);
+	queue_count(t->queue, s, from, -1);
 	if (task_phase(to) != PHASE_CLAIMED && task_phase(to) != PHASE_RUNNING)
 		task_detach(c, t);
 	s->status = to;
@@ -212,7 +212,7 @@ void task_move(struct core *c, struct task *t, int to, struct str reason, struct
 		s->wish = s->wish == WISH_SKIP ? WISH_SKIP : WISH_NONE;
 		queue_count_end(c, t->queue, to, out);
 	} else {
-		queue_count(t->queue, t, to, +1);
+		queue_count(t->queue, s, to, +1);
 	}
 	if (to != TASK_CLAIMED || !task_is_volatile(c, t))
 		task_save(c, t, out);

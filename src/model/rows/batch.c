@@ -2,6 +2,7 @@
 #include "model/rows/batch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -17,6 +18,7 @@ void batch_reset(struct batch *b, uint64_t seq)
 	arena_reset(&b->arena);
 	b->n = 0;
 	b->seq = seq;
+	b->alike = NULL;
 }
 
 static struct row_op *add(struct batch *b, enum row_verb verb, const struct row_table *t)
@@ -34,6 +36,29 @@ static struct row_op *add(struct batch *b, enum row_verb verb, const struct row_
 void batch_insert(struct batch *b, const struct row_table *t, void *row)
 {
 	add(b, ROW_INSERT, t)->row = row;
+}
+
+void batch_first(struct batch *b, const struct task_row *row, const struct task_spec *spec)
+{
+	struct first_row *f = arena_alloc(&b->arena, sizeof *f);
+
+	/* the same bytes are the same state; if only their padding differs, there are two of it */
+	if (!b->alike || memcmp(b->alike, &row->state, sizeof row->state) != 0)
+		b->alike = arena_memdup(&b->arena, &row->state, sizeof row->state);
+	*f = (struct first_row){row->id, row->ctime_ms, spec, b->alike};
+	add(b, ROW_FIRST, &task_table)->row = f;
+}
+
+const struct task_row *batch_new_task(const struct row_op *op, struct task_row *room)
+{
+	const struct first_row *f = op->row;
+
+	if (op->table != &task_table || (op->verb != ROW_INSERT && op->verb != ROW_FIRST))
+		return NULL;
+	if (op->verb == ROW_INSERT)
+		return op->row;
+	*room = (struct task_row){f->id, f->ctime_ms, *f->state, *f->spec, 0};
+	return room;
 }
 
 void batch_put(struct batch *b, const struct row_table *t, void *row)

@@ -25,6 +25,18 @@ enum row_verb {
 	ROW_RERANK, /* id: a queue; order: recompute the rank of its queued tasks (priority:
 	               -priority, else 0) */
 	ROW_TRIM,   /* id, below: what belongs to it, as far as the key's second column is below */
+	ROW_FIRST,  /* row: a struct first_row, a new task's */
+};
+
+/*
+ * A new task's row in two parts. Those of a long submit all stand alike: one state is enough for
+ * them, and what was asked for stays where it was read.
+ */
+struct first_row {
+	rid id; /* first, as in every row */
+	int64_t ctime_ms;
+	const struct task_spec *spec;
+	const struct task_state *state;
 };
 
 struct row_op {
@@ -42,7 +54,8 @@ struct batch {
 	struct arena arena; /* owns everything the rows point to */
 	struct row_op *rows;
 	size_t n, cap;
-	uint64_t seq; /* batches are numbered from 1 */
+	uint64_t seq;                   /* batches are numbered from 1 */
+	const struct task_state *alike; /* of the last ROW_FIRST */
 };
 
 void batch_release(struct batch *b);
@@ -50,6 +63,8 @@ void batch_reset(struct batch *b, uint64_t seq); /* keeps memory */
 
 /* Rows are borrowed: in the batch's arena, or for as long as it lives. */
 void batch_insert(struct batch *b, const struct row_table *t, void *row);
+/* `spec`: the row's, where it stays for as long as the batch; the rest is copied. */
+void batch_first(struct batch *b, const struct task_row *row, const struct task_spec *spec);
 void batch_put(struct batch *b, const struct row_table *t, void *row);
 void batch_state(struct batch *b, const struct row_table *t, void *row);
 void batch_delete(struct batch *b, const struct row_table *t, rid id);
@@ -57,5 +72,8 @@ void batch_delete(struct batch *b, const struct row_table *t, rid id);
 void batch_trim(struct batch *b, const struct row_table *t, rid id, int64_t below);
 void batch_prune(struct batch *b, rid task);
 void batch_rerank(struct batch *b, rid queue, int32_t order);
+
+/* The task that the operation is the first row of, whole or in two parts; NULL: it is none. */
+const struct task_row *batch_new_task(const struct row_op *op, struct task_row *room);
 
 #endif

@@ -11,7 +11,8 @@
 #include "base/world/clock.h"
 #include "base/world/log.h"
 
-#define REST_AFTER_S 5 /* without anything to write the store's cache is of no use */
+#define REST_AFTER_S 5               /* without anything to write the store's cache is of no use */
+#define TRIM_BYTES ((size_t)8 << 20) /* of a batch that is over */
 
 struct writer {
 	struct loop *loop;
@@ -80,6 +81,16 @@ static void wait_for_work(struct writer *w)
 	w->warm = true;
 }
 
+/* What a long submit leaves lies between used memory, too, and does not go back by itself. */
+static void throw_away(struct arena *trash)
+{
+	bool is_much = trash->total >= TRIM_BYTES;
+
+	arena_release(trash);
+	if (is_much)
+		malloc_trim(0);
+}
+
 /* One round under the lock: what there is to do, then unlocked, done. False: to stop. */
 static bool round_of_work(struct writer *w)
 {
@@ -107,7 +118,7 @@ static bool round_of_work(struct writer *w)
 		w->expire = false;
 	}
 	pthread_mutex_unlock(&w->lock);
-	arena_release(&trash);
+	throw_away(&trash);
 	pthread_mutex_lock(&w->lock);
 	return true;
 }

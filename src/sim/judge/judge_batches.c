@@ -50,9 +50,11 @@ void judge_batches_applied(struct world *w, const struct batch *b)
 
 	for (size_t i = 0; i < b->n; i++) {
 		const struct row_op *op = &b->rows[i];
+		struct task_row room;
+		const struct task_row *first = batch_new_task(op, &room);
 
-		if (op->table == &task_table && op->verb == ROW_INSERT)
-			take_task(w, op->row, b->seq);
+		if (first)
+			take_task(w, first, b->seq);
 		if (op->table == &task_batch_table && op->verb <= ROW_STATE) {
 			const struct task_batch_row *row = op->row;
 			struct truth_batch *t = truth_of_batch(w, row->id);

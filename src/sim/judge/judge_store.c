@@ -184,9 +184,14 @@ void judge_queue_stored(struct world *w, const struct row_op *op)
 
 static void row_applied(struct world *w, const struct row_op *op)
 {
-	if (op->table == &task_table) {
+	struct task_row room;
+	const struct task_row *first = batch_new_task(op, &room);
+
+	if (first) {
+		task_row(w, first, true);
+	} else if (op->table == &task_table) {
 		if (op->verb <= ROW_STATE)
-			task_row(w, op->row, op->verb == ROW_INSERT);
+			task_row(w, op->row, false);
 	} else if (op->verb <= ROW_DELETE) {
 		SIM_KINDS_DO(stored, w, op);
 	}

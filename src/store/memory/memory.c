@@ -113,7 +113,10 @@ static void put(struct mem_store *s, const struct row_table *t, const void *row)
 
 static void apply(struct mem_store *s, const struct row_op *op)
 {
+	struct task_row room;
+
 	switch (op->verb) {
+	case ROW_FIRST: put(s, op->table, batch_new_task(op, &room)); break;
 	case ROW_INSERT:
 	case ROW_PUT: put(s, op->table, op->row); break;
 	case ROW_STATE:
@@ -144,11 +147,12 @@ static int compare_ids(const void *x, const void *y)
 static bool inserts_twice(struct mem_store *s, const struct batch *b)
 {
 	rid *ids = xmalloc((b->n + 1) * sizeof *ids);
+	struct task_row room;
 	size_t n = 0;
 	bool twice = false;
 
 	for (size_t i = 0; i < b->n; i++)
-		if (b->rows[i].table == &task_table && b->rows[i].verb == ROW_INSERT)
+		if (batch_new_task(&b->rows[i], &room))
 			ids[n++] = *(const rid *)b->rows[i].row;
 	qsort(ids, n, sizeof *ids, compare_ids);
 	for (size_t i = 0; i < n && !twice; i++)

@@ -49,6 +49,13 @@ static void fold(struct pending *p, const struct task_row *later)
 	p->row = &p->folded;
 }
 
+/* The first write: what may follow it is folded into it. */
+static void begin(struct pending *p, const struct row_op *op)
+{
+	p->todo = op->verb == ROW_STATE ? UPDATE : INSERT;
+	p->row = p->todo == INSERT ? batch_new_task(op, &p->folded) : op->row;
+}
+
 static int flush(const struct folding *k, struct pending *p)
 {
 	int rc = 0;
@@ -81,12 +88,10 @@ static int write_task(const struct folding *k, const struct sort_entry *run, siz
 			fold(&p, op->row);
 		} else {
 			rc = flush(k, &p);
-			if (!rc && op->verb == ROW_PRUNE) {
+			if (!rc && op->verb == ROW_PRUNE)
 				rc = k->ops->prune(k->store, op->id);
-			} else if (op->verb != ROW_PRUNE) {
-				p.todo = op->verb == ROW_INSERT ? INSERT : UPDATE;
-				p.row = op->row;
-			}
+			else if (op->verb != ROW_PRUNE)
+				begin(&p, op);
 		}
 	}
 	return rc ? rc : flush(k, &p);

@@ -244,8 +244,11 @@ static void drop(struct world *w, const struct row_table *t, rid id)
 
 void world_apply(struct world *w, const struct row_op *op)
 {
+	struct task_row room;
+
 	switch (op->verb) {
-	case ROW_INSERT: insert_task(w, op->row); break;
+	case ROW_FIRST:
+	case ROW_INSERT: insert_task(w, batch_new_task(op, &room)); break;
 	case ROW_PUT: put(w, op->table, op->row); break;
 	case ROW_STATE:
 		if (op->table == &task_table)
