@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/mutant.h"
 #include "model/limits.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 
 #define INLINE_STREAM_MAX (1 << 20) /* of one that travels inside the end */
 #define FLUSH_FIRST_MS 250

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "config/internal.h"
 #include "model/limits.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 
 #define ARGS_MAX 256
 #define PROCESSES_MAX 4096

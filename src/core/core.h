@@ -9,7 +9,7 @@
 #include "core/effects.h"
 #include "core/event.h"
 #include "core/say.h"
-#include "model/need.h"
+#include "model/task/need.h"
 
 struct core;
 

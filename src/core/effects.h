@@ -8,8 +8,8 @@
 
 #include "base/err.h"
 #include "core/say.h"
-#include "model/kind.h"
 #include "model/link/link.h"
+#include "model/objects/kind.h"
 #include "model/rows/batch.h"
 #include "model/rows/query.h"
 

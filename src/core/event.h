@@ -7,9 +7,9 @@
 #define CORE_EVENT_H
 
 #include "cron/zone/zone.h"
-#include "model/group_graph.h"
-#include "model/kind.h"
 #include "model/link/link.h"
+#include "model/objects/group_graph.h"
+#include "model/objects/kind.h"
 #include "model/rows/batch.h"
 #include "model/rows/query.h"
 

@@ -10,7 +10,7 @@
 #include <bsd/sys/tree.h>
 
 #include "core/say.h"
-#include "model/kind.h"
+#include "model/objects/kind.h"
 #include "model/rows/query.h"
 #include "model/rows/row.h"
 

@@ -7,10 +7,10 @@
 #define CORE_SAY_H
 
 #include "base/arena.h"
-#include "model/kind.h"
 #include "model/limits.h"
-#include "model/queue.h"
-#include "model/task.h"
+#include "model/objects/kind.h"
+#include "model/objects/queue.h"
+#include "model/task/task.h"
 
 struct core;
 

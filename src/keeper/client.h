@@ -24,7 +24,7 @@ struct keeper_options {
 	size_t n_users, n_groups;
 	uint64_t capabilities; /* that tasks of users other than root may keep */
 	uint64_t instance;
-	int64_t start; /* as the worker counts them: see model/worker.h */
+	int64_t start; /* as the worker counts them: see model/objects/worker.h */
 };
 
 struct kept;

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "model/lines.h"
-#include "model/need.h"
+#include "model/task/need.h"
 
 static void add_name(struct buf *b, const struct facts *f)
 {
@@ -118,7 +118,7 @@ static void add_total(struct buf *b, const struct facts *f)
 	amount_add(b, f->other, f->total);
 }
 
-/* Lines of a need that say where: model/need.h. */
+/* Lines of a need that say where: model/task/need.h. */
 static void add_place(struct buf *b, const struct facts *f)
 {
 	struct str rest = f->other, line;

@@ -9,8 +9,8 @@
 
 #include <bsd/sys/queue.h>
 
+#include "model/objects/token.h"
 #include "model/rows/query.h"
-#include "model/token.h"
 
 struct api;
 struct arena;

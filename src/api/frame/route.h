@@ -9,7 +9,7 @@
 
 #include "api/frame/api.h"
 #include "api/frame/fields_out.h"
-#include "model/token.h"
+#include "model/objects/token.h"
 
 /* name, JSON schema, what it is, may be given more than once */
 #define QUERY_TABLE(X)                                                                            \

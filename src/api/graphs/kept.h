@@ -9,7 +9,7 @@
 
 #include "graph/file/file.h"
 #include "graph/package/change.h"
-#include "model/graph.h"
+#include "model/objects/graph.h"
 #include "store/store.h"
 
 struct kept {

@@ -3,7 +3,7 @@
 #include "api/groups/groups.h"
 #include "api/groups/left.h"
 #include "model/limits.h"
-#include "model/token.h"
+#include "model/objects/token.h"
 #include "wire/json/fields.h"
 
 /* More than this is taken in slice by slice. */

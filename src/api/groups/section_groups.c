@@ -2,7 +2,7 @@
 /* What there is to ask about groups, and the shapes of what is said then. */
 #include "api/frame/shapes.h"
 #include "api/groups/groups.h"
-#include "model/group_graph.h"
+#include "model/objects/group_graph.h"
 
 static const struct field why_reason_shape[] = {
     TEXT("code", 0), TEXT("text", 0), TEXT("lift", NONE), {NULL}};

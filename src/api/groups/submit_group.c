@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "api/graphs/room.h"
-#include "api/groups/draft.h"
+#include "api/groups/draft/draft.h"
 #include "api/groups/groups.h"
 #include "api/groups/weigh.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "model/built.h"
+#include "model/objects/built.h"
 
 #define PAGE 1000
 #define ROWS_MAX 200000 /* of a series: whatever else it has is not looked at */

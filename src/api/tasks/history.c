@@ -6,11 +6,11 @@
  * Clocks do not order it: attempts have numbers, and each deed knows the attempt that was there.
  * Within an attempt the order is that of enum place.
  */
-#include "model/history.h"
+#include "model/task/history.h"
 #include "api/objects/show.h"
 #include "base/mem.h"
-#include "model/deeds.h"
 #include "model/limits.h"
+#include "model/task/deeds.h"
 
 #define SERVER_ACTOR STR("reeve")
 

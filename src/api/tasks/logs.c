@@ -11,8 +11,8 @@
 
 #include "api/frame/call.h"
 #include "api/tasks/log_tail.h"
-#include "model/history.h"
 #include "model/limits.h"
+#include "model/task/history.h"
 
 #define PIECE_BYTES (64u << 10)
 

@@ -5,8 +5,8 @@
 #include "api/objects/resource.h"
 #include "api/objects/show.h"
 #include "base/mem.h"
-#include "model/body.h"
-#include "model/history.h"
+#include "model/task/body.h"
+#include "model/task/history.h"
 
 /* What the core holds is at least as new as any row; output it leaves to the store. */
 void task_overlay(const struct api *a, struct task_row *row)

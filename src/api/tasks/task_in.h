@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "core/event.h"
 #include "model/limits.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 
 /* No legal task is longer, even with every character of its body escaped. */
 #define TASK_TEXT_MAX ((size_t)TASK_BODY_MAX * 6)

@@ -2,7 +2,7 @@
 /* Looking at tasks: lists, counts, and why one waits. */
 #include "api/objects/show.h"
 #include "api/tasks/filter.h"
-#include "model/body.h"
+#include "model/task/body.h"
 #include "words/words.h"
 
 #define STEP_FULL 2    /* tasks read at a time; each may have a megabyte */

@@ -7,7 +7,7 @@
 #include "cli/group/group.h"
 #include "cli/nouns/graphs.h"
 #include "cli/nouns/noun.h"
-#include "cli/nouns/schedules.h"
+#include "cli/schedule/schedules.h"
 #include "cli/service/service.h"
 
 const char *const command_group_names[N_GROUPS] = {

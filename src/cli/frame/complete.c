@@ -8,7 +8,7 @@
 #include "cli/frame/command.h"
 #include "cli/frame/help.h"
 #include "cli/nouns/noun.h"
-#include "model/task.h"
+#include "model/task/task.h"
 
 static const struct completion common[] = {
     {"format", {"table", "wide", "json", "jsonl", "yaml"}},

@@ -12,7 +12,7 @@
 #include "graph/file/file.h"
 #include "graph/file/node.h"
 #include "graph/write/json_text.h"
-#include "model/group.h"
+#include "model/objects/group.h"
 
 static bool says(const struct plan_file *f, const char *member)
 {

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cli/output/output.h"
 #include "graph/jobs/jobs.h"
-#include "model/group_graph.h"
+#include "model/objects/group_graph.h"
 
 #define TIME_MAX_MS 253402300799999 /* the end of the year 9999 */
 #define EDGE_NUMBERS 4              /* job, need, condition, reason */

@@ -12,7 +12,7 @@
 
 #include "cli/output/term.h"
 #include "graph/dag/measure.h"
-#include "model/group.h"
+#include "model/objects/group.h"
 
 #define NO_JOB UINT32_MAX
 /* Beside the states that the model has: its task is not kept any more. */

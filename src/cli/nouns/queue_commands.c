@@ -2,7 +2,7 @@
 /* The commands about queues. */
 #include "cli/frame/cmds.h"
 #include "cli/nouns/noun.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 
 static const struct option_def queue_options[] = {
     {"plugin", 0, "NAME", "what runs its tasks (default: command)"},

@@ -2,7 +2,7 @@
 /* The commands about workers. */
 #include "cli/frame/cmds.h"
 #include "cli/nouns/noun.h"
-#include "model/worker.h"
+#include "model/objects/worker.h"
 
 static const struct option_def worker_set_options[] = {
     {"maxthreads", 't', "N", "run at most so many tasks; none: no limit; worker: its own setting"},

@@ -15,7 +15,7 @@
 #include "cli/reach/target.h"
 #include "cli/tasks/sender.h"
 #include "cli/tasks/work.h"
-#include "model/task.h"
+#include "model/task/task.h"
 
 #define WHY_AFTER_MS 2000
 #define PUMP_MS 100 /* how late a word about waiting may come */

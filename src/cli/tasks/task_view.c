@@ -7,7 +7,7 @@
 #include "base/world/clock.h"
 #include "cli/nouns/noun.h"
 #include "cli/tasks/work.h"
-#include "model/task.h"
+#include "model/task/task.h"
 
 #define OUTPUT_SHOWN 2000
 

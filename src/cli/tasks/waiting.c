@@ -12,7 +12,7 @@
 #include "cli/output/output.h"
 #include "cli/reach/target.h"
 #include "cli/tasks/work.h"
-#include "model/task.h"
+#include "model/task/task.h"
 
 #define LONG_POLL_MS 20000
 #define POLL_MIN_MS 200

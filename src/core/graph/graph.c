@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "core/state.h"
-#include "model/graph.h"
+#include "model/objects/graph.h"
 
 struct graph {
 	struct object object;

@@ -16,8 +16,8 @@
 #include "core/event.h"
 #include "core/object.h"
 #include "core/timer.h"
-#include "model/group.h"
-#include "model/group_graph.h"
+#include "model/objects/group.h"
+#include "model/objects/group_graph.h"
 
 struct core;
 struct pending;

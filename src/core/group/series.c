@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/state.h"
-#include "model/built.h"
+#include "model/objects/built.h"
 
 void series_note(struct group *g, const struct task_row *t)
 {

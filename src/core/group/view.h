@@ -4,7 +4,7 @@
 #define CORE_GROUP_VIEW_H
 
 #include "core/core.h"
-#include "model/group.h"
+#include "model/objects/group.h"
 
 struct group_view {
 	const struct group_row *row;

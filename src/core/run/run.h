@@ -17,7 +17,7 @@
 #include "core/object.h"
 #include "core/run/shape.h"
 #include "core/timer.h"
-#include "model/deeds.h"
+#include "model/task/deeds.h"
 
 struct core;
 struct pending;

@@ -12,7 +12,7 @@
 #include <bsd/sys/queue.h>
 #include <bsd/sys/tree.h>
 
-#include "model/need.h"
+#include "model/task/need.h"
 
 struct core;
 struct queue;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "model/history.h"
 #include "model/limits.h"
+#include "model/task/history.h"
 
 #define REAP_MAX 4096
 

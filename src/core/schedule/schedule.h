@@ -11,7 +11,7 @@
 #include "core/timer.h"
 #include "core/zone.h"
 #include "cron/engine.h"
-#include "model/schedule.h"
+#include "model/objects/schedule.h"
 
 struct core;
 struct queue;

@@ -9,8 +9,8 @@
 #define MODEL_LINK_H
 
 #include "model/link/receipt.h"
-#include "model/task.h"
-#include "model/worker.h"
+#include "model/objects/worker.h"
+#include "model/task/task.h"
 
 /* An attempt: a task and the token of one try at it. A task's tokens only rise. */
 struct run_ref {

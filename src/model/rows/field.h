@@ -36,7 +36,7 @@ enum field_kind {
 	FIELD_LINES,   /* struct str: "item\n" lines, an array of at most `max` */
 	FIELD_LABELS,  /* struct str: "key=value\n" lines, an object with at most `max` members */
 	FIELD_STRINGS, /* struct str: a JSON object of strings as text */
-	FIELD_NEED,    /* struct str: canonical text (model/need.h); an object, or one text */
+	FIELD_NEED,    /* struct str: canonical text (model/task/need.h); an object, or one text */
 	FIELD_RUN, /* struct str: the settings of processes as JSON text (model/run/settings.h) */
 };
 

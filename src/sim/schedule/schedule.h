@@ -4,7 +4,7 @@
 #define SIM_SCHEDULE_H
 
 #include "cron/pattern/item.h"
-#include "model/schedule.h"
+#include "model/objects/schedule.h"
 #include "sim/judge/judge_internal.h"
 #include "sim/kind.h"
 

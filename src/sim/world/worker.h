@@ -7,7 +7,7 @@
 #define SIM_WORKER_H
 
 #include "agent/agent.h"
-#include "model/worker.h"
+#include "model/objects/worker.h"
 #include "sim/world/world.h"
 
 enum process_state { PROCESS_WAITS, PROCESS_RUNS, PROCESS_OVER };

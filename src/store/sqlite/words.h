@@ -12,8 +12,8 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 
-#include "model/search.h"
-#include "model/task.h"
+#include "model/task/search.h"
+#include "model/task/task.h"
 
 /* A connection to it. One writes; readers have one each. */
 struct words {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 #include "worker/internal.h"
 
 struct job *job_find(const struct worker *w, rid task, int64_t token)

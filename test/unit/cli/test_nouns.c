@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "cli/nouns/noun.h"
-#include "model/schedule.h"
+#include "model/objects/schedule.h"
 
 #define OBJECT                                                                                    \
 	"{\"name\":\"a\",\"empty\":\"\",\"null\":null,\"n\":1234567,\"zero\":0,\"in\":{\"x\":7}," \

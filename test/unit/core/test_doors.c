@@ -10,7 +10,7 @@
 #include "../walk.h"
 #include "core/schedule/schedule.h"
 #include "core/state.h"
-#include "world.h"
+#include "world/world.h"
 
 static const int status_of[N_PHASES] = {
     [PHASE_HELD] = TASK_BLOCKED,

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "model/objects/schedule.h"
 #include "model/rows/batch.h"
 #include "model/rows/pack.h"
-#include "model/schedule.h"
 
 static void check_columns(const struct row_table *t)
 {
