@@ -256,8 +256,7 @@ int store_expire(
 /* Nothing is to be written for a while: gives back memory that only makes writing faster. Write
  * side. */
 void store_rest(struct store *s);
-/* Why searches have no index at present, in words; NULL: they have one, or need none. Any thread.
- */
-const char *store_search_trouble(const struct store *s);
+/* Any thread. */
+struct search_index store_search_index(const struct store *s);
 
 #endif

@@ -113,6 +113,10 @@ static void check_ready(struct doctor *d)
 	if (jhas(d->status, "search_trouble"))
 		doctor_found(d, "search", "warn", NULL, "searches have no index of words: %s",
 		    js(d->status, "search_trouble"));
+	if (ji(d->status, "search_lag_ms", 0) > 60000)
+		doctor_found(d, "search", "warn", NULL,
+		    "the index of words is %lld s behind: searches look at newer tasks one by one",
+		    (long long)ji(d->status, "search_lag_ms", 0) / 1000);
 	json_array_foreach(json_object_get(d->status, "waiting"), i, words)
 	    doctor_found(d, "ready", "warn", NULL, "it waits: %s", json_string_value(words));
 }

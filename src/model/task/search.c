@@ -156,3 +156,8 @@ bool search_matches(const struct search_words *s, struct str text)
 			return false;
 	return true;
 }
+
+int64_t search_lag_ms(const struct search_index *i, int64_t now_ms)
+{
+	return i->lacks_ms && i->lacks_ms < now_ms ? now_ms - i->lacks_ms : 0;
+}

@@ -36,4 +36,13 @@ int search_parse(
 void search_text(const struct task_spec *t, struct buf *out);
 bool search_matches(const struct search_words *s, struct str text);
 
+/* How the index of words stands that searches may use. */
+struct search_index {
+	const char
+	    *trouble;     /* why there is none, in words; NULL: there is one, or none is needed */
+	int64_t lacks_ms; /* wall clock: tasks since then are not in it yet; 0: all are */
+};
+/* How old the oldest task is that it lacks. */
+int64_t search_lag_ms(const struct search_index *i, int64_t now_ms);
+
 #endif

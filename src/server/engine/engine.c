@@ -71,9 +71,9 @@ bool engine_is_stuck(const struct engine *e)
 	return e->pipe.is_stuck;
 }
 
-const char *engine_search_trouble(const struct engine *e)
+struct search_index engine_search_index(const struct engine *e)
 {
-	return store_search_trouble(e->store);
+	return store_search_index(e->store);
 }
 
 static void set_wake(struct engine *e)

@@ -31,6 +31,16 @@ static void step(struct world *w, struct event *ev)
 	core_step(w->core, ev, &w->fx[w->now]);
 }
 
+static struct search_index host_search_index(void *arg)
+{
+	return (struct search_index){.lacks_ms = ((struct world *)arg)->index_lacks_ms};
+}
+
+void world_index_lacks(struct world *w, int64_t since_ms)
+{
+	w->index_lacks_ms = since_ms;
+}
+
 static void host_tell(void *arg, struct event *ev)
 {
 	step(arg, ev);
@@ -330,6 +340,7 @@ struct world *world_new_with(const struct core_options *co)
 	    .ids = &w->ids,
 	    .wall_ms = host_wall,
 	    .mono_ms = host_mono,
+	    .search_index = host_search_index,
 	    .command = host_command,
 	    .when_durable = host_when_durable,
 	    .tell = host_tell,

@@ -49,6 +49,7 @@ void world_run(struct world *w);                 /* until nothing is left to do 
 void world_advance(struct world *w, int64_t ms); /* timers fire; runs */
 bool world_commit_once(struct world *w);         /* one commit and its callbacks */
 int64_t world_now(struct world *w);
+void world_index_lacks(struct world *w, int64_t since_ms);
 
 /*
  * A worker that takes every task; what it was told to run is kept. Healthchecks succeed, unless a

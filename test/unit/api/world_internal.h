@@ -52,6 +52,7 @@ struct world {
 	struct effects fx[2];
 	int now;
 	int64_t wall, mono;
+	int64_t index_lacks_ms; /* searches' index lacks tasks since then */
 	uint64_t seed, ticket, batches, last_seq, forgotten, link;
 	TAILQ_HEAD(, expected) expected;
 	TAILQ_HEAD(, job) jobs;
