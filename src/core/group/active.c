@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is in memory of an active group: its graph, a byte per job, and what is to be done. */
+#include "core/group/group.h"
 #include "core/state.h"
 
 #include <stdlib.h>
@@ -98,7 +99,7 @@ void active_restart(struct core *c, struct group *g, enum group_stage stage)
 	drop_graph(g->active);
 	g->active->stage = stage;
 	g->active->next = 0;
-	c->groups.look_at_late = true;
+	groups_of(c)->look_at_late = true;
 }
 
 static enum job_mark mark_of(const struct task_state *s)

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../walk.h"
+#include "core/group/group.h"
 #include "core/schedule/schedule.h"
 #include "core/state.h"
 #include "world/world.h"
@@ -78,9 +79,9 @@ static unsigned group(unsigned from, unsigned to)
 	world_step(w, &(struct event){.kind = EV_WAKE});
 	g = group_add(w->core, &row);
 	if (from == GROUP_QUEUED)
-		TAILQ_INSERT_TAIL(&w->core->groups.waiting, g, in_line);
+		TAILQ_INSERT_TAIL(&groups_of(w->core)->waiting, g, in_line);
 	if (from == GROUP_DISPATCHING || from == GROUP_FAILURE_CLEANUP || from == GROUP_CANCELING)
-		TAILQ_INSERT_TAIL(&w->core->groups.active, g, in_line);
+		TAILQ_INSERT_TAIL(&groups_of(w->core)->active, g, in_line);
 	group_move(w->core, g, to, STR_NULL, STR_NULL, &w->fx);
 	return (unsigned)g->row.state;
 }
