@@ -169,7 +169,10 @@ static void load(struct core *c, const void *stored)
 	enter_line(c, g);
 	if (!is_active(g->row.state))
 		return;
-	active_begin(c, g, g->row.state == GROUP_DISPATCHING ? STAGE_GRAPH : STAGE_END);
+	if (g->row.state == GROUP_DISPATCHING)
+		active_begin(c, g);
+	else
+		active_end_rest(c, g);
 	group_dirty(c, g);
 }
 
@@ -196,7 +199,7 @@ static int cancel(
 		return problem_hint(r->problem, "try again");
 	}
 	group_move(c, g, GROUP_CANCELING, reason, ev->actor, out);
-	active_restart(c, g, STAGE_END);
+	active_end_rest(c, g);
 	group_dirty(c, g);
 	return 0;
 }

@@ -40,13 +40,15 @@ struct job_list { /* first in, first out */
 	size_t first, n, cap;
 };
 
-/* What an active group is busy with: each needs what is before it. */
+/* What an active group is busy with: each needs what is before it. The table is in active.c. */
 enum group_stage {
 	STAGE_GRAPH,  /* its graph is being read */
 	STAGE_STATES, /* the rows of its jobs are being read */
 	STAGE_RUN,
 	STAGE_END, /* what has not ended is being ended */
+	N_GROUP_STAGES
 };
+extern const struct moves stage_moves;
 
 #define GROUP_NEAR 256      /* jobs whose tasks are read before they are due */
 #define GROUP_READ_JOBS 512 /* rows in one read, and moves in one step */
@@ -183,9 +185,11 @@ const char *group_refuses(
 int group_released(const struct core *c, const struct object *o, const struct task *t);
 
 /* active.c: what is in memory of an active group */
-void active_begin(struct core *c, struct group *g, enum group_stage stage);
+void active_begin(struct core *c, struct group *g);
 void active_end(struct core *c, struct group *g);
-void active_restart(struct core *c, struct group *g, enum group_stage stage);
+/* What has not ended is to be ended, active or not. */
+void active_end_rest(struct core *c, struct group *g);
+void stage_move(struct active *a, enum group_stage to);
 void job_list_push(struct job_list *l, uint32_t job);
 bool job_list_pop(struct job_list *l, uint32_t *ret_job);
 /* Keeps a blocked task in memory for as long as there is room; and lets all of them go. */

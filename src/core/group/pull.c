@@ -13,7 +13,7 @@
 static void pull(struct core *c, struct group *g, struct effects *out)
 {
 	group_move(c, g, GROUP_DISPATCHING, g->row.reason, STR("reeve"), out);
-	active_begin(c, g, STAGE_GRAPH);
+	active_begin(c, g);
 	group_dirty(c, g);
 }
 

@@ -221,7 +221,7 @@ static struct str first_failed(const struct core *c, const struct group *g, stru
 static void end_all(struct core *c, struct group *g, struct str reason, struct effects *out)
 {
 	group_move(c, g, GROUP_FAILURE_CLEANUP, reason, STR("reeve"), out);
-	active_restart(c, g, STAGE_END);
+	active_end_rest(c, g);
 	group_dirty(c, g);
 }
 
@@ -308,7 +308,7 @@ static void read_states(struct core *c, struct group *g, size_t *budget, struct 
 	if (all) {
 		g->row.counts = a->counts;
 		g->is_changed = true;
-		a->stage = STAGE_RUN;
+		stage_move(a, STAGE_RUN);
 		graph_count(g);
 	}
 	group_dirty(c, g);
@@ -423,7 +423,7 @@ static void take_graph(struct core *c, struct group *g, const struct event *ev, 
 	if (!graph_take(g, ev))
 		end_all(c, g, STR("its graph in the store is damaged"), out);
 	else if (graph_is_whole(g))
-		g->active->stage = STAGE_STATES;
+		stage_move(g->active, STAGE_STATES);
 }
 
 /* What was asked is asked again: by the sweep, from where it was, or by what is to be done. */

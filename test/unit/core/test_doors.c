@@ -86,6 +86,14 @@ static unsigned group(unsigned from, unsigned to)
 	return (unsigned)g->row.state;
 }
 
+static unsigned stage(unsigned from, unsigned to)
+{
+	struct active a = {.stage = from};
+
+	stage_move(&a, to);
+	return a.stage;
+}
+
 static void test_a_task(void **state)
 {
 	walk(&task_moves, task);
@@ -108,6 +116,11 @@ static void test_a_group(void **state)
 	walk(&group_moves, group);
 }
 
+static void test_an_active_group(void **state)
+{
+	walk(&stage_moves, stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -115,6 +128,7 @@ int main(void)
 	    cmocka_unit_test(test_a_queues_place_in_line),
 	    cmocka_unit_test(test_a_schedule),
 	    cmocka_unit_test(test_a_group),
+	    cmocka_unit_test(test_an_active_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
