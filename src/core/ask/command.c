@@ -62,14 +62,15 @@ struct outcome task_call_off(
 static struct outcome retry(
     struct core *c, struct task *t, const struct event *ev, struct effects *out)
 {
+	const char *why_not;
 	rid id = t->row.id, holder;
 
 	if (!task_is_ended(t->row.state.status))
 		return refused(t, "it has not ended");
 	if (t->row.spec.is_streamed)
 		return refused(t, "its input was streamed, and went with its end: submit it again");
-	if (group_owns(c, t))
-		return refused(t, "it is a job of a group, and what needed it was skipped by then");
+	if ((why_not = owner_refuses(c, t, ev)))
+		return refused(t, why_not);
 	if (t->row.spec.key.p) {
 		holder = lane_holder_of(c, t);
 		if (holder && holder != id)
@@ -93,15 +94,15 @@ static struct outcome set(
     struct core *c, struct task *t, const struct event *ev, struct effects *out)
 {
 	int status = t->row.state.status, to = ev->tasks.has_status ? ev->tasks.status : status;
+	const char *why_not;
 	rid id = t->row.id;
 
 	if (task_phase(status) != PHASE_QUEUED && task_phase(status) != PHASE_HELD)
 		return refused(t, "it has left the queue");
-	if (to == TASK_BLOCKED && status == TASK_QUEUED && group_owns(c, t))
-		return refused(
-		    t, "it is a job, and blocked is its group's word: give another status");
-	if (to != status && (to == TASK_QUEUED || to == TASK_BLOCKED) && group_owns(c, t))
-		to = group_released(c, t);
+	if ((why_not = owner_refuses(c, t, ev)))
+		return refused(t, why_not);
+	if (to != status && (to == TASK_QUEUED || to == TASK_BLOCKED))
+		to = owner_released(c, t, to);
 	if (to != TASK_QUEUED && start_may_run(c, &t->row))
 		return not_known(t);
 	if (ev->tasks.has_priority) {

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/group/group.h"
 #include "core/state.h"
 
 /* Only such texts need no escapes; the names of jobs and groups are all of them. */
@@ -28,16 +29,13 @@ static void put(struct buf *b, struct str env, const char *name, struct str valu
 	    STR_ARG(value));
 }
 
-struct str group_env(
-    const struct core *c, const struct task_row *t, struct str env, struct arena *a)
+struct str group_env(const struct core *c, const struct object *o, const struct task_row *t,
+    struct str env, struct arena *a)
 {
+	const struct group *g = (const struct group *)o;
 	AUTO(buf_release) struct buf b = {0};
 	char id[ID_TEXT];
-	uint32_t job;
-	const struct group *g = group_of(c, t, &job);
 
-	if (!g)
-		return arena_str(a, env);
 	buf_add_char(&b, '{');
 	put(&b, env, "REEVE_GROUP", str_of(id_format(&c->ids, g->row.id, id)));
 	put(&b, env, "REEVE_GROUP_NAME", g->row.name);

@@ -12,6 +12,7 @@
  *
  * A broken need skips the job: its group ends it without having started it.
  */
+#include "core/group/group.h"
 #include "core/state.h"
 
 #define READ_CHUNKS 16

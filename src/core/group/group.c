@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Groups as objects: their index, their one door, and what people ask of them. */
+#include "core/group/group.h"
 #include "core/state.h"
 
 #include <stdlib.h>
@@ -7,6 +8,11 @@
 static size_t *n_in(struct core *c)
 {
 	return c->objects[KIND_GROUP].n_in;
+}
+
+struct groups *groups_of(const struct core *c)
+{
+	return c->of_kind[KIND_GROUP];
 }
 
 struct group *group_find(const struct core *c, rid id)
@@ -62,21 +68,21 @@ static void put_by_id(struct group_list *l, struct group *g)
 static void enter_line(struct core *c, struct group *g)
 {
 	if (waits(g->row.state))
-		put_by_id(&c->groups.waiting, g);
+		put_by_id(&groups_of(c)->waiting, g);
 	if (!is_active(g->row.state))
 		return;
-	put_by_id(&c->groups.active, g);
-	c->groups.n_active += g->row.state == GROUP_DISPATCHING;
+	put_by_id(&groups_of(c)->active, g);
+	groups_of(c)->n_active += g->row.state == GROUP_DISPATCHING;
 }
 
 static void leave_line(struct core *c, struct group *g)
 {
 	if (waits(g->row.state))
-		TAILQ_REMOVE(&c->groups.waiting, g, in_line);
+		TAILQ_REMOVE(&groups_of(c)->waiting, g, in_line);
 	if (!is_active(g->row.state))
 		return;
-	TAILQ_REMOVE(&c->groups.active, g, in_line);
-	c->groups.n_active -= g->row.state == GROUP_DISPATCHING;
+	TAILQ_REMOVE(&groups_of(c)->active, g, in_line);
+	groups_of(c)->n_active -= g->row.state == GROUP_DISPATCHING;
 }
 
 void group_dirty(struct core *c, struct group *g)
@@ -84,7 +90,7 @@ void group_dirty(struct core *c, struct group *g)
 	if (g->is_dirty)
 		return;
 	g->is_dirty = true;
-	TAILQ_INSERT_TAIL(&c->groups.dirty, g, in_dirty);
+	TAILQ_INSERT_TAIL(&groups_of(c)->dirty, g, in_dirty);
 }
 
 void group_forget(struct core *c, struct group *g)
@@ -92,7 +98,7 @@ void group_forget(struct core *c, struct group *g)
 	active_end(c, g);
 	leave_line(c, g);
 	if (g->is_dirty)
-		TAILQ_REMOVE(&c->groups.dirty, g, in_dirty);
+		TAILQ_REMOVE(&groups_of(c)->dirty, g, in_dirty);
 	object_del(c, &g->object);
 	n_in(c)[g->row.state]--;
 	series_drop(g);
@@ -163,7 +169,10 @@ static void load(struct core *c, const void *stored)
 	enter_line(c, g);
 	if (!is_active(g->row.state))
 		return;
-	active_begin(c, g, g->row.state == GROUP_DISPATCHING ? STAGE_GRAPH : STAGE_END);
+	if (g->row.state == GROUP_DISPATCHING)
+		active_begin(c, g);
+	else
+		active_end_rest(c, g);
 	group_dirty(c, g);
 }
 
@@ -190,7 +199,7 @@ static int cancel(
 		return problem_hint(r->problem, "try again");
 	}
 	group_move(c, g, GROUP_CANCELING, reason, ev->actor, out);
-	active_restart(c, g, STAGE_END);
+	active_end_rest(c, g);
 	group_dirty(c, g);
 	return 0;
 }
@@ -219,13 +228,37 @@ static int remove_group(
 	return 0;
 }
 
+static void placed(struct core *c, struct effects *out)
+{
+	needs_work(c, true, out);
+}
+
+static void init(struct core *c)
+{
+	struct groups *all = c->of_kind[KIND_GROUP] = xcalloc(1, sizeof *all);
+
+	TAILQ_INIT(&all->waiting);
+	TAILQ_INIT(&all->active);
+	TAILQ_INIT(&all->dirty);
+	TAILQ_INIT(&all->late);
+	if (!c->o.groups_active)
+		c->o.groups_active = 2;
+	if (!c->o.groups_delay_ms)
+		c->o.groups_delay_ms = 2000;
+}
+
 static void release(struct core *c)
 {
+	struct groups *all = groups_of(c);
 	struct group *g;
 
 	needs_release(c);
 	while ((g = object_first(c, KIND_GROUP)))
 		group_forget(c, g);
+	timer_clear(c, TIMER_MONO, &all->pull);
+	timer_clear(c, TIMER_MONO, &all->more);
+	timer_clear(c, TIMER_MONO, &all->read_again);
+	free(all);
 }
 
 const struct object_kind group_kind = {
@@ -238,9 +271,20 @@ const struct object_kind group_kind = {
     .create = create,
     .remove = remove_group,
     .act = act,
-    .task_live = group_task_live,
-    .task_ended = group_task_ended,
-    .task_waits = group_task_waits,
+    .tasks = {.live = group_task_live,
+        .ended = group_task_ended,
+        .waits = group_task_waits,
+        .env = group_env,
+        .delays = needs_delay,
+        .is_shown = needs_are_shown,
+        .refuses = group_refuses,
+        .released = group_released,
+        .why = group_why_job,
+        .keeps_name = true},
     .user_of = group_user_of,
+    .work = groups_work,
+    .placed = placed,
+    .was_read = groups_read,
+    .init = init,
     .release = release,
 };

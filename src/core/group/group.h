@@ -40,13 +40,15 @@ struct job_list { /* first in, first out */
 	size_t first, n, cap;
 };
 
-/* What an active group is busy with: each needs what is before it. */
+/* What an active group is busy with: each needs what is before it. The table is in active.c. */
 enum group_stage {
 	STAGE_GRAPH,  /* its graph is being read */
 	STAGE_STATES, /* the rows of its jobs are being read */
 	STAGE_RUN,
 	STAGE_END, /* what has not ended is being ended */
+	N_GROUP_STAGES
 };
+extern const struct moves stage_moves;
 
 #define GROUP_NEAR 256      /* jobs whose tasks are read before they are due */
 #define GROUP_READ_JOBS 512 /* rows in one read, and moves in one step */
@@ -119,6 +121,7 @@ struct built_note {
 };
 TAILQ_HEAD(group_list, group);
 
+/* What they share. */
 struct groups {
 	struct group_list waiting, active; /* by id */
 	struct group_list dirty;
@@ -132,6 +135,7 @@ struct groups {
 };
 
 /* group.c */
+struct groups *groups_of(const struct core *c);
 struct group *group_find(const struct core *c, rid id);
 /* The group that the task is a job of, if there is one; and the job's number. */
 struct group *group_of(const struct core *c, const struct task_row *t, uint32_t *ret_job);
@@ -175,14 +179,17 @@ void group_task_live(struct core *c, struct object *o, rid task, rid queue);
 void group_task_ended(struct core *c, struct object *o, rid task);
 void group_task_waits(struct core *c, struct object *o, rid task);
 const struct object *group_user_of(const struct core *c, rid queue);
-/* The status that a held job gets when it is released: the group may have it wait on. */
-int group_released(const struct core *c, const struct task *t);
-bool group_owns(const struct core *c, const struct task *t);
+const char *group_refuses(
+    const struct core *c, const struct object *o, const struct task *t, const struct event *ev);
+/* The group may have it wait on. */
+int group_released(const struct core *c, const struct object *o, const struct task *t);
 
 /* active.c: what is in memory of an active group */
-void active_begin(struct core *c, struct group *g, enum group_stage stage);
+void active_begin(struct core *c, struct group *g);
 void active_end(struct core *c, struct group *g);
-void active_restart(struct core *c, struct group *g, enum group_stage stage);
+/* What has not ended is to be ended, active or not. */
+void active_end_rest(struct core *c, struct group *g);
+void stage_move(struct active *a, enum group_stage to);
 void job_list_push(struct job_list *l, uint32_t job);
 bool job_list_pop(struct job_list *l, uint32_t *ret_job);
 /* Keeps a blocked task in memory for as long as there is room; and lets all of them go. */
@@ -207,8 +214,8 @@ void graph_look_ahead(struct group *g, uint32_t job);
 bool graph_blocker(const struct group *g, uint32_t job, uint32_t *ret_need);
 
 /* env.c: a queue's environment, and beside it what tells a job which one it is. */
-struct str group_env(
-    const struct core *c, const struct task_row *t, struct str env, struct arena *a);
+struct str group_env(const struct core *c, const struct object *o, const struct task_row *t,
+    struct str env, struct arena *a);
 
 /* series.c */
 void series_note(struct group *g, const struct task_row *t); /* it has ended */
@@ -222,9 +229,9 @@ void needs_note(struct group *g, uint32_t job, uint32_t need);
 void needs_followed(struct core *c, struct group *g); /* all that had ended were noted */
 void needs_drop(struct active *a);
 /* Its job is shown something, as far as that is known. */
-bool needs_are_shown(const struct core *c, const struct owner *o);
-/* It was just given to a worker. True: its order is sent later, with what it is shown. */
-bool needs_delay(struct core *c, const struct task *t);
+bool needs_are_shown(const struct core *c, const struct object *o, int64_t job);
+/* The order of a job that is shown something is sent later, with that. */
+bool needs_delay(struct core *c, struct object *o, const struct task *t);
 /* just_placed: the step is over but for that. */
 void needs_work(struct core *c, bool just_placed, struct effects *out);
 bool needs_read(struct core *c, const struct event *ev, struct effects *out);
@@ -232,8 +239,8 @@ void needs_release(struct core *c);
 
 /* why.c: what a job that is blocked waits for; false: it is no such. */
 struct why_answer;
-bool group_why_job(
-    struct why_answer *an, const struct core *c, const struct task_row *row, int32_t status);
+bool group_why_job(struct why_answer *an, const struct core *c, const struct object *o,
+    const struct task_row *row, int32_t status);
 
 /* work.c */
 void groups_work(struct core *c, struct effects *out);

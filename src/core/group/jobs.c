@@ -8,6 +8,7 @@
  *   release   it starts if what it needs has ended as it must, else it waits for that again
  *   retry     is refused: what needed it has been skipped by then
  */
+#include "core/group/group.h"
 #include "core/state.h"
 
 static struct queue_use *use_of(struct group *g, rid queue)
@@ -74,14 +75,18 @@ const struct object *group_user_of(const struct core *c, rid queue)
 	return NULL;
 }
 
-bool group_owns(const struct core *c, const struct task *t)
+const char *group_refuses(
+    const struct core *c, const struct object *o, const struct task *t, const struct event *ev)
 {
-	uint32_t job;
-
-	return group_of(c, &t->row, &job) != NULL;
+	if (ev->kind == EV_RETRY)
+		return "it is a job of a group, and what needed it was skipped by then";
+	if (ev->tasks.has_status && ev->tasks.status == TASK_BLOCKED &&
+	    t->row.state.status == TASK_QUEUED)
+		return "it is a job, and blocked is its group's word: give another status";
+	return NULL;
 }
 
-int group_released(const struct core *c, const struct task *t)
+int group_released(const struct core *c, const struct object *o, const struct task *t)
 {
 	uint32_t job;
 	const struct group *g = group_of(c, &t->row, &job);

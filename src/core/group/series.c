@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "core/group/group.h"
 #include "core/state.h"
 #include "model/objects/built.h"
 

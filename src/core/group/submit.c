@@ -4,6 +4,7 @@
  * then its row, its graph and its jobs go into one batch, in slices if it is long. Its jobs' ids
  * are set aside at the beginning, so that they follow each other whatever comes in between.
  */
+#include "core/group/group.h"
 #include "core/state.h"
 
 #include <string.h>

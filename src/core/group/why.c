@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a job waits, up to the one that all wait for, and what holds a group. */
+#include "core/group/group.h"
 #include "core/group/view.h"
 #include "core/state.h"
 
@@ -35,9 +36,9 @@ static void why_needs(
 static int64_t n_before(const struct core *c, const struct group *g)
 {
 	const struct group *other;
-	int64_t n = (int64_t)c->groups.n_active;
+	int64_t n = (int64_t)groups_of(c)->n_active;
 
-	TAILQ_FOREACH (other, &c->groups.waiting, in_line) {
+	TAILQ_FOREACH (other, &groups_of(c)->waiting, in_line) {
 		if (other == g)
 			break;
 		n++;
@@ -68,8 +69,8 @@ static void why_group(struct why_answer *an, const struct core *c, const struct 
 	}
 }
 
-bool group_why_job(
-    struct why_answer *an, const struct core *c, const struct task_row *row, int32_t status)
+bool group_why_job(struct why_answer *an, const struct core *c, const struct object *o,
+    const struct task_row *row, int32_t status)
 {
 	uint32_t job;
 	const struct group *g = group_of(c, row, &job);

@@ -6,6 +6,7 @@
  * A task that is not in memory is read first. Every move passes through task_move(), so a job that
  * somebody else has moved meanwhile is as it is.
  */
+#include "core/group/group.h"
 #include "core/state.h"
 
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static void wake(struct core *c, struct timer *t, struct effects *out)
 	struct active *a = CONTAINER_OF(t, struct active, later);
 	struct group *g;
 
-	TAILQ_FOREACH (g, &c->groups.active, in_line)
+	TAILQ_FOREACH (g, &groups_of(c)->active, in_line)
 		if (g->active == a)
 			group_dirty(c, g);
 }
@@ -220,7 +221,7 @@ static struct str first_failed(const struct core *c, const struct group *g, stru
 static void end_all(struct core *c, struct group *g, struct str reason, struct effects *out)
 {
 	group_move(c, g, GROUP_FAILURE_CLEANUP, reason, STR("reeve"), out);
-	active_restart(c, g, STAGE_END);
+	active_end_rest(c, g);
 	group_dirty(c, g);
 }
 
@@ -307,7 +308,7 @@ static void read_states(struct core *c, struct group *g, size_t *budget, struct 
 	if (all) {
 		g->row.counts = a->counts;
 		g->is_changed = true;
-		a->stage = STAGE_RUN;
+		stage_move(a, STAGE_RUN);
 		graph_count(g);
 	}
 	group_dirty(c, g);
@@ -350,8 +351,8 @@ static void nothing(struct core *c, struct timer *t, struct effects *out)
 
 void groups_go_on(struct core *c)
 {
-	if (!timer_is_set(&c->groups.more))
-		timer_set(c, TIMER_MONO, &c->groups.more, c->mono_ms, 0, nothing);
+	if (!timer_is_set(&groups_of(c)->more))
+		timer_set(c, TIMER_MONO, &groups_of(c)->more, c->mono_ms, 0, nothing);
 }
 
 void groups_work(struct core *c, struct effects *out)
@@ -361,19 +362,19 @@ void groups_work(struct core *c, struct effects *out)
 
 	for (;; spend(&budget, 1)) {
 		groups_pull(c, out);
-		g = TAILQ_FIRST(&c->groups.dirty);
+		g = TAILQ_FIRST(&groups_of(c)->dirty);
 		if (!g || !budget)
 			break;
-		TAILQ_REMOVE(&c->groups.dirty, g, in_dirty);
+		TAILQ_REMOVE(&groups_of(c)->dirty, g, in_dirty);
 		g->is_dirty = false;
 		work(c, g, &budget, out);
 	}
 	needs_work(c, false, out);
 	/* counts are written with what they count, however much is left to be done */
-	TAILQ_FOREACH (g, &c->groups.dirty, in_dirty)
+	TAILQ_FOREACH (g, &groups_of(c)->dirty, in_dirty)
 		if (g->is_changed)
 			group_save(c, g, out);
-	if (!TAILQ_EMPTY(&c->groups.dirty))
+	if (!TAILQ_EMPTY(&groups_of(c)->dirty))
 		groups_go_on(c);
 }
 
@@ -422,7 +423,7 @@ static void take_graph(struct core *c, struct group *g, const struct event *ev, 
 	if (!graph_take(g, ev))
 		end_all(c, g, STR("its graph in the store is damaged"), out);
 	else if (graph_is_whole(g))
-		g->active->stage = STAGE_STATES;
+		stage_move(g->active, STAGE_STATES);
 }
 
 /* What was asked is asked again: by the sweep, from where it was, or by what is to be done. */
@@ -446,7 +447,7 @@ bool groups_read(struct core *c, const struct event *ev, struct effects *out)
 	struct group *g;
 	bool is_need = ev->kind == EV_TASKS_READ && needs_read(c, ev, out);
 
-	TAILQ_FOREACH (g, &c->groups.active, in_line)
+	TAILQ_FOREACH (g, &groups_of(c)->active, in_line)
 		if (g->active && g->active->read == number)
 			break;
 	if (g && !is_need) {
@@ -460,7 +461,5 @@ bool groups_read(struct core *c, const struct event *ev, struct effects *out)
 		if (!failed)
 			group_dirty(c, g);
 	}
-	/* only now: ghosts must outlive the answer that may speak of them */
-	read_end(c, number);
 	return g || is_need;
 }

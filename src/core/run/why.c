@@ -256,26 +256,33 @@ static void why_held(struct why_answer *an, const struct task_state *s)
 	    (struct facts){.n = s->status, .reason = s->reason};
 }
 
+static void why_task(struct why_answer *an, const struct core *c, const struct task *t,
+    const struct task_row *row, int64_t now_ms, int64_t mono_ms)
+{
+	enum task_phase phase = task_phase(row->state.status);
+	const struct queue *q = queue_find(c, row->spec.queue);
+
+	if (phase == PHASE_HELD)
+		why_held(an, &row->state);
+	if (q && (phase == PHASE_HELD || phase == PHASE_QUEUED))
+		why_not_now(an, c, q, t, row, now_ms, mono_ms);
+	if (q && phase == PHASE_QUEUED)
+		why_queued(an, q, t, &row->state, now_ms);
+	if (phase != PHASE_HELD && phase != PHASE_QUEUED)
+		why_dispatched(an, c, t, mono_ms);
+}
+
 size_t core_why(const struct core *c, const struct task_row *row, int64_t now_ms, int64_t mono_ms,
     struct arena *a, struct why **ret_whys)
 {
 	struct task *t = task_find(c, row->id);
-	const struct task_state *s = t ? &t->row.state : &row->state;
-	struct queue *q = queue_find(c, row->spec.queue);
-	enum task_phase phase = task_phase(s->status);
+	const struct task_row *now = t ? &t->row : row;
 	struct why_answer an = {.a = a};
-	bool is_job = false;
 	char text[ID_TEXT];
 	struct str id = arena_str(a, str_of(id_format(&c->ids, row->id, text)));
 
-	if (phase == PHASE_HELD && !(is_job = group_why_job(&an, c, row, s->status)))
-		why_held(&an, s);
-	if (q && !is_job && (phase == PHASE_HELD || phase == PHASE_QUEUED))
-		why_not_now(&an, c, q, t, t ? &t->row : row, now_ms, mono_ms);
-	if (q && phase == PHASE_QUEUED)
-		why_queued(&an, q, t, s, now_ms);
-	if (phase != PHASE_HELD && phase != PHASE_QUEUED)
-		why_dispatched(&an, c, t, mono_ms);
+	if (!owner_why(&an, c, now, now->state.status))
+		why_task(&an, c, t, now, now_ms, mono_ms);
 	for (size_t i = 0; i < an.n; i++)
 		an.whys[i].facts.task = id;
 	*ret_whys = an.whys;

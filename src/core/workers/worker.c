@@ -121,7 +121,7 @@ static bool names_queue(const struct core *c, struct str list, const struct queu
 bool worker_takes(const struct core *c, const struct worker *w, const struct task_spec *s)
 {
 	return (w->takes_input || !s->is_streamed) &&
-	       (w->takes_needs || !needs_are_shown(c, &s->owner));
+	       (w->takes_needs || !owner_is_shown(c, &s->owner));
 }
 
 enum unserved worker_unserved(const struct core *c, const struct worker *w, const struct queue *q)
