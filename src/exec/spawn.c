@@ -322,8 +322,8 @@ static void reap_failed(const struct spawn *s, int pidfd)
 }
 
 /*
- * It has executed when the pipe closes without a word. One that does not get there in time stands
- * still: in a frozen cgroup, or stopped by somebody of the user that it has become.
+ * The child has executed when the pipe closes without a word. A child that does not get there in
+ * time stands still: in a frozen cgroup, or stopped by somebody of the user that it has become.
  */
 static struct told hear(int pipe_fd)
 {

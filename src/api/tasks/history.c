@@ -147,7 +147,8 @@ static void add_attempts(struct past *p)
 	while (history_next(&rest, &k)) {
 		p->cut |= first && k.number > 1;
 		first = false;
-		/* it was cancelled while it waited, and then retried: deeds tell that */
+		/* a task without an attempt was cancelled while it waited, and then retried: deeds
+		 * tell that */
 		if (k.claimed_ms && k.token != last.token) {
 			add_attempt(p, &k);
 			add_requeue(p, &k);

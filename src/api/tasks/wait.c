@@ -97,7 +97,7 @@ static void wait_read(struct call *c)
 	task_overlay(c->api, &c->row);
 	if (w->waiting && !w->expired && !task_is_ended(c->row.state.status)) {
 		if (w->ended) {
-			/* it ended after this read began; or ended and was retried since */
+			/* the task ended after this read began, or ended and was retried since */
 			w->ended = false;
 			look(c);
 		}

@@ -221,9 +221,9 @@ bool needs_speaks(const struct group *g, uint32_t job); /* an ended job: it is t
 void needs_note(struct group *g, uint32_t job, uint32_t need);
 void needs_followed(struct core *c, struct group *g); /* all that had ended were noted */
 void needs_drop(struct active *a);
-/* Its job is shown something, as far as that is known. */
+/* The owner's job is shown what it needs, as far as is known. */
 bool needs_are_shown(const struct core *c, const struct owner *o);
-/* It was just given to a worker. True: its order is sent later, with what it is shown. */
+/* The task was just given to a worker. True: its order is sent later, with what it is shown. */
 bool needs_delay(struct core *c, const struct task *t);
 /* just_placed: the step is over but for that. */
 void needs_work(struct core *c, bool just_placed, struct effects *out);

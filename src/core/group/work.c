@@ -53,7 +53,7 @@ static void ask_rows(struct core *c, struct group *g, struct effects *out)
 
 /* -- one job */
 
-/* Its needs are met. */
+/* The job's needs are met. */
 static void release(
     struct core *c, struct group *g, uint32_t job, struct task *t, struct effects *out)
 {

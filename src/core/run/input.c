@@ -64,8 +64,8 @@ void inputs_release(struct core *c)
 	idmap_release(&c->inputs.by_task);
 }
 
-/* Its task cannot be given the rest: by the way of every cancel, for it may be in the store only.
- */
+/* The input's task cannot be given the rest. It goes the way of every cancel, since it may be in
+ * the store only. */
 static void break_off(
     struct core *c, const struct input *in, struct str reason, struct effects *out)
 {

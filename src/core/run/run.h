@@ -124,7 +124,7 @@ void ghosts_reap(struct core *c);
 void task_free(struct core *c, struct task *t);
 /* A queued task goes where it belongs: a window, or the store only. May free it. */
 void task_enqueue(struct core *c, struct task *t, struct effects *out);
-/* It is the worker's, and holds there what it was charged with. */
+/* The task is the worker's, and holds there what it was charged with. */
 void task_attach(struct core *c, struct task *t, struct worker *w, struct str charged);
 /* A further attempt, on that worker: what is known of the one before it goes. */
 void task_begin_attempt(
@@ -174,7 +174,8 @@ int64_t queue_rank(const struct queue *q, int32_t priority);
 extern const struct moves line_moves;
 void queue_line(struct core *c, struct queue *q, enum line to);
 void queue_ready(struct core *c, struct queue *q); /* something may start */
-/* It has waited for room, which is there: before the others, behind those that waited longer. */
+/* The queue has waited for room, which is there: it goes before the others, behind those that
+ * waited longer. */
 void queue_waited(struct core *c, struct queue *q);
 bool queue_may_start(const struct queue *q); /* it is not paused, nor at its limit */
 void queue_set_wake(struct core *c, struct queue *q);

@@ -70,8 +70,8 @@ struct shape {
 	RB_ENTRY(shape) by_need;
 	TAILQ_ENTRY(shape) in_idle; /* nobody has it: kept for a while */
 	bool is_idle;
-	/* its waiting tasks; not of the plain one, whose tasks are those of the window that have no
-	 * shape */
+	/* the shape's waiting tasks; none in the plain shape, whose tasks are those of the window
+	 * that have no shape */
 	struct shape_tasks waiting;
 	size_t n_waiting;
 	RB_ENTRY(shape) by_head; /* while it is open: it has waiting tasks and is not blocked */

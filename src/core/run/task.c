@@ -44,7 +44,7 @@ struct task *task_new(struct core *c, const struct task_row *row)
 {
 	const struct task_spec *s = &row->spec;
 	struct task *t = xcalloc(1, sizeof *t);
-	/* it changes no decision, but a job's process is told it */
+	/* the name changes no decision, but a job's process is told it */
 	struct str name = s->owner.id && s->owner.kind == KIND_GROUP ? s->name : STR_NULL;
 	char *at;
 

@@ -106,7 +106,7 @@ const struct timeouts *worker_timeouts(const struct core *c, const struct worker
 void worker_heard_of(struct core *c, struct worker *w, struct effects *out);
 bool worker_may_start(const struct core *c, const struct worker *w); /* anything, now */
 bool worker_has_room(const struct core *c, const struct worker *w);
-/* Its program can run it. */
+/* The worker's program can run the task. */
 bool worker_takes(const struct core *c, const struct worker *w, const struct task_spec *s);
 /* To whoever is on that link: go away, for good (die), and perhaps come back as somebody new. */
 struct message *worker_refuse(

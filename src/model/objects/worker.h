@@ -37,8 +37,8 @@ struct worker_row {
 	int32_t maxthreads_set; /* an operator's setting overrides the worker's; -1: not set */
 	int32_t maxthreads_is_set;
 	int32_t state; /* enum worker_state, as of the last write */
-	/* this instance could be given tasks by a volatile server, and may hold starts of which no
-	 * row tells: a server that waits needs its word */
+	/* The worker's instance could be given tasks by a volatile server, and may hold starts of
+	 * which no row tells: a server that waits needs its word. */
 	int32_t unwritten;
 	/* the worker said goodbye and had nothing: nobody misses it. Its health runs down unseen */
 	int32_t departed;

@@ -36,7 +36,7 @@ struct deed {
 
 /* Numbers it, and appends it; the oldest go when they grow too long. */
 struct str deeds_append(struct arena *a, struct str deeds, const struct deed *d);
-/* Those of a task that is submitted with a status that holds it. */
+/* The deeds of a task that is submitted with a status that holds it. */
 struct str deeds_held(struct arena *a, int64_t time_ms, int32_t status);
 bool deeds_next(struct str *rest, struct deed *ret_deed);
 

@@ -112,7 +112,7 @@ void sim_worker_event(struct world *w, struct sim_event *e);
 void sim_process_new(struct world *w, int slot, const struct agent_effect *e);
 /* Go on or stop reading its output. */
 void sim_process_read(struct world *w, int slot, rid task, int64_t token, bool on);
-/* Its streamed input goes on: load_input.c knows what it should read. */
+/* The process's streamed input goes on: load_input.c knows what it should read. */
 void sim_process_given(struct world *w, int slot, const struct agent_effect *e);
 void sim_process_input(struct world *w, struct sim_process *p, const struct link_input *in);
 void sim_process_stop(struct world *w, int slot, rid task, int64_t token, bool kill);
