@@ -142,7 +142,7 @@ static IN_CHILD void take_rights(struct child *c)
 		fail(c, SPAWN_RIGHTS);
 	if (c->s->program.death_signal && prctl(PR_SET_PDEATHSIG, c->s->program.death_signal) < 0)
 		fail(c, SPAWN_SETUP);
-	if (c->s->program.death_signal && getppid() != c->parent) /* it died before we could ask */
+	if (c->s->program.death_signal && getppid() != c->parent) /* the parent died already */
 		_exit(127);
 }
 

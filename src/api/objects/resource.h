@@ -11,7 +11,7 @@
 
 /* How an object to which tasks belong is named in them, and in what is told of it. */
 struct owner_names {
-	enum query query;             /* that asks for its tasks and events */
+	enum query query;             /* asks for the object's tasks and events */
 	const char *name, *id, *part; /* a part is a second, */
 	bool part_is_name;            /* or what the task is called */
 };

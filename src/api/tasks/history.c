@@ -77,7 +77,7 @@ static void add_submit(struct past *p)
 	if (t->spec.actor.p)
 		e->actor = t->spec.actor;
 	else if (!t->spec.owner.id)
-		e->actor = STR_NULL; /* it is from before this was written down */
+		e->actor = STR_NULL; /* a task from before actors were written down */
 }
 
 /* Something that its worker did. */

@@ -12,7 +12,7 @@
 
 struct waiter {
 	TAILQ_ENTRY(waiter) link;
-	struct waiter_list *others; /* that wait for the same task */
+	struct waiter_list *others; /* waiters for the same task */
 	struct call *c;
 	void *timer;
 	bool waiting, reading, ended, expired;

@@ -14,7 +14,7 @@ struct worker_facts {
 	int64_t started_ms; /* of this process, wall clock; only shown */
 	int64_t start;      /* rises with every process under one lock */
 	struct str lock;    /* machine id + state directory: proves it is alone */
-	struct str key; /* that it has proven to hold, as text; empty: of before there were any */
+	struct str key; /* what the worker has proven to hold, as text; empty: older than keys */
 	struct str host;
 	struct str zone;
 	struct str target; /* platform, e.g. "x86_64-linux" */

@@ -30,7 +30,7 @@ struct deed {
 	int64_t time_ms;
 	enum deed_verb verb;
 	int32_t status;  /* of the task, after it */
-	int32_t attempt; /* that the task had begun last */
+	int32_t attempt; /* the attempt that the task had begun last */
 	struct str actor, reason;
 };
 
