@@ -173,7 +173,7 @@ void output_resume(struct output *o, int stream, int64_t from)
 	s->kept = s->acked = from < o->max ? from : o->max;
 	s->dropped = from - s->kept;
 	if (o->mode == OUTPUT_MODE_INLINE && from > 0)
-		o->mode = OUTPUT_MODE_CHUNKS; /* it was too much for the end */
+		o->mode = OUTPUT_MODE_CHUNKS; /* the output was too much to go with the end */
 	/* some of it may have been sent: what goes inside the end would be there twice */
 	o->chunked |= o->mode != OUTPUT_MODE_INLINE;
 }

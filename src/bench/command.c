@@ -48,7 +48,7 @@ struct bench_case {
 	const char *name;
 	int (*run)(struct bench *b, json_t *to);
 	bool needs_stand;
-	bool only_by_name; /* it takes minutes */
+	bool only_by_name; /* a case that takes minutes */
 };
 
 static const struct bench_case cases[] = {

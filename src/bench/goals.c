@@ -81,7 +81,7 @@ static void add(const struct goal *g, const json_t *out, json_t *list)
 	double x = figure_get(out, g->path);
 
 	if (isnan(x))
-		return; /* its case was not asked for */
+		return; /* the goal's case was not asked for */
 	json_array_append_new(
 	    list, json_pack("{s:s,s:s,s:o,s:o,s:b}", "name", g->name, "bound",
 	              g->at_most ? "at most" : "at least", "goal", figure(g->goal), "measured",

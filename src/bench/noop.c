@@ -67,7 +67,7 @@ static size_t answer(const char *task, size_t n, char *to)
 	if (head == 0 || head > HEAD_MAX)
 		exit(1);
 	if (n - head > 9 && memcmp(comma, ",\"cancel\"", 9) == 0)
-		return 0; /* it was answered before the word came */
+		return 0; /* answered before the word came */
 	age = age_ns(comma, n - head);
 	memcpy(text, task, head);
 	tail = (size_t)snprintf(text + head, sizeof text - head,

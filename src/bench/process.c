@@ -86,7 +86,7 @@ void child_stop(pid_t *pid)
 	kill(*pid, SIGTERM);
 	while (child_is_alive(*pid) && bench_seconds() < end)
 		usleep(5000);
-	kill(*pid, SIGKILL); /* it is ours until it is waited for: nobody else has this number */
+	kill(*pid, SIGKILL); /* nobody else has this number until the child is waited for */
 	waitpid(*pid, NULL, 0);
 	*pid = 0;
 }

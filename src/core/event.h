@@ -77,7 +77,7 @@ struct submit_group {
 	const struct task_state *const *taken; /* NULL: none was */
 	rid retried_of;                        /* the group that this one is left of; 0: none */
 	struct str reason; /* what triggered it, for people; NULL: somebody submitted it */
-	struct str series; /* that it is part of; NULL: none */
+	struct str series; /* the series of which the group is part; NULL: none */
 };
 
 /*
@@ -85,7 +85,7 @@ struct submit_group {
  * the command is carried out; the object's own room fills in what only it can know.
  */
 struct object_parts {
-	bool all; /* they take the place of all that there are */
+	bool all; /* the rows take the place of all that there are */
 	void *rows;
 	size_t n;
 	struct arena *arena;
@@ -160,7 +160,7 @@ struct event {
 			struct str subject; /* what was asked for */
 			struct str why;
 			struct str token;  /* whose name was claimed, not proven; NULL: nobody's */
-			struct str worker; /* that wanted to join; NULL: none did */
+			struct str worker; /* who wanted to join; NULL: nobody did */
 		} refused;
 		struct { /* a live task of an object */
 			struct owner owner;

@@ -137,7 +137,7 @@ enum wait_code {
 struct wait {
 	enum wait_code code;
 	rid worker;    /* 0: none in particular */
-	int32_t tasks; /* that wait for it */
+	int32_t tasks; /* how many tasks wait for the same */
 	int64_t in_ms; /* at the latest; -1: nobody can say */
 	struct facts facts;
 };

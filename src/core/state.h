@@ -43,7 +43,7 @@ struct core {
 	struct queue_list rotation, stalled;
 	bool is_room_back;        /* what workers give back is dealt with, */
 	struct queue *waited;     /* and of the queues that waited for that this was the last */
-	struct worker_list roomy; /* that may have more room than before */
+	struct worker_list roomy; /* workers that may have more room than before */
 	struct idmap shapes;      /* by id */
 	uint64_t last_shape, last_list;
 	struct common *commons; /* what the whole cluster has */

@@ -35,14 +35,14 @@ TAILQ_HEAD(subscriber_list, subscriber);
 struct api {
 	struct api_host host;
 	struct api_options opt;
-	struct arena opt_arena;        /* its strings */
+	struct arena opt_arena;        /* the strings of `opt` */
 	struct call_list calls, spare; /* under way; kept for reuse */
 	size_t n_spare;
 	struct metrics *metrics;
 	void *watch;          /* the one subscription to notices; all else hangs on it */
 	struct idmap waiters; /* task -> struct waiter: long polls */
 	struct subscriber_list subscribers;
-	struct subscriber_list behind; /* that are to be told of something, in line */
+	struct subscriber_list behind; /* subscribers that are to be told of something, in line */
 	void *behind_timer;
 	struct rendered *rendered; /* the notices told of last, for all: see events.c */
 	unsigned untold;           /* notices of the present commit that nobody heard of yet */

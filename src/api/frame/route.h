@@ -134,7 +134,7 @@ struct route {
 	const char *response; /* schema of the answer, or a media type; NULL: 204 */
 	int success[2];       /* statuses of success; 0: no second one */
 	unsigned flags;
-	enum right right; /* that it needs */
+	enum right right; /* the right that the route needs */
 };
 
 extern const char *const method_names[N_API_METHODS];

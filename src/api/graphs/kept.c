@@ -228,7 +228,7 @@ struct graph_package_row *kept_rows(
 	for (size_t i = 0; i < n; i++) {
 		uint32_t number = place_of(k, names[i]);
 
-		if (number == NO_NAME) /* it came and went in one change */
+		if (number == NO_NAME) /* a package that came and went in one change */
 			continue;
 		rows[kept].number = number;
 		package_to_row(&k->g, &k->g.packages[names[i]], a, &rows[kept++]);

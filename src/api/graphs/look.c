@@ -92,7 +92,7 @@ static void list_packages(struct graph_turn *t)
 	jw_open(&l->out, '[');
 	for (; i < g->n_known; i++) {
 		name = g->names.texts[sorted[i]];
-		if (!begins(name, l->name)) /* they stand together */
+		if (!begins(name, l->name)) /* names that begin alike stand together */
 			break;
 		if (l->limit-- == 0 || l->out.n > PAGE_BYTES) {
 			next = g->names.texts[sorted[i - 1]];

@@ -27,7 +27,7 @@ struct uploading {
 	void *timer; /* the next slice of it; NULL: not set */
 	void (*work)(struct graph_turn *t);
 	struct str name;    /* of a graph that is to be made; NULL: it is there */
-	int64_t if_version; /* that the client demands; 0: any */
+	int64_t if_version; /* the version that the client demands; 0: any */
 	struct mark *marks;
 	size_t n_marks, cap_marks;
 	/* what the reader's thread has made of it */
@@ -75,7 +75,7 @@ static int read_text(struct graph_turn *t, struct plan_file *ret_file)
 	struct plan_reading how = {.seed = t->seed};
 	int rc = plan_file_read_as((struct str){u->text, u->n}, &how, ret_file, &t->problem);
 
-	free(TAKE(u->text)); /* its packages are in the graph now */
+	free(TAKE(u->text)); /* the text's packages are in the graph now */
 	if (rc == 0 && !ret_file->has_packages) {
 		plan_file_release(ret_file);
 		problem_set(&t->problem, ERR_INVALID, "a graph has packages, not jobs");

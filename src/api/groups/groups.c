@@ -23,7 +23,7 @@ const struct group_row *path_group(struct call *c)
 	return NULL;
 }
 
-/* Its jobs may be in any queue: scope.c looks at them. */
+/* A group's jobs may be in any queue: scope.c looks at them. */
 static bool group_covers(const struct call *c, rid id)
 {
 	return !c->who.limit || c->covered == id;

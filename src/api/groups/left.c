@@ -65,7 +65,7 @@ static int read_graph(struct reading *x)
 	return rc || x->n_edges == (size_t)x->l->group.n_edges ? rc : damaged(x);
 }
 
-/* Its jobs' tasks have the ids behind its own. */
+/* The tasks of a group's jobs have the ids behind the group's own. */
 static int read_states(struct reading *x)
 {
 	struct task_filter f = {

@@ -69,7 +69,7 @@ static void made(struct call *c, const struct reply *r)
 	}
 	call_location(c, "/v1/groups/", r->id);
 	group_resource.show(c, r->id);
-	c->out.n--; /* its bracket */
+	c->out.n--; /* the object's closing bracket */
 	jw_mi64(&c->out, "n_left_out", (int64_t)d->n_left_out);
 	jw_key(&c->out, "left_out");
 	buf_printf(&c->out, "[" STR_FMT "]}", STR_ARG(buf_str(&d->left_out)));

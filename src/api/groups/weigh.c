@@ -22,7 +22,7 @@ struct named {
 struct weighing {
 	const struct submit_group *g;
 	struct named *names; /* by number */
-	size_t n, at;        /* those before `at` have been found, or were never built */
+	size_t n, at;        /* jobs before `at` were found, or were never built */
 	uint32_t *weights;   /* 0: not known */
 	uint64_t sum, n_known;
 };

@@ -25,7 +25,7 @@ struct event_filter {
 	struct str kinds[KINDS_MAX];
 	size_t n_kinds;
 	rid queue, task, batch, worker, owner;
-	struct str owner_asked; /* its name, as it was given */
+	struct str owner_asked; /* the owner's name, as it was given */
 };
 
 struct watcher {

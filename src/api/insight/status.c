@@ -170,7 +170,7 @@ static void add_rates(struct call *c, int64_t now)
 	double submitted, ended;
 
 	jw_key(&c->out, "rates");
-	if (c->who.limit) { /* they are everybody's */
+	if (c->who.limit) { /* the rates are everybody's */
 		jw_null(&c->out);
 		return;
 	}

@@ -67,7 +67,7 @@ static rid first(const struct core *core, const struct list *l)
 static rid following(const struct core *core, struct list *l, rid id)
 {
 	l->at = id;
-	l->after = core_name(core, l->r->kind, id); /* its own: no step comes between */
+	l->after = core_name(core, l->r->kind, id); /* not copied: no step comes between */
 	return l->r->by_name ? core_next_name(core, l->r->kind, l->after)
 	                     : core_next(core, l->r->kind, id);
 }

@@ -11,7 +11,7 @@
 
 /* How an object to which tasks belong is named in them, and in what is told of it. */
 struct owner_names {
-	enum query query;             /* that asks for its tasks and events */
+	enum query query;             /* asks for the object's tasks and events */
 	const char *name, *id, *part; /* a part is a second, */
 	bool part_is_name;            /* or what the task is called */
 };
@@ -24,8 +24,9 @@ struct resource {
 	enum kind kind;
 	/* Whether it lies within the caller's limits; NULL: that is not asked. */
 	bool (*covers)(const struct call *c, rid id);
-	/* It lies within them if all of its tasks do, so many, behind its id: they are looked at
-	 * before any request about it, and c->covered says so. NULL: nobody has to. */
+	/* How many tasks the object has, with the ids behind its own. It lies within the limits if
+	 * all of these tasks do: they are looked at before any request about it, and c->covered
+	 * says so. NULL: the tasks need not be looked at. */
 	int64_t (*n_tasks)(const struct core *core, rid id);
 	/* The batch that its end was written in, which must be durable before anything is said of
 	 * it; 0: it has not ended, or long ago. NULL: it never ends. */

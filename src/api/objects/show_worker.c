@@ -36,7 +36,7 @@ struct str worker_why(const struct worker_view *w, struct arena *a)
 	return STR_NULL;
 }
 
-/* It may be meant for later, but more often a name is misspelt, and the worker stands idle. */
+/* A missing queue may come later; but more often a name is misspelt, and the worker stands idle. */
 static struct str worker_warning(const struct api *a, const struct worker_row *w)
 {
 	struct str rest = w->facts.active_queues, name;

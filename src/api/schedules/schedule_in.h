@@ -23,7 +23,7 @@ struct pattern {
 	struct str text;      /* the items, canonical; like all strings in the arena */
 	struct str source;    /* "crontab 30 2 * * *"; NULL: items */
 	struct str zone;      /* NULL: it needs none */
-	struct zone_ref *ref; /* that zone; NULL likewise */
+	struct zone_ref *ref; /* the zone of that name; NULL likewise */
 };
 /* `old`: what a change leaves out is as it was there; NULL: there is none. */
 int pattern_in_make(struct call *c, const struct pattern_members *m,

@@ -77,7 +77,7 @@ static void add_submit(struct past *p)
 	if (t->spec.actor.p)
 		e->actor = t->spec.actor;
 	else if (!t->spec.owner.id)
-		e->actor = STR_NULL; /* it is from before this was written down */
+		e->actor = STR_NULL; /* a task from before actors were written down */
 }
 
 /* Something that its worker did. */
@@ -147,7 +147,8 @@ static void add_attempts(struct past *p)
 	while (history_next(&rest, &k)) {
 		p->cut |= first && k.number > 1;
 		first = false;
-		/* it was cancelled while it waited, and then retried: deeds tell that */
+		/* a task without an attempt was cancelled while it waited, and then retried: deeds
+		 * tell that */
 		if (k.claimed_ms && k.token != last.token) {
 			add_attempt(p, &k);
 			add_requeue(p, &k);

@@ -25,7 +25,7 @@ struct taking {
 	struct submit_task *task;
 	json_t *command, *action, *env, *params, *run;
 	struct str cwd, cwd_machine;
-	bool named; /* its queue */
+	bool named; /* the task names a queue */
 };
 
 static int set_queue(json_t *v, const char *field, void *arg, struct problem *p)

@@ -22,7 +22,7 @@ struct task_in {
 	/* per task: */
 	struct str queue; /* as named, in the arena or as last time; NULL: not named */
 	bool has_command, has_action, has_params;
-	struct str run; /* its object `run` as text, in the arena; NULL: none */
+	struct str run; /* the task's `run` as text, in the arena; NULL: none */
 };
 
 /* Fills everything but spec.queue and spec.batch. */

@@ -136,7 +136,7 @@ void help_overview(const struct term *t, FILE *f)
 	    f);
 }
 
-/* Those with just these flags, of being hidden; returns how many. */
+/* The family's commands that are hidden, or those that are not, as `hidden` says: how many. */
 static size_t family_rows(const char *word, FILE *f, unsigned hidden)
 {
 	const struct command *cmd;

@@ -102,7 +102,7 @@ static int copy_value(struct reader *r, const char *cwd, struct buf *out, struct
 	return rc;
 }
 
-/* These may be longer than what is read in one go. */
+/* The lists that may be longer than what is read in one go. */
 static bool is_list(struct str name)
 {
 	return str_is(name, "jobs") || str_is(name, "packages") || str_is(name, "touched") ||

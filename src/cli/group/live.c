@@ -269,7 +269,7 @@ bool live_move(struct live *l, uint32_t job, enum job_state state, int64_t ms)
 	else if (job_is_ended(state))
 		l->ended[job] = ms;
 	else if (!job_is_on(state))
-		l->started[job] = 0; /* its worker was lost, or another attempt comes */
+		l->started[job] = 0; /* the worker was lost, or another attempt comes */
 	return true;
 }
 

@@ -150,7 +150,7 @@ static void ask(struct core *c, struct effects *out)
 		r = effects_read(out, READ_KEYS);
 		r->number = l->keys_read = read_begin(c);
 		r->n = l->n_keys;
-		r->keys = l->keys; /* it stays, and the commands have the strings */
+		r->keys = l->keys; /* the array stays, and the commands have the strings */
 	}
 	if (l->n_ids || l->n_batches) {
 		r = effects_read(out, READ_TASKS);
@@ -269,7 +269,7 @@ static void fail(struct core *c, const struct pending *p, struct effects *out)
 
 static void forget_answers(struct lane *l)
 {
-	RB_INIT(&l->fresh); /* they are in the arena */
+	RB_INIT(&l->fresh); /* the answers are in the arena */
 	arena_reset(&l->arena);
 	idmap_release(&l->row_of);
 	l->key_holders = NULL;

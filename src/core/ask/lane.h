@@ -23,13 +23,13 @@ struct pending {
 	struct arena arena; /* owns the copied event */
 	struct event event;
 	const struct idem_row *idem; /* what was found, while its group is being run */
-	size_t first_key;            /* its keys' place in the group's list */
+	size_t first_key;            /* where the command's keys begin in the group's list */
 	/* of a submit that is taken in slice by slice: */
 	struct outcome *outcomes;
 	size_t n_taken;
 	rid batch;
 	struct group_plan *plan;       /* of a group; in the batch */
-	const struct problem *refused; /* it is not to be taken in, for this reason; NULL: it is */
+	const struct problem *refused; /* why the submit is not to be taken in; NULL: it is */
 };
 
 TAILQ_HEAD(pending_list, pending);
@@ -60,7 +60,7 @@ struct lane {
 	struct pending *past_wanted;  /* the group's only one that goes by the past; NULL: none */
 	struct part_query past_asked; /* for it; object 0: none */
 	bool past_is_stale;           /* one of those was added since */
-	void *past;                   /* its answer: rows of the asked table */
+	void *past;                   /* the answer: rows of the asked table */
 	size_t n_past;
 	bool failed;
 	struct fresh_keys fresh;
@@ -69,7 +69,7 @@ struct lane {
 	size_t n_answered;
 	bool has_long;         /* a long submit, the group's only one */
 	uint64_t begins_after; /* the group begins when this batch no longer gathers; 0: else */
-	bool midway;           /* it is being run, slice by slice, */
+	bool midway;           /* the group is being run, slice by slice, */
 	uint64_t midway_seq;   /* all of it into this batch */
 };
 

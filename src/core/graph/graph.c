@@ -13,7 +13,7 @@
 
 struct graph {
 	struct object object;
-	struct graph_row row; /* its strings are owned, in `strings` */
+	struct graph_row row; /* the row's strings are owned, in `strings` */
 	char *strings;
 };
 

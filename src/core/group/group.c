@@ -211,7 +211,7 @@ static int act(
 	return cancel(c, (struct group *)o, ev, r, out);
 }
 
-/* Its tasks stay, and keep its id: retention takes them. */
+/* A deleted group's tasks stay, and keep its id: retention takes them. */
 static int remove_group(
     struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {

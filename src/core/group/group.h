@@ -26,9 +26,9 @@ struct task;
 /* What is known of a job while its group is active: a byte. */
 enum job_mark {
 	MARK_WAITS,  /* for what it needs */
-	MARK_DUE,    /* it may start: its task is to be released */
-	MARK_DOOMED, /* it can never start: its task is to be ended */
-	MARK_LIVE,   /* it waits for a worker, runs, or is held by an operator */
+	MARK_DUE,    /* the job may start: its task is to be released */
+	MARK_DOOMED, /* the job can never start: its task is to be ended */
+	MARK_LIVE,   /* the job waits for a worker, runs, or is held */
 	MARK_BUILT,
 	MARK_FAILED,
 	MARK_SKIPPED,
@@ -42,7 +42,7 @@ struct job_list { /* first in, first out */
 
 /* What an active group is busy with: each needs what is before it. The table is in active.c. */
 enum group_stage {
-	STAGE_GRAPH,  /* its graph is being read */
+	STAGE_GRAPH,  /* the group's graph is being read */
 	STAGE_STATES, /* the rows of its jobs are being read */
 	STAGE_RUN,
 	STAGE_END, /* what has not ended is being ended */
@@ -74,7 +74,7 @@ struct active {
 	struct job_list todo;       /* due or doomed, or to be ended */
 	struct job_list ended;      /* whose dependents are to be looked at, */
 	size_t edge;                /* the first one's from this edge on */
-	struct job_list near;       /* that wait for one need only: their tasks are to be read */
+	struct job_list near;       /* with one need left: their tasks are to be read */
 	uint32_t kept[GROUP_NEAR];  /* whose tasks were, so that their release needs no read; */
 	size_t n_kept;              /* so many were ever: the oldest go first */
 	/* what jobs are shown of those that they need: see needs.c */
@@ -98,7 +98,7 @@ struct queue_use {
 
 struct group {
 	struct object object;
-	struct group_row row; /* its strings are owned, in `strings` */
+	struct group_row row; /* the row's strings are owned, in `strings` */
 	char *strings;
 	uint64_t batch_seq; /* the batch that holds a row of it, */
 	size_t batch_row;   /* and which one */
@@ -108,7 +108,7 @@ struct group {
 	TAILQ_ENTRY(group) in_line; /* of those that wait, or of those that are active */
 	TAILQ_ENTRY(group) in_dirty;
 	bool is_dirty;            /* something is to be done, or written */
-	bool is_changed;          /* its counts are to be written */
+	bool is_changed;          /* the group's counts are to be written */
 	struct built_note *built; /* of a series: jobs that are to be written down */
 	size_t n_built, cap_built;
 };
@@ -128,7 +128,7 @@ struct groups {
 	size_t n_active;
 	struct timer pull;       /* monotonic: whether workers idle is to be looked at */
 	struct timer more;       /* monotonic: a step had no time left */
-	bool has_idled;          /* they did when that was looked at last */
+	bool has_idled;          /* workers idled when that was looked at last */
 	struct late_orders late; /* of jobs that are to be shown what they need */
 	bool look_at_late;
 	struct timer read_again; /* monotonic: a read for one of them has failed */
@@ -218,7 +218,7 @@ struct str group_env(const struct core *c, const struct object *o, const struct 
     struct str env, struct arena *a);
 
 /* series.c */
-void series_note(struct group *g, const struct task_row *t); /* it has ended */
+void series_note(struct group *g, const struct task_row *t); /* the task has ended */
 void series_save(struct core *c, struct group *g, struct effects *out);
 void series_drop(struct group *g);
 
@@ -228,7 +228,7 @@ bool needs_speaks(const struct group *g, uint32_t job); /* an ended job: it is t
 void needs_note(struct group *g, uint32_t job, uint32_t need);
 void needs_followed(struct core *c, struct group *g); /* all that had ended were noted */
 void needs_drop(struct active *a);
-/* Its job is shown something, as far as that is known. */
+/* The owner's job is shown what it needs, as far as is known. */
 bool needs_are_shown(const struct core *c, const struct object *o, int64_t job);
 /* The order of a job that is shown something is sent later, with that. */
 bool needs_delay(struct core *c, struct object *o, const struct task *t);

@@ -187,7 +187,7 @@ static bool is_over(const struct core *c, const struct task *t)
 	return !g || !g->active || g->active->stage == STAGE_END;
 }
 
-/* It must not be started there, or at all, any more. */
+/* The task must not be started on that worker, or at all, any more. */
 static bool is_called_off(const struct core *c, const struct task *t)
 {
 	return !worker_may_start(c, t->worker) || t->row.state.wish == WISH_CANCEL || is_over(c, t);
@@ -210,7 +210,8 @@ static bool look(struct core *c, struct late_order *l, bool just_placed, struct 
 	if (!t)
 		return true;
 	if (is_called_off(c, t) && just_placed) {
-		/* its group's counts would have to be written with its end: that is over for now */
+		/* The group's counts would have to be written with the task's end. This step has
+		 * written its groups already, so the next one does it. */
 		groups_of(c)->look_at_late = true;
 		groups_go_on(c);
 		return false;

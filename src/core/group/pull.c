@@ -8,7 +8,7 @@
 #include "core/state.h"
 
 #define LOOK_AT_MOST 64  /* groups that wait */
-#define ACTIVE_MOST 1000 /* they cost memory */
+#define ACTIVE_MOST 1000 /* active groups cost memory */
 
 static void pull(struct core *c, struct group *g, struct effects *out)
 {

@@ -99,7 +99,7 @@ static int check_name(const struct core *c, struct str name, struct problem *p)
 	return 0;
 }
 
-/* Its queues stay for as long as jobs of it live: see group_user_of(). */
+/* A group's queues stay for as long as its jobs live: see group_user_of(). */
 static int use_queue(const struct core *c, struct group *g, rid queue, struct problem *p)
 {
 	for (uint32_t i = 0; i < g->n_queues; i++)
@@ -236,7 +236,7 @@ static void write_graph(const struct event *ev, const struct group_plan *plan,
 	g->row.n_chunks = w.n_chunks;
 }
 
-/* Its ids are those behind the group's: nobody else gets one of them. */
+/* The ids behind the group's are its jobs': nobody else gets one of them. */
 static struct group *make(struct core *c, const struct event *ev)
 {
 	const struct submit_group *s = ev->submit.group;
@@ -256,7 +256,7 @@ static struct group *make(struct core *c, const struct event *ev)
 	return group_add(c, &row);
 }
 
-/* Its ids are set aside at once: others may get theirs before it is made. */
+/* The group's ids are set aside at once: others may get theirs before it is made. */
 static int take_order(struct core *c, const struct event *ev, struct group_plan *plan,
     struct problem *p, struct effects *out)
 {

@@ -8,8 +8,8 @@
 
 struct group_view {
 	const struct group_row *row;
-	uint64_t end_batch; /* that its end was written in; 0: it has not ended, or long ago */
-	bool is_reading;    /* its graph and its jobs, before anything else is done */
+	uint64_t end_batch; /* the batch with the group's end; 0: not ended, or long ago */
+	bool is_reading;    /* the graph and the jobs, before anything else is done */
 	int64_t live;       /* jobs that wait for a worker, run, or are held; -1: not known */
 	size_t bytes;       /* of memory, while it is active */
 };

@@ -54,7 +54,7 @@ static void ask_rows(struct core *c, struct group *g, struct effects *out)
 
 /* -- one job */
 
-/* Its needs are met. */
+/* The job's needs are met. */
 static void release(
     struct core *c, struct group *g, uint32_t job, struct task *t, struct effects *out)
 {
@@ -419,7 +419,7 @@ static void take_rows(struct core *c, struct group *g, const struct event *ev, s
 static void take_graph(struct core *c, struct group *g, const struct event *ev, struct effects *out)
 {
 	if (g->active->stage != STAGE_GRAPH)
-		return; /* it was cancelled meanwhile */
+		return; /* the group was cancelled meanwhile */
 	if (!graph_take(g, ev))
 		end_all(c, g, STR("its graph in the store is damaged"), out);
 	else if (graph_is_whole(g))

@@ -58,7 +58,7 @@ struct pipeline_outlets {
 	bool (*read)(const struct read_ask *ask, void *arg);
 	bool (*send)(const struct message *m, size_t n, void *arg);
 	bool (*answer)(const struct reply *r, void *arg);
-	bool (*tell)(const struct effects *fx, void *arg); /* its notices */
+	bool (*tell)(const struct effects *fx, void *arg); /* the effects' notices */
 	void *arg;
 };
 

@@ -44,7 +44,7 @@ struct task *task_new(struct core *c, const struct task_row *row)
 {
 	const struct task_spec *s = &row->spec;
 	struct task *t = xcalloc(1, sizeof *t);
-	/* it changes no decision, but its owner may want to tell it */
+	/* the name changes no decision, but the owner may want to tell it */
 	struct str name = owner_keeps_name(&s->owner) ? s->name : STR_NULL;
 	char *at;
 

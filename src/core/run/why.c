@@ -52,7 +52,7 @@ struct fleet {
 	int connected, away, unhealthy, leaving, allow_plugin, serve, room, too_old;
 	/* at maxthreads; at maxthreads 0; drained: `n`, and `name` and `reason` of the first */
 	struct facts full, closed, drained;
-	struct facts refusals; /* its `unserved` */
+	struct facts refusals; /* of workers that do not serve it: enum unserved */
 };
 
 static void note_refusal(struct facts *f, enum unserved why)

@@ -282,7 +282,7 @@ static void give_up(struct look *l, const struct schedule_progress *before, stru
 	    (gap.moved_s != was.progress.moved_s && gap.moved_s != DEALT_ANYWHERE))
 		return;
 	first = schedule_undealt_s(l->s, &was, gap.from_s);
-	if (first && is_waiting(l, first)) /* it has a row, and will have a task */
+	if (first && is_waiting(l, first)) /* a tick that waits has a row, and will have a task */
 		first = schedule_undealt_s(l->s, &was, first + 1);
 	if (!first || first > gap.to_s)
 		return;

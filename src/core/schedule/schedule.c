@@ -130,7 +130,7 @@ static void begin_anew(struct core *c, struct schedule *s, struct schedule_row *
 		schedule_move(row, SCHEDULE_ACTIVE);
 }
 
-/* Its next tick is known again. */
+/* The schedule's next tick is known again. */
 static void save(struct core *c, struct object *o, void *changed, struct effects *out)
 {
 	struct schedule *s = (struct schedule *)o;

@@ -20,11 +20,11 @@ struct event;
 struct reply;
 
 struct schedule {
-	struct object object; /* its name is owned */
+	struct object object; /* the name is owned */
 	void *packed;         /* everything else: see pack.c */
 	uint32_t n_packed;
 	uint32_t n_live;
-	rid *live; /* its tasks that have not ended, in no order */
+	rid *live; /* tasks that have not ended, in no order */
 	struct cron_items items;
 	struct zone *zone;  /* NULL: it needs none */
 	uint8_t state;      /* enum schedule_state_kind: as counted */
@@ -79,7 +79,7 @@ struct look { /* at one schedule, in one step */
 	struct cron_event missed, newest; /* a stretch of missed ticks, being gathered */
 	size_t n_missed;
 	bool is_gathering;
-	bool of_waiting; /* it is about the tick that waited */
+	bool of_waiting; /* the firing is about the tick that waited */
 	bool changed;
 };
 void look_fire(struct look *l, const struct cron_event *e);

@@ -269,7 +269,7 @@ void watch_beat(struct core *c, const struct event *ev, struct effects *out)
 	consensus_repeated(&c->set, &w->member, &ev->beat.set);
 	watch_heard(c, w, out);
 	if (!w->link)
-		return; /* it was too late */
+		return; /* the beat came too late */
 	effects_message(out, MSG_BEAT_ACK, w->link)->beat_ack =
 	    (struct link_beat_ack){ev->beat.number, watch_news(c, w)};
 	if (!w->leaving)

@@ -198,7 +198,7 @@ static int remove_worker(
 	if ((ev->object.force && !is_lost) || start_owes(c, w)) {
 		if (!gone_has_room(c))
 			return too_many_gone(r);
-		gone_add(c, w, out); /* it may be wrong, or come back: it must not be believed */
+		gone_add(c, w, out); /* a worker that comes back must not be believed */
 	}
 	if (ev->object.force && !is_lost)
 		watch_lose(c, w, STR("an operator declared it lost"), out);

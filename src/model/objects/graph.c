@@ -46,7 +46,7 @@ const struct field graph_fields[] = {
     {NULL},
 };
 
-/* Its size is not known, so whoever reads its packages finds another number of them. */
+/* A damaged graph's size is not known: a reader of its packages finds another number of them. */
 static void quarantine(void *row, const struct quarantine_facts *f)
 {
 	struct graph_row *g = row;

@@ -27,7 +27,7 @@ struct graph_row {
 /* The newest upload of a package. */
 struct graph_package_row {
 	rid graph;
-	int64_t number;   /* its place; free again when the package is removed */
+	int64_t number;   /* the package's place; free again when it is removed */
 	struct str ident; /* origin/name/version/release; NULL: the place is free */
 	struct str needs; /* "rbs origin/name\n" lines: which kinds, and what */
 	struct str targets;

@@ -42,15 +42,15 @@ enum group_state {
 enum group_policy { GROUP_BEST_EFFORT, GROUP_FAIL_FAST, GROUP_FAIL_NOW, N_GROUP_POLICIES };
 
 enum job_state {
-	JOB_PENDING,     /* its group does not dispatch yet */
-	JOB_SCHEDULABLE, /* it waits for what it needs, or is held by an operator */
-	JOB_ELIGIBLE,    /* it waits for a worker */
+	JOB_PENDING,     /* the group does not dispatch yet */
+	JOB_SCHEDULABLE, /* waits for what it needs, or is held by an operator */
+	JOB_ELIGIBLE,    /* waits for a worker */
 	JOB_DISPATCHED,
 	JOB_BUILT,
 	JOB_FAILED,
 	JOB_DEPENDENCY_FAILED, /* what it needs did not end as it must */
 	JOB_LOST,
-	JOB_CANCEL_PENDING, /* its worker is told */
+	JOB_CANCEL_PENDING, /* the worker is told */
 	JOB_CANCEL_COMPLETE,
 	N_JOB_STATES
 };

@@ -51,11 +51,11 @@ enum verb {
 	VERB_NONE,
 	SCHEDULE_RUN,      /* a task now, whatever the time is */
 	SCHEDULE_BACKFILL, /* the ticks of [from_s, to_s) that have none */
-	WORKER_STOP,       /* it ends what it has, and goes */
+	WORKER_STOP,       /* the worker ends what it has, and goes */
 	WORKER_RESTART,    /* and comes back as a new instance */
-	WORKER_DRAIN,      /* it gets no more tasks; what it has goes on */
+	WORKER_DRAIN,      /* no more tasks; what the worker has goes on */
 	WORKER_UNDRAIN,
-	TOKEN_USE,    /* it was good for one use, by the worker of that name */
+	TOKEN_USE,    /* a token for one use was used, by the worker of that name */
 	GROUP_CANCEL, /* what waits ends, what runs is told */
 	GRAPH_CHANGE, /* packages of it, at once: see struct object_parts */
 };

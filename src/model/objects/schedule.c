@@ -163,7 +163,7 @@ static void quarantine(void *row, const struct quarantine_facts *f)
 		    .body = STR("{}"),
 		    .version = 1,
 		    .ctime_ms = quarantine_time_ms(f, kept.ctime_ms)};
-	memset(&s->progress, 0, sizeof s->progress); /* it begins anew, and not with some past */
+	memset(&s->progress, 0, sizeof s->progress); /* anew, and not with some past */
 	s->state = SCHEDULE_PAUSED;
 	s->paused_ms = f->now_ms;
 	s->pause = (struct pause){quarantine_reason(f), 0};

@@ -46,8 +46,8 @@ struct schedule_progress {
 	int64_t moved_s; /* how far its zone was moved since it was made, in all */
 	struct dealt_span dealt[DEALT_SPANS]; /* the first one is growing */
 	int64_t waiting_s;        /* overlap queue, replace: the tick that waits; 0: none */
-	int64_t waiting_offset_s; /* its zone offset */
-	int64_t last_tick_s;      /* that got a task; 0: none yet */
+	int64_t waiting_offset_s; /* the waiting tick's zone offset */
+	int64_t last_tick_s;      /* the last tick that got a task; 0: none yet */
 	rid last_task;
 	int64_t n_fired, n_skipped; /* ticks, over its life; a skipped stretch counts as one */
 };
@@ -78,8 +78,8 @@ struct schedule_row {
 };
 
 enum tick_outcome {
-	TICK_FIRED,   /* it has a task */
-	TICK_SKIPPED, /* it has none, and the reason */
+	TICK_FIRED,   /* the tick has a task */
+	TICK_SKIPPED, /* the tick has no task, and the reason */
 	TICK_WAITING, /* overlap queue: it gets one when the task before it has ended */
 	TICK_MANUAL,  /* somebody ran it now: no tick at all */
 	TICK_BACKFILL,

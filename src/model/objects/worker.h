@@ -14,7 +14,7 @@ struct worker_facts {
 	int64_t started_ms; /* of this process, wall clock; only shown */
 	int64_t start;      /* rises with every process under one lock */
 	struct str lock;    /* machine id + state directory: proves it is alone */
-	struct str key; /* that it has proven to hold, as text; empty: of before there were any */
+	struct str key; /* what the worker has proven to hold, as text; empty: older than keys */
 	struct str host;
 	struct str zone;
 	struct str target; /* platform, e.g. "x86_64-linux" */
@@ -37,8 +37,8 @@ struct worker_row {
 	int32_t maxthreads_set; /* an operator's setting overrides the worker's; -1: not set */
 	int32_t maxthreads_is_set;
 	int32_t state; /* enum worker_state, as of the last write */
-	/* this instance could be given tasks by a volatile server, and may hold starts of which no
-	 * row tells: a server that waits needs its word */
+	/* The worker's instance could be given tasks by a volatile server, and may hold starts of
+	 * which no row tells: a server that waits needs its word. */
 	int32_t unwritten;
 	/* the worker said goodbye and had nothing: nobody misses it. Its health runs down unseen */
 	int32_t departed;

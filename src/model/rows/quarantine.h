@@ -15,7 +15,7 @@
 
 struct quarantine_facts {
 	unsigned damage; /* groups of columns that do not fit, 1u << group */
-	struct str name; /* that the row goes by, if its kind has names */
+	struct str name; /* the row's name, if its kind has names */
 	int64_t now_ms;  /* wall clock */
 };
 

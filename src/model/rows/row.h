@@ -47,7 +47,7 @@ struct column {
 	uint16_t offset;
 	uint16_t flags;
 	uint8_t type;
-	const char *summed_as; /* its name in the checksum, if it was renamed since; else NULL */
+	const char *summed_as; /* the column's old name, by which it is summed; else NULL */
 };
 
 /* When rows go by themselves, by their time_ms. */

@@ -30,13 +30,13 @@ struct deed {
 	int64_t time_ms;
 	enum deed_verb verb;
 	int32_t status;  /* of the task, after it */
-	int32_t attempt; /* that the task had begun last */
+	int32_t attempt; /* the attempt that the task had begun last */
 	struct str actor, reason;
 };
 
 /* Numbers it, and appends it; the oldest go when they grow too long. */
 struct str deeds_append(struct arena *a, struct str deeds, const struct deed *d);
-/* Those of a task that is submitted with a status that holds it. */
+/* The deeds of a task that is submitted with a status that holds it. */
 struct str deeds_held(struct arena *a, int64_t time_ms, int32_t status);
 bool deeds_next(struct str *rest, struct deed *ret_deed);
 

@@ -22,7 +22,7 @@
 struct search_words {
 	struct {
 		struct str text;
-		bool begins; /* it is the beginning of a word */
+		bool begins; /* the text is the beginning of a word */
 	} words[SEARCH_WORDS_MAX];
 	size_t n; /* 0: nothing is looked for */
 };

@@ -73,13 +73,13 @@ struct task_state {
 	int64_t token;          /* fencing: rises with every dispatch */
 	int64_t rank;           /* order inside the queue before the id; smaller first */
 	int64_t due_ms;         /* queued: not before this wall time; 0: now */
-	rid worker;             /* that has, or last had it */
+	rid worker;             /* the one that has the task, or had it last */
 	uint64_t instance;      /* of that worker */
 	struct str charged;     /* the need that its worker was charged with; NULL: none, or not
 	                           dispatched */
 	int32_t wish;           /* enum task_wish: what an operator wants of a dispatched task */
 	int32_t exit_code;      /* of the last attempt; -1: none */
-	int32_t signal;         /* that ended it; 0: none */
+	int32_t signal;         /* the signal that ended the last attempt; 0: none */
 	int32_t times_doubtful; /* bool: started and ended had to be moved to what is possible */
 	struct usage usage;     /* of the last attempt */
 	int64_t mtime_ms; /* of the last move or wish, by the server's clock; of an ended task: its

@@ -12,7 +12,7 @@ struct task_batch_row {
 	rid id;
 	struct str name; /* several may have the same: then the newest is meant; NULL: none */
 	int64_t ctime_ms;
-	struct str actor; /* that submitted it */
+	struct str actor; /* who submitted the batch */
 	int64_t n_tasks;  /* submitted to it so far, whatever became of them */
 	rid last_task;    /* the highest id among them; all are above the batch's own */
 	int64_t n_gone;   /* of those, are no longer in the store; the store's to count */

@@ -237,7 +237,7 @@ static bool let_tell(const struct effects *fx, void *arg)
 	struct engine *e = arg;
 
 	hub_release(e->hub, fx);
-	if (fx->batch.arena.total > MUCH_MEMORY) /* it is the last to look at it */
+	if (fx->batch.arena.total > MUCH_MEMORY) /* nobody looks at the batch after the hub */
 		writer_discard(e->writer, &e->pipe.releasing->batch.arena);
 	return true;
 }

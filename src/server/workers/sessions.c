@@ -63,7 +63,7 @@ struct session {
 	unsigned char nonce[LINK_NONCE_BYTES];
 	char *shard;       /* who it has proven to be; NULL: a stranger */
 	rid token_id;      /* of the token that let it in; 0: the server's own */
-	char *zone;        /* that its join token is for; NULL: any */
+	char *zone;        /* the zone that the join token is for; NULL: any */
 	char *token;       /* the name of what let it in; NULL: it was here before */
 	uint64_t instance; /* and which process of it */
 	char key[2 * LINK_KEY_BYTES + 1];
@@ -228,7 +228,7 @@ static void refuse_known(struct session *s, const char *why)
 
 	if (!s->token)
 		snprintf(actor, sizeof actor, "worker:%s", s->shard);
-	else if (strcmp(s->token, OWN_TOKEN) == 0) /* it may call itself anything */
+	else if (strcmp(s->token, OWN_TOKEN) == 0) /* whose bearer may call itself anything */
 		snprintf(actor, sizeof actor, "join-token");
 	else
 		snprintf(actor, sizeof actor, "token:%s", s->token);
@@ -255,7 +255,7 @@ static bool admit(struct session *s, const struct link_knock *k)
 		turn_away(s, why);
 		return false;
 	}
-	if (answer == JOIN_LATER) { /* it dials again by itself, and will be known then */
+	if (answer == JOIN_LATER) { /* the worker dials again, and is known then */
 		session_move(s, SESSION_TURNED_AWAY);
 		link_close(s->link, "its join token is being looked at");
 		return false;

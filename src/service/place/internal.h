@@ -144,7 +144,7 @@ void tree_seek(struct seek *q, const struct forest *f, uint32_t zone);
 /* spread.c: where the instances of a service are */
 void spread_init(struct spread *s, const struct auction *a);
 void spread_release(struct spread *s);
-/* It is the one that is placed now: a->now, with floors for this forest. */
+/* The service is the one that is placed now: a->now, with floors for this forest. */
 void service_spread(struct auction *a, uint32_t service, const struct forest *f);
 void service_add(struct auction *a, uint32_t service, uint32_t worker, uint32_t n);
 void service_take(struct auction *a, uint32_t service, uint32_t worker);

@@ -21,7 +21,7 @@
 #include "base/world/log.h"
 #include "store/sqlite/sqlite.h"
 
-#define NICE 15        /* it gets some time on the busiest machine, but little */
+#define NICE 15        /* some time on the busiest machine, but little */
 #define GATHER_MS 1000 /* after a commit: more will come, and there is no hurry */
 #define YIELD_MS 200   /* at most, between reads while others commit, */
 #define YIELD_FACTOR 8 /* and so many times what the read and its writing took */
@@ -29,7 +29,7 @@
 #define READ_ROWS 200           /* held in memory at a time, */
 #define READ_BYTES (4u << 20)   /* and their texts */
 #define STEP_ROWS 4000          /* in one transaction */
-#define ROOM_BYTES (256u << 20) /* that must be left for others on the disk */
+#define ROOM_BYTES (256u << 20) /* what must be left for others on the disk */
 
 struct following {
 	struct sqlite_store *s;

@@ -19,7 +19,7 @@
 struct words {
 	sqlite3 *db;
 	sqlite3_stmt *add;  /* to the newest shard */
-	int64_t shard;      /* its number; 0: there is none yet */
+	int64_t shard;      /* the newest shard's number; 0: there is none yet */
 	int64_t shard_rows; /* in it */
 };
 

@@ -39,7 +39,7 @@ struct draft {
 	struct buf left_out; /* packages: what is not built, as JSON objects; empty: nothing */
 	size_t n_left_out;
 	struct str queue;                               /* of jobs that name none */
-	struct str queues[DRAFT_QUEUES_MAX];            /* that they name, */
+	struct str queues[DRAFT_QUEUES_MAX];            /* the queues that jobs name, */
 	const struct queue_row *rows[DRAFT_QUEUES_MAX]; /* and what those are */
 	size_t n_queues;
 

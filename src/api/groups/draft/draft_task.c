@@ -59,7 +59,7 @@ static void fill_env(json_t *said, const struct draft_element *e)
 	json_t *env = json_object_get(said, "env");
 
 	if (env && !json_is_object(env))
-		return; /* its reader says what is wrong with it */
+		return; /* the reader of `env` says what is wrong with it */
 	if (!env)
 		json_object_set_new(said, "env", env = json_object());
 	for (size_t i = 0; i < e->n_values; i++) {
