@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "api/frame/route.h"
+#include "model/limits.h"
+#include "model/task/task.h"
 #include "world.h"
 
 static struct world *w;
@@ -182,6 +184,39 @@ static void test_shapes(void **state)
 	json_decref(doc);
 }
 
+static json_t *member_of(json_t *doc, const char *schema, const char *member)
+{
+	json_t *schemas = json_object_get(json_object_get(doc, "components"), "schemas");
+
+	return json_object_get(
+	    json_object_get(json_object_get(schemas, schema), "properties"), member);
+}
+
+static void assert_bound(json_t *doc, const char *member, const char *bound, int64_t n)
+{
+	assert_int_equal(
+	    json_integer_value(json_object_get(member_of(doc, "TaskSubmit", member), bound)), n);
+}
+
+/* The bounds that are said are those by which tasks are read. */
+static void test_bounds_of_a_submit(void **state)
+{
+	json_t *doc = document();
+
+	assert_bound(doc, "priority", "minimum", -PRIORITY_MAX);
+	assert_bound(doc, "priority", "maximum", PRIORITY_MAX);
+	assert_bound(doc, "max_attempts", "minimum", 1);
+	assert_bound(doc, "max_attempts", "maximum", ATTEMPTS_MAX);
+	assert_bound(doc, "key", "maxLength", KEY_MAX_BYTES);
+	assert_bound(doc, "name", "maxLength", NAME_MAX_BYTES);
+	assert_bound(doc, "cwd_machine", "maxLength", NAME_MAX_BYTES);
+	assert_bound(doc, "labels", "maxProperties", LABELS_MAX);
+	assert_bound(doc, "status", "minimum", HELD_STATUS_MIN);
+	assert_bound(doc, "status", "maximum", TASK_QUEUED);
+	assert_string_equal(jstr(member_of(doc, "TaskSubmit", "queue"), "default"), "default");
+	json_decref(doc);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +224,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_references, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_it_is_kept, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_bounds_of_a_submit, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
