@@ -303,7 +303,7 @@ const struct field task_given_fields[] = {
     F("run_after", FIELD_TIME, spec.run_after_ms, "not before this time, or so long from now",
         .read = read_run_after),
     GIVEN("timeout", FIELD_DURATION, spec.timeout_ms, FIELD_NULL_GIVEN | FIELD_NEGATIVE_NONE,
-        "terminate it when it runs longer; null: never", .read = read_timeout),
+        "terminate it when it runs longer; 0: never", .read = read_timeout),
     F("max_attempts", FIELD_I32, spec.max_attempts, "how often it may be tried", .min = 1,
         .max = ATTEMPTS_MAX),
     F("backoff", FIELD_DURATION, spec.backoff_ms, "pause before the second attempt; it doubles"),
