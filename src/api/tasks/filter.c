@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "api/objects/resource.h"
-#include "api/tasks/task_in.h"
 #include "model/limits.h"
 #include "wire/json/json_in.h"
+#include "wire/json/task.h"
 
 #define DELAYED "delayed" /* no state, but a part of the queued ones that people ask for */
 #define ID_TIME_MAX_MS 4294967294999ll /* what the seconds of an id can hold */

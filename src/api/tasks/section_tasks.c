@@ -2,6 +2,7 @@
 /* What there is to ask about tasks, and the shapes of what is said then. */
 #include "api/frame/shapes.h"
 #include "api/tasks/task_shapes.h"
+#include "wire/json/task.h"
 
 static const struct route routes[] = {
     {API_POST, "/v1/tasks", tasks_submit, "submitTasks", "tasks",
@@ -91,32 +92,6 @@ static const struct field task_shape[] = {ID("id", 0), TEXT("name", NONE),
     OTHER("output", 0, "{\"enum\":[\"none\",\"inline\",\"chunks\"]}"), BOOL("damaged", 0),
     BOOL("duplicate", RARE), {NULL}};
 
-static const struct field task_submit_shape[] = {
-    FIELD_TOLD("queue", 0, NULL, "{\"type\":\"string\",\"default\":\"default\"}"),
-    FIELD_TOLD("name", 0, "for people: shown in lists, and found by them",
-        "{\"type\":[\"string\",\"null\"],\"maxLength\":128}"),
-    FIELD_TOLD("command", 0, NULL, ARRAY(TYPE("string"))),
-    FIELD_TOLD("params", 0, NULL, TYPE("object")), FIELD_TOLD("env", 0, NULL, STRINGS),
-    FIELD_TOLD("action", 0, NULL, TYPE("object")),
-    FIELD_TOLD("run", 0, NULL, OR_NULL(REF("RunSettings"))),
-    FIELD_TOLD(
-        "stdin", 0, "its standard input comes by appendTaskInput", "{\"enum\":[\"stream\"]}"),
-    FIELD_TOLD("cwd", 0, NULL, TYPE("string")),
-    FIELD_TOLD("cwd_machine", 0, "where cwd holds; elsewhere the task begins in /",
-        "{\"type\":\"string\",\"maxLength\":128}"),
-    FIELD_TOLD(
-        "priority", 0, NULL, "{\"type\":\"integer\",\"minimum\":-1000000,\"maximum\":1000000}"),
-    FIELD_TOLD(
-        "run_after", 0, "a time, or a duration from now", "{\"type\":[\"string\",\"number\"]}"),
-    FIELD_TOLD("timeout", 0, NULL, OR_NULL(REF("Duration"))),
-    FIELD_TOLD("max_attempts", 0, NULL, "{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000}"),
-    FIELD_TOLD("backoff", 0, NULL, REF("Duration")),
-    FIELD_TOLD("backoff_max", 0, NULL, REF("Duration")),
-    FIELD_TOLD("key", 0, NULL, "{\"type\":[\"string\",\"null\"],\"maxLength\":256}"),
-    FIELD_TOLD("labels", 0, NULL, STRINGS),
-    FIELD_TOLD("need", 0, "what it needs of its worker", OR_NULL(REF("NeedGiven"))),
-    FIELD_TOLD("status", 0, NULL, "{\"type\":\"integer\",\"maximum\":-2}"), {NULL}};
-
 static const struct field submit_result_shape[] = {ID("batch", NONE),
     OTHER("ids", 0, ARRAY(OR_NULL(REF("Id")))), INT("accepted", 0), INT("duplicates", 0),
     INT("rejected", 0), OTHER("errors", 0, ARRAY(REF("LineError"))), {NULL}};
@@ -172,7 +147,7 @@ static const struct schema schemas[] = {
     {"Usage", .fields = usage_shape, .about = "of the last attempt"},
     {"Task", .fields = task_shape},
     {"TaskList", .page_of = "Task"},
-    {"TaskSubmit", .fields = task_submit_shape, .shape = SHAPE_CHANGE},
+    {"TaskSubmit", .fields = task_given_fields, .shape = SHAPE_CREATE},
     {"Submitted",
         "{\"description\":\"the twin of a single task, or what became of many\",\"oneOf\":[" REF(
             "Task") "," REF("SubmitResult") "]}"},

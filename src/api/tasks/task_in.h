@@ -27,8 +27,6 @@ struct task_in {
 
 /* Fills everything but spec.queue and spec.batch. */
 int task_in_value(struct task_in *in, json_t *v, struct submit_task *ret_task, struct problem *p);
-/* Any text of one line; people see it in lists. */
-int task_name_check(struct str name, const char *field, struct problem *p);
 /* Whether a task's text may be as long as this one. */
 int task_in_size(struct str text, struct problem *p);
 int task_in_text(

@@ -7,6 +7,7 @@
 #define CLI_COMMAND_H
 
 #include "base/options.h"
+#include "model/rows/field.h"
 
 struct cli;
 
@@ -40,6 +41,9 @@ struct command {
 	   cli's problem set. A shell parses its own words: argv[0] is the one after its name. */
 	int (*run)(struct cli *c);
 	int (*shell)(int argc, char **argv);
+	/* Members that its options set, whose words are the help of options without their own.
+	   Those of a task need not be said. */
+	const struct field *fields;
 };
 
 /* Words that complete a kind of value; one without a kind ends a list of them. */
@@ -55,6 +59,9 @@ struct command_table {
 	size_t n;
 	const struct completion *completions; /* NULL: none of its own */
 };
+
+/* What an option does, for people: its own words, else its member's. */
+const char *option_help(const struct command *cmd, const struct option_def *d);
 
 /* The client's commands, and those that main.c adds. `i` counts over both; NULL past the end. */
 void commands_add(const struct command *table, size_t n);

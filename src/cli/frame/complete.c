@@ -173,7 +173,7 @@ static void add_options(const struct cursor *p, struct buf *out)
 			if (d->flags & OPTION_HIDDEN)
 				continue;
 			buf_printf(&word, "--%s", d->name);
-			add(out, word.p, d->help);
+			add(out, word.p, option_help(p->command, d));
 		}
 }
 

@@ -11,7 +11,7 @@ static const struct option_def schedule_options[] = {
         "overlap"},
     {"missed", 0, "POLICY", "what is made up for after a stop: skip, once (default) or all", NULL,
         0, "missed"},
-    {"jitter", 0, "TIME", "start each task up to so much later, at random"},
+    {"jitter", 0, "TIME"},
     {"start", 0, "TIME", "not before: RFC 3339, epoch seconds, or so long from now"},
     {"end", 0, "TIME", "not after; likewise"},
     {NULL},
@@ -79,7 +79,7 @@ static const struct command schedule_rows[] = {
         NULL,
         {cron_options, schedule_options, schedule_add_options, task_options, process_options,
             output_options},
-        GROUP_OBJECTS, 0, cmd_schedule_add},
+        GROUP_OBJECTS, 0, cmd_schedule_add, .fields = schedule_fields},
     {"schedule ls", "list schedules, with their next run and how the last one ended", NULL, NULL,
         "reeve schedule ls --state paused\twhat somebody stopped, and why\n"
         "reeve schedule ls -o wide --watch\tlive, with everything\n",
@@ -95,7 +95,7 @@ static const struct command schedule_rows[] = {
         "schedule",
         {cron_options, schedule_options, schedule_set_options, task_options, process_options,
             output_options},
-        GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_set},
+        GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_set, .fields = schedule_fields},
     {"schedule pause", "submit nothing more", "NAME…",
         "What was submitted goes on. The ticks of the pause are recorded as skipped.",
         "reeve schedule pause backup --reason 'the disk is being replaced' --until 2d\tresumes by "

@@ -104,6 +104,47 @@ static const struct column group_columns[] = {
     COLUMN_SUM_OF("state_sum", COLUMN_STATE),
 };
 
+#define SHOWN(name, kind, member, ...) \
+	FIELD(name, kind, group_row, member, .flags = FIELD_SHOWN __VA_OPT__(, ) __VA_ARGS__)
+#define SHOWN_OR_NULL(name, kind, member, ...) \
+	FIELD(name, kind, group_row, member,   \
+	    .flags = FIELD_SHOWN | FIELD_NULL_SHOWN __VA_OPT__(, ) __VA_ARGS__)
+
+const struct field group_count_fields[] = {
+    SHOWN("built", FIELD_I64, counts.built, .about = "that ended as they must"),
+    SHOWN("failed", FIELD_I64, counts.failed, .about = "that did not"),
+    SHOWN("lost", FIELD_I64, counts.lost,
+        .about = "whose worker was lost, and which may not run twice"),
+    SHOWN("skipped", FIELD_I64, counts.skipped, .about = "what they need did not end as it must"),
+    SHOWN("cancelled", FIELD_I64, counts.cancelled,
+        .about = "by somebody, or because another job failed"),
+    {NULL},
+};
+
+const struct field group_fields[] = {
+    SHOWN("id", FIELD_ID, id),
+    SHOWN("name", FIELD_TEXT, name),
+    SHOWN("state", FIELD_CHOICE, state, .names = group_state_names, .n_names = N_GROUP_STATES),
+    SHOWN("policy", FIELD_CHOICE, policy, .names = group_policy_names, .n_names = N_GROUP_POLICIES),
+    SHOWN("jobs", FIELD_I64, n_jobs, .about = "how many"),
+    SHOWN("edges", FIELD_I64, n_edges, .about = "how many needs they have"),
+    {.name = "counts",
+        .kind = FIELD_OBJECT,
+        .table = group_count_fields,
+        .flags = FIELD_SHOWN,
+        .about = "jobs that have ended, by how"},
+    SHOWN("created", FIELD_TIME, ctime_ms),
+    SHOWN("changed", FIELD_TIME, mtime_ms, .about = "when it came into its state"),
+    SHOWN_OR_NULL("dispatched", FIELD_TIME, dispatched_ms),
+    SHOWN_OR_NULL("ended", FIELD_TIME, ended_ms),
+    SHOWN_OR_NULL("reason", FIELD_TEXT, reason, .about = "why it is in its state"),
+    SHOWN_OR_NULL("series", FIELD_TEXT, series,
+        .about = "what groups that build the same again and again have in common"),
+    SHOWN_OR_NULL("retried_of", FIELD_ID, retried_of, .about = "the group that it is left of"),
+    SHOWN_OR_NULL("actor", FIELD_TEXT, actor, .about = "who submitted it"),
+    {NULL},
+};
+
 /* How it stands is not known: what waits is ended. Without its size nothing can be told of it. */
 static void quarantine(void *row, const struct quarantine_facts *f)
 {

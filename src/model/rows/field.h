@@ -70,6 +70,7 @@ struct field {
 	size_t n_names;
 	const char *first_too; /* another word for the first of these; NULL: none */
 	const struct field *table;
+	/* In place of its kind's reader; NULL: there is none. */
 	int (*read)(const struct fields_in *r, struct json_t *v, const char *place);
 	unsigned flags;
 	const char *about;  /* for people; NULL: its name says it */
