@@ -23,6 +23,8 @@ struct facts {
 	struct str other;  /* a second name: the worker in the way, the plugin */
 	struct str reason; /* what somebody said of it; may be empty */
 	struct str task;   /* the id of the task that waits, as people write it */
+	rid at;            /* `other` is this job, by its task's id; */
+	struct str job;    /* and this is its name, which only the store knows */
 	int64_t n, of;     /* so many, of so many */
 	int64_t needs, freest,
 	    total;     /* of `other`: what it needs, what one has free, what there is */

@@ -90,14 +90,15 @@ static const struct {
     [WHY_GROUP_WAITS] = {"the group {name} waits for its turn: {n} before it are not over",
         "they end, or workers idle"},
     [WHY_GROUP_READS] = {"the group {name} is being read from the store", "a moment"},
-    [WHY_GROUP_RUNS] = {"of the {of} jobs of the group {name} {n} wait for a worker, run or are "
-                        "held",
-        "they end"},
+    [WHY_GROUP_RUNS] = {"waiting for a worker, running or held: {n} of the {of} jobs of the group "
+                        "{name}",
+        "each of them ends"},
     [WHY_GROUP_ENDS] = {"the group {name} is being ended: {n} of its {of} jobs have not{: |reason}",
         "their workers say that they are over"},
-    [WHY_JOB_NEEDS] = {"it needs task {other}, which has not ended", "that ends"},
-    [WHY_JOB_NEEDS_FIRST] = {"the first of {n} in a row that it waits for is task {other}",
-        "that ends; what holds it: reeve why {other}"},
+    [WHY_JOB_NEEDS] = {"it needs {job}, which has not ended",
+        "that ends; what holds it: reeve why {job typed}"},
+    [WHY_JOB_NEEDS_FIRST] = {"the first of {n} in a row that it waits for is {job}",
+        "that ends; what holds it: reeve why {job typed}"},
     [WHY_JOB_DUE] = {"all that it needs has ended: it is about to be queued", "a moment"},
 };
 

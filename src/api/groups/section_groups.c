@@ -2,15 +2,16 @@
 /* What there is to ask about groups, and the shapes of what is said then. */
 #include "api/frame/shapes.h"
 #include "api/groups/groups.h"
+#include "api/groups/job_why.h"
 #include "model/objects/group_graph.h"
-
-static const struct field why_reason_shape[] = {
-    TEXT("code", 0), TEXT("text", 0), TEXT("lift", NONE), {NULL}};
 
 static const struct field why_shape[] = {ID("id", 0),
     FIELD_FOUND(
         "state", FIELD_CHOICE, 0, NULL, .names = group_state_names, .n_names = N_GROUP_STATES),
-    TEXT("summary", 0), FIELD_FOUND("reasons", FIELD_OBJECTS, 0, NULL, .table = why_reason_shape),
+    FIELD_FOUND("summary", FIELD_TEXT, 0, "the first reason, and that of the first of the jobs"),
+    FIELD_FOUND("reasons", FIELD_OBJECTS, 0, NULL, .table = why_shape_reasons),
+    FIELD_FOUND("jobs", FIELD_OBJECTS, 0, "some of those that it waits for, and what they wait for",
+        .table = why_shape_jobs),
     {NULL}};
 
 static const struct field need_shape[] = {TEXT("job", 0),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What there is to ask about tasks, and the shapes of what is said then. */
 #include "api/frame/shapes.h"
+#include "api/groups/job_why.h"
 #include "api/tasks/task_shapes.h"
 #include "wire/json/task.h"
 
@@ -100,12 +101,13 @@ static const struct field task_summary_shape[] = {INT("total", 0),
     OTHER("states", 0, "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"}}"),
     INT("done", 0), INT("live", 0), {NULL}};
 
-static const struct field why_shape_reasons[] = {
-    TEXT("code", 0), TEXT("text", 0), TEXT("lift", NONE), {NULL}};
-
 static const struct field why_shape[] = {ID("id", 0), OTHER("state", 0, REF("State")),
     BOOL("unsure", 0), TEXT("summary", 0),
-    FIELD_FOUND("reasons", FIELD_OBJECTS, 0, NULL, .table = why_shape_reasons), {NULL}};
+    FIELD_FOUND("reasons", FIELD_OBJECTS, 0, NULL, .table = why_shape_reasons),
+    FIELD_FOUND("jobs", FIELD_OBJECTS, 0,
+        "of a group's job: the one that blocks it, and what that waits for",
+        .table = why_shape_jobs),
+    {NULL}};
 
 static const struct field history_shape_items[] = {TIME("time", NONE), BOOL("times_doubtful", 0),
     OTHER("state", 0, REF("State")), INT("status", 0),

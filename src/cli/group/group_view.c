@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Groups for people: in a list, and all about one, what failed first. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/world/clock.h"
@@ -120,6 +121,7 @@ static const struct fact facts[] = {
     {"progress", {.words = progress_words}},
     {"states", {SHOWN_TEXT, "states"}},
     {"ETA", {SHOWN_TEXT, "eta"}},
+    {"waits for", {SHOWN_TEXT, "waits"}},
 };
 
 const struct view group_view = {.facts = facts, .n_facts = N_OF(facts)};
@@ -203,6 +205,30 @@ static int add_live(struct cli *c, json_t *group)
 	return 0;
 }
 
+static bool runs(const char *state)
+{
+	return !strcmp(state, job_state_word(JOB_DISPATCHED)) ||
+	       !strcmp(state, job_state_word(JOB_CANCEL_PENDING));
+}
+
+/* The first job that could go on and does not. */
+static int add_waits(struct cli *c, json_t *group)
+{
+	AUTO(json_drop) json_t *why = NULL;
+	AUTO(buf_release) struct buf words = {0};
+	const json_t *job;
+	int r = noun_call(c, "GET", &group_noun, js(group, "id"), "why", NULL, &why);
+
+	if (r < 0)
+		return r;
+	job = json_array_get(json_object_get(why, "jobs"), 0);
+	if (!job || runs(js(job, "state")))
+		return 0;
+	buf_printf(&words, "%s: %s", js(job, "job"), js(job, "summary"));
+	json_object_set_new(group, "waits", json_string(words.p));
+	return 0;
+}
+
 static int show_one(struct cli *c, const struct noun *n, const char *name)
 {
 	AUTO(json_drop) json_t *group = NULL;
@@ -214,6 +240,8 @@ static int show_one(struct cli *c, const struct noun *n, const char *name)
 	}
 	if (r == 0)
 		r = add_live(c, group);
+	if (r == 0 && !jhas(group, "ended"))
+		r = add_waits(c, group);
 	if (r < 0)
 		return r;
 	if (name != c->options.args[0])

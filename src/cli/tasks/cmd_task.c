@@ -107,10 +107,24 @@ static void show_origin(struct cli *c, const char *id)
 		say(stdout, "  of %s", origin);
 }
 
+static void show_reasons(const struct cli *c, const json_t *why, const char *indent)
+{
+	json_t *reason;
+	size_t i;
+
+	json_array_foreach(json_object_get(why, "reasons"), i, reason)
+	{
+		say(stdout, "%s%s %s", indent, c->term.utf8 ? "•" : "*", js(reason, "text"));
+		if (*js(reason, "lift"))
+			say(stdout, "%s  %s %s", indent, c->term.utf8 ? "→" : "->",
+			    js(reason, "lift"));
+	}
+}
+
 void why_show(struct cli *c, json_t *why)
 {
 	AUTO(buf_release) struct buf state = {0};
-	json_t *reason;
+	json_t *job;
 	size_t i;
 
 	if (wants_machine(c)) {
@@ -122,11 +136,16 @@ void why_show(struct cli *c, json_t *why)
 	say(stdout, "%s: %s",
 	    jb(why, "unsure") ? " (unsure: nobody knows yet whether it was started)" : "",
 	    js(why, "summary"));
-	json_array_foreach(json_object_get(why, "reasons"), i, reason)
+	show_reasons(c, why, "  ");
+	json_array_foreach(json_object_get(why, "jobs"), i, job)
 	{
-		say(stdout, "  %s %s", c->term.utf8 ? "•" : "*", js(reason, "text"));
-		if (*js(reason, "lift"))
-			say(stdout, "    %s %s", c->term.utf8 ? "→" : "->", js(reason, "lift"));
+		AUTO(buf_release) struct buf line = {0};
+
+		text_add_clean(&line, str_of(js(job, "job")));
+		buf_add_cstr(&line, "  ");
+		add_state(&line, &c->term, c->term.out_colour, js(job, "state"));
+		printf("  %s\n", line.p);
+		show_reasons(c, job, "    ");
 	}
 }
 

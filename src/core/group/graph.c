@@ -194,18 +194,31 @@ bool graph_follow(struct group *g, size_t *budget)
 	return true;
 }
 
-/* Edges are kept by need: whoever asks looks through all that come before the job. */
-bool graph_blocker(const struct group *g, uint32_t job, uint32_t *ret_need)
+static bool is_needed_by(const struct group *g, uint32_t need, uint32_t job)
 {
 	const struct active *a = g->active;
 
-	if (!a || !a->first || a->stage != STAGE_RUN)
-		return false;
-	for (uint32_t need = 0; need < job; need++)
-		for (size_t i = a->first[need]; i < end_of(g, need); i++)
-			if (a->needed_by[i] >> 2 == job && !is_ended(a, need)) {
-				*ret_need = need;
-				return true;
-			}
+	for (size_t i = a->first[need]; i < end_of(g, need); i++)
+		if (a->needed_by[i] >> 2 == job)
+			return true;
 	return false;
+}
+
+/* Edges are kept by need, and what a job needs comes before it: so one way down finds all of them,
+ * however long the row is. */
+uint32_t graph_blockers(const struct group *g, uint32_t job, uint32_t *ret_need, uint32_t *ret_last)
+{
+	const struct active *a = g->active;
+	uint32_t n = 0, at = job;
+
+	if (!a || !a->first || a->stage != STAGE_RUN)
+		return 0;
+	for (uint32_t need = job; need-- > 0;) {
+		if (is_ended(a, need) || !is_needed_by(g, need, at))
+			continue;
+		if (n++ == 0)
+			*ret_need = need;
+		*ret_last = at = need;
+	}
+	return n;
 }

@@ -210,8 +210,10 @@ void graph_count(struct group *g);
 bool graph_follow(struct group *g, size_t *budget);
 /* A job has been released: those that wait for nothing else may be due next. */
 void graph_look_ahead(struct group *g, uint32_t job);
-/* Some job that this one needs and that has not ended as it must; false: there is none. */
-bool graph_blocker(const struct group *g, uint32_t job, uint32_t *ret_need);
+/* The row of jobs that this one waits for: the last one that it needs and that has not ended, then
+ * the last one that that needs, up to one that needs none. Returns how many there are. */
+uint32_t graph_blockers(
+    const struct group *g, uint32_t job, uint32_t *ret_need, uint32_t *ret_last);
 
 /* env.c: a queue's environment, and beside it what tells a job which one it is. */
 struct str group_env(const struct core *c, const struct object *o, const struct task_row *t,

@@ -23,5 +23,9 @@ bool core_may_prune(const struct core *c, rid task);
 
 /* What holds a group: the reasons that it does not end, in the words of core/say.h. */
 size_t core_group_why(const struct core *c, rid id, struct arena *a, struct why **ret_whys);
+/* Jobs of it that could go on, by their tasks: first those that wait, one for each place and thing
+ * that they wait for, then more of them, then those that run. Returns how many. */
+#define GROUP_LIVE_MAX 8
+size_t core_group_live(const struct core *c, rid id, rid ret_jobs[GROUP_LIVE_MAX]);
 
 #endif

@@ -229,11 +229,11 @@ static void end_all(struct core *c, struct group *g, struct str reason, struct e
 static struct str why_stuck(const struct core *c, const struct group *g, struct arena *a)
 {
 	const struct active *k = g->active;
-	uint32_t job = 0, need;
+	uint32_t job = 0, need, last;
 
 	while (job < g->row.n_jobs && k->marks[job] != MARK_WAITS)
 		job++;
-	if (job == g->row.n_jobs || !graph_blocker(g, job, &need))
+	if (job == g->row.n_jobs || !graph_blockers(g, job, &need, &last))
 		return STR("stuck: no job can start, and nobody knows why");
 	return arena_strf(a,
 	    "stuck: task " STR_FMT " waits for task " STR_FMT ", which does not run",

@@ -139,11 +139,13 @@ static const struct {
         "they end, or workers idle"},
     {WHY_GROUP_READS, "group-reads", "the group nightly is being read from the store", "a moment"},
     {WHY_GROUP_RUNS, "group-runs",
-        "of the 3 jobs of the group nightly 2 wait for a worker, run or are held", "they end"},
+        "waiting for a worker, running or held: 2 of the 3 jobs of the group nightly",
+        "each of them ends"},
     {WHY_GROUP_ENDS, "group-ends",
         "the group nightly is being ended: 2 of its 3 jobs have not: the disk",
         "their workers say that they are over"},
-    {WHY_JOB_NEEDS, "needs", "it needs task w2, which has not ended", "that ends"},
+    {WHY_JOB_NEEDS, "needs", "it needs task w2, which has not ended",
+        "that ends; what holds it: reeve why w2"},
     {WHY_JOB_NEEDS_FIRST, "needs-first", "the first of 2 in a row that it waits for is task w2",
         "that ends; what holds it: reeve why w2"},
     {WHY_JOB_DUE, "needs-met", "all that it needs has ended: it is about to be queued", "a moment"},
@@ -160,6 +162,24 @@ static void every_reason_has_its_sentences(void **state)
 		assert_string_equal(words_why(&arena, &w).p, whys[i].holds);
 		assert_string_equal(words_lift(&arena, &w).p, whys[i].lifts);
 	}
+}
+
+static void a_job_goes_by_its_name_where_that_is_known(void **state)
+{
+	struct why w = {WHY_JOB_NEEDS, {.name = STR("nightly"), .other = STR("0ab"), .at = 7}};
+
+	assert_string_equal(words_why(&arena, &w).p, "it needs task 0ab, which has not ended");
+	assert_string_equal(words_lift(&arena, &w).p, "that ends; what holds it: reeve why 0ab");
+	w.facts.job = STR("core/gcc");
+	assert_string_equal(words_why(&arena, &w).p, "it needs core/gcc, which has not ended");
+	assert_string_equal(
+	    words_lift(&arena, &w).p, "that ends; what holds it: reeve why nightly/core/gcc");
+	w.facts.job = STR("build[os=linux]");
+	assert_string_equal(words_lift(&arena, &w).p,
+	    "that ends; what holds it: reeve why 'nightly/build[os=linux]'");
+	w.facts.job = STR("it's");
+	assert_string_equal(
+	    words_lift(&arena, &w).p, "that ends; what holds it: reeve why 'nightly/it'\\''s'");
 }
 
 #define START                                                                               \
@@ -307,6 +327,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_teardown(every_reason_has_its_sentences, drop),
+	    cmocka_unit_test_teardown(a_job_goes_by_its_name_where_that_is_known, drop),
 	    cmocka_unit_test_teardown(every_wait_has_its_sentence, drop),
 	    cmocka_unit_test_teardown(every_hint_has_its_sentence, drop),
 	    cmocka_unit_test(no_hint_leaves_the_one_that_is_there),
