@@ -178,6 +178,9 @@ const struct object *group_user_of(const struct core *c, rid queue);
 /* The status that a held job gets when it is released: the group may have it wait on. */
 int group_released(const struct core *c, const struct task *t);
 bool group_owns(const struct core *c, const struct task *t);
+/* Somebody fails it: that is written down beside the groups' own events. */
+void group_audit_fail(
+    struct core *c, const struct task *t, struct str reason, struct str actor, struct effects *out);
 
 /* active.c: what is in memory of an active group */
 void active_begin(struct core *c, struct group *g, enum group_stage stage);
