@@ -132,6 +132,7 @@ struct event {
 			const rid *ids; /* EV_CANCEL, EV_RETRY, EV_TASK_SET */
 			size_t n;
 			struct str reason;
+			bool fails; /* EV_CANCEL, of jobs: their end is that of one that failed */
 			bool has_status, has_priority; /* EV_TASK_SET */
 			int32_t status;                /* TASK_QUEUED (release) or a held one */
 			int32_t priority;

@@ -83,6 +83,9 @@ struct owner_kind {
 	/* Why an operator's EV_RETRY or EV_TASK_SET is refused; NULL: it is not. */
 	const char *(*refuses)(const struct core *c, const struct object *o, const struct task *t,
 	    const struct event *ev);
+	/* An operator fails it: that is to be written down. NULL: it can be cancelled only. */
+	void (*failed)(struct core *c, const struct object *o, const struct task *t,
+	    struct str reason, struct str actor, struct effects *out);
 	/* The status that it gets when an operator releases it. */
 	int (*released)(const struct core *c, const struct object *o, const struct task *t);
 	/* Why it waits. True: nothing else is to be said of that. */
@@ -180,6 +183,10 @@ bool owner_is_shown(const struct core *c, const struct owner *of);
 bool owner_keeps_name(const struct owner *of);
 const char *owner_refuses(const struct core *c, const struct task *t, const struct event *ev);
 /* TASK_QUEUED or TASK_BLOCKED, as was asked for, unless its owner has a say in it. */
+/* An operator fails the task. False: its owner's kind knows no such thing. */
+bool owner_may_fail(const struct core *c, const struct task *t);
+void owner_failed(
+    struct core *c, const struct task *t, struct str reason, struct str actor, struct effects *out);
 int owner_released(const struct core *c, const struct task *t, int to);
 bool owner_why(
     struct why_answer *an, const struct core *c, const struct task_row *t, int32_t status);

@@ -69,6 +69,20 @@ const char *owner_refuses(const struct core *c, const struct task *t, const stru
 	return o ? object_kinds[o->kind]->tasks.refuses(c, o, t, ev) : NULL;
 }
 
+bool owner_may_fail(const struct core *c, const struct task *t)
+{
+	return OWNER_WITH(failed, c, &t->row.spec.owner) != NULL;
+}
+
+void owner_failed(
+    struct core *c, const struct task *t, struct str reason, struct str actor, struct effects *out)
+{
+	const struct object *o = OWNER_WITH(failed, c, &t->row.spec.owner);
+
+	if (o)
+		object_kinds[o->kind]->tasks.failed(c, o, t, reason, actor, out);
+}
+
 int owner_released(const struct core *c, const struct task *t, int to)
 {
 	const struct object *o = OWNER_WITH(released, c, &t->row.spec.owner);

@@ -6,10 +6,10 @@
 #include "api/objects/resource.h"
 #include "core/group/view.h"
 
-extern const struct field group_said_fields[], group_retry_fields[];
+extern const struct field group_said_fields[], group_retry_fields[], group_fail_fields[];
 extern const struct resource group_resource;
 call_fn groups_list, groups_submit, group_get, group_cancel, group_retry, group_why, group_jobs,
-    group_job, group_compact, group_stream;
+    group_job, group_fail, group_compact, group_stream;
 
 void show_group(struct buf *b, const struct api *a, const struct group_row *g);
 

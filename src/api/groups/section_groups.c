@@ -67,6 +67,7 @@ static const struct schema schemas[] = {
         "\"number\"]}}},\"throttle\":{\"type\":"
         "\"integer\",\"minimum\":1},\"duration\":{\"description\":\"seconds, or a duration\"}}}"},
     {"GroupRetry", .fields = group_retry_fields, .shape = SHAPE_CHANGE},
+    {"GroupFail", .fields = group_fail_fields, .shape = SHAPE_CHANGE},
     {"GroupWhy", .fields = why_shape},
 };
 
@@ -87,6 +88,9 @@ static const struct route routes[] = {
     {API_POST, "/v1/groups/{group}/retry", group_retry, "retryGroup", "groups",
         "A new group of what is left of one that has ended", 0, "GroupRetry", false, "Group", {201},
         0, RIGHT_SUBMIT},
+    {API_POST, "/v1/groups/{group}/fail", group_fail, "failJob", "groups",
+        "One of its jobs has failed, for a reason: it ends at once, or its worker is told", 0,
+        "GroupFail", true, "Job", {200}, SCOPED, RIGHT_OPERATE},
     {API_GET, "/v1/groups/{group}/why", group_why, "explainGroup", "groups", "What it waits for", 0,
         NULL, false, "GroupWhy", {200}, SCOPED, RIGHT_READ},
     {API_GET, "/v1/groups/{group}/jobs", group_jobs, "listJobs", "groups",

@@ -105,7 +105,7 @@ static void add_place(struct buf *b, const struct api *a, const struct task_row 
 	jw_mi64(b, "token", s->token);
 	jw_mstr_null(b, "worker", known ? view.row->facts.shard : STR_NULL);
 	jw_mid_null(b, "worker_id", a->host.ids, s->worker);
-	jw_mbool(b, "cancelling", s->wish == WISH_CANCEL && !task_is_ended(s->status));
+	jw_mbool(b, "cancelling", task_is_told(s) && !task_is_ended(s->status));
 	jw_mbool(b, "unsure", core_task_unsure(a->host.core, t->id));
 }
 

@@ -17,6 +17,7 @@ int cmd_group_show(struct cli *c);
 int cmd_group_watch(struct cli *c);
 int cmd_group_why(struct cli *c);
 int cmd_group_cancel(struct cli *c);
+int cmd_group_fail(struct cli *c);
 int cmd_group_graph(struct cli *c);
 int cmd_group_log(struct cli *c);
 

@@ -74,6 +74,11 @@ static const struct option_def cancel_options[] = {
     {NULL},
 };
 
+static const struct option_def fail_options[] = {
+    {"reason", 0, "TEXT", "why it cannot be built: it is the job's reason"},
+    {NULL},
+};
+
 static const struct option_def graph_options[] = {
     {"output", 'o', "FORMAT", "dot (default), svg, json, jsonl or yaml", "REEVE_OUTPUT", 0,
         "graph-format"},
@@ -161,6 +166,13 @@ static const struct command group_rows[] = {
         "What waits ends at once. The group is canceled when the last worker has said so. " NAMED,
         "reeve group cancel nightly --reason 'wrong branch'\tstop it\n", "group",
         {cancel_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_group_cancel},
+    {"group fail", "end one job as failed, for a reason", "GROUP JOB",
+        "For what turns out not to be buildable while its group runs. What waits ends at once; "
+        "what runs is told, and has failed when its worker has said so. What needs it is skipped, "
+        "and the rest goes on by the group's policy. JOB is its name, its number or its task's "
+        "id. " NAMED,
+        "reeve group fail nightly core/php#1 --reason 'plan disconnected'\tit cannot be built\n",
+        "group", {fail_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_group_fail},
     {"group retry", "make a new group of what is left of one that has ended", "GROUP",
         "What was built is not built again: those that need it are shown the same results. Prints "
         "the new group's id. " NAMED,

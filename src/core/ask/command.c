@@ -23,11 +23,16 @@ static struct outcome done(rid id, int32_t status)
 	return (struct outcome){.id = id, .status = status};
 }
 
+static enum deed_verb deed_of(const struct event *cancel)
+{
+	return cancel->tasks.fails ? DEED_FAIL : DEED_CANCEL;
+}
+
 static struct outcome cancel_dispatched(
     struct core *c, struct task *t, struct str reason, const struct event *ev, struct effects *out)
 {
-	task_wish_cancel(t);
-	task_note_deed(c, t, DEED_CANCEL, t->row.state.status, ev, out);
+	task_wish(t, ev->tasks.fails ? WISH_FAIL : WISH_CANCEL);
+	task_note_deed(c, t, deed_of(ev), t->row.state.status, ev, out);
 	t->row.state.mtime_ms = c->now_ms;
 	task_set_reason(t, reason);
 	task_save(c, t, out);
@@ -40,22 +45,27 @@ static struct outcome cancel_dispatched(
 struct outcome task_call_off(
     struct core *c, struct task *t, const struct event *ev, struct effects *out)
 {
+	int end = ev->tasks.fails ? TASK_FAILED : TASK_CANCELLED;
 	struct str reason = ev->tasks.reason;
 	rid id = t->row.id;
 
+	if (ev->tasks.fails && !owner_may_fail(c, t))
+		return refused(t, "it is no job of a group: cancel it");
 	if (start_may_run(c, &t->row))
 		return not_known(t);
 	if (!reason.n)
-		reason = STR("cancelled");
+		reason = ev->tasks.fails ? STR("an operator failed it") : STR("cancelled");
+	if (ev->tasks.fails && task_phase(t->row.state.status) != PHASE_ENDED)
+		owner_failed(c, t, reason, ev->actor, out);
 	switch (task_phase(t->row.state.status)) {
 	case PHASE_ENDED: return refused(t, "it has ended already");
 	case PHASE_CLAIMED:
 	case PHASE_RUNNING: return cancel_dispatched(c, t, reason, ev, out);
 	default:
-		task_note_deed(c, t, DEED_CANCEL, TASK_CANCELLED, ev, out);
-		task_move(c, t, TASK_CANCELLED, reason, out);
+		task_note_deed(c, t, deed_of(ev), end, ev, out);
+		task_move(c, t, end, reason, out);
 		task_forget(c, t);
-		return done(id, TASK_CANCELLED);
+		return done(id, end);
 	}
 }
 

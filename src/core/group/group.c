@@ -278,6 +278,7 @@ const struct object_kind group_kind = {
         .delays = needs_delay,
         .is_shown = needs_are_shown,
         .refuses = group_refuses,
+        .failed = group_failed,
         .released = group_released,
         .why = group_why_job,
         .keeps_name = true},

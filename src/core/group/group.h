@@ -181,6 +181,9 @@ void group_task_waits(struct core *c, struct object *o, rid task);
 const struct object *group_user_of(const struct core *c, rid queue);
 const char *group_refuses(
     const struct core *c, const struct object *o, const struct task *t, const struct event *ev);
+/* Somebody fails a job: that is written down beside the groups' own events. */
+void group_failed(struct core *c, const struct object *o, const struct task *t, struct str reason,
+    struct str actor, struct effects *out);
 /* The group may have it wait on. */
 int group_released(const struct core *c, const struct object *o, const struct task *t);
 

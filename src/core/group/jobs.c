@@ -4,6 +4,7 @@
  * And what an operator may do to a single job, so that its group stays right:
  *
  *   cancel    it counts as failed, whatever state the group is in
+ *   fail      it has failed, for the reason that is given
  *   hold      the group waits for it, for as long as it takes
  *   release   it starts if what it needs has ended as it must, else it waits for that again
  *   retry     is refused: what needed it has been skipped by then
@@ -84,6 +85,14 @@ const char *group_refuses(
 	    t->row.state.status == TASK_QUEUED)
 		return "it is a job, and blocked is its group's word: give another status";
 	return NULL;
+}
+
+void group_failed(struct core *c, const struct object *o, const struct task *t, struct str reason,
+    struct str actor, struct effects *out)
+{
+	const struct detail d[] = {{"job", t->row.spec.name}, {"reason", reason}};
+
+	audit_object(c, "group.job_failed", o, actor, details_of(&out->batch.arena, d, 2), out);
 }
 
 int group_released(const struct core *c, const struct object *o, const struct task *t)

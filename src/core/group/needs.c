@@ -190,7 +190,7 @@ static bool is_over(const struct core *c, const struct task *t)
 /* The task must not be started on that worker, or at all, any more. */
 static bool is_called_off(const struct core *c, const struct task *t)
 {
-	return !worker_may_start(c, t->worker) || t->row.state.wish == WISH_CANCEL || is_over(c, t);
+	return !worker_may_start(c, t->worker) || task_is_told(&t->row.state) || is_over(c, t);
 }
 
 static void give_back(
@@ -217,8 +217,8 @@ static bool look(struct core *c, struct late_order *l, bool just_placed, struct 
 		return false;
 	}
 	if (is_called_off(c, t)) {
-		if (is_over(c, t))
-			task_wish_cancel(t);
+		if (is_over(c, t) && !task_is_told(&t->row.state))
+			task_wish(t, WISH_CANCEL);
 		give_back(c, t, STR("its order was not sent"), 0, out);
 		return true;
 	}

@@ -100,7 +100,7 @@ static bool end_job(struct core *c, struct group *g, struct task *t, struct effe
 
 	if (phase == PHASE_ENDED || (runs && !ends_what_runs(g)))
 		return true;
-	if (runs && t->row.state.wish == WISH_CANCEL)
+	if (runs && task_is_told(&t->row.state))
 		return true;
 	by.tasks.reason = g->row.state == GROUP_CANCELING ? STR("its group is cancelled")
 	                                                  : STR("its group has failed");

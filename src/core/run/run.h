@@ -138,7 +138,12 @@ void task_end_attempt(struct core *c, struct task *t, int status, struct str rea
 /* The same for a lost worker's: another attempt only after the hold. */
 void task_end_lost(
     struct core *c, struct task *t, struct str reason, int64_t hold_ms, struct effects *out);
-void task_wish_cancel(struct task *t);
+/* WISH_CANCEL or WISH_FAIL. */
+void task_wish(struct task *t, enum task_wish wish);
+/* Why it was asked for: a task that is told keeps that until it has ended. */
+struct str task_told_why(const struct task *t);
+/* How it ends then. Who failed a job said why: that goes before what `reason` says. */
+int task_told_end(const struct task *t, struct str *reason);
 /* command.c: as an operator does it: what waits has ended then, what runs is told. May free it. */
 struct outcome task_call_off(
     struct core *c, struct task *t, const struct event *ev, struct effects *out);

@@ -227,7 +227,7 @@ static enum why_code code_of_dispatched(const struct task *t, bool is_unhealthy)
 		return WHY_WORKER_AWAY;
 	if (t->unsure)
 		return WHY_NO_ANSWER;
-	if (t->row.state.wish == WISH_CANCEL)
+	if (task_is_told(&t->row.state))
 		return WHY_CANCELLING;
 	if (t->row.state.status == TASK_RUNNING)
 		return is_unhealthy ? WHY_RUNNING_ON_UNHEALTHY : WHY_RUNNING;

@@ -84,9 +84,9 @@ static void held_by_worker(struct core *c, const struct event *ev, struct worker
 	unsure_settle(t);
 	if (h->started_ms && t->row.state.status == TASK_CLAIMED) {
 		times_started(c, &t->row.state, h->started_ms);
-		task_move(c, t, TASK_RUNNING, STR_NULL, out);
+		task_move(c, t, TASK_RUNNING, task_told_why(t), out);
 	}
-	if (t->row.state.wish == WISH_CANCEL)
+	if (task_is_told(&t->row.state))
 		effects_message(out, MSG_KILL, ev->link)->kill =
 		    (struct link_kill){h->task, h->token, STR("cancelled")};
 }

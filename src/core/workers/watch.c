@@ -246,7 +246,7 @@ static void kill_again(struct worker *w, struct effects *out)
 	struct task *t;
 
 	TAILQ_FOREACH (t, &w->tasks, on_worker)
-		if (t->row.state.wish == WISH_CANCEL)
+		if (task_is_told(&t->row.state))
 			effects_message(out, MSG_KILL, w->link)->kill =
 			    (struct link_kill){t->row.id, t->row.state.token, STR("cancelled")};
 }

@@ -63,7 +63,7 @@ enum job_state job_state(enum group_state group, const struct task_state *t)
 	case PHASE_HELD: return group < GROUP_DISPATCHING ? JOB_PENDING : JOB_SCHEDULABLE;
 	case PHASE_QUEUED: return JOB_ELIGIBLE;
 	case PHASE_ENDED: return ended_state(t);
-	default: return t->wish == WISH_CANCEL ? JOB_CANCEL_PENDING : JOB_DISPATCHED;
+	default: return task_is_told(t) ? JOB_CANCEL_PENDING : JOB_DISPATCHED;
 	}
 }
 

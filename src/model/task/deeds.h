@@ -9,12 +9,13 @@
 #include "base/arena.h"
 #include "model/task/task.h"
 
-#define DEED_TABLE(X)         \
-	X(CANCEL, "cancel")   \
-	X(RETRY, "retry")     \
-	X(HOLD, "hold")       \
-	X(RELEASE, "release") \
-	X(PRIORITY, "priority")
+#define DEED_TABLE(X)           \
+	X(CANCEL, "cancel")     \
+	X(RETRY, "retry")       \
+	X(HOLD, "hold")         \
+	X(RELEASE, "release")   \
+	X(PRIORITY, "priority") \
+	X(FAIL, "fail")
 
 enum deed_verb {
 #define X(id, name) DEED_##id,

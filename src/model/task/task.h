@@ -39,8 +39,8 @@ enum task_status {
 enum task_phase { PHASE_HELD, PHASE_QUEUED, PHASE_CLAIMED, PHASE_RUNNING, PHASE_ENDED, N_PHASES };
 
 /* Skip: its group ended it, because what it needs did not end as it must; it stays after the end.
- */
-enum task_wish { WISH_NONE, WISH_CANCEL, WISH_SKIP };
+ * Fail: as cancel, and its end is that of a job that has failed. */
+enum task_wish { WISH_NONE, WISH_CANCEL, WISH_SKIP, WISH_FAIL };
 
 enum output_where { OUTPUT_NONE, OUTPUT_INLINE, OUTPUT_CHUNKS };
 
@@ -118,6 +118,12 @@ struct task_row {
 };
 
 extern const struct row_table task_table; /* model/rows/row.h */
+
+/* Its worker is to end it, because somebody asked for that. */
+static inline bool task_is_told(const struct task_state *s)
+{
+	return s->wish == WISH_CANCEL || s->wish == WISH_FAIL;
+}
 
 enum task_phase task_phase(int status);
 bool task_is_ended(int status);

@@ -305,6 +305,42 @@ def test_cancel(dev, cli):
     assert cli("group", "show", "stop", check=False).code == 1
 
 
+def test_fail(new_cluster, tmp_path, gate):
+    """What runs has failed when its worker has said so, also through a start of the server; what waits at once."""
+    c = new_cluster()
+    c.start_server()
+    c.start_worker()
+
+    def run(*args, **options):
+        return c.cli(*args, env={"HOME": str(tmp_path), "XDG_STATE_HOME": ""}, **options)
+
+    jobs = [job("a", "sleep", "1000"), job("b", needs=["a"]), job("c", needs=[{"job": "a", "after": "failure"}]),
+            job("hold", *gate.command()), job("d/e", needs=["hold"]), job("f", needs=["d/e"])]
+    group = submit(run, *jobs, name="broken")
+    for name in ("a", "hold"):
+        runs(c, group, name)
+    assert run("group", "fail", "broken", "d/e", "--reason", "plan disconnected").out == "job d/e has failed\n"
+    assert "when its worker says" in run("group", "fail", "@last", "a", "--reason", "access denied").out
+    c.server.kill9()
+    c.restart()
+    wait_until(lambda: c.get(f"/v1/groups/{group}/jobs/c")["state"] == "built", what="c has cleaned up")
+    gate.open()
+    assert run("wait", "broken", check=False).code == 1
+    found = {j["name"]: (j["state"], j["reason"]) for j in c.get(f"/v1/groups/{group}/jobs")["items"]}
+    assert found["a"] == ("job-failed", "access denied") and found["d/e"] == ("job-failed", "plan disconnected"), found
+    assert [found[n][0] for n in ("b", "c", "f", "hold")] == ["dependency-failed", "built", "dependency-failed", "built"]
+    task = c.get(f"/v1/groups/{group}/jobs/a")["task"]
+    deed = [e for e in c.get(f"/v1/tasks/{task}/history")["items"] if e["cause"] == "fail"]
+    assert len(deed) == 1 and deed[0]["reason"] == "access denied" and deed[0]["actor"], deed
+    events = c.get("/v1/events?kind=group.job_failed")["items"]
+    assert sorted(e["detail"]["job"] for e in events) == ["a", "d/e"], events
+    again = run("group", "fail", "broken", "a", "--reason", "x", check=False)
+    assert again.code == 1 and "ended already" in again.err, again
+    nobody = run("group", "fail", "broken", "z", "--reason", "x", check=False)
+    assert nobody.code == 1 and 'the group has no job "z"' in nobody.err, nobody
+    assert run("group", "fail", "broken", "a", check=False).code == 2
+
+
 def test_why(dev, cli, gate):
     group = submit(cli, job("a", *gate.command()), job("b", needs=["a"]), name="asked")
     runs(dev, group, "a")

@@ -62,6 +62,7 @@ static const struct {
     {"explainGroup", RIGHT_READ, true},
     {"listJobs", RIGHT_READ, true},
     {"getJob", RIGHT_READ, true},
+    {"failJob", RIGHT_OPERATE, true},
     {"getGroupGraph", RIGHT_READ, true},
     {"followGroup", RIGHT_READ, true},
     {"listGraphs", RIGHT_READ, false},
