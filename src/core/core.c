@@ -49,7 +49,7 @@ struct core *core_new(const struct core_options *o)
 	commons_init(c);
 	RB_INIT(&c->throttles);
 	TAILQ_INIT(&c->lane.waiting);
-	TAILQ_INIT(&c->lane.group);
+	TAILQ_INIT(&c->lane.round);
 	RB_INIT(&c->lane.fresh);
 	kinds_init(c);
 	return c;
@@ -78,7 +78,7 @@ void core_free(struct core *c)
 	gone_release(c);
 	refusals_release(c);
 	free_list(&c->lane.waiting);
-	free_list(&c->lane.group);
+	free_list(&c->lane.round);
 	arena_release(&c->lane.arena);
 	idmap_release(&c->lane.row_of);
 	free(c->lane.keys);

@@ -39,7 +39,7 @@ struct core {
 	struct task_list ghosts; /* oldest first */
 	struct objects objects[N_KINDS];
 	void *of_kind[N_KINDS]; /* what its objects share, which only its room knows; or NULL */
-	struct idmap links; /* link number -> worker */
+	struct idmap links;     /* link number -> worker */
 	struct queue_list rotation, stalled;
 	bool is_room_back;        /* what workers give back is dealt with, */
 	struct queue *waited;     /* and of the queues that waited for that this was the last */

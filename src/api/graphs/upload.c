@@ -62,7 +62,8 @@ static void note_counts(struct uploading *u, const struct package_change *x)
 	    (struct graph_counts){x->added, x->replaced, x->same, x->older, x->marked, x->removed};
 }
 
-static void make_rows(struct uploading *u, struct kept *k, const struct package_change *x)
+static void make_rows(
+    struct uploading *u, struct graph_in_memory *k, const struct package_change *x)
 {
 	kept_count(k, &u->row);
 	u->parts = (struct object_parts){.all = !x, .arena = &u->arena};
@@ -89,7 +90,7 @@ static void replace_all(struct graph_turn *t)
 {
 	struct uploading *u = t->state;
 	struct plan_file f;
-	struct kept next;
+	struct graph_in_memory next;
 
 	if (read_text(t, &f) < 0)
 		return;

@@ -10,7 +10,7 @@
 #define PAGE 1000
 
 struct reading {
-	struct left *l;
+	struct left_of_group *l;
 	struct store_reader *r;
 	struct arena passing; /* pages, one after the other */
 	struct arena own;
@@ -92,7 +92,7 @@ static int read_states(struct reading *x)
 
 static int find_job(struct reading *x, uint32_t *ret_job)
 {
-	const struct left *l = x->l;
+	const struct left_of_group *l = x->l;
 	rid id;
 
 	if (l->what != RETRY_FROM)
@@ -112,7 +112,7 @@ static int find_job(struct reading *x, uint32_t *ret_job)
 static int choose(struct reading *x)
 {
 	struct retry_graph g = {x->n, x->edges, x->n_edges, x->is_built};
-	struct left *l = x->l;
+	struct left_of_group *l = x->l;
 	uint32_t from = 0;
 	int rc = find_job(x, &from);
 
@@ -158,7 +158,7 @@ static int gone(struct reading *x, uint32_t job)
 
 static int read_jobs(struct reading *x)
 {
-	struct left *l = x->l;
+	struct left_of_group *l = x->l;
 	struct str *names = arena_zalloc(&l->arena, (l->n + 1) * sizeof *names);
 	struct task_row row;
 	size_t i = 0;
@@ -182,7 +182,7 @@ static int read_jobs(struct reading *x)
 	return 0;
 }
 
-void left_read(struct left *l, struct store_reader *r)
+void left_read(struct left_of_group *l, struct store_reader *r)
 {
 	struct reading x = {.l = l, .r = r, .n = (uint32_t)l->group.n_jobs};
 
@@ -197,7 +197,7 @@ void left_read(struct left *l, struct store_reader *r)
 	arena_release(&x.own);
 }
 
-void left_release(struct left *l)
+void left_release(struct left_of_group *l)
 {
 	arena_release(&l->arena);
 	free(TAKE(l->tasks));

@@ -103,16 +103,16 @@ void help_usage(const struct command *cmd, struct buf *out)
 		buf_printf(out, " %s", cmd->args);
 }
 
-static void group(const struct term *t, FILE *f, enum command_group g)
+static void chapter(const struct term *t, FILE *f, enum chapter g)
 {
 	const struct command *cmd;
 	bool any = false;
 
 	for (size_t i = 0; (cmd = command_at(i)); i++) {
-		if (cmd->group != g || cmd->flags & COMMAND_HIDDEN)
+		if (cmd->chapter != g || cmd->flags & COMMAND_HIDDEN)
 			continue;
 		if (!any)
-			heading(f, colour_for(t, f), command_group_names[g]);
+			heading(f, colour_for(t, f), chapter_names[g]);
 		any = true;
 		row(f, cmd->path, cmd->summary, 21);
 	}
@@ -123,8 +123,8 @@ void help_overview(const struct term *t, FILE *f)
 	fputs("Reeve runs work on many machines and never loses track of it.\n\n"
 	      "usage: reeve [options] COMMAND …\n",
 	    f);
-	for (int g = 0; g < N_GROUPS; g++)
-		group(t, f, (enum command_group)g);
+	for (int g = 0; g < N_CHAPTERS; g++)
+		chapter(t, f, (enum chapter)g);
 	heading(f, colour_for(t, f), "Options for every command");
 	options_of(f, NULL, global_options);
 	fputs("\nA TIME is 90s, 5m, 1.5h, 2d, PT1H30M or plain seconds; where a moment is meant, "

@@ -155,12 +155,12 @@ static void add_command_list(struct buf *out)
 	const struct command *cmd;
 
 	buf_add_cstr(out, ".SH COMMANDS\n");
-	for (int g = 0; g < N_GROUPS; g++) {
-		buf_printf(out, ".SS %s\n", command_group_names[g]);
+	for (int g = 0; g < N_CHAPTERS; g++) {
+		buf_printf(out, ".SS %s\n", chapter_names[g]);
 		for (size_t i = 0; (cmd = command_at(i)); i++) {
 			AUTO(buf_release) struct buf name = {0};
 
-			if ((int)cmd->group != g || cmd->flags & COMMAND_HIDDEN)
+			if ((int)cmd->chapter != g || cmd->flags & COMMAND_HIDDEN)
 				continue;
 			page_name(cmd->path, &name);
 			buf_add_cstr(out, ".TP\n\\fB");

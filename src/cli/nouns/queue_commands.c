@@ -48,14 +48,14 @@ static const struct completion queue_completions[] = {
 };
 
 static const struct command queue_rows[] = {
-    {"queue ls", "list queues, oldest first", NULL, NULL, NULL, NULL, {list_options}, GROUP_OBJECTS,
-        COMMAND_NO_ARGS, noun_ls},
+    {"queue ls", "list queues, oldest first", NULL, NULL, NULL, NULL, {list_options},
+        CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
     {"queue show", "show a queue's settings and counts", "NAME…", NULL, NULL, "queue",
-        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
+        {output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
     {"queue create", "make a queue", "NAME", NULL,
         "reeve queue create builds --threads 4\tfour at a time\n"
         "reeve queue create mail --plugin mailer --max-attempts 5 --backoff 30s\tfor a plugin\n",
-        NULL, {queue_options, process_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        NULL, {queue_options, process_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,
         noun_create, .fields = queue_fields},
     {"queue set", "change a queue's settings", "NAME",
         "Variables given with --env are set among those that it has; KEY= with nothing removes "
@@ -63,18 +63,18 @@ static const struct command queue_rows[] = {
         "back; --run replaces them all, and --run none removes them.",
         "reeve queue set builds --threads 8\tmore at once\n"
         "reeve queue set builds --threads none\tas many as the workers take\n",
-        "queue", {queue_options, queue_set_options, process_options, output_options}, GROUP_OBJECTS,
-        COMMAND_NEEDS_ARG, noun_set, .fields = queue_fields},
+        "queue", {queue_options, queue_set_options, process_options, output_options},
+        CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_set, .fields = queue_fields},
     {"queue pause", "start nothing more from a queue", "NAME…",
         "What runs goes on. Tasks may still be submitted.",
         "reeve queue pause builds --reason 'new compiler' --until 2h\tresumes by itself\n", "queue",
-        {queue_pause_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_pause},
+        {queue_pause_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_pause},
     {"queue resume", "start work from a paused queue again", "NAME…", NULL, NULL, "queue",
-        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_resume},
+        {output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_resume},
     {"queue rm", "delete a queue", "NAME…",
         "Its ended tasks and their output go with it: on a terminal you are asked first. "
         "Refused while it holds live tasks, unless forced.",
-        NULL, "queue", {queue_rm_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_rm},
+        NULL, "queue", {queue_rm_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_rm},
 };
 
 const struct command_table queue_commands = {queue_rows, N_OF(queue_rows), queue_completions};

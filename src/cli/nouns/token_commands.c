@@ -29,12 +29,13 @@ static const struct command token_rows[] = {
         "what concerns these. --join makes one for workers instead.",
         "reeve token create ci --role submit --queue builds --expires 30d\tfor a build machine\n"
         "reeve token create rack7 --join --once --zone rack7\tfor one new worker there\n",
-        NULL, {token_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_token_create},
+        NULL, {token_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,
+        cmd_token_create},
     {"token ls", "list tokens", NULL, "What they allow, and until when; never their secrets.", NULL,
-        NULL, {list_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, noun_ls},
+        NULL, {list_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
     {"token revoke", "revoke a token", "NAME…",
         "It is not a good one from then on; whoever still uses it is cut off.", NULL, "token",
-        {NULL}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_rm},
+        {NULL}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_rm},
 };
 
 const struct command_table token_commands = {token_rows, N_OF(token_rows), token_completions};

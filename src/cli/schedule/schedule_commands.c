@@ -79,13 +79,13 @@ static const struct command schedule_rows[] = {
         NULL,
         {cron_options, schedule_options, schedule_add_options, task_options, process_options,
             output_options},
-        GROUP_OBJECTS, 0, cmd_schedule_add, .fields = schedule_fields},
+        CHAPTER_OBJECTS, 0, cmd_schedule_add, .fields = schedule_fields},
     {"schedule ls", "list schedules, with their next run and how the last one ended", NULL, NULL,
         "reeve schedule ls --state paused\twhat somebody stopped, and why\n"
         "reeve schedule ls -o wide --watch\tlive, with everything\n",
-        NULL, {list_options, schedule_ls_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, noun_ls},
+        NULL, {list_options, schedule_ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
     {"schedule show", "show a schedule: settings, next runs, live tasks, history", "NAME…", NULL,
-        NULL, "schedule", {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
+        NULL, "schedule", {output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
     {"schedule set", "change a schedule", "NAME [COMMAND [ARG]…]",
         "What is not given stays as it is; none takes a setting back. Other times count from now "
         "on. Variables and labels are set among those that it has; KEY= with nothing removes one. "
@@ -95,34 +95,34 @@ static const struct command schedule_rows[] = {
         "schedule",
         {cron_options, schedule_options, schedule_set_options, task_options, process_options,
             output_options},
-        GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_set, .fields = schedule_fields},
+        CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_set, .fields = schedule_fields},
     {"schedule pause", "submit nothing more", "NAME…",
         "What was submitted goes on. The ticks of the pause are recorded as skipped.",
         "reeve schedule pause backup --reason 'the disk is being replaced' --until 2d\tresumes by "
         "itself\n",
-        "schedule", {schedule_pause_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        "schedule", {schedule_pause_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,
         noun_pause},
     {"schedule resume", "go on with the next tick", "NAME…", NULL, NULL, "schedule",
-        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_resume},
+        {output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_resume},
     {"schedule rm", "delete a schedule", "NAME…",
         "Its history goes with it: on a terminal you are asked first. Its tasks stay.", NULL,
-        "schedule", {yes_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_rm},
+        "schedule", {yes_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_rm},
     {"schedule run", "submit a schedule's task now", "NAME…",
         "Beside its ticks: none is skipped or moved for it. Prints the task's id; @last is then "
         "that one.",
         "reeve schedule run backup && reeve logs -f @last\twatch it\n", "schedule",
-        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_run},
+        {output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_run},
     {"schedule backfill", "submit the tasks of ticks that have gone by without one", "NAME",
         "A tick that has a task gets no second one: it may be repeated. A TIME is RFC 3339, epoch "
         "seconds, or so long ago (2d).",
         "reeve schedule backfill backup --from 2d --dry-run\twhich would that be?\n", "schedule",
-        {schedule_backfill_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        {schedule_backfill_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,
         cmd_schedule_backfill},
     {"schedule history", "list what became of a schedule's ticks, newest first", "NAME",
         "A skipped stretch, of which nothing ran, is one line. LATE is how long after its time a "
         "tick was dealt with.",
         "reeve schedule history backup -n 5\tthe last five\n", "schedule", {list_options},
-        GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_history},
+        CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_history},
 };
 
 const struct command_table schedule_commands = {

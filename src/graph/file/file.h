@@ -35,7 +35,7 @@ struct plan_file {
 	uint32_t rounds; /* 0: not said */
 	struct str from; /* the kept graph that has the packages; NULL: the file has */
 
-	struct job_list jobs;
+	struct job_specs jobs;
 	size_t n_needs;
 };
 

@@ -263,7 +263,7 @@ int file_read_job(struct plan_file *f, const struct node *v, struct problem *p)
 		rc = too_many(p, v->line, "needs", f->bounds.needs);
 	if (rc == 0) {
 		t.job.task = arena_str(t.arena, buf_str(&t.task));
-		*job_list_add(&f->jobs) = t.job;
+		*job_specs_add(&f->jobs) = t.job;
 	}
 	buf_release(&t.task);
 	return rc;

@@ -10,13 +10,13 @@
 #include "config/text.h"
 
 struct level {
-	uint64_t place;
+	uint64_t path;
 	bool is_list, wants_item; /* a key in objects, the beginning of an item in lists */
 	size_t index;
 };
 
 struct scanner {
-	struct places *places;
+	struct paths *paths;
 	struct str text;
 	size_t at;
 	int line, depth;
@@ -31,23 +31,23 @@ static uint64_t hash(uint64_t h, const void *p, size_t n)
 	return h;
 }
 
-uint64_t place_key(uint64_t parent, struct str key)
+uint64_t path_key(uint64_t parent, struct str key)
 {
 	return hash(hash(parent, "\x1f", 1), key.p, key.n);
 }
 
-uint64_t place_index(uint64_t parent, size_t index)
+uint64_t path_index(uint64_t parent, size_t index)
 {
 	return hash(hash(parent, "\x1e", 1), &index, sizeof index);
 }
 
-static void note(struct scanner *s, uint64_t place)
+static void note(struct scanner *s, uint64_t path)
 {
-	struct places *p = s->places;
+	struct paths *p = s->paths;
 
 	GROW(p->items, p->cap, p->n + 1);
-	p->items[p->n++] = (struct place_line){place, s->line};
-	s->present = place;
+	p->items[p->n++] = (struct path_line){path, s->line};
+	s->present = path;
 }
 
 /* The string token at s->at, quotes included; moves behind it. */
@@ -70,7 +70,7 @@ static void note_key(struct scanner *s, struct level *l, struct str token)
 		decoded = json_loadb(token.p, token.n, JSON_DECODE_ANY, NULL);
 	if (decoded)
 		key = (struct str){json_string_value(decoded), json_string_length(decoded)};
-	note(s, place_key(l->place, key));
+	note(s, path_key(l->path, key));
 	json_decref(decoded);
 	l->wants_item = false;
 }
@@ -87,7 +87,7 @@ static void scan_one(struct scanner *s)
 	char c = s->text.p[s->at];
 
 	if (c != ']' && l->is_list && l->wants_item) {
-		note(s, place_index(l->place, l->index++));
+		note(s, path_index(l->path, l->index++));
 		l->wants_item = false;
 	}
 	if (c == '"') {
@@ -108,17 +108,16 @@ static void scan_one(struct scanner *s)
 
 static int compare(const void *a, const void *b)
 {
-	uint64_t x = ((const struct place_line *)a)->place,
-	         y = ((const struct place_line *)b)->place;
+	uint64_t x = ((const struct path_line *)a)->path, y = ((const struct path_line *)b)->path;
 
 	return x < y ? -1 : x > y;
 }
 
-void places_scan(struct places *p, struct str text)
+void paths_scan(struct paths *p, struct str text)
 {
-	struct scanner s = {.places = p, .text = text, .line = 1, .present = PLACE_ROOT};
+	struct scanner s = {.paths = p, .text = text, .line = 1, .present = PATH_ROOT};
 
-	note(&s, PLACE_ROOT);
+	note(&s, PATH_ROOT);
 	while (s.at < text.n) {
 		if (text.p[s.at] == '\n')
 			s.line++;
@@ -130,17 +129,17 @@ void places_scan(struct places *p, struct str text)
 	qsort(p->items, p->n, sizeof *p->items, compare);
 }
 
-int places_line(const struct places *p, uint64_t place)
+int paths_line(const struct paths *p, uint64_t path)
 {
-	struct place_line key = {.place = place}, *found = NULL;
+	struct path_line key = {.path = path}, *found = NULL;
 
 	if (p->n)
 		found = bsearch(&key, p->items, p->n, sizeof key, compare);
 	return found ? found->line : 0;
 }
 
-void places_release(struct places *p)
+void paths_release(struct paths *p)
 {
 	free(p->items);
-	*p = (struct places){0};
+	*p = (struct paths){0};
 }

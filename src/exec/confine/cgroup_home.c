@@ -64,7 +64,7 @@ static char *find_of(const char *proc_file)
 	return found;
 }
 
-char *cgroup_place(const char *lock, char **ret_inside)
+char *cgroup_home(const char *lock, char **ret_inside)
 {
 	AUTO(free_cstr) char *mount = find_mount();
 	AUTO(free_cstr) char *own = find_of("/proc/self/cgroup"), *inside = NULL;
