@@ -407,6 +407,23 @@ def test_what_a_task_belongs_to(dev, cli, story):
     assert re.search(r"^group +story, its job lint$", cli("task", "show", lint).out, re.M)
 
 
+def test_events_of_a_group(dev, cli):
+    """By its name and by its id, with a name of its own or without."""
+    def kinds(group):
+        return [e["kind"] for e in cli("events", "--group", group, "-o", "jsonl").jsonl]
+    named, plain = submit(cli, job("a"), name="told"), submit(cli, job("a"))
+    for group in (named, plain):
+        assert cli("wait", group).code == 0
+    wanted = ["group.created", "group.dispatching", "group.complete"]
+    for group in ("told", named, plain, "@last"):
+        got = kinds(group)
+        assert [k for k in got if k in wanted] == wanted, (group, got)
+    assert kinds("told") == kinds(named), "the same by name and by id"
+    cli("queue", "create", "line")
+    line = dev.get("/v1/queues/line")["id"]
+    assert [e["kind"] for e in dev.get(f"/v1/events?queue={line}")["items"]] == ["queue.created"]
+
+
 def test_completions(dev, cli, story):
     def complete(*words):
         return [line.split("\t")[0] for line in cli("__complete", "line", *words).out.splitlines()]
