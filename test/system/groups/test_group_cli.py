@@ -305,6 +305,22 @@ def test_cancel(dev, cli):
     assert cli("group", "show", "stop", check=False).code == 1
 
 
+def test_show_names_a_job_that_was_taken_out(dev, cli, gate):
+    submit(cli, job("a", *gate.command()), job("broken", need={"target": "mars"}), job("b", needs=["broken"]), name="some")
+    runs(dev, "some", "a")
+    cli("cancel", "some/broken", "--reason", "plan disconnected")
+    gate.open()
+    assert cli("wait", "some", check=False).code == 1
+    shown = cli("group", "show", "some").out
+    assert re.search(r"broken +⊖ cancel-complete.*plan disconnected", shown), shown
+    submit(cli, job("a", "sleep", "1000"), job("b", needs=["a"]), name="all")
+    runs(dev, "all", "a")
+    cli("group", "cancel", "all", "--reason", "enough")
+    assert cli("wait", "all", check=False).code == 1
+    shown = cli("group", "show", "all").out
+    assert "JOB " not in shown and "enough" in shown, shown
+
+
 def test_why(dev, cli, gate):
     group = submit(cli, job("a", *gate.command()), job("b", needs=["a"]), name="asked")
     runs(dev, group, "a")
