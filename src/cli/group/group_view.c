@@ -174,9 +174,26 @@ static int show_jobs(struct cli *c, const json_t *group, const char *states)
 	return 0;
 }
 
+/* A job that somebody took out counts as failed. Cancels that only follow, upon one of the whole
+ * group or upon a failure, would hide what failed. */
+static bool cancels_tell(const json_t *group)
+{
+	const json_t *n = json_object_get(group, "counts");
+	int state = group_state_of(js(group, "state"));
+
+	if (state == GROUP_CANCELING || state == GROUP_CANCELED)
+		return false;
+	return !strcmp(js(group, "policy"), group_policy_names[GROUP_BEST_EFFORT]) ||
+	       ji(n, "failed", 0) + ji(n, "lost", 0) == 0;
+}
+
 int group_show_failures(struct cli *c, const json_t *group)
 {
-	return group_counts_of(group).failed ? show_jobs(c, group, "job-failed,job-lost") : 0;
+	if (!group_counts_of(group).failed)
+		return 0;
+	return show_jobs(c, group,
+	    cancels_tell(group) ? "job-failed,job-lost,cancel-complete"
+	                        : "job-failed,job-lost");
 }
 
 /* What only its jobs can tell: how those stand that have not ended, and how long they will take. */

@@ -341,6 +341,22 @@ def test_fail(new_cluster, tmp_path, gate):
     assert run("group", "fail", "broken", "a", check=False).code == 2
 
 
+def test_show_names_a_job_that_was_taken_out(dev, cli, gate):
+    submit(cli, job("a", *gate.command()), job("broken", need={"target": "mars"}), job("b", needs=["broken"]), name="some")
+    runs(dev, "some", "a")
+    cli("cancel", "some/broken", "--reason", "plan disconnected")
+    gate.open()
+    assert cli("wait", "some", check=False).code == 1
+    shown = cli("group", "show", "some").out
+    assert re.search(r"broken +⊖ cancel-complete.*plan disconnected", shown), shown
+    submit(cli, job("a", "sleep", "1000"), job("b", needs=["a"]), name="all")
+    runs(dev, "all", "a")
+    cli("group", "cancel", "all", "--reason", "enough")
+    assert cli("wait", "all", check=False).code == 1
+    shown = cli("group", "show", "all").out
+    assert "JOB " not in shown and "enough" in shown, shown
+
+
 def test_why(dev, cli, gate):
     group = submit(cli, job("a", *gate.command()), job("b", needs=["a"]), name="asked")
     runs(dev, group, "a")
@@ -441,6 +457,23 @@ def test_trigger(dev, cli, tmp_path):
 def test_what_a_task_belongs_to(dev, cli, story):
     lint = dev.get("/v1/groups/story/jobs/lint")["task"]
     assert re.search(r"^group +story, its job lint$", cli("task", "show", lint).out, re.M)
+
+
+def test_events_of_a_group(dev, cli):
+    """By its name and by its id, with a name of its own or without."""
+    def kinds(group):
+        return [e["kind"] for e in cli("events", "--group", group, "-o", "jsonl").jsonl]
+    named, plain = submit(cli, job("a"), name="told"), submit(cli, job("a"))
+    for group in (named, plain):
+        assert cli("wait", group).code == 0
+    wanted = ["group.created", "group.dispatching", "group.complete"]
+    for group in ("told", named, plain, "@last"):
+        got = kinds(group)
+        assert [k for k in got if k in wanted] == wanted, (group, got)
+    assert kinds("told") == kinds(named), "the same by name and by id"
+    cli("queue", "create", "line")
+    line = dev.get("/v1/queues/line")["id"]
+    assert [e["kind"] for e in dev.get(f"/v1/events?queue={line}")["items"]] == ["queue.created"]
 
 
 def test_completions(dev, cli, story):
