@@ -5,8 +5,8 @@
  *
  *   triggered ---> created ---> queued ---> dispatching ---> complete
  *                                 |           |  |  |
- *                                 |           |  |  +--> failed <--- failure cleanup
- *                                 |           |  +------------------------^
+ *                                 |           |  |  +--> failed <--- cleanup
+ *                                 |           |  +-------------------^
  *                                 |           |  (fail fast, or nothing can start any more)
  *                                 +-----------+--> canceling ---> canceled
  *
