@@ -88,6 +88,7 @@ enum query {
 	    FIELD_FOUND("group", FIELD_TEXT, FIELD_NULL_SHOWN, "that it is a job of"), \
 	    FIELD_FOUND("group_id", FIELD_ID, FIELD_NULL_SHOWN, NULL),                 \
 	    FIELD_FOUND("job", FIELD_TEXT, FIELD_NULL_SHOWN, "its name in the group")
+#define OWNERS_AS_CAUSES "schedule" /* of a task: struct owner_names */
 #define OWNERS_OF_EVENTS                                       \
 	FIELD_FOUND("schedule", FIELD_TEXT, FIELD_RARE, NULL), \
 	    FIELD_FOUND("tick", FIELD_TIME, FIELD_RARE, NULL), \

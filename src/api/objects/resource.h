@@ -14,6 +14,7 @@ struct owner_names {
 	enum query query;             /* asks for the object's tasks and events */
 	const char *name, *id, *part; /* a part is a second, */
 	bool part_is_name;            /* or what the task is called */
+	const char *cause;            /* why its tasks came to be: in their history; NULL: submit */
 };
 
 struct metrics;

@@ -112,7 +112,8 @@ static bool schedule_covers(const struct call *c, rid id)
 	       scope_covers(c, v.row.queue, v.row.labels);
 }
 
-static const struct owner_names in_tasks = {Q_SCHEDULE, "schedule", "schedule_id", "tick"};
+static const struct owner_names in_tasks = {
+    Q_SCHEDULE, "schedule", "schedule_id", "tick", .cause = "schedule"};
 const struct resource schedule_resource = {
     .kind = KIND_SCHEDULE,
     .covers = schedule_covers,

@@ -7,6 +7,7 @@
  * Within an attempt the order is that of enum place.
  */
 #include "model/task/history.h"
+#include "api/objects/resource.h"
 #include "api/objects/show.h"
 #include "base/mem.h"
 #include "model/limits.h"
@@ -66,6 +67,13 @@ static int first_status(const struct task_row *t)
 	return task_is_held(t->state.status) && !t->state.attempt ? t->state.status : TASK_QUEUED;
 }
 
+static const char *first_cause(const struct owner *o)
+{
+	const struct resource *r = o->id ? resource_of((enum kind)o->kind) : NULL;
+
+	return r && r->owner && r->owner->cause ? r->owner->cause : "submit";
+}
+
 static void add_submit(struct past *p)
 {
 	const struct task_row *t = p->t;
@@ -73,7 +81,7 @@ static void add_submit(struct past *p)
 
 	e->time_ms = t->ctime_ms;
 	e->status = first_status(t);
-	e->cause = t->spec.owner.id && t->spec.owner.kind == KIND_SCHEDULE ? "schedule" : "submit";
+	e->cause = first_cause(&t->spec.owner);
 	if (t->spec.actor.p)
 		e->actor = t->spec.actor;
 	else if (!t->spec.owner.id)

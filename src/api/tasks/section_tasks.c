@@ -112,7 +112,8 @@ static const struct field why_shape[] = {ID("id", 0), OTHER("state", 0, REF("Sta
 static const struct field history_shape_items[] = {TIME("time", NONE), BOOL("times_doubtful", 0),
     OTHER("state", 0, REF("State")), INT("status", 0),
     FIELD_FOUND("cause", FIELD_TEXT, 0,
-        "submit, schedule, claim, start, end, again (tried again by itself), cancel, retry, hold, "
+        "submit, " OWNERS_AS_CAUSES
+        ", claim, start, end, again (tried again by itself), cancel, retry, hold, "
         "release, priority, or state: nobody knows"),
     FIELD_FOUND("actor", FIELD_TEXT, NONE, "reeve is the server itself; null: nobody knows"),
     TEXT("reason", NONE), INT("attempt", NONE), TEXT("worker", NONE), ID("worker_id", NONE),
