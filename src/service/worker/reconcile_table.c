@@ -37,7 +37,7 @@ const struct reconcile_row reconcile_table[] = {
         NULL},
     /* the instance runs here */
     {WHEN_ALONE, B(HAS_RUNNING), B(SAYS_NONE), DO_CREATE_RUNNING,
-        "it runs, and whoever has lost the record must know: an emptied store stops nothing", NULL},
+        "it runs, so the store gets its record back: an emptied store stops nothing", NULL},
     {WHEN_ORDINARY, B(HAS_RUNNING), B(SAYS_UNCLAIMED), DO_SET_RUNNING,
         "it runs here, no need to start it elsewhere", NULL},
     {WHEN_ORDINARY, B(HAS_RUNNING), B(SAYS_CLAIMED_SELF), DO_SET_RUNNING, "it runs here", NULL},
