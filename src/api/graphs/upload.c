@@ -412,8 +412,9 @@ const struct field graph_patch_fields[] = {
     FIELD_TOLD("remove", 0, "packages, by origin/name or full ident", NAMES),
     FIELD_TOLD("unbuildable", 0, "packages that cannot be built, and why",
         "{\"type\":\"array\",\"items\":{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"object\","
-        "\"required\":[\"package\"],\"properties\":{\"package\":{\"type\":\"string\"},\"reason\":{"
-        "\"type\":\"string\",\"maxLength\":1024}}}]}}"),
+        "\"required\":[\"package\"],\"properties\":{\"package\":{\"description\":\"origin/name or "
+        "full ident\",\"type\":\"string\"},\"reason\":{"
+        "\"description\":\"why\",\"type\":\"string\",\"maxLength\":1024}}}]}}"),
     FIELD_TOLD("buildable", 0, "packages that can be built again", NAMES),
     {NULL},
 };

@@ -4,12 +4,15 @@
 #include "api/frame/shapes.h"
 #include "api/objects/show.h"
 
-const struct field why_shape_reasons[] = {
-    TEXT("code", 0), TEXT("text", 0), TEXT("lift", NONE), {NULL}};
+const struct field why_shape_reasons[] = {TEXT("code", 0, "for programs"),
+    TEXT("text", 0, "for people"), TEXT("lift", NONE, "what would lift it"), {NULL}};
 
-const struct field why_shape_jobs[] = {TEXT("job", 0), ID("task", 0),
-    FIELD_FOUND("state", FIELD_TEXT, 0, "of the job"), TEXT("summary", 0),
-    FIELD_FOUND("reasons", FIELD_OBJECTS, 0, NULL, .table = why_shape_reasons), {NULL}};
+const struct field why_shape_jobs[] = {TEXT("job", 0, "its name in the group"),
+    ID("task", 0, "its task"), FIELD_FOUND("state", FIELD_TEXT, 0, "of the job"),
+    TEXT("summary", 0, "all of it in one sentence"),
+    FIELD_FOUND("reasons", FIELD_OBJECTS, 0, "what it waits for, each for itself",
+        .table = why_shape_reasons),
+    {NULL}};
 
 static const struct task_row *row_of(const struct job_why *j, rid task)
 {

@@ -27,18 +27,18 @@ static const struct field change_fields[] = {
     FIELD_FOUND("same", FIELD_I64, 0, "uploads that changed nothing"),
     FIELD_FOUND("older", FIELD_I64, 0, "uploads that are older than what is there"),
     FIELD_FOUND("marked", FIELD_I64, 0, "packages that can be built now, or no more"),
-    FIELD_FOUND("removed", FIELD_I64, 0, NULL),
+    FIELD_FOUND("removed", FIELD_I64, 0, "packages that are gone"),
     {NULL},
 };
 
 const struct field graph_fields[] = {
-    F("id", FIELD_ID, id, FIELD_SHOWN, NULL),
-    F("name", FIELD_OBJECT_NAME, name, FIELD_SHOWN, NULL),
+    F("id", FIELD_ID, id, FIELD_SHOWN, "its id"),
+    F("name", FIELD_OBJECT_NAME, name, FIELD_SHOWN, "its name, which no other graph has"),
     F("packages", FIELD_I64, n_packages, FIELD_SHOWN, "so many were uploaded"),
     F("dependencies", FIELD_I64, n_deps, FIELD_SHOWN, "of all packages together"),
     F("unbuildable", FIELD_I64, n_unbuildable, FIELD_SHOWN, "packages that cannot be built"),
-    F("ctime", FIELD_TIME, ctime_ms, FIELD_SHOWN, NULL),
-    F("mtime", FIELD_TIME, mtime_ms, FIELD_SHOWN, NULL),
+    F("ctime", FIELD_TIME, ctime_ms, FIELD_SHOWN, "when it was made"),
+    F("mtime", FIELD_TIME, mtime_ms, FIELD_SHOWN, "when it was changed last"),
     F("actor", FIELD_TEXT, actor, FIELD_SHOWN | FIELD_NULL_SHOWN, "who changed it last"),
     F("version", FIELD_I64, version, FIELD_SHOWN, "rises with every change: the ETag"),
     FIELD_FOUND("change", FIELD_OBJECT, FIELD_NULL_SHOWN,

@@ -122,10 +122,13 @@ const struct field group_count_fields[] = {
 };
 
 const struct field group_fields[] = {
-    SHOWN("id", FIELD_ID, id),
-    SHOWN("name", FIELD_TEXT, name),
-    SHOWN("state", FIELD_CHOICE, state, .names = group_state_names, .n_names = N_GROUP_STATES),
-    SHOWN("policy", FIELD_CHOICE, policy, .names = group_policy_names, .n_names = N_GROUP_POLICIES),
+    SHOWN("id", FIELD_ID, id, .about = "its id; its jobs' tasks have those behind it"),
+    SHOWN(
+        "name", FIELD_TEXT, name, .about = "for people; it need not be the only one of that name"),
+    SHOWN("state", FIELD_CHOICE, state, .about = "how it stands: see docs/GROUPS.md",
+        .names = group_state_names, .n_names = N_GROUP_STATES),
+    SHOWN("policy", FIELD_CHOICE, policy, .about = "what becomes of the rest when a job has failed",
+        .names = group_policy_names, .n_names = N_GROUP_POLICIES),
     SHOWN("jobs", FIELD_I64, n_jobs, .about = "how many"),
     SHOWN("edges", FIELD_I64, n_edges, .about = "how many needs they have"),
     {.name = "counts",
@@ -133,10 +136,11 @@ const struct field group_fields[] = {
         .table = group_count_fields,
         .flags = FIELD_SHOWN,
         .about = "jobs that have ended, by how"},
-    SHOWN("created", FIELD_TIME, ctime_ms),
+    SHOWN("created", FIELD_TIME, ctime_ms, .about = "when it was submitted"),
     SHOWN("changed", FIELD_TIME, mtime_ms, .about = "when it came into its state"),
-    SHOWN_OR_NULL("dispatched", FIELD_TIME, dispatched_ms),
-    SHOWN_OR_NULL("ended", FIELD_TIME, ended_ms),
+    SHOWN_OR_NULL(
+        "dispatched", FIELD_TIME, dispatched_ms, .about = "when its jobs could first be started"),
+    SHOWN_OR_NULL("ended", FIELD_TIME, ended_ms, .about = "when its last job ended"),
     SHOWN_OR_NULL("reason", FIELD_TEXT, reason, .about = "why it is in its state"),
     SHOWN_OR_NULL("series", FIELD_TEXT, series,
         .about = "what groups that build the same again and again have in common"),

@@ -110,23 +110,24 @@ _Static_assert(N_COLUMNS(schedule_columns) <= COLUMNS_MAX, "one of the widest");
 	        "nothing after this: a time, or a duration from now")
 
 static const struct field pause_fields[] = {
-    FIELD_FOUND("reason", FIELD_TEXT, NONE, NULL),
-    FIELD_FOUND("since", FIELD_TIME, NONE, NULL),
-    FIELD_FOUND("until", FIELD_TIME, NONE, NULL),
+    FIELD_FOUND("reason", FIELD_TEXT, NONE, "why"),
+    FIELD_FOUND("since", FIELD_TIME, NONE, "when it was paused"),
+    FIELD_FOUND("until", FIELD_TIME, NONE, "when it resumes by itself"),
     {NULL},
 };
 static const struct field last_fields[] = {
-    FIELD_FOUND("tick", FIELD_TIME, NONE, NULL),
-    FIELD_FOUND("task", FIELD_ID, 0, NULL),
+    FIELD_FOUND("tick", FIELD_TIME, NONE, "when it was due"),
+    FIELD_FOUND("task", FIELD_ID, 0, "that was submitted for it"),
     {NULL},
 };
 
 const struct field schedule_settings[] = {SETTINGS, {NULL}};
 const struct field schedule_fields[] = {
-    F("id", FIELD_ID, id, FIELD_SHOWN, NULL),
-    F("name", FIELD_OBJECT_NAME, name, FIELD_BOTH | FIELD_NEEDED, NULL),
-    F("state", FIELD_CHOICE, state, FIELD_SHOWN, NULL, .names = schedule_state_names,
-        .n_names = N_SCHEDULE_STATES),
+    F("id", FIELD_ID, id, FIELD_SHOWN, "its id"),
+    F("name", FIELD_OBJECT_NAME, name, FIELD_BOTH | FIELD_NEEDED,
+        "its name, which no other schedule has"),
+    F("state", FIELD_CHOICE, state, FIELD_SHOWN, "active, paused, or finished: no tick will come",
+        .names = schedule_state_names, .n_names = N_SCHEDULE_STATES),
     FIELD_FOUND("problem", FIELD_TEXT, NONE, "why it cannot run at all"),
     FIELD_FOUND("items", FIELD_OTHER, 0, "its pattern of times",
         .schema = "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}"),
@@ -136,7 +137,7 @@ const struct field schedule_fields[] = {
     FIELD_FOUND("dst", FIELD_OTHER, 0, "what daylight saving does to it, in words",
         .schema = "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"string\"}}"),
     SETTINGS,
-    FIELD_FOUND("pause", FIELD_OBJECT, NONE, NULL, .table = pause_fields),
+    FIELD_FOUND("pause", FIELD_OBJECT, NONE, "null: it is not paused", .table = pause_fields),
     FIELD_FOUND("next", FIELD_TIME, NONE, "its next tick"),
     FIELD_FOUND("next_local", FIELD_TEXT, NONE, "the same on its own wall clock"),
     FIELD_FOUND("last", FIELD_OBJECT, NONE, "its last tick that got a task", .table = last_fields),
@@ -144,10 +145,11 @@ const struct field schedule_fields[] = {
     F("fired", FIELD_I64, progress.n_fired, FIELD_SHOWN, "ticks that got a task"),
     F("skipped", FIELD_I64, progress.n_skipped, FIELD_SHOWN,
         "ticks that got none; a stretch of them counts as one"),
-    F("ctime", FIELD_TIME, ctime_ms, FIELD_SHOWN, NULL),
-    F("mtime", FIELD_TIME, mtime_ms, FIELD_SHOWN, NULL),
+    F("ctime", FIELD_TIME, ctime_ms, FIELD_SHOWN, "when it was made"),
+    F("mtime", FIELD_TIME, mtime_ms, FIELD_SHOWN, "when it was changed last"),
     F("version", FIELD_I64, version, FIELD_SHOWN, "rises with every change: the ETag"),
-    FIELD_TOLD("task", FIELD_NEEDED, NULL, "{\"$ref\":\"#/components/schemas/TaskSubmit\"}"),
+    FIELD_TOLD(
+        "task", FIELD_NEEDED, "what it submits", "{\"$ref\":\"#/components/schemas/TaskSubmit\"}"),
     PATTERN_FIELDS,
     {NULL},
 };

@@ -117,8 +117,9 @@ static const struct column token_columns[] = {
 	FIELD(name, kind, token_row, member, .flags = (bits), \
 	    .about = text __VA_OPT__(, ) __VA_ARGS__)
 const struct field token_fields[] = {
-    F("id", FIELD_ID, id, FIELD_SHOWN, NULL),
-    F("name", FIELD_OBJECT_NAME, name, FIELD_BOTH | FIELD_NEEDED, NULL),
+    F("id", FIELD_ID, id, FIELD_SHOWN, "its id"),
+    F("name", FIELD_OBJECT_NAME, name, FIELD_BOTH | FIELD_NEEDED,
+        "its name, which no other token has"),
     F("role", FIELD_CHOICE, role, FIELD_BOTH | FIELD_NEEDED | FIELD_NULL_SHOWN,
         "what its bearer may do; join only admits workers", .names = role_names,
         .n_names = N_ROLES),
@@ -129,11 +130,11 @@ const struct field token_fields[] = {
     F("once", FIELD_BOOL, once, FIELD_BOTH, "of a join token: for one worker only"),
     F("zone", FIELD_OBJECT_NAME, zone, FIELD_BOTH | FIELD_NULL,
         "of a join token: only workers of this one"),
-    F("created", FIELD_TIME, ctime_ms, FIELD_SHOWN, NULL),
-    F("creator", FIELD_TEXT, creator, FIELD_SHOWN, NULL),
+    F("created", FIELD_TIME, ctime_ms, FIELD_SHOWN, "when it was made"),
+    F("creator", FIELD_TEXT, creator, FIELD_SHOWN, "who made it"),
     F("expires", FIELD_TIME, expires_ms, FIELD_BOTH | FIELD_NULL,
         "a time, or so long from now; null: never"),
-    FIELD_FOUND("expired", FIELD_BOOL, 0, NULL),
+    FIELD_FOUND("expired", FIELD_BOOL, 0, "its time is over: it admits nobody"),
     F("damaged", FIELD_BOOL, damaged, FIELD_SHOWN, "what it says is not certain: it admits nobody"),
     {NULL},
 };

@@ -96,9 +96,10 @@ struct field {
 		.name = label, .kind = what, .flags = FIELD_SHOWN | (bits), \
 		.about = text __VA_OPT__(, ) __VA_ARGS__                    \
 	}
-#define FIELD_LIST(name, kind, type, member, most)                                            \
-	{                                                                                     \
-		name, kind, offsetof(struct type, member), sizeof(struct field_list), 0, most \
+#define FIELD_LIST(name, kind, type, member, most, ...)                                  \
+	{                                                                                \
+		name, kind, offsetof(struct type, member), sizeof(struct field_list), 0, \
+		    most __VA_OPT__(, ) __VA_ARGS__                                      \
 	}
 
 #endif
