@@ -185,6 +185,15 @@ void active_note_gone(struct group *g, uint32_t job)
 	set_mark(a, job, MARK_FAILED);
 }
 
+void active_note_held(struct group *g)
+{
+	struct active *a = g->active;
+
+	memset(a->marks, MARK_WAITS, (size_t)g->row.n_jobs);
+	a->n_unknown = 0;
+	a->next = (uint32_t)g->row.n_jobs;
+}
+
 bool active_has_ended(const struct group *g)
 {
 	const struct active *a = g->active;

@@ -109,6 +109,7 @@ struct group {
 	TAILQ_ENTRY(group) in_dirty;
 	bool is_dirty;            /* something is to be done, or written */
 	bool is_changed;          /* the group's counts are to be written */
+	bool is_untouched;        /* since the group came in no job has ended: all are held */
 	struct built_note *built; /* of a series: jobs that are to be written down */
 	size_t n_built, cap_built;
 };
@@ -201,6 +202,7 @@ void active_keep(struct core *c, struct group *g, uint32_t job);
  * nothing. */
 void active_note(struct group *g, uint32_t job, const struct task_state *s);
 void active_note_gone(struct group *g, uint32_t job);
+void active_note_held(struct group *g);       /* all of them */
 bool active_has_ended(const struct group *g); /* all of its jobs have */
 
 /* graph.c: reads it, and counts what is open */

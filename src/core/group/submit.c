@@ -249,11 +249,14 @@ static struct group *make(struct core *c, const struct event *ev)
 	    .actor = ev->actor,
 	    .retried_of = s->retried_of,
 	    .series = s->series.n ? s->series : STR_NULL};
+	struct group *g;
 	char text[ID_TEXT];
 
 	if (!row.name.n)
 		row.name = str_of(id_format(&c->ids, row.id, text));
-	return group_add(c, &row);
+	g = group_add(c, &row);
+	g->is_untouched = true;
+	return g;
 }
 
 /* The group's ids are set aside at once: others may get theirs before it is made. */
@@ -339,7 +342,10 @@ const struct task_state *group_plan_taken(
 	const struct submit_group *s = ev->submit.group;
 	const struct task_state *taken = s->taken ? s->taken[p->order[i]] : NULL;
 
-	p->group->row.counts.built += taken != NULL;
+	if (!taken)
+		return NULL;
+	p->group->row.counts.built++;
+	p->group->is_untouched = false;
 	return taken;
 }
 

@@ -296,11 +296,15 @@ static void run(struct core *c, struct group *g, size_t *budget, struct effects 
 		group_dirty(c, g);
 }
 
+/* Of a group that has just come in every job waits, and no row has to say so. */
 static void read_states(struct core *c, struct group *g, size_t *budget, struct effects *out)
 {
 	struct active *a = g->active;
-	bool all = sweep(c, g, budget, out);
+	bool all;
 
+	if (g->is_untouched)
+		active_note_held(g);
+	all = sweep(c, g, budget, out);
 	if (a->n_asked && !a->read)
 		ask_rows(c, g, out);
 	if (a->read)

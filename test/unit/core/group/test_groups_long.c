@@ -214,6 +214,39 @@ STORY(little_memory)
 	world_free(s.w);
 }
 
+/* That all wait is known; who is due is read, and who may be next. */
+STORY(of_a_new_group_few_rows_are_read)
+{
+	struct group_story s = story_new(&small_slices);
+
+	give(&s, MANY, CHAIN, STR_NULL);
+	take_in(&s);
+	assert_int_equal(story_group(&s), GROUP_DISPATCHING);
+	assert_int_equal(count_status(&s, TASK_QUEUED), 1);
+	assert_int_equal(s.w->n_rows_asked, 2);
+	world_free(s.w);
+}
+
+/* Unless something has ended while it waited, or was built elsewhere. */
+STORY(what_ended_before_it_began_is_known)
+{
+	struct core_options one = {.groups_active = 1, .groups_delay_ms = INT32_MAX};
+	struct group_story first = story_new(&one), s;
+
+	story_worker(&first, 1);
+	story_submit(&first, "a");
+	s = first;
+	story_submit(&s, "a b:a c d:c?");
+	assert_int_equal(world_tasks(s.w, EV_CANCEL, &s.job[0], 1)->outcomes[0].code, 0);
+	story_end(&first, 'a', TASK_SUCCEEDED);
+	assert_jobs(&s, "a=cancel-complete b=dependency c=dispatched d=schedulable");
+	story_end(&s, 'c', TASK_SUCCEEDED);
+	story_end(&s, 'd', TASK_SUCCEEDED);
+	assert_int_equal(story_group(&s), GROUP_FAILED);
+	assert_int_equal(world_group(s.w, s.group)->counts.cancelled, 1);
+	world_free(s.w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +257,8 @@ int main(void)
 	    cmocka_unit_test(a_failure_skips_a_long_chain),
 	    cmocka_unit_test(a_cancel_ends_them_all),
 	    cmocka_unit_test(little_memory),
+	    cmocka_unit_test(of_a_new_group_few_rows_are_read),
+	    cmocka_unit_test(what_ended_before_it_began_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,6 +38,7 @@ void world_commit(struct world *w)
 
 		*a = fx->reads[i];
 		a->ids = arena_memdup(&w->rows_arena, a->ids, a->ids ? a->n * sizeof *a->ids : 0);
+		w->n_rows_asked += a->ids ? a->n : 0;
 		a->batches =
 		    arena_memdup(&w->rows_arena, a->batches, a->n_batches * sizeof *a->batches);
 		if (a->keys) {

@@ -74,6 +74,7 @@ struct world {
 	uint64_t last_ticket;
 	struct read_ask reads[256]; /* not answered yet */
 	size_t n_reads;
+	size_t n_rows_asked; /* of tasks, by their ids */
 	struct meta_row meta[8];
 	size_t n_meta;
 	bool sick;           /* workers do not answer healthchecks */
