@@ -172,6 +172,20 @@ static const struct queue_row *find_one(struct call *c, struct str name, int *re
 	return q;
 }
 
+/* Says which job names it, if one does. */
+static void queue_refused(struct call *c, size_t queue)
+{
+	struct draft *d = &((struct posting *)c->state)->draft;
+	size_t job = d->named_by[queue];
+
+	if (job) {
+		d->problem = c->problem;
+		draft_problem(d, d->lines[job - 1], d->group.names[job - 1]);
+		c->problem = d->problem;
+	}
+	call_problem(c);
+}
+
 static void find_queues(struct call *c)
 {
 	struct draft *d = &((struct posting *)c->state)->draft;
@@ -187,7 +201,7 @@ static void find_queues(struct call *c)
 		const struct queue_row *q = find_one(c, d->queues[i], &rc);
 
 		if (rc) {
-			call_problem(c);
+			queue_refused(c, i);
 			return;
 		}
 		if (!q) {

@@ -131,15 +131,16 @@ void graph_count(struct group *g)
 	}
 }
 
-static void follow_edge(struct active *a, uint32_t edge, enum job_mark need)
+static void follow_edge(struct active *a, uint32_t edge, uint32_t need)
 {
 	uint32_t job = edge >> 2;
 
 	if (a->marks[job] != MARK_WAITS)
 		return;
-	if (!is_met(edge & 3, need) && !MUTANT(GROUP_CONDITION_IGNORED))
+	if (!is_met(edge & 3, a->marks[need]) && !MUTANT(GROUP_CONDITION_IGNORED)) {
+		a->open[job] = need << 2 | (edge & 3);
 		set_due(a, job, MARK_DOOMED);
-	else if (--a->open[job] == 0)
+	} else if (--a->open[job] == 0)
 		set_due(a, job, MARK_DUE);
 	else if (a->open[job] == 1 && a->near.n < GROUP_NEAR)
 		job_list_push(&a->near, job);
@@ -186,12 +187,21 @@ bool graph_follow(struct group *g, size_t *budget)
 				continue;
 			if (speaks)
 				needs_note(g, a->needed_by[a->edge] >> 2, job);
-			follow_edge(a, a->needed_by[a->edge], a->marks[job]);
+			follow_edge(a, a->needed_by[a->edge], job);
 		}
 		a->edge = 0;
 		job_list_pop(&a->ended, &job);
 	}
 	return true;
+}
+
+struct group_edge graph_broken(const struct group *g, uint32_t job)
+{
+	const struct active *a = g->active;
+
+	MUST(a->marks[job] == MARK_DOOMED);
+	return (struct group_edge){
+	    .job = job, .need = a->open[job] >> 2, .condition = a->open[job] & 3};
 }
 
 static bool is_needed_by(const struct group *g, uint32_t need, uint32_t job)

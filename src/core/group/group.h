@@ -65,7 +65,9 @@ struct active {
 	uint32_t *first, *needed_by; /* job << 2 | condition */
 	uint32_t n_begun;            /* of `first` */
 	size_t n_edges, cap_edges;
-	uint32_t *open; /* of each job: so many of its needs are not met */
+	/* of each job: so many of its needs are not met; if it is doomed, by which need << 2 |
+	 * condition */
+	uint32_t *open;
 	uint8_t *marks; /* enum job_mark of each job */
 	uint32_t n_unknown;
 	uint32_t first_failed;      /* the job, if one has */
@@ -215,6 +217,8 @@ void graph_count(struct group *g);
 bool graph_follow(struct group *g, size_t *budget);
 /* A job has been released: those that wait for nothing else may be due next. */
 void graph_look_ahead(struct group *g, uint32_t job);
+/* The need that a doomed job has broken on. */
+struct group_edge graph_broken(const struct group *g, uint32_t job);
 /* The row of jobs that this one waits for: the last one that it needs and that has not ended, then
  * the last one that that needs, up to one that needs none. Returns how many there are. */
 uint32_t graph_blockers(
@@ -244,7 +248,15 @@ void needs_work(struct core *c, bool just_placed, struct effects *out);
 bool needs_read(struct core *c, const struct event *ev, struct effects *out);
 void needs_release(struct core *c);
 
-/* why.c: what a job that is blocked waits for; false: it is no such. */
+/* skip.c: a doomed job ends; the row of the need that has broken: id 0 if it is gone, NULL if it
+ * was not asked for */
+void group_skip(struct core *c, struct group *g, uint32_t job, struct task *t,
+    const struct task_row *need, struct effects *out);
+
+/* why.c: a job's id, as people write it */
+struct str group_job_text(
+    const struct core *c, const struct group *g, uint32_t job, struct arena *a);
+/* What a job that is blocked waits for; false: it is no such. */
 struct why_answer;
 bool group_why_job(struct why_answer *an, const struct core *c, const struct object *o,
     const struct task_row *row, int32_t status);

@@ -356,8 +356,9 @@ static struct str origin(const struct core *c, const struct group *g, struct are
 
 	if (!g->row.retried_of)
 		return g->row.reason;
-	return arena_strf(a, "what is left of group %s; %lld jobs are taken from there",
-	    id_format(&c->ids, g->row.retried_of, id), (long long)g->row.counts.built);
+	return arena_strf(a, "what is left of group %s; %lld job%s taken from there",
+	    id_format(&c->ids, g->row.retried_of, id), (long long)g->row.counts.built,
+	    g->row.counts.built == 1 ? " is" : "s are");
 }
 
 void group_submit_end(struct core *c, struct group_plan *p, struct effects *out)

@@ -8,15 +8,20 @@
 
 #define LIVE_LOOKED_AT 10000 /* jobs: that takes a millisecond */
 
+struct str group_job_text(
+    const struct core *c, const struct group *g, uint32_t job, struct arena *a)
+{
+	char text[ID_TEXT];
+
+	return arena_str(a, str_of(id_format(&c->ids, group_job_id(&g->row, job), text)));
+}
+
 static struct facts job_facts(
     const struct core *c, const struct group *g, uint32_t job, struct arena *a)
 {
-	rid id = group_job_id(&g->row, job);
-	char text[ID_TEXT];
-
 	return (struct facts){.name = g->row.name,
-	    .other = arena_str(a, str_of(id_format(&c->ids, id, text))),
-	    .at = id};
+	    .other = group_job_text(c, g, job, a),
+	    .at = group_job_id(&g->row, job)};
 }
 
 static void why_needs(

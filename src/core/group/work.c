@@ -72,20 +72,6 @@ static void release(
 	graph_look_ahead(g, job);
 }
 
-/* One of its needs is broken. */
-static void skip(struct core *c, struct group *g, uint32_t job, struct task *t, struct effects *out)
-{
-	enum task_phase phase = task_phase(t->row.state.status);
-
-	if ((phase != PHASE_HELD && phase != PHASE_QUEUED) || start_may_run(c, &t->row)) {
-		active_note(g, job, &t->row.state);
-		return;
-	}
-	t->row.state.wish = WISH_SKIP;
-	task_move(c, t, TASK_CANCELLED, STR("what it needs did not end as it must"), out);
-	task_forget(c, t);
-}
-
 static bool ends_what_runs(const struct group *g)
 {
 	return g->row.state == GROUP_CANCELING || g->row.policy == GROUP_FAIL_NOW;
@@ -115,7 +101,8 @@ static void note_state(struct group *g, uint32_t job, const struct task *t)
 	active_note(g, job, &t->row.state);
 }
 
-static void act(struct core *c, struct group *g, uint32_t job, struct task *t, struct effects *out)
+static void act(struct core *c, struct group *g, uint32_t job, struct task *t,
+    const struct task_row *need, struct effects *out)
 {
 	struct active *a = g->active;
 
@@ -129,8 +116,26 @@ static void act(struct core *c, struct group *g, uint32_t job, struct task *t, s
 	} else if (a->marks[job] == MARK_DUE) {
 		release(c, g, job, t, out);
 	} else if (a->marks[job] == MARK_DOOMED) {
-		skip(c, g, job, t, out);
+		group_skip(c, g, job, t, need, out);
 	}
+}
+
+static void ask_for(struct active *a, uint32_t job)
+{
+	for (uint32_t i = 0; i < a->n_asked; i++)
+		if (a->asked[i] == job)
+			return;
+	a->asked[a->n_asked++] = job;
+}
+
+/* The need that a doomed job has broken on is to be named: then its row is asked for, too. */
+static bool lacks_need(
+    const struct core *c, const struct group *g, uint32_t job, uint32_t *ret_need)
+{
+	if (g->active->stage != STAGE_RUN || g->active->marks[job] != MARK_DOOMED)
+		return false;
+	*ret_need = graph_broken(g, job).need;
+	return !task_find(c, group_job_id(&g->row, *ret_need));
 }
 
 /* A job whose task is in memory, or is asked for. False: so many are asked for already. */
@@ -139,14 +144,18 @@ static bool look_at(
 {
 	struct active *a = g->active;
 	struct task *t = task_find(c, group_job_id(&g->row, job));
+	uint32_t need = 0;
+	bool lacks = lacks_need(c, g, job, &need);
 
-	if (t) {
-		act(c, g, job, t, out);
+	if (t && !lacks) {
+		act(c, g, job, t, NULL, out);
 		spend(budget, MOVE_COSTS);
 		return true;
 	}
-	if (a->read || a->n_asked == GROUP_READ_JOBS)
+	if (a->read || a->n_asked + lacks >= GROUP_READ_JOBS)
 		return false;
+	if (lacks)
+		ask_for(a, need);
 	a->asked[a->n_asked++] = job;
 	return true;
 }
@@ -199,13 +208,6 @@ static void ask_near(struct core *c, struct group *g)
 
 /* -- the group */
 
-static struct str id_text(const struct core *c, struct arena *a, rid id)
-{
-	char text[ID_TEXT];
-
-	return arena_str(a, str_of(id_format(&c->ids, id, text)));
-}
-
 static struct str first_failed(const struct core *c, const struct group *g, struct arena *a)
 {
 	const struct active *k = g->active;
@@ -214,8 +216,7 @@ static struct str first_failed(const struct core *c, const struct group *g, stru
 	if (k->first_failed == UINT32_MAX)
 		return STR("jobs failed");
 	return arena_strf(a, "%lld of %lld jobs failed, the first was task " STR_FMT, (long long)n,
-	    (long long)g->row.n_jobs,
-	    STR_ARG(id_text(c, a, group_job_id(&g->row, k->first_failed))));
+	    (long long)g->row.n_jobs, STR_ARG(group_job_text(c, g, k->first_failed, a)));
 }
 
 static void end_all(struct core *c, struct group *g, struct str reason, struct effects *out)
@@ -230,15 +231,21 @@ static struct str why_stuck(const struct core *c, const struct group *g, struct 
 {
 	const struct active *k = g->active;
 	uint32_t job = 0, need, last;
+	struct str id, other;
 
 	while (job < g->row.n_jobs && k->marks[job] != MARK_WAITS)
 		job++;
-	if (job == g->row.n_jobs || !graph_blockers(g, job, &need, &last))
+	if (job == g->row.n_jobs)
 		return STR("stuck: no job can start, and nobody knows why");
+	id = group_job_text(c, g, job, a);
+	if (!graph_blockers(g, job, &need, &last))
+		return arena_strf(a,
+		    "stuck: all that task " STR_FMT " needs has ended, and it was not started",
+		    STR_ARG(id));
+	other = group_job_text(c, g, need, a);
 	return arena_strf(a,
-	    "stuck: task " STR_FMT " waits for task " STR_FMT ", which does not run",
-	    STR_ARG(id_text(c, a, group_job_id(&g->row, job))),
-	    STR_ARG(id_text(c, a, group_job_id(&g->row, need))));
+	    "stuck: task " STR_FMT " waits for task " STR_FMT ", which does not run", STR_ARG(id),
+	    STR_ARG(other));
 }
 
 static void finish(struct core *c, struct group *g, struct effects *out)
@@ -384,8 +391,22 @@ void groups_work(struct core *c, struct effects *out)
 
 /* -- answers */
 
-static void take_row(
-    struct core *c, struct group *g, uint32_t job, const struct task_row *row, struct effects *out)
+/* Among the rows that came with its own. */
+static const struct task_row *need_of(
+    const struct group *g, uint32_t job, uint32_t n, const struct event *ev)
+{
+	const struct active *a = g->active;
+
+	if (a->stage != STAGE_RUN || a->marks[job] != MARK_DOOMED)
+		return NULL;
+	for (uint32_t i = 0; i < n; i++)
+		if (a->asked[i] == graph_broken(g, job).need)
+			return &ev->rows.rows[i];
+	return NULL;
+}
+
+static void take_row(struct core *c, struct group *g, uint32_t job, const struct task_row *row,
+    const struct task_row *need, struct effects *out)
 {
 	rid id = group_job_id(&g->row, job);
 	struct task *t = task_find(c, id);
@@ -401,7 +422,7 @@ static void take_row(
 		active_note_gone(g, job);
 		return;
 	}
-	act(c, g, job, t, out);
+	act(c, g, job, t, need, out);
 	if (is_new && g->active->stage == STAGE_RUN && g->active->marks[job] == MARK_WAITS)
 		active_keep(c, g, job);
 	else if (is_new)
@@ -417,7 +438,8 @@ static void take_rows(struct core *c, struct group *g, const struct event *ev, s
 	for (uint32_t i = 0; i < n; i++)
 		if (a->stage == STAGE_STATES || a->marks[a->asked[i]] < MARK_BUILT ||
 		    a->marks[a->asked[i]] == MARK_UNKNOWN)
-			take_row(c, g, a->asked[i], &ev->rows.rows[i], out);
+			take_row(c, g, a->asked[i], &ev->rows.rows[i],
+			    need_of(g, a->asked[i], n, ev), out);
 }
 
 static void take_graph(struct core *c, struct group *g, const struct event *ev, struct effects *out)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups on the command line: submitted, watched, explained, drawn, cancelled, and what is said to wrong input."""
 import json
+import os
 import re
 import shutil
 import signal
@@ -457,6 +458,20 @@ def test_trigger(dev, cli, tmp_path):
 def test_what_a_task_belongs_to(dev, cli, story):
     lint = dev.get("/v1/groups/story/jobs/lint")["task"]
     assert re.search(r"^group +story, its job lint$", cli("task", "show", lint).out, re.M)
+
+
+def test_a_picture_that_nobody_reads_to_its_end(cli, dev, tmp_path):
+    if not shutil.which("dot"):
+        pytest.skip("Graphviz is not installed")
+    jobs = [job(f"j{i}", needs=[f"j{i - 1}"] if i else []) for i in range(300)]
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps({"jobs": jobs}))
+    read, write = os.pipe()
+    drawing = subprocess.Popen([harness.BIN, "group", "plan", str(path), "-o", "svg"], stdin=subprocess.DEVNULL, stdout=write,
+                               stderr=subprocess.PIPE, env=harness.clean_environment(), text=True)
+    os.close(write)
+    os.close(read)
+    assert "signal" not in drawing.communicate(timeout=harness.PATIENCE)[1]
 
 
 def test_events_of_a_group(dev, cli):

@@ -113,3 +113,4 @@ def test_what_has_ended_repeats_its_reason(api, cli):
     assert why["reasons"] == why["jobs"] == [], why
     assert "it has ended, and waits for nothing: it is failed: 1 of 2 jobs failed" in why["summary"], why
     assert "it has ended, and waits for nothing: exit code 3" in cli("why", "over/a").out
+    assert "it has ended, and waits for nothing: it needs a, which failed" in cli("why", "over/b").out

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/groups/draft/draft.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,6 +11,8 @@
 #include "model/rows/field.h"
 #include "wire/json/fields.h"
 #include "wire/json/json_in.h"
+
+#define TRIM_BYTES (1u << 20) /* of text: what it took is given back to the system */
 
 void draft_release(struct draft *d)
 {
@@ -145,7 +148,7 @@ static int read_file(struct draft *d, const struct plan_file *f)
 	return f->has_jobs ? draft_jobs(d, f) : read_packages(d, f);
 }
 
-void draft_read(struct draft *d)
+static void read_text(struct draft *d)
 {
 	const struct plan_reading how = {
 	    .bounds = {GROUP_JOBS_MAX, GROUP_EDGES_MAX}, .seed = d->seed, .from_graph = true};
@@ -155,6 +158,23 @@ void draft_read(struct draft *d)
 	read_file(d, &d->file);
 	if (!d->file.from.p)
 		plan_file_release(&d->file);
+}
+
+/* Here, and not on the loop, what was refused is let go, and what a long text took to be read. */
+static void let_go(struct draft *d)
+{
+	bool is_much = d->text.n >= TRIM_BYTES;
+
+	if (d->problem.code && !d->denied.p)
+		draft_empty(d);
+	if (is_much)
+		malloc_trim(0); /* what lies between used memory does not go back by itself */
+}
+
+void draft_read(struct draft *d)
+{
+	read_text(d);
+	let_go(d);
 }
 
 static int fit_one(struct draft *d, size_t i)
@@ -183,4 +203,6 @@ void draft_fit(struct draft *d)
 		if (rc && !d->denied.p)
 			draft_problem(d, d->lines[i], d->group.names[i]);
 	}
+	if (rc)
+		let_go(d);
 }

@@ -41,6 +41,7 @@ struct draft {
 	struct str queue;                               /* of jobs that name none */
 	struct str queues[DRAFT_QUEUES_MAX];            /* the queues that jobs name, */
 	const struct queue_row *rows[DRAFT_QUEUES_MAX]; /* and what those are */
+	size_t named_by[DRAFT_QUEUES_MAX];              /* the first job that does so; from 1 */
 	size_t n_queues;
 
 	const struct token_row *limit; /* of who asks; NULL: none */

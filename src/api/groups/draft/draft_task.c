@@ -120,6 +120,8 @@ int draft_task(struct draft *d, struct task_in *in, json_t *said, const struct d
 	rc = task_in_value(in, said, t, &d->problem);
 	if (!rc)
 		rc = queue_number(d, in->queue.p ? in->queue : d->queue, &j->queue);
+	if (!rc && in->queue.p && !d->named_by[j->queue])
+		d->named_by[j->queue] = d->n + 1;
 	if (!rc)
 		rc = add_need(d, e, &t->spec.need);
 	if (rc)

@@ -61,13 +61,15 @@ static inline const struct reply *story_submit(struct group_story *s, const char
 	struct group_edge edges[256];
 	struct submit_task tasks[LETTERS];
 	char bodies[LETTERS][4];
-	struct submit_group g = {.policy = s->policy, .edges = edges};
+	struct str names[LETTERS];
+	struct submit_group g = {.policy = s->policy, .edges = edges, .names = names};
 	struct event ev = {.kind = EV_SUBMIT, .ticket = ++s->w->last_ticket, .actor = STR("me")};
 
 	g.n_edges = story_parse(text, edges, &ev.submit.n);
 	for (size_t i = 0; i < ev.submit.n; i++) {
 		memcpy(bodies[i], "{a}", 4);
 		bodies[i][1] = (char)('a' + i);
+		names[i] = (struct str){&bodies[i][1], 1};
 		tasks[i] = (struct submit_task){.spec = {.queue = s->queue,
 		                                    .max_attempts = s->max_attempts,
 		                                    .backoff_ms = -1,

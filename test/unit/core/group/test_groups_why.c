@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -72,6 +73,122 @@ STORY(one_of_each_kind_of_wait_is_listed)
 	world_free(s.w);
 }
 
+#define assert_reason(s, job, text) assert_string_equal(story_job(s, job)->state.reason.p, text)
+
+STORY(what_is_skipped_names_the_need_that_broke)
+{
+	struct group_story s = story_new(NULL);
+
+	s.max_attempts = 1;
+	story_submit(&s, "a b:a c:b d e:d! f g:f,a? h:b!");
+	assert_int_equal(set_status(&s, 'f', -10), 0);
+	story_worker(&s, 10);
+	story_end(&s, 'a', TASK_FAILED);
+	story_end(&s, 'd', TASK_SUCCEEDED);
+	world_tasks(s.w, EV_CANCEL, &s.job['f' - 'a'], 1);
+	assert_reason(&s, 'b', "it needs a, which failed");
+	assert_reason(&s, 'c', "it needs b, which was skipped");
+	assert_reason(&s, 'e', "it runs after a failure of d, which was built");
+	assert_reason(&s, 'g', "it needs f, which was cancelled");
+	assert_reason(&s, 'h', "it runs after a failure of b, which was skipped");
+	world_free(s.w);
+}
+
+/* The rows are read again; what was doomed by them while they came is skipped all the same. */
+STORY(a_skip_after_a_start_names_it_too)
+{
+	struct group_story s = story_new(NULL);
+
+	s.max_attempts = 1;
+	story_worker(&s, 10);
+	story_submit(&s, "a b:a c:a d:c");
+	s.w->hold_reads = true;
+	story_end(&s, 'a', TASK_FAILED);
+	assert_jobs(&s, "b=schedulable c=schedulable");
+	world_restart(s.w); /* before the answer */
+	s.w->hold_reads = false;
+	world_answer_reads(s.w);
+	world_advance(s.w, 1);
+	assert_jobs(&s, "b=dependency c=dependency d=dependency");
+	assert_reason(&s, 'b', "it needs a, which failed");
+	assert_reason(&s, 'd', "it needs c, which was skipped");
+	assert_int_equal(story_group(&s), GROUP_FAILED);
+	world_free(s.w);
+}
+
+STORY(a_read_that_fails_does_not_keep_a_skip_off)
+{
+	struct group_story s = story_new(NULL);
+
+	s.max_attempts = 1;
+	story_worker(&s, 10);
+	story_submit(&s, "a b:a c:b");
+	s.w->reads_fail = true;
+	story_end(&s, 'a', TASK_FAILED);
+	assert_jobs(&s, "b=schedulable c=schedulable");
+	s.w->reads_fail = false;
+	world_advance(s.w, 2000);
+	assert_reason(&s, 'b', "it needs a, which failed");
+	assert_reason(&s, 'c', "it needs b, which was skipped");
+	world_free(s.w);
+}
+
+STORY(a_need_whose_task_is_gone_is_said_to_be)
+{
+	struct group_story s = story_new(NULL);
+	char id[ID_TEXT], text[100];
+
+	story_submit(&s, "a b:a");
+	world_task(s.w, s.job[0])->id = s.job[0] - 1000000; /* whoever did that */
+	world_restart(s.w);
+	assert_int_equal(story_group(&s), GROUP_FAILED);
+	snprintf(text, sizeof text, "it needs task %s, which is gone",
+	    id_format(&s.w->core->ids, s.job[0], id));
+	assert_reason(&s, 'b', text);
+	world_free(s.w);
+}
+
+/* Asserts what the watchdog says when a's end starts nothing. */
+static void assert_stuck(struct group_story *s, const char *text)
+{
+	story_end(s, 'a', TASK_SUCCEEDED);
+	assert_int_equal(story_group(s), GROUP_FAILED);
+	assert_jobs(s, "a=built b=cancel-complete c=cancel-complete");
+	assert_string_equal(world_group(s->w, s->group)->reason.p, text);
+	assert_reason(s, 'b', "its group has failed");
+	assert_reason(s, 'c', "its group has failed");
+	world_free(s->w);
+}
+
+/* Nothing that a correct count could lead to: one need more than it has. */
+STORY(a_job_that_is_never_released_fails_the_group)
+{
+	struct group_story s = story_new(NULL);
+	char id[ID_TEXT], text[200];
+
+	story_worker(&s, 10);
+	story_submit(&s, "a b:a c:b");
+	group_find(s.w->core, s.group)->active->open[s.job[1] - s.group - 1]++;
+	snprintf(text, sizeof text,
+	    "stuck: all that task %s needs has ended, and it was not started",
+	    id_format(&s.w->core->ids, s.job[1], id));
+	assert_stuck(&s, text);
+}
+
+/* Nor is a job due of which nobody takes notice. */
+STORY(a_job_whose_need_never_runs_fails_the_group)
+{
+	struct group_story s = story_new(NULL);
+	char b[ID_TEXT], c[ID_TEXT], text[200];
+
+	story_worker(&s, 10);
+	story_submit(&s, "a b:a c:b");
+	group_find(s.w->core, s.group)->active->marks[s.job[1] - s.group - 1] = MARK_DUE;
+	snprintf(text, sizeof text, "stuck: task %s waits for task %s, which does not run",
+	    id_format(&s.w->core->ids, s.job[2], c), id_format(&s.w->core->ids, s.job[1], b));
+	assert_stuck(&s, text);
+}
+
 /* A group as it is in memory: nothing of it has ended. */
 static void long_group(struct group *g, struct active *a, uint32_t n, uint32_t n_edges)
 {
@@ -135,6 +252,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_waits_goes_before_what_runs),
 	    cmocka_unit_test(one_of_each_kind_of_wait_is_listed),
+	    cmocka_unit_test(what_is_skipped_names_the_need_that_broke),
+	    cmocka_unit_test(a_skip_after_a_start_names_it_too),
+	    cmocka_unit_test(a_read_that_fails_does_not_keep_a_skip_off),
+	    cmocka_unit_test(a_need_whose_task_is_gone_is_said_to_be),
+	    cmocka_unit_test(a_job_that_is_never_released_fails_the_group),
+	    cmocka_unit_test(a_job_whose_need_never_runs_fails_the_group),
 	    cmocka_unit_test(a_chain_is_followed_to_its_end),
 	    cmocka_unit_test(a_ladder_is_followed_to_its_end),
 	};
