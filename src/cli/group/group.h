@@ -26,8 +26,14 @@ void plan_show(struct cli *c, const struct report *r);
 /* Graphviz's text through its program `dot` to standard output, as SVG. */
 int graphviz_draw(struct str dot, struct problem *p);
 
+/* What the command line wants to know of a file. */
+struct group_said {
+	bool has_queue;
+	struct buf lost; /* "./x of the job y": the first that is looked for in /; empty: none */
+};
+void group_said_release(struct group_said *s);
 /* A file that is to run is looked at before anything is sent. */
-int group_file_check(struct str text, bool *ret_has_queue, struct problem *p);
+int group_file_check(struct str text, struct group_said *ret_said, struct problem *p);
 /* The request's body; `said` goes before what the file says. Jobs that name no directory run in
    `cwd`; NULL: wherever they do. */
 int group_body(

@@ -117,7 +117,7 @@ static const struct command group_rows[] = {
         "submit "
         "jobs.yaml); reeve wait $G. Its jobs are tasks: `reeve task ls --group $G`.",
         "reeve group submit jobs.yaml\tprints its id\n"
-        "reeve group submit jobs.yaml --watch\tand watches it\n"
+        "reeve group submit jobs.yaml -C . --watch\tits jobs run here; and watches it\n"
         "reeve group submit jobs.yaml --name nightly --policy fail-fast --wait\tfor scripts\n",
         "file", {submit_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,
         cmd_group_submit},

@@ -71,9 +71,9 @@ static const struct command schedule_rows[] = {
         "With --from-crontab each line of a crontab becomes a schedule, named after its command. A "
         "name that is taken is left alone, so that to import the same file again changes nothing.",
         "reeve schedule add backup --crontab '30 2 * * *' --tz Europe/Berlin --max-shift 12h -- "
-        "./backup.sh /home\tevery night\n"
+        "/usr/local/bin/backup /home\tevery night\n"
         "reeve schedule add poll --item '{\"epoch\":{\"period\":300}}' --max-shift 2m --overlap "
-        "allow -- ./poll\tevery five minutes, whatever the clocks do\n"
+        "allow -- /usr/local/bin/poll\tevery five minutes, whatever the clocks do\n"
         "crontab -l | reeve schedule add --from-crontab - --tz local --max-shift 1h "
         "--dry-run\twhat would become of your crontab\n",
         NULL,

@@ -42,7 +42,7 @@ int directory_put(struct cli *c, const char *given, json_t *task)
 }
 
 /* "./x" and "bin/x" mean something else in each directory; "x" is looked for in PATH. */
-static const char *relative_program(const json_t *task)
+const char *relative_program(const json_t *task)
 {
 	const json_t *command = json_object_get(task, "command");
 	const char *program = json_string_value(json_array_get(command, 0));

@@ -72,6 +72,7 @@ bool task_given(const struct cli *c, size_t n_names); /* any of them */
 int directory_put(struct cli *c, const char *given, json_t *task);
 void directory_put_here(struct cli *c, bool is_pattern, json_t *task);
 void directory_warn(struct cli *c, const json_t *task); /* of a task that comes later */
+const char *relative_program(const json_t *task);       /* NULL: it is not one */
 
 /* The options of process_options, into the member `run` of a task's or a queue's JSON. */
 bool run_given(const struct cli *c);

@@ -88,6 +88,26 @@ def test_scripts_that_are_refused(dev, script, args, words):
     assert not dev.all_tasks(), "and nothing was submitted"
 
 
+@pytest.mark.parametrize("script, said", [
+    ("#!/bin/sh\n#SBATCH --array=1-9\n#SBATCH -p gpu\necho x\n#SBATCH -N 2\n", "2 lines #SBATCH are not read; options stand in #REEVE"),
+    ("#PBS -l walltime=1\necho x\n", "1 line #PBS is not read"), ("#$ -N name\necho x\n", "1 line #$ is not read"),
+    ("#!/bin/sh\n#REEVE -p 1\n# #SBATCH\n#PBSX y\necho x\n", ""),
+])
+def test_a_script_of_another_system_is_told_what_is_not_read(dev, script, said):
+    result = dev.cli("submit", "-", input=script)
+    assert said in result.err and bool(said) == bool(result.err)
+    assert dev.wait_ended(result.out.strip())["stdout"] == "x\n"
+    assert dev.cli("submit", "-q", "-", input=script).err == ""
+
+
+@pytest.mark.parametrize("words", ["-s http://192.0.2.1", "--token-file /etc/passwd", "--ca-file x", "--server-timeout 1s"])
+def test_a_script_does_not_choose_its_server(dev, words):
+    """One from elsewhere would send the token wherever it likes."""
+    result = dev.cli("submit", "-", input=f"#!/bin/sh\n#REEVE {words}\ntrue\n", check=False)
+    assert result.code == 2 and "line 2 of the script: --" in result.err and "is not a script's to say" in result.err
+    assert not dev.all_tasks()
+
+
 def test_held_at_submit(dev):
     task = dev.cli("submit", "--hold", "--", "true").out.strip()
     assert dev.task(task)["state"] == "held"
