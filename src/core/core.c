@@ -51,6 +51,7 @@ struct core *core_new(const struct core_options *o)
 	TAILQ_INIT(&c->lane.waiting);
 	TAILQ_INIT(&c->lane.group);
 	RB_INIT(&c->lane.fresh);
+	TAILQ_INIT(&c->groups.owed);
 	TAILQ_INIT(&c->groups.waiting);
 	TAILQ_INIT(&c->groups.active);
 	TAILQ_INIT(&c->groups.dirty);

@@ -90,6 +90,9 @@ static const struct {
     [WHY_GROUP_WAITS] = {"the group {name} waits for its turn: {n} before it are not over",
         "they end, or workers idle"},
     [WHY_GROUP_READS] = {"the group {name} is being read from the store", "a moment"},
+    [WHY_GROUP_OWED] = {"the group {name} was triggered by its schedule, and its jobs are being "
+                        "found out",
+        "a moment"},
     [WHY_GROUP_RUNS] = {"of the {of} jobs of the group {name} {n} wait for a worker, run or are "
                         "held",
         "they end"},

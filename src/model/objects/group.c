@@ -28,6 +28,8 @@ const struct moves group_moves = {
         [GROUP_CANCELED] = "canceled"},
     {
         {GROUP_TRIGGERED, GROUP_CREATED, "its graph is known, and has no cycle"},
+        {GROUP_TRIGGERED, GROUP_FAILED, "its schedule asks for what cannot be drafted"},
+        {GROUP_TRIGGERED, GROUP_CANCELED, "somebody cancels it before its jobs are known"},
         {GROUP_CREATED, GROUP_QUEUED, "all its jobs are there"},
         {GROUP_QUEUED, GROUP_DISPATCHING, "few groups are active, or workers would idle"},
         {GROUP_QUEUED, GROUP_CANCELING, "somebody cancels it"},
@@ -44,6 +46,11 @@ const struct moves group_moves = {
 bool group_is_ended(int state)
 {
 	return state == GROUP_COMPLETE || state == GROUP_FAILED || state == GROUP_CANCELED;
+}
+
+bool group_is_owed(const struct group_row *g)
+{
+	return g->state == GROUP_TRIGGERED && g->schedule;
 }
 
 static enum job_state ended_state(const struct task_state *t)
@@ -100,6 +107,8 @@ static const struct column group_columns[] = {
     G(TEXT, "actor", actor, 0),
     G(I64, "retried_of", retried_of, 0),
     G(TEXT, "series", series, 0),
+    G(I64, "schedule", schedule, 0),
+    G(I64, "tick_s", tick_s, 0),
     COLUMN_SUM_OF("sum", 0),
     COLUMN_SUM_OF("state_sum", COLUMN_STATE),
 };

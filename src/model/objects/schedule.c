@@ -79,6 +79,7 @@ static const struct column schedule_columns[] = {
     SET(TEXT, "labels", labels),
     SET(TEXT, "need", need),
     SET(TEXT, "body", body),
+    SET(TEXT, "group_text", group),
     COLUMN_SUM_OF("sum", 0),
     COLUMN_SUM_OF("state_sum", COLUMN_STATE),
 };
