@@ -77,7 +77,9 @@ static void draft(struct owed *o, struct str text)
 {
 	const struct api_request r = {.method = API_POST, .io = o};
 	struct call *c = call_new(o->api, &r);
+	unsigned allowed;
 
+	c->route = route_find(API_POST, STR("/v1/groups"), c->args, &allowed);
 	c->host = &o->host;
 	c->is_own = true;
 	c->who = (struct principal){.name = STR("reeve"), .role = ROLE_ADMIN};

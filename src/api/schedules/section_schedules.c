@@ -5,12 +5,13 @@
 #include "api/schedules/schedule_in.h"
 #include "api/schedules/show_schedule.h"
 
-static const struct field schedule_tasks_shape[] = {
-    ID("schedule", 0), OTHER("tasks", 0, ARRAY(REF("Id"))), {NULL}};
+static const struct field schedule_tasks_shape[] = {ID("schedule", 0),
+    OTHER("tasks", 0, ARRAY(REF("Id"))), OTHER("groups", RARE, ARRAY(REF("Id"))), {NULL}};
 
 static const struct field tick_shape[] = {TIME("tick", 0), TEXT("local", 0), TIME("until", NONE),
     OTHER("outcome", 0, "{\"enum\":[\"fired\",\"skipped\",\"waiting\",\"manual\",\"backfill\"]}"),
-    ID("task", NONE), TIME("decided", 0), INT("late_by_ms", 0), TEXT("reason", NONE), {NULL}};
+    ID("task", NONE), ID("group", NONE), TIME("decided", 0), INT("late_by_ms", 0),
+    TEXT("reason", NONE), {NULL}};
 
 static const struct field moment_shape[] = {
     TIME("utc", 0), TEXT("local", 0), INT("offset_s", 0), TEXT("abbreviation", 0), {NULL}};
@@ -56,8 +57,8 @@ static const struct route routes[] = {
         "List schedules, by name", PAGE | Q(Q_STATE) | Q(Q_QUEUE) | Q(Q_NAME) | Q(Q_FULL), NULL,
         false, "ScheduleList", {200}, SCOPED, RIGHT_READ},
     {API_POST, "/v1/schedules", schedules_create, "createSchedule", "schedules",
-        "Submit a task at these times, from now on", Q(Q_DRY_RUN), "ScheduleCreate", true,
-        "ScheduleMade", {201, 200}, SCOPED, RIGHT_OPERATE},
+        "Submit a task, or a group, at these times, from now on", Q(Q_DRY_RUN), "ScheduleCreate",
+        true, "ScheduleMade", {201, 200}, SCOPED, RIGHT_OPERATE},
     {API_POST, "/v1/schedules/preview", schedules_preview, "previewSchedule", "schedules",
         "What a pattern of times means: words, next times, daylight saving", 0, "PreviewAsk", true,
         "Preview", {200}, SCOPED, RIGHT_READ},
@@ -76,10 +77,10 @@ static const struct route routes[] = {
         "Go on with the next tick", 0, NULL, false, "Schedule", {200}, CHANGE | SCOPED,
         RIGHT_OPERATE},
     {API_POST, "/v1/schedules/{schedule}/run", schedules_run, "runSchedule", "schedules",
-        "Submit its task now, beside its ticks", 0, NULL, false, "ScheduleTasks", {201},
+        "Submit its task or group now, beside its ticks", 0, NULL, false, "ScheduleTasks", {201},
         CHANGE | SCOPED, RIGHT_OPERATE},
     {API_POST, "/v1/schedules/{schedule}/backfill", schedules_backfill, "backfillSchedule",
-        "schedules", "Submit the tasks of past ticks that have none", 0, "Backfill", true,
+        "schedules", "Submit the tasks or groups of past ticks that have none", 0, "Backfill", true,
         "ScheduleTasks", {200}, CHANGE | SCOPED, RIGHT_OPERATE},
     {API_GET, "/v1/schedules/{schedule}/history", schedules_history, "getScheduleHistory",
         "schedules", "What became of its ticks, newest first", PAGE, NULL, false, "TickList", {200},
