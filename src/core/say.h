@@ -83,6 +83,7 @@ struct facts {
 	X(WHY_HELD, "held")                               \
 	X(WHY_GROUP_WAITS, "group-waits")                 \
 	X(WHY_GROUP_READS, "group-reads")                 \
+	X(WHY_GROUP_OWED, "group-owed")                   \
 	X(WHY_GROUP_RUNS, "group-runs")                   \
 	X(WHY_GROUP_ENDS, "group-ends")                   \
 	X(WHY_JOB_NEEDS, "needs")                         \

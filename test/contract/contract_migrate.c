@@ -361,6 +361,50 @@ static void test_migrate_groups(void **state)
 	}
 }
 
+/* Version 23 added schedules of groups: down they are set aside with their ticks, and so are groups
+ * that are still to be drafted, with the ids of their jobs. Up they are back. */
+static void test_migrate_schedules_of_groups(void **state)
+{
+	struct ctx *c = *state;
+	struct schedule_row s[2] = {{.id = 9, .name = STR("night"), .group = STR("{}")},
+	    {.id = 10, .name = STR("s"), .body = STR("{}")}};
+	struct tick_row tick = {.schedule = 9, .tick_s = 60, .time_ms = 60000, .task = 20};
+	struct group_row g[3] = {
+	    {.id = 20, .name = STR("owed"), .schedule = 9, .tick_s = 60},
+	    {.id = 30, .name = STR("made"), .state = GROUP_QUEUED, .schedule = 9, .tick_s = 120},
+	    {.id = 40, .name = STR("mine"), .state = GROUP_QUEUED},
+	};
+	struct part_query query = {.table = &tick_table, .object = 9, .limit = 10};
+	struct part_page page;
+	struct start start;
+	struct problem p = {0};
+
+	for (int i = 0; i < 2; i++)
+		batch_put(&c->b, &schedule_table, &s[i]);
+	for (int i = 0; i < 3; i++)
+		batch_put(&c->b, &group_table, &g[i]);
+	batch_put(&c->b, &tick_table, &tick);
+	commit(c);
+	shut(c);
+	assert_int_equal(migrate(c->url, 22, &p), 0);
+	sql(c, SURE("SELECT group_concat(id) = '10' FROM schedule"));
+	sql(c, SURE("SELECT group_concat(id) = '30,40' FROM groups"));
+	sql(c, SURE("SELECT count(*) = 0 FROM tick"));
+	sql(c, SURE("SELECT last_id >= 100020 FROM stat"));
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	start_read(c, &start);
+	assert_int_equal(start.n_schedules, 2);
+	assert_int_equal(start.n_groups, 3);
+	for (int i = 0; i < 2; i++)
+		assert_same_row(&schedule_table, &s[i], &start.schedules[i]);
+	for (int i = 0; i < 3; i++)
+		assert_same_row(&group_table, &g[i], &start.groups[i]);
+	assert_int_equal(store_parts(c->r, &query, &c->a, &page), 0);
+	assert_int_equal(page.n, 1);
+	assert_same_row(&tick_table, &tick, page.rows);
+}
+
 /* Version 19 added graphs of packages: down they are set aside, up they are back as they were. */
 static void test_migrate_graphs(void **state)
 {
@@ -465,6 +509,7 @@ int main(void)
 	    T(test_migrate_results),
 	    T(test_migrate_groups),
 	    T(test_migrate_graphs),
+	    T(test_migrate_schedules_of_groups),
 	    T(test_migrate_schedules),
 	    T(test_migrate_doubts),
 	};

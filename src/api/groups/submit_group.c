@@ -18,6 +18,7 @@
 struct posting {
 	struct draft draft;
 	bool made_default;
+	rid owed; /* the group that a schedule has triggered; 0: a new one */
 };
 
 static call_fn find_queues;
@@ -96,6 +97,7 @@ static void send(struct call *c)
 	if (is_refused(c))
 		return;
 	call_hold(c);
+	d->group.owed = ((struct posting *)c->state)->owed;
 	group_send(c, &load, made);
 	draft_empty(d); /* the core has its own */
 	call_unhold(c);
@@ -245,18 +247,34 @@ static void read_body(struct call *c)
 	call_read_long(c, read_work, find_queues);
 }
 
-void groups_submit(struct call *c)
+static void begin(struct call *c)
 {
-	struct posting *p = call_state(c, sizeof *p);
+	struct posting *p = c->state;
 	uint64_t random;
 
-	if (!is_readable(c))
-		return;
 	c->on_free = posting_free;
 	p->draft.now_ms = c->host->wall_ms(c->host->arg);
 	p->draft.limit = c->who.limit;
 	c->host->secret_random(&random, sizeof random);
 	c->host->secret_random(&p->draft.seed, sizeof p->draft.seed);
 	snprintf(p->draft.salt, sizeof p->draft.salt, "%016llx", (unsigned long long)random);
+}
+
+void groups_submit(struct call *c)
+{
+	call_state(c, sizeof(struct posting));
+	if (!is_readable(c))
+		return;
+	begin(c);
 	call_copy_body(c, read_body);
+}
+
+void groups_draft(struct call *c, struct str text, rid owed)
+{
+	struct posting *p = call_state(c, sizeof *p);
+
+	begin(c);
+	p->owed = owed;
+	p->draft.text = (struct str){xstrndup(text.p, text.n), text.n};
+	call_read_long(c, read_work, find_queues);
 }

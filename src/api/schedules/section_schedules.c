@@ -6,15 +6,16 @@
 #include "api/schedules/show_schedule.h"
 
 static const struct field schedule_tasks_shape[] = {ID("schedule", 0, "the schedule"),
-    OTHER("tasks", 0, "that were submitted", ARRAY(REF("Id"))), {NULL}};
+    OTHER("tasks", 0, "that were submitted", ARRAY(REF("Id"))),
+    OTHER("groups", RARE, "that were triggered", ARRAY(REF("Id"))), {NULL}};
 
 static const struct field tick_shape[] = {TIME("tick", 0, "when it was due"),
     TEXT("local", 0, "the same on the wall clock of the schedule"),
     TIME("until", NONE, "of a skipped stretch: its last tick"),
     OTHER("outcome", 0, "what became of it",
         "{\"enum\":[\"fired\",\"skipped\",\"waiting\",\"manual\",\"backfill\"]}"),
-    ID("task", NONE, "that was submitted for it"), TIME("decided", 0, "when that was decided"),
-    INT("late_by_ms", 0, "how long after its time"),
+    ID("task", NONE, "that was submitted for it"), ID("group", NONE, "that was triggered for it"),
+    TIME("decided", 0, "when that was decided"), INT("late_by_ms", 0, "how long after its time"),
     TEXT("reason", NONE, "why; null: it was on time"), {NULL}};
 
 static const struct field moment_shape[] = {TIME("utc", 0, "the moment"),
@@ -71,8 +72,8 @@ static const struct route routes[] = {
         "List schedules, by name", PAGE | Q(Q_STATE) | Q(Q_QUEUE) | Q(Q_NAME) | Q(Q_FULL), NULL,
         false, "ScheduleList", {200}, SCOPED, RIGHT_READ},
     {API_POST, "/v1/schedules", schedules_create, "createSchedule", "schedules",
-        "Submit a task at these times, from now on", Q(Q_DRY_RUN), "ScheduleCreate", true,
-        "ScheduleMade", {201, 200}, SCOPED, RIGHT_OPERATE},
+        "Submit a task, or a group, at these times, from now on", Q(Q_DRY_RUN), "ScheduleCreate",
+        true, "ScheduleMade", {201, 200}, SCOPED, RIGHT_OPERATE},
     {API_POST, "/v1/schedules/preview", schedules_preview, "previewSchedule", "schedules",
         "What a pattern of times means: words, next times, daylight saving", 0, "PreviewAsk", true,
         "Preview", {200}, SCOPED, RIGHT_READ},
@@ -91,10 +92,10 @@ static const struct route routes[] = {
         "Go on with the next tick", 0, NULL, false, "Schedule", {200}, CHANGE | SCOPED,
         RIGHT_OPERATE},
     {API_POST, "/v1/schedules/{schedule}/run", schedules_run, "runSchedule", "schedules",
-        "Submit its task now, beside its ticks", 0, NULL, false, "ScheduleTasks", {201},
+        "Submit its task or group now, beside its ticks", 0, NULL, false, "ScheduleTasks", {201},
         CHANGE | SCOPED, RIGHT_OPERATE},
     {API_POST, "/v1/schedules/{schedule}/backfill", schedules_backfill, "backfillSchedule",
-        "schedules", "Submit the tasks of past ticks that have none", 0, "Backfill", true,
+        "schedules", "Submit the tasks or groups of past ticks that have none", 0, "Backfill", true,
         "ScheduleTasks", {200}, CHANGE | SCOPED, RIGHT_OPERATE},
     {API_GET, "/v1/schedules/{schedule}/history", schedules_history, "getScheduleHistory",
         "schedules", "What became of its ticks, newest first", PAGE, NULL, false, "TickList", {200},

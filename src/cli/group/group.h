@@ -38,6 +38,8 @@ int group_file_check(struct str text, struct group_said *ret_said, struct proble
    `cwd`; NULL: wherever they do. */
 int group_body(
     struct str text, const json_t *said, const char *cwd, struct buf *ret_body, struct problem *p);
+/* What of a kept graph is to be built, as the line says: the command begins at that argument. */
+int group_trigger_body(struct cli *c, const char *graph, size_t n_names, json_t *body);
 /* What is wrong with how it shall be waited for is said before anything is sent. */
 int group_check_wait(struct cli *c);
 /* A new group: told, remembered, and waited for or watched if the line says so. */

@@ -45,8 +45,8 @@ static int delete_schedule(struct cli *c, const struct noun *n, const char *name
 	if (!c->quiet)
 		say(stdout, "schedule %s deleted", js(schedule, "name"));
 	if (live)
-		cli_note(c, "%lld of its tasks %s not ended yet, and go%s on", (long long)live,
-		    live == 1 ? "has" : "have", live == 1 ? "es" : "");
+		cli_note(c, "%lld of its tasks or groups %s not ended yet, and go%s on",
+		    (long long)live, live == 1 ? "has" : "have", live == 1 ? "es" : "");
 	return EXIT_OK;
 }
 
@@ -60,12 +60,15 @@ static int run_one(struct cli *c, const struct noun *n, const char *name)
 	AUTO(json_drop) json_t *reply = NULL;
 	int r = noun_call(c, "POST", n, name, "run", NULL, &reply);
 	const char *id;
+	bool is_group;
 
 	if (r < 0)
 		return r;
-	id = json_string_value(json_array_get(json_object_get(reply, "tasks"), 0));
+	is_group = json_object_get(reply, "groups");
+	id = json_string_value(
+	    json_array_get(json_object_get(reply, is_group ? "groups" : "tasks"), 0));
 	if (id)
-		last_save(LAST_TASK, id);
+		last_save(is_group ? LAST_GROUP : LAST_TASK, id);
 	if (wants_machine(c))
 		print_json(c, reply);
 	else

@@ -81,16 +81,29 @@ static int dry_run(struct cli *c, const struct cron_pattern *p, json_t *body)
 	return EXIT_OK;
 }
 
-static int add_one(struct cli *c, const struct cron_pattern *p)
+static int add_task(struct cli *c, json_t *body)
 {
-	AUTO(json_drop) json_t *body = json_object(), *task = NULL, *schedule = NULL;
-	int r;
+	AUTO(json_drop) json_t *task = NULL;
+	int r = task_from_options(c, 1, true, &task);
 
-	if ((r = check_zone(c, &p->items)) < 0 || (r = schedule_need_shift(c, &p->items)) < 0 ||
-	    (r = task_from_options(c, 1, true, &task)) < 0)
+	if (r < 0)
 		return r;
 	directory_warn(c, task);
 	json_object_set(body, "task", task);
+	return 0;
+}
+
+static int add_one(struct cli *c, const struct cron_pattern *p)
+{
+	AUTO(json_drop) json_t *body = json_object(), *schedule = NULL;
+	int r;
+
+	if ((r = check_zone(c, &p->items)) < 0 || (r = schedule_need_shift(c, &p->items)) < 0 ||
+	    (r = schedule_check_group(c)) < 0)
+		return r;
+	r = schedule_group_given(c) ? schedule_put_group(c, body) : add_task(c, body);
+	if (r < 0)
+		return r;
 	if (body_add_text(c, body, "name", c->options.args[0]) < 0 ||
 	    schedule_put_pattern(c, p, body) < 0 || schedule_put_policies(c, body) < 0)
 		return c->problem.code;
@@ -110,6 +123,9 @@ static int add_file(struct cli *c, const char *path)
 		problem_set(&c->problem, ERR_INVALID,
 		    "--from-crontab brings names and commands: \"%.64s\" is too much",
 		    c->options.args[0]);
+	else if (schedule_group_given(c))
+		problem_set(&c->problem, ERR_INVALID,
+		    "--from-crontab brings commands: no --group or --trigger");
 	else if (options_given(&c->options, "params") || options_given(&c->options, "action"))
 		problem_set(&c->problem, ERR_INVALID,
 		    "--from-crontab brings commands: no --params or --action");
@@ -147,15 +163,22 @@ int cmd_schedule_add(struct cli *c)
 /* The task is replaced as a whole: what is given is put over what it is now. */
 static int put_task(struct cli *c, const json_t *old, json_t *body)
 {
-	json_t *task = json_deep_copy(json_object_get(old, "task"));
+	json_t *task;
 
+	if (jhas(old, "group")) {
+		problem_set(&c->problem, ERR_CONFLICT, "it is a schedule of groups, and stays one");
+		return problem_hint(&c->problem, "--group or --trigger replaces what it triggers");
+	}
+	task = json_deep_copy(json_object_get(old, "task"));
 	json_object_set_new(body, "task", task);
 	return task_put_options(c, 1, true, task);
 }
 
 static int fill(struct cli *c, void *arg, const json_t *old, json_t *body)
 {
-	int r = old ? put_task(c, old, body) : 0;
+	int r = schedule_group_given(c) ? schedule_put_group(c, body)
+	        : old                   ? put_task(c, old, body)
+	                                : 0;
 
 	if (r == 0)
 		r = schedule_put_pattern(c, arg, body);
@@ -165,7 +188,7 @@ static int fill(struct cli *c, void *arg, const json_t *old, json_t *body)
 static int set(struct cli *c, struct cron_pattern *p)
 {
 	static const struct cron_items same = {0};
-	const struct change change = {task_given(c, 1), fill, p};
+	const struct change change = {task_given(c, 1) && !schedule_group_given(c), fill, p};
 	AUTO(json_drop) json_t *schedule = NULL;
 	bool times = p || options_given(&c->options, "tz") || options_given(&c->options, "dst") ||
 	             options_given(&c->options, "start") || options_given(&c->options, "end");
@@ -181,7 +204,7 @@ int cmd_schedule_set(struct cli *c)
 	struct cron_pattern p;
 	int r;
 
-	if (check_name(c) < 0)
+	if (check_name(c) < 0 || schedule_check_group(c) < 0)
 		return c->problem.code;
 	if (!schedule_pattern_given(c))
 		return set(c, NULL);

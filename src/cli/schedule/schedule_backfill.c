@@ -68,9 +68,11 @@ static int ticks_with_tasks(struct cli *c, const char *name, json_t **ret_ticks)
 	{
 		bool of_tick = strcmp(js(tick, "outcome"), "manual") != 0;
 
-		if (of_tick && (jhas(tick, "task") || !strcmp(js(tick, "outcome"), "waiting")))
+		bool has_one = jhas(tick, "task") || jhas(tick, "group");
+
+		if (of_tick && (has_one || !strcmp(js(tick, "outcome"), "waiting")))
 			json_object_set(
-			    *ret_ticks, js(tick, "tick"), json_object_get(tick, "task"));
+			    *ret_ticks, js(tick, "tick"), json_object_get(tick, "tick"));
 	}
 	return 0;
 }
@@ -124,7 +126,7 @@ static int list_ticks(
 
 static char *would_words(const struct cli *c, const json_t *tick)
 {
-	return xstrdup(jb(tick, "has_task") ? "not run: it has a task" : "run");
+	return xstrdup(jb(tick, "has_task") ? "not run: it has one" : "run");
 }
 
 static void print_ticks(struct cli *c, const json_t *ticks)
@@ -137,7 +139,7 @@ static void print_ticks(struct cli *c, const json_t *ticks)
 	json_array_foreach(ticks, i, tick) n += !jb(tick, "has_task");
 	if (i > 0)
 		table_show(c, columns, N_OF(columns), ticks);
-	cli_note(c, "%zu of %zu ticks would get a task; none was submitted", n, i);
+	cli_note(c, "%zu of %zu ticks would run; none was submitted", n, i);
 }
 
 static int dry_run(struct cli *c, const char *name, struct stretch s)
@@ -169,6 +171,7 @@ static int backfill(struct cli *c, const char *name, struct stretch s)
 	AUTO(json_drop)
 	json_t *body = json_pack("{s:s,s:s}", "from", time_format_ms(s.from_s * 1000, from), "to",
 	    time_format_ms(s.to_s * 1000, to));
+	const json_t *groups;
 	size_t n;
 	int r;
 
@@ -178,13 +181,14 @@ static int backfill(struct cli *c, const char *name, struct stretch s)
 	r = noun_call(c, "POST", &schedule_noun, name, "backfill", body, &reply);
 	if (r < 0)
 		return r;
-	n = json_array_size(json_object_get(reply, "tasks"));
+	groups = json_object_get(reply, "groups");
+	n = json_array_size(groups ? groups : json_object_get(reply, "tasks"));
 	if (wants_machine(c))
 		print_json(c, reply);
 	else if (n)
-		printf("%zu task%s submitted\n", n, n == 1 ? "" : "s");
+		printf("%zu %s%s submitted\n", n, groups ? "group" : "task", n == 1 ? "" : "s");
 	else
-		puts("nothing to fill in: every tick there has its task, or there is none");
+		puts("nothing to fill in: every tick there has run, or there is none");
 	return EXIT_OK;
 }
 

@@ -12,6 +12,17 @@ static const struct option_def schedule_options[] = {
     {"missed", 0, "POLICY", "what is made up for after a stop: skip, once (default) or all", NULL,
         0, "missed"},
     {"jitter", 0, "TIME"},
+    {"group", 0, "FILE", "trigger a group of these jobs or packages, in place of a task", NULL, 0,
+        "file"},
+    {"trigger", 0, "GRAPH", "trigger what a change of this kept graph leads to; see --touched",
+        NULL, 0, "graph"},
+    {"touched", 0, "NAMES", "with --trigger: these packages have changed; with commas", NULL,
+        OPTION_REPEAT},
+    {"unbuildable", 0, "NAMES", "with --trigger: these cannot be built", NULL, OPTION_REPEAT},
+    {"rounds", 0, "N", "with --trigger: build cycles so many times (default: 3)"},
+    {"policy", 0, "POLICY", "of groups, when a job has failed: best-effort, fail-fast or fail-now",
+        NULL, 0, "group-policy"},
+    {"series", 0, "NAME", "of groups: they tell each other how long jobs take"},
     {"start", 0, "TIME", "not before: RFC 3339, epoch seconds, or so long from now"},
     {"end", 0, "TIME", "not after; likewise"},
     {NULL},
@@ -61,7 +72,8 @@ static const struct completion schedule_completions[] = {
 };
 
 static const struct command schedule_rows[] = {
-    {"schedule add", "submit a task at certain times, from now on", "[NAME] [COMMAND [ARG]…]",
+    {"schedule add", "submit a task or a group at certain times, from now on",
+        "[NAME] [COMMAND [ARG]…]",
         "Says in words what was understood, when the next five runs are, and what daylight saving "
         "does to them. The command stands after \"--\".\n"
         "A wall clock's times need --tz, unless the text names its zone. --max-shift has no "
@@ -74,6 +86,11 @@ static const struct command schedule_rows[] = {
         "/usr/local/bin/backup /home\tevery night\n"
         "reeve schedule add poll --item '{\"epoch\":{\"period\":300}}' --max-shift 2m --overlap "
         "allow -- /usr/local/bin/poll\tevery five minutes, whatever the clocks do\n"
+        "reeve schedule add nightly --crontab '0 1 * * *' --tz UTC --max-shift 6h --group "
+        "jobs.yaml\ta group of jobs every night\n"
+        "reeve schedule add weekly --calendar 'Sat 01:00' --tz UTC --max-shift 1d --trigger core "
+        "--touched core/gcc -- /usr/local/bin/build {package}\twhat a new gcc leads to, every "
+        "week\n"
         "crontab -l | reeve schedule add --from-crontab - --tz local --max-shift 1h "
         "--dry-run\twhat would become of your crontab\n",
         NULL,

@@ -88,25 +88,25 @@ int schedule_print_future(struct cli *c, const json_t *schedule)
 	return 0;
 }
 
-void task_state_of(struct cli *c, const char *id, char ret_state[32])
+void state_of(struct cli *c, const struct noun *n, const char *id, char ret_state[32])
 {
 	AUTO(json_drop) json_t *task = NULL;
-	int r = noun_get(c, &task_noun, id, &task);
+	int r = noun_get(c, n, id, &task);
 
 	if (r < 0)
 		c->problem = (struct problem){0};
 	snprintf(ret_state, 32, "%.31s", r == ERR_NOT_FOUND ? "gone" : js(task, "state"));
 }
 
-/* {"id": "state"} of the newest tasks: one request instead of one for each. */
-static json_t *states_of(struct cli *c, const char *name, size_t n)
+/* {"id": "state"} of the newest tasks, or groups: one request instead of one for each. */
+static json_t *states_of(struct cli *c, const struct noun *n_of, const char *name, size_t n)
 {
 	AUTO(buf_release) struct buf path = {0};
 	AUTO(json_drop) json_t *list = NULL;
 	json_t *states = json_object(), *task;
 	size_t i;
 
-	buf_add_cstr(&path, "/v1/tasks");
+	buf_add_cstr(&path, n_of->path);
 	url_add(&path, "schedule", name);
 	if (cli_get_list(c, path.p, n, &list) < 0)
 		c->problem = (struct problem){0};
@@ -123,29 +123,43 @@ static char *reason_words(const struct cli *c, const json_t *tick)
 	    js(tick, "until"));
 }
 
+/* Its task, or its group. */
+static const char *made_id(const json_t *tick)
+{
+	return jhas(tick, "group") ? js(tick, "group") : js(tick, "task");
+}
+
+static char *made_words(const struct cli *c, const json_t *tick)
+{
+	return *made_id(tick) ? xstrdup(made_id(tick)) : NULL;
+}
+
 const struct heading tick_columns[N_TICK_COLUMNS] = {
     {"TICK", 0, {.words = local_words}},
     {"OUTCOME", 0, {SHOWN_TEXT, "outcome"}},
     {"LATE", HEADING_RIGHT, {SHOWN_SPAN_IF, "late_by_ms"}},
-    {"TASK", 0, {SHOWN_TEXT, "task"}},
+    {"TASK", 0, {.words = made_words}},
     {"STATE", HEADING_STATE, {SHOWN_TEXT, "state"}},
     {"REASON", HEADING_STRETCH, {.words = reason_words}},
 };
 
 void ticks_add_states(struct cli *c, const char *schedule, const json_t *ticks)
 {
-	AUTO(json_drop) json_t *states = states_of(c, schedule, 2 * json_array_size(ticks) + 10);
+	const struct noun *n = &task_noun;
+	AUTO(json_drop) json_t *states = NULL;
 	json_t *tick;
 	size_t i;
 	int asked = 0;
 
+	json_array_foreach(ticks, i, tick) if (jhas(tick, "group")) n = &group_noun;
+	states = states_of(c, n, schedule, 2 * json_array_size(ticks) + 10);
 	json_array_foreach(ticks, i, tick)
 	{
-		const char *id = js(tick, "task");
+		const char *id = made_id(tick);
 		char state[32] = "";
 
 		if (*id && !jhas(states, id) && ++asked <= STATES_ASKED_MAX) {
-			task_state_of(c, id, state);
+			state_of(c, n, id, state);
 			json_object_set_new(states, id, json_string(state));
 		}
 		json_object_set(tick, "state", json_object_get(states, id));

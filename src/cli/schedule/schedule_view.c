@@ -10,6 +10,7 @@
 #define STATES_SHOWN_MAX 200 /* each is a request of its own */
 #define LIVE_SHOWN 10
 #define HISTORY_SHOWN "10"
+#define LIVE_GROUPS "triggered,created,queued,dispatching,failure-cleanup,canceling"
 
 void moment_words(const char *local, const char *abbreviation, struct buf *out)
 {
@@ -101,9 +102,12 @@ static void add_last_states(struct cli *c, const json_t *schedules)
 		json_t *last = json_object_get(schedule, "last");
 		char state[32] = "";
 
-		if (!*js(last, "task") || i >= STATES_SHOWN_MAX)
+		if (!json_is_object(last) || i >= STATES_SHOWN_MAX)
 			continue;
-		task_state_of(c, js(last, "task"), state);
+		if (jhas(last, "group"))
+			state_of(c, &group_noun, js(last, "group"), state);
+		else
+			state_of(c, &task_noun, js(last, "task"), state);
 		json_object_set_new(last, "state", json_string(state));
 	}
 }
@@ -169,6 +173,7 @@ static const struct fact facts[] = {
     {"jitter", {SHOWN_SPAN_IF, "jitter_ms"}},
     {"start", {SHOWN_TIME, "start"}},
     {"end", {SHOWN_TIME, "end"}},
+    {"group", {.words = group_of_schedule}},
     {"queue", {SHOWN_TEXT, "task.queue"}},
     {"command", {SHOWN_COMMAND, "task.command"}},
     {"action", {SHOWN_JSON, "task.action"}},
@@ -216,18 +221,30 @@ static int show_live(struct cli *c, const json_t *schedule)
 	    {"WORKER", HEADING_STRETCH, {SHOWN_TEXT, "worker"}},
 	    {"REASON", HEADING_STRETCH, {SHOWN_TEXT, "reason"}},
 	};
+	static const struct heading live_groups[] = {
+	    {"LIVE GROUP", 0, {SHOWN_TEXT, "id"}},
+	    {"STATE", HEADING_STATE, {SHOWN_TEXT, "state"}},
+	    {"TICK", 0, {SHOWN_TEXT, "tick"}},
+	    {"AGE", HEADING_RIGHT, {SHOWN_AGO, "created"}},
+	    {"JOBS", HEADING_RIGHT, {SHOWN_NUMBER, "jobs"}},
+	    {"REASON", HEADING_STRETCH, {SHOWN_TEXT, "reason"}},
+	};
+	bool groups = jhas(schedule, "group");
 	AUTO(buf_release) struct buf url = {0};
 	AUTO(json_drop) json_t *list = NULL;
 	int r;
 
-	buf_add_cstr(&url, task_noun.path);
+	buf_add_cstr(&url, groups ? group_noun.path : task_noun.path);
 	url_add(&url, "schedule", js(schedule, "name"));
-	url_add(&url, "state", "queued,claimed,running,held,blocked");
+	url_add(&url, "state", groups ? LIVE_GROUPS : "queued,claimed,running,held,blocked");
 	r = ji(schedule, "live", 0) ? cli_get_list(c, url.p, LIVE_SHOWN, &list) : 0;
 	if (r < 0 || json_array_size(json_object_get(list, "items")) == 0)
 		return r;
 	putchar('\n');
-	table_show(c, live, N_OF(live), json_object_get(list, "items"));
+	if (groups)
+		table_show(c, live_groups, N_OF(live_groups), json_object_get(list, "items"));
+	else
+		table_show(c, live, N_OF(live), json_object_get(list, "items"));
 	return 0;
 }
 

@@ -18,6 +18,12 @@ const char *shift_suggestion(int64_t distance_s);
 /* Refuses a pattern that leaves open how late is too late, and proposes something. */
 int schedule_need_shift(struct cli *c, const struct cron_items *items);
 
+/* schedule_group.c: in place of a task */
+bool schedule_group_given(const struct cli *c);
+int schedule_check_group(struct cli *c); /* options that make no sense together */
+int schedule_put_group(struct cli *c, json_t *body);
+char *group_of_schedule(const struct cli *c, const json_t *schedule); /* in words; NULL: none */
+
 int schedule_add_crontab(struct cli *c, const char *path);
 
 /* "Sun 2027-03-28 01:59:59 +01:00 CET" of {"local","abbreviation"}, or of a text alone. */
@@ -39,8 +45,8 @@ void schedule_understood(struct cli *c, const json_t *schedule); /* only when, a
 extern const struct heading tick_columns[N_TICK_COLUMNS];
 /* For these columns: asks for the states of the ticks' tasks. */
 void ticks_add_states(struct cli *c, const char *schedule, const json_t *ticks);
-/* The state of a task: "gone" when it was deleted. */
-void task_state_of(struct cli *c, const char *id, char ret_state[32]);
+/* The state of a task, or of what else: "gone" when it was deleted. */
+void state_of(struct cli *c, const struct noun *n, const char *id, char ret_state[32]);
 
 int cmd_schedule_add(struct cli *c);
 int cmd_schedule_set(struct cli *c);

@@ -65,8 +65,10 @@ static void put_by_id(struct group_list *l, struct group *g)
 		TAILQ_INSERT_HEAD(l, g, in_line);
 }
 
-static void enter_line(struct core *c, struct group *g)
+void group_enter(struct core *c, struct group *g)
 {
+	if (group_is_owed(&g->row))
+		put_by_id(&groups_of(c)->owed, g);
 	if (waits(g->row.state))
 		put_by_id(&groups_of(c)->waiting, g);
 	if (!is_active(g->row.state))
@@ -77,6 +79,8 @@ static void enter_line(struct core *c, struct group *g)
 
 static void leave_line(struct core *c, struct group *g)
 {
+	if (group_is_owed(&g->row))
+		TAILQ_REMOVE(&groups_of(c)->owed, g, in_line);
 	if (waits(g->row.state))
 		TAILQ_REMOVE(&groups_of(c)->waiting, g, in_line);
 	if (!is_active(g->row.state))
@@ -119,7 +123,8 @@ void group_save(struct core *c, struct group *g, struct effects *out)
 		return;
 	}
 	g->batch_row = b->n;
-	if (!g->batch_seq && g->row.state == GROUP_CREATED)
+	if (g->row.state <=
+	    GROUP_CREATED) /* all of it is new: a triggered one has its size only now */
 		batch_put(b, &group_table, row_new(&b->arena, &group_table, &g->row));
 	else
 		batch_state(b, &group_table, row_new(&b->arena, &group_table, &g->row));
@@ -147,7 +152,7 @@ void group_move(struct core *c, struct group *g, enum group_state to, struct str
 	n_in(c)[g->row.state]--;
 	g->row.state = (int32_t)moves_make(&group_moves, (unsigned)g->row.state, to);
 	n_in(c)[g->row.state]++;
-	enter_line(c, g);
+	group_enter(c, g);
 	g->row.mtime_ms = c->now_ms;
 	if (to == GROUP_DISPATCHING)
 		g->row.dispatched_ms = c->now_ms;
@@ -159,6 +164,8 @@ void group_move(struct core *c, struct group *g, enum group_state to, struct str
 	group_save(c, g, out);
 	audit_object(c, move_events[to], &g->object, actor,
 	    detail_of(&out->batch.arena, "reason", g->row.reason), out);
+	if (group_is_ended(to))
+		group_tell_schedule(c, g);
 }
 
 /* What it was busy with is begun anew when the doors are open. */
@@ -166,7 +173,10 @@ static void load(struct core *c, const void *stored)
 {
 	struct group *g = group_add(c, stored);
 
-	enter_line(c, g);
+	group_enter(c, g);
+	group_keep_ids(c, &g->row);
+	if (!group_is_ended(g->row.state) && !MUTANT(OWED_NOT_LIVE_AT_START))
+		group_tell_schedule(c, g);
 	if (!is_active(g->row.state))
 		return;
 	if (g->row.state == GROUP_DISPATCHING)
@@ -194,6 +204,10 @@ static int cancel(
 	}
 	if (g->row.state == GROUP_CANCELING)
 		return 0;
+	if (group_is_owed(&g->row) && !g->is_drafted) {
+		group_move(c, g, GROUP_CANCELED, reason, ev->actor, out);
+		return 0;
+	}
 	if (g->row.state < GROUP_QUEUED) {
 		problem_set(r->problem, ERR_BUSY, "the group is being taken in");
 		return problem_hint(r->problem, "try again");
@@ -207,8 +221,10 @@ static int cancel(
 static int act(
     struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
-	MUST(ev->object.verb == GROUP_CANCEL);
-	return cancel(c, (struct group *)o, ev, r, out);
+	struct group *g = (struct group *)o;
+
+	return ev->object.verb == GROUP_CANCEL ? cancel(c, g, ev, r, out)
+	                                       : group_undrafted(c, g, ev, r, out);
 }
 
 /* A deleted group's tasks stay, and keep its id: retention takes them. */
@@ -237,6 +253,7 @@ static void init(struct core *c)
 {
 	struct groups *all = c->of_kind[KIND_GROUP] = xcalloc(1, sizeof *all);
 
+	TAILQ_INIT(&all->owed);
 	TAILQ_INIT(&all->waiting);
 	TAILQ_INIT(&all->active);
 	TAILQ_INIT(&all->dirty);

@@ -107,10 +107,11 @@ struct group {
 	struct queue_use *queues;
 	uint32_t n_queues;
 	struct active *active;      /* NULL: it is not */
-	TAILQ_ENTRY(group) in_line; /* of those that wait, or of those that are active */
+	TAILQ_ENTRY(group) in_line; /* of those that are owed, that wait, or that are active */
 	TAILQ_ENTRY(group) in_dirty;
 	bool is_dirty;            /* something is to be done, or written */
 	bool is_changed;          /* the group's counts are to be written */
+	bool is_drafted;          /* the group was owed: its jobs are being taken in */
 	bool is_untouched;        /* since the group came in no job has ended: all are held */
 	struct built_note *built; /* of a series: jobs that are to be written down */
 	size_t n_built, cap_built;
@@ -126,7 +127,7 @@ TAILQ_HEAD(group_list, group);
 
 /* What they share. */
 struct groups {
-	struct group_list waiting, active; /* by id */
+	struct group_list owed, waiting, active; /* by id */
 	struct group_list dirty;
 	size_t n_active;
 	struct timer pull;       /* monotonic: whether workers idle is to be looked at */
@@ -147,8 +148,23 @@ void group_forget(struct core *c, struct group *g);
 /* The one door. */
 void group_move(struct core *c, struct group *g, enum group_state to, struct str reason,
     struct str actor, struct effects *out);
+void group_enter(struct core *c, struct group *g); /* a new one, into the line of its state */
 void group_dirty(struct core *c, struct group *g);
 void group_save(struct core *c, struct group *g, struct effects *out);
+
+/* owed.c: groups that schedules trigger */
+struct schedule_row;
+/* One that is to be drafted; 0: there are too many groups, which group_room() says. */
+rid group_trigger(struct core *c, const struct schedule_row *s, int64_t tick_s, struct str actor,
+    struct effects *out);
+size_t group_room(const struct core *c);
+/* The ids of its jobs are set aside: nobody else gets one of them. */
+void group_keep_ids(struct core *c, const struct group_row *g);
+/* It was never drafted: this is the reason. */
+int group_undrafted(
+    struct core *c, struct group *g, const struct event *ev, struct reply *r, struct effects *out);
+/* The schedule is told that one of its groups has begun, or has ended. */
+void group_tell_schedule(struct core *c, const struct group *g);
 
 /* submit.c: a group comes in */
 struct group_plan;

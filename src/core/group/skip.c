@@ -3,6 +3,7 @@
  * The end of a job that can never start: one of its needs has broken, and the reason says which and
  * how. The need's name is in its row only, which is read together with the job's own.
  */
+#include "core/group/group.h"
 #include "core/state.h"
 
 static const char *const ends[N_JOB_STATES] = {[JOB_BUILT] = "was built",

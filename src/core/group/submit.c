@@ -7,6 +7,7 @@
 #include "core/group/group.h"
 #include "core/state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define GROUP_QUEUES_MAX 64
@@ -20,6 +21,7 @@ struct sorted_edges {
 struct group_plan {
 	struct group *group;
 	bool is_made;    /* all that there is to be written before its jobs */
+	bool was_owed;   /* a schedule has triggered it: it was there before */
 	uint32_t *order; /* the jobs, most important first, as the caller counts them */
 	uint32_t *place; /* of each of the caller's jobs in that order */
 };
@@ -78,6 +80,16 @@ static int check_size(const struct event *ev, struct problem *p)
 		return problem_set(p, ERR_INVALID,
 		    "a group's name, or its series', has at most %d bytes", NAME_MAX_BYTES);
 	return 0;
+}
+
+/* A group that was triggered takes its jobs once: later ones are another draft of the same. */
+static int check_owed(const struct core *c, rid owed, struct problem *p)
+{
+	const struct group *g = group_find(c, owed);
+
+	if (g && group_is_owed(&g->row) && !g->is_drafted)
+		return 0;
+	return problem_set(p, ERR_CONFLICT, "the group has its jobs, or has ended without them");
 }
 
 static int check_name(const struct core *c, struct str name, struct problem *p)
@@ -236,6 +248,37 @@ static void write_graph(const struct event *ev, const struct group_plan *plan,
 	g->row.n_chunks = w.n_chunks;
 }
 
+/* Its ids were set aside when it was triggered. */
+static struct group *fill(struct core *c, const struct event *ev)
+{
+	const struct submit_group *s = ev->submit.group;
+	struct group *g = group_find(c, s->owed);
+
+	g->row.policy = s->policy;
+	g->row.n_jobs = (int64_t)ev->submit.n;
+	g->row.series = s->series.n ? s->series : STR_NULL;
+	row_own(&group_table, &g->row, &g->strings);
+	g->object.name = g->row.name;
+	g->is_drafted = true;
+	return g;
+}
+
+/* Its jobs cannot be taken in: it is as it was, or never was. */
+static void take_back(struct core *c, struct group_plan *plan)
+{
+	struct group *g = plan->group;
+
+	if (!plan->was_owed) {
+		group_forget(c, g);
+		return;
+	}
+	free(g->queues);
+	g->queues = NULL;
+	g->n_queues = 0;
+	g->row.n_jobs = 0;
+	g->is_drafted = false;
+}
+
 /* The ids behind the group's are its jobs': nobody else gets one of them. */
 static struct group *make(struct core *c, const struct event *ev)
 {
@@ -265,9 +308,19 @@ static int take_order(struct core *c, const struct event *ev, struct group_plan 
 {
 	int e = order(ev, &out->batch.arena, plan, p);
 
-	if (!e)
+	if (!e && !plan->was_owed)
 		c->last_id = plan->group->row.id + ev->submit.n;
 	return e;
+}
+
+/* What triggered the schedule's group, and from which graph it is. */
+static struct str reason_of(const struct event *ev, const struct group_plan *plan, struct arena *a)
+{
+	struct str was = plan->group->row.reason, said = ev->submit.group->reason;
+
+	if (!plan->was_owed)
+		return said;
+	return said.n ? arena_strf(a, STR_FMT "; " STR_FMT, STR_ARG(was), STR_ARG(said)) : was;
 }
 
 int group_submit_make(struct core *c, const struct event *ev, struct group_plan *plan,
@@ -278,11 +331,11 @@ int group_submit_make(struct core *c, const struct event *ev, struct group_plan 
 	int e = drop_twins(ev, &sorted, plan, &scratch, p);
 
 	if (e) {
-		group_forget(c, plan->group);
+		take_back(c, plan);
 		return e;
 	}
 	write_graph(ev, plan, &sorted, plan->group, out);
-	group_move(c, plan->group, GROUP_CREATED, ev->submit.group->reason, ev->actor, out);
+	group_move(c, plan->group, GROUP_CREATED, reason_of(ev, plan, &scratch), ev->actor, out);
 	plan->is_made = true;
 	return 0;
 }
@@ -299,7 +352,8 @@ int group_submit_begin(struct core *c, const struct event *ev, struct problem *p
 	int e = check_size(ev, p);
 
 	if (!e)
-		e = check_name(c, ev->submit.group->name, p);
+		e = ev->submit.group->owed ? check_owed(c, ev->submit.group->owed, p)
+		                           : check_name(c, ev->submit.group->name, p);
 	if (!e)
 		e = check_edges(ev, p);
 	if (!e)
@@ -307,12 +361,13 @@ int group_submit_begin(struct core *c, const struct event *ev, struct problem *p
 	if (e)
 		return e;
 	plan = arena_zalloc(&out->batch.arena, sizeof *plan);
-	plan->group = make(c, ev);
+	plan->was_owed = ev->submit.group->owed != 0;
+	plan->group = plan->was_owed ? fill(c, ev) : make(c, ev);
 	e = check_jobs(c, ev, plan->group, p);
 	if (!e)
 		e = take_order(c, ev, plan, p, out);
 	if (e) {
-		group_forget(c, plan->group);
+		take_back(c, plan);
 		return e;
 	}
 	*ret_plan = plan;
@@ -365,6 +420,7 @@ void group_submit_end(struct core *c, struct group_plan *p, struct effects *out)
 {
 	struct group *g = p->group;
 
+	g->is_drafted = false;
 	group_move(c, g, GROUP_QUEUED, origin(c, g, &out->batch.arena), g->row.actor, out);
 	if (g->row.n_jobs)
 		return;

@@ -63,7 +63,9 @@ static void why_group(struct why_answer *an, const struct core *c, const struct 
 
 	if (group_is_ended(g->row.state))
 		return;
-	if (!a) {
+	if (group_is_owed(&g->row)) {
+		*why_add(an, WHY_GROUP_OWED) = f;
+	} else if (!a) {
 		f.n = n_before(c, g);
 		*why_add(an, WHY_GROUP_WAITS) = f;
 	} else if (a->stage == STAGE_END) {

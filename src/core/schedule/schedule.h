@@ -24,7 +24,7 @@ struct schedule {
 	void *packed;         /* everything else: see pack.c */
 	uint32_t n_packed;
 	uint32_t n_live;
-	rid *live; /* tasks that have not ended, in no order */
+	rid *live; /* its tasks, or groups, that have not ended, in no order */
 	struct cron_items items;
 	struct zone *zone;  /* NULL: it needs none */
 	uint8_t state;      /* enum schedule_state_kind: as counted */
@@ -99,7 +99,8 @@ void look_begin(struct look *l, int64_t after_s);
 void look_fire_waiting(struct look *l);
 /* Ticks that were due up to there and will not be looked at: one stretch. Then as above. */
 void look_skip_past(struct look *l, int64_t until_s, struct str reason);
-/* actor: who asked for it by hand; NULL: nobody, its time has come */
+/* actor: who asked for it by hand; NULL: nobody, its time has come. 0: there is no room for its
+ * group. */
 rid schedule_submit(struct core *c, const struct schedule_row *row, int64_t tick_s,
     int64_t run_after_ms, struct str actor, struct effects *out);
 void tick_save(const struct tick_row *row, struct effects *out);

@@ -28,6 +28,8 @@ const struct moves group_moves = {
         [GROUP_CANCELED] = "canceled"},
     {
         {GROUP_TRIGGERED, GROUP_CREATED, "its graph is known, and has no cycle"},
+        {GROUP_TRIGGERED, GROUP_FAILED, "its schedule asks for what cannot be drafted"},
+        {GROUP_TRIGGERED, GROUP_CANCELED, "somebody cancels it before its jobs are known"},
         {GROUP_CREATED, GROUP_QUEUED, "all its jobs are there"},
         {GROUP_QUEUED, GROUP_DISPATCHING, "few groups are active, or workers would idle"},
         {GROUP_QUEUED, GROUP_CANCELING, "somebody cancels it"},
@@ -44,6 +46,11 @@ const struct moves group_moves = {
 bool group_is_ended(int state)
 {
 	return state == GROUP_COMPLETE || state == GROUP_FAILED || state == GROUP_CANCELED;
+}
+
+bool group_is_owed(const struct group_row *g)
+{
+	return g->state == GROUP_TRIGGERED && g->schedule;
 }
 
 static enum job_state ended_state(const struct task_state *t)
@@ -100,6 +107,8 @@ static const struct column group_columns[] = {
     G(TEXT, "actor", actor, 0),
     G(I64, "retried_of", retried_of, 0),
     G(TEXT, "series", series, 0),
+    G(I64, "schedule", schedule, 0),
+    G(I64, "tick_s", tick_s, 0),
     COLUMN_SUM_OF("sum", 0),
     COLUMN_SUM_OF("state_sum", COLUMN_STATE),
 };
@@ -123,8 +132,7 @@ const struct field group_count_fields[] = {
 
 const struct field group_fields[] = {
     SHOWN("id", FIELD_ID, id, .about = "its id; its jobs' tasks have those behind it"),
-    SHOWN(
-        "name", FIELD_TEXT, name, .about = "for people; it need not be the only one of that name"),
+    SHOWN("name", FIELD_TEXT, name, .about = "no other group has it; its id, if none was given"),
     SHOWN("state", FIELD_CHOICE, state, .about = "how it stands: see docs/GROUPS.md",
         .names = group_state_names, .n_names = N_GROUP_STATES),
     SHOWN("policy", FIELD_CHOICE, policy, .about = "what becomes of the rest when a job has failed",
@@ -144,6 +152,10 @@ const struct field group_fields[] = {
     SHOWN_OR_NULL("reason", FIELD_TEXT, reason, .about = "why it is in its state"),
     SHOWN_OR_NULL("series", FIELD_TEXT, series,
         .about = "what groups that build the same again and again have in common"),
+    FIELD_FOUND("schedule", FIELD_TEXT, FIELD_NULL_SHOWN, "that triggered it"),
+    SHOWN_OR_NULL("schedule_id", FIELD_ID, schedule, .about = "its id"),
+    FIELD_FOUND(
+        "tick", FIELD_TIME, FIELD_NULL_SHOWN, "of the schedule; null: somebody asked for it"),
     SHOWN_OR_NULL("retried_of", FIELD_ID, retried_of, .about = "the group that it is left of"),
     SHOWN_OR_NULL("actor", FIELD_TEXT, actor, .about = "who submitted it"),
     {NULL},

@@ -3,6 +3,8 @@
  * A group: jobs that need each other. A job is a task; the group says which needs which, and goes
  * through these states:
  *
+ *   failed, canceled <--- (a schedule's, whose jobs never came to be known)
+ *      ^
  *   triggered ---> created ---> queued ---> dispatching ---> complete
  *                                 |           |  |  |
  *                                 |           |  |  +--> failed <--- cleanup
@@ -63,6 +65,9 @@ extern const char job_letters[N_JOB_STATES + 1]; /* one of each state, for what 
 extern const struct moves group_moves;
 
 bool group_is_ended(int state);
+struct group_row;
+/* A schedule has triggered it, and its jobs are not known yet: it is to be drafted. */
+bool group_is_owed(const struct group_row *g);
 enum job_state job_state(enum group_state group, const struct task_state *task);
 
 /* Of a group's jobs so many have ended like this: written with the batch that ends them. */
@@ -87,6 +92,8 @@ struct group_row {
 	struct str actor;      /* who submitted it */
 	rid retried_of;        /* the group that it is left of; 0: none */
 	struct str series; /* of groups that build the same; NULL: none (model/objects/built.h) */
+	rid schedule;      /* that triggered it; 0: none did */
+	int64_t tick_s;    /* of that schedule; 0: somebody asked for it by hand */
 };
 
 /* A piece of a group's graph: see model/objects/group_graph.h. */

@@ -55,9 +55,10 @@ enum verb {
 	WORKER_RESTART,    /* and comes back as a new instance */
 	WORKER_DRAIN,      /* no more tasks; what the worker has goes on */
 	WORKER_UNDRAIN,
-	TOKEN_USE,    /* a token for one use was used, by the worker of that name */
-	GROUP_CANCEL, /* what waits ends, what runs is told */
-	GRAPH_CHANGE, /* packages of it, at once: see struct object_parts */
+	TOKEN_USE,       /* a token for one use was used, by the worker of that name */
+	GROUP_CANCEL,    /* what waits ends, what runs is told */
+	GROUP_UNDRAFTED, /* what its schedule asks for cannot be drafted: the reason says why */
+	GRAPH_CHANGE,    /* packages of it, at once: see struct object_parts */
 };
 
 #endif

@@ -79,6 +79,7 @@ static const struct column schedule_columns[] = {
     SET(TEXT, "labels", labels),
     SET(TEXT, "need", need),
     SET(TEXT, "body", body),
+    SET(TEXT, "group_text", group),
     COLUMN_SUM_OF("sum", 0),
     COLUMN_SUM_OF("state_sum", COLUMN_STATE),
 };
@@ -91,7 +92,9 @@ _Static_assert(N_COLUMNS(schedule_columns) <= COLUMNS_MAX, "one of the widest");
 #define NONE FIELD_NULL_SHOWN
 #define SETTINGS                                                                                  \
 	FIELD_FOUND("task", FIELD_OTHER, 0, "what it submits, as POST /v1/tasks takes it",        \
-	    .schema = "{\"type\":\"object\"}"),                                                   \
+	    .schema = "{\"type\":[\"object\",\"null\"]}"),                                        \
+	    FIELD_FOUND("group", FIELD_OTHER, 0, "or a group, as POST /v1/groups takes it",       \
+	        .schema = "{\"type\":[\"object\",\"string\",\"null\"]}"),                         \
 	    F("overlap", FIELD_CHOICE, overlap, FIELD_BOTH,                                       \
 	        "what a tick does while a task of an earlier one has not ended",                  \
 	        .names = overlap_names, .n_names = N_OVERLAPS, .usual = "skip"),                  \
@@ -117,7 +120,8 @@ static const struct field pause_fields[] = {
 };
 static const struct field last_fields[] = {
     FIELD_FOUND("tick", FIELD_TIME, NONE, "when it was due"),
-    FIELD_FOUND("task", FIELD_ID, 0, "that was submitted for it"),
+    FIELD_FOUND("task", FIELD_ID, NONE, "that was submitted for it"),
+    FIELD_FOUND("group", FIELD_ID, NONE, "that was triggered for it"),
     {NULL},
 };
 
@@ -141,15 +145,16 @@ const struct field schedule_fields[] = {
     FIELD_FOUND("next", FIELD_TIME, NONE, "its next tick"),
     FIELD_FOUND("next_local", FIELD_TEXT, NONE, "the same on its own wall clock"),
     FIELD_FOUND("last", FIELD_OBJECT, NONE, "its last tick that got a task", .table = last_fields),
-    FIELD_FOUND("live", FIELD_I64, 0, "tasks of it that have not ended"),
-    F("fired", FIELD_I64, progress.n_fired, FIELD_SHOWN, "ticks that got a task"),
+    FIELD_FOUND("live", FIELD_I64, 0, "tasks, or groups, of it that have not ended"),
+    F("fired", FIELD_I64, progress.n_fired, FIELD_SHOWN, "ticks that got a task, or a group"),
     F("skipped", FIELD_I64, progress.n_skipped, FIELD_SHOWN,
         "ticks that got none; a stretch of them counts as one"),
     F("ctime", FIELD_TIME, ctime_ms, FIELD_SHOWN, "when it was made"),
     F("mtime", FIELD_TIME, mtime_ms, FIELD_SHOWN, "when it was changed last"),
     F("version", FIELD_I64, version, FIELD_SHOWN, "rises with every change: the ETag"),
-    FIELD_TOLD(
-        "task", FIELD_NEEDED, "what it submits", "{\"$ref\":\"#/components/schemas/TaskSubmit\"}"),
+    FIELD_TOLD("task", 0, "this, or a group", "{\"$ref\":\"#/components/schemas/TaskSubmit\"}"),
+    FIELD_TOLD("group", 0, "in place of a task: a group, or its file as a text",
+        "{\"oneOf\":[{\"$ref\":\"#/components/schemas/GroupSubmit\"},{\"type\":\"string\"}]}"),
     PATTERN_FIELDS,
     {NULL},
 };

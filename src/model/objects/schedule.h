@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A schedule: at these times, submit this task. What was asked for, where it has got to, and what
- * became of each due tick.
+ * A schedule: at these times, submit this task or this group. What was asked for, where it has got
+ * to, and what became of each due tick.
  *
  *               pause                    the last tick is past, or the end date
  *   active(0) ---------> paused(1)   active ------------------------------------> finished(2)
@@ -16,8 +16,9 @@
 #include "model/task/task.h"
 
 #define SCHEDULES_MAX 1000000
-#define BACKFILL_MAX 10000  /* ticks of one request */
-#define BACKFILL_ROWS 50000 /* of history that a backfill may have to look at */
+#define BACKFILL_MAX 10000            /* ticks of one request */
+#define SCHEDULE_GROUP_MAX (64 << 10) /* bytes of a group that is written down in a schedule */
+#define BACKFILL_ROWS 50000           /* of history that a backfill may have to look at */
 #define MAX_SHIFT_MAX_S (366LL * 86400)
 
 enum schedule_state_kind { SCHEDULE_ACTIVE, SCHEDULE_PAUSED, SCHEDULE_FINISHED, N_SCHEDULE_STATES };
@@ -45,10 +46,10 @@ struct schedule_progress {
 	int64_t zone_offset_s;
 	int64_t moved_s; /* how far its zone was moved since it was made, in all */
 	struct dealt_span dealt[DEALT_SPANS]; /* the first one is growing */
-	int64_t waiting_s;        /* overlap queue, replace: the tick that waits; 0: none */
-	int64_t waiting_offset_s; /* the waiting tick's zone offset */
-	int64_t last_tick_s;      /* the last tick that got a task; 0: none yet */
-	rid last_task;
+	int64_t waiting_s;          /* overlap queue, replace: the tick that waits; 0: none */
+	int64_t waiting_offset_s;   /* the waiting tick's zone offset */
+	int64_t last_tick_s;        /* the last tick that got a task or group; 0: none yet */
+	rid last_task;              /* or last group */
 	int64_t n_fired, n_skipped; /* ticks, over its life; a skipped stretch counts as one */
 };
 
@@ -64,6 +65,8 @@ struct schedule_row {
 	int32_t max_attempts;
 	int64_t timeout_ms, backoff_ms, backoff_max_ms;
 	struct str labels, body, need;
+	/* or, in place of a task, a group as it is submitted: JSON or YAML; NULL: a task it is */
+	struct str group;
 	/* how */
 	int32_t overlap, missed;
 	int64_t max_shift_s; /* max_shift_seconds_for_unskip_and_do_not_repeat */
@@ -78,8 +81,8 @@ struct schedule_row {
 };
 
 enum tick_outcome {
-	TICK_FIRED,   /* the tick has a task */
-	TICK_SKIPPED, /* the tick has no task, and the reason */
+	TICK_FIRED,   /* the tick has a task, or a group */
+	TICK_SKIPPED, /* the tick has none, and the reason */
 	TICK_WAITING, /* overlap queue: it gets one when the task before it has ended */
 	TICK_MANUAL,  /* somebody ran it now: no tick at all */
 	TICK_BACKFILL,
@@ -97,7 +100,7 @@ struct tick_row {
 	int64_t offset_s;  /* of the zone then: with tick_s it names the wall clock's label */
 	int64_t until_s;   /* a stretch: nothing fired in (tick_s, until_s]; else tick_s */
 	int32_t outcome;   /* enum tick_outcome */
-	rid task;          /* 0: none */
+	rid task;          /* or group: a schedule keeps to one of them; 0: none */
 	int64_t time_ms;   /* when that was decided */
 	int64_t shift_s;   /* how late that was */
 	struct str reason; /* for people; NULL: on time */
