@@ -40,7 +40,8 @@ struct job_list { /* first in, first out */
 	size_t first, n, cap;
 };
 
-/* What an active group is busy with: each needs what is before it. The table is in active.c. */
+/* What an active group is busy with: each needs what is before it. The table is in active.c,
+ * and docs/STATES.md has the picture. */
 enum group_stage {
 	STAGE_GRAPH,  /* the group's graph is being read */
 	STAGE_STATES, /* the rows of its jobs are being read */

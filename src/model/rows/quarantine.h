@@ -14,7 +14,7 @@
 #define ROW_DAMAGED "damaged"
 
 struct quarantine_facts {
-	unsigned damage; /* groups of columns that do not fit, 1u << group */
+	unsigned damage; /* sets of columns that do not fit, 1u << set */
 	struct str name; /* the row's name, if its kind has names */
 	int64_t now_ms;  /* wall clock */
 };

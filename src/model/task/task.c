@@ -164,8 +164,8 @@ static const struct column task_columns[] = {
 };
 _Static_assert(N_COLUMNS(task_columns) <= COLUMNS_MAX, "one of the widest");
 _Static_assert(DAMAGED_SPEC == 1 << 0 && DAMAGED_STATE == 1 << COLUMN_STATE &&
-                   DAMAGED_BODY == 1 << COLUMN_BULKY && DAMAGED_OUTPUT == 1 << COLUMN_GROUP,
-    "a task's damage is that of its groups of columns");
+                   DAMAGED_BODY == 1 << COLUMN_BULKY && DAMAGED_OUTPUT == 1 << COLUMN_SET,
+    "a task's damage is that of its sets of columns");
 
 static void quarantine(void *row, const struct quarantine_facts *f)
 {

@@ -32,6 +32,7 @@
 
 #define OWN_TOKEN "the server's own" /* no name that a token of the store could have */
 
+/* docs/STATES.md has the picture. */
 enum session_state {
 	SESSION_STRANGER,
 	SESSION_KNOWN,   /* its knock was accepted: it may say hello */

@@ -181,8 +181,8 @@ int sqlite_bind_row(sqlite3_stmt *st, struct bound *was, const struct row_table 
  * fit their checksum: their texts come out NULL. */
 unsigned sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned skip_flags,
     struct arena *a, void *ret_row);
-/* A body that lay elsewhere has been read since: the same for its group alone. */
-unsigned sqlite_check_group(sqlite3_stmt *st, const struct row_table *t, unsigned group, void *row);
+/* A body that lay elsewhere has been read since: the same for its set alone. */
+unsigned sqlite_check_set(sqlite3_stmt *st, const struct row_table *t, unsigned set, void *row);
 
 /* write.c */
 extern const struct sql_dialect sqlite_dialect;

@@ -26,7 +26,7 @@ struct plug { /* one process */
 	size_t in_at;
 	struct buf read; /* not yet understood, from read_at on */
 	size_t read_at;
-	struct job_list jobs;
+	struct plugin_jobs jobs;
 	int n_jobs, concurrency, done;
 	bool can_cancel;
 	bool dirty;    /* in has grown in this turn */
@@ -43,7 +43,7 @@ struct pool { /* one plugin */
 	const struct plugin_options *o;
 	struct plug_list plugs;
 	int n_plugs, n_starting, max;
-	struct job_list waiting;
+	struct plugin_jobs waiting;
 	int failures; /* in a row, before a hello */
 	int64_t backoff_ms, not_before_ms;
 	struct loop_timer *retry;
