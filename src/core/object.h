@@ -71,12 +71,12 @@ struct owner_kind {
 	/* The task has begun, begun anew, or has ended. */
 	void (*live)(struct core *c, struct object *o, rid task, rid queue);
 	void (*ended)(struct core *c, struct object *o, rid task);
-	/* It was dispatched, and waits again. */
+	/* The task was dispatched, and waits again. */
 	void (*waits)(struct core *c, struct object *o, rid task);
 	/* What its process's environment is, given its queue's. In the arena. */
 	struct str (*env)(const struct core *c, const struct object *o, const struct task_row *t,
 	    struct str env, struct arena *a);
-	/* It was just given to a worker. True: the kind sends the order, some time later. */
+	/* The task was just given to a worker. True: the kind sends the order, some time later. */
 	bool (*delays)(struct core *c, struct object *o, const struct task *t);
 	/* That part's task is shown what others left: some workers are too old for that. */
 	bool (*is_shown)(const struct core *c, const struct object *o, int64_t part);

@@ -42,7 +42,7 @@ void stage_move(struct active *a, enum group_stage to)
 	a->stage = moves_make(&stage_moves, a->stage, to);
 }
 
-/* Its graph comes first. */
+/* The group's graph comes first. */
 void active_begin(struct core *c, struct group *g)
 {
 	struct active *a = g->active = xcalloc(1, sizeof *a);
