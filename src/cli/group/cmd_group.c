@@ -59,7 +59,7 @@ int cmd_group_cancel(struct cli *c)
 	return noun_each(c, cancel_one);
 }
 
-/* It ends at once, or when its worker has said so: until then it is cancel-pending. */
+/* A job ends at once, or when its worker has said so: until then it is cancel-pending. */
 int cmd_group_fail(struct cli *c)
 {
 	const char *reason = options_get(&c->options, "reason");

@@ -50,7 +50,7 @@ static int put_file(struct cli *c, const char *path, json_t *body)
 	AUTO(buf_release) struct buf text = {0}, group = {0};
 	AUTO(json_drop) json_t *said = json_object(), *where = json_object();
 	const char *given = options_get(&c->options, "cwd");
-	struct group_said in_file = {0};
+	AUTO(group_said_release) struct group_said in_file = {0};
 	int r;
 
 	if (c->options.n_args > 1) {
@@ -63,11 +63,9 @@ static int put_file(struct cli *c, const char *path, json_t *body)
 	    (r = said_of(c, said)) < 0 || (given && (r = directory_put(c, given, where)) < 0) ||
 	    (r = group_body(buf_str(&text), said, json_string_value(json_object_get(where, "cwd")),
 	         &group, &c->problem)) < 0)
-		goto end;
+		return r;
 	json_object_set_new(body, "group", json_stringn(group.p, group.n));
-end:
-	group_said_release(&in_file);
-	return r < 0 ? r : 0;
+	return 0;
 }
 
 static int put_trigger(struct cli *c, const char *graph, json_t *body)

@@ -40,8 +40,15 @@ struct job_list { /* first in, first out */
 	size_t first, n, cap;
 };
 
-/* What an active group is busy with: each needs what is before it. The table is in active.c,
- * and docs/STATES.md has the picture. */
+/*
+ * What an active group is busy with: each needs what is before it.
+ *
+ *   graph --read--> states --known--> run --failed fast, stuck or cancelled--> end
+ *     |               |                                                         ^
+ *     '--cancelled----+--cancelled----------------------------------------------'
+ *
+ * The table is in active.c; stage_move() makes every move.
+ */
 enum group_stage {
 	STAGE_GRAPH,  /* the group's graph is being read */
 	STAGE_STATES, /* the rows of its jobs are being read */

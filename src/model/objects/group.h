@@ -104,7 +104,7 @@ struct group_graph_row {
 };
 
 extern const struct row_table group_table, group_graph_table; /* model/rows/row.h */
-/* Its members, and those of its counts (model/rows/field.h). */
+/* A group's members, and those of its counts (model/rows/field.h). */
 extern const struct field group_fields[], group_count_fields[];
 
 static inline rid group_job_id(const struct group_row *g, uint32_t job)

@@ -119,7 +119,7 @@ struct task_row {
 
 extern const struct row_table task_table; /* model/rows/row.h */
 
-/* Its worker is to end it, because somebody asked for that. */
+/* The task's worker is to end it, because somebody asked for that. */
 static inline bool task_is_told(const struct task_state *s)
 {
 	return s->wish == WISH_CANCEL || s->wish == WISH_FAIL;

@@ -32,11 +32,15 @@
 
 #define OWN_TOKEN "the server's own" /* no name that a token of the store could have */
 
-/* docs/STATES.md has the picture. */
+/*
+ *   stranger --knock--> known --hello--> greeted
+ *      |                  |
+ *      '--refused---------+--refused--> turned away
+ */
 enum session_state {
 	SESSION_STRANGER,
-	SESSION_KNOWN,   /* its knock was accepted: it may say hello */
-	SESSION_GREETED, /* its hello was, for the brain */
+	SESSION_KNOWN,   /* the knock was accepted: the worker may say hello */
+	SESSION_GREETED, /* the hello was accepted, for the brain */
 	SESSION_TURNED_AWAY,
 	N_SESSION_STATES
 };

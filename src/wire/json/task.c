@@ -282,7 +282,7 @@ static const char *const stdin_names[] = {"stream"};
 #define F_OR_NULL(name, kind, member, text, ...) \
 	GIVEN(name, kind, member, FIELD_NULL_GIVEN, text __VA_OPT__(, ) __VA_ARGS__)
 #define OBJECT .schema = "{\"type\":\"object\"}"
-/* Those that most tasks have come first: they are looked for from the beginning. */
+/* The members that most tasks have come first: they are looked for from the beginning. */
 const struct field task_given_fields[] = {
     F("queue", FIELD_OBJECT_NAME, queue, "the queue that it goes into", .read = read_queue,
         .usual = "default"),
