@@ -127,6 +127,22 @@ def test_a_plugins_own_status_is_seen(cluster):
     assert "finished 300" in cluster.cli("task", "ls").out and "300" in cluster.cli("task", "show", task["id"]).out
 
 
+def test_what_is_shown_can_be_asked_for(cluster):
+    start(cluster, p=says(7))
+    task = done(cluster, "p", {})["id"]
+    assert task in cluster.cli("task", "ls", "--state", "finished 7").out
+    assert not cluster.all_tasks(state="finished 8") and len(cluster.all_tasks(state="failed,finished 7")) == 1
+    assert cluster.cli("task", "ls", "--state", "finished 1", check=False).code == 2, "that is no plugin's own"
+    later = cluster.cli("submit", "--run-after", "1h", "--", "true").out.strip()
+    assert "◷ delayed" in cluster.cli("why", later).out and "◷ delayed" in cluster.cli("task", "ls").out
+    worker = cluster.get("/v1/workers")["items"][0]["name"]
+    assert "no such workers" in cluster.cli("worker", "ls", "--state", "drained").err
+    cluster.cli("worker", "drain", worker)
+    assert worker in cluster.cli("worker", "ls", "--state", "drained").out
+    assert "no such workers" in cluster.cli("worker", "ls", "--state", "lost").err
+    assert {"lost", "drained"} <= set(cluster.cli("__complete", "--", "worker", "ls", "--state", "").out.split())
+
+
 @pytest.mark.parametrize("status", ["0", "-3", "1000001"])
 def test_a_plugin_is_told_which_numbers_there_are(cluster, status):
     start(cluster, p=says(status))
