@@ -21,7 +21,7 @@ static const struct option_def queue_options[] = {
     {"output-mode", 0, "MODE",
         "keep output auto, in chunks, or inline: in the task itself, at most 16 MiB of a stream",
         NULL, 0, "output-mode"},
-    {"output-max", 0, "BYTES", "keep so much of a task's output"},
+    {"output-max", 0, "SIZE", "keep so much of a task's output, as 32M"},
     {NULL},
 };
 
