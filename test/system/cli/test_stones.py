@@ -140,7 +140,7 @@ def test_what_is_shown_can_be_asked_for(cluster):
     cluster.cli("worker", "drain", worker)
     assert worker in cluster.cli("worker", "ls", "--state", "drained").out
     assert "no such workers" in cluster.cli("worker", "ls", "--state", "lost").err
-    assert {"lost", "drained"} <= set(cluster.cli("__complete", "--", "worker", "ls", "--state", "").out.split())
+    assert {"lost", "drained"} <= set(cluster.cli("__complete", "worker-state").out.split())
 
 
 @pytest.mark.parametrize("status", ["0", "-3", "1000001"])
