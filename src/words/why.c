@@ -62,10 +62,9 @@ static const struct {
         "more is configured (server.resources), or it is submitted with a smaller need"},
     [WHY_THROTTLED] = {"{n} of at most {of} tasks of the throttle {other} run", "one of them ends"},
     [WHY_THROTTLED_ARRAY] = {"{n} of at most {of} tasks of this array run", "one of them ends"},
-    [WHY_BEHIND_OTHERS] = {"{n} tasks of its queue are ready, and start in the order {order}",
+    [WHY_BEHIND_OTHERS] = {"{n} other{s} of its queue can start, in the order {order}",
         "its turn comes"},
-    [WHY_BEHIND_OTHERS_BY_PRIORITY] = {"{n} tasks of its queue are ready, and start in the "
-                                       "order {order}",
+    [WHY_BEHIND_OTHERS_BY_PRIORITY] = {"{n} other{s} of its queue can start, in the order {order}",
         "its turn comes; a higher priority brings it forward: reeve task set {task} --priority N"},
     [WHY_STARTING] = {"nothing holds it: it is about to start", "a moment"},
     [WHY_STARTING_ONCE_READ] = {"nothing holds it: it is about to start once the queue's head is "

@@ -41,6 +41,8 @@ struct resource {
 	const char *const *states; /* lists can be narrowed to some of them; NULL: they cannot */
 	int n_states;
 	int (*state)(const struct call *c, rid id);
+	/* A bit for each of these words that holds besides its state; NULL: none does. */
+	unsigned (*also)(const struct call *c, rid id);
 	rid (*queue)(const struct call *c, rid id); /* the same for its queue; NULL: it has none */
 	bool by_name;                               /* lists are in order of names, not of ids */
 	bool holds_tasks;                           /* what is done to it is done to all of them */

@@ -36,20 +36,32 @@ struct str worker_why(const struct worker_view *w, struct arena *a)
 	return STR_NULL;
 }
 
+#define WARNED_OF 5 /* names that are told */
+
 /* A missing queue may come later; but more often a name is misspelt, and the worker stands idle. */
-static struct str worker_warning(const struct api *a, const struct worker_row *w)
+static struct str worker_warning(
+    const struct api *a, const struct worker_row *w, struct arena *arena)
 {
-	struct str rest = w->facts.active_queues, name;
-	bool any = false;
+	struct str rest = w->facts.active_queues, name, missing = STR_NULL;
+	size_t n = 0, n_missing = 0;
 	rid id;
 
-	while (lines_next(&rest, &name)) {
-		any = true;
+	for (; lines_next(&rest, &name); n++) {
 		if (core_find(a->host.core, KIND_QUEUE, name) ||
 		    (id_parse(a->host.ids, name, &id) && core_queue(a->host.core, id)))
-			return STR_NULL;
+			continue;
+		if (n_missing++ < WARNED_OF)
+			missing = arena_strf(arena, STR_FMT "%s" STR_FMT, STR_ARG(missing),
+			    n_missing > 1 ? ", " : "", STR_ARG(name));
 	}
-	return any ? STR("none of its activequeues exists, so it gets no tasks") : STR_NULL;
+	if (!n_missing)
+		return STR_NULL;
+	if (n_missing == n)
+		return arena_strf(arena,
+		    "none of its activequeues exists, so it gets no tasks: " STR_FMT "%s",
+		    STR_ARG(missing), n_missing > WARNED_OF ? " …" : "");
+	return arena_strf(arena, "of its activequeues do not exist: " STR_FMT "%s",
+	    STR_ARG(missing), n_missing > WARNED_OF ? " …" : "");
 }
 
 /* All that a worker's members are taken from, in one place. */
@@ -170,8 +182,8 @@ static const struct field_out found[] = {{"instance", put_instance}, {"set", put
 void show_worker(struct buf *b, const struct api *a, const struct worker_view *w)
 {
 	AUTO(arena_release) struct arena arena = {0};
-	const struct worker_seen shown = {
-	    *w->row, *w, worker_why(w, &arena), worker_warning(a, w->row)};
+	const struct worker_seen shown = {*w->row, *w, worker_why(w, &arena),
+	    w->connected ? worker_warning(a, w->row, &arena) : STR_NULL};
 	const struct showing s = {a->host.ids, &shown, found, &shown, true};
 
 	jw_open(b, '{');

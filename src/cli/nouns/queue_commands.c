@@ -19,7 +19,7 @@ static const struct option_def queue_options[] = {
     {"exit-codes"},
     {"env", 'e', "KEY=VALUE", "a variable for every task", NULL, OPTION_REPEAT},
     {"output-mode", 0, "MODE", NULL, NULL, 0, "output-mode"},
-    {"output-max", 0, "BYTES"},
+    {"output-max", 0, "SIZE"},
     {NULL},
 };
 

@@ -10,7 +10,7 @@ static const struct option_def worker_set_options[] = {
 };
 
 static const struct option_def worker_ls_options[] = {
-    {"state", 0, "STATE", "in this state; several with commas", NULL, OPTION_REPEAT,
+    {"state", 0, "STATE", "in this state, or drained; several with commas", NULL, OPTION_REPEAT,
         "worker-state"},
     {NULL},
 };
@@ -28,7 +28,7 @@ static const struct option_def worker_drain_options[] = {
 };
 
 static const struct completion worker_completions[] = {
-    {"worker-state", .names = worker_shown_names, .n_names = N_WORKER_SHOWN},
+    {"worker-state", .names = worker_shown_names, .n_names = N_WORKER_ASKED},
     {NULL},
 };
 
@@ -39,10 +39,10 @@ static const struct command worker_rows[] = {
         "healthy why, and when it would be held to be lost. One that said goodbye and had nothing "
         "to "
         "do is `left`.",
-        "reeve worker ls --state unhealthy,must_die\tonly those in trouble\n", NULL,
+        "reeve worker ls --state unhealthy,lost\tonly those in trouble\n", NULL,
         {list_options, worker_ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
-    {"worker show", "show a worker", "NAME…", NULL, NULL, "worker", {output_options},
-        CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
+    {"worker show", "show a worker", "NAME…", NULL, NULL, "worker", {output_options}, CHAPTER_OBJECTS,
+        COMMAND_NEEDS_ARG, noun_show},
     {"worker set", "change how many tasks a worker runs", "NAME…", NULL,
         "reeve worker set w1 --maxthreads 0\tlet it run dry\n"
         "reeve worker set w1 --maxthreads worker\tback to its own setting\n",

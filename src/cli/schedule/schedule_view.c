@@ -78,9 +78,9 @@ static const struct heading columns[] = {
     {"SCHEDULE", HEADING_STRETCH, {SHOWN_TEXT, "name"}},
     {"STATE", HEADING_STATE, {.words = state_word}},
     {"NEXT RUN", 0, {.words = next_words}},
-    {"ZONE", HEADING_STRETCH, {SHOWN_TEXT, "time_zone"}},
-    {"LAST", HEADING_RIGHT, {SHOWN_AGO, "last.tick"}},
-    {"OUTCOME", HEADING_STATE, {SHOWN_TEXT, "last.state"}},
+    {"ZONE", HEADING_STRETCH | HEADING_SPARE, {SHOWN_TEXT, "time_zone"}},
+    {"LAST", HEADING_RIGHT | HEADING_SPARE, {SHOWN_AGO, "last.tick"}},
+    {"OUTCOME", HEADING_STATE | HEADING_SPARE, {SHOWN_TEXT, "last.state"}},
     {"LIVE", HEADING_RIGHT | HEADING_WIDE, {SHOWN_NUMBER, "live", "0"}},
     {"RUNS", HEADING_RIGHT | HEADING_WIDE, {SHOWN_COUNT, "fired", "0"}},
     {"SKIPPED", HEADING_RIGHT | HEADING_WIDE, {SHOWN_COUNT, "skipped", "0"}},
@@ -88,7 +88,7 @@ static const struct heading columns[] = {
     {"OVERLAP", HEADING_WIDE, {SHOWN_TEXT, "overlap"}},
     {"MISSED", HEADING_WIDE, {SHOWN_TEXT, "missed"}},
     {"MAX SHIFT", HEADING_RIGHT | HEADING_WIDE, {SHOWN_SPAN, "max_shift_ms"}},
-    {"WHEN", HEADING_STRETCH, {.words = when_words}},
+    {"WHEN", HEADING_STRETCH | HEADING_SPARE, {.words = when_words}},
     {"REASON", HEADING_STRETCH | HEADING_WIDE, {.words = reason_words}},
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tasks: `task set`, `why`. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "cli/frame/cmds.h"
@@ -121,6 +122,23 @@ static void show_reasons(const struct cli *c, const json_t *why, const char *ind
 	}
 }
 
+/* As lists call it: queued, but not before its time. */
+static const char *why_state(const json_t *why)
+{
+	json_t *reason;
+	size_t i;
+
+	json_array_foreach(json_object_get(why, "reasons"), i, reason)
+	{
+		const char *code = js(reason, "code");
+
+		if (!strcmp(js(why, "state"), "queued") &&
+		    (!strcmp(code, "run-after") || !strcmp(code, "backoff")))
+			return "delayed";
+	}
+	return js(why, "state");
+}
+
 void why_show(struct cli *c, json_t *why)
 {
 	AUTO(buf_release) struct buf state = {0};
@@ -131,7 +149,7 @@ void why_show(struct cli *c, json_t *why)
 		print_json(c, why);
 		return;
 	}
-	add_state(&state, &c->term, c->term.out_colour, js(why, "state"));
+	add_state(&state, &c->term, c->term.out_colour, why_state(why));
 	fputs(state.p, stdout);
 	say(stdout, "%s: %s",
 	    jb(why, "unsure") ? " (unsure: nobody knows yet whether it was started)" : "",
@@ -185,7 +203,9 @@ static int why_batch(struct cli *c, const char *id)
 	    (long long)ji(batch, "running", 0), (long long)ji(batch, "done", 0),
 	    (long long)ji(batch, "total", 0));
 	if (!first) {
-		say(stdout, "nothing: none of its tasks waits");
+		say(stdout, ji(batch, "done", 0) == ji(batch, "total", 0)
+		                ? "all of its tasks have ended: nothing waits"
+		                : "no task of it waits: the others run");
 		return EXIT_OK;
 	}
 	cli_note(c, "the first that waits is %s", js(first, "id"));

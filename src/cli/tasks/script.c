@@ -20,7 +20,9 @@ static struct arena words; /* options only borrow their text: it lives as long a
 
 bool script_given(const struct cli *c)
 {
-	return c->options.n_args > 0 && !strcmp(c->options.args[0], "-");
+	const struct options *o = &c->options; /* behind "--" stands a command, whatever its name */
+
+	return o->n_args > 0 && !strcmp(o->args[0], "-") && !(o->has_dashes && o->dashes_at == 0);
 }
 
 static bool is_blank(char c)

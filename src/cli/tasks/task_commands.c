@@ -46,6 +46,12 @@ static const struct option_def logs_options[] = {
     {"state", 0, "STATE", "of tasks in this state; several with commas", NULL, OPTION_REPEAT,
         "state"},
     {"label", 'l', "KEY=VALUE", "of tasks with this label", NULL, OPTION_REPEAT},
+    {"group", 0, "GROUP", "of the jobs of this group: its id, its name or @last", NULL, 0, "group"},
+    {"worker", 0, "NAME", "of tasks on this worker", NULL, 0, "worker"},
+    {"schedule", 0, "NAME", "of tasks that this schedule submitted", NULL, 0, "schedule"},
+    {"name", 0, "NAME", "of tasks of this name"},
+    {"search", 0, "WORDS", "of tasks with these words, as in task ls"},
+    {"until", 0, "TIME", "of tasks submitted before this time, or this long ago"},
     {NULL},
 };
 

@@ -88,13 +88,13 @@ void task_outcome(const json_t *task, struct buf *out);
 
 /* Progress of many. */
 struct progress {
-	int64_t begin_ms, drawn_ms, sampled_ms;
+	int64_t begin_ms, drawn_ms, sampled_ms, now_ms;
 	int64_t begin_done, sampled_done;
 	double per_s; /* smoothed; 0: not known yet */
 	bool drawn;
 };
 struct counts {
-	int64_t total, done, failed, running;
+	int64_t total, done, failed, running, cancelled; /* failed as in a batch: none cancelled */
 };
 void counts_from_summary(const json_t *summary, struct counts *ret_counts);
 /* Takes a sample and updates the speed. Pure: the caller says the time. */

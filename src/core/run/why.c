@@ -216,7 +216,7 @@ static void why_queued(struct why_answer *an, const struct queue *q, const struc
 	if (!is_waiting && is_behind(q, t, an->lacks))
 		*why_add(an, q->row.order == ORDER_PRIORITY ? WHY_BEHIND_OTHERS_BY_PRIORITY
 		                                            : WHY_BEHIND_OTHERS) =
-		    (struct facts){.n = q->n_queued - q->n_delayed, .order = q->row.order};
+		    (struct facts){.n = q->n_queued - q->n_delayed - 1, .order = q->row.order};
 	if (!an->n)
 		why_add(an, q->ready.reading ? WHY_STARTING_ONCE_READ : WHY_STARTING);
 }

@@ -3,8 +3,8 @@
 
 #include "model/rows/row.h"
 
-const char *const worker_shown_names[N_WORKER_SHOWN] = {
-    "new", "unhealthy", "healthy", "must_die", "left"};
+const char *const worker_shown_names[N_WORKER_ASKED] = {
+    "new", "unhealthy", "healthy", "must_die", "left", "lost", "drained"};
 
 #define SET(kind, name, field) COLUMN_OF(worker_row, kind, name, field, COLUMN_SETTABLE)
 #define W(kind, name, field) COLUMN_OF(worker_row, kind, name, field, 0)

@@ -50,7 +50,9 @@ struct worker_row {
 
 /* What people see of it: its health, or that it has left. */
 enum worker_shown { WORKER_LEFT = N_WORKER_STATES, N_WORKER_SHOWN };
-extern const char *const worker_shown_names[N_WORKER_SHOWN];
+/* What people ask for besides: "must_die" as they know it, and what is no state of its own. */
+enum worker_asked { WORKER_ASKED_LOST = N_WORKER_SHOWN, WORKER_ASKED_DRAINED, N_WORKER_ASKED };
+extern const char *const worker_shown_names[N_WORKER_ASKED];
 
 extern const struct row_table worker_table; /* model/rows/row.h */
 

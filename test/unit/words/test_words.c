@@ -109,9 +109,9 @@ static const struct {
     {WHY_THROTTLED_ARRAY, "throttled", "2 of at most 3 tasks of this array run",
         "one of them ends"},
     {WHY_BEHIND_OTHERS, "behind-others",
-        "2 tasks of its queue are ready, and start in the order priority", "its turn comes"},
+        "2 others of its queue can start, in the order priority", "its turn comes"},
     {WHY_BEHIND_OTHERS_BY_PRIORITY, "behind-others",
-        "2 tasks of its queue are ready, and start in the order priority",
+        "2 others of its queue can start, in the order priority",
         "its turn comes; a higher priority brings it forward: reeve task set 0ab --priority N"},
     {WHY_STARTING, "starting", "nothing holds it: it is about to start", "a moment"},
     {WHY_STARTING_ONCE_READ, "starting",
@@ -255,13 +255,13 @@ static void every_hint_has_its_sentence(void **state)
 {
 	static const char *const hints[] = {
 	    [HINT_LIST] = "list them with: reeve queue ls",
-	    [HINT_CHANGE] = "change it with: reeve queue set n 1",
+	    [HINT_CHANGE] = "change it with: reeve queue set 'n 1'",
 	    [HINT_REVOKE] = "revoke it, or choose another name",
-	    [HINT_QUEUE_CANCEL] = "cancel them (reeve cancel --queue n 1), wait, and try again",
+	    [HINT_QUEUE_CANCEL] = "cancel them (reeve cancel --queue 'n 1'), wait, and try again",
 	    [HINT_START_WAIT] = "try again when the wait is over: reeve status",
 	    [HINT_WORKER_LOSS] = "wait until it is lost; if its machine is certainly gone: reeve "
-	                         "worker rm --lost n 1",
-	    [HINT_WORKER_LOST] = "if its machine is certainly gone: reeve worker rm --lost n 1",
+	                         "worker rm --lost 'n 1'",
+	    [HINT_WORKER_LOST] = "if its machine is certainly gone: reeve worker rm --lost 'n 1'",
 	    [HINT_WORKER_TELL] = "it can only be told when it is: reeve worker ls",
 	};
 
