@@ -192,8 +192,7 @@ int group_show_failures(struct cli *c, const json_t *group)
 	if (!group_counts_of(group).failed)
 		return 0;
 	return show_jobs(c, group,
-	    cancels_tell(group) ? "job-failed,job-lost,cancel-complete"
-	                        : "job-failed,job-lost");
+	    cancels_tell(group) ? "job-failed,job-lost,cancel-complete" : "job-failed,job-lost");
 }
 
 /* What only its jobs can tell: how those stand that have not ended, and how long they will take. */

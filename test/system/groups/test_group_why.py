@@ -106,6 +106,21 @@ def test_one_of_many_is_not_overlooked(api, cli):
     assert "it needs the target sparc-solaris" in cli("why", "many").out
 
 
+def test_what_a_token_does_not_see_is_not_named(dev, api, cli):
+    for queue in ("mine", "theirs"):
+        cli("queue", "create", queue)
+    cli("queue", "pause", "theirs", "--reason", "a secret")
+    jobs = [{"name": "hidden", "command": ["true"], "queue": "theirs"},
+            {"name": "seen", "command": ["true"], "queue": "mine", "needs": ["hidden"]}]
+    cli("group", "submit", "-", "--name", "mixed", input=json.dumps({"jobs": jobs}))
+    token = api.post("/v1/tokens", {"name": "one", "role": "operate", "queues": ["mine"]}, 201)["token"]
+    task = api.get("/v1/groups/mixed/jobs/seen")["task"]
+    wait_until(lambda: api.get(f"/v1/tasks/{task}/why")["jobs"], what="it is known what blocks")
+    answer = Api(dev, token).get(f"/v1/tasks/{task}/why")
+    assert answer["jobs"] == [] and answer["reasons"][0]["code"] == "needs", answer
+    assert "hidden" not in json.dumps(answer) and "secret" not in json.dumps(answer), answer
+
+
 def test_what_has_ended_repeats_its_reason(api, cli):
     jobs = [{"name": "a", "command": ["sh", "-c", "exit 3"]}, {"name": "b", "command": ["true"], "needs": ["a"]}]
     cli("group", "submit", "-", "--name", "over", "--wait", input=json.dumps({"jobs": jobs}), check=False)
