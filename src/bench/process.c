@@ -124,6 +124,19 @@ int64_t child_rss_kb(pid_t pid, const char *field)
 	return kb;
 }
 
+void child_peak_forget(pid_t pid)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/clear_refs", (int)pid);
+	f = fopen(path, "we");
+	if (!f)
+		return;
+	fputs("5", f);
+	fclose(f);
+}
+
 double child_cpu_seconds(pid_t pid)
 {
 	char path[64], text[1024];
