@@ -183,6 +183,14 @@ static int create(
 	return problem_set(r->problem, ERR_INVALID, "a group is made by a submit of its jobs");
 }
 
+void group_begin_cancel(
+    struct core *c, struct group *g, struct str reason, struct str actor, struct effects *out)
+{
+	group_move(c, g, GROUP_CANCELING, reason, actor, out);
+	active_restart(c, g, STAGE_END);
+	group_dirty(c, g);
+}
+
 static int cancel(
     struct core *c, struct group *g, const struct event *ev, struct reply *r, struct effects *out)
 {
@@ -199,13 +207,15 @@ static int cancel(
 		group_move(c, g, GROUP_CANCELED, reason, ev->actor, out);
 		return 0;
 	}
+	if (g->is_drafted) { /* once all of it is there: a schedule's next tick cannot ask again */
+		g->is_unwanted = true;
+		return 0;
+	}
 	if (g->row.state < GROUP_QUEUED) {
 		problem_set(r->problem, ERR_BUSY, "the group is being taken in");
 		return problem_hint(r->problem, "try again");
 	}
-	group_move(c, g, GROUP_CANCELING, reason, ev->actor, out);
-	active_restart(c, g, STAGE_END);
-	group_dirty(c, g);
+	group_begin_cancel(c, g, reason, ev->actor, out);
 	return 0;
 }
 
