@@ -169,7 +169,7 @@ static void load(struct core *c, const void *stored)
 
 	group_enter(c, g);
 	group_keep_ids(c, &g->row);
-	if (!group_is_ended(g->row.state) && !MUTANT(OWED_NOT_LIVE_AT_START))
+	if (!group_is_ended(g->row.state))
 		group_tell_schedule(c, g);
 	if (!is_active(g->row.state))
 		return;
