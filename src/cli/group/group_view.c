@@ -111,6 +111,8 @@ static const struct fact facts[] = {
     {"reason", {SHOWN_TEXT, "reason"}},
     {"policy", {SHOWN_TEXT, "policy"}},
     {"series", {SHOWN_TEXT, "series"}},
+    {"schedule", {SHOWN_TEXT, "schedule"}},
+    {"tick", {SHOWN_TIME, "tick"}},
     {"is left of", {SHOWN_TEXT, "retried_of"}},
     {"by", {SHOWN_TEXT, "actor"}},
     {"submitted", {SHOWN_TIME, "created"}},

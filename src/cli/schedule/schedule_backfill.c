@@ -126,10 +126,10 @@ static int list_ticks(
 
 static char *would_words(const struct cli *c, const json_t *tick)
 {
-	return xstrdup(jb(tick, "has_task") ? "not run: it has one" : "run");
+	return xstrdup(jb(tick, "has_task") ? "not run: it has a task" : "run");
 }
 
-static void print_ticks(struct cli *c, const json_t *ticks)
+static void print_ticks(struct cli *c, const char *what, const json_t *ticks)
 {
 	static const struct heading columns[] = {{"TICK", 0, {.words = local_words}},
 	    {"UTC", 0, {.words = utc_words}}, {"WOULD", 0, {.words = would_words}}};
@@ -139,7 +139,7 @@ static void print_ticks(struct cli *c, const json_t *ticks)
 	json_array_foreach(ticks, i, tick) n += !jb(tick, "has_task");
 	if (i > 0)
 		table_show(c, columns, N_OF(columns), ticks);
-	cli_note(c, "%zu of %zu ticks would run; none was submitted", n, i);
+	cli_note(c, "%zu of %zu ticks would get a %s; none was submitted", n, i, what);
 }
 
 static int dry_run(struct cli *c, const char *name, struct stretch s)
@@ -160,7 +160,7 @@ static int dry_run(struct cli *c, const char *name, struct stretch s)
 	if (wants_machine(c))
 		print_json(c, list);
 	else
-		print_ticks(c, items);
+		print_ticks(c, jhas(schedule, "group") ? "group" : "task", items);
 	return EXIT_OK;
 }
 
@@ -188,7 +188,8 @@ static int backfill(struct cli *c, const char *name, struct stretch s)
 	else if (n)
 		printf("%zu %s%s submitted\n", n, groups ? "group" : "task", n == 1 ? "" : "s");
 	else
-		puts("nothing to fill in: every tick there has run, or there is none");
+		printf("nothing to fill in: every tick there has its %s, or there is none\n",
+		    groups ? "group" : "task");
 	return EXIT_OK;
 }
 

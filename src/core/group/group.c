@@ -175,7 +175,7 @@ static void load(struct core *c, const void *stored)
 
 	group_enter(c, g);
 	group_keep_ids(c, &g->row);
-	if (!group_is_ended(g->row.state) && !MUTANT(OWED_NOT_LIVE_AT_START))
+	if (!group_is_ended(g->row.state))
 		group_tell_schedule(c, g);
 	if (!is_active(g->row.state))
 		return;
@@ -190,6 +190,14 @@ static int create(
     struct core *c, const struct event *ev, rid id, struct reply *r, struct effects *out)
 {
 	return problem_set(r->problem, ERR_INVALID, "a group is made by a submit of its jobs");
+}
+
+void group_begin_cancel(
+    struct core *c, struct group *g, struct str reason, struct str actor, struct effects *out)
+{
+	group_move(c, g, GROUP_CANCELING, reason, actor, out);
+	active_end_rest(c, g);
+	group_dirty(c, g);
 }
 
 static int cancel(
@@ -208,13 +216,15 @@ static int cancel(
 		group_move(c, g, GROUP_CANCELED, reason, ev->actor, out);
 		return 0;
 	}
+	if (g->is_drafted) { /* once all of it is there: a schedule's next tick cannot ask again */
+		g->is_unwanted = true;
+		return 0;
+	}
 	if (g->row.state < GROUP_QUEUED) {
 		problem_set(r->problem, ERR_BUSY, "the group is being taken in");
 		return problem_hint(r->problem, "try again");
 	}
-	group_move(c, g, GROUP_CANCELING, reason, ev->actor, out);
-	active_end_rest(c, g);
-	group_dirty(c, g);
+	group_begin_cancel(c, g, reason, ev->actor, out);
 	return 0;
 }
 

@@ -119,7 +119,8 @@ struct group {
 	TAILQ_ENTRY(group) in_dirty;
 	bool is_dirty;            /* something is to be done, or written */
 	bool is_changed;          /* the group's counts are to be written */
-	bool is_drafted;          /* the group was owed: its jobs are being taken in */
+	bool is_drafted;          /* the group was owed: its jobs are being taken in, */
+	bool is_unwanted;         /* and somebody cancelled it meanwhile */
 	bool is_untouched;        /* since the group came in no job has ended: all are held */
 	struct built_note *built; /* of a series: jobs that are to be written down */
 	size_t n_built, cap_built;
@@ -153,6 +154,9 @@ struct group *group_find(const struct core *c, rid id);
 struct group *group_of(const struct core *c, const struct task_row *t, uint32_t *ret_job);
 struct group *group_add(struct core *c, const struct group_row *row);
 void group_forget(struct core *c, struct group *g);
+/* What has not ended is ended. */
+void group_begin_cancel(
+    struct core *c, struct group *g, struct str reason, struct str actor, struct effects *out);
 /* The one door. */
 void group_move(struct core *c, struct group *g, enum group_state to, struct str reason,
     struct str actor, struct effects *out);

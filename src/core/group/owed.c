@@ -22,7 +22,7 @@ void group_keep_ids(struct core *c, const struct group_row *g)
 {
 	rid last = g->id + GROUP_JOBS_MAX;
 
-	if (group_is_owed(g) && last > c->last_id && !MUTANT(OWED_IDS_GIVEN_AWAY))
+	if (group_is_owed(g) && last > c->last_id)
 		c->last_id = last;
 }
 
@@ -82,8 +82,7 @@ rid core_owed(const struct core *c, rid after, struct arena *a, struct str *ret_
 	const struct group *g;
 
 	TAILQ_FOREACH (g, &groups_of(c)->owed, in_line)
-		if (g->row.id > after && !g->is_drafted &&
-		    !(MUTANT(OWED_FORGOTTEN_AT_START) && !g->batch_seq))
+		if (g->row.id > after && !g->is_drafted)
 			break;
 	*ret_text = STR_NULL;
 	if (!g)

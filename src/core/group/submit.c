@@ -422,6 +422,9 @@ void group_submit_end(struct core *c, struct group_plan *p, struct effects *out)
 
 	g->is_drafted = false;
 	group_move(c, g, GROUP_QUEUED, origin(c, g, &out->batch.arena), g->row.actor, out);
+	if (g->is_unwanted && g->row.n_jobs)
+		group_begin_cancel(
+		    c, g, STR("cancelled before its jobs were known"), STR("reeve"), out);
 	if (g->row.n_jobs)
 		return;
 	group_move(c, g, GROUP_DISPATCHING, STR_NULL, STR("reeve"), out);

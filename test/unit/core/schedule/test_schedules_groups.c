@@ -246,6 +246,40 @@ STORY(a_tick_replaces_the_group_before_it)
 	world_free(w);
 }
 
+/* Taken in slice by slice: whoever cancels it meanwhile does not have to ask again. */
+STORY(what_is_cancelled_while_it_comes_in_ends)
+{
+	static const struct core_options slices = {.submit_slice = 2};
+	struct world *w = world_new(&slices);
+	struct submit_task *tasks;
+	struct submit_group *g;
+	struct arena a = {0};
+	struct event ev = {.kind = EV_SUBMIT, .submit = {.n = 9, .arena = &a}};
+	struct event cancel = {.kind = EV_DO};
+
+	w->now_ms = 1800000000000 + MINUTE / 2;
+	world_queue(w, "q", 100, ORDER_FIFO);
+	add_groups(w, "night", OVERLAP_REPLACE);
+	world_advance(w, MINUTE);
+	ev.submit.group = g = arena_zalloc(&a, sizeof *g);
+	ev.submit.tasks = tasks = arena_zalloc(&a, ev.submit.n * sizeof *tasks);
+	g->owed = cancel.object.id = owed(w);
+	for (size_t i = 0; i < ev.submit.n; i++)
+		tasks[i].spec = (struct task_spec){.queue = w->queues[0].id, .body = STR("{}")};
+	ev.ticket = ++w->last_ticket;
+	world_step(w, &ev);
+	assert_true(core_is_midway(w->core));
+	cancel.object.kind = KIND_GROUP;
+	cancel.object.verb = GROUP_CANCEL;
+	world_step(w, &cancel);
+	while (core_is_midway(w->core))
+		world_step(w, &(struct event){.kind = EV_GO_ON});
+	world_advance(w, 1000);
+	assert_int_equal(world_group(w, cancel.object.id)->state, GROUP_CANCELED);
+	assert_int_equal(jobs_of(w, cancel.object.id), 9);
+	world_free(w);
+}
+
 STORY(missed_ticks_and_backfills_have_a_group_each)
 {
 	struct world *w = quiet_world();
@@ -334,6 +368,7 @@ int main(void)
 	    cmocka_unit_test(a_group_that_has_not_ended_is_in_the_way),
 	    cmocka_unit_test(a_tick_waits_for_the_group_before_it),
 	    cmocka_unit_test(a_tick_replaces_the_group_before_it),
+	    cmocka_unit_test(what_is_cancelled_while_it_comes_in_ends),
 	    cmocka_unit_test(missed_ticks_and_backfills_have_a_group_each),
 	    cmocka_unit_test(a_schedule_keeps_to_what_it_makes),
 	    cmocka_unit_test(what_a_deleted_schedule_owes_has_no_text),
