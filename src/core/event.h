@@ -78,6 +78,7 @@ struct submit_group {
 	rid retried_of;                        /* the group that this one is left of; 0: none */
 	struct str reason; /* what triggered it, for people; NULL: somebody submitted it */
 	struct str series; /* that it is part of; NULL: none */
+	const struct input_digest *digests; /* of each job; NULL: nobody knows any */
 };
 
 /*

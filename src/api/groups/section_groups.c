@@ -55,7 +55,9 @@ static const struct schema schemas[] = {
         "{\"enum\":[\"best-effort\",\"fail-fast\",\"fail-now\"],\"default\":\"best-effort\"},"
         "\"queue\":{\"type\":\"string\",\"default\":\"default\",\"description\":\"of jobs that "
         "name none\"},\"series\":{\"type\":\"string\",\"description\":\"what groups that build the "
-        "same again and again have in common\"},\"jobs\":" ARRAY(REF("GroupJob")) "}}"},
+        "same again and again have in common\"},\"reuse\":{\"type\":\"boolean\",\"default\":false,"
+        "\"description\":\"what was built from the same in the series before is taken as it "
+        "is\"},\"jobs\":" ARRAY(REF("GroupJob")) "}}"},
     {"GroupJob",
         "{\"type\":\"object\",\"description\":\"its own members, and those of its task\","
         "\"required\":[\"name\"],\"properties\":{\"name\":{\"type\":\"string\"},\"needs\":"

@@ -56,6 +56,8 @@ static int trigger_body(struct cli *c, json_t *body)
 		return c->problem.code;
 	if (rounds)
 		json_object_set_new(body, "rounds", json_integer(rounds));
+	if (options_switch(&c->options, "reuse", false))
+		json_object_set_new(body, "reuse", json_true());
 	json_object_del(task, "name"); /* it is the group's */
 	directory_put_here(c, false, task);
 	return json_object_set_new(body, "job", task);

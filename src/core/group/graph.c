@@ -69,23 +69,44 @@ static bool take_chunk(struct group *g, struct str data)
 	return !r.is_bad;
 }
 
+static int64_t n_pieces(const struct group *g)
+{
+	return g->row.n_chunks + input_digest_chunks(&g->row);
+}
+
+/* Digests are only of use: without them nothing is damaged. */
+static void take_digests(struct group *g, const struct group_graph_row *row)
+{
+	struct active *a = g->active;
+
+	if (!a->digests)
+		a->digests = xcalloc((size_t)g->row.n_jobs + 1, sizeof *a->digests);
+	input_digests_take(
+	    a->digests, (uint32_t)g->row.n_jobs, row->number - g->row.n_chunks, row->data);
+}
+
 bool graph_take(struct group *g, const struct event *ev)
 {
 	const struct group_graph_row *rows = ev->parts.rows;
 	struct active *a = g->active;
+	size_t i = 0;
 
 	begin(g);
-	for (size_t i = 0; i < ev->parts.n; i++, a->n_read++)
+	for (; i < ev->parts.n && a->n_read < g->row.n_chunks; i++, a->n_read++)
 		if (rows[i].number != a->n_read || !take_chunk(g, rows[i].data))
 			return false;
 	if (a->n_read < g->row.n_chunks)
 		return ev->parts.n > 0;
+	for (; i < ev->parts.n && a->n_read < n_pieces(g); i++, a->n_read++)
+		take_digests(g, &rows[i]);
+	if (ev->parts.n < READ_CHUNKS)
+		a->n_read = n_pieces(g); /* there are no more */
 	return a->n_begun == g->row.n_jobs && a->n_edges == (size_t)g->row.n_edges;
 }
 
 bool graph_is_whole(const struct group *g)
 {
-	return g->active->n_read >= g->row.n_chunks;
+	return g->active->n_read >= n_pieces(g);
 }
 
 static size_t end_of(const struct group *g, uint32_t job)

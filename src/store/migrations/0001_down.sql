@@ -15,6 +15,7 @@ DROP TABLE IF EXISTS aside_18_task;
 DROP TABLE IF EXISTS aside_20_groups;
 DROP TABLE IF EXISTS aside_21_groups;
 DROP TABLE IF EXISTS aside_built;
+DROP TABLE IF EXISTS aside_22_built;
 DROP TABLE IF EXISTS aside_graph;
 DROP TABLE IF EXISTS aside_graph_package;
 DROP TABLE IF EXISTS aside_tick;
