@@ -5,6 +5,7 @@
 
 #include "api/groups/weigh.h"
 #include "base/mem.h"
+#include "model/objects/group_digests.h"
 
 #define PIECES 16
 #define PAGE 1000
@@ -45,18 +46,17 @@ static int take_piece(struct reading *x, struct str data)
 	return g.is_bad ? damaged(x) : 0;
 }
 
-static int read_graph(struct reading *x)
+static int read_pieces(struct reading *x, int64_t from, int64_t n)
 {
 	struct part_query q = {.table = &group_graph_table,
 	    .object = x->l->group.id,
+	    .from = from,
 	    .oldest_first = true,
 	    .limit = PIECES};
 	struct part_page page;
-	int64_t n_chunks = x->l->group.n_chunks;
-	int64_t n = n_chunks + input_digest_chunks(&x->l->group);
 	int rc = 0;
 
-	for (; q.from < n && !rc; q.from += PIECES) {
+	for (; q.from < from + n && !rc; q.from += PIECES) {
 		q.to = q.from + PIECES;
 		arena_reset(&x->passing);
 		rc = store_parts(x->r, &q, &x->passing, &page);
@@ -65,14 +65,23 @@ static int read_graph(struct reading *x)
 		for (size_t i = 0; i < page.n && !rc; i++) {
 			const struct group_graph_row *row = (struct group_graph_row *)page.rows + i;
 
-			if (row->number < n_chunks)
+			if (from < INPUT_DIGESTS_FROM)
 				rc = take_piece(x, row->data);
 			else
-				input_digests_take(
-				    x->digests, x->n, row->number - n_chunks, row->data);
+				input_digests_take(x->digests, x->n, row->number - from, row->data);
 		}
 	}
-	return rc || x->n_edges == (size_t)x->l->group.n_edges ? rc : damaged(x);
+	return rc;
+}
+
+static int read_graph(struct reading *x)
+{
+	const struct group_row *g = &x->l->group;
+	int rc = read_pieces(x, 0, g->n_chunks);
+
+	if (!rc)
+		rc = read_pieces(x, INPUT_DIGESTS_FROM, input_digest_chunks(g));
+	return rc || x->n_edges == (size_t)g->n_edges ? rc : damaged(x);
 }
 
 /* Its jobs' tasks have the ids behind its own. */

@@ -13,6 +13,7 @@
  * A broken need skips the job: its group ends it without having started it.
  */
 #include "core/state.h"
+#include "model/objects/group_digests.h"
 
 #define READ_CHUNKS 16
 
@@ -20,12 +21,15 @@ void graph_ask(struct core *c, struct group *g, struct effects *out)
 {
 	struct active *a = g->active;
 	struct read_ask *r = effects_read(out, READ_PARTS);
+	int64_t from = a->n_read;
 
+	if (from >= g->row.n_chunks) /* what it was made from comes after it */
+		from += INPUT_DIGESTS_FROM - g->row.n_chunks;
 	r->number = a->read = read_begin(c);
 	r->parts = (struct part_query){.table = &group_graph_table,
 	    .object = g->row.id,
-	    .from = a->n_read,
-	    .to = a->n_read + READ_CHUNKS,
+	    .from = from,
+	    .to = from + READ_CHUNKS,
 	    .oldest_first = true,
 	    .limit = READ_CHUNKS};
 }
@@ -74,33 +78,37 @@ static int64_t n_pieces(const struct group *g)
 	return g->row.n_chunks + input_digest_chunks(&g->row);
 }
 
-/* Digests are only of use: without them nothing is damaged. */
-static void take_digests(struct group *g, const struct group_graph_row *row)
+/* They are only of use: without them nothing is damaged. */
+static void take_digests(struct group *g, const struct event *ev)
 {
+	const struct group_graph_row *rows = ev->parts.rows;
 	struct active *a = g->active;
 
 	if (!a->digests)
 		a->digests = xcalloc((size_t)g->row.n_jobs + 1, sizeof *a->digests);
-	input_digests_take(
-	    a->digests, (uint32_t)g->row.n_jobs, row->number - g->row.n_chunks, row->data);
+	for (size_t i = 0; i < ev->parts.n; i++)
+		input_digests_take(a->digests, (uint32_t)g->row.n_jobs,
+		    rows[i].number - INPUT_DIGESTS_FROM, rows[i].data);
+	a->n_read += (int64_t)ev->parts.n;
+	if (ev->parts.n < READ_CHUNKS)
+		a->n_read = n_pieces(g); /* there are no more */
 }
 
 bool graph_take(struct group *g, const struct event *ev)
 {
 	const struct group_graph_row *rows = ev->parts.rows;
 	struct active *a = g->active;
-	size_t i = 0;
 
+	if (a->n_read && a->n_read >= g->row.n_chunks) {
+		take_digests(g, ev);
+		return true;
+	}
 	begin(g);
-	for (; i < ev->parts.n && a->n_read < g->row.n_chunks; i++, a->n_read++)
+	for (size_t i = 0; i < ev->parts.n; i++, a->n_read++)
 		if (rows[i].number != a->n_read || !take_chunk(g, rows[i].data))
 			return false;
 	if (a->n_read < g->row.n_chunks)
 		return ev->parts.n > 0;
-	for (; i < ev->parts.n && a->n_read < n_pieces(g); i++, a->n_read++)
-		take_digests(g, &rows[i]);
-	if (ev->parts.n < READ_CHUNKS)
-		a->n_read = n_pieces(g); /* there are no more */
 	return a->n_begun == g->row.n_jobs && a->n_edges == (size_t)g->row.n_edges;
 }
 

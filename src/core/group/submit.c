@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "model/objects/group_digests.h"
+
 #define GROUP_QUEUES_MAX 64
 
 /* Edges in places, by need. */
@@ -253,7 +255,7 @@ static void write_digests(
 		for (size_t i = 0; i < n; i++)
 			to[i] = from[plan->order[first + i]];
 		*row = (struct group_graph_row){.group = g->row.id,
-		    .number = g->row.n_chunks + k,
+		    .number = INPUT_DIGESTS_FROM + k,
 		    .data = {(const char *)to, n * sizeof *to}};
 		batch_put(&out->batch, &group_graph_table, row);
 	}

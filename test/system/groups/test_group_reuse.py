@@ -53,6 +53,9 @@ def test_only_what_has_changed_is_built(new_cluster, tmp_path):
     said = [e["detail"]["reason"] for e in api.get("/v1/events?kind=group.queued")["items"] if e.get("detail")]
     assert said == ["4 of 4 jobs are taken from earlier groups: same input"], said
 
+    assert "4 built in earlier groups" in cluster.cli("group", "show", same["id"]).out
+    assert "earlier groups" not in cluster.cli("group", "show", first["id"]).out
+
     cluster.server.kill9()
     cluster.restart()
     changed = builds.jobs(b={"text": "2"})
