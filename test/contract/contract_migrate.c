@@ -405,6 +405,42 @@ static void test_migrate_schedules_of_groups(void **state)
 	assert_same_row(&tick_table, &tick, page.rows);
 }
 
+/* Version 24 added what jobs of a series were built from: down it is set aside, up it is back with
+ * the row that it was of; not with one that was written meanwhile. */
+static void test_migrate_digests(void **state)
+{
+	struct ctx *c = *state;
+	struct built_row b[2] = {{.series = 7,
+	                             .job = 1,
+	                             .series_name = STR("night"),
+	                             .job_name = STR("a"),
+	                             .duration_ms = 5,
+	                             .group = 100,
+	                             .task = 101,
+	                             .time_ms = 9,
+	                             .digest = STR("0a0b")},
+	    {.series = 7, .job = 2, .task = 102, .digest = STR("0c")}};
+	struct part_query query = {
+	    .table = &built_table, .object = 7, .oldest_first = true, .limit = 10};
+	struct part_page page;
+	struct problem p = {0};
+
+	for (int i = 0; i < 2; i++)
+		batch_put(&c->b, &built_table, &b[i]);
+	commit(c);
+	shut(c);
+	assert_int_equal(migrate(c->url, 23, &p), 0);
+	sql(c, "UPDATE built SET task = 202, sum = NULL WHERE job = 2");
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	assert_int_equal(store_parts(c->r, &query, &c->a, &page), 0);
+	assert_int_equal(page.n, 2);
+	assert_same_row(&built_table, &b[0], &((struct built_row *)page.rows)[0]);
+	b[1].task = 202;
+	b[1].digest = STR_NULL;
+	assert_same_row(&built_table, &b[1], &((struct built_row *)page.rows)[1]);
+}
+
 /* Version 19 added graphs of packages: down they are set aside, up they are back as they were. */
 static void test_migrate_graphs(void **state)
 {
@@ -508,6 +544,7 @@ int main(void)
 	    T(test_migrate_owners),
 	    T(test_migrate_results),
 	    T(test_migrate_groups),
+	    T(test_migrate_digests),
 	    T(test_migrate_graphs),
 	    T(test_migrate_schedules_of_groups),
 	    T(test_migrate_schedules),

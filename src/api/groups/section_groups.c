@@ -74,7 +74,10 @@ static const struct schema schemas[] = {
         "failed\",\"enum\":[\"best-effort\",\"fail-fast\",\"fail-now\"],\"default\":\"best-"
         "effort\"},\"queue\":{\"type\":\"string\",\"default\":\"default\",\"description\":\"of "
         "jobs that name none\"},\"series\":{\"type\":\"string\",\"description\":\"what groups that "
-        "build the same again and again have in common\"},\"jobs\":{\"description\":\"the "
+        "build the same again and again have in "
+        "common\"},\"reuse\":{\"type\":\"boolean\",\"default\":false,\"description\":\"what was "
+        "built from the same in the series before is taken as it "
+        "is\"},\"jobs\":{\"description\":\"the "
         "jobs\",\"type\":\"array\",\"items\":" REF("GroupJob") "}}}"},
     {"GroupJob",
         "{\"type\":\"object\",\"description\":\"its own members, and those of its "

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "api/graphs/room.h"
-#include "api/groups/draft/draft.h"
+#include "api/groups/draft/reuse.h"
 #include "api/groups/groups.h"
-#include "api/groups/weigh.h"
+#include "base/mem.h"
 
 /* More than this is taken in slice by slice. */
 #define LONG_JOBS 512
@@ -33,13 +33,25 @@ static void read_work(struct store_reader *r, void *arg)
 	draft_read(&((struct posting *)((struct call *)arg)->state)->draft);
 }
 
+/* At what earlier groups of its series have built. */
+static void look_back(struct draft *d, struct store_reader *r)
+{
+	struct same_build *same = d->reuse ? xcalloc(d->n + 1, sizeof *same) : NULL;
+
+	reuse_digest(d);
+	weigh_group(&d->group, d->n, r, &d->arena, same);
+	if (same)
+		reuse_take(d, same, r);
+	free(same);
+}
+
 static void fit_work(struct store_reader *r, void *arg)
 {
 	struct draft *d = &((struct posting *)((struct call *)arg)->state)->draft;
 
 	draft_fit(d);
 	if (!d->problem.code)
-		weigh_group(&d->group, d->n, r, &d->arena);
+		look_back(d, r);
 }
 
 /* True: it was refused, and that has been said. */
@@ -255,6 +267,7 @@ static void begin(struct call *c)
 	c->on_free = posting_free;
 	p->draft.now_ms = c->host->wall_ms(c->host->arg);
 	p->draft.limit = c->who.limit;
+	p->draft.ids = *c->host->ids;
 	c->host->secret_random(&random, sizeof random);
 	c->host->secret_random(&p->draft.seed, sizeof p->draft.seed);
 	snprintf(p->draft.salt, sizeof p->draft.salt, "%016llx", (unsigned long long)random);

@@ -57,6 +57,8 @@ int group_trigger_body(struct cli *c, const char *graph, size_t n_names, json_t 
 		return c->problem.code;
 	if (rounds)
 		json_object_set_new(body, "rounds", json_integer(rounds));
+	if (options_switch(&c->options, "reuse", false))
+		json_object_set_new(body, "reuse", json_true());
 	json_object_del(task, "name"); /* the name is the group's */
 	directory_put_here(c, false, task);
 	return json_object_set_new(body, "job", task);

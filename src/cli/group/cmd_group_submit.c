@@ -28,6 +28,8 @@ static int said_of(struct cli *c, bool has_queue, json_t *said)
 			return problem_set(
 			    &c->problem, ERR_INVALID, "--%s is not valid UTF-8", texts[i]);
 	}
+	if (options_switch(&c->options, "reuse", false))
+		json_object_set_new(said, "reuse", json_true());
 	return 0;
 }
 

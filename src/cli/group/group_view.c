@@ -122,6 +122,7 @@ static const struct fact facts[] = {
     {"jobs", {.words = jobs_words}},
     {"progress", {.words = progress_words}},
     {"states", {SHOWN_TEXT, "states"}},
+    {"taken", {SHOWN_TEXT, "taken"}},
     {"ETA", {SHOWN_TEXT, "eta"}},
     {"waits for", {SHOWN_TEXT, "waits"}},
 };
@@ -197,6 +198,19 @@ int group_show_failures(struct cli *c, const json_t *group)
 	    cancels_tell(group) ? "job-failed,job-lost,cancel-complete" : "job-failed,job-lost");
 }
 
+/* What was over before the group was there, was built for another one. */
+static void add_taken(json_t *group, const struct live *l)
+{
+	int64_t since = jtime(group, "created"), n = 0;
+	char text[TIME_TEXT_MAX];
+
+	for (uint32_t j = 0; j < l->n; j++)
+		n += l->states[j] == JOB_BUILT && l->ended[j] && l->ended[j] <= since;
+	if (n)
+		json_object_set_new(group, "taken",
+		    json_sprintf("%s built in earlier groups", human_count(n, text)));
+}
+
 /* What only its jobs can tell: how those stand that have not ended, and how long they will take. */
 static int add_live(struct cli *c, json_t *group)
 {
@@ -214,6 +228,7 @@ static int add_live(struct cli *c, json_t *group)
 			    human_count(l.counts[s], text), job_state_word(s));
 	if (states.n)
 		json_object_set_new(group, "states", json_string(states.p));
+	add_taken(group, &l);
 	if (live_ended(&l) == l.n)
 		return 0;
 	forecast_make(&l, clock_wall_ms(), &f);

@@ -101,6 +101,7 @@ void active_end(struct core *c, struct group *g)
 	timer_clear(c, TIMER_MONO, &a->later);
 	drop_graph(a);
 	free(a->left);
+	free(a->digests);
 	free(a->marks);
 	free(a->asked);
 	free(a);

@@ -14,6 +14,7 @@
  */
 #include "core/group/group.h"
 #include "core/state.h"
+#include "model/objects/group_digests.h"
 
 #define READ_CHUNKS 16
 
@@ -21,12 +22,15 @@ void graph_ask(struct core *c, struct group *g, struct effects *out)
 {
 	struct active *a = g->active;
 	struct read_ask *r = effects_read(out, READ_PARTS);
+	int64_t from = a->n_read;
 
+	if (from >= g->row.n_chunks) /* what it was made from comes after it */
+		from += INPUT_DIGESTS_FROM - g->row.n_chunks;
 	r->number = a->read = read_begin(c);
 	r->parts = (struct part_query){.table = &group_graph_table,
 	    .object = g->row.id,
-	    .from = a->n_read,
-	    .to = a->n_read + READ_CHUNKS,
+	    .from = from,
+	    .to = from + READ_CHUNKS,
 	    .oldest_first = true,
 	    .limit = READ_CHUNKS};
 }
@@ -70,11 +74,36 @@ static bool take_chunk(struct group *g, struct str data)
 	return !r.is_bad;
 }
 
+static int64_t n_pieces(const struct group *g)
+{
+	return g->row.n_chunks + input_digest_chunks(&g->row);
+}
+
+/* They are only of use: without them nothing is damaged. */
+static void take_digests(struct group *g, const struct event *ev)
+{
+	const struct group_graph_row *rows = ev->parts.rows;
+	struct active *a = g->active;
+
+	if (!a->digests)
+		a->digests = xcalloc((size_t)g->row.n_jobs + 1, sizeof *a->digests);
+	for (size_t i = 0; i < ev->parts.n; i++)
+		input_digests_take(a->digests, (uint32_t)g->row.n_jobs,
+		    rows[i].number - INPUT_DIGESTS_FROM, rows[i].data);
+	a->n_read += (int64_t)ev->parts.n;
+	if (ev->parts.n < READ_CHUNKS)
+		a->n_read = n_pieces(g); /* there are no more */
+}
+
 bool graph_take(struct group *g, const struct event *ev)
 {
 	const struct group_graph_row *rows = ev->parts.rows;
 	struct active *a = g->active;
 
+	if (a->n_read && a->n_read >= g->row.n_chunks) {
+		take_digests(g, ev);
+		return true;
+	}
 	begin(g);
 	for (size_t i = 0; i < ev->parts.n; i++, a->n_read++)
 		if (rows[i].number != a->n_read || !take_chunk(g, rows[i].data))
@@ -86,7 +115,7 @@ bool graph_take(struct group *g, const struct event *ev)
 
 bool graph_is_whole(const struct group *g)
 {
-	return g->active->n_read >= g->row.n_chunks;
+	return g->active->n_read >= n_pieces(g);
 }
 
 static size_t end_of(const struct group *g, uint32_t job)

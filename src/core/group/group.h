@@ -14,6 +14,7 @@
 
 #include "core/effects.h"
 #include "core/event.h"
+#include "core/group/order.h"
 #include "core/object.h"
 #include "core/timer.h"
 #include "model/objects/group.h"
@@ -78,15 +79,16 @@ struct active {
 	uint32_t *open;
 	uint8_t *marks; /* enum job_mark of each job */
 	uint32_t n_unknown;
-	uint32_t first_failed;      /* the job, if one has */
-	struct group_counts counts; /* of what is known */
-	int64_t n_live, n_gone;     /* gone: without a row */
-	struct job_list todo;       /* due or doomed, or to be ended */
-	struct job_list ended;      /* whose dependents are to be looked at, */
-	size_t edge;                /* the first one's from this edge on */
-	struct job_list near;       /* with one need left: their tasks are to be read */
-	uint32_t kept[GROUP_NEAR];  /* whose tasks were, so that their release needs no read; */
-	size_t n_kept;              /* so many were ever: the oldest go first */
+	uint32_t first_failed;        /* the job, if one has */
+	struct group_counts counts;   /* of what is known */
+	int64_t n_live, n_gone;       /* gone: without a row */
+	struct job_list todo;         /* due or doomed, or to be ended */
+	struct job_list ended;        /* whose dependents are to be looked at, */
+	size_t edge;                  /* the first one's from this edge on */
+	struct job_list near;         /* with one need left: their tasks are to be read */
+	uint32_t kept[GROUP_NEAR];    /* whose tasks were, so that their release needs no read; */
+	size_t n_kept;                /* so many were ever: the oldest go first */
+	struct input_digest *digests; /* of each job; NULL: nobody knows any */
 	/* what jobs are shown of those that they need: see needs.c */
 	uint8_t *left;            /* a bit of each job: it left a result; NULL: none has */
 	uint32_t *shown;          /* of each job: its last one in `links`, + 1; NULL: nothing */
@@ -128,6 +130,7 @@ struct group {
 
 struct built_note {
 	rid task;
+	uint32_t job;
 	int64_t duration_ms;
 	char *name;
 	size_t name_n;
@@ -196,15 +199,6 @@ const struct task_state *group_plan_taken(
     const struct group_plan *p, const struct event *ev, size_t i);
 void group_submit_end(struct core *c, struct group_plan *p, struct effects *out);
 
-/* order.c: most important first; false: there is a cycle, through *ret_job */
-struct order {
-	const struct group_edge *edges;
-	size_t n_edges;
-	const uint32_t *weights; /* NULL: all alike */
-	uint32_t n;
-};
-bool order_jobs(const struct order *o, struct arena *a, uint32_t **ret_order, uint32_t *ret_job);
-
 /* jobs.c: hooks of the kind, and what an operator may do to a job */
 void group_task_live(struct core *c, struct object *o, rid task, rid queue);
 void group_task_ended(struct core *c, struct object *o, rid task);
@@ -257,7 +251,8 @@ struct str group_env(const struct core *c, const struct object *o, const struct 
     struct str env, struct arena *a);
 
 /* series.c */
-void series_note(struct group *g, const struct task_row *t); /* the task has ended */
+void series_note(struct group *g, uint32_t job, const struct task_row *t); /* the task has ended */
+void series_graph_is_read(struct group *g);
 void series_save(struct core *c, struct group *g, struct effects *out);
 void series_drop(struct group *g);
 

@@ -41,7 +41,7 @@ void group_task_ended(struct core *c, struct object *o, rid task)
 	group_count_end(&g->row.counts, &t->row.state);
 	g->is_changed = true;
 	g->is_untouched = false;
-	series_note(g, &t->row);
+	series_note(g, job, &t->row);
 	if (g->active) {
 		active_note(g, job, &t->row.state);
 		if (!g->active->n_unknown)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/objects/group_digests.h"
+
 #define GROUP_QUEUES_MAX 64
 
 /* Edges in places, by need. */
@@ -279,6 +281,30 @@ static void take_back(struct core *c, struct group_plan *plan)
 	g->is_drafted = false;
 }
 
+/* In the order of the jobs' numbers. */
+static void write_digests(
+    const struct event *ev, const struct group_plan *plan, struct group *g, struct effects *out)
+{
+	const struct input_digest *from = ev->submit.group->digests;
+	struct arena *a = &out->batch.arena;
+	int64_t n_pieces = from ? input_digest_chunks(&g->row) : 0;
+
+	for (int64_t k = 0; k < n_pieces; k++) {
+		size_t first = (size_t)k * INPUT_DIGESTS_PER_CHUNK, n = ev->submit.n - first;
+		struct group_graph_row *row = arena_zalloc(a, sizeof *row);
+		struct input_digest *to;
+
+		n = n < INPUT_DIGESTS_PER_CHUNK ? n : INPUT_DIGESTS_PER_CHUNK;
+		to = arena_alloc(a, n * sizeof *to);
+		for (size_t i = 0; i < n; i++)
+			to[i] = from[plan->order[first + i]];
+		*row = (struct group_graph_row){.group = g->row.id,
+		    .number = INPUT_DIGESTS_FROM + k,
+		    .data = {(const char *)to, n * sizeof *to}};
+		batch_put(&out->batch, &group_graph_table, row);
+	}
+}
+
 /* The ids behind the group's are its jobs': nobody else gets one of them. */
 static struct group *make(struct core *c, const struct event *ev)
 {
@@ -335,6 +361,7 @@ int group_submit_make(struct core *c, const struct event *ev, struct group_plan 
 		return e;
 	}
 	write_graph(ev, plan, &sorted, plan->group, out);
+	write_digests(ev, plan, plan->group, out);
 	group_move(c, plan->group, GROUP_CREATED, reason_of(ev, plan, &scratch), ev->actor, out);
 	plan->is_made = true;
 	return 0;
@@ -409,6 +436,12 @@ static struct str origin(const struct core *c, const struct group *g, struct are
 {
 	char id[ID_TEXT];
 
+	if (!g->row.retried_of && g->row.counts.built)
+		return arena_strf(a,
+		    "%.*s%s%lld of %lld jobs are taken from earlier groups: same input",
+		    (int)g->row.reason.n, g->row.reason.n ? g->row.reason.p : "",
+		    g->row.reason.n ? "; " : "", (long long)g->row.counts.built,
+		    (long long)g->row.n_jobs);
 	if (!g->row.retried_of)
 		return g->row.reason;
 	return arena_strf(a, "what is left of group %s; %lld job%s taken from there",

@@ -265,6 +265,7 @@ static void finish(struct core *c, struct group *g, struct effects *out)
 		to = GROUP_FAILED;
 		reason = first_failed(c, g, &out->batch.arena);
 	}
+	series_save(c, g, out); /* while it is known what its jobs were built from */
 	active_end(c, g);
 	group_move(c, g, to, reason, STR("reeve"), out);
 }
@@ -446,10 +447,12 @@ static void take_graph(struct core *c, struct group *g, const struct event *ev, 
 {
 	if (g->active->stage != STAGE_GRAPH)
 		return; /* the group was cancelled meanwhile */
-	if (!graph_take(g, ev))
+	if (!graph_take(g, ev)) {
 		end_all(c, g, STR("its graph in the store is damaged"), out);
-	else if (graph_is_whole(g))
+	} else if (graph_is_whole(g)) {
 		stage_move(g->active, STAGE_STATES);
+		series_graph_is_read(g);
+	}
 }
 
 /* What was asked is asked again: by the sweep, from where it was, or by what is to be done. */

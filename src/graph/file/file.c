@@ -127,6 +127,7 @@ static const struct {
     {"name", NULL, true, true},
     {"policy", NULL, true, true},
     {"series", NULL, true, true},
+    {"reuse", NULL, true, true},
     {"queue", NULL, true, true},
 };
 #define N_MEMBERS (sizeof members / sizeof *members)

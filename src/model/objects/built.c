@@ -23,6 +23,7 @@ static const struct column built_columns[] = {
     B(I64, "group_id", group),
     B(I64, "task", task),
     B(I64, "time_ms", time_ms),
+    B(TEXT, "digest", digest),
     COLUMN_SUM_OF("sum", 0),
 };
 

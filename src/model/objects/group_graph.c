@@ -162,3 +162,18 @@ bool group_graph_read_edge(struct group_graph_reader *r, struct group_edge *ret_
 	    r->job + (uint32_t)(n >> 5), r->job, (uint8_t)condition, (uint8_t)(n & 7)};
 	return true;
 }
+
+bool input_digests_take(struct input_digest *all, uint32_t n_jobs, int64_t piece, struct str data)
+{
+	size_t first = (size_t)piece * INPUT_DIGESTS_PER_CHUNK, n;
+
+	if (piece < 0 || first >= n_jobs)
+		return false;
+	n = n_jobs - first;
+	if (n > INPUT_DIGESTS_PER_CHUNK)
+		n = INPUT_DIGESTS_PER_CHUNK;
+	if (data.n != n * sizeof *all)
+		return false;
+	memcpy(all + first, data.p, data.n);
+	return true;
+}

@@ -9,6 +9,8 @@
 #ifndef MODEL_GROUP_GRAPH_H
 #define MODEL_GROUP_GRAPH_H
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "model/objects/group.h"
 
@@ -24,6 +26,33 @@ struct group_edge {
 	uint8_t condition; /* enum edge_condition */
 	uint8_t reason;    /* the planner's; below EDGE_REASONS_MAX */
 };
+
+/*
+ * What each job of a group of a series is built from, as a digest: pieces of so many, numbered on
+ * from those of the graph. There may be none.
+ */
+#define INPUT_DIGEST_BYTES 16
+#define INPUT_DIGESTS_PER_CHUNK (GRAPH_CHUNK_BYTES / INPUT_DIGEST_BYTES)
+
+struct input_digest {
+	uint8_t bytes[INPUT_DIGEST_BYTES]; /* all 0: nobody knows */
+};
+
+static inline bool input_digest_is_known(const struct input_digest *d)
+{
+	static const struct input_digest none;
+
+	return memcmp(d, &none, sizeof none) != 0;
+}
+
+/* Of jobs that are numbered from the piece's first on; false: it is no such piece. */
+bool input_digests_take(struct input_digest *all, uint32_t n_jobs, int64_t piece, struct str data);
+/* So many pieces a group may have. */
+static inline int64_t input_digest_chunks(const struct group_row *g)
+{
+	return g->series.n ? (g->n_jobs + INPUT_DIGESTS_PER_CHUNK - 1) / INPUT_DIGESTS_PER_CHUNK
+	                   : 0;
+}
 
 /* Writing: records in order of their jobs, edges as they come. */
 struct group_graph_writer {

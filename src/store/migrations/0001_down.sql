@@ -19,6 +19,7 @@ DROP TABLE IF EXISTS aside_23_owed;
 DROP TABLE IF EXISTS aside_23_schedule;
 DROP TABLE IF EXISTS aside_23_tick;
 DROP TABLE IF EXISTS aside_built;
+DROP TABLE IF EXISTS aside_24_built;
 DROP TABLE IF EXISTS aside_graph;
 DROP TABLE IF EXISTS aside_graph_package;
 DROP TABLE IF EXISTS aside_tick;

@@ -68,7 +68,7 @@ int draft_begin(struct draft *d, size_t n_jobs, size_t n_edges)
 
 struct saying {
 	struct str name, queue, series;
-	int32_t policy;
+	int32_t policy, reuse;
 	json_t *job;
 };
 
@@ -100,9 +100,22 @@ const struct field group_said_fields[] = {
     FIELD("series", FIELD_NAME, saying, series, .max = NAME_MAX_BYTES,
         .flags = FIELD_GIVEN | FIELD_NULL_GIVEN,
         .about = "what groups that build the same again and again have in common"),
+    FIELD("reuse", FIELD_BOOL, saying, reuse, .flags = FIELD_GIVEN,
+        .about = "what was built from the same in the series before is taken as it is"),
     FIELD_TOLD("job", 0, "of packages: the task of every job", "{\"type\":\"object\"}"),
     {NULL},
 };
+
+/* Earlier builds are known by their series. A kept graph's name is one. */
+static int check_reuse(struct draft *d)
+{
+	if (!d->reuse || d->group.series.n)
+		return 0;
+	problem_set(&d->problem, ERR_INVALID,
+	    "\"reuse\" takes what earlier groups of a series have built, and there is no series");
+	problem_hint(&d->problem, "give \"series\": a name for groups that build the same");
+	return problem_field(&d->problem, "reuse");
+}
 
 /* What is said of the group as a whole. */
 static int read_said(struct draft *d, struct str text)
@@ -120,9 +133,11 @@ static int read_said(struct draft *d, struct str text)
 	d->group.name = s.name;
 	d->group.policy = s.policy;
 	d->queue = s.queue;
-	d->group.series = s.series;
+	d->group.series =
+	    s.series.p || !d->file.from.p ? s.series : arena_str(&d->arena, d->file.from);
 	d->job = s.job;
-	return rc;
+	d->reuse = s.reuse;
+	return rc ? rc : check_reuse(d);
 }
 
 static int read_packages(struct draft *d, const struct plan_file *f)

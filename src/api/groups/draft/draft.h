@@ -38,6 +38,9 @@ struct draft {
 	json_t *job;         /* packages: what is said of every job's task; NULL: nothing */
 	struct buf left_out; /* packages: what is not built, as JSON objects; empty: nothing */
 	size_t n_left_out;
+	const struct str *outside; /* packages: what else each job is built with; NULL: nothing */
+	bool reuse;                /* what was built from the same before is taken as it is */
+	struct id_space ids;
 	struct str queue;                               /* of jobs that name none */
 	struct str queues[DRAFT_QUEUES_MAX];            /* the queues that jobs name, */
 	const struct queue_row *rows[DRAFT_QUEUES_MAX]; /* and what those are */

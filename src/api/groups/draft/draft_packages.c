@@ -129,6 +129,29 @@ static void put_weights(struct draft *d, const struct manifest *m)
 	d->group.weights = to;
 }
 
+/* A build that is there already is a part of the input: of those that are built here, what they are
+ * built from is. */
+static void put_outside(struct draft *d, const struct manifest *m)
+{
+	AUTO(buf_release) struct buf b = {0};
+	struct str *to;
+
+	if (!d->group.series.n || !m->outside_first)
+		return;
+	d->outside = to = arena_zalloc(&d->arena, ((size_t)m->dag.n + 1) * sizeof *to);
+	for (uint32_t job = 0; job < m->dag.n; job++) {
+		buf_reset(&b);
+		for (uint32_t i = m->outside_first[job]; i < m->outside_first[job + 1]; i++) {
+			uint32_t node = m->outside[i];
+			const struct package *p = m->packages[node];
+
+			buf_add_str(&b, p && p->ident ? str_of(p->ident) : m->texts[node]);
+			buf_add_char(&b, '\n');
+		}
+		to[job] = arena_str(&d->arena, buf_str(&b));
+	}
+}
+
 int draft_manifest(struct draft *d, const struct manifest *m)
 {
 	struct building k = {.d = d, .m = m, .in = {.arena = &d->arena, .now_ms = d->now_ms}};
@@ -145,6 +168,7 @@ int draft_manifest(struct draft *d, const struct manifest *m)
 	put_edges(d, &m->dag);
 	put_weights(d, m);
 	put_left_out(d, m);
+	put_outside(d, m);
 	for (uint32_t i = 0; i < m->dag.n && !rc; i++)
 		rc = put_job(&k, i);
 	buf_release(&k.name);

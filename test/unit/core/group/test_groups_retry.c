@@ -209,6 +209,58 @@ static void test_a_series_remembers_what_was_built(void **state)
 	world_free(s.w);
 }
 
+/* After the start a worker says that it is over before the graph has been read: the digest is
+ * written as soon as it is known. The last job's is, too, though the group is over with it. */
+static void test_a_series_remembers_what_it_was_built_from(void **state)
+{
+	static const struct str names[] = {STR("x"), STR("y")};
+	static const struct input_digest digests[] = {{{0x0a}}, {{0xff, 0x01}}};
+	struct group_story s = story_new(NULL);
+	struct submit_task tasks[2];
+	struct group_edge edge = {1, 0};
+	struct submit_group g = {.names = names,
+	    .series = STR("night"),
+	    .digests = digests,
+	    .edges = &edge,
+	    .n_edges = 1};
+	struct event ev = {.kind = EV_SUBMIT, .ticket = ++s.w->last_ticket, .actor = STR("me")};
+	struct link_held held;
+
+	story_worker(&s, 10);
+	for (int i = 0; i < 2; i++)
+		tasks[i] = (struct submit_task){.spec = {.queue = s.queue,
+		                                    .backoff_ms = -1,
+		                                    .backoff_max_ms = -1,
+		                                    .body = i ? STR("{b}") : STR("{a}")}};
+	ev.submit.tasks = tasks;
+	ev.submit.n = 2;
+	ev.submit.group = &g;
+	world_step(s.w, &ev);
+	s.group = world_reply(s.w)->id;
+	story_find_jobs(&s);
+	assert_int_equal(s.w->n_chunks, 2); /* its graph, and its digests */
+	world_started(s.w, (uint64_t)s.number, s.job[0], story_job(&s, 'a')->state.token);
+	held = (struct link_held){
+	    s.job[0], .token = story_job(&s, 'a')->state.token, .started_ms = s.w->now_ms};
+	s.w->hold_reads = true;
+	world_restart(s.w);
+	world_hello(s.w, (uint64_t)s.number, "w1", (uint64_t)s.number, 10, &held, 1);
+	story_end(&s, 'a', TASK_SUCCEEDED);
+	s.w->hold_reads = false;
+	world_answer_reads(s.w);
+	assert_true(s.w->n_built > 0);
+	assert_true(
+	    str_is(s.w->built[s.w->n_built - 1].digest, "0a000000000000000000000000000000"));
+	assert_jobs(&s, "a=built b=dispatched");
+	world_started(s.w, (uint64_t)s.number, s.job[1], story_job(&s, 'b')->state.token);
+	story_end(&s, 'b', TASK_SUCCEEDED);
+	assert_int_equal(story_group(&s), GROUP_COMPLETE);
+	assert_true(
+	    str_is(s.w->built[s.w->n_built - 1].digest, "ff010000000000000000000000000000"));
+	assert_true(str_is(s.w->built[s.w->n_built - 1].job_name, "y"));
+	world_free(s.w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +270,7 @@ int main(void)
 	    cmocka_unit_test(test_taken_jobs_stay_through_a_start),
 	    cmocka_unit_test(test_only_what_has_ended_leaves_something),
 	    cmocka_unit_test(test_a_series_remembers_what_was_built),
+	    cmocka_unit_test(test_a_series_remembers_what_it_was_built_from),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
