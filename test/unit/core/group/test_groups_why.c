@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "core/group/group.h"
 #include "core/state.h"
 #include "group_story.h"
 #include "words/words.h"
