@@ -41,8 +41,8 @@ static const struct command worker_rows[] = {
         "do is `left`.",
         "reeve worker ls --state unhealthy,lost\tonly those in trouble\n", NULL,
         {list_options, worker_ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
-    {"worker show", "show a worker", "NAME…", NULL, NULL, "worker", {output_options}, CHAPTER_OBJECTS,
-        COMMAND_NEEDS_ARG, noun_show},
+    {"worker show", "show a worker", "NAME…", NULL, NULL, "worker", {output_options},
+        CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
     {"worker set", "change how many tasks a worker runs", "NAME…", NULL,
         "reeve worker set w1 --maxthreads 0\tlet it run dry\n"
         "reeve worker set w1 --maxthreads worker\tback to its own setting\n",

@@ -123,7 +123,7 @@ static char *reason_words(const struct cli *c, const json_t *tick)
 	    js(tick, "until"));
 }
 
-/* Its task, or its group. */
+/* The tick's task, or group. */
 static const char *made_id(const json_t *tick)
 {
 	return jhas(tick, "group") ? js(tick, "group") : js(tick, "task");

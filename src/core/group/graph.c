@@ -79,7 +79,7 @@ static int64_t n_pieces(const struct group *g)
 	return g->row.n_chunks + input_digest_chunks(&g->row);
 }
 
-/* They are only of use: without them nothing is damaged. */
+/* Digests are only of use: without them nothing is damaged. */
 static void take_digests(struct group *g, const struct event *ev)
 {
 	const struct group_graph_row *rows = ev->parts.rows;

@@ -175,7 +175,7 @@ rid group_trigger(struct core *c, const struct schedule_row *s, int64_t tick_s, 
 size_t group_room(const struct core *c);
 /* The ids of its jobs are set aside: nobody else gets one of them. */
 void group_keep_ids(struct core *c, const struct group_row *g);
-/* It was never drafted: this is the reason. */
+/* An owed group cannot be drafted: this is the reason. */
 int group_undrafted(
     struct core *c, struct group *g, const struct event *ev, struct reply *r, struct effects *out);
 /* The schedule is told that one of its groups has begun, or has ended. */

@@ -250,7 +250,7 @@ static void write_graph(const struct event *ev, const struct group_plan *plan,
 	g->row.n_chunks = w.n_chunks;
 }
 
-/* Its ids were set aside when it was triggered. */
+/* The jobs' ids were set aside when the group was triggered. */
 static struct group *fill(struct core *c, const struct event *ev)
 {
 	const struct submit_group *s = ev->submit.group;
@@ -265,7 +265,7 @@ static struct group *fill(struct core *c, const struct event *ev)
 	return g;
 }
 
-/* Its jobs cannot be taken in: it is as it was, or never was. */
+/* The jobs cannot be taken in: the group is as it was, or never was. */
 static void take_back(struct core *c, struct group_plan *plan)
 {
 	struct group *g = plan->group;

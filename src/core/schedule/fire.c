@@ -155,7 +155,7 @@ static void give_way(struct look *l)
 	p->waiting_s = 0;
 }
 
-/* They leave the schedule's list as they end, which may be at once. */
+/* Groups leave the schedule's list as they end, which may be at once. */
 static void cancel_groups(struct look *l)
 {
 	uint32_t n = l->s->n_live;

@@ -199,7 +199,7 @@ static void settle_past(struct core *c, struct schedule *s, bool begins, struct 
 	schedule_save(c, s, &row, false, out);
 }
 
-/* Its history names the one or the other, and so does what is live of it. */
+/* A schedule's history names tasks or groups, and so does what is live of it. */
 static int keeps_its_kind(const struct schedule *s, const struct event *ev,
     const struct schedule_row *given, struct problem *p)
 {

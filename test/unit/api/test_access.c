@@ -2,7 +2,7 @@
 /* Who asks and what he may: rights by route, secrets, lines, ends of tokens, what is written down.
  */
 #include "model/limits.h"
-#include "tokens.h"
+#include "world/tokens.h"
 
 /* What each route needs, said a second time: a right that is changed by mistake shows here. */
 static const struct {

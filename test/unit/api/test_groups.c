@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "core/group/view.h"
-#include "world.h"
+#include "world/world.h"
 
 static struct world *w;
 

@@ -10,7 +10,7 @@
 #include "api/frame/route.h"
 #include "model/limits.h"
 #include "model/task/task.h"
-#include "world.h"
+#include "world/world.h"
 
 static struct world *w;
 

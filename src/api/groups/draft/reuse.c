@@ -120,7 +120,7 @@ void reuse_digest(struct draft *d)
 	d->group.digests = all;
 }
 
-/* Its row may have gone, or lie outside the limits of who asks. */
+/* The row of what was built may have gone, or lie outside the limits of who asks. */
 static bool is_usable(
     const struct draft *d, uint32_t job, const struct same_build *same, const struct task_row *row)
 {
