@@ -103,13 +103,17 @@ static void narrow(struct call *c)
 static bool of_schedule(struct call *c, rid *ret_schedule)
 {
 	struct str name = c->query[Q_SCHEDULE];
+	rid id;
 
 	if (!name.p)
 		return true;
-	*ret_schedule = find_object(c, KIND_SCHEDULE, name, "schedule", &c->problem);
-	if (!*ret_schedule)
+	id = find_object(c, KIND_SCHEDULE, name, "schedule", &c->problem);
+	if (!id) { /* the answer frees what the call holds, and so the place for the id */
 		call_problem(c);
-	return *ret_schedule;
+		return false;
+	}
+	*ret_schedule = id;
+	return true;
 }
 
 void groups_list(struct call *c)

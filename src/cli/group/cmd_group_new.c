@@ -57,8 +57,6 @@ int group_trigger_body(struct cli *c, const char *graph, size_t n_names, json_t 
 		return c->problem.code;
 	if (rounds)
 		json_object_set_new(body, "rounds", json_integer(rounds));
-	if (options_switch(&c->options, "reuse", false))
-		json_object_set_new(body, "reuse", json_true());
 	json_object_del(task, "name"); /* the name is the group's */
 	directory_put_here(c, false, task);
 	return json_object_set_new(body, "job", task);
@@ -72,6 +70,8 @@ int cmd_group_trigger(struct cli *c)
 
 	if (r == 0)
 		r = group_trigger_body(c, options_get(&c->options, "graph"), 0, body);
+	if (r == 0 && options_switch(&c->options, "reuse", false))
+		json_object_set_new(body, "reuse", json_true());
 	if (r == 0 && name)
 		r = body_add_text(c, body, "name", name);
 	if (r == 0)

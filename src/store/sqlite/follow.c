@@ -21,10 +21,10 @@
 #include "base/world/log.h"
 #include "store/sqlite/sqlite.h"
 
-#define NICE 15        /* some time on the busiest machine, but little */
-#define GATHER_MS 1000 /* after a commit: more will come, and there is no hurry */
-#define YIELD_MS 200   /* at most, between reads while others commit, */
-#define YIELD_FACTOR 8 /* and so many times what the read and its writing took */
+#define NICE 15         /* some time on the busiest machine, but little */
+#define GATHER_MS 1000  /* after a commit: more will come, and there is no hurry */
+#define YIELD_MS 200    /* at most, between reads while others commit, */
+#define YIELD_FACTOR 24 /* and so many times what the read and its writing took */
 #define TROUBLE_MS 60000
 #define READ_ROWS 200           /* held in memory at a time, */
 #define READ_BYTES (4u << 20)   /* and their texts */

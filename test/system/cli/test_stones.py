@@ -292,7 +292,7 @@ def test_a_long_array_names_its_batch_before_its_end(dev):
 def test_why_of_a_task_that_has_ended(dev):
     task = dev.cli("submit", "--", "false").out.strip()
     dev.wait_ended(task)
-    assert dev.cli("why", task).out == "✗ failed: it has ended, and waits for nothing\n"
+    assert dev.cli("why", task).out == "✗ failed: it has ended, and waits for nothing: exit code 1\n"
 
 
 def test_quiet_is_quiet(dev):
