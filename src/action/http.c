@@ -137,7 +137,7 @@ static void explain(struct transfer *t, int code, long status)
 	const char *words = t->error[0] ? t->error : curl_easy_strerror((CURLcode)code);
 
 	if (t->why[0])
-		return; /* it failed on our side, and that is known better */
+		return; /* our own side failed, and has said why */
 	if (code == CURLE_HTTP_RETURNED_ERROR || code == CURLE_OK)
 		snprintf(t->why, sizeof t->why, "the server answered %ld", status);
 	else if (code == CURLE_UNSUPPORTED_PROTOCOL)

@@ -30,12 +30,12 @@ struct node {
 	struct node *parent; /* NULL: the root */
 	struct node *inner;
 	size_t n_inner, n_over;
-	struct str log_source; /* its own, or that of the nearest around it */
+	struct str log_source; /* the node's own, or that of the nearest around it */
 	enum node_state state;
 	struct outcome outcome; /* once it is over */
 	int64_t due_ms;         /* timeout: when it ends what is in it */
 	bool timed_out;
-	struct node *next_over; /* those whose parents have not heard yet */
+	struct node *next_over; /* in the list of nodes whose parents have not heard yet */
 	void *hand;             /* of a leaf: whoever runs it keeps its things here */
 };
 

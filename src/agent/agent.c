@@ -235,7 +235,7 @@ int agent_step(struct agent *a, const struct agent_event *in, struct agent_effec
 	if (in->kind != AE_EXITED)
 		on_deadlines(a, in, out);
 	r = dispatch(a, in, out);
-	on_health_time(a, in->mono_ms, out); /* it may have brought good news */
+	on_health_time(a, in->mono_ms, out); /* the event may have brought good news */
 	on_link_time(a, in->mono_ms, out);
 	on_deadlines(a, in, out);
 	on_flushes(a, in->mono_ms, out);

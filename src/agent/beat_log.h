@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define BEAT_LOG_SIZE 64
-#define BEAT_LOG_RECENT 16 /* these are all kept */
+#define BEAT_LOG_RECENT 16 /* the newest beats, all of which are kept */
 
 struct beat_log { /* zeroed: empty */
 	struct {

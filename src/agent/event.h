@@ -41,7 +41,7 @@ enum agent_event_kind {
 enum agent_exit_kind {
 	EXIT_CODE,   /* the process ended by itself; status > 0: what a plugin said beside it */
 	EXIT_SIGNAL, /* a signal ended it */
-	EXIT_ERROR,  /* it could not be executed: 126 or 127 */
+	EXIT_ERROR,  /* the program could not be executed: 126 or 127 */
 	EXIT_STATUS, /* a persistent plugin's answer */
 	EXIT_NEVER,  /* nothing was started, and nothing will be */
 };

@@ -2,7 +2,7 @@
 /* Output on its way to the server: what is sent when, and how much may be on its way. */
 #include "agent/internal.h"
 #include "model/limits.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 
 #define FLUSH_FIRST_MS 250
 #define FLUSH_SLOWEST_MS 2000

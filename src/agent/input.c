@@ -47,7 +47,7 @@ int on_input_taken(struct agent *a, const struct agent_event *in, struct agent_e
 	struct input_flow *f;
 
 	if (!h || h->state != HELD_RUNNING)
-		return 0; /* its process is gone */
+		return 0; /* the attempt's process is gone */
 	f = &h->input;
 	f->given += f->writing;
 	f->writing = 0;

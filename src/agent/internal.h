@@ -29,7 +29,7 @@ enum stop_cause { CAUSE_NONE, CAUSE_KILL, CAUSE_TIMEOUT, CAUSE_UNWELL, CAUSE_LEA
 
 /* What is on its way to an attempt's process: one part at a time. */
 struct input_flow {
-	bool is_streamed; /* it has one */
+	bool is_streamed; /* the attempt has streamed input */
 	bool is_over;     /* the process has all of it, or reads no more */
 	int64_t given;    /* so much the process has */
 	int64_t writing;  /* and so much is being written to it; 0: nothing */
@@ -85,7 +85,7 @@ enum link_state { LINK_DOWN, LINK_HELLO, LINK_WELCOME, LINK_CLOSING };
 struct check {
 	uint64_t number;
 	int64_t mark_ms; /* when the beat was sent that the server had heard before it asked */
-	uint32_t link;   /* it was asked on that one */
+	uint32_t link;   /* the link that the server asked on */
 	bool running;
 };
 

@@ -49,7 +49,7 @@ struct monitor_event {
 enum monitor_effect_kind {
 	MONITOR_NOTHING,
 	MONITOR_CHECK,     /* look now; an earlier look that has not ended is to be dropped */
-	MONITOR_IS_WELL,   /* it is healthy for the first time; said once */
+	MONITOR_IS_WELL,   /* healthy for the first time; said once */
 	MONITOR_HAS_FAILED /* end it; said once, and nothing after it */
 };
 

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/mutant.h"
 #include "base/timefmt.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 #include "model/run/settings.h"
 
 static void set_reason(struct held *h, char *reason)

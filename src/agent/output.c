@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/mutant.h"
 #include "model/limits.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 
 #define INLINE_STREAM_MAX (1 << 20) /* of one that travels inside the end */
 #define FLUSH_FIRST_MS 250
@@ -173,7 +173,7 @@ void output_resume(struct output *o, int stream, int64_t from)
 	s->kept = s->acked = from < o->max ? from : o->max;
 	s->dropped = from - s->kept;
 	if (o->mode == OUTPUT_MODE_INLINE && from > 0)
-		o->mode = OUTPUT_MODE_CHUNKS; /* it was too much for the end */
+		o->mode = OUTPUT_MODE_CHUNKS; /* the output was too much to go with the end */
 	/* some of it may have been sent: what goes inside the end would be there twice */
 	o->chunked |= o->mode != OUTPUT_MODE_INLINE;
 }

@@ -10,7 +10,7 @@
 #include <bsd/sys/queue.h>
 
 #include "base/str.h"
-#include "model/task.h"
+#include "model/task/task.h"
 
 struct chunk {
 	STAILQ_ENTRY(chunk) next;

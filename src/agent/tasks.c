@@ -356,7 +356,7 @@ int on_exited(struct agent *a, const struct agent_event *in, struct agent_effect
 		return ERR_PROTOCOL;
 	if ((in->exit.kind == EXIT_ERROR || in->exit.kind == EXIT_STATUS) && h->started_ms == 0)
 		h->started_ms =
-		    start_time(in); /* it was tried: that is a start as far as safety goes */
+		    start_time(in); /* a tried start counts as one, as far as safety goes */
 	finish(a, h, &in->exit, in, out);
 	return 0;
 }

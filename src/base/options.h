@@ -20,7 +20,7 @@ struct option_def {
 	const char *name;     /* without dashes; NULL ends a table */
 	char letter;          /* 0: there is no short form */
 	const char *arg;      /* what its argument is called; NULL: a switch */
-	const char *help;     /* one sentence without a full stop */
+	const char *help;     /* one sentence without a full stop; NULL: others know it */
 	const char *env;      /* the variable that stands in when it is not given; NULL: none */
 	unsigned flags;       /* enum option_flag */
 	const char *complete; /* kind of its values, for completions: "queue", "state", "file" … */

@@ -77,6 +77,7 @@ int child_wait(pid_t *pid, int64_t limit_ms);
 void child_stop(pid_t *pid);
 bool child_is_alive(pid_t pid);
 int64_t child_rss_kb(pid_t pid, const char *field); /* "VmRSS:", "VmHWM:" */
+void child_peak_forget(pid_t pid);                  /* VmHWM: from now on */
 double child_cpu_seconds(pid_t pid);
 double child_cpu_exact(pid_t pid); /* to the nanosecond, of the threads that are there */
 int remove_tree(const char *path);

@@ -29,7 +29,7 @@ struct conn {
 	size_t body_left; /* once the head is complete */
 	bool in_body;
 	bool wants_write;
-	struct buf own; /* its request, when each is another */
+	struct buf own; /* the connection's request, when each is another */
 };
 
 struct run {

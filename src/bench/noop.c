@@ -3,7 +3,8 @@
  * The plugin that does nothing. It copies the id and the token, which are always a task's first two
  * members, without parsing the rest, and answers all that one read brought with one write: what is
  * measured is Reeve. A task whose params hold "t0" (nanoseconds of the monotonic clock) is
- * answered with the time that has passed since, on its stdout.
+ * answered with the time that has passed since, on its stdout; one with "gap" with the time since
+ * this process wrote its last answer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,15 +42,17 @@ static size_t put_frame(char *to, const char *text, size_t n)
 	return n + 4;
 }
 
-/* How long ago the task was sent, if it says when. */
+static int64_t last_answer_ns;
+
+/* How long ago the task was sent, if it says when; or what was before it answered. */
 static int64_t age_ns(const char *task, size_t n)
 {
-	static const char mark[] = "\"t0\":";
+	static const char mark[] = "\"t0\":", gap[] = "\"gap\":";
 	const char *at = memmem(task, n, mark, sizeof mark - 1);
 	int64_t t0 = 0;
 
 	if (!at)
-		return -1;
+		return memmem(task, n, gap, sizeof gap - 1) ? bench_ns() - last_answer_ns : -1;
 	for (at += sizeof mark - 1; at < task + n && *at >= '0' && *at <= '9'; at++)
 		t0 = t0 * 10 + (*at - '0');
 	return bench_ns() - t0;
@@ -67,7 +70,7 @@ static size_t answer(const char *task, size_t n, char *to)
 	if (head == 0 || head > HEAD_MAX)
 		exit(1);
 	if (n - head > 9 && memcmp(comma, ",\"cancel\"", 9) == 0)
-		return 0; /* it was answered before the word came */
+		return 0; /* answered before the word came */
 	age = age_ns(comma, n - head);
 	memcpy(text, task, head);
 	tail = (size_t)snprintf(text + head, sizeof text - head,
@@ -95,6 +98,9 @@ static size_t answer_all(const char *in, size_t have, char *out)
 			n_out = 0;
 		}
 	}
+	if (n_out)
+		last_answer_ns =
+		    bench_ns(); /* before it is written: from there on the next may come */
 	write_all(out, n_out);
 	return at;
 }

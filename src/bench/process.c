@@ -86,7 +86,7 @@ void child_stop(pid_t *pid)
 	kill(*pid, SIGTERM);
 	while (child_is_alive(*pid) && bench_seconds() < end)
 		usleep(5000);
-	kill(*pid, SIGKILL); /* it is ours until it is waited for: nobody else has this number */
+	kill(*pid, SIGKILL); /* nobody else has this number until the child is waited for */
 	waitpid(*pid, NULL, 0);
 	*pid = 0;
 }
@@ -122,6 +122,19 @@ int64_t child_rss_kb(pid_t pid, const char *field)
 	if (f)
 		fclose(f);
 	return kb;
+}
+
+void child_peak_forget(pid_t pid)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/clear_refs", (int)pid);
+	f = fopen(path, "we");
+	if (!f)
+		return;
+	fputs("5", f);
+	fclose(f);
 }
 
 double child_cpu_seconds(pid_t pid)

@@ -69,7 +69,7 @@ static bool renamed_key(struct walk *wk, struct str section, struct str name)
 
 static void walk(struct walk *wk, json_t *object, struct str section)
 {
-	uint64_t place = wk->w->place;
+	uint64_t path = wk->w->path;
 	struct buf name = {0};
 	const char *key;
 	json_t *item;
@@ -80,7 +80,7 @@ static void walk(struct walk *wk, json_t *object, struct str section)
 
 		buf_reset(&name);
 		buf_printf(&name, STR_FMT "%s%s", STR_ARG(section), section.n ? "." : "", key);
-		wk->w->place = place_key(place, str_of(key));
+		wk->w->path = path_key(path, str_of(key));
 		/* a dot inside a key is not the dot of the table */
 		k = strchr(key, '.') ? NULL : config_key_find(buf_str(&name));
 		if (k) {
@@ -96,7 +96,7 @@ static void walk(struct walk *wk, json_t *object, struct str section)
 			walk(wk, item, buf_str(&name)); /* no deeper than the table's names */
 		}
 	}
-	wk->w->place = place;
+	wk->w->path = path;
 	buf_release(&name);
 }
 
@@ -110,15 +110,15 @@ static bool is_blank(struct str s)
 
 static void report_at(struct config *c, const struct where *w, int line, const char *what)
 {
-	struct places one = {0};
+	struct paths one = {0};
 	struct where at = *w;
 
 	GROW(one.items, one.cap, 1);
-	one.items[one.n++] = (struct place_line){PLACE_ROOT, line};
-	at.places = &one;
-	at.place = PLACE_ROOT;
+	one.items[one.n++] = (struct path_line){PATH_ROOT, line};
+	at.paths = &one;
+	at.path = PATH_ROOT;
 	report(c, &at, "%s", what);
-	places_release(&one);
+	paths_release(&one);
 }
 
 /* Strict JSON now; an empty file is an empty object. */
@@ -148,7 +148,7 @@ static bool load_text(struct config *c, struct str text, struct where *w)
 {
 	char *copy = xstrndup(text.p, text.n);
 	struct walk wk = {c, w, false};
-	struct places places = {0};
+	struct paths paths = {0};
 	struct problem p = {0};
 	json_t *json = NULL;
 	int line = 0;
@@ -162,14 +162,14 @@ static bool load_text(struct config *c, struct str text, struct where *w)
 		json = parse(c, w, (struct str){copy, text.n});
 	}
 	if (json) {
-		places_scan(&places, (struct str){copy, text.n});
-		w->places = &places;
-		w->place = PLACE_ROOT;
+		paths_scan(&paths, (struct str){copy, text.n});
+		w->paths = &paths;
+		w->path = PATH_ROOT;
 		walk(&wk, json, STR(""));
-		w->places = NULL;
+		w->paths = NULL;
 	}
 	json_decref(json);
-	places_release(&places);
+	paths_release(&paths);
 	free_cstr(&copy);
 	return wk.has_secret;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this folder share: the loaded values, and reporting with a place. */
+/* What the files of this folder share: the loaded values, and reporting where a mistake is. */
 #ifndef CONFIG_INTERNAL_H
 #define CONFIG_INTERNAL_H
 
@@ -39,9 +39,9 @@ struct config {
 
 /* Where a value stands that is being read. */
 struct where {
-	const char *name;            /* of the file, variable or flag */
-	const struct places *places; /* NULL: it has no lines */
-	uint64_t place;
+	const char *name;          /* of the file, variable or flag */
+	const struct paths *paths; /* NULL: it has no lines */
+	uint64_t path;
 	enum layer layer;
 	unsigned users;  /* of the key */
 	const char *dir; /* relative paths begin here; NULL: where we are */

@@ -126,7 +126,7 @@ const struct config_key config_keys[] = {
 	{"server.limits.input", KEY_SIZE, "1GiB", "REEVE_SERVER_LIMITS_INPUT", NULL, S, RESTART,
 	    "Streamed standard input of one task. It is kept in the store until the task has ended.", INPUT_APPEND_MAX, 1048576 * MIB},
 	{"server.limits.input_silence", KEY_DURATION, "60s", "REEVE_SERVER_LIMITS_INPUT_SILENCE", NULL, S, RESTART,
-	    "A task is cancelled when nothing was heard for so long of whoever sends its streamed input.", SECOND, DAY},
+	    "A task is cancelled when nothing was heard for so long of the sender of its streamed input.", SECOND, DAY},
 	{"server.limits.joins_per_minute", KEY_INT, "600", "REEVE_SERVER_LIMITS_JOINS_PER_MINUTE", NULL, S, RESTART,
 	    "New names of workers that one join token brings in a minute; the others try again by themselves.", 1, 1000000},
 

@@ -5,22 +5,22 @@
 #include "base/mem.h"
 #include "config/internal.h"
 #include "model/limits.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 
 #define ARGS_MAX 256
 #define PROCESSES_MAX 4096
 
-struct job {
+struct plugin_check {
 	struct config *c;
 	struct where w;   /* of the member under the lens */
 	const char *name; /* of the plugin, fit for messages */
 	bool good;
 };
 
-static void wrong(struct job *j, const char *member, const char *what)
+static void wrong(struct plugin_check *at, const char *member, const char *what)
 {
-	report(j->c, &j->w, "worker.plugins: %s of \"%s\" %s", member, j->name, what);
-	j->good = false;
+	report(at->c, &at->w, "worker.plugins: %s of \"%s\" %s", member, at->name, what);
+	at->good = false;
 }
 
 static bool is_argument(const json_t *json)
@@ -28,46 +28,46 @@ static bool is_argument(const json_t *json)
 	return json_is_string(json) && json_string_length(json) <= 4096;
 }
 
-static void check_exec(struct job *j, json_t *exec)
+static void check_exec(struct plugin_check *at, json_t *exec)
 {
 	json_t *first = json_is_array(exec) ? json_array_get(exec, 0) : exec;
 	const char *path;
 
 	if (!is_argument(first) || !json_string_length(first)) {
-		wrong(j, "exec", "must be a list: the program, then its arguments");
+		wrong(at, "exec", "must be a list: the program, then its arguments");
 		return;
 	}
 	path = json_string_value(first);
 	if (strchr(path, '/') && path[0] != '/') {
-		wrong(j, "exec", "must be an absolute path, or a bare name that PATH finds");
+		wrong(at, "exec", "must be an absolute path, or a bare name that PATH finds");
 		return;
 	}
 	for (size_t i = 0; i < json_array_size(exec); i++)
 		if (!is_argument(json_array_get(exec, i)) || i >= ARGS_MAX) {
-			wrong(j, "exec", "must hold at most 256 strings");
+			wrong(at, "exec", "must hold at most 256 strings");
 			return;
 		}
 }
 
-static void check_mode(struct job *j, json_t *mode)
+static void check_mode(struct plugin_check *at, json_t *mode)
 {
 	const char *s = json_string_value(mode);
 
 	if (!s || (strcmp(s, "once") && strcmp(s, "persistent")))
-		wrong(j, "mode", "must be \"once\" or \"persistent\"");
+		wrong(at, "mode", "must be \"once\" or \"persistent\"");
 }
 
-static void check_processes(struct job *j, json_t *n)
+static void check_processes(struct plugin_check *at, json_t *n)
 {
 	if (!json_is_integer(n) || json_integer_value(n) < 1 ||
 	    json_integer_value(n) > PROCESSES_MAX)
-		wrong(j, "processes", "must be a whole number from 1 to 4096");
+		wrong(at, "processes", "must be a whole number from 1 to 4096");
 }
 
-static void check_recycle(struct job *j, json_t *n)
+static void check_recycle(struct plugin_check *at, json_t *n)
 {
 	if (!json_is_integer(n) || json_integer_value(n) < 0 || json_integer_value(n) > INT32_MAX)
-		wrong(j, "recycle_after", "must be a number of tasks; 0: never");
+		wrong(at, "recycle_after", "must be a number of tasks; 0: never");
 }
 
 /* A number of bytes, or a text such as "512M". False: neither. */
@@ -79,33 +79,33 @@ static bool bytes_of(const json_t *v, int64_t *ret_bytes)
 	return !v || (json_is_integer(v) && *ret_bytes >= 0);
 }
 
-static void check_memory(struct job *j, json_t *v)
+static void check_memory(struct plugin_check *at, json_t *v)
 {
 	int64_t bytes;
 
 	if (!bytes_of(v, &bytes))
-		wrong(j, "recycle_memory", "must be a size such as \"512M\"; 0: never");
+		wrong(at, "recycle_memory", "must be a size such as \"512M\"; 0: never");
 }
 
-static void check_env(struct job *j, json_t *env)
+static void check_env(struct plugin_check *at, json_t *env)
 {
 	const char *key;
 	json_t *item;
 
 	if (!json_is_object(env)) {
-		wrong(j, "env", "must be an object of strings");
+		wrong(at, "env", "must be an object of strings");
 		return;
 	}
 	json_object_foreach(env, key, item) if (!*key || strchr(key, '=') || !json_is_string(item))
 	{
-		wrong(j, "env", "must be an object of strings, with no = in the names");
+		wrong(at, "env", "must be an object of strings, with no = in the names");
 		return;
 	}
 }
 
 static const struct {
 	const char *name;
-	void (*check)(struct job *, json_t *);
+	void (*check)(struct plugin_check *, json_t *);
 } members[] = {
     {"exec", check_exec},
     {"mode", check_mode},
@@ -116,7 +116,7 @@ static const struct {
 };
 #define N_MEMBERS (sizeof members / sizeof members[0])
 
-static void check_unknown(struct job *j, const char *key)
+static void check_unknown(struct plugin_check *at, const char *key)
 {
 	const char *names[N_MEMBERS];
 	const char *near;
@@ -124,42 +124,42 @@ static void check_unknown(struct job *j, const char *key)
 	for (size_t i = 0; i < N_MEMBERS; i++)
 		names[i] = members[i].name;
 	near = strlen(key) <= 64 ? str_nearest(str_of(key), names, N_MEMBERS) : NULL;
-	report(j->c, &j->w, "unknown key \"%s\" in plugin \"%s\"", report_quote(j->c, str_of(key)),
-	    j->name);
+	report(at->c, &at->w, "unknown key \"%s\" in plugin \"%s\"",
+	    report_quote(at->c, str_of(key)), at->name);
 	if (near)
-		report_hint(j->c, "did you mean \"%s\"?", near);
-	j->good = false;
+		report_hint(at->c, "did you mean \"%s\"?", near);
+	at->good = false;
 }
 
-static void check_members(struct job *j, json_t *plugin)
+static void check_members(struct plugin_check *at, json_t *plugin)
 {
-	uint64_t place = j->w.place;
+	uint64_t path = at->w.path;
 	const char *key;
 	json_t *item;
 	size_t i;
 
 	json_object_foreach(plugin, key, item)
 	{
-		j->w.place = place_key(place, str_of(key));
+		at->w.path = path_key(path, str_of(key));
 		for (i = 0; i < N_MEMBERS && strcmp(members[i].name, key); i++)
 			;
 		if (i < N_MEMBERS)
-			members[i].check(j, item);
+			members[i].check(at, item);
 		else
-			check_unknown(j, key);
+			check_unknown(at, key);
 	}
-	j->w.place = place;
+	at->w.path = path;
 }
 
-static bool check_name(struct job *j, const char *name)
+static bool check_name(struct plugin_check *at, const char *name)
 {
 	if (!*name || strlen(name) > NAME_MAX_BYTES || strpbrk(name, " \t\r\n\"/")) {
-		report(j->c, &j->w, "worker.plugins: \"%s\" cannot be a plugin's name", j->name);
+		report(at->c, &at->w, "worker.plugins: \"%s\" cannot be a plugin's name", at->name);
 		return false;
 	}
 	if (!strcmp(name, PLUGIN_COMMAND)) {
-		report(j->c, &j->w, "worker.plugins: \"%s\" is the built-in plugin", name);
-		report_hint(j->c, "allow or forbid it by worker.allow_commands");
+		report(at->c, &at->w, "worker.plugins: \"%s\" is the built-in plugin", name);
+		report_hint(at->c, "allow or forbid it by worker.allow_commands");
 		return false;
 	}
 	return true;
@@ -168,7 +168,7 @@ static bool check_name(struct job *j, const char *name)
 bool plugins_check(
     struct config *c, const struct where *w, const struct config_key *k, json_t *json)
 {
-	struct job j = {.c = c, .good = true};
+	struct plugin_check at = {.c = c, .good = true};
 	const char *name;
 	json_t *plugin;
 
@@ -178,22 +178,22 @@ bool plugins_check(
 	}
 	json_object_foreach(json, name, plugin)
 	{
-		j.name = report_quote(c, str_of(name));
-		j.w = *w;
-		j.w.place = place_key(w->place, str_of(name));
-		if (!check_name(&j, name)) {
-			j.good = false;
+		at.name = report_quote(c, str_of(name));
+		at.w = *w;
+		at.w.path = path_key(w->path, str_of(name));
+		if (!check_name(&at, name)) {
+			at.good = false;
 			continue;
 		}
 		if (json_is_object(plugin) && json_object_get(plugin, "exec")) {
-			check_members(&j, plugin);
+			check_members(&at, plugin);
 			continue;
 		}
-		report(c, &j.w, "worker.plugins: \"%s\" does not say what to run", j.name);
+		report(c, &at.w, "worker.plugins: \"%s\" does not say what to run", at.name);
 		report_hint(c, "write {\"exec\": [\"/path/to/program\"]}");
-		j.good = false;
+		at.good = false;
 	}
-	return j.good;
+	return at.good;
 }
 
 static const char *const *argv_of(struct config *c, json_t *exec, size_t *ret_n)

@@ -19,7 +19,7 @@ static char *format(struct config *c, const char *fmt, va_list args)
 
 int where_line(const struct where *w)
 {
-	return w->places ? places_line(w->places, w->place) : 0;
+	return w->paths ? paths_line(w->paths, w->path) : 0;
 }
 
 static void add(struct config *c, const struct where *w, bool is_warning, const char *what)

@@ -14,24 +14,24 @@
 int text_strip(char *text, size_t n, int *ret_line, struct problem *ret_problem);
 
 /*
- * A place is the hash of the path to a value: the root's, then one per key or index. Hashes, not
- * paths, so that a hostile file can't make us keep much. Two equal ones only confuse two lines.
+ * The path to a value, as a hash: the root's, then one per key or index. Hashes, not texts, so
+ * that a hostile file can't make us keep much. Two equal ones only confuse two lines.
  */
-#define PLACE_ROOT 0xcbf29ce484222325ull
-uint64_t place_key(uint64_t parent, struct str key);
-uint64_t place_index(uint64_t parent, size_t index);
+#define PATH_ROOT 0xcbf29ce484222325ull
+uint64_t path_key(uint64_t parent, struct str key);
+uint64_t path_index(uint64_t parent, size_t index);
 
-struct places {
-	struct place_line {
-		uint64_t place;
+struct paths {
+	struct path_line {
+		uint64_t path;
 		int line;
 	} * items;
 	size_t n, cap;
 };
 
 /* `text` is valid JSON. */
-void places_scan(struct places *p, struct str text);
-void places_release(struct places *p);
-int places_line(const struct places *p, uint64_t place); /* 0: not known */
+void paths_scan(struct paths *p, struct str text);
+void paths_release(struct paths *p);
+int paths_line(const struct paths *p, uint64_t path); /* 0: not known */
 
 #endif

@@ -108,7 +108,7 @@ static bool list_from_json(struct config *c, const struct where *w, const struct
 		struct value one = {0};
 		struct where at = *w;
 
-		at.place = place_index(w->place, i);
+		at.path = path_index(w->path, i);
 		if (!json_is_string(item)) {
 			report(c, &at, "%s must be %s, but item %zu is %s", k->name,
 			    config_type_text(k->type), i + 1, kind(item));
@@ -145,7 +145,7 @@ bool value_check_map(
 		struct where at = *w;
 		struct str text = string_of(item);
 
-		at.place = place_key(w->place, str_of(key));
+		at.path = path_key(w->path, str_of(key));
 		if (!json_is_string(item)) {
 			report(c, &at, "%s: \"%s\" must be a string, not %s", k->name,
 			    report_quote(c, str_of(key)), kind(item));

@@ -12,26 +12,26 @@
 #define TOKEN_SHORT 16
 #define LIST_MAX 1024
 
-struct job {
+struct parsing {
 	struct config *c;
 	const struct where *w;
 	const struct config_key *k;
 	struct value *v;
 };
 
-static bool refuse(const struct job *j, struct str s)
+static bool refuse(const struct parsing *at, struct str s)
 {
-	if (j->k->type == KEY_TOKEN) /* never repeat a secret */
-		report(j->c, j->w, "%s is not %s", j->k->name, config_type_text(j->k->type));
+	if (at->k->type == KEY_TOKEN) /* never repeat a secret */
+		report(at->c, at->w, "%s is not %s", at->k->name, config_type_text(at->k->type));
 	else
-		report(j->c, j->w, "%s is \"%s\", which is not %s", j->k->name,
-		    report_quote(j->c, s), config_type_text(j->k->type));
+		report(at->c, at->w, "%s is \"%s\", which is not %s", at->k->name,
+		    report_quote(at->c, s), config_type_text(at->k->type));
 	return false;
 }
 
-static bool keep(const struct job *j, struct str s)
+static bool keep(const struct parsing *at, struct str s)
 {
-	j->v->text = arena_str(&j->c->arena, s.p ? s : STR("")).p;
+	at->v->text = arena_str(&at->c->arena, s.p ? s : STR("")).p;
 	return true;
 }
 
@@ -43,172 +43,172 @@ static bool is_plain(struct str s)
 	return s.n <= TEXT_MAX_BYTES;
 }
 
-static bool parse_text(const struct job *j, struct str s)
+static bool parse_text(const struct parsing *at, struct str s)
 {
-	return is_plain(s) ? keep(j, s) : refuse(j, s);
+	return is_plain(s) ? keep(at, s) : refuse(at, s);
 }
 
-static bool parse_name(const struct job *j, struct str s)
+static bool parse_name(const struct parsing *at, struct str s)
 {
 	static const char fit[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	                          "0123456789._-:@+";
 
 	if (!s.n || s.n > NAME_MAX_BYTES)
-		return refuse(j, s);
+		return refuse(at, s);
 	for (size_t i = 0; i < s.n; i++)
 		if (!s.p[i] || !strchr(fit, s.p[i]))
-			return refuse(j, s);
-	return keep(j, s);
+			return refuse(at, s);
+	return keep(at, s);
 }
 
-static bool parse_path(const struct job *j, struct str s)
+static bool parse_path(const struct parsing *at, struct str s)
 {
-	const char *home = source_home(j->c);
-	struct arena *a = &j->c->arena;
+	const char *home = source_home(at->c);
+	struct arena *a = &at->c->arena;
 
 	if (!s.n || !is_plain(s))
-		return refuse(j, s);
+		return refuse(at, s);
 	if (str_starts(s, "~/") && home)
-		j->v->text = arena_printf(a, "%s" STR_FMT, home, (int)s.n - 1, s.p + 1);
-	else if (s.p[0] != '/' && j->w->dir)
-		j->v->text = arena_printf(a, "%s/" STR_FMT, j->w->dir, STR_ARG(s));
+		at->v->text = arena_printf(a, "%s" STR_FMT, home, (int)s.n - 1, s.p + 1);
+	else if (s.p[0] != '/' && at->w->dir)
+		at->v->text = arena_printf(a, "%s/" STR_FMT, at->w->dir, STR_ARG(s));
 	else
-		return keep(j, s);
+		return keep(at, s);
 	return true;
 }
 
-static bool check_address(const struct job *j, struct str s)
+static bool check_address(const struct parsing *at, struct str s)
 {
 	const char *why;
 
 	if (address_check(s, &why))
 		return true;
-	report(j->c, j->w, "%s: \"%s\" is not an address", j->k->name, report_quote(j->c, s));
-	report_hint(j->c, "%s", why);
+	report(at->c, at->w, "%s: \"%s\" is not an address", at->k->name, report_quote(at->c, s));
+	report_hint(at->c, "%s", why);
 	return false;
 }
 
-static bool parse_address(const struct job *j, struct str s)
+static bool parse_address(const struct parsing *at, struct str s)
 {
-	return check_address(j, s) && keep(j, s);
+	return check_address(at, s) && keep(at, s);
 }
 
-static bool parse_store(const struct job *j, struct str s)
+static bool parse_store(const struct parsing *at, struct str s)
 {
 	bool good = (str_starts(s, "sqlite:") && s.n > 7) || str_is(s, "memory:") ||
 	            (str_starts(s, "postgres://") && s.n > 11) ||
 	            (str_starts(s, "postgresql://") && s.n > 13);
 
-	return good && is_plain(s) ? keep(j, s) : refuse(j, s);
+	return good && is_plain(s) ? keep(at, s) : refuse(at, s);
 }
 
-static bool parse_endpoint(const struct job *j, struct str s)
+static bool parse_endpoint(const struct parsing *at, struct str s)
 {
 	const char *why;
 	bool url = (str_starts(s, "http://") && s.n > 7) || (str_starts(s, "https://") && s.n > 8);
 
 	if (!is_plain(s) || (s.n && memchr(s.p, ' ', s.n) && !str_starts(s, "unix:")))
-		return refuse(j, s);
+		return refuse(at, s);
 	if (url || (str_starts(s, "unix:/") && s.n > 6) || address_check(s, &why))
-		return keep(j, s);
-	return refuse(j, s);
+		return keep(at, s);
+	return refuse(at, s);
 }
 
-static bool parse_base_path(const struct job *j, struct str s)
+static bool parse_base_path(const struct parsing *at, struct str s)
 {
 	if (!s.n)
-		return keep(j, s);
+		return keep(at, s);
 	if (s.p[0] == '/' && s.p[s.n - 1] != '/' && is_plain(s) && !memchr(s.p, ' ', s.n) &&
 	    !memchr(s.p, '?', s.n) && !memchr(s.p, '#', s.n))
-		return keep(j, s);
-	refuse(j, s);
-	report_hint(j->c, "begin with a slash and end without one");
+		return keep(at, s);
+	refuse(at, s);
+	report_hint(at->c, "begin with a slash and end without one");
 	return false;
 }
 
-static bool parse_token(const struct job *j, struct str s)
+static bool parse_token(const struct parsing *at, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if (s.p[i] <= ' ' || s.p[i] >= 0x7f)
-			return refuse(j, s);
+			return refuse(at, s);
 	if (!s.n || s.n > TOKEN_MAX_BYTES)
-		return refuse(j, s);
+		return refuse(at, s);
 	if (s.n < TOKEN_SHORT) {
-		report_warning(j->c, j->w, "%s has only %zu characters", j->k->name, s.n);
-		report_hint(j->c, "make a long one: openssl rand -hex 32");
+		report_warning(at->c, at->w, "%s has only %zu characters", at->k->name, s.n);
+		report_hint(at->c, "make a long one: openssl rand -hex 32");
 	}
-	return keep(j, s);
+	return keep(at, s);
 }
 
-static bool parse_enum(const struct job *j, struct str s)
+static bool parse_enum(const struct parsing *at, struct str s)
 {
-	struct str rest = str_of(j->k->choices), part;
+	struct str rest = str_of(at->k->choices), part;
 	const char *names[16];
 	const char *near;
 	size_t n = 0;
 
 	for (; str_next(&rest, '|', &part); n++) {
 		MUST(n < sizeof names / sizeof names[0]);
-		names[n] = arena_str(&j->c->arena, part).p;
+		names[n] = arena_str(&at->c->arena, part).p;
 		if (str_eq(part, s)) {
-			j->v->number = (int64_t)n;
-			return keep(j, s);
+			at->v->number = (int64_t)n;
+			return keep(at, s);
 		}
 	}
-	report(j->c, j->w, "%s is \"%s\"; it must be one of %s", j->k->name, report_quote(j->c, s),
-	    j->k->choices);
+	report(at->c, at->w, "%s is \"%s\"; it must be one of %s", at->k->name,
+	    report_quote(at->c, s), at->k->choices);
 	near = s.n <= 64 ? str_nearest(s, names, n) : NULL;
 	if (near)
-		report_hint(j->c, "did you mean \"%s\"?", near);
+		report_hint(at->c, "did you mean \"%s\"?", near);
 	return false;
 }
 
-static bool parse_bool(const struct job *j, struct str s)
+static bool parse_bool(const struct parsing *at, struct str s)
 {
 	static const char *const words[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
 
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
 		if (str_is(s, words[i])) {
-			j->v->number = i % 2;
+			at->v->number = i % 2;
 			return true;
 		}
-	return refuse(j, s);
+	return refuse(at, s);
 }
 
-static bool parse_int(const struct job *j, struct str s)
+static bool parse_int(const struct parsing *at, struct str s)
 {
-	if (!str_to_i64(s, INT64_MIN, INT64_MAX, &j->v->number))
-		return refuse(j, s);
-	return value_check_number(j->c, j->w, j->k, j->v->number);
+	if (!str_to_i64(s, INT64_MIN, INT64_MAX, &at->v->number))
+		return refuse(at, s);
+	return value_check_number(at->c, at->w, at->k, at->v->number);
 }
 
-static bool parse_size(const struct job *j, struct str s)
+static bool parse_size(const struct parsing *at, struct str s)
 {
-	if (!str_to_bytes(s, &j->v->number))
-		return refuse(j, s);
-	return value_check_number(j->c, j->w, j->k, j->v->number);
+	if (!str_to_bytes(s, &at->v->number))
+		return refuse(at, s);
+	return value_check_number(at->c, at->w, at->k, at->v->number);
 }
 
-static bool parse_duration(const struct job *j, struct str s)
+static bool parse_duration(const struct parsing *at, struct str s)
 {
-	if (!str_to_duration_ms(s, &j->v->number))
-		return refuse(j, s);
-	return value_check_number(j->c, j->w, j->k, j->v->number);
+	if (!str_to_duration_ms(s, &at->v->number))
+		return refuse(at, s);
+	return value_check_number(at->c, at->w, at->k, at->v->number);
 }
 
-static bool parse_mode(const struct job *j, struct str s)
+static bool parse_mode(const struct parsing *at, struct str s)
 {
 	int64_t mode = 0;
 
 	for (size_t i = 0; i < s.n; i++) {
 		if (s.p[i] < '0' || s.p[i] > '7')
-			return refuse(j, s);
+			return refuse(at, s);
 		mode = mode * 8 + (s.p[i] - '0');
 	}
 	if (s.n < 3 || s.n > 4 || mode > 0777)
-		return refuse(j, s);
-	j->v->number = mode;
-	return keep(j, s);
+		return refuse(at, s);
+	at->v->number = mode;
+	return keep(at, s);
 }
 
 static struct str trim(struct str s)
@@ -222,10 +222,10 @@ static struct str trim(struct str s)
 	return s;
 }
 
-static bool parse_list(const struct job *j, struct str s)
+static bool parse_list(const struct parsing *at, struct str s)
 {
 	struct str rest = s, part;
-	struct value *v = j->v;
+	struct value *v = at->v;
 	size_t cap = 0;
 
 	while (str_next(&rest, ',', &part)) {
@@ -233,18 +233,18 @@ static bool parse_list(const struct job *j, struct str s)
 		if (!part.n)
 			continue;
 		if (!is_plain(part) || v->n_list >= LIST_MAX)
-			return refuse(j, s);
-		if (j->k->type == KEY_ADDRESSES && !check_address(j, part))
+			return refuse(at, s);
+		if (at->k->type == KEY_ADDRESSES && !check_address(at, part))
 			return false;
 		if (v->n_list == cap) {
 			const char **old = v->list;
 
 			cap = cap ? cap * 2 : 8;
-			v->list = arena_alloc(&j->c->arena, cap * sizeof *v->list);
+			v->list = arena_alloc(&at->c->arena, cap * sizeof *v->list);
 			if (v->n_list)
 				memcpy(v->list, old, v->n_list * sizeof *old);
 		}
-		v->list[v->n_list++] = arena_str(&j->c->arena, part).p;
+		v->list[v->n_list++] = arena_str(&at->c->arena, part).p;
 	}
 	return true;
 }
@@ -271,28 +271,29 @@ static json_t *map_from_pairs(struct str s)
 	return map;
 }
 
-static bool parse_object(const struct job *j, struct str s)
+static bool parse_object(const struct parsing *at, struct str s)
 {
 	json_t *json = NULL;
 
 	if (s.n <= CONFIG_FILE_MAX && str_starts(trim(s), "{"))
 		json = json_loadb(s.p, s.n, JSON_REJECT_DUPLICATES, NULL);
-	else if (j->k->type == KEY_MAP)
+	else if (at->k->type == KEY_MAP)
 		json = map_from_pairs(s);
 	if (!json)
-		return refuse(j, s);
-	if (!(j->k->type == KEY_MAP ? value_check_map : plugins_check)(j->c, j->w, j->k, json)) {
+		return refuse(at, s);
+	if (!(at->k->type == KEY_MAP ? value_check_map : plugins_check)(
+	        at->c, at->w, at->k, json)) {
 		json_decref(json);
 		return false;
 	}
-	j->v->json = json;
+	at->v->json = json;
 	return true;
 }
 
 bool value_from_text(struct config *c, const struct where *w, const struct config_key *k,
     struct str text, struct value *v)
 {
-	static bool (*const parsers[N_KEY_TYPES])(const struct job *, struct str) = {
+	static bool (*const parsers[N_KEY_TYPES])(const struct parsing *, struct str) = {
 	    [KEY_TEXT] = parse_text,
 	    [KEY_NAME] = parse_name,
 	    [KEY_PATH] = parse_path,
@@ -313,5 +314,5 @@ bool value_from_text(struct config *c, const struct where *w, const struct confi
 	    [KEY_PLUGINS] = parse_object,
 	};
 
-	return parsers[k->type](&(struct job){c, w, k, v}, text);
+	return parsers[k->type](&(struct parsing){c, w, k, v}, text);
 }

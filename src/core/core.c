@@ -27,8 +27,8 @@ struct core *core_new(const struct core_options *o)
 	    .startup_wait_ms = o->startup_wait_ms,
 	    .resources = o->resources,
 	    .n_resources = o->n_resources,
-	    .groups_active = OR(o->groups_active, 2),
-	    .groups_delay_ms = OR(o->groups_delay_ms, 2000),
+	    .groups_active = o->groups_active,
+	    .groups_delay_ms = o->groups_delay_ms,
 	    .submit_slice = OR(o->submit_slice, 1024),
 	    .consensus_patience = OR(o->consensus_patience, 16),
 	    .input_max = OR(o->input_max, INPUT_MAX_DEFAULT),
@@ -49,12 +49,9 @@ struct core *core_new(const struct core_options *o)
 	commons_init(c);
 	RB_INIT(&c->throttles);
 	TAILQ_INIT(&c->lane.waiting);
-	TAILQ_INIT(&c->lane.group);
+	TAILQ_INIT(&c->lane.round);
 	RB_INIT(&c->lane.fresh);
-	TAILQ_INIT(&c->groups.waiting);
-	TAILQ_INIT(&c->groups.active);
-	TAILQ_INIT(&c->groups.dirty);
-	TAILQ_INIT(&c->groups.late);
+	kinds_init(c);
 	return c;
 }
 
@@ -81,7 +78,7 @@ void core_free(struct core *c)
 	gone_release(c);
 	refusals_release(c);
 	free_list(&c->lane.waiting);
-	free_list(&c->lane.group);
+	free_list(&c->lane.round);
 	arena_release(&c->lane.arena);
 	idmap_release(&c->lane.row_of);
 	free(c->lane.keys);
@@ -118,17 +115,21 @@ static void greet(struct core *c, const struct event *ev, struct effects *out)
 	lane_push(c, ev, out);
 }
 
-/* What commands wait for, or what a group needs. */
+/* What commands wait for, or what some kind asked for. */
 static void answered(struct core *c, const struct event *ev, struct effects *out)
 {
+	uint64_t number = ev->kind == EV_PARTS_READ ? ev->parts.read : ev->rows.read;
 	bool is_lanes = ev->kind == EV_KEYS_READ ||
-	                (ev->kind == EV_TASKS_READ && ev->rows.read == c->lane.tasks_read) ||
-	                (ev->kind == EV_PARTS_READ && ev->parts.read == c->lane.past_read);
+	                (ev->kind == EV_TASKS_READ && number == c->lane.tasks_read) ||
+	                (ev->kind == EV_PARTS_READ && number == c->lane.past_read);
 
-	if (is_lanes)
+	if (is_lanes) {
 		lane_read(c, ev, out);
-	else
-		groups_read(c, ev, out);
+		return;
+	}
+	kinds_were_read(c, ev, out);
+	/* only now: ghosts must outlive the answer that may speak of them */
+	read_end(c, number);
 }
 
 static int take(struct core *c, const struct event *ev, struct effects *out)
@@ -176,9 +177,9 @@ int core_step(struct core *c, const struct event *ev, struct effects *out)
 			timers_run(c, out);
 		watch_set(c, out);
 		start_look(c, out);
-		groups_work(c, out);
+		kinds_work(c, out);
 		place(c, out);
-		needs_work(c, true, out);
+		kinds_placed(c, out);
 	}
 	ghosts_reap(c);
 	return code;

@@ -9,7 +9,7 @@
 #include "core/effects.h"
 #include "core/event.h"
 #include "core/say.h"
-#include "model/need.h"
+#include "model/task/need.h"
 
 struct core;
 
@@ -62,7 +62,7 @@ bool core_is_open(const struct core *c); /* everything is loaded */
 rid core_find(const struct core *c, enum kind kind, struct str name);
 rid core_before(const struct core *c, enum kind kind, rid id);      /* 0: the last */
 struct str core_name(const struct core *c, enum kind kind, rid id); /* NULL: there is none */
-int64_t core_version(const struct core *c, enum kind kind, rid id); /* its ETag; 0: it has none */
+int64_t core_version(const struct core *c, enum kind kind, rid id); /* an ETag; 0: it has none */
 rid core_next(const struct core *c, enum kind kind, rid after);     /* by id; 0: first */
 rid core_next_name(const struct core *c, enum kind kind, struct str after); /* NULL: the first */
 size_t core_count(const struct core *c, enum kind kind);
@@ -99,7 +99,7 @@ struct worker_view {
 	size_t n_holdings;
 	uint64_t notify_seq;
 	/* worker set consensus: versions of this server's sets; 0: none */
-	uint64_t set_version;      /* that it has repeated */
+	uint64_t set_version;      /* the set that the worker has repeated */
 	uint64_t indirect_version; /* up to here it requires others, if only through others */
 	uint64_t joined_version;   /* the first set that has it; 0: not in any (lost, or batched) */
 	bool batched;              /* a newcomer that waits for the present set's consensus */

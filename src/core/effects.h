@@ -8,8 +8,8 @@
 
 #include "base/err.h"
 #include "core/say.h"
-#include "model/kind.h"
 #include "model/link/link.h"
+#include "model/objects/kind.h"
 #include "model/rows/batch.h"
 #include "model/rows/query.h"
 
@@ -59,7 +59,7 @@ struct input_standing {
 	int64_t size;  /* so much there is */
 	int64_t taken; /* and so much of it the present attempt has, as far as we heard */
 	bool is_ended;
-	int64_t silence_ms; /* its sender is given up when it was not heard of for so long */
+	int64_t silence_ms; /* so long unheard of, the sender is given up */
 };
 
 struct reply {

@@ -7,9 +7,9 @@
 #define CORE_EVENT_H
 
 #include "cron/zone/zone.h"
-#include "model/group_graph.h"
-#include "model/kind.h"
 #include "model/link/link.h"
+#include "model/objects/group_graph.h"
+#include "model/objects/kind.h"
 #include "model/rows/batch.h"
 #include "model/rows/query.h"
 
@@ -77,7 +77,11 @@ struct submit_group {
 	const struct task_state *const *taken; /* NULL: none was */
 	rid retried_of;                        /* the group that this one is left of; 0: none */
 	struct str reason; /* what triggered it, for people; NULL: somebody submitted it */
-	struct str series; /* that it is part of; NULL: none */
+	struct str series; /* the series of which the group is part; NULL: none */
+	const struct input_digest *digests; /* of each job; NULL: nobody knows any */
+	/* The group that a schedule has triggered, and of which these are the jobs; 0: a new one.
+	 * Its name and why it is there are known already. */
+	rid owed;
 };
 
 /*
@@ -85,7 +89,7 @@ struct submit_group {
  * the command is carried out; the object's own room fills in what only it can know.
  */
 struct object_parts {
-	bool all; /* they take the place of all that there are */
+	bool all; /* the rows take the place of all that there are */
 	void *rows;
 	size_t n;
 	struct arena *arena;
@@ -132,6 +136,7 @@ struct event {
 			const rid *ids; /* EV_CANCEL, EV_RETRY, EV_TASK_SET */
 			size_t n;
 			struct str reason;
+			bool fails; /* EV_CANCEL, of jobs: their end is that of one that failed */
 			bool has_status, has_priority; /* EV_TASK_SET */
 			int32_t status;                /* TASK_QUEUED (release) or a held one */
 			int32_t priority;
@@ -160,7 +165,7 @@ struct event {
 			struct str subject; /* what was asked for */
 			struct str why;
 			struct str token;  /* whose name was claimed, not proven; NULL: nobody's */
-			struct str worker; /* that wanted to join; NULL: none did */
+			struct str worker; /* who wanted to join; NULL: nobody did */
 		} refused;
 		struct { /* a live task of an object */
 			struct owner owner;

@@ -34,6 +34,8 @@ static const struct submit_group *copy_group(struct arena *a, const struct event
 		g->weights = arena_memdup(a, g->weights, n * sizeof *g->weights);
 	if (g->taken)
 		g->taken = copy_taken(a, g->taken, n);
+	if (g->digests)
+		g->digests = arena_memdup(a, g->digests, n * sizeof *g->digests);
 	if (!g->names)
 		return g;
 	g->names = names = arena_memdup(a, g->names, n * sizeof *names);

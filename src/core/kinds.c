@@ -16,6 +16,13 @@ static const struct object_kind *kind_of(const struct row_table *t)
 	return NULL;
 }
 
+void kinds_init(struct core *c)
+{
+	for (int i = 0; i < N_KINDS; i++)
+		if (object_kinds[i]->init)
+			object_kinds[i]->init(c);
+}
+
 void kinds_load(struct core *c, const struct row_table *t, const void *row)
 {
 	const struct object_kind *k = kind_of(t);
@@ -39,6 +46,28 @@ void kinds_time_changed(struct core *c, const struct zone *z)
 	for (int i = 0; i < N_KINDS; i++)
 		if (object_kinds[i]->time_changed)
 			object_kinds[i]->time_changed(c, z);
+}
+
+void kinds_work(struct core *c, struct effects *out)
+{
+	for (int i = 0; i < N_KINDS; i++)
+		if (object_kinds[i]->work)
+			object_kinds[i]->work(c, out);
+}
+
+void kinds_placed(struct core *c, struct effects *out)
+{
+	for (int i = 0; i < N_KINDS; i++)
+		if (object_kinds[i]->placed)
+			object_kinds[i]->placed(c, out);
+}
+
+/* Who asked may be gone by now. */
+void kinds_were_read(struct core *c, const struct event *ev, struct effects *out)
+{
+	for (int i = 0; i < N_KINDS; i++)
+		if (object_kinds[i]->was_read && object_kinds[i]->was_read(c, ev, out))
+			return;
 }
 
 /* What was loaded last goes first: workers hold tasks of queues. */

@@ -144,30 +144,6 @@ void object_resumed(struct core *c, struct object *o, void *row, struct pause *i
 	object_changed(c, o, row, OBJECT_RESUMED, actor, STR_NULL, out);
 }
 
-void owner_task_live(struct core *c, const struct owner *of, rid task, rid queue)
-{
-	struct object *o = of->id ? object_find(c, (enum kind)of->kind, of->id) : NULL;
-
-	if (o && object_kinds[o->kind]->task_live)
-		object_kinds[o->kind]->task_live(c, o, task, queue);
-}
-
-void owner_task_ended(struct core *c, const struct owner *of, rid task)
-{
-	struct object *o = of->id ? object_find(c, (enum kind)of->kind, of->id) : NULL;
-
-	if (o && object_kinds[o->kind]->task_ended)
-		object_kinds[o->kind]->task_ended(c, o, task);
-}
-
-void owner_task_waits(struct core *c, const struct owner *of, rid task)
-{
-	struct object *o = of->id ? object_find(c, (enum kind)of->kind, of->id) : NULL;
-
-	if (o && object_kinds[o->kind]->task_waits)
-		object_kinds[o->kind]->task_waits(c, o, task);
-}
-
 /* -- commands */
 
 static const char *name_of(const struct event *ev)

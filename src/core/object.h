@@ -2,7 +2,8 @@
 /*
  * Objects: what has a name, a version and a row, and is made, changed and removed by commands. What
  * all kinds have is here, once: their index by id and by name, and the way from a command to its
- * kind. What a kind does with it is in its row of the table of kinds (kinds.c).
+ * kind. What a kind does with it is in its row of the table of kinds (kinds.c), and so is what it
+ * has to say of the tasks that it owns (owner.c).
  */
 #ifndef CORE_OBJECT_H
 #define CORE_OBJECT_H
@@ -10,7 +11,7 @@
 #include <bsd/sys/tree.h>
 
 #include "core/say.h"
-#include "model/kind.h"
+#include "model/objects/kind.h"
 #include "model/rows/query.h"
 #include "model/rows/row.h"
 
@@ -19,6 +20,7 @@ struct effects;
 struct event;
 struct reply;
 struct task;
+struct why_answer;
 struct zone;
 
 /* The first member of every object. */
@@ -64,6 +66,34 @@ struct object_past {
 	struct part_query (*ask)(struct core *c, struct event *ev);
 };
 
+/* What a kind has to say of a task that one of its objects owns. Each may be NULL. */
+struct owner_kind {
+	/* The task has begun, begun anew, or has ended. */
+	void (*live)(struct core *c, struct object *o, rid task, rid queue);
+	void (*ended)(struct core *c, struct object *o, rid task);
+	/* The task was dispatched, and waits again. */
+	void (*waits)(struct core *c, struct object *o, rid task);
+	/* What its process's environment is, given its queue's. In the arena. */
+	struct str (*env)(const struct core *c, const struct object *o, const struct task_row *t,
+	    struct str env, struct arena *a);
+	/* The task was just given to a worker. True: the kind sends the order, some time later. */
+	bool (*delays)(struct core *c, struct object *o, const struct task *t);
+	/* That part's task is shown what others left: some workers are too old for that. */
+	bool (*is_shown)(const struct core *c, const struct object *o, int64_t part);
+	/* Why an operator's EV_RETRY or EV_TASK_SET is refused; NULL: it is not. */
+	const char *(*refuses)(const struct core *c, const struct object *o, const struct task *t,
+	    const struct event *ev);
+	/* An operator fails it: that is to be written down. NULL: it can be cancelled only. */
+	void (*failed)(struct core *c, const struct object *o, const struct task *t,
+	    struct str reason, struct str actor, struct effects *out);
+	/* The status that it gets when an operator releases it. */
+	int (*released)(const struct core *c, const struct object *o, const struct task *t);
+	/* Why it waits. True: nothing else is to be said of that. */
+	bool (*why)(struct why_answer *an, const struct core *c, const struct object *o,
+	    const struct task_row *t, int32_t status);
+	bool keeps_name; /* the task's name stays in memory */
+};
+
 struct object_kind {
 	const struct row_table *table;
 	const char *events[N_OBJECT_EVENTS];
@@ -81,16 +111,21 @@ struct object_kind {
 	    struct core *c, const struct event *ev, rid id, struct reply *r, struct effects *out);
 	object_fn *set, *pause, *resume, *remove, *act; /* NULL: it cannot be told that */
 	const struct object_past *past;                 /* NULL: none of them does */
-	/* A task of it has begun anew or has ended. NULL: it owns none. */
-	void (*task_live)(struct core *c, struct object *o, rid task, rid queue);
-	void (*task_ended)(struct core *c, struct object *o, rid task);
-	/* A task of it that was dispatched waits again. NULL: that is nothing to it. */
-	void (*task_waits)(struct core *c, struct object *o, rid task);
+	struct owner_kind tasks;
 	/* One of them that submits tasks to the queue, or NULL. NULL: none ever does. */
 	const struct object *(*user_of)(const struct core *c, rid queue);
 	/* A clock was set, or the machine slept; only that zone's, if one is given. NULL: nothing
 	 * goes by the clock. */
 	void (*time_changed)(struct core *c, const struct zone *z);
+	/* What was noted in a step is acted upon: when all else was taken in, and after placement.
+	 * NULL: nothing is. */
+	void (*work)(struct core *c, struct effects *out);
+	void (*placed)(struct core *c, struct effects *out);
+	/* Rows were read: EV_TASKS_READ or EV_PARTS_READ. False: it had not asked for them. NULL:
+	 * it never asks. */
+	bool (*was_read)(struct core *c, const struct event *ev, struct effects *out);
+	/* Makes what they share, which is the core's of_kind. NULL: nothing. */
+	void (*init)(struct core *c);
 	void (*release)(struct core *c); /* all of them, and what they share */
 };
 
@@ -99,9 +134,13 @@ extern const struct object_kind *const object_kinds[N_KINDS];
 #define X(id, name) extern const struct object_kind name##_kind; /* in its room */
 KIND_TABLE(X)
 #undef X
+void kinds_init(struct core *c);
 void kinds_load(struct core *c, const struct row_table *t, const void *row);
 const struct object *kinds_user_of(const struct core *c, rid queue);
 void kinds_time_changed(struct core *c, const struct zone *z);
+void kinds_work(struct core *c, struct effects *out);
+void kinds_placed(struct core *c, struct effects *out);
+void kinds_were_read(struct core *c, const struct event *ev, struct effects *out);
 void kinds_release(struct core *c);
 
 /* object.c */
@@ -132,9 +171,24 @@ void object_resumed(struct core *c, struct object *o, void *row, struct pause *i
 int object_command(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
 void object_audit(struct core *c, const struct object *o, enum object_event what, struct str actor,
     struct str detail, struct effects *out);
-/* A task of that owner has begun, begun anew, or ended; or waits again. */
+
+/* owner.c: what a task's owner has to say, if it has one: see struct owner_kind. */
 void owner_task_live(struct core *c, const struct owner *of, rid task, rid queue);
 void owner_task_ended(struct core *c, const struct owner *of, rid task);
 void owner_task_waits(struct core *c, const struct owner *of, rid task);
+struct str owner_env(
+    const struct core *c, const struct task_row *t, struct str env, struct arena *a);
+bool owner_delays(struct core *c, const struct task *t);
+bool owner_is_shown(const struct core *c, const struct owner *of);
+bool owner_keeps_name(const struct owner *of);
+const char *owner_refuses(const struct core *c, const struct task *t, const struct event *ev);
+/* TASK_QUEUED or TASK_BLOCKED, as was asked for, unless its owner has a say in it. */
+/* An operator fails the task. False: its owner's kind knows no such thing. */
+bool owner_may_fail(const struct core *c, const struct task *t);
+void owner_failed(
+    struct core *c, const struct task *t, struct str reason, struct str actor, struct effects *out);
+int owner_released(const struct core *c, const struct task *t, int to);
+bool owner_why(
+    struct why_answer *an, const struct core *c, const struct task_row *t, int32_t status);
 
 #endif

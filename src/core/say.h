@@ -7,10 +7,10 @@
 #define CORE_SAY_H
 
 #include "base/arena.h"
-#include "model/kind.h"
 #include "model/limits.h"
-#include "model/queue.h"
-#include "model/task.h"
+#include "model/objects/kind.h"
+#include "model/objects/queue.h"
+#include "model/task/task.h"
 
 struct core;
 
@@ -23,6 +23,8 @@ struct facts {
 	struct str other;  /* a second name: the worker in the way, the plugin */
 	struct str reason; /* what somebody said of it; may be empty */
 	struct str task;   /* the id of the task that waits, as people write it */
+	rid at;            /* `other` is this job, by its task's id; */
+	struct str job;    /* and this is its name, which only the store knows */
 	int64_t n, of;     /* so many, of so many */
 	int64_t needs, freest,
 	    total;     /* of `other`: what it needs, what one has free, what there is */
@@ -81,6 +83,7 @@ struct facts {
 	X(WHY_HELD, "held")                               \
 	X(WHY_GROUP_WAITS, "group-waits")                 \
 	X(WHY_GROUP_READS, "group-reads")                 \
+	X(WHY_GROUP_OWED, "group-owed")                   \
 	X(WHY_GROUP_RUNS, "group-runs")                   \
 	X(WHY_GROUP_ENDS, "group-ends")                   \
 	X(WHY_JOB_NEEDS, "needs")                         \
@@ -137,7 +140,7 @@ enum wait_code {
 struct wait {
 	enum wait_code code;
 	rid worker;    /* 0: none in particular */
-	int32_t tasks; /* that wait for it */
+	int32_t tasks; /* how many tasks wait for the same */
 	int64_t in_ms; /* at the latest; -1: nobody can say */
 	struct facts facts;
 };

@@ -13,7 +13,6 @@
 #include "core/ask/audit.h"
 #include "core/ask/lane.h"
 #include "core/core.h"
-#include "core/group/group.h"
 #include "core/object.h"
 #include "core/run/input.h"
 #include "core/run/run.h"
@@ -39,11 +38,12 @@ struct core {
 	struct idmap tasks;      /* in memory, by id; ghosts too */
 	struct task_list ghosts; /* oldest first */
 	struct objects objects[N_KINDS];
-	struct idmap links; /* link number -> worker */
+	void *of_kind[N_KINDS]; /* what its objects share, which only its room knows; or NULL */
+	struct idmap links;     /* link number -> worker */
 	struct queue_list rotation, stalled;
 	bool is_room_back;        /* what workers give back is dealt with, */
 	struct queue *waited;     /* and of the queues that waited for that this was the last */
-	struct worker_list roomy; /* that may have more room than before */
+	struct worker_list roomy; /* workers that may have more room than before */
 	struct idmap shapes;      /* by id */
 	uint64_t last_shape, last_list;
 	struct common *commons; /* what the whole cluster has */
@@ -61,7 +61,6 @@ struct core {
 	struct lane lane;
 	struct inputs inputs;
 	struct known_zones zones;
-	struct groups groups;
 	struct refusals refusals;
 	struct timer retry_reads; /* monotonic; not set: no read has failed */
 };

@@ -10,7 +10,7 @@
 
 struct token {
 	struct object object;
-	struct token_row row; /* its strings are owned, in `strings` */
+	struct token_row row; /* the row's strings are owned, in `strings` */
 	char *strings;
 };
 

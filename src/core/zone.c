@@ -74,7 +74,7 @@ bool core_needs_zone(const struct core *c, struct str name)
 	const struct zone *z = find(c, name);
 
 	return (z && z->users) || names_zone(&c->lane.waiting, name) ||
-	       names_zone(&c->lane.group, name);
+	       names_zone(&c->lane.round, name);
 }
 
 size_t core_zones(const struct core *c)

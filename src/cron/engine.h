@@ -41,7 +41,7 @@ struct cron_change {
 	int64_t zone_shift; /* the retrospective heuristic: the zone gives another offset for the
 	                       last reading than it gave then */
 	int64_t distance;   /* all together: now minus where the schedule had got to */
-	bool repeats;       /* it went back further than the limit: what follows fires again */
+	bool repeats;       /* the clock went back so far that what follows fires again */
 };
 
 enum cron_label { CRON_ON_TIME, CRON_LATE, CRON_SKIPPED, CRON_ALREADY_FIRED };

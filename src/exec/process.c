@@ -222,7 +222,7 @@ bool process_reap(struct process *p)
 
 	if (p->reaped)
 		return true;
-	if (!p->cgroup && p->leads_group) { /* its number is ours until the leader is reaped */
+	if (!p->cgroup && p->leads_group) { /* ours until the leader is reaped */
 		if (!wait_leader(p, WNOWAIT, &info, NULL))
 			return false;
 		kill(-p->pid, SIGKILL);

@@ -142,7 +142,7 @@ static IN_CHILD void take_rights(struct child *c)
 		fail(c, SPAWN_RIGHTS);
 	if (c->s->program.death_signal && prctl(PR_SET_PDEATHSIG, c->s->program.death_signal) < 0)
 		fail(c, SPAWN_SETUP);
-	if (c->s->program.death_signal && getppid() != c->parent) /* it died before we could ask */
+	if (c->s->program.death_signal && getppid() != c->parent) /* the parent died already */
 		_exit(127);
 }
 
@@ -322,8 +322,8 @@ static void reap_failed(const struct spawn *s, int pidfd)
 }
 
 /*
- * It has executed when the pipe closes without a word. One that does not get there in time stands
- * still: in a frozen cgroup, or stopped by somebody of the user that it has become.
+ * The child has executed when the pipe closes without a word. A child that does not get there in
+ * time stands still: in a frozen cgroup, or stopped by somebody of the user that it has become.
  */
 static struct told hear(int pipe_fd)
 {

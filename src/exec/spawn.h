@@ -38,14 +38,14 @@ enum spawn_step {
 	SPAWN_RIGHTS,
 	SPAWN_CHDIR,
 	SPAWN_EXEC,
-	SPAWN_WAIT /* it did not get as far as that in time */
+	SPAWN_WAIT /* the child did not execute in time */
 };
 
 struct spawned {
 	pid_t pid;
 	int pidfd;            /* close-on-exec */
 	enum spawn_step step; /* what failed */
-	int error;            /* its errno */
+	int error;            /* the failed step's errno */
 };
 
 /* 0, or ERR_IO: ret->step and ret->error say why; then nothing is left behind. */

@@ -19,12 +19,12 @@ struct keeper_options {
 	int held_fd;        /* stays open in the keeper as long as it works; -1 */
 	bool use_cgroups;
 	int64_t term_wait_ms;
-	uid_t worker_uid; /* that the worker will have, once it has given up its rights */
+	uid_t worker_uid; /* the worker's, once it has given up its rights */
 	const struct keeper_identity *users, *groups;
 	size_t n_users, n_groups;
-	uint64_t capabilities; /* that tasks of users other than root may keep */
+	uint64_t capabilities; /* what tasks of users other than root may keep */
 	uint64_t instance;
-	int64_t start; /* as the worker counts them: see model/worker.h */
+	int64_t start; /* as the worker counts them: see model/objects/worker.h */
 };
 
 struct kept;
@@ -78,7 +78,7 @@ struct keeper_client {
 	struct buf out;
 	int64_t told_deadline_ms;
 	bool keeps;
-	bool frozen; /* it said so */
+	bool frozen; /* the keeper said that it is frozen */
 	uint64_t pinged, ponged;
 	/* what the keeper said */
 	struct keeper_opened opened;

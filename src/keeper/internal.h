@@ -71,7 +71,7 @@ struct keeper {
 	int epoll_fd, timer_fd, signal_fd, calls_fd;
 	struct watch worker_watch, calls_watch, time_watch, children_watch;
 	bool worker_writable_wanted;
-	bool greeted; /* it has said open: before that it is told nothing */
+	bool greeted; /* the worker has said open: it is told nothing before */
 	struct talk worker;
 	struct hand hand;
 	struct limits_host limits;

@@ -60,7 +60,7 @@ static void stand_apart(void)
 	umask(022);
 	prctl(PR_SET_NAME, "reeve-keeper");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	prctl(PR_SET_DUMPABLE, 0); /* it holds what rights there are */
+	prctl(PR_SET_DUMPABLE, 0); /* the keeper holds what rights there are */
 	if (chdir("/") < 0)
 		_exit(1);
 	syscall(SYS_close_range, LAST_FD + 1u, ~0u, 0u);
@@ -158,7 +158,7 @@ static void handle(struct keeper *k, struct watch *w, uint32_t events)
 		break;
 	case WATCH_CALLS: calls_accept(k); break;
 	case WATCH_TIME:
-		k->alarm_ms = INT64_MAX; /* it has rung */
+		k->alarm_ms = INT64_MAX; /* the alarm has rung */
 		if (read(k->timer_fd, &times, sizeof times) > 0)
 			end_time(k);
 		break;

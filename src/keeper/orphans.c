@@ -100,7 +100,7 @@ static const struct ward *owner_of(const struct keeper *k, pid_t pid)
 
 struct search {
 	struct keeper *k;
-	const struct ward *ward; /* that is over; NULL: only those who escaped */
+	const struct ward *ward; /* the ward that is over; NULL: only those who escaped */
 	size_t n;
 	bool buried, any;
 };
@@ -131,7 +131,7 @@ static void end_if_orphan(pid_t pid, void *arg)
 	if (ward_of_leader(s->k, pid))
 		return;
 	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG) == 0 && info.si_pid) {
-		s->buried = true; /* its own children may have become ours a moment ago */
+		s->buried = true; /* the child's own children may have become ours a moment ago */
 		return;
 	}
 	owner = owner_of(s->k, pid);

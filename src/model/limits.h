@@ -32,7 +32,7 @@
 #define DIAL_MAX (1LL << 56)  /* connections of one worker: 2^32 for each of 2^24 adoptions */
 #define START_MAX (1LL << 56) /* which start under one lock; the first is a time in ms */
 
-#define TAIL_LINES_MAX 100000      /* that may be asked for of a stream's end */
+#define TAIL_LINES_MAX 100000      /* lines of a stream's end that may be asked for */
 #define HELD_STATUS (-10)          /* what `hold` gives a task; the others are for programs */
 #define HELD_STATUS_MIN (-1000000) /* held statuses lie in [min, -7], and -4 (blocked) */
 #define PLUGIN_STATUS_MAX 1000000

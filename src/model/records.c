@@ -2,7 +2,7 @@
 #include "model/records.h"
 
 #include "model/rows/row.h"
-#include "model/task.h"
+#include "model/task/task.h"
 
 #define E(kind, name, field) COLUMN_OF(event_row, kind, name, field, 0)
 static const struct column event_columns[] = {

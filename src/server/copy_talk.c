@@ -87,14 +87,19 @@ struct store_copying copy_talk_begin(struct copy_talk *t, const struct options *
 	};
 }
 
+static const char *are(int64_t n)
+{
+	return n == 1 ? "thing is" : "things are";
+}
+
 int copy_talk_failed(struct copy_talk *t, const char *then, struct problem *problem)
 {
 	wipe(t);
 	if (asked_to_stop)
 		problem_set(problem, ERR_TIMEOUT, "stopped: %s", then);
 	else if (problem->code == 0) {
-		problem_set(problem, ERR_STORE, "%lld things are damaged: %s",
-		    (long long)t->n_damaged, then);
+		problem_set(problem, ERR_STORE, "%lld %s damaged: %s", (long long)t->n_damaged,
+		    are(t->n_damaged), then);
 		problem_hint(problem, "--damaged takes it all the same");
 	}
 	store_explain(problem);
@@ -114,7 +119,7 @@ int copy_talk_done(
 		    "checks those of %d)",
 		    what, (double)c->bytes / MIB, c->version, STORE_SCHEMA_VERSION);
 	if (t->n_damaged)
-		fprintf(to, "; %lld things are damaged", (long long)t->n_damaged);
+		fprintf(to, "; %lld %s damaged", (long long)t->n_damaged, are(t->n_damaged));
 	else
 		fprintf(to, "; nothing is damaged");
 	fprintf(to, "; from %s\n", strcmp(from, "-") ? from : "standard input");

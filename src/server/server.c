@@ -37,7 +37,7 @@ struct server {
 	const struct server_hooks *hooks;
 	struct loop *loop;
 	struct notify *notify;  /* NULL: there is no service manager */
-	struct sockets sockets; /* that we were handed */
+	struct sockets sockets; /* the sockets that we were handed */
 	struct store *store;
 	struct engine *engine;
 	struct sessions *sessions;

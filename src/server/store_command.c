@@ -130,8 +130,8 @@ static int check(const char *url, struct problem *p)
 	if (e && !f.n)
 		return store_explain(p);
 	if (f.n)
-		printf("%s: %lld things are damaged (%lld rows were read); %s\n", url,
-		    (long long)f.n, (long long)rows,
+		printf("%s: %lld %s damaged (%lld rows were read); %s\n", url, (long long)f.n,
+		    f.n == 1 ? "thing is" : "things are", (long long)rows,
 		    f.stops ? "restore a backup: the server does not start with this"
 		            : "restore a backup, or go on without them: the server shows what is "
 		              "damaged, and does not run it");

@@ -8,7 +8,7 @@
 #define SERVICE_SERVICES_MAX 1000000
 #define SERVICE_INDEX_MAX 99999       /* so a service has at most 100,000 instances */
 #define SERVICE_INSTANCES_MAX 2000000 /* of all services together */
-#define WORKER_INSTANCES_MAX 100000   /* that one worker may hold */
+#define WORKER_INSTANCES_MAX 100000   /* how many one worker may hold */
 #define WORKER_INSTANCES_USUAL 250
 #define SERVICE_LABELS_MAX 64
 #define SERVICE_AMOUNT_MAX (INT64_C(1) << 53) /* bytes, or thousandths of a core */

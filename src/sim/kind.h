@@ -19,7 +19,7 @@ struct truth_task;
 /* Hooks; each may be NULL. */
 struct sim_kind {
 	enum kind kind;
-	const struct invariant *invariants; /* its own; the one without a name ends them */
+	const struct invariant *invariants; /* the kind's own; the one without a name ends them */
 	bool answers_tasks;                 /* what it is told to do is answered by tasks */
 	/* Options: whether this seed has it (sim_options.kinds), and the faults that go with it. */
 	void (*draw)(struct sim_options *o);

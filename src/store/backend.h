@@ -40,7 +40,7 @@ struct store_ops {
 	int (*expire)(struct store *s, int64_t idem_before_ms, int64_t events_before_ms,
 	    struct problem *ret_problem);
 	void (*rest)(struct store *s); /* NULL: it has nothing to give back */
-	const char *(*search_trouble)(const struct store *s); /* NULL: there can be none */
+	struct search_index (*search_index)(const struct store *s); /* NULL: it has none */
 
 	struct store_reader *(*reader_open)(struct store *s, struct problem *ret_problem);
 	void (*reader_close)(struct store_reader *r);

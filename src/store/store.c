@@ -110,9 +110,9 @@ void store_rest(struct store *s)
 		s->ops->rest(s);
 }
 
-const char *store_search_trouble(const struct store *s)
+struct search_index store_search_index(const struct store *s)
 {
-	return s->ops->search_trouble ? s->ops->search_trouble(s) : NULL;
+	return s->ops->search_index ? s->ops->search_index(s) : (struct search_index){0};
 }
 
 struct store_reader *store_reader_open(struct store *s, struct problem *ret_problem)

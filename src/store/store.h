@@ -26,7 +26,7 @@
 struct store;
 struct store_reader;
 
-#define STORE_SCHEMA_VERSION 21
+#define STORE_SCHEMA_VERSION 24
 
 struct store_options {
 	bool create;  /* make it if it is not there */
@@ -226,7 +226,7 @@ enum audit_fault {
 	AUDIT_CHANGED,
 	AUDIT_MISSING,
 	AUDIT_ADDED,
-	AUDIT_REWRITTEN, /* it fits by itself, but not the head that was kept */
+	AUDIT_REWRITTEN, /* the chain fits by itself, but not the head that was kept */
 	AUDIT_EXPIRED,   /* the head that was kept is older than what is left */
 };
 const char *audit_fault_name(enum audit_fault fault);
@@ -239,8 +239,8 @@ struct audit_check {
 	uint64_t fault_seq;
 	char what[200];                /* the fault in words */
 	struct chain_end head, anchor; /* the last one written; the last one that has expired */
-	uint64_t first;                /* that was checked; 0: none */
-	int64_t n, n_before;           /* that fit; that are from before there was a chain */
+	uint64_t first;                /* the first event that was checked; 0: none */
+	int64_t n, n_before;           /* events that fit; events from before there was a chain */
 	/* how far it came */
 	struct chain_end at;
 	uint64_t after;
@@ -256,8 +256,7 @@ int store_expire(
 /* Nothing is to be written for a while: gives back memory that only makes writing faster. Write
  * side. */
 void store_rest(struct store *s);
-/* Why searches have no index at present, in words; NULL: they have one, or need none. Any thread.
- */
-const char *store_search_trouble(const struct store *s);
+/* Any thread. */
+struct search_index store_search_index(const struct store *s);
 
 #endif

@@ -30,10 +30,9 @@ uint64_t sum_value_usage(const struct usage *u)
 	return u->known ? XXH3_64bits(numbers, sizeof numbers) | 1 : 0;
 }
 
-int32_t sums_of(const struct sums *s, unsigned group)
+int32_t sums_of(const struct sums *s, unsigned set)
 {
-	return (int32_t)(uint32_t)XXH3_64bits(
-	    s->pairs[group], s->n[group] * sizeof s->pairs[group][0]);
+	return (int32_t)(uint32_t)XXH3_64bits(s->pairs[set], s->n[set] * sizeof s->pairs[set][0]);
 }
 
 static uint64_t value_of(const struct column *c, const void *row)
@@ -47,23 +46,23 @@ static uint64_t value_of(const struct column *c, const void *row)
 	}
 }
 
-int32_t row_sum(const struct row_table *t, const void *row, unsigned group)
+int32_t row_sum(const struct row_table *t, const void *row, unsigned set)
 {
 	struct sums s;
 
 	sums_begin(&s);
 	for (int i = 0; i < t->n; i++)
-		if ((t->columns[i].flags & COLUMN_GROUP) == group)
+		if ((t->columns[i].flags & COLUMN_SET) == set)
 			sums_add(&s, t, &t->columns[i], i, value_of(&t->columns[i], row));
-	return sums_of(&s, group);
+	return sums_of(&s, set);
 }
 
-void row_blank(const struct row_table *t, void *row, unsigned group)
+void row_blank(const struct row_table *t, void *row, unsigned set)
 {
 	for (int i = 0; i < t->n; i++) {
 		const struct column *c = &t->columns[i];
 
-		if (column_is_str(c) && (c->flags & COLUMN_GROUP) == group &&
+		if (column_is_str(c) && (c->flags & COLUMN_SET) == set &&
 		    !(c->flags & COLUMN_UNSUMMED))
 			*(struct str *)column_at(c, row) = STR_NULL;
 	}

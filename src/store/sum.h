@@ -8,12 +8,12 @@
 
 #include "model/rows/row.h"
 
-/* What goes into the sums so far: names and values of a group's columns, in their order. */
+/* What goes into the sums so far: names and values of a set's columns, in their order. */
 struct sums {
 	struct {
 		uint64_t name, value;
-	} pairs[COLUMN_GROUPS][COLUMNS_MAX];
-	unsigned n[COLUMN_GROUPS];
+	} pairs[COLUMN_SETS][COLUMNS_MAX];
+	unsigned n[COLUMN_SETS];
 };
 
 uint64_t sum_hash_name(const struct row_table *t, int column);
@@ -23,8 +23,8 @@ uint64_t sum_value_usage(const struct usage *u);
 
 static inline void sums_begin(struct sums *s)
 {
-	for (int group = 0; group < COLUMN_GROUPS; group++)
-		s->n[group] = 0;
+	for (int set = 0; set < COLUMN_SETS; set++)
+		s->n[set] = 0;
 }
 
 /* What is 0 or NULL does not count, so a column that is added later changes nothing. */
@@ -33,18 +33,18 @@ static inline void sums_add(
 {
 	/* names never change, so they are hashed once; two threads that do so agree */
 	uint64_t name = __atomic_load_n(&t->made->name_hashes[column], __ATOMIC_RELAXED);
-	unsigned flags = c->flags, group = flags & COLUMN_GROUP;
+	unsigned flags = c->flags, set = flags & COLUMN_SET;
 
-	s->pairs[group][s->n[group]].name = name ? name : sum_hash_name(t, column);
-	s->pairs[group][s->n[group]].value = value;
-	s->n[group] += value != 0 && !(flags & COLUMN_UNSUMMED);
+	s->pairs[set][s->n[set]].name = name ? name : sum_hash_name(t, column);
+	s->pairs[set][s->n[set]].value = value;
+	s->n[set] += value != 0 && !(flags & COLUMN_UNSUMMED);
 }
 
-/* When every column of the group has been added. */
-int32_t sums_of(const struct sums *s, unsigned group);
+/* When every column of the set has been added. */
+int32_t sums_of(const struct sums *s, unsigned set);
 /* Of a row that is in memory. */
-int32_t row_sum(const struct row_table *t, const void *row, unsigned group);
-/* Nobody knows what a damaged group said: its texts come out NULL. */
-void row_blank(const struct row_table *t, void *row, unsigned group);
+int32_t row_sum(const struct row_table *t, const void *row, unsigned set);
+/* Nobody knows what a damaged set said: its texts come out NULL. */
+void row_blank(const struct row_table *t, void *row, unsigned set);
 
 #endif

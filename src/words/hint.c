@@ -6,13 +6,13 @@ static const char *const sentences[N_HINTS] = {
     [HINT_NONE] = "",
     [HINT_LIST] = "list them with: reeve {other} ls",
     [HINT_REVOKE] = "revoke it, or choose another name",
-    [HINT_CHANGE] = "change it with: reeve {other} set {name}",
-    [HINT_QUEUE_CANCEL] = "cancel them (reeve cancel --queue {name}), wait, and try again",
+    [HINT_CHANGE] = "change it with: reeve {other} set {typed}",
+    [HINT_QUEUE_CANCEL] = "cancel them (reeve cancel --queue {typed}), wait, and try again",
     [HINT_START_WAIT] = "try again when the wait is over: reeve status",
     [HINT_WORKER_LOSS] =
         ("wait until it is lost; if its machine is certainly gone: reeve worker rm "
-         "--lost {name}"),
-    [HINT_WORKER_LOST] = "if its machine is certainly gone: reeve worker rm --lost {name}",
+         "--lost {typed}"),
+    [HINT_WORKER_LOST] = "if its machine is certainly gone: reeve worker rm --lost {typed}",
     [HINT_WORKER_TELL] = "it can only be told when it is: reeve worker ls",
     /* said behind a sentence */
     [HINT_HOW_LONG] = " (reeve status says how long)",

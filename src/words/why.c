@@ -62,10 +62,9 @@ static const struct {
         "more is configured (server.resources), or it is submitted with a smaller need"},
     [WHY_THROTTLED] = {"{n} of at most {of} tasks of the throttle {other} run", "one of them ends"},
     [WHY_THROTTLED_ARRAY] = {"{n} of at most {of} tasks of this array run", "one of them ends"},
-    [WHY_BEHIND_OTHERS] = {"{n} tasks of its queue are ready, and start in the order {order}",
+    [WHY_BEHIND_OTHERS] = {"{n} other{s} of its queue can start, in the order {order}",
         "its turn comes"},
-    [WHY_BEHIND_OTHERS_BY_PRIORITY] = {"{n} tasks of its queue are ready, and start in the "
-                                       "order {order}",
+    [WHY_BEHIND_OTHERS_BY_PRIORITY] = {"{n} other{s} of its queue can start, in the order {order}",
         "its turn comes; a higher priority brings it forward: reeve task set {task} --priority N"},
     [WHY_STARTING] = {"nothing holds it: it is about to start", "a moment"},
     [WHY_STARTING_ONCE_READ] = {"nothing holds it: it is about to start once the queue's head is "
@@ -90,14 +89,18 @@ static const struct {
     [WHY_GROUP_WAITS] = {"the group {name} waits for its turn: {n} before it are not over",
         "they end, or workers idle"},
     [WHY_GROUP_READS] = {"the group {name} is being read from the store", "a moment"},
-    [WHY_GROUP_RUNS] = {"of the {of} jobs of the group {name} {n} wait for a worker, run or are "
-                        "held",
-        "they end"},
+    [WHY_GROUP_RUNS] = {"waiting for a worker, running or held: {n} of the {of} jobs of the group "
+                        "{name}",
+        "each of them ends"},
+    [WHY_GROUP_OWED] = {"the group {name} was triggered by its schedule, and its jobs are being "
+                        "found out",
+        "a moment"},
     [WHY_GROUP_ENDS] = {"the group {name} is being ended: {n} of its {of} jobs have not{: |reason}",
         "their workers say that they are over"},
-    [WHY_JOB_NEEDS] = {"it needs task {other}, which has not ended", "that ends"},
-    [WHY_JOB_NEEDS_FIRST] = {"the first of {n} in a row that it waits for is task {other}",
-        "that ends; what holds it: reeve why {other}"},
+    [WHY_JOB_NEEDS] = {"it needs {job}, which has not ended",
+        "that ends; what holds it: reeve why {job typed}"},
+    [WHY_JOB_NEEDS_FIRST] = {"the first of {n} in a row that it waits for is {job}",
+        "that ends; what holds it: reeve why {job typed}"},
     [WHY_JOB_DUE] = {"all that it needs has ended: it is about to be queued", "a moment"},
 };
 

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "model/lines.h"
-#include "model/need.h"
+#include "model/task/need.h"
 
 static void add_name(struct buf *b, const struct facts *f)
 {
@@ -17,17 +17,52 @@ static void add_name(struct buf *b, const struct facts *f)
 static bool is_plain(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '-' || c == '_' || c == '.';
+	       c == '-' || c == '_' || c == '.' || c == '/';
 }
 
 /* A name as one would type it into a shell. */
+static void type(struct buf *b, struct str name)
+{
+	bool plain = name.n > 0;
+
+	for (size_t i = 0; i < name.n; i++)
+		plain &= is_plain(name.p[i]);
+	if (plain) {
+		buf_add_str(b, name);
+		return;
+	}
+	buf_add_char(b, '\'');
+	for (size_t i = 0; i < name.n; i++)
+		if (name.p[i] == '\'')
+			buf_add_cstr(b, "'\\''");
+		else
+			buf_add_char(b, name.p[i]);
+	buf_add_char(b, '\'');
+}
+
 static void add_typed(struct buf *b, const struct facts *f)
 {
-	bool plain = f->name.n > 0;
+	type(b, f->name);
+}
 
-	for (size_t i = 0; i < f->name.n; i++)
-		plain &= is_plain(f->name.p[i]);
-	buf_printf(b, plain ? STR_FMT : "'" STR_FMT "'", STR_ARG(f->name));
+static void add_job(struct buf *b, const struct facts *f)
+{
+	if (f->job.n)
+		buf_add_str(b, f->job);
+	else
+		buf_printf(b, "task " STR_FMT, STR_ARG(f->other));
+}
+
+/* Of which group goes before it. */
+static void add_job_typed(struct buf *b, const struct facts *f)
+{
+	AUTO(buf_release) struct buf name = {0};
+
+	if (f->job.n)
+		buf_printf(&name, STR_FMT "/" STR_FMT, STR_ARG(f->name), STR_ARG(f->job));
+	else
+		buf_add_str(&name, f->other);
+	type(b, buf_str(&name));
 }
 
 static void add_other(struct buf *b, const struct facts *f)
@@ -118,7 +153,7 @@ static void add_total(struct buf *b, const struct facts *f)
 	amount_add(b, f->other, f->total);
 }
 
-/* Lines of a need that say where: model/need.h. */
+/* Lines of a need that say where: model/task/need.h. */
 static void add_place(struct buf *b, const struct facts *f)
 {
 	struct str rest = f->other, line;
@@ -135,24 +170,26 @@ static const struct {
 	const char *key;
 	void (*add)(struct buf *b, const struct facts *f);
 } table[] = {
-    {"name", add_name},         /* of what it is about */
-    {"typed", add_typed},       /* the same, quoted for a shell where it must be */
-    {"other", add_other},       /* the second name */
-    {"reason", add_reason},     /* what somebody said */
-    {"task", add_task},         /* the id of the one that waits */
-    {"n", add_n},               /* so many */
-    {"s", add_s},               /* of them: the plural's ending */
-    {"of", add_of},             /* of so many */
-    {"one more", add_one_more}, /* than those */
-    {"in", add_in},             /* time left */
-    {"at", add_at},             /* and until when */
-    {"order", add_order},       /* the queue's */
-    {"workers", add_workers},   /* n of those that serve the queue are */
-    {"needs", add_needs},       /* so much of the second name's, */
-    {"freest", add_freest},     /* and how much one worker has free, */
-    {"total", add_total},       /* and all together have */
-    {"place", add_place},       /* the second name: where it must run */
-    {"unserved", add_unserved}, /* why workers do not serve it */
+    {"name", add_name},           /* of what it is about */
+    {"typed", add_typed},         /* the same, quoted for a shell where it must be */
+    {"other", add_other},         /* the second name */
+    {"job", add_job},             /* the second name, of a job */
+    {"job typed", add_job_typed}, /* the same with its group, for a shell */
+    {"reason", add_reason},       /* what somebody said */
+    {"task", add_task},           /* the id of the one that waits */
+    {"n", add_n},                 /* so many */
+    {"s", add_s},                 /* of them: the plural's ending */
+    {"of", add_of},               /* of so many */
+    {"one more", add_one_more},   /* than those */
+    {"in", add_in},               /* time left */
+    {"at", add_at},               /* and until when */
+    {"order", add_order},         /* the queue's */
+    {"workers", add_workers},     /* n of those that serve the queue are */
+    {"needs", add_needs},         /* so much of the second name's, */
+    {"freest", add_freest},       /* and how much one worker has free, */
+    {"total", add_total},         /* and all together have */
+    {"place", add_place},         /* the second name: where it must run */
+    {"unserved", add_unserved},   /* why workers do not serve it */
 };
 
 static void add_fact(struct buf *b, struct str key, const struct facts *f)

@@ -18,7 +18,7 @@ struct check {
 	uint64_t number;
 	struct kept kept;
 	struct loop_timer *limit;
-	bool told;   /* it took too long, and the brain knows */
+	bool told;   /* the check took too long, and the brain knows */
 	int program; /* which of them */
 };
 

@@ -75,7 +75,7 @@ struct job {
 	int64_t timeout_ms;
 };
 
-TAILQ_HEAD(job_list, job);
+TAILQ_HEAD(plugin_jobs, job);
 
 /* An attempt that the keeper remembers until the server has acknowledged its end. */
 struct record {

@@ -52,7 +52,7 @@ struct worker_options {
 	const char *user;          /* whom we become, having made the keeper; NULL: we stay */
 	const char *const *run_as; /* users whom tasks may name */
 	const char *const *run_as_groups;
-	const char *const *run_as_capabilities; /* that tasks of others than root may keep */
+	const char *const *run_as_capabilities; /* what tasks of others than root may keep */
 	const char *const *sandbox_hide;        /* paths that are empty inside every sandbox */
 	bool restart_when_lost;    /* come back as a new instance, instead of leaving for good */
 	const char *trace_shiviz;  /* a file to append a trace to; NULL: none */

@@ -12,11 +12,11 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "model/built.h"
-#include "model/graph.h"
-#include "model/group.h"
+#include "model/objects/built.h"
+#include "model/objects/graph.h"
+#include "model/objects/group.h"
+#include "model/objects/schedule.h"
 #include "model/rows/row.h"
-#include "model/schedule.h"
 #include "store/store.h"
 
 struct ctx {

@@ -361,6 +361,86 @@ static void test_migrate_groups(void **state)
 	}
 }
 
+/* Version 23 added schedules of groups: down they are set aside with their ticks, and so are groups
+ * that are still to be drafted, with the ids of their jobs. Up they are back. */
+static void test_migrate_schedules_of_groups(void **state)
+{
+	struct ctx *c = *state;
+	struct schedule_row s[2] = {{.id = 9, .name = STR("night"), .group = STR("{}")},
+	    {.id = 10, .name = STR("s"), .body = STR("{}")}};
+	struct tick_row tick = {.schedule = 9, .tick_s = 60, .time_ms = 60000, .task = 20};
+	struct group_row g[3] = {
+	    {.id = 20, .name = STR("owed"), .schedule = 9, .tick_s = 60},
+	    {.id = 30, .name = STR("made"), .state = GROUP_QUEUED, .schedule = 9, .tick_s = 120},
+	    {.id = 40, .name = STR("mine"), .state = GROUP_QUEUED},
+	};
+	struct part_query query = {.table = &tick_table, .object = 9, .limit = 10};
+	struct part_page page;
+	struct start start;
+	struct problem p = {0};
+
+	for (int i = 0; i < 2; i++)
+		batch_put(&c->b, &schedule_table, &s[i]);
+	for (int i = 0; i < 3; i++)
+		batch_put(&c->b, &group_table, &g[i]);
+	batch_put(&c->b, &tick_table, &tick);
+	commit(c);
+	shut(c);
+	assert_int_equal(migrate(c->url, 22, &p), 0);
+	sql(c, SURE("SELECT group_concat(id) = '10' FROM schedule"));
+	sql(c, SURE("SELECT group_concat(id) = '30,40' FROM groups"));
+	sql(c, SURE("SELECT count(*) = 0 FROM tick"));
+	sql(c, SURE("SELECT last_id >= 100020 FROM stat"));
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	start_read(c, &start);
+	assert_int_equal(start.n_schedules, 2);
+	assert_int_equal(start.n_groups, 3);
+	for (int i = 0; i < 2; i++)
+		assert_same_row(&schedule_table, &s[i], &start.schedules[i]);
+	for (int i = 0; i < 3; i++)
+		assert_same_row(&group_table, &g[i], &start.groups[i]);
+	assert_int_equal(store_parts(c->r, &query, &c->a, &page), 0);
+	assert_int_equal(page.n, 1);
+	assert_same_row(&tick_table, &tick, page.rows);
+}
+
+/* Version 24 added what jobs of a series were built from: down it is set aside, up it is back with
+ * the row that it was of; not with one that was written meanwhile. */
+static void test_migrate_digests(void **state)
+{
+	struct ctx *c = *state;
+	struct built_row b[2] = {{.series = 7,
+	                             .job = 1,
+	                             .series_name = STR("night"),
+	                             .job_name = STR("a"),
+	                             .duration_ms = 5,
+	                             .group = 100,
+	                             .task = 101,
+	                             .time_ms = 9,
+	                             .digest = STR("0a0b")},
+	    {.series = 7, .job = 2, .task = 102, .digest = STR("0c")}};
+	struct part_query query = {
+	    .table = &built_table, .object = 7, .oldest_first = true, .limit = 10};
+	struct part_page page;
+	struct problem p = {0};
+
+	for (int i = 0; i < 2; i++)
+		batch_put(&c->b, &built_table, &b[i]);
+	commit(c);
+	shut(c);
+	assert_int_equal(migrate(c->url, 23, &p), 0);
+	sql(c, "UPDATE built SET task = 202, sum = NULL WHERE job = 2");
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	assert_int_equal(store_parts(c->r, &query, &c->a, &page), 0);
+	assert_int_equal(page.n, 2);
+	assert_same_row(&built_table, &b[0], &((struct built_row *)page.rows)[0]);
+	b[1].task = 202;
+	b[1].digest = STR_NULL;
+	assert_same_row(&built_table, &b[1], &((struct built_row *)page.rows)[1]);
+}
+
 /* Version 19 added graphs of packages: down they are set aside, up they are back as they were. */
 static void test_migrate_graphs(void **state)
 {
@@ -464,7 +544,9 @@ int main(void)
 	    T(test_migrate_owners),
 	    T(test_migrate_results),
 	    T(test_migrate_groups),
+	    T(test_migrate_digests),
 	    T(test_migrate_graphs),
+	    T(test_migrate_schedules_of_groups),
 	    T(test_migrate_schedules),
 	    T(test_migrate_doubts),
 	};

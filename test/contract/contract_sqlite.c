@@ -3,6 +3,7 @@
 #include "contract_file.h"
 
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/sql/text.h"
 
 static void test_reopen_keeps_all(void **state)
 {
@@ -247,6 +249,37 @@ static void test_log_stays_bounded(void **state)
 	assert_true(st.st_size > 50 << 20);
 }
 
+static void assert_no_table(sqlite3 *db, const char *text)
+{
+	AUTO(free_cstr) char *explain = xasprintf("EXPLAIN %s", text);
+	sqlite3_stmt *st;
+
+	assert_int_equal(sqlite3_prepare_v2(db, explain, -1, &st, NULL), SQLITE_OK);
+	while (sqlite3_step(st) == SQLITE_ROW)
+		if (strcmp((const char *)sqlite3_column_text(st, 1), "OpenEphemeral") == 0)
+			fail_msg("makes a table of its own: %s", text);
+	sqlite3_finalize(st);
+}
+
+/* Neither the statements nor the conditions of indexes have SQLite make a table for a list: that
+ * costs more than to write the row. */
+static void test_writes_of_tasks_make_no_tables(void **state)
+{
+	const struct sql_dialect d = {.replaces = true, .hints = true};
+	AUTO(sql_text_release) struct sql_text insert = {&d}, update = {&d}, prune = {&d};
+	struct ctx *c = *state;
+	sqlite3 *db;
+
+	sql_add_verb(&insert, &task_table, SQL_INSERT);
+	sql_add_verb(&update, &task_table, SQL_STATE);
+	sql_add(&prune, "DELETE FROM task WHERE id = ? AND " ENDED_SQL);
+	assert_int_equal(sqlite3_open(ctx_path(c), &db), SQLITE_OK);
+	assert_no_table(db, insert.out.p);
+	assert_no_table(db, update.out.p);
+	assert_no_table(db, prune.out.p);
+	sqlite3_close(db);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -259,6 +292,7 @@ int main(void)
 	    T(test_second_open_is_refused),
 	    T(test_full_disk),
 	    T(test_log_stays_bounded),
+	    T(test_writes_of_tasks_make_no_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 #include "api/frame/api.h"
 #include "base/mem.h"
-#include "model/schedule.h"
+#include "model/objects/schedule.h"
 
 #define HOST_TIMERS 16
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/body.h"
-#include "model/deeds.h"
-#include "model/search.h"
-#include "model/task.h"
+#include "model/task/body.h"
+#include "model/task/deeds.h"
+#include "model/task/search.h"
+#include "model/task/task.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/secret.h"
-#include "model/token.h"
+#include "model/objects/token.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

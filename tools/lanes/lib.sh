@@ -68,7 +68,7 @@ build() {
 	ninja -C "$dir" --quiet "$@"
 }
 
-# What sanitizers add confuses gcc's flow analysis: these warn of what can not be (the release
+# What sanitizers add confuses gcc's flow analysis: these warn of what cannot be (the release
 # build keeps them).
 sanitized_args='-Wno-format-truncation -Wno-format-overflow -Wno-maybe-uninitialized'
 

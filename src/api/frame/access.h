@@ -9,8 +9,8 @@
 
 #include <bsd/sys/queue.h>
 
+#include "model/objects/token.h"
 #include "model/rows/query.h"
-#include "model/token.h"
 
 struct api;
 struct arena;
@@ -23,7 +23,7 @@ struct principal {
 	struct str name;               /* for the audit trail: "uid=0", "token:ci" */
 	int role;                      /* enum token_role; 0: nobody yet */
 	rid token;                     /* 0: none of the store's */
-	const struct token_row *limit; /* its limits, in the call's arena; NULL: none */
+	const struct token_row *limit; /* the token's limits, in the call's arena; NULL: none */
 };
 
 /* Tokens that were found good, and the line of those that are still to be looked at. */

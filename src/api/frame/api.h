@@ -78,9 +78,8 @@ struct api_host {
 	const struct id_space *ids;
 	/* Why commands are refused at present, in words; NULL: they are not. */
 	const char *(*not_ready)(void *arg);
-	/* Why searches have no index, in words; NULL: they have. */
-	const char *(*search_trouble)(void *arg);
-	void (*load)(void *arg, struct api_load *ret); /* NULL: not known */
+	struct search_index (*search_index)(void *arg); /* NULL: there is none */
+	void (*load)(void *arg, struct api_load *ret);  /* NULL: not known */
 	int64_t (*wall_ms)(void *arg);
 	int64_t (*mono_ms)(void *arg);
 	/*

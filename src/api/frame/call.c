@@ -130,7 +130,8 @@ static void client_gone(void *arg)
 static void count_answer(struct call *c, int status)
 {
 	c->status = status;
-	metrics_answer(c->api->metrics, route_number(c->route), status);
+	if (!c->is_own)
+		metrics_answer(c->api->metrics, route_number(c->route), status);
 }
 
 static void answer(struct call *c, int status)

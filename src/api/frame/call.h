@@ -23,6 +23,7 @@ struct metrics;
 struct waiter;
 struct subscriber;
 struct graph_room;
+struct owed;
 struct fields_in;
 struct field;
 typedef void call_reply_fn(struct call *c, const struct reply *r);
@@ -35,19 +36,20 @@ TAILQ_HEAD(subscriber_list, subscriber);
 struct api {
 	struct api_host host;
 	struct api_options opt;
-	struct arena opt_arena;        /* its strings */
+	struct arena opt_arena;        /* the strings of `opt` */
 	struct call_list calls, spare; /* under way; kept for reuse */
 	size_t n_spare;
 	struct metrics *metrics;
 	void *watch;          /* the one subscription to notices; all else hangs on it */
 	struct idmap waiters; /* task -> struct waiter: long polls */
 	struct subscriber_list subscribers;
-	struct subscriber_list behind; /* that are to be told of something, in line */
+	struct subscriber_list behind; /* subscribers that are to be told of something, in line */
 	void *behind_timer;
 	struct rendered *rendered; /* the notices told of last, for all: see events.c */
 	unsigned untold;           /* notices of the present commit that nobody heard of yet */
 	struct access access;
 	struct graph_room *graphs; /* kept graphs in memory; NULL: none was used yet */
+	struct owed *owed;         /* groups of schedules that are drafted; NULL: none was yet */
 	struct buf openapi;        /* written once, when it is first asked for */
 	struct buf metrics_text;   /* as written in that turn of the host's loop */
 	uint64_t metrics_turn;
@@ -86,6 +88,7 @@ struct call {
 	struct parse_away away;
 	int status;   /* as answered, for the metrics */
 	bool over;    /* answered, or the client is gone: io is not touched again */
+	bool is_own;  /* the api's own question, which nobody has sent */
 	bool no_idem; /* the next command is not the one the key is about */
 	int pending;  /* callbacks that the host still owes us */
 	call_fn *on_read;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/frame/call.h"
+#include "api/groups/owed.h"
 #include "api/insight/metrics.h"
 #include "api/objects/resource.h"
 #include "model/limits.h"
@@ -233,6 +234,8 @@ static void saw_notice(const struct notice *n, void *arg)
 		waiters_notice(a, n);
 	}
 	subscribers_notice(a, n);
+	if (!n)
+		owed_saw_commit(a);
 }
 
 static const char *copy(struct api *a, const char *s)
@@ -280,6 +283,7 @@ void api_free(struct api *a)
 		return;
 	calls_free(a);
 	graph_room_free(a->graphs);
+	owed_free(a);
 	access_release(&a->access);
 	if (a->behind_timer)
 		a->host.cancel_timer(a->host.arg, a->behind_timer);

@@ -7,7 +7,7 @@
 
 #include "base/timefmt.h"
 #include "model/lines.h"
-#include "model/need.h"
+#include "model/task/need.h"
 
 static void separate(struct buf *b)
 {

@@ -37,7 +37,7 @@ void jw_mid_null(struct buf *b, const char *key, const struct id_space *ids, rid
 /* "item\n" lines as an array of strings; "key=value\n" lines as an object. */
 void jw_mlines(struct buf *b, const char *key, struct str lines);
 void jw_mlabels(struct buf *b, const char *key, struct str lines);
-/* A need (model/need.h) as an object; none: null. */
+/* A need (model/task/need.h) as an object; none: null. */
 void jw_mneed(struct buf *b, const char *key, struct str need);
 /* Something counted, in its own unit: cores with decimals. */
 void jw_mamount(struct buf *b, struct str name, int64_t n);

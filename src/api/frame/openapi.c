@@ -249,11 +249,14 @@ static void add_tags(struct buf *b)
 
 static void add_page(struct buf *b, const char *of)
 {
-	jw_raw(b, STR("{\"type\":\"object\",\"properties\":{\"items\":{\"type\":\"array\","
+	jw_raw(b, STR("{\"type\":\"object\",\"properties\":{\"items\":{"
+	              "\"description\":\"one page of them\",\"type\":\"array\","
 	              "\"items\":"));
 	add_ref(b, "schemas", of);
-	buf_add_cstr(b, "},\"next\":{\"type\":[\"string\",\"null\"]}},"
-	                "\"required\":[\"items\",\"next\"]}");
+	buf_add_cstr(b,
+	    "},\"next\":{\"description\":\"the parameter `cursor` for the next page; null: "
+	    "this is the last\",\"type\":[\"string\",\"null\"]}},"
+	    "\"required\":[\"items\",\"next\"]}");
 }
 
 static void add_schemas(struct buf *b, const struct schema *list, size_t n)

@@ -9,7 +9,7 @@
 
 #include "api/frame/api.h"
 #include "api/frame/fields_out.h"
-#include "model/token.h"
+#include "model/objects/token.h"
 
 /* name, JSON schema, what it is, may be given more than once */
 #define QUERY_TABLE(X)                                                                            \
@@ -83,18 +83,19 @@ enum query {
 #define Q_OWNERS (Q(Q_SCHEDULE) | Q(Q_GROUP))
 #define OWNERS_OF_TASKS                                                                \
 	FIELD_FOUND("schedule", FIELD_TEXT, FIELD_NULL_SHOWN, "that submitted it"),    \
-	    FIELD_FOUND("schedule_id", FIELD_ID, FIELD_NULL_SHOWN, NULL),              \
+	    FIELD_FOUND("schedule_id", FIELD_ID, FIELD_NULL_SHOWN, "its id"),          \
 	    FIELD_FOUND("tick", FIELD_TIME, FIELD_NULL_SHOWN, "of the schedule"),      \
 	    FIELD_FOUND("group", FIELD_TEXT, FIELD_NULL_SHOWN, "that it is a job of"), \
-	    FIELD_FOUND("group_id", FIELD_ID, FIELD_NULL_SHOWN, NULL),                 \
+	    FIELD_FOUND("group_id", FIELD_ID, FIELD_NULL_SHOWN, "its id"),             \
 	    FIELD_FOUND("job", FIELD_TEXT, FIELD_NULL_SHOWN, "its name in the group")
-#define OWNERS_OF_EVENTS                                       \
-	FIELD_FOUND("schedule", FIELD_TEXT, FIELD_RARE, NULL), \
-	    FIELD_FOUND("tick", FIELD_TIME, FIELD_RARE, NULL), \
-	    FIELD_FOUND("group", FIELD_TEXT, FIELD_RARE, NULL)
-#define OWNERS_IN_FILTERS                                         \
-	FIELD_TOLD("schedule", 0, NULL, "{\"type\":\"string\"}"), \
-	    FIELD_TOLD("group", 0, NULL, "{\"type\":\"string\"}")
+#define OWNERS_AS_CAUSES "schedule" /* of a task: struct owner_names */
+#define OWNERS_OF_EVENTS                                                     \
+	FIELD_FOUND("schedule", FIELD_TEXT, FIELD_RARE, "that it is about"), \
+	    FIELD_FOUND("tick", FIELD_TIME, FIELD_RARE, "of the schedule"),  \
+	    FIELD_FOUND("group", FIELD_TEXT, FIELD_RARE, "that it is about")
+#define OWNERS_IN_FILTERS                                                                 \
+	FIELD_TOLD("schedule", 0, "submitted by this schedule", "{\"type\":\"string\"}"), \
+	    FIELD_TOLD("group", 0, "jobs of this group", "{\"type\":\"string\"}")
 #define FILTERS                                                                                    \
 	(Q(Q_QUEUE) | Q(Q_STATE) | Q(Q_LABEL) | Q(Q_BATCH) | Q(Q_WORKER) | Q_OWNERS | Q(Q_SINCE) | \
 	    Q(Q_UNTIL) | Q(Q_NAME) | Q(Q_SEARCH))
@@ -134,7 +135,7 @@ struct route {
 	const char *response; /* schema of the answer, or a media type; NULL: 204 */
 	int success[2];       /* statuses of success; 0: no second one */
 	unsigned flags;
-	enum right right; /* that it needs */
+	enum right right; /* the right that the route needs */
 };
 
 extern const char *const method_names[N_API_METHODS];

@@ -5,12 +5,17 @@
 #include "wire/json/settings.h"
 
 static const struct field problem_shape[] = {
-    OTHER("type", 0, "{\"type\":\"string\",\"format\":\"uri\"}"), TEXT("title", 0),
-    INT("status", 0), TEXT("detail", 0), TEXT("hint", RARE), TEXT("field", RARE),
-    OTHER("errors", RARE, ARRAY(REF("LineError"))), {NULL}};
+    OTHER("type", 0, "which kind of problem; the same for all of its kind",
+        "{\"type\":\"string\",\"format\":\"uri\"}"),
+    TEXT("title", 0, "its kind in words"), INT("status", 0, "the HTTP status"),
+    TEXT("detail", 0, "what was wrong"), TEXT("hint", RARE, "what to do about it"),
+    TEXT("field", RARE, "the member that is wrong, with its path"),
+    OTHER("errors", RARE, "what was wrong with which line", ARRAY(REF("LineError"))), {NULL}};
 
-static const struct field line_error_shape[] = {INT("line", 0), TEXT("type", 0), TEXT("detail", 0),
-    TEXT("hint", RARE), TEXT("field", RARE), {NULL}};
+static const struct field line_error_shape[] = {INT("line", 0, "of the request, from 1"),
+    TEXT("type", 0, "which kind of problem; the same for all of its kind"),
+    TEXT("detail", 0, "what was wrong"), TEXT("hint", RARE, "what to do about it"),
+    TEXT("field", RARE, "the member that is wrong, with its path"), {NULL}};
 
 #define THROTTLES                                                                                \
 	"{\"description\":\"by key: it starts while fewer than so many tasks with this key are " \
@@ -24,20 +29,32 @@ static const struct schema schemas[] = {
         "{\"description\":\"90s, 5m, 2h, PT1H30M, or seconds\",\"type\":[\"string\",\"number\"]}"},
     {"Size",
         "{\"description\":\"512M, 2G, 64K, or bytes\",\"type\":[\"string\",\"integer\",\"null\"]}"},
-    {"Need", "{\"description\":\"what is needed of a worker; cpu in cores, memory and disk in "
-             "bytes\",\"type\":\"object\",\"properties\":{\"cpu\":{\"type\":\"number\"},"
-             "\"memory\":{\"type\":\"integer\"},\"disk\":{\"type\":\"integer\"},"
-             "\"target\":{\"type\":\"string\"},\"labels\":" STRINGS ",\"not_labels\":" STRINGS
-             ",\"resources\":{\"type\":\"object\",\"additionalProperties\":{\"type\":"
-             "\"integer\"}},\"throttles\":" THROTTLES "}}"},
-    {"NeedGiven", "{\"description\":\"an object, or a text as memory=8G,cpu=2,gpu=1,label.zone=a\","
-                  "\"oneOf\":[{\"type\":\"string\",\"maxLength\":8192},{\"type\":\"object\","
-                  "\"additionalProperties\":false,\"properties\":{\"cpu\":{\"type\":[\"number\","
-                  "\"string\"]},\"memory\":{\"type\":[\"integer\",\"string\"]},\"disk\":{\"type\":["
-                  "\"integer\",\"string\"]},\"target\":{\"type\":\"string\"},\"labels\":" STRINGS
-                  ",\"not_labels\":" STRINGS ",\"resources\":{\"type\":\"object\","
-                  "\"additionalProperties\":{\"type\":[\"integer\",\"string\"]}},"
-                  "\"throttles\":" THROTTLES "}}]}"},
+    {"Need",
+        "{\"description\":\"what is needed of a worker; cpu in cores, memory and disk in "
+        "bytes\",\"type\":\"object\",\"properties\":{\"cpu\":{\"description\":\"cores\",\"type\":"
+        "\"number\"},\"memory\":{\"description\":\"bytes\",\"type\":\"integer\"},\"disk\":{"
+        "\"description\":\"bytes\",\"type\":\"integer\"},\"target\":{\"description\":\"its "
+        "platform\",\"type\":\"string\"},\"labels\":{\"description\":\"labels that it must "
+        "have\",\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},\"not_labels\":"
+        "{\"description\":\"labels that it must not "
+        "have\",\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},\"resources\":{"
+        "\"description\":\"so much of "
+        "each\",\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"}},"
+        "\"throttles\":" THROTTLES "}}"},
+    {"NeedGiven",
+        "{\"description\":\"an object, or a text as "
+        "memory=8G,cpu=2,gpu=1,label.zone=a\",\"oneOf\":[{\"type\":\"string\",\"maxLength\":8192},{"
+        "\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"cpu\":{"
+        "\"description\":\"cores\",\"type\":[\"number\",\"string\"]},\"memory\":{\"description\":"
+        "\"bytes, or 8G\",\"type\":[\"integer\",\"string\"]},\"disk\":{\"description\":\"bytes, or "
+        "8G\",\"type\":[\"integer\",\"string\"]},\"target\":{\"description\":\"its "
+        "platform\",\"type\":\"string\"},\"labels\":{\"description\":\"labels that it must "
+        "have\",\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},\"not_labels\":"
+        "{\"description\":\"labels that it must not "
+        "have\",\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},\"resources\":{"
+        "\"description\":\"so much of "
+        "each\",\"type\":\"object\",\"additionalProperties\":{\"type\":[\"integer\",\"string\"]}},"
+        "\"throttles\":" THROTTLES "}}]}"},
     {"Problem", .fields = problem_shape},
     {"LineError", .fields = line_error_shape},
     {"RunSettings", .fields = run_fields, .shape = SHAPE_SETTINGS,

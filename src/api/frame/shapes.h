@@ -14,11 +14,11 @@
 
 #define NONE FIELD_NULL_SHOWN
 #define RARE FIELD_RARE
-#define INT(name, bits) FIELD_FOUND(name, FIELD_I64, bits, NULL)
-#define TEXT(name, bits) FIELD_FOUND(name, FIELD_TEXT, bits, NULL)
-#define BOOL(name, bits) FIELD_FOUND(name, FIELD_BOOL, bits, NULL)
-#define ID(name, bits) FIELD_FOUND(name, FIELD_ID, bits, NULL)
-#define TIME(name, bits) FIELD_FOUND(name, FIELD_TIME, bits, NULL)
-#define OTHER(name, bits, json) FIELD_FOUND(name, FIELD_OTHER, bits, NULL, .schema = json)
+#define INT(name, bits, about) FIELD_FOUND(name, FIELD_I64, bits, about)
+#define TEXT(name, bits, about) FIELD_FOUND(name, FIELD_TEXT, bits, about)
+#define BOOL(name, bits, about) FIELD_FOUND(name, FIELD_BOOL, bits, about)
+#define ID(name, bits, about) FIELD_FOUND(name, FIELD_ID, bits, about)
+#define TIME(name, bits, about) FIELD_FOUND(name, FIELD_TIME, bits, about)
+#define OTHER(name, bits, about, json) FIELD_FOUND(name, FIELD_OTHER, bits, about, .schema = json)
 
 #endif

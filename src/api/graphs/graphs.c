@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kept graphs: their section of the interface. */
 #include "api/graphs/graphs.h"
+#include "api/frame/shapes.h"
 
 #include "core/graph/view.h"
 
@@ -61,42 +62,76 @@ static const struct route routes[] = {
         "What is wrong with it", 0, NULL, false, "GraphFindings", {200}, 0, RIGHT_READ},
 };
 
-#define NAMES "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}"
-#define COUNT "{\"type\":\"integer\"}"
-#define TEXT "{\"type\":\"string\"}"
+#define NAMES(name, bits, text) FIELD_FOUND(name, FIELD_LINES, bits, text)
+static const struct field dependent_shape[] = {
+    TEXT("package", 0, "origin and name"), NAMES("why", 0, "how it is needed"), {NULL}};
+
+static const struct field package_shape[] = {TEXT("package", 0, "origin and name"),
+    TEXT("ident", 0, "origin, name, version and release"),
+    NAMES("runtime", 0, "packages that it needs when it runs"),
+    NAMES("build", 0, "packages that it needs to be built"),
+    NAMES("strong", 0, "what it needs to be built, of the same round"),
+    NAMES("targets", 0, "platforms that it is for"),
+    BOOL("buildable", 0, "whether it can be built"), TEXT("reason", NONE, "why it cannot be built"),
+    INT("duration_ms", NONE, "how long its build takes"),
+    FIELD_FOUND(
+        "dependents", FIELD_OBJECTS, RARE, "packages that need it", .table = dependent_shape),
+    INT("n_dependents", RARE, "how many in all"), {NULL}};
+
+static const struct field finding_counts[] = {INT("loops", 0, "packages that need themselves"),
+    INT("contradictions", 0, "cycles that have no order"),
+    INT("unknown", 0, "packages that are needed and are not there"),
+    INT("unbuildable", 0, "packages that cannot be built"), {NULL}};
+
+static const struct field unknown_shape[] = {TEXT("package", 0, "origin and name"),
+    INT("n_needed_by", 0, "how many need it"),
+    NAMES("needed_by", 0, "the first of those that need it"), {NULL}};
+
+static const struct field unbuildable_shape[] = {TEXT("package", 0, "origin and name"),
+    OTHER("how", 0, "it was said of itself, or of what it needs",
+        "{\"enum\":[\"direct\",\"indirect\"]}"),
+    TEXT("through", RARE, "what it needs, on the way to the root"),
+    TEXT("root", RARE, "the package of which it was said"),
+    TEXT("reason", 0, "why that one cannot be built"), {NULL}};
+
+static const struct field findings_shape[] = {BOOL("ok", 0, "it has no loop and no contradiction"),
+    INT("packages", 0, "how many it has"), INT("dependencies", 0, "of all packages together"),
+    FIELD_FOUND(
+        "counts", FIELD_OBJECT, 0, "how many findings of each kind", .table = finding_counts),
+    NAMES("loops", 0, "packages that need themselves, and through which"),
+    NAMES("contradictions", 0, "cycles that have no order"),
+    FIELD_FOUND("unknown", FIELD_OBJECTS, 0, "packages that are needed and are not there",
+        .table = unknown_shape),
+    FIELD_FOUND("unbuildable", FIELD_OBJECTS, 0, "packages that cannot be built",
+        .table = unbuildable_shape),
+    {NULL}};
+
 static const struct schema schemas[] = {
     {"Graph", .fields = graph_fields},
     {"GraphList", .page_of = "Graph"},
     {"PackagesChange", .fields = graph_patch_fields, .shape = SHAPE_CHANGE},
     {"PackageList", .page_of = "Package"},
-    {"Package",
-        "{\"type\":\"object\",\"required\":[\"package\",\"ident\",\"runtime\",\"build\","
-        "\"strong\",\"targets\",\"buildable\",\"reason\",\"duration_ms\"],\"properties\":{"
-        "\"package\":" TEXT ",\"ident\":" TEXT ",\"runtime\":" NAMES ",\"build\":" NAMES
-        ",\"strong\":" NAMES ",\"targets\":" NAMES ",\"buildable\":{\"type\":\"boolean\"},"
-        "\"reason\":{\"type\":[\"string\",\"null\"]},\"duration_ms\":{\"type\":[\"integer\","
-        "\"null\"]},\"dependents\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
-        "\"required\":[\"package\",\"why\"],\"properties\":{\"package\":" TEXT ",\"why\":" NAMES
-        "}}},\"n_dependents\":" COUNT "}}"},
+    {"Package", .fields = package_shape},
     {"PackageFile",
-        "{\"type\":\"object\",\"required\":[\"packages\"],\"properties\":{\"packages\":{\"type\":"
-        "\"array\",\"items\":{\"type\":\"object\",\"required\":[\"ident\"],\"properties\":{"
-        "\"ident\":" TEXT ",\"runtime\":" NAMES ",\"build\":" NAMES ",\"strong\":" NAMES
-        ",\"targets\":" NAMES ",\"buildable\":{\"type\":\"boolean\"},\"reason\":" TEXT
-        ",\"duration\":{\"type\":[\"string\",\"number\"]}}}},\"unbuildable\":{\"type\":"
-        "\"array\",\"items\":{\"type\":[\"string\",\"object\"]}}}}"},
-    {"GraphFindings",
-        "{\"type\":\"object\",\"required\":[\"ok\",\"packages\",\"dependencies\",\"counts\","
-        "\"loops\",\"contradictions\",\"unknown\",\"unbuildable\"],\"properties\":{\"ok\":{"
-        "\"type\":\"boolean\"},\"packages\":" COUNT ",\"dependencies\":" COUNT
-        ",\"counts\":{\"type\":\"object\",\"properties\":{\"loops\":" COUNT
-        ",\"contradictions\":" COUNT ",\"unknown\":" COUNT ",\"unbuildable\":" COUNT
-        "}},\"loops\":" NAMES ",\"contradictions\":" NAMES
-        ",\"unknown\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
-        "\"package\":" TEXT ",\"n_needed_by\":" COUNT ",\"needed_by\":" NAMES
-        "}}},\"unbuildable\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
-        "\"package\":" TEXT ",\"how\":{\"enum\":[\"direct\",\"indirect\"]},\"through\":" TEXT
-        ",\"root\":" TEXT ",\"reason\":" TEXT "}}}}}"},
+        "{\"type\":\"object\",\"required\":[\"packages\"],\"properties\":{\"packages\":{"
+        "\"description\":\"the "
+        "packages\",\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"ident\"],"
+        "\"properties\":{\"ident\":{\"description\":\"origin, name, version and "
+        "release\",\"type\":\"string\"},\"runtime\":{\"description\":\"packages that it needs when "
+        "it "
+        "runs\",\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"build\":{\"description\":"
+        "\"packages that it needs to be "
+        "built\",\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"strong\":{\"description\":"
+        "\"what it needs to be built, of the same "
+        "round\",\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"targets\":{\"description\":"
+        "\"platforms that it is "
+        "for\",\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"buildable\":{\"description\":"
+        "\"whether it can be built\",\"type\":\"boolean\"},\"reason\":{\"description\":\"why it "
+        "cannot be built\",\"type\":\"string\"},\"duration\":{\"description\":\"how long its build "
+        "takes\",\"type\":[\"string\",\"number\"]}}}},\"unbuildable\":{\"description\":\"packages "
+        "that cannot be built, and "
+        "why\",\"type\":\"array\",\"items\":{\"type\":[\"string\",\"object\"]}}}}"},
+    {"GraphFindings", .fields = findings_shape},
 };
 
 static const struct resource resource = {

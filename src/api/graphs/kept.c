@@ -10,39 +10,39 @@
 #define ROWS_AT_ONCE 2000
 #define RUBBISH_MIN 20000 /* names */
 
-void kept_release(struct kept *k)
+void kept_release(struct graph_in_memory *k)
 {
 	package_graph_release(&k->g);
 	free(k->places);
 	free(k->free);
 	free(k->sorted);
-	*k = (struct kept){0};
+	*k = (struct graph_in_memory){0};
 }
 
-size_t kept_bytes(const struct kept *k)
+size_t kept_bytes(const struct graph_in_memory *k)
 {
 	return package_graph_bytes(&k->g) + k->n_places * sizeof *k->places +
 	       k->cap_free * sizeof *k->free + (k->sorted ? k->g.n_known * sizeof *k->sorted : 0);
 }
 
-static size_t names_of(const struct kept *k)
+static size_t names_of(const struct graph_in_memory *k)
 {
 	return k->g.names.n + k->g.versions.n;
 }
 
-bool kept_is_stale(const struct kept *k)
+bool kept_is_stale(const struct graph_in_memory *k)
 {
 	return names_of(k) > 2 * k->n_names + RUBBISH_MIN;
 }
 
-static void note_free(struct kept *k, uint32_t number)
+static void note_free(struct graph_in_memory *k, uint32_t number)
 {
 	GROW(k->free, k->cap_free, k->n_free + 1);
 	k->free[k->n_free++] = number;
 }
 
 /* Room for the places of all names. */
-static void widen(struct kept *k)
+static void widen(struct graph_in_memory *k)
 {
 	if (k->n_places >= k->g.names.n)
 		return;
@@ -52,7 +52,8 @@ static void widen(struct kept *k)
 }
 
 /* A row that makes no sense is left out, and missed when they are counted. */
-static void take_row(struct kept *k, const struct graph_package_row *row, struct arena *a)
+static void take_row(
+    struct graph_in_memory *k, const struct graph_package_row *row, struct arena *a)
 {
 	struct problem ignored;
 	enum upload_result result;
@@ -69,7 +70,8 @@ static void take_row(struct kept *k, const struct graph_package_row *row, struct
 	k->places[names_find(&k->g.names, u.ident.key)] = (uint32_t)row->number;
 }
 
-static int read_page(struct kept *k, struct store_reader *r, struct part_query *q, bool *ret_more)
+static int read_page(
+    struct graph_in_memory *k, struct store_reader *r, struct part_query *q, bool *ret_more)
 {
 	AUTO(arena_release) struct arena a = {0};
 	struct part_page page = {0};
@@ -87,7 +89,7 @@ static int read_page(struct kept *k, struct store_reader *r, struct part_query *
 	return 0;
 }
 
-static int damaged(const struct kept *k, const struct graph_row *row, struct problem *p)
+static int damaged(const struct graph_in_memory *k, const struct graph_row *row, struct problem *p)
 {
 	if (row->n_packages < 0)
 		problem_set(p, ERR_STORE, "the graph's row in the store is damaged");
@@ -97,8 +99,8 @@ static int damaged(const struct kept *k, const struct graph_row *row, struct pro
 	return problem_hint(p, "it is damaged in the store: load all of it again, with --replace");
 }
 
-int kept_read(struct kept *k, struct store_reader *r, const struct graph_row *row, uint64_t seed,
-    struct problem *p)
+int kept_read(struct graph_in_memory *k, struct store_reader *r, const struct graph_row *row,
+    uint64_t seed, struct problem *p)
 {
 	struct part_query q = {.table = &graph_package_table,
 	    .object = row->id,
@@ -125,7 +127,7 @@ static int by_name(const void *a, const void *b, void *names)
 	return str_cmp(texts[*(const uint32_t *)a], texts[*(const uint32_t *)b]);
 }
 
-const uint32_t *kept_sorted(struct kept *k)
+const uint32_t *kept_sorted(struct graph_in_memory *k)
 {
 	size_t n = 0;
 
@@ -152,9 +154,9 @@ static int mark_all(struct package_change *x, const struct plan_file *f, struct 
 	return rc;
 }
 
-int kept_of_file(struct kept *ret_kept, struct plan_file *f, struct problem *p)
+int kept_of_file(struct graph_in_memory *ret_kept, struct plan_file *f, struct problem *p)
 {
-	struct kept k = {.g = f->graph};
+	struct graph_in_memory k = {.g = f->graph};
 	struct package_change marks = {.g = &k.g};
 	int rc;
 
@@ -189,7 +191,7 @@ int kept_merge(struct package_change *x, const struct plan_file *f, struct probl
 }
 
 /* The place of a package that there is, or is no more: then it is free again. */
-static uint32_t place_of(struct kept *k, uint32_t name)
+static uint32_t place_of(struct graph_in_memory *k, uint32_t name)
 {
 	uint32_t *at = &k->places[name], number = *at;
 
@@ -204,7 +206,7 @@ static uint32_t place_of(struct kept *k, uint32_t name)
 	return number;
 }
 
-static uint32_t *all_known(const struct kept *k, size_t *ret_n)
+static uint32_t *all_known(const struct graph_in_memory *k, size_t *ret_n)
 {
 	uint32_t *all = xcalloc(k->g.n_known + 1, sizeof *all);
 
@@ -216,7 +218,7 @@ static uint32_t *all_known(const struct kept *k, size_t *ret_n)
 }
 
 struct graph_package_row *kept_rows(
-    struct kept *k, const struct package_change *x, struct arena *a, size_t *ret_n)
+    struct graph_in_memory *k, const struct package_change *x, struct arena *a, size_t *ret_n)
 {
 	size_t n, kept = 0;
 	uint32_t *names = x ? change_places(x, &n) : all_known(k, &n);
@@ -228,7 +230,7 @@ struct graph_package_row *kept_rows(
 	for (size_t i = 0; i < n; i++) {
 		uint32_t number = place_of(k, names[i]);
 
-		if (number == NO_NAME) /* it came and went in one change */
+		if (number == NO_NAME) /* a package that came and went in one change */
 			continue;
 		rows[kept].number = number;
 		package_to_row(&k->g, &k->g.packages[names[i]], a, &rows[kept++]);
@@ -238,7 +240,7 @@ struct graph_package_row *kept_rows(
 	return rows;
 }
 
-void kept_count(const struct kept *k, struct graph_row *ret_row)
+void kept_count(const struct graph_in_memory *k, struct graph_row *ret_row)
 {
 	ret_row->n_packages = (int64_t)k->g.n_known;
 	ret_row->n_deps = (int64_t)k->g.n_deps;

@@ -9,10 +9,10 @@
 
 #include "graph/file/file.h"
 #include "graph/package/change.h"
-#include "model/graph.h"
+#include "model/objects/graph.h"
 #include "store/store.h"
 
-struct kept {
+struct graph_in_memory {
 	struct package_graph g;
 	uint32_t *places; /* by number of the name: the row's number; NO_NAME: it has none */
 	size_t n_places;
@@ -23,25 +23,25 @@ struct kept {
 	size_t n_names;   /* names and versions when it was read: what is more may be rubbish */
 };
 
-void kept_release(struct kept *k);
-size_t kept_bytes(const struct kept *k); /* of memory, about */
+void kept_release(struct graph_in_memory *k);
+size_t kept_bytes(const struct graph_in_memory *k); /* of memory, about */
 /* So much of it is rubbish that it had better be read again. */
-bool kept_is_stale(const struct kept *k);
+bool kept_is_stale(const struct graph_in_memory *k);
 /* All rows of it; `n` of them hold packages, or something is damaged. */
-int kept_read(struct kept *k, struct store_reader *r, const struct graph_row *row, uint64_t seed,
-    struct problem *p);
+int kept_read(struct graph_in_memory *k, struct store_reader *r, const struct graph_row *row,
+    uint64_t seed, struct problem *p);
 /* Known packages by name. */
-const uint32_t *kept_sorted(struct kept *k);
+const uint32_t *kept_sorted(struct graph_in_memory *k);
 
 /* A file becomes a graph of its own, which it gives away. */
-int kept_of_file(struct kept *ret_kept, struct plan_file *f, struct problem *p);
+int kept_of_file(struct graph_in_memory *ret_kept, struct plan_file *f, struct problem *p);
 /* All of a file into what is there. */
 int kept_merge(struct package_change *x, const struct plan_file *f, struct problem *p);
 
 /* Rows of what was changed, or of everything (`x` NULL), in the arena. */
 struct graph_package_row *kept_rows(
-    struct kept *k, const struct package_change *x, struct arena *a, size_t *ret_n);
+    struct graph_in_memory *k, const struct package_change *x, struct arena *a, size_t *ret_n);
 /* How much there is. */
-void kept_count(const struct kept *k, struct graph_row *ret_row);
+void kept_count(const struct graph_in_memory *k, struct graph_row *ret_row);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define NAME_BYTES (2 * IDENT_PART_MAX + 1)
 
-struct look {
+struct graph_look {
 	struct str name; /* how the name begins, or all of it */
 	struct str after;
 	int64_t limit;
@@ -17,13 +17,13 @@ struct look {
 
 static void look_free(struct call *c)
 {
-	buf_release(&((struct look *)c->state)->out);
+	buf_release(&((struct graph_look *)c->state)->out);
 }
 
 static void look_done(struct graph_turn *t)
 {
 	struct call *c = t->c;
-	struct look *l = t->state;
+	struct graph_look *l = t->state;
 
 	if (!c->over && !access_is_over(c)) {
 		if (t->problem.code) {
@@ -37,7 +37,7 @@ static void look_done(struct graph_turn *t)
 }
 
 /* The graph that the path names; then `work` in its turn. */
-static void look(struct call *c, struct look *l, void (*work)(struct graph_turn *t))
+static void look(struct call *c, struct graph_look *l, void (*work)(struct graph_turn *t))
 {
 	rid id = find_object(c, KIND_GRAPH, c->arg, "graph", &c->problem);
 	struct graph_turn *t;
@@ -78,7 +78,7 @@ static bool begins(struct str name, struct str with)
 
 static void list_packages(struct graph_turn *t)
 {
-	struct look *l = t->state;
+	struct graph_look *l = t->state;
 	const struct package_graph *g = &t->kept->g;
 	const uint32_t *sorted = kept_sorted(t->kept);
 	struct str next = STR_NULL, name;
@@ -92,7 +92,7 @@ static void list_packages(struct graph_turn *t)
 	jw_open(&l->out, '[');
 	for (; i < g->n_known; i++) {
 		name = g->names.texts[sorted[i]];
-		if (!begins(name, l->name)) /* they stand together */
+		if (!begins(name, l->name)) /* names that begin alike stand together */
 			break;
 		if (l->limit-- == 0 || l->out.n > PAGE_BYTES) {
 			next = g->names.texts[sorted[i - 1]];
@@ -121,7 +121,7 @@ static bool take_text(struct call *c, enum query q, struct str *ret_text)
 
 void graph_packages(struct call *c)
 {
-	struct look *l = call_state(c, sizeof *l);
+	struct graph_look *l = call_state(c, sizeof *l);
 
 	l->limit = 100;
 	if (!call_int(c, Q_LIMIT, 1, 1000, &l->limit) || !take_text(c, Q_NAME, &l->name) ||
@@ -132,7 +132,7 @@ void graph_packages(struct call *c)
 
 static void find_package(struct graph_turn *t)
 {
-	struct look *l = t->state;
+	struct graph_look *l = t->state;
 	const struct package_graph *g = &t->kept->g;
 	struct ident id;
 	uint32_t name;
@@ -156,7 +156,7 @@ static void find_package(struct graph_turn *t)
 
 void graph_package(struct call *c)
 {
-	struct look *l = call_state(c, sizeof *l);
+	struct graph_look *l = call_state(c, sizeof *l);
 
 	if (take_text(c, Q_NAME, &l->name))
 		look(c, l, find_package);
@@ -164,7 +164,7 @@ void graph_package(struct call *c)
 
 static void check_graph(struct graph_turn *t)
 {
-	struct look *l = t->state;
+	struct graph_look *l = t->state;
 	struct findings f;
 
 	findings_make(&t->kept->g, NULL, 0, &f);
@@ -174,5 +174,5 @@ static void check_graph(struct graph_turn *t)
 
 void graph_check(struct call *c)
 {
-	look(c, call_state(c, sizeof(struct look)), check_graph);
+	look(c, call_state(c, sizeof(struct graph_look)), check_graph);
 }

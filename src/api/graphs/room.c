@@ -15,7 +15,7 @@ struct kept_graph {
 	struct graph_room *room;
 	rid id;          /* 0: it is not there yet */
 	int64_t version; /* of what is in memory; 0: nothing is */
-	struct kept kept;
+	struct graph_in_memory kept;
 	size_t bytes;
 	int64_t used_ms;
 	struct graph_turns line; /* the first one's turn it is */
@@ -53,7 +53,7 @@ size_t graph_room_bytes(const struct graph_room *r)
 /* -- letting go: freeing a hundred thousand packages takes a while, so others do it */
 
 struct rubbish {
-	struct kept kept;
+	struct graph_in_memory kept;
 	size_t bytes;
 };
 
@@ -72,7 +72,7 @@ static void let_go(struct graph_room *r, struct kept_graph *g)
 
 	*b = (struct rubbish){g->kept, g->bytes};
 	r->bytes -= g->bytes;
-	g->kept = (struct kept){0};
+	g->kept = (struct graph_in_memory){0};
 	g->bytes = 0;
 	g->version = 0;
 	r->api->host.read(r->api->host.arg, true, free_rubbish, free, b);

@@ -20,7 +20,7 @@ struct graph_turn {
 	TAILQ_ENTRY(graph_turn) in_line;
 	struct call *c; /* held until the end of the turn */
 	struct kept_graph *of;
-	struct kept *kept;    /* the graph, while it is its turn */
+	struct graph_in_memory *kept; /* the graph, while it is its turn */
 	struct graph_row row; /* as the core had it when the turn began; names are not in it */
 	uint64_t seed;        /* for graphs that are made of what strangers say */
 	bool as_it_is;        /* what is there does not matter: it is not read */

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "graph/package/packages.h"
-#include "model/graph.h"
+#include "model/objects/graph.h"
 
 void package_to_row(const struct package_graph *g, const struct package *k, struct arena *a,
     struct graph_package_row *ret_row);

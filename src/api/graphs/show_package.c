@@ -113,7 +113,7 @@ static int by_number(const void *a, const void *b, void *graph)
 	return str_cmp(g->names.texts[*(const uint32_t *)a], g->names.texts[*(const uint32_t *)b]);
 }
 
-/* Those that need it, by name; the caller frees them. */
+/* The packages that need this one, by name; the caller frees them. */
 static uint32_t *dependents_of(const struct package_graph *g, uint32_t name, size_t *ret_n)
 {
 	uint32_t *all = NULL;

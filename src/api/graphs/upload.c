@@ -27,7 +27,7 @@ struct uploading {
 	void *timer; /* the next slice of it; NULL: not set */
 	void (*work)(struct graph_turn *t);
 	struct str name;    /* of a graph that is to be made; NULL: it is there */
-	int64_t if_version; /* that the client demands; 0: any */
+	int64_t if_version; /* the version that the client demands; 0: any */
 	struct mark *marks;
 	size_t n_marks, cap_marks;
 	/* what the reader's thread has made of it */
@@ -62,7 +62,8 @@ static void note_counts(struct uploading *u, const struct package_change *x)
 	    (struct graph_counts){x->added, x->replaced, x->same, x->older, x->marked, x->removed};
 }
 
-static void make_rows(struct uploading *u, struct kept *k, const struct package_change *x)
+static void make_rows(
+    struct uploading *u, struct graph_in_memory *k, const struct package_change *x)
 {
 	kept_count(k, &u->row);
 	u->parts = (struct object_parts){.all = !x, .arena = &u->arena};
@@ -75,7 +76,7 @@ static int read_text(struct graph_turn *t, struct plan_file *ret_file)
 	struct plan_reading how = {.seed = t->seed};
 	int rc = plan_file_read_as((struct str){u->text, u->n}, &how, ret_file, &t->problem);
 
-	free(TAKE(u->text)); /* its packages are in the graph now */
+	free(TAKE(u->text)); /* the text's packages are in the graph now */
 	if (rc == 0 && !ret_file->has_packages) {
 		plan_file_release(ret_file);
 		problem_set(&t->problem, ERR_INVALID, "a graph has packages, not jobs");
@@ -89,7 +90,7 @@ static void replace_all(struct graph_turn *t)
 {
 	struct uploading *u = t->state;
 	struct plan_file f;
-	struct kept next;
+	struct graph_in_memory next;
 
 	if (read_text(t, &f) < 0)
 		return;
@@ -411,8 +412,9 @@ const struct field graph_patch_fields[] = {
     FIELD_TOLD("remove", 0, "packages, by origin/name or full ident", NAMES),
     FIELD_TOLD("unbuildable", 0, "packages that cannot be built, and why",
         "{\"type\":\"array\",\"items\":{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"object\","
-        "\"required\":[\"package\"],\"properties\":{\"package\":{\"type\":\"string\"},\"reason\":{"
-        "\"type\":\"string\",\"maxLength\":1024}}}]}}"),
+        "\"required\":[\"package\"],\"properties\":{\"package\":{\"description\":\"origin/name or "
+        "full ident\",\"type\":\"string\"},\"reason\":{"
+        "\"description\":\"why\",\"type\":\"string\",\"maxLength\":1024}}}]}}"),
     FIELD_TOLD("buildable", 0, "packages that can be built again", NAMES),
     {NULL},
 };

@@ -14,12 +14,12 @@
 #define STEP 2000      /* rows read at a time */
 #define ENDED "bfxlc?" /* letters of jobs that have ended */
 
-enum stage { STAGE_ROWS, STAGE_NAMES, STAGE_NEEDS, STAGE_END };
+enum answer_stage { ANSWER_ROWS, ANSWER_NAMES, ANSWER_NEEDS, ANSWER_END };
 
 struct compact {
 	struct group_of_call g;
 	struct call *c;
-	enum stage stage;
+	enum answer_stage stage;
 	rid at;
 	struct task_page page;
 	char *states;
@@ -81,7 +81,7 @@ static void read_step(struct store_reader *r, void *arg)
 	struct call *c = arg;
 	struct compact *k = c->state;
 
-	c->code = k->stage == STAGE_ROWS ? read_rows(r, k) : graph_scan_step(&k->scan, r);
+	c->code = k->stage == ANSWER_ROWS ? read_rows(r, k) : graph_scan_step(&k->scan, r);
 }
 
 static void go_on(struct call *c)
@@ -112,7 +112,7 @@ static void send(struct call *c)
 	if (k->text.n)
 		io->stream_write(c->req.io, buf_str(&k->text));
 	buf_reset(&k->text);
-	if (k->stage == STAGE_END) {
+	if (k->stage == ANSWER_END) {
 		call_stream_end(c);
 	} else if (io->stream_pending(c->req.io) > 0) {
 		k->draining = true;
@@ -123,13 +123,13 @@ static void send(struct call *c)
 	}
 }
 
-static void begin_scan(struct compact *k, enum stage stage)
+static void begin_scan(struct compact *k, enum answer_stage stage)
 {
 	k->stage = stage;
 	k->is_first = true;
 	k->scan = group_scan(&k->g, &k->c->row_arena);
-	k->scan.job = stage == STAGE_NAMES ? put_name : NULL;
-	k->scan.edge = stage == STAGE_NEEDS ? put_edge : NULL;
+	k->scan.job = stage == ANSWER_NAMES ? put_name : NULL;
+	k->scan.edge = stage == ANSWER_NEEDS ? put_edge : NULL;
 	k->scan.arg = k;
 }
 
@@ -173,7 +173,7 @@ static void rows_done(struct call *c)
 	    group_read_again(&k->g, go_on))
 		return;
 	put_head(k, v.row);
-	begin_scan(k, STAGE_NAMES);
+	begin_scan(k, ANSWER_NAMES);
 	send(c);
 }
 
@@ -199,12 +199,12 @@ static void scan_done(struct call *c)
 		send(c);
 		return;
 	}
-	if (k->stage == STAGE_NAMES) {
+	if (k->stage == ANSWER_NAMES) {
 		buf_add_cstr(&k->text, "],\"needs\":[");
-		begin_scan(k, STAGE_NEEDS);
+		begin_scan(k, ANSWER_NEEDS);
 	} else {
 		buf_add_cstr(&k->text, "]}\n");
-		k->stage = STAGE_END;
+		k->stage = ANSWER_END;
 	}
 	send(c);
 }
@@ -219,7 +219,7 @@ static void step_done(struct call *c)
 	}
 	if (group_read_failed(c))
 		return;
-	if (k->stage != STAGE_ROWS) {
+	if (k->stage != ANSWER_ROWS) {
 		scan_done(c);
 		return;
 	}

@@ -3,7 +3,7 @@
 #ifndef API_GRAPH_SCAN_H
 #define API_GRAPH_SCAN_H
 
-#include "model/group_graph.h"
+#include "model/objects/group_graph.h"
 #include "store/store.h"
 
 #define SCAN_CHUNKS 8 /* pieces in one step: half a megabyte */

@@ -2,6 +2,7 @@
 /* Groups: all of them are in memory, so looking needs no store; changes are commands. */
 #include "api/groups/groups.h"
 
+#include "api/groups/job_why.h"
 #include "api/objects/show.h"
 #include "api/tasks/task_shapes.h"
 #include "wire/json/fields.h"
@@ -23,7 +24,7 @@ const struct group_row *path_group(struct call *c)
 	return NULL;
 }
 
-/* Its jobs may be in any queue: scope.c looks at them. */
+/* A group's jobs may be in any queue: scope.c looks at them. */
 static bool group_covers(const struct call *c, rid id)
 {
 	return !c->who.limit || c->covered == id;
@@ -79,31 +80,65 @@ void group_cancel(struct call *c)
 	call_command(c, &ev, resource_changed);
 }
 
-static struct str why_summary(struct call *c, const struct group_row *g, const struct why *whys)
+static struct str why_nothing(struct call *c, const struct group_row *g)
 {
-	if (whys)
-		return words_why(&c->arena, whys);
-	return arena_strf(&c->arena, "it has ended, and waits for nothing: it is %s",
-	    group_state_names[g->state]);
+	return arena_strf(&c->arena, "it has ended, and waits for nothing: it is %s%s" STR_FMT,
+	    group_state_names[g->state], g->reason.n ? ": " : "", STR_ARG(g->reason));
+}
+
+/* The first one's reasons are in the summary, too: that is all that a list has room for. */
+static void show_live(struct call *c, struct str *summary)
+{
+	const struct job_why *j = c->state;
+	bool is_first = true;
+
+	job_why_open(c);
+	for (size_t i = 0; i < j->n; i++) {
+		struct str line;
+
+		if (!j->rows[i].id || task_is_ended(j->rows[i].state.status))
+			continue;
+		line = job_why_show(c, &j->rows[i]);
+		if (is_first)
+			*summary = arena_strf(
+			    &c->arena, STR_FMT "; " STR_FMT, STR_ARG(*summary), STR_ARG(line));
+		is_first = false;
+	}
+	job_why_close(c);
+}
+
+static void show_why(struct call *c)
+{
+	const struct group_row *g = row_of(c->host->core, c->about);
+	struct buf *b = &c->out;
+	struct why *whys = NULL;
+	struct str summary;
+	size_t n;
+
+	if (!g) {
+		call_fail(c, ERR_NOT_FOUND, "the group was deleted just now");
+		return;
+	}
+	n = core_group_why(c->host->core, g->id, &c->arena, &whys);
+	summary = n ? words_why(&c->arena, whys) : why_nothing(c, g);
+	jw_open(b, '{');
+	jw_mid_null(b, "id", c->host->ids, g->id);
+	jw_mcstr(b, "state", group_state_names[g->state]);
+	show_whys(b, &c->arena, whys, n);
+	show_live(c, &summary);
+	jw_mstr(b, "summary", summary);
+	jw_close(b, '}');
+	call_json(c, 200);
 }
 
 void group_why(struct call *c)
 {
-	const struct group_row *g = path_group(c);
-	struct buf *b = &c->out;
-	struct why *whys = NULL;
-	size_t n;
+	struct job_why *j = call_state(c, sizeof *j);
 
-	if (!g)
+	if (!path_group(c))
 		return;
-	n = core_group_why(c->host->core, g->id, &c->arena, &whys);
-	jw_open(b, '{');
-	jw_mid_null(b, "id", c->host->ids, g->id);
-	jw_mcstr(b, "state", group_state_names[g->state]);
-	jw_mstr(b, "summary", why_summary(c, g, n ? whys : NULL));
-	show_whys(b, &c->arena, whys, n);
-	jw_close(b, '}');
-	call_json(c, 200);
+	j->n = core_group_live(c->host->core, c->about, j->tasks);
+	job_why_read(c, j, show_why);
 }
 
 static const struct owner_names in_tasks = {Q_GROUP, "group", "group_id", "job", true};

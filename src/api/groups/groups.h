@@ -6,10 +6,10 @@
 #include "api/objects/resource.h"
 #include "core/group/view.h"
 
-extern const struct field group_fields[], group_said_fields[], group_retry_fields[];
+extern const struct field group_said_fields[], group_retry_fields[], group_fail_fields[];
 extern const struct resource group_resource;
 call_fn groups_list, groups_submit, group_get, group_cancel, group_retry, group_why, group_jobs,
-    group_job, group_compact, group_stream;
+    group_job, group_fail, group_compact, group_stream;
 
 void show_group(struct buf *b, const struct api *a, const struct group_row *g);
 
@@ -21,6 +21,8 @@ struct group_load {
 	struct arena *arena; /* of all that they say */
 };
 void group_send(struct call *c, const struct group_load *l, call_reply_fn *then);
+/* The jobs of a group that a schedule has triggered, from what that schedule asks for. */
+void groups_draft(struct call *c, struct str text, rid owed);
 void group_figures(const struct metrics *m, const struct api_host *h, struct buf *b);
 /* The group that the path names is c->about; its row is good until the core's next step. NULL: the
  * problem has been sent. */

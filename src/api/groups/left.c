@@ -5,12 +5,13 @@
 
 #include "api/groups/weigh.h"
 #include "base/mem.h"
+#include "model/objects/group_digests.h"
 
 #define PIECES 16
 #define PAGE 1000
 
 struct reading {
-	struct left *l;
+	struct left_of_group *l;
 	struct store_reader *r;
 	struct arena passing; /* pages, one after the other */
 	struct arena own;
@@ -19,6 +20,7 @@ struct reading {
 	struct group_edge *edges;
 	size_t n_edges;
 	uint8_t *is_built, *is_there, *marks;
+	struct input_digest *digests;
 };
 
 static int damaged(struct reading *x)
@@ -44,28 +46,45 @@ static int take_piece(struct reading *x, struct str data)
 	return g.is_bad ? damaged(x) : 0;
 }
 
-static int read_graph(struct reading *x)
+static int read_pieces(struct reading *x, int64_t from, int64_t n)
 {
 	struct part_query q = {.table = &group_graph_table,
 	    .object = x->l->group.id,
+	    .from = from,
 	    .oldest_first = true,
 	    .limit = PIECES};
 	struct part_page page;
 	int rc = 0;
 
-	for (; q.from < x->l->group.n_chunks && !rc; q.from += PIECES) {
+	for (; q.from < from + n && !rc; q.from += PIECES) {
 		q.to = q.from + PIECES;
 		arena_reset(&x->passing);
 		rc = store_parts(x->r, &q, &x->passing, &page);
 		if (rc)
 			return problem_set(&x->l->problem, rc, "the store cannot be read");
-		for (size_t i = 0; i < page.n && !rc; i++)
-			rc = take_piece(x, ((struct group_graph_row *)page.rows)[i].data);
+		for (size_t i = 0; i < page.n && !rc; i++) {
+			const struct group_graph_row *row = (struct group_graph_row *)page.rows + i;
+
+			if (from < INPUT_DIGESTS_FROM)
+				rc = take_piece(x, row->data);
+			else
+				input_digests_take(x->digests, x->n, row->number - from, row->data);
+		}
 	}
-	return rc || x->n_edges == (size_t)x->l->group.n_edges ? rc : damaged(x);
+	return rc;
 }
 
-/* Its jobs' tasks have the ids behind its own. */
+static int read_graph(struct reading *x)
+{
+	const struct group_row *g = &x->l->group;
+	int rc = read_pieces(x, 0, g->n_chunks);
+
+	if (!rc)
+		rc = read_pieces(x, INPUT_DIGESTS_FROM, input_digest_chunks(g));
+	return rc || x->n_edges == (size_t)g->n_edges ? rc : damaged(x);
+}
+
+/* The tasks of a group's jobs have the ids behind the group's own. */
 static int read_states(struct reading *x)
 {
 	struct task_filter f = {
@@ -92,7 +111,7 @@ static int read_states(struct reading *x)
 
 static int find_job(struct reading *x, uint32_t *ret_job)
 {
-	const struct left *l = x->l;
+	const struct left_of_group *l = x->l;
 	rid id;
 
 	if (l->what != RETRY_FROM)
@@ -112,7 +131,7 @@ static int find_job(struct reading *x, uint32_t *ret_job)
 static int choose(struct reading *x)
 {
 	struct retry_graph g = {x->n, x->edges, x->n_edges, x->is_built};
-	struct left *l = x->l;
+	struct left_of_group *l = x->l;
 	uint32_t from = 0;
 	int rc = find_job(x, &from);
 
@@ -143,6 +162,7 @@ static void take_job(
 	s->run_after_ms = 0;
 	x->l->tasks[i].status = TASK_BLOCKED;
 	names[i] = arena_str(a, x->names[job]);
+	((struct input_digest *)x->l->submit.digests)[i] = x->digests[job];
 	if (x->marks[job] == RETRY_TAKEN)
 		taken[i] = retry_taken(row, str_of(id_format(&x->l->ids, row->id, task)),
 		    str_of(id_format(&x->l->ids, x->l->group.id, group)), a);
@@ -158,12 +178,13 @@ static int gone(struct reading *x, uint32_t job)
 
 static int read_jobs(struct reading *x)
 {
-	struct left *l = x->l;
+	struct left_of_group *l = x->l;
 	struct str *names = arena_zalloc(&l->arena, (l->n + 1) * sizeof *names);
 	struct task_row row;
 	size_t i = 0;
 
 	l->tasks = xcalloc(l->n + 1, sizeof *l->tasks);
+	l->submit.digests = arena_zalloc(&l->arena, (l->n + 1) * sizeof *l->submit.digests);
 	l->submit.taken = arena_zalloc(&l->arena, (l->n + 1) * sizeof *l->submit.taken);
 	for (uint32_t job = 0; job < x->n; job++) {
 		if (x->marks[job] == RETRY_NOT)
@@ -178,11 +199,11 @@ static int read_jobs(struct reading *x)
 	l->submit.policy = l->group.policy;
 	l->submit.retried_of = l->group.id;
 	l->submit.series = l->group.series;
-	weigh_group(&l->submit, l->n, x->r, &l->arena);
+	weigh_group(&l->submit, l->n, x->r, &l->arena, NULL);
 	return 0;
 }
 
-void left_read(struct left *l, struct store_reader *r)
+void left_read(struct left_of_group *l, struct store_reader *r)
 {
 	struct reading x = {.l = l, .r = r, .n = (uint32_t)l->group.n_jobs};
 
@@ -190,6 +211,7 @@ void left_read(struct left *l, struct store_reader *r)
 	x.edges = arena_alloc(&x.own, ((size_t)l->group.n_edges + 1) * sizeof *x.edges);
 	x.is_built = arena_zalloc(&x.own, x.n + 1);
 	x.is_there = arena_zalloc(&x.own, x.n + 1);
+	x.digests = arena_zalloc(&x.own, (x.n + 1) * sizeof *x.digests);
 	x.marks = arena_zalloc(&x.own, x.n + 1);
 	if (!read_graph(&x) && !read_states(&x) && !choose(&x))
 		read_jobs(&x);
@@ -197,7 +219,7 @@ void left_read(struct left *l, struct store_reader *r)
 	arena_release(&x.own);
 }
 
-void left_release(struct left *l)
+void left_release(struct left_of_group *l)
 {
 	arena_release(&l->arena);
 	free(TAKE(l->tasks));

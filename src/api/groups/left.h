@@ -10,7 +10,7 @@
 #include "core/group/retry.h"
 #include "store/store.h"
 
-struct left {
+struct left_of_group {
 	/* asked for */
 	struct group_row group;
 	struct id_space ids;
@@ -24,7 +24,7 @@ struct left {
 	struct problem problem; /* code 0: all is well */
 };
 
-void left_read(struct left *l, struct store_reader *r);
-void left_release(struct left *l);
+void left_read(struct left_of_group *l, struct store_reader *r);
+void left_release(struct left_of_group *l);
 
 #endif

@@ -13,6 +13,7 @@
 struct listing {
 	struct call *c;
 	unsigned states; /* bits; 0: any */
+	rid schedule;    /* that triggered them; 0: whichever, or none */
 	uint32_t limit;
 	rid at; /* the last one that was looked at */
 	bool more;
@@ -27,6 +28,7 @@ static bool fits(const struct listing *l, const struct group_row *g)
 	struct str prefix = l->c->query[Q_NAME];
 
 	return (!l->states || l->states >> g->state & 1) &&
+	       (!l->schedule || g->schedule == l->schedule) &&
 	       (!prefix.n || (g->name.n >= prefix.n && !memcmp(g->name.p, prefix.p, prefix.n)));
 }
 
@@ -98,12 +100,29 @@ static void narrow(struct call *c)
 	call_read_long(c, look, show);
 }
 
+static bool of_schedule(struct call *c, rid *ret_schedule)
+{
+	struct str name = c->query[Q_SCHEDULE];
+	rid id;
+
+	if (!name.p)
+		return true;
+	id = find_object(c, KIND_SCHEDULE, name, "schedule", &c->problem);
+	if (!id) { /* the answer frees what the call holds, and so the place for the id */
+		call_problem(c);
+		return false;
+	}
+	*ret_schedule = id;
+	return true;
+}
+
 void groups_list(struct call *c)
 {
 	struct listing *l = call_state(c, sizeof *l);
 
 	l->c = c;
-	if (!call_page(c, &l->at, &l->limit) || !resource_states(c, &l->states))
+	if (!call_page(c, &l->at, &l->limit) || !resource_states(c, &l->states) ||
+	    !of_schedule(c, &l->schedule))
 		return;
 	find(l, c->who.limit ? LOOK_MOST : l->limit);
 	call_when_durable(c, l->end_batch, narrow);

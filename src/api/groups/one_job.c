@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GET /v1/groups/{group}/jobs/{job}: one of them, with all that it needs and all that need it. */
+/*
+ * GET /v1/groups/{group}/jobs/{job}: one of them, with all that it needs and all that need it.
+ * POST /v1/groups/{group}/fail: one of them has failed, for the reason that is given; the answer is
+ * the job after that.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/groups/group_jobs.h"
+#include "model/limits.h"
+#include "wire/json/fields.h"
+#include "words/words.h"
 
 #define NO_JOB UINT32_MAX
 
@@ -11,6 +18,7 @@ struct looking {
 	struct group_of_call g;
 	struct call *c;
 	struct str asked;
+	struct str reason;     /* why it has failed */
 	uint32_t asked_number; /* if it is one, or an id */
 	struct shown_job job;
 	uint32_t *place; /* of each job that needs it, from 1; while the graph is gone through */
@@ -100,21 +108,27 @@ static void read_it(struct call *c)
 	call_read_long(c, read_job, job_done);
 }
 
+/* False: that has been said. */
+static bool was_found(struct call *c)
+{
+	const struct looking *l = c->state;
+
+	if (c->code != ERR_NOT_FOUND)
+		return !group_read_failed(c);
+	problem_set(&c->problem, ERR_NOT_FOUND, "the group has no job \"%.*s\"",
+	    l->asked.n > 100 ? 100 : (int)l->asked.n, l->asked.p);
+	problem_hint(&c->problem, "name it as the group does, or by its number or its task's "
+	                          "id");
+	problem_field(&c->problem, "job");
+	call_problem(c);
+	return false;
+}
+
 static void job_done(struct call *c)
 {
 	struct looking *l = c->state;
 
-	if (c->code == ERR_NOT_FOUND) {
-		problem_set(&c->problem, ERR_NOT_FOUND, "the group has no job \"%.*s\"",
-		    l->asked.n > 100 ? 100 : (int)l->asked.n, l->asked.p);
-		problem_hint(&c->problem,
-		    "name it as the group does, or by its number or its task's "
-		    "id");
-		problem_field(&c->problem, "job");
-		call_problem(c);
-		return;
-	}
-	if (group_read_failed(c) ||
+	if (!was_found(c) ||
 	    (group_is_ahead(&l->g, &l->job.row) && group_read_again(&l->g, read_it)))
 		return;
 	show_job(c, &l->g, &l->job);
@@ -136,16 +150,90 @@ static uint32_t number_of(const struct call *c, const struct group_of_call *g, s
 	return NO_JOB;
 }
 
+static void look_for(struct call *c, const struct group_row *g, struct str asked)
+{
+	struct looking *l = c->state;
+
+	l->c = c;
+	group_of_row(c, &l->g, g);
+	l->asked = arena_str(&c->arena, asked);
+	l->asked_number = number_of(c, &l->g, l->asked);
+}
+
 void group_job(struct call *c)
 {
-	struct looking *l = call_state(c, sizeof *l);
 	const struct group_row *g = path_group(c);
 
 	if (!g)
 		return;
-	l->c = c;
-	group_of_row(c, &l->g, g);
-	l->asked = arena_str(&c->arena, c->args[1]);
-	l->asked_number = number_of(c, &l->g, l->asked);
+	call_state(c, sizeof(struct looking));
+	look_for(c, g, c->args[1]);
 	read_it(c);
+}
+
+/* -- it has failed */
+
+struct failing {
+	struct str job, reason;
+};
+
+const struct field group_fail_fields[] = {
+    FIELD("job", FIELD_TEXT, failing, job, .flags = FIELD_GIVEN, .max = JOB_NAME_MAX_BYTES,
+        .about = "its name, its number, or its task's id"),
+    FIELD("reason", FIELD_TEXT, failing, reason, .flags = FIELD_GIVEN, .max = REASON_MAX_BYTES,
+        .about = "why it cannot be built"),
+    {NULL},
+};
+
+static void failed(struct call *c, const struct reply *r)
+{
+	if (call_refused(c, r))
+		return;
+	if (r->n && r->outcomes[0].code) {
+		problem_set(&c->problem, r->outcomes[0].code, "the job cannot be failed: " STR_FMT,
+		    STR_ARG(words_outcome(&c->arena, &r->outcomes[0])));
+		problem_hint(&c->problem, "reeve group show tells how its group stands");
+		call_problem(c);
+		return;
+	}
+	read_it(c);
+}
+
+static void send_fail(struct call *c)
+{
+	struct looking *l = c->state;
+	struct event ev = {.kind = EV_CANCEL, .tasks = {.ids = &c->about, .n = 1, .fails = true}};
+
+	if (!was_found(c))
+		return;
+	c->about = l->g.id + 1 + l->job.number;
+	ev.tasks.reason = l->reason;
+	call_command(c, &ev, failed);
+}
+
+static void find_job(struct store_reader *r, void *arg)
+{
+	struct call *c = arg;
+
+	c->code = find_by_name(r, c->state);
+}
+
+void group_fail(struct call *c)
+{
+	struct failing said = {STR_NULL, STR_NULL};
+	const struct fields_in r = {.arena = &c->arena, .into = &said, .problem = &c->problem};
+	const struct group_row *g = path_group(c);
+
+	if (!g || !call_fields(c, &r, group_fail_fields))
+		return;
+	if (!said.job.n || !said.reason.n) {
+		problem_set(&c->problem, ERR_INVALID, "a job fails by its name, for a reason");
+		problem_hint(&c->problem, "give \"job\" and \"reason\"");
+		problem_field(&c->problem, said.job.n ? "reason" : "job");
+		call_problem(c);
+		return;
+	}
+	((struct looking *)call_state(c, sizeof(struct looking)))->reason = said.reason;
+	look_for(c, g, said.job);
+	call_read_long(c, find_job, send_fail);
 }

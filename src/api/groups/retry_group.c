@@ -3,7 +3,7 @@
 #include "api/groups/groups.h"
 #include "api/groups/left.h"
 #include "model/limits.h"
-#include "model/token.h"
+#include "model/objects/token.h"
 #include "wire/json/fields.h"
 
 /* More than this is taken in slice by slice. */
@@ -39,7 +39,7 @@ static void work(struct store_reader *r, void *arg)
 }
 
 /* Whoever may submit only to some queues may have only jobs of those done again. */
-static bool covers(struct call *c, const struct left *l)
+static bool covers(struct call *c, const struct left_of_group *l)
 {
 	for (size_t i = 0; c->who.limit && i < l->n; i++) {
 		const struct queue_row *q = core_queue(c->host->core, l->tasks[i].spec.queue);
@@ -54,7 +54,7 @@ static bool covers(struct call *c, const struct left *l)
 
 static void send(struct call *c)
 {
-	struct left *l = c->state;
+	struct left_of_group *l = c->state;
 	const struct group_load load = {&l->submit, &l->tasks, l->n, &l->arena};
 
 	c->problem = l->problem;
@@ -88,7 +88,7 @@ static bool is_sound(struct call *c, const struct group_row *g, const struct sai
 
 void group_retry(struct call *c)
 {
-	struct left *l = call_state(c, sizeof *l);
+	struct left_of_group *l = call_state(c, sizeof *l);
 	struct said said = {.what = RETRY_FAILED};
 	const struct fields_in r = {.arena = &c->arena, .into = &said, .problem = &c->problem};
 	const struct group_row *g = path_group(c);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "api/graphs/room.h"
-#include "api/groups/draft.h"
+#include "api/groups/draft/reuse.h"
 #include "api/groups/groups.h"
-#include "api/groups/weigh.h"
+#include "base/mem.h"
 
 /* More than this is taken in slice by slice. */
 #define LONG_JOBS 512
@@ -18,6 +18,7 @@
 struct posting {
 	struct draft draft;
 	bool made_default;
+	rid owed; /* the group that a schedule has triggered; 0: a new one */
 };
 
 static call_fn find_queues;
@@ -32,13 +33,25 @@ static void read_work(struct store_reader *r, void *arg)
 	draft_read(&((struct posting *)((struct call *)arg)->state)->draft);
 }
 
+/* At what earlier groups of its series have built. */
+static void look_back(struct draft *d, struct store_reader *r)
+{
+	struct same_build *same = d->reuse ? xcalloc(d->n + 1, sizeof *same) : NULL;
+
+	reuse_digest(d);
+	weigh_group(&d->group, d->n, r, &d->arena, same);
+	if (same)
+		reuse_take(d, same, r);
+	free(same);
+}
+
 static void fit_work(struct store_reader *r, void *arg)
 {
 	struct draft *d = &((struct posting *)((struct call *)arg)->state)->draft;
 
 	draft_fit(d);
 	if (!d->problem.code)
-		weigh_group(&d->group, d->n, r, &d->arena);
+		look_back(d, r);
 }
 
 /* True: it was refused, and that has been said. */
@@ -69,7 +82,7 @@ static void made(struct call *c, const struct reply *r)
 	}
 	call_location(c, "/v1/groups/", r->id);
 	group_resource.show(c, r->id);
-	c->out.n--; /* its bracket */
+	c->out.n--; /* the object's closing bracket */
 	jw_mi64(&c->out, "n_left_out", (int64_t)d->n_left_out);
 	jw_key(&c->out, "left_out");
 	buf_printf(&c->out, "[" STR_FMT "]}", STR_ARG(buf_str(&d->left_out)));
@@ -96,6 +109,7 @@ static void send(struct call *c)
 	if (is_refused(c))
 		return;
 	call_hold(c);
+	d->group.owed = ((struct posting *)c->state)->owed;
 	group_send(c, &load, made);
 	draft_empty(d); /* the core has its own */
 	call_unhold(c);
@@ -172,6 +186,20 @@ static const struct queue_row *find_one(struct call *c, struct str name, int *re
 	return q;
 }
 
+/* Says which job names it, if one does. */
+static void queue_refused(struct call *c, size_t queue)
+{
+	struct draft *d = &((struct posting *)c->state)->draft;
+	size_t job = d->named_by[queue];
+
+	if (job) {
+		d->problem = c->problem;
+		draft_problem(d, d->lines[job - 1], d->group.names[job - 1]);
+		c->problem = d->problem;
+	}
+	call_problem(c);
+}
+
 static void find_queues(struct call *c)
 {
 	struct draft *d = &((struct posting *)c->state)->draft;
@@ -187,7 +215,7 @@ static void find_queues(struct call *c)
 		const struct queue_row *q = find_one(c, d->queues[i], &rc);
 
 		if (rc) {
-			call_problem(c);
+			queue_refused(c, i);
 			return;
 		}
 		if (!q) {
@@ -231,18 +259,35 @@ static void read_body(struct call *c)
 	call_read_long(c, read_work, find_queues);
 }
 
-void groups_submit(struct call *c)
+static void begin(struct call *c)
 {
-	struct posting *p = call_state(c, sizeof *p);
+	struct posting *p = c->state;
 	uint64_t random;
 
-	if (!is_readable(c))
-		return;
 	c->on_free = posting_free;
 	p->draft.now_ms = c->host->wall_ms(c->host->arg);
 	p->draft.limit = c->who.limit;
+	p->draft.ids = *c->host->ids;
 	c->host->secret_random(&random, sizeof random);
 	c->host->secret_random(&p->draft.seed, sizeof p->draft.seed);
 	snprintf(p->draft.salt, sizeof p->draft.salt, "%016llx", (unsigned long long)random);
+}
+
+void groups_submit(struct call *c)
+{
+	call_state(c, sizeof(struct posting));
+	if (!is_readable(c))
+		return;
+	begin(c);
 	call_copy_body(c, read_body);
+}
+
+void groups_draft(struct call *c, struct str text, rid owed)
+{
+	struct posting *p = call_state(c, sizeof *p);
+
+	begin(c);
+	p->owed = owed;
+	p->draft.text = (struct str){xstrndup(text.p, text.n), text.n};
+	call_read_long(c, read_work, find_queues);
 }

@@ -7,9 +7,11 @@
 #include "api/groups/weigh.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/hex.h"
 #include "base/mem.h"
-#include "model/built.h"
+#include "model/objects/built.h"
 
 #define PAGE 1000
 #define ROWS_MAX 200000 /* of a series: whatever else it has is not looked at */
@@ -22,9 +24,10 @@ struct named {
 struct weighing {
 	const struct submit_group *g;
 	struct named *names; /* by number */
-	size_t n, at;        /* those before `at` have been found, or were never built */
+	size_t n, at;        /* jobs before `at` were found, or were never built */
 	uint32_t *weights;   /* 0: not known */
 	uint64_t sum, n_known;
+	struct same_build *same; /* of each job; NULL: nobody wants to know */
 };
 
 static int by_number(const void *x, const void *y)
@@ -34,6 +37,16 @@ static int by_number(const void *x, const void *y)
 	if (a->number != b->number)
 		return a->number < b->number ? -1 : 1;
 	return a->job < b->job ? -1 : a->job > b->job;
+}
+
+static void compare(struct weighing *w, uint32_t job, const struct built_row *row)
+{
+	struct input_digest was;
+
+	if (w->same && w->g->digests && row->digest.n &&
+	    hex_take(row->digest, was.bytes, sizeof was) && input_digest_is_known(&was) &&
+	    !memcmp(&was, &w->g->digests[job], sizeof was))
+		w->same[job] = (struct same_build){row->group, row->task};
 }
 
 static void take(struct weighing *w, const struct built_row *row)
@@ -48,6 +61,7 @@ static void take(struct weighing *w, const struct built_row *row)
 		w->weights[job] = row->duration_ms < 1            ? 1
 		                  : row->duration_ms < UINT32_MAX ? (uint32_t)row->duration_ms
 		                                                  : UINT32_MAX;
+		compare(w, job, row);
 		w->sum += w->weights[job];
 		w->n_known++;
 	}
@@ -86,9 +100,10 @@ static void fill_in(struct weighing *w)
 			    w->g->weights ? w->g->weights[i] : (uint32_t)(w->sum / w->n_known);
 }
 
-void weigh_group(struct submit_group *g, size_t n, struct store_reader *r, struct arena *a)
+void weigh_group(struct submit_group *g, size_t n, struct store_reader *r, struct arena *a,
+    struct same_build *ret_same)
 {
-	struct weighing w = {.g = g, .n = n};
+	struct weighing w = {.g = g, .n = n, .same = ret_same};
 
 	if (!g->series.n || !n || !g->names)
 		return;

@@ -25,7 +25,7 @@ struct event_filter {
 	struct str kinds[KINDS_MAX];
 	size_t n_kinds;
 	rid queue, task, batch, worker, owner;
-	struct str owner_asked; /* its name, as it was given */
+	enum kind owner_kind;
 };
 
 struct watcher {
@@ -98,9 +98,9 @@ static bool read_filter(struct call *c, struct event_filter *f)
 	}
 	for (int i = 0; !rc && i < N_QUERY; i++)
 		if (Q_OWNERS & Q(i) && c->query[i].p) {
-			f->owner = find_object(c, resource_asked((enum query)i)->kind, c->query[i],
-			    query_infos[i].name, &c->problem);
-			f->owner_asked = c->query[i];
+			f->owner_kind = resource_asked((enum query)i)->kind;
+			f->owner = find_object(
+			    c, f->owner_kind, c->query[i], query_infos[i].name, &c->problem);
 			rc = f->owner ? 0 : c->problem.code;
 		}
 	if (!rc && c->query[Q_TASK].p)
@@ -252,22 +252,26 @@ static void events_done(struct call *c)
 		write_events(c, more);
 }
 
-/* Durable rows say what they are about as text: the name that was asked for, or the id. */
+/* Durable rows say what they are about as text: its name, also if it was asked for by its id, or
+ * the id. */
 static void subject_of(struct call *c, struct event_list *l)
 {
 	const struct event_filter *f = &l->filter;
+	const struct core *core = c->host->core;
 	const struct {
 		rid id;
-		struct str asked;
-	} by[] = {{f->queue, c->query[Q_QUEUE]}, {f->worker, c->query[Q_WORKER]},
-	    {f->task, c->query[Q_TASK]}, {f->batch, c->query[Q_BATCH]}, {f->owner, f->owner_asked}};
+		struct str name; /* tasks and batches have none */
+	} by[] = {{f->queue, core_name(core, KIND_QUEUE, f->queue)},
+	    {f->worker, core_name(core, KIND_WORKER, f->worker)}, {f->task, STR_NULL},
+	    {f->batch, STR_NULL}, {f->owner, core_name(core, f->owner_kind, f->owner)}};
 	char text[ID_TEXT];
 
 	for (size_t i = 0; i < sizeof by / sizeof by[0]; i++)
 		if (by[i].id) {
-			l->subject[0] = arena_str(&c->arena, by[i].asked);
 			l->subject[1] =
 			    arena_str(&c->arena, str_of(id_format(c->host->ids, by[i].id, text)));
+			l->subject[0] =
+			    by[i].name.p ? arena_str(&c->arena, by[i].name) : l->subject[1];
 		}
 }
 

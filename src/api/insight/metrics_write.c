@@ -243,11 +243,19 @@ static void write_load(const struct api_host *h, struct buf *b)
 
 static void write_search(const struct api_host *h, struct buf *b)
 {
-	bool is_well = !h->search_trouble || !h->search_trouble(h->arg);
+	struct search_index i = {0};
+
+	if (h->search_index)
+		i = h->search_index(h->arg);
 
 	metric_head(b, "reeve_search_index_ok", "gauge",
 	    "0: searches have no index of words at present, and look at every task.");
-	buf_printf(b, "reeve_search_index_ok %d\n", is_well);
+	buf_printf(b, "reeve_search_index_ok %d\n", !i.trouble);
+	metric_head(b, "reeve_search_index_lag_seconds", "gauge",
+	    "Age of the oldest task that the index of words lacks; searches look at such tasks one "
+	    "by one.");
+	buf_printf(b, "reeve_search_index_lag_seconds %.3f\n",
+	    (double)search_lag_ms(&i, h->wall_ms(h->arg)) / 1000);
 }
 
 static long long resident_bytes(void)

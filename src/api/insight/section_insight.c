@@ -28,22 +28,32 @@ static const struct route server_routes[] = {
         "application/json", {200}, ROUTE_EARLY | SCOPED, RIGHT_READ},
 };
 
-static const struct field event_shape[] = {INT("seq", 0), TIME("time", 0), TEXT("kind", 0),
-    ID("task", RARE), TEXT("queue", RARE), ID("batch", RARE), TEXT("worker", RARE),
-    OWNERS_OF_EVENTS, INT("status", RARE), INT("attempt", RARE), INT("exit_code", RARE),
-    TEXT("subject", RARE), TEXT("actor", RARE), OTHER("detail", RARE, TYPE("object")), {NULL}};
+static const struct field event_shape[] = {INT("seq", 0, "its number; later ones are higher"),
+    TIME("time", 0, "when it happened"), TEXT("kind", 0, "what happened: task.failed and the like"),
+    ID("task", RARE, "that it is about"),
+    TEXT("queue", RARE, "that it is about, or its task is in"),
+    ID("batch", RARE, "that it is about"), TEXT("worker", RARE, "that it is about"),
+    OWNERS_OF_EVENTS, INT("status", RARE, "of the task then, as a number"),
+    INT("attempt", RARE, "of the task"), INT("exit_code", RARE, "of the attempt"),
+    TEXT("subject", RARE, "what it is about, where that has a name of its own"),
+    TEXT("actor", RARE, "who did it"), OTHER("detail", RARE, "more, by kind", TYPE("object")),
+    {NULL}};
 
 static const struct field audit_check_shape_fault[] = {
-    OTHER("kind", 0, "{\"enum\":[\"changed\",\"missing\",\"added\",\"rewritten\",\"expired\"]}"),
-    INT("event", 0), TEXT("detail", 0), {NULL}};
+    OTHER("kind", 0, "what is wrong",
+        "{\"enum\":[\"changed\",\"missing\",\"added\",\"rewritten\",\"expired\"]}"),
+    INT("event", 0, "the number of the first event that is wrong"), TEXT("detail", 0, "in words"),
+    {NULL}};
 
-static const struct field audit_check_shape[] = {BOOL("fits", 0),
+static const struct field audit_check_shape[] = {BOOL("fits", 0, "the trail is as it was written"),
     FIELD_FOUND("checked", FIELD_I64, 0, "events that fit"),
     FIELD_FOUND("first", FIELD_I64, NONE, "the first of these"),
     FIELD_FOUND("unchained", FIELD_I64, 0, "events from before there was a chain"),
     FIELD_FOUND("head", FIELD_TEXT, NONE, "number and hash of the last event: SEQ:HASH"),
     FIELD_FOUND("expired", FIELD_TEXT, NONE, "the same of the last one that has expired"),
-    FIELD_FOUND("fault", FIELD_OBJECT, NONE, NULL, .table = audit_check_shape_fault), {NULL}};
+    FIELD_FOUND(
+        "fault", FIELD_OBJECT, NONE, "null: there is none", .table = audit_check_shape_fault),
+    {NULL}};
 
 static const struct schema event_schemas[] = {
     {"Event", .fields = event_shape},
@@ -51,44 +61,72 @@ static const struct schema event_schemas[] = {
     {"AuditCheck", .fields = audit_check_shape},
 };
 
-static const struct field status_shape_store[] = {TEXT("backend", 0), INT("schema", 0), {NULL}};
+static const struct field status_shape_store[] = {
+    TEXT("backend", 0, "sqlite or memory"), INT("schema", 0, "version of its schema"), {NULL}};
 
-static const struct field status_shape_workers[] = {INT("new", 0), INT("unhealthy", 0),
-    INT("healthy", 0), INT("must_die", 0), INT("left", 0), INT("connected", 0), {NULL}};
+static const struct field status_shape_workers[] = {
+    INT("new", 0, "not yet healthy, for they have just come"),
+    INT("unhealthy", 0, "they get no tasks"), INT("healthy", 0, "they get tasks"),
+    INT("must_die", 0, "lost"), INT("left", 0, "gone"), INT("connected", 0, "connected now"),
+    {NULL}};
 
-static const struct field status_shape_tasks[] = {INT("queued", 0), INT("delayed", NONE),
-    INT("held", 0), INT("claimed", 0), INT("running", 0), INT("unsure", NONE), {NULL}};
+static const struct field status_shape_tasks[] = {INT("queued", 0, "waiting to be started"),
+    INT("delayed", NONE, "of the queued ones, waiting for a time"), INT("held", 0, "held back"),
+    INT("claimed", 0, "given to a worker"), INT("running", 0, "running"),
+    INT("unsure", NONE, "of these, nobody knows whether they run"), {NULL}};
 
-static const struct field status_shape_threads[] = {INT("used", 0), INT("max", NONE), {NULL}};
+static const struct field status_shape_threads[] = {INT("used", 0, "tasks that workers have"),
+    INT("max", NONE, "tasks that they may have; null: no limit"), {NULL}};
 
-static const struct field status_shape_resources[] = {
-    TEXT("name", 0), INT("total", 0), INT("held", 0), {NULL}};
+static const struct field status_shape_resources[] = {TEXT("name", 0, "what it is"),
+    INT("total", 0, "how much there is"), INT("held", 0, "how much of it tasks hold"), {NULL}};
 
 static const struct field status_shape_rates[] = {
-    OTHER("submitted_per_s", 0, TYPE("number")), OTHER("ended_per_s", 0, TYPE("number")), {NULL}};
+    OTHER("submitted_per_s", 0, "tasks submitted a second", TYPE("number")),
+    OTHER("ended_per_s", 0, "tasks ended a second", TYPE("number")), {NULL}};
 
-static const struct field status_shape[] = {TEXT("version", 0), TIME("started", RARE),
-    INT("uptime_ms", RARE), TEXT("installation", RARE),
-    FIELD_FOUND("store", FIELD_OBJECT, RARE, NULL, .table = status_shape_store),
-    OTHER("dispatch", 0, "{\"enum\":[\"durable\",\"volatile\"]}"), BOOL("ready", 0),
-    TEXT("not_ready", NONE), TEXT("search_trouble", NONE | RARE),
-    FIELD_FOUND("listen", FIELD_LINES, RARE, NULL), TEXT("link", NONE | RARE),
-    TEXT("url", NONE | RARE), INT("queues", RARE),
-    FIELD_FOUND("workers", FIELD_OBJECT, 0, NULL, .table = status_shape_workers),
-    FIELD_FOUND("tasks", FIELD_OBJECT, 0, NULL, .table = status_shape_tasks),
-    FIELD_FOUND("threads", FIELD_OBJECT, 0, NULL, .table = status_shape_threads),
+static const struct field status_shape[] = {TEXT("version", 0, "of the server"),
+    TIME("started", RARE, "when it started"), INT("uptime_ms", RARE, "since then"),
+    TEXT("installation", RARE, "which installation it is: others have other ids"),
+    FIELD_FOUND(
+        "store", FIELD_OBJECT, RARE, "where it keeps everything", .table = status_shape_store),
+    OTHER("dispatch", 0, "volatile: a start may forget what was just given to workers",
+        "{\"enum\":[\"durable\",\"volatile\"]}"),
+    BOOL("ready", 0, "it takes requests and gives out tasks"),
+    TEXT("not_ready", NONE, "why it is not"),
+    TEXT("search_trouble", NONE | RARE, "why searches have no index"),
+    INT("search_lag_ms", RARE, "age of the oldest task that the index of words lacks"),
+    FIELD_FOUND("listen", FIELD_LINES, RARE, "addresses for requests"),
+    TEXT("link", NONE | RARE, "address for workers"),
+    TEXT("url", NONE | RARE, "where it is reached, as it was told"),
+    INT("queues", RARE, "how many"),
+    FIELD_FOUND(
+        "workers", FIELD_OBJECT, 0, "how many are in each state", .table = status_shape_workers),
+    FIELD_FOUND(
+        "tasks", FIELD_OBJECT, 0, "how many are in each state", .table = status_shape_tasks),
+    FIELD_FOUND("threads", FIELD_OBJECT, 0, "of all connected workers together",
+        .table = status_shape_threads),
     FIELD_FOUND(
         "resources", FIELD_OBJECTS, RARE, "of the whole cluster", .table = status_shape_resources),
-    FIELD_FOUND("rates", FIELD_OBJECT, NONE | RARE, NULL, .table = status_shape_rates),
-    OTHER("worker_set", 0, REF("WorkerSet")), OTHER("waiting", 0, ARRAY(REF("Wait"))), {NULL}};
+    FIELD_FOUND(
+        "rates", FIELD_OBJECT, NONE | RARE, "in the last minute", .table = status_shape_rates),
+    OTHER("worker_set", 0, "the workers that require each other", REF("WorkerSet")),
+    OTHER("waiting", 0, "what the server waits for", ARRAY(REF("Wait"))), {NULL}};
 
 static const struct field worker_set_shape[] = {
-    OTHER("server", 0, "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{16}$\"}"), INT("version", 0),
-    OTHER("hash", 0, "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{32}$\"}"), INT("workers", 0),
-    BOOL("consensus", 0), INT("batched", 0), BOOL("waiting", 0), INT("ends_in_ms", NONE), {NULL}};
+    OTHER("server", 0, "this run of the server",
+        "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{16}$\"}"),
+    INT("version", 0, "of the set"),
+    OTHER("hash", 0, "of its members", "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{32}$\"}"),
+    INT("workers", 0, "in the set"), BOOL("consensus", 0, "each of them requires all of them"),
+    INT("batched", 0, "newcomers that wait until the others agree"),
+    BOOL("waiting", 0, "nothing may be started yet"),
+    INT("ends_in_ms", NONE, "until that is over at the latest"), {NULL}};
 
-static const struct field wait_shape[] = {TEXT("code", 0), TEXT("worker", NONE), INT("tasks", 0),
-    INT("in_ms", NONE), TIME("until", NONE), TEXT("text", 0), {NULL}};
+static const struct field wait_shape[] = {TEXT("code", 0, "for programs"),
+    TEXT("worker", NONE, "that is waited for"), INT("tasks", 0, "that wait for it"),
+    INT("in_ms", NONE, "until it is over at the latest"), TIME("until", NONE, "the same as a time"),
+    TEXT("text", 0, "for people"), {NULL}};
 
 static const struct schema server_schemas[] = {
     {"Status", .fields = status_shape},

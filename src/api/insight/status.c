@@ -130,11 +130,14 @@ static const char *why_not_ready(const struct call *c)
 	return c->host->not_ready ? c->host->not_ready(c->host->arg) : NULL;
 }
 
-static struct str search_trouble(const struct call *c)
+static void add_search(struct call *c)
 {
-	const char *why = c->host->search_trouble ? c->host->search_trouble(c->host->arg) : NULL;
+	struct search_index i = {0};
 
-	return why ? str_of(why) : STR_NULL;
+	if (c->host->search_index)
+		i = c->host->search_index(c->host->arg);
+	jw_mstr_null(&c->out, "search_trouble", i.trouble ? str_of(i.trouble) : STR_NULL);
+	jw_mi64(&c->out, "search_lag_ms", search_lag_ms(&i, c->host->wall_ms(c->host->arg)));
 }
 
 static void add_identity(struct call *c, int64_t now)
@@ -156,7 +159,7 @@ static void add_identity(struct call *c, int64_t now)
 	jw_mcstr(b, "dispatch", f->is_volatile ? "volatile" : "durable");
 	jw_mbool(b, "ready", !why_not_ready(c));
 	jw_mstr_null(b, "not_ready", why_not_ready(c) ? str_of(why_not_ready(c)) : STR_NULL);
-	jw_mstr_null(b, "search_trouble", search_trouble(c));
+	add_search(c);
 	jw_mlines(b, "listen", str_of(f->listen));
 	jw_mcstr(b, "link", f->link);
 	jw_mcstr(b, "url", f->url);
@@ -167,7 +170,7 @@ static void add_rates(struct call *c, int64_t now)
 	double submitted, ended;
 
 	jw_key(&c->out, "rates");
-	if (c->who.limit) { /* they are everybody's */
+	if (c->who.limit) { /* the rates are everybody's */
 		jw_null(&c->out);
 		return;
 	}

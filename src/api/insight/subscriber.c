@@ -99,7 +99,7 @@ static void heartbeat(void *arg)
 
 	s->timer = h->timer(h->arg, HEARTBEAT_MS, heartbeat, s);
 	if (h->io->stream_pending(s->c->req.io) > 0)
-		return; /* it has something to read */
+		return; /* the client has something left to read */
 	buf_add_cstr(&s->text, ": still here\n\n");
 	flush(s);
 }

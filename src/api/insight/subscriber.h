@@ -18,7 +18,7 @@ struct subscriber;
 struct subscription {
 	void (*begin)(struct subscriber *s); /* before anything else; NULL: nothing */
 	void (*tell)(struct subscriber *s, const struct notice *n);
-	void (*told)(struct subscriber *s); /* that was all for now; NULL: nothing */
+	void (*told)(struct subscriber *s); /* all is told for now; NULL: nothing */
 	void (*gap)(
 	    struct subscriber *s, uint64_t after); /* what came then is not known any more */
 };
@@ -31,8 +31,8 @@ struct subscriber { /* the first member of the call's state */
 	uint64_t sent_seq; /* given to the connection */
 	struct buf text;   /* to be written when the commit is complete */
 	void *timer;
-	bool joined;  /* it has heard everything */
-	bool behind;  /* it stands in line, to be told what it has not */
+	bool joined;  /* the subscriber has heard everything */
+	bool behind;  /* in line to be told what it has not heard */
 	bool is_over; /* what is in `text` is the last that it is told */
 	bool more;
 };

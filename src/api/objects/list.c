@@ -67,7 +67,7 @@ static rid first(const struct core *core, const struct list *l)
 static rid following(const struct core *core, struct list *l, rid id)
 {
 	l->at = id;
-	l->after = core_name(core, l->r->kind, id); /* its own: no step comes between */
+	l->after = core_name(core, l->r->kind, id); /* not copied: no step comes between */
 	return l->r->by_name ? core_next_name(core, l->r->kind, l->after)
 	                     : core_next(core, l->r->kind, id);
 }
@@ -80,6 +80,11 @@ static bool is_past(const struct core *core, const struct list *l, rid id)
 	return name.p && !has_prefix(name, l->prefix) && str_cmp(name, l->prefix) > 0;
 }
 
+static unsigned states_of(const struct call *c, const struct resource *r, rid id)
+{
+	return 1u << r->state(c, id) | (r->also ? r->also(c, id) : 0);
+}
+
 static bool fits(const struct call *c, const struct list *l, rid id)
 {
 	const struct resource *r = l->r;
@@ -87,7 +92,7 @@ static bool fits(const struct call *c, const struct list *l, rid id)
 	return (!r->covers || r->covers(c, id)) &&
 	       has_prefix(core_name(c->host->core, r->kind, id), l->prefix) &&
 	       (!l->queue || r->queue(c, id) == l->queue) &&
-	       (!l->states || l->states & 1u << r->state(c, id));
+	       (!l->states || l->states & states_of(c, r, id));
 }
 
 static void add(struct call *c, const struct list *l, rid id)

@@ -8,8 +8,8 @@
 #include "wire/json/fields.h"
 
 /*
- * Their environments may hold secrets, as tasks' may. To a token with labels their numbers are
- * those of others too; and what was written into them is for those whom they were given to.
+ * A queue's environment may hold secrets, as a task's may. A token with labels would see others'
+ * tasks in a queue's numbers. What was written into a queue is for tokens that name the queue.
  */
 static unsigned shown_of(const struct call *c)
 {

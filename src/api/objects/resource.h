@@ -11,9 +11,10 @@
 
 /* How an object to which tasks belong is named in them, and in what is told of it. */
 struct owner_names {
-	enum query query;             /* that asks for its tasks and events */
+	enum query query;             /* asks for the object's tasks and events */
 	const char *name, *id, *part; /* a part is a second, */
 	bool part_is_name;            /* or what the task is called */
+	const char *cause;            /* why its tasks came to be: in their history; NULL: submit */
 };
 
 struct metrics;
@@ -24,8 +25,9 @@ struct resource {
 	enum kind kind;
 	/* Whether it lies within the caller's limits; NULL: that is not asked. */
 	bool (*covers)(const struct call *c, rid id);
-	/* It lies within them if all of its tasks do, so many, behind its id: they are looked at
-	 * before any request about it, and c->covered says so. NULL: nobody has to. */
+	/* How many tasks the object has, with the ids behind its own. It lies within the limits if
+	 * all of these tasks do: they are looked at before any request about it, and c->covered
+	 * says so. NULL: the tasks need not be looked at. */
 	int64_t (*n_tasks)(const struct core *core, rid id);
 	/* The batch that its end was written in, which must be durable before anything is said of
 	 * it; 0: it has not ended, or long ago. NULL: it never ends. */
@@ -39,6 +41,8 @@ struct resource {
 	const char *const *states; /* lists can be narrowed to some of them; NULL: they cannot */
 	int n_states;
 	int (*state)(const struct call *c, rid id);
+	/* A bit for each of these words that holds besides its state; NULL: none does. */
+	unsigned (*also)(const struct call *c, rid id);
 	rid (*queue)(const struct call *c, rid id); /* the same for its queue; NULL: it has none */
 	bool by_name;                               /* lists are in order of names, not of ids */
 	bool holds_tasks;                           /* what is done to it is done to all of them */

@@ -171,3 +171,25 @@ void show_whys(struct buf *b, struct arena *a, const struct why *whys, size_t n)
 	}
 	jw_close(b, ']');
 }
+
+static struct str why_nothing(struct arena *a, const struct task_row *t)
+{
+	const struct task_state *s = &t->state;
+
+	if (task_is_ended(s->status))
+		return s->reason.n ? arena_strf(a, "it has ended, and waits for nothing: " STR_FMT,
+		                         STR_ARG(s->reason))
+		                   : STR("it has ended, and waits for nothing");
+	if (task_phase(s->status) == PHASE_QUEUED)
+		return STR("it waits for nothing, and starts at once");
+	return arena_strf(a, "it waits for nothing: it is %s", task_state_name(s->status));
+}
+
+struct str why_summary(struct arena *a, const struct task_row *t, const struct why *whys, size_t n)
+{
+	if (n == 0)
+		return why_nothing(a, t);
+	if (n == 1)
+		return words_why(a, &whys[0]);
+	return arena_strf(a, STR_FMT " (and %zu more)", STR_ARG(words_why(a, &whys[0])), n - 1);
+}

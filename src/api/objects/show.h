@@ -28,6 +28,8 @@ void show_notice(struct buf *b, const struct api *a, const struct notice *n);
 void show_event(struct buf *b, const struct event_row *e);
 /* The member `reasons`: what holds something up, and what would lift it. */
 void show_whys(struct buf *b, struct arena *a, const struct why *whys, size_t n);
+/* The first of them in a line, or why there are none. */
+struct str why_summary(struct arena *a, const struct task_row *t, const struct why *whys, size_t n);
 /* Members of the status: the present worker set, and all that the server waits for. */
 void show_worker_set(struct call *c);
 void show_waiting(struct call *c, bool no_worker);

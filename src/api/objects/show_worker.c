@@ -36,20 +36,32 @@ struct str worker_why(const struct worker_view *w, struct arena *a)
 	return STR_NULL;
 }
 
-/* It may be meant for later, but more often a name is misspelt, and the worker stands idle. */
-static struct str worker_warning(const struct api *a, const struct worker_row *w)
+#define WARNED_OF 5 /* names that are told */
+
+/* A missing queue may come later; but more often a name is misspelt, and the worker stands idle. */
+static struct str worker_warning(
+    const struct api *a, const struct worker_row *w, struct arena *arena)
 {
-	struct str rest = w->facts.active_queues, name;
-	bool any = false;
+	struct str rest = w->facts.active_queues, name, missing = STR_NULL;
+	size_t n = 0, n_missing = 0;
 	rid id;
 
-	while (lines_next(&rest, &name)) {
-		any = true;
+	for (; lines_next(&rest, &name); n++) {
 		if (core_find(a->host.core, KIND_QUEUE, name) ||
 		    (id_parse(a->host.ids, name, &id) && core_queue(a->host.core, id)))
-			return STR_NULL;
+			continue;
+		if (n_missing++ < WARNED_OF)
+			missing = arena_strf(arena, STR_FMT "%s" STR_FMT, STR_ARG(missing),
+			    n_missing > 1 ? ", " : "", STR_ARG(name));
 	}
-	return any ? STR("none of its activequeues exists, so it gets no tasks") : STR_NULL;
+	if (!n_missing)
+		return STR_NULL;
+	if (n_missing == n)
+		return arena_strf(arena,
+		    "none of its activequeues exists, so it gets no tasks: " STR_FMT "%s",
+		    STR_ARG(missing), n_missing > WARNED_OF ? " …" : "");
+	return arena_strf(arena, "of its activequeues do not exist: " STR_FMT "%s",
+	    STR_ARG(missing), n_missing > WARNED_OF ? " …" : "");
 }
 
 /* All that a worker's members are taken from, in one place. */
@@ -81,14 +93,14 @@ static const struct field set_fields[] = {
 };
 
 const struct field worker_fields[] = {
-    F("id", FIELD_ID, row.id, 0, NULL),
-    F("name", FIELD_TEXT, row.facts.shard, 0, NULL),
+    F("id", FIELD_ID, row.id, 0, "its id"),
+    F("name", FIELD_TEXT, row.facts.shard, 0, "its name, which no other worker has"),
     FIELD_FOUND("instance", FIELD_TEXT, 0, "this process of it"),
-    F("state", FIELD_CHOICE, view.shown, 0, NULL, .names = worker_shown_names,
+    F("state", FIELD_CHOICE, view.shown, 0, "how the server sees it", .names = worker_shown_names,
         .n_names = N_WORKER_SHOWN),
-    F("connected", FIELD_BOOL, view.connected, 0, NULL),
+    F("connected", FIELD_BOOL, view.connected, 0, "it is connected now"),
     F("own_state", FIELD_CHOICE, view.own, 0, "how it sees itself", STATE),
-    F("why_unhealthy", FIELD_TEXT, why, NONE, NULL),
+    F("why_unhealthy", FIELD_TEXT, why, NONE, "why it gets no tasks"),
     F("warning", FIELD_TEXT, warning, NONE, "what is probably a mistake in its configuration"),
     F("running", FIELD_I32, view.running, 0, "tasks that it was given and has not ended"),
     F("unsure", FIELD_I32, view.unsure, 0, "of these, nobody knows whether they run"),
@@ -98,11 +110,11 @@ const struct field worker_fields[] = {
     F("lost_in_ms", FIELD_I64, view.lost_in_ms, NONE | FIELD_NEGATIVE_NONE,
         "until it is held to be lost"),
     FIELD_FOUND("set", FIELD_OBJECT, 0, "its part in the worker set", .table = set_fields),
-    F("host", FIELD_TEXT, row.facts.host, 0, NULL),
-    F("zone", FIELD_TEXT, row.facts.zone, 0, NULL),
+    F("host", FIELD_TEXT, row.facts.host, 0, "the machine that it is on"),
+    F("zone", FIELD_TEXT, row.facts.zone, 0, "the zone that it is in"),
     F("target", FIELD_TEXT, row.facts.target, 0, "its platform"),
     F("version", FIELD_TEXT, row.facts.version, 0, "of its program"),
-    F("labels", FIELD_LABELS, row.facts.labels, 0, NULL),
+    F("labels", FIELD_LABELS, row.facts.labels, 0, "its labels"),
     FIELD_FOUND("offers", FIELD_OTHER, FIELD_NULL_SHOWN,
         "what it offers in all; null: it does not say, and gets no task with needs",
         .schema = AMOUNTS),
@@ -110,15 +122,15 @@ const struct field worker_fields[] = {
     FIELD_FOUND("free", FIELD_OTHER, 0, "what is left of it", .schema = AMOUNTS),
     F("plugins", FIELD_LINES, row.facts.plugins, 0, "that it runs"),
     F("activequeues", FIELD_LINES, row.facts.active_queues, 0, "if any: only these"),
-    F("ignorequeues", FIELD_LINES, row.facts.ignore_queues, 0, NULL),
+    F("ignorequeues", FIELD_LINES, row.facts.ignore_queues, 0, "not these"),
     F("maxthreads", FIELD_I32, view.maxthreads, NONE | FIELD_NEGATIVE_NONE,
         "so many tasks at once; null: no limit"),
     F("maxthreads_set", FIELD_BOOL, row.maxthreads_is_set, 0, "by an operator, not by itself"),
     F("drained", FIELD_BOOL, row.drained, 0, "an operator gives it no more tasks"),
-    F("drain_reason", FIELD_TEXT, row.drain_reason, NONE, NULL),
-    F("started", FIELD_TIME, row.facts.started_ms, NONE, NULL),
-    F("first_seen", FIELD_TIME, row.first_seen_ms, NONE, NULL),
-    F("last_seen", FIELD_TIME, row.last_seen_ms, NONE, NULL),
+    F("drain_reason", FIELD_TEXT, row.drain_reason, NONE, "why it is drained"),
+    F("started", FIELD_TIME, row.facts.started_ms, NONE, "when its process began"),
+    F("first_seen", FIELD_TIME, row.first_seen_ms, NONE, "when it came first"),
+    F("last_seen", FIELD_TIME, row.last_seen_ms, NONE, "when it was last heard"),
     F("version_number", FIELD_I64, row.version, 0, "rises with every change: the ETag"),
     FIELD_TOLD("maxthreads", FIELD_NEEDED, "null: no limit; worker: its own setting",
         "{\"oneOf\":[{\"type\":[\"integer\",\"null\"],\"minimum\":0},{\"const\":\"worker\"}]}"),
@@ -170,8 +182,8 @@ static const struct field_out found[] = {{"instance", put_instance}, {"set", put
 void show_worker(struct buf *b, const struct api *a, const struct worker_view *w)
 {
 	AUTO(arena_release) struct arena arena = {0};
-	const struct worker_seen shown = {
-	    *w->row, *w, worker_why(w, &arena), worker_warning(a, w->row)};
+	const struct worker_seen shown = {*w->row, *w, worker_why(w, &arena),
+	    w->connected ? worker_warning(a, w->row, &arena) : STR_NULL};
 	const struct showing s = {a->host.ids, &shown, found, &shown, true};
 
 	jw_open(b, '{');

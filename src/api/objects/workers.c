@@ -32,6 +32,16 @@ static int worker_state(const struct call *c, rid id)
 	return view_of(c, id, &view) ? view.shown : 0;
 }
 
+static unsigned worker_also(const struct call *c, rid id)
+{
+	struct worker_view view;
+
+	if (!view_of(c, id, &view))
+		return 0;
+	return (view.shown == (int)WORKER_MUST_DIE ? 1u << WORKER_ASKED_LOST : 0) |
+	       (view.row->drained ? 1u << WORKER_ASKED_DRAINED : 0);
+}
+
 static void worker_show(struct call *c, rid id)
 {
 	struct worker_view view;
@@ -150,8 +160,9 @@ static const struct resource resource = {
     .show = worker_show,
     .gone = "forgotten",
     .states = worker_shown_names,
-    .n_states = N_WORKER_SHOWN,
+    .n_states = N_WORKER_ASKED,
     .state = worker_state,
+    .also = worker_also,
 };
 
 const struct section worker_section = {

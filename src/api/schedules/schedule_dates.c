@@ -64,7 +64,7 @@ static int check_ticks(struct schedule_in *in, const struct reach *r)
 	int64_t from_s = in->now_ms / 1000, next;
 	int64_t start_s = r->start_ms / 1000 + (r->start_ms % 1000 > 0);
 
-	if (cron_items_use_zone(r->items) && !r->zone) /* its problem is told elsewhere */
+	if (cron_items_use_zone(r->items) && !r->zone) /* the zone's problem is told elsewhere */
 		return 0;
 	if (r->start_ms && start_s > from_s)
 		from_s = start_s;

@@ -53,6 +53,7 @@ static int read_members(struct schedule_in *in, json_t *body)
 		return rc;
 	pattern_in_find(body, &in->pattern_members);
 	in->task = json_object_get(body, "task");
+	in->group = json_object_get(body, "group");
 	return in->task ? json_in_object(in->task, "task", p) : 0;
 }
 
@@ -225,8 +226,11 @@ int schedule_in_read(
 	if (!rc)
 		rc = read_pattern(in, old);
 	if (!rc && !old)
-		rc = need(in, in->task, "task",
-		    "what shall run, as POST /v1/tasks takes it: {\"command\":[\"date\"]}");
+		rc = need(in, in->task || in->group, "task",
+		    "what shall run, as POST /v1/tasks takes it: {\"command\":[\"date\"]}; or a "
+		    "\"group\", as POST /v1/groups takes it");
+	if (!rc)
+		rc = schedule_in_group(in, old);
 	if (!rc && in->task)
 		rc = read_task(in);
 	if (!rc)

@@ -23,7 +23,7 @@ struct pattern {
 	struct str text;      /* the items, canonical; like all strings in the arena */
 	struct str source;    /* "crontab 30 2 * * *"; NULL: items */
 	struct str zone;      /* NULL: it needs none */
-	struct zone_ref *ref; /* that zone; NULL likewise */
+	struct zone_ref *ref; /* the zone of that name; NULL likewise */
 };
 /* `old`: what a change leaves out is as it was there; NULL: there is none. */
 int pattern_in_make(struct call *c, const struct pattern_members *m,
@@ -38,7 +38,7 @@ struct schedule_in {
 	struct schedule_row row;
 	uint64_t fields; /* of it that were given */
 	struct pattern pattern;
-	json_t *task;
+	json_t *task, *group; /* one of them, or of a change none */
 	int64_t now_ms;
 	bool needs_default; /* the queue `default` must be made first, then all is read again; its
 	                     * id is 0 so far */
@@ -49,6 +49,11 @@ int schedule_in_read(
 void schedule_in_release(struct schedule_in *in);
 /* Start, end and pattern: whether anything would ever run. */
 int schedule_dates_check(struct schedule_in *in, const struct schedule_view *old);
+/* schedule_group.c: a group in place of a task. Its text, from the body. */
+int schedule_in_group(struct schedule_in *in, const struct schedule_view *old);
+/* True: what the body says of a group makes sense, or it says nothing. Else it is being looked at
+ * on a reader's thread, and the call's route comes again; or the problem has been sent. */
+bool schedule_group_checked(struct call *c, json_t *body);
 /* POST /v1/schedules?dry_run=true: everything is checked, nothing is made. */
 void schedules_draft(struct call *c, json_t *body);
 

@@ -7,17 +7,32 @@
 #include "api/schedules/show_schedule.h"
 #include "wire/json/fields.h"
 
+static bool makes_groups(const struct call *c, rid schedule)
+{
+	struct schedule_view v;
+
+	return core_schedule(c->host->core, schedule, NULL, &v) && v.row.group.p;
+}
+
+static void add_ids(struct call *c, const char *key, const struct reply *r, size_t n)
+{
+	jw_key(&c->out, key);
+	jw_open(&c->out, '[');
+	for (size_t i = 0; i < n; i++)
+		jw_id(&c->out, c->host->ids, r->outcomes[i].id);
+	jw_close(&c->out, ']');
+}
+
 static void add_tasks(struct call *c, const struct reply *r)
 {
+	bool groups = makes_groups(c, r->id);
 	struct buf *b = &c->out;
 
 	jw_open(b, '{');
 	jw_mid_null(b, "schedule", c->host->ids, r->id);
-	jw_key(b, "tasks");
-	jw_open(b, '[');
-	for (size_t i = 0; i < r->n; i++)
-		jw_id(b, c->host->ids, r->outcomes[i].id);
-	jw_close(b, ']');
+	add_ids(c, "tasks", r, groups ? 0 : r->n);
+	if (groups)
+		add_ids(c, "groups", r, r->n);
 	jw_close(b, '}');
 }
 
@@ -26,7 +41,8 @@ static void run_done(struct call *c, const struct reply *r)
 	if (call_refused(c, r))
 		return;
 	if (r->n)
-		call_location(c, "/v1/tasks/", r->outcomes[0].id);
+		call_location(
+		    c, makes_groups(c, r->id) ? "/v1/groups/" : "/v1/tasks/", r->outcomes[0].id);
 	add_tasks(c, r);
 	call_json(c, 201);
 }

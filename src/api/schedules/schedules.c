@@ -43,6 +43,10 @@ void schedules_create(struct call *c)
 
 	if (!call_bool(c, Q_DRY_RUN, &is_draft) || !call_body(c, &body))
 		return;
+	if (!schedule_group_checked(c, body)) {
+		json_decref(body);
+		return;
+	}
 	if (is_draft) {
 		schedules_draft(c, body);
 		json_decref(body);
@@ -65,6 +69,10 @@ void schedules_patch(struct call *c)
 
 	if (!resource_begin(c, &ev) || !call_body(c, &body))
 		return;
+	if (!schedule_group_checked(c, body)) {
+		json_decref(body);
+		return;
+	}
 	core_schedule(c->host->core, c->about, &c->arena, &old);
 	if (schedule_in_read(&in, c, body, &old))
 		call_problem(c);
@@ -108,11 +116,13 @@ static bool schedule_covers(const struct call *c, rid id)
 {
 	struct schedule_view v;
 
-	return core_schedule(c->host->core, id, NULL, &v) &&
-	       scope_covers(c, v.row.queue, v.row.labels);
+	if (!core_schedule(c->host->core, id, NULL, &v))
+		return false;
+	return v.row.group.p ? !c->who.limit : scope_covers(c, v.row.queue, v.row.labels);
 }
 
-static const struct owner_names in_tasks = {Q_SCHEDULE, "schedule", "schedule_id", "tick"};
+static const struct owner_names in_tasks = {
+    Q_SCHEDULE, "schedule", "schedule_id", "tick", .cause = "schedule"};
 const struct resource schedule_resource = {
     .kind = KIND_SCHEDULE,
     .covers = schedule_covers,

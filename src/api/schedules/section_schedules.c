@@ -5,31 +5,47 @@
 #include "api/schedules/schedule_in.h"
 #include "api/schedules/show_schedule.h"
 
-static const struct field schedule_tasks_shape[] = {
-    ID("schedule", 0), OTHER("tasks", 0, ARRAY(REF("Id"))), {NULL}};
+static const struct field schedule_tasks_shape[] = {ID("schedule", 0, "the schedule"),
+    OTHER("tasks", 0, "that were submitted", ARRAY(REF("Id"))),
+    OTHER("groups", RARE, "that were triggered", ARRAY(REF("Id"))), {NULL}};
 
-static const struct field tick_shape[] = {TIME("tick", 0), TEXT("local", 0), TIME("until", NONE),
-    OTHER("outcome", 0, "{\"enum\":[\"fired\",\"skipped\",\"waiting\",\"manual\",\"backfill\"]}"),
-    ID("task", NONE), TIME("decided", 0), INT("late_by_ms", 0), TEXT("reason", NONE), {NULL}};
+static const struct field tick_shape[] = {TIME("tick", 0, "when it was due"),
+    TEXT("local", 0, "the same on the wall clock of the schedule"),
+    TIME("until", NONE, "of a skipped stretch: its last tick"),
+    OTHER("outcome", 0, "what became of it",
+        "{\"enum\":[\"fired\",\"skipped\",\"waiting\",\"manual\",\"backfill\"]}"),
+    ID("task", NONE, "that was submitted for it"), ID("group", NONE, "that was triggered for it"),
+    TIME("decided", 0, "when that was decided"), INT("late_by_ms", 0, "how long after its time"),
+    TEXT("reason", NONE, "why; null: it was on time"), {NULL}};
 
-static const struct field moment_shape[] = {
-    TIME("utc", 0), TEXT("local", 0), INT("offset_s", 0), TEXT("abbreviation", 0), {NULL}};
+static const struct field moment_shape[] = {TIME("utc", 0, "the moment"),
+    TEXT("local", 0, "the same on the wall clock"),
+    INT("offset_s", 0, "of the wall clock then, from UTC"),
+    TEXT("abbreviation", 0, "of the zone then, as CEST"), {NULL}};
 
 static const struct field moment_list_shape[] = {
-    TEXT("time_zone", NONE), OTHER("items", 0, ARRAY(REF("Moment"))), {NULL}};
+    TEXT("time_zone", NONE, "of the wall clock; null: there is none"),
+    OTHER("items", 0, "the next first", ARRAY(REF("Moment"))), {NULL}};
 
-static const struct field preview_shape_daylight_saving[] = {TEXT("text", 0),
-    OTHER("trick", 0, "{\"enum\":[\"gap\",\"overlap\"]}"), OTHER("at", 0, REF("Moment")),
-    INT("labels", 0), OTHER("runs", 0, ARRAY(REF("Moment"))), {NULL}};
+static const struct field preview_shape_daylight_saving[] = {TEXT("text", 0, "in words"),
+    OTHER("trick", 0, "the clock goes forward: a gap; or back: an overlap",
+        "{\"enum\":[\"gap\",\"overlap\"]}"),
+    OTHER("at", 0, "when", REF("Moment")),
+    INT("labels", 0, "times of the wall clock in it that the pattern names"),
+    OTHER("runs", 0, "what runs then", ARRAY(REF("Moment"))), {NULL}};
 
-static const struct field preview_shape[] = {TEXT("words", 0), TEXT("source", NONE),
-    TEXT("time_zone", NONE), OTHER("items", 0, ARRAY(TYPE("object"))),
-    FIELD_FOUND("dst", FIELD_LINES, NONE, NULL), TEXT("either_or", NONE),
-    OTHER("next", 0, ARRAY(REF("Moment"))),
-    FIELD_FOUND("daylight_saving", FIELD_OBJECTS, 0, NULL, .table = preview_shape_daylight_saving),
+static const struct field preview_shape[] = {TEXT("words", 0, "the pattern in words"),
+    TEXT("source", NONE, "the pattern as it was written"),
+    TEXT("time_zone", NONE, "of the wall clock; null: there is none"),
+    OTHER("items", 0, "the pattern as items", ARRAY(TYPE("object"))),
+    FIELD_FOUND("dst", FIELD_LINES, NONE, "what daylight saving does to it, in words"),
+    TEXT("either_or", NONE, "day of the month and day of the week: either is enough"),
+    OTHER("next", 0, "its next times", ARRAY(REF("Moment"))),
+    FIELD_FOUND("daylight_saving", FIELD_OBJECTS, 0, "what happens when the clock is changed",
+        .table = preview_shape_daylight_saving),
     {NULL}};
 
-static const struct field named_shape[] = {TEXT("name", 0), {NULL}};
+static const struct field named_shape[] = {TEXT("name", 0, "its name"), {NULL}};
 
 static const struct schema schemas[] = {
     {"Schedule", .fields = schedule_fields},
@@ -56,8 +72,8 @@ static const struct route routes[] = {
         "List schedules, by name", PAGE | Q(Q_STATE) | Q(Q_QUEUE) | Q(Q_NAME) | Q(Q_FULL), NULL,
         false, "ScheduleList", {200}, SCOPED, RIGHT_READ},
     {API_POST, "/v1/schedules", schedules_create, "createSchedule", "schedules",
-        "Submit a task at these times, from now on", Q(Q_DRY_RUN), "ScheduleCreate", true,
-        "ScheduleMade", {201, 200}, SCOPED, RIGHT_OPERATE},
+        "Submit a task, or a group, at these times, from now on", Q(Q_DRY_RUN), "ScheduleCreate",
+        true, "ScheduleMade", {201, 200}, SCOPED, RIGHT_OPERATE},
     {API_POST, "/v1/schedules/preview", schedules_preview, "previewSchedule", "schedules",
         "What a pattern of times means: words, next times, daylight saving", 0, "PreviewAsk", true,
         "Preview", {200}, SCOPED, RIGHT_READ},
@@ -76,10 +92,10 @@ static const struct route routes[] = {
         "Go on with the next tick", 0, NULL, false, "Schedule", {200}, CHANGE | SCOPED,
         RIGHT_OPERATE},
     {API_POST, "/v1/schedules/{schedule}/run", schedules_run, "runSchedule", "schedules",
-        "Submit its task now, beside its ticks", 0, NULL, false, "ScheduleTasks", {201},
+        "Submit its task or group now, beside its ticks", 0, NULL, false, "ScheduleTasks", {201},
         CHANGE | SCOPED, RIGHT_OPERATE},
     {API_POST, "/v1/schedules/{schedule}/backfill", schedules_backfill, "backfillSchedule",
-        "schedules", "Submit the tasks of past ticks that have none", 0, "Backfill", true,
+        "schedules", "Submit the tasks or groups of past ticks that have none", 0, "Backfill", true,
         "ScheduleTasks", {200}, CHANGE | SCOPED, RIGHT_OPERATE},
     {API_GET, "/v1/schedules/{schedule}/history", schedules_history, "getScheduleHistory",
         "schedules", "What became of its ticks, newest first", PAGE, NULL, false, "TickList", {200},

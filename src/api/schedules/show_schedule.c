@@ -119,6 +119,10 @@ static void put_task(struct buf *b, const void *arg)
 	const struct schedule_row *r = s->r;
 	const struct queue_row *q = core_queue(s->a->host.core, r->queue);
 
+	if (r->group.p) {
+		jw_null(b);
+		return;
+	}
 	jw_open(b, '{');
 	/* 0: a draft's, that names a queue which is made on first use */
 	jw_mstr_null(b, "queue", q ? q->name : r->queue ? STR_NULL : STR("default"));
@@ -139,6 +143,28 @@ static void put_task(struct buf *b, const void *arg)
 	if (r->need.n)
 		jw_mneed(b, "need", r->need);
 	jw_close(b, '}');
+}
+
+/* A text that is JSON stands there as that, others as the text that they are. */
+static void put_group(struct buf *b, const void *arg)
+{
+	const struct schedule_shown *s = arg;
+	json_t *v;
+
+	if (!s->r->group.p) {
+		jw_null(b);
+		return;
+	}
+	if (!(s->flags & SHOW_FULL)) {
+		jw_raw(b, STR("{}"));
+		return;
+	}
+	v = json_loadb(s->r->group.p, s->r->group.n, JSON_REJECT_DUPLICATES, NULL);
+	if (json_is_object(v))
+		jw_value(b, v);
+	else
+		jw_str(b, s->r->group);
+	json_decref(v);
 }
 
 static void put_problem(struct buf *b, const void *arg)
@@ -212,7 +238,8 @@ static void put_last(struct buf *b, const void *arg)
 	}
 	jw_open(b, '{');
 	jw_mtime_null(b, "tick", p->last_tick_s * 1000);
-	jw_mid_null(b, "task", s->a->host.ids, p->last_task);
+	jw_mid_null(b, "task", s->a->host.ids, s->r->group.p ? 0 : p->last_task);
+	jw_mid_null(b, "group", s->a->host.ids, s->r->group.p ? p->last_task : 0);
 	jw_close(b, '}');
 }
 
@@ -221,10 +248,10 @@ static void put_live(struct buf *b, const void *arg)
 	jw_i64(b, ((const struct schedule_shown *)arg)->v->live);
 }
 
-static const struct field_out found[] = {{"task", put_task}, {"problem", put_problem},
-    {"items", put_items}, {"words", put_words}, {"dst", put_dst}, {"pause", put_pause},
-    {"next", put_next}, {"next_local", put_next_local}, {"last", put_last}, {"live", put_live},
-    {NULL}};
+static const struct field_out found[] = {{"task", put_task}, {"group", put_group},
+    {"problem", put_problem}, {"items", put_items}, {"words", put_words}, {"dst", put_dst},
+    {"pause", put_pause}, {"next", put_next}, {"next_local", put_next_local}, {"last", put_last},
+    {"live", put_live}, {NULL}};
 
 void show_draft(struct buf *b, const struct api *a, const struct schedule_row *r)
 {
@@ -265,7 +292,8 @@ void show_tick(
 	jw_local(b, t->tick_s, tick_offset(t, v));
 	jw_mtime_null(b, "until", stretch ? t->until_s * 1000 : 0);
 	jw_mcstr(b, "outcome", tick_outcome_names[t->outcome]);
-	jw_mid_null(b, "task", a->host.ids, t->task);
+	jw_mid_null(b, "task", a->host.ids, v->row.group.p ? 0 : t->task);
+	jw_mid_null(b, "group", a->host.ids, v->row.group.p ? t->task : 0);
 	jw_mtime_null(b, "decided", t->time_ms);
 	jw_mi64(b, "late_by_ms", t->shift_s * 1000);
 	jw_mstr_null(b, "reason", t->reason);

@@ -245,8 +245,8 @@ static int set_ids(json_t *v, const char *field, void *arg, struct problem *p)
 #define F(name, kind, member, ...) \
 	FIELD(name, kind, bulk, member, .flags = FIELD_GIVEN __VA_OPT__(, ) __VA_ARGS__)
 const struct field bulk_fields[] = {
-    FIELD_TOLD("filter", 0, NULL, REF("TaskFilter")),
-    FIELD_TOLD("ids", 0, NULL, ARRAY(REF("Id"))),
+    FIELD_TOLD("filter", 0, "the tasks that match this", REF("TaskFilter")),
+    FIELD_TOLD("ids", 0, "these tasks", ARRAY(REF("Id"))),
     FIELD("reason", FIELD_TEXT, bulk, reason, .max = REASON_MAX_BYTES,
         .flags = FIELD_GIVEN | FIELD_NULL_GIVEN, .about = "for the record"),
     F("dry_run", FIELD_BOOL, dry_run, .about = "only count what matches"),

@@ -5,12 +5,32 @@
 #include <string.h>
 
 #include "api/objects/resource.h"
-#include "api/tasks/task_in.h"
 #include "model/limits.h"
 #include "wire/json/json_in.h"
+#include "wire/json/task.h"
 
 #define DELAYED "delayed" /* no state, but a part of the queued ones that people ask for */
 #define ID_TIME_MAX_MS 4294967294999ll /* what the seconds of an id can hold */
+
+#define FINISHED "finished " /* as a plugin's own status is shown: "finished 7" */
+
+static bool state_parse(struct str text, int *ret_min, int *ret_max)
+{
+	size_t n = sizeof FINISHED - 1;
+	int64_t own;
+
+	if (str_is(text, DELAYED)) {
+		*ret_min = *ret_max = TASK_QUEUED;
+		return true;
+	}
+	if (!str_starts(text, FINISHED))
+		return task_state_parse(text, ret_min, ret_max);
+	if (!task_state_parse(STR("finished"), ret_min, ret_max) ||
+	    !str_to_i64((struct str){text.p + n, text.n - n}, *ret_min, *ret_max, &own))
+		return false;
+	*ret_min = *ret_max = (int)own;
+	return true;
+}
 
 int filter_add_state(struct task_filter *f, struct str text, const char *field, struct problem *p)
 {
@@ -21,9 +41,7 @@ int filter_add_state(struct task_filter *f, struct str text, const char *field, 
 		problem_set(p, ERR_INVALID, "more than %d states are given", FILTER_STATES_MAX);
 		return problem_field(p, field);
 	}
-	if (str_is(text, DELAYED)) {
-		min = max = TASK_QUEUED;
-	} else if (!task_state_parse(text, &min, &max)) {
+	if (!state_parse(text, &min, &max)) {
 		near = str_nearest(text, task_state_names, n_task_state_names);
 		problem_set(p, ERR_INVALID, "\"%.*s\" is not a state of a task",
 		    text.n > 64 ? 64 : (int)text.n, text.p);

@@ -6,11 +6,12 @@
  * Clocks do not order it: attempts have numbers, and each deed knows the attempt that was there.
  * Within an attempt the order is that of enum place.
  */
-#include "model/history.h"
+#include "model/task/history.h"
+#include "api/objects/resource.h"
 #include "api/objects/show.h"
 #include "base/mem.h"
-#include "model/deeds.h"
 #include "model/limits.h"
+#include "model/task/deeds.h"
 
 #define SERVER_ACTOR STR("reeve")
 
@@ -66,6 +67,13 @@ static int first_status(const struct task_row *t)
 	return task_is_held(t->state.status) && !t->state.attempt ? t->state.status : TASK_QUEUED;
 }
 
+static const char *first_cause(const struct owner *o)
+{
+	const struct resource *r = o->id ? resource_of((enum kind)o->kind) : NULL;
+
+	return r && r->owner && r->owner->cause ? r->owner->cause : "submit";
+}
+
 static void add_submit(struct past *p)
 {
 	const struct task_row *t = p->t;
@@ -73,11 +81,11 @@ static void add_submit(struct past *p)
 
 	e->time_ms = t->ctime_ms;
 	e->status = first_status(t);
-	e->cause = t->spec.owner.id && t->spec.owner.kind == KIND_SCHEDULE ? "schedule" : "submit";
+	e->cause = first_cause(&t->spec.owner);
 	if (t->spec.actor.p)
 		e->actor = t->spec.actor;
 	else if (!t->spec.owner.id)
-		e->actor = STR_NULL; /* it is from before this was written down */
+		e->actor = STR_NULL; /* a task from before actors were written down */
 }
 
 /* Something that its worker did. */
@@ -147,7 +155,8 @@ static void add_attempts(struct past *p)
 	while (history_next(&rest, &k)) {
 		p->cut |= first && k.number > 1;
 		first = false;
-		/* it was cancelled while it waited, and then retried: deeds tell that */
+		/* a task without an attempt was cancelled while it waited, and then retried: deeds
+		 * tell that */
 		if (k.claimed_ms && k.token != last.token) {
 			add_attempt(p, &k);
 			add_requeue(p, &k);

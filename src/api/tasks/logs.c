@@ -11,8 +11,8 @@
 
 #include "api/frame/call.h"
 #include "api/tasks/log_tail.h"
-#include "model/history.h"
 #include "model/limits.h"
+#include "model/task/history.h"
 
 #define PIECE_BYTES (64u << 10)
 
@@ -274,7 +274,7 @@ static void stream_piece(struct call *c, bool at_end)
 	buf_reset(&c->out);
 	if (io->stream_pending(c->req.io) > 0) {
 		l->draining = true;
-		logs_free(c); /* it may take long, and there may be many */
+		logs_free(c); /* draining may take long, and calls may be many */
 		buf_release(&c->out);
 		io->stream_on_drain(c->req.io, drained, c);
 	} else if (l->more || l->news) {

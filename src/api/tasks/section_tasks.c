@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What there is to ask about tasks, and the shapes of what is said then. */
 #include "api/frame/shapes.h"
+#include "api/groups/job_why.h"
 #include "api/tasks/task_shapes.h"
+#include "wire/json/task.h"
 
 static const struct route routes[] = {
     {API_POST, "/v1/tasks", tasks_submit, "submitTasks", "tasks",
@@ -52,116 +54,151 @@ static const struct route routes[] = {
         "text/plain", {200}, SCOPED, RIGHT_LOGS},
 };
 
-static const struct field attempt_shape[] = {INT("attempt", 0), INT("token", 0),
-    ID("worker_id", NONE), TIME("claimed", NONE), TIME("started", NONE), TIME("ended", NONE),
-    BOOL("times_doubtful", 0), INT("status", 0), OTHER("state", 0, REF("State")),
-    INT("exit_code", NONE), INT("signal", NONE), TEXT("reason", NONE), {NULL}};
+static const struct field attempt_shape[] = {INT("attempt", 0, "its number; the first is 1"),
+    INT("token", 0, "rises with every dispatch of the task"),
+    ID("worker_id", NONE, "the worker that had it"),
+    TIME("claimed", NONE, "when the worker got it"),
+    TIME("started", NONE, "when its process began"), TIME("ended", NONE, "when it ended"),
+    BOOL("times_doubtful", 0, "started and ended were moved to what is possible"),
+    INT("status", 0, "how it stands, as a number"),
+    OTHER("state", 0, "how it stands", REF("State")),
+    INT("exit_code", NONE, "with which its process ended by itself"),
+    INT("signal", NONE, "that ended its process"), TEXT("reason", NONE, "why it ended so"), {NULL}};
 
-static const struct field input_shape[] = {ID("id", 0),
+static const struct field input_shape[] = {ID("id", 0, "the task"),
     FIELD_FOUND("size", FIELD_I64, 0, "bytes that are kept: where the next ones belong"),
     FIELD_FOUND("taken", FIELD_I64, 0, "bytes that the present attempt has been given"),
-    BOOL("ended", 0),
+    BOOL("ended", 0, "nothing more will be appended"),
     FIELD_FOUND("silence_ms", FIELD_I64, 0, "the task is cancelled when nothing is heard so long"),
     {NULL}};
 
-static const struct field usage_shape[] = {
-    INT("user_ms", 0), INT("system_ms", 0), INT("peak_memory", 0), INT("oom_kills", 0), {NULL}};
+static const struct field usage_shape[] = {INT("user_ms", 0, "processor time of its processes"),
+    INT("system_ms", 0, "processor time of the system for them"),
+    INT("peak_memory", 0, "most bytes that they held together"),
+    INT("oom_kills", 0, "processes that were killed because memory ran out"), {NULL}};
 
-static const struct field task_shape[] = {ID("id", 0), TEXT("name", NONE),
+static const struct field task_shape[] = {ID("id", 0, "its id"),
+    TEXT("name", NONE, "for people; it need not be the only one of that name"),
     FIELD_FOUND("summary", FIELD_TEXT, NONE, "the beginning of its command, action or params"),
-    TEXT("queue", NONE), ID("queue_id", 0), OTHER("state", 0, REF("State")), INT("status", 0),
-    INT("priority", 0), FIELD_FOUND("command", FIELD_LINES, RARE, NULL),
-    OTHER("params", RARE, TYPE("object")), FIELD_FOUND("env", FIELD_STRINGS, RARE, NULL),
-    TEXT("cwd", RARE), TEXT("cwd_machine", RARE), OTHER("stdin", RARE, "{\"enum\":[\"stream\"]}"),
-    OTHER("action", RARE, TYPE("object")), OTHER("run", RARE, REF("RunSettings")),
-    OTHER("usage", 0, OR_NULL(REF("Usage"))), TEXT("result", NONE | RARE),
-    FIELD_FOUND("labels", FIELD_STRINGS, 0, NULL), OTHER("need", 0, OR_NULL(REF("Need"))),
-    OTHER("holds", 0, OR_NULL(REF("Need"))), TEXT("key", NONE), ID("batch", NONE),
+    TEXT("queue", NONE, "the queue that it is in"), ID("queue_id", 0, "its id"),
+    OTHER("state", 0, "how it stands", REF("State")),
+    INT("status", 0, "the same as a number: see docs/API.md"),
+    INT("priority", 0, "higher first, in queues ordered by priority"),
+    FIELD_FOUND("command", FIELD_LINES, RARE, "the program, and its arguments"),
+    OTHER("params", RARE, "parameters for the queue's plugin", TYPE("object")),
+    FIELD_FOUND("env", FIELD_STRINGS, RARE, "variables of its environment"),
+    TEXT("cwd", RARE, "the directory that it begins in"),
+    TEXT("cwd_machine", RARE, "where cwd holds; elsewhere it begins in /"),
+    OTHER("stdin", RARE, "its standard input comes by appendTaskInput", "{\"enum\":[\"stream\"]}"),
+    OTHER("action", RARE, "steps in place of a command", TYPE("object")),
+    OTHER("run", RARE, "how its processes are run", REF("RunSettings")),
+    OTHER("usage", 0, "what the last attempt used; null: nobody knows", OR_NULL(REF("Usage"))),
+    TEXT("result", NONE | RARE, "what the last attempt wrote to its result file"),
+    FIELD_FOUND("labels", FIELD_STRINGS, 0, "its labels"),
+    OTHER("need", 0, "what it needs of its worker", OR_NULL(REF("Need"))),
+    OTHER("holds", 0, "what it holds of its worker now", OR_NULL(REF("Need"))),
+    TEXT("key", NONE, "no other unfinished task of the queue has it"),
+    ID("batch", NONE, "the batch that it was submitted in"),
     FIELD_FOUND("actor", FIELD_TEXT, NONE, "who submitted it"), OWNERS_OF_TASKS,
-    TIME("run_after", NONE), TIME("due", NONE), INT("timeout_ms", NONE), INT("max_attempts", 0),
-    INT("backoff_ms", 0), INT("backoff_max_ms", 0), INT("attempt", 0),
+    TIME("run_after", NONE, "not before this time"), TIME("due", NONE, "it waits until then"),
+    INT("timeout_ms", NONE, "it is terminated when it runs longer"),
+    INT("max_attempts", 0, "how often it may be tried"),
+    INT("backoff_ms", 0, "pause before the second attempt; it doubles"),
+    INT("backoff_max_ms", 0, "the longest such pause"), INT("attempt", 0, "attempts begun so far"),
     FIELD_FOUND(
         "attempts_before", FIELD_I64, 0, "the last retry; they do not count towards max_attempts"),
-    INT("token", 0), TEXT("worker", NONE), ID("worker_id", NONE), BOOL("cancelling", 0),
-    BOOL("unsure", 0), TIME("ctime", 0), TIME("mtime", 0), TIME("claimed", NONE),
-    TIME("started", NONE), TIME("ended", NONE), BOOL("times_doubtful", 0), INT("exit_code", NONE),
-    INT("signal", NONE), TEXT("reason", NONE), OTHER("attempts", RARE, ARRAY(REF("Attempt"))),
-    TEXT("stdout", NONE | RARE), TEXT("stderr", NONE | RARE), INT("stdout_bytes", 0),
-    INT("stderr_bytes", 0), INT("stdout_dropped", 0), INT("stderr_dropped", 0),
-    OTHER("output", 0, "{\"enum\":[\"none\",\"inline\",\"chunks\"]}"), BOOL("damaged", 0),
-    BOOL("duplicate", RARE), {NULL}};
+    INT("token", 0, "rises with every dispatch"),
+    TEXT("worker", NONE, "that has it, or had it last"), ID("worker_id", NONE, "its id"),
+    BOOL("cancelling", 0, "its worker is to end it"),
+    BOOL("unsure", 0, "nobody knows whether it runs: its worker is silent"),
+    TIME("ctime", 0, "when it was submitted"), TIME("mtime", 0, "when its state changed last"),
+    TIME("claimed", NONE, "when a worker got it"),
+    TIME("started", NONE, "when its process began, by the clock of the worker"),
+    TIME("ended", NONE, "when it ended"),
+    BOOL("times_doubtful", 0, "started and ended were moved to what is possible"),
+    INT("exit_code", NONE, "of the last attempt"),
+    INT("signal", NONE, "that ended the last attempt"),
+    TEXT("reason", NONE, "why it ended, or waits, as it does"),
+    OTHER("attempts", RARE, "all attempts that are kept, oldest first", ARRAY(REF("Attempt"))),
+    TEXT("stdout", NONE | RARE, "its standard output, where that is short"),
+    TEXT("stderr", NONE | RARE, "its standard error, where that is short"),
+    INT("stdout_bytes", 0, "bytes of it that are kept"),
+    INT("stderr_bytes", 0, "bytes of it that are kept"),
+    INT("stdout_dropped", 0, "bytes beyond what is kept"),
+    INT("stderr_dropped", 0, "bytes beyond what is kept"),
+    OTHER("output", 0, "where its output is kept", "{\"enum\":[\"none\",\"inline\",\"chunks\"]}"),
+    BOOL("damaged", 0, "a part of it did not fit its checksum"),
+    BOOL("duplicate", RARE, "it was there already: its key was taken"), {NULL}};
 
-static const struct field task_submit_shape[] = {
-    FIELD_TOLD("queue", 0, NULL, "{\"type\":\"string\",\"default\":\"default\"}"),
-    FIELD_TOLD("name", 0, "for people: shown in lists, and found by them",
-        "{\"type\":[\"string\",\"null\"],\"maxLength\":128}"),
-    FIELD_TOLD("command", 0, NULL, ARRAY(TYPE("string"))),
-    FIELD_TOLD("params", 0, NULL, TYPE("object")), FIELD_TOLD("env", 0, NULL, STRINGS),
-    FIELD_TOLD("action", 0, NULL, TYPE("object")),
-    FIELD_TOLD("run", 0, NULL, OR_NULL(REF("RunSettings"))),
-    FIELD_TOLD(
-        "stdin", 0, "its standard input comes by appendTaskInput", "{\"enum\":[\"stream\"]}"),
-    FIELD_TOLD("cwd", 0, NULL, TYPE("string")),
-    FIELD_TOLD("cwd_machine", 0, "where cwd holds; elsewhere the task begins in /",
-        "{\"type\":\"string\",\"maxLength\":128}"),
-    FIELD_TOLD(
-        "priority", 0, NULL, "{\"type\":\"integer\",\"minimum\":-1000000,\"maximum\":1000000}"),
-    FIELD_TOLD(
-        "run_after", 0, "a time, or a duration from now", "{\"type\":[\"string\",\"number\"]}"),
-    FIELD_TOLD("timeout", 0, NULL, OR_NULL(REF("Duration"))),
-    FIELD_TOLD("max_attempts", 0, NULL, "{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000}"),
-    FIELD_TOLD("backoff", 0, NULL, REF("Duration")),
-    FIELD_TOLD("backoff_max", 0, NULL, REF("Duration")),
-    FIELD_TOLD("key", 0, NULL, "{\"type\":[\"string\",\"null\"],\"maxLength\":256}"),
-    FIELD_TOLD("labels", 0, NULL, STRINGS),
-    FIELD_TOLD("need", 0, "what it needs of its worker", OR_NULL(REF("NeedGiven"))),
-    FIELD_TOLD("status", 0, NULL, "{\"type\":\"integer\",\"maximum\":-2}"), {NULL}};
+static const struct field submit_result_shape[] = {
+    ID("batch", NONE, "the batch that the tasks are in"),
+    OTHER("ids", 0, "of the tasks, in the order of the request; null: refused",
+        ARRAY(OR_NULL(REF("Id")))),
+    INT("accepted", 0, "tasks that were submitted"),
+    INT("duplicates", 0, "tasks whose key was taken: the id is that of the other"),
+    INT("rejected", 0, "tasks that were refused"),
+    OTHER("errors", 0, "what was wrong with which line", ARRAY(REF("LineError"))), {NULL}};
 
-static const struct field submit_result_shape[] = {ID("batch", NONE),
-    OTHER("ids", 0, ARRAY(OR_NULL(REF("Id")))), INT("accepted", 0), INT("duplicates", 0),
-    INT("rejected", 0), OTHER("errors", 0, ARRAY(REF("LineError"))), {NULL}};
+static const struct field task_summary_shape[] = {INT("total", 0, "tasks that match"),
+    OTHER("states", 0, "how many are in each state",
+        "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"}}"),
+    INT("done", 0, "those that have ended"), INT("live", 0, "those that have not"), {NULL}};
 
-static const struct field task_summary_shape[] = {INT("total", 0),
-    OTHER("states", 0, "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"}}"),
-    INT("done", 0), INT("live", 0), {NULL}};
+static const struct field why_shape[] = {ID("id", 0, "the task"),
+    OTHER("state", 0, "how it stands", REF("State")),
+    BOOL("unsure", 0, "nobody knows whether it runs"),
+    TEXT("summary", 0, "all of it in one sentence"),
+    FIELD_FOUND("reasons", FIELD_OBJECTS, 0, "what it waits for, each for itself",
+        .table = why_shape_reasons),
+    FIELD_FOUND("jobs", FIELD_OBJECTS, 0,
+        "of a group's job: the one that blocks it, and what that waits for",
+        .table = why_shape_jobs),
+    {NULL}};
 
-static const struct field why_shape_reasons[] = {
-    TEXT("code", 0), TEXT("text", 0), TEXT("lift", NONE), {NULL}};
-
-static const struct field why_shape[] = {ID("id", 0), OTHER("state", 0, REF("State")),
-    BOOL("unsure", 0), TEXT("summary", 0),
-    FIELD_FOUND("reasons", FIELD_OBJECTS, 0, NULL, .table = why_shape_reasons), {NULL}};
-
-static const struct field history_shape_items[] = {TIME("time", NONE), BOOL("times_doubtful", 0),
-    OTHER("state", 0, REF("State")), INT("status", 0),
+static const struct field history_shape_items[] = {TIME("time", NONE, "when; null: nobody knows"),
+    BOOL("times_doubtful", 0, "the time was moved to what is possible"),
+    OTHER("state", 0, "it came into this state", REF("State")),
+    INT("status", 0, "the same as a number"),
     FIELD_FOUND("cause", FIELD_TEXT, 0,
-        "submit, schedule, claim, start, end, again (tried again by itself), cancel, retry, hold, "
+        "submit, " OWNERS_AS_CAUSES
+        ", claim, start, end, again (tried again by itself), cancel, retry, hold, "
         "release, priority, or state: nobody knows"),
     FIELD_FOUND("actor", FIELD_TEXT, NONE, "reeve is the server itself; null: nobody knows"),
-    TEXT("reason", NONE), INT("attempt", NONE), TEXT("worker", NONE), ID("worker_id", NONE),
-    INT("exit_code", NONE), INT("signal", NONE), {NULL}};
+    TEXT("reason", NONE, "why"), INT("attempt", NONE, "which attempt"),
+    TEXT("worker", NONE, "on which worker"), ID("worker_id", NONE, "its id"),
+    INT("exit_code", NONE, "with which its process ended by itself"),
+    INT("signal", NONE, "that ended its process"), {NULL}};
 
-static const struct field history_shape[] = {ID("id", 0), TEXT("name", NONE),
+static const struct field history_shape[] = {ID("id", 0, "the task"),
+    TEXT("name", NONE, "its name"),
     FIELD_FOUND("complete", FIELD_BOOL, 0, "false: the oldest are not kept any more"),
-    FIELD_FOUND("items", FIELD_OBJECTS, 0, NULL, .table = history_shape_items), {NULL}};
+    FIELD_FOUND("items", FIELD_OBJECTS, 0, "oldest first", .table = history_shape_items), {NULL}};
 
-static const struct field task_filter_shape[] = {FIELD_TOLD("queue", 0, NULL, TYPE("string")),
-    FIELD_TOLD("state", 0, NULL,
+static const struct field task_filter_shape[] = {
+    FIELD_TOLD("queue", 0, "in this queue, by name or id", TYPE("string")),
+    FIELD_TOLD("state", 0, "in this state, or one of these",
         "{\"oneOf\":[{\"type\":[\"string\",\"integer\"]},{\"type\":\"array\",\"items\":{\"type\":["
         "\"string\",\"integer\"]}}]}"),
-    FIELD_TOLD("label", 0, NULL,
+    FIELD_TOLD("label", 0, "with this label, or all of these: KEY=VALUE",
         "{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}"),
-    FIELD_TOLD("batch", 0, NULL, REF("Id")), FIELD_TOLD("worker", 0, NULL, TYPE("string")),
-    OWNERS_IN_FILTERS, FIELD_TOLD("name", 0, NULL, TYPE("string")),
-    FIELD_TOLD("search", 0, NULL, TYPE("string")), FIELD_TOLD("since", 0, NULL, TYPE("string")),
-    FIELD_TOLD("until", 0, NULL, TYPE("string")), {NULL}};
+    FIELD_TOLD("batch", 0, "of this batch", REF("Id")),
+    FIELD_TOLD("worker", 0, "on this worker", TYPE("string")), OWNERS_IN_FILTERS,
+    FIELD_TOLD("name", 0, "of this name", TYPE("string")),
+    FIELD_TOLD(
+        "search", 0, "with these words in name, labels, command or parameters", TYPE("string")),
+    FIELD_TOLD("since", 0, "submitted after this time, or this long ago", TYPE("string")),
+    FIELD_TOLD("until", 0, "submitted before this time, or this long ago", TYPE("string")), {NULL}};
 
-static const struct field bulk_result_shape_errors[] = {
-    ID("id", 0), TEXT("type", 0), TEXT("detail", 0), {NULL}};
+static const struct field bulk_result_shape_errors[] = {ID("id", 0, "the task"),
+    TEXT("type", 0, "which kind of problem"), TEXT("detail", 0, "what was wrong"), {NULL}};
 
-static const struct field bulk_result_shape[] = {INT("matched", 0), INT("changed", 0),
-    INT("refused", 0), BOOL("dry_run", RARE),
-    FIELD_FOUND("errors", FIELD_OBJECTS, 0, NULL, .table = bulk_result_shape_errors), {NULL}};
+static const struct field bulk_result_shape[] = {INT("matched", 0, "tasks that match"),
+    INT("changed", 0, "tasks that were changed"),
+    INT("refused", 0, "tasks that could not be changed"),
+    BOOL("dry_run", RARE, "nothing was changed: it was only asked"),
+    FIELD_FOUND("errors", FIELD_OBJECTS, 0, "why, of the first that were refused",
+        .table = bulk_result_shape_errors),
+    {NULL}};
 
 static const struct schema schemas[] = {
     {"State",
@@ -172,7 +209,7 @@ static const struct schema schemas[] = {
     {"Usage", .fields = usage_shape, .about = "of the last attempt"},
     {"Task", .fields = task_shape},
     {"TaskList", .page_of = "Task"},
-    {"TaskSubmit", .fields = task_submit_shape, .shape = SHAPE_CHANGE},
+    {"TaskSubmit", .fields = task_given_fields, .shape = SHAPE_CREATE},
     {"Submitted",
         "{\"description\":\"the twin of a single task, or what became of many\",\"oneOf\":[" REF(
             "Task") "," REF("SubmitResult") "]}"},

@@ -5,8 +5,8 @@
 #include "api/objects/resource.h"
 #include "api/objects/show.h"
 #include "base/mem.h"
-#include "model/body.h"
-#include "model/history.h"
+#include "model/task/body.h"
+#include "model/task/history.h"
 
 /* What the core holds is at least as new as any row; output it leaves to the store. */
 void task_overlay(const struct api *a, struct task_row *row)
@@ -105,7 +105,7 @@ static void add_place(struct buf *b, const struct api *a, const struct task_row 
 	jw_mi64(b, "token", s->token);
 	jw_mstr_null(b, "worker", known ? view.row->facts.shard : STR_NULL);
 	jw_mid_null(b, "worker_id", a->host.ids, s->worker);
-	jw_mbool(b, "cancelling", s->wish == WISH_CANCEL && !task_is_ended(s->status));
+	jw_mbool(b, "cancelling", task_is_told(s) && !task_is_ended(s->status));
 	jw_mbool(b, "unsure", core_task_unsure(a->host.core, t->id));
 }
 

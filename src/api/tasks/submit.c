@@ -213,7 +213,7 @@ static enum step take_next(struct call *c, struct str *ret_text)
 	if (s->n_entries >= TASKS_PER_SUBMIT)
 		return STEP_TOO_MANY;
 	step = take_text(c, *ret_text);
-	if (step == STEP_NEED_DEFAULT || step == STEP_PARSE) { /* it will be taken again */
+	if (step == STEP_NEED_DEFAULT || step == STEP_PARSE) { /* this text will be taken again */
 		s->rest = rest;
 		s->line = line;
 	}

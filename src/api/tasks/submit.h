@@ -26,7 +26,7 @@ struct submit {
 	struct str rest;
 	size_t line; /* of the task at hand, from 1 */
 	bool many, array, atomic, made_default;
-	rid batch;             /* that they join; 0: a new one */
+	rid batch;             /* the batch that the tasks join; 0: a new one */
 	struct str batch_name; /* of a new one; NULL: none */
 	struct str last_name;  /* the queue of the line before */
 	const struct queue_row *last_queue;

@@ -46,8 +46,8 @@ struct change {
 	    .flags = FIELD_GIVEN | FIELD_NULL_GIVEN, .about = "for the record")
 const struct field reason_fields[] = {REASON, {NULL}};
 const struct field task_change_fields[] = {
-    FIELD(
-        "priority", FIELD_I32, change, priority, -PRIORITY_MAX, PRIORITY_MAX, .flags = FIELD_GIVEN),
+    FIELD("priority", FIELD_I32, change, priority, -PRIORITY_MAX, PRIORITY_MAX,
+        .flags = FIELD_GIVEN, .about = "higher first, in queues ordered by priority"),
     FIELD("status", FIELD_I32, change, status, HELD_STATUS_MIN, PLUGIN_STATUS_MAX,
         .flags = FIELD_GIVEN, .about = "-2 releases it; -10, -4 or any from -7 down holds it"),
     REASON,

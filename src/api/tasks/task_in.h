@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "core/event.h"
 #include "model/limits.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 
 /* No legal task is longer, even with every character of its body escaped. */
 #define TASK_TEXT_MAX ((size_t)TASK_BODY_MAX * 6)
@@ -22,13 +22,11 @@ struct task_in {
 	/* per task: */
 	struct str queue; /* as named, in the arena or as last time; NULL: not named */
 	bool has_command, has_action, has_params;
-	struct str run; /* its object `run` as text, in the arena; NULL: none */
+	struct str run; /* the task's `run` as text, in the arena; NULL: none */
 };
 
 /* Fills everything but spec.queue and spec.batch. */
 int task_in_value(struct task_in *in, json_t *v, struct submit_task *ret_task, struct problem *p);
-/* Any text of one line; people see it in lists. */
-int task_name_check(struct str name, const char *field, struct problem *p);
 /* Whether a task's text may be as long as this one. */
 int task_in_size(struct str text, struct problem *p);
 int task_in_text(

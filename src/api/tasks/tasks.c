@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking at tasks: lists, counts, and why one waits. */
+#include "api/groups/job_why.h"
 #include "api/objects/show.h"
 #include "api/tasks/filter.h"
-#include "model/body.h"
-#include "words/words.h"
+#include "model/task/body.h"
 
 #define STEP_FULL 2    /* tasks read at a time; each may have a megabyte */
 #define SHORT_LIST 100 /* bare ones: read in a millisecond or two */
@@ -182,47 +182,60 @@ void tasks_summary(struct call *c)
 		call_read_long(c, read_counts, counts_done);
 }
 
-static void add_why_summary(
-    struct buf *b, struct arena *a, const struct task_row *t, const struct why *whys, size_t n)
-{
-	jw_key(b, "summary");
-	if (n == 1)
-		jw_str(b, words_why(a, &whys[0]));
-	else if (n > 1)
-		jw_str(b, arena_strf(a, STR_FMT " (and %zu more)", STR_ARG(words_why(a, &whys[0])),
-		              n - 1));
-	else if (task_is_ended(t->state.status))
-		jw_str(b, STR("it has ended, and waits for nothing"));
-	else if (task_phase(t->state.status) == PHASE_QUEUED)
-		jw_str(b, STR("it waits for nothing, and starts at once"));
-	else
-		buf_printf(
-		    b, "\"it waits for nothing: it is %s\"", task_state_name(t->state.status));
-}
-
-static void why_done(struct call *c)
+static size_t explain(struct call *c, struct why **ret_whys)
 {
 	const struct api_host *h = c->host;
+
+	task_overlay(c->api, &c->row);
+	return core_why(
+	    h->core, &c->row, h->wall_ms(h->arg), h->mono_ms(h->arg), &c->arena, ret_whys);
+}
+
+static void show_why(struct call *c)
+{
+	const struct job_why *j = c->state;
 	struct buf *b = &c->out;
+	struct why *whys = NULL;
+	size_t n = explain(c, &whys);
+	const struct task_row *blocks = job_why_last(j, whys, n);
+	struct str summary, line;
+
+	job_why_fill(j, whys, n);
+	summary = why_summary(&c->arena, &c->row, whys, n);
+	jw_open(b, '{');
+	jw_mid_null(b, "id", c->host->ids, c->row.id);
+	jw_mcstr(b, "state", task_state_name(c->row.state.status));
+	jw_mbool(b, "unsure", core_task_unsure(c->host->core, c->row.id));
+	show_whys(b, &c->arena, whys, n);
+	job_why_open(c);
+	if (blocks) {
+		line = job_why_show(c, blocks);
+		summary =
+		    arena_strf(&c->arena, STR_FMT "; " STR_FMT, STR_ARG(summary), STR_ARG(line));
+	}
+	job_why_close(c);
+	jw_mstr(b, "summary", summary);
+	jw_close(b, '}');
+	call_json(c, 200);
+}
+
+/* What a job of a group needs is named by the store. */
+static void why_read(struct call *c)
+{
+	struct job_why *j;
 	struct why *whys = NULL;
 	size_t n;
 
 	if (call_read_failed(c))
 		return;
-	task_overlay(c->api, &c->row);
-	n = core_why(h->core, &c->row, h->wall_ms(h->arg), h->mono_ms(h->arg), &c->arena, &whys);
-	jw_open(b, '{');
-	jw_mid_null(b, "id", h->ids, c->row.id);
-	jw_mcstr(b, "state", task_state_name(c->row.state.status));
-	jw_mbool(b, "unsure", core_task_unsure(h->core, c->row.id));
-	add_why_summary(b, &c->arena, &c->row, whys, n);
-	show_whys(b, &c->arena, whys, n);
-	jw_close(b, '}');
-	call_json(c, 200);
+	n = explain(c, &whys);
+	j = call_state(c, sizeof *j);
+	job_why_named(j, whys, n);
+	job_why_read(c, j, show_why);
 }
 
 void task_why(struct call *c)
 {
 	if (call_path_id(c, &c->about))
-		call_read_task(c, why_done);
+		call_read_task(c, why_read);
 }

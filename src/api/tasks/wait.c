@@ -12,7 +12,7 @@
 
 struct waiter {
 	TAILQ_ENTRY(waiter) link;
-	struct waiter_list *others; /* that wait for the same task */
+	struct waiter_list *others; /* waiters for the same task */
 	struct call *c;
 	void *timer;
 	bool waiting, reading, ended, expired;
@@ -97,7 +97,7 @@ static void wait_read(struct call *c)
 	task_overlay(c->api, &c->row);
 	if (w->waiting && !w->expired && !task_is_ended(c->row.state.status)) {
 		if (w->ended) {
-			/* it ended after this read began; or ended and was retried since */
+			/* the task ended after this read began, or ended and was retried since */
 			w->ended = false;
 			look(c);
 		}

@@ -187,7 +187,7 @@ void vclock_json(const struct vclock *c, struct buf *out)
 	buf_add_char(out, '{');
 	for (size_t i = 0; i < c->n; i++) {
 		buf_add_cstr(out, i ? ",\"" : "\"");
-		buf_add_cstr(out, c->items[i].name); /* its bytes need no escapes */
+		buf_add_cstr(out, c->items[i].name); /* a name's bytes need no escapes */
 		buf_add_cstr(out, "\":");
 		buf_add_u64(out, c->items[i].count);
 	}

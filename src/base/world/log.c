@@ -96,7 +96,7 @@ static void use(int fd, enum way way)
 		close(lg.fd);
 	lg.fd = fd;
 	lg.way = way;
-	buf_release(&lg.rest); /* it was the old one's */
+	buf_release(&lg.rest); /* the rest belonged to the old descriptor */
 }
 
 int log_setup(const struct log_options *o)

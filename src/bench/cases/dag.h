@@ -22,7 +22,11 @@ void dag_as_makefile(const struct dag *d, struct buf *out);
 void dag_as_ninja(const struct dag *d, struct buf *out);
 
 /* dag_peers.c: seconds that make or ninja take for it with two jobs at once; NAN: not here */
+#define DAG_PEERS_AT_ONCE 2
 enum dag_peer { PEER_MAKE, PEER_NINJA, N_DAG_PEERS };
 double dag_peer_seconds(struct bench *b, enum dag_peer peer, const struct dag *d);
+
+/* dag_gap.c: "end_to_start", from one job's end to the next one's start */
+int dag_gaps(struct bench *b, json_t *to);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* make and ninja beside Reeve, on the same jobs: two at once, as many as this bench's cores. */
+/* make and ninja beside Reeve, on the same jobs: two at once. */
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -98,6 +98,9 @@ int dag_read(struct dag *d, const char *path, struct problem *p)
 	m.dag = (struct dag){0};
 	manifest_release(&m);
 	plan_file_release(&file);
+	if (r == 0 && d->n == 0)
+		r = problem_set(
+		    p, ERR_INVALID, "%s: nothing is planned of it; packages are wanted", path);
 	return r;
 }
 

@@ -28,7 +28,7 @@ struct herd_worker {
 	uint64_t check;           /* to be answered then */
 	int64_t backoff_ms;
 	int64_t check_at_ms, redial_ms; /* NEVER: not now */
-	uint64_t beat;                  /* its last one, sent then */
+	uint64_t beat;                  /* the worker's last beat, sent then */
 	int64_t beat_ns;
 	struct loop_timer *timer;
 	struct link_to_server out; /* one frame for everything that a step leads to */

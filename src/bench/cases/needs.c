@@ -26,9 +26,9 @@ enum lacking { LACKS_LABEL, LACKS_FREE, LACKS_THREAD, N_LACKS };
 static const struct {
 	const char *name, *fill, *need;
 } lacks[N_LACKS] = {
-    {"label", NULL, "+role=fit\ngpu=1\n"},       /* they never do */
+    {"label", NULL, "+role=fit\ngpu=1\n"},       /* no worker ever fits */
     {"held", "+role=other\ngpu=1\n", "gpu=1\n"}, /* others hold it */
-    {"threads", "+role=other\n", NULL},          /* they have no thread free */
+    {"threads", "+role=other\n", NULL},          /* no worker has a thread free */
 };
 
 struct run {
@@ -42,7 +42,7 @@ struct brain {
 	struct effects fx;
 	uint64_t seq;
 	rid queue, filling;
-	struct run *runs; /* those of the queue, oldest first, in a ring */
+	struct run *runs; /* the queue's runs, oldest first, in a ring */
 	size_t begun, over, cap;
 	uint64_t (*checks)[2];
 	size_t n_checks, cap_checks;

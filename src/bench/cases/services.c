@@ -91,7 +91,7 @@ static struct auction *make_auction(const struct cluster *c)
 	return a;
 }
 
-/* Those that are nowhere, in one batch: how many found a place. */
+/* All instances that are nowhere, in one batch: how many found a place. */
 static uint32_t place_rest(struct cluster *c, struct auction *a)
 {
 	struct place_work *work = xcalloc(c->n + 1, sizeof *work);

@@ -55,7 +55,7 @@ static void say(const struct seconds *s, int64_t n, json_t *to)
 	json_object_set_new(to, "bare_loops_per_s", figure(total / s->bare));
 	json_object_set_new(to, "ratio_to_bare_loops", figure(s->bare / s->ours));
 	if (s->fresh <= 0)
-		return; /* this host lets us make none, and Reeve neither */
+		return; /* a host that lets nobody make cgroups, Reeve neither */
 	json_object_set_new(to, "fresh_cgroup_loops_per_s", figure(total / s->fresh));
 	json_object_set_new(to, "ratio_to_fresh_cgroup_loops", figure(s->fresh / s->ours));
 	json_object_set_new(to, "same_cgroup_loops_per_s", figure(total / s->same));

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "cli/cron/crontab_jobs.h"
 #include "cli/frame/cmds.h"
-#include "cli/nouns/schedules.h"
+#include "cli/schedule/schedules.h"
 
 static char *notes_words(const struct cli *c, const json_t *job)
 {

@@ -55,21 +55,21 @@ static const struct command cron_rows[] = {
         "scripts\n"
         "reeve cron next --calendar 'Mon *-*-1..7 09:00 Asia/Tokyo'\tthe first Monday of the "
         "month\n",
-        NULL, {cron_options, cron_next_options}, GROUP_TOOLS, COMMAND_NO_ARGS | COMMAND_EPOCH,
+        NULL, {cron_options, cron_next_options}, CHAPTER_TOOLS, COMMAND_NO_ARGS | COMMAND_EPOCH,
         cmd_cron_next},
     {"cron check", "explain a schedule in words", NULL,
         "What it means, its JSON form, the next five runs, and what daylight saving does to it "
         "this "
         "year and the next. Needs no server.",
         "reeve cron check --crontab '0 9 13 * Fri' --tz local\tnot what many think\n", NULL,
-        {cron_options, cron_check_options, output_options}, GROUP_TOOLS, COMMAND_NO_ARGS,
+        {cron_options, cron_check_options, output_options}, CHAPTER_TOOLS, COMMAND_NO_ARGS,
         cmd_cron_check},
     {"cron explain", "say what daylight saving does to a schedule in a year", NULL,
         "Each time that does not exist or happens twice, and when it runs instead. Needs no "
         "server.",
         "reeve cron explain --crontab '30 2 * * *' --tz Europe/Berlin --year 2027\twhat happens to "
         "02:30\n",
-        NULL, {cron_options, cron_explain_options, output_options}, GROUP_TOOLS, COMMAND_NO_ARGS,
+        NULL, {cron_options, cron_explain_options, output_options}, CHAPTER_TOOLS, COMMAND_NO_ARGS,
         cmd_cron_explain},
     {"cron play", "replay readings of the clocks through a schedule", "FILE",
         "Each line of the file is a reading: SYSTEM MONOTONIC ZONE, or an object "
@@ -81,7 +81,7 @@ static const struct command cron_rows[] = {
         "played each by its own. Needs no server.",
         "reeve cron play readings --item "
         "'{\"epoch\":{\"period\":300}}' --max-shift 150\twhat a sleeping laptop would do\n",
-        "file", {cron_options, cron_play_options, output_options}, GROUP_TOOLS, COMMAND_NEEDS_ARG,
+        "file", {cron_options, cron_play_options, output_options}, CHAPTER_TOOLS, COMMAND_NEEDS_ARG,
         cmd_cron_play},
     {"cron import", "translate a crontab into schedules", "CRONTAB",
         "Prints each line's schedule with its zone, command, variables, and notes about what "
@@ -92,7 +92,7 @@ static const struct command cron_rows[] = {
         "never come. - reads standard input. Needs no server.",
         "crontab -l | reeve cron import -\tyour own\n"
         "reeve cron import --system /etc/crontab -o jsonl\tthe machine's, a line each\n",
-        "file", {cron_import_options, output_options}, GROUP_TOOLS, COMMAND_NEEDS_ARG,
+        "file", {cron_import_options, output_options}, CHAPTER_TOOLS, COMMAND_NEEDS_ARG,
         cmd_cron_import},
 };
 

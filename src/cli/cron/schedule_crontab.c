@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "cli/cron/crontab_jobs.h"
-#include "cli/nouns/schedules.h"
+#include "cli/schedule/schedules.h"
 #include "cli/tasks/work.h"
 
 struct adding {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/frame/synonyms.h"
+#include "wire/json/task.h"
 
 #define NAMES_MAX 128
 
@@ -26,6 +27,35 @@ const struct command *command_at(size_t i)
 		i -= client_tables[t]->n;
 	}
 	return i < n_added ? &added[i] : NULL;
+}
+
+/* "max-attempts" and "max_attempts" */
+static bool is_named(const struct field *f, const char *option)
+{
+	const char *name = f->option ? f->option : f->name;
+
+	while (*name && *option && (*name == '_' ? '-' : *name) == *option)
+		name++, option++;
+	return !*name && !*option;
+}
+
+static const char *about_of(const struct field *fields, const char *option)
+{
+	for (const struct field *f = fields; f && f->name; f++)
+		if (f->flags & FIELD_GIVEN && f->about && is_named(f, option))
+			return f->about;
+	return NULL;
+}
+
+const char *option_help(const struct command *cmd, const struct option_def *d)
+{
+	const char *help = d->help;
+
+	if (!help && cmd)
+		help = about_of(cmd->fields, d->name);
+	if (!help)
+		help = about_of(task_given_fields, d->name);
+	return help ? help : "";
 }
 
 static const struct command *by_path(const char *path)

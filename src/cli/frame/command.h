@@ -7,10 +7,11 @@
 #define CLI_COMMAND_H
 
 #include "base/options.h"
+#include "model/rows/field.h"
 
 struct cli;
 
-enum command_group { GROUP_DAILY, GROUP_OBJECTS, GROUP_SERVICES, GROUP_TOOLS, N_GROUPS };
+enum chapter { CHAPTER_DAILY, CHAPTER_OBJECTS, CHAPTER_SERVICES, CHAPTER_TOOLS, N_CHAPTERS };
 
 enum command_flag {
 	COMMAND_HIDDEN = 1,
@@ -34,12 +35,15 @@ struct command {
 	const char *examples; /* "command\twhat it does\n" lines; NULL: none */
 	const char *complete; /* kind of its positional arguments */
 	const struct option_def *options[COMMAND_TABLES_MAX]; /* beside the global ones */
-	enum command_group group;
+	enum chapter chapter;
 	unsigned flags; /* enum command_flag */
 	/* One of the two. A client command returns an exit code, or a negative enum err with the
 	   cli's problem set. A shell parses its own words: argv[0] is the one after its name. */
 	int (*run)(struct cli *c);
 	int (*shell)(int argc, char **argv);
+	/* Members that its options set, whose words are the help of options without their own.
+	   Those of a task need not be said. */
+	const struct field *fields;
 };
 
 /* Words that complete a kind of value; one without a kind ends a list of them. */
@@ -55,6 +59,9 @@ struct command_table {
 	size_t n;
 	const struct completion *completions; /* NULL: none of its own */
 };
+
+/* What an option does, for people: its own words, else its member's. */
+const char *option_help(const struct command *cmd, const struct option_def *d);
 
 /* The client's commands, and those that main.c adds. `i` counts over both; NULL past the end. */
 void commands_add(const struct command *table, size_t n);
@@ -81,6 +88,6 @@ extern const struct option_def yes_options[];             /* -y */
 extern const struct command_table *const client_tables[]; /* NULL ends them */
 /* Tasks and events may be asked for by the name of one of these; NULL ends them. */
 extern const char *const filter_objects[];
-extern const char *const command_group_names[N_GROUPS];
+extern const char *const chapter_names[N_CHAPTERS];
 
 #endif

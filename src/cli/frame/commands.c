@@ -7,14 +7,14 @@
 #include "cli/group/group.h"
 #include "cli/nouns/graphs.h"
 #include "cli/nouns/noun.h"
-#include "cli/nouns/schedules.h"
+#include "cli/schedule/schedules.h"
 #include "cli/service/service.h"
 
-const char *const command_group_names[N_GROUPS] = {
-    [GROUP_DAILY] = "Work",
-    [GROUP_OBJECTS] = "Tasks, batches, queues, schedules, workers, tokens",
-    [GROUP_SERVICES] = "Services",
-    [GROUP_TOOLS] = "Tools",
+const char *const chapter_names[N_CHAPTERS] = {
+    [CHAPTER_DAILY] = "Work",
+    [CHAPTER_OBJECTS] = "Tasks, batches, queues, schedules, workers, tokens",
+    [CHAPTER_SERVICES] = "Services",
+    [CHAPTER_TOOLS] = "Tools",
 };
 
 const char *const filter_objects[] = {"queue", "worker", "schedule", NULL};
@@ -64,7 +64,7 @@ static const struct option_def top_options[] = {
 
 static const struct command daily_rows[] = {
     {"status", "show how the server and its work stand", NULL, NULL, NULL, NULL, {list_options},
-        GROUP_DAILY, COMMAND_NO_ARGS, cmd_status},
+        CHAPTER_DAILY, COMMAND_NO_ARGS, cmd_status},
     {"top", "watch queues, workers and running tasks live", NULL,
         "Full-screen on a terminal, one picture otherwise. Busy queues, workers in trouble and the "
         "tasks that have run longest come first. Keys: Tab goes to the next list, which gets the "
@@ -73,12 +73,12 @@ static const struct command daily_rows[] = {
         "by "
         "a text, Esc clears that; p pauses; q or Ctrl-C leaves. When the server is away, the last "
         "picture stays, and it goes on when the server is back.",
-        NULL, NULL, {top_options}, GROUP_DAILY, COMMAND_NO_ARGS, cmd_top},
+        NULL, NULL, {top_options}, CHAPTER_DAILY, COMMAND_NO_ARGS, cmd_top},
     {"events", "list what happened, or follow it", NULL,
         "After a broken connection it goes on where it stopped.",
         "reeve events -f --kind task.failed\tfailures as they happen\n"
         "reeve events -f -o jsonl\tfor programs\n",
-        NULL, {events_options, output_options}, GROUP_DAILY, COMMAND_NO_ARGS, cmd_events},
+        NULL, {events_options, output_options}, CHAPTER_DAILY, COMMAND_NO_ARGS, cmd_events},
 };
 
 static const struct command audit_rows[] = {
@@ -91,26 +91,26 @@ static const struct command audit_rows[] = {
         "reeve audit verify\tby the server\n"
         "reeve audit verify --expect 12:6f…\tand the head that was kept is still there\n"
         "reeve audit verify --store sqlite:/backup/reeve.db\ta backup\n",
-        NULL, {audit_options, output_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, cmd_audit_verify},
+        NULL, {audit_options, output_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, cmd_audit_verify},
 };
 
 static const struct command tool_rows[] = {
     {"doctor", "look for what is wrong, and say how to mend it", NULL,
         "Exits 1 when something is wrong; warnings alone exit 0.", NULL, NULL, {output_options},
-        GROUP_TOOLS, COMMAND_NO_ARGS | COMMAND_ANYHOW, cmd_doctor},
+        CHAPTER_TOOLS, COMMAND_NO_ARGS | COMMAND_ANYHOW, cmd_doctor},
     {"completion", "print the completions for a shell", "bash|zsh|fish", NULL,
         "source <(reeve completion bash)\tfor this bash\n"
         "reeve completion zsh >~/.zfunc/_reeve\tfor every zsh\n"
         "reeve completion fish >~/.config/fish/completions/reeve.fish\tfor every fish\n",
-        "shell", {NULL}, GROUP_TOOLS, COMMAND_NEEDS_ARG, cmd_completion},
+        "shell", {NULL}, CHAPTER_TOOLS, COMMAND_NEEDS_ARG, cmd_completion},
     {"version", "show the version, here and on the server", NULL, NULL, NULL, NULL,
-        {output_options}, GROUP_TOOLS, COMMAND_NO_ARGS | COMMAND_ANYHOW, cmd_version},
-    {"help", "explain a command", "[COMMAND]", NULL, NULL, "help", {NULL}, GROUP_TOOLS, 0,
+        {output_options}, CHAPTER_TOOLS, COMMAND_NO_ARGS | COMMAND_ANYHOW, cmd_version},
+    {"help", "explain a command", "[COMMAND]", NULL, NULL, "help", {NULL}, CHAPTER_TOOLS, 0,
         cmd_help},
     {"gen man", "write the man pages into a directory", "DIR", NULL, NULL, "directory", {NULL},
-        GROUP_TOOLS, COMMAND_HIDDEN | COMMAND_NEEDS_ARG, cmd_gen_man},
+        CHAPTER_TOOLS, COMMAND_HIDDEN | COMMAND_NEEDS_ARG, cmd_gen_man},
     {"__complete", "candidates for completions", "KIND|line WORD…", NULL, NULL, NULL, {NULL},
-        GROUP_TOOLS, COMMAND_HIDDEN | COMMAND_ARGV | COMMAND_NEEDS_ARG, cmd_complete},
+        CHAPTER_TOOLS, COMMAND_HIDDEN | COMMAND_ARGV | COMMAND_NEEDS_ARG, cmd_complete},
 };
 
 static const struct completion tool_completions[] = {

@@ -8,7 +8,7 @@
 #include "cli/frame/command.h"
 #include "cli/frame/help.h"
 #include "cli/nouns/noun.h"
-#include "model/task.h"
+#include "model/task/task.h"
 
 static const struct completion common[] = {
     {"format", {"table", "wide", "json", "jsonl", "yaml"}},
@@ -173,7 +173,7 @@ static void add_options(const struct cursor *p, struct buf *out)
 			if (d->flags & OPTION_HIDDEN)
 				continue;
 			buf_printf(&word, "--%s", d->name);
-			add(out, word.p, d->help);
+			add(out, word.p, option_help(p->command, d));
 		}
 }
 

@@ -77,7 +77,7 @@ static void row(FILE *f, const char *left, const char *right, int indent)
 	wrap(f, right, indent, width, true);
 }
 
-static void options_of(FILE *f, const struct option_def *table)
+static void options_of(FILE *f, const struct command *cmd, const struct option_def *table)
 {
 	for (const struct option_def *d = table; d && d->name; d++) {
 		AUTO(buf_release) struct buf left = {0}, right = {0};
@@ -87,7 +87,7 @@ static void options_of(FILE *f, const struct option_def *table)
 		if (!d->letter)
 			buf_add_cstr(&left, "    ");
 		option_format(d, &left);
-		buf_add_cstr(&right, d->help);
+		buf_add_cstr(&right, option_help(cmd, d));
 		if (d->env)
 			buf_printf(&right, " [$%s]", d->env);
 		row(f, left.p, right.p, 32);
@@ -103,16 +103,16 @@ void help_usage(const struct command *cmd, struct buf *out)
 		buf_printf(out, " %s", cmd->args);
 }
 
-static void group(const struct term *t, FILE *f, enum command_group g)
+static void chapter(const struct term *t, FILE *f, enum chapter g)
 {
 	const struct command *cmd;
 	bool any = false;
 
 	for (size_t i = 0; (cmd = command_at(i)); i++) {
-		if (cmd->group != g || cmd->flags & COMMAND_HIDDEN)
+		if (cmd->chapter != g || cmd->flags & COMMAND_HIDDEN)
 			continue;
 		if (!any)
-			heading(f, colour_for(t, f), command_group_names[g]);
+			heading(f, colour_for(t, f), chapter_names[g]);
 		any = true;
 		row(f, cmd->path, cmd->summary, 21);
 	}
@@ -123,10 +123,10 @@ void help_overview(const struct term *t, FILE *f)
 	fputs("Reeve runs work on many machines and never loses track of it.\n\n"
 	      "usage: reeve [options] COMMAND …\n",
 	    f);
-	for (int g = 0; g < N_GROUPS; g++)
-		group(t, f, (enum command_group)g);
+	for (int g = 0; g < N_CHAPTERS; g++)
+		chapter(t, f, (enum chapter)g);
 	heading(f, colour_for(t, f), "Options for every command");
-	options_of(f, global_options);
+	options_of(f, NULL, global_options);
 	fputs("\nA TIME is 90s, 5m, 1.5h, 2d, PT1H30M or plain seconds; where a moment is meant, "
 	      "also\n"
 	      "2026-01-31T08:00:00Z.\n",
@@ -136,7 +136,7 @@ void help_overview(const struct term *t, FILE *f)
 	    f);
 }
 
-/* Those with just these flags, of being hidden; returns how many. */
+/* The family's commands that are hidden, or those that are not, as `hidden` says: how many. */
 static size_t family_rows(const char *word, FILE *f, unsigned hidden)
 {
 	const struct command *cmd;
@@ -190,10 +190,10 @@ void help_command(const struct command *cmd, const struct term *t)
 	if (cmd->options[0])
 		heading(stdout, colour, "Options");
 	for (size_t i = 0; i < COMMAND_TABLES_MAX && cmd->options[i]; i++)
-		options_of(stdout, cmd->options[i]);
+		options_of(stdout, cmd, cmd->options[i]);
 	if (!cmd->shell) {
 		heading(stdout, colour, "Options for every command");
-		options_of(stdout, global_options);
+		options_of(stdout, NULL, global_options);
 	}
 	if (cmd->examples)
 		examples(cmd->examples, colour);

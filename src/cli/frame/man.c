@@ -69,7 +69,7 @@ static void title(struct buf *out, const char *path, const char *summary)
 	buf_add_char(out, '\n');
 }
 
-static void add_options(struct buf *out, const struct option_def *table)
+static void add_options(struct buf *out, const struct command *cmd, const struct option_def *table)
 {
 	for (const struct option_def *d = table; d && d->name; d++) {
 		AUTO(buf_release) struct buf left = {0};
@@ -80,7 +80,7 @@ static void add_options(struct buf *out, const struct option_def *table)
 		buf_add_cstr(out, ".TP\n\\fB");
 		add(out, left.p);
 		buf_add_cstr(out, "\\fR\n");
-		add(out, d->help);
+		add(out, option_help(cmd, d));
 		if (d->env) {
 			buf_add_cstr(out, "; the environment's ");
 			buf_printf(out, "\\fB%s\\fR", d->env);
@@ -140,7 +140,7 @@ void man_command(const struct command *cmd, struct buf *out)
 	if (cmd->options[0])
 		buf_add_cstr(out, ".SH OPTIONS\n");
 	for (size_t i = 0; i < COMMAND_TABLES_MAX && cmd->options[i]; i++)
-		add_options(out, cmd->options[i]);
+		add_options(out, cmd, cmd->options[i]);
 	if (!cmd->shell)
 		add_paragraphs(out, "The options for every command are in reeve(1).");
 	if (cmd->examples)
@@ -155,12 +155,12 @@ static void add_command_list(struct buf *out)
 	const struct command *cmd;
 
 	buf_add_cstr(out, ".SH COMMANDS\n");
-	for (int g = 0; g < N_GROUPS; g++) {
-		buf_printf(out, ".SS %s\n", command_group_names[g]);
+	for (int g = 0; g < N_CHAPTERS; g++) {
+		buf_printf(out, ".SS %s\n", chapter_names[g]);
 		for (size_t i = 0; (cmd = command_at(i)); i++) {
 			AUTO(buf_release) struct buf name = {0};
 
-			if ((int)cmd->group != g || cmd->flags & COMMAND_HIDDEN)
+			if ((int)cmd->chapter != g || cmd->flags & COMMAND_HIDDEN)
 				continue;
 			page_name(cmd->path, &name);
 			buf_add_cstr(out, ".TP\n\\fB");
@@ -195,7 +195,7 @@ void man_overview(struct buf *out)
 	    "/run/reeve/reeve.sock, /var/lib/reeve/reeve.sock.");
 	add_command_list(out);
 	buf_add_cstr(out, ".SH OPTIONS\n");
-	add_options(out, global_options);
+	add_options(out, NULL, global_options);
 	add_exits(out);
 	buf_add_cstr(out, ".SH FILES\n.TP\n\\fI~/.local/state/reeve/last\\fR\n"
 	                  "What @last stands for.\n");

@@ -34,18 +34,19 @@ const struct option_def list_options[] = {
     {NULL},
 };
 
+/* Words of a task that are the same in JSON stand there: task_given_fields. */
 const struct option_def task_options[] = {
     {"queue", 0, "NAME", "into this queue (default: \"default\")", "REEVE_QUEUE", 0, "queue"},
-    {"priority", 'p', "N", "higher first, in queues ordered by priority"},
+    {"priority", 'p', "N"},
     {"env", 'e', "KEY=VALUE", "set a variable; KEY alone copies yours", NULL, OPTION_REPEAT},
     {"cwd", 'C', "DIR", "run it in this directory, on whatever machine; . is this one", NULL, 0,
         "directory"},
     {"label", 'l', "KEY=VALUE", "attach a label", NULL, OPTION_REPEAT},
     {"need", 0, "LIST", "what it needs of a worker, as memory=8G,cpu=2,gpu=1,label.zone=a"},
-    {"timeout", 0, "TIME", "terminate it when it runs longer"},
-    {"max-attempts", 0, "N", "how often it may be tried"},
-    {"backoff", 0, "TIME", "pause before the second attempt; it doubles"},
-    {"backoff-max", 0, "TIME", "the longest such pause"},
+    {"timeout", 0, "TIME"},
+    {"max-attempts", 0, "N"},
+    {"backoff", 0, "TIME"},
+    {"backoff-max", 0, "TIME"},
     {"params", 0, "JSON", "parameters for the queue's plugin, an object"},
     {"action", 0, "JSON", "steps in place of a command, an object; @FILE reads one"},
     {NULL},
@@ -53,8 +54,8 @@ const struct option_def task_options[] = {
 
 const struct option_def once_options[] = {
     {"name", 0, "NAME", "a name for people, shown in lists; of several tasks also their batch's"},
-    {"key", 0, "KEY", "at most one unfinished task with this key in the queue"},
-    {"run-after", 0, "TIME", "not before this time, or so long from now"},
+    {"key", 0, "KEY"},
+    {"run-after", 0, "TIME"},
     {"hold", 0, NULL, "held back until it is released: reeve task release"},
     {NULL},
 };

@@ -59,6 +59,36 @@ int cmd_group_cancel(struct cli *c)
 	return noun_each(c, cancel_one);
 }
 
+/* A job ends at once, or when its worker has said so: until then it is cancel-pending. */
+int cmd_group_fail(struct cli *c)
+{
+	const char *reason = options_get(&c->options, "reason");
+	AUTO(json_drop) json_t *body = json_object(), *job = NULL;
+	const char **args = c->options.args;
+	int r;
+
+	if (c->options.n_args != 2 || !reason || !*reason) {
+		problem_set(
+		    &c->problem, ERR_INVALID, "reeve group fail takes GROUP JOB --reason TEXT");
+		return problem_hint(
+		    &c->problem, "reeve group fail nightly build --reason 'plan disconnected'");
+	}
+	if (body_add_text(c, body, "job", args[1]) < 0 ||
+	    body_add_text(c, body, "reason", reason) < 0)
+		return c->problem.code;
+	r = noun_call(c, "POST", &group_noun, args[0], "fail", body, &job);
+	if (r < 0)
+		return r;
+	if (wants_machine(c))
+		print_json(c, job);
+	else if (!c->quiet)
+		say(stdout, "job %s %s", js(job, "name"),
+		    strcmp(js(job, "state"), job_state_names[JOB_CANCEL_PENDING])
+		        ? "has failed"
+		        : "will have failed when its worker says that it is over");
+	return EXIT_OK;
+}
+
 int group_explain(struct cli *c, const char *group)
 {
 	AUTO(json_drop) json_t *why = NULL;

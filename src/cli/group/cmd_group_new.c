@@ -37,37 +37,43 @@ static int add_texts(struct cli *c, const char *const *options, size_t n, json_t
 	return 0;
 }
 
-static int trigger_body(struct cli *c, json_t *body)
+int group_trigger_body(struct cli *c, const char *graph, size_t n_names, json_t *body)
 {
-	static const char *const texts[] = {"graph", "name", "policy", "series"};
+	static const char *const texts[] = {"policy", "series"};
 	int64_t rounds = 0;
 	json_t *task = NULL;
 
-	if (!options_given(&c->options, "graph") || !options_given(&c->options, "touched")) {
+	if (!graph || !options_given(&c->options, "touched")) {
 		problem_set(&c->problem, ERR_INVALID,
-		    "a trigger needs --graph, and --touched for what has changed");
+		    "a trigger needs a graph, and --touched for what has changed");
 		return problem_hint(&c->problem,
 		    "reeve group trigger --graph core --touched core/gcc -- ./build {package}");
 	}
-	if (add_texts(c, texts, N_OF(texts), body) < 0 || add_names(c, "touched", body) < 0 ||
+	if (body_add_text(c, body, "graph", graph) < 0 ||
+	    add_texts(c, texts, N_OF(texts), body) < 0 || add_names(c, "touched", body) < 0 ||
 	    (options_given(&c->options, "unbuildable") && add_names(c, "unbuildable", body) < 0) ||
 	    options_i64(&c->options, "rounds", 1, PLAN_ROUNDS_MAX, &rounds, &c->problem) < 0 ||
-	    task_from_options(c, 0, true, &task) < 0)
+	    task_from_options(c, n_names, true, &task) < 0)
 		return c->problem.code;
 	if (rounds)
 		json_object_set_new(body, "rounds", json_integer(rounds));
-	json_object_del(task, "name"); /* it is the group's */
+	json_object_del(task, "name"); /* the name is the group's */
 	directory_put_here(c, false, task);
 	return json_object_set_new(body, "job", task);
 }
 
 int cmd_group_trigger(struct cli *c)
 {
+	const char *name = options_get(&c->options, "name");
 	AUTO(json_drop) json_t *body = json_object(), *group = NULL;
 	int r = group_check_wait(c);
 
 	if (r == 0)
-		r = trigger_body(c, body);
+		r = group_trigger_body(c, options_get(&c->options, "graph"), 0, body);
+	if (r == 0 && options_switch(&c->options, "reuse", false))
+		json_object_set_new(body, "reuse", json_true());
+	if (r == 0 && name)
+		r = body_add_text(c, body, "name", name);
 	if (r == 0)
 		r = cli_call(c, "POST", group_noun.path, body, &group);
 	return r < 0 ? r : group_submitted(c, group);

@@ -28,7 +28,18 @@ static int said_of(struct cli *c, bool has_queue, json_t *said)
 			return problem_set(
 			    &c->problem, ERR_INVALID, "--%s is not valid UTF-8", texts[i]);
 	}
+	if (options_switch(&c->options, "reuse", false))
+		json_object_set_new(said, "reuse", json_true());
 	return 0;
+}
+
+static void warn_of_lost(struct cli *c, const struct group_said *file)
+{
+	if (file->lost.n && !options_given(&c->options, "cwd"))
+		cli_note(c,
+		    "reeve: %s is looked for in /\n"
+		    "  hint: -C DIR names the directory of the jobs; -C . is this one",
+		    file->lost.p);
 }
 
 static int directory_of(struct cli *c, json_t *where)
@@ -108,7 +119,7 @@ int cmd_group_submit(struct cli *c)
 {
 	AUTO(buf_release) struct buf text = {0}, body = {0};
 	AUTO(json_drop) json_t *said = json_object(), *where = json_object(), *group = NULL;
-	bool has_queue = false;
+	AUTO(group_said_release) struct group_said file = {0};
 	int r;
 
 	if (c->options.n_args > 1)
@@ -117,14 +128,16 @@ int cmd_group_submit(struct cli *c)
 	if (r == 0)
 		r = input_read(c, c->options.args[0], PLAN_FILE_MAX, &text);
 	if (r == 0)
-		r = group_file_check(buf_str(&text), &has_queue, &c->problem);
+		r = group_file_check(buf_str(&text), &file, &c->problem);
 	if (r == 0)
-		r = said_of(c, has_queue, said);
+		r = said_of(c, file.has_queue, said);
 	if (r == 0)
 		r = directory_of(c, where);
 	if (r == 0)
 		r = group_body(buf_str(&text), said,
 		    json_string_value(json_object_get(where, "cwd")), &body, &c->problem);
+	if (r == 0)
+		warn_of_lost(c, &file);
 	if (r == 0)
 		r = send(c, buf_str(&body), &group);
 	return r < 0 ? r : group_submitted(c, group);

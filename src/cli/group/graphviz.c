@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The layout of a graph is Graphviz's: its program reads the text and writes to our own output. */
 #include <errno.h>
+#include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -62,6 +63,8 @@ int graphviz_draw(struct str dot, struct problem *p)
 		;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)
+		return 0; /* nobody wants to see the rest */
 	return problem_set(p, ERR_IO, "dot ended with %s %d", WIFEXITED(status) ? "code" : "signal",
 	    WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }

@@ -17,6 +17,7 @@ int cmd_group_show(struct cli *c);
 int cmd_group_watch(struct cli *c);
 int cmd_group_why(struct cli *c);
 int cmd_group_cancel(struct cli *c);
+int cmd_group_fail(struct cli *c);
 int cmd_group_graph(struct cli *c);
 int cmd_group_log(struct cli *c);
 
@@ -25,12 +26,20 @@ void plan_show(struct cli *c, const struct report *r);
 /* Graphviz's text through its program `dot` to standard output, as SVG. */
 int graphviz_draw(struct str dot, struct problem *p);
 
+/* What the command line wants to know of a file. */
+struct group_said {
+	bool has_queue;
+	struct buf lost; /* "./x of the job y": the first that is looked for in /; empty: none */
+};
+void group_said_release(struct group_said *s);
 /* A file that is to run is looked at before anything is sent. */
-int group_file_check(struct str text, bool *ret_has_queue, struct problem *p);
+int group_file_check(struct str text, struct group_said *ret_said, struct problem *p);
 /* The request's body; `said` goes before what the file says. Jobs that name no directory run in
    `cwd`; NULL: wherever they do. */
 int group_body(
     struct str text, const json_t *said, const char *cwd, struct buf *ret_body, struct problem *p);
+/* What of a kept graph is to be built, as the line says: the command begins at that argument. */
+int group_trigger_body(struct cli *c, const char *graph, size_t n_names, json_t *body);
 /* What is wrong with how it shall be waited for is said before anything is sent. */
 int group_check_wait(struct cli *c);
 /* A new group: told, remembered, and waited for or watched if the line says so. */

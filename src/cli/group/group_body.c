@@ -9,22 +9,50 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/output/output.h"
 #include "graph/file/file.h"
 #include "graph/file/node.h"
 #include "graph/write/json_text.h"
-#include "model/group.h"
+#include "model/objects/group.h"
 
-static bool says(const struct plan_file *f, const char *member)
+void group_said_release(struct group_said *s)
 {
-	json_t *said = json_loadb(f->said.p ? f->said.p : "", f->said.n, 0, NULL);
-	bool has = json_object_get(said, member);
+	buf_release(&s->lost);
+	*s = (struct group_said){0};
+}
 
-	json_decref(said);
-	return has;
+/* A program with a relative path in a job without a directory. */
+static bool find_lost(const json_t *task, struct str job, struct buf *lost)
+{
+	const char *program = jhas(task, "cwd") ? NULL : relative_program(task);
+
+	if (!program)
+		return false;
+	buf_printf(lost, "%s of ", program);
+	if (job.n)
+		buf_printf(lost, "the job %.*s", (int)job.n, job.p);
+	else
+		buf_add_cstr(lost, "the jobs");
+	return true;
+}
+
+static void look_into(const struct plan_file *f, struct group_said *ret)
+{
+	AUTO(json_drop) json_t *said = json_loadb(f->said.p ? f->said.p : "", f->said.n, 0, NULL);
+	bool found = find_lost(json_object_get(said, "job"), (struct str){0}, &ret->lost);
+
+	ret->has_queue = json_object_get(said, "queue");
+	for (size_t i = 0; i < f->jobs.n && !found; i++) {
+		struct str task = f->jobs.jobs[i].task;
+		json_t *j = task.n ? json_loadb(task.p, task.n, 0, NULL) : NULL;
+
+		found = find_lost(j, f->jobs.jobs[i].name, &ret->lost);
+		json_decref(j);
+	}
 }
 
 /* As the server takes it: packages or jobs that make sense, and not more than a group may have. */
-int group_file_check(struct str text, bool *ret_has_queue, struct problem *p)
+int group_file_check(struct str text, struct group_said *ret_said, struct problem *p)
 {
 	AUTO(plan_file_release) struct plan_file f = {0};
 	AUTO(manifest_release) struct manifest m = {0};
@@ -35,7 +63,7 @@ int group_file_check(struct str text, bool *ret_has_queue, struct problem *p)
 	uint32_t jobs;
 
 	if (rc == 0)
-		*ret_has_queue = says(&f, "queue");
+		look_into(&f, ret_said);
 	if (rc == 0 && f.from.p)
 		return 0; /* the server has its packages */
 	if (rc == 0)
@@ -102,7 +130,7 @@ static int copy_value(struct reader *r, const char *cwd, struct buf *out, struct
 	return rc;
 }
 
-/* These may be longer than what is read in one go. */
+/* The lists that may be longer than what is read in one go. */
 static bool is_list(struct str name)
 {
 	return str_is(name, "jobs") || str_is(name, "packages") || str_is(name, "touched") ||

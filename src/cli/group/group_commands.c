@@ -23,6 +23,7 @@ static const struct option_def submit_options[] = {
     {"queue", 0, "NAME", "for jobs that name none (default: \"default\")", "REEVE_QUEUE", 0,
         "queue"},
     {"series", 0, "NAME", "of groups that build the same: they tell it how long jobs take"},
+    {"reuse", 0, NULL, "what the series has built from the same before is taken as it is"},
     {"cwd", 'C', "DIR", "for jobs that name none, on whatever machine; . is this one", NULL, 0,
         "directory"},
     {"wait", 0, NULL, "wait until it has ended, with progress; the exit code says how"},
@@ -40,7 +41,8 @@ static const struct option_def trigger_options[] = {
     {"name", 0, "NAME", "of the group (default: its id)"},
     {"policy", 0, "POLICY", "when a job has failed: best-effort, fail-fast or fail-now", NULL, 0,
         "group-policy"},
-    {"series", 0, "NAME", "of groups that build the same: they tell it how long jobs take"},
+    {"series", 0, "NAME", "of groups that build the same (default: the graph's name)"},
+    {"reuse", 0, NULL, "what the series has built from the same before is taken as it is"},
     {"wait", 0, NULL, "wait until it has ended, with progress; the exit code says how"},
     {"wait-timeout", 0, "TIME", "with --wait: give up after this (exit code 124)"},
     {"watch", 'w', NULL, "watch it until it has ended; the exit code says how"},
@@ -71,6 +73,11 @@ static const struct option_def show_options[] = {
 
 static const struct option_def cancel_options[] = {
     {"reason", 0, "TEXT", "for the record"},
+    {NULL},
+};
+
+static const struct option_def fail_options[] = {
+    {"reason", 0, "TEXT", "why it cannot be built: it is the job's reason"},
     {NULL},
 };
 
@@ -112,9 +119,9 @@ static const struct command group_rows[] = {
         "submit "
         "jobs.yaml); reeve wait $G. Its jobs are tasks: `reeve task ls --group $G`.",
         "reeve group submit jobs.yaml\tprints its id\n"
-        "reeve group submit jobs.yaml --watch\tand watches it\n"
+        "reeve group submit jobs.yaml -C . --watch\tits jobs run here; and watches it\n"
         "reeve group submit jobs.yaml --name nightly --policy fail-fast --wait\tfor scripts\n",
-        "file", {submit_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        "file", {submit_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,
         cmd_group_submit},
     {"group trigger", "build what a change of packages leads to", "COMMAND [ARG]…",
         "A group of the packages of a kept graph that have changed, and of all that depends on "
@@ -127,11 +134,11 @@ static const struct command group_rows[] = {
         "reeve group trigger --graph core --touched core/gcc -- ./build {package}\twhat a new gcc "
         "leads to\n"
         "reeve group plan FILE --touched core/gcc\twhat that would be, without a server\n",
-        "command", {trigger_options, task_options, process_options, output_options}, GROUP_OBJECTS,
-        COMMAND_ARGV, cmd_group_trigger},
+        "command", {trigger_options, task_options, process_options, output_options},
+        CHAPTER_OBJECTS, COMMAND_ARGV, cmd_group_trigger},
     {"group ls", "list groups, newest first, and how far they are", NULL, NULL,
         "reeve group ls --state dispatching,queued\twhat is not over\n", NULL,
-        {list_options, ls_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, noun_ls},
+        {list_options, ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
     {"group show", "show how a group stands, what failed first", "GROUP…",
         NAMED " The time that is left is what the jobs would take that have not ended, with as "
               "many workers as it has had: a job takes what others of its name took (in other "
@@ -141,7 +148,7 @@ static const struct command group_rows[] = {
               "that was measured.",
         "reeve group show @last --watch\twhat was submitted last, live\n"
         "reeve group show nightly -o json\tfor programs\n",
-        "group", {show_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_group_show},
+        "group", {show_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_group_show},
     {"group watch", "watch a group until it has ended, exit as it did", "GROUP",
         "On a terminal a tree: each job below the one that it waits for longest, the critical path "
         "marked, with the time that is left. Where not all jobs fit, those are shown that failed, "
@@ -151,22 +158,30 @@ static const struct command group_rows[] = {
         "Exits with 0 if the group is complete, else with 1. " NAMED,
         "reeve group watch @last\twhat was submitted last\n"
         "reeve group watch nightly -o jsonl\tfor programs\n",
-        "group", {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG | COMMAND_MIRRORS,
+        "group", {output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG | COMMAND_MIRRORS,
         cmd_group_watch},
     {"group why", "say what a group or one of its jobs waits for", "GROUP [JOB]", NAMED,
         "reeve group why @last\twhat does it wait for?\n"
         "reeve group why nightly deploy\tand its job deploy?\n",
-        "group", {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_group_why},
+        "group", {output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_group_why},
     {"group cancel", "end what waits, and tell what runs", "GROUP…",
         "What waits ends at once. The group is canceled when the last worker has said so. " NAMED,
         "reeve group cancel nightly --reason 'wrong branch'\tstop it\n", "group",
-        {cancel_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_group_cancel},
+        {cancel_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_group_cancel},
+    {"group fail", "end one job as failed, for a reason", "GROUP JOB",
+        "For what turns out not to be buildable while its group runs. What waits ends at once; "
+        "what runs is told, and has failed when its worker has said so. What needs it is skipped, "
+        "and the rest goes on by the group's policy. JOB is its name, its number or its task's "
+        "id. " NAMED,
+        "reeve group fail nightly core/php#1 --reason 'plan disconnected'\tit cannot be built\n",
+        "group", {fail_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,
+        cmd_group_fail},
     {"group retry", "make a new group of what is left of one that has ended", "GROUP",
         "What was built is not built again: those that need it are shown the same results. Prints "
         "the new group's id. " NAMED,
         "reeve group retry @last --watch\twhat failed, and what needs it\n"
         "reeve group retry nightly --from build\tbuild and all that needs it\n",
-        "group", {retry_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        "group", {retry_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,
         cmd_group_retry},
     {"group graph", "draw a group as it stands", "GROUP",
         "Text for Graphviz, without the needs that others imply; -o svg draws that with Graphviz, "
@@ -175,7 +190,7 @@ static const struct command group_rows[] = {
         "" NAMED,
         "reeve group graph @last -o svg >group.svg\ta picture\n"
         "reeve group graph nightly | dot -Tpng >group.png\tanother one\n",
-        "group", {graph_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG | COMMAND_DRAWS,
+        "group", {graph_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG | COMMAND_DRAWS,
         cmd_group_graph},
     {"group log", "show what jobs of a group wrote", "GROUP [JOB]…",
         "Of several jobs, each line has its job before it, as in \"[build] text\". With --follow "
@@ -183,9 +198,9 @@ static const struct command group_rows[] = {
         "" NAMED,
         "reeve group log -f @last\tall jobs, live\n"
         "reeve group log nightly build\tone of them\n",
-        "group", {log_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_group_log},
+        "group", {log_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_group_log},
     {"group rm", "delete a group that has ended", "GROUP…",
-        "Its tasks stay until retention takes them.", NULL, "group", {NULL}, GROUP_OBJECTS,
+        "Its tasks stay until retention takes them.", NULL, "group", {NULL}, CHAPTER_OBJECTS,
         COMMAND_NEEDS_ARG, noun_rm},
     {"group plan", "show what a group would do, in which order, and how long it takes", "FILE",
         "FILE is JSON or YAML: either packages with what each needs and which have changed, or a "
@@ -200,7 +215,7 @@ static const struct command group_rows[] = {
         "reeve group plan graph.json --touched core/gcc -o json\twhat a new gcc leads to\n"
         "reeve group plan jobs.yaml --workers 2,8\thow long with two, and with eight\n"
         "reeve group plan jobs.yaml -o svg >jobs.svg\ta picture\n",
-        "file", {plan_options}, GROUP_TOOLS, COMMAND_NEEDS_ARG | COMMAND_DRAWS, cmd_group_plan},
+        "file", {plan_options}, CHAPTER_TOOLS, COMMAND_NEEDS_ARG | COMMAND_DRAWS, cmd_group_plan},
 };
 
 const struct command_table group_commands = {group_rows, N_OF(group_rows), group_completions};

@@ -19,7 +19,7 @@ struct group_stream {
 	void (*on_event)(struct group_stream *s, const char *kind, json_t *data);
 	void *arg;
 
-	struct live live; /* its group is NULL until there is one */
+	struct live live; /* the view's group is NULL until there is one */
 	bool is_over;     /* the group has ended */
 	int result;       /* negative: it cannot be followed */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Groups for people: in a list, and all about one, what failed first. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/world/clock.h"
@@ -110,6 +111,8 @@ static const struct fact facts[] = {
     {"reason", {SHOWN_TEXT, "reason"}},
     {"policy", {SHOWN_TEXT, "policy"}},
     {"series", {SHOWN_TEXT, "series"}},
+    {"schedule", {SHOWN_TEXT, "schedule"}},
+    {"tick", {SHOWN_TIME, "tick"}},
     {"is left of", {SHOWN_TEXT, "retried_of"}},
     {"by", {SHOWN_TEXT, "actor"}},
     {"submitted", {SHOWN_TIME, "created"}},
@@ -119,7 +122,9 @@ static const struct fact facts[] = {
     {"jobs", {.words = jobs_words}},
     {"progress", {.words = progress_words}},
     {"states", {SHOWN_TEXT, "states"}},
+    {"taken", {SHOWN_TEXT, "taken"}},
     {"ETA", {SHOWN_TEXT, "eta"}},
+    {"waits for", {SHOWN_TEXT, "waits"}},
 };
 
 const struct view group_view = {.facts = facts, .n_facts = N_OF(facts)};
@@ -172,9 +177,38 @@ static int show_jobs(struct cli *c, const json_t *group, const char *states)
 	return 0;
 }
 
+/* A job that somebody took out counts as failed. Cancels that only follow, upon one of the whole
+ * group or upon a failure, would hide what failed. */
+static bool cancels_tell(const json_t *group)
+{
+	const json_t *n = json_object_get(group, "counts");
+	int state = group_state_of(js(group, "state"));
+
+	if (state == GROUP_CANCELING || state == GROUP_CANCELED)
+		return false;
+	return !strcmp(js(group, "policy"), group_policy_names[GROUP_BEST_EFFORT]) ||
+	       ji(n, "failed", 0) + ji(n, "lost", 0) == 0;
+}
+
 int group_show_failures(struct cli *c, const json_t *group)
 {
-	return group_counts_of(group).failed ? show_jobs(c, group, "job-failed,job-lost") : 0;
+	if (!group_counts_of(group).failed)
+		return 0;
+	return show_jobs(c, group,
+	    cancels_tell(group) ? "job-failed,job-lost,cancel-complete" : "job-failed,job-lost");
+}
+
+/* What was over before the group was there, was built for another one. */
+static void add_taken(json_t *group, const struct live *l)
+{
+	int64_t since = jtime(group, "created"), n = 0;
+	char text[TIME_TEXT_MAX];
+
+	for (uint32_t j = 0; j < l->n; j++)
+		n += l->states[j] == JOB_BUILT && l->ended[j] && l->ended[j] <= since;
+	if (n)
+		json_object_set_new(group, "taken",
+		    json_sprintf("%s built in earlier groups", human_count(n, text)));
 }
 
 /* What only its jobs can tell: how those stand that have not ended, and how long they will take. */
@@ -194,12 +228,37 @@ static int add_live(struct cli *c, json_t *group)
 			    human_count(l.counts[s], text), job_state_word(s));
 	if (states.n)
 		json_object_set_new(group, "states", json_string(states.p));
+	add_taken(group, &l);
 	if (live_ended(&l) == l.n)
 		return 0;
 	forecast_make(&l, clock_wall_ms(), &f);
 	forecast_words(&f, &eta);
 	buf_printf(&eta, "; the critical path has %u job%s", f.n_path, f.n_path == 1 ? "" : "s");
 	json_object_set_new(group, "eta", json_string(eta.p));
+	return 0;
+}
+
+static bool runs(const char *state)
+{
+	return !strcmp(state, job_state_word(JOB_DISPATCHED)) ||
+	       !strcmp(state, job_state_word(JOB_CANCEL_PENDING));
+}
+
+/* The first job that could go on and does not. */
+static int add_waits(struct cli *c, json_t *group)
+{
+	AUTO(json_drop) json_t *why = NULL;
+	AUTO(buf_release) struct buf words = {0};
+	const json_t *job;
+	int r = noun_call(c, "GET", &group_noun, js(group, "id"), "why", NULL, &why);
+
+	if (r < 0)
+		return r;
+	job = json_array_get(json_object_get(why, "jobs"), 0);
+	if (!job || runs(js(job, "state")))
+		return 0;
+	buf_printf(&words, "%s: %s", js(job, "job"), js(job, "summary"));
+	json_object_set_new(group, "waits", json_string(words.p));
 	return 0;
 }
 
@@ -214,6 +273,8 @@ static int show_one(struct cli *c, const struct noun *n, const char *name)
 	}
 	if (r == 0)
 		r = add_live(c, group);
+	if (r == 0 && !jhas(group, "ended"))
+		r = add_waits(c, group);
 	if (r < 0)
 		return r;
 	if (name != c->options.args[0])

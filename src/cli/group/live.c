@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cli/output/output.h"
 #include "graph/jobs/jobs.h"
-#include "model/group_graph.h"
+#include "model/objects/group_graph.h"
 
 #define TIME_MAX_MS 253402300799999 /* the end of the year 9999 */
 #define EDGE_NUMBERS 4              /* job, need, condition, reason */
@@ -269,7 +269,7 @@ bool live_move(struct live *l, uint32_t job, enum job_state state, int64_t ms)
 	else if (job_is_ended(state))
 		l->ended[job] = ms;
 	else if (!job_is_on(state))
-		l->started[job] = 0; /* its worker was lost, or another attempt comes */
+		l->started[job] = 0; /* the worker was lost, or another attempt comes */
 	return true;
 }
 

@@ -12,7 +12,7 @@
 
 #include "cli/output/term.h"
 #include "graph/dag/measure.h"
-#include "model/group.h"
+#include "model/objects/group.h"
 
 #define NO_JOB UINT32_MAX
 /* Beside the states that the model has: its task is not kept any more. */
@@ -48,7 +48,7 @@ int live_apply(struct live *l, const json_t *changes, live_fn *fn, void *arg, st
 void live_set_group(struct live *l, json_t *group);
 
 bool job_is_ended(int s);
-bool job_is_bad(int s); /* it failed, was lost, or was cancelled */
+bool job_is_bad(int s); /* failed, lost or cancelled */
 bool job_is_on(int s);  /* a worker has it */
 const char *job_state_word(int state);
 /* By a name of group_state_names; N_GROUP_STATES: there is none. */

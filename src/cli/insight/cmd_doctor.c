@@ -113,6 +113,10 @@ static void check_ready(struct doctor *d)
 	if (jhas(d->status, "search_trouble"))
 		doctor_found(d, "search", "warn", NULL, "searches have no index of words: %s",
 		    js(d->status, "search_trouble"));
+	if (ji(d->status, "search_lag_ms", 0) > 60000)
+		doctor_found(d, "search", "warn", NULL,
+		    "the index of words is %lld s behind: searches look at newer tasks one by one",
+		    (long long)ji(d->status, "search_lag_ms", 0) / 1000);
 	json_array_foreach(json_object_get(d->status, "waiting"), i, words)
 	    doctor_found(d, "ready", "warn", NULL, "it waits: %s", json_string_value(words));
 }
@@ -164,13 +168,23 @@ static void check_workers(struct doctor *d)
 		    "%lld lost", (long long)ji(n, "must_die", 0));
 }
 
+/* As it would be typed. */
+static char *queue_command(const char *verb, const char *name, const char *options)
+{
+	AUTO(json_drop) json_t *words = json_pack("[s, s, s, s]", "reeve", "queue", verb, name);
+	AUTO(buf_release) struct buf out = {0};
+
+	add_command(&out, words);
+	return xasprintf("%s%s", out.p ? out.p : "", options);
+}
+
 static void check_queue(struct doctor *d, const json_t *queue)
 {
 	int64_t queued = ji(json_object_get(queue, "counts"), "queued", 0);
 	const char *name = js(queue, "name");
 	char waiting[48];
-	AUTO(free_cstr) char *resume = xasprintf("reeve queue resume %s", name);
-	AUTO(free_cstr) char *threads = xasprintf("reeve queue set %s --threads none", name);
+	AUTO(free_cstr) char *resume = queue_command("resume", name, "");
+	AUTO(free_cstr) char *threads = queue_command("set", name, " --threads none");
 	AUTO(free_cstr)
 	char *plugin = xasprintf(
 	    "allow the plugin \"%s\" on a worker that serves the queue", js(queue, "plugin"));

@@ -57,6 +57,23 @@ static void add_waiting(const json_t *status, const struct cli *c, struct buf *o
 	}
 }
 
+/* A server that takes tasks has always a few that are not in the index yet. */
+#define LAG_SHOWN_MS 10000
+
+static void add_search_lag(const json_t *status, const struct cli *c, struct buf *out)
+{
+	int64_t lag = ji(status, "search_lag_ms", 0);
+	char age[TIME_TEXT_MAX];
+
+	if (lag < LAG_SHOWN_MS)
+		return;
+	time_human_ms(lag, age);
+	buf_printf(out,
+	    "\nsearch   %s the index of words lacks the tasks of the last %s, which searches look "
+	    "at one by one",
+	    state_glyph("warn", c->term.utf8), age);
+}
+
 static void add_workers(const json_t *status, struct buf *out)
 {
 	static const struct {
@@ -172,6 +189,7 @@ void status_render(struct cli *c, const json_t *status, struct buf *out)
 		    state_glyph("warn", c->term.utf8));
 		text_add_clean(out, str_of(js(status, "search_trouble")));
 	}
+	add_search_lag(status, c, out);
 	if (c->client)
 		buf_printf(out, "\naddress  %s", client_server(c->client));
 	buf_add_char(out, '\n');

@@ -116,7 +116,7 @@ static void press(struct top *t, char key)
 
 static const struct {
 	const char *bytes;
-	char key; /* that does the same; 0: below */
+	char key; /* the key that does the same; 0: below */
 	int pages;
 } sequences[] = {{"[A", 'k', 0}, {"[B", 'j', 0}, {"OA", 'k', 0}, {"OB", 'j', 0}, {"[5~", 0, -1},
     {"[6~", 0, 1}, {"[H", 'g', 0}, {"[F", 'G', 0}, {"[1~", 'g', 0}, {"[4~", 'G', 0},

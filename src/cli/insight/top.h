@@ -63,7 +63,7 @@ struct top_view {
 
 /* The rows that fit the filter, in order; the caller drops the array. */
 json_t *top_rows(const json_t *list, enum top_panel p, const struct top_view *v);
-int64_t top_running(const json_t *queue); /* its tasks that were started, or are about to be */
+int64_t top_running(const json_t *queue); /* started tasks, or about to be */
 const char *top_sort_name(enum top_panel p, size_t sort);
 size_t top_sorts(enum top_panel p);
 /* Just so many lines; `height` 0: all of it, without choices. */

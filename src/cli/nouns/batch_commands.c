@@ -21,13 +21,13 @@ static const struct command batch_rows[] = {
         "minute.",
         "reeve batch ls --watch\tlive\n"
         "reeve batch ls --name nightly\tthose of that name\n",
-        NULL, {list_options, ls_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, noun_ls},
+        NULL, {list_options, ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
     {"batch show", "show how a batch stands", "BATCH…",
         "By its id, its name (the newest that has it) or @last. wait, cancel, retry, why, logs, "
         "task hold and task release take a batch, too.",
         "reeve batch show @last --watch\twhat was submitted last, live\n"
         "reeve batch show nightly -o json\tfor programs\n",
-        "batch", {show_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_batch_show},
+        "batch", {show_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_batch_show},
 };
 
 const struct command_table batch_commands = {batch_rows, N_OF(batch_rows)};

@@ -67,13 +67,13 @@ static char *age_words(const struct cli *c, const json_t *batch)
 
 static const struct heading columns[] = {
     {"ID", 0, {SHOWN_TEXT, "id"}},
-    {"NAME", HEADING_STRETCH, {SHOWN_TEXT, "name"}},
+    {"NAME", HEADING_STRETCH | HEADING_NAME, {SHOWN_TEXT, "name"}},
     {"PROGRESS", 0, {.words = short_bar_words}},
     {"FAILED", HEADING_RIGHT, {SHOWN_COUNT, "failed", "0"}},
-    {"RATE", HEADING_RIGHT, {.words = rate_words}},
+    {"RATE", HEADING_RIGHT | HEADING_SPARE, {.words = rate_words}},
     {"ETA", HEADING_RIGHT, {.words = eta_words}},
-    {"DONE", HEADING_RIGHT, {.words = done_words}},
-    {"RUNNING", HEADING_RIGHT, {SHOWN_COUNT, "running", "0"}},
+    {"DONE", HEADING_RIGHT | HEADING_SPARE, {.words = done_words}},
+    {"RUNNING", HEADING_RIGHT | HEADING_SPARE, {SHOWN_COUNT, "running", "0"}},
     {"AGE", HEADING_RIGHT, {.words = age_words}},
     {"BY", HEADING_STRETCH | HEADING_WIDE, {SHOWN_TEXT, "actor"}},
 };

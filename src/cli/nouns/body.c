@@ -33,6 +33,7 @@ static struct setting setting_of(const struct field *f, const char *option)
 	    .kind = kind,
 	    .none = kind <= SETTING_NUMBER && !(f->flags & FIELD_NEEDED),
 	    .member = f->name,
+	    .is_size = !strcmp(f->name, "output_max"),
 	    .min = f->min,
 	    .max = f->max,
 	    .hint = f->flags & FIELD_NULL_GIVEN ? "\"none\" means no limit" : NULL,
@@ -99,8 +100,11 @@ int body_add_text(struct cli *c, json_t *body, const char *member, const char *v
 
 static int add_number(struct cli *c, const struct setting *s, json_t *body, const char *member)
 {
+	const char *given = options_get(&c->options, s->option);
 	int64_t n = 0;
 
+	if (s->is_size && str_to_bytes(str_of(given), &n) && n >= s->min && n <= s->max)
+		return json_object_set_new(body, member, json_integer(n));
 	if (options_i64(&c->options, s->option, s->min, s->max, &n, &c->problem) < 0)
 		return s->hint ? problem_hint(&c->problem, "%s", s->hint) : c->problem.code;
 	return json_object_set_new(body, member, json_integer(n));

@@ -24,6 +24,7 @@ struct setting {
 	int64_t min, max;    /* of a number */
 	const char *instead; /* a word that may stand in place of the number */
 	const char *hint;    /* when it is no such number */
+	bool is_size;        /* of bytes: "32M" is a number, too */
 };
 
 /* Settings by a table of members: an option for each that requests may give. */

@@ -39,7 +39,7 @@ static int show_package(struct cli *c, const char *graph, const char *package)
 	return EXIT_OK;
 }
 
-/* Its own lines, and then its packages. */
+/* The graph's own lines, and then its packages. */
 static int show_graph(struct cli *c, const char *graph)
 {
 	AUTO(buf_release) struct buf path = {0};

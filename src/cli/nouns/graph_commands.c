@@ -49,35 +49,36 @@ static const struct command graph_rows[] = {
         "nothing is changed. Loops of builds are fine.",
         "reeve graph load core packages.json\tmake it, or add to it\n"
         "reeve graph load core packages.json --replace\tand nothing else\n",
-        "graph", {load_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_graph_load},
+        "graph", {load_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,
+        cmd_graph_load},
     {"graph add", "upload packages to a graph", "GRAPH IDENT…",
         "IDENT is origin/name/version/release. A newer upload replaces what the older one needed. "
         "Several packages of one line have the same needs, and are added all or none.",
         "reeve graph add core core/gcc/9.1.0/1 --runtime core/glibc --build core/make\ta new gcc\n",
-        "graph", {add_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_graph_add},
+        "graph", {add_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_graph_add},
     {"graph set", "say whether packages of a graph can be built", "GRAPH PACKAGE…",
         "What cannot be built is left out of plans, with all that depends on it. The next upload "
         "of the package says it anew.",
         "reeve graph set core core/php --unbuildable \"plan disconnected\"\tleave it out\n"
         "reeve graph set core core/php --buildable\ttake it in again\n",
-        "graph", {set_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_graph_set},
+        "graph", {set_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_graph_set},
     {"graph rm", "remove packages from a graph, or a graph", "GRAPH [PACKAGE…]",
         "Without a package the graph goes with all of them.",
         "reeve graph rm core core/old\ta package\nreeve graph rm core\tall of it\n", "graph",
-        {yes_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_graph_rm},
-    {"graph ls", "list graphs", NULL, NULL, NULL, NULL, {list_options}, GROUP_OBJECTS,
+        {yes_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_graph_rm},
+    {"graph ls", "list graphs", NULL, NULL, NULL, NULL, {list_options}, CHAPTER_OBJECTS,
         COMMAND_NO_ARGS, noun_ls},
     {"graph show", "show a graph's packages, or one with those that need it", "GRAPH [PACKAGE…]",
         NULL,
         "reeve graph show core --name core/g\tpackages that begin so\n"
         "reeve graph show core core/gcc\twhat it needs, and who needs it\n",
-        "graph", {show_options, list_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_graph_show},
+        "graph", {show_options, list_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_graph_show},
     {"graph check", "tell what is wrong with a graph", "[GRAPH]",
         "Loops of runtime dependencies, cycles whose order contradicts itself, dependencies that "
         "nobody has uploaded, packages that cannot be built. Exits with 1 if there is a loop or a "
         "contradiction. With --file it needs no server.",
         "reeve graph check core\ta kept one\nreeve graph check --file packages.json\ta file\n",
-        "graph", {check_options, output_options}, GROUP_OBJECTS, 0, cmd_graph_check},
+        "graph", {check_options, output_options}, CHAPTER_OBJECTS, 0, cmd_graph_check},
 };
 
 const struct command_table graph_commands = {graph_rows, N_OF(graph_rows), graph_completions};

@@ -6,7 +6,7 @@
 #include "cli/frame/cmds.h"
 #include "cli/nouns/noun.h"
 #include "cli/tasks/work.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 
 static const struct setting pause_settings[] = {
     {"reason", SETTING_TEXT},

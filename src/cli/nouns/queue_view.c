@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "cli/nouns/noun.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 
 static char *state_words(const struct cli *c, const json_t *queue)
 {

@@ -2,7 +2,7 @@
 /* The commands about workers. */
 #include "cli/frame/cmds.h"
 #include "cli/nouns/noun.h"
-#include "model/worker.h"
+#include "model/objects/worker.h"
 
 static const struct option_def worker_set_options[] = {
     {"maxthreads", 't', "N", "run at most so many tasks; none: no limit; worker: its own setting"},
@@ -10,7 +10,7 @@ static const struct option_def worker_set_options[] = {
 };
 
 static const struct option_def worker_ls_options[] = {
-    {"state", 0, "STATE", "in this state; several with commas", NULL, OPTION_REPEAT,
+    {"state", 0, "STATE", "in this state, or drained; several with commas", NULL, OPTION_REPEAT,
         "worker-state"},
     {NULL},
 };
@@ -28,7 +28,7 @@ static const struct option_def worker_drain_options[] = {
 };
 
 static const struct completion worker_completions[] = {
-    {"worker-state", .names = worker_shown_names, .n_names = N_WORKER_SHOWN},
+    {"worker-state", .names = worker_shown_names, .n_names = N_WORKER_ASKED},
     {NULL},
 };
 
@@ -39,35 +39,36 @@ static const struct command worker_rows[] = {
         "healthy why, and when it would be held to be lost. One that said goodbye and had nothing "
         "to "
         "do is `left`.",
-        "reeve worker ls --state unhealthy,must_die\tonly those in trouble\n", NULL,
-        {list_options, worker_ls_options}, GROUP_OBJECTS, COMMAND_NO_ARGS, noun_ls},
-    {"worker show", "show a worker", "NAME…", NULL, NULL, "worker", {output_options}, GROUP_OBJECTS,
-        COMMAND_NEEDS_ARG, noun_show},
+        "reeve worker ls --state unhealthy,lost\tonly those in trouble\n", NULL,
+        {list_options, worker_ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
+    {"worker show", "show a worker", "NAME…", NULL, NULL, "worker", {output_options},
+        CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
     {"worker set", "change how many tasks a worker runs", "NAME…", NULL,
         "reeve worker set w1 --maxthreads 0\tlet it run dry\n"
         "reeve worker set w1 --maxthreads worker\tback to its own setting\n",
-        "worker", {worker_set_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_set},
+        "worker", {worker_set_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,
+        noun_set},
     {"worker stop", "tell a worker to end its tasks and exit", "NAME…",
         "As if it got SIGTERM: its tasks are ended, and retried if they have attempts left. To let "
         "them finish first: `reeve worker drain --wait NAME`. On a terminal you are asked "
         "first when it has tasks.",
-        NULL, "worker", {yes_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        NULL, "worker", {yes_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,
         cmd_worker_stop},
     {"worker restart", "tell a worker to end its tasks and begin anew", "NAME…",
         "It comes back as a new instance of the same name. Its tasks are ended, and retried if "
         "they "
         "have attempts left. On a terminal you are asked first when it has tasks.",
-        NULL, "worker", {yes_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        NULL, "worker", {yes_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,
         cmd_worker_restart},
     {"worker drain", "give a worker no more tasks; what it runs goes on", "NAME…",
         "It stays so, also over restarts of the worker and the server, until `reeve worker undrain "
         "NAME`. With --wait the command returns when the worker has no task left, and says on "
         "standard error how many there still are. If it is interrupted, the worker stays drained.",
         "reeve worker drain w1 --reason 'new disk' --wait\tbefore its machine goes down\n",
-        "worker", {worker_drain_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG,
+        "worker", {worker_drain_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,
         cmd_worker_drain},
     {"worker undrain", "give a drained worker tasks again", "NAME…", NULL, NULL, "worker",
-        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_worker_undrain},
+        {output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_worker_undrain},
     {"worker rm", "forget a worker that is not connected", "NAME…",
         "With volatile dispatch only a worker that is lost is forgotten: one that is away may run "
         "what nobody knows of. Wait until it is lost (reeve worker ls counts down).\n"
@@ -76,7 +77,7 @@ static const struct command worker_rows[] = {
         "the same, it is told to die, until it must have ended by itself.",
         "reeve worker rm w7\tit is lost, or was only ever a name\n"
         "reeve worker rm --lost w7\tits machine is off: do not wait\n",
-        "worker", {worker_rm_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_rm},
+        "worker", {worker_rm_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_rm},
 };
 
 const struct command_table worker_commands = {worker_rows, N_OF(worker_rows), worker_completions};

@@ -14,6 +14,8 @@ enum heading_flag {
 	HEADING_RIGHT = 2,   /* numbers */
 	HEADING_STRETCH = 4, /* gives way when the terminal is too narrow */
 	HEADING_STATE = 8,   /* a state: glyph and word, coloured */
+	HEADING_NAME = 16,   /* people copy it: others go before it gets shorter than a name is */
+	HEADING_SPARE = 32,  /* the first to go, from the right */
 };
 
 /* How a member of an object is written for people. */

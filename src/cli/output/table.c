@@ -13,6 +13,7 @@
 
 #define GAP 2
 #define STRETCH_MIN 8
+#define NAME_MIN 24 /* a name is cut below this only where nothing else can go */
 
 void table_init(struct table *t, const struct heading *columns, size_t n)
 {
@@ -97,16 +98,20 @@ static size_t total_width(const struct table *t, const struct layout *l)
 
 /* Takes the excess from the widest stretchable column, a step at a time; `from` 1 leaves out the
  * first. False: not enough. */
-static bool squeeze(const struct table *t, size_t width, size_t from, struct layout *l)
+static bool squeeze(
+    const struct table *t, size_t width, size_t from, size_t name_min, struct layout *l)
 {
 	for (size_t total = total_width(t, l); total > width; total--) {
 		size_t widest = SIZE_MAX;
 
-		for (size_t i = from; i < t->n_columns; i++)
-			if (l->shown[i] && t->columns[i].flags & HEADING_STRETCH &&
-			    l->widths[i] > STRETCH_MIN &&
+		for (size_t i = from; i < t->n_columns; i++) {
+			unsigned flags = t->columns[i].flags;
+
+			if (l->shown[i] && flags & HEADING_STRETCH &&
+			    l->widths[i] > (flags & HEADING_NAME ? name_min : STRETCH_MIN) &&
 			    (widest == SIZE_MAX || l->widths[i] > l->widths[widest]))
 				widest = i;
+		}
 		if (widest == SIZE_MAX)
 			return false;
 		l->widths[widest]--;
@@ -114,15 +119,25 @@ static bool squeeze(const struct table *t, size_t width, size_t from, struct lay
 	return true;
 }
 
-/* The first column and states always stay; of the others the last one goes. */
-static bool hide_one(const struct table *t, struct layout *l)
+static bool hide_last(const struct table *t, unsigned which, unsigned but, struct layout *l)
 {
-	for (size_t i = t->n_columns; i-- > 1;)
-		if (l->shown[i] && !(t->columns[i].flags & HEADING_STATE)) {
+	for (size_t i = t->n_columns; i-- > 1;) {
+		unsigned flags = t->columns[i].flags;
+
+		if (l->shown[i] && (flags & which) == which && !(flags & but)) {
 			l->shown[i] = false;
 			return true;
 		}
+	}
 	return false;
+}
+
+/* The first column, names and states always stay; of the others the spare ones go, then the last.
+ */
+static bool hide_one(const struct table *t, struct layout *l)
+{
+	return hide_last(t, HEADING_SPARE, 0, l) ||
+	       hide_last(t, 0, HEADING_STATE | HEADING_NAME, l);
 }
 
 /* Columns that do not fit are left out, unless all were asked for. The first one is the name, which
@@ -134,9 +149,12 @@ static void lay_out(const struct table *t, size_t width, bool wide, struct layou
 		l->shown[i] = wide || !(t->columns[i].flags & HEADING_WIDE);
 	do
 		memcpy(l->widths, l->natural, sizeof l->natural);
-	while (width > 0 && !squeeze(t, width, 1, l) && !wide && hide_one(t, l));
+	while (width > 0 && !squeeze(t, width, 1, NAME_MIN, l) && !wide && hide_one(t, l));
+	if (width > 0 && !squeeze(t, width, 1, STRETCH_MIN, l) && !wide &&
+	    hide_last(t, HEADING_NAME, 0, l))
+		memcpy(l->widths, l->natural, sizeof l->natural);
 	if (width > 0)
-		squeeze(t, width, 0, l);
+		squeeze(t, width, 0, STRETCH_MIN, l);
 }
 
 static void pad(struct buf *out, size_t n)

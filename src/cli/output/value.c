@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "cli/output/output.h"
-#include "model/need.h"
+#include "model/task/need.h"
 
 #define FACTS_MAX 64
 

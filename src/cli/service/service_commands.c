@@ -17,14 +17,14 @@ static const struct command service_rows[] = {
         "A file that is not valid exits with 2, and says in which line.",
         "reeve place cluster.yaml\twho goes where\n"
         "reeve place cluster.json -o json\twith scores and figures, for programs\n",
-        "file", {output_options}, GROUP_TOOLS, COMMAND_NEEDS_ARG, cmd_place},
+        "file", {output_options}, CHAPTER_TOOLS, COMMAND_NEEDS_ARG, cmd_place},
     {"service converge", "show what one pass of convergence would do, and why", "FILE",
         "FILE is JSON or YAML: what time it is, desired services, domains, workers and the records "
         "of instances; - reads standard input. docs/SERVICES.md has the rules, and the format of "
         "the file and of the answer. Needs no server, and starts and stops nothing.",
         "reeve service converge cluster.yaml\twhat would be started, stopped, replaced\n"
         "reeve service converge cluster.yaml -o json\twith all records after the pass\n",
-        "file", {output_options}, GROUP_TOOLS, COMMAND_NEEDS_ARG, cmd_service_converge},
+        "file", {output_options}, CHAPTER_TOOLS, COMMAND_NEEDS_ARG, cmd_service_converge},
     {"service crash", "show what becomes of instances that crash, and when they start again",
         "FILE",
         "FILE is JSON or YAML: instances, what happens to them and when, and crash policies; - "
@@ -32,7 +32,7 @@ static const struct command service_rows[] = {
         "standard input. docs/SERVICES.md has the format of the file and of the answer. Needs no "
         "server, and starts nothing.",
         "reeve service crash story.yaml\twhat becomes of each\n", "file", {output_options},
-        GROUP_TOOLS, COMMAND_NEEDS_ARG, cmd_service_crash},
+        CHAPTER_TOOLS, COMMAND_NEEDS_ARG, cmd_service_crash},
     {"service reconcile", "show what a worker does with what it has, by what the records say",
         "[FILE]",
         "FILE is JSON or YAML: a worker, its containers and the records of instances; - reads "
@@ -40,7 +40,7 @@ static const struct command service_rows[] = {
         "whole table. Needs no server, and starts and stops nothing.",
         "reeve service reconcile worker.yaml\twhat it would do\n"
         "reeve service reconcile --table\tevery case that there is\n",
-        "file", {reconcile_options, output_options}, GROUP_TOOLS, 0, cmd_service_reconcile},
+        "file", {reconcile_options, output_options}, CHAPTER_TOOLS, 0, cmd_service_reconcile},
 };
 
 const struct command_table service_commands = {service_rows, N_OF(service_rows), NULL};

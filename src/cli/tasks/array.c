@@ -9,7 +9,7 @@
 #include "cli/output/output.h"
 #include "cli/reach/client.h"
 #include "cli/tasks/work.h"
-#include "model/need.h"
+#include "model/task/need.h"
 
 static int bad_range(const char *text, struct problem *p)
 {

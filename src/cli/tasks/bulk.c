@@ -211,6 +211,7 @@ static int finish_chunk(struct bulk *b)
 static int send_now(struct bulk *b)
 {
 	struct chunk *chunk = &b->under_way;
+	bool is_first = !batch_of(b);
 	int r = 0;
 
 	if (!cli_client(b->c))
@@ -219,6 +220,8 @@ static int send_now(struct bulk *b)
 		r = finish_chunk(b);
 	if (r < 0)
 		return r;
+	if (is_first && batch_of(b)) /* more follow, and tasks of it run already */
+		cli_note(b->c, "reeve: batch %s has begun", batch_of(b));
 	*chunk = b->now;
 	idempotency_key(chunk->key);
 	chunk->begin_ms = clock_mono_ms();

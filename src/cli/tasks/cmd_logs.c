@@ -37,10 +37,15 @@ int logs_get_since(struct logs *l)
 	return problem_hint(&l->c->problem, "write it like 10m, or 2026-11-15T21:08:45Z");
 }
 
+/* As in `task ls`; "since" is ours, "batch" and "group" are found first. */
+static const char *const filters[] = {
+    "queue", "state", "label", "worker", "schedule", "name", "search", "until"};
+
 static int add_matching(struct logs *l, const char *batch)
 {
-	static const char *const filters[] = {"queue", "state", "label"};
+	const char *group = options_get(&l->c->options, "group");
 	AUTO(json_drop) json_t *list = NULL;
+	char group_id[25];
 	AUTO(buf_release) struct buf url = {0};
 	const char *value;
 	json_t *task;
@@ -51,6 +56,10 @@ static int add_matching(struct logs *l, const char *batch)
 	url_add(&url, "order", "asc");
 	if (batch)
 		url_add(&url, "batch", batch);
+	if (group && group_id_of(l->c, group, group_id) < 0)
+		return l->c->problem.code;
+	if (group)
+		url_add(&url, "group", group_id);
 	for (i = 0; i < N_OF(filters); i++)
 		for (at = 0; (value = options_next(&l->c->options, filters[i], &at));)
 			url_add(&url, filters[i], value);
@@ -91,8 +100,11 @@ static int add_named(struct logs *l, const char *typed)
 
 static bool filters_given(const struct cli *c)
 {
-	return options_given(&c->options, "batch") || options_given(&c->options, "queue") ||
-	       options_given(&c->options, "state") || options_given(&c->options, "label");
+	bool given = options_given(&c->options, "batch") || options_given(&c->options, "group");
+
+	for (size_t i = 0; i < N_OF(filters); i++)
+		given |= options_given(&c->options, filters[i]);
+	return given;
 }
 
 static int which_tasks(struct logs *l)

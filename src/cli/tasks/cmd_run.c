@@ -15,7 +15,7 @@
 #include "cli/reach/target.h"
 #include "cli/tasks/sender.h"
 #include "cli/tasks/work.h"
-#include "model/task.h"
+#include "model/task/task.h"
 
 #define WHY_AFTER_MS 2000
 #define PUMP_MS 100 /* how late a word about waiting may come */
@@ -203,7 +203,7 @@ static int run_it(struct run *r, json_t *task)
 	memcpy(r->id, js(reply, "id"), sizeof r->id);
 	last_save(LAST_TASK, r->id);
 	if (jb(reply, "duplicate")) {
-		r->sender.done = true; /* it reads what it was given then */
+		r->sender.done = true; /* the old task reads what it was given then */
 		cli_note(c, "reeve: a task with this key is there already; following %s", r->id);
 	}
 	if (!c->quiet)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tasks: `task set`, `why`. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "cli/frame/cmds.h"
@@ -107,26 +108,62 @@ static void show_origin(struct cli *c, const char *id)
 		say(stdout, "  of %s", origin);
 }
 
+static void show_reasons(const struct cli *c, const json_t *why, const char *indent)
+{
+	json_t *reason;
+	size_t i;
+
+	json_array_foreach(json_object_get(why, "reasons"), i, reason)
+	{
+		say(stdout, "%s%s %s", indent, c->term.utf8 ? "•" : "*", js(reason, "text"));
+		if (*js(reason, "lift"))
+			say(stdout, "%s  %s %s", indent, c->term.utf8 ? "→" : "->",
+			    js(reason, "lift"));
+	}
+}
+
+/* As lists call it: queued, but not before its time. */
+static const char *why_state(const json_t *why)
+{
+	json_t *reason;
+	size_t i;
+
+	json_array_foreach(json_object_get(why, "reasons"), i, reason)
+	{
+		const char *code = js(reason, "code");
+
+		if (!strcmp(js(why, "state"), "queued") &&
+		    (!strcmp(code, "run-after") || !strcmp(code, "backoff")))
+			return "delayed";
+	}
+	return js(why, "state");
+}
+
 void why_show(struct cli *c, json_t *why)
 {
 	AUTO(buf_release) struct buf state = {0};
-	json_t *reason;
+	json_t *job;
 	size_t i;
 
 	if (wants_machine(c)) {
 		print_json(c, why);
 		return;
 	}
-	add_state(&state, &c->term, c->term.out_colour, js(why, "state"));
+	add_state(&state, &c->term, c->term.out_colour, why_state(why));
 	fputs(state.p, stdout);
 	say(stdout, "%s: %s",
 	    jb(why, "unsure") ? " (unsure: nobody knows yet whether it was started)" : "",
 	    js(why, "summary"));
-	json_array_foreach(json_object_get(why, "reasons"), i, reason)
+	show_reasons(c, why, "  ");
+	json_array_foreach(json_object_get(why, "jobs"), i, job)
 	{
-		say(stdout, "  %s %s", c->term.utf8 ? "•" : "*", js(reason, "text"));
-		if (*js(reason, "lift"))
-			say(stdout, "    %s %s", c->term.utf8 ? "→" : "->", js(reason, "lift"));
+		AUTO(buf_release) struct buf line = {0};
+
+		text_add_clean(&line, str_of(js(job, "job")));
+		buf_add_cstr(&line, "  ");
+		add_state(&line, &c->term, c->term.out_colour, js(job, "state"));
+		printf("  %s\n", line.p);
+		show_reasons(c, job, "    ");
 	}
 }
 
@@ -166,7 +203,9 @@ static int why_batch(struct cli *c, const char *id)
 	    (long long)ji(batch, "running", 0), (long long)ji(batch, "done", 0),
 	    (long long)ji(batch, "total", 0));
 	if (!first) {
-		say(stdout, "nothing: none of its tasks waits");
+		say(stdout, ji(batch, "done", 0) == ji(batch, "total", 0)
+		                ? "all of its tasks have ended: nothing waits"
+		                : "no task of it waits: the others run");
 		return EXIT_OK;
 	}
 	cli_note(c, "the first that waits is %s", js(first, "id"));

@@ -42,7 +42,7 @@ int directory_put(struct cli *c, const char *given, json_t *task)
 }
 
 /* "./x" and "bin/x" mean something else in each directory; "x" is looked for in PATH. */
-static const char *relative_program(const json_t *task)
+const char *relative_program(const json_t *task)
 {
 	const json_t *command = json_object_get(task, "command");
 	const char *program = json_string_value(json_array_get(command, 0));
@@ -82,6 +82,20 @@ static void warn_of_others(struct cli *c, const char *program)
 		    name, program);
 }
 
+/* "job.sh" is looked for in PATH, as a shell does; who has it here means something else. */
+static void warn_of_script(struct cli *c, const json_t *task)
+{
+	const char *program =
+	    json_string_value(json_array_get(json_object_get(task, "command"), 0));
+
+	if (!program || strchr(program, '/') || !strchr(program, '.') || access(program, F_OK) < 0)
+		return;
+	cli_note(c,
+	    "reeve: %s is looked for in PATH, not here\n"
+	    "  hint: ./%s names the file; `reeve submit - <%s` sends it",
+	    program, program, program);
+}
+
 void directory_put_here(struct cli *c, bool is_pattern, json_t *task)
 {
 	char here[PATH_MAX], mark[MACHINE_MARK_MAX];
@@ -97,6 +111,7 @@ void directory_put_here(struct cli *c, bool is_pattern, json_t *task)
 		json_decref(path);
 		return;
 	}
+	warn_of_script(c, task);
 	machine_mark(mark);
 	json_object_set_new(task, "cwd", path);
 	json_object_set_new(task, "cwd_machine", json_string(mark));

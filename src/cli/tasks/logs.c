@@ -110,8 +110,8 @@ int logs_check(struct cli *c)
 	return 0;
 }
 
-/* Those that are shown at the same time lie in order between the first that is not over and the
- * next that has not begun. */
+/* The tasks that are shown at the same time lie in order between the first that is not over and
+ * the next that has not begun. */
 int logs_show(struct logs *l)
 {
 	size_t next = 0, first = 0, live = 0, most = l->follow ? FOLLOWED_AT_ONCE : 1;

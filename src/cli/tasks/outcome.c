@@ -6,7 +6,7 @@
 #include "base/timefmt.h"
 #include "cli/output/output.h"
 #include "cli/tasks/work.h"
-#include "model/task.h"
+#include "model/task/task.h"
 
 static int failed_code(const json_t *task)
 {

@@ -23,8 +23,9 @@ void counts_from_summary(const json_t *summary, struct counts *ret_counts)
 	    .total = ji(summary, "total", 0),
 	    .done = ji(summary, "done", 0),
 	    .running = ji(states, "running", 0) + ji(states, "claimed", 0),
-	    .failed = ji(states, "failed", 0) + ji(states, "terminated", 0) +
-	              ji(states, "orphaned", 0) + ji(states, "cancelled", 0),
+	    .failed =
+	        ji(states, "failed", 0) + ji(states, "terminated", 0) + ji(states, "orphaned", 0),
+	    .cancelled = ji(states, "cancelled", 0),
 	};
 }
 
@@ -33,8 +34,10 @@ void progress_sample(struct progress *p, const struct counts *n, int64_t now_ms)
 	int64_t span = now_ms - p->sampled_ms;
 	double speed, weight;
 
-	if (p->begin_ms == 0) {
-		p->begin_ms = p->sampled_ms = now_ms;
+	p->now_ms = now_ms;
+	if (p->sampled_ms == 0) {
+		p->begin_ms = p->begin_ms ? p->begin_ms : now_ms;
+		p->sampled_ms = now_ms;
 		p->begin_done = p->sampled_done = n->done;
 		return;
 	}
@@ -87,11 +90,13 @@ void progress_line(
 	if (n->done < n->total)
 		buf_printf(&words, "  ETA %s", left < 0 ? "?" : eta_text(left, text));
 	else
-		buf_printf(&words, "  in %s", time_human_ms(p->sampled_ms - p->begin_ms, text));
+		buf_printf(&words, "  in %s", time_human_ms(p->now_ms - p->begin_ms, text));
 	if (n->running > 0)
 		buf_printf(&words, "  %s running", human_count(n->running, text));
 	if (n->failed > 0)
 		buf_printf(&words, "  %s%s failed", utf8 ? "✗ " : "", human_count(n->failed, text));
+	if (n->cancelled > 0)
+		buf_printf(&words, "  %s cancelled", human_count(n->cancelled, text));
 	room = width - (int)text_width(buf_str(&words)) - 3;
 	if (room >= 8)
 		progress_bar(n, room < BAR_MAX ? room : BAR_MAX, utf8, out);

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "cli/output/output.h"
 #include "cli/tasks/work.h"
 
 #define SCRIPT_MAX 120000 /* the kernel takes no longer argument than 128 KiB */
@@ -19,7 +20,9 @@ static struct arena words; /* options only borrow their text: it lives as long a
 
 bool script_given(const struct cli *c)
 {
-	return c->options.n_args > 0 && !strcmp(c->options.args[0], "-");
+	const struct options *o = &c->options; /* behind "--" stands a command, whatever its name */
+
+	return o->n_args > 0 && !strcmp(o->args[0], "-") && !(o->has_dashes && o->dashes_at == 0);
 }
 
 static bool is_blank(char c)
@@ -62,6 +65,21 @@ static int in_line(struct cli *c, int line, const struct problem *p)
 	return *p->hint ? problem_hint(&c->problem, "%s", p->hint) : c->problem.code;
 }
 
+/* A script may come from elsewhere: whom it goes to, and with which token, is not its to say. */
+static int refuse_connection(struct cli *c, const struct options *own, int line)
+{
+	struct problem p = {0};
+
+	for (const struct option_def *d = global_options; d->name; d++) {
+		if (!d->env || !options_given(own, d->name))
+			continue;
+		problem_set(&p, ERR_INVALID, "--%s is not a script's to say", d->name);
+		problem_hint(&p, "give it on the command line, or set %s", d->env);
+		return in_line(c, line, &p);
+	}
+	return 0;
+}
+
 static int take_line(struct cli *c, struct options *own, struct str text, int line)
 {
 	struct problem p = {0};
@@ -82,7 +100,27 @@ static int take_line(struct cli *c, struct options *own, struct str text, int li
 		    own->args[0]);
 		return in_line(c, line, &p);
 	}
-	return 0;
+	return refuse_connection(c, own, line);
+}
+
+/* Lines in which other systems look for options. */
+static const char *const marks_of_others[] = {"#SBATCH", "#PBS", "#$", NULL};
+
+static bool is_marked(struct str line, const char *mark)
+{
+	size_t n = strlen(mark);
+
+	return line.n > n && !memcmp(line.p, mark, n) && is_blank(line.p[n]);
+}
+
+static void warn_of_others(const struct cli *c, const size_t *counts)
+{
+	for (size_t i = 0; marks_of_others[i]; i++)
+		if (counts[i])
+			cli_note(c,
+			    "reeve: %zu line%s %s %s not read; options stand in " MARK " lines",
+			    counts[i], counts[i] == 1 ? "" : "s", marks_of_others[i],
+			    counts[i] == 1 ? "is" : "are");
 }
 
 /* The script's come before those of the line: of two, the last one holds. */
@@ -102,6 +140,7 @@ static void put_before(struct options *o, const struct options *own)
 static int take_options(struct cli *c, struct str text)
 {
 	struct options own = {.program = c->options.program, .n_tables = c->options.n_tables};
+	size_t others[N_OF(marks_of_others)] = {0};
 	struct str line;
 	int r = 0;
 
@@ -115,9 +154,13 @@ static int take_options(struct cli *c, struct str text)
 		if (is_ours)
 			r = take_line(c, &own,
 			    (struct str){line.p + sizeof MARK - 1, line.n - (sizeof MARK - 1)}, i);
+		for (size_t k = 0; marks_of_others[k]; k++)
+			others[k] += is_marked(line, marks_of_others[k]);
 	}
-	if (r == 0)
+	if (r == 0) {
 		put_before(&c->options, &own);
+		warn_of_others(c, others);
+	}
 	options_release(&own);
 	return r;
 }

@@ -18,7 +18,7 @@ struct sender {
 	struct buf bytes;  /* read, and not acknowledged */
 	size_t n_sent;     /* of these, by the call under way */
 	bool at_end;       /* nothing follows them */
-	bool is_sure;      /* it is known how much the server has */
+	bool is_sure;      /* we know how much the server has */
 	bool waits;        /* not far ahead of what the process has read */
 	int64_t acked;     /* so much the server has, */
 	int64_t taken;     /* and so much of it the process */

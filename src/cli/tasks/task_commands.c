@@ -46,6 +46,12 @@ static const struct option_def logs_options[] = {
     {"state", 0, "STATE", "of tasks in this state; several with commas", NULL, OPTION_REPEAT,
         "state"},
     {"label", 'l', "KEY=VALUE", "of tasks with this label", NULL, OPTION_REPEAT},
+    {"group", 0, "GROUP", "of the jobs of this group: its id, its name or @last", NULL, 0, "group"},
+    {"worker", 0, "NAME", "of tasks on this worker", NULL, 0, "worker"},
+    {"schedule", 0, "NAME", "of tasks that this schedule submitted", NULL, 0, "schedule"},
+    {"name", 0, "NAME", "of tasks of this name"},
+    {"search", 0, "WORDS", "of tasks with these words, as in task ls"},
+    {"until", 0, "TIME", "of tasks submitted before this time, or this long ago"},
     {NULL},
 };
 
@@ -92,7 +98,7 @@ static const struct command work_rows[] = {
         "reeve run make test\trun it on some worker, as if it ran here\n"
         "echo 1 2 | reeve run wc -w\tits standard input is ours, as it comes\n"
         "reeve run --queue builds --timeout 10m -- ./build.sh --all\twith limits\n",
-        "command", {run_options, task_options, once_options, process_options}, GROUP_DAILY,
+        "command", {run_options, task_options, once_options, process_options}, CHAPTER_DAILY,
         COMMAND_ARGV | COMMAND_MIRRORS, cmd_run},
     {"submit", "submit one task or very many", "[COMMAND [ARG]…]",
         "Prints the task's id; with --array or --ndjson that of the batch, which every command "
@@ -105,7 +111,8 @@ static const struct command work_rows[] = {
         "With - for the command, standard input is a script (\"reeve submit - <job.sh\"), run by "
         "what its first line names, or by sh, of at most 120,000 bytes; words after the - are its "
         "arguments. Lines that begin with #REEVE, before the first command, hold options; those "
-        "given here win. Shells, Python, Perl, Ruby and Node get the script as an argument; "
+        "given here win, and the server and the token are named only here. Shells, Python, Perl, "
+        "Ruby and Node get the script as an argument; "
         "others read it from standard input, and have none of their own.\n"
         "On this machine tasks run in your directory; on another one in /, or where -C says.\n"
         "--array 1-9%4 runs at most 4 of these tasks at once, in any queue. --limit N uses a queue "
@@ -118,13 +125,13 @@ static const struct command work_rows[] = {
         "reeve submit --array 1-9 --name nightly -- ./convert\ta batch with a name\n"
         "reeve submit --ndjson tasks.jsonl\tready-made tasks\n",
         "command", {submit_options, task_options, once_options, process_options, output_options},
-        GROUP_DAILY, COMMAND_ARGV, cmd_submit},
+        CHAPTER_DAILY, COMMAND_ARGV, cmd_submit},
     {"wait", "wait until tasks have ended, exit as they did", "[ID]…",
         "With one task the exit code is that of its command; with several, or a batch, it is 0 "
         "when all succeeded, else 1.",
         "reeve wait @last\twhat was submitted last\n"
         "reeve wait --queue nightly --timeout 1h\teverything in a queue\n",
-        "task", {wait_options, filter_options}, GROUP_DAILY, COMMAND_MIRRORS, cmd_wait},
+        "task", {wait_options, filter_options}, CHAPTER_DAILY, COMMAND_MIRRORS, cmd_wait},
     {"logs", "show what tasks wrote", "[ID]…",
         "Of several tasks, each line has its task before it, as in \"[ID] text\". They are shown "
         "one after the other, oldest first; with --follow at the same time, 32 at most, and the "
@@ -133,19 +140,19 @@ static const struct command work_rows[] = {
         "reeve logs --stderr ID\tonly its errors\n"
         "reeve logs -f -n 5 --batch @last\tall of a batch, from its last lines on\n"
         "reeve logs --queue builds --state failed --since 1h\twhat went wrong lately\n",
-        "task", {logs_options}, GROUP_DAILY, 0, cmd_logs},
+        "task", {logs_options}, CHAPTER_DAILY, 0, cmd_logs},
     {"why", "say everything that a task waits for, and what would lift it", "ID", NULL,
-        "reeve why @last\twhy does it not run yet?\n", "task", {output_options}, GROUP_DAILY,
+        "reeve why @last\twhy does it not run yet?\n", "task", {output_options}, CHAPTER_DAILY,
         COMMAND_NEEDS_ARG, cmd_why},
     {"cancel", "cancel tasks; running ones are killed", "[ID]…", FILTERS_NOTE,
         "reeve cancel @last\tstop it\n"
         "reeve cancel --queue builds --state queued\teverything that waits there\n",
-        "task", {act_options, filter_options, output_options}, GROUP_DAILY, 0, cmd_cancel},
+        "task", {act_options, filter_options, output_options}, CHAPTER_DAILY, 0, cmd_cancel},
     {"retry", "run ended tasks again", "[ID]…",
         "They are queued with all of their attempts; numbers go on.\n" FILTERS_NOTE,
         "reeve retry --failed @last\twhat failed in the last batch\n"
         "reeve retry --state orphaned --since 1d --dry-run\tcount first\n",
-        "task", {act_options, retry_options, filter_options, output_options}, GROUP_DAILY, 0,
+        "task", {act_options, retry_options, filter_options, output_options}, CHAPTER_DAILY, 0,
         cmd_retry},
 };
 
@@ -156,20 +163,20 @@ static const struct command task_rows[] = {
         "reeve task ls --failed --since 1h\twhat went wrong lately\n"
         "reeve task ls --batch @last -o wide\twhat was submitted last\n"
         "reeve task ls --queue builds --watch\tlive\n",
-        NULL, {list_options, filter_options, task_ls_options}, GROUP_OBJECTS, COMMAND_NO_ARGS,
+        NULL, {list_options, filter_options, task_ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS,
         noun_ls},
     {"task show", "show a task with its attempts and output", "ID…", NULL, NULL, "task",
-        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
+        {output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
     {"task history", "show every state of a task: when, why, and by whom", "ID", NULL,
         "reeve task history @last\tsubmitted by whom, started when, ended how\n", "task",
-        {output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_task_history},
+        {output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_task_history},
     {"task hold", "keep queued tasks from starting", "[ID]…", FILTERS_NOTE, NULL, "task",
-        {act_options, filter_options, output_options}, GROUP_OBJECTS, 0, cmd_task_hold},
+        {act_options, filter_options, output_options}, CHAPTER_OBJECTS, 0, cmd_task_hold},
     {"task release", "let held tasks start", "[ID]…", FILTERS_NOTE, NULL, "task",
-        {act_options, filter_options, output_options}, GROUP_OBJECTS, 0, cmd_task_release},
+        {act_options, filter_options, output_options}, CHAPTER_OBJECTS, 0, cmd_task_release},
     {"task set", "change a task's priority", "ID…", NULL,
         "reeve task set @last --priority 10\tbefore the others\n", "task",
-        {task_set_options, output_options}, GROUP_OBJECTS, COMMAND_NEEDS_ARG, cmd_task_set},
+        {task_set_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_task_set},
 };
 
 const struct command_table task_commands = {task_rows, N_OF(task_rows)};

@@ -7,7 +7,7 @@
 #include "base/world/clock.h"
 #include "cli/nouns/noun.h"
 #include "cli/tasks/work.h"
-#include "model/task.h"
+#include "model/task/task.h"
 
 #define OUTPUT_SHOWN 2000
 
@@ -74,20 +74,20 @@ static char *reason_words(const struct cli *c, const json_t *task)
 
 static const struct heading columns[] = {
     {"ID", 0, {SHOWN_TEXT, "id"}},
-    {"NAME", HEADING_STRETCH, {.words = name_words}},
+    {"NAME", HEADING_STRETCH | HEADING_NAME, {.words = name_words}},
     {"QUEUE", HEADING_STRETCH, {SHOWN_TEXT, "queue"}},
     {"STATE", HEADING_STATE, {.words = state_word}},
-    {"TRY", HEADING_RIGHT, {SHOWN_NUMBER, "attempt", "0"}},
+    {"TRY", HEADING_RIGHT | HEADING_SPARE, {SHOWN_NUMBER, "attempt", "0"}},
     {"AGE", HEADING_RIGHT, {.words = age_words}},
-    {"TOOK", HEADING_RIGHT, {.words = took_words}},
-    {"WORKER", HEADING_STRETCH, {SHOWN_TEXT, "worker"}},
+    {"TOOK", HEADING_RIGHT | HEADING_SPARE, {.words = took_words}},
+    {"WORKER", HEADING_STRETCH | HEADING_SPARE, {SHOWN_TEXT, "worker"}},
     {"EXIT", HEADING_RIGHT | HEADING_WIDE, {.words = exit_words}},
     {"PRIORITY", HEADING_RIGHT | HEADING_WIDE, {SHOWN_NUMBER, "priority", "0"}},
     {"KEY", HEADING_STRETCH | HEADING_WIDE, {SHOWN_TEXT, "key"}},
     {"BY", HEADING_STRETCH | HEADING_WIDE, {SHOWN_TEXT, "actor"}},
     {"SUBMITTED", HEADING_WIDE, {SHOWN_TEXT, "ctime"}},
     {"LABELS", HEADING_STRETCH | HEADING_WIDE, {SHOWN_PAIRS, "labels"}},
-    {"REASON", HEADING_STRETCH, {.words = reason_words}},
+    {"REASON", HEADING_STRETCH | HEADING_SPARE, {.words = reason_words}},
 };
 
 /* Who looks for a part of a word has found a way to get no answer at all. */

@@ -12,7 +12,7 @@
 #include "cli/output/output.h"
 #include "cli/reach/target.h"
 #include "cli/tasks/work.h"
-#include "model/task.h"
+#include "model/task/task.h"
 
 #define LONG_POLL_MS 20000
 #define POLL_MIN_MS 200
@@ -78,13 +78,13 @@ int wait_goes_on(struct cli *c, const struct progress *p, int64_t begin_ms, int6
 
 static int summary_code(const struct counts *n)
 {
-	return n->failed > 0 ? EXIT_FAILED : EXIT_OK;
+	return n->failed + n->cancelled > 0 ? EXIT_FAILED : EXIT_OK;
 }
 
 int wait_summary(struct cli *c, const char *path, int64_t timeout_ms)
 {
 	int64_t deadline = timeout_ms < 0 ? INT64_MAX : clock_mono_ms() + timeout_ms;
-	struct progress progress = {0};
+	struct progress progress = {.begin_ms = clock_mono_ms()};
 
 	interrupt_catch();
 	for (;;) {

@@ -72,6 +72,7 @@ bool task_given(const struct cli *c, size_t n_names); /* any of them */
 int directory_put(struct cli *c, const char *given, json_t *task);
 void directory_put_here(struct cli *c, bool is_pattern, json_t *task);
 void directory_warn(struct cli *c, const json_t *task); /* of a task that comes later */
+const char *relative_program(const json_t *task);       /* NULL: it is not one */
 
 /* The options of process_options, into the member `run` of a task's or a queue's JSON. */
 bool run_given(const struct cli *c);
@@ -87,13 +88,13 @@ void task_outcome(const json_t *task, struct buf *out);
 
 /* Progress of many. */
 struct progress {
-	int64_t begin_ms, drawn_ms, sampled_ms;
+	int64_t begin_ms, drawn_ms, sampled_ms, now_ms;
 	int64_t begin_done, sampled_done;
 	double per_s; /* smoothed; 0: not known yet */
 	bool drawn;
 };
 struct counts {
-	int64_t total, done, failed, running;
+	int64_t total, done, failed, running, cancelled; /* failed as in a batch: none cancelled */
 };
 void counts_from_summary(const json_t *summary, struct counts *ret_counts);
 /* Takes a sample and updates the speed. Pure: the caller says the time. */

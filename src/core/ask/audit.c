@@ -69,7 +69,7 @@ void audit_object(struct core *c, const char *kind, const struct object *o, stru
 	audit(c, kind, o->name, o->kind == KIND_QUEUE ? o->id : 0,
 	    o->kind == KIND_WORKER ? o->id : 0, actor, detail, out);
 	n = &out->notices[out->n_notices - 1];
-	if (object_kinds[o->kind]->task_ended)
+	if (object_kinds[o->kind]->tasks.ended)
 		n->owner = (struct owner){o->kind, o->id, 0};
 }
 

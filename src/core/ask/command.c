@@ -23,11 +23,16 @@ static struct outcome done(rid id, int32_t status)
 	return (struct outcome){.id = id, .status = status};
 }
 
+static enum deed_verb deed_of(const struct event *cancel)
+{
+	return cancel->tasks.fails ? DEED_FAIL : DEED_CANCEL;
+}
+
 static struct outcome cancel_dispatched(
     struct core *c, struct task *t, struct str reason, const struct event *ev, struct effects *out)
 {
-	task_wish_cancel(t);
-	task_note_deed(c, t, DEED_CANCEL, t->row.state.status, ev, out);
+	task_wish(t, ev->tasks.fails ? WISH_FAIL : WISH_CANCEL);
+	task_note_deed(c, t, deed_of(ev), t->row.state.status, ev, out);
 	t->row.state.mtime_ms = c->now_ms;
 	task_set_reason(t, reason);
 	task_save(c, t, out);
@@ -40,36 +45,42 @@ static struct outcome cancel_dispatched(
 struct outcome task_call_off(
     struct core *c, struct task *t, const struct event *ev, struct effects *out)
 {
+	int end = ev->tasks.fails ? TASK_FAILED : TASK_CANCELLED;
 	struct str reason = ev->tasks.reason;
 	rid id = t->row.id;
 
+	if (ev->tasks.fails && !owner_may_fail(c, t))
+		return refused(t, "it is no job of a group: cancel it");
 	if (start_may_run(c, &t->row))
 		return not_known(t);
 	if (!reason.n)
-		reason = STR("cancelled");
+		reason = ev->tasks.fails ? STR("an operator failed it") : STR("cancelled");
+	if (ev->tasks.fails && task_phase(t->row.state.status) != PHASE_ENDED)
+		owner_failed(c, t, reason, ev->actor, out);
 	switch (task_phase(t->row.state.status)) {
 	case PHASE_ENDED: return refused(t, "it has ended already");
 	case PHASE_CLAIMED:
 	case PHASE_RUNNING: return cancel_dispatched(c, t, reason, ev, out);
 	default:
-		task_note_deed(c, t, DEED_CANCEL, TASK_CANCELLED, ev, out);
-		task_move(c, t, TASK_CANCELLED, reason, out);
+		task_note_deed(c, t, deed_of(ev), end, ev, out);
+		task_move(c, t, end, reason, out);
 		task_forget(c, t);
-		return done(id, TASK_CANCELLED);
+		return done(id, end);
 	}
 }
 
 static struct outcome retry(
     struct core *c, struct task *t, const struct event *ev, struct effects *out)
 {
+	const char *why_not;
 	rid id = t->row.id, holder;
 
 	if (!task_is_ended(t->row.state.status))
 		return refused(t, "it has not ended");
 	if (t->row.spec.is_streamed)
 		return refused(t, "its input was streamed, and went with its end: submit it again");
-	if (group_owns(c, t))
-		return refused(t, "it is a job of a group, and what needed it was skipped by then");
+	if ((why_not = owner_refuses(c, t, ev)))
+		return refused(t, why_not);
 	if (t->row.spec.key.p) {
 		holder = lane_holder_of(c, t);
 		if (holder && holder != id)
@@ -93,15 +104,15 @@ static struct outcome set(
     struct core *c, struct task *t, const struct event *ev, struct effects *out)
 {
 	int status = t->row.state.status, to = ev->tasks.has_status ? ev->tasks.status : status;
+	const char *why_not;
 	rid id = t->row.id;
 
 	if (task_phase(status) != PHASE_QUEUED && task_phase(status) != PHASE_HELD)
 		return refused(t, "it has left the queue");
-	if (to == TASK_BLOCKED && status == TASK_QUEUED && group_owns(c, t))
-		return refused(
-		    t, "it is a job, and blocked is its group's word: give another status");
-	if (to != status && (to == TASK_QUEUED || to == TASK_BLOCKED) && group_owns(c, t))
-		to = group_released(c, t);
+	if ((why_not = owner_refuses(c, t, ev)))
+		return refused(t, why_not);
+	if (to != status && (to == TASK_QUEUED || to == TASK_BLOCKED))
+		to = owner_released(c, t, to);
 	if (to != TASK_QUEUED && start_may_run(c, &t->row))
 		return not_known(t);
 	if (ev->tasks.has_priority) {

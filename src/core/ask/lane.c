@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The lane: commands that need something from the store first (a unique key's holder, an
- * idempotency record, a task that is not in memory). One group at a time waits for its reads;
- * those who come meanwhile form the next group. A group's reads begin only when everything the
- * earlier groups wrote is durable, so no two commands can both find a key free.
+ * idempotency record, a task that is not in memory). One round at a time waits for its reads;
+ * those who come meanwhile form the next round. A round's reads begin only when everything the
+ * earlier rounds wrote is durable, so no two commands can both find a key free.
  */
 #include "core/state.h"
 
 #include <stdlib.h>
 
-#define GROUP_MAX 1024 /* commands: each looks through those before it */
+#define ROUND_MAX 1024 /* commands: each looks through those before it */
 
 static int fresh_cmp(const struct fresh_key *a, const struct fresh_key *b)
 {
@@ -43,7 +43,7 @@ static bool joins_batch(const struct event *ev)
 	return ev->kind == EV_SUBMIT && ev->submit.batch;
 }
 
-/* A ghost may be gone by the time that the group is run; and retry needs its stored output. */
+/* A ghost may be gone by the time that the round is run; and retry needs its stored output. */
 static bool task_is_at_hand(const struct core *c, const struct event *ev, rid id)
 {
 	const struct task *t = task_find(c, id);
@@ -135,7 +135,7 @@ static bool must_wait(const struct lane *l, const struct event *ev)
 		return true;
 	if (!ev->idem_key.p)
 		return false;
-	TAILQ_FOREACH (p, &l->group, in_lane)
+	TAILQ_FOREACH (p, &l->round, in_lane)
 		if (p->event.idem_key.p && str_eq(p->event.idem_key, ev->idem_key))
 			return true;
 	return false;
@@ -150,7 +150,7 @@ static void ask(struct core *c, struct effects *out)
 		r = effects_read(out, READ_KEYS);
 		r->number = l->keys_read = read_begin(c);
 		r->n = l->n_keys;
-		r->keys = l->keys; /* it stays, and the commands have the strings */
+		r->keys = l->keys; /* the array stays, and the commands have the strings */
 	}
 	if (l->n_ids || l->n_batches) {
 		r = effects_read(out, READ_TASKS);
@@ -181,7 +181,7 @@ static void await_next_batch(struct lane *l, struct effects *out)
 	out->go_on = true;
 }
 
-static void run_group(struct core *c, struct effects *out);
+static void run_round(struct core *c, struct effects *out);
 
 static void start(struct core *c, struct effects *out)
 {
@@ -189,16 +189,16 @@ static void start(struct core *c, struct effects *out)
 	struct pending *p, *next;
 	size_t n = 0;
 
-	if (!TAILQ_EMPTY(&l->group) || TAILQ_EMPTY(&l->waiting))
+	if (!TAILQ_EMPTY(&l->round) || TAILQ_EMPTY(&l->waiting))
 		return;
 	l->n_keys = l->n_ids = l->n_batches = 0;
 	l->past_wanted = NULL;
 	l->failed = l->has_long = false;
 	TAILQ_FOREACH_SAFE (p, &l->waiting, in_lane, next) {
-		if (n++ == GROUP_MAX || must_wait(l, &p->event))
+		if (n++ == ROUND_MAX || must_wait(l, &p->event))
 			break;
 		TAILQ_REMOVE(&l->waiting, p, in_lane);
-		TAILQ_INSERT_TAIL(&l->group, p, in_lane);
+		TAILQ_INSERT_TAIL(&l->round, p, in_lane);
 		gather(c, p);
 	}
 	if (l->n_keys || l->n_ids || l->n_batches || l->past_wanted)
@@ -206,7 +206,7 @@ static void start(struct core *c, struct effects *out)
 	else if (l->has_long && out->batch.n)
 		await_next_batch(l, out);
 	else
-		run_group(c, out); /* what they wanted has come into memory meanwhile */
+		run_round(c, out); /* what they wanted has come into memory meanwhile */
 }
 
 /* A clock that was set back makes even the past fire. */
@@ -236,7 +236,7 @@ struct event *lane_find_hello(struct core *c, uint64_t link)
 	TAILQ_FOREACH (p, &c->lane.waiting, in_lane)
 		if (p->event.kind == EV_HELLO && p->event.link == link)
 			return &p->event;
-	TAILQ_FOREACH (p, &c->lane.group, in_lane)
+	TAILQ_FOREACH (p, &c->lane.round, in_lane)
 		if (p->event.kind == EV_HELLO && p->event.link == link)
 			return &p->event;
 	return NULL;
@@ -269,7 +269,7 @@ static void fail(struct core *c, const struct pending *p, struct effects *out)
 
 static void forget_answers(struct lane *l)
 {
-	RB_INIT(&l->fresh); /* they are in the arena */
+	RB_INIT(&l->fresh); /* the answers are in the arena */
 	arena_reset(&l->arena);
 	idmap_release(&l->row_of);
 	l->key_holders = NULL;
@@ -299,7 +299,7 @@ static bool enter_keys(struct core *c)
 	return n == left;
 }
 
-/* False: the group's long submit is taken in only in part. */
+/* False: the round's long submit is taken in only in part. */
 static bool run_next(struct core *c, struct pending *p, struct effects *out)
 {
 	c->seed = p->event.seed;
@@ -309,12 +309,12 @@ static bool run_next(struct core *c, struct pending *p, struct effects *out)
 		return false;
 	else
 		command_run(c, &p->event, p, out);
-	TAILQ_REMOVE(&c->lane.group, p, in_lane);
+	TAILQ_REMOVE(&c->lane.round, p, in_lane);
 	pending_free(p);
 	return true;
 }
 
-static void run_group(struct core *c, struct effects *out)
+static void run_round(struct core *c, struct effects *out)
 {
 	struct lane *l = &c->lane;
 	struct pending *p;
@@ -322,7 +322,7 @@ static void run_group(struct core *c, struct effects *out)
 	MUST(!l->midway || l->midway_seq == out->batch.seq);
 	l->midway_seq = out->batch.seq;
 	l->midway = !enter_keys(c);
-	while (!l->midway && (p = TAILQ_FIRST(&l->group)))
+	while (!l->midway && (p = TAILQ_FIRST(&l->round)))
 		l->midway = !run_next(c, p, out);
 	if (l->midway)
 		return;
@@ -340,7 +340,7 @@ void lane_go_on(struct core *c, struct effects *out)
 	if (!l->midway && (!l->begins_after || l->begins_after == out->batch.seq))
 		return;
 	l->begins_after = 0;
-	run_group(c, out);
+	run_round(c, out);
 }
 
 static void keep_idem(struct lane *l, struct pending *p, const struct idem_row *found)
@@ -358,7 +358,7 @@ static void keep_keys(struct core *c, const struct event *ev)
 	struct pending *p;
 
 	l->key_holders = arena_memdup(&l->arena, ev->keys.ids, l->n_keys * sizeof *l->key_holders);
-	TAILQ_FOREACH (p, &l->group, in_lane)
+	TAILQ_FOREACH (p, &l->round, in_lane)
 		if (p->event.idem_key.p)
 			keep_idem(l, p, &ev->keys.idem[p->first_key]);
 }
@@ -422,7 +422,7 @@ static uint64_t take_answer(struct core *c, const struct event *ev, bool *ret_fa
 	return ev->rows.read;
 }
 
-/* An answer to one of the group's reads; the last one sets the group going. */
+/* An answer to one of the round's reads; the last one sets the round going. */
 void lane_read(struct core *c, const struct event *ev, struct effects *out)
 {
 	struct lane *l = &c->lane;
@@ -432,7 +432,7 @@ void lane_read(struct core *c, const struct event *ev, struct effects *out)
 	l->answered[l->n_answered++] = number;
 	l->failed |= failed;
 	if (!l->keys_read && !l->tasks_read && !l->past_read)
-		run_group(c, out);
+		run_round(c, out);
 }
 
 struct task_batch_row *lane_batch(const struct core *c, rid id)
@@ -467,8 +467,8 @@ rid lane_key_holder(struct core *c, rid queue, struct str key)
 }
 
 /*
- * Who has an ended task's key now. One that was live when its group was made was not asked for:
- * then it had the key itself, and only somebody of this group can have taken it since.
+ * Who has an ended task's key now. One that was live when its round was made was not asked for:
+ * then it had the key itself, and only somebody of this round can have taken it since.
  */
 rid lane_holder_of(struct core *c, const struct task *t)
 {

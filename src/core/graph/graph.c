@@ -9,11 +9,11 @@
 #include <stdlib.h>
 
 #include "core/state.h"
-#include "model/graph.h"
+#include "model/objects/graph.h"
 
 struct graph {
 	struct object object;
-	struct graph_row row; /* its strings are owned, in `strings` */
+	struct graph_row row; /* the row's strings are owned, in `strings` */
 	char *strings;
 };
 

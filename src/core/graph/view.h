@@ -4,7 +4,7 @@
 #define CORE_GRAPH_VIEW_H
 
 #include "core/core.h"
-#include "model/graph.h"
+#include "model/objects/graph.h"
 
 /* NULL: there is none. */
 const struct graph_row *core_graph(const struct core *c, rid id);

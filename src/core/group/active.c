@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is in memory of an active group: its graph, a byte per job, and what is to be done. */
+#include "core/group/group.h"
 #include "core/state.h"
 
 #include <stdlib.h>
@@ -23,12 +24,30 @@ bool job_list_pop(struct job_list *l, uint32_t *ret_job)
 	return true;
 }
 
-void active_begin(struct core *c, struct group *g, enum group_stage stage)
+const struct moves stage_moves = {
+    "active group",
+    {[STAGE_GRAPH] = "graph", [STAGE_STATES] = "states", [STAGE_RUN] = "run", [STAGE_END] = "end"},
+    {
+        {STAGE_GRAPH, STAGE_STATES, "the whole graph was read"},
+        {STAGE_STATES, STAGE_RUN, "it is known how each job stands"},
+        {STAGE_RUN, STAGE_END, "a job failed and it fails fast, or is stuck, or is cancelled"},
+        {STAGE_GRAPH, STAGE_END, "cancelled, or was ending before a start, or is damaged"},
+        {STAGE_STATES, STAGE_END, "cancelled"},
+        {STAGE_END, STAGE_END, "cancelled: what runs is ended, too"},
+    },
+};
+
+void stage_move(struct active *a, enum group_stage to)
+{
+	a->stage = moves_make(&stage_moves, a->stage, to);
+}
+
+/* The graph comes first. */
+void active_begin(struct core *c, struct group *g)
 {
 	struct active *a = g->active = xcalloc(1, sizeof *a);
 	size_t n = (size_t)g->row.n_jobs;
 
-	a->stage = stage;
 	a->asked = xmalloc(GROUP_READ_JOBS * sizeof *a->asked);
 	a->marks = xmalloc(n + 1);
 	memset(a->marks, MARK_UNKNOWN, n);
@@ -82,6 +101,7 @@ void active_end(struct core *c, struct group *g)
 	timer_clear(c, TIMER_MONO, &a->later);
 	drop_graph(a);
 	free(a->left);
+	free(a->digests);
 	free(a->marks);
 	free(a->asked);
 	free(a);
@@ -89,16 +109,18 @@ void active_end(struct core *c, struct group *g)
 }
 
 /* What is known of the jobs stays known; a read under way is answered to the new stage. */
-void active_restart(struct core *c, struct group *g, enum group_stage stage)
+void active_end_rest(struct core *c, struct group *g)
 {
-	if (!g->active) {
-		active_begin(c, g, stage);
+	bool was_active = g->active;
+
+	if (!was_active)
+		active_begin(c, g);
+	stage_move(g->active, STAGE_END);
+	if (!was_active)
 		return;
-	}
 	drop_graph(g->active);
-	g->active->stage = stage;
 	g->active->next = 0;
-	c->groups.look_at_late = true;
+	groups_of(c)->look_at_late = true;
 }
 
 static enum job_mark mark_of(const struct task_state *s)
@@ -162,6 +184,15 @@ void active_note_gone(struct group *g, uint32_t job)
 	if (a->first_failed == UINT32_MAX)
 		a->first_failed = job;
 	set_mark(a, job, MARK_FAILED);
+}
+
+void active_note_held(struct group *g)
+{
+	struct active *a = g->active;
+
+	memset(a->marks, MARK_WAITS, (size_t)g->row.n_jobs);
+	a->n_unknown = 0;
+	a->next = (uint32_t)g->row.n_jobs;
 }
 
 bool active_has_ended(const struct group *g)

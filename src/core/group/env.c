@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/group/group.h"
 #include "core/state.h"
 
 /* Only such texts need no escapes; the names of jobs and groups are all of them. */
@@ -16,35 +17,33 @@ static bool is_plain(struct str s)
 	return s.n > 0;
 }
 
-/* What the queue says goes before. */
-static void put(struct buf *b, struct str env, const char *name, struct str value)
+/* What the queue says goes before. The key is as it stands in the text, with its colon. */
+static void put(struct buf *b, struct str env, struct str key, struct str value)
 {
-	AUTO(buf_release) struct buf key = {0};
-
-	buf_printf(&key, "\"%s\":", name);
 	if (!is_plain(value) || (env.n && memmem(env.p, env.n, key.p, key.n)))
 		return;
-	buf_printf(b, "%s" STR_FMT "\"" STR_FMT "\"", b->n > 1 ? "," : "", STR_ARG(buf_str(&key)),
-	    STR_ARG(value));
+	if (b->n > 1)
+		buf_add_char(b, ',');
+	buf_add_str(b, key);
+	buf_add_char(b, '"');
+	buf_add_str(b, value);
+	buf_add_char(b, '"');
 }
 
-struct str group_env(
-    const struct core *c, const struct task_row *t, struct str env, struct arena *a)
+struct str group_env(const struct core *c, const struct object *o, const struct task_row *t,
+    struct str env, struct arena *a)
 {
+	const struct group *g = (const struct group *)o;
 	AUTO(buf_release) struct buf b = {0};
 	char id[ID_TEXT];
-	uint32_t job;
-	const struct group *g = group_of(c, t, &job);
 
-	if (!g)
-		return arena_str(a, env);
+	buf_reserve(&b, env.n + 256); /* at once, for nearly all */
 	buf_add_char(&b, '{');
-	put(&b, env, "REEVE_GROUP", str_of(id_format(&c->ids, g->row.id, id)));
-	put(&b, env, "REEVE_GROUP_NAME", g->row.name);
-	put(&b, env, "REEVE_JOB", t->spec.name);
-	if (env.n > 2)
-		buf_printf(&b, "%s%.*s", b.n > 1 ? "," : "", (int)env.n - 1, env.p + 1);
-	else
-		buf_add_char(&b, '}');
+	put(&b, env, STR("\"REEVE_GROUP\":"), str_of(id_format(&c->ids, g->row.id, id)));
+	put(&b, env, STR("\"REEVE_GROUP_NAME\":"), g->row.name);
+	put(&b, env, STR("\"REEVE_JOB\":"), t->spec.name);
+	if (env.n > 2 && b.n > 1)
+		buf_add_char(&b, ',');
+	buf_add_str(&b, env.n > 2 ? (struct str){env.p + 1, env.n - 1} : STR("}"));
 	return arena_str(a, buf_str(&b));
 }

@@ -12,7 +12,9 @@
  *
  * A broken need skips the job: its group ends it without having started it.
  */
+#include "core/group/group.h"
 #include "core/state.h"
+#include "model/objects/group_digests.h"
 
 #define READ_CHUNKS 16
 
@@ -20,12 +22,15 @@ void graph_ask(struct core *c, struct group *g, struct effects *out)
 {
 	struct active *a = g->active;
 	struct read_ask *r = effects_read(out, READ_PARTS);
+	int64_t from = a->n_read;
 
+	if (from >= g->row.n_chunks) /* what it was made from comes after it */
+		from += INPUT_DIGESTS_FROM - g->row.n_chunks;
 	r->number = a->read = read_begin(c);
 	r->parts = (struct part_query){.table = &group_graph_table,
 	    .object = g->row.id,
-	    .from = a->n_read,
-	    .to = a->n_read + READ_CHUNKS,
+	    .from = from,
+	    .to = from + READ_CHUNKS,
 	    .oldest_first = true,
 	    .limit = READ_CHUNKS};
 }
@@ -69,11 +74,36 @@ static bool take_chunk(struct group *g, struct str data)
 	return !r.is_bad;
 }
 
+static int64_t n_pieces(const struct group *g)
+{
+	return g->row.n_chunks + input_digest_chunks(&g->row);
+}
+
+/* Digests are only of use: without them nothing is damaged. */
+static void take_digests(struct group *g, const struct event *ev)
+{
+	const struct group_graph_row *rows = ev->parts.rows;
+	struct active *a = g->active;
+
+	if (!a->digests)
+		a->digests = xcalloc((size_t)g->row.n_jobs + 1, sizeof *a->digests);
+	for (size_t i = 0; i < ev->parts.n; i++)
+		input_digests_take(a->digests, (uint32_t)g->row.n_jobs,
+		    rows[i].number - INPUT_DIGESTS_FROM, rows[i].data);
+	a->n_read += (int64_t)ev->parts.n;
+	if (ev->parts.n < READ_CHUNKS)
+		a->n_read = n_pieces(g); /* there are no more */
+}
+
 bool graph_take(struct group *g, const struct event *ev)
 {
 	const struct group_graph_row *rows = ev->parts.rows;
 	struct active *a = g->active;
 
+	if (a->n_read && a->n_read >= g->row.n_chunks) {
+		take_digests(g, ev);
+		return true;
+	}
 	begin(g);
 	for (size_t i = 0; i < ev->parts.n; i++, a->n_read++)
 		if (rows[i].number != a->n_read || !take_chunk(g, rows[i].data))
@@ -85,7 +115,7 @@ bool graph_take(struct group *g, const struct event *ev)
 
 bool graph_is_whole(const struct group *g)
 {
-	return g->active->n_read >= g->row.n_chunks;
+	return g->active->n_read >= n_pieces(g);
 }
 
 static size_t end_of(const struct group *g, uint32_t job)
@@ -130,15 +160,16 @@ void graph_count(struct group *g)
 	}
 }
 
-static void follow_edge(struct active *a, uint32_t edge, enum job_mark need)
+static void follow_edge(struct active *a, uint32_t edge, uint32_t need)
 {
 	uint32_t job = edge >> 2;
 
 	if (a->marks[job] != MARK_WAITS)
 		return;
-	if (!is_met(edge & 3, need) && !MUTANT(GROUP_CONDITION_IGNORED))
+	if (!is_met(edge & 3, a->marks[need]) && !MUTANT(GROUP_CONDITION_IGNORED)) {
+		a->open[job] = need << 2 | (edge & 3);
 		set_due(a, job, MARK_DOOMED);
-	else if (--a->open[job] == 0)
+	} else if (--a->open[job] == 0)
 		set_due(a, job, MARK_DUE);
 	else if (a->open[job] == 1 && a->near.n < GROUP_NEAR)
 		job_list_push(&a->near, job);
@@ -185,7 +216,7 @@ bool graph_follow(struct group *g, size_t *budget)
 				continue;
 			if (speaks)
 				needs_note(g, a->needed_by[a->edge] >> 2, job);
-			follow_edge(a, a->needed_by[a->edge], a->marks[job]);
+			follow_edge(a, a->needed_by[a->edge], job);
 		}
 		a->edge = 0;
 		job_list_pop(&a->ended, &job);
@@ -193,18 +224,40 @@ bool graph_follow(struct group *g, size_t *budget)
 	return true;
 }
 
-/* Edges are kept by need: whoever asks looks through all that come before the job. */
-bool graph_blocker(const struct group *g, uint32_t job, uint32_t *ret_need)
+struct group_edge graph_broken(const struct group *g, uint32_t job)
 {
 	const struct active *a = g->active;
 
-	if (!a || !a->first || a->stage != STAGE_RUN)
-		return false;
-	for (uint32_t need = 0; need < job; need++)
-		for (size_t i = a->first[need]; i < end_of(g, need); i++)
-			if (a->needed_by[i] >> 2 == job && !is_ended(a, need)) {
-				*ret_need = need;
-				return true;
-			}
+	MUST(a->marks[job] == MARK_DOOMED);
+	return (struct group_edge){
+	    .job = job, .need = a->open[job] >> 2, .condition = a->open[job] & 3};
+}
+
+static bool is_needed_by(const struct group *g, uint32_t need, uint32_t job)
+{
+	const struct active *a = g->active;
+
+	for (size_t i = a->first[need]; i < end_of(g, need); i++)
+		if (a->needed_by[i] >> 2 == job)
+			return true;
 	return false;
+}
+
+/* Edges are kept by need, and what a job needs comes before it: so one way down finds all of them,
+ * however long the row is. */
+uint32_t graph_blockers(const struct group *g, uint32_t job, uint32_t *ret_need, uint32_t *ret_last)
+{
+	const struct active *a = g->active;
+	uint32_t n = 0, at = job;
+
+	if (!a || !a->first || a->stage != STAGE_RUN)
+		return 0;
+	for (uint32_t need = job; need-- > 0;) {
+		if (is_ended(a, need) || !is_needed_by(g, need, at))
+			continue;
+		if (n++ == 0)
+			*ret_need = need;
+		*ret_last = at = need;
+	}
+	return n;
 }

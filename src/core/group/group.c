@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Groups as objects: their index, their one door, and what people ask of them. */
+#include "core/group/group.h"
 #include "core/state.h"
 
 #include <stdlib.h>
@@ -7,6 +8,11 @@
 static size_t *n_in(struct core *c)
 {
 	return c->objects[KIND_GROUP].n_in;
+}
+
+struct groups *groups_of(const struct core *c)
+{
+	return c->of_kind[KIND_GROUP];
 }
 
 struct group *group_find(const struct core *c, rid id)
@@ -59,24 +65,28 @@ static void put_by_id(struct group_list *l, struct group *g)
 		TAILQ_INSERT_HEAD(l, g, in_line);
 }
 
-static void enter_line(struct core *c, struct group *g)
+void group_enter(struct core *c, struct group *g)
 {
+	if (group_is_owed(&g->row))
+		put_by_id(&groups_of(c)->owed, g);
 	if (waits(g->row.state))
-		put_by_id(&c->groups.waiting, g);
+		put_by_id(&groups_of(c)->waiting, g);
 	if (!is_active(g->row.state))
 		return;
-	put_by_id(&c->groups.active, g);
-	c->groups.n_active += g->row.state == GROUP_DISPATCHING;
+	put_by_id(&groups_of(c)->active, g);
+	groups_of(c)->n_active += g->row.state == GROUP_DISPATCHING;
 }
 
 static void leave_line(struct core *c, struct group *g)
 {
+	if (group_is_owed(&g->row))
+		TAILQ_REMOVE(&groups_of(c)->owed, g, in_line);
 	if (waits(g->row.state))
-		TAILQ_REMOVE(&c->groups.waiting, g, in_line);
+		TAILQ_REMOVE(&groups_of(c)->waiting, g, in_line);
 	if (!is_active(g->row.state))
 		return;
-	TAILQ_REMOVE(&c->groups.active, g, in_line);
-	c->groups.n_active -= g->row.state == GROUP_DISPATCHING;
+	TAILQ_REMOVE(&groups_of(c)->active, g, in_line);
+	groups_of(c)->n_active -= g->row.state == GROUP_DISPATCHING;
 }
 
 void group_dirty(struct core *c, struct group *g)
@@ -84,7 +94,7 @@ void group_dirty(struct core *c, struct group *g)
 	if (g->is_dirty)
 		return;
 	g->is_dirty = true;
-	TAILQ_INSERT_TAIL(&c->groups.dirty, g, in_dirty);
+	TAILQ_INSERT_TAIL(&groups_of(c)->dirty, g, in_dirty);
 }
 
 void group_forget(struct core *c, struct group *g)
@@ -92,7 +102,7 @@ void group_forget(struct core *c, struct group *g)
 	active_end(c, g);
 	leave_line(c, g);
 	if (g->is_dirty)
-		TAILQ_REMOVE(&c->groups.dirty, g, in_dirty);
+		TAILQ_REMOVE(&groups_of(c)->dirty, g, in_dirty);
 	object_del(c, &g->object);
 	n_in(c)[g->row.state]--;
 	series_drop(g);
@@ -113,7 +123,8 @@ void group_save(struct core *c, struct group *g, struct effects *out)
 		return;
 	}
 	g->batch_row = b->n;
-	if (!g->batch_seq && g->row.state == GROUP_CREATED)
+	if (g->row.state <=
+	    GROUP_CREATED) /* all of it is new: a triggered one has its size only now */
 		batch_put(b, &group_table, row_new(&b->arena, &group_table, &g->row));
 	else
 		batch_state(b, &group_table, row_new(&b->arena, &group_table, &g->row));
@@ -141,7 +152,7 @@ void group_move(struct core *c, struct group *g, enum group_state to, struct str
 	n_in(c)[g->row.state]--;
 	g->row.state = (int32_t)moves_make(&group_moves, (unsigned)g->row.state, to);
 	n_in(c)[g->row.state]++;
-	enter_line(c, g);
+	group_enter(c, g);
 	g->row.mtime_ms = c->now_ms;
 	if (to == GROUP_DISPATCHING)
 		g->row.dispatched_ms = c->now_ms;
@@ -153,6 +164,8 @@ void group_move(struct core *c, struct group *g, enum group_state to, struct str
 	group_save(c, g, out);
 	audit_object(c, move_events[to], &g->object, actor,
 	    detail_of(&out->batch.arena, "reason", g->row.reason), out);
+	if (group_is_ended(to))
+		group_tell_schedule(c, g);
 }
 
 /* What it was busy with is begun anew when the doors are open. */
@@ -160,10 +173,16 @@ static void load(struct core *c, const void *stored)
 {
 	struct group *g = group_add(c, stored);
 
-	enter_line(c, g);
+	group_enter(c, g);
+	group_keep_ids(c, &g->row);
+	if (!group_is_ended(g->row.state))
+		group_tell_schedule(c, g);
 	if (!is_active(g->row.state))
 		return;
-	active_begin(c, g, g->row.state == GROUP_DISPATCHING ? STAGE_GRAPH : STAGE_END);
+	if (g->row.state == GROUP_DISPATCHING)
+		active_begin(c, g);
+	else
+		active_end_rest(c, g);
 	group_dirty(c, g);
 }
 
@@ -171,6 +190,14 @@ static int create(
     struct core *c, const struct event *ev, rid id, struct reply *r, struct effects *out)
 {
 	return problem_set(r->problem, ERR_INVALID, "a group is made by a submit of its jobs");
+}
+
+void group_begin_cancel(
+    struct core *c, struct group *g, struct str reason, struct str actor, struct effects *out)
+{
+	group_move(c, g, GROUP_CANCELING, reason, actor, out);
+	active_end_rest(c, g);
+	group_dirty(c, g);
 }
 
 static int cancel(
@@ -185,24 +212,32 @@ static int cancel(
 	}
 	if (g->row.state == GROUP_CANCELING)
 		return 0;
+	if (group_is_owed(&g->row) && !g->is_drafted) {
+		group_move(c, g, GROUP_CANCELED, reason, ev->actor, out);
+		return 0;
+	}
+	if (g->is_drafted) { /* once all of it is there: a schedule's next tick cannot ask again */
+		g->is_unwanted = true;
+		return 0;
+	}
 	if (g->row.state < GROUP_QUEUED) {
 		problem_set(r->problem, ERR_BUSY, "the group is being taken in");
 		return problem_hint(r->problem, "try again");
 	}
-	group_move(c, g, GROUP_CANCELING, reason, ev->actor, out);
-	active_restart(c, g, STAGE_END);
-	group_dirty(c, g);
+	group_begin_cancel(c, g, reason, ev->actor, out);
 	return 0;
 }
 
 static int act(
     struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
-	MUST(ev->object.verb == GROUP_CANCEL);
-	return cancel(c, (struct group *)o, ev, r, out);
+	struct group *g = (struct group *)o;
+
+	return ev->object.verb == GROUP_CANCEL ? cancel(c, g, ev, r, out)
+	                                       : group_undrafted(c, g, ev, r, out);
 }
 
-/* Its tasks stay, and keep its id: retention takes them. */
+/* A deleted group's tasks stay, and keep its id: retention takes them. */
 static int remove_group(
     struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
@@ -219,13 +254,38 @@ static int remove_group(
 	return 0;
 }
 
+static void placed(struct core *c, struct effects *out)
+{
+	needs_work(c, true, out);
+}
+
+static void init(struct core *c)
+{
+	struct groups *all = c->of_kind[KIND_GROUP] = xcalloc(1, sizeof *all);
+
+	TAILQ_INIT(&all->owed);
+	TAILQ_INIT(&all->waiting);
+	TAILQ_INIT(&all->active);
+	TAILQ_INIT(&all->dirty);
+	TAILQ_INIT(&all->late);
+	if (!c->o.groups_active)
+		c->o.groups_active = 2;
+	if (!c->o.groups_delay_ms)
+		c->o.groups_delay_ms = 2000;
+}
+
 static void release(struct core *c)
 {
+	struct groups *all = groups_of(c);
 	struct group *g;
 
 	needs_release(c);
 	while ((g = object_first(c, KIND_GROUP)))
 		group_forget(c, g);
+	timer_clear(c, TIMER_MONO, &all->pull);
+	timer_clear(c, TIMER_MONO, &all->more);
+	timer_clear(c, TIMER_MONO, &all->read_again);
+	free(all);
 }
 
 const struct object_kind group_kind = {
@@ -238,9 +298,21 @@ const struct object_kind group_kind = {
     .create = create,
     .remove = remove_group,
     .act = act,
-    .task_live = group_task_live,
-    .task_ended = group_task_ended,
-    .task_waits = group_task_waits,
+    .tasks = {.live = group_task_live,
+        .ended = group_task_ended,
+        .waits = group_task_waits,
+        .env = group_env,
+        .delays = needs_delay,
+        .is_shown = needs_are_shown,
+        .refuses = group_refuses,
+        .failed = group_failed,
+        .released = group_released,
+        .why = group_why_job,
+        .keeps_name = true},
     .user_of = group_user_of,
+    .work = groups_work,
+    .placed = placed,
+    .was_read = groups_read,
+    .init = init,
     .release = release,
 };

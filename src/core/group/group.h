@@ -14,10 +14,11 @@
 
 #include "core/effects.h"
 #include "core/event.h"
+#include "core/group/order.h"
 #include "core/object.h"
 #include "core/timer.h"
-#include "model/group.h"
-#include "model/group_graph.h"
+#include "model/objects/group.h"
+#include "model/objects/group_graph.h"
 
 struct core;
 struct pending;
@@ -26,9 +27,9 @@ struct task;
 /* What is known of a job while its group is active: a byte. */
 enum job_mark {
 	MARK_WAITS,  /* for what it needs */
-	MARK_DUE,    /* it may start: its task is to be released */
-	MARK_DOOMED, /* it can never start: its task is to be ended */
-	MARK_LIVE,   /* it waits for a worker, runs, or is held by an operator */
+	MARK_DUE,    /* the job may start: its task is to be released */
+	MARK_DOOMED, /* the job can never start: its task is to be ended */
+	MARK_LIVE,   /* the job waits for a worker, runs, or is held */
 	MARK_BUILT,
 	MARK_FAILED,
 	MARK_SKIPPED,
@@ -40,13 +41,23 @@ struct job_list { /* first in, first out */
 	size_t first, n, cap;
 };
 
-/* What an active group is busy with: each needs what is before it. */
+/*
+ * What an active group is busy with: each needs what is before it.
+ *
+ *   graph --read--> states --known--> run --failed fast, stuck or cancelled--> end
+ *     |               |                                                         ^
+ *     '--cancelled----+--cancelled----------------------------------------------'
+ *
+ * The table is in active.c; stage_move() makes every move.
+ */
 enum group_stage {
-	STAGE_GRAPH,  /* its graph is being read */
+	STAGE_GRAPH,  /* the group's graph is being read */
 	STAGE_STATES, /* the rows of its jobs are being read */
 	STAGE_RUN,
 	STAGE_END, /* what has not ended is being ended */
+	N_GROUP_STAGES
 };
+extern const struct moves stage_moves;
 
 #define GROUP_NEAR 256      /* jobs whose tasks are read before they are due */
 #define GROUP_READ_JOBS 512 /* rows in one read, and moves in one step */
@@ -63,18 +74,21 @@ struct active {
 	uint32_t *first, *needed_by; /* job << 2 | condition */
 	uint32_t n_begun;            /* of `first` */
 	size_t n_edges, cap_edges;
-	uint32_t *open; /* of each job: so many of its needs are not met */
+	/* of each job: so many of its needs are not met; if it is doomed, by which need << 2 |
+	 * condition */
+	uint32_t *open;
 	uint8_t *marks; /* enum job_mark of each job */
 	uint32_t n_unknown;
-	uint32_t first_failed;      /* the job, if one has */
-	struct group_counts counts; /* of what is known */
-	int64_t n_live, n_gone;     /* gone: without a row */
-	struct job_list todo;       /* due or doomed, or to be ended */
-	struct job_list ended;      /* whose dependents are to be looked at, */
-	size_t edge;                /* the first one's from this edge on */
-	struct job_list near;       /* that wait for one need only: their tasks are to be read */
-	uint32_t kept[GROUP_NEAR];  /* whose tasks were, so that their release needs no read; */
-	size_t n_kept;              /* so many were ever: the oldest go first */
+	uint32_t first_failed;        /* the job, if one has */
+	struct group_counts counts;   /* of what is known */
+	int64_t n_live, n_gone;       /* gone: without a row */
+	struct job_list todo;         /* due or doomed, or to be ended */
+	struct job_list ended;        /* whose dependents are to be looked at, */
+	size_t edge;                  /* the first one's from this edge on */
+	struct job_list near;         /* with one need left: their tasks are to be read */
+	uint32_t kept[GROUP_NEAR];    /* whose tasks were, so that their release needs no read; */
+	size_t n_kept;                /* so many were ever: the oldest go first */
+	struct input_digest *digests; /* of each job; NULL: nobody knows any */
 	/* what jobs are shown of those that they need: see needs.c */
 	uint8_t *left;            /* a bit of each job: it left a result; NULL: none has */
 	uint32_t *shown;          /* of each job: its last one in `links`, + 1; NULL: nothing */
@@ -96,52 +110,76 @@ struct queue_use {
 
 struct group {
 	struct object object;
-	struct group_row row; /* its strings are owned, in `strings` */
+	struct group_row row; /* the row's strings are owned, in `strings` */
 	char *strings;
 	uint64_t batch_seq; /* the batch that holds a row of it, */
 	size_t batch_row;   /* and which one */
 	struct queue_use *queues;
 	uint32_t n_queues;
 	struct active *active;      /* NULL: it is not */
-	TAILQ_ENTRY(group) in_line; /* of those that wait, or of those that are active */
+	TAILQ_ENTRY(group) in_line; /* of those that are owed, that wait, or that are active */
 	TAILQ_ENTRY(group) in_dirty;
 	bool is_dirty;            /* something is to be done, or written */
-	bool is_changed;          /* its counts are to be written */
+	bool is_changed;          /* the group's counts are to be written */
+	bool is_drafted;          /* the group was owed: its jobs are being taken in, */
+	bool is_unwanted;         /* and somebody cancelled it meanwhile */
+	bool is_untouched;        /* since the group came in no job has ended: all are held */
 	struct built_note *built; /* of a series: jobs that are to be written down */
 	size_t n_built, cap_built;
 };
 
 struct built_note {
 	rid task;
+	uint32_t job;
 	int64_t duration_ms;
 	char *name;
 	size_t name_n;
 };
 TAILQ_HEAD(group_list, group);
 
+/* What they share. */
 struct groups {
-	struct group_list waiting, active; /* by id */
+	struct group_list owed, waiting, active; /* by id */
 	struct group_list dirty;
 	size_t n_active;
 	struct timer pull;       /* monotonic: whether workers idle is to be looked at */
 	struct timer more;       /* monotonic: a step had no time left */
-	bool has_idled;          /* they did when that was looked at last */
+	bool has_idled;          /* workers idled when that was looked at last */
 	struct late_orders late; /* of jobs that are to be shown what they need */
 	bool look_at_late;
 	struct timer read_again; /* monotonic: a read for one of them has failed */
 };
 
 /* group.c */
+struct groups *groups_of(const struct core *c);
 struct group *group_find(const struct core *c, rid id);
 /* The group that the task is a job of, if there is one; and the job's number. */
 struct group *group_of(const struct core *c, const struct task_row *t, uint32_t *ret_job);
 struct group *group_add(struct core *c, const struct group_row *row);
 void group_forget(struct core *c, struct group *g);
+/* What has not ended is ended. */
+void group_begin_cancel(
+    struct core *c, struct group *g, struct str reason, struct str actor, struct effects *out);
 /* The one door. */
 void group_move(struct core *c, struct group *g, enum group_state to, struct str reason,
     struct str actor, struct effects *out);
+void group_enter(struct core *c, struct group *g); /* a new one, into the line of its state */
 void group_dirty(struct core *c, struct group *g);
 void group_save(struct core *c, struct group *g, struct effects *out);
+
+/* owed.c: groups that schedules trigger */
+struct schedule_row;
+/* One that is to be drafted; 0: there are too many groups, which group_room() says. */
+rid group_trigger(struct core *c, const struct schedule_row *s, int64_t tick_s, struct str actor,
+    struct effects *out);
+size_t group_room(const struct core *c);
+/* The ids of its jobs are set aside: nobody else gets one of them. */
+void group_keep_ids(struct core *c, const struct group_row *g);
+/* An owed group cannot be drafted: this is the reason. */
+int group_undrafted(
+    struct core *c, struct group *g, const struct event *ev, struct reply *r, struct effects *out);
+/* The schedule is told that one of its groups has begun, or has ended. */
+void group_tell_schedule(struct core *c, const struct group *g);
 
 /* submit.c: a group comes in */
 struct group_plan;
@@ -161,28 +199,25 @@ const struct task_state *group_plan_taken(
     const struct group_plan *p, const struct event *ev, size_t i);
 void group_submit_end(struct core *c, struct group_plan *p, struct effects *out);
 
-/* order.c: most important first; false: there is a cycle, through *ret_job */
-struct order {
-	const struct group_edge *edges;
-	size_t n_edges;
-	const uint32_t *weights; /* NULL: all alike */
-	uint32_t n;
-};
-bool order_jobs(const struct order *o, struct arena *a, uint32_t **ret_order, uint32_t *ret_job);
-
 /* jobs.c: hooks of the kind, and what an operator may do to a job */
 void group_task_live(struct core *c, struct object *o, rid task, rid queue);
 void group_task_ended(struct core *c, struct object *o, rid task);
 void group_task_waits(struct core *c, struct object *o, rid task);
 const struct object *group_user_of(const struct core *c, rid queue);
-/* The status that a held job gets when it is released: the group may have it wait on. */
-int group_released(const struct core *c, const struct task *t);
-bool group_owns(const struct core *c, const struct task *t);
+const char *group_refuses(
+    const struct core *c, const struct object *o, const struct task *t, const struct event *ev);
+/* Somebody fails a job: that is written down beside the groups' own events. */
+void group_failed(struct core *c, const struct object *o, const struct task *t, struct str reason,
+    struct str actor, struct effects *out);
+/* The group may have it wait on. */
+int group_released(const struct core *c, const struct object *o, const struct task *t);
 
 /* active.c: what is in memory of an active group */
-void active_begin(struct core *c, struct group *g, enum group_stage stage);
+void active_begin(struct core *c, struct group *g);
 void active_end(struct core *c, struct group *g);
-void active_restart(struct core *c, struct group *g, enum group_stage stage);
+/* What has not ended is to be ended, active or not. */
+void active_end_rest(struct core *c, struct group *g);
+void stage_move(struct active *a, enum group_stage to);
 void job_list_push(struct job_list *l, uint32_t job);
 bool job_list_pop(struct job_list *l, uint32_t *ret_job);
 /* Keeps a blocked task in memory for as long as there is room; and lets all of them go. */
@@ -191,6 +226,7 @@ void active_keep(struct core *c, struct group *g, uint32_t job);
  * nothing. */
 void active_note(struct group *g, uint32_t job, const struct task_state *s);
 void active_note_gone(struct group *g, uint32_t job);
+void active_note_held(struct group *g);       /* all of them */
 bool active_has_ended(const struct group *g); /* all of its jobs have */
 
 /* graph.c: reads it, and counts what is open */
@@ -203,15 +239,20 @@ void graph_count(struct group *g);
 bool graph_follow(struct group *g, size_t *budget);
 /* A job has been released: those that wait for nothing else may be due next. */
 void graph_look_ahead(struct group *g, uint32_t job);
-/* Some job that this one needs and that has not ended as it must; false: there is none. */
-bool graph_blocker(const struct group *g, uint32_t job, uint32_t *ret_need);
+/* The need that a doomed job has broken on. */
+struct group_edge graph_broken(const struct group *g, uint32_t job);
+/* The row of jobs that this one waits for: the last one that it needs and that has not ended, then
+ * the last one that that needs, up to one that needs none. Returns how many there are. */
+uint32_t graph_blockers(
+    const struct group *g, uint32_t job, uint32_t *ret_need, uint32_t *ret_last);
 
 /* env.c: a queue's environment, and beside it what tells a job which one it is. */
-struct str group_env(
-    const struct core *c, const struct task_row *t, struct str env, struct arena *a);
+struct str group_env(const struct core *c, const struct object *o, const struct task_row *t,
+    struct str env, struct arena *a);
 
 /* series.c */
-void series_note(struct group *g, const struct task_row *t); /* it has ended */
+void series_note(struct group *g, uint32_t job, const struct task_row *t); /* the task has ended */
+void series_graph_is_read(struct group *g);
 void series_save(struct core *c, struct group *g, struct effects *out);
 void series_drop(struct group *g);
 
@@ -221,19 +262,27 @@ bool needs_speaks(const struct group *g, uint32_t job); /* an ended job: it is t
 void needs_note(struct group *g, uint32_t job, uint32_t need);
 void needs_followed(struct core *c, struct group *g); /* all that had ended were noted */
 void needs_drop(struct active *a);
-/* Its job is shown something, as far as that is known. */
-bool needs_are_shown(const struct core *c, const struct owner *o);
-/* It was just given to a worker. True: its order is sent later, with what it is shown. */
-bool needs_delay(struct core *c, const struct task *t);
+/* The owner's job is shown what it needs, as far as is known. */
+bool needs_are_shown(const struct core *c, const struct object *o, int64_t job);
+/* The order of a job that is shown something is sent later, with that. */
+bool needs_delay(struct core *c, struct object *o, const struct task *t);
 /* just_placed: the step is over but for that. */
 void needs_work(struct core *c, bool just_placed, struct effects *out);
 bool needs_read(struct core *c, const struct event *ev, struct effects *out);
 void needs_release(struct core *c);
 
-/* why.c: what a job that is blocked waits for; false: it is no such. */
+/* skip.c: a doomed job ends; the row of the need that has broken: id 0 if it is gone, NULL if it
+ * was not asked for */
+void group_skip(struct core *c, struct group *g, uint32_t job, struct task *t,
+    const struct task_row *need, struct effects *out);
+
+/* why.c: a job's id, as people write it */
+struct str group_job_text(
+    const struct core *c, const struct group *g, uint32_t job, struct arena *a);
+/* What a job that is blocked waits for; false: it is no such. */
 struct why_answer;
-bool group_why_job(
-    struct why_answer *an, const struct core *c, const struct task_row *row, int32_t status);
+bool group_why_job(struct why_answer *an, const struct core *c, const struct object *o,
+    const struct task_row *row, int32_t status);
 
 /* work.c */
 void groups_work(struct core *c, struct effects *out);

@@ -4,10 +4,12 @@
  * And what an operator may do to a single job, so that its group stays right:
  *
  *   cancel    it counts as failed, whatever state the group is in
+ *   fail      it has failed, for the reason that is given
  *   hold      the group waits for it, for as long as it takes
  *   release   it starts if what it needs has ended as it must, else it waits for that again
  *   retry     is refused: what needed it has been skipped by then
  */
+#include "core/group/group.h"
 #include "core/state.h"
 
 static struct queue_use *use_of(struct group *g, rid queue)
@@ -38,7 +40,8 @@ void group_task_ended(struct core *c, struct object *o, rid task)
 		return;
 	group_count_end(&g->row.counts, &t->row.state);
 	g->is_changed = true;
-	series_note(g, &t->row);
+	g->is_untouched = false;
+	series_note(g, job, &t->row);
 	if (g->active) {
 		active_note(g, job, &t->row.state);
 		if (!g->active->n_unknown)
@@ -74,14 +77,26 @@ const struct object *group_user_of(const struct core *c, rid queue)
 	return NULL;
 }
 
-bool group_owns(const struct core *c, const struct task *t)
+const char *group_refuses(
+    const struct core *c, const struct object *o, const struct task *t, const struct event *ev)
 {
-	uint32_t job;
-
-	return group_of(c, &t->row, &job) != NULL;
+	if (ev->kind == EV_RETRY)
+		return "it is a job of a group, and what needed it was skipped by then";
+	if (ev->tasks.has_status && ev->tasks.status == TASK_BLOCKED &&
+	    t->row.state.status == TASK_QUEUED)
+		return "it is a job, and blocked is its group's word: give another status";
+	return NULL;
 }
 
-int group_released(const struct core *c, const struct task *t)
+void group_failed(struct core *c, const struct object *o, const struct task *t, struct str reason,
+    struct str actor, struct effects *out)
+{
+	const struct detail d[] = {{"job", t->row.spec.name}, {"reason", reason}};
+
+	audit_object(c, "group.job_failed", o, actor, details_of(&out->batch.arena, d, 2), out);
+}
+
+int group_released(const struct core *c, const struct object *o, const struct task *t)
 {
 	uint32_t job;
 	const struct group *g = group_of(c, &t->row, &job);

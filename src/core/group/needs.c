@@ -12,6 +12,7 @@
  */
 #include <stdlib.h>
 
+#include "core/group/group.h"
 #include "core/group/view.h"
 #include "core/state.h"
 #include "model/limits.h"
@@ -71,16 +72,15 @@ void needs_followed(struct core *c, struct group *g)
 	if (g->active->is_followed)
 		return;
 	g->active->is_followed = true;
-	c->groups.look_at_late = true;
+	groups_of(c)->look_at_late = true;
 }
 
-bool needs_are_shown(const struct core *c, const struct owner *o)
+bool needs_are_shown(const struct core *c, const struct object *o, int64_t job)
 {
-	const struct group *g = o->kind == KIND_GROUP ? group_find(c, o->id) : NULL;
-	const struct active *a = g ? g->active : NULL;
+	const struct group *g = (const struct group *)o;
+	const struct active *a = g->active;
 
-	return a && a->is_followed && a->shown && o->part >= 0 && o->part < g->row.n_jobs &&
-	       a->shown[o->part];
+	return a && a->is_followed && a->shown && job >= 0 && job < g->row.n_jobs && a->shown[job];
 }
 
 static int by_number(const void *x, const void *y)
@@ -120,28 +120,26 @@ static bool may_be_shown(const struct core *c, const struct group *g, const stru
 		return false;
 	if (!g->active->is_followed)
 		return !MUTANT(NEEDS_UNKNOWN_ARE_NONE);
-	return needs_are_shown(c, &t->row.spec.owner);
+	return needs_are_shown(c, &g->object, t->row.spec.owner.part);
 }
 
-bool needs_delay(struct core *c, const struct task *t)
+bool needs_delay(struct core *c, struct object *o, const struct task *t)
 {
-	uint32_t job;
-	const struct group *g = group_of(c, &t->row, &job);
 	struct late_order *l;
 
-	if (!g || !may_be_shown(c, g, t))
+	if (!may_be_shown(c, (struct group *)o, t))
 		return false;
 	l = xcalloc(1, sizeof *l);
 	l->task = t->row.id;
 	l->token = t->row.state.token;
-	TAILQ_INSERT_TAIL(&c->groups.late, l, in_late);
-	c->groups.look_at_late = true;
+	TAILQ_INSERT_TAIL(&groups_of(c)->late, l, in_late);
+	groups_of(c)->look_at_late = true;
 	return true;
 }
 
 static void forget(struct core *c, struct late_order *l)
 {
-	TAILQ_REMOVE(&c->groups.late, l, in_late);
+	TAILQ_REMOVE(&groups_of(c)->late, l, in_late);
 	free(l);
 }
 
@@ -149,7 +147,7 @@ void needs_release(struct core *c)
 {
 	struct late_order *l;
 
-	while ((l = TAILQ_FIRST(&c->groups.late)))
+	while ((l = TAILQ_FIRST(&groups_of(c)->late)))
 		forget(c, l);
 }
 
@@ -189,10 +187,10 @@ static bool is_over(const struct core *c, const struct task *t)
 	return !g || !g->active || g->active->stage == STAGE_END;
 }
 
-/* It must not be started there, or at all, any more. */
+/* The task must not be started on that worker, or at all, any more. */
 static bool is_called_off(const struct core *c, const struct task *t)
 {
-	return !worker_may_start(c, t->worker) || t->row.state.wish == WISH_CANCEL || is_over(c, t);
+	return !worker_may_start(c, t->worker) || task_is_told(&t->row.state) || is_over(c, t);
 }
 
 static void give_back(
@@ -212,20 +210,21 @@ static bool look(struct core *c, struct late_order *l, bool just_placed, struct 
 	if (!t)
 		return true;
 	if (is_called_off(c, t) && just_placed) {
-		/* its group's counts would have to be written with its end: that is over for now */
-		c->groups.look_at_late = true;
+		/* The group's counts would have to be written with the task's end. This step has
+		 * written its groups already, so the next one does it. */
+		groups_of(c)->look_at_late = true;
 		groups_go_on(c);
 		return false;
 	}
 	if (is_called_off(c, t)) {
-		if (is_over(c, t))
-			task_wish_cancel(t);
+		if (is_over(c, t) && !task_is_told(&t->row.state))
+			task_wish(t, WISH_CANCEL);
 		give_back(c, t, STR("its order was not sent"), 0, out);
 		return true;
 	}
 	if (l->read || !g->active->is_followed)
 		return false;
-	if (!needs_are_shown(c, &t->row.spec.owner)) {
+	if (!needs_are_shown(c, &g->object, t->row.spec.owner.part)) {
 		place_order(c, t, NULL, out);
 		return true;
 	}
@@ -242,7 +241,7 @@ bool core_order_is_late(const struct core *c, rid task, int64_t token)
 {
 	const struct late_order *l;
 
-	TAILQ_FOREACH (l, &c->groups.late, in_late)
+	TAILQ_FOREACH (l, &groups_of(c)->late, in_late)
 		if (l->task == task && l->token == token)
 			return true;
 	return false;
@@ -252,10 +251,10 @@ void needs_work(struct core *c, bool just_placed, struct effects *out)
 {
 	struct late_order *l, *next;
 
-	if (!c->groups.look_at_late)
+	if (!groups_of(c)->look_at_late)
 		return;
-	c->groups.look_at_late = false;
-	TAILQ_FOREACH_SAFE (l, &c->groups.late, in_late, next)
+	groups_of(c)->look_at_late = false;
+	TAILQ_FOREACH_SAFE (l, &groups_of(c)->late, in_late, next)
 		if (look(c, l, just_placed, out))
 			forget(c, l);
 }
@@ -309,7 +308,7 @@ static void order(struct core *c, struct task *t, const struct late_order *l,
 
 static void read_again(struct core *c, struct timer *t, struct effects *out)
 {
-	c->groups.look_at_late = true;
+	groups_of(c)->look_at_late = true;
 }
 
 bool needs_read(struct core *c, const struct event *ev, struct effects *out)
@@ -317,7 +316,7 @@ bool needs_read(struct core *c, const struct event *ev, struct effects *out)
 	struct late_order *l;
 	struct task *t;
 
-	TAILQ_FOREACH (l, &c->groups.late, in_late)
+	TAILQ_FOREACH (l, &groups_of(c)->late, in_late)
 		if (l->read == ev->rows.read)
 			break;
 	if (!l)
@@ -325,13 +324,13 @@ bool needs_read(struct core *c, const struct event *ev, struct effects *out)
 	l->read = 0;
 	t = task_of(c, l);
 	if (t && ev->rows.failed) {
-		if (!timer_is_set(&c->groups.read_again))
-			timer_set(c, TIMER_MONO, &c->groups.read_again, c->mono_ms + READ_AGAIN_MS,
-			    0, read_again);
+		if (!timer_is_set(&groups_of(c)->read_again))
+			timer_set(c, TIMER_MONO, &groups_of(c)->read_again,
+			    c->mono_ms + READ_AGAIN_MS, 0, read_again);
 		return true;
 	}
 	if (t && is_called_off(c, t)) {
-		c->groups.look_at_late = true;
+		groups_of(c)->look_at_late = true;
 		return true;
 	}
 	if (t)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct weighed {
-	uint64_t path; /* its own weight, and the longest path behind it */
+	uint64_t path; /* the job's own weight, and the longest path behind it */
 	uint32_t job;
 };
 

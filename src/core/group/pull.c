@@ -4,15 +4,16 @@
  * before the next begins. One more is pulled in when workers would idle though it has work for
  * them; so a group whose target has no workers stalls no other.
  */
+#include "core/group/group.h"
 #include "core/state.h"
 
 #define LOOK_AT_MOST 64  /* groups that wait */
-#define ACTIVE_MOST 1000 /* they cost memory */
+#define ACTIVE_MOST 1000 /* active groups cost memory */
 
 static void pull(struct core *c, struct group *g, struct effects *out)
 {
 	group_move(c, g, GROUP_DISPATCHING, g->row.reason, STR("reeve"), out);
-	active_begin(c, g, STAGE_GRAPH);
+	active_begin(c, g);
 	group_dirty(c, g);
 }
 
@@ -45,7 +46,7 @@ static struct group *wanted(const struct core *c)
 	struct group *g;
 	int n = 0;
 
-	TAILQ_FOREACH (g, &c->groups.waiting, in_line) {
+	TAILQ_FOREACH (g, &groups_of(c)->waiting, in_line) {
 		if (n++ == LOOK_AT_MOST)
 			return NULL;
 		for (uint32_t i = 0; i < g->n_queues; i++)
@@ -58,19 +59,19 @@ static struct group *wanted(const struct core *c)
 /* Twice in a row, with the delay between: a worker that is between two tasks is not idle. */
 static void look(struct core *c, struct timer *t, struct effects *out)
 {
-	struct group *g = c->groups.n_active < ACTIVE_MOST ? wanted(c) : NULL;
+	struct group *g = groups_of(c)->n_active < ACTIVE_MOST ? wanted(c) : NULL;
 
-	if (g && c->groups.has_idled) {
+	if (g && groups_of(c)->has_idled) {
 		pull(c, g, out);
-		c->groups.has_idled = false;
+		groups_of(c)->has_idled = false;
 	} else {
-		c->groups.has_idled = g != NULL;
+		groups_of(c)->has_idled = g != NULL;
 	}
 }
 
 void groups_pull(struct core *c, struct effects *out)
 {
-	struct groups *all = &c->groups;
+	struct groups *all = groups_of(c);
 
 	while (all->n_active < c->o.groups_active && !TAILQ_EMPTY(&all->waiting))
 		pull(c, TAILQ_FIRST(&all->waiting), out);

@@ -15,7 +15,7 @@ enum retry_what {
 };
 
 enum retry_mark {
-	RETRY_NOT,   /* it is no part of the new group */
+	RETRY_NOT,   /* no part of the new group */
 	RETRY_TAKEN, /* built, and needed: it is there as it was */
 	RETRY_AGAIN,
 };

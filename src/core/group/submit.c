@@ -4,9 +4,13 @@
  * then its row, its graph and its jobs go into one batch, in slices if it is long. Its jobs' ids
  * are set aside at the beginning, so that they follow each other whatever comes in between.
  */
+#include "core/group/group.h"
 #include "core/state.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "model/objects/group_digests.h"
 
 #define GROUP_QUEUES_MAX 64
 
@@ -19,6 +23,7 @@ struct sorted_edges {
 struct group_plan {
 	struct group *group;
 	bool is_made;    /* all that there is to be written before its jobs */
+	bool was_owed;   /* a schedule has triggered it: it was there before */
 	uint32_t *order; /* the jobs, most important first, as the caller counts them */
 	uint32_t *place; /* of each of the caller's jobs in that order */
 };
@@ -79,6 +84,16 @@ static int check_size(const struct event *ev, struct problem *p)
 	return 0;
 }
 
+/* A group that was triggered takes its jobs once: later ones are another draft of the same. */
+static int check_owed(const struct core *c, rid owed, struct problem *p)
+{
+	const struct group *g = group_find(c, owed);
+
+	if (g && group_is_owed(&g->row) && !g->is_drafted)
+		return 0;
+	return problem_set(p, ERR_CONFLICT, "the group has its jobs, or has ended without them");
+}
+
 static int check_name(const struct core *c, struct str name, struct problem *p)
 {
 	rid id;
@@ -98,7 +113,7 @@ static int check_name(const struct core *c, struct str name, struct problem *p)
 	return 0;
 }
 
-/* Its queues stay for as long as jobs of it live: see group_user_of(). */
+/* A group's queues stay for as long as its jobs live: see group_user_of(). */
 static int use_queue(const struct core *c, struct group *g, rid queue, struct problem *p)
 {
 	for (uint32_t i = 0; i < g->n_queues; i++)
@@ -235,7 +250,62 @@ static void write_graph(const struct event *ev, const struct group_plan *plan,
 	g->row.n_chunks = w.n_chunks;
 }
 
-/* Its ids are those behind the group's: nobody else gets one of them. */
+/* The jobs' ids were set aside when the group was triggered. */
+static struct group *fill(struct core *c, const struct event *ev)
+{
+	const struct submit_group *s = ev->submit.group;
+	struct group *g = group_find(c, s->owed);
+
+	g->row.policy = s->policy;
+	g->row.n_jobs = (int64_t)ev->submit.n;
+	g->row.series = s->series.n ? s->series : STR_NULL;
+	row_own(&group_table, &g->row, &g->strings);
+	g->object.name = g->row.name;
+	g->is_drafted = true;
+	return g;
+}
+
+/* The jobs cannot be taken in: the group is as it was, or never was. */
+static void take_back(struct core *c, struct group_plan *plan)
+{
+	struct group *g = plan->group;
+
+	if (!plan->was_owed) {
+		group_forget(c, g);
+		return;
+	}
+	free(g->queues);
+	g->queues = NULL;
+	g->n_queues = 0;
+	g->row.n_jobs = 0;
+	g->is_drafted = false;
+}
+
+/* In the order of the jobs' numbers. */
+static void write_digests(
+    const struct event *ev, const struct group_plan *plan, struct group *g, struct effects *out)
+{
+	const struct input_digest *from = ev->submit.group->digests;
+	struct arena *a = &out->batch.arena;
+	int64_t n_pieces = from ? input_digest_chunks(&g->row) : 0;
+
+	for (int64_t k = 0; k < n_pieces; k++) {
+		size_t first = (size_t)k * INPUT_DIGESTS_PER_CHUNK, n = ev->submit.n - first;
+		struct group_graph_row *row = arena_zalloc(a, sizeof *row);
+		struct input_digest *to;
+
+		n = n < INPUT_DIGESTS_PER_CHUNK ? n : INPUT_DIGESTS_PER_CHUNK;
+		to = arena_alloc(a, n * sizeof *to);
+		for (size_t i = 0; i < n; i++)
+			to[i] = from[plan->order[first + i]];
+		*row = (struct group_graph_row){.group = g->row.id,
+		    .number = INPUT_DIGESTS_FROM + k,
+		    .data = {(const char *)to, n * sizeof *to}};
+		batch_put(&out->batch, &group_graph_table, row);
+	}
+}
+
+/* The ids behind the group's are its jobs': nobody else gets one of them. */
 static struct group *make(struct core *c, const struct event *ev)
 {
 	const struct submit_group *s = ev->submit.group;
@@ -248,22 +318,35 @@ static struct group *make(struct core *c, const struct event *ev)
 	    .actor = ev->actor,
 	    .retried_of = s->retried_of,
 	    .series = s->series.n ? s->series : STR_NULL};
+	struct group *g;
 	char text[ID_TEXT];
 
 	if (!row.name.n)
 		row.name = str_of(id_format(&c->ids, row.id, text));
-	return group_add(c, &row);
+	g = group_add(c, &row);
+	g->is_untouched = true;
+	return g;
 }
 
-/* Its ids are set aside at once: others may get theirs before it is made. */
+/* The group's ids are set aside at once: others may get theirs before it is made. */
 static int take_order(struct core *c, const struct event *ev, struct group_plan *plan,
     struct problem *p, struct effects *out)
 {
 	int e = order(ev, &out->batch.arena, plan, p);
 
-	if (!e)
+	if (!e && !plan->was_owed)
 		c->last_id = plan->group->row.id + ev->submit.n;
 	return e;
+}
+
+/* What triggered the schedule's group, and from which graph it is. */
+static struct str reason_of(const struct event *ev, const struct group_plan *plan, struct arena *a)
+{
+	struct str was = plan->group->row.reason, said = ev->submit.group->reason;
+
+	if (!plan->was_owed)
+		return said;
+	return said.n ? arena_strf(a, STR_FMT "; " STR_FMT, STR_ARG(was), STR_ARG(said)) : was;
 }
 
 int group_submit_make(struct core *c, const struct event *ev, struct group_plan *plan,
@@ -274,11 +357,12 @@ int group_submit_make(struct core *c, const struct event *ev, struct group_plan 
 	int e = drop_twins(ev, &sorted, plan, &scratch, p);
 
 	if (e) {
-		group_forget(c, plan->group);
+		take_back(c, plan);
 		return e;
 	}
 	write_graph(ev, plan, &sorted, plan->group, out);
-	group_move(c, plan->group, GROUP_CREATED, ev->submit.group->reason, ev->actor, out);
+	write_digests(ev, plan, plan->group, out);
+	group_move(c, plan->group, GROUP_CREATED, reason_of(ev, plan, &scratch), ev->actor, out);
 	plan->is_made = true;
 	return 0;
 }
@@ -295,7 +379,8 @@ int group_submit_begin(struct core *c, const struct event *ev, struct problem *p
 	int e = check_size(ev, p);
 
 	if (!e)
-		e = check_name(c, ev->submit.group->name, p);
+		e = ev->submit.group->owed ? check_owed(c, ev->submit.group->owed, p)
+		                           : check_name(c, ev->submit.group->name, p);
 	if (!e)
 		e = check_edges(ev, p);
 	if (!e)
@@ -303,12 +388,13 @@ int group_submit_begin(struct core *c, const struct event *ev, struct problem *p
 	if (e)
 		return e;
 	plan = arena_zalloc(&out->batch.arena, sizeof *plan);
-	plan->group = make(c, ev);
+	plan->was_owed = ev->submit.group->owed != 0;
+	plan->group = plan->was_owed ? fill(c, ev) : make(c, ev);
 	e = check_jobs(c, ev, plan->group, p);
 	if (!e)
 		e = take_order(c, ev, plan, p, out);
 	if (e) {
-		group_forget(c, plan->group);
+		take_back(c, plan);
 		return e;
 	}
 	*ret_plan = plan;
@@ -338,7 +424,10 @@ const struct task_state *group_plan_taken(
 	const struct submit_group *s = ev->submit.group;
 	const struct task_state *taken = s->taken ? s->taken[p->order[i]] : NULL;
 
-	p->group->row.counts.built += taken != NULL;
+	if (!taken)
+		return NULL;
+	p->group->row.counts.built++;
+	p->group->is_untouched = false;
 	return taken;
 }
 
@@ -347,17 +436,28 @@ static struct str origin(const struct core *c, const struct group *g, struct are
 {
 	char id[ID_TEXT];
 
+	if (!g->row.retried_of && g->row.counts.built)
+		return arena_strf(a,
+		    "%.*s%s%lld of %lld jobs are taken from earlier groups: same input",
+		    (int)g->row.reason.n, g->row.reason.n ? g->row.reason.p : "",
+		    g->row.reason.n ? "; " : "", (long long)g->row.counts.built,
+		    (long long)g->row.n_jobs);
 	if (!g->row.retried_of)
 		return g->row.reason;
-	return arena_strf(a, "what is left of group %s; %lld jobs are taken from there",
-	    id_format(&c->ids, g->row.retried_of, id), (long long)g->row.counts.built);
+	return arena_strf(a, "what is left of group %s; %lld job%s taken from there",
+	    id_format(&c->ids, g->row.retried_of, id), (long long)g->row.counts.built,
+	    g->row.counts.built == 1 ? " is" : "s are");
 }
 
 void group_submit_end(struct core *c, struct group_plan *p, struct effects *out)
 {
 	struct group *g = p->group;
 
+	g->is_drafted = false;
 	group_move(c, g, GROUP_QUEUED, origin(c, g, &out->batch.arena), g->row.actor, out);
+	if (g->is_unwanted && g->row.n_jobs)
+		group_begin_cancel(
+		    c, g, STR("cancelled before its jobs were known"), STR("reeve"), out);
 	if (g->row.n_jobs)
 		return;
 	group_move(c, g, GROUP_DISPATCHING, STR_NULL, STR("reeve"), out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/group/view.h"
 
+#include "core/group/group.h"
 #include "core/state.h"
 
 static size_t bytes_of(const struct group *g)

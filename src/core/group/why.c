@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a job waits, up to the one that all wait for, and what holds a group. */
+#include "core/group/group.h"
 #include "core/group/view.h"
 #include "core/state.h"
 
-#define CHAIN_MAX 1000
+#include <string.h>
 
-static struct str job_text(
+#define LIVE_LOOKED_AT 10000 /* jobs: that takes a millisecond */
+
+struct str group_job_text(
     const struct core *c, const struct group *g, uint32_t job, struct arena *a)
 {
 	char text[ID_TEXT];
@@ -13,31 +16,36 @@ static struct str job_text(
 	return arena_str(a, str_of(id_format(&c->ids, group_job_id(&g->row, job), text)));
 }
 
+static struct facts job_facts(
+    const struct core *c, const struct group *g, uint32_t job, struct arena *a)
+{
+	return (struct facts){.name = g->row.name,
+	    .other = group_job_text(c, g, job, a),
+	    .at = group_job_id(&g->row, job)};
+}
+
 static void why_needs(
     struct why_answer *an, const struct core *c, const struct group *g, uint32_t job)
 {
-	uint32_t need, next;
-	int64_t n = 1;
+	uint32_t need, first, n = graph_blockers(g, job, &need, &first);
 
-	if (!graph_blocker(g, job, &need)) {
+	if (!n) {
 		why_add(an, WHY_JOB_DUE)->name = g->row.name;
 		return;
 	}
-	*why_add(an, WHY_JOB_NEEDS) =
-	    (struct facts){.name = g->row.name, .other = job_text(c, g, need, an->a)};
-	for (; n < CHAIN_MAX && graph_blocker(g, need, &next); n++)
-		need = next;
-	if (n > 1)
-		*why_add(an, WHY_JOB_NEEDS_FIRST) = (struct facts){
-		    .name = g->row.name, .other = job_text(c, g, need, an->a), .n = n};
+	*why_add(an, WHY_JOB_NEEDS) = job_facts(c, g, need, an->a);
+	if (n == 1)
+		return;
+	*why_add(an, WHY_JOB_NEEDS_FIRST) = job_facts(c, g, first, an->a);
+	an->whys[an->n - 1].facts.n = n;
 }
 
 static int64_t n_before(const struct core *c, const struct group *g)
 {
 	const struct group *other;
-	int64_t n = (int64_t)c->groups.n_active;
+	int64_t n = (int64_t)groups_of(c)->n_active;
 
-	TAILQ_FOREACH (other, &c->groups.waiting, in_line) {
+	TAILQ_FOREACH (other, &groups_of(c)->waiting, in_line) {
 		if (other == g)
 			break;
 		n++;
@@ -55,7 +63,9 @@ static void why_group(struct why_answer *an, const struct core *c, const struct 
 
 	if (group_is_ended(g->row.state))
 		return;
-	if (!a) {
+	if (group_is_owed(&g->row)) {
+		*why_add(an, WHY_GROUP_OWED) = f;
+	} else if (!a) {
 		f.n = n_before(c, g);
 		*why_add(an, WHY_GROUP_WAITS) = f;
 	} else if (a->stage == STAGE_END) {
@@ -68,8 +78,8 @@ static void why_group(struct why_answer *an, const struct core *c, const struct 
 	}
 }
 
-bool group_why_job(
-    struct why_answer *an, const struct core *c, const struct task_row *row, int32_t status)
+bool group_why_job(struct why_answer *an, const struct core *c, const struct object *o,
+    const struct task_row *row, int32_t status)
 {
 	uint32_t job;
 	const struct group *g = group_of(c, row, &job);
@@ -81,6 +91,77 @@ bool group_why_job(
 	else
 		why_group(an, c, g);
 	return true;
+}
+
+/* -- which jobs could go on */
+
+struct live_jobs {
+	rid jobs[GROUP_LIVE_MAX];
+	size_t n;
+};
+
+/* What is not in memory is of one kind, too: it is held, or far behind in its queue. */
+struct kind_of_wait {
+	const struct window *window;
+	const struct shape *shape;
+};
+
+struct live {
+	struct live_jobs first, more, run;
+	struct kind_of_wait kinds[GROUP_LIVE_MAX]; /* of the first ones */
+};
+
+static void live_add(struct live_jobs *l, rid job)
+{
+	if (l->n < GROUP_LIVE_MAX)
+		l->jobs[l->n++] = job;
+}
+
+static void live_take(struct live *l, rid job, const struct task *t)
+{
+	struct kind_of_wait k = {t ? t->window : NULL, t ? t->shape : NULL};
+	size_t i = 0;
+
+	if (t && t->worker) {
+		live_add(&l->run, job);
+		return;
+	}
+	while (i < l->first.n && (l->kinds[i].window != k.window || l->kinds[i].shape != k.shape))
+		i++;
+	if (i == GROUP_LIVE_MAX)
+		return;
+	l->kinds[i] = k;
+	live_add(i == l->first.n ? &l->first : &l->more, job);
+}
+
+static void live_join(struct live_jobs *all, const struct live_jobs *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		live_add(all, l->jobs[i]);
+}
+
+size_t core_group_live(const struct core *c, rid id, rid ret_jobs[GROUP_LIVE_MAX])
+{
+	const struct group *g = group_find(c, id);
+	struct live l = {0};
+	struct live_jobs all = {0};
+	int looked = 0;
+
+	if (!g || !g->active)
+		return 0;
+	for (uint32_t job = 0; job < g->row.n_jobs && looked < LIVE_LOOKED_AT; job++) {
+		rid task = group_job_id(&g->row, job);
+
+		if (g->active->marks[job] != MARK_LIVE)
+			continue;
+		live_take(&l, task, task_find(c, task));
+		looked++;
+	}
+	live_join(&all, &l.first);
+	live_join(&all, &l.more);
+	live_join(&all, &l.run);
+	memcpy(ret_jobs, all.jobs, sizeof all.jobs);
+	return all.n;
 }
 
 size_t core_group_why(const struct core *c, rid id, struct arena *a, struct why **ret_whys)

@@ -6,6 +6,7 @@
  * A task that is not in memory is read first. Every move passes through task_move(), so a job that
  * somebody else has moved meanwhile is as it is.
  */
+#include "core/group/group.h"
 #include "core/state.h"
 
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static void wake(struct core *c, struct timer *t, struct effects *out)
 	struct active *a = CONTAINER_OF(t, struct active, later);
 	struct group *g;
 
-	TAILQ_FOREACH (g, &c->groups.active, in_line)
+	TAILQ_FOREACH (g, &groups_of(c)->active, in_line)
 		if (g->active == a)
 			group_dirty(c, g);
 }
@@ -53,7 +54,7 @@ static void ask_rows(struct core *c, struct group *g, struct effects *out)
 
 /* -- one job */
 
-/* Its needs are met. */
+/* The job's needs are met. */
 static void release(
     struct core *c, struct group *g, uint32_t job, struct task *t, struct effects *out)
 {
@@ -71,20 +72,6 @@ static void release(
 	graph_look_ahead(g, job);
 }
 
-/* One of its needs is broken. */
-static void skip(struct core *c, struct group *g, uint32_t job, struct task *t, struct effects *out)
-{
-	enum task_phase phase = task_phase(t->row.state.status);
-
-	if ((phase != PHASE_HELD && phase != PHASE_QUEUED) || start_may_run(c, &t->row)) {
-		active_note(g, job, &t->row.state);
-		return;
-	}
-	t->row.state.wish = WISH_SKIP;
-	task_move(c, t, TASK_CANCELLED, STR("what it needs did not end as it must"), out);
-	task_forget(c, t);
-}
-
 static bool ends_what_runs(const struct group *g)
 {
 	return g->row.state == GROUP_CANCELING || g->row.policy == GROUP_FAIL_NOW;
@@ -99,7 +86,7 @@ static bool end_job(struct core *c, struct group *g, struct task *t, struct effe
 
 	if (phase == PHASE_ENDED || (runs && !ends_what_runs(g)))
 		return true;
-	if (runs && t->row.state.wish == WISH_CANCEL)
+	if (runs && task_is_told(&t->row.state))
 		return true;
 	by.tasks.reason = g->row.state == GROUP_CANCELING ? STR("its group is cancelled")
 	                                                  : STR("its group has failed");
@@ -114,7 +101,8 @@ static void note_state(struct group *g, uint32_t job, const struct task *t)
 	active_note(g, job, &t->row.state);
 }
 
-static void act(struct core *c, struct group *g, uint32_t job, struct task *t, struct effects *out)
+static void act(struct core *c, struct group *g, uint32_t job, struct task *t,
+    const struct task_row *need, struct effects *out)
 {
 	struct active *a = g->active;
 
@@ -128,8 +116,26 @@ static void act(struct core *c, struct group *g, uint32_t job, struct task *t, s
 	} else if (a->marks[job] == MARK_DUE) {
 		release(c, g, job, t, out);
 	} else if (a->marks[job] == MARK_DOOMED) {
-		skip(c, g, job, t, out);
+		group_skip(c, g, job, t, need, out);
 	}
+}
+
+static void ask_for(struct active *a, uint32_t job)
+{
+	for (uint32_t i = 0; i < a->n_asked; i++)
+		if (a->asked[i] == job)
+			return;
+	a->asked[a->n_asked++] = job;
+}
+
+/* The need that a doomed job has broken on is to be named: then its row is asked for, too. */
+static bool lacks_need(
+    const struct core *c, const struct group *g, uint32_t job, uint32_t *ret_need)
+{
+	if (g->active->stage != STAGE_RUN || g->active->marks[job] != MARK_DOOMED)
+		return false;
+	*ret_need = graph_broken(g, job).need;
+	return !task_find(c, group_job_id(&g->row, *ret_need));
 }
 
 /* A job whose task is in memory, or is asked for. False: so many are asked for already. */
@@ -138,14 +144,18 @@ static bool look_at(
 {
 	struct active *a = g->active;
 	struct task *t = task_find(c, group_job_id(&g->row, job));
+	uint32_t need = 0;
+	bool lacks = lacks_need(c, g, job, &need);
 
-	if (t) {
-		act(c, g, job, t, out);
+	if (t && !lacks) {
+		act(c, g, job, t, NULL, out);
 		spend(budget, MOVE_COSTS);
 		return true;
 	}
-	if (a->read || a->n_asked == GROUP_READ_JOBS)
+	if (a->read || a->n_asked + lacks >= GROUP_READ_JOBS)
 		return false;
+	if (lacks)
+		ask_for(a, need);
 	a->asked[a->n_asked++] = job;
 	return true;
 }
@@ -198,13 +208,6 @@ static void ask_near(struct core *c, struct group *g)
 
 /* -- the group */
 
-static struct str id_text(const struct core *c, struct arena *a, rid id)
-{
-	char text[ID_TEXT];
-
-	return arena_str(a, str_of(id_format(&c->ids, id, text)));
-}
-
 static struct str first_failed(const struct core *c, const struct group *g, struct arena *a)
 {
 	const struct active *k = g->active;
@@ -213,14 +216,13 @@ static struct str first_failed(const struct core *c, const struct group *g, stru
 	if (k->first_failed == UINT32_MAX)
 		return STR("jobs failed");
 	return arena_strf(a, "%lld of %lld jobs failed, the first was task " STR_FMT, (long long)n,
-	    (long long)g->row.n_jobs,
-	    STR_ARG(id_text(c, a, group_job_id(&g->row, k->first_failed))));
+	    (long long)g->row.n_jobs, STR_ARG(group_job_text(c, g, k->first_failed, a)));
 }
 
 static void end_all(struct core *c, struct group *g, struct str reason, struct effects *out)
 {
 	group_move(c, g, GROUP_FAILURE_CLEANUP, reason, STR("reeve"), out);
-	active_restart(c, g, STAGE_END);
+	active_end_rest(c, g);
 	group_dirty(c, g);
 }
 
@@ -228,16 +230,22 @@ static void end_all(struct core *c, struct group *g, struct str reason, struct e
 static struct str why_stuck(const struct core *c, const struct group *g, struct arena *a)
 {
 	const struct active *k = g->active;
-	uint32_t job = 0, need;
+	uint32_t job = 0, need, last;
+	struct str id, other;
 
 	while (job < g->row.n_jobs && k->marks[job] != MARK_WAITS)
 		job++;
-	if (job == g->row.n_jobs || !graph_blocker(g, job, &need))
+	if (job == g->row.n_jobs)
 		return STR("stuck: no job can start, and nobody knows why");
+	id = group_job_text(c, g, job, a);
+	if (!graph_blockers(g, job, &need, &last))
+		return arena_strf(a,
+		    "stuck: all that task " STR_FMT " needs has ended, and it was not started",
+		    STR_ARG(id));
+	other = group_job_text(c, g, need, a);
 	return arena_strf(a,
-	    "stuck: task " STR_FMT " waits for task " STR_FMT ", which does not run",
-	    STR_ARG(id_text(c, a, group_job_id(&g->row, job))),
-	    STR_ARG(id_text(c, a, group_job_id(&g->row, need))));
+	    "stuck: task " STR_FMT " waits for task " STR_FMT ", which does not run", STR_ARG(id),
+	    STR_ARG(other));
 }
 
 static void finish(struct core *c, struct group *g, struct effects *out)
@@ -257,6 +265,7 @@ static void finish(struct core *c, struct group *g, struct effects *out)
 		to = GROUP_FAILED;
 		reason = first_failed(c, g, &out->batch.arena);
 	}
+	series_save(c, g, out); /* while it is known what its jobs were built from */
 	active_end(c, g);
 	group_move(c, g, to, reason, STR("reeve"), out);
 }
@@ -295,11 +304,15 @@ static void run(struct core *c, struct group *g, size_t *budget, struct effects 
 		group_dirty(c, g);
 }
 
+/* Of a group that has just come in every job waits, and no row has to say so. */
 static void read_states(struct core *c, struct group *g, size_t *budget, struct effects *out)
 {
 	struct active *a = g->active;
-	bool all = sweep(c, g, budget, out);
+	bool all;
 
+	if (g->is_untouched)
+		active_note_held(g);
+	all = sweep(c, g, budget, out);
 	if (a->n_asked && !a->read)
 		ask_rows(c, g, out);
 	if (a->read)
@@ -307,7 +320,7 @@ static void read_states(struct core *c, struct group *g, size_t *budget, struct 
 	if (all) {
 		g->row.counts = a->counts;
 		g->is_changed = true;
-		a->stage = STAGE_RUN;
+		stage_move(a, STAGE_RUN);
 		graph_count(g);
 	}
 	group_dirty(c, g);
@@ -350,8 +363,8 @@ static void nothing(struct core *c, struct timer *t, struct effects *out)
 
 void groups_go_on(struct core *c)
 {
-	if (!timer_is_set(&c->groups.more))
-		timer_set(c, TIMER_MONO, &c->groups.more, c->mono_ms, 0, nothing);
+	if (!timer_is_set(&groups_of(c)->more))
+		timer_set(c, TIMER_MONO, &groups_of(c)->more, c->mono_ms, 0, nothing);
 }
 
 void groups_work(struct core *c, struct effects *out)
@@ -361,26 +374,40 @@ void groups_work(struct core *c, struct effects *out)
 
 	for (;; spend(&budget, 1)) {
 		groups_pull(c, out);
-		g = TAILQ_FIRST(&c->groups.dirty);
+		g = TAILQ_FIRST(&groups_of(c)->dirty);
 		if (!g || !budget)
 			break;
-		TAILQ_REMOVE(&c->groups.dirty, g, in_dirty);
+		TAILQ_REMOVE(&groups_of(c)->dirty, g, in_dirty);
 		g->is_dirty = false;
 		work(c, g, &budget, out);
 	}
 	needs_work(c, false, out);
 	/* counts are written with what they count, however much is left to be done */
-	TAILQ_FOREACH (g, &c->groups.dirty, in_dirty)
+	TAILQ_FOREACH (g, &groups_of(c)->dirty, in_dirty)
 		if (g->is_changed)
 			group_save(c, g, out);
-	if (!TAILQ_EMPTY(&c->groups.dirty))
+	if (!TAILQ_EMPTY(&groups_of(c)->dirty))
 		groups_go_on(c);
 }
 
 /* -- answers */
 
-static void take_row(
-    struct core *c, struct group *g, uint32_t job, const struct task_row *row, struct effects *out)
+/* Among the rows that came with its own. */
+static const struct task_row *need_of(
+    const struct group *g, uint32_t job, uint32_t n, const struct event *ev)
+{
+	const struct active *a = g->active;
+
+	if (a->stage != STAGE_RUN || a->marks[job] != MARK_DOOMED)
+		return NULL;
+	for (uint32_t i = 0; i < n; i++)
+		if (a->asked[i] == graph_broken(g, job).need)
+			return &ev->rows.rows[i];
+	return NULL;
+}
+
+static void take_row(struct core *c, struct group *g, uint32_t job, const struct task_row *row,
+    const struct task_row *need, struct effects *out)
 {
 	rid id = group_job_id(&g->row, job);
 	struct task *t = task_find(c, id);
@@ -396,7 +423,7 @@ static void take_row(
 		active_note_gone(g, job);
 		return;
 	}
-	act(c, g, job, t, out);
+	act(c, g, job, t, need, out);
 	if (is_new && g->active->stage == STAGE_RUN && g->active->marks[job] == MARK_WAITS)
 		active_keep(c, g, job);
 	else if (is_new)
@@ -412,17 +439,20 @@ static void take_rows(struct core *c, struct group *g, const struct event *ev, s
 	for (uint32_t i = 0; i < n; i++)
 		if (a->stage == STAGE_STATES || a->marks[a->asked[i]] < MARK_BUILT ||
 		    a->marks[a->asked[i]] == MARK_UNKNOWN)
-			take_row(c, g, a->asked[i], &ev->rows.rows[i], out);
+			take_row(c, g, a->asked[i], &ev->rows.rows[i],
+			    need_of(g, a->asked[i], n, ev), out);
 }
 
 static void take_graph(struct core *c, struct group *g, const struct event *ev, struct effects *out)
 {
 	if (g->active->stage != STAGE_GRAPH)
-		return; /* it was cancelled meanwhile */
-	if (!graph_take(g, ev))
+		return; /* the group was cancelled meanwhile */
+	if (!graph_take(g, ev)) {
 		end_all(c, g, STR("its graph in the store is damaged"), out);
-	else if (graph_is_whole(g))
-		g->active->stage = STAGE_STATES;
+	} else if (graph_is_whole(g)) {
+		stage_move(g->active, STAGE_STATES);
+		series_graph_is_read(g);
+	}
 }
 
 /* What was asked is asked again: by the sweep, from where it was, or by what is to be done. */
@@ -446,7 +476,7 @@ bool groups_read(struct core *c, const struct event *ev, struct effects *out)
 	struct group *g;
 	bool is_need = ev->kind == EV_TASKS_READ && needs_read(c, ev, out);
 
-	TAILQ_FOREACH (g, &c->groups.active, in_line)
+	TAILQ_FOREACH (g, &groups_of(c)->active, in_line)
 		if (g->active && g->active->read == number)
 			break;
 	if (g && !is_need) {
@@ -460,7 +490,5 @@ bool groups_read(struct core *c, const struct event *ev, struct effects *out)
 		if (!failed)
 			group_dirty(c, g);
 	}
-	/* only now: ghosts must outlive the answer that may speak of them */
-	read_end(c, number);
 	return g || is_need;
 }

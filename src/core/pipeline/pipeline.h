@@ -6,24 +6,33 @@
  * very one.
  *
  *              has rows, nothing flies            durable              all has left
- *   GATHERING ------------------------> FLYING -----------> RELEASING -------------> (empty)
+ *   GATHERING ------------------------> FLYING -----------> RELEASING -------------> FREE
  *       |                                ^  |                   ^
  *       |                    tried again +--+ refused whole     |
  *       |                                                       |
  *       +----- has no rows, nothing flies: nothing to wait for -+
  *
  * There are three sets, so that one can gather while one flies and one is released. A set without
- * rows still waits for the one before it: nobody sees a state that a crash could take back.
+ * rows still waits for the one before it: nobody sees a state that a crash could take back. The
+ * table is in pipeline.c; set_move() makes every move.
  */
 #ifndef CORE_PIPELINE_H
 #define CORE_PIPELINE_H
 
+#include "base/moves.h"
 #include "core/core.h"
 
+enum set_state { SET_FREE, SET_GATHERING, SET_FLYING, SET_RELEASING, N_SET_STATES };
+extern const struct moves set_moves;
+
 struct pipeline {
-	struct effects sets[3];
-	struct effects *gathering, *flying, *releasing; /* NULL: none; gathering: not begun */
-	uint64_t seq;                                   /* of the last batch; only rises */
+	struct pipeline_set {
+		struct effects effects;
+		enum set_state state;
+	} sets[3];
+	/* Which of them is in that state. NULL: none; gathering: not begun. */
+	struct effects *gathering, *flying, *releasing;
+	uint64_t seq;   /* of the last batch; only rises */
 	bool is_midway; /* what gathers is not whole yet: see core_is_midway() */
 	bool is_stuck;  /* the store has refused the flying set: it cannot take more now */
 };
@@ -49,10 +58,12 @@ struct pipeline_outlets {
 	bool (*read)(const struct read_ask *ask, void *arg);
 	bool (*send)(const struct message *m, size_t n, void *arg);
 	bool (*answer)(const struct reply *r, void *arg);
-	bool (*tell)(const struct effects *fx, void *arg); /* its notices */
+	bool (*tell)(const struct effects *fx, void *arg); /* the effects' notices */
 	void *arg;
 };
 
+/* The one door; the set is one of the pipeline's. No state but free has two sets. */
+void set_move(struct pipeline *p, struct effects *set, enum set_state to);
 /* Begins to gather. Also after pipeline_drop(): numbers of batches go on. */
 void pipeline_begin(struct pipeline *p);
 /* What has not been told is forgotten: the shell is no more. */

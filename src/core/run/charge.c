@@ -76,7 +76,7 @@ void commons_init(struct core *c)
 		c->commons[i].held = (struct holding){xstrndup(at->name.p, at->name.n), at->n, 0};
 	}
 	c->n_commons = c->o.n_resources;
-	c->o.resources = NULL; /* they were the caller's */
+	c->o.resources = NULL; /* the resources were the caller's */
 }
 
 void commons_release(struct core *c)

@@ -10,7 +10,7 @@
  */
 #include "core/state.h"
 
-#include "model/history.h"
+#include "model/task/history.h"
 
 /* By a loss that nobody could prove: what was over for certain needs no hold. */
 static bool ended_by_loss(struct str history)

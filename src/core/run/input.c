@@ -64,12 +64,12 @@ void inputs_release(struct core *c)
 	idmap_release(&c->inputs.by_task);
 }
 
-/* Its task cannot be given the rest: by the way of every cancel, for it may be in the store only.
- */
+/* The input's task cannot be given the rest. It goes the way of every cancel, since it may be in
+ * the store only. */
 static void break_off(
     struct core *c, const struct input *in, struct str reason, struct effects *out)
 {
-	rid task = in->row.task; /* it may go with its task */
+	rid task = in->row.task; /* the input may go with its task */
 	struct event ev = {.kind = EV_CANCEL,
 	    .now_ms = c->now_ms,
 	    .mono_ms = c->mono_ms,
@@ -277,7 +277,7 @@ void input_ask(struct core *c, const struct task *t, int64_t from, struct effect
 	if (!in || in->row.end == INPUT_DAMAGED || from > in->row.size)
 		return;
 	if (!is_new && from < in->taken)
-		return; /* it was said before what we know */
+		return; /* said before what we know */
 	if (is_new || from != in->taken)
 		in->reading = 0; /* what comes of it is not wanted any more */
 	in->token = t->row.state.token;

@@ -48,7 +48,7 @@ void inputs_drop_queue(struct core *c, rid queue, struct effects *out);
 
 /* EV_INPUT: the command. Returns 0, or an enum err with the reply's problem set. */
 int input_append(struct core *c, const struct event *ev, struct reply *r, struct effects *out);
-/* Its attempt has so much of it, and wants what follows. */
+/* The task's attempt has the input up to `from`, and wants what follows. */
 void input_ask(struct core *c, const struct task *t, int64_t from, struct effects *out);
 /* EV_INPUT_READ */
 void input_was_read(struct core *c, const struct event *ev, struct effects *out);

@@ -46,7 +46,7 @@ void place_order(
 	    .queue = arena_str(a, q->name),
 	    .plugin = arena_str(a, q->plugin),
 	    .body = arena_str(a, t->row.spec.body),
-	    .env = group_env(c, &t->row, q->env, a),
+	    .env = owner_env(c, &t->row, q->env, a),
 	    .run_settings = arena_str(a, q->run),
 	    .timeout_ms = task_timeout_ms(t),
 	    .output_mode = q->output_mode,
@@ -78,7 +78,7 @@ static void claim(struct core *c, struct task *t, struct worker *w, struct effec
 	t->row.state.due_ms = 0;
 	t->row.state.claimed_ms = c->now_ms;
 	task_move(c, t, TASK_CLAIMED, STR_NULL, out);
-	if (!needs_delay(c, t))
+	if (!owner_delays(c, t))
 		place_order(c, t, NULL, out);
 }
 

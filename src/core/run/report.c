@@ -48,7 +48,7 @@ void report_started(struct core *c, const struct event *ev, struct effects *out)
 	if (t->row.state.status != TASK_CLAIMED)
 		return;
 	times_started(c, &t->row.state, ev->started.started_ms);
-	task_move(c, t, TASK_RUNNING, STR_NULL, out);
+	task_move(c, t, TASK_RUNNING, task_told_why(t), out);
 }
 
 /* Of one stream. The queue's may have been changed since the run; a restarted server knows that. */
@@ -89,12 +89,13 @@ static void take_result(
 	}
 }
 
-static int end_status(const struct task *t, const struct event *ev)
+static int end_status(const struct task *t, const struct event *ev, struct str *ret_reason)
 {
 	int status = ev->ended.status;
 
-	if (ev->ended.killed && t->row.state.wish == WISH_CANCEL)
-		return TASK_CANCELLED;
+	*ret_reason = ev->ended.reason;
+	if (ev->ended.killed && task_is_told(&t->row.state))
+		return task_told_end(t, ret_reason);
 	if (status == TASK_TERMINATED || (status > 0 && status <= PLUGIN_STATUS_MAX))
 		return status;
 	return TASK_FAILED;
@@ -104,6 +105,7 @@ void report_ended(struct core *c, const struct event *ev, struct effects *out)
 {
 	struct worker *w = report_heard(c, ev->link, out);
 	struct task *t = report_current(c, w, ev->ended.task, ev->ended.token);
+	struct str reason;
 	int status;
 
 	if (!w)
@@ -117,9 +119,9 @@ void report_ended(struct core *c, const struct event *ev, struct effects *out)
 		report_absent(c, t, ev->ended.reason, w->leaving ? 0 : GIVE_BACK_PAUSE_MS, out);
 		return;
 	}
-	status = end_status(t, ev);
+	status = end_status(t, ev, &reason);
 	take_result(c, &t->row.state, ev, output_max(t));
-	task_end_attempt(c, t, status, ev->ended.reason,
+	task_end_attempt(c, t, status, reason,
 	    (status == TASK_FAILED || status == TASK_TERMINATED) && !ev->ended.permanent, out);
 }
 

@@ -73,7 +73,7 @@ void reserve_forget(struct core *c, struct shape *s)
 		next_common(c, s);
 }
 
-/* It begins to wait anew, and keeps nothing meanwhile. */
+/* The shape begins to wait anew, and keeps nothing meanwhile. */
 static void wait_anew(struct core *c, struct shape *s)
 {
 	reserve_forget(c, s);

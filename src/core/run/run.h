@@ -17,7 +17,7 @@
 #include "core/object.h"
 #include "core/run/shape.h"
 #include "core/timer.h"
-#include "model/deeds.h"
+#include "model/task/deeds.h"
 
 struct core;
 struct pending;
@@ -26,8 +26,8 @@ struct worker;
 struct task {
 	/* what nearly every move touches comes first, up to the first members of the row */
 	struct queue *queue;
-	struct worker *worker; /* that it is dispatched to */
-	struct window *window; /* that it waits in */
+	struct worker *worker; /* the one that the task is dispatched to */
+	struct window *window; /* the one that the task waits in */
 	struct shape *shape;   /* while it is in the ready window; NULL: it needs nothing */
 	struct shape *charged; /* while it is dispatched: what it holds; NULL: nothing */
 	uint64_t ghost_read;   /* ghosts: the newest read when it left; 0: not a ghost */
@@ -36,19 +36,19 @@ struct task {
 	struct window_key key; /* in that window */
 	RB_ENTRY(task) in_window;
 	TAILQ_ENTRY(task) on_worker;
-	struct task_row row; /* its strings are owned: see task_new() */
+	struct task_row row; /* the row's strings are owned: see task_new() */
 	RB_ENTRY(task) in_shape;
 	TAILQ_ENTRY(task) in_ghosts;
 	uint64_t seen;      /* number of the hello that named it */
 	int64_t ordered_ms; /* monotonic: its run was sent, and no word has come since; 0: it has */
-	int64_t output_max; /* that its run named; 0: not known to this process */
+	int64_t output_max; /* what the run named; 0: not known to this process */
 	bool unsure;        /* … for so long that nobody knows whether it was started */
 	int64_t hold_until_ms;    /* monotonic: its lost worker may still be ending it; 0: no */
 	int64_t hold_then_due_ms; /* and when it is due after that; 0: at once */
-	bool hold_is_known;       /* it was lost since it came into memory */
+	bool hold_is_known;       /* the task was lost since it came into memory */
 	struct timer hold;        /* monotonic: while it waits for that, outside of any window */
 	TAILQ_ENTRY(task) in_hold;
-	bool has_result; /* its row had one when it came into memory, which is not kept */
+	bool has_result; /* the row came with a result, which is not kept */
 	char *strings;   /* spec strings, one allocation */
 	char *reason, *history, *deeds;
 };
@@ -65,7 +65,7 @@ struct window {
 	bool complete;     /* nothing lies beyond */
 	uint64_t reading;  /* number of the read under way; 0: none */
 	uint32_t limit;    /* of that read */
-	bool is_from_head; /* it begins at the very head, else after `from` */
+	bool is_from_head; /* the read begins at the very head, else after `from` */
 	struct window_key from;
 };
 
@@ -82,7 +82,7 @@ enum line { LINE_NONE, LINE_ROTATION, LINE_STALLED };
 
 struct queue {
 	struct object object;
-	struct queue_row row; /* its strings are owned, in `strings` */
+	struct queue_row row; /* the row's strings are owned, in `strings` */
 	char *strings;
 	struct window ready, due;
 	int64_t n_queued, n_delayed, n_held, n_claimed, n_running;
@@ -124,7 +124,7 @@ void ghosts_reap(struct core *c);
 void task_free(struct core *c, struct task *t);
 /* A queued task goes where it belongs: a window, or the store only. May free it. */
 void task_enqueue(struct core *c, struct task *t, struct effects *out);
-/* It is the worker's, and holds there what it was charged with. */
+/* The task is the worker's, and holds there what it was charged with. */
 void task_attach(struct core *c, struct task *t, struct worker *w, struct str charged);
 /* A further attempt, on that worker: what is known of the one before it goes. */
 void task_begin_attempt(
@@ -138,7 +138,12 @@ void task_end_attempt(struct core *c, struct task *t, int status, struct str rea
 /* The same for a lost worker's: another attempt only after the hold. */
 void task_end_lost(
     struct core *c, struct task *t, struct str reason, int64_t hold_ms, struct effects *out);
-void task_wish_cancel(struct task *t);
+/* WISH_CANCEL or WISH_FAIL. */
+void task_wish(struct task *t, enum task_wish wish);
+/* Why it was asked for: a task that is told keeps that until it has ended. */
+struct str task_told_why(const struct task *t);
+/* How it ends then. Who failed a job said why: that goes before what `reason` says. */
+int task_told_end(const struct task *t, struct str *reason);
 /* command.c: as an operator does it: what waits has ended then, what runs is told. May free it. */
 struct outcome task_call_off(
     struct core *c, struct task *t, const struct event *ev, struct effects *out);
@@ -174,9 +179,10 @@ int64_t queue_rank(const struct queue *q, int32_t priority);
 extern const struct moves line_moves;
 void queue_line(struct core *c, struct queue *q, enum line to);
 void queue_ready(struct core *c, struct queue *q); /* something may start */
-/* It has waited for room, which is there: before the others, behind those that waited longer. */
+/* The queue has waited for room, which is there: it goes before the others, behind those that
+ * waited longer. */
 void queue_waited(struct core *c, struct queue *q);
-bool queue_may_start(const struct queue *q); /* it is not paused, nor at its limit */
+bool queue_may_start(const struct queue *q); /* the queue is not paused, nor at its limit */
 void queue_set_wake(struct core *c, struct queue *q);
 
 /* submit.c */
@@ -197,7 +203,7 @@ void place_order(
     struct core *c, struct task *t, const struct shown_needs *needs, struct effects *out);
 void place(struct core *c, struct effects *out);
 void place_worker_joined(struct core *c, struct worker *w);
-void place_room(struct core *c, struct worker *w); /* it may have more room than before */
+void place_room(struct core *c, struct worker *w); /* the worker may have more room than before */
 
 /* hold.c */
 /* In a task's history: its worker was surely gone. */

@@ -161,7 +161,7 @@ void shapes_release(struct core *c, struct queue *q)
 	shape_release(c, &q->shapes.plain);
 }
 
-/* It is open while it has waiting tasks and is not blocked; in the order of their first. */
+/* A shape is open while it has waiting tasks and is not blocked; in the order of their first. */
 static void reopen(struct shape *s)
 {
 	struct shapes_by_head *open = &s->queue->shapes.open;

@@ -12,7 +12,7 @@
 #include <bsd/sys/queue.h>
 #include <bsd/sys/tree.h>
 
-#include "model/need.h"
+#include "model/task/need.h"
 
 struct core;
 struct queue;
@@ -33,7 +33,7 @@ struct holdings {
 struct common {
 	struct holding held; /* a throttle has no total: whoever names it has a limit */
 	RB_ENTRY(common) by_key;
-	size_t n_shapes;   /* that name it, a throttle: it goes with the last */
+	size_t n_shapes;   /* shapes that name a throttle: it goes with the last */
 	uint64_t *waiting; /* ids of shapes */
 	size_t n_waiting, cap_waiting;
 };
@@ -70,8 +70,8 @@ struct shape {
 	RB_ENTRY(shape) by_need;
 	TAILQ_ENTRY(shape) in_idle; /* nobody has it: kept for a while */
 	bool is_idle;
-	/* its waiting tasks; not of the plain one, whose tasks are those of the window that have no
-	 * shape */
+	/* the shape's waiting tasks; none in the plain shape, whose tasks are those of the window
+	 * that have no shape */
 	struct shape_tasks waiting;
 	size_t n_waiting;
 	RB_ENTRY(shape) by_head; /* while it is open: it has waiting tasks and is not blocked */
@@ -84,8 +84,8 @@ struct shape {
 	uint64_t list;   /* number of the present list; 0: it has none */
 	bool is_counted; /* among the lists of its queue that some worker is in */
 	TAILQ_ENTRY(shape) in_later;
-	bool is_later;            /* its queue has too many lists: it waits for one */
-	struct common *waits_for; /* that it is in line for; NULL: none */
+	bool is_later;            /* the queue has too many lists: the shape waits for one */
+	struct common *waits_for; /* what the shape is in line for; NULL: nothing */
 	/* passed over: see reserve.c */
 	uint64_t hungry_since;
 	TAILQ_ENTRY(shape) in_hungry;
@@ -121,11 +121,11 @@ void shape_put(struct core *c, struct shape *s);
 /* The next task in order that is not known to find no worker. */
 struct task *shape_next_task(struct queue *q);
 void shape_block(struct core *c, struct shape *s);
-void shape_unblock(struct core *c, struct shape *s); /* its queue is looked at again */
+void shape_unblock(struct core *c, struct shape *s); /* the shape's queue is looked at again */
 /* What the task needs, by its own word and its queue's. */
 struct str shape_need(struct arena *a, const struct queue *q, const struct task *t);
 
-struct shape *shapes_first(const struct queue *q); /* those that need something */
+struct shape *shapes_first(const struct queue *q); /* the shapes that need something */
 struct shape *shapes_next(struct shape *s);
 #define SHAPES_EACH(var, q) for ((var) = shapes_first(q); (var); (var) = shapes_next(var))
 
@@ -136,7 +136,7 @@ void fit_joined(struct core *c, struct worker *w, struct queue *q);
 void fit_later(struct core *c, struct queue *q);      /* one that waits for a list may have one */
 void fit_lists_anew(struct core *c, struct queue *q); /* other workers serve it now */
 void fit_list_drop(struct core *c, struct shape *s);
-void fit_return(struct core *c, struct worker *w); /* it has room: back to the lists it left */
+void fit_return(struct core *c, struct worker *w); /* back to the lists that w left */
 void fit_unlinked(struct core *c, struct worker *w);
 void fit_purge(struct core *c, const struct worker *w);
 int32_t fit_connected(const struct shape *plain);

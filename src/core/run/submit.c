@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* New tasks: ids, twins by unique key, the first row, and a place in the queue. */
+#include "core/group/group.h"
 #include "core/state.h"
 
 #define NOTICE_EACH_UP_TO 100  /* larger submits are announced once, by their batch */

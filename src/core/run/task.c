@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "model/history.h"
 #include "model/limits.h"
+#include "model/task/history.h"
 
 #define REAP_MAX 4096
 
@@ -44,8 +44,8 @@ struct task *task_new(struct core *c, const struct task_row *row)
 {
 	const struct task_spec *s = &row->spec;
 	struct task *t = xcalloc(1, sizeof *t);
-	/* it changes no decision, but a job's process is told it */
-	struct str name = s->owner.id && s->owner.kind == KIND_GROUP ? s->name : STR_NULL;
+	/* the name changes no decision, but the owner may want to tell it */
+	struct str name = owner_keeps_name(&s->owner) ? s->name : STR_NULL;
 	char *at;
 
 	t->row = *row;
@@ -287,7 +287,7 @@ void task_attach(struct core *c, struct task *t, struct worker *w, struct str ch
 	t->worker = w;
 	TAILQ_INSERT_TAIL(&w->tasks, t, on_worker);
 	w->running++;
-	if (t->row.state.wish == WISH_CANCEL)
+	if (task_is_told(&t->row.state))
 		w->n_wishes++;
 	charge_task(c, t, charged);
 }
@@ -315,7 +315,7 @@ void task_detach(struct core *c, struct task *t)
 	if (!w)
 		return;
 	unsure_settle(t);
-	if (t->row.state.wish == WISH_CANCEL)
+	if (task_is_told(&t->row.state))
 		w->n_wishes--;
 	TAILQ_REMOVE(&w->tasks, t, on_worker);
 	w->running--;
@@ -324,11 +324,25 @@ void task_detach(struct core *c, struct task *t)
 	place_room(c, w);
 }
 
-void task_wish_cancel(struct task *t)
+void task_wish(struct task *t, enum task_wish wish)
 {
-	if (t->worker && t->row.state.wish != WISH_CANCEL)
+	if (t->worker && !task_is_told(&t->row.state))
 		t->worker->n_wishes++;
-	t->row.state.wish = WISH_CANCEL;
+	t->row.state.wish = (int32_t)wish;
+}
+
+struct str task_told_why(const struct task *t)
+{
+	return task_is_told(&t->row.state) ? t->row.state.reason : STR_NULL;
+}
+
+int task_told_end(const struct task *t, struct str *reason)
+{
+	if (t->row.state.wish != WISH_FAIL)
+		return TASK_CANCELLED;
+	if (t->row.state.reason.n)
+		*reason = t->row.state.reason;
+	return TASK_FAILED;
 }
 
 /*
@@ -460,7 +474,7 @@ void task_end_attempt(struct core *c, struct task *t, int status, struct str rea
 void task_end_lost(
     struct core *c, struct task *t, struct str reason, int64_t hold_ms, struct effects *out)
 {
-	int end = t->row.state.wish == WISH_CANCEL ? TASK_CANCELLED : TASK_ORPHANED;
+	int end = task_is_told(&t->row.state) ? task_told_end(t, &reason) : TASK_ORPHANED;
 
 	if (hold_ms > 0)
 		hold_lost(c, hold_ms);
@@ -472,10 +486,12 @@ void task_give_back(
     struct core *c, struct task *t, struct str reason, int64_t delay_ms, struct effects *out)
 {
 	struct task_state *s = &t->row.state;
+	int end;
 
-	if (s->wish == WISH_CANCEL) {
-		task_end_attempt(
-		    c, t, TASK_CANCELLED, STR("cancelled before it started"), false, out);
+	if (task_is_told(s)) {
+		reason = STR("cancelled before it started");
+		end = task_told_end(t, &reason);
+		task_end_attempt(c, t, end, reason, false, out);
 		return;
 	}
 	s->attempt--;

@@ -50,7 +50,7 @@ void times_ended(const struct core *c, struct task_state *s, int64_t started_ms,
 	struct span g = possible(c, s);
 	int64_t began = not_negative(started_ms), ended = not_negative(ended_ms), length;
 
-	if (!began) { /* it never began, or that is known already */
+	if (!began) { /* an attempt that never began, or whose start is known */
 		s->ended_ms = into(g, ended);
 		s->times_doubtful |= moved(ended, s->ended_ms);
 		return;

@@ -131,7 +131,7 @@ static void is_held(
 	unsure_settle(t);
 	if (h->started_ms && t->row.state.status == TASK_CLAIMED) {
 		t->row.state.started_ms = h->started_ms;
-		task_move(c, t, TASK_RUNNING, STR_NULL, out);
+		task_move(c, t, TASK_RUNNING, task_told_why(t), out);
 	}
 }
 

@@ -52,7 +52,7 @@ struct fleet {
 	int connected, away, unhealthy, leaving, allow_plugin, serve, room, too_old;
 	/* at maxthreads; at maxthreads 0; drained: `n`, and `name` and `reason` of the first */
 	struct facts full, closed, drained;
-	struct facts refusals; /* its `unserved` */
+	struct facts refusals; /* of workers that do not serve it: enum unserved */
 };
 
 static void note_refusal(struct facts *f, enum unserved why)
@@ -216,7 +216,7 @@ static void why_queued(struct why_answer *an, const struct queue *q, const struc
 	if (!is_waiting && is_behind(q, t, an->lacks))
 		*why_add(an, q->row.order == ORDER_PRIORITY ? WHY_BEHIND_OTHERS_BY_PRIORITY
 		                                            : WHY_BEHIND_OTHERS) =
-		    (struct facts){.n = q->n_queued - q->n_delayed, .order = q->row.order};
+		    (struct facts){.n = q->n_queued - q->n_delayed - 1, .order = q->row.order};
 	if (!an->n)
 		why_add(an, q->ready.reading ? WHY_STARTING_ONCE_READ : WHY_STARTING);
 }
@@ -227,7 +227,7 @@ static enum why_code code_of_dispatched(const struct task *t, bool is_unhealthy)
 		return WHY_WORKER_AWAY;
 	if (t->unsure)
 		return WHY_NO_ANSWER;
-	if (t->row.state.wish == WISH_CANCEL)
+	if (task_is_told(&t->row.state))
 		return WHY_CANCELLING;
 	if (t->row.state.status == TASK_RUNNING)
 		return is_unhealthy ? WHY_RUNNING_ON_UNHEALTHY : WHY_RUNNING;
@@ -256,26 +256,33 @@ static void why_held(struct why_answer *an, const struct task_state *s)
 	    (struct facts){.n = s->status, .reason = s->reason};
 }
 
+static void why_task(struct why_answer *an, const struct core *c, const struct task *t,
+    const struct task_row *row, int64_t now_ms, int64_t mono_ms)
+{
+	enum task_phase phase = task_phase(row->state.status);
+	const struct queue *q = queue_find(c, row->spec.queue);
+
+	if (phase == PHASE_HELD)
+		why_held(an, &row->state);
+	if (q && (phase == PHASE_HELD || phase == PHASE_QUEUED))
+		why_not_now(an, c, q, t, row, now_ms, mono_ms);
+	if (q && phase == PHASE_QUEUED)
+		why_queued(an, q, t, &row->state, now_ms);
+	if (phase != PHASE_HELD && phase != PHASE_QUEUED)
+		why_dispatched(an, c, t, mono_ms);
+}
+
 size_t core_why(const struct core *c, const struct task_row *row, int64_t now_ms, int64_t mono_ms,
     struct arena *a, struct why **ret_whys)
 {
 	struct task *t = task_find(c, row->id);
-	const struct task_state *s = t ? &t->row.state : &row->state;
-	struct queue *q = queue_find(c, row->spec.queue);
-	enum task_phase phase = task_phase(s->status);
+	const struct task_row *now = t ? &t->row : row;
 	struct why_answer an = {.a = a};
-	bool is_job = false;
 	char text[ID_TEXT];
 	struct str id = arena_str(a, str_of(id_format(&c->ids, row->id, text)));
 
-	if (phase == PHASE_HELD && !(is_job = group_why_job(&an, c, row, s->status)))
-		why_held(&an, s);
-	if (q && !is_job && (phase == PHASE_HELD || phase == PHASE_QUEUED))
-		why_not_now(&an, c, q, t, t ? &t->row : row, now_ms, mono_ms);
-	if (q && phase == PHASE_QUEUED)
-		why_queued(&an, q, t, s, now_ms);
-	if (phase != PHASE_HELD && phase != PHASE_QUEUED)
-		why_dispatched(&an, c, t, mono_ms);
+	if (!owner_why(&an, c, now, now->state.status))
+		why_task(&an, c, t, now, now_ms, mono_ms);
 	for (size_t i = 0; i < an.n; i++)
 		an.whys[i].facts.task = id;
 	*ret_whys = an.whys;

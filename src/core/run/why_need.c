@@ -3,7 +3,7 @@
 #include "core/state.h"
 #include "model/lines.h"
 
-struct place { /* who is where the task must be */
+struct matching { /* who is where the task must be */
 	int serving, silent, there;
 	struct buf unmet; /* every line that somebody does not fulfil */
 };
@@ -22,19 +22,19 @@ static bool is_there(const struct worker *w, struct str need)
 }
 
 /* One worker lacks the label, another is of another target: both have to be known. */
-static void note_unmet(struct place *p, struct str need, const struct worker_facts *f)
+static void note_unmet(struct matching *m, struct str need, const struct worker_facts *f)
 {
 	struct str line;
 
 	while (lines_next(&need, &line))
 		if (need_unmet(line, f->target, f->zone, f->labels).p &&
-		    !lines_has(buf_str(&p->unmet), line))
-			lines_add(&p->unmet, line);
+		    !lines_has(buf_str(&m->unmet), line))
+			lines_add(&m->unmet, line);
 }
 
-static struct place survey(const struct core *c, const struct queue *q, struct str need)
+static struct matching survey(const struct core *c, const struct queue *q, struct str need)
 {
-	struct place p = {0};
+	struct matching m = {0};
 	struct worker *w;
 
 	EACH_OBJECT(w, c, KIND_WORKER)
@@ -43,13 +43,13 @@ static struct place survey(const struct core *c, const struct queue *q, struct s
 
 		if (!serves(c, w, q))
 			continue;
-		p.serving++;
-		p.silent += !f->offer.n;
-		p.there += is_there(w, need);
+		m.serving++;
+		m.silent += !f->offer.n;
+		m.there += is_there(w, need);
 		if (f->offer.n)
-			note_unmet(&p, need, f);
+			note_unmet(&m, need, f);
 	}
-	return p;
+	return m;
 }
 
 static bool why_common(struct why_answer *an, const struct amount *a, const struct common *of)
@@ -142,20 +142,20 @@ static void why_together(
 		why_add(an, WHY_NEED_TOGETHER)->n = there;
 }
 
-static void why_place(struct why_answer *an, const struct place *p)
+static void why_unmatched(struct why_answer *an, const struct matching *m)
 {
-	if (p->unmet.n)
+	if (m->unmet.n)
 		*why_add(an, WHY_NEED_PLACE) = (struct facts){
-		    .other = lines_sorted(an->a, buf_str(&p->unmet)), .n = p->serving};
-	if (p->silent)
-		*why_add(an, WHY_NEED_NO_OFFERS) = (struct facts){.n = p->silent, .of = p->serving};
+		    .other = lines_sorted(an->a, buf_str(&m->unmet)), .n = m->serving};
+	if (m->silent)
+		*why_add(an, WHY_NEED_NO_OFFERS) = (struct facts){.n = m->silent, .of = m->serving};
 }
 
 void why_need(
     struct why_answer *an, const struct core *c, const struct queue *q, const struct task_row *row)
 {
 	struct str need = need_merge(an->a, q->row.need, row->spec.need), rest = need;
-	struct place p = need_asks_worker(need) ? survey(c, q, need) : (struct place){0};
+	struct matching m = need_asks_worker(need) ? survey(c, q, need) : (struct matching){0};
 	bool is_short = false;
 	struct amount a;
 
@@ -165,12 +165,12 @@ void why_need(
 
 		if (of)
 			why_common(an, &a, of);
-		else if (p.serving)
-			is_short |= why_amount(an, c, q, need, &a, !p.there);
+		else if (m.serving)
+			is_short |= why_amount(an, c, q, need, &a, !m.there);
 	}
-	if (p.serving && !p.there)
-		why_place(an, &p);
-	else if (p.there && !is_short)
-		why_together(an, c, q, need, p.there);
-	buf_release(&p.unmet);
+	if (m.serving && !m.there)
+		why_unmatched(an, &m);
+	else if (m.there && !is_short)
+		why_together(an, c, q, need, m.there);
+	buf_release(&m.unmet);
 }

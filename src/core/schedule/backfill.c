@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tasks that somebody asks a schedule for: one now, or those of ticks that have gone by. */
+#include "core/group/group.h"
 #include "core/state.h"
 
 #include "core/schedule/schedule.h"
@@ -33,6 +34,13 @@ static struct outcome submitted(rid task)
 	return (struct outcome){.id = task, .status = TASK_QUEUED};
 }
 
+static int no_room(struct reply *r)
+{
+	problem_set(r->problem, ERR_CONFLICT, "there may be %d groups, and these would be more",
+	    GROUPS_MAX);
+	return problem_hint(r->problem, "remove some that have ended");
+}
+
 int schedule_run_now(struct core *c, const struct event *ev, struct schedule *s, struct reply *r,
     struct effects *out)
 {
@@ -41,6 +49,8 @@ int schedule_run_now(struct core *c, const struct event *ev, struct schedule *s,
 	rid task;
 
 	schedule_unpack(s, &out->batch.arena, &row);
+	if (row.group.p && !group_room(c))
+		return no_room(r);
 	task = schedule_submit(c, &row, 0, 0, ev->actor, out);
 	record(c, s, c->now_ms / 1000, TICK_MANUAL, task, out);
 	row.progress.last_task = task;
@@ -162,6 +172,8 @@ static int refuse(struct core *c, struct schedule *s, const struct event *ev,
 		    BACKFILL_MAX);
 		return problem_hint(r->problem, "fill it in by several smaller ranges");
 	}
+	if (row->group.p && (size_t)count(s, ev, row) > group_room(c))
+		return no_room(r);
 	if (is_forgotten(c, ev, s, row)) {
 		problem_set(r->problem, ERR_CONFLICT,
 		    "what became of some ticks there is not known any more: they may have run");

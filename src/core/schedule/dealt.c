@@ -77,7 +77,7 @@ static void unite(struct schedule_progress *p, struct dealt_span *g)
 		} else {
 			drop(s);
 		}
-		i = -1; /* it may reach those before it now */
+		i = -1; /* the span may now reach those before it */
 	}
 }
 

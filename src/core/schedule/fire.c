@@ -4,6 +4,7 @@
  * its reason. Each leaves a row in the same batch as the schedule's progress, so that no crash can
  * make it happen twice or not at all.
  */
+#include "core/group/group.h"
 #include "core/state.h"
 
 #include "base/rng.h"
@@ -88,6 +89,8 @@ rid schedule_submit(struct core *c, const struct schedule_row *row, int64_t tick
 	        .need = row->need,
 	        .body = row->body}};
 
+	if (row->group.p)
+		return group_trigger(c, row, tick_s, actor, out);
 	return submit_alone(c, &t, out);
 }
 
@@ -96,6 +99,10 @@ static void fire(struct look *l, const struct cron_event *e, struct str reason)
 	struct schedule_progress *p = &l->row->progress;
 	struct tick_row row = row_of(l, e, TICK_FIRED);
 
+	if (l->row->group.p && !group_room(l->c)) {
+		look_skip(l, e, STR("there are too many groups: remove some that have ended"));
+		return;
+	}
 	row.task =
 	    schedule_submit(l->c, l->row, e->time, jittered_ms(l->row, e->time), STR_NULL, l->out);
 	row.reason = reason;
@@ -115,13 +122,18 @@ static struct str id_text(const struct look *l, rid id)
 	return arena_strf(&l->out->batch.arena, "%s", id_format(&l->c->ids, id, text));
 }
 
+static const char *what_it_makes(const struct schedule_row *row)
+{
+	return row->group.p ? "group" : "task";
+}
+
 static void wait_in_line(struct look *l, const struct cron_event *e)
 {
 	struct schedule_progress *p = &l->row->progress;
 	struct tick_row row = row_of(l, e, TICK_WAITING);
 
-	row.reason = arena_strf(&l->out->batch.arena, "waits for the end of task " STR_FMT,
-	    STR_ARG(id_text(l, l->s->live[0])));
+	row.reason = arena_strf(&l->out->batch.arena, "waits for the end of %s " STR_FMT,
+	    what_it_makes(l->row), STR_ARG(id_text(l, l->s->live[0])));
 	tick_save(&row, l->out);
 	lane_past_grows(l->c, l->s->object.id, e->time); /* or it will be: nobody may fill it in */
 	p->waiting_s = e->time;
@@ -143,7 +155,28 @@ static void give_way(struct look *l)
 	p->waiting_s = 0;
 }
 
-static void cancel_live(struct look *l)
+/* Groups leave the schedule's list as they end, which may be at once. */
+static void cancel_groups(struct look *l)
+{
+	uint32_t n = l->s->n_live;
+	rid *ids = arena_memdup(&l->out->batch.arena, l->s->live, n * sizeof *ids);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct event cancel = {.kind = EV_DO,
+		    .now_ms = l->c->now_ms,
+		    .mono_ms = l->c->mono_ms,
+		    .seed = l->c->seed,
+		    .actor = STR("reeve"),
+		    .object = {.kind = KIND_GROUP,
+		        .id = ids[i],
+		        .verb = GROUP_CANCEL,
+		        .reason = STR("replaced by the schedule's next tick")}};
+
+		core_command(l->c, &cancel, l->out);
+	}
+}
+
+static void cancel_tasks(struct look *l)
 {
 	struct event cancel = {.kind = EV_CANCEL,
 	    .now_ms = l->c->now_ms,
@@ -166,7 +199,7 @@ static void overlaps(struct look *l, const struct cron_event *e)
 	case OVERLAP_SKIP:
 		look_skip(l, e,
 		    arena_strf(&l->out->batch.arena,
-		        "task " STR_FMT " of an earlier tick has not ended",
+		        "%s " STR_FMT " of an earlier tick has not ended", what_it_makes(l->row),
 		        STR_ARG(id_text(l, l->s->live[0]))));
 		break;
 	case OVERLAP_QUEUE:
@@ -180,7 +213,10 @@ static void overlaps(struct look *l, const struct cron_event *e)
 		if (p->waiting_s)
 			give_way(l);
 		wait_in_line(l, e);
-		cancel_live(l);
+		if (l->row->group.p)
+			cancel_groups(l);
+		else
+			cancel_tasks(l);
 		break;
 	}
 }
@@ -209,7 +245,9 @@ void look_fire_waiting(struct look *l)
 	    .shift = l->c->now_ms / 1000 - p->waiting_s};
 
 	l->of_waiting = true;
-	fire(l, &e, STR("it waited for the task before it to end"));
+	fire(l, &e,
+	    arena_strf(&l->out->batch.arena, "it waited for the %s before it to end",
+	        what_it_makes(l->row)));
 	l->of_waiting = false;
 	p->waiting_s = 0;
 }
@@ -282,7 +320,7 @@ static void give_up(struct look *l, const struct schedule_progress *before, stru
 	    (gap.moved_s != was.progress.moved_s && gap.moved_s != DEALT_ANYWHERE))
 		return;
 	first = schedule_undealt_s(l->s, &was, gap.from_s);
-	if (first && is_waiting(l, first)) /* it has a row, and will have a task */
+	if (first && is_waiting(l, first)) /* a tick that waits has a row, and will have a task */
 		first = schedule_undealt_s(l->s, &was, first + 1);
 	if (!first || first > gap.to_s)
 		return;

@@ -130,7 +130,7 @@ static void begin_anew(struct core *c, struct schedule *s, struct schedule_row *
 		schedule_move(row, SCHEDULE_ACTIVE);
 }
 
-/* Its next tick is known again. */
+/* The schedule's next tick is known again. */
 static void save(struct core *c, struct object *o, void *changed, struct effects *out)
 {
 	struct schedule *s = (struct schedule *)o;
@@ -199,6 +199,23 @@ static void settle_past(struct core *c, struct schedule *s, bool begins, struct 
 	schedule_save(c, s, &row, false, out);
 }
 
+/* A schedule's history names tasks or groups, and so does what is live of it. */
+static int keeps_its_kind(const struct schedule *s, const struct event *ev,
+    const struct schedule_row *given, struct problem *p)
+{
+	const uint64_t task = ROW_BIT(schedule_table, schedule_row, body);
+	const uint64_t group = ROW_BIT(schedule_table, schedule_row, group);
+	struct schedule_row row;
+
+	schedule_unpack(s, NULL, &row);
+	if (!(ev->object.fields & (row.group.p ? task : group)))
+		return 0;
+	problem_set(p, ERR_CONFLICT, "it is a schedule of %s, and stays one",
+	    row.group.p ? "groups" : "tasks");
+	problem_field(p, row.group.p ? "task" : "group");
+	return problem_hint(p, "make another schedule, and remove this one");
+}
+
 static int set(
     struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
@@ -213,6 +230,9 @@ static int set(
 	rid queue;
 	int e = 0;
 
+	e = keeps_its_kind(s, ev, given, r->problem);
+	if (e)
+		return e;
 	settle_past(c, s, begins, out);
 	if (fields & pattern)
 		e = set_pattern(c, s, given, r->problem);
@@ -324,8 +344,7 @@ const struct object_kind schedule_kind = {
     .remove = remove_schedule,
     .act = act,
     .past = &schedule_past,
-    .task_live = schedule_task_live,
-    .task_ended = schedule_task_ended,
+    .tasks = {.live = schedule_task_live, .ended = schedule_task_ended},
     .user_of = schedule_user_of,
     .time_changed = schedules_look_all,
     .release = release,

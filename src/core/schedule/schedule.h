@@ -11,7 +11,7 @@
 #include "core/timer.h"
 #include "core/zone.h"
 #include "cron/engine.h"
-#include "model/schedule.h"
+#include "model/objects/schedule.h"
 
 struct core;
 struct queue;
@@ -20,11 +20,11 @@ struct event;
 struct reply;
 
 struct schedule {
-	struct object object; /* its name is owned */
+	struct object object; /* the name is owned */
 	void *packed;         /* everything else: see pack.c */
 	uint32_t n_packed;
 	uint32_t n_live;
-	rid *live; /* its tasks that have not ended, in no order */
+	rid *live; /* its tasks, or groups, that have not ended, in no order */
 	struct cron_items items;
 	struct zone *zone;  /* NULL: it needs none */
 	uint8_t state;      /* enum schedule_state_kind: as counted */
@@ -79,7 +79,7 @@ struct look { /* at one schedule, in one step */
 	struct cron_event missed, newest; /* a stretch of missed ticks, being gathered */
 	size_t n_missed;
 	bool is_gathering;
-	bool of_waiting; /* it is about the tick that waited */
+	bool of_waiting; /* the firing is about the tick that waited */
 	bool changed;
 };
 void look_fire(struct look *l, const struct cron_event *e);
@@ -99,7 +99,8 @@ void look_begin(struct look *l, int64_t after_s);
 void look_fire_waiting(struct look *l);
 /* Ticks that were due up to there and will not be looked at: one stretch. Then as above. */
 void look_skip_past(struct look *l, int64_t until_s, struct str reason);
-/* actor: who asked for it by hand; NULL: nobody, its time has come */
+/* actor: who asked for it by hand; NULL: nobody, its time has come. 0: there is no room for its
+ * group. */
 rid schedule_submit(struct core *c, const struct schedule_row *row, int64_t tick_s,
     int64_t run_after_ms, struct str actor, struct effects *out);
 void tick_save(const struct tick_row *row, struct effects *out);

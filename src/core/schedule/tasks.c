@@ -46,7 +46,7 @@ void schedule_task_ended(struct core *c, struct object *o, rid task)
 		return;
 	free(s->live);
 	s->live = NULL;
-	if (s->waits) /* its turn has come: a tick is wanted at once */
+	if (s->waits) /* the waiting tick's turn has come: fire at once */
 		schedule_wake(c, s, c->now_ms);
 }
 

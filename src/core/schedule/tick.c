@@ -235,7 +235,7 @@ void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 	schedule_unpack(s, NULL, &row);
 	if (row.state == SCHEDULE_PAUSED && pause_is_over(&row.pause, c->now_ms)) {
 		schedule_resume(c, s, STR("reeve"), out);
-		schedule_look(c, s, out); /* it is active, and its pause may be long over */
+		schedule_look(c, s, out); /* an active schedule, whose pause may be long over */
 		return;
 	}
 	if (row.state == SCHEDULE_PAUSED && !MUTANT(PAUSE_END_FORGOTTEN)) {

@@ -5,7 +5,7 @@
 
 #include "core/core.h"
 #include "cron/pattern/item.h"
-#include "model/schedule.h"
+#include "model/objects/schedule.h"
 
 struct schedule_view {
 	struct schedule_row row;

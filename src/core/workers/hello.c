@@ -29,7 +29,7 @@ static bool is_proven(const struct core *c, const struct link_held *h)
 	if (MUTANT(UNPROVEN_BELIEVED) || MUTANT(ANYBODY_IS_WITNESS)) /* the fence before it */
 		return true;
 	if (c->start.waiting && !c->start.receipts_from)
-		return true; /* that server gave none, or its key is gone */
+		return true; /* the server before gave none, or its key is gone */
 	return h->proven && h->token >= start_token_floor(c->start.receipts_from);
 }
 
@@ -42,7 +42,7 @@ static struct task *unwritten(struct core *c, const struct worker *w, const stru
 	if (!core_heeds_receipts(c))
 		return NULL;
 	if (!w->row.unwritten && !MUTANT(ANYBODY_IS_WITNESS))
-		return NULL; /* it was never given anything */
+		return NULL; /* a worker that was never given anything */
 	if (!is_proven(c, h))
 		return NULL;
 	if (!row || !row->id || row->state.status != TASK_QUEUED || row->state.token >= h->token)
@@ -84,9 +84,9 @@ static void held_by_worker(struct core *c, const struct event *ev, struct worker
 	unsure_settle(t);
 	if (h->started_ms && t->row.state.status == TASK_CLAIMED) {
 		times_started(c, &t->row.state, h->started_ms);
-		task_move(c, t, TASK_RUNNING, STR_NULL, out);
+		task_move(c, t, TASK_RUNNING, task_told_why(t), out);
 	}
-	if (t->row.state.wish == WISH_CANCEL)
+	if (task_is_told(&t->row.state))
 		effects_message(out, MSG_KILL, ev->link)->kill =
 		    (struct link_kill){h->task, h->token, STR("cancelled")};
 }
@@ -321,7 +321,7 @@ void hello(struct core *c, const struct event *ev, struct effects *out)
 	bool may_return = false; /* whose name is taken would only come back in vain */
 
 	if (!ev->link || worker_by_link(c, ev->link))
-		return; /* its link is gone by now; or it says it twice */
+		return; /* a link that is gone by now, or a hello that is said twice */
 	if ((ev->hello.dial > DIAL_MAX || f->start > START_MAX) && !MUTANT(DIAL_UNBOUNDED)) {
 		worker_refuse(ev->link, false, false,
 		    STR("it numbers its connections or its starts beyond what can be"), out);
@@ -387,8 +387,7 @@ void link_lost(struct core *c, const struct event *ev, struct effects *out)
 		return;
 	worker_unlink(c, w);
 	unsure_link_lost(c, w);
-	if (w->leaving &&
-	    !w->running) { /* it will not run anything again: nobody need wait for it */
+	if (w->leaving && !w->running) { /* nobody need wait for a worker that is done */
 		consensus_leave(&c->set, &w->member);
 		w->row.unwritten = false;
 		w->row.departed = true;

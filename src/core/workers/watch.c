@@ -246,7 +246,7 @@ static void kill_again(struct worker *w, struct effects *out)
 	struct task *t;
 
 	TAILQ_FOREACH (t, &w->tasks, on_worker)
-		if (t->row.state.wish == WISH_CANCEL)
+		if (task_is_told(&t->row.state))
 			effects_message(out, MSG_KILL, w->link)->kill =
 			    (struct link_kill){t->row.id, t->row.state.token, STR("cancelled")};
 }
@@ -269,7 +269,7 @@ void watch_beat(struct core *c, const struct event *ev, struct effects *out)
 	consensus_repeated(&c->set, &w->member, &ev->beat.set);
 	watch_heard(c, w, out);
 	if (!w->link)
-		return; /* it was too late */
+		return; /* the beat came too late */
 	effects_message(out, MSG_BEAT_ACK, w->link)->beat_ack =
 	    (struct link_beat_ack){ev->beat.number, watch_news(c, w)};
 	if (!w->leaving)

@@ -121,7 +121,7 @@ static bool names_queue(const struct core *c, struct str list, const struct queu
 bool worker_takes(const struct core *c, const struct worker *w, const struct task_spec *s)
 {
 	return (w->takes_input || !s->is_streamed) &&
-	       (w->takes_needs || !needs_are_shown(c, &s->owner));
+	       (w->takes_needs || !owner_is_shown(c, &s->owner));
 }
 
 enum unserved worker_unserved(const struct core *c, const struct worker *w, const struct queue *q)
@@ -198,7 +198,7 @@ static int remove_worker(
 	if ((ev->object.force && !is_lost) || start_owes(c, w)) {
 		if (!gone_has_room(c))
 			return too_many_gone(r);
-		gone_add(c, w, out); /* it may be wrong, or come back: it must not be believed */
+		gone_add(c, w, out); /* a worker that comes back must not be believed */
 	}
 	if (ev->object.force && !is_lost)
 		watch_lose(c, w, STR("an operator declared it lost"), out);

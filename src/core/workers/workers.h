@@ -25,22 +25,22 @@ struct worker {
 	char *strings;
 	struct health health;   /* only watch.c changes its state */
 	bool has_spoken;        /* after a welcome of this process: it knows us */
-	bool is_unheard;        /* it is counted as one that goes by older timeouts */
+	bool is_unheard;        /* counted as one that goes by older timeouts */
 	int64_t first_hello_ms; /* to this process; 0: none yet */
 	struct member member;   /* of the worker set; only from its hello to this process on */
 	uint64_t link;          /* 0: none */
 	uint64_t dial;          /* of its newest hello: older ones come too late */
-	bool leaving;           /* it drains: nothing more for it */
-	bool drops_receipts;    /* it gets no orders that are not written down */
-	bool takes_input;       /* that is streamed */
-	bool takes_needs;       /* it can show a job what it needs */
+	bool leaving;           /* the worker drains: nothing more for it */
+	bool drops_receipts;    /* no orders for the worker that are not written down */
+	bool takes_input;       /* the worker takes streamed input */
+	bool takes_needs;       /* the worker can show a job what it needs */
 	uint64_t generation;    /* changes with the link and the facts: see struct eligible */
 	struct timer watch;     /* monotonic: its health is looked at */
 	struct task_list tasks;
 	struct holdings holdings; /* what it offers, and how much of that its tasks hold */
 	struct left *left;        /* lists of shapes that it did not fit: see fit.c */
 	size_t n_left, cap_left;
-	bool is_roomy; /* it may have more room: it is looked at when the step is over */
+	bool is_roomy; /* perhaps more room: looked at when the step is over */
 	TAILQ_ENTRY(worker) in_roomy;
 	struct shape *reserved_for; /* starving; NULL: nobody */
 	int32_t running;            /* length of tasks */
@@ -55,7 +55,7 @@ struct worker {
 	/* healthchecks: numbers rise, some of the last may be unanswered */
 	uint64_t beat; /* the newest heard on this link */
 	uint64_t check_sent, check_counted;
-	uint64_t check_beat;   /* that the last one names: it was the newest then */
+	uint64_t check_beat;   /* the newest beat then, which the last check names */
 	int64_t check_said_ms; /* the last one was said then: the first time, or again */
 	bool check_open;       /* the last one is not answered */
 	bool check_gone;       /* the last one went with its link */
@@ -73,19 +73,19 @@ struct start {
 	int64_t boot;           /* of volatile servers on this store, counted; 0: never any */
 	bool was_volatile;      /* rows of dispatched tasks may still say that they are queued */
 	uint64_t dispatcher;    /* the last volatile server that could start anything */
-	int64_t receipts_from;  /* its number, as we found it; 0: there was none with receipts */
+	int64_t receipts_from;  /* the dispatcher's boot, as found; 0: it had no receipts */
 	struct timeouts before; /* the longest that a worker goes by who has not spoken yet */
 	size_t n_unheard;       /* workers that have not */
 	int64_t token_floor;  /* tokens of this process lie above all that were not written down */
 	rid last_id;          /* tasks up to here may have been dispatched before */
-	size_t parked_hellos; /* that wait for the store */
+	size_t parked_hellos; /* hellos that wait for the store */
 };
 
 /* An instance that was given up before it must have given up itself: see gone.c. */
 struct gone {
 	uint64_t instance;
 	int64_t for_ms, until_ms; /* monotonic */
-	bool owes;                /* it may have started what nobody knows of */
+	bool owes;                /* the worker may have started what nobody knows of */
 	int64_t start;            /* the last under its lock */
 	struct str lock, key;     /* owned; empty: an older server wrote it */
 };
@@ -106,7 +106,7 @@ const struct timeouts *worker_timeouts(const struct core *c, const struct worker
 void worker_heard_of(struct core *c, struct worker *w, struct effects *out);
 bool worker_may_start(const struct core *c, const struct worker *w); /* anything, now */
 bool worker_has_room(const struct core *c, const struct worker *w);
-/* Its program can run it. */
+/* The worker's program can run the task. */
 bool worker_takes(const struct core *c, const struct worker *w, const struct task_spec *s);
 /* To whoever is on that link: go away, for good (die), and perhaps come back as somebody new. */
 struct message *worker_refuse(

@@ -61,7 +61,7 @@ struct cron_item {
 struct cron_items {
 	struct cron_item *items;
 	size_t n;
-	char *zone; /* that the text named itself (CRON_TZ, OnCalendar's last word); NULL: none */
+	char *zone;     /* named by the text itself (CRON_TZ, OnCalendar's last word); NULL: none */
 	bool either_or; /* a crontab line with both day fields: two items, or only the weekdays'
 	                 * when the days of the month never come (30 February) */
 	/* A crontab line that runs all the time here, but not by Vixie's program: it has 0-23 or

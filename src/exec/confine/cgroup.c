@@ -48,7 +48,7 @@ static int end_leftovers(int dir, struct problem *p)
 
 bool exec_end_cgroups(const char *lock)
 {
-	AUTO(free_cstr) char *path = cgroup_place(lock, NULL);
+	AUTO(free_cstr) char *path = cgroup_home(lock, NULL);
 	int dir = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1, events;
 	struct problem p = {0};
 	bool empty;
@@ -68,7 +68,7 @@ bool exec_end_cgroups(const char *lock)
 int cgroups_open(struct cgroups *g, const char *lock, struct problem *p)
 {
 	*g = (struct cgroups){.dir_fd = -1};
-	g->path = cgroup_place(lock, &g->inside);
+	g->path = cgroup_home(lock, &g->inside);
 	if (!g->path)
 		return problem_set(p, ERR_IO, "there is no cgroup v2 hierarchy");
 	if (mkdir(g->path, 0755) < 0 && errno != EEXIST) {

@@ -6,7 +6,7 @@
 #include "exec/confine/cgroup.h"
 
 /* The directory of that lock, below our own cgroup; NULL: there is no hierarchy of version 2. */
-char *cgroup_place(const char *lock, char **ret_inside);
+char *cgroup_home(const char *lock, char **ret_inside);
 int cgroup_write(int dir, const char *name, const char *text); /* -1 with errno */
 bool cgroup_events_empty(int events_fd);
 /* Every cgroup below that one, down to the last; what is not empty stays, and what is above it. */

@@ -150,7 +150,7 @@ static int take_v2(
 
 	if (t->v2_dir_fd < 0)
 		return not_held(l, on, "the task has no cgroup of its own", p);
-	t->spent = t->spent || on == ON_MEMORY; /* its peak and its kills cannot be set back */
+	t->spent = t->spent || on == ON_MEMORY; /* peak and kills cannot be set back */
 	t->by[on] = BY_V2;
 	if (limits_write_files(t->v2_dir_fd, files, limits_v2_files(on, l, files), &name) < 0)
 		return refused(l, on, name, p);

@@ -34,7 +34,7 @@ struct limits_host {
 	bool tree_kill;                 /* there is a v2 tree: cgroup.kill ends a task */
 	char kill_why[200];             /* why not; filled by limits_look() */
 	unsigned made;                  /* numbers our directories */
-	unsigned late[LIMITS_LATE_MAX]; /* those that could not be removed in time */
+	unsigned late[LIMITS_LATE_MAX]; /* directories that could not be removed in time */
 	unsigned n_late;
 	struct {
 		unsigned number;
@@ -61,7 +61,7 @@ void limits_describe(const struct limits_host *h, enum limit_on on, char *out, s
 struct limits_task {
 	/* given */
 	int v2_dir_fd; /* the task's own directory of struct cgroup; -1 */
-	bool as_root;  /* its processes will be root's: RLIMIT_NPROC does not hold them */
+	bool as_root;  /* the processes are root's: RLIMIT_NPROC does not hold them */
 	/* taken */
 	int join_fds[N_LIMITS]; /* the new process writes "0" into each before it executes */
 	int n_join;
@@ -70,7 +70,7 @@ struct limits_task {
 	bool spent;            /* the v2 directory keeps its counts: do not use it again */
 	/* own */
 	enum limit_by by[N_LIMITS];
-	bool v1[N_LIMITS]; /* it has a directory there */
+	bool v1[N_LIMITS]; /* the limit has a directory there */
 	unsigned number;
 };
 

@@ -34,7 +34,7 @@ struct sandbox_spec {
 	const struct str *capabilities; /* kept: as in struct run_settings */
 	size_t n_capabilities;
 	bool keep_capabilities;
-	bool privileged; /* it starts as root with all capabilities: no user namespace is needed */
+	bool privileged; /* starts as root with all capabilities: no user namespace is needed */
 	int first_fd;    /* the numbers below this are taken by others; usually 3 */
 	int filter_fd;   /* of sandbox_filter_make(); -1: none */
 };

@@ -11,7 +11,7 @@ struct making {
 	struct problem *problem;
 	struct buf options; /* parted by NULs */
 	size_t n;
-	const char **hidden; /* those that are there, as they really are called */
+	const char **hidden; /* hidden paths that exist, by their real names */
 	size_t n_hidden;
 	const char **bound; /* where something of the host was bound: what it really is */
 	size_t n_bound;

@@ -14,7 +14,7 @@ void plan_file_release(struct plan_file *f)
 	arena_release(&f->arena);
 	package_graph_release(&f->graph);
 	names_release(&f->idents);
-	job_list_release(&f->jobs);
+	job_specs_release(&f->jobs);
 	free(f->ident_lines);
 	free(f->lines);
 	free(f->touched);
@@ -127,6 +127,7 @@ static const struct {
     {"name", NULL, true, true},
     {"policy", NULL, true, true},
     {"series", NULL, true, true},
+    {"reuse", NULL, true, true},
     {"queue", NULL, true, true},
 };
 #define N_MEMBERS (sizeof members / sizeof *members)

@@ -35,7 +35,7 @@ struct plan_file {
 	uint32_t rounds; /* 0: not said */
 	struct str from; /* the kept graph that has the packages; NULL: the file has */
 
-	struct job_list jobs;
+	struct job_specs jobs;
 	size_t n_needs;
 };
 
@@ -45,7 +45,7 @@ struct plan_reading {
 	struct plan_bounds bounds; /* all 0: those of limits.h */
 	uint64_t seed;
 	bool any_loops;
-	bool from_graph; /* it may name a kept graph in place of packages */
+	bool from_graph; /* the file may name a kept graph in place of packages */
 };
 int plan_file_read_as(
     struct str text, const struct plan_reading *how, struct plan_file *ret_file, struct problem *p);

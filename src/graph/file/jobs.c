@@ -23,23 +23,28 @@ static int set_name(const struct node *v, void *arg, struct problem *p)
 	return 0; /* read first of all, so that every other error can name it */
 }
 
+static struct job_need *last_need(struct taking *t)
+{
+	return &t->job.needs[t->job.n_needs - 1];
+}
+
 static int set_after(const struct node *v, void *arg, struct problem *p)
 {
-	struct job_need *need = arg;
+	struct taking *t = arg;
 	struct str text;
-	int rc = node_text(v, "after", 16, STR_NULL, &text, p);
+	int rc = node_text(v, "after", 16, t->job.name, &text, p);
 
-	if (rc == 0 && !after_parse(text, &need->after))
-		return wrong_at(p, v->line, STR_NULL, "after is success, end or failure");
+	if (rc == 0 && !after_parse(text, &last_need(t)->after))
+		return wrong_at(p, v->line, t->job.name, "after is success, end or failure");
 	return rc;
 }
 
 static int set_need_job(const struct node *v, void *arg, struct problem *p)
 {
-	struct job_need *need = arg;
+	struct taking *t = arg;
 
-	need->line = v->line;
-	return node_text(v, "job", JOB_NAME_MAX, STR_NULL, &need->job, p);
+	last_need(t)->line = v->line;
+	return node_text(v, "job", JOB_NAME_MAX, t->job.name, &last_need(t)->job, p);
 }
 
 static const struct member need_members[] = {{"job", set_need_job}, {"after", set_after}};
@@ -51,7 +56,7 @@ static int read_need(struct taking *t, const struct node *v, struct problem *p)
 
 	*need = (struct job_need){.after = AFTER_SUCCESS, .line = v->line};
 	if (v->kind == NODE_MAP)
-		rc = members_read(v, need_members, 2, need, t->job.name, p);
+		rc = members_read(v, need_members, 2, t, t->job.name, p);
 	else
 		rc = node_text(v, "a need", JOB_NAME_MAX, t->job.name, &need->job, p);
 	if (rc == 0 && need->job.n == 0)
@@ -263,7 +268,7 @@ int file_read_job(struct plan_file *f, const struct node *v, struct problem *p)
 		rc = too_many(p, v->line, "needs", f->bounds.needs);
 	if (rc == 0) {
 		t.job.task = arena_str(t.arena, buf_str(&t.task));
-		*job_list_add(&f->jobs) = t.job;
+		*job_specs_add(&f->jobs) = t.job;
 	}
 	buf_release(&t.task);
 	return rc;

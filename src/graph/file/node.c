@@ -7,6 +7,8 @@
 #include "graph/file/node.h"
 #include "graph/package/names.h"
 
+#define NAME_SHOWN 64 /* bytes of what somebody has misspelt */
+
 #define WHO_SHOWN 80
 
 /* JSON's numbers, and nothing else that YAML might take for one. */
@@ -123,7 +125,8 @@ int member_unknown(uint32_t line, struct str name, const char *const *names, siz
 {
 	const char *nearest = str_nearest(name, names, n);
 	struct buf all = {0};
-	int rc = wrong_at(p, line, who, "there is no member of this name here");
+	int rc = wrong_at(p, line, who, "there is no member of this name here: %.*s",
+	    name.n > NAME_SHOWN ? NAME_SHOWN : (int)name.n, name.p);
 
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&all, "%s%s", i ? ", " : "", names[i]);

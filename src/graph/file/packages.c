@@ -16,7 +16,7 @@ struct taking {
 	size_t n_deps, cap;
 	struct buf targets;
 	bool is_blocked;
-	struct str who; /* its ident, once that is known to be one */
+	struct str who; /* the package's ident, once that is known to be one */
 };
 
 static void taking_release(struct taking *t)

@@ -6,12 +6,15 @@
 #include <yaml.h>
 
 #include "base/mem.h"
+#include "graph/file/json_events.h"
 #include "graph/limits.h"
 
 struct reader {
 	yaml_parser_t parser;
+	struct json_events json;
+	bool is_json; /* and read as that: the parser is not used */
 	yaml_event_t event;
-	bool has_event;
+	bool has_event;     /* that has to be deleted */
 	struct arena arena; /* of the present entry */
 	size_t n_values;    /* in it */
 };
@@ -52,6 +55,10 @@ static void drop_event(struct reader *r)
 static int next_event(struct reader *r, struct problem *p)
 {
 	drop_event(r);
+	if (r->is_json) {
+		json_next_event(&r->json, &r->event);
+		return (int)r->event.type;
+	}
 	if (!yaml_parser_parse(&r->parser, &r->event))
 		return bad_text(r, p);
 	r->has_event = true;
@@ -209,6 +216,8 @@ int reader_open_as(struct str text, const char *wanted, const char *hint,
 	struct reader *r = xcalloc(1, sizeof *r);
 	int rc = 0;
 
+	r->is_json = json_is_plain(text);
+	r->json.text = text;
 	MUST(yaml_parser_initialize(&r->parser));
 	yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&r->parser, (const unsigned char *)text.p, text.n);
@@ -232,6 +241,7 @@ void reader_free(struct reader *r)
 	if (!r)
 		return;
 	drop_event(r);
+	buf_release(&r->json.unquoted);
 	yaml_parser_delete(&r->parser);
 	arena_release(&r->arena);
 	free(r);

@@ -18,7 +18,7 @@ struct node {
 	bool is_plain;   /* a text without quotes: it may mean a number, true, false or null */
 	uint32_t line;   /* from 1 */
 	uint32_t n;      /* values of a list, members of a map */
-	struct str key;  /* its name, in a map */
+	struct str key;  /* the member's name, in a map */
 	struct str text; /* ends with a NUL that does not count */
 	struct node *first, *last, *next;
 };

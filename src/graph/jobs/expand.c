@@ -12,7 +12,7 @@
 
 /* A job's needs among the jobs of the list. */
 struct expansion {
-	const struct job_list *l;
+	const struct job_specs *l;
 	struct job_plan *plan;
 	struct names names; /* a name's number is its job's */
 	struct dag jobs;    /* of jobs, not yet of elements */
@@ -313,7 +313,7 @@ static int spread(struct expansion *x)
 	return 0;
 }
 
-int job_plan_make(const struct job_list *l, struct job_plan *ret_plan, struct problem *p)
+int job_plan_make(const struct job_specs *l, struct job_plan *ret_plan, struct problem *p)
 {
 	struct job_plan plan = {.list = l};
 	AUTO(expansion_release)

@@ -30,14 +30,14 @@ bool after_parse(struct str s, enum after *ret_after)
 	return false;
 }
 
-void job_list_release(struct job_list *l)
+void job_specs_release(struct job_specs *l)
 {
 	arena_release(&l->arena);
 	free(l->jobs);
-	*l = (struct job_list){0};
+	*l = (struct job_specs){0};
 }
 
-struct job *job_list_add(struct job_list *l)
+struct job *job_specs_add(struct job_specs *l)
 {
 	GROW(l->jobs, l->cap, l->n + 1);
 	l->jobs[l->n] = (struct job){0};

@@ -41,7 +41,7 @@ struct job {
 	struct str task;     /* what the task is given, as a JSON object */
 };
 
-struct job_list {
+struct job_specs {
 	struct arena arena; /* of everything in it */
 	struct job *jobs;
 	size_t n, cap;
@@ -49,9 +49,9 @@ struct job_list {
 	size_t jobs_max, needs_max; /* of its plan; 0: what any plan may have */
 };
 
-void job_list_release(struct job_list *l);
+void job_specs_release(struct job_specs *l);
 /* A job after the others; it lies in the list's arena. */
-struct job *job_list_add(struct job_list *l);
+struct job *job_specs_add(struct job_specs *l);
 /* Letters, digits, punctuation but for , [ ] " and backslash; no control characters. */
 int job_name_check(struct str name, const char *what, struct problem *p);
 
@@ -61,8 +61,8 @@ struct job_element {
 };
 
 struct job_plan {
-	const struct job_list *list; /* lent: it must outlive this */
-	struct dag dag;              /* of elements, in the order of the list */
+	const struct job_specs *list; /* lent: it must outlive this */
+	struct dag dag;               /* of elements, in the order of the list */
 	struct job_element *elements;
 	uint32_t *first; /* of each job: its first element; one more at the end */
 	bool has_durations;
@@ -72,7 +72,7 @@ struct job_plan {
  * Checks the whole list and makes its DAG. Refused, with the line and the name: two jobs of one
  * name, a need that is not there, needs on two conditions at once, loops, and too much of anything.
  */
-int job_plan_make(const struct job_list *l, struct job_plan *ret_plan, struct problem *p);
+int job_plan_make(const struct job_specs *l, struct job_plan *ret_plan, struct problem *p);
 void job_plan_release(struct job_plan *j);
 /* "build" or "build[os=linux,bits=64]" */
 void job_element_name(const struct job_plan *j, uint32_t element, struct buf *out);

@@ -26,7 +26,7 @@ struct dep {
 };
 
 struct package {
-	bool is_known;    /* it was uploaded; else others need it */
+	bool is_known;    /* the package was uploaded; else others need it */
 	uint32_t version; /* in the table of versions */
 	uint32_t n_deps;
 	struct dep *deps;    /* by name's number and version, each once */

@@ -53,7 +53,7 @@ struct health {
 	int64_t since_ms;      /* since then its time runs out; may lie ahead */
 	int64_t beat_ms;       /* last proof that it speaks */
 	int64_t check_ms;      /* last proof that it can start processes; HEALTH_NEVER */
-	bool known;            /* its running tasks are known: it leaves NEW */
+	bool known;            /* the worker's running tasks are known: it leaves NEW */
 	bool permitted;        /* worker set consensus allows its first HEALTHY */
 	bool doubted;          /* on the worker: the server does not call it healthy now */
 	bool has_been_healthy; /* after that consensus does not matter any more */

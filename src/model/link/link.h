@@ -9,8 +9,8 @@
 #define MODEL_LINK_H
 
 #include "model/link/receipt.h"
-#include "model/task.h"
-#include "model/worker.h"
+#include "model/objects/worker.h"
+#include "model/task/task.h"
 
 /* An attempt: a task and the token of one try at it. A task's tokens only rise. */
 struct run_ref {
@@ -37,14 +37,14 @@ struct link_hello {
 	size_t n_tasks;
 	struct set_id set;   /* the last one it was told, by whomever; server 0: none */
 	uint64_t dial;       /* which of this instance's connections, from 1; 0: it does not say */
-	bool drops_receipts; /* it cannot prove what no row tells of */
-	bool takes_input;    /* that is streamed */
-	bool takes_needs;    /* it can show a job what it needs */
+	bool drops_receipts; /* the worker cannot prove what no row tells of */
+	bool takes_input;    /* the worker takes streamed input */
+	bool takes_needs;    /* the worker can show a job what it needs */
 };
 
 struct link_beat {
 	uint64_t number;
-	bool leaving;          /* it takes no more runs */
+	bool leaving;          /* the worker takes no more runs */
 	enum worker_state own; /* how it sees itself */
 	struct set_id set;     /* the last one it was told */
 };
@@ -148,13 +148,13 @@ struct link_input {
 /* What a job is shown of one that it needs. */
 struct link_need {
 	rid task;
-	struct str job;    /* its name; NULL: it has none */
-	struct str state;  /* of the job: see job_state_names */
-	struct str worker; /* that had it last; NULL: none, or it is not known any more */
+	struct str job;                     /* the job's name; NULL: it has none */
+	struct str state;                   /* of the job: see job_state_names */
+	struct str worker;                  /* the job's last; NULL: none, or not known any more */
 	int32_t attempt, exit_code, signal; /* exit_code -1: none */
 	int64_t started_ms, ended_ms;       /* 0: never */
 	struct str reason, result;          /* NULL: none */
-	bool is_cut;                        /* it left a result, which is not here */
+	bool is_cut;                        /* the job left a result, which is not here */
 };
 
 struct link_run {
@@ -172,7 +172,7 @@ struct link_run {
 	uint64_t number;     /* on this link, from 1: a replay is known by it */
 	uint64_t notify_seq; /* older than the worker's: it is refused */
 	struct receipt receipt;
-	bool is_streamed; /* its standard input comes by link_input */
+	bool is_streamed; /* standard input comes by link_input */
 	/* of a job: what it needs and has something to say, and how many more there are */
 	const struct link_need *needs;
 	size_t n_needs, needs_left_out;

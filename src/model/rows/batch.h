@@ -7,14 +7,14 @@
 #define MODEL_BATCH_H
 
 #include "base/arena.h"
-#include "model/input.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
+#include "model/objects/token.h"
+#include "model/objects/worker.h"
 #include "model/records.h"
 #include "model/rows/row.h"
-#include "model/task.h"
-#include "model/task_batch.h"
-#include "model/token.h"
-#include "model/worker.h"
+#include "model/task/input.h"
+#include "model/task/task.h"
+#include "model/task/task_batch.h"
 
 enum row_verb {
 	ROW_INSERT, /* row: a new one */

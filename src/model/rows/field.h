@@ -36,7 +36,7 @@ enum field_kind {
 	FIELD_LINES,   /* struct str: "item\n" lines, an array of at most `max` */
 	FIELD_LABELS,  /* struct str: "key=value\n" lines, an object with at most `max` members */
 	FIELD_STRINGS, /* struct str: a JSON object of strings as text */
-	FIELD_NEED,    /* struct str: canonical text (model/need.h); an object, or one text */
+	FIELD_NEED,    /* struct str: canonical text (model/task/need.h); an object, or one text */
 	FIELD_RUN, /* struct str: the settings of processes as JSON text (model/run/settings.h) */
 };
 
@@ -70,6 +70,7 @@ struct field {
 	size_t n_names;
 	const char *first_too; /* another word for the first of these; NULL: none */
 	const struct field *table;
+	/* In place of its kind's reader; NULL: there is none. */
 	int (*read)(const struct fields_in *r, struct json_t *v, const char *place);
 	unsigned flags;
 	const char *about;  /* for people; NULL: its name says it */
@@ -95,9 +96,10 @@ struct field {
 		.name = label, .kind = what, .flags = FIELD_SHOWN | (bits), \
 		.about = text __VA_OPT__(, ) __VA_ARGS__                    \
 	}
-#define FIELD_LIST(name, kind, type, member, most)                                            \
-	{                                                                                     \
-		name, kind, offsetof(struct type, member), sizeof(struct field_list), 0, most \
+#define FIELD_LIST(name, kind, type, member, most, ...)                                  \
+	{                                                                                \
+		name, kind, offsetof(struct type, member), sizeof(struct field_list), 0, \
+		    most __VA_OPT__(, ) __VA_ARGS__                                      \
 	}
 
 #endif

@@ -4,7 +4,7 @@
 #define MODEL_LOADER_H
 
 #include "model/id.h"
-#include "model/kind.h"
+#include "model/objects/kind.h"
 #include "model/rows/row.h"
 
 /* Rows live for the call; a non-zero return stops the load. */

@@ -14,8 +14,8 @@
 #define ROW_DAMAGED "damaged"
 
 struct quarantine_facts {
-	unsigned damage; /* groups of columns that do not fit, 1u << group */
-	struct str name; /* that the row goes by, if its kind has names */
+	unsigned damage; /* sets of columns that do not fit, 1u << set */
+	struct str name; /* the row's name, if its kind has names */
 	int64_t now_ms;  /* wall clock */
 };
 

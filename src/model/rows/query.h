@@ -3,9 +3,9 @@
 #ifndef MODEL_QUERY_H
 #define MODEL_QUERY_H
 
-#include "model/search.h"
-#include "model/task.h"
-#include "model/token.h"
+#include "model/objects/token.h"
+#include "model/task/search.h"
+#include "model/task/task.h"
 
 #define FILTER_STATES_MAX 16
 #define FILTER_LABELS_MAX 16

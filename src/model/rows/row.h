@@ -18,7 +18,7 @@ enum column_type {
 	COLUMN_TEXT,
 	COLUMN_BLOB,
 	COLUMN_USAGE,
-	COLUMN_SUM, /* in the database only: the checksum of its group */
+	COLUMN_SUM, /* in the database only: the checksum of its set */
 };
 
 enum column_flag {
@@ -35,11 +35,11 @@ enum column_flag {
 };
 
 /*
- * Columns that are written and read together are a group, and have a checksum together: those of
- * equal STATE and BULKY. A row's damage is a set of groups, 1u << group.
+ * Columns that are written and read together are a set, and have a checksum together: those of
+ * equal STATE and BULKY. A row's damage names these sets, 1u << set.
  */
-#define COLUMN_GROUP (COLUMN_STATE | COLUMN_BULKY)
-#define COLUMN_GROUPS (COLUMN_GROUP + 1)
+#define COLUMN_SET (COLUMN_STATE | COLUMN_BULKY)
+#define COLUMN_SETS (COLUMN_SET + 1)
 #define COLUMNS_MAX 64 /* of a kind of row */
 
 struct column {
@@ -47,7 +47,7 @@ struct column {
 	uint16_t offset;
 	uint16_t flags;
 	uint8_t type;
-	const char *summed_as; /* its name in the checksum, if it was renamed since; else NULL */
+	const char *summed_as; /* the column's old name, by which it is summed; else NULL */
 };
 
 /* When rows go by themselves, by their time_ms. */

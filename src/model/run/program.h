@@ -27,7 +27,7 @@ struct program {
 	const struct program_limit *limits;
 	size_t n_limits;
 	bool same_group;      /* stays in its parent's session and process group */
-	int32_t death_signal; /* that it gets when its parent dies; 0: none */
+	int32_t death_signal; /* what the program gets when its parent dies; 0: none */
 };
 
 #endif

@@ -92,12 +92,12 @@ struct run_settings {
 	const struct str *capabilities; /* kept, by name ("net_bind_service"); all others go */
 	size_t n_capabilities;
 	bool keep_capabilities;  /* "all": none is dropped */
-	bool limit_capabilities; /* these alone: an empty list keeps none */
+	bool limit_capabilities; /* the listed ones alone: an empty list keeps none */
 	struct run_limits limits;
 	struct run_kill kill;
 	struct run_sandbox sandbox;
 	struct run_check check;
-	struct str result_file; /* its content is the task's result; NULL: none */
+	struct str result_file; /* the file's content is the task's result; NULL: none */
 	bool status_file;       /* Bistro: the last line written to $REEVE_STATUS_FILE counts */
 	struct str input;       /* given on standard input; NULL: /dev/null */
 	int32_t output_policy;  /* enum output_policy */

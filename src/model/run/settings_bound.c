@@ -64,7 +64,7 @@ static int bind_sandbox(const struct run_sandbox *q, struct run_sandbox *t, stru
 {
 	if (!q->on)
 		return 0;
-	if (!t->on) { /* it cannot be left away */
+	if (!t->on) { /* a queue's sandbox cannot be left away */
 		*t = *q;
 		return 0;
 	}

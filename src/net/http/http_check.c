@@ -71,7 +71,7 @@ static const struct {
     [EXPECT] = SINGLE("Expect"),
 };
 
-/* Their values, as far as they are there; or what is wrong with the headers by themselves. */
+/* The headers' values, as far as they are there; or what is wrong with a header by itself. */
 static const char *sort(const struct evkeyvalq *headers, const char *values[N_SINGLE])
 {
 	const struct evkeyval *h;

@@ -86,7 +86,10 @@ static int code_of(int status)
 static const char *detail_of(int status)
 {
 	switch (status) {
-	case 413: return "The body is larger than this server accepts; send it in parts.";
+	case 413:
+		return "The body is larger than this server accepts "
+		       "(server.limits.body_max); send it in parts, or where it must be whole, "
+		       "compact or with a higher limit.";
 	case 417: return "The only expectation that is understood is 100-continue.";
 	case 501: return "This method is not known here.";
 	default: return "This is not a well-formed HTTP/1.1 request, or its headers are too long.";

@@ -200,5 +200,5 @@ void http_on_close(struct http_request *r, loop_fn *fn, void *arg)
 	r->on_close = fn;
 	r->on_close_arg = arg;
 	if (!r->conn && r->server)
-		http_server_wake(r->server); /* it happened already */
+		http_server_wake(r->server); /* the close has happened already */
 }

@@ -20,13 +20,13 @@ struct link_listener;
 /* What is wrong between the two ends, as far as this one can see. */
 enum link_fault {
 	LINK_FAULT_NONE,
-	LINK_FAULT_UNTRUSTED, /* its certificate is not of an authority that we trust, or is over */
-	LINK_FAULT_NAME,      /* its certificate is for another name than the one we dialled */
-	LINK_FAULT_DISTRUSTED, /* it does not believe our certificate */
+	LINK_FAULT_UNTRUSTED,  /* the peer's certificate is over, or of no authority we trust */
+	LINK_FAULT_NAME,       /* the peer's certificate is not for the name that we dialled */
+	LINK_FAULT_DISTRUSTED, /* the peer does not believe our certificate */
 	LINK_FAULT_NO_CERT,    /* we demand a certificate, and it has shown none */
-	LINK_FAULT_WANTS_CERT, /* it demands a certificate, it seems, and we have shown none */
-	LINK_FAULT_IS_PLAIN,   /* it does not speak TLS */
-	LINK_FAULT_IS_TLS,     /* it speaks TLS, it seems, and we do not */
+	LINK_FAULT_WANTS_CERT, /* the peer seems to demand a certificate, and we showed none */
+	LINK_FAULT_IS_PLAIN,   /* the peer does not speak TLS */
+	LINK_FAULT_IS_TLS,     /* the peer seems to speak TLS, and we do not */
 	N_LINK_FAULTS
 };
 
@@ -75,7 +75,7 @@ void link_close(struct link *l, const char *why);   /* on_close follows, from th
 /* When the loop will not run again: sends what it can at once and frees it; no on_close follows. */
 void link_end(struct link *l);
 void link_expect(struct link *l); /* another first frame, within the same limit */
-void link_admit(struct link *l);  /* it is no stranger any more: it may send large frames */
+void link_admit(struct link *l);  /* the peer is no stranger any more: it may send large frames */
 const char *link_peer(const struct link *l);
 enum link_fault link_fault(const struct link *l); /* of one that closes */
 /* False: the other end has shown a certificate, and it is not for that name (CN or DNS name). */

@@ -123,7 +123,7 @@ int address_listen(const char *text, int *ret_fd, int *ret_port, struct problem 
 	e = getaddrinfo(a.host[0] ? a.host : NULL, a.port, &hints, &list);
 	if (e != 0)
 		return problem_set(
-		    ret_problem, ERR_INVALID, "Can not listen on %s: %s", text, gai_strerror(e));
+		    ret_problem, ERR_INVALID, "Cannot listen on %s: %s", text, gai_strerror(e));
 	for (struct addrinfo *ai = list; ai && fd < 0; ai = ai->ai_next) {
 		fd = listen_on(ai);
 		if (fd < 0)
@@ -131,7 +131,7 @@ int address_listen(const char *text, int *ret_fd, int *ret_port, struct problem 
 	}
 	freeaddrinfo(list);
 	if (fd < 0) {
-		problem_set(ret_problem, ERR_IO, "Can not listen on %s: %s", text, strerror(saved));
+		problem_set(ret_problem, ERR_IO, "Cannot listen on %s: %s", text, strerror(saved));
 		if (saved == EADDRINUSE)
 			problem_hint(ret_problem,
 			    "Another process has this port; stop it or choose another one.");

@@ -20,6 +20,6 @@ bool address_is_loopback(const struct sockaddr *sa); /* unix sockets too */
 void address_text(const struct sockaddr *sa, char *ret_text, size_t size);
 /* A bound, listening, non-blocking socket with TCP_NODELAY (accepted ones inherit it). */
 int address_listen(const char *text, int *ret_fd, int *ret_port, struct problem *ret_problem);
-int address_port(int fd); /* that a socket is bound to; 0: none */
+int address_port(int fd); /* the port that a socket is bound to; 0: none */
 
 #endif

@@ -34,7 +34,7 @@ static int file_problem(struct problem *p, const char *what, const char *file)
 	char text[160];
 
 	tls_error_text(ERR_peek_error(), text, sizeof text);
-	problem_set(p, ERR_IO, "Can not use the TLS %s \"%s\": %s", what, file, text);
+	problem_set(p, ERR_IO, "Cannot use the TLS %s \"%s\": %s", what, file, text);
 	problem_hint(p, "It must be a readable PEM file.");
 	return ERR_IO;
 }

@@ -71,9 +71,9 @@ bool engine_is_stuck(const struct engine *e)
 	return e->pipe.is_stuck;
 }
 
-const char *engine_search_trouble(const struct engine *e)
+struct search_index engine_search_index(const struct engine *e)
 {
-	return store_search_trouble(e->store);
+	return store_search_index(e->store);
 }
 
 static void set_wake(struct engine *e)
@@ -237,7 +237,7 @@ static bool let_tell(const struct effects *fx, void *arg)
 	struct engine *e = arg;
 
 	hub_release(e->hub, fx);
-	if (fx->batch.arena.total > MUCH_MEMORY) /* it is the last to look at it */
+	if (fx->batch.arena.total > MUCH_MEMORY) /* nobody looks at the batch after the hub */
 		writer_discard(e->writer, &e->pipe.releasing->batch.arena);
 	return true;
 }

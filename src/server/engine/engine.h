@@ -46,7 +46,7 @@ struct hub *engine_hub(struct engine *e);
 /* The store can't be written at the moment: commands are refused. */
 bool engine_is_stuck(const struct engine *e);
 /* Why searches have no index, in words; NULL: they have. */
-const char *engine_search_trouble(const struct engine *e);
+struct search_index engine_search_index(const struct engine *e);
 
 /* Fills in times and seed, and steps. */
 void engine_step(struct engine *e, struct event *ev);

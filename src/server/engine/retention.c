@@ -36,7 +36,7 @@ struct retention {
 	rid group; /* the last that was looked at; 0: begin with the first */
 	struct {
 		rid id, last; /* and its last job */
-		bool is_over; /* its jobs are gone */
+		bool is_over; /* the group's jobs are gone */
 	} groups[GROUPS_STEP];
 	size_t n_groups;
 };

@@ -105,7 +105,7 @@ static void changed(struct str name, struct zone_ref *now, void *arg)
 
 	if (!z || !z->ref)
 		return;
-	log_info("the time zone " STR_FMT " was changed: schedules follow", STR_ARG(name));
+	log_info("the time zone " STR_FMT " was changed: what goes by it follows", STR_ARG(name));
 	now->refs++;
 	tell(t, z, now);
 }
@@ -196,7 +196,8 @@ static void on_clock(int fd, bool readable, bool writable, void *arg)
 	ssize_t got = read(fd, &expired, sizeof expired);
 
 	if (got < 0)
-		log_info("the wall clock was set, or the machine slept: schedules are looked at");
+		log_info(
+		    "the wall clock was set, or the machine slept: every time is looked at anew");
 	if (!watch_clock(fd))
 		loop_watch_set(t->clock, false, false);
 	t->o.feed(&(struct event){.kind = EV_WAKE}, t->o.arg);

@@ -26,9 +26,9 @@ static const char *host_not_ready(void *arg)
 	           : NULL;
 }
 
-static const char *host_search_trouble(void *arg)
+static struct search_index host_search_index(void *arg)
 {
-	return engine_search_trouble(((struct http_api *)arg)->engine);
+	return engine_search_index(((struct http_api *)arg)->engine);
 }
 
 static void host_load(void *arg, struct api_load *ret)
@@ -169,7 +169,7 @@ struct http_api *http_api_new(struct loop *l, struct engine *e, struct readers *
 	    .core = engine_core(e),
 	    .ids = engine_ids(e),
 	    .not_ready = host_not_ready,
-	    .search_trouble = host_search_trouble,
+	    .search_index = host_search_index,
 	    .load = host_load,
 	    .wall_ms = host_wall,
 	    .mono_ms = host_mono,

@@ -21,7 +21,7 @@ enum join_answer { JOIN_YES, JOIN_NO, JOIN_LATER };
  * written down.
  */
 struct join_terms {       /* valid until the next step */
-	struct str zone;  /* that it must be of; NULL: any */
+	struct str zone;  /* the zone that the worker must be of; NULL: any */
 	struct str token; /* the name of what let it in; NULL: it was here before */
 	rid id;           /* of that token; 0: none */
 };

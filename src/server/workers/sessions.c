@@ -12,6 +12,7 @@
 
 #include "base/data/idmap.h"
 #include "base/mem.h"
+#include "base/moves.h"
 #include "base/secret.h"
 #include "base/world/clock.h"
 #include "base/world/log.h"
@@ -31,20 +32,47 @@
 
 #define OWN_TOKEN "the server's own" /* no name that a token of the store could have */
 
+/*
+ *   stranger --knock--> known --hello--> greeted
+ *      |                  |
+ *      '--refused---------+--refused--> turned away
+ */
+enum session_state {
+	SESSION_STRANGER,
+	SESSION_KNOWN,   /* the knock was accepted: the worker may say hello */
+	SESSION_GREETED, /* the hello was accepted, for the brain */
+	SESSION_TURNED_AWAY,
+	N_SESSION_STATES
+};
+
+static const struct moves session_moves = {
+    "session",
+    {[SESSION_STRANGER] = "stranger",
+        [SESSION_KNOWN] = "known",
+        [SESSION_GREETED] = "greeted",
+        [SESSION_TURNED_AWAY] = "turned away"},
+    {
+        {SESSION_STRANGER, SESSION_KNOWN, "its knock proves who it is, and its token is right"},
+        {SESSION_STRANGER, SESSION_TURNED_AWAY, "no knock, wrong token or version, malformed"},
+        {SESSION_KNOWN, SESSION_GREETED, "its hello is accepted for the brain"},
+        {SESSION_KNOWN, SESSION_TURNED_AWAY,
+            "no hello, another worker's, one too many, or malformed"},
+    },
+};
+
 struct session {
 	struct sessions *all;
+	enum session_state state;
 	struct link *link;
 	uint64_t number;
 	unsigned char nonce[LINK_NONCE_BYTES];
-	char *shard;       /* who it has proven to be; NULL: nobody yet */
+	char *shard;       /* who it has proven to be; NULL: a stranger */
 	rid token_id;      /* of the token that let it in; 0: the server's own */
-	char *zone;        /* that its join token is for; NULL: any */
+	char *zone;        /* the zone that the join token is for; NULL: any */
 	char *token;       /* the name of what let it in; NULL: it was here before */
 	uint64_t instance; /* and which process of it */
 	char key[2 * LINK_KEY_BYTES + 1];
-	bool greeted;     /* its hello was accepted for the brain */
-	bool turned_away; /* and the log says so */
-	char *traced_as;  /* as its own trace calls it; NULL: no trace is wanted */
+	char *traced_as; /* as its own trace calls it; NULL: no trace is wanted */
 	struct parcel out;
 	TAILQ_ENTRY(session) touched;
 	bool is_touched;
@@ -87,6 +115,12 @@ static bool may_log_stranger(struct sessions *all)
 	return all->strangers <= STRANGERS_LOGGED;
 }
 
+static void session_move(struct session *s, enum session_state to)
+{
+	s->state = moves_make(&session_moves, s->state, to);
+}
+
+/* Who was greeted stays that: the brain is to hear of its loss. */
 static void turn_away(struct session *s, const char *why)
 {
 	struct link_refused refused = {.reason = str_of(why)};
@@ -97,7 +131,8 @@ static void turn_away(struct session *s, const char *why)
 		log_warn("worker at %s turned away: %s", link_peer(s->link), why);
 		tracing_sent(s->all->trace, link_peer(s->link), &m);
 	}
-	s->turned_away = true;
+	if (s->state != SESSION_GREETED)
+		session_move(s, SESSION_TURNED_AWAY);
 	link_encode_to_worker(&m, &s->all->arena, &frame);
 	link_send(s->link, buf_str(&frame));
 	buf_release(&frame);
@@ -198,7 +233,7 @@ static void refuse_known(struct session *s, const char *why)
 
 	if (!s->token)
 		snprintf(actor, sizeof actor, "worker:%s", s->shard);
-	else if (strcmp(s->token, OWN_TOKEN) == 0) /* it may call itself anything */
+	else if (strcmp(s->token, OWN_TOKEN) == 0) /* whose bearer may call itself anything */
 		snprintf(actor, sizeof actor, "join-token");
 	else
 		snprintf(actor, sizeof actor, "token:%s", s->token);
@@ -225,11 +260,12 @@ static bool admit(struct session *s, const struct link_knock *k)
 		turn_away(s, why);
 		return false;
 	}
-	if (answer == JOIN_LATER) { /* it dials again by itself, and will be known then */
-		s->turned_away = true;
+	if (answer == JOIN_LATER) { /* the worker dials again, and is known then */
+		session_move(s, SESSION_TURNED_AWAY);
 		link_close(s->link, "its join token is being looked at");
 		return false;
 	}
+	session_move(s, SESSION_KNOWN);
 	s->shard = xstrndup(k->shard.p, k->shard.n);
 	s->instance = k->instance;
 	link_admit(s->link);
@@ -266,7 +302,7 @@ static bool greet(struct session *s, struct link_hello *h)
 	h->facts.key = str_of(s->key);
 	if (h->facts.started_ms > now_ms) /* only shown; its clock is ahead */
 		h->facts.started_ms = now_ms;
-	s->greeted = true;
+	session_move(s, SESSION_GREETED);
 	if (all->trace) {
 		trace_process_name(h->facts.shard, h->facts.instance, &name);
 		s->traced_as = buf_take(&name);
@@ -291,7 +327,7 @@ static void hear_hello(struct session *s, const struct link_hello *h)
 
 static void take(struct session *s, const struct link_to_server *m)
 {
-	bool is_first = !s->greeted;
+	bool is_first = s->state != SESSION_GREETED;
 
 	if (is_first && !greet(s, m->hello))
 		return;
@@ -323,11 +359,11 @@ static void on_frame(struct link *l, struct str payload, void *arg)
 	arena_reset(&s->all->arena);
 	if (link_decode_to_server(payload, &s->all->arena, &m, &p) != 0)
 		turn_away(s, p.what);
-	else if (!s->shard && !m.knock)
+	else if (s->state == SESSION_STRANGER && !m.knock)
 		turn_away(s, "the first frame must be a knock");
-	else if (!s->shard && !admit(s, m.knock))
+	else if (s->state == SESSION_STRANGER && !admit(s, m.knock))
 		return;
-	else if (s->greeted || m.hello)
+	else if (s->state == SESSION_GREETED || m.hello)
 		take(s, &m);
 	else if (!m.knock)
 		turn_away(s, "a hello must follow the knock");
@@ -369,16 +405,17 @@ static void on_stranger(struct link *l, const char *why, void *arg)
 static void on_close(struct link *l, const char *why, void *arg)
 {
 	struct session *s = arg;
+	bool was_greeted = s->state == SESSION_GREETED;
 
-	if (!s->greeted && hints[link_fault(l)])
+	if (!was_greeted && hints[link_fault(l)])
 		on_stranger(l, why, s->all);
-	else if (s->greeted || (!s->turned_away && may_log_stranger(s->all)))
+	else if (was_greeted || (s->state != SESSION_TURNED_AWAY && may_log_stranger(s->all)))
 		log_info("worker link %llu (%s) closed: %s", (unsigned long long)s->number,
 		    link_peer(l), why);
-	if (s->greeted)
+	if (was_greeted)
 		tracing_link(s->all->trace, s->traced_as, "loses the link of ", why);
 	idmap_del(&s->all->by_number, s->number);
-	if (s->greeted && s->all->engine)
+	if (was_greeted && s->all->engine)
 		hear(s, (struct event){.kind = EV_LINK_LOST});
 	if (s->is_touched)
 		TAILQ_REMOVE(&s->all->touched, s, touched);

@@ -226,7 +226,7 @@ static int read_record(const struct node *v, void *arg, struct problem *p)
 	r.instance.service = names_find(&f->service_names, r.service);
 	if (r.worker.n)
 		r.instance.worker = worker_put(f, r.worker);
-	r.key = r.service = r.worker = r.domain = STR_NULL; /* they go with the entry */
+	r.key = r.service = r.worker = r.domain = STR_NULL; /* the texts go with the entry */
 	GROW(f->records, f->record_cap, f->n_records + 1);
 	GROW(f->lines, f->line_cap, f->n_records + 1);
 	f->lines[f->n_records] = v->line;

@@ -16,7 +16,7 @@
 	X(CRASH_RUNNING, "running")                                 \
 	X(CRASH_CRASHED, "crashed")                                 \
 	X(CRASH_RESTART, "restart") /* an operator ends its wait */ \
-	X(CRASH_DUE, "due")         /* its wait is over; comes by itself */
+	X(CRASH_DUE, "due")         /* the wait is over; comes by itself */
 
 enum crash_event_kind {
 #define X(kind, name) kind,

@@ -9,7 +9,7 @@
 /* A map; what it does not say stays as it is. */
 int policy_read(const struct node *v, struct crash_policy *policy, struct problem *p);
 
-/* Its texts are those of the file's entry, and go with it. */
+/* A record as a file says it. Its texts are those of the file's entry, and go with that. */
 struct record_values {
 	struct instance instance; /* without service and worker */
 	struct str key, service, worker, domain;

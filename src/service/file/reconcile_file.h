@@ -25,7 +25,7 @@ struct reconcile_items {
 
 struct reconcile_file {
 	struct arena arena;
-	struct str worker; /* this one */
+	struct str worker; /* the worker that reconciles */
 	bool is_drained;
 	struct names services;
 	struct names workers; /* number 0 is this one */

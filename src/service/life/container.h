@@ -10,8 +10,8 @@
 
 enum container_state {
 	CONTAINER_RESERVED,     /* there is room for it, and nothing else yet */
-	CONTAINER_INITIALIZING, /* it is being made */
-	CONTAINER_CREATED, /* its setup runs, or its monitor has not said yet that it is ready */
+	CONTAINER_INITIALIZING, /* the container is being made */
+	CONTAINER_CREATED, /* the setup runs, or the monitor has not said yet that it is ready */
 	CONTAINER_RUNNING,
 	CONTAINER_COMPLETED,
 	N_CONTAINER_STATES

@@ -8,7 +8,7 @@
 
 #include "service/life/instance.h"
 
-#define CRASH_NEVER (-1) /* it does not start again by itself */
+#define CRASH_NEVER (-1) /* the instance does not start again by itself */
 #define FACTOR_ONE 1000  /* a factor of 1 */
 
 struct crash_policy {

@@ -10,10 +10,10 @@
 #include "service/place/auction.h"
 
 enum instance_state {
-	INSTANCE_UNCLAIMED, /* it waits for a worker */
+	INSTANCE_UNCLAIMED, /* the instance waits for a worker */
 	INSTANCE_CLAIMED,   /* a worker starts it */
 	INSTANCE_RUNNING,
-	INSTANCE_CRASHED, /* it is nowhere, and starts again when its wait is over */
+	INSTANCE_CRASHED, /* the instance is nowhere, and starts again when its wait is over */
 	N_INSTANCE_STATES
 };
 extern const struct moves instance_moves;
@@ -36,10 +36,10 @@ struct instance {
 	uint64_t id;           /* of this start; 0: none */
 	uint64_t tag;          /* rises with every change */
 	int64_t since_ms;      /* in this state */
-	int64_t asked_ms;      /* its start, or its stop, was asked for last; 0: never */
+	int64_t asked_ms;      /* a start or a stop was asked for last; 0: never */
 	int64_t crashed_at_ms; /* 0: never */
 	bool is_ready;         /* for traffic */
-	bool is_stopping;      /* its worker was told to stop it */
+	bool is_stopping;      /* the worker was told to stop it */
 };
 
 /* The door of every move: with the time, the tag, and what a state cannot have. */

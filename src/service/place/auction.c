@@ -126,7 +126,7 @@ void auction_free(struct auction *a)
 uint32_t auction_shape(
     struct auction *a, const int64_t amount[N_PLACE_RESOURCES], const struct place_want *want)
 {
-	struct shape *s;
+	struct work_shape *s;
 
 	GROW(a->shapes, a->shape_cap, a->n_shapes + 1);
 	s = &a->shapes[a->n_shapes];
@@ -137,7 +137,7 @@ uint32_t auction_shape(
 	return a->n_shapes++;
 }
 
-void worker_charge(struct auction *a, uint32_t worker, const struct shape *s, bool is_task,
+void worker_charge(struct auction *a, uint32_t worker, const struct work_shape *s, bool is_task,
     uint32_t count, uint32_t starting)
 {
 	struct place_worker *w = &a->workers[worker];

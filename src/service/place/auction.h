@@ -86,7 +86,7 @@ struct place_result {
 	uint32_t worker;      /* NO_WORKER: none */
 	uint32_t zone_had;    /* instances of the service in that zone before */
 	uint32_t colocated;   /* on that worker before; of a task: tasks there */
-	uint32_t zone_must;   /* it had to be in this zone; NO_ZONE: it had not */
+	uint32_t zone_must;   /* the zone that it had to be in; NO_ZONE: none */
 	int64_t score;        /* in SCORE_ONE; the lower won */
 	enum place_code code; /* PLACE_NO_ROOM stands for all that auction_explain() tells apart */
 };
@@ -126,7 +126,7 @@ uint32_t auction_starting(const struct auction *a); /* of all workers */
 struct place_error {
 	enum place_code code;
 	unsigned short_of;  /* a bit for each resource that every worker lacks */
-	uint32_t n_workers; /* that would do but for the room */
+	uint32_t n_workers; /* workers that would do but for the room */
 	struct place_figures {
 		int64_t wanted, largest, freest; /* of one worker */
 		int64_t total, reserved, used;   /* of all those workers; used -1: not known */

@@ -6,7 +6,7 @@
 
 struct asking {
 	const struct auction *a;
-	const struct shape *shape;
+	const struct work_shape *shape;
 	const struct place_want *want;
 	uint32_t zone; /* NO_ZONE: any */
 	struct place_error *e;

@@ -21,7 +21,7 @@ struct hosts {
 	struct spread *own; /* of a service that is on many workers; NULL: it has none */
 };
 
-struct shape {
+struct work_shape {
 	int64_t amount[N_PLACE_RESOURCES];
 	uint32_t want;
 	uint32_t failed_in; /* the batch in which it found no place; 0: none */
@@ -90,7 +90,7 @@ struct auction {
 	struct names want_names; /* wants as texts, each once */
 	struct place_want *wants;
 	size_t want_cap;
-	struct shape *shapes;
+	struct work_shape *shapes;
 	uint32_t n_shapes;
 	size_t shape_cap;
 	struct forest forests[FORESTS_MAX];
@@ -144,7 +144,7 @@ void tree_seek(struct seek *q, const struct forest *f, uint32_t zone);
 /* spread.c: where the instances of a service are */
 void spread_init(struct spread *s, const struct auction *a);
 void spread_release(struct spread *s);
-/* It is the one that is placed now: a->now, with floors for this forest. */
+/* The service is the one that is placed now: a->now, with floors for this forest. */
 void service_spread(struct auction *a, uint32_t service, const struct forest *f);
 void service_add(struct auction *a, uint32_t service, uint32_t worker, uint32_t n);
 void service_take(struct auction *a, uint32_t service, uint32_t worker);
@@ -152,7 +152,7 @@ void service_take(struct auction *a, uint32_t service, uint32_t worker);
 /* The zone of an instance, where each index has its own. */
 uint32_t zone_preferred(const struct auction *a, uint32_t service, uint32_t index);
 /* Reserves and counts, without the service's own count. */
-void worker_charge(struct auction *a, uint32_t worker, const struct shape *s, bool is_task,
+void worker_charge(struct auction *a, uint32_t worker, const struct work_shape *s, bool is_task,
     uint32_t count, uint32_t starting);
 
 #endif

@@ -141,7 +141,7 @@ static void take(
 
 static void place(struct auction *a, const struct place_work *w, struct place_result *ret)
 {
-	struct shape *s = &a->shapes[w->shape];
+	struct work_shape *s = &a->shapes[w->shape];
 	struct seek q = {
 	    .a = a, .amount = s->amount, .is_task = w->service == NO_SERVICE, .worker = NO_WORKER};
 

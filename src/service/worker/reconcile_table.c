@@ -24,7 +24,7 @@ const struct reconcile_row reconcile_table[] = {
         "it is started elsewhere; the room is given back", "nothing"},
     {WHEN_ORDINARY, B(HAS_RESERVED), B(SAYS_CRASHED), DO_DELETE,
         "it waits, and will be ordered again; the room is given back", "nothing"},
-    /* it is starting */
+    /* the instance is starting here */
     {WHEN_ORDINARY, STARTING, B(SAYS_NONE), DO_DELETE,
         "the record was there before the order, so it is wanted no more", NULL},
     {WHEN_ORDINARY, STARTING, B(SAYS_UNCLAIMED), DO_CLAIM, "this worker is starting it", NULL},
@@ -35,9 +35,9 @@ const struct reconcile_row reconcile_table[] = {
     {WHEN_ORDINARY, STARTING, B(SAYS_RUNNING_OTHER), DO_DELETE, "it runs elsewhere", NULL},
     {WHEN_ORDINARY, STARTING, B(SAYS_CRASHED), DO_DELETE, "it waits, and will be ordered again",
         NULL},
-    /* it runs */
+    /* the instance runs here */
     {WHEN_ALONE, B(HAS_RUNNING), B(SAYS_NONE), DO_CREATE_RUNNING,
-        "it runs, and whoever has lost the record must know: an emptied store stops nothing", NULL},
+        "it runs, so the store gets its record back: an emptied store stops nothing", NULL},
     {WHEN_ORDINARY, B(HAS_RUNNING), B(SAYS_UNCLAIMED), DO_SET_RUNNING,
         "it runs here, no need to start it elsewhere", NULL},
     {WHEN_ORDINARY, B(HAS_RUNNING), B(SAYS_CLAIMED_SELF), DO_SET_RUNNING, "it runs here", NULL},
@@ -48,7 +48,7 @@ const struct reconcile_row reconcile_table[] = {
         "it runs elsewhere; this one may end as it likes to", "delete"},
     {WHEN_ORDINARY, B(HAS_RUNNING), B(SAYS_CRASHED), DO_SET_RUNNING,
         "it runs, so it need not be started again", NULL},
-    /* it has ended */
+    /* the instance has ended here */
     {WHEN_ALONE, OVER, B(SAYS_NONE), DO_DELETE,
         "if it is wanted, convergence creates it; a record of what is over would bring it back",
         "crash"},

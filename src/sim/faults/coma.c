@@ -44,7 +44,7 @@ static void moment_passed(struct world *w, void *arg)
 	if (!k->node.asleep)
 		return;
 	if (sim_worker_give_up_us(w, slot) > w->now_us) {
-		sim_coma_watch(w, slot); /* its clocks run slower by now */
+		sim_coma_watch(w, slot); /* the sleeper's clocks run slower by now */
 		return;
 	}
 	for (struct sim_process *p = k->processes; p; p = p->next)

@@ -242,7 +242,7 @@ void sim_hostile_begin(struct world *w, struct fault *f, unsigned number)
 	l = dial(w);
 	if (!l)
 		return;
-	/* he would be one of the set, and hold up the others: that is known */
+	/* A new worker would be one of the set, and hold up the others: that is known. */
 	l->victim = !has_sets && sim_chance(r, 300) ? -1 : f->slot;
 	world_tell(w, "FAULT: somebody says that he is %s",
 	    l->victim < 0 ? "new" : world_node_name(w, l->victim));

@@ -22,7 +22,7 @@ bool sim_hostile_lies_of(struct world *w, struct rng *r, struct link_held *ret_l
 void sim_hostile_claims(struct world *w, uint64_t instance, const struct link_held *lie);
 /* And then, once he was heard, that some of it has ended. */
 void sim_hostile_end(struct world *w, struct rng *r, uint64_t link);
-void sim_hostile_heal(struct world *w); /* he hangs up */
+void sim_hostile_heal(struct world *w); /* the stranger hangs up */
 void sim_hostile_free(struct sim_hostile *h);
 
 /* judge_hostile.c: around every step of the core, and for every message that it sends. */
@@ -39,7 +39,7 @@ struct hostile_link {
 	uint64_t number;
 	int victim; /* whose name his hello is in; -1: his own */
 	bool is_absurd;
-	rid held[HOSTILE_HELD]; /* that his hello says to hold */
+	rid held[HOSTILE_HELD]; /* what his hello says that he holds */
 	size_t n_held;
 };
 

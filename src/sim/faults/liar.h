@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * He lies about the set of workers. The words of all others are held up, so that starts are known
- * to nobody but them; the server dies; he is the first who comes to the next one, says that he is
- * all there is and that he runs what others run, and goes. Then all come back but one. Or one of
- * the workers turns liar: it comes back before the others, and claims their attempts beside its
- * own.
+ * The liar lies about the set of workers. The words of all others are held up, so that starts are
+ * known to nobody but them, and the server dies. The liar is the first who comes to the next
+ * server, says that he is all there is and that he runs what others run, and goes. Then all come
+ * back but one. Or one of the workers turns liar: it comes back before the others, and claims their
+ * attempts beside its own.
  */
 #ifndef SIM_LIAR_H
 #define SIM_LIAR_H

@@ -132,7 +132,7 @@ static void draw_command(struct world *w, enum event_kind kind)
 	load_send(w, r, 0);
 }
 
-/* Jobs are tasks like any others: people cancel, hold, release and repeat them. */
+/* Jobs are tasks like any others: people cancel, fail, hold, release and repeat them. */
 static void draw_task(struct world *w)
 {
 	static const enum event_kind kinds[] = {EV_CANCEL, EV_RETRY, EV_TASK_SET, EV_TASK_SET};
@@ -143,6 +143,7 @@ static void draw_task(struct world *w)
 	if (!t || !t->n_jobs)
 		return;
 	r = load_request(w, w->load, kinds[rng_below(g, 4)]);
+	r->flag = r->kind == EV_CANCEL && sim_chance(g, 500);
 	r->status = sim_chance(g, 600) ? HELD_STATUS : TASK_QUEUED;
 	for (int64_t n = sim_between(g, 1, 3); n > 0; n--) {
 		const struct truth_task *job = t->jobs[rng_below(g, (uint64_t)t->n_jobs)];

@@ -3,7 +3,7 @@
 #ifndef SIM_GROUP_H
 #define SIM_GROUP_H
 
-#include "model/group_graph.h"
+#include "model/objects/group_graph.h"
 #include "sim/judge/judge_internal.h"
 #include "sim/kind.h"
 #include "sim/load/load_internal.h"

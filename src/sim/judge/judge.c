@@ -93,7 +93,7 @@ static void answered_cancel(struct world *w, const struct reply *r)
 		t = truth_of(w, r->outcomes[i].id);
 		if (t->retries)
 			continue; /* another client wants it again meanwhile */
-		if (r->outcomes[i].status == TASK_CANCELLED && t->running && !t->given_up &&
+		if (task_is_ended(r->outcomes[i].status) && t->running && !t->given_up &&
 		    !t->over_by_us)
 			world_fail(w, 25, "task %u is called cancelled while it runs", t->number);
 		t->cancelled = true;

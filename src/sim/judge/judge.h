@@ -52,7 +52,7 @@ void judge_ended(struct world *w, const struct sim_process *p);
 /* The machine sleeps past the moment by which a process had to be over: that is nobody's now. */
 void judge_overslept(struct world *w, struct sim_process *p);
 /* An attempt that could not be executed: 126, 127. */
-void judge_shown(struct world *w, const struct link_run *run); /* it is about to be started */
+void judge_shown(struct world *w, const struct link_run *run); /* the run is about to be started */
 void judge_unexecutable(struct world *w, const struct sim_process *p);
 
 /* Whom the server has lost by this step; and a step of a worker. */

@@ -122,7 +122,7 @@ static void check_claim(
 	if (core_order_is_late(sim_core(w), t->id, s->token))
 		t->late_token = s->token;
 	if (!is_ordered(w, t->id, s->token))
-		return; /* it runs already: the worker says so */
+		return; /* the task runs already: the worker says so */
 	check_limits(w, t, s);
 	judge_need_claimed(w, t, q, s->token);
 	if (t->lost_us)
@@ -335,7 +335,7 @@ static void check_stale(struct world *w)
 		if (now.status == j->before.status && now.attempt == j->before.attempt)
 			return;
 	} else if (j->before.status == TASK_QUEUED && now.status == TASK_CLAIMED) {
-		return; /* its turn has come, by chance in this step */
+		return; /* the task's turn has come, by chance in this step */
 	}
 	world_fail(w, 8, "task %u: word of token %lld changes it at token %lld",
 	    judge_number(w, j->watched), (long long)j->watched_token, (long long)j->before.token);

@@ -14,7 +14,7 @@ static bool may_be_taken(const struct world *w, int slot)
 		return true;
 	return v.state == WORKER_MUST_DIE ||
 	       (w->o.allow_bump_unhealthy && v.state != WORKER_HEALTHY) ||
-	       str_is(v.row->facts.key, "his own"); /* it is his already */
+	       str_is(v.row->facts.key, "his own"); /* the name is his already */
 }
 
 static void watch(struct world *w, rid task)

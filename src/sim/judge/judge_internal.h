@@ -20,19 +20,19 @@ struct truth_task {
 	rid id;
 	unsigned number;
 	struct truth_queue *queue;
-	int32_t max_attempts;               /* its own; 0: the queue's */
-	int64_t backoff_ms, backoff_max_ms; /* its own; negative: the queue's */
-	int key;                            /* its unique key's number; 0: none */
+	int32_t max_attempts;               /* the task's own; 0: the queue's */
+	int64_t backoff_ms, backoff_max_ms; /* the task's own; negative: the queue's */
+	int key;                            /* the unique key's number; 0: none */
 	/* as the core sees it */
 	bool is_live, is_known; /* known: status is meaningful */
 	int32_t status, attempt;
 	int64_t token, due_ms;
-	struct str need, queue_need; /* its own; its queue's when it was claimed, */
+	struct str need, queue_need; /* the task's own; its queue's when it was claimed, */
 	int64_t claim_token;         /* with that token */
 	int64_t held[N_HELD];        /* by its process */
 	int64_t late_token;          /* of an attempt whose order was not sent yet; 0: none */
-	int64_t lost_us;             /* it waits because its worker was lost then; 0: not so */
-	bool is_held; /* … or something like that: what its row says of the end is wall time */
+	int64_t lost_us; /* the task waits because its worker was lost then; 0: not so */
+	bool is_held;    /* … or something like that: what its row says of the end is wall time */
 	int64_t due_since_us; /* when it was told to wait until then */
 	/* as the store has it */
 	bool stored;

@@ -9,7 +9,7 @@ void judge_need_claimed(
 	t->claim_token = token;
 }
 
-/* Its own amount stands for the queue's. */
+/* A task's own amount stands for the queue's. */
 static int64_t amount_needed(const struct truth_task *t, int what)
 {
 	int64_t own = amount_of(t->need, str_of(held_names[what]));

@@ -81,6 +81,7 @@ bool load_event_of(
 	case EV_TASK_SET:
 		ev->tasks.ids = r->ids;
 		ev->tasks.n = r->n_ids;
+		ev->tasks.fails = r->kind == EV_CANCEL && r->flag;
 		ev->tasks.has_status = !r->flag;
 		ev->tasks.has_priority = r->flag;
 		ev->tasks.status = r->status;
@@ -97,7 +98,7 @@ static const char *verb_name(const struct request *r)
 {
 	switch (r->kind) {
 	case EV_SUBMIT: return "submit";
-	case EV_CANCEL: return "cancel";
+	case EV_CANCEL: return r->flag ? "fail" : "cancel";
 	case EV_RETRY: return "retry";
 	case EV_TASK_SET: return "set tasks";
 	case EV_CREATE: return "create";

@@ -28,7 +28,7 @@ struct request {
 	int got_code;
 	/* submits */
 	int n, key; /* key: 0 none */
-	rid batch;  /* that they join; 0: none */
+	rid batch;  /* the batch that the tasks join; 0: none */
 	rid made;   /* the batch of the first answer */
 	int max_attempts;
 	int32_t priority, status;
@@ -49,8 +49,8 @@ struct load {
 	struct request *requests;
 	unsigned last_request;
 	int n_open;
-	rid *tasks; /* that clients know of */
-	rid batch;  /* that was made last, as far as they know */
+	rid *tasks; /* the tasks that clients know of */
+	rid batch;  /* the batch that was made last, as far as they know */
 	size_t n_tasks, cap_tasks;
 	struct sim_sender *senders; /* of streamed input: load_input.c */
 };

@@ -7,7 +7,7 @@
 #ifndef SIM_NEEDS_H
 #define SIM_NEEDS_H
 
-#include "model/need.h"
+#include "model/task/need.h"
 #include "sim/world/world.h"
 
 struct sim_worker;

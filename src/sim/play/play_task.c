@@ -2,7 +2,7 @@
 /* The tasks of a scenario: what is asked of the server, and how their processes behave. */
 #include <string.h>
 
-#include "model/task.h"
+#include "model/task/task.h"
 #include "sim/play/play_internal.h"
 
 static const char OUTCOME_KEYS[] = "run exit signal error ignores_term text";

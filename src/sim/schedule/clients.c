@@ -14,7 +14,7 @@
 /* What a client asks for: request.own. */
 struct plan {
 	char name[16], items[120];
-	struct schedule_row row; /* its strings are constants, and the two above */
+	struct schedule_row row; /* the row's strings are constants, and the two above */
 	int64_t from_s, to_s, until_ms;
 };
 
@@ -201,7 +201,7 @@ static void draw_range(struct world *w, struct request *r)
 
 	p->from_s = now_s - sim_between(g, 0, sim_chance(g, 600) ? 120 : 8000);
 	p->to_s = p->from_s + sim_between(g, 1, 90);
-	if (sim_chance(g, 400)) { /* its end may have come by the time that the past is read */
+	if (sim_chance(g, 400)) { /* an end that may have come when the past is read */
 		p->from_s = now_s - sim_between(g, 0, 20);
 		p->to_s = now_s + sim_between(g, 1, 6);
 		maybe_slow_answer(w, r);

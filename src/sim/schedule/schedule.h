@@ -4,7 +4,7 @@
 #define SIM_SCHEDULE_H
 
 #include "cron/pattern/item.h"
-#include "model/schedule.h"
+#include "model/objects/schedule.h"
 #include "sim/judge/judge_internal.h"
 #include "sim/kind.h"
 
@@ -60,7 +60,7 @@ struct truth_schedule {
 	size_t n, cap;
 	struct truth_stretch *stretches;
 	size_t n_stretches, cap_stretches;
-	struct truth_look *looks; /* that wait for their rows */
+	struct truth_look *looks; /* looks that wait for their rows */
 	size_t n_looks, cap_looks;
 	struct truth_tick *waiting;
 	struct truth_task **tasks;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct node_clock {
-	int64_t ppm;         /* it runs that much too fast */
+	int64_t ppm;         /* the clock runs that much too fast */
 	int64_t anchor_us;   /* true time, */
 	int64_t mono_us;     /* and what the monotonic clock said then */
 	int64_t wall_off_us; /* wall - monotonic */

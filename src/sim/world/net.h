@@ -120,7 +120,7 @@ struct packet *packet_of_message(const struct message *m);
 struct packet *packet_of_event(const struct event *ev);
 struct packet *packet_copy(const struct packet *p);
 const char *packet_kind(const struct packet *p);
-rid packet_task(const struct packet *p);               /* that it is about; 0: none */
+rid packet_task(const struct packet *p); /* the task that the packet is about; 0: none */
 const char *packet_kind_name(int direction, int kind); /* by direction: event or message kind */
 /* A packet's kind and what it is about, appended. */
 void packet_words(struct world *w, const struct packet *p, struct buf *out);

@@ -101,7 +101,7 @@ static void draw_classes(struct sim_options *o, struct rng *r)
 	if (sim_chance(r, 100))
 		drawn = DRAWN_CLASSES;
 	if (sim_chance(r, 950))
-		drawn &= ~(1u << CLASS_TWIN); /* it keeps many others from happening */
+		drawn &= ~(1u << CLASS_TWIN); /* a twin keeps many other faults from happening */
 	o->classes = drawn & o->faults;
 	if (!o->classes && o->faults != ALL_CLASSES)
 		o->classes = o->faults;

@@ -8,8 +8,8 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "model/kind.h"
 #include "model/link/health.h"
+#include "model/objects/kind.h"
 
 enum sim_class {       /* of faults; a seed draws which of them it has, and how often */
 	CLASS_NET,     /* cuts, partitions, half-open links, slow lines */

@@ -76,7 +76,7 @@ static void pack_event(struct packer *m, struct event *ev)
 	}
 }
 
-/* Their texts before them: when all is measured nothing may be written to what is another's. */
+/* The needs' texts go first, from a copy: measuring writes nothing into another's needs. */
 static void pack_needs(struct packer *m, struct link_run *r)
 {
 	struct link_need *own = xmalloc((r->n_needs + 1) * sizeof *own);

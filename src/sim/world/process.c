@@ -203,7 +203,7 @@ static void end(struct world *w, struct sim_process *p)
 	}
 	p->state = PROCESS_OVER;
 	if (p->unread && k->agent && k->instance == p->instance) {
-		p->is_over_unread = true; /* its pipes are not at their end */
+		p->is_over_unread = true; /* the process's pipes are not at their end */
 		return;
 	}
 	if (k->agent && k->instance == p->instance)
@@ -246,7 +246,7 @@ void sim_process_stop(struct world *w, int slot, rid task, int64_t token, bool k
 	struct sim_process *p = find(&w->workers[slot], task, token);
 
 	if (!p || p->state == PROCESS_OVER)
-		return; /* its end is on its way to the brain */
+		return; /* the process's end is on its way to the brain */
 	if (p->state == PROCESS_WAITS) {
 		p->exit = (struct agent_exit){.kind = EXIT_NEVER, .exit_code = -1};
 		end(w, p);

@@ -17,7 +17,7 @@ enum sim_boundary {
 	AT_STEP,    /* before an event is handled */
 	AT_FLY,     /* a batch has gathered, nothing is written */
 	AT_APPLY,   /* just before it becomes durable */
-	AT_APPLIED, /* it is durable, nobody was told */
+	AT_APPLIED, /* the batch is durable, nobody was told */
 	AT_RELEASE, /* in the middle of telling */
 	N_BOUNDARIES,
 };

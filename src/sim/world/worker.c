@@ -79,7 +79,7 @@ void sim_worker_facts(const struct sim_worker *k, struct worker_facts *f)
 	    .started_ms = k->started_ms,
 	    .start = k->started_ms,
 	    .lock = str_of(k->lock),
-	    .key = str_of(k->lock), /* that nobody else can prove */
+	    .key = str_of(k->lock), /* a key that nobody else can prove */
 	    .host = STR("sim"),
 	    .target = STR("sim"),
 	    .version = STR(REEVE_VERSION),
@@ -281,7 +281,7 @@ void sim_worker_link_down(struct world *w, int slot, uint64_t link)
 		return;
 	k->link = 0;
 	if (k->stepping)
-		sim_hand(w, slot, 0, &down); /* it closed the link itself */
+		sim_hand(w, slot, 0, &down); /* the worker closed the link itself */
 	else
 		link_lost(w, slot);
 }

@@ -7,7 +7,7 @@
 #define SIM_WORKER_H
 
 #include "agent/agent.h"
-#include "model/worker.h"
+#include "model/objects/worker.h"
 #include "sim/world/world.h"
 
 enum process_state { PROCESS_WAITS, PROCESS_RUNS, PROCESS_OVER };
@@ -15,7 +15,7 @@ enum process_state { PROCESS_WAITS, PROCESS_RUNS, PROCESS_OVER };
 struct sim_process {
 	struct sim_process *next, **prev; /* of its machine */
 	int slot;
-	uint64_t instance; /* that started it */
+	uint64_t instance; /* the worker's instance that started the process */
 	rid task;
 	int64_t token;
 	enum process_state state;
@@ -26,12 +26,11 @@ struct sim_process {
 	bool unread; /* nobody reads its output now: it waits, and so does the word of its end */
 	bool is_over_unread;
 	bool is_given_up; /* by the server: its queue's limit does not count it any more */
-	bool overslept; /* its machine sleeps, or has slept, past the moment when it had to be over
-	                 */
+	bool overslept;   /* the machine sleeps, or slept, past the process's end */
 	int64_t produced[N_STREAMS];
 	int64_t read; /* of its streamed input */
 	int chunks_left;
-	struct sim_event *event; /* its next one */
+	struct sim_event *event; /* the process's next event */
 };
 
 struct sim_worker {
@@ -42,7 +41,7 @@ struct sim_worker {
 	struct agent *agent; /* NULL: none runs */
 	struct agent_effects effects;
 	uint64_t instance, incarnation; /* random; counted */
-	uint64_t lost_instance;         /* that the server has lost for its silence */
+	uint64_t lost_instance;         /* the instance that the server has lost for its silence */
 	int64_t row_started_ms;         /* of the newest instance that the store knows */
 	int64_t last_ok_us;             /* when a healthcheck last went well; of the instance */
 	int64_t started_ms;
@@ -63,10 +62,10 @@ struct sim_worker {
 	int64_t check_takes_us;   /* a script's; 0: as usual */
 	int64_t no_fork_until_us; /* no process can be started */
 	bool stays_down;          /* a script's: no supervisor */
-	bool drops_receipts;      /* its program is of before there were any */
+	bool drops_receipts;      /* a program of before there were receipts */
 	int lies;                 /* so many of its next hellos claim others' attempts, too */
 	struct rng lie_rng;
-	int die_after;       /* it is killed before it does so many more things; 0: it is not */
+	int die_after;       /* killed before the worker does so many more things; 0: not */
 	int64_t die_down_us; /* and is started again after that time; negative: not */
 };
 
@@ -112,7 +111,7 @@ void sim_worker_event(struct world *w, struct sim_event *e);
 void sim_process_new(struct world *w, int slot, const struct agent_effect *e);
 /* Go on or stop reading its output. */
 void sim_process_read(struct world *w, int slot, rid task, int64_t token, bool on);
-/* Its streamed input goes on: load_input.c knows what it should read. */
+/* The process's streamed input goes on: load_input.c knows what it should read. */
 void sim_process_given(struct world *w, int slot, const struct agent_effect *e);
 void sim_process_input(struct world *w, struct sim_process *p, const struct link_input *in);
 void sim_process_stop(struct world *w, int slot, rid task, int64_t token, bool kill);

@@ -137,7 +137,7 @@ CREATE TABLE meta (
 	value BLOB
 ) WITHOUT ROWID;
 
--- One row. What can not be read off the tables once rows were deleted, and how many tasks there
+-- One row. What cannot be read off the tables once rows were deleted, and how many tasks there
 -- are, which SQLite could only count by walking all of them.
 CREATE TABLE stat (
 	one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -18,6 +18,11 @@ struct leaving {
 };
 
 static const struct leaving leavings[] = {
+    {24, false, "digest of what a job was built from", "digests of what jobs were built from",
+        COUNT("built WHERE digest IS NOT NULL")},
+    {23, false, "schedule of groups", "schedules of groups",
+        COUNT("schedule WHERE group_text IS NOT NULL")},
+    {23, false, "group of a schedule", "groups of schedules", COUNT("groups WHERE schedule <> 0")},
     {21, false, "group of a series", "groups of a series",
         COUNT("groups WHERE series IS NOT NULL")},
     {21, false, "job of a series", "jobs of a series", COUNT("built")},

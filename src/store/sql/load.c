@@ -6,7 +6,7 @@
 struct load {
 	struct sql_reader *r;
 	const struct row_loader *to;
-	const struct row_table *table; /* that is being read */
+	const struct row_table *table; /* the table that is being read */
 	rid last;                      /* id of the row before, if these are ids */
 	struct arena a;                /* of one row */
 	struct id_space ids;

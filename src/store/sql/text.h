@@ -18,15 +18,17 @@ struct sql_dialect {
 	const char *has_line; /* a condition: labels have the line that is its parameter */
 };
 
-#define ENDED_SQL "(status > 0 OR status IN (-3, -5, -6))"
-/* Conditions: they must be the very texts of the partial indexes, or SQLite does not use them. */
+#define ENDED_SQL "(status > 0 OR status = -3 OR status = -5 OR status = -6)"
+/* Conditions: they must be the very texts of the partial indexes, or SQLite does not use them. In
+ * those, no list has more than two values: SQLite makes a table of it at every write. */
 #define READY_SQL "status = -2 AND due_ms <= 0"
 #define DUE_SQL "status = -2 AND due_ms > 0"
 #define LIVE_SQL "(status < -6 OR status = -4 OR status = -1 OR status = 0)"
 #define NAMED_SQL "name IS NOT NULL"
 #define OWNED_SQL "owner > 0"
-#define OWNED_LIVE_SQL "owner > 0 AND status <= 0 AND status NOT IN (-3, -5, -6)"
-#define KEY_SQL "unique_key IS NOT NULL AND status <= 0 AND status NOT IN (-3, -5, -6)"
+#define NOT_ENDED_SQL "status <= 0 AND status <> -3 AND status <> -5 AND status <> -6"
+#define OWNED_LIVE_SQL "owner > 0 AND " NOT_ENDED_SQL
+#define KEY_SQL "unique_key IS NOT NULL AND " NOT_ENDED_SQL
 
 /* A statement under way. */
 struct sql_text {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statements that write: for any table, by its list of columns; and those about many tasks. */
-#include "model/graph.h"
+#include "model/objects/graph.h"
 #include "store/sql/text.h"
 
 const char *const sql_task_texts[N_SQL_TASK_VERBS] = {

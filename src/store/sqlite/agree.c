@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "model/queue.h"
+#include "model/objects/queue.h"
 #include "store/sqlite/sqlite.h"
 
 /* What is known of a row that is there: values of the maps. */

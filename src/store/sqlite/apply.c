@@ -85,7 +85,7 @@ static int delete_row(struct sqlite_store *s, const struct row_table *t, rid id)
 {
 	int rc = t == &queue_table ? delete_tasks_of(s, id) : SQLITE_OK;
 
-	s->stat_due = true; /* its id may have been the highest */
+	s->stat_due = true; /* the row's id may have been the highest */
 	if (rc == SQLITE_OK)
 		rc = delete_belongings(s, t, id);
 	return rc ? rc : sqlite_write_by(s, t, SQL_DELETE, (int64_t)id);

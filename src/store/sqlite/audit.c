@@ -33,8 +33,7 @@ int sqlite_load_chain(struct sqlite_store *s, struct problem *ret_problem)
 		rc = load_end(&r.sql, META_AUDIT_HEAD, &s->head, ret_problem);
 	sqlite_reader_forget(&r);
 	s->head_committed = s->head;
-	if (s->head.seq >
-	    s->stat.last_event) /* its row was removed: its number is not given again */
+	if (s->head.seq > s->stat.last_event) /* the number of a removed row is not given again */
 		s->stat.last_event = s->stat_committed.last_event = s->head.seq;
 	return rc;
 }

@@ -118,7 +118,7 @@ int sqlite_backup(const char *path, const char *file, const struct store_copying
 	if (rc)
 		return rc;
 	rc = copy_into(from, file, how, ret_problem);
-	sqlite3_close(from); /* those who write need not wait for the check */
+	sqlite3_close(from); /* writers need not wait for the check */
 	if (rc == 0)
 		rc = sqlite_check_copy(file, &how->check, ret_copy, ret_problem);
 	return rc;

@@ -17,17 +17,19 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "base/world/log.h"
 #include "store/sqlite/sqlite.h"
 
-#define NICE 15        /* it gets some time on the busiest machine, but little */
-#define GATHER_MS 1000 /* after a commit: more will come, and there is no hurry */
-#define YIELD_MS 200   /* between steps while others commit */
+#define NICE 15         /* some time on the busiest machine, but little */
+#define GATHER_MS 1000  /* after a commit: more will come, and there is no hurry */
+#define YIELD_MS 200    /* at most, between reads while others commit, */
+#define YIELD_FACTOR 24 /* and so many times what the read and its writing took */
 #define TROUBLE_MS 60000
 #define READ_ROWS 200           /* held in memory at a time, */
 #define READ_BYTES (4u << 20)   /* and their texts */
 #define STEP_ROWS 4000          /* in one transaction */
-#define ROOM_BYTES (256u << 20) /* that must be left for others on the disk */
+#define ROOM_BYTES (256u << 20) /* what must be left for others on the disk */
 
 struct following {
 	struct sqlite_store *s;
@@ -202,6 +204,8 @@ static int follow_some(struct following *w, size_t *ret_n)
 	int rc = read_some(w, &a, tasks, ret_n);
 
 	for (size_t i = 0; i < *ret_n && rc == SQLITE_OK; i++) {
+		if (!atomic_load(&w->s->follower.lacks))
+			atomic_store(&w->s->follower.lacks, tasks[i].id);
 		rc = add_task(w, tasks[i].id, &tasks[i].spec);
 		w->done_to = tasks[i].id;
 	}
@@ -220,6 +224,15 @@ static bool range_is_gone(void *arg, rid first, rid last)
 	return rc == SQLITE_DONE;
 }
 
+/* While others are busy, a share of one processor: on a server that never rests, the index would
+ * otherwise fall behind by whatever is more than a fixed pace. */
+static int64_t yield_ms(int64_t took_us)
+{
+	int64_t ms = took_us * YIELD_FACTOR / 1000 + 1;
+
+	return ms < YIELD_MS ? ms : YIELD_MS;
+}
+
 /* One transaction's worth. *ret_more: there may be more. */
 static int follow_step(struct following *w, bool *ret_more)
 {
@@ -230,16 +243,20 @@ static int follow_step(struct following *w, bool *ret_more)
 	int rc = has_room(w->s->path) ? words_begin(&w->words) : SQLITE_FULL;
 
 	while (rc == SQLITE_OK && n > 0 && total < STEP_ROWS && !atomic_load(&f->stop)) {
+		int64_t began = clock_thread_us();
+
 		n = 0;
 		rc = follow_some(w, &n);
 		total += n;
 		if (atomic_load(&f->writing) || commits != atomic_load(&f->commits)) {
 			commits = atomic_load(&f->commits);
-			pause_ms(f, YIELD_MS);
+			pause_ms(f, yield_ms(clock_thread_us() - began));
 		}
 	}
 	if (rc == SQLITE_OK)
 		rc = words_commit(&w->words, w->done_to);
+	if (rc == SQLITE_OK) /* what comes next is about as old as what came last */
+		atomic_store(&f->lacks, n > 0 ? w->done_to : 0);
 	if (rc == SQLITE_OK && shard != w->words.shard)
 		rc = words_drop_gone(&w->words, range_is_gone, w);
 	*ret_more = n > 0;
@@ -347,11 +364,12 @@ void follower_stop(struct sqlite_store *s)
 	f->path = NULL;
 }
 
-const char *sqlite_search_trouble(const struct store *base)
+struct search_index sqlite_search_index(const struct store *base)
 {
-	const struct sqlite_store *s = (const struct sqlite_store *)base;
+	const struct follower *f = &((const struct sqlite_store *)base)->follower;
+	rid lacks = atomic_load(&f->lacks);
 
-	return atomic_load(&s->follower.trouble);
+	return (struct search_index){atomic_load(&f->trouble), lacks ? id_time_ms(lacks) : 0};
 }
 
 void follower_notice(struct sqlite_store *s, bool has_new)

@@ -147,7 +147,7 @@ static int read_row(struct sqlite_reader *r, sqlite3_stmt *st, const struct row_
 	    !(found->damage & DAMAGED_BODY)) {
 		rc = read_far_body(r, a, task);
 		if (rc == 0 || r->goes_on)
-			found->damage |= sqlite_check_group(st, t, COLUMN_BULKY, task);
+			found->damage |= sqlite_check_set(st, t, COLUMN_BULKY, task);
 	}
 	found->name = STR_NULL;
 	if (found->damage && !skip_flags)

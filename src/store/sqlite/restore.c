@@ -234,7 +234,7 @@ int sqlite_restore(const char *path, const struct store_source *source,
 		return rc;
 	rc = restore_locked(path, lock, source, how, ret_copy, ret_problem);
 	close(lock);
-	if (rc == 0) /* it opens where it is now */
+	if (rc == 0) /* the copy opens where it is now */
 		rc = sqlite_schema_version(path, &version, ret_problem);
 	return rc;
 }

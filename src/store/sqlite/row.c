@@ -90,7 +90,7 @@ int sqlite_bind_row(
 	for (int i = 0, n = t->n; i < n; i++, c++) {
 		if (flags && !(c->flags & flags))
 			continue;
-		if (c->type == COLUMN_SUM) /* behind all of its group */
+		if (c->type == COLUMN_SUM) /* behind all of its set */
 			bind_i64(st, was, at, sums_of(&sums, c->flags));
 		else
 			sums_add(&sums, t, c, i, bind_column(st, was, at, c, row));
@@ -125,16 +125,15 @@ static bool holds(sqlite3_stmt *st, int at, int32_t sum)
 	return sqlite3_column_type(st, at) == SQLITE_NULL || sqlite3_column_int64(st, at) == sum;
 }
 
-unsigned sqlite_check_group(sqlite3_stmt *st, const struct row_table *t, unsigned group, void *row)
+unsigned sqlite_check_set(sqlite3_stmt *st, const struct row_table *t, unsigned set, void *row)
 {
 	for (int i = 0; i < t->n; i++) {
 		const struct column *c = &t->columns[i];
 
-		if (c->type != COLUMN_SUM || c->flags != group ||
-		    holds(st, i, row_sum(t, row, group)))
+		if (c->type != COLUMN_SUM || c->flags != set || holds(st, i, row_sum(t, row, set)))
 			continue;
-		row_blank(t, row, group);
-		return 1u << group;
+		row_blank(t, row, set);
+		return 1u << set;
 	}
 	return 0;
 }
@@ -166,20 +165,20 @@ unsigned sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned s
 
 		if (c->flags & skip_flags)
 			continue;
-		if (c->type == COLUMN_SUM) { /* behind all of its group */
+		if (c->type == COLUMN_SUM) { /* behind all of its set */
 			if (!holds(st, at, sums_of(&sums, c->flags)))
 				damage |= 1u << c->flags;
 		} else {
 			value = read_column(st, at, c, a, column_at(c, ret_row));
 			sums_add(&sums, t, c, i, value);
 			if (value == 0 && c->flags & COLUMN_FAR)
-				far |= 1u << (c->flags & COLUMN_GROUP);
+				far |= 1u << (c->flags & COLUMN_SET);
 		}
 		at++;
 	}
 	damage &= ~far; /* checked when its long text has been read */
-	for (unsigned group = 0; group < COLUMN_GROUPS; group++)
-		if (damage & 1u << group)
-			row_blank(t, ret_row, group);
+	for (unsigned set = 0; set < COLUMN_SETS; set++)
+		if (damage & 1u << set)
+			row_blank(t, ret_row, set);
 	return damage;
 }

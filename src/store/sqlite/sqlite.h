@@ -155,7 +155,7 @@ struct agree {
 };
 void agree_release(struct agree *g);
 void agree_row(struct agree *g, const struct row_table *t, unsigned damage, const void *row);
-void agree_table_end(struct agree *g, const struct row_table *t); /* it could be read, whole */
+void agree_table_end(struct agree *g, const struct row_table *t); /* all of it was read */
 
 /* shape.c: what is wrong with the schema is added to `ret_what` */
 void sqlite_check_shape(sqlite3 *db, struct buf *ret_what);
@@ -181,8 +181,8 @@ int sqlite_bind_row(sqlite3_stmt *st, struct bound *was, const struct row_table 
  * fit their checksum: their texts come out NULL. */
 unsigned sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned skip_flags,
     struct arena *a, void *ret_row);
-/* A body that lay elsewhere has been read since: the same for its group alone. */
-unsigned sqlite_check_group(sqlite3_stmt *st, const struct row_table *t, unsigned group, void *row);
+/* A body that lay elsewhere has been read since: the same for its set alone. */
+unsigned sqlite_check_set(sqlite3_stmt *st, const struct row_table *t, unsigned set, void *row);
 
 /* write.c */
 extern const struct sql_dialect sqlite_dialect;
@@ -206,7 +206,7 @@ int sqlite_expire(struct store *base, int64_t idem_before_ms, int64_t events_bef
 
 /* batches.c */
 int sqlite_prune_row(struct sqlite_store *s, rid task, bool *ret_gone);
-int sqlite_note_batches(struct sqlite_store *s, rid queue); /* it is about to be deleted */
+int sqlite_note_batches(struct sqlite_store *s, rid queue); /* the queue is about to be deleted */
 int sqlite_drop_empty_batches(struct sqlite_store *s);      /* when all rows are written */
 
 /* stat.c */

@@ -12,14 +12,14 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 
-#include "model/search.h"
-#include "model/task.h"
+#include "model/task/search.h"
+#include "model/task/task.h"
 
 /* A connection to it. One writes; readers have one each. */
 struct words {
 	sqlite3 *db;
 	sqlite3_stmt *add;  /* to the newest shard */
-	int64_t shard;      /* its number; 0: there is none yet */
+	int64_t shard;      /* the newest shard's number; 0: there is none yet */
 	int64_t shard_rows; /* in it */
 };
 
@@ -70,13 +70,14 @@ struct follower {
 	atomic_bool writing;           /* one is being made, which may take long */
 	atomic_ulong generation;       /* of the file; 0: there is none */
 	_Atomic(const char *) trouble; /* why there is no index, in words; NULL: there is one */
+	atomic_ullong lacks;           /* an id: tasks from it on are not in it yet; 0: all are */
 };
 
 struct sqlite_store;
 struct store;
 void follower_start(struct sqlite_store *s);
 void follower_stop(struct sqlite_store *s);
-const char *sqlite_search_trouble(const struct store *base);
+struct search_index sqlite_search_index(const struct store *base);
 /* After a commit; has_new: it has brought new ids. */
 void follower_notice(struct sqlite_store *s, bool has_new);
 

@@ -238,6 +238,8 @@ static void put_back(const struct fields_in *r, const struct field *f)
 
 static int read_one(const struct fields_in *r, const struct field *f, json_t *v, const char *place)
 {
+	if (f->read)
+		return f->read(r, v, place);
 	switch (f->kind) {
 	case FIELD_NAME:
 	case FIELD_OBJECT_NAME:
@@ -260,7 +262,7 @@ static int read_one(const struct fields_in *r, const struct field *f, json_t *v,
 		return need_in(
 		    v, place, r->arena, (struct str *)((char *)r->into + f->offset), r->problem);
 	case FIELD_OBJECT: return fields_read(r, f->table, v, place);
-	default: return f->read ? f->read(r, v, place) : 0;
+	default: return 0;
 	}
 }
 
@@ -307,6 +309,15 @@ static int read_member(
 	return 0;
 }
 
+/* Looked for once for every member of every task of a request: most differ in the first letter. */
+static const struct field *find(const struct field *table, const char *key)
+{
+	while (table->name &&
+	       (table->name[0] != key[0] || strcmp(table->name, key) != 0 || !is_given(table)))
+		table++;
+	return table->name ? table : NULL;
+}
+
 int fields_read(
     const struct fields_in *r, const struct field *table, json_t *object, const char *where)
 {
@@ -317,16 +328,15 @@ int fields_read(
 
 	json_object_foreach(object, key, v)
 	{
-		const struct field *f = table;
+		const struct field *f = rc ? NULL : find(table, key);
 
 		if (rc)
 			break;
-		while (f->name && (strcmp(f->name, key) != 0 || !is_given(f)))
-			f++;
-		if (!f->name)
+		if (!f)
 			return unknown(r, table, key, where);
-		snprintf(place, sizeof place, "%s%s%s", where, *where ? "." : "", key);
-		rc = read_member(r, f, v, place);
+		if (*where)
+			snprintf(place, sizeof place, "%s.%s", where, key);
+		rc = read_member(r, f, v, *where ? place : f->name);
 	}
 	return rc;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Needs as people write them: a JSON object, or one text, "memory=8G,cpu=2,gpu=1,label.zone=a".
- * Both become the canonical text of model/need.h.
+ * Both become the canonical text of model/task/need.h.
  */
 #ifndef WIRE_NEED_H
 #define WIRE_NEED_H
 
 #include "base/arena.h"
-#include "model/need.h"
+#include "model/task/need.h"
 #include "wire/json/json_in.h"
 
 /* null, an empty object and an empty text are no need: STR_NULL. */

@@ -26,9 +26,11 @@ _Static_assert(
             offsetof(struct run_sandbox, readable) + offsetof(struct field_list, n),
     "a list's number lies behind it");
 
-#define F(name, kind, member, ...) \
-	FIELD(name, kind, run_settings, member __VA_OPT__(, ) __VA_ARGS__)
-#define LIST(name, kind, member, most) FIELD_LIST(name, kind, run_settings, member, most)
+#define F(name, kind, member, text, ...) \
+	FIELD(name, kind, run_settings, member, .about = text __VA_OPT__(, ) __VA_ARGS__)
+#define BETWEEN(least, most) .min = (least), .max = (most)
+#define LIST(name, kind, member, text, most) \
+	FIELD_LIST(name, kind, run_settings, member, most, .about = text)
 #define OTHER(label, member, fn, ...)                                                       \
 	{                                                                                   \
 		.name = label, .kind = FIELD_OTHER,                                         \
@@ -38,8 +40,9 @@ _Static_assert(
 #define TYPE(json) .schema = "{\"type\":" json "}"
 #define PORT TYPE("\"integer\"")
 #define TEXT_OR_NULL TYPE("[\"string\",\"null\"]")
-#define CHOICE(name, member, texts) \
-	F(name, FIELD_CHOICE, member, 0, 0, texts, sizeof texts / sizeof texts[0])
+#define CHOICE(label, member, text, texts)                   \
+	F(label, FIELD_CHOICE, member, text, .names = texts, \
+	    .n_names = sizeof texts / sizeof texts[0])
 #define END          \
 	{            \
 		NULL \
@@ -138,31 +141,40 @@ static int read_cpu_time(const struct fields_in *r, json_t *v, const char *place
 }
 
 static const struct field limits[] = {
-    F("memory", FIELD_SIZE, limits.memory),
-    OTHER("cpu", limits.cpu_milli, read_cpu, TYPE("[\"number\",\"null\"]")),
-    F("pids", FIELD_I32, limits.pids, 0, PIDS_MOST),
-    F("open_files", FIELD_I64, limits.open_files, OPEN_FILES_LEAST, OPEN_FILES_MOST),
-    F("file_size", FIELD_SIZE, limits.file_size),
-    F("core_size", FIELD_SIZE, limits.core_size),
-    F("stack_size", FIELD_SIZE, limits.stack_size),
-    OTHER("cpu_time", limits.cpu_seconds, read_cpu_time, TYPE("[\"string\",\"number\",\"null\"]")),
-    CHOICE("policy", limits.policy, limit_policy_names),
+    F("memory", FIELD_SIZE, limits.memory, "they are ended when together they hold more"),
+    OTHER("cpu", limits.cpu_milli, read_cpu, .about = "so many processors at most, as 1.5",
+        TYPE("[\"number\",\"null\"]")),
+    F("pids", FIELD_I32, limits.pids, "so many processes and threads at most",
+        BETWEEN(0, PIDS_MOST)),
+    F("open_files", FIELD_I64, limits.open_files, "open files of each process",
+        BETWEEN(OPEN_FILES_LEAST, OPEN_FILES_MOST)),
+    F("file_size", FIELD_SIZE, limits.file_size, "the longest file that they may write"),
+    F("core_size", FIELD_SIZE, limits.core_size, "the longest core dump"),
+    F("stack_size", FIELD_SIZE, limits.stack_size, "the stack of each process"),
+    OTHER("cpu_time", limits.cpu_seconds, read_cpu_time,
+        .about = "processor time of each process, which is then killed",
+        TYPE("[\"string\",\"number\",\"null\"]")),
+    CHOICE("policy", limits.policy, "what happens where memory, cpu or pids cannot be limited",
+        limit_policy_names),
     END,
 };
 
 static const struct field kills[] = {
-    CHOICE("method", kill.method, kill_method_names),
-    F("wait", FIELD_DURATION, kill.wait_ms),
-    CHOICE("to", kill.to, kill_to_names),
+    CHOICE("method", kill.method, "TERM and then KILL after a wait, or one of the two",
+        kill_method_names),
+    F("wait", FIELD_DURATION, kill.wait_ms, "the time between TERM and KILL"),
+    CHOICE("to", kill.to, "who gets the signals", kill_to_names),
     END,
 };
 
 static const struct field sandbox[] = {
-    F("network", FIELD_BOOL, sandbox.network),
-    F("rootfs", FIELD_PATH, sandbox.rootfs),
-    LIST("writable", FIELD_PATHS, sandbox.writable, SANDBOX_PATHS_MAX),
-    LIST("readable", FIELD_PATHS, sandbox.readable, SANDBOX_PATHS_MAX),
-    F("seccomp", FIELD_NOT, sandbox.no_seccomp),
+    F("network", FIELD_BOOL, sandbox.network, "they have the network of the machine"),
+    F("rootfs", FIELD_PATH, sandbox.rootfs, "the directory that is their root"),
+    LIST("writable", FIELD_PATHS, sandbox.writable, "paths that they may write to",
+        SANDBOX_PATHS_MAX),
+    LIST("readable", FIELD_PATHS, sandbox.readable, "paths beyond their root that they may read",
+        SANDBOX_PATHS_MAX),
+    F("seccomp", FIELD_NOT, sandbox.no_seccomp, "a filter refuses dangerous system calls"),
     END,
 };
 
@@ -247,17 +259,26 @@ static int read_host(const struct fields_in *r, json_t *v, const char *place)
 
 const struct field run_check_fields[] = {
     OTHER("command", check.command, read_check_command,
+        .about = "it is healthy when this program ends with 0",
         TYPE("\"array\",\"items\":{\"type\":\"string\"}")),
-    OTHER("tcp", check.port, read_check_tcp, PORT),
-    OTHER("http", check.port, read_check_http, PORT),
-    OTHER("path", check.path, read_url_path, TEXT_OR_NULL),
-    OTHER("host", check.host, read_host, TEXT_OR_NULL),
-    F("start_timeout", FIELD_DURATION, check.start_timeout_ms),
-    F("start_interval", FIELD_DURATION, check.start_interval_ms, INTERVAL_LEAST_MS),
-    F("interval", FIELD_DURATION, check.interval_ms, INTERVAL_LEAST_MS),
-    F("timeout", FIELD_DURATION, check.timeout_ms, 1),
-    F("healthy_after", FIELD_I32, check.healthy_after, 1, 1000),
-    F("unhealthy_after", FIELD_I32, check.unhealthy_after, 1, 1000),
+    OTHER("tcp", check.port, read_check_tcp,
+        .about = "it is healthy when this port takes connections", PORT),
+    OTHER("http", check.port, read_check_http,
+        .about = "it is healthy when this port answers with a status of 200 to 399", PORT),
+    OTHER(
+        "path", check.path, read_url_path, .about = "of the request; / unless given", TEXT_OR_NULL),
+    OTHER("host", check.host, read_host, .about = "where the port is; this machine unless given",
+        TEXT_OR_NULL),
+    F("start_timeout", FIELD_DURATION, check.start_timeout_ms,
+        "how long it may take to become healthy"),
+    F("start_interval", FIELD_DURATION, check.start_interval_ms, "between looks until then",
+        .min = INTERVAL_LEAST_MS),
+    F("interval", FIELD_DURATION, check.interval_ms, "between looks", .min = INTERVAL_LEAST_MS),
+    F("timeout", FIELD_DURATION, check.timeout_ms, "a look that takes longer has failed", .min = 1),
+    F("healthy_after", FIELD_I32, check.healthy_after,
+        "so many good looks in a row make it healthy", BETWEEN(1, 1000)),
+    F("unhealthy_after", FIELD_I32, check.unhealthy_after,
+        "so many bad looks in a row make it unhealthy", BETWEEN(1, 1000)),
     END,
 };
 
@@ -292,37 +313,52 @@ static int read_check(const struct fields_in *r, json_t *v, const char *place)
 }
 
 static const struct field output[] = {
-    CHOICE("policy", output_policy, output_policy_names),
-    F("spool", FIELD_SIZE, spool),
+    CHOICE("policy", output_policy, "what happens when the spool is full", output_policy_names),
+    F("spool", FIELD_SIZE, spool, "how much of each stream may wait on the worker's disk"),
     END,
 };
 
 const struct field run_fields[] = {
-    F("user", FIELD_NAME, user, 0, NAME_MAX_BYTES),
-    F("group", FIELD_NAME, group, 0, NAME_MAX_BYTES),
-    LIST("groups", FIELD_NAMES, groups, GROUPS_MOST),
-    F("nice", FIELD_I32, nice, -20, 19),
-    OTHER("umask", umask, read_umask, TYPE("[\"string\",\"null\"],\"pattern\":\"^[0-7]{1,4}$\"")),
-    CHOICE("parent_death_signal", death_signal, death_signal_names),
-    F("process_group", FIELD_NOT, same_group),
-    F("no_new_privs", FIELD_NOT, new_privs),
+    F("user", FIELD_NAME, user, "the user that they run as, where the worker may",
+        BETWEEN(0, NAME_MAX_BYTES)),
+    F("group", FIELD_NAME, group, "their group; unless given that of the user",
+        BETWEEN(0, NAME_MAX_BYTES)),
+    LIST("groups", FIELD_NAMES, groups, "their further groups", GROUPS_MOST),
+    F("nice", FIELD_I32, nice, "their share of the processor: from -20, the most, to 19, the least",
+        BETWEEN(-20, 19)),
+    OTHER("umask", umask, read_umask,
+        .about = "permissions that new files do not get, in octal digits",
+        TYPE("[\"string\",\"null\"],\"pattern\":\"^[0-7]{1,4}$\"")),
+    CHOICE("parent_death_signal", death_signal,
+        "the signal that they get when the worker's keeper dies", death_signal_names),
+    F("process_group", FIELD_NOT, same_group, "they have a process group of their own"),
+    F("no_new_privs", FIELD_NOT, new_privs,
+        "no program gives them more rights, as setuid programs do"),
     {.name = "capabilities",
         .kind = FIELD_OTHER,
         .offset = offsetof(struct run_settings, capabilities),
         .size = offsetof(struct run_settings, limit_capabilities) + sizeof(bool) -
                 offsetof(struct run_settings, capabilities),
         .read = read_capabilities,
+        .about = "that they may have; all: those of the worker",
         .schema = "{\"oneOf\":[{\"enum\":[\"all\",null]},{\"type\":\"array\",\"items\":{\"type\":"
                   "\"string\"}}]}"},
-    {.name = "limits", .kind = FIELD_OBJECT, .table = limits},
-    {.name = "kill", .kind = FIELD_OBJECT, .table = kills},
-    OTHER("sandbox", sandbox, read_sandbox, .table = sandbox),
-    OTHER("check", check, read_check,
+    {.name = "limits", .kind = FIELD_OBJECT, .about = "what they may use at most", .table = limits},
+    {.name = "kill", .kind = FIELD_OBJECT, .about = "how they are ended", .table = kills},
+    OTHER("sandbox", sandbox, read_sandbox,
+        .about = "in namespaces of their own, with a read-only root and no network",
+        .table = sandbox),
+    OTHER("check", check, read_check, .about = "how to see whether it is healthy",
         .schema = "{\"oneOf\":[{\"$ref\":\"#/components/schemas/RunCheck\"},{\"type\":\"null\"}]}"),
-    F("result_file", FIELD_FILE, result_file),
-    F("status_file", FIELD_BOOL, status_file),
-    F("input", FIELD_TEXT, input, 0, RUN_INPUT_MAX),
-    {.name = "output", .kind = FIELD_OBJECT, .table = output},
+    F("result_file", FIELD_FILE, result_file,
+        "what they write there, at most 50 KiB, is the result of the task"),
+    F("status_file", FIELD_BOOL, status_file,
+        "the last line of $REEVE_STATUS_FILE says how the task ended"),
+    F("input", FIELD_TEXT, input, "their standard input", BETWEEN(0, RUN_INPUT_MAX)),
+    {.name = "output",
+        .kind = FIELD_OBJECT,
+        .about = "output that the server has not taken yet",
+        .table = output},
     END,
 };
 

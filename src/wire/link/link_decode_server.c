@@ -9,9 +9,9 @@
 
 #include "model/limits.h"
 #include "model/lines.h"
-#include "model/need.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 #include "model/run/settings.h"
+#include "model/task/need.h"
 #include "wire/decode.h"
 #include "wire/text.h"
 

@@ -2,9 +2,9 @@
 /* A server's frame: the first value out of bounds refuses all of it. */
 #include <string.h>
 
-#include "model/group.h"
 #include "model/limits.h"
-#include "model/queue.h"
+#include "model/objects/group.h"
+#include "model/objects/queue.h"
 #include "model/run/settings.h"
 #include "wire/decode.h"
 #include "wire/text.h"

@@ -85,7 +85,7 @@ void job_input_write(struct worker *w, const struct agent_effect *e)
 	struct job *j = job_find(w, e->task, e->token);
 
 	if (!j)
-		return;  /* its end is on its way to the brain */
+		return;  /* the attempt's end is on its way to the brain */
 	if (!j->input) { /* a plugin's: what that reads is something else */
 		taken(w, e->task, e->token, true);
 		return;

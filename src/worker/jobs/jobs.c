@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 #include "worker/internal.h"
 
 struct job *job_find(const struct worker *w, rid task, int64_t token)
@@ -74,7 +74,7 @@ void job_stop(struct worker *w, const struct agent_effect *e)
 	struct job *j = job_find(w, e->task, e->token);
 
 	if (!j)
-		return; /* its end is on its way to the brain */
+		return; /* the attempt's end is on its way to the brain */
 	if (j->pool)
 		pool_stop(j, e->kill);
 	else

@@ -133,7 +133,7 @@ static void write_held(struct spool *s)
 		s->held_at = 0;
 	}
 	if (s->gap)
-		spool_note(s); /* it lies further back now */
+		spool_note(s); /* the gap lies further back now */
 }
 
 static int mark_text(int64_t gap, char text[static SPOOL_MARK_MAX])

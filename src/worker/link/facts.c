@@ -18,7 +18,7 @@
 #include "base/world/private.h"
 #include "model/limits.h"
 #include "model/lines.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 #include "wire/text.h"
 #include "worker/internal.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/str.h"
 #include "model/id.h"
-#include "model/task.h"
+#include "model/task/task.h"
 
 #define PLUGIN_FRAME_MAX (1u << 20)
 #define PLUGIN_CONCURRENCY_MAX 1024

@@ -77,7 +77,7 @@ static void on_hello_late(struct plug *g)
 	if (pool_is_ready(p))
 		return;
 	snprintf(reason, sizeof reason, "plugin %s: %s", p->o->name, why);
-	p->failures = 0; /* they are counted for those who are told here */
+	p->failures = 0; /* the waiting tasks are told of the failures here */
 	pool_fail_waiting(p, EXIT_ERROR, 126, reason);
 }
 
@@ -100,7 +100,7 @@ static void on_started(struct kept *k)
 	struct loop *loop = g->pool->w->loop;
 
 	if (k->in < 0 || k->out[STDOUT] < 0 || k->out[STDERR] < 0)
-		return; /* its keeper died with it: that comes next */
+		return; /* the plugin's keeper died with it: that comes next */
 	fcntl(k->in, F_SETPIPE_SZ, PIPE_BYTES);
 	fcntl(k->out[STDOUT], F_SETPIPE_SZ, PIPE_BYTES);
 	fcntl(k->in, F_SETFL, O_WRONLY | O_NONBLOCK);

@@ -207,7 +207,7 @@ void pool_submit(struct pool *p, const struct link_run *r)
 	size_t start = frame_begin(&j->frame);
 
 	j->pool = p;
-	if (p->w->keeper.keeps) { /* it ends with us, and the next worker has to say so */
+	if (p->w->keeper.keeps) { /* the plugin ends with us, and the next worker has to say so */
 		struct buf note = {0};
 
 		job_record(p->w, r->task, r->token,

@@ -26,14 +26,14 @@ struct plug { /* one process */
 	size_t in_at;
 	struct buf read; /* not yet understood, from read_at on */
 	size_t read_at;
-	struct job_list jobs;
+	struct plugin_jobs jobs;
 	int n_jobs, concurrency, done;
 	bool can_cancel;
 	bool dirty;    /* in has grown in this turn */
 	bool deaf;     /* what it wrote was garbage: nothing more is believed */
 	int n_paused;  /* of its tasks, whose output the server cannot take now */
 	bool stopped;  /* on purpose: no backoff for that */
-	char why[256]; /* it had to go; empty: it went by itself */
+	char why[256]; /* why the process had to go; empty: it went by itself */
 };
 
 TAILQ_HEAD(plug_list, plug);
@@ -43,7 +43,7 @@ struct pool { /* one plugin */
 	const struct plugin_options *o;
 	struct plug_list plugs;
 	int n_plugs, n_starting, max;
-	struct job_list waiting;
+	struct plugin_jobs waiting;
 	int failures; /* in a row, before a hello */
 	int64_t backoff_ms, not_before_ms;
 	struct loop_timer *retry;
@@ -59,7 +59,7 @@ void plug_move(struct plug *g, enum plug_state to);
 void plug_start(struct pool *p);
 void plug_retire(struct plug *g, const char *why); /* kills it; its tasks fail with the reason */
 void plug_recycle(struct plug *g);                 /* asks it to go, once it has nothing to do */
-void plug_closed(struct plug *g);                  /* its stdout has ended */
+void plug_closed(struct plug *g);                  /* the plugin's stdout has ended */
 void plug_lose(struct plug *g, struct job *j);     /* the task is no longer its */
 void plug_give(struct plug *g, struct job *j);
 void plug_flush(struct plug *g);

@@ -32,18 +32,25 @@ def check_order(records, tasks, jobs):
             assert ended[by_name[need]] < first[by_name[job["name"]]], f"{job['name']} began before {need} had ended"
 
 
-def test_a_real_graph_amid_fifty_kills(cluster, rng):
-    workers = chaos.start(cluster, workers=("w1", "w2", "w3"), threads=20)
+def check_built_once(tasks):
+    """By the book: of each job one attempt has succeeded, the last one."""
+    for task in tasks.values():
+        good = [a["token"] for a in task["attempts"] if a["state"] == "succeeded"]
+        assert good == [task["token"]], task
+
+
+def build_amid_kills(cluster, rng, workers, n_jobs, kills):
+    """The first jobs of the plan, of which none needs a later one. Returns what they wrote, and their tasks by id."""
     cluster._base = cluster.url
     records = Records(cluster)
-    jobs = make_jobs(records)
+    jobs = make_jobs(records)[:n_jobs]
     group = cluster.call("POST", "/v1/groups", expect=201,
                          json={"name": "real", "queue": chaos.QUEUE, "jobs": jobs}).json()
-    assert group["jobs"] == 721
-    for _ in range(KILLS):
+    assert group["jobs"] == n_jobs
+    for _ in range(kills):
         # some of the kills come in quick succession, most after a step forward
         before = len(records.begun())
-        if rng.random() < 0.8 and before < 700:
+        if rng.random() < 0.8 and before < n_jobs - 20:
             wait_until(lambda: len(records.begun()) > before, what="another job began")
         pause(rng, 0, 0.05)
         victims = rng.choice([[cluster.server], [rng.choice(workers)], [cluster.server, rng.choice(workers)]])
@@ -58,12 +65,28 @@ def test_a_real_graph_amid_fifty_kills(cluster, rng):
         assert g["state"] in ("dispatching", "complete"), g
         return g["state"] == "complete" and g
     done = wait_until(over, what="the group is complete")
-    assert done["counts"] == {"built": 721, "failed": 0, "lost": 0, "skipped": 0, "cancelled": 0}
+    assert done["counts"] == {"built": n_jobs, "failed": 0, "lost": 0, "skipped": 0, "cancelled": 0}
     tasks = {t["id"]: t for t in cluster.all_tasks(queue=chaos.QUEUE, full="true")}
-    assert len(tasks) == 721 and all(t["state"] == "succeeded" for t in tasks.values())
+    assert len(tasks) == n_jobs and all(t["state"] == "succeeded" for t in tasks.values())
     records.check()
     records.check_claims(tasks, certain=False)
     good = [line.task for line in records.lines() if line.what == "end" and line.code == 0]
     assert set(good) == set(tasks)
+    check_built_once(tasks)
     check_order(records, tasks, jobs)
     assert not chaos.task_processes(set(tasks)), "all is over, yet something runs"
+    return records, tasks
+
+
+def test_a_real_graph_amid_fifty_kills(cluster, rng):
+    """A job whose end went with its worker is done again: nobody else knew of it. By the book it was built once."""
+    workers = chaos.start(cluster, workers=("w1", "w2", "w3"), threads=20)
+    build_amid_kills(cluster, rng, workers, 721, KILLS)
+
+
+def test_jobs_that_outlive_their_worker_are_built_once(cluster, rng):
+    """With on_worker_exit: keep the next worker finds what ran, and what had ended: nothing is done twice."""
+    workers = chaos.start(cluster, workers=("w1", "w2"), threads=8, args=("--on-worker-exit", "keep"))
+    records, tasks = build_amid_kills(cluster, rng, workers, 120, 12)
+    good = sorted(line.task for line in records.lines() if line.what == "end" and line.code == 0)
+    assert good == sorted(tasks)

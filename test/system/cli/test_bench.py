@@ -53,13 +53,36 @@ def test_all_cases(reeve, disk):
     for shape in "layers", "small_cycles", "huge_cycle":
         assert out["plan"][shape]["jobs"] >= 1000 and out["plan"][shape]["plan_cpu_s"] > 0
     assert out["goals"] and all({"name", "goal", "measured", "met"} <= g.keys() for g in out["goals"])
-    assert "workers" not in out and "schedules" not in out  # take minutes: only by name
+    assert "workers" not in out and "schedules" not in out and "dag" not in out  # take minutes: only by name
     assert os.listdir(disk) == []
 
 
 def test_one_case(reeve, disk):
     out = reeve("bench", "--scale", "0.001", "--dir", disk, "noop").json
     assert "noop" in out and "backlog" not in out
+
+
+def test_dag(reeve, disk):
+    graph = os.path.join(disk, "graph.json")
+    with open(graph, "w", encoding="utf-8") as file:
+        file.write('{"packages": [{"ident": "o/a/1/1"}, {"ident": "o/b/1/1", "build": ["o/a"]}]}')
+    out = reeve("bench", "--scale", "0.001", "--spawn-threads", "3", "--graph", graph, "--dir", disk, "dag",
+                timeout=harness.PATIENCE * 4).json["dag"]
+    gaps = out["end_to_start"]
+    assert gaps["samples"] == 49 and 0 < gaps["p50_ms"] <= gaps["p99_ms"] <= gaps["max_ms"]
+    for shape in "chain", "wide", "layers", "real":
+        noop, true = out[shape]["noop"], out[shape]["true"]
+        assert noop["jobs"] == true["jobs"] == (2 if shape == "real" else 100)
+        assert noop["jobs_per_s"] > 0 and noop["ratio_to_noop"] > 0
+        assert (true["peers_at_once"], true["two"]["at_once"], true["many"]["at_once"]) == (2, 2, 3)
+        assert true["two"]["jobs_per_s"] > 0 and true["many"]["jobs_per_s"] > 0
+        if "make_per_s" in true:
+            assert true["two"]["ratio_to_make"] > 0 and true["many"]["ratio_to_make"] > 0
+    assert out["chain"]["noop_few"]["edges"] == 99
+    assert out["waiting"]["jobs"] == 1000 and 0 < out["waiting"]["rss_mb"] <= out["waiting"]["rss_peak_mb"]
+    os.unlink(graph)
+    assert os.listdir(disk) == []
+    assert not processes_in(disk)
 
 
 @pytest.mark.parametrize("dispatch", ["durable", "volatile"])

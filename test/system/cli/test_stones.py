@@ -88,6 +88,26 @@ def test_scripts_that_are_refused(dev, script, args, words):
     assert not dev.all_tasks(), "and nothing was submitted"
 
 
+@pytest.mark.parametrize("script, said", [
+    ("#!/bin/sh\n#SBATCH --array=1-9\n#SBATCH -p gpu\necho x\n#SBATCH -N 2\n", "2 lines #SBATCH are not read; options stand in #REEVE"),
+    ("#PBS -l walltime=1\necho x\n", "1 line #PBS is not read"), ("#$ -N name\necho x\n", "1 line #$ is not read"),
+    ("#!/bin/sh\n#REEVE -p 1\n# #SBATCH\n#PBSX y\necho x\n", ""),
+])
+def test_a_script_of_another_system_is_told_what_is_not_read(dev, script, said):
+    result = dev.cli("submit", "-", input=script)
+    assert said in result.err and bool(said) == bool(result.err)
+    assert dev.wait_ended(result.out.strip())["stdout"] == "x\n"
+    assert dev.cli("submit", "-q", "-", input=script).err == ""
+
+
+@pytest.mark.parametrize("words", ["-s http://192.0.2.1", "--token-file /etc/passwd", "--ca-file x", "--server-timeout 1s"])
+def test_a_script_does_not_choose_its_server(dev, words):
+    """One from elsewhere would send the token wherever it likes."""
+    result = dev.cli("submit", "-", input=f"#!/bin/sh\n#REEVE {words}\ntrue\n", check=False)
+    assert result.code == 2 and "line 2 of the script: --" in result.err and "is not a script's to say" in result.err
+    assert not dev.all_tasks()
+
+
 def test_held_at_submit(dev):
     task = dev.cli("submit", "--hold", "--", "true").out.strip()
     assert dev.task(task)["state"] == "held"
@@ -105,6 +125,22 @@ def test_a_plugins_own_status_is_seen(cluster):
     task = done(cluster, "p", {})
     assert (task["state"], task["status"]) == ("finished", 300)
     assert "finished 300" in cluster.cli("task", "ls").out and "300" in cluster.cli("task", "show", task["id"]).out
+
+
+def test_what_is_shown_can_be_asked_for(cluster):
+    start(cluster, p=says(7))
+    task = done(cluster, "p", {})["id"]
+    assert task in cluster.cli("task", "ls", "--state", "finished 7").out
+    assert not cluster.all_tasks(state="finished 8") and len(cluster.all_tasks(state="failed,finished 7")) == 1
+    assert cluster.cli("task", "ls", "--state", "finished 1", check=False).code == 2, "that is no plugin's own"
+    later = cluster.cli("submit", "--run-after", "1h", "--", "true").out.strip()
+    assert "◷ delayed" in cluster.cli("why", later).out and "◷ delayed" in cluster.cli("task", "ls").out
+    worker = cluster.get("/v1/workers")["items"][0]["name"]
+    assert "no such workers" in cluster.cli("worker", "ls", "--state", "drained").err
+    cluster.cli("worker", "drain", worker)
+    assert worker in cluster.cli("worker", "ls", "--state", "drained").out
+    assert "no such workers" in cluster.cli("worker", "ls", "--state", "lost").err
+    assert {"lost", "drained"} <= set(cluster.cli("__complete", "worker-state").out.split())
 
 
 @pytest.mark.parametrize("status", ["0", "-3", "1000001"])
@@ -126,7 +162,8 @@ def test_words_of_disbatch(server):
 
 @pytest.mark.parametrize("words, meant", [
     ("ps", "task ls"), ("ls", "task ls"), ("kill 1", "cancel ID"), ("drain w", "worker drain NAME"), ("job", "task ls"),
-    ("get queues", "queue ls"), ("get", "task ls"), ("exit", None), ("cron add x", "schedule add NAME"), ("man", "help"),
+    ("get queues", "queue ls"), ("get", "task ls"), ("exit", "help"), ("batch cancel x", "cancel NAME"),
+    ("batch retry x", "retry NAME"), ("cron add x", "schedule add NAME"), ("man", "help"),
     ("describe x", "task show ID"), ("queue list", "queue ls"), ("worker delete x", "worker rm"), ("stauts", "status"),
     ("squeue", "task ls"), ("sbatch", "submit"), ("queue add x", "queue create NAME"), ("tail", "logs -f ID"),
 ])
@@ -167,20 +204,95 @@ def test_names_stay_whole_on_a_terminal(server):
     assert "…" in terminal(server, "queue", "ls", columns=40), "until there is no room at all"
 
 
+def test_names_stay_whole_in_other_lists(server):
+    """Other columns go before the name, which people copy; those that say least go first."""
+    task, batch, schedule = "nightly-backup-of-home", "a-batch-with-a-long-name", "a-schedule-with-a-name-of-37-letters."
+    server.cli("queue", "create", "builds-of-the-day", "--threads", "0")
+    server.cli("submit", "--queue", "builds-of-the-day", "--name", task, "--", "true")
+    server.cli("submit", "--queue", "builds-of-the-day", "--array", "1-2", "--name", batch, "--", "true")
+    server.cli("schedule", "add", schedule, "--crontab", "0 3 * * *", "--tz", "Europe/Berlin", "--max-shift", "1h", "--", "/x")
+    for words, name, also in ((["task", "ls"], task, "STATE"), (["batch", "ls"], batch, "PROGRESS"),
+                              (["schedule", "ls"], schedule, "NEXT RUN")):
+        shown = terminal(server, *words)
+        assert name in shown and also in shown, shown
+        assert max(len(line) for line in shown.splitlines()) <= 80, shown
+
+
 def test_a_worker_whose_queues_do_not_exist(cluster):
     cluster.start_server()
     cluster.start_worker("--activequeues", "biulds")
-    words = "none of its activequeues exists, so it gets no tasks"
+    words = "none of its activequeues exists, so it gets no tasks: biulds"
     assert cluster.get("/v1/workers/w1")["warning"] == words
     assert words in cluster.cli("worker", "ls").out and words in cluster.cli("worker", "show", "w1").out
     cluster.cli("queue", "create", "biulds")
     assert cluster.get("/v1/workers/w1")["warning"] is None and words not in cluster.cli("worker", "ls").out
 
 
+def test_which_of_its_queues_do_not_exist(cluster):
+    cluster.start_server()
+    cluster.cli("queue", "create", "closed")
+    worker = cluster.start_worker("--activequeues", "biulds,closed")
+    assert cluster.get("/v1/workers/w1")["warning"] == "of its activequeues do not exist: biulds"
+    worker.stop()
+    harness.wait_until(lambda: not cluster.get("/v1/workers/w1")["connected"], what="it has left")
+    assert cluster.get("/v1/workers/w1")["warning"] is None and "biulds" not in cluster.cli("worker", "ls").out
+
+
+def test_hints_can_be_pasted(dev):
+    """A name with a blank is one word there, too."""
+    dev.cli("queue", "create", "a b")
+    assert "reeve queue set 'a b'" in dev.cli("queue", "create", "a b", check=False).err
+    dev.cli("submit", "--queue", "a b", "--hold", "--", "true")
+    dev.cli("queue", "pause", "a b", "--reason", "x")
+    dev.cli("submit", "--queue", "a b", "--", "true")
+    assert "reeve queue resume 'a b'" in dev.cli("doctor", check=False).out
+
+
+def test_how_long_a_wait_took_and_what_was_cancelled(dev):
+    batch = dev.cli("submit", "--array", "1-3", "--hold", "--", "true").out.strip()
+    dev.cli("cancel", batch)
+    result = dev.cli("wait", batch, check=False)
+    assert result.code == 1 and "3 cancelled" in result.err and "failed" not in result.err
+    result = dev.cli("submit", "--array", "1-4", "--wait", "--", "sleep", "0.3")
+    assert "4/4 100%" in result.err and "in 0ms" not in result.err, result.err
+
+
+def test_sizes_are_written_alike(server):
+    server.cli("queue", "create", "q", "--output-max", "32M")
+    assert server.get("/v1/queues/q")["output_max"] == 32 << 20
+    server.cli("queue", "set", "q", "--output-max", "1000")
+    assert server.get("/v1/queues/q")["output_max"] == 1000
+    assert server.cli("queue", "set", "q", "--output-max", "many", check=False).code == 2
+
+
+def test_logs_takes_the_filters_of_lists(dev):
+    for name in ("one", "two"):
+        dev.wait_ended(dev.cli("submit", "--name", name, "--", "echo", f"said-{name}").out.strip())
+    assert dev.cli("logs", "--no-prefix", "--name", "two").out == "said-two\n"
+    assert dev.cli("logs", "--no-prefix", "--search", "said-one").out == "said-one\n"
+    worker = dev.get("/v1/workers")["items"][0]["name"]
+    assert dev.cli("logs", "--no-prefix", "--worker", worker, "--until", "0s").out == "said-one\nsaid-two\n"
+    assert dev.cli("logs", "--until", "1h", check=False).out == ""
+
+
+def test_a_script_that_is_named_in_place_of_sent(dev, tmp_path):
+    (tmp_path / "job.sh").write_text("echo x\n")
+    result = dev.cli("submit", "job.sh", cwd=tmp_path)
+    assert "job.sh is looked for in PATH, not here" in result.err and "reeve submit - <job.sh" in result.err
+    result = dev.cli("submit", "--", "-", input="echo sent\n")
+    assert dev.task(result.out.strip())["command"] == ["-"], "behind -- stands a command"
+
+
+def test_a_long_array_names_its_batch_before_its_end(dev):
+    result = dev.cli("submit", "--array", "1-50001", "--hold", "--", "true")
+    assert f"batch {result.out.strip()} has begun" in result.err
+    assert "has begun" not in dev.cli("submit", "--array", "1-9", "--hold", "--", "true").err
+
+
 def test_why_of_a_task_that_has_ended(dev):
     task = dev.cli("submit", "--", "false").out.strip()
     dev.wait_ended(task)
-    assert dev.cli("why", task).out == "✗ failed: it has ended, and waits for nothing\n"
+    assert dev.cli("why", task).out == "✗ failed: it has ended, and waits for nothing: exit code 1\n"
 
 
 def test_quiet_is_quiet(dev):

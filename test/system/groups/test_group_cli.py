@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups on the command line: submitted, watched, explained, drawn, cancelled, and what is said to wrong input."""
 import json
+import os
 import re
 import shutil
 import signal
@@ -305,6 +306,58 @@ def test_cancel(dev, cli):
     assert cli("group", "show", "stop", check=False).code == 1
 
 
+def test_fail(new_cluster, tmp_path, gate):
+    """What runs has failed when its worker has said so, also through a start of the server; what waits at once."""
+    c = new_cluster()
+    c.start_server()
+    c.start_worker()
+
+    def run(*args, **options):
+        return c.cli(*args, env={"HOME": str(tmp_path), "XDG_STATE_HOME": ""}, **options)
+
+    jobs = [job("a", "sleep", "1000"), job("b", needs=["a"]), job("c", needs=[{"job": "a", "after": "failure"}]),
+            job("hold", *gate.command()), job("d/e", needs=["hold"]), job("f", needs=["d/e"])]
+    group = submit(run, *jobs, name="broken")
+    for name in ("a", "hold"):
+        runs(c, group, name)
+    assert run("group", "fail", "broken", "d/e", "--reason", "plan disconnected").out == "job d/e has failed\n"
+    assert "when its worker says" in run("group", "fail", "@last", "a", "--reason", "access denied").out
+    c.server.kill9()
+    c.restart()
+    wait_until(lambda: c.get(f"/v1/groups/{group}/jobs/c")["state"] == "built", what="c has cleaned up")
+    gate.open()
+    assert run("wait", "broken", check=False).code == 1
+    found = {j["name"]: (j["state"], j["reason"]) for j in c.get(f"/v1/groups/{group}/jobs")["items"]}
+    assert found["a"] == ("job-failed", "access denied") and found["d/e"] == ("job-failed", "plan disconnected"), found
+    assert [found[n][0] for n in ("b", "c", "f", "hold")] == ["dependency-failed", "built", "dependency-failed", "built"]
+    task = c.get(f"/v1/groups/{group}/jobs/a")["task"]
+    deed = [e for e in c.get(f"/v1/tasks/{task}/history")["items"] if e["cause"] == "fail"]
+    assert len(deed) == 1 and deed[0]["reason"] == "access denied" and deed[0]["actor"], deed
+    events = c.get("/v1/events?kind=group.job_failed")["items"]
+    assert sorted(e["detail"]["job"] for e in events) == ["a", "d/e"], events
+    again = run("group", "fail", "broken", "a", "--reason", "x", check=False)
+    assert again.code == 1 and "ended already" in again.err, again
+    nobody = run("group", "fail", "broken", "z", "--reason", "x", check=False)
+    assert nobody.code == 1 and 'the group has no job "z"' in nobody.err, nobody
+    assert run("group", "fail", "broken", "a", check=False).code == 2
+
+
+def test_show_names_a_job_that_was_taken_out(dev, cli, gate):
+    submit(cli, job("a", *gate.command()), job("broken", need={"target": "mars"}), job("b", needs=["broken"]), name="some")
+    runs(dev, "some", "a")
+    cli("cancel", "some/broken", "--reason", "plan disconnected")
+    gate.open()
+    assert cli("wait", "some", check=False).code == 1
+    shown = cli("group", "show", "some").out
+    assert re.search(r"broken +⊖ cancel-complete.*plan disconnected", shown), shown
+    submit(cli, job("a", "sleep", "1000"), job("b", needs=["a"]), name="all")
+    runs(dev, "all", "a")
+    cli("group", "cancel", "all", "--reason", "enough")
+    assert cli("wait", "all", check=False).code == 1
+    shown = cli("group", "show", "all").out
+    assert "JOB " not in shown and "enough" in shown, shown
+
+
 def test_why(dev, cli, gate):
     group = submit(cli, job("a", *gate.command()), job("b", needs=["a"]), name="asked")
     runs(dev, group, "a")
@@ -405,6 +458,37 @@ def test_trigger(dev, cli, tmp_path):
 def test_what_a_task_belongs_to(dev, cli, story):
     lint = dev.get("/v1/groups/story/jobs/lint")["task"]
     assert re.search(r"^group +story, its job lint$", cli("task", "show", lint).out, re.M)
+
+
+def test_a_picture_that_nobody_reads_to_its_end(cli, dev, tmp_path):
+    if not shutil.which("dot"):
+        pytest.skip("Graphviz is not installed")
+    jobs = [job(f"j{i}", needs=[f"j{i - 1}"] if i else []) for i in range(300)]
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps({"jobs": jobs}))
+    read, write = os.pipe()
+    drawing = subprocess.Popen([harness.BIN, "group", "plan", str(path), "-o", "svg"], stdin=subprocess.DEVNULL, stdout=write,
+                               stderr=subprocess.PIPE, env=harness.clean_environment(), text=True)
+    os.close(write)
+    os.close(read)
+    assert "signal" not in drawing.communicate(timeout=harness.PATIENCE)[1]
+
+
+def test_events_of_a_group(dev, cli):
+    """By its name and by its id, with a name of its own or without."""
+    def kinds(group):
+        return [e["kind"] for e in cli("events", "--group", group, "-o", "jsonl").jsonl]
+    named, plain = submit(cli, job("a"), name="told"), submit(cli, job("a"))
+    for group in (named, plain):
+        assert cli("wait", group).code == 0
+    wanted = ["group.created", "group.dispatching", "group.complete"]
+    for group in ("told", named, plain, "@last"):
+        got = kinds(group)
+        assert [k for k in got if k in wanted] == wanted, (group, got)
+    assert kinds("told") == kinds(named), "the same by name and by id"
+    cli("queue", "create", "line")
+    line = dev.get("/v1/queues/line")["id"]
+    assert [e["kind"] for e in dev.get(f"/v1/events?queue={line}")["items"]] == ["queue.created"]
 
 
 def test_completions(dev, cli, story):

@@ -211,6 +211,22 @@ def test_what_took_long_before_goes_first_in_the_next_group(api, tmp_path):
     api.refused("POST", "/v1/groups", 400, "invalid", json={"jobs": jobs(), "series": "x" * 129})
 
 
+def test_a_clean_up_after_some_element(api, tmp_path):
+    """As docs/GROUPS.md has it: each element is a need of its own, so a `failure` waits for all of them to fail."""
+    log = tmp_path / "log"
+    look = 'test -z "$REEVE_NEEDS" || ! grep -q "\\"state\\":\\"job-" "$REEVE_NEEDS"'
+
+    def run(bad):
+        array = job("build", "sh", "-c", f'test "$n" -gt {bad}', matrix={"n": [1, 2, 3]}, max_attempts=1)
+        g = submit(api, array, job("clean", "sh", "-c", f"{look} || echo some >>{log}", needs=[{"job": "build", "after": "end"}]),
+                   job("all", "sh", "-c", f"echo all >>{log}", needs=[{"job": "build", "after": "failure"}]))
+        log.write_text("")
+        ended(api, g["id"])
+        return sorted(log.read_text().split())
+
+    assert (run(0), run(1), run(3)) == ([], ["some"], ["all", "some"])
+
+
 def test_a_killed_server_shows_the_same(new_cluster, tmp_path):
     """Each job of a chain tells if it does not see what the one before it left."""
     cluster = new_cluster()

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups over HTTP: jobs that need each other, submitted whole, looked at, cancelled, removed."""
 import json
+import os
 
 import pytest
 from client import Api
 from harness import ROOT, wait_until
 
+RELEASE = os.environ.get("REEVE_RELEASE_BIN")
 ENDED = {"complete", "failed", "canceled"}
 
 
@@ -343,7 +345,12 @@ REFUSED = [
     ({"jobs": [{"name": "a"}]}, 400, "line 1: a: the task has no"),
     ({"jobs": [job("a", key="k")]}, 400, "line 1: a: there is no member of this name"),
     ({"jobs": [job("a", timeout="soon")]}, 400, "line 1: a:"),
-    ({"jobs": [job("a", queue="nowhere")]}, 404, "nowhere"),
+    ({"jobs": [job("a"), job("b", queue="nowhere")]}, 404, 'line 1: b: there is no queue "nowhere"'),
+    ({"jobs": [job("a")], "queue": "nowhere"}, 404, 'there is no queue "nowhere"'),
+    ({"jobs": [job("a"), job("b", needs=[{"job": "a", "after": "noon"}])]}, 400,
+     "line 1: b: after is success, end or failure"),
+    ({"jobs": [job("a"), job("b", needs=[{"job": 7}])]}, 400, "line 1: b: job is"),
+    ({"jobs": [job("a", tmeout=1)]}, 400, "line 1: a: there is no member of this name here: tmeout"),
     ({"jobs": [], "name": "a/b"}, 400, "usable name"),
     ({"jobs": [], "policy": "maybe"}, 400, "policy"),
     ({"jobs": [], "jobz": 1}, 400, "line 1: there is no member of this name"),
@@ -363,6 +370,23 @@ def test_what_is_wrong_is_said(api, n):
     answer = api.ask("POST", "/v1/groups", data=json.dumps(body), headers={"Content-Type": "application/json"})
     assert answer.status_code == status and words in answer.json()["detail"], answer.text
     assert api.get("/v1/groups")["items"] == [] and api.get("/v1/tasks")["items"] == []
+
+
+@pytest.mark.skipif(not RELEASE, reason="REEVE_RELEASE_BIN is not set: a sanitizer's memory says nothing")
+def test_what_was_refused_gives_its_memory_back(new_cluster):
+    cluster = new_cluster()
+    cluster.binary = RELEASE
+    cluster.start_server()
+    api = Api(cluster)
+    name = "o/some-package-with-a-long-name-{}".format
+    needs = [[*range(max(0, i - 8), i), *([i + 1] if i % 2 == 0 else [])] for i in range(100000)]
+    packages = [{"ident": name(i) + "/1/1", "build": [name(k) for k in needs[i]]} for i in range(100000)]
+    body = json.dumps({"packages": packages, "job": {"command": ["true"]}})
+    before = cluster.server.rss_kb()
+    for _ in range(3):
+        answer = api.ask("POST", "/v1/groups", data=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code == 413, "its pairs are built three times each, which makes too many jobs"
+    wait_until(lambda: cluster.server.rss_kb() < before + 16 * 1024, what="the memory is given back")
 
 
 def test_bodies_that_are_none(api):

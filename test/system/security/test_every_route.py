@@ -91,6 +91,7 @@ class World:
                 "PackageFile": [{"packages": [{"ident": "hidden/other/1/1"}]}],
                 "PackagesChange": [{"remove": ["hidden/package"]}, {"unbuildable": ["hidden/package"]}],
                 "GroupRetry": [{"what": "failed"}, {"what": "from", "job": "hidden-job"}],
+                "GroupFail": [{"job": "hidden-job", "reason": "r"}],
                 "TokenCreate": [{"name": "t", "role": "read"}]}
 
 

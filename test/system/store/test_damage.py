@@ -215,7 +215,7 @@ def test_what_is_damaged_is_held_and_the_rest_runs(cluster):
     path = os.path.join(cluster.state_dir(), "reeve.db")
     spoil(path, b"echo precious", b"rm -rf /preci")
     checked = run("store", "check", "--store", f"sqlite:{path}", check=False)
-    assert checked.code == 1 and "damaged: task" in checked.out and "1 things" in checked.out
+    assert checked.code == 1 and "damaged: task" in checked.out and "1 thing is damaged" in checked.out
     cluster.restart()
     cluster.start_worker()
     cluster.cli("queue", "resume", "q")

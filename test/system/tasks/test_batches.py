@@ -70,7 +70,7 @@ def test_every_command_takes_it(dev, cli):
     cli("wait", batch, check=False)
     ids = [t["id"] for t in cli("task", "ls", "--batch", batch, "-o", "jsonl").jsonl]
     assert len(ids) == 3 and batch not in ids
-    assert "none of its tasks waits" in cli("why", batch).out
+    assert "all of its tasks have ended: nothing waits" in cli("why", batch).out
     other = cli("submit", "sleep", "100").out.strip()
     several = cli("cancel", other, batch).out
     assert several == "0 of 0 cancelled\n1 of 1 cancelled\n", several

@@ -221,3 +221,12 @@ def test_a_file_that_cannot_be_made_harms_nobody(cluster):
     check(cluster, 400)
     assert trouble(cluster) is None and "search" not in cluster.cli("status").out
     assert "reeve_search_index_ok 1\n" in cluster.call("GET", "/metrics").text
+
+
+def test_an_index_that_has_everything_is_not_behind(cluster):
+    cluster.start_server()
+    submit(cluster, 400)
+    wait_indexed(cluster)
+    wait_until(lambda: cluster.status()["search_lag_ms"] == 0, what="the index has everything")
+    assert "reeve_search_index_lag_seconds 0.000\n" in cluster.call("GET", "/metrics").text
+    assert "one by one" not in cluster.cli("status").out

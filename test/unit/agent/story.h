@@ -15,7 +15,7 @@
 
 #include "agent/agent.h"
 #include "model/limits.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 
 extern struct agent *agent;
 extern struct agent_effects effects; /* of the last step */

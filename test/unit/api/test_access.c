@@ -2,7 +2,7 @@
 /* Who asks and what he may: rights by route, secrets, lines, ends of tokens, what is written down.
  */
 #include "model/limits.h"
-#include "tokens.h"
+#include "world/tokens.h"
 
 /* What each route needs, said a second time: a right that is changed by mistake shows here. */
 static const struct {
@@ -62,6 +62,7 @@ static const struct {
     {"explainGroup", RIGHT_READ, true},
     {"listJobs", RIGHT_READ, true},
     {"getJob", RIGHT_READ, true},
+    {"failJob", RIGHT_OPERATE, true},
     {"getGroupGraph", RIGHT_READ, true},
     {"followGroup", RIGHT_READ, true},
     {"listGraphs", RIGHT_READ, false},

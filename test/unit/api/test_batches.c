@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Batches of tasks over the interface: made, named, joined, shown, and who sees them. */
-#include "tokens.h"
+#include "world/tokens.h"
 
 #define TWO "[{\"command\":[\"a\"]},{\"command\":[\"b\"]}]"
 

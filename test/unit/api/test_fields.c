@@ -9,7 +9,7 @@
 #include "api/frame/fields_out.h"
 #include "base/mem.h"
 #include "model/limits.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 #include "model/rows/row.h"
 #include "wire/json/fields.h"
 

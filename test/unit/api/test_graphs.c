@@ -9,7 +9,7 @@
 
 #include "api/graphs/room.h"
 #include "base/rng.h"
-#include "world.h"
+#include "world/world.h"
 
 static struct world *w;
 

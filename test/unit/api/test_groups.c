@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "core/group/view.h"
-#include "world.h"
+#include "world/world.h"
 
 static struct world *w;
 
@@ -113,6 +113,27 @@ static void test_ends(void **state)
 	json_decref(ask_json(w, API_POST, "/v1/groups/n/cancel", NULL, 409));
 	json_decref(why);
 	json_decref(v);
+}
+
+static void test_a_job_is_failed(void **state)
+{
+	json_t *v = make("\"name\":\"n\",\"jobs\":[" TWO "]");
+
+	json_decref(v);
+	json_decref(ask_json(w, API_POST, "/v1/groups/n/fail", "{\"job\":\"a\"}", 400));
+	json_decref(ask_json(w, API_POST, "/v1/groups/n/fail", "{\"reason\":\"r\"}", 400));
+	json_decref(
+	    ask_json(w, API_POST, "/v1/groups/n/fail", "{\"job\":\"x\",\"reason\":\"r\"}", 404));
+	v = ask_json(
+	    w, API_POST, "/v1/groups/n/fail", "{\"job\":\"a\",\"reason\":\"disconnected\"}", 200);
+	assert_string_equal(jstr(v, "state"), "job-failed");
+	assert_string_equal(jstr(v, "reason"), "disconnected");
+	json_decref(v);
+	v = ask_json(w, API_POST, "/v1/groups/n/fail", "{\"job\":\"a\",\"reason\":\"again\"}", 409);
+	assert_non_null(strstr(jstr(v, "detail"), "ended already"));
+	json_decref(v);
+	world_run(w);
+	assert_int_equal(state_of("n"), GROUP_FAILED);
 }
 
 static rid job_task(const char *group, const char *job)
@@ -255,6 +276,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_what_is_wrong, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_name_is_taken, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_ends, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_a_job_is_failed, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_jobs, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_graph, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_stream, setup, teardown),

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "world.h"
+#include "world/world.h"
 
 static struct world *w;
 
@@ -81,6 +81,27 @@ static void test_rates(void **state)
 	json_decref(v);
 }
 
+static void expect_lag(int64_t ms, const char *metric)
+{
+	json_t *v = ask_json(w, API_GET, "/v1/status", NULL, 200);
+	struct talk *t = ask(w, API_GET, "/metrics", NULL);
+
+	assert_int_equal(jint(v, "search_lag_ms"), ms);
+	expect(t->body.p, metric);
+	json_decref(v);
+	talk_free(t);
+}
+
+/* How old the oldest task is that searches have to look at by itself. */
+static void test_the_index_is_behind(void **state)
+{
+	expect_lag(0, "reeve_search_index_lag_seconds 0.000\n");
+	world_index_lacks(w, world_now(w) - 72500);
+	expect_lag(72500, "reeve_search_index_lag_seconds 72.500\n");
+	world_index_lacks(w, world_now(w) + 60000); /* its clock was set back since */
+	expect_lag(0, "reeve_search_index_lag_seconds 0.000\n");
+}
+
 /* Large submits are announced once: their tasks are counted all the same, and once. */
 static void test_large_submit(void **state)
 {
@@ -105,6 +126,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_rates, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_the_index_is_behind, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_large_submit, setup, teardown),
 	};
 

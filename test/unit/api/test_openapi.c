@@ -8,7 +8,9 @@
 #include <cmocka.h>
 
 #include "api/frame/route.h"
-#include "world.h"
+#include "model/limits.h"
+#include "model/task/task.h"
+#include "world/world.h"
 
 static struct world *w;
 
@@ -182,6 +184,101 @@ static void test_shapes(void **state)
 	json_decref(doc);
 }
 
+/* Every member that is described is in one of the objects, which are all that are ever written. */
+static void assert_all_written(json_t *doc, const char *schema, json_t *objects)
+{
+	json_t *s =
+	    json_object_get(json_object_get(json_object_get(doc, "components"), "schemas"), schema);
+	json_t *all = json_object(), *one, *about;
+	const char *key;
+	size_t i;
+
+	json_array_foreach(objects, i, one)
+	{
+		check_against(doc, schema, one);
+		json_object_update(all, one);
+	}
+	json_object_foreach(json_object_get(s, "properties"), key, about)
+	{
+		if (!json_object_get(all, key))
+			fail_msg("%s: nobody writes \"%s\"", schema, key);
+	}
+	json_decref(all);
+}
+
+static void add_task(json_t *tasks, const char *body, int status)
+{
+	json_array_append_new(tasks, ask_json(w, API_POST, "/v1/tasks", body, status));
+}
+
+/* Tasks are written by hand, for speed: what is said of them holds in both directions. */
+static void test_a_task_is_what_is_described(void **state)
+{
+	static const char twin[] = "{\"command\":[\"x\"],\"key\":\"k\"}";
+	json_t *doc = document(), *tasks = json_array(), *list, *one, *attempts;
+	rid id = world_submit(w, "{\"command\":[\"x\"]}");
+	char target[64], text[ID_TEXT];
+
+	add_task(tasks,
+	    "{\"command\":[\"x\"],\"env\":{},\"cwd\":\"/\",\"cwd_machine\":\"m\",\"params\":{},"
+	    "\"run\":{\"nice\":1},\"stdin\":\"stream\"}",
+	    201);
+	add_task(tasks, "{\"action\":{\"run\":{\"path\":\"x\"}}}", 201);
+	add_task(tasks, twin, 201);
+	add_task(tasks, twin, 200);
+	list = ask_json(w, API_GET, "/v1/tasks", NULL, 200);
+	json_array_extend(tasks, json_object_get(list, "items"));
+	assert_all_written(doc, "Task", tasks);
+	world_worker(w, "w1", 9);
+	world_started(w, id);
+	world_ended(w, id, TASK_SUCCEEDED, 0, "out");
+	snprintf(target, sizeof target, "/v1/tasks/%s", id_format(world_ids(w), id, text));
+	one = ask_json(w, API_GET, target, NULL, 200);
+	attempts = json_object_get(one, "attempts");
+	assert_int_equal(json_array_size(attempts), 1);
+	assert_all_written(doc, "Attempt", attempts);
+	json_array_clear(tasks);
+	json_array_append(tasks, json_object_get(one, "usage"));
+	assert_all_written(doc, "Usage", tasks);
+	json_decref(one);
+	json_decref(list);
+	json_decref(tasks);
+	json_decref(doc);
+}
+
+static json_t *member_of(json_t *doc, const char *schema, const char *member)
+{
+	json_t *schemas = json_object_get(json_object_get(doc, "components"), "schemas");
+
+	return json_object_get(
+	    json_object_get(json_object_get(schemas, schema), "properties"), member);
+}
+
+static void assert_bound(json_t *doc, const char *member, const char *bound, int64_t n)
+{
+	assert_int_equal(
+	    json_integer_value(json_object_get(member_of(doc, "TaskSubmit", member), bound)), n);
+}
+
+/* The bounds that are said are those by which tasks are read. */
+static void test_bounds_of_a_submit(void **state)
+{
+	json_t *doc = document();
+
+	assert_bound(doc, "priority", "minimum", -PRIORITY_MAX);
+	assert_bound(doc, "priority", "maximum", PRIORITY_MAX);
+	assert_bound(doc, "max_attempts", "minimum", 1);
+	assert_bound(doc, "max_attempts", "maximum", ATTEMPTS_MAX);
+	assert_bound(doc, "key", "maxLength", KEY_MAX_BYTES);
+	assert_bound(doc, "name", "maxLength", NAME_MAX_BYTES);
+	assert_bound(doc, "cwd_machine", "maxLength", NAME_MAX_BYTES);
+	assert_bound(doc, "labels", "maxProperties", LABELS_MAX);
+	assert_bound(doc, "status", "minimum", HELD_STATUS_MIN);
+	assert_bound(doc, "status", "maximum", TASK_QUEUED);
+	assert_string_equal(jstr(member_of(doc, "TaskSubmit", "queue"), "default"), "default");
+	json_decref(doc);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +286,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_references, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_it_is_kept, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_a_task_is_what_is_described, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_bounds_of_a_submit, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "world.h"
+#include "world/world.h"
 
 static struct world *w;
 

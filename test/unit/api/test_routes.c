@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "api/frame/route.h"
-#include "world.h"
+#include "world/world.h"
 
 static struct world *w;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tokens with limits: no way leads around them. Two queues; the token has one, and a label or not.
  */
-#include "tokens.h"
+#include "world/tokens.h"
 
 static char mine[ID_TEXT], theirs[ID_TEXT], unlabelled[ID_TEXT];
 static struct bearer queue_token, label_token;

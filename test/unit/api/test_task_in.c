@@ -2,13 +2,16 @@
 /* Tables of good and bad tasks. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "api/tasks/task_in.h"
+#include "base/mem.h"
 #include "model/limits.h"
+#include "wire/json/task.h"
 
 #define NOW 1700000000000ll
 
@@ -159,6 +162,23 @@ static void test_bad(void **state)
 	}
 }
 
+/* No member takes `true`: who lets it pass has no reader, and forgets what it is given. */
+static void test_every_member_is_read_and_described(void **state)
+{
+	for (const struct field *f = task_given_fields; f->name; f++) {
+		AUTO(arena_release) struct arena a = {0};
+		struct submit_task t;
+		struct problem p = {0};
+		char text[64];
+
+		snprintf(text, sizeof text, "{\"%s\":true}", f->name);
+		if (parse(&a, text, &t, &p) != ERR_INVALID)
+			fail_msg("%s was not refused", text);
+		assert_string_equal(p.field, f->name);
+		assert_non_null(f->about);
+	}
+}
+
 static void test_words(void **state)
 {
 	struct arena a = {0};
@@ -245,6 +265,7 @@ int main(void)
 	    cmocka_unit_test(test_bodies),
 	    cmocka_unit_test(test_members),
 	    cmocka_unit_test(test_bad),
+	    cmocka_unit_test(test_every_member_is_read_and_described),
 	    cmocka_unit_test(test_words),
 	    cmocka_unit_test(test_depth),
 	    cmocka_unit_test(test_sizes),

@@ -371,16 +371,37 @@ static void test_check(void **state)
 	    {"jobs:\n- {name: a, matrix: {x: [1, 2]}, needs: [a]}\n", NULL},
 	};
 	struct problem p = {0};
-	bool has_queue;
+	AUTO(group_said_release) struct group_said said = {0};
 
-	assert_int_equal(group_file_check(STR("queue: q\njobs: []"), &has_queue, &p), 0);
-	assert_true(has_queue);
-	assert_int_equal(group_file_check(STR("jobs: [{name: a}]"), &has_queue, &p), 0);
-	assert_false(has_queue);
+	assert_int_equal(group_file_check(STR("queue: q\njobs: []"), &said, &p), 0);
+	assert_true(said.has_queue && !said.lost.n);
+	assert_int_equal(group_file_check(STR("jobs: [{name: a}]"), &said, &p), 0);
+	assert_false(said.has_queue);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-		assert_true(group_file_check(str_of(bad[i].text), &has_queue, &p) < 0);
+		assert_true(group_file_check(str_of(bad[i].text), &said, &p) < 0);
 		if (bad[i].want)
 			assert_string_equal(p.what, bad[i].want);
+	}
+}
+
+static void test_relative_programs(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} files[] = {
+	    {"jobs: [{name: a, command: [make]}, {name: b, command: [./x]}]", "./x of the job b"},
+	    {"jobs: [{name: a, command: [./x], cwd: /d}, {name: b, command: [/x]}]", NULL},
+	    {"{packages: [{ident: a/b/1/1}], job: {command: [bin/x]}}", "bin/x of the jobs"},
+	};
+	struct problem p = {0};
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		AUTO(group_said_release) struct group_said said = {0};
+
+		assert_int_equal(group_file_check(str_of(files[i].text), &said, &p), 0);
+		assert_int_equal(said.lost.n > 0, files[i].want != NULL);
+		if (files[i].want)
+			assert_string_equal(said.lost.p, files[i].want);
 	}
 }
 
@@ -431,6 +452,7 @@ int main(void)
 	    cmocka_unit_test(test_body),
 	    cmocka_unit_test(test_body_in_a_directory),
 	    cmocka_unit_test(test_check),
+	    cmocka_unit_test(test_relative_programs),
 	    cmocka_unit_test(test_tasks),
 	    cmocka_unit_test(test_gone),
 	};

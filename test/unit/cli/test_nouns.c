@@ -11,7 +11,10 @@
 
 #include "base/mem.h"
 #include "cli/nouns/noun.h"
-#include "model/schedule.h"
+#include "cli/tasks/work.h"
+#include "model/objects/queue.h"
+#include "model/objects/schedule.h"
+#include "wire/json/task.h"
 
 #define OBJECT                                                                                    \
 	"{\"name\":\"a\",\"empty\":\"\",\"null\":null,\"n\":1234567,\"zero\":0,\"in\":{\"x\":7}," \
@@ -242,6 +245,87 @@ static void test_rows_fit_their_commands(void **state)
 	assert_true(n_found > 20);
 }
 
+static const struct option_def *option_of(const char *command, const char *option)
+{
+	for (size_t i = 0; command_at(i); i++)
+		for (size_t k = 0; k < COMMAND_TABLES_MAX && command_at(i)->options[k]; k++)
+			for (const struct option_def *d = command_at(i)->options[k]; d->name; d++)
+				if (!strcmp(command_at(i)->path, command) &&
+				    !strcmp(d->name, option))
+					return d;
+	fail_msg("%s has no --%s", command, option);
+	return NULL;
+}
+
+static void assert_help(const char *command, const char *option, const char *want)
+{
+	const struct command *cmd = NULL;
+
+	for (size_t i = 0; command_at(i); i++)
+		if (!strcmp(command_at(i)->path, command))
+			cmd = command_at(i);
+	assert_string_equal(option_help(cmd, option_of(command, option)), want);
+}
+
+static const char *about(const struct field *f, const char *name)
+{
+	while (strcmp(f->name, name))
+		assert_non_null((++f)->name);
+	return f->about;
+}
+
+/* An option says what it does, or its member does. */
+static void test_every_option_has_its_words(void **state)
+{
+	for (size_t i = 0; command_at(i); i++)
+		for (size_t k = 0; k < COMMAND_TABLES_MAX && command_at(i)->options[k]; k++)
+			for (const struct option_def *d = command_at(i)->options[k]; d->name; d++)
+				if (!*option_help(command_at(i), d))
+					fail_msg(
+					    "%s --%s says nothing", command_at(i)->path, d->name);
+	assert_help("queue set", "max-attempts", about(queue_fields, "max_attempts"));
+	assert_help("queue create", "output-mode", about(queue_fields, "output"));
+	assert_help("submit", "max-attempts", about(task_given_fields, "max_attempts"));
+	assert_help("schedule set", "jitter", about(schedule_fields, "jitter"));
+	assert_help("schedule set", "backoff", about(task_given_fields, "backoff"));
+}
+
+/* All that a task may be given can be said on the command line, and nothing else is sent. */
+static void test_options_of_a_task_are_its_members(void **state)
+{
+	static const char line[] =
+	    "--queue q --priority 1 --env A=1 --cwd / --label a=b --need cpu=1 --timeout 1m "
+	    "--max-attempts 2 --backoff 1s --backoff-max 2s --name n --key k --run-after 5m --hold "
+	    "--nice 1 --params {} --action {}";
+	static const char *const elsewhere[] = {"queue", "cwd_machine", "stdin", "command"};
+	AUTO(json_drop) json_t *task = json_object();
+	char words[512], *argv[48], *save = NULL;
+	struct cli c = {0};
+	const char *key;
+	json_t *value;
+	int argc = 0;
+
+	snprintf(words, sizeof words, "%s", line);
+	for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save))
+		argv[argc++] = word;
+	options_add_table(&c.options, task_options);
+	options_add_table(&c.options, once_options);
+	options_add_table(&c.options, process_options);
+	assert_int_equal(options_parse(&c.options, OPTIONS_ANYWHERE, argc, argv, &c.problem), 0);
+	for (const struct option_def *d = task_options; d->name; d++)
+		assert_true(options_given(&c.options, d->name));
+	for (const struct option_def *d = once_options; d->name; d++)
+		assert_true(options_given(&c.options, d->name));
+	assert_int_equal(task_put_options(&c, 0, false, task), 0);
+	for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
+		json_object_set_new(task, elsewhere[i], json_null());
+	json_object_foreach(task, key, value) about(task_given_fields, key);
+	for (const struct field *f = task_given_fields; f->name; f++)
+		if (!json_object_get(task, f->name))
+			fail_msg("no option gives \"%s\"", f->name);
+	options_release(&c.options);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +335,8 @@ int main(void)
 	    cmocka_unit_test(test_what_is_put_over_must_be_read_first),
 	    cmocka_unit_test(test_options_are_parameters),
 	    cmocka_unit_test(test_rows_fit_their_commands),
+	    cmocka_unit_test(test_every_option_has_its_words),
+	    cmocka_unit_test(test_options_of_a_task_are_its_members),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

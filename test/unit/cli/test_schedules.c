@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "cli/cron/crontab_jobs.h"
-#include "cli/nouns/schedules.h"
+#include "cli/schedule/schedules.h"
 #include "cli/tasks/work.h"
 
 static void assert_words(const char *local, const char *abbreviation, const char *want)

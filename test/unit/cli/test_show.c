@@ -112,6 +112,39 @@ static void test_table(void **state)
 	    "é         ✗ failed\n");
 }
 
+static const struct heading task_columns[] = {{"ID"}, {"NAME", HEADING_STRETCH | HEADING_NAME},
+    {"STATE", HEADING_STATE}, {"TRY", HEADING_RIGHT | HEADING_SPARE}, {"AGE", HEADING_RIGHT}};
+
+static void assert_names(int width, const char *want)
+{
+	struct table t;
+	struct buf b = {0};
+
+	table_init(&t, task_columns, 5);
+	table_add(&t, "6afa2dfafbc7c9eb57000001");
+	table_add(&t, "nightly-backup-of-home");
+	table_add(&t, "queued");
+	table_add(&t, "1");
+	table_add(&t, "5m");
+	table_render(&t, &plain, width, false, &b);
+	assert_string_equal(b.p, want);
+	buf_release(&b);
+	table_release(&t);
+}
+
+static void test_names_stay_whole(void **state)
+{
+	assert_names(64, /* what is spare goes first, although it stands before what stays */
+	    "ID                        NAME                    STATE     AGE\n"
+	    "6afa2dfafbc7c9eb57000001  nightly-backup-of-home  ○ queued   5m\n");
+	assert_names(58, "ID                        NAME                    STATE\n"
+	                 "6afa2dfafbc7c9eb57000001  nightly-backup-of-home  ○ queued\n");
+	assert_names(50, "ID                        NAME            STATE\n"
+	                 "6afa2dfafbc7c9eb57000001  nightly-backu…  ○ queued\n");
+	assert_names(36, "ID                        STATE\n"
+	                 "6afa2dfafbc7c9eb57000001  ○ queued\n");
+}
+
 static void test_colour_is_never_alone(void **state)
 {
 	struct buf b = {0};
@@ -194,7 +227,7 @@ static void assert_line(const struct progress *p, struct counts n, int width, co
 
 static void test_progress_line(void **state)
 {
-	struct progress p = {.begin_ms = 1, .sampled_ms = 5001, .per_s = 10};
+	struct progress p = {.begin_ms = 1, .sampled_ms = 5001, .now_ms = 5001, .per_s = 10};
 
 	assert_line(&p, (struct counts){1000, 250, 0, 8}, 80,
 	    "[#######.......................] 250/1,000 25%  10/s  ETA 1m15s  8 running");
@@ -214,6 +247,7 @@ int main(void)
 	    cmocka_unit_test(test_clean),
 	    cmocka_unit_test(test_cut),
 	    cmocka_unit_test(test_table),
+	    cmocka_unit_test(test_names_stay_whole),
 	    cmocka_unit_test(test_colour_is_never_alone),
 	    cmocka_unit_test(test_times),
 	    cmocka_unit_test(test_amounts),

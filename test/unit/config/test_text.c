@@ -65,16 +65,15 @@ static void test_strip_refuses(void **state)
 static uint64_t path(const char *keys)
 {
 	struct str rest = str_of(keys), part;
-	uint64_t place = PLACE_ROOT;
+	uint64_t at = PATH_ROOT;
 	int64_t n;
 
 	while (str_next(&rest, '/', &part))
-		place = str_to_i64(part, 0, 99, &n) ? place_index(place, (size_t)n)
-		                                    : place_key(place, part);
-	return place;
+		at = str_to_i64(part, 0, 99, &n) ? path_index(at, (size_t)n) : path_key(at, part);
+	return at;
 }
 
-static void test_places(void **state)
+static void test_paths(void **state)
 {
 	static const char text[] = "{\n"                           /* 1 */
 	                           " \"a\": [1,\n"                 /* 2 */
@@ -92,14 +91,14 @@ static void test_places(void **state)
 	} expected[] = {{"a", 2}, {"a/0", 2}, {"a/1", 3}, {"a/1/b", 3}, {"a/2", 4}, {"a/3", 5},
 	    {"a/3/0", 6}, {"d", 7}, {"e", 7}, {"e/a", 8}, {"e/f", 9}, {"b", 0}, {"x", 0},
 	    {"a/4", 0}, {"a/2/0", 0}, {"e/x", 0}};
-	struct places p = {0};
+	struct paths p = {0};
 
-	places_scan(&p, str_of(text));
+	paths_scan(&p, str_of(text));
 	for (size_t i = 0; i < COUNT(expected); i++)
-		assert_int_equal(places_line(&p, path(expected[i].path)), expected[i].line);
+		assert_int_equal(paths_line(&p, path(expected[i].path)), expected[i].line);
 	assert_int_equal(p.n, 12); /* and the root */
-	places_release(&p);
-	assert_int_equal(places_line(&p, PLACE_ROOT), 0);
+	paths_release(&p);
+	assert_int_equal(paths_line(&p, PATH_ROOT), 0);
 }
 
 int main(void)
@@ -107,7 +106,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_strip),
 	    cmocka_unit_test(test_strip_refuses),
-	    cmocka_unit_test(test_places),
+	    cmocka_unit_test(test_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "world.h"
+#include "world/world.h"
 
 #define STORY(name) static void name(void **state)
 #define MOST 8

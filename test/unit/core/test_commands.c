@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stories about what people ask for: keys, cancels, retries, holds, pauses; each through the
  * brain's one door. */
-#include "world.h"
+#include "world/world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,9 +8,10 @@
 #include <cmocka.h>
 
 #include "../walk.h"
+#include "core/group/group.h"
 #include "core/schedule/schedule.h"
 #include "core/state.h"
-#include "world.h"
+#include "world/world.h"
 
 static const int status_of[N_PHASES] = {
     [PHASE_HELD] = TASK_BLOCKED,
@@ -78,11 +79,19 @@ static unsigned group(unsigned from, unsigned to)
 	world_step(w, &(struct event){.kind = EV_WAKE});
 	g = group_add(w->core, &row);
 	if (from == GROUP_QUEUED)
-		TAILQ_INSERT_TAIL(&w->core->groups.waiting, g, in_line);
+		TAILQ_INSERT_TAIL(&groups_of(w->core)->waiting, g, in_line);
 	if (from == GROUP_DISPATCHING || from == GROUP_FAILURE_CLEANUP || from == GROUP_CANCELING)
-		TAILQ_INSERT_TAIL(&w->core->groups.active, g, in_line);
+		TAILQ_INSERT_TAIL(&groups_of(w->core)->active, g, in_line);
 	group_move(w->core, g, to, STR_NULL, STR_NULL, &w->fx);
 	return (unsigned)g->row.state;
+}
+
+static unsigned stage(unsigned from, unsigned to)
+{
+	struct active a = {.stage = from};
+
+	stage_move(&a, to);
+	return a.stage;
 }
 
 static void test_a_task(void **state)
@@ -107,6 +116,11 @@ static void test_a_group(void **state)
 	walk(&group_moves, group);
 }
 
+static void test_an_active_group(void **state)
+{
+	walk(&stage_moves, stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -114,6 +128,7 @@ int main(void)
 	    cmocka_unit_test(test_a_queues_place_in_line),
 	    cmocka_unit_test(test_a_schedule),
 	    cmocka_unit_test(test_a_group),
+	    cmocka_unit_test(test_an_active_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A long submit is taken in slice by slice, and is one all the same: one batch, one answer. */
-#include "world.h"
+#include "world/world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

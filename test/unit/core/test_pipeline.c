@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "../walk.h"
 #include "base/mem.h"
 #include "core/pipeline/pipeline.h"
 #include "core/pipeline/tickets.h"
@@ -293,6 +294,41 @@ static void a_ticket_is_answered_once(void **state)
 	assert_string_equal(told.text, "got2 lost0");
 }
 
+static unsigned set(unsigned from, unsigned to)
+{
+	struct pipeline p = {.sets[1].state = from};
+
+	set_move(&p, &p.sets[1].effects, to);
+	return p.sets[1].state;
+}
+
+static void a_set_moves_by_its_table(void **state)
+{
+	walk(&set_moves, set);
+}
+
+static bool two_sets_gather(void)
+{
+	struct rlimit none = {0, 0};
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct pipeline *p = begin();
+
+		setrlimit(RLIMIT_CORE, &none);
+		set_move(p, &p->sets[2].effects, SET_GATHERING);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void no_two_sets_are_in_one_state(void **state)
+{
+	assert_false(two_sets_gather());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +342,8 @@ int main(void)
 	    cmocka_unit_test(an_unknown_outcome_ends_the_shell_and_tells_nobody),
 	    cmocka_unit_test(a_shell_that_dies_while_it_tells_tells_no_more),
 	    cmocka_unit_test(a_ticket_is_answered_once),
+	    cmocka_unit_test(a_set_moves_by_its_table),
+	    cmocka_unit_test(no_two_sets_are_in_one_state),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stories about the worker protocol: health, healthchecks, unsure runs, names, loss. */
-#include "world.h"
+#include "world/world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
  * is started twice, nothing starts after its cancel was acknowledged; at the end, once everything
  * is let run, every task has ended and the counts are those of the store.
  */
-#include "world.h"
+#include "world/world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stories about how tasks run and what becomes of workers, each told through the brain's one door.
  */
-#include "world.h"
+#include "world/world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "model/history.h"
+#include "model/task/history.h"
 
 /* Healthchecks don't matter; a beat may be a second old, then nine seconds remain. */
 #define NEVER_MS (INT64_MAX / 16)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stories about workers whose clocks are wrong: what they say of time is made possible, and marked.
  */
-#include "world.h"
+#include "world/world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "model/history.h"
+#include "model/task/history.h"
 
 #define STORY(name) static void name(void **state)
 #define DAY_MS 86400000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a task waits: every reason, and what would lift it. Workers that have left, or are drained.
  */
-#include "world.h"
+#include "world/world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #ifndef TEST_CORE_VOLATILE_STORY_H
 #define TEST_CORE_VOLATILE_STORY_H
 
-#include "world.h"
+#include "world/world.h"
 
 static const struct core_options swift = {.is_volatile = true,
     .server = 1,

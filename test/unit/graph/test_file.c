@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "graph/file/file.h"
+#include "graph/file/json_events.h"
+#include "graph/file/reader.h"
 #include "graph/limits.h"
 
 static int read_text(const char *text, struct plan_file *f, struct problem *p)
@@ -302,6 +305,120 @@ static void test_too_many_edges(void **state)
 	buf_release(&b);
 }
 
+/* -- JSON is read by two readers, which must not differ */
+
+static void dump(const struct node *v, struct buf *out)
+{
+	buf_printf(out, "%d%d@%u " STR_FMT "=" STR_FMT "(", v->kind, v->is_plain, v->line,
+	    STR_ARG(v->key), STR_ARG(v->text));
+	for (const struct node *m = v->first; m; m = m->next)
+		dump(m, out);
+	buf_add_char(out, ')');
+}
+
+static int dump_all(struct str text, struct buf *out, struct problem *p)
+{
+	struct reader *r;
+	struct node *v;
+	struct str name;
+	uint32_t line;
+	int rc = reader_open(text, &r, p);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = reader_member(r, &name, &line, p)) > 0) {
+		buf_printf(out, STR_FMT "@%u:", STR_ARG(name), line);
+		if ((rc = reader_value(r, &v, p)) < 0)
+			break;
+		dump(v, out);
+	}
+	reader_free(r);
+	return rc;
+}
+
+/* A comment behind it has libyaml read it. */
+static void assert_same_by_libyaml(struct buf *text)
+{
+	AUTO(buf_release) struct buf one = {0}, other = {0};
+	struct problem p = {0}, q = {0};
+	int rc = dump_all(buf_str(text), &one, &p), rc_other;
+
+	buf_add_cstr(text, "\n#");
+	assert_false(json_is_plain(buf_str(text)));
+	rc_other = dump_all(buf_str(text), &other, &q);
+	if (rc != rc_other || strcmp(p.what, q.what) != 0)
+		fail_msg("%d %s, %d %s: %s", rc, p.what, rc_other, q.what, text->p);
+	buf_add_char(&one, 0);
+	buf_add_char(&other, 0);
+	assert_string_equal(one.p, other.p);
+}
+
+static void random_value(struct rng *r, int depth, struct buf *out)
+{
+	static const char *const scalars[] = {"1", "-2.5e+3", "true", "false", "null", "\"\"",
+	    "\"a b\"", "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"#: {}[],-&*!|>'%@`\"", "0", "\" a\"",
+	    "\"~\"", "\"x \"", "[]", "{}", "\"0123456789\""};
+	static const char *const blanks[] = {"", "", " ", "\n", "\t", " \n\n  "};
+	size_t n = rng_below(r, 4);
+	bool map = rng_below(r, 2);
+
+	if (depth > 1 && rng_below(r, 3) == 0) {
+		buf_add_cstr(out, scalars[rng_below(r, sizeof scalars / sizeof *scalars)]);
+		return;
+	}
+	map = map || !depth;
+	buf_add_char(out, map ? '{' : '[');
+	for (size_t i = 0; i < n; i++) {
+		buf_add_cstr(out, blanks[rng_below(r, 6)]);
+		if (map)
+			buf_printf(out, "\"k%zu\\\"\":%s", i, blanks[rng_below(r, 3)]);
+		if (depth < 5)
+			random_value(r, depth + 1, out);
+		else
+			buf_add_cstr(out, scalars[rng_below(r, 10)]);
+		buf_add_cstr(out, blanks[rng_below(r, 6)]);
+		if (i + 1 < n)
+			buf_add_char(out, ',');
+	}
+	buf_add_char(out, map ? '}' : ']');
+}
+
+static void test_json_is_read_as_libyaml_reads_it(void **state)
+{
+	struct rng r = {7};
+
+	for (int i = 0; i < 2000; i++) {
+		AUTO(buf_release) struct buf text = {0};
+
+		random_value(&r, 0, &text);
+		if (!json_is_plain(buf_str(&text)))
+			fail_msg("not plain: %s", text.p);
+		assert_same_by_libyaml(&text);
+	}
+}
+
+/* What is broken, or means something to libyaml alone, is left to it. */
+static void test_what_may_not_be_json_is_left_to_libyaml(void **state)
+{
+	static const char letters[] = "{}[],:\"\\ \nabu019.-+eE#&'";
+	struct rng r = {11};
+	int plain = 0;
+
+	for (int i = 0; i < 100000; i++) {
+		AUTO(buf_release) struct buf text = {0};
+		size_t changes = 1 + rng_below(&r, 3);
+
+		buf_add_cstr(&text, "{\"a\":[1,{\"b\":\"c\"},true,-2.5],\n\"d\":null,\"e\":{}}");
+		for (size_t k = 0; k < changes; k++)
+			text.p[rng_below(&r, text.n)] = letters[rng_below(&r, sizeof letters - 1)];
+		if (!json_is_plain(buf_str(&text)))
+			continue;
+		plain++;
+		assert_same_by_libyaml(&text);
+	}
+	assert_true(plain > 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +430,8 @@ int main(void)
 	    cmocka_unit_test(test_the_task_of_a_job),
 	    cmocka_unit_test(test_hostile),
 	    cmocka_unit_test(test_too_many_edges),
+	    cmocka_unit_test(test_json_is_read_as_libyaml_reads_it),
+	    cmocka_unit_test(test_what_may_not_be_json_is_left_to_libyaml),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,9 +11,9 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/body.h"
-#include "model/deeds.h"
 #include "model/limits.h"
+#include "model/task/body.h"
+#include "model/task/deeds.h"
 
 static void test_deeds_come_back_as_they_went(void **state)
 {

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/group_graph.h"
+#include "model/objects/group_graph.h"
 
 #define CHUNKS_MAX 64
 

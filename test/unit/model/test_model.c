@@ -7,14 +7,14 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "model/history.h"
 #include "model/id.h"
 #include "model/limits.h"
 #include "model/lines.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 #include "model/rows/field.h"
 #include "model/rows/row.h"
-#include "model/task.h"
+#include "model/task/history.h"
+#include "model/task/task.h"
 
 static void test_ids_rise_even_when_the_clock_does_not(void **state)
 {

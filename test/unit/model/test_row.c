@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "model/objects/schedule.h"
 #include "model/rows/batch.h"
 #include "model/rows/pack.h"
-#include "model/schedule.h"
 
 static void check_columns(const struct row_table *t)
 {
@@ -27,7 +27,7 @@ static void check_columns(const struct row_table *t)
 		assert_true(c->type == COLUMN_SUM || c->offset < t->row_size);
 		if (c->type == COLUMN_SUM) /* behind its whole group */
 			for (int j = i + 1; j < t->n; j++)
-				assert_true((t->columns[j].flags & COLUMN_GROUP) != c->flags);
+				assert_true((t->columns[j].flags & COLUMN_SET) != c->flags);
 	}
 	assert_true(names <= 1);
 	assert_true(sums >= 1);

@@ -11,8 +11,8 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/search.h"
-#include "model/task.h"
+#include "model/task/search.h"
+#include "model/task/task.h"
 
 static const struct task_spec report = {.name = {"Weekly Report", 13},
     .labels = {"team=Ops\nzone=eu-west\n", 22},

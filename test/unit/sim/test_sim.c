@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "model/schedule.h"
+#include "model/objects/schedule.h"
 #include "sim/faults/plan.h"
 #include "sim/judge/judge.h"
 #include "sim/runs.h"

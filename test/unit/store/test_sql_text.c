@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "model/schedule.h"
+#include "model/objects/schedule.h"
 #include "store/sql/text.h"
 
 static const struct sql_dialect lite = {.replaces = true, .hints = true};

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "model/group.h"
 #include "model/limits.h"
-#include "model/queue.h"
+#include "model/objects/group.h"
+#include "model/objects/queue.h"
 #include "model/run/settings.h"
 
 static struct link_run good_run(void)

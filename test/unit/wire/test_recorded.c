@@ -20,7 +20,7 @@
 
 #include "base/mem.h"
 #include "model/limits.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 #include "wire/link/keeper.h"
 #include "wire/link/link.h"
 

@@ -126,6 +126,8 @@ static void test_over_each_other(void **state)
 	assert_int_equal(got.limits.pids, 5);
 	assert_false(got.keep_capabilities);
 	assert_int_equal(got.spool, -1);
+	good("{\"groups\":[\"x\"]}", "{\"groups\":null}");
+	assert_true(got.n_groups == 0 && !got.groups);
 	good("{\"kill\":{\"wait\":\"7s\"}}", "{\"kill\":null}");
 	assert_int_equal(got.kill.wait_ms, -1);
 }

@@ -108,10 +108,10 @@ static const struct {
     {WHY_THROTTLED, "throttled", "2 of at most 3 tasks of the throttle w2 run", "one of them ends"},
     {WHY_THROTTLED_ARRAY, "throttled", "2 of at most 3 tasks of this array run",
         "one of them ends"},
-    {WHY_BEHIND_OTHERS, "behind-others",
-        "2 tasks of its queue are ready, and start in the order priority", "its turn comes"},
+    {WHY_BEHIND_OTHERS, "behind-others", "2 others of its queue can start, in the order priority",
+        "its turn comes"},
     {WHY_BEHIND_OTHERS_BY_PRIORITY, "behind-others",
-        "2 tasks of its queue are ready, and start in the order priority",
+        "2 others of its queue can start, in the order priority",
         "its turn comes; a higher priority brings it forward: reeve task set 0ab --priority N"},
     {WHY_STARTING, "starting", "nothing holds it: it is about to start", "a moment"},
     {WHY_STARTING_ONCE_READ, "starting",
@@ -138,12 +138,17 @@ static const struct {
         "the group nightly waits for its turn: 2 before it are not over",
         "they end, or workers idle"},
     {WHY_GROUP_READS, "group-reads", "the group nightly is being read from the store", "a moment"},
+    {WHY_GROUP_OWED, "group-owed",
+        "the group nightly was triggered by its schedule, and its jobs are being found out",
+        "a moment"},
     {WHY_GROUP_RUNS, "group-runs",
-        "of the 3 jobs of the group nightly 2 wait for a worker, run or are held", "they end"},
+        "waiting for a worker, running or held: 2 of the 3 jobs of the group nightly",
+        "each of them ends"},
     {WHY_GROUP_ENDS, "group-ends",
         "the group nightly is being ended: 2 of its 3 jobs have not: the disk",
         "their workers say that they are over"},
-    {WHY_JOB_NEEDS, "needs", "it needs task w2, which has not ended", "that ends"},
+    {WHY_JOB_NEEDS, "needs", "it needs task w2, which has not ended",
+        "that ends; what holds it: reeve why w2"},
     {WHY_JOB_NEEDS_FIRST, "needs-first", "the first of 2 in a row that it waits for is task w2",
         "that ends; what holds it: reeve why w2"},
     {WHY_JOB_DUE, "needs-met", "all that it needs has ended: it is about to be queued", "a moment"},
@@ -160,6 +165,24 @@ static void every_reason_has_its_sentences(void **state)
 		assert_string_equal(words_why(&arena, &w).p, whys[i].holds);
 		assert_string_equal(words_lift(&arena, &w).p, whys[i].lifts);
 	}
+}
+
+static void a_job_goes_by_its_name_where_that_is_known(void **state)
+{
+	struct why w = {WHY_JOB_NEEDS, {.name = STR("nightly"), .other = STR("0ab"), .at = 7}};
+
+	assert_string_equal(words_why(&arena, &w).p, "it needs task 0ab, which has not ended");
+	assert_string_equal(words_lift(&arena, &w).p, "that ends; what holds it: reeve why 0ab");
+	w.facts.job = STR("core/gcc");
+	assert_string_equal(words_why(&arena, &w).p, "it needs core/gcc, which has not ended");
+	assert_string_equal(
+	    words_lift(&arena, &w).p, "that ends; what holds it: reeve why nightly/core/gcc");
+	w.facts.job = STR("build[os=linux]");
+	assert_string_equal(words_lift(&arena, &w).p,
+	    "that ends; what holds it: reeve why 'nightly/build[os=linux]'");
+	w.facts.job = STR("it's");
+	assert_string_equal(
+	    words_lift(&arena, &w).p, "that ends; what holds it: reeve why 'nightly/it'\\''s'");
 }
 
 #define START                                                                               \
@@ -232,13 +255,13 @@ static void every_hint_has_its_sentence(void **state)
 {
 	static const char *const hints[] = {
 	    [HINT_LIST] = "list them with: reeve queue ls",
-	    [HINT_CHANGE] = "change it with: reeve queue set n 1",
+	    [HINT_CHANGE] = "change it with: reeve queue set 'n 1'",
 	    [HINT_REVOKE] = "revoke it, or choose another name",
-	    [HINT_QUEUE_CANCEL] = "cancel them (reeve cancel --queue n 1), wait, and try again",
+	    [HINT_QUEUE_CANCEL] = "cancel them (reeve cancel --queue 'n 1'), wait, and try again",
 	    [HINT_START_WAIT] = "try again when the wait is over: reeve status",
 	    [HINT_WORKER_LOSS] = "wait until it is lost; if its machine is certainly gone: reeve "
-	                         "worker rm --lost n 1",
-	    [HINT_WORKER_LOST] = "if its machine is certainly gone: reeve worker rm --lost n 1",
+	                         "worker rm --lost 'n 1'",
+	    [HINT_WORKER_LOST] = "if its machine is certainly gone: reeve worker rm --lost 'n 1'",
 	    [HINT_WORKER_TELL] = "it can only be told when it is: reeve worker ls",
 	};
 
@@ -307,6 +330,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_teardown(every_reason_has_its_sentences, drop),
+	    cmocka_unit_test_teardown(a_job_goes_by_its_name_where_that_is_known, drop),
 	    cmocka_unit_test_teardown(every_wait_has_its_sentence, drop),
 	    cmocka_unit_test_teardown(every_hint_has_its_sentence, drop),
 	    cmocka_unit_test(no_hint_leaves_the_one_that_is_there),

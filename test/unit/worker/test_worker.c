@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "fake_server.h"
 #include "model/lines.h"
-#include "model/queue.h"
+#include "model/objects/queue.h"
 
 static struct fake f;
 static struct plugin_options plugins[8];

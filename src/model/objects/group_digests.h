@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the digests of a group's jobs lie: beside the pieces of its graph (group_graph.h), with
+ * numbers so far behind them that whoever reads the graph, also an older program, never sees them.
+ */
+#ifndef MODEL_GROUP_DIGESTS_H
+#define MODEL_GROUP_DIGESTS_H
+
+#include "model/objects/group_graph.h"
+
+#define INPUT_DIGESTS_FROM (INT64_C(1) << 20)
+
+#endif
