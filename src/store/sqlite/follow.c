@@ -23,7 +23,8 @@
 
 #define NICE 15         /* some time on the busiest machine, but little */
 #define GATHER_MS 1000  /* after a commit: more will come, and there is no hurry */
-#define YIELD_MS 200    /* at most, between reads while others commit, */
+#define YIELD_MS 200    /* between reads while others commit; */
+#define BEHIND_MS 30000 /* when what is read is older, at most that, */
 #define YIELD_FACTOR 24 /* and so many times what the read and its writing took */
 #define TROUBLE_MS 60000
 #define READ_ROWS 200           /* held in memory at a time, */
@@ -224,13 +225,15 @@ static bool range_is_gone(void *arg, rid first, rid last)
 	return rc == SQLITE_DONE;
 }
 
-/* While others are busy, a share of one processor: on a server that never rests, the index would
- * otherwise fall behind by whatever is more than a fixed pace. */
-static int64_t yield_ms(int64_t took_us)
+/* While others are busy, as little as may be: what is new is soon found without an index, too. On a
+ * server that never rests, the index would fall behind for ever: when it has, it takes a share of
+ * one processor. */
+static int64_t yield_ms(rid last, int64_t took_us)
 {
+	int64_t behind_ms = clock_wall_ms() - id_time_ms(last);
 	int64_t ms = took_us * YIELD_FACTOR / 1000 + 1;
 
-	return ms < YIELD_MS ? ms : YIELD_MS;
+	return behind_ms < BEHIND_MS || ms > YIELD_MS ? YIELD_MS : ms;
 }
 
 /* One transaction's worth. *ret_more: there may be more. */
@@ -250,7 +253,7 @@ static int follow_step(struct following *w, bool *ret_more)
 		total += n;
 		if (atomic_load(&f->writing) || commits != atomic_load(&f->commits)) {
 			commits = atomic_load(&f->commits);
-			pause_ms(f, yield_ms(clock_thread_us() - began));
+			pause_ms(f, yield_ms(w->done_to, clock_thread_us() - began));
 		}
 	}
 	if (rc == SQLITE_OK)
