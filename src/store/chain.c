@@ -65,7 +65,7 @@ void chain_expire(struct chain_end *anchor, const struct event_row *e)
 
 bool event_stays(const struct event_row *e, int64_t before_ms, int64_t newest_ms)
 {
-	return e->time_ms >= before_ms && e->time_ms <= newest_ms;
+	return e->time_ms >= before_ms && (e->time_ms <= newest_ms || newest_ms < before_ms);
 }
 
 /* -- "SEQ:HASH", as people keep it */

@@ -19,7 +19,7 @@ void chain_expire(struct chain_end *anchor, const struct event_row *e);
 /*
  * The oldest go up to the last old one before the first that stays, or the chain would have holes.
  * A time later than that of the newest event is of a clock that was wrong: such an event is not
- * old, but holds up nobody.
+ * old, but holds up nobody. If the newest event is old itself, the wrong clock may have been its.
  */
 bool event_stays(const struct event_row *e, int64_t before_ms, int64_t newest_ms);
 

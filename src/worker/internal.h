@@ -37,6 +37,7 @@ struct outbox {
 	size_t cap_started, cap_input_ack, cap_output, cap_ended, cap_checked, cap_notified;
 	struct idmap started; /* task -> place in m.started, plus one */
 	size_t bytes;
+	size_t output_bytes; /* before they were compressed */
 	struct buf encoded;
 	void *compressor;
 	struct loop_timer *patience; /* starts wait so long for their ends */
@@ -62,6 +63,7 @@ struct job {
 	const char *const *env; /* of a task that has a command for its check */
 	const char *cwd;
 	bool paused, full[N_STREAMS];
+	struct loop_timer *resume; /* reading goes on; NULL: it never had to wait for that */
 	struct job_input *input; /* NULL: it is not streamed, or has ended */
 	bool keeps; /* outlives us: output goes through named spools, its record is released late */
 	struct arena memory;                 /* of the settings */

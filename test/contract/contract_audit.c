@@ -179,6 +179,12 @@ void test_audit_expired_in_order(void **state)
 	assert_int_equal(store_expire(c->s, 0, 550, &p), 0);
 	assert_int_equal(n_events(c), 1);
 	assert_fits(c, 8, 8, 1);
+	add_event(c, 9, 5, "a"); /* the clock began at 1970, and was set right soon after */
+	commit(c);
+	assert_int_equal(store_expire(c->s, 0, 550, &p), 0);
+	assert_fits(c, 8, 9, 2);
+	assert_int_equal(store_expire(c->s, 0, 700, &p), 0);
+	assert_fits(c, 0, 9, 0);
 }
 
 /* Between two steps events come and go. */

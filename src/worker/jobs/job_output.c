@@ -73,6 +73,16 @@ static void watch(struct job *j, int i, bool on)
 		loop_watch_set(j->out_watch[i], on, false);
 }
 
+static void on_resume(void *arg);
+
+/* Until the brain's present step is over it cannot say that it has enough. */
+static void resume_later(struct job *j)
+{
+	if (!j->resume)
+		j->resume = loop_timer_new(j->w->loop, on_resume, j);
+	loop_timer_set(j->resume, 0);
+}
+
 /* From the file to the brain, as far as that takes it. The job may be gone afterwards: false. */
 static bool pump(struct job *j, int stream)
 {
@@ -82,6 +92,10 @@ static bool pump(struct job *j, int stream)
 	size_t n;
 
 	while (!j->paused && unread(j, stream) > 0) {
+		if (w->stepping) {
+			resume_later(j);
+			return true;
+		}
 		n = spool_take(&j->spools[stream], w->scratch, SCRATCH_BYTES);
 		if (n == 0)
 			break;
@@ -94,6 +108,16 @@ static bool pump(struct job *j, int stream)
 		watch(j, stream, true);
 	}
 	return true;
+}
+
+static void on_resume(void *arg)
+{
+	struct job *j = arg;
+
+	for (int i = 0; i < N_STREAMS; i++)
+		if (!pump(j, i))
+			return;
+	process_job_check(j);
 }
 
 static void fill(struct job *j, int stream)
@@ -204,12 +228,8 @@ bool job_output_drain(struct job *j)
 void job_output_read(struct job *j, bool on)
 {
 	j->paused = !on;
-	if (!on)
-		return;
-	for (int i = 0; i < N_STREAMS; i++)
-		if (!pump(j, i))
-			return;
-	process_job_check(j);
+	if (on)
+		on_resume(j);
 }
 
 bool job_output_cut(struct job *j)
@@ -251,4 +271,7 @@ void job_output_release(struct job *j)
 	}
 	free(j->spools);
 	j->spools = NULL;
+	if (j->resume)
+		loop_timer_free(j->resume);
+	j->resume = NULL;
 }

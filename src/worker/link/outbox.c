@@ -12,6 +12,7 @@
 
 #define FRAME_BYTES ((size_t)1 << 20) /* send at once above this; frames are limited */
 #define FRAME_PARTS (LINK_PARTS_MAX / 4)
+#define FRAME_OUTPUT (LINK_OUTPUT_MAX / 4)
 #define COMPRESS_FROM 512
 #define COMPRESS_LEVEL 1
 #define START_WAIT_MS 8 /* nobody sees that a task is called running so much later */
@@ -55,6 +56,7 @@ static void add_output(struct outbox *o, struct output_row row)
 	GROW(o->m.output, o->cap_output, o->m.n_output + 1);
 	o->m.output[o->m.n_output++] = row;
 	o->bytes += row.data.n + 64;
+	o->output_bytes += (size_t)row.raw_bytes;
 }
 
 static void add_input_ack(struct outbox *o, const struct link_input_ack *k)
@@ -123,7 +125,8 @@ void outbox_add(struct worker *w, const struct agent_effect *e)
 	case AF_ENDED: add_ended(o, e->ended); break;
 	default: MUST(!"a part of a frame");
 	}
-	if (o->bytes >= FRAME_BYTES || parts_of(&o->m) >= FRAME_PARTS)
+	if (o->bytes >= FRAME_BYTES || o->output_bytes >= FRAME_OUTPUT ||
+	    parts_of(&o->m) >= FRAME_PARTS)
 		outbox_flush(w);
 }
 
@@ -162,7 +165,7 @@ void outbox_drop(struct outbox *o)
 	o->m.n_started = o->m.n_input_ack = o->m.n_output = o->m.n_ended = 0;
 	o->m.n_checked = o->m.n_notified = 0;
 	o->m.has_beat = false;
-	o->bytes = 0;
+	o->bytes = o->output_bytes = 0;
 	arena_reset(&o->arena);
 }
 

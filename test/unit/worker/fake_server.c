@@ -113,6 +113,7 @@ static void on_frame(struct link *l, struct str payload, void *arg)
 {
 	struct fake *f = arg;
 	struct link_to_server m;
+	int64_t output = 0;
 	struct problem p = {0};
 
 	if (link_decode_to_server(payload, &f->arena, &m, &p) < 0)
@@ -136,8 +137,12 @@ static void on_frame(struct link *l, struct str payload, void *arg)
 		GROW(f->starts, f->cap_starts, f->n_starts + 1);
 		f->starts[f->n_starts++] = m.started[i];
 	}
-	for (size_t i = 0; i < m.n_output; i++)
+	for (size_t i = 0; i < m.n_output; i++) {
+		output += m.output[i].raw_bytes;
 		on_output(f, &m.output[i]);
+	}
+	if (output > f->most_output)
+		f->most_output = output;
 	for (size_t i = 0; i < m.n_ended; i++) {
 		GROW(f->ends, f->cap_ends, f->n_ends + 1);
 		f->ends[f->n_ends++] = m.ended[i];

@@ -36,6 +36,7 @@ struct fake {
 	struct link_started *starts;
 	size_t n_starts, cap_starts;
 	struct buf output[N_STREAMS]; /* of all chunks, pieced together */
+	int64_t most_output;          /* in one frame */
 	bool timed_out;
 	/* the worker under test */
 	pid_t worker;

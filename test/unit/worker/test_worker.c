@@ -23,6 +23,7 @@ static const char *argvs[8][2];
 static char paths[8][512];
 static size_t n_plugins;
 static int64_t hello_wait_ms; /* 0: as usual */
+static int64_t spool_bytes;
 
 static void add_plugin(const char *variable, const char *file, enum plugin_mode mode)
 {
@@ -41,6 +42,7 @@ static int setup(void **state)
 	fake_open(&f);
 	n_plugins = 0;
 	hello_wait_ms = 0;
+	spool_bytes = 0;
 	add_plugin("PLUGINS", "once.py", PLUGIN_ONCE);
 	add_plugin("PLUGINS", "persistent.py", PLUGIN_PERSISTENT);
 	add_plugin("PLUGINS", "broken.py", PLUGIN_PERSISTENT);
@@ -57,7 +59,8 @@ static void start_worker(void)
 	    .n_plugins = n_plugins,
 	    .labels = labels,
 	    .term_wait_ms = 300,
-	    .hello_wait_ms = hello_wait_ms};
+	    .hello_wait_ms = hello_wait_ms,
+	    .spool_bytes = spool_bytes};
 
 	fake_worker(&f, o);
 	f.n_checked = 0;
@@ -184,6 +187,36 @@ static void test_back_pressure(void **state)
 	fake_until(&f, has_ends, 1);
 	assert_int_equal(fake_end(&f, 1)->output_bytes[STDOUT], 50000000);
 	assert_int_equal(f.output[STDOUT].n, 50000000);
+	stop_worker(0);
+}
+
+static bool is_put_aside(struct fake *s, long n)
+{
+	char path[96];
+
+	snprintf(path, sizeof path, "%s/written", s->state_dir);
+	return access(path, F_OK) == 0;
+}
+
+/* What waits on the disk goes on when the server takes output again: as much as it takes. */
+static void test_back_pressure_with_a_spool(void **state)
+{
+	char *script;
+
+	f.ack_output = false;
+	spool_bytes = 64 << 20;
+	start_worker();
+	script = xasprintf("head -c 50000000 /dev/zero; : >%s/written", f.state_dir);
+	run_sh(1, script);
+	free(script);
+	fake_until(&f, is_put_aside, 0);
+	assert_true(f.output[STDOUT].n < 2 << 20);
+	f.ack_output = true;
+	fake_drop_link(&f);
+	fake_until(&f, has_ends, 1);
+	assert_int_equal(fake_end(&f, 1)->output_bytes[STDOUT], 50000000);
+	assert_int_equal(f.output[STDOUT].n, 50000000);
+	assert_in_range(f.most_output, 1, 4 << 20);
 	stop_worker(0);
 }
 
@@ -531,6 +564,7 @@ int main(void)
 	    T(test_commands),
 	    T(test_big_output),
 	    T(test_back_pressure),
+	    T(test_back_pressure_with_a_spool),
 	    T(test_live_output),
 	    T(test_time_limit),
 	    T(test_reconnect),
