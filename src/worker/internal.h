@@ -64,7 +64,7 @@ struct job {
 	const char *cwd;
 	bool paused, full[N_STREAMS];
 	struct loop_timer *resume; /* reading goes on; NULL: it never had to wait for that */
-	struct job_input *input; /* NULL: it is not streamed, or has ended */
+	struct job_input *input;   /* NULL: it is not streamed, or has ended */
 	bool keeps; /* outlives us: output goes through named spools, its record is released late */
 	struct arena memory;                 /* of the settings */
 	const struct run_settings *settings; /* the defaults, where none are given */
