@@ -84,6 +84,8 @@ void test_token_delete(void **state);
 void test_filter_among_queues(void **state);
 void test_group_round_trip(void **state);
 void test_group_graph(void **state);
+void test_jobs_of_a_group(void **state);
+void test_live_jobs_at_start(void **state);
 void test_built_jobs(void **state);
 void test_graph_round_trip(void **state);
 void test_graph_packages(void **state);

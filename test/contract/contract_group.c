@@ -137,3 +137,96 @@ void test_built_jobs(void **state)
 	assert_int_equal(read_built(c, 1, got), 5);
 	assert_same_row(&built_table, &rows[0][3], &got[0]);
 }
+
+/* The group's row, and its jobs behind it: the first two thirds have ended, the others wait. */
+static void add_group(struct ctx *c, rid id, int state, int64_t n_jobs)
+{
+	struct group_row g = {
+	    .id = id, .name = arena_strf(&c->a, "g%d", (int)id), .state = state, .n_jobs = n_jobs};
+
+	batch_put(&c->b, &group_table, row_new(&c->b.arena, &group_table, &g));
+	for (int64_t i = 0; i < n_jobs; i++) {
+		struct task_row *t = task_new(
+		    c, id + 1 + (rid)i, 5, i < n_jobs * 2 / 3 ? TASK_SUCCEEDED : TASK_BLOCKED);
+
+		t->spec.owner = (struct owner){KIND_GROUP, id, i};
+		add_insert(c, t);
+	}
+}
+
+static size_t count_jobs(struct ctx *c, const struct task_filter *f, uint32_t limit)
+{
+	struct task_page page;
+	rid cursor = 0;
+	size_t n = 0;
+
+	do {
+		assert_int_equal(
+		    store_task_list(c->r, f, true, true, cursor, limit, &c->a, &page), 0);
+		for (size_t i = 0; i < page.n; i++)
+			assert_int_equal(page.rows[i].spec.owner.id, f->owner);
+		n += page.n;
+		cursor = page.next;
+	} while (cursor);
+	return n;
+}
+
+/* Others' tasks lie before, between and behind them; and one of a schedule with the group's id. */
+void test_jobs_of_a_group(void **state)
+{
+	struct ctx *c = *state;
+	struct task_filter all = {.owner = 100, .owner_kind = KIND_GROUP}, waiting = all,
+	                   last = all, ticks = {.owner = 100, .owner_kind = KIND_SCHEDULE};
+	struct status_count *counts;
+	struct task_row *tick;
+	size_t n;
+
+	for (rid id = 90; id < 100; id++)
+		add_insert(c, task_new(c, id, 5, TASK_QUEUED));
+	add_group(c, 100, GROUP_DISPATCHING, 30);
+	add_group(c, 131, GROUP_COMPLETE, 6);
+	tick = task_new(c, 140, 5, TASK_QUEUED);
+	tick->spec.owner = (struct owner){KIND_SCHEDULE, 100, 60};
+	add_insert(c, tick);
+	commit(c);
+	waiting.states[waiting.n_states++].min = TASK_BLOCKED;
+	waiting.states[0].max = TASK_BLOCKED;
+	last.since = 126;
+	last.until = 129;
+	assert_int_equal(count_jobs(c, &all, 7), 30);
+	assert_int_equal(count_jobs(c, &waiting, 3), 10);
+	assert_int_equal(count_jobs(c, &last, 7), 3);
+	assert_int_equal(count_jobs(c, &ticks, 7), 1);
+	assert_int_equal(store_task_count(c->r, &all, &c->a, &counts, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(counts[0].n, 10);
+	assert_int_equal(counts[1].n, 20);
+	batch_delete(&c->b, &group_table, 100); /* its jobs stay, and are found by its id */
+	commit(c);
+	assert_int_equal(count_jobs(c, &all, 7), 30);
+}
+
+/* Of each group that has not ended, in whatever state it is; behind what schedules own. */
+void test_live_jobs_at_start(void **state)
+{
+	struct ctx *c = *state;
+	struct task_row *tick = task_new(c, 900, 5, TASK_QUEUED);
+	struct start start;
+	size_t n = 0;
+
+	batch_put(&c->b, &queue_table, &(struct queue_row){.id = 5, .name = STR("q")});
+	for (int i = 0; i < N_GROUP_STATES; i++)
+		add_group(c, 100 + 10 * (rid)i, i, 9);
+	tick->spec.owner = (struct owner){KIND_SCHEDULE, 7, 60};
+	add_insert(c, tick);
+	commit(c);
+	start_read(c, &start);
+	assert_int_equal(start.tasks[n].schedule, 7);
+	assert_int_equal(start.tasks[n++].task, 900);
+	for (int i = 0; i < N_GROUP_STATES; i++)
+		for (rid job = 6; job < 9 && !group_is_ended(i); job++) {
+			assert_int_equal(start.tasks[n].schedule, 100 + 10 * i);
+			assert_int_equal(start.tasks[n++].task, 101 + 10 * (rid)i + job);
+		}
+	assert_int_equal(start.n_tasks, n);
+}

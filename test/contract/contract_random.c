@@ -97,6 +97,8 @@ static struct task_row *random_task(struct pair *p, rid id)
 	t->spec.key = pick(p, 3) ? STR_NULL : arena_strf(a, "key%d", (int)pick(p, 5));
 	t->spec.labels = random_labels(p, a);
 	t->spec.owner.id = pick(p, 2) ? 0 : (rid)pick(p, SCHEDULES) + 1;
+	/* a job's id is behind its group's */
+	t->spec.owner.kind = pick(p, 2) && t->spec.owner.id < id ? KIND_GROUP : KIND_SCHEDULE;
 	random_state(p, t);
 	return t;
 }
@@ -228,6 +230,7 @@ static void random_filter(struct pair *p, struct task_filter *f)
 	f->batch = pick(p, 4) ? 0 : 1 + (rid)pick(p, (int64_t)p->next_id);
 	f->worker = pick(p, 4) ? 0 : 1 + (rid)pick(p, 2);
 	f->owner = pick(p, 3) ? 0 : 1 + (rid)pick(p, SCHEDULES);
+	f->owner_kind = pick(p, 2) ? KIND_SCHEDULE : KIND_GROUP;
 	f->since = pick(p, 3) ? 0 : (rid)pick(p, (int64_t)p->next_id);
 	f->until = pick(p, 3) ? 0 : (rid)pick(p, (int64_t)p->next_id + 2);
 	f->ended_before_ms = pick(p, 4) ? 0 : pick(p, 50);

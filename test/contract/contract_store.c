@@ -559,6 +559,8 @@ int main(int argc, char **argv)
 	    T(test_filter_among_queues),
 	    T(test_group_round_trip),
 	    T(test_group_graph),
+	    T(test_jobs_of_a_group),
+	    T(test_live_jobs_at_start),
 	    T(test_built_jobs),
 	    T(test_graph_round_trip),
 	    T(test_graph_packages),

@@ -130,8 +130,11 @@ static int add_owner(
 {
 	const struct resource *r = resource_asked(q);
 
+	if (!r)
+		return 0;
+	f->owner_kind = (int32_t)r->kind;
 	/* one that was deleted can still be named by its id */
-	if (!r || (id_parse(c->host->ids, text, &f->owner) && f->owner))
+	if (id_parse(c->host->ids, text, &f->owner) && f->owner)
 		return 0;
 	f->owner = find_object(c, r->kind, text, field, &c->problem);
 	return f->owner ? 0 : c->problem.code;

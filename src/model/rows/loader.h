@@ -18,7 +18,8 @@ struct row_loader {
 	/* behind the queues: how many tasks of a live status (queued, held, claimed, running) each
 	 * of them holds */
 	int (*count)(void *arg, rid queue, int32_t status, int64_t n);
-	/* every live task (queued, held, claimed, running) that has an owner, in order of id */
+	/* every live task (queued, held, claimed, running) that has an owner, except of groups that
+	 * have ended; in order of id, and jobs of groups behind all others */
 	int (*owned)(void *arg, const struct owner *of, rid task, rid queue);
 	/* last of all: the highest id and event number ever written */
 	int (*done)(void *arg, rid last_id, uint64_t last_event);

@@ -18,6 +18,7 @@ struct task_filter {
 	rid batch;
 	rid worker;
 	rid owner;
+	int32_t owner_kind; /* enum kind, of the owner */
 	struct {
 		int min, max;
 		bool delayed; /* only those whose time has not come */

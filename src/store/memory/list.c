@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "model/lines.h"
+#include "model/objects/group.h"
 #include "store/memory/memory.h"
 
 static bool has_state(const struct task_filter *f, const struct task_state *s)
@@ -32,11 +33,16 @@ static bool has_words(const struct task_filter *f, const struct task_row *t)
 	return search_matches(&f->search, buf_str(&text));
 }
 
+static bool is_owned(const struct task_filter *f, const struct owner *of)
+{
+	return of->id == f->owner && of->kind == f->owner_kind;
+}
+
 bool mem_task_matches(const struct task_filter *f, const struct task_row *t)
 {
 	if ((f->queue && t->spec.queue != f->queue) || (f->batch && t->spec.batch != f->batch) ||
 	    (f->worker && t->state.worker != f->worker) ||
-	    (f->owner && t->spec.owner.id != f->owner))
+	    (f->owner && !is_owned(f, &t->spec.owner)))
 		return false;
 	if (t->id < f->since || (f->until && t->id >= f->until))
 		return false;
@@ -208,18 +214,51 @@ static int load_tasks(struct mem_store *s, const struct row_loader *l)
 	return 0;
 }
 
+/* Those of jobs, which follow, come from their groups. */
 static int load_owned(struct mem_store *s, const struct row_loader *l)
 {
 	struct mem_task *t;
 	int rc;
 
 	RB_FOREACH (t, mem_ids, &s->tasks) {
-		if (!t->row->spec.owner.id || task_is_ended(t->row->state.status))
+		const struct owner *of = &t->row->spec.owner;
+
+		if (!of->id || of->kind == KIND_GROUP || task_is_ended(t->row->state.status))
 			continue;
-		if ((rc = l->owned(l->arg, &t->row->spec.owner, t->row->id, t->row->spec.queue)))
+		if ((rc = l->owned(l->arg, of, t->row->id, t->row->spec.queue)))
 			return rc;
 	}
 	return 0;
+}
+
+static int load_jobs_of(struct mem_store *s, const struct row_loader *l, const struct group_row *g)
+{
+	struct mem_task *t = task_from(s, g->id + 1);
+	int rc;
+
+	for (; t && t->row->id - g->id <= (rid)g->n_jobs; t = RB_NEXT(mem_ids, &s->tasks, t)) {
+		const struct owner *of = &t->row->spec.owner;
+
+		if (of->kind != KIND_GROUP || of->id != g->id ||
+		    task_is_ended(t->row->state.status))
+			continue;
+		if ((rc = l->owned(l->arg, of, t->row->id, t->row->spec.queue)))
+			return rc;
+	}
+	return 0;
+}
+
+static int load_jobs(struct mem_store *s, const struct row_loader *l)
+{
+	int rc = 0;
+
+	for (struct mem_row *r = mem_first(s, &group_table); r && !rc; r = mem_next(r)) {
+		const struct group_row *g = r->row;
+
+		if (g->n_jobs > 0 && !group_is_ended(g->state))
+			rc = load_jobs_of(s, l, g);
+	}
+	return rc;
 }
 
 static int load_table(struct mem_store *s, const struct row_table *t, const struct row_loader *l)
@@ -244,6 +283,8 @@ int mem_load(struct store *base, const struct row_loader *l, struct problem *ret
 			rc = load_table(s, row_tables[i], l);
 	if (!rc)
 		rc = load_owned(s, l);
+	if (!rc)
+		rc = load_jobs(s, l);
 	if (!rc)
 		rc = load_tasks(s, l);
 	if (!rc)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lists and counts by filter. What is asked of an owner's tasks, of those of a name, or of
- * dispatched or held ones alone, comes from their index; all else walks the tasks by id, and a list
- * does so in bounded steps.
+ * dispatched or held ones alone, comes from their index, and of a group's from the ids behind its
+ * own; all else walks the tasks by id, and a list does so in bounded steps.
  */
 #include "base/mem.h"
+#include "model/objects/group.h"
 #include "store/sql/read.h"
 
 /* Does every state asked for stand in the index of dispatched and held tasks? */
@@ -66,7 +67,12 @@ static void add_filter(struct sql_query *q, const struct task_filter *f)
 	add_labels(q, f);
 }
 
-/* Ids in [low, high]. A batch has its id before its tasks have theirs. */
+static bool of_group(const struct task_filter *f)
+{
+	return f->owner && f->owner_kind == KIND_GROUP;
+}
+
+/* Ids in [low, high]. A batch, and a group, has its id before its tasks have theirs. */
 struct range {
 	int64_t low, high;
 };
@@ -81,29 +87,52 @@ static struct range range_of(const struct task_filter *f)
 		g.low = (int64_t)f->batch;
 	if (f->until)
 		g.high = (int64_t)f->until - 1;
+	if (of_group(f) && (int64_t)f->owner >= g.low)
+		g.low = (int64_t)f->owner + 1;
+	if (of_group(f) && g.high - GROUP_JOBS_MAX > (int64_t)f->owner)
+		g.high = (int64_t)f->owner + GROUP_JOBS_MAX;
 	return g;
 }
 
-#define OF_OWNER "{task_owner} WHERE " OWNED_SQL " AND owner = ?"
+_Static_assert(KIND_GROUP == 4, "as the conditions say");
+#define OF_GROUP "{} WHERE owner_kind = 4 AND owner = ?"
 
-/* Of a batch not beyond its last task, if that is known. One term: SQLite looks at no second bound
- * for where to stop. */
+static void add_owner(struct sql_query *q, const struct task_filter *f)
+{
+	sql_term(q, "{task_owner} WHERE " OWNED_SQL " AND owner = ?", (int64_t)f->owner);
+	sql_term(q, " AND owner_kind = ?", f->owner_kind);
+}
+
+/* Not beyond the last one that is known. One term: SQLite looks at no second bound for where to
+ * stop. */
+static void add_last(struct sql_query *q, const char *last, const char *table, rid id, int64_t high)
+{
+	buf_printf(&q->text.out, " AND id <= coalesce((SELECT CASE WHEN %s", last);
+	sql_term(q, " < ?", high);
+	buf_printf(&q->text.out, " THEN %s", last);
+	sql_term(q, " ELSE ? END", high);
+	buf_printf(&q->text.out, " FROM %s", table);
+	sql_term(q, " WHERE id = ?", (int64_t)id);
+	sql_term(q, "), ?)", high);
+}
+
+/* Of a batch its last task; of a group its last job. */
 static void add_high(struct sql_query *q, const struct task_filter *f, int64_t high)
 {
-	if (!f->batch) {
+	if (of_group(f))
+		add_last(q, "id + n_jobs", "groups", f->owner, high);
+	else if (f->batch)
+		add_last(q, "last_task", "task_batch", f->batch, high);
+	else
 		sql_term(q, " AND id <= ?", high);
-		return;
-	}
-	sql_term(q, " AND id <= coalesce((SELECT CASE WHEN last_task < ?", high);
-	sql_term(q, " THEN last_task ELSE ?", high);
-	sql_term(q, " END FROM task_batch WHERE id = ?", (int64_t)f->batch);
-	sql_term(q, "), ?)", high);
 }
 
 static void add_source(struct sql_query *q, const struct task_filter *f, struct range g)
 {
-	if (f->owner)
-		sql_term(q, OF_OWNER, (int64_t)f->owner);
+	if (of_group(f))
+		sql_term(q, OF_GROUP, (int64_t)f->owner);
+	else if (f->owner)
+		add_owner(q, f);
 	else if (f->name.p)
 		sql_term_str(q, "{task_name} WHERE " NAMED_SQL " AND name = ?", f->name);
 	else if (only_live(f))
@@ -124,7 +153,8 @@ void sql_add_matching(struct sql_query *q, const struct task_filter *f)
 static int step_end(struct sql_reader *r, const struct task_filter *f, struct range g,
     bool oldest_first, int64_t step, int64_t *ret_id)
 {
-	const struct task_filter source = {.owner = f->owner, .batch = f->batch, .name = f->name};
+	const struct task_filter source = {
+	    .owner = f->owner, .owner_kind = f->owner_kind, .batch = f->batch, .name = f->name};
 	AUTO(sql_query_release) struct sql_query q;
 
 	*ret_id = 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the brain must know at start. Only live tasks are looked at, through their indexes. */
+/* What the brain must know at start. Only live tasks are looked at, through their indexes; and of
+ * groups that have not ended, all jobs. */
 #include "base/mem.h"
+#include "model/objects/group.h"
 #include "store/sql/read.h"
 
 struct load {
@@ -109,6 +111,15 @@ static int load_count(void *arg, const int64_t *n)
 static const char owned_sql[] = "SELECT owner_kind, owner, id, queue FROM task {task_owner_live}"
                                 " WHERE " OWNED_LIVE_SQL " ORDER BY id";
 
+/* Jobs have the ids behind their group's. What has ended of a group that has not is passed over. */
+static const char jobs_sql[] =
+    "SELECT owner_kind, owner, t.id, queue FROM groups AS g CROSS JOIN task AS t {}"
+    "WHERE g.state <> 4 AND g.state <> 6 AND g.state <> 8"
+    " AND t.id > g.id AND t.id <= g.id + g.n_jobs"
+    " AND owner = g.id AND owner_kind = 4 AND " NOT_ENDED_SQL " ORDER BY g.id, t.id";
+_Static_assert(KIND_GROUP == 4 && GROUP_COMPLETE == 4 && GROUP_FAILED == 6 && GROUP_CANCELED == 8,
+    "as the question says");
+
 static int load_owned(void *arg, const int64_t *n)
 {
 	const struct owner of = {(int32_t)n[0], (rid)n[1], 0};
@@ -155,6 +166,8 @@ int sql_load(struct sql_reader *r, const struct row_loader *to, rid last_id, uin
 			rc = load_table(&l, row_tables[i]);
 	if (rc == 0)
 		rc = load_numbers(&l, owned_sql, 4, load_owned);
+	if (rc == 0)
+		rc = load_numbers(&l, jobs_sql, 4, load_owned);
 	if (rc == 0)
 		rc = load_numbers(&l, dispatched_sql, 1, load_task);
 	if (rc == 0)

@@ -25,9 +25,9 @@ struct sql_dialect {
 #define DUE_SQL "status = -2 AND due_ms > 0"
 #define LIVE_SQL "(status < -6 OR status = -4 OR status = -1 OR status = 0)"
 #define NAMED_SQL "name IS NOT NULL"
-#define OWNED_SQL "owner > 0"
+#define OWNED_SQL "owner > 0 AND owner_kind <> 4" /* jobs of groups: by their ids */
 #define NOT_ENDED_SQL "status <= 0 AND status <> -3 AND status <> -5 AND status <> -6"
-#define OWNED_LIVE_SQL "owner > 0 AND " NOT_ENDED_SQL
+#define OWNED_LIVE_SQL OWNED_SQL " AND " NOT_ENDED_SQL
 #define KEY_SQL "unique_key IS NOT NULL AND " NOT_ENDED_SQL
 
 /* A statement under way. */
