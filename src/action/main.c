@@ -165,7 +165,7 @@ static struct outcome refused(const struct problem *p, struct arena *a)
 	outcome_say(STDERR_FILENO, STR_NULL, text);
 	if (p->hint[0])
 		outcome_say(STDERR_FILENO, STR_NULL, arena_printf(a, "hint: %s", p->hint));
-	return (struct outcome){OUTCOME_FAILED, 1, text};
+	return (struct outcome){OUTCOME_FAILED, 1, text, NULL};
 }
 
 int action_main(int argc, char **argv)

@@ -48,7 +48,7 @@ static void write_all(int fd, struct str s)
 
 void outcome_text(const struct outcome *o, struct buf *b)
 {
-	const char *whole = o->kind == OUTCOME_GOOD ? "" : o->text;
+	const char *whole = o->kind == OUTCOME_GOOD ? "" : o->told ? o->told : o->text;
 	AUTO(free_cstr) char *clean = xstrdup(whole);
 	AUTO(free_cstr) char *json = NULL;
 	struct str reason;

@@ -209,7 +209,7 @@ static void next_step(struct runs *r, struct run *run, int64_t now_ms)
 	}
 	drop(r, run);
 	hands->say(hands->arg, node, true, text); /* the outcome will only say that it was ended */
-	tree_leaf_over(r->tree, node, (struct outcome){OUTCOME_FAILED, 1, text});
+	tree_leaf_over(r->tree, node, (struct outcome){OUTCOME_FAILED, 1, text, NULL});
 }
 
 void runs_wake(struct runs *r, int64_t now_ms)

@@ -62,7 +62,7 @@ void transfers_end(struct transfers *x, struct node *leaf)
 	if (!leaf->hand)
 		return;
 	drop(x, leaf->hand);
-	tree_leaf_over(x->tree, leaf, (struct outcome){OUTCOME_CANCELLED, 1, "Cancelled"});
+	tree_leaf_over(x->tree, leaf, (struct outcome){OUTCOME_CANCELLED, 1, "Cancelled", NULL});
 }
 
 /* "Downloading NAME...": only where the action has a name for it. */

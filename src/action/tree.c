@@ -6,11 +6,12 @@
 
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "wire/json/action.h"
 
 #define MERGED_MAX 2048 /* of many failures the first say enough */
 
 static const struct outcome good = {.kind = OUTCOME_GOOD};
-static const struct outcome cancelled = {OUTCOME_CANCELLED, 1, "Cancelled"};
+static const struct outcome cancelled = {OUTCOME_CANCELLED, 1, "Cancelled", NULL};
 
 const struct moves node_moves = {
     "action node",
@@ -102,6 +103,39 @@ static void end(struct tree *t, struct node *n)
 		end_inner(t, n);
 }
 
+/* As in the action's JSON: "action.serial.actions[1].run". */
+static void add_path(struct buf *b, const struct node *n)
+{
+	const struct node *p = n->parent;
+
+	if (!p) {
+		buf_add_cstr(b, "action");
+	} else {
+		add_path(b, p);
+		if (p->action->kind == ACTION_SERIAL || p->action->kind == ACTION_PARALLEL ||
+		    p->action->kind == ACTION_CODEPENDENT)
+			buf_printf(b, ".actions[%zu]", (size_t)(n - p->inner));
+		else
+			buf_add_cstr(b, ".action");
+	}
+	buf_printf(b, ".%s", action_kind_names[n->action->kind]);
+}
+
+static const char *with_step(struct tree *t, const char *text, const struct node *n)
+{
+	AUTO(buf_release) struct buf path = {0};
+
+	if (!n->parent)
+		return NULL;
+	add_path(&path, n);
+	return arena_printf(&t->arena, "%s (%s)", text, path.p);
+}
+
+static const char *told_of(const struct outcome *o)
+{
+	return o->told ? o->told : o->text;
+}
+
 static void finish(struct tree *t, struct node *n, struct outcome o)
 {
 	node_move(n, NODE_OVER);
@@ -118,11 +152,19 @@ void tree_leaf_over(struct tree *t, struct node *leaf, struct outcome o)
 	MUST(is_leaf(leaf) && leaf->state != NODE_OVER);
 	if (was_ended) /* how it took that is not its failure */
 		o = cancelled;
-	else if (o.kind == OUTCOME_FAILED)
+	if (o.kind == OUTCOME_FAILED) {
 		o.text = arena_strdup(&t->arena, o.text);
-	if (o.kind == OUTCOME_FAILED)
+		o.told = with_step(t, o.text, leaf);
 		say(t, leaf, true, str_of(o.text));
+	}
 	finish(t, leaf, o);
+}
+
+static struct outcome both(struct tree *t, const struct outcome *a, const struct outcome *b)
+{
+	return (struct outcome){OUTCOME_FAILED, 1,
+	    arena_printf(&t->arena, "%s; %s", a->text, b->text),
+	    arena_printf(&t->arena, "%s; %s", told_of(a), told_of(b))};
 }
 
 /* Every failure in it, in the order of the list. */
@@ -135,12 +177,9 @@ static struct outcome merge(struct tree *t, const struct node *n)
 
 		if (inner->kind != OUTCOME_FAILED)
 			continue;
-		if (o.kind == OUTCOME_FAILED && strlen(o.text) > MERGED_MAX)
+		if (o.kind == OUTCOME_FAILED && strlen(told_of(&o)) > MERGED_MAX)
 			break;
-		o.text = o.kind == OUTCOME_FAILED
-		             ? arena_printf(&t->arena, "%s; %s", o.text, inner->text)
-		             : inner->text;
-		o.kind = OUTCOME_FAILED;
+		o = o.kind == OUTCOME_FAILED ? both(t, &o, inner) : *inner;
 		o.exit_code = 1;
 	}
 	return o;
@@ -164,8 +203,19 @@ static void parallel_heard(struct tree *t, struct node *n, struct node *inner)
 		finish(t, n, merge(t, n));
 }
 
+/* The one that ended by itself: the others were ended for it. */
+static const struct node *first_over(const struct node *n)
+{
+	const struct node *inner = n->inner;
+
+	while (inner < n->inner + n->n_inner - 1 && inner->outcome.kind != OUTCOME_GOOD)
+		inner++;
+	return inner;
+}
+
 static void codependent_heard(struct tree *t, struct node *n, struct node *inner)
 {
+	static const char text[] = "Codependent step exited";
 	struct outcome o;
 
 	end_inner(t, n);
@@ -173,7 +223,7 @@ static void codependent_heard(struct tree *t, struct node *n, struct node *inner
 		return;
 	o = merge(t, n);
 	if (o.kind == OUTCOME_GOOD)
-		o = (struct outcome){OUTCOME_FAILED, 1, "Codependent step exited"};
+		o = (struct outcome){OUTCOME_FAILED, 1, text, with_step(t, text, first_over(n))};
 	finish(t, n, o);
 }
 
@@ -188,16 +238,18 @@ static const char *duration_text(int64_t ms, char out[TIME_TEXT_MAX])
 static void timeout_heard(struct tree *t, struct node *n, struct node *inner)
 {
 	bool has_text = inner->outcome.kind == OUTCOME_FAILED;
-	struct outcome o = {OUTCOME_FAILED, 1, NULL};
+	struct outcome o = {OUTCOME_FAILED, 1, NULL, NULL};
 	char limit[TIME_TEXT_MAX];
 
 	if (!n->timed_out || n->state == NODE_ENDING) {
 		finish(t, n, inner->outcome);
 		return;
 	}
-	o.text = arena_printf(&t->arena, "exceeded %s timeout%s%s",
-	    duration_text(n->action->timeout_ms, limit), has_text ? "; " : "",
-	    has_text ? inner->outcome.text : "");
+	o.text = arena_printf(
+	    &t->arena, "exceeded %s timeout", duration_text(n->action->timeout_ms, limit));
+	o.told = with_step(t, o.text, n);
+	if (has_text)
+		o = both(t, &o, &inner->outcome);
 	say(t, n, true, str_of(o.text));
 	finish(t, n, o);
 }
@@ -310,6 +362,6 @@ struct outcome tree_outcome(const struct tree *t)
 {
 	MUST(t->is_over);
 	if (t->cancelled && t->root->outcome.kind != OUTCOME_GOOD)
-		return (struct outcome){OUTCOME_FAILED, 1, cancelled.text};
+		return (struct outcome){OUTCOME_FAILED, 1, cancelled.text, NULL};
 	return t->root->outcome;
 }

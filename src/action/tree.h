@@ -23,6 +23,7 @@ struct outcome {
 	enum outcome_kind kind;
 	int exit_code;    /* of a failed run; else 1 */
 	const char *text; /* of a failure: for people */
+	const char *told; /* the same, and which step it was; NULL: the text, of the only step */
 };
 
 struct node {

@@ -296,6 +296,32 @@ void buf_add_i64(struct buf *b, int64_t n)
 	buf_add_u64(b, n < 0 ? -(uint64_t)n : (uint64_t)n);
 }
 
+static bool is_plain_word(struct str word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                            "0123456789_@%+=:,./-";
+	bool is_plain = word.n > 0;
+
+	for (size_t i = 0; i < word.n && is_plain; i++)
+		is_plain = memchr(plain, word.p[i], sizeof plain - 1) != NULL;
+	return is_plain;
+}
+
+void buf_add_typed(struct buf *b, struct str word)
+{
+	if (is_plain_word(word)) {
+		buf_add_str(b, word);
+		return;
+	}
+	buf_add_char(b, '\'');
+	for (size_t i = 0; i < word.n; i++)
+		if (word.p[i] == '\'')
+			buf_add_cstr(b, "'\\''");
+		else
+			buf_add_char(b, word.p[i]);
+	buf_add_char(b, '\'');
+}
+
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
 	va_list ap, again;

@@ -51,6 +51,8 @@ void buf_add_cstr(struct buf *b, const char *s);
 void buf_add_char(struct buf *b, char c);
 void buf_add_u64(struct buf *b, uint64_t n); /* decimal, fast */
 void buf_add_i64(struct buf *b, int64_t n);
+/* A word as one types it into a shell: quoted where it must be. */
+void buf_add_typed(struct buf *b, struct str word);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 struct str buf_str(const struct buf *b);
 char *buf_take(struct buf *b); /* the caller frees; never NULL */

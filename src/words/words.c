@@ -14,35 +14,9 @@ static void add_name(struct buf *b, const struct facts *f)
 	buf_add_str(b, f->name);
 }
 
-static bool is_plain(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '-' || c == '_' || c == '.' || c == '/';
-}
-
-/* A name as one would type it into a shell. */
-static void type(struct buf *b, struct str name)
-{
-	bool plain = name.n > 0;
-
-	for (size_t i = 0; i < name.n; i++)
-		plain &= is_plain(name.p[i]);
-	if (plain) {
-		buf_add_str(b, name);
-		return;
-	}
-	buf_add_char(b, '\'');
-	for (size_t i = 0; i < name.n; i++)
-		if (name.p[i] == '\'')
-			buf_add_cstr(b, "'\\''");
-		else
-			buf_add_char(b, name.p[i]);
-	buf_add_char(b, '\'');
-}
-
 static void add_typed(struct buf *b, const struct facts *f)
 {
-	type(b, f->name);
+	buf_add_typed(b, f->name);
 }
 
 static void add_job(struct buf *b, const struct facts *f)
@@ -62,7 +36,7 @@ static void add_job_typed(struct buf *b, const struct facts *f)
 		buf_printf(&name, STR_FMT "/" STR_FMT, STR_ARG(f->name), STR_ARG(f->job));
 	else
 		buf_add_str(&name, f->other);
-	type(b, buf_str(&name));
+	buf_add_typed(b, buf_str(&name));
 }
 
 static void add_other(struct buf *b, const struct facts *f)

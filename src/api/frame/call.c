@@ -308,7 +308,7 @@ static void is_durable(struct call *c, const struct reply *r)
 {
 	if (r->code)
 		call_fail(c, r->code,
-		    "it has ended, which is not durable yet: the store cannot be written at the "
+		    "what is to be told is not durable yet: the store cannot be written at the "
 		    "moment");
 	else
 		c->when_durable(c);

@@ -188,16 +188,16 @@ static void parse_and_run(struct call *c)
 		run_route(c);
 }
 
-/* The brain knows of an end before that is durable: whoever asks now hears of it a commit later. */
+/* The brain knows of what comes and ends before that is durable: who asks now hears of it then. */
 static void settle_and_run(struct call *c)
 {
 	const struct resource *r =
 	    strchr(c->route->pattern, '{') ? resource_at(c->route->tag) : NULL;
 	struct problem none = {0};
-	rid id = r && r->end_batch ? find_object(c, r->kind, c->arg, "", &none) : 0;
+	rid id = r && r->news_batch ? find_object(c, r->kind, c->arg, "", &none) : 0;
 
 	if (id)
-		call_when_durable(c, r->end_batch(c->host->core, id), parse_and_run);
+		call_when_durable(c, r->news_batch(c->host->core, id), parse_and_run);
 	else
 		parse_and_run(c);
 }

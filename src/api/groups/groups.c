@@ -35,11 +35,11 @@ static int64_t group_tasks(const struct core *core, rid id)
 	return row_of(core, id)->n_jobs;
 }
 
-static uint64_t group_end_batch(const struct core *core, rid id)
+static uint64_t group_news_batch(const struct core *core, rid id)
 {
 	struct group_view v;
 
-	return core_group(core, id, &v) ? v.end_batch : 0;
+	return core_group(core, id, &v) ? v.news_batch : 0;
 }
 
 static int group_state(const struct call *c, rid id)
@@ -82,8 +82,8 @@ void group_cancel(struct call *c)
 
 static struct str why_nothing(struct call *c, const struct group_row *g)
 {
-	return arena_strf(&c->arena, "it has ended, and waits for nothing: it is %s%s" STR_FMT,
-	    group_state_names[g->state], g->reason.n ? ": " : "", STR_ARG(g->reason));
+	return arena_strf(&c->arena, "it has ended, and waits for nothing%s" STR_FMT,
+	    g->reason.n ? ": " : "", STR_ARG(g->reason));
 }
 
 /* The first one's reasons are in the summary, too: that is all that a list has room for. */
@@ -146,7 +146,7 @@ const struct resource group_resource = {
     .kind = KIND_GROUP,
     .covers = group_covers,
     .n_tasks = group_tasks,
-    .end_batch = group_end_batch,
+    .news_batch = group_news_batch,
     .owner = &in_tasks,
     .figures = group_figures,
     .show = group_show,

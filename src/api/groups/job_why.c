@@ -29,6 +29,15 @@ void job_why_named(struct job_why *j, const struct why *whys, size_t n)
 			j->tasks[j->n++] = whys[i].facts.at;
 }
 
+/* Who holds a task is among what a bare row leaves out. */
+static int read_one(struct store_reader *r, rid task, struct arena *a, struct task_row *ret)
+{
+	int rc = read_bare_task(r, task, a, ret);
+
+	return !rc && ret->id && task_is_held(ret->state.status) ? store_task_get(r, task, a, ret)
+	                                                         : rc;
+}
+
 /* What cannot be read is not named: the reasons are the brain's own, and good without. */
 static void read_rows(struct store_reader *r, void *arg)
 {
@@ -36,7 +45,7 @@ static void read_rows(struct store_reader *r, void *arg)
 	struct job_why *j = c->state;
 
 	for (size_t i = 0; i < j->n; i++)
-		if (read_bare_task(r, j->tasks[i], &c->arena, &j->rows[i]) < 0)
+		if (read_one(r, j->tasks[i], &c->arena, &j->rows[i]) < 0)
 			j->rows[i].id = 0;
 }
 

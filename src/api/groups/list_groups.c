@@ -20,7 +20,7 @@ struct listing {
 	struct task_filter seen; /* what the caller may see */
 	struct group_row *found; /* in the arena */
 	size_t n, cap;
-	uint64_t end_batch; /* the last end among them */
+	uint64_t news_batch; /* the last of theirs */
 };
 
 static bool fits(const struct listing *l, const struct group_row *g)
@@ -47,8 +47,8 @@ static void find(struct listing *l, size_t most)
 		if (!fits(l, v.row))
 			continue;
 		l->found = arena_room(&l->c->arena, l->found, l->n, &l->cap, sizeof *l->found);
-		if (v.end_batch > l->end_batch)
-			l->end_batch = v.end_batch;
+		if (v.news_batch > l->news_batch)
+			l->news_batch = v.news_batch;
 		row_copy(&group_table, &l->c->arena, v.row, 0, &l->found[l->n++]);
 	}
 	l->more = id && core_before(core, KIND_GROUP, l->at);
@@ -125,5 +125,5 @@ void groups_list(struct call *c)
 	    !of_schedule(c, &l->schedule))
 		return;
 	find(l, c->who.limit ? LOOK_MOST : l->limit);
-	call_when_durable(c, l->end_batch, narrow);
+	call_when_durable(c, l->news_batch, narrow);
 }

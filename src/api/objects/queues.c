@@ -35,10 +35,13 @@ static bool queue_covers(const struct call *c, rid id)
 
 static void queue_hint(const struct call *c, struct str text, struct problem *p)
 {
+	AUTO(buf_release) struct buf name = {0};
+
+	buf_add_typed(&name, text);
 	if (c->who.limit)
 		problem_hint(p, "or it lies outside the limits of this token");
 	else
-		problem_hint(p, "reeve queue create %.*s makes it", STR_ARG(text));
+		problem_hint(p, "reeve queue create %s makes it", name.p);
 }
 
 static void queue_show(struct call *c, rid id)

@@ -29,9 +29,9 @@ struct resource {
 	 * all of these tasks do: they are looked at before any request about it, and c->covered
 	 * says so. NULL: the tasks need not be looked at. */
 	int64_t (*n_tasks)(const struct core *core, rid id);
-	/* The batch that its end was written in, which must be durable before anything is said of
-	 * it; 0: it has not ended, or long ago. NULL: it never ends. */
-	uint64_t (*end_batch)(const struct core *core, rid id);
+	/* The batch with the last of what it consists of, which must be durable before anything is
+	 * said of it; 0: long ago. NULL: one row is all of it. */
+	uint64_t (*news_batch)(const struct core *core, rid id);
 	void (*show)(struct call *c, rid id); /* as the caller may see it, into c->out */
 	/* In a list: whole only if that is asked for. NULL: as it is shown alone. */
 	void (*show_listed)(struct call *c, rid id, bool full);

@@ -45,7 +45,7 @@ void group_outcome(const json_t *group, struct buf *out)
 int group_wait(struct cli *c, const char *id, int64_t timeout_ms)
 {
 	int64_t deadline = timeout_ms < 0 ? INT64_MAX : clock_mono_ms() + timeout_ms;
-	struct progress progress = {0};
+	struct progress progress = {.begin_ms = clock_mono_ms()};
 
 	interrupt_catch();
 	for (;;) {
@@ -60,7 +60,8 @@ int group_wait(struct cli *c, const char *id, int64_t timeout_ms)
 			return r;
 		n = group_counts_of(group);
 		over = group_is_ended(group_state_of(js(group, "state")));
-		progress_show(&progress, c, &n, over);
+		if (!over || progress.sampled_ms) /* one that is over already has no pace */
+			progress_show(&progress, c, &n, over);
 		if (over) {
 			group_outcome(group, &words);
 			cli_note(

@@ -262,14 +262,6 @@ void add_pairs(struct buf *b, const json_t *object)
 	    key, json_is_string(value) ? json_string_value(value) : "?");
 }
 
-static bool is_plain(const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	                            "0123456789_@%+=:,./-";
-
-	return *word && word[strspn(word, plain)] == 0;
-}
-
 void add_command(struct buf *b, const json_t *array)
 {
 	json_t *item;
@@ -281,16 +273,6 @@ void add_command(struct buf *b, const json_t *array)
 
 		if (i > 0)
 			buf_add_char(b, ' ');
-		if (is_plain(word)) {
-			buf_add_cstr(b, word);
-			continue;
-		}
-		buf_add_char(b, '\'');
-		for (const char *at = word; *at; at++)
-			if (*at == '\'')
-				buf_add_cstr(b, "'\\''");
-			else
-				buf_add_char(b, *at);
-		buf_add_char(b, '\'');
+		buf_add_typed(b, str_of(word));
 	}
 }

@@ -273,6 +273,18 @@ static int submit_many(struct cli *c, json_t *task)
 	return r;
 }
 
+static int other_limit(struct cli *c, const char *name, int64_t limit)
+{
+	AUTO(buf_release) struct buf typed = {0};
+
+	buf_add_typed(&typed, str_of(name));
+	problem_set(&c->problem, ERR_CONFLICT, "the queue \"%s\" has another limit than %lld", name,
+	    (long long)limit);
+	return problem_hint(&c->problem, "%s, or change it: reeve queue set %s --threads %lld",
+	    options_given(&c->options, "queue") ? "leave out --queue" : "name another with --queue",
+	    typed.p, (long long)limit);
+}
+
 /* A queue that has this limit and no other: never changes what somebody else has set. */
 static int use_limit(struct cli *c, json_t *task)
 {
@@ -301,11 +313,7 @@ static int use_limit(struct cli *c, json_t *task)
 	}
 	if (r < 0 || ji(queue, "threads", -1) == limit)
 		return r < 0 ? r : 0;
-	problem_set(&c->problem, ERR_CONFLICT, "the queue \"%s\" has another limit than %lld", name,
-	    (long long)limit);
-	return problem_hint(&c->problem,
-	    "leave out --queue, or change it: reeve queue set %s --threads %lld", name,
-	    (long long)limit);
+	return other_limit(c, name, limit);
 }
 
 /* Each line of NDJSON is a whole task: an option that would be ignored is refused instead. The name

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/world/clock.h"
 #include "cli/frame/cmds.h"
 #include "cli/group/group.h"
 #include "cli/nouns/noun.h"
@@ -11,6 +12,7 @@
 #include "cli/reach/target.h"
 #include "cli/tasks/work.h"
 #include "model/limits.h"
+#include "model/task/task.h"
 
 static int query(struct cli *c, struct buf *url)
 {
@@ -47,20 +49,22 @@ static bool has_command(const char *first, const char *second)
 static void unknown(struct cli *c, const char *name)
 {
 	AUTO(json_drop) json_t *batch = NULL;
+	AUTO(buf_release) struct buf typed = {0};
 	struct problem p = c->problem;
 	bool is_batch = batch_get(c, name, &batch) == 0,
 	     is_of_group = !is_batch && is_group(c, name);
 
 	c->problem = p;
+	buf_add_typed(&typed, str_of(name));
 	if (is_batch)
 		problem_hint(&c->problem,
 		    "it is the id of a batch: reeve batch show %s; its tasks: reeve task ls "
 		    "--batch %s",
-		    name, name);
+		    typed.p, typed.p);
 	else if (is_of_group)
 		problem_hint(&c->problem, "it is the id of a group%s%s",
 		    has_command("group", "show") ? ": reeve group show " : "",
-		    has_command("group", "show") ? name : "");
+		    has_command("group", "show") ? typed.p : "");
 }
 
 const struct noun task_noun = {.word = "task",
@@ -94,18 +98,40 @@ int cmd_task_set(struct cli *c)
 }
 
 /* Where a task comes from that nobody submitted by hand. */
-static void show_origin(struct cli *c, const char *id)
+static void show_origin(struct cli *c, const json_t *task)
 {
-	AUTO(free_cstr) char *origin = NULL;
-	AUTO(json_drop) json_t *task = NULL;
+	AUTO(free_cstr) char *origin = task_origin(c, task);
 
-	if (noun_get(c, &task_noun, id, &task) < 0) {
-		c->problem = (struct problem){0}; /* the question was why it waits: that was said */
-		return;
-	}
-	origin = task_origin(c, task);
 	if (origin)
 		say(stdout, "  of %s", origin);
+}
+
+static void show_cures(const struct cli *c, const json_t *task)
+{
+	const char *arrow = c->term.utf8 ? "→" : "->", *id = js(task, "id");
+
+	if (ji(task, "status", 0) == TASK_SUCCEEDED)
+		return;
+	if (jhas(task, "started"))
+		say(stdout, "  %s what it wrote: reeve logs %s", arrow, id);
+	say(stdout, "  %s who did what: reeve task history %s", arrow, id);
+	if (!jhas(task, "group"))
+		say(stdout, "  %s run it again: reeve retry %s", arrow, id);
+}
+
+/* Nothing holds it any more: how it ended, and what one may do about that. */
+static void show_end(const struct cli *c, const json_t *task)
+{
+	AUTO(buf_release) struct buf state = {0}, words = {0};
+	char ago[TIME_TEXT_MAX];
+
+	add_state(&state, &c->term, c->term.out_colour, js(task, "state"));
+	task_outcome(task, &words);
+	fputs(state.p, stdout);
+	say(stdout, "%s", words.p + strlen(js(task, "state")));
+	say(stdout, "  it ended %s, and waits for nothing",
+	    human_ago(clock_wall_ms(), jtime(task, "ended"), ago));
+	show_cures(c, task);
 }
 
 static void show_reasons(const struct cli *c, const json_t *why, const char *indent)
@@ -169,14 +195,19 @@ void why_show(struct cli *c, json_t *why)
 
 int why_task(struct cli *c, const char *id)
 {
-	AUTO(json_drop) json_t *why = NULL;
+	AUTO(json_drop) json_t *why = NULL, *task = NULL;
 	int r = noun_call(c, "GET", &task_noun, id, "why", NULL, &why);
 
 	if (r < 0)
 		return r;
-	why_show(c, why);
-	if (!wants_machine(c))
-		show_origin(c, id);
+	if (!wants_machine(c) && noun_get(c, &task_noun, id, &task) < 0)
+		c->problem = (struct problem){0}; /* the question was why it waits */
+	if (task && task_is_ended((int)ji(task, "status", TASK_QUEUED)))
+		show_end(c, task);
+	else
+		why_show(c, why);
+	if (task)
+		show_origin(c, task);
 	return EXIT_OK;
 }
 

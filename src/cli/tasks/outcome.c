@@ -56,7 +56,8 @@ void task_outcome(const json_t *task, struct buf *out)
 		buf_printf(out, " in %s", time_human_ms(ended - began, span));
 	if (ji(task, "attempt", 1) > 1)
 		buf_printf(out, ", attempt %lld", (long long)ji(task, "attempt", 1));
-	/* A bare "exit code 3" is said already. */
-	if (*js(task, "reason") && strncmp(js(task, "reason"), "exit code", 9))
+	/* A bare "exit code 3", or "cancelled", is said already. */
+	if (*js(task, "reason") && strncmp(js(task, "reason"), "exit code", 9) &&
+	    strcmp(js(task, "reason"), js(task, "state")))
 		buf_printf(out, ": %s", js(task, "reason"));
 }

@@ -102,6 +102,7 @@ void active_end(struct core *c, struct group *g)
 	drop_graph(a);
 	free(a->left);
 	free(a->digests);
+	free(a->first_failed_name);
 	free(a->marks);
 	free(a->asked);
 	free(a);
@@ -141,13 +142,15 @@ static bool is_end(enum job_mark m)
 	return m == MARK_BUILT || m == MARK_FAILED || m == MARK_SKIPPED;
 }
 
-static void count_end(struct active *a, uint32_t job, const struct task_state *s)
+static void count_end(struct active *a, uint32_t job, const struct task_state *s, struct str name)
 {
 	int64_t failed = group_count_failed(&a->counts);
 
 	group_count_end(&a->counts, s);
-	if (!failed && group_count_failed(&a->counts) && a->first_failed == UINT32_MAX)
-		a->first_failed = job;
+	if (failed || !group_count_failed(&a->counts) || a->first_failed != UINT32_MAX)
+		return;
+	a->first_failed = job;
+	a->first_failed_name = name.n ? xstrndup(name.p, name.n) : NULL;
 }
 
 static void set_mark(struct active *a, uint32_t job, enum job_mark to)
@@ -161,14 +164,14 @@ static void set_mark(struct active *a, uint32_t job, enum job_mark to)
 		job_list_push(&a->ended, job);
 }
 
-void active_note(struct group *g, uint32_t job, const struct task_state *s)
+void active_note(struct group *g, uint32_t job, const struct task_state *s, struct str name)
 {
 	struct active *a = g->active;
 
 	if (is_end(a->marks[job]))
 		return;
 	if (task_is_ended(s->status))
-		count_end(a, job, s);
+		count_end(a, job, s, name);
 	if (task_is_ended(s->status) && s->result.n)
 		needs_note_result(g, job);
 	set_mark(a, job, mark_of(s));

@@ -79,7 +79,8 @@ struct active {
 	uint32_t *open;
 	uint8_t *marks; /* enum job_mark of each job */
 	uint32_t n_unknown;
-	uint32_t first_failed;        /* the job, if one has */
+	uint32_t first_failed;        /* the job, if one has, */
+	char *first_failed_name;      /* and how people call it; NULL: by its task's id */
 	struct group_counts counts;   /* of what is known */
 	int64_t n_live, n_gone;       /* gone: without a row */
 	struct job_list todo;         /* due or doomed, or to be ended */
@@ -114,6 +115,7 @@ struct group {
 	char *strings;
 	uint64_t batch_seq; /* the batch that holds a row of it, */
 	size_t batch_row;   /* and which one */
+	uint64_t jobs_seq;  /* the batch with which its jobs came in; 0: long ago, or not yet */
 	struct queue_use *queues;
 	uint32_t n_queues;
 	struct active *active;      /* NULL: it is not */
@@ -222,9 +224,9 @@ void job_list_push(struct job_list *l, uint32_t job);
 bool job_list_pop(struct job_list *l, uint32_t *ret_job);
 /* Keeps a blocked task in memory for as long as there is room; and lets all of them go. */
 void active_keep(struct core *c, struct group *g, uint32_t job);
-/* How a job stands, by its task. What has ended stays as it is: a report that comes again changes
- * nothing. */
-void active_note(struct group *g, uint32_t job, const struct task_state *s);
+/* How a job of that name stands, by its task. What has ended stays as it is: a report that comes
+ * again changes nothing. */
+void active_note(struct group *g, uint32_t job, const struct task_state *s, struct str name);
 void active_note_gone(struct group *g, uint32_t job);
 void active_note_held(struct group *g);       /* all of them */
 bool active_has_ended(const struct group *g); /* all of its jobs have */

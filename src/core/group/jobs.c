@@ -43,7 +43,7 @@ void group_task_ended(struct core *c, struct object *o, rid task)
 	g->is_untouched = false;
 	series_note(g, job, &t->row);
 	if (g->active) {
-		active_note(g, job, &t->row.state);
+		active_note(g, job, &t->row.state, t->row.spec.name);
 		if (!g->active->n_unknown)
 			g->row.counts = g->active->counts;
 	}

@@ -34,7 +34,7 @@ void group_skip(struct core *c, struct group *g, uint32_t job, struct task *t,
 	const struct task *known = task_find(c, group_job_id(&g->row, e.need));
 
 	if ((phase != PHASE_HELD && phase != PHASE_QUEUED) || start_may_run(c, &t->row)) {
-		active_note(g, job, &t->row.state);
+		active_note(g, job, &t->row.state, t->row.spec.name);
 		return;
 	}
 	if (known)

@@ -278,6 +278,7 @@ static void take_back(struct core *c, struct group_plan *plan)
 	g->queues = NULL;
 	g->n_queues = 0;
 	g->row.n_jobs = 0;
+	g->jobs_seq = 0;
 	g->is_drafted = false;
 }
 
@@ -390,6 +391,7 @@ int group_submit_begin(struct core *c, const struct event *ev, struct problem *p
 	plan = arena_zalloc(&out->batch.arena, sizeof *plan);
 	plan->was_owed = ev->submit.group->owed != 0;
 	plan->group = plan->was_owed ? fill(c, ev) : make(c, ev);
+	plan->group->jobs_seq = out->batch.seq;
 	e = check_jobs(c, ev, plan->group, p);
 	if (!e)
 		e = take_order(c, ev, plan, p, out);

@@ -25,8 +25,7 @@ bool core_group(const struct core *c, rid id, struct group_view *ret_view)
 	if (!g)
 		return false;
 	*ret_view = (struct group_view){.row = &g->row, .live = -1, .bytes = bytes_of(g)};
-	if (group_is_ended(g->row.state))
-		ret_view->end_batch = g->batch_seq;
+	ret_view->news_batch = group_is_ended(g->row.state) ? g->batch_seq : g->jobs_seq;
 	if (!g->active)
 		return true;
 	ret_view->is_reading = g->active->stage == STAGE_GRAPH || g->active->stage == STAGE_STATES;

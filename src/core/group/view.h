@@ -8,10 +8,11 @@
 
 struct group_view {
 	const struct group_row *row;
-	uint64_t end_batch; /* the batch with the group's end; 0: not ended, or long ago */
-	bool is_reading;    /* the graph and the jobs, before anything else is done */
-	int64_t live;       /* jobs that wait for a worker, run, or are held; -1: not known */
-	size_t bytes;       /* of memory, while it is active */
+	uint64_t news_batch; /* with the group's jobs, or its end: others hear of it once that is
+	                        durable; 0: long ago */
+	bool is_reading;     /* the graph and the jobs, before anything else is done */
+	int64_t live;        /* jobs that wait for a worker, run, or are held; -1: not known */
+	size_t bytes;        /* of memory, while it is active */
 };
 bool core_group(const struct core *c, rid id, struct group_view *ret_view);
 

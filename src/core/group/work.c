@@ -68,7 +68,7 @@ static void release(
 	} else if (task_is_held(now.status)) {
 		now.status = TASK_QUEUED; /* by an operator, who releases it some time */
 	}
-	active_note(g, job, &now);
+	active_note(g, job, &now, t->row.spec.name);
 	graph_look_ahead(g, job);
 }
 
@@ -98,7 +98,7 @@ static void note_state(struct group *g, uint32_t job, const struct task *t)
 {
 	if (t->has_result && task_is_ended(t->row.state.status))
 		needs_note_result(g, job);
-	active_note(g, job, &t->row.state);
+	active_note(g, job, &t->row.state, t->row.spec.name);
 }
 
 static void act(struct core *c, struct group *g, uint32_t job, struct task *t,
@@ -211,12 +211,15 @@ static void ask_near(struct core *c, struct group *g)
 static struct str first_failed(const struct core *c, const struct group *g, struct arena *a)
 {
 	const struct active *k = g->active;
-	int64_t n = group_count_failed(&k->counts) + k->n_gone;
+	const char *name = k->first_failed_name;
+	struct str id;
 
 	if (k->first_failed == UINT32_MAX)
 		return STR("jobs failed");
-	return arena_strf(a, "%lld of %lld jobs failed, the first was task " STR_FMT, (long long)n,
-	    (long long)g->row.n_jobs, STR_ARG(group_job_text(c, g, k->first_failed, a)));
+	id = group_job_text(c, g, k->first_failed, a);
+	return arena_strf(a, "%lld of %lld jobs failed, the first was %s%stask " STR_FMT "%s",
+	    (long long)(group_count_failed(&k->counts) + k->n_gone), (long long)g->row.n_jobs,
+	    name ? name : "", name ? " (" : "", STR_ARG(id), name ? ")" : "");
 }
 
 static void end_all(struct core *c, struct group *g, struct str reason, struct effects *out)
@@ -414,7 +417,7 @@ static void take_row(struct core *c, struct group *g, uint32_t job, const struct
 	bool is_new = !t;
 
 	if (!t && row->id && g->active->stage == STAGE_STATES) {
-		active_note(g, job, &row->state);
+		active_note(g, job, &row->state, row->spec.name);
 		return;
 	}
 	if (!t && row->id && queue_find(c, row->spec.queue))

@@ -250,10 +250,24 @@ static void why_dispatched(
 	        code == WHY_NO_ANSWER ? left_ms(w->next_poll_ms, mono_ms) : left_ms(lost_in, 0)};
 }
 
-static void why_held(struct why_answer *an, const struct task_state *s)
+/* The last one to do so. One that its submit held has nobody's deed for that. */
+static struct str held_by(const struct task_row *row)
 {
+	struct str rest = row->state.deeds, by = STR_NULL;
+	struct deed d;
+
+	while (deeds_next(&rest, &d))
+		if (d.verb == DEED_HOLD)
+			by = d.number ? d.actor : row->spec.actor;
+	return by;
+}
+
+static void why_held(struct why_answer *an, const struct task_row *row)
+{
+	const struct task_state *s = &row->state;
+
 	*why_add(an, s->status == TASK_BLOCKED ? WHY_BLOCKED : WHY_HELD) =
-	    (struct facts){.n = s->status, .reason = s->reason};
+	    (struct facts){.n = s->status, .reason = s->reason, .other = held_by(row)};
 }
 
 static void why_task(struct why_answer *an, const struct core *c, const struct task *t,
@@ -263,7 +277,7 @@ static void why_task(struct why_answer *an, const struct core *c, const struct t
 	const struct queue *q = queue_find(c, row->spec.queue);
 
 	if (phase == PHASE_HELD)
-		why_held(an, &row->state);
+		why_held(an, row);
 	if (q && (phase == PHASE_HELD || phase == PHASE_QUEUED))
 		why_not_now(an, c, q, t, row, now_ms, mono_ms);
 	if (q && phase == PHASE_QUEUED)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What newcomers stumbled over: filters, scripts, words of other systems, hints, plain answers."""
 import fcntl
+import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import termios
@@ -242,6 +244,9 @@ def test_hints_can_be_pasted(dev):
     """A name with a blank is one word there, too."""
     dev.cli("queue", "create", "a b")
     assert "reeve queue set 'a b'" in dev.cli("queue", "create", "a b", check=False).err
+    assert "change it: reeve queue set 'a b' --threads 3" in dev.cli(
+        "submit", "--queue", "a b", "--limit", "3", "--", "true", check=False).err
+    assert "reeve queue create 'what else' makes it" in dev.cli("submit", "--queue", "what else", "--", "true", check=False).err
     dev.cli("submit", "--queue", "a b", "--hold", "--", "true")
     dev.cli("queue", "pause", "a b", "--reason", "x")
     dev.cli("submit", "--queue", "a b", "--", "true")
@@ -292,7 +297,39 @@ def test_a_long_array_names_its_batch_before_its_end(dev):
 def test_why_of_a_task_that_has_ended(dev):
     task = dev.cli("submit", "--", "false").out.strip()
     dev.wait_ended(task)
-    assert dev.cli("why", task).out == "✗ failed: it has ended, and waits for nothing: exit code 1\n"
+    lines = dev.cli("why", task).out.splitlines()
+    assert re.fullmatch(r"✗ failed \(exit code 1\) on \S+ in \S+", lines[0]), lines
+    assert re.fullmatch(r"  it ended \d+s ago, and waits for nothing", lines[1]), lines
+    for line, proposed in zip(lines[2:], ["logs", "task history", "retry"], strict=True):
+        assert line.endswith(f": reeve {proposed} {task}"), lines
+        dev.cli(*line.partition(": reeve ")[2].split())
+    good = dev.cli("submit", "--", "true").out.strip()
+    dev.wait_ended(good)
+    assert re.fullmatch(r"✓ succeeded on \S+ in \S+\n  it ended \d+s ago, and waits for nothing\n",
+                        dev.cli("why", good).out)
+    plain = dev.cli("submit", "--hold", "--", "true").out.strip()
+    dev.cli("cancel", plain)
+    assert dev.cli("why", plain).out.startswith("⊖ cancelled\n"), "not twice"
+    never = dev.cli("submit", "--hold", "--", "true").out.strip()
+    dev.cli("cancel", never, "--reason", "too late")
+    out = dev.cli("why", never).out
+    assert out.startswith("⊖ cancelled: too late\n") and "reeve logs" not in out, "it has written nothing"
+
+
+def test_who_holds_a_task_is_said(dev):
+    task = dev.cli("submit", "--hold", "--", "true").out.strip()
+    assert f"held back by uid={os.getuid()} (status -10)\n" in dev.cli("why", task).out
+    dev.cli("task", "release", task)
+    other = dev.cli("submit", "--run-after", "1h", "--", "true").out.strip()
+    dev.cli("task", "hold", other, "--reason", "the disk")
+    assert f"held back by uid={os.getuid()} (status -10): the disk\n" in dev.cli("why", other).out
+
+
+def test_which_step_of_an_action_failed(dev):
+    action = {"serial": {"actions": [{"run": {"command": ["true"]}}, {"run": {"command": ["false"]}}]}}
+    task = dev.cli("submit", "--action", json.dumps(action)).out.strip()
+    dev.wait_ended(task)
+    assert "Exited with status 1 (action.serial.actions[1].run)" in dev.cli("why", task).out
 
 
 def test_quiet_is_quiet(dev):

@@ -112,6 +112,7 @@ def test_a_script_feeds_its_id_to_the_next_command(dev, cli):
     group = submit(cli, job("a"), job("b", needs=["a"]))
     waited = cli("wait", group)
     assert "complete: 2 built" in waited.err, waited
+    assert "100%" not in cli("wait", group).err, "it had ended: there was no progress"
     assert cli("wait", "@last").code == 0 and cli("group", "show", "@last", "-o", "json").json["id"] == group
     assert cli("group", "watch", group).code == 0
     assert cli("task", "ls", "--group", group, "-o", "json", "--oldest").json["items"][0]["job"] == "a"

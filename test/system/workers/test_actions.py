@@ -136,24 +136,25 @@ def test_orphans_do_not_stay_as_zombies(act):
 
 def test_serial_stops_at_the_first_failure(act):
     done = act(serial(sh("echo 1"), sh("exit 7"), sh("echo 3")))
-    assert (done.out, done.reason) == ("1\n", "Exited with status 7")
+    assert (done.out, done.reason) == ("1\n", "Exited with status 7 (action.serial.actions[1].run)")
 
 
 def test_parallel_runs_at_once_and_merges_failures(act):
     meet = "touch {0}; until [ -e {1} ]; do sleep 0.02; done; exit {2}"
     done = act(parallel(sh(meet.format("a", "b", 3)), sh(meet.format("b", "a", 0)), sh("exit 4")))
-    assert done.reason == "Exited with status 3; Exited with status 4"
+    assert done.reason == ("Exited with status 3 (action.parallel.actions[0].run); "
+                           "Exited with status 4 (action.parallel.actions[2].run)")
 
 
 def test_codependent_ends_the_others_even_after_success(act):
     other = sh("trap 'echo asked; exit 0' TERM; touch ready; while :; do sleep 0.02; done")
     done = act({"codependent": {"actions": [other, sh("until [ -e ready ]; do sleep 0.02; done")]}})
-    assert (done.code, done.out, done.reason) == (1, "asked\n", "Codependent step exited")
+    assert (done.code, done.out, done.reason) == (1, "asked\n", "Codependent step exited (action.codependent.actions[1].run)")
 
 
 def test_codependent_says_which_failure(act):
     done = act({"codependent": {"actions": [sh("sleep 1000"), sh("exit 9")]}})
-    assert done.reason == "Exited with status 9"
+    assert done.reason == "Exited with status 9 (action.codependent.actions[1].run)"
 
 
 def test_timeout_asks_first(act):
@@ -185,7 +186,7 @@ def test_progress_messages(act):
     done = told("echo work")
     assert (done.out, done.err) == ("[B] begin\nwork\n[B] done\n", "")
     done = told("exit 1")
-    assert (done.out, done.reason) == ("[B] begin\n", "Exited with status 1")
+    assert (done.out, done.reason) == ("[B] begin\n", "Exited with status 1 (action.emit_progress.action.run)")
     assert done.err.splitlines()[-1] == "[B] Building failed: Exited with status 1"
 
 
@@ -413,8 +414,9 @@ def test_files(act):
     assert (act.folder / "d").read_bytes() == CONTENT * 3
     assert names(act.folder) == ["a b", "c", "d"]
     done = act(parallel(download(f"file://{act.folder}/c", "e", max_bytes=1), download("file:///nonexistent", "e")))
-    assert done.reason == ("Downloading failed: it is larger than 1 byte, which is its max_bytes; "
-                           "Downloading failed: cannot read /nonexistent: No such file or directory")
+    assert done.reason == ("Downloading failed: it is larger than 1 byte, which is its max_bytes "
+                           "(action.parallel.actions[0].download); Downloading failed: cannot read /nonexistent: "
+                           "No such file or directory (action.parallel.actions[1].download)")
     assert names(act.folder) == ["a b", "c", "d"]
 
 

@@ -32,7 +32,7 @@ static void on_start(void *arg, struct node *leaf)
 	buf_printf(&story, "+%s ", leaf->action->run.argv[0]);
 	leaves[n_leaves++] = leaf;
 	if (fail_at_start)
-		tree_leaf_over(&tree, leaf, (struct outcome){OUTCOME_FAILED, 7, "x"});
+		tree_leaf_over(&tree, leaf, (struct outcome){OUTCOME_FAILED, 7, "x", NULL});
 }
 
 static void on_end(void *arg, struct node *leaf)
@@ -65,7 +65,7 @@ static void leaf_over(const char *name, int code)
 {
 	for (size_t i = 0; i < n_leaves; i++)
 		if (strcmp(leaves[i]->action->run.argv[0], name) == 0) {
-			struct outcome o = {OUTCOME_FAILED, code, NULL};
+			struct outcome o = {OUTCOME_FAILED, code, NULL, NULL};
 			AUTO(free_cstr) char *text = xasprintf("%s failed", name);
 
 			o.text = text;
@@ -102,6 +102,14 @@ static int clean(void **state)
 	n_leaves = 0;
 	fail_at_start = false;
 	return 0;
+}
+
+/* What the task's reason says: the failure, and the step's place in the action's JSON. */
+static void is_told_as(const char *text)
+{
+	struct outcome o = tree_outcome(&tree);
+
+	assert_string_equal(o.told ? o.told : o.text, text);
 }
 
 #define RUN(name) "{\"run\":{\"path\":\"" name "\"}}"
@@ -254,6 +262,43 @@ static void test_log_source(void **state)
 	assert_true(str_is(leaves[1]->log_source, "in"));
 }
 
+static void test_the_failed_step_is_named(void **state)
+{
+	begin(RUN("a"));
+	leaf_over("a", 1);
+	is_told_as("a failed");
+	clean(state);
+	begin("{\"serial\":{\"actions\":[" RUN("a") "," RUN("b") "]}}");
+	leaf_over("a", 0);
+	leaf_over("b", 1);
+	told("+a +b !b failed! ");
+	ends_with(OUTCOME_FAILED, "b failed");
+	is_told_as("b failed (action.serial.actions[1].run)");
+}
+
+static void test_each_failed_step_is_named(void **state)
+{
+	begin("{\"parallel\":{\"actions\":[" RUN("a") "," RUN(
+	    "b") ",{\"timeout\":{\"timeout\":\"1s\","
+	         "\"action\":" RUN("c") "}}]}}");
+	leaf_over("a", 1);
+	leaf_over("b", 0);
+	tree_step(&tree, now += 1000);
+	leaf_over("c", 0);
+	ends_with(OUTCOME_FAILED, "a failed; exceeded 1s timeout");
+	is_told_as("a failed (action.parallel.actions[0].run); "
+	           "exceeded 1s timeout (action.parallel.actions[2].timeout)");
+}
+
+static void test_the_codependent_step_that_ended_is_named(void **state)
+{
+	begin("{\"codependent\":{\"actions\":[" RUN("a") "," RUN("b") "]}}");
+	leaf_over("b", 0);
+	leaf_over("a", 0);
+	ends_with(OUTCOME_FAILED, "Codependent step exited");
+	is_told_as("Codependent step exited (action.codependent.actions[1].run)");
+}
+
 static void begin_many(const char *kind)
 {
 	struct buf b = {0};
@@ -287,7 +332,7 @@ static void test_merged_failures_are_bounded(void **state)
 	buf_release(&b);
 	for (size_t i = 0; i < n_leaves; i++)
 		tree_leaf_over(&tree, leaves[i],
-		    (struct outcome){OUTCOME_FAILED, 1, "Exited with signal 9 (SIGKILL)"});
+		    (struct outcome){OUTCOME_FAILED, 1, "Exited with signal 9 (SIGKILL)", NULL});
 	tree_step(&tree, now);
 	ends_with(OUTCOME_FAILED, NULL);
 	assert_in_range(strlen(tree_outcome(&tree).text), 1000, 3000);
@@ -322,6 +367,9 @@ int main(void)
 	    cmocka_unit_test_teardown(test_cancel_ends_everything, clean),
 	    cmocka_unit_test_teardown(test_cancel_too_late, clean),
 	    cmocka_unit_test_teardown(test_log_source, clean),
+	    cmocka_unit_test_teardown(test_the_failed_step_is_named, clean),
+	    cmocka_unit_test_teardown(test_each_failed_step_is_named, clean),
+	    cmocka_unit_test_teardown(test_the_codependent_step_that_ended_is_named, clean),
 	    cmocka_unit_test_teardown(test_many_that_fail_at_once, clean),
 	    cmocka_unit_test_teardown(test_merged_failures_are_bounded, clean),
 	    cmocka_unit_test(test_what_the_table_allows_goes_through_the_door),

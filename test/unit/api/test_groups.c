@@ -246,6 +246,32 @@ static void test_end_is_told_when_it_is_durable(void **state)
 	talk_free(cancel);
 }
 
+/* A long group takes a while to be written; meanwhile nobody is told that it is damaged. */
+static void test_coming_is_told_when_it_is_durable(void **state)
+{
+	static const char *const looks[] = {"/v1/groups/n", "/v1/groups?name=n", "/v1/groups/n/why",
+	    "/v1/groups/n/jobs", "/v1/groups/n/jobs/a"};
+	struct talk *submit =
+	                talk_new(API_POST, "/v1/groups", "{\"name\":\"n\",\"jobs\":[" TWO "]}"),
+	            *t[5];
+
+	talk_send(w, submit);
+	while (!core_find(world_core(w), KIND_GROUP, STR("n")))
+		assert_true(world_job_once(w) || world_commit_once(w));
+	for (int i = 0; i < 5; i++)
+		talk_send(w, t[i] = talk_new(API_GET, looks[i], NULL));
+	assert_int_equal(submit->status, 0);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(t[i]->status, 0);
+	world_run(w);
+	assert_int_equal(submit->status, 201);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(t[i]->status, 200);
+		talk_free(t[i]);
+	}
+	talk_free(submit);
+}
+
 /* Where the past is forgotten the stream ends; whoever leaves leaves nothing. */
 static void test_stream_ends(void **state)
 {
@@ -281,6 +307,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_graph, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_stream, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_end_is_told_when_it_is_durable, setup, teardown),
+	    cmocka_unit_test_setup_teardown(
+	        test_coming_is_told_when_it_is_durable, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_stream_ends, setup, teardown),
 	};
 

@@ -122,6 +122,22 @@ static void test_take_empties(void **state)
 	buf_release(&b);
 }
 
+static void test_typed(void **state)
+{
+	static const char *const cases[][2] = {{"", "''"}, {"nightly", "nightly"},
+	    {"k=v,w-1/x.y:2@z%", "k=v,w-1/x.y:2@z%"}, {"a b", "'a b'"}, {"$(rm x)", "'$(rm x)'"},
+	    {"it's", "'it'\\''s'"}, {"~", "'~'"}, {"*", "'*'"}, {"a;b", "'a;b'"},
+	    {"\xc3\xa4", "'\xc3\xa4'"}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct buf b = {0};
+
+		buf_add_typed(&b, str_of(cases[i][0]));
+		assert_string_equal(b.p, cases[i][1]);
+		buf_release(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +148,7 @@ int main(void)
 	    cmocka_unit_test(test_keeps_nul_bytes),
 	    cmocka_unit_test(test_reset_keeps_memory),
 	    cmocka_unit_test(test_take_empties),
+	    cmocka_unit_test(test_typed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

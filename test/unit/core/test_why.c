@@ -76,6 +76,19 @@ STORY(why_names_every_reason)
 	world_free(w);
 }
 
+/* The first reason, as a sentence. */
+static const char *first_of(struct world *w, rid task)
+{
+	static char text[300];
+	struct arena a = {0};
+	struct why *whys;
+
+	assert_true(core_why(w->core, world_task(w, task), w->now_ms, w->mono_ms, &a, &whys) > 0);
+	snprintf(text, sizeof text, "%s", words_why(&a, &whys[0]).p);
+	arena_release(&a);
+	return text;
+}
+
 STORY(why_of_a_held_task_names_the_other_reasons_too)
 {
 	struct world *w = world_new(NULL);
@@ -85,13 +98,14 @@ STORY(why_of_a_held_task_names_the_other_reasons_too)
 	world_submit_one(w, q); /* another is in the queue: who is held is behind nobody */
 	ev.object.id = q;
 	world_step(w, &ev);
-	ev = (struct event){.kind = EV_TASK_SET, .ticket = ++w->last_ticket};
+	ev = (struct event){.kind = EV_TASK_SET, .ticket = ++w->last_ticket, .actor = STR("ann")};
 	ev.tasks.n = 1;
 	ev.tasks.ids = &t;
 	ev.tasks.has_status = true;
 	ev.tasks.status = -10;
 	world_step(w, &ev);
 	assert_true(says(w, t, "held"));
+	assert_string_equal(first_of(w, t), "it is held back by ann (status -10)");
 	assert_true(says(w, t, "queue-paused"));
 	assert_true(says(w, t, "queue-closed"));
 	assert_true(says(w, t, "no-workers"));

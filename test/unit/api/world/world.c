@@ -242,7 +242,7 @@ bool world_commit_once(struct world *w)
 	return true;
 }
 
-static bool run_job(struct world *w)
+bool world_job_once(struct world *w)
 {
 	struct job *j = TAILQ_FIRST(&w->jobs);
 
@@ -272,7 +272,7 @@ static bool run_timer(struct world *w)
 
 void world_run(struct world *w)
 {
-	while (world_commit_once(w) || run_job(w) || run_timer(w))
+	while (world_commit_once(w) || world_job_once(w) || run_timer(w))
 		;
 }
 

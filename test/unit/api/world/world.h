@@ -48,6 +48,7 @@ void world_options(struct world *w, const struct api_options *o);
 void world_run(struct world *w);                 /* until nothing is left to do */
 void world_advance(struct world *w, int64_t ms); /* timers fire; runs */
 bool world_commit_once(struct world *w);         /* one commit and its callbacks */
+bool world_job_once(struct world *w);            /* one piece of work off the loop */
 int64_t world_now(struct world *w);
 void world_index_lacks(struct world *w, int64_t since_ms);
 

@@ -86,7 +86,7 @@ STORY(a_failure_skips_what_needs_success)
 	story_end(&s, 'd', TASK_SUCCEEDED);
 	story_end(&s, 'e', TASK_SUCCEEDED);
 	assert_int_equal(story_group(&s), GROUP_FAILED);
-	assert_non_null(strstr(reason_of(&s), "1 of 5 jobs failed"));
+	assert_non_null(strstr(reason_of(&s), "1 of 5 jobs failed, the first was a (task "));
 	assert_int_equal(world_group(s.w, s.group)->counts.skipped, 2);
 	world_free(s.w);
 }
