@@ -50,6 +50,8 @@ static struct link_need *needs_copy(const struct link_need *from, size_t n)
 		c[i].job = copy(from[i].job);
 		c[i].state = copy(from[i].state);
 		c[i].worker = copy(from[i].worker);
+		c[i].host = copy(from[i].host);
+		c[i].target = copy(from[i].target);
 		c[i].reason = copy(from[i].reason);
 		c[i].result = copy(from[i].result);
 	}
@@ -62,6 +64,8 @@ static void needs_free(const struct link_need *needs, size_t n)
 		free((char *)needs[i].job.p);
 		free((char *)needs[i].state.p);
 		free((char *)needs[i].worker.p);
+		free((char *)needs[i].host.p);
+		free((char *)needs[i].target.p);
 		free((char *)needs[i].reason.p);
 		free((char *)needs[i].result.p);
 	}

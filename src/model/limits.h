@@ -15,6 +15,7 @@
 #define THREADS_MAX 1000000
 #define ATTEMPTS_MAX 1000
 #define DURATION_MAX_MS (10LL * 365 * 86400 * 1000)
+#define HOST_MAX_BYTES 255
 #define REASON_MAX_BYTES 512
 #define HISTORY_MAX_BYTES 8192   /* earlier attempts; the oldest are dropped first */
 #define DEEDS_MAX_BYTES 8192     /* what operators did; the oldest are dropped first */

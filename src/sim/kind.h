@@ -11,8 +11,10 @@
 #include "sim/load/load.h"
 
 struct command_parts;
+struct event;
 struct fault;
 struct loading;
+struct reply;
 struct request;
 struct truth_task;
 
@@ -20,7 +22,6 @@ struct truth_task;
 struct sim_kind {
 	enum kind kind;
 	const struct invariant *invariants; /* the kind's own; the one without a name ends them */
-	bool answers_tasks;                 /* what it is told to do is answered by tasks */
 	/* Options: whether this seed has it (sim_options.kinds), and the faults that go with it. */
 	void (*draw)(struct sim_options *o);
 	/* The world: what it has of this kind (world.of_kind), before the server and the load. */
@@ -39,6 +40,10 @@ struct sim_kind {
 	    struct command_parts *parts);
 	/* The group, or the like, that a submit makes (request.makes) of its tasks. */
 	void (*submit)(struct world *w, const struct request *r, struct event *ev, struct arena *a);
+	/* What the server's surface does of its own, after every step. */
+	void (*stepped)(struct world *w);
+	/* The judge: EV_DO was carried out, and that is durable. */
+	void (*done)(struct world *w, const struct event *command, const struct reply *r);
 	/* The judge: around every step; a start; a task that it owns is stored. */
 	void (*before)(struct world *w);
 	void (*after)(struct world *w, const struct event *ev);

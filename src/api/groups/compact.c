@@ -5,16 +5,19 @@
  * one: a hundred thousand jobs cost two megabytes here, however slowly they are taken.
  *
  *   states (rows of the tasks) -> head, states, times -> names -> needs -> end
+ *                                                           '--> what they took before --^
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/groups/group_jobs.h"
+#include "api/groups/weigh.h"
+#include "model/objects/built.h"
 
 #define STEP 2000      /* rows read at a time */
 #define ENDED "bfxlc?" /* letters of jobs that have ended */
 
-enum answer_stage { ANSWER_ROWS, ANSWER_NAMES, ANSWER_NEEDS, ANSWER_END };
+enum answer_stage { ANSWER_ROWS, ANSWER_NAMES, ANSWER_TOOK, ANSWER_NEEDS, ANSWER_END };
 
 struct compact {
 	struct group_of_call g;
@@ -25,8 +28,10 @@ struct compact {
 	char *states;
 	int64_t *started, *ended;
 	struct graph_scan scan;
-	struct buf text; /* the piece at hand; in it the first of its list has no comma */
-	bool is_ahead;   /* a job's row is older than its group */
+	struct series_walk walk; /* of a series, while the group has not ended; else jobs is NULL */
+	int64_t *took;           /* ms; 0: not known */
+	struct buf text;         /* the piece at hand; in it the first of its list has no comma */
+	bool is_ahead;           /* a job's row is older than its group */
 	bool is_first, started_stream, draining;
 };
 
@@ -39,6 +44,8 @@ static void compact_free(struct call *c)
 	free(k->states);
 	free(k->started);
 	free(k->ended);
+	free(k->took);
+	free(k->walk.jobs);
 	buf_release(&k->text);
 }
 
@@ -58,6 +65,15 @@ static void put_name(void *arg, uint32_t job, struct str name)
 	jw_str(&one, name);
 	buf_add_str(&k->text, buf_str(&one));
 	buf_release(&one);
+	if (k->walk.jobs && k->walk.n < k->g.n_jobs)
+		series_walk_name(&k->walk, job, name);
+}
+
+static void note_took(void *arg, uint32_t job, const struct built_row *row)
+{
+	struct compact *k = arg;
+
+	k->took[job] = row->duration_ms > 0 ? row->duration_ms : 1;
 }
 
 static void put_edge(void *arg, const struct group_edge *e, struct str need_name)
@@ -81,7 +97,12 @@ static void read_step(struct store_reader *r, void *arg)
 	struct call *c = arg;
 	struct compact *k = c->state;
 
-	c->code = k->stage == ANSWER_ROWS ? read_rows(r, k) : graph_scan_step(&k->scan, r);
+	if (k->stage == ANSWER_ROWS)
+		c->code = read_rows(r, k);
+	else if (k->stage == ANSWER_TOOK)
+		c->code = series_walk_step(&k->walk, r, &c->row_arena);
+	else
+		c->code = graph_scan_step(&k->scan, r);
 }
 
 static void go_on(struct call *c)
@@ -191,6 +212,33 @@ static void take_rows(struct compact *k)
 	k->at = k->page.next;
 }
 
+/* The piece before it may have gone out, so nothing tells here that a comma is due. */
+static void put_took(struct compact *k)
+{
+	buf_add_cstr(&k->text, ",\"took\":[");
+	for (uint32_t i = 0; i < k->g.n_jobs; i++)
+		jw_i64(&k->text, k->took[i]);
+	jw_close(&k->text, ']');
+}
+
+static void begin_needs(struct compact *k)
+{
+	buf_add_cstr(&k->text, ",\"needs\":[");
+	begin_scan(k, ANSWER_NEEDS);
+}
+
+/* What they took in an earlier group of the series is all that is known before they have ended. */
+static void took_done(struct call *c)
+{
+	struct compact *k = c->state;
+
+	if (k->walk.is_over) {
+		put_took(k);
+		begin_needs(k);
+	}
+	send(c);
+}
+
 static void scan_done(struct call *c)
 {
 	struct compact *k = c->state;
@@ -200,8 +248,11 @@ static void scan_done(struct call *c)
 		return;
 	}
 	if (k->stage == ANSWER_NAMES) {
-		buf_add_cstr(&k->text, "],\"needs\":[");
-		begin_scan(k, ANSWER_NEEDS);
+		buf_add_char(&k->text, ']');
+		if (k->walk.jobs)
+			k->stage = ANSWER_TOOK;
+		else
+			begin_needs(k);
 	} else {
 		buf_add_cstr(&k->text, "]}\n");
 		k->stage = ANSWER_END;
@@ -219,6 +270,10 @@ static void step_done(struct call *c)
 	}
 	if (group_read_failed(c))
 		return;
+	if (k->stage == ANSWER_TOOK) {
+		took_done(c);
+		return;
+	}
 	if (k->stage != ANSWER_ROWS) {
 		scan_done(c);
 		return;
@@ -228,6 +283,17 @@ static void step_done(struct call *c)
 		go_on(c);
 	else
 		rows_done(c);
+}
+
+static void begin_walk(struct call *c, struct compact *k, const struct group_row *g)
+{
+	if (!g->series.n || group_is_ended(g->state))
+		return;
+	k->took = xcalloc((size_t)g->n_jobs + 1, sizeof *k->took);
+	k->walk = (struct series_walk){.series = arena_str(&c->arena, g->series),
+	    .jobs = xcalloc((size_t)g->n_jobs + 1, sizeof *k->walk.jobs),
+	    .found = note_took,
+	    .arg = k};
 }
 
 void group_compact(struct call *c)
@@ -244,5 +310,6 @@ void group_compact(struct call *c)
 	memset(k->states, '?', (size_t)g->n_jobs);
 	k->started = xcalloc((size_t)g->n_jobs + 1, sizeof *k->started);
 	k->ended = xcalloc((size_t)g->n_jobs + 1, sizeof *k->ended);
+	begin_walk(c, k, g);
 	go_on(c);
 }

@@ -44,6 +44,7 @@ static const struct field compact_shape[] = {OTHER("group", 0, "the group itself
     OTHER("started", 0, "of each job, in ms since 1970; 0: not yet", INTS),
     OTHER("ended", 0, "of each job, in ms since 1970; 0: not yet", INTS),
     OTHER("names", 0, "of each job", ARRAY(TYPE("string"))),
+    OTHER("took", RARE, "ms, of each job in an earlier group of the series; 0: not known", INTS),
     FIELD_FOUND(
         "needs", FIELD_OTHER, 0, "each: job, need, condition, reasons", .schema = ARRAY(INTS)),
     {NULL}};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What was measured goes before what was said; who has neither takes as long as those that were
- * measured do on average. Rows come in the order of their jobs' numbers, so both are gone through
- * once.
+ * measured do on average.
  */
 #include "api/groups/weigh.h"
 
@@ -16,28 +15,68 @@
 #define PAGE 1000
 #define ROWS_MAX 200000 /* of a series: whatever else it has is not looked at */
 
-struct named {
-	int64_t number;
-	uint32_t job;
-};
-
 struct weighing {
 	const struct submit_group *g;
-	struct named *names; /* by number */
-	size_t n, at;        /* jobs before `at` were found, or were never built */
-	uint32_t *weights;   /* 0: not known */
+	size_t n;
+	uint32_t *weights; /* 0: not known */
 	uint64_t sum, n_known;
 	struct same_build *same; /* of each job; NULL: nobody wants to know */
 };
 
+/* -- the walk */
+
 static int by_number(const void *x, const void *y)
 {
-	const struct named *a = x, *b = y;
+	const struct numbered_job *a = x, *b = y;
 
 	if (a->number != b->number)
 		return a->number < b->number ? -1 : 1;
 	return a->job < b->job ? -1 : a->job > b->job;
 }
+
+void series_walk_name(struct series_walk *w, uint32_t job, struct str name)
+{
+	w->jobs[w->n++] = (struct numbered_job){built_number(name), job};
+}
+
+static void meet(struct series_walk *w, const struct built_row *row)
+{
+	while (w->at < w->n && w->jobs[w->at].number < row->job)
+		w->at++;
+	for (size_t i = w->at; i < w->n && w->jobs[i].number == row->job; i++)
+		w->found(w->arg, w->jobs[i].job, row);
+}
+
+int series_walk_step(struct series_walk *w, struct store_reader *r, struct arena *a)
+{
+	const struct part_query q = {.table = &built_table,
+	    .object = (rid)built_number(w->series),
+	    .from = w->from,
+	    .oldest_first = true,
+	    .limit = PAGE};
+	const struct built_row *rows;
+	struct part_page page;
+	int rc;
+
+	if (!w->is_sorted && w->n)
+		qsort(w->jobs, w->n, sizeof *w->jobs, by_number);
+	w->is_sorted = true;
+	arena_reset(a);
+	rc = store_parts(r, &q, a, &page);
+	if (rc)
+		return rc;
+	rows = page.rows;
+	for (size_t i = 0; i < page.n; i++)
+		if (str_eq(rows[i].series_name, w->series))
+			meet(w, &rows[i]);
+	if (page.n)
+		w->from = rows[page.n - 1].job + 1;
+	w->n_rows += page.n;
+	w->is_over = page.n < PAGE || w->n_rows >= ROWS_MAX;
+	return 0;
+}
+
+/* -- weights */
 
 static void compare(struct weighing *w, uint32_t job, const struct built_row *row)
 {
@@ -49,47 +88,35 @@ static void compare(struct weighing *w, uint32_t job, const struct built_row *ro
 		w->same[job] = (struct same_build){row->group, row->task};
 }
 
-static void take(struct weighing *w, const struct built_row *row)
+static void take(void *arg, uint32_t job, const struct built_row *row)
 {
-	while (w->at < w->n && w->names[w->at].number < row->job)
-		w->at++;
-	for (size_t i = w->at; i < w->n && w->names[i].number == row->job; i++) {
-		uint32_t job = w->names[i].job;
+	struct weighing *w = arg;
 
-		if (!str_eq(w->g->names[job], row->job_name))
-			continue;
-		w->weights[job] = row->duration_ms < 1            ? 1
-		                  : row->duration_ms < UINT32_MAX ? (uint32_t)row->duration_ms
-		                                                  : UINT32_MAX;
-		compare(w, job, row);
-		w->sum += w->weights[job];
-		w->n_known++;
-	}
+	if (!str_eq(w->g->names[job], row->job_name))
+		return;
+	w->weights[job] = row->duration_ms < 1            ? 1
+	                  : row->duration_ms < UINT32_MAX ? (uint32_t)row->duration_ms
+	                                                  : UINT32_MAX;
+	compare(w, job, row);
+	w->sum += w->weights[job];
+	w->n_known++;
 }
 
+/* The order is only a matter of speed: what cannot be read is not known. */
 static void read_series(struct weighing *w, struct store_reader *r)
 {
-	struct part_query q = {.table = &built_table,
-	    .object = (rid)built_number(w->g->series),
-	    .oldest_first = true,
-	    .limit = PAGE};
-	struct part_page page = {.n = PAGE};
+	struct series_walk walk = {.series = w->g->series,
+	    .jobs = xcalloc(w->n, sizeof *walk.jobs),
+	    .found = take,
+	    .arg = w};
 	struct arena a = {0};
 
-	for (size_t n = 0; n < ROWS_MAX && page.n == PAGE; n += page.n) {
-		const struct built_row *rows;
-
-		arena_reset(&a);
-		if (store_parts(r, &q, &a, &page) != 0)
-			break; /* the order is only a matter of speed */
-		rows = page.rows;
-		for (size_t i = 0; i < page.n; i++)
-			if (str_eq(rows[i].series_name, w->g->series))
-				take(w, &rows[i]);
-		if (page.n)
-			q.from = rows[page.n - 1].job + 1;
-	}
+	for (size_t i = 0; i < w->n; i++)
+		series_walk_name(&walk, (uint32_t)i, w->g->names[i]);
+	while (!walk.is_over && series_walk_step(&walk, r, &a) == 0)
+		;
 	arena_release(&a);
+	free(walk.jobs);
 }
 
 static void fill_in(struct weighing *w)
@@ -107,13 +134,8 @@ void weigh_group(struct submit_group *g, size_t n, struct store_reader *r, struc
 
 	if (!g->series.n || !n || !g->names)
 		return;
-	w.names = xcalloc(n, sizeof *w.names);
 	w.weights = arena_zalloc(a, n * sizeof *w.weights);
-	for (size_t i = 0; i < n; i++)
-		w.names[i] = (struct named){built_number(g->names[i]), (uint32_t)i};
-	qsort(w.names, n, sizeof *w.names, by_number);
 	read_series(&w, r);
-	free(w.names);
 	if (!w.n_known)
 		return;
 	fill_in(&w);

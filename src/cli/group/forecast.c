@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When a group will have ended. What jobs took so far says what others will take; what is left is
- * played with as many workers as the group has had.
+ * When a group will have ended. What jobs took, in an earlier group of the series or so far, says
+ * what those will take that have not ended; what is left is played with as many workers as the
+ * group has had.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ struct knowledge {
 	struct sample *of; /* by stem */
 	uint32_t *stem;    /* by job */
 	struct sample all;
+	struct sample before; /* in earlier groups of the series, of jobs that have not ended */
 };
 
 /* "build" of "build[os=linux]", "core/gcc" of "core/gcc#2" */
@@ -60,6 +62,8 @@ static void learn(const struct live *l, struct knowledge *k)
 		double ms = (double)(l->ended[j] - l->started[j]);
 
 		k->stem[j] = names_put(&k->stems, stem_of(live_name(l, j)));
+		if (l->took[j] && !job_is_ended(l->states[j]))
+			add_sample(&k->before, (double)l->took[j]);
 		if (l->states[j] != JOB_BUILT || !l->started[j] || ms < 0)
 			continue;
 		add_sample(&k->of[k->stem[j]], ms);
@@ -95,11 +99,21 @@ static bool is_for_failure(const struct live *l, uint32_t job)
 	return false;
 }
 
+/* The job's own time says most, then that of its siblings. */
+static double takes_of(const struct live *l, const struct knowledge *k, uint32_t job)
+{
+	const struct sample *siblings = &k->of[k->stem[job]];
+
+	if (l->took[job])
+		return (double)l->took[job];
+	return mean(siblings->n ? siblings : k->all.n ? &k->all : &k->before);
+}
+
 static int64_t left_of(
     const struct live *l, const struct knowledge *k, uint32_t job, int64_t now_ms)
 {
-	const struct sample *s = &k->of[k->stem[job]];
-	int64_t takes = (int64_t)mean(s->n ? s : &k->all), had = 0;
+	double of = takes_of(l, k, job);
+	int64_t takes = of < JOB_DURATION_MAX_MS ? (int64_t)of : JOB_DURATION_MAX_MS, had = 0;
 
 	if (is_for_failure(l, job))
 		return 1;
@@ -170,10 +184,10 @@ static enum confidence confidence_of(const struct live *l, const struct knowledg
 	for (uint32_t j = 0; j < l->n; j++)
 		if (!job_is_ended(l->states[j])) {
 			left++;
-			known += k->of[k->stem[j]].n > 0;
+			known += k->of[k->stem[j]].n > 0 || l->took[j];
 		}
-	if (k->all.n == 0)
-		return CONFIDENCE_NONE;
+	if (k->all.n == 0) /* nobody knows how many workers there will be */
+		return k->before.n ? CONFIDENCE_LOW : CONFIDENCE_NONE;
 	if (k->all.n < SAMPLES_FEW && known < left)
 		return CONFIDENCE_LOW;
 	if (known == left || (k->all.n >= SAMPLES_MANY && spread(&k->all) <= SPREAD_SMALL))
@@ -214,7 +228,7 @@ void forecast_words(const struct forecast *f, struct buf *out)
 	char text[TIME_TEXT_MAX];
 
 	if (f->confidence == CONFIDENCE_NONE)
-		buf_add_cstr(out, "?");
+		buf_add_cstr(out, "not known yet");
 	else
 		buf_printf(out, "%s, %s confidence",
 		    ms < 60000 ? human_short(ms, text) : time_human_ms(ms / 1000 * 1000, text),

@@ -64,6 +64,7 @@ void live_release(struct live *l)
 	free(l->states);
 	free(l->started);
 	free(l->ended);
+	free(l->took);
 	dag_release(&l->dag);
 	free(l->reasons);
 	free(l->parent);
@@ -237,6 +238,7 @@ static int load(const json_t *reply, struct live *l, struct problem *p)
 	read_first_task(l, js(reply, "first_task"));
 	l->started = read_times(l, json_object_get(reply, "started"));
 	l->ended = read_times(l, json_object_get(reply, "ended"));
+	l->took = read_times(l, json_object_get(reply, "took"));
 	if ((rc = read_needs(l, json_object_get(reply, "needs"), p)) < 0)
 		return rc;
 	find_parents(l);

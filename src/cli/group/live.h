@@ -26,6 +26,7 @@ struct live {
 	rid first_task;           /* of the first job; those of the others follow. 0: nobody said */
 	uint8_t *states;          /* enum job_state, or JOB_GONE */
 	int64_t *started, *ended; /* ms since 1970; 0: not yet */
+	int64_t *took;            /* ms, in an earlier group of its series; 0: not known */
 	struct dag dag;           /* why: enum after */
 	uint8_t *reasons;         /* beside dag.needs: the planner's */
 	bool is_planned;          /* from packages: needs without a reason are for the order */
@@ -67,12 +68,13 @@ struct forecast {
 	uint32_t n_path;   /* how many */
 };
 /*
- * What is left, by what jobs took so far: those of the same name with other values or in another
- * round, else all of the group; with as many workers as it has had.
+ * What is left, by what the job itself took in an earlier group of the series; else by what jobs
+ * took so far: those of the same name with other values or in another round, else all of the group;
+ * else by the average of what is known of earlier ones. With as many workers as it has had.
  */
 void forecast_make(const struct live *l, int64_t now_ms, struct forecast *ret_forecast);
 void forecast_release(struct forecast *f);
-/* "4m, medium confidence"; "?" when nothing can be said. */
+/* "4m, medium confidence"; "not known yet" when nothing can be said. */
 void forecast_words(const struct forecast *f, struct buf *out);
 
 /* "12/40 30%  3 running  25 waiting  ✗ 1 failed", with a bar before it where there is room. */

@@ -130,7 +130,22 @@ int cmd_graph_add(struct cli *c)
 	return EXIT_OK;
 }
 
-static int patch(struct cli *c, const char *member, const char *reason)
+/* The graph has changed already: what was done of the rest is told, also if it went wrong then. */
+static int fail_live(struct cli *c, const char *reason, json_t *graph)
+{
+	json_t *failed = json_array();
+	int r = 0;
+
+	json_object_set_new(graph, "failed", failed);
+	for (size_t i = 1; i < c->options.n_args && r == 0; i++)
+		r = graph_fail_live(c, c->options.args[0], c->options.args[i], reason, failed);
+	graph_tell(c, graph);
+	if (!wants_machine(c) && !c->quiet)
+		graph_tell_failed(c, failed);
+	return r < 0 ? r : EXIT_OK;
+}
+
+static int patch(struct cli *c, const char *member, const char *reason, bool live)
 {
 	AUTO(json_drop) json_t *body = json_object(), *graph = NULL;
 	json_t *list = json_array();
@@ -149,6 +164,8 @@ static int patch(struct cli *c, const char *member, const char *reason)
 	r = noun_call(c, "PATCH", &graph_noun, c->options.args[0], "packages", body, &graph);
 	if (r < 0)
 		return r;
+	if (live)
+		return fail_live(c, reason, graph);
 	graph_tell(c, graph);
 	return EXIT_OK;
 }
@@ -157,7 +174,11 @@ int cmd_graph_set(struct cli *c)
 {
 	const char *reason = options_get(&c->options, "unbuildable");
 	bool buildable = options_switch(&c->options, "buildable", false);
+	bool live = options_switch(&c->options, "live", false);
 
+	if (buildable && live)
+		return problem_set(&c->problem, ERR_INVALID,
+		    "--live goes with --unbuildable: what has failed in a group stays so");
 	if (c->options.n_args < 2 || !reason == !buildable) {
 		problem_set(&c->problem, ERR_INVALID,
 		    c->options.n_args < 2
@@ -166,7 +187,7 @@ int cmd_graph_set(struct cli *c)
 		return problem_hint(&c->problem, "for example: reeve graph set core core/php "
 		                                 "--unbuildable \"plan disconnected\"");
 	}
-	return patch(c, reason ? "unbuildable" : "buildable", reason);
+	return patch(c, reason ? "unbuildable" : "buildable", reason, live);
 }
 
 int cmd_graph_rm(struct cli *c)
@@ -175,7 +196,7 @@ int cmd_graph_rm(struct cli *c)
 	int r;
 
 	if (c->options.n_args > 1)
-		return patch(c, "remove", NULL);
+		return patch(c, "remove", NULL, false);
 	if (!options_switch(&c->options, "yes", false) &&
 	    !confirm(c, "Delete the graph %s with all of its packages?", graph))
 		return not_confirmed(c);

@@ -21,6 +21,7 @@ static const struct option_def add_options[] = {
 static const struct option_def set_options[] = {
     {"unbuildable", 0, "REASON", "they cannot be built, for this reason"},
     {"buildable", 0, NULL, "they can be built again"},
+    {"live", 0, NULL, "with --unbuildable: their jobs in groups that are under way fail, too"},
     {NULL},
 };
 
@@ -58,8 +59,14 @@ static const struct command graph_rows[] = {
         "graph", {add_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_graph_add},
     {"graph set", "say whether packages of a graph can be built", "GRAPH PACKAGE…",
         "What cannot be built is left out of plans, with all that depends on it. The next upload "
-        "of the package says it anew.",
+        "of the package says it anew.\n"
+        "With --live its jobs fail, with that reason, in all groups that were triggered from this "
+        "graph, or are of the series with its name, and have not ended. The rest of these goes on "
+        "by their policies. A group that is being planned at that moment may still have the "
+        "package: the same command again finds it there.",
         "reeve graph set core core/php --unbuildable \"plan disconnected\"\tleave it out\n"
+        "reeve graph set core core/php --unbuildable \"access denied\" --live\tof running groups, "
+        "too\n"
         "reeve graph set core core/php --buildable\ttake it in again\n",
         "graph", {set_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_graph_set},
     {"graph rm", "remove packages from a graph, or a graph", "GRAPH [PACKAGE…]",

@@ -45,7 +45,7 @@ static struct outcome cancel_dispatched(
 struct outcome task_call_off(
     struct core *c, struct task *t, const struct event *ev, struct effects *out)
 {
-	int end = ev->tasks.fails ? TASK_FAILED : TASK_CANCELLED;
+	int end = ev->tasks.fails && !MUTANT(FAIL_IS_CANCEL) ? TASK_FAILED : TASK_CANCELLED;
 	struct str reason = ev->tasks.reason;
 	rid id = t->row.id;
 

@@ -164,7 +164,7 @@ void group_move(struct core *c, struct group *g, enum group_state to, struct str
 	group_save(c, g, out);
 	audit_object(c, move_events[to], &g->object, actor,
 	    detail_of(&out->batch.arena, "reason", g->row.reason), out);
-	if (group_is_ended(to))
+	if (group_is_ended(to) && !MUTANT(GROUP_END_UNTOLD))
 		group_tell_schedule(c, g);
 }
 
@@ -174,8 +174,9 @@ static void load(struct core *c, const void *stored)
 	struct group *g = group_add(c, stored);
 
 	group_enter(c, g);
-	group_keep_ids(c, &g->row);
-	if (!group_is_ended(g->row.state))
+	if (!MUTANT(OWED_IDS_NOT_KEPT))
+		group_keep_ids(c, &g->row);
+	if (!group_is_ended(g->row.state) && !MUTANT(GROUP_LIVE_FORGOTTEN_AT_START))
 		group_tell_schedule(c, g);
 	if (!is_active(g->row.state))
 		return;

@@ -261,22 +261,27 @@ void needs_work(struct core *c, bool just_placed, struct effects *out)
 
 /* -- what they say */
 
-static struct str worker_name(const struct core *c, rid id)
+/* What is known of it by now: nothing of a worker that was forgotten. */
+static const struct worker_facts *facts_of(const struct core *c, rid worker)
 {
-	const struct worker *w = id ? object_find(c, KIND_WORKER, id) : NULL;
+	static const struct worker_facts none;
+	const struct worker *w = worker ? object_find(c, KIND_WORKER, worker) : NULL;
 
-	return w ? w->row.facts.shard : STR_NULL;
+	return w ? &w->row.facts : &none;
 }
 
 static struct link_need need_of(
     const struct core *c, const struct task_row *row, bool is_cut, struct arena *a)
 {
 	const struct task_state *s = &row->state;
+	const struct worker_facts *f = facts_of(c, s->worker);
 
 	return (struct link_need){.task = row->id,
 	    .job = arena_str(a, row->spec.name),
 	    .state = str_of(job_state_names[job_state(GROUP_DISPATCHING, s)]),
-	    .worker = arena_str(a, worker_name(c, s->worker)),
+	    .worker = arena_str(a, f->shard),
+	    .host = arena_str(a, f->host),
+	    .target = arena_str(a, f->target),
 	    .attempt = s->attempt,
 	    .exit_code = s->exit_code,
 	    .signal = s->signal,

@@ -59,7 +59,8 @@ rid group_trigger(struct core *c, const struct schedule_row *s, int64_t tick_s, 
 	g = group_add(c, &row);
 	group_keep_ids(c, &g->row);
 	group_enter(c, g);
-	group_save(c, g, out);
+	if (!MUTANT(TICK_GROUP_UNWRITTEN))
+		group_save(c, g, out);
 	audit_object(c, "group.triggered", &g->object, g->row.actor,
 	    detail_of(&out->batch.arena, "reason", g->row.reason), out);
 	group_tell_schedule(c, g);
@@ -71,7 +72,13 @@ int group_undrafted(
 {
 	if (!group_is_owed(&g->row) || g->is_drafted)
 		return problem_set(r->problem, ERR_CONFLICT, "the group is not owed any more");
-	group_move(c, g, GROUP_FAILED, ev->object.reason, ev->actor, out);
+	if (MUTANT(UNDRAFTED_STAYS))
+		return 0;
+	if (g->is_unwanted) /* that was said first */
+		group_move(c, g, GROUP_CANCELED, STR("cancelled before its jobs were known"),
+		    STR("reeve"), out);
+	else
+		group_move(c, g, GROUP_FAILED, ev->object.reason, ev->actor, out);
 	return 0;
 }
 
@@ -82,7 +89,8 @@ rid core_owed(const struct core *c, rid after, struct arena *a, struct str *ret_
 	const struct group *g;
 
 	TAILQ_FOREACH (g, &groups_of(c)->owed, in_line)
-		if (g->row.id > after && !g->is_drafted)
+		if (g->row.id > after && !g->is_drafted &&
+		    !(MUTANT(OWED_FORGOTTEN_AT_START) && !g->batch_seq))
 			break;
 	*ret_text = STR_NULL;
 	if (!g)

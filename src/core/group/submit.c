@@ -89,7 +89,7 @@ static int check_owed(const struct core *c, rid owed, struct problem *p)
 {
 	const struct group *g = group_find(c, owed);
 
-	if (g && group_is_owed(&g->row) && !g->is_drafted)
+	if (g && ((group_is_owed(&g->row) && !g->is_drafted) || MUTANT(DRAFT_TAKEN_TWICE)))
 		return 0;
 	return problem_set(p, ERR_CONFLICT, "the group has its jobs, or has ended without them");
 }
@@ -298,7 +298,8 @@ static void write_digests(
 		n = n < INPUT_DIGESTS_PER_CHUNK ? n : INPUT_DIGESTS_PER_CHUNK;
 		to = arena_alloc(a, n * sizeof *to);
 		for (size_t i = 0; i < n; i++)
-			to[i] = from[plan->order[first + i]];
+			to[i] = from[MUTANT(BUILT_DIGEST_OF_ANOTHER) ? first + i
+			                                             : plan->order[first + i]];
 		*row = (struct group_graph_row){.group = g->row.id,
 		    .number = INPUT_DIGESTS_FROM + k,
 		    .data = {(const char *)to, n * sizeof *to}};
@@ -457,7 +458,7 @@ void group_submit_end(struct core *c, struct group_plan *p, struct effects *out)
 
 	g->is_drafted = false;
 	group_move(c, g, GROUP_QUEUED, origin(c, g, &out->batch.arena), g->row.actor, out);
-	if (g->is_unwanted && g->row.n_jobs)
+	if (g->is_unwanted && g->row.n_jobs && !MUTANT(DRAFT_CANCEL_FORGOTTEN))
 		group_begin_cancel(
 		    c, g, STR("cancelled before its jobs were known"), STR("reeve"), out);
 	if (g->row.n_jobs)

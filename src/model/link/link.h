@@ -151,6 +151,7 @@ struct link_need {
 	struct str job;                     /* the job's name; NULL: it has none */
 	struct str state;                   /* of the job: see job_state_names */
 	struct str worker;                  /* the job's last; NULL: none, or not known any more */
+	struct str host, target;            /* of that worker, as it last said; NULL: not known */
 	int32_t attempt, exit_code, signal; /* exit_code -1: none */
 	int64_t started_ms, ended_ms;       /* 0: never */
 	struct str reason, result;          /* NULL: none */

@@ -63,12 +63,12 @@ static void draw_graph(struct rng *g, struct group_wish *p)
 	}
 }
 
-static struct group_wish *draw_wish(struct world *w)
+struct group_wish *group_draw_wish(struct world *w, int n_most)
 {
 	struct sim_groups *all = groups_of(w);
 	struct group_wish *p = xcalloc(1, sizeof *p);
 
-	p->n = (int)sim_between(&all->rng, sim_chance(&all->rng, 50) ? 0 : 1, SUBMIT_MOST);
+	p->n = (int)sim_between(&all->rng, sim_chance(&all->rng, 50) ? 0 : 1, n_most);
 	p->policy = sim_chance(&all->rng, 600) ? GROUP_BEST_EFFORT
 	                                       : (int32_t)rng_below(&all->rng, N_GROUP_POLICIES);
 	if (sim_chance(&all->rng, 300))
@@ -77,13 +77,27 @@ static struct group_wish *draw_wish(struct world *w)
 	return p;
 }
 
-static void submit(struct world *w, struct group_wish *p, int64_t in_us)
+/* By numbers of its own, in every other world: all else is drawn as without it. */
+static void maybe_reuse(struct world *w, struct group_wish *p)
+{
+	const struct sim_groups *all = groups_of(w);
+	struct rng world = {w->o.seed ^ 0x7265757365000000ull}, own = world;
+
+	own.state ^= (uint64_t)p->request << 32;
+	if (p->parent || !all->n || !group_is_of_series(p) || !sim_chance(&world, 500) ||
+	    !sim_chance(&own, 500))
+		return;
+	group_wish_reuse(p, all->all[rng_below(&own, all->n)], rng_next(&own));
+}
+
+void group_send_wish(struct world *w, struct group_wish *p, int64_t in_us)
 {
 	struct sim_groups *all = groups_of(w);
 	struct rng *g = rng_of(w);
 	struct request *r = load_request(w, w->load, EV_SUBMIT);
 
 	p->request = r->number;
+	maybe_reuse(w, p);
 	GROW(all->wishes, all->cap_wishes, all->n_wishes + 1);
 	all->wishes[all->n_wishes++] = p;
 	r->makes = true;
@@ -91,7 +105,7 @@ static void submit(struct world *w, struct group_wish *p, int64_t in_us)
 	r->queue = (int)rng_below(g, (uint64_t)w->load->n_queues);
 	r->n = p->n;
 	r->max_attempts = (int)sim_between(g, 0, 3);
-	r->idem = sim_chance(g, 500);
+	r->idem = sim_chance(g, 500) && !p->owed;
 	r->repeat = r->idem || sim_chance(g, 500);
 	r->status = TASK_BLOCKED;
 	load_send(w, r, in_us);
@@ -104,7 +118,7 @@ void groups_load(struct world *w)
 
 	if (!all)
 		return;
-	submit(w, draw_wish(w), SECOND_US);
+	group_send_wish(w, group_draw_wish(w, SUBMIT_MOST), SECOND_US);
 	for (int i = 0; i < n; i++)
 		world_event(w, sim_between(&all->rng, 0, w->heal_us * 9 / 10), SE_LOAD, SIM_RAW)
 		    ->n = KIND_GROUP;
@@ -117,18 +131,35 @@ static struct truth_group *some_group(const struct world *w)
 	return all->n ? all->all[rng_below(&all->rng, all->n)] : NULL;
 }
 
-static void draw_command(struct world *w, enum event_kind kind)
+void group_ask_cancel(struct world *w, const struct truth_group *t, int64_t in_us)
+{
+	struct request *r = load_command(w, w->load, EV_DO, KIND_GROUP);
+
+	r->word = "cancel";
+	r->verb = GROUP_CANCEL;
+	r->made = t->id;
+	load_send(w, r, in_us);
+}
+
+static void draw_cancel(struct world *w)
 {
 	struct truth_group *t = some_group(w);
+
+	if (!t)
+		return;
+	t->is_cancelled = true;
+	group_ask_cancel(w, t, 0);
+}
+
+static void draw_remove(struct world *w)
+{
+	const struct truth_group *t = some_group(w);
 	struct request *r;
 
 	if (!t)
 		return;
-	r = load_command(w, w->load, kind, KIND_GROUP);
-	r->word = "cancel";
-	r->verb = kind == EV_DO ? GROUP_CANCEL : VERB_NONE;
+	r = load_command(w, w->load, EV_DELETE, KIND_GROUP);
 	r->made = t->id;
-	t->is_cancelled |= kind == EV_DO;
 	load_send(w, r, 0);
 }
 
@@ -161,7 +192,7 @@ static void retry(struct world *w)
 	struct group_wish *p = xcalloc(1, sizeof *p);
 
 	if (t && group_wish_left(p, t, rng_of(w)))
-		submit(w, p, 0);
+		group_send_wish(w, p, 0);
 	else
 		free(p);
 }
@@ -173,11 +204,11 @@ void groups_draw_request(struct world *w)
 	if (n >= 10)
 		retry(w);
 	else if (n < 4)
-		submit(w, draw_wish(w), 0);
+		group_send_wish(w, group_draw_wish(w, SUBMIT_MOST), 0);
 	else if (n < 5)
-		draw_command(w, EV_DO);
+		draw_cancel(w);
 	else if (n < 6)
-		draw_command(w, EV_DELETE);
+		draw_remove(w);
 	else
 		draw_task(w);
 }
@@ -202,11 +233,11 @@ void groups_heal(struct world *w)
 	}
 }
 
-static const struct group_wish *wish_of(const struct world *w, unsigned request)
+const struct group_wish *group_wish_of(const struct world *w, unsigned request)
 {
 	const struct sim_groups *all = groups_of(w);
 
-	for (size_t i = 0; i < all->n_wishes; i++)
+	for (size_t i = all->n_wishes; i-- > 0;)
 		if (all->wishes[i]->request == request)
 			return all->wishes[i];
 	return NULL;
@@ -214,7 +245,7 @@ static const struct group_wish *wish_of(const struct world *w, unsigned request)
 
 void group_submit(struct world *w, const struct request *r, struct event *ev, struct arena *a)
 {
-	const struct group_wish *p = wish_of(w, r->number);
+	const struct group_wish *p = group_wish_of(w, r->number);
 	struct submit_group *g = arena_zalloc(a, sizeof *g);
 	struct str *names = arena_zalloc(a, SUBMIT_MOST * sizeof *names);
 
@@ -225,9 +256,9 @@ void group_submit(struct world *w, const struct request *r, struct event *ev, st
 	g->edges = arena_memdup(a, p->edges, p->n_edges * sizeof *p->edges);
 	g->n_edges = p->n_edges;
 	g->names = names;
-	g->series = r->number % 3 ? STR_NULL : STR("s");
-	if (p->parent)
-		group_submit_left(p, g, a);
+	g->owed = p->owed;
+	group_submit_series(p, g, a);
+	group_submit_left(p, g, a);
 	ev->submit.group = g;
 }
 

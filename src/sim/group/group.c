@@ -15,6 +15,9 @@ static const struct invariant invariants[] = {
     {18, "over-is-over", "no job starts, runs or waits once its group has ended"},
     {46, "groups-end", "after healing every group has ended, as its jobs and its clients say"},
     {47, "needs-shown", "a job sees of what it needs exactly what that has to say"},
+    {49, "owed-groups",
+        "one group per tick, named by the tick's row; each gets its jobs, once, or a reason"},
+    {50, "series", "what is remembered of a build is that build's"},
     {48, "built-once", "what is left of a group has nothing that is built, but as it was built"},
     {0},
 };
@@ -70,6 +73,8 @@ const struct sim_kind sim_kind_group = {
     .draw_request = groups_draw_request,
     .heal = groups_heal,
     .submit = group_submit,
+    .stepped = groups_stepped,
+    .done = judge_group_done,
     .command = group_command,
     .task_stored = judge_group_job,
     .task_moved = judge_group_job_moved,

@@ -22,6 +22,19 @@ static bool is_whole(const struct truth_group *g)
 	return g->wish != NULL;
 }
 
+static struct task_row taken_of(const struct truth_group *g, int job)
+{
+	const struct truth_task *t = g->jobs[job];
+
+	return (struct task_row){.id = t->id,
+	    .state = {.status = TASK_SUCCEEDED,
+	        .token = t->stored_token,
+	        .attempt = t->stored_attempt,
+	        .started_ms = 1,
+	        .ended_ms = 1,
+	        .result = g->results[job].n ? sim_result(t->stored_token) : STR_NULL}};
+}
+
 static void fill(struct group_wish *p, const struct truth_group *g, const uint8_t *marks)
 {
 	for (int i = 0; i < g->wish->n; i++) {
@@ -29,14 +42,7 @@ static void fill(struct group_wish *p, const struct truth_group *g, const uint8_
 			continue;
 		p->origin[p->n] = i;
 		if (marks[i] == RETRY_TAKEN)
-			p->taken[p->n] = (struct task_row){.id = g->jobs[i]->id,
-			    .state = {.status = TASK_SUCCEEDED,
-			        .token = g->jobs[i]->stored_token,
-			        .attempt = g->jobs[i]->stored_attempt,
-			        .started_ms = 1,
-			        .ended_ms = 1,
-			        .result = g->results[i].n ? sim_result(g->jobs[i]->stored_token)
-			                                  : STR_NULL}};
+			p->taken[p->n] = taken_of(g, i);
 		p->n++;
 	}
 }
@@ -68,6 +74,36 @@ bool group_wish_left(struct group_wish *p, const struct truth_group *g, struct r
 	return n > 0;
 }
 
+/* The job goes only by the success of others that are taken, too. */
+static bool may_be_taken(const struct group_wish *p, int job)
+{
+	for (size_t i = 0; i < p->n_edges; i++) {
+		const struct group_edge *e = &p->edges[i];
+
+		if ((int)e->job == job && (e->condition != EDGE_SUCCESS || !p->taken[e->need].id))
+			return false;
+	}
+	return true;
+}
+
+void group_wish_reuse(struct group_wish *p, const struct truth_group *g, uint64_t wanted)
+{
+	bool more = g->wish && g->wish->n && !p->has_cycle;
+
+	while (more) {
+		more = false;
+		for (int i = 0; i < p->n; i++) {
+			int from = i % g->wish->n;
+
+			if (p->taken[i].id || !(wanted >> i & 1) || !is_built(g, from) ||
+			    !may_be_taken(p, i))
+				continue;
+			p->taken[i] = taken_of(g, from);
+			more = true;
+		}
+	}
+}
+
 void group_submit_left(const struct group_wish *p, struct submit_group *g, struct arena *a)
 {
 	const struct task_state **taken = arena_zalloc(a, SUBMIT_MOST * sizeof *taken);
@@ -76,7 +112,7 @@ void group_submit_left(const struct group_wish *p, struct submit_group *g, struc
 		if (p->taken[i].id)
 			taken[i] = retry_taken(&p->taken[i], STR("T"), STR("G"), a);
 	g->taken = taken;
-	g->retried_of = p->parent->id;
+	g->retried_of = p->parent ? p->parent->id : 0;
 }
 
 /* -- the judge */

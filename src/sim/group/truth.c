@@ -25,13 +25,13 @@ struct truth_group *groups_truth(struct world *w, rid id)
 	return g;
 }
 
-static const struct group_wish *wish_of(struct world *w, unsigned request)
+const struct truth_group *groups_find(const struct world *w, rid id)
 {
 	const struct sim_groups *all = groups_of(w);
 
-	for (size_t i = 0; i < all->n_wishes; i++)
-		if (all->wishes[i]->request == request)
-			return all->wishes[i];
+	for (size_t i = all->n; i-- > 0;)
+		if (all->all[i]->id == id)
+			return all->all[i]->row.id ? all->all[i] : NULL;
 	return NULL;
 }
 
@@ -63,7 +63,7 @@ static int enter(
 	if (place >= 0 || !row->spec.body.p ||
 	    sscanf(row->spec.body.p, "{\"r\":%u,\"i\":%u,\"k\":%d}", &request, &index, &idem) != 3)
 		return place;
-	g->wish = wish_of(w, request);
+	g->wish = group_wish_of(w, request);
 	g->jobs[index] = t;
 	return (int)index;
 }
@@ -154,6 +154,8 @@ void judge_group_stored(struct world *w, const struct row_op *op)
 	const struct group_row *row = op->row;
 	struct truth_group *g;
 
+	if (op->table == &built_table && op->verb == ROW_PUT && groups_of(w))
+		judge_group_built(w, op->row);
 	if (op->table != &group_table || !groups_of(w))
 		return;
 	g = groups_truth(w, op->verb == ROW_DELETE ? op->id : row->id);
@@ -163,7 +165,8 @@ void judge_group_stored(struct world *w, const struct row_op *op)
 	}
 	g->touched = true;
 	g->row = *row;
-	g->row.name = g->row.reason = g->row.actor = STR_NULL;
+	g->has_reason = row->reason.n > 0;
+	g->row.name = g->row.reason = g->row.actor = g->row.series = STR_NULL;
 	if (row->state == GROUP_FAILURE_CLEANUP &&
 	    (row->policy == GROUP_BEST_EFFORT || !group_count_failed(&row->counts)))
 		world_fail(w, 46, "group %u is stuck", g->number);
@@ -228,7 +231,8 @@ static void check_end(struct world *w, const struct truth_group *g)
 {
 	int64_t failed = group_count_failed(&g->row.counts);
 
-	if ((g->row.state == GROUP_COMPLETE && failed) || (g->row.state == GROUP_FAILED && !failed))
+	if ((g->row.state == GROUP_COMPLETE && failed) ||
+	    (g->row.state == GROUP_FAILED && !failed && g->row.n_jobs))
 		world_fail(w, 46, "group %u is %s, and %lld of its jobs have failed", g->number,
 		    group_state_names[g->row.state], (long long)failed);
 	if (g->row.state == GROUP_CANCELED && !g->is_cancelled)
@@ -250,7 +254,10 @@ void judge_groups_applied(struct world *w)
 		recount(w, g);
 		check_jobs(w, g);
 		check_end(w, g);
+		judge_group_owed(w, g);
 	}
+	if (all)
+		judge_groups_kept(w);
 }
 
 static bool waits_for_time(const struct world *w, const struct truth_group *g)
@@ -266,8 +273,8 @@ static const struct truth_group *first_live(struct world *w)
 	const struct sim_groups *all = groups_of(w);
 
 	for (size_t i = 0; all && i < all->n; i++)
-		if (!all->all[i]->deleted && !group_is_ended(all->all[i]->row.state) &&
-		    !waits_for_time(w, all->all[i]))
+		if (all->all[i]->row.id && !all->all[i]->deleted &&
+		    !group_is_ended(all->all[i]->row.state) && !waits_for_time(w, all->all[i]))
 			return all->all[i];
 	return NULL;
 }

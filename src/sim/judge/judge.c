@@ -69,7 +69,7 @@ unsigned judge_number(struct world *w, rid task)
 	return task ? truth_of(w, task)->number : 0;
 }
 
-static void answered_submit(struct world *w, const struct reply *r)
+void judge_submitted(struct world *w, const struct reply *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		const struct outcome *o = &r->outcomes[i];
@@ -83,7 +83,7 @@ static void answered_submit(struct world *w, const struct reply *r)
 	}
 }
 
-static void answered_cancel(struct world *w, const struct reply *r)
+static void answered_cancel(struct world *w, const struct reply *r, bool fails)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		struct truth_task *t;
@@ -96,6 +96,9 @@ static void answered_cancel(struct world *w, const struct reply *r)
 		if (task_is_ended(r->outcomes[i].status) && t->running && !t->given_up &&
 		    !t->over_by_us)
 			world_fail(w, 25, "task %u is called cancelled while it runs", t->number);
+		if (fails && r->outcomes[i].status == TASK_CANCELLED)
+			world_fail(
+			    w, 46, "task %u is failed by an operator, and is cancelled", t->number);
 		t->cancelled = true;
 		t->cancel_token = t->token;
 	}
@@ -115,11 +118,12 @@ void judge_answered(struct world *w, const struct event *command, const struct r
 	count_retries(w, command, -1);
 	if (r->code != 0)
 		return;
-	if (command->kind == EV_SUBMIT ||
-	    (command->kind == EV_DO && sim_kind_of(command->object.kind)->answers_tasks))
-		answered_submit(w, r);
+	if (command->kind == EV_SUBMIT)
+		judge_submitted(w, r);
+	else if (command->kind == EV_DO && sim_kind_of(command->object.kind)->done)
+		sim_kind_of(command->object.kind)->done(w, command, r);
 	else if (command->kind == EV_CANCEL)
-		answered_cancel(w, r);
+		answered_cancel(w, r, command->tasks.fails);
 }
 
 void judge_asked(struct world *w, const struct event *command)

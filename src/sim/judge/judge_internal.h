@@ -105,6 +105,8 @@ void judge_new_messages(struct world *w);
 void judge_credit(struct world *w, int slot,
     const struct worker_view *v); /* which sets the server believes it to know */
 void judge_worker_stored(struct world *w, const struct row_op *op);
+/* judge.c: tasks that a submit, or the like, was answered with */
+void judge_submitted(struct world *w, const struct reply *r);
 /* judge_needs.c */
 void judge_need_claimed(
     struct world *w, struct truth_task *t, const struct queue_row *q, int64_t token);

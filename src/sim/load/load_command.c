@@ -127,9 +127,13 @@ void load_judge(struct world *w, struct request *r, const struct reply *reply)
 	if (is_tasks) {
 		ev.tasks.ids = r->ids;
 		ev.tasks.n = r->n_ids;
+		ev.tasks.fails = r->kind == EV_CANCEL && r->flag;
 	}
-	if (is_of_object(r))
+	if (is_of_object(r)) {
 		ev.object.kind = r->of;
+		ev.object.id = r->made;
+		ev.object.verb = r->verb;
+	}
 	if (reply->ticket)
 		judge_answered(w, &ev, reply);
 	if (r->kind != EV_SUBMIT || reply->code != 0)

@@ -9,11 +9,13 @@
 #include "sim/world/server.h"
 
 #define NAMES_MOST 5
+#define GROUPS_EVERY_S 15 /* at most: they are more work than a task */
 #define DELETE_LATER_US (30 * SECOND_US)
 
 /* What a client asks for: request.own. */
 struct plan {
 	char name[16], items[120];
+	bool of_groups;
 	struct schedule_row row; /* the row's strings are constants, and the two above */
 	int64_t from_s, to_s, until_ms;
 };
@@ -29,6 +31,7 @@ static struct request *request(struct world *w, enum event_kind kind, int number
 	struct plan *p = r->own = xcalloc(1, sizeof *p);
 
 	snprintf(p->name, sizeof p->name, "s%d", number);
+	p->of_groups = schedules_of(w)->of_groups >> number & 1;
 	p->row.name = str_of(p->name);
 	p->row.items = str_of(p->items); /* none yet */
 	return r;
@@ -53,6 +56,8 @@ static int64_t draw_items(struct rng *g, struct plan *p)
 	const char *s = skipped[rng_below(g, 2)], *d = repeated[rng_below(g, 3)];
 	int zone = (int)rng_below(g, N_SIM_ZONES);
 
+	if (p->of_groups && period < GROUPS_EVERY_S)
+		period += GROUPS_EVERY_S;
 	if (sim_chance(g, 450)) {
 		snprintf(p->items, sizeof p->items, "{\"epoch\":{\"period\":%d,\"start\":%d}}",
 		    period, (int)sim_between(g, 0, period));
@@ -94,7 +99,11 @@ static void draw_plan(struct world *w, struct plan *p)
 	row->backoff_ms = row->backoff_max_ms = -1;
 	row->overlap = (int32_t)rng_below(g, N_OVERLAPS);
 	row->missed = (int32_t)rng_below(g, N_MISSED);
-	row->max_shift_s = draw_limit(g, period);
+	row->max_shift_s = draw_limit(g, p->of_groups ? period / 5 : period);
+	if (p->of_groups) {
+		row->group = STR("{\"drawn\":true}");
+		row->body = STR_NULL;
+	}
 	row->jitter_ms = sim_chance(g, 600) ? 0 : sim_between(g, 1, 20000);
 	if (sim_chance(g, 150))
 		row->start_ms = wall + sim_between(g, -60000, 120000);
@@ -151,11 +160,11 @@ static uint64_t task_fields(void)
 	       BIT(backoff_max_ms) | BIT(labels) | BIT(body);
 }
 
-static uint64_t fields_of(enum draw d)
+static uint64_t fields_of(enum draw d, bool of_groups)
 {
 	switch (d) {
 	case DRAW_ITEMS: return BIT(items) | BIT(source) | BIT(zone);
-	case DRAW_TASK: return task_fields();
+	case DRAW_TASK: return of_groups ? BIT(group) : task_fields();
 	case DRAW_OVERLAP: return BIT(overlap);
 	case DRAW_MISSED: return BIT(missed);
 	case DRAW_MAX_SHIFT: return BIT(max_shift_s);
@@ -176,7 +185,7 @@ static void draw_set(struct world *w, struct request *r)
 		drawn &= ~(1u << DRAW_ITEMS | 1u << DRAW_TASK | 1u << DRAW_START | 1u << DRAW_END);
 	for (int i = 0; i < N_DRAWS; i++)
 		if (drawn & 1u << i)
-			r->fields |= fields_of(i);
+			r->fields |= fields_of(i, ((struct plan *)r->own)->of_groups);
 }
 
 /*
@@ -280,7 +289,7 @@ bool schedule_command(
 		ev->object.id = core_find(sim_core(w), KIND_SCHEDULE, p->row.name);
 	else if (!queue)
 		return false;
-	p->row.queue = queue;
+	p->row.queue = p->of_groups ? 0 : queue;
 	ev->object.row = &p->row;
 	ev->object.fields = queue ? r->fields : r->fields & ~task_fields();
 	ev->object.reason = STR("drawn");

@@ -39,7 +39,7 @@ void truth_take_looks(struct world *w, struct truth_schedule *s)
 
 static void check_waits(struct world *w, const struct truth_schedule *s)
 {
-	if (s->row.state == SCHEDULE_ACTIVE && s->waiting && !truth_live_task(s, NULL, false))
+	if (s->row.state == SCHEDULE_ACTIVE && s->waiting && !truth_is_live(w, s))
 		world_fail(w, 40, "tick %lld waits for nothing", (long long)s->waiting->tick_s);
 	if (s->row.state == SCHEDULE_PAUSED && pause_is_over(&s->row.pause, s->looked_ms))
 		world_fail(w, 40, "its pause should have ended %lld ms ago",

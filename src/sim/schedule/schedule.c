@@ -34,6 +34,14 @@ static void draw(struct sim_options *o)
 	o->n_times = o->classes & 1u << CLASS_TIME ? (int)sim_between(&r, 1, 12) : 0;
 }
 
+/* Where there are groups, schedules may make them: by numbers of its own. */
+static unsigned draw_of_groups(const struct world *w)
+{
+	struct rng own = {w->o.seed ^ 0x7469636b67726f75ull};
+
+	return (unsigned)rng_next(&own) | (unsigned)rng_next(&own);
+}
+
 static void begin(struct world *w)
 {
 	struct sim_schedules *all;
@@ -43,6 +51,7 @@ static void begin(struct world *w)
 	all = w->of_kind[KIND_SCHEDULE] = xcalloc(1, sizeof *all);
 	all->rng.state = w->o.seed ^ 0x7363686564756c65ull;
 	all->zones = sim_zones_new(&all->rng);
+	all->of_groups = w->o.kinds & 1u << KIND_GROUP ? draw_of_groups(w) : 0;
 }
 
 static void end(struct world *w)
@@ -59,7 +68,6 @@ static void end(struct world *w)
 const struct sim_kind sim_kind_schedule = {
     .kind = KIND_SCHEDULE,
     .invariants = invariants,
-    .answers_tasks = true,
     .draw = draw,
     .begin = begin,
     .free = end,
@@ -69,6 +77,7 @@ const struct sim_kind sim_kind_schedule = {
     .draw_request = schedules_draw_request,
     .heal = schedules_heal,
     .command = schedule_command,
+    .done = judge_schedule_done,
     .before = judge_schedules_before,
     .after = judge_schedules_after,
     .loaded = judge_schedules_loaded,

@@ -11,7 +11,7 @@
 /* One row of ticks, as it is stored. */
 struct truth_tick {
 	int64_t tick_s, offset_s;
-	rid task;
+	rid task; /* or group */
 	int32_t outcome;
 	int steps_back; /* of the clock, before it got its task */
 };
@@ -43,6 +43,7 @@ struct truth_schedule {
 	rid id;
 	unsigned number; /* for the story */
 	bool deleted, touched;
+	bool of_groups;          /* its ticks have groups, not tasks */
 	struct schedule_row row; /* without strings */
 	struct cron_items items;
 	int zone; /* enum sim_zone_kind; -1: none */
@@ -73,7 +74,8 @@ struct truth_schedule {
 struct sim_schedules {
 	struct rng rng;
 	struct sim_zones *zones;
-	int n_names; /* under so many of them clients make schedules */
+	int n_names;        /* under so many of them clients make schedules, */
+	unsigned of_groups; /* these (1 << its number) of groups */
 	/* for the judge */
 	struct truth_schedule **all;
 	size_t n, cap;
@@ -110,11 +112,11 @@ void judge_schedules_before(struct world *w);
 void judge_schedules_after(struct world *w, const struct event *ev);
 void judge_schedules_loaded(struct world *w);
 /* ticks.c */
+void judge_schedule_done(struct world *w, const struct event *command, const struct reply *r);
 void judge_schedule_task(struct world *w, struct truth_task *t);
 void judge_tick_row(struct world *w, const struct tick_row *row);
-/* Whether a task of it has not ended; of its own ticks, or of any. */
-struct truth_task *truth_live_task(
-    const struct truth_schedule *s, const struct truth_task *but, bool ticks_only);
+/* A task, or group, of it has not ended: whatever has made it. */
+bool truth_is_live(struct world *w, const struct truth_schedule *s);
 /* Some task of some schedule; 0: there is none. */
 rid truth_some_task(const struct world *w, uint64_t random);
 

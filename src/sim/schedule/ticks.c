@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "sim/group/group.h"
 #include "sim/schedule/schedule.h"
 #include "sim/schedule/zones.h"
 
@@ -42,7 +43,8 @@ rid truth_some_task(const struct world *w, uint64_t random)
 	return recent ? s->tasks[s->n_tasks - 1 - (random >> 32) % recent]->id : 0;
 }
 
-struct truth_task *truth_live_task(
+/* A task of it that has not ended; of its own ticks, or of any. */
+static struct truth_task *live_task(
     const struct truth_schedule *s, const struct truth_task *but, bool ticks_only)
 {
 	for (size_t i = s->n_tasks; i-- > (ticks_only ? s->first_task : 0);) {
@@ -54,6 +56,20 @@ struct truth_task *truth_live_task(
 			return t;
 	}
 	return NULL;
+}
+
+bool truth_is_live(struct world *w, const struct truth_schedule *s)
+{
+	return s->of_groups ? groups_live_of(w, s->id, 0, false) != NULL
+	                    : live_task(s, NULL, false) != NULL;
+}
+
+/* For the story. */
+static unsigned number_of(struct world *w, const struct truth_schedule *s, rid made)
+{
+	if (!made)
+		return 0;
+	return s->of_groups ? groups_truth(w, made)->number : judge_number(w, made);
 }
 
 static struct truth_tick *tick_of(struct truth_schedule *s, const struct tick_row *row)
@@ -118,23 +134,41 @@ static void check_due(struct world *w, const struct truth_schedule *s, const str
 		world_fail(w, 40, "tick %lld is not one of its pattern's", (long long)row->tick_s);
 }
 
-static void fired(
-    struct world *w, struct truth_schedule *s, const struct tick_row *row, bool waited)
+static void check_group_alone(
+    struct world *w, const struct truth_schedule *s, const struct tick_row *row)
 {
-	struct truth_task *t = truth_of(w, row->task), *other;
+	const struct truth_group *other = groups_live_of(w, s->id, row->task, true);
 
-	s->n_fired++;
-	if (s->row.state != SCHEDULE_ACTIVE)
-		world_fail(w, 40, "tick %lld fires while its schedule is %s",
-		    (long long)row->tick_s, schedule_state_names[s->row.state]);
+	if (s->row.overlap != OVERLAP_ALLOW && other)
+		world_fail(w, 40, "tick %lld gets a group while group %u of tick %lld is %s (%s)",
+		    (long long)row->tick_s, other->number, (long long)other->row.tick_s,
+		    group_state_names[other->row.state], overlap_names[s->row.overlap]);
+}
+
+static void check_alone(struct world *w, const struct truth_schedule *s, const struct tick_row *row)
+{
+	const struct truth_task *t = truth_of(w, row->task), *other = live_task(s, t, true);
+
 	check_jitter(w, s, t);
-	if (!waited)
-		check_due(w, s, row);
-	other = truth_live_task(s, t, true);
 	if (s->row.overlap != OVERLAP_ALLOW && other)
 		world_fail(w, 40, "tick %lld gets task %u while task %u of tick %lld is %s (%s)",
 		    (long long)row->tick_s, t->number, other->number, (long long)other->owner.part,
 		    task_state_name(other->stored_status), overlap_names[s->row.overlap]);
+}
+
+static void fired(
+    struct world *w, struct truth_schedule *s, const struct tick_row *row, bool waited)
+{
+	s->n_fired++;
+	if (s->row.state != SCHEDULE_ACTIVE)
+		world_fail(w, 40, "tick %lld fires while its schedule is %s",
+		    (long long)row->tick_s, schedule_state_names[s->row.state]);
+	if (!waited)
+		check_due(w, s, row);
+	if (s->of_groups)
+		check_group_alone(w, s, row);
+	else
+		check_alone(w, s, row);
 }
 
 static void skipped(struct world *w, struct truth_schedule *s, const struct tick_row *row)
@@ -151,16 +185,17 @@ static void skipped(struct world *w, struct truth_schedule *s, const struct tick
 }
 
 /* A task is for ever: its tick has no other, and does not lose it. */
-static bool keeps_task(struct world *w, const struct truth_tick *k, const struct tick_row *row)
+static bool keeps_task(struct world *w, const struct truth_schedule *s, const struct truth_tick *k,
+    const struct tick_row *row)
 {
 	if (!k->task || k->task == row->task)
 		return true;
 	if (k->outcome == TICK_BACKFILL && !row->task)
 		return true; /* another row: the filled in one stays */
 	world_fail(w, k->steps_back < w->judge->steps_back ? 20 : 19,
-	    "tick %lld (%+lld) had task %u, now it has %s%u: %s", (long long)k->tick_s,
-	    (long long)k->offset_s, judge_number(w, k->task), row->task ? "task " : "none, ",
-	    row->task ? judge_number(w, row->task) : 0, tick_outcome_names[row->outcome]);
+	    "tick %lld (%+lld) had %s %u, now it has %u: %s", (long long)k->tick_s,
+	    (long long)k->offset_s, s->of_groups ? "group" : "task", number_of(w, s, k->task),
+	    number_of(w, s, row->task), tick_outcome_names[row->outcome]);
 	return false;
 }
 
@@ -173,6 +208,8 @@ static void wait_in_line(struct world *w, struct truth_schedule *s, struct truth
 		world_fail(w, 40, "tick %lld waits, with overlap %s", (long long)k->tick_s,
 		    overlap_names[s->row.overlap]);
 	s->waiting = k;
+	if (s->of_groups && s->row.overlap == OVERLAP_REPLACE)
+		groups_replaced(w, s->id);
 }
 
 void judge_tick_row(struct world *w, const struct tick_row *row)
@@ -186,12 +223,14 @@ void judge_tick_row(struct world *w, const struct tick_row *row)
 	    (long long)row->tick_s, (long long)row->offset_s, (long long)row->until_s,
 	    tick_outcome_names[row->outcome], (int)row->reason.n,
 	    row->reason.p ? row->reason.p : "");
-	if (row->task)
+	if (row->task && s->of_groups)
+		judge_group_of_tick(w, row);
+	else if (row->task)
 		check_task(w, s, row);
 	if (row->outcome == TICK_MANUAL)
 		return;
 	k = tick_of(s, row);
-	if (!keeps_task(w, k, row))
+	if (!keeps_task(w, s, k, row))
 		return;
 	waited = s->waiting == k;
 	if (waited)
@@ -209,4 +248,16 @@ void judge_tick_row(struct world *w, const struct tick_row *row)
 		skipped(w, s, row);
 	else if (row->outcome == TICK_WAITING)
 		wait_in_line(w, s, k);
+}
+
+/* Asked for by hand, or filled in: what was answered is there. */
+void judge_schedule_done(struct world *w, const struct event *command, const struct reply *r)
+{
+	if (!r->n || !groups_of(w) || !groups_find(w, r->outcomes[0].id)) {
+		judge_submitted(w, r);
+		return;
+	}
+	for (size_t i = 0; i < r->n; i++)
+		if (!r->outcomes[i].code && !groups_find(w, r->outcomes[i].id))
+			world_fail(w, 1, "a group was acknowledged but is not durable");
 }

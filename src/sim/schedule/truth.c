@@ -198,6 +198,7 @@ static void put(struct world *w, struct truth_schedule *s, const struct schedule
 	s->was_set |= !is_new && pauses == was_paused;
 	s->zone_offset_s = row->progress.zone_offset_s;
 	s->next_s = INT64_MIN;
+	s->of_groups = row->group.p != NULL;
 	set_pattern(s, row);
 }
 

@@ -86,6 +86,8 @@ static void pack_needs(struct packer *m, struct link_run *r)
 		put_str(m, &own[i].job);
 		put_str(m, &own[i].state);
 		put_str(m, &own[i].worker);
+		put_str(m, &own[i].host);
+		put_str(m, &own[i].target);
 		put_str(m, &own[i].reason);
 		put_str(m, &own[i].result);
 	}

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "sim/judge/judge.h"
+#include "sim/kind.h"
 #include "sim/world/net.h"
 
 #define COMMIT_RETRY_US SECOND_US
@@ -226,6 +227,7 @@ void sim_server_step(struct world *w, struct event *ev)
 	judge_after(w, ev);
 	if (!w->o.no_judge)
 		judge_health(w, ev);
+	SIM_KINDS_DO(stepped, w);
 	sim_server_wake(w);
 	if (s->pipe.is_midway)
 		plan_go_on(w);

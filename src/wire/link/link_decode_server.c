@@ -17,7 +17,6 @@
 
 #define LOCK_MAX_BYTES 4608
 #define JOIN_TOKEN_MAX_BYTES 1024
-#define HOST_MAX_BYTES 255
 
 static bool is_name_or_none(const char *s, size_t max)
 {

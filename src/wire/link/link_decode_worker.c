@@ -80,11 +80,14 @@ static int get_needs(const Reeve__Run *m, struct arena *a, struct link_run *ret,
 		CHECK(n->state[0] && is_short(n->state, NAME_MAX_BYTES), "run.needs.state");
 		CHECK(is_short(n->job, JOB_NAME_MAX_BYTES), "run.needs.job");
 		CHECK(is_short(n->worker, NAME_MAX_BYTES), "run.needs.worker");
+		CHECK(is_short(n->host, HOST_MAX_BYTES), "run.needs.host");
+		CHECK(is_short(n->target, NAME_MAX_BYTES), "run.needs.target");
 		CHECK(is_short(n->reason, REASON_MAX_BYTES), "run.needs.reason");
 		CHECK(n->result.len <= RESULT_FILE_MAX, "run.needs.result");
 		needs[i] = (struct link_need){n->task, decode_text(n->job), decode_text(n->state),
-		    decode_text(n->worker), n->attempt, n->exit_code, n->signal, n->started_ms,
-		    n->ended_ms, decode_text(n->reason), decode_bytes(n->result), n->cut};
+		    decode_text(n->worker), decode_text(n->host), decode_text(n->target),
+		    n->attempt, n->exit_code, n->signal, n->started_ms, n->ended_ms,
+		    decode_text(n->reason), decode_bytes(n->result), n->cut};
 	}
 	ret->needs = needs;
 	ret->n_needs = m->n_needs;

@@ -17,6 +17,8 @@ static void put_needs(const struct link_run *r, struct arena *a, Reeve__Run *ret
 		p[i].state = encode_cstr(a, n->state);
 		p[i].job = encode_cstr(a, n->job);
 		p[i].worker = encode_cstr(a, n->worker);
+		p[i].host = encode_cstr(a, n->host);
+		p[i].target = encode_cstr(a, n->target);
 		OPTIONAL(&p[i], attempt, n->attempt);
 		p[i].has_exit_code = n->exit_code != -1;
 		p[i].exit_code = n->exit_code;

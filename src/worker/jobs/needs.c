@@ -59,6 +59,8 @@ static void put_need(struct buf *b, const struct link_need *n, const struct id_s
 	put_text(b, "state", n->state);
 	put_result(b, n);
 	put_text(b, "worker", n->worker);
+	put_text(b, "host", n->host);
+	put_text(b, "target", n->target);
 	put_time(b, "started", n->started_ms);
 	put_time(b, "ended", n->ended_ms);
 	buf_printf(b, ",\"attempt\":%d", n->attempt);

@@ -389,6 +389,39 @@ def test_a_group_from_a_graph(dev):
     assert "graph core, version 2" in events[0]["detail"]["reason"]
 
 
+def test_a_package_is_taken_out_in_flight(dev, tmp_path):
+    """One command: the graph, and every group of it that is under way; the rest goes on by policy."""
+    put(dev, "core", packages("o/a", "o/b r:o/a", "o/c r:o/b", "o/d r:o/a"))
+    put(dev, "other", packages("o/a", "o/b r:o/a"))
+    go = tmp_path / "go"
+    hold = {"command": ["sh", "-c", f"until test -e {go}; do sleep 0.05; done"]}
+    made = [trigger(dev, graph="core", name="one", job=hold), trigger(dev, graph="core", name="two", series="mine", job=hold),
+            trigger(dev, graph="other", name="not", job=hold)]
+    wait_until(lambda: all(dev.get(f"/v1/groups/{g}/jobs/o/a%231")["state"] == "dispatched" for g in ("one", "two")),
+               what="two groups run")
+
+    def cli(*args, **options):
+        return dev.cluster.cli("graph", "set", *args, **options)
+
+    assert cli("core", "o/b", "--buildable", "--live", check=False).code == 2
+    done = cli("core", "o/b", "--unbuildable", "access denied", "--live").out.splitlines()
+    assert done[0].startswith("graph core: 1 marked; version 2"), done
+    assert sorted(done[1:]) == ["job o/b#1 of the group one has failed", "job o/b#1 of the group two has failed"]
+    again = cli("core", "o/b", "--unbuildable", "access denied", "--live", "-o", "json").json
+    assert again["failed"] == [] and again["name"] == "core"
+    running = cli("core", "o/a", "--unbuildable", "gone", "--live", "-o", "json").json["failed"]
+    assert sorted((f["group"], f["job"], f["state"]) for f in running) == [
+        (g, "o/a#1", "cancel-pending") for g in ("one", "two")]
+    for g in made[:2]:
+        ended = ends(dev, g, "failed")
+        assert ended["state"] == "failed" and ended["counts"] == {"built": 0, "failed": 2, "lost": 0, "skipped": 2, "cancelled": 0}
+        b = dev.get(f"/v1/groups/{g['id']}/jobs/o/b%231")
+        assert b["state"] == "job-failed" and b["reason"] == "access denied"
+    go.touch()
+    assert ends(dev, made[2])["state"] == "complete", "a group of another graph has nothing to do with it"
+    assert trigger(dev, graph="core", job=SAY)["left_out"][0]["reason"]
+
+
 def test_a_group_from_packages(dev):
     made = trigger(dev, **packages("o/a", "o/b r:o/a"), touched=["o/a"], job=SAY, name="built")
     assert made["jobs"] == 2 and made["name"] == "built" and made["reason"] is None

@@ -207,6 +207,28 @@ def test_show_of_one_that_runs(dev, cli, gate):
     assert cli("wait", group).code == 0
 
 
+def test_the_time_that_is_left_before_a_job_has_ended(dev, cli, gate):
+    """Of a series it is known from the group before; of any other it is not known yet, and that is said."""
+    jobs = [job("a", "sleep", "0.2"), job("b", "sleep", "3", needs=["a"])]
+    first = submit(cli, *jobs, series="night")
+    assert cli("wait", first).code == 0
+    again = submit(cli, job("a", *gate.command()), jobs[1], job("new", needs=["b"]), series="night")
+    runs(dev, again, "a")
+    took = cli("group", "graph", again, "-o", "json").json
+    took = dict(zip(took["names"], took["took"]))
+    assert 200 <= took["a"] < took["b"] and took["b"] >= 3000 and took["new"] == 0, took
+    out = cli("group", "show", again).out
+    eta = re.search(r"^ETA +(\S+), low confidence; the critical path has 3 jobs$", out, re.M)
+    assert eta and eta[1] != "1s", out
+    other = submit(cli, job("x", *gate.command()), job("y", needs=["x"]))
+    runs(dev, other, "x")
+    assert re.search(r"^ETA +not known yet; the critical path has 2 jobs$", cli("group", "show", other).out, re.M)
+    assert "took" not in cli("group", "graph", other, "-o", "json").json
+    gate.open()
+    assert cli("wait", again, other).code == 0
+    assert "took" not in cli("group", "graph", again, "-o", "json").json, "who has ended needs no forecast"
+
+
 def test_watch_without_a_terminal_is_lines(dev, cli, gate):
     group = submit(cli, job("a", *gate.command()), job("bad", "false", needs=["a"]), job("c", needs=["bad"]), name="lines")
     watch = start(dev, "group", "watch", "lines")

@@ -61,6 +61,9 @@ def test_a_job_sees_what_its_needs_left(api, tmp_path):
     task = tasks["fetch"]
     assert (fetch["task"], fetch["state"], fetch["exit"], fetch["attempt"]) == (task["id"], "built", 0, 1)
     assert fetch["started"] == task["started"] and fetch["ended"] == task["ended"]
+    worker = api.get("/v1/workers")["items"][0]
+    assert (fetch["worker"], fetch["host"], fetch["target"]) == (worker["name"], worker["host"], worker["target"])
+    assert fetch["host"] and fetch["target"]
 
 
 def test_who_is_shown_nothing_has_no_file(api):
@@ -77,6 +80,7 @@ def test_a_clean_up_job_sees_what_failed(api):
     seen = json.loads(output(api, tasks_of(api, g)["clean"]))
     assert (seen["bad"]["state"], seen["bad"]["exit"], seen["bad"]["result"]) == ("job-failed", 7, None)
     assert seen["skipped"]["state"] == "dependency-failed" and seen["skipped"]["started"] is None
+    assert seen["bad"]["host"] and (seen["skipped"]["host"], seen["skipped"]["target"]) == (None, None)
 
 
 def test_in_a_sandbox_it_is_the_same_file(api, tmp_path):

@@ -174,8 +174,57 @@ static void test_forecast_of_nothing(void **state)
 	assert_int_equal(f.confidence, CONFIDENCE_NONE);
 	assert_int_equal(f.n_path, 0);
 	forecast_words(&f, &words);
-	assert_string_equal(words.p, "?");
+	assert_string_equal(words.p, "not known yet");
 	buf_release(&words);
+	forecast_release(&f);
+	live_release(&l);
+}
+
+/* Before the first job has ended only the series can say something. */
+static void test_forecast_by_the_series(void **state)
+{
+#define QUEUED \
+	"{\"group\":" GROUP("dispatching") ",\"names\":[\"a\",\"b\",\"c\"],\"states\":\"dss\","
+#define CHAIN "\"needs\":[[1,0,0,0],[2,1,0,0]]}"
+	static const struct {
+		const char *took;
+		int confidence;
+		int64_t left_ms;
+	} cases[] = {{"", CONFIDENCE_NONE, 0}, {"\"took\":[0,0,0],", CONFIDENCE_NONE, 0},
+	    {"\"took\":[1000,2000,6000],", CONFIDENCE_LOW, 9000},
+	    {"\"took\":[1000,0,6000],", CONFIDENCE_LOW, 10500}, /* who is not known: the average */
+	    {"\"took\":[-1,\"x\",4000],", CONFIDENCE_LOW, 12000}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		AUTO(buf_release) struct buf text = {0};
+		struct live l;
+		struct forecast f;
+
+		buf_printf(&text, "%s%s%s", QUEUED, cases[i].took, CHAIN);
+		load(text.p, &l);
+		forecast_make(&l, NOW, &f);
+		assert_int_equal(f.confidence, cases[i].confidence);
+		assert_int_equal(f.left_ms, cases[i].left_ms);
+		assert_int_equal(f.n_path, 3);
+		forecast_release(&f);
+		live_release(&l);
+	}
+}
+
+/* Its own time goes before what others of its name took now. */
+static void test_forecast_goes_by_its_own(void **state)
+{
+	struct live l;
+	struct forecast f;
+
+	load("{\"group\":" GROUP(
+	         "dispatching") ",\"names\":[\"x[n=1]\",\"x[n=2]\",\"x[n=3]\"],"
+	                        "\"states\":\"bss\",\"started\":[1800000000000,0,0],\"ended\":["
+	                        "1800000010000,0,0],"
+	                        "\"took\":[0,2000,0],\"needs\":[[1,0,0,0],[2,1,0,0]]}",
+	    &l);
+	forecast_make(&l, NOW, &f);
+	assert_int_equal(f.left_ms, 12000);
 	forecast_release(&f);
 	live_release(&l);
 }
@@ -444,6 +493,8 @@ int main(void)
 	    cmocka_unit_test(test_dispatching),
 	    cmocka_unit_test(test_forecast),
 	    cmocka_unit_test(test_forecast_of_nothing),
+	    cmocka_unit_test(test_forecast_by_the_series),
+	    cmocka_unit_test(test_forecast_goes_by_its_own),
 	    cmocka_unit_test(test_tree),
 	    cmocka_unit_test(test_tree_in_little_room),
 	    cmocka_unit_test(test_scrolled),

@@ -24,6 +24,8 @@ static void test_needs(void **state)
 	                                .job = STR("fetch[os=linux]"),
 	                                .state = STR("built"),
 	                                .worker = STR("w1"),
+	                                .host = STR("vm.example"),
+	                                .target = STR("x86_64-linux"),
 	                                .attempt = 2,
 	                                .exit_code = 0,
 	                                .started_ms = 10,
@@ -40,6 +42,9 @@ static void test_needs(void **state)
 	assert_true(got.run[0].n_needs == 2 && got.run[0].needs_left_out == 7);
 	assert_str(got.run[0].needs[0].job, "fetch[os=linux]");
 	assert_true(str_eq(got.run[0].needs[0].result, needs[0].result));
+	assert_str(got.run[0].needs[0].host, "vm.example");
+	assert_str(got.run[0].needs[0].target, "x86_64-linux");
+	assert_true(got.run[0].needs[1].host.p == NULL && got.run[0].needs[1].target.p == NULL);
 	assert_true(got.run[0].needs[0].started_ms == 10 && got.run[0].needs[0].exit_code == 0);
 	assert_true(got.run[0].needs[1].is_cut && got.run[0].needs[1].exit_code == -1);
 	assert_true(got.run[0].needs[1].job.p == NULL && got.run[0].needs[1].signal == 9);
@@ -55,6 +60,12 @@ static void test_needs(void **state)
 	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
 	needs[0].result.n--;
 	assert_int_equal(to_worker(&in, &got), 0);
+	needs[0].host = (struct str){long_text, HOST_MAX_BYTES + 1};
+	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
+	needs[0].host = STR_NULL;
+	needs[0].target = (struct str){long_text, NAME_MAX_BYTES + 1};
+	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
+	needs[0].target = STR_NULL;
 	needs[0].job = (struct str){long_text, JOB_NAME_MAX_BYTES + 1};
 	assert_int_equal(to_worker(&in, &got), ERR_PROTOCOL);
 	for (size_t i = 0; i < NEEDS_SHOWN_MAX + 1; i++)

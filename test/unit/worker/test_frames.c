@@ -86,6 +86,8 @@ static void test_order_of_a_job(void **state)
 	                                .job = STR("fetch"),
 	                                .state = STR("built"),
 	                                .worker = STR("w"),
+	                                .host = STR("vm.example"),
+	                                .target = STR("x86_64-linux"),
 	                                .attempt = 1,
 	                                .exit_code = 0,
 	                                .started_ms = 1000,
@@ -102,12 +104,14 @@ static void test_order_of_a_job(void **state)
 	assert_non_null(strstr(b.p,
 	    ",\"needs\":{\"fetch\":{\"task\":\"000000000102030405000001\",\"state\":\"built\","
 	    "\"result\":{\"artifacts\":[\"a.tar\"],\"n\":1},\"artifacts\":[\"a.tar\"],"
-	    "\"worker\":\"w\",\"started\":\"1970-01-01T00:00:01.000Z\","
+	    "\"worker\":\"w\",\"host\":\"vm.example\",\"target\":\"x86_64-linux\","
+	    "\"started\":\"1970-01-01T00:00:01.000Z\","
 	    "\"ended\":\"1970-01-01T00:00:02.000Z\",\"attempt\":1,\"exit\":0,\"reason\":null},"));
 	assert_non_null(strstr(b.p, "\"x\":{\"task\":\"000000000102030405000002\","
 	                            "\"state\":\"built\",\"result\":\"no \\\"JSON\\\"\","));
 	assert_non_null(strstr(b.p, "\"000000000102030405000003\":{\"task\":"));
 	assert_non_null(strstr(b.p, "\"result\":null,\"result_left_out\":true,"));
+	assert_non_null(strstr(b.p, "\"worker\":null,\"host\":null,\"target\":null,"));
 	assert_non_null(strstr(b.p, "\"exit\":null,\"signal\":9,\"reason\":null}}}"));
 	buf_release(&b);
 }

@@ -246,11 +246,9 @@ STORY(a_tick_replaces_the_group_before_it)
 	world_free(w);
 }
 
-/* Taken in slice by slice: whoever cancels it meanwhile does not have to ask again. */
-STORY(what_is_cancelled_while_it_comes_in_ends)
+/* A group that is taken in slice by slice, and cancelled meanwhile. */
+static rid cancelled_while_it_comes_in(struct world *w, const struct group_edge *edges, size_t n)
 {
-	static const struct core_options slices = {.submit_slice = 2};
-	struct world *w = world_new(&slices);
 	struct submit_task *tasks;
 	struct submit_group *g;
 	struct arena a = {0};
@@ -264,6 +262,8 @@ STORY(what_is_cancelled_while_it_comes_in_ends)
 	ev.submit.group = g = arena_zalloc(&a, sizeof *g);
 	ev.submit.tasks = tasks = arena_zalloc(&a, ev.submit.n * sizeof *tasks);
 	g->owed = cancel.object.id = owed(w);
+	g->edges = arena_memdup(&a, edges, n * sizeof *edges);
+	g->n_edges = n;
 	for (size_t i = 0; i < ev.submit.n; i++)
 		tasks[i].spec = (struct task_spec){.queue = w->queues[0].id, .body = STR("{}")};
 	ev.ticket = ++w->last_ticket;
@@ -275,8 +275,33 @@ STORY(what_is_cancelled_while_it_comes_in_ends)
 	while (core_is_midway(w->core))
 		world_step(w, &(struct event){.kind = EV_GO_ON});
 	world_advance(w, 1000);
-	assert_int_equal(world_group(w, cancel.object.id)->state, GROUP_CANCELED);
-	assert_int_equal(jobs_of(w, cancel.object.id), 9);
+	return cancel.object.id;
+}
+
+static const struct core_options slices = {.submit_slice = 2};
+
+/* Whoever cancels it does not have to ask again. */
+STORY(what_is_cancelled_while_it_comes_in_ends)
+{
+	struct world *w = world_new(&slices);
+	rid group = cancelled_while_it_comes_in(w, NULL, 0);
+
+	assert_int_equal(world_group(w, group)->state, GROUP_CANCELED);
+	assert_int_equal(jobs_of(w, group), 9);
+	world_free(w);
+}
+
+/* Its jobs were refused after all, so there will be none: it was cancelled, and has not failed. */
+STORY(what_is_cancelled_before_its_draft_is_refused_is_cancelled)
+{
+	static const struct group_edge twice[] = {{1, 0, EDGE_SUCCESS, 0}, {1, 0, EDGE_END, 0}};
+	struct world *w = world_new(&slices);
+	rid group = cancelled_while_it_comes_in(w, twice, 2);
+
+	assert_int_equal(owed(w), group);
+	assert_int_equal(tell(w, group, GROUP_UNDRAFTED, "two conditions")->code, 0);
+	assert_int_equal(world_group(w, group)->state, GROUP_CANCELED);
+	assert_int_equal(jobs_of(w, group), 0);
 	world_free(w);
 }
 
@@ -369,6 +394,7 @@ int main(void)
 	    cmocka_unit_test(a_tick_waits_for_the_group_before_it),
 	    cmocka_unit_test(a_tick_replaces_the_group_before_it),
 	    cmocka_unit_test(what_is_cancelled_while_it_comes_in_ends),
+	    cmocka_unit_test(what_is_cancelled_before_its_draft_is_refused_is_cancelled),
 	    cmocka_unit_test(missed_ticks_and_backfills_have_a_group_each),
 	    cmocka_unit_test(a_schedule_keeps_to_what_it_makes),
 	    cmocka_unit_test(what_a_deleted_schedule_owes_has_no_text),
