@@ -350,30 +350,14 @@ static int take_name(struct uploading *u, struct call *c, json_t *v, const char 
 	return 0;
 }
 
-static int take_names(json_t *v, const char *field, void *arg, struct mark m, struct problem *p)
+static int take_removed(struct call *c, json_t *v, const char *field, struct problem *p)
 {
-	struct call *c = arg;
-	json_t *one;
-	size_t i;
-	int rc = 0;
-
-	if (!json_is_array(v)) {
-		problem_set(p, ERR_INVALID, "\"%s\" must be a list of packages", field);
-		return problem_field(p, field);
-	}
-	json_array_foreach(
-	    v, i, one) if ((rc = take_name(c->state, c, one, field, m, p)) < 0) break;
-	return rc;
+	return take_name(c->state, c, v, field, (struct mark){.removes = true}, p);
 }
 
-static int set_remove(json_t *v, const char *field, void *arg, struct problem *p)
+static int take_buildable(struct call *c, json_t *v, const char *field, struct problem *p)
 {
-	return take_names(v, field, arg, (struct mark){.removes = true}, p);
-}
-
-static int set_buildable(json_t *v, const char *field, void *arg, struct problem *p)
-{
-	return take_names(v, field, arg, (struct mark){.reason = STR_NULL}, p);
+	return take_name(c->state, c, v, field, (struct mark){.reason = STR_NULL}, p);
 }
 
 /* {"package":…,"reason":…}, or a name */
@@ -393,7 +377,8 @@ static int take_blocked(struct call *c, json_t *v, const char *field, struct pro
 	return take_name(c->state, c, name, field, m, p);
 }
 
-static int set_unbuildable(json_t *v, const char *field, void *arg, struct problem *p)
+static int take_each(json_t *v, const char *field, struct call *c, struct problem *p,
+    int (*take)(struct call *c, json_t *v, const char *field, struct problem *p))
 {
 	json_t *one;
 	size_t i;
@@ -403,8 +388,23 @@ static int set_unbuildable(json_t *v, const char *field, void *arg, struct probl
 		problem_set(p, ERR_INVALID, "\"%s\" must be a list of packages", field);
 		return problem_field(p, field);
 	}
-	json_array_foreach(v, i, one) if ((rc = take_blocked(arg, one, field, p)) < 0) break;
+	json_array_foreach(v, i, one) if ((rc = take(c, one, field, p)) < 0) break;
 	return rc;
+}
+
+static int set_remove(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	return take_each(v, field, arg, p, take_removed);
+}
+
+static int set_buildable(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	return take_each(v, field, arg, p, take_buildable);
+}
+
+static int set_unbuildable(json_t *v, const char *field, void *arg, struct problem *p)
+{
+	return take_each(v, field, arg, p, take_blocked);
 }
 
 #define NAMES "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}"

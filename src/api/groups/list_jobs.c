@@ -133,9 +133,7 @@ static void list_done(struct call *c)
 
 	if (group_read_failed(c) || (is_ahead(l) && group_read_again(&l->g, read_from_begin)))
 		return;
-	jw_open(&c->out, '{');
-	jw_key(&c->out, "items");
-	jw_open(&c->out, '[');
+	show_page_begin(c);
 	for (size_t i = 0; i < l->n; i++) {
 		if (c->out.n > PAGE_BYTES) {
 			l->next = l->found[i - 1].row.id;

@@ -130,9 +130,7 @@ void resource_list(struct call *c)
 	MUST(l.r && (!l.r->states || l.r->state));
 	if (!read_list(c, &l))
 		return;
-	jw_open(b, '{');
-	jw_key(b, "items");
-	jw_open(b, '[');
+	show_page_begin(c);
 	more = add_page(c, &l);
 	if (!l.r->by_name) {
 		show_page_end(c, more ? l.at : 0);

@@ -150,6 +150,13 @@ void show_event(struct buf *b, const struct event_row *e)
 	jw_close(b, '}');
 }
 
+void show_page_begin(struct call *c)
+{
+	jw_open(&c->out, '{');
+	jw_key(&c->out, "items");
+	jw_open(&c->out, '[');
+}
+
 void show_page_end(struct call *c, rid next)
 {
 	jw_close(&c->out, ']');

@@ -33,9 +33,10 @@ struct str why_summary(struct arena *a, const struct task_row *t, const struct w
 /* Members of the status: the present worker set, and all that the server waits for. */
 void show_worker_set(struct call *c);
 void show_waiting(struct call *c, bool no_worker);
-/* `"next":…}` and the answer */
 /* A page of a list ends before it holds more, and says where the next one begins. */
 #define PAGE_BYTES (512u << 10)
+void show_page_begin(struct call *c); /* `{"items":[` */
+/* `],"next":…}` and the answer */
 void show_page_end(struct call *c, rid next);
 
 #endif

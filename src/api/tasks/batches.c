@@ -221,9 +221,7 @@ static void list_done(struct call *c)
 
 	if (call_read_failed(c))
 		return;
-	jw_open(&c->out, '{');
-	jw_key(&c->out, "items");
-	jw_open(&c->out, '[');
+	show_page_begin(c);
 	for (size_t i = 0; i < b->n_found; i++)
 		show_batch(b, &b->found[i]);
 	show_page_end(c, b->next);

@@ -98,9 +98,7 @@ static void list_done(struct call *c)
 
 	if (call_read_failed(c))
 		return;
-	jw_open(&c->out, '{');
-	jw_key(&c->out, "items");
-	jw_open(&c->out, '[');
+	show_page_begin(c);
 	for (struct step *s = l->steps; s; s = s->next)
 		for (size_t i = 0; i < s->page.n; i++) {
 			task_overlay(c->api, &s->page.rows[i]);

@@ -169,12 +169,9 @@ static int read_years(struct scan *s, struct cron_item *it)
 	AUTO(ranges_release) struct ranges r = {0};
 	int rc = read_chain(s, &year_part, &r);
 
-	if (rc)
-		return rc;
-	ranges_sort(&r);
-	it->n_ranges = r.n;
-	it->ranges = TAKE(r.v);
-	return ERR_OK;
+	if (!rc)
+		ranges_take(&r, it);
+	return rc;
 }
 
 static int read_days(struct scan *s, bool from_end, struct cron_item *it)

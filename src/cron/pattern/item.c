@@ -38,7 +38,7 @@ static int compare_ranges(const void *left, const void *right)
 	return by_start ? by_start : by_end ? by_end : compare(a->period, b->period);
 }
 
-void ranges_sort(struct ranges *r)
+static void ranges_sort(struct ranges *r)
 {
 	size_t n = 0;
 
@@ -48,6 +48,13 @@ void ranges_sort(struct ranges *r)
 		if (n == 0 || compare_ranges(&r->v[n - 1], &r->v[i]) != 0)
 			r->v[n++] = r->v[i];
 	r->n = n;
+}
+
+void ranges_take(struct ranges *r, struct cron_item *ret_item)
+{
+	ranges_sort(r);
+	ret_item->n_ranges = r->n;
+	ret_item->ranges = TAKE(r->v);
 }
 
 uint64_t ranges_bits(const struct ranges *r, int64_t base)

@@ -81,12 +81,9 @@ static int read_ranges(
 	AUTO(ranges_release) struct ranges r = {0};
 	int rc = tree_selector(t, v, s, &r);
 
-	if (rc)
-		return rc;
-	ranges_sort(&r);
-	it->n_ranges = r.n;
-	it->ranges = TAKE(r.v);
-	return ERR_OK;
+	if (!rc)
+		ranges_take(&r, it);
+	return rc;
 }
 
 static int read_year(struct tree *t, const json_t *v, struct cron_item *it)

@@ -13,7 +13,8 @@ struct ranges {
 void ranges_release(struct ranges *r);
 /* Ends at the last value that is hit; false: there are too many. */
 bool ranges_add(struct ranges *r, int64_t start, int64_t end, int64_t period);
-void ranges_sort(struct ranges *r); /* and drops what is there twice */
+/* Into the item's years or days, in order; what is there twice is dropped. */
+void ranges_take(struct ranges *r, struct cron_item *ret_item);
 /* Bit v - base for every value; they lie within [base, base + 63]. */
 uint64_t ranges_bits(const struct ranges *r, int64_t base);
 
