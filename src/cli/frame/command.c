@@ -39,23 +39,26 @@ static bool is_named(const struct field *f, const char *option)
 	return !*name && !*option;
 }
 
-static const char *about_of(const struct field *fields, const char *option)
+static const struct field *among(const struct field *fields, const char *option)
 {
 	for (const struct field *f = fields; f && f->name; f++)
 		if (f->flags & FIELD_GIVEN && f->about && is_named(f, option))
-			return f->about;
+			return f;
 	return NULL;
+}
+
+const struct field *option_member(const struct command *cmd, const struct option_def *d)
+{
+	const struct field *f = cmd ? among(cmd->fields, d->name) : NULL;
+
+	return f ? f : among(task_given_fields, d->name);
 }
 
 const char *option_help(const struct command *cmd, const struct option_def *d)
 {
-	const char *help = d->help;
+	const struct field *f = d->help ? NULL : option_member(cmd, d);
 
-	if (!help && cmd)
-		help = about_of(cmd->fields, d->name);
-	if (!help)
-		help = about_of(task_given_fields, d->name);
-	return help ? help : "";
+	return d->help ? d->help : f ? f->about : "";
 }
 
 static const struct command *by_path(const char *path)

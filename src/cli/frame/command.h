@@ -41,8 +41,8 @@ struct command {
 	   cli's problem set. A shell parses its own words: argv[0] is the one after its name. */
 	int (*run)(struct cli *c);
 	int (*shell)(int argc, char **argv);
-	/* Members that its options set, whose words are the help of options without their own.
-	   Those of a task need not be said. */
+	/* Members that its options set: their words are the help of options without their own, and
+	   their choices complete the values. Those of a task need not be said. */
 	const struct field *fields;
 };
 
@@ -60,6 +60,8 @@ struct command_table {
 	const struct completion *completions; /* NULL: none of its own */
 };
 
+/* The member that an option of the command sets; NULL: none. */
+const struct field *option_member(const struct command *cmd, const struct option_def *d);
 /* What an option does, for people: its own words, else its member's. */
 const char *option_help(const struct command *cmd, const struct option_def *d);
 
@@ -77,9 +79,13 @@ bool command_is_family(const char *word);
 int command_unknown(const char *const *words, size_t n, struct problem *ret_problem);
 
 extern const struct option_def global_options[];
-extern const struct option_def output_options[];          /* -o */
-extern const struct option_def list_options[];            /* --watch, --limit */
+extern const struct option_def output_options[]; /* -o */
+extern const struct option_def watch_options[];  /* -w */
+extern const struct option_def limit_options[];  /* -n */
+/* What a command has that lists things. */
+#define LIST_OPTIONS output_options, watch_options, limit_options
 extern const struct option_def filter_options[];          /* --state, --queue, --label … */
+extern const struct option_def filter_of_options[];       /* the same: what logs are of */
 extern const struct option_def task_options[];            /* what a submitted task is given */
 extern const struct option_def once_options[];            /* what only a task that comes once has */
 extern const struct option_def process_options[];         /* how its processes are run */

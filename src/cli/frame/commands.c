@@ -35,6 +35,21 @@ const struct option_def filter_options[] = {
     {NULL},
 };
 
+const struct option_def filter_of_options[] = {
+    {"batch", 0, "ID", "of all tasks of this batch (@last: the last one)", NULL, 0, "batch"},
+    {"queue", 0, "NAME", "of the tasks in this queue", NULL, 0, "queue"},
+    {"state", 0, "STATE", "of tasks in this state; several with commas", NULL, OPTION_REPEAT,
+        "state"},
+    {"label", 'l', "KEY=VALUE", "of tasks with this label", NULL, OPTION_REPEAT},
+    {"group", 0, "GROUP", "of the jobs of this group: its id, its name or @last", NULL, 0, "group"},
+    {"worker", 0, "NAME", "of tasks on this worker", NULL, 0, "worker"},
+    {"schedule", 0, "NAME", "of tasks that this schedule submitted", NULL, 0, "schedule"},
+    {"name", 0, "NAME", "of tasks of this name"},
+    {"search", 0, "WORDS", "of tasks with these words, as in task ls"},
+    {"until", 0, "TIME", "of tasks submitted before this time, or this long ago"},
+    {NULL},
+};
+
 static const struct option_def events_options[] = {
     {"follow", 'f', NULL, "go on as they happen, until Ctrl-C"},
     {"kind", 'k', "KIND", "only these: task, task.failed, queue …", NULL, OPTION_REPEAT, "event"},
@@ -58,12 +73,11 @@ static const struct option_def audit_options[] = {
 
 static const struct option_def top_options[] = {
     {"watch", 'w', "SECONDS", "how often it is drawn (default: 1)", NULL, OPTION_MAYBE},
-    {"output", 'o', "FORMAT", "table, wide, json, jsonl or yaml", "REEVE_OUTPUT", 0, "format"},
     {NULL},
 };
 
 static const struct command daily_rows[] = {
-    {"status", "show how the server and its work stand", NULL, NULL, NULL, NULL, {list_options},
+    {"status", "show how the server and its work stand", NULL, NULL, NULL, NULL, {LIST_OPTIONS},
         CHAPTER_DAILY, COMMAND_NO_ARGS, cmd_status},
     {"top", "watch queues, workers and running tasks live", NULL,
         "Full-screen on a terminal, one picture otherwise. Busy queues, workers in trouble and the "
@@ -73,7 +87,7 @@ static const struct command daily_rows[] = {
         "by "
         "a text, Esc clears that; p pauses; q or Ctrl-C leaves. When the server is away, the last "
         "picture stays, and it goes on when the server is back.",
-        NULL, NULL, {top_options}, CHAPTER_DAILY, COMMAND_NO_ARGS, cmd_top},
+        NULL, NULL, {top_options, output_options}, CHAPTER_DAILY, COMMAND_NO_ARGS, cmd_top},
     {"events", "list what happened, or follow it", NULL,
         "After a broken connection it goes on where it stopped.",
         "reeve events -f --kind task.failed\tfailures as they happen\n"

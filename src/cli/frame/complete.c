@@ -89,6 +89,19 @@ void complete_kind(const struct completer *k, const char *kind, struct buf *out)
 		k->names(kind, out, k->arg);
 }
 
+/* What its table says, or the choices of the member that it sets. */
+static void complete_option(const struct completer *k, const struct command *cmd,
+    const struct option_def *d, struct buf *out)
+{
+	const struct field *f = option_member(cmd, d);
+
+	if (d->complete)
+		complete_kind(k, d->complete, out);
+	else
+		for (size_t i = 0; f && i < f->n_names; i++)
+			add(out, f->names[i], NULL);
+}
+
 /* Where the line stands. */
 struct cursor {
 	struct options tables; /* only its tables are used */
@@ -201,16 +214,15 @@ void complete_line(const struct completer *k, const char *const *words, size_t n
 
 	walk(&p, words, n > 0 ? n - 1 : 0);
 	if (p.open) {
-		if (p.open->complete)
-			complete_kind(k, p.open->complete, &all);
+		complete_option(k, p.command, p.open, &all);
 	} else if (p.dashes) {
 		buf_add_cstr(&all, ":command\n");
 	} else if (!strncmp(typed, "--", 2) && equals) {
 		struct str name = {typed + 2, (size_t)(equals - typed - 2)};
 		const struct option_def *d = options_find(&p.tables, name, &negated);
 
-		if (d && d->complete)
-			complete_kind(k, d->complete, &all);
+		if (d)
+			complete_option(k, p.command, d, &all);
 		lead = (struct str){typed, (size_t)(equals - typed) + 1};
 		typed = equals + 1;
 	} else if (typed[0] == '-') {

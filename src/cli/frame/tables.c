@@ -27,9 +27,12 @@ const struct option_def output_options[] = {
     {NULL},
 };
 
-const struct option_def list_options[] = {
-    {"output", 'o', "FORMAT", "table, wide, json, jsonl or yaml", "REEVE_OUTPUT", 0, "format"},
+const struct option_def watch_options[] = {
     {"watch", 'w', "SECONDS", "show it again every 2 seconds, or so many", NULL, OPTION_MAYBE},
+    {NULL},
+};
+
+const struct option_def limit_options[] = {
     {"limit", 'n', "N", "at most so many (0: all)"},
     {NULL},
 };

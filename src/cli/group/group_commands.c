@@ -3,6 +3,7 @@
 #include "cli/group/group.h"
 #include "cli/nouns/noun.h"
 #include "cli/output/output.h"
+#include "model/objects/group.h"
 
 static const struct option_def plan_options[] = {
     {"touched", 0, "NAMES",
@@ -65,12 +66,6 @@ static const struct option_def ls_options[] = {
     {NULL},
 };
 
-static const struct option_def show_options[] = {
-    {"output", 'o', "FORMAT", "table, wide, json, jsonl or yaml", "REEVE_OUTPUT", 0, "format"},
-    {"watch", 'w', "SECONDS", "show it again every 2 seconds, or so many", NULL, OPTION_MAYBE},
-    {NULL},
-};
-
 static const struct option_def cancel_options[] = {
     {"reason", 0, "TEXT", "for the record"},
     {NULL},
@@ -101,7 +96,7 @@ static const struct option_def log_options[] = {
 static const struct completion group_completions[] = {
     {"plan-format", {"table", "wide", "json", "jsonl", "yaml", "dot", "svg"}},
     {"graph-format", {"dot", "svg", "json", "jsonl", "yaml"}},
-    {"group-policy", {"best-effort", "fail-fast", "fail-now"}},
+    {"group-policy", .names = group_policy_names, .n_names = N_GROUP_POLICIES},
     {"group-state", {"triggered", "created", "queued", "dispatching", "complete", "failure-cleanup",
                         "failed", "canceling", "canceled"}},
     {NULL},
@@ -138,7 +133,7 @@ static const struct command group_rows[] = {
         CHAPTER_OBJECTS, COMMAND_ARGV, cmd_group_trigger},
     {"group ls", "list groups, newest first, and how far they are", NULL, NULL,
         "reeve group ls --state dispatching,queued\twhat is not over\n", NULL,
-        {list_options, ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
+        {LIST_OPTIONS, ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
     {"group show", "show how a group stands, what failed first", "GROUP…",
         NAMED " The time that is left is what the jobs would take that have not ended, with as "
               "many workers as it has had: a job takes what others of its name took (in other "
@@ -148,7 +143,8 @@ static const struct command group_rows[] = {
               "that was measured.",
         "reeve group show @last --watch\twhat was submitted last, live\n"
         "reeve group show nightly -o json\tfor programs\n",
-        "group", {show_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_group_show},
+        "group", {output_options, watch_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,
+        cmd_group_show},
     {"group watch", "watch a group until it has ended, exit as it did", "GROUP",
         "On a terminal a tree: each job below the one that it waits for longest, the critical path "
         "marked, with the time that is left. Where not all jobs fit, those are shown that failed, "

@@ -8,12 +8,6 @@ static const struct option_def ls_options[] = {
     {NULL},
 };
 
-static const struct option_def show_options[] = {
-    {"output", 'o', "FORMAT", "table, wide, json, jsonl or yaml", "REEVE_OUTPUT", 0, "format"},
-    {"watch", 'w', "SECONDS", "show it again every 2 seconds, or so many", NULL, OPTION_MAYBE},
-    {NULL},
-};
-
 static const struct command batch_rows[] = {
     {"batch ls", "list batches, newest first, and how far they are", NULL,
         "A batch is what was submitted together: by `submit --array` or `--ndjson`, or by one "
@@ -21,13 +15,14 @@ static const struct command batch_rows[] = {
         "minute.",
         "reeve batch ls --watch\tlive\n"
         "reeve batch ls --name nightly\tthose of that name\n",
-        NULL, {list_options, ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
+        NULL, {LIST_OPTIONS, ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
     {"batch show", "show how a batch stands", "BATCH…",
         "By its id, its name (the newest that has it) or @last. wait, cancel, retry, why, logs, "
         "task hold and task release take a batch, too.",
         "reeve batch show @last --watch\twhat was submitted last, live\n"
         "reeve batch show nightly -o json\tfor programs\n",
-        "batch", {show_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_batch_show},
+        "batch", {output_options, watch_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,
+        cmd_batch_show},
 };
 
 const struct command_table batch_commands = {batch_rows, N_OF(batch_rows)};

@@ -73,13 +73,13 @@ static const struct command graph_rows[] = {
         "Without a package the graph goes with all of them.",
         "reeve graph rm core core/old\ta package\nreeve graph rm core\tall of it\n", "graph",
         {yes_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_graph_rm},
-    {"graph ls", "list graphs", NULL, NULL, NULL, NULL, {list_options}, CHAPTER_OBJECTS,
+    {"graph ls", "list graphs", NULL, NULL, NULL, NULL, {LIST_OPTIONS}, CHAPTER_OBJECTS,
         COMMAND_NO_ARGS, noun_ls},
     {"graph show", "show a graph's packages, or one with those that need it", "GRAPH [PACKAGE…]",
         NULL,
         "reeve graph show core --name core/g\tpackages that begin so\n"
         "reeve graph show core core/gcc\twhat it needs, and who needs it\n",
-        "graph", {show_options, list_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_graph_show},
+        "graph", {show_options, LIST_OPTIONS}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_graph_show},
     {"graph check", "tell what is wrong with a graph", "[GRAPH]",
         "Loops of runtime dependencies, cycles whose order contradicts itself, dependencies that "
         "nobody has uploaded, packages that cannot be built. Exits with 1 if there is a loop or a "

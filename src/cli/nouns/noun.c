@@ -120,7 +120,8 @@ static void add_options(const struct cli *c, struct buf *url)
 	const struct option_def *const *table = c->command->options;
 
 	for (size_t i = 0; i < COMMAND_TABLES_MAX && table[i]; i++)
-		if (table[i] != list_options && table[i] != output_options)
+		if (table[i] != output_options && table[i] != watch_options &&
+		    table[i] != limit_options)
 			query_add(c, table[i], url);
 }
 

@@ -8,17 +8,17 @@
 static const struct option_def queue_options[] = {
     {"plugin", 0, "NAME"},
     {"threads", 't', "N", "at most so many at once, over all workers; none: no limit"},
-    {"order", 0, "ORDER", NULL, NULL, 0, "order"},
+    {"order", 0, "ORDER"},
     {"need", 0, "LIST",
         "what its tasks need of a worker, as memory=8G,cpu=2,gpu=1,label.zone=a; none: nothing"},
-    {"placement", 0, "WAY", NULL, NULL, 0, "placement"},
+    {"placement", 0, "WAY"},
     {"timeout", 0, "TIME", "for tasks that do not say themselves; none: no limit"},
     {"max-attempts", 0, "N"},
     {"backoff", 0, "TIME"},
     {"backoff-max", 0, "TIME"},
     {"exit-codes"},
     {"env", 'e', "KEY=VALUE", "a variable for every task", NULL, OPTION_REPEAT},
-    {"output-mode", 0, "MODE", NULL, NULL, 0, "output-mode"},
+    {"output-mode", 0, "MODE"},
     {"output-max", 0, "SIZE"},
     {NULL},
 };
@@ -40,15 +40,8 @@ static const struct option_def queue_rm_options[] = {
     {NULL},
 };
 
-static const struct completion queue_completions[] = {
-    {"order", .names = queue_order_names, .n_names = N_ORDERS},
-    {"placement", .names = queue_placement_names, .n_names = N_PLACEMENTS},
-    {"output-mode", .names = output_mode_names, .n_names = N_OUTPUT_MODES},
-    {NULL},
-};
-
 static const struct command queue_rows[] = {
-    {"queue ls", "list queues, oldest first", NULL, NULL, NULL, NULL, {list_options},
+    {"queue ls", "list queues, oldest first", NULL, NULL, NULL, NULL, {LIST_OPTIONS},
         CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
     {"queue show", "show a queue's settings and counts", "NAME…", NULL, NULL, "queue",
         {output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
@@ -77,4 +70,4 @@ static const struct command queue_rows[] = {
         NULL, "queue", {queue_rm_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_queue_rm},
 };
 
-const struct command_table queue_commands = {queue_rows, N_OF(queue_rows), queue_completions};
+const struct command_table queue_commands = {queue_rows, N_OF(queue_rows)};

@@ -16,7 +16,7 @@ static const struct option_def token_options[] = {
 };
 
 static const struct completion token_completions[] = {
-    {"role", {"read", "logs", "submit", "operate", "admin"}},
+    {"role", .names = role_names + 1, .n_names = N_RIGHTS - 1},
     {"event", {"token", "token.created", "token.revoked", "token.used"}},
     {NULL},
 };
@@ -32,7 +32,7 @@ static const struct command token_rows[] = {
         NULL, {token_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,
         cmd_token_create},
     {"token ls", "list tokens", NULL, "What they allow, and until when; never their secrets.", NULL,
-        NULL, {list_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
+        NULL, {LIST_OPTIONS}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
     {"token revoke", "revoke a token", "NAME…",
         "It is not a good one from then on; whoever still uses it is cut off.", NULL, "token",
         {NULL}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_rm},

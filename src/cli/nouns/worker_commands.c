@@ -40,7 +40,7 @@ static const struct command worker_rows[] = {
         "to "
         "do is `left`.",
         "reeve worker ls --state unhealthy,lost\tonly those in trouble\n", NULL,
-        {list_options, worker_ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
+        {LIST_OPTIONS, worker_ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
     {"worker show", "show a worker", "NAME…", NULL, NULL, "worker", {output_options},
         CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
     {"worker set", "change how many tasks a worker runs", "NAME…", NULL,

@@ -7,10 +7,8 @@ static const struct option_def schedule_options[] = {
     {"max-shift", 0, "TIME",
         "ticks up to so late still run; a clock set back by less repeats none"},
     {"overlap", 0, "POLICY",
-        "when the last task still runs: allow, skip (default), queue or replace", NULL, 0,
-        "overlap"},
-    {"missed", 0, "POLICY", "what is made up for after a stop: skip, once (default) or all", NULL,
-        0, "missed"},
+        "when the last task still runs: allow, skip (default), queue or replace"},
+    {"missed", 0, "POLICY", "what is made up for after a stop: skip, once (default) or all"},
     {"jitter", 0, "TIME"},
     {"group", 0, "FILE", "trigger a group of these jobs or packages, in place of a task", NULL, 0,
         "file"},
@@ -64,8 +62,6 @@ static const struct option_def schedule_backfill_options[] = {
 };
 
 static const struct completion schedule_completions[] = {
-    {"overlap", .names = overlap_names, .n_names = N_OVERLAPS},
-    {"missed", .names = missed_names, .n_names = N_MISSED},
     {"schedule-state", .names = schedule_state_names, .n_names = N_SCHEDULE_STATES},
     {"event", {"schedule", "schedule.fired", "schedule.skipped"}},
     {NULL},
@@ -100,7 +96,7 @@ static const struct command schedule_rows[] = {
     {"schedule ls", "list schedules, with their next run and how the last one ended", NULL, NULL,
         "reeve schedule ls --state paused\twhat somebody stopped, and why\n"
         "reeve schedule ls -o wide --watch\tlive, with everything\n",
-        NULL, {list_options, schedule_ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
+        NULL, {LIST_OPTIONS, schedule_ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS, noun_ls},
     {"schedule show", "show a schedule: settings, next runs, live tasks, history", "NAME…", NULL,
         NULL, "schedule", {output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
     {"schedule set", "change a schedule", "NAME [COMMAND [ARG]…]",
@@ -138,7 +134,7 @@ static const struct command schedule_rows[] = {
     {"schedule history", "list what became of a schedule's ticks, newest first", "NAME",
         "A skipped stretch, of which nothing ran, is one line. LATE is how long after its time a "
         "tick was dealt with.",
-        "reeve schedule history backup -n 5\tthe last five\n", "schedule", {list_options},
+        "reeve schedule history backup -n 5\tthe last five\n", "schedule", {LIST_OPTIONS},
         CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_schedule_history},
 };
 

@@ -37,9 +37,11 @@ int logs_get_since(struct logs *l)
 	return problem_hint(&l->c->problem, "write it like 10m, or 2026-11-15T21:08:45Z");
 }
 
-/* As in `task ls`; "since" is ours, "batch" and "group" are found first. */
-static const char *const filters[] = {
-    "queue", "state", "label", "worker", "schedule", "name", "search", "until"};
+/* All else is as in `task ls`: this is ours. */
+static bool is_age(const struct option_def *o)
+{
+	return strcmp(o->name, "since") == 0;
+}
 
 static int add_matching(struct logs *l, const char *batch)
 {
@@ -60,9 +62,10 @@ static int add_matching(struct logs *l, const char *batch)
 		return l->c->problem.code;
 	if (group)
 		url_add(&url, "group", group_id);
-	for (i = 0; i < N_OF(filters); i++)
-		for (at = 0; (value = options_next(&l->c->options, filters[i], &at));)
-			url_add(&url, filters[i], value);
+	for (const struct option_def *o = filter_options; o->name; o++)
+		for (at = 0; filter_is_plain(o) && !is_age(o) &&
+		             (value = options_next(&l->c->options, o->name, &at));)
+			url_add(&url, o->name, value);
 	r = cli_get_list(l->c, url.p, LOGS_TASKS_MAX, &list);
 	if (r < 0)
 		return r;
@@ -100,10 +103,10 @@ static int add_named(struct logs *l, const char *typed)
 
 static bool filters_given(const struct cli *c)
 {
-	bool given = options_given(&c->options, "batch") || options_given(&c->options, "group");
+	bool given = false;
 
-	for (size_t i = 0; i < N_OF(filters); i++)
-		given |= options_given(&c->options, filters[i]);
+	for (const struct option_def *o = filter_options; o->name; o++)
+		given |= !is_age(o) && options_given(&c->options, o->name);
 	return given;
 }
 

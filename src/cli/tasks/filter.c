@@ -9,15 +9,16 @@
 
 #define FAILED_STATES "failed,terminated,orphaned"
 
-/* The options that are given once: names of objects, and times; NULL past the last. */
-static const char *single(size_t i)
+bool filter_is_plain(const struct option_def *o)
 {
-	static const char *const times[] = {"since", "until", "name", "search"};
+	return strcmp(o->name, "batch") != 0 && strcmp(o->name, "group") != 0;
+}
 
-	for (size_t k = 0; filter_objects[k]; k++)
-		if (i-- == 0)
-			return filter_objects[k];
-	return i < N_OF(times) ? times[i] : NULL;
+/* The value of a filter that is given once and sent as it is; NULL: it is another, or not given. */
+static const char *single(const struct cli *c, const struct option_def *o)
+{
+	return filter_is_plain(o) && !(o->flags & OPTION_REPEAT) ? options_get(&c->options, o->name)
+	                                                         : NULL;
 }
 
 static bool has_failed(const struct cli *c)
@@ -30,12 +31,10 @@ static bool has_failed(const struct cli *c)
 
 bool filter_given(const struct cli *c)
 {
-	for (size_t i = 0; single(i); i++)
-		if (options_given(&c->options, single(i)))
+	for (const struct option_def *o = filter_options; o->name; o++)
+		if (options_given(&c->options, o->name))
 			return true;
-	return options_given(&c->options, "state") || options_given(&c->options, "label") ||
-	       options_given(&c->options, "batch") || options_given(&c->options, "group") ||
-	       has_failed(c);
+	return has_failed(c);
 }
 
 /* What they were submitted in, by its id; "": nothing was said. */
@@ -60,9 +59,9 @@ int filter_url(struct cli *c, struct buf *url)
 	struct owners of;
 	size_t at = 0;
 
-	for (size_t i = 0; single(i); i++)
-		if ((value = options_get(&c->options, single(i))))
-			url_add(url, single(i), value);
+	for (const struct option_def *o = filter_options; o->name; o++)
+		if ((value = single(c, o)))
+			url_add(url, o->name, value);
 	while ((value = options_next(&c->options, "state", &at)))
 		url_add(url, "state", value);
 	if (has_failed(c))
@@ -97,9 +96,9 @@ int filter_json(struct cli *c, json_t **ret_filter)
 
 	json_object_set_new(filter, "state", states);
 	json_object_set_new(filter, "label", labels);
-	for (size_t i = 0; single(i); i++)
-		if ((value = options_get(&c->options, single(i))))
-			json_object_set_new(filter, single(i), json_string(value));
+	for (const struct option_def *o = filter_options; o->name; o++)
+		if ((value = single(c, o)))
+			json_object_set_new(filter, o->name, json_string(value));
 	while ((value = options_next(&c->options, "state", &at)))
 		add_states(states, value);
 	if (has_failed(c))

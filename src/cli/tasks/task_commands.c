@@ -41,17 +41,6 @@ static const struct option_def logs_options[] = {
     {"tail", 'n', "N", "only the last N lines of each stream, and what comes after them"},
     {"since", 0, "TIME", "only of tasks that have run since this time, or so long ago"},
     {"prefix", 0, NULL, "each line with its task before it, as with several; --no-prefix: never"},
-    {"batch", 0, "ID", "of all tasks of this batch (@last: the last one)", NULL, 0, "batch"},
-    {"queue", 0, "NAME", "of the tasks in this queue", NULL, 0, "queue"},
-    {"state", 0, "STATE", "of tasks in this state; several with commas", NULL, OPTION_REPEAT,
-        "state"},
-    {"label", 'l', "KEY=VALUE", "of tasks with this label", NULL, OPTION_REPEAT},
-    {"group", 0, "GROUP", "of the jobs of this group: its id, its name or @last", NULL, 0, "group"},
-    {"worker", 0, "NAME", "of tasks on this worker", NULL, 0, "worker"},
-    {"schedule", 0, "NAME", "of tasks that this schedule submitted", NULL, 0, "schedule"},
-    {"name", 0, "NAME", "of tasks of this name"},
-    {"search", 0, "WORDS", "of tasks with these words, as in task ls"},
-    {"until", 0, "TIME", "of tasks submitted before this time, or this long ago"},
     {NULL},
 };
 
@@ -140,7 +129,7 @@ static const struct command work_rows[] = {
         "reeve logs --stderr ID\tonly its errors\n"
         "reeve logs -f -n 5 --batch @last\tall of a batch, from its last lines on\n"
         "reeve logs --queue builds --state failed --since 1h\twhat went wrong lately\n",
-        "task", {logs_options}, CHAPTER_DAILY, 0, cmd_logs},
+        "task", {logs_options, filter_of_options}, CHAPTER_DAILY, 0, cmd_logs},
     {"why", "say everything that a task waits for, and what would lift it", "ID", NULL,
         "reeve why @last\twhy does it not run yet?\n", "task", {output_options}, CHAPTER_DAILY,
         COMMAND_NEEDS_ARG, cmd_why},
@@ -163,7 +152,7 @@ static const struct command task_rows[] = {
         "reeve task ls --failed --since 1h\twhat went wrong lately\n"
         "reeve task ls --batch @last -o wide\twhat was submitted last\n"
         "reeve task ls --queue builds --watch\tlive\n",
-        NULL, {list_options, filter_options, task_ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS,
+        NULL, {LIST_OPTIONS, filter_options, task_ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS,
         noun_ls},
     {"task show", "show a task with its attempts and output", "ID…", NULL, NULL, "task",
         {output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_show},

@@ -5,7 +5,9 @@
 
 #include "cli/frame/cli.h"
 
-/* Filters: the options of filter_options (and --failed where there is one). */
+/* Filters: the options of filter_options (and --failed where there is one). A plain one is sent as
+ * it was typed; what the others name is found first. */
+bool filter_is_plain(const struct option_def *o);
 bool filter_given(const struct cli *c);
 int filter_url(struct cli *c, struct buf *url);
 int filter_json(struct cli *c, json_t **ret_filter);

@@ -341,6 +341,10 @@ static void test_completions(void **state)
 	assert_string_equal(COMPLETE("run", "make", "-"), ":command\n");
 	assert_string_equal(COMPLETE("submit", "--", "x"), ":command\n");
 	assert_string_equal(COMPLETE("completion", "z"), "zsh\n");
+	assert_string_equal(COMPLETE("queue", "set", "q", "--order", "l"), "lifo\n");
+	assert_string_equal(
+	    COMPLETE("queue", "create", "--output-mode=i"), "--output-mode=inline\n");
+	assert_string_equal(COMPLETE("schedule", "set", "s", "--missed", ""), "skip\nonce\nall\n");
 	assert_string_equal(COMPLETE("nonsense", ""), ":command\n");
 	buf_release(&out);
 }
