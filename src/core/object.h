@@ -76,6 +76,8 @@ struct owner_kind {
 	/* What its process's environment is, given its queue's. In the arena. */
 	struct str (*env)(const struct core *c, const struct object *o, const struct task_row *t,
 	    struct str env, struct arena *a);
+	/* What the groups that it triggers are made of, as it says now. In the arena. */
+	struct str (*triggers)(const struct object *o, struct arena *a);
 	/* The task was just given to a worker. True: the kind sends the order, some time later. */
 	bool (*delays)(struct core *c, struct object *o, const struct task *t);
 	/* That part's task is shown what others left: some workers are too old for that. */
@@ -178,15 +180,16 @@ void owner_task_ended(struct core *c, const struct owner *of, rid task);
 void owner_task_waits(struct core *c, const struct owner *of, rid task);
 struct str owner_env(
     const struct core *c, const struct task_row *t, struct str env, struct arena *a);
+struct str owner_triggers(const struct core *c, const struct owner *of, struct arena *a);
 bool owner_delays(struct core *c, const struct task *t);
 bool owner_is_shown(const struct core *c, const struct owner *of);
 bool owner_keeps_name(const struct owner *of);
 const char *owner_refuses(const struct core *c, const struct task *t, const struct event *ev);
-/* TASK_QUEUED or TASK_BLOCKED, as was asked for, unless its owner has a say in it. */
 /* An operator fails the task. False: its owner's kind knows no such thing. */
 bool owner_may_fail(const struct core *c, const struct task *t);
 void owner_failed(
     struct core *c, const struct task *t, struct str reason, struct str actor, struct effects *out);
+/* TASK_QUEUED or TASK_BLOCKED, as was asked for, unless its owner has a say in it. */
 int owner_released(const struct core *c, const struct task *t, int to);
 bool owner_why(
     struct why_answer *an, const struct core *c, const struct task_row *t, int32_t status);

@@ -43,6 +43,13 @@ struct str owner_env(
 	return o ? object_kinds[o->kind]->tasks.env(c, o, t, env, a) : arena_str(a, env);
 }
 
+struct str owner_triggers(const struct core *c, const struct owner *of, struct arena *a)
+{
+	const struct object *o = OWNER_WITH(triggers, c, of);
+
+	return o ? object_kinds[o->kind]->tasks.triggers(o, a) : STR_NULL;
+}
+
 bool owner_delays(struct core *c, const struct task *t)
 {
 	struct object *o = OWNER_WITH(delays, c, &t->row.spec.owner);

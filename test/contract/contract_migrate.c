@@ -370,8 +370,8 @@ static void test_migrate_schedules_of_groups(void **state)
 	    {.id = 10, .name = STR("s"), .body = STR("{}")}};
 	struct tick_row tick = {.schedule = 9, .tick_s = 60, .time_ms = 60000, .task = 20};
 	struct group_row g[3] = {
-	    {.id = 20, .name = STR("owed"), .schedule = 9, .tick_s = 60},
-	    {.id = 30, .name = STR("made"), .state = GROUP_QUEUED, .schedule = 9, .tick_s = 120},
+	    {.id = 20, .name = STR("owed"), .owner = 9, .owner_part = 60},
+	    {.id = 30, .name = STR("made"), .state = GROUP_QUEUED, .owner = 9, .owner_part = 120},
 	    {.id = 40, .name = STR("mine"), .state = GROUP_QUEUED},
 	};
 	struct part_query query = {.table = &tick_table, .object = 9, .limit = 10};

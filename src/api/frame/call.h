@@ -49,7 +49,7 @@ struct api {
 	unsigned untold;           /* notices of the present commit that nobody heard of yet */
 	struct access access;
 	struct graph_room *graphs; /* kept graphs in memory; NULL: none was used yet */
-	struct owed *owed;         /* groups of schedules that are drafted; NULL: none was yet */
+	struct owed *owed;         /* groups that were triggered are drafted; NULL: none was yet */
 	struct buf openapi;        /* written once, when it is first asked for */
 	struct buf metrics_text;   /* as written in that turn of the host's loop */
 	uint64_t metrics_turn;

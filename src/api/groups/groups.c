@@ -8,7 +8,7 @@
 #include "wire/json/fields.h"
 #include "words/words.h"
 
-static const struct group_row *row_of(const struct core *core, rid id)
+const struct group_row *group_row(const struct core *core, rid id)
 {
 	struct group_view v;
 
@@ -19,7 +19,7 @@ const struct group_row *path_group(struct call *c)
 {
 	c->about = find_object(c, KIND_GROUP, c->arg, "group", &c->problem);
 	if (c->about)
-		return row_of(c->host->core, c->about);
+		return group_row(c->host->core, c->about);
 	call_problem(c);
 	return NULL;
 }
@@ -32,7 +32,7 @@ static bool group_covers(const struct call *c, rid id)
 
 static int64_t group_tasks(const struct core *core, rid id)
 {
-	return row_of(core, id)->n_jobs;
+	return group_row(core, id)->n_jobs;
 }
 
 static uint64_t group_news_batch(const struct core *core, rid id)
@@ -44,12 +44,12 @@ static uint64_t group_news_batch(const struct core *core, rid id)
 
 static int group_state(const struct call *c, rid id)
 {
-	return row_of(c->host->core, id)->state;
+	return group_row(c->host->core, id)->state;
 }
 
 static void group_show(struct call *c, rid id)
 {
-	show_group(&c->out, c->api, row_of(c->host->core, id));
+	show_group(&c->out, c->api, group_row(c->host->core, id));
 }
 
 /* Of what people see of it: how it stands, and since when. */
@@ -109,7 +109,7 @@ static void show_live(struct call *c, struct str *summary)
 
 static void show_why(struct call *c)
 {
-	const struct group_row *g = row_of(c->host->core, c->about);
+	const struct group_row *g = group_row(c->host->core, c->about);
 	struct buf *b = &c->out;
 	struct why *whys = NULL;
 	struct str summary;

@@ -21,9 +21,11 @@ struct group_load {
 	struct arena *arena; /* of all that they say */
 };
 void group_send(struct call *c, const struct group_load *l, call_reply_fn *then);
-/* The jobs of a group that a schedule has triggered, from what that schedule asks for. */
+/* The jobs of a group that was triggered, from what its owner asks for. */
 void groups_draft(struct call *c, struct str text, rid owed);
 void group_figures(const struct metrics *m, const struct api_host *h, struct buf *b);
+/* Good until the core's next step; NULL: there is none. */
+const struct group_row *group_row(const struct core *core, rid id);
 /* The group that the path names is c->about; its row is good until the core's next step. NULL: the
  * problem has been sent. */
 const struct group_row *path_group(struct call *c);

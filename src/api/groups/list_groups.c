@@ -13,7 +13,7 @@
 struct listing {
 	struct call *c;
 	unsigned states; /* bits; 0: any */
-	rid schedule;    /* that triggered them; 0: whichever, or none */
+	struct owner of; /* that triggered them; 0: whichever, or none */
 	uint32_t limit;
 	rid at; /* the last one that was looked at */
 	bool more;
@@ -26,9 +26,10 @@ struct listing {
 static bool fits(const struct listing *l, const struct group_row *g)
 {
 	struct str prefix = l->c->query[Q_NAME];
+	struct owner of = group_owner(g);
 
 	return (!l->states || l->states >> g->state & 1) &&
-	       (!l->schedule || g->schedule == l->schedule) &&
+	       (!l->of.id || (of.kind == l->of.kind && of.id == l->of.id)) &&
 	       (!prefix.n || (g->name.n >= prefix.n && !memcmp(g->name.p, prefix.p, prefix.n)));
 }
 
@@ -80,9 +81,7 @@ static void show(struct call *c)
 
 	if (call_read_failed(c))
 		return;
-	jw_open(&c->out, '{');
-	jw_key(&c->out, "items");
-	jw_open(&c->out, '[');
+	show_page_begin(c);
 	for (size_t i = 0; i < l->n; i++)
 		show_group(&c->out, c->api, &l->found[i]);
 	show_page_end(c, l->more ? l->at : 0);
@@ -100,20 +99,12 @@ static void narrow(struct call *c)
 	call_read_long(c, look, show);
 }
 
-static bool of_schedule(struct call *c, rid *ret_schedule)
+static bool of_owner(struct call *c, struct owner *ret_of)
 {
-	struct str name = c->query[Q_SCHEDULE];
-	rid id;
-
-	if (!name.p)
+	if (!resource_owner(c, ret_of))
 		return true;
-	id = find_object(c, KIND_SCHEDULE, name, "schedule", &c->problem);
-	if (!id) { /* the answer frees what the call holds, and so the place for the id */
-		call_problem(c);
-		return false;
-	}
-	*ret_schedule = id;
-	return true;
+	call_problem(c);
+	return false;
 }
 
 void groups_list(struct call *c)
@@ -122,7 +113,7 @@ void groups_list(struct call *c)
 
 	l->c = c;
 	if (!call_page(c, &l->at, &l->limit) || !resource_states(c, &l->states) ||
-	    !of_schedule(c, &l->schedule))
+	    !of_owner(c, &l->of))
 		return;
 	find(l, c->who.limit ? LOOK_MOST : l->limit);
 	call_when_durable(c, l->news_batch, narrow);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups that schedules have triggered get their jobs: what the schedule asks for is drafted as if
- * somebody had posted it, and submitted into the group that is there. One at a time. Whatever keeps
+ * Groups that were triggered get their jobs: what their owner asks for is drafted as if somebody
+ * had posted it, and submitted into the group that is there. One at a time. Whatever keeps
  * it from that for a while is tried again; what cannot be drafted fails the group with the reason.
  */
 #include "api/groups/owed.h"
@@ -111,7 +111,9 @@ static void look(struct owed *o)
 		draft(o, text);
 		return;
 	}
-	give_up(o, id, STR("its schedule was deleted before its jobs were known"));
+	give_up(o, id,
+	    arena_strf(&a, "its %s was deleted before its jobs were known",
+	        kind_names[group_owner(group_row(o->host.core, id)).kind]));
 	look_in(o, 0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drafting what schedules have triggered: core_owed() says what there is. */
+/* Drafting what was triggered: core_owed() says what there is. */
 #ifndef API_OWED_H
 #define API_OWED_H
 

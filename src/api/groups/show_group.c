@@ -17,11 +17,12 @@ static void put_counts(struct buf *b, const void *arg)
 	jw_close(b, '}');
 }
 
-/* Null, too, when that schedule was deleted. */
-static void put_schedule(struct buf *b, const void *arg)
+/* Null, too, when the owner was deleted. */
+static void put_owner(struct buf *b, const void *arg)
 {
 	const struct group_shown *s = arg;
-	struct str name = core_name(s->a->host.core, KIND_SCHEDULE, s->g->schedule);
+	struct owner of = group_owner(s->g);
+	struct str name = core_name(s->a->host.core, (enum kind)of.kind, of.id);
 
 	if (name.p)
 		jw_str(b, name);
@@ -29,21 +30,21 @@ static void put_schedule(struct buf *b, const void *arg)
 		jw_null(b);
 }
 
-static void put_tick(struct buf *b, const void *arg)
+static void put_part(struct buf *b, const void *arg)
 {
-	const struct group_row *g = ((const struct group_shown *)arg)->g;
+	int64_t part = ((const struct group_shown *)arg)->g->owner_part;
 
-	if (g->tick_s)
-		jw_time(b, g->tick_s * 1000);
+	if (part)
+		jw_time(b, part * 1000);
 	else
 		jw_null(b);
 }
 
-static const struct field_out found[] = {
-    {"counts", put_counts}, {"schedule", put_schedule}, {"tick", put_tick}, {NULL}};
-
 void show_group(struct buf *b, const struct api *a, const struct group_row *g)
 {
+	const struct owner_names *owner = resource_of((enum kind)group_owner(g).kind)->owner;
+	const struct field_out found[] = {
+	    {"counts", put_counts}, {owner->name, put_owner}, {owner->part, put_part}, {NULL}};
 	const struct group_shown shown = {a, g};
 	const struct showing s = {a->host.ids, g, found, &shown, true};
 

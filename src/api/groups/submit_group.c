@@ -18,7 +18,7 @@
 struct posting {
 	struct draft draft;
 	bool made_default;
-	rid owed; /* the group that a schedule has triggered; 0: a new one */
+	rid owed; /* the group that was triggered; 0: a new one */
 };
 
 static call_fn find_queues;

@@ -24,8 +24,8 @@ struct rendered {
 struct event_filter {
 	struct str kinds[KINDS_MAX];
 	size_t n_kinds;
-	rid queue, task, batch, worker, owner;
-	enum kind owner_kind;
+	rid queue, task, batch, worker;
+	struct owner owner;
 };
 
 struct watcher {
@@ -61,7 +61,7 @@ static bool notice_fits(const struct event_filter *f, const struct notice *n)
 {
 	return (!f->queue || f->queue == n->queue) && (!f->task || f->task == n->task) &&
 	       (!f->batch || f->batch == n->batch) && (!f->worker || f->worker == n->worker) &&
-	       (!f->owner || f->owner == n->owner.id) && kind_fits(f, str_of(n->kind));
+	       (!f->owner.id || f->owner.id == n->owner.id) && kind_fits(f, str_of(n->kind));
 }
 
 static int add_kinds(struct call *c, struct event_filter *f, struct str list)
@@ -96,13 +96,8 @@ static bool read_filter(struct call *c, struct event_filter *f)
 		f->worker = find_worker(c, c->query[Q_WORKER], "worker", &c->problem);
 		rc = f->worker ? 0 : c->problem.code;
 	}
-	for (int i = 0; !rc && i < N_QUERY; i++)
-		if (Q_OWNERS & Q(i) && c->query[i].p) {
-			f->owner_kind = resource_asked((enum query)i)->kind;
-			f->owner = find_object(
-			    c, f->owner_kind, c->query[i], query_infos[i].name, &c->problem);
-			rc = f->owner ? 0 : c->problem.code;
-		}
+	if (!rc)
+		rc = resource_owner(c, &f->owner);
 	if (!rc && c->query[Q_TASK].p)
 		rc = find_id(c->api, c->query[Q_TASK], "task", &f->task, &c->problem);
 	if (!rc && c->query[Q_BATCH].p)
@@ -263,7 +258,8 @@ static void subject_of(struct call *c, struct event_list *l)
 		struct str name; /* tasks and batches have none */
 	} by[] = {{f->queue, core_name(core, KIND_QUEUE, f->queue)},
 	    {f->worker, core_name(core, KIND_WORKER, f->worker)}, {f->task, STR_NULL},
-	    {f->batch, STR_NULL}, {f->owner, core_name(core, f->owner_kind, f->owner)}};
+	    {f->batch, STR_NULL},
+	    {f->owner.id, core_name(core, (enum kind)f->owner.kind, f->owner.id)}};
 	char text[ID_TEXT];
 
 	for (size_t i = 0; i < sizeof by / sizeof by[0]; i++)

@@ -40,6 +40,20 @@ const struct resource *resource_asked(enum query q)
 	return NULL;
 }
 
+int resource_owner(struct call *c, struct owner *ret_owner)
+{
+	*ret_owner = (struct owner){0};
+	for (int q = 0; q < N_QUERY; q++)
+		if (Q_OWNERS & Q(q) && c->query[q].p) {
+			ret_owner->kind = (int32_t)resource_asked((enum query)q)->kind;
+			ret_owner->id = find_object(c, (enum kind)ret_owner->kind, c->query[q],
+			    query_infos[q].name, &c->problem);
+			if (!ret_owner->id)
+				return c->problem.code;
+		}
+	return 0;
+}
+
 static const struct resource *of_route(const struct call *c)
 {
 	const struct resource *r = resource_at(c->route->tag);

@@ -69,6 +69,8 @@ rid find_object(
     const struct call *c, enum kind kind, struct str text, const char *field, struct problem *p);
 /* By a query that names an owner of tasks; NULL: that is none. */
 const struct resource *resource_asked(enum query q);
+/* The owner that the query names, with no part; its id is 0 if none does. */
+int resource_owner(struct call *c, struct owner *ret_owner);
 
 /* The command is about what the path names, at the version that If-Match demands. False: the
  * problem has been sent. */

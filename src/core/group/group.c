@@ -165,7 +165,7 @@ void group_move(struct core *c, struct group *g, enum group_state to, struct str
 	audit_object(c, move_events[to], &g->object, actor,
 	    detail_of(&out->batch.arena, "reason", g->row.reason), out);
 	if (group_is_ended(to) && !MUTANT(GROUP_END_UNTOLD))
-		group_tell_schedule(c, g);
+		group_tell_owner(c, g);
 }
 
 /* What it was busy with is begun anew when the doors are open. */
@@ -177,7 +177,7 @@ static void load(struct core *c, const void *stored)
 	if (!MUTANT(OWED_IDS_NOT_KEPT))
 		group_keep_ids(c, &g->row);
 	if (!group_is_ended(g->row.state) && !MUTANT(GROUP_LIVE_FORGOTTEN_AT_START))
-		group_tell_schedule(c, g);
+		group_tell_owner(c, g);
 	if (!is_active(g->row.state))
 		return;
 	if (g->row.state == GROUP_DISPATCHING)
@@ -217,7 +217,7 @@ static int cancel(
 		group_move(c, g, GROUP_CANCELED, reason, ev->actor, out);
 		return 0;
 	}
-	if (g->is_drafted) { /* once all of it is there: a schedule's next tick cannot ask again */
+	if (g->is_drafted) { /* once all of it is there: nothing can ask for it again */
 		g->is_unwanted = true;
 		return 0;
 	}

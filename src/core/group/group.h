@@ -169,19 +169,17 @@ void group_enter(struct core *c, struct group *g); /* a new one, into the line o
 void group_dirty(struct core *c, struct group *g);
 void group_save(struct core *c, struct group *g, struct effects *out);
 
-/* owed.c: groups that schedules trigger */
-struct schedule_row;
+/* owed.c: groups that their owners trigger */
 /* One that is to be drafted; 0: there are too many groups, which group_room() says. */
-rid group_trigger(struct core *c, const struct schedule_row *s, int64_t tick_s, struct str actor,
-    struct effects *out);
+rid group_trigger(struct core *c, const struct owner *of, struct str actor, struct effects *out);
 size_t group_room(const struct core *c);
 /* The ids of its jobs are set aside: nobody else gets one of them. */
 void group_keep_ids(struct core *c, const struct group_row *g);
 /* An owed group cannot be drafted: this is the reason. */
 int group_undrafted(
     struct core *c, struct group *g, const struct event *ev, struct reply *r, struct effects *out);
-/* The schedule is told that one of its groups has begun, or has ended. */
-void group_tell_schedule(struct core *c, const struct group *g);
+/* The owner, if there is one, is told that one of its groups has begun, or has ended. */
+void group_tell_owner(struct core *c, const struct group *g);
 
 /* submit.c: a group comes in */
 struct group_plan;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups that schedules trigger. The tick, the schedule's progress and the group's row are one
- * batch, so there is one group per tick, whatever happens. Its jobs are not known then: whoever
+ * Groups that their owners trigger. The owner's progress and the group's row are one batch, so
+ * there is one group per part of the owner, whatever happens. Its jobs are not known then: whoever
  * drafts them asks for the groups that are owed (core_owed()), as often as it takes, and submits
  * the jobs into the group, which takes them once.
  */
@@ -9,7 +9,6 @@
 #include "core/state.h"
 
 #include "core/group/view.h"
-#include "core/schedule/schedule.h"
 
 size_t group_room(const struct core *c)
 {
@@ -26,34 +25,32 @@ void group_keep_ids(struct core *c, const struct group_row *g)
 		c->last_id = last;
 }
 
-void group_tell_schedule(struct core *c, const struct group *g)
+void group_tell_owner(struct core *c, const struct group *g)
 {
-	const struct owner of = {KIND_SCHEDULE, g->row.schedule, g->row.tick_s};
+	const struct owner of = group_owner(&g->row);
 
-	if (!g->row.schedule)
-		return;
 	if (group_is_ended(g->row.state))
 		owner_task_ended(c, &of, g->row.id);
 	else
 		owner_task_live(c, &of, g->row.id, 0);
 }
 
-rid group_trigger(struct core *c, const struct schedule_row *s, int64_t tick_s, struct str actor,
-    struct effects *out)
+rid group_trigger(struct core *c, const struct owner *of, struct str actor, struct effects *out)
 {
+	const struct object *owner = object_find(c, (enum kind)of->kind, of->id);
 	struct group_row row = {.id = id_next(c->last_id, c->now_ms),
 	    .ctime_ms = c->now_ms,
 	    .mtime_ms = c->now_ms,
 	    .actor = actor.n ? actor : STR("reeve"),
-	    .schedule = s->id,
-	    .tick_s = tick_s};
+	    .owner = of->id,
+	    .owner_part = of->part};
 	char text[ID_TEXT];
 	struct group *g;
 
 	if (!group_room(c))
 		return 0;
-	row.reason =
-	    arena_strf(&out->batch.arena, "triggered by the schedule " STR_FMT, STR_ARG(s->name));
+	row.reason = arena_strf(&out->batch.arena, "triggered by the %s " STR_FMT,
+	    kind_names[of->kind], STR_ARG(owner->name));
 	row.name = str_of(id_format(&c->ids, row.id, text));
 	c->last_id = row.id;
 	g = group_add(c, &row);
@@ -63,7 +60,7 @@ rid group_trigger(struct core *c, const struct schedule_row *s, int64_t tick_s, 
 		group_save(c, g, out);
 	audit_object(c, "group.triggered", &g->object, g->row.actor,
 	    detail_of(&out->batch.arena, "reason", g->row.reason), out);
-	group_tell_schedule(c, g);
+	group_tell_owner(c, g);
 	return g->row.id;
 }
 
@@ -84,9 +81,8 @@ int group_undrafted(
 
 rid core_owed(const struct core *c, rid after, struct arena *a, struct str *ret_text)
 {
-	const struct schedule *s;
-	struct schedule_row row;
 	const struct group *g;
+	struct owner of;
 
 	TAILQ_FOREACH (g, &groups_of(c)->owed, in_line)
 		if (g->row.id > after && !g->is_drafted &&
@@ -95,10 +91,7 @@ rid core_owed(const struct core *c, rid after, struct arena *a, struct str *ret_
 	*ret_text = STR_NULL;
 	if (!g)
 		return 0;
-	s = object_find(c, KIND_SCHEDULE, g->row.schedule);
-	if (s) {
-		schedule_unpack(s, NULL, &row);
-		*ret_text = arena_str(a, row.group);
-	}
+	of = group_owner(&g->row);
+	*ret_text = owner_triggers(c, &of, a);
 	return g->row.id;
 }

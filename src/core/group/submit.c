@@ -23,7 +23,7 @@ struct sorted_edges {
 struct group_plan {
 	struct group *group;
 	bool is_made;    /* all that there is to be written before its jobs */
-	bool was_owed;   /* a schedule has triggered it: it was there before */
+	bool was_owed;   /* its owner has triggered it: it was there before */
 	uint32_t *order; /* the jobs, most important first, as the caller counts them */
 	uint32_t *place; /* of each of the caller's jobs in that order */
 };
@@ -341,7 +341,7 @@ static int take_order(struct core *c, const struct event *ev, struct group_plan 
 	return e;
 }
 
-/* What triggered the schedule's group, and from which graph it is. */
+/* What triggered the group, and from which graph it is. */
 static struct str reason_of(const struct event *ev, const struct group_plan *plan, struct arena *a)
 {
 	struct str was = plan->group->row.reason, said = ev->submit.group->reason;

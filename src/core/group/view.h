@@ -16,8 +16,8 @@ struct group_view {
 };
 bool core_group(const struct core *c, rid id, struct group_view *ret_view);
 
-/* The oldest group behind that one which a schedule has triggered and which is to be drafted; 0:
- * there is none. Its text is what its schedule says now; NULL: the schedule is gone. */
+/* The oldest group behind that one which was triggered and is to be drafted; 0: there is none. Its
+ * text is what its owner says now; NULL: the owner is gone. */
 rid core_owed(const struct core *c, rid after, struct arena *a, struct str *ret_text);
 
 /* The task is a worker's, but its order waits for what it is to be shown. */

@@ -90,7 +90,7 @@ rid schedule_submit(struct core *c, const struct schedule_row *row, int64_t tick
 	        .body = row->body}};
 
 	if (row->group.p)
-		return group_trigger(c, row, tick_s, actor, out);
+		return group_trigger(c, &t.spec.owner, actor, out);
 	return submit_alone(c, &t, out);
 }
 

@@ -49,6 +49,7 @@ void schedule_save(struct core *c, struct schedule *s, const struct schedule_row
 /* Unless it is in a queue that the schedule has left. */
 void schedule_task_live(struct core *c, struct object *o, rid task, rid queue);
 void schedule_task_ended(struct core *c, struct object *o, rid task);
+struct str schedule_triggers(const struct object *o, struct arena *a);
 const struct object *schedule_user_of(const struct core *c, rid queue);
 
 /* tick.c */

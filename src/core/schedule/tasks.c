@@ -33,6 +33,14 @@ void schedule_task_live(struct core *c, struct object *o, rid task, rid queue)
 	s->live[s->n_live++] = task;
 }
 
+struct str schedule_triggers(const struct object *o, struct arena *a)
+{
+	struct schedule_row row;
+
+	schedule_unpack((const struct schedule *)o, NULL, &row);
+	return arena_str(a, row.group);
+}
+
 void schedule_task_ended(struct core *c, struct object *o, rid task)
 {
 	struct schedule *s = (struct schedule *)o;

@@ -28,7 +28,7 @@ const struct moves group_moves = {
         [GROUP_CANCELED] = "canceled"},
     {
         {GROUP_TRIGGERED, GROUP_CREATED, "its graph is known, and has no cycle"},
-        {GROUP_TRIGGERED, GROUP_FAILED, "its schedule asks for what cannot be drafted"},
+        {GROUP_TRIGGERED, GROUP_FAILED, "its owner asks for what cannot be drafted"},
         {GROUP_TRIGGERED, GROUP_CANCELED, "somebody cancels it before its jobs are known"},
         {GROUP_CREATED, GROUP_QUEUED, "all its jobs are there"},
         {GROUP_QUEUED, GROUP_DISPATCHING, "few groups are active, or workers would idle"},
@@ -50,7 +50,7 @@ bool group_is_ended(int state)
 
 bool group_is_owed(const struct group_row *g)
 {
-	return g->state == GROUP_TRIGGERED && g->schedule;
+	return g->state == GROUP_TRIGGERED && g->owner;
 }
 
 static enum job_state ended_state(const struct task_state *t)
@@ -107,8 +107,8 @@ static const struct column group_columns[] = {
     G(TEXT, "actor", actor, 0),
     G(I64, "retried_of", retried_of, 0),
     G(TEXT, "series", series, 0),
-    G(I64, "schedule", schedule, 0),
-    G(I64, "tick_s", tick_s, 0),
+    G(I64, "schedule", owner, 0),
+    G(I64, "tick_s", owner_part, 0),
     COLUMN_SUM_OF("sum", 0),
     COLUMN_SUM_OF("state_sum", COLUMN_STATE),
 };
@@ -153,7 +153,7 @@ const struct field group_fields[] = {
     SHOWN_OR_NULL("series", FIELD_TEXT, series,
         .about = "what groups that build the same again and again have in common"),
     FIELD_FOUND("schedule", FIELD_TEXT, FIELD_NULL_SHOWN, "that triggered it"),
-    SHOWN_OR_NULL("schedule_id", FIELD_ID, schedule, .about = "its id"),
+    SHOWN_OR_NULL("schedule_id", FIELD_ID, owner, .about = "its id"),
     FIELD_FOUND(
         "tick", FIELD_TIME, FIELD_NULL_SHOWN, "of the schedule; null: somebody asked for it"),
     SHOWN_OR_NULL("retried_of", FIELD_ID, retried_of, .about = "the group that it is left of"),

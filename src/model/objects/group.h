@@ -3,7 +3,7 @@
  * A group: jobs that need each other. A job is a task; the group says which needs which, and goes
  * through these states:
  *
- *   failed, canceled <--- (a schedule's, whose jobs never came to be known)
+ *   failed, canceled <--- (a triggered one, whose jobs never came to be known)
  *      ^
  *   triggered ---> created ---> queued ---> dispatching ---> complete
  *                                 |           |  |  |
@@ -66,7 +66,7 @@ extern const struct moves group_moves;
 
 bool group_is_ended(int state);
 struct group_row;
-/* A schedule has triggered it, and its jobs are not known yet: it is to be drafted. */
+/* The group was triggered, and its jobs are not known yet: it is to be drafted. */
 bool group_is_owed(const struct group_row *g);
 enum job_state job_state(enum group_state group, const struct task_state *task);
 
@@ -92,8 +92,9 @@ struct group_row {
 	struct str actor;      /* who submitted it */
 	rid retried_of;        /* the group that it is left of; 0: none */
 	struct str series; /* of groups that build the same; NULL: none (model/objects/built.h) */
-	rid schedule;      /* that triggered it; 0: none did */
-	int64_t tick_s;    /* of that schedule; 0: somebody asked for it by hand */
+	/* see group_owner() */
+	rid owner;
+	int64_t owner_part;
 };
 
 /* A piece of a group's graph: see model/objects/group_graph.h. */
@@ -106,6 +107,12 @@ struct group_graph_row {
 extern const struct row_table group_table, group_graph_table; /* model/rows/row.h */
 /* A group's members, and those of its counts (model/rows/field.h). */
 extern const struct field group_fields[], group_count_fields[];
+
+/* What triggered it; id 0: nothing did. Part 0: somebody asked for it by hand. */
+static inline struct owner group_owner(const struct group_row *g)
+{
+	return (struct owner){KIND_SCHEDULE, g->owner, g->owner_part};
+}
 
 static inline rid group_job_id(const struct group_row *g, uint32_t job)
 {

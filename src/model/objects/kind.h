@@ -27,8 +27,8 @@ enum kind {
 
 extern const char *const kind_names[N_KINDS];
 
-/* What a task is part of: that object, and which part of it; of a schedule, the tick; of a
- * group, the job. */
+/* What a task is part of, or what triggered a group: that object, and which part of it; of a
+ * schedule, the tick; of a group, the job. */
 struct owner {
 	int32_t kind; /* enum kind */
 	rid id;       /* 0: it belongs to nobody */
@@ -57,7 +57,7 @@ enum verb {
 	WORKER_UNDRAIN,
 	TOKEN_USE,       /* a token for one use was used, by the worker of that name */
 	GROUP_CANCEL,    /* what waits ends, what runs is told */
-	GROUP_UNDRAFTED, /* what its schedule asks for cannot be drafted: the reason says why */
+	GROUP_UNDRAFTED, /* what its owner asks for cannot be drafted: the reason says why */
 	GRAPH_CHANGE,    /* packages of it, at once: see struct object_parts */
 };
 

@@ -75,7 +75,7 @@ bool token_is_limited(const struct token_row *t);
 bool token_has_expired(const struct token_row *t, int64_t now_ms);
 /* May anybody come in with it who knows its secret? */
 bool token_admits(const struct token_row *t, int64_t now_ms);
-/* Within the token's limits: a task, or a schedule's, of this queue with these labels. */
+/* Within the token's limits: a task of this queue with these labels, there or to be submitted. */
 bool token_covers(const struct token_row *t, struct str queue, struct str labels);
 
 /*

@@ -5,7 +5,6 @@
 
 #include "model/objects/built.h"
 #include "model/objects/group_graph.h"
-#include "model/objects/schedule.h"
 #include "sim/judge/judge_internal.h"
 #include "sim/kind.h"
 #include "sim/load/load_internal.h"
@@ -28,7 +27,7 @@ struct group_wish {
 	int from, origin[SUBMIT_MOST];
 	bool was_built[SUBMIT_MOST];        /* there, when it was asked for */
 	struct task_row taken[SUBMIT_MOST]; /* id 0: it is built again */
-	rid owed; /* the jobs of this group, which a schedule has triggered; 0: a new one */
+	rid owed; /* the jobs of this group, which was triggered; 0: a new one */
 };
 
 struct truth_result {
@@ -44,7 +43,7 @@ struct truth_group {
 	bool is_cancelled; /* somebody has asked for it, */
 	bool must_cancel;  /* and it was granted */
 	bool has_reason, is_undrafted;
-	bool has_tick, is_of_tick; /* of a schedule: a row of a tick names it; as fired */
+	bool has_tick, is_of_tick; /* a row of a tick names it; as fired */
 	const struct group_wish *wish;
 	struct truth_task *jobs[SUBMIT_MOST]; /* as the client counts them */
 	bool is_skipped[SUBMIT_MOST];
@@ -82,13 +81,12 @@ struct group_wish *group_draw_wish(struct world *w, int n_most);
 void group_send_wish(struct world *w, struct group_wish *p, int64_t in_us);
 void group_ask_cancel(struct world *w, const struct truth_group *t, int64_t in_us);
 const struct group_wish *group_wish_of(const struct world *w, unsigned request); /* or NULL */
-/* owed.c: groups that schedules trigger */
+/* owed.c: groups that their owners trigger */
 void groups_stepped(struct world *w);
-/* One of the schedule's that has not ended, but that; of its own ticks, or whatever made it. */
+/* One of the owner's that has not ended, but that; of its own ticks, or whatever made it. */
 const struct truth_group *groups_live_of(
-    const struct world *w, rid schedule, rid but, bool ticks_only);
-void groups_replaced(struct world *w, rid schedule);
-void judge_group_of_tick(struct world *w, const struct tick_row *row);
+    const struct world *w, rid owner, rid but, bool ticks_only);
+void groups_replaced(struct world *w, rid owner);
 void judge_group_owed(struct world *w, const struct truth_group *g);
 void judge_groups_kept(struct world *w);
 void judge_group_done(struct world *w, const struct event *command, const struct reply *r);

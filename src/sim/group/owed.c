@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups that schedules trigger. The server's surface finds out their jobs, one group at a time,
+ * Groups that their owners trigger. The server's surface finds out their jobs, one group at a time,
  * and takes its time for that: servers die meanwhile, others cancel the group, a draft comes twice
  * or late, or there is none. And the judge: one group per tick, and each gets its jobs or a reason.
  */
@@ -101,15 +101,14 @@ void groups_stepped(struct world *w)
 
 /* -- the judge */
 
-const struct truth_group *groups_live_of(
-    const struct world *w, rid schedule, rid but, bool ticks_only)
+const struct truth_group *groups_live_of(const struct world *w, rid owner, rid but, bool ticks_only)
 {
 	const struct sim_groups *all = groups_of(w);
 
 	for (size_t i = all->n; i-- > 0;) {
 		const struct truth_group *g = all->all[i];
 
-		if (g->row.schedule == schedule && g->id != but && !g->deleted && g->row.id &&
+		if (g->row.owner == owner && g->id != but && !g->deleted && g->row.id &&
 		    !group_is_ended(g->row.state) && (!ticks_only || g->is_of_tick))
 			return g;
 	}
@@ -117,38 +116,18 @@ const struct truth_group *groups_live_of(
 }
 
 /* Whatever lives of it then is cancelled for the next tick. */
-void groups_replaced(struct world *w, rid schedule)
+void groups_replaced(struct world *w, rid owner)
 {
 	struct sim_groups *all = groups_of(w);
 
 	for (size_t i = 0; i < all->n; i++) {
 		struct truth_group *g = all->all[i];
 
-		if (g->row.schedule != schedule || g->deleted)
+		if (g->row.owner != owner || g->deleted)
 			continue;
 		g->is_cancelled = true;
 		g->must_cancel |= g->row.id && !group_is_ended(g->row.state);
 	}
-}
-
-void judge_group_of_tick(struct world *w, const struct tick_row *row)
-{
-	const struct truth_group *known = groups_find(w, row->task);
-	int64_t tick_s = row->outcome == TICK_MANUAL ? 0 : row->tick_s;
-	struct truth_group *g;
-
-	if (!known || known->row.schedule != row->schedule || known->row.tick_s != tick_s ||
-	    known->has_tick) {
-		world_fail(w, 49, "tick %lld names group %u, which is %s", (long long)row->tick_s,
-		    known ? known->number : 0,
-		    !known            ? "not stored"
-		    : known->has_tick ? "another one's"
-		                      : "of another tick");
-		return;
-	}
-	g = groups_truth(w, row->task);
-	g->has_tick = true;
-	g->is_of_tick = row->outcome == TICK_FIRED;
 }
 
 /* The ids behind an owed group's are its jobs': nobody else gets one of them. */
@@ -170,10 +149,10 @@ void judge_group_owed(struct world *w, const struct truth_group *g)
 {
 	bool has_failed = g->row.state == GROUP_FAILED && !g->row.n_jobs;
 
-	if (g->row.schedule && !g->has_tick)
+	if (g->row.owner && !g->has_tick)
 		world_fail(w, 49, "group %u of tick %lld has no row of a tick", g->number,
-		    (long long)g->row.tick_s);
-	if (g->wish && g->wish->owed != (g->row.schedule ? g->id : 0))
+		    (long long)g->row.owner_part);
+	if (g->wish && g->wish->owed != (g->row.owner ? g->id : 0))
 		world_fail(w, 49, "group %u has the jobs of another", g->number);
 	if (group_is_ended(g->row.state) && !g->row.n_jobs && !g->has_reason)
 		world_fail(w, 49, "group %u has no jobs, and nobody says why", g->number);

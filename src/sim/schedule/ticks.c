@@ -212,6 +212,26 @@ static void wait_in_line(struct world *w, struct truth_schedule *s, struct truth
 		groups_replaced(w, s->id);
 }
 
+static void check_group(struct world *w, const struct tick_row *row)
+{
+	const struct truth_group *known = groups_find(w, row->task);
+	int64_t tick_s = row->outcome == TICK_MANUAL ? 0 : row->tick_s;
+	struct truth_group *g;
+
+	if (!known || known->row.owner != row->schedule || known->row.owner_part != tick_s ||
+	    known->has_tick) {
+		world_fail(w, 49, "tick %lld names group %u, which is %s", (long long)row->tick_s,
+		    known ? known->number : 0,
+		    !known            ? "not stored"
+		    : known->has_tick ? "another one's"
+		                      : "of another tick");
+		return;
+	}
+	g = groups_truth(w, row->task);
+	g->has_tick = true;
+	g->is_of_tick = row->outcome == TICK_FIRED;
+}
+
 void judge_tick_row(struct world *w, const struct tick_row *row)
 {
 	struct truth_schedule *s = truth_schedule_of(w, row->schedule);
@@ -224,7 +244,7 @@ void judge_tick_row(struct world *w, const struct tick_row *row)
 	    tick_outcome_names[row->outcome], (int)row->reason.n,
 	    row->reason.p ? row->reason.p : "");
 	if (row->task && s->of_groups)
-		judge_group_of_tick(w, row);
+		check_group(w, row);
 	else if (row->task)
 		check_task(w, s, row);
 	if (row->outcome == TICK_MANUAL)

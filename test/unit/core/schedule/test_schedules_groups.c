@@ -87,8 +87,8 @@ STORY(a_tick_triggers_a_group_and_names_it)
 	assert_int_equal(w->n_groups, 1);
 	group = w->groups[0].id;
 	assert_int_equal(w->groups[0].state, GROUP_TRIGGERED);
-	assert_int_equal(w->groups[0].schedule, id);
-	assert_int_equal(w->groups[0].tick_s, last_tick(w)->tick_s);
+	assert_int_equal(w->groups[0].owner, id);
+	assert_int_equal(w->groups[0].owner_part, last_tick(w)->tick_s);
 	assert_int_equal(last_tick(w)->outcome, TICK_FIRED);
 	assert_int_equal(last_tick(w)->task, group);
 	assert_int_equal(world_schedule(w, id)->progress.last_task, group);
@@ -99,7 +99,7 @@ STORY(a_tick_triggers_a_group_and_names_it)
 	assert_int_equal(owed(w), 0);
 	assert_int_equal(jobs_of(w, group), 3);
 	assert_int_equal(world_group(w, group)->n_jobs, 3);
-	assert_int_equal(world_group(w, group)->schedule, id);
+	assert_int_equal(world_group(w, group)->owner, id);
 	assert_true(str_is(world_group(w, group)->reason, "triggered by the schedule night") ||
 	            world_group(w, group)->state == GROUP_DISPATCHING);
 	world_free(w);
@@ -321,7 +321,7 @@ STORY(missed_ticks_and_backfills_have_a_group_each)
 	assert_int_equal(backfill(w, id, from_s, w->now_ms / 1000)->n, 0);
 	assert_int_equal(run(w, id)->n, 1);
 	assert_int_equal(w->n_groups, 14);
-	assert_int_equal(w->groups[13].tick_s, 0);
+	assert_int_equal(w->groups[13].owner_part, 0);
 	assert_true(str_is(w->groups[13].actor, "test"));
 	for (rid group = 0; (group = owed(w));)
 		assert_int_equal(draft(w, group, 2)->code, 0);
