@@ -39,7 +39,7 @@ int batch_find(struct cli *c, const char *typed, char ret_id[25])
 	AUTO(json_drop) json_t *batch = NULL;
 	int r;
 
-	if (is_id(typed) || !strcmp(typed, "@last"))
+	if (is_id(typed) || !*typed || !strcmp(typed, "@last"))
 		return batch_resolve(typed, ret_id, &c->problem);
 	r = batch_get(c, typed, &batch);
 	return r < 0 ? r : take_id(c, batch, "id", ret_id);
@@ -50,7 +50,7 @@ int group_id_of(struct cli *c, const char *typed, char ret_id[25])
 	AUTO(json_drop) json_t *group = NULL;
 	int r;
 
-	if (is_id(typed) || !strcmp(typed, "@last"))
+	if (is_id(typed) || !*typed || !strcmp(typed, "@last"))
 		return group_resolve(typed, ret_id, &c->problem);
 	r = group_fetch(c, typed, &group);
 	return r < 0 ? r : take_id(c, group, "id", ret_id);
