@@ -64,6 +64,20 @@ def test_a_group_where_a_task_is_meant(server):
         assert result.code == 1 and "it is the id of a group" in result.err, words
 
 
+def test_a_name_of_two_things_is_refused(server):
+    """A batch and a group of one name: neither is cancelled by mistake."""
+    group = server.call("POST", "/v1/groups", json={"name": "both", "jobs": [{"name": "a", "command": ["true"]}]}).json()["id"]
+    batch = server.cli("submit", "--array", "1-2", "--name", "both", "--hold", "--", "true").out.strip()
+    for word in ("cancel", "wait", "why", "retry", "logs"):
+        result = server.cli(word, "both", check=False)
+        assert result.code in (1, 125) and '"both" is the name of a batch and of a group' in result.err, result
+        assert "reeve batch show both, reeve group show both" in result.err
+    assert {t["state"] for t in server.all_tasks() if t["batch"] == batch} == {"held"}
+    assert server.cli("cancel", batch).out == "2 of 2 cancelled\n"
+    assert server.get(f"/v1/groups/{group}")["state"] != "canceled"
+    assert server.cli("cancel", group).out == "group both cancelled\n"
+
+
 def test_quiet_makes_no_remarks(server):
     def said(*words):
         result = server.cli(*words[:2], "-q", *words[2:])
