@@ -38,7 +38,9 @@ static void queue_hint(const struct call *c, struct str text, struct problem *p)
 	AUTO(buf_release) struct buf name = {0};
 
 	buf_add_typed(&name, text);
-	if (c->who.limit)
+	if (!text.n)
+		problem_hint(p, "reeve queue ls shows the queues");
+	else if (c->who.limit)
 		problem_hint(p, "or it lies outside the limits of this token");
 	else
 		problem_hint(p, "reeve queue create %s makes it", name.p);

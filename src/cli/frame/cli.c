@@ -237,6 +237,22 @@ static int set_format(struct cli *c)
 	            : problem_hint(&c->problem, "table, wide, json, jsonl or yaml");
 }
 
+/* A script's variable that is not set is no name; what a command is given may be empty. */
+static int check_empty_args(struct cli *c)
+{
+	const struct command *cmd = c->command;
+	bool gives = cmd->args && strstr(cmd->args, "COMMAND");
+	size_t n = gives && c->options.n_args ? 1 : c->options.n_args;
+
+	for (size_t i = 0; i < n && !(cmd->flags & COMMAND_HIDDEN); i++)
+		if (!*c->options.args[i]) {
+			problem_set(&c->problem, ERR_INVALID,
+			    "an argument is empty: reeve %s takes %s", cmd->path, cmd->args);
+			return problem_hint(&c->problem, "has a variable of a script no value?");
+		}
+	return 0;
+}
+
 static int check_args(struct cli *c)
 {
 	const struct command *cmd = c->command;
@@ -251,7 +267,7 @@ static int check_args(struct cli *c)
 		    cmd->args);
 		return problem_hint(&c->problem, "`reeve %s --help` shows examples", cmd->path);
 	}
-	return 0;
+	return check_empty_args(c);
 }
 
 static int run_client_command(struct cli *c, int argc, char **argv)

@@ -39,7 +39,7 @@ int batch_find(struct cli *c, const char *typed, char ret_id[25])
 	AUTO(json_drop) json_t *batch = NULL;
 	int r;
 
-	if (is_id(typed) || !strcmp(typed, "@last"))
+	if (is_id(typed) || !*typed || !strcmp(typed, "@last"))
 		return batch_resolve(typed, ret_id, &c->problem);
 	r = batch_get(c, typed, &batch);
 	return r < 0 ? r : take_id(c, batch, "id", ret_id);
@@ -50,7 +50,7 @@ int group_id_of(struct cli *c, const char *typed, char ret_id[25])
 	AUTO(json_drop) json_t *group = NULL;
 	int r;
 
-	if (is_id(typed) || !strcmp(typed, "@last"))
+	if (is_id(typed) || !*typed || !strcmp(typed, "@last"))
 		return group_resolve(typed, ret_id, &c->problem);
 	r = group_fetch(c, typed, &group);
 	return r < 0 ? r : take_id(c, group, "id", ret_id);
@@ -92,6 +92,24 @@ static int find_last(struct cli *c, struct target *t)
 	return r;
 }
 
+/* Which of the two would be cancelled, or waited for, nobody should have to know by heart. */
+static int refuse_two_things(struct cli *c, const char *typed)
+{
+	AUTO(json_drop) json_t *group = NULL;
+	AUTO(buf_release) struct buf name = {0};
+	int r = is_id(typed) ? ERR_NOT_FOUND : group_fetch(c, typed, &group);
+
+	if (r == ERR_NOT_FOUND)
+		c->problem = (struct problem){0};
+	if (r < 0)
+		return r == ERR_NOT_FOUND ? 0 : r;
+	buf_add_typed(&name, str_of(typed));
+	problem_set(
+	    &c->problem, ERR_CONFLICT, "\"%.64s\" is the name of a batch and of a group", typed);
+	return problem_hint(&c->problem,
+	    "give the id that you mean: reeve batch show %s, reeve group show %s", name.p, name.p);
+}
+
 /* 1: it is a batch or a group; 0: it is neither. */
 static int find_several(struct cli *c, const char *typed, struct target *t)
 {
@@ -99,6 +117,9 @@ static int find_several(struct cli *c, const char *typed, struct target *t)
 	int r = batch_get(c, typed, &batch);
 
 	if (r == 0 && !jb(batch, "id_is_task")) {
+		r = refuse_two_things(c, typed);
+		if (r < 0)
+			return r;
 		t->kind = TARGET_BATCH;
 		r = take_id(c, batch, "id", t->id);
 		return r < 0 ? r : 1;

@@ -211,6 +211,27 @@ int why_task(struct cli *c, const char *id)
 	return EXIT_OK;
 }
 
+/* For programs it is said in the words of a task's why. */
+static void show_idle_batch(const struct cli *c, const char *id, const json_t *batch)
+{
+	const char *arrow = c->term.utf8 ? "→" : "->",
+	           *said = ji(batch, "done", 0) == ji(batch, "total", 0)
+	                       ? "all of its tasks have ended: nothing waits"
+	                       : "no task of it waits: the others run";
+	AUTO(json_drop)
+	json_t *why = json_pack("{s:s,s:s,s:[]}", "id", id, "summary", said, "reasons");
+
+	if (wants_machine(c)) {
+		print_json(c, why);
+		return;
+	}
+	say(stdout, "%s", said);
+	if (ji(batch, "failed", 0) == 0)
+		return;
+	say(stdout, "  %s what they wrote: reeve logs --batch %s --state failed", arrow, id);
+	say(stdout, "  %s run them again: reeve retry --batch %s --failed", arrow, id);
+}
+
 /* Of a batch: the first of its tasks that waits, for the others do so behind it. */
 static int why_batch(struct cli *c, const char *id)
 {
@@ -234,9 +255,7 @@ static int why_batch(struct cli *c, const char *id)
 	    (long long)ji(batch, "running", 0), (long long)ji(batch, "done", 0),
 	    (long long)ji(batch, "total", 0));
 	if (!first) {
-		say(stdout, ji(batch, "done", 0) == ji(batch, "total", 0)
-		                ? "all of its tasks have ended: nothing waits"
-		                : "no task of it waits: the others run");
+		show_idle_batch(c, id, batch);
 		return EXIT_OK;
 	}
 	cli_note(c, "the first that waits is %s", js(first, "id"));

@@ -64,6 +64,20 @@ def test_a_group_where_a_task_is_meant(server):
         assert result.code == 1 and "it is the id of a group" in result.err, words
 
 
+def test_a_name_of_two_things_is_refused(server):
+    """A batch and a group of one name: neither is cancelled by mistake."""
+    group = server.call("POST", "/v1/groups", json={"name": "both", "jobs": [{"name": "a", "command": ["true"]}]}).json()["id"]
+    batch = server.cli("submit", "--array", "1-2", "--name", "both", "--hold", "--", "true").out.strip()
+    for word in ("cancel", "wait", "why", "retry", "logs"):
+        result = server.cli(word, "both", check=False)
+        assert result.code in (1, 125) and '"both" is the name of a batch and of a group' in result.err, result
+        assert "reeve batch show both, reeve group show both" in result.err
+    assert {t["state"] for t in server.all_tasks() if t["batch"] == batch} == {"held"}
+    assert server.cli("cancel", batch).out == "2 of 2 cancelled\n"
+    assert server.get(f"/v1/groups/{group}")["state"] != "canceled"
+    assert server.cli("cancel", group).out == "group both cancelled\n"
+
+
 def test_quiet_makes_no_remarks(server):
     def said(*words):
         result = server.cli(*words[:2], "-q", *words[2:])
@@ -93,3 +107,25 @@ def test_a_name_that_would_stand_for_something(server, words):
 def test_a_tasks_name_is_for_people(server):
     task = server.cli("submit", "--name", "@home: backup", "--", "true").out.strip()
     assert server.task(task)["name"] == "@home: backup"
+
+
+@pytest.mark.parametrize("words", [
+    ["wait"], ["cancel"], ["retry"], ["why"], ["logs"], ["task", "show"], ["task", "hold"], ["batch", "show"],
+    ["queue", "show"], ["queue", "rm", "--yes"], ["queue", "create"], ["worker", "show"], ["worker", "drain"],
+    ["schedule", "show"], ["schedule", "rm", "--yes"], ["group", "show"], ["group", "rm"], ["graph", "show"], ["run"],
+    ["submit"],
+], ids=" ".join)
+def test_a_variable_of_a_script_without_a_value(server, words):
+    """`reeve wait "$B"` where nobody has set B: it means nothing, and never everything."""
+    result = server.cli(*words, "", check=False)
+    assert result.code in (2, 125) and result.out == ""
+    assert f"an argument is empty: reeve {' '.join(w for w in words if w != '--yes')} takes" in result.err
+
+
+@pytest.mark.parametrize("option", ["queue", "batch", "group", "worker", "schedule", "name", "search", "label", "state", "since"])
+def test_an_empty_filter_chooses_nothing(server, option):
+    held = server.cli("submit", "--hold", "--", "echo", "").out.strip()
+    for words in (["task", "ls"], ["cancel", "--yes"], ["retry"]):
+        result = server.cli(*words, f"--{option}=", check=False)
+        assert result.code in (1, 2) and result.out == "" and "reply" not in result.err, result
+    assert server.task(held)["state"] == "held" and server.task(held)["command"] == ["echo", ""]

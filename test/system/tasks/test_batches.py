@@ -77,6 +77,16 @@ def test_every_command_takes_it(dev, cli):
     assert dev.call("GET", f"/v1/tasks/{batch}").status_code == 404, "it is no task's"
 
 
+def test_why_of_a_batch_that_has_ended(dev, cli):
+    batch = cli("submit", "--array", "1-3", "--", "sh", "-c", "echo {}; test {} != 2").out.strip()
+    assert cli("wait", batch, check=False).code == 1
+    lines = cli("why", batch).out.splitlines()
+    assert lines[0] == "all of its tasks have ended: nothing waits"
+    assert cli("why", batch, "-o", "json").json == {"id": batch, "summary": lines[0], "reasons": []}
+    proposed = [line.partition(": reeve ")[2].split() for line in lines[1:]]
+    assert cli(*proposed[0]).out.endswith("2\n") and cli(*proposed[1]).out == "1 of 1 queued again\n", proposed
+
+
 def test_events_of_a_batch(dev, cli):
     batch = array(cli, "1-2", "true", more=("--name", "told"))
     assert cli("events", "--batch", batch).code == cli("events", "--batch", "told").code == 0
