@@ -195,3 +195,32 @@ void test_load(void **state)
 		assert_int_equal(l.step, step);
 	}
 }
+
+/* However many come in one commit, each as it was given; also with a state that comes behind some
+ * of them, and one that goes at once. */
+void test_new_tasks_of_one_commit(void **state)
+{
+	struct ctx *c = *state;
+	struct task_row rows[40], got;
+	struct rng rng = {7};
+	rid next = 2;
+
+	for (int n = 1; n <= 40; n++) {
+		rid first = next;
+
+		for (int i = 0; i < n; i++) {
+			row_random(&task_table, &rng, &c->a, &rows[i]);
+			rows[i].id = next++;
+			rows[i].spec.key = STR_NULL;
+			add_insert(c, &rows[i]);
+		}
+		rows[n / 2].state.status = TASK_CLAIMED;
+		batch_state(&c->b, &task_table, row_new(&c->b.arena, &task_table, &rows[n / 2]));
+		batch_prune(&c->b, first - 1);
+		commit(c);
+		for (int i = 0; i < n; i++) {
+			assert_int_equal(store_task_get(c->r, first + (rid)i, &c->a, &got), 0);
+			assert_same_row(&task_table, &rows[i], &got);
+		}
+	}
+}

@@ -54,6 +54,8 @@ enum sql_verb {
 	SQL_TRIM,                /* by the first column, and below a value of the second */
 	N_SQL_VERBS,
 };
+/* So many rows by one statement. */
+void sql_add_insert(struct sql_text *s, const struct row_table *t, int n_rows);
 /* False: that is not done to rows of this table. */
 bool sql_add_verb(struct sql_text *s, const struct row_table *t, enum sql_verb verb);
 

@@ -23,23 +23,31 @@ static void add_key(struct sql_text *s, const struct row_table *t)
 		buf_printf(&s->out, "%s%s", i ? ", " : "", t->columns[i].name);
 }
 
-static void add_insert(struct sql_text *s, const char *verb, const struct row_table *t)
+static void add_insert(struct sql_text *s, const char *verb, const struct row_table *t, int n_rows)
 {
 	buf_printf(&s->out, "%s INTO %s (", verb, t->name);
 	sql_add_columns(s, t, 0);
-	sql_add(s, ") VALUES (");
-	for (int i = 0; i < t->n; i++)
-		sql_add(s, i ? ", ?" : "?");
-	sql_add(s, ")");
+	sql_add(s, ") VALUES ");
+	for (int row = 0; row < n_rows; row++) {
+		sql_add(s, row ? ", (" : "(");
+		for (int i = 0; i < t->n; i++)
+			sql_add(s, i ? ", ?" : "?");
+		sql_add(s, ")");
+	}
+}
+
+void sql_add_insert(struct sql_text *s, const struct row_table *t, int n_rows)
+{
+	add_insert(s, "INSERT", t, n_rows);
 }
 
 static void add_put(struct sql_text *s, const struct row_table *t)
 {
 	if (s->dialect->replaces) {
-		add_insert(s, "INSERT OR REPLACE", t);
+		add_insert(s, "INSERT OR REPLACE", t, 1);
 		return;
 	}
-	add_insert(s, "INSERT", t);
+	add_insert(s, "INSERT", t, 1);
 	sql_add(s, " ON CONFLICT (");
 	add_key(s, t);
 	sql_add(s, ") DO UPDATE SET ");
@@ -79,7 +87,7 @@ static void add_expire(struct sql_text *s, const struct row_table *t)
 bool sql_add_verb(struct sql_text *s, const struct row_table *t, enum sql_verb verb)
 {
 	switch (verb) {
-	case SQL_INSERT: add_insert(s, "INSERT", t); return true;
+	case SQL_INSERT: sql_add_insert(s, t, 1); return true;
 	case SQL_PUT: add_put(s, t); return true;
 	case SQL_STATE: return add_state(s, t);
 	case SQL_DELETE:

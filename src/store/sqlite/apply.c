@@ -28,7 +28,7 @@ static int insert_task(void *store, const struct task_row *row)
 	if (row->spec.body.n > BODY_NEAR_MAX)
 		rc = insert_body(s, row->id, row->spec.body);
 	if (rc == SQLITE_OK)
-		rc = sqlite_write_row(s, &task_table, SQL_INSERT, row);
+		rc = fresh_add(s, row);
 	s->stat.n_tasks++;
 	s->stat_due |= row->id <= s->stat_saved.last_id;
 	saw_id(s, row->id);
@@ -47,16 +47,20 @@ static int delete_belongings(struct sqlite_store *s, const struct row_table *t, 
 
 static int write_state(void *store, const struct task_row *row)
 {
-	return sqlite_write_row(store, &task_table, SQL_STATE, row);
+	int rc = fresh_write(store);
+
+	return rc ? rc : sqlite_write_row(store, &task_table, SQL_STATE, row);
 }
 
 static int prune_task(void *store, rid id)
 {
 	struct sqlite_store *s = store;
 	int64_t arg = (int64_t)id;
-	bool gone;
-	int rc = sqlite_prune_row(s, id, &gone);
+	bool gone = false;
+	int rc = fresh_write(s);
 
+	if (rc == SQLITE_OK)
+		rc = sqlite_prune_row(s, id, &gone);
 	if (rc || !gone)
 		return rc;
 	s->stat.n_tasks--;
@@ -110,7 +114,10 @@ static int put_event(struct sqlite_store *s, const struct event_row *e)
 static int apply_other(void *store, const struct row_op *op)
 {
 	struct sqlite_store *s = store;
+	int rc = fresh_write(s);
 
+	if (rc)
+		return rc;
 	if (op->verb == ROW_DELETE)
 		return delete_row(s, op->table, op->id);
 	if (op->verb == ROW_TRIM)
@@ -131,6 +138,9 @@ int sqlite_apply(struct sqlite_store *s, const struct batch *b)
 	int rc;
 
 	s->n_lossy = 0;
+	s->fresh.n = 0;
 	rc = fold_batch(&s->fold, b, &ops, s);
+	if (rc == SQLITE_OK)
+		rc = fresh_write(s);
 	return rc ? rc : sqlite_drop_empty_batches(s);
 }

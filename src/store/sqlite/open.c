@@ -257,6 +257,7 @@ static void sqlite_close(struct store *base)
 	for (int i = 0; i < N_TABLES; i++)
 		for (int verb = 0; verb < N_SQL_VERBS; verb++)
 			sqlite3_finalize(s->row_stmts[i][verb]);
+	sqlite3_finalize(s->fresh.stmt);
 	sqlite3_close(s->db); /* the last one out moves the log into the database */
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);

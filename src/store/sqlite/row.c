@@ -79,12 +79,12 @@ static uint64_t bind_column(
 	}
 }
 
-int sqlite_bind_row(
-    sqlite3_stmt *st, struct bound *was, const struct row_table *t, const void *row, unsigned flags)
+int sqlite_bind_row(sqlite3_stmt *st, struct bound *was, int at, const struct row_table *t,
+    const void *row, unsigned flags)
 {
 	const struct column *c = t->columns;
 	struct sums sums;
-	int at = 1;
+	uint64_t value;
 
 	sums_begin(&sums);
 	for (int i = 0, n = t->n; i < n; i++, c++) {
@@ -92,8 +92,8 @@ int sqlite_bind_row(
 			continue;
 		if (c->type == COLUMN_SUM) /* behind all of its set */
 			bind_i64(st, was, at, sums_of(&sums, c->flags));
-		else
-			sums_add(&sums, t, c, i, bind_column(st, was, at, c, row));
+		else if ((value = bind_column(st, was, at, c, row))) /* most are 0 */
+			sums_add(&sums, t, c, i, value);
 		at++;
 	}
 	return at;
@@ -170,8 +170,9 @@ unsigned sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned s
 				damage |= 1u << c->flags;
 		} else {
 			value = read_column(st, at, c, a, column_at(c, ret_row));
-			sums_add(&sums, t, c, i, value);
-			if (value == 0 && c->flags & COLUMN_FAR)
+			if (value)
+				sums_add(&sums, t, c, i, value);
+			else if (c->flags & COLUMN_FAR)
 				far |= 1u << (c->flags & COLUMN_SET);
 		}
 		at++;

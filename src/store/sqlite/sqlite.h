@@ -41,6 +41,15 @@ struct bound {
 	enum { BOUND_NULL, BOUND_NUMBER, BOUND_BYTES } kind;
 };
 
+/* New tasks that one statement inserts: see fresh.c. Their strings are the batch's. */
+#define FRESH_MAX 8
+struct fresh {
+	sqlite3_stmt *stmt;
+	struct bound bound[FRESH_MAX * COLUMNS_MAX + 1]; /* to it */
+	struct task_row rows[FRESH_MAX];
+	int n; /* that wait for more */
+};
+
 /* What cannot be read off the tables. */
 struct sqlite_stat {
 	rid last_id;
@@ -66,8 +75,9 @@ struct sqlite_store {
 	sqlite3 *db;
 	sqlite3_stmt *stmts[N_WRITE_STMTS], *row_stmts[N_TABLES][N_SQL_VERBS];
 	struct bound bound[N_TABLES][SQL_STATE + 1][COLUMNS_MAX + 1]; /* to row_stmts */
-	pthread_mutex_t mutex;                                        /* of the write side */
-	bool broken; /* a commit's outcome is unknown: only a reopen can tell */
+	struct fresh fresh;
+	pthread_mutex_t mutex; /* of the write side */
+	bool broken;           /* a commit's outcome is unknown: only a reopen can tell */
 	/*
 	 * Counted in memory with every batch; written to its row only now and then, for that is
 	 * one page less in every commit. What was inserted since is found by its higher ids.
@@ -173,10 +183,10 @@ void sqlite_clean_words(
 
 /* row.c */
 void sqlite_bind_str(sqlite3_stmt *st, int at, struct str s, bool blob);
-/* Binds the columns that have one of `flags` (0: all) from parameter 1 on; returns the next.
- * `was`: what is bound to this statement, by nobody else. */
-int sqlite_bind_row(sqlite3_stmt *st, struct bound *was, const struct row_table *t, const void *row,
-    unsigned flags);
+/* Binds the columns that have one of `flags` (0: all) from parameter `at` on, of which the first is
+ * 1; returns the next. `was`: what is bound to this statement, by nobody else. */
+int sqlite_bind_row(sqlite3_stmt *st, struct bound *was, int at, const struct row_table *t,
+    const void *row, unsigned flags);
 /* Reads the columns without `skip_flags` from result column 0 on. Returns the groups that do not
  * fit their checksum: their texts come out NULL. */
 unsigned sqlite_read_row(sqlite3_stmt *st, const struct row_table *t, unsigned skip_flags,
@@ -197,6 +207,13 @@ int sqlite_write_by(
     struct sqlite_store *s, const struct row_table *t, enum sql_verb verb, int64_t arg);
 int sqlite_trim(struct sqlite_store *s, const struct row_op *op);
 int sqlite_step_once(sqlite3_stmt *st);
+
+/* fresh.c: a new task, with others or when fresh_write() is called, before all else is written */
+int fresh_prepare(struct sqlite_store *s);
+int fresh_add(struct sqlite_store *s, const struct task_row *row);
+int fresh_write(struct sqlite_store *s);
+
+/* write.c */
 int sqlite_commit(struct store *base, const struct batch *b, struct problem *ret_problem);
 int sqlite_apply(struct sqlite_store *s, const struct batch *b);
 int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_problem);

@@ -23,7 +23,7 @@ int sqlite_save_stat(struct sqlite_store *s)
 
 	if (rc)
 		return rc;
-	sqlite_bind_row(st, none, &stat_table, &s->stat, 0);
+	sqlite_bind_row(st, none, 1, &stat_table, &s->stat, 0);
 	return sqlite_step_once(st);
 }
 

@@ -82,7 +82,7 @@ static bool is_used(const struct row_table *t, enum sql_verb verb)
 int sqlite_prepare_all(struct sqlite_store *s)
 {
 	sqlite3_stmt *st;
-	int rc = SQLITE_OK;
+	int rc = fresh_prepare(s);
 
 	for (int i = 0; i < N_WRITE_STMTS && rc == SQLITE_OK; i++)
 		rc = sqlite_stmt(s, (enum write_stmt)i, &st);
@@ -110,7 +110,7 @@ int sqlite_write_row(
 
 	if (rc)
 		return rc;
-	at = sqlite_bind_row(st, was, t, row, verb == SQL_STATE ? COLUMN_STATE : 0);
+	at = sqlite_bind_row(st, was, 1, t, row, verb == SQL_STATE ? COLUMN_STATE : 0);
 	if (verb == SQL_STATE)
 		sqlite3_bind_int64(st, at, column_i64(&t->columns[0], row));
 	return sqlite_step_once(st);
