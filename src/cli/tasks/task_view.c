@@ -31,6 +31,12 @@ static char *name_words(const struct cli *c, const json_t *task)
 	return xstrdup(jhas(task, "name") ? js(task, "name") : js(task, "summary"));
 }
 
+/* What a task with a name runs: of others that is the name. */
+static char *command_words(const struct cli *c, const json_t *task)
+{
+	return jhas(task, "name") ? xstrdup(js(task, "summary")) : NULL;
+}
+
 static char *age_words(const struct cli *c, const json_t *task)
 {
 	char text[TIME_TEXT_MAX];
@@ -87,6 +93,7 @@ static const struct heading columns[] = {
     {"BY", HEADING_STRETCH | HEADING_WIDE, {SHOWN_TEXT, "actor"}},
     {"SUBMITTED", HEADING_WIDE, {SHOWN_TEXT, "ctime"}},
     {"LABELS", HEADING_STRETCH | HEADING_WIDE, {SHOWN_PAIRS, "labels"}},
+    {"COMMAND", HEADING_STRETCH | HEADING_WIDE, {.words = command_words}},
     {"REASON", HEADING_STRETCH | HEADING_SPARE, {.words = reason_words}},
 };
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A task's history: every state with its time, its cause, and who caused it, as long as there is the task."""
+import re
 import os
 
 import harness
@@ -154,6 +155,8 @@ def test_lists_show_names_and_commands(server):
     assert items[0]["summary"].startswith("long xxx") and items[0]["summary"].endswith("…")
     table = server.cli("task", "ls").out
     assert "weekly report" in table and "make report" not in table and "sh -c" in table
+    wide = server.cli("task", "ls", "-o", "wide").out
+    assert re.search("weekly report .* make report", wide) and wide.count("sh -c") == 1, "named ones say what they run, too"
     assert [t["name"] for t in server.cli("task", "ls", "--name", "weekly report", "-o", "jsonl").jsonl] == ["weekly report"]
     assert server.cli("task", "ls", "--name", "weekly", "-o", "jsonl").jsonl == []
     assert harness.run("submit", "--help").out.count("--name") >= 1
