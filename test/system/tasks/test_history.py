@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A task's history: every state with its time, its cause, and who caused it, as long as there is the task."""
-import re
 import os
+import re
 
 import harness
 import pytest
