@@ -84,6 +84,7 @@ void test_token_delete(void **state);
 void test_filter_among_queues(void **state);
 void test_group_round_trip(void **state);
 void test_new_tasks_of_one_commit(void **state);
+void test_tasks_by_their_ids(void **state);
 void test_group_graph(void **state);
 void test_jobs_of_a_group(void **state);
 void test_live_jobs_at_start(void **state);

@@ -224,3 +224,33 @@ void test_new_tasks_of_one_commit(void **state)
 		}
 	}
 }
+
+/* In any order, one after the other or not, twice, and some that are not there. */
+void test_tasks_by_their_ids(void **state)
+{
+	struct ctx *c = *state;
+	struct task_row *rows[64], got[40];
+	struct rng rng = {8};
+	rid ids[40];
+
+	for (rid id = 1; id < 64; id++) {
+		rows[id] = task_new(c, id, 5, TASK_BLOCKED);
+		rows[id]->spec.owner.part = (int64_t)id;
+		if (id % 7)
+			add_insert(c, rows[id]);
+	}
+	commit(c);
+	for (int round = 0; round < 200; round++) {
+		size_t n = rng_below(&rng, 40);
+
+		for (size_t i = 0; i < n; i++)
+			ids[i] = i && rng_below(&rng, 3) ? ids[i - 1] % 70 + 1
+			                                 : 1 + (rid)rng_below(&rng, 70);
+		assert_int_equal(store_tasks_get(c->r, ids, n, &c->a, got), 0);
+		for (size_t i = 0; i < n; i++)
+			if (ids[i] < 64 && ids[i] % 7)
+				assert_same_row(&task_table, rows[ids[i]], &got[i]);
+			else
+				assert_int_equal(got[i].id, 0);
+	}
+}

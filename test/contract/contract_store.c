@@ -559,6 +559,7 @@ int main(int argc, char **argv)
 	    T(test_filter_among_queues),
 	    T(test_group_round_trip),
 	    T(test_new_tasks_of_one_commit),
+	    T(test_tasks_by_their_ids),
 	    T(test_group_graph),
 	    T(test_jobs_of_a_group),
 	    T(test_live_jobs_at_start),

@@ -12,7 +12,7 @@
 #define AXIS_NAME_MAX 64
 
 struct taking {
-	struct arena *arena; /* of the list of jobs */
+	struct arena *arena, *needs; /* of the list of jobs */
 	uint64_t seed;
 	struct job job;
 	struct buf task;
@@ -63,7 +63,7 @@ static int read_need(struct taking *t, const struct node *v, struct problem *p)
 		return wrong_at(p, v->line, t->job.name, "a need has no job");
 	if (rc == 0 && (rc = job_name_check(need->job, "the name of a need", p)) < 0)
 		problem_at(p, v->line, t->job.name);
-	need->job = arena_str(t->arena, need->job);
+	need->job = arena_str(t->needs, need->job);
 	return rc;
 }
 
@@ -74,7 +74,7 @@ static int set_needs(const struct node *v, void *arg, struct problem *p)
 
 	if (rc < 0)
 		return rc;
-	t->job.needs = arena_alloc(t->arena, (v->n + 1) * sizeof *t->job.needs);
+	t->job.needs = arena_alloc(t->needs, (v->n + 1) * sizeof *t->job.needs);
 	for (const struct node *i = v->first; rc == 0 && i; i = i->next)
 		rc = read_need(t, i, p);
 	return rc;
@@ -249,7 +249,7 @@ static int too_many(struct problem *p, uint32_t line, const char *what, size_t m
 
 int file_read_job(struct plan_file *f, const struct node *v, struct problem *p)
 {
-	struct taking t = {.arena = &f->jobs.arena, .seed = f->jobs.seed};
+	struct taking t = {.arena = &f->jobs.arena, .needs = &f->jobs.needs, .seed = f->jobs.seed};
 	int rc;
 
 	if (v->kind != NODE_MAP)

@@ -30,9 +30,19 @@ bool after_parse(struct str s, enum after *ret_after)
 	return false;
 }
 
+void job_specs_drop_needs(struct job_specs *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		l->jobs[i].needs = NULL;
+		l->jobs[i].n_needs = 0;
+	}
+	arena_release(&l->needs);
+}
+
 void job_specs_release(struct job_specs *l)
 {
 	arena_release(&l->arena);
+	arena_release(&l->needs);
 	free(l->jobs);
 	*l = (struct job_specs){0};
 }

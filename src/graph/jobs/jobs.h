@@ -42,7 +42,8 @@ struct job {
 };
 
 struct job_specs {
-	struct arena arena; /* of everything in it */
+	struct arena arena; /* of everything in it but what jobs need */
+	struct arena needs;
 	struct job *jobs;
 	size_t n, cap;
 	uint64_t seed;              /* of the hash of names, where they come from strangers */
@@ -50,6 +51,8 @@ struct job_specs {
 };
 
 void job_specs_release(struct job_specs *l);
+/* What each job needs is forgotten, when its plan is made: it takes more memory than the rest. */
+void job_specs_drop_needs(struct job_specs *l);
 /* A job after the others; it lies in the list's arena. */
 struct job *job_specs_add(struct job_specs *l);
 /* Letters, digits, punctuation but for , [ ] " and backslash; no control characters. */

@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+#define ROWS_KEPT 8192
+
 void batch_release(struct batch *b)
 {
 	arena_release(&b->arena);
@@ -13,9 +15,15 @@ void batch_release(struct batch *b)
 	*b = (struct batch){0};
 }
 
+/* A long submit's room is not kept: there are several batches, and few of them are long. */
 void batch_reset(struct batch *b, uint64_t seq)
 {
 	arena_reset(&b->arena);
+	if (b->cap > ROWS_KEPT) {
+		free(b->rows);
+		b->rows = NULL;
+		b->cap = 0;
+	}
 	b->n = 0;
 	b->seq = seq;
 	b->alike = NULL;

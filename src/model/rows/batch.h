@@ -59,7 +59,7 @@ struct batch {
 };
 
 void batch_release(struct batch *b);
-void batch_reset(struct batch *b, uint64_t seq); /* keeps memory */
+void batch_reset(struct batch *b, uint64_t seq); /* keeps memory, as much as most need */
 
 /* Rows are borrowed: in the batch's arena, or for as long as it lives. */
 void batch_insert(struct batch *b, const struct row_table *t, void *row);

@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 
+#define ORDER_KEPT 8192 /* more is what a long submit took */
+
 /* One batch on its way. */
 struct folding {
 	const struct batch *b;
@@ -141,7 +143,10 @@ int fold_batch(struct fold *f, const struct batch *b, const struct fold_ops *ops
 		if (!rc)
 			rc = ops->other(store, op);
 	}
-	return rc ? rc : write_tasks(&k, f->order, n, sorted);
+	rc = rc ? rc : write_tasks(&k, f->order, n, sorted);
+	if (f->cap > ORDER_KEPT)
+		fold_release(f);
+	return rc;
 }
 
 void fold_release(struct fold *f)

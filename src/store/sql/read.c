@@ -2,6 +2,7 @@
 /* Queries, rows gathered from them, and the simple lookups. */
 #include "store/sql/read.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -121,20 +122,87 @@ int sql_task_get(struct store_reader *base, rid id, struct arena *a, struct task
 	return rc == 0 && !ret_row->id ? ERR_NOT_FOUND : rc;
 }
 
+/* One of the tasks that are asked for, and where its row goes. */
+struct place {
+	rid id;
+	size_t at;
+};
+
+struct filling {
+	const struct place *next, *end;
+	struct task_row *rows;
+};
+
+static int by_id(const void *x, const void *y)
+{
+	const struct place *a = x, *b = y;
+
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static struct place *places_of(const rid *ids, size_t n, struct arena *a)
+{
+	struct place *places = arena_alloc(a, (n + 1) * sizeof *places);
+	bool is_sorted = true;
+
+	for (size_t i = 0; i < n; i++) {
+		places[i] = (struct place){ids[i], i};
+		is_sorted = is_sorted && (i == 0 || ids[i - 1] <= ids[i]);
+	}
+	if (!is_sorted)
+		qsort(places, n, sizeof *places, by_id);
+	return places;
+}
+
+/* Rows come by id, as the places do. */
+static int fill(void *arg, const struct sql_found *found)
+{
+	const struct task_row *row = found->row;
+	struct filling *to = arg;
+
+	while (to->next < to->end && to->next->id < row->id)
+		to->next++;
+	for (; to->next < to->end && to->next->id == row->id; to->next++) {
+		to->rows[to->next->at] = *row;
+		to->rows[to->next->at].damage = found->damage;
+	}
+	return 0;
+}
+
+/* Ids that follow each other are one question: jobs of a group mostly do. */
+static int get_tasks(struct sql_reader *r, const struct place *places, size_t n, struct arena *a,
+    struct task_row *ret_rows)
+{
+	struct filling to = {places, places + n, ret_rows};
+	AUTO(sql_query_release) struct sql_query one, many;
+	int rc = 0;
+
+	ask_task(&one, r, 0);
+	sql_select(&many, r, &task_table, 0);
+	sql_term(&many, "WHERE id >= ?", 0);
+	sql_term(&many, " AND id <= ? ORDER BY id", 0);
+	for (size_t i = 0, end; i < n && rc == 0; i = end) {
+		for (end = i + 1; end < n && places[end].id <= places[end - 1].id + 1; end++)
+			;
+		one.params[0].n = many.params[0].n = (int64_t)places[i].id;
+		many.params[1].n = (int64_t)places[end - 1].id;
+		rc = r->sql->rows(r, end - i == 1 ? &one : &many, &task_table, 0, a, fill, &to);
+	}
+	return rc;
+}
+
 int sql_tasks_get(
     struct store_reader *base, const rid *ids, size_t n, struct arena *a, struct task_row *ret_rows)
 {
 	struct sql_reader *r = (struct sql_reader *)base;
-	AUTO(sql_query_release) struct sql_query q;
+	const struct place *places = places_of(ids, n, a);
 	int rc = r->sql->snapshot_begin(r);
 
-	ask_task(&q, r, 0);
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		q.params[0].n = (int64_t)ids[i];
-		rc = get_task(r, &q, a, &ret_rows[i]);
-	}
+	for (size_t i = 0; i < n; i++)
+		ret_rows[i] = (struct task_row){0};
+	rc = get_tasks(r, places, n, a, ret_rows);
 	r->sql->snapshot_end(r);
 	return rc;
 }

@@ -8,6 +8,7 @@
  * gives its room back, and begun anew after a pause.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,8 @@ struct following {
 	sqlite3_stmt *next, *far, *any;
 	struct words words;
 	struct buf text;
-	rid done_to; /* of what is written so far */
+	rid done_to;    /* of what is written so far */
+	size_t n_added; /* since memory was last given back */
 };
 
 static void pause_ms(struct follower *f, int64_t ms)
@@ -210,6 +212,7 @@ static int follow_some(struct following *w, size_t *ret_n)
 		rc = add_task(w, tasks[i].id, &tasks[i].spec);
 		w->done_to = tasks[i].id;
 	}
+	w->n_added += *ret_n;
 	return rc;
 }
 
@@ -305,6 +308,10 @@ static void rest(struct following *w)
 		sqlite3_db_release_memory(w->words.db);
 	}
 	buf_release(&w->text);
+	if (w->n_added >= STEP_ROWS) {
+		malloc_trim(0); /* what lies between used memory does not go back by itself */
+		w->n_added = 0;
+	}
 	while (!atomic_load(&f->stop) && !atomic_load(&f->wanted))
 		sem_wait(&f->wake);
 }

@@ -268,6 +268,16 @@ int sqlite_task_head(
 	return rc == 0 && is_far ? read_far_head(r, id, max, a, ret_head) : rc;
 }
 
+/* A long way passes through once, too. */
+int sqlite_prunable(struct store_reader *base, rid after, int64_t before_ms, uint32_t limit,
+    rid *ret_ids, size_t *ret_n)
+{
+	int rc = sql_prunable(base, after, before_ms, limit, ret_ids, ret_n);
+
+	sqlite3_db_release_memory(((struct sqlite_reader *)base)->db);
+	return rc;
+}
+
 /* Everything there is less everything that lives; the latter stands in the partial indexes. */
 int sqlite_count_ended(struct store_reader *base, int64_t *ret_n)
 {

@@ -248,6 +248,8 @@ void sqlite_reader_close(struct store_reader *base);
 int sqlite_task_head(
     struct store_reader *base, rid id, size_t max, struct arena *a, struct str *ret_head);
 int sqlite_count_ended(struct store_reader *base, int64_t *ret_n);
+int sqlite_prunable(struct store_reader *base, rid after, int64_t before_ms, uint32_t limit,
+    rid *ret_ids, size_t *ret_n);
 int sqlite_output(struct store_reader *base, rid task, int64_t token, int stream, int64_t offset,
     size_t max, struct buf *out, struct output_end *ret_end);
 int sqlite_load(struct store *base, const struct row_loader *to, struct problem *ret_problem);

@@ -10,6 +10,7 @@
 #include "store/sqlite/sqlite.h"
 
 #define OUTPUT_CACHED_MAX (4u << 20)
+#define LONG_ROWS 10000 /* of a batch that fills the cache with what nobody reads */
 
 const struct sql_dialect sqlite_dialect = {
     .replaces = true,
@@ -212,10 +213,10 @@ static int refuse_broken(struct problem *ret_problem)
 }
 
 /*
- * Output and input are written once and read once or never: its pages must not fill the cache that
- * the tasks need, nor the memory.
+ * Output and input are written once and read once or never, and so are most of the tasks of a long
+ * submit: their pages must not fill the cache that the tasks need, nor the memory.
  */
-static void forget_output(struct sqlite_store *s, const struct batch *b)
+static void forget_pages(struct sqlite_store *s, const struct batch *b)
 {
 	size_t bytes = 0;
 
@@ -227,7 +228,7 @@ static void forget_output(struct sqlite_store *s, const struct batch *b)
 		else if (b->rows[i].table == &input_part_table)
 			bytes += ((const struct input_part_row *)b->rows[i].row)->data.n;
 	s->output_cached += bytes;
-	if (s->output_cached < OUTPUT_CACHED_MAX)
+	if (s->output_cached < OUTPUT_CACHED_MAX && b->n < LONG_ROWS)
 		return;
 	sqlite3_db_release_memory(s->db);
 	s->output_cached = 0;
@@ -247,7 +248,7 @@ int sqlite_commit(struct store *base, const struct batch *b, struct problem *ret
 	} else {
 		rc = sqlite_apply(s, b);
 		rc = sqlite_end_transaction(s, rc, ret_problem);
-		forget_output(s, b);
+		forget_pages(s, b);
 	}
 	pthread_mutex_unlock(&s->mutex);
 	atomic_store_explicit(&s->follower.writing, false, memory_order_relaxed);

@@ -152,7 +152,7 @@ static int read_packages(struct draft *d, const struct plan_file *f)
 	return rc;
 }
 
-static int read_file(struct draft *d, const struct plan_file *f)
+static int read_file(struct draft *d, struct plan_file *f)
 {
 	int rc = read_said(d, buf_str(&f->said));
 
@@ -170,6 +170,8 @@ static void read_text(struct draft *d)
 
 	if (plan_file_read_as(d->text, &how, &d->file, &d->problem))
 		return;
+	free((char *)d->text.p); /* nothing of the file lies in it */
+	d->text.p = NULL;
 	read_file(d, &d->file);
 	if (!d->file.from.p)
 		plan_file_release(&d->file);

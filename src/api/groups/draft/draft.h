@@ -22,7 +22,7 @@ struct draft_job {     /* what is needed of a job until it is known whether it f
 };
 
 struct draft {
-	struct str text; /* the body */
+	struct str text; /* the body; NULL when it was read, with its length */
 	int64_t now_ms;
 	char salt[DRAFT_SALT];
 	uint64_t seed; /* of names, which strangers choose */
@@ -73,7 +73,7 @@ struct draft_element {
 	size_t n_values;
 	struct str need; /* beside what is said of its task; NULL: nothing */
 };
-int draft_jobs(struct draft *d, const struct plan_file *f);
+int draft_jobs(struct draft *d, struct plan_file *f);
 /* What a plan says is to be built, each as the draft's `job` says. */
 int draft_manifest(struct draft *d, const struct manifest *m);
 /* Room for so many jobs and needs. */

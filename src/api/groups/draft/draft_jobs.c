@@ -109,7 +109,7 @@ static int put_jobs(struct putting *p)
 	return rc;
 }
 
-int draft_jobs(struct draft *d, const struct plan_file *f)
+int draft_jobs(struct draft *d, struct plan_file *f)
 {
 	struct job_plan plan;
 	struct putting p = {.d = d, .plan = &plan, .in = {.arena = &d->arena, .now_ms = d->now_ms}};
@@ -117,6 +117,7 @@ int draft_jobs(struct draft *d, const struct plan_file *f)
 
 	if (rc)
 		return rc;
+	job_specs_drop_needs(&f->jobs);
 	rc = draft_begin(d, plan.dag.n, plan.dag.first[plan.dag.n]);
 	if (!rc) {
 		put_edges(d, &plan.dag);
