@@ -110,19 +110,15 @@ static int by_worth(const void *a, const void *b, void *arg)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* A wanted one gives way when enough stay: of those that serve, and of those that are kept. */
-static bool may_give_way(const struct sight *x, const struct instance *i)
-{
-	if (x->kept <= x->room.floor)
-		return false;
-	return !counts_as_ready(x, i) || x->served > x->room.floor;
-}
-
+/*
+ * A wanted one gives way when enough are kept. Those that serve nobody have gone before, so that
+ * what is kept then serves.
+ */
 static void replace_wanted(struct choosing *c, const struct instance *i)
 {
 	struct sight *x = c->x;
 
-	if (c->coming >= x->goal || !may_give_way(x, i))
+	if (c->coming >= x->goal || x->kept <= x->room.floor)
 		return;
 	x->kept--;
 	x->n_old--;

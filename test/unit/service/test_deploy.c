@@ -353,6 +353,23 @@ static void test_too_late_goes_back_by_choice(void **state)
 	over(&t);
 }
 
+/* Who asked for an older revision is not sent forth again. */
+static void test_going_back_by_hand_stalls(void **state)
+{
+	struct story t = story(1);
+
+	t.strategy.auto_rollback = true;
+	all_run(&t, 3);
+	deploy_rollback(&t.d, 1, t.env.now_ms);
+	assert_string_equal(pass(&t), "create 1@1+");
+	obey(&t);
+	later(&t, 600);
+	assert_string_equal(pass(&t), "");
+	assert_int_equal(t.d.state, DEPLOY_STALLED);
+	assert_int_equal(t.d.target, 1);
+	over(&t);
+}
+
 /* The first revision of a service has nothing to go back to. */
 static void test_the_first_revision_stalls(void **state)
 {
@@ -555,6 +572,7 @@ int main(void)
 	    cmocka_unit_test(test_canary_waits_for_a_person),
 	    cmocka_unit_test(test_too_late_stalls),
 	    cmocka_unit_test(test_too_late_goes_back_by_choice),
+	    cmocka_unit_test(test_going_back_by_hand_stalls),
 	    cmocka_unit_test(test_the_first_revision_stalls),
 	    cmocka_unit_test(test_a_newer_one_takes_over),
 	    cmocka_unit_test(test_surge_of_a_deploy_that_is_no_more),
