@@ -234,7 +234,7 @@ static void add_surge(struct choosing *c)
 		create_surge(c, least(wanted - x->n_surge, room));
 }
 
-/* Those that serve nobody first. */
+/* First the ones that serve nobody. */
 static void drop_surge_except(struct choosing *c, uint32_t keep)
 {
 	uint32_t drop = c->x->n_surge > keep ? c->x->n_surge - keep : 0;

@@ -61,7 +61,7 @@ struct deploy {
 void deploy_begin(
     struct deploy *d, int64_t target, const struct deploy_strategy *strategy, int64_t now_ms);
 void deploy_rollback(struct deploy *d, int64_t to, int64_t now_ms);
-/* It goes on with all instances; false: it does not wait for that. */
+/* The deploy goes on with all instances; false: it does not wait for that. */
 bool deploy_promote(struct deploy *d, int64_t now_ms);
 
 struct deploy_service {

@@ -97,26 +97,45 @@ static bool move(struct deploy *d, const struct sight *x)
 	return true;
 }
 
+/* The first that is said to do this. */
+static uint32_t told(const struct deploy_pass *pass, bool to_stop)
+{
+	for (size_t k = 0; k < pass->n; k++)
+		if ((pass->v[k].kind == DEPLOY_STOP) == to_stop && pass->v[k].kind != DEPLOY_DELETE)
+			return pass->v[k].index;
+	return NO_INDEX;
+}
+
+/* With what this pass does, so that the next one says the same. */
+static void set_wait_under_way(const struct sight *x, struct deploy_pass *pass)
+{
+	uint32_t started = told(pass, false);
+
+	if (pass->holds_starts) {
+		pass->waits = DEPLOY_WAITS_OVER;
+		pass->waits_index = x->other_index;
+	} else if (x->waits_healthy != NO_INDEX || started != NO_INDEX) {
+		pass->waits = DEPLOY_WAITS_HEALTHY;
+		pass->waits_index = x->waits_healthy < started ? x->waits_healthy : started;
+	} else if (told(pass, true) != NO_INDEX || x->n_leaving ||
+	           x->n_beyond > x->n_surge + x->n_surge_old) {
+		pass->waits = DEPLOY_WAITS_OVER;
+	} else {
+		pass->waits = DEPLOY_WAITS_READY;
+	}
+}
+
 static void set_wait(const struct deploy *d, const struct sight *x, struct deploy_pass *pass)
 {
 	pass->waits_index = NO_INDEX;
-	if (d->state == DEPLOY_STEADY) {
-		pass->waits = DEPLOY_WAITS_NOTHING;
-	} else if (d->state == DEPLOY_WAITING) {
+	pass->waits = DEPLOY_WAITS_NOTHING;
+	if (d->state == DEPLOY_WAITING) {
 		pass->waits = DEPLOY_WAITS_PROMOTE;
 	} else if (d->state == DEPLOY_STALLED) {
 		pass->waits = DEPLOY_WAITS_DECISION;
 		pass->waits_index = x->waits_healthy;
-	} else if (pass->holds_starts) {
-		pass->waits = DEPLOY_WAITS_OVER;
-		pass->waits_index = x->other_index;
-	} else if (x->waits_healthy != NO_INDEX) {
-		pass->waits = DEPLOY_WAITS_HEALTHY;
-		pass->waits_index = x->waits_healthy;
-	} else if (x->n_leaving || x->n_beyond > x->n_surge + x->n_surge_old) {
-		pass->waits = DEPLOY_WAITS_OVER;
-	} else {
-		pass->waits = pass->n ? DEPLOY_WAITS_NOTHING : DEPLOY_WAITS_READY;
+	} else if (is_under_way(d)) {
+		set_wait_under_way(x, pass);
 	}
 }
 
