@@ -176,7 +176,8 @@ static void replace_old(struct choosing *c)
 
 /* --- recreate: all of the older ones first --- */
 
-static void recreate(struct choosing *c)
+/* Also in a deploy that has stalled, nothing may start beside another revision. */
+static void recreate(struct choosing *c, bool stops)
 {
 	for (size_t k = 0; k < c->x->n; k++) {
 		const struct instance *i = &c->x->records[k];
@@ -184,6 +185,8 @@ static void recreate(struct choosing *c)
 		if (i->revision == c->x->d->target || i->is_stopping ||
 		    i->presence == PRESENCE_SUSPECT ||
 		    (i->index >= c->x->s->wanted && !i->is_surge))
+			continue;
+		if (is_on_worker(i) && !stops)
 			continue;
 		if (is_on_worker(i))
 			act_on(c, DEPLOY_STOP, i, "all of the older revisions stop first");
@@ -285,11 +288,14 @@ void deploy_choose(struct sight *x, struct deploy_pass *pass)
 	case DEPLOY_ROLLING:
 	case DEPLOY_ROLLING_BACK:
 		if (x->s->strategy->kind == DEPLOY_BY_RECREATE)
-			recreate(&c);
+			recreate(&c, true);
 		else
 			roll(&c);
 		break;
 	case DEPLOY_STALLED:
+		if (x->s->strategy->kind == DEPLOY_BY_RECREATE)
+			recreate(&c, false);
+		break;
 	case N_DEPLOY_STATES: break;
 	}
 }

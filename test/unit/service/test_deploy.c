@@ -262,6 +262,23 @@ static void test_recreate_waits_for_suspects(void **state)
 	over(&t);
 }
 
+/* Whatever the deploy waits for: what comes back and crashes does not start beside the new ones. */
+static void test_recreate_stalls_with_one_revision(void **state)
+{
+	struct story t = story(2);
+
+	t.strategy.kind = DEPLOY_BY_RECREATE;
+	has(&t, 0, 2, INSTANCE_UNCLAIMED, false);
+	has(&t, 1, 1, INSTANCE_RUNNING, true);
+	t.d = (struct deploy){.state = DEPLOY_STALLED, .target = 2, .stable = 1};
+	assert_string_equal(pass(&t), "");
+	assert_true(t.pass.holds_starts);
+	instance_move(at(&t, 1), INSTANCE_UNCLAIMED, t.env.now_ms);
+	assert_string_equal(pass(&t), "renew 1@2");
+	assert_false(t.pass.holds_starts);
+	over(&t);
+}
+
 static void test_canary_waits_for_a_person(void **state)
 {
 	struct story t = story(4);
@@ -569,6 +586,7 @@ int main(void)
 	    cmocka_unit_test(test_what_does_not_run_goes_first),
 	    cmocka_unit_test(test_recreate_stops_all_first),
 	    cmocka_unit_test(test_recreate_waits_for_suspects),
+	    cmocka_unit_test(test_recreate_stalls_with_one_revision),
 	    cmocka_unit_test(test_canary_waits_for_a_person),
 	    cmocka_unit_test(test_too_late_stalls),
 	    cmocka_unit_test(test_too_late_goes_back_by_choice),
