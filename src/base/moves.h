@@ -24,7 +24,7 @@
 #include <stdbool.h>
 
 #define MOVES_STATES_MAX 9
-#define MOVES_MAX 20
+#define MOVES_MAX 24
 
 /* The enum begins with 0 and has no gaps; what is not filled in is not there. */
 struct moves {

@@ -13,6 +13,7 @@
 #define SERVICE_LABELS_MAX 64
 #define SERVICE_AMOUNT_MAX (INT64_C(1) << 53) /* bytes, or thousandths of a core */
 #define SERVICE_WEIGHT_MAX 10                 /* of starting instances and of bin packing */
+#define SERVICE_REVISION_MAX 1000000000
 #define SERVICE_CRASHES_MAX 1000000
 #define SERVICE_WAIT_MAX_MS (INT64_C(3650) * 24 * 3600 * 1000)
 #define SERVICE_FILE_MAX (INT64_C(512) << 20) /* bytes of a file */

@@ -12,6 +12,7 @@ int cmd_place(struct cli *c);
 int cmd_service_converge(struct cli *c);
 int cmd_service_crash(struct cli *c);
 int cmd_service_reconcile(struct cli *c);
+int cmd_service_rollout(struct cli *c);
 
 /* The text of the one FILE that the command takes. */
 int offline_read(struct cli *c, struct buf *ret_text);

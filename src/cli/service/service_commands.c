@@ -41,6 +41,13 @@ static const struct command service_rows[] = {
         "reeve service reconcile worker.yaml\twhat it would do\n"
         "reeve service reconcile --table\tevery case that there is\n",
         "file", {reconcile_options, output_options}, CHAPTER_TOOLS, 0, cmd_service_reconcile},
+    {"service rollout", "show what a deploy would do, step by step, and how long it takes", "FILE",
+        "FILE is JSON or YAML: a service, its strategy, how its revisions behave, and what people "
+        "say and when; - reads standard input. docs/SERVICES.md has the rules, and the format of "
+        "the file and of the answer. Needs no server, and starts and stops nothing.",
+        "reeve service rollout deploy.yaml\twho stops and starts, and how many are ready\n"
+        "reeve service rollout deploy.yaml -o json\tall of it, for programs\n",
+        "file", {output_options}, CHAPTER_TOOLS, COMMAND_NEEDS_ARG, cmd_service_rollout},
 };
 
 const struct command_table service_commands = {service_rows, N_OF(service_rows), NULL};

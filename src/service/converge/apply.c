@@ -57,12 +57,17 @@ static void promote(struct instances *r, size_t n, const struct converge_action 
 	    ordinary->state == INSTANCE_CLAIMED ? PRESENCE_SUSPECT : (enum presence)GONE;
 }
 
-static void create(struct instances *r, const struct converge_action *a, int64_t now_ms)
+/* What replaces a suspect is of its revision. */
+static void create(struct instances *r, size_t n, const struct converge_action *a, int64_t now_ms)
 {
+	const struct instance *suspect = find(r, n, a, PRESENCE_SUSPECT);
+	int64_t revision = suspect ? suspect->revision : 0;
+
 	GROW(r->v, r->cap, r->n + 1);
 	r->v[r->n++] = (struct instance){.service = a->service,
 	    .index = a->index,
 	    .worker = NO_WORKER,
+	    .revision = revision,
 	    .tag = 1,
 	    .since_ms = now_ms,
 	    .asked_ms = now_ms};
@@ -104,7 +109,7 @@ void converge_apply(
 		const struct converge_action *a = &actions->v[i];
 
 		if (a->kind == ACT_CREATE)
-			create(records, a, now_ms);
+			create(records, n, a, now_ms);
 		else if (a->kind == ACT_PROMOTE)
 			promote(records, n, a);
 		else

@@ -123,10 +123,11 @@ static void create(struct looking *l, const char *reason)
 	act(l, ACT_CREATE, PRESENCE_ORDINARY, NO_WORKER, reason);
 }
 
-/* Of one whose worker does not answer. Two that may run are enough. */
+/* Of one whose worker does not answer. Two that may run are enough, and surge is there for a while
+ * only. */
 static void look_at_silent(struct looking *l)
 {
-	if (l->s->is_singleton || l->suspect || l->evacuating)
+	if (l->s->is_singleton || l->suspect || l->evacuating || l->ordinary->is_surge)
 		return;
 	act(l, ACT_SUSPECT, PRESENCE_ORDINARY, l->ordinary->worker, "its worker is silent");
 	create(l, "to replace the suspect");
@@ -156,7 +157,7 @@ static void look(struct looking *l)
 {
 	drop_what_is_over(l);
 	settle_suspect(l);
-	if (l->index < l->s->wanted)
+	if (l->index < l->s->wanted || (l->ordinary && l->ordinary->is_surge))
 		look_at_wanted(l);
 	else
 		look_at_surplus(l);

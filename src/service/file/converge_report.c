@@ -134,6 +134,10 @@ static void add_record(const struct converge_report *r, const struct instance *i
 	add_worker(r, i->worker, b);
 	json_key_time(b, "since", i->since_ms);
 	json_key_i64(b, "crash_count", i->crash_count);
+	if (i->revision)
+		json_key_i64(b, "revision", i->revision);
+	if (i->is_surge)
+		json_key_bool(b, "surge", true);
 	if (i->is_stopping)
 		json_key_bool(b, "stopping", true);
 	if (i->state != INSTANCE_CRASHED)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Policies and records of instances, as the files of several commands have them. */
+/* Policies, strategies and records of instances, as the files of several commands have them. */
 #ifndef SERVICE_FILE_LIFE_VALUES_H
 #define SERVICE_FILE_LIFE_VALUES_H
 
+#include "service/deploy/deploy.h"
 #include "service/file/input.h"
-#include "service/life/crash.h"
 
 /* A map; what it does not say stays as it is. */
 int policy_read(const struct node *v, struct crash_policy *policy, struct problem *p);
+int strategy_read(const struct node *v, struct deploy_strategy *strategy, struct problem *p);
 
 /* A record as a file says it. Its texts are those of the file's entry, and go with that. */
 struct record_values {

@@ -97,6 +97,28 @@ static int set_id(const struct node *v, void *arg, struct problem *p)
 	return rc;
 }
 
+static int set_revision(const struct node *v, void *arg, struct problem *p)
+{
+	struct record_values *r = arg;
+
+	return node_number(
+	    v, "revision", 1, SERVICE_REVISION_MAX, STR_NULL, &r->instance.revision, p);
+}
+
+static int set_ready(const struct node *v, void *arg, struct problem *p)
+{
+	struct record_values *r = arg;
+
+	return node_flag(v, "ready", &r->instance.is_ready, p);
+}
+
+static int set_surge(const struct node *v, void *arg, struct problem *p)
+{
+	struct record_values *r = arg;
+
+	return node_flag(v, "surge", &r->instance.is_surge, p);
+}
+
 static const struct member record_members[] = {
     {"instance", set_known},
     {"state", set_state},
@@ -110,6 +132,9 @@ static const struct member record_members[] = {
     {"crashed_at", set_crashed_at},
     {"stopping", set_stopping},
     {"id", set_id},
+    {"revision", set_revision},
+    {"ready", set_ready},
+    {"surge", set_surge},
 };
 
 static int record_check(const struct record_values *r, uint32_t line, struct problem *p)
@@ -126,6 +151,8 @@ static int record_check(const struct record_values *r, uint32_t line, struct pro
 	if (i->presence != PRESENCE_ORDINARY && !is_on_worker)
 		return wrong_at(p, line, r->key, "a record that is %s is CLAIMED or RUNNING",
 		    presence_names[i->presence]);
+	if (i->is_ready && i->state != INSTANCE_RUNNING)
+		return wrong_at(p, line, r->key, "a record that is ready is RUNNING");
 	if (i->state == INSTANCE_CRASHED && i->crash_count == 0)
 		return wrong_at(
 		    p, line, r->key, "a record that is CRASHED has a crash_count of 1 or more");
@@ -159,6 +186,7 @@ void record_settle(struct record_values *r, int64_t now_ms)
 		i->since_ms = now_ms - i->since_ms;
 	if (!r->has_asked)
 		i->asked_ms = i->since_ms;
+	i->ready_ms = i->is_ready ? i->since_ms : 0;
 	if (!r->has_crashed_at)
 		i->crashed_at_ms = i->crash_count ? i->since_ms : 0;
 }

@@ -48,6 +48,8 @@ void instance_move(struct instance *i, enum instance_state to, int64_t now_ms)
 		i->worker = NO_WORKER;
 		i->id = 0;
 	}
-	if (to != INSTANCE_RUNNING)
+	if (to != INSTANCE_RUNNING) {
 		i->is_ready = false;
+		i->ready_ms = 0;
+	}
 }

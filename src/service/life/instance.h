@@ -34,12 +34,15 @@ struct instance {
 	uint32_t worker; /* NO_WORKER: none */
 	uint32_t crash_count;
 	uint64_t id;           /* of this start; 0: none */
+	int64_t revision;      /* of the service: what is started, or will be; 0: not known */
 	uint64_t tag;          /* rises with every change */
 	int64_t since_ms;      /* in this state */
 	int64_t asked_ms;      /* a start or a stop was asked for last; 0: never */
 	int64_t crashed_at_ms; /* 0: never */
+	int64_t ready_ms;      /* ready since; 0: it is not */
 	bool is_ready;         /* for traffic */
 	bool is_stopping;      /* the worker was told to stop it */
+	bool is_surge;         /* a deploy made it beyond those that are wanted, for its time */
 };
 
 /* The door of every move: with the time, the tag, and what a state cannot have. */

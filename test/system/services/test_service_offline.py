@@ -31,7 +31,7 @@ def documented(command):
     """The file of the section of this command."""
     text = open(DOCUMENT).read()
     section = {"place": "Placement", "service crash": "Crashes", "service converge": "Convergence",
-               "service reconcile": "Reconciliation"}[command]
+               "service reconcile": "Reconciliation", "service rollout": "Deploys"}[command]
     return re.search(rf"^## {section}\n.*?```(?:yaml|json)\n(.*?)```", text, re.S | re.M).group(1)
 
 
@@ -45,7 +45,7 @@ def members_of(value):
             yield from members_of(inner)
 
 
-COMMANDS = ["place", "service crash", "service converge", "service reconcile"]
+COMMANDS = ["place", "service crash", "service converge", "service reconcile", "service rollout"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -105,6 +105,13 @@ static const struct {
                    "- {instance: web/1, state: CRASHED, crash_count: 3, age: 29s}\n"
                    "- {instance: web/2, state: CRASHED, crash_count: 200, age: 900s}\n",
         "restart web/0"},
+    {"what a deploy made beyond those that are wanted is not surplus",
+        NOW W FRESH WEB(1) "instances:\n" ON(0, RUNNING,
+            w1) "- {instance: web/1, state: RUNNING, worker: w1, surge: true}\n"
+                "- {instance: web/2, state: CRASHED, crash_count: 3, age: 30s, surge: true}\n"
+                "- {instance: web/3, state: RUNNING, worker: s1, surge: true}\n"
+                "- {instance: web/4, state: RUNNING, worker: l1, surge: true}\n",
+        "restart web/2; unclaim web/4 l1"},
     {"services have their own policies",
         NOW "services: [{name: web, policy: {wait: 5}}]\ninstances:\n"
             "- {instance: web/0, state: CRASHED, crash_count: 3, age: 5s}\n",
