@@ -141,7 +141,7 @@ static void check_group_alone(
 
 	if (s->row.overlap != OVERLAP_ALLOW && other)
 		world_fail(w, 40, "tick %lld gets a group while group %u of tick %lld is %s (%s)",
-		    (long long)row->tick_s, other->number, (long long)other->row.tick_s,
+		    (long long)row->tick_s, other->number, (long long)other->row.owner_part,
 		    group_state_names[other->row.state], overlap_names[s->row.overlap]);
 }
 
