@@ -25,7 +25,8 @@ const char *const confidence_names[] = {
 #define SAMPLES_FEW 5
 #define SAMPLES_MANY 30
 #define SPREAD_SMALL 1.0 /* the deviation is no more than the mean */
-#define LATE_PART 4      /* who is late takes a quarter of what it has taken so far */
+#define UNLIKE 2.0
+#define LATE_PART 4 /* who is late takes a quarter of what it has taken so far */
 
 /* What was measured, of jobs of one name or of all. */
 struct sample {
@@ -177,6 +178,14 @@ static uint32_t workers_had(const struct live *l, const struct knowledge *k, int
 	return now > average ? now : average ? average : 1;
 }
 
+/* What was built now took much less, or much more, than the rest did before. */
+static bool is_unlike_before(const struct knowledge *k)
+{
+	double now = mean(&k->all), before = mean(&k->before);
+
+	return k->before.n && k->all.n && (now > before * UNLIKE || before > now * UNLIKE);
+}
+
 static enum confidence confidence_of(const struct live *l, const struct knowledge *k)
 {
 	uint32_t left = 0, known = 0;
@@ -188,7 +197,7 @@ static enum confidence confidence_of(const struct live *l, const struct knowledg
 		}
 	if (k->all.n == 0) /* nobody knows how many workers there will be */
 		return k->before.n ? CONFIDENCE_LOW : CONFIDENCE_NONE;
-	if (k->all.n < SAMPLES_FEW && known < left)
+	if ((k->all.n < SAMPLES_FEW && known < left) || is_unlike_before(k))
 		return CONFIDENCE_LOW;
 	if (known == left || (k->all.n >= SAMPLES_MANY && spread(&k->all) <= SPREAD_SMALL))
 		return CONFIDENCE_HIGH;

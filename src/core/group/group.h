@@ -115,7 +115,7 @@ struct group {
 	char *strings;
 	uint64_t batch_seq; /* the batch that holds a row of it, */
 	size_t batch_row;   /* and which one */
-	uint64_t jobs_seq;  /* the batch with which its jobs came in; 0: long ago, or not yet */
+	uint64_t jobs_seq;  /* the batch with which it came, then its jobs; 0: long ago */
 	struct queue_use *queues;
 	uint32_t n_queues;
 	struct active *active;      /* NULL: it is not */

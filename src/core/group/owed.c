@@ -54,6 +54,7 @@ rid group_trigger(struct core *c, const struct owner *of, struct str actor, stru
 	row.name = str_of(id_format(&c->ids, row.id, text));
 	c->last_id = row.id;
 	g = group_add(c, &row);
+	g->jobs_seq = out->batch.seq;
 	group_keep_ids(c, &g->row);
 	group_enter(c, g);
 	if (!MUTANT(TICK_GROUP_UNWRITTEN))

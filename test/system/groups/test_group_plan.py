@@ -178,6 +178,19 @@ def test_hostile_files_have_their_answers(plan, file_of):
     assert "\x1b" not in plan(file_of('{"jobs":[{"name":"a","\\u001b[31m":1}]}'), code=2).err
 
 
+def test_ten_million_edges(plan, tmp_path):
+    """A limit is reached long before, and said by name: 89 MB are not read to their end for nothing."""
+    path = tmp_path / "huge.json"
+    needs = ",".join(f'"o/p{i}"' for i in range(1000))
+    with open(path, "w", encoding="ascii") as file:
+        file.write('{"packages":[\n')
+        file.writelines(f'{{"ident":"o/p{i}/1/1"}},\n' for i in range(1000))
+        file.writelines(f'{{"ident":"o/q{i}/1/1","build":[{needs}]}},\n' for i in range(10000))
+        file.write('{"ident":"o/end/1/1"}]}\n')
+    said = plan(str(path), code=2).err
+    assert said == ("reeve: line 6002: with o/q5000 the graph has more than 5000000 dependencies, the most that it may\n")
+
+
 def test_a_jobs_task_is_a_task(cluster, plan, file_of):
     """A job may say of its task what a task may say of itself, but for what the group decides."""
     cluster.start_server()

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups over HTTP: jobs that need each other, submitted whole, looked at, cancelled, removed."""
+import collections
 import json
 import os
+import threading
 
 import pytest
 from client import Api
@@ -59,6 +61,33 @@ def test_a_job_knows_which_one_it_is(api):
     g = submit(api, job("say", "sh", "-c", "echo $REEVE_GROUP $REEVE_GROUP_NAME $REEVE_JOB"), name="knows")
     assert ended(api, g["id"])["state"] == "complete"
     assert output(api, tasks_of(api, g)["say"]["id"]) == f"{g['id']} knows say\n"
+
+
+def test_who_asks_too_early_waits(dev, api):
+    """As soon as a group can be found by its name all of it can be read: it appears whole, also to a reader in a hurry."""
+    looks = ["", "/jobs", "/jobs/a", "/graph", "/why"]
+    seen, stop = collections.Counter(), threading.Event()
+
+    def poll(n):
+        mine = Api(dev)
+        while not stop.is_set():
+            for what in looks:
+                answer = mine.ask("GET", f"/v1/groups/early{n}{what}")
+                seen[answer.status_code] += 1
+
+    jobs = [job("a", "false"), *(job(f"j{i}", needs=["a"]) for i in range(3000))]
+    for n in range(8):
+        stop.clear()
+        pollers = [threading.Thread(target=poll, args=(n,)) for _ in range(2)]
+        for p in pollers:
+            p.start()
+        submit(api, *jobs, name=f"early{n}")
+        found = seen[200]
+        wait_until(lambda f=found: seen[200] > f + 20, what="it was looked at")
+        stop.set()
+        for p in pollers:
+            p.join()
+    assert set(seen) <= {200, 404}, seen
 
 
 def test_a_matrix_is_a_job_for_each_of_its_values(api):

@@ -272,6 +272,27 @@ static void test_coming_is_told_when_it_is_durable(void **state)
 	talk_free(submit);
 }
 
+/* What a schedule has triggered is no news before its row is in the store. */
+static void test_a_trigger_is_told_when_it_is_durable(void **state)
+{
+	struct talk *run = talk_new(API_POST, "/v1/schedules/s/run", "{}"), *list;
+
+	json_decref(ask_json(w, API_POST, "/v1/schedules",
+	    "{\"name\":\"s\",\"crontab\":\"0 3 * * "
+	    "*\",\"time_zone\":\"UTC\",\"max_shift\":\"1h\",\"group\":{\"jobs\":[]}}",
+	    201));
+	talk_send(w, run);
+	talk_send(w, list = talk_new(API_GET, "/v1/groups", NULL));
+	assert_int_equal(run->status, 0);
+	assert_int_equal(list->status, 0);
+	world_run(w);
+	assert_int_equal(run->status, 201);
+	assert_int_equal(list->status, 200);
+	assert_non_null(strstr(list->body.p, "\"schedule\":\"s\""));
+	talk_free(list);
+	talk_free(run);
+}
+
 /* Where the past is forgotten the stream ends; whoever leaves leaves nothing. */
 static void test_stream_ends(void **state)
 {
@@ -309,6 +330,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_end_is_told_when_it_is_durable, setup, teardown),
 	    cmocka_unit_test_setup_teardown(
 	        test_coming_is_told_when_it_is_durable, setup, teardown),
+	    cmocka_unit_test_setup_teardown(
+	        test_a_trigger_is_told_when_it_is_durable, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_stream_ends, setup, teardown),
 	};
 

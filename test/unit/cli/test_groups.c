@@ -211,6 +211,32 @@ static void test_forecast_by_the_series(void **state)
 	}
 }
 
+/* What is built this time takes ten times as long as the series says: that is not to be relied on.
+ */
+static void test_a_series_that_is_wrong(void **state)
+{
+	static const struct {
+		int took, confidence;
+	} cases[] = {{10000, CONFIDENCE_HIGH}, {6000, CONFIDENCE_HIGH}, {1000, CONFIDENCE_LOW},
+	    {30000, CONFIDENCE_LOW}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		AUTO(buf_release) struct buf text = {0};
+		struct live l;
+		struct forecast f;
+
+		buf_printf(&text,
+		    "{\"group\":%s,\"names\":[\"a\",\"b\"],\"states\":\"bs\",\"started\":"
+		    "[1800000000000,0],\"ended\":[1800000010000,0],\"took\":[1,%d],\"needs\":[]}",
+		    GROUP("dispatching"), cases[i].took);
+		load(text.p, &l);
+		forecast_make(&l, NOW, &f);
+		assert_int_equal(f.confidence, cases[i].confidence);
+		forecast_release(&f);
+		live_release(&l);
+	}
+}
+
 /* Its own time goes before what others of its name took now. */
 static void test_forecast_goes_by_its_own(void **state)
 {
@@ -495,6 +521,7 @@ int main(void)
 	    cmocka_unit_test(test_forecast_of_nothing),
 	    cmocka_unit_test(test_forecast_by_the_series),
 	    cmocka_unit_test(test_forecast_goes_by_its_own),
+	    cmocka_unit_test(test_a_series_that_is_wrong),
 	    cmocka_unit_test(test_tree),
 	    cmocka_unit_test(test_tree_in_little_room),
 	    cmocka_unit_test(test_scrolled),
