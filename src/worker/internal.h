@@ -68,7 +68,9 @@ struct job {
 	bool keeps; /* outlives us: output goes through named spools, its record is released late */
 	struct arena memory;                 /* of the settings */
 	const struct run_settings *settings; /* the defaults, where none are given */
+	struct run_checks checks;            /* with the ports that it was given */
 	struct monitoring *monitoring;       /* NULL: nothing to watch */
+	bool is_up, is_ready;                /* as its checks have it; ready: of what is up */
 	/* or a pool's */
 	struct pool *pool;
 	struct plug *plug;        /* NULL: waits for one */
@@ -202,6 +204,9 @@ struct job *job_new(struct worker *w, rid task, int64_t token);
 void job_free(struct job *j);
 void job_forget(struct worker *w, const struct agent_effect *e);
 void job_record(struct worker *w, rid task, int64_t token, uint64_t kept_id);
+/* How it fares has changed: who comes after us shall know, too. */
+void job_fares(struct job *j);
+void job_marked(struct job *j, uint64_t mark); /* what an earlier worker knew */
 void jobs_leave(struct worker *w);
 void jobs_forget_all(struct worker *w); /* the records only: leaving */
 /* process_job.c */
@@ -226,11 +231,13 @@ void job_input_release(struct job *j);
 int launch_job(struct job *j, const struct link_run *r, const struct plugin_options *p,
     const struct kept_fns *fns, char *why, size_t size);
 /* What looks at a long runner, run as that one is. 0, or nothing is started, with a reason. */
-int launch_check(struct job *j, struct kept *k, const struct kept_fns *fns, char *why, size_t size);
+int launch_check(struct job *j, const struct run_check *c, struct kept *k,
+    const struct kept_fns *fns, char *why, size_t size);
 /* job_result.c: what the process left beside its exit code; strings live in *ret_text. */
 void job_result(struct job *j, struct agent_exit *x, struct buf *ret_text);
 int result_file(void);
-/* monitoring.c: a long runner's checks */
+/* monitoring.c: a long runner's checks. Before, is_up and is_ready are what an earlier worker saw.
+ */
 void monitoring_start(struct job *j);
 void monitoring_stop(struct job *j);
 /* adopting.c: what outlives us, and what earlier workers left */

@@ -170,6 +170,7 @@ static void read_settings(struct job *j, const json_t *note)
 	if (settings_over(queue, own, &j->memory, s, &p) < 0)
 		run_settings_default(s);
 	j->settings = s;
+	j->checks = run_checks_of(s);
 }
 
 /* In the order in which launch.c gave them. */
@@ -251,6 +252,7 @@ static void adopt_one(struct worker *w, struct kept_adopted *a)
 		j->keeps = true;
 		read_settings(j, n.json);
 		read_surroundings(j, n.json);
+		job_marked(j, a->mark);
 		kept_adopt(&w->keeper, &j->kept, a, &process_job_fns);
 		take_fds(j, &n, a);
 		open_spools(j);

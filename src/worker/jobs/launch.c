@@ -65,6 +65,7 @@ static int read_settings(struct launch *l)
 		return CODE_REFUSED;
 	}
 	l->job->settings = s;
+	l->job->checks = run_checks_of(s);
 	return 0;
 }
 
@@ -322,6 +323,12 @@ static int put_in_sandbox(struct launch *l)
 	return 0;
 }
 
+static bool has_command(const struct run_checks *c)
+{
+	return c->startup.kind == CHECK_COMMAND || c->liveness.kind == CHECK_COMMAND ||
+	       c->readiness.kind == CHECK_COMMAND;
+}
+
 /* A check runs as the task does: that is needed again, and not only by this worker. */
 static void remember_surroundings(struct launch *l)
 {
@@ -330,7 +337,7 @@ static void remember_surroundings(struct launch *l)
 	const char **copy;
 	size_t n = 0;
 
-	if (j->settings->check.kind != CHECK_COMMAND)
+	if (!has_command(&j->checks))
 		return;
 	while (env[n])
 		n++;
@@ -423,9 +430,9 @@ static void set_env(struct env *e, const char *const *vars)
 	}
 }
 
-int launch_check(struct job *j, struct kept *k, const struct kept_fns *fns, char *why, size_t size)
+int launch_check(struct job *j, const struct run_check *c, struct kept *k,
+    const struct kept_fns *fns, char *why, size_t size)
 {
-	const struct run_check *c = &j->settings->check;
 	struct launch l = {.w = j->w,
 	    .job = j,
 	    .command.cwd = j->cwd,
