@@ -30,6 +30,7 @@ struct link_instance {
 
 /* How an instance that was started fares. Said when it changes, and in every hello. */
 struct link_fares {
+	int32_t container;  /* enum container_state: service/life/container.h */
 	bool is_up;         /* its startup check has passed, or it has none */
 	bool is_ready;      /* for traffic; only of what is up */
 	struct str address; /* where it can be reached; NULL: not known */

@@ -109,12 +109,12 @@ struct keeper_not_started {
 struct keeper_kept {
 	uint64_t id;
 	struct str note;
-	uint64_t mark; /* 0: none */
-	int32_t pid;   /* 0: none of its own */
+	int32_t pid; /* 0: none of its own */
 	int64_t started_ms, started_mono_ms;
 	const struct keeper_over *over; /* NULL: it runs */
 	uint32_t n_fds;
 	bool has_result;
+	uint64_t mark; /* 0: none */
 };
 
 struct from_keeper {

@@ -149,7 +149,7 @@ void monitoring_start(struct job *j)
 {
 	struct monitoring *m;
 
-	if (!is_watched(&j->checks))
+	if (!is_watched(&j->checks) && !j->is_instance)
 		return;
 	m = j->monitoring = xcalloc(1, sizeof *m);
 	m->job = m->at_life.job = m->at_traffic.job = j;

@@ -101,20 +101,6 @@ void job_record(struct worker *w, rid task, int64_t token, uint64_t kept_id)
 	idmap_put(&w->records, task, r);
 }
 
-enum { MARK_UP = 1, MARK_READY = 2 };
-
-void job_fares(struct job *j)
-{
-	if (j->keeps)
-		kept_mark(&j->kept, (j->is_up ? MARK_UP : 0) | (j->is_ready ? MARK_READY : 0));
-}
-
-void job_marked(struct job *j, uint64_t mark)
-{
-	j->is_up = mark & MARK_UP;
-	j->is_ready = j->is_up && mark & MARK_READY;
-}
-
 static void drop_record(struct worker *w, rid task, struct record *r)
 {
 	struct record *first = idmap_get(&w->records, task), *at = first;

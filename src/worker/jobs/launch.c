@@ -360,6 +360,7 @@ static int describe_surroundings(struct launch *l, const struct plugin_options *
 	    run_env(run, &l->w->ids, p ? p->env : NULL, l->w->facts.shard.p, l->w->lock_mark,
 	        &l->env, &wrong) < 0)
 		return refuse(l, CODE_REFUSED, wrong);
+	given_environment(l->job, run, &l->env);
 	l->start.program.cwd = l->command.cwd;
 	return 0;
 }
@@ -369,7 +370,10 @@ static int describe(struct launch *l, const struct plugin_options *p)
 	struct str action = json_member(l->run->body, "action");
 	int r;
 
-	if ((r = read_settings(l)) || (r = set_rights(l)) || (r = describe_surroundings(l, p)))
+	if ((r = read_settings(l)) || (r = set_rights(l)) ||
+	    (r = given_take_ports(l->job, l->run->n_ports, l->why, l->why_size)) ||
+	    (r = given_settle_checks(l->job, l->why, l->why_size)) ||
+	    (r = describe_surroundings(l, p)))
 		return r;
 	set_settings(l);
 	if ((r = p ? use_plugin(l, p) : action.n ? use_action(l, action) : use_command(l)))
@@ -399,6 +403,7 @@ int launch_job(struct job *j, const struct link_run *r, const struct plugin_opti
 	    .w = j->w, .job = j, .run = r, .sandboxed.status_fd = -1, .why = why, .why_size = size};
 	int code;
 
+	j->is_instance = r->instance.service.p != NULL;
 	env_init_clean(&l.env, &l.arena);
 	code = describe(&l, p);
 	if (code == 0) {
