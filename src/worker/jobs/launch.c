@@ -172,7 +172,8 @@ static int use_plugin(struct launch *l, const struct plugin_options *p)
 /* The steps of an action are run by this program's own runner, as the leader of them all. */
 static int use_action(struct launch *l, struct str action)
 {
-	const char **argv = arena_alloc(&l->arena, 3 * sizeof *argv);
+	const struct run_checks *checks = &l->job->checks;
+	const char **argv = arena_zalloc(&l->arena, 4 * sizeof *argv);
 	char path[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
 	int r;
@@ -182,7 +183,8 @@ static int use_action(struct launch *l, struct str action)
 	path[n] = 0;
 	argv[0] = arena_strdup(&l->arena, path);
 	argv[1] = "action";
-	argv[2] = NULL;
+	if (checks->startup.kind != CHECK_NONE || checks->liveness.kind != CHECK_NONE)
+		argv[2] = "--monitored";
 	l->start.program.argv = argv;
 	l->is_action = true;
 	r = add_stdin(l, action);

@@ -247,6 +247,18 @@ def test_checks_apart(runner, web, tmp_path):
            "never healthy after 300", "refused")
 
 
+def test_a_daemon_that_is_checked(runner, tmp_path):
+    """What an action's program leaves behind is the task, as long as the check says that it is well."""
+    well = tmp_path / "well"
+    action = {"with_sidecars": {"action": {"run": {"command": ["sh", "-c", f"(touch {well}; sleep 1000) & exit 0"]}}}}
+    check = {**QUICK, "command": ["cat", str(well)]}
+    task = runner.cluster.submit(action=action, run={"check": check})["id"]
+    wait_well(runner, task)
+    assert runner.cluster.get(f"/v1/tasks/{task}")["state"] == "running"
+    well.unlink()
+    unwell(runner, task, "became unhealthy", "No such file")
+
+
 def test_check_by_tcp(runner):
     with socket.create_server(("127.0.0.1", 0)) as s:
         port = s.getsockname()[1]
