@@ -4,6 +4,7 @@
  * in place of a command.
  *
  *   standard input  the action as JSON
+ *   --monitored     somebody looks whether it is well: see tree.h
  *   descriptor 3    where it leaves {"status": 1 or 2, "reason": "…"}, if it is open
  *   exit code       0, or 1; of an action that is a single run: that one's
  */

@@ -95,12 +95,13 @@ static void wait_for_something(struct runner *r)
 	transfers_wait(&r->transfers, r->signal_fd, due >= 0 && left < 0 ? 0 : left);
 }
 
-static struct outcome run(struct runner *r, const struct action *root)
+static struct outcome run(struct runner *r, const struct action *root, bool is_monitored)
 {
 	struct tree_hands hands = {on_start, on_end, on_say, r};
 
 	r->signal_fd = take_signals();
 	tree_init(&r->tree, root, &hands);
+	r->tree.is_monitored = is_monitored;
 	runs_init(&r->runs, &r->tree);
 	transfers_init(&r->transfers, &r->tree);
 	tree_start(&r->tree, clock_mono_ms());
@@ -112,6 +113,7 @@ static struct outcome run(struct runner *r, const struct action *root)
 		tree_step(&r->tree, clock_mono_ms());
 	}
 	transfers_release(&r->transfers);
+	runs_end_daemons(&r->runs);
 	runs_sweep(&r->runs);
 	return tree_outcome(&r->tree);
 }
@@ -181,7 +183,7 @@ int action_main(int argc, char **argv)
 	if (read_action(&a, &root, &p) < 0)
 		o = refused(&p, &a);
 	else
-		o = run(&r, root);
+		o = run(&r, root, argc > 0 && strcmp(argv[0], "--monitored") == 0);
 	outcome_write(result_fd, &o);
 	code = o.kind == OUTCOME_GOOD ? 0 : 1;
 	if (code && r.tree.root && root->kind == ACTION_RUN)

@@ -179,6 +179,13 @@ static struct run *run_of(const struct runs *r, pid_t pid)
 	return run;
 }
 
+/* One that was told to end leaves nothing. */
+static bool is_daemon(const struct runs *r, const struct run *run, const siginfo_t *how)
+{
+	return how->si_code == CLD_EXITED && how->si_status == 0 && run->due_ms < 0 &&
+	       tree_may_detach(r->tree, run->node);
+}
+
 void runs_reap(struct runs *r)
 {
 	siginfo_t how = {0};
@@ -186,7 +193,9 @@ void runs_reap(struct runs *r)
 	while (waitid(P_ALL, 0, &how, WEXITED | WNOHANG | WNOWAIT) == 0 && how.si_pid) {
 		struct run *run = run_of(r, how.si_pid);
 
-		if (run) /* what it left in its group goes with it */
+		if (run && is_daemon(r, run, &how))
+			r->has_daemons = true;
+		else if (run) /* what it left in its group goes with it */
 			kill(-run->pid, SIGKILL);
 		waitid(P_PID, (id_t)how.si_pid, &how, WEXITED | WNOHANG);
 		if (run)
@@ -254,7 +263,7 @@ static pid_t parent_of(const char *pid)
 }
 
 /* Our children only: theirs become ours when they are gone. */
-static void kill_children(void)
+static void signal_children(int signal)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *e;
@@ -263,9 +272,31 @@ static void kill_children(void)
 	while (proc && (e = readdir(proc)))
 		if (str_to_i64(str_of(e->d_name), 1, INT32_MAX, &pid) &&
 		    parent_of(e->d_name) == getpid())
-			kill((pid_t)pid, SIGKILL);
+			kill((pid_t)pid, signal);
 	if (proc)
 		closedir(proc);
+}
+
+/* False: there is no child any more. */
+static bool bury_children(void)
+{
+	siginfo_t how = {0};
+
+	while (waitid(P_ALL, 0, &how, WEXITED | WNOHANG) == 0 && how.si_pid)
+		how.si_pid = 0;
+	return waitid(P_ALL, 0, &how, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+void runs_end_daemons(struct runs *r)
+{
+	int64_t until = clock_mono_ms() + RUN_KILL_MS;
+
+	if (!r->has_daemons)
+		return;
+	signal_children(SIGTERM);
+	signal_children(SIGCONT);
+	while (bury_children() && clock_mono_ms() < until)
+		usleep(SWEEP_POLL_MS * 1000);
 }
 
 void runs_sweep(struct runs *r)
@@ -276,13 +307,9 @@ void runs_sweep(struct runs *r)
 		drop(r, r->first);
 	close(r->null_fd);
 	while (clock_mono_ms() < until) {
-		siginfo_t how = {0};
-
-		while (waitid(P_ALL, 0, &how, WEXITED | WNOHANG) == 0 && how.si_pid)
-			how.si_pid = 0;
-		if (waitid(P_ALL, 0, &how, WEXITED | WNOHANG | WNOWAIT) < 0)
+		if (!bury_children())
 			return;
-		kill_children();
+		signal_children(SIGKILL);
 		usleep(SWEEP_POLL_MS * 1000);
 	}
 }

@@ -15,6 +15,7 @@ struct run;
 struct runs {
 	struct tree *tree;
 	struct run *first;
+	bool has_daemons; /* programs that have left some behind which are wanted */
 	int null_fd;
 	int status_fd; /* -1: no status file is wanted */
 	mode_t umask;
@@ -27,6 +28,8 @@ void runs_end(struct runs *r, struct node *leaf, int64_t now_ms);
 void runs_reap(struct runs *r);
 void runs_wake(struct runs *r, int64_t now_ms);
 int64_t runs_due_ms(const struct runs *r); /* when runs_wake() is needed; -1: never */
+/* At the end: what was left behind and wanted is asked to end, and has RUN_KILL_MS for it. */
+void runs_end_daemons(struct runs *r);
 /* At the end: kills whatever descends from us, and waits for it, a second at most. */
 void runs_sweep(struct runs *r);
 

@@ -67,9 +67,27 @@ static void say(struct tree *t, const struct node *n, bool is_error, struct str 
 		t->hands.say(t->hands.arg, n, is_error, text.p);
 }
 
+static bool has_setup(const struct node *n)
+{
+	return n->action->kind == ACTION_WITH_SIDECARS && n->action->sidecars.setup;
+}
+
+static const struct node *main_of(const struct node *n)
+{
+	return &n->inner[has_setup(n) ? 1 : 0];
+}
+
+bool tree_may_detach(const struct tree *t, const struct node *n)
+{
+	for (; n->parent && t->is_monitored; n = n->parent)
+		if (n->parent->action->kind == ACTION_WITH_SIDECARS && n == main_of(n->parent))
+			return true;
+	return false;
+}
+
 static void begin(struct tree *t, struct node *n)
 {
-	bool one_at_a_time = n->action->kind == ACTION_SERIAL;
+	bool one_at_a_time = n->action->kind == ACTION_SERIAL || has_setup(n);
 
 	node_move(n, NODE_RUNNING);
 	if (is_leaf(n)) {
@@ -82,6 +100,15 @@ static void begin(struct tree *t, struct node *n)
 		say(t, n, false, n->action->progress.start);
 	for (size_t i = 0; i < (one_at_a_time ? 1 : n->n_inner); i++)
 		begin(t, &n->inner[i]);
+}
+
+static void finish(struct tree *t, struct node *n, struct outcome o)
+{
+	node_move(n, NODE_OVER);
+	n->outcome = o;
+	n->next_over = NULL;
+	*t->over_last = n;
+	t->over_last = &n->next_over;
 }
 
 static void end(struct tree *t, struct node *n);
@@ -99,8 +126,25 @@ static void end(struct tree *t, struct node *n)
 	node_move(n, NODE_ENDING);
 	if (is_leaf(n))
 		t->hands.end(t->hands.arg, n);
-	else
+	else if (n->n_over < n->n_inner)
 		end_inner(t, n);
+	else
+		finish(t, n, cancelled); /* only what it left behind goes on */
+}
+
+static void add_place(struct buf *b, const struct node *p, const struct node *n)
+{
+	bool is_list = p->action->kind == ACTION_SERIAL || p->action->kind == ACTION_PARALLEL ||
+	               p->action->kind == ACTION_CODEPENDENT;
+
+	if (is_list)
+		buf_printf(b, ".actions[%zu]", (size_t)(n - p->inner));
+	else if (p->action->kind == ACTION_WITH_SIDECARS && n < main_of(p))
+		buf_add_cstr(b, ".setup");
+	else if (p->action->kind == ACTION_WITH_SIDECARS && n > main_of(p))
+		buf_printf(b, ".sidecars[%zu]", (size_t)(n - main_of(p) - 1));
+	else
+		buf_add_cstr(b, ".action");
 }
 
 /* As in the action's JSON: "action.serial.actions[1].run". */
@@ -112,11 +156,7 @@ static void add_path(struct buf *b, const struct node *n)
 		buf_add_cstr(b, "action");
 	} else {
 		add_path(b, p);
-		if (p->action->kind == ACTION_SERIAL || p->action->kind == ACTION_PARALLEL ||
-		    p->action->kind == ACTION_CODEPENDENT)
-			buf_printf(b, ".actions[%zu]", (size_t)(n - p->inner));
-		else
-			buf_add_cstr(b, ".action");
+		add_place(b, p, n);
 	}
 	buf_printf(b, ".%s", action_kind_names[n->action->kind]);
 }
@@ -134,15 +174,6 @@ static const char *with_step(struct tree *t, const char *text, const struct node
 static const char *told_of(const struct outcome *o)
 {
 	return o->told ? o->told : o->text;
-}
-
-static void finish(struct tree *t, struct node *n, struct outcome o)
-{
-	node_move(n, NODE_OVER);
-	n->outcome = o;
-	n->next_over = NULL;
-	*t->over_last = n;
-	t->over_last = &n->next_over;
 }
 
 void tree_leaf_over(struct tree *t, struct node *leaf, struct outcome o)
@@ -203,28 +234,60 @@ static void parallel_heard(struct tree *t, struct node *n, struct node *inner)
 		finish(t, n, merge(t, n));
 }
 
-/* The one that ended by itself: the others were ended for it. */
-static const struct node *first_over(const struct node *n)
-{
-	const struct node *inner = n->inner;
-
-	while (inner < n->inner + n->n_inner - 1 && inner->outcome.kind != OUTCOME_GOOD)
-		inner++;
-	return inner;
-}
-
 static void codependent_heard(struct tree *t, struct node *n, struct node *inner)
 {
 	static const char text[] = "Codependent step exited";
 	struct outcome o;
 
+	if (!n->first_over)
+		n->first_over = inner;
 	end_inner(t, n);
 	if (n->n_over < n->n_inner)
 		return;
 	o = merge(t, n);
 	if (o.kind == OUTCOME_GOOD)
-		o = (struct outcome){OUTCOME_FAILED, 1, text, with_step(t, text, first_over(n))};
+		o = (struct outcome){OUTCOME_FAILED, 1, text, with_step(t, text, n->first_over)};
 	finish(t, n, o);
+}
+
+static void setup_heard(struct tree *t, struct node *n, struct node *setup)
+{
+	if (setup->outcome.kind != OUTCOME_GOOD)
+		finish(t, n, setup->outcome);
+	else if (n->state == NODE_ENDING)
+		finish(t, n, cancelled);
+	else
+		for (size_t i = 1; i < n->n_inner; i++)
+			begin(t, &n->inner[i]);
+}
+
+static struct outcome sidecars_outcome(struct tree *t, const struct node *n)
+{
+	static const char text[] = "Sidecar exited";
+	const struct outcome *first = &n->first_over->outcome;
+
+	if (n->state == NODE_ENDING)
+		return cancelled;
+	if (n->first_over != main_of(n) && first->kind == OUTCOME_GOOD)
+		return (struct outcome){OUTCOME_FAILED, 1, text, with_step(t, text, n->first_over)};
+	return *first;
+}
+
+static void sidecars_heard(struct tree *t, struct node *n, struct node *inner)
+{
+	bool good_end = inner == main_of(n) && inner->outcome.kind == OUTCOME_GOOD;
+
+	if (has_setup(n) && inner == n->inner) {
+		setup_heard(t, n, inner);
+		return;
+	}
+	if (good_end && t->is_monitored && n->state == NODE_RUNNING && !n->first_over)
+		return; /* its daemons go on, until a look says that they are not well */
+	if (!n->first_over)
+		n->first_over = inner;
+	end_inner(t, n);
+	if (n->n_over == n->n_inner)
+		finish(t, n, sidecars_outcome(t, n));
 }
 
 static const char *duration_text(int64_t ms, char out[TIME_TEXT_MAX])
@@ -280,6 +343,7 @@ static void (*const heard[N_ACTION_KINDS])(struct tree *, struct node *, struct 
     [ACTION_SERIAL] = serial_heard,
     [ACTION_PARALLEL] = parallel_heard,
     [ACTION_CODEPENDENT] = codependent_heard,
+    [ACTION_WITH_SIDECARS] = sidecars_heard,
     [ACTION_TIMEOUT] = timeout_heard,
     [ACTION_TRY] = try_heard,
     [ACTION_EMIT_PROGRESS] = progress_heard,

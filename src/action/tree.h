@@ -36,8 +36,9 @@ struct node {
 	struct outcome outcome; /* once it is over */
 	int64_t due_ms;         /* timeout: when it ends what is in it */
 	bool timed_out;
-	struct node *next_over; /* in the list of nodes whose parents have not heard yet */
-	void *hand;             /* of a leaf: whoever runs it keeps its things here */
+	struct node *first_over; /* with sidecars: which of them ended it; NULL: none yet */
+	struct node *next_over;  /* in the list of nodes whose parents have not heard yet */
+	void *hand;              /* of a leaf: whoever runs it keeps its things here */
 };
 
 /* Nothing here may call back into the tree but tree_leaf_over(). */
@@ -56,6 +57,9 @@ struct tree {
 	int64_t now_ms;
 	bool is_over;
 	bool cancelled;
+	/* Somebody looks whether it is well. So the main action of one with sidecars goes on when
+	 * its programs have exited with 0: they are daemons. */
+	bool is_monitored;
 };
 
 extern const struct moves node_moves;
@@ -64,6 +68,8 @@ void node_move(struct node *n, enum node_state to);
 void tree_init(struct tree *t, const struct action *root, const struct tree_hands *hands);
 void tree_release(struct tree *t);
 void tree_start(struct tree *t, int64_t now_ms);
+/* What a program of this leaf leaves behind is wanted, if it exits with 0. */
+bool tree_may_detach(const struct tree *t, const struct node *leaf);
 /* A leaf is over; the text is copied. What follows from it happens in tree_step(). */
 void tree_leaf_over(struct tree *t, struct node *leaf, struct outcome outcome);
 /* Time has passed, leaves have reported: go on. */

@@ -85,6 +85,7 @@ struct agent *agent_new(const struct agent_options *o)
 	a->maxthreads = -1;
 	TAILQ_INIT(&a->all);
 	TAILQ_INIT(&a->paused);
+	TAILQ_INIT(&a->instances);
 	return a;
 }
 
@@ -215,6 +216,7 @@ static int dispatch(struct agent *a, const struct agent_event *in, struct agent_
 	case AE_CHECK: return on_check(a, in, out);
 	case AE_CHECKED: return on_checked(a, in, out);
 	case AE_UNWELL: return on_unwell(a, in, out);
+	case AE_FARES: return on_fares(a, in, out);
 	case AE_ADOPT: return on_adopt(a, in, out);
 	case AE_STARTED: return on_started(a, in, out);
 	case AE_OUTPUT: return on_output(a, in, out);

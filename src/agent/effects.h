@@ -15,6 +15,7 @@ enum agent_effect_kind {
 	AF_HELLO, /* send it, with everything held */
 	AF_BEAT,
 	AF_STARTED,
+	AF_HEALTH,    /* how an instance fares */
 	AF_OUTPUT,    /* output: raw bytes; whoever sends may compress */
 	AF_INPUT_ACK, /* what was given to the process; what follows is wanted */
 	AF_ENDED,
@@ -42,6 +43,7 @@ struct agent_effect {
 		struct link_checked checked;
 		struct link_notified notified;
 		struct link_started started;
+		struct link_health health;
 		struct output_row output;
 		struct link_input_ack input_ack;
 		struct link_input input; /* AF_INPUT */

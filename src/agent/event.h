@@ -32,6 +32,7 @@ enum agent_event_kind {
 	AE_EXITED,
 	AE_CHECKED, /* for each AF_CHECK one */
 	AE_UNWELL,  /* a long runner's check failed for good: end it */
+	AE_FARES,   /* how an instance fares now; its container is for the brain to say */
 	AE_ADOPT, /* before the first link: it runs since the life of an earlier process of ours */
 	/* the operator wants it to go; said twice: at once */
 	AE_LEAVE,
@@ -90,6 +91,7 @@ struct agent_event {
 		} output;
 		struct agent_exit exit;
 		struct str unwell; /* AE_UNWELL: why */
+		struct link_fares fares;
 	};
 };
 

@@ -12,6 +12,7 @@
 #include "base/data/idmap.h"
 #include "base/err.h"
 #include "base/moves.h"
+#include "service/life/container.h"
 
 /*
  *   waiting --no older attempt--> starting --started--> running --exited--> ended --acked--> (gone)
@@ -37,6 +38,21 @@ struct input_flow {
 	int64_t asked_ms; /* monotonic: when the rest was last asked for */
 };
 
+struct held;
+
+/* An attempt that is the start of a service's instance. */
+struct held_instance {
+	TAILQ_ENTRY(held_instance) turn; /* to be said again */
+	struct held *held;
+	struct link_instance is;
+	struct str queue;
+	struct container container;
+	struct link_fares fares;
+	bool is_unsaid; /* it changed while nobody listened */
+};
+
+TAILQ_HEAD(held_instances, held_instance);
+
 struct held {
 	TAILQ_ENTRY(held) all;
 	TAILQ_ENTRY(held) paused_entry;
@@ -60,6 +76,7 @@ struct held {
 	struct heap_node follow; /* somebody reads along until then */
 	struct output output;
 	struct input_flow input;
+	struct held_instance *instance; /* NULL: it is none */
 	struct link_ended end;
 	char *end_reason, *end_result;
 };
@@ -96,6 +113,7 @@ struct agent {
 	struct idmap by_task; /* the newest attempt of each task */
 	struct held_list all; /* in the order accepted */
 	struct held_list paused;
+	struct held_instances instances; /* whose turn it is to be said again, first */
 	size_t n_held, n_live;
 	uint64_t serial;
 	struct heap deadlines, flushes, followed;
@@ -170,6 +188,15 @@ int on_input_taken(struct agent *a, const struct agent_event *in, struct agent_e
 /* Asks for what follows, if anything can. */
 void send_input_ack(
     const struct agent *a, struct held *h, int64_t mono_ms, struct agent_effects *out);
+/* fares.c: nothing happens for attempts that are no instances */
+void fares_add(struct agent *a, struct held *h, const struct link_run *run);
+void fares_drop(struct agent *a, struct held *h);
+void fares_follow(struct held *h); /* its state has changed */
+void fares_stopping(struct agent *a, struct held *h, struct agent_effects *out);
+void fares_in_hello(const struct held *h, struct link_held *ret);
+void fares_welcomed(struct agent *a, struct agent_effects *out);
+void fares_with_beat(struct agent *a, struct agent_effects *out);
+int on_fares(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 /* accept.c */
 int on_run(struct agent *a, const struct agent_event *in, struct agent_effects *out);
 int on_notify(struct agent *a, const struct agent_event *in, struct agent_effects *out);

@@ -63,9 +63,12 @@ static void send_hello(struct agent *a, struct agent_effects *out)
 	struct held *h;
 	size_t n = 0;
 
-	TAILQ_FOREACH (h, &a->all, all)
-		if (is_told(h))
-			refs[n++] = held_ref(h);
+	TAILQ_FOREACH (h, &a->all, all) {
+		if (!is_told(h))
+			continue;
+		refs[n] = held_ref(h);
+		fares_in_hello(h, &refs[n++]);
+	}
 	qsort(refs, n, sizeof *refs, by_id); /* rows side by side for the server */
 	hello->tasks = refs;
 	hello->n_tasks = n;
@@ -144,6 +147,7 @@ static void send_again(struct agent *a, int64_t mono_ms, struct agent_effects *o
 			send_ended(a, h, mono_ms, out);
 		send_input_ack(a, h, mono_ms, out);
 	}
+	fares_welcomed(a, out);
 }
 
 /* An end, or a wish for input, that went unanswered for as long as a beat may be lost; said twice
@@ -161,6 +165,7 @@ static void say_again(struct agent *a, int64_t mono_ms, struct agent_effects *ou
 		if (mono_ms - h->input.asked_ms >= wait_ms)
 			send_input_ack(a, h, mono_ms, out);
 	}
+	fares_with_beat(a, out);
 }
 
 int on_welcome(struct agent *a, const struct agent_event *in, struct agent_effects *out)

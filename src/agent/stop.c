@@ -57,6 +57,7 @@ void stop_held(struct agent *a, struct held *h, enum stop_cause cause, int64_t m
 	}
 	h->stopping = true;
 	h->cause = cause;
+	fares_stopping(a, h, out);
 	heap_del(&a->deadlines, &h->deadline); /* the time limit's */
 	if (method == KILL_KILL)
 		kill_now(a, h, out);

@@ -25,6 +25,7 @@ const struct moves held_moves = {
 void held_move(struct held *h, enum held_state to)
 {
 	h->state = moves_make(&held_moves, h->state, to);
+	fares_follow(h);
 }
 
 struct held *held_find(const struct agent *a, rid task, int64_t token)
@@ -83,6 +84,9 @@ static struct link_run *run_copy(const struct link_run *r)
 	c->env = copy(r->env);
 	c->run_settings = copy(r->run_settings);
 	c->needs = needs_copy(r->needs, r->n_needs);
+	c->instance.service = copy(r->instance.service);
+	c->instance.domain = copy(r->instance.domain);
+	c->instance.need = copy(r->instance.need);
 	return c;
 }
 
@@ -96,6 +100,9 @@ static void run_free(struct link_run *r)
 	free((char *)r->env.p);
 	free((char *)r->run_settings.p);
 	needs_free(r->needs, r->n_needs);
+	free((char *)r->instance.service.p);
+	free((char *)r->instance.domain.p);
+	free((char *)r->instance.need.p);
 	free(r);
 }
 
@@ -118,6 +125,7 @@ struct held *held_add(struct agent *a, const struct link_run *run)
 	TAILQ_INSERT_TAIL(&a->all, h, all);
 	a->n_held++;
 	a->n_live++;
+	fares_add(a, h, run);
 	return h;
 }
 
@@ -197,6 +205,7 @@ void held_drop(
 	heap_del(&a->flushes, &h->flush);
 	heap_del(&a->followed, &h->follow);
 	unlink_attempt(a, h);
+	fares_drop(a, h);
 	TAILQ_REMOVE(&a->all, h, all);
 	a->n_held--;
 	held_free(h);
@@ -208,6 +217,7 @@ void held_free_all(struct agent *a)
 	struct held *h;
 
 	while ((h = TAILQ_FIRST(&a->all))) {
+		fares_drop(a, h);
 		TAILQ_REMOVE(&a->all, h, all);
 		held_free(h);
 	}

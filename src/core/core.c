@@ -145,6 +145,7 @@ static int take(struct core *c, const struct event *ev, struct effects *out)
 	case EV_CHECKED: watch_checked(c, ev, out); return 0;
 	case EV_NOTIFIED: unsure_answer(c, ev, out); return 0;
 	case EV_STARTED: report_started(c, ev, out); return 0;
+	case EV_HEALTH: return 0;
 	case EV_ENDED: report_ended(c, ev, out); return 0;
 	case EV_OUTPUT: report_output(c, ev, out); return 0;
 	case EV_INPUT_ACK: report_input_ack(c, ev, out); return 0;

@@ -40,6 +40,7 @@ enum event_kind {
 	EV_CHECKED,
 	EV_NOTIFIED,
 	EV_STARTED,
+	EV_HEALTH,
 	EV_ENDED,
 	EV_OUTPUT,
 	EV_INPUT_ACK,
@@ -188,6 +189,7 @@ struct event {
 		struct link_checked checked;
 		struct link_notified notified;
 		struct link_started started;
+		struct link_health health;
 		struct link_ended ended;
 		struct output_row output;
 		struct link_input_ack input_ack;

@@ -120,6 +120,14 @@ void kept_signal(struct kept *k, int signal, enum kill_to to)
 		tell(k->client, &(struct to_keeper){.signal = &s}, NULL, 0);
 }
 
+void kept_mark(struct kept *k, uint64_t mark)
+{
+	struct keeper_mark m = {k->id, mark};
+
+	if (k->client && !k->is_over)
+		tell(k->client, &(struct to_keeper){.mark = &m}, NULL, 0);
+}
+
 void kept_leave(struct kept *k)
 {
 	unlist(k);

@@ -59,6 +59,7 @@ TAILQ_HEAD(kept_list, kept);
 struct kept_adopted {
 	uint64_t id;
 	struct str note;
+	uint64_t mark;
 	int32_t pid; /* 0: it ran in another process */
 	int64_t started_ms, started_mono_ms;
 	bool is_over;
@@ -109,6 +110,8 @@ void kept_adopt(
 uint64_t keeper_hold(struct keeper_client *c, struct str note);
 void keeper_release(struct keeper_client *c, uint64_t id);
 void kept_signal(struct kept *k, int signal, enum kill_to to);
+/* What the next worker shall know of it; an older keeper does not remember it. */
+void kept_mark(struct kept *k, uint64_t mark);
 /* No more calls about it, its pipes are closed. What still lives is killed. Its record stays with
  * the keeper until keeper_release() where such records are kept. */
 void kept_drop(struct kept *k);

@@ -73,6 +73,7 @@ static void add_adopted(struct keeper_client *c, const struct keeper_kept *k, co
 	a = &c->adopted[c->n_adopted++];
 	*a = (struct kept_adopted){.id = k->id,
 	    .note = k->note,
+	    .mark = k->mark,
 	    .pid = k->pid,
 	    .started_ms = k->started_ms,
 	    .started_mono_ms = k->started_mono_ms,

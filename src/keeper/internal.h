@@ -57,6 +57,7 @@ struct ward {
 	enum kill_to term_to;
 	int64_t started_ms, started_mono_ms;
 	struct str note;
+	uint64_t mark; /* what the worker said last; 0: nothing */
 };
 
 TAILQ_HEAD(ward_list, ward);

@@ -61,6 +61,7 @@ static void tell_kept(struct keeper *k, struct ward *w)
 	    .usage = w->process.usage};
 	struct keeper_kept m = {.id = w->id,
 	    .note = w->note,
+	    .mark = w->mark,
 	    .pid = w->process.pid > 0 ? w->process.pid : 0,
 	    .started_ms = w->started_ms,
 	    .started_mono_ms = w->started_mono_ms,

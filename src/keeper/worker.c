@@ -79,6 +79,8 @@ static void obey(struct keeper *k, const struct to_keeper *m, const int *fds, in
 		ward_signal(k, m->signal);
 	else if (m->hold)
 		ward_hold(k, m->hold, m->hold_note);
+	else if (m->mark && (w = ward_find(k, m->mark->id)))
+		w->mark = m->mark->mark;
 	else if (m->release && (w = ward_find(k, m->release)))
 		ward_release(k, w);
 	if (m->ping)

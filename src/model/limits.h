@@ -30,6 +30,7 @@
 #define NEEDS_SHOWN_MAX 256            /* jobs that one is shown of those that it needs */
 #define NEEDS_RESULTS_MAX (256u << 10) /* bytes of their results together, else none of them */
 #define PLUGINS_MAX 256
+#define PORTS_MAX 64          /* given to one attempt */
 #define DIAL_MAX (1LL << 56)  /* connections of one worker: 2^32 for each of 2^24 adoptions */
 #define START_MAX (1LL << 56) /* which start under one lock; the first is a time in ms */
 

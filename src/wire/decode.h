@@ -33,6 +33,10 @@ bool decode_receipt(ProtobufCBinaryData b, struct receipt *ret_receipt);
 bool decode_is_ref(uint64_t task, int64_t token);
 int decode_state(int value, const char *part, enum worker_state *ret_state, struct problem *p);
 int decode_set(const Reeve__SetId *m, const char *part, struct set_id *ret_set, struct problem *p);
+/* instance.c; none where m is NULL */
+int decode_instance(
+    const Reeve__Instance *m, struct arena *a, struct link_instance *ret, struct problem *p);
+int decode_fares(const Reeve__Fares *m, struct arena *a, struct link_fares *ret, struct problem *p);
 int decode_clock(ProtobufCBinaryData b, struct str *ret_clock, struct problem *p);
 
 #endif

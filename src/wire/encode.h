@@ -28,6 +28,10 @@ char *encode_reason(struct arena *a, struct str s);
 ProtobufCBinaryData encode_bytes(struct str s);
 ProtobufCBinaryData encode_receipt(const struct receipt *r);       /* only where it is given */
 Reeve__SetId *encode_set(const struct set_id *s, struct arena *a); /* NULL: none, left out */
+char **encode_lines(struct arena *a, struct str lines, size_t *ret_n);
+/* instance.c; NULL: it is none */
+Reeve__Instance *encode_instance(const struct link_instance *from, struct arena *a);
+Reeve__Fares *encode_fares(const struct link_fares *from, struct arena *a);
 void encode_pack(const ProtobufCMessage *m, struct buf *out);
 
 #endif

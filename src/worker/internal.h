@@ -20,6 +20,7 @@
 #include "net/loop/notify.h"
 #include "wire/link/link.h"
 #include "worker/jobs/body.h"
+#include "worker/jobs/ports.h"
 #include "worker/worker.h"
 
 struct worker;
@@ -34,7 +35,8 @@ struct plug;
 struct outbox {
 	struct arena arena;
 	struct link_to_server m;
-	size_t cap_started, cap_input_ack, cap_output, cap_ended, cap_checked, cap_notified;
+	size_t cap_started, cap_health, cap_input_ack, cap_output, cap_ended, cap_checked,
+	    cap_notified;
 	struct idmap started; /* task -> place in m.started, plus one */
 	size_t bytes;
 	size_t output_bytes; /* before they were compressed */
@@ -68,7 +70,12 @@ struct job {
 	bool keeps; /* outlives us: output goes through named spools, its record is released late */
 	struct arena memory;                 /* of the settings */
 	const struct run_settings *settings; /* the defaults, where none are given */
-	struct monitoring *monitoring;       /* NULL: nothing to watch */
+	const uint16_t *ports;               /* that it was given */
+	size_t n_ports;
+	struct run_checks checks;      /* with these ports */
+	struct monitoring *monitoring; /* NULL: nothing to watch */
+	bool is_up, is_ready;          /* as its checks have it; ready: of what is up */
+	bool is_instance;              /* of a service: the server wants to know that */
 	/* or a pool's */
 	struct pool *pool;
 	struct plug *plug;        /* NULL: waits for one */
@@ -128,6 +135,8 @@ struct worker {
 	struct id_space ids;
 	struct outbox outbox;
 	struct arena frame_arena;
+	struct ports ports;   /* which of them attempts have */
+	char address[256];    /* where instances can be reached; empty: not known yet */
 	struct idmap jobs;    /* by task */
 	struct idmap records; /* by task: what the keeper remembers for us */
 	LIST_HEAD(, record) all_records;
@@ -158,8 +167,8 @@ void worker_feed(struct worker *w, struct agent_event e);
 void worker_exited(struct worker *w, rid task, int64_t token, struct agent_exit x);
 void worker_output(struct worker *w, const struct job *j, int stream, struct str data);
 /* facts.c */
-int offer_gather(const struct worker_options *o, struct arena *a, struct str *ret_offer,
-    struct problem *ret_problem); /* offer.c */
+int offer_gather(const struct worker_options *o, size_t n_ports, struct arena *a,
+    struct str *ret_offer, struct problem *ret_problem); /* offer.c */
 int facts_gather(struct worker *w, struct problem *ret_problem);
 int lock_take(struct worker *w, struct problem *ret_problem);
 int state_sync(const char *dir); /* what was renamed in it stays so, whatever happens */
@@ -226,11 +235,21 @@ void job_input_release(struct job *j);
 int launch_job(struct job *j, const struct link_run *r, const struct plugin_options *p,
     const struct kept_fns *fns, char *why, size_t size);
 /* What looks at a long runner, run as that one is. 0, or nothing is started, with a reason. */
-int launch_check(struct job *j, struct kept *k, const struct kept_fns *fns, char *why, size_t size);
+int launch_check(struct job *j, const struct run_check *c, struct kept *k,
+    const struct kept_fns *fns, char *why, size_t size);
+/* given.c: 0, or an exit code with a reason */
+int given_take_ports(struct job *j, uint32_t n, char *why, size_t size);
+int given_settle_checks(struct job *j, char *why, size_t size); /* to which ports they go */
+void given_environment(const struct job *j, const struct link_run *r, struct env *e);
+void given_address(struct worker *w); /* there is a link: by which address are we reached? */
+/* How it fares has changed: the server shall know, and who comes after us. */
+void job_fares(struct job *j);
+void job_marked(struct job *j, uint64_t mark); /* what an earlier worker knew */
 /* job_result.c: what the process left beside its exit code; strings live in *ret_text. */
 void job_result(struct job *j, struct agent_exit *x, struct buf *ret_text);
 int result_file(void);
-/* monitoring.c: a long runner's checks */
+/* monitoring.c: a long runner's checks. Before, is_up and is_ready are what an earlier worker saw.
+ */
 void monitoring_start(struct job *j);
 void monitoring_stop(struct job *j);
 /* adopting.c: what outlives us, and what earlier workers left */

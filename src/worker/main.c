@@ -49,6 +49,7 @@ static void carry_out(struct worker *w, const struct agent_effect *e)
 	case AF_HELLO: outbox_hello(w, e->hello); break;
 	case AF_BEAT:
 	case AF_STARTED:
+	case AF_HEALTH:
 	case AF_INPUT_ACK:
 	case AF_OUTPUT:
 	case AF_ENDED:
@@ -98,6 +99,10 @@ static void enqueue(struct worker *w, const struct agent_event *e)
 		q->e.checked.reason = arena_str(&w->queue_arena, e->checked.reason);
 	if (e->kind == AE_UNWELL)
 		q->e.unwell = arena_str(&w->queue_arena, e->unwell);
+	if (e->kind == AE_FARES) {
+		q->e.fares.address = arena_str(&w->queue_arena, e->fares.address);
+		q->e.fares.ports = arena_str(&w->queue_arena, e->fares.ports);
+	}
 	if (e->kind == AE_OUTPUT)
 		q->e.output.data = arena_str(&w->queue_arena, e->output.data);
 	*w->queue_tail = q;
@@ -258,7 +263,7 @@ static int prepare(struct worker *w, struct problem *p)
 	w->spool_dir = xasprintf("%s/spool", w->o->state_dir);
 	if (w->o->keep_tasks)
 		w->keeper_socket = xasprintf("%s/keeper.sock", w->o->state_dir);
-	if ((r = facts_gather(w, p)) < 0)
+	if ((r = ports_open(&w->ports, w->o->ports, p)) < 0 || (r = facts_gather(w, p)) < 0)
 		return r;
 	prctl(PR_SET_CHILD_SUBREAPER, 1); /* should the keeper die, its orphans are ours to end */
 	/* early, while we are small; what an earlier instance left running is ended by it */

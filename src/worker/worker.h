@@ -38,6 +38,9 @@ struct worker_options {
 	const char *cpu;              /* cores that it offers; NULL: as many as it finds */
 	int64_t memory, disk;         /* bytes that it offers; 0: what it finds */
 	const char *const *resources; /* "name=amount" that it offers beside these */
+	const char *ports;            /* "20000-29999", that attempts are given; NULL: none */
+	const char *address;          /* where instances can be reached; NULL: as we dial from */
+	int instances;                /* of services, that it offers room for */
 	const char *const *active_queues;
 	const char *const *ignore_queues;
 	const struct plugin_options *plugins;

@@ -8,6 +8,24 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void check_fares(const struct link_fares *a, const struct link_fares *b)
+{
+	MUST(a->container == b->container && a->is_up == b->is_up && a->is_ready == b->is_ready);
+	MUST(str_eq(a->address, b->address) && str_eq(a->ports, b->ports));
+	MUST(a->is_up || !a->is_ready);
+}
+
+static void check_instance(const struct link_held *a, const struct link_held *b)
+{
+	MUST(str_eq(a->instance.service, b->instance.service));
+	if (!a->instance.service.p)
+		return;
+	MUST(str_eq(a->instance.domain, b->instance.domain) && str_eq(a->queue, b->queue));
+	MUST(str_eq(a->instance.need, b->instance.need) && a->instance.index == b->instance.index);
+	MUST(a->instance.revision == b->instance.revision);
+	check_fares(&a->fares, &b->fares);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena a = {0};
@@ -24,6 +42,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST(!again.knock == !m.knock && again.n_input_ack == m.n_input_ack);
 		for (size_t i = 0; i < m.n_input_ack; i++)
 			MUST(again.input_ack[i].end == m.input_ack[i].end);
+		MUST(again.n_health == m.n_health);
+		for (size_t i = 0; i < m.n_health; i++)
+			check_fares(&m.health[i].fares, &again.health[i].fares);
+		for (size_t i = 0; m.hello && i < m.hello->n_tasks; i++)
+			check_instance(&m.hello->tasks[i], &again.hello->tasks[i]);
 		MUST(again.n_checked == m.n_checked && again.n_notified == m.n_notified);
 		MUST(again.has_beat == m.has_beat && again.beat.own == m.beat.own);
 		MUST(str_eq(again.clock, m.clock));

@@ -32,6 +32,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (size_t i = 0; i < m.n_notify; i++)
 			MUST(again.notify[i].n_refs == m.notify[i].n_refs);
 		for (size_t i = 0; i < m.n_run; i++)
+			MUST(m.run[i].n_ports == again.run[i].n_ports &&
+			     str_eq(m.run[i].instance.service, again.run[i].instance.service) &&
+			     str_eq(m.run[i].instance.need, again.run[i].instance.need));
+		for (size_t i = 0; i < m.n_run; i++)
 			MUST(str_eq(m.run[i].body, again.run[i].body) &&
 			     memcmp(&m.run[i].receipt, &again.run[i].receipt, RECEIPT_BYTES) == 0);
 		buf_reset(&b);

@@ -4,7 +4,7 @@
  * verdict never changes once it is there, and it is the same as for the whole.
  */
 #include "base/mem.h"
-#include "worker/jobs/probe.h"
+#include "worker/checks/probe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/limits.h"
 #include "wire/json/settings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -23,6 +24,17 @@ static void check_paths(const struct str *paths, size_t n)
 		MUST(paths[i].p[0] == '/');
 }
 
+static void check_look(const struct run_check *c)
+{
+	bool is_port = c->kind == CHECK_TCP || c->kind == CHECK_HTTP;
+
+	MUST(c->kind >= 0 && c->kind < N_CHECK_KINDS);
+	MUST(c->given_port >= 0 && c->given_port <= PORTS_MAX);
+	MUST(!is_port || c->given_port || (c->port > 0 && c->port < 65536));
+	MUST(c->timeout_ms >= 1 && c->healthy_after >= 1 && c->unhealthy_after >= 1);
+	MUST(c->kind != CHECK_COMMAND || c->n_command > 0);
+}
+
 static void check_kept(const struct run_settings *s)
 {
 	MUST(s->kill.method >= 0 && s->kill.method < N_KILL_METHODS);
@@ -34,8 +46,10 @@ static void check_kept(const struct run_settings *s)
 	MUST(s->umask == UMASK_UNSET || (s->umask >= 0 && s->umask <= 0777));
 	MUST(s->kill.wait_ms >= -1 && s->input.n <= RUN_INPUT_MAX);
 	MUST(!(s->kill.to == KILL_TO_GROUP && s->same_group));
-	MUST(s->check.kind == CHECK_NONE || s->check.kind == CHECK_COMMAND ||
-	     (s->check.port > 0 && s->check.port < 65536));
+	check_look(&s->check);
+	check_look(&s->checks.startup);
+	check_look(&s->checks.liveness);
+	check_look(&s->checks.readiness);
 	check_list(s->groups, s->n_groups, 64);
 	check_list(s->capabilities, s->n_capabilities, CAPABILITIES_MAX);
 	check_paths(s->sandbox.writable, s->sandbox.n_writable);

@@ -2,7 +2,18 @@
 /* Shapes that all sections of the interface use, for /openapi.json (JSON Schema 2020-12). */
 #include "api/frame/shapes.h"
 #include "api/objects/resource.h"
+#include "wire/json/checks.h"
 #include "wire/json/settings.h"
+
+/* A look that may be left away. */
+#define LOOK(name, text, schema) \
+	OTHER(name, RARE, text, "{\"oneOf\":[" REF(schema) ",{\"type\":\"null\"}]}")
+
+static const struct field run_checks_shape[] = {
+    LOOK("startup", "until it passes it is not up; unless given what `check` says", "RunStartup"),
+    LOOK("liveness", "then, until it fails; unless given what `check` says", "RunLiveness"),
+    LOOK("readiness", "beside that: whether it wants traffic; it ends nothing", "RunReadiness"),
+    {NULL}};
 
 static const struct field problem_shape[] = {
     OTHER("type", 0, "which kind of problem; the same for all of its kind",
@@ -61,6 +72,10 @@ static const struct schema schemas[] = {
         .about = "how its processes are run, limited, watched and ended; null: the default"},
     {"RunCheck", .fields = run_check_fields, .shape = SHAPE_SETTINGS,
         .about = "one of command, tcp and http"},
+    {"RunChecks", .fields = run_checks_shape},
+    {"RunStartup", .fields = run_startup_fields, .shape = SHAPE_SETTINGS},
+    {"RunLiveness", .fields = run_liveness_fields, .shape = SHAPE_SETTINGS},
+    {"RunReadiness", .fields = run_readiness_fields, .shape = SHAPE_SETTINGS},
     {"Pause", .fields = pause_fields, .shape = SHAPE_CHANGE},
 };
 

@@ -18,6 +18,25 @@ struct run_ref {
 	int64_t token;
 };
 
+/* Whose start an attempt is, if it is the start of a service's instance. The worker gives it back
+ * as it was told, so that a server that knows nothing of it can write it down. */
+struct link_instance {
+	struct str service; /* NULL: the attempt is none of an instance */
+	struct str domain;  /* NULL: the service is in none */
+	uint32_t index;
+	int64_t revision;
+	struct str need; /* what it was charged with: model/task/need.h; NULL: nothing */
+};
+
+/* How an instance that was started fares. Said when it changes, and in every hello. */
+struct link_fares {
+	int32_t container;  /* enum container_state: service/life/container.h */
+	bool is_up;         /* its startup check has passed, or it has none */
+	bool is_ready;      /* for traffic; only of what is up */
+	struct str address; /* where it can be reached; NULL: not known */
+	struct str ports;   /* lines of numbers, in the order of the service's; NULL: none */
+};
+
 /* Of an attempt, by the worker that was given it. */
 struct link_held {
 	rid task;
@@ -26,6 +45,9 @@ struct link_held {
 	int64_t started_ms; /* 0: not started */
 	bool proven;        /* the server's shell says so: its receipt holds. Never sent */
 	struct receipt receipt;
+	struct link_instance instance;
+	struct str queue;        /* of an instance: its name */
+	struct link_fares fares; /* of an instance that has started */
 };
 
 /* The worker to the server. */
@@ -40,6 +62,7 @@ struct link_hello {
 	bool drops_receipts; /* the worker cannot prove what no row tells of */
 	bool takes_input;    /* the worker takes streamed input */
 	bool takes_needs;    /* the worker can show a job what it needs */
+	bool takes_services; /* the worker can have instances of services */
 };
 
 struct link_beat {
@@ -66,6 +89,12 @@ struct link_started {
 	int64_t token;
 	int64_t started_ms;
 	int32_t pid; /* 0: none of its own */
+};
+
+struct link_health { /* how an instance fares now: see struct link_fares */
+	rid task;
+	int64_t token;
+	struct link_fares fares;
 };
 
 struct link_ended {
@@ -177,6 +206,8 @@ struct link_run {
 	/* of a job: what it needs and has something to say, and how many more there are */
 	const struct link_need *needs;
 	size_t n_needs, needs_left_out;
+	struct link_instance instance; /* whose start it is, if it is one */
+	uint32_t n_ports;              /* so many ports it shall have */
 	/* how it wants to be ended: the worker's shell finds it in the settings. Never sent */
 	int32_t kill_method; /* enum kill_method */
 	bool kill_wait_given;

@@ -24,6 +24,7 @@ enum action_kind {
 	ACTION_SERIAL,
 	ACTION_PARALLEL,
 	ACTION_CODEPENDENT,
+	ACTION_WITH_SIDECARS,
 	ACTION_TIMEOUT,
 	ACTION_TRY,
 	ACTION_EMIT_PROGRESS,
@@ -60,6 +61,12 @@ struct action_transfer {
 	unsigned char checksum[ACTION_DIGEST_MAX];
 };
 
+struct action_sidecars { /* they lie in `inner`: setup, if there is one, main, the sidecars */
+	struct action *setup, *main;
+	struct action **sidecars;
+	size_t n_sidecars;
+};
+
 struct action {
 	enum action_kind kind;
 	struct str log_source; /* NULL: that of the action around it */
@@ -69,6 +76,7 @@ struct action {
 		struct action_run run;
 		struct action_progress progress;
 		struct action_transfer transfer;
+		struct action_sidecars sidecars;
 		int64_t timeout_ms;
 	};
 };

@@ -8,6 +8,12 @@ const char *const limit_policy_names[N_LIMIT_POLICIES] = {"refuse", "warn"};
 const char *const output_policy_names[N_OUTPUT_POLICIES] = {"slow", "drop"};
 const char *const check_kind_names[N_CHECK_KINDS] = {"none", "command", "tcp", "http"};
 
+#define LOOK_EVERY(ms)                                                              \
+	{                                                                           \
+		.start_interval_ms = 2000, .interval_ms = (ms), .timeout_ms = 1000, \
+		.start_timeout_ms = 60000, .healthy_after = 1, .unhealthy_after = 1 \
+	}
+
 void run_settings_default(struct run_settings *r)
 {
 	*r = (struct run_settings){
@@ -19,12 +25,19 @@ void run_settings_default(struct run_settings *r)
 	        .stack_size = -1,
 	        .cpu_seconds = -1},
 	    .kill = {.wait_ms = -1},
-	    .check = {.start_interval_ms = 2000,
-	        .interval_ms = 30000,
-	        .timeout_ms = 1000,
-	        .start_timeout_ms = 60000,
-	        .healthy_after = 1,
-	        .unhealthy_after = 1},
+	    .check = LOOK_EVERY(30000),
+	    .checks = {LOOK_EVERY(30000), LOOK_EVERY(30000), LOOK_EVERY(5000)},
 	    .spool = -1,
 	};
+}
+
+struct run_checks run_checks_of(const struct run_settings *s)
+{
+	struct run_checks c = s->checks;
+
+	if (c.startup.kind == CHECK_NONE)
+		c.startup = s->check;
+	if (c.liveness.kind == CHECK_NONE)
+		c.liveness = s->check;
+	return c;
 }

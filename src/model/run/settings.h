@@ -72,12 +72,19 @@ struct run_check {                 /* is a long runner well? */
 	size_t n_command;
 	struct str host; /* tcp, http; "127.0.0.1" */
 	int32_t port;
+	int32_t given_port;       /* n: the n-th of the ports that it is given; 0: `port` is it */
 	struct str path;          /* http; "/" */
 	int64_t start_timeout_ms; /* to be healthy for the first time; 0: none */
 	int64_t start_interval_ms;
 	int64_t interval_ms;
 	int64_t timeout_ms;                     /* of one check */
 	int32_t healthy_after, unhealthy_after; /* so many in a row */
+};
+
+struct run_checks {
+	struct run_check startup;   /* until it is up: start_timeout_ms, start_interval_ms */
+	struct run_check liveness;  /* from then on; it is ended when it fails */
+	struct run_check readiness; /* beside that; it ends nothing */
 };
 
 struct run_settings {
@@ -96,15 +103,19 @@ struct run_settings {
 	struct run_limits limits;
 	struct run_kill kill;
 	struct run_sandbox sandbox;
-	struct run_check check;
-	struct str result_file; /* the file's content is the task's result; NULL: none */
-	bool status_file;       /* Bistro: the last line written to $REEVE_STATUS_FILE counts */
-	struct str input;       /* given on standard input; NULL: /dev/null */
-	int32_t output_policy;  /* enum output_policy */
-	int64_t spool;          /* bytes per stream kept on the worker's disk; -1: the worker's */
+	struct run_check check;   /* startup and liveness in one */
+	struct run_checks checks; /* those that are given stand before `check` */
+	struct str result_file;   /* the file's content is the task's result; NULL: none */
+	bool status_file;         /* Bistro: the last line written to $REEVE_STATUS_FILE counts */
+	struct str input;         /* given on standard input; NULL: /dev/null */
+	int32_t output_policy;    /* enum output_policy */
+	int64_t spool;            /* bytes per stream kept on the worker's disk; -1: the worker's */
 };
 
 void run_settings_default(struct run_settings *ret);
+/* Which looks are meant: `check` stands for startup and liveness where there are none of their own.
+ */
+struct run_checks run_checks_of(const struct run_settings *s);
 /*
  * Holds a task's settings to its queue's limits and sandbox: of two limits the smaller, and a
  * sandbox that can be made narrower but neither wider nor be left away. ERR_INVALID, with the

@@ -24,11 +24,13 @@
 #define RESOURCES_MAX 16   /* counted by name, of one need, one offer, or of the server */
 #define NEED_LABELS_MAX 16 /* wanted, and as many not wanted */
 #define THROTTLES_MAX 16
-#define OFFER_LINES_MAX (RESOURCES_MAX + 3)
+#define OFFER_LINES_MAX (RESOURCES_MAX + 5)
 
 #define AMOUNT_CPU "cpu"
 #define AMOUNT_MEMORY "memory"
 #define AMOUNT_DISK "disk"
+#define AMOUNT_INSTANCES "instances" /* of services, and what they are given */
+#define AMOUNT_PORTS "ports"
 #define THROTTLE_ARRAY "array." /* begins the keys of those that are one array's */
 
 enum amount_unit { AMOUNT_PIECES, AMOUNT_MILLI, AMOUNT_BYTES };

@@ -386,6 +386,17 @@ const char *link_peer(const struct link *l)
 	return l->peer;
 }
 
+bool link_own_host(const struct link *l, char *ret_text, size_t size)
+{
+	struct sockaddr_storage ss;
+	socklen_t n = sizeof ss;
+
+	if (!l->bev || getsockname(bufferevent_getfd(l->bev), (struct sockaddr *)&ss, &n) != 0)
+		return false;
+	address_host((struct sockaddr *)&ss, ret_text, size);
+	return true;
+}
+
 bool link_is_local(const struct link *l)
 {
 	return l->local;

@@ -80,6 +80,8 @@ const char *link_peer(const struct link *l);
 enum link_fault link_fault(const struct link *l); /* of one that closes */
 /* False: the other end has shown a certificate, and it is not for that name (CN or DNS name). */
 bool link_peer_may_be(const struct link *l, struct str name);
+/* The address at this end; false: there is no connection. */
+bool link_own_host(const struct link *l, char *ret_text, size_t size);
 bool link_is_local(const struct link *l); /* the other end is on a loopback address */
 
 #endif

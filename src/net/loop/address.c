@@ -66,6 +66,18 @@ bool address_is_loopback(const struct sockaddr *sa)
 	}
 }
 
+void address_host(const struct sockaddr *sa, char *ret_text, size_t size)
+{
+	const struct sockaddr_in *v4 = (const void *)sa;
+	const struct sockaddr_in6 *v6 = (const void *)sa;
+
+	snprintf(ret_text, size, "?");
+	if (sa->sa_family == AF_INET)
+		inet_ntop(AF_INET, &v4->sin_addr, ret_text, (socklen_t)size);
+	else if (sa->sa_family == AF_INET6)
+		inet_ntop(AF_INET6, &v6->sin6_addr, ret_text, (socklen_t)size);
+}
+
 void address_text(const struct sockaddr *sa, char *ret_text, size_t size)
 {
 	const struct sockaddr_in *v4 = (const void *)sa;

@@ -16,7 +16,8 @@ struct address {
 
 /* "host:port", "[v6]:port", ":port" and "*:port". */
 int address_parse(const char *text, struct address *ret_a, struct problem *ret_problem);
-bool address_is_loopback(const struct sockaddr *sa); /* unix sockets too */
+bool address_is_loopback(const struct sockaddr *sa);                       /* unix sockets too */
+void address_host(const struct sockaddr *sa, char *ret_text, size_t size); /* no port */
 void address_text(const struct sockaddr *sa, char *ret_text, size_t size);
 /* A bound, listening, non-blocking socket with TCP_NODELAY (accepted ones inherit it). */
 int address_listen(const char *text, int *ret_fd, int *ret_port, struct problem *ret_problem);

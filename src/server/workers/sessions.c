@@ -325,6 +325,10 @@ static void hear_hello(struct session *s, const struct link_hello *h)
 	hear(s, ev);
 }
 
+#define HEAR_EACH(what, parts)                    \
+	for (size_t i = 0; i < m->n_##parts; i++) \
+	hear(s, (struct event){.kind = what, .parts = m->parts[i]})
+
 static void take(struct session *s, const struct link_to_server *m)
 {
 	bool is_first = s->state != SESSION_GREETED;
@@ -334,20 +338,15 @@ static void take(struct session *s, const struct link_to_server *m)
 	tracing_received(s->all->trace, s->traced_as, m);
 	if (is_first)
 		hear_hello(s, m->hello);
-	for (size_t i = 0; i < m->n_checked; i++)
-		hear(s, (struct event){.kind = EV_CHECKED, .checked = m->checked[i]});
+	HEAR_EACH(EV_CHECKED, checked);
 	if (m->has_beat)
 		hear(s, (struct event){.kind = EV_BEAT, .beat = m->beat});
-	for (size_t i = 0; i < m->n_notified; i++)
-		hear(s, (struct event){.kind = EV_NOTIFIED, .notified = m->notified[i]});
-	for (size_t i = 0; i < m->n_started; i++)
-		hear(s, (struct event){.kind = EV_STARTED, .started = m->started[i]});
-	for (size_t i = 0; i < m->n_input_ack; i++)
-		hear(s, (struct event){.kind = EV_INPUT_ACK, .input_ack = m->input_ack[i]});
-	for (size_t i = 0; i < m->n_output; i++)
-		hear(s, (struct event){.kind = EV_OUTPUT, .output = m->output[i]});
-	for (size_t i = 0; i < m->n_ended; i++)
-		hear(s, (struct event){.kind = EV_ENDED, .ended = m->ended[i]});
+	HEAR_EACH(EV_NOTIFIED, notified);
+	HEAR_EACH(EV_STARTED, started);
+	HEAR_EACH(EV_HEALTH, health);
+	HEAR_EACH(EV_INPUT_ACK, input_ack);
+	HEAR_EACH(EV_OUTPUT, output);
+	HEAR_EACH(EV_ENDED, ended);
 }
 
 static void on_frame(struct link *l, struct str payload, void *arg)

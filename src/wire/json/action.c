@@ -14,7 +14,7 @@
 #define NAMES_MAX 16
 
 const char *const action_kind_names[N_ACTION_KINDS] = {"run", "serial", "parallel", "codependent",
-    "timeout", "try", "emit_progress", "download", "upload"};
+    "with_sidecars", "timeout", "try", "emit_progress", "download", "upload"};
 
 void action_down(struct action_parser *s, const char *fmt, ...)
 {

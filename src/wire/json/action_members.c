@@ -192,6 +192,51 @@ static int check_one(struct action_parser *s, const json_t *body, struct action 
 	return ERR_INVALID;
 }
 
+static int set_setup(struct action_parser *s, const json_t *v, struct action *a)
+{
+	struct action box = {0};
+	int r = action_set_one(s, v, &box);
+
+	if (r == 0)
+		a->sidecars.setup = box.inner[0];
+	return r;
+}
+
+static int set_main(struct action_parser *s, const json_t *v, struct action *a)
+{
+	struct action box = {0};
+	int r = action_set_one(s, v, &box);
+
+	if (r == 0)
+		a->sidecars.main = box.inner[0];
+	return r;
+}
+
+static int set_sidecars(struct action_parser *s, const json_t *v, struct action *a)
+{
+	struct action box = {0};
+	int r = action_set_list(s, v, &box);
+
+	a->sidecars.sidecars = box.inner;
+	a->sidecars.n_sidecars = box.n_inner;
+	return r;
+}
+
+static int check_sidecars(struct action_parser *s, const json_t *body, struct action *a)
+{
+	const struct action_sidecars *all = &a->sidecars;
+
+	if (!all->main)
+		return check_one(s, body, a);
+	a->inner = arena_alloc(s->arena, (all->n_sidecars + 2) * sizeof *a->inner);
+	if (all->setup)
+		a->inner[a->n_inner++] = all->setup;
+	a->inner[a->n_inner++] = all->main;
+	for (size_t i = 0; i < all->n_sidecars; i++)
+		a->inner[a->n_inner++] = all->sidecars[i];
+	return 0;
+}
+
 static int set_timeout(struct action_parser *s, const json_t *v, struct action *a)
 {
 	return read_duration(s, v, &a->timeout_ms);
@@ -376,6 +421,8 @@ static int check_transfer(struct action_parser *s, const json_t *body, struct ac
 static const struct action_member run_members[] = {{"path", set_path}, {"args", set_args},
     {"command", set_command}, {"dir", set_dir}, {"env", set_env}, EVERY};
 static const struct action_member list_members[] = {{"actions", action_set_list}, EVERY};
+static const struct action_member sidecars_members[] = {
+    {"setup", set_setup}, {"action", set_main}, {"sidecars", set_sidecars}, EVERY};
 static const struct action_member timeout_members[] = {
     {"action", action_set_one}, {"timeout", set_timeout}, EVERY};
 static const struct action_member try_members[] = {{"action", action_set_one}, EVERY};
@@ -395,6 +442,7 @@ const struct action_form action_forms[N_ACTION_KINDS] = {
     [ACTION_SERIAL] = {list_members, check_list},
     [ACTION_PARALLEL] = {list_members, check_list},
     [ACTION_CODEPENDENT] = {list_members, check_list},
+    [ACTION_WITH_SIDECARS] = {sidecars_members, check_sidecars},
     [ACTION_TIMEOUT] = {timeout_members, check_timeout},
     [ACTION_TRY] = {try_members, check_one},
     [ACTION_EMIT_PROGRESS] = {progress_members, check_one},

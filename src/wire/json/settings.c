@@ -4,16 +4,13 @@
 #include <string.h>
 
 #include "model/limits.h"
+#include "wire/json/checks.h"
 #include "wire/json/fields.h"
 
 #define GROUPS_MOST 64
-#define HOST_MOST 253
-#define WORDS_MOST 1024
-#define WORD_MOST (64u << 10)
 #define PIDS_MOST (4 << 20)
 #define CPUS_MOST 100000
 #define OPEN_FILES_MOST (1 << 30)
-#define INTERVAL_LEAST_MS 100
 
 _Static_assert(
     offsetof(struct run_settings, n_groups) ==
@@ -38,8 +35,6 @@ _Static_assert(
 		.size = sizeof(((struct run_settings *)0)->member), .read = fn, __VA_ARGS__ \
 	}
 #define TYPE(json) .schema = "{\"type\":" json "}"
-#define PORT TYPE("\"integer\"")
-#define TEXT_OR_NULL TYPE("[\"string\",\"null\"]")
 #define CHOICE(label, member, text, texts)                   \
 	F(label, FIELD_CHOICE, member, text, .names = texts, \
 	    .n_names = sizeof texts / sizeof texts[0])
@@ -188,130 +183,6 @@ static int read_sandbox(const struct fields_in *r, json_t *v, const char *place)
 	return json_is_object(v) ? fields_read(r, sandbox, v, place) : 0;
 }
 
-static int read_check_command(const struct fields_in *r, json_t *v, const char *place)
-{
-	struct run_check *c = &((struct run_settings *)r->into)->check;
-	struct field_list words;
-
-	if (fields_read_list(r, v, place, WORDS_MOST, WORD_MOST, &words))
-		return ERR_INVALID;
-	if (words.n == 0 || words.items[0].n == 0)
-		return fields_refuse(r, place, "names no program");
-	c->kind = CHECK_COMMAND;
-	c->command = words.items;
-	c->n_command = words.n;
-	return 0;
-}
-
-static int read_port(const struct fields_in *r, json_t *v, const char *place, enum check_kind kind)
-{
-	struct run_check *c = &((struct run_settings *)r->into)->check;
-	int64_t port;
-
-	if (json_in_int(v, place, 1, 65535, &port, r->problem))
-		return ERR_INVALID;
-	c->kind = kind;
-	c->port = (int32_t)port;
-	return 0;
-}
-
-static int read_check_tcp(const struct fields_in *r, json_t *v, const char *place)
-{
-	return read_port(r, v, place, CHECK_TCP);
-}
-
-static int read_check_http(const struct fields_in *r, json_t *v, const char *place)
-{
-	return read_port(r, v, place, CHECK_HTTP);
-}
-
-static int read_url_path(const struct fields_in *r, json_t *v, const char *place)
-{
-	struct run_check *c = &((struct run_settings *)r->into)->check;
-	struct str s;
-
-	if (json_in_str(v, place, WORDS_MOST, &s, r->problem))
-		return ERR_INVALID;
-	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] <= ' ' || s.p[i] >= 0x7f || s.p[i] == '#')
-			s.n = 0;
-	if (s.n == 0 || s.p[0] != '/')
-		return fields_refuse(r, place, "must begin with / and hold neither blanks nor #");
-	c->path = arena_str(r->arena, s);
-	return 0;
-}
-
-static int read_host(const struct fields_in *r, json_t *v, const char *place)
-{
-	struct run_check *c = &((struct run_settings *)r->into)->check;
-	struct str s;
-
-	if (json_in_str(v, place, HOST_MOST, &s, r->problem))
-		return ERR_INVALID;
-	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] <= ' ' || s.p[i] >= 0x7f || strchr("/\\\"#?@", s.p[i]))
-			s.n = 0;
-	if (s.n == 0)
-		return fields_refuse(r, place, "is not the name or address of a host");
-	c->host = arena_str(r->arena, s);
-	return 0;
-}
-
-const struct field run_check_fields[] = {
-    OTHER("command", check.command, read_check_command,
-        .about = "it is healthy when this program ends with 0",
-        TYPE("\"array\",\"items\":{\"type\":\"string\"}")),
-    OTHER("tcp", check.port, read_check_tcp,
-        .about = "it is healthy when this port takes connections", PORT),
-    OTHER("http", check.port, read_check_http,
-        .about = "it is healthy when this port answers with a status of 200 to 399", PORT),
-    OTHER(
-        "path", check.path, read_url_path, .about = "of the request; / unless given", TEXT_OR_NULL),
-    OTHER("host", check.host, read_host, .about = "where the port is; this machine unless given",
-        TEXT_OR_NULL),
-    F("start_timeout", FIELD_DURATION, check.start_timeout_ms,
-        "how long it may take to become healthy"),
-    F("start_interval", FIELD_DURATION, check.start_interval_ms, "between looks until then",
-        .min = INTERVAL_LEAST_MS),
-    F("interval", FIELD_DURATION, check.interval_ms, "between looks", .min = INTERVAL_LEAST_MS),
-    F("timeout", FIELD_DURATION, check.timeout_ms, "a look that takes longer has failed", .min = 1),
-    F("healthy_after", FIELD_I32, check.healthy_after,
-        "so many good looks in a row make it healthy", BETWEEN(1, 1000)),
-    F("unhealthy_after", FIELD_I32, check.unhealthy_after,
-        "so many bad looks in a row make it unhealthy", BETWEEN(1, 1000)),
-    END,
-};
-
-/* Exactly one way to look, either here or in what is there already. */
-static int read_check(const struct fields_in *r, json_t *v, const char *place)
-{
-	static const char *const ways[] = {"command", "tcp", "http"};
-	struct run_check *c = &((struct run_settings *)r->into)->check;
-	int given = 0;
-
-	for (int i = 0; i < 3; i++) {
-		const json_t *way = json_object_get(v, ways[i]);
-
-		given += !way ? 0 : json_is_null(way) ? 2 : 1;
-	}
-	if (given > 1 || (given == 0 && json_is_object(v) && c->kind == CHECK_NONE)) {
-		fields_refuse(r, place, "wants one of command, tcp and http");
-		return problem_hint(
-		    r->problem, "as {\"http\": 8080, \"path\": \"/health\"}, or null for no check");
-	}
-	if (fields_read(r, run_check_fields, v, place))
-		return ERR_INVALID;
-	if (c->kind != CHECK_HTTP && json_object_get(v, "path"))
-		return fields_refuse(r, place, "has a path, which only http has");
-	if (c->kind == CHECK_COMMAND && json_object_get(v, "host"))
-		return fields_refuse(r, place, "has a host, which a command does not need");
-	if (!c->host.p)
-		c->host = STR("127.0.0.1");
-	if (!c->path.p)
-		c->path = STR("/");
-	return 0;
-}
-
 static const struct field output[] = {
     CHOICE("policy", output_policy, "what happens when the spool is full", output_policy_names),
     F("spool", FIELD_SIZE, spool, "how much of each stream may wait on the worker's disk"),
@@ -348,8 +219,12 @@ const struct field run_fields[] = {
     OTHER("sandbox", sandbox, read_sandbox,
         .about = "in namespaces of their own, with a read-only root and no network",
         .table = sandbox),
-    OTHER("check", check, read_check, .about = "how to see whether it is healthy",
+    OTHER("check", check, check_read, .about = "how to see whether it is healthy",
         .schema = "{\"oneOf\":[{\"$ref\":\"#/components/schemas/RunCheck\"},{\"type\":\"null\"}]}"),
+    OTHER("checks", checks, checks_read,
+        .about = "how to see whether it is up, whether it is alive, and whether it is ready",
+        .schema =
+            "{\"oneOf\":[{\"$ref\":\"#/components/schemas/RunChecks\"},{\"type\":\"null\"}]}"),
     F("result_file", FIELD_FILE, result_file,
         "what they write there, at most 50 KiB, is the result of the task"),
     F("status_file", FIELD_BOOL, status_file,

@@ -28,7 +28,7 @@ int settings_over(const json_t *queue, const json_t *task, struct arena *a,
 int settings_merge(struct str queue, struct str task, struct arena *a, struct run_settings *ret,
     struct problem *p);
 
-/* The members of the object, and of its `check` (model/rows/field.h). */
-extern const struct field run_fields[], run_check_fields[];
+/* The members of the object (model/rows/field.h); those of its checks: wire/json/checks.h. */
+extern const struct field run_fields[];
 
 #endif

@@ -72,6 +72,10 @@ struct keeper_signal {
 	int32_t signal, to;
 };
 
+struct keeper_mark {
+	uint64_t id, mark;
+};
+
 struct keeper_over {
 	uint64_t id;
 	int32_t exit_code, signal;
@@ -82,6 +86,7 @@ struct to_keeper { /* one of these; pointers are NULL, ids 0 where it is another
 	const struct keeper_open *open;
 	const struct keeper_start *start;
 	const struct keeper_signal *signal;
+	const struct keeper_mark *mark;
 	uint64_t release, hold;
 	struct str hold_note;
 	bool has_deadline, has_frozen, leave, frozen;
@@ -109,6 +114,7 @@ struct keeper_kept {
 	const struct keeper_over *over; /* NULL: it runs */
 	uint32_t n_fds;
 	bool has_result;
+	uint64_t mark; /* 0: none */
 };
 
 struct from_keeper {

@@ -170,6 +170,11 @@ int to_keeper_decode(struct str bytes, struct arena *a, struct to_keeper *ret, s
 		ret->hold = m->hold->id;
 		ret->hold_note = decode_bytes(m->hold->note);
 	}
+	if (m->mark) {
+		struct keeper_mark mark = {m->mark->id, m->mark->mark};
+
+		ret->mark = arena_memdup(a, &mark, sizeof mark);
+	}
 	ret->release = m->release;
 	ret->ping = m->ping;
 	ret->leave = m->leave;
@@ -212,6 +217,7 @@ static const struct keeper_kept *get_kept(const Reeve__Keeper__Kept *m, struct a
 {
 	struct keeper_kept k = {.id = m->id,
 	    .note = decode_bytes(m->note),
+	    .mark = m->mark,
 	    .pid = m->pid,
 	    .started_ms = m->started_ms,
 	    .started_mono_ms = m->started_mono_ms,

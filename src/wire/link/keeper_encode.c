@@ -139,6 +139,15 @@ static Reeve__Keeper__Hold *put_hold(const struct to_keeper *from, struct arena 
 	return m;
 }
 
+static Reeve__Keeper__Mark *put_mark(const struct keeper_mark *k, struct arena *a)
+{
+	Reeve__Keeper__Mark *m = NEW(a, Reeve__Keeper__Mark, REEVE__KEEPER__MARK__INIT);
+
+	m->id = k->id;
+	OPTIONAL(m, mark, k->mark);
+	return m;
+}
+
 static Reeve__Keeper__Signal *put_signal(const struct keeper_signal *s, struct arena *a)
 {
 	Reeve__Keeper__Signal *m = NEW(a, Reeve__Keeper__Signal, REEVE__KEEPER__SIGNAL__INIT);
@@ -157,6 +166,8 @@ void to_keeper_encode(const struct to_keeper *from, struct arena *a, struct buf 
 		m.open = put_open(from->open, a);
 	if (from->start)
 		m.start = put_start(from->start, a);
+	if (from->mark)
+		m.mark = put_mark(from->mark, a);
 	if (from->signal)
 		m.signal = put_signal(from->signal, a);
 	if (from->hold)
@@ -208,6 +219,7 @@ static Reeve__Keeper__Kept *put_kept(const struct keeper_kept *k, struct arena *
 	m->id = k->id;
 	m->has_note = k->note.n > 0;
 	m->note = encode_bytes(k->note);
+	OPTIONAL(m, mark, k->mark);
 	OPTIONAL(m, pid, k->pid);
 	OPTIONAL(m, started_ms, k->started_ms);
 	OPTIONAL(m, started_mono_ms, k->started_mono_ms);

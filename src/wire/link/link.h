@@ -40,7 +40,8 @@ struct link_knock {
 
 /*
  * The parts of one frame; to be handled in this order: a healthcheck's result before the beat whose
- * answer may ask for another; what is still held before its end; an end after its output.
+ * answer may ask for another; what is still held before its end; how an attempt fares after its
+ * start; an end after its output.
  */
 struct link_to_server {
 	struct str clock;         /* a vector clock, any bytes; NULL: none */
@@ -51,10 +52,11 @@ struct link_to_server {
 	struct link_beat beat;
 	struct link_notified *notified;
 	struct link_started *started;
+	struct link_health *health;
 	struct link_input_ack *input_ack;
 	struct output_row *output;
 	struct link_ended *ended;
-	size_t n_checked, n_notified, n_started, n_input_ack, n_output, n_ended;
+	size_t n_checked, n_notified, n_started, n_health, n_input_ack, n_output, n_ended;
 };
 
 /*

@@ -82,6 +82,11 @@ static int get_refs(Reeve__TaskRef *const *refs, size_t n, const char *part, str
 		    .ended = r->ended,
 		    .started_ms = r->started_ms};
 		CHECK(decode_receipt(r->receipt, &to[i].receipt), part);
+		CHECK(!r->queue || text_is_name(str_of(r->queue), NAME_MAX_BYTES), part);
+		to[i].queue = str_of(r->queue);
+		if (decode_instance(r->instance, a, &to[i].instance, p) < 0 ||
+		    decode_fares(r->fares, a, &to[i].fares, p) < 0)
+			return ERR_PROTOCOL;
 	}
 	return 0;
 }
@@ -157,6 +162,7 @@ static int get_hello(
 	h->drops_receipts = !m->receipts;
 	h->takes_input = m->inputs;
 	h->takes_needs = m->needs;
+	h->takes_services = m->services;
 	f->lock = str_of(m->lock);
 	f->host = decode_text(m->host);
 	f->zone = decode_text(m->zone);
@@ -229,6 +235,22 @@ static int get_started(
 		CHECK(decode_is_ref(s->task, s->token), "started");
 		CHECK(s->started_ms > 0 && s->pid >= 0, "started");
 		ret->started[i] = (struct link_started){s->task, s->token, s->started_ms, s->pid};
+	}
+	return 0;
+}
+
+static int get_health(
+    const Reeve__ToServer *m, struct arena *a, struct link_to_server *ret, struct problem *p)
+{
+	ret->n_health = m->n_health;
+	ret->health = arena_alloc(a, m->n_health * sizeof *ret->health);
+	for (size_t i = 0; i < m->n_health; i++) {
+		const Reeve__Health *h = m->health[i];
+
+		CHECK(decode_is_ref(h->task, h->token), "health");
+		ret->health[i] = (struct link_health){.task = h->task, .token = h->token};
+		if (decode_fares(h->fares, a, &ret->health[i].fares, p) < 0)
+			return ERR_PROTOCOL;
 	}
 	return 0;
 }
@@ -391,6 +413,8 @@ int link_decode_to_server(
 	if ((r = get_notified(m, a, ret_message, p)) < 0)
 		return r;
 	if ((r = get_started(m, a, ret_message, p)) < 0)
+		return r;
+	if ((r = get_health(m, a, ret_message, p)) < 0)
 		return r;
 	if ((r = get_input_ack(m, a, ret_message, p)) < 0)
 		return r;

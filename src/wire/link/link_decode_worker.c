@@ -118,6 +118,10 @@ static int get_run(
 		    decode_bytes(r->env), decode_bytes(r->run), r->timeout_ms, r->output_max,
 		    r->output_mode, r->exit_codes, r->number, r->notify_seq, {{0}}, r->streamed};
 		CHECK(decode_receipt(r->receipt, &ret->run[i].receipt), "run.receipt");
+		CHECK(r->ports <= PORTS_MAX, "run.ports");
+		ret->run[i].n_ports = r->ports;
+		if (decode_instance(r->instance, a, &ret->run[i].instance, p) < 0)
+			return ERR_PROTOCOL;
 		if (r->n_needs && get_needs(r, a, &ret->run[i], p) < 0)
 			return ERR_PROTOCOL;
 	}

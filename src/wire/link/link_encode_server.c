@@ -2,20 +2,7 @@
 /* A worker's frame, from plain structs. */
 #include <string.h>
 
-#include "model/lines.h"
 #include "wire/encode.h"
-
-static char **list(struct arena *a, struct str lines, size_t *ret_n)
-{
-	size_t n = lines_count(lines), i = 0;
-	char **items = arena_alloc(a, n * sizeof *items);
-	struct str item;
-
-	while (i < n && lines_next(&lines, &item))
-		items[i++] = encode_cstr(a, item);
-	*ret_n = i;
-	return items;
-}
 
 static Reeve__TaskRef **refs(const struct link_held *from, size_t n, struct arena *a)
 {
@@ -30,6 +17,11 @@ static Reeve__TaskRef **refs(const struct link_held *from, size_t n, struct aren
 		to[i].has_started_ms = from[i].started_ms != 0;
 		to[i].has_receipt = receipt_is_given(&from[i].receipt);
 		to[i].receipt = encode_receipt(&from[i].receipt);
+		to[i].instance = encode_instance(&from[i].instance, a);
+		if (!to[i].instance)
+			continue;
+		to[i].queue = encode_cstr(a, from[i].queue);
+		to[i].fares = encode_fares(&from[i].fares, a);
 	}
 	return ptrs;
 }
@@ -71,20 +63,21 @@ static Reeve__Hello *put_hello(const struct link_hello *h, struct arena *a)
 	m->zone = encode_cstr(a, f->zone);
 	m->target = encode_cstr(a, f->target);
 	m->version = encode_cstr(a, f->version);
-	m->labels = list(a, f->labels, &m->n_labels);
-	m->plugins = list(a, f->plugins, &m->n_plugins);
-	m->active_queues = list(a, f->active_queues, &m->n_active_queues);
-	m->ignore_queues = list(a, f->ignore_queues, &m->n_ignore_queues);
+	m->labels = encode_lines(a, f->labels, &m->n_labels);
+	m->plugins = encode_lines(a, f->plugins, &m->n_plugins);
+	m->active_queues = encode_lines(a, f->active_queues, &m->n_active_queues);
+	m->ignore_queues = encode_lines(a, f->ignore_queues, &m->n_ignore_queues);
 	m->has_maxthreads = true;
 	m->maxthreads = f->maxthreads;
 	m->n_tasks = h->n_tasks;
 	m->tasks = refs(h->tasks, h->n_tasks, a);
 	m->set = encode_set(&h->set, a);
 	m->dial = h->dial;
-	m->offer = list(a, f->offer, &m->n_offer);
+	m->offer = encode_lines(a, f->offer, &m->n_offer);
 	OPTIONAL(m, receipts, !h->drops_receipts);
 	OPTIONAL(m, inputs, h->takes_input);
 	OPTIONAL(m, needs, h->takes_needs);
+	OPTIONAL(m, services, h->takes_services);
 	return m;
 }
 
@@ -100,6 +93,18 @@ static void put_started(const struct link_to_server *m, struct arena *a, Reeve__
 		p[i].started_ms = m->started[i].started_ms;
 		p[i].has_pid = m->started[i].pid != 0;
 		p[i].pid = m->started[i].pid;
+	}
+}
+
+static void put_health(const struct link_to_server *m, struct arena *a, Reeve__ToServer *ret)
+{
+	Reeve__Health *p = PARTS(a, m->n_health, Reeve__Health, REEVE__HEALTH__INIT, ret->health);
+
+	ret->n_health = m->n_health;
+	for (size_t i = 0; i < m->n_health; i++) {
+		p[i].task = m->health[i].task;
+		p[i].token = m->health[i].token;
+		p[i].fares = encode_fares(&m->health[i].fares, a);
 	}
 }
 
@@ -244,6 +249,7 @@ void link_encode_to_server(const struct link_to_server *m, struct arena *a, stru
 	put_checked(m, a, &to);
 	put_notified(m, a, &to);
 	put_started(m, a, &to);
+	put_health(m, a, &to);
 	put_input_ack(m, a, &to);
 	put_output(m, a, &to);
 	put_ended(m, a, &to);

@@ -57,6 +57,8 @@ static void put_run(const struct link_to_worker *m, struct arena *a, Reeve__ToWo
 		OPTIONAL(&p[i], exit_codes, r->exit_codes);
 		OPTIONAL(&p[i], streamed, r->is_streamed);
 		put_needs(r, a, &p[i]);
+		p[i].instance = encode_instance(&r->instance, a);
+		OPTIONAL(&p[i], ports, r->n_ports);
 		p[i].number = r->number;
 		OPTIONAL(&p[i], notify_seq, r->notify_seq);
 		p[i].has_receipt = receipt_is_given(&r->receipt);

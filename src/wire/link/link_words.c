@@ -2,6 +2,7 @@
 #include "wire/link/link_words.h"
 
 #include "base/data/vclock.h"
+#include "service/life/container.h"
 
 _Static_assert(VCLOCK_BYTES_MAX <= LINK_CLOCK_MAX, "a trace's clock fits into a frame");
 
@@ -79,6 +80,14 @@ static void put_notified(struct words *w, const struct link_notified *n)
 	refs(w, n->absent, n->n_absent);
 }
 
+static void put_health(struct words *w, const struct link_health *h)
+{
+	part(w, "health");
+	attempt(w, h->task, h->token);
+	buf_printf(w->out, " %s%s", container_state_names[h->fares.container],
+	    h->fares.is_ready ? ", ready" : "");
+}
+
 static void put_ended(struct words *w, const struct link_ended *e)
 {
 	attempt(w, e->task, e->token);
@@ -105,6 +114,8 @@ void link_words_to_server(
 	for (size_t i = 0; i < m->n_notified && listed(&w, i, m->n_notified); i++)
 		put_notified(&w, &m->notified[i]);
 	ATTEMPTS(&w, "started", m->started, m->n_started);
+	for (size_t i = 0; i < m->n_health && listed(&w, i, m->n_health); i++)
+		put_health(&w, &m->health[i]);
 	ATTEMPTS(&w, "input-ack", m->input_ack, m->n_input_ack);
 	ATTEMPTS(&w, "output", m->output, m->n_output);
 	if (m->n_ended)

@@ -13,6 +13,7 @@
 #include "base/hex.h"
 #include "base/mem.h"
 #include "base/world/log.h"
+#include "model/limits.h"
 #include "wire/json/settings.h"
 #include "worker/internal.h"
 #include "worker/jobs/spool.h"
@@ -100,6 +101,60 @@ static struct receipt receipt_read(const json_t *note)
 	return hex_take(str_of(text), r.bytes, sizeof r.bytes) ? r : none;
 }
 
+static void instance_write(json_t *note, const struct link_instance *i)
+{
+	json_t *one;
+
+	if (!i->service.p)
+		return;
+	one = json_pack("{s:s%,s:I,s:I}", "service", i->service.p, i->service.n, "index",
+	    (json_int_t)i->index, "revision", (json_int_t)i->revision);
+	if (i->domain.p)
+		json_object_set_new(one, "domain", json_stringn(i->domain.p, i->domain.n));
+	if (i->need.p)
+		json_object_set_new(one, "need", json_stringn(i->need.p, i->need.n));
+	json_object_set_new(note, "instance", one);
+}
+
+static struct link_instance instance_read(const json_t *note)
+{
+	const json_t *i = json_object_get(note, "instance");
+
+	return (struct link_instance){
+	    .service = str_of(json_string_value(json_object_get(i, "service"))),
+	    .domain = str_of(json_string_value(json_object_get(i, "domain"))),
+	    .index = (uint32_t)json_integer_value(json_object_get(i, "index")),
+	    .revision = json_integer_value(json_object_get(i, "revision")),
+	    .need = str_of(json_string_value(json_object_get(i, "need")))};
+}
+
+static void ports_write(const struct job *j, json_t *note)
+{
+	json_t *all;
+
+	if (!j || !j->n_ports)
+		return;
+	all = json_array();
+	for (size_t i = 0; i < j->n_ports; i++)
+		json_array_append_new(all, json_integer(j->ports[i]));
+	json_object_set_new(note, "ports", all);
+}
+
+/* Ports stay with their attempt, whatever the range of this worker is. */
+static void ports_read(struct job *j, const json_t *note)
+{
+	const json_t *all = json_object_get(note, "ports");
+	size_t n = json_array_size(all);
+	uint16_t *ports = arena_zalloc(&j->memory, (n + 1) * sizeof *ports);
+
+	for (size_t i = 0; i < n; i++) {
+		ports[i] = (uint16_t)json_integer_value(json_array_get(all, i));
+		ports_keep(&j->w->ports, ports[i]);
+	}
+	j->ports = ports;
+	j->n_ports = n;
+}
+
 struct str note_write(
     const struct worker *w, const struct job *j, const struct link_run *r, struct buf *b)
 {
@@ -120,6 +175,8 @@ struct str note_write(
 	add_settings(all, "queue_run", r->run_settings);
 	add_settings(all, "run", own);
 	note_surroundings(j, all);
+	instance_write(all, &r->instance);
+	ports_write(j, all);
 	text = json_dumps(all, JSON_COMPACT);
 	if (text && strlen(text) <= KEEPER_NOTE_MAX)
 		buf_add_cstr(b, text);
@@ -156,7 +213,8 @@ static bool note_read(struct str note, struct noted *n)
 	        .kill_method = (int32_t)number(j, "kill_method"),
 	        .kill_wait_given = json_is_true(json_object_get(j, "kill_wait_given")),
 	        .kill_wait_ms = number(j, "kill_wait_ms"),
-	        .receipt = receipt_read(j)}};
+	        .receipt = receipt_read(j),
+	        .instance = instance_read(j)}};
 	return n->run.task && n->run.token;
 }
 
@@ -170,6 +228,16 @@ static void read_settings(struct job *j, const json_t *note)
 	if (settings_over(queue, own, &j->memory, s, &p) < 0)
 		run_settings_default(s);
 	j->settings = s;
+	j->checks = run_checks_of(s);
+}
+
+static void read_given(struct job *j, const struct noted *n)
+{
+	char why[REASON_MAX_BYTES];
+
+	ports_read(j, n->json);
+	given_settle_checks(j, why, sizeof why); /* as when it was started */
+	j->is_instance = n->run.instance.service.p != NULL;
 }
 
 /* In the order in which launch.c gave them. */
@@ -251,6 +319,8 @@ static void adopt_one(struct worker *w, struct kept_adopted *a)
 		j->keeps = true;
 		read_settings(j, n.json);
 		read_surroundings(j, n.json);
+		read_given(j, &n);
+		job_marked(j, a->mark);
 		kept_adopt(&w->keeper, &j->kept, a, &process_job_fns);
 		take_fds(j, &n, a);
 		open_spools(j);

@@ -65,6 +65,7 @@ static int read_settings(struct launch *l)
 		return CODE_REFUSED;
 	}
 	l->job->settings = s;
+	l->job->checks = run_checks_of(s);
 	return 0;
 }
 
@@ -171,7 +172,8 @@ static int use_plugin(struct launch *l, const struct plugin_options *p)
 /* The steps of an action are run by this program's own runner, as the leader of them all. */
 static int use_action(struct launch *l, struct str action)
 {
-	const char **argv = arena_alloc(&l->arena, 3 * sizeof *argv);
+	const struct run_checks *checks = &l->job->checks;
+	const char **argv = arena_zalloc(&l->arena, 4 * sizeof *argv);
 	char path[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
 	int r;
@@ -181,7 +183,8 @@ static int use_action(struct launch *l, struct str action)
 	path[n] = 0;
 	argv[0] = arena_strdup(&l->arena, path);
 	argv[1] = "action";
-	argv[2] = NULL;
+	if (checks->startup.kind != CHECK_NONE || checks->liveness.kind != CHECK_NONE)
+		argv[2] = "--monitored";
 	l->start.program.argv = argv;
 	l->is_action = true;
 	r = add_stdin(l, action);
@@ -322,6 +325,12 @@ static int put_in_sandbox(struct launch *l)
 	return 0;
 }
 
+static bool has_command(const struct run_checks *c)
+{
+	return c->startup.kind == CHECK_COMMAND || c->liveness.kind == CHECK_COMMAND ||
+	       c->readiness.kind == CHECK_COMMAND;
+}
+
 /* A check runs as the task does: that is needed again, and not only by this worker. */
 static void remember_surroundings(struct launch *l)
 {
@@ -330,7 +339,7 @@ static void remember_surroundings(struct launch *l)
 	const char **copy;
 	size_t n = 0;
 
-	if (j->settings->check.kind != CHECK_COMMAND)
+	if (!has_command(&j->checks))
 		return;
 	while (env[n])
 		n++;
@@ -353,6 +362,7 @@ static int describe_surroundings(struct launch *l, const struct plugin_options *
 	    run_env(run, &l->w->ids, p ? p->env : NULL, l->w->facts.shard.p, l->w->lock_mark,
 	        &l->env, &wrong) < 0)
 		return refuse(l, CODE_REFUSED, wrong);
+	given_environment(l->job, run, &l->env);
 	l->start.program.cwd = l->command.cwd;
 	return 0;
 }
@@ -362,7 +372,10 @@ static int describe(struct launch *l, const struct plugin_options *p)
 	struct str action = json_member(l->run->body, "action");
 	int r;
 
-	if ((r = read_settings(l)) || (r = set_rights(l)) || (r = describe_surroundings(l, p)))
+	if ((r = read_settings(l)) || (r = set_rights(l)) ||
+	    (r = given_take_ports(l->job, l->run->n_ports, l->why, l->why_size)) ||
+	    (r = given_settle_checks(l->job, l->why, l->why_size)) ||
+	    (r = describe_surroundings(l, p)))
 		return r;
 	set_settings(l);
 	if ((r = p ? use_plugin(l, p) : action.n ? use_action(l, action) : use_command(l)))
@@ -392,6 +405,7 @@ int launch_job(struct job *j, const struct link_run *r, const struct plugin_opti
 	    .w = j->w, .job = j, .run = r, .sandboxed.status_fd = -1, .why = why, .why_size = size};
 	int code;
 
+	j->is_instance = r->instance.service.p != NULL;
 	env_init_clean(&l.env, &l.arena);
 	code = describe(&l, p);
 	if (code == 0) {
@@ -423,9 +437,9 @@ static void set_env(struct env *e, const char *const *vars)
 	}
 }
 
-int launch_check(struct job *j, struct kept *k, const struct kept_fns *fns, char *why, size_t size)
+int launch_check(struct job *j, const struct run_check *c, struct kept *k,
+    const struct kept_fns *fns, char *why, size_t size)
 {
-	const struct run_check *c = &j->settings->check;
 	struct launch l = {.w = j->w,
 	    .job = j,
 	    .command.cwd = j->cwd,

@@ -128,6 +128,7 @@ void process_job_start(struct worker *w, const struct link_run *r, const struct 
 void process_job_release(struct job *j)
 {
 	monitoring_stop(j);
+	ports_give_back(&j->w->ports, j->ports, j->n_ports);
 	job_output_release(j);
 	job_input_release(j);
 	if (j->linger)

@@ -197,7 +197,8 @@ int facts_gather(struct worker *w, struct problem *p)
 	f->active_queues = list_of(a, w->o->active_queues, NULL);
 	f->ignore_queues = list_of(a, w->o->ignore_queues, NULL);
 	f->maxthreads = w->o->maxthreads;
-	if ((r = check(w, p)) < 0 || (r = offer_gather(w->o, a, &f->offer, p)) < 0)
+	if ((r = check(w, p)) < 0 ||
+	    (r = offer_gather(w->o, ports_total(&w->ports), a, &f->offer, p)) < 0)
 		return r;
 	if ((r = key_take(w, p)) < 0)
 		return r;

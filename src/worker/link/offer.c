@@ -68,7 +68,9 @@ static int add_resource(struct buf *lines, const char *item, size_t *n, struct p
 		problem_set(p, ERR_INVALID,
 		    "worker.resources has \"%.*s\", which has a key of its own or is given twice",
 		    (int)name.n, name.p);
-		return problem_hint(p, "worker.cpu, worker.memory and worker.disk are those");
+		return problem_hint(p,
+		    "worker.cpu, worker.memory, worker.disk, worker.instances and worker.ports are "
+		    "those");
 	}
 	if (++*n > RESOURCES_MAX)
 		return problem_set(
@@ -83,8 +85,8 @@ static int given_cpu(const char *text, int64_t *ret, struct problem *p)
 	return text ? amount_in(STR(AMOUNT_CPU), str_of(text), "worker.cpu", true, ret, p) : 0;
 }
 
-int offer_gather(
-    const struct worker_options *o, struct arena *a, struct str *ret_offer, struct problem *p)
+int offer_gather(const struct worker_options *o, size_t n_ports, struct arena *a,
+    struct str *ret_offer, struct problem *p)
 {
 	AUTO(buf_release) struct buf lines = {0};
 	size_t n = 0;
@@ -96,6 +98,9 @@ int offer_gather(
 	add(&lines, AMOUNT_CPU, cpu, found_cpu());
 	add(&lines, AMOUNT_MEMORY, o->memory ? o->memory : -1, found_memory());
 	add(&lines, AMOUNT_DISK, o->disk ? o->disk : -1, found_disk(o->state_dir));
+	amount_line(&lines, STR(AMOUNT_INSTANCES), o->instances);
+	if (n_ports)
+		amount_line(&lines, STR(AMOUNT_PORTS), (int64_t)n_ports);
 	for (const char *const *item = o->resources; item && *item && !rc; item++)
 		rc = add_resource(&lines, *item, &n, p);
 	if (!rc)

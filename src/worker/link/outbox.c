@@ -66,6 +66,15 @@ static void add_input_ack(struct outbox *o, const struct link_input_ack *k)
 	o->bytes += 32;
 }
 
+static void add_health(struct outbox *o, struct link_health h)
+{
+	h.fares.address = arena_str(&o->arena, h.fares.address);
+	h.fares.ports = arena_str(&o->arena, h.fares.ports);
+	GROW(o->m.health, o->cap_health, o->m.n_health + 1);
+	o->m.health[o->m.n_health++] = h;
+	o->bytes += 64 + h.fares.address.n + h.fares.ports.n;
+}
+
 static void add_ended(struct outbox *o, const struct link_ended *e)
 {
 	struct link_ended *to;
@@ -102,8 +111,8 @@ static void add_notified(struct outbox *o, struct link_notified n)
 
 static size_t parts_of(const struct link_to_server *m)
 {
-	return m->n_started + m->n_input_ack + m->n_output + m->n_ended + m->n_checked +
-	       m->n_notified;
+	return m->n_started + m->n_health + m->n_input_ack + m->n_output + m->n_ended +
+	       m->n_checked + m->n_notified;
 }
 
 void outbox_add(struct worker *w, const struct agent_effect *e)
@@ -120,6 +129,7 @@ void outbox_add(struct worker *w, const struct agent_effect *e)
 	case AF_CHECKED: add_checked(o, e->checked); break;
 	case AF_NOTIFIED: add_notified(o, e->notified); break;
 	case AF_STARTED: add_started(o, &e->started); break;
+	case AF_HEALTH: add_health(o, e->health); break;
 	case AF_INPUT_ACK: add_input_ack(o, &e->input_ack); break;
 	case AF_OUTPUT: add_output(o, e->output); break;
 	case AF_ENDED: add_ended(o, e->ended); break;
@@ -140,6 +150,7 @@ void outbox_hello(struct worker *w, const struct link_hello *from)
 	hello.facts = w->facts;
 	hello.takes_input = true;
 	hello.takes_needs = true;
+	hello.takes_services = true;
 	worker_trace_sent(w, &m);
 	buf_reset(&o->encoded);
 	link_encode_to_server(&m, &o->arena, &o->encoded);
@@ -162,7 +173,7 @@ static void drop_empty_starts(struct outbox *o)
 void outbox_drop(struct outbox *o)
 {
 	drop_empty_starts(o);
-	o->m.n_started = o->m.n_input_ack = o->m.n_output = o->m.n_ended = 0;
+	o->m.n_started = o->m.n_health = o->m.n_input_ack = o->m.n_output = o->m.n_ended = 0;
 	o->m.n_checked = o->m.n_notified = 0;
 	o->m.has_beat = false;
 	o->bytes = o->output_bytes = 0;
@@ -223,6 +234,7 @@ void outbox_flush(struct worker *w)
 void outbox_release(struct outbox *o)
 {
 	free(o->m.started);
+	free(o->m.health);
 	free(o->m.input_ack);
 	free(o->m.output);
 	free(o->m.ended);

@@ -37,6 +37,7 @@ static void before_knock(struct worker *w, const struct link_to_worker *m)
 		return;
 	key_knock(w, m->challenge);
 	w->link_open = true;
+	given_address(w);
 	worker_feed(w, (struct agent_event){.kind = AE_LINK_UP});
 }
 

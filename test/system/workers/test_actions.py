@@ -36,14 +36,14 @@ class Runner:
         self.env = {**harness.clean_environment(), "NO_PROXY": "*", "no_proxy": "*"}
         self.env["MARK"] = self.mark.split("=")[1]
 
-    def start(self, action):
+    def start(self, action, *words):
         text = action if isinstance(action, (str, bytes)) else json.dumps(action)
         text = text.encode() if isinstance(text, str) else text
         source = self.folder / "action.json"
         source.write_bytes(text)
         # a shell puts the file at descriptor 3, which Python cannot
-        return subprocess.Popen(["sh", "-c", 'exec "$0" action <"$1" 3>"$2"', harness.BIN, source,
-                                 self.folder / "result"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        return subprocess.Popen(["sh", "-c", 'in=$1 out=$2; shift 2; exec "$0" action "$@" <"$in" 3>"$out"', harness.BIN,
+                                 source, self.folder / "result", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 env=self.env, cwd=self.folder)
 
     def finish(self, child):
@@ -52,8 +52,8 @@ class Runner:
         assert self.processes() == []
         return Done(child.returncode, out, err, (self.folder / "result").read_text())
 
-    def __call__(self, action):
-        return self.finish(self.start(action))
+    def __call__(self, action, *words):
+        return self.finish(self.start(action, *words))
 
     def processes(self):
         return harness.processes_with(self.mark)
@@ -155,6 +155,47 @@ def test_codependent_ends_the_others_even_after_success(act):
 def test_codependent_says_which_failure(act):
     done = act({"codependent": {"actions": [sh("sleep 1000"), sh("exit 9")]}})
     assert done.reason == "Exited with status 9 (action.codependent.actions[1].run)"
+
+
+def with_sidecars(action, *sidecars, **members):
+    return {"with_sidecars": {"action": action, "sidecars": list(sidecars), **members}}
+
+
+def test_sidecars_live_with_the_action(act):
+    other = sh("trap 'echo asked; exit 0' TERM; touch ready; while :; do sleep 0.02; done")
+    wait = "until [ -e ready ]; do sleep 0.02; done;"
+    done = act(with_sidecars(sh(f"{wait} echo main; exit 0"), other, setup=sh("echo setup")))
+    assert (done.code, done.result["status"], done.out) == (0, 1, "setup\nmain\nasked\n"), done
+    done = act(with_sidecars(sh(f"{wait} exit 3"), other))
+    assert (done.code, done.reason) == (1, "Exited with status 3")
+    done = act(with_sidecars(sh("exec sleep 1000"), sh("exit 0")), "--monitored")
+    assert (done.code, done.reason) == (1, "Sidecar exited")
+    done = act(with_sidecars(sh("touch never"), sh("touch never"), setup=sh("exit 4")))
+    assert done.reason == "Exited with status 4" and not (act.folder / "never").exists()
+
+
+DAEMON = """(trap 'echo asked; exit 0' TERM; touch ready; while :; do sleep 0.02; done) & exit 0"""
+
+
+def test_a_daemon_is_kept_where_somebody_looks(act):
+    """The program exits with 0 and leaves another one behind: that is the action now."""
+    child = act.start(with_sidecars(sh(DAEMON), sh("until [ -e stop ]; do sleep 0.02; done; exit 0")), "--monitored")
+    wait_until((act.folder / "ready").exists, what="the daemon runs")
+    wait_until(lambda: len(children_of(child.pid)) == 2, what="its parent is gone")
+    (act.folder / "stop").touch()
+    done = act.finish(child)
+    assert (done.code, done.reason, done.out) == (1, "Sidecar exited", "asked\n"), "it was asked to end"
+    (act.folder / "ready").unlink()
+    child = act.start(with_sidecars(sh(DAEMON)), "--monitored")
+    wait_until((act.folder / "ready").exists, what="the daemon runs")
+    child.terminate()
+    done = act.finish(child)
+    assert (done.code, done.reason, done.out) == (1, "Cancelled", "asked\n")
+
+
+def test_no_daemon_is_kept_where_nobody_looks(act):
+    done = act(with_sidecars(sh("setsid sleep 1000 & exit 0")))
+    assert (done.code, done.result["status"]) == (0, 1)
 
 
 def test_timeout_asks_first(act):

@@ -33,6 +33,9 @@ def test_what_is_wrong_is_named(server):
             ({"kill": {"to": "group"}, "process_group": False}, "run.kill.to", "process_group"),
             ({"sandbox": {"rootfs": "srv"}}, "run.sandbox.rootfs", "/"),
             ({"check": {"tcp": 1, "http": 2}}, "run.check", "http"),
+            ({"checks": {"livenes": {"tcp": 1}}}, "run.checks.livenes", "liveness"),
+            ({"checks": {"startup": {"tcp": 1, "unhealthy_after": 2}}}, "run.checks.startup.unhealthy_after", "healthy_after"),
+            ({"checks": {"readiness": {"http": "PORT"}}}, "run.checks.readiness.http", "$PORT"),
             ({"input": "x" * (256 * 1024 + 1)}, "run.input", None)):
         check_problem(api.ask("POST", "/v1/tasks", json={"command": ["true"], "run": bad}), 400, "invalid", field, hint)
         check_problem(api.ask("POST", "/v1/queues", json={"name": "q", "run": bad}), 400, "invalid", field, hint)

@@ -216,6 +216,49 @@ def test_check_by_http(runner, web):
     unwell(runner, task, "never healthy", "404")
 
 
+def start_apart(runner, **checks):
+    task = runner.cluster.submit("sleep", "1000", run={"checks": checks})["id"]
+    wait_until(lambda: runner.cluster.get(f"/v1/tasks/{task}")["state"] != "queued", what="it has begun")
+    return task
+
+
+def test_checks_apart(runner, web, tmp_path):
+    """Up by one, alive by another, ready by a third: only the first two can end it."""
+    up, ready = tmp_path / "up", tmp_path / "ready"
+    said = runner.watched.worker.log
+    task = start_apart(runner, startup={"command": ["cat", str(up)], "interval": "100ms"},
+                       liveness={"http": web.server_port, "path": "/health", "interval": "100ms", "timeout": "5s"},
+                       readiness={"command": ["cat", str(ready)], "interval": "100ms", "timeout": "5s"})
+    assert f"task {task} is" not in said() and web.asked == 0
+    up.touch()
+    wait_well(runner, task)
+    wait_until(lambda: web.asked > 1, what="it is looked at whether it is alive")
+    ready.touch()
+    wait_until(lambda: f"task {task} is ready" in said(), what="it is ready")
+    ready.unlink()
+    wait_until(lambda: f"task {task} is not ready: " in said(), what="it is not ready any more")
+    up.unlink()
+    asked = web.asked
+    wait_until(lambda: web.asked > asked + 1, what="it goes on")
+    assert runner.cluster.get(f"/v1/tasks/{task}")["state"] == "running"
+    web.status = 500
+    unwell(runner, task, "became unhealthy", "500")
+    unwell(runner, start_apart(runner, startup={"tcp": free_port(), "start_timeout": "300ms", "interval": "100ms"}),
+           "never healthy after 300", "refused")
+
+
+def test_a_daemon_that_is_checked(runner, tmp_path):
+    """What an action's program leaves behind is the task, as long as the check says that it is well."""
+    well = tmp_path / "well"
+    action = {"with_sidecars": {"action": {"run": {"command": ["sh", "-c", f"(touch {well}; sleep 1000) & exit 0"]}}}}
+    check = {**QUICK, "command": ["cat", str(well)]}
+    task = runner.cluster.submit(action=action, run={"check": check})["id"]
+    wait_well(runner, task)
+    assert runner.cluster.get(f"/v1/tasks/{task}")["state"] == "running"
+    well.unlink()
+    unwell(runner, task, "became unhealthy", "No such file")
+
+
 def test_check_by_tcp(runner):
     with socket.create_server(("127.0.0.1", 0)) as s:
         port = s.getsockname()[1]

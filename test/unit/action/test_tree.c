@@ -45,6 +45,8 @@ static void on_say(void *arg, const struct node *n, bool is_error, const char *t
 	buf_printf(&story, is_error ? "!%s! " : "'%s' ", text);
 }
 
+static bool is_monitored;
+
 static void begin(const char *text)
 {
 	static const struct tree_hands hands = {on_start, on_end, on_say, NULL};
@@ -57,6 +59,7 @@ static void begin(const char *text)
 		fail_msg("%s", p.what);
 	json_decref(v);
 	tree_init(&tree, root, &hands);
+	tree.is_monitored = is_monitored;
 	tree_start(&tree, now = 1000);
 }
 
@@ -100,7 +103,7 @@ static int clean(void **state)
 	arena_reset(&arena);
 	buf_release(&story);
 	n_leaves = 0;
-	fail_at_start = false;
+	fail_at_start = is_monitored = false;
 	return 0;
 }
 
@@ -175,6 +178,126 @@ static void test_codependent_tells_the_failure(void **state)
 	leaf_over("a", 5);
 	leaf_over("b", 0);
 	ends_with(OUTCOME_FAILED, "a failed");
+}
+
+#define SIDECARS(setup)              \
+	"{\"with_sidecars\":{" setup \
+	"\"sidecars\":[" RUN("x") "," RUN("y") "],\"action\":" RUN("m") "}}"
+#define SETUP "\"setup\":" RUN("s") ","
+
+static void test_sidecars_begin_after_setup(void **state)
+{
+	begin(SIDECARS(SETUP));
+	told("+s ");
+	leaf_over("s", 0);
+	told("+m +x +y ");
+	leaf_over("m", 3);
+	told("!m failed! -x -y ");
+	leaf_over("x", 143);
+	assert_false(tree.is_over);
+	leaf_over("y", 0);
+	ends_with(OUTCOME_FAILED, "m failed");
+}
+
+static void test_sidecars_without_setup(void **state)
+{
+	begin(SIDECARS(SETUP));
+	told("+s ");
+	leaf_over("s", 1);
+	told("!s failed! ");
+	ends_with(OUTCOME_FAILED, "s failed");
+	clean(NULL);
+	begin(SIDECARS(SETUP));
+	told("+s ");
+	tree_cancel(&tree);
+	told("-s ");
+	leaf_over("s", 0);
+	ends_with(OUTCOME_FAILED, "Cancelled");
+}
+
+/* The main action's end is that of all, and how it ended is how all has. */
+static void test_main_ends_its_sidecars(void **state)
+{
+	begin(SIDECARS(""));
+	told("+m +x +y ");
+	leaf_over("m", 0);
+	told("-x -y ");
+	leaf_over("x", 1);
+	leaf_over("y", 1);
+	ends_with(OUTCOME_GOOD, NULL);
+}
+
+/* Nothing goes on without one of them, even if it ended well. */
+static void test_a_sidecar_ends_all(void **state)
+{
+	is_monitored = true;
+	begin(SIDECARS(""));
+	told("+m +x +y ");
+	leaf_over("y", 0);
+	told("-m -x ");
+	leaf_over("m", 0);
+	leaf_over("x", 0);
+	ends_with(OUTCOME_FAILED, "Sidecar exited");
+	is_told_as("Sidecar exited (action.with_sidecars.sidecars[1].run)");
+	clean(NULL);
+	begin(SIDECARS(SETUP));
+	leaf_over("s", 0);
+	leaf_over("x", 7);
+	leaf_over("m", 0);
+	leaf_over("y", 0);
+	ends_with(OUTCOME_FAILED, "x failed");
+	is_told_as("x failed (action.with_sidecars.sidecars[0].run)");
+	clean(NULL);
+	begin(SIDECARS(SETUP));
+	leaf_over("s", 1);
+	is_told_as("s failed (action.with_sidecars.setup.run)");
+}
+
+static void test_a_monitored_daemon_goes_on(void **state)
+{
+	is_monitored = true;
+	begin(SIDECARS(SETUP));
+	assert_false(tree_may_detach(&tree, leaves[0]));
+	leaf_over("s", 0);
+	assert_true(tree_may_detach(&tree, leaves[1]));
+	assert_false(tree_may_detach(&tree, leaves[2]));
+	told("+s +m +x +y ");
+	leaf_over("m", 0);
+	told("");
+	leaf_over("x", 0);
+	told("-y ");
+	leaf_over("y", 0);
+	ends_with(OUTCOME_FAILED, "Sidecar exited");
+}
+
+static void test_a_daemon_alone(void **state)
+{
+	is_monitored = true;
+	begin("{\"serial\":{\"actions\":[{\"with_sidecars\":{\"action\":{\"try\":{\"action\":" RUN(
+	    "m") "}}}}," RUN("b") "]}}");
+	assert_true(tree_may_detach(&tree, leaves[0]));
+	leaf_over("m", 0);
+	told("+m ");
+	assert_false(tree.is_over);
+	tree_cancel(&tree);
+	tree_step(&tree, now);
+	ends_with(OUTCOME_FAILED, "Cancelled");
+	clean(NULL);
+	is_monitored = true;
+	begin("{\"timeout\":{\"timeout\":\"30s\",\"action\":{\"with_sidecars\":{\"action\":" RUN(
+	    "m") "}}}}");
+	leaf_over("m", 0);
+	assert_int_equal(tree_due_ms(&tree), 31000);
+	tree_step(&tree, now = 31000);
+	ends_with(OUTCOME_FAILED, "exceeded 30s timeout");
+}
+
+static void test_no_daemon_where_nobody_looks(void **state)
+{
+	begin("{\"with_sidecars\":{\"action\":" RUN("m") "}}");
+	assert_false(tree_may_detach(&tree, leaves[0]));
+	leaf_over("m", 0);
+	ends_with(OUTCOME_GOOD, NULL);
 }
 
 static void test_timeout(void **state)
@@ -360,6 +483,13 @@ int main(void)
 	    cmocka_unit_test_teardown(test_parallel_waits_for_all_and_merges, clean),
 	    cmocka_unit_test_teardown(test_codependent_ends_all_with_the_first, clean),
 	    cmocka_unit_test_teardown(test_codependent_tells_the_failure, clean),
+	    cmocka_unit_test_teardown(test_sidecars_begin_after_setup, clean),
+	    cmocka_unit_test_teardown(test_sidecars_without_setup, clean),
+	    cmocka_unit_test_teardown(test_main_ends_its_sidecars, clean),
+	    cmocka_unit_test_teardown(test_a_sidecar_ends_all, clean),
+	    cmocka_unit_test_teardown(test_a_monitored_daemon_goes_on, clean),
+	    cmocka_unit_test_teardown(test_a_daemon_alone, clean),
+	    cmocka_unit_test_teardown(test_no_daemon_where_nobody_looks, clean),
 	    cmocka_unit_test_teardown(test_timeout, clean),
 	    cmocka_unit_test_teardown(test_timeout_is_not_late_for_what_is_over, clean),
 	    cmocka_unit_test_teardown(test_try_swallows, clean),

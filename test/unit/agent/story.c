@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "service/life/container.h"
 
 #define WALL 1000000 /* wall clock = monotonic + this */
 
@@ -56,6 +57,14 @@ static void tell_ended(const struct agent_effect *e)
 		buf_printf(&told, " (" STR_FMT ")", STR_ARG(e->ended->reason));
 }
 
+static void tell_health(const struct link_health *h)
+{
+	buf_printf(&told, "health %d %s%s%s " STR_FMT ":%.*s", (int)h->task,
+	    container_state_names[h->fares.container], h->fares.is_up ? " up" : "",
+	    h->fares.is_ready ? " ready" : "", STR_ARG(h->fares.address),
+	    (int)strcspn(h->fares.ports.p, "\n"), h->fares.ports.p);
+}
+
 static void tell(const struct agent_effect *e)
 {
 	if (e->kind == AF_FORGET)
@@ -90,6 +99,7 @@ static void tell(const struct agent_effect *e)
 			    (int)e->notified.absent[i].token);
 		break;
 	case AF_STARTED: buf_printf(&told, "started %d", (int)e->started.task); break;
+	case AF_HEALTH: tell_health(&e->health); break;
 	case AF_OUTPUT:
 		buf_printf(&told, "output %d %d@%d+%d", (int)e->output.task, e->output.stream,
 		    (int)e->output.offset, e->output.raw_bytes);

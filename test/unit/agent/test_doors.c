@@ -9,7 +9,7 @@
 
 #include "../walk.h"
 #include "agent/internal.h"
-#include "agent/monitor.h"
+#include "agent/readiness.h"
 
 static unsigned attempt(unsigned from, unsigned to)
 {
@@ -37,12 +37,22 @@ static unsigned link_of(unsigned from, unsigned to)
 
 static unsigned monitor(unsigned from, unsigned to)
 {
-	struct monitor m = {.state = from, .looking = true, .row = 3};
+	struct monitor m = {.state = from, .look = {.is_under_way = true}, .row = 3};
 
 	monitor_move(&m, to);
-	if (m.row != 0 || m.looking != (to != MONITOR_FAILED))
+	if (m.row != 0 || m.look.is_under_way != (to != MONITOR_FAILED))
 		_exit(4);
 	return m.state;
+}
+
+static unsigned readiness(unsigned from, unsigned to)
+{
+	struct readiness r = {.state = from, .row = 3};
+
+	readiness_move(&r, to);
+	if (r.row != 0)
+		_exit(4);
+	return r.state;
 }
 
 static void test_an_attempt(void **state)
@@ -65,6 +75,11 @@ static void test_a_monitor(void **state)
 	walk(&monitor_moves, monitor);
 }
 
+static void test_its_readiness(void **state)
+{
+	walk(&readiness_moves, readiness);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -72,6 +87,7 @@ int main(void)
 	    cmocka_unit_test(test_the_worker),
 	    cmocka_unit_test(test_its_link),
 	    cmocka_unit_test(test_a_monitor),
+	    cmocka_unit_test(test_its_readiness),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Is a long runner well? Each story is a table: at this time this happens, and this is wanted.
- * "start", "tick", "ok N", "bad N REASON" go in; "", "check N", "well", "failed: WHY" come out.
- * `wake` is when the monitor wants to be woken after that; 0: never.
+ * "start", "start well", "tick", "ok N", "bad N REASON" go in; "", "check N", "well", "failed: WHY"
+ * come out. `wake` is when the monitor wants to be woken after that; 0: never.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,8 +38,9 @@ static struct monitor_event event_of(const char *text)
 	struct monitor_event ev = {.kind = MONITOR_RESULT};
 	char *rest;
 
-	if (strcmp(text, "start") == 0 || strcmp(text, "tick") == 0) {
+	if (text[0] == 's' || strcmp(text, "tick") == 0) {
 		ev.kind = text[0] == 's' ? MONITOR_STARTED : MONITOR_WAKE;
+		ev.ok = strcmp(text, "start well") == 0;
 		return ev;
 	}
 	ev.ok = text[0] == 'o';
@@ -58,13 +59,13 @@ static void effect_text(const struct monitor_effect *e, char *text, size_t size)
 	}
 }
 
-static void tell(struct run_check c, const struct line *story, size_t n)
+static void tell_of(const struct run_checks *c, const struct line *story, size_t n)
 {
 	struct monitor_effect effect;
 	struct monitor m;
 	char got[512];
 
-	monitor_init(&m, &c);
+	monitor_init(&m, c);
 	assert_true(monitor_wake_ms(&m) == INT64_MAX);
 	for (size_t i = 0; i < n; i++) {
 		struct monitor_event ev = event_of(story[i].event);
@@ -80,10 +81,21 @@ static void tell(struct run_check c, const struct line *story, size_t n)
 	}
 }
 
+/* One check for both. */
+static void tell(struct run_check c, const struct line *story, size_t n)
+{
+	tell_of(&(struct run_checks){.startup = c, .liveness = c}, story, n);
+}
+
 #define TELL(check, ...)                                               \
 	do {                                                           \
 		const struct line story_[] = {__VA_ARGS__};            \
 		tell(check, story_, sizeof story_ / sizeof story_[0]); \
+	} while (0)
+#define TELL_OF(checks, ...)                                                \
+	do {                                                                \
+		const struct line story_[] = {__VA_ARGS__};                 \
+		tell_of(&checks, story_, sizeof story_ / sizeof story_[0]); \
 	} while (0)
 
 static void test_nothing_to_look_at(void **state)
@@ -235,6 +247,46 @@ static void test_what_can_not_be_is_raised(void **state)
 	    {19, "bad 2", "failed: became unhealthy: the check failed", 0});
 }
 
+/* Each by its own check, with its own times. */
+static void test_startup_and_liveness_apart(void **state)
+{
+	struct run_checks c = {.startup = usual(), .liveness = usual()};
+
+	c.startup.healthy_after = 2;
+	c.startup.timeout_ms = 500;
+	c.liveness.interval_ms = 5000;
+	c.liveness.unhealthy_after = 2;
+	TELL_OF(c, {0, "start", "check 1", 500}, {100, "ok 1", "", 2100},
+	    {2100, "tick", "check 2", 2600}, {2200, "ok 2", "well", 7200},
+	    {7200, "tick", "check 3", 8200}, {8200, "tick", "", 13200},
+	    {13200, "tick", "check 4", 14200},
+	    {13300, "bad 4 refused", "failed: became unhealthy: refused", 0});
+}
+
+static void test_a_startup_check_alone(void **state)
+{
+	struct run_checks c = {.startup = usual()};
+
+	TELL_OF(c, {0, "start", "check 1", 1000}, {10, "ok 1", "well", 0}, {999999, "tick", "", 0},
+	    {999999, "bad 1 late", "", 0});
+}
+
+/* What may not listen yet is looked at only after an interval. */
+static void test_a_liveness_check_alone(void **state)
+{
+	struct run_checks c = {.liveness = usual()};
+
+	TELL_OF(c, {0, "start", "well", 30000}, {30000, "tick", "check 1", 31000},
+	    {30010, "bad 1 refused", "failed: became unhealthy: refused", 0});
+}
+
+/* An earlier worker has seen it well: no second start timeout. */
+static void test_what_was_well_goes_on(void **state)
+{
+	TELL(usual(), {0, "start well", "well", 30000}, {30000, "tick", "check 1", 31000},
+	    {30010, "ok 1", "", 60010});
+}
+
 static void test_a_long_reason_is_cut(void **state)
 {
 	struct run_check c = usual();
@@ -245,13 +297,13 @@ static void test_a_long_reason_is_cut(void **state)
 
 	memset(why, 'x', sizeof why);
 	c.start_timeout_ms = 10;
-	monitor_init(&m, &c);
+	monitor_init(&m, &(struct run_checks){.startup = c, .liveness = c});
 	monitor_step(&m, &ev, 0, &effect);
 	ev = (struct monitor_event){.kind = MONITOR_RESULT, .number = 1, .why = {why, sizeof why}};
 	monitor_step(&m, &ev, 20, &effect);
 	assert_int_equal(effect.kind, MONITOR_HAS_FAILED);
 	assert_int_equal(
-	    strlen(effect.why), strlen("never healthy after 10ms: ") + MONITOR_WHY_MAX - 1);
+	    strlen(effect.why), strlen("never healthy after 10ms: ") + LOOK_WHY_MAX - 1);
 }
 
 int main(void)
@@ -271,6 +323,10 @@ int main(void)
 	    cmocka_unit_test(test_a_long_sleep),
 	    cmocka_unit_test(test_a_timeout_longer_than_the_interval),
 	    cmocka_unit_test(test_what_can_not_be_is_raised),
+	    cmocka_unit_test(test_startup_and_liveness_apart),
+	    cmocka_unit_test(test_a_startup_check_alone),
+	    cmocka_unit_test(test_a_liveness_check_alone),
+	    cmocka_unit_test(test_what_was_well_goes_on),
 	    cmocka_unit_test(test_a_long_reason_is_cut),
 	};
 

@@ -84,6 +84,21 @@ static void test_nesting(void **state)
 	assert_true(str_is(progress->progress.failure_prefix, "3"));
 }
 
+static void test_sidecars(void **state)
+{
+	struct action *a = good("{\"with_sidecars\":{\"sidecars\":[{\"run\":{\"path\":\"x\"}},"
+	                        "{\"run\":{\"path\":\"y\"}}],\"action\":{\"run\":{\"path\":\"m\"}},"
+	                        "\"setup\":{\"run\":{\"path\":\"s\"}}}}");
+
+	assert_int_equal(a->kind, ACTION_WITH_SIDECARS);
+	assert_int_equal(a->n_inner, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(a->inner[i]->run.argv[0][0], "smxy"[i]);
+	assert_ptr_equal(a->sidecars.setup, a->inner[0]);
+	a = good("{\"with_sidecars\":{\"action\":{\"run\":{\"path\":\"m\"}},\"sidecars\":[]}}");
+	assert_true(a->n_inner == 1 && !a->sidecars.setup);
+}
+
 static void test_transfer(void **state)
 {
 	struct action *a =
@@ -137,6 +152,12 @@ static void test_refused(void **state)
 	    {"{\"serial\":{}}", "action.serial.actions", "no actions", "{…}"},
 	    {"{\"parallel\":{\"actions\":{}}}", "action.parallel.actions", "an object", ""},
 	    {"{\"try\":{}}", "action.try.action", "no action", "{…}"},
+	    {"{\"with_sidecars\":{\"sidecars\":[]}}", "action.with_sidecars.action", "no action",
+	        "{…}"},
+	    {"{\"with_sidecars\":{\"sidecars\":[{\"run\":{\"path\":7}}]}}",
+	        "action.with_sidecars.sidecars[0].run.path", "an integer", ""},
+	    {"{\"with_sidecars\":{\"monitor\":{}}}", "action.with_sidecars.monitor", "no member",
+	        "understood here: setup, action, sidecars"},
 	    {"{\"timeout\":{\"action\":{\"run\":{\"path\":\"a\"}}}}", "action.timeout.timeout",
 	        "how long", "30s"},
 	    {"{\"timeout\":{\"timeout\":\"soon\"}}", "action.timeout.timeout", "not a duration",
@@ -246,6 +267,7 @@ int main(void)
 	    cmocka_unit_test(test_run),
 	    cmocka_unit_test(test_nesting),
 	    cmocka_unit_test(test_transfer),
+	    cmocka_unit_test(test_sidecars),
 	    cmocka_unit_test(test_refused),
 	    cmocka_unit_test(test_depth),
 	    cmocka_unit_test(test_number),

@@ -141,6 +141,8 @@ static void test_small_words(void **state)
 	assert_int_equal(there((struct to_keeper){.release = 3}).release, 3);
 	g = there((struct to_keeper){.hold = 4, .hold_note = STR("x")});
 	assert_true(g.hold == 4 && str_is(g.hold_note, "x"));
+	g = there((struct to_keeper){.mark = &(struct keeper_mark){4, 3}});
+	assert_true(g.mark && g.mark->id == 4 && g.mark->mark == 3);
 	g = there((struct to_keeper){.has_deadline = true, .deadline_ms = INT64_MAX});
 	assert_true(g.has_deadline && g.deadline_ms == INT64_MAX && !g.leave && !g.has_frozen);
 	g = there((struct to_keeper){.has_frozen = true});

@@ -177,6 +177,58 @@ static void test_hello(void **state)
 	to_server("hello.bare", &(struct link_to_server){.hello = &bare});
 }
 
+static struct link_instance an_instance(void)
+{
+	return (struct link_instance){.service = STR("web"),
+	    .domain = STR("shop"),
+	    .index = 401,
+	    .revision = 402,
+	    .need = STR("instances=403\nports=404\n")};
+}
+
+static struct link_fares some_fares(void)
+{
+	return (struct link_fares){.container = 2,
+	    .is_up = true,
+	    .is_ready = true,
+	    .address = STR("10.0.0.7"),
+	    .ports = STR("405\n406\n")};
+}
+
+static void test_instances(void **state)
+{
+	struct link_held tasks[] = {{.task = 411,
+	                                .token = 412,
+	                                .instance = an_instance(),
+	                                .queue = STR("services"),
+	                                .fares = some_fares()},
+	    {.task = 413, .token = 414, .instance = {.service = STR("bare")}}};
+	struct link_hello hello = {.protocol = LINK_PROTOCOL,
+	    .facts = {.shard = STR("w3"),
+	        .instance = 1,
+	        .start = 1,
+	        .lock = STR("machine:/here"),
+	        .maxthreads = -1},
+	    .tasks = tasks,
+	    .n_tasks = 2,
+	    .dial = 1,
+	    .takes_services = true};
+	struct link_health health[] = {{421, 422, some_fares()}, {423, 424, {.is_up = true}}};
+	struct link_run run = {.task = 431,
+	    .token = 432,
+	    .attempt = 1,
+	    .queue = STR("q"),
+	    .plugin = STR("command"),
+	    .body = STR("{}"),
+	    .number = 433,
+	    .instance = an_instance(),
+	    .n_ports = 34};
+
+	to_server("hello.instances", &(struct link_to_server){.hello = &hello});
+	to_server("health", &(struct link_to_server){.health = health, .n_health = 2});
+	to_worker("run.instance", &(struct link_to_worker){.run = &run, .n_run = 1});
+}
+
 static void test_health(void **state)
 {
 	struct link_checked checked[] = {{41, true, STR_NULL}, {42, false, STR("fork: no")}};
@@ -414,6 +466,7 @@ static void test_keeper_orders(void **state)
 
 	to_keeper("keeper.signal", (struct to_keeper){.signal = &s});
 	to_keeper("keeper.release", (struct to_keeper){.release = 292});
+	to_keeper("keeper.mark", (struct to_keeper){.mark = &(struct keeper_mark){441, 442}});
 	to_keeper("keeper.hold", (struct to_keeper){.hold = 293, .hold_note = STR("note")});
 	to_keeper("keeper.deadline", (struct to_keeper){.has_deadline = true, .deadline_ms = 294});
 	to_keeper("keeper.frozen", (struct to_keeper){.has_frozen = true, .frozen = true});
@@ -436,6 +489,8 @@ static void test_keeper_reports(void **state)
 	from_keeper("keeper.over", (struct from_keeper){.over = &over});
 	from_keeper("keeper.kept", (struct from_keeper){.kept = &kept});
 	from_keeper("keeper.kept.runs", (struct from_keeper){.kept = &runs});
+	runs.mark = 318;
+	from_keeper("keeper.kept.mark", (struct from_keeper){.kept = &runs});
 	from_keeper("keeper.all_kept", (struct from_keeper){.all_kept = true});
 	from_keeper("keeper.froze", (struct from_keeper){.froze = true});
 	from_keeper("keeper.pong", (struct from_keeper){.pong = 321});
@@ -454,6 +509,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_knock),
 	    cmocka_unit_test(test_hello),
+	    cmocka_unit_test(test_instances),
 	    cmocka_unit_test(test_health),
 	    cmocka_unit_test(test_reports),
 	    cmocka_unit_test(test_answers),

@@ -111,6 +111,35 @@ static void test_checks(void **state)
 	assert_true(str_is(got.check.path, "/health"));
 	good("{\"check\":{\"http\":1}}", "{\"check\":null}");
 	assert_int_equal(got.check.kind, CHECK_NONE);
+	good(NULL, "{\"check\":{\"tcp\":\"$PORT2\"}}");
+	assert_true(got.check.port == 0 && got.check.given_port == 3);
+	good("{\"check\":{\"tcp\":\"$PORT\"}}", "{\"check\":{\"tcp\":80}}");
+	assert_true(got.check.port == 80 && got.check.given_port == 0);
+}
+
+static void test_checks_apart(void **state)
+{
+	struct run_checks c;
+
+	good("{\"check\":{\"http\":1,\"start_timeout\":\"5s\"}}",
+	    "{\"checks\":{\"liveness\":{\"tcp\":2,\"interval\":\"7s\"},"
+	    "\"readiness\":{\"http\":3,\"path\":\"/ready\",\"healthy_after\":2}}}");
+	c = run_checks_of(&got);
+	assert_true(c.startup.kind == CHECK_HTTP && c.startup.start_timeout_ms == 5000);
+	assert_true(c.liveness.kind == CHECK_TCP && c.liveness.port == 2);
+	assert_int_equal(c.liveness.interval_ms, 7000);
+	assert_true(c.readiness.kind == CHECK_HTTP && str_is(c.readiness.path, "/ready"));
+	assert_true(c.readiness.interval_ms == 5000 && c.readiness.healthy_after == 2);
+	good("{\"checks\":{\"startup\":{\"tcp\":1,\"interval\":\"1s\"}}}",
+	    "{\"checks\":{\"startup\":{\"start_timeout\":0},\"readiness\":null}}");
+	c = run_checks_of(&got);
+	assert_true(c.startup.kind == CHECK_TCP && c.startup.start_timeout_ms == 0);
+	assert_int_equal(c.startup.start_interval_ms, 1000);
+	assert_true(c.liveness.kind == CHECK_NONE && c.readiness.kind == CHECK_NONE);
+	good("{\"checks\":{\"startup\":{\"tcp\":1}}}", "{\"checks\":{\"startup\":null}}");
+	assert_int_equal(run_checks_of(&got).startup.kind, CHECK_NONE);
+	good("{\"checks\":{\"readiness\":{\"tcp\":1}}}", "{\"checks\":null}");
+	assert_int_equal(run_checks_of(&got).readiness.kind, CHECK_NONE);
 }
 
 /* The task's member wins; what it does not name stays; null takes it back. */
@@ -274,6 +303,18 @@ static const struct {
     {"{\"check\":{\"tcp\":1,\"interval\":0}}", "run.check.interval"},
     {"{\"check\":{\"tcp\":1,\"timeout\":0}}", "run.check.timeout"},
     {"{\"check\":{\"tcp\":1,\"healthy_after\":0}}", "run.check.healthy_after"},
+    {"{\"check\":{\"tcp\":\"8080\"}}", "run.check.tcp"},
+    {"{\"check\":{\"tcp\":\"$PORT-1\"}}", "run.check.tcp"},
+    {"{\"check\":{\"http\":\"$PORT64\"}}", "run.check.http"},
+    {"{\"checks\":[]}", "run.checks"},
+    {"{\"checks\":{\"alive\":{\"tcp\":1}}}", "run.checks.alive"},
+    {"{\"checks\":{\"startup\":{}}}", "run.checks.startup"},
+    {"{\"checks\":{\"startup\":{\"tcp\":1,\"unhealthy_after\":2}}}",
+        "run.checks.startup.unhealthy_after"},
+    {"{\"checks\":{\"liveness\":{\"tcp\":1,\"start_timeout\":2}}}",
+        "run.checks.liveness.start_timeout"},
+    {"{\"checks\":{\"readiness\":{\"tcp\":1,\"path\":\"/\"}}}", "run.checks.readiness"},
+    {"{\"checks\":{\"readiness\":{\"tcp\":0}}}", "run.checks.readiness.tcp"},
     {"{\"result_file\":\"\"}", "run.result_file"},
     {"{\"status_file\":\"yes\"}", "run.status_file"},
     {"{\"input\":7}", "run.input"},
@@ -349,6 +390,7 @@ int main(void)
 	    cmocka_unit_test(test_sandbox_is_not_widened),
 	    cmocka_unit_test(test_no_capabilities),
 	    cmocka_unit_test(test_checks),
+	    cmocka_unit_test(test_checks_apart),
 	    cmocka_unit_test(test_over_each_other),
 	    cmocka_unit_test(test_bad),
 	    cmocka_unit_test(test_hints),

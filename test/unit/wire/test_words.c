@@ -65,6 +65,7 @@ static void test_reports(void **state)
 	struct link_held held = {TASK, 1, false, 9}, absent = {TASK, 2, false, 0};
 	struct link_notified notified = {5, &held, &absent, 1, 1};
 	struct link_started started = {.task = TASK, .token = 1};
+	struct link_health health[] = {{TASK, 1, {.container = 2}}, {TASK, 2, {3, true, true}}};
 	struct link_input_ack input_ack = {TASK, 1, 77};
 	struct output_row output = {.task = TASK, .token = 1};
 	struct link_ended ended[] = {
@@ -79,6 +80,8 @@ static void test_reports(void **state)
 	    .n_notified = 1,
 	    .started = &started,
 	    .n_started = 1,
+	    .health = health,
+	    .n_health = 2,
 	    .input_ack = &input_ack,
 	    .n_input_ack = 1,
 	    .output = &output,
@@ -89,7 +92,8 @@ static void test_reports(void **state)
 
 	link_words_to_server(&m, &ids, &out);
 	assert_words("checked 7 ok; checked 8 failed: no forks; beat 12 (healthy, leaving); "
-	             "notified 5 held TASK/1 absent TASK/2; started TASK/1; input-ack TASK/1; "
+	             "notified 5 held TASK/1 absent TASK/2; started TASK/1; health TASK/1 "
+	             "CREATED; health TASK/2 RUNNING, ready; input-ack TASK/1; "
 	             "output TASK/1; "
 	             "ended TASK/1 succeeded TASK/2 never started");
 }

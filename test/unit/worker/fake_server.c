@@ -137,6 +137,10 @@ static void on_frame(struct link *l, struct str payload, void *arg)
 		GROW(f->starts, f->cap_starts, f->n_starts + 1);
 		f->starts[f->n_starts++] = m.started[i];
 	}
+	for (size_t i = 0; i < m.n_health; i++) {
+		GROW(f->healths, f->cap_healths, f->n_healths + 1);
+		f->healths[f->n_healths++] = m.health[i];
+	}
 	for (size_t i = 0; i < m.n_output; i++) {
 		output += m.output[i].raw_bytes;
 		on_output(f, &m.output[i]);
@@ -233,6 +237,7 @@ void fake_close(struct fake *f)
 	buf_release(&f->output[1]);
 	free(f->ends);
 	free(f->starts);
+	free(f->healths);
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
 		snprintf(path, sizeof path, "%s/%s", f->state_dir, files[i]);
 		unlink(path);
@@ -322,6 +327,14 @@ bool has_notified(struct fake *f, long n)
 bool is_in_state(struct fake *f, long state)
 {
 	return (long)f->beat.own == state;
+}
+
+struct link_fares *fake_fares(struct fake *f, rid task)
+{
+	for (size_t i = f->n_healths; i-- > 0;)
+		if (f->healths[i].task == task)
+			return &f->healths[i].fares;
+	return NULL;
 }
 
 void fake_run(struct fake *f, struct link_run r)

@@ -35,6 +35,8 @@ struct fake {
 	size_t n_ends, cap_ends;
 	struct link_started *starts;
 	size_t n_starts, cap_starts;
+	struct link_health *healths;
+	size_t n_healths, cap_healths;
 	struct buf output[N_STREAMS]; /* of all chunks, pieced together */
 	int64_t most_output;          /* in one frame */
 	bool timed_out;
@@ -69,6 +71,7 @@ void fake_check(struct fake *f);
 void fake_notify(struct fake *f, struct run_ref *refs, size_t n); /* with the next number */
 void fake_refuse(struct fake *f, bool die, bool restart);
 void fake_drop_link(struct fake *f);
-struct link_ended *fake_end(struct fake *f, rid task); /* the last one of that task */
+struct link_fares *fake_fares(struct fake *f, rid task); /* as said last; NULL: never */
+struct link_ended *fake_end(struct fake *f, rid task);   /* the last one of that task */
 
 #endif

@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "net/loop/address.h"
-#include "worker/jobs/probe.h"
+#include "worker/checks/probe.h"
 
 #define PATIENCE_MS 20000
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "worker/jobs/probe.h"
+#include "worker/checks/probe.h"
 
 #define STATUS_LINE_LEAST 12 /* "HTTP/1.1 200" */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/jobs/probe.h"
+#include "worker/checks/probe.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
