@@ -123,7 +123,7 @@ static int start(char *const *words, int out, pid_t *ret_pid)
 	return error;
 }
 
-/* Its last bytes are kept; a daemon that stays behind may keep the pipe open. */
+/* The last bytes of what it says are kept; a daemon that stays behind may keep the pipe open. */
 static void hear(int fd, struct buf *said)
 {
 	char chunk[4096];
@@ -139,7 +139,7 @@ static void hear(int fd, struct buf *said)
 	}
 }
 
-/* Its status; -1: it took too long, and was ended. */
+/* The status of its end; -1: it took too long, and was ended. */
 static int wait_for(pid_t pid, int fd, int64_t timeout_ms, struct buf *said)
 {
 	int64_t end = clock_mono_ms() + timeout_ms;

@@ -14,7 +14,7 @@ static bool has_ready_replacement(const struct route_service *s, const struct ro
 	return false;
 }
 
-/* Those of one index are side by side. */
+/* Routes of one index are side by side. */
 static bool is_replaced(const struct route_service *s, size_t nth)
 {
 	const struct route_instance *i = &s->instances[nth];
