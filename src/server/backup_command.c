@@ -2,6 +2,8 @@
 /* `reeve backup` and `reeve restore`: a store's copy in a file, or through a pipe. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +87,19 @@ static int to_file(const char *url, const char *file, const struct options *o, s
 	return copy_talk_done(&talk, stdout, file, url, &copy);
 }
 
+#define ASK_MS 200 /* whether to stop */
+
+/* As write(), but no wait is long, whoever reads: a signal that came just before it is heard soon,
+ * too. A pipe that can be written takes so many bytes at once. 0: nothing was written. */
+static ssize_t write_soon(int fd, const char *bytes, size_t n)
+{
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+	int ready = poll(&p, 1, ASK_MS);
+	ssize_t w = ready > 0 ? write(fd, bytes, n < PIPE_BUF ? n : PIPE_BUF) : ready;
+
+	return w < 0 && errno == EINTR ? 0 : w;
+}
+
 static int pour(int from, int64_t of, const struct store_copying *how, struct problem *p)
 {
 	char bytes[65536];
@@ -93,7 +108,7 @@ static int pour(int from, int64_t of, const struct store_copying *how, struct pr
 
 	while ((n = read(from, bytes, sizeof bytes)) > 0)
 		for (ssize_t at = 0; at < n; at += w) {
-			w = write(STDOUT_FILENO, bytes + at, (size_t)(n - at));
+			w = write_soon(STDOUT_FILENO, bytes + at, (size_t)(n - at));
 			if (w < 0)
 				return problem_set(p, ERR_IO,
 				    "standard output cannot be written: %s", strerror(errno));

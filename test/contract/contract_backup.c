@@ -179,6 +179,30 @@ static void test_stopped_leaves_nothing(void **state)
 	assert_false(is_there(beside(c, "copy")) || is_there(beside(c, "copy.part")));
 }
 
+/* A signal may come just before a read begins, which then waits for a sender who sends nothing. */
+static void test_a_silent_sender_is_not_waited_for(void **state)
+{
+	struct ctx *c = *state;
+	struct copy_story story = {.c = c, .stop_at = 2};
+	struct store_copying how = how_of(&story);
+	struct store_copy copy;
+	struct problem p = {0};
+	int silent[2];
+
+	fill_store(c, 1);
+	shut(c);
+	assert_int_equal(pipe(silent), 0);
+	how.replace = true;
+	assert_int_equal(
+	    store_restore(c->url, &(struct store_source){.from = silent[0]}, &how, &copy, &p),
+	    ERR_TIMEOUT);
+	assert_int_equal(story.calls, 2);
+	assert_false(is_there(beside(c, "store.db.restoring")));
+	close(silent[0]);
+	close(silent[1]);
+	assert_whole(c, 1);
+}
+
 static void test_what_is_there_is_kept(void **state)
 {
 	struct ctx *c = *state;
@@ -352,6 +376,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    T(test_one_moment_while_others_write),
 	    T(test_stopped_leaves_nothing),
+	    T(test_a_silent_sender_is_not_waited_for),
 	    T(test_what_is_there_is_kept),
 	    T(test_damage_is_told),
 	    T(test_restore_refuses),

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "store/sqlite/sqlite.h"
 
 #define COPY_BYTES 65536
+#define ASK_MS 200 /* whether to stop */
 
 static int io_problem(const char *doing, const char *path, struct problem *ret_problem)
 {
@@ -71,6 +73,17 @@ static int write_all(int fd, const char *p, size_t n)
 	return 0;
 }
 
+/* As read(), but no wait is long: a signal that came just before it is heard soon, too. */
+static ssize_t read_soon(int fd, char *bytes, size_t n)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	int ready = poll(&p, 1, ASK_MS);
+
+	if (ready == 0)
+		errno = EINTR;
+	return ready > 0 ? read(fd, bytes, n) : -1;
+}
+
 static int copy_bytes(const struct store_source *source, int to, const char *fresh,
     const struct store_copying *how, int64_t *ret_bytes, struct problem *ret_problem)
 {
@@ -78,7 +91,7 @@ static int copy_bytes(const struct store_source *source, int to, const char *fre
 	ssize_t n;
 
 	*ret_bytes = 0;
-	while ((n = read(source->from, bytes, sizeof bytes)) != 0) {
+	while ((n = read_soon(source->from, bytes, sizeof bytes)) != 0) {
 		if (n < 0 && errno != EINTR)
 			return io_problem("read", "the backup", ret_problem);
 		if (n > 0 && write_all(to, bytes, (size_t)n) < 0)
