@@ -173,7 +173,7 @@ static int read_pid(const char *path, pid_t *ret_pid, struct problem *p)
 
 static int reload(const struct target_file *t, const struct place *l, struct problem *p)
 {
-	pid_t pid;
+	pid_t pid = 0;
 	int rc = 0;
 
 	if (t->exec.n)

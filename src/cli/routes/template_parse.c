@@ -236,7 +236,7 @@ static struct template_part *part_new(struct parsing *x, enum template_kind kind
 
 static int filters(struct parsing *x, struct template_part *part)
 {
-	unsigned filter;
+	unsigned filter = 0;
 	int rc = 0;
 
 	while (rc == 0 && is_word(x, "|")) {
@@ -421,7 +421,7 @@ static int parse_inside(struct parsing *x, struct template_part **ret_first, enu
 /* With "else if" as an if of its own, which has the same end. */
 static int parse_if(struct parsing *x, struct template_part *part)
 {
-	enum tag last;
+	enum tag last = TAG_NONE;
 	int rc = next_token(x);
 
 	if (rc == 0)
@@ -447,7 +447,7 @@ static int parse_if(struct parsing *x, struct template_part *part)
 
 static int parse_loop(struct parsing *x, struct template_part *part)
 {
-	enum tag last;
+	enum tag last = TAG_NONE;
 	int rc = parse_for(x, part);
 
 	if (rc == 0)

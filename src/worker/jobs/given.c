@@ -62,7 +62,7 @@ static void set_number(struct env *e, const char *name, int64_t n)
 static void set_ports(const struct job *j, struct env *e)
 {
 	AUTO(buf_release) struct buf all = {0};
-	char name[16];
+	char name[32];
 
 	for (size_t i = 0; i < j->n_ports; i++) {
 		snprintf(name, sizeof name, "PORT%zu", i);
