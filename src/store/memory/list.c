@@ -214,7 +214,7 @@ static int load_tasks(struct mem_store *s, const struct row_loader *l)
 	return 0;
 }
 
-/* Those of jobs, which follow, come from their groups. */
+/* Tasks that are jobs come from their groups, which follow. */
 static int load_owned(struct mem_store *s, const struct row_loader *l)
 {
 	struct mem_task *t;
