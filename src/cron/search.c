@@ -188,7 +188,7 @@ static bool next_epoch(const struct cron_item *it, int64_t t, int64_t *ret_time)
 	return best != INT64_MAX;
 }
 
-bool cron_item_next(
+static bool cron_item_next(
     const struct cron_item *it, const struct cron_zone *z, int64_t t, int64_t *ret_time)
 {
 	struct search q = {it, z, 0, INT64_MIN};

@@ -22,7 +22,7 @@
 #define LIST_STEP 4096u
 #define LIST_MAX (1u << 20)
 
-bool exec_is_child(pid_t pid)
+static bool exec_is_child(pid_t pid)
 {
 	char path[64], text[512], *end;
 	int fd, parent = 0;

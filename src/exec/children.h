@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-bool exec_is_child(pid_t pid);
 void exec_each_child(void (*fn)(pid_t pid, void *arg), void *arg);
 /* Kills and buries all of them, and those who become ours by that; false: some did not die,
  * or are not ours to kill. */

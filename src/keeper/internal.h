@@ -119,7 +119,6 @@ void ward_release(struct keeper *k, struct ward *w);
 void ward_leader_over(struct keeper *k, struct ward *w);
 void ward_look(struct keeper *k, struct ward *w); /* is its tree gone? */
 void ward_lost(struct keeper *k, struct ward *w);
-void ward_tell_over(struct keeper *k, struct ward *w);
 struct ward *ward_find(const struct keeper *k, uint64_t id);
 /* end.c */
 extern const struct moves keeper_moves;

@@ -285,7 +285,7 @@ void ward_signal(struct keeper *k, const struct keeper_signal *s)
 	process_signal(&w->process, s->signal, (enum kill_to)s->to);
 }
 
-void ward_tell_over(struct keeper *k, struct ward *w)
+static void ward_tell_over(struct keeper *k, struct ward *w)
 {
 	struct keeper_over m = {.id = w->id,
 	    .exit_code = w->process.exit_code,

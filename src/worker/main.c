@@ -17,8 +17,6 @@
 #define FREEZE_WAIT_MS 2000
 #define KEEPER_WAIT_MS 12000 /* for what does not want to die */
 
-const char *const plugin_mode_names[N_PLUGIN_MODES] = {"once", "persistent"};
-
 /* Runs on while the machine sleeps: the server's patience does, too. */
 int64_t worker_mono_ms(void)
 {

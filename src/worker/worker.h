@@ -11,8 +11,7 @@
 #include "base/str.h"
 #include "net/loop/tls.h"
 
-enum plugin_mode { PLUGIN_ONCE, PLUGIN_PERSISTENT, N_PLUGIN_MODES };
-extern const char *const plugin_mode_names[N_PLUGIN_MODES];
+enum plugin_mode { PLUGIN_ONCE, PLUGIN_PERSISTENT };
 
 /* A plugin on this worker's allow-list, besides the built-in "command". */
 struct plugin_options {

@@ -5,6 +5,7 @@ import signal
 
 import harness
 import pytest
+from client import Api
 
 TEST_SECONDS = int(os.environ.get("REEVE_TEST_SECONDS", "1200"))
 
@@ -94,6 +95,18 @@ def server(new_cluster):
     c = new_cluster()
     c.start_server()
     return c
+
+
+@pytest.fixture
+def api(server):
+    """The interface of a server without a worker: nothing moves unless the test moves it."""
+    return Api(server)
+
+
+@pytest.fixture
+def live(dev):
+    """The interface of `reeve dev`."""
+    return Api(dev)
 
 
 @pytest.fixture

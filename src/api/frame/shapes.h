@@ -7,10 +7,8 @@
 
 #define REF(name) "{\"$ref\":\"#/components/schemas/" name "\"}"
 #define TYPE(name) "{\"type\":\"" name "\"}"
-#define TYPE_OR_NULL(name) "{\"type\":[\"" name "\",\"null\"]}"
 #define OR_NULL(shape) "{\"oneOf\":[" shape ",{\"type\":\"null\"}]}"
 #define ARRAY(shape) "{\"type\":\"array\",\"items\":" shape "}"
-#define STRINGS "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}"
 
 #define NONE FIELD_NULL_SHOWN
 #define RARE FIELD_RARE

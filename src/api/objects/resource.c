@@ -221,7 +221,7 @@ void resource_changed(struct call *c, const struct reply *r)
 		answer(c, c->about, 200);
 }
 
-void resource_gone(struct call *c, const struct reply *r)
+static void resource_gone(struct call *c, const struct reply *r)
 {
 	if (!call_refused(c, r))
 		call_empty(c, 204);

@@ -81,6 +81,5 @@ extern const struct field pause_fields[];
 /* Replies: 201 with its place, 200, 204. */
 void resource_made(struct call *c, const struct reply *r);
 void resource_changed(struct call *c, const struct reply *r);
-void resource_gone(struct call *c, const struct reply *r);
 
 #endif

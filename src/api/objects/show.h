@@ -22,8 +22,6 @@ void show_task(struct buf *b, const struct api *a, const struct task_row *t, uns
 void show_queue(struct buf *b, const struct api *a, const struct queue_row *q, unsigned flags);
 extern const struct field worker_fields[];
 void show_worker(struct buf *b, const struct api *a, const struct worker_view *w);
-/* Why it is not healthy, in words; STR_NULL: nothing is amiss. */
-struct str worker_why(const struct worker_view *w, struct arena *a);
 void show_notice(struct buf *b, const struct api *a, const struct notice *n);
 void show_event(struct buf *b, const struct event_row *e);
 /* The member `reasons`: what holds something up, and what would lift it. */

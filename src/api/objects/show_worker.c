@@ -19,7 +19,8 @@ static struct str why_check(const struct worker_view *w, struct arena *a)
 	    a, "its last good healthcheck began %s ago", time_human_ms(w->check_age_ms, ago));
 }
 
-struct str worker_why(const struct worker_view *w, struct arena *a)
+/* Why it is not healthy, in words; STR_NULL: nothing is amiss. */
+static struct str worker_why(const struct worker_view *w, struct arena *a)
 {
 	char silent[TIME_TEXT_MAX];
 

@@ -9,7 +9,7 @@
 #include "cron/zone/civil.h"
 
 /* "2027-03-28T01:59:59+01:00"; with the offset's seconds where a historic zone has them. */
-void jw_local(struct buf *b, int64_t at_s, int64_t offset_s)
+static void jw_local(struct buf *b, int64_t at_s, int64_t offset_s)
 {
 	struct civil c = civil_from_seconds(at_s + offset_s);
 	int size = abs((int)offset_s);

@@ -13,8 +13,7 @@ void show_schedule(
 void show_draft(struct buf *b, const struct api *a, const struct schedule_row *r);
 void show_tick(
     struct buf *b, const struct api *a, const struct tick_row *t, const struct schedule_view *v);
-/* Values: a time on a wall clock; a moment in UTC and in a zone; patterns, and in words. */
-void jw_local(struct buf *b, int64_t at_s, int64_t offset_s);
+/* Values: a moment in UTC and in a zone; patterns, and in words. */
 void jw_moment(struct buf *b, const struct cron_zone *z, int64_t at_s);
 void jw_words(struct buf *b, const struct cron_items *items);
 void jw_items(struct buf *b, struct str text); /* canonical JSON */

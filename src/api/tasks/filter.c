@@ -32,7 +32,8 @@ static bool state_parse(struct str text, int *ret_min, int *ret_max)
 	return true;
 }
 
-int filter_add_state(struct task_filter *f, struct str text, const char *field, struct problem *p)
+static int filter_add_state(
+    struct task_filter *f, struct str text, const char *field, struct problem *p)
 {
 	const char *near;
 	int min, max;

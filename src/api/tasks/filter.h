@@ -9,7 +9,6 @@
 bool filter_from_query(struct call *c, struct task_filter *ret_filter);
 int filter_from_json(struct call *c, json_t *object, struct task_filter *ret_filter);
 bool filter_is_empty(const struct task_filter *f);
-int filter_add_state(struct task_filter *f, struct str text, const char *field, struct problem *p);
 void filter_add_states(struct task_filter *f, const char *const *names); /* good ones, then NULL */
 extern const char *const live_states[];
 

@@ -59,7 +59,8 @@ int private_dir(const char *path, uid_t other, struct problem *ret_problem)
 	return check_above(real, ret_problem);
 }
 
-int private_file(const char *path, struct problem *ret_problem)
+/* A file to be opened: no link, and only root and we may write it. */
+static int private_file(const char *path, struct problem *ret_problem)
 {
 	struct stat st;
 

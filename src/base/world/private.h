@@ -14,8 +14,6 @@
 /* Only root, we and `other` (0: nobody else) may put anything there, or put another in its place.
  */
 int private_dir(const char *path, uid_t other, struct problem *ret_problem);
-/* A file to be opened: no link, and only root and we may write it. */
-int private_file(const char *path, struct problem *ret_problem);
 /* The folder that a file lies in, and the file: both of the above. */
 int private_place(const char *path, struct problem *ret_problem);
 /* An open file with a secret: no stranger may read it, and only root and we may write it. */

@@ -39,7 +39,6 @@ int cron_each_line(struct cli *c, const char *path,
 
 /* "2027-03-28T01:59:59+01:00" */
 #define CRON_LOCAL_MAX 48
-const char *cron_local_text(const struct cron_zone *z, int64_t t, char out[CRON_LOCAL_MAX]);
 /* {"epoch":…,"utc":…,"local":…,"abbreviation":…} */
 json_t *cron_time_json(const struct cron_zone *z, int64_t t);
 /* The items' own JSON. */

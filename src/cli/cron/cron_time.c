@@ -33,7 +33,7 @@ static void write_local(
 	    c.day, between, c.hour, c.minute, c.second, *between == ' ' ? " " : "", text);
 }
 
-const char *cron_local_text(const struct cron_zone *z, int64_t t, char out[CRON_LOCAL_MAX])
+static const char *cron_local_text(const struct cron_zone *z, int64_t t, char out[CRON_LOCAL_MAX])
 {
 	write_local(z, t, "T", out);
 	return out;

@@ -45,7 +45,8 @@ void cli_note(const struct cli *c, const char *fmt, ...)
 	say(c->notes ? c->notes : stderr, "%s", text);
 }
 
-int cli_exit_code(struct cli *c, int result)
+/* The exit code for a handler's result; complains when it is an error. */
+static int cli_exit_code(struct cli *c, int result)
 {
 	bool mirrors = c->command && c->command->flags & COMMAND_MIRRORS;
 

@@ -52,8 +52,6 @@ int cli_main(int argc, char **argv, const struct command *extra, size_t n_extra)
 void cli_complain(const struct term *t, const struct problem *p);
 /* A remark for people on stderr; silent with --quiet. */
 void cli_note(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The exit code for a handler's result; complains when it is an error. */
-int cli_exit_code(struct cli *c, int result);
 
 /* The client, made at the first need. NULL with the problem set when no server can be chosen. */
 struct client *cli_client(struct cli *c);

@@ -14,8 +14,7 @@ void help_command(const struct command *cmd, const struct term *t);
 /* "reeve queue create NAME [options]" */
 void help_usage(const struct command *cmd, struct buf *out);
 
-/* roff: reeve.1 and reeve-queue-create.1. */
-void man_overview(struct buf *out);
+/* roff: reeve-queue-create.1 and the like. */
 void man_command(const struct command *cmd, struct buf *out);
 /* Writes a page per command into a directory that exists. */
 int man_write(const char *dir, struct problem *ret_problem);

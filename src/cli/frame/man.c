@@ -172,7 +172,7 @@ static void add_command_list(struct buf *out)
 	}
 }
 
-void man_overview(struct buf *out)
+static void man_overview(struct buf *out)
 {
 	title(out, "", "runs work on many machines and never loses track of it");
 	buf_add_cstr(out, ".SH SYNOPSIS\n\\fBreeve [options] COMMAND ...\\fR\n.SH DESCRIPTION\n");

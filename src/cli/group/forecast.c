@@ -15,7 +15,7 @@
 #include "graph/limits.h"
 #include "graph/package/names.h"
 
-const char *const confidence_names[] = {
+static const char *const confidence_names[] = {
     [CONFIDENCE_NONE] = "no",
     [CONFIDENCE_LOW] = "low",
     [CONFIDENCE_MEDIUM] = "medium",

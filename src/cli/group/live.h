@@ -58,7 +58,6 @@ uint32_t live_ended(const struct live *l);
 uint32_t live_waiting(const struct live *l); /* pending or schedulable */
 
 enum confidence { CONFIDENCE_NONE, CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
-extern const char *const confidence_names[];
 
 struct forecast {
 	enum confidence confidence; /* NONE: nothing can be said, and left_ms is 0 */
@@ -77,8 +76,6 @@ void forecast_release(struct forecast *f);
 /* "4m, medium confidence"; "not known yet" when nothing can be said. */
 void forecast_words(const struct forecast *f, struct buf *out);
 
-/* "12/40 30%  3 running  25 waiting  ✗ 1 failed", with a bar before it where there is room. */
-void live_progress(const struct live *l, int width, bool utf8, struct buf *out);
 /* What is looked at: those jobs that matter now, or the whole tree from some job on. */
 struct live_look {
 	bool is_whole;

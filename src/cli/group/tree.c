@@ -227,7 +227,8 @@ static void add_count(struct buf *out, const char *mark, uint32_t n, const char 
 		buf_printf(out, "  %s%s %s", mark, human_count(n, text), word);
 }
 
-void live_progress(const struct live *l, int width, bool utf8, struct buf *out)
+/* "12/40 30%  3 running  25 waiting  ✗ 1 failed", with a bar before it where there is room. */
+static void live_progress(const struct live *l, int width, bool utf8, struct buf *out)
 {
 	struct counts n = {.total = l->n, .done = live_ended(l)};
 	AUTO(buf_release) struct buf words = {0};

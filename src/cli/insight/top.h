@@ -18,7 +18,6 @@ struct trend {
 	double v[SAMPLES];
 	size_t n;
 };
-void trend_add(struct trend *s, double v);
 /* A line of blocks, as high as the figures; ASCII where need be. Nothing without figures. */
 void trend_line(const struct trend *s, size_t width, bool utf8, struct buf *out);
 

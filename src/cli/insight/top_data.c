@@ -16,7 +16,7 @@ static const char *const paths[N_PANELS + 1] = {
     [N_PANELS] = "/v1/status",
 };
 
-void trend_add(struct trend *s, double v)
+static void trend_add(struct trend *s, double v)
 {
 	if (s->n == SAMPLES)
 		memmove(s->v, s->v + 1, --s->n * sizeof s->v[0]);

@@ -7,8 +7,8 @@
 #include "cli/tasks/work.h"
 #include "graph/limits.h"
 
-/* JSON is YAML, too: whoever sends a file need not know which it is. */
-int graph_request(struct cli *c, const char *method, const char *graph, struct str body,
+/* One request about the graph's packages. JSON is YAML, too: a file may be either. */
+static int graph_request(struct cli *c, const char *method, const char *graph, struct str body,
     bool only_new, json_t **ret_graph)
 {
 	AUTO(buf_release) struct buf path = {0};

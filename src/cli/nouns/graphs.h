@@ -17,9 +17,6 @@ int cmd_graph_check(struct cli *c);
 extern const struct listing package_list;
 extern const struct view package_view;
 
-/* One request about the graph's packages: `method` of /v1/graphs/NAME/packages. */
-int graph_request(struct cli *c, const char *method, const char *graph, struct str body,
-    bool only_new, json_t **ret_graph);
 /* Jobs of the package in groups of the graph that are under way fail; adds those to the list. */
 int graph_fail_live(
     struct cli *c, const char *graph, const char *package, const char *reason, json_t *failed);

@@ -90,7 +90,8 @@ int noun_wait_idle(
 	}
 }
 
-void noun_tell(struct cli *c, const struct noun *n, json_t *object, const char *done)
+/* The object itself for machines, else one line about it. */
+static void noun_tell(struct cli *c, const struct noun *n, json_t *object, const char *done)
 {
 	if (wants_machine(c))
 		print_json(c, object);

@@ -94,8 +94,6 @@ int noun_wait_idle(
 /* POSTs the verb, and tells what it did: "queue NAME paused". */
 int noun_act(struct cli *c, const struct noun *n, const char *name, const char *verb, json_t *body,
     const char *done);
-/* The object itself for machines, else one line about it. */
-void noun_tell(struct cli *c, const struct noun *n, json_t *object, const char *done);
 /* DELETEs it; switches of the line (but --yes) are parameters. */
 int noun_delete(struct cli *c, const struct noun *n, const char *name);
 

@@ -41,14 +41,15 @@ static void put(struct follower *f, struct str s)
 		f->write_error = write_all(f->fd, s);
 }
 
-void log_lines_end(struct log_lines *l)
+/* what is left is a line, too */
+static void log_lines_end(struct log_lines *l)
 {
 	if (l->part.n)
 		buf_printf(&l->out, "%s" STR_FMT "\n", l->prefix, STR_ARG(buf_str(&l->part)));
 	buf_reset(&l->part);
 }
 
-void log_lines_add(struct log_lines *l, struct str bytes)
+static void log_lines_add(struct log_lines *l, struct str bytes)
 {
 	while (bytes.n > 0) {
 		const char *end = memchr(bytes.p, '\n', bytes.n);
@@ -144,7 +145,8 @@ static void ended(struct follower *f)
 	}
 }
 
-void follower_step(struct follower *f)
+/* Moves it on; never blocks. Call client_pump between. */
+static void follower_step(struct follower *f)
 {
 	if (f->done)
 		return;

@@ -125,8 +125,6 @@ struct log_lines {
 	struct buf part; /* of a line that has not ended */
 	struct buf out;  /* to be written */
 };
-void log_lines_add(struct log_lines *l, struct str bytes);
-void log_lines_end(struct log_lines *l); /* what is left is a line, too */
 void log_lines_release(struct log_lines *l);
 
 /* Output, followed over broken connections. */
@@ -145,8 +143,6 @@ struct follower {
 	bool done;
 	int result; /* when done */
 };
-/* Moves it on; never blocks. Call client_pump between. */
-void follower_step(struct follower *f);
 /* Moves both streams on; false when both have ended, and there is nothing to wait for any more. */
 bool followers_step(struct follower streams[2], bool in_turn);
 

@@ -288,7 +288,6 @@ bool group_why_job(struct why_answer *an, const struct core *c, const struct obj
 void groups_work(struct core *c, struct effects *out);
 bool groups_read(struct core *c, const struct event *ev, struct effects *out);
 void groups_go_on(struct core *c); /* another step is to follow at once */
-void groups_later(struct core *c, struct group *g, int64_t in_ms);
 
 /* pull.c: which ones become active */
 void groups_pull(struct core *c, struct effects *out);

@@ -26,7 +26,7 @@ static void wake(struct core *c, struct timer *t, struct effects *out)
 			group_dirty(c, g);
 }
 
-void groups_later(struct core *c, struct group *g, int64_t in_ms)
+static void groups_later(struct core *c, struct group *g, int64_t in_ms)
 {
 	if (!timer_is_set(&g->active->later))
 		timer_set(c, TIMER_MONO, &g->active->later, c->mono_ms + in_ms, g->row.id, wake);

@@ -9,7 +9,7 @@ struct queue *queue_find(const struct core *c, rid id)
 	return object_find(c, KIND_QUEUE, id);
 }
 
-struct queue *queue_add(struct core *c, const struct queue_row *row)
+static struct queue *queue_add(struct core *c, const struct queue_row *row)
 {
 	struct queue *q = xcalloc(1, sizeof *q);
 

@@ -116,7 +116,6 @@ void task_give_back(
 /* An ended task, with the output that its row holds, begins anew. May free it. */
 void task_begin_anew(
     struct core *c, struct task *t, const struct task_row *stored, struct effects *out);
-void task_notice(struct core *c, const struct task *t, const char *kind, struct effects *out);
 /* Out of memory: it is ended, or the store knows all about it. May free it. */
 void task_forget(struct core *c, struct task *t);
 void task_unghost(struct core *c, struct task *t);
@@ -167,12 +166,9 @@ void window_clear(struct core *c, struct window *w);
 void window_read(struct core *c, const struct event *ev, struct effects *out);
 uint64_t read_begin(struct core *c);
 void read_end(struct core *c, uint64_t number);
-/* One has failed: all are tried again in a while. */
-void reads_retry(struct core *c);
 
 /* queue.c */
 struct queue *queue_find(const struct core *c, rid id);
-struct queue *queue_add(struct core *c, const struct queue_row *row);
 void queue_count(struct queue *q, const struct task_state *s, int status, int delta);
 void queue_count_end(struct core *c, struct queue *q, int status, struct effects *out);
 int64_t queue_rank(const struct queue *q, int32_t priority);

@@ -176,7 +176,8 @@ static void reopen(struct shape *s)
 	RB_INSERT(shapes_by_head, open, s);
 }
 
-struct str shape_need(struct arena *a, const struct queue *q, const struct task *t)
+/* What the task needs, by its own word and its queue's. */
+static struct str shape_need(struct arena *a, const struct queue *q, const struct task *t)
 {
 	return need_merge(a, q->row.need, t->row.spec.need);
 }

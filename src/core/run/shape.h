@@ -122,8 +122,6 @@ void shape_put(struct core *c, struct shape *s);
 struct task *shape_next_task(struct queue *q);
 void shape_block(struct core *c, struct shape *s);
 void shape_unblock(struct core *c, struct shape *s); /* the shape's queue is looked at again */
-/* What the task needs, by its own word and its queue's. */
-struct str shape_need(struct arena *a, const struct queue *q, const struct task *t);
 
 struct shape *shapes_first(const struct queue *q); /* the shapes that need something */
 struct shape *shapes_next(struct shape *s);

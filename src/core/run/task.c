@@ -155,7 +155,7 @@ void task_insert(struct core *c, struct task *t, struct task_row *row, struct ef
 	queue_count(t->queue, &t->row.state, t->row.state.status, +1);
 }
 
-void task_notice(struct core *c, const struct task *t, const char *kind, struct effects *out)
+static void task_notice(struct core *c, const struct task *t, const char *kind, struct effects *out)
 {
 	struct notice *n = effects_notice(out, kind);
 

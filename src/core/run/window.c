@@ -229,7 +229,8 @@ static void wake_all(struct core *c, struct timer *t, struct effects *out)
 	queue_ready(c, q);
 }
 
-void reads_retry(struct core *c)
+/* One has failed: all are tried again in a while. */
+static void reads_retry(struct core *c)
 {
 	timer_set(c, TIMER_MONO, &c->retry_reads, c->mono_ms + 1000, 0, wake_all);
 }

@@ -48,7 +48,7 @@ static int64_t version(const struct object *o)
 	return ((const struct worker *)o)->row.version;
 }
 
-void worker_free(struct core *c, struct worker *w)
+static void worker_free(struct core *c, struct worker *w)
 {
 	MUST(TAILQ_EMPTY(&w->tasks));
 	fit_unlinked(c, w);

@@ -96,7 +96,6 @@ struct worker *worker_find(const struct core *c, rid id);
 struct worker *worker_find_name(const struct core *c, struct str shard);
 struct worker *worker_by_link(const struct core *c, uint64_t link);
 struct worker *worker_add(struct core *c, const struct worker_row *row);
-void worker_free(struct core *c, struct worker *w);
 void worker_adopt_facts(struct core *c, struct worker *w, const struct worker_facts *f);
 void worker_unlink(struct core *c, struct worker *w);
 int32_t worker_maxthreads(const struct core *c, const struct worker *w);

@@ -94,8 +94,6 @@ bool cron_items_use_zone(const struct cron_items *items); /* any that is not epo
 
 /* The first match at or after t; false: there is none any more. Matches lie between 0 and
  * CRON_TIME_MAX, whatever year the wall clock shows there. */
-bool cron_item_next(
-    const struct cron_item *it, const struct cron_zone *z, int64_t t, int64_t *ret_time);
 bool cron_items_next(
     const struct cron_items *items, const struct cron_zone *z, int64_t t, int64_t *ret_time);
 /* The last match at or before t; false: there is none. */

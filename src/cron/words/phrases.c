@@ -10,12 +10,12 @@ unsigned bits_count(uint64_t bits)
 	return (unsigned)__builtin_popcountll(bits);
 }
 
-int bits_lowest(uint64_t bits)
+static int bits_lowest(uint64_t bits)
 {
 	return __builtin_ctzll(bits);
 }
 
-int bits_highest(uint64_t bits)
+static int bits_highest(uint64_t bits)
 {
 	return 63 - __builtin_clzll(bits);
 }
@@ -25,7 +25,8 @@ bool bits_are_run(uint64_t bits)
 	return bits && (int)bits_count(bits) == bits_highest(bits) - bits_lowest(bits) + 1;
 }
 
-int bits_step(uint64_t bits, int size)
+/* 0, k, 2k, … up to the end of an hour or a day: k; else 0. */
+static int bits_step(uint64_t bits, int size)
 {
 	int step = bits & 1 && bits != 1 ? bits_lowest(bits & ~UINT64_C(1)) : 0;
 
@@ -44,7 +45,7 @@ const char *phrase_ending(int n)
 	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
 }
 
-void phrase_number(struct buf *out, int n)
+static void phrase_number(struct buf *out, int n)
 {
 	buf_printf(out, "%d", n);
 }

@@ -6,14 +6,9 @@
 #include "cron/pattern/item.h"
 
 unsigned bits_count(uint64_t bits);
-int bits_lowest(uint64_t bits);
-int bits_highest(uint64_t bits);
 bool bits_are_run(uint64_t bits);
-/* 0, k, 2k, … up to the end of an hour or a day: k; else 0. */
-int bits_step(uint64_t bits, int size);
 
 const char *phrase_ending(int n); /* "st" of 1st */
-void phrase_number(struct buf *out, int n);
 void phrase_ordinal(struct buf *out, int n);
 void phrase_weekday(struct buf *out, int n);
 void phrase_month(struct buf *out, int n);

@@ -15,7 +15,7 @@ const char *const limit_on_names[N_LIMITS] = {"memory", "cpu", "pids"};
 const char *const limit_by_names[N_LIMIT_BYS] = {
     "cannot be limited", "cgroup v2", "cgroup v1", "an rlimit of each process"};
 
-bool limit_wanted(const struct run_limits *l, enum limit_on on)
+static bool limit_wanted(const struct run_limits *l, enum limit_on on)
 {
 	switch (on) {
 	case ON_MEMORY: return l->memory > 0;

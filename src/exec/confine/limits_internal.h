@@ -49,8 +49,6 @@ bool limits_v1_end(int dir, const char *name, int wait_ms);
 unsigned limits_pool_take(struct limits_host *h, const bool v1[N_LIMITS]);
 bool limits_pool_put(struct limits_host *h, const struct limits_task *t); /* false: remove it */
 
-bool limit_wanted(const struct run_limits *l, enum limit_on on);
-
 /* small files; the text is cut at size */
 int limits_write(int dir, const char *name, const char *text); /* 0, or -1 with errno */
 ssize_t limits_read_text(int dir, const char *name, char *out, size_t size); /* -1: none */

@@ -21,7 +21,7 @@
 
 #define OPTIONS_MAX 8192 /* bubblewrap itself stops at 9000 */
 
-void sandbox_option(struct making *m, const char *word)
+static void sandbox_option(struct making *m, const char *word)
 {
 	buf_add(&m->options, word, strlen(word) + 1);
 	m->n++;

@@ -17,7 +17,6 @@ struct making {
 	size_t n_bound;
 };
 
-void sandbox_option(struct making *m, const char *word);
 void sandbox_option2(struct making *m, const char *word, const char *a);
 void sandbox_option3(struct making *m, const char *word, const char *a, const char *b);
 /* What of the file system is there inside, and how. */

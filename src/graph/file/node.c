@@ -53,7 +53,8 @@ bool node_is_number(const struct node *v)
 	return v->kind == NODE_TEXT && v->is_plain && is_number(v->text);
 }
 
-bool node_is_string(const struct node *v)
+/* and not a number, true, false or null */
+static bool node_is_string(const struct node *v)
 {
 	return v->kind == NODE_TEXT && !node_is_null(v) && !node_is_bool(v) && !node_is_number(v);
 }

@@ -42,7 +42,6 @@ int reader_item(struct reader *r, struct node **ret_node, struct problem *p);
 
 /* What a text without quotes stands for. */
 bool node_is_null(const struct node *v);
-bool node_is_string(const struct node *v);   /* and not a number, true, false or null */
 const char *node_type(const struct node *v); /* "a list", "a number" … */
 
 /* "line 7: core/gcc: …": puts the place before what the problem says. An empty `who` is left out.

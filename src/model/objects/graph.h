@@ -11,7 +11,6 @@
 #include "model/rows/field.h"
 
 #define GRAPHS_MAX 1000
-#define GRAPH_TEXT_MAX (64u << 20) /* bytes of one upload, whatever the body may have */
 
 struct graph_row {
 	rid id;

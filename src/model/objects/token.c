@@ -22,13 +22,6 @@ const char *const role_names[N_ROLES] = {
         [ROLE_JOIN] = "join",
 };
 
-const char *const role_abouts[N_ROLES] = {
-#define X(id, name, about) [ROLE_##id] = about,
-    RIGHT_TABLE(X)
-#undef X
-        [ROLE_JOIN] = "admit workers, and nothing else",
-};
-
 int role_parse(struct str name)
 {
 	for (int r = 1; r < N_ROLES; r++)

@@ -67,7 +67,6 @@ extern const struct field token_fields[];
 
 extern const char *const right_names[N_RIGHTS]; /* [RIGHT_NONE] is "none" */
 extern const char *const role_names[N_ROLES];   /* [0] is NULL */
-extern const char *const role_abouts[N_ROLES];
 int role_parse(struct str name); /* an enum token_role; 0: there is none of that name */
 
 bool role_may(int role, enum right needed);

@@ -6,7 +6,6 @@ const char *const kill_to_names[N_KILL_TOS] = {"cgroup", "group", "child"};
 const char *const death_signal_names[N_DEATH_SIGNALS] = {"kill", "term", "none"};
 const char *const limit_policy_names[N_LIMIT_POLICIES] = {"refuse", "warn"};
 const char *const output_policy_names[N_OUTPUT_POLICIES] = {"slow", "drop"};
-const char *const check_kind_names[N_CHECK_KINDS] = {"none", "command", "tcp", "http"};
 
 #define LOOK_EVERY(ms)                                                              \
 	{                                                                           \

@@ -17,14 +17,13 @@ enum kill_to { KILL_TO_CGROUP, KILL_TO_GROUP, KILL_TO_CHILD, N_KILL_TOS };
 enum death_signal { DEATH_KILL, DEATH_TERM, DEATH_NONE, N_DEATH_SIGNALS };
 enum limit_policy { LIMIT_REFUSE, LIMIT_WARN, N_LIMIT_POLICIES };   /* when the host can't */
 enum output_policy { OUTPUT_SLOW, OUTPUT_DROP, N_OUTPUT_POLICIES }; /* when the spool is full */
-enum check_kind { CHECK_NONE, CHECK_COMMAND, CHECK_TCP, CHECK_HTTP, N_CHECK_KINDS };
+enum check_kind { CHECK_NONE, CHECK_COMMAND, CHECK_TCP, CHECK_HTTP };
 
 extern const char *const kill_method_names[N_KILL_METHODS];      /* term_wait_kill term kill */
 extern const char *const kill_to_names[N_KILL_TOS];              /* cgroup group child */
 extern const char *const death_signal_names[N_DEATH_SIGNALS];    /* kill term none */
 extern const char *const limit_policy_names[N_LIMIT_POLICIES];   /* refuse warn */
 extern const char *const output_policy_names[N_OUTPUT_POLICIES]; /* slow drop */
-extern const char *const check_kind_names[N_CHECK_KINDS];        /* none command tcp http */
 
 #define KILL_WAIT_DEFAULT_MS 10000
 #define NICE_UNSET INT32_MIN

@@ -160,7 +160,6 @@ void http_server_room(struct http_server *s);
 void http_server_wake(struct http_server *s);
 
 /* http_request.c */
-struct http_request *http_request_new(struct http_server *s);
 void http_request_free(struct http_request *r);
 void http_request_present(struct evhttp_request *ev, void *listener);
 
@@ -177,7 +176,6 @@ void http_body_work(evutil_socket_t fd, short what, void *server);
 const char *http_check(const struct http_conn *c, const struct evhttp_request *ev);
 
 /* http_reply.c */
-void http_head_begin(struct http_server *s, struct buf *b, int status);
 void http_problem(struct http_server *s, struct buf *b, int status, const char *detail);
 /* Answers with 400 and closes. */
 void http_refuse(struct http_request *r, const char *detail);

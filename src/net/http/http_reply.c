@@ -61,7 +61,7 @@ static const char *date_text(struct http_server *s)
 	"\r\nX-Content-Type-Options: nosniff" \
 	"\r\nContent-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"
 
-void http_head_begin(struct http_server *s, struct buf *b, int status)
+static void http_head_begin(struct http_server *s, struct buf *b, int status)
 {
 	buf_add(b, "HTTP/1.1 ", 9);
 	buf_add_u64(b, (uint64_t)status);

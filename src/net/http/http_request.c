@@ -10,7 +10,7 @@
 #define SPARE_MAX 256
 #define SPARE_BYTES 16384
 
-struct http_request *http_request_new(struct http_server *s)
+static struct http_request *http_request_new(struct http_server *s)
 {
 	struct http_request *r = TAILQ_FIRST(&s->spare);
 

@@ -135,7 +135,5 @@ struct place_error {
 /* Appends the sentence. `zone`: where it must be, or NO_ZONE. */
 void auction_explain(const struct auction *a, uint32_t shape, uint32_t zone,
     struct place_error *ret_error, struct buf *text);
-/* "512 MiB", "1.5", "3" */
-void place_amount_text(enum place_resource r, int64_t n, struct buf *out);
 
 #endif

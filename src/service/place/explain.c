@@ -13,7 +13,8 @@ struct asking {
 	struct buf *text;
 };
 
-void place_amount_text(enum place_resource r, int64_t n, struct buf *out)
+/* "512 MiB", "1.5", "3" */
+static void place_amount_text(enum place_resource r, int64_t n, struct buf *out)
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
 	int64_t one = 1;

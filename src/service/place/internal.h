@@ -115,7 +115,6 @@ bool want_has_tags(const struct place_want *want, const struct place_worker *w);
 bool lines_have(struct str lines, struct str line);
 
 /* load.c: what one more piece of work is weighed by */
-int64_t amount_part(int64_t amount, int64_t total);
 int64_t worker_load(const struct auction *a, const struct place_worker *w);
 int64_t worker_task_load(const struct auction *a, const struct place_worker *w);
 int64_t amounts_parts(const int64_t *amount, const int64_t *total);
@@ -149,8 +148,6 @@ void service_spread(struct auction *a, uint32_t service, const struct forest *f)
 void service_add(struct auction *a, uint32_t service, uint32_t worker, uint32_t n);
 void service_take(struct auction *a, uint32_t service, uint32_t worker);
 
-/* The zone of an instance, where each index has its own. */
-uint32_t zone_preferred(const struct auction *a, uint32_t service, uint32_t index);
 /* Reserves and counts, without the service's own count. */
 void worker_charge(struct auction *a, uint32_t worker, const struct work_shape *s, bool is_task,
     uint32_t count, uint32_t starting);

@@ -10,7 +10,7 @@
 #define LARGE 43 /* bits: above it, amounts are divided before they are multiplied */
 #define SHIFT 16
 
-int64_t amount_part(int64_t amount, int64_t total)
+static int64_t amount_part(int64_t amount, int64_t total)
 {
 	int64_t part;
 

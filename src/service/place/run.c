@@ -60,7 +60,8 @@ static uint32_t name_hash(struct str s)
 	return h;
 }
 
-uint32_t zone_preferred(const struct auction *a, uint32_t service, uint32_t index)
+/* The zone of an instance, where each index has its own. */
+static uint32_t zone_preferred(const struct auction *a, uint32_t service, uint32_t index)
 {
 	if (a->n_preferred == 0)
 		return NO_ZONE;

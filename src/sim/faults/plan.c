@@ -131,11 +131,6 @@ size_t sim_plan_numbers(const struct sim_plan *p, const unsigned **ret_numbers)
 	return p->n_numbers;
 }
 
-int sim_plan_class(const struct sim_plan *p, unsigned number)
-{
-	return p->faults[number].class;
-}
-
 /* Short ones are many, long ones few; and all end when everything heals. */
 static int64_t until(struct world *w, struct rng *r, int64_t most_us)
 {

@@ -27,7 +27,5 @@ void sim_plan_free(struct sim_plan *p);
 void sim_plan_event(struct world *w, struct sim_event *e);
 /* The numbers of all faults that this run has, for shrinking. */
 size_t sim_plan_numbers(const struct sim_plan *p, const unsigned **ret_numbers);
-/* enum sim_class of a fault. */
-int sim_plan_class(const struct sim_plan *p, unsigned number);
 
 #endif

@@ -222,7 +222,11 @@ void sim_net_close(struct world *w, uint64_t link, int side)
 	close_side(w, l, side);
 }
 
-void sim_net_cut(struct world *w, struct sim_link *l, int share, int64_t server_notices_us,
+/*
+ * The link breaks now: of what is under way a part still arrives (share of a thousand); each side
+ * notices after a while (negative: it does not notice).
+ */
+static void sim_net_cut(struct world *w, struct sim_link *l, int share, int64_t server_notices_us,
     int64_t worker_notices_us)
 {
 	for (int d = 0; d < N_DIRECTIONS; d++)

@@ -85,12 +85,6 @@ void sim_net_to_worker(struct world *w, const struct message *m);
 void sim_net_to_server(struct world *w, uint64_t link, const struct event *ev);
 /* The server or the worker closes its side; the other side notices after what was sent. */
 void sim_net_close(struct world *w, uint64_t link, int closing_side_receives);
-/*
- * The link breaks now: of what is under way a part still arrives (share of a thousand); each side
- * notices after a while (negative: it does not notice).
- */
-void sim_net_cut(struct world *w, struct sim_link *l, int share, int64_t server_notices_us,
-    int64_t worker_notices_us);
 /* All links of a machine, the same way. */
 void sim_net_cut_all(
     struct world *w, int slot, int share, int64_t server_notices_us, int64_t worker_notices_us);
@@ -119,7 +113,6 @@ void sim_net_event(struct world *w, struct sim_event *e);
 struct packet *packet_of_message(const struct message *m);
 struct packet *packet_of_event(const struct event *ev);
 struct packet *packet_copy(const struct packet *p);
-const char *packet_kind(const struct packet *p);
 rid packet_task(const struct packet *p); /* the task that the packet is about; 0: none */
 const char *packet_kind_name(int direction, int kind); /* by direction: event or message kind */
 /* A packet's kind and what it is about, appended. */

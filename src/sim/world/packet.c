@@ -176,7 +176,7 @@ const char *packet_kind_name(int direction, int kind)
 	}
 }
 
-const char *packet_kind(const struct packet *p)
+static const char *packet_kind(const struct packet *p)
 {
 	return packet_kind_name(p->direction,
 	    p->direction == TO_WORKER ? (int)p->to_worker.kind : (int)p->to_server.kind);

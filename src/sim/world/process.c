@@ -83,7 +83,7 @@ static struct sim_process *process_new(struct world *w, int slot, rid task, int6
 	return p;
 }
 
-void sim_process_free(struct world *w, struct sim_process *p)
+static void sim_process_free(struct world *w, struct sim_process *p)
 {
 	world_cancel(w, TAKE(p->event));
 	*p->prev = p->next;

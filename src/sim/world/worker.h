@@ -118,7 +118,6 @@ void sim_process_stop(struct world *w, int slot, rid task, int64_t token, bool k
 /* All of the machine, at once or one after the other within that time. */
 void sim_processes_end(struct world *w, int slot, int64_t within_us);
 void sim_process_event(struct world *w, struct sim_event *e);
-void sim_process_free(struct world *w, struct sim_process *p);
 /* The byte at that place of an attempt's output: any other one is somebody else's. */
 char sim_output_byte(rid task, int64_t token, int stream, int64_t offset);
 struct str sim_result(int64_t token); /* static */

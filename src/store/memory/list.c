@@ -214,7 +214,7 @@ static int load_tasks(struct mem_store *s, const struct row_loader *l)
 	return 0;
 }
 
-/* Jobs come after them, from their groups: load_jobs_of(). */
+/* Tasks that are jobs come from their groups, which follow. */
 static int load_owned(struct mem_store *s, const struct row_loader *l)
 {
 	struct mem_task *t;

@@ -216,7 +216,6 @@ int fresh_write(struct sqlite_store *s);
 /* write.c */
 int sqlite_commit(struct store *base, const struct batch *b, struct problem *ret_problem);
 int sqlite_apply(struct sqlite_store *s, const struct batch *b);
-int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_problem);
 void sqlite_rest(struct store *base);
 int sqlite_expire(struct store *base, int64_t idem_before_ms, int64_t events_before_ms,
     struct problem *ret_problem);

@@ -174,7 +174,7 @@ static int give_up(struct sqlite_store *s, const char *doing, struct problem *re
 	return ERR_BUSY;
 }
 
-int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_problem)
+static int sqlite_end_transaction(struct sqlite_store *s, int rc, struct problem *ret_problem)
 {
 	bool save = s->stat_due || s->stat.n_tasks - s->stat_saved.n_tasks >= STAT_EVERY;
 

@@ -92,7 +92,9 @@ int action_wrong_type(struct action_parser *s, const json_t *v, const char *expe
 	    s, "\"%.128s\" is %s; %s is expected", short_where(s), type_of(v), expected);
 }
 
-int action_unknown(struct action_parser *s, const char *key, const char *const *names, size_t n)
+/* A member that the table does not have. */
+static int action_unknown(
+    struct action_parser *s, const char *key, const char *const *names, size_t n)
 {
 	struct str shown = text_head(str_of(key), KEY_SHOWN);
 	const char *near = strlen(key) <= KEY_SHOWN ? str_nearest(str_of(key), names, n) : NULL;

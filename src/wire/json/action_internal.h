@@ -38,8 +38,6 @@ void action_back(struct action_parser *s, size_t n);
 int action_wrong(struct action_parser *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 int action_wrong_type(struct action_parser *s, const json_t *v, const char *expected);
-/* A member that the table does not have. */
-int action_unknown(struct action_parser *s, const char *key, const char *const *names, size_t n);
 
 /* The setters of members that hold actions. */
 action_set_fn action_set_one, action_set_list;

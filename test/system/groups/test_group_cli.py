@@ -10,6 +10,7 @@ import subprocess
 import harness
 import pytest
 from harness import wait_until
+from jobs import job
 from terminal import OnTerminal
 
 ID = re.compile(r"^[0-9a-f]{24}\n$")
@@ -54,10 +55,6 @@ class Gate:
 @pytest.fixture
 def gate(tmp_path):
     return Gate(tmp_path / "gate")
-
-
-def job(name, *command, **members):
-    return {"name": name, "command": list(command) or ["true"], **members}
 
 
 def submit(cli, *jobs, more=(), **members):

@@ -5,8 +5,8 @@ import json
 import pytest
 from client import Api
 from harness import wait_until
+from jobs import ended, job, submit
 
-ENDED = {"complete", "failed", "canceled"}
 
 
 @pytest.fixture
@@ -14,24 +14,9 @@ def api(dev):
     return Api(dev)
 
 
-def job(name, *command, **members):
-    return {"name": name, "command": list(command) or ["true"], **members}
-
-
 def leaving(name, place, result, **members):
     path = place / f"{name}.json"
     return job(name, "sh", "-c", f"printf '%s' '{result}' >{path}", run={"result_file": str(path)}, **members)
-
-
-def submit(api, *jobs, status=201, **members):
-    return api.post("/v1/groups", {"jobs": list(jobs), **members}, status)
-
-
-def ended(api, group):
-    def look():
-        g = api.get(f"/v1/groups/{group}")
-        return g if g["state"] in ENDED else None
-    return wait_until(look, what=f"group {group} has ended")
 
 
 def tasks_of(api, group):

@@ -4,7 +4,8 @@ import json
 
 from client import Api
 from harness import wait_until
-from test_groups import ended, job, output, submit, tasks_of
+from jobs import ended, job, submit
+from test_groups import output, tasks_of
 
 
 def api_of(cluster, *options):

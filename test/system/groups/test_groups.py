@@ -8,29 +8,14 @@ import threading
 import pytest
 from client import Api
 from harness import ROOT, wait_until
+from jobs import ended, job, submit
 
 RELEASE = os.environ.get("REEVE_RELEASE_BIN")
-ENDED = {"complete", "failed", "canceled"}
 
 
 @pytest.fixture
 def api(dev):
     return Api(dev)
-
-
-def job(name, *command, **members):
-    return {"name": name, "command": list(command) or ["true"], **members}
-
-
-def submit(api, *jobs, status=201, **members):
-    return api.post("/v1/groups", {"jobs": list(jobs), **members}, status)
-
-
-def ended(api, group):
-    def look():
-        g = api.get(f"/v1/groups/{group}")
-        return g if g["state"] in ENDED else None
-    return wait_until(look, what=f"group {group} has ended")
 
 
 def output(api, task):

@@ -5,16 +5,6 @@ from client import Api
 from harness import wait_until
 
 
-@pytest.fixture
-def api(server):
-    return Api(server)
-
-
-@pytest.fixture
-def live(dev):
-    return Api(dev)
-
-
 def test_create_and_get(api):
     response = api.ask("POST", "/v1/queues", json={
         "name": "images", "plugin": "thumb", "threads": 3, "order": "priority", "timeout": "5m", "max_attempts": 4,

@@ -54,12 +54,6 @@ def one_task_each(api, name="s"):
     return tasks
 
 
-@pytest.fixture
-def api(server):
-    """No worker: tasks stay queued."""
-    return Api(server)
-
-
 def test_the_first_example_of_the_page(api):
     """As it stands there, also for who has just been through README's tour, which has made a schedule."""
     with open(f"{ROOT}/docs/SCHEDULES.md", encoding="utf-8") as f:
@@ -67,11 +61,6 @@ def test_the_first_example_of_the_page(api):
     with open(f"{ROOT}/README.md", encoding="utf-8") as f:
         make(api, re.search(r"\$ reeve schedule add (\S+) ", f.read()).group(1))
     assert api.post("/v1/schedules", example, 201)["words"] == "at 02:30, every day"
-
-
-@pytest.fixture
-def live(dev):
-    return Api(dev)
 
 
 # -- firing

@@ -4,17 +4,11 @@ used here once, and every answer is held against its schema."""
 import re
 
 import jsonschema
-import pytest
 import requests
 from client import Api
 from harness import PATIENCE, ROOT, wait_until
 
 OPENAPI_METHODS = {"get", "put", "post", "delete", "patch", "options", "head", "trace"}
-
-
-@pytest.fixture
-def live(dev):
-    return Api(dev)
 
 
 def test_status(live):

@@ -14,17 +14,6 @@ TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 
 
 
-@pytest.fixture
-def api(server):
-    """A server without a worker: nothing moves unless the test moves it."""
-    return Api(server)
-
-
-@pytest.fixture
-def live(dev):
-    return Api(dev)
-
-
 def foreign(task_id):
     """An id of the right shape, made by another installation."""
     other = "%010x" % (int(task_id[8:18], 16) ^ 1)

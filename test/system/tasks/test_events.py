@@ -13,16 +13,6 @@ from client import Api, Canary, read_all
 from harness import wait_until
 
 
-@pytest.fixture
-def live(dev):
-    return Api(dev)
-
-
-@pytest.fixture
-def api(server):
-    return Api(server)
-
-
 def of_task(task_id):
     return lambda events: [e for e in events if e["data"].get("task") == task_id]
 

@@ -12,6 +12,8 @@
 #include "base/mem.h"
 #include "cli/nouns/noun.h"
 #include "cli/tasks/work.h"
+#include "model/objects/graph.h"
+#include "model/objects/group.h"
 #include "model/objects/queue.h"
 #include "model/objects/schedule.h"
 #include "wire/json/task.h"
@@ -290,6 +292,58 @@ static void test_every_option_has_its_words(void **state)
 	assert_help("schedule set", "backoff", about(task_given_fields, "backoff"));
 }
 
+/* "counts.queued", "timeout_ms": as answers call what the table has as "timeout". */
+static bool is_shown(const struct field *fields, const char *path)
+{
+	size_t n = strcspn(path, ".");
+
+	for (const struct field *f = fields; f->name; f++) {
+		bool is_span = f->kind == FIELD_DURATION || f->kind == FIELD_SECONDS;
+		size_t length = strlen(f->name);
+
+		if (!(f->flags & FIELD_SHOWN) || n != length + (is_span ? 3 : 0) ||
+		    strncmp(path, f->name, length) || (is_span && strncmp(path + length, "_ms", 3)))
+			continue;
+		return !path[n] || !f->table || is_shown(f->table, path + n + 1);
+	}
+	return false;
+}
+
+static void assert_shown(const struct field *fields, const struct value *v)
+{
+	/* what commands find out beside the object: `group show`, `schedule ls` */
+	static const char *const found[] = {"states", "taken", "eta", "waits", "last.state"};
+	bool is_found = v->words != NULL;
+
+	for (size_t i = 0; i < N_OF(found) && !is_found; i++)
+		is_found = !strcmp(v->member, found[i]);
+	if (!is_found && !is_shown(fields, v->member))
+		fail_msg("nobody answers with %s", v->member);
+}
+
+/* A column or a line of an object speaks of a member that answers have. */
+static void test_columns_and_lines_are_members(void **state)
+{
+	static const struct {
+		const struct noun *noun;
+		const struct field *fields;
+	} all[] = {{&queue_noun, queue_fields}, {&schedule_noun, schedule_fields},
+	    {&group_noun, group_fields}, {&graph_noun, graph_fields}};
+
+	for (size_t i = 0; i < N_OF(all); i++) {
+		const struct listing *l = all[i].noun->list;
+		const struct view *view = all[i].noun->view;
+
+		for (size_t k = 0; k < l->n_columns; k++)
+			assert_shown(all[i].fields, &l->columns[k].value);
+		for (size_t k = 0; view && k < view->n_facts; k++)
+			assert_shown(all[i].fields, &view->facts[k].value);
+	}
+	assert_true(is_shown(queue_fields, "counts.queued"));
+	assert_false(is_shown(queue_fields, "counts.waiting"));
+	assert_false(is_shown(queue_fields, "timeout"));
+}
+
 /* All that a task may be given can be said on the command line, and nothing else is sent. */
 static void test_options_of_a_task_are_its_members(void **state)
 {
@@ -336,6 +390,7 @@ int main(void)
 	    cmocka_unit_test(test_options_are_parameters),
 	    cmocka_unit_test(test_rows_fit_their_commands),
 	    cmocka_unit_test(test_every_option_has_its_words),
+	    cmocka_unit_test(test_columns_and_lines_are_members),
 	    cmocka_unit_test(test_options_of_a_task_are_its_members),
 	};
 
