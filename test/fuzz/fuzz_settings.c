@@ -28,7 +28,7 @@ static void check_look(const struct run_check *c)
 {
 	bool is_port = c->kind == CHECK_TCP || c->kind == CHECK_HTTP;
 
-	MUST(c->kind >= 0 && c->kind < N_CHECK_KINDS);
+	MUST(c->kind >= 0 && c->kind <= CHECK_HTTP);
 	MUST(c->given_port >= 0 && c->given_port <= PORTS_MAX);
 	MUST(!is_port || c->given_port || (c->port > 0 && c->port < 65536));
 	MUST(c->timeout_ms >= 1 && c->healthy_after >= 1 && c->unhealthy_after >= 1);

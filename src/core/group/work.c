@@ -59,16 +59,17 @@ static void release(
     struct core *c, struct group *g, uint32_t job, struct task *t, struct effects *out)
 {
 	struct task_state now = t->row.state;
+	bool was_blocked = now.status == TASK_BLOCKED;
 
-	if (now.status == TASK_BLOCKED) {
+	if (was_blocked) {
 		task_unghost(c, t);
 		task_move(c, t, TASK_QUEUED, STR_NULL, out);
-		now.status = TASK_QUEUED;
-		task_enqueue(c, t, out);
-	} else if (task_is_held(now.status)) {
-		now.status = TASK_QUEUED; /* by an operator, who releases it some time */
 	}
+	if (was_blocked || task_is_held(now.status))
+		now.status = TASK_QUEUED; /* a held one some time: by an operator */
 	active_note(g, job, &now, t->row.spec.name);
+	if (was_blocked)
+		task_enqueue(c, t, out); /* the task may leave memory with that */
 	graph_look_ahead(g, job);
 }
 

@@ -321,7 +321,8 @@ class Showing(Case):
     def test_show_and_why(self):
         id = self.task(command=["sh", "-c", "it's"])["id"]
         self.assertIn("command    sh -c 'it'\\''s'\n", self.reeve("task", "show", id))
-        why = self.reeve("why", id)
+        self.assertRegex(self.reeve("why", id), r"succeeded.*\n  it ended .* ago, and waits for nothing\n")
+        why = self.reeve("why", self.task(command=["forever"])["id"])
         self.assertIn("the queue is full", why)
         self.assertIn("• limit 8/8 on queue q\n    → one of 8 must end", why)
         self.reeve("why", "0" * 24, code=1)

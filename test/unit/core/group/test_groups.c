@@ -334,6 +334,22 @@ STORY(tasks_of_tomorrow_keep_no_group_out)
 	world_free(s.w);
 }
 
+/* The window is full: those that are released leave memory at once, and are still noted by name. */
+STORY(more_is_released_than_a_window_holds)
+{
+	struct core_options o = {.window_tasks = 2};
+	struct group_story s = story_new(&o);
+
+	story_worker(&s, 1);
+	story_submit(&s, "a b:a c:a d:a e:a f:a");
+	story_end(&s, 'a', TASK_SUCCEEDED);
+	for (char job = 'b'; job <= 'f'; job++)
+		story_end(&s, job, TASK_SUCCEEDED);
+	assert_int_equal(story_group(&s), GROUP_COMPLETE);
+	assert_int_equal(world_group(s.w, s.group)->counts.built, 6);
+	world_free(s.w);
+}
+
 STORY(a_start_reads_everything_again)
 {
 	struct group_story s = story_new(NULL);
@@ -612,6 +628,7 @@ int main(void)
 	    cmocka_unit_test(one_more_when_workers_idle),
 	    cmocka_unit_test(a_target_without_workers_stalls_no_other),
 	    cmocka_unit_test(tasks_of_tomorrow_keep_no_group_out),
+	    cmocka_unit_test(more_is_released_than_a_window_holds),
 	    cmocka_unit_test(a_start_reads_everything_again),
 	    cmocka_unit_test(a_release_that_was_not_made_is_made_by_the_start),
 	    cmocka_unit_test(a_cancel_goes_on_after_a_start),
