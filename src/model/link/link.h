@@ -8,6 +8,7 @@
 #ifndef MODEL_LINK_H
 #define MODEL_LINK_H
 
+#include "base/arena.h"
 #include "model/link/receipt.h"
 #include "model/objects/worker.h"
 #include "model/task/task.h"
@@ -231,5 +232,21 @@ struct link_check {
 	uint64_t number;
 	uint64_t beat; /* the newest beat heard on this link; 0: only the hello */
 };
+
+/* The strings of such a struct, by their places in it (link.c): copies of it go by them. */
+struct link_strings {
+	const uint16_t *at;
+	size_t n;
+};
+extern const struct link_strings link_held_strings, link_run_strings, link_need_strings;
+
+static inline struct str *link_string(void *of, const struct link_strings *strings, size_t i)
+{
+	return (struct str *)((char *)of + strings->at[i]);
+}
+
+/* Deep copies. A run's has its needs, too. */
+struct link_held *link_held_copy(struct arena *a, const struct link_held *from, size_t n);
+struct link_run *link_run_copy(struct arena *a, const struct link_run *from);
 
 #endif
