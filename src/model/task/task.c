@@ -51,6 +51,7 @@ const struct moves task_moves = {
         {PHASE_RUNNING, PHASE_ENDED, "its worker says how it ended, or is lost"},
         {PHASE_ENDED, PHASE_QUEUED, "an operator retries it"},
     },
+    "task_state.status",
 };
 
 bool task_move_allowed(int from, int to)
