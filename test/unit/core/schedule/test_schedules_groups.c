@@ -78,6 +78,17 @@ static size_t jobs_of(const struct world *w, rid group)
 	return n;
 }
 
+static void assert_waits_for_its_jobs(const struct world *w, rid group)
+{
+	struct arena a = {0};
+	struct why *whys;
+
+	assert_int_equal(core_group_why(w->core, group, &a, &whys), 1);
+	assert_int_equal(whys[0].code, WHY_GROUP_OWED);
+	assert_true(str_is(whys[0].facts.other, "schedule"));
+	arena_release(&a);
+}
+
 STORY(a_tick_triggers_a_group_and_names_it)
 {
 	struct world *w = quiet_world();
@@ -94,6 +105,7 @@ STORY(a_tick_triggers_a_group_and_names_it)
 	assert_int_equal(world_schedule(w, id)->progress.last_task, group);
 	assert_int_equal(w->n_tasks, 0);
 	assert_int_equal(owed(w), group);
+	assert_waits_for_its_jobs(w, group);
 	assert_int_equal(draft(w, group, 3)->code, 0);
 	assert_int_equal(world_reply(w)->id, group);
 	assert_int_equal(owed(w), 0);
