@@ -240,7 +240,7 @@ int on_ended_ack(struct agent *a, const struct agent_event *in, struct agent_eff
 	return 0;
 }
 
-/* Whatever the wall clock says, 0 stays the word for "never". */
+/* 0 stays the word for "never", whatever the wall clock says. */
 static int64_t start_time(const struct agent_event *in)
 {
 	return in->now_ms > 0 ? in->now_ms : 1;

@@ -114,7 +114,7 @@ void schedule_save(struct core *c, struct schedule *s, const struct schedule_row
 	schedule_pack(s, row);
 }
 
-/* Whatever it was before: from now on. What has run stays remembered. */
+/* From now on, whatever the schedule was before. What has run stays remembered. */
 static void begin_anew(struct core *c, struct schedule *s, struct schedule_row *row,
     bool other_pattern, struct effects *out)
 {

@@ -136,7 +136,7 @@ static void on_frame(struct link *l, struct str payload, void *arg)
 	feed_questions(w, &m);
 }
 
-/* Whoever dies, or is gone, ends its tasks and says nothing more to anybody. */
+/* A worker that dies, or is gone, ends its tasks and says nothing more to anybody. */
 static bool dials_again(const struct worker *w)
 {
 	enum agent_phase phase = agent_phase(w->agent);

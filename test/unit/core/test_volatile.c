@@ -137,8 +137,8 @@ STORY(an_end_that_only_the_worker_knows_is_not_lost)
 	world_free(w);
 }
 
-/* Its order was never written: it began between its submission and now, and the worker's word is
- * possible. */
+/* The task's order was never written: it began between its submission and now, and the worker's
+ * word is possible. */
 STORY(a_start_that_only_the_worker_knows_keeps_its_time)
 {
 	struct world *w = world_new(&swift);
@@ -457,7 +457,7 @@ static void damage_worker(struct world *w, const char *name, uint64_t instance)
 	}
 }
 
-/* Its instance may be what is damaged: then nobody tells the real one from a stranger. */
+/* The worker's instance may be what is damaged: then nobody tells the real one from a stranger. */
 static void a_damaged_worker_is_waited_for(uint64_t instance)
 {
 	struct world *w = world_new(&swift);
