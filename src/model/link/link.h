@@ -233,6 +233,26 @@ struct link_check {
 	uint64_t beat; /* the newest beat heard on this link; 0: only the hello */
 };
 
+/*
+ * What one frame to a worker may hold (struct link_to_worker: wire/link/link.h), in the order in
+ * which the parts are handled, whatever order they were added in: acknowledgements make room for
+ * runs, a kill may follow its run, and the question after attempts comes when everything that was
+ * sent before it is there.
+ */
+#define LINK_TO_WORKER_ORDER(X) \
+	X(welcome)              \
+	X(refused)              \
+	X(settings)             \
+	X(beat_ack)             \
+	X(ended_ack)            \
+	X(output_ack)           \
+	X(input)                \
+	X(run)                  \
+	X(kill)                 \
+	X(follow)               \
+	X(notify)               \
+	X(check)
+
 /* The strings of such a struct, by their places in it (link.c): copies of it go by them. */
 struct link_strings {
 	const uint16_t *at;
