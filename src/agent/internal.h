@@ -70,7 +70,8 @@ struct held {
 	int64_t started_ms;
 	int64_t ended_sent_ms; /* monotonic; on the present link or an earlier one */
 	char *kill_reason;
-	struct link_run *waiting_run; /* copied; while waiting */
+	struct link_run *waiting_run; /* while waiting; NULL: it was started at once */
+	struct arena waiting;         /* of that run */
 	struct heap_node deadline;    /* the time limit, then the kill */
 	struct heap_node flush;
 	struct heap_node follow; /* somebody reads along until then */

@@ -37,75 +37,6 @@ struct held *held_find(const struct agent *a, rid task, int64_t token)
 	return h;
 }
 
-static struct str copy(struct str s)
-{
-	return s.p ? (struct str){xstrndup(s.p, s.n), s.n} : STR_NULL;
-}
-
-static struct link_need *needs_copy(const struct link_need *from, size_t n)
-{
-	struct link_need *c = n ? xmalloc(n * sizeof *c) : NULL;
-
-	for (size_t i = 0; i < n; i++) {
-		c[i] = from[i];
-		c[i].job = copy(from[i].job);
-		c[i].state = copy(from[i].state);
-		c[i].worker = copy(from[i].worker);
-		c[i].host = copy(from[i].host);
-		c[i].target = copy(from[i].target);
-		c[i].reason = copy(from[i].reason);
-		c[i].result = copy(from[i].result);
-	}
-	return c;
-}
-
-static void needs_free(const struct link_need *needs, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		free((char *)needs[i].job.p);
-		free((char *)needs[i].state.p);
-		free((char *)needs[i].worker.p);
-		free((char *)needs[i].host.p);
-		free((char *)needs[i].target.p);
-		free((char *)needs[i].reason.p);
-		free((char *)needs[i].result.p);
-	}
-	free((struct link_need *)needs);
-}
-
-static struct link_run *run_copy(const struct link_run *r)
-{
-	struct link_run *c = xmalloc(sizeof *c);
-
-	*c = *r;
-	c->queue = copy(r->queue);
-	c->plugin = copy(r->plugin);
-	c->body = copy(r->body);
-	c->env = copy(r->env);
-	c->run_settings = copy(r->run_settings);
-	c->needs = needs_copy(r->needs, r->n_needs);
-	c->instance.service = copy(r->instance.service);
-	c->instance.domain = copy(r->instance.domain);
-	c->instance.need = copy(r->instance.need);
-	return c;
-}
-
-static void run_free(struct link_run *r)
-{
-	if (!r)
-		return;
-	free((char *)r->queue.p);
-	free((char *)r->plugin.p);
-	free((char *)r->body.p);
-	free((char *)r->env.p);
-	free((char *)r->run_settings.p);
-	needs_free(r->needs, r->n_needs);
-	free((char *)r->instance.service.p);
-	free((char *)r->instance.domain.p);
-	free((char *)r->instance.need.p);
-	free(r);
-}
-
 struct held *held_add(struct agent *a, const struct link_run *run)
 {
 	struct held *h = xcalloc(1, sizeof *h);
@@ -132,7 +63,7 @@ struct held *held_add(struct agent *a, const struct link_run *run)
 static void held_free(struct held *h)
 {
 	output_release(&h->output);
-	run_free(h->waiting_run);
+	arena_release(&h->waiting);
 	free(h->kill_reason);
 	free(h->end_reason);
 	free(h->end_result);
@@ -177,7 +108,7 @@ void held_start(struct held *h, const struct link_run *run, struct agent_effects
 void held_wait(struct held *h, const struct link_run *run)
 {
 	MUST(h->state == HELD_WAITING);
-	h->waiting_run = run_copy(run);
+	h->waiting_run = link_run_copy(&h->waiting, run);
 }
 
 /* An attempt is over: a later one of the same task may have waited for that. */
@@ -309,7 +240,7 @@ int on_ended_ack(struct agent *a, const struct agent_event *in, struct agent_eff
 	return 0;
 }
 
-/* Whatever the wall clock says, 0 stays the word for "never". */
+/* 0 stays the word for "never", whatever the wall clock says. */
 static int64_t start_time(const struct agent_event *in)
 {
 	return in->now_ms > 0 ? in->now_ms : 1;

@@ -2,7 +2,8 @@
 /*
  * State machines. Each has one table of the moves that are allowed, with what causes them, and one
  * function that makes them all, by moves_make(). docs/STATES.md is drawn from the tables by
- * tools/states, which also looks that nobody changes a state past its door.
+ * tools/states, which also looks that nobody assigns to the state past its door. A beginning is an
+ * initialiser: (struct door){.state = DOOR_SHUT}.
  *
  *   const struct moves door_moves = {
  *       "door",
@@ -34,6 +35,8 @@ struct moves {
 		unsigned from, to;
 		const char *why; /* for people; NULL: there are no more */
 	} moves[MOVES_MAX];
+	/* "struct.member" for tools/states, if the door does not assign what moves_make() gives */
+	const char *kept_in;
 };
 
 unsigned moves_count(const struct moves *m); /* of the states */

@@ -92,8 +92,7 @@ static void copy_hello(struct arena *a, struct event *to)
 
 	to->hello.facts = ((struct worker_row *)row_new(a, &worker_table, &row))->facts;
 	to->let_in = arena_str(a, to->let_in);
-	to->hello.tasks =
-	    arena_memdup(a, to->hello.tasks, to->hello.n_tasks * sizeof *to->hello.tasks);
+	to->hello.tasks = link_held_copy(a, to->hello.tasks, to->hello.n_tasks);
 }
 
 void event_copy(struct pending *p, const struct event *ev)

@@ -62,7 +62,7 @@ void kinds_placed(struct core *c, struct effects *out)
 			object_kinds[i]->placed(c, out);
 }
 
-/* Who asked may be gone by now. */
+/* The kind that asked may be gone by now. */
 void kinds_were_read(struct core *c, const struct event *ev, struct effects *out)
 {
 	for (int i = 0; i < N_KINDS; i++)

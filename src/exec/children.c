@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is our child: what we started, and, where we are the reaper of those below us, whoever lost
+ * Our children: what we started, and, where we are the reaper of those below us, whoever lost
  * its parent. A child that is not reaped keeps its number, so that is safe to use here.
  */
 #include "exec/children.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who a new process is and what it may do. Applied in the child, by system calls alone. */
+/* The user that a new process is, and what it may do. Applied in the child, by system calls alone.
+ */
 #ifndef EXEC_RIGHTS_H
 #define EXEC_RIGHTS_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whoever loses its parent becomes our child. We bury it when it ends, and end it when the task it
- * came from is over. That is known by the cgroup it lives in, where there are no cgroups by its
- * environment. One that has left or wiped that belongs to nobody: it has escaped, and goes at once.
+ * A process that loses its parent becomes our child. We bury it when it ends, and end it when the
+ * task it came from is over. That is known by the cgroup it lives in, where there are no cgroups by
+ * its environment. One that has left or wiped that belongs to nobody: it has escaped, and goes at
+ * once.
  */
 #include <errno.h>
 #include <fcntl.h>

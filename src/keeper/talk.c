@@ -247,7 +247,8 @@ static bool unwrap(struct talk *t, size_t n, int *fds, int *n_fds)
 	return ok;
 }
 
-/* Who closes with something unread resets the connection: what was sent before is there still. */
+/* A peer that closes with something unread resets the connection: what was sent before is there
+ * still. */
 static ssize_t receive(int fd, struct msghdr *m)
 {
 	size_t control = m->msg_controllen;

@@ -47,14 +47,14 @@ struct ward *ward_find(const struct keeper *k, uint64_t id)
 
 static struct ward *ward_new(struct keeper *k, uint64_t id, struct str note, enum ward_state first)
 {
-	struct ward *w = xcalloc(1, sizeof *w);
+	struct ward *w = xmalloc(sizeof *w);
 
-	w->id = id;
-	w->state = first;
-	w->leader.kind = WATCH_LEADER;
-	w->tree.kind = WATCH_TREE;
-	w->process = (struct process){.pid = -1, .pidfd = -1, .in = -1, .out = {-1, -1}};
-	w->result_fd = -1;
+	*w = (struct ward){.id = id,
+	    .state = first,
+	    .leader.kind = WATCH_LEADER,
+	    .tree.kind = WATCH_TREE,
+	    .process = {.pid = -1, .pidfd = -1, .in = -1, .out = {-1, -1}},
+	    .result_fd = -1};
 	if (note.n)
 		w->note = (struct str){memcpy(xmalloc(note.n), note.p, note.n), note.n};
 	idmap_put(&k->by_id, id, w);

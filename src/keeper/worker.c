@@ -93,7 +93,7 @@ static void obey(struct keeper *k, const struct to_keeper *m, const int *fds, in
 		end_begin(k, true);
 }
 
-/* Who sends what cannot be read is not a worker of ours: it is as if it had gone. */
+/* A peer that sends what cannot be read is not a worker of ours: it is as if it had gone. */
 static bool one_message(struct keeper *k)
 {
 	struct arena a = {0};

@@ -13,7 +13,7 @@ struct sockets {
 	size_t n;
 };
 
-/* Who chose the address is no matter: what others can reach needs a token here as well. */
+/* Anybody may have chosen the address: what others can reach needs a token here as well. */
 int sockets_take(const struct config *c, struct sockets *ret, struct problem *ret_problem);
 /* The next one for that use after `at` (NULL: the first); NULL: there is none. */
 const struct passed *sockets_next(

@@ -94,7 +94,7 @@ static const struct {
     [WHY_GROUP_RUNS] = {"waiting for a worker, running or held: {n} of the {of} jobs of the group "
                         "{name}",
         "each of them ends"},
-    [WHY_GROUP_OWED] = {"the group {name} was triggered by its schedule, and its jobs are being "
+    [WHY_GROUP_OWED] = {"the group {name} was triggered by its {other}, and its jobs are being "
                         "found out",
         "a moment"},
     [WHY_GROUP_ENDS] = {"the group {name} is being ended: {n} of its {of} jobs have not{: |reason}",

@@ -160,7 +160,7 @@ static void test_what_the_store_removes(void **state)
 	    "task rows: 1 of those that were written are gone\n");
 }
 
-/* Who took a row and mended the numbers has left what belongs to it. */
+/* A person who took a row and mended the numbers has left what belongs to it. */
 static void test_what_belongs_to_nobody(void **state)
 {
 	struct ctx *c = *state;

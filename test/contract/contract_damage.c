@@ -96,7 +96,7 @@ static void test_short_check_is_no_damage(void **state)
 	}
 }
 
-/* Whatever was changed of its row: nothing that it says is believed. */
+/* Nothing that the row says is believed, whatever was changed of it. */
 static void test_a_damaged_worker_is_nobody(void **state)
 {
 	struct ctx *c = *state;
@@ -308,7 +308,7 @@ static void test_bad_usage(void **state)
 	}
 }
 
-/* Whatever a damaged file says, it is an answer or an error, never a crash. */
+/* A damaged file leads to an answer or an error, never a crash. */
 static void use_damaged(struct ctx *c)
 {
 	struct head_query q = {.queue = 5, .limit = 1000};

@@ -13,7 +13,7 @@
 	"CREATE TEMP TABLE sure (ok NOT NULL CHECK (ok)); INSERT INTO sure " query \
 	"; DROP TABLE sure"
 
-/* Whatever is lost. */
+/* Any loss is allowed. */
 static int migrate(const char *url, int version, struct problem *ret_problem)
 {
 	struct store_migration m = {.version = version, .lose = true};

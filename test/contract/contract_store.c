@@ -451,7 +451,7 @@ static void test_idempotency(void **state)
 	assert_int_equal(store_find_idem(c->r, STR("key-5"), &c->a, &got), 0);
 }
 
-/* Whatever the caller said of the chain, the store has linked it. */
+/* The store has linked the event, whatever the caller said of the chain. */
 static void assert_same_event(const struct event_row *given, const struct event_row *got)
 {
 	struct event_row want = *given;

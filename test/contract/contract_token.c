@@ -36,7 +36,7 @@ void test_token_round_trip(void **state)
 	assert_tokens(c, rows, 10);
 }
 
-/* Its id is not given again, though it was the highest. */
+/* The token's id is not given again, though it was the highest. */
 void test_token_delete(void **state)
 {
 	struct ctx *c = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whatever a zone was made from: its spans follow each other, within bounds. */
+/* A walk over any zone, whatever it was made from: its spans follow each other, within bounds. */
 #ifndef FUZZ_ZONE_WALK_H
 #define FUZZ_ZONE_WALK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Its grandchild keeps both pipes open, and writes into them now and then. */
+/* This process's grandchild keeps both pipes open, and writes into them now and then. */
 #include "zoo.h"
 
 int main(int argc, char **argv)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who asks. A secret is held against its hash on a reader's thread, one at a time, in a short line
- * of which each token may take only a part: a flood of wrong ones costs others a moment at most.
- * A token that was found good is known by a keyed hash from then on, until it is gone.
+ * The caller of a request. A secret is held against its hash on a reader's thread, one at a time,
+ * in a short line of which each token may take only a part: a flood of wrong ones costs others a
+ * moment at most. A token that was found good is known by a keyed hash from then on, until it is
+ * gone.
  */
 #include <stdlib.h>
 #include <string.h>

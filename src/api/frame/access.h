@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who asks, and what he may. Every request passes here once, before its handler: the table of
- * routes says which right it needs (dispatch.c), a token's limits are held against what the path
- * names (scope.c), and handlers that list or submit ask scope_… for the rest.
+ * The caller of a request, and what he may. Every request passes here once, before its handler: the
+ * table of routes says which right it needs (dispatch.c), a token's limits are held against what
+ * the path names (scope.c), and handlers that list or submit ask scope_… for the rest.
  */
 #ifndef API_ACCESS_H
 #define API_ACCESS_H

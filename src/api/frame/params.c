@@ -97,7 +97,7 @@ bool call_path_id(struct call *c, rid *ret_id)
 {
 	if (find_id(c->api, c->arg, "id", ret_id, &c->problem) == 0)
 		return true;
-	/* whatever its shape: what the path names is not there */
+	/* what the path names is not there, whatever its shape */
 	c->problem.code = ERR_NOT_FOUND;
 	call_problem(c);
 	return false;

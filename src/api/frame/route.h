@@ -81,6 +81,7 @@ enum query {
 #define PAGE (Q(Q_LIMIT) | Q(Q_CURSOR))
 /* Kinds to which tasks belong: the query for each, and what tasks, events and filters say of it. */
 #define Q_OWNERS (Q(Q_SCHEDULE) | Q(Q_GROUP))
+#define Q_OWNERS_OF_GROUPS Q(Q_SCHEDULE)
 #define OWNERS_OF_TASKS                                                                \
 	FIELD_FOUND("schedule", FIELD_TEXT, FIELD_NULL_SHOWN, "that submitted it"),    \
 	    FIELD_FOUND("schedule_id", FIELD_ID, FIELD_NULL_SHOWN, "its id"),          \

@@ -33,6 +33,20 @@ static const struct field line_error_shape[] = {INT("line", 0, "of the request, 
 	"dispatched\",\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\","       \
 	"\"minimum\":1}}"
 
+/* What can be needed: the types of cores and of what is counted, and what bytes may be. */
+#define NEED_PROPERTIES(cores, count, bytes)                                                 \
+	"\"properties\":{\"cpu\":{\"description\":\"cores\",\"type\":" cores                 \
+	"},\"memory\":{\"description\":\"" bytes "\",\"type\":" count                        \
+	"},\"disk\":{\"description\":\"" bytes "\",\"type\":" count                          \
+	"},\"target\":{\"description\":\"its "                                               \
+	"platform\",\"type\":\"string\"},\"labels\":{\"description\":\"labels that it must " \
+	"have\",\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},\"not_"  \
+	"labels\":{\"description\":\"labels that it must not "                               \
+	"have\",\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},"        \
+	"\"resources\":{\"description\":\"so much of "                                       \
+	"each\",\"type\":\"object\",\"additionalProperties\":{\"type\":" count               \
+	"}},\"throttles\":" THROTTLES "}"
+
 static const struct schema schemas[] = {
     {"Id", "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{24}$\"}"},
     {"Time", "{\"type\":\"string\",\"format\":\"date-time\"}"},
@@ -42,30 +56,12 @@ static const struct schema schemas[] = {
         "{\"description\":\"512M, 2G, 64K, or bytes\",\"type\":[\"string\",\"integer\",\"null\"]}"},
     {"Need",
         "{\"description\":\"what is needed of a worker; cpu in cores, memory and disk in "
-        "bytes\",\"type\":\"object\",\"properties\":{\"cpu\":{\"description\":\"cores\",\"type\":"
-        "\"number\"},\"memory\":{\"description\":\"bytes\",\"type\":\"integer\"},\"disk\":{"
-        "\"description\":\"bytes\",\"type\":\"integer\"},\"target\":{\"description\":\"its "
-        "platform\",\"type\":\"string\"},\"labels\":{\"description\":\"labels that it must "
-        "have\",\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},\"not_labels\":"
-        "{\"description\":\"labels that it must not "
-        "have\",\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},\"resources\":{"
-        "\"description\":\"so much of "
-        "each\",\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"}},"
-        "\"throttles\":" THROTTLES "}}"},
+        "bytes\",\"type\":\"object\"," NEED_PROPERTIES("\"number\"", "\"integer\"", "bytes") "}"},
     {"NeedGiven",
         "{\"description\":\"an object, or a text as "
         "memory=8G,cpu=2,gpu=1,label.zone=a\",\"oneOf\":[{\"type\":\"string\",\"maxLength\":8192},{"
-        "\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"cpu\":{"
-        "\"description\":\"cores\",\"type\":[\"number\",\"string\"]},\"memory\":{\"description\":"
-        "\"bytes, or 8G\",\"type\":[\"integer\",\"string\"]},\"disk\":{\"description\":\"bytes, or "
-        "8G\",\"type\":[\"integer\",\"string\"]},\"target\":{\"description\":\"its "
-        "platform\",\"type\":\"string\"},\"labels\":{\"description\":\"labels that it must "
-        "have\",\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},\"not_labels\":"
-        "{\"description\":\"labels that it must not "
-        "have\",\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},\"resources\":{"
-        "\"description\":\"so much of "
-        "each\",\"type\":\"object\",\"additionalProperties\":{\"type\":[\"integer\",\"string\"]}},"
-        "\"throttles\":" THROTTLES "}}]}"},
+        "\"type\":\"object\",\"additionalProperties\":false," NEED_PROPERTIES(
+            "[\"number\",\"string\"]", "[\"integer\",\"string\"]", "bytes, or 8G") "}]}"},
     {"Problem", .fields = problem_shape},
     {"LineError", .fields = line_error_shape},
     {"RunSettings", .fields = run_fields, .shape = SHAPE_SETTINGS,

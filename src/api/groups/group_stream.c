@@ -97,7 +97,7 @@ static void told(struct subscriber *s)
 	f->is_changed &= s->more;
 }
 
-/* Whoever comes again is told how it stands then. */
+/* A client that comes again is told how it stands then. */
 static void gap(struct subscriber *s, uint64_t after)
 {
 	s->is_over = true;

@@ -29,7 +29,7 @@ void job_why_named(struct job_why *j, const struct why *whys, size_t n)
 			j->tasks[j->n++] = whys[i].facts.at;
 }
 
-/* Who holds a task is among what a bare row leaves out. */
+/* The name of the person who holds a task is among what a bare row leaves out. */
 static int read_one(struct store_reader *r, rid task, struct arena *a, struct task_row *ret)
 {
 	int rc = read_bare_task(r, task, a, ret);

@@ -38,7 +38,7 @@ static void work(struct store_reader *r, void *arg)
 	left_read(((struct call *)arg)->state, r);
 }
 
-/* Whoever may submit only to some queues may have only jobs of those done again. */
+/* A token that may submit only to some queues may have only jobs of those done again. */
 static bool covers(struct call *c, const struct left_of_group *l)
 {
 	for (size_t i = 0; c->who.limit && i < l->n; i++) {

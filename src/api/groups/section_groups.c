@@ -101,7 +101,7 @@ static const struct schema schemas[] = {
 
 static const struct route routes[] = {
     {API_GET, "/v1/groups", groups_list, "listGroups", "groups", "List groups, newest first",
-        PAGE | Q(Q_STATE) | Q(Q_NAME) | Q(Q_SCHEDULE), NULL, false, "GroupList", {200}, SCOPED,
+        PAGE | Q(Q_STATE) | Q(Q_NAME) | Q_OWNERS_OF_GROUPS, NULL, false, "GroupList", {200}, SCOPED,
         RIGHT_READ},
     {API_POST, "/v1/groups", groups_submit, "submitGroup", "groups",
         "Submit jobs that need each other, whole or not at all", 0, "GroupSubmit", true, "Group",

@@ -226,7 +226,7 @@ void status_get(struct call *c)
 	call_read_long(c, count_live, live_counted);
 }
 
-/* Whoever types the address into a browser is told where he is, and nothing that is secret. */
+/* A person who types the address into a browser is told where he is, and nothing that is secret. */
 void root_get(struct call *c)
 {
 	call_text(c, 200, "text/plain; charset=utf-8",

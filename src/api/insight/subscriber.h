@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is told what happens, as server-sent events. A subscriber is a place in the ring of past
- * notices. After a commit all who had heard everything stand in line, and are told what came since,
- * for a few milliseconds per turn of the loop: one commit for a thousand of them holds nobody up.
- * Who does not read is told no more until it has.
+ * Subscribers are told what happens, as server-sent events. A subscriber is a place in the ring of
+ * past notices. After a commit all who had heard everything stand in line, and are told what came
+ * since, for a few milliseconds per turn of the loop: one commit for a thousand of them holds
+ * nobody up. Who does not read is told no more until it has.
  *
  *   joined (it has heard everything) -> behind (in line) -> joined, or waits until it has read
  */

@@ -76,7 +76,7 @@ static int too_many(const char *field, int most, struct problem *p)
 	return problem_field(p, field);
 }
 
-/* Whoever computes a list and finds nothing does not mean everything. */
+/* A script that computes a list and finds nothing does not mean everything. */
 static int no_limit(const char *field, struct problem *p)
 {
 	problem_set(p, ERR_INVALID, "\"%s\" is empty, which would limit nothing", field);

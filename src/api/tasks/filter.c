@@ -159,7 +159,7 @@ static int add_name(struct call *c, struct task_filter *f, struct str text, cons
 	return 0;
 }
 
-/* Who may not see what tasks run must not guess it word by word. */
+/* A caller that may not see what tasks run must not guess it word by word. */
 static int add_search(struct call *c, struct task_filter *f, struct str text, const char *field)
 {
 	if (!access_sees(c, RIGHT_LOGS)) {

@@ -29,7 +29,8 @@ static bool is_ours(const struct stat *st, uid_t other)
 	return st->st_uid == geteuid() || st->st_uid == 0 || (other && st->st_uid == other);
 }
 
-/* Whoever may write a folder above can move ours away; in a sticky one only what is their own. */
+/* A user who may write a folder above can move ours away; in a sticky one only what is their own.
+ */
 static int check_above(char *real, struct problem *p)
 {
 	struct stat st;

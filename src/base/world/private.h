@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who else may change what we keep. A state directory that others may write lets them put their own
- * database there; a token that others may read is theirs too. All of these answer 0, or ERR_DENIED
- * with what to do; what is not there is not their business.
+ * Which other users may change what we keep. A state directory that others may write lets them put
+ * their own database there; a token that others may read is theirs too. All of these answer 0, or
+ * ERR_DENIED with what to do; what is not there is not their business.
  */
 #ifndef BASE_PRIVATE_H
 #define BASE_PRIVATE_H

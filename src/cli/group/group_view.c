@@ -111,7 +111,7 @@ static const struct fact facts[] = {
     {"reason", {SHOWN_TEXT, "reason"}},
     {"policy", {SHOWN_TEXT, "policy"}},
     {"series", {SHOWN_TEXT, "series"}},
-    {"schedule", {SHOWN_TEXT, "schedule"}},
+    {GROUP_OWNER_NAME, {SHOWN_TEXT, GROUP_OWNER_NAME}},
     {"tick", {SHOWN_TIME, "tick"}},
     {"is left of", {SHOWN_TEXT, "retried_of"}},
     {"by", {SHOWN_TEXT, "actor"}},

@@ -115,7 +115,7 @@ static int read_states(struct live *l, const char *letters, struct problem *p)
 	return 0;
 }
 
-/* Whatever a server says, a difference of two of them fits. */
+/* A difference of two of them fits, whatever a server says. */
 static int64_t sane_ms(int64_t ms)
 {
 	return ms > 0 && ms <= TIME_MAX_MS ? ms : 0;

@@ -91,7 +91,7 @@ static void add_workers(const json_t *status, struct buf *out)
 	buf_add_char(out, '\n');
 }
 
-/* Who must be known before anything starts: of interest only where that is so. */
+/* Workers that must be known before anything starts: of interest only where that is so. */
 static void add_set(const json_t *status, struct buf *out)
 {
 	const json_t *set = json_object_get(status, "worker_set");

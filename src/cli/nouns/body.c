@@ -23,7 +23,7 @@ static enum setting_kind kind_of(const struct field *f)
 	}
 }
 
-/* Who must have a member cannot take it back: "none" is then a word like others. */
+/* An object that must have a member cannot take it back: "none" is then a word like others. */
 static struct setting setting_of(const struct field *f, const char *option)
 {
 	enum setting_kind kind = kind_of(f);

@@ -73,7 +73,7 @@ static bool write_all(int fd, struct str text)
 	return fsync(fd) == 0;
 }
 
-/* Who may read it, and whose it is, stays as it was. */
+/* The file's rights and owner stay as they were. */
 static void take_rights(int fd, const char *path)
 {
 	mode_t mask = umask(0);

@@ -165,7 +165,8 @@ static int take_options(struct cli *c, struct str text)
 	return r;
 }
 
-/* Who takes a program as an argument: behind which option, and what ends the options of its own. */
+/* Programs that take a program as an argument: behind which option, and what ends the options of
+ * its own. */
 struct taker {
 	const char *name, *option, *end;
 };

@@ -97,7 +97,7 @@ static const struct heading columns[] = {
     {"REASON", HEADING_STRETCH | HEADING_SPARE, {.words = reason_words}},
 };
 
-/* Who looks for a part of a word has found a way to get no answer at all. */
+/* A person who looks for a part of a word has found a way to get no answer at all. */
 static void hint_at_beginnings(struct cli *c)
 {
 	const char *words = options_get(&c->options, "search");

@@ -12,7 +12,7 @@ struct event;
 struct queue;
 struct worker;
 
-/* Who was refused something within the last minute: see refusal.c. */
+/* Callers that were refused something within the last minute: see refusal.c. */
 struct refusals {
 	struct refuser *of;
 	size_t n, cap;

@@ -283,7 +283,7 @@ static void forget_answers(struct lane *l)
 	l->n_keys = l->n_ids = l->n_batches = l->n_entered = 0;
 }
 
-/* Who has which key, as it was read. False: there are more, and it is the others' turn. */
+/* The holders of keys, as they were read. False: there are more, and it is the others' turn. */
 static bool enter_keys(struct core *c)
 {
 	struct lane *l = &c->lane;
@@ -467,8 +467,8 @@ rid lane_key_holder(struct core *c, rid queue, struct str key)
 }
 
 /*
- * Who has an ended task's key now. One that was live when its round was made was not asked for:
- * then it had the key itself, and only somebody of this round can have taken it since.
+ * The holder of an ended task's key now. One that was live when its round was made was not asked
+ * for: then it had the key itself, and only somebody of this round can have taken it since.
  */
 rid lane_holder_of(struct core *c, const struct task *t)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who was not allowed something: written down, so many a minute of each, that nobody fills the disk
- * by being refused. Each has a budget of his own, that nobody hides others by being refused often;
- * all who show nothing that is known share one. How many were left out is told when the minute is
- * over. A name that was only claimed, without its secret, counts apart from its bearer's.
+ * Callers that were not allowed something: written down, so many a minute of each, that nobody
+ * fills the disk by being refused. Each has a budget of his own, that nobody hides others by being
+ * refused often; all who show nothing that is known share one. How many were left out is told when
+ * the minute is over. A name that was only claimed, without its secret, counts apart from its
+ * bearer's.
  */
 #include "core/state.h"
 

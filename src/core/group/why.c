@@ -64,6 +64,7 @@ static void why_group(struct why_answer *an, const struct core *c, const struct 
 	if (group_is_ended(g->row.state))
 		return;
 	if (group_is_owed(&g->row)) {
+		f.other = str_of(kind_names[group_owner(&g->row).kind]);
 		*why_add(an, WHY_GROUP_OWED) = f;
 	} else if (!a) {
 		f.n = n_before(c, g);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom to answer: every command has a ticket, and every ticket is answered once. */
+/* Tickets say whom to answer: every command has a ticket, and every ticket is answered once. */
 #ifndef CORE_TICKETS_H
 #define CORE_TICKETS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who holds what. From its claim until its end a task holds what it needs, of its worker or of the
- * whole cluster; also while nobody knows whether it runs. What it was charged with is written into
- * its row: that is what it gives back, whatever its queue says by then.
+ * Charges: who holds what. From its claim until its end a task holds what it needs, of its worker
+ * or of the whole cluster; also while nobody knows whether it runs. What it was charged with is
+ * written into its row: that is what it gives back, whatever its queue says by then.
  */
 #include "core/state.h"
 

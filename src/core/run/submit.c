@@ -9,14 +9,16 @@
 static struct task_row first_row(struct core *c, const struct queue *q, const struct submit_task *s,
     rid id, rid batch, struct str actor)
 {
-	struct task_row row = {.id = id, .ctime_ms = c->now_ms, .spec = s->spec};
+	struct task_row row = {.id = id,
+	    .ctime_ms = c->now_ms,
+	    .spec = s->spec,
+	    .state = {.status = s->status,
+	        .rank = queue_rank(q, s->spec.priority),
+	        .exit_code = -1,
+	        .mtime_ms = c->now_ms}};
 
 	row.spec.batch = batch;
 	row.spec.actor = actor;
-	row.state.status = s->status;
-	row.state.rank = queue_rank(q, s->spec.priority);
-	row.state.exit_code = -1;
-	row.state.mtime_ms = c->now_ms;
 	if (s->spec.run_after_ms > c->now_ms)
 		row.state.due_ms = s->spec.run_after_ms;
 	return row;

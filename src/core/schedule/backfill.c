@@ -189,7 +189,7 @@ int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s
 {
 	struct past p = {.had = &c->lane, .reach_s = INT64_MIN};
 	struct schedule_row row;
-	struct look l = {.c = c, .s = s, .row = &row, .out = out};
+	struct visit v = {.c = c, .s = s, .row = &row, .out = out};
 	struct outcome *o;
 	int64_t t = ev->object.from_s - 1;
 	bool recorded;
@@ -211,7 +211,7 @@ int schedule_backfill(struct core *c, const struct event *ev, struct schedule *s
 	}
 	/* should the clock come back there, they are done */
 	if (!MUTANT(BACKFILL_NOT_DEALT))
-		look_fill(&l, ev->object.from_s, ev->object.to_s - 1);
+		visit_fill(&v, ev->object.from_s, ev->object.to_s - 1);
 	schedule_save(c, s, &row, false, out);
 	r->outcomes = o;
 	audit_object(c, "schedule.backfilled", &s->object, ev->actor, STR_NULL, out);

@@ -114,18 +114,18 @@ void schedule_save(struct core *c, struct schedule *s, const struct schedule_row
 	schedule_pack(s, row);
 }
 
-/* Whatever it was before: from now on. What has run stays remembered. */
+/* From now on, whatever the schedule was before. What has run stays remembered. */
 static void begin_anew(struct core *c, struct schedule *s, struct schedule_row *row,
     bool other_pattern, struct effects *out)
 {
-	struct look l = {.c = c, .s = s, .row = row, .out = out};
+	struct visit v = {.c = c, .s = s, .row = row, .out = out};
 	struct schedule_progress *p = &row->progress;
 
 	if (other_pattern) {
-		look_keep(&l, c->now_ms / 1000 + 1);
+		visit_keep(&v, c->now_ms / 1000 + 1);
 		p->zone_offset_s = schedule_offset_s(s, p->system_s);
 	}
-	look_begin(&l, c->now_ms / 1000);
+	visit_begin(&v, c->now_ms / 1000);
 	if (row->state == SCHEDULE_FINISHED)
 		schedule_move(row, SCHEDULE_ACTIVE);
 }
@@ -187,13 +187,13 @@ static void settle_past(struct core *c, struct schedule *s, bool begins, struct 
 {
 	struct arena *a = &out->batch.arena;
 	struct schedule_row row;
-	struct look l = {.c = c, .s = s, .row = &row, .out = out};
+	struct visit v = {.c = c, .s = s, .row = &row, .out = out};
 
 	schedule_look(c, s, out);
 	schedule_unpack(s, a, &row);
 	if (!begins || row.state == SCHEDULE_FINISHED || schedule_failed(s))
 		return;
-	look_skip_past(&l, c->now_ms / 1000,
+	visit_skip_past(&v, c->now_ms / 1000,
 	    row.state == SCHEDULE_PAUSED ? paused_reason(&row, a)
 	                                 : STR("the schedule was changed"));
 	schedule_save(c, s, &row, false, out);
@@ -280,10 +280,10 @@ static int64_t pause_end_s(const struct core *c, const struct schedule_row *row)
 void schedule_resume(struct core *c, struct schedule *s, struct str actor, struct effects *out)
 {
 	struct schedule_row row;
-	struct look l = {.c = c, .s = s, .row = &row, .out = out};
+	struct visit v = {.c = c, .s = s, .row = &row, .out = out};
 
 	schedule_unpack(s, &out->batch.arena, &row);
-	look_skip_past(&l, pause_end_s(c, &row), paused_reason(&row, &out->batch.arena));
+	visit_skip_past(&v, pause_end_s(c, &row), paused_reason(&row, &out->batch.arena));
 	schedule_move(&row, SCHEDULE_ACTIVE);
 	row.paused_ms = 0;
 	object_resumed(c, &s->object, &row, &row.pause, actor, out);

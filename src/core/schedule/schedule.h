@@ -29,7 +29,7 @@ struct schedule {
 	struct zone *zone;  /* NULL: it needs none */
 	uint8_t state;      /* enum schedule_state_kind: as counted */
 	bool waits;         /* a tick waits for the end of its tasks */
-	int64_t mono_ms;    /* of the last look in this process; CRON_NO_MONOTONIC: none yet */
+	int64_t mono_ms;    /* of the last visit in this process; CRON_NO_MONOTONIC: none yet */
 	struct timer timer; /* wall clock */
 };
 
@@ -71,7 +71,7 @@ int64_t schedule_offset_s(const struct schedule *s, int64_t at_s);
 const char *schedule_failed(const struct schedule *s);
 
 /* fire.c: what becomes of one tick */
-struct look { /* at one schedule, in one step */
+struct visit { /* at one schedule, in one step */
 	struct core *c;
 	struct schedule *s;
 	struct schedule_row *row;
@@ -83,23 +83,23 @@ struct look { /* at one schedule, in one step */
 	bool of_waiting; /* the firing is about the tick that waited */
 	bool changed;
 };
-void look_fire(struct look *l, const struct cron_event *e);
-void look_skip(struct look *l, const struct cron_event *e, struct str reason);
-void look_miss(struct look *l, const struct cron_event *e);
-void look_flush(struct look *l);
-/* The look ends, more of the missed ones are to come: the first tick that the next one begins at.
+void visit_fire(struct visit *v, const struct cron_event *e);
+void visit_skip(struct visit *v, const struct cron_event *e, struct str reason);
+void visit_miss(struct visit *v, const struct cron_event *e);
+void visit_flush(struct visit *v);
+/* The visit ends, more of the missed ones are to come: the first tick that the next one begins at.
  */
-int64_t look_hand_on(struct look *l);
+int64_t visit_hand_on(struct visit *v);
 /* dealt_break(), dealt_keep(), dealt_add(), and a row for what had to be given up. */
-void look_break(struct look *l, int64_t from_s);
-void look_keep(struct look *l, int64_t from_s);
-void look_fill(struct look *l, int64_t from_s, int64_t to_s);
+void visit_break(struct visit *v, int64_t from_s);
+void visit_keep(struct visit *v, int64_t from_s);
+void visit_fill(struct visit *v, int64_t from_s, int64_t to_s);
 /* From after that second on, wherever it was before. */
-void look_begin(struct look *l, int64_t after_s);
+void visit_begin(struct visit *v, int64_t after_s);
 /* The tick that waited for its predecessor's task gets its own. */
-void look_fire_waiting(struct look *l);
+void visit_fire_waiting(struct visit *v);
 /* Ticks that were due up to there and will not be looked at: one stretch. Then as above. */
-void look_skip_past(struct look *l, int64_t until_s, struct str reason);
+void visit_skip_past(struct visit *v, int64_t until_s, struct str reason);
 /* actor: who asked for it by hand; NULL: nobody, its time has come. 0: there is no room for its
  * group. */
 rid schedule_submit(struct core *c, const struct schedule_row *row, int64_t tick_s,

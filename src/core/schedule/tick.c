@@ -66,14 +66,14 @@ static int64_t wake_ms(struct core *c, struct schedule *s, const struct schedule
 	return next ? next * 1000 : INT64_MAX;
 }
 
-static void look(struct core *c, struct timer *t, struct effects *out)
+static void visit_due(struct core *c, struct timer *t, struct effects *out)
 {
 	schedule_look(c, CONTAINER_OF(t, struct schedule, timer), out);
 }
 
 void schedule_wake(struct core *c, struct schedule *s, int64_t at_ms)
 {
-	timer_set(c, TIMER_WALL, &s->timer, at_ms, s->object.id, look);
+	timer_set(c, TIMER_WALL, &s->timer, at_ms, s->object.id, visit_due);
 }
 
 void schedule_set_timer(struct core *c, struct schedule *s, const struct schedule_row *row)
@@ -140,69 +140,69 @@ static bool is_in_dates(const struct schedule_row *row, int64_t tick_s)
 }
 
 /* Too old: passed over as a whole. Its first tick that nothing was done about stands for it. */
-static void pass_over(struct look *l, struct cron_event *e)
+static void pass_over(struct visit *v, struct cron_event *e)
 {
-	int64_t first = schedule_undealt_s(l->s, l->row, e->time);
+	int64_t first = schedule_undealt_s(v->s, v->row, e->time);
 
 	if (!first || first > e->until)
 		return;
-	dealt_grow(&l->row->progress, first - 1);
+	dealt_grow(&v->row->progress, first - 1);
 	e->time = first;
-	look_skip(l, e,
-	    arena_strf(&l->out->batch.arena, "missed by more than %lld s: " STR_FMT,
-	        (long long)l->row->max_shift_s, STR_ARG(l->cause)));
-	look_break(l, e->until + 1);
+	visit_skip(v, e,
+	    arena_strf(&v->out->batch.arena, "missed by more than %lld s: " STR_FMT,
+	        (long long)v->row->max_shift_s, STR_ARG(v->cause)));
+	visit_break(v, e->until + 1);
 }
 
-static void deal(struct look *l, struct cron_event *e)
+static void deal(struct visit *v, struct cron_event *e)
 {
 	if (e->label == CRON_SKIPPED) {
-		look_flush(l);
-		pass_over(l, e);
-	} else if (e->label == CRON_ALREADY_FIRED || !is_in_dates(l->row, e->time) ||
-	           dealt_has(&l->row->progress, e->time)) {
+		visit_flush(v);
+		pass_over(v, e);
+	} else if (e->label == CRON_ALREADY_FIRED || !is_in_dates(v->row, e->time) ||
+	           dealt_has(&v->row->progress, e->time)) {
 		return;
-	} else if (e->label == CRON_LATE && l->row->missed != MISSED_ALL) {
-		look_miss(l, e);
+	} else if (e->label == CRON_LATE && v->row->missed != MISSED_ALL) {
+		visit_miss(v, e);
 	} else {
-		look_flush(l);
-		look_fire(l, e);
+		visit_flush(v);
+		visit_fire(v, e);
 	}
 }
 
 /* How far the clock went while nobody looked, as the schedule's own memory has it. */
-static void take_change(struct look *l, const struct cron_engine *e)
+static void take_change(struct visit *v, const struct cron_engine *e)
 {
-	struct schedule_progress *p = &l->row->progress;
+	struct schedule_progress *p = &v->row->progress;
 
-	l->cause = cause_of(l->c, l->s, &e->change, &l->out->batch.arena);
+	v->cause = cause_of(v->c, v->s, &e->change, &v->out->batch.arena);
 	p->moved_s += e->change.zone_shift;
 	if (e->change.zone_shift || e->change.repeats)
-		look_break(l, e->state.done_until + 1);
+		visit_break(v, e->state.done_until + 1);
 	if (MUTANT(WAITED_WITHOUT_PROGRESS))
-		l->changed = false;
-	l->changed |= e->change.zone_shift || e->change.repeats || e->change.distance < 0;
+		v->changed = false;
+	v->changed |= e->change.zone_shift || e->change.repeats || e->change.distance < 0;
 }
 
 /* How late is still on time: up to a minute, and up to half of the way to the tick after it. */
-static int64_t on_time_s(const struct look *l)
+static int64_t on_time_s(const struct visit *v)
 {
-	int64_t first = schedule_next_s(l->s, l->row, l->row->progress.done_until_s + 1), second;
+	int64_t first = schedule_next_s(v->s, v->row, v->row->progress.done_until_s + 1), second;
 
-	if (!first || l->c->now_ms / 1000 - first <= 1)
+	if (!first || v->c->now_ms / 1000 - first <= 1)
 		return ON_TIME_S;
-	second = schedule_next_s(l->s, l->row, first + 1);
+	second = schedule_next_s(v->s, v->row, first + 1);
 	if (!second || second - first >= ON_TIME_S * ON_TIME_SHARE)
 		return ON_TIME_S;
 	return (second - first) / ON_TIME_SHARE;
 }
 
-static bool run_engine(struct look *l)
+static bool run_engine(struct visit *v)
 {
-	struct core *c = l->c;
-	struct schedule *s = l->s;
-	struct cron_state state = state_of(s, l->row);
-	struct cron_policy policy = {.shift_limit = l->row->max_shift_s, .on_time = on_time_s(l)};
+	struct core *c = v->c;
+	struct schedule *s = v->s;
+	struct cron_state state = state_of(s, v->row);
+	struct cron_policy policy = {.shift_limit = v->row->max_shift_s, .on_time = on_time_s(v)};
 	struct cron_reading now = {.system = c->now_ms / 1000,
 	    .monotonic_ms = c->mono_ms,
 	    .zone = s->zone ? s->zone->zone : NULL};
@@ -212,24 +212,24 @@ static bool run_engine(struct look *l)
 	bool more = false;
 
 	cron_engine_begin(&e, &s->items, &policy, &now, &state);
-	take_change(l, &e);
+	take_change(v, &e);
 	while (!more && cron_engine_next(&e, &event)) {
-		deal(l, &event);
-		*(l->is_gathering ? &n_gathered : &n_dealt) += 1;
-		c->timers.budget -= c->timers.budget > 0 && !l->is_gathering;
+		deal(v, &event);
+		*(v->is_gathering ? &n_gathered : &n_dealt) += 1;
+		c->timers.budget -= c->timers.budget > 0 && !v->is_gathering;
 		more = n_dealt >= TICKS_PER_LOOK || n_gathered >= GATHERED_PER_LOOK;
 	}
-	if (more && l->is_gathering)
-		e.state.done_until = e.state.seen_until = look_hand_on(l) - 1;
-	look_flush(l);
-	keep_state(s, l->row, &e.state);
+	if (more && v->is_gathering)
+		e.state.done_until = e.state.seen_until = visit_hand_on(v) - 1;
+	visit_flush(v);
+	keep_state(s, v->row, &e.state);
 	return more;
 }
 
 void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 {
 	struct schedule_row row;
-	struct look l = {.c = c, .s = s, .row = &row, .out = out};
+	struct visit v = {.c = c, .s = s, .row = &row, .out = out};
 	bool more, finished;
 
 	schedule_unpack(s, NULL, &row);
@@ -247,8 +247,8 @@ void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 		return;
 	}
 	if (row.progress.waiting_s && !s->n_live)
-		look_fire_waiting(&l);
-	more = run_engine(&l);
+		visit_fire_waiting(&v);
+	more = run_engine(&v);
 	if (more)
 		schedule_wake(c, s, c->now_ms);
 	else
@@ -256,7 +256,7 @@ void schedule_look(struct core *c, struct schedule *s, struct effects *out)
 	finished = schedule_is_over(s, &row);
 	if (finished)
 		schedule_move(&row, SCHEDULE_FINISHED);
-	if ((l.changed || finished) && !MUTANT(TICK_WITHOUT_PROGRESS))
+	if ((v.changed || finished) && !MUTANT(TICK_WITHOUT_PROGRESS))
 		schedule_save(c, s, &row, false, out); /* the row's strings are gone after it */
 	else
 		schedule_pack(s, &row);

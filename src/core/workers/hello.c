@@ -125,7 +125,8 @@ static void join_set(struct core *c, const struct event *ev, struct worker *w)
 		consensus_repeated(&c->set, &w->member, &ev->hello.set);
 		return;
 	}
-	/* who was out of the set (it wanted to leave) needs the others' knowledge of it again */
+	/* a worker that was out of the set (it wanted to leave) needs the others' knowledge of it
+	 * again */
 	w->health.has_been_healthy = w->health.permitted = false;
 	consensus_join(&c->set, &w->member, w->row.facts.instance, ours ? &none : &ev->hello.set);
 }
@@ -161,7 +162,7 @@ static void welcome(struct core *c, const struct event *ev, struct worker *w, st
 	place_room(c, w);
 }
 
-/* Whoever was here before there were keys gets the first one that its lock comes with. */
+/* A worker that was here before there were keys gets the first one that its lock comes with. */
 bool lock_is_same(struct str lock, struct str key, const struct worker_facts *f)
 {
 	if (key.n && !str_eq(key, f->key) && !MUTANT(KEY_UNCHECKED))

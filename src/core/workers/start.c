@@ -231,7 +231,7 @@ static bool somebody_owes(const struct core *c)
 	return gone_owe(c);
 }
 
-/* Who was lost in the wait has ended by now whatever it had. */
+/* A worker that was lost in the wait has ended by now whatever it had. */
 static void settle(struct core *c, struct effects *out)
 {
 	struct worker *w;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who the workers are, for the neighbours: their identity and health, the set of them, and what is
+ * The workers, for the neighbours: their identity and health, the set of them, and what is
  * waited for before anything may be started.
  */
 #ifndef CORE_WORKERS_H

@@ -100,7 +100,7 @@ static int file_of(const char *name, struct str content, struct problem *p)
 	                     p, ERR_IO, "a file in memory for the sandbox: %s", strerror(errno));
 }
 
-/* Whoever reads moves the position, so each sandbox opens the filter anew. */
+/* A reader moves the position, so each sandbox opens the filter anew. */
 static int open_again(int fd, struct problem *p)
 {
 	char path[32];

@@ -28,7 +28,7 @@ static inline int64_t dag_duration(const struct dag *d, uint32_t job)
 	return d->duration ? d->duration[job] : 1;
 }
 
-/* Who needs whom, turned round: users[first[j] … first[j + 1]) need j, ascending. */
+/* The needs, turned round: users[first[j] … first[j + 1]) need j, ascending. */
 struct dag_users {
 	uint32_t *first, *users;
 };

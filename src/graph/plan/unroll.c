@@ -22,7 +22,7 @@ struct edges {
 	size_t n, cap;
 };
 
-/* Who uses a job: a list in a pool, newest first. */
+/* The users of a job: a list in a pool, newest first. */
 struct user {
 	uint32_t job, next;
 };

@@ -8,6 +8,7 @@
 #ifndef MODEL_LINK_H
 #define MODEL_LINK_H
 
+#include "base/arena.h"
 #include "model/link/receipt.h"
 #include "model/objects/worker.h"
 #include "model/task/task.h"
@@ -231,5 +232,41 @@ struct link_check {
 	uint64_t number;
 	uint64_t beat; /* the newest beat heard on this link; 0: only the hello */
 };
+
+/*
+ * What one frame to a worker may hold (struct link_to_worker: wire/link/link.h), in the order in
+ * which the parts are handled, whatever order they were added in: acknowledgements make room for
+ * runs, a kill may follow its run, and the question after attempts comes when everything that was
+ * sent before it is there.
+ */
+#define LINK_TO_WORKER_ORDER(X) \
+	X(welcome)              \
+	X(refused)              \
+	X(settings)             \
+	X(beat_ack)             \
+	X(ended_ack)            \
+	X(output_ack)           \
+	X(input)                \
+	X(run)                  \
+	X(kill)                 \
+	X(follow)               \
+	X(notify)               \
+	X(check)
+
+/* The strings of such a struct, by their places in it (link.c): copies of it go by them. */
+struct link_strings {
+	const uint16_t *at;
+	size_t n;
+};
+extern const struct link_strings link_held_strings, link_run_strings, link_need_strings;
+
+static inline struct str *link_string(void *of, const struct link_strings *strings, size_t i)
+{
+	return (struct str *)((char *)of + strings->at[i]);
+}
+
+/* Deep copies. A run's has its needs, too. */
+struct link_held *link_held_copy(struct arena *a, const struct link_held *from, size_t n);
+struct link_run *link_run_copy(struct arena *a, const struct link_run *from);
 
 #endif

@@ -111,7 +111,7 @@ extern const struct field group_fields[], group_count_fields[];
 /* What triggered it; id 0: nothing did. Part 0: somebody asked for it by hand. */
 static inline struct owner group_owner(const struct group_row *g)
 {
-	return (struct owner){KIND_SCHEDULE, g->owner, g->owner_part};
+	return (struct owner){GROUP_OWNER, g->owner, g->owner_part};
 }
 
 static inline rid group_job_id(const struct group_row *g, uint32_t job)

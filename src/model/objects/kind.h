@@ -35,6 +35,10 @@ struct owner {
 	int64_t part;
 };
 
+/* What can trigger a group. Its rows say only which one, so there is one such kind. */
+#define GROUP_OWNER KIND_SCHEDULE
+#define GROUP_OWNER_NAME "schedule"
+
 /* In the row of an object that can be paused. */
 struct pause {
 	struct str reason;

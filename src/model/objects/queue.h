@@ -45,9 +45,9 @@ extern const struct field queue_fields[];
 extern const char *const queue_order_names[N_ORDERS];
 extern const char *const queue_placement_names[N_PLACEMENTS];
 extern const char *const output_mode_names[N_OUTPUT_MODES];
-/* The defaults of a queue that only has a name. */
 /* What is kept of each stream at most: mode inline has a limit of its own. */
 int64_t queue_output_max(const struct queue_row *q);
+/* The defaults of a queue that only has a name. */
 void queue_defaults(struct queue_row *ret_row);
 
 #endif

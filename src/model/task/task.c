@@ -51,6 +51,7 @@ const struct moves task_moves = {
         {PHASE_RUNNING, PHASE_ENDED, "its worker says how it ended, or is lost"},
         {PHASE_ENDED, PHASE_QUEUED, "an operator retries it"},
     },
+    "task_state.status",
 };
 
 bool task_move_allowed(int from, int to)
@@ -58,25 +59,34 @@ bool task_move_allowed(int from, int to)
 	return moves_allowed(&task_moves, task_phase(from), task_phase(to));
 }
 
+/* Each name, and the numbers that it stands for. */
+#define STATE_TABLE(X)                                    \
+	X("held", HELD_STATUS_MIN, -7)                    \
+	X("orphaned", TASK_ORPHANED, TASK_ORPHANED)       \
+	X("cancelled", TASK_CANCELLED, TASK_CANCELLED)    \
+	X("blocked", TASK_BLOCKED, TASK_BLOCKED)          \
+	X("terminated", TASK_TERMINATED, TASK_TERMINATED) \
+	X("queued", TASK_QUEUED, TASK_QUEUED)             \
+	X("claimed", TASK_CLAIMED, TASK_CLAIMED)          \
+	X("running", TASK_RUNNING, TASK_RUNNING)          \
+	X("succeeded", TASK_SUCCEEDED, TASK_SUCCEEDED)    \
+	X("failed", TASK_FAILED, TASK_FAILED)             \
+	X("finished", TASK_FAILED + 1, PLUGIN_STATUS_MAX)
+
 static const struct {
 	const char *name;
 	int min, max;
 } states[] = {
-    {"held", HELD_STATUS_MIN, -7},
-    {"orphaned", TASK_ORPHANED, TASK_ORPHANED},
-    {"cancelled", TASK_CANCELLED, TASK_CANCELLED},
-    {"blocked", TASK_BLOCKED, TASK_BLOCKED},
-    {"terminated", TASK_TERMINATED, TASK_TERMINATED},
-    {"queued", TASK_QUEUED, TASK_QUEUED},
-    {"claimed", TASK_CLAIMED, TASK_CLAIMED},
-    {"running", TASK_RUNNING, TASK_RUNNING},
-    {"succeeded", TASK_SUCCEEDED, TASK_SUCCEEDED},
-    {"failed", TASK_FAILED, TASK_FAILED},
-    {"finished", TASK_FAILED + 1, PLUGIN_STATUS_MAX},
+#define X(name, min, max) {name, min, max},
+    STATE_TABLE(X)
+#undef X
 };
 
-const char *const task_state_names[] = {"held", "orphaned", "cancelled", "blocked", "terminated",
-    "queued", "claimed", "running", "succeeded", "failed", "finished"};
+const char *const task_state_names[] = {
+#define X(name, min, max) name,
+    STATE_TABLE(X)
+#undef X
+};
 const size_t n_task_state_names = sizeof task_state_names / sizeof task_state_names[0];
 
 const char *task_state_name(int status)

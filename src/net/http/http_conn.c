@@ -154,7 +154,7 @@ void http_conn_release(struct http_conn *c)
 	free(c);
 }
 
-/* Who is not known is nobody, and not the uid 0 of an empty answer. */
+/* A peer that is not known is nobody, and not the uid 0 of an empty answer. */
 static void unix_peer(int fd, struct http_peer *p)
 {
 	struct ucred cred = {0};

@@ -63,7 +63,7 @@ const char *fault_in_certificate(const struct link *l)
 	return X509_verify_cert_error_string(SSL_get_verify_result(ssl));
 }
 
-/* Who awaits our first word says nothing to one that awaits a handshake. */
+/* A peer that awaits our first word says nothing to one that awaits a handshake. */
 enum link_fault fault_of_silence(const struct link *l)
 {
 	SSL *ssl = l->tls && l->bev ? bufferevent_openssl_get_ssl(l->bev) : NULL;

@@ -141,7 +141,8 @@ static void post(struct loop *l, struct post p)
 	GROW(l->posted.items, l->posted.cap, l->posted.n + 1);
 	l->posted.items[l->posted.n++] = p;
 	pthread_mutex_unlock(&l->post_lock);
-	/* Whoever finds the list empty rings; the drain takes everything that is there by then. */
+	/* A thread that finds the list empty rings; the drain takes everything that is there by
+	 * then. */
 	if (first)
 		while (write(l->post_fd, &one, sizeof one) < 0 && errno == EINTR)
 			;

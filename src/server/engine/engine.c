@@ -182,9 +182,9 @@ void engine_expire(struct engine *e, int64_t idem_before_ms, int64_t events_befo
 }
 
 /*
- * Whoever waits for a batch that cannot be written would wait for as long as the disk is full. The
- * brain has carried the command out, and its rows stay in the batch, which is tried again: so it
- * is neither done nor refused, and that is what its caller hears.
+ * A client that waits for a batch that cannot be written would wait for as long as the disk is
+ * full. The brain has carried the command out, and its rows stay in the batch, which is tried
+ * again: so it is neither done nor refused, and that is what its caller hears.
  */
 static void tell_unknown(struct engine *e)
 {

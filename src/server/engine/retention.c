@@ -15,7 +15,7 @@
 #define GROUPS_STEP 64
 #define EMPTY_GROUP_KEPT_MS 86400000
 
-/* Who was here so short a time, and could not be given anything, is only a name. */
+/* A worker that was here so short a time, and could not be given anything, is only a name. */
 #define PASSER_BY_MS 60000
 #define PASSER_BY_KEPT_MS 3600000
 

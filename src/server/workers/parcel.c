@@ -67,7 +67,7 @@ static void add_settings(struct link_to_worker *f, struct link_settings s)
 	f->settings = s;
 }
 
-/* Whoever is told to die must hear it, whatever is said to him after. */
+/* A worker that is told to die must hear it, whatever is said to it after. */
 static void add_refused(struct parcel *o, const struct message *m)
 {
 	if (o->frame.refused && o->refused.die && !m->refused.die)

@@ -21,7 +21,7 @@ void receipt_key_draw(struct receipt_key *ret_key);
 bool receipt_key_parse(struct str text, struct receipt_key *ret_key);
 struct str receipt_key_text(const struct receipt_key *k, struct arena *a);
 
-/* Who makes them, on one thread: the key is laid in once, which is most of the work. */
+/* The maker of receipts, on one thread: the key is laid in once, which is most of the work. */
 struct receipts;
 
 struct receipts *receipts_new(const struct receipt_key *k);

@@ -22,11 +22,11 @@
 #include "server/workers/parcel.h"
 #include "wire/link/link.h"
 
-/* Whoever can reach the port could otherwise fill the disk with lines about himself. */
+/* A stranger that can reach the port could otherwise fill the disk with lines about itself. */
 #define STRANGERS_LOGGED 10
 #define STRANGERS_MS 10000
 
-/* Who has not been let in costs little, and not for long. */
+/* A peer that has not been let in costs little, and not for long. */
 #define KNOCK_MAX_BYTES 65536
 #define KNOCK_WAIT_MS 10000
 
@@ -120,7 +120,7 @@ static void session_move(struct session *s, enum session_state to)
 	s->state = moves_make(&session_moves, s->state, to);
 }
 
-/* Who was greeted stays that: the brain is to hear of its loss. */
+/* A session that was greeted stays that: the brain is to hear of its loss. */
 static void turn_away(struct session *s, const char *why)
 {
 	struct link_refused refused = {.reason = str_of(why)};

@@ -27,7 +27,7 @@ struct sessions *sessions_new(
     struct loop *l, const struct sessions_options *o, struct problem *ret_problem);
 /* The engine is made after the sessions (it sends through them), so it is handed in later. */
 void sessions_serve(struct sessions *s, struct engine *e);
-/* Who looks at join tokens of the store; NULL: nobody. */
+/* The part that looks at join tokens of the store; NULL: there is none. */
 void sessions_join_by(struct sessions *s, struct join *j);
 /* For hellos from now on; those who are here stay. */
 void sessions_set_token(struct sessions *s, const char *join_token);

@@ -93,7 +93,8 @@ static void ask_again(struct choosing *c)
 
 /* --- one revision after the other --- */
 
-/* Who gives way first: what serves nobody, what is beyond, what is older, the lower index. */
+/* The order in which instances give way: what serves nobody, what is beyond, what is older, the
+ * lower index. */
 static int by_worth(const void *a, const void *b, void *arg)
 {
 	const struct instance *x = *(const struct instance *const *)a;

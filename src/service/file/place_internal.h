@@ -8,7 +8,7 @@
 
 #define N_OF(array) (sizeof(array) / sizeof(array)[0])
 
-/* Whatever is told of one worker, one run or one piece of work. */
+/* Anything that is told of one worker, one run or one piece of work. */
 struct placing {
 	struct place_file *file;
 	struct place_worker worker;

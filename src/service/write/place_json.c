@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who goes where, as JSON: in the order of the decisions, one a line. */
+/* Decisions of placement, as JSON: in the order of the decisions, one a line. */
 #include <stdlib.h>
 
 #include "base/mem.h"

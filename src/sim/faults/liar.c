@@ -125,7 +125,7 @@ static void lie(struct world *w, struct fault *f, unsigned number)
 	plan(w, number, soon(w, f, SECOND_US / 10, 2 * SECOND_US), STEP_LEAVE);
 }
 
-/* Who stays in the set and is silent holds up the others, which is known. */
+/* A worker that stays in the set and is silent holds up the others, which is known. */
 static void leave(struct world *w, struct fault *f, unsigned number)
 {
 	struct event ev = {.kind = EV_BEAT};

@@ -115,7 +115,7 @@ const struct truth_group *groups_live_of(const struct world *w, rid owner, rid b
 	return NULL;
 }
 
-/* Whatever lives of it then is cancelled for the next tick. */
+/* What lives of the group then is cancelled for the next tick. */
 void groups_replaced(struct world *w, rid owner)
 {
 	struct sim_groups *all = groups_of(w);

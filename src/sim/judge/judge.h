@@ -55,7 +55,7 @@ void judge_overslept(struct world *w, struct sim_process *p);
 void judge_shown(struct world *w, const struct link_run *run); /* the run is about to be started */
 void judge_unexecutable(struct world *w, const struct sim_process *p);
 
-/* Whom the server has lost by this step; and a step of a worker. */
+/* Workers that the server has lost by this step; and a step of a worker. */
 void judge_health(struct world *w, const struct event *ev);
 void judge_worker(struct world *w, int slot, const struct agent_event *in);
 

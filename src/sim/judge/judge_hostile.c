@@ -80,7 +80,7 @@ void judge_hostile_message(struct world *w, const struct message *m)
 		    judge_number(w, m->run.task));
 }
 
-/* Whatever a worker claims of others' attempts, none becomes its own by that. */
+/* No attempt of others becomes a worker's own, whatever it claims. */
 void judge_hostile_row(struct world *w, const struct task_row *row)
 {
 	const struct task_state *s = &row->state;

@@ -73,7 +73,7 @@ void judge_unexecutable(struct world *w, const struct sim_process *p)
 	begin(w, truth_of(w, p->task), p);
 }
 
-/* Whatever runs in its stead is not a second copy, until it wakes. */
+/* A process that runs in its stead is not a second copy, until it wakes. */
 void judge_overslept(struct world *w, struct sim_process *p)
 {
 	struct truth_task *t = truth_of(w, p->task);

@@ -329,7 +329,8 @@ static void read_facts(struct at *a, struct actor *x, struct worker_facts *f)
 	};
 }
 
-/* Who speaks another version is not understood: its link is closed, and the brain hears nothing. */
+/* A worker that speaks another version is not understood: its link is closed, and the brain hears
+ * nothing. */
 static void turn_away(struct play *p, struct puppet *k)
 {
 	world_tell(p->w, "server closes a link: another version of the link's protocol");

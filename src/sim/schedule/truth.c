@@ -173,7 +173,7 @@ static void set_pattern(struct truth_schedule *s, const struct schedule_row *row
 	s->n_stretches = 0;
 }
 
-/* Whatever was due before is the old pattern's, or the pause's. */
+/* What was due before is the old pattern's, or the pause's. */
 static void put(struct world *w, struct truth_schedule *s, const struct schedule_row *row)
 {
 	bool is_new = !s->row.id, pauses = row->state == SCHEDULE_PAUSED;

@@ -313,7 +313,7 @@ void sim_net_heal(struct world *w)
 	}
 	for (int i = 0; i <= w->o.workers; i++)
 		w->net->paths[i] = (struct sim_path){0};
-	/* who holds one end only is told so, as by keepalive */
+	/* a peer that holds one end only is told so, as by keepalive */
 	for (struct sim_link *l = w->net->links; l; l = l->next)
 		if (!l->open[TO_SERVER] || !l->open[TO_WORKER] ||
 		    l->dead_after[TO_SERVER] != UINT64_MAX ||

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/rows/row.h"
 #include "sim/judge/judge.h"
 #include "sim/world/net.h"
 
@@ -45,15 +46,37 @@ static void put_str(struct packer *m, struct str *s)
 			(field) = copy_;                                \
 	} while (0)
 
+static void put_strings(struct packer *m, const struct link_strings *strings, void *of)
+{
+	for (size_t i = 0; i < strings->n; i++)
+		put_str(m, link_string(of, strings, i));
+}
+
+/* The rows' strings go first, from a copy: measuring writes nothing into another's rows. */
+static const void *pack_rows(
+    struct packer *m, const struct link_strings *strings, const void *rows, size_t n, size_t size)
+{
+	char *own = xmalloc((n + 1) * size);
+	const void *packed;
+
+	if (n)
+		memcpy(own, rows, n * size);
+	for (size_t i = 0; i < n; i++)
+		put_strings(m, strings, own + i * size);
+	packed = put(m, own, n * size);
+	free(own);
+	return packed ? packed : rows;
+}
+
 static void pack_hello(struct packer *m, struct link_hello *h)
 {
-	struct worker_facts *f = &h->facts;
-	struct str *all[] = {&f->shard, &f->lock, &f->key, &f->host, &f->zone, &f->target,
-	    &f->version, &f->labels, &f->plugins, &f->active_queues, &f->ignore_queues};
+	struct worker_row row = {.facts = h->facts};
 
-	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-		put_str(m, all[i]);
-	PUT_ARRAY(m, h->tasks, h->n_tasks);
+	for (int i = 0; i < worker_table.n; i++)
+		if (column_is_str(&worker_table.columns[i]))
+			put_str(m, column_at(&worker_table.columns[i], &row));
+	h->facts = row.facts;
+	h->tasks = pack_rows(m, &link_held_strings, h->tasks, h->n_tasks, sizeof *h->tasks);
 }
 
 static void pack_event(struct packer *m, struct event *ev)
@@ -62,8 +85,10 @@ static void pack_event(struct packer *m, struct event *ev)
 	case EV_HELLO: pack_hello(m, &ev->hello); break;
 	case EV_CHECKED: put_str(m, &ev->checked.reason); break;
 	case EV_NOTIFIED:
-		PUT_ARRAY(m, ev->notified.held, ev->notified.n_held);
-		PUT_ARRAY(m, ev->notified.absent, ev->notified.n_absent);
+		ev->notified.held = pack_rows(m, &link_held_strings, ev->notified.held,
+		    ev->notified.n_held, sizeof *ev->notified.held);
+		ev->notified.absent = pack_rows(m, &link_held_strings, ev->notified.absent,
+		    ev->notified.n_absent, sizeof *ev->notified.absent);
 		break;
 	case EV_ENDED:
 		put_str(m, &ev->ended.reason);
@@ -76,26 +101,6 @@ static void pack_event(struct packer *m, struct event *ev)
 	}
 }
 
-/* The needs' texts go first, from a copy: measuring writes nothing into another's needs. */
-static void pack_needs(struct packer *m, struct link_run *r)
-{
-	struct link_need *own = xmalloc((r->n_needs + 1) * sizeof *own);
-
-	for (size_t i = 0; i < r->n_needs; i++) {
-		own[i] = r->needs[i];
-		put_str(m, &own[i].job);
-		put_str(m, &own[i].state);
-		put_str(m, &own[i].worker);
-		put_str(m, &own[i].host);
-		put_str(m, &own[i].target);
-		put_str(m, &own[i].reason);
-		put_str(m, &own[i].result);
-	}
-	r->needs = own;
-	PUT_ARRAY(m, r->needs, r->n_needs);
-	free(own);
-}
-
 static void pack_message(struct packer *m, struct message *x)
 {
 	switch (x->kind) {
@@ -103,12 +108,9 @@ static void pack_message(struct packer *m, struct message *x)
 	case MSG_KILL: put_str(m, &x->kill.reason); break;
 	case MSG_INPUT: put_str(m, &x->input.data); break;
 	case MSG_RUN:
-		put_str(m, &x->run.queue);
-		put_str(m, &x->run.plugin);
-		put_str(m, &x->run.body);
-		put_str(m, &x->run.env);
-		put_str(m, &x->run.run_settings);
-		pack_needs(m, &x->run);
+		put_strings(m, &link_run_strings, &x->run);
+		x->run.needs = pack_rows(
+		    m, &link_need_strings, x->run.needs, x->run.n_needs, sizeof *x->run.needs);
 		break;
 	case MSG_NOTIFY: PUT_ARRAY(m, x->notify.refs, x->notify.n_refs); break;
 	default: break;

@@ -255,17 +255,22 @@ bool sim_server_command(struct world *w, struct event *ev, ticket_fn *fn, void *
 /* In one frame the parts are handled in this order, whatever order they were added in. */
 static int rank_in_frame(enum message_kind kind)
 {
-	static const int ranks[] = {[MSG_WELCOME] = 0,
-	    [MSG_REFUSED] = 1,
-	    [MSG_SETTINGS] = 2,
-	    [MSG_BEAT_ACK] = 3,
-	    [MSG_ENDED_ACK] = 4,
-	    [MSG_OUTPUT_ACK] = 5,
-	    [MSG_INPUT] = 6,
-	    [MSG_RUN] = 7,
-	    [MSG_KILL] = 8,
-	    [MSG_NOTIFY] = 9,
-	    [MSG_CHECK] = 10};
+	enum {
+#define X(part) RANK_##part,
+		LINK_TO_WORKER_ORDER(X)
+#undef X
+	};
+	static const int ranks[] = {[MSG_WELCOME] = RANK_welcome,
+	    [MSG_REFUSED] = RANK_refused,
+	    [MSG_SETTINGS] = RANK_settings,
+	    [MSG_BEAT_ACK] = RANK_beat_ack,
+	    [MSG_ENDED_ACK] = RANK_ended_ack,
+	    [MSG_OUTPUT_ACK] = RANK_output_ack,
+	    [MSG_INPUT] = RANK_input,
+	    [MSG_RUN] = RANK_run,
+	    [MSG_KILL] = RANK_kill,
+	    [MSG_NOTIFY] = RANK_notify,
+	    [MSG_CHECK] = RANK_check};
 
 	return ranks[kind];
 }

@@ -156,7 +156,7 @@ static void dispatch(struct world *w, struct sim_event *e)
 	}
 }
 
-/* Who stands still handles nothing; its processes, its disk and its keeper go on. */
+/* A node that stands still handles nothing; its processes, its disk and its keeper go on. */
 static bool waits_for_node(enum sim_event_kind kind)
 {
 	switch (kind) {

@@ -103,7 +103,7 @@ struct sim_event {
 	struct sim_event *next; /* in a paused node's backlog, or free */
 };
 
-/* Whatever can stop and go on; events of a stopped node wait in its backlog. */
+/* What can stop and go on; events of a stopped node wait in its backlog. */
 struct sim_node {
 	int slot;
 	struct node_clock clock;

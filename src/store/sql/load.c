@@ -16,7 +16,7 @@ struct load {
 	bool stopped; /* by the loader, or with a problem that says more */
 };
 
-/* Whoever ends it has said why. */
+/* The function that ends it has said why. */
 static int stop(struct load *l, int rc)
 {
 	l->stopped = rc != 0;

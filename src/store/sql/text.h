@@ -59,8 +59,12 @@ void sql_add_insert(struct sql_text *s, const struct row_table *t, int n_rows);
 /* False: that is not done to rows of this table. */
 bool sql_add_verb(struct sql_text *s, const struct row_table *t, enum sql_verb verb);
 
-/* What is done to many tasks at once. */
-enum sql_task_verb {
+/* What is done beside single rows: to many tasks at once, to long bodies, to the oldest events. */
+enum sql_shared {
+	SQL_BODY_INSERT,         /* task, body */
+	SQL_BODY_PRUNE,          /* task */
+	SQL_QUEUE_DELETE_BODIES, /* queue; before its tasks */
+	SQL_EVENT_EXPIRE,        /* the last number that goes */
 	SQL_TASK_PRUNE,          /* id; answers with the task's batch, if it went */
 	SQL_QUEUE_DELETE_OUTPUT, /* queue; before its tasks */
 	SQL_QUEUE_DELETE_TASKS,  /* queue */
@@ -69,8 +73,8 @@ enum sql_task_verb {
 	SQL_BATCH_DELETE_EMPTY,  /* a batch */
 	SQL_RERANK_READY,        /* queue, 1: by priority, 0: not */
 	SQL_RERANK_DUE,
-	N_SQL_TASK_VERBS,
+	N_SQL_SHARED,
 };
-extern const char *const sql_task_texts[N_SQL_TASK_VERBS]; /* for sql_add */
+extern const char *const sql_shared_texts[N_SQL_SHARED]; /* for sql_add */
 
 #endif

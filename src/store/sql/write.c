@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements that write: for any table, by its list of columns; and those about many tasks. */
+/* Statements that write: for any table, by its list of columns; and those that are no table's. */
 #include "model/objects/graph.h"
 #include "store/sql/text.h"
 
-const char *const sql_task_texts[N_SQL_TASK_VERBS] = {
+const char *const sql_shared_texts[N_SQL_SHARED] = {
+    [SQL_BODY_INSERT] = "INSERT INTO task_body (id, body) VALUES (?, ?)",
+    [SQL_BODY_PRUNE] = "DELETE FROM task_body WHERE id = ?",
+    [SQL_QUEUE_DELETE_BODIES] =
+        "DELETE FROM task_body WHERE id IN (SELECT id FROM task WHERE queue = ?)",
+    [SQL_EVENT_EXPIRE] = "DELETE FROM event WHERE seq <= ?",
     [SQL_TASK_PRUNE] = "DELETE FROM task WHERE id = ? AND " ENDED_SQL " RETURNING batch",
     [SQL_QUEUE_DELETE_OUTPUT] =
         "DELETE FROM output WHERE task IN (SELECT id FROM task WHERE queue = ?)",

@@ -11,7 +11,7 @@ static void saw_id(struct sqlite_store *s, rid id)
 static int insert_body(struct sqlite_store *s, rid id, struct str body)
 {
 	sqlite3_stmt *st;
-	int rc = sqlite_stmt(s, W_BODY_INSERT, &st);
+	int rc = sqlite_stmt(s, W_SHARED + SQL_BODY_INSERT, &st);
 
 	if (rc)
 		return rc;
@@ -65,7 +65,7 @@ static int prune_task(void *store, rid id)
 		return rc;
 	s->stat.n_tasks--;
 	s->stat_due = true;
-	rc = sqlite_run(s, W_BODY_PRUNE, &arg, 1);
+	rc = sqlite_run(s, W_SHARED + SQL_BODY_PRUNE, &arg, 1);
 	return rc ? rc : delete_belongings(s, &task_table, id);
 }
 
@@ -75,11 +75,11 @@ static int delete_tasks_of(struct sqlite_store *s, rid queue)
 	int rc = sqlite_note_batches(s, queue);
 
 	if (rc == SQLITE_OK)
-		rc = sqlite_run(s, W_QUEUE_DELETE_BODIES, &arg, 1);
+		rc = sqlite_run(s, W_SHARED + SQL_QUEUE_DELETE_BODIES, &arg, 1);
 	if (rc == SQLITE_OK)
-		rc = sqlite_run(s, W_TASKS + SQL_QUEUE_DELETE_OUTPUT, &arg, 1);
+		rc = sqlite_run(s, W_SHARED + SQL_QUEUE_DELETE_OUTPUT, &arg, 1);
 	if (rc == SQLITE_OK)
-		rc = sqlite_run(s, W_TASKS + SQL_QUEUE_DELETE_TASKS, &arg, 1);
+		rc = sqlite_run(s, W_SHARED + SQL_QUEUE_DELETE_TASKS, &arg, 1);
 	if (rc == SQLITE_OK)
 		s->stat.n_tasks -= sqlite3_changes64(s->db);
 	return rc;
@@ -98,9 +98,9 @@ static int delete_row(struct sqlite_store *s, const struct row_table *t, rid id)
 static int rerank_queue(struct sqlite_store *s, rid id, int32_t order)
 {
 	int64_t args[] = {(int64_t)id, order == ORDER_PRIORITY};
-	int rc = sqlite_run(s, W_TASKS + SQL_RERANK_READY, args, 2);
+	int rc = sqlite_run(s, W_SHARED + SQL_RERANK_READY, args, 2);
 
-	return rc ? rc : sqlite_run(s, W_TASKS + SQL_RERANK_DUE, args, 2);
+	return rc ? rc : sqlite_run(s, W_SHARED + SQL_RERANK_DUE, args, 2);
 }
 
 static int put_event(struct sqlite_store *s, const struct event_row *e)

@@ -99,7 +99,7 @@ int sqlite_expire_events(struct sqlite_store *s, int64_t before_ms, int *ret_cha
 	*ret_changes = 0;
 	if (rc || !seq)
 		return rc;
-	rc = sqlite_run(s, W_EVENT_EXPIRE, (int64_t[]){(int64_t)seq}, 1);
+	rc = sqlite_run(s, W_SHARED + SQL_EVENT_EXPIRE, (int64_t[]){(int64_t)seq}, 1);
 	*ret_changes = sqlite3_changes(s->db);
 	if (rc == SQLITE_OK && anchor.seq)
 		rc = save_end(s, META_AUDIT_ANCHOR, &anchor);

@@ -21,10 +21,10 @@ static void note(struct sqlite_store *s, rid batch)
 }
 
 /* Runs a statement that answers with batches. */
-static int note_all(struct sqlite_store *s, enum sql_task_verb verb, rid arg, int *ret_rows)
+static int note_all(struct sqlite_store *s, enum sql_shared verb, rid arg, int *ret_rows)
 {
 	sqlite3_stmt *st;
-	int rc = sqlite_stmt(s, W_TASKS + verb, &st);
+	int rc = sqlite_stmt(s, W_SHARED + verb, &st);
 
 	*ret_rows = 0;
 	if (rc)
@@ -60,9 +60,9 @@ int sqlite_drop_empty_batches(struct sqlite_store *s)
 	for (size_t i = 0; i < s->n_lossy && rc == SQLITE_OK; i++) {
 		int64_t args[] = {(int64_t)s->lossy[i].id, s->lossy[i].n};
 
-		rc = sqlite_run(s, W_TASKS + SQL_BATCH_LOST, args, 2);
+		rc = sqlite_run(s, W_SHARED + SQL_BATCH_LOST, args, 2);
 		if (rc == SQLITE_OK)
-			rc = sqlite_run(s, W_TASKS + SQL_BATCH_DELETE_EMPTY, args, 1);
+			rc = sqlite_run(s, W_SHARED + SQL_BATCH_DELETE_EMPTY, args, 1);
 	}
 	s->n_lossy = 0;
 	return rc;

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/world/clock.h"
 #include "base/world/log.h"
+#include "store/sql/agree.h"
 #include "store/sql/migrate.h"
 #include "store/sqlite/sqlite.h"
 
@@ -123,12 +124,21 @@ static const char *name_of_group(const struct row_table *t, unsigned damage)
 	                                 : "cannot be read";
 }
 
+static void heed_numbers(struct agree *g, const struct sqlite_stat *stat)
+{
+	g->last_id = stat->last_id;
+	g->n_counted = stat->n_tasks;
+}
+
 static int check_row(void *arg, const struct sql_found *row)
 {
 	AUTO(buf_release) struct buf name = {0};
 	struct check *k = arg;
 
-	agree_row(&k->agree, k->table, row->damage, row->row);
+	if (k->table != &stat_table)
+		agree_row(&k->agree, k->table, row->damage, row->row);
+	else if (!row->damage)
+		heed_numbers(&k->agree, row->row);
 	if (row->damage) {
 		sqlite_row_name(k->table, &k->ids, row, &name);
 		found(k, k->table->name, name.p, name_of_group(k->table, row->damage));
@@ -151,7 +161,7 @@ static void check_rows(struct check *k, const struct row_table *t)
 	sql_add(&q.text, "{}");
 	if (r.sql.sql->rows(&r.sql, &q, t, 0, &k->a, check_row, k))
 		found(k, t->name, NULL, sqlite3_errmsg(k->db));
-	else
+	else if (t != &stat_table)
 		agree_table_end(&k->agree, t);
 	sqlite_reader_forget(&r);
 }
@@ -166,10 +176,14 @@ static void disagrees(void *arg, const char *table, rid id, const char *what)
 
 static void check_all_rows(struct check *k)
 {
-	k->agree = (struct agree){.db = k->db, .tell = disagrees, .arg = k};
+	struct sqlite_reader asks;
+
+	sqlite_reader_init(&asks, k->db);
+	k->agree = (struct agree){.reader = &asks.sql, .tell = disagrees, .arg = k};
 	for (size_t i = 0; i <= N_TABLES; i++)
 		check_rows(k, table_at(i));
 	agree_release(&k->agree);
+	sqlite_reader_forget(&asks);
 }
 
 static bool holds(struct check *k, const char *sql)

@@ -25,14 +25,10 @@ enum write_stmt {
 	W_BEGIN,
 	W_COMMIT,
 	W_ROLLBACK,
-	W_BODY_INSERT,
-	W_BODY_PRUNE,
-	W_QUEUE_DELETE_BODIES,
 	W_STAT_PUT,
 	W_EVENT_OLDEST,
-	W_EVENT_EXPIRE,
-	W_TASKS, /* the first of enum sql_task_verb */
-	N_WRITE_STMTS = W_TASKS + N_SQL_TASK_VERBS
+	W_SHARED, /* the first of enum sql_shared */
+	N_WRITE_STMTS = W_SHARED + N_SQL_SHARED
 };
 
 /* What a parameter of a statement has been given. */
@@ -149,23 +145,6 @@ int sqlite_backup(const char *path, const char *file, const struct store_copying
     struct store_copy *ret_copy, struct problem *ret_problem);
 int sqlite_restore(const char *path, const struct store_source *source,
     const struct store_copying *how, struct store_copy *ret_copy, struct problem *ret_problem);
-
-/* agree.c: what rows say of each other. Tables come in the order of check.c: the store's numbers
- * and all objects before tasks, tasks before their output, objects before their parts. */
-struct agree {
-	sqlite3 *db;
-	void (*tell)(void *arg, const char *table, rid id, const char *what); /* id 0: the table */
-	void *arg;
-	struct idmap there[N_TABLES]; /* which objects there are */
-	bool is_read[N_TABLES];       /* all of them */
-	struct idmap told;            /* what is gone is named once */
-	struct sqlite_stat stat;      /* all 0: not known */
-	int64_t n_tasks;              /* of those that its numbers count */
-	sqlite3_stmt *find_task;
-};
-void agree_release(struct agree *g);
-void agree_row(struct agree *g, const struct row_table *t, unsigned damage, const void *row);
-void agree_table_end(struct agree *g, const struct row_table *t); /* all of it was read */
 
 /* shape.c: what is wrong with the schema is added to `ret_what` */
 void sqlite_check_shape(sqlite3 *db, struct buf *ret_what);

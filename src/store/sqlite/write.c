@@ -18,20 +18,15 @@ const struct sql_dialect sqlite_dialect = {
     .has_line = "instr(char(10) || labels, char(10) || ? || char(10)) > 0",
 };
 
-static const char *const own_texts[W_TASKS] = {
+static const char *const own_texts[W_SHARED] = {
     [W_BEGIN] = "BEGIN IMMEDIATE",
     [W_COMMIT] = "COMMIT",
     [W_ROLLBACK] = "ROLLBACK",
-    [W_BODY_INSERT] = "INSERT INTO task_body (id, body) VALUES (?, ?)",
-    [W_BODY_PRUNE] = "DELETE FROM task_body WHERE id = ?",
-    [W_QUEUE_DELETE_BODIES] =
-        "DELETE FROM task_body WHERE id IN (SELECT id FROM task WHERE queue = ?)",
     [W_STAT_PUT] = "INSERT OR REPLACE INTO stat (one, last_id, last_event, n_tasks, sum) VALUES "
                    "(1, ?, ?, ?, ?)",
     [W_EVENT_OLDEST] = "SELECT seq, time_ms, hash,"
                        " (SELECT time_ms FROM event ORDER BY seq DESC LIMIT 1)"
                        " FROM event NOT INDEXED ORDER BY seq",
-    [W_EVENT_EXPIRE] = "DELETE FROM event WHERE seq <= ?",
 };
 
 static int prepare(struct sqlite_store *s, const struct sql_text *text, sqlite3_stmt **ret_stmt)
@@ -46,8 +41,8 @@ int sqlite_stmt(struct sqlite_store *s, enum write_stmt which, sqlite3_stmt **re
 	int rc = SQLITE_OK;
 
 	if (!s->stmts[which]) {
-		sql_add(
-		    &text, which < W_TASKS ? own_texts[which] : sql_task_texts[which - W_TASKS]);
+		sql_add(&text,
+		    which < W_SHARED ? own_texts[which] : sql_shared_texts[which - W_SHARED]);
 		rc = prepare(s, &text, &s->stmts[which]);
 	}
 	*ret_stmt = s->stmts[which];

@@ -59,10 +59,7 @@ struct link_to_server {
 	size_t n_checked, n_notified, n_started, n_health, n_input_ack, n_output, n_ended;
 };
 
-/*
- * In the order to be handled: acknowledgements make room for runs, a kill may follow its run, and
- * the question after attempts comes when everything that was sent before it is there.
- */
+/* The parts of one frame; to be handled in the order of LINK_TO_WORKER_ORDER. */
 struct link_to_worker {
 	struct str clock;             /* a vector clock, any bytes; NULL: none */
 	struct str challenge;         /* LINK_NONCE_BYTES; NULL: none */

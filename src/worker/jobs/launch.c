@@ -130,7 +130,7 @@ static void set_settings(struct launch *l)
 	l->start.program.nice = s->nice;
 	l->start.program.same_group = s->same_group;
 	l->start.term_to = s->kill.to;
-	/* who goes on without a worker must not die with the keeper's parent either */
+	/* a task that goes on without a worker must not die with the keeper's parent either */
 	l->start.program.death_signal = death_signal(s);
 	set_limits(l);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who this worker is: its name, its instance, and the lock that proves it is alone. */
+/* What this worker says of itself: its name, its instance, and the lock that proves it is alone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -41,7 +41,8 @@ static int make_dirs(const char *path, struct problem *p)
 	}
 }
 
-/* Whom we become after the start, if that is somebody else: the directory may be theirs already. */
+/* The user that we become after the start, if that is somebody else: the directory may be theirs
+ * already. */
 static uid_t worker_uid(const struct worker *w)
 {
 	const struct passwd *u = w->o->user ? getpwnam(w->o->user) : NULL;

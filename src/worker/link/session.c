@@ -41,11 +41,13 @@ static void before_knock(struct worker *w, const struct link_to_worker *m)
 	worker_feed(w, (struct agent_event){.kind = AE_LINK_UP});
 }
 
-static void feed_welcome(struct worker *w, const struct link_welcome *m)
+static void feed_welcome(struct worker *w, const struct link_to_worker *m)
 {
-	w->ids = m->ids;
-	w->timeouts = m->timeouts;
-	worker_feed(w, (struct agent_event){.kind = AE_WELCOME, .welcome = *m});
+	if (!m->welcome)
+		return;
+	w->ids = m->welcome->ids;
+	w->timeouts = m->welcome->timeouts;
+	worker_feed(w, (struct agent_event){.kind = AE_WELCOME, .welcome = *m->welcome});
 	if (!agent_is_welcome(w->agent))
 		return;
 	log_info("connected to %s", w->o->server);
@@ -56,20 +58,10 @@ static void feed_welcome(struct worker *w, const struct link_welcome *m)
 	w->ready_told = true;
 }
 
-static void feed_acks(struct worker *w, const struct link_to_worker *m)
+static void feed_refused(struct worker *w, const struct link_to_worker *m)
 {
-	if (m->has_settings)
-		worker_feed(w, (struct agent_event){.kind = AE_SETTINGS, .settings = m->settings});
-	if (m->has_beat_ack)
-		worker_feed(w, (struct agent_event){.kind = AE_BEAT_ACK, .beat_ack = m->beat_ack});
-	for (size_t i = 0; i < m->n_ended_ack; i++)
-		worker_feed(
-		    w, (struct agent_event){.kind = AE_ENDED_ACK, .ended_ack = m->ended_ack[i]});
-	for (size_t i = 0; i < m->n_output_ack; i++)
-		worker_feed(
-		    w, (struct agent_event){.kind = AE_OUTPUT_ACK, .output_ack = m->output_ack[i]});
-	for (size_t i = 0; i < m->n_input; i++)
-		worker_feed(w, (struct agent_event){.kind = AE_INPUT, .input = m->input[i]});
+	if (m->refused)
+		worker_feed(w, (struct agent_event){.kind = AE_REFUSED, .refused = *m->refused});
 }
 
 /* How it wants to be ended is the brain's to know; the rest of its settings are the hand's. */
@@ -87,25 +79,36 @@ static void take_kill(struct worker *w, struct link_run *run)
 	run->kill_wait_ms = s.kill.wait_ms;
 }
 
-static void feed_orders(struct worker *w, const struct link_to_worker *m)
+static void feed_run(struct worker *w, const struct link_to_worker *m)
 {
 	for (size_t i = 0; i < m->n_run; i++) {
 		take_kill(w, &m->run[i]);
 		worker_feed(w, (struct agent_event){.kind = AE_RUN, .run = &m->run[i]});
 	}
-	for (size_t i = 0; i < m->n_kill; i++)
-		worker_feed(w, (struct agent_event){.kind = AE_KILL, .kill = m->kill[i]});
-	for (size_t i = 0; i < m->n_follow; i++)
-		worker_feed(w, (struct agent_event){.kind = AE_FOLLOW, .follow = m->follow[i]});
 }
 
-static void feed_questions(struct worker *w, const struct link_to_worker *m)
-{
-	for (size_t i = 0; i < m->n_notify; i++)
-		worker_feed(w, (struct agent_event){.kind = AE_NOTIFY, .notify = m->notify[i]});
-	if (m->has_check)
-		worker_feed(w, (struct agent_event){.kind = AE_CHECK, .check = m->check});
-}
+#define FEED_IF_THERE(part, event)                                                            \
+	static void feed_##part(struct worker *w, const struct link_to_worker *m)             \
+	{                                                                                     \
+		if (m->has_##part)                                                            \
+			worker_feed(w, (struct agent_event){.kind = event, .part = m->part}); \
+	}
+#define FEED_EACH(part, event)                                                                   \
+	static void feed_##part(struct worker *w, const struct link_to_worker *m)                \
+	{                                                                                        \
+		for (size_t i = 0; i < m->n_##part; i++)                                         \
+			worker_feed(w, (struct agent_event){.kind = event, .part = m->part[i]}); \
+	}
+
+FEED_IF_THERE(settings, AE_SETTINGS)
+FEED_IF_THERE(beat_ack, AE_BEAT_ACK)
+FEED_IF_THERE(check, AE_CHECK)
+FEED_EACH(ended_ack, AE_ENDED_ACK)
+FEED_EACH(output_ack, AE_OUTPUT_ACK)
+FEED_EACH(input, AE_INPUT)
+FEED_EACH(kill, AE_KILL)
+FEED_EACH(follow, AE_FOLLOW)
+FEED_EACH(notify, AE_NOTIFY)
 
 static void on_frame(struct link *l, struct str payload, void *arg)
 {
@@ -127,16 +130,12 @@ static void on_frame(struct link *l, struct str payload, void *arg)
 		return;
 	}
 	worker_trace_received(w, &m);
-	if (m.welcome)
-		feed_welcome(w, m.welcome);
-	if (m.refused)
-		worker_feed(w, (struct agent_event){.kind = AE_REFUSED, .refused = *m.refused});
-	feed_acks(w, &m);
-	feed_orders(w, &m);
-	feed_questions(w, &m);
+#define X(part) feed_##part(w, &m);
+	LINK_TO_WORKER_ORDER(X)
+#undef X
 }
 
-/* Whoever dies, or is gone, ends its tasks and says nothing more to anybody. */
+/* A worker that dies, or is gone, ends its tasks and says nothing more to anybody. */
 static bool dials_again(const struct worker *w)
 {
 	enum agent_phase phase = agent_phase(w->agent);

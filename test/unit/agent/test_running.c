@@ -52,7 +52,7 @@ static void test_no_wait_at_all(void **state)
 	SAYS("TERM 1; KILL 1");
 }
 
-/* Whoever leaves takes all along, also those who want only to be asked. */
+/* A worker that leaves takes all along, also those who want only to be asked. */
 static void test_leaving_kills_the_unwilling(void **state)
 {
 	join();
@@ -107,7 +107,7 @@ static void adopt(rid task, int64_t started_mono_ms, int64_t timeout_ms)
 	    .adopt = {.run = &r, .started_ms = 123456, .started_mono_ms = started_mono_ms}});
 }
 
-/* It is in the hello as if we had started it, and its end is told as ours. */
+/* The attempt is in the hello as if we had started it, and its end is told as ours. */
 static void test_adopted(void **state)
 {
 	adopt(1, mono - 5000, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who asks and what he may: rights by route, secrets, lines, ends of tokens, what is written down.
+/* The caller and what he may: rights by route, secrets, lines, ends of tokens, what is written
+ * down.
  */
 #include "model/limits.h"
 #include "world/tokens.h"
@@ -462,7 +463,7 @@ static void test_keys_are_ones_own(void **state)
 	keyed(&who[2], "\x01k", 400, NULL);
 }
 
-/* Who may only read sees neither what is run nor what it wrote. */
+/* A caller that may only read sees neither what is run nor what it wrote. */
 static void test_read_shows_no_contents(void **state)
 {
 	struct bearer b = token_make("\"name\":\"x\",\"role\":\"read\"");

@@ -173,7 +173,8 @@ static void has_read(struct talk *t)
 	world_advance(w, 1);
 }
 
-/* Who does not read is told no more until it has; then it hears all that is still in the ring. */
+/* A client that does not read is told no more until it has; then it hears all that is still in the
+ * ring. */
 static void test_slow_client(void **state)
 {
 	struct talk *slow = follow("", NULL), *quick = follow("", NULL);

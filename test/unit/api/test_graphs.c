@@ -91,7 +91,7 @@ static void test_clients_that_leave(void **state)
 	}
 }
 
-/* Whoever waits for a graph that is removed meanwhile is told so. */
+/* A client that waits for a graph that is removed meanwhile is told so. */
 static void test_removed_while_others_wait(void **state)
 {
 	struct talk *one, *two, *gone;
@@ -132,7 +132,7 @@ static void test_once_by_its_key(void **state)
 	}
 }
 
-/* Whatever is done: what is in memory is what is read back. */
+/* What is in memory is what is read back, whatever is done. */
 static void test_random_changes(void **state)
 {
 	struct rng rng = {3};

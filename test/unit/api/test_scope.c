@@ -341,7 +341,7 @@ static void test_schedules(void **state)
 	assert_int_equal(schedule_as(l, API_POST, "/v1/schedules", "m", "mine", "{}"), 403);
 	assert_int_equal(
 	    schedule_as(l, API_POST, "/v1/schedules", "m", "mine", "{\"team\":\"a\"}"), 201);
-	/* its own, to another queue; another's, whatever to */
+	/* the token's own task, to another queue; another's, whatever to */
 	assert_int_equal(schedule_as(q, API_PATCH, "/v1/schedules/own", NULL, "theirs", "{}"), 403);
 	assert_int_equal(
 	    schedule_as(q, API_PATCH, "/v1/schedules/foreign", NULL, "mine", "{}"), 404);
@@ -515,7 +515,7 @@ static void test_a_replay_stays_within_the_limits(void **state)
 	talk_free(t);
 }
 
-/* He who held the key was removed since: a replay does not say so, nor who it was. */
+/* The task that held the key was removed since: a replay does not say so, nor which it was. */
 static void test_a_replay_tells_nothing_of_a_twin_that_is_gone(void **state)
 {
 	json_t *holder = ask_json(w, API_POST, "/v1/tasks", foreign, 201);
@@ -537,7 +537,7 @@ static void test_a_replay_tells_nothing_of_a_twin_that_is_gone(void **state)
 	json_decref(holder);
 }
 
-/* Its own schedule, which somebody has moved to a queue that it may not see. */
+/* The token's own schedule, which somebody has moved to a queue that it may not see. */
 static void test_a_replayed_schedule_stays_within_the_limits(void **state)
 {
 	static const char made[] =

@@ -126,7 +126,7 @@ static void test_action(void **state)
 	json_decref(v);
 }
 
-/* It comes back as it was given. */
+/* The body comes back as it was given. */
 static void test_run(void **state)
 {
 	json_t *v = ask_json(w, API_POST, "/v1/tasks",

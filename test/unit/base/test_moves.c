@@ -53,7 +53,7 @@ static void test_a_move_is_made_or_ends_the_process(void **state)
 	walk(&lamp_moves, lamp_move);
 }
 
-/* Its stderr is read through a pipe. */
+/* The child's stderr is read through a pipe. */
 static void test_the_end_names_the_machine_and_both_states(void **state)
 {
 	char text[256] = "";

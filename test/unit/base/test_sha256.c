@@ -19,7 +19,7 @@ static void assert_digest(struct sha256 *s, const char *hex)
 	assert_string_equal(text, hex);
 }
 
-/* Those of the standard. */
+/* The standard's own examples. */
 static void test_known_digests(void **state)
 {
 	static const char *const of[][2] = {

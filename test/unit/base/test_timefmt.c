@@ -109,7 +109,7 @@ static void test_parse_refuses(void **state)
 	assert_int_equal(ms, 77);
 }
 
-/* Whatever bytes arrive: never a crash, and what is accepted can be written and read again. */
+/* Any bytes may arrive: never a crash, and what is accepted can be written and read again. */
 static void test_parse_mutations(void **state)
 {
 	struct rng r = {6};

@@ -237,7 +237,7 @@ static void test_a_series_that_is_wrong(void **state)
 	}
 }
 
-/* Its own time goes before what others of its name took now. */
+/* A job's own time goes before what others of its name took now. */
 static void test_forecast_goes_by_its_own(void **state)
 {
 	struct live l;

@@ -51,7 +51,7 @@ STORY(output_beyond_the_limit_is_not_stored)
 	for (int i = 0; i < 5; i++)
 		output(w, 1, task, 1, (int64_t)i * CHUNK);
 	assert_int_equal(w->n_outputs - before, 2);
-	/* it is acknowledged all the same: a worker that was told another limit goes on */
+	/* the output is acknowledged all the same: a worker that was told another limit goes on */
 	ack = world_sent(w, MSG_OUTPUT_ACK, 4);
 	assert_non_null(ack);
 	assert_false(ack->output_ack.refused);
@@ -348,7 +348,7 @@ STORY(what_older_servers_wrote_of_the_displaced_is_read)
 	world_free(w);
 }
 
-/* They read up to what they do not know. */
+/* Older servers read up to what they do not know. */
 STORY(older_servers_read_what_is_written_of_the_displaced)
 {
 	struct world *w = world_of_strangers();

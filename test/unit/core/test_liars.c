@@ -156,7 +156,7 @@ STORY(who_left_in_good_order_or_was_lost_is_not_waited_for)
 	}
 }
 
-/* Its tasks are unknown to the server that lost it, so their hold is in nobody's row. */
+/* The worker's tasks are unknown to the server that lost it, so their hold is in nobody's row. */
 STORY(who_is_lost_in_the_wait_is_waited_for_by_the_next_server)
 {
 	struct world *w = world_new(&swift);
@@ -243,7 +243,7 @@ STORY(who_never_took_tasks_is_no_witness_of_starts)
 	world_free(w);
 }
 
-/* He has taken tasks, so his word about others' would be as good as theirs. */
+/* The liar has taken tasks, so his word about others' would be as good as theirs. */
 STORY(who_shows_no_receipt_is_no_witness_of_a_start)
 {
 	for (int is_volatile = 0; is_volatile < 2; is_volatile++) { /* the server that hears it */
@@ -275,7 +275,7 @@ STORY(who_shows_no_receipt_is_no_witness_of_a_start)
 	}
 }
 
-/* He was given it once, did not have it, and keeps the receipt for later. */
+/* The liar was given the task once, did not have it, and keeps the receipt for later. */
 STORY(a_receipt_is_worth_nothing_once_its_bearer_had_to_speak)
 {
 	struct world *w = world_new(&swift);

@@ -16,7 +16,7 @@
 
 static const struct core_options small_slices = {.submit_slice = SLICE};
 
-/* Its strings and tasks are gone for the caller as soon as the step is over. */
+/* The submit's strings and tasks are gone for the caller as soon as the step is over. */
 static void give(struct world *w, rid queue, size_t n, const char *key, struct str idem)
 {
 	struct event ev = {
@@ -102,7 +102,7 @@ STORY(what_was_begun_before_a_crash_never_was)
 	world_free(w);
 }
 
-/* They are not kept waiting by it, but for the commit. */
+/* Other commands are not kept waiting by the long one, but for the commit. */
 STORY(others_go_on_between_two_slices)
 {
 	struct world *w = world_new(&small_slices);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stories about volatile dispatch: nothing is written before a start, so workers are the truth. */
+#include "core/ask/lane.h"
 #include "volatile_story.h"
 #include "words/words.h"
 
@@ -136,8 +137,8 @@ STORY(an_end_that_only_the_worker_knows_is_not_lost)
 	world_free(w);
 }
 
-/* Its order was never written: it began between its submission and now, and the worker's word is
- * possible. */
+/* The task's order was never written: it began between its submission and now, and the worker's
+ * word is possible. */
 STORY(a_start_that_only_the_worker_knows_keeps_its_time)
 {
 	struct world *w = world_new(&swift);
@@ -456,7 +457,7 @@ static void damage_worker(struct world *w, const char *name, uint64_t instance)
 	}
 }
 
-/* Its instance may be what is damaged: then nobody tells the real one from a stranger. */
+/* The worker's instance may be what is damaged: then nobody tells the real one from a stranger. */
 static void a_damaged_worker_is_waited_for(uint64_t instance)
 {
 	struct world *w = world_new(&swift);
@@ -555,6 +556,41 @@ STORY(what_a_damaged_worker_was_given_waits_until_it_is_lost)
 	world_free(w);
 }
 
+/* The frame's arena is used again before the store has answered. */
+STORY(a_hello_that_waits_for_the_store_has_its_own_texts)
+{
+	struct world *w = world_new(&swift);
+	char service[] = "web", need[] = "cpu=1000\n", address[] = "10.0.0.7", queue[] = "services";
+	struct link_held held = {.token = 1, .started_ms = 5};
+	const struct link_held *parked;
+	struct set_id set = fleet(w, 1);
+
+	restart(w);
+	w->hold_reads = true;
+	held.task = (rid)77 << 24;
+	held.instance = (struct link_instance){.service = str_of(service), .need = str_of(need)};
+	held.queue = str_of(queue);
+	held.fares.address = str_of(address);
+	hello(w, 11, "w1", 1, &set, &held, 1);
+	memset(service, '#', sizeof service);
+	memset(need, '#', sizeof need);
+	memset(address, '#', sizeof address);
+	memset(queue, '#', sizeof queue);
+	memset(&held, '#', sizeof held);
+	parked = lane_find_hello(w->core, 11)->hello.tasks;
+	assert_int_equal(parked->token, 1);
+	assert_true(str_is(parked->instance.service, "web"));
+	assert_null(parked->instance.domain.p);
+	assert_true(str_is(parked->instance.need, "cpu=1000\n"));
+	assert_true(str_is(parked->queue, "services"));
+	assert_true(str_is(parked->fares.address, "10.0.0.7"));
+	assert_null(parked->fares.ports.p);
+	w->hold_reads = false;
+	world_answer_reads(w);
+	assert_int_equal(world_count_sent(w, MSG_WELCOME), 1);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -580,6 +616,7 @@ int main(void)
 	    cmocka_unit_test(who_was_displaced_is_told_to_die_and_does_not_take_its_name_back),
 	    cmocka_unit_test(a_damaged_worker_is_waited_for_as_long_as_it_may_run),
 	    cmocka_unit_test(what_a_damaged_worker_was_given_waits_until_it_is_lost),
+	    cmocka_unit_test(a_hello_that_waits_for_the_store_has_its_own_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -493,7 +493,7 @@ static void test_wake(void **state)
 	watch_release(&w);
 }
 
-/* Whatever the store or the clock says, the arithmetic holds (the sanitizers watch). */
+/* The arithmetic holds, whatever the store or the clock says (the sanitizers watch). */
 static void test_absurd_readings(void **state)
 {
 	static const int64_t absurd[] = {INT64_MIN, -1, 0, NOON, CRON_TIME_MAX, INT64_MAX};

@@ -117,7 +117,7 @@ static void test_frozen_and_killed(void **state)
 	assert_runs();
 }
 
-/* Whoever has frozen himself is thawed to hear that he should end. */
+/* A process that has frozen itself is thawed to hear that it should end. */
 static void test_frozen_and_asked(void **state)
 {
 	struct process p;

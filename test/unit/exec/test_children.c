@@ -71,7 +71,7 @@ static void test_one_with_more_rights_that_stays_is_left(void **state)
 	assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOHANG), -1);
 }
 
-/* Whatever a test leaves becomes ours. */
+/* What a test leaves becomes ours. */
 static int reap(void **state)
 {
 	return exec_end_children(20000) ? 0 : -1;

@@ -566,7 +566,7 @@ static void it_can_be_asked_to_stop(void **state)
 	assert_false(sandbox_signal(b.pid, SIGTERM));
 }
 
-/* Whoever kills the outer one ends all: nobody inside keeps the pipe open. */
+/* Killing the outer process ends all: nobody inside keeps the pipe open. */
 static void all_ends_with_the_outer_one(void **state)
 {
 	static const char *const argv[] = {

@@ -150,7 +150,7 @@ static void random_step(struct package_change *x, struct rng *rng)
 	}
 }
 
-/* Whatever is done is undone; what is kept has no loop if and only if the check says so. */
+/* What is done is undone; what is kept has no loop if and only if the check says so. */
 static void test_random(void **state)
 {
 	struct package_graph g = {0};

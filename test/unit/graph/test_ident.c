@@ -94,7 +94,7 @@ static struct str random_version(struct rng *r, char *buf)
 	return (struct str){buf, n};
 }
 
-/* Whatever the texts are: an order, in which only the same text is equal. */
+/* Any texts have an order, in which only the same text is equal. */
 static void test_versions_have_one_order(void **state)
 {
 	struct rng r = {3};

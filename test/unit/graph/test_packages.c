@@ -151,7 +151,7 @@ static void remove_some(struct package_graph *g, int number)
 	remove_ident(g, name, &p);
 }
 
-/* Whatever is uploaded and removed: no runtime loop is ever in the graph. */
+/* No runtime loop is ever in the graph, whatever is uploaded and removed. */
 static void test_no_loop_ever(void **state)
 {
 	struct rng r = {11};

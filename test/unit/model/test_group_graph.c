@@ -128,7 +128,7 @@ static void one_that_is_needed_by_many(void **state)
 	free(long_name);
 }
 
-/* Whatever the bytes are: edges lead forward, to jobs that there are, and reading ends. */
+/* Edges lead forward, to jobs that there are, and reading ends, whatever the bytes are. */
 static void hostile_bytes(void **state)
 {
 	struct rng g = {6};

@@ -122,7 +122,7 @@ static void test_keys_compare_column_by_column(void **state)
 	assert_true(row_compare(&idem_table, 1, &a, &b) < 0);
 }
 
-/* Whatever a damaged row says, it has the name that it was given and does nothing. */
+/* A damaged row, whatever it says, has the name that it was given and does nothing. */
 static void test_quarantine_does_no_harm(void **state)
 {
 	const struct quarantine_facts f = {.damage = 1, .name = STR("q"), .now_ms = 1000};
@@ -174,7 +174,7 @@ static struct schedule_row widest(void)
 	return r;
 }
 
-/* Whatever columns there are: the widest numbers, empty strings, none, and what is left out. */
+/* All columns that there are: the widest numbers, empty strings, none, and what is left out. */
 static void test_a_packed_row_comes_back_whole(void **state)
 {
 	uint64_t without = ROW_BIT(schedule_table, schedule_row, name);

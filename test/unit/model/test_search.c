@@ -142,7 +142,7 @@ static void test_the_same_word_counts_once(void **state)
 	assert_int_equal(s.n, 1);
 }
 
-/* Whatever is asked for, only letters, digits and bytes above ASCII are left of it. */
+/* Only letters, digits and bytes above ASCII are left of what is asked for. */
 static void test_nothing_but_words_is_left(void **state)
 {
 	struct rng r = {7};

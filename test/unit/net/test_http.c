@@ -120,7 +120,7 @@ static void test_query_is_decoded(void **state)
 	    "GET 4:/p q [a=1] [b=x&y z] [c=]");
 }
 
-/* Whatever the handler has in hand stays where it is, however long the rest of the target is. */
+/* What the handler has in hand stays where it is, however long the rest of the target is. */
 static void test_path_holds_while_the_query_is_read(void **state)
 {
 	static const char *const queries[] = {"&", "a=b&", "%41=%42&", "+"};

@@ -236,7 +236,7 @@ static void reply_held(void *arg)
 	http_reply(w->held, 200, "text/plain", STR("at last"));
 }
 
-/* Whoever waits for us is not idle, however long we take. */
+/* A client that waits for us is not idle, however long we take. */
 static void test_waiting_clients_are_not_ended(void **state)
 {
 	struct world *w = begin((struct http_options){.idle_ms = 40, .request_ms = 40});
@@ -327,7 +327,7 @@ static void test_buffered_input_is_bounded(void **state)
 	end(w);
 }
 
-/* Whoever holds most of what waits to be read goes; the others do not notice. */
+/* The client that holds most of what waits to be read goes; the others do not notice. */
 static void test_unread_answers_are_bounded(void **state)
 {
 	struct world *w = begin((struct http_options){.output_max = 80u << 20});

@@ -159,7 +159,7 @@ static void test_watchdogs_of_others(void **state)
 	}
 }
 
-/* Its queue is full: nothing waits, nothing is lost that still holds. */
+/* The socket's queue is full: nothing waits, nothing is lost that still holds. */
 static void test_nobody_reads(void **state)
 {
 	struct manager m;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who reads a task's output along: said when the first comes and when the last goes. */
+/* Readers of a task's output as it comes: said when the first comes and when the last goes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

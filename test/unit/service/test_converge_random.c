@@ -87,7 +87,7 @@ static const struct instance *record(
 	return NULL;
 }
 
-/* It is on a worker that is not certainly lost. */
+/* The instance is on a worker that is not certainly lost. */
 static bool may_run(const struct world *w, const struct instance *i)
 {
 	return i && i->worker != NO_WORKER && w->workers[i->worker] != SEEN_LOST;

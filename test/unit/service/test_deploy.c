@@ -102,7 +102,7 @@ static const char *pass(struct story *t)
 	return said;
 }
 
-/* Those who are told to stop have, and those who wait for a worker are claimed. */
+/* The instances that are told to stop have, and those who wait for a worker are claimed. */
 static void obey(struct story *t)
 {
 	size_t kept = 0;
@@ -262,7 +262,8 @@ static void test_recreate_waits_for_suspects(void **state)
 	over(&t);
 }
 
-/* Whatever the deploy waits for: what comes back and crashes does not start beside the new ones. */
+/* The deploy may wait for anything: what comes back and crashes does not start beside the new ones.
+ */
 static void test_recreate_stalls_with_one_revision(void **state)
 {
 	struct story t = story(2);
@@ -370,7 +371,7 @@ static void test_too_late_goes_back_by_choice(void **state)
 	over(&t);
 }
 
-/* Who asked for an older revision is not sent forth again. */
+/* A person who asked for an older revision is not sent forth again. */
 static void test_going_back_by_hand_stalls(void **state)
 {
 	struct story t = story(1);

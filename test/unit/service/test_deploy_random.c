@@ -112,7 +112,7 @@ static uint32_t count_serving(const struct world *w, const struct instances *r)
 	return n;
 }
 
-/* Those that would be left if no new one ever became healthy from now on. */
+/* The instances that would be left if no new one ever became healthy from now on. */
 static uint32_t count_kept(const struct world *w, const struct instances *r)
 {
 	uint32_t n = 0;

@@ -53,7 +53,7 @@ static void test_one_row_for_every_case(void **state)
 	}
 }
 
-/* Whatever happens to be known, what runs is ended only for another that runs, or unwanted. */
+/* What runs is ended, whatever happens to be known, only for another that runs, or unwanted. */
 static void test_what_runs_is_seldom_ended(void **state)
 {
 	for (unsigned n = 0; n < 8 * N_RECONCILE_RECORDS; n++) {

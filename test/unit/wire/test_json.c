@@ -65,7 +65,7 @@ static void test_containers_are_bounded(void **state)
 	}
 }
 
-/* Its elements, each in brackets, or what is wrong. */
+/* The array's elements, each in brackets, or what is wrong. */
 static char *taken_apart(const char *text)
 {
 	struct str rest = str_of(text), one;
@@ -108,7 +108,7 @@ static void test_arrays_taken_apart(void **state)
 	}
 }
 
-/* Whatever jansson takes for an array is taken apart into the same values. */
+/* What jansson takes for an array is taken apart into the same values. */
 static void test_as_the_parser_sees_them(void **state)
 {
 	static const char alphabet[] = "[]{},,:\"\"\\ 1a\n";

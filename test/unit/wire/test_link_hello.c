@@ -139,7 +139,7 @@ static void test_proof(void **state)
 		buf_release(&all[i]);
 }
 
-/* Whoever is of another version is told so, even when nothing else of its hello can be read. */
+/* A worker of another version is told so, even when nothing else of its hello can be read. */
 static void test_other_version(void **state)
 {
 	struct link_hello h = good_hello();

@@ -140,8 +140,7 @@ static const struct {
         "they end, or workers idle"},
     {WHY_GROUP_READS, "group-reads", "the group nightly is being read from the store", "a moment"},
     {WHY_GROUP_OWED, "group-owed",
-        "the group nightly was triggered by its schedule, and its jobs are being found out",
-        "a moment"},
+        "the group nightly was triggered by its w2, and its jobs are being found out", "a moment"},
     {WHY_GROUP_RUNS, "group-runs",
         "waiting for a worker, running or held: 2 of the 3 jobs of the group nightly",
         "each of them ends"},
@@ -166,6 +165,15 @@ static void every_reason_has_its_sentences(void **state)
 		assert_string_equal(words_why(&arena, &w).p, whys[i].holds);
 		assert_string_equal(words_lift(&arena, &w).p, whys[i].lifts);
 	}
+}
+
+static void a_group_is_triggered_by_its_owners_kind(void **state)
+{
+	struct why w = {
+	    WHY_GROUP_OWED, {.name = STR("nightly"), .other = str_of(kind_names[GROUP_OWNER])}};
+
+	assert_string_equal(words_why(&arena, &w).p,
+	    "the group nightly was triggered by its schedule, and its jobs are being found out");
 }
 
 static void a_job_goes_by_its_name_where_that_is_known(void **state)
@@ -331,6 +339,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_teardown(every_reason_has_its_sentences, drop),
+	    cmocka_unit_test_teardown(a_group_is_triggered_by_its_owners_kind, drop),
 	    cmocka_unit_test_teardown(a_job_goes_by_its_name_where_that_is_known, drop),
 	    cmocka_unit_test_teardown(every_wait_has_its_sentence, drop),
 	    cmocka_unit_test_teardown(every_hint_has_its_sentence, drop),

@@ -99,7 +99,7 @@ static void test_check(void **state)
 	stop_worker();
 }
 
-/* It answers, but cannot start anything: it gets no tasks, and says why. */
+/* The worker answers, but cannot start anything: it gets no tasks, and says why. */
 static void test_check_fails(void **state)
 {
 	static const struct {
@@ -187,7 +187,7 @@ static void write_started(const char *text)
 	fclose(file);
 }
 
-/* Whatever the clock says meanwhile: every start is one later than the last. */
+/* Every start is one later than the last, whatever the clock says meanwhile. */
 static void test_started_rises(void **state)
 {
 	int64_t last = clock_wall_ms() + 3600000;

@@ -17,7 +17,7 @@
 #include "model/task/need.h"
 #include "service/life/container.h"
 
-/* It listens at its second port, then says what it was given. */
+/* The instance listens at its second port, then says what it was given. */
 #define SERVE                                                                                    \
 	"python3 -c 'import socket,os,time; s=socket.create_server((\\\"127.0.0.1\\\","          \
 	"int(os.environ[\\\"PORT1\\\"]))); os.system(\\\"echo $PORT $PORT0 $PORT1 $REEVE_PORTS " \

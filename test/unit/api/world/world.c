@@ -77,7 +77,7 @@ static uint64_t expect(struct world *w, api_reply_fn *fn, void *fn_arg)
 	return e->ticket;
 }
 
-/* Whatever has been committed here is durable: only the present batch is not. */
+/* What has been committed here is durable: only the present batch is not. */
 static bool host_when_durable(void *arg, uint64_t batch, api_reply_fn *fn, void *fn_arg)
 {
 	struct world *w = arg;

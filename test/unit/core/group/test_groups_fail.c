@@ -97,7 +97,7 @@ static void killed(struct group_story *s, char letter)
 	world_step(s->w, &ev);
 }
 
-/* Its worker is told, and may say that it had started after that: the reason stays. */
+/* The job's worker is told, and may say that it had started after that: the reason stays. */
 static void test_what_runs_fails_when_its_worker_says_so(void **state)
 {
 	struct group_story s = begin("a b:a c:a!");
@@ -150,7 +150,7 @@ static void test_what_was_never_started_fails(void **state)
 	world_free(s.w);
 }
 
-/* It had ended by itself before it was told. */
+/* The job had ended by itself before its worker was told. */
 static void test_what_is_built_stays_built(void **state)
 {
 	struct group_story s = begin("a b:a");
@@ -161,7 +161,8 @@ static void test_what_is_built_stays_built(void **state)
 	world_free(s.w);
 }
 
-/* Its group is cancelled meanwhile: that is over with the job, which has failed all the same. */
+/* The job's group is cancelled meanwhile: that is over with the job, which has failed all the same.
+ */
 static void test_beside_a_cancel(void **state)
 {
 	struct group_story s = begin("a b:a");

@@ -296,7 +296,7 @@ STORY(what_needs_something_is_written_before_it_is_sent)
 	world_free(w);
 }
 
-/* Who has waited for room goes before the one whose task has just made it. */
+/* A task that has waited for room goes before the one whose task has just made it. */
 STORY(queues_take_turns_on_a_full_worker)
 {
 	struct world *w = world_new(NULL);

@@ -180,7 +180,7 @@ STORY(overlap_replace_cancels_what_runs)
 	world_free(w);
 }
 
-/* Its worker takes a while to end it: two more ticks come by, the newest wins. */
+/* The worker takes a while to end the task: two more ticks come by, the newest wins. */
 STORY(overlap_replace_waits_for_the_end)
 {
 	struct world *w = quiet_world();

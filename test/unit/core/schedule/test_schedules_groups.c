@@ -78,6 +78,17 @@ static size_t jobs_of(const struct world *w, rid group)
 	return n;
 }
 
+static void assert_waits_for_its_jobs(const struct world *w, rid group)
+{
+	struct arena a = {0};
+	struct why *whys;
+
+	assert_int_equal(core_group_why(w->core, group, &a, &whys), 1);
+	assert_int_equal(whys[0].code, WHY_GROUP_OWED);
+	assert_true(str_is(whys[0].facts.other, "schedule"));
+	arena_release(&a);
+}
+
 STORY(a_tick_triggers_a_group_and_names_it)
 {
 	struct world *w = quiet_world();
@@ -94,6 +105,7 @@ STORY(a_tick_triggers_a_group_and_names_it)
 	assert_int_equal(world_schedule(w, id)->progress.last_task, group);
 	assert_int_equal(w->n_tasks, 0);
 	assert_int_equal(owed(w), group);
+	assert_waits_for_its_jobs(w, group);
 	assert_int_equal(draft(w, group, 3)->code, 0);
 	assert_int_equal(world_reply(w)->id, group);
 	assert_int_equal(owed(w), 0);
@@ -280,7 +292,7 @@ static rid cancelled_while_it_comes_in(struct world *w, const struct group_edge 
 
 static const struct core_options slices = {.submit_slice = 2};
 
-/* Whoever cancels it does not have to ask again. */
+/* A person who cancels the group does not have to ask again. */
 STORY(what_is_cancelled_while_it_comes_in_ends)
 {
 	struct world *w = world_new(&slices);
@@ -291,7 +303,8 @@ STORY(what_is_cancelled_while_it_comes_in_ends)
 	world_free(w);
 }
 
-/* Its jobs were refused after all, so there will be none: it was cancelled, and has not failed. */
+/* The group's jobs were refused after all, so there will be none: it was cancelled, and has not
+ * failed. */
 STORY(what_is_cancelled_before_its_draft_is_refused_is_cancelled)
 {
 	static const struct group_edge twice[] = {{1, 0, EDGE_SUCCESS, 0}, {1, 0, EDGE_END, 0}};
@@ -363,7 +376,7 @@ STORY(a_schedule_keeps_to_what_it_makes)
 	world_free(w);
 }
 
-/* Its groups stay; what nobody can draft any more has no text. */
+/* The schedule's groups stay; what nobody can draft any more has no text. */
 STORY(what_a_deleted_schedule_owes_has_no_text)
 {
 	struct world *w = quiet_world();

@@ -274,7 +274,7 @@ STORY(what_fires_while_the_past_is_read_is_not_filled_in)
 	world_free(w);
 }
 
-/* Its task waits in the store, and nobody has read it yet. */
+/* The schedule's task waits in the store, and nobody has read it yet. */
 STORY(a_queue_that_goes_takes_no_other_queues_tasks_along)
 {
 	struct world *w = quiet_world();

@@ -22,7 +22,7 @@ static long clone_user(void)
 	return pid;
 }
 
-/* Its parent must have the rights that it has: so a child of ours. */
+/* The process's parent must have the rights that it has: so a child of ours. */
 static long trace_child(void)
 {
 	pid_t pid = fork();

@@ -6,8 +6,9 @@
  */
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "model/objects/queue.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sql/agree.h"
 
 /* What is known of a row that is there: values of the maps. */
 static char there, by_priority, damaged;
@@ -17,7 +18,6 @@ void agree_release(struct agree *g)
 	for (int i = 0; i < N_TABLES; i++)
 		idmap_release(&g->there[i]);
 	idmap_release(&g->told);
-	sqlite3_finalize(g->find_task);
 }
 
 /* A row that is gone may be missed by many others. */
@@ -42,7 +42,7 @@ static void look_at_task(struct agree *g, unsigned damage, const struct task_row
 	int64_t rank = 0;
 	char *queue;
 
-	g->n_tasks += t->id <= g->stat.last_id;
+	g->n_tasks += t->id <= g->last_id;
 	if (damage & (DAMAGED_SPEC | DAMAGED_STATE) || !g->is_read[TABLE_QUEUE])
 		return;
 	queue = idmap_get(&g->there[TABLE_QUEUE], t->spec.queue);
@@ -56,18 +56,16 @@ static void look_at_task(struct agree *g, unsigned damage, const struct task_row
 		    g->arg, "task", t->id, "its place in the queue is not that of its priority");
 }
 
+/* One that cannot be read is a finding of its own. */
 static bool task_is_there(struct agree *g, rid id)
 {
+	AUTO(sql_query_release) struct sql_query q;
+	int64_t n;
 	bool found;
 
-	if (!g->find_task &&
-	    sqlite3_prepare_v2(
-	        g->db, "SELECT 1 FROM task NOT INDEXED WHERE id = ?", -1, &g->find_task, NULL))
-		return true;
-	sqlite3_bind_int64(g->find_task, 1, (int64_t)id);
-	found = sqlite3_step(g->find_task) != SQLITE_DONE;
-	sqlite3_reset(g->find_task);
-	return found;
+	sql_query_begin(&q, g->reader);
+	sql_term(&q, "SELECT 1 FROM task {} WHERE id = ?", (int64_t)id);
+	return sql_number(g->reader, &q, &found, &n) != 0 || found;
 }
 
 static void look_at_output(struct agree *g, const struct output_row *o)
@@ -106,36 +104,35 @@ void agree_row(struct agree *g, const struct row_table *t, unsigned damage, cons
 		saw_object(g, t, row);
 	else if (damage)
 		return;
-	else if (t == &stat_table)
-		g->stat = *(const struct sqlite_stat *)row;
 	else if (t == &output_table)
 		look_at_output(g, row);
 	else if (t->belongs_to)
 		look_at_part(g, t, row);
 }
 
+static int body_without_task(void *arg, const int64_t *id)
+{
+	tell_gone(arg, "task", (rid)*id, "it is gone, and what it runs is there");
+	return 0;
+}
+
 /* Long bodies have no checksum of their own, so nobody has read them; but each has a task. */
 static void look_at_far_bodies(struct agree *g)
 {
-	sqlite3_stmt *st = NULL;
+	AUTO(sql_query_release) struct sql_query q;
 
-	if (sqlite3_prepare_v2(g->db,
-	        "SELECT id FROM task_body WHERE NOT EXISTS"
-	        " (SELECT 1 FROM task NOT INDEXED WHERE task.id = task_body.id)",
-	        -1, &st, NULL))
-		return;
-	while (sqlite3_step(st) == SQLITE_ROW)
-		tell_gone(g, "task", (rid)sqlite3_column_int64(st, 0),
-		    "it is gone, and what it runs is there");
-	sqlite3_finalize(st);
+	sql_query_begin(&q, g->reader);
+	sql_add(&q.text, "SELECT id FROM task_body WHERE NOT EXISTS"
+	                 " (SELECT 1 FROM task {} WHERE task.id = task_body.id)");
+	g->reader->sql->numbers(g->reader, &q, 1, body_without_task, g);
 }
 
 static void compare_count(struct agree *g)
 {
-	int64_t gone = g->stat.n_tasks - g->n_tasks;
+	int64_t gone = g->n_counted - g->n_tasks;
 	char words[80];
 
-	if (!g->stat.last_id || gone == 0)
+	if (!g->last_id || gone == 0)
 		return;
 	snprintf(words, sizeof words, "%lld %s", (long long)(gone > 0 ? gone : -gone),
 	    gone > 0 ? "of those that were written are gone" : "more than were written");
@@ -144,8 +141,7 @@ static void compare_count(struct agree *g)
 
 void agree_table_end(struct agree *g, const struct row_table *t)
 {
-	if (t != &stat_table)
-		g->is_read[t->number] = true;
+	g->is_read[t->number] = true;
 	if (t == &task_table)
 		compare_count(g);
 	if (t == &output_table)
