@@ -162,6 +162,21 @@ def test_a_group_is_held_whole(dev, cli, gate):
     assert cli("wait", group).code == 0
 
 
+def test_a_job_is_named_wherever_a_task_is(dev, cli, gate):
+    group = submit(cli, job("a", *gate.command()), job("b", needs=["a"]), name="named")
+    task = dev.get(f"/v1/groups/{group}/jobs/b")["task"]
+    for of in ("named", group, "@last"):
+        assert cli("task", "show", f"{of}/b", "-o", "json").json["id"] == task
+        assert cli("task", "history", f"{of}/b", "-o", "json").json == cli("task", "history", task, "-o", "json").json
+        assert cli("events", "--task", f"{of}/b", "-o", "json").json == cli("task", "history", task, "-o", "json").json
+    cli("task", "set", "named/b", "--priority", "7")
+    assert dev.get(f"/v1/tasks/{task}")["priority"] == 7
+    gate.open()
+    cli("wait", group)
+    unknown = cli("task", "show", "named/c", check=False)
+    assert unknown.code == 1 and '"c"' in unknown.err, unknown
+
+
 WRONG = [
     ("jobs:\n- {name: a, command: [x], needs: [b]}\n", "line 2: a: it needs b, and there is no job of that name"),
     ("jobs:\n- {name: a, needs: [b]}\n- {name: b, needs: [a]}\n", "loop"),
