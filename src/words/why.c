@@ -37,7 +37,7 @@ static const struct {
     [WHY_WORKERS_TOO_OLD] =
         {"its input is streamed, or it is shown what it needs: {workers} too old for that",
             "upgrade one of them, or start another: reeve worker --join HOST:PORT"},
-    [WHY_WORKERS_DRAINED] = {"{workers} drained{: |reason}",
+    [WHY_WORKERS_DRAINED] = {"{workers} drained{ by |other}{: |reason}",
         "reeve worker undrain {typed}; or start another: reeve worker --join HOST:PORT"},
     [WHY_NEED_PLACE] = {"of {n} worker{s} for the queue none may run it: it needs {place}",
         "a worker that fits joins: reeve worker --label KEY=VALUE, --target NAME"},

@@ -82,7 +82,7 @@ static const struct {
         "are too old for that",
         "upgrade one of them, or start another: reeve worker --join HOST:PORT"},
     {WHY_WORKERS_DRAINED, "workers-drained",
-        "2 of 3 workers that serve the queue are drained: the disk",
+        "2 of 3 workers that serve the queue are drained by w2: the disk",
         "reeve worker undrain nightly; or start another: reeve worker --join HOST:PORT"},
     {WHY_NEED_PLACE, "need-place",
         "of 2 workers for the queue none may run it: it needs the target 2",

@@ -518,10 +518,10 @@ STORY(a_release_does_not_start_what_is_not_due)
 
 	story_worker(&s, 10);
 	story_submit(&s, "a b:a");
-	set_status(&s, 'b', TASK_QUEUED);
+	assert_int_equal(set_status(&s, 'b', TASK_QUEUED), ERR_CONFLICT); /* nobody holds it */
 	assert_jobs(&s, "b=schedulable");
-	set_status(&s, 'b', -10);
-	set_status(&s, 'b', TASK_QUEUED);
+	assert_int_equal(set_status(&s, 'b', -10), 0);
+	assert_int_equal(set_status(&s, 'b', TASK_QUEUED), 0);
 	assert_int_equal(story_job(&s, 'b')->state.status, TASK_BLOCKED);
 	story_end(&s, 'a', TASK_SUCCEEDED);
 	assert_jobs(&s, "b=dispatched");
