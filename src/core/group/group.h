@@ -302,6 +302,8 @@ void groups_go_on(struct core *c); /* another step is to follow at once */
 void groups_pull(struct core *c, struct effects *out);
 /* No more is pulled in, but for the few that dispatch anyway. */
 bool groups_fill_memory(const struct core *c);
+/* If a worker idles from now on: when one more comes in. */
+int64_t groups_pull_in_ms(const struct core *c, int64_t mono_ms);
 
 /* stands.c: which of them stand still */
 /* A job was released, or given to a worker, or all of the group is being ended. */

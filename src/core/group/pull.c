@@ -104,6 +104,15 @@ bool groups_fill_memory(const struct core *c)
 	       all->active_jobs * JOB_BYTES + all->active_edges * EDGE_BYTES > GROUPS_STAND_BYTES;
 }
 
+int64_t groups_pull_in_ms(const struct core *c, int64_t mono_ms)
+{
+	const struct groups *all = groups_of(c);
+	int64_t left = timer_is_set(&all->pull) ? all->pull.node.at - mono_ms : 0;
+	bool at_once = all->has_idled || all->n_active - all->n_stand < c->o.groups_active;
+
+	return (left > 0 ? left : 0) + (at_once ? 0 : c->o.groups_delay_ms);
+}
+
 /* In the place of one that stands still: a worker that idles now would go on idling. */
 static bool has_place(const struct core *c)
 {

@@ -11,6 +11,7 @@
 #include "core/group/group.h"
 #include "core/state.h"
 #include "group_story.h"
+#include "words/words.h"
 
 #define STORY(name) static void name(void **state)
 
@@ -230,6 +231,45 @@ STORY(a_queue_that_nobody_serves_keeps_no_other_out)
 	world_free(s.w);
 }
 
+static const char *why(struct group_story *s, struct arena *a, size_t i)
+{
+	struct why *whys;
+	size_t n = core_group_why(s->w->core, s->group, s->w->mono_ms, a, &whys);
+
+	if (i >= n)
+		return "";
+	return arena_strf(a, STR_FMT " > " STR_FMT, STR_ARG(words_why(a, &whys[i])),
+	    STR_ARG(words_lift(a, &whys[i])))
+	    .p;
+}
+
+/* Who waits is told the setting, when one more comes in, and a job of each that is in the way. */
+STORY(who_waits_is_told_what_for)
+{
+	struct core_options o = {.groups_active = 1, .groups_delay_ms = 2000};
+	struct group_story s = story_new(&o), dead, busy, third, last;
+	struct arena a = {0};
+	rid jobs[GROUP_LIVE_MAX];
+
+	dead = one_that_needs(&s, "@dead\n", "a b:a");
+	joins(&s, "w1", "linux");
+	busy = one_that_needs(&s, NULL, "a");
+	world_advance(s.w, 2000);
+	third = one_that_needs(&s, NULL, "a");
+	last = one_that_needs(&s, NULL, "a");
+	assert_non_null(strstr(why(&third, &a, 0),
+	    "1 of at most 1 groups go on at once (server.groups_active) > one of them ends; or "));
+	assert_non_null(strstr(why(&third, &a, 0), "has nothing to do for 4.0s"));
+	assert_non_null(strstr(why(&third, &a, 1), "1 of the groups that dispatch stand still"));
+	assert_string_equal(why(&third, &a, 2), "");
+	assert_non_null(strstr(why(&last, &a, 2), "older groups that wait as well: 1"));
+	assert_int_equal(core_group_live(s.w->core, last.group, jobs), 2);
+	assert_int_equal(jobs[0], busy.job[0]);
+	assert_int_equal(jobs[1], dead.job[0]);
+	arena_release(&a);
+	world_free(s.w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +280,7 @@ int main(void)
 	    cmocka_unit_test(dead_groups_keep_no_other_out),
 	    cmocka_unit_test(nobody_idles_so_nothing_more_comes_in),
 	    cmocka_unit_test(held_groups_keep_no_other_out),
+	    cmocka_unit_test(who_waits_is_told_what_for),
 	    cmocka_unit_test(a_queue_that_nobody_serves_keeps_no_other_out),
 	};
 
