@@ -152,6 +152,10 @@ void why_show(struct cli *c, json_t *why)
 	{
 		AUTO(buf_release) struct buf line = {0};
 
+		if (*js(job, "group")) {
+			text_add_clean(&line, str_of(js(job, "group")));
+			buf_add_char(&line, '/');
+		}
 		text_add_clean(&line, str_of(js(job, "job")));
 		buf_add_cstr(&line, "  ");
 		add_state(&line, &c->term, c->term.out_colour, js(job, "state"));

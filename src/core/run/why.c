@@ -294,7 +294,7 @@ size_t core_why(const struct core *c, const struct task_row *row, int64_t now_ms
 {
 	struct task *t = task_find(c, row->id);
 	const struct task_row *now = t ? &t->row : row;
-	struct why_answer an = {.a = a};
+	struct why_answer an = {.a = a, .mono_ms = mono_ms};
 	char text[ID_TEXT];
 	struct str id = arena_str(a, str_of(id_format(&c->ids, row->id, text)));
 
