@@ -83,7 +83,7 @@ static void assert_waits_for_its_jobs(const struct world *w, rid group)
 	struct arena a = {0};
 	struct why *whys;
 
-	assert_int_equal(core_group_why(w->core, group, &a, &whys), 1);
+	assert_int_equal(core_group_why(w->core, group, w->mono_ms, &a, &whys), 1);
 	assert_int_equal(whys[0].code, WHY_GROUP_OWED);
 	assert_true(str_is(whys[0].facts.other, "schedule"));
 	arena_release(&a);
