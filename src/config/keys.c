@@ -84,7 +84,7 @@ const struct config_key config_keys[] = {
 	{"server.zoneinfo_refresh", KEY_DURATION, "60s", "REEVE_SERVER_ZONEINFO_REFRESH", NULL, S, RESTART,
 	    "How often the files of zones in use are looked at again: when one changes, its schedules follow.", 100, DAY},
 	{"server.groups_active", KEY_INT, "2", "REEVE_SERVER_GROUPS_ACTIVE", NULL, S, RESTART,
-	    "Groups that dispatch at once, the oldest first; one more does while workers would idle.", 1, 1000},
+	    "Groups that dispatch at once, the oldest first, those that stand still not counted; one more does while workers would idle.", 1, 1000},
 	{"server.groups_delay", KEY_DURATION, "2s", "REEVE_SERVER_GROUPS_DELAY", NULL, S, RESTART,
 	    "Workers must idle for so long before one more group dispatches.", 1, DAY},
 	{"server.window_tasks", KEY_INT, "2048", "REEVE_SERVER_WINDOW_TASKS", NULL, S, RESTART,

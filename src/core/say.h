@@ -82,6 +82,9 @@ struct facts {
 	X(WHY_BLOCKED, "blocked")                         \
 	X(WHY_HELD, "held")                               \
 	X(WHY_GROUP_WAITS, "group-waits")                 \
+	X(WHY_GROUP_NO_MEMORY, "group-waits")             \
+	X(WHY_GROUPS_STAND, "groups-stand")               \
+	X(WHY_GROUPS_BEFORE, "groups-before")             \
 	X(WHY_GROUP_READS, "group-reads")                 \
 	X(WHY_GROUP_OWED, "group-owed")                   \
 	X(WHY_GROUP_RUNS, "group-runs")                   \

@@ -37,7 +37,7 @@ static const struct {
     [WHY_WORKERS_TOO_OLD] =
         {"its input is streamed, or it is shown what it needs: {workers} too old for that",
             "upgrade one of them, or start another: reeve worker --join HOST:PORT"},
-    [WHY_WORKERS_DRAINED] = {"{workers} drained{: |reason}",
+    [WHY_WORKERS_DRAINED] = {"{workers} drained{ by |other}{: |reason}",
         "reeve worker undrain {typed}; or start another: reeve worker --join HOST:PORT"},
     [WHY_NEED_PLACE] = {"of {n} worker{s} for the queue none may run it: it needs {place}",
         "a worker that fits joins: reeve worker --label KEY=VALUE, --target NAME"},
@@ -88,8 +88,16 @@ static const struct {
         "reeve task release {task}"},
     [WHY_HELD] = {"it is held back{ by |other} (status {n}){: |reason}",
         "reeve task release {task}"},
-    [WHY_GROUP_WAITS] = {"the group {name} waits for its turn: {n} before it are not over",
-        "they end, or workers idle"},
+    [WHY_GROUP_WAITS] = {"the group {name} waits for its turn: {n} of at most {of} groups go on at "
+                         "once (server.groups_active)",
+        "one of them ends; or a worker that could run its jobs has nothing to do for {in}"},
+    [WHY_GROUP_NO_MEMORY] = {"the group {name} waits for its turn: {n} groups dispatch, and there "
+                             "is no room in memory for more that stand still",
+        "one of them ends: reeve group ls --state dispatching; reeve group cancel GROUP ends one"},
+    [WHY_GROUPS_STAND] = {"{n} of the groups that dispatch stand still: no worker can run what "
+                          "they have ready",
+        "they keep no other out: while a worker has nothing else to do, the next one comes in"},
+    [WHY_GROUPS_BEFORE] = {"older groups that wait as well: {n}", "they come in before it"},
     [WHY_GROUP_READS] = {"the group {name} is being read from the store", "a moment"},
     [WHY_GROUP_RUNS] = {"waiting for a worker, running or held: {n} of the {of} jobs of the group "
                         "{name}",

@@ -86,30 +86,10 @@ static struct str why_nothing(struct call *c, const struct group_row *g)
 	    g->reason.n ? ": " : "", STR_ARG(g->reason));
 }
 
-/* The first one's reasons are in the summary, too: that is all that a list has room for. */
-static void show_live(struct call *c, struct str *summary)
-{
-	const struct job_why *j = c->state;
-	bool is_first = true;
-
-	job_why_open(c);
-	for (size_t i = 0; i < j->n; i++) {
-		struct str line;
-
-		if (!j->rows[i].id || task_is_ended(j->rows[i].state.status))
-			continue;
-		line = job_why_show(c, &j->rows[i]);
-		if (is_first)
-			*summary = arena_strf(
-			    &c->arena, STR_FMT "; " STR_FMT, STR_ARG(*summary), STR_ARG(line));
-		is_first = false;
-	}
-	job_why_close(c);
-}
-
 static void show_why(struct call *c)
 {
-	const struct group_row *g = group_row(c->host->core, c->about);
+	const struct api_host *h = c->host;
+	const struct group_row *g = group_row(h->core, c->about);
 	struct buf *b = &c->out;
 	struct why *whys = NULL;
 	struct str summary;
@@ -119,13 +99,13 @@ static void show_why(struct call *c)
 		call_fail(c, ERR_NOT_FOUND, "the group was deleted just now");
 		return;
 	}
-	n = core_group_why(c->host->core, g->id, &c->arena, &whys);
+	n = core_group_why(h->core, g->id, h->mono_ms(h->arg), &c->arena, &whys);
 	summary = n ? words_why(&c->arena, whys) : why_nothing(c, g);
 	jw_open(b, '{');
 	jw_mid_null(b, "id", c->host->ids, g->id);
 	jw_mcstr(b, "state", group_state_names[g->state]);
 	show_whys(b, &c->arena, whys, n);
-	show_live(c, &summary);
+	job_why_show_all(c, &summary);
 	jw_mstr(b, "summary", summary);
 	jw_close(b, '}');
 	call_json(c, 200);
@@ -137,6 +117,7 @@ void group_why(struct call *c)
 
 	if (!path_group(c))
 		return;
+	j->group = c->about;
 	j->n = core_group_live(c->host->core, c->about, j->tasks);
 	job_why_read(c, j, show_why);
 }

@@ -8,7 +8,8 @@ const struct field why_shape_reasons[] = {TEXT("code", 0, "for programs"),
     TEXT("text", 0, "for people"), TEXT("lift", NONE, "what would lift it"), {NULL}};
 
 const struct field why_shape_jobs[] = {TEXT("job", 0, "its name in the group"),
-    ID("task", 0, "its task"), FIELD_FOUND("state", FIELD_TEXT, 0, "of the job"),
+    TEXT("group", RARE, "its group, if that is another one"), ID("task", 0, "its task"),
+    FIELD_FOUND("state", FIELD_TEXT, 0, "of the job"),
     TEXT("summary", 0, "all of it in one sentence"),
     FIELD_FOUND("reasons", FIELD_OBJECTS, 0, "what it waits for, each for itself",
         .table = why_shape_reasons),
@@ -27,6 +28,18 @@ void job_why_named(struct job_why *j, const struct why *whys, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (whys[i].facts.at && j->n < GROUP_LIVE_MAX)
 			j->tasks[j->n++] = whys[i].facts.at;
+}
+
+bool job_why_ahead(struct job_why *j, const struct call *c, rid group)
+{
+	struct group_view v;
+
+	if (!core_group(c->host->core, group, &v) || v.row->state != GROUP_QUEUED)
+		return false;
+	j->group = group;
+	j->is_ahead = true;
+	j->n = core_group_live(c->host->core, group, j->tasks);
+	return true;
 }
 
 /* The name of the person who holds a task is among what a bare row leaves out. */
@@ -111,8 +124,20 @@ static const char *state_of(const struct call *c, const struct task_row *row)
 	    found ? (enum group_state)v.row->state : GROUP_DISPATCHING, &row->state)];
 }
 
+/* Empty: it is the one that is asked about. */
+static struct str other_group(const struct call *c, const struct task_row *row)
+{
+	const struct job_why *j = c->state;
+	struct group_view v;
+
+	if (row->spec.owner.id == j->group || !core_group(c->host->core, row->spec.owner.id, &v))
+		return STR_NULL;
+	return v.row->name;
+}
+
 struct str job_why_show(struct call *c, const struct task_row *row)
 {
+	struct str group = other_group(c, row);
 	const struct api_host *h = c->host;
 	struct buf *b = &c->out;
 	struct why *whys;
@@ -121,11 +146,33 @@ struct str job_why_show(struct call *c, const struct task_row *row)
 
 	jw_open(b, '{');
 	jw_mstr(b, "job", row->spec.name);
+	if (group.n)
+		jw_mstr(b, "group", group);
 	jw_mid_null(b, "task", h->ids, row->id);
 	jw_mcstr(b, "state", state_of(c, row));
 	jw_mstr(b, "summary", summary);
 	show_whys(b, &c->arena, whys, n);
 	jw_close(b, '}');
-	return arena_strf(
-	    &c->arena, STR_FMT ": " STR_FMT, STR_ARG(row->spec.name), STR_ARG(summary));
+	return arena_strf(&c->arena, STR_FMT "%s" STR_FMT ": " STR_FMT, STR_ARG(group),
+	    group.n ? "/" : "", STR_ARG(row->spec.name), STR_ARG(summary));
+}
+
+void job_why_show_all(struct call *c, struct str *summary)
+{
+	const struct job_why *j = c->state;
+	bool is_first = true;
+
+	job_why_open(c);
+	for (size_t i = 0; i < j->n; i++) {
+		struct str line;
+
+		if (!j->rows[i].id || task_is_ended(j->rows[i].state.status))
+			continue;
+		line = job_why_show(c, &j->rows[i]);
+		if (is_first)
+			*summary = arena_strf(
+			    &c->arena, STR_FMT "; " STR_FMT, STR_ARG(*summary), STR_ARG(line));
+		is_first = false;
+	}
+	job_why_close(c);
 }

@@ -13,6 +13,7 @@
 #define COUNT_MOST 1000000 /* tasks for one page, more or less */
 #define LOOK_MOST 1000     /* batches looked at for one page: a limited token may see few */
 #define STEP 100           /* of them read at a time */
+#define NAMESAKES_MOST 10  /* looked at for a token with limits */
 #define NO_BATCH ((rid)1 << 62)
 
 struct stand { /* a batch as it stands */
@@ -29,7 +30,7 @@ struct batches {
 	struct batch_query query;
 	struct stand *found;
 	size_t n_found, cap;
-	int64_t counted, looked;
+	int64_t counted, looked, read;
 	uint32_t limit;
 	rid next;
 	int64_t now_ms;
@@ -108,6 +109,7 @@ static void read_list(struct store_reader *r, void *arg)
 			c->code = store_batch_list(r, &b->query, &c->arena, &page);
 			if (c->code || !page.n)
 				return;
+			b->read += (int64_t)page.n;
 		}
 		b->query.before = page.rows[i].id;
 		c->code = add(r, b, &page.rows[i++]);
@@ -122,6 +124,7 @@ static void read_one(struct store_reader *r, void *arg)
 	struct task_batch_row row;
 
 	if (!c->about) { /* by its name: the newest that the caller may see */
+		b->limit = c->who.limit ? NAMESAKES_MOST : 1;
 		read_list(r, arg);
 	} else {
 		c->code = store_batch_get(r, c->about, &c->arena, &row);
@@ -190,6 +193,12 @@ static void show_pace(struct buf *b, const struct stand *s, int64_t live, int64_
 	jw_mtime_null(b, "ended", ended_ms);
 }
 
+/* How many others have the name that was asked for, as far as the caller may see them. */
+static int64_t namesakes(const struct batches *b)
+{
+	return (b->c->who.limit ? (int64_t)b->n_found : b->read) - 1;
+}
+
 static void show_batch(const struct batches *bs, const struct stand *s)
 {
 	struct call *c = bs->c;
@@ -212,6 +221,7 @@ static void show_batch(const struct batches *bs, const struct stand *s)
 	jw_mi64(b, "failed", sum(s, is_failed));
 	show_pace(b, s, s->total - done, bs->now_ms);
 	jw_mbool(b, "id_is_task", s->id_is_task);
+	jw_mi64_null(b, "namesakes", namesakes(bs), bs->query.whole);
 	jw_close(b, '}');
 }
 
@@ -311,6 +321,8 @@ static const struct field batch_shape[] = {ID("id", 0, "its id"),
     TIME("ended", NONE, "when the last of its tasks ended; null: some have not"),
     FIELD_FOUND("id_is_task", FIELD_BOOL, 0,
         "from before batches had ids of their own: the id is its first task's too"),
+    FIELD_FOUND("namesakes", FIELD_I64, NONE,
+        "others of the name that it was asked for by, up to 99; a limited token sees up to 9"),
     {NULL}};
 
 static const struct schema schemas[] = {

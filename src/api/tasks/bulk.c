@@ -18,7 +18,7 @@ struct bulk {
 	enum event_kind kind;
 	int32_t status; /* EV_TASK_SET */
 	struct task_filter filter;
-	bool has_filter, has_ids, dry_run, all;
+	bool has_filter, has_ids, dry_run, all, has_states;
 	struct str reason;
 	rid *ids;         /* given, or of this page */
 	size_t n_ids, at; /* given ones: done so far */
@@ -118,22 +118,35 @@ static void read_page(struct store_reader *r, void *arg)
 	    store_task_list(r, &k->filter, true, true, k->cursor, PAGE_IDS, &k->page, &k->rows);
 }
 
+/* A job that is blocked waits for what it needs, and may be held; any other task is held by that.
+ */
+static bool is_meant(const struct bulk *k, const struct task_row *t)
+{
+	bool is_job = t->spec.owner.id && t->spec.owner.kind == KIND_GROUP;
+
+	if (k->kind != EV_TASK_SET || t->state.status != TASK_BLOCKED)
+		return true;
+	return k->status == TASK_QUEUED ? !is_job : is_job || k->has_states;
+}
+
 static void page_read(struct call *c)
 {
 	struct bulk *k = c->state;
+	size_t n = 0;
 
 	if (call_read_failed(c))
 		return;
 	MUST(k->rows.n <= PAGE_IDS);
 	k->cursor = k->rows.next;
 	k->last = k->cursor == 0;
-	k->matched += (int64_t)k->rows.n;
 	for (size_t i = 0; i < k->rows.n; i++)
-		k->ids[i] = k->rows.rows[i].id;
-	if (k->dry_run || k->rows.n == 0)
+		if (is_meant(k, &k->rows.rows[i]))
+			k->ids[n++] = k->rows.rows[i].id;
+	k->matched += (int64_t)n;
+	if (k->dry_run || n == 0)
 		bulk_next(c);
 	else
-		send_page(c, k->ids, k->rows.n);
+		send_page(c, k->ids, n);
 }
 
 /* Given ids, for a caller with limits: which of this page's tasks does he see at all? */
@@ -268,7 +281,8 @@ static int check(struct bulk *k, struct problem *p)
 /* Where no state is asked for, those are meant that the action can apply to. */
 static void default_states(struct bulk *k, const char *const *names)
 {
-	if (!k->filter.n_states)
+	k->has_states = k->filter.n_states > 0;
+	if (!k->has_states)
 		filter_add_states(&k->filter, names);
 }
 
@@ -318,7 +332,7 @@ void bulk_release(struct call *c)
 
 void bulk_hold(struct call *c)
 {
-	static const char *const queued[] = {"queued", NULL};
+	static const char *const waiting[] = {"queued", "blocked", NULL};
 
-	bulk(c, EV_TASK_SET, HOLD_STATUS, queued);
+	bulk(c, EV_TASK_SET, HOLD_STATUS, waiting);
 }

@@ -189,6 +189,19 @@ static size_t explain(struct call *c, struct why **ret_whys)
 	    h->core, &c->row, h->wall_ms(h->arg), h->mono_ms(h->arg), &c->arena, ret_whys);
 }
 
+static void show_blocking(struct call *c, const struct task_row *blocks, struct str *summary)
+{
+	struct str line;
+
+	job_why_open(c);
+	if (blocks) {
+		line = job_why_show(c, blocks);
+		*summary =
+		    arena_strf(&c->arena, STR_FMT "; " STR_FMT, STR_ARG(*summary), STR_ARG(line));
+	}
+	job_why_close(c);
+}
+
 static void show_why(struct call *c)
 {
 	const struct job_why *j = c->state;
@@ -196,7 +209,7 @@ static void show_why(struct call *c)
 	struct why *whys = NULL;
 	size_t n = explain(c, &whys);
 	const struct task_row *blocks = job_why_last(j, whys, n);
-	struct str summary, line;
+	struct str summary;
 
 	job_why_fill(j, whys, n);
 	summary = why_summary(&c->arena, &c->row, whys, n);
@@ -205,13 +218,10 @@ static void show_why(struct call *c)
 	jw_mcstr(b, "state", task_state_name(c->row.state.status));
 	jw_mbool(b, "unsure", core_task_unsure(c->host->core, c->row.id));
 	show_whys(b, &c->arena, whys, n);
-	job_why_open(c);
-	if (blocks) {
-		line = job_why_show(c, blocks);
-		summary =
-		    arena_strf(&c->arena, STR_FMT "; " STR_FMT, STR_ARG(summary), STR_ARG(line));
-	}
-	job_why_close(c);
+	if (j->is_ahead)
+		job_why_show_all(c, &summary);
+	else
+		show_blocking(c, blocks, &summary);
 	jw_mstr(b, "summary", summary);
 	jw_close(b, '}');
 	call_json(c, 200);
@@ -228,7 +238,9 @@ static void why_read(struct call *c)
 		return;
 	n = explain(c, &whys);
 	j = call_state(c, sizeof *j);
-	job_why_named(j, whys, n);
+	j->group = c->row.spec.owner.id;
+	if (c->row.state.status != TASK_BLOCKED || !job_why_ahead(j, c, j->group))
+		job_why_named(j, whys, n);
 	job_why_read(c, j, show_why);
 }
 

@@ -13,7 +13,9 @@
 #include "base/mem.h"
 #include "cli/frame/help.h"
 #include "cli/frame/interrupt.h"
+#include "cli/frame/written.h"
 #include "cli/output/output.h"
+#include "cli/reach/last.h"
 #include "cli/reach/settings.h"
 
 #define PAGE_FIRST 100
@@ -354,11 +356,32 @@ static int dispatch(struct cli *c, int argc, char **argv)
 	return c->command->shell ? run_shell(c, argc, argv) : run_client_command(c, argc, argv);
 }
 
+/* Told here, for every command. Nobody needs a word about a reader that has left (EPIPE), unless
+ * the id of something that was submitted is lost with that. */
+static int end_output(struct cli *c, int code, bool has_complained)
+{
+	bool mirrors = c->command && c->command->flags & COMMAND_MIRRORS;
+	int error = written_error();
+	const char *made = error ? last_made() : NULL;
+	struct problem p = {0};
+
+	if (!error)
+		return code;
+	problem_set(&p, ERR_IO, "standard output cannot be written: %s%s%s", strerror(error),
+	    made ? "; " : "", made ? made : "");
+	if (made || (error != EPIPE && !has_complained))
+		cli_complain(&c->term, &p);
+	if (code != EXIT_OK)
+		return code;
+	return error == EPIPE ? EXIT_UNREAD : mirrors ? EXIT_OURS : EXIT_FAILED;
+}
+
 int cli_main(int argc, char **argv, const struct command *extra, size_t n_extra)
 {
 	struct cli c = {0};
 	int used = 0, r;
 
+	written_keep();
 	commands_add(extra, n_extra);
 	options_add_table(&c.options, global_options);
 	c.options.program = "reeve";
@@ -366,9 +389,7 @@ int cli_main(int argc, char **argv, const struct command *extra, size_t n_extra)
 	term_init(&c.term, options_switch(&c.options, "color", true));
 	if (r == 0)
 		r = dispatch(&c, argc - 1 - used, argv + 1 + used);
-	r = cli_exit_code(&c, r);
-	if ((fflush(stdout) != 0 || ferror(stdout)) && r == 0)
-		r = errno == EPIPE ? EXIT_UNREAD : EXIT_FAILED;
+	r = end_output(&c, cli_exit_code(&c, r), r < 0);
 	client_free(c.client);
 	config_free(c.config);
 	options_release(&c.options);

@@ -7,7 +7,7 @@
 void interrupt_catch(void);
 /* How often, since interrupt_catch. Always 0 before it. */
 int interrupt_count(void);
-/* The signal that came last; 0: none. */
+/* The signal that was counted last; 0: none. */
 int interrupt_signal(void);
 /* Readable while a signal has come that interrupt_drain has not seen; -1 before interrupt_catch. */
 int interrupt_fd(void);

@@ -12,12 +12,23 @@
 #include "cli/reach/last.h"
 #include "cli/reach/target.h"
 
+static int last_group(struct cli *c, const char *typed, char ret_id[25])
+{
+	return group_resolve(typed, ret_id, &c->problem);
+}
+
+static void unknown(struct cli *c, const char *name)
+{
+	target_hint(c, name, TARGET_GROUP);
+}
+
 const struct noun group_noun = {.word = "group",
     .path = "/v1/groups",
     .list = &group_list,
     .view = &group_view,
     .gone = "deleted",
-    .resolve = group_resolve,
+    .resolve = last_group,
+    .unknown = unknown,
     .has_names = true};
 
 int group_get_live(struct cli *c, const char *group, struct live *ret_live)

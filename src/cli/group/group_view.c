@@ -254,6 +254,10 @@ static int add_waits(struct cli *c, json_t *group)
 
 	if (r < 0)
 		return r;
+	if (group_state_of(js(group, "state")) == GROUP_QUEUED) {
+		json_object_set_new(group, "waits", json_string(js(why, "summary")));
+		return 0;
+	}
 	job = json_array_get(json_object_get(why, "jobs"), 0);
 	if (!job || runs(js(job, "state")))
 		return 0;

@@ -32,7 +32,7 @@ static int one_task(struct cli *c, const char *typed, char ret_id[25])
 {
 	AUTO(json_drop) json_t *batch = NULL;
 
-	if (id_resolve(typed, ret_id, &c->problem) < 0)
+	if (task_id_of(c, typed, ret_id) < 0)
 		return c->problem.code;
 	if (batch_get(c, ret_id, &batch) == 0 && !jb(batch, "id_is_task")) {
 		problem_set(

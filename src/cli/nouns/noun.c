@@ -39,7 +39,7 @@ int noun_path(
 	bool by_id = n->resolve && (!n->has_names || !strcmp(name, "@last"));
 	char id[25];
 
-	if (by_id && n->resolve(name, id, &c->problem) < 0)
+	if (by_id && n->resolve(c, name, id) < 0)
 		return c->problem.code;
 	buf_add_cstr(ret_path, n->path);
 	url_add_path(ret_path, by_id ? id : name);

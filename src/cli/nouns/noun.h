@@ -39,7 +39,7 @@ struct noun {
 	const char *set_hint; /* when nothing was given to set; NULL: where they are listed */
 	const char *gone;     /* "deleted": what becomes of it by `rm` */
 	/* Where names are ids; NULL: they are taken as typed. */
-	int (*resolve)(const char *typed, char ret_id[25], struct problem *ret_problem);
+	int (*resolve)(struct cli *c, const char *typed, char ret_id[25]);
 	/* The server knows no such name: what else it may be, as a hint; NULL: nothing. */
 	void (*unknown)(struct cli *c, const char *name);
 	bool has_names; /* with resolve: only @last has to be resolved */

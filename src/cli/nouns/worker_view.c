@@ -30,9 +30,21 @@ static const char *state_of(const json_t *worker)
 	return strcmp(state, "must_die") ? state : "lost";
 }
 
+/* Whoever looks for a worker that gets nothing finds it by its state. */
+static const char *drained_state(const json_t *worker)
+{
+	const char *state = state_of(worker);
+
+	if (!jb(worker, "drained"))
+		return state;
+	return !strcmp(state, "healthy")     ? "drained"
+	       : !strcmp(state, "unhealthy") ? "unhealthy, drained"
+	                                     : state;
+}
+
 static char *state_cell(const struct cli *c, const json_t *worker)
 {
-	return xstrdup(state_of(worker));
+	return xstrdup(drained_state(worker));
 }
 
 static const struct heading columns[] = {
@@ -113,7 +125,7 @@ const struct listing worker_list = {.columns = columns,
 
 static char *state_words(const struct cli *c, const json_t *worker)
 {
-	const char *state = state_of(worker);
+	const char *state = drained_state(worker);
 
 	return xasprintf("%s %s", state_glyph(state, c->term.utf8), state);
 }

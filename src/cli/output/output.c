@@ -184,7 +184,7 @@ static int watch(struct cli *c, int (*draw)(struct cli *c), int64_t every_ms)
 		r = c->term.out_tty ? draw_in_place(c, draw) : draw(c);
 		if (r == 0)
 			wait_ms(every_ms);
-	} while (r == 0 && interrupt_count() == 0);
+	} while (r == 0 && interrupt_count() == 0 && !ferror(stdout));
 	if (c->term.out_tty)
 		screen_leave();
 	return interrupt_count() > 0 ? EXIT_OK : r;

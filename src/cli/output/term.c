@@ -202,6 +202,7 @@ static const struct mark {
     {"new", "○", "o", COLOUR_NONE},
     {"healthy", "●", "+", COLOUR_GREEN},
     {"unhealthy", "◐", "?", COLOUR_YELLOW},
+    {"drained", "‖", "|", COLOUR_YELLOW},
     {"must_die", "✗", "x", COLOUR_RED},
     {"lost", "✗", "x", COLOUR_RED},
     {"left", "○", "o", COLOUR_DIM},
@@ -217,7 +218,7 @@ static const struct mark *mark_of(const char *state)
 {
 	static const struct mark none = {"", "·", ".", COLOUR_NONE};
 
-	size_t n = strcspn(state, " "); /* "finished 7" */
+	size_t n = strcspn(state, " ,"); /* "finished 7", "unhealthy, drained" */
 
 	for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
 		if (!strncmp(marks[i].state, state, n) && !marks[i].state[n])

@@ -28,7 +28,8 @@ struct client {
 	CURLM *multi;
 	int64_t patience_ms;
 	bool is_tty, reached, said;
-	int watched; /* a descriptor, plus one; 0: none */
+	int watched;  /* a descriptor, plus one; 0: none */
+	int outlasts; /* interrupts, in each request */
 };
 
 struct call {
@@ -269,6 +270,11 @@ int64_t call_offset(const struct call *call)
 	return call->offset;
 }
 
+void client_outlast(struct client *c, int interrupts)
+{
+	c->outlasts = interrupts;
+}
+
 void client_watch(struct client *c, int fd)
 {
 	c->watched = fd + 1;
@@ -379,7 +385,7 @@ void client_backoff(struct client *c, int attempt)
 	if (ms > 2000)
 		ms = 2000;
 	until = clock_mono_ms() + ms / 2 + (int64_t)(clock_random() % (uint64_t)(ms / 2 + 1));
-	while (clock_mono_ms() < until && interrupt_count() == 0)
+	while (clock_mono_ms() < until && interrupt_count() <= c->outlasts)
 		client_pump(c, until - clock_mono_ms());
 }
 
@@ -402,7 +408,7 @@ int client_do(
     struct client *c, const struct request *q, struct reply *ret_reply, struct problem *ret_problem)
 {
 	int64_t begin = clock_mono_ms();
-	int interrupts = interrupt_count();
+	int interrupts = interrupt_count() + c->outlasts;
 	struct request repeat = *q;
 	char key[33];
 
@@ -413,7 +419,7 @@ int client_do(
 		struct call *call = client_start(c, &repeat);
 		int r;
 
-		while (!call_is_done(call) && interrupt_count() == interrupts)
+		while (!call_is_done(call) && interrupt_count() <= interrupts)
 			client_pump(c, 1000);
 		if (!call_is_done(call)) {
 			call_abort(call);
@@ -427,7 +433,7 @@ int client_do(
 			say_retrying(c, ret_problem);
 		reply_release(ret_reply);
 		client_backoff(c, attempt);
-		if (interrupt_count() != interrupts)
+		if (interrupt_count() > interrupts)
 			return problem_set(ret_problem, ERR_TIMEOUT, "interrupted");
 	}
 }

@@ -56,6 +56,9 @@ void reply_release(struct reply *r);
 int client_do(struct client *c, const struct request *q, struct reply *ret_reply,
     struct problem *ret_problem);
 
+/* Requests go on through so many interrupts: what was asked for is to be known. 0: through none. */
+void client_outlast(struct client *c, int interrupts);
+
 /* Several at once: start, pump until call_is_done, finish. No retries. */
 struct call *client_start(struct client *c, const struct request *q);
 /* Moves all calls on; waits at most so long for something to happen. */

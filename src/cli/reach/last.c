@@ -20,6 +20,13 @@ static const struct {
     [LAST_GROUP] = {"group", "a group of jobs", "`reeve group show @last` shows it"},
 };
 
+static char made[64];
+
+const char *last_made(void)
+{
+	return *made ? made : NULL;
+}
+
 static void make_dirs(char *path)
 {
 	for (char *at = path + 1; *at; at++)
@@ -35,6 +42,7 @@ void last_save(enum last_kind kind, const char *id)
 	AUTO(buf_release) struct buf path = {0}, temporary = {0};
 	FILE *f;
 
+	snprintf(made, sizeof made, "the %s was submitted: %.24s", kinds[kind].word, id);
 	if (!state_dir(&path))
 		return;
 	buf_add_cstr(&path, "/last");

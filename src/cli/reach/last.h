@@ -9,6 +9,8 @@
 enum last_kind { LAST_TASK, LAST_BATCH, LAST_GROUP };
 /* Remembers what this user submitted last; failing to is not worth an error. */
 void last_save(enum last_kind kind, const char *id);
+/* What this program has submitted last, in words; NULL: nothing. */
+const char *last_made(void);
 int last_load(enum last_kind *ret_kind, char ret_id[25], struct problem *ret_problem);
 /* 24 hex digits. */
 bool is_id(const char *text);

@@ -34,15 +34,110 @@ static int take_id(struct cli *c, const json_t *object, const char *member, char
 	return 0;
 }
 
+static bool is_task(struct cli *c, const char *id)
+{
+	AUTO(json_drop) json_t *task = NULL;
+
+	return is_id(id) && get(c, "/v1/tasks", id, &task) == 0;
+}
+
+static bool is_batch(struct cli *c, const char *name)
+{
+	AUTO(json_drop) json_t *batch = NULL;
+
+	return batch_get(c, name, &batch) == 0 && !jb(batch, "id_is_task");
+}
+
+static bool is_group(struct cli *c, const char *name)
+{
+	AUTO(json_drop) json_t *group = NULL;
+
+	return group_fetch(c, name, &group) == 0;
+}
+
+/* No name has a slash: the path of a request that had one would be another. */
+static int refuse_slash(struct cli *c, const char *typed, const char *what)
+{
+	problem_set(&c->problem, ERR_NOT_FOUND, "there is no %s \"%.64s\"", what, typed);
+	return problem_hint(
+	    &c->problem, "a name has no slash; GROUP/JOB is a job of a group, which is a task");
+}
+
+void target_hint(struct cli *c, const char *typed, enum target_kind wanted)
+{
+	static const struct {
+		bool (*is)(struct cli *c, const char *typed);
+		const char *what, *show;
+	} kinds[] = {
+	    [TARGET_TASK] = {is_task, "a task", "reeve task show"},
+	    [TARGET_BATCH] = {is_batch, "a batch of tasks", "reeve batch show"},
+	    [TARGET_GROUP] = {is_group, "a group of jobs", "reeve group show"},
+	};
+	const char *options[] = {NULL, "--batch", "--group"}, *of = is_id(typed) ? "id" : "name";
+	AUTO(buf_release) struct buf name = {0};
+	struct problem p = c->problem;
+
+	if (strchr(typed, '/')) {
+		refuse_slash(c, typed, wanted == TARGET_BATCH ? "batch" : "group");
+		return;
+	}
+	buf_add_typed(&name, str_of(typed));
+	for (size_t i = 0; i < N_OF(kinds); i++) {
+		if (i == wanted || !kinds[i].is(c, typed))
+			continue;
+		c->problem = p;
+		problem_hint(&c->problem, "it is the %s of %s: %s %s%s%s%s%s", of, kinds[i].what,
+		    kinds[i].show, name.p, options[i] ? "; its tasks: reeve task ls " : "",
+		    options[i] ? options[i] : "", options[i] ? " " : "", options[i] ? name.p : "");
+		return;
+	}
+	c->problem = p;
+}
+
+/* Whether there are tasks of it, or it is known by its id: the tasks are not counted for that. */
+static bool has_tasks(struct cli *c, const char *filter, const char *id)
+{
+	AUTO(buf_release) struct buf url = {0};
+	AUTO(json_drop) json_t *list = NULL;
+
+	buf_add_cstr(&url, "/v1/tasks?order=asc&limit=1");
+	url_add(&url, filter, id);
+	if (cli_get(c, url.p, &list) == 0)
+		return json_array_size(json_object_get(list, "items")) > 0;
+	c->problem = (struct problem){0};
+	return false;
+}
+
+/* The newest is meant: nobody should have to guess that. */
+static void tell_namesakes(struct cli *c, const json_t *batch)
+{
+	int64_t others = ji(batch, "namesakes", 0);
+	char ago[TIME_TEXT_MAX];
+
+	if (others > 0)
+		cli_note(c, "reeve: %lld%s batches are named \"%s\"; the newest is meant: %s, %s",
+		    (long long)others + 1, others == 99 ? " or more" : "", js(batch, "name"),
+		    js(batch, "id"), jago(batch, "ctime", ago));
+}
+
 int batch_find(struct cli *c, const char *typed, char ret_id[25])
 {
 	AUTO(json_drop) json_t *batch = NULL;
 	int r;
 
-	if (is_id(typed) || !*typed || !strcmp(typed, "@last"))
+	if (!*typed || !strcmp(typed, "@last"))
+		return batch_resolve(typed, ret_id, &c->problem);
+	if (strchr(typed, '/'))
+		return refuse_slash(c, typed, "batch");
+	if (is_id(typed) && has_tasks(c, "batch", typed))
 		return batch_resolve(typed, ret_id, &c->problem);
 	r = batch_get(c, typed, &batch);
-	return r < 0 ? r : take_id(c, batch, "id", ret_id);
+	if (r == ERR_NOT_FOUND)
+		target_hint(c, typed, TARGET_BATCH);
+	if (r < 0)
+		return r;
+	tell_namesakes(c, batch);
+	return take_id(c, batch, "id", ret_id);
 }
 
 int group_id_of(struct cli *c, const char *typed, char ret_id[25])
@@ -50,9 +145,15 @@ int group_id_of(struct cli *c, const char *typed, char ret_id[25])
 	AUTO(json_drop) json_t *group = NULL;
 	int r;
 
-	if (is_id(typed) || !*typed || !strcmp(typed, "@last"))
+	if (!*typed || !strcmp(typed, "@last"))
+		return group_resolve(typed, ret_id, &c->problem);
+	if (strchr(typed, '/'))
+		return refuse_slash(c, typed, "group");
+	if (is_id(typed) && has_tasks(c, "group", typed))
 		return group_resolve(typed, ret_id, &c->problem);
 	r = group_fetch(c, typed, &group);
+	if (r == ERR_NOT_FOUND)
+		target_hint(c, typed, TARGET_GROUP);
 	return r < 0 ? r : take_id(c, group, "id", ret_id);
 }
 
@@ -120,6 +221,7 @@ static int find_several(struct cli *c, const char *typed, struct target *t)
 		r = refuse_two_things(c, typed);
 		if (r < 0)
 			return r;
+		tell_namesakes(c, batch);
 		t->kind = TARGET_BATCH;
 		r = take_id(c, batch, "id", t->id);
 		return r < 0 ? r : 1;
@@ -143,6 +245,19 @@ static bool names_a_job(const char *typed)
 	return slash && slash != typed && slash[1];
 }
 
+int task_id_of(struct cli *c, const char *typed, char ret_id[25])
+{
+	struct target t;
+	int r;
+
+	if (!names_a_job(typed))
+		return id_resolve(typed, ret_id, &c->problem);
+	r = find_job(c, typed, &t);
+	if (r == 0)
+		memcpy(ret_id, t.id, 25);
+	return r;
+}
+
 int target_find(struct cli *c, const char *typed, struct target *ret_target)
 {
 	int r;
@@ -150,11 +265,11 @@ int target_find(struct cli *c, const char *typed, struct target *ret_target)
 	*ret_target = (struct target){.kind = TARGET_TASK};
 	if (!strcmp(typed, "@last"))
 		return find_last(c, ret_target);
+	if (names_a_job(typed))
+		return find_job(c, typed, ret_target);
 	r = find_several(c, typed, ret_target);
 	if (r != 0)
 		return r < 0 ? r : 0;
-	if (names_a_job(typed))
-		return find_job(c, typed, ret_target);
 	if (is_id(typed))
 		return id_resolve(typed, ret_target->id, &c->problem);
 	problem_set(&c->problem, ERR_INVALID,

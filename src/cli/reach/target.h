@@ -16,14 +16,21 @@ struct target {
  * their own) is the task's.
  */
 int target_find(struct cli *c, const char *typed, struct target *ret_target);
-/* A batch by its id, @last or its name. */
+/* A batch by its id, @last or its name. Says so where several have that name, and of what is no
+ * batch, what else it is. */
 int batch_find(struct cli *c, const char *typed, char ret_id[25]);
 /* "/v1/batches/…" */
 int batch_get(struct cli *c, const char *name, json_t **ret_batch);
-/* The same for groups: "/v1/groups/…" */
+/* The same for groups: "/v1/groups/…". One that was deleted is known by its id while there are
+ * tasks of it. */
 int group_id_of(struct cli *c, const char *typed, char ret_id[25]);
 int group_fetch(struct cli *c, const char *name, json_t **ret_group);
 /* "/v1/groups/…/jobs/…" of GROUP/JOB, or of a job's name in a group */
 int group_job_get(struct cli *c, const char *group, const char *job, json_t **ret_job);
+
+/* A task by its id or @last, or a job by GROUP/JOB. */
+int task_id_of(struct cli *c, const char *typed, char ret_id[25]);
+/* Nothing of the wanted kind has that id or name: a hint at what has. */
+void target_hint(struct cli *c, const char *typed, enum target_kind wanted);
 
 #endif

@@ -100,7 +100,8 @@ static int next_token(struct parsing *x)
 			x->token = TOKEN_SIGN;
 			return 0;
 		}
-	return wrong(x, "this cannot be read: %.40s", x->tag.p);
+	return wrong(
+	    x, "this cannot be read: %.*s", (int)(x->tag.n < 40 ? x->tag.n : 40), x->tag.p);
 }
 
 static bool is_word(const struct parsing *x, const char *word)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `reeve run`: a task's output here, and its end as our own. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ struct run {
 	struct follower streams[2];
 	struct sender sender; /* of its standard input */
 	bool cancelled;
+	int ended_by;      /* the signal for which it was cancelled; 0: none */
 	int64_t why_at_ms; /* when to say what it waits for; 0: no more */
 	char *why;         /* what was said last */
 };
@@ -46,8 +48,13 @@ static int cancel_it(struct run *r, const char *reason)
 /* "^C" stands in this line of the terminal: ours is the next. */
 static int interrupted(struct run *r)
 {
+	int sig = interrupt_signal();
+
 	cli_note(r->c, "\nreeve: cancelling %s; Ctrl-C again leaves at once", r->id);
-	return cancel_it(r, "Ctrl-C in reeve run");
+	r->ended_by = sig;
+	return cancel_it(r, sig == SIGTERM  ? "SIGTERM ended reeve run"
+	                    : sig == SIGHUP ? "SIGHUP ended reeve run"
+	                                    : "Ctrl-C in reeve run");
 }
 
 /* All that holds it back, in one line. */
@@ -120,9 +127,10 @@ static int end_unseen(struct run *r)
 	    &r->c->problem, ERR_IO, "the output cannot be written: %s", strerror(output_error(r)));
 }
 
+/* A signal may have come while the task was being submitted. */
 static int follow_both(struct run *r)
 {
-	int seen = interrupt_count(), result;
+	int seen = 0, result;
 
 	while (followers_step(r->streams, false)) {
 		result = send_input(r);
@@ -183,6 +191,8 @@ static int finish_run(struct run *r)
 	if (result < 0)
 		return result;
 	code = task_exit_code(task);
+	if (r->ended_by && ji(task, "status", TASK_QUEUED) == TASK_CANCELLED)
+		code = 128 + r->ended_by;
 	buf_printf(&words, "%s ", state_glyph(js(task, "state"), r->c->term.utf8));
 	task_outcome(task, &words);
 	if (r->c->term.err_tty || code != EXIT_OK)
@@ -194,8 +204,15 @@ static int run_it(struct run *r, json_t *task)
 {
 	struct cli *c = r->c;
 	AUTO(json_drop) json_t *reply = NULL;
-	int result = cli_call(c, "POST", "/v1/tasks", task, &reply);
+	struct client *client = cli_client(c);
+	int result;
 
+	if (!client)
+		return c->problem.code;
+	/* A task that was submitted is known here, and so is cancelled. */
+	client_outlast(client, 1);
+	result = cli_call(c, "POST", "/v1/tasks", task, &reply);
+	client_outlast(client, 0);
 	if (result < 0)
 		return result;
 	if (!is_id(js(reply, "id")))

@@ -28,43 +28,10 @@ static const struct setting settings[] = {
     {NULL},
 };
 
-static bool is_group(struct cli *c, const char *name)
-{
-	AUTO(buf_release) struct buf path = {0};
-	AUTO(json_drop) json_t *group = NULL;
-
-	buf_add_cstr(&path, "/v1/groups");
-	url_add_path(&path, name);
-	return cli_get(c, path.p, &group) == 0;
-}
-
-static bool has_command(const char *first, const char *second)
-{
-	size_t n = 0;
-
-	return command_find((const char *const[]){first, second}, 2, &n) && n == 2;
-}
-
 /* The id of a batch or a group looks like a task's; where one task is meant it is none. */
 static void unknown(struct cli *c, const char *name)
 {
-	AUTO(json_drop) json_t *batch = NULL;
-	AUTO(buf_release) struct buf typed = {0};
-	struct problem p = c->problem;
-	bool is_batch = batch_get(c, name, &batch) == 0,
-	     is_of_group = !is_batch && is_group(c, name);
-
-	c->problem = p;
-	buf_add_typed(&typed, str_of(name));
-	if (is_batch)
-		problem_hint(&c->problem,
-		    "it is the id of a batch: reeve batch show %s; its tasks: reeve task ls "
-		    "--batch %s",
-		    typed.p, typed.p);
-	else if (is_of_group)
-		problem_hint(&c->problem, "it is the id of a group%s%s",
-		    has_command("group", "show") ? ": reeve group show " : "",
-		    has_command("group", "show") ? typed.p : "");
+	target_hint(c, name, TARGET_TASK);
 }
 
 const struct noun task_noun = {.word = "task",
@@ -73,7 +40,7 @@ const struct noun task_noun = {.word = "task",
     .view = &task_view,
     .settings = settings,
     .set_hint = "reeve task set ID --priority N",
-    .resolve = id_resolve,
+    .resolve = task_id_of,
     .unknown = unknown,
     .query = query};
 
@@ -185,6 +152,10 @@ void why_show(struct cli *c, json_t *why)
 	{
 		AUTO(buf_release) struct buf line = {0};
 
+		if (*js(job, "group")) {
+			text_add_clean(&line, str_of(js(job, "group")));
+			buf_add_char(&line, '/');
+		}
 		text_add_clean(&line, str_of(js(job, "job")));
 		buf_add_cstr(&line, "  ");
 		add_state(&line, &c->term, c->term.out_colour, js(job, "state"));

@@ -69,6 +69,7 @@ static const struct option_def task_set_options[] = {
     {NULL},
 };
 
+#define JOB_NOTE "A job of a group is named as GROUP/JOB."
 #define FILTERS_NOTE                                                                            \
 	"Name tasks by id (24 hexadecimal digits), a batch by its id or name (which means all " \
 	"of its tasks), by @last what you submitted last; or give filters: everything that "    \
@@ -154,16 +155,16 @@ static const struct command task_rows[] = {
         "reeve task ls --queue builds --watch\tlive\n",
         NULL, {LIST_OPTIONS, filter_options, task_ls_options}, CHAPTER_OBJECTS, COMMAND_NO_ARGS,
         noun_ls},
-    {"task show", "show a task with its attempts and output", "ID…", NULL, NULL, "task",
+    {"task show", "show a task with its attempts and output", "ID…", JOB_NOTE, NULL, "task",
         {output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, noun_show},
-    {"task history", "show every state of a task: when, why, and by whom", "ID", NULL,
+    {"task history", "show every state of a task: when, why, and by whom", "ID", JOB_NOTE,
         "reeve task history @last\tsubmitted by whom, started when, ended how\n", "task",
         {output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_task_history},
-    {"task hold", "keep queued tasks from starting", "[ID]…", FILTERS_NOTE, NULL, "task",
+    {"task hold", "keep tasks that wait from starting", "[ID]…", FILTERS_NOTE, NULL, "task",
         {act_options, filter_options, output_options}, CHAPTER_OBJECTS, 0, cmd_task_hold},
     {"task release", "let held tasks start", "[ID]…", FILTERS_NOTE, NULL, "task",
         {act_options, filter_options, output_options}, CHAPTER_OBJECTS, 0, cmd_task_release},
-    {"task set", "change a task's priority", "ID…", NULL,
+    {"task set", "change a task's priority", "ID…", JOB_NOTE,
         "reeve task set @last --priority 10\tbefore the others\n", "task",
         {task_set_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_task_set},
 };

@@ -113,6 +113,8 @@ static struct outcome set(
 		return refused(t, why_not);
 	if (to != status && (to == TASK_QUEUED || to == TASK_BLOCKED))
 		to = owner_released(c, t, to);
+	if (to == TASK_BLOCKED && to == status && ev->tasks.status == TASK_QUEUED)
+		return refused(t, "nobody holds it: it waits for the jobs that it needs");
 	if (to != TASK_QUEUED && start_may_run(c, &t->row))
 		return not_known(t);
 	if (ev->tasks.has_priority) {

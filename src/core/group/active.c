@@ -48,7 +48,6 @@ void active_begin(struct core *c, struct group *g)
 	struct active *a = g->active = xcalloc(1, sizeof *a);
 	size_t n = (size_t)g->row.n_jobs;
 
-	a->asked = xmalloc(GROUP_READ_JOBS * sizeof *a->asked);
 	a->marks = xmalloc(n + 1);
 	memset(a->marks, MARK_UNKNOWN, n);
 	a->n_unknown = (uint32_t)n;
@@ -96,6 +95,7 @@ void active_end(struct core *c, struct group *g)
 
 	if (!a)
 		return;
+	stands_go_on(c, g);
 	for (size_t i = 0; i < a->n_kept && i < GROUP_NEAR; i++)
 		let_go(c, g, a->kept[i]);
 	timer_clear(c, TIMER_MONO, &a->later);
@@ -114,6 +114,7 @@ void active_end_rest(struct core *c, struct group *g)
 {
 	bool was_active = g->active;
 
+	stands_go_on(c, g);
 	if (!was_active)
 		active_begin(c, g);
 	stage_move(g->active, STAGE_END);

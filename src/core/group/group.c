@@ -74,6 +74,8 @@ void group_enter(struct core *c, struct group *g)
 	if (!is_active(g->row.state))
 		return;
 	put_by_id(&groups_of(c)->active, g);
+	groups_of(c)->active_jobs += g->row.n_jobs;
+	groups_of(c)->active_edges += g->row.n_edges;
 	groups_of(c)->n_active += g->row.state == GROUP_DISPATCHING;
 }
 
@@ -86,6 +88,8 @@ static void leave_line(struct core *c, struct group *g)
 	if (!is_active(g->row.state))
 		return;
 	TAILQ_REMOVE(&groups_of(c)->active, g, in_line);
+	groups_of(c)->active_jobs -= g->row.n_jobs;
+	groups_of(c)->active_edges -= g->row.n_edges;
 	groups_of(c)->n_active -= g->row.state == GROUP_DISPATCHING;
 }
 
@@ -258,6 +262,13 @@ static int remove_group(
 static void placed(struct core *c, struct effects *out)
 {
 	needs_work(c, true, out);
+	stands_look(c, false);
+}
+
+static bool delays(struct core *c, struct object *o, const struct task *t)
+{
+	stands_go_on(c, (struct group *)o);
+	return needs_delay(c, o, t);
 }
 
 static void init(struct core *c)
@@ -303,7 +314,7 @@ const struct object_kind group_kind = {
         .ended = group_task_ended,
         .waits = group_task_waits,
         .env = group_env,
-        .delays = needs_delay,
+        .delays = delays,
         .is_shown = needs_are_shown,
         .refuses = group_refuses,
         .failed = group_failed,

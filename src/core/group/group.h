@@ -67,7 +67,7 @@ struct active {
 	uint64_t read;   /* number of the read under way; 0: none */
 	int64_t n_read;  /* of its graph: pieces so far */
 	uint32_t next;   /* the job that is looked at next: STAGE_STATES, STAGE_END */
-	uint32_t *asked; /* whose rows are being read */
+	uint32_t *asked; /* whose rows are being read; NULL: there was none since it stood still */
 	uint32_t n_asked;
 	struct timer later; /* monotonic: there is more to do */
 	/* the graph: the jobs that need job i are needed_by[first[i] .. first[i + 1]) */
@@ -96,6 +96,9 @@ struct active {
 	struct shown_need *links; /* lists */
 	size_t n_links, cap_links;
 	bool is_followed; /* whatever had ended when it began is among them */
+	/* see stands.c */
+	bool stands, is_to_judge;
+	uint32_t look_at; /* the job that could go on when that was looked at last */
 };
 
 struct shown_need {
@@ -143,11 +146,15 @@ TAILQ_HEAD(group_list, group);
 struct groups {
 	struct group_list owed, waiting, active; /* by id */
 	struct group_list dirty;
-	size_t n_active;
-	struct timer pull;       /* monotonic: whether workers idle is to be looked at */
-	struct timer more;       /* monotonic: a step had no time left */
-	bool has_idled;          /* workers idled when that was looked at last */
-	struct late_orders late; /* of jobs that are to be shown what they need */
+	size_t n_active, n_stand;          /* that dispatch; that stand still, of these */
+	int64_t active_jobs, active_edges; /* of what is in memory */
+	struct timer pull;                 /* monotonic: whether workers idle is to be looked at */
+	struct timer more;                 /* monotonic: a step had no time left */
+	bool has_idled;                    /* workers idled when that was looked at last */
+	bool look_at_stands;               /* one has something to be judged by */
+	bool look_at_waiting;              /* one stands still since: another may take its place */
+	rid looked_to;                     /* of those that wait; 0: to the end */
+	struct late_orders late;           /* of jobs that are to be shown what they need */
 	bool look_at_late;
 	struct timer read_again; /* monotonic: a read for one of them has failed */
 };
@@ -290,6 +297,20 @@ bool groups_read(struct core *c, const struct event *ev, struct effects *out);
 void groups_go_on(struct core *c); /* another step is to follow at once */
 
 /* pull.c: which ones become active */
+#define GROUPS_STAND_MOST 10000        /* dispatch at once, however many of them stand still; */
+#define GROUPS_STAND_BYTES (64L << 20) /* and of memory for their jobs */
 void groups_pull(struct core *c, struct effects *out);
+/* No more is pulled in, but for the few that dispatch anyway. */
+bool groups_fill_memory(const struct core *c);
+/* If a worker idles from now on: when one more comes in. */
+int64_t groups_pull_in_ms(const struct core *c, int64_t mono_ms);
+
+/* stands.c: which of them stand still */
+/* A job was released, or given to a worker, or all of the group is being ended. */
+void stands_go_on(struct core *c, struct group *g);
+/* Nothing is left to be done of it for now. */
+void stands_rests(struct core *c, struct group *g);
+/* After placement: those that rest since, or all. */
+void stands_look(struct core *c, bool at_all);
 
 #endif

@@ -27,9 +27,12 @@ bool core_order_is_late(const struct core *c, rid task, int64_t token);
 bool core_may_prune(const struct core *c, rid task);
 
 /* What holds a group: the reasons that it does not end, in the words of core/say.h. */
-size_t core_group_why(const struct core *c, rid id, struct arena *a, struct why **ret_whys);
+size_t core_group_why(
+    const struct core *c, rid id, int64_t mono_ms, struct arena *a, struct why **ret_whys);
 /* Jobs of it that could go on, by their tasks: first those that wait, one for each place and thing
- * that they wait for, then more of them, then those that run. Returns how many. */
+ * that they wait for, then more of them, then those that run. Of a group that waits for its turn:
+ * one of each group that dispatches, those that go on before those that stand still. Returns how
+ * many. */
 #define GROUP_LIVE_MAX 8
 size_t core_group_live(const struct core *c, rid id, rid ret_jobs[GROUP_LIVE_MAX]);
 

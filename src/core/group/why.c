@@ -43,7 +43,7 @@ static void why_needs(
 static int64_t n_before(const struct core *c, const struct group *g)
 {
 	const struct group *other;
-	int64_t n = (int64_t)groups_of(c)->n_active;
+	int64_t n = 0;
 
 	TAILQ_FOREACH (other, &groups_of(c)->waiting, in_line) {
 		if (other == g)
@@ -51,6 +51,25 @@ static int64_t n_before(const struct core *c, const struct group *g)
 		n++;
 	}
 	return n;
+}
+
+static void why_waits(struct why_answer *an, const struct core *c, const struct group *g)
+{
+	const struct groups *all = groups_of(c);
+	bool no_memory = groups_fill_memory(c) && all->n_stand;
+	int64_t before = n_before(c, g);
+	struct facts f = {.name = g->row.name,
+	    .n = (int64_t)(all->n_active - all->n_stand),
+	    .of = c->o.groups_active,
+	    .in_ms = groups_pull_in_ms(c, an->mono_ms)};
+
+	if (no_memory)
+		f.n = (int64_t)all->n_active;
+	*why_add(an, no_memory ? WHY_GROUP_NO_MEMORY : WHY_GROUP_WAITS) = f;
+	if (all->n_stand && !no_memory)
+		why_add(an, WHY_GROUPS_STAND)->n = (int64_t)all->n_stand;
+	if (before)
+		why_add(an, WHY_GROUPS_BEFORE)->n = before;
 }
 
 static void why_group(struct why_answer *an, const struct core *c, const struct group *g)
@@ -67,8 +86,7 @@ static void why_group(struct why_answer *an, const struct core *c, const struct 
 		f.other = str_of(kind_names[group_owner(&g->row).kind]);
 		*why_add(an, WHY_GROUP_OWED) = f;
 	} else if (!a) {
-		f.n = n_before(c, g);
-		*why_add(an, WHY_GROUP_WAITS) = f;
+		why_waits(an, c, g);
 	} else if (a->stage == STAGE_END) {
 		*why_add(an, WHY_GROUP_ENDS) = f;
 	} else if (a->stage == STAGE_RUN) {
@@ -141,6 +159,34 @@ static void live_join(struct live_jobs *all, const struct live_jobs *l)
 		live_add(all, l->jobs[i]);
 }
 
+/* One of each that dispatches: what holds that is what holds those that wait behind it. */
+static void live_of_others(const struct core *c, bool stand, struct live_jobs *all)
+{
+	const struct group *g;
+
+	TAILQ_FOREACH (g, &groups_of(c)->active, in_line) {
+		const struct active *a = g->active;
+		const uint8_t *at = NULL;
+
+		if (all->n == GROUP_LIVE_MAX)
+			return;
+		if (a && g->row.state == GROUP_DISPATCHING && a->stands == stand)
+			at = memchr(a->marks, MARK_LIVE, (size_t)g->row.n_jobs);
+		if (at)
+			live_add(all, group_job_id(&g->row, (uint32_t)(at - a->marks)));
+	}
+}
+
+static size_t live_before(const struct core *c, rid ret_jobs[GROUP_LIVE_MAX])
+{
+	struct live_jobs all = {0};
+
+	live_of_others(c, false, &all);
+	live_of_others(c, true, &all);
+	memcpy(ret_jobs, all.jobs, sizeof all.jobs);
+	return all.n;
+}
+
 size_t core_group_live(const struct core *c, rid id, rid ret_jobs[GROUP_LIVE_MAX])
 {
 	const struct group *g = group_find(c, id);
@@ -148,6 +194,8 @@ size_t core_group_live(const struct core *c, rid id, rid ret_jobs[GROUP_LIVE_MAX
 	struct live_jobs all = {0};
 	int looked = 0;
 
+	if (g && g->row.state == GROUP_QUEUED)
+		return live_before(c, ret_jobs);
 	if (!g || !g->active)
 		return 0;
 	for (uint32_t job = 0; job < g->row.n_jobs && looked < LIVE_LOOKED_AT; job++) {
@@ -165,10 +213,11 @@ size_t core_group_live(const struct core *c, rid id, rid ret_jobs[GROUP_LIVE_MAX
 	return all.n;
 }
 
-size_t core_group_why(const struct core *c, rid id, struct arena *a, struct why **ret_whys)
+size_t core_group_why(
+    const struct core *c, rid id, int64_t mono_ms, struct arena *a, struct why **ret_whys)
 {
 	const struct group *g = group_find(c, id);
-	struct why_answer an = {.a = a};
+	struct why_answer an = {.a = a, .mono_ms = mono_ms};
 
 	if (g)
 		why_group(&an, c, g);

@@ -68,6 +68,7 @@ static void release(
 	if (was_blocked || task_is_held(now.status))
 		now.status = TASK_QUEUED; /* a held one some time: by an operator */
 	active_note(g, job, &now, t->row.spec.name);
+	stands_go_on(c, g);
 	if (was_blocked)
 		task_enqueue(c, t, out); /* the task may leave memory with that */
 	graph_look_ahead(g, job);
@@ -123,10 +124,17 @@ static void act(struct core *c, struct group *g, uint32_t job, struct task *t,
 
 static void ask_for(struct active *a, uint32_t job)
 {
+	if (!a->asked)
+		a->asked = xmalloc(GROUP_READ_JOBS * sizeof *a->asked);
+	a->asked[a->n_asked++] = job;
+}
+
+static void ask_for_once(struct active *a, uint32_t job)
+{
 	for (uint32_t i = 0; i < a->n_asked; i++)
 		if (a->asked[i] == job)
 			return;
-	a->asked[a->n_asked++] = job;
+	ask_for(a, job);
 }
 
 /* The need that a doomed job has broken on is to be named: then its row is asked for, too. */
@@ -156,8 +164,8 @@ static bool look_at(
 	if (a->read || a->n_asked + lacks >= GROUP_READ_JOBS)
 		return false;
 	if (lacks)
-		ask_for(a, need);
-	a->asked[a->n_asked++] = job;
+		ask_for_once(a, need);
+	ask_for(a, job);
 	return true;
 }
 
@@ -204,7 +212,7 @@ static void ask_near(struct core *c, struct group *g)
 
 	while (!a->read && a->n_asked < NEAR_AT_ONCE && job_list_pop(&a->near, &job))
 		if (a->marks[job] == MARK_WAITS && !task_find(c, group_job_id(&g->row, job)))
-			a->asked[a->n_asked++] = job;
+			ask_for(a, job);
 }
 
 /* -- the group */
@@ -306,6 +314,8 @@ static void run(struct core *c, struct group *g, size_t *budget, struct effects 
 		end_all(c, g, why_stuck(c, g, &out->batch.arena), out);
 	else if (active_has_ended(g))
 		group_dirty(c, g);
+	else if (!a->read)
+		stands_rests(c, g);
 }
 
 /* Of a group that has just come in every job waits, and no row has to say so. */

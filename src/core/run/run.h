@@ -229,6 +229,7 @@ struct why_answer {
 	struct why *whys;
 	size_t n, cap;
 	bool lacks; /* something that the task needs */
+	int64_t mono_ms;
 };
 struct facts *why_add(struct why_answer *an, enum why_code code);
 void why_need(

@@ -50,7 +50,8 @@ static void why_threads(struct why_answer *an, const struct queue *q)
 
 struct fleet {
 	int connected, away, unhealthy, leaving, allow_plugin, serve, room, too_old;
-	/* at maxthreads; at maxthreads 0; drained: `n`, and `name` and `reason` of the first */
+	/* at maxthreads; at maxthreads 0; drained: `n`, and of the first `name`, `reason`, and
+	 * in `other` who drained it */
 	struct facts full, closed, drained;
 	struct facts refusals; /* of workers that do not serve it: enum unserved */
 };
@@ -76,6 +77,8 @@ static void note_no_room(struct fleet *f, const struct core *c, const struct wor
 		return;
 	which->name = w->row.facts.shard;
 	which->reason = w->row.drain_reason;
+	if (which == &f->drained)
+		which->other = str_of(w->drained_by);
 }
 
 static struct fleet survey(
@@ -291,7 +294,7 @@ size_t core_why(const struct core *c, const struct task_row *row, int64_t now_ms
 {
 	struct task *t = task_find(c, row->id);
 	const struct task_row *now = t ? &t->row : row;
-	struct why_answer an = {.a = a};
+	struct why_answer an = {.a = a, .mono_ms = mono_ms};
 	char text[ID_TEXT];
 	struct str id = arena_str(a, str_of(id_format(&c->ids, row->id, text)));
 

@@ -64,6 +64,7 @@ static void worker_free(struct core *c, struct worker *w)
 		idmap_del(&c->links, w->link);
 	object_del(c, &w->object);
 	free(w->strings);
+	free(w->drained_by);
 	free(w->check_failed);
 	free(w);
 }
@@ -256,15 +257,28 @@ static int stop(
 	return 0;
 }
 
-/* Also one that is away: it stays so when it comes back. */
+/* Who it was is kept with the reason that he gave. */
+static void set_drained(struct worker *w, bool drained, struct str reason, struct str actor)
+{
+	bool keeps = drained && w->row.drained && !reason.n;
+
+	w->row.drained = drained;
+	if (keeps)
+		return;
+	w->row.drain_reason = drained ? reason : STR_NULL;
+	free(w->drained_by);
+	w->drained_by = drained && actor.n ? xstrndup(actor.p, actor.n) : NULL;
+}
+
+/* Also one that is away: it stays so when it comes back. Said again without a reason, the old one
+ * stays. */
 static int drain(
     struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
 	struct worker *w = (struct worker *)o;
 	struct str reason = ev->object.reason;
 
-	w->row.drained = ev->object.verb == WORKER_DRAIN;
-	w->row.drain_reason = w->row.drained ? reason : STR_NULL;
+	set_drained(w, ev->object.verb == WORKER_DRAIN, reason, ev->actor);
 	reserve_lost(c, w);
 	object_changed(c, o, &w->row, w->row.drained ? OBJECT_PAUSED : OBJECT_RESUMED, ev->actor,
 	    reason.n ? detail_of(&out->batch.arena, "reason", reason) : STR_NULL, out);

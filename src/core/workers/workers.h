@@ -23,6 +23,7 @@ struct worker {
 	struct object object;
 	struct worker_row row; /* strings owned, in `strings` */
 	char *strings;
+	char *drained_by;       /* its actor; NULL: nobody of whom this process heard */
 	struct health health;   /* only watch.c changes its state */
 	bool has_spoken;        /* after a welcome of this process: it knows us */
 	bool is_unheard;        /* counted as one that goes by older timeouts */

@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 
-#define WORDS_VERSION 2                 /* by which rules words are made, too */
+#define WORDS_VERSION 3                 /* by which rules words are made, too */
 #define WORDS_APPLICATION_ID 0x52656577 /* "Reew" */
 
 #define SCHEMA                                                                              \
@@ -164,7 +164,7 @@ int words_open(struct words *w, const char *path, const struct words_of *of)
 	char boot[64];
 	int rc;
 
-	*w = (struct words){0};
+	*w = (struct words){.shard_limit = of->shard_rows ? of->shard_rows : WORDS_SHARD_ROWS};
 	read_boot(boot);
 	rc = words_connect(path, &w->db);
 	if (rc || !is_ours(w->db, of, boot)) {
@@ -194,13 +194,18 @@ int words_begin(struct words *w)
 	return exec(w->db, "BEGIN");
 }
 
+/* The shard before it ends here, whatever the last commit said: readers pass over a shard by its
+ * ends, and by them it is dropped. */
 static int begin_shard(struct words *w, rid first)
 {
+	long long number = (long long)w->shard + 1;
 	AUTO(free_cstr)
-	char *sql = xasprintf("CREATE VIRTUAL TABLE w%lld USING fts5(t, content='', columnsize=0,"
+	char *sql = xasprintf("UPDATE shard SET last = %lld, n_rows = %lld WHERE number = %lld;"
+	                      "CREATE VIRTUAL TABLE w%lld USING fts5(t, content='', columnsize=0,"
 	                      " detail=none, tokenize='ascii');"
 	                      "INSERT INTO shard VALUES (%lld, %lld, %lld, 0)",
-	    (long long)w->shard + 1, (long long)w->shard + 1, (long long)first, (long long)first);
+	    (long long)first - 1, (long long)w->shard_rows, number - 1, number, number,
+	    (long long)first, (long long)first);
 	int rc = exec(w->db, sql);
 
 	if (rc)
@@ -224,7 +229,7 @@ int words_add(struct words *w, rid id, struct str text)
 {
 	int rc = SQLITE_OK;
 
-	if (w->shard == 0 || w->shard_rows >= WORDS_SHARD_ROWS)
+	if (w->shard == 0 || w->shard_rows >= w->shard_limit)
 		rc = begin_shard(w, id);
 	if (rc == SQLITE_OK && !w->add)
 		rc = prepare_add(w);

@@ -21,6 +21,7 @@ struct words {
 	sqlite3_stmt *add;  /* to the newest shard */
 	int64_t shard;      /* the newest shard's number; 0: there is none yet */
 	int64_t shard_rows; /* in it */
+	int64_t shard_limit;
 };
 
 #define WORDS_SUFFIX ".search"
@@ -32,6 +33,7 @@ struct words {
 struct words_of {
 	struct str installation;
 	rid last_id;
+	int64_t shard_rows; /* of a full one; 0: WORDS_SHARD_ROWS */
 };
 int words_open(struct words *w, const char *path, const struct words_of *of);
 /* Durable from here on, should the machine be switched off. */

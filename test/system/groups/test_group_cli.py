@@ -148,6 +148,35 @@ def test_the_directory_of_jobs_that_name_none(dev, tmp_path):
     assert dev.cli("logs", "dirs/there").out == "/\n"
 
 
+def test_a_group_is_held_whole(dev, cli, gate):
+    group = submit(cli, job("a", *gate.command()), job("b", needs=["a"]), job("c", needs=["b"]))
+    runs(dev, group, "a")
+    assert cli("task", "release", group).out == "0 of 0 released\n", "nobody holds anything"
+    refused = cli("task", "release", f"{group}/b", check=False)
+    assert refused.code == 1 and "nobody holds it: it waits for the jobs that it needs" in refused.err, refused
+    assert cli("task", "hold", group).out == "2 of 2 held\n"
+    gate.open()
+    wait_until(lambda: dev.get(f"/v1/groups/{group}/jobs/a")["state"] == "built", what="a has ended")
+    assert [t["state"] for t in cli("task", "ls", "--group", group, "-o", "jsonl").jsonl][:2] == ["held", "held"]
+    assert cli("task", "release", group).out == "2 of 2 released\n"
+    assert cli("wait", group).code == 0
+
+
+def test_a_job_is_named_wherever_a_task_is(dev, cli, gate):
+    group = submit(cli, job("a", *gate.command()), job("b", needs=["a"]), name="named")
+    task = dev.get(f"/v1/groups/{group}/jobs/b")["task"]
+    for of in ("named", group, "@last"):
+        assert cli("task", "show", f"{of}/b", "-o", "json").json["id"] == task
+        assert cli("task", "history", f"{of}/b", "-o", "json").json == cli("task", "history", task, "-o", "json").json
+        assert cli("events", "--task", f"{of}/b", "-o", "json").json == cli("task", "history", task, "-o", "json").json
+    cli("task", "set", "named/b", "--priority", "7")
+    assert dev.get(f"/v1/tasks/{task}")["priority"] == 7
+    gate.open()
+    cli("wait", group)
+    unknown = cli("task", "show", "named/c", check=False)
+    assert unknown.code == 1 and '"c"' in unknown.err, unknown
+
+
 WRONG = [
     ("jobs:\n- {name: a, command: [x], needs: [b]}\n", "line 2: a: it needs b, and there is no job of that name"),
     ("jobs:\n- {name: a, needs: [b]}\n- {name: b, needs: [a]}\n", "loop"),

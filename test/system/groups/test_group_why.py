@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import time
 
 import pytest
 from client import Api
@@ -130,3 +131,38 @@ def test_what_has_ended_repeats_its_reason(api, cli):
     assert "it has ended, and waits for nothing: 1 of 2 jobs failed" in why["summary"], why
     assert re.search(r"failed \(exit code 3\) on .*\n  it ended 0s ago, and waits for nothing\n", cli("why", "over/a").out)
     assert re.search(r": it needs a, which failed\n  it ended \d+s ago, and waits", cli("why", "over/b").out)
+
+
+def test_a_group_that_waits_says_what_holds_it(api, cli):
+    """Those that dispatch, each with its first reason; the setting; and when it is looked at again."""
+    cli("queue", "create", "q", "--threads", "2")
+    for name in ("one", "two", "three"):
+        job = {"name": "a", "queue": "q", "command": ["sleep", "600"]}
+        cli("group", "submit", "-", "--name", name, input=json.dumps({"jobs": [job]}))
+    for name in ("one", "two"):
+        wait_until(lambda n=name: api.get(f"/v1/groups/{n}/jobs/a")["state"] == "dispatched", what=f"{name} runs")
+    why = api.get("/v1/groups/three/why")
+    assert [r["code"] for r in why["reasons"]] == ["group-waits"], why
+    assert "2 of at most 2 groups go on at once (server.groups_active)" in why["reasons"][0]["text"], why
+    assert re.search(r"has nothing to do for \d", why["reasons"][0]["lift"]), why
+    assert [(j["group"], j["job"]) for j in why["jobs"]] == [("one", "a"), ("two", "a")], why
+    assert "; one/a: it is running on worker" in why["summary"], why
+    task = api.get("/v1/groups/three/jobs/a")["task"]
+    assert api.get(f"/v1/tasks/{task}/why")["jobs"] == why["jobs"]
+    for args in (("why", "three"), ("group", "why", "three"), ("why", "three/a"), ("group", "show", "three")):
+        out = cli(*args).out
+        assert "server.groups_active" in out and "one/a" in out, (args, out)
+    for name in ("one", "two"):
+        cli("group", "cancel", name)
+
+
+def test_groups_that_nobody_can_run_keep_no_other_out(api, cli):
+    """Each of them cost the good one 4 s."""
+    job = {"name": "a", "command": ["true"]}
+    for i in range(12):
+        jobs = {"jobs": [dict(job, need={"target": "dead"})]}
+        cli("group", "submit", "-", "--name", f"dead{i}", input=json.dumps(jobs))
+    begin = time.monotonic()
+    cli("group", "submit", "-", "--name", "good", "--wait", input=json.dumps({"jobs": [job]}))
+    assert time.monotonic() - begin < 10
+    assert {g["state"] for g in api.get("/v1/groups")["items"] if g["name"] != "good"} == {"dispatching"}

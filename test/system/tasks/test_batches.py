@@ -7,7 +7,7 @@ import pytest
 from harness import wait_until
 
 MEMBERS = {"id", "name", "ctime", "actor", "tasks", "total", "states", "done", "live", "running", "failed", "rate",
-           "left_ms", "ended", "id_is_task"}
+           "left_ms", "ended", "id_is_task", "namesakes"}
 
 
 @pytest.fixture
@@ -119,6 +119,49 @@ def test_names(dev, cli):
     one = cli("submit", "--batch", first, "--name", "alone", "true").out.strip()  # its own name, in their batch
     joined = cli("task", "show", one, "-o", "json").json
     assert (joined["name"], joined["batch"]) == ("alone", first)
+
+
+def test_the_newest_of_a_name_is_said(dev, cli):
+    first = array(cli, "1-2", "true", more=("--name", "nightly"))
+    assert "are named" not in cli("wait", "nightly").err
+    newest = array(cli, "1-2", "true", more=("--name", "nightly"))
+    commands = [("wait", "nightly"), ("wait", "--batch", "nightly"), ("cancel", "nightly"), ("cancel", "--batch", "nightly"),
+                ("retry", "nightly"), ("why", "nightly"), ("logs", "nightly"), ("logs", "--batch", "nightly"),
+                ("task", "hold", "nightly"), ("task", "release", "nightly"), ("task", "ls", "--batch", "nightly"),
+                ("events", "--batch", "nightly"), ("batch", "show", "nightly"), ("submit", "--batch", "nightly", "true")]
+    for command in commands:
+        said = cli(*command).err
+        assert f'reeve: 2 batches are named "nightly"; the newest is meant: {newest}' in said, (command, said)
+    assert cli("batch", "show", first).err == cli("-q", "batch", "show", "nightly").err == ""
+
+
+def test_the_id_of_something_else(dev, cli):
+    """Each says what it is, and nothing is done."""
+    task = cli("submit", "sleep", "100").out.strip()
+    batch = array(cli, "101-102", "sleep")
+    group = cli("group", "submit", "-", input=json.dumps({"jobs": [{"name": "a", "command": ["sleep", "100"]}]})).out.strip()
+    nothing = "6aff6d8fa8bf66e05a00ffff"
+    ids = {"batch": [(task, f"task: reeve task show {task}"), (group, f"group of jobs: reeve group show {group}"), (nothing, None)],
+           "group": [(task, "task: reeve task show"), (batch, f"batch of tasks: reeve batch show {batch}"), (nothing, None)]}
+    commands = [("wait",), ("cancel",), ("retry",), ("task", "hold"), ("task", "release"), ("logs",), ("task", "ls"), ("events",)]
+    for kind, wrong in ids.items():
+        for given, what in wrong:
+            for command in [*commands, ("cancel", "--dry-run")]:
+                said = cli(*command, f"--{kind}", given, check=False)
+                assert said.code == (125 if command == ("wait",) else 1) and not said.out, (command, said)
+                assert f'there is no {kind} "{given}"' in said.err and (what or "hint:") in said.err, (command, said)
+            said = cli(kind, "show", given, check=False)
+            assert said.code == 1 and f'there is no {kind} "{given}"' in said.err and (what or "") in said.err, said
+    assert cli("submit", "--batch", task, "true", check=False).code == 1
+    assert dev.get(f"/v1/tasks/{task}")["state"] in ("queued", "claimed", "running")
+    for kind in ("batch", "group"):
+        said = cli(kind, "show", f"{group}/a", check=False)
+        assert said.code == 1 and f'there is no {kind} "{group}/a"' in said.err and "GROUP/JOB" in said.err, said
+        assert cli("cancel", f"--{kind}", "x/y", check=False).err == said.err.replace(f"{group}/a", "x/y")
+    cli("group", "cancel", group)
+    wait_until(lambda: dev.get(f"/v1/groups/{group}")["state"] == "canceled", what="the group has ended")
+    cli("group", "rm", group)
+    assert len(cli("task", "ls", "--group", group, "-o", "jsonl").jsonl) == 1, "its tasks are there"
 
 
 def test_killed_between_submit_and_wait(cluster):

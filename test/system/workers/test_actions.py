@@ -167,11 +167,11 @@ def test_sidecars_live_with_the_action(act):
     done = act(with_sidecars(sh(f"{wait} echo main; exit 0"), other, setup=sh("echo setup")))
     assert (done.code, done.result["status"], done.out) == (0, 1, "setup\nmain\nasked\n"), done
     done = act(with_sidecars(sh(f"{wait} exit 3"), other))
-    assert (done.code, done.reason) == (1, "Exited with status 3")
+    assert (done.code, done.reason) == (1, "Exited with status 3 (action.with_sidecars.action.run)")
     done = act(with_sidecars(sh("exec sleep 1000"), sh("exit 0")), "--monitored")
-    assert (done.code, done.reason) == (1, "Sidecar exited")
+    assert (done.code, done.reason) == (1, "Sidecar exited (action.with_sidecars.sidecars[0].run)")
     done = act(with_sidecars(sh("touch never"), sh("touch never"), setup=sh("exit 4")))
-    assert done.reason == "Exited with status 4" and not (act.folder / "never").exists()
+    assert done.reason == "Exited with status 4 (action.with_sidecars.setup.run)" and not (act.folder / "never").exists()
 
 
 DAEMON = """(trap 'echo asked; exit 0' TERM; touch ready; while :; do sleep 0.02; done) & exit 0"""
@@ -184,7 +184,8 @@ def test_a_daemon_is_kept_where_somebody_looks(act):
     wait_until(lambda: len(children_of(child.pid)) == 2, what="its parent is gone")
     (act.folder / "stop").touch()
     done = act.finish(child)
-    assert (done.code, done.reason, done.out) == (1, "Sidecar exited", "asked\n"), "it was asked to end"
+    assert (done.code, done.reason, done.out) == (
+        1, "Sidecar exited (action.with_sidecars.sidecars[0].run)", "asked\n"), "it was asked to end"
     (act.folder / "ready").unlink()
     child = act.start(with_sidecars(sh(DAEMON)), "--monitored")
     wait_until((act.folder / "ready").exists, what="the daemon runs")

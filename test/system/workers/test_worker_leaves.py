@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workers that go on purpose: who said goodbye has left, and is no alarm; who is drained ends what it has."""
+import re
 import subprocess
 
 import harness
@@ -48,7 +49,10 @@ def test_drain(cluster):
     second = cluster.submit("true")["id"]
     assert "workers-drained" in cluster.why(second)
     assert "new disk" in cluster.cli("why", second).out and "reeve worker undrain w1" in cluster.cli("why", second).out
-    assert "drained: new disk" in cluster.cli("worker", "ls").out and "new disk" in cluster.cli("worker", "show", "w1").out
+    assert re.search(r"drained by uid=\d+: new disk$", cluster.cli("why", second).out, re.M)
+    assert "drained: new disk" in cluster.cli("worker", "drain", "w1").out + cluster.cli("worker", "ls").out, "it stays"
+    assert re.search(r"^w1 +‖ drained ", cluster.cli("worker", "ls").out, re.M) and "‖ drained" in cluster.cli("worker", "show", "w1").out
+    assert "new disk" in cluster.cli("worker", "show", "w1").out
     assert cluster.get(f"/v1/tasks/{first}")["state"] == "running" and wait.poll() is None
     cluster.cli("cancel", first)
     out, err = wait.communicate(timeout=PATIENCE)
@@ -61,5 +65,5 @@ def test_drain(cluster):
     assert "workers-drained" in cluster.why(second), "it stays drained over restarts of both"
     cluster.cli("worker", "undrain", "w1")
     assert cluster.wait_ended(second)["state"] == "succeeded"
-    told = {e["kind"]: e for e in cluster.get("/v1/events")["items"]}
+    told = {e["kind"]: e for e in reversed(cluster.get("/v1/events")["items"])}
     assert "new disk" in str(told["worker.drained"]) and "worker.undrained" in told

@@ -128,6 +128,10 @@ static void test_names(void **state)
 	v = show("night", 200); /* the newest */
 	assert_string_equal(jstr(v, "id"), batch);
 	assert_int_equal(jint(v, "tasks"), 1);
+	assert_int_equal(jint(v, "namesakes"), 1);
+	json_decref(v);
+	v = show(oldest, 200);
+	assert_true(json_is_null(json_object_get(v, "namesakes")));
 	json_decref(v);
 	json_decref(show("nigh", 404));
 	json_decref(show("000000000000000000000000", 404));

@@ -76,6 +76,39 @@ static void test_by_filter(void **state)
 	json_decref(v);
 }
 
+static void changes(const char *verb, const char *body, int64_t n)
+{
+	json_t *v = act(verb, body, 200);
+
+	assert_int_equal(jint(v, "matched"), n);
+	assert_int_equal(jint(v, "changed"), n);
+	json_decref(v);
+}
+
+/* A blocked job waits for its needs, which no release changes; another task that is blocked is held
+ * by that. */
+static void test_what_is_blocked(void **state)
+{
+	char held[64], text[ID_TEXT];
+	rid id = world_submit(w, NULL);
+
+	json_decref(ask_json(w, API_POST, "/v1/groups",
+	    "{\"name\":\"g\",\"jobs\":[{\"name\":\"a\",\"command\":[\"x\"]},"
+	    "{\"name\":\"b\",\"command\":[\"x\"],\"needs\":[\"a\"]}]}",
+	    201));
+	changes("release", "{\"all\":true}", 0);
+	json_decref(act("hold", "{\"filter\":{\"group\":\"g\"},\"dry_run\":true}", 200));
+	changes("hold", "{\"filter\":{\"group\":\"g\"}}", 2);
+	changes("hold", "{\"filter\":{\"group\":\"g\"}}", 0);
+	changes("release", "{\"filter\":{\"group\":\"g\"}}", 2);
+	changes("release", "{\"filter\":{\"group\":\"g\"}}", 0);
+	json_decref(ask_json(w, API_POST, "/v1/groups/g/cancel", NULL, 200));
+	snprintf(held, sizeof held, "/v1/tasks/%s", id_format(world_ids(w), id, text));
+	json_decref(ask_json(w, API_PATCH, held, "{\"status\":-4}", 200));
+	changes("hold", "{\"all\":true}", 0);
+	changes("release", "{\"all\":true}", 1);
+}
+
 static void test_by_ids(void **state)
 {
 	char body[512], a[ID_TEXT], b[ID_TEXT];
@@ -129,6 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(test_by_filter, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_what_is_blocked, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_by_ids, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_client_leaves, setup, teardown),

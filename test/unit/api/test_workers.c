@@ -145,7 +145,12 @@ static void test_drain(void **state)
 	json_decref(v);
 	json_decref(ask_json(w, API_POST, "/v1/workers/w1/drain", "{\"until\":\"1h\"}", 400));
 	world_worker_leaves(w);
-	json_decref(ask_json(w, API_POST, "/v1/workers/w1/drain", NULL, 200));
+	v = ask_json(w, API_POST, "/v1/workers/w1/drain", NULL, 200);
+	assert_string_equal(jstr(v, "drain_reason"), "new disk"); /* said again: it stays */
+	json_decref(v);
+	v = ask_json(w, API_POST, "/v1/workers/w1/drain", "{\"reason\":\"new fan\"}", 200);
+	assert_string_equal(jstr(v, "drain_reason"), "new fan");
+	json_decref(v);
 	v = ask_json(w, API_POST, "/v1/workers/w1/undrain", NULL, 200);
 	assert_true(json_is_false(json_object_get(v, "drained")));
 	assert_true(json_is_null(json_object_get(v, "drain_reason")));

@@ -126,6 +126,8 @@ class Handler(BaseHTTPRequestHandler):
             if fake.token and self.headers.get("Authorization") != "Bearer " + fake.token:
                 raise Problem(401, "unauthorized", "a token is needed")
             answer = self.route(fake, body)
+            if callable(fault):
+                fault()
             if fault == "lose":
                 self.close_connection = True
             elif answer is not None:

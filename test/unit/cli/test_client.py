@@ -217,6 +217,21 @@ class Acting(Case):
         self.assertIn("--all", self.err)
         self.reeve("cancel", "0" * 24, "--queue", "a", code=2)
 
+    def test_a_signal_while_a_task_is_submitted_cancels_it(self):
+        for number, reason in ((signal.SIGINT, "Ctrl-C in reeve run"), (signal.SIGTERM, "SIGTERM ended reeve run"),
+                               (signal.SIGHUP, "SIGHUP ended reeve run")):
+            child = []
+            self.fake.faults = [lambda: child[0].send_signal(number)]
+            with self.fake.lock:
+                child.append(subprocess.Popen([REEVE, "run", "--", "forever"], stdin=subprocess.DEVNULL,
+                                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.env))
+            err = child[0].communicate(timeout=600)[1].decode()
+            self.assertEqual(child[0].returncode, 128 + number, err)
+            self.assertIn("cancelling", err)
+            self.assertEqual([t["state"] for t in self.fake.tasks.values()], ["cancelled"])
+            self.assertIn(reason, [json.loads(r[3])["reason"] for r in self.fake.requests if r[1].endswith("/cancel")][-1])
+            self.fake.tasks.clear()
+
     def ask(self, answer, *args):
         """Runs on a terminal and answers the question."""
         pid, fd = pty.fork()

@@ -168,6 +168,15 @@ static void test_refused(void **state)
 	}
 }
 
+/* Of a tag only: what stands behind it is no part of the error, nor behind the template's end. */
+static void test_what_cannot_be_read_ends_with_its_tag(void **state)
+{
+	struct problem p = {0};
+
+	assert_null(render("{{a;b}} and so on", DATA, &p));
+	assert_string_equal(p.what, "line 1 of the template: this cannot be read: ;b");
+}
+
 /* Too much of anything is refused in a moment. */
 static void test_bounds(void **state)
 {
@@ -358,6 +367,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_plays),
 	    cmocka_unit_test(test_refused),
+	    cmocka_unit_test(test_what_cannot_be_read_ends_with_its_tag),
 	    cmocka_unit_test(test_bounds),
 	    cmocka_unit_test(test_bad_states),
 	    cmocka_unit_test(test_who_is_routed),

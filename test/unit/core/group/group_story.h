@@ -16,6 +16,7 @@ struct group_story {
 	rid queue, group;
 	int32_t policy;
 	int max_attempts;
+	const char *need; /* of each job; NULL: nothing */
 	rid job[LETTERS]; /* the task of each letter */
 	int64_t number;   /* of the last link */
 };
@@ -74,6 +75,7 @@ static inline const struct reply *story_submit(struct group_story *s, const char
 		                                    .max_attempts = s->max_attempts,
 		                                    .backoff_ms = -1,
 		                                    .backoff_max_ms = -1,
+		                                    .need = s->need ? str_of(s->need) : STR_NULL,
 		                                    .body = str_of(bodies[i])}};
 	}
 	ev.submit.tasks = tasks;

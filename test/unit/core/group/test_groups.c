@@ -245,93 +245,11 @@ STORY(what_cannot_be_is_refused_whole)
 	world_free(s.w);
 }
 
-STORY(few_groups_at_once_the_oldest_first)
-{
-	struct core_options o = {.groups_active = 1, .groups_delay_ms = 500};
-	struct group_story s = story_new(&o), second, third;
-
-	story_worker(&s, 1);
-	story_submit(&s, "a b:a");
-	second = third = s;
-	story_submit(&second, "a");
-	story_submit(&third, "a");
-	assert_jobs(&second, "a=pending");
-	story_end(&s, 'a', TASK_SUCCEEDED);
-	story_end(&s, 'b', TASK_SUCCEEDED);
-	assert_int_equal(story_group(&s), GROUP_COMPLETE);
-	assert_jobs(&second, "a=dispatched");
-	assert_jobs(&third, "a=pending");
-	world_free(s.w);
-}
-
-STORY(one_more_when_workers_idle)
-{
-	struct core_options o = {.groups_active = 1, .groups_delay_ms = 500};
-	struct group_story s = story_new(&o), second;
-
-	story_worker(&s, 2);
-	story_submit(&s, "a b:a");
-	second = s;
-	story_submit(&second, "a b");
-	assert_jobs(&second, "a=pending b=pending");
-	world_advance(s.w, 400);
-	assert_jobs(&second, "a=pending b=pending");
-	world_advance(s.w, 1000);
-	assert_jobs(&second, "a=dispatched b=eligible");
-	world_free(s.w);
-}
-
-/* Nobody serves the first one's queue: that stalls only itself. */
-STORY(a_target_without_workers_stalls_no_other)
-{
-	struct core_options o = {.groups_active = 1, .groups_delay_ms = 500};
-	struct group_story s = story_new(&o), second;
-	struct event ev = {.kind = EV_PAUSE};
-
-	story_worker(&s, 2);
-	story_submit(&s, "a");
-	assert_jobs(&s, "a=dispatched");
-	second = s;
-	second.queue = world_queue(s.w, "other", -1, ORDER_FIFO);
-	ev.object.kind = KIND_QUEUE;
-	ev.object.id = s.queue;
-	world_step(s.w, &ev);
-	story_submit(&second, "a");
-	world_advance(s.w, 2000);
-	assert_jobs(&second, "a=dispatched");
-	world_free(s.w);
-}
-
 static void restart(struct group_story *s, struct link_held *held, size_t n)
 {
 	world_restart(s->w);
 	s->number++;
 	world_hello(s->w, (uint64_t)s->number, "w1", 1, 10, held, n);
-}
-
-/* More than a window of tasks wait for their time, which a start counts only when it has read them.
- */
-STORY(tasks_of_tomorrow_keep_no_group_out)
-{
-	struct core_options o = {.groups_active = 1, .groups_delay_ms = 500, .window_tasks = 4};
-	struct group_story s = story_new(&o), second;
-	struct submit_task tomorrow[8];
-
-	for (size_t i = 0; i < 8; i++)
-		tomorrow[i] = (struct submit_task){.status = TASK_QUEUED,
-		    .spec = {.queue = s.queue,
-		        .run_after_ms = s.w->now_ms + 86400000,
-		        .body = STR("{}")}};
-	assert_int_equal(world_submit(s.w, tomorrow, 8)->code, 0);
-	story_submit(&s, "a b:a");
-	second = s;
-	story_submit(&second, "a b");
-	restart(&s, NULL, 0);
-	assert_jobs(&s, "a=dispatched");
-	assert_jobs(&second, "a=pending b=pending");
-	world_advance(s.w, 2000);
-	assert_jobs(&second, "a=dispatched b=dispatched");
-	world_free(s.w);
 }
 
 /* The window is full: those that are released leave memory at once, and are still noted by name. */
@@ -518,10 +436,10 @@ STORY(a_release_does_not_start_what_is_not_due)
 
 	story_worker(&s, 10);
 	story_submit(&s, "a b:a");
-	set_status(&s, 'b', TASK_QUEUED);
+	assert_int_equal(set_status(&s, 'b', TASK_QUEUED), ERR_CONFLICT); /* nobody holds it */
 	assert_jobs(&s, "b=schedulable");
-	set_status(&s, 'b', -10);
-	set_status(&s, 'b', TASK_QUEUED);
+	assert_int_equal(set_status(&s, 'b', -10), 0);
+	assert_int_equal(set_status(&s, 'b', TASK_QUEUED), 0);
 	assert_int_equal(story_job(&s, 'b')->state.status, TASK_BLOCKED);
 	story_end(&s, 'a', TASK_SUCCEEDED);
 	assert_jobs(&s, "b=dispatched");
@@ -601,8 +519,9 @@ STORY(why_a_job_waits_up_to_what_blocks)
 	assert_non_null(strstr(why(&s, &a, 'c', 1), "the first of 2 in a row"));
 	second = s;
 	story_submit(&second, "a");
-	assert_non_null(strstr(why(&second, &a, 'a', 0), "waits for its turn: 1 before it"));
-	assert_int_equal(core_group_why(s.w->core, s.group, &a, &whys), 1);
+	assert_non_null(
+	    strstr(why(&second, &a, 'a', 0), "waits for its turn: 1 of at most 1 groups go on"));
+	assert_int_equal(core_group_why(s.w->core, s.group, s.w->mono_ms, &a, &whys), 1);
 	assert_int_equal(whys[0].code, WHY_GROUP_RUNS);
 	arena_release(&a);
 	world_free(s.w);
@@ -624,10 +543,6 @@ int main(void)
 	    cmocka_unit_test(a_cancel_ends_what_waits_and_tells_what_runs),
 	    cmocka_unit_test(a_group_without_jobs_is_complete),
 	    cmocka_unit_test(what_cannot_be_is_refused_whole),
-	    cmocka_unit_test(few_groups_at_once_the_oldest_first),
-	    cmocka_unit_test(one_more_when_workers_idle),
-	    cmocka_unit_test(a_target_without_workers_stalls_no_other),
-	    cmocka_unit_test(tasks_of_tomorrow_keep_no_group_out),
 	    cmocka_unit_test(more_is_released_than_a_window_holds),
 	    cmocka_unit_test(a_start_reads_everything_again),
 	    cmocka_unit_test(a_release_that_was_not_made_is_made_by_the_start),

@@ -25,6 +25,7 @@ struct schedule_change {
 #define QUEUE_BIT(member) ROW_BIT(queue_table, queue_row, member)
 #define SCHEDULE_BIT(member) ROW_BIT(schedule_table, schedule_row, member)
 
+#define WORLD_GROUPS 128
 #define WORLD_TASKS 20000
 
 struct world {
@@ -49,7 +50,7 @@ struct world {
 	size_t n_ticks;
 	struct task_batch_row task_batches[64];
 	size_t n_task_batches;
-	struct group_row groups[64];
+	struct group_row groups[WORLD_GROUPS];
 	size_t n_groups;
 	struct group_graph_row chunks[4096];
 	size_t n_chunks;

@@ -23,7 +23,7 @@ void world_put_group(struct world *w, const struct group_row *row)
 
 	if (!at)
 		at = &w->groups[w->n_groups++];
-	assert_true(w->n_groups <= 64);
+	assert_true(w->n_groups <= WORLD_GROUPS);
 	row_copy(&group_table, &w->rows_arena, row, 0, at);
 }
 
