@@ -30,7 +30,7 @@ static const char *state_of(const json_t *worker)
 	return strcmp(state, "must_die") ? state : "lost";
 }
 
-/* Whoever looks for a worker that gets nothing finds it by its state. */
+/* A person who looks for a worker that gets nothing finds it by its state. */
 static const char *drained_state(const json_t *worker)
 {
 	const char *state = state_of(worker);

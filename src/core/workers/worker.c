@@ -257,7 +257,7 @@ static int stop(
 	return 0;
 }
 
-/* Who it was is kept with the reason that he gave. */
+/* The name of the person is kept with the reason that he gave. */
 static void set_drained(struct worker *w, bool drained, struct str reason, struct str actor)
 {
 	bool keeps = drained && w->row.drained && !reason.n;

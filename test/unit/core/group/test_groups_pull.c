@@ -243,7 +243,8 @@ static const char *why(struct group_story *s, struct arena *a, size_t i)
 	    .p;
 }
 
-/* Who waits is told the setting, when one more comes in, and a job of each that is in the way. */
+/* A group that waits is told the setting, when one more comes in, and a job of each that is in the
+ * way. */
 STORY(who_waits_is_told_what_for)
 {
 	struct core_options o = {.groups_active = 1, .groups_delay_ms = 2000};
