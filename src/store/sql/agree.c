@@ -18,6 +18,7 @@ void agree_release(struct agree *g)
 	for (int i = 0; i < N_TABLES; i++)
 		idmap_release(&g->there[i]);
 	idmap_release(&g->told);
+	sql_query_release(&g->find_task);
 }
 
 /* A row that is gone may be missed by many others. */
@@ -59,13 +60,16 @@ static void look_at_task(struct agree *g, unsigned damage, const struct task_row
 /* One that cannot be read is a finding of its own. */
 static bool task_is_there(struct agree *g, rid id)
 {
-	AUTO(sql_query_release) struct sql_query q;
+	struct sql_query *q = &g->find_task;
 	int64_t n;
 	bool found;
 
-	sql_query_begin(&q, g->reader);
-	sql_term(&q, "SELECT 1 FROM task {} WHERE id = ?", (int64_t)id);
-	return sql_number(g->reader, &q, &found, &n) != 0 || found;
+	if (!q->n_params) {
+		sql_query_begin(q, g->reader);
+		sql_term(q, "SELECT 1 FROM task {} WHERE id = ?", 0);
+	}
+	q->params[0].n = (int64_t)id;
+	return sql_number(g->reader, q, &found, &n) != 0 || found;
 }
 
 static void look_at_output(struct agree *g, const struct output_row *o)

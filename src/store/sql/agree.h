@@ -19,6 +19,7 @@ struct agree {
 	bool is_read[N_TABLES];       /* all of them */
 	struct idmap told;            /* what is gone is named once */
 	int64_t n_tasks;              /* of those that its numbers count */
+	struct sql_query find_task;   /* made once: it is asked for each row of output */
 };
 
 void agree_release(struct agree *g);
