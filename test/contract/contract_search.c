@@ -89,6 +89,8 @@ static bool fits(struct ctx *c, const struct task_filter *f, rid id)
 		return false;
 	if ((f->queue && t.spec.queue != f->queue) || id < f->since || (f->until && id >= f->until))
 		return false;
+	if (f->name.p && !str_eq(f->name, t.spec.name))
+		return false;
 	if (f->n_states && t.state.status != f->states[0].min)
 		return false;
 	search_text(&t.spec, &text);
@@ -152,6 +154,8 @@ static void check_all(struct ctx *c)
 		f.n_states = 1;
 		check(c, &f, false, 1000);
 		check_counts(c, &f);
+		f = (struct task_filter){.search = f.search, .name = STR("The Name y")};
+		check(c, &f, i % 2, 7);
 	}
 }
 
@@ -206,6 +210,60 @@ static void test_what_is_gone_is_not_found(void **state)
 		batch_prune(&c->b, id);
 	commit(c);
 	check_all(c);
+}
+
+#define MANY 25000 /* more than are looked at for one page */
+#define RARE 12345
+
+static size_t count_pages(
+    struct ctx *c, const struct task_filter *f, bool oldest_first, size_t *ret_pages)
+{
+	struct task_page page = {.next = 0};
+	size_t n = 0;
+
+	*ret_pages = 0;
+	do {
+		assert_int_equal(
+		    store_task_list(c->r, f, oldest_first, true, page.next, 100, &c->a, &page), 0);
+		for (size_t i = 0; i < page.n; i++)
+			assert_true(page.rows[i].id % RARE == 0);
+		n += page.n;
+		++*ret_pages;
+	} while (page.next);
+	return n;
+}
+
+/* All have the word, and a filter leaves next to none: found over many pages, or at once where the
+ * filter's own index names them. */
+static void test_a_filter_that_leaves_few(void **state)
+{
+	struct ctx *c = *state;
+	struct task_filter by_queue = {.queue = 2}, by_name = {.name = STR("rare")},
+	                   by_state = {
+	                       .states = {{TASK_RUNNING, TASK_RUNNING, false}}, .n_states = 1};
+	struct task_filter *filters[] = {&by_queue, &by_name, &by_state};
+	struct problem p;
+	size_t pages;
+
+	for (rid id = 1; id <= MANY; id++) {
+		bool rare = id % RARE == 0;
+		struct task_row *t =
+		    task_new(c, id, rare ? 2 : 1, rare ? TASK_RUNNING : TASK_SUCCEEDED);
+
+		t->spec.body = STR("{\"command\":[\"all\"]}");
+		t->spec.name = rare ? STR("rare") : STR("common");
+		add_insert(c, t);
+		if (id % 5000 == 0)
+			commit(c);
+	}
+	while (has_index() && indexed_to(c) < MANY)
+		usleep(10000);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(search_parse(&c->a, STR("all"), &filters[i]->search, &p), 0);
+		assert_int_equal(count_pages(c, filters[i], false, &pages), MANY / RARE);
+		assert_true(!has_index() || (pages == 1) == (i > 0));
+		assert_int_equal(count_pages(c, filters[i], true, &pages), MANY / RARE);
+	}
 }
 
 static void spoil(const struct ctx *c, const char *with)
@@ -304,6 +362,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(test_all_the_time, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_what_is_gone_is_not_found, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_a_filter_that_leaves_few, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_a_spoilt_index_is_made_anew, setup, teardown),
 	    cmocka_unit_test_setup_teardown(
 	        test_an_index_that_is_damaged_while_it_is_used, setup, teardown),

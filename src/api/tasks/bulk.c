@@ -6,6 +6,7 @@
 #include "api/frame/shapes.h"
 #include "api/tasks/filter.h"
 #include "api/tasks/task_shapes.h"
+#include "base/data/idmap.h"
 #include "model/limits.h"
 #include "wire/json/fields.h"
 #include "words/words.h"
@@ -149,8 +150,8 @@ static void page_read(struct call *c)
 		send_page(c, k->ids, n);
 }
 
-/* Given ids, for a caller with limits: which of this page's tasks does he see at all? */
-
+/* Given ids are read before they are sent for a caller with limits: which of this page's tasks does
+ * he see at all? And in place of that, to say what would become of them. */
 static void read_given(struct store_reader *r, void *arg)
 {
 	struct call *c = arg;
@@ -166,6 +167,43 @@ static void read_given(struct store_reader *r, void *arg)
 	}
 }
 
+/* What the command would say of a task that is as it is now; NULL: nothing. */
+static const char *refusal(const struct bulk *k, const struct task_row *t)
+{
+	enum task_phase phase = task_phase(t->state.status);
+
+	switch (k->kind) {
+	case EV_CANCEL: return phase == PHASE_ENDED ? "it has ended already" : NULL;
+	case EV_RETRY: return phase != PHASE_ENDED ? "it has not ended" : NULL;
+	default: break;
+	}
+	if (phase != PHASE_QUEUED && phase != PHASE_HELD)
+		return "it has left the queue";
+	return k->status == TASK_QUEUED && !is_meant(k, t)
+	           ? "nobody holds it: it waits for the jobs that it needs"
+	           : NULL;
+}
+
+/* False: it is not to be sent, and that is said. */
+static bool given_is_right(struct call *c, rid id, struct task_row *t)
+{
+	struct bulk *k = c->state;
+	struct outcome o = {.id = id, .code = ERR_NOT_FOUND, .why = "there is no such task"};
+
+	if (t->id && scope_covers(c, t->spec.queue, t->spec.labels)) {
+		if (!k->dry_run)
+			return true;
+		task_overlay(c->api, t);
+		o.code = ERR_CONFLICT;
+		o.why = refusal(k, t);
+		if (!o.why)
+			return true;
+	}
+	k->refused++;
+	add_error(c, &o);
+	return false;
+}
+
 static void given_read(struct call *c)
 {
 	struct bulk *k = c->state;
@@ -174,19 +212,12 @@ static void given_read(struct call *c)
 
 	if (call_read_failed(c))
 		return;
-	for (size_t i = 0; i < k->n_page; i++) {
-		const struct task_row *t = &k->seen[i];
-
-		if (t->id && scope_covers(c, t->spec.queue, t->spec.labels)) {
-			ids[n++] = t->id;
-			continue;
-		}
-		k->refused++;
-		add_error(
-		    c, &(struct outcome){
-		           .id = ids[i], .code = ERR_NOT_FOUND, .why = "there is no such task"});
-	}
-	if (n)
+	for (size_t i = 0; i < k->n_page; i++)
+		if (given_is_right(c, ids[i], &k->seen[i]))
+			ids[n++] = ids[i];
+	if (k->dry_run)
+		k->matched += (int64_t)n;
+	if (n && !k->dry_run)
 		send_page(c, ids, n);
 	else
 		bulk_next(c);
@@ -198,7 +229,7 @@ static void next_given(struct call *c, size_t n)
 
 	k->at += n;
 	k->n_page = n;
-	if (c->who.limit)
+	if (c->who.limit || k->dry_run)
 		call_read_long(c, read_given, given_read);
 	else
 		send_page(c, k->ids + k->at - n, n);
@@ -211,7 +242,7 @@ static void bulk_next(struct call *c)
 
 	if (!k->has_ids && !k->last) {
 		call_read_long(c, read_page, page_read);
-	} else if (k->has_ids && n && !k->dry_run) {
+	} else if (k->has_ids && n) {
 		next_given(c, n);
 	} else {
 		bulk_answer(c);
@@ -226,11 +257,22 @@ static int set_filter(json_t *v, const char *field, void *arg, struct problem *p
 	return filter_from_json(k->c, v, &k->filter);
 }
 
+/* Each once, however often it is given. */
+static void add_id(struct bulk *k, struct idmap *seen, rid id)
+{
+	if (idmap_get(seen, id))
+		return;
+	idmap_put(seen, id, k);
+	k->ids[k->n_ids++] = id;
+}
+
 static int set_ids(json_t *v, const char *field, void *arg, struct problem *p)
 {
 	struct bulk *k = arg;
+	AUTO(idmap_release) struct idmap seen = {0};
 	struct str text;
 	json_t *one;
+	rid id = 0;
 	size_t i;
 
 	if (!json_is_array(v))
@@ -246,12 +288,11 @@ static int set_ids(json_t *v, const char *field, void *arg, struct problem *p)
 		int rc = json_in_str(one, field, 24, &text, p);
 
 		if (!rc)
-			rc = find_id(k->c->api, text, field, &k->ids[k->n_ids], p);
+			rc = find_id(k->c->api, text, field, &id, p);
 		if (rc)
 			return rc;
-		k->n_ids++;
+		add_id(k, &seen, id);
 	}
-	k->matched = (int64_t)k->n_ids;
 	return 0;
 }
 
@@ -301,6 +342,8 @@ static void bulk(struct call *c, enum event_kind kind, int32_t status, const cha
 		return;
 	}
 	scope_narrow(c, &k->filter);
+	if (k->has_ids && !k->dry_run)
+		k->matched = (int64_t)k->n_ids;
 	if (!k->has_ids) {
 		default_states(k, names);
 		k->ids = arena_alloc(&c->arena, PAGE_IDS * sizeof *k->ids);

@@ -72,14 +72,9 @@ static bool of_group(const struct task_filter *f)
 	return f->owner && f->owner_kind == KIND_GROUP;
 }
 
-/* Ids in [low, high]. A batch, and a group, has its id before its tasks have theirs. */
-struct range {
-	int64_t low, high;
-};
-
-static struct range range_of(const struct task_filter *f)
+struct sql_range sql_task_range(const struct task_filter *f)
 {
-	struct range g = {1, INT64_MAX};
+	struct sql_range g = {1, INT64_MAX};
 
 	if (f->since)
 		g.low = (int64_t)f->since;
@@ -127,7 +122,7 @@ static void add_high(struct sql_query *q, const struct task_filter *f, int64_t h
 		sql_term(q, " AND id <= ?", high);
 }
 
-static void add_source(struct sql_query *q, const struct task_filter *f, struct range g)
+static void add_source(struct sql_query *q, const struct task_filter *f, struct sql_range g)
 {
 	if (of_group(f))
 		sql_term(q, OF_GROUP, (int64_t)f->owner);
@@ -145,12 +140,12 @@ static void add_source(struct sql_query *q, const struct task_filter *f, struct 
 
 void sql_add_matching(struct sql_query *q, const struct task_filter *f)
 {
-	add_source(q, f, range_of(f));
+	add_source(q, f, sql_task_range(f));
 	add_filter(q, f);
 }
 
 /* The id of the last row that one step looks at; 0 when the step reaches the end. */
-static int step_end(struct sql_reader *r, const struct task_filter *f, struct range g,
+static int step_end(struct sql_reader *r, const struct task_filter *f, struct sql_range g,
     bool oldest_first, int64_t step, int64_t *ret_id)
 {
 	const struct task_filter source = {
@@ -174,7 +169,7 @@ static bool filters_rows(const struct task_filter *f)
 	       f->ended_before_ms || f->n_states || f->n_labels;
 }
 
-static int list_range(struct sql_reader *r, const struct task_filter *f, struct range g,
+static int list_range(struct sql_reader *r, const struct task_filter *f, struct sql_range g,
     bool oldest_first, bool bare, uint32_t limit, struct arena *a, struct task_page *page)
 {
 	struct sql_rows found = {.t = &task_table, .a = a};
@@ -193,7 +188,7 @@ static int list_range(struct sql_reader *r, const struct task_filter *f, struct 
 }
 
 /* As above; *ret_last as sql_search() has it. */
-static int search_range(struct sql_reader *r, const struct task_filter *f, struct range g,
+static int search_range(struct sql_reader *r, const struct task_filter *f, struct sql_range g,
     bool oldest_first, bool bare, uint32_t limit, struct arena *a, struct task_page *page,
     rid *ret_last)
 {
@@ -210,7 +205,7 @@ int sql_task_list(struct store_reader *base, const struct task_filter *f, bool o
     bool bare, rid cursor, uint32_t limit, struct arena *a, struct task_page *ret_page)
 {
 	struct sql_reader *r = (struct sql_reader *)base;
-	struct range g = range_of(f);
+	struct sql_range g = sql_task_range(f);
 	int64_t end = 0;
 	rid last = 0;
 	int rc = 0;
@@ -242,6 +237,43 @@ int sql_task_list(struct store_reader *base, const struct task_filter *f, bool o
 		ret_page->next = (rid)end;
 	}
 	return 0;
+}
+
+int sql_task_among(struct store_reader *base, const struct task_filter *f, struct str ids,
+    bool oldest_first, bool bare, uint32_t limit, struct arena *a, struct task_page *ret_page)
+{
+	struct sql_reader *r = (struct sql_reader *)base;
+	AUTO(sql_query_release) struct sql_query q;
+
+	sql_select(&q, r, &task_table, 0);
+	sql_add(&q.text, "{} WHERE ");
+	sql_term_str(&q, q.text.dialect->is_among, ids);
+	if (f->owner) {
+		sql_term(&q, " AND owner = ?", (int64_t)f->owner);
+		sql_term(&q, " AND owner_kind = ?", f->owner_kind);
+	}
+	add_filter(&q, f);
+	sql_add(&q.text, oldest_first ? " ORDER BY id" : " ORDER BY id DESC");
+	return sql_search(r, &q, f, bare, limit, a, ret_page, &ret_page->next);
+}
+
+int sql_task_is_few(
+    struct store_reader *base, const struct task_filter *f, int64_t most, bool *ret_few)
+{
+	struct sql_reader *r = (struct sql_reader *)base;
+	AUTO(sql_query_release) struct sql_query q;
+	bool narrows = f->owner || f->name.p || f->batch || only_live(f), more = true;
+	int64_t id;
+	int rc = 0;
+
+	sql_query_begin(&q, r);
+	sql_add(&q.text, "SELECT id FROM task ");
+	add_source(&q, f, sql_task_range(f));
+	sql_term(&q, " ORDER BY id LIMIT 1 OFFSET ?", most);
+	if (narrows)
+		rc = sql_number(r, &q, &more, &id);
+	*ret_few = !more;
+	return rc;
 }
 
 struct counts {
@@ -299,7 +331,7 @@ int sql_prunable(struct store_reader *base, rid after, int64_t before_ms, uint32
 {
 	struct sql_reader *r = (struct sql_reader *)base;
 	int64_t from = (int64_t)(after > r->prune_seen ? after : r->prune_seen), end;
-	struct range g = {from + 1, INT64_MAX};
+	struct sql_range g = {from + 1, INT64_MAX};
 	struct ids found = {.ids = ret_ids};
 	AUTO(sql_query_release) struct sql_query q;
 	int rc;

@@ -104,6 +104,19 @@ int sql_task_list(struct store_reader *base, const struct task_filter *f, bool o
     bool bare, rid cursor, uint32_t limit, struct arena *a, struct task_page *ret_page);
 int sql_task_count(struct store_reader *base, const struct task_filter *f, struct arena *a,
     struct status_count **ret_counts, size_t *ret_n);
+/* Of these tasks, ids rising or falling, those that have the filter's words and match it;
+ * `ret_page` has as `next` the last one looked at, if not all were. */
+int sql_task_among(struct store_reader *base, const struct task_filter *f, struct str ids,
+    bool oldest_first, bool bare, uint32_t limit, struct arena *a, struct task_page *ret_page);
+/* What the filter's own index, or range of ids, leaves is at most so many tasks. */
+int sql_task_is_few(
+    struct store_reader *base, const struct task_filter *f, int64_t most, bool *ret_few);
+/* Ids in [low, high]: no other can match. A batch, and a group, has its id before its tasks have
+ * theirs. */
+struct sql_range {
+	int64_t low, high;
+};
+struct sql_range sql_task_range(const struct task_filter *f);
 /* Behind "SELECT … FROM task ": the tasks that match. */
 void sql_add_matching(struct sql_query *q, const struct task_filter *f);
 int sql_prunable(struct store_reader *base, rid after, int64_t before_ms, uint32_t limit,

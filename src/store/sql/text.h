@@ -16,6 +16,7 @@ struct sql_dialect {
 	bool replaces;        /* INSERT OR REPLACE; else ON CONFLICT … DO UPDATE */
 	bool hints;           /* INDEXED BY, NOT INDEXED */
 	const char *has_line; /* a condition: labels have the line that is its parameter */
+	const char *is_among; /* an id is in "[1,2,…]", its parameter; rows come in ids' order */
 };
 
 #define ENDED_SQL "(status > 0 OR status = -3 OR status = -5 OR status = -6)"

@@ -9,7 +9,9 @@
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
-#define CANDIDATES 2000 /* looked at before a short page is handed back */
+#define CANDIDATES 20000 /* looked at before a short page is handed back */
+#define FIRST 250        /* of them at first */
+#define FEW 2000         /* tasks that are sooner looked at than found in the index */
 
 static void forget_words(struct sqlite_reader *r)
 {
@@ -92,28 +94,31 @@ static int look_behind(struct listing *l, rid cursor)
 	return rc;
 }
 
-static int look_at(struct listing *l, rid id)
+/* So many of them, all at once: each by itself would cost several times as much. */
+static int look_at(struct listing *l, const rid *ids, size_t n)
 {
-	struct task_filter f = *l->f;
+	AUTO(buf_release) struct buf list = {0};
 	struct task_page found = {0};
 	int rc;
 
-	f.since = id;
-	f.until = id + 1;
-	rc = sql_task_list(&l->r->sql.base, &f, true, l->bare, 0, 1, l->a, &found);
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&list, "%c%llu", i ? ',' : '[', (unsigned long long)ids[i]);
+	buf_add_char(&list, ']');
+	rc = sql_task_among(&l->r->sql.base, l->f, buf_str(&list), l->oldest_first, l->bare,
+	    l->limit - (uint32_t)l->page->n, l->a, &found);
 	if (rc == 0)
 		take(l, &found);
+	l->page->next = found.next;
 	return rc;
 }
 
 static struct words_query query_of(const struct listing *l, rid cursor)
 {
-	const struct task_filter *f = l->f;
-	struct words_query q = {.search = &f->search,
-	    .low = f->since ? f->since : 1,
-	    .high = f->until && f->until <= l->done_to ? f->until - 1 : l->done_to,
-	    .oldest_first = l->oldest_first,
-	    .limit = CANDIDATES};
+	struct sql_range g = sql_task_range(l->f);
+	struct words_query q = {.search = &l->f->search,
+	    .low = (rid)g.low,
+	    .high = (rid)g.high < l->done_to ? (rid)g.high : l->done_to,
+	    .oldest_first = l->oldest_first};
 
 	if (cursor && l->oldest_first && cursor >= q.low)
 		q.low = cursor + 1;
@@ -122,30 +127,48 @@ static struct words_query query_of(const struct listing *l, rid cursor)
 	return q;
 }
 
+/* The next ones, and which are left; *ret_more: some are. */
+static int look_at_next(struct listing *l, struct words_query *q, rid *ids, bool *ret_more)
+{
+	size_t n = 0;
+	int rc;
+
+	l->sqlite_rc = words_find(l->words, q, ids, &n);
+	if (l->sqlite_rc)
+		return ERR_STORE;
+	*ret_more = false;
+	if (n == 0)
+		return 0;
+	rc = look_at(l, ids, n);
+	if (rc || l->page->next || n < q->limit) /* full in the middle of them, or all were seen */
+		return rc;
+	l->page->next = ids[n - 1];
+	if (l->oldest_first)
+		q->low = ids[n - 1] + 1;
+	else
+		q->high = ids[n - 1] - 1;
+	*ret_more = q->low <= q->high && l->page->n < l->limit;
+	return 0;
+}
+
+/* Few at first, for most candidates are hits; then more and more, for here few are. */
 static int look_in_index(struct listing *l, rid cursor)
 {
 	struct words_query q = query_of(l, cursor);
-	rid *ids = arena_alloc(l->a, CANDIDATES * sizeof *ids);
-	size_t n = 0;
+	AUTO(arena_release) struct arena scratch = {0};
+	rid *ids = arena_alloc(&scratch, CANDIDATES * sizeof *ids);
+	size_t looked = 0;
+	bool more = q.low <= q.high;
 	int rc = 0;
 
 	l->page->next = 0;
-	if (q.low > q.high)
-		return 0;
-	if (l->limit - l->page->n < CANDIDATES / 8) /* most candidates are hits */
-		q.limit = CANDIDATES / 8;
-	l->sqlite_rc = words_find(l->words, &q, ids, &n);
-	if (l->sqlite_rc)
-		return ERR_STORE;
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		if (l->page->n == l->limit) {
-			l->page->next = ids[i - 1];
-			return 0;
-		}
-		rc = look_at(l, ids[i]);
+	for (q.limit = FIRST; rc == 0 && more && looked < CANDIDATES; looked += q.limit) {
+		if (looked)
+			q.limit =
+			    looked * 3 < CANDIDATES - looked ? looked * 3 : CANDIDATES - looked;
+		l->page->next = 0;
+		rc = look_at_next(l, &q, ids, &more);
 	}
-	if (n == q.limit)
-		l->page->next = ids[n - 1]; /* not all were looked at */
 	return rc;
 }
 
@@ -169,15 +192,20 @@ static int list_both(struct listing *l, rid cursor)
 	return index_first ? look_behind(l, cursor) : look_in_index(l, cursor);
 }
 
+/* The database is seen as of one moment, too: locks for each query would cost more than it does. */
 static int list_by_words(struct listing *l, rid cursor)
 {
-	int rc;
+	struct sql_reader *r = &l->r->sql;
+	int rc = r->sql->snapshot_begin(r);
 
+	if (rc)
+		return rc;
 	l->sqlite_rc = sqlite3_exec(l->words, "BEGIN", NULL, NULL, NULL);
 	if (l->sqlite_rc == SQLITE_OK)
 		l->sqlite_rc = words_done_to(l->words, &l->done_to);
 	rc = l->sqlite_rc ? ERR_STORE : list_both(l, cursor);
 	sqlite3_exec(l->words, "ROLLBACK", NULL, NULL, NULL);
+	r->sql->snapshot_end(r);
 	return rc;
 }
 
@@ -193,10 +221,12 @@ int sqlite_task_list(struct store_reader *base, const struct task_filter *f, boo
 	    .a = a,
 	    .page = ret_page,
 	    .words = f->search.n ? words_of(r) : NULL};
-	int rc;
+	bool few = false;
+	int rc = l.words ? sql_task_is_few(base, f, FEW, &few) : 0;
 
-	if (!l.words)
-		return sql_task_list(base, f, oldest_first, bare, cursor, limit, a, ret_page);
+	if (rc || few || !l.words)
+		return rc ? rc
+		          : sql_task_list(base, f, oldest_first, bare, cursor, limit, a, ret_page);
 	rc = list_by_words(&l, cursor);
 	if (!l.sqlite_rc)
 		return rc;

@@ -16,6 +16,7 @@ const struct sql_dialect sqlite_dialect = {
     .replaces = true,
     .hints = true,
     .has_line = "instr(char(10) || labels, char(10) || ? || char(10)) > 0",
+    .is_among = "id IN (SELECT value FROM json_each(?))",
 };
 
 static const char *const own_texts[W_SHARED] = {

@@ -222,6 +222,17 @@ def test_bulk_cancel_and_retry(dev):
     assert dev.wait_idle() == {"succeeded": 25}
 
 
+def test_ids_are_looked_at_before_they_count(dev):
+    task = dev.cli("submit", "sleep", "100").out.strip()
+    none = task[:18] + "fffff0"
+    dry = dev.cli("cancel", "--dry-run", none, check=False)
+    assert dry.code == 1 and dry.out == "0 match; none was cancelled\n" and f"{none} there is no such task" in dry.err, dry
+    assert dev.cli("cancel", "--dry-run", task, task).out == "1 match; none was cancelled\n"
+    assert dev.cli("cancel", task, task).out == "1 of 1 cancelled\n"
+    dev.wait_ended(task)
+    assert "it has ended already" in dev.cli("cancel", "--dry-run", task, check=False).err
+
+
 # -- surroundings
 
 def test_working_directory_and_environment(dev):

@@ -128,6 +128,41 @@ static void test_by_ids(void **state)
 	json_decref(v);
 }
 
+/* What would become of each is said, and nothing changes. */
+static void test_a_dry_run_of_ids(void **state)
+{
+	static const struct {
+		const char *verb;
+		int64_t matched; /* of one that is queued, one that has ended, and one that is not
+		                    there */
+		const char *says;
+	} runs[] = {{"cancel", 1, "it has ended already"}, {"retry", 1, "it has not ended"},
+	    {"hold", 1, "it has left the queue"}, {"release", 1, "it has left the queue"}};
+	char body[512], a[ID_TEXT], b[ID_TEXT], none[ID_TEXT];
+	rid first = world_submit(w, NULL), second = world_submit(w, NULL);
+
+	id_format(world_ids(w), first, a);
+	id_format(world_ids(w), second, b);
+	id_format(world_ids(w), second + 7, none);
+	snprintf(body, sizeof body, "{\"ids\":[\"%s\",\"%s\"]}", b, b);
+	changes("cancel", body, 1); /* the same one twice */
+	snprintf(body, sizeof body, "{\"dry_run\":true,\"ids\":[\"%s\",\"%s\",\"%s\",\"%s\"]}", a,
+	    b, none, a);
+	for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+		json_t *v = act(runs[i].verb, body, 200), *errors = json_object_get(v, "errors");
+
+		assert_int_equal(jint(v, "matched"), runs[i].matched);
+		assert_int_equal(jint(v, "changed"), 0);
+		assert_int_equal(jint(v, "refused"), 2);
+		assert_string_equal(jstr(json_array_get(errors, 0), "detail"), runs[i].says);
+		assert_string_equal(
+		    jstr(json_array_get(errors, 1), "detail"), "there is no such task");
+		json_decref(v);
+	}
+	snprintf(body, sizeof body, "{\"ids\":[\"%s\",\"%s\"]}", a, a);
+	changes("hold", body, 1);
+}
+
 static void test_refused(void **state)
 {
 	static const char *const bad[] = {"{}", "{\"filter\":{}}", "{\"filter\":[]}",
@@ -164,6 +199,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_by_filter, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_what_is_blocked, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_by_ids, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_a_dry_run_of_ids, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_client_leaves, setup, teardown),
 	};
