@@ -97,7 +97,9 @@ int group_explain(struct cli *c, const char *group)
 	if (r < 0)
 		return r;
 	why_show(c, why);
-	return EXIT_OK;
+	if (!wants_machine(c))
+		r = left_out_show(c, group);
+	return r < 0 ? r : EXIT_OK;
 }
 
 /* Of the group, or of one of its jobs: GROUP JOB, or GROUP/JOB as elsewhere. */

@@ -475,6 +475,33 @@ def test_trigger(dev, cli, tmp_path):
     assert whole.code == 0
 
 
+def test_what_was_left_out_stays_told(dev, cli, tmp_path):
+    """A package that was named and cannot be built is no success, and its reason is not said just once."""
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"packages": [{"ident": "a/only/1/1", "buildable": False, "reason": "nope"},
+                                             {"ident": "a/user/1/1", "build": ["a/only"]}, {"ident": "a/fine/1/1"}]}))
+    cli("graph", "load", "t", path)
+
+    def trigger(touched, name):
+        return cli("group", "trigger", "--graph", "t", "--touched", touched, "--name", name, "--wait", "--", "true", check=False)
+    made = trigger("a/only", "un")
+    assert made.code == 3 and "left out: a/only: nope" in made.err, made
+    assert "a/only was named, and was not built: nope" in made.err, made
+    assert trigger("a/fine,a/only", "part").code == 3
+    assert trigger("a/fine", "whole").code == 0
+    dev.server.kill9()
+    dev.restart()
+    for args in (("group", "show", "un"), ("group", "why", "un"), ("why", "un")):
+        out = cli(*args).out
+        assert "left out: a/only: nope" in out and "left out: a/user through a/only: nope" in out, (args, out)
+        assert "it has no jobs: 2 packages were left out, the first is a/only: nope" in out, (args, out)
+    assert "left out: a/only: nope" in cli("group", "show", "part").out
+    assert json.loads(cli("group", "show", "part", "-o", "json").out)["n_left_out"] == 2
+    assert [cli("wait", g, check=False).code for g in ("un", "part", "whole")] == [3, 3, 0]
+    assert cli("group", "watch", "un", check=False).code == 3
+    assert "left out" not in cli("group", "show", "whole").out
+
+
 def test_what_a_task_belongs_to(dev, cli, story):
     lint = dev.get("/v1/groups/story/jobs/lint")["task"]
     assert re.search(r"^group +story, its job lint$", cli("task", "show", lint).out, re.M)
