@@ -59,7 +59,7 @@ static const struct field compact_shape[] = {OTHER("group", 0, "the group itself
     OTHER("took", RARE, "ms, of each job in an earlier group of the series; 0: not known", INTS),
     FIELD_FOUND(
         "needs", FIELD_OTHER, 0, "each: job, need, condition, reasons", .schema = ARRAY(INTS)),
-    {NULL}};
+    TEXT("problem", RARE, "what could not be read of it"), {NULL}};
 
 static const struct schema schemas[] = {
     {"Job", .fields = job_shape},

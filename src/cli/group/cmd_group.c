@@ -25,6 +25,8 @@ int group_get_live(struct cli *c, const char *group, struct live *ret_live)
 	AUTO(json_drop) json_t *reply = NULL;
 	int r = noun_call(c, "GET", &group_noun, group, "graph", NULL, &reply);
 
+	if (r == 0 && jhas(reply, "problem"))
+		cli_note(c, "%s", js(reply, "problem"));
 	return r < 0 ? r : live_load(reply, ret_live, &c->problem);
 }
 
