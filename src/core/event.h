@@ -80,6 +80,9 @@ struct submit_group {
 	struct str reason; /* what triggered it, for people; NULL: somebody submitted it */
 	struct str series; /* the series of which the group is part; NULL: none */
 	const struct input_digest *digests; /* of each job; NULL: nobody knows any */
+	struct str
+	    left_out; /* what cannot be built, as a text that is kept with it; NULL: nothing */
+	struct str left_out_why; /* the same in a few words */
 	/* The group that was triggered, and of which these are the jobs; 0: a new one.
 	 * Its name and why it is there are known already. */
 	rid owed;

@@ -29,6 +29,8 @@ static const struct submit_group *copy_group(struct arena *a, const struct event
 	g->name = arena_str(a, g->name);
 	g->reason = arena_str(a, g->reason);
 	g->series = arena_str(a, g->series);
+	g->left_out = arena_str(a, g->left_out);
+	g->left_out_why = arena_str(a, g->left_out_why);
 	g->edges = arena_memdup(a, g->edges, g->n_edges * sizeof *g->edges);
 	if (g->weights)
 		g->weights = arena_memdup(a, g->weights, n * sizeof *g->weights);

@@ -30,6 +30,7 @@ struct compact {
 	struct graph_scan scan;
 	struct series_walk walk; /* of a series, while the group has not ended; else jobs is NULL */
 	int64_t *took;           /* ms; 0: not known */
+	uint32_t n_names;        /* that were put */
 	struct buf text;         /* the piece at hand; in it the first of its list has no comma */
 	bool is_ahead;           /* a job's row is older than its group */
 	bool is_first, started_stream, draining;
@@ -61,6 +62,9 @@ static void put_name(void *arg, uint32_t job, struct str name)
 	struct compact *k = arg;
 	struct buf one = {0};
 
+	if (job != k->n_names)
+		return; /* of a damaged piece */
+	k->n_names++;
 	comma(k);
 	jw_str(&one, name);
 	buf_add_str(&k->text, buf_str(&one));
@@ -260,12 +264,39 @@ static void scan_done(struct call *c)
 	send(c);
 }
 
+/* Every job has a name in the answer: where its own cannot be read, that of its task. */
+static void name_the_rest(struct compact *k)
+{
+	char id[ID_TEXT];
+
+	for (uint32_t job = k->n_names; job < k->g.n_jobs; job++) {
+		comma(k);
+		buf_printf(&k->text, "\"%s\"", id_format(k->c->host->ids, k->g.id + 1 + job, id));
+	}
+	buf_add_char(&k->text, ']');
+}
+
+/* Some of it has gone out: it stays JSON, has all that could be read, and says what is wrong. */
+static void end_damaged(struct call *c)
+{
+	struct compact *k = c->state;
+
+	if (k->stage == ANSWER_NAMES)
+		name_the_rest(k);
+	if (k->stage != ANSWER_NEEDS)
+		buf_add_cstr(&k->text, ",\"needs\":[");
+	buf_add_cstr(&k->text, "],\"problem\":\"" GROUP_GRAPH_DAMAGED "\"}\n");
+	k->stage = ANSWER_END;
+	c->code = 0;
+	send(c);
+}
+
 static void step_done(struct call *c)
 {
 	struct compact *k = c->state;
 
-	if (c->code && k->started_stream) { /* too late to say so in another way */
-		call_stream_end(c);
+	if (c->code && k->started_stream) {
+		end_damaged(c);
 		return;
 	}
 	if (group_read_failed(c))

@@ -50,6 +50,9 @@ static inline uint32_t job_number(const struct group_of_call *g, rid task)
 void show_job(struct call *c, const struct group_of_call *g, struct shown_job *j);
 void show_needs(struct buf *b, const char *key, const struct shown_edge *edges, size_t n);
 
+#define GROUP_GRAPH_DAMAGED \
+	"the group's graph in the store is damaged: `reeve store check` names what is"
+
 /* True: something could not be read, and that has been said. */
 bool group_read_failed(struct call *c);
 

@@ -9,7 +9,7 @@
 extern const struct field group_said_fields[], group_retry_fields[], group_fail_fields[];
 extern const struct resource group_resource;
 call_fn groups_list, groups_submit, group_get, group_cancel, group_retry, group_why, group_jobs,
-    group_job, group_fail, group_compact, group_stream;
+    group_job, group_fail, group_compact, group_stream, group_left_out;
 
 void show_group(struct buf *b, const struct api *a, const struct group_row *g);
 

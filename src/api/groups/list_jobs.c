@@ -95,6 +95,13 @@ static int read_needs(struct store_reader *r, struct listing *l)
 	return rc;
 }
 
+/* Damaged: how the jobs stand can be told nevertheless. */
+static void forget_needs(struct listing *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		l->found[i].n_needs = l->found[i].n_all = 0;
+}
+
 static void read_list(struct store_reader *r, void *arg)
 {
 	struct call *c = arg;
@@ -105,8 +112,8 @@ static void read_list(struct store_reader *r, void *arg)
 	while (!c->code && more && l->n < l->limit && l->looked < LOOKED_AT_MAX)
 		c->code = read_step(r, l, &more);
 	l->next = more ? l->at : 0;
-	if (!c->code && l->n)
-		c->code = read_needs(r, l);
+	if (!c->code && l->n && read_needs(r, l))
+		forget_needs(l);
 }
 
 static void read_from_begin(struct call *c)

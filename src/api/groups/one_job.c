@@ -14,6 +14,8 @@
 
 #define NO_JOB UINT32_MAX
 
+#define STEP 1000 /* rows at a time */
+
 struct looking {
 	struct group_of_call g;
 	struct call *c;
@@ -61,6 +63,22 @@ static void see_edge(void *arg, const struct group_edge *e, struct str need_name
 	}
 }
 
+/* The graph is damaged: the tasks have the names, too. */
+static int find_by_task(struct store_reader *r, struct looking *l)
+{
+	const struct task_filter f = {.since = l->g.id + 1, .until = l->g.id + 1 + l->g.n_jobs};
+	struct task_page page = {.next = 0};
+	int rc;
+
+	do {
+		arena_reset(&l->c->row_arena);
+		rc = store_task_list(r, &f, true, true, page.next, STEP, &l->c->row_arena, &page);
+		for (size_t i = 0; i < page.n && !rc; i++)
+			see_name(l, job_number(&l->g, page.rows[i].id), page.rows[i].spec.name);
+	} while (!rc && page.next);
+	return rc;
+}
+
 static int find_by_name(struct store_reader *r, struct looking *l)
 {
 	struct graph_scan s = group_scan(&l->g, &l->c->row_arena);
@@ -70,6 +88,10 @@ static int find_by_name(struct store_reader *r, struct looking *l)
 	s.job = see_name;
 	s.arg = l;
 	rc = graph_scan_all(&s, r);
+	if (rc && l->job.number == NO_JOB)
+		rc = find_by_task(r, l);
+	if (l->job.number != NO_JOB)
+		rc = 0;
 	if (l->job.number == NO_JOB)
 		l->job.number = l->asked_number;
 	return rc || l->job.number != NO_JOB ? rc : ERR_NOT_FOUND;
@@ -89,16 +111,25 @@ static int read_edges(struct store_reader *r, struct looking *l)
 	return rc;
 }
 
+/* Damaged: the job can be told nevertheless. */
+static void forget_edges(struct looking *l)
+{
+	l->job.n_needs = l->job.n_users = l->job.n_all = 0;
+	l->job.name = STR_NULL;
+}
+
 static void read_job(struct store_reader *r, void *arg)
 {
 	struct call *c = arg;
 	struct looking *l = c->state;
 
 	c->code = find_by_name(r, l);
-	if (!c->code)
-		c->code = read_edges(r, l);
+	if (!c->code && read_edges(r, l))
+		forget_edges(l);
 	if (!c->code)
 		c->code = read_bare_task(r, l->g.id + 1 + l->job.number, &c->arena, &l->job.row);
+	if (!c->code && !l->job.name.n)
+		l->job.name = l->job.row.spec.name;
 }
 
 static call_fn job_done;

@@ -15,6 +15,18 @@ static const struct field why_shape[] = {ID("id", 0, "the group"),
         .table = why_shape_jobs),
     {NULL}};
 
+static const struct field left_shape[] = {TEXT("package", 0, "its name"),
+    FIELD_FOUND("how", FIELD_TEXT, 0, "direct, or indirect: for the sake of another"),
+    TEXT("through", NONE, "what it needs that leads there"),
+    TEXT("root", NONE, "which at the end cannot be built"), TEXT("reason", 0, "why"),
+    FIELD_FOUND("touched", FIELD_BOOL, RARE, "true: the request named it"), {NULL}};
+
+static const struct field left_out_shape[] = {INT("n_left_out", 0, "how many in all"),
+    INT("n_touched", 0, "how many of them the request named"),
+    FIELD_FOUND("left_out", FIELD_OBJECTS, 0, "at most 1,000; those that were named first",
+        .table = left_shape),
+    {NULL}};
+
 static const struct field need_shape[] = {TEXT("job", 0, "the other job"),
     FIELD_FOUND("after", FIELD_CHOICE, 0, "what of it is needed: that it succeeds, ends, or fails",
         .names = edge_condition_names, .n_names = N_EDGE_CONDITIONS),
@@ -47,7 +59,7 @@ static const struct field compact_shape[] = {OTHER("group", 0, "the group itself
     OTHER("took", RARE, "ms, of each job in an earlier group of the series; 0: not known", INTS),
     FIELD_FOUND(
         "needs", FIELD_OTHER, 0, "each: job, need, condition, reasons", .schema = ARRAY(INTS)),
-    {NULL}};
+    TEXT("problem", RARE, "what could not be read of it"), {NULL}};
 
 static const struct schema schemas[] = {
     {"Job", .fields = job_shape},
@@ -97,6 +109,7 @@ static const struct schema schemas[] = {
     {"GroupRetry", .fields = group_retry_fields, .shape = SHAPE_CHANGE},
     {"GroupFail", .fields = group_fail_fields, .shape = SHAPE_CHANGE},
     {"GroupWhy", .fields = why_shape},
+    {"GroupLeftOut", .fields = left_out_shape},
 };
 
 static const struct route routes[] = {
@@ -122,6 +135,9 @@ static const struct route routes[] = {
         "GroupFail", true, "Job", {200}, SCOPED, RIGHT_OPERATE},
     {API_GET, "/v1/groups/{group}/why", group_why, "explainGroup", "groups", "What it waits for", 0,
         NULL, false, "GroupWhy", {200}, SCOPED, RIGHT_READ},
+    {API_GET, "/v1/groups/{group}/left-out", group_left_out, "listLeftOut", "groups",
+        "What of the packages that it was to build cannot be, each with its reason", 0, NULL, false,
+        "GroupLeftOut", {200}, SCOPED, RIGHT_READ},
     {API_GET, "/v1/groups/{group}/jobs", group_jobs, "listJobs", "groups",
         "List its jobs in order of importance, with what each needs", PAGE | Q(Q_STATE) | Q(Q_NAME),
         NULL, false, "JobList", {200}, SCOPED, RIGHT_READ},

@@ -84,6 +84,7 @@ static void made(struct call *c, const struct reply *r)
 	group_resource.show(c, r->id);
 	c->out.n--; /* the object's closing bracket */
 	jw_mi64(&c->out, "n_left_out", (int64_t)d->n_left_out);
+	jw_mi64(&c->out, "n_touched", (int64_t)d->n_touched_out);
 	jw_key(&c->out, "left_out");
 	buf_printf(&c->out, "[" STR_FMT "]}", STR_ARG(buf_str(&d->left_out)));
 	call_json(c, 201);

@@ -16,6 +16,7 @@ enum cli_exit {
 	EXIT_OK = 0,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
+	EXIT_LEFT_OUT = 3, /* a group is complete, without a package that was named */
 	EXIT_TIMED_OUT = 124,
 	EXIT_OURS = 125,
 	EXIT_INTERRUPTED = 130,

@@ -36,6 +36,8 @@ int group_get_live(struct cli *c, const char *group, struct live *ret_live)
 	AUTO(json_drop) json_t *reply = NULL;
 	int r = noun_call(c, "GET", &group_noun, group, "graph", NULL, &reply);
 
+	if (r == 0 && jhas(reply, "problem"))
+		cli_note(c, "%s", js(reply, "problem"));
 	return r < 0 ? r : live_load(reply, ret_live, &c->problem);
 }
 
@@ -108,7 +110,9 @@ int group_explain(struct cli *c, const char *group)
 	if (r < 0)
 		return r;
 	why_show(c, why);
-	return EXIT_OK;
+	if (!wants_machine(c))
+		r = left_out_show(c, group);
+	return r < 0 ? r : EXIT_OK;
 }
 
 /* Of the group, or of one of its jobs: GROUP JOB, or GROUP/JOB as elsewhere. */

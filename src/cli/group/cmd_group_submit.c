@@ -11,8 +11,6 @@
 #include "cli/tasks/work.h"
 #include "graph/limits.h"
 
-#define LEFT_OUT_SHOWN 10
-
 /* What the line says in the file's place. */
 static int said_of(struct cli *c, bool has_queue, json_t *said)
 {
@@ -66,23 +64,6 @@ static int send(struct cli *c, struct str body, json_t **ret_group)
 	           : problem_set(&c->problem, ERR_PROTOCOL, "the server's reply is no group");
 }
 
-static void note_left_out(struct cli *c, const json_t *group)
-{
-	const json_t *list = json_object_get(group, "left_out");
-	json_t *one;
-	size_t i;
-
-	json_array_foreach(list, i, one)
-	{
-		if (i == LEFT_OUT_SHOWN) {
-			cli_note(c, "and %zu more were left out", json_array_size(list) - i);
-			return;
-		}
-		cli_note(c, "left out: %s%s%s: %s", js(one, "package"),
-		    *js(one, "through") ? " through " : "", js(one, "through"), js(one, "reason"));
-	}
-}
-
 int group_check_wait(struct cli *c)
 {
 	int64_t timeout_ms;
@@ -100,7 +81,7 @@ int group_submitted(struct cli *c, json_t *group)
 	int64_t timeout_ms = -1;
 
 	last_save(LAST_GROUP, id);
-	note_left_out(c, group);
+	left_out_tell(c, group, stderr);
 	if (wants_machine(c))
 		print_json(c, group);
 	else

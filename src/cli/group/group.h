@@ -50,7 +50,12 @@ int group_wait(struct cli *c, const char *id, int64_t timeout_ms);
 int group_watch(struct cli *c, const char *group);
 int group_end_early(struct cli *c, const char *group);
 int group_explain(struct cli *c, const char *group);
-int group_exit_code(const json_t *group); /* of one that has ended */
+/* left_out.c: what it was to build and cannot */
+/* Of a group that has ended; says why it is no success if packages that were named are missing. */
+int group_exit_code(struct cli *c, const json_t *group);
+void left_out_tell(struct cli *c, const json_t *from, FILE *to);
+int left_out_get(struct cli *c, const char *group, json_t **ret);
+int left_out_show(struct cli *c, const char *group);
 struct counts group_counts_of(const json_t *group);
 /* "group nightly failed: 3 built, 1 failed, in 2m10s; …" */
 void group_outcome(const json_t *group, struct buf *out);

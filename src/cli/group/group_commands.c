@@ -124,7 +124,8 @@ static const struct command group_rows[] = {
         "it "
         "{package} (core/gcc), {ident}, {round} and {job} stand for what is built, and its "
         "environment has REEVE_PACKAGE, REEVE_IDENT, REEVE_ROUND and REEVE_JOB. Prints the "
-        "group's id.\n"
+        "group's id. What cannot be built is left out, and told; with --wait and --watch it "
+        "exits with 3 if that is a package of --touched.\n"
         "On this machine jobs run in your directory; on another one in /, or where -C says.",
         "reeve group trigger --graph core --touched core/gcc -- ./build {package}\twhat a new gcc "
         "leads to\n"
@@ -151,7 +152,8 @@ static const struct command group_rows[] = {
         "run, or are next; arrows, PgUp, PgDn, g and G look at the whole tree. q or Ctrl-C "
         "leaves; the group goes on. Otherwise a line for each job "
         "that starts or ends; -o jsonl: what the server's stream says.\n"
-        "Exits with 0 if the group is complete, else with 1. " NAMED,
+        "Exits with 0 if the group is complete, else with 1; with 3 if it is complete without a "
+        "package that was named as changed, because that cannot be built. " NAMED,
         "reeve group watch @last\twhat was submitted last\n"
         "reeve group watch nightly -o jsonl\tfor programs\n",
         "group", {output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG | COMMAND_MIRRORS,

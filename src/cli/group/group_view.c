@@ -266,11 +266,23 @@ static int add_waits(struct cli *c, json_t *group)
 	return 0;
 }
 
+static int add_left_out(struct cli *c, json_t *group)
+{
+	AUTO(json_drop) json_t *left = NULL;
+	int r = left_out_get(c, js(group, "id"), &left);
+
+	if (r == 0 && ji(left, "n_left_out", 0))
+		json_object_update(group, left);
+	return r;
+}
+
 static int show_one(struct cli *c, const struct noun *n, const char *name)
 {
 	AUTO(json_drop) json_t *group = NULL;
 	int r = noun_get(c, n, name, &group);
 
+	if (r == 0)
+		r = add_left_out(c, group);
 	if (r == 0 && wants_machine(c)) {
 		print_json(c, group);
 		return EXIT_OK;
@@ -284,6 +296,7 @@ static int show_one(struct cli *c, const struct noun *n, const char *name)
 	if (name != c->options.args[0])
 		say(stdout, "%s", "");
 	facts_show(c, facts, N_OF(facts), group);
+	left_out_tell(c, group, stdout);
 	r = group_show_failures(c, group);
 	if (r == 0 && !jhas(group, "ended"))
 		r = show_jobs(c, group, "dispatched,cancel-pending");

@@ -9,11 +9,6 @@
 #include "cli/reach/target.h"
 #include "cli/tasks/work.h"
 
-int group_exit_code(const json_t *group)
-{
-	return group_state_of(js(group, "state")) == GROUP_COMPLETE ? EXIT_OK : EXIT_FAILED;
-}
-
 struct counts group_counts_of(const json_t *group)
 {
 	const json_t *n = json_object_get(group, "counts");
@@ -66,7 +61,7 @@ int group_wait(struct cli *c, const char *id, int64_t timeout_ms)
 			group_outcome(group, &words);
 			cli_note(
 			    c, "%s %s", state_glyph(js(group, "state"), c->term.utf8), words.p);
-			return group_exit_code(group);
+			return group_exit_code(c, group);
 		}
 		if (wait_goes_on(c, &progress, begin, deadline) < 0)
 			return c->problem.code;

@@ -185,11 +185,11 @@ static int end(struct watch *w)
 	if (r < 0)
 		return r;
 	if (wants_machine(w->c))
-		return group_exit_code(group);
+		return group_exit_code(w->c, group);
 	group_outcome(group, &words);
 	say(stdout, "%s %s", state_glyph(js(group, "state"), w->c->term.utf8), words.p);
 	r = group_show_failures(w->c, group);
-	return r < 0 ? r : group_exit_code(group);
+	return r < 0 ? r : group_exit_code(w->c, group);
 }
 
 static int outcome(struct watch *w)

@@ -22,10 +22,11 @@ struct sorted_edges {
 
 struct group_plan {
 	struct group *group;
-	bool is_made;    /* all that there is to be written before its jobs */
-	bool was_owed;   /* its owner has triggered it: it was there before */
-	uint32_t *order; /* the jobs, most important first, as the caller counts them */
-	uint32_t *place; /* of each of the caller's jobs in that order */
+	bool is_made;         /* all that there is to be written before its jobs */
+	bool was_owed;        /* its owner has triggered it: it was there before */
+	struct str why_empty; /* what was left out of it; NULL: nothing */
+	uint32_t *order;      /* the jobs, most important first, as the caller counts them */
+	uint32_t *place;      /* of each of the caller's jobs in that order */
 };
 
 static int refuse_edge(const struct group_edge *e, const struct event *ev, struct problem *p)
@@ -307,6 +308,22 @@ static void write_digests(
 	}
 }
 
+static void write_left_out(const struct event *ev, const struct group *g, struct effects *out)
+{
+	struct str rest = ev->submit.group->left_out;
+
+	for (int64_t k = 0; rest.n && k < LEFT_OUT_CHUNKS; k++) {
+		size_t n = rest.n < GRAPH_CHUNK_BYTES ? rest.n : GRAPH_CHUNK_BYTES;
+		struct group_graph_row *row = arena_zalloc(&out->batch.arena, sizeof *row);
+
+		*row = (struct group_graph_row){.group = g->row.id,
+		    .number = LEFT_OUT_FROM + k,
+		    .data = arena_str(&out->batch.arena, (struct str){rest.p, n})};
+		batch_put(&out->batch, &group_graph_table, row);
+		rest = (struct str){rest.p + n, rest.n - n};
+	}
+}
+
 /* The ids behind the group's are its jobs': nobody else gets one of them. */
 static struct group *make(struct core *c, const struct event *ev)
 {
@@ -364,6 +381,8 @@ int group_submit_make(struct core *c, const struct event *ev, struct group_plan 
 	}
 	write_graph(ev, plan, &sorted, plan->group, out);
 	write_digests(ev, plan, plan->group, out);
+	write_left_out(ev, plan->group, out);
+	plan->why_empty = arena_str(&out->batch.arena, ev->submit.group->left_out_why);
 	group_move(c, plan->group, GROUP_CREATED, reason_of(ev, plan, &scratch), ev->actor, out);
 	plan->is_made = true;
 	return 0;
@@ -464,5 +483,9 @@ void group_submit_end(struct core *c, struct group_plan *p, struct effects *out)
 	if (g->row.n_jobs)
 		return;
 	group_move(c, g, GROUP_DISPATCHING, STR_NULL, STR("reeve"), out);
-	group_move(c, g, GROUP_COMPLETE, STR("it has no jobs"), STR("reeve"), out);
+	group_move(c, g, GROUP_COMPLETE,
+	    p->why_empty.n
+	        ? arena_strf(&out->batch.arena, "it has no jobs: " STR_FMT, STR_ARG(p->why_empty))
+	        : STR("it has no jobs"),
+	    STR("reeve"), out);
 }

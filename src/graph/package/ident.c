@@ -20,6 +20,12 @@ static bool is_ident_char(char c)
 	return is_digit(c) || is_letter(c) || (c && strchr("._+~@:-", c));
 }
 
+/* Commands are given it as a path, or as an argument. */
+static bool means_more(struct str part)
+{
+	return str_is(part, ".") || str_is(part, "..") || part.p[0] == '-' || part.p[0] == '~';
+}
+
 static const char *const part_names[] = {"origin", "name", "version", "release"};
 
 /* Only what is known to be harmless is shown: the place, not the bytes. */
@@ -34,6 +40,11 @@ static int check_part(struct str part, int which, struct problem *p)
 		return problem_set(p, ERR_TOO_LARGE,
 		    "the %s of a package has %zu bytes; it may have %d", part_names[which], part.n,
 		    IDENT_PART_MAX);
+	if (means_more(part))
+		return problem_set(p, ERR_INVALID,
+		    "the %s of a package is . or .., or begins with - or ~, which commands would "
+		    "take for something else than a name",
+		    part_names[which]);
 	for (size_t i = 0; i < part.n; i++)
 		if (!is_ident_char(part.p[i]))
 			return problem_set(p, ERR_INVALID,

@@ -74,7 +74,8 @@ static void tell_left_out(struct plan *x, const struct spread *s)
 	}
 	for (uint32_t i = 0; i < m->n_nodes; i++)
 		if (s->from[i] != NO_NODE)
-			m->left_out[m->n_left_out++] = (struct left_out){i, s->from[i], root[i]};
+			m->left_out[m->n_left_out++] = (struct left_out){
+			    i, s->from[i], root[i], x->touched[i] && !x->request->all};
 	free(root);
 }
 

@@ -44,6 +44,7 @@ struct left_out {
 	uint32_t node;
 	uint32_t through; /* the dependency through which; the node itself: it cannot be built */
 	uint32_t root;    /* which at the end of that way cannot be built */
+	bool is_touched;  /* the request names it */
 };
 
 struct component {

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups on the command line: submitted, watched, explained, drawn, cancelled, and what is said to wrong input."""
+import contextlib
 import json
 import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 
 import harness
@@ -502,6 +504,56 @@ def test_trigger(dev, cli, tmp_path):
     assert cli("group", "trigger", "--graph", "nope", "--touched", "a/b", "--", "true", check=False).code == 1
     whole = cli("group", "submit", "-", "--wait", input=json.dumps({**packages, "job": {"command": ["true"]}}))
     assert whole.code == 0
+
+
+def test_what_was_left_out_stays_told(dev, cli, tmp_path):
+    """A package that was named and cannot be built is no success, and its reason is not said just once."""
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"packages": [{"ident": "a/only/1/1", "buildable": False, "reason": "nope"},
+                                             {"ident": "a/user/1/1", "build": ["a/only"]}, {"ident": "a/fine/1/1"}]}))
+    cli("graph", "load", "t", path)
+
+    def trigger(touched, name):
+        return cli("group", "trigger", "--graph", "t", "--touched", touched, "--name", name, "--wait", "--", "true", check=False)
+    made = trigger("a/only", "un")
+    assert made.code == 3 and "left out: a/only: nope" in made.err, made
+    assert "a/only was named, and was not built: nope" in made.err, made
+    assert trigger("a/fine,a/only", "part").code == 3
+    assert trigger("a/fine", "whole").code == 0
+    dev.server.kill9()
+    dev.restart()
+    for args in (("group", "show", "un"), ("group", "why", "un"), ("why", "un")):
+        out = cli(*args).out
+        assert "left out: a/only: nope" in out and "left out: a/user through a/only: nope" in out, (args, out)
+        assert "it has no jobs: 2 packages were left out, the first is a/only: nope" in out, (args, out)
+    assert "left out: a/only: nope" in cli("group", "show", "part").out
+    assert json.loads(cli("group", "show", "part", "-o", "json").out)["n_left_out"] == 2
+    assert [cli("wait", g, check=False).code for g in ("un", "part", "whole")] == [3, 3, 0]
+    assert cli("group", "watch", "un", check=False).code == 3
+    assert "left out" not in cli("group", "show", "whole").out
+
+
+def test_a_damaged_graph_hides_no_job(dev, cli):
+    """A byte of it was flipped: the answers stay whole, and say so."""
+    jobs = {"name": "G", "jobs": [{"name": "a", "command": ["false"]}, {"name": "b", "needs": ["a"], "command": ["true"]}]}
+    cli("group", "submit", "-", "--wait", input=json.dumps(jobs), check=False)
+    dev.server.stop()
+    with contextlib.closing(sqlite3.connect(os.path.join(dev.state_dir(), "reeve.db"))) as db:
+        data = bytearray(db.execute("SELECT data FROM group_graph").fetchone()[0])
+        data[-1] ^= 0x55
+        db.execute("UPDATE group_graph SET data = ?", (bytes(data),))
+        db.commit()
+    dev.restart()
+    shown = cli("group", "show", "G")
+    assert "the group's graph in the store is damaged" in shown.err, shown
+    assert re.search(r"^a +✗ job-failed", shown.out, re.M) and "1 dependency-failed" in shown.out, shown
+    graph = dev.get("/v1/groups/G/graph")
+    assert graph["states"] == "fx" and len(graph["names"]) == 2 and graph["needs"] == [] and graph["problem"], graph
+    assert [j["name"] for j in dev.get("/v1/groups/G/jobs")["items"]] == ["a", "b"]
+    assert "it needs a, which failed" in cli("why", "G/b").out
+    assert cli("group", "watch", "G", check=False).code == 1
+    refused = cli("group", "retry", "G", check=False)
+    assert refused.code == 1 and "graph in the store is damaged" in refused.err, refused
 
 
 def test_what_a_task_belongs_to(dev, cli, story):

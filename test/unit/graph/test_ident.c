@@ -19,6 +19,7 @@ static void test_parts(void **state)
 	assert_true(str_is(id.version, "9.1") && str_is(id.release, "2020"));
 	assert_int_equal(ident_parse(STR("core/gcc"), &id, &p), 0);
 	assert_int_equal(id.version.n + id.release.n, 0);
+	assert_int_equal(ident_parse(STR("..core/g..cc/.5/1~rc"), &id, &p), 0);
 	assert_int_equal(ident_parse_full(STR("core/gcc/9"), &id, &p), ERR_INVALID);
 	assert_non_null(strstr(p.what, "core/gcc has no release"));
 }
@@ -39,6 +40,13 @@ static void test_refused(void **state)
 	    {"core/gcc,core/make", "at its byte 4"},
 	    {"core/gcc/1/1/", "four parts"},
 	    {"c\033[31m/gcc", "at its byte 2"},
+	    {"../gcc", "origin of a package is . or .."},
+	    {"core/..", "name of a package is . or .."},
+	    {"./gcc/1/1", "origin of a package is . or .."},
+	    {"core/-rf", "begins with - or ~"},
+	    {"~root/gcc", "begins with - or ~"},
+	    {"core/gcc/../1", "version of a package is . or .."},
+	    {"core/gcc/1/-1", "release of a package is . or .."},
 	};
 	struct ident id;
 

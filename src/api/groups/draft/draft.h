@@ -37,7 +37,7 @@ struct draft {
 	uint32_t *lines;     /* of each job in the text; NULL: they have none */
 	json_t *job;         /* packages: what is said of every job's task; NULL: nothing */
 	struct buf left_out; /* packages: what is not built, as JSON objects; empty: nothing */
-	size_t n_left_out;
+	size_t n_left_out, n_touched_out; /* of these: that somebody has named */
 	const struct str *outside; /* packages: what else each job is built with; NULL: nothing */
 	bool reuse;                /* what was built from the same before is taken as it is */
 	struct id_space ids;

@@ -7,10 +7,12 @@
 #include "api/frame/json_out.h"
 #include "api/groups/draft/draft.h"
 #include "base/mem.h"
+#include "model/objects/group_digests.h"
 #include "wire/json/json_in.h"
 #include "wire/json/need.h"
 
 #define LEFT_OUT_SHOWN 1000
+#define LEFT_OUT_BYTES (LEFT_OUT_MAX_BYTES - GRAPH_CHUNK_BYTES) /* one more may begin */
 #define N_VALUES 4
 
 struct building {
@@ -35,23 +37,64 @@ static void put_edges(struct draft *d, const struct dag *g)
 			    job, g->needs[i], EDGE_SUCCESS, g->why[i] & REASONS};
 }
 
+static void put_one(struct buf *b, const struct manifest *m, const struct left_out *l)
+{
+	bool direct = l->through == l->node;
+
+	jw_open(b, '{');
+	jw_mstr(b, "package", m->texts[l->node]);
+	jw_mcstr(b, "how", direct ? "direct" : "indirect");
+	jw_mstr_null(b, "through", direct ? STR_NULL : m->texts[l->through]);
+	jw_mstr_null(b, "root", direct ? STR_NULL : m->texts[l->root]);
+	jw_mstr(b, "reason", m->reasons[l->root]);
+	if (l->is_touched)
+		jw_mbool(b, "touched", true);
+	jw_close(b, '}');
+}
+
+/* As many as are told, and kept. Returns how many there are of that sort. */
+static size_t put_some(struct draft *d, const struct manifest *m, bool touched, size_t *shown)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < m->n_left_out; i++) {
+		if (m->left_out[i].is_touched != touched)
+			continue;
+		n++;
+		if (*shown < LEFT_OUT_SHOWN && d->left_out.n < LEFT_OUT_BYTES) {
+			put_one(&d->left_out, m, &m->left_out[i]);
+			++*shown;
+		}
+	}
+	return n;
+}
+
+static struct str in_words(struct draft *d, const struct manifest *m)
+{
+	const struct left_out *first = &m->left_out[0];
+	uint32_t n = m->n_left_out;
+
+	while (d->n_touched_out && !first->is_touched)
+		first++;
+	return arena_strf(&d->arena, "%u package%s left out, %s" STR_FMT ": " STR_FMT, n,
+	    n == 1 ? " was" : "s were", n == 1 ? "" : "the first is ",
+	    STR_ARG(m->texts[first->node]), STR_ARG(m->reasons[first->root]));
+}
+
+/* What somebody has named comes first: it is told whatever else there is. */
 static void put_left_out(struct draft *d, const struct manifest *m)
 {
-	struct buf *b = &d->left_out;
+	size_t shown = 0;
 
 	d->n_left_out = m->n_left_out;
-	for (uint32_t i = 0; i < m->n_left_out && i < LEFT_OUT_SHOWN; i++) {
-		const struct left_out *l = &m->left_out[i];
-		bool direct = l->through == l->node;
-
-		jw_open(b, '{');
-		jw_mstr(b, "package", m->texts[l->node]);
-		jw_mcstr(b, "how", direct ? "direct" : "indirect");
-		jw_mstr_null(b, "through", direct ? STR_NULL : m->texts[l->through]);
-		jw_mstr_null(b, "root", direct ? STR_NULL : m->texts[l->root]);
-		jw_mstr(b, "reason", m->reasons[l->root]);
-		jw_close(b, '}');
-	}
+	if (!m->n_left_out)
+		return;
+	d->n_touched_out = put_some(d, m, true, &shown);
+	put_some(d, m, false, &shown);
+	d->group.left_out = arena_strf(&d->arena,
+	    "{\"n_left_out\":%zu,\"n_touched\":%zu,\"left_out\":[" STR_FMT "]}", d->n_left_out,
+	    d->n_touched_out, STR_ARG(buf_str(&d->left_out)));
+	d->group.left_out_why = in_words(d, m);
 }
 
 /* Of a package that is built for one platform: what it is built for is where it is built. */
