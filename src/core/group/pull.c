@@ -63,12 +63,17 @@ static bool idles(const struct core *c, struct seen_queues *seen, rid queue)
 	return seen->all[at].idles;
 }
 
+/* One of which all jobs were ended by people needs no worker: it only has to be seen to its end. */
 static bool has_work(const struct core *c, const struct group *g, struct seen_queues *seen)
 {
-	for (uint32_t i = 0; i < g->n_queues; i++)
+	bool lives = false;
+
+	for (uint32_t i = 0; i < g->n_queues; i++) {
 		if (g->queues[i].n && idles(c, seen, g->queues[i].queue))
 			return true;
-	return false;
+		lives |= g->queues[i].n > 0;
+	}
+	return !lives;
 }
 
 /* Where the last look ended, if it was not at the end. */

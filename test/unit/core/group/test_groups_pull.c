@@ -209,6 +209,22 @@ STORY(held_groups_keep_no_other_out)
 	world_free(s.w);
 }
 
+/* Nothing of it needs a worker any more: it does not wait for its turn with that. */
+STORY(a_group_whose_jobs_people_have_ended_ends)
+{
+	struct core_options o = {.groups_active = 1, .groups_delay_ms = 500};
+	struct group_story s = story_new(&o), held, ended;
+
+	held = one_that_needs(&s, NULL, "a");
+	set_status(&held, 'a', HELD);
+	ended = one_that_needs(&s, NULL, "a b");
+	world_tasks(s.w, EV_CANCEL, ended.job, 2);
+	world_advance(s.w, 2000);
+	assert_int_equal(story_group(&ended), GROUP_FAILED);
+	assert_int_equal(story_group(&held), GROUP_DISPATCHING);
+	world_free(s.w);
+}
+
 /* A group that waits behind many of a queue that nobody serves. */
 STORY(a_queue_that_nobody_serves_keeps_no_other_out)
 {
@@ -280,6 +296,7 @@ int main(void)
 	    cmocka_unit_test(dead_groups_keep_no_other_out),
 	    cmocka_unit_test(nobody_idles_so_nothing_more_comes_in),
 	    cmocka_unit_test(held_groups_keep_no_other_out),
+	    cmocka_unit_test(a_group_whose_jobs_people_have_ended_ends),
 	    cmocka_unit_test(who_waits_is_told_what_for),
 	    cmocka_unit_test(a_queue_that_nobody_serves_keeps_no_other_out),
 	};
