@@ -16,9 +16,10 @@ static void on_signal(int sig)
 	int saved = errno;
 	ssize_t n;
 
-	last = sig;
-	if (sig != SIGWINCH)
+	if (sig != SIGWINCH) {
+		last = sig;
 		count = count + 1;
+	}
 	n = write(pipe_fds[1], "", 1);
 	(void)n; /* a full pipe is readable already */
 	errno = saved;
