@@ -20,14 +20,18 @@
 
 const struct option_def backup_options[] = {
     {"force", 0, NULL, "replace a file that is there already", NULL, 0, NULL},
-    {"damaged", 0, NULL, "keep the copy also if something in it is damaged", NULL, 0, NULL},
+    {"damaged", 0, NULL,
+        "keep the copy also if something in it is damaged; the exit code is 1 all the same", NULL,
+        0, NULL},
     {"store", 0, "URL", "the store, such as sqlite:PATH (default: the server's)", NULL, 0, NULL},
     {NULL},
 };
 
 const struct option_def restore_options[] = {
     {"force", 0, NULL, "replace a store that is there already", NULL, 0, NULL},
-    {"damaged", 0, NULL, "take the backup also if something in it is damaged", NULL, 0, NULL},
+    {"damaged", 0, NULL,
+        "take the backup also if something in it is damaged, which is then no failure", NULL, 0,
+        NULL},
     {"store", 0, "URL", "the store, such as sqlite:PATH (default: the server's)", NULL, 0, NULL},
     {NULL},
 };
@@ -218,7 +222,11 @@ static int restore(
 		close(source.from);
 	if (e)
 		return copy_talk_failed(&talk, "the store is as it was", p);
-	return copy_talk_done(&talk, stdout, url, o->args[0], &copy);
+	if (copy_talk_done(&talk, stdout, url, o->args[0], &copy)) /* --damaged: as it was asked */
+		fputs("reeve: the backup is in the place of the store, with what is damaged in it\n"
+		      "  hint: what becomes of that: docs/OPERATIONS.md, Is the store whole?\n",
+		    stderr);
+	return 0;
 }
 
 /* -- commands */

@@ -43,8 +43,14 @@ static bool is_store(const char *file)
 
 static int refuse_present(const char *file, bool replace, struct problem *p)
 {
+	size_t n = strlen(file);
 	struct stat st;
 
+	if (n && file[n - 1] == '/') {
+		problem_set(p, ERR_INVALID,
+		    "%s ends as the name of a folder, and a backup is a file", file);
+		return problem_hint(p, "name a file, or - for standard output");
+	}
 	if (lstat(file, &st) < 0)
 		return 0;
 	if (is_store(file)) {

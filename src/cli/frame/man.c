@@ -107,13 +107,13 @@ static void add_examples(struct buf *out, const char *text)
 
 const struct exit_meaning exit_meanings[] = {
     {"0", "all went well"},
-    {"1", "it failed, or there is no such thing"},
+    {"1", "it failed, there is no such thing, or standard output cannot be written"},
     {"2", "the command line was wrong"},
     {"3", "a group is complete, but a package that was named as changed cannot be built"},
     {"124", "run, wait: the time limit was reached"},
     {"125", "run, wait: Reeve itself failed, or the task was orphaned"},
     {"126, 127", "run, wait: the command could not be executed, was not found"},
-    {"128+N", "run, wait: a signal ended the command; 130: it was cancelled"},
+    {"128+N", "run, wait: a signal ended the command, or reeve itself; 130: it was cancelled"},
     {NULL, NULL},
 };
 

@@ -99,12 +99,13 @@ static bool has_tasks(struct cli *c, const char *filter, const char *id)
 {
 	AUTO(buf_release) struct buf url = {0};
 	AUTO(json_drop) json_t *list = NULL;
+	struct problem p = c->problem;
 
 	buf_add_cstr(&url, "/v1/tasks?order=asc&limit=1");
 	url_add(&url, filter, id);
 	if (cli_get(c, url.p, &list) == 0)
 		return json_array_size(json_object_get(list, "items")) > 0;
-	c->problem = (struct problem){0};
+	c->problem = p;
 	return false;
 }
 
@@ -258,6 +259,18 @@ int task_id_of(struct cli *c, const char *typed, char ret_id[25])
 	return r;
 }
 
+/* Names of tasks are their filter: any number may have the same. */
+static int hint_at_name(struct cli *c, const char *typed)
+{
+	AUTO(buf_release) struct buf name = {0};
+
+	buf_add_typed(&name, str_of(typed));
+	return problem_hint(&c->problem,
+	    "tasks have this name: --name %s means all of them; reeve task ls --name %s shows "
+	    "their ids",
+	    name.p, name.p);
+}
+
 int target_find(struct cli *c, const char *typed, struct target *ret_target)
 {
 	int r;
@@ -275,6 +288,8 @@ int target_find(struct cli *c, const char *typed, struct target *ret_target)
 	problem_set(&c->problem, ERR_INVALID,
 	    "\"%.64s\" is neither the id of a task nor the id or name of a batch or a group",
 	    typed);
+	if (has_tasks(c, "name", typed))
+		return hint_at_name(c, typed);
 	return problem_hint(&c->problem,
 	    "an id has 24 hexadecimal digits; `reeve task ls`, `reeve batch ls` and `reeve group "
 	    "ls` show them, and @last is the last one");

@@ -27,7 +27,7 @@ struct run {
 	struct follower streams[2];
 	struct sender sender; /* of its standard input */
 	bool cancelled;
-	int ended_by;      /* the signal for which it was cancelled; 0: none */
+	int signal;        /* by which it was cancelled; 0: by none */
 	int64_t why_at_ms; /* when to say what it waits for; 0: no more */
 	char *why;         /* what was said last */
 };
@@ -48,13 +48,24 @@ static int cancel_it(struct run *r, const char *reason)
 /* "^C" stands in this line of the terminal: ours is the next. */
 static int interrupted(struct run *r)
 {
-	int sig = interrupt_signal();
+	AUTO(free_cstr) char *reason = NULL;
 
-	cli_note(r->c, "\nreeve: cancelling %s; Ctrl-C again leaves at once", r->id);
-	r->ended_by = sig;
-	return cancel_it(r, sig == SIGTERM  ? "SIGTERM ended reeve run"
-	                    : sig == SIGHUP ? "SIGHUP ended reeve run"
-	                                    : "Ctrl-C in reeve run");
+	r->signal = interrupt_signal();
+	if (r->signal == SIGINT) {
+		cli_note(r->c, "\nreeve: cancelling %s; Ctrl-C again leaves at once", r->id);
+		return cancel_it(r, "Ctrl-C in reeve run");
+	}
+	reason = xasprintf("reeve run was ended by SIG%s", sigabbrev_np(r->signal));
+	cli_note(r->c, "reeve: cancelling %s: %s; another signal leaves at once", r->id, reason);
+	return cancel_it(r, reason);
+}
+
+/* A signal that ended us is seen in our end, as it would be without a server. */
+static int code_of_end(const struct run *r, const json_t *task)
+{
+	bool is_cancelled = ji(task, "status", 0) == TASK_CANCELLED;
+
+	return r->signal && is_cancelled ? 128 + r->signal : task_exit_code(task);
 }
 
 /* All that holds it back, in one line. */
@@ -190,9 +201,7 @@ static int finish_run(struct run *r)
 	}
 	if (result < 0)
 		return result;
-	code = task_exit_code(task);
-	if (r->ended_by && ji(task, "status", TASK_QUEUED) == TASK_CANCELLED)
-		code = 128 + r->ended_by;
+	code = code_of_end(r, task);
 	buf_printf(&words, "%s ", state_glyph(js(task, "state"), r->c->term.utf8));
 	task_outcome(task, &words);
 	if (r->c->term.err_tty || code != EXIT_OK)

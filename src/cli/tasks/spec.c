@@ -21,6 +21,30 @@ static int not_text(struct cli *c, const char *what)
 	return problem_set(&c->problem, ERR_INVALID, "%s is not valid UTF-8", what);
 }
 
+/* A script's variable that is not set: the task would lack what it was meant to have. */
+static int refuse_empty(const struct spec *s, const char *option)
+{
+	problem_set(&s->c->problem, ERR_INVALID, "--%s is empty", option);
+	return problem_hint(&s->c->problem, "leave it out%s; has a variable of a script no value?",
+	    s->changes ? ", or say none to take it away" : "");
+}
+
+/* Of those that would not be missed. */
+static int check_empty(const struct spec *s)
+{
+	static const char *const names[] = {"cwd", "env", "need"};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const char *value;
+		size_t at = 0;
+
+		while ((value = options_next(&s->c->options, names[i], &at)))
+			if (!*value)
+				return refuse_empty(s, names[i]);
+	}
+	return 0;
+}
+
 static int set_pair(const struct spec *s, const char *option, const char *pair, json_t *pairs)
 {
 	const char *equals = strchr(pair, '=');
@@ -166,8 +190,9 @@ int task_put_options(struct cli *c, size_t n_names, bool changes, json_t *task)
 	    options_switch(&c->options, "hold", false))
 		json_object_set_new(task, "status", json_integer(HELD_STATUS));
 
-	if (body_add(c, settings, changes ? task : NULL, task) < 0 || set_directory(&s) < 0 ||
-	    set_pairs(&s, "env", "env") < 0 || set_pairs(&s, "label", "labels") < 0 ||
+	if (check_empty(&s) < 0 || body_add(c, settings, changes ? task : NULL, task) < 0 ||
+	    set_directory(&s) < 0 || set_pairs(&s, "env", "env") < 0 ||
+	    set_pairs(&s, "label", "labels") < 0 ||
 	    run_from_options(c, json_object_get(task, "run"), task) < 0 ||
 	    set_content(&s, n_names) < 0)
 		return c->problem.code;

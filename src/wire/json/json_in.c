@@ -258,7 +258,8 @@ int text_in_time(
 	if (time_parse(s, ret_ms))
 		return 0;
 	if (!str_to_duration_ms(s, &ms)) {
-		problem_set(p, ERR_INVALID, "\"%s\" is neither a time nor a duration", field);
+		problem_set(p, ERR_INVALID, "%s: \"%.*s\" is neither a time nor a duration", field,
+		    s.n > 64 ? 64 : (int)s.n, s.p ? s.p : "");
 		problem_hint(p, "write 2026-01-31T12:00:00Z, or a duration %s such as 90s, 5m, 2h",
 		    sign < 0 ? "ago" : "from now");
 		return problem_field(p, field);

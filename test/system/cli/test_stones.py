@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import struct
+import signal
 import subprocess
 import termios
 
@@ -385,3 +386,37 @@ def test_run_says_that_its_output_cannot_be_written(dev):
         done = subprocess.run([harness.BIN, "-s", f"unix:{dev.socket}", "run", "--", "echo", "x"], stdout=full,
                               stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=harness.PATIENCE)
     assert done.returncode == 125 and b"the output cannot be written: No space left" in done.stderr, done
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_run_that_is_ended_says_by_what(dev, number, code):
+    run = subprocess.Popen([harness.BIN, "-s", f"unix:{dev.socket}", "run", "--", "sh", "-c", "echo begun; sleep 100"],
+                           stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert run.stdout.read(6) == b"begun\n"
+    run.send_signal(number)
+    run.communicate(timeout=harness.PATIENCE)
+    assert run.returncode == code
+    reason = dev.get("/v1/tasks")["items"][0]["reason"]
+    assert reason == ("Ctrl-C in reeve run" if code == 130 else f"reeve run was ended by {number.name}"), reason
+
+
+def test_a_tasks_name_where_an_id_is_wanted(dev):
+    dev.cli("submit", "--name", "single", "sleep", "100")
+    for command in (("cancel",), ("wait",), ("logs",), ("task", "hold"), ("why",)):
+        said = dev.cli(*command, "single", check=False)
+        assert said.code == 2 and "--name single means all of them" in said.err, said
+    assert "--name" not in dev.cli("cancel", "double", check=False).err
+    assert dev.cli("cancel", "--name", "single").out == "1 of 1 cancelled\n"
+
+
+@pytest.mark.parametrize("option", ["--need", "--env", "--cwd"])
+def test_an_empty_value_is_refused(dev, option):
+    for command in (("submit",), ("run",), ("schedule", "add", "s", "--crontab", "0 0 * * *", "--tz", "UTC", "--max-shift", "1h")):
+        said = dev.cli(*command, option, "", "--", "true", check=False)
+        assert said.code in (2, 125) and f"{option} is empty" in said.err, said
+    assert not dev.get("/v1/tasks")["items"]
+
+
+def test_a_time_that_is_none_is_shown(dev):
+    assert 'since: "" is neither a time nor a duration' in dev.cli("task", "ls", "--since", "", check=False).err
+    assert 'until: "soon" is neither a time nor a duration' in dev.cli("task", "ls", "--until", "soon", check=False).err

@@ -222,6 +222,32 @@ def test_terminals(server, tmp_path):
     os.close(ours)
 
 
+def test_a_damaged_one_is_an_alarm_or_what_was_asked_for(cluster, tmp_path):
+    cluster.start_server()
+    task = cluster.submit("true", queue=cluster.create_queue("q", threads=0)["name"])["id"]
+    assert cluster.server.stop() == 0
+    store = store_of(cluster.state_dir())
+    db = sqlite3.connect(store.removeprefix("sqlite:"))
+    db.execute("UPDATE task SET priority = 77")
+    db.commit()
+    db.close()
+    kept = run("backup", tmp_path / "kept.db", "--damaged", "--store", store, check=False)
+    assert kept.code == 1 and "1 thing is damaged" in kept.out and f"damaged: task {task}" in kept.err, kept
+    refused = run("restore", tmp_path / "kept.db", "--store", f"sqlite:{tmp_path}/to.db", check=False)
+    assert refused.code == 1 and "--damaged takes it all the same" in refused.err and not (tmp_path / "to.db").exists(), refused
+    put = run("restore", tmp_path / "kept.db", "--damaged", "--store", f"sqlite:{tmp_path}/to.db", check=False)
+    assert put.code == 0 and "1 thing is damaged" in put.out, put
+    assert "the backup is in the place of the store, with what is damaged in it" in put.err
+    assert len(tasks_in(tmp_path / "to.db")) == 1
+
+
+def test_a_folder_is_no_file(server, tmp_path):
+    for name in (f"{tmp_path}/new/", f"{tmp_path}/"):
+        for more in ((), ("--force",)):
+            said = run("backup", name, *more, "--store", store_of(server.state_dir()), check=False)
+            assert said.code == 2 and "ends as the name of a folder, and a backup is a file" in said.err, said
+
+
 # -- interrupted
 
 

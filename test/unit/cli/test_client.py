@@ -218,8 +218,8 @@ class Acting(Case):
         self.reeve("cancel", "0" * 24, "--queue", "a", code=2)
 
     def test_a_signal_while_a_task_is_submitted_cancels_it(self):
-        for number, reason in ((signal.SIGINT, "Ctrl-C in reeve run"), (signal.SIGTERM, "SIGTERM ended reeve run"),
-                               (signal.SIGHUP, "SIGHUP ended reeve run")):
+        for number, reason in ((signal.SIGINT, "Ctrl-C in reeve run"), (signal.SIGTERM, "reeve run was ended by SIGTERM"),
+                               (signal.SIGHUP, "reeve run was ended by SIGHUP")):
             child = []
             self.fake.faults = [lambda: child[0].send_signal(number)]
             with self.fake.lock:
