@@ -470,6 +470,9 @@ def test_trigger(dev, cli, tmp_path):
     assert ID.match(done.out) and "left out: core/php: no plan" in done.err, done
     assert set(cli("group", "log", "built").out.splitlines()) == {"[core/gcc#1] core/gcc 1", "[core/make#1] core/make 1"}
     assert cli("logs", "built/core/make#1").out == "core/make 1\n"
+    everything = cli("group", "trigger", "--graph", "core", "--name", "all", "--wait", "--", "true")
+    assert "left out: core/php: no plan" in everything.err, everything
+    assert dev.get("/v1/groups/all")["jobs"] == 2
     missing = cli("group", "trigger", "--touched", "core/gcc", "--", "true", check=False)
     assert missing.code == 2 and "--graph" in missing.err, missing
     assert cli("group", "trigger", "--graph", "nope", "--touched", "a/b", "--", "true", check=False).code == 1
