@@ -130,6 +130,7 @@ def test_what_has_ended_repeats_its_reason(api, cli):
     assert why["reasons"] == why["jobs"] == [], why
     assert "it has ended, and waits for nothing: 1 of 2 jobs failed" in why["summary"], why
     assert re.search(r"failed \(exit code 3\) on .*\n  it ended 0s ago, and waits for nothing\n", cli("why", "over/a").out)
+    assert "dependency-failed: it needs a" in cli("why", "over/b").out
     assert re.search(r": it needs a, which failed\n  it ended \d+s ago, and waits", cli("why", "over/b").out)
 
 
