@@ -82,7 +82,8 @@ struct owner_kind {
 	bool (*delays)(struct core *c, struct object *o, const struct task *t);
 	/* That part's task is shown what others left: some workers are too old for that. */
 	bool (*is_shown)(const struct core *c, const struct object *o, int64_t part);
-	/* Why an operator's EV_RETRY or EV_TASK_SET is refused; NULL: it is not. */
+	/* Why an operator's EV_RETRY, EV_TASK_SET, or EV_CANCEL that fails it, is refused; NULL: it
+	 * is not. */
 	const char *(*refuses)(const struct core *c, const struct object *o, const struct task *t,
 	    const struct event *ev);
 	/* An operator fails it: that is to be written down. NULL: it can be cancelled only. */

@@ -41,6 +41,18 @@ int group_get_live(struct cli *c, const char *group, struct live *ret_live)
 	return r < 0 ? r : live_load(reply, ret_live, &c->problem);
 }
 
+/* Of a group that is being cancelled. */
+static bool nothing_runs(struct cli *c, const char *group)
+{
+	AUTO(json_drop) json_t *list = NULL;
+	struct problem was = c->problem;
+	int r = noun_call(c, "GET", &group_noun, group,
+	    "jobs?state=dispatched,cancel-pending&limit=1", NULL, &list);
+
+	c->problem = was; /* it was cancelled, whatever can be said of it */
+	return r == 0 && json_array_size(json_object_get(list, "items")) == 0;
+}
+
 int group_end_early(struct cli *c, const char *group)
 {
 	const char *reason = options_get(&c->options, "reason");
@@ -56,8 +68,9 @@ int group_end_early(struct cli *c, const char *group)
 		print_json(c, reply);
 	else if (!c->quiet)
 		say(stdout, "group %s %s", js(reply, "name"),
-		    group_state_of(js(reply, "state")) == GROUP_CANCELED
-		        ? "cancelled"
+		    group_state_of(js(reply, "state")) == GROUP_CANCELED ? "cancelled"
+		    : nothing_runs(c, group)
+		        ? "is being cancelled: what waits ends, and nothing runs"
 		        : "is being cancelled: what waits has ended, what runs is told");
 	return EXIT_OK;
 }

@@ -43,14 +43,14 @@ int group_trigger_body(struct cli *c, const char *graph, size_t n_names, json_t 
 	int64_t rounds = 0;
 	json_t *task = NULL;
 
-	if (!graph || !options_given(&c->options, "touched")) {
-		problem_set(&c->problem, ERR_INVALID,
-		    "a trigger needs a graph, and --touched for what has changed");
+	if (!graph) {
+		problem_set(&c->problem, ERR_INVALID, "a trigger needs a graph: --graph NAME");
 		return problem_hint(&c->problem,
 		    "reeve group trigger --graph core --touched core/gcc -- ./build {package}");
 	}
 	if (body_add_text(c, body, "graph", graph) < 0 ||
-	    add_texts(c, texts, N_OF(texts), body) < 0 || add_names(c, "touched", body) < 0 ||
+	    add_texts(c, texts, N_OF(texts), body) < 0 ||
+	    (options_given(&c->options, "touched") && add_names(c, "touched", body) < 0) ||
 	    (options_given(&c->options, "unbuildable") && add_names(c, "unbuildable", body) < 0) ||
 	    options_i64(&c->options, "rounds", 1, PLAN_ROUNDS_MAX, &rounds, &c->problem) < 0 ||
 	    task_from_options(c, n_names, true, &task) < 0)

@@ -57,6 +57,9 @@ void left_out_tell(struct cli *c, const json_t *from, FILE *to);
 int left_out_get(struct cli *c, const char *group, json_t **ret);
 int left_out_show(struct cli *c, const char *group);
 struct counts group_counts_of(const json_t *group);
+/* What the first job waits for that could go on and does not; or the group, for its turn. Empty:
+   nothing is known to hold it. */
+int group_waits_for(struct cli *c, const json_t *group, struct buf *words);
 /* "group nightly failed: 3 built, 1 failed, in 2m10s; …" */
 void group_outcome(const json_t *group, struct buf *out);
 /* Jobs that have failed, with their reasons, as a table; nothing without any. */

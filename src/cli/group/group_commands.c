@@ -35,7 +35,8 @@ static const struct option_def submit_options[] = {
 
 static const struct option_def trigger_options[] = {
     {"graph", 0, "NAME", "the kept graph (reeve graph ls)", NULL, 0, "graph"},
-    {"touched", 0, "NAMES", "these packages have changed; with commas", NULL, OPTION_REPEAT},
+    {"touched", 0, "NAMES", "these packages have changed; with commas (default: everything)", NULL,
+        OPTION_REPEAT},
     {"unbuildable", 0, "NAMES", "these cannot be built, with all that depends on them", NULL,
         OPTION_REPEAT},
     {"rounds", 0, "N", "build cycles so many times (default: 3)"},

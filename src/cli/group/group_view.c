@@ -244,26 +244,33 @@ static bool runs(const char *state)
 	       !strcmp(state, job_state_word(JOB_CANCEL_PENDING));
 }
 
-/* The first job that could go on and does not. */
-static int add_waits(struct cli *c, json_t *group)
+int group_waits_for(struct cli *c, const json_t *group, struct buf *words)
 {
 	AUTO(json_drop) json_t *why = NULL;
-	AUTO(buf_release) struct buf words = {0};
 	const json_t *job;
 	int r = noun_call(c, "GET", &group_noun, js(group, "id"), "why", NULL, &why);
 
 	if (r < 0)
 		return r;
 	if (group_state_of(js(group, "state")) == GROUP_QUEUED) {
-		json_object_set_new(group, "waits", json_string(js(why, "summary")));
+		buf_add_cstr(words, js(why, "summary"));
 		return 0;
 	}
 	job = json_array_get(json_object_get(why, "jobs"), 0);
 	if (!job || runs(js(job, "state")))
 		return 0;
-	buf_printf(&words, "%s: %s", js(job, "job"), js(job, "summary"));
-	json_object_set_new(group, "waits", json_string(words.p));
+	buf_printf(words, "%s: %s", js(job, "job"), js(job, "summary"));
 	return 0;
+}
+
+static int add_waits(struct cli *c, json_t *group)
+{
+	AUTO(buf_release) struct buf words = {0};
+	int r = group_waits_for(c, group, &words);
+
+	if (r == 0 && words.n)
+		json_object_set_new(group, "waits", json_string(words.p));
+	return r;
 }
 
 static int add_left_out(struct cli *c, json_t *group)

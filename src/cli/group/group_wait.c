@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiting for a group's end, and what that amounts to. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/world/clock.h"
 #include "cli/frame/interrupt.h"
@@ -8,6 +11,8 @@
 #include "cli/output/output.h"
 #include "cli/reach/target.h"
 #include "cli/tasks/work.h"
+
+#define LULL_MS 3000
 
 struct counts group_counts_of(const json_t *group)
 {
@@ -37,8 +42,46 @@ void group_outcome(const json_t *group, struct buf *out)
 		buf_printf(out, "; %s", js(group, "reason"));
 }
 
+/* What is said while nothing moves. */
+struct lull {
+	struct counts counts;
+	int64_t since_ms; /* nothing has moved, or it was asked why */
+	char *said;
+};
+
+static void lull_release(struct lull *l)
+{
+	free(l->said);
+}
+
+/* Asks why nothing moves, and says so when it is another reason. */
+static int lull_look(
+    struct lull *l, struct cli *c, const json_t *group, const struct counts *n, bool drawn)
+{
+	AUTO(buf_release) struct buf words = {0};
+	int64_t now = clock_mono_ms();
+	int r;
+
+	if (!l->since_ms || memcmp(&l->counts, n, sizeof *n) != 0) {
+		l->counts = *n;
+		l->since_ms = now;
+		return 0;
+	}
+	if (now - l->since_ms < LULL_MS)
+		return 0;
+	l->since_ms = now;
+	r = group_waits_for(c, group, &words);
+	if (r < 0 || !words.n || (l->said && !strcmp(l->said, words.p)))
+		return r;
+	cli_note(c, "%swaiting: %s", drawn ? "\r\033[K" : "", words.p);
+	free(l->said);
+	l->said = buf_take(&words);
+	return 0;
+}
+
 int group_wait(struct cli *c, const char *id, int64_t timeout_ms)
 {
+	AUTO(lull_release) struct lull lull = {0};
 	int64_t deadline = timeout_ms < 0 ? INT64_MAX : clock_mono_ms() + timeout_ms;
 	struct progress progress = {.begin_ms = clock_mono_ms()};
 
@@ -63,6 +106,9 @@ int group_wait(struct cli *c, const char *id, int64_t timeout_ms)
 			    c, "%s %s", state_glyph(js(group, "state"), c->term.utf8), words.p);
 			return group_exit_code(c, group);
 		}
+		r = lull_look(&lull, c, group, &n, progress.drawn);
+		if (r < 0)
+			return r;
 		if (wait_goes_on(c, &progress, begin, deadline) < 0)
 			return c->problem.code;
 	}

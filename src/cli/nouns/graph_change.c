@@ -124,6 +124,10 @@ int cmd_graph_add(struct cli *c)
 		return r;
 	text = json_dumps(body, JSON_COMPACT);
 	r = graph_request(c, "POST", c->options.args[0], str_of(text), false, &graph);
+	if (r == ERR_NOT_FOUND)
+		problem_hint(&c->problem,
+		    "`reeve graph load %s FILE` makes it; reeve graph ls shows the graphs",
+		    c->options.args[0]);
 	if (r < 0)
 		return r;
 	graph_tell(c, graph);

@@ -101,6 +101,8 @@ char *group_of_schedule(const struct cli *c, const json_t *schedule)
 		return xasprintf("a file of %zu lines", lines_of(json_string_value(group)));
 	if (!json_is_object(group))
 		return NULL;
+	if (jhas(group, "graph") && !jhas(group, "touched"))
+		return xasprintf("everything in the graph %s", js(group, "graph"));
 	if (jhas(group, "graph"))
 		return xasprintf("what a change of %zu packages of the graph %s leads to",
 		    json_array_size(json_object_get(group, "touched")), js(group, "graph"));

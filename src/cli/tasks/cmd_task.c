@@ -12,6 +12,7 @@
 #include "cli/reach/target.h"
 #include "cli/tasks/work.h"
 #include "model/limits.h"
+#include "model/objects/group.h"
 #include "model/task/task.h"
 
 static int query(struct cli *c, struct buf *url)
@@ -164,6 +165,19 @@ void why_show(struct cli *c, json_t *why)
 	}
 }
 
+/* A job that was skipped is a cancelled task: it is called what its group calls it. */
+static void as_job(struct cli *c, json_t *task)
+{
+	AUTO(json_drop) json_t *job = NULL;
+
+	if (!jhas(task, "group_id") || ji(task, "status", 0) != TASK_CANCELLED)
+		return;
+	if (group_job_get(c, js(task, "group_id"), js(task, "id"), &job) < 0)
+		c->problem = (struct problem){0};
+	else if (!strcmp(js(job, "state"), job_state_names[JOB_DEPENDENCY_FAILED]))
+		json_object_set(task, "state", json_object_get(job, "state"));
+}
+
 int why_task(struct cli *c, const char *id)
 {
 	AUTO(json_drop) json_t *why = NULL, *task = NULL;
@@ -173,9 +187,10 @@ int why_task(struct cli *c, const char *id)
 		return r;
 	if (!wants_machine(c) && noun_get(c, &task_noun, id, &task) < 0)
 		c->problem = (struct problem){0}; /* the question was why it waits */
-	if (task && task_is_ended((int)ji(task, "status", TASK_QUEUED)))
+	if (task && task_is_ended((int)ji(task, "status", TASK_QUEUED))) {
+		as_job(c, task);
 		show_end(c, task);
-	else
+	} else
 		why_show(c, why);
 	if (task)
 		show_origin(c, task);

@@ -119,6 +119,9 @@ void progress_show(struct progress *p, struct cli *c, const struct counts *n, bo
 			return;
 		}
 		p->drawn_ms = now;
+		if (!last && memcmp(&p->shown, n, sizeof *n) == 0)
+			return;
+		p->shown = *n;
 		progress_line(p, n, 120, false, &line);
 		fprintf(stderr, "%s\n", line.p);
 		return;

@@ -88,15 +88,16 @@ char *task_origin(const struct cli *c, const json_t *task);
 /* "succeeded on w1 in 3.0s", "failed (exit 3) …": the end of one task in words. */
 void task_outcome(const json_t *task, struct buf *out);
 
+struct counts {
+	int64_t total, done, failed, running, cancelled; /* failed as in a batch: none cancelled */
+};
 /* Progress of many. */
 struct progress {
 	int64_t begin_ms, drawn_ms, sampled_ms, now_ms;
 	int64_t begin_done, sampled_done;
 	double per_s; /* smoothed; 0: not known yet */
 	bool drawn;
-};
-struct counts {
-	int64_t total, done, failed, running, cancelled; /* failed as in a batch: none cancelled */
+	struct counts shown; /* by the last line, where each has its own */
 };
 void counts_from_summary(const json_t *summary, struct counts *ret_counts);
 /* Takes a sample and updates the speed. Pure: the caller says the time. */

@@ -47,10 +47,13 @@ struct outcome task_call_off(
 {
 	int end = ev->tasks.fails && !MUTANT(FAIL_IS_CANCEL) ? TASK_FAILED : TASK_CANCELLED;
 	struct str reason = ev->tasks.reason;
+	const char *why_not = ev->tasks.fails ? owner_refuses(c, t, ev) : NULL;
 	rid id = t->row.id;
 
 	if (ev->tasks.fails && !owner_may_fail(c, t))
 		return refused(t, "it is no job of a group: cancel it");
+	if (why_not)
+		return refused(t, why_not);
 	if (start_may_run(c, &t->row))
 		return not_known(t);
 	if (!reason.n)

@@ -77,9 +77,23 @@ const struct object *group_user_of(const struct core *c, rid queue)
 	return NULL;
 }
 
+/* An operator fails the job. What is being cancelled ends as that: its end is not made another. */
+static const char *fail_refused(const struct group *g, const struct task *t)
+{
+	if (task_is_ended(t->row.state.status))
+		return NULL;
+	if (g->row.state == GROUP_CANCELING)
+		return "its group is being cancelled: it ends as cancelled";
+	if (t->row.state.wish == WISH_CANCEL)
+		return "it is being cancelled, and ends as that";
+	return NULL;
+}
+
 const char *group_refuses(
     const struct core *c, const struct object *o, const struct task *t, const struct event *ev)
 {
+	if (ev->kind == EV_CANCEL)
+		return fail_refused((const struct group *)o, t);
 	if (ev->kind == EV_RETRY)
 		return "it is a job of a group, and what needed it was skipped by then";
 	if (ev->tasks.has_status && ev->tasks.status == TASK_BLOCKED &&

@@ -228,7 +228,8 @@ struct why_answer {
 	struct arena *a;
 	struct why *whys;
 	size_t n, cap;
-	bool lacks; /* something that the task needs */
+	bool lacks;    /* something that the task needs, */
+	bool hopeless; /* which no worker has that is connected: no end of another task helps */
 	int64_t mono_ms;
 };
 struct facts *why_add(struct why_answer *an, enum why_code code);

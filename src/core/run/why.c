@@ -171,6 +171,12 @@ static void why_hold(struct why_answer *an, const struct task *t, int64_t mono_m
 	    .reason = t->row.state.reason, .in_ms = left_ms(t->hold_until_ms, mono_ms)};
 }
 
+static bool is_hopeless(enum why_code code)
+{
+	return code == WHY_NEED_PLACE || code == WHY_NEED_TOO_MUCH || code == WHY_NEED_NO_OFFERS ||
+	       code == WHY_RESOURCE_TOO_MUCH;
+}
+
 /* The reasons that a task which is held meets as well, once it is released. */
 static void why_not_now(struct why_answer *an, const struct core *c, const struct queue *q,
     const struct task *t, const struct task_row *row, int64_t now_ms, int64_t mono_ms)
@@ -191,6 +197,8 @@ static void why_not_now(struct why_answer *an, const struct core *c, const struc
 	before = an->n;
 	why_need(an, c, q, row);
 	an->lacks = an->n > before;
+	for (size_t i = before; i < an->n; i++)
+		an->hopeless |= is_hopeless(an->whys[i].code);
 }
 
 /* Whether somebody has to start before it. Who needs what is not there waits for that, and others
@@ -216,7 +224,7 @@ static void why_queued(struct why_answer *an, const struct queue *q, const struc
 {
 	bool is_waiting = s->due_ms > now_ms || (t && timer_is_set(&t->hold));
 
-	if (!is_waiting && is_behind(q, t, an->lacks))
+	if (!is_waiting && !an->hopeless && is_behind(q, t, an->lacks))
 		*why_add(an, q->row.order == ORDER_PRIORITY ? WHY_BEHIND_OTHERS_BY_PRIORITY
 		                                            : WHY_BEHIND_OTHERS) =
 		    (struct facts){.n = q->n_queued - q->n_delayed - 1, .order = q->row.order};

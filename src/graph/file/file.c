@@ -146,6 +146,27 @@ static int keep(struct plan_file *f, struct reader *r, const char *name, struct 
 	return 0;
 }
 
+/* What Reeve writes itself, by its first member: it lacks what a group is made of. */
+static const struct {
+	const char *member, *is;
+} written[] = {
+    {"form", "this is a plan, which says what a file leads to"},
+    {"id", "this is a group as the server shows it"},
+    {"group", "this is the picture of a group as the server has it"},
+};
+
+static int unknown(
+    uint32_t line, struct str name, uint32_t seen, const char *const *names, struct problem *p)
+{
+	for (size_t i = 0; i < sizeof written / sizeof *written && !seen; i++)
+		if (str_is(name, written[i].member)) {
+			wrong_at(
+			    p, line, STR_NULL, "%s, without the tasks of its jobs", written[i].is);
+			return problem_hint(p, "submit the file that it was made of");
+		}
+	return member_unknown(line, name, names, N_MEMBERS, STR_NULL, p);
+}
+
 static int read_member(struct plan_file *f, struct reader *r, struct str name, uint32_t line,
     uint32_t *seen, struct problem *p)
 {
@@ -157,7 +178,7 @@ static int read_member(struct plan_file *f, struct reader *r, struct str name, u
 	for (i = 0; i < N_MEMBERS && !str_is(name, names[i]); i++)
 		;
 	if (i == N_MEMBERS)
-		return member_unknown(line, name, names, N_MEMBERS, STR_NULL, p);
+		return unknown(line, name, *seen, names, p);
 	if (*seen >> i & 1)
 		return wrong_at(p, line, STR_NULL, "%s is there twice", names[i]);
 	*seen |= (uint32_t)1 << i;

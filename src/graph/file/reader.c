@@ -15,6 +15,7 @@ struct reader {
 	bool is_json; /* and read as that: the parser is not used */
 	yaml_event_t event;
 	bool has_event;     /* that has to be deleted */
+	uint32_t n_lines;   /* of the text */
 	struct arena arena; /* of the present entry */
 	size_t n_values;    /* in it */
 };
@@ -24,12 +25,23 @@ static uint32_t line_of(const yaml_mark_t *mark)
 	return (uint32_t)mark->line + 1;
 }
 
+static uint32_t lines_of(struct str text)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < text.n; i++)
+		n += text.p[i] == '\n';
+	return text.n && text.p[text.n - 1] != '\n' ? n + 1 : n ? n : 1;
+}
+
 /* What libyaml says, with its line; a pair of escapes for one character is JSON's alone. */
 static int bad_text(struct reader *r, struct problem *p)
 {
 	const yaml_parser_t *y = &r->parser;
 	uint32_t line = line_of(&y->problem_mark);
 
+	if (line > r->n_lines) /* its end is no line of its own */
+		line = r->n_lines;
 	if (y->error == YAML_MEMORY_ERROR)
 		return problem_set(p, ERR_TOO_LARGE, "there is not enough memory to read this");
 	if (y->error == YAML_READER_ERROR) {
@@ -218,6 +230,7 @@ int reader_open_as(struct str text, const char *wanted, const char *hint,
 
 	r->is_json = json_is_plain(text);
 	r->json.text = text;
+	r->n_lines = lines_of(text);
 	MUST(yaml_parser_initialize(&r->parser));
 	yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&r->parser, (const unsigned char *)text.p, text.n);

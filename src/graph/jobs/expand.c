@@ -168,7 +168,7 @@ static int refuse_loop(struct expansion *x)
 	words = loop_words(names, n);
 	free(names);
 	free(loop);
-	problem_set(x->p, ERR_INVALID, "its needs close a loop: %s", words);
+	problem_set(x->p, ERR_CONFLICT, "its needs close a loop: %s", words);
 	problem_hint(x->p, "each waits for the next for ever; take one of these needs away");
 	return tell(x, first->line, first);
 }

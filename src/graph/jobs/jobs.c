@@ -57,13 +57,28 @@ struct job *job_specs_add(struct job_specs *l)
 /* The control characters above ASCII are two bytes, the first of which is this one. */
 #define C1_FIRST 0xc2
 
+/* What turns the direction of text, or is seen nowhere, is three bytes (U+200E, U+202A to U+202E,
+ * U+2066 to U+2069, the ends of lines U+2028 and U+2029) or two (U+061C): it would show a name as
+ * another one. */
+static bool is_turn(struct str s, size_t i)
+{
+	static const char *const all[] = {"\u061c", "\u200e", "\u200f", "\u2028", "\u2029",
+	    "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068",
+	    "\u2069"};
+
+	for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+		if (s.n - i >= strlen(all[k]) && !memcmp(s.p + i, all[k], strlen(all[k])))
+			return true;
+	return false;
+}
+
 static bool is_bad_byte(struct str s, size_t i)
 {
 	unsigned char c = (unsigned char)s.p[i];
 	unsigned char next = i + 1 < s.n ? (unsigned char)s.p[i + 1] : 0;
 
 	return c < 0x20 || c == 0x7f || strchr(",[]\"\\", c) ||
-	       (c == C1_FIRST && next >= 0x80 && next < 0xa0);
+	       (c == C1_FIRST && next >= 0x80 && next < 0xa0) || (c >= 0x80 && is_turn(s, i));
 }
 
 int job_name_check(struct str name, const char *what, struct problem *p)
@@ -77,7 +92,8 @@ int job_name_check(struct str name, const char *what, struct problem *p)
 		if (is_bad_byte(name, i))
 			return problem_set(p, ERR_INVALID,
 			    "%s has a character that none may have, at its byte %zu: control "
-			    "characters and , [ ] \" \\ are not allowed",
+			    "characters, marks that turn text around, and , [ ] \" \\ are not "
+			    "allowed",
 			    what, i + 1);
 	return 0;
 }

@@ -110,6 +110,9 @@ static const char *synonym(const char *key, const char *const *names, size_t n)
 	    {"at", "run_after"}, {"unique", "key"}, {"concurrency", "threads"}, {"gfs", "output"},
 	    {"time_limit", "timeout"}};
 
+	for (size_t k = 0; k < n && !strncmp(key, "label.", 6); k++)
+		if (!strcmp(names[k], "labels")) /* as an option has it: {"labels": {"zone": …}} */
+			return "labels";
 	for (size_t i = 0; i < sizeof meant / sizeof meant[0]; i++)
 		for (size_t k = 0; k < n && !strcmp(meant[i][0], key); k++)
 			if (!strcmp(names[k], meant[i][1]))

@@ -142,7 +142,7 @@ def test_without_graphviz(plan, file_of, tmp_path):
 @pytest.mark.parametrize("text, code, says", [
     ("jobs:\n- name: a\n  needs: [b]\n", 2, "line 3: a: it needs b, and there is no job of that name"),
     ("jobs:\n- name: a\n- name: a\n", 2, "line 3: a: there are two jobs of this name; the first is in line 2"),
-    ("jobs:\n- {name: a, needs: [b]}\n- {name: b, needs: [a]}\n", 2, "line 2: a: its needs close a loop: a -> b -> a"),
+    ("jobs:\n- {name: a, needs: [b]}\n- {name: b, needs: [a]}\n", 1, "line 2: a: its needs close a loop: a -> b -> a"),
     ("jobs:\n- name: a\n  comand: [x]\n", 2, "did you mean command?"),
     ("packages:\n- ident: o/a\n", 2, "line 2: o/a has no version"),
     ("packages:\n- {ident: o/a/1/1, runtime: [o/b]}\n- {ident: o/b/1/1, runtime: [o/a]}\n", 1,
@@ -150,6 +150,9 @@ def test_without_graphviz(plan, file_of, tmp_path):
     ("packages:\n- {ident: o/a/1/1, strong: [o/b]}\n- {ident: o/b/1/1, strong: [o/a]}\n", 1,
      "contradict each other: o/a -> o/b -> o/a"),
     ("{\"jobs\": [", 2, "neither JSON nor YAML"),
+    ("{\"jobs\":[{\"name\":\"a\",}]", 2, "line 1: this is neither JSON nor YAML"),
+    ("{\"jobs\":[{\"name\":\"a\u202e\"}]}", 2, "marks that turn text around"),
+    ("{\"form\":\"jobs\"}", 2, "this is a plan"),
     ("", 2, "no map of packages or jobs"),
 ])
 def test_errors_name_line_and_name(plan, file_of, text, code, says):

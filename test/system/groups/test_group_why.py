@@ -130,6 +130,7 @@ def test_what_has_ended_repeats_its_reason(api, cli):
     assert why["reasons"] == why["jobs"] == [], why
     assert "it has ended, and waits for nothing: 1 of 2 jobs failed" in why["summary"], why
     assert re.search(r"failed \(exit code 3\) on .*\n  it ended 0s ago, and waits for nothing\n", cli("why", "over/a").out)
+    assert "dependency-failed: it needs a" in cli("why", "over/b").out
     assert re.search(r": it needs a, which failed\n  it ended \d+s ago, and waits", cli("why", "over/b").out)
 
 
@@ -166,3 +167,13 @@ def test_groups_that_nobody_can_run_keep_no_other_out(api, cli):
     cli("group", "submit", "-", "--name", "good", "--wait", input=json.dumps({"jobs": [job]}))
     assert time.monotonic() - begin < 10
     assert {g["state"] for g in api.get("/v1/groups")["items"] if g["name"] != "good"} == {"dispatching"}
+
+
+def test_who_waits_is_told_why_nothing_moves(server, tmp_path):
+    """Once, and no line of progress is said twice."""
+    jobs = {"name": "g", "jobs": [{"name": "a", "command": ["true"]}]}
+    waited = server.cli("group", "submit", "-", "--wait", "--wait-timeout", "14s", input=json.dumps(jobs), check=False,
+                        env={"HOME": str(tmp_path), "XDG_STATE_HOME": ""})
+    assert waited.code == 124, waited
+    assert waited.err.count("waiting: a: no worker is connected") == 1, waited
+    assert waited.err.count("0/1") == 1, waited

@@ -350,8 +350,8 @@ def test_a_real_graph_is_built(api):
 
 
 REFUSED = [
-    ({"jobs": [job("a", needs=["b"]), job("b", needs=["a"])]}, 400, "loop"),
-    ({"jobs": [job("a", needs=["a"])]}, 400, "loop"),
+    ({"jobs": [job("a", needs=["b"]), job("b", needs=["a"])]}, 409, "loop"),
+    ({"jobs": [job("a", needs=["a"])]}, 409, "loop"),
     ({"jobs": [job("a", needs=["no"])]}, 400, "a: it needs no, and there is no job of that name"),
     ({"jobs": [job("a"), job("a")]}, 400, "two jobs of this name"),
     ({"jobs": [job("a"), job("b", needs=["a", {"job": "a", "after": "end"}])]}, 400, "two conditions"),

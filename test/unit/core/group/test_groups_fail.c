@@ -201,6 +201,29 @@ static void test_by_policy(void **state)
 	world_free(s.w);
 }
 
+/* A canceled group holds no job that failed because somebody said so afterwards. */
+static void test_what_is_being_cancelled_is_not_failed(void **state)
+{
+	struct group_story s = begin("a b");
+	struct event ev = {.kind = EV_CANCEL, .actor = STR("me")};
+
+	story_do(&s, EV_DO);
+	assert_jobs(&s, "a=cancel-pending b=cancel-complete");
+	assert_int_equal(fail_job(&s, 'a')->code, ERR_CONFLICT);
+	assert_non_null(strstr(world_reply(s.w)->outcomes[0].why, "its group is being cancelled"));
+	killed(&s, 'a');
+	assert_jobs(&s, "a=cancel-complete b=cancel-complete");
+	assert_int_equal(story_group(&s), GROUP_CANCELED);
+	story_submit(&s, "a b");
+	ev.tasks.ids = &s.job[0];
+	ev.tasks.n = 1;
+	world_step(s.w, &ev);
+	assert_jobs(&s, "a=cancel-pending");
+	assert_int_equal(fail_job(&s, 'a')->code, ERR_CONFLICT);
+	assert_false(was_told(&s, "group.job_failed"));
+	world_free(s.w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +235,7 @@ int main(void)
 	    cmocka_unit_test(test_beside_a_cancel),
 	    cmocka_unit_test(test_only_jobs_of_groups),
 	    cmocka_unit_test(test_by_policy),
+	    cmocka_unit_test(test_what_is_being_cancelled_is_not_failed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
