@@ -61,6 +61,7 @@ static const struct {
     {"cancelGroup", RIGHT_OPERATE, true},
     {"retryGroup", RIGHT_SUBMIT, false},
     {"explainGroup", RIGHT_READ, true},
+    {"listLeftOut", RIGHT_READ, true},
     {"listJobs", RIGHT_READ, true},
     {"getJob", RIGHT_READ, true},
     {"failJob", RIGHT_OPERATE, true},
