@@ -104,6 +104,8 @@ struct object_kind {
 	/* What to do where there is one of that name already, or none any more. */
 	enum hint_code taken, gone;
 	void (*load)(struct core *c, const void *row);
+	/* A part that is loaded, behind its object. NULL: none is. */
+	void (*load_part)(struct core *c, const struct row_table *t, const void *row);
 	int64_t (*version)(const struct object *o); /* NULL: it has none */
 	/* A changed row, which may be the object's own: kept, durable. Needed for object_changed().
 	 */
