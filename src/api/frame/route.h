@@ -68,7 +68,12 @@
 	X(Q_N, "n", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,\"default\":5}",         \
 	    "how many", false)                                                                    \
 	X(Q_DRY_RUN, "dry_run", "{\"type\":\"boolean\",\"default\":false}",                       \
-	    "check everything and answer 200 with what it would be, but make nothing", false)
+	    "check everything and answer 200 with what it would be, but make nothing", false)     \
+	X(Q_DOMAIN, "domain", "{\"type\":\"string\"}", "name of a domain", false)                 \
+	X(Q_FROM, "from", "{\"type\":\"integer\",\"minimum\":1}",                                 \
+	    "a revision; not given: the last that was healthy, or the one before", false)         \
+	X(Q_TO, "to", "{\"type\":\"integer\",\"minimum\":1}",                                     \
+	    "a revision; not given: the one that is wanted", false)
 
 enum query {
 #define X(id, name, schema, about, many) id,
@@ -168,7 +173,9 @@ struct section {
 #define SECTION_TABLE(X) \
 	X(frame)         \
 	X(task)          \
-	X(batch) X(queue) X(worker) X(schedule) X(group) X(graph) X(event) X(token) X(server)
+	X(batch)         \
+	X(queue)         \
+	X(worker) X(schedule) X(group) X(graph) X(domain) X(service) X(event) X(token) X(server)
 #define X(name) extern const struct section name##_section;
 SECTION_TABLE(X)
 #undef X

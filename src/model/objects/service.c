@@ -175,6 +175,8 @@ const struct field service_fields[] = {
         .schema = "{\"type\":[\"object\",\"null\"]}"),
     FIELD_TOLD("task", 0, "what it runs: command or action, env, cwd, run",
         "{\"$ref\":\"#/components/schemas/TaskSubmit\"}"),
+    FIELD_TOLD("reason", FIELD_NULL_GIVEN, "why: kept with the revision that it makes",
+        "{\"type\":[\"string\",\"null\"]}"),
     FIELD_FOUND("deploy", FIELD_OBJECT, 0, "how far the target revision has got",
         .table = deploy_fields),
     FIELD_FOUND("counts", FIELD_OBJECT, 0, "its instances", .table = count_fields),
