@@ -10,19 +10,43 @@ static bool find(struct call *c)
 	return c->about;
 }
 
-/* All that are kept are few enough for one page. */
+/* The page goes on behind this revision. */
+static bool read_place(struct call *c, int64_t *ret_below, uint32_t *ret_limit)
+{
+	*ret_below = INT64_MAX;
+	return call_limit(c, ret_limit) && call_int(c, Q_CURSOR, 1, INT64_MAX, ret_below);
+}
+
+static void end_page(struct call *c, int64_t next)
+{
+	jw_close(&c->out, ']');
+	jw_key(&c->out, "next");
+	if (next)
+		buf_printf(&c->out, "\"%lld\"", (long long)next);
+	else
+		jw_null(&c->out);
+	jw_close(&c->out, '}');
+	call_json(c, 200);
+}
+
 void services_revisions(struct call *c)
 {
 	struct revision_view *v;
-	size_t n;
+	int64_t below, last = 0;
+	uint32_t limit;
+	size_t n, i = 0;
 
-	if (!find(c))
+	if (!find(c) || !read_place(c, &below, &limit))
 		return;
 	n = core_service_revisions(c->host->core, c->about, &c->arena, &v);
+	while (i < n && v[i].row.number >= below)
+		i++;
 	show_page_begin(c);
-	for (size_t i = 0; i < n; i++)
+	for (; i < n && limit && c->out.n <= PAGE_BYTES; i++, limit--) {
 		show_revision(&c->out, c->api, &v[i], access_sees(c, RIGHT_LOGS));
-	show_page_end(c, 0);
+		last = v[i].row.number;
+	}
+	end_page(c, i < n ? last : 0);
 }
 
 static const struct revision_view *of_number(

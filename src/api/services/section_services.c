@@ -59,7 +59,7 @@ static const struct route routes[] = {
         "Stop its instances; it goes with the last of them", 0, NULL, false, NULL, {204}, CHANGE,
         RIGHT_OPERATE},
     {API_GET, ONE "/revisions", services_revisions, "listRevisions", "services",
-        "Its revisions that are kept, newest first", 0, NULL, false, "RevisionList", {200}, 0,
+        "Its revisions that are kept, newest first", PAGE, NULL, false, "RevisionList", {200}, 0,
         RIGHT_READ},
     {API_GET, ONE "/diff", services_diff, "diffRevisions", "services",
         "How two of its revisions differ", Q(Q_FROM) | Q(Q_TO), NULL, false, "RevisionDiff", {200},

@@ -141,5 +141,5 @@ static const struct command_table daily = {daily_rows, N_OF(daily_rows)},
 
 const struct command_table *const client_tables[] = {&work_commands, &daily, &task_commands,
     &batch_commands, &queue_commands, &schedule_commands, &worker_commands, &token_commands, &audit,
-    &cron_commands, &group_commands, &graph_commands, &service_commands, &domain_commands,
+    &cron_commands, &group_commands, &graph_commands, &desired_commands, &service_commands, &domain_commands,
     &routes_commands, &tools, NULL};

@@ -48,14 +48,14 @@ struct noun {
 };
 
 extern const struct listing batch_list, domain_list, graph_list, group_list, queue_list,
-    schedule_list, task_list, token_list, worker_list;
+    schedule_list, service_list, task_list, token_list, worker_list;
 extern const struct view batch_view, domain_view, graph_view, group_view, queue_view, schedule_view,
-    task_view, worker_view;
+    service_view, task_view, worker_view;
 #define NOUN_TABLE(X) \
 	X(batch)      \
 	X(domain)     \
 	X(graph)      \
-	X(group) X(queue) X(schedule) X(task) X(token) X(worker)
+	X(group) X(queue) X(schedule) X(service) X(task) X(token) X(worker)
 #define X(word) extern const struct noun word##_noun;
 NOUN_TABLE(X)
 #undef X

@@ -271,6 +271,14 @@ static void test_what_makes_a_revision(void **state)
 	assert_string_equal(text(v, "items.1.reason"), "v2");
 	assert_string_equal(text(v, "items.1.outcome"), "replaced");
 	json_decref(v);
+	v = ask_json(w, API_GET, "/v1/services/web/revisions?limit=2", NULL, 200);
+	assert_int_equal(json_array_size(is(v, "items")), 2);
+	assert_string_equal(text(v, "next"), "2");
+	json_decref(v);
+	v = ask_json(w, API_GET, "/v1/services/web/revisions?cursor=2", NULL, 200);
+	assert_int_equal(number(v, "items.0.revision"), 1);
+	assert_true(json_is_null(is(v, "next")));
+	json_decref(v);
 }
 
 static void test_put(void **state)
