@@ -10,7 +10,7 @@
 #include "../world/world.h"
 #include "base/mem.h"
 #include "core/service/view.h"
-#include "service/life/instance.h"
+#include "service/deploy/deploy.h"
 
 #define SERVICE_BIT(member) ROW_BIT(service_table, service_row, member)
 #define DOMAIN_BIT(member) ROW_BIT(domain_table, domain_row, member)
@@ -137,16 +137,28 @@ static inline void story_fares(struct service_story *s, uint64_t link, rid task,
 	world_step(s->w, &ev);
 }
 
+/* Messages of a kind are taken; those of the others stay. Returns how many. */
+static inline size_t story_take(
+    struct service_story *s, enum message_kind kind, struct message *ret, size_t max)
+{
+	size_t n = world_count_sent(s->w, kind), kept = 0;
+
+	assert_true(n <= max && s->w->n_sent <= WORLD_TASKS);
+	for (size_t i = 0; i < n; i++)
+		ret[i] = *world_sent(s->w, kind, i);
+	for (size_t i = 0; i < s->w->n_sent; i++)
+		if (s->w->sent[i].kind != kind)
+			s->w->sent[kept++] = s->w->sent[i];
+	s->w->n_sent = kept;
+	return n;
+}
+
 /* Every order is carried out, and what was started is ready. Returns how many there were. */
 static inline size_t story_obey(struct service_story *s)
 {
-	size_t n = world_count_sent(s->w, MSG_RUN);
 	struct message runs[64];
+	size_t n = story_take(s, MSG_RUN, runs, 64);
 
-	assert_true(n <= 64);
-	for (size_t i = 0; i < n; i++)
-		runs[i] = *world_sent(s->w, MSG_RUN, i);
-	world_forget_sent(s->w);
 	for (size_t i = 0; i < n; i++) {
 		world_started(s->w, runs[i].link, runs[i].run.task, runs[i].run.token);
 		story_fares(s, runs[i].link, runs[i].run.task, runs[i].run.token, true, true);
@@ -157,13 +169,9 @@ static inline size_t story_obey(struct service_story *s)
 /* Everybody who was told to stop has. Returns how many. */
 static inline size_t story_stop(struct service_story *s)
 {
-	size_t n = world_count_sent(s->w, MSG_KILL);
 	struct message kills[64];
+	size_t n = story_take(s, MSG_KILL, kills, 64);
 
-	assert_true(n <= 64);
-	for (size_t i = 0; i < n; i++)
-		kills[i] = *world_sent(s->w, MSG_KILL, i);
-	world_forget_sent(s->w);
 	for (size_t i = 0; i < n; i++) {
 		struct event ev = {.kind = EV_ENDED, .link = kills[i].link};
 
