@@ -58,14 +58,23 @@ static struct place_worker place_worker(const struct site *s)
 	    .state = s->may_start    ? PLACE_READY
 	             : s->is_drained ? PLACE_DRAINING
 	                             : PLACE_SILENT,
-	    .starting = s->n_starting,
-	    .tasks = (uint32_t)s->worker->running - s->n_units};
+	    .starting = s->n_starting};
 
-	for (int r = 0; r < N_PLACE_RESOURCES; r++) {
-		p.total[r] = total_of(s->worker, names[r], &p.reserved[r]);
+	for (int r = 0; r < N_PLACE_RESOURCES; r++)
 		p.used[r] = -1;
-	}
+	if (!s->worker)
+		return p;
+	p.tasks = (uint32_t)s->worker->running - s->n_units;
+	for (int r = 0; r < N_PLACE_RESOURCES; r++)
+		p.total[r] = total_of(s->worker, names[r], &p.reserved[r]);
 	return p;
+}
+
+/* The present auction knows it, where it is now. */
+static bool is_in(const struct auctions *all, const struct site *s)
+{
+	return all->a && s->number < auction_workers(all->a) &&
+	       str_eq(auction_worker(all->a, s->number)->zone, s->zone);
 }
 
 void auction_site_changed(struct core *c, struct site *s)
@@ -73,7 +82,7 @@ void auction_site_changed(struct core *c, struct site *s)
 	struct auctions *all = auctions_of(c);
 	struct place_worker p;
 
-	if (!all->a || all->is_stale)
+	if (!is_in(all, s))
 		return;
 	p = place_worker(s);
 	auction_update(all->a, s->number, &p);
@@ -83,7 +92,7 @@ void auction_counts(struct core *c, const struct unit *u, int by)
 {
 	struct auctions *all = auctions_of(c);
 
-	if (!all->a || all->is_stale || !u->site)
+	if (!u->site || !all->a || u->site->number >= auction_workers(all->a))
 		return;
 	auction_grow(all->a, (uint32_t)services_of(c)->n_numbers);
 	auction_count(all->a, u->site->number, u->service->number, by);
@@ -113,10 +122,11 @@ static void build(struct core *c)
 	struct place_worker *workers = xcalloc(all->n_sites + 1, sizeof *workers);
 	struct unit *u;
 
+	sites_compact(c);
 	if (all->n_sites)
 		qsort(all->sites, all->n_sites, sizeof(struct site *), by_name);
 	for (size_t i = 0; i < all->n_sites; i++) {
-		all->sites[i]->number = (uint32_t)i;
+		site_set_number(c, all->sites[i], (uint32_t)i);
 		workers[i] = place_worker(all->sites[i]);
 	}
 	auction_free(au->a);
@@ -124,95 +134,13 @@ static void build(struct core *c)
 	    (uint32_t)all->n_numbers);
 	au->build++;
 	au->is_stale = false;
+	au->built_ms = c->mono_ms;
 	for (size_t i = 0; i < all->n_sites; i++) {
 		auction_update(au->a, (uint32_t)i, &workers[i]);
 		TAILQ_FOREACH (u, &all->sites[i]->units, on_site)
 			auction_count(au->a, (uint32_t)i, u->service->number, +1);
 	}
 	free(workers);
-}
-
-/* --- what waits */
-
-void services_room(struct core *c)
-{
-	if (services_of(c))
-		auctions_of(c)->has_room = true;
-}
-
-static struct want *want_of_unit(struct core *c, struct unit *u)
-{
-	struct revision *r = revision_find(u->service, u->i.revision);
-
-	return r ? want_of(c, u->service, r) : NULL;
-}
-
-bool unit_may_start(struct core *c, struct unit *u)
-{
-	return u->i.state == INSTANCE_UNCLAIMED && !u->service->holds_starts &&
-	       !service_waits_for(c, u->service, u->i.revision).p;
-}
-
-void unit_ask(struct core *c, struct unit *u)
-{
-	struct services *all = services_of(c);
-
-	if (u->line != LINE_UNIT_NONE || !unit_may_start(c, u))
-		return;
-	u->line = LINE_UNIT_DUE;
-	TAILQ_INSERT_TAIL(&all->due[u->i.index > 0], u, in_line);
-	all->n_due++;
-}
-
-void unit_unask(struct core *c, struct unit *u)
-{
-	struct services *all = services_of(c);
-	struct want *w;
-
-	if (u->line == LINE_UNIT_DUE) {
-		TAILQ_REMOVE(&all->due[u->i.index > 0], u, in_line);
-		all->n_due--;
-		u->line = LINE_UNIT_NONE;
-	} else if (u->line == LINE_UNIT_SHORT) {
-		w = want_of_unit(c, u);
-		TAILQ_REMOVE(&w->shorts, u, in_line);
-		all->n_short--;
-		u->line = LINE_UNIT_NONE;
-		if (--w->n_shorts == 0)
-			TAILQ_REMOVE(&auctions_of(c)->shorts, w, in_short);
-	}
-}
-
-static void become_short(struct core *c, struct unit *u, struct want *w)
-{
-	struct services *all = services_of(c);
-
-	u->line = LINE_UNIT_SHORT;
-	TAILQ_INSERT_TAIL(&w->shorts, u, in_line);
-	all->n_short++;
-	if (w->n_shorts++ == 0)
-		TAILQ_INSERT_TAIL(&all->auctions->shorts, w, in_short);
-}
-
-/* A few of each need: if they find a place, there may be room for more. */
-#define TRIED_AGAIN 8
-
-static void try_again(struct core *c)
-{
-	struct auctions *all = auctions_of(c);
-	struct want *w, *next;
-	struct unit *u;
-
-	all->has_room = false;
-	TAILQ_FOREACH_SAFE (w, &all->shorts, in_short, next)
-		for (int i = 0; i < TRIED_AGAIN && (u = TAILQ_FIRST(&w->shorts)); i++) {
-			bool is_last = w->n_shorts == 1;
-
-			unit_unask(c, u);
-			unit_ask(c, u);
-			if (is_last)
-				break;
-		}
 }
 
 /* --- a batch */
@@ -225,7 +153,7 @@ static uint32_t gather(struct core *c)
 	struct unit *u;
 
 	while (n < BATCH_MAX && ((u = TAILQ_FIRST(&all->due[0])) || (u = TAILQ_FIRST(&all->due[1])))) {
-		struct want *w = want_of_unit(c, u);
+		struct want *w = unit_want(c, u);
 
 		unit_unask(c, u);
 		if (!unit_may_start(c, u))
@@ -248,7 +176,7 @@ static void put_in_words(struct core *c, uint32_t n)
 		struct unit *u = au->units[k];
 
 		au->work[k] = (struct place_work){
-		    u->service->number, u->i.index, want_shape(au, want_of_unit(c, u))};
+		    u->service->number, u->i.index, want_shape(au, unit_want(c, u))};
 	}
 }
 
@@ -266,7 +194,7 @@ void unit_no_place(struct core *c, struct unit *u, struct str why)
 static void explain(struct core *c, struct unit *u, const struct place_result *r)
 {
 	struct auctions *au = auctions_of(c);
-	struct want *w = want_of_unit(c, u);
+	struct want *w = unit_want(c, u);
 	AUTO(buf_release) struct buf text = {0};
 	struct place_error e;
 
@@ -278,7 +206,7 @@ static void explain(struct core *c, struct unit *u, const struct place_result *r
 	else
 		auction_explain(au->a, w->shape, r->zone_must, &e, &text);
 	unit_no_place(c, u, buf_str(&text));
-	become_short(c, u, w);
+	unit_is_short(c, u, w);
 }
 
 /* The auction knows memory, disk, processors and numbers of instances; the books know all. */
@@ -290,7 +218,7 @@ static struct worker *look_elsewhere(struct core *c, const struct unit *u, const
 	for (size_t i = 0; i < all->n_sites; i++) {
 		struct site *s = all->sites[i];
 
-		if (s->may_start && want_fits_now(c, w, s->worker) &&
+		if (s->worker && s->may_start && want_fits_now(c, w, s->worker) &&
 		    (!best || s->n_units < best->n_units))
 			best = s;
 	}
@@ -312,7 +240,7 @@ static void not_there(struct core *c, struct unit *u, struct want *w, struct eff
 		amount_add(&text, at.name, at.n);
 	}
 	unit_no_place(c, u, buf_str(&text));
-	become_short(c, u, w);
+	unit_is_short(c, u, w);
 }
 
 static void settle(struct core *c, uint32_t k, struct effects *out)
@@ -321,7 +249,7 @@ static void settle(struct core *c, uint32_t k, struct effects *out)
 	struct auctions *au = all->auctions;
 	const struct place_result *r = &au->results[k];
 	struct unit *u = au->units[k];
-	struct want *w = want_of_unit(c, u);
+	struct want *w = unit_want(c, u);
 	struct worker *to;
 
 	if (r->worker == NO_WORKER) {
@@ -339,6 +267,17 @@ static void settle(struct core *c, uint32_t k, struct effects *out)
 	not_there(c, u, w, out);
 }
 
+/* When there is much, it takes a while: workers that join one by one wait for each other. */
+#define MUCH 20000 /* units */
+#define BUILD_EVERY_MS 500
+
+static bool may_build(struct core *c)
+{
+	struct auctions *au = auctions_of(c);
+
+	return services_of(c)->n_units < MUCH || c->mono_ms - au->built_ms >= BUILD_EVERY_MS;
+}
+
 static void run(struct core *c, struct effects *out)
 {
 	struct auctions *au = auctions_of(c);
@@ -349,7 +288,7 @@ static void run(struct core *c, struct effects *out)
 	if (!n)
 		return;
 	sites_refresh(c);
-	if (!au->a || au->is_stale)
+	if (!au->a || (au->is_stale && may_build(c)))
 		build(c);
 	auction_grow(au->a, (uint32_t)services_of(c)->n_numbers);
 	put_in_words(c, n);
@@ -366,9 +305,11 @@ void auctions_run(struct core *c, struct effects *out)
 	if (c->start.waiting)
 		return;
 	if (had_room)
-		try_again(c);
+		units_try_again(c);
 	if (all->n_due)
 		run(c, out);
 	if (all->n_due || (all->auctions->has_room && all->n_short))
-		services_again(c);
+		services_again(c, 0);
+	else if (all->auctions->is_stale && all->n_short)
+		services_again(c, BUILD_EVERY_MS);
 }

@@ -19,7 +19,8 @@ static bool has_somewhere_to_go(struct core *c, struct unit *u)
 	struct want *w = r ? want_of(c, u->service, r) : NULL;
 
 	for (size_t i = 0; w && i < all->n_sites; i++)
-		if (all->sites[i] != u->site && want_fits_now(c, w, all->sites[i]->worker))
+		if (all->sites[i] != u->site && all->sites[i]->worker &&
+		    want_fits_now(c, w, all->sites[i]->worker))
 			return true;
 	return false;
 }

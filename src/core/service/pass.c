@@ -15,21 +15,10 @@ static void copy_records(struct services *all, struct service *s)
 		const struct unit *u = s->units[k];
 
 		all->records[k] = u->i;
-		all->records[k].worker = u->site                        ? u->site->number
-		                         : u->line == LINE_UNIT_LIMBO ? (uint32_t)all->n_sites
+		all->records[k].worker = u->site                        ? SEEN_OF(u->site->number)
+		                         : u->line == LINE_UNIT_LIMBO ? SEEN_IN_LIMBO
 		                                                        : NO_WORKER;
 	}
-}
-
-static struct converge_env env_of(struct core *c)
-{
-	struct services *all = services_of(c);
-
-	GROW(all->seen, all->cap_seen, all->n_sites + 1);
-	for (size_t i = 0; i < all->n_sites; i++)
-		all->seen[i] = all->sites[i]->seen;
-	all->seen[all->n_sites] = SEEN_SILENT; /* limbo */
-	return (struct converge_env){c->now_ms, CONVERGE_ASK_AGAIN_MS, all->seen};
 }
 
 static void remove_what_is_over(struct core *c, struct service *s, struct effects *out)
@@ -282,7 +271,7 @@ static void tell_of_giving_up(struct core *c, struct service *s, struct effects 
 void service_pass(struct core *c, struct service *s, struct effects *out)
 {
 	struct services *all = services_of(c);
-	struct converge_env env = env_of(c);
+	struct converge_env env = {c->now_ms, CONVERGE_ASK_AGAIN_MS, all->seen};
 	bool did;
 
 	all->passes++;

@@ -126,7 +126,7 @@ struct services {
 	size_t n_sites, cap_sites;
 	struct site_list *noted_sites;
 	uint64_t labels_build; /* rises with the queues that services have */
-	uint8_t *seen; /* by number, and one more: of limbo */
+	uint8_t *seen; /* enum seen_worker, by SEEN_OF() */
 	size_t cap_seen;
 	struct gone_service gone[GONE_SERVICES];
 	size_t n_gone;

@@ -13,6 +13,12 @@
 #include "core/service/want.h"
 #include "core/state.h"
 
+static void site_free(struct site *s)
+{
+	free(s->texts);
+	free(s);
+}
+
 void sites_init(struct core *c)
 {
 	struct services *all = services_of(c);
@@ -28,12 +34,32 @@ void sites_release(struct core *c)
 	while (all->n_sites) {
 		struct site *s = all->sites[--all->n_sites];
 
-		s->worker->site = NULL;
-		free(s->texts);
-		free(s);
+		if (s->worker)
+			s->worker->site = NULL;
+		site_free(s);
 	}
 	free(all->sites);
 	free(all->noted_sites);
+}
+
+void site_set_number(struct core *c, struct site *s, uint32_t number)
+{
+	s->number = number;
+	services_of(c)->seen[SEEN_OF(number)] = s->seen;
+}
+
+/* One that nobody knows any more keeps its number until the next auction is made. */
+void sites_compact(struct core *c)
+{
+	struct services *all = services_of(c);
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->n_sites; i++)
+		if (all->sites[i]->worker)
+			all->sites[n++] = all->sites[i];
+		else
+			site_free(all->sites[i]);
+	all->n_sites = n;
 }
 
 static struct site *site_of(struct core *c, struct worker *w)
@@ -45,11 +71,12 @@ static struct site *site_of(struct core *c, struct worker *w)
 		return s;
 	s = w->site = xcalloc(1, sizeof *s);
 	s->worker = w;
-	s->number = (uint32_t)all->n_sites;
-	s->seen = SEEN_PRESENT;
 	TAILQ_INIT(&s->units);
 	GROW(all->sites, all->cap_sites, all->n_sites + 1);
-	all->sites[all->n_sites++] = s;
+	GROW(all->seen, all->cap_seen, all->n_sites + 2);
+	all->seen[SEEN_IN_LIMBO] = SEEN_SILENT;
+	all->sites[all->n_sites] = s;
+	site_set_number(c, s, (uint32_t)all->n_sites++);
 	auctions_of(c)->is_stale = true;
 	return s;
 }
@@ -79,11 +106,11 @@ void services_forget_worker(struct core *c, struct worker *w)
 	}
 	if (s->is_noted)
 		TAILQ_REMOVE(all->noted_sites, s, in_noted);
-	all->sites[s->number] = all->sites[--all->n_sites];
-	all->sites[s->number]->number = s->number;
-	auctions_of(c)->is_stale = true;
-	free(s->texts);
-	free(s);
+	s->worker = NULL;
+	s->may_start = false;
+	s->seen = SEEN_LOST;
+	site_set_number(c, s, s->number);
+	auction_site_changed(c, s);
 }
 
 static enum seen_worker seen_of(const struct core *c, const struct worker *w)
@@ -169,6 +196,7 @@ static void refresh(struct core *c, struct site *s)
 	if (may && !s->may_start)
 		services_room(c);
 	s->seen = (uint8_t)seen;
+	site_set_number(c, s, s->number);
 	s->is_drained = drained;
 	s->may_start = may;
 	auction_site_changed(c, s);
@@ -193,7 +221,8 @@ void sites_relabel(struct core *c)
 
 	all->labels_build++;
 	for (size_t i = 0; i < all->n_sites; i++)
-		services_see_worker(c, all->sites[i]->worker);
+		if (all->sites[i]->worker)
+			services_see_worker(c, all->sites[i]->worker);
 }
 
 void unit_enter_site(struct core *c, struct unit *u, struct worker *w)
@@ -232,6 +261,7 @@ void unit_leave_site(struct core *c, struct unit *u)
 	u->site = NULL;
 	s->n_starting -= u->is_starting;
 	u->is_starting = false;
-	services_see_worker(c, s->worker);
+	if (s->worker)
+		services_see_worker(c, s->worker);
 	services_room(c);
 }

@@ -40,7 +40,7 @@ static inline bool unit_is_on_worker(const struct unit *u)
 
 /* site.c: workers, as services see them */
 struct site {
-	struct worker *worker;
+	struct worker *worker; /* NULL: it is gone */
 	uint32_t number;
 	uint8_t seen; /* enum seen_worker */
 	bool is_drained, may_start, is_noted;
@@ -58,6 +58,11 @@ void unit_leave_site(struct core *c, struct unit *u);
 void unit_is_up(struct core *c, struct unit *u); /* it is started no more */
 void sites_init(struct core *c);
 void sites_release(struct core *c);
+/* As src/service counts workers: those whose units are in limbo come first. */
+#define SEEN_IN_LIMBO 0
+#define SEEN_OF(number) ((number) + 1)
+void site_set_number(struct core *c, struct site *s, uint32_t number);
+void sites_compact(struct core *c);
 void sites_refresh(struct core *c);
 void sites_relabel(struct core *c); /* services have a queue that they had not */
 
@@ -69,7 +74,7 @@ void unit_leave_limbo(struct core *c, struct unit *u);
 bool unit_may_start(struct core *c, struct unit *u);
 void unit_ask(struct core *c, struct unit *u); /* UNCLAIMED: it waits, or does not yet */
 void unit_unask(struct core *c, struct unit *u);
-void services_again(struct core *c);           /* a further step is wanted at once */
+void services_again(struct core *c, int64_t in_ms); /* a further step is wanted */
 void unit_no_place(struct core *c, struct unit *u, struct str why);
 
 /* start.c */

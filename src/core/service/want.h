@@ -31,6 +31,7 @@ TAILQ_HEAD(want_list, want);
 struct auctions {
 	struct auction *a; /* NULL: none yet */
 	uint64_t build;
+	int64_t built_ms; /* monotonic */
 	bool is_stale; /* other workers, or other zones: it must be made anew */
 	bool has_room; /* more than before */
 	struct wants_by_need wants;
@@ -56,6 +57,11 @@ uint32_t want_shape(struct auctions *all, struct want *w);
 /* May that worker ever have it, and has it room now, by the books? */
 bool want_fits_ever(const struct core *c, const struct want *w, const struct worker *worker);
 bool want_fits_now(const struct core *c, const struct want *w, const struct worker *worker);
+
+/* line.c */
+struct want *unit_want(struct core *c, struct unit *u); /* NULL: see want_of() */
+void unit_is_short(struct core *c, struct unit *u, struct want *w);
+void units_try_again(struct core *c); /* some of those that are short */
 
 /* auction.c */
 void auction_site_changed(struct core *c, struct site *site);

@@ -35,14 +35,15 @@ void services_note_domain(struct core *c, struct str domain)
 	}
 }
 
+/* The step itself goes on with what is left. */
 static void go_on(struct core *c, struct timer *t, struct effects *out)
 {
-	/* the step itself goes on with what is left */
+	services_room(c);
 }
 
-void services_again(struct core *c)
+void services_again(struct core *c, int64_t in_ms)
 {
-	timer_set(c, TIMER_MONO, &services_of(c)->again_timer, c->mono_ms, 0, go_on);
+	timer_set(c, TIMER_MONO, &services_of(c)->again_timer, c->mono_ms + in_ms, 0, go_on);
 }
 
 /* --- the safety net */
@@ -139,5 +140,5 @@ void services_placed(struct core *c, struct effects *out)
 	auctions_run(c, out);
 	units_write(c, out);
 	if (!TAILQ_EMPTY(&all->noted))
-		services_again(c);
+		services_again(c, 0);
 }
