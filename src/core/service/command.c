@@ -163,6 +163,20 @@ static void retarget(struct core *c, struct service *s, const struct event *ev, 
 	service_note(c, s);
 }
 
+void service_renew(
+    struct core *c, struct service *s, const struct event *ev, struct effects *out)
+{
+	struct service_row row;
+
+	service_row(s, &out->batch.arena, &row);
+	row.actor = ev->actor;
+	begin_revision(c, s, &row, ev->actor,
+	    ev->object.reason.n ? ev->object.reason : STR("all instances are restarted"), out);
+	object_changed(c, &s->object, &row, OBJECT_CHANGED, ev->actor, STR_NULL, out);
+	revisions_prune(c, s, out);
+	service_note(c, s);
+}
+
 static int find_revision(const struct service *s, int64_t number, struct problem *p)
 {
 	const struct revision *r = revision_find(s, number);

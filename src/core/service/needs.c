@@ -78,3 +78,51 @@ int service_check_needs(const struct core *c, struct str name, struct str needs,
 	problem_field(p, "needs");
 	return problem_hint(p, "leave out \"" STR_FMT "\"", STR_ARG(via));
 }
+
+/* --- who waits */
+
+static bool is_ready(const struct core *c, struct str name)
+{
+	const struct service *s = object_find_name(c, KIND_SERVICE, name);
+
+	return s && s->n_ready > 0;
+}
+
+struct str service_lacks(const struct core *c, const struct service *s, int64_t revision)
+{
+	const struct revision *r = s->needs_others ? revision_find(s, revision) : NULL;
+	struct revision_row row;
+	struct str rest, line;
+
+	if (!r)
+		return STR_NULL;
+	revision_row(s, r, NULL, &row);
+	rest = row.spec.needs;
+	while (lines_next(&rest, &line))
+		if (!is_ready(c, line))
+			return line;
+	return STR_NULL;
+}
+
+struct str service_waits_for(struct core *c, struct service *s, int64_t revision)
+{
+	struct str lacks = service_lacks(c, s, revision);
+
+	if (lacks.p && !s->is_needy) {
+		s->is_needy = true;
+		TAILQ_INSERT_TAIL(&services_of(c)->needy, s, in_needy);
+	}
+	return lacks;
+}
+
+void services_note_needy(struct core *c)
+{
+	struct services *all = services_of(c);
+	struct service *s;
+
+	while ((s = TAILQ_FIRST(&all->needy))) {
+		TAILQ_REMOVE(&all->needy, s, in_needy);
+		s->is_needy = false;
+		service_note(c, s);
+	}
+}

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/service/service.h"
+#include "core/service/want.h"
 #include "core/state.h"
 #include "model/rows/pack.h"
 
@@ -112,6 +112,7 @@ static void drop(struct core *c, struct service *s, size_t at, struct effects *o
 	key->service = s->object.id;
 	key->number = r->number;
 	batch_drop(&out->batch, &revision_table, key);
+	want_put(c, r->want);
 	free(r->packed);
 	memmove(r, r + 1, (--s->n_revisions - at) * sizeof *r);
 }
@@ -127,7 +128,9 @@ void revisions_prune(struct core *c, struct service *s, struct effects *out)
 
 void revisions_release(struct core *c, struct service *s)
 {
-	for (size_t i = 0; i < s->n_revisions; i++)
+	for (size_t i = 0; i < s->n_revisions; i++) {
+		want_put(c, s->revisions[i].want);
 		free(s->revisions[i].packed);
+	}
 	free(s->revisions);
 }

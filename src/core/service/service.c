@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Services as objects: their rows at rest, how they are loaded, and how they go. */
-#include "core/service/service.h"
+#include "core/service/want.h"
 
 #include <stdlib.h>
 
@@ -139,6 +139,7 @@ struct service *service_enter(struct core *c, const struct service_row *row)
 	    .failed = row->deploy.failed,
 	    .since_ms = row->deploy.since_ms};
 	s->tag = (uint64_t)row->tag;
+	s->has_surplus = true; /* nobody has looked yet */
 	TAILQ_INSERT_TAIL(&all->changed, s, in_changed);
 	service_adopt(s, row);
 	return s;
@@ -160,6 +161,8 @@ static void load_part(struct core *c, const struct row_table *t, const void *row
 {
 	if (t == &revision_table)
 		revision_load(c, row);
+	else if (t == &instance_table)
+		unit_load(c, row);
 }
 
 void service_forget(struct core *c, struct service *s)
@@ -167,8 +170,14 @@ void service_forget(struct core *c, struct service *s)
 	struct services *all = services_of(c);
 
 	timer_clear(c, TIMER_WALL, &s->timer);
+	while (s->n_units)
+		unit_free(c, s->units[--s->n_units]);
 	if (s->is_noted)
 		TAILQ_REMOVE(&all->noted, s, in_noted);
+	if (s->is_needy)
+		TAILQ_REMOVE(&all->needy, s, in_needy);
+	if (s->has_blocked)
+		TAILQ_REMOVE(&all->blocked, s, in_blocked);
 	TAILQ_REMOVE(&all->changed, s, in_changed);
 	all->by_number[s->number] = NULL;
 	if (s->number < all->first_free)
@@ -223,7 +232,15 @@ static void init(struct core *c)
 
 	TAILQ_INIT(&all->noted);
 	TAILQ_INIT(&all->changed);
+	TAILQ_INIT(&all->needy);
+	TAILQ_INIT(&all->blocked);
+	TAILQ_INIT(&all->written);
+	TAILQ_INIT(&all->limbo);
+	TAILQ_INIT(&all->due[0]);
+	TAILQ_INIT(&all->due[1]);
 	c->of_kind[KIND_SERVICE] = all;
+	auctions_init(c);
+	sites_init(c);
 }
 
 static void release(struct core *c)
@@ -233,8 +250,19 @@ static void release(struct core *c)
 
 	while ((s = object_first(c, KIND_SERVICE)))
 		service_forget(c, s);
+	gone_services_release(all);
+	auctions_release(c);
+	sites_release(c);
+	converge_actions_release(&all->actions);
+	deploy_pass_release(&all->pass);
+	timer_clear(c, TIMER_MONO, &all->full_timer);
+	timer_clear(c, TIMER_MONO, &all->again_timer);
+	timer_clear(c, TIMER_MONO, &all->limbo_timer);
+	free(all->records);
+	free(all->seen);
 	free(all->by_number);
 	free(all);
+	c->of_kind[KIND_SERVICE] = NULL; /* workers and tasks go after it */
 }
 
 const struct object_kind service_kind = {
@@ -253,7 +281,15 @@ const struct object_kind service_kind = {
     .set = service_set,
     .remove = service_remove,
     .act = service_act,
+    .tasks = {.order = service_order,
+        .fares = service_fares,
+        .ended = service_task_ended,
+        .lost = service_task_lost,
+        .given_back = service_given_back,
+        .refuses = service_refuses},
     .user_of = user_of,
+    .work = services_work,
+    .placed = services_placed,
     .init = init,
     .release = release,
 };

@@ -35,8 +35,8 @@ enum unit_line {
 	LINE_UNIT_LIMBO, /* its worker is given up, and may still be ending it */
 };
 
-struct unit_texts { /* most units have none of some; each is owned */
-	struct str address, ports, crash_reason, place_error;
+struct unit_texts { /* by enum unit_text, each owned; many units have none */
+	struct str of[4];
 };
 
 struct unit {
@@ -49,8 +49,9 @@ struct unit {
 	struct unit_texts *texts;
 	TAILQ_ENTRY(unit) on_site, in_line, in_changed;
 	uint8_t line; /* enum unit_line */
-	bool is_changed, is_stored, is_up, begun;
-	bool is_counted_ready; /* in its service's count */
+	bool is_changed, is_stored, is_up;
+	bool is_starting; /* counted as that, of its site */
+	bool is_over;     /* it has stopped, and goes with the next look at its service */
 };
 
 struct revision { /* owned by its service */
@@ -68,7 +69,12 @@ struct service {
 	uint32_t number; /* a small one: the auction's; free again when the service is gone */
 	uint32_t wanted; /* instances; 0 if it is being deleted */
 	bool is_singleton, is_deleting, is_noted, is_in_pass, holds_starts, needs_others;
-	bool was_full; /* noted by the full pass alone */
+	bool is_by_full_pass; /* noted by that alone */
+	bool lost_a_row;      /* the service's own tag is to be written */
+	bool has_surplus;     /* more is there than is wanted */
+	bool gave_up;         /* an instance that has crashed too often: to be told */
+	bool is_needy;        /* it waits for others */
+	bool has_blocked;     /* something on a drained worker has nowhere to go */
 	struct deploy deploy;
 	struct crash_policy crash;
 	struct deploy_strategy strategy;
@@ -83,7 +89,7 @@ struct service {
 	enum deploy_wait waits; /* as the last pass found it */
 	uint32_t waits_index, n_healthy, goal;
 	struct timer timer; /* wall clock: to be looked at again */
-	TAILQ_ENTRY(service) in_noted, in_changed;
+	TAILQ_ENTRY(service) in_noted, in_changed, in_needy, in_blocked;
 };
 
 struct domain {
@@ -107,6 +113,7 @@ struct services {
 	size_t n_numbers, cap_numbers, first_free; /* no free one lies before that */
 	struct service_list noted;   /* for a pass in this step */
 	struct service_list changed; /* all of them, the one that changed last at the end */
+	struct service_list needy, blocked;
 	struct unit_list written;    /* to be written at the end of the step */
 	struct unit_list due[2];     /* index 0 of any service; the others */
 	struct unit_list limbo;      /* by their time */
@@ -115,12 +122,20 @@ struct services {
 	rid full_at; /* the full pass goes on behind this one */
 	bool has_begun;
 	struct auctions *auctions;
+	struct site **sites; /* by number */
+	size_t n_sites, cap_sites;
+	struct site_list *noted_sites;
+	uint64_t labels_build; /* rises with the queues that services have */
+	uint8_t *seen; /* enum seen_worker, by SEEN_OF() */
+	size_t cap_seen;
 	struct gone_service gone[GONE_SERVICES];
 	size_t n_gone;
 	uint64_t gone_floor;
 	rid queue; /* of services that name none; 0: not looked for yet */
 	uint64_t starts, crashes, unplaced, passes, passes_full, missed;
-	size_t in[INSTANCE_STATES], beside[INSTANCE_PRESENCES], n_ready, n_units, n_place_errors;
+	size_t in[INSTANCE_STATES];
+	size_t beside[INSTANCE_PRESENCES + 1]; /* the last: on its way from one to another */
+	size_t n_ready, n_units, n_place_errors;
 	/* room for a pass */
 	struct instance *records;
 	size_t cap_records;
@@ -148,6 +163,27 @@ object_fn service_set, service_remove, service_act;
 int service_create(
     struct core *c, const struct event *ev, rid id, struct reply *r, struct effects *out);
 
+/* A further revision that is the same: all instances are replaced. */
+void service_renew(
+    struct core *c, struct service *s, const struct event *ev, struct effects *out);
+
+/* gone.c */
+void gone_services_release(struct services *all);
+void services_load_meta(struct core *c, const struct meta_row *m);
+
+/* start.c, report.c: what the owner of a task has to say */
+struct link_fares;
+void service_order(const struct core *c, const struct object *o, const struct task *t,
+    struct link_run *run, struct arena *a);
+void service_fares(
+    struct core *c, struct object *o, const struct task *t, const struct link_fares *f);
+void service_task_ended(struct core *c, struct object *o, rid task);
+void service_task_lost(struct core *c, struct object *o, const struct task *t, int64_t hold_ms);
+void service_given_back(struct core *c, struct object *o, const struct task *t, struct str reason,
+    bool refused);
+const char *service_refuses(const struct core *c, const struct object *o, const struct task *t,
+    const struct event *ev);
+
 /* queue.c */
 /* The queue of services that name none; it is made if need be. */
 rid services_queue(struct core *c, struct effects *out);
@@ -156,7 +192,25 @@ rid services_queue(struct core *c, struct effects *out);
 /* ERR_INVALID: it would wait for itself. */
 int service_check_needs(const struct core *c, struct str name, struct str needs, struct problem *p);
 
+/* The first of what that revision needs that is not ready; NULL: it may start. */
+struct str service_waits_for(struct core *c, struct service *s, int64_t revision);
+/* The same, only looked at. */
+struct str service_lacks(const struct core *c, const struct service *s, int64_t revision);
+/* What needs others and waited for that is looked at again. */
+void services_note_needy(struct core *c);
+
+/* evacuate.c */
+/* What is on workers that are drained moves, as far as it can. */
+void service_evacuate(struct core *c, struct service *s, struct effects *out);
+void services_note_blocked(struct core *c);
+
+/* work.c */
+void services_work(struct core *c, struct effects *out);
+void services_placed(struct core *c, struct effects *out);
+
 /* pass.c */
+/* All that is to be done about a service now. It may be gone then. */
+void service_pass(struct core *c, struct service *s, struct effects *out);
 void service_note(struct core *c, struct service *s);
 /* Fewer are wanted, because somebody says so: the others go, fresh or not. */
 void service_scale_down(struct core *c, struct service *s, struct effects *out);

@@ -29,7 +29,6 @@ static const struct column instance_columns[] = {
     I(I32, "is_up", is_up),
     I(I32, "is_stopping", is_stopping),
     I(I32, "is_surge", is_surge),
-    I(I32, "begun", begun),
     I(TEXT, "address", address),
     I(TEXT, "ports", ports),
     I(TEXT, "crash_reason", crash_reason),

@@ -32,7 +32,6 @@ struct instance_row {
 	int64_t since_ms, asked_ms, crashed_at_ms;
 	int64_t ready_ms; /* ready for traffic since; 0: it is not */
 	int32_t is_up, is_stopping, is_surge;
-	int32_t begun;       /* of the present start a process was begun */
 	struct str address;  /* NULL: not known */
 	struct str ports;    /* lines of numbers; NULL: none */
 	struct str crash_reason; /* of the last crash; NULL: none */

@@ -91,7 +91,6 @@ CREATE TABLE IF NOT EXISTS aside_instance (
 	is_up INTEGER NOT NULL,
 	is_stopping INTEGER NOT NULL,
 	is_surge INTEGER NOT NULL,
-	begun INTEGER NOT NULL,
 	address TEXT,
 	ports TEXT,
 	crash_reason TEXT,
