@@ -70,6 +70,7 @@
 	X(Q_DRY_RUN, "dry_run", "{\"type\":\"boolean\",\"default\":false}",                       \
 	    "check everything and answer 200 with what it would be, but make nothing", false)     \
 	X(Q_DOMAIN, "domain", "{\"type\":\"string\"}", "name of a domain", false)                 \
+	X(Q_INDEX, "index", "{\"type\":\"integer\",\"minimum\":0}", "of an instance", false)      \
 	X(Q_FROM, "from", "{\"type\":\"integer\",\"minimum\":1}",                                 \
 	    "a revision; not given: the last that was healthy, or the one before", false)         \
 	X(Q_TO, "to", "{\"type\":\"integer\",\"minimum\":1}",                                     \
@@ -175,7 +176,8 @@ struct section {
 	X(task)          \
 	X(batch)         \
 	X(queue)         \
-	X(worker) X(schedule) X(group) X(graph) X(domain) X(service) X(event) X(token) X(server)
+	X(worker)        \
+	X(schedule) X(group) X(graph) X(domain) X(service) X(routes) X(event) X(token) X(server)
 #define X(name) extern const struct section name##_section;
 SECTION_TABLE(X)
 #undef X

@@ -23,6 +23,14 @@ static const struct field diff_shape[] = {
         "changes", FIELD_OBJECTS, 0, "one for each member that differs", .table = change_shape),
     {NULL}};
 
+static const struct field reason_shape[] = {TEXT("code", 0, "for programs"),
+    TEXT("text", 0, "in words"), TEXT("lift", NONE, "what would lift it; null: nothing need be"),
+    {NULL}};
+
+static const struct field why_shape[] = {TEXT("service", 0, "its name"),
+    INT("index", 0, "of the instance"),
+    FIELD_FOUND("reasons", FIELD_OBJECTS, 0, "all of them", .table = reason_shape), {NULL}};
+
 static const struct schema schemas[] = {
     {"Service", .fields = service_fields},
     {"ServiceList", .page_of = "Service"},
@@ -32,6 +40,9 @@ static const struct schema schemas[] = {
     {"ServiceMade", "{\"anyOf\":[" REF("Service") "," REF("ServicePlan") "]}"},
     {"Revision", .fields = revision_fields},
     {"RevisionList", .page_of = "Revision"},
+    {"Instance", .fields = instance_fields},
+    {"InstanceList", .page_of = "Instance"},
+    {"InstanceWhy", .fields = why_shape},
     {"RevisionDiff", .fields = diff_shape},
     {"RevisionAsk", .fields = revision_ask_fields, .shape = SHAPE_CREATE},
     {"RollbackAsk", .fields = rollback_ask_fields, .shape = SHAPE_CHANGE},
@@ -61,6 +72,14 @@ static const struct route routes[] = {
     {API_GET, ONE "/revisions", services_revisions, "listRevisions", "services",
         "Its revisions that are kept, newest first", PAGE, NULL, false, "RevisionList", {200}, 0,
         RIGHT_READ},
+    {API_GET, ONE "/instances", services_instances, "listInstances", "services",
+        "Its instances, one row for each index", PAGE, NULL, false, "InstanceList", {200}, 0,
+        RIGHT_READ},
+    {API_GET, ONE "/instances/{index}", services_instance, "getInstance", "services",
+        "One instance", 0, NULL, false, "Instance", {200}, 0, RIGHT_READ},
+    {API_GET, ONE "/why", services_why, "whyInstance", "services",
+        "Why an instance is as it is, and what would lift that", Q(Q_INDEX), NULL, false,
+        "InstanceWhy", {200}, 0, RIGHT_READ},
     {API_GET, ONE "/diff", services_diff, "diffRevisions", "services",
         "How two of its revisions differ", Q(Q_FROM) | Q(Q_TO), NULL, false, "RevisionDiff", {200},
         0, RIGHT_LOGS},

@@ -43,8 +43,9 @@ void service_plan(struct call *c, const struct service_in *in, const struct serv
 /* The queue of those that name none, if it is there. */
 rid service_queue_of(const struct call *c, const struct service_row *row);
 
-call_fn services_create, services_put, services_patch; /* services.c */
-call_fn services_revisions, services_diff;             /* revisions.c */
+call_fn services_create, services_put, services_patch;       /* services.c */
+call_fn services_revisions, services_diff;                   /* revisions.c */
+call_fn services_instances, services_instance, services_why; /* instances.c */
 call_fn services_deploy, services_promote, services_rollback, services_restart,
     services_stop; /* service_verbs.c */
 extern const struct field revision_ask_fields[], rollback_ask_fields[], index_ask_fields[],

@@ -80,7 +80,7 @@ static const struct command rows[] = {
     {"service add", "keep instances of a program running, from now on", "NAME [COMMAND [ARG]…]",
         "The command stands after \"--\". It is told its ports by PORT, PORT0, PORT1 and so on. "
         "Checks, and how it is stopped, are in --run, as of tasks.",
-        "reeve service add web -i 3 --ports 1 -- ./server --listen '$PORT'\tthree of it\n"
+        "reeve service add web -i 3 --ports 1 -- sh -c 'exec ./server --listen $PORT'\tthree\n"
         "reeve service add db --singleton --need label.disk=ssd -- ./db\tnever two at once\n",
         NULL, {service_options, content_options, process_options, output_options}, CHAPTER_SERVICES,
         0, cmd_service_add, .fields = service_fields},
@@ -95,8 +95,15 @@ static const struct command rows[] = {
     {"service ls", "list services: how many are wanted, run and are ready", NULL, NULL,
         "reeve service ls --state stalled,rolling-back\twhose deploy is in trouble\n", NULL,
         {LIST_OPTIONS, ls_options}, CHAPTER_SERVICES, COMMAND_NO_ARGS, noun_ls},
-    {"service show", "show a service and its revisions", "NAME…", NULL, NULL, "service",
-        {output_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, noun_show},
+    {"service show", "show a service, its instances and its revisions", "NAME…",
+        "At most 30 instances are listed, one for each index; `reeve service instances` has all.",
+        NULL, "service", {output_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, noun_show},
+    {"service instances", "list the instances of a service, one row for each index", "NAME", NULL,
+        NULL, "service", {LIST_OPTIONS}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG,
+        cmd_service_instances},
+    {"service why", "say why an instance is as it is", "NAME/INDEX…", NULL,
+        "reeve service why web/3\tevery reason, and what would lift it\n", "service",
+        {output_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_why},
     {"service scale", "say how many instances there shall be", "NAME N | NAME=N…", NULL,
         "reeve service scale web 5\tno instance starts anew\n"
         "reeve service scale web=5 api=2\tseveral at once\n",
@@ -106,7 +113,7 @@ static const struct command rows[] = {
         "deployed by its strategy. Everything else changes without that. Of what it runs, what is "
         "given is put over what there is; KEY= with nothing removes a variable or a label.",
         "reeve service set web --env LEVEL=debug --reason 'case 17'\ta new revision\n"
-        "reeve service set web -- ./server-2 --listen '$PORT'\tanother program\n",
+        "reeve service set web -- sh -c 'exec ./server-2 --listen $PORT'\tanother program\n",
         "service",
         {service_options, content_options, process_options, rename_options, output_options},
         CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_set, .fields = service_fields},

@@ -7,6 +7,7 @@
 #include "cli/service/services.h"
 
 #define REVISIONS_SHOWN 5
+#define INSTANCES_SHOWN 30
 
 static char *deploy_words(const struct cli *c, const json_t *service)
 {
@@ -159,7 +160,7 @@ static int show_more(struct cli *c, const json_t *service)
 	json_t *items;
 	int r = noun_call(c, "GET", &service_noun, js(service, "name"), "revisions", NULL, &page);
 
-	if (r < 0)
+	if (r < 0 || (r = instances_print(c, js(service, "name"), INSTANCES_SHOWN)) < 0)
 		return r;
 	items = json_object_get(page, "items");
 	while (json_array_size(items) > REVISIONS_SHOWN)

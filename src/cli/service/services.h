@@ -28,6 +28,10 @@ int cmd_service_restart(struct cli *c);
 int cmd_service_stop(struct cli *c);
 int cmd_service_rm(struct cli *c);
 int cmd_service_history(struct cli *c);
+int cmd_service_instances(struct cli *c);
+int cmd_service_why(struct cli *c);
+/* The table of its instances, below a service; at most so many. */
+int instances_print(struct cli *c, const char *service, size_t most);
 
 int cmd_domain_set(struct cli *c);
 int cmd_domain_fresh(struct cli *c);

@@ -447,6 +447,131 @@ static void test_too_long(void **state)
 	}
 }
 
+/* --- routes */
+
+static void test_routes(void **state)
+{
+	json_t *v;
+
+	json_decref(
+	    make("\"domain\":\"apps\",\"routes\":{\"host\":\"a\"},\"labels\":{\"k\":\"v\"}"));
+	json_decref(
+	    ask_json(w, API_PUT, "/v1/services/api", "{\"task\":{\"command\":[\"a\"]}}", 201));
+	v = ask_json(w, API_GET, "/v1/routes", NULL, 200);
+	assert_int_equal(json_array_size(is(v, "services")), 2);
+	assert_string_equal(text(v, "services.0.name"), "api");
+	assert_string_equal(text(v, "services.1.routes.host"), "a");
+	assert_string_equal(text(v, "services.1.labels.k"), "v");
+	assert_int_equal(json_array_size(inside(v, "services.1.instances")), 0);
+	assert_true(number(v, "tag") >= number(v, "services.0.tag"));
+	json_decref(v);
+	v = ask_json(w, API_GET, "/v1/routes?domain=apps", NULL, 200);
+	assert_int_equal(json_array_size(is(v, "services")), 1);
+	json_decref(v);
+	v = ask_json(w, API_GET, "/v1/routes/prometheus", NULL, 200);
+	assert_int_equal(json_array_size(v), 0);
+	json_decref(v);
+}
+
+/* What came since the last look; it is forgotten then. */
+static char *heard(struct talk *t)
+{
+	char *text;
+
+	world_run(w);
+	text = xstrndup(t->body.p ? t->body.p : "", t->body.n);
+	buf_reset(&t->body);
+	return text;
+}
+
+static void assert_heard(struct talk *t, const char *const *words)
+{
+	char *said = heard(t);
+	const char *at = said;
+
+	for (; *words; words++) {
+		at = strstr(at, *words);
+		if (!at)
+			fail_msg("not %s in: %s", *words, said);
+	}
+	free(said);
+}
+
+#define HEARD(t, ...) assert_heard(t, (const char *const[]){__VA_ARGS__, NULL})
+
+static void test_stream_of_routes(void **state)
+{
+	struct talk *t = talk_new(API_GET, "/v1/routes/stream", NULL);
+	char *said;
+
+	make_web();
+	talk_send(w, t);
+	HEARD(t, "event: reset", "event: service", "\"name\":\"web\"", "event: synced");
+	json_decref(ask_json(w, API_PATCH, "/v1/services/web", "{\"routes\":7}", 200));
+	HEARD(t, "id: ", "event: service", "\"routes\":7");
+	json_decref(ask_json(w, API_PUT, "/v1/domains/apps", NULL, 201));
+	said = heard(t);
+	assert_string_equal(said, "");
+	free(said);
+	json_decref(ask_json(w, API_PATCH, "/v1/services/web", "{\"instances\":0}", 200));
+	world_run(w);
+	json_decref(ask_json(w, API_DELETE, "/v1/services/web", NULL, 204));
+	HEARD(t, "event: gone", "\"name\":\"web\"");
+	talk_hang_up(t);
+	talk_free(t);
+}
+
+static void test_stream_goes_on(void **state)
+{
+	struct talk *t;
+	json_t *v;
+	char *said;
+
+	make_web();
+	v = ask_json(w, API_GET, "/v1/routes", NULL, 200);
+	t = talk_new(API_GET, "/v1/routes/stream", NULL);
+	t->req.last_event_id = str_of(text(v, "next"));
+	talk_send(w, t);
+	said = heard(t);
+	assert_null(strstr(said, "event:"));
+	free(said);
+	json_decref(ask_json(w, API_PATCH, "/v1/services/web", "{\"routes\":8}", 200));
+	HEARD(t, "event: service", "\"routes\":8");
+	talk_hang_up(t);
+	talk_free(t);
+	json_decref(v);
+	t = talk_new(API_GET, "/v1/routes/stream?cursor=3-77", NULL); /* another process's */
+	talk_send(w, t);
+	HEARD(t, "event: reset", "event: synced");
+	talk_hang_up(t);
+	talk_free(t);
+}
+
+/* Who does not read is told later, and then what is so. */
+static void test_stream_that_is_not_read(void **state)
+{
+	struct talk *t = talk_new(API_GET, "/v1/routes/stream", NULL);
+	char *said;
+
+	talk_send(w, t);
+	HEARD(t, "event: synced");
+	t->pending = 100000;
+	make_web();
+	json_decref(ask_json(w, API_PATCH, "/v1/services/web", "{\"routes\":1}", 200));
+	json_decref(ask_json(w, API_PATCH, "/v1/services/web", "{\"routes\":2}", 200));
+	said = heard(t);
+	assert_string_equal(said, "");
+	free(said);
+	t->pending = 0;
+	t->drain(t->drain_arg);
+	said = heard(t);
+	assert_null(strstr(said, "\"routes\":1"));
+	assert_non_null(strstr(said, "\"routes\":2"));
+	free(said);
+	talk_hang_up(t);
+	talk_free(t);
+}
+
 /* method, path, body, status, field, a piece of what is said or hinted */
 #define TASK ",\"task\":{\"command\":[\"a\"]}"
 static const struct refusal {
@@ -530,7 +655,8 @@ int main(void)
 	    TEST(test_domain_put), TEST(test_domain_version), TEST(test_domain_list),
 	    TEST(test_defaults), TEST(test_all_members), TEST(test_what_makes_a_revision),
 	    TEST(test_put), TEST(test_plan), TEST(test_diff), TEST(test_verbs), TEST(test_list),
-	    TEST(test_circle), TEST(test_too_long), TEST(test_refusals)};
+	    TEST(test_circle), TEST(test_too_long), TEST(test_routes), TEST(test_stream_of_routes),
+	    TEST(test_stream_goes_on), TEST(test_stream_that_is_not_read), TEST(test_refusals)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

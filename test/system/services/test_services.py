@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Services with a real server and worker: instances start, serve, crash, are scaled, deployed and stopped."""
+import json
+import random
+import socket
+import urllib.request
+
+import pytest
+from harness import wait_until
+
+SERVE = "exec python3 -c \"import http.server as h,os;" \
+        "H=type('H',(h.BaseHTTPRequestHandler,),{'do_GET':lambda s:(s.send_response(200),s.end_headers()," \
+        "s.wfile.write(os.environ.get('WORD','one').encode()))});" \
+        "h.ThreadingHTTPServer(('127.0.0.1',int(os.environ['PORT'])),H).serve_forever()\""
+CHECKS = {"checks": {"readiness": {"tcp": "$PORT", "interval": "200ms"}}}
+
+
+@pytest.fixture
+def one(server):
+    server.start_worker("--address", "127.0.0.1", "--ports", free_range())
+    return server
+
+
+def free_range():
+    """Ten ports that nobody has now, below those that the kernel gives away."""
+    while True:
+        first = random.randrange(12000, 31000)
+        held = []
+        try:
+            for port in range(first, first + 10):
+                held.append(socket.create_server(("127.0.0.1", port)))
+            return f"{first}-{first + 9}"
+        except OSError:
+            continue
+        finally:
+            for one in held:
+                one.close()
+
+
+def instances(c, name):
+    return c.get(f"/v1/services/{name}/instances")["items"]
+
+
+def ready(c, name, n):
+    def there():
+        now = instances(c, name)
+        return now if len(now) == n and all(i["ready"] for i in now) else None
+
+    return wait_until(there, what=f"{n} instances of {name} are ready")
+
+
+def fetch(i):
+    with urllib.request.urlopen(f"http://{i['address']}:{i['ports'][0]}/", timeout=5) as answer:
+        return answer.read().decode()
+
+
+def add(c, name="web", n=2, **members):
+    c.call("PUT", f"/v1/services/{name}", 201, json={
+        "instances": n, "ports": 1, "task": {"command": ["sh", "-c", SERVE], "run": CHECKS},
+        "strategy": {"min_healthy": 0}, **members})
+
+
+def test_instances_serve_and_are_scaled(one):
+    add(one)
+    two = ready(one, "web", 2)
+    assert [fetch(i) for i in two] == ["one", "one"] and two[0]["ports"] != two[1]["ports"]
+    service = one.get("/v1/services/web")
+    assert service["counts"]["ready"] == 2 and service["deploy"]["stable"] == 1
+    one.cli("service", "scale", "web", "1")
+    left = ready(one, "web", 1)
+    assert left[0]["task"] == two[0]["task"]
+    shown = one.cli("service", "show", "web").out
+    assert "web/0" in shown and "RUNNING" in shown
+    assert "web/0" in one.cli("service", "why", "web/0").out
+
+
+def test_another_revision_takes_their_place(one):
+    add(one)
+    before = ready(one, "web", 2)
+    one.cli("service", "set", "web", "--env", "WORD=two")
+    wait_until(lambda: one.get("/v1/services/web")["deploy"]["stable"] == 2, what="revision 2 is stable")
+    after = ready(one, "web", 2)
+    assert [fetch(i) for i in after] == ["two", "two"]
+    assert not {i["task"] for i in before} & {i["task"] for i in after}
+    one.cli("service", "rollback", "web", "--to", "1")
+    wait_until(lambda: one.get("/v1/services/web")["deploy"]["stable"] == 1, what="revision 1 is stable again")
+    assert [fetch(i) for i in ready(one, "web", 2)] == ["one", "one"]
+
+
+def test_a_crash_is_told_and_made_up_for(one):
+    add(one, n=1)
+    first = ready(one, "web", 1)[0]
+    one.cli("service", "add", "bad", "--crash-at-once", "0", "--", "sh", "-c", "exit 3")
+    crashed = wait_until(lambda: [i for i in instances(one, "bad") if i["state"] == "CRASHED"], what="bad has crashed")[0]
+    assert crashed["crashes"] == 1 and crashed["crash_reason"] and crashed["restarts"]
+    assert one.get("/v1/services/bad")["crash_reason"]
+    one.cli("service", "restart", "bad/0")
+    wait_until(lambda: instances(one, "bad")[0]["crashes"] >= 1, what="it was tried again")
+    one.cli("service", "stop", "web/0")
+    wait_until(lambda: ready(one, "web", 1)[0]["task"] != first["task"], what="web/0 is another start")
+
+
+def test_a_service_goes_with_its_last_instance(one):
+    add(one, n=2)
+    ready(one, "web", 2)
+    one.cli("service", "rm", "web", "-y")
+    wait_until(lambda: not one.get("/v1/services")["items"], what="web is gone")
+    wait_until(lambda: one.get("/v1/workers/w1")["running"] == 0, what="nothing runs")
+
+
+def test_instances_outlive_a_server_that_is_killed(one):
+    add(one)
+    before = ready(one, "web", 2)
+    one.server.kill9()
+    assert [fetch(i) for i in before] == ["one", "one"]
+    one.restart()
+    after = ready(one, "web", 2)
+    assert {i["task"] for i in after} == {i["task"] for i in before}
+
+
+def test_what_has_no_place_says_why(one):
+    one.cli("service", "add", "big", "--need", "memory=100T", "--", "true")
+    row = wait_until(lambda: [i for i in instances(one, "big") if i["place_error"]], what="it has no place")[0]
+    assert "memory" in row["place_error"]
+    assert "memory" in one.get("/v1/services/big")["place_error"]
+    assert "memory" in one.cli("service", "ls").out
+    reasons = json.loads(one.cli("service", "why", "big/0", "-o", "json").out)["reasons"]
+    assert any("memory" in r["text"] for r in reasons)
