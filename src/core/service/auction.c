@@ -191,6 +191,20 @@ void unit_no_place(struct core *c, struct unit *u, struct str why)
 	unit_touch(c, u);
 }
 
+/* The queue is no label that anybody has heard of. */
+static void say_queue(struct core *c, const struct want *w, struct buf *text)
+{
+	const struct queue *q = queue_find(c, w->queue);
+	AUTO(free_cstr)
+	char *label = xasprintf("no worker with label queue " STR_FMT, STR_ARG(q->row.name));
+
+	if (!str_is(buf_str(text), label))
+		return;
+	buf_reset(text);
+	buf_printf(text,
+	    "no worker that takes services serves the queue " STR_FMT, STR_ARG(q->row.name));
+}
+
 static void explain(struct core *c, struct unit *u, const struct place_result *r)
 {
 	struct auctions *au = auctions_of(c);
@@ -205,6 +219,7 @@ static void explain(struct core *c, struct unit *u, const struct place_result *r
 		    auction_starting(au->a), c->o.place.starts_max);
 	else
 		auction_explain(au->a, w->shape, r->zone_must, &e, &text);
+	say_queue(c, w, &text);
 	unit_no_place(c, u, buf_str(&text));
 	unit_is_short(c, u, w);
 }

@@ -142,6 +142,8 @@ struct service *service_enter(struct core *c, const struct service_row *row)
 	s->has_surplus = true; /* nobody has looked yet */
 	TAILQ_INSERT_TAIL(&all->changed, s, in_changed);
 	service_adopt(s, row);
+	if (all->has_begun)
+		services_arm(c);
 	return s;
 }
 
@@ -288,6 +290,7 @@ const struct object_kind service_kind = {
         .given_back = service_given_back,
         .refuses = service_refuses},
     .user_of = user_of,
+    .time_changed = services_clock_changed,
     .work = services_work,
     .placed = services_placed,
     .init = init,

@@ -205,6 +205,8 @@ void service_evacuate(struct core *c, struct service *s, struct effects *out);
 void services_note_blocked(struct core *c);
 
 /* work.c */
+void services_arm(struct core *c); /* a look at all of them, some time later */
+void services_clock_changed(struct core *c, const struct zone *z);
 void services_work(struct core *c, struct effects *out);
 void services_placed(struct core *c, struct effects *out);
 
