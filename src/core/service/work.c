@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "core/service/want.h"
+#include "core/service/place/want.h"
 #include "core/state.h"
 
 #define RECORDS_PER_STEP 50000

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "core/service/want.h"
+#include "core/service/place/want.h"
 #include "core/state.h"
 
 #define BATCH_MAX 2048 /* units of one step: others want their turn, and the store its batch */
@@ -130,8 +130,8 @@ static void build(struct core *c)
 		workers[i] = place_worker(all->sites[i]);
 	}
 	auction_free(au->a);
-	au->a = auction_new(&c->o.place, workers, (uint32_t)all->n_sites, NULL,
-	    (uint32_t)all->n_numbers);
+	au->a = auction_new(
+	    &c->o.place, workers, (uint32_t)all->n_sites, NULL, (uint32_t)all->n_numbers);
 	au->build++;
 	au->is_stale = false;
 	au->built_ms = c->mono_ms;
@@ -152,7 +152,8 @@ static uint32_t gather(struct core *c)
 	uint32_t n = 0;
 	struct unit *u;
 
-	while (n < BATCH_MAX && ((u = TAILQ_FIRST(&all->due[0])) || (u = TAILQ_FIRST(&all->due[1])))) {
+	while (
+	    n < BATCH_MAX && ((u = TAILQ_FIRST(&all->due[0])) || (u = TAILQ_FIRST(&all->due[1])))) {
 		struct want *w = unit_want(c, u);
 
 		unit_unask(c, u);
@@ -201,8 +202,8 @@ static void say_queue(struct core *c, const struct want *w, struct buf *text)
 	if (!str_is(buf_str(text), label))
 		return;
 	buf_reset(text);
-	buf_printf(text,
-	    "no worker that takes services serves the queue " STR_FMT, STR_ARG(q->row.name));
+	buf_printf(
+	    text, "no worker that takes services serves the queue " STR_FMT, STR_ARG(q->row.name));
 }
 
 static void explain(struct core *c, struct unit *u, const struct place_result *r)
@@ -272,7 +273,7 @@ static void settle(struct core *c, uint32_t k, struct effects *out)
 		return;
 	}
 	to = all->sites[r->worker]->worker;
-	/* it was counted there; the unit counts itself when it enters */
+	/* the auction counted it there; the unit counts itself when it enters */
 	auction_count(au->a, r->worker, u->service->number, -1);
 	if (want_fits_now(c, w, to) && unit_start(c, u, to, out)) {
 		au->has_room |= w->n_shorts > 0;
