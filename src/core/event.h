@@ -158,8 +158,8 @@ struct event {
 			int64_t until_ms; /* pause, drain; 0: until resumed, or all has ended */
 			bool force; /* delete: a queue with its live tasks; a worker whose tasks are
 			               certainly over */
-			enum verb verb;             /* do */
-			int64_t from_s, to_s;       /* of a verb about a stretch of time */
+			enum verb verb;       /* do */
+			int64_t from_s, to_s; /* of a verb about a stretch of time */
 			int64_t number; /* of a verb about a service: a revision, or an index */
 			struct object_parts *parts; /* NULL: none */
 		} object;

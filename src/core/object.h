@@ -82,16 +82,17 @@ struct owner_kind {
 	struct str (*triggers)(const struct object *o, struct arena *a);
 	/* The task was just given to a worker. True: the kind sends the order, some time later. */
 	bool (*delays)(struct core *c, struct object *o, const struct task *t);
-	/* What else is in its order: whose start it is. The strings are the batch's, or the kind's. */
+	/* What else is in its order: whose start it is. The strings are the batch's, or the kind's.
+	 */
 	void (*order)(const struct core *c, const struct object *o, const struct task *t,
 	    struct link_run *run, struct arena *a);
-	/* Its worker says how it fares. */
-	void (*fares)(struct core *c, struct object *o, const struct task *t,
-	    const struct link_fares *fares);
-	/* Its worker is lost, and may be ending it for so long; it is told that it has ended next. */
+	/* The task's worker says how it fares. */
+	void (*fares)(
+	    struct core *c, struct object *o, const struct task *t, const struct link_fares *fares);
+	/* The task's worker is lost, and may be ending it for so long; `ended` is told next. */
 	void (*lost)(struct core *c, struct object *o, const struct task *t, int64_t hold_ms);
-	/* It was certainly never started; refused: its worker could not. It never waits, and ends.
-	 * NULL: it goes back to its queue. */
+	/* The task was certainly never started; refused: its worker could not. It never waits, and
+	 * ends. NULL: it goes back to its queue. */
 	void (*given_back)(struct core *c, struct object *o, const struct task *t,
 	    struct str reason, bool refused);
 	/* That part's task is shown what others left: some workers are too old for that. */
@@ -199,8 +200,7 @@ struct str owner_env(
 struct str owner_triggers(const struct core *c, const struct owner *of, struct arena *a);
 bool owner_delays(struct core *c, const struct task *t);
 bool owner_is_shown(const struct core *c, const struct owner *of);
-void owner_order(
-    const struct core *c, const struct task *t, struct link_run *run, struct arena *a);
+void owner_order(const struct core *c, const struct task *t, struct link_run *run, struct arena *a);
 void owner_fares(struct core *c, const struct task *t, const struct link_fares *fares);
 void owner_task_lost(struct core *c, const struct task *t, int64_t hold_ms);
 /* False: it goes back to its queue. */

@@ -57,8 +57,7 @@ bool owner_delays(struct core *c, const struct task *t)
 	return o && object_kinds[o->kind]->tasks.delays(c, o, t);
 }
 
-void owner_order(
-    const struct core *c, const struct task *t, struct link_run *run, struct arena *a)
+void owner_order(const struct core *c, const struct task *t, struct link_run *run, struct arena *a)
 {
 	const struct object *o = OWNER_WITH(order, c, &t->row.spec.owner);
 

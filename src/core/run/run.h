@@ -201,8 +201,8 @@ struct shown_needs { /* of a job: in the batch's arena */
 	size_t n, n_left_out;
 };
 /* The task is the worker's, by a token that was never given. */
-void place_claim(struct core *c, struct task *t, struct worker *w, struct str need,
-    struct effects *out);
+void place_claim(
+    struct core *c, struct task *t, struct worker *w, struct str need, struct effects *out);
 /* Sends the order of a task that its worker was just given. NULL: it is shown nothing. */
 void place_order(
     struct core *c, struct task *t, const struct shown_needs *needs, struct effects *out);

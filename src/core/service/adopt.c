@@ -4,7 +4,7 @@
  * What becomes of it is in the table of src/service/worker. What runs gets its record back, and if
  * need be its service, which nobody desires then: an emptied store stops nothing.
  */
-#include "core/service/want.h"
+#include "core/service/place/want.h"
 #include "core/state.h"
 #include "service/limits.h"
 #include "service/worker/reconcile.h"
@@ -22,7 +22,7 @@ static bool is_sound(const struct core *c, const struct link_held *h)
 	       h->fares.container < N_CONTAINER_STATES;
 }
 
-/* It is known, and has ended: nobody takes that back. */
+/* The start is known, and has ended: nobody takes that back. */
 static bool is_known(const struct core *c, rid task)
 {
 	const struct task_row *row = lane_row(c, task);
@@ -33,8 +33,7 @@ static bool is_known(const struct core *c, rid task)
 static enum reconcile_decision decide(
     struct core *c, const struct service *s, struct worker *w, const struct link_held *h)
 {
-	const struct reconcile_self self = {
-	    w->site->number, h->task, w->row.drained || w->leaving};
+	const struct reconcile_self self = {w->site->number, h->task, w->row.drained || w->leaving};
 	const struct container container = {(enum container_state)h->fares.container, false};
 	const struct instance *records[N_PRESENCES] = {NULL};
 	struct instance copies[N_PRESENCES];
@@ -116,8 +115,8 @@ static struct task *add_task(struct core *c, const struct service *s, struct wor
 	        .backoff_ms = -1,
 	        .backoff_max_ms = -1,
 	        .owner = {KIND_SERVICE, s->object.id, h->instance.index},
-	        .name = arena_strf(&out->batch.arena, STR_FMT "/%u", STR_ARG(s->object.name),
-	            h->instance.index),
+	        .name = arena_strf(
+	            &out->batch.arena, STR_FMT "/%u", STR_ARG(s->object.name), h->instance.index),
 	        .body = STR("{}")},
 	    .state = {.status = TASK_QUEUED, .exit_code = -1, .mtime_ms = c->now_ms}};
 	struct task *t = task_new(c, &row);
@@ -131,7 +130,7 @@ static struct task *add_task(struct core *c, const struct service *s, struct wor
 	return t;
 }
 
-/* Its place is another's, which is only starting: that one gives way, as one that may run. */
+/* The index is another's, which is only starting: that one gives way, as one that may run. */
 static bool make_way(struct core *c, struct service *s, uint32_t index, struct effects *out)
 {
 	struct unit *u = unit_find(s, index, PRESENCE_ORDINARY);
@@ -149,8 +148,8 @@ static bool make_way(struct core *c, struct service *s, uint32_t index, struct e
 	return true;
 }
 
-static void add_unit(struct core *c, struct service *s, struct worker *w,
-    const struct link_held *h, const struct task *t, enum presence presence)
+static void add_unit(struct core *c, struct service *s, struct worker *w, const struct link_held *h,
+    const struct task *t, enum presence presence)
 {
 	struct unit *u = unit_add(c, s, h->instance.index, presence, h->instance.revision);
 

@@ -12,13 +12,14 @@ static int is_deleting(const struct service *s, struct problem *p)
 {
 	if (!s->is_deleting)
 		return 0;
-	problem_set(p, ERR_CONFLICT, "the service is being deleted: it goes with its last instance");
+	problem_set(
+	    p, ERR_CONFLICT, "the service is being deleted: it goes with its last instance");
 	return problem_hint(p, "wait until it is gone, then make it anew");
 }
 
 /* What only the brain can see of what was given. */
-static int check(const struct core *c, struct str name, const struct service_row *row,
-    struct problem *p)
+static int check(
+    const struct core *c, struct str name, const struct service_row *row, struct problem *p)
 {
 	if (row->spec.queue && !queue_find(c, row->spec.queue)) {
 		problem_set(p, ERR_NOT_FOUND, "the queue was deleted meanwhile");
@@ -28,7 +29,8 @@ static int check(const struct core *c, struct str name, const struct service_row
 		problem_set(p, ERR_INVALID, "a service needs something to run");
 		return problem_field(p, "task");
 	}
-	if (row->strategy.deadline_ms && row->strategy.min_healthy_ms >= row->strategy.deadline_ms) {
+	if (row->strategy.deadline_ms &&
+	    row->strategy.min_healthy_ms >= row->strategy.deadline_ms) {
 		problem_set(p, ERR_INVALID, "min_healthy must be shorter than the deadline");
 		return problem_field(p, "strategy");
 	}
@@ -163,8 +165,7 @@ static void retarget(struct core *c, struct service *s, const struct event *ev, 
 	service_note(c, s);
 }
 
-void service_renew(
-    struct core *c, struct service *s, const struct event *ev, struct effects *out)
+void service_renew(struct core *c, struct service *s, const struct event *ev, struct effects *out)
 {
 	struct service_row row;
 
@@ -183,20 +184,21 @@ static int find_revision(const struct service *s, int64_t number, struct problem
 	struct revision_row row;
 
 	if (!r) {
-		problem_set(p, ERR_NOT_FOUND, "the service has no revision %lld", (long long)number);
+		problem_set(
+		    p, ERR_NOT_FOUND, "the service has no revision %lld", (long long)number);
 		problem_field(p, "revision");
-		return problem_hint(p, "see which ones are kept: the last %d, and those in use",
-		    REVISIONS_KEPT);
+		return problem_hint(
+		    p, "see which ones are kept: the last %d, and those in use", REVISIONS_KEPT);
 	}
 	revision_row(s, r, NULL, &row);
 	if (row.spec.body.n)
 		return 0;
-	return problem_set(p, ERR_CONFLICT, "nobody knows what revision %lld runs",
-	    (long long)number);
+	return problem_set(
+	    p, ERR_CONFLICT, "nobody knows what revision %lld runs", (long long)number);
 }
 
-static int deploy(struct core *c, struct service *s, const struct event *ev, struct reply *r,
-    struct effects *out)
+static int deploy(
+    struct core *c, struct service *s, const struct event *ev, struct reply *r, struct effects *out)
 {
 	int64_t from = s->deploy.target, to = ev->object.number;
 	int e = find_revision(s, to, r->problem);
@@ -210,8 +212,8 @@ static int deploy(struct core *c, struct service *s, const struct event *ev, str
 	return 0;
 }
 
-static int rollback(struct core *c, struct service *s, const struct event *ev, struct reply *r,
-    struct effects *out)
+static int rollback(
+    struct core *c, struct service *s, const struct event *ev, struct reply *r, struct effects *out)
 {
 	int64_t from = s->deploy.target;
 	int64_t to = ev->object.number ? ev->object.number : s->deploy.stable;
@@ -226,8 +228,8 @@ static int rollback(struct core *c, struct service *s, const struct event *ev, s
 	return 0;
 }
 
-static int promote(struct core *c, struct service *s, const struct event *ev, struct reply *r,
-    struct effects *out)
+static int promote(
+    struct core *c, struct service *s, const struct event *ev, struct reply *r, struct effects *out)
 {
 	if (!deploy_promote(&s->deploy, c->now_ms))
 		return refuse(r->problem, "the deploy does not wait for that");

@@ -89,9 +89,9 @@ static int act(
 	struct domain *d = (struct domain *)o;
 	bool fresh = ev->object.verb == DOMAIN_FRESH;
 
-	d->row.fresh_until_ms = !fresh            ? 0
+	d->row.fresh_until_ms = !fresh          ? 0
 	                        : d->row.ttl_ms ? c->now_ms + d->row.ttl_ms
-	                                          : DOMAIN_FOR_EVER;
+	                                        : DOMAIN_FOR_EVER;
 	object_changed(c, o, &d->row, OBJECT_CHANGED, ev->actor,
 	    fresh ? STR("{\"fresh\":true}") : STR("{\"fresh\":false}"), out);
 	if (fresh)

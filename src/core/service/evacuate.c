@@ -4,7 +4,7 @@
  * replacement elsewhere, and stays until that is ready, has crashed, or is not wanted any more. Of
  * a singleton there are never two: it stops first, but only when it has somewhere to go.
  */
-#include "core/service/want.h"
+#include "core/service/place/want.h"
 #include "core/state.h"
 
 static bool is_wanted(const struct unit *u)
@@ -70,16 +70,15 @@ static void look_at_ordinary(struct core *c, struct unit *u, struct effects *out
 	} else if (!u->service->is_singleton) {
 		begin(c, u, out);
 	} else if (has_somewhere_to_go(c, u)) {
-		unit_tell(c, u, STR("its worker is drained: it stops first, then it starts elsewhere"),
-		    out);
+		unit_tell(c, u,
+		    STR("its worker is drained: it stops first, then it starts elsewhere"), out);
 	} else {
 		block(c, u->service);
 	}
 }
 
 /* The drain is called off, and the replacement runs nowhere yet: it is not needed. */
-static bool comes_back(
-    struct core *c, struct unit *u, struct unit *ordinary, struct effects *out)
+static bool comes_back(struct core *c, struct unit *u, struct unit *ordinary, struct effects *out)
 {
 	if (!u->site || u->site->is_drained || u->i.is_stopping)
 		return false;

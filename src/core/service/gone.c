@@ -36,8 +36,7 @@ static void save_tag(struct core *c, struct effects *out)
 	struct meta_row *m = arena_zalloc(&out->batch.arena, sizeof *m);
 
 	m->name = STR(META_SERVICES_TAG);
-	m->value = arena_strf(
-	    &out->batch.arena, "%llu", (unsigned long long)services_of(c)->tag);
+	m->value = arena_strf(&out->batch.arena, "%llu", (unsigned long long)services_of(c)->tag);
 	batch_put(&out->batch, &meta_table, m);
 }
 

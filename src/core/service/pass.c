@@ -15,9 +15,9 @@ static void copy_records(struct services *all, struct service *s)
 		const struct unit *u = s->units[k];
 
 		all->records[k] = u->i;
-		all->records[k].worker = u->site                        ? SEEN_OF(u->site->number)
+		all->records[k].worker = u->site                      ? SEEN_OF(u->site->number)
 		                         : u->line == LINE_UNIT_LIMBO ? SEEN_IN_LIMBO
-		                                                        : NO_WORKER;
+		                                                      : NO_WORKER;
 	}
 }
 
@@ -105,8 +105,8 @@ static void save_moved(
 	service_save(c, s, &row, out);
 }
 
-static bool deploys(struct core *c, struct service *s, const struct converge_env *env,
-    struct effects *out)
+static bool deploys(
+    struct core *c, struct service *s, const struct converge_env *env, struct effects *out)
 {
 	struct services *all = services_of(c);
 	struct deploy_service d = {s->number, s->wanted, s->is_singleton, &s->strategy};
@@ -157,8 +157,8 @@ static void create(struct core *c, struct service *s, const struct converge_acti
 {
 	struct unit *suspect = unit_find(s, a->index, PRESENCE_SUSPECT);
 
-	unit_add(c, s, a->index, PRESENCE_ORDINARY,
-	    suspect ? suspect->i.revision : s->deploy.target);
+	unit_add(
+	    c, s, a->index, PRESENCE_ORDINARY, suspect ? suspect->i.revision : s->deploy.target);
 }
 
 /* True: it was something; false: only asked again, as events cannot know. */
@@ -201,8 +201,8 @@ static bool is_fresh(struct core *c, struct service *s)
 	return d && domain_is_fresh(&d->row, c->now_ms);
 }
 
-static bool converges(struct core *c, struct service *s, const struct converge_env *env,
-    struct effects *out)
+static bool converges(
+    struct core *c, struct service *s, const struct converge_env *env, struct effects *out)
 {
 	struct services *all = services_of(c);
 	struct converge_service d = {

@@ -10,9 +10,8 @@ rid services_queue(struct core *c, struct effects *out)
 {
 	struct queue *q = object_find_name(c, KIND_QUEUE, STR(SERVICE_QUEUE));
 	struct queue_row row = {.name = STR(SERVICE_QUEUE)};
-	struct event ev = {.kind = EV_CREATE,
-	    .actor = STR("reeve"),
-	    .object = {.kind = KIND_QUEUE, .row = &row}};
+	struct event ev = {
+	    .kind = EV_CREATE, .actor = STR("reeve"), .object = {.kind = KIND_QUEUE, .row = &row}};
 	struct problem p = {0};
 	struct hint hint = {0};
 	struct reply r = {.problem = &p, .hint = &hint};

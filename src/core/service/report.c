@@ -104,8 +104,7 @@ void service_task_ended(struct core *c, struct object *o, rid task)
 }
 
 /* As on a silent worker, until it is certainly over. */
-void service_task_lost(
-    struct core *c, struct object *o, const struct task *t, int64_t hold_ms)
+void service_task_lost(struct core *c, struct object *o, const struct task *t, int64_t hold_ms)
 {
 	struct unit *u = unit_of_task(c, (struct service *)o, t);
 
@@ -118,8 +117,8 @@ void service_task_lost(
 	unit_touch(c, u);
 }
 
-void service_given_back(struct core *c, struct object *o, const struct task *t, struct str reason,
-    bool refused)
+void service_given_back(
+    struct core *c, struct object *o, const struct task *t, struct str reason, bool refused)
 {
 	struct unit *u = unit_of_task(c, (struct service *)o, t);
 
@@ -134,8 +133,8 @@ void service_given_back(struct core *c, struct object *o, const struct task *t, 
 		unit_move(c, u, INSTANCE_UNCLAIMED);
 }
 
-const char *service_refuses(const struct core *c, const struct object *o, const struct task *t,
-    const struct event *ev)
+const char *service_refuses(
+    const struct core *c, const struct object *o, const struct task *t, const struct event *ev)
 {
 	return "it is a start of a service's instance: that is started anew by itself";
 }

@@ -35,9 +35,9 @@ static int start_now(struct core *c, struct unit *u, struct reply *r)
 	return 0;
 }
 
-/* It stops, and what is wanted is started anew. */
-static int stop_one(struct core *c, struct service *s, const struct event *ev, struct reply *r,
-    struct effects *out)
+/* One instance stops, and what is wanted is started anew. */
+static int stop_one(
+    struct core *c, struct service *s, const struct event *ev, struct reply *r, struct effects *out)
 {
 	int64_t index = ev->object.number;
 	struct unit *u = unit_find(s, index, PRESENCE_ORDINARY);
@@ -49,13 +49,14 @@ static int stop_one(struct core *c, struct service *s, const struct event *ev, s
 		return start_now(c, u, r);
 	if (!unit_is_on_worker(u))
 		return problem_set(r->problem, ERR_CONFLICT, "the instance does not run");
-	unit_tell(c, u, restart ? STR("an operator restarts it") : STR("an operator stops it"), out);
+	unit_tell(
+	    c, u, restart ? STR("an operator restarts it") : STR("an operator stops it"), out);
 	service_note(c, s);
 	return 0;
 }
 
-int service_restart(struct core *c, struct service *s, const struct event *ev, struct reply *r,
-    struct effects *out)
+int service_restart(
+    struct core *c, struct service *s, const struct event *ev, struct reply *r, struct effects *out)
 {
 	int e = 0;
 
@@ -68,8 +69,7 @@ int service_restart(struct core *c, struct service *s, const struct event *ev, s
 		audit_object(c,
 		    ev->object.verb == SERVICE_RESTART ? "instance.restarted" : "instance.stopped",
 		    &s->object, ev->actor,
-		    arena_strf(&out->batch.arena, "{\"index\":%lld}",
-		        (long long)ev->object.number),
+		    arena_strf(&out->batch.arena, "{\"index\":%lld}", (long long)ev->object.number),
 		    out);
 	return e;
 }

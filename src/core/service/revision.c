@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/service/want.h"
+#include "core/service/place/want.h"
 #include "core/state.h"
 #include "model/rows/pack.h"
 
@@ -26,7 +26,7 @@ struct revision *revision_find(const struct service *s, int64_t number)
 			high = mid;
 	}
 	return low < s->n_revisions && s->revisions[low].number == number ? &s->revisions[low]
-	                                                                    : NULL;
+	                                                                  : NULL;
 }
 
 void revision_row(const struct service *s, const struct revision *r, struct arena *a,
@@ -58,8 +58,7 @@ static struct revision *enter(struct service *s, const struct revision_row *row)
 
 static void save(const struct revision_row *row, struct effects *out)
 {
-	batch_put(
-	    &out->batch, &revision_table, row_new(&out->batch.arena, &revision_table, row));
+	batch_put(&out->batch, &revision_table, row_new(&out->batch.arena, &revision_table, row));
 }
 
 struct revision *revision_add(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Services as objects: their rows at rest, how they are loaded, and how they go. */
-#include "core/service/want.h"
+#include "core/service/place/want.h"
 
 #include <stdlib.h>
 
@@ -24,8 +24,7 @@ struct service *service_find(const struct core *c, rid id)
 
 static uint64_t kept_elsewhere(void)
 {
-	return ROW_BIT(service_table, service_row, id) |
-	       ROW_BIT(service_table, service_row, name) |
+	return ROW_BIT(service_table, service_row, id) | ROW_BIT(service_table, service_row, name) |
 	       ROW_BIT(service_table, service_row, tag) |
 	       ROW_BIT(service_table, service_row, deploy.state) |
 	       ROW_BIT(service_table, service_row, deploy.target) |
@@ -77,8 +76,8 @@ void service_adopt(struct service *s, const struct service_row *row)
 }
 
 /* The row may be the one that was unpacked without an arena: it is packed before it is lost. */
-void service_save(struct core *c, struct service *s, const struct service_row *row,
-    struct effects *out)
+void service_save(
+    struct core *c, struct service *s, const struct service_row *row, struct effects *out)
 {
 	struct service_row *copy = row_new(&out->batch.arena, &service_table, row);
 
@@ -142,6 +141,8 @@ struct service *service_enter(struct core *c, const struct service_row *row)
 	s->has_surplus = true; /* nobody has looked yet */
 	TAILQ_INSERT_TAIL(&all->changed, s, in_changed);
 	service_adopt(s, row);
+	if (all->has_begun)
+		services_arm(c);
 	return s;
 }
 
@@ -288,6 +289,7 @@ const struct object_kind service_kind = {
         .given_back = service_given_back,
         .refuses = service_refuses},
     .user_of = user_of,
+    .time_changed = services_clock_changed,
     .work = services_work,
     .placed = services_placed,
     .init = init,

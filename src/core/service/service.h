@@ -111,12 +111,12 @@ struct services {
 	uint64_t tag;
 	struct service **by_number;
 	size_t n_numbers, cap_numbers, first_free; /* no free one lies before that */
-	struct service_list noted;   /* for a pass in this step */
+	struct service_list noted;                 /* for a pass in this step */
 	struct service_list changed; /* all of them, the one that changed last at the end */
 	struct service_list needy, blocked;
-	struct unit_list written;    /* to be written at the end of the step */
-	struct unit_list due[2];     /* index 0 of any service; the others */
-	struct unit_list limbo;      /* by their time */
+	struct unit_list written; /* to be written at the end of the step */
+	struct unit_list due[2];  /* index 0 of any service; the others */
+	struct unit_list limbo;   /* by their time */
 	size_t n_due, n_short;
 	struct timer limbo_timer, full_timer, again_timer; /* monotonic */
 	rid full_at; /* the full pass goes on behind this one */
@@ -126,7 +126,7 @@ struct services {
 	size_t n_sites, cap_sites;
 	struct site_list *noted_sites;
 	uint64_t labels_build; /* rises with the queues that services have */
-	uint8_t *seen; /* enum seen_worker, by SEEN_OF() */
+	uint8_t *seen;         /* enum seen_worker, by SEEN_OF() */
 	size_t cap_seen;
 	struct gone_service gone[GONE_SERVICES];
 	size_t n_gone;
@@ -164,8 +164,7 @@ int service_create(
     struct core *c, const struct event *ev, rid id, struct reply *r, struct effects *out);
 
 /* A further revision that is the same: all instances are replaced. */
-void service_renew(
-    struct core *c, struct service *s, const struct event *ev, struct effects *out);
+void service_renew(struct core *c, struct service *s, const struct event *ev, struct effects *out);
 
 /* gone.c */
 void gone_services_release(struct services *all);
@@ -179,10 +178,10 @@ void service_fares(
     struct core *c, struct object *o, const struct task *t, const struct link_fares *f);
 void service_task_ended(struct core *c, struct object *o, rid task);
 void service_task_lost(struct core *c, struct object *o, const struct task *t, int64_t hold_ms);
-void service_given_back(struct core *c, struct object *o, const struct task *t, struct str reason,
-    bool refused);
-const char *service_refuses(const struct core *c, const struct object *o, const struct task *t,
-    const struct event *ev);
+void service_given_back(
+    struct core *c, struct object *o, const struct task *t, struct str reason, bool refused);
+const char *service_refuses(
+    const struct core *c, const struct object *o, const struct task *t, const struct event *ev);
 
 /* queue.c */
 /* The queue of services that name none; it is made if need be. */
@@ -205,6 +204,8 @@ void service_evacuate(struct core *c, struct service *s, struct effects *out);
 void services_note_blocked(struct core *c);
 
 /* work.c */
+void services_arm(struct core *c); /* a look at all of them, some time later */
+void services_clock_changed(struct core *c, const struct zone *z);
 void services_work(struct core *c, struct effects *out);
 void services_placed(struct core *c, struct effects *out);
 

@@ -3,7 +3,7 @@
  * The start of an instance is a task, which is its worker's from the beginning: rows of both and
  * the order are in one batch. And what an instance is told to stop with.
  */
-#include "core/service/want.h"
+#include "core/service/place/want.h"
 #include "core/state.h"
 
 bool unit_start(struct core *c, struct unit *u, struct worker *w, struct effects *out)
@@ -24,8 +24,8 @@ bool unit_start(struct core *c, struct unit *u, struct worker *w, struct effects
 	    .backoff_ms = -1,
 	    .backoff_max_ms = -1,
 	    .owner = {KIND_SERVICE, s->object.id, u->i.index},
-	    .name = arena_strf(
-	        &out->batch.arena, STR_FMT "/%u", STR_ARG(s->object.name), u->i.index),
+	    .name =
+	        arena_strf(&out->batch.arena, STR_FMT "/%u", STR_ARG(s->object.name), u->i.index),
 	    .need = row.spec.need,
 	    .body = row.spec.body};
 	t = submit_to(c, &start, w, want->need, out);

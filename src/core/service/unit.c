@@ -48,7 +48,8 @@ struct unit *unit_find(const struct service *s, int64_t index, enum presence pre
 {
 	size_t at = place_of(s, index, (int)presence);
 
-	return at < s->n_units && cmp(s->units[at], index, (int)presence) == 0 ? s->units[at] : NULL;
+	return at < s->n_units && cmp(s->units[at], index, (int)presence) == 0 ? s->units[at]
+	                                                                       : NULL;
 }
 
 struct unit *unit_of_task(const struct core *c, const struct service *s, const struct task *t)
@@ -90,8 +91,7 @@ void unit_set_revision(struct unit *u, int64_t revision)
 
 /* --- what is there */
 
-static struct unit *enter(
-    struct core *c, struct service *s, uint32_t index, enum presence presence)
+static struct unit *enter(struct core *c, struct service *s, uint32_t index, enum presence presence)
 {
 	size_t at = place_of(s, index, (int)presence);
 	struct unit *u = xcalloc(1, sizeof *u);
@@ -106,8 +106,8 @@ static struct unit *enter(
 	return u;
 }
 
-struct unit *unit_add(struct core *c, struct service *s, uint32_t index, enum presence presence,
-    int64_t revision)
+struct unit *unit_add(
+    struct core *c, struct service *s, uint32_t index, enum presence presence, int64_t revision)
 {
 	struct unit *u = enter(c, s, index, presence);
 
@@ -168,8 +168,7 @@ void unit_remove(struct core *c, struct unit *u, struct effects *out)
 	service_note(c, s);
 }
 
-void unit_set_presence(
-    struct core *c, struct unit *u, enum presence presence, struct effects *out)
+void unit_set_presence(struct core *c, struct unit *u, enum presence presence, struct effects *out)
 {
 	struct service *s = u->service;
 	size_t at;
@@ -343,8 +342,8 @@ static void notice(struct core *c, const struct unit *u, struct effects *out)
 	n->worker = u->worker;
 	n->owner = (struct owner){KIND_SERVICE, s->object.id, u->i.index};
 	n->exit_code = -1;
-	n->subject = arena_strf(
-	    &out->batch.arena, STR_FMT "/%u", STR_ARG(s->object.name), u->i.index);
+	n->subject =
+	    arena_strf(&out->batch.arena, STR_FMT "/%u", STR_ARG(s->object.name), u->i.index);
 	n->detail = arena_strf(&out->batch.arena,
 	    "{\"state\":\"%s\",\"presence\":\"%s\",\"ready\":%s,\"tag\":%llu}",
 	    instance_state_names[u->i.state], presence_names[u->i.presence],
@@ -358,8 +357,7 @@ static void write(struct core *c, struct unit *u, struct effects *out)
 	service_touch(c, u->service);
 	u->i.tag = u->service->tag;
 	unit_row(u, &row);
-	batch_put(
-	    &out->batch, &instance_table, row_new(&out->batch.arena, &instance_table, &row));
+	batch_put(&out->batch, &instance_table, row_new(&out->batch.arena, &instance_table, &row));
 	u->is_stored = true;
 	notice(c, u, out);
 }

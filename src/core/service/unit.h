@@ -14,16 +14,15 @@ size_t unit_place(const struct service *s, int64_t index, int presence);
 struct unit *unit_find(const struct service *s, int64_t index, enum presence presence);
 /* The one whose present start is that task; NULL: there is none. */
 struct unit *unit_of_task(const struct core *c, const struct service *s, const struct task *t);
-struct unit *unit_add(struct core *c, struct service *s, uint32_t index, enum presence presence,
-    int64_t revision);
+struct unit *unit_add(
+    struct core *c, struct service *s, uint32_t index, enum presence presence, int64_t revision);
 void unit_remove(struct core *c, struct unit *u, struct effects *out);
-/* Its key is another then. */
-void unit_set_presence(
-    struct core *c, struct unit *u, enum presence presence, struct effects *out);
+/* The unit's key is another then. */
+void unit_set_presence(struct core *c, struct unit *u, enum presence presence, struct effects *out);
 void unit_move(struct core *c, struct unit *u, enum instance_state to);
 void unit_set_revision(struct unit *u, int64_t revision);
 void unit_set_ready(struct core *c, struct unit *u, bool ready);
-/* It will be written at the end of the step, with a tag of its own. */
+/* The unit will be written at the end of the step, with a tag of its own. */
 void unit_touch(struct core *c, struct unit *u);
 enum unit_text { TEXT_ADDRESS, TEXT_PORTS, TEXT_CRASH, TEXT_PLACE, N_UNIT_TEXTS };
 /* True: it was another. Cut to its limit. */
@@ -44,8 +43,9 @@ struct site {
 	uint32_t number;
 	uint8_t seen; /* enum seen_worker */
 	bool is_drained, may_start, is_noted;
-	uint64_t generation, labels_build; /* of the worker and of the labels, when they were made: */
-	char *texts;                       /* what follows, one allocation */
+	uint64_t generation,
+	    labels_build; /* of the worker and of the labels, when they were made: */
+	char *texts;      /* what follows, one allocation */
 	struct str name, zone, target, labels;
 	struct unit_list units;
 	uint32_t n_units, n_starting;
@@ -80,7 +80,7 @@ void unit_no_place(struct core *c, struct unit *u, struct str why);
 /* start.c */
 /* False: the books say that the worker has no room for it after all. */
 bool unit_start(struct core *c, struct unit *u, struct worker *w, struct effects *out);
-/* Its worker is told to stop it; the record goes when it is over. */
+/* The unit's worker is told to stop it; the record goes when it is over. */
 void unit_tell(struct core *c, struct unit *u, struct str reason, struct effects *out);
 
 #endif

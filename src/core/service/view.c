@@ -143,8 +143,7 @@ bool core_instance(
 
 /* --- services */
 
-static void see_texts(
-    const struct service *s, struct arena *a, struct service_view *v)
+static void see_texts(const struct service *s, struct arena *a, struct service_view *v)
 {
 	int64_t last = 0;
 

@@ -15,24 +15,24 @@ bool core_domain_is_fresh(const struct core *c, struct str name, int64_t now_ms)
 size_t core_domain_services(const struct core *c, struct str name); /* how many name it */
 
 struct service_counts {
-	uint32_t in[INSTANCE_STATES];    /* ordinary records, by their states */
+	uint32_t in[INSTANCE_STATES];        /* ordinary records, by their states */
 	uint32_t beside[INSTANCE_PRESENCES]; /* records by presence */
-	uint32_t ready;                  /* indexes with one that is ready for traffic */
-	uint32_t routed;                 /* instances that traffic goes to */
-	uint32_t unplaced;               /* have a place error */
+	uint32_t ready;                      /* indexes with one that is ready for traffic */
+	uint32_t routed;                     /* instances that traffic goes to */
+	uint32_t unplaced;                   /* have a place error */
 	uint32_t stopping;
 	int64_t crashes; /* of all, since this process began to count */
 };
 
 struct service_view {
-	struct service_row row;  /* with the target's spec */
-	struct str queue;        /* name of the queue whose settings hold */
+	struct service_row row; /* with the target's spec */
+	struct str queue;       /* name of the queue whose settings hold */
 	struct service_counts counts;
 	size_t n_revisions;
 	struct str place_error;  /* of the first that has one; NULL: none */
 	struct str crash_reason; /* of the last crash; NULL: none */
 	struct str deploy_why;   /* where the deploy is, and what it waits for, as a sentence */
-	bool is_adopted; /* nobody asked for it: its record came back from a worker */
+	bool is_adopted;         /* nobody asked for it: its record came back from a worker */
 };
 /* False: there is none. */
 bool core_service(const struct core *c, rid id, struct arena *a, struct service_view *ret_view);
@@ -43,11 +43,11 @@ struct instance_view {
 	struct instance_row row;
 	struct str worker, zone; /* names; NULL: it has none */
 	bool is_routed;
-	bool restarts;          /* CRASHED: it will, by itself, */
-	int64_t restarts_ms;    /* at this time */
-	struct str waits_for;   /* a service that must be ready before it starts; NULL: none */
-	bool is_unheard;        /* its worker does not answer, or is given up and may still run it */
-	int32_t exit_code;      /* of the present start's task, if that is in memory; -1: none */
+	bool restarts;        /* CRASHED: it will, by itself, */
+	int64_t restarts_ms;  /* at this time */
+	struct str waits_for; /* a service that must be ready before it starts; NULL: none */
+	bool is_unheard;      /* its worker does not answer, or is given up and may still run it */
+	int32_t exit_code;    /* of the present start's task, if that is in memory; -1: none */
 };
 /*
  * Records by index and presence, from a place on: at most `max`. Returns how many. A page goes on
@@ -74,11 +74,11 @@ size_t core_service_revisions(
  * since. A service that went away is told by its name, as long as that is remembered: if `tag` is
  * below core_services_tag_floor(), everything must be read anew.
  */
-uint64_t core_services_tag(const struct core *c);       /* of the last change of all */
+uint64_t core_services_tag(const struct core *c); /* of the last change of all */
 uint64_t core_services_tag_floor(const struct core *c);
 struct service_change {
 	uint64_t tag;
-	rid id; /* 0: it is gone, */
+	rid id;          /* 0: it is gone, */
 	struct str name; /* which was called so */
 };
 /* False: nothing has changed since. Changes come by rising tags. */
@@ -100,7 +100,7 @@ void core_services(const struct core *c, struct services_view *ret_view);
 /* What a worker has of services, and who keeps a drain of it from its end. */
 struct worker_services {
 	uint32_t instances, running, evacuating;
-	uint32_t blocked;     /* evacuating ones whose replacement has no place */
+	uint32_t blocked;      /* evacuating ones whose replacement has no place */
 	struct str blocked_by; /* why, of the first: "web/3: insufficient resources: memory …" */
 };
 void core_worker_services(

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "core/service/want.h"
+#include "core/service/place/want.h"
 #include "core/state.h"
 
 #define RECORDS_PER_STEP 50000
@@ -65,15 +65,35 @@ static void full_slice(struct core *c)
 	if (s)
 		return;
 	all->passes_full++;
-	timer_set(c, TIMER_MONO, &all->full_timer, c->mono_ms + c->o.services_pass_ms, 0, full_pass);
+	services_arm(c);
 }
 
 static void full_pass(struct core *c, struct timer *t, struct effects *out)
 {
 	struct services *all = services_of(c);
 
+	for (size_t i = 0; i < all->n_sites; i++)
+		if (all->sites[i]->worker)
+			services_see_worker(c, all->sites[i]->worker);
 	all->full_at = 1;
 	full_slice(c);
+}
+
+/* What was waited for may be over, or far away. */
+void services_clock_changed(struct core *c, const struct zone *z)
+{
+	if (!z && services_of(c)->has_begun && c->objects[KIND_SERVICE].n)
+		full_pass(c, NULL, NULL);
+}
+
+/* A server without services is left alone. */
+void services_arm(struct core *c)
+{
+	struct services *all = services_of(c);
+
+	if (c->objects[KIND_SERVICE].n && !timer_is_set(&all->full_timer))
+		timer_set(c, TIMER_MONO, &all->full_timer, c->mono_ms + c->o.services_pass_ms, 0,
+		    full_pass);
 }
 
 /* --- at the first step of a process */
@@ -107,7 +127,7 @@ static void begin(struct core *c)
 			rejoin(c, s->units[k]);
 		service_note(c, s);
 	}
-	timer_set(c, TIMER_MONO, &all->full_timer, c->mono_ms + c->o.services_pass_ms, 0, full_pass);
+	services_arm(c);
 }
 
 void services_work(struct core *c, struct effects *out)

@@ -11,13 +11,14 @@ struct event;
 struct link_held;
 struct worker;
 
-/* Its health, its facts, its drain, or what its tasks hold has changed. */
+/* A worker's health, its facts, its drain, or what its tasks hold has changed. */
 void services_see_worker(struct core *c, struct worker *w);
 /* There may be more room than before, somewhere. */
 void services_room(struct core *c);
-/* It is removed, and has no tasks. */
+/* The worker is removed, and has no tasks. */
 void services_forget_worker(struct core *c, struct worker *w);
-/* It holds a start of which no task is known: that may be an instance's. True: it is one now. */
+/* The worker holds a start of which no task is known: that may be an instance's. True: it is one
+ * now. */
 bool services_adopt(
     struct core *c, struct worker *w, const struct link_held *held, struct effects *out);
 

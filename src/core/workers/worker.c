@@ -263,7 +263,7 @@ static int stop(
 	return 0;
 }
 
-/* Its time is over: what is still there ends with that reason. */
+/* The drain's time is over: what is still there ends with that reason. */
 static void drain_ended(struct core *c, struct timer *timer, struct effects *out)
 {
 	struct worker *w = CONTAINER_OF(timer, struct worker, drain);

@@ -64,7 +64,8 @@ const struct field instance_fields[] = {
     F("crashes", FIELD_I32, crash_count, FIELD_SHOWN, "in a row"),
     F("crashed", FIELD_TIME, crashed_at_ms, FIELD_SHOWN | NONE, "the last time"),
     F("crash_reason", FIELD_TEXT, crash_reason, FIELD_SHOWN | NONE, "of that crash"),
-    FIELD_FOUND("restarts", FIELD_TIME, NONE, "when a crashed one starts again; null: not by itself"),
+    FIELD_FOUND(
+        "restarts", FIELD_TIME, NONE, "when a crashed one starts again; null: not by itself"),
     F("place_error", FIELD_TEXT, place_error, FIELD_SHOWN | NONE, "why it has no worker"),
     FIELD_FOUND("waits_for", FIELD_TEXT, NONE, "a service that must be ready before it starts"),
     F("tag", FIELD_I64, tag, FIELD_SHOWN, "rises over the whole server with every change"),
@@ -79,7 +80,8 @@ static void quarantine(void *row, const struct quarantine_facts *f)
 
 	*i = (struct instance_row){.service = kept.service,
 	    .index = kept.index,
-	    .presence = kept.presence >= 0 && kept.presence < INSTANCE_PRESENCES ? kept.presence : 0,
+	    .presence =
+	        kept.presence >= 0 && kept.presence < INSTANCE_PRESENCES ? kept.presence : 0,
 	    .state = may_run ? kept.state : 0,
 	    .task = may_run ? kept.task : 0,
 	    .token = may_run ? kept.token : 0,

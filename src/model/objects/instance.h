@@ -32,8 +32,8 @@ struct instance_row {
 	int64_t since_ms, asked_ms, crashed_at_ms;
 	int64_t ready_ms; /* ready for traffic since; 0: it is not */
 	int32_t is_up, is_stopping, is_surge;
-	struct str address;  /* NULL: not known */
-	struct str ports;    /* lines of numbers; NULL: none */
+	struct str address;      /* NULL: not known */
+	struct str ports;        /* lines of numbers; NULL: none */
 	struct str crash_reason; /* of the last crash; NULL: none */
 	struct str place_error;  /* why it has no worker; NULL: it has one, or nobody has looked */
 };

@@ -13,7 +13,7 @@
 
 /* What makes a revision. All else of a service changes without one. */
 struct service_spec {
-	rid queue; /* whose settings hold; 0: the queue of all services that name none */
+	rid queue;        /* whose settings hold; 0: the queue of all services that name none */
 	int32_t n_ports;  /* numbers given by the worker */
 	struct str need;  /* of its worker: model/task/need.h; NULL: what the queue says */
 	struct str needs; /* services that must be ready before it starts: names as lines */

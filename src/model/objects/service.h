@@ -64,7 +64,7 @@ struct service_row {
 	struct service_deploy deploy;
 	int64_t last_revision; /* the highest number that was given */
 	int64_t tag;           /* of the last change of anything of it */
-	int32_t deleting;      /* nothing of it is wanted any more: it goes with its last instance */
+	int32_t deleting; /* nothing of it is wanted any more: it goes with its last instance */
 	int64_t ctime_ms, mtime_ms;
 	int64_t version;  /* rises with every change that somebody asked for: the ETag */
 	struct str actor; /* who changed it last */

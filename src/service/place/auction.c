@@ -42,7 +42,7 @@ static void zones_number(struct auction *a)
 	for (uint32_t i = 0; i < n; i++)
 		if (i == 0 || !str_eq(a->zones[i], a->zones[a->n_zones - 1]))
 			a->zones[a->n_zones++] = a->zones[i];
-	/* they outlive the texts of workers that are updated */
+	/* the names outlive the texts of workers that are updated */
 	for (uint32_t i = 0; i < a->n_zones; i++)
 		a->zones[i].p = xstrndup(a->zones[i].n ? a->zones[i].p : "", a->zones[i].n);
 }

@@ -95,7 +95,8 @@ static void say_labels(const struct asking *q)
 		}
 	}
 	if (q->want->without.n) {
-		buf_add_cstr(q->text, "every worker that would do has a label that is not wanted: ");
+		buf_add_cstr(
+		    q->text, "every worker that would do has a label that is not wanted: ");
 		add_list(q->text, q->want->without);
 		return;
 	}

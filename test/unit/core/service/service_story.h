@@ -46,8 +46,8 @@ static inline const struct reply *story_object(struct service_story *s, enum eve
 	return world_reply(s->w);
 }
 
-static inline rid story_create(struct service_story *s, const struct service_row *row,
-    uint64_t fields)
+static inline rid story_create(
+    struct service_story *s, const struct service_row *row, uint64_t fields)
 {
 	const struct reply *r =
 	    story_object(s, EV_CREATE, KIND_SERVICE, 0, VERB_NONE, row, fields, 0);
@@ -122,8 +122,8 @@ static inline void story_worker(struct service_story *s, int n, int room)
 	    arena_strdup(&s->a, offer), NULL, 0);
 }
 
-static inline void story_fares(struct service_story *s, uint64_t link, rid task, int64_t token,
-    bool up, bool ready)
+static inline void story_fares(
+    struct service_story *s, uint64_t link, rid task, int64_t token, bool up, bool ready)
 {
 	struct event ev = {.kind = EV_HEALTH, .link = link};
 

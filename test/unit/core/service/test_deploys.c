@@ -19,8 +19,8 @@ static rid steady(struct service_story *s, const struct service_row *how, uint64
 	row.instances = n;
 	row.spec.body = STR("{\"v\":1}");
 	story_worker(s, 1, 50);
-	id = story_create(s, &row,
-	    fields | SERVICE_BIT(name) | SERVICE_BIT(instances) | SERVICE_BIT(spec.body));
+	id = story_create(
+	    s, &row, fields | SERVICE_BIT(name) | SERVICE_BIT(instances) | SERVICE_BIT(spec.body));
 	assert_int_equal(story_obey(s), n);
 	world_advance(s->w, 10000);
 	assert_int_equal(story_view(s, id).row.deploy.state, DEPLOY_STEADY);
@@ -94,8 +94,8 @@ static void test_a_bad_revision_goes_back_by_itself(void **state)
 	rid id;
 
 	story_begin(&s, NULL);
-	id = steady(&s, &how,
-	    SERVICE_BIT(strategy.auto_rollback) | SERVICE_BIT(strategy.deadline_ms), 3);
+	id = steady(
+	    &s, &how, SERVICE_BIT(strategy.auto_rollback) | SERVICE_BIT(strategy.deadline_ms), 3);
 	deploy(&s, id, "{\"bad\":1}");
 	world_advance(s.w, 59000);
 	assert_int_equal(ready(&s, id), 3);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instances: started, up, crashed and started again, scaled, stopped, and the same after a start. */
+/* Instances: started, up, crashed and started again, scaled, stopped, and the same after a start.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,7 +127,9 @@ static void test_tasks_and_instances_share_the_room(void **state)
 	    .instances = 2,
 	    .spec = {.body = STR("{}"), .need = STR("memory=600\n")}};
 	struct submit_task t = {.status = TASK_QUEUED,
-	    .spec = {.backoff_ms = -1, .backoff_max_ms = -1, .need = STR("memory=600\n"),
+	    .spec = {.backoff_ms = -1,
+	        .backoff_max_ms = -1,
+	        .need = STR("memory=600\n"),
 	        .body = STR("{}")}};
 	rid id, task;
 
@@ -272,8 +275,7 @@ static void test_removed_with_its_last_instance(void **state)
 	    story_object(&s, EV_DELETE, KIND_SERVICE, id, VERB_NONE, NULL, 0, 0)->code, 0);
 	assert_true(story_view(&s, id).row.deleting);
 	assert_int_equal(story_set(&s, id, &row, SERVICE_BIT(instances))->code, ERR_CONFLICT);
-	assert_int_equal(
-	    story_object(&s, EV_DELETE, KIND_SERVICE, id, VERB_NONE, NULL, 0, 0)->code,
+	assert_int_equal(story_object(&s, EV_DELETE, KIND_SERVICE, id, VERB_NONE, NULL, 0, 0)->code,
 	    ERR_CONFLICT);
 	assert_int_equal(story_stop(&s), 2);
 	assert_int_equal(core_count(s.w->core, KIND_SERVICE), 0);
@@ -347,9 +349,8 @@ static void test_it_goes_on_after_a_restart(void **state)
 static void test_needs_wait_until_the_other_is_ready(void **state)
 {
 	struct service_story s;
-	struct service_row row = {.name = STR("web"),
-	    .instances = 1,
-	    .spec = {.body = STR("{}"), .needs = STR("db\n")}};
+	struct service_row row = {
+	    .name = STR("web"), .instances = 1, .spec = {.body = STR("{}"), .needs = STR("db\n")}};
 	struct why *whys;
 	rid web, db;
 
@@ -360,7 +361,8 @@ static void test_needs_wait_until_the_other_is_ready(void **state)
 	        SERVICE_BIT(spec.needs));
 	assert_counts(&s, web, 1, 0, 0, 0);
 	assert_true(str_is(story_instance(&s, web, 0).waits_for, "db"));
-	assert_int_equal(core_instance_why(s.w->core, web, 0, s.w->now_ms, s.w->mono_ms, &s.a, &whys), 1);
+	assert_int_equal(
+	    core_instance_why(s.w->core, web, 0, s.w->now_ms, s.w->mono_ms, &s.a, &whys), 1);
 	assert_int_equal(whys[0].code, WHY_INSTANCE_NEEDS);
 	db = story_service(&s, "db", 1);
 	assert_counts(&s, web, 1, 0, 0, 0);

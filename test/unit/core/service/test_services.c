@@ -85,7 +85,8 @@ static void test_it_is_the_same_after_a_restart(void **state)
 	after = story_view(&s, id);
 	assert_null(row_differs(&service_table, &before.row, &after.row));
 	assert_int_equal(core_service_revisions(s.w->core, id, &s.a, &revisions), 2);
-	assert_int_equal(revisions[1].row.outcome, REVISION_STABLE); /* of no instances all are well */
+	assert_int_equal(
+	    revisions[1].row.outcome, REVISION_STABLE); /* of no instances all are well */
 	story_end(&s);
 }
 
@@ -130,10 +131,10 @@ static void test_what_is_refused(void **state)
 	assert_int_equal(story_set(&s, id, &row, SERVICE_BIT(spec.body))->code, ERR_INVALID);
 	assert_int_equal(story_do(&s, id, SERVICE_PROMOTE, 0)->code, ERR_CONFLICT);
 	/* its queue stays while it is its */
-	assert_int_equal(story_object(&s, EV_DELETE, KIND_QUEUE,
-	                     core_find(s.w->core, KIND_QUEUE, STR(SERVICE_QUEUE)), VERB_NONE, NULL,
-	                     0, 0)
-	                     ->code,
+	assert_int_equal(
+	    story_object(&s, EV_DELETE, KIND_QUEUE,
+	        core_find(s.w->core, KIND_QUEUE, STR(SERVICE_QUEUE)), VERB_NONE, NULL, 0, 0)
+	        ->code,
 	    ERR_CONFLICT);
 	assert_int_equal(
 	    story_object(&s, EV_DELETE, KIND_SERVICE, id, VERB_NONE, NULL, 0, 0)->code, 0);

@@ -30,8 +30,7 @@ static size_t place_of(const struct world_rows *r, const struct row_table *t, co
 	return i;
 }
 
-static bool is_at(
-    const struct world_rows *r, const struct row_table *t, const void *row, size_t i)
+static bool is_at(const struct world_rows *r, const struct row_table *t, const void *row, size_t i)
 {
 	return i < r->n && row_compare(t, t->n_key, r->v[i], row) == 0;
 }

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/service/place/want.h"
 #include "core/service/worker.h"
-#include "core/service/want.h"
 #include "core/state.h"
 
 static void site_free(struct site *s)
@@ -137,7 +137,7 @@ static struct str put(char **at, struct str s)
 	return (struct str){copy, s.n};
 }
 
-/* Its own labels, its zone as one, and one for each queue of services that it serves. */
+/* The worker's own labels, its zone as one, and one for each queue of services that it serves. */
 static void add_labels(struct core *c, const struct worker *w, struct buf *b)
 {
 	struct auctions *all = auctions_of(c);

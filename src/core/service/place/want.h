@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What instances need of a worker, each different need once; and the auction that goes by it. */
-#ifndef CORE_SERVICE_WANT_H
-#define CORE_SERVICE_WANT_H
+#ifndef CORE_SERVICE_PLACE_WANT_H
+#define CORE_SERVICE_PLACE_WANT_H
 
 #include <bsd/sys/tree.h>
 
@@ -32,8 +32,8 @@ struct auctions {
 	struct auction *a; /* NULL: none yet */
 	uint64_t build;
 	int64_t built_ms; /* monotonic */
-	bool is_stale; /* other workers, or other zones: it must be made anew */
-	bool has_room; /* more than before */
+	bool is_stale;    /* other workers, or other zones: it must be made anew */
+	bool has_room;    /* more than before */
 	struct wants_by_need wants;
 	struct want_list shorts;
 	/* room for a batch */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A need in the words of the books and in those of the auction. */
-#include "core/service/want.h"
+#include "core/service/place/want.h"
 
 #include <stdlib.h>
 

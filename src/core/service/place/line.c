@@ -3,7 +3,7 @@
  * What waits for a worker: for the next auction; or, if it found no place, until there is more room
  * somewhere, by what it needs.
  */
-#include "core/service/want.h"
+#include "core/service/place/want.h"
 #include "core/state.h"
 
 void services_room(struct core *c)

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "core/service/want.h"
+#include "core/service/place/want.h"
 #include "core/state.h"
 
 #define BATCH_MAX 2048 /* units of one step: others want their turn, and the store its batch */
@@ -130,8 +130,8 @@ static void build(struct core *c)
 		workers[i] = place_worker(all->sites[i]);
 	}
 	auction_free(au->a);
-	au->a = auction_new(&c->o.place, workers, (uint32_t)all->n_sites, NULL,
-	    (uint32_t)all->n_numbers);
+	au->a = auction_new(
+	    &c->o.place, workers, (uint32_t)all->n_sites, NULL, (uint32_t)all->n_numbers);
 	au->build++;
 	au->is_stale = false;
 	au->built_ms = c->mono_ms;
@@ -152,7 +152,8 @@ static uint32_t gather(struct core *c)
 	uint32_t n = 0;
 	struct unit *u;
 
-	while (n < BATCH_MAX && ((u = TAILQ_FIRST(&all->due[0])) || (u = TAILQ_FIRST(&all->due[1])))) {
+	while (
+	    n < BATCH_MAX && ((u = TAILQ_FIRST(&all->due[0])) || (u = TAILQ_FIRST(&all->due[1])))) {
 		struct want *w = unit_want(c, u);
 
 		unit_unask(c, u);
@@ -191,6 +192,20 @@ void unit_no_place(struct core *c, struct unit *u, struct str why)
 	unit_touch(c, u);
 }
 
+/* The queue is no label that anybody has heard of. */
+static void say_queue(struct core *c, const struct want *w, struct buf *text)
+{
+	const struct queue *q = queue_find(c, w->queue);
+	AUTO(free_cstr)
+	char *label = xasprintf("no worker with label queue " STR_FMT, STR_ARG(q->row.name));
+
+	if (!str_is(buf_str(text), label))
+		return;
+	buf_reset(text);
+	buf_printf(
+	    text, "no worker that takes services serves the queue " STR_FMT, STR_ARG(q->row.name));
+}
+
 static void explain(struct core *c, struct unit *u, const struct place_result *r)
 {
 	struct auctions *au = auctions_of(c);
@@ -205,6 +220,7 @@ static void explain(struct core *c, struct unit *u, const struct place_result *r
 		    auction_starting(au->a), c->o.place.starts_max);
 	else
 		auction_explain(au->a, w->shape, r->zone_must, &e, &text);
+	say_queue(c, w, &text);
 	unit_no_place(c, u, buf_str(&text));
 	unit_is_short(c, u, w);
 }
@@ -257,7 +273,7 @@ static void settle(struct core *c, uint32_t k, struct effects *out)
 		return;
 	}
 	to = all->sites[r->worker]->worker;
-	/* it was counted there; the unit counts itself when it enters */
+	/* the auction counted it there; the unit counts itself when it enters */
 	auction_count(au->a, r->worker, u->service->number, -1);
 	if (want_fits_now(c, w, to) && unit_start(c, u, to, out)) {
 		au->has_room |= w->n_shorts > 0;
