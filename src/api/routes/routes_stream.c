@@ -56,7 +56,7 @@ static void tell_tag(struct follower *f, const char *kind, uint64_t place)
 static void tell_gone(struct follower *f, struct str name, uint64_t tag)
 {
 	begin_event(f, "gone", tag);
-	jw_open(&f->text, '{');
+	buf_add_char(&f->text, '{'); /* it is no element of what stands before it */
 	jw_mstr(&f->text, "name", name);
 	jw_mi64(&f->text, "tag", (int64_t)tag);
 	jw_close(&f->text, '}');

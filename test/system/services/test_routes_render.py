@@ -215,7 +215,6 @@ def test_a_process_gets_a_signal(render, template, tmp_path):
 
 
 @pytest.mark.parametrize("args, says", [
-    (["t"], "--from FILE"),
     (["t", "--from", "/none", "--exec", "x"], "need a file: --to"),
     (["t", "--from", "/none", "--once", "--watch"], "either --once or --watch"),
     (["t", "u", "--from", "/none"], "takes one TEMPLATE"),

@@ -126,3 +126,53 @@ def test_what_has_no_place_says_why(one):
     assert "memory" in one.cli("service", "ls").out
     reasons = json.loads(one.cli("service", "why", "big/0", "-o", "json").out)["reasons"]
     assert any("memory" in r["text"] for r in reasons)
+
+
+TEMPLATE = """\
+{{for s in services}}
+service {{s.name}}
+{{for i in s.routed}}
+  {{i.address | host}}:{{i.port}}
+{{end}}
+{{end}}
+"""
+
+
+def test_routes_follow_what_is_ready(one, tmp_path):
+    template, out = tmp_path / "t", tmp_path / "out"
+    template.write_text(TEMPLATE)
+    assert one.cli("routes", "render", str(template)).out == ""
+    add(one, routes=[{"host": "www.example.org"}], domain="apps")
+    two = ready(one, "web", 2)
+    ports = [i["ports"][0] for i in two]
+    text = "service web\n" + "".join(f"  127.0.0.1:{port}\n" for port in ports)
+    assert one.cli("routes", "render", str(template)).out == text
+    state = one.get("/v1/routes")
+    assert state["services"][0]["routes"] == [{"host": "www.example.org"}]
+    assert [i["routed"] for i in state["services"][0]["instances"]] == [True, True]
+    assert one.get("/v1/routes", domain="none")["services"] == []
+    targets = one.get("/v1/routes/prometheus")
+    assert [t["targets"] for t in targets] == [[f"127.0.0.1:{port}"] for port in ports]
+    assert targets[0]["labels"]["__meta_reeve_service"] == "web"
+
+
+def test_a_proxy_is_kept_up_to_date(one, tmp_path):
+    template, out = tmp_path / "t", tmp_path / "out"
+    template.write_text(TEMPLATE)
+    watcher = one._process("render", ["routes", "render", str(template), "--to", str(out), "--watch", "--interval", "50ms"],
+                           {"REEVE_SERVER": f"unix:{one.socket}"})
+    wait_until(out.exists, what="the first configuration")
+    add(one, n=1)
+    first = ready(one, "web", 1)[0]["ports"][0]
+    wait_until(lambda: out.read_text() == f"service web\n  127.0.0.1:{first}\n", what="one route")
+    one.cli("service", "scale", "web", "2")
+    second = ready(one, "web", 2)[1]["ports"][0]
+    wait_until(lambda: f"127.0.0.1:{second}" in out.read_text(), what="two routes")
+    one.server.kill9()
+    one.restart()
+    one.cli("service", "scale", "web", "1")
+    wait_until(lambda: out.read_text() == f"service web\n  127.0.0.1:{first}\n", what="one route again")
+    one.cli("service", "rm", "web", "-y")
+    wait_until(lambda: out.read_text() == "", what="no route")
+    assert watcher.running
+    watcher.stop()

@@ -516,7 +516,7 @@ static void test_stream_of_routes(void **state)
 	json_decref(ask_json(w, API_PATCH, "/v1/services/web", "{\"instances\":0}", 200));
 	world_run(w);
 	json_decref(ask_json(w, API_DELETE, "/v1/services/web", NULL, 204));
-	HEARD(t, "event: gone", "\"name\":\"web\"");
+	HEARD(t, "event: gone\ndata: {\"name\":\"web\",\"tag\":");
 	talk_hang_up(t);
 	talk_free(t);
 }
