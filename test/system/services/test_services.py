@@ -176,3 +176,30 @@ def test_a_proxy_is_kept_up_to_date(one, tmp_path):
     wait_until(lambda: out.read_text() == "", what="no route")
     assert watcher.running
     watcher.stop()
+
+
+def test_a_drain_moves_instances_when_their_replacement_is_ready(one):
+    add(one)
+    before = ready(one, "web", 2)
+    said = one.cli("worker", "drain", "w1", "--reason", "new disk")
+    assert "2 instances of services cannot move; web/0: " in said.err
+    assert [i["task"] for i in ready(one, "web", 2)] == [i["task"] for i in before]
+    one.start_worker("--address", "127.0.0.1", "--ports", free_range(), name="w2")
+    ready_counts = set()
+
+    def moved():
+        ready_counts.add(one.get("/v1/services/web")["counts"]["ready"])
+        return all(i["worker"] == "w2" and i["ready"] for i in instances(one, "web"))
+
+    wait_until(moved, what="both are on w2")
+    assert ready_counts == {2}
+    wait_until(lambda: one.get("/v1/workers/w1")["services"]["instances"] == 0, what="w1 is empty")
+
+
+def test_a_drain_has_an_end(one):
+    add(one, n=1)
+    ready(one, "web", 1)
+    one.cli("worker", "drain", "w1", "--timeout", "1s", "--wait")
+    row = instances(one, "web")[0]
+    assert row["state"] != "RUNNING"
+    assert one.get("/v1/workers/w1")["drain_until"]
