@@ -13,7 +13,8 @@
 struct owner_names {
 	enum query query;             /* asks for the object's tasks and events */
 	const char *name, *id, *part; /* a part is a second, */
-	bool part_is_name;            /* or what the task is called */
+	bool part_is_name;            /* or what the task is called, */
+	bool part_is_number;          /* or just a number from 0 */
 	const char *cause;            /* why its tasks came to be: in their history; NULL: submit */
 };
 

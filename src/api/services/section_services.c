@@ -132,7 +132,18 @@ static bool service_fits(const struct call *c, rid id)
 	return core_service(c->host->core, id, &a, &v) && str_eq(v.row.domain, c->query[Q_DOMAIN]);
 }
 
+/* A token with limits is not for services: to its bearer there are none. */
+static bool service_covers(const struct call *c, rid id)
+{
+	return !c->who.limit;
+}
+
+static const struct owner_names in_tasks = {
+    Q_SERVICE, "service", "service_id", "index", .part_is_number = true, .cause = "service"};
+
 static const struct resource resource = {.kind = KIND_SERVICE,
+    .covers = service_covers,
+    .owner = &in_tasks,
     .show = service_show,
     .show_listed = service_show_listed,
     .gone = "deleted",

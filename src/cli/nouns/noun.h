@@ -60,7 +60,7 @@ extern const struct view batch_view, domain_view, graph_view, group_view, queue_
 NOUN_TABLE(X)
 #undef X
 /* Nouns that tasks belong to, and what a task is to one, in words; NULL: it is not of that noun. */
-#define OWNER_TABLE(X) X(schedule) X(group)
+#define OWNER_TABLE(X) X(schedule) X(group) X(service)
 #define X(word) char *word##_of_task(const struct cli *c, const json_t *task);
 OWNER_TABLE(X)
 #undef X

@@ -147,3 +147,12 @@ int cmd_service_why(struct cli *c)
 {
 	return noun_each(c, why_one);
 }
+
+char *service_of_task(const struct cli *c, const json_t *task)
+{
+	if (!jhas(task, "service_id"))
+		return NULL;
+	return xasprintf("%s, instance %lld",
+	    jhas(task, "service") ? js(task, "service") : "one that was deleted",
+	    (long long)ji(task, "index", 0));
+}

@@ -203,3 +203,16 @@ def test_a_drain_has_an_end(one):
     row = instances(one, "web")[0]
     assert row["state"] != "RUNNING"
     assert one.get("/v1/workers/w1")["drain_until"]
+
+
+def test_starts_are_tasks_of_their_service(one):
+    one.cli("service", "add", "web", "-i", "2", "--", "sh", "-c", "echo hello from a copy; exec sleep 1000")
+    rows = wait_until(lambda: [i for i in instances(one, "web") if i["state"] == "RUNNING"][1:] and instances(one, "web"),
+                      what="two instances run")
+    tasks = one.get("/v1/tasks", service="web")["items"]
+    assert {(t["id"], t["service"], t["index"]) for t in tasks} == {(i["task"], "web", i["index"]) for i in rows}
+    one.submit("true")
+    assert len(one.cli("task", "ls", "--service", "web", "-o", "json").json["items"]) == 2
+    wait_until(lambda: one.cli("logs", "--service", "web").out.count("hello from a copy") == 2, what="both have said it")
+    assert "web, instance 0" in one.cli("task", "show", rows[0]["task"]).out
+    assert "there is no service" in one.cli("task", "ls", "--service", "wbe", check=False).err
