@@ -52,8 +52,8 @@ struct api {
 	struct graph_room *graphs; /* kept graphs in memory; NULL: none was used yet */
 	struct owed *owed;         /* groups that were triggered are drafted; NULL: none was yet */
 	struct route_followers *routes; /* who is told of routes; NULL: nobody was yet */
-	struct buf openapi;        /* written once, when it is first asked for */
-	struct buf metrics_text;   /* as written in that turn of the host's loop */
+	struct buf openapi;             /* written once, when it is first asked for */
+	struct buf metrics_text;        /* as written in that turn of the host's loop */
 	uint64_t metrics_turn;
 };
 

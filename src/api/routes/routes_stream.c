@@ -133,6 +133,12 @@ static bool tell_one(struct follower *f)
 	return true;
 }
 
+/* Most commits are about something else. */
+static bool has_heard_all(const struct follower *f)
+{
+	return !f->is_walking && !f->text.n && f->tag == core_services_tag(f->c->host->core);
+}
+
 static void tell(struct follower *f);
 
 static void drained(void *arg)
@@ -156,7 +162,7 @@ static void tell(struct follower *f)
 	const struct api_io *io = f->c->host->io;
 	bool more = true;
 
-	if (f->is_draining)
+	if (f->is_draining || has_heard_all(f))
 		return;
 	if (io->stream_pending(f->c->req.io) > LAG_BYTES) {
 		wait_for_drain(f);

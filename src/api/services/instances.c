@@ -125,9 +125,10 @@ static size_t choose(
 static bool find(struct call *c)
 {
 	c->about = find_object(c, KIND_SERVICE, c->arg, "service", &c->problem);
-	if (!c->about)
-		call_problem(c);
-	return c->about;
+	if (c->about)
+		return true;
+	call_problem(c);
+	return false;
 }
 
 static void end_page(struct call *c, int64_t next)

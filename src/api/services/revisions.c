@@ -5,9 +5,10 @@
 static bool find(struct call *c)
 {
 	c->about = find_object(c, KIND_SERVICE, c->arg, "service", &c->problem);
-	if (!c->about)
-		call_problem(c);
-	return c->about;
+	if (c->about)
+		return true;
+	call_problem(c);
+	return false;
 }
 
 /* The page goes on behind this revision. */

@@ -12,7 +12,6 @@ const struct noun service_noun = {.word = "service",
     .path = "/v1/services",
     .list = &service_list,
     .view = &service_view,
-    .fields = service_fields,
     .gone = "deleted"};
 
 /* A change of what runs is more than a change. */

@@ -159,7 +159,8 @@ int content_missing(struct cli *c, const json_t *task, const char *before)
 		return 0;
 	problem_set(&c->problem, ERR_INVALID, "there is nothing to run");
 	return problem_hint(&c->problem,
-	    "put the command at the end, as in: reeve %s%s -- echo hello", c->command->path, before);
+	    "put the command at the end, as in: reeve %s%s -- echo hello", c->command->path,
+	    before);
 }
 
 static const struct setting queue_setting[] = {{"queue", SETTING_TEXT}, {NULL}};

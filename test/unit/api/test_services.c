@@ -624,6 +624,9 @@ static const struct refusal {
     {API_PUT, "/v1/services/b", "{\"name\":\"a\"" TASK "}", 400, "name", "PATCH renames"},
     {API_PUT, "/v1/services/a,b", "{\"name\":\"a\"" TASK "}", 400, "service", "usable name"},
     {API_PATCH, "/v1/services/none", "{\"instances\":1}", 404, "service", "reeve service ls"},
+    {API_GET, "/v1/services/none/instances", NULL, 404, "service", "no service"},
+    {API_GET, "/v1/services/none/revisions", NULL, 404, "service", "no service"},
+    {API_GET, "/v1/services/none/why?index=0", NULL, 404, "service", "no service"},
     {API_POST, "/v1/services/none/restart", NULL, 404, "service", "no service"},
 };
 
