@@ -32,7 +32,7 @@ static int check(
 	if (row->strategy.deadline_ms &&
 	    row->strategy.min_healthy_ms >= row->strategy.deadline_ms) {
 		problem_set(p, ERR_INVALID, "min_healthy must be shorter than the deadline");
-		return problem_field(p, "strategy.min_healthy");
+		return problem_field(p, "strategy");
 	}
 	return service_check_needs(c, name, row->spec.needs, p);
 }
