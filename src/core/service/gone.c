@@ -8,7 +8,7 @@
 #include "core/service/unit.h"
 #include "core/state.h"
 
-#define META_SERVICES_TAG "services.tag"
+#define META_SERVICES_TAG "services_tag"
 
 static void remember(struct services *all, const struct service *s)
 {

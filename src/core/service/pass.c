@@ -272,7 +272,7 @@ void service_pass(struct core *c, struct service *s, struct effects *out)
 {
 	struct services *all = services_of(c);
 	struct converge_env env = {c->now_ms, CONVERGE_ASK_AGAIN_MS, all->seen};
-	bool did;
+	bool did, by_full_pass = s->is_by_full_pass;
 
 	all->passes++;
 	remove_what_is_over(c, s, out);
@@ -282,12 +282,18 @@ void service_pass(struct core *c, struct service *s, struct effects *out)
 	did = deploys(c, s, &env, out);
 	if (did)
 		copy_records(all, s);
-	did |= converges(c, s, &env, out);
-	if (s->is_by_full_pass && did)
-		all->missed++;
+	if (converges(c, s, &env, out)) {
+		did = true;
+		service_note(c, s); /* the deploy may have something to say of what was made */
+	}
+	all->missed += by_full_pass && did;
 	s->is_by_full_pass = false;
-	if (s->is_deleting && !s->n_units)
+	if (s->is_deleting && !s->n_units) {
 		service_delete(c, s, out);
-	else
-		arm(c, s);
+		return;
+	}
+	if (s->lost_a_row) /* who follows must hear of it, by a tag that stays */
+		service_save_deploy(c, s, out);
+	s->lost_a_row = false;
+	arm(c, s);
 }

@@ -83,6 +83,12 @@ static void is_over(struct core *c, struct unit *u)
 	service_note(c, u->service);
 }
 
+/* Nobody knows when its worker was lost; while a server loads, not even how long that is ago. */
+static int64_t hold_of_unknown(const struct core *c)
+{
+	return c->open ? c->hold_floor_ms - c->mono_ms : c->o.lost_hold_ms;
+}
+
 void service_task_ended(struct core *c, struct object *o, rid task)
 {
 	struct task *t = task_find(c, task);
@@ -93,7 +99,7 @@ void service_task_ended(struct core *c, struct object *o, rid task)
 		return;
 	service_note(c, u->service);
 	if (t->row.state.status == TASK_ORPHANED) /* of a loss that nobody told of */
-		service_task_lost(c, o, t, c->hold_floor_ms - c->mono_ms);
+		service_task_lost(c, o, t, hold_of_unknown(c));
 	else if (u->i.is_stopping || u->i.presence != PRESENCE_ORDINARY)
 		is_over(c, u);
 	else if (t->row.state.status == TASK_CANCELLED) /* somebody cancelled the task */

@@ -124,6 +124,14 @@ static uint32_t number_take(struct services *all, struct service *s)
 	return (uint32_t)n;
 }
 
+/* What a damaged row says of it may be any number: then the deploy is over. */
+static enum deploy_state known_state(int32_t stored)
+{
+	bool is_known = stored > 0 && stored < N_DEPLOY_STATES;
+
+	return (enum deploy_state)(is_known ? stored : 0);
+}
+
 struct service *service_enter(struct core *c, const struct service_row *row)
 {
 	struct services *all = services_of(c);
@@ -132,7 +140,7 @@ struct service *service_enter(struct core *c, const struct service_row *row)
 
 	object_add(c, &s->object, KIND_SERVICE, row->id, name);
 	s->number = number_take(all, s);
-	s->deploy = (struct deploy){.state = (enum deploy_state)row->deploy.state,
+	s->deploy = (struct deploy){.state = known_state(row->deploy.state),
 	    .target = row->deploy.target,
 	    .stable = row->deploy.stable,
 	    .failed = row->deploy.failed,
@@ -152,8 +160,6 @@ static void load(struct core *c, const void *stored)
 	const struct service_row *row = stored;
 	struct service *s = service_enter(c, row);
 
-	if (s->deploy.state >= N_DEPLOY_STATES)
-		s->deploy.state = DEPLOY_STEADY;
 	if (s->tag > all->tag)
 		all->tag = s->tag;
 }

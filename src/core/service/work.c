@@ -72,9 +72,7 @@ static void full_pass(struct core *c, struct timer *t, struct effects *out)
 {
 	struct services *all = services_of(c);
 
-	for (size_t i = 0; i < all->n_sites; i++)
-		if (all->sites[i]->worker)
-			services_see_worker(c, all->sites[i]->worker);
+	all->missed += sites_missed(c);
 	all->full_at = 1;
 	full_slice(c);
 }

@@ -257,6 +257,7 @@ def test_lines_that_come_fast_are_one_change(watching, template, tmp_path):
         child.stdin.write(json.dumps({"tag": n, "services": []}) + "\n")
         child.stdin.flush()
     wait_until(lambda: out.exists() and out.read_text() == "200\n")
+    wait_until(runs.exists)  # the file takes its place before the reload
     assert len(runs.read_text()) < 100
     child.stdin.write("{broken\n")
     child.stdin.flush()

@@ -176,11 +176,16 @@ static void set_texts(struct core *c, struct site *s, struct str zone)
 		auctions_of(c)->is_stale = true;
 }
 
+static bool is_drained(const struct worker *w)
+{
+	return w->row.drained || w->leaving;
+}
+
 static void refresh(struct core *c, struct site *s)
 {
 	struct worker *w = s->worker;
 	enum seen_worker seen = seen_of(c, w);
-	bool drained = w->row.drained || w->leaving, may = worker_may_start(c, w);
+	bool drained = is_drained(w), may = worker_may_start(c, w);
 	bool same = s->texts && s->generation == w->generation &&
 	            s->labels_build == services_of(c)->labels_build;
 	char *old = same ? NULL : s->texts;
@@ -201,6 +206,25 @@ static void refresh(struct core *c, struct site *s)
 	s->may_start = may;
 	auction_site_changed(c, s);
 	free(old);
+}
+
+size_t sites_missed(struct core *c)
+{
+	struct services *all = services_of(c);
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->n_sites; i++) {
+		struct site *s = all->sites[i];
+
+		if (!s->worker || s->is_noted)
+			continue;
+		if (seen_of(c, s->worker) == s->seen && is_drained(s->worker) == s->is_drained &&
+		    worker_may_start(c, s->worker) == s->may_start)
+			continue;
+		services_see_worker(c, s->worker);
+		n++;
+	}
+	return n;
 }
 
 void sites_refresh(struct core *c)
