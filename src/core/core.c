@@ -29,11 +29,18 @@ struct core *core_new(const struct core_options *o)
 	    .n_resources = o->n_resources,
 	    .groups_active = o->groups_active,
 	    .groups_delay_ms = o->groups_delay_ms,
+	    .place = o->place,
+	    .services_pass_ms = OR(o->services_pass_ms, 30000),
 	    .submit_slice = OR(o->submit_slice, 1024),
 	    .consensus_patience = OR(o->consensus_patience, 16),
 	    .input_max = OR(o->input_max, INPUT_MAX_DEFAULT),
 	    .input_silence_ms = OR(o->input_silence_ms, INPUT_SILENCE_DEFAULT_MS),
 	};
+	if (!c->o.place.starting_weight && !c->o.place.bin_pack_weight)
+		c->o.place.starting_weight = place_config_default.starting_weight;
+	c->o.place.zones_are_hashed = false; /* evenly, whatever zones there are */
+	c->o.place.zones = NULL;
+	c->o.place.n_zones = 0;
 	if (!c->o.timeouts.heartbeat_ms)
 		timeouts_default(&c->o.timeouts);
 	c->start.before = c->o.timeouts;
@@ -145,7 +152,7 @@ static int take(struct core *c, const struct event *ev, struct effects *out)
 	case EV_CHECKED: watch_checked(c, ev, out); return 0;
 	case EV_NOTIFIED: unsure_answer(c, ev, out); return 0;
 	case EV_STARTED: report_started(c, ev, out); return 0;
-	case EV_HEALTH: return 0;
+	case EV_HEALTH: report_health(c, ev, out); return 0;
 	case EV_ENDED: report_ended(c, ev, out); return 0;
 	case EV_OUTPUT: report_output(c, ev, out); return 0;
 	case EV_INPUT_ACK: report_input_ack(c, ev, out); return 0;

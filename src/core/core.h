@@ -10,6 +10,7 @@
 #include "core/event.h"
 #include "core/say.h"
 #include "model/task/need.h"
+#include "service/place/auction.h"
 
 struct core;
 
@@ -28,11 +29,13 @@ struct core_options {
 	int64_t startup_wait_ms;
 	const struct amount *resources; /* of the whole cluster; copied */
 	size_t n_resources;
-	uint32_t submit_slice;    /* tasks of a long submit taken in by one step (0: 1024) */
-	int64_t input_max;        /* bytes of one task's streamed input (0: 1 GiB) */
-	int64_t input_silence_ms; /* of whoever sends one, before it is given up (0: 60 s) */
-	uint32_t groups_active;   /* groups that dispatch at once, unless workers idle (0: 2) */
-	int64_t groups_delay_ms;  /* for so long they must, before one more does (0: 2 s) */
+	uint32_t submit_slice;     /* tasks of a long submit taken in by one step (0: 1024) */
+	int64_t input_max;         /* bytes of one task's streamed input (0: 1 GiB) */
+	int64_t input_silence_ms;  /* of whoever sends one, before it is given up (0: 60 s) */
+	uint32_t groups_active;    /* groups that dispatch at once, unless workers idle (0: 2) */
+	int64_t groups_delay_ms;   /* for so long they must, before one more does (0: 2 s) */
+	struct place_config place; /* of services' instances; its zones are not looked at */
+	int64_t services_pass_ms;  /* a look at all services, whatever events say (0: 30 s) */
 	uint32_t
 	    consensus_patience; /* newcomers without consensus before they are batched (0: 16) */
 };

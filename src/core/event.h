@@ -158,11 +158,12 @@ struct event {
 			uint64_t fields;    /* of which the caller gave these: see ROW_BIT() */
 			int64_t if_version; /* 0: whatever it is */
 			struct str reason;
-			int64_t until_ms; /* pause: 0: until resumed */
+			int64_t until_ms; /* pause, drain; 0: until resumed, or all has ended */
 			bool force; /* delete: a queue with its live tasks; a worker whose tasks are
 			               certainly over */
-			enum verb verb;             /* do */
-			int64_t from_s, to_s;       /* of a verb about a stretch of time */
+			enum verb verb;       /* do */
+			int64_t from_s, to_s; /* of a verb about a stretch of time */
+			int64_t number; /* of a verb about a service: a revision, or an index */
 			struct object_parts *parts; /* NULL: none */
 		} object;
 		struct {

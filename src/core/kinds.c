@@ -25,10 +25,12 @@ void kinds_init(struct core *c)
 
 void kinds_load(struct core *c, const struct row_table *t, const void *row)
 {
-	const struct object_kind *k = kind_of(t);
+	const struct object_kind *k = kind_of(t->belongs_to ? t->belongs_to : t);
 
-	if (k)
+	if (k && !t->belongs_to)
 		k->load(c, row);
+	else if (k && k->load_part)
+		k->load_part(c, t, row);
 }
 
 const struct object *kinds_user_of(const struct core *c, rid queue)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* At start: the stored rows come in as events, then the doors open. */
+#include "core/service/service.h"
 #include "core/state.h"
 
 static void load_meta(struct core *c, const struct meta_row *m)
 {
 	start_load_meta(c, m);
+	services_load_meta(c, m);
 	if (str_is(m->name, META_INSTALLATION))
 		id_space_parse(m->value, &c->ids);
 }

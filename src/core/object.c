@@ -190,15 +190,16 @@ static int is_full(struct core *c, const struct event *ev, struct reply *r)
 static int create(struct core *c, const struct event *ev, struct reply *r, struct effects *out)
 {
 	int e = name_taken(c, ev, NULL, r);
+	rid id;
 
 	if (!e)
 		e = is_full(c, ev, r);
 	if (e)
 		return e;
-	c->last_id = id_next(c->last_id, c->now_ms);
-	e = object_kinds[ev->object.kind]->create(c, ev, c->last_id, r, out);
+	id = c->last_id = id_next(c->last_id, c->now_ms); /* it may make another one of its own */
+	e = object_kinds[ev->object.kind]->create(c, ev, id, r, out);
 	if (!e)
-		r->id = c->last_id;
+		r->id = id;
 	return e;
 }
 

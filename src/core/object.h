@@ -19,6 +19,8 @@ struct core;
 struct effects;
 struct event;
 struct reply;
+struct link_fares;
+struct link_run;
 struct task;
 struct why_answer;
 struct zone;
@@ -80,6 +82,19 @@ struct owner_kind {
 	struct str (*triggers)(const struct object *o, struct arena *a);
 	/* The task was just given to a worker. True: the kind sends the order, some time later. */
 	bool (*delays)(struct core *c, struct object *o, const struct task *t);
+	/* What else is in its order: whose start it is. The strings are the batch's, or the kind's.
+	 */
+	void (*order)(const struct core *c, const struct object *o, const struct task *t,
+	    struct link_run *run, struct arena *a);
+	/* The task's worker says how it fares. */
+	void (*fares)(
+	    struct core *c, struct object *o, const struct task *t, const struct link_fares *fares);
+	/* The task's worker is lost, and may be ending it for so long; `ended` is told next. */
+	void (*lost)(struct core *c, struct object *o, const struct task *t, int64_t hold_ms);
+	/* The task was certainly never started; refused: its worker could not. It never waits, and
+	 * ends. NULL: it goes back to its queue. */
+	void (*given_back)(struct core *c, struct object *o, const struct task *t,
+	    struct str reason, bool refused);
 	/* That part's task is shown what others left: some workers are too old for that. */
 	bool (*is_shown)(const struct core *c, const struct object *o, int64_t part);
 	/* Why an operator's EV_RETRY, EV_TASK_SET, or EV_CANCEL that fails it, is refused; NULL: it
@@ -105,6 +120,8 @@ struct object_kind {
 	/* What to do where there is one of that name already, or none any more. */
 	enum hint_code taken, gone;
 	void (*load)(struct core *c, const void *row);
+	/* A part that is loaded, behind its object. NULL: none is. */
+	void (*load_part)(struct core *c, const struct row_table *t, const void *row);
 	int64_t (*version)(const struct object *o); /* NULL: it has none */
 	/* A changed row, which may be the object's own: kept, durable. Needed for object_changed().
 	 */
@@ -184,6 +201,11 @@ struct str owner_env(
 struct str owner_triggers(const struct core *c, const struct owner *of, struct arena *a);
 bool owner_delays(struct core *c, const struct task *t);
 bool owner_is_shown(const struct core *c, const struct owner *of);
+void owner_order(const struct core *c, const struct task *t, struct link_run *run, struct arena *a);
+void owner_fares(struct core *c, const struct task *t, const struct link_fares *fares);
+void owner_task_lost(struct core *c, const struct task *t, int64_t hold_ms);
+/* False: it goes back to its queue. */
+bool owner_given_back(struct core *c, const struct task *t, struct str reason, bool refused);
 bool owner_keeps_name(const struct owner *of);
 const char *owner_refuses(const struct core *c, const struct task *t, const struct event *ev);
 /* An operator fails the task. False: its owner's kind knows no such thing. */

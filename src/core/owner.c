@@ -57,6 +57,39 @@ bool owner_delays(struct core *c, const struct task *t)
 	return o && object_kinds[o->kind]->tasks.delays(c, o, t);
 }
 
+void owner_order(const struct core *c, const struct task *t, struct link_run *run, struct arena *a)
+{
+	const struct object *o = OWNER_WITH(order, c, &t->row.spec.owner);
+
+	if (o)
+		object_kinds[o->kind]->tasks.order(c, o, t, run, a);
+}
+
+void owner_fares(struct core *c, const struct task *t, const struct link_fares *fares)
+{
+	struct object *o = OWNER_WITH(fares, c, &t->row.spec.owner);
+
+	if (o)
+		object_kinds[o->kind]->tasks.fares(c, o, t, fares);
+}
+
+void owner_task_lost(struct core *c, const struct task *t, int64_t hold_ms)
+{
+	struct object *o = OWNER_WITH(lost, c, &t->row.spec.owner);
+
+	if (o)
+		object_kinds[o->kind]->tasks.lost(c, o, t, hold_ms);
+}
+
+bool owner_given_back(struct core *c, const struct task *t, struct str reason, bool refused)
+{
+	struct object *o = OWNER_WITH(given_back, c, &t->row.spec.owner);
+
+	if (o)
+		object_kinds[o->kind]->tasks.given_back(c, o, t, reason, refused);
+	return o;
+}
+
 bool owner_is_shown(const struct core *c, const struct owner *of)
 {
 	const struct object *o = OWNER_WITH(is_shown, c, of);

@@ -91,7 +91,22 @@ struct facts {
 	X(WHY_GROUP_ENDS, "group-ends")                   \
 	X(WHY_JOB_NEEDS, "needs")                         \
 	X(WHY_JOB_NEEDS_FIRST, "needs-first")             \
-	X(WHY_JOB_DUE, "needs-met")
+	X(WHY_JOB_DUE, "needs-met")                       \
+	X(WHY_INSTANCE_NEEDS, "needs-service")            \
+	X(WHY_INSTANCE_HELD, "deploy-holds")              \
+	X(WHY_INSTANCE_NO_PLACE, "no-place")              \
+	X(WHY_INSTANCE_DUE, "unclaimed")                  \
+	X(WHY_INSTANCE_CRASHED, "crashed")                \
+	X(WHY_INSTANCE_GAVE_UP, "gave-up")                \
+	X(WHY_INSTANCE_SILENT, "worker-silent")           \
+	X(WHY_INSTANCE_EVACUATING, "evacuating")          \
+	X(WHY_INSTANCE_BLOCKED, "evacuation-blocked")     \
+	X(WHY_INSTANCE_STOPPING, "stopping")              \
+	X(WHY_INSTANCE_STARTING, "starting")              \
+	X(WHY_INSTANCE_NOT_READY, "not-ready")            \
+	X(WHY_INSTANCE_READY, "ready")                    \
+	X(WHY_INSTANCE_SURPLUS, "surplus")                \
+	X(WHY_INSTANCE_NONE, "not-made-yet")
 
 enum why_code {
 #define X(code, name) code,

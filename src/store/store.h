@@ -26,7 +26,7 @@
 struct store;
 struct store_reader;
 
-#define STORE_SCHEMA_VERSION 25
+#define STORE_SCHEMA_VERSION 26
 
 struct store_options {
 	bool create;  /* make it if it is not there */

@@ -112,6 +112,34 @@ static const struct {
     [WHY_JOB_NEEDS_FIRST] = {"the first of {n} in a row that it waits for is {job}",
         "that ends; what holds it: reeve why {job typed}"},
     [WHY_JOB_DUE] = {"all that it needs has ended: it is about to be queued", "a moment"},
+    [WHY_INSTANCE_NEEDS] = {"it needs the service {other}, of which no instance is ready",
+        "one of them is ready: reeve service show {other}"},
+    [WHY_INSTANCE_HELD] = {"the deploy starts nothing while an older revision may run",
+        "that is certainly over: reeve service show {typed}"},
+    [WHY_INSTANCE_NO_PLACE] = {"it has no worker{: |reason}",
+        "another worker joins, or one of those has room again"},
+    [WHY_INSTANCE_DUE] = {"it is about to be given to a worker", "a moment"},
+    [WHY_INSTANCE_CRASHED] = {"it crashed {of} times in a row{; the last one: |reason}",
+        "it starts again at {at}, in {in}, or with: reeve service restart {typed}/{n}"},
+    [WHY_INSTANCE_GAVE_UP] =
+        {"it crashed {of} times in a row, and does not start again by itself{; the last one: "
+         "|reason}",
+            "reeve service restart {typed}/{n}"},
+    [WHY_INSTANCE_SILENT] = {"its worker {other} does not answer: it may run there, or not",
+        "the worker is back, or is certainly lost"},
+    [WHY_INSTANCE_EVACUATING] = {"its worker {other} is drained: it stays until its replacement is "
+                                 "ready",
+        "that is ready, has crashed, or is wanted no more"},
+    [WHY_INSTANCE_BLOCKED] = {"its worker {other} is drained, and it cannot move yet",
+        "another worker has room for it"},
+    [WHY_INSTANCE_STOPPING] = {"its worker {other} was told to stop it", "it has ended"},
+    [WHY_INSTANCE_STARTING] = {"its worker {other} starts it", "its startup check passes"},
+    [WHY_INSTANCE_NOT_READY] = {"it runs on {other}, and is not ready for traffic",
+        "its readiness check passes"},
+    [WHY_INSTANCE_READY] = {"it runs on {other}, and is ready", "nothing: it is as it should be"},
+    [WHY_INSTANCE_SURPLUS] = {"nobody wants it, and it stays: its domain is not fresh",
+        "its owner says that the domain is fresh, or: reeve service rm {typed}"},
+    [WHY_INSTANCE_NONE] = {"it is wanted, and not made yet", "a moment"},
 };
 
 struct str words_why(struct arena *a, const struct why *w)

@@ -200,6 +200,14 @@ static int keep_row(void *arg, const struct row_table *t, const void *row)
 		row_copy(t, &s->c->a, row, 0, &s->workers[s->n_workers++]);
 	else if (t == &group_table)
 		row_copy(t, &s->c->a, row, 0, &s->groups[s->n_groups++]);
+	else if (t == &domain_table)
+		row_copy(t, &s->c->a, row, 0, &s->domains[s->n_domains++]);
+	else if (t == &service_table)
+		row_copy(t, &s->c->a, row, 0, &s->services[s->n_services++]);
+	else if (t == &revision_table)
+		row_copy(t, &s->c->a, row, 0, &s->revisions[s->n_revisions++]);
+	else if (t == &instance_table)
+		row_copy(t, &s->c->a, row, 0, &s->instances[s->n_instances++]);
 	else if (t == &graph_table)
 		row_copy(t, &s->c->a, row, 0, &s->graphs[s->n_graphs++]);
 	return 0;

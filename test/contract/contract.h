@@ -13,9 +13,11 @@
 
 #include "base/rng.h"
 #include "model/objects/built.h"
+#include "model/objects/domain.h"
 #include "model/objects/graph.h"
 #include "model/objects/group.h"
 #include "model/objects/schedule.h"
+#include "model/objects/service.h"
 #include "model/rows/row.h"
 #include "store/store.h"
 
@@ -62,7 +64,12 @@ struct start {
 	struct worker_row workers[START_SCHEDULES_MAX];
 	struct group_row groups[START_SCHEDULES_MAX];
 	struct graph_row graphs[START_SCHEDULES_MAX];
-	size_t n_tokens, n_workers, n_groups, n_graphs;
+	struct domain_row domains[START_SCHEDULES_MAX];
+	struct service_row services[START_SCHEDULES_MAX];
+	struct revision_row revisions[START_SCHEDULES_MAX];
+	struct instance_row instances[START_SCHEDULES_MAX];
+	size_t n_tokens, n_workers, n_groups, n_graphs, n_domains, n_services, n_revisions,
+	    n_instances;
 	rid last_id;
 };
 void start_read(struct ctx *c, struct start *ret_start);
@@ -91,6 +98,10 @@ void test_live_jobs_at_start(void **state);
 void test_built_jobs(void **state);
 void test_graph_round_trip(void **state);
 void test_graph_packages(void **state);
+void test_service_round_trip(void **state);
+void test_domain_round_trip(void **state);
+void test_instances(void **state);
+void test_revisions(void **state);
 void test_schedule_round_trip(void **state);
 void test_rest_changes_nothing(void **state);
 void test_schedule_progress(void **state);

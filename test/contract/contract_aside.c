@@ -13,6 +13,8 @@
 /* Values that no program writes are not among what must come back. */
 static void make_plausible(const struct row_table *t, void *row, int i)
 {
+	static const struct str names[ROWS] = {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}, {"e", 1}};
+
 	if (t == &task_table)
 		((struct task_row *)row)->spec.owner.id = (rid)i + 1;
 	if (t == &task_table) { /* a batch without tasks does not come back */
@@ -26,7 +28,9 @@ static void make_plausible(const struct row_table *t, void *row, int i)
 		((struct task_batch_row *)row)->n_gone = 0;
 	}
 	if (t == &task_table && i % 2)
-		((struct task_row *)row)->spec.owner.kind = KIND_GROUP;
+		((struct task_row *)row)->spec.owner.kind = i % 4 == 1 ? KIND_GROUP : KIND_SERVICE;
+	if (t == &schedule_table) /* there is none without a name */
+		((struct schedule_row *)row)->name = names[i];
 	if (t == &worker_table) /* who was healthy must speak again */
 		((struct worker_row *)row)->state = i % 2 ? 1 : 3;
 	if (t == &worker_table && !((struct worker_row *)row)->drained)

@@ -473,6 +473,45 @@ static void test_migrate_graphs(void **state)
 		    &graph_package_table, &k[i], &((struct graph_package_row *)page.rows)[i]);
 }
 
+/* Version 26 added services: down they are set aside with all that is theirs, and their starts are
+ * tasks like any others. Up they are back, and a drain's end is. */
+static void test_migrate_services(void **state)
+{
+	struct ctx *c = *state;
+	struct service_row s = {.id = 30, .name = STR("web"), .instances = 1, .last_revision = 1};
+	struct revision_row r = {30, 1, .spec = {.queue = 5, .body = STR("{}")}};
+	struct instance_row i = {.service = 30, .state = 2, .task = 40, .worker = 7, .tag = 12};
+	struct domain_row d = {.id = 31, .name = STR("apps"), .fresh_until_ms = 9};
+	struct worker_row w = {.id = 7, .drained = 1, .drain_until_ms = 99};
+	struct task_row *t = task_new(c, 40, 5, TASK_RUNNING), got;
+	struct start start;
+	struct problem p = {0};
+
+	t->spec.owner = (struct owner){KIND_SERVICE, 30, 0};
+	batch_put(&c->b, &service_table, &s);
+	batch_put(&c->b, &revision_table, &r);
+	batch_put(&c->b, &instance_table, &i);
+	batch_put(&c->b, &domain_table, &d);
+	batch_put(&c->b, &worker_table, &w);
+	add_insert(c, t);
+	commit(c);
+	shut(c);
+	assert_int_equal(migrate(c->url, 25, &p), 0);
+	sql(c, SURE("SELECT count(*) = 0 FROM task WHERE owner <> 0"));
+	sql(c, SURE("SELECT last_id >= 40 FROM stat"));
+	assert_int_equal(try_open(c, &p), 0);
+	c->r = store_reader_open(c->s, &p);
+	start_read(c, &start);
+	assert_int_equal(start.n_services, 1);
+	assert_same_row(&service_table, &s, &start.services[0]);
+	assert_same_row(&revision_table, &r, &start.revisions[0]);
+	assert_same_row(&instance_table, &i, &start.instances[0]);
+	assert_same_row(&domain_table, &d, &start.domains[0]);
+	assert_same_row(&worker_table, &w, &start.workers[0]);
+	assert_int_equal(store_task_get(c->r, 40, &c->a, &got), 0);
+	assert_same_row(&task_table, t, &got);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 /* Version 11 numbers on after a retry: down, what is left of the attempts stays; up, the numbers go
@@ -546,6 +585,7 @@ int main(void)
 	    T(test_migrate_groups),
 	    T(test_migrate_digests),
 	    T(test_migrate_graphs),
+	    T(test_migrate_services),
 	    T(test_migrate_schedules_of_groups),
 	    T(test_migrate_schedules),
 	    T(test_migrate_doubts),

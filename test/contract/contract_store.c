@@ -50,7 +50,8 @@ static void test_every_field_has_a_column(void **state)
 	    {&idem_table, 8}, {&output_table, 4}, {&meta_table, 0}, {&schedule_table, 8},
 	    {&tick_table, 4}, {&token_table, 8}, {&input_table, 4}, {&input_part_table, 0},
 	    {&group_table, 0}, {&group_graph_table, 0}, {&graph_table, 0},
-	    {&graph_package_table, 0}, {&built_table, 0}};
+	    {&graph_package_table, 0}, {&built_table, 0}, {&domain_table, 0}, {&service_table, 16},
+	    {&revision_table, 8}, {&instance_table, 4}};
 
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
 		size_t covered = 0;
@@ -565,6 +566,10 @@ int main(int argc, char **argv)
 	    T(test_live_jobs_at_start),
 	    T(test_built_jobs),
 	    T(test_graph_round_trip),
+	    T(test_service_round_trip),
+	    T(test_domain_round_trip),
+	    T(test_instances),
+	    T(test_revisions),
 	    T(test_graph_packages),
 	    T(test_schedule_round_trip),
 	    T(test_rest_changes_nothing),

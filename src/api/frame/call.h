@@ -24,6 +24,7 @@ struct waiter;
 struct subscriber;
 struct graph_room;
 struct owed;
+struct route_followers;
 struct fields_in;
 struct field;
 typedef void call_reply_fn(struct call *c, const struct reply *r);
@@ -50,8 +51,9 @@ struct api {
 	struct access access;
 	struct graph_room *graphs; /* kept graphs in memory; NULL: none was used yet */
 	struct owed *owed;         /* groups that were triggered are drafted; NULL: none was yet */
-	struct buf openapi;        /* written once, when it is first asked for */
-	struct buf metrics_text;   /* as written in that turn of the host's loop */
+	struct route_followers *routes; /* who is told of routes; NULL: nobody was yet */
+	struct buf openapi;             /* written once, when it is first asked for */
+	struct buf metrics_text;        /* as written in that turn of the host's loop */
 	uint64_t metrics_turn;
 };
 
@@ -189,6 +191,10 @@ void call_read_task(struct call *c, call_fn *fn);
 /* On a reader's thread: what says where a task belongs, without its texts. id 0: there is none. */
 int read_bare_task(struct store_reader *r, rid id, struct arena *a, struct task_row *ret);
 void task_overlay(const struct api *a, struct task_row *row);
+
+/* routes/routes_stream.c */
+void routes_saw_commit(struct api *a);
+void routes_free(struct api *a);
 
 /* graphs/room.c */
 void graph_room_free(struct graph_room *r);

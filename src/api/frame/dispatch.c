@@ -234,8 +234,10 @@ static void saw_notice(const struct notice *n, void *arg)
 		waiters_notice(a, n);
 	}
 	subscribers_notice(a, n);
-	if (!n)
-		owed_saw_commit(a);
+	if (n)
+		return;
+	owed_saw_commit(a);
+	routes_saw_commit(a);
 }
 
 static const char *copy(struct api *a, const char *s)
@@ -284,6 +286,7 @@ void api_free(struct api *a)
 	calls_free(a);
 	graph_room_free(a->graphs);
 	owed_free(a);
+	routes_free(a);
 	access_release(&a->access);
 	if (a->behind_timer)
 		a->host.cancel_timer(a->host.arg, a->behind_timer);

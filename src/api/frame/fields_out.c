@@ -56,6 +56,12 @@ static void write_raw(struct buf *b, const struct field *f, struct str text)
 static void write_one(struct buf *b, const struct showing *s, const struct field *f)
 {
 	switch (f->kind) {
+	case FIELD_OBJECT:
+		jw_key(b, f->name);
+		jw_open(b, '{');
+		fields_write(b, s, f->table);
+		jw_close(b, '}');
+		break;
 	case FIELD_ID: jw_mid_null(b, f->name, s->ids, (rid)number_of(s, f)); break;
 	case FIELD_BOOL: jw_mbool(b, f->name, number_of(s, f)); break;
 	case FIELD_I32:

@@ -138,10 +138,10 @@ static void add_member(struct buf *b, const struct field *f, enum shape shape)
 	jw_open(b, '{');
 	if (f->about)
 		jw_mcstr(b, "description", f->about);
-	if (f->schema) /* without its brackets */
-		jw_raw(b, (struct str){f->schema + 1, str_of(f->schema).n - 2});
-	else
+	if (!f->schema)
 		add_kind(b, f, shape);
+	else if (f->schema[1] != '}') /* without its brackets; between them is nothing: anything */
+		jw_raw(b, (struct str){f->schema + 1, str_of(f->schema).n - 2});
 	if (shape == SHAPE_CREATE && f->usual)
 		jw_mcstr(b, "default", f->usual);
 	jw_close(b, '}');

@@ -68,7 +68,14 @@
 	X(Q_N, "n", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,\"default\":5}",         \
 	    "how many", false)                                                                    \
 	X(Q_DRY_RUN, "dry_run", "{\"type\":\"boolean\",\"default\":false}",                       \
-	    "check everything and answer 200 with what it would be, but make nothing", false)
+	    "check everything and answer 200 with what it would be, but make nothing", false)     \
+	X(Q_SERVICE, "service", "{\"type\":\"string\"}", "name or id of a service", false)        \
+	X(Q_DOMAIN, "domain", "{\"type\":\"string\"}", "name of a domain", false)                 \
+	X(Q_INDEX, "index", "{\"type\":\"integer\",\"minimum\":0}", "of an instance", false)      \
+	X(Q_FROM, "from", "{\"type\":\"integer\",\"minimum\":1}",                                 \
+	    "a revision; not given: the last that was healthy, or the one before", false)         \
+	X(Q_TO, "to", "{\"type\":\"integer\",\"minimum\":1}",                                     \
+	    "a revision; not given: the one that is wanted", false)
 
 enum query {
 #define X(id, name, schema, about, many) id,
@@ -80,23 +87,29 @@ enum query {
 #define Q(q) (UINT64_C(1) << (q))
 #define PAGE (Q(Q_LIMIT) | Q(Q_CURSOR))
 /* Kinds to which tasks belong: the query for each, and what tasks, events and filters say of it. */
-#define Q_OWNERS (Q(Q_SCHEDULE) | Q(Q_GROUP))
+#define Q_OWNERS (Q(Q_SCHEDULE) | Q(Q_GROUP) | Q(Q_SERVICE))
 #define Q_OWNERS_OF_GROUPS Q(Q_SCHEDULE)
-#define OWNERS_OF_TASKS                                                                \
-	FIELD_FOUND("schedule", FIELD_TEXT, FIELD_NULL_SHOWN, "that submitted it"),    \
-	    FIELD_FOUND("schedule_id", FIELD_ID, FIELD_NULL_SHOWN, "its id"),          \
-	    FIELD_FOUND("tick", FIELD_TIME, FIELD_NULL_SHOWN, "of the schedule"),      \
-	    FIELD_FOUND("group", FIELD_TEXT, FIELD_NULL_SHOWN, "that it is a job of"), \
-	    FIELD_FOUND("group_id", FIELD_ID, FIELD_NULL_SHOWN, "its id"),             \
-	    FIELD_FOUND("job", FIELD_TEXT, FIELD_NULL_SHOWN, "its name in the group")
-#define OWNERS_AS_CAUSES "schedule" /* of a task: struct owner_names */
-#define OWNERS_OF_EVENTS                                                     \
-	FIELD_FOUND("schedule", FIELD_TEXT, FIELD_RARE, "that it is about"), \
-	    FIELD_FOUND("tick", FIELD_TIME, FIELD_RARE, "of the schedule"),  \
-	    FIELD_FOUND("group", FIELD_TEXT, FIELD_RARE, "that it is about")
+#define OWNERS_OF_TASKS                                                                    \
+	FIELD_FOUND("schedule", FIELD_TEXT, FIELD_NULL_SHOWN, "that submitted it"),        \
+	    FIELD_FOUND("schedule_id", FIELD_ID, FIELD_NULL_SHOWN, "its id"),              \
+	    FIELD_FOUND("tick", FIELD_TIME, FIELD_NULL_SHOWN, "of the schedule"),          \
+	    FIELD_FOUND("group", FIELD_TEXT, FIELD_NULL_SHOWN, "that it is a job of"),     \
+	    FIELD_FOUND("group_id", FIELD_ID, FIELD_NULL_SHOWN, "its id"),                 \
+	    FIELD_FOUND("job", FIELD_TEXT, FIELD_NULL_SHOWN, "its name in the group"),     \
+	    FIELD_FOUND("service", FIELD_TEXT, FIELD_NULL_SHOWN, "that it is a start of"), \
+	    FIELD_FOUND("service_id", FIELD_ID, FIELD_NULL_SHOWN, "its id"),               \
+	    FIELD_FOUND("index", FIELD_I64, FIELD_NULL_SHOWN, "of the service's instance")
+#define OWNERS_AS_CAUSES "schedule, service" /* of a task: struct owner_names */
+#define OWNERS_OF_EVENTS                                                        \
+	FIELD_FOUND("schedule", FIELD_TEXT, FIELD_RARE, "that it is about"),    \
+	    FIELD_FOUND("tick", FIELD_TIME, FIELD_RARE, "of the schedule"),     \
+	    FIELD_FOUND("group", FIELD_TEXT, FIELD_RARE, "that it is about"),   \
+	    FIELD_FOUND("service", FIELD_TEXT, FIELD_RARE, "that it is about"), \
+	    FIELD_FOUND("index", FIELD_I64, FIELD_RARE, "of the service's instance")
 #define OWNERS_IN_FILTERS                                                                 \
 	FIELD_TOLD("schedule", 0, "submitted by this schedule", "{\"type\":\"string\"}"), \
-	    FIELD_TOLD("group", 0, "jobs of this group", "{\"type\":\"string\"}")
+	    FIELD_TOLD("group", 0, "jobs of this group", "{\"type\":\"string\"}"),        \
+	    FIELD_TOLD("service", 0, "starts of this service", "{\"type\":\"string\"}")
 #define FILTERS                                                                                    \
 	(Q(Q_QUEUE) | Q(Q_STATE) | Q(Q_LABEL) | Q(Q_BATCH) | Q(Q_WORKER) | Q_OWNERS | Q(Q_SINCE) | \
 	    Q(Q_UNTIL) | Q(Q_NAME) | Q(Q_SEARCH))
@@ -169,7 +182,10 @@ struct section {
 #define SECTION_TABLE(X) \
 	X(frame)         \
 	X(task)          \
-	X(batch) X(queue) X(worker) X(schedule) X(group) X(graph) X(event) X(token) X(server)
+	X(batch)         \
+	X(queue)         \
+	X(worker)        \
+	X(schedule) X(group) X(graph) X(domain) X(service) X(routes) X(event) X(token) X(server)
 #define X(name) extern const struct section name##_section;
 SECTION_TABLE(X)
 #undef X

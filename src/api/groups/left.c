@@ -5,7 +5,7 @@
 
 #include "api/groups/weigh.h"
 #include "base/mem.h"
-#include "model/objects/group_digests.h"
+#include "model/objects/group_graph.h"
 
 #define PIECES 16
 #define PAGE 1000

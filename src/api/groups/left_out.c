@@ -2,7 +2,7 @@
 /* What a plan of packages left out of a group, with each one's reason: kept with the group. */
 #include "api/groups/group_jobs.h"
 #include "api/groups/groups.h"
-#include "model/objects/group_digests.h"
+#include "model/objects/group_graph.h"
 
 struct reading {
 	rid group;

@@ -209,7 +209,7 @@ static void all_stand_in_line(struct api *a)
 /* NULL: the commit is complete. */
 void subscribers_notice(struct api *a, const struct notice *n)
 {
-	if (TAILQ_EMPTY(&a->subscribers))
+	if (TAILQ_EMPTY(&a->subscribers) || (!n && !a->untold))
 		return;
 	if (n && ++a->untold < UNTOLD_MAX)
 		return;

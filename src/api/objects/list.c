@@ -92,7 +92,7 @@ static bool fits(const struct call *c, const struct list *l, rid id)
 	return (!r->covers || r->covers(c, id)) &&
 	       has_prefix(core_name(c->host->core, r->kind, id), l->prefix) &&
 	       (!l->queue || r->queue(c, id) == l->queue) &&
-	       (!l->states || l->states & states_of(c, r, id));
+	       (!l->states || l->states & states_of(c, r, id)) && (!r->fits || r->fits(c, id));
 }
 
 static void add(struct call *c, const struct list *l, rid id)

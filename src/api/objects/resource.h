@@ -13,7 +13,8 @@
 struct owner_names {
 	enum query query;             /* asks for the object's tasks and events */
 	const char *name, *id, *part; /* a part is a second, */
-	bool part_is_name;            /* or what the task is called */
+	bool part_is_name;            /* or what the task is called, */
+	bool part_is_number;          /* or just a number from 0 */
 	const char *cause;            /* why its tasks came to be: in their history; NULL: submit */
 };
 
@@ -44,6 +45,7 @@ struct resource {
 	/* A bit for each of these words that holds besides its state; NULL: none does. */
 	unsigned (*also)(const struct call *c, rid id);
 	rid (*queue)(const struct call *c, rid id); /* the same for its queue; NULL: it has none */
+	bool (*fits)(const struct call *c, rid id); /* the query's further filters; NULL: any */
 	bool by_name;                               /* lists are in order of names, not of ids */
 	bool holds_tasks;                           /* what is done to it is done to all of them */
 	const struct owner_names *owner;            /* NULL: tasks do not belong to it */

@@ -85,7 +85,9 @@ static void add_owner(struct buf *b, const struct api *a, const struct owner *o)
 		jw_mstr(b, r->owner->name, name);
 	else
 		jw_mid_null(b, r->owner->name, a->host.ids, o->id);
-	if (o->part && !r->owner->part_is_name)
+	if (r->owner->part_is_number)
+		jw_mi64(b, r->owner->part, o->part);
+	else if (o->part && !r->owner->part_is_name)
 		jw_mtime_null(b, r->owner->part, o->part * 1000);
 }
 

@@ -4,6 +4,7 @@
 
 #include "api/frame/fields_out.h"
 #include "base/timefmt.h"
+#include "core/service/view.h"
 #include "model/lines.h"
 
 static struct str why_check(const struct worker_view *w, struct arena *a)
@@ -70,6 +71,7 @@ struct worker_seen {
 	struct worker_row row;
 	struct worker_view view;
 	struct str why, warning;
+	struct worker_services services;
 };
 
 static void put_instance(struct buf *b, const void *arg)
@@ -90,6 +92,15 @@ static const struct field set_fields[] = {
     F("indirect", FIELD_I64, view.indirect_version, NONE, "up to here it requires the others"),
     F("joined", FIELD_I64, view.joined_version, NONE, "the first set that it is in"),
     F("batched", FIELD_BOOL, view.batched, 0, "it waits until the others agree"),
+    {NULL},
+};
+
+static const struct field service_fields_of_worker[] = {
+    F("instances", FIELD_I32, services.instances, 0, "that are there"),
+    F("running", FIELD_I32, services.running, 0, "of these, RUNNING"),
+    F("evacuating", FIELD_I32, services.evacuating, 0, "kept until their replacement is ready"),
+    F("blocked", FIELD_I32, services.blocked, 0, "of a drained worker: these cannot move now"),
+    F("blocked_by", FIELD_TEXT, services.blocked_by, NONE, "which instance, and why: the first"),
     {NULL},
 };
 
@@ -129,6 +140,10 @@ const struct field worker_fields[] = {
     F("maxthreads_set", FIELD_BOOL, row.maxthreads_is_set, 0, "by an operator, not by itself"),
     F("drained", FIELD_BOOL, row.drained, 0, "an operator gives it no more tasks"),
     F("drain_reason", FIELD_TEXT, row.drain_reason, NONE, "why it is drained"),
+    F("drain_until", FIELD_TIME, row.drain_until_ms, NONE,
+        "then what is still there is ended; null: never"),
+    FIELD_FOUND("services", FIELD_OBJECT, 0, "its instances of services",
+        .table = service_fields_of_worker),
     F("started", FIELD_TIME, row.facts.started_ms, NONE, "when its process began"),
     F("first_seen", FIELD_TIME, row.first_seen_ms, NONE, "when it came first"),
     F("last_seen", FIELD_TIME, row.last_seen_ms, NONE, "when it was last heard"),
@@ -144,6 +159,15 @@ static void put_set(struct buf *b, const void *arg)
 
 	jw_open(b, '{');
 	fields_write(b, &s, set_fields);
+	jw_close(b, '}');
+}
+
+static void put_services(struct buf *b, const void *arg)
+{
+	const struct showing s = {.row = arg};
+
+	jw_open(b, '{');
+	fields_write(b, &s, service_fields_of_worker);
 	jw_close(b, '}');
 }
 
@@ -178,15 +202,17 @@ static void put_free(struct buf *b, const void *arg)
 }
 
 static const struct field_out found[] = {{"instance", put_instance}, {"set", put_set},
-    {"offers", put_offers}, {"held", put_held}, {"free", put_free}, {NULL}};
+    {"services", put_services}, {"offers", put_offers}, {"held", put_held}, {"free", put_free},
+    {NULL}};
 
 void show_worker(struct buf *b, const struct api *a, const struct worker_view *w)
 {
 	AUTO(arena_release) struct arena arena = {0};
-	const struct worker_seen shown = {*w->row, *w, worker_why(w, &arena),
+	struct worker_seen shown = {*w->row, *w, worker_why(w, &arena),
 	    w->connected ? worker_warning(a, w->row, &arena) : STR_NULL};
 	const struct showing s = {a->host.ids, &shown, found, &shown, true};
 
+	core_worker_services(a->host.core, w->row->id, &arena, &shown.services);
 	jw_open(b, '{');
 	fields_write(b, &s, worker_fields);
 	jw_close(b, '}');

@@ -99,11 +99,14 @@ static void worker_restart(struct call *c)
 
 struct drain {
 	struct str reason;
+	int64_t timeout_ms; /* 0: none */
 };
 
 static const struct field drain_fields[] = {
     FIELD("reason", FIELD_TEXT, drain, reason, .max = REASON_MAX_BYTES,
         .flags = FIELD_GIVEN | FIELD_NULL_GIVEN, .about = "why, for everybody to see"),
+    FIELD("timeout", FIELD_DURATION, drain, timeout_ms, .flags = FIELD_GIVEN | FIELD_NULL_GIVEN,
+        .about = "then what is still there is ended; null: it may take as long as it does"),
     {NULL},
 };
 
@@ -116,6 +119,8 @@ static void worker_drain(struct call *c)
 	if (!resource_begin(c, &ev) || !call_fields(c, &r, drain_fields))
 		return;
 	ev.object.reason = k.reason;
+	if (k.timeout_ms)
+		ev.object.until_ms = c->host->wall_ms(c->host->arg) + k.timeout_ms;
 	call_command(c, &ev, resource_changed);
 }
 
@@ -142,8 +147,8 @@ static const struct route routes[] = {
         "Tell it to end its tasks and begin anew, as a new instance", 0, NULL, false, "Worker",
         {200}, CHANGE, RIGHT_OPERATE},
     {API_POST, "/v1/workers/{worker}/drain", worker_drain, "drainWorker", "workers",
-        "Give it no more tasks; what it runs goes on", 0, "Drain", false, "Worker", {200}, CHANGE,
-        RIGHT_OPERATE},
+        "Give it no more tasks: what it runs goes on, instances of services move", 0, "Drain",
+        false, "Worker", {200}, CHANGE, RIGHT_OPERATE},
     {API_POST, "/v1/workers/{worker}/undrain", worker_undrain, "undrainWorker", "workers",
         "Give it tasks again", 0, NULL, false, "Worker", {200}, CHANGE, RIGHT_OPERATE},
 };

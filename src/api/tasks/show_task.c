@@ -167,6 +167,8 @@ static void add_owners(struct buf *b, const struct api *a, const struct task_row
 		jw_mid_null(b, r->owner->id, a->host.ids, is_its ? o->id : 0);
 		if (r->owner->part_is_name)
 			jw_mstr_null(b, r->owner->part, is_its ? t->spec.name : STR_NULL);
+		else if (r->owner->part_is_number)
+			jw_mi64_null(b, r->owner->part, o->part, is_its);
 		else
 			jw_mtime_null(b, r->owner->part, is_its ? o->part * 1000 : 0);
 	}

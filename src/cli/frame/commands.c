@@ -10,6 +10,7 @@
 #include "cli/routes/routes.h"
 #include "cli/schedule/schedules.h"
 #include "cli/service/service.h"
+#include "cli/service/services.h"
 
 const char *const chapter_names[N_CHAPTERS] = {
     [CHAPTER_DAILY] = "Work",
@@ -18,7 +19,7 @@ const char *const chapter_names[N_CHAPTERS] = {
     [CHAPTER_TOOLS] = "Tools",
 };
 
-const char *const filter_objects[] = {"queue", "worker", "schedule", NULL};
+const char *const filter_objects[] = {"queue", "worker", "schedule", "service", NULL};
 
 const struct option_def filter_options[] = {
     {"state", 0, "STATE", "in this state; several with commas", NULL, OPTION_REPEAT, "state"},
@@ -28,6 +29,7 @@ const struct option_def filter_options[] = {
     {"group", 0, "GROUP", "jobs of this group: its id, its name or @last", NULL, 0, "group"},
     {"worker", 0, "NAME", "on this worker", NULL, 0, "worker"},
     {"schedule", 0, "NAME", "submitted by this schedule", NULL, 0, "schedule"},
+    {"service", 0, "NAME", "starts of this service's instances", NULL, 0, "service"},
     {"name", 0, "NAME", "of this name"},
     {"search", 0, "WORDS",
         "with these words in name, labels, command or parameters; bui* begins one"},
@@ -45,6 +47,7 @@ const struct option_def filter_of_options[] = {
     {"group", 0, "GROUP", "of the jobs of this group: its id, its name or @last", NULL, 0, "group"},
     {"worker", 0, "NAME", "of tasks on this worker", NULL, 0, "worker"},
     {"schedule", 0, "NAME", "of tasks that this schedule submitted", NULL, 0, "schedule"},
+    {"service", 0, "NAME", "of the instances of this service", NULL, 0, "service"},
     {"name", 0, "NAME", "of tasks of this name"},
     {"search", 0, "WORDS", "of tasks with these words, as in task ls"},
     {"until", 0, "TIME", "of tasks submitted before this time, or this long ago"},
@@ -60,6 +63,7 @@ static const struct option_def events_options[] = {
     {"group", 0, "GROUP", "of this group: its id, its name or @last", NULL, 0, "group"},
     {"worker", 0, "NAME", "of this worker", NULL, 0, "worker"},
     {"schedule", 0, "NAME", "of this schedule", NULL, 0, "schedule"},
+    {"service", 0, "NAME", "of this service", NULL, 0, "service"},
     {"after", 0, "SEQ", "after this number"},
     {"limit", 'n', "N", "at most so many (0: all)"},
     {NULL},
@@ -140,5 +144,5 @@ static const struct command_table daily = {daily_rows, N_OF(daily_rows)},
 
 const struct command_table *const client_tables[] = {&work_commands, &daily, &task_commands,
     &batch_commands, &queue_commands, &schedule_commands, &worker_commands, &token_commands, &audit,
-    &cron_commands, &group_commands, &graph_commands, &service_commands, &routes_commands, &tools,
-    NULL};
+    &cron_commands, &group_commands, &graph_commands, &desired_commands, &service_commands,
+    &domain_commands, &routes_commands, &tools, NULL};

@@ -47,16 +47,20 @@ struct noun {
 	int (*query)(struct cli *c, struct buf *url);
 };
 
-extern const struct listing batch_list, graph_list, group_list, queue_list, schedule_list,
-    task_list, token_list, worker_list;
-extern const struct view batch_view, graph_view, group_view, queue_view, schedule_view, task_view,
-    worker_view;
-#define NOUN_TABLE(X) X(batch) X(graph) X(group) X(queue) X(schedule) X(task) X(token) X(worker)
+extern const struct listing batch_list, domain_list, graph_list, group_list, queue_list,
+    schedule_list, service_list, task_list, token_list, worker_list;
+extern const struct view batch_view, domain_view, graph_view, group_view, queue_view, schedule_view,
+    service_view, task_view, worker_view;
+#define NOUN_TABLE(X) \
+	X(batch)      \
+	X(domain)     \
+	X(graph)      \
+	X(group) X(queue) X(schedule) X(service) X(task) X(token) X(worker)
 #define X(word) extern const struct noun word##_noun;
 NOUN_TABLE(X)
 #undef X
 /* Nouns that tasks belong to, and what a task is to one, in words; NULL: it is not of that noun. */
-#define OWNER_TABLE(X) X(schedule) X(group)
+#define OWNER_TABLE(X) X(schedule) X(group) X(service)
 #define X(word) char *word##_of_task(const struct cli *c, const json_t *task);
 OWNER_TABLE(X)
 #undef X

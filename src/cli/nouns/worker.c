@@ -70,7 +70,23 @@ static int64_t running(const json_t *worker)
 	return ji(worker, "running", 0);
 }
 
-static const struct setting drain_settings[] = {{"reason", SETTING_TEXT}, {NULL}};
+static const struct setting drain_settings[] = {
+    {"reason", SETTING_TEXT}, {"timeout", SETTING_TEXT, .none = true}, {NULL}};
+
+/* Who keeps it from its end is said at once: on one lone worker nothing can move. */
+static int say_blocked(struct cli *c, const struct noun *n, const char *name)
+{
+	AUTO(json_drop) json_t *worker = NULL;
+	const json_t *services;
+	int r = noun_get(c, n, name, &worker);
+
+	services = json_object_get(worker, "services");
+	if (r == 0 && ji(services, "blocked", 0))
+		cli_note(c, "%lld instance%s of services cannot move; %s",
+		    (long long)ji(services, "blocked", 0),
+		    ji(services, "blocked", 0) == 1 ? "" : "s", js(services, "blocked_by"));
+	return r;
+}
 
 static int drain_one(struct cli *c, const struct noun *n, const char *name)
 {
@@ -80,7 +96,8 @@ static int drain_one(struct cli *c, const struct noun *n, const char *name)
 	if (body_add(c, drain_settings, NULL, body) < 0)
 		return c->problem.code;
 	r = noun_act(c, n, name, "drain", body, "drained: it gets no more tasks");
-	if (r < 0 || !options_switch(&c->options, "wait", false))
+	if (r < 0 || (r = say_blocked(c, n, name)) < 0 ||
+	    !options_switch(&c->options, "wait", false))
 		return r;
 	return noun_wait_idle(c, n, name, running, true);
 }

@@ -23,6 +23,7 @@ static const struct option_def worker_rm_options[] = {
 
 static const struct option_def worker_drain_options[] = {
     {"reason", 0, "TEXT", "why; `worker ls`, `worker show` and `why` show it"},
+    {"timeout", 0, "TIME", "then what is still there is ended, with that reason; none: never"},
     {"wait", 'w', NULL, "return when it runs nothing more"},
     {NULL},
 };
@@ -62,7 +63,9 @@ static const struct command worker_rows[] = {
         cmd_worker_restart},
     {"worker drain", "give a worker no more tasks; what it runs goes on", "NAME…",
         "It stays so, also over restarts of the worker and the server, until `reeve worker undrain "
-        "NAME`. With --wait the command returns when the worker has no task left, and says on "
+        "NAME`. Instances of services are kept until their replacement on another worker is "
+        "ready; which of them cannot move is said, and why. With --wait the command returns when "
+        "the worker has no task left, and says on "
         "standard error how many there still are. If it is interrupted, the worker stays drained.",
         "reeve worker drain w1 --reason 'new disk' --wait\tbefore its machine goes down\n",
         "worker", {worker_drain_options, output_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG,

@@ -180,6 +180,18 @@ static char *set_words(const struct cli *c, const json_t *worker)
 	    (long long)ji(set, "indirect", 0));
 }
 
+static char *services_words(const struct cli *c, const json_t *worker)
+{
+	const json_t *s = json_object_get(worker, "services");
+	int64_t n = ji(s, "instances", 0), blocked = ji(s, "blocked", 0);
+
+	if (!n)
+		return NULL;
+	return xasprintf("%lld instance%s, %lld running%s%s", (long long)n, n == 1 ? "" : "s",
+	    (long long)ji(s, "running", 0), blocked ? "; cannot move: " : "",
+	    blocked ? js(s, "blocked_by") : "");
+}
+
 static const struct fact facts[] = {
     {"worker", {SHOWN_TEXT, "name"}},
     {"id", {SHOWN_TEXT, "id"}},
@@ -203,6 +215,7 @@ static const struct fact facts[] = {
     {"serves only", {SHOWN_NAMES, "activequeues"}},
     {"ignores", {SHOWN_NAMES, "ignorequeues"}},
     {"running", {SHOWN_NUMBER, "running", "0"}},
+    {"services", {.words = services_words}},
     {"unsure", {.words = unsure_words}},
     {"maxthreads", {.words = limit_words}},
     {"drained", {.words = drain_words}},

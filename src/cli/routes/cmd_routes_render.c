@@ -71,9 +71,6 @@ static int read_options(struct rendering *r)
 	r->from = options_get(o, "from");
 	r->target.path = options_get(o, "to");
 	r->is_watching = options_switch(o, "watch", false);
-	if (!r->from)
-		return problem_set(
-		    p, ERR_INVALID, "say where the state of routes is: --from FILE, or --from -");
 	if (r->is_watching && options_given(o, "once"))
 		return problem_set(p, ERR_INVALID, "give either --once or --watch");
 	if (!r->target.path &&
@@ -128,7 +125,8 @@ static int render_and_say(struct rendering *r, struct str state)
 static int render_once(struct rendering *r)
 {
 	AUTO(buf_release) struct buf state = {0};
-	int rc = input_read(r->c, r->from, ROUTES_STATE_MAX, &state);
+	int rc = r->from ? input_read(r->c, r->from, ROUTES_STATE_MAX, &state)
+	                 : routes_server_get(r->c, &state);
 
 	return rc < 0 ? rc : render_and_say(r, buf_str(&state));
 }
@@ -257,11 +255,41 @@ static int watch_stdin(struct rendering *r)
 	return r->c->problem.code;
 }
 
+/* What the server tells; while it is away, all stays as it was. */
+static int watch_server(struct rendering *r)
+{
+	struct routes_follow f = {.c = r->c};
+	AUTO(buf_release) struct buf state = {0};
+	struct mark template = {0};
+	int64_t next_ms = 0;
+	bool is_due = false;
+
+	while (interrupt_count() == 0 && routes_follow_step(&f, LOOK_MS)) {
+		struct mark t = mark_of(r->template_path);
+
+		is_due |= f.is_changed || !is_same(t, template);
+		f.is_changed = false;
+		template = t;
+		if (!is_due || !f.is_synced || clock_mono_ms() < next_ms)
+			continue;
+		routes_follow_state(&f, &state);
+		r->c->problem = (struct problem){0};
+		is_due = render_and_say(r, buf_str(&state)) < 0;
+		if (is_due)
+			cli_complain(&r->c->term, &r->c->problem);
+		next_ms = clock_mono_ms() + r->interval_ms;
+	}
+	routes_follow_release(&f);
+	return f.result;
+}
+
 static int watch(struct rendering *r)
 {
 	int rc;
 
 	interrupt_catch();
+	if (!r->from)
+		return watch_server(r);
 	rc = strcmp(r->from, "-") ? watch_file(r) : watch_stdin(r);
 	return rc;
 }

@@ -4,6 +4,7 @@
 #define CLI_ROUTES_ROUTES_H
 
 #include "cli/frame/cli.h"
+#include "cli/reach/sse.h"
 #include "cli/routes/template.h"
 
 extern const struct command_table routes_commands;
@@ -18,6 +19,26 @@ int cmd_routes_render(struct cli *c);
  * `routed` and its first `port`, each service with the list `routed`.
  */
 int routes_state_read(struct str text, json_t **ret_state, struct problem *p);
+
+/* --- the server's state --- */
+
+/* All of it, as text. */
+int routes_server_get(struct cli *c, struct buf *ret_text);
+/* What a stream has told so far. Zeroed but for `c` it has not begun. */
+struct routes_follow {
+	struct cli *c;
+	struct sse sse;
+	struct call *call; /* NULL: not connected */
+	json_t *services;  /* by name */
+	int64_t tag, retry_at_ms;
+	int tries, result;
+	bool is_synced;  /* all was told */
+	bool is_changed; /* the caller's to take back */
+};
+/* Takes what comes, for so long at most. False: it is over, and `result` says how. */
+bool routes_follow_step(struct routes_follow *f, int64_t wait_ms);
+void routes_follow_state(const struct routes_follow *f, struct buf *ret_text);
+void routes_follow_release(struct routes_follow *f);
 
 /* --- commands without a shell --- */
 

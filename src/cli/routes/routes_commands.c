@@ -4,14 +4,17 @@
 #include "cli/routes/routes.h"
 
 static const struct option_def render_options[] = {
-    {"from", 0, "FILE", "the state of routes as JSON; - for standard input", NULL, 0, "file"},
+    {"from", 0, "FILE",
+        "the state of routes as JSON, in place of the server's; - for standard input", NULL, 0,
+        "file"},
     {"to", 0, "FILE", "what is written (default: standard output)", NULL, 0, "file"},
     {"check", 0, "COMMAND", "before the file takes its place: {} in its words is the new one"},
     {"exec", 0, "COMMAND", "then reloads the proxy: {} in its words is the file"},
     {"signal", 0, "PID-FILE", "or this process gets a HUP; USR2:PID-FILE sends a USR2"},
     {"once", 0, NULL, "one time (this is the default)"},
     {"watch", 0, NULL,
-        "again and again: when the file changes, or for each line of standard input"},
+        "again and again: as the server tells of changes, when the file changes, or for each line "
+        "of standard input"},
     {"interval", 0, "TIME", "at most once in this time, with --watch (default: 1s)"},
     {"timeout", 0, "TIME", "how long a command may take (default: 30s)"},
     {NULL},
@@ -27,9 +30,10 @@ static const struct command rows[] = {
         "Commands run without a shell: a COMMAND is words with blanks between them, or a list of "
         "texts in JSON. Nothing of the data ever becomes more than one word of the "
         "configuration.",
-        "reeve routes render haproxy.cfg.tmpl --from routes.json\tshow it\n"
-        "reeve routes render haproxy.cfg.tmpl --from routes.json --to /etc/haproxy/haproxy.cfg "
-        "--check 'haproxy -c -f {}' --signal USR2:/run/haproxy.pid\tkeep a proxy up to date\n"
+        "reeve routes render haproxy.cfg.tmpl\tshow it, of the server's routes\n"
+        "reeve routes render haproxy.cfg.tmpl --to /etc/haproxy/haproxy.cfg "
+        "--check 'haproxy -c -f {}' --signal USR2:/run/haproxy.pid --watch\tkeep a proxy up to "
+        "date\n"
         "reeve routes render nginx.conf.tmpl --from routes.json --to /etc/nginx/reeve.conf "
         "--exec 'nginx -s reload' --watch\twhenever the file changes\n",
         "file", {render_options}, CHAPTER_OBJECTS, COMMAND_NEEDS_ARG, cmd_routes_render},

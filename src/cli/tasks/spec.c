@@ -166,6 +166,27 @@ static int set_directory(const struct spec *s)
 	return 0;
 }
 
+int content_put_options(struct cli *c, size_t n_names, bool changes, json_t *task)
+{
+	const struct spec s = {c, task, changes};
+
+	if (set_directory(&s) < 0 || set_pairs(&s, "env", "env") < 0 ||
+	    run_from_options(c, json_object_get(task, "run"), task) < 0)
+		return c->problem.code;
+	return set_content(&s, n_names);
+}
+
+int content_missing(struct cli *c, const json_t *task, const char *before)
+{
+	if (json_object_get(task, "command") || json_object_get(task, "params") ||
+	    json_object_get(task, "action"))
+		return 0;
+	problem_set(&c->problem, ERR_INVALID, "there is nothing to run");
+	return problem_hint(&c->problem,
+	    "put the command at the end, as in: reeve %s%s -- echo hello", c->command->path,
+	    before);
+}
+
 static const struct setting queue_setting[] = {{"queue", SETTING_TEXT}, {NULL}};
 
 int task_put_options(struct cli *c, size_t n_names, bool changes, json_t *task)
@@ -191,10 +212,8 @@ int task_put_options(struct cli *c, size_t n_names, bool changes, json_t *task)
 		json_object_set_new(task, "status", json_integer(HELD_STATUS));
 
 	if (check_empty(&s) < 0 || body_add(c, settings, changes ? task : NULL, task) < 0 ||
-	    set_directory(&s) < 0 || set_pairs(&s, "env", "env") < 0 ||
 	    set_pairs(&s, "label", "labels") < 0 ||
-	    run_from_options(c, json_object_get(task, "run"), task) < 0 ||
-	    set_content(&s, n_names) < 0)
+	    content_put_options(c, n_names, changes, task) < 0)
 		return c->problem.code;
 	/* A queue that is only the usual one (from a variable, a file) is not a change. */
 	return changes ? body_add(c, queue_setting, task, task) : 0;
@@ -218,13 +237,8 @@ int task_from_options(struct cli *c, size_t n_names, bool needs_command, json_t 
 	    (queue && body_add_text(c, task, "queue", queue) < 0) ||
 	    task_put_options(c, n_names, false, task) < 0)
 		return c->problem.code;
-	if (needs_command && !json_object_get(task, "command") &&
-	    !json_object_get(task, "params") && !json_object_get(task, "action")) {
-		problem_set(&c->problem, ERR_INVALID, "there is nothing to run");
-		return problem_hint(&c->problem,
-		    "put the command at the end, as in: reeve %s%s -- echo hello", c->command->path,
-		    n_names ? " NAME …" : "");
-	}
+	if (needs_command && content_missing(c, task, n_names ? " NAME …" : "") < 0)
+		return c->problem.code;
 	*ret_task = TAKE(task);
 	return 0;
 }

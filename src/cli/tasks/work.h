@@ -68,6 +68,11 @@ int task_from_options(struct cli *c, size_t n_names, bool needs_command, json_t 
 /* The same, put over `task`. `changes`: "none" and KEY= take something away, the rest stays. */
 int task_put_options(struct cli *c, size_t n_names, bool changes, json_t *task);
 bool task_given(const struct cli *c, size_t n_names); /* any of them */
+/* Only what is run, and in what: the command, --action, --params, --env, --cwd and what
+ * process_options say of it. */
+int content_put_options(struct cli *c, size_t n_names, bool changes, json_t *task);
+/* Refuses one that runs nothing. */
+int content_missing(struct cli *c, const json_t *task, const char *before);
 
 /* Where the task runs: as named (a relative path is below this directory), or where we are, on this
    machine only. Says so where a program with a relative path will not be found. */

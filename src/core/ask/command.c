@@ -31,14 +31,8 @@ static enum deed_verb deed_of(const struct event *cancel)
 static struct outcome cancel_dispatched(
     struct core *c, struct task *t, struct str reason, const struct event *ev, struct effects *out)
 {
-	task_wish(t, ev->tasks.fails ? WISH_FAIL : WISH_CANCEL);
 	task_note_deed(c, t, deed_of(ev), t->row.state.status, ev, out);
-	t->row.state.mtime_ms = c->now_ms;
-	task_set_reason(t, reason);
-	task_save(c, t, out);
-	if (t->worker && t->worker->link)
-		effects_message(out, MSG_KILL, t->worker->link)->kill = (struct link_kill){
-		    t->row.id, t->row.state.token, arena_str(&out->batch.arena, reason)};
+	task_tell_end(c, t, ev->tasks.fails ? WISH_FAIL : WISH_CANCEL, reason, out);
 	return done(t->row.id, t->row.state.status);
 }
 

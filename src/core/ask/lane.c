@@ -51,10 +51,13 @@ static bool task_is_at_hand(const struct core *c, const struct event *ev, rid id
 	return t && !t->ghost_read && !(ev->kind == EV_RETRY && task_is_ended(t->row.state.status));
 }
 
-/* A volatile server's runs have no row; whoever names one may be right. */
+/* A volatile server's runs have no row; whoever names one may be right. Nor has the start of an
+ * instance, if the store is another one. */
 static bool hello_needs(const struct core *c, const struct event *ev, size_t i)
 {
-	return core_heeds_receipts(c) && !task_find(c, ev->hello.tasks[i].task);
+	const struct link_held *h = &ev->hello.tasks[i];
+
+	return (core_heeds_receipts(c) || h->instance.service.p) && !task_find(c, h->task);
 }
 
 bool lane_needs(const struct core *c, const struct event *ev)

@@ -14,7 +14,7 @@
  */
 #include "core/group/group.h"
 #include "core/state.h"
-#include "model/objects/group_digests.h"
+#include "model/objects/group_graph.h"
 
 #define READ_CHUNKS 16
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/objects/group_digests.h"
+#include "model/objects/group_graph.h"
 
 #define GROUP_QUEUES_MAX 64
 

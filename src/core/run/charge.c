@@ -4,6 +4,7 @@
  * or of the whole cluster; also while nobody knows whether it runs. What it was charged with is
  * written into its row: that is what it gives back, whatever its queue says by then.
  */
+#include "core/service/worker.h"
 #include "core/state.h"
 
 #include <stdlib.h>
@@ -169,6 +170,7 @@ static void add(struct core *c, struct worker *w, const struct shape *s, int sig
 			continue;
 		h->used += sign * a->n;
 	}
+	services_see_worker(c, w);
 }
 
 void charge_task(struct core *c, struct task *t, struct str need)
@@ -201,6 +203,14 @@ bool charge_fits(const struct core *c, const struct worker *w, const struct shap
 	for (size_t i = 0; i < s->n_amounts; i++)
 		if (!s->amounts[i].common &&
 		    holding_free(&w->holdings, s->amounts[i].name) < s->amounts[i].n)
+			return false;
+	return true;
+}
+
+bool charge_fits_common(const struct shape *s)
+{
+	for (size_t i = 0; i < s->n_amounts; i++)
+		if (s->amounts[i].common && !is_free(&s->amounts[i]))
 			return false;
 	return true;
 }

@@ -4,6 +4,7 @@
  * rotation, one task each per turn; a queue for which no worker has room stands aside (stalled)
  * until some worker has room again. Which workers are looked at: fit.c.
  */
+#include "core/service/worker.h"
 #include "core/state.h"
 
 void place_worker_joined(struct core *c, struct worker *w)
@@ -17,6 +18,8 @@ void place_worker_joined(struct core *c, struct worker *w)
 /* Looked at when the step is over, whatever else happens to it until then. */
 void place_room(struct core *c, struct worker *w)
 {
+	services_see_worker(c, w);
+	services_room(c);
 	if (w->is_roomy)
 		return;
 	w->is_roomy = true;
@@ -60,6 +63,7 @@ void place_order(
 		m->run.n_needs = needs->n;
 		m->run.needs_left_out = needs->n_left_out;
 	}
+	owner_order(c, t, &m->run, a);
 	unsure_ordered(c, t);
 }
 
@@ -72,12 +76,18 @@ static int64_t next_token(const struct core *c, const struct task *t)
 	return MUTANT(TOKEN_NOT_RAISED) && token ? token : token + 1;
 }
 
-static void claim(struct core *c, struct task *t, struct worker *w, struct effects *out)
+void place_claim(
+    struct core *c, struct task *t, struct worker *w, struct str need, struct effects *out)
 {
-	task_begin_attempt(c, t, w, next_token(c, t), t->shape ? t->shape->need : STR_NULL);
+	task_begin_attempt(c, t, w, next_token(c, t), need);
 	t->row.state.due_ms = 0;
 	t->row.state.claimed_ms = c->now_ms;
 	task_move(c, t, TASK_CLAIMED, STR_NULL, out);
+}
+
+static void claim(struct core *c, struct task *t, struct worker *w, struct effects *out)
+{
+	place_claim(c, t, w, t->shape ? t->shape->need : STR_NULL, out);
 	if (!owner_delays(c, t))
 		place_order(c, t, NULL, out);
 }

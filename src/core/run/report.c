@@ -51,6 +51,15 @@ void report_started(struct core *c, const struct event *ev, struct effects *out)
 	task_move(c, t, TASK_RUNNING, task_told_why(t), out);
 }
 
+void report_health(struct core *c, const struct event *ev, struct effects *out)
+{
+	struct worker *w = report_heard(c, ev->link, out);
+	struct task *t = report_current(c, w, ev->health.task, ev->health.token);
+
+	if (t)
+		owner_fares(c, t, &ev->health.fares);
+}
+
 /* Of one stream. The queue's may have been changed since the run; a restarted server knows that. */
 static int64_t output_max(const struct task *t)
 {

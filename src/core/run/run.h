@@ -139,6 +139,9 @@ void task_end_lost(
     struct core *c, struct task *t, struct str reason, int64_t hold_ms, struct effects *out);
 /* WISH_CANCEL or WISH_FAIL. */
 void task_wish(struct task *t, enum task_wish wish);
+/* The dispatched task is to end: its worker is told, again with each of its beats. */
+void task_tell_end(
+    struct core *c, struct task *t, enum task_wish wish, struct str reason, struct effects *out);
 /* Why it was asked for: a task that is told keeps that until it has ended. */
 struct str task_told_why(const struct task *t);
 /* How it ends then. Who failed a job said why: that goes before what `reason` says. */
@@ -184,6 +187,9 @@ void queue_set_wake(struct core *c, struct queue *q);
 /* submit.c */
 /* A task that the server itself submits; the queue is there. */
 rid submit_alone(struct core *c, const struct submit_task *t, struct effects *out);
+/* The same, on that worker at once, charged with that need; no order is sent yet. */
+struct task *submit_to(struct core *c, const struct submit_task *t, struct worker *w,
+    struct str need, struct effects *out);
 /* A long submit's next slice. True: it was the last, or it is not to be taken in. */
 bool submit_slice(struct core *c, struct pending *p, struct effects *out);
 int submit_run(struct core *c, const struct event *ev, const struct pending *p, struct reply *r,
@@ -194,6 +200,9 @@ struct shown_needs { /* of a job: in the batch's arena */
 	const struct link_need *needs;
 	size_t n, n_left_out;
 };
+/* The task is the worker's, by a token that was never given. */
+void place_claim(
+    struct core *c, struct task *t, struct worker *w, struct str need, struct effects *out);
 /* Sends the order of a task that its worker was just given. NULL: it is shown nothing. */
 void place_order(
     struct core *c, struct task *t, const struct shown_needs *needs, struct effects *out);
@@ -251,6 +260,7 @@ void times_ended(const struct core *c, struct task_state *s, int64_t started_ms,
 void times_adopted(const struct core *c, struct task_row *t, int64_t said_ms);
 void times_forget(struct task_state *s);
 
+void report_health(struct core *c, const struct event *ev, struct effects *out);
 void report_started(struct core *c, const struct event *ev, struct effects *out);
 void report_ended(struct core *c, const struct event *ev, struct effects *out);
 void report_output(struct core *c, const struct event *ev, struct effects *out);

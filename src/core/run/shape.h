@@ -151,6 +151,7 @@ void charge_task(struct core *c, struct task *t, struct str need);
 void charge_release(struct core *c, struct task *t);
 bool charge_fits(const struct core *c, const struct worker *w, const struct shape *s);
 bool charge_fits_ever(const struct worker *w, const struct shape *s);
+bool charge_fits_common(const struct shape *s); /* what the cluster has, and throttles */
 /* True: the cluster has too little, and the shape is in line for more. */
 bool commons_short(struct core *c, struct shape *s);
 /* What the shape wants of it; NULL: nothing. */

@@ -172,6 +172,21 @@ rid submit_alone(struct core *c, const struct submit_task *t, struct effects *ou
 	return submit_one(c, &one, t, 0, out).id;
 }
 
+struct task *submit_to(struct core *c, const struct submit_task *s, struct worker *w,
+    struct str need, struct effects *out)
+{
+	struct queue *q = queue_find(c, s->spec.queue);
+	struct task_row row;
+	struct task *t;
+
+	c->last_id = id_next(c->last_id, c->now_ms);
+	row = first_row(c, q, s, c->last_id, 0, s->spec.actor);
+	t = task_new(c, &row);
+	task_insert(c, t, row_new(&out->batch.arena, &task_table, &row), out);
+	place_claim(c, t, w, need, out);
+	return t;
+}
+
 /* The batch that they belong to: an earlier one, a new one with an id of its own, or none. */
 static rid batch_of(struct core *c, const struct event *ev)
 {

@@ -331,6 +331,18 @@ void task_wish(struct task *t, enum task_wish wish)
 	t->row.state.wish = (int32_t)wish;
 }
 
+void task_tell_end(
+    struct core *c, struct task *t, enum task_wish wish, struct str reason, struct effects *out)
+{
+	task_wish(t, wish);
+	t->row.state.mtime_ms = c->now_ms;
+	task_set_reason(t, reason);
+	task_save(c, t, out);
+	if (t->worker && t->worker->link)
+		effects_message(out, MSG_KILL, t->worker->link)->kill = (struct link_kill){
+		    t->row.id, t->row.state.token, arena_str(&out->batch.arena, reason)};
+}
+
 struct str task_told_why(const struct task *t)
 {
 	return task_is_told(&t->row.state) ? t->row.state.reason : STR_NULL;
@@ -478,6 +490,7 @@ void task_end_lost(
 
 	if (hold_ms > 0)
 		hold_lost(c, hold_ms);
+	owner_task_lost(c, t, hold_ms);
 	end_attempt(c, t, end, reason, true, hold_ms, out);
 }
 
@@ -492,6 +505,10 @@ void task_give_back(
 		reason = STR("cancelled before it started");
 		end = task_told_end(t, &reason);
 		task_end_attempt(c, t, end, reason, false, out);
+		return;
+	}
+	if (owner_given_back(c, t, reason, delay_ms > 0)) {
+		task_end_attempt(c, t, TASK_CANCELLED, reason, false, out);
 		return;
 	}
 	s->attempt--;

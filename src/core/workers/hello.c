@@ -10,6 +10,7 @@
  * Who says hello has proven a key before it comes here (the session has seen to it). A lock is
  * only that: the place and the key. What else a worker knows of another proves nothing.
  */
+#include "core/service/worker.h"
 #include "core/state.h"
 
 #include "model/limits.h"
@@ -75,6 +76,8 @@ static void held_by_worker(struct core *c, const struct event *ev, struct worker
 
 	if (!t)
 		t = adopt(c, w, h, out);
+	if (!t && h->instance.service.p && !h->ended && services_adopt(c, w, h, out))
+		t = report_current(c, w, h->task, h->token);
 	if (!t) {
 		if (!h->ended) /* an end is reported again and acknowledged */
 			kill_unknown(ev->link, h, out);
@@ -82,6 +85,8 @@ static void held_by_worker(struct core *c, const struct event *ev, struct worker
 	}
 	t->seen = c->hellos;
 	unsure_settle(t);
+	if (h->instance.service.p && !h->ended)
+		owner_fares(c, t, &h->fares);
 	if (h->started_ms && t->row.state.status == TASK_CLAIMED) {
 		times_started(c, &t->row.state, h->started_ms);
 		task_move(c, t, TASK_RUNNING, task_told_why(t), out);
@@ -138,6 +143,7 @@ static void welcome(struct core *c, const struct event *ev, struct worker *w, st
 	w->drops_receipts = ev->hello.drops_receipts;
 	w->takes_input = ev->hello.takes_input;
 	w->takes_needs = ev->hello.takes_needs;
+	w->takes_services = ev->hello.takes_services;
 	join_set(c, ev, w);
 	/* the worker begins anew with us when it gets our first welcome: that may be this one */
 	if (!w->has_spoken)
@@ -393,6 +399,7 @@ void link_lost(struct core *c, const struct event *ev, struct effects *out)
 		w->row.unwritten = false;
 		w->row.departed = true;
 	}
+	services_see_worker(c, w);
 	save_worker(c, w, out);
 	audit(c, "worker.away", w->row.facts.shard, 0, w->row.id, STR("reeve"),
 	    w->row.departed ? detail_of(&out->batch.arena, "reason", STR("it left")) : STR_NULL,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/service/worker.h"
 #include "core/state.h"
 
 #define SET_EVERY_MS 50 /* consensus is computed at most so often */
@@ -62,6 +63,7 @@ static const char *lack_texts[] = {
 
 static void lose(struct core *c, struct worker *w, struct str reason, struct effects *out)
 {
+	services_see_worker(c, w);
 	timer_clear(c, TIMER_MONO, &w->watch);
 	worker_heard_of(c, w, out);
 	consensus_leave(&c->set, &w->member);
@@ -115,6 +117,7 @@ static void changed(struct core *c, struct worker *w, enum worker_state before, 
 	/* durable with this very change, so before its first order */
 	if (w->health.state == WORKER_HEALTHY && c->o.is_volatile && !MUTANT(UNWRITTEN_UNMARKED))
 		w->row.unwritten = true;
+	services_see_worker(c, w);
 	save_worker(c, w, out);
 	w->is_untold = before == WORKER_NEW && w->link;
 	if (!w->is_untold || w->health.state == WORKER_HEALTHY)
@@ -264,6 +267,8 @@ void watch_beat(struct core *c, const struct event *ev, struct effects *out)
 		w->beat = ev->beat.number;
 	if (w->leaving && !ev->beat.leaving)
 		place_room(c, w);
+	if (w->leaving != ev->beat.leaving)
+		services_see_worker(c, w);
 	w->leaving = ev->beat.leaving;
 	w->own = ev->beat.own;
 	consensus_repeated(&c->set, &w->member, &ev->beat.set);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Workers: who they are, what they serve, and what operators ask of them. */
+#include "core/service/worker.h"
 #include "core/state.h"
 
 #include <stdlib.h>
@@ -35,10 +36,14 @@ struct worker *worker_add(struct core *c, const struct worker_row *row)
 	return w;
 }
 
+static void drain_arm(struct core *c, struct worker *w);
+
 static void load(struct core *c, const void *row)
 {
 	struct worker *w = worker_add(c, row);
 
+	drain_arm(c, w);
+	services_see_worker(c, w);
 	if (w->row.state == WORKER_MUST_DIE)
 		health_lose(&w->health);
 }
@@ -59,6 +64,8 @@ static void worker_free(struct core *c, struct worker *w)
 	free(w->left);
 	timer_clear(c, TIMER_MONO, &w->watch);
 	timer_clear(c, TIMER_MONO, &w->poll);
+	timer_clear(c, TIMER_WALL, &w->drain);
+	services_forget_worker(c, w);
 	consensus_leave(&c->set, &w->member);
 	if (w->link)
 		idmap_del(&c->links, w->link);
@@ -270,6 +277,26 @@ static void set_drained(struct worker *w, bool drained, struct str reason, struc
 	w->drained_by = drained && actor.n ? xstrndup(actor.p, actor.n) : NULL;
 }
 
+/* The drain's time is over: what is still there ends with that reason. */
+static void drain_ended(struct core *c, struct timer *timer, struct effects *out)
+{
+	struct worker *w = CONTAINER_OF(timer, struct worker, drain);
+	struct task *t;
+
+	TAILQ_FOREACH (t, &w->tasks, on_worker)
+		if (!task_is_told(&t->row.state))
+			task_tell_end(c, t, WISH_CANCEL,
+			    STR("its worker is drained, and the time given for that is over"), out);
+}
+
+static void drain_arm(struct core *c, struct worker *w)
+{
+	if (w->row.drained && w->row.drain_until_ms)
+		timer_set(c, TIMER_WALL, &w->drain, w->row.drain_until_ms, w->row.id, drain_ended);
+	else
+		timer_clear(c, TIMER_WALL, &w->drain);
+}
+
 /* Also one that is away: it stays so when it comes back. Said again without a reason, the old one
  * stays. */
 static int drain(
@@ -279,6 +306,8 @@ static int drain(
 	struct str reason = ev->object.reason;
 
 	set_drained(w, ev->object.verb == WORKER_DRAIN, reason, ev->actor);
+	w->row.drain_until_ms = w->row.drained ? ev->object.until_ms : 0;
+	drain_arm(c, w);
 	reserve_lost(c, w);
 	object_changed(c, o, &w->row, w->row.drained ? OBJECT_PAUSED : OBJECT_RESUMED, ev->actor,
 	    reason.n ? detail_of(&out->batch.arena, "reason", reason) : STR_NULL, out);

@@ -14,6 +14,7 @@
 #include "core/workers/consensus.h"
 
 struct core;
+struct site;
 
 #define CHECKS_KEPT 8
 
@@ -35,6 +36,9 @@ struct worker {
 	bool drops_receipts;    /* no orders for the worker that are not written down */
 	bool takes_input;       /* the worker takes streamed input */
 	bool takes_needs;       /* the worker can show a job what it needs */
+	bool takes_services;    /* the worker can have instances of services */
+	struct site *site;      /* the worker as services see it; NULL: not yet */
+	struct timer drain;     /* wall clock: its drain's time is over */
 	uint64_t generation;    /* changes with the link and the facts: see struct eligible */
 	struct timer watch;     /* monotonic: its health is looked at */
 	struct task_list tasks;

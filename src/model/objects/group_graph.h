@@ -83,4 +83,15 @@ void group_graph_read(struct group_graph_reader *r, struct str chunk, uint32_t n
 bool group_graph_read_job(struct group_graph_reader *r); /* false: no more, or is_bad */
 bool group_graph_read_edge(struct group_graph_reader *r, struct group_edge *ret_edge);
 
+/*
+ * The digests of a group's jobs, and what was not taken in, lie beside the pieces of its graph,
+ * with numbers so far behind them that whoever reads the graph, also an older program, never sees
+ * them.
+ */
+#define INPUT_DIGESTS_FROM (INT64_C(1) << 20)
+/* What a plan of packages left out, as the answer to who asks for it: pieces of one text. */
+#define LEFT_OUT_FROM (INT64_C(1) << 21)
+#define LEFT_OUT_CHUNKS 8
+#define LEFT_OUT_MAX_BYTES (LEFT_OUT_CHUNKS * GRAPH_CHUNK_BYTES)
+
 #endif

@@ -16,7 +16,9 @@
 	X(WORKER, worker)     \
 	X(TOKEN, token)       \
 	X(GROUP, group)       \
-	X(GRAPH, graph)
+	X(GRAPH, graph)       \
+	X(DOMAIN, domain)     \
+	X(SERVICE, service)
 
 enum kind {
 #define X(id, name) KIND_##id,
@@ -28,7 +30,7 @@ enum kind {
 extern const char *const kind_names[N_KINDS];
 
 /* What a task is part of, or what triggered a group: that object, and which part of it; of a
- * schedule, the tick; of a group, the job. */
+ * schedule, the tick; of a group, the job; of a service, the index. */
 struct owner {
 	int32_t kind; /* enum kind */
 	rid id;       /* 0: it belongs to nobody */
@@ -63,6 +65,14 @@ enum verb {
 	GROUP_CANCEL,    /* what waits ends, what runs is told */
 	GROUP_UNDRAFTED, /* what its owner asks for cannot be drafted: the reason says why */
 	GRAPH_CHANGE,    /* packages of it, at once: see struct object_parts */
+	DOMAIN_FRESH,    /* its owner says that the desired set is complete */
+	DOMAIN_STALE,    /* it is not, or nobody knows */
+	/* services; `number` is a revision or an index, see struct event */
+	SERVICE_DEPLOY,   /* to that revision, which is there */
+	SERVICE_PROMOTE,  /* the deploy goes on with all instances */
+	SERVICE_ROLLBACK, /* to that revision, or 0: to the stable one */
+	SERVICE_RESTART,  /* one instance, or all, one after the other */
+	SERVICE_STOP,     /* one instance; convergence starts it anew if it is wanted */
 };
 
 #endif

@@ -35,6 +35,7 @@ static const struct column worker_columns[] = {
     W(I32, "departed", departed),
     W(I32, "drained", drained),
     W(TEXT, "drain_reason", drain_reason),
+    W(I64, "drain_until_ms", drain_until_ms),
     W(TEXT, "offer", facts.offer),
     COLUMN_SUM_OF("sum", 0),
 };

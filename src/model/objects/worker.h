@@ -44,6 +44,7 @@ struct worker_row {
 	int32_t departed;
 	int32_t drained; /* an operator wants it to get nothing more */
 	struct str drain_reason;
+	int64_t drain_until_ms; /* then what is still there is ended; 0: it is left to end */
 	int64_t first_seen_ms, last_seen_ms;
 	int64_t version; /* the ETag */
 };

@@ -92,6 +92,11 @@ void batch_trim(struct batch *b, const struct row_table *t, rid id, int64_t belo
 	op->below = below;
 }
 
+void batch_drop(struct batch *b, const struct row_table *t, void *row)
+{
+	add(b, ROW_DROP, t)->row = row;
+}
+
 void batch_prune(struct batch *b, rid task)
 {
 	add(b, ROW_PRUNE, &task_table)->id = task;

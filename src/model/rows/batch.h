@@ -26,6 +26,7 @@ enum row_verb {
 	               -priority, else 0) */
 	ROW_TRIM,   /* id, below: what belongs to it, as far as the key's second column is below */
 	ROW_FIRST,  /* row: a struct first_row, a new task's */
+	ROW_DROP,   /* row: that one alone, by its whole key; of a table that belongs to another */
 };
 
 /*
@@ -70,6 +71,8 @@ void batch_state(struct batch *b, const struct row_table *t, void *row);
 void batch_delete(struct batch *b, const struct row_table *t, rid id);
 /* Of a table that belongs to another: what is long goes in several batches. */
 void batch_trim(struct batch *b, const struct row_table *t, rid id, int64_t below);
+/* Only the row's key is looked at. */
+void batch_drop(struct batch *b, const struct row_table *t, void *row);
 void batch_prune(struct batch *b, rid task);
 void batch_rerank(struct batch *b, rid queue, int32_t order);
 

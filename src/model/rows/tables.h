@@ -14,6 +14,10 @@
 	X(TOKEN, token)                 \
 	X(GROUP, group)                 \
 	X(GRAPH, graph)                 \
+	X(DOMAIN, domain)               \
+	X(SERVICE, service)             \
+	X(REVISION, revision)           \
+	X(INSTANCE, instance)           \
 	X(IDEM, idem)                   \
 	X(TASK, task)                   \
 	X(TASK_BATCH, task_batch)       \

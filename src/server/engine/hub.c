@@ -175,7 +175,7 @@ void hub_release(struct hub *h, const struct effects *fx)
 		remember(h, &fx->notices[i]);
 		tell(h, &fx->notices[i]);
 	}
-	if (fx->n_notices)
+	if (fx->n_notices || fx->batch.n)
 		tell(h, NULL);
 	sweep(h);
 	if (!h->outputs.n)

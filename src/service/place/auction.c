@@ -42,6 +42,9 @@ static void zones_number(struct auction *a)
 	for (uint32_t i = 0; i < n; i++)
 		if (i == 0 || !str_eq(a->zones[i], a->zones[a->n_zones - 1]))
 			a->zones[a->n_zones++] = a->zones[i];
+	/* the names outlive the texts of workers that are updated */
+	for (uint32_t i = 0; i < a->n_zones; i++)
+		a->zones[i].p = xstrndup(a->zones[i].n ? a->zones[i].p : "", a->zones[i].n);
 }
 
 static uint32_t zone_find(const struct auction *a, struct str name)
@@ -77,6 +80,7 @@ static void workers_take(struct auction *a, const struct place_worker *workers)
 		memset(w->reserved, 0, sizeof w->reserved);
 		w->starting = w->tasks = 0;
 		w->zone_number = zone_find(a, w->zone);
+		w->zone = a->zones[w->zone_number];
 		w->rank = ranks[w->zone_number]++;
 	}
 	free(ranks);
@@ -110,6 +114,8 @@ void auction_free(struct auction *a)
 			spread_release(a->hosts[i].own);
 		free(a->hosts[i].own);
 	}
+	for (uint32_t i = 0; i < a->n_zones; i++)
+		free((char *)a->zones[i].p);
 	names_release(&a->want_names);
 	free(a->workers);
 	free(a->zones);
@@ -117,6 +123,7 @@ void auction_free(struct auction *a)
 	free(a->hosts);
 	free(a->wants);
 	free(a->shapes);
+	free(a->free_shapes);
 	free(a->forest_of);
 	free(a->log);
 	spread_release(&a->common);
@@ -126,15 +133,16 @@ void auction_free(struct auction *a)
 uint32_t auction_shape(
     struct auction *a, const int64_t amount[N_PLACE_RESOURCES], const struct place_want *want)
 {
+	uint32_t n = a->n_free ? a->free_shapes[--a->n_free] : a->n_shapes++;
 	struct work_shape *s;
 
-	GROW(a->shapes, a->shape_cap, a->n_shapes + 1);
-	s = &a->shapes[a->n_shapes];
+	GROW(a->shapes, a->shape_cap, n + 1);
+	s = &a->shapes[n];
 	memcpy(s->amount, amount, sizeof s->amount);
 	s->amount[PLACE_INSTANCES] = 1;
 	s->want = want_intern(a, want);
 	s->failed_in = 0;
-	return a->n_shapes++;
+	return n;
 }
 
 void worker_charge(struct auction *a, uint32_t worker, const struct work_shape *s, bool is_task,

@@ -41,6 +41,7 @@ struct place_worker {
 struct place_want {
 	struct str target; /* empty: any */
 	struct str labels, tags;
+	struct str without; /* labels that the worker must not have */
 };
 
 struct place_config {
@@ -116,6 +117,18 @@ void auction_started(struct auction *a, uint32_t worker);
  */
 void auction_run(struct auction *a, const struct place_work *work, uint32_t n,
     struct place_result *ret_results, uint32_t *ret_order);
+
+/*
+ * An auction that is kept from one batch to the next: the worker is as said from now on, with what
+ * is reserved there, the starts under way and the tasks. Its zone stays. Texts are the caller's,
+ * and stay until the next update of that worker.
+ */
+void auction_update(struct auction *a, uint32_t worker, const struct place_worker *now);
+/* So many more (or fewer) of the service are there; what they reserve is said by an update. */
+void auction_count(struct auction *a, uint32_t worker, uint32_t service, int by);
+void auction_grow(struct auction *a, uint32_t n_services);
+/* Nobody needs that any more: the number may be another's. */
+void auction_shape_gone(struct auction *a, uint32_t shape);
 
 const struct place_worker *auction_worker(const struct auction *a, uint32_t worker);
 uint32_t auction_workers(const struct auction *a);

@@ -94,6 +94,12 @@ static void say_labels(const struct asking *q)
 			return;
 		}
 	}
+	if (q->want->without.n) {
+		buf_add_cstr(
+		    q->text, "every worker that would do has a label that is not wanted: ");
+		add_list(q->text, q->want->without);
+		return;
+	}
 	buf_add_cstr(q->text, "no worker with all of the labels ");
 	add_list(q->text, q->want->labels);
 }

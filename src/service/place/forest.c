@@ -204,7 +204,7 @@ static void forest_sync(struct auction *a, struct forest *f)
 	}
 }
 
-static void forest_evict(struct auction *a, struct forest *f)
+void forest_evict(struct auction *a, struct forest *f)
 {
 	a->n_nodes -= f->n_nodes;
 	a->forest_of[f->want] = 0;

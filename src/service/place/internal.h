@@ -93,6 +93,8 @@ struct auction {
 	struct work_shape *shapes;
 	uint32_t n_shapes;
 	size_t shape_cap;
+	uint32_t *free_shapes;
+	size_t n_free, free_cap;
 	struct forest forests[FORESTS_MAX];
 	uint32_t *forest_of; /* by want: its place in forests + 1 */
 	size_t forest_cap;
@@ -126,6 +128,7 @@ int64_t worker_room(const struct place_worker *w, enum place_resource r);
 /* forest.c: trees of a want, as they are now */
 struct forest *forest_get(struct auction *a, uint32_t want);
 void forest_release(struct auction *a, struct forest *f);
+void forest_evict(struct auction *a, struct forest *f); /* and nobody finds it any more */
 void auction_log(struct auction *a, uint32_t worker);
 
 /* seek.c: the best worker of a tree, if it is better than the best so far */

@@ -23,9 +23,19 @@ static bool lines_hold(struct str lines, struct str wanted)
 	return true;
 }
 
+static bool lines_meet(struct str lines, struct str unwanted)
+{
+	struct str one;
+
+	while (unwanted.n && str_next(&unwanted, '\n', &one))
+		if (lines_have(lines, one))
+			return true;
+	return false;
+}
+
 bool want_has_labels(const struct place_want *want, const struct place_worker *w)
 {
-	return lines_hold(w->labels, want->labels);
+	return lines_hold(w->labels, want->labels) && !lines_meet(w->labels, want->without);
 }
 
 /* What the worker demands, the work has; what the work has, the worker knows. */
@@ -61,6 +71,8 @@ uint32_t want_intern(struct auction *a, const struct place_want *want)
 	buf_add_str(&text, want->labels);
 	buf_add_char(&text, '\0');
 	buf_add_str(&text, want->tags);
+	buf_add_char(&text, '\0');
+	buf_add_str(&text, want->without);
 	n = names_put(&a->want_names, buf_str(&text));
 	if (n < known)
 		return n;
@@ -70,5 +82,6 @@ uint32_t want_intern(struct auction *a, const struct place_want *want)
 	kept->target = (struct str){at, want->target.n};
 	kept->labels = (struct str){at + want->target.n + 1, want->labels.n};
 	kept->tags = (struct str){kept->labels.p + want->labels.n + 1, want->tags.n};
+	kept->without = (struct str){kept->tags.p + want->tags.n + 1, want->without.n};
 	return n;
 }

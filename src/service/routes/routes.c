@@ -98,7 +98,7 @@ void route_service_json(const struct route_service *s, struct buf *b)
 {
 	buf_add_char(b, '{');
 	json_key_text(b, "name", s->name);
-	json_key_text(b, "domain", s->domain);
+	add_text(b, "domain", s->domain);
 	json_key_i64(b, "tag", (int64_t)s->tag);
 	add_labels(s, b);
 	json_key(b, "routes");

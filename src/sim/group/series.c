@@ -4,7 +4,7 @@
  * built from. And the judge: what is remembered of a build is that build's.
  */
 #include "base/hex.h"
-#include "model/objects/group_digests.h"
+#include "model/objects/group_graph.h"
 #include "sim/group/group.h"
 
 bool group_is_of_series(const struct group_wish *p)

@@ -132,6 +132,7 @@ static void apply(struct mem_store *s, const struct row_op *op)
 		break;
 	case ROW_PRUNE: prune_task(s, op->id); break;
 	case ROW_RERANK: rerank_queue(s, op->id, op->order); break;
+	case ROW_DROP: mem_drop(s, op->table, op->row); break;
 	case ROW_TRIM: mem_trim(s, op->table, op->id, op->below); break;
 	}
 }

@@ -71,6 +71,7 @@ void mem_put_state(struct mem_store *s, const struct row_table *t, const void *r
 void mem_remove(struct mem_store *s, struct mem_row *r);
 void mem_delete(
     struct mem_store *s, const struct row_table *t, rid id); /* and what belongs to it */
+void mem_drop(struct mem_store *s, const struct row_table *t, const void *row);
 void mem_trim(struct mem_store *s, const struct row_table *t, rid id, int64_t below);
 void mem_delete_belongings(struct mem_store *s, const struct row_table *t, rid id);
 /* The first row that is not before the first `n_key` columns of `key`. */

@@ -95,6 +95,15 @@ static void remove_all(struct mem_store *s, const struct row_table *t, rid id)
 	}
 }
 
+void mem_drop(struct mem_store *s, const struct row_table *t, const void *row)
+{
+	struct mem_row probe = {.table = t, .row = (void *)row, .n_key = t->n_key};
+	struct mem_row *r = RB_FIND(mem_rows, tree_of(s, t), &probe);
+
+	if (r)
+		mem_remove(s, r);
+}
+
 void mem_trim(struct mem_store *s, const struct row_table *t, rid id, int64_t below)
 {
 	struct mem_row *r, *next;

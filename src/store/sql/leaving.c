@@ -18,6 +18,13 @@ struct leaving {
 };
 
 static const struct leaving leavings[] = {
+    {26, false, "service", "services", COUNT("service")},
+    {26, false, "revision of a service", "revisions of services", COUNT("revision")},
+    {26, false, "instance of a service", "instances of services", COUNT("instance")},
+    {26, false, "start of an instance", "starts of instances",
+        COUNT("task WHERE owner_kind = 7 AND owner <> 0")},
+    {26, false, "domain", "domains", COUNT("domain")},
+    {26, false, "end of a drain", "ends of drains", COUNT("worker WHERE drain_until_ms <> 0")},
     {24, false, "digest of what a job was built from", "digests of what jobs were built from",
         COUNT("built WHERE digest IS NOT NULL")},
     {23, false, "schedule of groups", "schedules of groups",

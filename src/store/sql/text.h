@@ -53,6 +53,7 @@ enum sql_verb {
 	SQL_DELETE = ROW_DELETE, /* by the first column: an id, or the owner's */
 	SQL_EXPIRE,              /* a thousand of those with an earlier time */
 	SQL_TRIM,                /* by the first column, and below a value of the second */
+	SQL_DROP,                /* by the whole key, which is numbers */
 	N_SQL_VERBS,
 };
 /* So many rows by one statement. */

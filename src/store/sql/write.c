@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statements that write: for any table, by its list of columns; and those that are no table's. */
 #include "model/objects/graph.h"
+#include "model/objects/service.h"
 #include "store/sql/text.h"
 
 const char *const sql_shared_texts[N_SQL_SHARED] = {
@@ -77,6 +78,17 @@ static bool add_state(struct sql_text *s, const struct row_table *t)
 	return before[0] == ',';
 }
 
+/* Of what belongs to another, and is no task's: those go with their tasks. */
+static bool add_drop(struct sql_text *s, const struct row_table *t)
+{
+	buf_printf(&s->out, "DELETE FROM %s WHERE ", t->name);
+	for (int i = 0; i < t->n_key; i++) {
+		buf_printf(&s->out, "%s%s", i ? " AND " : "", t->columns[i].name);
+		sql_add(s, " = ?");
+	}
+	return t->belongs_to == &service_table;
+}
+
 static void add_expire(struct sql_text *s, const struct row_table *t)
 {
 	buf_printf(&s->out, "DELETE FROM %s WHERE (", t->name);
@@ -105,6 +117,7 @@ bool sql_add_verb(struct sql_text *s, const struct row_table *t, enum sql_verb v
 		sql_add(s, t->columns[1].name);
 		sql_add(s, " < ?");
 		return t == &input_part_table || t == &graph_package_table;
+	case SQL_DROP: return add_drop(s, t);
 	default: /* of events only the oldest, by their numbers: the rest must be a chain */
 		add_expire(s, t);
 		return t->expires != EXPIRES_NEVER && t != &event_table;

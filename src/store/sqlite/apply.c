@@ -122,6 +122,8 @@ static int apply_other(void *store, const struct row_op *op)
 		return delete_row(s, op->table, op->id);
 	if (op->verb == ROW_TRIM)
 		return sqlite_trim(s, op);
+	if (op->verb == ROW_DROP)
+		return sqlite_drop(s, op->table, op->row);
 	if (op->verb == ROW_RERANK)
 		return rerank_queue(s, op->id, op->order);
 	if (op->table == &event_table)

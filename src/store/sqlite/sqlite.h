@@ -184,6 +184,7 @@ int sqlite_write_row(
     struct sqlite_store *s, const struct row_table *t, enum sql_verb verb, const void *row);
 int sqlite_write_by(
     struct sqlite_store *s, const struct row_table *t, enum sql_verb verb, int64_t arg);
+int sqlite_drop(struct sqlite_store *s, const struct row_table *t, const void *row);
 int sqlite_trim(struct sqlite_store *s, const struct row_op *op);
 int sqlite_step_once(sqlite3_stmt *st);
 

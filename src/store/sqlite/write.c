@@ -137,6 +137,18 @@ int sqlite_trim(struct sqlite_store *s, const struct row_op *op)
 	return sqlite_step_once(st);
 }
 
+int sqlite_drop(struct sqlite_store *s, const struct row_table *t, const void *row)
+{
+	sqlite3_stmt *st;
+	int rc = row_stmt(s, t, SQL_DROP, &st);
+
+	if (rc)
+		return rc;
+	for (int i = 0; i < t->n_key; i++)
+		sqlite3_bind_int64(st, i + 1, column_i64(&t->columns[i], row));
+	return sqlite_step_once(st);
+}
+
 int sqlite_run(struct sqlite_store *s, enum write_stmt which, const int64_t *args, int n)
 {
 	sqlite3_stmt *st;

@@ -298,7 +298,7 @@ static int read_member(
 {
 	const struct json_member *own = own_of(r, f->name);
 
-	if (r->row && f->size)
+	if (r->row && f->size && f->kind != FIELD_OBJECT) /* whose members count by themselves */
 		*r->given |= row_bit(r->row, f->offset);
 	if (own)
 		return own->set(v, place, r->arg, r->problem);

@@ -213,47 +213,49 @@ static int read_name(const struct fields_in *r, json_t *v, const char *place)
 	return 0;
 }
 
-static int check_label(
-    const struct fields_in *r, const char *key, const json_t *value, const char *place)
+static int check_label(const char *key, const json_t *value, const char *place, struct problem *p)
 {
-	char what[80];
-
 	if (strlen(key) + json_string_length(value) + 1 <= LABEL_MAX_BYTES && !strchr(key, '\n') &&
 	    !strchr(json_string_value(value), '\n'))
 		return 0;
-	snprintf(what, sizeof what, "a label is longer than %d bytes or holds a line break",
+	problem_set(p, ERR_INVALID, "a label is longer than %d bytes or holds a line break",
 	    LABEL_MAX_BYTES);
-	problem_set(r->problem, ERR_INVALID, "%s", what);
-	return problem_field(r->problem, place);
+	return problem_field(p, place);
 }
 
-static int read_labels(const struct fields_in *r, json_t *v, const char *place)
+int labels_in(json_t *v, const char *place, struct buf *b, struct arena *a, struct str *ret_lines,
+    struct problem *p)
 {
-	struct task_given *t = r->into;
-	struct buf *b = t->text;
 	const char *key;
 	json_t *value;
 
-	if (strings_check(v, place, r->problem))
+	if (strings_check(v, place, p))
 		return ERR_INVALID;
 	if (json_object_size(v) > LABELS_MAX) {
-		problem_set(r->problem, ERR_INVALID, "there are more than %d labels", LABELS_MAX);
-		return problem_field(r->problem, place);
+		problem_set(p, ERR_INVALID, "there are more than %d labels", LABELS_MAX);
+		return problem_field(p, place);
 	}
 	buf_reset(b);
 	json_object_foreach(v, key, value)
 	{
-		if (check_label(r, key, value, place))
+		if (check_label(key, value, place, p))
 			return ERR_INVALID;
 		buf_add_cstr(b, key);
 		buf_add_char(b, '=');
 		buf_add_cstr(b, json_string_value(value));
 		buf_add_char(b, '\n');
 	}
-	t->spec.labels = arena_str(r->arena, buf_str(b));
+	*ret_lines = arena_str(a, buf_str(b));
 	if (json_object_size(v) > 1)
-		t->spec.labels = lines_sorted(r->arena, t->spec.labels);
+		*ret_lines = lines_sorted(a, *ret_lines);
 	return 0;
+}
+
+static int read_labels(const struct fields_in *r, json_t *v, const char *place)
+{
+	struct task_given *t = r->into;
+
+	return labels_in(v, place, t->text, r->arena, &t->spec.labels, r->problem);
 }
 
 static int read_status(const struct fields_in *r, json_t *v, const char *place)

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "model/rows/field.h"
 #include "model/task/task.h"
@@ -31,6 +32,9 @@ void task_given_default(struct task_given *ret, struct buf *scratch);
 int task_name_check(struct str name, const char *field, struct problem *p);
 /* An object of strings whose names may be those of variables. */
 int strings_check(json_t *v, const char *field, struct problem *p);
+/* Labels as sorted "key=value\n" lines, in the arena. */
+int labels_in(json_t *v, const char *place, struct buf *scratch, struct arena *a,
+    struct str *ret_lines, struct problem *p);
 /* The object `run`. */
 int run_check(const json_t *v, struct problem *p);
 

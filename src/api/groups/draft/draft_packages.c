@@ -7,7 +7,7 @@
 #include "api/frame/json_out.h"
 #include "api/groups/draft/draft.h"
 #include "base/mem.h"
-#include "model/objects/group_digests.h"
+#include "model/objects/group_graph.h"
 #include "wire/json/json_in.h"
 #include "wire/json/need.h"
 

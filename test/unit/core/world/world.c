@@ -122,6 +122,7 @@ static void load(struct world *w)
 	for (size_t i = 0; i < w->n_inputs; i++)
 		load_row(w, &input_table, &w->inputs[i]);
 	world_load_groups(w);
+	world_load_services(w);
 	for (size_t i = 0; i < w->n_tasks; i++)
 		if (w->tasks[i].spec.owner.id && !task_is_ended(w->tasks[i].state.status))
 			world_step(w, &(struct event){.kind = EV_LOAD_OWNED,
@@ -144,7 +145,7 @@ static void load(struct world *w)
 	for (size_t i = 0; i < w->n_schedules; i++)
 		if (w->schedules[i].id > ev.loaded.last_id)
 			ev.loaded.last_id = w->schedules[i].id;
-	ev.loaded.last_id = world_last_group(w, ev.loaded.last_id);
+	ev.loaded.last_id = world_last_service(w, world_last_group(w, ev.loaded.last_id));
 	world_step(w, &ev);
 }
 
@@ -180,5 +181,6 @@ void world_free(struct world *w)
 	core_free(w->core);
 	effects_release(&w->fx);
 	arena_release(&w->rows_arena);
+	world_free_services(w);
 	free(w);
 }

@@ -10,7 +10,9 @@
 #include "core/core.h"
 #include "core/schedule/view.h"
 #include "model/objects/built.h"
+#include "model/objects/domain.h"
 #include "model/objects/group.h"
+#include "model/objects/service.h"
 #include "model/rows/row.h"
 
 /* What somebody asks for: these columns of the row. */
@@ -27,6 +29,11 @@ struct schedule_change {
 
 #define WORLD_GROUPS 128
 #define WORLD_TASKS 20000
+
+struct world_rows { /* by key */
+	void **v;
+	size_t n, cap;
+};
 
 struct world {
 	struct core *core;
@@ -56,6 +63,7 @@ struct world {
 	size_t n_chunks;
 	struct built_row built[16]; /* as they came */
 	size_t n_built;
+	struct world_rows domains, services, revisions, instances;
 	bool reads_fail;       /* of groups */
 	const char *zone_name; /* told of before every load; NULL: none */
 	const struct cron_zone *zone;
@@ -139,6 +147,14 @@ void world_put_built(struct world *w, const struct built_row *row);
 void world_drop_group(struct world *w, rid id);
 rid world_last_group(const struct world *w, rid last);
 void world_load_groups(struct world *w);
+/* world_service.c: rows of services, for the others */
+bool world_put_part(struct world *w, const struct row_table *t, const void *row);
+void world_put_service_state(struct world *w, const void *row);
+void world_drop_part(struct world *w, const struct row_table *t, const void *row);
+void world_drop_service(struct world *w, const struct row_table *t, rid id);
+void world_load_services(struct world *w);
+rid world_last_service(const struct world *w, rid last);
+void world_free_services(struct world *w);
 void world_keep_needs(struct world *w, struct message *m); /* what a job is shown stays */
 void world_answer_chunks(struct world *w, const struct read_ask *a);
 

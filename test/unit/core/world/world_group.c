@@ -97,7 +97,14 @@ void world_keep_needs(struct world *w, struct message *m)
 	struct arena *a = &w->rows_arena;
 	struct link_need *needs;
 
-	if (m->kind != MSG_RUN || !m->run.n_needs)
+	if (m->kind == MSG_KILL)
+		m->kill.reason = arena_str(a, m->kill.reason);
+	if (m->kind != MSG_RUN)
+		return;
+	m->run.instance.service = arena_str(a, m->run.instance.service);
+	m->run.instance.domain = arena_str(a, m->run.instance.domain);
+	m->run.instance.need = arena_str(a, m->run.instance.need);
+	if (!m->run.n_needs)
 		return;
 	m->run.needs = needs = arena_memdup(a, m->run.needs, m->run.n_needs * sizeof *needs);
 	for (size_t i = 0; i < m->run.n_needs; i++) {

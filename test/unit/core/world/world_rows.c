@@ -222,7 +222,7 @@ static void put(struct world *w, const struct row_table *t, const void *row)
 	case TABLE_OUTPUT: w->n_outputs++; break;
 	case TABLE_META: put_meta(w, row); break;
 	case TABLE_IDEM: row_copy(t, &w->rows_arena, row, 0, &w->idem[w->n_idem++]); break;
-	default: break;
+	default: world_put_part(w, t, row); break;
 	}
 }
 
@@ -234,6 +234,7 @@ static void drop(struct world *w, const struct row_table *t, rid id)
 		drop_input(w, id);
 	if (t == &group_table)
 		world_drop_group(w, id);
+	world_drop_service(w, t, id);
 	for (size_t i = 0; t == &worker_table && i < w->n_workers; i++)
 		if (w->workers[i].id == id)
 			w->workers[i] = w->workers[--w->n_workers];
@@ -259,7 +260,10 @@ void world_apply(struct world *w, const struct row_op *op)
 			put_task_batch(w, op->row);
 		else if (op->table == &group_table)
 			world_put_group_state(w, op->row);
+		else if (op->table == &service_table)
+			world_put_service_state(w, op->row);
 		break;
+	case ROW_DROP: world_drop_part(w, op->table, op->row); break;
 	case ROW_DELETE: drop(w, op->table, op->id); break;
 	case ROW_TRIM: trim_input(w, op->id, op->below); break;
 	case ROW_RERANK: rerank(w, op->id, op->order); break;
