@@ -113,7 +113,7 @@ const struct exit_meaning exit_meanings[] = {
     {"124", "run, wait: the time limit was reached"},
     {"125", "run, wait: Reeve itself failed, or the task was orphaned"},
     {"126, 127", "run, wait: the command could not be executed, was not found"},
-    {"128+N", "run, wait: a signal ended the command, or reeve itself; 130: it was cancelled"},
+    {"128+N", "run, wait: a signal ended the command, or run; 130: it was cancelled"},
     {NULL, NULL},
 };
 
