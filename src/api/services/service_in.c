@@ -16,7 +16,7 @@ static int too_long(const char *field, size_t n, size_t max, struct problem *p)
 	return problem_field(p, field);
 }
 
-/* Whatever it is, it is kept as it is. */
+/* Routes of any shape are kept as they are. */
 static int set_routes(json_t *v, const char *field, void *arg, struct problem *p)
 {
 	AUTO(buf_release) struct buf text = {0};

@@ -73,7 +73,7 @@ static int64_t running(const json_t *worker)
 static const struct setting drain_settings[] = {
     {"reason", SETTING_TEXT}, {"timeout", SETTING_TEXT, .none = true}, {NULL}};
 
-/* Who keeps it from its end is said at once: on one lone worker nothing can move. */
+/* What keeps a drain from its end is said at once: on one lone worker nothing can move. */
 static int say_blocked(struct cli *c, const struct noun *n, const char *name)
 {
 	AUTO(json_drop) json_t *worker = NULL;

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "service/place/internal.h"
 
-/* Who fits, and in which order the trees have them, goes by these. */
+/* Which workers fit, and in which order the trees have them, goes by these. */
 static bool is_alike(const struct place_worker *x, const struct place_worker *y)
 {
 	return x->state == y->state && str_eq(x->target, y->target) &&

@@ -547,7 +547,7 @@ static void test_stream_goes_on(void **state)
 	talk_free(t);
 }
 
-/* Who does not read is told later, and then what is so. */
+/* A client that does not read is told later, and then what is so. */
 static void test_stream_that_is_not_read(void **state)
 {
 	struct talk *t = talk_new(API_GET, "/v1/routes/stream", NULL);

@@ -64,7 +64,7 @@ static void split_place(struct want *w, const struct queue *q)
 		else if (line.p[0] == '@')
 			w->target = what;
 	}
-	/* whoever serves the queue has this label, which nobody can give himself */
+	/* workers that serve the queue have this label, which nobody can give himself */
 	buf_printf(&labels, "queue " STR_FMT "\n", STR_ARG(q->row.name));
 	w->target = own(w->target);
 	w->labels = own(buf_str(&labels));

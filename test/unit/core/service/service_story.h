@@ -203,7 +203,7 @@ static inline size_t story_records(struct service_story *s, rid id)
 	return core_service_instances(s->w->core, id, 0, 0, 1000, &s->a, &v);
 }
 
-/* It crashes. */
+/* The instance crashes. */
 static inline void story_crash(struct service_story *s, rid id, int64_t index)
 {
 	struct instance_view v = story_instance(s, id, index);

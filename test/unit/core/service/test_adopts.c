@@ -49,13 +49,13 @@ static void test_an_emptied_store_stops_nothing(void **state)
 	assert_true(str_is(world_task(s.w, 778)->state.charged, "instances=1\nmemory=100\n"));
 	world_advance(s.w, 100000);
 	assert_int_equal(world_count_sent(s.w, MSG_KILL), 0);
-	/* it is written down */
+	/* the service is written down */
 	world_restart(s.w);
 	assert_counts(&s, id, 0, 0, 2, 0);
 	story_end(&s);
 }
 
-/* Who wants it says what it is: what runs already is replaced, as a deploy does it. */
+/* An owner who wants it says what it is: what runs already is replaced, as a deploy does it. */
 static void test_an_adopted_service_is_wanted_again(void **state)
 {
 	struct service_story s;
@@ -122,7 +122,7 @@ static void test_what_only_starts_is_told_to_stop(void **state)
 	story_end(&s);
 }
 
-/* Its task is known, and has ended: nobody takes that back. */
+/* The task is known, and has ended: nobody takes that back. */
 static void test_what_has_ended_is_not_taken_back(void **state)
 {
 	struct service_story s;

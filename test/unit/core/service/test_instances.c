@@ -281,7 +281,7 @@ static void test_removed_with_its_last_instance(void **state)
 	assert_int_equal(core_count(s.w->core, KIND_SERVICE), 0);
 	assert_int_equal(s.w->services.n, 0);
 	assert_int_equal(s.w->instances.n, 0);
-	/* who follows hears that it is gone; its tag never comes again */
+	/* a follower hears that it is gone; its tag never comes again */
 	assert_true(core_service_changed(s.w->core, tag, &ch));
 	assert_int_equal(ch.id, 0);
 	assert_true(str_is(ch.name, "web"));

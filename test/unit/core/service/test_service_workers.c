@@ -299,7 +299,7 @@ static void test_a_drain_has_an_end(void **state)
 	story_end(&s);
 }
 
-/* It stops first; and only when there is somewhere to go. */
+/* The old one stops first; and only when there is somewhere to go. */
 static void test_a_singleton_is_drained(void **state)
 {
 	struct service_story s;

@@ -130,7 +130,7 @@ static void test_what_is_refused(void **state)
 	assert_int_equal(story_set(&s, id, &row, SERVICE_BIT(spec.queue))->code, ERR_NOT_FOUND);
 	assert_int_equal(story_set(&s, id, &row, SERVICE_BIT(spec.body))->code, ERR_INVALID);
 	assert_int_equal(story_do(&s, id, SERVICE_PROMOTE, 0)->code, ERR_CONFLICT);
-	/* its queue stays while it is its */
+	/* the service's queue stays while the service is there */
 	assert_int_equal(
 	    story_object(&s, EV_DELETE, KIND_QUEUE,
 	        core_find(s.w->core, KIND_QUEUE, STR(SERVICE_QUEUE)), VERB_NONE, NULL, 0, 0)
