@@ -65,7 +65,7 @@ void site_set_number(struct core *c, struct site *s, uint32_t number);
 void sites_compact(struct core *c);
 void sites_refresh(struct core *c);
 size_t sites_missed(struct core *c); /* that have changed, and nobody has said so */
-void sites_relabel(struct core *c); /* services have a queue that they had not */
+void sites_relabel(struct core *c);  /* services have a queue that they had not */
 
 /* limbo.c: what a lost worker had, until it is certainly over */
 void unit_enter_limbo(struct core *c, struct unit *u, int64_t hold_ms);
