@@ -15,6 +15,7 @@ GRAPH = {"packages": [{"ident": f"core/{name}/1/1", "build": needs} for name, ne
     ("glibc", []), ("make", ["core/glibc"]), ("gcc", ["core/make"]), ("php", ["core/gcc"]), ("old", []))]}
 JOBS = {"jobs": [{"name": "build", "command": ["echo", "built"]},
                  {"name": "deploy", "needs": ["build"], "command": ["echo", "deployed"]}]}
+SERVICE = {"name": "site", "instances": 2, "task": {"command": ["sleep", "1000"]}}
 # Programs that not every machine has, or that would show what is this machine's.
 STAND_INS = {"build": "echo \"$@\"", "crontab": "printf %s '" + CRONTAB + "'", "dot": "exec cat", "make": "echo made",
              "zstd": 'test "$1" = -dc && exec cat "$2"; exec cat', "backup": "echo $*", "poll": "echo $*"}
@@ -44,7 +45,7 @@ def fill(home):
     (home / "sums.py").chmod(0o755)
     (home / "tasks.jsonl").write_text('{"command":["true"]}\n' * 3)
     (home / "crontab").write_text("30 2 * * * root /opt/tools/backup.sh\n")
-    for name, data in (("packages.json", GRAPH), ("graph.json", GRAPH), ("FILE", GRAPH), ("jobs.yaml", JOBS)):
+    for name, data in (("packages.json", GRAPH), ("graph.json", GRAPH), ("FILE", GRAPH), ("jobs.yaml", JOBS), ("web.yaml", SERVICE)):
         (home / name).write_text(json.dumps(data))
     for name in ("backups", ".zfunc", ".config/fish/completions"):
         (home / name).mkdir(parents=True)
@@ -134,6 +135,7 @@ ROOMS = {
     "group": (("group", "graph"), LOAD),
     "store": (("backup", "audit", "restore", "store"), "true"),
     "offline": (("cron", "sim"), "true"),
+    "service": (("service", "domain"), "reeve service add api -- sleep 1000"),
 }
 # What is not tried here, and where it is.
 ELSEWHERE = {
@@ -142,7 +144,10 @@ ELSEWHERE = {
     "reeve bench": "test_bench.py: it takes minutes", "reeve sim --seeds": "the lane sim: it takes minutes",
     "reeve sim --from 42 --seeds 1 --shrink": "the lane sim: nothing fails", "reeve sim play": "test_play.py: with a story",
     "reeve audit verify --expect": "test_audit.py: with a head", "reeve place": "test_service_offline.py: with files",
-    "reeve service": "test_service_offline.py: with files", "reeve routes": "test_routes_render.py: with a proxy",
+    "reeve service converge": "test_service_offline.py: with files", "reeve service crash": "test_service_offline.py: with files",
+    "reeve service reconcile": "test_service_offline.py: with files", "reeve service rollout": "test_service_offline.py: with files",
+    "reeve service restart": "test_api_server.py: of an instance that runs", "reeve service diff web 3 7": "test_services.py: with revisions of these numbers",
+    "reeve routes": "test_routes_render.py: with a proxy",
     "reeve group fail": "test_group_cli.py: with a job of that name", "reeve cron play": "test_cron.py: with readings",
 }
 GOES_ON = re.compile(r"events -f|(task|batch|schedule|group show) .*--watch")
@@ -156,7 +161,7 @@ FIRST = {  # what a line needs
     "reeve group retry @last": FAILED, "reeve group log -f": "reeve group submit jobs.yaml", "reeve graph check": LOAD, "reeve graph show": LOAD,
     "reeve group cancel": ("reeve group rm nightly; reeve queue create closed --threads 0; "
                            "reeve group submit jobs.yaml --name nightly --queue closed"),
-    "reeve audit": "cp backups/reeve-* backups/reeve.db; cp backups/reeve.db backups/reeve-2026-11-18.db",
+    "reeve service why": "reeve service scale web 5", "reeve audit": "cp backups/reeve-* backups/reeve.db; cp backups/reeve.db backups/reeve-2026-11-18.db",
 }
 MIRRORS = ("reeve group retry",)  # what fails again exits so
 

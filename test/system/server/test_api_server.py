@@ -288,6 +288,7 @@ def ask_groups(c):
     c.ask("GET", "/v1/groups/g/jobs/a", 200)
     c.ask("GET", "/v1/groups/g/jobs/nobody", 404)
     c.ask("GET", "/v1/groups/g/graph", 200)
+    c.ask("GET", "/v1/groups/g/left-out", 200)
     c.ask("DELETE", "/v1/groups/g", 409)
     c.ask("POST", "/v1/groups/g/retry", 409, json={"what": "failed"})
     c.ask("POST", "/v1/groups/g/fail", 404, json={"job": "nobody", "reason": "it cannot be built"})
@@ -316,6 +317,52 @@ def ask_graphs(c):
     c.ask("GET", "/v1/graphs/g/check", 200)
     c.ask("DELETE", "/v1/graphs/g", 204)
     c.ask("GET", "/v1/graphs/g", 404)
+
+
+def ask_domains(c):
+    c.ask("POST", "/v1/domains", 201, json={"name": "d", "ttl": "2m"})
+    c.ask("POST", "/v1/domains", 409, json={"name": "d"})
+    c.ask("GET", "/v1/domains?name=d", 200)
+    c.ask("GET", "/v1/domains/d", 200)
+    c.ask("PUT", "/v1/domains/e", 201, json={})
+    c.ask("PATCH", "/v1/domains/d", 200, json={"ttl": None})
+    c.ask("PATCH", "/v1/domains/d", 400, json={"ttl": -1})
+    c.ask("POST", "/v1/domains/d/fresh", 200)
+    c.ask("POST", "/v1/domains/d/stale", 200)
+    c.ask("DELETE", "/v1/domains/d", 204)
+    c.ask("GET", "/v1/domains/d", 404)
+
+
+def ask_services(c):
+    made = {"name": "web", "instances": 1, "domain": "e", "task": {"command": ["sleep", "1000"]}, "routes": [{"host": "h"}]}
+    c.ask("POST", "/v1/services?dry_run=true", 200, json=made)
+    c.ask("POST", "/v1/services", 201, json=made)
+    c.ask("POST", "/v1/services", 409, json=made)
+    c.ask("POST", "/v1/services", 400, json={**made, "name": "x", "instances": -1})
+    c.ask("GET", "/v1/services?domain=e&name=w&full=true", 200)
+    wait_until(lambda: c.api.get("/v1/services/web/instances/0")["ready"], what="it is ready")
+    c.ask("GET", "/v1/services/web", 200)
+    c.ask("GET", "/v1/services/web/instances", 200)
+    c.ask("GET", "/v1/services/web/instances/0", 200)
+    c.ask("GET", "/v1/services/web/instances/7", 404)
+    c.ask("GET", "/v1/services/web/why?index=0", 200)
+    c.ask("PATCH", "/v1/services/web", 200, json={"annotation": "a"})
+    c.ask("PATCH", "/v1/services/web", 412, json={"annotation": "b"}, headers={"If-Match": '"1"'})
+    c.ask("PUT", "/v1/services/web", 200, json={"task": {"command": ["sleep", "2000"]}, "reason": "longer"})
+    c.ask("GET", "/v1/services/web/revisions", 200)
+    c.ask("GET", "/v1/services/web/diff?from=1&to=2", 200)
+    c.ask("POST", "/v1/services/web/promote", 409)
+    c.ask("POST", "/v1/services/web/deploy", 200, json={"revision": 1})
+    c.ask("POST", "/v1/services/web/rollback", 200, json={"revision": 2})
+    c.ask("POST", "/v1/services/web/restart", 200, json={"index": 0})
+    c.ask("POST", "/v1/services/web/stop", 200, json={"index": 0})
+    c.ask("GET", "/v1/routes?domain=e", 200)
+    c.ask("GET", "/v1/routes/prometheus", 200)
+    with c.api.session.get(c.api.url + "/v1/routes/stream", stream=True, timeout=PATIENCE) as r:
+        assert r.headers["Content-Type"] in c.operation("GET", "/v1/routes/stream")["responses"]["200"]["content"]
+    c.ask("DELETE", "/v1/services/web", 204)
+    c.ask("DELETE", "/v1/domains/e", 204)
+    wait_until(lambda: c.api.ask("GET", "/v1/services/web").status_code == 404, what="it has gone with its instance")
 
 
 def ask_schedules(c):
@@ -359,6 +406,8 @@ def test_every_route_keeps_its_contract(dev):
     c.ask("POST", "/v1/queues/q/resume", 200)
     ask_schedules(c)
     ask_graphs(c)
+    ask_domains(c)
+    ask_services(c)
     c.ask("POST", "/v1/tasks", 201, json={"command": ["true"], "run_after": "1h", "key": "k", "status": -10})
     c.ask("POST", "/v1/tasks", 200, json={"command": ["true"], "key": "k"})
     task = c.ask("POST", "/v1/tasks", 201, json={"queue": "q", "command": ["echo", "x"], "labels": {"a": "b"}}).json()["id"]
