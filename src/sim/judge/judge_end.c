@@ -102,9 +102,9 @@ bool judge_settled(struct world *w)
 {
 	const struct sim_server *s = w->server;
 
-	return s->core && !s->pipe.flying && effects_empty(s->pipe.gathering) &&
+	return s->core && kinds_settled(w) && !s->pipe.flying && effects_empty(s->pipe.gathering) &&
 	       sim_load_is_quiet(w) && first_with_process(w) < 0 && !first_waiting(w) &&
-	       first_unhealthy(w) < 0 && kinds_settled(w);
+	       first_unhealthy(w) < 0;
 }
 
 static void say_why(struct world *w, const struct truth_task *t, char *text, size_t room)

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clients who make, scale, deploy, restart and remove services, and drain workers. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sim/service/service.h"
+#include "sim/world/server.h"
+
+#define REPAIR_LATER_US (20 * SECOND_US)
+
+/* What a client asks for: request.own. */
+struct plan {
+	char name[16], domain[16], body[48], needs[16];
+	struct service_row row; /* its strings are constants, and those above */
+	struct domain_row of_domain;
+	int64_t number;
+	int slot;
+};
+
+#define BIT(member) ROW_BIT(service_table, service_row, member)
+
+static struct rng *rng_of(const struct world *w)
+{
+	return &sim_services_of(w)->rng;
+}
+
+static struct request *request(
+    struct world *w, enum event_kind kind, enum kind of, int number, enum verb verb)
+{
+	struct request *r = load_command(w, w->load, kind, of);
+	struct plan *p = r->own = xcalloc(1, sizeof *p);
+
+	r->verb = verb;
+	r->word = "do";
+	snprintf(p->name, sizeof p->name, "%c%d", of == KIND_DOMAIN ? 'd' : 's', number);
+	return r;
+}
+
+/* --- what is drawn of a service */
+
+static void set_body(struct world *w, struct plan *p, int temper)
+{
+	snprintf(p->body, sizeof p->body, "{\"t\":%d,\"v\":%u}", temper,
+	    ++sim_services_of(w)->versions);
+	p->row.spec.body = str_of(p->body);
+}
+
+/* A service may need one with a lower number: now and then that makes a circle with what is there,
+ * and is refused. */
+static void draw_spec(struct world *w, struct plan *p)
+{
+	struct rng *g = rng_of(w);
+	int number = p->name[1] - '0';
+
+	set_body(w, p, sim_chance(g, 700) ? TEMPER_GOOD : (int)sim_between(g, 1, N_TEMPERS - 1));
+	p->row.spec.n_ports = (int32_t)sim_between(g, 0, sim_chance(g, 700) ? 0 : 3);
+	if (sim_chance(g, 200))
+		snprintf(p->needs, sizeof p->needs, "s%d\n",
+		    sim_chance(g, 900) ? (int)rng_below(g, (uint64_t)number + 1) : number + 1);
+	p->row.spec.needs = p->needs[0] ? str_of(p->needs) : STR_NULL;
+}
+
+static void draw_strategy(struct rng *g, struct service_strategy *t)
+{
+	t->kind = (int32_t)rng_below(g, N_STRATEGY_KINDS);
+	t->max_surge = (int32_t)sim_between(g, 0, 2);
+	t->max_unavailable = (int32_t)sim_between(g, t->max_surge ? 0 : 1, 2);
+	t->canary = (int32_t)sim_between(g, 1, 2);
+	t->auto_rollback = sim_chance(g, 500);
+	t->min_healthy_ms = sim_between(g, 0, 10000);
+	t->deadline_ms = sim_chance(g, 300) ? 0 : sim_between(g, 20000, 200000);
+}
+
+static void draw_crash(struct rng *g, struct service_crash *k)
+{
+	k->at_once = (int32_t)sim_between(g, 0, 3);
+	k->stop_at = sim_chance(g, 600) ? 0 : (int32_t)sim_between(g, 1, 8);
+	k->wait_ms = sim_between(g, 500, 30000);
+	k->factor = sim_between(g, 1000, 3000);
+	k->wait_max_ms = sim_between(g, k->wait_ms, 60000);
+	k->reset_after_ms = sim_chance(g, 300) ? 0 : sim_between(g, 1000, 100000);
+}
+
+static void draw_domain(struct rng *g, struct plan *p)
+{
+	if (!sim_chance(g, 700))
+		return;
+	snprintf(p->domain, sizeof p->domain, "d%d", (int)rng_below(g, 2));
+	p->row.domain = str_of(p->domain);
+}
+
+static void draw_row(struct world *w, struct plan *p)
+{
+	struct rng *g = rng_of(w);
+
+	service_defaults(&p->row);
+	p->row.name = str_of(p->name);
+	p->row.instances = (int32_t)sim_between(g, 0, SERVICE_INDEXES);
+	p->row.singleton = sim_chance(g, 300);
+	if (p->row.singleton)
+		p->row.instances = (int32_t)sim_between(g, 1, 2);
+	draw_domain(g, p);
+	draw_spec(w, p);
+	draw_strategy(g, &p->row.strategy);
+	draw_crash(g, &p->row.crash);
+}
+
+static void make(struct world *w, int number, int64_t in_us)
+{
+	struct request *r = request(w, EV_CREATE, KIND_SERVICE, number, VERB_NONE);
+
+	draw_row(w, r->own);
+	r->fields = row_settable(&service_table) & ~BIT(spec.queue);
+	load_send(w, r, in_us);
+}
+
+static uint64_t spec_fields(void)
+{
+	return BIT(spec.body) | BIT(spec.n_ports) | BIT(spec.needs);
+}
+
+static uint64_t strategy_fields(void)
+{
+	return BIT(strategy.kind) | BIT(strategy.max_surge) | BIT(strategy.max_unavailable) |
+	       BIT(strategy.canary) | BIT(strategy.auto_rollback) | BIT(strategy.min_healthy_ms) |
+	       BIT(strategy.deadline_ms);
+}
+
+static uint64_t crash_fields(void)
+{
+	return BIT(crash.at_once) | BIT(crash.stop_at) | BIT(crash.wait_ms) | BIT(crash.factor) |
+	       BIT(crash.wait_max_ms) | BIT(crash.reset_after_ms);
+}
+
+static void draw_set(struct world *w, int number)
+{
+	struct request *r = request(w, EV_SET, KIND_SERVICE, number, VERB_NONE);
+	int n = (int)rng_below(rng_of(w), 10);
+
+	draw_row(w, r->own);
+	r->fields = n < 4   ? BIT(instances)
+	            : n < 8 ? spec_fields()
+	            : n < 9 ? strategy_fields() | BIT(instances)
+	                    : crash_fields() | spec_fields();
+	if (sim_chance(rng_of(w), 50))
+		r->fields |= BIT(domain);
+	load_send(w, r, 0);
+}
+
+/* --- what else is asked */
+
+/* The judge knows before the server does. */
+static void draw_verb(struct world *w, int number, enum verb verb)
+{
+	struct request *r = request(w, EV_DO, KIND_SERVICE, number, verb);
+	struct plan *p = r->own;
+	struct truth_service *s = truth_service_named(w, p->name);
+
+	if (verb == SERVICE_RESTART || verb == SERVICE_STOP) {
+		p->number = sim_between(rng_of(w), verb == SERVICE_RESTART ? -1 : 0,
+		    SERVICE_INDEXES - 1);
+		if (s && p->number >= 0)
+			s->stops |= 1u << p->number;
+	} else if (verb == SERVICE_DEPLOY || (verb == SERVICE_ROLLBACK && p->number)) {
+		p->number = s ? sim_between(rng_of(w), 1, s->row.last_revision + 1) : 1;
+	}
+	r->repeat = false;
+	load_send(w, r, 0);
+}
+
+static void draw_drain(struct world *w, bool on)
+{
+	struct request *r = load_command(w, w->load, EV_DO, KIND_WORKER);
+
+	r->slot = (int)rng_below(rng_of(w), (uint64_t)w->o.workers);
+	r->verb = on ? WORKER_DRAIN : WORKER_UNDRAIN;
+	r->word = on ? "drain" : "undrain";
+	load_send(w, r, 0);
+}
+
+static void draw_fresh(struct world *w)
+{
+	load_send(w,
+	    request(w, EV_DO, KIND_DOMAIN, (int)rng_below(rng_of(w), 2),
+	        sim_chance(rng_of(w), 500) ? DOMAIN_FRESH : DOMAIN_STALE),
+	    0);
+}
+
+static void remove_one(struct world *w, int number, int64_t in_us)
+{
+	load_send(w, request(w, EV_DELETE, KIND_SERVICE, number, VERB_NONE), in_us);
+}
+
+void services_draw_request(struct world *w)
+{
+	static const enum verb verbs[] = {SERVICE_RESTART, SERVICE_RESTART, SERVICE_STOP,
+	    SERVICE_PROMOTE, SERVICE_ROLLBACK, SERVICE_DEPLOY};
+	struct rng *g = rng_of(w);
+	int n = (int)rng_below(g, 24);
+	int number = (int)rng_below(g, (uint64_t)sim_services_of(w)->n_names);
+
+	if (n < 10)
+		draw_set(w, number);
+	else if (n < 16)
+		draw_verb(w, number, verbs[n - 10]);
+	else if (n < 17)
+		draw_fresh(w);
+	else if (n < 18)
+		remove_one(w, number, 0);
+	else if (n < 20)
+		make(w, number, 0);
+	else
+		draw_drain(w, n < 22);
+}
+
+static void make_domain(struct world *w, int number)
+{
+	struct request *r = request(w, EV_CREATE, KIND_DOMAIN, number, VERB_NONE);
+	struct plan *p = r->own;
+
+	p->of_domain.name = str_of(p->name);
+	p->of_domain.ttl_ms = sim_chance(rng_of(w), 300) ? 0 : sim_between(rng_of(w), 1000, 60000);
+	r->fields = row_settable(&domain_table);
+	load_send(w, r, 0);
+}
+
+void services_load(struct world *w)
+{
+	struct sim_services *all = sim_services_of(w);
+	int n = w->o.tasks / 3 + 2;
+
+	if (!all)
+		return;
+	for (int i = 0; i < 2; i++)
+		make_domain(w, i);
+	for (int i = 0; i < all->n_names; i++)
+		make(w, i, sim_between(&all->rng, SECOND_US, 20 * SECOND_US));
+	for (int i = 0; i < n; i++)
+		world_event(w, sim_between(&all->rng, 0, w->heal_us * 9 / 10), SE_LOAD, SIM_RAW)
+		    ->n = KIND_SERVICE;
+}
+
+/* --- healing */
+
+static void undrain_all(struct world *w)
+{
+	for (int i = 0; i < w->o.workers; i++) {
+		struct request *r = load_command(w, w->load, EV_DO, KIND_WORKER);
+
+		r->slot = i;
+		r->verb = WORKER_UNDRAIN;
+		r->word = "undrain";
+		load_send(w, r, 2 * SECOND_US);
+	}
+}
+
+/* A good revision, which comes in by itself, and as many as are wanted. */
+static void repair(struct world *w, int number)
+{
+	struct request *r = request(w, EV_SET, KIND_SERVICE, number, VERB_NONE);
+	struct plan *p = r->own;
+
+	service_defaults(&p->row);
+	set_body(w, p, TEMPER_GOOD);
+	p->row.strategy.deadline_ms = 0;
+	p->row.strategy.min_healthy_ms = 1000;
+	r->fields = spec_fields() | strategy_fields() | crash_fields();
+	load_send(w, r, REPAIR_LATER_US);
+}
+
+void services_heal(struct world *w)
+{
+	const struct sim_services *all = sim_services_of(w);
+
+	if (!all)
+		return;
+	undrain_all(w);
+	for (int i = 0; i < all->n_names; i++)
+		repair(w, i);
+}
+
+void services_remove_all(struct world *w)
+{
+	for (int i = 0; i < sim_services_of(w)->n_names; i++)
+		remove_one(w, i, 0);
+}
+
+/* --- as commands */
+
+bool service_command(
+    struct world *w, const struct request *r, rid queue, struct event *ev, struct command_parts *c)
+{
+	struct plan *p = r->own;
+
+	ev->object.id =
+	    r->kind == EV_CREATE ? 0 : core_find(sim_core(w), KIND_SERVICE, str_of(p->name));
+	ev->object.row = &p->row;
+	ev->object.fields = r->fields;
+	ev->object.number = p->number;
+	ev->object.reason = STR("drawn");
+	return true;
+}
+
+bool domain_command(
+    struct world *w, const struct request *r, rid queue, struct event *ev, struct command_parts *c)
+{
+	struct plan *p = r->own;
+
+	ev->object.id =
+	    r->kind == EV_CREATE ? 0 : core_find(sim_core(w), KIND_DOMAIN, str_of(p->name));
+	ev->object.row = &p->of_domain;
+	ev->object.fields = r->fields;
+	return true;
+}

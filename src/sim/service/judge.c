@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The judge of services: what really runs against what is recorded and wanted. Processes are true,
+ * whatever anybody believes; a record is what the store has of one.
+ */
+#include <string.h>
+
+#include "service/life/crash.h"
+#include "sim/service/service.h"
+
+static bool is_on_worker(int32_t state)
+{
+	return state == INSTANCE_CLAIMED || state == INSTANCE_RUNNING;
+}
+
+/* --- records */
+
+/* A step writes a record once, so it may have made several moves. */
+static bool is_possible(int32_t from, int32_t to)
+{
+	if (from == INSTANCE_UNCLAIMED)
+		return to == INSTANCE_UNCLAIMED || to == INSTANCE_CLAIMED;
+	return from != INSTANCE_CRASHED || to != INSTANCE_RUNNING;
+}
+
+static void check_move(struct world *w, const struct truth_service *s,
+    const struct truth_record *was, const struct instance_row *row)
+{
+	bool has_start = row->task != 0;
+
+	if (was && !is_possible(was->row.state, row->state))
+		world_fail(w, 55, "s%u/%lld goes from %s to %s", s->number, (long long)row->index,
+		    instance_row_states[was->row.state], instance_row_states[row->state]);
+	if (has_start && !is_on_worker(row->state))
+		world_fail(w, 55, "s%u/%lld is %s, and has a start", s->number,
+		    (long long)row->index, instance_row_states[row->state]);
+	if (row->ready_ms && (row->state != INSTANCE_RUNNING || row->is_stopping))
+		world_fail(w, 55, "s%u/%lld is ready, and %s", s->number, (long long)row->index,
+		    row->is_stopping ? "stopping" : instance_row_states[row->state]);
+}
+
+static void check_tag(
+    struct world *w, const struct truth_service *s, const struct instance_row *row)
+{
+	struct sim_services *all = sim_services_of(w);
+
+	if ((uint64_t)row->tag <= all->last_tag)
+		world_fail(w, 55, "s%u/%lld is written with tag %lld, after %llu", s->number,
+		    (long long)row->index, (long long)row->tag, (unsigned long long)all->last_tag);
+	all->last_tag = (uint64_t)row->tag;
+}
+
+/* --- crashes */
+
+static struct crash_policy policy_of(const struct truth_service *s)
+{
+	const struct service_crash *k = &s->row.crash;
+
+	return (struct crash_policy){(uint32_t)k->at_once, k->wait_ms, k->factor, k->wait_max_ms,
+	    (uint32_t)k->stop_at, k->reset_after_ms};
+}
+
+/* Nobody but an operator, or a deploy, ends a wait; where clocks are set that cannot be said. */
+static void check_wait(struct world *w, const struct truth_service *s,
+    const struct truth_record *was, const struct instance_row *row)
+{
+	struct crash_policy policy = policy_of(s);
+	int64_t wait, since;
+
+	if (!was || was->row.state != INSTANCE_CRASHED || row->state == INSTANCE_CRASHED ||
+	    row->revision != was->row.revision || s->stops >> row->index & 1 ||
+	    w->o.classes & (1u << CLASS_CLOCK | 1u << CLASS_TIME) || row->index >= 32)
+		return;
+	wait = crash_wait_ms(&policy, (uint32_t)was->row.crash_count);
+	since = sim_server_wall_ms(w) - was->row.crashed_at_ms;
+	if (!s->was_changed && row->crash_count && (wait == CRASH_NEVER || since < wait))
+		world_fail(w, 22, "s%u/%lld starts again %lld ms after its %d. crash, not %lld",
+		    s->number, (long long)row->index, (long long)since, was->row.crash_count,
+		    (long long)wait);
+}
+
+/* --- what is stopped */
+
+static bool is_unwanted(const struct truth_service *s, const struct instance_row *row)
+{
+	return row->index >= s->row.instances && !row->is_surge;
+}
+
+static void check_surplus(struct world *w, const struct truth_service *s,
+    const struct truth_record *was, const struct instance_row *row)
+{
+	if (!was || was->row.is_stopping || !row->is_stopping || !is_unwanted(s, row))
+		return;
+	if (s->row.deleting || s->was_lowered || s->stops >> row->index & 1 ||
+	    s->row.deploy.state || row->presence != PRESENCE_ORDINARY)
+		return;
+	if (!truth_domain_is_fresh(w, s))
+		world_fail(w, 53, "s%u/%lld is stopped as surplus, and its domain is not fresh",
+		    s->number, (long long)row->index);
+}
+
+/* The replacement may be gone again by now: it was ready, or it is the service's own trouble. */
+static void check_evacuation(struct world *w, const struct truth_service *s,
+    const struct truth_record *was, const struct instance_row *row)
+{
+	const struct truth_record *other = truth_record_of(s, row->index, PRESENCE_ORDINARY);
+
+	if (!was || row->presence != PRESENCE_EVACUATING || was->row.is_stopping ||
+	    !row->is_stopping || was->row.state != INSTANCE_RUNNING)
+		return;
+	if (is_unwanted(s, row) || s->row.deleting || s->row.deploy.state || s->was_changed)
+		return;
+	if (!other || (!other->row.ready_ms && !other->row.crash_count))
+		world_fail(w, 54, "s%u/%lld is stopped before its replacement is ready", s->number,
+		    (long long)row->index);
+}
+
+/* --- starts */
+
+static void check_needs(struct world *w, const struct truth_service *s,
+    const struct truth_record *was, const struct instance_row *row)
+{
+	const struct truth_revision *r = truth_revision_of(s, row->revision);
+	const struct truth_service *other;
+
+	if (!r || !r->needs[0] || !row->task || (was && was->row.task == row->task) ||
+	    row->presence != PRESENCE_ORDINARY || row->state != INSTANCE_CLAIMED)
+		return;
+	for (int p = 0; p < INSTANCE_PRESENCES; p++) {
+		const struct truth_record *k = truth_record_of(s, row->index, p);
+
+		if (k && k->row.task == row->task)
+			return; /* it was another's place until now */
+	}
+	other = truth_service_named(w, r->needs);
+	if (!other || !other->was_ready)
+		world_fail(w, 58, "s%u/%lld starts, and %s is not ready", s->number,
+		    (long long)row->index, r->needs);
+}
+
+void judge_record(struct world *w, struct truth_service *s, const struct truth_record *was,
+    const struct instance_row *row)
+{
+	check_tag(w, s, row);
+	check_move(w, s, was, row);
+	check_wait(w, s, was, row);
+	check_surplus(w, s, was, row);
+	check_evacuation(w, s, was, row);
+	check_needs(w, s, was, row);
+}
+
+void judge_outcome(
+    struct world *w, const struct truth_service *s, const struct truth_revision *r)
+{
+	if (r->temper != TEMPER_GOOD && s->row.instances > 0 && !s->row.deleting && !s->was_changed)
+		world_fail(w, 56, "revision %lld of service %u is stable, and was never ready",
+		    (long long)r->number, s->number);
+}
+
+/* --- processes */
+
+static const struct truth_record *record_of(const struct truth_service *s, rid task)
+{
+	for (size_t i = 0; i < s->n_records; i++)
+		if (!s->records[i].gone && s->records[i].row.task == task)
+			return &s->records[i];
+	return NULL;
+}
+
+/* Its start is given up, and may still be ending: the record knows no start. */
+static bool is_in_limbo(const struct truth_service *s, const struct truth_task *t)
+{
+	if (!task_is_ended(t->stored_status) && !t->given_up)
+		return false;
+	for (size_t i = 0; i < s->n_records; i++) {
+		const struct instance_row *r = &s->records[i].row;
+
+		if (!s->records[i].gone && r->index == t->owner.part && !r->task &&
+		    is_on_worker(r->state))
+			return true;
+	}
+	return false;
+}
+
+static void check_recorded(
+    struct world *w, const struct truth_service *s, const struct truth_task *t)
+{
+	if (!record_of(s, t->id) && !is_in_limbo(s, t))
+		world_fail(w, 52, "task %u runs as s%u/%lld, and has no record", t->number,
+		    s->number, (long long)t->owner.part);
+}
+
+/* Those that really run of an index, with that one. */
+static int count_running(
+    const struct truth_service *s, int64_t index, const struct truth_task *first)
+{
+	int n = first != NULL;
+
+	for (size_t i = 0; i < s->n_starts; i++)
+		n += s->starts[i] != first && s->starts[i]->owner.part == index &&
+		     truth_runs(s->starts[i]);
+	return n;
+}
+
+void judge_service_started(struct world *w, struct truth_task *t)
+{
+	const struct truth_service *s = truth_service_of(w, t->owner.id);
+	int n = count_running(s, t->owner.part, t);
+
+	if (t->is_risked)
+		return;
+	if (n > 1 && s->row.singleton)
+		world_fail(w, 51, "task %u starts as s%u/%lld, and another of it runs", t->number,
+		    s->number, (long long)t->owner.part);
+	if (n > 2)
+		world_fail(w, 21, "task %u is the %d. that runs as s%u/%lld", t->number, n,
+		    s->number, (long long)t->owner.part);
+	check_recorded(w, s, t);
+}
+
+static void check_room(struct world *w)
+{
+	for (int i = 0; i < w->o.workers; i++) {
+		const struct sim_worker *k = &w->workers[i];
+		int64_t n = 0, most = amount_of(str_of(k->offer), STR("instances"));
+
+		for (const struct sim_process *p = k->processes; p; p = p->next)
+			n += p->temper && p->state == PROCESS_RUNS && !p->is_given_up &&
+			     !p->overslept && p->instance == k->instance;
+		if (n && n > most)
+			world_fail(w, 59, "%s runs %lld instances, and has room for %lld",
+			    world_node_name(w, i), (long long)n, (long long)most);
+	}
+}
+
+void judge_services_applied(struct world *w)
+{
+	struct sim_services *all = sim_services_of(w);
+
+	for (size_t i = 0; all && i < all->n; i++) {
+		struct truth_service *s = all->all[i];
+
+		for (size_t k = 0; s->touched && k < s->n_starts; k++)
+			if (truth_runs(s->starts[k]))
+				check_recorded(w, s, s->starts[k]);
+		s->touched = s->was_changed = s->was_lowered = s->was_ready = false;
+		for (size_t k = 0; k < s->n_records; k++)
+			s->was_ready |= !s->records[k].gone && s->records[k].row.ready_ms != 0;
+	}
+	if (all)
+		check_room(w);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Services in a simulated world: their clients, how their processes fare, and their judge. */
+#ifndef SIM_SERVICE_H
+#define SIM_SERVICE_H
+
+#include "model/objects/domain.h"
+#include "model/objects/service.h"
+#include "sim/judge/judge_internal.h"
+#include "sim/kind.h"
+#include "sim/load/load_internal.h"
+
+#define SERVICE_NAMES 4
+#define SERVICE_INDEXES 5 /* so many are wanted at most */
+
+/* How an instance fares, by the revision that it is of. */
+enum temper {
+	TEMPER_NONE, /* no instance */
+	TEMPER_GOOD,
+	TEMPER_CRASHES,     /* soon after each start */
+	TEMPER_NEVER_READY, /* it is up */
+	TEMPER_NEVER_UP,
+	N_TEMPERS
+};
+
+struct truth_revision {
+	int64_t number;
+	int temper;
+	char needs[16]; /* "": none */
+};
+
+/* A record, as the store has it. */
+struct truth_record {
+	struct instance_row row; /* without strings */
+	bool gone;
+	int64_t stored_us;
+};
+
+struct truth_service {
+	rid id;
+	unsigned number; /* for the story */
+	bool deleted, touched;
+	bool was_ready;    /* some record was, in this batch or before it */
+	bool was_changed;  /* its row is in this batch */
+	bool was_lowered;  /* fewer are wanted by this batch */
+	unsigned stops;    /* bits: indexes that somebody has asked to stop, ever */
+	char name[16], domain[16];
+	struct service_row row; /* without strings */
+	struct truth_revision *revisions;
+	size_t n_revisions, cap_revisions;
+	struct truth_record *records;
+	size_t n_records, cap_records;
+	struct truth_task **starts; /* tasks that are starts of it, the last ones */
+	size_t n_starts, cap_starts;
+};
+
+enum services_phase {
+	SERVICES_FAULTS, /* anything may happen */
+	SERVICES_HEALED, /* all that is wanted has to run */
+	SERVICES_REMOVED /* nothing may be left */
+};
+
+/* What a world with services has of them. */
+struct sim_services {
+	struct rng rng, hand;
+	int n_names;
+	unsigned versions; /* of what clients ask for */
+	enum services_phase phase;
+	struct truth_service **all;
+	size_t n, cap;
+	uint64_t last_tag;
+	struct domain_row domains[2]; /* as stored */
+};
+
+extern const struct sim_kind sim_kind_service, sim_kind_domain;
+
+/* NULL: this world has none. */
+static inline struct sim_services *sim_services_of(const struct world *w)
+{
+	return w->of_kind[KIND_SERVICE];
+}
+
+/* clients.c: hooks of the load */
+void services_load(struct world *w);
+void services_draw_request(struct world *w);
+void services_heal(struct world *w);
+void services_remove_all(struct world *w);
+bool service_command(struct world *w, const struct request *r, rid queue, struct event *ev,
+    struct command_parts *parts);
+bool domain_command(struct world *w, const struct request *r, rid queue, struct event *ev,
+    struct command_parts *parts);
+/* process.c */
+void services_offer(struct world *w, struct sim_worker *k);
+void service_process_new(struct world *w, struct sim_process *p, const struct link_run *run);
+void service_process_started(struct world *w, struct sim_process *p);
+/* truth.c: what is stored */
+struct truth_service *truth_service_of(struct world *w, rid id);
+struct truth_service *truth_service_named(const struct world *w, const char *name); /* or NULL */
+const struct truth_revision *truth_revision_of(const struct truth_service *s, int64_t number);
+struct truth_record *truth_record_of(
+    const struct truth_service *s, int64_t index, int64_t presence); /* or NULL */
+bool truth_domain_is_fresh(const struct world *w, const struct truth_service *s);
+void judge_service_stored(struct world *w, const struct row_op *op);
+void judge_service_task(struct world *w, struct truth_task *t);
+/* It really runs, and nobody has taken the risk of two. */
+bool truth_runs(const struct truth_task *t);
+/* judge.c */
+void judge_record(struct world *w, struct truth_service *s, const struct truth_record *was,
+    const struct instance_row *row);
+void judge_outcome(
+    struct world *w, const struct truth_service *s, const struct truth_revision *r);
+void judge_service_started(struct world *w, struct truth_task *t);
+void judge_services_applied(struct world *w);
+/* settle.c */
+bool judge_services_settled(struct world *w);
+void judge_services_unsettled(struct world *w);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * After healing all that is wanted runs, by processes that are there, and nothing else; every
+ * deploy is over. Then everything is removed, and nothing may be left.
+ */
+#include "service/deploy/deploy.h"
+#include "sim/service/service.h"
+
+/* The process of that record: it is there, and the worker is the one that the record names. */
+static const struct truth_task *start_of(const struct truth_service *s, rid task)
+{
+	for (size_t i = 0; task && i < s->n_starts; i++)
+		if (s->starts[i]->id == task && s->starts[i]->running)
+			return s->starts[i];
+	return NULL;
+}
+
+static const char *lacks(const struct truth_service *s, int64_t *ret_index)
+{
+	int64_t n = 0;
+
+	if (s->row.deleting)
+		return "is still being removed";
+	if (s->row.deploy.state != DEPLOY_STEADY)
+		return "has a deploy that does not end";
+	for (*ret_index = 0; *ret_index < s->row.instances; ++*ret_index) {
+		const struct truth_record *r =
+		    truth_record_of(s, *ret_index, PRESENCE_ORDINARY);
+
+		if (!r || r->row.state != INSTANCE_RUNNING || !r->row.ready_ms)
+			return "has an instance that is not ready";
+		if (!start_of(s, r->row.task))
+			return "has an instance without a process";
+		if (r->row.revision != s->row.deploy.target)
+			return "has an instance of another revision";
+	}
+	for (size_t i = 0; i < s->n_records; i++)
+		n += !s->records[i].gone;
+	if (n != s->row.instances)
+		return "has records that nobody wants";
+	n = 0;
+	for (size_t i = 0; i < s->n_starts; i++)
+		n += s->starts[i]->running > 0;
+	return n != s->row.instances ? "has processes that nobody wants" : NULL;
+}
+
+static const struct truth_service *first_lacking(
+    const struct world *w, const char **ret_what, int64_t *ret_index)
+{
+	const struct sim_services *all = sim_services_of(w);
+
+	for (size_t i = 0; i < all->n; i++)
+		if (!all->all[i]->deleted && (*ret_what = lacks(all->all[i], ret_index)))
+			return all->all[i];
+	return NULL;
+}
+
+static const struct truth_service *first_left(const struct world *w)
+{
+	const struct sim_services *all = sim_services_of(w);
+
+	for (size_t i = 0; i < all->n; i++)
+		if (!all->all[i]->deleted)
+			return all->all[i];
+	return NULL;
+}
+
+bool judge_services_settled(struct world *w)
+{
+	struct sim_services *all = sim_services_of(w);
+	const char *what;
+	int64_t index;
+
+	if (!all)
+		return true;
+	if (all->phase == SERVICES_FAULTS)
+		all->phase = SERVICES_HEALED;
+	if (!sim_load_is_quiet(w))
+		return false;
+	if (all->phase == SERVICES_REMOVED)
+		return !first_left(w);
+	if (first_lacking(w, &what, &index))
+		return false;
+	world_tell(w, "all services run as they are wanted: they are removed");
+	all->phase = SERVICES_REMOVED;
+	services_remove_all(w);
+	return false;
+}
+
+void judge_services_unsettled(struct world *w)
+{
+	const struct sim_services *all = sim_services_of(w);
+	const struct truth_service *s;
+	const char *what = "is still there";
+	int64_t index = -1;
+
+	if (!all)
+		return;
+	s = all->phase == SERVICES_REMOVED ? first_left(w) : first_lacking(w, &what, &index);
+	if (s)
+		world_fail(w, 57, "service %u (%s) %s: index %lld of %d", s->number, s->name, what,
+		    (long long)index, s->row.instances);
+}
