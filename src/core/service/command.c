@@ -126,7 +126,7 @@ static void forget_surge(struct core *c, struct service *s)
 	for (size_t k = 0; k < s->n_units; k++) {
 		struct unit *u = s->units[k];
 
-		if (!u->i.is_surge)
+		if (!u->i.is_surge || MUTANT(SERVICE_SURGE_OUTLIVES))
 			continue;
 		u->i.is_surge = false;
 		unit_touch(c, u);
@@ -143,7 +143,7 @@ int service_remove(
 	if (e)
 		return e;
 	object_audit(c, o, OBJECT_DELETED, ev->actor, STR_NULL, out);
-	if (!s->n_units) {
+	if (!s->n_units || MUTANT(SERVICE_GONE_EARLY)) {
 		service_delete(c, s, out);
 		return 0;
 	}

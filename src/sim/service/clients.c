@@ -97,7 +97,7 @@ static void draw_row(struct world *w, struct plan *p)
 	service_defaults(&p->row);
 	p->row.name = str_of(p->name);
 	p->row.instances = (int32_t)sim_between(g, 0, SERVICE_INDEXES);
-	p->row.singleton = sim_chance(g, 300);
+	p->row.singleton = sim_chance(g, 400);
 	if (p->row.singleton)
 		p->row.instances = (int32_t)sim_between(g, 1, 2);
 	draw_domain(g, p);
@@ -265,7 +265,13 @@ static void repair(struct world *w, int number)
 	set_body(w, p, TEMPER_GOOD);
 	p->row.strategy.deadline_ms = 0;
 	p->row.strategy.min_healthy_ms = 1000;
+	p->row.crash.at_once = 0;
+	p->row.crash.wait_ms = 2000;
+	p->row.crash.wait_max_ms = 10000;
+	p->row.instances = (int32_t)sim_between(rng_of(w), 1, 2);
 	r->fields = spec_fields() | strategy_fields() | crash_fields();
+	if (sim_services_of(w)->was_emptied)
+		r->fields |= BIT(instances);
 	load_send(w, r, REPAIR_LATER_US);
 }
 

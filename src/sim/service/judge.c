@@ -60,6 +60,11 @@ static struct crash_policy policy_of(const struct truth_service *s)
 	    (uint32_t)k->stop_at, k->reset_after_ms};
 }
 
+static bool has_crashed(const struct truth_record *was, const struct instance_row *row)
+{
+	return was->row.state == INSTANCE_CRASHED || row->crash_count > was->row.crash_count;
+}
+
 /* Nobody but an operator, or a deploy, ends a wait; where clocks are set that cannot be said. */
 static void check_wait(struct world *w, const struct truth_service *s,
     const struct truth_record *was, const struct instance_row *row)
@@ -67,15 +72,15 @@ static void check_wait(struct world *w, const struct truth_service *s,
 	struct crash_policy policy = policy_of(s);
 	int64_t wait, since;
 
-	if (!was || was->row.state != INSTANCE_CRASHED || row->state == INSTANCE_CRASHED ||
+	if (!was || row->state == INSTANCE_CRASHED || !has_crashed(was, row) ||
 	    row->revision != was->row.revision || s->stops >> row->index & 1 ||
 	    w->o.classes & (1u << CLASS_CLOCK | 1u << CLASS_TIME) || row->index >= 32)
 		return;
-	wait = crash_wait_ms(&policy, (uint32_t)was->row.crash_count);
-	since = sim_server_wall_ms(w) - was->row.crashed_at_ms;
+	wait = crash_wait_ms(&policy, (uint32_t)row->crash_count);
+	since = sim_server_wall_ms(w) - row->crashed_at_ms;
 	if (!s->was_changed && row->crash_count && (wait == CRASH_NEVER || since < wait))
 		world_fail(w, 22, "s%u/%lld starts again %lld ms after its %d. crash, not %lld",
-		    s->number, (long long)row->index, (long long)since, was->row.crash_count,
+		    s->number, (long long)row->index, (long long)since, row->crash_count,
 		    (long long)wait);
 }
 
@@ -94,7 +99,7 @@ static void check_surplus(struct world *w, const struct truth_service *s,
 	if (s->row.deleting || s->was_lowered || s->stops >> row->index & 1 ||
 	    s->row.deploy.state || row->presence != PRESENCE_ORDINARY)
 		return;
-	if (!truth_domain_is_fresh(w, s))
+	if (!truth_domain_is_fresh(w, s) && !truth_worker_goes(w, row->worker))
 		world_fail(w, 53, "s%u/%lld is stopped as surplus, and its domain is not fresh",
 		    s->number, (long long)row->index);
 }
@@ -117,21 +122,18 @@ static void check_evacuation(struct world *w, const struct truth_service *s,
 
 /* --- starts */
 
-static void check_needs(struct world *w, const struct truth_service *s,
-    const struct truth_record *was, const struct instance_row *row)
+static void check_needs(
+    struct world *w, const struct truth_service *s, const struct instance_row *row)
 {
 	const struct truth_revision *r = truth_revision_of(s, row->revision);
 	const struct truth_service *other;
+	struct truth_task *t;
 
-	if (!r || !r->needs[0] || !row->task || (was && was->row.task == row->task) ||
-	    row->presence != PRESENCE_ORDINARY || row->state != INSTANCE_CLAIMED)
+	if (!row->task || (t = truth_of(w, row->task))->marks)
 		return;
-	for (int p = 0; p < INSTANCE_PRESENCES; p++) {
-		const struct truth_record *k = truth_record_of(s, row->index, p);
-
-		if (k && k->row.task == row->task)
-			return; /* it was another's place until now */
-	}
+	t->marks = 1; /* a record has told of this start */
+	if (!r || !r->needs[0] || row->state != INSTANCE_CLAIMED)
+		return;
 	other = truth_service_named(w, r->needs);
 	if (!other || !other->was_ready)
 		world_fail(w, 58, "s%u/%lld starts, and %s is not ready", s->number,
@@ -146,7 +148,7 @@ void judge_record(struct world *w, struct truth_service *s, const struct truth_r
 	check_wait(w, s, was, row);
 	check_surplus(w, s, was, row);
 	check_evacuation(w, s, was, row);
-	check_needs(w, s, was, row);
+	check_needs(w, s, row);
 }
 
 void judge_outcome(
@@ -207,8 +209,10 @@ void judge_service_started(struct world *w, struct truth_task *t)
 	const struct truth_service *s = truth_service_of(w, t->owner.id);
 	int n = count_running(s, t->owner.part, t);
 
-	if (t->is_risked)
+	if (t->is_risked || s->is_forgotten)
 		return;
+	if (sim_services_of(w)->was_emptied)
+		n = 0; /* what the store forgot may run where nobody hears of it */
 	if (n > 1 && s->row.singleton)
 		world_fail(w, 51, "task %u starts as s%u/%lld, and another of it runs", t->number,
 		    s->number, (long long)t->owner.part);
@@ -222,14 +226,19 @@ static void check_room(struct world *w)
 {
 	for (int i = 0; i < w->o.workers; i++) {
 		const struct sim_worker *k = &w->workers[i];
-		int64_t n = 0, most = amount_of(str_of(k->offer), STR("instances"));
+		int64_t n = 0, ports = 0;
 
-		for (const struct sim_process *p = k->processes; p; p = p->next)
-			n += p->temper && p->state == PROCESS_RUNS && !p->is_given_up &&
-			     !p->overslept && p->instance == k->instance;
-		if (n && n > most)
-			world_fail(w, 59, "%s runs %lld instances, and has room for %lld",
-			    world_node_name(w, i), (long long)n, (long long)most);
+		for (const struct sim_process *p = k->processes; p; p = p->next) {
+			if (!p->temper || p->state != PROCESS_RUNS || p->is_given_up ||
+			    p->overslept || p->instance != k->instance)
+				continue;
+			n++;
+			ports += p->n_ports;
+		}
+		if (n && (n > amount_of(str_of(k->offer), STR("instances")) ||
+		             ports > amount_of(str_of(k->offer), STR("ports"))))
+			world_fail(w, 59, "%s runs %lld instances with %lld ports, and has no room",
+			    world_node_name(w, i), (long long)n, (long long)ports);
 	}
 }
 

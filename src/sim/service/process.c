@@ -7,6 +7,7 @@
 
 #define FOR_EVER_US (365 * 24 * 3600 * SECOND_US)
 #define SOON_US (3 * SECOND_US)
+#define CRASHES_ON_US (60 * SECOND_US) /* after healing: a program is nobody's fault */
 
 /* All of them together have room on the first one. */
 void services_offer(struct world *w, struct sim_worker *k)
@@ -37,11 +38,12 @@ void service_process_new(struct world *w, struct sim_process *p, const struct li
 	if (!all || !run || !run->instance.service.p)
 		return;
 	p->temper = temper_of(run);
+	p->n_ports = run->n_ports;
 	p->chunks_left = 0;
 	p->left_us = FOR_EVER_US;
 	if (p->temper == TEMPER_CRASHES)
 		p->left_us = sim_between(&all->hand, 1000, SOON_US);
-	else if (!w->healed && sim_chance(&all->hand, 300))
+	else if (w->now_us < w->heal_us + CRASHES_ON_US && sim_chance(&all->hand, 300))
 		p->left_us = sim_between(
 		    &all->hand, 1000, (sim_chance(&all->hand, 500) ? 20 : 200) * SECOND_US);
 }

@@ -23,6 +23,19 @@ static const struct invariant invariants[] = {
     {0},
 };
 
+/* As for tasks: a worker's last processes may outlive the moment at which the server gives it up. */
+static void draw_long_kill(struct sim_options *o, struct rng *r)
+{
+	struct timeouts *t = &o->timeouts;
+
+	if (!sim_chance(r, 250))
+		return;
+	t->lose_after_ms = sim_between(r, 5000, 60000);
+	t->kill_wait_ms = sim_between(r, t->margin_ms, 40000);
+	o->lost_hold_ms = t->kill_wait_ms + sim_between(r, 3000, 26000);
+	o->classes |= (1u << CLASS_CRASH | 1u << CLASS_PROCESS | 1u << CLASS_NET) & o->faults;
+}
+
 /* What else a seed draws stays what it was without. */
 static void draw(struct sim_options *o)
 {
@@ -35,6 +48,7 @@ static void draw(struct sim_options *o)
 		o->classes |= (1u << CLASS_CRASH) & o->faults;
 	if (sim_chance(&r, 300))
 		o->classes |= (1u << CLASS_NET) & o->faults;
+	draw_long_kill(o, &r);
 }
 
 static void begin(struct world *w)
@@ -46,6 +60,8 @@ static void begin(struct world *w)
 	all = w->of_kind[KIND_SERVICE] = xcalloc(1, sizeof *all);
 	all->rng.state = w->o.seed ^ 0x736572766963652dull;
 	all->hand.state = w->o.seed ^ 0x696e7374616e6365ull;
+	if (sim_chance(&all->rng, 250))
+		all->is_emptied_at = (uint64_t)sim_between(&all->rng, 1, 3);
 	all->n_names = (int)sim_between(&all->rng, 1, SERVICE_NAMES);
 }
 
@@ -61,6 +77,8 @@ static void end(struct world *w)
 	}
 	if (all)
 		free(all->all);
+	if (all)
+		free(all->drains);
 	free(all);
 }
 
@@ -70,6 +88,7 @@ const struct sim_kind sim_kind_service = {
     .draw = draw,
     .begin = begin,
     .free = end,
+    .starting = services_starting,
     .offer = services_offer,
     .process_new = service_process_new,
     .process_started = service_process_started,

@@ -39,6 +39,7 @@ struct truth_service {
 	rid id;
 	unsigned number; /* for the story */
 	bool deleted, touched;
+	bool is_forgotten; /* by the store */
 	bool was_ready;    /* some record was, in this batch or before it */
 	bool was_changed;  /* its row is in this batch */
 	bool was_lowered;  /* fewer are wanted by this batch */
@@ -68,7 +69,14 @@ struct sim_services {
 	struct truth_service **all;
 	size_t n, cap;
 	uint64_t last_tag;
+	uint64_t is_emptied_at; /* after so many starts of the server; 0: never */
+	bool was_emptied;
 	struct domain_row domains[2]; /* as stored */
+	struct truth_drain {          /* somebody has drained that worker: until then */
+		rid worker;
+		int64_t seen_us;
+	} * drains;
+	size_t n_drains, cap_drains;
 };
 
 extern const struct sim_kind sim_kind_service, sim_kind_domain;
@@ -88,6 +96,8 @@ bool service_command(struct world *w, const struct request *r, rid queue, struct
     struct command_parts *parts);
 bool domain_command(struct world *w, const struct request *r, rid queue, struct event *ev,
     struct command_parts *parts);
+/* emptied.c */
+void services_starting(struct world *w, struct loading *l);
 /* process.c */
 void services_offer(struct world *w, struct sim_worker *k);
 void service_process_new(struct world *w, struct sim_process *p, const struct link_run *run);
@@ -98,6 +108,8 @@ struct truth_service *truth_service_named(const struct world *w, const char *nam
 const struct truth_revision *truth_revision_of(const struct truth_service *s, int64_t number);
 struct truth_record *truth_record_of(
     const struct truth_service *s, int64_t index, int64_t presence); /* or NULL */
+/* It was drained lately, or leaves: who says so wants nothing to stay there. */
+bool truth_worker_goes(const struct world *w, rid worker);
 bool truth_domain_is_fresh(const struct world *w, const struct truth_service *s);
 void judge_service_stored(struct world *w, const struct row_op *op);
 void judge_service_task(struct world *w, struct truth_task *t);

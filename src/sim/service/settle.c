@@ -3,8 +3,12 @@
  * After healing all that is wanted runs, by processes that are there, and nothing else; every
  * deploy is over. Then everything is removed, and nothing may be left.
  */
+#include <stdio.h>
+
+#include "core/service/view.h"
 #include "service/deploy/deploy.h"
 #include "sim/service/service.h"
+#include "words/words.h"
 
 /* The process of that record: it is there, and the worker is the one that the record names. */
 static const struct truth_task *start_of(const struct truth_service *s, rid task)
@@ -15,7 +19,7 @@ static const struct truth_task *start_of(const struct truth_service *s, rid task
 	return NULL;
 }
 
-static const char *lacks(const struct truth_service *s, int64_t *ret_index)
+static const char *lacks(const struct truth_service *s, bool is_spared, int64_t *ret_index)
 {
 	int64_t n = 0;
 
@@ -34,6 +38,8 @@ static const char *lacks(const struct truth_service *s, int64_t *ret_index)
 		if (r->row.revision != s->row.deploy.target)
 			return "has an instance of another revision";
 	}
+	if (is_spared)
+		return NULL; /* what the store forgot may run beyond what is wanted */
 	for (size_t i = 0; i < s->n_records; i++)
 		n += !s->records[i].gone;
 	if (n != s->row.instances)
@@ -50,7 +56,7 @@ static const struct truth_service *first_lacking(
 	const struct sim_services *all = sim_services_of(w);
 
 	for (size_t i = 0; i < all->n; i++)
-		if (!all->all[i]->deleted && (*ret_what = lacks(all->all[i], ret_index)))
+		if (!all->all[i]->deleted && (*ret_what = lacks(all->all[i], all->was_emptied, ret_index)))
 			return all->all[i];
 	return NULL;
 }
@@ -87,17 +93,42 @@ bool judge_services_settled(struct world *w)
 	return false;
 }
 
+/* The server's own words, of the first instance that is not as it should be. */
+static void say_why(
+    struct world *w, const struct truth_service *s, int64_t index, char *text, size_t room)
+{
+	struct arena a = {0};
+	struct why *whys;
+	size_t n;
+
+	text[0] = 0;
+	for (int64_t i = index < 0 ? 0 : index; !text[0] && i < SERVICE_INDEXES; i++) {
+		const struct truth_record *r = truth_record_of(s, i, PRESENCE_ORDINARY);
+
+		if (r && r->row.state == INSTANCE_RUNNING && r->row.ready_ms && index < 0)
+			continue;
+		n = core_instance_why(sim_core(w), s->id, i, sim_server_wall_ms(w),
+		    sim_server_mono_ms(w), &a, &whys);
+		if (n)
+			snprintf(text, room, "%.110s", words_why(&a, &whys[0]).p);
+	}
+	arena_release(&a);
+}
+
 void judge_services_unsettled(struct world *w)
 {
 	const struct sim_services *all = sim_services_of(w);
 	const struct truth_service *s;
 	const char *what = "is still there";
 	int64_t index = -1;
+	char why[120];
 
 	if (!all)
 		return;
 	s = all->phase == SERVICES_REMOVED ? first_left(w) : first_lacking(w, &what, &index);
-	if (s)
-		world_fail(w, 57, "service %u (%s) %s: index %lld of %d", s->number, s->name, what,
-		    (long long)index, s->row.instances);
+	if (!s)
+		return;
+	say_why(w, s, index, why, sizeof why);
+	world_fail(w, 57, "service %u (%s) %s: %lld of %d: %s", s->number, s->name, what,
+	    (long long)index, s->row.instances, why);
 }

@@ -150,8 +150,9 @@ static void record_put(struct world *w, struct truth_service *s, const struct in
 	*r = (struct truth_record){.row = *row, .stored_us = w->now_us};
 	r->row.address = r->row.ports = r->row.crash_reason = r->row.place_error = STR_NULL;
 	s->was_ready |= row->ready_ms != 0;
-	world_tell(w, "store: instance s%u/%lld (%s) is %s%s%s", s->number, (long long)row->index,
-	    instance_row_presences[row->presence], instance_row_states[row->state],
+	world_tell(w, "store: instance s%u/%lld (%s, revision %lld) is %s%s%s", s->number,
+	    (long long)row->index, instance_row_presences[row->presence],
+	    (long long)row->revision, instance_row_states[row->state],
 	    row->ready_ms ? ", ready" : "", row->is_stopping ? ", stopping" : "");
 }
 
@@ -191,6 +192,44 @@ static void domain_stored(struct world *w, const struct row_op *op)
 	all->domains[row->name.p[1] == '1'].name = STR_NULL;
 }
 
+static void worker_stored(struct world *w, const struct row_op *op)
+{
+	const struct worker_row *row = op->row;
+	struct sim_services *all = sim_services_of(w);
+	size_t i = 0;
+
+	if (op->verb == ROW_DELETE || !row->drained)
+		return;
+	while (i < all->n_drains && all->drains[i].worker != row->id)
+		i++;
+	if (i == all->n_drains) {
+		GROW(all->drains, all->cap_drains, i + 1);
+		all->drains[all->n_drains++].worker = row->id;
+	}
+	all->drains[i].seen_us = w->now_us;
+}
+
+static bool leaves(const struct world *w, uint64_t instance)
+{
+	for (int i = 0; i < w->o.workers; i++)
+		if (w->workers[i].agent && w->workers[i].instance == instance)
+			return agent_phase(w->workers[i].agent) != AGENT_SERVING;
+	return true;
+}
+
+bool truth_worker_goes(const struct world *w, rid worker)
+{
+	const struct sim_services *all = sim_services_of(w);
+	struct worker_view v;
+
+	for (size_t i = 0; i < all->n_drains; i++)
+		if (all->drains[i].worker == worker &&
+		    w->now_us - all->drains[i].seen_us < MINUTE_US)
+			return true;
+	return !core_worker(sim_core(w), worker, sim_server_mono_ms(w), &v) ||
+	       v.row->drained || leaves(w, v.row->facts.instance);
+}
+
 void judge_service_stored(struct world *w, const struct row_op *op)
 {
 	if (!sim_services_of(w))
@@ -201,6 +240,8 @@ void judge_service_stored(struct world *w, const struct row_op *op)
 		revision_stored(w, op);
 	else if (op->table == &instance_table)
 		record_stored(w, op);
+	else if (op->table == &worker_table)
+		worker_stored(w, op);
 	else if (op->table == &domain_table)
 		domain_stored(w, op);
 }

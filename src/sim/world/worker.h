@@ -24,6 +24,7 @@ struct sim_process {
 	struct agent_exit exit; /* how it ends by itself */
 	bool ignores_term;
 	int temper; /* of an instance of a service: how it fares; 0: it is none */
+	uint32_t n_ports;
 	bool unread; /* nobody reads its output now: it waits, and so does the word of its end */
 	bool is_over_unread;
 	bool is_given_up; /* by the server: its queue's limit does not count it any more */
