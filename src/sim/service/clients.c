@@ -9,17 +9,6 @@
 
 #define REPAIR_LATER_US (20 * SECOND_US)
 
-/* What a client asks for: request.own. */
-struct plan {
-	char name[16], domain[16], body[48], needs[16];
-	struct service_row row; /* its strings are constants, and those above */
-	struct domain_row of_domain;
-	int64_t number;
-	int slot;
-};
-
-#define BIT(member) ROW_BIT(service_table, service_row, member)
-
 static struct rng *rng_of(const struct world *w)
 {
 	return &sim_services_of(w)->rng;
@@ -29,7 +18,7 @@ static struct request *request(
     struct world *w, enum event_kind kind, enum kind of, int number, enum verb verb)
 {
 	struct request *r = load_command(w, w->load, kind, of);
-	struct plan *p = r->own = xcalloc(1, sizeof *p);
+	struct service_plan *p = r->own = xcalloc(1, sizeof *p);
 
 	r->verb = verb;
 	r->word = "do";
@@ -37,100 +26,13 @@ static struct request *request(
 	return r;
 }
 
-/* --- what is drawn of a service */
-
-static void set_body(struct world *w, struct plan *p, int temper)
-{
-	snprintf(p->body, sizeof p->body, "{\"t\":%d,\"v\":%u}", temper,
-	    ++sim_services_of(w)->versions);
-	p->row.spec.body = str_of(p->body);
-}
-
-/* A service may need one with a lower number: now and then that makes a circle with what is there,
- * and is refused. */
-static void draw_spec(struct world *w, struct plan *p)
-{
-	struct rng *g = rng_of(w);
-	int number = p->name[1] - '0';
-
-	set_body(w, p, sim_chance(g, 700) ? TEMPER_GOOD : (int)sim_between(g, 1, N_TEMPERS - 1));
-	p->row.spec.n_ports = (int32_t)sim_between(g, 0, sim_chance(g, 700) ? 0 : 3);
-	if (sim_chance(g, 200))
-		snprintf(p->needs, sizeof p->needs, "s%d\n",
-		    sim_chance(g, 900) ? (int)rng_below(g, (uint64_t)number + 1) : number + 1);
-	p->row.spec.needs = p->needs[0] ? str_of(p->needs) : STR_NULL;
-}
-
-static void draw_strategy(struct rng *g, struct service_strategy *t)
-{
-	t->kind = (int32_t)rng_below(g, N_STRATEGY_KINDS);
-	t->max_surge = (int32_t)sim_between(g, 0, 2);
-	t->max_unavailable = (int32_t)sim_between(g, t->max_surge ? 0 : 1, 2);
-	t->canary = (int32_t)sim_between(g, 1, 2);
-	t->auto_rollback = sim_chance(g, 500);
-	t->min_healthy_ms = sim_between(g, 0, 10000);
-	t->deadline_ms = sim_chance(g, 300) ? 0 : sim_between(g, 20000, 200000);
-}
-
-static void draw_crash(struct rng *g, struct service_crash *k)
-{
-	k->at_once = (int32_t)sim_between(g, 0, 3);
-	k->stop_at = sim_chance(g, 600) ? 0 : (int32_t)sim_between(g, 1, 8);
-	k->wait_ms = sim_between(g, 500, 30000);
-	k->factor = sim_between(g, 1000, 3000);
-	k->wait_max_ms = sim_between(g, k->wait_ms, 60000);
-	k->reset_after_ms = sim_chance(g, 300) ? 0 : sim_between(g, 1000, 100000);
-}
-
-static void draw_domain(struct rng *g, struct plan *p)
-{
-	if (!sim_chance(g, 700))
-		return;
-	snprintf(p->domain, sizeof p->domain, "d%d", (int)rng_below(g, 2));
-	p->row.domain = str_of(p->domain);
-}
-
-static void draw_row(struct world *w, struct plan *p)
-{
-	struct rng *g = rng_of(w);
-
-	service_defaults(&p->row);
-	p->row.name = str_of(p->name);
-	p->row.instances = (int32_t)sim_between(g, 0, SERVICE_INDEXES);
-	p->row.singleton = sim_chance(g, 400);
-	if (p->row.singleton)
-		p->row.instances = (int32_t)sim_between(g, 1, 2);
-	draw_domain(g, p);
-	draw_spec(w, p);
-	draw_strategy(g, &p->row.strategy);
-	draw_crash(g, &p->row.crash);
-}
-
 static void make(struct world *w, int number, int64_t in_us)
 {
 	struct request *r = request(w, EV_CREATE, KIND_SERVICE, number, VERB_NONE);
 
-	draw_row(w, r->own);
-	r->fields = row_settable(&service_table) & ~BIT(spec.queue);
+	service_draw(w, r->own);
+	r->fields = row_settable(&service_table) & ~SERVICE_BIT(spec.queue);
 	load_send(w, r, in_us);
-}
-
-static uint64_t spec_fields(void)
-{
-	return BIT(spec.body) | BIT(spec.n_ports) | BIT(spec.needs);
-}
-
-static uint64_t strategy_fields(void)
-{
-	return BIT(strategy.kind) | BIT(strategy.max_surge) | BIT(strategy.max_unavailable) |
-	       BIT(strategy.canary) | BIT(strategy.auto_rollback) | BIT(strategy.min_healthy_ms) |
-	       BIT(strategy.deadline_ms);
-}
-
-static uint64_t crash_fields(void)
-{
-	return BIT(crash.at_once) | BIT(crash.stop_at) | BIT(crash.wait_ms) | BIT(crash.factor) |
-	       BIT(crash.wait_max_ms) | BIT(crash.reset_after_ms);
 }
 
 static void draw_set(struct world *w, int number)
@@ -138,13 +40,13 @@ static void draw_set(struct world *w, int number)
 	struct request *r = request(w, EV_SET, KIND_SERVICE, number, VERB_NONE);
 	int n = (int)rng_below(rng_of(w), 10);
 
-	draw_row(w, r->own);
-	r->fields = n < 4   ? BIT(instances)
-	            : n < 8 ? spec_fields()
-	            : n < 9 ? strategy_fields() | BIT(instances)
-	                    : crash_fields() | spec_fields();
+	service_draw(w, r->own);
+	r->fields = n < 4   ? SERVICE_BIT(instances)
+	            : n < 8 ? service_spec_fields()
+	            : n < 9 ? service_strategy_fields() | SERVICE_BIT(instances)
+	                    : service_crash_fields() | service_spec_fields();
 	if (sim_chance(rng_of(w), 50))
-		r->fields |= BIT(domain);
+		r->fields |= SERVICE_BIT(domain);
 	load_send(w, r, 0);
 }
 
@@ -154,7 +56,7 @@ static void draw_set(struct world *w, int number)
 static void draw_verb(struct world *w, int number, enum verb verb)
 {
 	struct request *r = request(w, EV_DO, KIND_SERVICE, number, verb);
-	struct plan *p = r->own;
+	struct service_plan *p = r->own;
 	struct truth_service *s = truth_service_named(w, p->name);
 
 	if (verb == SERVICE_RESTART || verb == SERVICE_STOP) {
@@ -181,10 +83,10 @@ static void draw_drain(struct world *w, bool on)
 
 static void draw_fresh(struct world *w)
 {
-	load_send(w,
-	    request(w, EV_DO, KIND_DOMAIN, (int)rng_below(rng_of(w), 2),
-	        sim_chance(rng_of(w), 500) ? DOMAIN_FRESH : DOMAIN_STALE),
-	    0);
+	int number = (int)rng_below(rng_of(w), 2);
+	enum verb verb = sim_chance(rng_of(w), 500) ? DOMAIN_FRESH : DOMAIN_STALE;
+
+	load_send(w, request(w, EV_DO, KIND_DOMAIN, number, verb), 0);
 }
 
 static void remove_one(struct world *w, int number, int64_t in_us)
@@ -217,7 +119,7 @@ void services_draw_request(struct world *w)
 static void make_domain(struct world *w, int number)
 {
 	struct request *r = request(w, EV_CREATE, KIND_DOMAIN, number, VERB_NONE);
-	struct plan *p = r->own;
+	struct service_plan *p = r->own;
 
 	p->of_domain.name = str_of(p->name);
 	p->of_domain.ttl_ms = sim_chance(rng_of(w), 300) ? 0 : sim_between(rng_of(w), 1000, 60000);
@@ -259,19 +161,19 @@ static void undrain_all(struct world *w)
 static void repair(struct world *w, int number)
 {
 	struct request *r = request(w, EV_SET, KIND_SERVICE, number, VERB_NONE);
-	struct plan *p = r->own;
+	struct service_plan *p = r->own;
 
 	service_defaults(&p->row);
-	set_body(w, p, TEMPER_GOOD);
+	service_draw_body(w, p, TEMPER_GOOD);
 	p->row.strategy.deadline_ms = 0;
 	p->row.strategy.min_healthy_ms = 1000;
 	p->row.crash.at_once = 0;
 	p->row.crash.wait_ms = 2000;
 	p->row.crash.wait_max_ms = 10000;
 	p->row.instances = (int32_t)sim_between(rng_of(w), 1, 2);
-	r->fields = spec_fields() | strategy_fields() | crash_fields();
+	r->fields = service_spec_fields() | service_strategy_fields() | service_crash_fields();
 	if (sim_services_of(w)->was_emptied)
-		r->fields |= BIT(instances);
+		r->fields |= SERVICE_BIT(instances);
 	load_send(w, r, REPAIR_LATER_US);
 }
 
@@ -297,7 +199,7 @@ void services_remove_all(struct world *w)
 bool service_command(
     struct world *w, const struct request *r, rid queue, struct event *ev, struct command_parts *c)
 {
-	struct plan *p = r->own;
+	struct service_plan *p = r->own;
 
 	ev->object.id =
 	    r->kind == EV_CREATE ? 0 : core_find(sim_core(w), KIND_SERVICE, str_of(p->name));
@@ -311,7 +213,7 @@ bool service_command(
 bool domain_command(
     struct world *w, const struct request *r, rid queue, struct event *ev, struct command_parts *c)
 {
-	struct plan *p = r->own;
+	struct service_plan *p = r->own;
 
 	ev->object.id =
 	    r->kind == EV_CREATE ? 0 : core_find(sim_core(w), KIND_DOMAIN, str_of(p->name));

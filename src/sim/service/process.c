@@ -15,12 +15,15 @@ void services_offer(struct world *w, struct sim_worker *k)
 	struct sim_services *all = sim_services_of(w);
 	bool is_first = strcmp(k->shard, "w0") == 0;
 	size_t n = strlen(k->offer);
+	int room = 100, ports = 100;
 
 	if (!all || (!is_first && sim_chance(&all->hand, 50)))
 		return; /* it has no room for any */
-	snprintf(k->offer + n, sizeof k->offer - n, "instances=%d\nports=%d\n",
-	    is_first ? 100 : (int)sim_between(&all->hand, 1, 5),
-	    is_first ? 100 : (int)sim_between(&all->hand, 0, 8));
+	if (!is_first) {
+		room = (int)sim_between(&all->hand, 1, 5);
+		ports = (int)sim_between(&all->hand, 0, 8);
+	}
+	snprintf(k->offer + n, sizeof k->offer - n, "instances=%d\nports=%d\n", room, ports);
 }
 
 static int temper_of(const struct link_run *run)

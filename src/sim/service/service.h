@@ -54,6 +54,12 @@ struct truth_service {
 	size_t n_starts, cap_starts;
 };
 
+/* Somebody has drained that worker: so it was until then. */
+struct truth_drain {
+	rid worker;
+	int64_t seen_us;
+};
+
 enum services_phase {
 	SERVICES_FAULTS, /* anything may happen */
 	SERVICES_HEALED, /* all that is wanted has to run */
@@ -72,10 +78,7 @@ struct sim_services {
 	uint64_t is_emptied_at; /* after so many starts of the server; 0: never */
 	bool was_emptied;
 	struct domain_row domains[2]; /* as stored */
-	struct truth_drain {          /* somebody has drained that worker: until then */
-		rid worker;
-		int64_t seen_us;
-	} * drains;
+	struct truth_drain *drains;
 	size_t n_drains, cap_drains;
 };
 
@@ -87,6 +90,21 @@ static inline struct sim_services *sim_services_of(const struct world *w)
 	return w->of_kind[KIND_SERVICE];
 }
 
+/* What a client asks for: request.own. */
+struct service_plan {
+	char name[16], domain[16], body[48], needs[16];
+	struct service_row row; /* its strings are constants, and those above */
+	struct domain_row of_domain;
+	int64_t number;
+};
+#define SERVICE_BIT(member) ROW_BIT(service_table, service_row, member)
+
+/* draw.c */
+void service_draw(struct world *w, struct service_plan *p); /* all of the row */
+void service_draw_body(struct world *w, struct service_plan *p, enum temper temper);
+uint64_t service_spec_fields(void);
+uint64_t service_strategy_fields(void);
+uint64_t service_crash_fields(void);
 /* clients.c: hooks of the load */
 void services_load(struct world *w);
 void services_draw_request(struct world *w);
