@@ -2,6 +2,7 @@
 #include "core/group/view.h"
 
 #include "core/group/group.h"
+#include "core/service/worker.h"
 #include "core/state.h"
 
 static size_t bytes_of(const struct group *g)
@@ -39,5 +40,7 @@ bool core_may_prune(const struct core *c, rid task)
 {
 	const struct group *g = object_before(c, KIND_GROUP, task);
 
+	if (!services_may_prune(c, task))
+		return false;
 	return !g || group_is_ended(g->row.state) || task - g->row.id > (rid)g->row.n_jobs;
 }

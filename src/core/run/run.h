@@ -116,6 +116,8 @@ void task_give_back(
 /* An ended task, with the output that its row holds, begins anew. May free it. */
 void task_begin_anew(
     struct core *c, struct task *t, const struct task_row *stored, struct effects *out);
+/* The dispatched task is never ordered again: what it runs need not stay in memory. */
+void task_drop_body(struct task *t);
 /* Out of memory: it is ended, or the store knows all about it. May free it. */
 void task_forget(struct core *c, struct task *t);
 void task_unghost(struct core *c, struct task *t);

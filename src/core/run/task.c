@@ -70,6 +70,20 @@ struct task *task_new(struct core *c, const struct task_row *row)
 	return t;
 }
 
+void task_drop_body(struct task *t)
+{
+	struct task_spec *s = &t->row.spec;
+	char *old = t->strings, *at;
+
+	s->body = STR_NULL;
+	at = t->strings = xmalloc(s->key.n + s->labels.n + s->need.n + s->name.n + 4);
+	s->key = own(&at, s->key);
+	s->labels = own(&at, s->labels);
+	s->need = own(&at, s->need);
+	s->name = own(&at, s->name);
+	free(old);
+}
+
 void task_free(struct core *c, struct task *t)
 {
 	window_del(c, t);

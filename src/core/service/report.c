@@ -62,6 +62,7 @@ static void crash(struct core *c, struct unit *u, struct str why)
 
 	instance_crash(&probe, &s->crash, c->now_ms);
 	unit_set_text(u, TEXT_CRASH, why);
+	unit_set_last(c, u, u->i.id);
 	unit_move(c, u, probe.state);
 	MUST(from == INSTANCE_CLAIMED || from == INSTANCE_RUNNING);
 	u->i.crash_count = probe.crash_count;

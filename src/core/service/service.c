@@ -265,6 +265,7 @@ static void release(struct core *c)
 	timer_clear(c, TIMER_MONO, &all->full_timer);
 	timer_clear(c, TIMER_MONO, &all->again_timer);
 	timer_clear(c, TIMER_MONO, &all->limbo_timer);
+	idmap_release(&all->kept);
 	free(all->records);
 	free(all->seen);
 	free(all->by_number);

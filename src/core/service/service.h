@@ -11,6 +11,7 @@
 
 #include <bsd/sys/queue.h>
 
+#include "base/data/idmap.h"
 #include "core/effects.h"
 #include "core/object.h"
 #include "core/timer.h"
@@ -44,6 +45,7 @@ struct unit {
 	struct service *service;
 	struct site *site; /* where a start of it is under way or runs; NULL: nowhere */
 	rid worker;        /* the last one that had this start; 0: none */
+	rid last_task;     /* the start before, which has ended; 0: none */
 	int64_t token;
 	int64_t limbo_until_ms; /* monotonic */
 	struct unit_texts *texts;
@@ -126,6 +128,7 @@ struct services {
 	size_t n_sites, cap_sites;
 	struct site_list *noted_sites;
 	uint64_t labels_build; /* rises with the queues that services have */
+	struct idmap kept;     /* the last ended starts of instances: retention leaves them */
 	uint8_t *seen;         /* enum seen_worker, by SEEN_OF() */
 	size_t cap_seen;
 	struct gone_service gone[GONE_SERVICES];

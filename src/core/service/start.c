@@ -40,6 +40,7 @@ bool unit_start(struct core *c, struct unit *u, struct worker *w, struct effects
 	unit_enter_site(c, u, w);
 	services_of(c)->starts++;
 	place_order(c, t, NULL, out);
+	task_drop_body(t);
 	return true;
 }
 

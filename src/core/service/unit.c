@@ -132,6 +132,7 @@ void unit_free(struct core *c, struct unit *u)
 	unit_unask(c, u);
 	unit_leave_limbo(c, u);
 	unit_leave_site(c, u);
+	unit_set_last(c, u, 0);
 	count(c, u, -1);
 	unit_set_revision(u, -1);
 	if (u->is_changed)
@@ -233,6 +234,22 @@ void unit_touch(struct core *c, struct unit *u)
 	TAILQ_INSERT_TAIL(&services_of(c)->written, u, in_changed);
 }
 
+void unit_set_last(struct core *c, struct unit *u, rid task)
+{
+	struct idmap *kept = &services_of(c)->kept;
+
+	if (u->last_task)
+		idmap_del(kept, u->last_task);
+	u->last_task = task;
+	if (task)
+		idmap_put(kept, task, u);
+}
+
+bool services_may_prune(const struct core *c, rid task)
+{
+	return !idmap_get(&services_of(c)->kept, task);
+}
+
 /* --- texts */
 
 struct str unit_text(const struct unit *u, enum unit_text which)
@@ -271,6 +288,7 @@ void unit_row(const struct unit *u, struct instance_row *r)
 	    .crash_count = (int32_t)i->crash_count,
 	    .task = i->id,
 	    .token = u->token,
+	    .last_task = u->last_task,
 	    .worker = u->worker,
 	    .revision = i->revision,
 	    .tag = (int64_t)i->tag,
@@ -320,6 +338,7 @@ void unit_load(struct core *c, const struct instance_row *r)
 	u->i.revision = -1;
 	u->token = r->token;
 	u->worker = r->worker;
+	unit_set_last(c, u, r->last_task);
 	u->is_up = r->is_up;
 	unit_set_revision(u, r->revision);
 	unit_set_text(u, TEXT_ADDRESS, r->address);

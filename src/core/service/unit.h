@@ -24,6 +24,8 @@ void unit_set_revision(struct unit *u, int64_t revision);
 void unit_set_ready(struct core *c, struct unit *u, bool ready);
 /* The unit will be written at the end of the step, with a tag of its own. */
 void unit_touch(struct core *c, struct unit *u);
+/* That start has ended, and its logs are the last that there are. */
+void unit_set_last(struct core *c, struct unit *u, rid task);
 enum unit_text { TEXT_ADDRESS, TEXT_PORTS, TEXT_CRASH, TEXT_PLACE, N_UNIT_TEXTS };
 /* True: it was another. Cut to its limit. */
 bool unit_set_text(struct unit *u, enum unit_text which, struct str text);

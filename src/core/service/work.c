@@ -104,6 +104,7 @@ static void rejoin(struct core *c, struct unit *u)
 	if (!unit_is_on_worker(u) || u->site || u->line == LINE_UNIT_LIMBO)
 		return;
 	if (t && t->worker) {
+		task_drop_body(t);
 		unit_enter_site(c, u, t->worker);
 		return;
 	}

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "model/id.h"
+
 struct core;
 struct effects;
 struct event;
@@ -21,5 +23,8 @@ void services_forget_worker(struct core *c, struct worker *w);
  * now. */
 bool services_adopt(
     struct core *c, struct worker *w, const struct link_held *held, struct effects *out);
+
+/* Nobody wants the logs of that task any more, as far as services go. */
+bool services_may_prune(const struct core *c, rid task);
 
 #endif

@@ -26,7 +26,8 @@ struct instance_row {
 	int32_t crash_count;
 	rid task; /* of the present start; 0: none */
 	int64_t token;
-	rid worker; /* 0: none */
+	rid last_task; /* the start before, which has ended: kept for its logs; 0: none */
+	rid worker;    /* 0: none */
 	int64_t revision;
 	int64_t tag; /* rises over the whole server with every change */
 	int64_t since_ms, asked_ms, crashed_at_ms;

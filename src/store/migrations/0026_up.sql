@@ -81,6 +81,7 @@ CREATE TABLE IF NOT EXISTS aside_instance (
 	crash_count INTEGER NOT NULL,
 	task INTEGER NOT NULL,
 	token INTEGER NOT NULL,
+	last_task INTEGER NOT NULL,
 	worker INTEGER NOT NULL,
 	revision INTEGER NOT NULL,
 	tag INTEGER NOT NULL,

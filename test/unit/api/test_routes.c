@@ -96,10 +96,14 @@ static void test_unknown_parameter(void **state)
 /* One that the path does not know. */
 static enum api_method wrong_method(const char *path)
 {
+	static const enum api_method all[] = {API_PUT, API_DELETE, API_POST};
 	struct str args[ROUTE_ARGS];
 	unsigned allowed;
+	size_t i = 0;
 
-	return route_find(API_PUT, str_of(path), args, &allowed) ? API_DELETE : API_PUT;
+	while (route_find(all[i], str_of(path), args, &allowed))
+		MUST(++i < sizeof all / sizeof all[0]);
+	return all[i];
 }
 
 static void test_wrong_method(void **state)
@@ -157,6 +161,9 @@ static void test_bodies(void **state)
 	    201));
 	json_decref(ask_json(w, API_POST, "/v1/groups", "{\"name\":\"nothing\",\"jobs\":[]}", 201));
 	json_decref(ask_json(w, API_PUT, "/v1/graphs/nothing/packages", "{\"packages\":[]}", 201));
+	json_decref(ask_json(w, API_POST, "/v1/domains", "{\"name\":\"nothing\"}", 201));
+	json_decref(ask_json(w, API_POST, "/v1/services",
+	    "{\"name\":\"nothing\",\"instances\":0,\"task\":{\"command\":[\"true\"]}}", 201));
 	for (size_t i = 0; i < route_number(NULL); i++)
 		for (size_t k = 0; route_at(i)->request && k < sizeof bad / sizeof bad[0]; k++) {
 			struct talk *t;

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "core/group/view.h"
 #include "service_story.h"
 
 static struct instance_row *stored(struct service_story *s, size_t i)
@@ -187,7 +188,7 @@ static void test_a_wait_survives_and_ends(void **state)
 {
 	struct service_story s;
 	int64_t due;
-	rid id;
+	rid id, last;
 
 	story_begin(&s, NULL);
 	story_worker(&s, 1, 10);
@@ -197,7 +198,12 @@ static void test_a_wait_survives_and_ends(void **state)
 		story_crash(&s, id, 0);
 	}
 	due = story_instance(&s, id, 0).restarts_ms;
+	last = story_instance(&s, id, 0).row.last_task;
+	assert_int_not_equal(last, 0);
+	assert_false(core_may_prune(s.w->core, last)); /* what it wrote stays */
+	assert_true(core_may_prune(s.w->core, last - 1));
 	world_restart(s.w);
+	assert_false(core_may_prune(s.w->core, last));
 	assert_int_equal(story_instance(&s, id, 0).row.state, INSTANCE_CRASHED);
 	assert_int_equal(story_instance(&s, id, 0).restarts_ms, due);
 	story_worker(&s, 1, 10);
