@@ -94,6 +94,17 @@ static void remove_one(struct world *w, int number, int64_t in_us)
 	load_send(w, request(w, EV_DELETE, KIND_SERVICE, number, VERB_NONE), in_us);
 }
 
+/* Now and then in the middle of a deploy. */
+static void draw_remove(struct world *w, int number)
+{
+	struct rng *g = rng_of(w);
+	bool deploys = sim_chance(g, 500);
+
+	if (deploys)
+		draw_set(w, number);
+	remove_one(w, number, deploys ? sim_between(g, 0, 10 * SECOND_US) : 0);
+}
+
 void services_draw_request(struct world *w)
 {
 	static const enum verb verbs[] = {SERVICE_RESTART, SERVICE_RESTART, SERVICE_STOP,
@@ -109,7 +120,7 @@ void services_draw_request(struct world *w)
 	else if (n < 17)
 		draw_fresh(w);
 	else if (n < 18)
-		remove_one(w, number, 0);
+		draw_remove(w, number);
 	else if (n < 20)
 		make(w, number, 0);
 	else

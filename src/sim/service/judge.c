@@ -8,6 +8,12 @@
 #include "service/life/crash.h"
 #include "sim/service/service.h"
 
+/* truth_task.marks */
+enum {
+	MARK_RECORDED = 1, /* a record has told of this start, */
+	MARK_STOPS = 2,    /* and that it is to stop */
+};
+
 static bool is_on_worker(int32_t state)
 {
 	return state == INSTANCE_CLAIMED || state == INSTANCE_RUNNING;
@@ -91,10 +97,16 @@ static bool is_unwanted(const struct truth_service *s, const struct instance_row
 	return row->index >= s->row.instances && !row->is_surge;
 }
 
-static void check_surplus(struct world *w, const struct truth_service *s,
-    const struct truth_record *was, const struct instance_row *row)
+/* Of each start only the first time. */
+static void check_surplus(
+    struct world *w, const struct truth_service *s, const struct instance_row *row)
 {
-	if (!was || was->row.is_stopping || !row->is_stopping || !is_unwanted(s, row))
+	struct truth_task *t = row->task ? truth_of(w, row->task) : NULL;
+
+	if (!t || !row->is_stopping || t->marks & MARK_STOPS)
+		return;
+	t->marks |= MARK_STOPS;
+	if (!is_unwanted(s, row))
 		return;
 	if (s->row.deleting || s->was_lowered || s->stops >> row->index & 1 ||
 	    s->row.deploy.state || row->presence != PRESENCE_ORDINARY)
@@ -129,9 +141,9 @@ static void check_needs(
 	const struct truth_service *other;
 	struct truth_task *t;
 
-	if (!row->task || (t = truth_of(w, row->task))->marks)
+	if (!row->task || (t = truth_of(w, row->task))->marks & MARK_RECORDED)
 		return;
-	t->marks = 1; /* a record has told of this start */
+	t->marks |= MARK_RECORDED;
 	if (!r || !r->needs[0] || row->state != INSTANCE_CLAIMED)
 		return;
 	other = truth_service_named(w, r->needs);
@@ -146,7 +158,7 @@ void judge_record(struct world *w, struct truth_service *s, const struct truth_r
 	check_tag(w, s, row);
 	check_move(w, s, was, row);
 	check_wait(w, s, was, row);
-	check_surplus(w, s, was, row);
+	check_surplus(w, s, row);
 	check_evacuation(w, s, was, row);
 	check_needs(w, s, row);
 }
