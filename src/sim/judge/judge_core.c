@@ -55,7 +55,7 @@ static void check_edge(struct world *w, struct truth_task *t, const struct notic
 	}
 }
 
-/* They wait in no queue, and take none of a worker's threads. */
+/* Instances of services take none of a worker's threads. */
 static int32_t instances_on(const struct world *w, rid worker)
 {
 	struct worker_services has;
@@ -79,9 +79,8 @@ static void check_limits(struct world *w, const struct truth_task *t, const stru
 	if (q->threads >= 0 && counts.claimed + counts.running > q->threads)
 		world_fail(w, 13, "task %u: %lld are dispatched, the queue allows %d", t->number,
 		    (long long)(counts.claimed + counts.running), q->threads);
-	if (!is_start(w, q->id) &&
-	    core_worker(c, s->worker, sim_server_mono_ms(w), &view) && view.maxthreads >= 0 &&
-	    view.running - instances_on(w, s->worker) > view.maxthreads)
+	if (!is_start(w, q->id) && core_worker(c, s->worker, sim_server_mono_ms(w), &view) &&
+	    view.maxthreads >= 0 && view.running - instances_on(w, s->worker) > view.maxthreads)
 		world_fail(w, 13, "task %u: the worker has %d tasks, it allows %d", t->number,
 		    view.running, view.maxthreads);
 	if (core_worker(c, s->worker, sim_server_mono_ms(w), &view) && view.row->drained)

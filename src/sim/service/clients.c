@@ -60,8 +60,8 @@ static void draw_verb(struct world *w, int number, enum verb verb)
 	struct truth_service *s = truth_service_named(w, p->name);
 
 	if (verb == SERVICE_RESTART || verb == SERVICE_STOP) {
-		p->number = sim_between(rng_of(w), verb == SERVICE_RESTART ? -1 : 0,
-		    SERVICE_INDEXES - 1);
+		p->number =
+		    sim_between(rng_of(w), verb == SERVICE_RESTART ? -1 : 0, SERVICE_INDEXES - 1);
 		if (s && p->number >= 0)
 			s->stops |= 1u << p->number;
 	} else if (verb == SERVICE_DEPLOY || (verb == SERVICE_ROLLBACK && p->number)) {

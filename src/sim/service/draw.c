@@ -16,14 +16,15 @@ void service_draw_body(struct world *w, struct service_plan *p, enum temper temp
 	p->row.spec.body = str_of(p->body);
 }
 
-/* A service may need one with a lower number, and now and then one that needs it, which is refused. */
+/* A service may need one with a lower number, and now and then one that needs it, which is refused.
+ */
 static void draw_spec(struct world *w, struct service_plan *p)
 {
 	struct rng *g = rng_of(w);
 	int number = p->name[1] - '0';
 
-	service_draw_body(w, p,
-	    sim_chance(g, 700) ? TEMPER_GOOD : (enum temper)sim_between(g, 1, N_TEMPERS - 1));
+	service_draw_body(
+	    w, p, sim_chance(g, 700) ? TEMPER_GOOD : (enum temper)sim_between(g, 1, N_TEMPERS - 1));
 	p->row.spec.n_ports = (int32_t)sim_between(g, 0, sim_chance(g, 700) ? 0 : 3);
 	if (sim_chance(g, 200))
 		snprintf(p->needs, sizeof p->needs, "s%d\n",

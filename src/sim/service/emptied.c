@@ -11,7 +11,7 @@
 #include "model/rows/batch.h"
 #include "sim/world/server.h"
 
-/* Their queue goes, and takes them along. */
+/* The queue of all starts goes, and takes them along. */
 static void forget_starts(struct truth_service *s, struct batch *b)
 {
 	for (size_t i = 0; i < s->n_starts; i++) {

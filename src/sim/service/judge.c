@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "service/life/crash.h"
 #include "sim/service/service.h"
 
 /* truth_task.marks */
@@ -16,7 +15,7 @@ enum {
 
 static bool is_on_worker(int32_t state)
 {
-	return state == INSTANCE_CLAIMED || state == INSTANCE_RUNNING;
+	return state == RECORD_CLAIMED || state == RECORD_RUNNING;
 }
 
 /* --- records */
@@ -24,9 +23,9 @@ static bool is_on_worker(int32_t state)
 /* A step writes a record once, so it may have made several moves. */
 static bool is_possible(int32_t from, int32_t to)
 {
-	if (from == INSTANCE_UNCLAIMED)
-		return to == INSTANCE_UNCLAIMED || to == INSTANCE_CLAIMED;
-	return from != INSTANCE_CRASHED || to != INSTANCE_RUNNING;
+	if (from == RECORD_UNCLAIMED)
+		return to == RECORD_UNCLAIMED || to == RECORD_CLAIMED;
+	return from != RECORD_CRASHED || to != RECORD_RUNNING;
 }
 
 static void check_move(struct world *w, const struct truth_service *s,
@@ -40,7 +39,7 @@ static void check_move(struct world *w, const struct truth_service *s,
 	if (has_start && !is_on_worker(row->state))
 		world_fail(w, 55, "s%u/%lld is %s, and has a start", s->number,
 		    (long long)row->index, instance_row_states[row->state]);
-	if (row->ready_ms && (row->state != INSTANCE_RUNNING || row->is_stopping))
+	if (row->ready_ms && (row->state != RECORD_RUNNING || row->is_stopping))
 		world_fail(w, 55, "s%u/%lld is ready, and %s", s->number, (long long)row->index,
 		    row->is_stopping ? "stopping" : instance_row_states[row->state]);
 }
@@ -58,33 +57,39 @@ static void check_tag(
 
 /* --- crashes */
 
-static struct crash_policy policy_of(const struct truth_service *s)
-{
-	const struct service_crash *k = &s->row.crash;
+#define NEVER INT64_MAX
 
-	return (struct crash_policy){(uint32_t)k->at_once, k->wait_ms, k->factor, k->wait_max_ms,
-	    (uint32_t)k->stop_at, k->reset_after_ms};
+static int64_t wait_after(const struct service_crash *k, int64_t count)
+{
+	int64_t wait = k->wait_ms;
+
+	if (k->stop_at && count >= k->stop_at)
+		return NEVER;
+	if (count <= k->at_once)
+		return 0;
+	for (int64_t n = count - k->at_once; n > 1 && wait < k->wait_max_ms; n--)
+		wait = wait * k->factor / 1000;
+	return wait < k->wait_max_ms ? wait : k->wait_max_ms;
 }
 
 static bool has_crashed(const struct truth_record *was, const struct instance_row *row)
 {
-	return was->row.state == INSTANCE_CRASHED || row->crash_count > was->row.crash_count;
+	return was->row.state == RECORD_CRASHED || row->crash_count > was->row.crash_count;
 }
 
 /* Nobody but an operator, or a deploy, ends a wait; where clocks are set that cannot be said. */
 static void check_wait(struct world *w, const struct truth_service *s,
     const struct truth_record *was, const struct instance_row *row)
 {
-	struct crash_policy policy = policy_of(s);
 	int64_t wait, since;
 
-	if (!was || row->state == INSTANCE_CRASHED || !has_crashed(was, row) ||
+	if (!was || row->state == RECORD_CRASHED || !has_crashed(was, row) ||
 	    row->revision != was->row.revision || s->stops >> row->index & 1 ||
 	    w->o.classes & (1u << CLASS_CLOCK | 1u << CLASS_TIME) || row->index >= 32)
 		return;
-	wait = crash_wait_ms(&policy, (uint32_t)row->crash_count);
+	wait = wait_after(&s->row.crash, row->crash_count);
 	since = sim_server_wall_ms(w) - row->crashed_at_ms;
-	if (!s->was_changed && row->crash_count && (wait == CRASH_NEVER || since < wait))
+	if (!s->was_changed && row->crash_count && since < wait)
 		world_fail(w, 22, "s%u/%lld starts again %lld ms after its %d. crash, not %lld",
 		    s->number, (long long)row->index, (long long)since, row->crash_count,
 		    (long long)wait);
@@ -109,7 +114,7 @@ static void check_surplus(
 	if (!is_unwanted(s, row))
 		return;
 	if (s->row.deleting || s->was_lowered || s->stops >> row->index & 1 ||
-	    s->row.deploy.state || row->presence != PRESENCE_ORDINARY)
+	    s->row.deploy.state || row->presence != RECORD_ORDINARY)
 		return;
 	if (!truth_domain_is_fresh(w, s) && !truth_worker_goes(w, row->worker))
 		world_fail(w, 53, "s%u/%lld is stopped as surplus, and its domain is not fresh",
@@ -120,10 +125,10 @@ static void check_surplus(
 static void check_evacuation(struct world *w, const struct truth_service *s,
     const struct truth_record *was, const struct instance_row *row)
 {
-	const struct truth_record *other = truth_record_of(s, row->index, PRESENCE_ORDINARY);
+	const struct truth_record *other = truth_record_of(s, row->index, RECORD_ORDINARY);
 
-	if (!was || row->presence != PRESENCE_EVACUATING || was->row.is_stopping ||
-	    !row->is_stopping || was->row.state != INSTANCE_RUNNING)
+	if (!was || row->presence != RECORD_EVACUATING || was->row.is_stopping ||
+	    !row->is_stopping || was->row.state != RECORD_RUNNING)
 		return;
 	if (is_unwanted(s, row) || s->row.deleting || s->row.deploy.state || s->was_changed)
 		return;
@@ -144,7 +149,7 @@ static void check_needs(
 	if (!row->task || (t = truth_of(w, row->task))->marks & MARK_RECORDED)
 		return;
 	t->marks |= MARK_RECORDED;
-	if (!r || !r->needs[0] || row->state != INSTANCE_CLAIMED)
+	if (!r || !r->needs[0] || row->state != RECORD_CLAIMED)
 		return;
 	other = truth_service_named(w, r->needs);
 	if (!other || !other->was_ready)
@@ -163,8 +168,7 @@ void judge_record(struct world *w, struct truth_service *s, const struct truth_r
 	check_needs(w, s, row);
 }
 
-void judge_outcome(
-    struct world *w, const struct truth_service *s, const struct truth_revision *r)
+void judge_outcome(struct world *w, const struct truth_service *s, const struct truth_revision *r)
 {
 	if (r->temper != TEMPER_GOOD && s->row.instances > 0 && !s->row.deleting && !s->was_changed)
 		world_fail(w, 56, "revision %lld of service %u is stable, and was never ready",
@@ -181,7 +185,7 @@ static const struct truth_record *record_of(const struct truth_service *s, rid t
 	return NULL;
 }
 
-/* Its start is given up, and may still be ending: the record knows no start. */
+/* The start is given up, and may still be ending: the record knows no start. */
 static bool is_in_limbo(const struct truth_service *s, const struct truth_task *t)
 {
 	if (!task_is_ended(t->stored_status) && !t->given_up)
@@ -204,7 +208,7 @@ static void check_recorded(
 		    s->number, (long long)t->owner.part);
 }
 
-/* Those that really run of an index, with that one. */
+/* How many really run of an index, with that one. */
 static int count_running(
     const struct truth_service *s, int64_t index, const struct truth_task *first)
 {

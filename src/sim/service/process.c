@@ -30,8 +30,7 @@ static int temper_of(const struct link_run *run)
 {
 	int temper;
 
-	return run->body.p && sscanf(run->body.p, "{\"t\":%d", &temper) == 1 ? temper
-	                                                                      : TEMPER_GOOD;
+	return run->body.p && sscanf(run->body.p, "{\"t\":%d", &temper) == 1 ? temper : TEMPER_GOOD;
 }
 
 void service_process_new(struct world *w, struct sim_process *p, const struct link_run *run)

@@ -23,7 +23,8 @@ static const struct invariant invariants[] = {
     {0},
 };
 
-/* As for tasks: a worker's last processes may outlive the moment at which the server gives it up. */
+/* As for tasks: a worker's last processes may outlive the moment at which the server gives it up.
+ */
 static void draw_long_kill(struct sim_options *o, struct rng *r)
 {
 	struct timeouts *t = &o->timeouts;

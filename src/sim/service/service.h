@@ -12,6 +12,11 @@
 #define SERVICE_NAMES 4
 #define SERVICE_INDEXES 5 /* so many are wanted at most */
 
+/* As rows have it: the judge does not ask the brain what they mean. */
+enum record_state { RECORD_UNCLAIMED, RECORD_CLAIMED, RECORD_RUNNING, RECORD_CRASHED };
+enum record_presence { RECORD_ORDINARY, RECORD_EVACUATING, RECORD_SUSPECT };
+#define DEPLOY_IS_OVER 0
+
 /* How an instance fares, by the revision that it is of. */
 enum temper {
 	TEMPER_NONE, /* no instance */
@@ -126,18 +131,17 @@ struct truth_service *truth_service_named(const struct world *w, const char *nam
 const struct truth_revision *truth_revision_of(const struct truth_service *s, int64_t number);
 struct truth_record *truth_record_of(
     const struct truth_service *s, int64_t index, int64_t presence); /* or NULL */
-/* It was drained lately, or leaves: who says so wants nothing to stay there. */
+/* A worker that was drained lately, or leaves: who says so wants nothing to stay there. */
 bool truth_worker_goes(const struct world *w, rid worker);
 bool truth_domain_is_fresh(const struct world *w, const struct truth_service *s);
 void judge_service_stored(struct world *w, const struct row_op *op);
 void judge_service_task(struct world *w, struct truth_task *t);
-/* It really runs, and nobody has taken the risk of two. */
+/* A process of it runs, and nobody has taken the risk of two. */
 bool truth_runs(const struct truth_task *t);
 /* judge.c */
 void judge_record(struct world *w, struct truth_service *s, const struct truth_record *was,
     const struct instance_row *row);
-void judge_outcome(
-    struct world *w, const struct truth_service *s, const struct truth_revision *r);
+void judge_outcome(struct world *w, const struct truth_service *s, const struct truth_revision *r);
 void judge_service_started(struct world *w, struct truth_task *t);
 void judge_services_applied(struct world *w);
 /* settle.c */

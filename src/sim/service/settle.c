@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "core/service/view.h"
-#include "service/deploy/deploy.h"
 #include "sim/service/service.h"
 #include "words/words.h"
 
@@ -25,13 +24,12 @@ static const char *lacks(const struct truth_service *s, bool is_spared, int64_t 
 
 	if (s->row.deleting)
 		return "is still being removed";
-	if (s->row.deploy.state != DEPLOY_STEADY)
+	if (s->row.deploy.state != DEPLOY_IS_OVER)
 		return "has a deploy that does not end";
 	for (*ret_index = 0; *ret_index < s->row.instances; ++*ret_index) {
-		const struct truth_record *r =
-		    truth_record_of(s, *ret_index, PRESENCE_ORDINARY);
+		const struct truth_record *r = truth_record_of(s, *ret_index, RECORD_ORDINARY);
 
-		if (!r || r->row.state != INSTANCE_RUNNING || !r->row.ready_ms)
+		if (!r || r->row.state != RECORD_RUNNING || !r->row.ready_ms)
 			return "has an instance that is not ready";
 		if (!start_of(s, r->row.task))
 			return "has an instance without a process";
@@ -56,7 +54,8 @@ static const struct truth_service *first_lacking(
 	const struct sim_services *all = sim_services_of(w);
 
 	for (size_t i = 0; i < all->n; i++)
-		if (!all->all[i]->deleted && (*ret_what = lacks(all->all[i], all->was_emptied, ret_index)))
+		if (!all->all[i]->deleted &&
+		    (*ret_what = lacks(all->all[i], all->was_emptied, ret_index)))
 			return all->all[i];
 	return NULL;
 }
@@ -103,12 +102,12 @@ static void say_why(
 
 	text[0] = 0;
 	for (int64_t i = index < 0 ? 0 : index; !text[0] && i < SERVICE_INDEXES; i++) {
-		const struct truth_record *r = truth_record_of(s, i, PRESENCE_ORDINARY);
+		const struct truth_record *r = truth_record_of(s, i, RECORD_ORDINARY);
 
-		if (r && r->row.state == INSTANCE_RUNNING && r->row.ready_ms && index < 0)
+		if (r && r->row.state == RECORD_RUNNING && r->row.ready_ms && index < 0)
 			continue;
-		n = core_instance_why(sim_core(w), s->id, i, sim_server_wall_ms(w),
-		    sim_server_mono_ms(w), &a, &whys);
+		n = core_instance_why(
+		    sim_core(w), s->id, i, sim_server_wall_ms(w), sim_server_mono_ms(w), &a, &whys);
 		if (n)
 			snprintf(text, room, "%.110s", words_why(&a, &whys[0]).p);
 	}

@@ -42,8 +42,7 @@ const struct truth_revision *truth_revision_of(const struct truth_service *s, in
 	return NULL;
 }
 
-struct truth_record *truth_record_of(
-    const struct truth_service *s, int64_t index, int64_t presence)
+struct truth_record *truth_record_of(const struct truth_service *s, int64_t index, int64_t presence)
 {
 	for (size_t i = 0; i < s->n_records; i++) {
 		struct truth_record *r = &s->records[i];
@@ -151,9 +150,9 @@ static void record_put(struct world *w, struct truth_service *s, const struct in
 	r->row.address = r->row.ports = r->row.crash_reason = r->row.place_error = STR_NULL;
 	s->was_ready |= row->ready_ms != 0;
 	world_tell(w, "store: instance s%u/%lld (%s, revision %lld) is %s%s%s", s->number,
-	    (long long)row->index, instance_row_presences[row->presence],
-	    (long long)row->revision, instance_row_states[row->state],
-	    row->ready_ms ? ", ready" : "", row->is_stopping ? ", stopping" : "");
+	    (long long)row->index, instance_row_presences[row->presence], (long long)row->revision,
+	    instance_row_states[row->state], row->ready_ms ? ", ready" : "",
+	    row->is_stopping ? ", stopping" : "");
 }
 
 static void record_stored(struct world *w, const struct row_op *op)
@@ -226,8 +225,8 @@ bool truth_worker_goes(const struct world *w, rid worker)
 		if (all->drains[i].worker == worker &&
 		    w->now_us - all->drains[i].seen_us < MINUTE_US)
 			return true;
-	return !core_worker(sim_core(w), worker, sim_server_mono_ms(w), &v) ||
-	       v.row->drained || leaves(w, v.row->facts.instance);
+	return !core_worker(sim_core(w), worker, sim_server_mono_ms(w), &v) || v.row->drained ||
+	       leaves(w, v.row->facts.instance);
 }
 
 void judge_service_stored(struct world *w, const struct row_op *op)
@@ -246,7 +245,7 @@ void judge_service_stored(struct world *w, const struct row_op *op)
 		domain_stored(w, op);
 }
 
-/* Those that are over are forgotten. */
+/* Starts that are over are forgotten. */
 void judge_service_task(struct world *w, struct truth_task *t)
 {
 	struct truth_service *s = truth_service_of(w, t->owner.id);

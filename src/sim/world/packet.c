@@ -224,8 +224,8 @@ static struct subject subject_of_event(const struct event *ev)
 	case EV_HEALTH: {
 		const struct link_health *h = &ev->health;
 
-		return (struct subject){h->task, h->token,
-		    (uint64_t)h->fares.is_up | (uint64_t)h->fares.is_ready << 1};
+		return (struct subject){
+		    h->task, h->token, (uint64_t)h->fares.is_up | (uint64_t)h->fares.is_ready << 1};
 	}
 	case EV_ENDED:
 		return (struct subject){

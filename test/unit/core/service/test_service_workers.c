@@ -409,8 +409,8 @@ static void test_instances_take_no_threads(void **state)
 	story_begin(&s, NULL);
 	story_worker(&s, 1, 10);
 	worker = core_find(s.w->core, KIND_WORKER, STR("w1"));
-	story_object(&s, EV_SET, KIND_WORKER, worker, VERB_NONE, &two,
-	    row_settable(&worker_table), 0);
+	story_object(
+	    &s, EV_SET, KIND_WORKER, worker, VERB_NONE, &two, row_settable(&worker_table), 0);
 	story_service(&s, "web", 3);
 	assert_int_equal(story_obey(&s), 3);
 	queue = world_queue(s.w, "q", -1, ORDER_FIFO);
