@@ -16,6 +16,8 @@ struct fault;
 struct loading;
 struct reply;
 struct request;
+struct sim_process;
+struct sim_worker;
 struct truth_task;
 
 /* Hooks; each may be NULL. */
@@ -40,6 +42,11 @@ struct sim_kind {
 	    struct command_parts *parts);
 	/* The group, or the like, that a submit makes (request.makes) of its tasks. */
 	void (*submit)(struct world *w, const struct request *r, struct event *ev, struct arena *a);
+	/* A worker's new process offers that, too: lines, for its offer. */
+	void (*offer)(struct world *w, struct sim_worker *k);
+	/* A process of any task: what it will do is drawn; it runs. */
+	void (*process_new)(struct world *w, struct sim_process *p, const struct link_run *run);
+	void (*process_started)(struct world *w, struct sim_process *p);
 	/* What the server's surface does of its own, after every step. */
 	void (*stepped)(struct world *w);
 	/* The judge: EV_DO was carried out, and that is durable. */

@@ -295,12 +295,20 @@ void task_enqueue(struct core *c, struct task *t, struct effects *out)
 	queue_set_wake(c, q);
 }
 
+static bool is_instance(const struct task *t)
+{
+	const struct owner *o = &t->row.spec.owner;
+
+	return o->id && o->kind == KIND_SERVICE;
+}
+
 void task_attach(struct core *c, struct task *t, struct worker *w, struct str charged)
 {
 	MUST(!t->worker);
 	t->worker = w;
 	TAILQ_INSERT_TAIL(&w->tasks, t, on_worker);
 	w->running++;
+	w->n_instances += is_instance(t);
 	if (task_is_told(&t->row.state))
 		w->n_wishes++;
 	charge_task(c, t, charged);
@@ -333,6 +341,7 @@ void task_detach(struct core *c, struct task *t)
 		w->n_wishes--;
 	TAILQ_REMOVE(&w->tasks, t, on_worker);
 	w->running--;
+	w->n_instances -= is_instance(t);
 	charge_release(c, t);
 	t->worker = NULL;
 	place_room(c, w);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What people ask of services: made, changed, deployed, removed. */
-#include "core/service/service.h"
+#include "core/service/unit.h"
 #include "core/state.h"
 
 static int refuse(struct problem *p, const char *why)
@@ -120,6 +120,19 @@ int service_set(
 	return 0;
 }
 
+/* No deploy needs it any more, whatever that waits for. */
+static void forget_surge(struct core *c, struct service *s)
+{
+	for (size_t k = 0; k < s->n_units; k++) {
+		struct unit *u = s->units[k];
+
+		if (!u->i.is_surge || MUTANT(SERVICE_SURGE_OUTLIVES))
+			continue;
+		u->i.is_surge = false;
+		unit_touch(c, u);
+	}
+}
+
 int service_remove(
     struct core *c, struct object *o, const struct event *ev, struct reply *r, struct effects *out)
 {
@@ -130,7 +143,7 @@ int service_remove(
 	if (e)
 		return e;
 	object_audit(c, o, OBJECT_DELETED, ev->actor, STR_NULL, out);
-	if (!s->n_units) {
+	if (!s->n_units || MUTANT(SERVICE_GONE_EARLY)) {
 		service_delete(c, s, out);
 		return 0;
 	}
@@ -140,6 +153,7 @@ int service_remove(
 	row.mtime_ms = c->now_ms;
 	row.actor = ev->actor;
 	service_save(c, s, &row, out);
+	forget_surge(c, s);
 	service_note(c, s);
 	return 0;
 }

@@ -63,11 +63,11 @@ static void begin(struct core *c, struct unit *u, struct effects *out)
 
 static void look_at_ordinary(struct core *c, struct unit *u, struct effects *out)
 {
-	if (!u->site || !u->site->is_drained || u->i.is_stopping)
+	if (!u->site || !u->site->is_drained || u->i.is_stopping || MUTANT(SERVICE_DRAIN_KEEPS))
 		return;
 	if (!is_wanted(u)) {
 		unit_tell(c, u, STR("its worker is drained, and nobody wants it"), out);
-	} else if (!u->service->is_singleton) {
+	} else if (!u->service->is_singleton || MUTANT(SERVICE_SINGLETON_MOVED)) {
 		begin(c, u, out);
 	} else if (has_somewhere_to_go(c, u)) {
 		unit_tell(c, u,
@@ -98,7 +98,8 @@ static void look_at_evacuating(struct core *c, struct unit *u, struct effects *o
 		return;
 	if (!is_wanted(u))
 		unit_tell(c, u, STR("it is wanted no more"), out);
-	else if (ordinary && ordinary->i.is_ready)
+	else if (ordinary && (ordinary->i.is_ready ||
+	                         (MUTANT(SERVICE_MOVED_EARLY) && unit_is_on_worker(ordinary))))
 		unit_tell(c, u, STR("its replacement is ready"), out);
 	else if (ordinary && ordinary->i.crash_count > 0)
 		unit_tell(c, u,

@@ -33,7 +33,11 @@ void gone_services_release(struct services *all)
 
 static void save_tag(struct core *c, struct effects *out)
 {
-	struct meta_row *m = arena_zalloc(&out->batch.arena, sizeof *m);
+	struct meta_row *m;
+
+	if (MUTANT(SERVICE_TAG_AGAIN))
+		return;
+	m = arena_zalloc(&out->batch.arena, sizeof *m);
 
 	m->name = STR(META_SERVICES_TAG);
 	m->value = arena_strf(&out->batch.arena, "%llu", (unsigned long long)services_of(c)->tag);

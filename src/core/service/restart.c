@@ -5,7 +5,7 @@
 
 void service_scale_down(struct core *c, struct service *s, struct effects *out)
 {
-	for (size_t k = s->n_units; k-- > 0;) {
+	for (size_t k = s->n_units; k-- > 0 && !MUTANT(SERVICE_SCALED_DOWN_STAYS);) {
 		struct unit *u = s->units[k];
 
 		if (u->i.index < s->wanted || u->i.is_surge || u->is_over)

@@ -76,8 +76,11 @@ void revision_load(struct core *c, const struct revision_row *row)
 {
 	struct service *s = service_find(c, row->service);
 
-	if (s && !revision_find(s, row->number))
-		enter(s, row);
+	if (!s || revision_find(s, row->number))
+		return;
+	enter(s, row);
+	if (row->number > s->last_revision) /* adopted, behind the service's own row */
+		s->last_revision = row->number;
 }
 
 void revision_set_outcome(struct core *c, struct service *s, int64_t number,

@@ -73,7 +73,8 @@ void unit_tell(struct core *c, struct unit *u, struct str reason, struct effects
 
 	u->i.is_stopping = true;
 	u->i.asked_ms = c->now_ms;
-	unit_set_ready(c, u, false);
+	if (!MUTANT(SERVICE_STOPPING_IS_READY))
+		unit_set_ready(c, u, false);
 	unit_touch(c, u);
 	if (t && t->worker && t->row.state.token == u->token)
 		task_tell_end(c, t, WISH_CANCEL, reason, out);

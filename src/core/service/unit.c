@@ -148,7 +148,7 @@ static void drop_row(struct unit *u, struct effects *out)
 {
 	struct instance_row *key;
 
-	if (!u->is_stored)
+	if (!u->is_stored || MUTANT(SERVICE_RECORD_STAYS))
 		return;
 	key = arena_zalloc(&out->batch.arena, sizeof *key);
 	key->service = u->service->object.id;

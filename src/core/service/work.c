@@ -110,6 +110,8 @@ static void rejoin(struct core *c, struct unit *u)
 	}
 	u->i.id = 0;
 	unit_set_ready(c, u, false);
+	if (MUTANT(SERVICE_LIMBO_FORGOTTEN))
+		return;
 	unit_enter_limbo(c, u, c->hold_floor_ms - c->mono_ms);
 }
 

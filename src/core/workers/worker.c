@@ -114,7 +114,8 @@ bool worker_has_room(const struct core *c, const struct worker *w)
 {
 	int32_t max = worker_maxthreads(c, w);
 
-	return worker_may_start(c, w) && (max < 0 || w->running < max);
+	return worker_may_start(c, w) &&
+	       (max < 0 || w->running - (MUTANT(SERVICE_TAKES_THREADS) ? 0 : w->n_instances) < max);
 }
 
 /* Lists may name a queue or give its id. */

@@ -49,6 +49,7 @@ struct worker {
 	TAILQ_ENTRY(worker) in_roomy;
 	struct shape *reserved_for; /* starving; NULL: nobody */
 	int32_t running;            /* length of tasks */
+	int32_t n_instances;        /* of these are services': they take no threads */
 	int32_t n_wishes;           /* of these are to be killed */
 	/* runs without an answer: see unsure.c */
 	int32_t n_unsure;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/mutant.h"
 
 const char *const seen_worker_names[N_SEEN_WORKERS] = {
     [SEEN_PRESENT] = "present", [SEEN_SILENT] = "silent", [SEEN_LOST] = "lost"};
@@ -80,7 +81,7 @@ static void settle_suspect(struct looking *l)
 {
 	const struct instance *loser = l->ordinary;
 
-	if (!l->suspect || seen(l, l->suspect) != SEEN_PRESENT)
+	if (!l->suspect || seen(l, l->suspect) != SEEN_PRESENT || MUTANT(SERVICE_SUSPECT_STAYS))
 		return;
 	if (l->suspect->is_stopping || (l->ordinary && l->ordinary->state == INSTANCE_RUNNING)) {
 		stop(l, l->suspect, PRESENCE_SUSPECT, "another is in its place");
@@ -110,7 +111,7 @@ static void look_at_surplus(struct looking *l)
 	if (is_on_worker(i) && seen(l, i) == SEEN_LOST)
 		act(l, ACT_DELETE, PRESENCE_ORDINARY, i->worker,
 		    "its worker is lost, and nobody wants it");
-	else if (!l->s->domain_is_fresh)
+	else if (!l->s->domain_is_fresh && !MUTANT(SERVICE_SURPLUS_ANYWHERE))
 		return;
 	else if (!is_on_worker(i))
 		act(l, ACT_DELETE, PRESENCE_ORDINARY, NO_WORKER, "nobody wants it");
@@ -127,7 +128,8 @@ static void create(struct looking *l, const char *reason)
  * only. */
 static void look_at_silent(struct looking *l)
 {
-	if (l->s->is_singleton || l->suspect || l->evacuating || l->ordinary->is_surge)
+	if ((l->s->is_singleton && !MUTANT(SERVICE_SINGLETON_REPLACED)) || l->suspect ||
+	    l->evacuating || l->ordinary->is_surge)
 		return;
 	act(l, ACT_SUSPECT, PRESENCE_ORDINARY, l->ordinary->worker, "its worker is silent");
 	create(l, "to replace the suspect");
@@ -137,7 +139,8 @@ static void look_at_wanted(struct looking *l)
 {
 	const struct instance *i = l->ordinary;
 
-	if (l->s->is_singleton && (l->suspect || l->evacuating))
+	if (l->s->is_singleton && (l->suspect || l->evacuating) &&
+	    !MUTANT(SERVICE_SINGLETON_REPLACED))
 		return; /* another may run: this waits until that is certainly over */
 	if (!i)
 		create(l, "it is wanted, and there is no record");

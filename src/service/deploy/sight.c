@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a pass sees: how many of which revision there are, and how many serve. */
+#include "base/mutant.h"
 #include "service/deploy/internal.h"
 #include "service/limits.h"
 
@@ -37,6 +38,8 @@ bool is_healthy(const struct sight *x, const struct instance *i)
 {
 	int64_t age = x->env->now_ms - i->ready_ms;
 
+	if (MUTANT(SERVICE_UP_IS_HEALTHY))
+		return i->state == INSTANCE_RUNNING && !i->is_stopping;
 	return is_ready(i) && (age < 0 || age >= x->s->strategy->min_healthy_ms);
 }
 

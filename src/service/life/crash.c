@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/life/crash.h"
 
+#include "base/mutant.h"
+
 const struct crash_policy crash_policy_default = {
     .at_once = 2,
     .wait_ms = 30 * 1000,
@@ -54,5 +56,7 @@ bool crash_is_due(const struct instance *i, const struct crash_policy *p, int64_
 
 	if (i->state != INSTANCE_CRASHED || due == CRASH_NEVER)
 		return false;
-	return now_ms >= due || now_ms < i->crashed_at_ms;
+	if (MUTANT(SERVICE_CRASHED_FORGOTTEN))
+		return false;
+	return now_ms >= due || now_ms < i->crashed_at_ms || MUTANT(SERVICE_CRASH_NOT_WAITED);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/group/view.h"
+#include "core/service/view.h"
 #include "sim/faults/hostile.h"
 #include "sim/judge/judge_internal.h"
 #include "sim/kind.h"
@@ -16,6 +17,14 @@ static void move_counts(struct truth_task *t, int32_t to)
 	t->queue->n[task_phase(to)]++;
 }
 
+/* Nobody else uses that queue. */
+static bool is_start(const struct world *w, rid queue)
+{
+	const struct queue_row *q = core_queue(sim_core(w), queue);
+
+	return q && str_is(q->name, SERVICE_QUEUE);
+}
+
 static void check_edge(struct world *w, struct truth_task *t, const struct notice *n)
 {
 	if (!strcmp(n->kind, "task.submitted")) {
@@ -23,6 +32,9 @@ static void check_edge(struct world *w, struct truth_task *t, const struct notic
 			world_fail(w, 3, "task %u is submitted twice", t->number);
 		return;
 	}
+	/* the start of an instance is its worker's from the beginning */
+	if (!t->is_known && is_start(w, n->queue) && n->status == TASK_CLAIMED)
+		return;
 	if (!t->is_known) {
 		world_fail(w, 3, "task %u becomes %s out of nothing", t->number,
 		    task_state_name(n->status));
@@ -43,6 +55,17 @@ static void check_edge(struct world *w, struct truth_task *t, const struct notic
 	}
 }
 
+/* Instances of services take none of a worker's threads. */
+static int32_t instances_on(const struct world *w, rid worker)
+{
+	struct worker_services has;
+	struct arena a = {0};
+
+	core_worker_services(sim_core(w), worker, &a, &has);
+	arena_release(&a);
+	return (int32_t)has.instances;
+}
+
 static void check_limits(struct world *w, const struct truth_task *t, const struct task_state *s)
 {
 	const struct core *c = sim_core(w);
@@ -56,8 +79,8 @@ static void check_limits(struct world *w, const struct truth_task *t, const stru
 	if (q->threads >= 0 && counts.claimed + counts.running > q->threads)
 		world_fail(w, 13, "task %u: %lld are dispatched, the queue allows %d", t->number,
 		    (long long)(counts.claimed + counts.running), q->threads);
-	if (core_worker(c, s->worker, sim_server_mono_ms(w), &view) && view.maxthreads >= 0 &&
-	    view.running > view.maxthreads)
+	if (!is_start(w, q->id) && core_worker(c, s->worker, sim_server_mono_ms(w), &view) &&
+	    view.maxthreads >= 0 && view.running - instances_on(w, s->worker) > view.maxthreads)
 		world_fail(w, 13, "task %u: the worker has %d tasks, it allows %d", t->number,
 		    view.running, view.maxthreads);
 	if (core_worker(c, s->worker, sim_server_mono_ms(w), &view) && view.row->drained)

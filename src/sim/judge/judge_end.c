@@ -37,11 +37,17 @@ bool truth_is_far(const struct world *w, const struct truth_task *t)
 	return t->stored_status == TASK_QUEUED && t->stored_due_ms > healed_ms(w) + FAR_MS;
 }
 
+/* Of a service, which says when it is over. */
+static bool is_instance(const struct truth_task *t)
+{
+	return t->owner.id && t->owner.kind == KIND_SERVICE;
+}
+
 static bool waits(const struct world *w, const struct truth_task *t)
 {
 	if (!t->stored || truth_is_gone(t) || task_is_ended(t->stored_status))
 		return false;
-	if (task_is_held(t->stored_status))
+	if (task_is_held(t->stored_status) || is_instance(t))
 		return false;
 	return !truth_is_far(w, t);
 }
@@ -102,9 +108,9 @@ bool judge_settled(struct world *w)
 {
 	const struct sim_server *s = w->server;
 
-	return s->core && !s->pipe.flying && effects_empty(s->pipe.gathering) &&
+	return s->core && kinds_settled(w) && !s->pipe.flying && effects_empty(s->pipe.gathering) &&
 	       sim_load_is_quiet(w) && first_with_process(w) < 0 && !first_waiting(w) &&
-	       first_unhealthy(w) < 0 && kinds_settled(w);
+	       first_unhealthy(w) < 0;
 }
 
 static void say_why(struct world *w, const struct truth_task *t, char *text, size_t room)
@@ -138,6 +144,7 @@ void judge_unsettled(struct world *w)
 		world_fail(w, 32, "task %u is still %s: %s", t->number,
 		    task_state_name(t->stored_status), why);
 	}
+	SIM_KINDS_DO(unsettled, w);
 	if ((slot = first_with_process(w)) >= 0)
 		world_fail(w, 33, "%s still has processes", world_node_name(w, slot));
 	if ((slot = first_unhealthy(w)) >= 0)
@@ -146,7 +153,6 @@ void judge_unsettled(struct world *w)
 		    w->workers[slot].agent
 		        ? worker_state_names[agent_health(w->workers[slot].agent)]
 		        : "gone");
-	SIM_KINDS_DO(unsettled, w);
 	world_fail(w, 32, "some client or commit never came to an end");
 }
 

@@ -192,7 +192,7 @@ static void row_applied(struct world *w, const struct row_op *op)
 	} else if (op->table == &task_table) {
 		if (op->verb <= ROW_STATE)
 			task_row(w, op->row, false);
-	} else if (op->verb <= ROW_DELETE) {
+	} else if (op->verb <= ROW_DELETE || op->verb == ROW_DROP) {
 		SIM_KINDS_DO(stored, w, op);
 	}
 }

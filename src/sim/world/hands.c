@@ -46,6 +46,7 @@ static struct link_hello full_hello(
 	hello.drops_receipts = k->drops_receipts;
 	hello.takes_input = true;
 	hello.takes_needs = true;
+	hello.takes_services = true;
 	return hello;
 }
 
@@ -57,6 +58,7 @@ static struct event event_of(struct world *w, struct sim_worker *k, const struct
 	case AF_STARTED: return (struct event){.kind = EV_STARTED, .started = e->started};
 	case AF_INPUT_ACK: return (struct event){.kind = EV_INPUT_ACK, .input_ack = e->input_ack};
 	case AF_OUTPUT: return (struct event){.kind = EV_OUTPUT, .output = e->output};
+	case AF_HEALTH: return (struct event){.kind = EV_HEALTH, .health = e->health};
 	case AF_ENDED: return (struct event){.kind = EV_ENDED, .ended = *e->ended};
 	case AF_CHECKED: return (struct event){.kind = EV_CHECKED, .checked = e->checked};
 	default: return (struct event){.kind = EV_NOTIFIED, .notified = e->notified};

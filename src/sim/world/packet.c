@@ -97,6 +97,10 @@ static void pack_event(struct packer *m, struct event *ev)
 		put_str(m, &ev->ended.result);
 		break;
 	case EV_OUTPUT: put_str(m, &ev->output.data); break;
+	case EV_HEALTH:
+		put_str(m, &ev->health.fares.address);
+		put_str(m, &ev->health.fares.ports);
+		break;
 	default: break;
 	}
 }
@@ -174,6 +178,7 @@ const char *packet_kind_name(int direction, int kind)
 	case EV_ENDED: return "ended";
 	case EV_OUTPUT: return "output";
 	case EV_INPUT_ACK: return "input-ack";
+	case EV_HEALTH: return "health";
 	default: return "?";
 	}
 }
@@ -216,6 +221,12 @@ static struct subject subject_of_event(const struct event *ev)
 	case EV_CHECKED: return (struct subject){.n = ev->checked.number};
 	case EV_NOTIFIED: return (struct subject){.n = ev->notified.seq};
 	case EV_STARTED: return (struct subject){ev->started.task, ev->started.token};
+	case EV_HEALTH: {
+		const struct link_health *h = &ev->health;
+
+		return (struct subject){
+		    h->task, h->token, (uint64_t)h->fares.is_up | (uint64_t)h->fares.is_ready << 1};
+	}
 	case EV_ENDED:
 		return (struct subject){
 		    ev->ended.task, ev->ended.token, (uint64_t)(int64_t)ev->ended.status};

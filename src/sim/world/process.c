@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "sim/judge/judge.h"
+#include "sim/kind.h"
 
 #define CHUNK_MOST 120
 
@@ -125,6 +126,7 @@ static void start(struct world *w, struct sim_process *p)
 	world_mix(w, p->task ^ (uint64_t)p->token << 40);
 	judge_started(w, p);
 	sim_hand(w, p->slot, 0, &e);
+	SIM_KINDS_DO(process_started, w, p);
 	go_on(w, p);
 }
 
@@ -157,6 +159,7 @@ void sim_process_new(struct world *w, int slot, const struct agent_effect *e)
 	p->left_us = draw_length(w);
 	p->chunks_left = sim_chance(&w->rng_hand, 400) ? (int)sim_between(&w->rng_hand, 1, 6) : 0;
 	p->ignores_term = troubled(w) && sim_chance(&w->rng_hand, 200);
+	SIM_KINDS_DO(process_new, w, p, e->run);
 	if (w->hooks.process)
 		w->hooks.process(w, p, w->hooks.arg);
 	if (troubled(w) && sim_chance(&w->rng_hand, 10)) {

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "sim/judge/judge.h"
+#include "sim/kind.h"
 #include "sim/load/needs.h"
 #include "sim/world/net.h"
 
@@ -232,6 +233,7 @@ static void begin(struct world *w, int slot)
 	k->incarnation++;
 	k->instance = rng_next(&w->rng_id) | 1;
 	needs_offer(w, k);
+	SIM_KINDS_DO(offer, w, k);
 	k->drops_receipts = !w->o.exact && (k->instance >> 8) % 4 == 0;
 	k->last_ok_us = 0;
 	k->started_ms = k->last_started_ms ? k->last_started_ms + 1 : wall;

@@ -23,6 +23,8 @@ struct sim_process {
 	int64_t left_us;        /* still to run, when it starts */
 	struct agent_exit exit; /* how it ends by itself */
 	bool ignores_term;
+	int temper; /* of an instance of a service: how it fares; 0: it is none */
+	uint32_t n_ports;
 	bool unread; /* nobody reads its output now: it waits, and so does the word of its end */
 	bool is_over_unread;
 	bool is_given_up; /* by the server: its queue's limit does not count it any more */
@@ -55,7 +57,7 @@ struct sim_worker {
 	struct sim_process *processes;
 	int32_t n_processes;
 	int32_t maxthreads;
-	char offer[32], labels[16]; /* of the instance */
+	char offer[64], labels[16]; /* of the instance */
 	int64_t kill_wait_ms;       /* as its keeper was told last */
 	struct agent_options agent_options;
 	/* faults */

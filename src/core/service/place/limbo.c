@@ -39,7 +39,7 @@ void unit_enter_limbo(struct core *c, struct unit *u, int64_t hold_ms)
 
 	unit_leave_limbo(c, u);
 	service_note(c, u->service);
-	if (hold_ms <= 0)
+	if (hold_ms <= 0 || MUTANT(SERVICE_LOST_AT_ONCE))
 		return;
 	u->limbo_until_ms = c->mono_ms + hold_ms;
 	u->line = LINE_UNIT_LIMBO;

@@ -25,6 +25,8 @@ void sites_init(struct core *c)
 
 	all->noted_sites = xcalloc(1, sizeof *all->noted_sites);
 	TAILQ_INIT(all->noted_sites);
+	GROW(all->seen, all->cap_seen, 1); /* what is in limbo needs no worker */
+	all->seen[SEEN_IN_LIMBO] = SEEN_SILENT;
 }
 
 void sites_release(struct core *c)

@@ -161,5 +161,6 @@ bool want_fits_ever(const struct core *c, const struct want *w, const struct wor
 bool want_fits_now(const struct core *c, const struct want *w, const struct worker *worker)
 {
 	return want_fits_ever(c, w, worker) && worker_may_start(c, worker) &&
-	       charge_fits(c, worker, w->charge) && charge_fits_common(w->charge);
+	       (charge_fits(c, worker, w->charge) || MUTANT(SERVICE_OVERBOOKED)) &&
+	       charge_fits_common(w->charge);
 }

@@ -79,6 +79,26 @@ static void test_an_adopted_service_is_wanted_again(void **state)
 	story_end(&s);
 }
 
+/* Instances of several revisions come back, the newest last: its number is not given again, not
+ * even by a server that starts in between. */
+static void test_the_newest_revision_comes_last(void **state)
+{
+	struct service_story s;
+	struct link_held held[2] = {held_of("web", 0, 777, 3), held_of("web", 1, 778, 3)};
+	struct service_row row = {.instances = 1, .spec = {.body = STR("{\"c\":1}")}};
+	rid id;
+
+	held[1].instance.revision = 5;
+	story_begin(&s, NULL);
+	story_hello_with(&s, 1, "w1", 101, OFFER, held, 2);
+	world_restart(s.w);
+	id = core_find(s.w->core, KIND_SERVICE, STR("web"));
+	story_set(&s, id, &row, SERVICE_BIT(instances) | SERVICE_BIT(spec.body));
+	assert_int_equal(story_view(&s, id).row.deploy.target, 6);
+	assert_true(str_is(story_view(&s, id).row.spec.body, "{\"c\":1}"));
+	story_end(&s);
+}
+
 /* Another of its index runs: this one is told to stop. One that only starts gives way. */
 static void test_its_place_is_taken(void **state)
 {
@@ -174,6 +194,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_an_emptied_store_stops_nothing),
 	    cmocka_unit_test(test_an_adopted_service_is_wanted_again),
+	    cmocka_unit_test(test_the_newest_revision_comes_last),
 	    cmocka_unit_test(test_its_place_is_taken),
 	    cmocka_unit_test(test_what_only_starts_is_told_to_stop),
 	    cmocka_unit_test(test_what_has_ended_is_not_taken_back),

@@ -268,6 +268,34 @@ static void test_two_revisions_at_once_and_removed(void **state)
 	story_end(&s);
 }
 
+/* What a deploy has made beyond what is wanted goes, too: also while there is no room for it. */
+static void test_removed_while_a_canary_waits(void **state)
+{
+	struct service_story s;
+	struct service_row row = {.name = STR("web"),
+	    .instances = 2,
+	    .spec = {.body = STR("{\"v\":1}")},
+	    .strategy = {.kind = STRATEGY_CANARY, .canary = 1, .max_surge = 1}};
+	rid id;
+
+	story_begin(&s, NULL);
+	story_worker(&s, 1, 2);
+	id = story_create(&s, &row,
+	    SERVICE_BIT(name) | SERVICE_BIT(instances) | SERVICE_BIT(spec.body) |
+	        SERVICE_BIT(strategy.kind) | SERVICE_BIT(strategy.canary) |
+	        SERVICE_BIT(strategy.max_surge));
+	story_obey(&s);
+	world_advance(s.w, 10000);
+	deploy(&s, id, "{\"v\":2}");
+	assert_int_equal(story_records(&s, id), 3);
+	assert_int_equal(
+	    story_object(&s, EV_DELETE, KIND_SERVICE, id, VERB_NONE, NULL, 0, 0)->code, 0);
+	assert_int_equal(story_stop(&s), 2);
+	assert_int_equal(story_obey(&s), 0);
+	assert_int_equal(core_find(s.w->core, KIND_SERVICE, STR("web")), 0);
+	story_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +308,7 @@ int main(void)
 	    cmocka_unit_test(test_restart_of_all_is_a_deploy),
 	    cmocka_unit_test(test_only_the_last_revisions_are_kept),
 	    cmocka_unit_test(test_two_revisions_at_once_and_removed),
+	    cmocka_unit_test(test_removed_while_a_canary_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

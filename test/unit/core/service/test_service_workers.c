@@ -113,6 +113,30 @@ static void test_lost(void **state)
 	story_end(&s);
 }
 
+/* A server starts that has no worker any more, and an instance of one that was removed. */
+static void test_nobody_is_left(void **state)
+{
+	struct event gone = {.kind = EV_DELETE, .ticket = 1000, .actor = STR("ann")};
+	struct service_story s;
+	rid id;
+
+	story_begin(&s, &with_time);
+	story_worker(&s, 1, 10);
+	id = story_service(&s, "web", 1);
+	story_obey(&s);
+	world_link_lost(s.w, 1);
+	gone.object.kind = KIND_WORKER;
+	gone.object.id = core_find(s.w->core, KIND_WORKER, STR("w1"));
+	gone.object.force = true;
+	world_step(s.w, &gone);
+	world_restart(s.w);
+	assert_int_equal(story_records(&s, id), 2);
+	world_advance(s.w, 10000);
+	assert_int_equal(story_records(&s, id), 1);
+	assert_counts(&s, id, 1, 0, 0, 0);
+	story_end(&s);
+}
+
 static rid singleton(struct service_story *s)
 {
 	struct service_row row = {
@@ -375,6 +399,28 @@ static void test_surplus_only_in_a_fresh_domain(void **state)
 	story_end(&s);
 }
 
+/* What runs for ever must not keep a worker's threads from tasks. */
+static void test_instances_take_no_threads(void **state)
+{
+	struct worker_row two = {.maxthreads_set = 2, .maxthreads_is_set = 1};
+	struct service_story s;
+	rid queue, worker;
+
+	story_begin(&s, NULL);
+	story_worker(&s, 1, 10);
+	worker = core_find(s.w->core, KIND_WORKER, STR("w1"));
+	story_object(
+	    &s, EV_SET, KIND_WORKER, worker, VERB_NONE, &two, row_settable(&worker_table), 0);
+	story_service(&s, "web", 3);
+	assert_int_equal(story_obey(&s), 3);
+	queue = world_queue(s.w, "q", -1, ORDER_FIFO);
+	for (int i = 0; i < 3; i++)
+		world_submit_one(s.w, queue);
+	assert_int_equal(world_counts(s.w, queue).claimed, 2);
+	assert_int_equal(world_counts(s.w, queue).queued, 1);
+	story_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +436,8 @@ int main(void)
 	    cmocka_unit_test(test_a_singleton_is_drained),
 	    cmocka_unit_test(test_a_worker_leaves),
 	    cmocka_unit_test(test_surplus_only_in_a_fresh_domain),
+	    cmocka_unit_test(test_instances_take_no_threads),
+	    cmocka_unit_test(test_nobody_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
