@@ -135,7 +135,7 @@ struct services {
 	size_t n_gone;
 	uint64_t gone_floor;
 	rid queue; /* of services that name none; 0: not looked for yet */
-	uint64_t starts, crashes, unplaced, passes, passes_full, missed;
+	uint64_t starts, crashes, unplaced, passes, passes_full, missed, n_auctions;
 	size_t in[INSTANCE_STATES];
 	size_t beside[INSTANCE_PRESENCES + 1]; /* the last: on its way from one to another */
 	size_t n_ready, n_units, n_place_errors;

@@ -261,6 +261,7 @@ void core_services(const struct core *c, struct services_view *v)
 	    .starts = all->starts,
 	    .crashes = all->crashes,
 	    .placements_failed = all->unplaced,
+	    .auctions = all->n_auctions,
 	    .passes = all->passes,
 	    .passes_full = all->passes_full,
 	    .missed = all->missed,

@@ -2,6 +2,7 @@
 """Services with a real server and worker: instances start, serve, crash, are scaled, deployed and stopped."""
 import json
 import random
+import re
 import socket
 import urllib.request
 
@@ -216,3 +217,20 @@ def test_starts_are_tasks_of_their_service(one):
     wait_until(lambda: one.cli("logs", "--service", "web").out.count("hello from a copy") == 2, what="both have said it")
     assert "web, instance 0" in one.cli("task", "show", rows[0]["task"]).out
     assert "there is no service" in one.cli("task", "ls", "--service", "wbe", check=False).err
+
+
+def test_services_in_figures_and_events(one):
+    add(one)
+    ready(one, "web", 2)
+    figures = {name: float(n) for name, n in re.findall(r"(?m)^(reeve_service\S+) (\S+)$", one.call("GET", "/metrics", 200).text)}
+    assert figures["reeve_services"] == 1 and figures["reeve_service_starts_total"] == 2
+    assert figures['reeve_service_instances{state="RUNNING"}'] == 2 and figures["reeve_service_instances_ready"] == 2
+    assert figures["reeve_service_missed_total"] == 0
+    assert "services 1: 2 running, 2 ready" in one.cli("status").out
+    top = one.cli("top").out
+    assert [line.split()[:4] for line in top.splitlines() if line.startswith("web ")] == [["web", "2", "2", "2"]]
+    made = [e for e in one.get("/v1/events", service="web")["items"] if e["kind"] == "service.created"]
+    told = [json.loads(line) for line in one.cli("events", "--service", "web", "-f", "--after", made[0]["seq"], "-n", "4",
+                                                 "-o", "jsonl").out.splitlines()]
+    assert {e["service"] for e in told} == {"web"} and "instance.changed" in {e["kind"] for e in told}
+    assert "service.created" in one.cli("events", "--service", "web").out

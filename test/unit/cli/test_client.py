@@ -473,9 +473,23 @@ class Showing(Case):
         self.assertIn("1,234 queued", text)
         self.assertIn("up 1m01s", text)
         self.assertIn("LINK", self.reeve("top"))
-        self.assertEqual(set(json.loads(self.reeve("top", "-o", "json"))), {"status", "queues", "workers", "running"})
+        self.assertEqual(set(json.loads(self.reeve("top", "-o", "json"))), {"status", "queues", "services", "workers", "running"})
         self.assertRegex(self.reeve("version"), r"^reeve \S+\nserver \S+ ")
         self.assertRegex(self.reeve("version", REEVE_SERVER="unix:/nowhere"), r"^reeve \S+\n$")
+
+    def test_services_in_status_and_top(self):
+        self.assertNotIn("services", self.reeve("status"))
+        self.assertNotIn("SERVICES", self.reeve("top"))
+        self.fake.services = [
+            {"name": name, "instances": 5, "deploy": {"state": "steady"}, "deleting": False, "place_error": None,
+             "crash_reason": "exit code 3" if ready < 5 else None, "counts": {"running": 5, "ready": ready, "crashed": 0}}
+            for name, ready in (("api", 5), ("web", 2))]
+        self.assertIn("services 2: 10 running, 7 ready, 1 crashed\n", self.reeve("status"))
+        rows = self.reeve("top").splitlines()
+        title = next(i for i, row in enumerate(rows) if row.startswith("SERVICES"))
+        self.assertRegex(rows[title + 1], r"^web +5 +5 +2 +0 +steady +exit code 3")
+        self.assertRegex(rows[title + 2], r"^api +5 +5 +5 +0 +steady")
+        self.assertEqual([s["name"] for s in json.loads(self.reeve("top", "-o", "json"))["services"]], ["api", "web"])
 
     def test_events(self):
         self.fake.events = [{"seq": i, "time": fake_server.TIME, "kind": "task.failed", "task": "t%d" % i,
