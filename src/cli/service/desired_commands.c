@@ -68,6 +68,16 @@ static const struct option_def rollback_options[] = {
     {NULL},
 };
 
+static const struct option_def log_options[] = {
+    {"follow", 'f', NULL, "go on as it is written, also what starts later"},
+    {"stdout", 0, NULL, "only what they wrote to their standard output"},
+    {"stderr", 0, NULL, "only what they wrote to their standard error"},
+    {"tail", 'n', "N", "only the last N lines of each stream, and what comes after them"},
+    {"prefix", 0, NULL,
+        "each line with its instance before it, as of a service; --no-prefix: never"},
+    {NULL},
+};
+
 static const struct completion completions[] = {
     {"deploy", .names = service_deploy_names, .n_names = SERVICE_DEPLOY_STATES},
     {"strategy", .names = service_strategy_names, .n_names = N_STRATEGY_KINDS},
@@ -104,6 +114,14 @@ static const struct command rows[] = {
     {"service why", "say why an instance is as it is", "NAME/INDEX…", NULL,
         "reeve service why web/3\tevery reason, and what would lift it\n", "service",
         {output_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_why},
+    {"service logs", "show what instances of a service write", "NAME[/INDEX]…",
+        "Of each its present start, or the last one if it does not run; `reeve logs --service` has "
+        "all starts whose output is kept. Of a service, each line has its instance before it, as "
+        "in \"[web/3] text\". With --follow also of what starts later, until Ctrl-C; 32 of them "
+        "at the same time.",
+        "reeve service logs -f web\tall instances, live\n"
+        "reeve service logs --tail 100 web/3\tone of them\n",
+        "service", {log_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_logs},
     {"service scale", "say how many instances there shall be", "NAME N | NAME=N…", NULL,
         "reeve service scale web 5\tno instance starts anew\n"
         "reeve service scale web=5 api=2\tseveral at once\n",

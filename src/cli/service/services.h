@@ -30,6 +30,7 @@ int cmd_service_rm(struct cli *c);
 int cmd_service_history(struct cli *c);
 int cmd_service_instances(struct cli *c);
 int cmd_service_why(struct cli *c);
+int cmd_service_logs(struct cli *c);
 /* The table of its instances, below a service; at most so many. */
 int instances_print(struct cli *c, const char *service, size_t most);
 

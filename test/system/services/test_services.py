@@ -234,3 +234,45 @@ def test_services_in_figures_and_events(one):
                                                  "-o", "jsonl").out.splitlines()]
     assert {e["service"] for e in told} == {"web"} and "instance.changed" in {e["kind"] for e in told}
     assert "service.created" in one.cli("events", "--service", "web").out
+
+
+def follow(one, log, *args):
+    """A command that goes on, and how to read what it has said."""
+    process = one._process(log, list(args), {"REEVE_SERVER": f"unix:{one.socket}"})
+    return process, lambda: [line for line in process.log().splitlines() if line.startswith("[")]
+
+
+@pytest.mark.parametrize("command", [("logs", "-f", "--service", "web"), ("service", "logs", "-f", "web")])
+def test_logs_of_all_instances_and_of_those_that_come_later(one, command):
+    add(one, task={"command": ["sh", "-c", "echo old $PORT; exec sleep 1000"]}, ports=1)
+    ready(one, "web", 2)
+    once = [word for word in command if word != "-f"]
+    wait_until(lambda: sorted(line.split()[0] for line in one.cli(*once).out.splitlines()) == ["[web/0]", "[web/1]"],
+               what="both have said it")
+    process, lines = follow(one, "follow", *command)
+    wait_until(lambda: len(lines()) == 2, what="what both have said before")
+    one.cli("service", "scale", "web", "3")
+    wait_until(lambda: [line for line in lines() if line.startswith("[web/2] old ")], what="a third one is followed")
+    one.server.kill9()
+    one.restart()
+    one.cli("service", "set", "web", "--", "sh", "-c", "echo new; exec sleep 1000")
+    wait_until(lambda: {f"[web/{i}] new" for i in range(3)} <= set(lines()), what="another revision is followed")
+    assert process.running and len(lines()) == len(set(lines())), "nothing is said twice"
+    process.stop()
+
+
+def test_logs_of_one_instance_are_those_of_its_last_start(one):
+    one.cli("service", "add", "bad", "--crash-at-once", "0", "--", "sh", "-c", "echo why; exit 3")
+    wait_until(lambda: [i for i in instances(one, "bad") if i["state"] == "CRASHED"], what="bad has crashed")
+    assert one.cli("service", "logs", "bad/0").out == "why\n"
+    assert one.cli("service", "logs", "bad").out == "[bad/0] why\n"
+    process, lines = follow(one, "follow", "service", "logs", "-f", "--prefix", "bad/0")
+    one.cli("service", "restart", "bad/0")
+    wait_until(lambda: "[bad/0] why" in lines(), what="a start that is over at once is shown, too")
+    process.stop()
+    assert "there is no service" in one.cli("service", "logs", "-f", "wbe", check=False).err
+    assert "there is no service" in one.cli("service", "logs", "wbe", check=False).err
+    assert "no instance" in one.cli("service", "logs", "bad/7", check=False).err
+    one.cli("service", "add", "big", "--need", "memory=100T", "--", "true")
+    wait_until(lambda: [i for i in instances(one, "big") if i["place_error"]], what="it has no place")
+    assert "nothing of it has started" in one.cli("service", "logs", "big").err
