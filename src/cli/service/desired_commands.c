@@ -111,9 +111,12 @@ static const struct command rows[] = {
     {"service instances", "list the instances of a service, one row for each index", "NAME", NULL,
         NULL, "service", {LIST_OPTIONS}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG,
         cmd_service_instances},
-    {"service why", "say why an instance is as it is", "NAME/INDEX…", NULL,
-        "reeve service why web/3\tevery reason, and what would lift it\n", "service",
-        {output_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_why},
+    {"service why", "say why a service, or an instance, is as it is", "NAME[/INDEX]…",
+        "Of a service: what its deploy waits for, and every reason of the first ten instances that "
+        "are not ready.",
+        "reeve service why web/3\tevery reason, and what would lift it\n"
+        "reeve service why web\tall that is not ready\n",
+        "service", {output_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_why},
     {"service logs", "show what instances of a service write", "NAME[/INDEX]…",
         "Of each its present start, or the last one if it does not run; `reeve logs --service` has "
         "all starts whose output is kept. Of a service, each line has its instance before it, as "

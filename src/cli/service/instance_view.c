@@ -102,52 +102,6 @@ int cmd_service_instances(struct cli *c)
 	return noun_alone(c) < 0 ? c->problem.code : watch_loop(c, draw_instances);
 }
 
-static void say_reasons(const json_t *why)
-{
-	const json_t *reasons = json_object_get(why, "reasons"), *one;
-	size_t i;
-
-	say(stdout, "%s/%lld", js(why, "service"), (long long)ji(why, "index", 0));
-	json_array_foreach(reasons, i, one)
-	{
-		say(stdout, "  %s", js(one, "text"));
-		if (jhas(one, "lift"))
-			say(stdout, "    %s", js(one, "lift"));
-	}
-}
-
-static int why_one(struct cli *c, const struct noun *n, const char *text)
-{
-	AUTO(free_cstr) char *name = NULL, *number = NULL;
-	AUTO(buf_release) struct buf path = {0};
-	AUTO(json_drop) json_t *why = NULL;
-	int64_t index;
-	int r;
-
-	if (instance_name(c, text, &name, &index) < 0)
-		return c->problem.code;
-	if (index < 0) {
-		problem_set(&c->problem, ERR_INVALID, "which instance of %.128s is not said", name);
-		return problem_hint(&c->problem, "as in: reeve service why %.128s/0", name);
-	}
-	number = xasprintf("%lld", (long long)index);
-	noun_path(c, n, name, "why", &path);
-	url_add(&path, "index", number);
-	r = cli_get(c, path.p, &why);
-	if (r < 0)
-		return r;
-	if (wants_machine(c))
-		print_json(c, why);
-	else
-		say_reasons(why);
-	return EXIT_OK;
-}
-
-int cmd_service_why(struct cli *c)
-{
-	return noun_each(c, why_one);
-}
-
 char *service_of_task(const struct cli *c, const json_t *task)
 {
 	if (!jhas(task, "service_id"))

@@ -62,6 +62,12 @@ static int follow(struct logs *l, const char *name, int64_t index)
 	return logs_follow_service(l, url.p, index);
 }
 
+int logs_add_service(struct logs *l, const char *name, int64_t index)
+{
+	l->is_prefixed |= index < 0;
+	return l->follow ? follow(l, name, index) : add_present(l, name, index);
+}
+
 static int add_named(struct logs *l, const char *typed)
 {
 	AUTO(free_cstr) char *name = NULL;
@@ -69,8 +75,7 @@ static int add_named(struct logs *l, const char *typed)
 
 	if (instance_name(l->c, typed, &name, &index) < 0)
 		return l->c->problem.code;
-	l->is_prefixed |= index < 0;
-	return l->follow ? follow(l, name, index) : add_present(l, name, index);
+	return logs_add_service(l, name, index);
 }
 
 int cmd_service_logs(struct cli *c)

@@ -107,12 +107,14 @@ static int add_named(struct logs *l, const char *typed)
 	struct target named;
 	int r;
 
-	if (target_find(l->c, typed, &named) < 0)
+	if (target_find_any(l->c, typed, &named) < 0)
 		return l->c->problem.code;
 	if (named.kind == TARGET_BATCH)
 		return add_matching(l, named.id);
 	if (named.kind == TARGET_GROUP)
 		return logs_add_group(l, named.id);
+	if (named.kind == TARGET_SERVICE)
+		return logs_add_service(l, named.id, named.index);
 	if (l->since_ms) {
 		path = xasprintf("/v1/tasks/%s", named.id);
 		r = cli_get(l->c, path, &task);

@@ -35,6 +35,8 @@ char *logs_name(const json_t *task);
  * its tasks; `index`: only of that instance; -1: of all.
  */
 int logs_follow_service(struct logs *l, const char *url, int64_t index);
+/* The present, or last, starts of a service's instances, or as above; `index` -1: of all. */
+int logs_add_service(struct logs *l, const char *name, int64_t index);
 /* What every task would be refused for is said once. */
 int logs_check(struct cli *c);
 /* --since */

@@ -276,3 +276,31 @@ def test_logs_of_one_instance_are_those_of_its_last_start(one):
     one.cli("service", "add", "big", "--need", "memory=100T", "--", "true")
     wait_until(lambda: [i for i in instances(one, "big") if i["place_error"]], what="it has no place")
     assert "nothing of it has started" in one.cli("service", "logs", "big").err
+
+
+def test_why_takes_services_and_instances(one):
+    one.cli("service", "add", "big", "-i", "12", "--need", "memory=100T", "--", "true")
+    wait_until(lambda: [i for i in instances(one, "big") if i["place_error"]][11:], what="nothing has a place")
+    one_of_them = one.cli("why", "big/3").out
+    assert one_of_them.startswith("big/3\n") and "memory" in one_of_them
+    assert one.cli("service", "why", "big/3").out == one_of_them
+    whole = one.cli("why", "big").out
+    assert whole.startswith("big: 12 wanted, 0 ready\n") and "big/9\n" in whole and "and 2 more" in whole
+    assert "big/10\n" not in whole and one.cli("service", "why", "big").out == whole
+    told = json.loads(one.cli("why", "big", "-o", "json").out)
+    assert told["unready"] == 12 and len(told["instances"]) == 10 and told["instances"][0]["reasons"]
+    add(one, n=1)
+    ready(one, "web", 1)
+    assert "all of its instances are ready: nothing waits" in one.cli("why", "web").out
+    assert "no instance" in one.cli("why", "web/1", check=False).err
+    assert "it is a service" in one.cli("cancel", "web", check=False).err
+    assert "neither" in one.cli("why", "wbe", check=False).err
+
+
+def test_a_name_of_two_things_is_refused(one):
+    add(one, n=1)
+    one.cli("submit", "--name", "web", "--array", "1-2", "--", "true")
+    for command in ("why", "logs"):
+        said = one.cli(command, "web", check=False)
+        assert said.code != 0 and "is of a service, and of a batch or a group" in said.err
+    assert one.cli("service", "why", "web").out.startswith("web: 1 wanted")
