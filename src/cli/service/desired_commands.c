@@ -116,7 +116,7 @@ static const struct command rows[] = {
         "are not ready.",
         "reeve service why web/3\tevery reason, and what would lift it\n"
         "reeve service why web\tall that is not ready\n",
-        "service", {output_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_why},
+        "instance", {output_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_why},
     {"service logs", "show what instances of a service write", "NAME[/INDEX]…",
         "Of each its present start, or the last one if it does not run; `reeve logs --service` has "
         "all starts whose output is kept. Of a service, each line has its instance before it, as "
@@ -124,7 +124,7 @@ static const struct command rows[] = {
         "at the same time.",
         "reeve service logs -f web\tall instances, live\n"
         "reeve service logs --tail 100 web/3\tone of them\n",
-        "service", {log_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_logs},
+        "instance", {log_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_logs},
     {"service scale", "say how many instances there shall be", "NAME N | NAME=N…", NULL,
         "reeve service scale web 5\tno instance starts anew\n"
         "reeve service scale web=5 api=2\tseveral at once\n",
@@ -155,10 +155,10 @@ static const struct command rows[] = {
     {"service restart", "start instances anew", "NAME[/INDEX]…",
         "One instance at once, also when it waits after a crash; a whole service one instance "
         "after the other.",
-        "reeve service restart web/3\tthat one\n", "service", {output_options}, CHAPTER_SERVICES,
+        "reeve service restart web/3\tthat one\n", "instance", {output_options}, CHAPTER_SERVICES,
         COMMAND_NEEDS_ARG, cmd_service_restart},
     {"service stop", "stop an instance; if it is wanted, it is started again", "NAME/INDEX…", NULL,
-        NULL, "service", {output_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_stop},
+        NULL, "instance", {output_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_stop},
     {"service rm", "delete a service, and end its instances", "NAME…",
         "It goes with its last instance. On a terminal you are asked first when some run.", NULL,
         "service", {yes_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_rm},

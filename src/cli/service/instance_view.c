@@ -102,6 +102,32 @@ int cmd_service_instances(struct cli *c)
 	return noun_alone(c) < 0 ? c->problem.code : watch_loop(c, draw_instances);
 }
 
+#define NAMES_MOST 200
+
+void instance_names(struct cli *c, const char *typed, struct buf *out)
+{
+	const char *slash = strrchr(typed, '/');
+	AUTO(free_cstr) char *name = slash ? xstrndup(typed, (size_t)(slash - typed)) : NULL;
+	AUTO(buf_release) struct buf path = {0};
+	AUTO(json_drop) json_t *list = NULL;
+	json_t *one;
+	size_t i;
+
+	if (slash)
+		noun_path(c, &service_noun, name, "instances", &path);
+	else
+		buf_add_cstr(&path, service_noun.path);
+	if (cli_get_list(c, path.p, NAMES_MOST, &list) < 0)
+		return;
+	json_array_foreach(json_object_get(list, "items"), i, one)
+	{
+		text_add_clean(out, str_of(js(one, slash ? "instance" : "name")));
+		if (slash)
+			buf_printf(out, "\t%s", js(one, "state"));
+		buf_add_char(out, '\n');
+	}
+}
+
 char *service_of_task(const struct cli *c, const json_t *task)
 {
 	if (!jhas(task, "service_id"))

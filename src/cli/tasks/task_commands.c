@@ -133,13 +133,13 @@ static const struct command work_rows[] = {
         "reeve logs -f -n 5 --batch @last\tall of a batch, from its last lines on\n"
         "reeve logs --queue builds --state failed --since 1h\twhat went wrong lately\n"
         "reeve logs -f --service web\tall instances, also those that start later\n",
-        "task", {logs_options, filter_of_options}, CHAPTER_DAILY, 0, cmd_logs},
+        "work", {logs_options, filter_of_options}, CHAPTER_DAILY, 0, cmd_logs},
     {"why", "say everything that a task waits for, and what would lift it", "ID",
         "Of a batch: the first of its tasks that waits; of a group: the jobs that others wait for. "
         "A service by its name, an instance by NAME/INDEX.",
         "reeve why @last\twhy does it not run yet?\n"
         "reeve why web/3\twhy does that instance not run?\n",
-        "task", {output_options}, CHAPTER_DAILY, COMMAND_NEEDS_ARG, cmd_why},
+        "work", {output_options}, CHAPTER_DAILY, COMMAND_NEEDS_ARG, cmd_why},
     {"cancel", "cancel tasks; running ones are killed", "[ID]…", FILTERS_NOTE,
         "reeve cancel @last\tstop it\n"
         "reeve cancel --queue builds --state queued\teverything that waits there\n",

@@ -304,3 +304,16 @@ def test_a_name_of_two_things_is_refused(one):
         said = one.cli(command, "web", check=False)
         assert said.code != 0 and "is of a service, and of a batch or a group" in said.err
     assert one.cli("service", "why", "web").out.startswith("web: 1 wanted")
+
+
+def test_services_and_instances_are_completed(one):
+    add(one)
+    ready(one, "web", 2)
+
+    def words(*line):
+        return [word.split("\t")[0] for word in one.cli("__complete", "line", *line).out.splitlines()]
+
+    assert words("service", "why", "w") == words("why", "w") == words("logs", "w") == ["web"]
+    assert words("why", "web/") == words("service", "logs", "web/") == ["web/0", "web/1"]
+    assert words("service", "stop", "web/1") == ["web/1"] and words("service", "rm", "w") == ["web"]
+    assert words("why", "wbe/") == [] and set(words("why", "")) >= {"@last", "web"}
