@@ -22,6 +22,7 @@ class Fake:
         self.lock = threading.Condition()
         self.tasks, self.queues, self.workers, self.keys = {}, {}, {}, {}
         self.services = []
+        self.route_streams = []  # what each connection is told: (kind, data), …
         self.requests = []  # (method, path, headers, body)
         self.events = []
         self.forgotten = 0  # the stream no longer has events up to this one
@@ -350,6 +351,16 @@ class Handler(BaseHTTPRequestHandler):
         self.get_workers(fake, path, q, body)
         del fake.workers[path[0]]
         return 200, {}
+
+    def get_routes(self, fake, path, q, body):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        for kind, data in fake.route_streams.pop(0) if fake.route_streams else []:
+            self.wfile.write(b"event: %s\ndata: %s\n\n" % (kind.encode(), json.dumps(data).encode()))
+        return None
 
     def get_events(self, fake, path, q, body):
         if "event-stream" not in self.headers.get("Accept", ""):
