@@ -85,6 +85,15 @@ static const struct field status_shape_rates[] = {
     OTHER("submitted_per_s", 0, "tasks submitted a second", TYPE("number")),
     OTHER("ended_per_s", 0, "tasks ended a second", TYPE("number")), {NULL}};
 
+static const struct field status_shape_services[] = {INT("total", 0, "how many there are"),
+    INT("unclaimed", 0, "instances that wait for a worker"),
+    INT("claimed", 0, "instances that a worker starts"), INT("running", 0, "instances that run"),
+    INT("crashed", 0, "instances that wait after a crash, or are given up"),
+    INT("evacuating", 0, "instances on drained workers, until their replacement serves"),
+    INT("suspect", 0, "instances on silent workers, which have a replacement"),
+    INT("ready", 0, "instances that are ready for traffic"),
+    INT("unplaced", 0, "instances that found no place"), {NULL}};
+
 static const struct field status_shape[] = {TEXT("version", 0, "of the server"),
     TIME("started", RARE, "when it started"), INT("uptime_ms", RARE, "since then"),
     TEXT("installation", RARE, "which installation it is: others have other ids"),
@@ -104,6 +113,8 @@ static const struct field status_shape[] = {TEXT("version", 0, "of the server"),
         "workers", FIELD_OBJECT, 0, "how many are in each state", .table = status_shape_workers),
     FIELD_FOUND(
         "tasks", FIELD_OBJECT, 0, "how many are in each state", .table = status_shape_tasks),
+    FIELD_FOUND("services", FIELD_OBJECT, NONE, "services and their instances",
+        .table = status_shape_services),
     FIELD_FOUND("threads", FIELD_OBJECT, 0, "of all connected workers together",
         .table = status_shape_threads),
     FIELD_FOUND(

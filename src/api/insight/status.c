@@ -2,6 +2,7 @@
 /* How the server stands, for people, probes and Prometheus. */
 #include "api/insight/metrics.h"
 #include "api/objects/show.h"
+#include "api/services/services.h"
 #include "api/tasks/filter.h"
 #include "model/lines.h"
 
@@ -105,6 +106,16 @@ static void add_counts(struct buf *b, const struct totals *t)
 	jw_close(b, '}');
 }
 
+/* Services are nobody's who has a token with limits. */
+static void add_services(struct call *c)
+{
+	jw_key(&c->out, "services");
+	if (c->who.limit)
+		jw_null(&c->out);
+	else
+		service_totals(c);
+}
+
 /* What the whole cluster has, and how much of it is held; not for tokens with limits. */
 static void add_resources(struct call *c)
 {
@@ -190,6 +201,7 @@ static void answer_status(struct call *c, const struct labelled *l)
 	jw_open(&c->out, '{');
 	add_identity(c, now);
 	add_counts(&c->out, &t);
+	add_services(c);
 	add_resources(c);
 	add_rates(c, now);
 	show_worker_set(c);

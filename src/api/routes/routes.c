@@ -39,21 +39,38 @@ static struct route_instance instance_of(
 	return r;
 }
 
-static void take_instances(const struct call *c, rid id, struct arena *a, struct route_service *ret)
+#define PART_RECORDS 256
+
+/* What is behind the last index of a full page goes with the next one, together. */
+static size_t cut(const struct instance_view *v, size_t n, int64_t *ret_next)
+{
+	size_t kept = n;
+
+	*ret_next = -1;
+	if (n < PART_RECORDS)
+		return n;
+	*ret_next = v[n - 1].row.index;
+	while (kept > 0 && v[kept - 1].row.index == *ret_next)
+		kept--;
+	return kept;
+}
+
+static void take_instances(
+    const struct call *c, rid id, int64_t from, struct arena *a, struct route_part *part)
 {
 	struct instance_view *v;
 	struct route_instance *all;
-	size_t n = core_service_instances(
-	    c->host->core, id, 0, 0, SERVICE_INSTANCES_OF_ONE * INSTANCE_PRESENCES, a, &v);
+	size_t n = core_service_instances(c->host->core, id, from, 0, PART_RECORDS, a, &v);
 
+	n = cut(v, n, &part->next);
 	all = arena_alloc(a, (n + 1) * sizeof *all);
 	for (size_t i = 0; i < n; i++)
 		if (v[i].row.state == ROW_RUNNING)
-			all[ret->n++] = instance_of(c, a, &v[i]);
-	ret->instances = all;
+			all[part->service.n++] = instance_of(c, a, &v[i]);
+	part->service.instances = all;
 }
 
-bool routes_of(const struct call *c, rid id, struct arena *a, struct route_service *ret)
+static bool take_head(const struct call *c, rid id, struct arena *a, struct route_service *ret)
 {
 	struct str domain = c->query[Q_DOMAIN];
 	struct service_view v;
@@ -65,7 +82,20 @@ bool routes_of(const struct call *c, rid id, struct arena *a, struct route_servi
 	    .routes = v.row.routes,
 	    .labels = v.row.labels,
 	    .tag = (uint64_t)v.row.tag};
-	take_instances(c, id, a, ret);
+	return true;
+}
+
+bool routes_part(
+    const struct call *c, rid id, int64_t from, struct arena *a, struct route_part *ret)
+{
+	*ret = (struct route_part){.next = -1};
+	if (from == 0 && !take_head(c, id, a, &ret->service))
+		return false;
+	if (from > 0)
+		ret->service.name = arena_str(a, core_name(c->host->core, KIND_SERVICE, id));
+	if (!ret->service.name.p)
+		return false;
+	take_instances(c, id, from, a, ret);
 	return true;
 }
 

@@ -6,9 +6,20 @@
 #include "api/frame/call.h"
 #include "service/routes/routes.h"
 
-/* The service with its instances that run, in the arena. False: there is none, or it is not of the
- * domain that the query names. */
-bool routes_of(const struct call *c, rid id, struct arena *a, struct route_service *ret_service);
+/*
+ * A piece of a service, in the arena: a service may have very many instances, and what is written
+ * at once is bounded. All of an index is in one piece.
+ */
+struct route_part {
+	struct route_service service; /* with some of its instances that run */
+	int64_t next; /* the index where the next piece begins; -1: this is the last */
+};
+/*
+ * From index 0 on with all that is said of the service; later only its name and instances. False:
+ * there is none, or it is not of the domain that the query names.
+ */
+bool routes_part(
+    const struct call *c, rid id, int64_t from, struct arena *a, struct route_part *ret_part);
 /* "412-18fa3b": the place in the changes. A tag means what it says only to this process: one that
  * was told before a crash may be given anew to something else. */
 void routes_place(const struct call *c, uint64_t tag, struct buf *b);

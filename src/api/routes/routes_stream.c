@@ -3,6 +3,8 @@
  * GET /v1/routes/stream: services as they change, in the order of their tags. A follower is a place
  * in that order, not a copy of anything: who reads slowly is told later what is so then.
  *
+ * A long service is told in pieces; a change of it meanwhile is told after them.
+ *
  *   walking (told of all services, by id) -> following (told what has changed since)
  *   following -> walking: too much has changed since, or nobody knows any more what is gone
  */
@@ -20,6 +22,9 @@ struct follower {
 	struct call *c;
 	uint64_t tag; /* all up to here is told, or will be when the walk is over */
 	rid at;       /* walking: the last service that was told */
+	rid part_of;  /* a long service, of which the next piece begins */
+	int64_t part; /* at this index; 0: none is under way */
+	uint64_t part_place;
 	void *timer;
 	struct buf text;
 	bool is_walking, is_draining, is_listed;
@@ -63,22 +68,60 @@ static void tell_gone(struct follower *f, struct str name, uint64_t tag)
 	end_event(f);
 }
 
+/* What is behind the first piece, under the service's name. */
+static void tell_instances(struct follower *f, const struct route_part *part, uint64_t place)
+{
+	AUTO(buf_release) struct buf items = {0};
+
+	buf_add_char(&items, '[');
+	route_instances_json(&part->service, &items);
+	begin_event(f, "instances", part->next > 0 ? 0 : place);
+	buf_add_char(&f->text, '{');
+	jw_mstr(&f->text, "name", part->service.name);
+	jw_mbool(&f->text, "more", part->next > 0);
+	buf_printf(&f->text, ",\"instances\":" STR_FMT "]}", STR_ARG(buf_str(&items)));
+	end_event(f);
+}
+
+static void tell_head(struct follower *f, const struct route_part *part, uint64_t place)
+{
+	AUTO(buf_release) struct buf json = {0};
+
+	route_service_head(&part->service, &json);
+	route_instances_json(&part->service, &json);
+	begin_event(f, "service", part->next > 0 ? 0 : place);
+	buf_printf(&f->text, STR_FMT "]%s}", STR_ARG(buf_str(&json)),
+	    part->next > 0 ? ",\"more\":true" : "");
+	end_event(f);
+}
+
+/* If it has gone meanwhile, that is a change, which is told in its turn. */
+static void tell_rest(struct follower *f)
+{
+	AUTO(arena_release) struct arena a = {0};
+	struct route_part part;
+	bool is_there = routes_part(f->c, f->part_of, f->part, &a, &part);
+
+	if (is_there)
+		tell_instances(f, &part, f->part_place);
+	f->part = is_there && part.next > 0 ? part.next : 0;
+}
+
 /* `place`: it is known by this then that all before is told; 0: it is not. */
 static void tell_service(struct follower *f, rid id, struct str name, uint64_t place)
 {
 	AUTO(arena_release) struct arena a = {0};
-	AUTO(buf_release) struct buf json = {0};
-	struct route_service s;
+	struct route_part part;
 
-	if (!routes_of(f->c, id, &a, &s)) {
+	if (!routes_part(f->c, id, 0, &a, &part)) {
 		if (place)
 			tell_gone(f, name, place); /* it may have been of the domain */
 		return;
 	}
-	route_service_json(&s, &json);
-	begin_event(f, "service", place);
-	buf_add_str(&f->text, buf_str(&json));
-	end_event(f);
+	tell_head(f, &part, place);
+	f->part_of = id;
+	f->part = part.next > 0 ? part.next : 0;
+	f->part_place = place;
 }
 
 static void begin_walk(struct follower *f)
@@ -117,6 +160,10 @@ static bool tell_one(struct follower *f)
 {
 	struct service_change change;
 
+	if (f->part) {
+		tell_rest(f);
+		return true;
+	}
 	if (f->is_walking)
 		return walk_on(f);
 	if (is_far_behind(f)) {
@@ -136,7 +183,8 @@ static bool tell_one(struct follower *f)
 /* Most commits are about something else. */
 static bool has_heard_all(const struct follower *f)
 {
-	return !f->is_walking && !f->text.n && f->tag == core_services_tag(f->c->host->core);
+	return !f->is_walking && !f->part && !f->text.n &&
+	       f->tag == core_services_tag(f->c->host->core);
 }
 
 static void tell(struct follower *f);

@@ -152,6 +152,7 @@ static const struct resource resource = {.kind = KIND_SERVICE,
     .state = service_state,
     .queue = service_queue,
     .fits = service_fits,
+    .figures = service_figures,
     .by_name = true};
 
 const struct section service_section = {

@@ -43,6 +43,11 @@ void service_plan(struct call *c, const struct service_in *in, const struct serv
 /* The queue of those that name none, if it is there. */
 rid service_queue_of(const struct call *c, const struct service_row *row);
 
+/* service_metrics.c */
+void service_figures(const struct metrics *m, const struct api_host *h, struct buf *b);
+/* "services" of the status. */
+void service_totals(struct call *c);
+
 call_fn services_create, services_put, services_patch;       /* services.c */
 call_fn services_revisions, services_diff;                   /* revisions.c */
 call_fn services_instances, services_instance, services_why; /* instances.c */

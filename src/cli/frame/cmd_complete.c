@@ -8,6 +8,7 @@
 #include "cli/frame/complete.h"
 #include "cli/frame/help.h"
 #include "cli/nouns/noun.h"
+#include "cli/service/services.h"
 #include "zones/zones.h"
 
 #define NAMES_LIMIT 200
@@ -49,6 +50,10 @@ static void live_names(const char *kind, struct buf *out, void *arg)
 
 	if (!strcmp(kind, "zone")) {
 		zone_names(out);
+		return;
+	}
+	if (!strcmp(kind, "instance")) {
+		instance_names(c, c->options.args[c->options.n_args - 1], out);
 		return;
 	}
 	if (!n || cli_get_list(c, n->path, many ? 20 : NAMES_LIMIT, &list) < 0)

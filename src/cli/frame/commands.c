@@ -84,11 +84,12 @@ static const struct option_def top_options[] = {
 static const struct command daily_rows[] = {
     {"status", "show how the server and its work stand", NULL, NULL, NULL, NULL, {LIST_OPTIONS},
         CHAPTER_DAILY, COMMAND_NO_ARGS, cmd_status},
-    {"top", "watch queues, workers and running tasks live", NULL,
-        "Full-screen on a terminal, one picture otherwise. Busy queues, workers in trouble and the "
-        "tasks that have run longest come first. Keys: Tab goes to the next list, which gets the "
+    {"top", "watch queues, services, workers and running tasks live", NULL,
+        "Full-screen on a terminal, one picture otherwise. Busy queues, services and workers in "
+        "trouble and the tasks that have run longest come first. Keys: Tab goes to the next list, "
+        "which gets the "
         "most "
-        "room; arrows, PgUp, PgDn, g and G scroll it, s sorts it another way; / filters all three "
+        "room; arrows, PgUp, PgDn, g and G scroll it, s sorts it another way; / filters all lists "
         "by "
         "a text, Esc clears that; p pauses; q or Ctrl-C leaves. When the server is away, the last "
         "picture stays, and it goes on when the server is back.",

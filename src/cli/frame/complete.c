@@ -69,6 +69,10 @@ static void add_words(struct buf *out, const struct completion *c, const char *k
 
 void complete_kind(const struct completer *k, const char *kind, struct buf *out)
 {
+	if (!strcmp(kind, "work")) { /* a task, a service or an instance */
+		complete_kind(k, "task", out);
+		kind = "instance";
+	}
 	add_words(out, common, kind);
 	for (size_t i = 0; client_tables[i]; i++)
 		add_words(out, client_tables[i]->completions, kind);
@@ -85,7 +89,7 @@ void complete_kind(const struct completer *k, const char *kind, struct buf *out)
 		buf_add_cstr(out, ":command\n");
 	if (!strcmp(kind, "task") || !strcmp(kind, "batch") || !strcmp(kind, "group"))
 		add(out, "@last", "what was submitted last");
-	if (noun_find(kind, strlen(kind)) || !strcmp(kind, "zone"))
+	if (noun_find(kind, strlen(kind)) || !strcmp(kind, "zone") || !strcmp(kind, "instance"))
 		k->names(kind, out, k->arg);
 }
 

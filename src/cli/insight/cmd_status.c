@@ -166,6 +166,27 @@ static void add_work(const json_t *status, struct buf *out)
 	add_resources(json_object_get(status, "resources"), out);
 }
 
+static void add_services(const json_t *status, struct buf *out)
+{
+	static const struct {
+		const char *member, *words;
+	} rest[] = {{"ready", "ready"}, {"claimed", "starting"}, {"unclaimed", "waiting"},
+	    {"crashed", "crashed"}, {"evacuating", "evacuating"}, {"suspect", "suspect"},
+	    {"unplaced", "without a place"}};
+	const json_t *services = json_object_get(status, "services");
+	char n[TIME_TEXT_MAX];
+
+	if (!ji(services, "total", 0) && !ji(services, "running", 0))
+		return;
+	buf_printf(out, "services %s", human_count(ji(services, "total", 0), n));
+	buf_printf(out, ": %s running", human_count(ji(services, "running", 0), n));
+	for (size_t i = 0; i < N_OF(rest); i++)
+		if (ji(services, rest[i].member, 0) || !i)
+			buf_printf(out, ", %s %s", human_count(ji(services, rest[i].member, 0), n),
+			    rest[i].words);
+	buf_add_char(out, '\n');
+}
+
 void status_render(struct cli *c, const json_t *status, struct buf *out)
 {
 	const json_t *store = json_object_get(status, "store");
@@ -195,6 +216,7 @@ void status_render(struct cli *c, const json_t *status, struct buf *out)
 	buf_add_char(out, '\n');
 	add_workers(status, out);
 	buf_printf(out, "queues   %lld\n", (long long)ji(status, "queues", 0));
+	add_services(status, out);
 	add_set(status, out);
 	add_work(status, out);
 	add_waiting(status, c, out);

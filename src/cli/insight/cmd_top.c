@@ -18,6 +18,13 @@
 #define FIRST_WAIT_MS 2000
 #define RUNNING_SHOWN 100
 
+static json_t *services(const struct top_data *d)
+{
+	json_t *items = json_object_get(d->lists[PANEL_SERVICES], "items");
+
+	return items ? json_incref(items) : json_array();
+}
+
 static int once(struct cli *c)
 {
 	struct top_data d = {.c = c};
@@ -28,15 +35,17 @@ static int once(struct cli *c)
 
 	if (r == 0)
 		r = cli_get_list(c, queue_noun.path, 1000, &d.lists[PANEL_QUEUES]);
+	if (r == 0 && top_data_has(&d, PANEL_SERVICES))
+		r = cli_get_list(c, service_noun.path, 20000, &d.lists[PANEL_SERVICES]);
 	if (r == 0)
 		r = cli_get_list(c, worker_noun.path, 1000, &d.lists[PANEL_WORKERS]);
 	if (r == 0)
 		r = cli_get_list(c, "/v1/tasks?state=running,claimed&full=true", RUNNING_SHOWN,
 		    &d.lists[PANEL_TASKS]);
 	if (r == 0 && wants_machine(c)) {
-		all = json_pack("{s:O,s:O,s:O,s:O}", "status", d.status, "queues",
-		    json_object_get(d.lists[PANEL_QUEUES], "items"), "workers",
-		    json_object_get(d.lists[PANEL_WORKERS], "items"), "running",
+		all = json_pack("{s:O,s:O,s:o,s:O,s:O}", "status", d.status, "queues",
+		    json_object_get(d.lists[PANEL_QUEUES], "items"), "services", services(&d),
+		    "workers", json_object_get(d.lists[PANEL_WORKERS], "items"), "running",
 		    json_object_get(d.lists[PANEL_TASKS], "items"));
 		print_json(c, all);
 	} else if (r == 0) {
@@ -90,6 +99,21 @@ static void type(struct top_view *v, char key)
 	memset(v->first, 0, sizeof v->first);
 }
 
+/* Only panels that are there count. */
+static void focus_on(struct top *t, int which)
+{
+	for (int p = 0; p < N_PANELS; p++)
+		if (top_data_has(&t->data, p) && which-- == 0)
+			t->view.focus = (enum top_panel)p;
+}
+
+static void focus_next(struct top *t)
+{
+	do
+		t->view.focus = (t->view.focus + 1) % N_PANELS;
+	while (!top_data_has(&t->data, t->view.focus));
+}
+
 static void press(struct top *t, char key)
 {
 	struct top_view *v = &t->view;
@@ -98,10 +122,11 @@ static void press(struct top *t, char key)
 	case 'q':
 	case 'Q':
 	case 3: t->is_over = true; break;
-	case '\t': v->focus = (v->focus + 1) % N_PANELS; break;
+	case '\t': focus_next(t); break;
 	case '1':
 	case '2':
-	case '3': v->focus = (enum top_panel)(key - '1'); break;
+	case '3':
+	case '4': focus_on(t, key - '1'); break;
 	case 'j': scroll(v, 1); break;
 	case 'k': scroll(v, -1); break;
 	case ' ': scroll(v, (int64_t)v->page[v->focus]); break;

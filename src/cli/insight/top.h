@@ -8,7 +8,8 @@
 
 #include "cli/output/output.h"
 
-enum top_panel { PANEL_QUEUES, PANEL_WORKERS, PANEL_TASKS, N_PANELS };
+/* Services have a panel only where there are some. */
+enum top_panel { PANEL_QUEUES, PANEL_SERVICES, PANEL_WORKERS, PANEL_TASKS, N_PANELS };
 
 #define SAMPLES 32
 #define FILTER_MAX 64
@@ -48,6 +49,7 @@ bool top_data_is_busy(const struct top_data *d);
 /* True when the look is over: there is something new, or the server is away. */
 bool top_data_step(struct top_data *d);
 void top_data_release(struct top_data *d);
+bool top_data_has(const struct top_data *d, enum top_panel p);
 const struct trend *top_data_depth(const struct top_data *d, const char *queue);
 
 /* What the user has chosen. */

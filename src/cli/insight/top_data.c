@@ -7,10 +7,11 @@
 #include "base/world/clock.h"
 #include "cli/insight/top.h"
 
-#define ROWS_MAX 20000 /* of queues, of workers: more are not looked at */
+#define ROWS_MAX 20000 /* of queues, of services, of workers: more are not looked at */
 
 static const char *const paths[N_PANELS + 1] = {
     [PANEL_QUEUES] = "/v1/queues?limit=1000",
+    [PANEL_SERVICES] = "/v1/services?limit=1000",
     [PANEL_WORKERS] = "/v1/workers?limit=1000",
     [PANEL_TASKS] = "/v1/tasks?state=running,claimed&full=true&limit=100",
     [N_PANELS] = "/v1/status",
@@ -42,6 +43,11 @@ void trend_line(const struct trend *s, size_t width, bool utf8, struct buf *out)
 	}
 }
 
+bool top_data_has(const struct top_data *d, enum top_panel p)
+{
+	return p != PANEL_SERVICES || ji(json_object_get(d->status, "services"), "total", 0) > 0;
+}
+
 void top_data_begin(struct top_data *d)
 {
 	d->began_ms = clock_mono_ms();
@@ -49,8 +55,10 @@ void top_data_begin(struct top_data *d)
 	d->is_final = false;
 	d->result = 0;
 	for (size_t i = 0; i <= N_PANELS; i++)
-		d->calls[i] = client_start(
-		    d->c->client, &(struct request){.method = "GET", .path = paths[i]});
+		d->calls[i] = !top_data_has(d, i)
+		                  ? NULL
+		                  : client_start(d->c->client,
+		                        &(struct request){.method = "GET", .path = paths[i]});
 }
 
 bool top_data_is_busy(const struct top_data *d)
@@ -148,8 +156,8 @@ static void add_page(json_t **found, json_t *page)
 	json_decref(page);
 }
 
-/* A page is short when its items are long: of queues and workers all are wanted, of tasks the
- * first. */
+/* A page is short when its items are long: of tasks the first are wanted, of all else
+ * everything. */
 static bool ask_for_more(struct top_data *d, size_t i)
 {
 	AUTO(buf_release) struct buf path = {0};

@@ -48,6 +48,22 @@ static int names(const json_t *a, const json_t *b)
 	return by_text(a, b, "name");
 }
 
+/* How much of what is wanted does not serve. */
+static int64_t missing_of(const json_t *service)
+{
+	return ji(service, "instances", 0) - ji(json_object_get(service, "counts"), "ready", 0);
+}
+
+static int services_trouble(const json_t *a, const json_t *b)
+{
+	return by_number(missing_of(a), missing_of(b));
+}
+
+static int services_large(const json_t *a, const json_t *b)
+{
+	return by_number(ji(a, "instances", 0), ji(b, "instances", 0));
+}
+
 static int workers_busy(const json_t *a, const json_t *b)
 {
 	return by_number(ji(a, "running", 0), ji(b, "running", 0));
@@ -89,6 +105,8 @@ static const struct panel {
 } panels[N_PANELS] = {
     [PANEL_QUEUES] = {"name", {"name"},
         {{"busy", queues_busy}, {"waiting", queues_waiting}, {"name", names}}},
+    [PANEL_SERVICES] = {"name", {"name", "domain", "place_error", "crash_reason"},
+        {{"trouble", services_trouble}, {"size", services_large}, {"name", names}}},
     [PANEL_WORKERS] = {"name", {"name", "host", "zone", "state"},
         {{"trouble", workers_trouble}, {"busy", workers_busy}, {"name", names}}},
     [PANEL_TASKS] = {"id", {"id", "queue", "worker"},

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How top is drawn: the status above, below it queues, workers and tasks. Each of the three is
- * always there, however long the others are; the one in front gets the room that is left.
+ * How top is drawn: the status above, below it queues, services if there are any, workers and
+ * tasks. Each of them is always there, however long the others are; the one in front gets the room
+ * that is left.
  */
 #include <string.h>
 
@@ -73,22 +74,53 @@ static const struct heading task_columns[] = {
     {"COMMAND", HEADING_STRETCH, {SHOWN_COMMAND, "command"}},
 };
 
+static char *deploy_words(const struct cli *c, const json_t *service)
+{
+	const json_t *deploy = json_object_get(service, "deploy");
+
+	return xstrdup(jb(service, "deleting") ? "deleting" : js(deploy, "state"));
+}
+
+static char *trouble_words(const struct cli *c, const json_t *service)
+{
+	const char *place = js(service, "place_error");
+
+	return xstrdup(*place ? place : js(service, "crash_reason"));
+}
+
+static const struct heading service_columns[] = {
+    {"SERVICES", HEADING_STRETCH, {SHOWN_TEXT, "name"}},
+    {"WANTED", HEADING_RIGHT, {SHOWN_COUNT, "instances"}},
+    {"RUNNING", HEADING_RIGHT, {SHOWN_COUNT, "counts.running"}},
+    {"READY", HEADING_RIGHT, {SHOWN_COUNT, "counts.ready"}},
+    {"CRASHED", HEADING_RIGHT, {SHOWN_COUNT, "counts.crashed"}},
+    {"DEPLOY", 0, {.words = deploy_words}},
+    {"TROUBLE", HEADING_STRETCH, {.words = trouble_words}},
+};
+
 static const struct {
 	const char *title, *none;
 } titles[N_PANELS] = {
     [PANEL_QUEUES] = {"QUEUES", "no queue yet"},
+    [PANEL_SERVICES] = {"SERVICES", "no service"},
     [PANEL_WORKERS] = {"WORKERS", "no worker"},
     [PANEL_TASKS] = {"TASKS", "nothing runs"},
 };
 
 static void columns_of(enum top_panel p, const struct heading **ret_columns, size_t *ret_n)
 {
-	*ret_columns = p == PANEL_QUEUES    ? queue_columns
-	               : p == PANEL_WORKERS ? worker_list.columns
-	                                    : task_columns;
-	*ret_n = p == PANEL_QUEUES    ? N_OF(queue_columns)
-	         : p == PANEL_WORKERS ? worker_list.n_columns
-	                              : N_OF(task_columns);
+	const struct panel_columns {
+		const struct heading *columns;
+		size_t n;
+	} of[N_PANELS] = {
+	    [PANEL_QUEUES] = {queue_columns, N_OF(queue_columns)},
+	    [PANEL_SERVICES] = {service_columns, N_OF(service_columns)},
+	    [PANEL_WORKERS] = {worker_list.columns, worker_list.n_columns},
+	    [PANEL_TASKS] = {task_columns, N_OF(task_columns)},
+	};
+
+	*ret_columns = of[p].columns;
+	*ret_n = of[p].n;
 }
 
 /* "> QUEUES 1-8 of 500, by busy": where one is stands in the title of the first column. */
@@ -181,11 +213,14 @@ static void add_lines(struct str text, size_t lines, bool fill, struct buf *out)
 /* The one in front takes two lines for each of the others, until nobody wants more. */
 static void share_out(const size_t *wanted, size_t room, enum top_panel focus, size_t *lines)
 {
+	size_t shown = 0;
 	bool any = true;
 
-	for (size_t i = 0; i < N_PANELS; i++)
+	for (size_t i = 0; i < N_PANELS; i++) {
 		lines[i] = 0;
-	if (room < N_PANELS * PANEL_LINES_MIN) { /* too small for all: the one in front */
+		shown += wanted[i] > 0;
+	}
+	if (room < shown * PANEL_LINES_MIN) { /* too small for all: the one in front */
 		lines[focus] = room;
 		return;
 	}
@@ -210,6 +245,8 @@ static void render_all(struct top_data *d, struct top_view *v, int width, struct
 	for (int p = 0; p < N_PANELS; p++) {
 		AUTO(json_drop) json_t *rows = top_rows(d->lists[p], p, v);
 
+		if (!top_data_has(d, p))
+			continue;
 		buf_add_char(out, '\n');
 		add_panel(d, v, p, rows, width, 0, out);
 	}
@@ -226,7 +263,7 @@ static void render_panels(
 
 		rows[p] = top_rows(d->lists[p], p, v);
 		n = json_array_size(rows[p]);
-		wanted[p] = 1 + (n ? n : 1);
+		wanted[p] = !top_data_has(d, p) ? 0 : 1 + (n ? n : 1);
 	}
 	share_out(wanted, room, v->focus, lines);
 	for (int p = 0; p < N_PANELS; p++) {
@@ -245,6 +282,8 @@ void top_render(struct top_data *d, struct top_view *v, int width, size_t height
 	size_t n_head, most = height / 3;
 
 	drawn = d;
+	if (!top_data_has(d, v->focus)) /* any more */
+		v->focus = PANEL_QUEUES;
 	trend_width = width < NARROW ? TREND_WIDTH_NARROW : TREND_WIDTH;
 	if (!d->status)
 		buf_add_cstr(out, "asking the server …\n");

@@ -271,11 +271,58 @@ static int hint_at_name(struct cli *c, const char *typed)
 	    name.p, name.p);
 }
 
+/* "web", "web/3". Whatever is wrong, it is none: what else it may be says so. */
+static bool find_service(struct cli *c, const char *typed, struct target *t)
+{
+	const char *slash = strrchr(typed, '/');
+	AUTO(free_cstr)
+	char *name = slash ? xstrndup(typed, (size_t)(slash - typed)) : xstrdup(typed);
+	AUTO(json_drop) json_t *service = NULL;
+	struct problem p = c->problem;
+	bool found;
+
+	*t = (struct target){.kind = TARGET_SERVICE, .index = -1};
+	if (!*name || (slash && !str_to_i64(str_of(slash + 1), 0, INT32_MAX, &t->index)))
+		return false;
+	found =
+	    get(c, "/v1/services", name, &service) == 0 && take_id(c, service, "id", t->id) == 0;
+	c->problem = p;
+	return found;
+}
+
+static int refuse_service(struct cli *c, const char *typed)
+{
+	AUTO(buf_release) struct buf name = {0};
+
+	buf_add_typed(&name, str_of(typed));
+	problem_set(&c->problem, ERR_CONFLICT,
+	    "\"%.64s\" is of a service, and of a batch or a group", typed);
+	return problem_hint(&c->problem,
+	    "of the service: reeve service why %s, reeve service logs %s; else give an id", name.p,
+	    name.p);
+}
+
+int target_find_any(struct cli *c, const char *typed, struct target *ret_target)
+{
+	int r = target_find(c, typed, ret_target);
+	struct target service;
+
+	if (!strcmp(typed, "@last") || is_id(typed) ||
+	    (r < 0 && r != ERR_NOT_FOUND && r != ERR_INVALID) || !find_service(c, typed, &service))
+		return r;
+	if (r == 0)
+		return refuse_service(c, typed);
+	c->problem = (struct problem){0};
+	*ret_target = service;
+	return 0;
+}
+
 int target_find(struct cli *c, const char *typed, struct target *ret_target)
 {
+	struct target service;
 	int r;
 
-	*ret_target = (struct target){.kind = TARGET_TASK};
+	*ret_target = (struct target){.kind = TARGET_TASK, .index = -1};
 	if (!strcmp(typed, "@last"))
 		return find_last(c, ret_target);
 	if (names_a_job(typed))
@@ -290,6 +337,9 @@ int target_find(struct cli *c, const char *typed, struct target *ret_target)
 	    typed);
 	if (has_tasks(c, "name", typed))
 		return hint_at_name(c, typed);
+	if (find_service(c, typed, &service))
+		return problem_hint(&c->problem,
+		    "it is a service: `reeve service --help` says what can be done with it");
 	return problem_hint(&c->problem,
 	    "an id has 24 hexadecimal digits; `reeve task ls`, `reeve batch ls` and `reeve group "
 	    "ls` show them, and @last is the last one");

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A task, a batch of tasks or a group of jobs, as people name it where each of them may stand. */
+/* A task, a batch of tasks, a group of jobs, a service or an instance of one, as people name it
+ * where each of them may stand. */
 #ifndef CLI_TARGET_H
 #define CLI_TARGET_H
 
 #include "cli/frame/cli.h"
 
-enum target_kind { TARGET_TASK, TARGET_BATCH, TARGET_GROUP };
+enum target_kind { TARGET_TASK, TARGET_BATCH, TARGET_GROUP, TARGET_SERVICE };
 struct target {
 	enum target_kind kind;
 	char id[25];
+	int64_t index; /* of a service's instance; -1: all of it is meant */
 };
 /*
  * By an id, which the server knows as one of them; by @last; by a batch's or a group's name; or a
@@ -16,6 +18,8 @@ struct target {
  * their own) is the task's.
  */
 int target_find(struct cli *c, const char *typed, struct target *ret_target);
+/* The same, or a service by its name, or an instance of it by NAME/INDEX. */
+int target_find_any(struct cli *c, const char *typed, struct target *ret_target);
 /* A batch by its id, @last or its name. Says so where several have that name, and of what is no
  * batch, what else it is. */
 int batch_find(struct cli *c, const char *typed, char ret_id[25]);

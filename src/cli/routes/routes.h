@@ -30,6 +30,7 @@ struct routes_follow {
 	struct sse sse;
 	struct call *call; /* NULL: not connected */
 	json_t *services;  /* by name */
+	json_t *pending;   /* a long service, of which more is to come */
 	int64_t tag, retry_at_ms;
 	int tries, result;
 	bool is_synced;  /* all was told */

@@ -24,11 +24,49 @@ int routes_server_get(struct cli *c, struct buf *ret_text)
 	return 0;
 }
 
+static void drop_pending(struct routes_follow *f)
+{
+	json_decref(f->pending);
+	f->pending = NULL;
+}
+
 /* Until all is told again, what was known counts. */
 static void take_reset(struct routes_follow *f)
 {
 	json_object_clear(f->services);
+	drop_pending(f);
 	f->is_synced = false;
+}
+
+/* A long service comes in pieces, and counts when it is whole. */
+static bool take_service(struct routes_follow *f, const char *kind, json_t *value)
+{
+	bool is_first = !strcmp(kind, "service");
+
+	if (is_first) {
+		drop_pending(f);
+		f->pending = json_incref(value);
+	} else if (!f->pending || strcmp(js(f->pending, "name"), js(value, "name"))) {
+		return false;
+	} else {
+		json_array_extend(
+		    json_object_get(f->pending, "instances"), json_object_get(value, "instances"));
+	}
+	if (jb(value, "more"))
+		return false;
+	json_object_del(f->pending, "more");
+	json_object_set(f->services, js(f->pending, "name"), f->pending);
+	if (ji(f->pending, "tag", 0) > f->tag)
+		f->tag = ji(f->pending, "tag", 0);
+	drop_pending(f);
+	return true;
+}
+
+static void take_gone(struct routes_follow *f, const json_t *value)
+{
+	if (f->pending && !strcmp(js(f->pending, "name"), js(value, "name")))
+		drop_pending(f);
+	json_object_del(f->services, js(value, "name"));
 }
 
 static void take(const char *kind, const char *data, void *arg)
@@ -43,12 +81,14 @@ static void take(const char *kind, const char *data, void *arg)
 		take_reset(f);
 		return;
 	}
+	if (!strcmp(kind, "service") || !strcmp(kind, "instances")) {
+		f->is_changed |= *js(value, "name") && take_service(f, kind, value);
+		return;
+	}
 	if (!strcmp(kind, "synced"))
 		f->is_synced = true;
-	else if (!strcmp(kind, "service") && *js(value, "name"))
-		json_object_set(f->services, js(value, "name"), value);
 	else if (!strcmp(kind, "gone"))
-		json_object_del(f->services, js(value, "name"));
+		take_gone(f, value);
 	else
 		return;
 	if (ji(value, "tag", 0) > f->tag)
@@ -75,6 +115,7 @@ static void begin(struct routes_follow *f)
 	f->sse.fn = take;
 	f->sse.arg = f;
 	sse_reset(&f->sse);
+	drop_pending(f);
 	f->call = client_start(f->c->client, &q);
 }
 
@@ -136,5 +177,6 @@ void routes_follow_release(struct routes_follow *f)
 	if (f->call)
 		call_abort(f->call);
 	sse_release(&f->sse);
+	drop_pending(f);
 	json_decref(f->services);
 }

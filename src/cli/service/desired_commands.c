@@ -68,6 +68,16 @@ static const struct option_def rollback_options[] = {
     {NULL},
 };
 
+static const struct option_def log_options[] = {
+    {"follow", 'f', NULL, "go on as it is written, also what starts later"},
+    {"stdout", 0, NULL, "only what they wrote to their standard output"},
+    {"stderr", 0, NULL, "only what they wrote to their standard error"},
+    {"tail", 'n', "N", "only the last N lines of each stream, and what comes after them"},
+    {"prefix", 0, NULL,
+        "each line with its instance before it, as of a service; --no-prefix: never"},
+    {NULL},
+};
+
 static const struct completion completions[] = {
     {"deploy", .names = service_deploy_names, .n_names = SERVICE_DEPLOY_STATES},
     {"strategy", .names = service_strategy_names, .n_names = N_STRATEGY_KINDS},
@@ -101,9 +111,20 @@ static const struct command rows[] = {
     {"service instances", "list the instances of a service, one row for each index", "NAME", NULL,
         NULL, "service", {LIST_OPTIONS}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG,
         cmd_service_instances},
-    {"service why", "say why an instance is as it is", "NAME/INDEX…", NULL,
-        "reeve service why web/3\tevery reason, and what would lift it\n", "service",
-        {output_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_why},
+    {"service why", "say why a service, or an instance, is as it is", "NAME[/INDEX]…",
+        "Of a service: what its deploy waits for, and every reason of the first ten instances that "
+        "are not ready.",
+        "reeve service why web/3\tevery reason, and what would lift it\n"
+        "reeve service why web\tall that is not ready\n",
+        "instance", {output_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_why},
+    {"service logs", "show what instances of a service write", "NAME[/INDEX]…",
+        "Of each its present start, or the last one if it does not run; `reeve logs --service` has "
+        "all starts whose output is kept. Of a service, each line has its instance before it, as "
+        "in \"[web/3] text\". With --follow also of what starts later, until Ctrl-C; 32 of them "
+        "at the same time.",
+        "reeve service logs -f web\tall instances, live\n"
+        "reeve service logs --tail 100 web/3\tone of them\n",
+        "instance", {log_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_logs},
     {"service scale", "say how many instances there shall be", "NAME N | NAME=N…", NULL,
         "reeve service scale web 5\tno instance starts anew\n"
         "reeve service scale web=5 api=2\tseveral at once\n",
@@ -134,10 +155,10 @@ static const struct command rows[] = {
     {"service restart", "start instances anew", "NAME[/INDEX]…",
         "One instance at once, also when it waits after a crash; a whole service one instance "
         "after the other.",
-        "reeve service restart web/3\tthat one\n", "service", {output_options}, CHAPTER_SERVICES,
+        "reeve service restart web/3\tthat one\n", "instance", {output_options}, CHAPTER_SERVICES,
         COMMAND_NEEDS_ARG, cmd_service_restart},
     {"service stop", "stop an instance; if it is wanted, it is started again", "NAME/INDEX…", NULL,
-        NULL, "service", {output_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_stop},
+        NULL, "instance", {output_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_stop},
     {"service rm", "delete a service, and end its instances", "NAME…",
         "It goes with its last instance. On a terminal you are asked first when some run.", NULL,
         "service", {yes_options}, CHAPTER_SERVICES, COMMAND_NEEDS_ARG, cmd_service_rm},

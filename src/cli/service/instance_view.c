@@ -102,50 +102,30 @@ int cmd_service_instances(struct cli *c)
 	return noun_alone(c) < 0 ? c->problem.code : watch_loop(c, draw_instances);
 }
 
-static void say_reasons(const json_t *why)
+#define NAMES_MOST 200
+
+void instance_names(struct cli *c, const char *typed, struct buf *out)
 {
-	const json_t *reasons = json_object_get(why, "reasons"), *one;
+	const char *slash = strrchr(typed, '/');
+	AUTO(free_cstr) char *name = slash ? xstrndup(typed, (size_t)(slash - typed)) : NULL;
+	AUTO(buf_release) struct buf path = {0};
+	AUTO(json_drop) json_t *list = NULL;
+	json_t *one;
 	size_t i;
 
-	say(stdout, "%s/%lld", js(why, "service"), (long long)ji(why, "index", 0));
-	json_array_foreach(reasons, i, one)
-	{
-		say(stdout, "  %s", js(one, "text"));
-		if (jhas(one, "lift"))
-			say(stdout, "    %s", js(one, "lift"));
-	}
-}
-
-static int why_one(struct cli *c, const struct noun *n, const char *text)
-{
-	AUTO(free_cstr) char *name = NULL, *number = NULL;
-	AUTO(buf_release) struct buf path = {0};
-	AUTO(json_drop) json_t *why = NULL;
-	int64_t index;
-	int r;
-
-	if (instance_name(c, text, &name, &index) < 0)
-		return c->problem.code;
-	if (index < 0) {
-		problem_set(&c->problem, ERR_INVALID, "which instance of %.128s is not said", name);
-		return problem_hint(&c->problem, "as in: reeve service why %.128s/0", name);
-	}
-	number = xasprintf("%lld", (long long)index);
-	noun_path(c, n, name, "why", &path);
-	url_add(&path, "index", number);
-	r = cli_get(c, path.p, &why);
-	if (r < 0)
-		return r;
-	if (wants_machine(c))
-		print_json(c, why);
+	if (slash)
+		noun_path(c, &service_noun, name, "instances", &path);
 	else
-		say_reasons(why);
-	return EXIT_OK;
-}
-
-int cmd_service_why(struct cli *c)
-{
-	return noun_each(c, why_one);
+		buf_add_cstr(&path, service_noun.path);
+	if (cli_get_list(c, path.p, NAMES_MOST, &list) < 0)
+		return;
+	json_array_foreach(json_object_get(list, "items"), i, one)
+	{
+		text_add_clean(out, str_of(js(one, slash ? "instance" : "name")));
+		if (slash)
+			buf_printf(out, "\t%s", js(one, "state"));
+		buf_add_char(out, '\n');
+	}
 }
 
 char *service_of_task(const struct cli *c, const json_t *task)

@@ -30,6 +30,11 @@ int cmd_service_rm(struct cli *c);
 int cmd_service_history(struct cli *c);
 int cmd_service_instances(struct cli *c);
 int cmd_service_why(struct cli *c);
+int cmd_service_logs(struct cli *c);
+/* `index` -1: of the whole service. */
+int service_why(struct cli *c, const char *name, int64_t index);
+/* Completions: names of services; of "web/" its instances. */
+void instance_names(struct cli *c, const char *typed, struct buf *out);
 /* The table of its instances, below a service; at most so many. */
 int instances_print(struct cli *c, const char *service, size_t most);
 

@@ -43,39 +43,61 @@ static bool is_age(const struct option_def *o)
 	return strcmp(o->name, "since") == 0;
 }
 
-static int add_matching(struct logs *l, const char *batch)
+static int matching_url(struct logs *l, const char *batch, struct buf *url)
 {
-	const char *group = options_get(&l->c->options, "group");
-	AUTO(json_drop) json_t *list = NULL;
+	const char *group = options_get(&l->c->options, "group"), *value;
 	char group_id[25];
-	AUTO(buf_release) struct buf url = {0};
-	const char *value;
-	json_t *task;
-	size_t i, at;
-	int r;
+	size_t at;
 
-	buf_add_cstr(&url, "/v1/tasks");
-	url_add(&url, "order", "asc");
+	buf_add_cstr(url, "/v1/tasks");
 	if (batch)
-		url_add(&url, "batch", batch);
+		url_add(url, "batch", batch);
 	if (group && group_id_of(l->c, group, group_id) < 0)
 		return l->c->problem.code;
 	if (group)
-		url_add(&url, "group", group_id);
+		url_add(url, "group", group_id);
 	for (const struct option_def *o = filter_options; o->name; o++)
 		for (at = 0; filter_is_plain(o) && !is_age(o) &&
 		             (value = options_next(&l->c->options, o->name, &at));)
-			url_add(&url, o->name, value);
-	r = cli_get_list(l->c, url.p, LOGS_TASKS_MAX, &list);
+			url_add(url, o->name, value);
+	return 0;
+}
+
+static int add_oldest(struct logs *l, struct buf *url)
+{
+	AUTO(json_drop) json_t *list = NULL;
+	json_t *task;
+	size_t i;
+	int r;
+
+	url_add(url, "order", "asc");
+	r = cli_get_list(l->c, url->p, LOGS_TASKS_MAX, &list);
 	if (r < 0)
 		return r;
 	if (jhas(list, "next"))
 		cli_note(
 		    l->c, "reeve: more than %d tasks match; these are the oldest", LOGS_TASKS_MAX);
-	json_array_foreach(json_object_get(list, "items"), i,
-	    task) if (is_id(js(task, "id")) && logs_wants(l, task))
-	    logs_add(l, js(task, "id"), NULL);
+	json_array_foreach(json_object_get(list, "items"), i, task)
+	{
+		AUTO(free_cstr) char *name = logs_name(task);
+
+		if (is_id(js(task, "id")) && logs_wants(l, task))
+			logs_add(l, js(task, "id"), name);
+	}
 	return 0;
+}
+
+static int add_matching(struct logs *l, const char *batch)
+{
+	AUTO(buf_release) struct buf url = {0};
+	int r = matching_url(l, batch, &url);
+
+	if (r < 0)
+		return r;
+	l->is_prefixed |= options_given(&l->c->options, "service");
+	if (l->follow && options_given(&l->c->options, "service"))
+		return logs_follow_service(l, url.p, -1);
+	return add_oldest(l, &url);
 }
 
 static int add_named(struct logs *l, const char *typed)
@@ -85,12 +107,14 @@ static int add_named(struct logs *l, const char *typed)
 	struct target named;
 	int r;
 
-	if (target_find(l->c, typed, &named) < 0)
+	if (target_find_any(l->c, typed, &named) < 0)
 		return l->c->problem.code;
 	if (named.kind == TARGET_BATCH)
 		return add_matching(l, named.id);
 	if (named.kind == TARGET_GROUP)
 		return logs_add_group(l, named.id);
+	if (named.kind == TARGET_SERVICE)
+		return logs_add_service(l, named.id, named.index);
 	if (l->since_ms) {
 		path = xasprintf("/v1/tasks/%s", named.id);
 		r = cli_get(l->c, path, &task);

@@ -10,6 +10,7 @@
 #include "cli/nouns/noun.h"
 #include "cli/reach/last.h"
 #include "cli/reach/target.h"
+#include "cli/service/services.h"
 #include "cli/tasks/work.h"
 #include "model/limits.h"
 #include "model/objects/group.h"
@@ -252,11 +253,12 @@ int cmd_why(struct cli *c)
 {
 	struct target t;
 
-	if (target_find(c, c->options.args[0], &t) < 0)
+	if (target_find_any(c, c->options.args[0], &t) < 0)
 		return c->problem.code;
 	switch (t.kind) {
 	case TARGET_BATCH: return why_batch(c, t.id);
 	case TARGET_GROUP: return group_explain(c, t.id);
+	case TARGET_SERVICE: return service_why(c, t.id, t.index);
 	default: return why_task(c, t.id);
 	}
 }

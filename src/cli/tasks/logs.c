@@ -30,6 +30,14 @@ void logs_add(struct logs *l, const char *id, const char *name)
 	l->tasks[l->n++] = t;
 }
 
+bool logs_has(const struct logs *l, const char *id)
+{
+	for (size_t i = l->n; i-- > 0;)
+		if (!strncmp(l->tasks[i]->id, id, 24))
+			return true;
+	return false;
+}
+
 static const char *prefix_of(struct logs *l, size_t i)
 {
 	static const enum term_colour colours[] = {
@@ -47,11 +55,19 @@ static const char *prefix_of(struct logs *l, size_t i)
 	return t->prefix;
 }
 
+/* A start of an instance has one attempt only: commands about these have no such option. */
+static bool asks_for_attempts(const struct cli *c)
+{
+	bool negated;
+
+	return options_find(&c->options, STR("attempt"), &negated) != NULL;
+}
+
 static void begin(struct logs *l, size_t i)
 {
 	const struct options *o = &l->c->options;
 	bool out = options_switch(o, "stdout", false), err = options_switch(o, "stderr", false);
-	bool prefixed = options_switch(o, "prefix", l->n > 1 || l->more);
+	bool prefixed = options_switch(o, "prefix", l->n > 1 || l->more || l->is_prefixed);
 	struct shown_task *t = l->tasks[i];
 
 	t->begun = true;
@@ -60,7 +76,7 @@ static void begin(struct logs *l, size_t i)
 		t->streams[k] = (struct follower){.c = l->c,
 		    .id = t->id,
 		    .stream = k ? "stderr" : "stdout",
-		    .attempt = options_get(o, "attempt"),
+		    .attempt = asks_for_attempts(l->c) ? options_get(o, "attempt") : NULL,
 		    .tail = options_get(o, "tail"),
 		    .lines = prefixed ? &t->lines[k] : NULL,
 		    .follow = l->follow,
@@ -102,6 +118,8 @@ int logs_check(struct cli *c)
 
 	if (options_i64(&c->options, "tail", 0, TAIL_LINES_MAX, &tail, &c->problem) < 0)
 		return c->problem.code;
+	if (!asks_for_attempts(c))
+		return 0;
 	if (options_i64(&c->options, "attempt", -INT32_MAX, INT32_MAX, &n, &c->problem) < 0)
 		return c->problem.code;
 	if (options_given(&c->options, "attempt") && n == 0)

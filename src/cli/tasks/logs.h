@@ -15,6 +15,7 @@ struct logs {
 	struct shown_task **tasks;
 	size_t n, cap;
 	bool follow;
+	bool is_prefixed; /* also if there is one task only */
 	int64_t since_ms; /* 0: any */
 	/* Tasks that are not known yet: it adds them. False: no more will come. NULL: all are
 	 * there. */
@@ -26,6 +27,16 @@ struct logs {
 
 /* `name` stands before its lines; NULL: its id. */
 void logs_add(struct logs *l, const char *id, const char *name);
+bool logs_has(const struct logs *l, const char *id);
+/* "web/3" of a start of an instance; NULL: it is none. The caller frees it. */
+char *logs_name(const json_t *task);
+/*
+ * Starts of a service that are not over, and those that come later, without an end. `url` lists
+ * its tasks; `index`: only of that instance; -1: of all.
+ */
+int logs_follow_service(struct logs *l, const char *url, int64_t index);
+/* The present, or last, starts of a service's instances, or as above; `index` -1: of all. */
+int logs_add_service(struct logs *l, const char *name, int64_t index);
 /* What every task would be refused for is said once. */
 int logs_check(struct cli *c);
 /* --since */

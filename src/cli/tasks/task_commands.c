@@ -125,15 +125,21 @@ static const struct command work_rows[] = {
     {"logs", "show what tasks wrote", "[ID]…",
         "Of several tasks, each line has its task before it, as in \"[ID] text\". They are shown "
         "one after the other, oldest first; with --follow at the same time, 32 at most, and the "
-        "next one when one ends. Output is kept without times: --since chooses tasks, not lines.",
+        "next one when one ends. Output is kept without times: --since chooses tasks, not lines. "
+        "Of a service, the lines have NAME/INDEX before them; with --follow its starts that are "
+        "not over are shown, and those that come later, until Ctrl-C.",
         "reeve logs -f @last\tfollow it live\n"
         "reeve logs --stderr ID\tonly its errors\n"
         "reeve logs -f -n 5 --batch @last\tall of a batch, from its last lines on\n"
-        "reeve logs --queue builds --state failed --since 1h\twhat went wrong lately\n",
-        "task", {logs_options, filter_of_options}, CHAPTER_DAILY, 0, cmd_logs},
-    {"why", "say everything that a task waits for, and what would lift it", "ID", NULL,
-        "reeve why @last\twhy does it not run yet?\n", "task", {output_options}, CHAPTER_DAILY,
-        COMMAND_NEEDS_ARG, cmd_why},
+        "reeve logs --queue builds --state failed --since 1h\twhat went wrong lately\n"
+        "reeve logs -f --service web\tall instances, also those that start later\n",
+        "work", {logs_options, filter_of_options}, CHAPTER_DAILY, 0, cmd_logs},
+    {"why", "say everything that a task waits for, and what would lift it", "ID",
+        "Of a batch: the first of its tasks that waits; of a group: the jobs that others wait for. "
+        "A service by its name, an instance by NAME/INDEX.",
+        "reeve why @last\twhy does it not run yet?\n"
+        "reeve why web/3\twhy does that instance not run?\n",
+        "work", {output_options}, CHAPTER_DAILY, COMMAND_NEEDS_ARG, cmd_why},
     {"cancel", "cancel tasks; running ones are killed", "[ID]…", FILTERS_NOTE,
         "reeve cancel @last\tstop it\n"
         "reeve cancel --queue builds --state queued\teverything that waits there\n",

@@ -108,7 +108,7 @@ int service_set(
 		return e;
 	row.actor = ev->actor;
 	is_new = makes_revision(ev, &before, &row);
-	service_adopt(s, &row);
+	service_adopt(c, s, &row);
 	if (is_new)
 		begin_revision(c, s, &row, ev->actor, ev->object.reason, out);
 	object_changed(c, o, &row, OBJECT_CHANGED, ev->actor, STR_NULL, out);

@@ -4,7 +4,61 @@
 
 #include <stdlib.h>
 
+#include "core/service/view.h"
 #include "core/state.h"
+
+static int count_cmp(const struct domain_count *a, const struct domain_count *b)
+{
+	return str_cmp(a->name, b->name);
+}
+
+RB_PROTOTYPE(domain_counts, domain_count, by_name, count_cmp)
+RB_GENERATE(domain_counts, domain_count, by_name, count_cmp)
+
+static struct domain_count *count_of(const struct core *c, struct str name)
+{
+	struct domain_count key = {.name = name};
+
+	return RB_FIND(domain_counts, &services_of(c)->domains, &key);
+}
+
+static void count_drop(struct core *c, struct domain_count *d)
+{
+	if (--d->n)
+		return;
+	RB_REMOVE(domain_counts, &services_of(c)->domains, d);
+	free((char *)d->name.p);
+	free(d);
+}
+
+static struct domain_count *count_take(struct core *c, struct str name)
+{
+	struct domain_count *d = count_of(c, name);
+
+	if (!d) {
+		d = xcalloc(1, sizeof *d);
+		d->name = (struct str){xstrndup(name.p, name.n), name.n};
+		RB_INSERT(domain_counts, &services_of(c)->domains, d);
+	}
+	d->n++;
+	return d;
+}
+
+void service_name_domain(struct core *c, struct service *s, struct str name)
+{
+	if (s->domain && str_eq(s->domain->name, name))
+		return;
+	if (s->domain)
+		count_drop(c, s->domain);
+	s->domain = name.n ? count_take(c, name) : NULL;
+}
+
+size_t core_domain_services(const struct core *c, struct str name)
+{
+	const struct domain_count *d = name.n ? count_of(c, name) : NULL;
+
+	return d ? d->n : 0;
+}
 
 static struct domain *add(struct core *c, const struct domain_row *row)
 {

@@ -58,7 +58,7 @@ void service_row(const struct service *s, struct arena *a, struct service_row *r
 }
 
 /* What is looked at often lies open. */
-void service_adopt(struct service *s, const struct service_row *row)
+void service_adopt(struct core *c, struct service *s, const struct service_row *row)
 {
 	const struct service_crash *k = &row->crash;
 	const struct service_strategy *t = &row->strategy;
@@ -67,6 +67,7 @@ void service_adopt(struct service *s, const struct service_row *row)
 	s->wanted = row->deleting ? 0 : (uint32_t)row->instances;
 	s->is_singleton = row->singleton;
 	s->last_revision = row->last_revision;
+	service_name_domain(c, s, row->domain);
 	s->crash = (struct crash_policy){(uint32_t)k->at_once, k->wait_ms, k->factor,
 	    k->wait_max_ms, (uint32_t)k->stop_at, k->reset_after_ms};
 	s->strategy = (struct deploy_strategy){(enum deploy_kind)t->kind, (uint32_t)t->max_surge,
@@ -81,7 +82,7 @@ void service_save(
 {
 	struct service_row *copy = row_new(&out->batch.arena, &service_table, row);
 
-	service_adopt(s, copy);
+	service_adopt(c, s, copy);
 	service_touch(c, s);
 	copy->tag = (int64_t)s->tag;
 	copy->deploy = deploy_row(&s->deploy);
@@ -148,7 +149,7 @@ struct service *service_enter(struct core *c, const struct service_row *row)
 	s->tag = (uint64_t)row->tag;
 	s->has_surplus = true; /* nobody has looked yet */
 	TAILQ_INSERT_TAIL(&all->changed, s, in_changed);
-	service_adopt(s, row);
+	service_adopt(c, s, row);
 	if (all->has_begun)
 		services_arm(c);
 	return s;
@@ -190,6 +191,7 @@ void service_forget(struct core *c, struct service *s)
 	if (s->number < all->first_free)
 		all->first_free = s->number;
 	revisions_release(c, s);
+	service_name_domain(c, s, STR_NULL);
 	object_del(c, &s->object);
 	free((char *)s->object.name.p);
 	free(s->units);

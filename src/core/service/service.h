@@ -10,6 +10,7 @@
 #define CORE_SERVICE_SERVICE_H
 
 #include <bsd/sys/queue.h>
+#include <bsd/sys/tree.h>
 
 #include "base/data/idmap.h"
 #include "core/effects.h"
@@ -80,6 +81,7 @@ struct service {
 	struct deploy deploy;
 	struct crash_policy crash;
 	struct deploy_strategy strategy;
+	struct domain_count *domain; /* NULL: it names none */
 	int64_t last_revision;
 	uint64_t tag;
 	struct revision *revisions; /* by number, rising */
@@ -100,6 +102,14 @@ struct domain {
 	char *strings;
 };
 
+/* So many services name that domain, be it there or not. */
+struct domain_count {
+	RB_ENTRY(domain_count) by_name;
+	struct str name; /* owned */
+	size_t n;
+};
+RB_HEAD(domain_counts, domain_count);
+
 struct gone_service {
 	uint64_t tag;
 	struct str name; /* owned */
@@ -116,6 +126,7 @@ struct services {
 	struct service_list noted;                 /* for a pass in this step */
 	struct service_list changed; /* all of them, the one that changed last at the end */
 	struct service_list needy, blocked;
+	struct domain_counts domains;
 	struct unit_list written; /* to be written at the end of the step */
 	struct unit_list due[2];  /* index 0 of any service; the others */
 	struct unit_list limbo;   /* by their time */
@@ -135,7 +146,7 @@ struct services {
 	size_t n_gone;
 	uint64_t gone_floor;
 	rid queue; /* of services that name none; 0: not looked for yet */
-	uint64_t starts, crashes, unplaced, passes, passes_full, missed;
+	uint64_t starts, crashes, unplaced, passes, passes_full, missed, n_auctions;
 	size_t in[INSTANCE_STATES];
 	size_t beside[INSTANCE_PRESENCES + 1]; /* the last: on its way from one to another */
 	size_t n_ready, n_units, n_place_errors;
@@ -152,7 +163,7 @@ struct services *services_of(const struct core *c);
 struct service *service_find(const struct core *c, rid id);
 void service_row(const struct service *s, struct arena *a, struct service_row *ret_row);
 /* What people chose, from now on; not yet written. */
-void service_adopt(struct service *s, const struct service_row *row);
+void service_adopt(struct core *c, struct service *s, const struct service_row *row);
 struct service *service_enter(struct core *c, const struct service_row *row);
 void service_save(
     struct core *c, struct service *s, const struct service_row *row, struct effects *out);
@@ -160,6 +171,9 @@ void service_save(
 void service_save_deploy(struct core *c, struct service *s, struct effects *out);
 void service_forget(struct core *c, struct service *s);
 void service_touch(struct core *c, struct service *s); /* anything of it has changed: a new tag */
+
+/* domain.c: it names that one from now on; NULL: none. */
+void service_name_domain(struct core *c, struct service *s, struct str name);
 
 /* command.c */
 object_fn service_set, service_remove, service_act;

@@ -312,6 +312,26 @@ static bool is_sound(const struct instance_row *r)
 	       r->state < N_INSTANCE_STATES;
 }
 
+/* As it was written; the revision is still to be set. */
+static struct instance instance_of(const struct instance *begun, const struct instance_row *r)
+{
+	struct instance i = *begun;
+
+	i.state = (enum instance_state)r->state;
+	i.crash_count = (uint32_t)r->crash_count;
+	i.id = r->task;
+	i.tag = (uint64_t)r->tag;
+	i.since_ms = r->since_ms;
+	i.asked_ms = r->asked_ms;
+	i.crashed_at_ms = r->crashed_at_ms;
+	i.ready_ms = r->ready_ms;
+	i.is_ready = r->ready_ms && i.state == INSTANCE_RUNNING;
+	i.is_stopping = r->is_stopping;
+	i.is_surge = r->is_surge;
+	i.revision = -1;
+	return i;
+}
+
 void unit_load(struct core *c, const struct instance_row *r)
 {
 	struct services *all = services_of(c);
@@ -324,18 +344,7 @@ void unit_load(struct core *c, const struct instance_row *r)
 		return;
 	u = enter(c, s, (uint32_t)r->index, (enum presence)r->presence);
 	u->is_stored = true;
-	u->i.state = (enum instance_state)r->state;
-	u->i.crash_count = (uint32_t)r->crash_count;
-	u->i.id = r->task;
-	u->i.tag = (uint64_t)r->tag;
-	u->i.since_ms = r->since_ms;
-	u->i.asked_ms = r->asked_ms;
-	u->i.crashed_at_ms = r->crashed_at_ms;
-	u->i.ready_ms = r->ready_ms;
-	u->i.is_ready = r->ready_ms && u->i.state == INSTANCE_RUNNING;
-	u->i.is_stopping = r->is_stopping;
-	u->i.is_surge = r->is_surge;
-	u->i.revision = -1;
+	u->i = instance_of(&u->i, r);
 	u->token = r->token;
 	u->worker = r->worker;
 	unit_set_last(c, u, r->last_task);

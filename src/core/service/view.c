@@ -21,20 +21,6 @@ bool core_domain_is_fresh(const struct core *c, struct str name, int64_t now_ms)
 	return d && domain_is_fresh(&d->row, now_ms);
 }
 
-size_t core_domain_services(const struct core *c, struct str name)
-{
-	const struct service *s;
-	struct service_row row;
-	size_t n = 0;
-
-	EACH_OBJECT(s, c, KIND_SERVICE)
-	{
-		service_row(s, NULL, &row);
-		n += str_eq(row.domain, name);
-	}
-	return n;
-}
-
 /* --- instances */
 
 /* Traffic goes to it: as src/service/routes has it, for one of an index and those beside it. */
@@ -261,6 +247,7 @@ void core_services(const struct core *c, struct services_view *v)
 	    .starts = all->starts,
 	    .crashes = all->crashes,
 	    .placements_failed = all->unplaced,
+	    .auctions = all->n_auctions,
 	    .passes = all->passes,
 	    .passes_full = all->passes_full,
 	    .missed = all->missed,

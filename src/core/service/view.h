@@ -91,6 +91,7 @@ struct services_view {
 	size_t beside[INSTANCE_PRESENCES];
 	size_t ready, unplaced;
 	uint64_t starts, crashes, placements_failed; /* since the process began */
+	uint64_t auctions;
 	uint64_t passes, passes_full;
 	uint64_t missed; /* what a full pass found that events had missed */
 	size_t waiting;  /* for the auction, or for room */

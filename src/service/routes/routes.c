@@ -94,7 +94,17 @@ static void add_labels(const struct route_service *s, struct buf *b)
 	buf_add_char(b, '}');
 }
 
-void route_service_json(const struct route_service *s, struct buf *b)
+void route_instances_json(const struct route_service *s, struct buf *b)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		json_next(b);
+		buf_add_char(b, '{');
+		add_instance(s, i, b);
+		buf_add_char(b, '}');
+	}
+}
+
+void route_service_head(const struct route_service *s, struct buf *b)
 {
 	buf_add_char(b, '{');
 	json_key_text(b, "name", s->name);
@@ -105,11 +115,11 @@ void route_service_json(const struct route_service *s, struct buf *b)
 	buf_add_str(b, s->routes.n ? s->routes : STR("null"));
 	json_key(b, "instances");
 	buf_add_char(b, '[');
-	for (size_t i = 0; i < s->n; i++) {
-		json_next(b);
-		buf_add_char(b, '{');
-		add_instance(s, i, b);
-		buf_add_char(b, '}');
-	}
+}
+
+void route_service_json(const struct route_service *s, struct buf *b)
+{
+	route_service_head(s, b);
+	route_instances_json(s, b);
 	buf_add_cstr(b, "]}");
 }

@@ -36,6 +36,9 @@ struct route_service {
 bool route_is_routed(const struct route_service *s, size_t nth);
 /* An object of the list of services. */
 void route_service_json(const struct route_service *s, struct buf *b);
+/* The same in pieces: all before its instances, with the [; and so many of these, with commas. */
+void route_service_head(const struct route_service *s, struct buf *b);
+void route_instances_json(const struct route_service *s, struct buf *b);
 /*
  * Items of Prometheus' HTTP service discovery, each port of each instance that has an address:
  * {"targets":["10.0.0.1:9100"],"labels":{"__meta_reeve_service":"web",…}}. They follow each other

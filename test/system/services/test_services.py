@@ -2,6 +2,7 @@
 """Services with a real server and worker: instances start, serve, crash, are scaled, deployed and stopped."""
 import json
 import random
+import re
 import socket
 import urllib.request
 
@@ -216,3 +217,103 @@ def test_starts_are_tasks_of_their_service(one):
     wait_until(lambda: one.cli("logs", "--service", "web").out.count("hello from a copy") == 2, what="both have said it")
     assert "web, instance 0" in one.cli("task", "show", rows[0]["task"]).out
     assert "there is no service" in one.cli("task", "ls", "--service", "wbe", check=False).err
+
+
+def test_services_in_figures_and_events(one):
+    add(one)
+    ready(one, "web", 2)
+    figures = {name: float(n) for name, n in re.findall(r"(?m)^(reeve_service\S+) (\S+)$", one.call("GET", "/metrics", 200).text)}
+    assert figures["reeve_services"] == 1 and figures["reeve_service_starts_total"] == 2
+    assert figures['reeve_service_instances{state="RUNNING"}'] == 2 and figures["reeve_service_instances_ready"] == 2
+    assert figures["reeve_service_missed_total"] == 0
+    assert "services 1: 2 running, 2 ready" in one.cli("status").out
+    top = one.cli("top").out
+    assert [line.split()[:4] for line in top.splitlines() if line.startswith("web ")] == [["web", "2", "2", "2"]]
+    made = [e for e in one.get("/v1/events", service="web")["items"] if e["kind"] == "service.created"]
+    told = [json.loads(line) for line in one.cli("events", "--service", "web", "-f", "--after", made[0]["seq"], "-n", "4",
+                                                 "-o", "jsonl").out.splitlines()]
+    assert {e["service"] for e in told} == {"web"} and "instance.changed" in {e["kind"] for e in told}
+    assert "service.created" in one.cli("events", "--service", "web").out
+
+
+def follow(one, log, *args):
+    """A command that goes on, and how to read what it has said."""
+    process = one._process(log, list(args), {"REEVE_SERVER": f"unix:{one.socket}"})
+    return process, lambda: [line for line in process.log().splitlines() if line.startswith("[")]
+
+
+@pytest.mark.parametrize("command", [("logs", "-f", "--service", "web"), ("service", "logs", "-f", "web")])
+def test_logs_of_all_instances_and_of_those_that_come_later(one, command):
+    add(one, task={"command": ["sh", "-c", "echo old $PORT; exec sleep 1000"]}, ports=1)
+    ready(one, "web", 2)
+    once = [word for word in command if word != "-f"]
+    wait_until(lambda: sorted(line.split()[0] for line in one.cli(*once).out.splitlines()) == ["[web/0]", "[web/1]"],
+               what="both have said it")
+    process, lines = follow(one, "follow", *command)
+    wait_until(lambda: len(lines()) == 2, what="what both have said before")
+    one.cli("service", "scale", "web", "3")
+    wait_until(lambda: [line for line in lines() if line.startswith("[web/2] old ")], what="a third one is followed")
+    one.server.kill9()
+    one.restart()
+    one.cli("service", "set", "web", "--", "sh", "-c", "echo new; exec sleep 1000")
+    wait_until(lambda: {f"[web/{i}] new" for i in range(3)} <= set(lines()), what="another revision is followed")
+    assert process.running and len(lines()) == len(set(lines())), "nothing is said twice"
+    process.stop()
+
+
+def test_logs_of_one_instance_are_those_of_its_last_start(one):
+    one.cli("service", "add", "bad", "--crash-at-once", "0", "--", "sh", "-c", "echo why; exit 3")
+    wait_until(lambda: [i for i in instances(one, "bad") if i["state"] == "CRASHED"], what="bad has crashed")
+    assert one.cli("service", "logs", "bad/0").out == "why\n"
+    assert one.cli("service", "logs", "bad").out == "[bad/0] why\n"
+    process, lines = follow(one, "follow", "service", "logs", "-f", "--prefix", "bad/0")
+    one.cli("service", "restart", "bad/0")
+    wait_until(lambda: "[bad/0] why" in lines(), what="a start that is over at once is shown, too")
+    process.stop()
+    assert "there is no service" in one.cli("service", "logs", "-f", "wbe", check=False).err
+    assert "there is no service" in one.cli("service", "logs", "wbe", check=False).err
+    assert "no instance" in one.cli("service", "logs", "bad/7", check=False).err
+    one.cli("service", "add", "big", "--need", "memory=100T", "--", "true")
+    wait_until(lambda: [i for i in instances(one, "big") if i["place_error"]], what="it has no place")
+    assert "nothing of it has started" in one.cli("service", "logs", "big").err
+
+
+def test_why_takes_services_and_instances(one):
+    one.cli("service", "add", "big", "-i", "12", "--need", "memory=100T", "--", "true")
+    wait_until(lambda: [i for i in instances(one, "big") if i["place_error"]][11:], what="nothing has a place")
+    one_of_them = one.cli("why", "big/3").out
+    assert one_of_them.startswith("big/3\n") and "memory" in one_of_them
+    assert one.cli("service", "why", "big/3").out == one_of_them
+    whole = one.cli("why", "big").out
+    assert whole.startswith("big: 12 wanted, 0 ready\n") and "big/9\n" in whole and "and 2 more" in whole
+    assert "big/10\n" not in whole and one.cli("service", "why", "big").out == whole
+    told = json.loads(one.cli("why", "big", "-o", "json").out)
+    assert told["unready"] == 12 and len(told["instances"]) == 10 and told["instances"][0]["reasons"]
+    add(one, n=1)
+    ready(one, "web", 1)
+    assert "all of its instances are ready: nothing waits" in one.cli("why", "web").out
+    assert "no instance" in one.cli("why", "web/1", check=False).err
+    assert "it is a service" in one.cli("cancel", "web", check=False).err
+    assert "neither" in one.cli("why", "wbe", check=False).err
+
+
+def test_a_name_of_two_things_is_refused(one):
+    add(one, n=1)
+    one.cli("submit", "--name", "web", "--array", "1-2", "--", "true")
+    for command in ("why", "logs"):
+        said = one.cli(command, "web", check=False)
+        assert said.code != 0 and "is of a service, and of a batch or a group" in said.err
+    assert one.cli("service", "why", "web").out.startswith("web: 1 wanted")
+
+
+def test_services_and_instances_are_completed(one):
+    add(one)
+    ready(one, "web", 2)
+
+    def words(*line):
+        return [word.split("\t")[0] for word in one.cli("__complete", "line", *line).out.splitlines()]
+
+    assert words("service", "why", "w") == words("why", "w") == words("logs", "w") == ["web"]
+    assert words("why", "web/") == words("service", "logs", "web/") == ["web/0", "web/1"]
+    assert words("service", "stop", "web/1") == ["web/1"] and words("service", "rm", "w") == ["web"]
+    assert words("why", "wbe/") == [] and set(words("why", "")) >= {"@last", "web"}

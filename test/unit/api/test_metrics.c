@@ -121,6 +121,42 @@ static void test_large_submit(void **state)
 	buf_release(&b);
 }
 
+/* Without services the figures are there all the same, so that an alarm can be made. */
+static void test_services(void **state)
+{
+	struct talk *t = ask(w, API_GET, "/metrics", NULL);
+	json_t *v, *all;
+
+	expect(t->body.p, "reeve_services 0\n");
+	expect(t->body.p, "reeve_service_missed_total 0\n");
+	talk_free(t);
+	json_decref(ask_json(w, API_POST, "/v1/services",
+	    "{\"name\":\"web\",\"instances\":3,\"task\":{\"command\":[\"httpd\"]}}", 201));
+	world_advance(w, 100);
+	t = ask(w, API_GET, "/metrics", NULL);
+	expect(t->body.p, "reeve_services 1\n");
+	expect(t->body.p, "reeve_service_instances{state=\"UNCLAIMED\"} 3\n");
+	expect(t->body.p, "reeve_service_instances{state=\"RUNNING\"} 0\n");
+	expect(t->body.p, "reeve_service_instances_beside{presence=\"evacuating\"} 0\n");
+	expect(t->body.p, "reeve_service_instances_beside{presence=\"suspect\"} 0\n");
+	expect(t->body.p, "reeve_service_instances_unplaced 3\n");
+	expect(t->body.p, "reeve_service_instances_waiting 3\n");
+	expect(t->body.p, "reeve_service_auctions_total 1\n");
+	expect(t->body.p, "reeve_service_placements_failed_total 3\n");
+	expect(t->body.p, "reeve_service_starts_total 0\n");
+	expect(t->body.p, "reeve_service_crashes_total 0\n");
+	expect(t->body.p, "reeve_service_missed_total 0\n");
+	assert_null(strstr(t->body.p, "reeve_service_full_passes_total 1\n"));
+	talk_free(t);
+	all = ask_json(w, API_GET, "/v1/status", NULL, 200);
+	v = json_object_get(all, "services");
+	assert_int_equal(jint(v, "total"), 1);
+	assert_int_equal(jint(v, "unclaimed"), 3);
+	assert_int_equal(jint(v, "unplaced"), 3);
+	assert_int_equal(jint(v, "ready"), 0);
+	json_decref(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +164,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_rates, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_the_index_is_behind, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_large_submit, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_services, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -447,6 +447,34 @@ static void test_too_long(void **state)
 	}
 }
 
+static void assert_domain(const char *path, int services)
+{
+	json_t *v = ask_json(w, API_GET, path, NULL, 200);
+
+	assert_int_equal(jint(v, "services"), services);
+	json_decref(v);
+}
+
+/* Also of services that were there before it, and by the name that it has now. */
+static void test_a_domain_counts_its_services(void **state)
+{
+	json_decref(make("\"domain\":\"apps\""));
+	json_decref(ask_json(w, API_PUT, "/v1/domains/apps", NULL, 201));
+	json_decref(ask_json(w, API_PUT, "/v1/domains/shop", NULL, 201));
+	assert_domain("/v1/domains/apps", 1);
+	json_decref(ask_json(w, API_PATCH, "/v1/services/web", "{\"domain\":\"shop\"}", 200));
+	assert_domain("/v1/domains/apps", 0);
+	assert_domain("/v1/domains/shop", 1);
+	json_decref(ask_json(w, API_PATCH, "/v1/domains/shop", "{\"name\":\"mall\"}", 200));
+	assert_domain("/v1/domains/mall", 0);
+	json_decref(ask_json(
+	    w, API_PATCH, "/v1/services/web", "{\"domain\":\"mall\",\"instances\":0}", 200));
+	assert_domain("/v1/domains/mall", 1);
+	json_decref(ask_json(w, API_DELETE, "/v1/services/web", NULL, 204));
+	world_run(w);
+	assert_domain("/v1/domains/mall", 0);
+}
+
 /* --- routes */
 
 static void test_routes(void **state)
@@ -572,6 +600,101 @@ static void test_stream_that_is_not_read(void **state)
 	talk_free(t);
 }
 
+#define LONG 1000        /* instances */
+#define PIECE_MAX 150000 /* bytes of an event */
+
+/* The next event: its words end there. False: that was all. */
+static bool next_event(struct str *rest, struct str *ret_kind, json_t **ret_data)
+{
+	struct str line;
+
+	*ret_data = NULL;
+	while (!*ret_data && rest->n && str_next(rest, '\n', &line)) {
+		assert_true(line.n < PIECE_MAX);
+		if (str_starts(line, "event: "))
+			*ret_kind = (struct str){line.p + 7, line.n - 7};
+		if (str_starts(line, "data: "))
+			*ret_data = json_loadb(line.p + 6, line.n - 6, 0, NULL);
+	}
+	return *ret_data;
+}
+
+/* The client reads all that comes, piece by piece. */
+static void read_all(struct talk *t)
+{
+	void (*fn)(void *);
+
+	talk_send(w, t);
+	world_run(w);
+	while ((fn = t->drain)) {
+		t->drain = NULL;
+		fn(t->drain_arg);
+		world_run(w);
+	}
+}
+
+static json_t *read_json(const char *path)
+{
+	struct talk *t = talk_new(API_GET, path, NULL);
+	json_t *v;
+
+	read_all(t);
+	v = json_loadb(t->body.p, t->body.n, 0, NULL);
+	assert_non_null(v);
+	talk_free(t);
+	return v;
+}
+
+/* Of a long service all instances come, each once and in order, and no piece is very long. */
+static void test_a_long_service_is_told_in_pieces(void **state)
+{
+	struct talk *t = talk_new(API_GET, "/v1/routes/stream", NULL);
+	size_t n = 0, pieces = 0;
+	bool more = false;
+	json_t *v, *one;
+	struct str kind, rest;
+
+	world_worker_with(w, "w1", "web", LONG);
+	read_all(t);
+	rest = buf_str(&t->body);
+	while (next_event(&rest, &kind, &v)) {
+		size_t i;
+
+		assert_true(str_is(kind, "instances") == more || !str_is(kind, "instances"));
+		json_array_foreach(json_object_get(v, "instances"), i, one)
+		{
+			assert_int_equal(jint(one, "index"), n++);
+			assert_true(json_is_true(is(one, "routed")));
+		}
+		more = json_is_true(json_object_get(v, "more"));
+		pieces += json_object_get(v, "instances") != NULL;
+		json_decref(v);
+	}
+	assert_int_equal(n, LONG);
+	assert_true(pieces > 3 && !more);
+	assert_true(str_is(kind, "synced"));
+	talk_hang_up(t);
+	talk_free(t);
+}
+
+static void test_a_long_service_in_the_state(void **state)
+{
+	json_t *v;
+
+	world_worker_with(w, "w1", "web", LONG);
+	json_decref(
+	    ask_json(w, API_PUT, "/v1/services/api", "{\"task\":{\"command\":[\"a\"]}}", 201));
+	v = read_json("/v1/routes");
+	assert_int_equal(json_array_size(is(v, "services")), 2);
+	assert_int_equal(json_array_size(inside(v, "services.1.instances")), LONG);
+	assert_int_equal(number(v, "services.1.instances.999.index"), 999);
+	assert_string_equal(text(v, "services.1.domain"), "apps");
+	json_decref(v);
+	v = read_json("/v1/routes/prometheus");
+	assert_int_equal(json_array_size(v), 2 * LONG);
+	json_decref(v);
+}
+
 /* method, path, body, status, field, a piece of what is said or hinted */
 #define TASK ",\"task\":{\"command\":[\"a\"]}"
 static const struct refusal {
@@ -659,7 +782,9 @@ int main(void)
 	    TEST(test_defaults), TEST(test_all_members), TEST(test_what_makes_a_revision),
 	    TEST(test_put), TEST(test_plan), TEST(test_diff), TEST(test_verbs), TEST(test_list),
 	    TEST(test_circle), TEST(test_too_long), TEST(test_routes), TEST(test_stream_of_routes),
-	    TEST(test_stream_goes_on), TEST(test_stream_that_is_not_read), TEST(test_refusals)};
+	    TEST(test_stream_goes_on), TEST(test_stream_that_is_not_read),
+	    TEST(test_a_long_service_is_told_in_pieces), TEST(test_a_domain_counts_its_services),
+	    TEST(test_a_long_service_in_the_state), TEST(test_refusals)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,8 @@ class Fake:
     def __init__(self):
         self.lock = threading.Condition()
         self.tasks, self.queues, self.workers, self.keys = {}, {}, {}, {}
+        self.services = []
+        self.route_streams = []  # what each connection is told: (kind, data), …
         self.requests = []  # (method, path, headers, body)
         self.events = []
         self.forgotten = 0  # the stream no longer has events up to this one
@@ -172,6 +174,8 @@ class Handler(BaseHTTPRequestHandler):
                      "worker_set": {"server": "0" * 15 + "7", "version": 4, "hash": "0" * 32, "workers": len(fake.workers),
                                     "consensus": False, "batched": 2, "waiting": False, "ends_in_ms": None},
                      "tasks": {"queued": 1234, "delayed": 0, "held": 2, "claimed": 0, "running": 3, "unsure": 1},
+                     "services": {"total": len(fake.services), "running": 5 * len(fake.services), "crashed": 1,
+                                  "ready": sum(s["counts"]["ready"] for s in fake.services)},
                      "threads": fake.threads, "rates": {"submitted_per_s": fake.rate, "ended_per_s": 0.0},
                      "waiting": fake.waiting}
 
@@ -321,6 +325,9 @@ class Handler(BaseHTTPRequestHandler):
         del fake.queues[path[0]]
         return 200, {}
 
+    def get_services(self, fake, path, q, body):
+        return self.page(fake.services, q)
+
     def get_workers(self, fake, path, q, body):
         if not path:
             return self.page(list(fake.workers.values()), q)
@@ -344,6 +351,16 @@ class Handler(BaseHTTPRequestHandler):
         self.get_workers(fake, path, q, body)
         del fake.workers[path[0]]
         return 200, {}
+
+    def get_routes(self, fake, path, q, body):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        for kind, data in fake.route_streams.pop(0) if fake.route_streams else []:
+            self.wfile.write(b"event: %s\ndata: %s\n\n" % (kind.encode(), json.dumps(data).encode()))
+        return None
 
     def get_events(self, fake, path, q, body):
         if "event-stream" not in self.headers.get("Accept", ""):

@@ -473,9 +473,51 @@ class Showing(Case):
         self.assertIn("1,234 queued", text)
         self.assertIn("up 1m01s", text)
         self.assertIn("LINK", self.reeve("top"))
-        self.assertEqual(set(json.loads(self.reeve("top", "-o", "json"))), {"status", "queues", "workers", "running"})
+        self.assertEqual(set(json.loads(self.reeve("top", "-o", "json"))), {"status", "queues", "services", "workers", "running"})
         self.assertRegex(self.reeve("version"), r"^reeve \S+\nserver \S+ ")
         self.assertRegex(self.reeve("version", REEVE_SERVER="unix:/nowhere"), r"^reeve \S+\n$")
+
+    def test_services_in_status_and_top(self):
+        self.assertNotIn("services", self.reeve("status"))
+        self.assertNotIn("SERVICES", self.reeve("top"))
+        self.fake.services = [
+            {"name": name, "instances": 5, "deploy": {"state": "steady"}, "deleting": False, "place_error": None,
+             "crash_reason": "exit code 3" if ready < 5 else None, "counts": {"running": 5, "ready": ready, "crashed": 0}}
+            for name, ready in (("api", 5), ("web", 2))]
+        self.assertIn("services 2: 10 running, 7 ready, 1 crashed\n", self.reeve("status"))
+        rows = self.reeve("top").splitlines()
+        title = next(i for i, row in enumerate(rows) if row.startswith("SERVICES"))
+        self.assertRegex(rows[title + 1], r"^web +5 +5 +2 +0 +steady +exit code 3")
+        self.assertRegex(rows[title + 2], r"^api +5 +5 +5 +0 +steady")
+        self.assertEqual([s["name"] for s in json.loads(self.reeve("top", "-o", "json"))["services"]], ["api", "web"])
+
+    def test_a_long_service_counts_when_it_is_whole(self):
+        """Its pieces are put together; what was cut off, or belongs to another, is not taken for all of it."""
+        def head(n, more):
+            return ("service", {"name": "web", "tag": 7, "instances": [{"index": n}], "more": more})
+
+        def piece(n, more, name="web"):
+            return ("instances", {"name": name, "more": more, "instances": [{"index": n}]})
+
+        self.fake.route_streams = [
+            [("reset", {"tag": 7}), head(9, True)],
+            [("reset", {"tag": 7}), piece(8, False), head(0, True), piece(1, True), piece(7, False, "api"), piece(2, False),
+             ("synced", {"tag": 7})]]
+        template, out = os.path.join(self.dir.name, "t"), os.path.join(self.dir.name, "out")
+        with open(template, "w") as f:
+            f.write("{{for s in services}}{{s.name}}{{for i in s.instances}} {{i.index}}{{end}}{{end}}\n")
+        child = subprocess.Popen([REEVE, "routes", "render", template, "--to", out, "--watch", "--interval", "20ms"],
+                                 env=self.env, stderr=subprocess.DEVNULL)
+        try:
+            for _ in range(500):
+                if os.path.exists(out):
+                    break
+                time.sleep(0.02)
+            with open(out) as f:
+                self.assertEqual(f.read(), "web 0 1 2\n")
+        finally:
+            child.kill()
+            child.wait()
 
     def test_events(self):
         self.fake.events = [{"seq": i, "time": fake_server.TIME, "kind": "task.failed", "task": "t%d" % i,

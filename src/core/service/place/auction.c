@@ -309,6 +309,7 @@ static void run(struct core *c, struct effects *out)
 	auction_grow(au->a, (uint32_t)services_of(c)->n_numbers);
 	put_in_words(c, n);
 	auction_run(au->a, au->work, n, au->results, au->order);
+	services_of(c)->n_auctions++;
 	for (uint32_t k = 0; k < n; k++)
 		settle(c, au->order[k], out);
 }

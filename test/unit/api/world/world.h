@@ -59,6 +59,8 @@ void world_index_lacks(struct world *w, int64_t since_ms);
 void world_checks_fail(struct world *w, const char *reason);
 void world_worker(struct world *w, const char *name, int maxthreads);
 void world_worker_leaves(struct world *w);
+/* A worker that runs so many instances of a service, from index 0 on, all ready. */
+void world_worker_with(struct world *w, const char *name, const char *service, size_t n);
 bool world_was_run(struct world *w, rid task, int64_t *ret_token);
 void world_started(struct world *w, rid task);
 void world_output(struct world *w, rid task, int stream, int64_t offset, const char *text);

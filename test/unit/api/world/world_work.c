@@ -141,6 +141,38 @@ void world_worker(struct world *w, const char *name, int maxthreads)
 	world_run(w);
 }
 
+void world_worker_with(struct world *w, const char *name, const char *service, size_t n)
+{
+	struct link_held *held = xcalloc(n, sizeof *held);
+	struct event ev = {.kind = EV_HELLO};
+
+	for (size_t i = 0; i < n; i++)
+		held[i] = (struct link_held){.task = 1000 + i,
+		    .token = 3,
+		    .started_ms = 1600000000000,
+		    .instance = {str_of(service), STR("apps"), (uint32_t)i, 4,
+		        STR("instances=1\n")},
+		    .queue = STR("services"),
+		    .fares = {3, true, true, STR("10.0.0.9"), STR("31007\n31008\n")}};
+	ev.link = ++w->link;
+	ev.hello.facts = (struct worker_facts){.shard = str_of(name),
+	    .instance = 77 + w->link,
+	    .started_ms = w->wall,
+	    .start = w->wall,
+	    .lock = str_of(name),
+	    .host = STR("host"),
+	    .zone = STR("a"),
+	    .plugins = STR("command\n"),
+	    .offer = STR("instances=100000\n"),
+	    .maxthreads = -1};
+	ev.hello.tasks = held;
+	ev.hello.n_tasks = n;
+	ev.hello.takes_needs = ev.hello.takes_services = true;
+	world_step(w, &ev);
+	world_run(w);
+	free(held);
+}
+
 void world_worker_leaves(struct world *w)
 {
 	struct event ev = {.kind = EV_LINK_LOST};
