@@ -13,7 +13,7 @@ from harness import PATIENCE, wait_until
 
 ROLES = ["read", "logs", "submit", "operate", "admin"]
 OPEN = {"getHealth", "getReadiness", "getRoot"}  # whether it lives, for whoever watches it; what it is
-ENDLESS = {"followRoutes"}  # goes on for as long as somebody reads
+ENDLESS = {"streamRoutes"}  # goes on for as long as somebody reads
 FAR = {"items": [{"epoch": {"period": 86400 * 365}}], "max_shift": "1h"}
 
 
