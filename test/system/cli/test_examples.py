@@ -142,7 +142,9 @@ ELSEWHERE = {
     "reeve bench": "test_bench.py: it takes minutes", "reeve sim --seeds": "the lane sim: it takes minutes",
     "reeve sim --from 42 --seeds 1 --shrink": "the lane sim: nothing fails", "reeve sim play": "test_play.py: with a story",
     "reeve audit verify --expect": "test_audit.py: with a head", "reeve place": "test_service_offline.py: with files",
-    "reeve service": "test_service_offline.py: with files", "reeve routes": "test_routes_render.py: with a proxy",
+    "reeve service": "test_service_offline.py: with files", "reeve domain": "test_service_cli.py: with services",
+    "--service web": "test_services.py: with instances", "reeve why web/3": "test_services.py: with instances",
+    "reeve routes": "test_routes_render.py: with a proxy",
     "reeve group fail": "test_group_cli.py: with a job of that name", "reeve cron play": "test_cron.py: with readings",
 }
 GOES_ON = re.compile(r"events -f|(task|batch|schedule|group show) .*--watch")
