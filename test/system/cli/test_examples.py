@@ -147,6 +147,8 @@ ELSEWHERE = {
     "reeve service converge": "test_service_offline.py: with files", "reeve service crash": "test_service_offline.py: with files",
     "reeve service reconcile": "test_service_offline.py: with files", "reeve service rollout": "test_service_offline.py: with files",
     "reeve service restart": "test_api_server.py: of an instance that runs", "reeve service diff web 3 7": "test_services.py: with revisions of these numbers",
+    "--service web": "test_services.py: with instances", "reeve why web/3": "test_services.py: with instances",
+    "reeve service logs": "test_services.py: with instances",
     "reeve routes": "test_routes_render.py: with a proxy",
     "reeve group fail": "test_group_cli.py: with a job of that name", "reeve cron play": "test_cron.py: with readings",
 }
