@@ -17,8 +17,8 @@ static void write_instances(const struct services_view *v, struct buf *b)
 	metric_head(
 	    b, "reeve_service_instances", "gauge", "Instances by state, one of each index.");
 	for (int i = 0; i < INSTANCE_STATES; i++)
-		buf_printf(b, "reeve_service_instances{state=\"%s\"} %zu\n",
-		    instance_row_states[i], v->in[i]);
+		buf_printf(b, "reeve_service_instances{state=\"%s\"} %zu\n", instance_row_states[i],
+		    v->in[i]);
 	metric_head(b, "reeve_service_instances_beside", "gauge",
 	    "Instances beside these, until their replacement serves.");
 	for (int p = FIRST_BESIDE; p < INSTANCE_PRESENCES; p++)
@@ -40,7 +40,8 @@ static void write_auctions(const struct services_view *v, struct buf *b)
 	metric_head(b, "reeve_service_placements_failed_total", "counter",
 	    "How often an auction had no place for an instance.");
 	value(b, "reeve_service_placements_failed_total", v->placements_failed);
-	metric_head(b, "reeve_service_starts_total", "counter", "Starts that workers were told of.");
+	metric_head(
+	    b, "reeve_service_starts_total", "counter", "Starts that workers were told of.");
 	value(b, "reeve_service_starts_total", v->starts);
 	metric_head(b, "reeve_service_crashes_total", "counter", "Instances that crashed.");
 	value(b, "reeve_service_crashes_total", v->crashes);
