@@ -133,7 +133,18 @@ def web(server):
         "task": {"command": [os.path.join(PROGRAMS, "serve.py")],
                  "run": {"checks": {"readiness": {"tcp": "$PORT", "interval": "200ms"}}, "kill": {"wait": "60s"}}}})
     wait_until(lambda: counts(server)["ready"] == INSTANCES, what="all instances are ready")
-    return server
+    yield server
+    end_workers([p for p in server.processes if p.args[0] == "worker"])
+
+
+def end_workers(workers):
+    """With all that they run, which a worker that keeps leaves to the next one, unless it gets QUIT."""
+    for worker in workers:
+        if not worker.running:
+            worker.start()
+            wait_until(lambda: "connected to" in worker.log().split("dials")[-1], what=f"{worker.name} is back")
+        worker.signal(signal.SIGQUIT)
+        worker.child.wait(60)
 
 
 @pytest.fixture
@@ -181,7 +192,7 @@ def in_flight(failures, killed):
 
 
 def test_what_is_killed_loses_what_was_in_flight_there(web, front):
-    load, workers = front.load, [p for p in web.processes if p.name.startswith("w")]
+    load, workers = front.load, [p for p in web.processes if p.args[0] == "worker"]
     load.goes_on()
     before = {i["task"] for i in instances(web)}
 
