@@ -63,7 +63,7 @@ static void begin(struct core *c, struct unit *u, struct effects *out)
 
 static void look_at_ordinary(struct core *c, struct unit *u, struct effects *out)
 {
-	if (!u->site || !u->site->is_drained || u->i.is_stopping)
+	if (!u->site || !u->site->is_drained || u->i.is_stopping || MUTANT(SERVICE_DRAIN_KEEPS))
 		return;
 	if (!is_wanted(u)) {
 		unit_tell(c, u, STR("its worker is drained, and nobody wants it"), out);

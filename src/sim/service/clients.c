@@ -71,14 +71,19 @@ static void draw_verb(struct world *w, int number, enum verb verb)
 	load_send(w, r, 0);
 }
 
-static void draw_drain(struct world *w, bool on)
+void services_drain(struct world *w, int slot, bool on)
 {
 	struct request *r = load_command(w, w->load, EV_DO, KIND_WORKER);
 
-	r->slot = (int)rng_below(rng_of(w), (uint64_t)w->o.workers);
+	r->slot = slot;
 	r->verb = on ? WORKER_DRAIN : WORKER_UNDRAIN;
 	r->word = on ? "drain" : "undrain";
 	load_send(w, r, 0);
+}
+
+static void draw_drain(struct world *w, bool on)
+{
+	services_drain(w, (int)rng_below(rng_of(w), (uint64_t)w->o.workers), on);
 }
 
 static void draw_fresh(struct world *w)

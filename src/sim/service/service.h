@@ -67,7 +67,8 @@ struct truth_drain {
 
 enum services_phase {
 	SERVICES_FAULTS, /* anything may happen */
-	SERVICES_HEALED, /* all that is wanted has to run */
+	SERVICES_HEALED, /* all that is wanted has to run, */
+	SERVICES_MOVED,  /* and to leave a worker that is drained */
 	SERVICES_REMOVED /* nothing may be left */
 };
 
@@ -82,6 +83,7 @@ struct sim_services {
 	uint64_t last_tag;
 	uint64_t is_emptied_at; /* after so many starts of the server; 0: never */
 	bool was_emptied;
+	rid drained;                  /* all has to leave that worker; 0: none */
 	struct domain_row domains[2]; /* as stored */
 	struct truth_drain *drains;
 	size_t n_drains, cap_drains;
@@ -115,6 +117,7 @@ void services_load(struct world *w);
 void services_draw_request(struct world *w);
 void services_heal(struct world *w);
 void services_remove_all(struct world *w);
+void services_drain(struct world *w, int slot, bool on);
 bool service_command(struct world *w, const struct request *r, rid queue, struct event *ev,
     struct command_parts *parts);
 bool domain_command(struct world *w, const struct request *r, rid queue, struct event *ev,

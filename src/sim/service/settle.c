@@ -18,7 +18,8 @@ static const struct truth_task *start_of(const struct truth_service *s, rid task
 	return NULL;
 }
 
-static const char *lacks(const struct truth_service *s, bool is_spared, int64_t *ret_index)
+static const char *lacks(
+    const struct truth_service *s, const struct sim_services *all, int64_t *ret_index)
 {
 	int64_t n = 0;
 
@@ -35,8 +36,10 @@ static const char *lacks(const struct truth_service *s, bool is_spared, int64_t 
 			return "has an instance without a process";
 		if (r->row.revision != s->row.deploy.target)
 			return "has an instance of another revision";
+		if (r->row.worker == all->drained)
+			return "has an instance on a worker that is drained";
 	}
-	if (is_spared)
+	if (all->was_emptied)
 		return NULL; /* what the store forgot may run beyond what is wanted */
 	for (size_t i = 0; i < s->n_records; i++)
 		n += !s->records[i].gone;
@@ -54,8 +57,7 @@ static const struct truth_service *first_lacking(
 	const struct sim_services *all = sim_services_of(w);
 
 	for (size_t i = 0; i < all->n; i++)
-		if (!all->all[i]->deleted &&
-		    (*ret_what = lacks(all->all[i], all->was_emptied, ret_index)))
+		if (!all->all[i]->deleted && (*ret_what = lacks(all->all[i], all, ret_index)))
 			return all->all[i];
 	return NULL;
 }
@@ -68,6 +70,40 @@ static const struct truth_service *first_left(const struct world *w)
 		if (!all->all[i]->deleted)
 			return all->all[i];
 	return NULL;
+}
+
+/* The machine of that worker; not the first, which has room for all instances. */
+static int slot_to_drain(struct world *w, rid worker)
+{
+	struct worker_view v;
+
+	if (!core_worker(sim_core(w), worker, sim_server_mono_ms(w), &v) ||
+	    str_is(v.row->facts.shard, "w0"))
+		return -1;
+	for (int k = 1; k < w->o.workers; k++)
+		if (str_is(v.row->facts.shard, w->workers[k].shard))
+			return k;
+	return -1;
+}
+
+static bool drain_one(struct world *w, struct sim_services *all)
+{
+	all->phase = SERVICES_MOVED;
+	for (size_t i = 0; i < all->n && !all->was_emptied; i++) {
+		const struct truth_service *s = all->all[i];
+
+		for (int64_t k = 0; !s->deleted && k < s->row.instances; k++) {
+			const struct truth_record *r = truth_record_of(s, k, RECORD_ORDINARY);
+			int slot = slot_to_drain(w, r->row.worker);
+
+			if (slot < 0)
+				continue;
+			all->drained = r->row.worker;
+			services_drain(w, slot, true);
+			return true;
+		}
+	}
+	return false;
 }
 
 bool judge_services_settled(struct world *w)
@@ -84,7 +120,7 @@ bool judge_services_settled(struct world *w)
 		return false;
 	if (all->phase == SERVICES_REMOVED)
 		return !first_left(w);
-	if (first_lacking(w, &what, &index))
+	if (first_lacking(w, &what, &index) || (all->phase == SERVICES_HEALED && drain_one(w, all)))
 		return false;
 	world_tell(w, "all services run as they are wanted: they are removed");
 	all->phase = SERVICES_REMOVED;
