@@ -34,6 +34,8 @@ static void draw_long_kill(struct sim_options *o, struct rng *r)
 	t->lose_after_ms = sim_between(r, 5000, 60000);
 	t->kill_wait_ms = sim_between(r, t->margin_ms, 40000);
 	o->lost_hold_ms = t->kill_wait_ms + sim_between(r, 3000, 26000);
+	if (!o->changes_timeouts)
+		o->other_timeouts = *t; /* no others: they stay the same */
 	o->classes |= (1u << CLASS_CRASH | 1u << CLASS_PROCESS | 1u << CLASS_NET) & o->faults;
 }
 
