@@ -308,7 +308,7 @@ int64_t groups_pull_in_ms(const struct core *c, int64_t mono_ms);
 /* stands.c: which of them stand still */
 /* A job was released, or given to a worker, or all of the group is being ended. */
 void stands_go_on(struct core *c, struct group *g);
-/* Nothing is left to be done of it for now. */
+/* Of the group nothing is to be done until something happens. */
 void stands_rests(struct core *c, struct group *g);
 /* After placement: those that rest since, or all. */
 void stands_look(struct core *c, bool at_all);
